@@ -1,0 +1,185 @@
+/*
+ * build.h - kernels written by programs: the builder.
+ *
+ * The builder makes the same symbolic module that the parser makes. It is sticky: after the first
+ * mistake, or without memory, every call is a no-op that returns the invalid id 0, and
+ * grout_builder_finish reports; building code needs no checks.
+ *
+ *     grout_builder *b = grout_builder_new("my_program");
+ *     grout_builder_here(b, __FILE__, __LINE__);
+ *     grout_builder_kernel(b, "add_one");
+ *     ...
+ *     grout_module *module = grout_builder_finish(b, diags);
+ */
+#ifndef GROUT_BUILD_H
+#define GROUT_BUILD_H
+
+#include "grout/ir.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct grout_builder grout_builder;
+
+
+/* One index of a reference. */
+typedef struct grout_build_index {
+    uint8_t kind; /* grout_index_kind */
+    grout_operand start;
+    grout_expr_id size;
+} grout_build_index;
+
+/* name stands for the file in diagnostics where no place is given. NULL without memory. */
+GROUT_API grout_builder *grout_builder_new(const char *name);
+/* Ends the building: the module, or NULL with the first mistake in diags. Frees the builder. */
+GROUT_API grout_module *grout_builder_finish(grout_builder *builder, grout_diags *diags);
+/* Throws it away unfinished. */
+GROUT_API void grout_builder_free(grout_builder *builder);
+
+/* The place that the following calls stand for: C source, or (at) a place of the caller's choice. */
+GROUT_API void grout_builder_here(grout_builder *builder, const char *file, uint32_t line);
+GROUT_API void grout_builder_at(grout_builder *builder, grout_loc loc, const char *file);
+/* From here on unnamed values with one use print nested in their user (default: they get %0, %1). */
+GROUT_API void grout_builder_inline(grout_builder *builder, bool on);
+
+/* Constant expressions. */
+GROUT_API grout_expr_id grout_build_int(grout_builder *builder, int64_t value);
+GROUT_API grout_expr_id grout_build_float(grout_builder *builder, double value);
+GROUT_API grout_expr_id grout_build_const(grout_builder *builder, const char *name,
+                                          grout_expr_id value);
+GROUT_API grout_expr_id grout_build_expr(grout_builder *builder, grout_expr_operator operator_,
+                                         grout_expr_id a, grout_expr_id b);
+GROUT_API void grout_build_require(grout_builder *builder, grout_expr_id condition,
+                                   const char *text);
+
+/* The kernel: header first, then its body. grout_builder_end_kernel closes it. */
+GROUT_API void grout_builder_kernel(grout_builder *builder, const char *name);
+GROUT_API grout_value_id grout_build_param_array(grout_builder *builder, const char *name,
+                                                 grout_direction direction, grout_dtype dtype,
+                                                 uint32_t rank, const grout_expr_id *dims);
+GROUT_API grout_value_id grout_build_param_scalar(grout_builder *builder, const char *name,
+                                                  grout_dtype dtype);
+GROUT_API void grout_build_axis(grout_builder *builder, grout_axis_kind kind, const char *name,
+                                grout_expr_id size);
+GROUT_API void grout_builder_end_kernel(grout_builder *builder);
+
+/* Objects. In a kernel's body: scratch. */
+typedef struct grout_build_object {
+    grout_object_kind kind;
+    grout_dtype dtype;
+    uint32_t rank;
+    const grout_expr_id *dims;
+    uint32_t tile_rank;
+    const grout_expr_id *tile;
+    grout_expr_id swizzle;        /* 0: none */
+    uint32_t transpose_rank;
+    const grout_expr_id *transpose;
+    grout_expr_id arrivals;       /* of a barrier; 0: 1 */
+} grout_build_object;
+GROUT_API grout_value_id grout_build_scratch(grout_builder *builder, const char *name,
+                                             const grout_build_object *object);
+
+/* Operands. */
+GROUT_API grout_operand grout_value_operand(grout_value_id value);
+GROUT_API grout_operand grout_expr_operand(grout_expr_id expr);
+GROUT_API grout_operand grout_build_ref(grout_builder *builder, grout_value_id base,
+                                        uint32_t count, const grout_build_index *indices);
+GROUT_API grout_operand grout_build_transpose(grout_builder *builder, grout_operand ref,
+                                              uint32_t rank, const uint32_t *permutation);
+GROUT_API grout_build_index grout_index_all(void);
+GROUT_API grout_build_index grout_index_at(grout_operand start);
+GROUT_API grout_build_index grout_index_slice(grout_operand start, grout_expr_id size);
+/* A name for a value; without one it is %0, %1, ... or nested. Returns the value. */
+GROUT_API grout_value_id grout_build_name(grout_builder *builder, grout_value_id value,
+                                          const char *name);
+
+/*
+ * Any operation without regions, in the operands of its form; type is read by ops written with
+ * ': type' (dims NULL: element type only). Returns its result, or 0. One function below for each
+ * op calls this.
+ */
+typedef struct grout_build_op_args {
+    const grout_operand *operands;
+    uint32_t operand_count;
+    const char *text;            /* string of debug_print, or axis name of axis_index */
+    grout_dtype type_dtype;
+    uint32_t type_rank;
+    const grout_expr_id *type_dims;
+    uint32_t attrs;              /* GROUT_ATTR_BIT_* */
+    grout_expr_id attr_value;    /* of the one INT attribute */
+} grout_build_op_args;
+GROUT_API grout_value_id grout_build_op(grout_builder *builder, grout_opcode opcode,
+                                        const grout_build_op_args *args);
+
+/* Regions: begin, build the body, (else,) end with as many yields as there are results. */
+GROUT_API grout_value_id grout_build_for(grout_builder *builder, const char *index_name,
+                                         grout_operand low, grout_operand high, grout_operand step,
+                                         uint32_t carry_count, const char *const *carry_names,
+                                         const grout_operand *carry_inits);
+/* i-th carry of the innermost open for. */
+GROUT_API grout_value_id grout_build_carry(grout_builder *builder, uint32_t index);
+GROUT_API void grout_build_if(grout_builder *builder, grout_operand condition);
+GROUT_API void grout_build_else(grout_builder *builder);
+GROUT_API void grout_build_scoped(grout_builder *builder, bool collective, uint32_t object_count,
+                                  const char *const *names, const grout_build_object *objects,
+                                  grout_value_id *values_out);
+/* Closes the innermost region; returns its first result (the others follow it), or 0. */
+GROUT_API grout_value_id grout_build_end(grout_builder *builder, uint32_t yield_count,
+                                         const grout_operand *yields);
+
+/* One function an op, generated from ops.def by the shape of its form. */
+#define GROUT_BUILD_UNARY(NAME, name)                                                              \
+    GROUT_API grout_value_id grout_build_##name(grout_builder *builder, grout_operand a);
+#define GROUT_BUILD_BINARY(NAME, name)                                                             \
+    GROUT_API grout_value_id grout_build_##name(grout_builder *builder, grout_operand a,           \
+                                                grout_operand b);
+#define GROUT_BUILD_COMPARE(NAME, name) GROUT_BUILD_BINARY(NAME, name)
+#define GROUT_BUILD_TERNARY(NAME, name)                                                            \
+    GROUT_API grout_value_id grout_build_##name(grout_builder *builder, grout_operand a,           \
+                                                grout_operand b, grout_operand c);
+#define GROUT_BUILD_SELECT(NAME, name) GROUT_BUILD_TERNARY(NAME, name)
+#define GROUT_BUILD_CONVERT(NAME, name)                                                            \
+    GROUT_API grout_value_id grout_build_##name(grout_builder *builder, grout_operand a,           \
+                                                grout_dtype dtype);
+#define GROUT_BUILD_BROADCAST(NAME, name)                                                          \
+    GROUT_API grout_value_id grout_build_##name(grout_builder *builder, grout_operand a,           \
+                                                grout_dtype dtype, uint32_t rank,                  \
+                                                const grout_expr_id *dims);
+#define GROUT_BUILD_IOTA(NAME, name)                                                               \
+    GROUT_API grout_value_id grout_build_##name(grout_builder *builder, grout_expr_id dimension,   \
+                                                grout_dtype dtype, uint32_t rank,                  \
+                                                const grout_expr_id *dims);
+#define GROUT_BUILD_AXIS(NAME, name)                                                               \
+    GROUT_API grout_value_id grout_build_##name(grout_builder *builder, const char *axis);
+#define GROUT_BUILD_LOAD(NAME, name)                                                               \
+    GROUT_API grout_value_id grout_build_##name(grout_builder *builder, grout_operand ref);
+#define GROUT_BUILD_STORE(NAME, name)                                                              \
+    GROUT_API void grout_build_##name(grout_builder *builder, grout_operand ref, grout_operand a);
+#define GROUT_BUILD_BARRIER(NAME, name)                                                            \
+    GROUT_API void grout_build_##name(grout_builder *builder, grout_operand barrier);
+#define GROUT_BUILD_FENCE(NAME, name) GROUT_API void grout_build_##name(grout_builder *builder);
+#define GROUT_BUILD_COPY_IN(NAME, name)                                                            \
+    GROUT_API void grout_build_##name(grout_builder *builder, grout_operand source,                \
+                                      grout_operand destination, grout_operand barrier);
+#define GROUT_BUILD_COPY_OUT(NAME, name)                                                           \
+    GROUT_API void grout_build_##name(grout_builder *builder, grout_operand source,                \
+                                      grout_operand destination, uint32_t attrs);
+#define GROUT_BUILD_WAIT(NAME, name)                                                               \
+    GROUT_API void grout_build_##name(grout_builder *builder, grout_expr_id n, uint32_t attrs);
+#define GROUT_BUILD_PRINT(NAME, name)                                                              \
+    GROUT_API void grout_build_##name(grout_builder *builder, const char *text, uint32_t count,    \
+                                      const grout_operand *values);
+/* Regions and objects have functions of their own, above. */
+#define GROUT_BUILD_SCRATCH(NAME, name)
+#define GROUT_BUILD_FOR(NAME, name)
+#define GROUT_BUILD_IF(NAME, name)
+#define GROUT_BUILD_SCOPED(NAME, name)
+#define GROUT_BUILD_YIELD(NAME, name)
+#define GROUT_OP(NAME, text, FORM, TYPES, ATTRS, EFFECTS, DOC) GROUT_BUILD_##FORM(NAME, text)
+#include "grout/ops.def"
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,167 @@
+/*
+ * diag.h - diagnostics as data, and their one renderer.
+ *
+ * Every fallible function of grout takes a grout_diags, owned by the caller, as its last parameter
+ * and returns bool (true: done) or a pointer (NULL: failed); the reason is in the list, never in
+ * errno or a global. A parse error, a rule of the verifier, an out-of-bounds access, a race and a
+ * deadlock are the same object: a code from diag.def, a place, a sentence, notes with places of
+ * their own, and a repair.
+ */
+#ifndef GROUT_DIAG_H
+#define GROUT_DIAG_H
+
+#include <stdbool.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__GNUC__)
+#define GROUT_API __attribute__((visibility("default")))
+#define GROUT_PRINTF(at, first) __attribute__((format(printf, at, first)))
+#else
+#define GROUT_API
+#define GROUT_PRINTF(at, first)
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* At most this many diagnostics are kept; one more says how many were dropped. */
+#define GROUT_DIAGS_MAX 20
+
+typedef enum grout_severity {
+    GROUT_SEVERITY_ERROR,
+    GROUT_SEVERITY_WARNING,
+    GROUT_SEVERITY_ADVICE,
+    GROUT_SEVERITY_NOTE,
+    GROUT_SEVERITY_OFF
+} grout_severity;
+
+typedef enum grout_diag_code {
+    GROUT_DIAG_NONE,
+#define GROUT_DIAG(NAME, TEXT, SEVERITY, STAGE, DOC) GROUT_DIAG_##NAME,
+#include "grout/diag.def"
+    GROUT_DIAG_COUNT
+} grout_diag_code;
+
+/* Which part of grout a code belongs to. */
+typedef enum grout_diag_stage {
+    GROUT_STAGE_PARSE,  /* the text, or the builder's calls, are not a module */
+    GROUT_STAGE_VERIFY, /* a module, but not a legal kernel */
+    GROUT_STAGE_RUN,    /* found by running it: races, barriers, memory */
+    GROUT_STAGE_GPU,    /* the backend, the driver, the device */
+    GROUT_STAGE_USE     /* files, options, limits of the host */
+} grout_diag_stage;
+
+typedef struct grout_diag_info {
+    const char *text; /* "missing-commit-smem" */
+    const char *doc;  /* one sentence for docs/diagnostics.md and 'grout explain' */
+    grout_severity severity;
+    grout_diag_stage stage;
+} grout_diag_info;
+
+/* The facts about a code; never NULL for a code below GROUT_DIAG_COUNT. */
+GROUT_API const grout_diag_info *grout_diag_get(grout_diag_code code);
+/* The code called text, or GROUT_DIAG_NONE. */
+GROUT_API grout_diag_code grout_diag_find(const char *text);
+
+/*
+ * A place in a text: 1-based line and column in bytes (a tab counts 1), and how many bytes. file is
+ * borrowed and may be NULL: no place. Strings of a place live as long as the module or the
+ * diagnostics list that handed it out.
+ */
+typedef struct grout_place {
+    const char *file;
+    uint32_t line, column, length;
+} grout_place;
+
+/* One more sentence of a diagnostic, with its place (file NULL: none). */
+typedef struct grout_note {
+    grout_severity severity; /* GROUT_SEVERITY_NOTE, or GROUT_SEVERITY_ADVICE for a remedy ("help") */
+    grout_place place;
+    char *message;
+} grout_note;
+
+typedef struct grout_diag {
+    grout_diag_code code;
+    grout_severity severity;
+    grout_place place;
+    char *message;
+    grout_note *notes;
+    uint32_t note_count;
+} grout_diag;
+
+typedef struct grout_diags grout_diags;
+
+/* A new empty list, or NULL without memory. Free with grout_diags_free. */
+GROUT_API grout_diags *grout_diags_new(void);
+GROUT_API void grout_diags_free(grout_diags *diags);
+
+/*
+ * Tells the list the text of a file so that the renderer can show its lines. Both are copied. A
+ * second text of the same name replaces the first.
+ */
+GROUT_API void grout_diags_add_source(grout_diags *diags, const char *file, const char *text,
+                                      size_t size);
+
+/*
+ * Adds one diagnostic with the severity of its code; the message is copied, the place's file name
+ * too. Past GROUT_DIAGS_MAX the diagnostic is counted and dropped. Running out of memory is itself
+ * recorded (out-of-memory) without needing any. Always returns false, so that a failing function
+ * can end with 'return grout_diags_add(...)'.
+ */
+GROUT_API bool grout_diags_add(grout_diags *diags, grout_diag_code code, grout_place place,
+                               const char *format, ...) GROUT_PRINTF(4, 5);
+GROUT_API bool grout_diags_add_list(grout_diags *diags, grout_diag_code code, grout_place place,
+                                    const char *format, va_list arguments) GROUT_PRINTF(4, 0);
+/* Adds a note or, with grout_diags_help, a remedy to the newest diagnostic (if it was kept). */
+GROUT_API void grout_diags_note(grout_diags *diags, grout_place place, const char *format, ...)
+    GROUT_PRINTF(3, 4);
+GROUT_API void grout_diags_help(grout_diags *diags, const char *format, ...) GROUT_PRINTF(2, 3);
+/* Records that memory ran out; needs none. Returns false. */
+GROUT_API bool grout_diags_add_oom(grout_diags *diags);
+
+/* How many are kept, how many came (kept and dropped), and the i-th kept one (borrowed). */
+GROUT_API uint32_t grout_diags_count(const grout_diags *diags);
+GROUT_API uint64_t grout_diags_total(const grout_diags *diags);
+GROUT_API const grout_diag *grout_diags_get(const grout_diags *diags, uint32_t index);
+GROUT_API bool grout_diags_has_errors(const grout_diags *diags);
+/* Changes the severity of the i-th (used for --severity and --werror). */
+GROUT_API void grout_diags_set_severity(grout_diags *diags, uint32_t index, grout_severity to);
+
+/* A growing text. Zero-initialise; free text with grout_text_free. Failure to grow sets failed. */
+typedef struct grout_text {
+    char *data; /* NUL-terminated once anything was added */
+    size_t size, capacity;
+    bool failed;
+} grout_text;
+
+GROUT_API void grout_text_add(grout_text *text, const char *format, ...) GROUT_PRINTF(2, 3);
+GROUT_API void grout_text_add_bytes(grout_text *text, const char *bytes, size_t size);
+GROUT_API void grout_text_free(grout_text *text);
+
+typedef struct grout_render_options {
+    bool color; /* ANSI colours */
+} grout_render_options;
+
+/*
+ * Appends the diagnostics the way a terminal shows them:
+ *
+ *   FILE:LINE:COLUMN: error: MESSAGE [CODE]
+ *     SOURCE LINE
+ *     ~~^~~~
+ *   FILE:LINE:COLUMN: note: MESSAGE
+ *     ...
+ *   help: REMEDY
+ */
+GROUT_API void grout_diags_render(const grout_diags *diags, const grout_render_options *options,
+                                  grout_text *out);
+/* The same for one diagnostic, which may come from elsewhere (a finding); sources from diags. */
+GROUT_API void grout_diag_render(const grout_diag *diag, const grout_diags *diags,
+                                 const grout_render_options *options, grout_text *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,127 @@
+/*
+ * gpu.h - the same kernel on a GPU: emission of CUDA, compilation, launch, comparison.
+ *
+ * Emission needs no CUDA at all; compilation needs NVRTC, a launch needs a GPU and its driver. Both
+ * libraries are opened at run time, on first use. Nothing here reads the environment or prints.
+ */
+#ifndef GROUT_GPU_H
+#define GROUT_GPU_H
+
+#include "grout/interp.h"
+#include "grout/verify.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- emission --------------------------------------------------------------------------------- */
+
+typedef struct grout_emit_options {
+    bool watchdog;        /* bound every barrier spin and report who hangs; off for timing */
+    bool line_directives; /* #line back to the kernel's file */
+} grout_emit_options;
+
+/*
+ * Appends the CUDA C++ of one kernel of a bound, verified module: readable, self-contained (the
+ * device header is in it), for sm_90a, for NVRTC or nvcc. False: the reason is in diags
+ * (gpu-unsupported, with the op's place).
+ */
+GROUT_API bool grout_emit_cuda(const grout_module *bound, grout_kernel_id kernel,
+                               const grout_emit_options *options, grout_text *out,
+                               grout_diags *diags);
+
+/*
+ * What a launch of the emitted kernel needs beside its code: grid, block, SMEM bytes, parameters in
+ * order, tensor maps. As JSON (schema grout-launch/1, docs/gpu.md), for people and other programs.
+ */
+GROUT_API bool grout_emit_manifest(const grout_module *bound, grout_kernel_id kernel,
+                                   grout_text *out, grout_diags *diags);
+
+/* A self-contained launcher .cpp for nvcc: allocates, encodes the tensor maps, launches. */
+GROUT_API bool grout_emit_host(const grout_module *bound, grout_kernel_id kernel,
+                               const grout_emit_options *options, grout_text *out,
+                               grout_diags *diags);
+
+/* ---- compilation ------------------------------------------------------------------------------ */
+
+typedef struct grout_nvrtc_options {
+    const char *library;           /* path of libnvrtc, tried alone; NULL: search */
+    const char *const *search_dirs; /* further folders to look in, e.g. CUDA_HOME/lib64 */
+    size_t search_dir_count;
+    const char *cache_dir;         /* NULL: no cache */
+    bool line_info;
+} grout_nvrtc_options;
+
+typedef enum grout_binary_kind { GROUT_BINARY_PTX, GROUT_BINARY_CUBIN } grout_binary_kind;
+
+typedef struct grout_binary {
+    void *data; /* owned; PTX is NUL-terminated, the NUL not counted */
+    size_t size;
+    bool from_cache;
+    int32_t registers, spill_bytes, static_smem_bytes; /* of the kernel, -1 unknown (PTX) */
+    char *log;  /* what NVRTC and ptxas said; owned, may be "" */
+} grout_binary;
+
+GROUT_API bool grout_compile_cuda(const char *source, const char *kernel_name,
+                                  grout_binary_kind kind, const grout_nvrtc_options *options,
+                                  grout_binary *binary_out, grout_diags *diags);
+GROUT_API void grout_binary_free(grout_binary *binary);
+/* Removes every file of the cache; false with a reason. */
+GROUT_API bool grout_cache_clear(const char *cache_dir, grout_diags *diags);
+
+/* ---- launch ----------------------------------------------------------------------------------- */
+
+typedef struct grout_gpu_launch {
+    const grout_module *module; /* bound and verified */
+    grout_kernel_id kernel;
+    const grout_argument *arguments; /* as for the interpreter; 'out' data is overwritten */
+    size_t argument_count;
+    int32_t device;
+    double timeout_seconds;  /* wall clock of the whole launch; 0: 60 */
+    double watchdog_seconds; /* of one barrier wait; 0: 2. Negative: no watchdog */
+    uint32_t warmup, repeats; /* timed launches beside the one whose results count; 0: none */
+    bool flush_l2;           /* before each timed launch */
+    grout_nvrtc_options nvrtc;
+} grout_gpu_launch;
+
+typedef struct grout_gpu_result {
+    char device_name[128];
+    double median_seconds, min_seconds, max_seconds; /* of the timed launches, 0 if none */
+    bool cubin_from_cache;
+} grout_gpu_result;
+
+/*
+ * Emits, compiles and launches in a child process. True: the outputs are in the arguments' data.
+ * False: diags say why, and the data of 'out' arrays is unchanged: gpu-missing, nvrtc-missing,
+ * gpu-fault, gpu-hang (with each hanging thread's barrier, phase and source line as notes),
+ * gpu-driver.
+ */
+GROUT_API bool grout_gpu_run(const grout_gpu_launch *launch, grout_gpu_result *result_out,
+                             grout_diags *diags);
+
+/* What 'grout doctor' shows. True if a launch could work; text says what is there and what not. */
+GROUT_API bool grout_gpu_describe(const grout_nvrtc_options *options, grout_text *out);
+
+/* ---- comparison ------------------------------------------------------------------------------- */
+
+typedef struct grout_compare_options {
+    double rtol, atol; /* both 0: bit for bit, NaNs equal to each other */
+} grout_compare_options;
+
+/* The tolerance of the compare rule for a kernel (docs/gpu.md): exact unless an op is approximate. */
+GROUT_API grout_compare_options grout_compare_get_default(const grout_module *bound,
+                                                          grout_kernel_id kernel);
+
+/*
+ * Compares an array parameter's expected and actual bytes. True if equal. Otherwise adds a
+ * compare-mismatch that names the array, the first differing element by its index, both values,
+ * how many differ, and, as a note, the op of the kernel that writes it last.
+ */
+GROUT_API bool grout_compare_array(const grout_module *bound, grout_kernel_id kernel,
+                                   uint32_t param_index, const void *expected, const void *actual,
+                                   const grout_compare_options *options, grout_diags *diags);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,19 @@
+/*
+ * grout.h - everything: one include for programs that build, check, run and emit kernels.
+ */
+#ifndef GROUT_GROUT_H
+#define GROUT_GROUT_H
+
+#include "grout/build.h"
+#include "grout/diag.h"
+#include "grout/gpu.h"
+#include "grout/interp.h"
+#include "grout/ir.h"
+#include "grout/observe.h"
+#include "grout/race.h"
+#include "grout/text.h"
+#include "grout/verify.h"
+
+#define GROUT_VERSION "0.1.0"
+
+#endif

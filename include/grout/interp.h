@@ -1,0 +1,115 @@
+/*
+ * interp.h - running a kernel on the CPU.
+ *
+ * A launch is deterministic: kernel, arguments, schedule, timing and seed fix every value, event
+ * and report. Two launches may run in two OS threads; they share nothing but the bound module,
+ * which is read only.
+ */
+#ifndef GROUT_INTERP_H
+#define GROUT_INTERP_H
+
+#include "grout/observe.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* In which order threads run. */
+typedef enum grout_schedule {
+    GROUT_SCHEDULE_FAIR,  /* round robin */
+    GROUT_SCHEDULE_RANDOM /* the next thread is drawn from the seed */
+} grout_schedule;
+
+/*
+ * When async operations take effect, within what their completion permits. LAZY, the default, is
+ * the debugging adversary: a copy reads its source and writes its destination as late as possible,
+ * the destination holds poison in between, and bytes written but not committed are read as they
+ * were before. A kernel with a missing wait or commit then computes wrong, as a GPU may.
+ */
+typedef enum grout_timing { GROUT_TIMING_LAZY, GROUT_TIMING_EAGER, GROUT_TIMING_RANDOM } grout_timing;
+
+/* "fair", "lazy", ...; false if there is none of this name. */
+GROUT_API bool grout_schedule_find(const char *text, grout_schedule *schedule_out);
+GROUT_API bool grout_timing_find(const char *text, grout_timing *timing_out);
+
+/*
+ * An argument, in parameter order. Arrays: data is row-major, size must be exactly the array's
+ * bytes; 'in' data is only read, 'out' data is filled with the poison pattern first. Scalars: data
+ * points at one element.
+ */
+typedef struct grout_argument {
+    void *data;
+    size_t size;
+} grout_argument;
+
+typedef struct grout_progress {
+    int64_t ctas_done, ctas_total;
+    uint64_t steps;
+} grout_progress;
+
+#define GROUT_OBSERVERS_MAX 8
+
+typedef struct grout_launch {
+    const grout_module *module; /* bound and verified; borrowed until the machine is freed */
+    grout_kernel_id kernel;
+    const grout_argument *arguments; /* one for each parameter; data borrowed */
+    size_t argument_count;
+    grout_schedule schedule;
+    grout_timing timing;
+    uint64_t seed;
+    uint64_t max_steps;  /* 0: GROUT_STEPS_DEFAULT */
+    uint64_t max_memory; /* bytes of machine state; 0: no limit of ours */
+    bool track_undefined; /* follow values that nobody wrote; the checker needs it */
+    const grout_observer *observers[GROUT_OBSERVERS_MAX];
+    uint32_t observer_count;
+    /* Called now and then from the running OS thread; false interrupts the run. May be NULL. */
+    bool (*progress)(void *payload, const grout_progress *progress);
+    /* One line of a debug_print, without newline. May be NULL. */
+    void (*print)(void *payload, const char *line);
+    void *payload;
+} grout_launch;
+
+#define GROUT_STEPS_DEFAULT UINT64_C(1000000000)
+
+typedef enum grout_run_status {
+    GROUT_RUN_DONE,
+    GROUT_RUN_PAUSED,      /* the step count asked for is reached; run again to go on */
+    GROUT_RUN_DEADLOCK,
+    GROUT_RUN_STEP_LIMIT,
+    GROUT_RUN_INTERRUPTED, /* progress said so */
+    GROUT_RUN_FAILED       /* reasons in diags: memory, an observer that gave up */
+} grout_run_status;
+
+typedef struct grout_run_stats {
+    uint64_t steps, async_ops, events;
+    int64_t ctas_done;
+    uint64_t peak_bytes; /* machine state, arrays excluded */
+} grout_run_stats;
+
+typedef struct grout_machine grout_machine;
+
+/* Prepares a launch: lowers the kernel to its plan, fills 'out' arrays. NULL: reasons in diags. */
+GROUT_API grout_machine *grout_machine_new(const grout_launch *launch, grout_diags *diags);
+GROUT_API void grout_machine_free(grout_machine *machine);
+/* Runs at most max_steps more ops (0: to the end). */
+GROUT_API grout_run_status grout_machine_run(grout_machine *machine, uint64_t max_steps,
+                                             grout_diags *diags);
+GROUT_API grout_run_stats grout_machine_get_stats(const grout_machine *machine);
+
+/* The whole state of a paused machine, its observers' and its output arrays' included. */
+typedef struct grout_snapshot grout_snapshot;
+GROUT_API grout_snapshot *grout_machine_snapshot(const grout_machine *machine, grout_diags *diags);
+GROUT_API bool grout_machine_restore(grout_machine *machine, const grout_snapshot *snapshot,
+                                     grout_diags *diags);
+GROUT_API void grout_snapshot_free(grout_snapshot *snapshot);
+/* A hash of the machine's state, the same for equal states. */
+GROUT_API uint64_t grout_machine_hash(const grout_machine *machine);
+
+/* Numbers, for files and comparisons: element conversions as 'cast' does them. */
+GROUT_API double grout_element_to_double(grout_dtype dtype, const void *element);
+GROUT_API void grout_element_from_double(grout_dtype dtype, double value, void *element_out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,631 @@
+/*
+ * ir.h - the kernel IR in memory: what passes, interpreter, checker and backend read.
+ *
+ * A module comes from text (text.h) or from the builder (build.h) in its *symbolic* form: sizes
+ * are constant expressions over the file's consts. grout_module_bind gives the *bound* form: every
+ * constant expression has a value, every value a type with plain sizes. Printing needs the
+ * symbolic form only; the verifier, interpreter and backend need the bound one.
+ *
+ * Everything is an index (id) into a dense table of the module; 0 is 'none' in each of them. Ids
+ * are stable and are the same in a symbolic module and in the modules bound from it. Pointers
+ * returned by accessors belong to the module and stay valid until it is freed (bound modules) or
+ * changed (symbolic ones).
+ */
+#ifndef GROUT_IR_H
+#define GROUT_IR_H
+
+#include "grout/diag.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Limits of the language, each with a test at the limit and one past it. */
+#define GROUT_RANK_MAX    8           /* dimensions of an array or a reference */
+#define GROUT_NESTING_MAX 256         /* blocks and parentheses inside each other */
+#define GROUT_NAME_MAX    255         /* bytes of a name */
+#define GROUT_OPS_MAX     (1u << 24)  /* operations of a module */
+#define GROUT_FILE_MAX    (64u << 20) /* bytes of a file */
+#define GROUT_AXES_MAX    8           /* named axes of a kernel, all kinds together */
+#define GROUT_THREADS_MAX 8           /* threads (warpgroups) of a CTA: 1024 CUDA threads */
+#define GROUT_TEXT_VERSION 1          /* the N of a 'grout N' header */
+
+typedef uint32_t grout_string_id;
+typedef uint32_t grout_loc_id;
+typedef uint32_t grout_expr_id;
+typedef uint32_t grout_value_id;
+typedef uint32_t grout_op_id;
+typedef uint32_t grout_block_id;
+typedef uint32_t grout_ref_id;
+typedef uint32_t grout_object_id;
+typedef uint32_t grout_kernel_id;
+typedef uint32_t grout_const_id;
+typedef uint32_t grout_trivia_id;
+
+/* ---- the tables as enums -------------------------------------------------------------------- */
+
+typedef enum grout_dtype {
+    GROUT_DTYPE_NONE,
+#define GROUT_DTYPE(NAME, TEXT, BITS, CLASS, USE, POISON, DOC) GROUT_DTYPE_##NAME,
+#include "grout/types.def"
+    GROUT_DTYPE_COUNT
+} grout_dtype;
+
+typedef enum grout_dtype_class {
+    GROUT_CLASS_NONE,
+    GROUT_CLASS_BOOL,
+    GROUT_CLASS_SINT,
+    GROUT_CLASS_UINT,
+    GROUT_CLASS_FLOAT
+} grout_dtype_class;
+
+typedef enum grout_space {
+    GROUT_SPACE_NONE,
+#define GROUT_SPACE(NAME, TEXT, DOC) GROUT_SPACE_##NAME,
+#include "grout/types.def"
+    GROUT_SPACE_COUNT
+} grout_space;
+
+typedef enum grout_form {
+    GROUT_FORM_NONE,
+#define GROUT_FORM(NAME, OPERANDS, TYPED, RESULTS, SYNTAX) GROUT_FORM_##NAME,
+#include "grout/ops.def"
+    GROUT_FORM_COUNT
+} grout_form;
+
+typedef enum grout_attr {
+#define GROUT_ATTR(NAME, text, ARGUMENT, DOC) GROUT_ATTR_##NAME,
+#include "grout/ops.def"
+    GROUT_ATTR_COUNT
+} grout_attr;
+
+enum {
+#define GROUT_ATTR(NAME, text, ARGUMENT, DOC) GROUT_ATTR_BIT_##NAME = 1 << GROUT_ATTR_##NAME,
+#include "grout/ops.def"
+    GROUT_ATTR_BITS_END
+};
+
+typedef enum grout_opcode {
+    GROUT_OP_NONE,
+#define GROUT_OP(NAME, text, FORM, TYPES, ATTRS, EFFECTS, DOC) GROUT_OP_##NAME,
+#include "grout/ops.def"
+    GROUT_OP_COUNT
+} grout_opcode;
+
+/* Which element types an op's values may have (TYPES column of ops.def). */
+typedef enum grout_type_rule {
+    GROUT_TYPES_NONE,
+    GROUT_TYPES_ANY,
+    GROUT_TYPES_NUM,
+    GROUT_TYPES_INT,
+    GROUT_TYPES_FLOAT,
+    GROUT_TYPES_LOGIC,
+    GROUT_TYPES_BOOL,
+    GROUT_TYPES_CMP
+} grout_type_rule;
+
+typedef enum grout_effect_row {
+#define GROUT_EFFECT_ROW(NAME, CLASS, DOC) GROUT_EFFECT_ROW_##NAME,
+#include "grout/effects.def"
+    GROUT_EFFECT_ROW_COUNT
+} grout_effect_row;
+
+typedef enum grout_effect_class {
+    GROUT_EFFECT_PURE,
+    GROUT_EFFECT_ACCESS,
+    GROUT_EFFECT_ASYNC,
+    GROUT_EFFECT_SYNC,
+    GROUT_EFFECT_BLOCKING,
+    GROUT_EFFECT_CONTROL
+} grout_effect_class;
+
+typedef enum grout_proxy { GROUT_PROXY_GENERIC, GROUT_PROXY_ASYNC } grout_proxy;
+
+typedef enum grout_access_kind {
+    GROUT_ACCESS_READ,
+    GROUT_ACCESS_WRITE,
+    GROUT_ACCESS_ARRIVE,
+    GROUT_ACCESS_WAIT
+} grout_access_kind;
+
+typedef enum grout_milestone {
+    GROUT_MILESTONE_ISSUE,
+    GROUT_MILESTONE_BULK_READ,
+    GROUT_MILESTONE_BULK_WRITE,
+    GROUT_MILESTONE_PHASE
+} grout_milestone;
+
+/* Where an operand of an effect row lives; ANY is the operand's own space. */
+typedef enum grout_effect_space {
+    GROUT_EFFECT_SPACE_ANY,
+    GROUT_EFFECT_SPACE_GMEM,
+    GROUT_EFFECT_SPACE_SMEM,
+    GROUT_EFFECT_SPACE_BARRIER
+} grout_effect_space;
+
+/* One line of effects.def. */
+typedef struct grout_effect {
+    uint8_t operand;
+    uint8_t space;     /* grout_effect_space */
+    uint8_t proxy;     /* grout_proxy */
+    uint8_t access;    /* grout_access_kind */
+    uint8_t milestone; /* grout_milestone */
+} grout_effect;
+
+typedef struct grout_op_info {
+    const char *text;       /* mnemonic */
+    const char *doc;        /* one sentence */
+    const char *expression; /* of an ALU op, in the functions of num.h; NULL for other ops */
+    const char *operands;   /* letters of the form: see ops.def */
+    const char *syntax;     /* of the form */
+    uint32_t attrs;         /* GROUT_ATTR_BIT_* it takes */
+    uint8_t form;           /* grout_form */
+    uint8_t types;          /* grout_type_rule */
+    uint8_t effect_row;     /* grout_effect_row */
+    uint8_t results;        /* number, 9: as its yields */
+    bool typed;             /* written with ': type' */
+} grout_op_info;
+
+typedef struct grout_attr_info {
+    const char *text, *doc;
+    bool takes_integer;
+} grout_attr_info;
+
+typedef struct grout_dtype_info {
+    const char *text, *doc;
+    uint64_t poison; /* pattern of an unwritten element, in its low bits */
+    uint8_t bytes;
+    uint8_t class_;      /* grout_dtype_class */
+    bool is_arithmetic;  /* may be an operand of ALU ops */
+} grout_dtype_info;
+
+/* Facts of the tables; never NULL for a valid enumerator. */
+GROUT_API const grout_op_info *grout_op_get_info(grout_opcode opcode);
+GROUT_API const grout_attr_info *grout_attr_get_info(grout_attr attr);
+GROUT_API const grout_dtype_info *grout_dtype_get_info(grout_dtype dtype);
+GROUT_API const char *grout_space_get_text(grout_space space);
+GROUT_API grout_effect_class grout_effect_row_get_class(grout_effect_row row);
+GROUT_API const char *grout_effect_row_get_doc(grout_effect_row row);
+/* The lines of a row, in operand order; *count_out says how many. */
+GROUT_API const grout_effect *grout_effect_row_get_effects(grout_effect_row row,
+                                                           uint32_t *count_out);
+/* By name; GROUT_OP_NONE, GROUT_DTYPE_NONE, GROUT_ATTR_COUNT or GROUT_SPACE_NONE if unknown. */
+GROUT_API grout_opcode grout_op_find(const char *text, size_t size);
+GROUT_API grout_dtype grout_dtype_find(const char *text, size_t size);
+GROUT_API grout_attr grout_attr_find(const char *text, size_t size);
+GROUT_API grout_space grout_space_find(const char *text, size_t size);
+
+/* ---- parts of a module ---------------------------------------------------------------------- */
+
+/* Constant expressions: 64-bit integers with checked overflow, doubles, and truth values. */
+typedef enum grout_expr_kind {
+    GROUT_EXPR_NONE,
+    GROUT_EXPR_INT,   /* integer */
+    GROUT_EXPR_FLOAT, /* number, or with dtype set a bit pattern in bits */
+    GROUT_EXPR_BOOL,  /* integer, 0 or 1: 'false' and 'true' */
+    GROUT_EXPR_NAME,  /* constant, the const it names */
+    GROUT_EXPR_UNARY, /* operator on a: NEG */
+    GROUT_EXPR_BINARY /* operator on a and b, infix or call */
+} grout_expr_kind;
+
+typedef enum grout_expr_operator {
+    GROUT_EXPR_ADD, GROUT_EXPR_SUB, GROUT_EXPR_MUL, GROUT_EXPR_DIV, GROUT_EXPR_REM,
+    GROUT_EXPR_SHL, GROUT_EXPR_SHR, GROUT_EXPR_EQ, GROUT_EXPR_NE, GROUT_EXPR_LT, GROUT_EXPR_LE,
+    GROUT_EXPR_GT, GROUT_EXPR_GE, GROUT_EXPR_MIN, GROUT_EXPR_MAX, GROUT_EXPR_CDIV,
+    GROUT_EXPR_ALIGN_UP, GROUT_EXPR_LOG2, GROUT_EXPR_NEG
+} grout_expr_operator;
+
+typedef struct grout_expr {
+    uint8_t kind;      /* grout_expr_kind */
+    uint8_t operator_; /* grout_expr_operator */
+    uint8_t dtype;     /* of a bit pattern such as f32:0x7fc00001, else NONE */
+    grout_loc_id loc;
+    grout_expr_id a, b; /* LOG2 and NEG have a only */
+    grout_const_id constant;
+    union {
+        int64_t integer;
+        double number;
+        uint64_t bits;
+    } u;
+} grout_expr;
+
+/* Value of a constant expression of a bound module. */
+typedef struct grout_expr_value {
+    bool is_float; /* number counts, else integer */
+    int64_t integer;
+    double number;
+    uint8_t bits_dtype; /* set: the literal was a bit pattern, in bits */
+    uint64_t bits;
+} grout_expr_value;
+
+typedef struct grout_const {
+    grout_string_id name;
+    grout_loc_id loc;
+    grout_expr_id expr;
+    bool is_f32; /* 'const S : f32 = ...' */
+    grout_trivia_id trivia;
+    bool continues; /* stands behind a comma on the same 'const' line as the one before */
+} grout_const;
+
+typedef struct grout_require {
+    grout_expr_id expr;
+    grout_string_id text;
+    grout_loc_id loc;
+    grout_trivia_id trivia;
+} grout_require;
+
+/* A place. Frames: parent is the place that this one was inlined at, 0 for none. */
+typedef enum grout_loc_kind { GROUT_LOC_TEXT, GROUT_LOC_C, GROUT_LOC_PYTHON, GROUT_LOC_PTX } grout_loc_kind;
+typedef struct grout_loc {
+    grout_string_id file;
+    uint32_t line, column, length;
+    uint32_t kind; /* grout_loc_kind */
+    grout_loc_id parent;
+} grout_loc;
+
+/* Comments and blank lines, kept for the printer. */
+typedef struct grout_trivia {
+    grout_string_id lead; /* whole-line comments before the item, one per line; "" is a blank line */
+    grout_string_id tail; /* comment at the end of the item's line, with its slashes */
+} grout_trivia;
+
+/* Types as written: dimensions are expressions. */
+typedef struct grout_written_type {
+    uint8_t dtype; /* grout_dtype */
+    uint8_t rank;
+    bool is_array; /* brackets were written: f32[] is an array of rank 0, f32 a scalar */
+    grout_expr_id dims[GROUT_RANK_MAX];
+} grout_written_type;
+
+typedef enum grout_object_kind {
+    GROUT_OBJECT_ARRAY,  /* bytes in space: a gmem parameter or an smem scratch */
+    GROUT_OBJECT_BARRIER /* an array of mbarriers */
+} grout_object_kind;
+
+/* An object in memory, as written. Parameters in gmem are objects too. */
+typedef struct grout_object {
+    uint8_t kind;  /* grout_object_kind */
+    uint8_t space; /* grout_space; SMEM for barriers */
+    grout_value_id value; /* the value (reference) that stands for it */
+    grout_loc_id loc;
+    grout_written_type type; /* barrier: dtype NONE, dims of the array of barriers (rank 1) */
+    /* transforms of an smem array, 0 for those not written */
+    uint8_t tile_rank;
+    grout_expr_id tile[GROUT_RANK_MAX];
+    grout_expr_id swizzle;
+    uint8_t transpose_rank;
+    grout_expr_id transpose[GROUT_RANK_MAX];
+    grout_expr_id arrivals; /* barrier; 0: one arrival a phase */
+} grout_object;
+
+/* Operand: what an op is given. */
+typedef enum grout_operand_kind {
+    GROUT_OPERAND_NONE,
+    GROUT_OPERAND_VALUE,  /* id: grout_value_id (also a whole reference or barrier) */
+    GROUT_OPERAND_EXPR,   /* id: grout_expr_id, a compile-time constant */
+    GROUT_OPERAND_REF,    /* id: grout_ref_id, a value with indices or views behind it */
+    GROUT_OPERAND_STRING, /* id: grout_string_id */
+    GROUT_OPERAND_AXIS    /* id: index of the axis in its kernel, plus 1 */
+} grout_operand_kind;
+
+typedef struct grout_operand {
+    uint8_t kind; /* grout_operand_kind */
+    uint32_t id;
+    grout_loc_id loc;
+} grout_operand;
+
+typedef enum grout_index_kind {
+    GROUT_INDEX_ALL,  /* ':' */
+    GROUT_INDEX_AT,   /* one index; the dimension goes away */
+    GROUT_INDEX_SLICE /* ds(start, size) */
+} grout_index_kind;
+
+typedef struct grout_index {
+    uint8_t kind;        /* grout_index_kind */
+    grout_operand start; /* AT, SLICE: value or expr */
+    grout_expr_id size;  /* SLICE */
+} grout_index;
+
+typedef enum grout_ref_step_kind {
+    GROUT_REF_INDEX,    /* [..]: indices first..first+count of the module's index table */
+    GROUT_REF_TRANSPOSE /* .transpose(..): count permutation entries, exprs in the size fields */
+} grout_ref_step_kind;
+
+typedef struct grout_ref_step {
+    uint8_t kind; /* grout_ref_step_kind */
+    uint8_t count;
+    uint32_t first; /* into the index table */
+    grout_loc_id loc;
+} grout_ref_step;
+
+typedef struct grout_ref {
+    grout_value_id base;
+    uint32_t first_step;
+    uint32_t step_count;
+    grout_loc_id loc;
+} grout_ref;
+
+typedef enum grout_value_kind {
+    GROUT_VALUE_PARAM,     /* index: of the parameter; object set for arrays */
+    GROUT_VALUE_OBJECT,    /* result of scratch, or object of a scoped */
+    GROUT_VALUE_RESULT,    /* index: of the result of op */
+    GROUT_VALUE_BLOCK_ARG  /* index: of the argument of block; for a loop 0 is the index */
+} grout_value_kind;
+
+typedef struct grout_value {
+    uint8_t kind;         /* grout_value_kind */
+    grout_string_id name; /* without '%'; 0: prints nested, or as a number */
+    grout_loc_id loc;     /* where its name stands */
+    grout_op_id op;       /* RESULT, OBJECT of scratch or scoped, BLOCK_ARG: the op around */
+    grout_block_id block; /* BLOCK_ARG, OBJECT of scoped */
+    uint32_t index;
+    grout_object_id object; /* of a reference that is a whole object */
+    uint32_t use_count;
+} grout_value;
+
+enum {
+    GROUT_OP_FLAG_INFIX = 1 /* written infix (or as a call) inside an index expression */
+};
+
+typedef struct grout_attr_value {
+    uint8_t attr;       /* grout_attr */
+    grout_expr_id expr; /* INT attributes */
+    grout_loc_id loc;
+} grout_attr_value;
+
+typedef struct grout_op {
+    uint16_t opcode; /* grout_opcode */
+    uint8_t flags;
+    uint8_t attr_count;
+    grout_loc_id loc; /* of the mnemonic */
+    uint32_t first_operand, operand_count;
+    grout_value_id first_result;
+    uint32_t result_count;
+    uint32_t first_attr;
+    grout_block_id first_block; /* consecutive */
+    uint32_t block_count;
+    uint32_t written_type;  /* ': type', 1-based; 0 none */
+    grout_op_id next;       /* in its block; 0 at the end */
+    grout_block_id parent;
+    grout_trivia_id trivia;
+} grout_op;
+
+typedef struct grout_block {
+    grout_op_id first, last;     /* 0: empty */
+    grout_op_id parent;          /* op that owns it; 0: a kernel's body */
+    grout_kernel_id kernel;
+    grout_value_id first_arg;    /* consecutive: loop index and carries, or a scope's objects */
+    uint32_t arg_count;
+    grout_trivia_id end_trivia;  /* comments before the closing brace */
+    grout_loc_id loc;            /* of the opening brace */
+    grout_loc_id end_loc;        /* of the closing brace */
+} grout_block;
+
+typedef enum grout_direction {
+    GROUT_DIRECTION_IN,
+    GROUT_DIRECTION_OUT,
+    GROUT_DIRECTION_INOUT,
+    GROUT_DIRECTION_SCALAR
+} grout_direction;
+
+typedef struct grout_param {
+    grout_value_id value;
+    uint8_t direction; /* grout_direction */
+    uint8_t dtype;     /* of a scalar */
+    grout_object_id object; /* of an array */
+} grout_param;
+
+typedef enum grout_axis_kind {
+    GROUT_AXIS_GRID,    /* row-major, the last axis fastest */
+    GROUT_AXIS_THREADS  /* warpgroups of the CTA */
+} grout_axis_kind;
+
+typedef struct grout_axis {
+    uint8_t kind; /* grout_axis_kind */
+    grout_string_id name;
+    grout_expr_id size;
+    grout_loc_id loc;
+} grout_axis;
+
+typedef struct grout_kernel {
+    grout_string_id name;
+    grout_loc_id loc;
+    uint32_t first_param, param_count; /* of the module's parameter table */
+    uint32_t axis_count;               /* in the order written; grid before threads */
+    grout_axis axes[GROUT_AXES_MAX];
+    grout_block_id body;
+    grout_trivia_id trivia;
+} grout_kernel;
+
+/* ---- bound types ---------------------------------------------------------------------------- */
+
+typedef enum grout_type_kind {
+    GROUT_TYPE_NONE,
+    GROUT_TYPE_SCALAR,
+    GROUT_TYPE_ARRAY,  /* register array */
+    GROUT_TYPE_REF,    /* array in memory */
+    GROUT_TYPE_BARRIER /* array of barriers; rank 0: one barrier */
+} grout_type_kind;
+
+typedef struct grout_type {
+    uint8_t kind;  /* grout_type_kind */
+    uint8_t dtype; /* NONE for barriers */
+    uint8_t space; /* REF and BARRIER */
+    uint8_t rank;
+    int64_t dims[GROUT_RANK_MAX];
+} grout_type;
+
+/* Number of elements; 1 for rank 0. Types of a bound module never overflow. */
+GROUT_API int64_t grout_type_get_count(const grout_type *type);
+GROUT_API bool grout_type_is_equal(const grout_type *a, const grout_type *b);
+/* Appends "f32[32, 64]", "i32", "smem f32[2, 64]" or "barrier[2]". */
+GROUT_API void grout_type_print(const grout_type *type, grout_text *out);
+
+/*
+ * Physical layout of an object: where each element lies. Element (i0, ..) of an smem array with
+ * 'transpose(p..)' is stored as if its dimensions stood in the order p; with 'tile(t..)' the last
+ * dimensions are cut into tiles, tiles in row-major order, each tile row-major (JAX: a TilingTransform);
+ * 'swizzle(W)' then exchanges 16-byte chunks: byte address a goes to a ^ ((a >> 7 & W/16-1) << 4).
+ * Objects start at multiples of 1024, so offsets are as good as addresses. Sources:
+ * PTX ISA 9.1 'Shared memory swizzle modes'; docs/memory_model.md.
+ */
+typedef struct grout_layout {
+    uint8_t rank;          /* of the object */
+    uint8_t tiled_rank;    /* number of (dimension, divisor) digits */
+    uint8_t element_bytes;
+    uint32_t swizzle;      /* 0, 32, 64 or 128 bytes */
+    /* digit k of the address: (index[dim[k]] / divisor[k]) % extent[k], times stride[k] bytes */
+    uint8_t dim[2 * GROUT_RANK_MAX];
+    int64_t divisor[2 * GROUT_RANK_MAX];
+    int64_t extent[2 * GROUT_RANK_MAX];
+    int64_t stride[2 * GROUT_RANK_MAX];
+    int64_t bytes; /* size of the object */
+} grout_layout;
+
+/* Byte offset of an element inside its object; indices must lie inside. */
+GROUT_API int64_t grout_layout_get_offset(const grout_layout *layout, const int64_t *index);
+/* True if the layout is plain row-major: no tiles, no swizzle, no transposition. */
+GROUT_API bool grout_layout_is_plain(const grout_layout *layout);
+
+/* A run of bytes: count pieces of length bytes, stride bytes apart, the first at base. */
+typedef struct grout_run {
+    int64_t base;
+    int64_t stride;
+    int64_t count;
+    int64_t length;
+} grout_run;
+
+/*
+ * A reference with its indices resolved: a box of an object. For each dimension of the object the
+ * start is start_const plus the sum of the start_terms values (i32), the extent is plain.
+ */
+#define GROUT_VIEW_TERMS_MAX 4
+typedef struct grout_view {
+    grout_object_id object;
+    grout_value_id base;
+    uint8_t rank;      /* of the object */
+    uint8_t view_rank; /* of the reference: dimensions that were not indexed away */
+    uint8_t view_dim[GROUT_RANK_MAX]; /* dimension of the object behind each one of the reference */
+    bool is_squeezed[GROUT_RANK_MAX];
+    int64_t extent[GROUT_RANK_MAX];
+    int64_t start_const[GROUT_RANK_MAX];
+    uint8_t start_term_count[GROUT_RANK_MAX];
+    grout_value_id start_terms[GROUT_RANK_MAX][GROUT_VIEW_TERMS_MAX];
+} grout_view;
+
+/* ---- the module ------------------------------------------------------------------------------ */
+
+typedef struct grout_module grout_module;
+
+GROUT_API void grout_module_free(grout_module *module);
+
+/* A -D, or a size taken from a file. */
+typedef struct grout_define {
+    const char *name;
+    bool is_float;
+    int64_t integer;
+    double number;
+    const char *origin; /* "-D" or a file name, for messages; may be NULL */
+} grout_define;
+
+/*
+ * Gives every constant expression its value (defines override the file's consts) and every value
+ * its type. Returns a new module that owns all it needs (free both), or NULL with the reasons in
+ * diags: unknown define, require that fails, inexact division, type and shape errors. A module that
+ * binds has types throughout but has not been verified (verify.h).
+ */
+GROUT_API grout_module *grout_module_bind(const grout_module *symbolic,
+                                          const grout_define *defines, size_t define_count,
+                                          grout_diags *diags);
+GROUT_API bool grout_module_is_bound(const grout_module *module);
+
+/* Tables. Counts include entry 0, which is never used: walk from 1. */
+GROUT_API uint32_t grout_module_get_kernel_count(const grout_module *module);
+GROUT_API uint32_t grout_module_get_const_count(const grout_module *module);
+GROUT_API uint32_t grout_module_get_require_count(const grout_module *module);
+GROUT_API uint32_t grout_module_get_op_count(const grout_module *module);
+GROUT_API uint32_t grout_module_get_value_count(const grout_module *module);
+GROUT_API uint32_t grout_module_get_object_count(const grout_module *module);
+GROUT_API uint32_t grout_module_get_block_count(const grout_module *module);
+GROUT_API uint32_t grout_module_get_expr_count(const grout_module *module);
+
+GROUT_API const grout_kernel *grout_module_get_kernel(const grout_module *module, grout_kernel_id id);
+GROUT_API const grout_param *grout_module_get_param(const grout_module *module,
+                                                    const grout_kernel *kernel, uint32_t index);
+GROUT_API const grout_const *grout_module_get_const(const grout_module *module, grout_const_id id);
+GROUT_API const grout_require *grout_module_get_require(const grout_module *module, uint32_t id);
+GROUT_API const grout_op *grout_module_get_op(const grout_module *module, grout_op_id id);
+GROUT_API const grout_operand *grout_module_get_operand(const grout_module *module,
+                                                        const grout_op *op, uint32_t index);
+GROUT_API const grout_attr_value *grout_module_find_attr(const grout_module *module,
+                                                         const grout_op *op, grout_attr attr);
+GROUT_API const grout_value *grout_module_get_value(const grout_module *module, grout_value_id id);
+GROUT_API const grout_block *grout_module_get_block(const grout_module *module, grout_block_id id);
+GROUT_API const grout_object *grout_module_get_object(const grout_module *module,
+                                                      grout_object_id id);
+GROUT_API const grout_ref *grout_module_get_ref(const grout_module *module, grout_ref_id id);
+GROUT_API const grout_ref_step *grout_module_get_ref_step(const grout_module *module,
+                                                          const grout_ref *ref, uint32_t index);
+GROUT_API const grout_index *grout_module_get_index(const grout_module *module,
+                                                    const grout_ref_step *step, uint32_t index);
+GROUT_API const grout_expr *grout_module_get_expr(const grout_module *module, grout_expr_id id);
+GROUT_API const grout_written_type *grout_module_get_written_type(const grout_module *module,
+                                                                  const grout_op *op);
+GROUT_API const grout_trivia *grout_module_get_trivia(const grout_module *module,
+                                                      grout_trivia_id id);
+GROUT_API const grout_loc *grout_module_get_loc(const grout_module *module, grout_loc_id id);
+/* NUL-terminated; "" for id 0. */
+GROUT_API const char *grout_module_get_string(const grout_module *module, grout_string_id id);
+/* The place of an id, for a diagnostic; file NULL for id 0. Borrowed from the module. */
+GROUT_API grout_place grout_module_get_place(const grout_module *module, grout_loc_id id);
+/* Kernel, const or parameter by name (without '@' or '%'), or 0 / UINT32_MAX for parameters. */
+GROUT_API grout_kernel_id grout_module_find_kernel(const grout_module *module, const char *name);
+GROUT_API grout_const_id grout_module_find_const(const grout_module *module, const char *name);
+GROUT_API uint32_t grout_module_find_param(const grout_module *module, const grout_kernel *kernel,
+                                           const char *name);
+/* The texts that the module was parsed from, for caret diagnostics: adds them to diags. */
+GROUT_API void grout_module_add_sources(const grout_module *module, grout_diags *diags);
+
+/* ---- bound modules only ---------------------------------------------------------------------- */
+
+GROUT_API const grout_type *grout_module_get_type(const grout_module *module, grout_value_id id);
+/* The type of an operand: value, constant (its type follows from the op's other operands), or
+ * reference with its indices applied. */
+GROUT_API grout_type grout_module_get_operand_type(const grout_module *module,
+                                                   const grout_operand *operand);
+/* dtype that a constant operand takes, e.g. F32 for the 1 of 'add %floats, 1'. */
+GROUT_API grout_dtype grout_module_get_operand_dtype(const grout_module *module,
+                                                     const grout_operand *operand);
+/* A constant operand as the low bits of an element of the given type (rounded to nearest even). */
+GROUT_API uint64_t grout_expr_value_to_bits(grout_expr_value value, grout_dtype dtype);
+GROUT_API grout_expr_value grout_module_get_expr_value(const grout_module *module,
+                                                       grout_expr_id id);
+GROUT_API const grout_type *grout_object_get_type(const grout_module *module, grout_object_id id);
+GROUT_API const grout_layout *grout_object_get_layout(const grout_module *module,
+                                                      grout_object_id id);
+/* Bytes from the start of the CTA's SMEM to an smem object or barrier array: the one memory plan
+ * that interpreter and backend share. Scopes that never live together may share bytes. */
+GROUT_API int64_t grout_object_get_smem_offset(const grout_module *module, grout_object_id id);
+GROUT_API uint32_t grout_object_get_arrivals(const grout_module *module, grout_object_id id);
+/* SMEM bytes that a CTA of the kernel takes: objects and barriers. */
+GROUT_API int64_t grout_kernel_get_smem_bytes(const grout_module *module, grout_kernel_id id);
+/* Resolves a VALUE or REF operand that is a reference or barrier; false if it is none. */
+GROUT_API bool grout_module_get_view(const grout_module *module, const grout_operand *operand,
+                                     grout_view *view_out);
+/* Extent of an axis; CTAs of the grid; threads of a CTA. */
+GROUT_API int64_t grout_kernel_get_axis_size(const grout_module *module, grout_kernel_id id,
+                                             uint32_t axis_index);
+GROUT_API int64_t grout_kernel_get_grid_size(const grout_module *module, grout_kernel_id id);
+GROUT_API uint32_t grout_kernel_get_thread_count(const grout_module *module, grout_kernel_id id);
+/* Value of an INT attribute, or fallback if the op does not have it. */
+GROUT_API int64_t grout_op_get_attr_integer(const grout_module *module, const grout_op *op,
+                                            grout_attr attr, int64_t fallback);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

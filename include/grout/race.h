@@ -1,0 +1,91 @@
+/*
+ * race.h - the checker: an observer that turns a run into findings.
+ *
+ * It follows happens-before and proxies (docs/memory_model.md), so what it finds does not depend on
+ * what happened to collide: a finding's identity (code, primary place, related place) is the same
+ * under every timing, seed and number of workers, and under every schedule of a run that is well
+ * synchronised.
+ */
+#ifndef GROUT_RACE_H
+#define GROUT_RACE_H
+
+#include "grout/observe.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum grout_verdict {
+    GROUT_VERDICT_CLEAN,
+    GROUT_VERDICT_ERROR,
+    GROUT_VERDICT_INCOMPLETE /* a budget ran out, or something is not modelled: never 'clean' */
+} grout_verdict;
+
+/* One side of a finding, in words. Strings belong to the checker. */
+typedef struct grout_finding_access {
+    grout_place place;
+    const char *op;     /* as written: "store %cs, %v" */
+    const char *where;  /* "CTA x=0, thread wg=0, %j=2" */
+    const char *engine; /* "generic proxy" or "TMA, async proxy" */
+    const char *box;    /* "%cs[0:32, 0:64]" or "" */
+    bool is_write;
+} grout_finding_access;
+
+/* A repair as an edit: put text on a line of its own before or after a line of the file. */
+typedef struct grout_finding_edit {
+    grout_place place; /* the line it refers to; file NULL: there is no unique edit */
+    bool is_after;
+    const char *text;  /* "commit_smem" */
+} grout_finding_edit;
+
+typedef struct grout_finding {
+    grout_diag_code code;
+    grout_severity severity;
+    grout_place primary;
+    grout_place related;  /* file NULL: none */
+    uint64_t identity;    /* hash of code, primary and related */
+    uint64_t count;       /* how often it was seen */
+    const grout_diag *diag; /* headline and notes, ready for grout_diag_render */
+    grout_finding_access accesses[2]; /* the later first */
+    uint32_t access_count;
+    const char *missing_edge; /* what order exists, what is absent, what came close; "" if none */
+    const char *repair;       /* in words; "" if none */
+    grout_finding_edit edit;
+} grout_finding;
+
+typedef struct grout_checker_options {
+    uint32_t max_findings; /* distinct identities; 0: GROUT_DIAGS_MAX */
+} grout_checker_options;
+
+typedef struct grout_check_summary {
+    grout_verdict verdict;
+    bool is_well_synchronised;   /* the verdict holds for every schedule and timing of this launch */
+    const char *not_well_synchronised_because; /* "" if it is */
+    uint64_t error_count, warning_count; /* identities */
+    uint64_t suppressed_count;   /* follow-on findings, not listed */
+    uint64_t dropped_count;      /* identities past max_findings */
+    uint64_t accesses, async_ops, barrier_phases; /* how much was looked at */
+    uint64_t shadow_bytes_peak;
+} grout_check_summary;
+
+typedef struct grout_checker grout_checker;
+
+/* A checker for one launch; options may be NULL. NULL without memory. */
+GROUT_API grout_checker *grout_checker_new(const grout_checker_options *options,
+                                           grout_diags *diags);
+GROUT_API void grout_checker_free(grout_checker *checker);
+/* To be put into grout_launch.observers; borrowed from the checker. */
+GROUT_API const grout_observer *grout_checker_get_observer(grout_checker *checker);
+
+/* After the run. Findings come in the order of their primary place. Borrowed from the checker. */
+GROUT_API uint32_t grout_checker_get_count(const grout_checker *checker);
+GROUT_API const grout_finding *grout_checker_get_finding(const grout_checker *checker,
+                                                         uint32_t index);
+/* was_cut: the run did not reach its end (interrupted, step limit). */
+GROUT_API grout_check_summary grout_checker_get_summary(const grout_checker *checker,
+                                                        bool was_cut);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,36 @@
+/*
+ * text.h - kernels as text: parse and print. The grammar is docs/grammar.md.
+ */
+#ifndef GROUT_TEXT_H
+#define GROUT_TEXT_H
+
+#include "grout/ir.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * Parses a text into a symbolic module, or returns NULL with up to GROUT_DIAGS_MAX reasons. The
+ * text is borrowed for the call and copied; file is its name in diagnostics. No input, however
+ * broken, crashes, hangs or leaks. The parser goes on after an error at the next statement.
+ */
+GROUT_API grout_module *grout_parse(const char *file, const char *text, size_t size,
+                                    grout_diags *diags);
+
+/*
+ * Appends the module in canonical form; comments are kept. parse(print(m)) is equal to m, and
+ * print(parse(t)) equals t for canonical t. Takes symbolic and bound modules (a bound one prints
+ * symbolically too).
+ */
+GROUT_API void grout_module_print(const grout_module *module, grout_text *out);
+
+/* Appends one operation as the text shows it, on one line without regions ("barrier_wait %full[%s]"). */
+GROUT_API void grout_op_print(const grout_module *module, grout_op_id op, grout_text *out);
+/* Appends a constant expression. */
+GROUT_API void grout_expr_print(const grout_module *module, grout_expr_id expr, grout_text *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

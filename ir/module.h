@@ -1,0 +1,96 @@
+/* module.h - the tables of a module; private to ir/. */
+#ifndef GROUT_IR_MODULE_H
+#define GROUT_IR_MODULE_H
+
+#include "grout/ir.h"
+
+/* A dense table of items of one size that grows by doubling. Entry 0 is zero and never used. */
+typedef struct grout_table {
+    void *items;
+    uint32_t count; /* entry 0 included */
+    uint32_t capacity;
+    uint32_t item_size;
+} grout_table;
+
+/* Appends count zeroed items; the index of the first, or 0 without memory. */
+uint32_t grout_table__add(grout_table *table, uint32_t count);
+#define GROUT_TABLE_AT(table, type, index) (&((type *)(table).items)[index])
+
+/* A text that the module was parsed from. */
+typedef struct grout_source {
+    grout_string_id file;
+    char *text; /* owned, NUL-terminated */
+    size_t size;
+} grout_source;
+
+/* What binding adds. Tables are parallel to those of the symbolic part, by the same ids. */
+typedef struct grout_bound {
+    grout_expr_value *expr_values; /* by expr */
+    grout_type *value_types;       /* by value */
+    grout_type *object_types;      /* by object */
+    grout_layout *object_layouts;
+    int64_t *object_offsets;       /* SMEM offset, -1 for gmem */
+    uint32_t *object_arrivals;
+    uint8_t *expr_dtypes;          /* by expr: dtype a constant operand takes (grout_dtype) */
+    int64_t *kernel_smem_bytes;    /* by kernel */
+    struct grout_kernel_bound {
+        int64_t axis_sizes[GROUT_AXES_MAX];
+        int64_t grid_size;
+        uint32_t thread_count;
+    } *kernels;                    /* by kernel */
+} grout_bound;
+
+struct grout_module {
+    /* interned strings: bytes of all of them, NUL-terminated; offsets by id; open-addressing index */
+    char *string_bytes;
+    size_t string_size, string_capacity;
+    grout_table strings; /* uint32_t offsets */
+    uint32_t *string_index;
+    uint32_t string_index_size;
+
+    grout_table locs;      /* grout_loc */
+    grout_table exprs;     /* grout_expr */
+    grout_table consts;    /* grout_const */
+    grout_table requires_; /* grout_require */
+    grout_table kernels;   /* grout_kernel */
+    grout_table params;    /* grout_param */
+    grout_table ops;       /* grout_op */
+    grout_table operands;  /* grout_operand */
+    grout_table attrs;     /* grout_attr_value */
+    grout_table values;    /* grout_value */
+    grout_table blocks;    /* grout_block */
+    grout_table objects;   /* grout_object */
+    grout_table refs;      /* grout_ref */
+    grout_table ref_steps; /* grout_ref_step */
+    grout_table indices;   /* grout_index */
+    grout_table types;     /* grout_written_type */
+    grout_table trivia;    /* grout_trivia */
+    grout_table sources;   /* grout_source */
+    grout_trivia_id end_trivia; /* comments at the end of the file */
+    bool has_header;            /* 'grout 1' was written */
+    /* order of top-level items as written: kind and id */
+    grout_table items; /* grout_item */
+
+    grout_bound *bound; /* NULL: symbolic */
+    bool failed;        /* a table could not grow */
+};
+
+typedef enum grout_item_kind { GROUT_ITEM_CONST, GROUT_ITEM_REQUIRE, GROUT_ITEM_KERNEL } grout_item_kind;
+typedef struct grout_item {
+    uint32_t kind; /* grout_item_kind */
+    uint32_t id;
+} grout_item;
+
+/* A new empty module, or NULL without memory. */
+grout_module *grout_module__new(void);
+/* A deep copy of the symbolic part (sources included), or NULL without memory. */
+grout_module *grout_module__clone(const grout_module *module);
+/* Frees what binding added (bind.c). */
+void grout_bound__free(grout_bound *bound);
+/* Interns a string; 0 without memory. The empty string is id 0 too. */
+grout_string_id grout_module__intern(grout_module *module, const char *bytes, size_t size);
+grout_loc_id grout_module__add_loc(grout_module *module, const grout_loc *loc);
+/* Notes one more use of an operand's values (use_count), also inside references. */
+void grout_module__count_uses(grout_module *module, const grout_operand *operand);
+
+#endif
