@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* module.h - the tables of a module; private to ir/. */
 #ifndef GROUT_IR_MODULE_H
 #define GROUT_IR_MODULE_H
@@ -29,43 +30,44 @@ typedef struct grout_bound {
     grout_type *value_types;       /* by value */
     grout_type *object_types;      /* by object */
     grout_layout *object_layouts;
-    int64_t *object_offsets;       /* SMEM offset, -1 for gmem */
+    int64_t *object_offsets; /* SMEM offset, -1 for gmem */
     uint32_t *object_arrivals;
-    uint8_t *expr_dtypes;          /* by expr: dtype a constant operand takes (grout_dtype) */
-    int64_t *kernel_smem_bytes;    /* by kernel */
+    uint8_t *expr_dtypes;       /* by expr: dtype a constant operand takes (grout_dtype) */
+    int64_t *kernel_smem_bytes; /* by kernel */
     struct grout_kernel_bound {
         int64_t axis_sizes[GROUT_AXES_MAX];
         int64_t grid_size;
         uint32_t thread_count;
-    } *kernels;                    /* by kernel */
+    } * kernels; /* by kernel */
 } grout_bound;
 
 struct grout_module {
-    /* interned strings: bytes of all of them, NUL-terminated; offsets by id; open-addressing index */
+    /* interned strings: bytes of all of them, NUL-terminated; offsets by id; open-addressing index
+     */
     char *string_bytes;
     size_t string_size, string_capacity;
     grout_table strings; /* uint32_t offsets */
     uint32_t *string_index;
     uint32_t string_index_size;
 
-    grout_table locs;      /* grout_loc */
-    grout_table exprs;     /* grout_expr */
-    grout_table consts;    /* grout_const */
-    grout_table requires_; /* grout_require */
-    grout_table kernels;   /* grout_kernel */
-    grout_table params;    /* grout_param */
-    grout_table ops;       /* grout_op */
-    grout_table operands;  /* grout_operand */
-    grout_table attrs;     /* grout_attr_value */
-    grout_table values;    /* grout_value */
-    grout_table blocks;    /* grout_block */
-    grout_table objects;   /* grout_object */
-    grout_table refs;      /* grout_ref */
-    grout_table ref_steps; /* grout_ref_step */
-    grout_table indices;   /* grout_index */
-    grout_table types;     /* grout_written_type */
-    grout_table trivia;    /* grout_trivia */
-    grout_table sources;   /* grout_source */
+    grout_table locs;           /* grout_loc */
+    grout_table exprs;          /* grout_expr */
+    grout_table consts;         /* grout_const */
+    grout_table requires_;      /* grout_require */
+    grout_table kernels;        /* grout_kernel */
+    grout_table params;         /* grout_param */
+    grout_table ops;            /* grout_op */
+    grout_table operands;       /* grout_operand */
+    grout_table attrs;          /* grout_attr_value */
+    grout_table values;         /* grout_value */
+    grout_table blocks;         /* grout_block */
+    grout_table objects;        /* grout_object */
+    grout_table refs;           /* grout_ref */
+    grout_table ref_steps;      /* grout_ref_step */
+    grout_table indices;        /* grout_index */
+    grout_table types;          /* grout_written_type */
+    grout_table trivia;         /* grout_trivia */
+    grout_table sources;        /* grout_source */
     grout_trivia_id end_trivia; /* comments at the end of the file */
     bool has_header;            /* 'grout 1' was written */
     /* order of top-level items as written: kind and id */
@@ -75,7 +77,11 @@ struct grout_module {
     bool failed;        /* a table could not grow */
 };
 
-typedef enum grout_item_kind { GROUT_ITEM_CONST, GROUT_ITEM_REQUIRE, GROUT_ITEM_KERNEL } grout_item_kind;
+typedef enum grout_item_kind {
+    GROUT_ITEM_CONST,
+    GROUT_ITEM_REQUIRE,
+    GROUT_ITEM_KERNEL
+} grout_item_kind;
 typedef struct grout_item {
     uint32_t kind; /* grout_item_kind */
     uint32_t id;

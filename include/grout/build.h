@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * build.h - kernels written by programs: the builder.
  *
@@ -22,7 +23,6 @@ extern "C" {
 
 typedef struct grout_builder grout_builder;
 
-
 /* One index of a reference. */
 typedef struct grout_build_index {
     uint8_t kind; /* grout_index_kind */
@@ -37,10 +37,12 @@ GROUT_API grout_module *grout_builder_finish(grout_builder *builder, grout_diags
 /* Throws it away unfinished. */
 GROUT_API void grout_builder_free(grout_builder *builder);
 
-/* The place that the following calls stand for: C source, or (at) a place of the caller's choice. */
+/* The place that the following calls stand for: C source, or (at) a place of the caller's choice.
+ */
 GROUT_API void grout_builder_here(grout_builder *builder, const char *file, uint32_t line);
 GROUT_API void grout_builder_at(grout_builder *builder, grout_loc loc, const char *file);
-/* From here on unnamed values with one use print nested in their user (default: they get %0, %1). */
+/* From here on unnamed values with one use print nested in their user (default: they get %0, %1).
+ */
 GROUT_API void grout_builder_inline(grout_builder *builder, bool on);
 
 /* Constant expressions. */
@@ -72,10 +74,10 @@ typedef struct grout_build_object {
     const grout_expr_id *dims;
     uint32_t tile_rank;
     const grout_expr_id *tile;
-    grout_expr_id swizzle;        /* 0: none */
+    grout_expr_id swizzle; /* 0: none */
     uint32_t transpose_rank;
     const grout_expr_id *transpose;
-    grout_expr_id arrivals;       /* of a barrier; 0: 1 */
+    grout_expr_id arrivals; /* of a barrier; 0: 1 */
 } grout_build_object;
 GROUT_API grout_value_id grout_build_scratch(grout_builder *builder, const char *name,
                                              const grout_build_object *object);
@@ -83,8 +85,8 @@ GROUT_API grout_value_id grout_build_scratch(grout_builder *builder, const char 
 /* Operands. */
 GROUT_API grout_operand grout_value_operand(grout_value_id value);
 GROUT_API grout_operand grout_expr_operand(grout_expr_id expr);
-GROUT_API grout_operand grout_build_ref(grout_builder *builder, grout_value_id base,
-                                        uint32_t count, const grout_build_index *indices);
+GROUT_API grout_operand grout_build_ref(grout_builder *builder, grout_value_id base, uint32_t count,
+                                        const grout_build_index *indices);
 GROUT_API grout_operand grout_build_transpose(grout_builder *builder, grout_operand ref,
                                               uint32_t rank, const uint32_t *permutation);
 GROUT_API grout_build_index grout_index_all(void);
@@ -102,12 +104,12 @@ GROUT_API grout_value_id grout_build_name(grout_builder *builder, grout_value_id
 typedef struct grout_build_op_args {
     const grout_operand *operands;
     uint32_t operand_count;
-    const char *text;            /* string of debug_print, or axis name of axis_index */
+    const char *text; /* string of debug_print, or axis name of axis_index */
     grout_dtype type_dtype;
     uint32_t type_rank;
     const grout_expr_id *type_dims;
-    uint32_t attrs;              /* GROUT_ATTR_BIT_* */
-    grout_expr_id attr_value;    /* of the one INT attribute */
+    uint32_t attrs;           /* GROUT_ATTR_BIT_* */
+    grout_expr_id attr_value; /* of the one INT attribute */
 } grout_build_op_args;
 GROUT_API grout_value_id grout_build_op(grout_builder *builder, grout_opcode opcode,
                                         const grout_build_op_args *args);
@@ -129,46 +131,46 @@ GROUT_API grout_value_id grout_build_end(grout_builder *builder, uint32_t yield_
                                          const grout_operand *yields);
 
 /* One function an op, generated from ops.def by the shape of its form. */
-#define GROUT_BUILD_UNARY(NAME, name)                                                              \
+#define GROUT_BUILD_UNARY(NAME, name) \
     GROUT_API grout_value_id grout_build_##name(grout_builder *builder, grout_operand a);
-#define GROUT_BUILD_BINARY(NAME, name)                                                             \
-    GROUT_API grout_value_id grout_build_##name(grout_builder *builder, grout_operand a,           \
+#define GROUT_BUILD_BINARY(NAME, name)                                                   \
+    GROUT_API grout_value_id grout_build_##name(grout_builder *builder, grout_operand a, \
                                                 grout_operand b);
 #define GROUT_BUILD_COMPARE(NAME, name) GROUT_BUILD_BINARY(NAME, name)
-#define GROUT_BUILD_TERNARY(NAME, name)                                                            \
-    GROUT_API grout_value_id grout_build_##name(grout_builder *builder, grout_operand a,           \
+#define GROUT_BUILD_TERNARY(NAME, name)                                                  \
+    GROUT_API grout_value_id grout_build_##name(grout_builder *builder, grout_operand a, \
                                                 grout_operand b, grout_operand c);
 #define GROUT_BUILD_SELECT(NAME, name) GROUT_BUILD_TERNARY(NAME, name)
-#define GROUT_BUILD_CONVERT(NAME, name)                                                            \
-    GROUT_API grout_value_id grout_build_##name(grout_builder *builder, grout_operand a,           \
+#define GROUT_BUILD_CONVERT(NAME, name)                                                  \
+    GROUT_API grout_value_id grout_build_##name(grout_builder *builder, grout_operand a, \
                                                 grout_dtype dtype);
-#define GROUT_BUILD_BROADCAST(NAME, name)                                                          \
-    GROUT_API grout_value_id grout_build_##name(grout_builder *builder, grout_operand a,           \
-                                                grout_dtype dtype, uint32_t rank,                  \
+#define GROUT_BUILD_BROADCAST(NAME, name)                                                \
+    GROUT_API grout_value_id grout_build_##name(grout_builder *builder, grout_operand a, \
+                                                grout_dtype dtype, uint32_t rank,        \
                                                 const grout_expr_id *dims);
-#define GROUT_BUILD_IOTA(NAME, name)                                                               \
-    GROUT_API grout_value_id grout_build_##name(grout_builder *builder, grout_expr_id dimension,   \
-                                                grout_dtype dtype, uint32_t rank,                  \
+#define GROUT_BUILD_IOTA(NAME, name)                                                             \
+    GROUT_API grout_value_id grout_build_##name(grout_builder *builder, grout_expr_id dimension, \
+                                                grout_dtype dtype, uint32_t rank,                \
                                                 const grout_expr_id *dims);
-#define GROUT_BUILD_AXIS(NAME, name)                                                               \
+#define GROUT_BUILD_AXIS(NAME, name) \
     GROUT_API grout_value_id grout_build_##name(grout_builder *builder, const char *axis);
-#define GROUT_BUILD_LOAD(NAME, name)                                                               \
+#define GROUT_BUILD_LOAD(NAME, name) \
     GROUT_API grout_value_id grout_build_##name(grout_builder *builder, grout_operand ref);
-#define GROUT_BUILD_STORE(NAME, name)                                                              \
+#define GROUT_BUILD_STORE(NAME, name) \
     GROUT_API void grout_build_##name(grout_builder *builder, grout_operand ref, grout_operand a);
-#define GROUT_BUILD_BARRIER(NAME, name)                                                            \
+#define GROUT_BUILD_BARRIER(NAME, name) \
     GROUT_API void grout_build_##name(grout_builder *builder, grout_operand barrier);
 #define GROUT_BUILD_FENCE(NAME, name) GROUT_API void grout_build_##name(grout_builder *builder);
-#define GROUT_BUILD_COPY_IN(NAME, name)                                                            \
-    GROUT_API void grout_build_##name(grout_builder *builder, grout_operand source,                \
+#define GROUT_BUILD_COPY_IN(NAME, name)                                             \
+    GROUT_API void grout_build_##name(grout_builder *builder, grout_operand source, \
                                       grout_operand destination, grout_operand barrier);
-#define GROUT_BUILD_COPY_OUT(NAME, name)                                                           \
-    GROUT_API void grout_build_##name(grout_builder *builder, grout_operand source,                \
+#define GROUT_BUILD_COPY_OUT(NAME, name)                                            \
+    GROUT_API void grout_build_##name(grout_builder *builder, grout_operand source, \
                                       grout_operand destination, uint32_t attrs);
-#define GROUT_BUILD_WAIT(NAME, name)                                                               \
+#define GROUT_BUILD_WAIT(NAME, name) \
     GROUT_API void grout_build_##name(grout_builder *builder, grout_expr_id n, uint32_t attrs);
-#define GROUT_BUILD_PRINT(NAME, name)                                                              \
-    GROUT_API void grout_build_##name(grout_builder *builder, const char *text, uint32_t count,    \
+#define GROUT_BUILD_PRINT(NAME, name)                                                           \
+    GROUT_API void grout_build_##name(grout_builder *builder, const char *text, uint32_t count, \
                                       const grout_operand *values);
 /* Regions and objects have functions of their own, above. */
 #define GROUT_BUILD_SCRATCH(NAME, name)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * diag.h - diagnostics as data, and their one renderer.
  *
@@ -10,13 +11,13 @@
 #ifndef GROUT_DIAG_H
 #define GROUT_DIAG_H
 
-#include <stdbool.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #if defined(__GNUC__)
-#define GROUT_API __attribute__((visibility("default")))
+#define GROUT_API               __attribute__((visibility("default")))
 #define GROUT_PRINTF(at, first) __attribute__((format(printf, at, first)))
 #else
 #define GROUT_API
@@ -78,7 +79,8 @@ typedef struct grout_place {
 
 /* One more sentence of a diagnostic, with its place (file NULL: none). */
 typedef struct grout_note {
-    grout_severity severity; /* GROUT_SEVERITY_NOTE, or GROUT_SEVERITY_ADVICE for a remedy ("help") */
+    grout_severity
+        severity; /* GROUT_SEVERITY_NOTE, or GROUT_SEVERITY_ADVICE for a remedy ("help") */
     grout_place place;
     char *message;
 } grout_note;

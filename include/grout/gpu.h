@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * gpu.h - the same kernel on a GPU: emission of CUDA, compilation, launch, comparison.
  *
@@ -7,14 +8,14 @@
 #ifndef GROUT_GPU_H
 #define GROUT_GPU_H
 
-#include "grout/interp.h"
 #include "grout/verify.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* ---- emission --------------------------------------------------------------------------------- */
+/* ---- emission ---------------------------------------------------------------------------------
+ */
 
 typedef struct grout_emit_options {
     bool watchdog;        /* bound every barrier spin and report who hangs; off for timing */
@@ -42,13 +43,14 @@ GROUT_API bool grout_emit_host(const grout_module *bound, grout_kernel_id kernel
                                const grout_emit_options *options, grout_text *out,
                                grout_diags *diags);
 
-/* ---- compilation ------------------------------------------------------------------------------ */
+/* ---- compilation ------------------------------------------------------------------------------
+ */
 
 typedef struct grout_nvrtc_options {
-    const char *library;           /* path of libnvrtc, tried alone; NULL: search */
+    const char *library;            /* path of libnvrtc, tried alone; NULL: search */
     const char *const *search_dirs; /* further folders to look in, e.g. CUDA_HOME/lib64 */
     size_t search_dir_count;
-    const char *cache_dir;         /* NULL: no cache */
+    const char *cache_dir; /* NULL: no cache */
     bool line_info;
 } grout_nvrtc_options;
 
@@ -59,7 +61,7 @@ typedef struct grout_binary {
     size_t size;
     bool from_cache;
     int32_t registers, spill_bytes, static_smem_bytes; /* of the kernel, -1 unknown (PTX) */
-    char *log;  /* what NVRTC and ptxas said; owned, may be "" */
+    char *log; /* what NVRTC and ptxas said; owned, may be "" */
 } grout_binary;
 
 GROUT_API bool grout_compile_cuda(const char *source, const char *kernel_name,
@@ -69,7 +71,8 @@ GROUT_API void grout_binary_free(grout_binary *binary);
 /* Removes every file of the cache; false with a reason. */
 GROUT_API bool grout_cache_clear(const char *cache_dir, grout_diags *diags);
 
-/* ---- launch ----------------------------------------------------------------------------------- */
+/* ---- launch -----------------------------------------------------------------------------------
+ */
 
 typedef struct grout_gpu_launch {
     const grout_module *module; /* bound and verified */
@@ -77,10 +80,10 @@ typedef struct grout_gpu_launch {
     const grout_argument *arguments; /* as for the interpreter; 'out' data is overwritten */
     size_t argument_count;
     int32_t device;
-    double timeout_seconds;  /* wall clock of the whole launch; 0: 60 */
-    double watchdog_seconds; /* of one barrier wait; 0: 2. Negative: no watchdog */
+    double timeout_seconds;   /* wall clock of the whole launch; 0: 60 */
+    double watchdog_seconds;  /* of one barrier wait; 0: 2. Negative: no watchdog */
     uint32_t warmup, repeats; /* timed launches beside the one whose results count; 0: none */
-    bool flush_l2;           /* before each timed launch */
+    bool flush_l2;            /* before each timed launch */
     grout_nvrtc_options nvrtc;
 } grout_gpu_launch;
 
@@ -102,13 +105,15 @@ GROUT_API bool grout_gpu_run(const grout_gpu_launch *launch, grout_gpu_result *r
 /* What 'grout doctor' shows. True if a launch could work; text says what is there and what not. */
 GROUT_API bool grout_gpu_describe(const grout_nvrtc_options *options, grout_text *out);
 
-/* ---- comparison ------------------------------------------------------------------------------- */
+/* ---- comparison -------------------------------------------------------------------------------
+ */
 
 typedef struct grout_compare_options {
     double rtol, atol; /* both 0: bit for bit, NaNs equal to each other */
 } grout_compare_options;
 
-/* The tolerance of the compare rule for a kernel (docs/gpu.md): exact unless an op is approximate. */
+/* The tolerance of the compare rule for a kernel (docs/gpu.md): exact unless an op is approximate.
+ */
 GROUT_API grout_compare_options grout_compare_get_default(const grout_module *bound,
                                                           grout_kernel_id kernel);
 

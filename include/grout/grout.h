@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * grout.h - everything: one include for programs that build, check, run and emit kernels.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * interp.h - running a kernel on the CPU.
  *
@@ -26,21 +27,15 @@ typedef enum grout_schedule {
  * the destination holds poison in between, and bytes written but not committed are read as they
  * were before. A kernel with a missing wait or commit then computes wrong, as a GPU may.
  */
-typedef enum grout_timing { GROUT_TIMING_LAZY, GROUT_TIMING_EAGER, GROUT_TIMING_RANDOM } grout_timing;
+typedef enum grout_timing {
+    GROUT_TIMING_LAZY,
+    GROUT_TIMING_EAGER,
+    GROUT_TIMING_RANDOM
+} grout_timing;
 
 /* "fair", "lazy", ...; false if there is none of this name. */
 GROUT_API bool grout_schedule_find(const char *text, grout_schedule *schedule_out);
 GROUT_API bool grout_timing_find(const char *text, grout_timing *timing_out);
-
-/*
- * An argument, in parameter order. Arrays: data is row-major, size must be exactly the array's
- * bytes; 'in' data is only read, 'out' data is filled with the poison pattern first. Scalars: data
- * points at one element.
- */
-typedef struct grout_argument {
-    void *data;
-    size_t size;
-} grout_argument;
 
 typedef struct grout_progress {
     int64_t ctas_done, ctas_total;
@@ -57,8 +52,8 @@ typedef struct grout_launch {
     grout_schedule schedule;
     grout_timing timing;
     uint64_t seed;
-    uint64_t max_steps;  /* 0: GROUT_STEPS_DEFAULT */
-    uint64_t max_memory; /* bytes of machine state; 0: no limit of ours */
+    uint64_t max_steps;   /* 0: GROUT_STEPS_DEFAULT */
+    uint64_t max_memory;  /* bytes of machine state; 0: no limit of ours */
     bool track_undefined; /* follow values that nobody wrote; the checker needs it */
     const grout_observer *observers[GROUT_OBSERVERS_MAX];
     uint32_t observer_count;
@@ -73,7 +68,7 @@ typedef struct grout_launch {
 
 typedef enum grout_run_status {
     GROUT_RUN_DONE,
-    GROUT_RUN_PAUSED,      /* the step count asked for is reached; run again to go on */
+    GROUT_RUN_PAUSED, /* the step count asked for is reached; run again to go on */
     GROUT_RUN_DEADLOCK,
     GROUT_RUN_STEP_LIMIT,
     GROUT_RUN_INTERRUPTED, /* progress said so */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * ir.h - the kernel IR in memory: what passes, interpreter, checker and backend read.
  *
@@ -25,14 +26,18 @@ extern "C" {
 #endif
 
 /* Limits of the language, each with a test at the limit and one past it. */
-#define GROUT_RANK_MAX    8           /* dimensions of an array or a reference */
-#define GROUT_NESTING_MAX 256         /* blocks and parentheses inside each other */
-#define GROUT_NAME_MAX    255         /* bytes of a name */
-#define GROUT_OPS_MAX     (1u << 24)  /* operations of a module */
-#define GROUT_FILE_MAX    (64u << 20) /* bytes of a file */
-#define GROUT_AXES_MAX    8           /* named axes of a kernel, all kinds together */
-#define GROUT_THREADS_MAX 8           /* threads (warpgroups) of a CTA: 1024 CUDA threads */
-#define GROUT_TEXT_VERSION 1          /* the N of a 'grout N' header */
+#define GROUT_RANK_MAX     8           /* dimensions of an array or a reference */
+#define GROUT_NESTING_MAX  256         /* blocks and parentheses inside each other */
+#define GROUT_NAME_MAX     255         /* bytes of a name */
+#define GROUT_OPS_MAX      (1u << 24)  /* operations of a module */
+#define GROUT_FILE_MAX     (64u << 20) /* bytes of a file */
+#define GROUT_AXES_MAX     8           /* named axes of a kernel, all kinds together */
+#define GROUT_THREADS_MAX  8           /* threads (warpgroups) of a CTA: 1024 CUDA threads */
+#define GROUT_ARRAY_MAX    (1u << 20)  /* elements of a register array */
+#define GROUT_DIM_MAX      INT32_MAX   /* one dimension: indices are i32 */
+#define GROUT_GMEM_MAX     (1ll << 40) /* bytes of a gmem array */
+#define GROUT_SMEM_MAX     (1ll << 32) /* bytes of an smem object, before any budget is asked */
+#define GROUT_TEXT_VERSION 1           /* the N of a 'grout N' header */
 
 typedef uint32_t grout_string_id;
 typedef uint32_t grout_loc_id;
@@ -179,8 +184,8 @@ typedef struct grout_dtype_info {
     const char *text, *doc;
     uint64_t poison; /* pattern of an unwritten element, in its low bits */
     uint8_t bytes;
-    uint8_t class_;      /* grout_dtype_class */
-    bool is_arithmetic;  /* may be an operand of ALU ops */
+    uint8_t class_;     /* grout_dtype_class */
+    bool is_arithmetic; /* may be an operand of ALU ops */
 } grout_dtype_info;
 
 /* Facts of the tables; never NULL for a valid enumerator. */
@@ -213,10 +218,25 @@ typedef enum grout_expr_kind {
 } grout_expr_kind;
 
 typedef enum grout_expr_operator {
-    GROUT_EXPR_ADD, GROUT_EXPR_SUB, GROUT_EXPR_MUL, GROUT_EXPR_DIV, GROUT_EXPR_REM,
-    GROUT_EXPR_SHL, GROUT_EXPR_SHR, GROUT_EXPR_EQ, GROUT_EXPR_NE, GROUT_EXPR_LT, GROUT_EXPR_LE,
-    GROUT_EXPR_GT, GROUT_EXPR_GE, GROUT_EXPR_MIN, GROUT_EXPR_MAX, GROUT_EXPR_CDIV,
-    GROUT_EXPR_ALIGN_UP, GROUT_EXPR_LOG2, GROUT_EXPR_NEG
+    GROUT_EXPR_ADD,
+    GROUT_EXPR_SUB,
+    GROUT_EXPR_MUL,
+    GROUT_EXPR_DIV,
+    GROUT_EXPR_REM,
+    GROUT_EXPR_SHL,
+    GROUT_EXPR_SHR,
+    GROUT_EXPR_EQ,
+    GROUT_EXPR_NE,
+    GROUT_EXPR_LT,
+    GROUT_EXPR_LE,
+    GROUT_EXPR_GT,
+    GROUT_EXPR_GE,
+    GROUT_EXPR_MIN,
+    GROUT_EXPR_MAX,
+    GROUT_EXPR_CDIV,
+    GROUT_EXPR_ALIGN_UP,
+    GROUT_EXPR_LOG2,
+    GROUT_EXPR_NEG
 } grout_expr_operator;
 
 typedef struct grout_expr {
@@ -236,6 +256,7 @@ typedef struct grout_expr {
 /* Value of a constant expression of a bound module. */
 typedef struct grout_expr_value {
     bool is_float; /* number counts, else integer */
+    bool is_bool;  /* a truth value, in integer */
     int64_t integer;
     double number;
     uint8_t bits_dtype; /* set: the literal was a bit pattern, in bits */
@@ -259,7 +280,12 @@ typedef struct grout_require {
 } grout_require;
 
 /* A place. Frames: parent is the place that this one was inlined at, 0 for none. */
-typedef enum grout_loc_kind { GROUT_LOC_TEXT, GROUT_LOC_C, GROUT_LOC_PYTHON, GROUT_LOC_PTX } grout_loc_kind;
+typedef enum grout_loc_kind {
+    GROUT_LOC_TEXT,
+    GROUT_LOC_C,
+    GROUT_LOC_PYTHON,
+    GROUT_LOC_PTX
+} grout_loc_kind;
 typedef struct grout_loc {
     grout_string_id file;
     uint32_t line, column, length;
@@ -269,7 +295,8 @@ typedef struct grout_loc {
 
 /* Comments and blank lines, kept for the printer. */
 typedef struct grout_trivia {
-    grout_string_id lead; /* whole-line comments before the item, one per line; "" is a blank line */
+    grout_string_id
+        lead; /* whole-line comments before the item, one per line; "" is a blank line */
     grout_string_id tail; /* comment at the end of the item's line, with its slashes */
 } grout_trivia;
 
@@ -288,8 +315,8 @@ typedef enum grout_object_kind {
 
 /* An object in memory, as written. Parameters in gmem are objects too. */
 typedef struct grout_object {
-    uint8_t kind;  /* grout_object_kind */
-    uint8_t space; /* grout_space; SMEM for barriers */
+    uint8_t kind;         /* grout_object_kind */
+    uint8_t space;        /* grout_space; SMEM for barriers */
     grout_value_id value; /* the value (reference) that stands for it */
     grout_loc_id loc;
     grout_written_type type; /* barrier: dtype NONE, dims of the array of barriers (rank 1) */
@@ -350,10 +377,10 @@ typedef struct grout_ref {
 } grout_ref;
 
 typedef enum grout_value_kind {
-    GROUT_VALUE_PARAM,     /* index: of the parameter; object set for arrays */
-    GROUT_VALUE_OBJECT,    /* result of scratch, or object of a scoped */
-    GROUT_VALUE_RESULT,    /* index: of the result of op */
-    GROUT_VALUE_BLOCK_ARG  /* index: of the argument of block; for a loop 0 is the index */
+    GROUT_VALUE_PARAM,    /* index: of the parameter; object set for arrays */
+    GROUT_VALUE_OBJECT,   /* result of scratch, or object of a scoped */
+    GROUT_VALUE_RESULT,   /* index: of the result of op */
+    GROUT_VALUE_BLOCK_ARG /* index: of the argument of block; for a loop 0 is the index */
 } grout_value_kind;
 
 typedef struct grout_value {
@@ -388,21 +415,21 @@ typedef struct grout_op {
     uint32_t first_attr;
     grout_block_id first_block; /* consecutive */
     uint32_t block_count;
-    uint32_t written_type;  /* ': type', 1-based; 0 none */
-    grout_op_id next;       /* in its block; 0 at the end */
+    uint32_t written_type; /* ': type', 1-based; 0 none */
+    grout_op_id next;      /* in its block; 0 at the end */
     grout_block_id parent;
     grout_trivia_id trivia;
 } grout_op;
 
 typedef struct grout_block {
-    grout_op_id first, last;     /* 0: empty */
-    grout_op_id parent;          /* op that owns it; 0: a kernel's body */
+    grout_op_id first, last; /* 0: empty */
+    grout_op_id parent;      /* op that owns it; 0: a kernel's body */
     grout_kernel_id kernel;
-    grout_value_id first_arg;    /* consecutive: loop index and carries, or a scope's objects */
+    grout_value_id first_arg; /* consecutive: loop index and carries, or a scope's objects */
     uint32_t arg_count;
-    grout_trivia_id end_trivia;  /* comments before the closing brace */
-    grout_loc_id loc;            /* of the opening brace */
-    grout_loc_id end_loc;        /* of the closing brace */
+    grout_trivia_id end_trivia; /* comments before the closing brace */
+    grout_loc_id loc;           /* of the opening brace */
+    grout_loc_id end_loc;       /* of the closing brace */
 } grout_block;
 
 typedef enum grout_direction {
@@ -414,14 +441,14 @@ typedef enum grout_direction {
 
 typedef struct grout_param {
     grout_value_id value;
-    uint8_t direction; /* grout_direction */
-    uint8_t dtype;     /* of a scalar */
+    uint8_t direction;      /* grout_direction */
+    uint8_t dtype;          /* of a scalar */
     grout_object_id object; /* of an array */
 } grout_param;
 
 typedef enum grout_axis_kind {
-    GROUT_AXIS_GRID,    /* row-major, the last axis fastest */
-    GROUT_AXIS_THREADS  /* warpgroups of the CTA */
+    GROUT_AXIS_GRID,   /* row-major, the last axis fastest */
+    GROUT_AXIS_THREADS /* warpgroups of the CTA */
 } grout_axis_kind;
 
 typedef struct grout_axis {
@@ -468,16 +495,16 @@ GROUT_API void grout_type_print(const grout_type *type, grout_text *out);
 /*
  * Physical layout of an object: where each element lies. Element (i0, ..) of an smem array with
  * 'transpose(p..)' is stored as if its dimensions stood in the order p; with 'tile(t..)' the last
- * dimensions are cut into tiles, tiles in row-major order, each tile row-major (JAX: a TilingTransform);
- * 'swizzle(W)' then exchanges 16-byte chunks: byte address a goes to a ^ ((a >> 7 & W/16-1) << 4).
- * Objects start at multiples of 1024, so offsets are as good as addresses. Sources:
- * PTX ISA 9.1 'Shared memory swizzle modes'; docs/memory_model.md.
+ * dimensions are cut into tiles, tiles in row-major order, each tile row-major (JAX: a
+ * TilingTransform); 'swizzle(W)' then exchanges 16-byte chunks: byte address a goes to a ^ ((a >> 7
+ * & W/16-1) << 4). Objects start at multiples of 1024, so offsets are as good as addresses.
+ * Sources: PTX ISA 9.1 'Shared memory swizzle modes'; docs/memory_model.md.
  */
 typedef struct grout_layout {
-    uint8_t rank;          /* of the object */
-    uint8_t tiled_rank;    /* number of (dimension, divisor) digits */
+    uint8_t rank;       /* of the object */
+    uint8_t tiled_rank; /* number of (dimension, divisor) digits */
     uint8_t element_bytes;
-    uint32_t swizzle;      /* 0, 32, 64 or 128 bytes */
+    uint32_t swizzle; /* 0, 32, 64 or 128 bytes */
     /* digit k of the address: (index[dim[k]] / divisor[k]) % extent[k], times stride[k] bytes */
     uint8_t dim[2 * GROUT_RANK_MAX];
     int64_t divisor[2 * GROUT_RANK_MAX];
@@ -494,10 +521,39 @@ GROUT_API bool grout_layout_is_plain(const grout_layout *layout);
 /* A run of bytes: count pieces of length bytes, stride bytes apart, the first at base. */
 typedef struct grout_run {
     int64_t base;
-    int64_t stride;
+    int64_t stride; /* 0 when count is 1 */
     int64_t count;
     int64_t length;
 } grout_run;
+
+/*
+ * The bytes of a box of an object (start and extent for each dimension of the layout, extents at
+ * least 1, all inside), as a set: no byte twice, pieces in ascending order over all runs, adjacent
+ * pieces merged. Whole rows, tiles and slots come out as one run even if the bytes inside are tiled
+ * or swizzled, and a plain 2-dimensional box is one run with a stride. Writes the first max runs
+ * (runs may be NULL when max is 0) and returns the number of all. Offsets count from the start of
+ * the object.
+ */
+GROUT_API int64_t grout_layout_get_runs(const grout_layout *layout, const int64_t *start,
+                                        const int64_t *extent, grout_run *runs, int64_t max);
+
+/* A piece of a copy: elements that follow each other both in the box and in memory. */
+typedef struct grout_piece {
+    int64_t element; /* row-major index in the box of the first one */
+    int64_t offset;  /* bytes from the start of the object */
+    int64_t length;  /* bytes */
+} grout_piece;
+
+/*
+ * The same box in logical order: contiguous pieces, each as long as it can be, in ascending order of
+ * element. order lists the dimensions of the object from the outermost of the box to the innermost
+ * (a view's order); NULL: 0, 1, 2, ... Writes the first max pieces and returns the number of all.
+ * The pieces of a box that starts elsewhere are the same, moved, if the start moved by whole tiles
+ * and the bytes by a multiple of 1024 (the period of the widest swizzle).
+ */
+GROUT_API int64_t grout_layout_get_pieces(const grout_layout *layout, const int64_t *start,
+                                          const int64_t *extent, const uint8_t *order,
+                                          grout_piece *pieces, int64_t max);
 
 /*
  * A reference with its indices resolved: a box of an object. For each dimension of the object the
@@ -507,9 +563,10 @@ typedef struct grout_run {
 typedef struct grout_view {
     grout_object_id object;
     grout_value_id base;
-    uint8_t rank;      /* of the object */
-    uint8_t view_rank; /* of the reference: dimensions that were not indexed away */
+    uint8_t rank;                     /* of the object */
+    uint8_t view_rank;                /* of the reference: dimensions that were not indexed away */
     uint8_t view_dim[GROUT_RANK_MAX]; /* dimension of the object behind each one of the reference */
+    uint8_t order[GROUT_RANK_MAX];    /* all dimensions of the object: squeezed ones, then view_dim */
     bool is_squeezed[GROUT_RANK_MAX];
     int64_t extent[GROUT_RANK_MAX];
     int64_t start_const[GROUT_RANK_MAX];
@@ -538,9 +595,8 @@ typedef struct grout_define {
  * diags: unknown define, require that fails, inexact division, type and shape errors. A module that
  * binds has types throughout but has not been verified (verify.h).
  */
-GROUT_API grout_module *grout_module_bind(const grout_module *symbolic,
-                                          const grout_define *defines, size_t define_count,
-                                          grout_diags *diags);
+GROUT_API grout_module *grout_module_bind(const grout_module *symbolic, const grout_define *defines,
+                                          size_t define_count, grout_diags *diags);
 GROUT_API bool grout_module_is_bound(const grout_module *module);
 
 /* Tables. Counts include entry 0, which is never used: walk from 1. */
@@ -553,7 +609,8 @@ GROUT_API uint32_t grout_module_get_object_count(const grout_module *module);
 GROUT_API uint32_t grout_module_get_block_count(const grout_module *module);
 GROUT_API uint32_t grout_module_get_expr_count(const grout_module *module);
 
-GROUT_API const grout_kernel *grout_module_get_kernel(const grout_module *module, grout_kernel_id id);
+GROUT_API const grout_kernel *grout_module_get_kernel(const grout_module *module,
+                                                      grout_kernel_id id);
 GROUT_API const grout_param *grout_module_get_param(const grout_module *module,
                                                     const grout_kernel *kernel, uint32_t index);
 GROUT_API const grout_const *grout_module_get_const(const grout_module *module, grout_const_id id);
@@ -589,6 +646,16 @@ GROUT_API uint32_t grout_module_find_param(const grout_module *module, const gro
                                            const char *name);
 /* The texts that the module was parsed from, for caret diagnostics: adds them to diags. */
 GROUT_API void grout_module_add_sources(const grout_module *module, grout_diags *diags);
+
+/*
+ * An argument, in parameter order. Arrays: data is row-major, size must be exactly the array's
+ * bytes; 'in' data is only read, 'out' data is filled with the poison pattern first. Scalars: data
+ * points at one element.
+ */
+typedef struct grout_argument {
+    void *data;
+    size_t size;
+} grout_argument;
 
 /* ---- bound modules only ---------------------------------------------------------------------- */
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * num.h - the arithmetic of ops.def: functions whose meaning is the same in C11 and in CUDA C++.
  *
@@ -34,31 +35,49 @@ static inline float grout_from_bits_f32(uint32_t bits) {
 static inline int32_t grout_add_i32(int32_t a, int32_t b) {
     return grout_wrap_i32((uint32_t)a + (uint32_t)b);
 }
-static inline uint32_t grout_add_u32(uint32_t a, uint32_t b) { return a + b; }
-static inline float grout_add_f32(float a, float b) { return a + b; }
+static inline uint32_t grout_add_u32(uint32_t a, uint32_t b) {
+    return a + b;
+}
+static inline float grout_add_f32(float a, float b) {
+    return a + b;
+}
 
 static inline int32_t grout_sub_i32(int32_t a, int32_t b) {
     return grout_wrap_i32((uint32_t)a - (uint32_t)b);
 }
-static inline uint32_t grout_sub_u32(uint32_t a, uint32_t b) { return a - b; }
-static inline float grout_sub_f32(float a, float b) { return a - b; }
+static inline uint32_t grout_sub_u32(uint32_t a, uint32_t b) {
+    return a - b;
+}
+static inline float grout_sub_f32(float a, float b) {
+    return a - b;
+}
 
 static inline int32_t grout_mul_i32(int32_t a, int32_t b) {
     return grout_wrap_i32((uint32_t)a * (uint32_t)b);
 }
-static inline uint32_t grout_mul_u32(uint32_t a, uint32_t b) { return a * b; }
-static inline float grout_mul_f32(float a, float b) { return a * b; }
+static inline uint32_t grout_mul_u32(uint32_t a, uint32_t b) {
+    return a * b;
+}
+static inline float grout_mul_f32(float a, float b) {
+    return a * b;
+}
 
 static inline int32_t grout_div_i32(int32_t a, int32_t b) {
     return b == 0 ? 0 : b == -1 ? grout_sub_i32(0, a) : a / b;
 }
-static inline uint32_t grout_div_u32(uint32_t a, uint32_t b) { return b == 0 ? 0 : a / b; }
-static inline float grout_div_f32(float a, float b) { return a / b; }
+static inline uint32_t grout_div_u32(uint32_t a, uint32_t b) {
+    return b == 0 ? 0 : a / b;
+}
+static inline float grout_div_f32(float a, float b) {
+    return a / b;
+}
 
 static inline int32_t grout_rem_i32(int32_t a, int32_t b) {
     return b == 0 || b == -1 ? 0 : a % b;
 }
-static inline uint32_t grout_rem_u32(uint32_t a, uint32_t b) { return b == 0 ? 0 : a % b; }
+static inline uint32_t grout_rem_u32(uint32_t a, uint32_t b) {
+    return b == 0 ? 0 : a % b;
+}
 
 static inline int32_t grout_cdiv_i32(int32_t a, int32_t b) {
     int32_t quotient = grout_div_i32(a, b);
@@ -68,10 +87,18 @@ static inline uint32_t grout_cdiv_u32(uint32_t a, uint32_t b) {
     return b == 0 ? 0 : a / b + (a % b != 0 ? 1u : 0u);
 }
 
-static inline int32_t grout_min_i32(int32_t a, int32_t b) { return a < b ? a : b; }
-static inline uint32_t grout_min_u32(uint32_t a, uint32_t b) { return a < b ? a : b; }
-static inline int32_t grout_max_i32(int32_t a, int32_t b) { return a > b ? a : b; }
-static inline uint32_t grout_max_u32(uint32_t a, uint32_t b) { return a > b ? a : b; }
+static inline int32_t grout_min_i32(int32_t a, int32_t b) {
+    return a < b ? a : b;
+}
+static inline uint32_t grout_min_u32(uint32_t a, uint32_t b) {
+    return a < b ? a : b;
+}
+static inline int32_t grout_max_i32(int32_t a, int32_t b) {
+    return a > b ? a : b;
+}
+static inline uint32_t grout_max_u32(uint32_t a, uint32_t b) {
+    return a > b ? a : b;
+}
 /* NaN in, canonical NaN out; -0 is less than +0 (PTX min.NaN.f32, max.NaN.f32). */
 static inline float grout_min_f32(float a, float b) {
     if (a != a || b != b) {
@@ -91,15 +118,25 @@ static inline float grout_max_f32(float a, float b) {
     }
     return a > b ? a : b;
 }
-static inline float grout_fma_f32(float a, float b, float c) { return fmaf(a, b, c); }
+static inline float grout_fma_f32(float a, float b, float c) {
+    return fmaf(a, b, c);
+}
 
-static inline int32_t grout_neg_i32(int32_t a) { return grout_sub_i32(0, a); }
-static inline uint32_t grout_neg_u32(uint32_t a) { return 0u - a; }
+static inline int32_t grout_neg_i32(int32_t a) {
+    return grout_sub_i32(0, a);
+}
+static inline uint32_t grout_neg_u32(uint32_t a) {
+    return 0u - a;
+}
 static inline float grout_neg_f32(float a) {
     return grout_from_bits_f32(grout_bits_f32(a) ^ 0x80000000u);
 }
-static inline int32_t grout_abs_i32(int32_t a) { return a < 0 ? grout_neg_i32(a) : a; }
-static inline uint32_t grout_abs_u32(uint32_t a) { return a; }
+static inline int32_t grout_abs_i32(int32_t a) {
+    return a < 0 ? grout_neg_i32(a) : a;
+}
+static inline uint32_t grout_abs_u32(uint32_t a) {
+    return a;
+}
 static inline float grout_abs_f32(float a) {
     return grout_from_bits_f32(grout_bits_f32(a) & 0x7fffffffu);
 }
@@ -107,32 +144,54 @@ static inline float grout_abs_f32(float a) {
 static inline int32_t grout_and_i32(int32_t a, int32_t b) {
     return grout_wrap_i32((uint32_t)a & (uint32_t)b);
 }
-static inline uint32_t grout_and_u32(uint32_t a, uint32_t b) { return a & b; }
-static inline bool grout_and_bool(bool a, bool b) { return a && b; }
+static inline uint32_t grout_and_u32(uint32_t a, uint32_t b) {
+    return a & b;
+}
+static inline bool grout_and_bool(bool a, bool b) {
+    return a && b;
+}
 static inline int32_t grout_or_i32(int32_t a, int32_t b) {
     return grout_wrap_i32((uint32_t)a | (uint32_t)b);
 }
-static inline uint32_t grout_or_u32(uint32_t a, uint32_t b) { return a | b; }
-static inline bool grout_or_bool(bool a, bool b) { return a || b; }
+static inline uint32_t grout_or_u32(uint32_t a, uint32_t b) {
+    return a | b;
+}
+static inline bool grout_or_bool(bool a, bool b) {
+    return a || b;
+}
 static inline int32_t grout_xor_i32(int32_t a, int32_t b) {
     return grout_wrap_i32((uint32_t)a ^ (uint32_t)b);
 }
-static inline uint32_t grout_xor_u32(uint32_t a, uint32_t b) { return a ^ b; }
-static inline bool grout_xor_bool(bool a, bool b) { return a != b; }
-static inline int32_t grout_not_i32(int32_t a) { return grout_wrap_i32(~(uint32_t)a); }
-static inline uint32_t grout_not_u32(uint32_t a) { return ~a; }
-static inline bool grout_not_bool(bool a) { return !a; }
+static inline uint32_t grout_xor_u32(uint32_t a, uint32_t b) {
+    return a ^ b;
+}
+static inline bool grout_xor_bool(bool a, bool b) {
+    return a != b;
+}
+static inline int32_t grout_not_i32(int32_t a) {
+    return grout_wrap_i32(~(uint32_t)a);
+}
+static inline uint32_t grout_not_u32(uint32_t a) {
+    return ~a;
+}
+static inline bool grout_not_bool(bool a) {
+    return !a;
+}
 
 static inline int32_t grout_shl_i32(int32_t a, int32_t b) {
     return b < 0 || b > 31 ? 0 : grout_wrap_i32((uint32_t)a << b);
 }
-static inline uint32_t grout_shl_u32(uint32_t a, uint32_t b) { return b > 31 ? 0 : a << b; }
+static inline uint32_t grout_shl_u32(uint32_t a, uint32_t b) {
+    return b > 31 ? 0 : a << b;
+}
 static inline int32_t grout_shr_i32(int32_t a, int32_t b) {
     uint32_t shift = b < 0 || b > 31 ? 31u : (uint32_t)b;
     uint32_t sign = a < 0 ? ~(0xffffffffu >> shift) : 0u;
     return grout_wrap_i32((uint32_t)a >> shift | (shift == 0 ? 0u : sign));
 }
-static inline uint32_t grout_shr_u32(uint32_t a, uint32_t b) { return b > 31 ? 0 : a >> b; }
+static inline uint32_t grout_shr_u32(uint32_t a, uint32_t b) {
+    return b > 31 ? 0 : a >> b;
+}
 
 // clang-format off
 #define GROUT_NUM2(name, a, b)                                                                     \
@@ -147,28 +206,28 @@ static inline uint32_t grout_shr_u32(uint32_t a, uint32_t b) { return b > 31 ? 0
     _Generic((a), int32_t: grout_##name##_i32, uint32_t: grout_##name##_u32, bool: grout_##name##_bool)(a)
 // clang-format on
 
-#define GROUT_ADD(a, b) GROUT_NUM2(add, a, b)
-#define GROUT_SUB(a, b) GROUT_NUM2(sub, a, b)
-#define GROUT_MUL(a, b) GROUT_NUM2(mul, a, b)
-#define GROUT_DIV(a, b) GROUT_NUM2(div, a, b)
-#define GROUT_REM(a, b) GROUT_INT2(rem, a, b)
-#define GROUT_CDIV(a, b) GROUT_INT2(cdiv, a, b)
-#define GROUT_MIN(a, b) GROUT_NUM2(min, a, b)
-#define GROUT_MAX(a, b) GROUT_NUM2(max, a, b)
+#define GROUT_ADD(a, b)    GROUT_NUM2(add, a, b)
+#define GROUT_SUB(a, b)    GROUT_NUM2(sub, a, b)
+#define GROUT_MUL(a, b)    GROUT_NUM2(mul, a, b)
+#define GROUT_DIV(a, b)    GROUT_NUM2(div, a, b)
+#define GROUT_REM(a, b)    GROUT_INT2(rem, a, b)
+#define GROUT_CDIV(a, b)   GROUT_INT2(cdiv, a, b)
+#define GROUT_MIN(a, b)    GROUT_NUM2(min, a, b)
+#define GROUT_MAX(a, b)    GROUT_NUM2(max, a, b)
 #define GROUT_FMA(a, b, c) grout_fma_f32(a, b, c)
-#define GROUT_NEG(a) GROUT_NUM1(neg, a)
-#define GROUT_ABS(a) GROUT_NUM1(abs, a)
-#define GROUT_AND(a, b) GROUT_LOGIC2(and, a, b)
-#define GROUT_OR(a, b) GROUT_LOGIC2(or, a, b)
-#define GROUT_XOR(a, b) GROUT_LOGIC2(xor, a, b)
-#define GROUT_NOT(a) GROUT_LOGIC1(not, a)
-#define GROUT_SHL(a, b) GROUT_INT2(shl, a, b)
-#define GROUT_SHR(a, b) GROUT_INT2(shr, a, b)
-#define GROUT_EQ(a, b) ((a) == (b))
-#define GROUT_NE(a, b) ((a) != (b))
-#define GROUT_LT(a, b) ((a) < (b))
-#define GROUT_LE(a, b) ((a) <= (b))
-#define GROUT_GT(a, b) ((a) > (b))
-#define GROUT_GE(a, b) ((a) >= (b))
+#define GROUT_NEG(a)       GROUT_NUM1(neg, a)
+#define GROUT_ABS(a)       GROUT_NUM1(abs, a)
+#define GROUT_AND(a, b)    GROUT_LOGIC2(and, a, b)
+#define GROUT_OR(a, b)     GROUT_LOGIC2(or, a, b)
+#define GROUT_XOR(a, b)    GROUT_LOGIC2(xor, a, b)
+#define GROUT_NOT(a)       GROUT_LOGIC1(not, a)
+#define GROUT_SHL(a, b)    GROUT_INT2(shl, a, b)
+#define GROUT_SHR(a, b)    GROUT_INT2(shr, a, b)
+#define GROUT_EQ(a, b)     ((a) == (b))
+#define GROUT_NE(a, b)     ((a) != (b))
+#define GROUT_LT(a, b)     ((a) < (b))
+#define GROUT_LE(a, b)     ((a) <= (b))
+#define GROUT_GT(a, b)     ((a) > (b))
+#define GROUT_GE(a, b)     ((a) >= (b))
 
 #endif

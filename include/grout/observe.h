@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * observe.h - what the interpreter tells its observers: the only view that the race checker, the
  * trace writer and the counters have of it.
@@ -62,9 +63,10 @@ static inline uint32_t grout_clock_ph(const grout_clock_shape *shape, uint32_t b
 
 /* The clocks of a thread at an event; each has grout_clock_size counters. */
 typedef struct grout_clocks {
-    uint32_t cta;               /* whose counters these are (linear index in the grid) */
-    const uint32_t *known;      /* V: what happened before */
-    const uint32_t *published_smem; /* PS: the part that async accesses of SMEM may assume published */
+    uint32_t cta;          /* whose counters these are (linear index in the grid) */
+    const uint32_t *known; /* V: what happened before */
+    const uint32_t
+        *published_smem; /* PS: the part that async accesses of SMEM may assume published */
     const uint32_t *published_gmem; /* PG: the same for GMEM */
 } grout_clocks;
 
@@ -75,9 +77,9 @@ typedef struct grout_clocks {
 /* One execution of one op: enough to name it in a report. Plain data; may be kept. */
 typedef struct grout_origin {
     grout_op_id op;
-    uint32_t cta;     /* linear index in the grid */
+    uint32_t cta; /* linear index in the grid */
     uint8_t thread;
-    uint8_t operand;  /* operand of the op that the access is about */
+    uint8_t operand;    /* operand of the op that the access is about */
     uint8_t loop_depth; /* loops around the op; the outermost GROUT_ORIGIN_LOOPS are kept */
     uint8_t reserved;
     int32_t loops[GROUT_ORIGIN_LOOPS]; /* loop indices, outermost first */
@@ -114,8 +116,8 @@ typedef struct grout_phase_fact {
 
 /* A thread's last wait on a barrier element. */
 typedef struct grout_wait_fact {
-    uint32_t waits;  /* how often it waited; the last was for phase waits - 1 */
-    uint32_t epoch;  /* the thread's epoch (x) at the last wait */
+    uint32_t waits; /* how often it waited; the last was for phase waits - 1 */
+    uint32_t epoch; /* the thread's epoch (x) at the last wait */
     grout_origin origin;
 } grout_wait_fact;
 
@@ -123,11 +125,11 @@ typedef struct grout_wait_fact {
 typedef struct grout_barrier_fact {
     uint32_t element;
     grout_object_id object;
-    uint32_t index;     /* inside the object */
-    uint32_t arrivals;  /* needed for one phase */
-    uint64_t arrived;   /* in all so far */
-    uint32_t completed; /* phases */
-    int64_t bytes_due;  /* of the open phase: announced, not landed */
+    uint32_t index;               /* inside the object */
+    uint32_t arrivals;            /* needed for one phase */
+    uint64_t arrived;             /* in all so far */
+    uint32_t completed;           /* phases */
+    int64_t bytes_due;            /* of the open phase: announced, not landed */
     const grout_wait_fact *waits; /* by thread */
     uint32_t thread_count;
     bool has_contribution;
@@ -136,30 +138,30 @@ typedef struct grout_barrier_fact {
 
 typedef enum grout_event_kind {
     GROUT_EVENT_CTA_BEGIN,
-    GROUT_EVENT_ACCESS,       /* u.access: generic accesses; async ones at their issue */
-    GROUT_EVENT_ARRIVE,       /* u.arrive: barrier_arrive, or the arrival that a copy makes */
-    GROUT_EVENT_PHASE,        /* u.phase: a phase completed */
-    GROUT_EVENT_WAIT,         /* u.wait: a barrier_wait returned */
+    GROUT_EVENT_ACCESS, /* u.access: generic accesses; async ones at their issue */
+    GROUT_EVENT_ARRIVE, /* u.arrive: barrier_arrive, or the arrival that a copy makes */
+    GROUT_EVENT_PHASE,  /* u.phase: a phase completed */
+    GROUT_EVENT_WAIT,   /* u.wait: a barrier_wait returned */
     GROUT_EVENT_COMMIT_SMEM,
-    GROUT_EVENT_COMMIT_GROUP, /* u.group: a bulk group was closed */
-    GROUT_EVENT_GROUP_WAIT,   /* u.group: a wait_smem_to_gmem returned */
-    GROUT_EVENT_ISSUE,        /* u.issue: an async op began; its ACCESS events follow */
-    GROUT_EVENT_COMPLETE,     /* u.issue: an async op has done all its accesses (for traces) */
-    GROUT_EVENT_BLOCK_BARRIER,/* all threads met at the entry of a collective scope */
-    GROUT_EVENT_SCOPE_BEGIN,  /* u.scope */
-    GROUT_EVENT_SCOPE_END,    /* u.scope: its objects die; may come once per thread, see scope */
-    GROUT_EVENT_BARRIER_END,  /* u.barrier_end: a barrier element dies, before SCOPE_END, CTA_END */
+    GROUT_EVENT_COMMIT_GROUP,  /* u.group: a bulk group was closed */
+    GROUT_EVENT_GROUP_WAIT,    /* u.group: a wait_smem_to_gmem returned */
+    GROUT_EVENT_ISSUE,         /* u.issue: an async op began; its ACCESS events follow */
+    GROUT_EVENT_COMPLETE,      /* u.issue: an async op has done all its accesses (for traces) */
+    GROUT_EVENT_BLOCK_BARRIER, /* all threads met at the entry of a collective scope */
+    GROUT_EVENT_SCOPE_BEGIN,   /* u.scope */
+    GROUT_EVENT_SCOPE_END,     /* u.scope: its objects die; may come once per thread, see scope */
+    GROUT_EVENT_BARRIER_END, /* u.barrier_end: a barrier element dies, before SCOPE_END, CTA_END */
     GROUT_EVENT_THREAD_EXIT,
-    GROUT_EVENT_CTA_END,      /* u.scope with all the kernel's own objects */
-    GROUT_EVENT_FAULT,        /* u.fault: an access or value that is wrong by itself */
-    GROUT_EVENT_DEADLOCK,     /* u.deadlock */
+    GROUT_EVENT_CTA_END,  /* u.scope with all the kernel's own objects */
+    GROUT_EVENT_FAULT,    /* u.fault: an access or value that is wrong by itself */
+    GROUT_EVENT_DEADLOCK, /* u.deadlock */
     GROUT_EVENT_STEP_LIMIT,
     GROUT_EVENT_KIND_COUNT
 } grout_event_kind;
 
 /* Which async op an ISSUE or COMPLETE is about. */
 typedef struct grout_issue {
-    uint64_t serial;  /* number of the async op in the CTA, from 0 */
+    uint64_t serial; /* number of the async op in the CTA, from 0 */
     int64_t bytes;
     grout_stamp read; /* when its source is read */
     grout_stamp write;
@@ -175,15 +177,15 @@ typedef enum grout_uninitialised_use {
 /* A fault: code says which of the numbers count. */
 typedef struct grout_fault {
     grout_diag_code code;
-    grout_object_id object;  /* 0: none */
-    uint32_t dimension;      /* of the object: OUT_OF_BOUNDS, MISALIGNED */
-    int64_t start, extent;   /* of the access in that dimension */
-    int64_t limit;           /* size of the dimension; MISALIGNED: bytes it must be a multiple of */
-    uint32_t use;            /* grout_uninitialised_use */
-    uint32_t element;        /* barrier element: TOO_MANY, TX_MISMATCH */
+    grout_object_id object; /* 0: none */
+    uint32_t dimension;     /* of the object: OUT_OF_BOUNDS, MISALIGNED */
+    int64_t start, extent;  /* of the access in that dimension */
+    int64_t limit;          /* size of the dimension; MISALIGNED: bytes it must be a multiple of */
+    uint32_t use;           /* grout_uninitialised_use */
+    uint32_t element;       /* barrier element: TOO_MANY, TX_MISMATCH */
     uint32_t phase;
-    int64_t have, need;      /* arrivals or bytes; OUTPUT_NOT_WRITTEN: elements missing, in all */
-    bool is_static;          /* LAUNCH-level fault: origin.op is 0 (OUTPUT_NOT_WRITTEN) */
+    int64_t have, need; /* arrivals or bytes; OUTPUT_NOT_WRITTEN: elements missing, in all */
+    bool is_static;     /* LAUNCH-level fault: origin.op is 0 (OUTPUT_NOT_WRITTEN) */
 } grout_fault;
 
 typedef enum grout_thread_state {
@@ -194,7 +196,7 @@ typedef enum grout_thread_state {
 } grout_thread_state;
 
 typedef struct grout_thread_fact {
-    uint8_t state;       /* grout_thread_state */
+    uint8_t state; /* grout_thread_state */
     uint32_t element;
     uint32_t phase;
     grout_origin origin; /* of the op it stands at; of its last op if it has exited */
@@ -228,8 +230,8 @@ typedef struct grout_event {
         } wait;
         struct {
             uint32_t lane;
-            uint32_t number;   /* COMMIT_GROUP: of the group; GROUP_WAIT: groups now known done */
-            uint32_t allowed;  /* GROUP_WAIT: n */
+            uint32_t number;  /* COMMIT_GROUP: of the group; GROUP_WAIT: groups now known done */
+            uint32_t allowed; /* GROUP_WAIT: n */
             bool read_only;
         } group;
         const grout_issue *issue;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * race.h - the checker: an observer that turns a run into findings.
  *
@@ -35,17 +36,17 @@ typedef struct grout_finding_access {
 typedef struct grout_finding_edit {
     grout_place place; /* the line it refers to; file NULL: there is no unique edit */
     bool is_after;
-    const char *text;  /* "commit_smem" */
+    const char *text; /* "commit_smem" */
 } grout_finding_edit;
 
 typedef struct grout_finding {
     grout_diag_code code;
     grout_severity severity;
     grout_place primary;
-    grout_place related;  /* file NULL: none */
-    uint64_t identity;    /* hash of code, primary and related */
-    uint64_t count;       /* how often it was seen */
-    const grout_diag *diag; /* headline and notes, ready for grout_diag_render */
+    grout_place related;              /* file NULL: none */
+    uint64_t identity;                /* hash of code, primary and related */
+    uint64_t count;                   /* how often it was seen */
+    const grout_diag *diag;           /* headline and notes, ready for grout_diag_render */
     grout_finding_access accesses[2]; /* the later first */
     uint32_t access_count;
     const char *missing_edge; /* what order exists, what is absent, what came close; "" if none */
@@ -59,11 +60,11 @@ typedef struct grout_checker_options {
 
 typedef struct grout_check_summary {
     grout_verdict verdict;
-    bool is_well_synchronised;   /* the verdict holds for every schedule and timing of this launch */
-    const char *not_well_synchronised_because; /* "" if it is */
-    uint64_t error_count, warning_count; /* identities */
-    uint64_t suppressed_count;   /* follow-on findings, not listed */
-    uint64_t dropped_count;      /* identities past max_findings */
+    bool is_well_synchronised; /* the verdict holds for every schedule and timing of this launch */
+    const char *not_well_synchronised_because;    /* "" if it is */
+    uint64_t error_count, warning_count;          /* identities */
+    uint64_t suppressed_count;                    /* follow-on findings, not listed */
+    uint64_t dropped_count;                       /* identities past max_findings */
     uint64_t accesses, async_ops, barrier_phases; /* how much was looked at */
     uint64_t shadow_bytes_peak;
 } grout_check_summary;
@@ -82,8 +83,7 @@ GROUT_API uint32_t grout_checker_get_count(const grout_checker *checker);
 GROUT_API const grout_finding *grout_checker_get_finding(const grout_checker *checker,
                                                          uint32_t index);
 /* was_cut: the run did not reach its end (interrupted, step limit). */
-GROUT_API grout_check_summary grout_checker_get_summary(const grout_checker *checker,
-                                                        bool was_cut);
+GROUT_API grout_check_summary grout_checker_get_summary(const grout_checker *checker, bool was_cut);
 
 #ifdef __cplusplus
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * text.h - kernels as text: parse and print. The grammar is docs/grammar.md.
  */
@@ -25,7 +26,8 @@ GROUT_API grout_module *grout_parse(const char *file, const char *text, size_t s
  */
 GROUT_API void grout_module_print(const grout_module *module, grout_text *out);
 
-/* Appends one operation as the text shows it, on one line without regions ("barrier_wait %full[%s]"). */
+/* Appends one operation as the text shows it, on one line without regions ("barrier_wait
+ * %full[%s]"). */
 GROUT_API void grout_op_print(const grout_module *module, grout_op_id op, grout_text *out);
 /* Appends a constant expression. */
 GROUT_API void grout_expr_print(const grout_module *module, grout_expr_id expr, grout_text *out);

@@ -1,0 +1,73 @@
+# The thin door: each target is one or two commands, which can be run without make just as well.
+# Packages are in deps/debian.txt, build settings in CMakePresets.json.
+PREFIX ?= /usr/local
+
+.NOTPARALLEL:
+.PHONY: release deps deps-build deps-test demo test test-all lint bench install gpu-bundle check-fresh \
+    golden-update format clean help
+
+# Release build: build/release/bin/grout.
+release:
+	@cmake --preset release >/dev/null
+	cmake --build --preset release
+
+# Installs every package of deps/debian.txt; demo and test need fewer.
+deps:
+	@tools/deps.sh
+deps-build:
+	@tools/deps.sh build
+deps-test:
+	@tools/deps.sh test
+
+# The main job on real input.
+demo: deps-build release
+	@tools/demo.sh
+
+# Debug build with ASan and UBSan, every test but slow and gpu; then the demo.
+test: deps-test
+	cmake --workflow --preset dev
+	@$(MAKE) --no-print-directory demo
+
+# And clang, ThreadSanitizer, one malloc for each arena object, a failing n-th allocation, 60 s of each fuzzer.
+test-all: deps test
+	cmake --workflow --preset dev-clang
+	cmake --workflow --preset tsan
+	cmake --workflow --preset arena-malloc
+	ctest --preset nth-allocation
+	tools/fuzz.sh 60
+
+lint: deps
+	@tools/lint.sh
+
+# Time and memory of interpreter and checker; see bench/.
+bench: deps-build release
+	@bench/run.sh build/release/bin
+
+# PREFIX=/usr/local; DESTDIR is honoured.
+install: release
+	cmake --install build/release --prefix "$(PREFIX)"
+
+# build/gpu-bundle: the command, its libraries and the kernels, to carry to a GPU machine.
+gpu-bundle: release
+	@tools/gpu_bundle.sh
+
+# 'make demo' and 'make test' of the last commit in a fresh Debian 12; needs root.
+check-fresh:
+	@tools/check_fresh.sh
+
+# Writes what the goldens print into the goldens; read the diff.
+golden-update:
+	@cmake --preset dev >/dev/null
+	cmake --build --preset dev
+	cd tests/golden && find . -name '*.grout' ! -path '*/data/*' | sed 's|^\./||' | sort | \
+	    xargs -r python3 ../run_golden.py --update --grout ../../build/dev/bin/grout
+
+# Formats every C file.
+format:
+	git ls-files -co --exclude-standard '*.c' '*.h' | xargs -r clang-format -i
+
+clean:
+	rm -rf build/dev build/dev-clang build/tsan build/arena-malloc build/coverage build/release build/cuda build/demo
+
+help:
+	@sed -n 's/^\([a-z][a-z-]*\):.*/\1/p' Makefile

@@ -1,0 +1,194 @@
+/*
+ * tensor_map.c - the rules of TMA descriptors on compute capability 9.0. Sources: CUDA Driver API,
+ * cuTensorMapEncodeTiled; and what an H200's driver took and refused (hardware_facts.md 2.1).
+ */
+#include "tensor_map.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define DIM_MAX     (UINT64_C(1) << 32)
+#define STRIDE_MAX  (UINT64_C(1) << 40) /* excluded */
+#define BOX_MAX     256
+#define STEP_MAX    8      /* of element_strides */
+#define SMEM_MAX    232448 /* bytes of dynamic SMEM a CTA can have */
+#define ALIGN_BYTES 16     /* of addresses, strides and the innermost box */
+
+uint32_t grout_gpu__tensor_type_size(grout_gpu_tensor_type type) {
+    switch (type) {
+    case GROUT_GPU_TENSOR_U8:
+        return 1;
+    case GROUT_GPU_TENSOR_U16:
+    case GROUT_GPU_TENSOR_F16:
+    case GROUT_GPU_TENSOR_BF16:
+        return 2;
+    case GROUT_GPU_TENSOR_U32:
+    case GROUT_GPU_TENSOR_I32:
+    case GROUT_GPU_TENSOR_F32:
+        return 4;
+    case GROUT_GPU_TENSOR_U64:
+    case GROUT_GPU_TENSOR_I64:
+    case GROUT_GPU_TENSOR_F64:
+        return 8;
+    }
+    return 0;
+}
+
+static bool is_float(grout_gpu_tensor_type type) {
+    return type == GROUT_GPU_TENSOR_F16 || type == GROUT_GPU_TENSOR_BF16 ||
+           type == GROUT_GPU_TENSOR_F32 || type == GROUT_GPU_TENSOR_F64;
+}
+
+static uint32_t element_stride(const grout_gpu_tensor_map *map, uint32_t dim) {
+    return map->element_strides[dim] == 0 ? 1 : map->element_strides[dim];
+}
+
+/* How many elements of a dimension one copy moves. Strides of dimension 0 do not count (interleave
+ * none). */
+static uint32_t box_elements(const grout_gpu_tensor_map *map, uint32_t dim) {
+    uint32_t step = dim == 0 ? 1 : element_stride(map, dim);
+    return (map->box[dim] + step - 1) / step;
+}
+
+uint32_t grout_gpu__tensor_map_box_bytes(const grout_gpu_tensor_map *map) {
+    uint32_t bytes = grout_gpu__tensor_type_size(map->type);
+    for (uint32_t i = 0; i < map->rank; i++) {
+        bytes *= box_elements(map, i);
+    }
+    return bytes;
+}
+
+uint64_t grout_gpu__tensor_map_span_bytes(const grout_gpu_tensor_map *map) {
+    uint64_t bytes = map->dims[0] * grout_gpu__tensor_type_size(map->type);
+    for (uint32_t i = 1; i < map->rank; i++) {
+        const uint64_t stride = map->strides_bytes[i];
+        if (stride != 0 && map->dims[i] - 1 > (UINT64_MAX - bytes) / stride) {
+            return UINT64_MAX;
+        }
+        bytes += (map->dims[i] - 1) * stride;
+    }
+    return bytes;
+}
+
+static bool validate_dims(const grout_gpu_tensor_map *map, grout_gpu_error *error) {
+    for (uint32_t i = 0; i < map->rank; i++) {
+        if (map->dims[i] < 1 || map->dims[i] > DIM_MAX) {
+            return grout_gpu__fail(error, GROUT_DIAG_TMA_BOX,
+                                   "a TMA array has 1 to %" PRIu64
+                                   " elements in each dimension, but dimension %" PRIu32
+                                   " has %" PRIu64,
+                                   DIM_MAX, i, map->dims[i]);
+        }
+        if (i > 0 && (map->strides_bytes[i] % ALIGN_BYTES != 0 ||
+                      map->strides_bytes[i] >= STRIDE_MAX)) {
+            return grout_gpu__fail(error, GROUT_DIAG_TMA_PITCH,
+                                   "a TMA array's pitch is a multiple of %d bytes below 2^40, but "
+                                   "dimension %" PRIu32 " has a pitch of %" PRIu64 " bytes",
+                                   ALIGN_BYTES, i, map->strides_bytes[i]);
+        }
+    }
+    return true;
+}
+
+static bool validate_box(const grout_gpu_tensor_map *map, grout_gpu_error *error) {
+    uint64_t bytes = grout_gpu__tensor_type_size(map->type);
+    for (uint32_t i = 0; i < map->rank; i++) {
+        if (map->box[i] < 1 || map->box[i] > BOX_MAX) {
+            return grout_gpu__fail(error, GROUT_DIAG_TMA_BOX,
+                                   "a TMA box spans 1 to %d elements in each dimension, but %" PRIu32
+                                   " in dimension %" PRIu32,
+                                   BOX_MAX, map->box[i], i);
+        }
+        if (element_stride(map, i) > STEP_MAX) {
+            return grout_gpu__fail(error, GROUT_DIAG_TMA_BOX,
+                                   "a TMA box takes every element, or every second to %dth, but "
+                                   "every %" PRIu32 "th in dimension %" PRIu32,
+                                   STEP_MAX, element_stride(map, i), i);
+        }
+        bytes *= box_elements(map, i);
+    }
+    if (bytes > SMEM_MAX) {
+        return grout_gpu__fail(error, GROUT_DIAG_TMA_BYTES,
+                               "a TMA box has %" PRIu64 " bytes, but SMEM only %d", bytes,
+                               SMEM_MAX);
+    }
+    return true;
+}
+
+static bool validate_inner(const grout_gpu_tensor_map *map, grout_gpu_error *error) {
+    const uint32_t bytes = map->box[0] * grout_gpu__tensor_type_size(map->type);
+    if (bytes % ALIGN_BYTES != 0) {
+        return grout_gpu__fail(error, GROUT_DIAG_TMA_INNER_BYTES,
+                               "the innermost dimension of a TMA box is a multiple of %d bytes, but "
+                               "%" PRIu32 " elements of %" PRIu32 " bytes are %" PRIu32,
+                               ALIGN_BYTES, map->box[0], grout_gpu__tensor_type_size(map->type),
+                               bytes);
+    }
+    if (map->swizzle_bytes != 0 && bytes > map->swizzle_bytes) {
+        return grout_gpu__fail(error, GROUT_DIAG_TMA_INNER_BYTES,
+                               "the innermost dimension of a TMA box is at most as wide as the "
+                               "swizzle of %" PRIu32 " bytes, but has %" PRIu32 " bytes",
+                               map->swizzle_bytes, bytes);
+    }
+    return true;
+}
+
+bool grout_gpu__tensor_map_validate(const grout_gpu_tensor_map *map, uint64_t offset_bytes,
+                                    grout_gpu_error *error) {
+    if (map->rank < 1 || map->rank > GROUT_GPU_TENSOR_RANK_MAX) {
+        return grout_gpu__fail(error, GROUT_DIAG_TMA_BOX,
+                               "a TMA array has 1 to %d dimensions, not %" PRIu32,
+                               GROUT_GPU_TENSOR_RANK_MAX, map->rank);
+    }
+    if (grout_gpu__tensor_type_size(map->type) == 0) {
+        return grout_gpu__fail(error, GROUT_DIAG_TMA_LAYOUT, "TMA has no element type %d",
+                               (int)map->type);
+    }
+    if (map->swizzle_bytes != 0 && map->swizzle_bytes != 32 && map->swizzle_bytes != 64 &&
+        map->swizzle_bytes != 128) {
+        return grout_gpu__fail(error, GROUT_DIAG_TMA_LAYOUT,
+                               "TMA swizzles 32, 64 or 128 bytes, not %" PRIu32,
+                               map->swizzle_bytes);
+    }
+    if (map->oob == GROUT_GPU_OOB_NAN && !is_float(map->type)) {
+        return grout_gpu__fail(error, GROUT_DIAG_TMA_LAYOUT,
+                               "TMA fills with NaN outside the array only for floats");
+    }
+    if (offset_bytes % ALIGN_BYTES != 0) {
+        return grout_gpu__fail(error, GROUT_DIAG_TMA_PITCH,
+                               "a TMA array starts at a multiple of %d bytes, but its offset is "
+                               "%" PRIu64,
+                               ALIGN_BYTES, offset_bytes);
+    }
+    return validate_dims(map, error) && validate_box(map, error) && validate_inner(map, error);
+}
+
+static int swizzle_mode(uint32_t swizzle_bytes) {
+    switch (swizzle_bytes) {
+    case 32:
+        return GROUT_CU_SWIZZLE_32B;
+    case 64:
+        return GROUT_CU_SWIZZLE_64B;
+    case 128:
+        return GROUT_CU_SWIZZLE_128B;
+    default:
+        return GROUT_CU_SWIZZLE_NONE;
+    }
+}
+
+bool grout_gpu__tensor_map_encode(const grout_gpu_driver *driver, const grout_gpu_tensor_map *map,
+                                  grout_cu_address address, grout_cu_tensor_map *out,
+                                  grout_gpu_error *error) {
+    uint32_t steps[GROUT_GPU_TENSOR_RANK_MAX];
+    for (uint32_t i = 0; i < map->rank; i++) {
+        steps[i] = element_stride(map, i);
+    }
+    /* The driver's parameter is a pointer; the address is the device's. */
+    void *pointer = NULL;
+    _Static_assert(sizeof pointer == sizeof address, "CUDA has 64-bit hosts only");
+    memcpy(&pointer, &address, sizeof pointer);
+    grout_cu_result result = driver->cu.tensor_map_encode_tiled(
+        out, (int)map->type, map->rank, pointer, map->dims, map->strides_bytes + 1, map->box,
+        steps, 0, swizzle_mode(map->swizzle_bytes), (int)map->l2_promotion, (int)map->oob);
+    return grout_gpu__driver_check(driver, result, "encode a tensor map", error);
+}

@@ -1,0 +1,313 @@
+/* layout.c - where the elements of an object lie: digits of an address, runs and pieces of a box. */
+#include "layout.h"
+
+#include <string.h>
+
+#define CHUNK 16 /* bytes that a swizzle keeps together */
+#define DIGITS_MAX (2 * GROUT_RANK_MAX)
+
+static void add_digit(grout_layout *layout, uint8_t dim, int64_t divisor, int64_t extent) {
+    uint32_t last = layout->tiled_rank;
+    if (extent == 1) {
+        return;
+    }
+    if (last > 0 && layout->dim[last - 1] == dim && layout->divisor[last - 1] == divisor * extent) {
+        layout->divisor[last - 1] = divisor;
+        layout->extent[last - 1] *= extent;
+        return;
+    }
+    layout->dim[last] = dim;
+    layout->divisor[last] = divisor;
+    layout->extent[last] = extent;
+    layout->tiled_rank++;
+}
+
+grout_layout grout_layout__make(const grout_layout_spec *spec) {
+    grout_layout layout = {
+        .rank = spec->rank, .element_bytes = spec->element_bytes, .swizzle = spec->swizzle};
+    uint32_t first_tiled = spec->rank - spec->tile_rank;
+    for (uint32_t k = 0; k < spec->rank; k++) {
+        uint8_t dim = spec->has_transpose ? spec->permutation[k] : (uint8_t)k;
+        int64_t tile = k < first_tiled ? 1 : spec->tile[k - first_tiled];
+        add_digit(&layout, dim, tile, spec->dims[dim] / tile);
+    }
+    for (uint32_t k = first_tiled; k < spec->rank; k++) {
+        uint8_t dim = spec->has_transpose ? spec->permutation[k] : (uint8_t)k;
+        add_digit(&layout, dim, 1, spec->tile[k - first_tiled]);
+    }
+    int64_t stride = spec->element_bytes;
+    for (uint32_t k = layout.tiled_rank; k-- > 0;) {
+        layout.stride[k] = stride;
+        stride *= layout.extent[k];
+    }
+    layout.bytes = stride;
+    return layout;
+}
+
+int64_t grout_layout__get_tile(const grout_layout *layout, uint32_t dim) {
+    int64_t tile = 1;
+    for (uint32_t k = 0; k < layout->tiled_rank; k++) {
+        if (layout->dim[k] == dim && layout->divisor[k] > tile) {
+            tile = layout->divisor[k];
+        }
+    }
+    return tile;
+}
+
+bool grout_layout_is_plain(const grout_layout *layout) {
+    for (uint32_t k = 1; k < layout->tiled_rank; k++) {
+        if (layout->dim[k] <= layout->dim[k - 1]) {
+            return false;
+        }
+    }
+    return layout->swizzle == 0;
+}
+
+/* PTX ISA 9.1 'Shared memory swizzle modes'; an involution that stays inside swizzle-aligned rows. */
+static int64_t swizzle_offset(uint32_t swizzle, int64_t offset) {
+    int64_t mask = (int64_t)swizzle / CHUNK - 1;
+    return swizzle == 0 ? offset : offset ^ (offset >> 7 & mask) << 4;
+}
+
+int64_t grout_layout_get_offset(const grout_layout *layout, const int64_t *index) {
+    int64_t offset = 0;
+    for (uint32_t k = 0; k < layout->tiled_rank; k++) {
+        int64_t digit = index[layout->dim[k]] / layout->divisor[k] % layout->extent[k];
+        offset += digit * layout->stride[k];
+    }
+    return swizzle_offset(layout->swizzle, offset);
+}
+
+/*
+ * The walk. A box is [low, high] in each dimension. Its elements are visited digit by digit, in an
+ * order of digits in which each dimension's larger divisors come first: address order for runs,
+ * logical order for pieces. Choosing the first or last value of a digit leaves part of the next
+ * digits' range, any other value all of it. As soon as the digits that are left make one strided
+ * run, it goes out whole. The simple model is a loop over all elements with grout_layout_get_offset:
+ * tests/unit/check_layout.c compares the two.
+ */
+typedef struct walk {
+    const grout_layout *layout;
+    uint32_t digits[DIGITS_MAX]; /* in the order of the walk */
+    int64_t low[GROUT_RANK_MAX], high[GROUT_RANK_MAX];
+    grout_run *runs; /* the set of bytes, or NULL */
+    grout_piece *pieces;
+    bool is_ordered; /* pieces, not runs */
+    int64_t max, count;
+    int64_t element;    /* of the next piece */
+    grout_run last_run; /* not written yet; count 0: none */
+    grout_piece last_piece;
+} walk;
+
+static void flush_run(walk *walk) {
+    if (walk->last_run.count > 0) {
+        if (walk->count < walk->max) {
+            walk->runs[walk->count] = walk->last_run;
+        }
+        walk->count++;
+    }
+    walk->last_run.count = 0;
+}
+
+/* Adds a run behind the last one, as one with it if they are adjacent or equally spaced. */
+static void add_run(walk *walk, grout_run run) {
+    grout_run *last = &walk->last_run;
+    int64_t last_piece = last->base + (last->count - 1) * last->stride;
+    if (last->count > 0 && run.count == 1 && last_piece + last->length == run.base) {
+        if (last->count > 1) {
+            run.base = last_piece;
+            run.length += last->length;
+            last->count--;
+            last->stride = last->count == 1 ? 0 : last->stride;
+            flush_run(walk);
+            *last = run;
+        } else {
+            last->length += run.length;
+        }
+        return;
+    }
+    int64_t step = run.base - last_piece;
+    if (last->count > 0 && last->length == run.length && (last->count == 1 || last->stride == step) &&
+        (run.count == 1 || run.stride == step)) {
+        last->stride = step;
+        last->count += run.count;
+        return;
+    }
+    flush_run(walk);
+    *last = run;
+}
+
+static void flush_piece(walk *walk) {
+    if (walk->last_piece.length > 0) {
+        if (walk->count < walk->max) {
+            walk->pieces[walk->count] = walk->last_piece;
+        }
+        walk->count++;
+    }
+    walk->last_piece.length = 0;
+}
+
+static void add_piece(walk *walk, int64_t offset, int64_t length) {
+    grout_piece *last = &walk->last_piece;
+    if (last->length > 0 && last->offset + last->length == offset) {
+        last->length += length;
+    } else {
+        flush_piece(walk);
+        *last = (grout_piece){.element = walk->element, .offset = offset, .length = length};
+    }
+    walk->element += length / walk->layout->element_bytes;
+}
+
+/* The part of a piece that lies in one swizzled row, as a set: its chunks sorted by address. */
+static void add_row_part(walk *walk, int64_t first, int64_t end) {
+    grout_run parts[8];
+    uint32_t count = 0;
+    for (int64_t at = first; at < end;) {
+        int64_t next = (at / CHUNK + 1) * CHUNK < end ? (at / CHUNK + 1) * CHUNK : end;
+        grout_run part = {.base = swizzle_offset(walk->layout->swizzle, at), .count = 1};
+        part.length = next - at;
+        uint32_t k = count++;
+        for (; k > 0 && parts[k - 1].base > part.base; k--) {
+            parts[k] = parts[k - 1];
+        }
+        parts[k] = part;
+        at = next;
+    }
+    for (uint32_t k = 0; k < count; k++) {
+        add_run(walk, parts[k]);
+    }
+}
+
+/* One contiguous piece before swizzling, of a swizzled layout. */
+static void add_swizzled(walk *walk, int64_t first, int64_t end) {
+    int64_t row = walk->layout->swizzle;
+    for (int64_t at = first; at < end;) {
+        int64_t span = walk->is_ordered ? CHUNK : row;
+        int64_t next = (at / span + 1) * span < end ? (at / span + 1) * span : end;
+        if (walk->is_ordered) {
+            add_piece(walk, swizzle_offset(walk->layout->swizzle, at), next - at);
+        } else if (next - at == row) {
+            next = end / row * row;
+            add_run(walk, (grout_run){.base = at, .count = 1, .length = next - at});
+        } else {
+            add_row_part(walk, at, next);
+        }
+        at = next;
+    }
+}
+
+/* A strided run of bytes before swizzling. */
+static void add_strided(walk *walk, grout_run run) {
+    int64_t row = walk->layout->swizzle;
+    bool is_whole_rows =
+        row == 0 || (run.base % row == 0 && run.length % row == 0 && run.stride % row == 0);
+    if (!walk->is_ordered && is_whole_rows) {
+        add_run(walk, run);
+        return;
+    }
+    for (int64_t i = 0; i < run.count; i++) {
+        int64_t first = run.base + i * run.stride;
+        if (row == 0) {
+            add_piece(walk, first, run.length);
+        } else {
+            add_swizzled(walk, first, first + run.length);
+        }
+    }
+}
+
+/* Takes the digits from first on as one run, if they make one: base is the offset chosen so far. */
+static bool add_rest(walk *walk, uint32_t first, int64_t base) {
+    const grout_layout *layout = walk->layout;
+    int64_t low[GROUT_RANK_MAX], high[GROUT_RANK_MAX], counts[DIGITS_MAX];
+    memcpy(low, walk->low, sizeof low);
+    memcpy(high, walk->high, sizeof high);
+    for (uint32_t k = first; k < layout->tiled_rank; k++) {
+        uint32_t digit = walk->digits[k];
+        uint32_t dim = layout->dim[digit];
+        int64_t divisor = layout->divisor[digit];
+        int64_t value = low[dim] / divisor;
+        counts[k] = high[dim] / divisor - value + 1;
+        if (counts[k] > 1 && (low[dim] % divisor != 0 || (high[dim] + 1) % divisor != 0)) {
+            return false;
+        }
+        base += value * layout->stride[digit];
+        high[dim] = counts[k] > 1 ? divisor - 1 : high[dim] - value * divisor;
+        low[dim] -= value * divisor;
+    }
+    grout_run run = {.base = base, .count = 1, .length = layout->element_bytes};
+    for (uint32_t k = layout->tiled_rank; k-- > first;) {
+        int64_t stride = layout->stride[walk->digits[k]];
+        if (counts[k] == 1) {
+            continue;
+        }
+        if (run.count == 1 && stride == run.length) {
+            run.length *= counts[k];
+        } else if (run.count == 1) {
+            run.stride = stride;
+            run.count = counts[k];
+        } else if (stride == run.stride * run.count) {
+            run.count *= counts[k];
+        } else {
+            return false;
+        }
+    }
+    add_strided(walk, run);
+    return true;
+}
+
+static void walk_digits(walk *walk, uint32_t k, int64_t base) {
+    if (add_rest(walk, k, base)) {
+        return;
+    }
+    uint32_t digit = walk->digits[k];
+    uint32_t dim = walk->layout->dim[digit];
+    int64_t divisor = walk->layout->divisor[digit];
+    int64_t low = walk->low[dim], high = walk->high[dim];
+    for (int64_t value = low / divisor; value <= high / divisor; value++) {
+        walk->low[dim] = value == low / divisor ? low % divisor : 0;
+        walk->high[dim] = value == high / divisor ? high % divisor : divisor - 1;
+        walk_digits(walk, k + 1, base + value * walk->layout->stride[digit]);
+    }
+    walk->low[dim] = low;
+    walk->high[dim] = high;
+}
+
+static void begin_walk(walk *walk, const grout_layout *layout, const int64_t *start,
+                       const int64_t *extent) {
+    walk->layout = layout;
+    for (uint32_t dim = 0; dim < layout->rank; dim++) {
+        walk->low[dim] = start[dim];
+        walk->high[dim] = start[dim] + extent[dim] - 1;
+    }
+}
+
+int64_t grout_layout_get_runs(const grout_layout *layout, const int64_t *start,
+                              const int64_t *extent, grout_run *runs, int64_t max) {
+    walk walk = {.runs = runs, .max = max};
+    begin_walk(&walk, layout, start, extent);
+    for (uint32_t k = 0; k < layout->tiled_rank; k++) {
+        walk.digits[k] = k;
+    }
+    walk_digits(&walk, 0, 0);
+    flush_run(&walk);
+    return walk.count;
+}
+
+int64_t grout_layout_get_pieces(const grout_layout *layout, const int64_t *start,
+                                const int64_t *extent, const uint8_t *order, grout_piece *pieces,
+                                int64_t max) {
+    walk walk = {.pieces = pieces, .max = max, .is_ordered = true};
+    begin_walk(&walk, layout, start, extent);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < layout->rank; i++) {
+        uint32_t dim = order == NULL ? i : order[i];
+        for (uint32_t k = 0; k < layout->tiled_rank; k++) {
+            if (layout->dim[k] == dim) {
+                walk.digits[count++] = k;
+            }
+        }
+    }
+    walk_digits(&walk, 0, 0);
+    flush_piece(&walk);
+    return walk.count;
+}

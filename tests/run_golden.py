@@ -1,0 +1,154 @@
+"""Runs golden kernels: what the RUN line prints must be the text after the file's output marker.
+
+usage: run_golden.py --grout PATH [--update] KERNEL...     (in tests/golden; KERNEL relative to it)
+
+A golden file holds command, kernel and expected output together:
+
+    // RUN: grout check %s          the command; %s is the kernel's path, relative to tests/golden
+    // EXIT: 2                      the exit code; 0 when the line is absent
+    // OUTPUT: name.cu              optional: stdout is that sibling file, not what follows the marker
+    ...
+    // ---- output ----
+    // what the command prints to stdout, each line as a comment
+    // ---- stderr ----
+    // what it prints to stderr; without stderr output the marker is absent too
+
+The command runs in an empty folder that holds the stage's folder (the kernel cut at the marker, links
+to its siblings) and a link to the project's kernels/. Files it writes vanish with that folder.
+"""
+import argparse
+import difflib
+import os
+import shlex
+import subprocess
+import sys
+import tempfile
+
+OUTPUT_MARK = "// ---- output ----\n"
+STDERR_MARK = "// ---- stderr ----\n"
+TIMEOUT_SECONDS = 100
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+
+class GoldenError(Exception):
+    """The golden file itself is wrong."""
+
+
+def read_text(path):
+    with open(path, encoding="utf-8", errors="surrogateescape", newline="") as file:
+        return file.read()
+
+
+def write_text(path, text):
+    with open(path, "w", encoding="utf-8", errors="surrogateescape", newline="") as file:
+        file.write(text)
+
+
+def read_keys(source):
+    """The RUN, EXIT and OUTPUT lines; one of each at most."""
+    keys = {}
+    for line in source.splitlines():
+        for key in ("RUN", "EXIT", "OUTPUT"):
+            start = f"// {key}: "
+            if line.startswith(start):
+                if key in keys:
+                    raise GoldenError(f"more than one {key} line")
+                keys[key] = line[len(start):].strip()
+    if not keys.get("RUN", "").startswith("grout "):
+        raise GoldenError("no line '// RUN: grout ...'")
+    return keys
+
+
+def comment(text):
+    lines = text.split("\n")
+    if lines.pop() != "":
+        lines = text.split("\n") + ["---- no newline at the end ----"]
+    return "".join(f"// {line}\n" if line else "//\n" for line in lines)
+
+
+def prepare_folder(folder, path, source):
+    """Lays out the working folder and returns nothing; see the top of this file."""
+    stage = os.path.dirname(path)
+    os.makedirs(os.path.join(folder, stage))
+    for name in os.listdir(stage or "."):
+        if name != os.path.basename(path):
+            os.symlink(os.path.abspath(os.path.join(stage, name)), os.path.join(folder, stage, name))
+    write_text(os.path.join(folder, path), source)
+    os.symlink(os.path.join(ROOT, "kernels"), os.path.join(folder, "kernels"))
+
+
+def run(grout, path, source, keys):
+    command = [path if word == "%s" else word.replace("%s", path) for word in shlex.split(keys["RUN"])]
+    # A fixed environment: no colour, no cache and no CUDA of the machine's owner.
+    environment = {k: v for k, v in os.environ.items()
+                   if not k.startswith(("GROUT_", "CUDA_", "XDG_", "COLUMNS", "NO_COLOR"))}
+    with tempfile.TemporaryDirectory(prefix="grout-golden-") as folder:
+        prepare_folder(folder, path, source)
+        environment["XDG_CACHE_HOME"] = os.path.join(folder, ".cache")
+        done = subprocess.run([grout] + command[1:], cwd=folder, env=environment, stdin=subprocess.DEVNULL,
+                              capture_output=True, timeout=TIMEOUT_SECONDS, check=False)
+    decode = lambda data: data.decode("utf-8", errors="surrogateescape")
+    return decode(done.stdout), decode(done.stderr), done.returncode
+
+
+def show_difference(name, expected, actual):
+    lines = difflib.unified_diff(expected.splitlines(True), actual.splitlines(True), name, "actual")
+    for line in lines:
+        sys.stdout.write(line if line.endswith("\n") else line + "\n\\ no newline at end\n")
+
+
+def check(grout, path, update):
+    """Returns whether the kernel behaves as its file says."""
+    text = read_text(path)
+    source, _, expected = text.partition(OUTPUT_MARK)
+    keys = read_keys(source)
+    stdout, stderr, status = run(grout, path, source, keys)
+    wanted = int(keys.get("EXIT", "0"))
+    if status != wanted:
+        print(f"{path}: exit code {status}, expected {wanted}")
+        if update:
+            print("(the EXIT line is not updated)")
+    ok = status == wanted
+
+    actual = comment(stderr)
+    if actual:
+        actual = STDERR_MARK + actual
+    if "OUTPUT" in keys:
+        sibling = os.path.join(os.path.dirname(path), keys["OUTPUT"])
+        old = read_text(sibling) if os.path.exists(sibling) else ""
+        if update and old != stdout:
+            write_text(sibling, stdout)
+        elif old != stdout:
+            show_difference(sibling, old, stdout)
+            ok = False
+    else:
+        actual = comment(stdout) + actual
+    if update:
+        new = source + ("" if source.endswith("\n") else "\n") + OUTPUT_MARK + actual
+        if new != text:
+            write_text(path, new)
+    elif expected != actual:
+        show_difference(path, expected, actual)
+        ok = False
+    return ok
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--grout", required=True, type=os.path.abspath)
+    parser.add_argument("--update", action="store_true", help="write the actual output into the files")
+    parser.add_argument("kernels", nargs="+")
+    args = parser.parse_args()
+    sys.stdout.reconfigure(errors="backslashreplace")
+    failures = 0
+    for path in args.kernels:
+        try:
+            failures += not check(args.grout, path, args.update)
+        except (GoldenError, subprocess.TimeoutExpired) as error:
+            print(f"{path}: {error}")
+            failures += 1
+    return failures > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,56 @@
+#!/bin/sh
+# All lints; every one runs, and the exit code is 1 if any found a fault.
+# The functions below are called through 'lint'.
+# shellcheck disable=SC2317
+set -eu
+cd "$(dirname "$0")/.."
+status=0
+
+# Git answers also where another user owns the tree, as in a CI container.
+export GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=safe.directory GIT_CONFIG_VALUE_0="$PWD"
+git rev-parse --git-dir >/dev/null || { echo "lint: needs a git tree, to know which files are ours" >&2; exit 2; }
+
+# lint NAME COMMAND...
+lint() {
+    name=$1
+    shift
+    echo "lint: $name"
+    "$@" || { status=1; echo "lint: $name: FAILED"; }
+}
+# files PATTERN...: what git tracks or could add, and is there.
+files() {
+    git ls-files -co --exclude-standard "$@" | sort -u | while read -r file; do
+        [ ! -e "$file" ] || echo "$file"
+    done
+}
+format() {
+    files '*.c' '*.h' | xargs -r clang-format --dry-run -Werror
+}
+shell() {
+    files '*.sh' .ci/run | xargs -r shellcheck
+}
+tidy() {
+    cmake --preset dev-clang >/dev/null && python3 tools/lint_tidy.py build/dev-clang
+}
+headers() {
+    # Builds the target of tests/headers: each public header alone, twice, as C11 and as C++17.
+    grep -q 'check_headers:' build/dev-clang/build.ninja || return 0
+    cmake --build --preset dev-clang --target check_headers
+}
+globals() {
+    cmake --preset release >/dev/null && cmake --build --preset release && python3 tools/lint_globals.py build/release
+}
+
+lint "formatting (clang-format)" format
+lint "includes, calls, lengths (tools/lint_sources.py)" python3 tools/lint_sources.py
+lint "shell scripts (shellcheck)" shell
+lint "clang-tidy" tidy
+lint "public headers compile alone" headers
+lint "no mutable globals" globals
+
+if [ $status -eq 0 ]; then
+    echo "lint: clean"
+else
+    echo "lint: FAILED"
+fi
+exit $status

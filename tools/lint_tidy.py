@@ -1,0 +1,111 @@
+"""Runs clang-tidy over a compile database: on every core, and only on what changed since it was clean.
+
+usage: lint_tidy.py BUILD_FOLDER [FILE...]
+
+A file that passed is remembered under a hash of its preprocessed text (with comments, so that headers
+and NOLINT count), its .clang-tidy files and the version of clang-tidy. Files in the build folder are
+left out.
+"""
+import concurrent.futures
+import hashlib
+import json
+import os
+import shlex
+import subprocess
+import sys
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+CACHE = os.path.join(ROOT, "build", "tidy")
+
+
+def read_bytes(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def configuration_of(path):
+    """The contents of every .clang-tidy from the file's folder up to the root."""
+    folder = os.path.dirname(path)
+    contents = []
+    while folder.startswith(ROOT):
+        candidate = os.path.join(folder, ".clang-tidy")
+        if os.path.exists(candidate):
+            contents.append(read_bytes(candidate))
+        folder = os.path.dirname(folder)
+    return b"\0".join(contents)
+
+
+def preprocess(entry):
+    words = entry.get("arguments") or shlex.split(entry["command"])
+    command = []
+    skip = False
+    for word in words:
+        if skip:
+            skip = False
+        elif word in ("-o", "-MF", "-MT", "-MQ"):
+            skip = True
+        elif word not in ("-c", "-MD", "-MMD"):
+            command.append(word)
+    return subprocess.run(command + ["-E", "-CC"], cwd=entry["directory"], capture_output=True, check=False)
+
+
+def tidy(entry, build, version):
+    """Returns (path, whether it is clean, whether that was remembered, output)."""
+    path = os.path.normpath(os.path.join(entry["directory"], entry["file"]))
+    preprocessed = preprocess(entry)
+    if preprocessed.returncode != 0:
+        return path, False, False, preprocessed.stderr.decode(errors="replace")
+    key = hashlib.sha256(b"\0".join([version, configuration_of(path), preprocessed.stdout])).hexdigest()
+    stamp = os.path.join(CACHE, key)
+    if os.path.exists(stamp):
+        os.utime(stamp)
+        return path, True, True, ""
+    command = ["clang-tidy", "--quiet", "-p", build, path]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, errors="replace", check=False)
+    if done.returncode == 0:
+        with open(stamp, "w", encoding="utf-8"):
+            pass
+        return path, True, False, ""
+    return path, False, False, done.stdout + done.stderr
+
+
+def forget_old(days):
+    limit = time.time() - days * 86400
+    for name in os.listdir(CACHE):
+        stamp = os.path.join(CACHE, name)
+        if os.path.getmtime(stamp) < limit:
+            os.remove(stamp)
+
+
+def main():
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    build = os.path.abspath(sys.argv[1])
+    wanted = {os.path.abspath(path) for path in sys.argv[2:]}
+    with open(os.path.join(build, "compile_commands.json"), encoding="utf-8") as file:
+        entries = json.load(file)
+    chosen = {}
+    for entry in entries:
+        path = os.path.normpath(os.path.join(entry["directory"], entry["file"]))
+        if path.endswith(".c") and not path.startswith(build + os.sep) and (not wanted or path in wanted):
+            chosen.setdefault(path, entry)
+    os.makedirs(CACHE, exist_ok=True)
+    forget_old(14)
+    version = subprocess.run(["clang-tidy", "--version"], capture_output=True, check=True).stdout
+    # The largest first, so that no core ends with it alone.
+    order = sorted(chosen, key=os.path.getsize, reverse=True)
+    start = time.time()
+    faults = remembered = 0
+    with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        for path, clean, known, output in pool.map(lambda p: tidy(chosen[p], build, version), order):
+            remembered += known
+            if not clean:
+                faults += 1
+                print(f"lint_tidy: {os.path.relpath(path, ROOT)}\n{output.strip()}")
+    print(f"lint_tidy: {len(order)} files ({remembered} unchanged), {faults} with faults, {time.time() - start:.0f} s")
+    return faults > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
