@@ -1,17 +1,18 @@
 /*
- * cache.c - the compiled-kernel cache. A file KEY.grc is a header, the image and the log:
+ * cache.c - the compiled-kernel cache.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A file KEY.grc is a header, the image and the log:
  *
  *   magic (8 bytes) | image size (u64) | log size (u64) | XXH3-128 of image and log | image | log
  *
  * in the host's byte order: the cache is not moved between machines. It is written beside its place
- * under the name .tmp-PID-TIME and renamed, so that readers see it whole. A hit sets the time of its
- * last change, which is what the oldest file is found by.
+ * under the name .tmp-PID-TIME and renamed, so that readers see it whole. A hit sets the time of
+ * its last change, which is what the oldest file is found by.
  */
-#define _DEFAULT_SOURCE
-
 #include "cache.h"
 
-#include <dirent.h>
+#include <dirent.h> /* lint-allow: dirent.h, the oldest files of the cache go first */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -213,8 +214,7 @@ bool grout_gpu__cache_find(const grout_gpu_cache *cache, const grout_gpu_cache_k
     char name[NAME_SIZE];
     *out = (grout_gpu_compiled){0};
     file_name(key, name);
-    const int file =
-        openat(cache->directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    const int file = openat(cache->directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (file < 0) {
         return false;
     }
@@ -297,7 +297,7 @@ static bool add_entry(entries *list, const char *name, const struct stat *status
         list->capacity = capacity;
     }
     entry *item = &list->items[list->count++];
-    (void)snprintf(item->name, sizeof item->name, "%s", name);
+    memcpy(item->name, name, sizeof item->name); /* is_cache_name: exactly so long */
     item->size = (uint64_t)status->st_size;
     item->used = status->st_mtim;
     list->size += item->size;

@@ -1,8 +1,9 @@
 /*
  * cache.h - compiled kernels on disk, so that a kernel compiles once.
+ * SPDX-License-Identifier: Apache-2.0
  *
- * A directory of files, one a compilation, named by a hash of everything that goes into it. Whatever
- * is wrong with a file makes it a miss. Several processes may use one directory.
+ * A directory of files, one a compilation, named by a hash of everything that goes into it.
+ * Whatever is wrong with a file makes it a miss. Several processes may use one directory.
  */
 #ifndef GROUT_GPU_CACHE_H
 #define GROUT_GPU_CACHE_H
@@ -23,9 +24,9 @@ typedef struct grout_gpu_cache {
 } grout_gpu_cache;
 
 /*
- * Opens the directory, making it (mode 0700) and its parents where they are missing. size_max 0 means
- * GROUT_GPU_CACHE_SIZE_MAX. Fails with file-unwritable; also when others could write there, since
- * what lies there is going to be run.
+ * Opens the directory, making it (mode 0700) and its parents where they are missing. size_max 0
+ * means GROUT_GPU_CACHE_SIZE_MAX. Fails with file-unwritable; also when others could write there,
+ * since what lies there is going to be run.
  */
 bool grout_gpu__cache_open(grout_gpu_cache *cache, const char *path, uint64_t size_max,
                            grout_gpu_error *error);
@@ -44,8 +45,8 @@ bool grout_gpu__cache_key_of(const grout_gpu_source *source, const grout_gpu_nvr
 /* Reads a compilation; false is a miss, out then holds nothing. A hit makes the file the newest. */
 bool grout_gpu__cache_find(const grout_gpu_cache *cache, const grout_gpu_cache_key *key,
                            grout_gpu_compiled *out);
-/* Writes a compilation, whole or not at all, and removes the files unused for longest until the rest
- * fits. */
+/* Writes a compilation, whole or not at all, and removes the files unused for longest until the
+ * rest fits. */
 bool grout_gpu__cache_add(const grout_gpu_cache *cache, const grout_gpu_cache_key *key,
                           const grout_gpu_compiled *compiled, grout_gpu_error *error);
 

@@ -1,5 +1,6 @@
 /*
  * cuda_api.h - the part of the CUDA Driver API and of NVRTC that grout calls.
+ * SPDX-License-Identifier: Apache-2.0
  *
  * Declared here, and not taken from a toolkit, so that grout builds on a machine without CUDA; both
  * libraries are opened at run time. Sources: CUDA Driver API Reference Manual 13.0 (cu*: sections
@@ -130,14 +131,14 @@ typedef grout_cu_result grout_cu_tensor_map_encode_tiled(
 
 /* The driver's functions, in the order of their sections; the comment is the name in the manual. */
 typedef struct grout_cu_api {
-    grout_cu_result (*get_error_name)(grout_cu_result, const char **);   /* cuGetErrorName */
-    grout_cu_result (*get_error_string)(grout_cu_result, const char **); /* cuGetErrorString */
-    grout_cu_result (*init)(unsigned flags);                             /* cuInit */
-    grout_cu_result (*driver_get_version)(int *);                        /* cuDriverGetVersion */
-    grout_cu_result (*device_get)(grout_cu_device *, int index);         /* cuDeviceGet */
-    grout_cu_result (*device_get_count)(int *);                          /* cuDeviceGetCount */
+    grout_cu_result (*get_error_name)(grout_cu_result, const char **);     /* cuGetErrorName */
+    grout_cu_result (*get_error_string)(grout_cu_result, const char **);   /* cuGetErrorString */
+    grout_cu_result (*init)(unsigned flags);                               /* cuInit */
+    grout_cu_result (*driver_get_version)(int *);                          /* cuDriverGetVersion */
+    grout_cu_result (*device_get)(grout_cu_device *, int index);           /* cuDeviceGet */
+    grout_cu_result (*device_get_count)(int *);                            /* cuDeviceGetCount */
     grout_cu_result (*device_get_name)(char *, int size, grout_cu_device); /* cuDeviceGetName */
-    grout_cu_result (*device_total_mem)(size_t *, grout_cu_device);      /* cuDeviceTotalMem */
+    grout_cu_result (*device_total_mem)(size_t *, grout_cu_device);        /* cuDeviceTotalMem */
     /* cuDeviceGetAttribute */
     grout_cu_result (*device_get_attribute)(int *, int attribute, grout_cu_device);
     /* cuDevicePrimaryCtxRetain, cuDevicePrimaryCtxRelease */
@@ -173,11 +174,11 @@ typedef struct grout_cu_api {
     /* cuOccupancyMaxActiveBlocksPerMultiprocessor, cuOccupancyMaxActiveClusters */
     grout_cu_result (*occupancy_blocks)(int *, grout_cu_function, int block_size, size_t smem);
     grout_cu_result (*occupancy_clusters)(int *, grout_cu_function, const grout_cu_launch_config *);
-    grout_cu_result (*event_create)(grout_cu_event *, unsigned flags);     /* cuEventCreate */
-    grout_cu_result (*event_record)(grout_cu_event, grout_cu_stream);      /* cuEventRecord */
-    grout_cu_result (*event_synchronize)(grout_cu_event);                  /* cuEventSynchronize */
+    grout_cu_result (*event_create)(grout_cu_event *, unsigned flags); /* cuEventCreate */
+    grout_cu_result (*event_record)(grout_cu_event, grout_cu_stream);  /* cuEventRecord */
+    grout_cu_result (*event_synchronize)(grout_cu_event);              /* cuEventSynchronize */
     grout_cu_result (*event_elapsed_time)(float *ms, grout_cu_event, grout_cu_event);
-    grout_cu_result (*event_destroy)(grout_cu_event);                      /* cuEventDestroy */
+    grout_cu_result (*event_destroy)(grout_cu_event);          /* cuEventDestroy */
     grout_cu_tensor_map_encode_tiled *tensor_map_encode_tiled; /* cuTensorMapEncodeTiled */
 } grout_cu_api;
 
@@ -187,8 +188,8 @@ enum { GROUT_NVRTC_SUCCESS = 0, GROUT_NVRTC_COMPILATION = 6 };
 typedef struct grout_nvrtc_program_object *grout_nvrtc_program;
 
 typedef struct grout_nvrtc_api {
-    const char *(*get_error_string)(grout_nvrtc_result);    /* nvrtcGetErrorString */
-    grout_nvrtc_result (*version)(int *major, int *minor);  /* nvrtcVersion */
+    const char *(*get_error_string)(grout_nvrtc_result);   /* nvrtcGetErrorString */
+    grout_nvrtc_result (*version)(int *major, int *minor); /* nvrtcVersion */
     /* nvrtcCreateProgram */
     grout_nvrtc_result (*create_program)(grout_nvrtc_program *, const char *source,
                                          const char *name, int header_count,
@@ -202,8 +203,8 @@ typedef struct grout_nvrtc_api {
     grout_nvrtc_result (*get_ptx)(grout_nvrtc_program, char *);          /* nvrtcGetPTX */
     grout_nvrtc_result (*get_cubin_size)(grout_nvrtc_program, size_t *); /* nvrtcGetCUBINSize */
     grout_nvrtc_result (*get_cubin)(grout_nvrtc_program, char *);        /* nvrtcGetCUBIN */
-    grout_nvrtc_result (*get_log_size)(grout_nvrtc_program, size_t *);   /* nvrtcGetProgramLogSize */
-    grout_nvrtc_result (*get_log)(grout_nvrtc_program, char *);          /* nvrtcGetProgramLog */
+    grout_nvrtc_result (*get_log_size)(grout_nvrtc_program, size_t *); /* nvrtcGetProgramLogSize */
+    grout_nvrtc_result (*get_log)(grout_nvrtc_program, char *);        /* nvrtcGetProgramLog */
 } grout_nvrtc_api;
 
 #endif

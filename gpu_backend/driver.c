@@ -1,4 +1,6 @@
-/* driver.c - libcuda.so.1: finding its functions, and calling them with messages that say what failed. */
+/* driver.c - libcuda.so.1: finding its functions, and calling them with messages that say what
+ * failed.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "driver.h"
 
 #include <assert.h>
@@ -128,8 +130,8 @@ bool grout_gpu__driver_check(const grout_gpu_driver *driver, grout_cu_result res
 bool grout_gpu__driver_device_count(const grout_gpu_driver *driver, uint32_t *out,
                                     grout_gpu_error *error) {
     int count = 0;
-    bool ok = grout_gpu__driver_check(driver, driver->cu.device_get_count(&count), "count GPUs",
-                                      error);
+    bool ok =
+        grout_gpu__driver_check(driver, driver->cu.device_get_count(&count), "count GPUs", error);
     *out = (uint32_t)count;
     return ok;
 }
@@ -150,7 +152,7 @@ static bool get_device(const grout_gpu_driver *driver, uint32_t index, grout_cu_
 
 bool grout_gpu__driver_device_info(const grout_gpu_driver *driver, uint32_t index,
                                    grout_gpu_device *out, grout_gpu_error *error) {
-    grout_cu_device device;
+    grout_cu_device device = 0;
     size_t memory = 0;
     *out = (grout_gpu_device){0};
     if (!get_device(driver, index, &device, error)) {
@@ -277,8 +279,8 @@ bool grout_gpu__driver_alloc_host(const grout_gpu_driver *driver, uint64_t size,
     return grout_gpu__driver_check(driver, result, "allocate host memory for the GPU", error);
 }
 
-bool grout_gpu__driver_load(const grout_gpu_driver *driver, const void *image,
-                            grout_cu_module *out, grout_gpu_error *error) {
+bool grout_gpu__driver_load(const grout_gpu_driver *driver, const void *image, grout_cu_module *out,
+                            grout_gpu_error *error) {
     grout_cu_result result = driver->cu.module_load_data(out, image);
     if (!grout_gpu__driver_check(driver, result, "load the compiled kernel", error)) {
         if (result == GROUT_CU_NO_BINARY_FOR_GPU || result == GROUT_CU_INVALID_IMAGE) {
@@ -338,8 +340,8 @@ bool grout_gpu__driver_prepare(const grout_gpu_driver *driver, grout_cu_function
     const uint32_t block = shape->block[0] * shape->block[1] * shape->block[2];
     grout_cu_launch_attribute attributes[3];
     grout_cu_launch_config config;
-    grout_cu_result result = cu->function_set_attribute(
-        kernel, GROUT_CU_FUNCTION_MAX_DYNAMIC_SMEM, (int)shape->dynamic_smem_bytes);
+    grout_cu_result result = cu->function_set_attribute(kernel, GROUT_CU_FUNCTION_MAX_DYNAMIC_SMEM,
+                                                        (int)shape->dynamic_smem_bytes);
     *out = (grout_gpu_kernel_info){0};
     if (result != GROUT_CU_SUCCESS) {
         char what[96];
@@ -359,8 +361,8 @@ bool grout_gpu__driver_prepare(const grout_gpu_driver *driver, grout_cu_function
         result = cu->function_get_attribute(facts[i].value, facts[i].attribute, kernel);
     }
     if (result == GROUT_CU_SUCCESS) {
-        result = cu->occupancy_blocks(&out->ctas_per_sm, kernel, (int)block,
-                                      shape->dynamic_smem_bytes);
+        result =
+            cu->occupancy_blocks(&out->ctas_per_sm, kernel, (int)block, shape->dynamic_smem_bytes);
     }
     if (result == GROUT_CU_SUCCESS && cluster_size(shape) > 1) {
         if (cluster_size(shape) > 8) { /* Not portable: the kernel has to allow it. */

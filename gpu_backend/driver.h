@@ -1,8 +1,11 @@
 /*
- * driver.h - the CUDA driver, opened at run time: one device, its memory, modules, launches, events.
+ * driver.h - the CUDA driver, opened at run time: one device, its memory, modules, launches,
+ * events.
+ * SPDX-License-Identifier: Apache-2.0
  *
  * Only the child process of a launch uses it: a driver that was initialised before a fork is of no
- * use after it, and a kernel that traps leaves nothing usable behind. Not for two OS threads at once.
+ * use after it, and a kernel that traps leaves nothing usable behind. Not for two OS threads at
+ * once.
  */
 #ifndef GROUT_GPU_DRIVER_H
 #define GROUT_GPU_DRIVER_H
@@ -72,8 +75,8 @@ bool grout_gpu__driver_alloc_host(const grout_gpu_driver *driver, uint64_t size,
                                   grout_cu_address *device_out, grout_gpu_error *error);
 
 /* Loads a cubin. An image for another architecture: gpu-unsupported. */
-bool grout_gpu__driver_load(const grout_gpu_driver *driver, const void *image,
-                            grout_cu_module *out, grout_gpu_error *error);
+bool grout_gpu__driver_load(const grout_gpu_driver *driver, const void *image, grout_cu_module *out,
+                            grout_gpu_error *error);
 bool grout_gpu__driver_find_kernel(const grout_gpu_driver *driver, grout_cu_module module,
                                    const char *name, grout_cu_function *out,
                                    grout_gpu_error *error);

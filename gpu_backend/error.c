@@ -1,4 +1,5 @@
-/* error.c - filling a grout_gpu_error. */
+/* error.c - filling a grout_gpu_error.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "error.h"
 
 #include <stdarg.h>

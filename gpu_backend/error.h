@@ -1,5 +1,6 @@
 /*
  * error.h - why something in gpu_backend/ failed, as plain data.
+ * SPDX-License-Identifier: Apache-2.0
  *
  * It has no pointers, so that it can travel from the child process of a launch to its parent. The
  * code is one of diag.def; handing an error on is grout_diags_add(diags, error.code, place, "%s",

@@ -1,10 +1,9 @@
-/* nvrtc.c - finding NVRTC, and compiling with it. */
-#define _GNU_SOURCE /* dladdr: which file the loader took */
-
+/* nvrtc.c - finding NVRTC, and compiling with it.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "nvrtc.h"
 
 #include <dlfcn.h>
-#include <glob.h>
+#include <glob.h> /* lint-allow: glob.h, toolkits have their version in the folder name */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,8 +33,8 @@ typedef struct attempts {
 
 static void note_attempt(attempts *tried, const char *why) {
     const size_t room = sizeof tried->text - tried->size;
-    const int added = snprintf(tried->text + tried->size, room, "%s%s",
-                               tried->size == 0 ? "" : "; ", why);
+    const int added =
+        snprintf(tried->text + tried->size, room, "%s%s", tried->size == 0 ? "" : "; ", why);
     if (added > 0) {
         tried->size += (size_t)added < room ? (size_t)added : room - 1;
     }
@@ -61,7 +60,8 @@ static bool find_functions(grout_gpu_nvrtc *nvrtc) {
 static bool open_candidate(const char *path, grout_gpu_nvrtc *nvrtc, attempts *tried) {
     char why[256];
     *nvrtc = (grout_gpu_nvrtc){0};
-    nvrtc->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    /* NODELETE: unloaded, NVRTC 13.0 leaves memory behind each time; resident, it uses it again. */
+    nvrtc->library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (nvrtc->library == NULL) {
         const char *reason = dlerror();
         note_attempt(tried, reason != NULL ? reason : path);
@@ -94,7 +94,8 @@ static bool open_in_home(const char *home, grout_gpu_nvrtc *nvrtc, attempts *tri
     return false;
 }
 
-/* /usr/local/cuda*, in the order of their names: the plain one, a link to the chosen version, first. */
+/* /usr/local/cuda*, in the order of their names: the plain one, a link to the chosen version,
+ * first. */
 static bool open_in_usual_homes(grout_gpu_nvrtc *nvrtc, attempts *tried) {
     glob_t homes;
     bool ok = false;

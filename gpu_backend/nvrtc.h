@@ -1,5 +1,6 @@
 /*
  * nvrtc.h - NVRTC, opened at run time: CUDA C++ text in, PTX or a cubin and the compiler's log out.
+ * SPDX-License-Identifier: Apache-2.0
  *
  * An open library is read-only: several OS threads may compile with it at once.
  */

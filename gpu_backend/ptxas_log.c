@@ -1,5 +1,8 @@
 /*
- * ptxas_log.c - reads the log of ptxas -v. Its lines, as CUDA 12 and 13 write them:
+ * ptxas_log.c - reads the log of ptxas -v.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Its lines, as CUDA 12 and 13 write them:
  *
  *   ptxas info    : Compiling entry function 'add' for 'sm_90a'
  *   ptxas info    : Function properties for add
@@ -55,7 +58,8 @@ static bool is_note(const char *line, const char *end) {
            find_after(line, end, "warning") != NULL;
 }
 
-/* What is being read: properties belong to entry (NULL between kernels) if it is the one they name. */
+/* What is being read: properties belong to entry (NULL between kernels) if it is the one they name.
+ */
 typedef struct parser {
     grout_gpu_ptxas_log *log;
     grout_gpu_resources *entry;

@@ -1,5 +1,6 @@
 /*
  * ptxas_log.h - what the assembler says about each kernel: registers, spills, SMEM, notes.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef GROUT_GPU_PTXAS_LOG_H
 #define GROUT_GPU_PTXAS_LOG_H

@@ -1,6 +1,7 @@
 /*
  * tensor_map.c - the rules of TMA descriptors on compute capability 9.0. Sources: CUDA Driver API,
  * cuTensorMapEncodeTiled; and what an H200's driver took and refused (hardware_facts.md 2.1).
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "tensor_map.h"
 
@@ -79,8 +80,8 @@ static bool validate_dims(const grout_gpu_tensor_map *map, grout_gpu_error *erro
                                    " has %" PRIu64,
                                    DIM_MAX, i, map->dims[i]);
         }
-        if (i > 0 && (map->strides_bytes[i] % ALIGN_BYTES != 0 ||
-                      map->strides_bytes[i] >= STRIDE_MAX)) {
+        if (i > 0 &&
+            (map->strides_bytes[i] % ALIGN_BYTES != 0 || map->strides_bytes[i] >= STRIDE_MAX)) {
             return grout_gpu__fail(error, GROUT_DIAG_TMA_PITCH,
                                    "a TMA array's pitch is a multiple of %d bytes below 2^40, but "
                                    "dimension %" PRIu32 " has a pitch of %" PRIu64 " bytes",
@@ -94,10 +95,11 @@ static bool validate_box(const grout_gpu_tensor_map *map, grout_gpu_error *error
     uint64_t bytes = grout_gpu__tensor_type_size(map->type);
     for (uint32_t i = 0; i < map->rank; i++) {
         if (map->box[i] < 1 || map->box[i] > BOX_MAX) {
-            return grout_gpu__fail(error, GROUT_DIAG_TMA_BOX,
-                                   "a TMA box spans 1 to %d elements in each dimension, but %" PRIu32
-                                   " in dimension %" PRIu32,
-                                   BOX_MAX, map->box[i], i);
+            return grout_gpu__fail(
+                error, GROUT_DIAG_TMA_BOX,
+                "a TMA box spans 1 to %d elements in each dimension, but %" PRIu32
+                " in dimension %" PRIu32,
+                BOX_MAX, map->box[i], i);
         }
         if (element_stride(map, i) > STEP_MAX) {
             return grout_gpu__fail(error, GROUT_DIAG_TMA_BOX,
@@ -118,11 +120,11 @@ static bool validate_box(const grout_gpu_tensor_map *map, grout_gpu_error *error
 static bool validate_inner(const grout_gpu_tensor_map *map, grout_gpu_error *error) {
     const uint32_t bytes = map->box[0] * grout_gpu__tensor_type_size(map->type);
     if (bytes % ALIGN_BYTES != 0) {
-        return grout_gpu__fail(error, GROUT_DIAG_TMA_INNER_BYTES,
-                               "the innermost dimension of a TMA box is a multiple of %d bytes, but "
-                               "%" PRIu32 " elements of %" PRIu32 " bytes are %" PRIu32,
-                               ALIGN_BYTES, map->box[0], grout_gpu__tensor_type_size(map->type),
-                               bytes);
+        return grout_gpu__fail(
+            error, GROUT_DIAG_TMA_INNER_BYTES,
+            "the innermost dimension of a TMA box is a multiple of %d bytes, but "
+            "%" PRIu32 " elements of %" PRIu32 " bytes are %" PRIu32,
+            ALIGN_BYTES, map->box[0], grout_gpu__tensor_type_size(map->type), bytes);
     }
     if (map->swizzle_bytes != 0 && bytes > map->swizzle_bytes) {
         return grout_gpu__fail(error, GROUT_DIAG_TMA_INNER_BYTES,
@@ -188,7 +190,7 @@ bool grout_gpu__tensor_map_encode(const grout_gpu_driver *driver, const grout_gp
     _Static_assert(sizeof pointer == sizeof address, "CUDA has 64-bit hosts only");
     memcpy(&pointer, &address, sizeof pointer);
     grout_cu_result result = driver->cu.tensor_map_encode_tiled(
-        out, (int)map->type, map->rank, pointer, map->dims, map->strides_bytes + 1, map->box,
-        steps, 0, swizzle_mode(map->swizzle_bytes), (int)map->l2_promotion, (int)map->oob);
+        out, (int)map->type, map->rank, pointer, map->dims, map->strides_bytes + 1, map->box, steps,
+        0, swizzle_mode(map->swizzle_bytes), (int)map->l2_promotion, (int)map->oob);
     return grout_gpu__driver_check(driver, result, "encode a tensor map", error);
 }

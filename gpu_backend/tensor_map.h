@@ -1,6 +1,7 @@
 /*
- * tensor_map.h - what a TMA descriptor says, as plain data; its rules, checked without a GPU; and its
- * encoding by the driver.
+ * tensor_map.h - what a TMA descriptor says, as plain data; its rules, checked without a GPU; and
+ * its encoding by the driver.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef GROUT_GPU_TENSOR_MAP_H
 #define GROUT_GPU_TENSOR_MAP_H
@@ -43,7 +44,7 @@ typedef struct grout_gpu_tensor_map {
     uint32_t rank;
     uint64_t dims[GROUT_GPU_TENSOR_RANK_MAX];
     uint64_t strides_bytes[GROUT_GPU_TENSOR_RANK_MAX]; /* [0] is not used */
-    uint32_t box[GROUT_GPU_TENSOR_RANK_MAX];           /* elements of the array that one copy spans */
+    uint32_t box[GROUT_GPU_TENSOR_RANK_MAX]; /* elements of the array that one copy spans */
     uint32_t element_strides[GROUT_GPU_TENSOR_RANK_MAX]; /* 0 means 1 */
     uint32_t swizzle_bytes;                              /* 0, 32, 64 or 128 */
     grout_gpu_oob oob;
@@ -61,9 +62,11 @@ uint32_t grout_gpu__tensor_type_size(grout_gpu_tensor_type type);
 bool grout_gpu__tensor_map_validate(const grout_gpu_tensor_map *map, uint64_t offset_bytes,
                                     grout_gpu_error *error);
 
-/* Of a valid map: what one copy brings to its mbarrier, the same when it crosses the array's edge. */
+/* Of a valid map: what one copy brings to its mbarrier, the same when it crosses the array's edge.
+ */
 uint32_t grout_gpu__tensor_map_box_bytes(const grout_gpu_tensor_map *map);
-/* Of a valid map: bytes from the array's first to its last; UINT64_MAX if they are more than that. */
+/* Of a valid map: bytes from the array's first to its last; UINT64_MAX if they are more than that.
+ */
 uint64_t grout_gpu__tensor_map_span_bytes(const grout_gpu_tensor_map *map);
 
 /* Encodes a valid map for the array at that address. */

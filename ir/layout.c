@@ -1,4 +1,5 @@
-/* layout.c - where the elements of an object lie: digits of an address, runs and pieces of a box. */
+/* layout.c - where the elements of an object lie: digits of an address, runs and pieces of a box.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "layout.h"
 
 #include <string.h>
@@ -44,16 +45,6 @@ grout_layout grout_layout__make(const grout_layout_spec *spec) {
     return layout;
 }
 
-int64_t grout_layout__get_tile(const grout_layout *layout, uint32_t dim) {
-    int64_t tile = 1;
-    for (uint32_t k = 0; k < layout->tiled_rank; k++) {
-        if (layout->dim[k] == dim && layout->divisor[k] > tile) {
-            tile = layout->divisor[k];
-        }
-    }
-    return tile;
-}
-
 bool grout_layout_is_plain(const grout_layout *layout) {
     for (uint32_t k = 1; k < layout->tiled_rank; k++) {
         if (layout->dim[k] <= layout->dim[k - 1]) {
@@ -86,7 +77,7 @@ int64_t grout_layout_get_offset(const grout_layout *layout, const int64_t *index
  * run, it goes out whole. The simple model is a loop over all elements with grout_layout_get_offset:
  * tests/unit/check_layout.c compares the two.
  */
-typedef struct walk {
+typedef struct box_walk {
     const grout_layout *layout;
     uint32_t digits[DIGITS_MAX]; /* in the order of the walk */
     int64_t low[GROUT_RANK_MAX], high[GROUT_RANK_MAX];
@@ -97,9 +88,9 @@ typedef struct walk {
     int64_t element;    /* of the next piece */
     grout_run last_run; /* not written yet; count 0: none */
     grout_piece last_piece;
-} walk;
+} box_walk;
 
-static void flush_run(walk *walk) {
+static void flush_run(box_walk *walk) {
     if (walk->last_run.count > 0) {
         if (walk->count < walk->max) {
             walk->runs[walk->count] = walk->last_run;
@@ -110,11 +101,17 @@ static void flush_run(walk *walk) {
 }
 
 /* Adds a run behind the last one, as one with it if they are adjacent or equally spaced. */
-static void add_run(walk *walk, grout_run run) {
+static void add_run(box_walk *walk, grout_run run) {
     grout_run *last = &walk->last_run;
     int64_t last_piece = last->base + (last->count - 1) * last->stride;
-    if (last->count > 0 && run.count == 1 && last_piece + last->length == run.base) {
-        if (last->count > 1) {
+    if (last->count > 0 && last_piece + last->length == run.base) {
+        if (run.count > 1) {
+            add_run(walk, (grout_run){.base = run.base, .count = 1, .length = run.length});
+            run.base += run.stride;
+            run.count--;
+            run.stride = run.count == 1 ? 0 : run.stride;
+            add_run(walk, run);
+        } else if (last->count > 1) {
             run.base = last_piece;
             run.length += last->length;
             last->count--;
@@ -137,7 +134,7 @@ static void add_run(walk *walk, grout_run run) {
     *last = run;
 }
 
-static void flush_piece(walk *walk) {
+static void flush_piece(box_walk *walk) {
     if (walk->last_piece.length > 0) {
         if (walk->count < walk->max) {
             walk->pieces[walk->count] = walk->last_piece;
@@ -147,7 +144,7 @@ static void flush_piece(walk *walk) {
     walk->last_piece.length = 0;
 }
 
-static void add_piece(walk *walk, int64_t offset, int64_t length) {
+static void add_piece(box_walk *walk, int64_t offset, int64_t length) {
     grout_piece *last = &walk->last_piece;
     if (last->length > 0 && last->offset + last->length == offset) {
         last->length += length;
@@ -159,7 +156,7 @@ static void add_piece(walk *walk, int64_t offset, int64_t length) {
 }
 
 /* The part of a piece that lies in one swizzled row, as a set: its chunks sorted by address. */
-static void add_row_part(walk *walk, int64_t first, int64_t end) {
+static void add_row_part(box_walk *walk, int64_t first, int64_t end) {
     grout_run parts[8];
     uint32_t count = 0;
     for (int64_t at = first; at < end;) {
@@ -179,7 +176,7 @@ static void add_row_part(walk *walk, int64_t first, int64_t end) {
 }
 
 /* One contiguous piece before swizzling, of a swizzled layout. */
-static void add_swizzled(walk *walk, int64_t first, int64_t end) {
+static void add_swizzled(box_walk *walk, int64_t first, int64_t end) {
     int64_t row = walk->layout->swizzle;
     for (int64_t at = first; at < end;) {
         int64_t span = walk->is_ordered ? CHUNK : row;
@@ -197,7 +194,7 @@ static void add_swizzled(walk *walk, int64_t first, int64_t end) {
 }
 
 /* A strided run of bytes before swizzling. */
-static void add_strided(walk *walk, grout_run run) {
+static void add_strided(box_walk *walk, grout_run run) {
     int64_t row = walk->layout->swizzle;
     bool is_whole_rows =
         row == 0 || (run.base % row == 0 && run.length % row == 0 && run.stride % row == 0);
@@ -216,7 +213,7 @@ static void add_strided(walk *walk, grout_run run) {
 }
 
 /* Takes the digits from first on as one run, if they make one: base is the offset chosen so far. */
-static bool add_rest(walk *walk, uint32_t first, int64_t base) {
+static bool add_rest(box_walk *walk, uint32_t first, int64_t base) {
     const grout_layout *layout = walk->layout;
     int64_t low[GROUT_RANK_MAX], high[GROUT_RANK_MAX], counts[DIGITS_MAX];
     memcpy(low, walk->low, sizeof low);
@@ -255,7 +252,7 @@ static bool add_rest(walk *walk, uint32_t first, int64_t base) {
     return true;
 }
 
-static void walk_digits(walk *walk, uint32_t k, int64_t base) {
+static void walk_digits(box_walk *walk, uint32_t k, int64_t base) {
     if (add_rest(walk, k, base)) {
         return;
     }
@@ -272,7 +269,7 @@ static void walk_digits(walk *walk, uint32_t k, int64_t base) {
     walk->high[dim] = high;
 }
 
-static void begin_walk(walk *walk, const grout_layout *layout, const int64_t *start,
+static void begin_walk(box_walk *walk, const grout_layout *layout, const int64_t *start,
                        const int64_t *extent) {
     walk->layout = layout;
     for (uint32_t dim = 0; dim < layout->rank; dim++) {
@@ -283,7 +280,7 @@ static void begin_walk(walk *walk, const grout_layout *layout, const int64_t *st
 
 int64_t grout_layout_get_runs(const grout_layout *layout, const int64_t *start,
                               const int64_t *extent, grout_run *runs, int64_t max) {
-    walk walk = {.runs = runs, .max = max};
+    box_walk walk = {.runs = runs, .max = max};
     begin_walk(&walk, layout, start, extent);
     for (uint32_t k = 0; k < layout->tiled_rank; k++) {
         walk.digits[k] = k;
@@ -296,7 +293,7 @@ int64_t grout_layout_get_runs(const grout_layout *layout, const int64_t *start,
 int64_t grout_layout_get_pieces(const grout_layout *layout, const int64_t *start,
                                 const int64_t *extent, const uint8_t *order, grout_piece *pieces,
                                 int64_t max) {
-    walk walk = {.pieces = pieces, .max = max, .is_ordered = true};
+    box_walk walk = {.pieces = pieces, .max = max, .is_ordered = true};
     begin_walk(&walk, layout, start, extent);
     uint32_t count = 0;
     for (uint32_t i = 0; i < layout->rank; i++) {

@@ -1,4 +1,5 @@
-/* layout.h - how layouts are made, and the walk that runs and pieces share; private to ir/. */
+/* layout.h - how layouts are made, and the walk that runs and pieces share; private to ir/.
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef GROUT_IR_LAYOUT_H
 #define GROUT_IR_LAYOUT_H
 
@@ -16,8 +17,4 @@ typedef struct grout_layout_spec {
 
 /* Elements times their size must not overflow. */
 grout_layout grout_layout__make(const grout_layout_spec *spec);
-/* Elements of the dimension that stay together in its innermost tile: starts and sizes of slices are
- * multiples of it. 1 if the dimension is not tiled. */
-int64_t grout_layout__get_tile(const grout_layout *layout, uint32_t dim);
-
 #endif

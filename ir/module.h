@@ -13,8 +13,13 @@ typedef struct grout_table {
     uint32_t item_size;
 } grout_table;
 
+/* An empty table with its entry 0; false without memory. */
+bool grout_table__init(grout_table *table, uint32_t item_size);
+void grout_table__deinit(grout_table *table);
 /* Appends count zeroed items; the index of the first, or 0 without memory. */
 uint32_t grout_table__add(grout_table *table, uint32_t count);
+/* Appends a copy of an item that does not lie in the table; its index, or 0 without memory. */
+uint32_t grout_table__push(grout_table *table, const void *item);
 #define GROUT_TABLE_AT(table, type, index) (&((type *)(table).items)[index])
 
 /* A text that the module was parsed from. */
@@ -69,6 +74,7 @@ struct grout_module {
     grout_table trivia;         /* grout_trivia */
     grout_table sources;        /* grout_source */
     grout_trivia_id end_trivia; /* comments at the end of the file */
+    grout_trivia_id header_trivia;
     bool has_header;            /* 'grout 1' was written */
     /* order of top-level items as written: kind and id */
     grout_table items; /* grout_item */
@@ -95,8 +101,37 @@ grout_module *grout_module__clone(const grout_module *module);
 void grout_bound__free(grout_bound *bound);
 /* Interns a string; 0 without memory. The empty string is id 0 too. */
 grout_string_id grout_module__intern(grout_module *module, const char *bytes, size_t size);
+/* The id of a string if it is interned, else 0. */
+grout_string_id grout_module__find_string(const grout_module *module, const char *bytes,
+                                          size_t size);
 grout_loc_id grout_module__add_loc(grout_module *module, const grout_loc *loc);
 /* Notes one more use of an operand's values (use_count), also inside references. */
 void grout_module__count_uses(grout_module *module, const grout_operand *operand);
+
+/* An operation to be appended to a block. The arrays are copied and lie outside the module. */
+typedef struct grout_new_op {
+    grout_opcode opcode;
+    uint8_t flags;
+    uint8_t attr_count;
+    grout_loc_id loc;
+    grout_block_id parent;
+    const grout_operand *operands;
+    uint32_t operand_count;
+    const grout_attr_value *attrs; /* in table order */
+    uint32_t written_type;
+    uint32_t block_count; /* empty blocks are made for them */
+} grout_new_op;
+
+/* Appends the operation, without results, and notes the uses of its operands; 0 without memory. */
+grout_op_id grout_module__add_op(grout_module *module, const grout_new_op *new_op);
+/* Gives an operation that has none count unnamed results; the first, or 0 without memory. */
+grout_value_id grout_module__add_results(grout_module *module, grout_op_id op, uint32_t count);
+/* Gives a block count unnamed arguments of a kind; the first, or 0 without memory. */
+grout_value_id grout_module__add_block_args(grout_module *module, grout_block_id block,
+                                            grout_value_kind kind, uint32_t count);
+/* Adds an object that value stands for; 0 without memory. */
+grout_object_id grout_module__add_object(grout_module *module, const grout_object *object);
+grout_expr_id grout_module__add_expr(grout_module *module, const grout_expr *expr);
+void grout_module__add_item(grout_module *module, grout_item_kind kind, uint32_t id);
 
 #endif

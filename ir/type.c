@@ -1,4 +1,5 @@
-/* type.c - bound types: count, equality, text. */
+/* type.c - bound types: count, equality, text.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "type.h"
 
 #include <inttypes.h>

@@ -1,4 +1,5 @@
-/* type.h - types inside messages; private to ir/. */
+/* type.h - types inside messages; private to ir/.
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef GROUT_IR_TYPE_H
 #define GROUT_IR_TYPE_H
 

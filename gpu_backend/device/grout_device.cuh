@@ -1,8 +1,9 @@
-// grout_device.cuh - what emitted kernels are written in: PTX wrappers and the arithmetic of num.h.
+// grout_device.cuh - what emitted kernels are written in: lanes, SMEM, barriers, copies, watchdog.
+// SPDX-License-Identifier: Apache-2.0
 //
-// Self-contained: NVRTC and nvcc compile it without any include directory. SMEM is addressed by
-// 32-bit shared-window addresses, so that swizzles are plain integer arithmetic. PTX forms: PTX
-// ISA 9.0, the ones marked as assembled for sm_90a in docs/hardware_facts.md sections 2 to 4.
+// SMEM is addressed by 32-bit shared-window addresses, so that swizzles are plain integer
+// arithmetic. PTX forms: PTX ISA 9.0, 'cp.async.bulk.tensor', 'mbarrier', 'Membar / Fence', each
+// assembled for sm_90a.
 //
 // GROUT_WATCHDOG (default 1): barrier waits are bounded, and say where they hang. 0 in benchmarks.
 #ifndef GROUT_DEVICE_CUH
@@ -12,26 +13,7 @@
 #define GROUT_WATCHDOG 1
 #endif
 
-#define GROUT_DEVICE static __device__ __forceinline__
-
-// ---- types --------------------------------------------------------------------------------------
-
-typedef signed char grout_i8;
-typedef unsigned char grout_u8;
-typedef short grout_i16;
-typedef unsigned short grout_u16;
-typedef int grout_i32;
-typedef unsigned int grout_u32;
-typedef long long grout_i64;
-typedef unsigned long long grout_u64;
-typedef float grout_f32;
-typedef double grout_f64;
-
-// The narrow floats are bits with a type of their own: nothing converts them by accident.
-struct grout_f16 { grout_u16 bits; };
-struct grout_bf16 { grout_u16 bits; };
-struct grout_f8e4m3 { grout_u8 bits; };
-struct grout_f8e5m2 { grout_u8 bits; };
+#include "grout_num.cuh"
 
 // What cuTensorMapEncodeTiled fills; a kernel takes it as 'const __grid_constant__
 // grout_tensor_map'.
@@ -59,7 +41,9 @@ GROUT_DEVICE bool grout_elect() {
                  : "=r"(elected));
     return elected != 0;
 }
-// The one lane of a thread that issues its copies and arrives for it.
+// The lane that issues a thread's copies and arrives for it. Better written out where it is used,
+// 'if (warp % 4 == 0 && grout_elect())' with warp = grout_warp(): ptxas then sees that one lane is
+// left, while behind a stored or returned bool each copy becomes a loop over lanes.
 GROUT_DEVICE bool grout_issuer() { return grout_warp() % 4 == 0 && grout_elect(); }
 
 // ---- SMEM ---------------------------------------------------------------------------------------
@@ -316,6 +300,18 @@ GROUT_DEVICE void grout_mbarrier_wait(grout_u32 mbarrier, grout_u32 parity,
 #endif
 }
 
+// Which phase each barrier of an array is in, modulo 2: bit k of the words is element k's. For a
+// thread that takes over barriers that others have used; nobody arrives on them meanwhile.
+GROUT_DEVICE void grout_read_phases(grout_u32 barriers, grout_u32 count, grout_u32 *phases) {
+    for (grout_u32 k = 0; k < count; k++) {
+        grout_u32 is_odd;
+        asm volatile("{ .reg .pred p; mbarrier.test_wait.parity.shared::cta.b64 p, [%1], 0;\n"
+                     "  selp.b32 %0, 1, 0, p; }"
+                     : "=r"(is_odd) : "r"(barriers + 8u * k) : "memory");
+        phases[k / 32] = (phases[k / 32] & ~(1u << k % 32)) | is_odd << k % 32;
+    }
+}
+
 // barrier_wait: the thread's next phase of a barrier array's element. Bit slot of phases is the
 // parity that the next wait on that element stands for.
 GROUT_DEVICE void grout_barrier_wait(grout_u32 barriers, grout_u32 &phases,
@@ -392,280 +388,4 @@ template <int pending> GROUT_DEVICE void grout_bulk_wait_read() {
     asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(pending) : "memory");
 }
 
-// ---- arithmetic ---------------------------------------------------------------------------------
-// The operations of num.h, with its meaning, as overloads: integers wrap, division by zero is 0,
-// shifts by the width or more leave 0 or the sign, min and max propagate NaN, floats never
-// contract.
-
-GROUT_DEVICE grout_i32 grout_add(grout_i32 a, grout_i32 b) {
-    return (grout_i32)((grout_u32)a + (grout_u32)b);
-}
-GROUT_DEVICE grout_u32 grout_add(grout_u32 a, grout_u32 b) { return a + b; }
-GROUT_DEVICE grout_f32 grout_add(grout_f32 a, grout_f32 b) { return __fadd_rn(a, b); }
-GROUT_DEVICE grout_i32 grout_sub(grout_i32 a, grout_i32 b) {
-    return (grout_i32)((grout_u32)a - (grout_u32)b);
-}
-GROUT_DEVICE grout_u32 grout_sub(grout_u32 a, grout_u32 b) { return a - b; }
-GROUT_DEVICE grout_f32 grout_sub(grout_f32 a, grout_f32 b) { return __fsub_rn(a, b); }
-GROUT_DEVICE grout_i32 grout_mul(grout_i32 a, grout_i32 b) {
-    return (grout_i32)((grout_u32)a * (grout_u32)b);
-}
-GROUT_DEVICE grout_u32 grout_mul(grout_u32 a, grout_u32 b) { return a * b; }
-GROUT_DEVICE grout_f32 grout_mul(grout_f32 a, grout_f32 b) { return __fmul_rn(a, b); }
-GROUT_DEVICE grout_i32 grout_div(grout_i32 a, grout_i32 b) {
-    return b == 0 ? 0 : b == -1 ? grout_sub(0, a) : a / b;
-}
-GROUT_DEVICE grout_u32 grout_div(grout_u32 a, grout_u32 b) { return b == 0 ? 0u : a / b; }
-GROUT_DEVICE grout_f32 grout_div(grout_f32 a, grout_f32 b) { return __fdiv_rn(a, b); }
-GROUT_DEVICE grout_i32 grout_rem(grout_i32 a, grout_i32 b) { return b == 0 || b == -1 ? 0 : a % b; }
-GROUT_DEVICE grout_u32 grout_rem(grout_u32 a, grout_u32 b) { return b == 0 ? 0u : a % b; }
-GROUT_DEVICE grout_i32 grout_cdiv(grout_i32 a, grout_i32 b) {
-    const grout_i32 quotient = grout_div(a, b);
-    return b != 0 && grout_rem(a, b) != 0 && (a < 0) == (b < 0) ? quotient + 1 : quotient;
-}
-GROUT_DEVICE grout_u32 grout_cdiv(grout_u32 a, grout_u32 b) {
-    return b == 0 ? 0u : a / b + (a % b != 0 ? 1u : 0u);
-}
-GROUT_DEVICE grout_f32 grout_fma(grout_f32 a, grout_f32 b, grout_f32 c) {
-    return __fmaf_rn(a, b, c);
-}
-
-GROUT_DEVICE grout_i32 grout_min(grout_i32 a, grout_i32 b) { return a < b ? a : b; }
-GROUT_DEVICE grout_u32 grout_min(grout_u32 a, grout_u32 b) { return a < b ? a : b; }
-GROUT_DEVICE grout_f32 grout_min(grout_f32 a, grout_f32 b) {
-    grout_f32 d;
-    asm("min.NaN.f32 %0, %1, %2;" : "=f"(d) : "f"(a), "f"(b));
-    return d;
-}
-GROUT_DEVICE grout_i32 grout_max(grout_i32 a, grout_i32 b) { return a > b ? a : b; }
-GROUT_DEVICE grout_u32 grout_max(grout_u32 a, grout_u32 b) { return a > b ? a : b; }
-GROUT_DEVICE grout_f32 grout_max(grout_f32 a, grout_f32 b) {
-    grout_f32 d;
-    asm("max.NaN.f32 %0, %1, %2;" : "=f"(d) : "f"(a), "f"(b));
-    return d;
-}
-GROUT_DEVICE grout_i32 grout_neg(grout_i32 a) { return grout_sub(0, a); }
-GROUT_DEVICE grout_u32 grout_neg(grout_u32 a) { return 0u - a; }
-GROUT_DEVICE grout_f32 grout_neg(grout_f32 a) {
-    return __uint_as_float(__float_as_uint(a) ^ 0x80000000u);
-}
-GROUT_DEVICE grout_i32 grout_abs(grout_i32 a) { return a < 0 ? grout_neg(a) : a; }
-GROUT_DEVICE grout_u32 grout_abs(grout_u32 a) { return a; }
-GROUT_DEVICE grout_f32 grout_abs(grout_f32 a) {
-    return __uint_as_float(__float_as_uint(a) & 0x7fffffffu);
-}
-
-GROUT_DEVICE grout_i32 grout_and(grout_i32 a, grout_i32 b) { return a & b; }
-GROUT_DEVICE grout_u32 grout_and(grout_u32 a, grout_u32 b) { return a & b; }
-GROUT_DEVICE bool grout_and(bool a, bool b) { return a && b; }
-GROUT_DEVICE grout_i32 grout_or(grout_i32 a, grout_i32 b) { return a | b; }
-GROUT_DEVICE grout_u32 grout_or(grout_u32 a, grout_u32 b) { return a | b; }
-GROUT_DEVICE bool grout_or(bool a, bool b) { return a || b; }
-GROUT_DEVICE grout_i32 grout_xor(grout_i32 a, grout_i32 b) { return a ^ b; }
-GROUT_DEVICE grout_u32 grout_xor(grout_u32 a, grout_u32 b) { return a ^ b; }
-GROUT_DEVICE bool grout_xor(bool a, bool b) { return a != b; }
-GROUT_DEVICE grout_i32 grout_not(grout_i32 a) { return ~a; }
-GROUT_DEVICE grout_u32 grout_not(grout_u32 a) { return ~a; }
-GROUT_DEVICE bool grout_not(bool a) { return !a; }
-
-// PTX: shl and shr clamp the shift at 32, which is what num.h asks for; a negative one is a large
-// one.
-GROUT_DEVICE grout_u32 grout_shl(grout_u32 a, grout_u32 b) {
-    grout_u32 d;
-    asm("shl.b32 %0, %1, %2;" : "=r"(d) : "r"(a), "r"(b));
-    return d;
-}
-GROUT_DEVICE grout_i32 grout_shl(grout_i32 a, grout_i32 b) {
-    return (grout_i32)grout_shl((grout_u32)a, (grout_u32)b);
-}
-GROUT_DEVICE grout_u32 grout_shr(grout_u32 a, grout_u32 b) {
-    grout_u32 d;
-    asm("shr.u32 %0, %1, %2;" : "=r"(d) : "r"(a), "r"(b));
-    return d;
-}
-GROUT_DEVICE grout_i32 grout_shr(grout_i32 a, grout_i32 b) {
-    grout_i32 d;
-    asm("shr.s32 %0, %1, %2;" : "=r"(d) : "r"(a), "r"((grout_u32)b));
-    return d;
-}
-
-// The names that the expressions of ops.def use.
-#define GROUT_ADD(a, b) grout_add(a, b)
-#define GROUT_SUB(a, b) grout_sub(a, b)
-#define GROUT_MUL(a, b) grout_mul(a, b)
-#define GROUT_DIV(a, b) grout_div(a, b)
-#define GROUT_REM(a, b) grout_rem(a, b)
-#define GROUT_CDIV(a, b) grout_cdiv(a, b)
-#define GROUT_MIN(a, b) grout_min(a, b)
-#define GROUT_MAX(a, b) grout_max(a, b)
-#define GROUT_FMA(a, b, c) grout_fma(a, b, c)
-#define GROUT_NEG(a) grout_neg(a)
-#define GROUT_ABS(a) grout_abs(a)
-#define GROUT_AND(a, b) grout_and(a, b)
-#define GROUT_OR(a, b) grout_or(a, b)
-#define GROUT_XOR(a, b) grout_xor(a, b)
-#define GROUT_NOT(a) grout_not(a)
-#define GROUT_SHL(a, b) grout_shl(a, b)
-#define GROUT_SHR(a, b) grout_shr(a, b)
-#define GROUT_EQ(a, b) ((a) == (b))
-#define GROUT_NE(a, b) ((a) != (b))
-#define GROUT_LT(a, b) ((a) < (b))
-#define GROUT_LE(a, b) ((a) <= (b))
-#define GROUT_GT(a, b) ((a) > (b))
-#define GROUT_GE(a, b) ((a) >= (b))
-
-// ---- conversions --------------------------------------------------------------------------------
-// grout_cast<To>(a): floats round once, to nearest even; float to integer truncates and saturates,
-// with NaN as 0; integers wrap; to bool is 'differs from zero'. An 8-bit float saturates at its
-// largest finite value. Small types widen first, exactly, to one of i32 u32 i64 u64 f32 f64; then
-// grout_cvt takes one of these six to the type of its second argument.
-
-#define GROUT_CVT(FROM, TO, PTX, OUT, IN)                                                          \
-    GROUT_DEVICE TO grout_cvt(FROM a, TO) {                                                        \
-        TO d;                                                                                      \
-        asm(PTX " %0, %1;" : OUT : IN(a));                                                         \
-        return d;                                                                                  \
-    }
-GROUT_DEVICE grout_f32 grout_cvt(grout_f32 a, grout_f32) { return a; }
-GROUT_DEVICE grout_f64 grout_cvt(grout_f64 a, grout_f64) { return a; }
-GROUT_CVT(grout_f64, grout_f32, "cvt.rn.f32.f64", "=f"(d), "d")
-GROUT_CVT(grout_i32, grout_f32, "cvt.rn.f32.s32", "=f"(d), "r")
-GROUT_CVT(grout_u32, grout_f32, "cvt.rn.f32.u32", "=f"(d), "r")
-GROUT_CVT(grout_i64, grout_f32, "cvt.rn.f32.s64", "=f"(d), "l")
-GROUT_CVT(grout_u64, grout_f32, "cvt.rn.f32.u64", "=f"(d), "l")
-GROUT_CVT(grout_f32, grout_f64, "cvt.f64.f32", "=d"(d), "f")
-GROUT_CVT(grout_i32, grout_f64, "cvt.rn.f64.s32", "=d"(d), "r")
-GROUT_CVT(grout_u32, grout_f64, "cvt.rn.f64.u32", "=d"(d), "r")
-GROUT_CVT(grout_i64, grout_f64, "cvt.rn.f64.s64", "=d"(d), "l")
-GROUT_CVT(grout_u64, grout_f64, "cvt.rn.f64.u64", "=d"(d), "l")
-GROUT_CVT(grout_f32, grout_f16, "cvt.rn.f16.f32", "=h"(d.bits), "f")
-GROUT_CVT(grout_f64, grout_f16, "cvt.rn.f16.f64", "=h"(d.bits), "d")
-GROUT_CVT(grout_i32, grout_f16, "cvt.rn.f16.s32", "=h"(d.bits), "r")
-GROUT_CVT(grout_u32, grout_f16, "cvt.rn.f16.u32", "=h"(d.bits), "r")
-GROUT_CVT(grout_i64, grout_f16, "cvt.rn.f16.s64", "=h"(d.bits), "l")
-GROUT_CVT(grout_u64, grout_f16, "cvt.rn.f16.u64", "=h"(d.bits), "l")
-GROUT_CVT(grout_f32, grout_bf16, "cvt.rn.bf16.f32", "=h"(d.bits), "f")
-GROUT_CVT(grout_f64, grout_bf16, "cvt.rn.bf16.f64", "=h"(d.bits), "d")
-GROUT_CVT(grout_i32, grout_bf16, "cvt.rn.bf16.s32", "=h"(d.bits), "r")
-GROUT_CVT(grout_u32, grout_bf16, "cvt.rn.bf16.u32", "=h"(d.bits), "r")
-GROUT_CVT(grout_i64, grout_bf16, "cvt.rn.bf16.s64", "=h"(d.bits), "l")
-GROUT_CVT(grout_u64, grout_bf16, "cvt.rn.bf16.u64", "=h"(d.bits), "l")
-GROUT_CVT(grout_f32, grout_i32, "cvt.rzi.s32.f32", "=r"(d), "f")
-GROUT_CVT(grout_f32, grout_u32, "cvt.rzi.u32.f32", "=r"(d), "f")
-#undef GROUT_CVT
-
-// With a f64 source or a 64-bit destination, PTX 'cvt' does not make 0 of NaN.
-#define GROUT_CVT_NAN(FROM, TO, PTX, OUT, IN)                                                      \
-    GROUT_DEVICE TO grout_cvt(FROM a, TO) {                                                        \
-        TO d;                                                                                      \
-        asm(PTX " %0, %1;" : OUT(d) : IN(a));                                                      \
-        return a != a ? TO(0) : d;                                                                 \
-    }
-GROUT_CVT_NAN(grout_f64, grout_i32, "cvt.rzi.s32.f64", "=r", "d")
-GROUT_CVT_NAN(grout_f64, grout_u32, "cvt.rzi.u32.f64", "=r", "d")
-GROUT_CVT_NAN(grout_f32, grout_i64, "cvt.rzi.s64.f32", "=l", "f")
-GROUT_CVT_NAN(grout_f32, grout_u64, "cvt.rzi.u64.f32", "=l", "f")
-GROUT_CVT_NAN(grout_f64, grout_i64, "cvt.rzi.s64.f64", "=l", "d")
-GROUT_CVT_NAN(grout_f64, grout_u64, "cvt.rzi.u64.f64", "=l", "d")
-#undef GROUT_CVT_NAN
-
-// 8-bit floats convert in pairs, whose upper half is zero here. A f64 is first cut to f32 with its
-// last bit set if anything was lost, so that the second rounding cannot hit a tie that was none.
-// Integers that f32 rounds are far above the largest 8-bit float.
-#define GROUT_CVT_F8(TO, PTX)                                                                      \
-    GROUT_DEVICE TO grout_cvt(grout_f32 a, TO) {                                                   \
-        grout_u16 pair;                                                                            \
-        asm("cvt.rn.satfinite." PTX "x2.f32 %0, %1, %2;" : "=h"(pair) : "f"(0.0f), "f"(a));        \
-        TO d = {(grout_u8)pair};                                                                   \
-        return d;                                                                                  \
-    }                                                                                              \
-    GROUT_DEVICE TO grout_cvt(grout_f64 a, TO) {                                                   \
-        const grout_f32 cut = __double2float_rz(a);                                                \
-        const grout_u32 lost = (grout_f64)cut != a && a == a ? 1u : 0u;                            \
-        return grout_cvt(__uint_as_float(__float_as_uint(cut) | lost), TO());                      \
-    }                                                                                              \
-    template <typename From> GROUT_DEVICE TO grout_cvt(From a, TO) {                               \
-        return grout_cvt(grout_cvt(a, grout_f32()), TO());                                         \
-    }                                                                                              \
-    GROUT_DEVICE grout_f32 grout_widen(TO a) {                                                     \
-        grout_u32 pair;                                                                            \
-        grout_f32 d;                                                                               \
-        asm("cvt.rn.f16x2." PTX "x2 %0, %1;" : "=r"(pair) : "h"((grout_u16)a.bits));               \
-        asm("cvt.f32.f16 %0, %1;" : "=f"(d) : "h"((grout_u16)pair));                               \
-        return d;                                                                                  \
-    }
-GROUT_CVT_F8(grout_f8e4m3, "e4m3")
-GROUT_CVT_F8(grout_f8e5m2, "e5m2")
-#undef GROUT_CVT_F8
-
-GROUT_DEVICE grout_u32 grout_widen(bool a) { return a ? 1u : 0u; }
-GROUT_DEVICE grout_i32 grout_widen(grout_i8 a) { return a; }
-GROUT_DEVICE grout_u32 grout_widen(grout_u8 a) { return a; }
-GROUT_DEVICE grout_i32 grout_widen(grout_i16 a) { return a; }
-GROUT_DEVICE grout_u32 grout_widen(grout_u16 a) { return a; }
-GROUT_DEVICE grout_i32 grout_widen(grout_i32 a) { return a; }
-GROUT_DEVICE grout_u32 grout_widen(grout_u32 a) { return a; }
-GROUT_DEVICE grout_i64 grout_widen(grout_i64 a) { return a; }
-GROUT_DEVICE grout_u64 grout_widen(grout_u64 a) { return a; }
-GROUT_DEVICE grout_f32 grout_widen(grout_f32 a) { return a; }
-GROUT_DEVICE grout_f64 grout_widen(grout_f64 a) { return a; }
-GROUT_DEVICE grout_f32 grout_widen(grout_f16 a) {
-    grout_f32 d;
-    asm("cvt.f32.f16 %0, %1;" : "=f"(d) : "h"(a.bits));
-    return d;
-}
-GROUT_DEVICE grout_f32 grout_widen(grout_bf16 a) {
-    return __uint_as_float((grout_u32)a.bits << 16);
-}
-
-// Integers wrap among themselves; what comes from a float is clamped to the type instead.
-#define GROUT_CVT_INT(FROM, TO)                                                                    \
-    GROUT_DEVICE TO grout_cvt(FROM a, TO) { return (TO)a; }
-#define GROUT_CVT_INTS(TO)                                                                         \
-    GROUT_CVT_INT(grout_i32, TO)                                                                   \
-    GROUT_CVT_INT(grout_u32, TO)                                                                   \
-    GROUT_CVT_INT(grout_i64, TO)                                                                   \
-    GROUT_CVT_INT(grout_u64, TO)
-GROUT_CVT_INTS(grout_i8)
-GROUT_CVT_INTS(grout_u8)
-GROUT_CVT_INTS(grout_i16)
-GROUT_CVT_INTS(grout_u16)
-GROUT_CVT_INTS(grout_i32)
-GROUT_CVT_INTS(grout_u32)
-GROUT_CVT_INTS(grout_i64)
-GROUT_CVT_INTS(grout_u64)
-#undef GROUT_CVT_INT
-#undef GROUT_CVT_INTS
-#define GROUT_CVT_CLAMP(FROM, TO, WIDE, LOW, HIGH)                                                 \
-    GROUT_DEVICE TO grout_cvt(FROM a, TO) {                                                        \
-        return (TO)grout_min(grout_max(grout_cvt(a, WIDE()), WIDE(LOW)), WIDE(HIGH));              \
-    }
-GROUT_CVT_CLAMP(grout_f32, grout_i8, grout_i32, -128, 127)
-GROUT_CVT_CLAMP(grout_f64, grout_i8, grout_i32, -128, 127)
-GROUT_CVT_CLAMP(grout_f32, grout_u8, grout_u32, 0, 255)
-GROUT_CVT_CLAMP(grout_f64, grout_u8, grout_u32, 0, 255)
-GROUT_CVT_CLAMP(grout_f32, grout_i16, grout_i32, -32768, 32767)
-GROUT_CVT_CLAMP(grout_f64, grout_i16, grout_i32, -32768, 32767)
-GROUT_CVT_CLAMP(grout_f32, grout_u16, grout_u32, 0, 65535)
-GROUT_CVT_CLAMP(grout_f64, grout_u16, grout_u32, 0, 65535)
-#undef GROUT_CVT_CLAMP
-template <typename From> GROUT_DEVICE bool grout_cvt(From a, bool) { return a != From(0); }
-
-template <typename To, typename From> GROUT_DEVICE To grout_cast(From a) {
-    return grout_cvt(grout_widen(a), To());
-}
-
-// Two f32 to two 16-bit floats in one register, low half first: what an epilogue wants.
-GROUT_DEVICE grout_u32 grout_pack_f16(grout_f32 low, grout_f32 high) {
-    grout_u32 d;
-    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(d) : "f"(high), "f"(low));
-    return d;
-}
-GROUT_DEVICE grout_u32 grout_pack_bf16(grout_f32 low, grout_f32 high) {
-    grout_u32 d;
-    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(d) : "f"(high), "f"(low));
-    return d;
-}
-
-#undef GROUT_DEVICE
 #endif

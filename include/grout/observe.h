@@ -129,6 +129,7 @@ typedef struct grout_barrier_fact {
     uint32_t arrivals;            /* needed for one phase */
     uint64_t arrived;             /* in all so far */
     uint32_t completed;           /* phases */
+    uint32_t phase_base; /* phases of its earlier lives: phase q is complete when ph > base + q */
     int64_t bytes_due;            /* of the open phase: announced, not landed */
     const grout_wait_fact *waits; /* by thread */
     uint32_t thread_count;
@@ -141,7 +142,10 @@ typedef enum grout_event_kind {
     GROUT_EVENT_ACCESS, /* u.access: generic accesses; async ones at their issue */
     GROUT_EVENT_ARRIVE, /* u.arrive: barrier_arrive, or the arrival that a copy makes */
     GROUT_EVENT_PHASE,  /* u.phase: a phase completed */
-    GROUT_EVENT_WAIT,   /* u.wait: a barrier_wait returned */
+    /* u.wait: a barrier_wait returned. Clocks are those before it; it then acquires what its own
+     * phase released and nothing of a later phase, however late it comes: else the race that an
+     * overrun makes would be hidden under some schedules. */
+    GROUT_EVENT_WAIT,
     GROUT_EVENT_COMMIT_SMEM,
     GROUT_EVENT_COMMIT_GROUP,  /* u.group: a bulk group was closed */
     GROUT_EVENT_GROUP_WAIT,    /* u.group: a wait_smem_to_gmem returned */
@@ -214,6 +218,7 @@ typedef struct grout_event {
             uint32_t phase; /* that this contribution belongs to */
             uint32_t count;
             bool by_copy;
+            uint32_t phase_base; /* as in grout_barrier_fact */
             grout_phase_fact previous; /* phase - 1; meaningless for phase 0 */
         } arrive;
         struct {

@@ -1,16 +1,19 @@
 /*
- * check_cuda_api.c - compares gpu_backend/cuda_api.h with a CUDA toolkit's headers, at compile time.
+ * check_cuda_api.c - compares gpu_backend/cuda_api.h with a CUDA toolkit's headers, at compile
+ * time.
+ * SPDX-License-Identifier: Apache-2.0
  *
- * cc -std=c11 -fsyntax-only -I include -I gpu_backend -I $CUDA_HOME/include tools/gpu/check_cuda_api.c
+ * cc -std=c11 -fsyntax-only -I include -iquote gpu_backend -I $CUDA_HOME/include
+ * tools/gpu/check_cuda_api.c
  */
 #include <cuda.h>
 #include <nvrtc.h>
 
 #include "cuda_api.h"
 
-#define SAME(ours, theirs) _Static_assert((int)(ours) == (int)(theirs), #ours)
+#define SAME(ours, theirs)      _Static_assert((int)(ours) == (int)(theirs), #ours)
 #define SAME_SIZE(ours, theirs) _Static_assert(sizeof(ours) == sizeof(theirs), #ours)
-#define SAME_PLACE(ours, our_field, theirs, their_field)                                           \
+#define SAME_PLACE(ours, our_field, theirs, their_field) \
     _Static_assert(offsetof(ours, our_field) == offsetof(theirs, their_field), #our_field)
 
 SAME(GROUT_CU_SUCCESS, CUDA_SUCCESS);

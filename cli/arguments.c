@@ -1,0 +1,273 @@
+/* arguments.c - the arrays of a launch: made, filled, compared, written.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "arguments.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A parameter of a bound kernel. */
+typedef struct parameter {
+    const char *name;
+    grout_direction direction;
+    grout_type type; /* of an array or scalar */
+    uint64_t count;  /* elements */
+    uint64_t bytes;
+    uint32_t index;
+} parameter;
+
+static parameter get_parameter(const grout_module *bound, const grout_kernel *kernel,
+                               uint32_t index) {
+    const grout_param *param = grout_module_get_param(bound, kernel, index);
+    const grout_value *value = grout_module_get_value(bound, param->value);
+    parameter p = {
+        .name = grout_module_get_string(bound, value->name),
+        .direction = (grout_direction)param->direction,
+        .type = *grout_module_get_type(bound, param->value),
+        .index = index,
+    };
+    p.count = (uint64_t)grout_type_get_count(&p.type);
+    p.bytes = p.count * grout_dtype_get_info((grout_dtype)p.type.dtype)->bytes;
+    return p;
+}
+
+/* ---- files against parameters ----------------------------------------------------------------- */
+
+static bool has_same_shape(const grout_npy *npy, const grout_type *type) {
+    if (type->kind == GROUT_TYPE_SCALAR) {
+        return npy->count == 1;
+    }
+    return npy->rank == type->rank &&
+           (npy->rank == 0 ||
+            memcmp(npy->dims, type->dims, npy->rank * sizeof npy->dims[0]) == 0);
+}
+
+/* Whether a file can stand for the parameter; a diagnostic if not. */
+static bool check_file(grout_session *session, const grout_binding *binding, const parameter *p) {
+    const grout_npy *npy = &binding->npy;
+    bool fits_type = grout_npy_can_convert(npy, (grout_dtype)p->type.dtype);
+    if (fits_type && has_same_shape(npy, &p->type)) {
+        return true;
+    }
+    grout_text file = {0}, type = {0};
+    grout_npy_describe(npy, &file);
+    grout_type_print(&p->type, &type);
+    grout_diags_add(session->diags, fits_type ? GROUT_DIAG_SHAPE_CONFLICT : GROUT_DIAG_BAD_NPY,
+                    grout_nowhere, "'%s' holds %s, but %%%s is %s", binding->path,
+                    file.data == NULL ? "" : file.data, p->name,
+                    type.data == NULL ? "" : type.data);
+    if (fits_type) {
+        grout_diags_help(session->diags,
+                         "sizes of a file bind the consts that stand alone in the parameter's "
+                         "type, unless -D gives them; here they do not, or -D gave others");
+    }
+    grout_text_free(&file);
+    grout_text_free(&type);
+    return false;
+}
+
+static bool check_generator(grout_session *session, const grout_generator *generator,
+                            const parameter *p) {
+    if (grout_generator_fits(generator, (grout_dtype)p->type.dtype)) {
+        return true;
+    }
+    grout_text text = {0};
+    grout_generator_print(generator, &text);
+    grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION, grout_nowhere,
+                    "--input %s: %s does not fit elements of type %s", p->name,
+                    text.data == NULL ? "" : text.data,
+                    grout_dtype_get_info((grout_dtype)p->type.dtype)->text);
+    grout_text_free(&text);
+    return false;
+}
+
+static bool check_input(grout_session *session, const grout_bindings *bindings,
+                        const parameter *p) {
+    const grout_binding *input = grout_bindings__find(bindings, GROUT_BINDING_INPUT, p->name);
+    const grout_binding *expected = grout_bindings__find(bindings, GROUT_BINDING_EXPECT, p->name);
+    bool is_good = true;
+    if (input != NULL && p->direction != GROUT_DIRECTION_OUT) {
+        is_good = input->path != NULL ? check_file(session, input, p)
+                                      : check_generator(session, &input->generator, p);
+    }
+    if (expected != NULL &&
+        (p->direction == GROUT_DIRECTION_OUT || p->direction == GROUT_DIRECTION_INOUT)) {
+        is_good = check_file(session, expected, p) && is_good;
+    }
+    return is_good;
+}
+
+/* ---- making ----------------------------------------------------------------------------------- */
+
+/* What arrays may take together: --max-memory, else the machine's memory. */
+static bool check_memory(grout_session *session, uint64_t bytes) {
+    const grout_host *host = session->host;
+    uint64_t memory = host->get_memory(host->payload);
+    uint64_t limit = grout_options__get_count(&session->options, GROUT_OPTION_MAX_MEMORY, memory);
+    if (limit == 0 || bytes <= limit) {
+        return true;
+    }
+    grout_diags_add(session->diags, GROUT_DIAG_OUT_OF_MEMORY, grout_nowhere,
+                    "the kernel's arrays take %llu MiB, %s is %llu MiB",
+                    (unsigned long long)(bytes >> 20),
+                    grout_options__has(&session->options, GROUT_OPTION_MAX_MEMORY)
+                        ? "--max-memory"
+                        : "this machine's memory",
+                    (unsigned long long)(limit >> 20));
+    grout_diags_help(session->diags, "smaller sizes: -D NAME=VALUE");
+    return false;
+}
+
+/* Some loads want aligned data; a file's header may have any size. */
+static bool can_borrow(const grout_npy *npy, const parameter *p) {
+    return p->direction == GROUT_DIRECTION_IN && (uintptr_t)npy->data % 16 == 0 &&
+           grout_npy_is_plain(npy, (grout_dtype)p->type.dtype);
+}
+
+static bool make_argument(grout_session *session, const grout_bindings *bindings,
+                          const parameter *p, grout_argument_set *set) {
+    const grout_binding *binding = grout_bindings__find(bindings, GROUT_BINDING_INPUT, p->name);
+    grout_argument *argument = &set->arguments[p->index];
+    grout_dtype dtype = (grout_dtype)p->type.dtype;
+    argument->size = (size_t)p->bytes;
+    if (binding != NULL && binding->path != NULL && can_borrow(&binding->npy, p)) {
+        /* An 'in' array is only read. */
+        argument->data = (void *)(uintptr_t)binding->npy.data;
+        return true;
+    }
+    argument->data = malloc(argument->size > 0 ? argument->size : 1);
+    set->owned[p->index] = argument->data;
+    if (argument->data == NULL) {
+        return grout_diags_add_oom(session->diags);
+    }
+    if (p->direction == GROUT_DIRECTION_OUT) {
+        memset(argument->data, 0, argument->size); /* the launch poisons it */
+    } else if (binding != NULL && binding->path != NULL) {
+        grout_npy_convert(&binding->npy, dtype, argument->data);
+    } else {
+        grout_generator ints = {.kind = GROUT_GENERATE_INTS, .stream = p->index};
+        grout_generator generator = binding != NULL ? binding->generator : ints;
+        generator.stream = p->index;
+        grout_generator_fill(&generator, dtype, argument->data, p->count);
+    }
+    return true;
+}
+
+bool grout_argument_set__init(grout_session *session, const grout_bindings *bindings,
+                              const grout_module *bound, grout_kernel_id kernel_id,
+                              grout_argument_set *out) {
+    const grout_kernel *kernel = grout_module_get_kernel(bound, kernel_id);
+    bool is_good = true;
+    *out = (grout_argument_set){.count = kernel->param_count};
+    for (uint32_t i = 0; i < kernel->param_count; i++) {
+        parameter p = get_parameter(bound, kernel, i);
+        is_good = check_input(session, bindings, &p) && is_good;
+        out->bytes += out->bytes > UINT64_MAX - p.bytes ? 0 : p.bytes;
+    }
+    if (!is_good || !check_memory(session, out->bytes)) {
+        return false;
+    }
+    out->arguments = calloc(out->count + 1, sizeof out->arguments[0]);
+    out->owned = calloc(out->count + 1, sizeof out->owned[0]);
+    if (out->arguments == NULL || out->owned == NULL) {
+        return grout_diags_add_oom(session->diags);
+    }
+    for (uint32_t i = 0; i < kernel->param_count && is_good; i++) {
+        parameter p = get_parameter(bound, kernel, i);
+        is_good = make_argument(session, bindings, &p, out);
+    }
+    return is_good;
+}
+
+void grout_argument_set__deinit(grout_argument_set *set) {
+    for (size_t i = 0; set->owned != NULL && i < set->count; i++) {
+        free(set->owned[i]);
+    }
+    free(set->owned);
+    free(set->arguments);
+    *set = (grout_argument_set){0};
+}
+
+/* ---- results ---------------------------------------------------------------------------------- */
+
+static bool compare_output(grout_session *session, const grout_module *bound,
+                           grout_kernel_id kernel, const grout_binding *binding,
+                           const parameter *p, const void *actual) {
+    void *expected = malloc(p->bytes > 0 ? (size_t)p->bytes : 1);
+    if (expected == NULL) {
+        return grout_diags_add_oom(session->diags);
+    }
+    grout_npy_convert(&binding->npy, (grout_dtype)p->type.dtype, expected);
+    grout_compare_options tolerance = {
+        .rtol = grout_options__get_number(&session->options, GROUT_OPTION_RTOL, 0),
+        .atol = grout_options__get_number(&session->options, GROUT_OPTION_ATOL, 0),
+    };
+    bool is_equal = grout_compare_array(bound, kernel, p->index, expected, actual, &tolerance,
+                                        session->diags);
+    free(expected);
+    if (is_equal && !session->is_quiet) {
+        grout_session__print(session, GROUT_STREAM_ERR, "%%%s equals '%s'%s\n", p->name,
+                             binding->path,
+                             tolerance.rtol == 0 && tolerance.atol == 0 ? ", bit for bit"
+                                                                        : " within the tolerance");
+    }
+    return is_equal;
+}
+
+static bool write_output(grout_session *session, const grout_binding *binding, const parameter *p,
+                         const void *data) {
+    grout_dtype from = (grout_dtype)p->type.dtype;
+    grout_dtype to = binding->dtype == GROUT_DTYPE_NONE ? from : binding->dtype;
+    uint32_t from_bytes = grout_dtype_get_info(from)->bytes;
+    uint32_t to_bytes = grout_dtype_get_info(to)->bytes;
+    uint8_t *converted = NULL;
+    if (to != from) {
+        converted = malloc(p->count > 0 ? (size_t)p->count * to_bytes : 1);
+        if (converted == NULL) {
+            return grout_diags_add_oom(session->diags);
+        }
+        for (uint64_t i = 0; i < p->count; i++) {
+            double value = grout_element_to_double(from, (const uint8_t *)data + i * from_bytes);
+            grout_element_from_double(to, value, converted + i * to_bytes);
+        }
+    }
+    grout_text header = {0};
+    grout_npy_print_header(to, p->type.rank, p->type.dims, &header);
+    grout_chunk chunks[2] = {
+        {.data = header.data, .size = header.size},
+        {.data = converted != NULL ? converted : data, .size = (size_t)p->count * to_bytes},
+    };
+    bool is_written = header.failed
+                          ? grout_diags_add_oom(session->diags)
+                          : grout_session__write_file(session, binding->path, chunks, 2);
+    grout_text_free(&header);
+    free(converted);
+    if (is_written && !session->is_quiet) {
+        grout_session__print(session, GROUT_STREAM_ERR, "wrote %s\n", binding->path);
+    }
+    return is_written;
+}
+
+bool grout_argument_set__finish(grout_session *session, const grout_bindings *bindings,
+                                const grout_module *bound, grout_kernel_id kernel_id,
+                                const grout_argument_set *set) {
+    const grout_kernel *kernel = grout_module_get_kernel(bound, kernel_id);
+    bool is_good = true;
+    for (uint32_t i = 0; i < kernel->param_count; i++) {
+        parameter p = get_parameter(bound, kernel, i);
+        const void *data = set->arguments[i].data;
+        const grout_binding *expected =
+            grout_bindings__find(bindings, GROUT_BINDING_EXPECT, p.name);
+        const grout_binding *output = grout_bindings__find(bindings, GROUT_BINDING_OUTPUT, p.name);
+        if (p.direction != GROUT_DIRECTION_OUT && p.direction != GROUT_DIRECTION_INOUT) {
+            continue;
+        }
+        if (expected != NULL) {
+            is_good =
+                compare_output(session, bound, kernel_id, expected, &p, data) && is_good;
+        }
+        if (output != NULL) {
+            is_good = write_output(session, output, &p, data) && is_good;
+        }
+    }
+    return is_good;
+}

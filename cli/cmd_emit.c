@@ -1,0 +1,139 @@
+/* cmd_emit.c - grout emit: CUDA C++, PTX, cubin, launcher, manifest.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "load.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *get_target(const grout_session *session) {
+    const char *to = grout_options__get(&session->options, GROUT_OPTION_TO);
+    return to == NULL ? "cuda" : to;
+}
+
+static bool check_options(grout_session *session) {
+    const char *arch = grout_options__get(&session->options, GROUT_OPTION_ARCH);
+    bool is_terminal = session->host->is_terminal(session->host->payload, GROUT_STREAM_OUT);
+    if (arch != NULL && strcmp(arch, "sm_90a") != 0) {
+        return grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION, grout_nowhere,
+                               "'grout emit' writes for sm_90a, not for '%s'", arch);
+    }
+    if (strcmp(get_target(session), "cubin") == 0 && is_terminal &&
+        !grout_options__has(&session->options, GROUT_OPTION_OUT_FILE)) {
+        return grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION, grout_nowhere,
+                               "a cubin is no text for a terminal: write it to a file with -o");
+    }
+    return true;
+}
+
+/* A launcher and a manifest speak of one kernel. */
+static bool needs_one(const grout_session *session) {
+    return strcmp(get_target(session), "host") == 0 ||
+           grout_options__has(&session->options, GROUT_OPTION_MANIFEST);
+}
+
+/* The result, to -o or stdout. */
+static bool write_result(grout_session *session, const void *data, size_t size) {
+    const char *path = grout_options__get(&session->options, GROUT_OPTION_OUT_FILE);
+    if (path != NULL) {
+        grout_chunk chunk = {.data = data, .size = size};
+        return grout_session__write_file(session, path, &chunk, 1);
+    }
+    if (!session->host->write(session->host->payload, GROUT_STREAM_OUT, data, size)) {
+        session->write_failed = true;
+    }
+    return true;
+}
+
+static void print_binary_facts(grout_session *session, const grout_binary *binary) {
+    if (session->is_quiet) {
+        return;
+    }
+    if (binary->registers >= 0) {
+        grout_session__print(session, GROUT_STREAM_ERR,
+                             "%d registers, %d bytes of spills, %d bytes of static SMEM%s\n",
+                             binary->registers, binary->spill_bytes, binary->static_smem_bytes,
+                             binary->from_cache ? " (from the cache)" : "");
+    }
+    if (session->is_verbose && binary->log != NULL && binary->log[0] != '\0') {
+        grout_session__print(session, GROUT_STREAM_ERR, "%s\n", binary->log);
+    }
+}
+
+static bool compile(grout_session *session, const grout_load *load, const char *source) {
+    grout_nvrtc_search search;
+    grout_binary binary = {0};
+    if (session->host->gpu == NULL) {
+        return grout_diags_add(session->diags, GROUT_DIAG_NVRTC_MISSING, grout_nowhere,
+                               "this grout has no NVRTC");
+    }
+    grout_binary_kind kind =
+        strcmp(get_target(session), "ptx") == 0 ? GROUT_BINARY_PTX : GROUT_BINARY_CUBIN;
+    const grout_kernel *kernel = grout_module_get_kernel(load->bound, load->kernels[0]);
+    grout_nvrtc_search__init(&search, session);
+    search.options.line_info = grout_options__has(&session->options, GROUT_OPTION_LINEINFO);
+    bool is_good = session->host->gpu->compile_cuda(
+        source, grout_module_get_string(load->bound, kernel->name), kind, &search.options, &binary,
+        session->diags);
+    grout_nvrtc_search__deinit(&search);
+    if (is_good) {
+        is_good = write_result(session, binary.data, binary.size);
+        print_binary_facts(session, &binary);
+        grout_binary_free(&binary);
+    }
+    return is_good;
+}
+
+static bool emit_manifest(grout_session *session, const grout_load *load) {
+    const char *path = grout_options__get(&session->options, GROUT_OPTION_MANIFEST);
+    grout_text manifest = {0};
+    if (path == NULL) {
+        return true;
+    }
+    bool is_good =
+        grout_emit_manifest(load->bound, load->kernels[0], &manifest, session->diags);
+    grout_chunk chunk = {.data = manifest.data, .size = manifest.size};
+    is_good = is_good && grout_session__write_file(session, path, &chunk, 1);
+    grout_text_free(&manifest);
+    return is_good;
+}
+
+static bool emit(grout_session *session, const grout_load *load) {
+    const char *to = get_target(session);
+    grout_text text = {0};
+    bool is_good = true;
+    grout_emit_options options = {
+        .line_directives = grout_options__has(&session->options, GROUT_OPTION_LINEINFO)};
+    for (size_t i = 0; i < load->kernel_count && is_good; i++) {
+        is_good = strcmp(to, "host") == 0
+                      ? grout_emit_host(load->bound, load->kernels[i], &options, &text,
+                                        session->diags)
+                      : grout_emit_cuda(load->bound, load->kernels[i], &options, &text,
+                                        session->diags);
+    }
+    if (is_good && text.failed) {
+        is_good = grout_diags_add_oom(session->diags);
+    }
+    if (is_good) {
+        bool is_text = strcmp(to, "cuda") == 0 || strcmp(to, "host") == 0;
+        is_good = is_text ? write_result(session, text.data, text.size)
+                          : compile(session, load, text.data);
+    }
+    grout_text_free(&text);
+    return is_good && emit_manifest(session, load);
+}
+
+int grout_cmd_emit(grout_session *session) {
+    const char *path = session->options.arguments[0];
+    grout_bytes text = {0};
+    grout_load load = {0};
+    if (check_options(session) &&
+        grout_session__read_file(session, path, GROUT_FILE_MAX, &text) &&
+        grout_load__init(session, path, &text, needs_one(session), &load)) {
+        (void)emit(session, &load);
+    }
+    /* stdout is for the compiler that reads it. */
+    grout_session__print_diags(session, GROUT_STREAM_ERR);
+    grout_load__deinit(&load);
+    free(text.data);
+    return grout_session__get_exit_code(session);
+}

@@ -1,0 +1,222 @@
+/* cmd_ops.c - grout ops: the operations, from ops.def and effects.def.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "session.h"
+
+#include <string.h>
+
+static const char *get_types_text(grout_type_rule rule) {
+    switch (rule) {
+    case GROUT_TYPES_NONE:
+        return "";
+    case GROUT_TYPES_ANY:
+        return "any type";
+    case GROUT_TYPES_NUM:
+        return "i32, u32, f32";
+    case GROUT_TYPES_INT:
+        return "i32, u32";
+    case GROUT_TYPES_FLOAT:
+        return "f32";
+    case GROUT_TYPES_LOGIC:
+        return "i32, u32, bool";
+    case GROUT_TYPES_BOOL:
+        return "bool";
+    case GROUT_TYPES_CMP:
+        return "i32, u32, f32; the result is bool";
+    }
+    return "";
+}
+
+static const char *get_space_text(grout_effect_space space) {
+    switch (space) {
+    case GROUT_EFFECT_SPACE_ANY:
+        return "GMEM or SMEM";
+    case GROUT_EFFECT_SPACE_GMEM:
+        return "GMEM";
+    case GROUT_EFFECT_SPACE_SMEM:
+        return "SMEM";
+    case GROUT_EFFECT_SPACE_BARRIER:
+        return "barrier";
+    }
+    return "";
+}
+
+static const char *get_access_text(grout_access_kind access) {
+    switch (access) {
+    case GROUT_ACCESS_READ:
+        return "read";
+    case GROUT_ACCESS_WRITE:
+        return "write";
+    case GROUT_ACCESS_ARRIVE:
+        return "arrive";
+    case GROUT_ACCESS_WAIT:
+        return "wait";
+    }
+    return "";
+}
+
+static const char *get_milestone_text(grout_milestone milestone) {
+    switch (milestone) {
+    case GROUT_MILESTONE_ISSUE:
+        return "at once";
+    case GROUT_MILESTONE_BULK_READ:
+        return "until the bulk group's reads are done";
+    case GROUT_MILESTONE_BULK_WRITE:
+        return "until the bulk group's writes are done";
+    case GROUT_MILESTONE_PHASE:
+        return "until the barrier's phase is complete";
+    }
+    return "";
+}
+
+static const char *get_class_text(grout_effect_class class_) {
+    switch (class_) {
+    case GROUT_EFFECT_PURE:
+        return "pure";
+    case GROUT_EFFECT_ACCESS:
+        return "accesses memory";
+    case GROUT_EFFECT_ASYNC:
+        return "asynchronous";
+    case GROUT_EFFECT_SYNC:
+        return "orders, never blocks";
+    case GROUT_EFFECT_BLOCKING:
+        return "orders, may block";
+    case GROUT_EFFECT_CONTROL:
+        return "control";
+    }
+    return "";
+}
+
+/* The form's syntax with the op's own name for 'op'. */
+static void add_syntax(const grout_op_info *info, grout_text *out) {
+    const char *at = info->syntax;
+    while (*at != '\0') {
+        bool is_start = at == info->syntax || at[-1] == ' ';
+        if (is_start && strncmp(at, "op", 2) == 0 && (at[2] == ' ' || at[2] == '\0')) {
+            grout_text_add(out, "%s", info->text);
+            at += 2;
+        } else {
+            grout_text_add_bytes(out, at++, 1);
+        }
+    }
+}
+
+static void add_attrs(const grout_op_info *info, const char *start, const char *quote,
+                      grout_text *out) {
+    for (int i = 0; i < GROUT_ATTR_COUNT; i++) {
+        const grout_attr_info *attr = grout_attr_get_info((grout_attr)i);
+        if ((info->attrs & 1u << i) != 0) {
+            grout_text_add(out, "%s%s%s%s%s: %s\n", start, quote, attr->text,
+                           attr->takes_integer ? "(N)" : "", quote, attr->doc);
+        }
+    }
+}
+
+static void add_effects(const grout_op_info *info, const char *start, grout_text *out) {
+    uint32_t count = 0;
+    const grout_effect *effects =
+        grout_effect_row_get_effects((grout_effect_row)info->effect_row, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        const grout_effect *effect = &effects[i];
+        grout_text_add(out, "%soperand %u: %s, %s, %s proxy, %s\n", start, effect->operand + 1u,
+                       get_access_text((grout_access_kind)effect->access),
+                       get_space_text((grout_effect_space)effect->space),
+                       effect->proxy == GROUT_PROXY_ASYNC ? "async" : "generic",
+                       get_milestone_text((grout_milestone)effect->milestone));
+    }
+}
+
+static void add_op(grout_opcode opcode, grout_text *out) {
+    const grout_op_info *info = grout_op_get_info(opcode);
+    grout_effect_row row = (grout_effect_row)info->effect_row;
+    add_syntax(info, out);
+    grout_text_add(out, "\n  %s\n", info->doc);
+    if (info->types != GROUT_TYPES_NONE) {
+        grout_text_add(out, "  types: %s\n", get_types_text((grout_type_rule)info->types));
+    }
+    if (info->expression != NULL) {
+        grout_text_add(out, "  value: %s\n", info->expression);
+    }
+    add_attrs(info, "  attribute ", "", out);
+    grout_text_add(out, "  effect: %s; %s\n", get_class_text(grout_effect_row_get_class(row)),
+                   grout_effect_row_get_doc(row));
+    add_effects(info, "    ", out);
+}
+
+/* ---- docs/operations.md -------------------------------------------------------------------------- */
+
+static void add_markdown_op(grout_opcode opcode, grout_text *out) {
+    const grout_op_info *info = grout_op_get_info(opcode);
+    grout_effect_row row = (grout_effect_row)info->effect_row;
+    grout_text_add(out, "\n### %s\n\n    ", info->text);
+    add_syntax(info, out);
+    grout_text_add(out, "\n\nResult or action: %s.\n\n", info->doc);
+    if (info->types != GROUT_TYPES_NONE) {
+        grout_text_add(out, "- types: %s\n", get_types_text((grout_type_rule)info->types));
+    }
+    if (info->expression != NULL) {
+        grout_text_add(out, "- value, in the functions of `grout/num.h`: `%s`\n", info->expression);
+    }
+    add_attrs(info, "- attribute ", "`", out);
+    grout_text_add(out, "- effect: %s; %s\n", get_class_text(grout_effect_row_get_class(row)),
+                   grout_effect_row_get_doc(row));
+    add_effects(info, "  - ", out);
+}
+
+static void add_markdown(grout_text *out) {
+    grout_text_add(out,
+                   "<!-- Written by 'grout ops --markdown'; a test compares. Change "
+                   "include/grout/ops.def, effects.def or types.def. -->\n"
+                   "# The operations\n\n## Element types\n\n"
+                   "| type | bytes | arithmetic | meaning |\n|---|---|---|---|\n");
+    for (int i = 1; i < GROUT_DTYPE_COUNT; i++) {
+        const grout_dtype_info *info = grout_dtype_get_info((grout_dtype)i);
+        grout_text_add(out, "| `%s` | %u | %s | %s |\n", info->text, info->bytes,
+                       info->is_arithmetic ? "yes" : "load, store, cast, copy", info->doc);
+    }
+    grout_text_add(out, "\n## Operations\n\n"
+                        "Operands and results are written as in the syntax line; `ref` is a "
+                        "reference with its indices, such as `%%as[%%slot, ds(0, 32), :]`.\n");
+    for (int i = 1; i < GROUT_OP_COUNT; i++) {
+        add_markdown_op((grout_opcode)i, out);
+    }
+}
+
+/* ---- the command ---------------------------------------------------------------------------------- */
+
+static int fail_unknown(grout_session *session, const char *name) {
+    grout_suggestion suggestion;
+    grout_suggestion__init(&suggestion, name);
+    for (int i = 1; i < GROUT_OP_COUNT; i++) {
+        grout_suggestion__add(&suggestion, grout_op_get_info((grout_opcode)i)->text);
+    }
+    const char *near = grout_suggestion__get(&suggestion);
+    grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION, grout_nowhere,
+                    "there is no operation '%.200s'", name);
+    if (near != NULL) {
+        grout_diags_help(session->diags, "did you mean '%s'?", near);
+    }
+    grout_session__print_diags(session, GROUT_STREAM_ERR);
+    return GROUT_EXIT_USAGE;
+}
+
+int grout_cmd_ops(grout_session *session) {
+    const grout_options *options = &session->options;
+    grout_text text = {0};
+    if (grout_options__has(options, GROUT_OPTION_MARKDOWN)) {
+        add_markdown(&text);
+    } else if (options->argument_count == 1) {
+        const char *name = options->arguments[0];
+        grout_opcode opcode = grout_op_find(name, strlen(name));
+        if (opcode == GROUT_OP_NONE) {
+            return fail_unknown(session, name);
+        }
+        add_op(opcode, &text);
+    } else {
+        for (int i = 1; i < GROUT_OP_COUNT; i++) {
+            const grout_op_info *info = grout_op_get_info((grout_opcode)i);
+            grout_text_add(&text, "%-18s %s\n", info->text, info->doc);
+        }
+    }
+    grout_session__flush(session, GROUT_STREAM_OUT, &text);
+    return GROUT_EXIT_OK;
+}

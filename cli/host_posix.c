@@ -1,0 +1,383 @@
+/* host_posix.c - the real host: files, streams, environment and signals of this process.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "host.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+/* The one thing that a signal handler may touch. */
+static volatile sig_atomic_t was_interrupted;
+
+/* ---- reading ---------------------------------------------------------------------------------- */
+
+static bool fail(grout_text *reason) {
+    grout_text_add(reason, "%s", strerror(errno));
+    return false;
+}
+
+/* Reads to the end; the first guess is the size that the file system knows (0 for pipes). */
+static bool read_all(int file, uint64_t size_guess, uint64_t size_max, grout_bytes *out,
+                     grout_text *reason) {
+    size_t capacity = (size_t)size_guess + 1, size = 0;
+    char *data = malloc(capacity);
+    while (data != NULL) {
+        ssize_t got = read(file, data + size, capacity - size);
+        if (got < 0 && errno == EINTR && !was_interrupted) {
+            continue;
+        }
+        if (got < 0) {
+            free(data);
+            return fail(reason);
+        }
+        size += (size_t)got;
+        if (got == 0 || size > size_max) {
+            break;
+        }
+        if (size == capacity) {
+            char *larger = capacity > SIZE_MAX / 2 ? NULL : realloc(data, capacity * 2 + 4096);
+            if (larger == NULL) {
+                free(data);
+            }
+            data = larger;
+            capacity = capacity * 2 + 4096;
+        }
+    }
+    if (data == NULL || size > size_max) {
+        grout_text_add(reason, data == NULL ? "not enough memory" : "it has more than %llu bytes",
+                       (unsigned long long)size_max);
+        free(data);
+        return false;
+    }
+    if (size == capacity) { /* size_max is SIZE_MAX at most, so there is room for the NUL */
+        char *larger = realloc(data, capacity + 1);
+        if (larger == NULL) {
+            free(data);
+            grout_text_add(reason, "not enough memory");
+            return false;
+        }
+        data = larger;
+    }
+    data[size] = '\0';
+    *out = (grout_bytes){.data = data, .size = size};
+    return true;
+}
+
+static bool read_file(void *payload, const char *path, uint64_t size_max, grout_bytes *out,
+                      grout_text *reason) {
+    (void)payload;
+    bool is_stdin = strcmp(path, "-") == 0;
+    struct stat info;
+    int file = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) {
+        return fail(reason);
+    }
+    bool is_read = false;
+    if (fstat(file, &info) != 0) {
+        (void)fail(reason);
+    } else if (S_ISDIR(info.st_mode)) {
+        grout_text_add(reason, "it is a folder");
+    } else {
+        uint64_t guess = S_ISREG(info.st_mode) && info.st_size > 0 ? (uint64_t)info.st_size : 0;
+        if (guess > size_max) {
+            grout_text_add(reason, "it has more than %llu bytes", (unsigned long long)size_max);
+        } else {
+            is_read = read_all(file, guess, size_max, out, reason);
+        }
+    }
+    if (!is_stdin) {
+        (void)close(file);
+    }
+    return is_read;
+}
+
+/* ---- writing ---------------------------------------------------------------------------------- */
+
+static bool write_all(int file, const char *data, size_t size) {
+    while (size > 0) {
+        /* Linux writes at most 2 GiB at once. */
+        size_t part = size > (1u << 30) ? (1u << 30) : size;
+        ssize_t done = write(file, data, part);
+        if (done < 0 && errno == EINTR) {
+            continue;
+        }
+        if (done <= 0) {
+            return false;
+        }
+        data += done;
+        size -= (size_t)done;
+    }
+    return true;
+}
+
+static void add_folder(const char *path, grout_text *out) {
+    const char *slash = strrchr(path, '/');
+    if (slash == NULL) {
+        grout_text_add(out, ".");
+    } else {
+        grout_text_add_bytes(out, path, slash == path ? 1 : (size_t)(slash - path));
+    }
+}
+
+/* So that the rename survives a power failure too; a folder that cannot be synced is no fault. */
+static void sync_folder(const char *path) {
+    grout_text folder = {0};
+    add_folder(path, &folder);
+    int file = folder.data == NULL ? -1 : open(folder.data, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (file >= 0) {
+        (void)fsync(file);
+        (void)close(file);
+    }
+    grout_text_free(&folder);
+}
+
+/* Devices and pipes are written in place: there is nothing to replace. */
+static bool is_special(const char *path, struct stat *info) {
+    return stat(path, info) == 0 && !S_ISREG(info->st_mode) && !S_ISDIR(info->st_mode);
+}
+
+static bool write_special(const char *path, const grout_chunk *chunks, size_t count,
+                          grout_text *reason) {
+    int file = open(path, O_WRONLY | O_CLOEXEC);
+    if (file < 0) {
+        return fail(reason);
+    }
+    bool is_good = true;
+    for (size_t i = 0; i < count && is_good; i++) {
+        is_good = write_all(file, chunks[i].data, chunks[i].size);
+    }
+    if (!is_good) {
+        (void)fail(reason);
+    }
+    (void)close(file);
+    return is_good;
+}
+
+/* What a new file's permissions are when nobody says otherwise. */
+static mode_t get_new_mode(void) {
+    mode_t mask = umask(0);
+    (void)umask(mask);
+    return 0666 & ~mask;
+}
+
+static bool write_temporary(int file, mode_t mode, const grout_chunk *chunks, size_t count) {
+    bool is_good = fchmod(file, mode) == 0;
+    for (size_t i = 0; i < count && is_good; i++) {
+        is_good = write_all(file, chunks[i].data, chunks[i].size);
+    }
+    return is_good && fsync(file) == 0;
+}
+
+static bool write_file(void *payload, const char *path, const grout_chunk *chunks, size_t count,
+                       grout_text *reason) {
+    (void)payload;
+    struct stat info;
+    if (is_special(path, &info)) {
+        return write_special(path, chunks, count, reason);
+    }
+    /* A link is written through: what it points to is replaced, not the link. */
+    char *target = realpath(path, NULL);
+    const char *final = target != NULL ? target : path;
+    mode_t mode = target != NULL && stat(final, &info) == 0 ? info.st_mode & 0777 : get_new_mode();
+    grout_text name = {0};
+    grout_text_add(&name, "%s.XXXXXX", final);
+    bool is_good = false;
+    int file = name.failed || name.data == NULL ? -1 : mkstemp(name.data);
+    if (file >= 0) {
+        is_good = write_temporary(file, mode, chunks, count);
+        is_good = close(file) == 0 && is_good;
+        is_good = is_good && rename(name.data, final) == 0;
+        if (!is_good) {
+            (void)fail(reason);
+            (void)unlink(name.data);
+        } else {
+            sync_folder(final);
+        }
+    } else {
+        (void)fail(reason);
+    }
+    grout_text_free(&name);
+    free(target);
+    return is_good;
+}
+
+static bool can_write(void *payload, const char *path, grout_text *reason) {
+    (void)payload;
+    struct stat info;
+    grout_text folder = {0};
+    if (is_special(path, &info)) {
+        return access(path, W_OK) == 0 || fail(reason);
+    }
+    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode)) {
+        grout_text_add(reason, "it is a folder");
+        return false;
+    }
+    add_folder(path, &folder);
+    bool is_good = folder.data != NULL && access(folder.data, W_OK | X_OK) == 0;
+    if (!is_good) {
+        (void)fail(reason);
+    }
+    grout_text_free(&folder);
+    return is_good;
+}
+
+static bool is_same_file(void *payload, const char *a, const char *b) {
+    (void)payload;
+    struct stat info_a, info_b;
+    if (strcmp(a, b) == 0) {
+        return true;
+    }
+    if (stat(a, &info_a) == 0) {
+        return stat(b, &info_b) == 0 && info_a.st_dev == info_b.st_dev &&
+               info_a.st_ino == info_b.st_ino;
+    }
+    /* Neither exists yet: the same name in the same folder. */
+    const char *name_a = strrchr(a, '/'), *name_b = strrchr(b, '/');
+    name_a = name_a == NULL ? a : name_a + 1;
+    name_b = name_b == NULL ? b : name_b + 1;
+    grout_text folder_a = {0}, folder_b = {0};
+    add_folder(a, &folder_a);
+    add_folder(b, &folder_b);
+    bool is_same = strcmp(name_a, name_b) == 0 && stat(folder_a.data, &info_a) == 0 &&
+                   stat(folder_b.data, &info_b) == 0 && info_a.st_dev == info_b.st_dev &&
+                   info_a.st_ino == info_b.st_ino;
+    grout_text_free(&folder_a);
+    grout_text_free(&folder_b);
+    return is_same;
+}
+
+static bool list_folder(void *payload, const char *folder,
+                        void (*visit)(void *visit_payload, const char *name, uint64_t size),
+                        void *visit_payload, grout_text *reason) {
+    (void)payload;
+    struct dirent **entries = NULL;
+    int count = scandir(folder, &entries, NULL, alphasort);
+    if (count < 0) {
+        return fail(reason);
+    }
+    for (int i = 0; i < count; i++) {
+        struct stat info;
+        grout_text path = {0};
+        grout_text_add(&path, "%s/%s", folder, entries[i]->d_name);
+        if (path.data != NULL && lstat(path.data, &info) == 0 && S_ISREG(info.st_mode)) {
+            visit(visit_payload, entries[i]->d_name, (uint64_t)info.st_size);
+        }
+        grout_text_free(&path);
+        free(entries[i]);
+    }
+    free(entries);
+    return true;
+}
+
+/* ---- the process ------------------------------------------------------------------------------ */
+
+static bool write_stream(void *payload, grout_stream stream, const char *data, size_t size) {
+    (void)payload;
+    return write_all(stream == GROUT_STREAM_OUT ? STDOUT_FILENO : STDERR_FILENO, data, size);
+}
+
+static bool is_terminal(void *payload, grout_stream stream) {
+    (void)payload;
+    return isatty(stream == GROUT_STREAM_OUT ? STDOUT_FILENO : STDERR_FILENO) == 1;
+}
+
+static double get_seconds(void *payload) {
+    (void)payload;
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+static const char *get_env(void *payload, const char *name) {
+    (void)payload;
+    return getenv(name);
+}
+
+static uint64_t get_memory(void *payload) {
+    (void)payload;
+    long pages = sysconf(_SC_PHYS_PAGES), page_size = sysconf(_SC_PAGESIZE);
+    return pages > 0 && page_size > 0 ? (uint64_t)pages * (uint64_t)page_size : 0;
+}
+
+static void note_interrupt(int signal_number) {
+    was_interrupted = 1;
+    /* A second Ctrl-C ends the process at once. */
+    struct sigaction action = {.sa_handler = SIG_DFL};
+    (void)sigaction(signal_number, &action, NULL);
+}
+
+static bool is_interrupted(void *payload) {
+    (void)payload;
+    return was_interrupted != 0;
+}
+
+static void describe_cpu(grout_text *out) {
+    char line[512];
+    FILE *file = fopen("/proc/cpuinfo", "r");
+    while (file != NULL && fgets(line, sizeof line, file) != NULL) {
+        char *colon = strchr(line, ':');
+        if (strncmp(line, "model name", 10) == 0 && colon != NULL) {
+            colon[strcspn(colon, "\n")] = '\0';
+            grout_text_add(out, "processor: %s\n", colon + 2);
+            break;
+        }
+    }
+    if (file != NULL) {
+        (void)fclose(file);
+    }
+#if defined(__x86_64__) && defined(__GNUC__)
+    __builtin_cpu_init();
+    grout_text_add(out, "instruction sets:%s%s%s%s\n", __builtin_cpu_supports("avx2") ? " AVX2" : "",
+                   __builtin_cpu_supports("fma") ? " FMA" : "",
+                   __builtin_cpu_supports("avx512f") ? " AVX-512F" : "",
+                   __builtin_cpu_supports("avx512bw") ? " AVX-512BW" : "");
+#endif
+}
+
+static void describe(void *payload, grout_text *out) {
+    struct utsname name;
+    if (uname(&name) == 0) {
+        grout_text_add(out, "system: %s %s %s\n", name.sysname, name.release, name.machine);
+    }
+    describe_cpu(out);
+    grout_text_add(out, "processors: %ld\n", sysconf(_SC_NPROCESSORS_ONLN));
+    grout_text_add(out, "memory: %llu MiB\n", (unsigned long long)(get_memory(payload) >> 20));
+}
+
+const grout_host *grout_host_posix_get(void) {
+    static const grout_host_gpu gpu = {
+        .compile_cuda = grout_compile_cuda,
+        .run = grout_gpu_run,
+        .describe = grout_gpu_describe,
+        .cache_clear = grout_cache_clear,
+    };
+    static const grout_host host = {
+        .read_file = read_file,
+        .write_file = write_file,
+        .can_write = can_write,
+        .is_same_file = is_same_file,
+        .list = list_folder,
+        .write = write_stream,
+        .is_terminal = is_terminal,
+        .get_seconds = get_seconds,
+        .get_env = get_env,
+        .is_interrupted = is_interrupted,
+        .get_memory = get_memory,
+        .describe = describe,
+        .gpu = &gpu,
+    };
+    struct sigaction interrupt = {.sa_handler = note_interrupt};
+    struct sigaction ignore = {.sa_handler = SIG_IGN};
+    (void)sigaction(SIGINT, &interrupt, NULL);
+    /* A reader that goes away is a failed write, not the end of the process. */
+    (void)sigaction(SIGPIPE, &ignore, NULL);
+    return &host;
+}

@@ -1,0 +1,55 @@
+/* launch.h - one launch on the CPU, with or without the checker.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef GROUT_CLI_LAUNCH_H
+#define GROUT_CLI_LAUNCH_H
+
+#include "load.h"
+
+typedef struct grout_launch_settings {
+    grout_schedule schedule;
+    grout_timing timing;
+    uint64_t seed;
+    bool with_checker;
+    bool is_silent; /* debug_print goes nowhere */
+} grout_launch_settings;
+
+/* What became of it. Free with grout_outcome__deinit. */
+typedef struct grout_outcome {
+    grout_launch_settings settings;
+    grout_run_status status;
+    grout_run_stats stats;
+    double seconds;
+    bool is_late;            /* --timeout ended it */
+    grout_machine *machine;
+    grout_checker *checker;  /* NULL: it ran without */
+    grout_check_summary summary;
+} grout_outcome;
+
+/* From --schedule, --timing and --seed. */
+grout_launch_settings grout_launch_settings__get(const grout_session *session, bool with_checker);
+/* Runs it. False: it could not be run at all; diagnostics. */
+bool grout_launch__run(grout_session *session, const grout_load *load, grout_kernel_id kernel,
+                       const grout_argument_set *arguments, const grout_launch_settings *settings,
+                       grout_outcome *out);
+void grout_outcome__deinit(grout_outcome *outcome);
+/* Why a run did not reach its end, in words; NULL if it did. */
+const char *grout_outcome__get_cut(const grout_outcome *outcome);
+
+/*
+ * progress.c: a line on the terminal once a run has taken a second, and the two things that end a
+ * run from outside: Ctrl-C and --timeout.
+ */
+typedef struct grout_progress_line {
+    grout_session *session;
+    double start, deadline; /* seconds of the host's clock; deadline 0: none */
+    double shown;           /* when the line was last drawn; 0: never */
+    bool is_late;
+} grout_progress_line;
+
+void grout_progress_line__init(grout_progress_line *line, grout_session *session);
+/* For grout_launch.progress. */
+bool grout_progress_line__step(grout_progress_line *line, const grout_progress *progress);
+/* Wipes the line; before anything else is written. */
+void grout_progress_line__clear(grout_progress_line *line);
+
+#endif

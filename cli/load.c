@@ -1,0 +1,250 @@
+/* load.c - from a file to verified kernels.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "load.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *grout_load__get_name(const char *path) {
+    return strcmp(path, "-") == 0 ? "<stdin>" : path;
+}
+
+/* ---- kernels ---------------------------------------------------------------------------------- */
+
+static const char *get_kernel_name(const grout_module *module, grout_kernel_id id) {
+    return grout_module_get_string(module, grout_module_get_kernel(module, id)->name);
+}
+
+static bool fail_kernel(grout_session *session, const grout_load *load, const char *name) {
+    uint32_t count = grout_module_get_kernel_count(load->symbolic);
+    grout_suggestion suggestion;
+    grout_suggestion__init(&suggestion, name);
+    for (grout_kernel_id id = 1; id < count; id++) {
+        grout_suggestion__add(&suggestion, get_kernel_name(load->symbolic, id));
+    }
+    const char *near = grout_suggestion__get(&suggestion);
+    grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION, grout_nowhere,
+                    "--kernel: '%s' has no kernel '@%.200s'", load->name, name);
+    if (near != NULL) {
+        grout_diags_help(session->diags, "did you mean '@%s'?", near);
+    }
+    return false;
+}
+
+static bool fail_several(grout_session *session, const grout_load *load) {
+    grout_text names = {0};
+    for (size_t i = 0; i < load->kernel_count; i++) {
+        grout_text_add(&names, "%s@%s", i > 0 ? ", " : "",
+                       get_kernel_name(load->symbolic, load->kernels[i]));
+    }
+    grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION, grout_nowhere,
+                    "'%s' has %zu kernels: choose one with --kernel", load->name,
+                    load->kernel_count);
+    grout_diags_help(session->diags, "they are %s", names.data == NULL ? "" : names.data);
+    grout_text_free(&names);
+    return false;
+}
+
+static bool select_kernels(grout_session *session, bool needs_one, grout_load *load) {
+    const char *name = grout_options__get(&session->options, GROUT_OPTION_KERNEL);
+    uint32_t count = grout_module_get_kernel_count(load->symbolic);
+    load->kernels = calloc(count + 1u, sizeof load->kernels[0]);
+    if (load->kernels == NULL) {
+        return grout_diags_add_oom(session->diags);
+    }
+    if (name != NULL) {
+        name += name[0] == '@' ? 1 : 0;
+        load->kernels[0] = grout_module_find_kernel(load->symbolic, name);
+        load->kernel_count = load->kernels[0] != 0 ? 1 : 0;
+        return load->kernels[0] != 0 || fail_kernel(session, load, name);
+    }
+    for (grout_kernel_id id = 1; id < count; id++) {
+        load->kernels[load->kernel_count++] = id;
+    }
+    if (load->kernel_count == 0) {
+        return grout_diags_add(session->diags, GROUT_DIAG_UNKNOWN_NAME, grout_nowhere,
+                               "'%s' has no kernel", load->name);
+    }
+    return !needs_one || load->kernel_count == 1 || fail_several(session, load);
+}
+
+/* ---- defines ---------------------------------------------------------------------------------- */
+
+static grout_define *find_define(const grout_load *load, const char *name) {
+    for (size_t i = 0; i < load->define_count; i++) {
+        if (strcmp(load->defines[i].name, name) == 0) {
+            return &load->defines[i];
+        }
+    }
+    return NULL;
+}
+
+static grout_define *add_define(grout_session *session, grout_load *load, const char *name,
+                                size_t size) {
+    grout_define *defines =
+        realloc(load->defines, (load->define_count + 1) * sizeof load->defines[0]);
+    char *copy = malloc(size + 1);
+    if (defines != NULL) {
+        load->defines = defines;
+    }
+    if (defines == NULL || copy == NULL) {
+        free(copy);
+        (void)grout_diags_add_oom(session->diags);
+        return NULL;
+    }
+    memcpy(copy, name, size);
+    copy[size] = '\0';
+    defines[load->define_count] = (grout_define){.name = copy, .origin = "-D"};
+    return &defines[load->define_count++];
+}
+
+/* -D NAME=VALUE; a later one of the same name wins. */
+static bool read_define(grout_session *session, const char *value, grout_load *load) {
+    size_t size = strcspn(value, "=");
+    int64_t integer = 0;
+    double number = 0;
+    bool is_integer = value[size] == '=' && grout_read_i64(value + size + 1, &integer);
+    if (size == 0 || value[size] != '=' ||
+        (!is_integer && !grout_read_number(value + size + 1, &number))) {
+        return grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION, grout_nowhere,
+                               "the value of -D is NAME=VALUE with a number, not '%.200s'", value);
+    }
+    grout_define *define = NULL;
+    for (size_t i = 0; i < load->define_count; i++) {
+        if (strlen(load->defines[i].name) == size &&
+            strncmp(load->defines[i].name, value, size) == 0) {
+            define = &load->defines[i];
+        }
+    }
+    define = define != NULL ? define : add_define(session, load, value, size);
+    if (define == NULL) {
+        return false;
+    }
+    define->is_float = !is_integer;
+    define->integer = integer;
+    define->number = number;
+    return true;
+}
+
+static bool read_defines(grout_session *session, grout_load *load) {
+    bool is_good = true;
+    const char *value;
+    for (size_t i = 0;
+         (value = grout_options__get_use(&session->options, GROUT_OPTION_DEFINE, i)) != NULL; i++) {
+        is_good = read_define(session, value, load) && is_good;
+    }
+    return is_good;
+}
+
+/* One dimension of a file against the const that stands for it alone. */
+static bool bind_dimension(grout_session *session, const grout_binding *binding,
+                           grout_expr_id expr_id, int64_t size, grout_load *load) {
+    const grout_expr *expr = grout_module_get_expr(load->symbolic, expr_id);
+    if (expr == NULL || expr->kind != GROUT_EXPR_NAME) {
+        return true;
+    }
+    const char *name = grout_module_get_string(
+        load->symbolic, grout_module_get_const(load->symbolic, expr->constant)->name);
+    grout_define *define = find_define(load, name);
+    if (define == NULL) {
+        define = add_define(session, load, name, strlen(name));
+        if (define != NULL) {
+            define->integer = size;
+            define->origin = binding->path;
+        }
+        return define != NULL;
+    }
+    /* -D wins; the shape is compared with the file's later on. */
+    if (strcmp(define->origin, "-D") == 0 || define->integer == size) {
+        return true;
+    }
+    grout_diags_add(session->diags, GROUT_DIAG_SHAPE_CONFLICT, grout_nowhere,
+                    "'%s' makes %s %lld, '%s' makes it %lld", define->origin, name,
+                    (long long)define->integer, binding->path, (long long)size);
+    return false;
+}
+
+/* Sizes of input files bind the consts that are bare dimensions of the parameter (ruling Q24). */
+static bool bind_files(grout_session *session, grout_load *load, grout_kernel_id kernel_id) {
+    const grout_module *module = load->symbolic;
+    const grout_kernel *kernel = grout_module_get_kernel(module, kernel_id);
+    bool is_good = true;
+    for (size_t i = 0; i < load->bindings.count; i++) {
+        const grout_binding *binding = &load->bindings.items[i];
+        if (binding->kind != GROUT_BINDING_INPUT || binding->path == NULL) {
+            continue;
+        }
+        uint32_t index = grout_module_find_param(module, kernel, binding->param);
+        const grout_param *param =
+            index == UINT32_MAX ? NULL : grout_module_get_param(module, kernel, index);
+        if (param == NULL || param->object == 0) {
+            continue;
+        }
+        const grout_object *object = grout_module_get_object(module, param->object);
+        for (uint32_t d = 0; object->type.rank == binding->npy.rank && d < object->type.rank; d++) {
+            is_good = bind_dimension(session, binding, object->type.dims[d],
+                                     binding->npy.dims[d], load) &&
+                      is_good;
+        }
+    }
+    return is_good;
+}
+
+void grout_load__describe_defines(const grout_load *load, grout_text *out) {
+    for (size_t i = 0; i < load->define_count; i++) {
+        const grout_define *define = &load->defines[i];
+        grout_text_add(out, "%s%s=", i > 0 ? ", " : "", define->name);
+        if (define->is_float) {
+            grout_text_add(out, "%.9g", define->number);
+        } else {
+            grout_text_add(out, "%lld", (long long)define->integer);
+        }
+        grout_text_add(out, " (%s)", define->origin);
+    }
+}
+
+/* ---- all of it -------------------------------------------------------------------------------- */
+
+static grout_arch get_arch(const grout_session *session) {
+    const char *name = grout_options__get(&session->options, GROUT_OPTION_ARCH);
+    grout_arch arch = GROUT_ARCH_SM_90A;
+    if (name != NULL) {
+        (void)grout_arch_find(name, &arch);
+    }
+    return arch;
+}
+
+bool grout_load__init(grout_session *session, const char *path, const grout_bytes *text,
+                      bool needs_one, grout_load *out) {
+    *out = (grout_load){.name = grout_load__get_name(path)};
+    grout_diags_add_source(session->diags, out->name, text->data, text->size);
+    out->symbolic = grout_parse(out->name, text->data, text->size, session->diags);
+    if (out->symbolic == NULL || !select_kernels(session, needs_one, out) ||
+        !read_defines(session, out) || !grout_bindings__read(session, path, &out->bindings) ||
+        !grout_bindings__check(session, &out->bindings, out->symbolic, out->kernels,
+                               out->kernel_count)) {
+        return false;
+    }
+    bool is_good = true;
+    for (size_t i = 0; i < out->kernel_count; i++) {
+        is_good = bind_files(session, out, out->kernels[i]) && is_good;
+    }
+    if (!is_good) {
+        return false;
+    }
+    out->bound =
+        grout_module_bind(out->symbolic, out->defines, out->define_count, session->diags);
+    return out->bound != NULL && grout_verify(out->bound, get_arch(session), session->diags);
+}
+
+void grout_load__deinit(grout_load *load) {
+    for (size_t i = 0; i < load->define_count; i++) {
+        free((void *)(uintptr_t)load->defines[i].name);
+    }
+    free(load->defines);
+    free(load->kernels);
+    grout_bindings__deinit(&load->bindings);
+    grout_module_free(load->bound);
+    grout_module_free(load->symbolic);
+    *load = (grout_load){0};
+}

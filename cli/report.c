@@ -1,0 +1,349 @@
+/* report.c - findings and summary as text.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "report.h"
+
+#include <string.h>
+
+const char *grout_schedule_get_text(grout_schedule schedule) {
+    switch (schedule) {
+    case GROUT_SCHEDULE_FAIR:
+        return "fair";
+    case GROUT_SCHEDULE_RANDOM:
+        return "random";
+    }
+    return "";
+}
+
+const char *grout_timing_get_text(grout_timing timing) {
+    switch (timing) {
+    case GROUT_TIMING_LAZY:
+        return "lazy";
+    case GROUT_TIMING_EAGER:
+        return "eager";
+    case GROUT_TIMING_RANDOM:
+        return "random";
+    }
+    return "";
+}
+
+const char *grout_severity_get_text(grout_severity severity) {
+    switch (severity) {
+    case GROUT_SEVERITY_ERROR:
+        return "error";
+    case GROUT_SEVERITY_WARNING:
+        return "warning";
+    case GROUT_SEVERITY_ADVICE:
+        return "help";
+    case GROUT_SEVERITY_NOTE:
+        return "note";
+    case GROUT_SEVERITY_OFF:
+        return "off";
+    }
+    return "";
+}
+
+static const char *get_kernel_name(const grout_load *load, grout_kernel_id kernel) {
+    return grout_module_get_string(load->bound, grout_module_get_kernel(load->bound, kernel)->name);
+}
+
+bool grout_report__init(grout_report *report, grout_session *session, const grout_load *load) {
+    *report = (grout_report){.session = session, .load = load};
+    if (session->is_json) {
+        report->json = grout_json__new();
+        return report->json != NULL || grout_diags_add_oom(session->diags);
+    }
+    return true;
+}
+
+void grout_report__deinit(grout_report *report) {
+    grout_json__free(report->json);
+    *report = (grout_report){0};
+}
+
+const char *grout_report__get_verdict(const grout_report *report) {
+    return report->is_invalid        ? "invalid"
+           : report->error_count > 0 ? "error"
+           : report->is_incomplete   ? "incomplete"
+                                     : "clean";
+}
+
+/* ---- the command that shows it again ------------------------------------------------------------ */
+
+/* A word as a shell takes it. */
+static void add_word(grout_text *out, const char *word) {
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                "0123456789_-./=:@%+,";
+    size_t size = strlen(word);
+    if (size > 0 && strspn(word, plain) == size) {
+        grout_text_add(out, " %s", word);
+        return;
+    }
+    grout_text_add(out, " '");
+    for (const char *c = word; *c != '\0'; c++) {
+        if (*c == '\'') {
+            grout_text_add(out, "'\\''");
+        } else {
+            grout_text_add_bytes(out, c, 1);
+        }
+    }
+    grout_text_add(out, "'");
+}
+
+/* Options that decide what is found. */
+static bool is_kept(grout_option_id id) {
+    return id == GROUT_OPTION_DEFINE || id == GROUT_OPTION_ARCH || id == GROUT_OPTION_INPUT ||
+           id == GROUT_OPTION_INOUT || id == GROUT_OPTION_MAX_STEPS || id == GROUT_OPTION_SEVERITY;
+}
+
+void grout_report__print_command(const grout_report *report, grout_kernel_id kernel,
+                                 const grout_outcome *outcome, grout_text *out) {
+    const grout_options *options = &report->session->options;
+    const grout_launch_settings *settings = &outcome->settings;
+    grout_text_add(out, "grout check");
+    add_word(out, strcmp(report->load->name, "<stdin>") == 0 ? "-" : report->load->name);
+    if (grout_module_get_kernel_count(report->load->bound) > 2) {
+        grout_text_add(out, " --kernel @%s", get_kernel_name(report->load, kernel));
+    }
+    for (size_t i = 0; i < options->use_count; i++) {
+        if (is_kept(options->uses[i].id)) {
+            grout_text_add(out, " ");
+            grout_option__print_name(options->uses[i].id, out);
+            add_word(out, options->uses[i].value);
+        }
+    }
+    grout_text_add(out, " --schedule %s --timing %s", grout_schedule_get_text(settings->schedule),
+                   grout_timing_get_text(settings->timing));
+    if (settings->schedule == GROUT_SCHEDULE_RANDOM || settings->timing == GROUT_TIMING_RANDOM) {
+        grout_text_add(out, " --seed %llu", (unsigned long long)settings->seed);
+    }
+}
+
+/* ---- findings ----------------------------------------------------------------------------------- */
+
+static void add_finding(grout_report *report, grout_kernel_id kernel, const grout_finding *finding,
+                        grout_text *out) {
+    grout_session *session = report->session;
+    grout_severity severity =
+        grout_session__get_severity(session, finding->code, finding->severity);
+    if (report->json != NULL) {
+        grout_json__add_finding(report->json, get_kernel_name(report->load, kernel), finding,
+                                severity);
+    } else if (severity != GROUT_SEVERITY_OFF) {
+        grout_render_options render = {.color = session->use_color};
+        grout_diag diag = *finding->diag;
+        diag.severity = severity;
+        grout_diag_render(&diag, session->diags, &render, out);
+        if (finding->count > 1) {
+            grout_text_add(out, "  seen %llu times\n", (unsigned long long)finding->count);
+        }
+    }
+    report->error_count += severity == GROUT_SEVERITY_ERROR ? 1u : 0u;
+    report->warning_count += severity == GROUT_SEVERITY_WARNING ? 1u : 0u;
+    report->silenced_count += severity == GROUT_SEVERITY_OFF ? 1u : 0u;
+}
+
+/* Returns whether one was shown. */
+static bool add_findings(grout_report *report, grout_kernel_id kernel, const grout_outcome *outcome,
+                         grout_text *out) {
+    uint64_t before = report->error_count + report->warning_count;
+    uint32_t count = outcome->checker == NULL ? 0 : grout_checker_get_count(outcome->checker);
+    for (uint32_t i = 0; i < count; i++) {
+        add_finding(report, kernel, grout_checker_get_finding(outcome->checker, i), out);
+    }
+    return report->error_count + report->warning_count > before;
+}
+
+/* ---- the summary -------------------------------------------------------------------------------- */
+
+static void add_count(grout_text *out, uint64_t count, const char *noun) {
+    grout_text_add(out, ", %llu %s%s", (unsigned long long)count, noun, count == 1 ? "" : "s");
+}
+
+static void add_launch(grout_text *out, const grout_load *load, grout_kernel_id id) {
+    const grout_kernel *kernel = grout_module_get_kernel(load->bound, id);
+    for (int kind = GROUT_AXIS_GRID; kind <= GROUT_AXIS_THREADS; kind++) {
+        grout_text_add(out, "%s(", kind == GROUT_AXIS_GRID ? "grid" : " threads");
+        const char *separator = "";
+        for (uint32_t i = 0; i < kernel->axis_count; i++) {
+            if (kernel->axes[i].kind == kind) {
+                grout_text_add(out, "%s%s=%lld", separator,
+                               grout_module_get_string(load->bound, kernel->axes[i].name),
+                               (long long)grout_kernel_get_axis_size(load->bound, id, i));
+                separator = ", ";
+            }
+        }
+        grout_text_add(out, ")");
+    }
+}
+
+static void add_coverage(grout_text *out, const grout_load *load, grout_kernel_id kernel,
+                         const grout_outcome *outcome) {
+    const grout_launch_settings *settings = &outcome->settings;
+    grout_text_add(out, "  covered: ");
+    add_launch(out, load, kernel);
+    if (load->define_count > 0) {
+        grout_text_add(out, "; ");
+        grout_load__describe_defines(load, out);
+    }
+    grout_text inputs = {0};
+    grout_bindings__describe_inputs(&load->bindings, load->bound, kernel, &inputs);
+    if (inputs.size > 0) {
+        grout_text_add(out, "; inputs %s", inputs.data);
+    }
+    grout_text_free(&inputs);
+    grout_text_add(out, "; %s schedule, %s timing", grout_schedule_get_text(settings->schedule),
+                   grout_timing_get_text(settings->timing));
+    if (settings->schedule == GROUT_SCHEDULE_RANDOM || settings->timing == GROUT_TIMING_RANDOM) {
+        grout_text_add(out, ", seed %llu", (unsigned long long)settings->seed);
+    }
+    grout_text_add(out, "\n");
+}
+
+static void add_promise(grout_text *out, const grout_outcome *outcome, bool has_errors,
+                        bool is_verbose) {
+    const grout_check_summary *summary = &outcome->summary;
+    if (grout_outcome__get_cut(outcome) != NULL) {
+        grout_text_add(out, "  the run is incomplete: %s; nothing is known of the rest\n",
+                       grout_outcome__get_cut(outcome));
+    } else if (summary->is_well_synchronised) {
+        grout_text_add(out, "  holds for every schedule and timing of this launch with these "
+                            "inputs\n");
+    } else if (!has_errors || is_verbose) {
+        grout_text_add(out, "  holds for this schedule%s%s\n",
+                       summary->not_well_synchronised_because[0] == '\0' ? "" : ": ",
+                       summary->not_well_synchronised_because);
+    }
+    if (is_verbose) {
+        grout_text_add(out,
+                       "  looked at %llu accesses, %llu async operations, %llu barrier phases; "
+                       "differences between the lanes of a thread are not modelled\n",
+                       (unsigned long long)summary->accesses,
+                       (unsigned long long)summary->async_ops,
+                       (unsigned long long)summary->barrier_phases);
+    }
+}
+
+static const char *get_word(const grout_outcome *outcome, uint64_t errors) {
+    bool is_cut = grout_outcome__get_cut(outcome) != NULL ||
+                  outcome->summary.verdict == GROUT_VERDICT_INCOMPLETE;
+    return errors > 0 ? "error" : is_cut ? "incomplete" : "clean";
+}
+
+/* counts: errors, warnings and silenced findings of this kernel. */
+static void add_summary(grout_report *report, grout_kernel_id kernel, const grout_outcome *outcome,
+                        const uint64_t counts[3], grout_text *out) {
+    const grout_check_summary *summary = &outcome->summary;
+    grout_text_add(out, "@%s: %s", get_kernel_name(report->load, kernel),
+                   get_word(outcome, counts[0]));
+    if (counts[0] > 0) {
+        add_count(out, counts[0], "error");
+    }
+    if (counts[1] > 0) {
+        add_count(out, counts[1], "warning");
+    }
+    if (counts[2] > 0) {
+        grout_text_add(out, ", %llu silenced", (unsigned long long)counts[2]);
+    }
+    if (summary->suppressed_count > 0) {
+        grout_text_add(out, ", %llu more that follow from these",
+                       (unsigned long long)summary->suppressed_count);
+    }
+    if (summary->dropped_count > 0) {
+        grout_text_add(out, ", %llu past --max-findings",
+                       (unsigned long long)summary->dropped_count);
+    }
+    grout_text_add(out, "\n");
+    add_coverage(out, report->load, kernel, outcome);
+    add_promise(out, outcome, counts[0] > 0, report->session->is_verbose);
+}
+
+void grout_report__add_outcome(grout_report *report, grout_kernel_id kernel,
+                               const grout_outcome *outcome) {
+    grout_session *session = report->session;
+    uint64_t before[3] = {report->error_count, report->warning_count, report->silenced_count};
+    grout_text text = {0}, command = {0};
+    bool has_findings = add_findings(report, kernel, outcome, &text);
+    report->is_incomplete = report->is_incomplete || grout_outcome__get_cut(outcome) != NULL ||
+                            (outcome->checker != NULL &&
+                             outcome->summary.verdict == GROUT_VERDICT_INCOMPLETE);
+    grout_report__print_command(report, kernel, outcome, &command);
+    if (report->json != NULL) {
+        grout_json__add_kernel(report->json, report->load, kernel, outcome,
+                               command.data == NULL ? "" : command.data);
+    } else if (outcome->checker != NULL) {
+        uint64_t counts[3] = {report->error_count - before[0], report->warning_count - before[1],
+                              report->silenced_count - before[2]};
+        if (has_findings) {
+            grout_text_add(&text, "see it again: %s\n", command.data == NULL ? "" : command.data);
+        }
+        if (!session->is_quiet) {
+            grout_text_add(&text, "%s", has_findings ? "\n" : "");
+            add_summary(report, kernel, outcome, counts, &text);
+        }
+    } else if (grout_outcome__get_cut(outcome) != NULL) {
+        grout_session__print(session, GROUT_STREAM_ERR, "@%s: %s\n",
+                             get_kernel_name(report->load, kernel),
+                             grout_outcome__get_cut(outcome));
+    }
+    grout_text_free(&command);
+    grout_session__flush(session, GROUT_STREAM_OUT, &text);
+}
+
+/* ---- diagnostics -------------------------------------------------------------------------------- */
+
+static void add_diag(grout_report *report, const grout_diag *diag) {
+    grout_session *session = report->session;
+    bool is_error = diag->severity == GROUT_SEVERITY_ERROR;
+    bool is_use = grout_diag_get(diag->code)->stage == GROUT_STAGE_USE;
+    int exit_code = is_error ? grout_exit_code_of(diag->code) : GROUT_EXIT_OK;
+    report->error_count += exit_code == GROUT_EXIT_FINDING ? 1u : 0u;
+    report->warning_count += diag->severity == GROUT_SEVERITY_WARNING ? 1u : 0u;
+    report->silenced_count += diag->severity == GROUT_SEVERITY_OFF ? 1u : 0u;
+    report->is_invalid = report->is_invalid || exit_code == GROUT_EXIT_USAGE;
+    report->is_incomplete = report->is_incomplete || exit_code == GROUT_EXIT_INCOMPLETE ||
+                            exit_code == GROUT_EXIT_INTERNAL ||
+                            exit_code == GROUT_EXIT_INTERRUPTED;
+    if (report->json != NULL) {
+        grout_json__add_diag(report->json, diag);
+        return;
+    }
+    if (diag->severity == GROUT_SEVERITY_OFF) {
+        return;
+    }
+    /* What is wrong with the kernel is the answer; what is wrong with the call is not, nor are the
+     * warnings of a kernel that just runs. */
+    grout_text text = {0};
+    bool is_note = is_use || (report->is_run && !is_error);
+    grout_stream stream = is_note ? GROUT_STREAM_ERR : GROUT_STREAM_OUT;
+    grout_render_options render = {.color = grout_session__wants_color(session, stream)};
+    grout_diag_render(diag, session->diags, &render, &text);
+    grout_session__flush(session, stream, &text);
+}
+
+void grout_report__add_diags(grout_report *report) {
+    grout_diags *diags = report->session->diags;
+    uint32_t count = grout_diags_count(diags);
+    for (; report->diag_count < count; report->diag_count++) {
+        add_diag(report, grout_diags_get(diags, report->diag_count));
+    }
+    report->is_invalid = report->is_invalid || grout_diags_total(diags) > count;
+    if (report->json == NULL && grout_diags_total(diags) > report->total_shown &&
+        grout_diags_total(diags) > count) {
+        report->total_shown = grout_diags_total(diags);
+        grout_session__print(report->session, GROUT_STREAM_OUT, "%llu more not shown (at most %d are)\n",
+                             (unsigned long long)(report->total_shown - count), GROUT_DIAGS_MAX);
+    }
+}
+
+void grout_report__finish(grout_report *report) {
+    grout_text text = {0};
+    if (report->json == NULL) {
+        return;
+    }
+    if (grout_json__print(report->json, report->load, grout_report__get_verdict(report), &text)) {
+        grout_session__flush(report->session, GROUT_STREAM_OUT, &text);
+    } else {
+        grout_text_free(&text);
+        (void)grout_diags_add_oom(report->session->diags);
+    }
+}

@@ -1,0 +1,55 @@
+/* report.h - the answer of check and run: findings and verdict, as text or as JSON.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef GROUT_CLI_REPORT_H
+#define GROUT_CLI_REPORT_H
+
+#include "launch.h"
+
+typedef struct grout_json grout_json; /* json.c */
+
+typedef struct grout_report {
+    grout_session *session;
+    const grout_load *load;
+    grout_json *json;  /* NULL: text */
+    uint64_t error_count, warning_count, silenced_count;
+    bool is_incomplete, is_invalid;
+    bool is_run; /* without the checker: warnings are notes, not the answer */
+    uint64_t total_shown;
+    uint32_t diag_count; /* of the session's diagnostics, that add_diags has seen */
+} grout_report;
+
+/* False without memory. Deinit after finish, or without it. */
+bool grout_report__init(grout_report *report, grout_session *session, const grout_load *load);
+void grout_report__deinit(grout_report *report);
+/* The findings and the summary of one kernel's run. */
+void grout_report__add_outcome(grout_report *report, grout_kernel_id kernel,
+                               const grout_outcome *outcome);
+/* The session's new diagnostics: why a kernel is invalid, or could not be run. */
+void grout_report__add_diags(grout_report *report);
+/* Prints what has been kept back: the JSON object. */
+void grout_report__finish(grout_report *report);
+/* "clean", "error", "incomplete" or "invalid". */
+const char *grout_report__get_verdict(const grout_report *report);
+
+/* Appends "fair" and "lazy" of settings. */
+const char *grout_schedule_get_text(grout_schedule schedule);
+const char *grout_timing_get_text(grout_timing timing);
+const char *grout_severity_get_text(grout_severity severity);
+/* Appends the command that shows the same again: "grout check FILE -D X=4 --schedule fair ...". */
+void grout_report__print_command(const grout_report *report, grout_kernel_id kernel,
+                                 const grout_outcome *outcome, grout_text *out);
+
+/* ---- json.c ------------------------------------------------------------------------------------ */
+
+grout_json *grout_json__new(void);
+void grout_json__free(grout_json *json);
+void grout_json__add_finding(grout_json *json, const char *kernel, const grout_finding *finding,
+                             grout_severity severity);
+void grout_json__add_diag(grout_json *json, const grout_diag *diag);
+void grout_json__add_kernel(grout_json *json, const grout_load *load, grout_kernel_id kernel,
+                            const grout_outcome *outcome, const char *command);
+/* Ends the object and appends it as text; false without memory. */
+bool grout_json__print(grout_json *json, const grout_load *load, const char *verdict,
+                       grout_text *out);
+
+#endif

@@ -1,0 +1,68 @@
+/* session.h - one call of the command: host, options, diagnostics, and how to answer.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef GROUT_CLI_SESSION_H
+#define GROUT_CLI_SESSION_H
+
+#include "host.h"
+#include "options.h"
+
+typedef struct grout_session {
+    const grout_host *host;
+    grout_options options;
+    grout_diags *diags; /* of this call, with the texts of the files read */
+    bool use_color;     /* of the report on stdout */
+    bool is_json, is_quiet, is_verbose;
+    bool write_failed; /* stdout is closed or full */
+} grout_session;
+
+/* The place of things that stand in no file. */
+extern const grout_place grout_nowhere;
+
+/* Writes to stdout or stderr. */
+void grout_session__print(grout_session *session, grout_stream stream, const char *format, ...)
+    GROUT_PRINTF(3, 4);
+/* Writes a text and empties it. */
+void grout_session__flush(grout_session *session, grout_stream stream, grout_text *text);
+/* Whether a stream shows colours: --color, NO_COLOR, terminal. */
+bool grout_session__wants_color(const grout_session *session, grout_stream stream);
+/* Renders all diagnostics of the session to a stream. */
+void grout_session__print_diags(grout_session *session, grout_stream stream);
+/* The exit code that the session's diagnostics ask for; 0 if none is an error. */
+int grout_session__get_exit_code(const grout_session *session);
+/* The same for one code. */
+int grout_exit_code_of(grout_diag_code code);
+/* Which exit code wins when several things ask for different ones: the one of higher rank. */
+int grout_exit_code_rank(int exit_code);
+/* Applies --severity and --werror to the warnings among the session's diagnostics. */
+void grout_session__apply_severities(grout_session *session);
+/* Severity of a finding or warning after --severity and --werror. */
+grout_severity grout_session__get_severity(const grout_session *session, grout_diag_code code,
+                                           grout_severity severity);
+/* Whether every --severity parses; bad-option diagnostics if not. */
+bool grout_session__check_severities(grout_session *session);
+
+/* Reads or writes a file; false with a diagnostic (file-unreadable, file-unwritable). */
+bool grout_session__read_file(grout_session *session, const char *path, uint64_t size_max,
+                              grout_bytes *out);
+bool grout_session__write_file(grout_session *session, const char *path, const grout_chunk *chunks,
+                               size_t count);
+
+/* What a command is; each is in a file of its own. Returns the exit code. */
+typedef int grout_command_function(grout_session *session);
+grout_command_function grout_cmd_check, grout_cmd_run, grout_cmd_emit, grout_cmd_fmt, grout_cmd_ops,
+    grout_cmd_explain, grout_cmd_doctor, grout_cmd_cache, grout_cmd_help;
+
+/* --help of one command, or of grout (GROUT_COMMAND_NONE). */
+void grout_help__print(grout_command command, grout_text *out);
+
+/* Folders: of the cache (false: there is none), and where NVRTC may lie. */
+bool grout_cache__get_folder(const grout_session *session, grout_text *out);
+typedef struct grout_nvrtc_search {
+    grout_nvrtc_options options;
+    grout_text cache_dir, cuda_home;
+    const char *dirs[1];
+} grout_nvrtc_search;
+void grout_nvrtc_search__init(grout_nvrtc_search *search, const grout_session *session);
+void grout_nvrtc_search__deinit(grout_nvrtc_search *search);
+
+#endif

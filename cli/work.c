@@ -1,0 +1,119 @@
+/* work.c - a file's kernels, launched on the CPU and reported.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "work.h"
+
+#include <stdlib.h>
+
+bool grout_work__load(grout_session *session, const char *path, bool needs_one, grout_bytes *text,
+                      grout_load *load, grout_report *report) {
+    *load = (grout_load){.name = grout_load__get_name(path)};
+    if (!grout_report__init(report, session, load)) {
+        return false;
+    }
+    bool is_loaded = grout_session__read_file(session, path, GROUT_FILE_MAX, text) &&
+                     grout_load__init(session, path, text, needs_one, load);
+    grout_session__apply_severities(session);
+    grout_report__add_diags(report);
+    return is_loaded;
+}
+
+static int get_worse(int a, int b) {
+    return grout_exit_code_rank(a) >= grout_exit_code_rank(b) ? a : b;
+}
+
+int grout_work__get_exit_code(const grout_session *session, const grout_report *report) {
+    int exit_code = grout_session__get_exit_code(session);
+    if (report->error_count > 0) {
+        exit_code = get_worse(exit_code, GROUT_EXIT_FINDING);
+    }
+    if (report->is_incomplete) {
+        exit_code = get_worse(exit_code, GROUT_EXIT_INCOMPLETE);
+    }
+    return exit_code;
+}
+
+static void print_stats(grout_session *session, const grout_argument_set *arguments,
+                        const grout_outcome *outcome) {
+    const grout_run_stats *stats = &outcome->stats;
+    grout_session__print(session, GROUT_STREAM_ERR,
+                         "stats: %llu operations, %llu async operations, %llu events, %lld CTAs, "
+                         "%llu KiB of arrays, %llu KiB of machine, %.3f s\n",
+                         (unsigned long long)stats->steps, (unsigned long long)stats->async_ops,
+                         (unsigned long long)stats->events, (long long)stats->ctas_done,
+                         (unsigned long long)(arguments->bytes >> 10),
+                         (unsigned long long)(stats->peak_bytes >> 10), outcome->seconds);
+    if (outcome->checker != NULL) {
+        const grout_check_summary *summary = &outcome->summary;
+        grout_session__print(session, GROUT_STREAM_ERR,
+                             "stats: checker: %llu accesses, %llu barrier phases, %llu KiB of "
+                             "shadow\n",
+                             (unsigned long long)summary->accesses,
+                             (unsigned long long)summary->barrier_phases,
+                             (unsigned long long)(summary->shadow_bytes_peak >> 10));
+    }
+}
+
+/* A deadlock that no checker was there to explain. */
+static void note_deadlock(grout_session *session, const grout_load *load, grout_kernel_id kernel) {
+    const grout_kernel *info = grout_module_get_kernel(load->bound, kernel);
+    grout_diags_add(session->diags, GROUT_DIAG_DEADLOCK,
+                    grout_module_get_place(load->bound, info->loc),
+                    "no thread of '@%s' can run on, and nothing is in flight",
+                    grout_module_get_string(load->bound, info->name));
+    grout_diags_help(session->diags, "'grout check %s' says who waits for what", load->name);
+}
+
+static void run_kernel(grout_session *session, const grout_load *load, grout_kernel_id kernel,
+                       bool with_checker, grout_report *report) {
+    grout_argument_set arguments = {0};
+    grout_outcome outcome = {0};
+    grout_launch_settings settings = grout_launch_settings__get(session, with_checker);
+    if (grout_argument_set__init(session, &load->bindings, load->bound, kernel, &arguments) &&
+        grout_launch__run(session, load, kernel, &arguments, &settings, &outcome)) {
+        if (outcome.status == GROUT_RUN_DEADLOCK && !with_checker) {
+            note_deadlock(session, load, kernel);
+        }
+        grout_report__add_outcome(report, kernel, &outcome);
+        if (grout_options__has(&session->options, GROUT_OPTION_STATS)) {
+            print_stats(session, &arguments, &outcome);
+        }
+        if (outcome.status == GROUT_RUN_DONE) {
+            (void)grout_argument_set__finish(session, &load->bindings, load->bound, kernel,
+                                             &arguments);
+        } else if (grout_bindings__have_results(&load->bindings)) {
+            grout_session__print(session, GROUT_STREAM_ERR,
+                                 "the run did not reach its end: no output is written or "
+                                 "compared\n");
+        }
+        if (outcome.status == GROUT_RUN_INTERRUPTED && !outcome.is_late) {
+            grout_diags_add(session->diags, GROUT_DIAG_INTERRUPTED, grout_nowhere,
+                            "Ctrl-C ended the run: the report is incomplete");
+        }
+    }
+    grout_report__add_diags(report);
+    grout_outcome__deinit(&outcome);
+    grout_argument_set__deinit(&arguments);
+}
+
+int grout_work__run_on_cpu(grout_session *session, const char *path, bool with_checker,
+                           bool needs_one) {
+    grout_bytes text = {0};
+    grout_load load;
+    grout_report report = {0};
+    if (grout_work__load(session, path, needs_one, &text, &load, &report)) {
+        report.is_run = !with_checker;
+        for (size_t i = 0; i < load.kernel_count; i++) {
+            int so_far = grout_session__get_exit_code(session);
+            if (so_far == GROUT_EXIT_INTERRUPTED || so_far == GROUT_EXIT_INTERNAL) {
+                break;
+            }
+            run_kernel(session, &load, load.kernels[i], with_checker, &report);
+        }
+    }
+    grout_report__finish(&report);
+    int exit_code = grout_work__get_exit_code(session, &report);
+    grout_report__deinit(&report);
+    grout_load__deinit(&load);
+    free(text.data);
+    return exit_code;
+}

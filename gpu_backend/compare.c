@@ -1,0 +1,219 @@
+/* compare.c - the compare rule: bit for bit, NaNs alike, or within a tolerance of the array's size.
+ */
+#include "plan.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+grout_compare_options grout_compare_get_default(const grout_module *bound, grout_kernel_id kernel) {
+    /* No op of the table is approximate, and none sums in an order of its own. */
+    (void)bound;
+    (void)kernel;
+    return (grout_compare_options){0};
+}
+
+/* A binary float format: all of them are sign, exponent, mantissa. */
+typedef struct float_format {
+    uint8_t exponent_bits, mantissa_bits;
+    bool has_infinity; /* e4m3 has none: its top exponent is numbers but for one NaN */
+} float_format;
+
+static const float_format formats[GROUT_DTYPE_COUNT] = {
+    [GROUT_DTYPE_F8E4M3] = {4, 3, false}, [GROUT_DTYPE_F8E5M2] = {5, 2, true},
+    [GROUT_DTYPE_F16] = {5, 10, true},    [GROUT_DTYPE_BF16] = {8, 7, true},
+    [GROUT_DTYPE_F32] = {8, 23, true},    [GROUT_DTYPE_F64] = {11, 52, true},
+};
+
+static double decode_float(uint64_t bits, float_format format) {
+    const uint64_t mantissa = bits & ((UINT64_C(1) << format.mantissa_bits) - 1);
+    const uint64_t exponent_max = (UINT64_C(1) << format.exponent_bits) - 1;
+    const uint64_t exponent = bits >> format.mantissa_bits & exponent_max;
+    const bool is_negative = (bits >> (format.mantissa_bits + format.exponent_bits) & 1) != 0;
+    const int bias = (int)(exponent_max / 2);
+    double value;
+    if (exponent == exponent_max && format.has_infinity) {
+        value = mantissa == 0 ? (double)INFINITY : (double)NAN;
+    } else if (!format.has_infinity && exponent == exponent_max && mantissa == 7) {
+        value = (double)NAN;
+    } else if (exponent == 0) {
+        value = ldexp((double)mantissa, 1 - bias - (int)format.mantissa_bits);
+    } else {
+        value = ldexp((double)(mantissa | UINT64_C(1) << format.mantissa_bits),
+                      (int)exponent - bias - (int)format.mantissa_bits);
+    }
+    return is_negative ? -value : value;
+}
+
+static uint64_t read_bits(const void *bytes, int64_t index, uint32_t size) {
+    uint64_t bits = 0;
+    const unsigned char *p = (const unsigned char *)bytes + index * (int64_t)size;
+    for (uint32_t k = 0; k < size; k++) {
+        bits |= (uint64_t)p[k] << (8 * k);
+    }
+    return bits;
+}
+
+/* An element as a number, near enough for tolerances; integers of 64 bits are rounded. */
+static double decode(uint64_t bits, grout_dtype dtype) {
+    const grout_dtype_info *info = grout_dtype_get_info(dtype);
+    if (info->class_ == GROUT_CLASS_FLOAT) {
+        return decode_float(bits, formats[dtype]);
+    }
+    if (info->class_ == GROUT_CLASS_SINT && info->bytes < 8) {
+        const uint64_t sign = UINT64_C(1) << (8 * info->bytes - 1);
+        return (double)((int64_t)(bits ^ sign) - (int64_t)sign);
+    }
+    return info->class_ == GROUT_CLASS_SINT ? (double)(int64_t)bits : (double)bits;
+}
+
+/* As people read it, exactly enough to tell neighbours apart. */
+static void print_element(char text[64], uint64_t bits, grout_dtype dtype) {
+    const grout_dtype_info *info = grout_dtype_get_info(dtype);
+    if (info->class_ == GROUT_CLASS_FLOAT) {
+        (void)snprintf(text, 64, "%.*g (0x%0*" PRIx64 ")", info->bytes == 8 ? 17 : 9,
+                       decode(bits, dtype), 2 * info->bytes, bits);
+    } else if (info->class_ == GROUT_CLASS_SINT) {
+        const uint32_t unused = 64 - 8u * info->bytes;
+        const uint64_t sign = UINT64_C(1) << (63 - unused);
+        const int64_t value = bits < sign ? (int64_t)bits : -(int64_t)(sign - (bits - sign));
+        (void)snprintf(text, 64, "%" PRId64, value);
+    } else {
+        (void)snprintf(text, 64, "%" PRIu64, bits);
+    }
+}
+
+/* What two arrays are compared by. */
+typedef struct comparison {
+    const grout_type *type;
+    const void *expected, *actual;
+    grout_dtype dtype;
+    uint32_t size; /* bytes of an element */
+    bool is_exact;
+    double limit; /* of the difference of two elements */
+    int64_t count, differing, first;
+} comparison;
+
+static bool is_equal(const comparison *c, int64_t index) {
+    const uint64_t a = read_bits(c->expected, index, c->size);
+    const uint64_t b = read_bits(c->actual, index, c->size);
+    if (a == b) {
+        return true;
+    }
+    if (c->is_exact && grout_dtype_get_info(c->dtype)->class_ != GROUT_CLASS_FLOAT) {
+        return false;
+    }
+    const double x = decode(a, c->dtype);
+    const double y = decode(b, c->dtype);
+    if (isnan(x) || isnan(y)) {
+        return isnan(x) && isnan(y);
+    }
+    return !c->is_exact && (x == y || fabs(x - y) <= c->limit);
+}
+
+/* atol + rtol * max |expected|, over the finite elements. */
+static double find_limit(const comparison *c, const grout_compare_options *options) {
+    double largest = 0;
+    for (int64_t k = 0; k < c->count && options->rtol > 0; k++) {
+        const double value = fabs(decode(read_bits(c->expected, k, c->size), c->dtype));
+        largest = isfinite(value) && value > largest ? value : largest;
+    }
+    return options->atol + options->rtol * largest;
+}
+
+static void count_differences(comparison *c) {
+    const size_t chunk = 4096;
+    const size_t bytes = (size_t)c->count * c->size;
+    for (size_t at = 0; at < bytes; at += chunk * c->size) {
+        const size_t rest = bytes - at < chunk * c->size ? bytes - at : chunk * c->size;
+        if (memcmp((const char *)c->expected + at, (const char *)c->actual + at, rest) == 0) {
+            continue;
+        }
+        const int64_t begin = (int64_t)(at / c->size);
+        for (int64_t k = begin; k < begin + (int64_t)(rest / c->size); k++) {
+            if (!is_equal(c, k)) {
+                c->first = c->differing == 0 ? k : c->first;
+                c->differing++;
+            }
+        }
+    }
+}
+
+/* The last op in program order that writes a parameter. */
+typedef struct writer_search {
+    const grout_module *module;
+    grout_object_id object;
+    const grout_op *found;
+} writer_search;
+
+static bool find_writer(void *payload, grout_op_id id, const grout_op *op) {
+    writer_search *search = payload;
+    const uint32_t operand = op->opcode == GROUT_OP_STORE ? 0 : 1;
+    grout_view view;
+    (void)id;
+    if ((op->opcode == GROUT_OP_STORE || op->opcode == GROUT_OP_COPY_SMEM_TO_GMEM) &&
+        grout_module_get_view(search->module, grout_module_get_operand(search->module, op, operand),
+                              &view) &&
+        view.object == search->object) {
+        search->found = op;
+    }
+    return true;
+}
+
+static void print_index(char text[256], const grout_type *type, int64_t index) {
+    int64_t indices[GROUT_RANK_MAX] = {0};
+    size_t size = 1;
+    for (uint32_t dim = type->rank; dim-- > 0;) {
+        indices[dim] = index % type->dims[dim];
+        index /= type->dims[dim];
+    }
+    (void)snprintf(text, 256, "[");
+    for (uint32_t dim = 0; dim < type->rank; dim++) {
+        size += (size_t)snprintf(text + size, 256 - size, "%s%" PRId64, dim == 0 ? "" : ", ",
+                                 indices[dim]);
+    }
+    (void)snprintf(text + size, 256 - size, "]");
+}
+
+static void report(const grout_module *module, const grout_kernel *kernel, uint32_t param_index,
+                   const comparison *c, grout_diags *diags) {
+    const grout_param *param = grout_module_get_param(module, kernel, param_index);
+    const grout_value *value = grout_module_get_value(module, param->value);
+    writer_search search = {.module = module, .object = param->object};
+    char index[256], expected[64], actual[64];
+    print_index(index, c->type, c->first);
+    print_element(expected, read_bits(c->expected, c->first, c->size), c->dtype);
+    print_element(actual, read_bits(c->actual, c->first, c->size), c->dtype);
+    grout_diags_add(diags, GROUT_DIAG_COMPARE_MISMATCH, grout_module_get_place(module, value->loc),
+                    "'%%%s'%s is %s, expected %s; %" PRId64 " of %" PRId64 " elements differ",
+                    grout_gpu__get_param_name(module, kernel, param_index), index, actual, expected,
+                    c->differing, c->count);
+    grout_gpu__walk(module, kernel->body, find_writer, &search);
+    if (search.found != NULL) {
+        grout_diags_note(diags, grout_module_get_place(module, search.found->loc),
+                         "the op that writes it last");
+    }
+}
+
+bool grout_compare_array(const grout_module *bound, grout_kernel_id kernel, uint32_t param_index,
+                         const void *expected, const void *actual,
+                         const grout_compare_options *options, grout_diags *diags) {
+    const grout_kernel *entry = grout_module_get_kernel(bound, kernel);
+    const grout_param *param = grout_module_get_param(bound, entry, param_index);
+    const grout_type *type = grout_object_get_type(bound, param->object);
+    const grout_compare_options wish = options == NULL ? (grout_compare_options){0} : *options;
+    comparison c = {.type = type,
+                    .expected = expected,
+                    .actual = actual,
+                    .dtype = (grout_dtype)type->dtype,
+                    .is_exact = wish.atol <= 0 && wish.rtol <= 0,
+                    .count = grout_type_get_count(type)};
+    c.size = grout_dtype_get_info(c.dtype)->bytes;
+    c.limit = c.is_exact ? 0 : find_limit(&c, &wish);
+    count_differences(&c);
+    if (c.differing > 0) {
+        report(bound, entry, param_index, &c, diags);
+    }
+    return c.differing == 0;
+}

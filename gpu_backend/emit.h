@@ -1,0 +1,168 @@
+/*
+ * emit.h - writing a kernel as CUDA C++: the state that the emit_*.c files share.
+ *
+ * Everything appends to one text, statement by statement in program order. A failure is reported
+ * once and sticks (failed); later calls still append, and the text is thrown away.
+ */
+#ifndef GROUT_GPU_EMIT_H
+#define GROUT_GPU_EMIT_H
+
+#include "grout/text.h"
+#include "plan.h"
+
+#define GROUT_EMIT_ACCESSES_MAX 24
+
+/*
+ * What lanes may have done since the last barrier among the lanes of this thread, on the path that
+ * is being written: what decides whether an automatic barrier is needed.
+ */
+typedef struct grout_emit_pending {
+    bool has_waited;   /* on a barrier: some lanes may still be at it */
+    bool has_overflow; /* more objects than the list holds: all of them */
+    uint8_t count;
+    struct {
+        grout_object_id object; /* 0: the exchange area */
+        bool is_write;
+    } accesses[GROUT_EMIT_ACCESSES_MAX];
+} grout_emit_pending;
+
+/* Identifiers, which stay where they are until the emitter ends. */
+typedef struct grout_emit_names {
+    struct grout_emit_names *older;
+    size_t used;
+    char bytes[16384];
+} grout_emit_names;
+
+typedef struct grout_emitter {
+    const grout_module *module;
+    const grout_kernel *kernel;
+    grout_kernel_id kernel_id;
+    const grout_gpu_plan *plan;
+    grout_emit_options options;
+    grout_text *out;
+    grout_diags *diags;
+    bool failed;
+    uint32_t indent;
+    grout_emit_names *names;              /* the newest chunk of them */
+    const char **name_of;                 /* by value: its identifier, NULL none yet */
+    bool *is_alias;                       /* by value: the identifier is another's */
+    uint32_t *name_uses;                  /* by string: values in sight that are called so */
+    uint32_t temp_count;                  /* names given to values without one */
+    uint32_t coordinates[GROUT_RANK_MAX]; /* x<number> of prepare_address, by dimension */
+    uint32_t offset;                      /* the same of a swizzled address */
+    const grout_op *commented;            /* the op whose text was written last */
+    grout_emit_pending pending;
+} grout_emitter;
+
+/* ---- text (emit.c) ---- */
+
+/* A whole line, indented. */
+void grout_emit__line(grout_emitter *e, const char *format, ...) GROUT_PRINTF(2, 3);
+/* A line in parts: begin, add..., end. */
+void grout_emit__begin(grout_emitter *e);
+void grout_emit__add(grout_emitter *e, const char *format, ...) GROUT_PRINTF(2, 3);
+void grout_emit__end(grout_emitter *e, const char *format, ...) GROUT_PRINTF(2, 3);
+/* '{' behind what the line holds, and what follows indented; '}' with a tail. */
+void grout_emit__open(grout_emitter *e);
+void grout_emit__close(grout_emitter *e, const char *tail);
+/* Opens the block that one lane of the thread runs, always the same: it issues copies, arrives,
+ * stores scalars and prints for all. */
+void grout_emit__open_issuer(grout_emitter *e);
+/* Reports gpu-unsupported at an op. */
+void grout_emit__unsupported(grout_emitter *e, const grout_op *op, const char *format, ...)
+    GROUT_PRINTF(3, 4);
+
+/* ---- names (emit.c) ---- */
+
+/* The identifier of a value; given on first use. */
+const char *grout_emit__name(grout_emitter *e, grout_value_id value);
+/* Makes a value go by the name of another, or by this identifier. */
+void grout_emit__alias(grout_emitter *e, grout_value_id value, const char *name);
+/* The names of a block's values are out of sight. */
+void grout_emit__leave_block(grout_emitter *e, grout_block_id block);
+
+/* ---- blocks (emit.c) ---- */
+
+void grout_emit__block(grout_emitter *e, grout_block_id block);
+
+/* ---- values (emit_expr.c) ---- */
+
+const grout_gpu_layout *grout_emit__layout(const grout_emitter *e, grout_value_id value);
+bool grout_emit__is_strided(const grout_emitter *e, const grout_operand *operand);
+grout_dtype grout_emit__dtype(const grout_emitter *e, grout_value_id value);
+const char *grout_emit__type_name(const grout_emitter *e, grout_value_id value);
+/* An operand: a name, a name with [index] behind it if it is strided (index NULL: none), or a
+ * constant of its type. */
+void grout_emit__operand(grout_emitter *e, const grout_operand *operand, const char *index);
+/* A constant of an element type, from its bits. */
+void grout_emit__constant(grout_emitter *e, grout_dtype dtype, uint64_t bits);
+/* "grout_f32 v[16]" or "grout_f32 v": a variable for a value, at the start of a line. */
+void grout_emit__declare(grout_emitter *e, grout_value_id value);
+/* "const grout_i32 x = ": the start of the one statement that makes a scalar or splat. */
+void grout_emit__begin_scalar(grout_emitter *e, grout_value_id value);
+/* The loop over a lane's registers of a value, in steps; opens its body. */
+void grout_emit__open_registers(grout_emitter *e, uint32_t registers, uint32_t step);
+/* "const grout_u32 flat = ...": the row-major index of register reg, a multiple of step; and, if
+ * the layout is guarded, the opening of 'if (flat < count)'. */
+void grout_emit__open_flat(grout_emitter *e, const grout_gpu_layout *layout, uint32_t step);
+/* Closes what both of them opened. */
+void grout_emit__close_registers(grout_emitter *e, const grout_gpu_layout *layout);
+
+/* ---- addresses (emit_address.c) ---- */
+
+/* Which element of a view an address is of: the first one, or the one with row-major index flat. */
+typedef enum grout_emit_at { GROUT_EMIT_AT_FIRST, GROUT_EMIT_AT_FLAT } grout_emit_at;
+
+/* Writes the statements that an address needs beforehand: coordinates of tiled dimensions, the
+ * offset that a swizzle takes twice. */
+void grout_emit__prepare_address(grout_emitter *e, const grout_view *view, grout_emit_at at);
+/* The address itself, after prepare_address: a 32-bit SMEM address, or a pointer. */
+void grout_emit__address(grout_emitter *e, const grout_view *view, grout_emit_at at);
+/* The SMEM address of a view's first element before swizzling: what TMA takes. */
+void grout_emit__smem_start(grout_emitter *e, const grout_view *view);
+/* Where a view starts in a dimension: "row + 4". */
+void grout_emit__start(grout_emitter *e, const grout_view *view, uint32_t dim);
+
+/* ---- automatic barriers (emit_sync.c) ---- */
+
+/* "grout_thread_barrier(thread);": everything pending is settled. */
+void grout_emit__thread_barrier(grout_emitter *e, const char *reason);
+/* Before a lane accesses an object: a barrier if others may have accessed the same bytes. */
+void grout_emit__before_access(grout_emitter *e, grout_object_id object, bool is_write);
+void grout_emit__after_access(grout_emitter *e, grout_object_id object, bool is_write);
+/* Before the issuer acts for all lanes. */
+void grout_emit__before_issue(grout_emitter *e, const char *reason);
+/* What both of two paths may leave pending. */
+void grout_emit__join_pending(grout_emit_pending *into, const grout_emit_pending *other);
+/* What the end of a block may leave pending for its next run. */
+void grout_emit__collect_pending(const grout_emitter *e, grout_block_id block,
+                                 grout_emit_pending *into);
+
+/* The SMEM address of one barrier. */
+void grout_emit__barrier_address(grout_emitter *e, const grout_view *barrier);
+/* The variable that holds a pool's phases: one bit an element. */
+grout_gpu_name grout_emit__phases_name(const grout_emitter *e, uint32_t barrier);
+
+/* ---- kernels (emit_kernel.c) ---- */
+
+void grout_emit__kernel(grout_emitter *e);
+/* "const grout_u32 as = smem + 1024; // smem f32[2, 32, 64]" */
+void grout_emit__object(grout_emitter *e, grout_value_id value);
+/* The line of the kernel's text, for reports. */
+uint32_t grout_emit__get_line(const grout_emitter *e, grout_loc_id loc);
+
+/* Appends the kernel's text alone, without the device header. What grout_emit_cuda calls. */
+bool grout_emit__kernel_text(const grout_module *module, grout_kernel_id kernel,
+                             const grout_emit_options *options, grout_text *out,
+                             grout_diags *diags);
+
+/* ---- one function an op (emit_elementwise.c, emit_memory.c, emit_sync.c, emit_control.c) ---- */
+
+typedef void grout_emit_op(grout_emitter *e, grout_op_id id, const grout_op *op);
+
+grout_emit_op grout_emit__alu;
+#define GROUT_ALU(NAME, text, FORM, TYPES, EXPRESSION, DOC)
+#define GROUT_OP(NAME, text, FORM, TYPES, ATTRS, EFFECTS, DOC) grout_emit_op grout_emit__##text;
+#include "grout/ops.def"
+
+#endif

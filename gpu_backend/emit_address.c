@@ -1,0 +1,206 @@
+/* emit_address.c - where elements of a reference lie, as index arithmetic with constants folded. */
+#include "emit.h"
+
+#include <inttypes.h>
+
+/* A piece of a view's row-major index that maps to memory by one stride. */
+typedef struct group {
+    int64_t below;  /* elements of the view that vary faster */
+    int64_t extent; /* of the group */
+    int64_t stride; /* in the unit of the address */
+} group;
+
+/* Everything an address is the sum of. SMEM counts in bytes, GMEM in elements. */
+typedef struct address {
+    const grout_view *view;
+    const grout_layout *layout;
+    bool is_gmem;
+    int64_t unit; /* bytes */
+    int64_t total;
+    int64_t constant;
+    uint32_t group_count;
+    group groups[GROUT_RANK_MAX];
+    bool is_tiled[GROUT_RANK_MAX];  /* by dimension: more than one digit */
+    int64_t stride[GROUT_RANK_MAX]; /* of the others; 0 if they have a single element */
+    int64_t below[GROUT_RANK_MAX];
+} address;
+
+static void find_strides(address *a) {
+    for (uint32_t dim = 0; dim < a->view->rank; dim++) {
+        uint32_t digits = 0;
+        for (uint32_t k = 0; k < a->layout->tiled_rank; k++) {
+            if (a->layout->dim[k] == dim) {
+                digits++;
+                a->stride[dim] = a->layout->stride[k] / a->unit;
+                a->is_tiled[dim] = digits > 1 || a->layout->divisor[k] != 1;
+            }
+        }
+        if (!a->is_tiled[dim]) {
+            a->constant += a->view->start_const[dim] * a->stride[dim];
+        }
+    }
+}
+
+static void find_groups(address *a) {
+    a->total = 1;
+    for (uint32_t k = a->view->view_rank; k-- > 0;) {
+        const uint32_t dim = a->view->view_dim[k];
+        const int64_t extent = a->view->extent[dim];
+        group *last = a->group_count == 0 ? NULL : &a->groups[a->group_count - 1];
+        a->below[dim] = a->total;
+        if (extent > 1 && !a->is_tiled[dim]) {
+            if (last != NULL && last->below * last->extent == a->total &&
+                last->stride * last->extent == a->stride[dim]) {
+                last->extent *= extent;
+            } else {
+                a->groups[a->group_count++] =
+                    (group){.below = a->total, .extent = extent, .stride = a->stride[dim]};
+            }
+        }
+        a->total *= extent;
+    }
+}
+
+static address describe(const grout_emitter *e, const grout_view *view) {
+    address a = {.view = view, .layout = grout_object_get_layout(e->module, view->object)};
+    a.is_gmem = grout_module_get_object(e->module, view->object)->space == GROUT_SPACE_GMEM;
+    a.unit = a.is_gmem ? a.layout->element_bytes : 1;
+    find_strides(&a);
+    find_groups(&a);
+    return a;
+}
+
+void grout_emit__start(grout_emitter *e, const grout_view *view, uint32_t dim) {
+    const uint32_t count = view->start_term_count[dim];
+    for (uint32_t k = 0; k < count; k++) {
+        grout_emit__add(e, "%s%s", k == 0 ? "" : " + ",
+                        grout_emit__name(e, view->start_terms[dim][k]));
+    }
+    if (count == 0) {
+        grout_emit__add(e, "%" PRId64, view->start_const[dim]);
+    } else if (view->start_const[dim] != 0) {
+        grout_emit__add(e, " %c %" PRId64, view->start_const[dim] < 0 ? '-' : '+',
+                        view->start_const[dim] < 0 ? -view->start_const[dim]
+                                                   : view->start_const[dim]);
+    }
+}
+
+/* "flat / 64 % 32": which of extent it is, of what varies slower than below elements. */
+static void add_quotient(grout_emitter *e, const address *a, int64_t below, int64_t extent) {
+    grout_emit__add(e, "flat");
+    if (below > 1) {
+        grout_emit__add(e, " / %" PRId64, below);
+    }
+    if (below * extent < a->total) {
+        grout_emit__add(e, " %% %" PRId64, extent);
+    }
+}
+
+static void add_group(grout_emitter *e, const address *a, const group *g) {
+    const bool is_wide = a->is_gmem && g->extent * g->stride > INT32_MAX;
+    const bool is_part = g->below > 1 || g->below * g->extent < a->total;
+    grout_emit__add(e, " + %s%s", is_wide ? "(grout_i64)" : "", is_wide && is_part ? "(" : "");
+    add_quotient(e, a, g->below, g->extent);
+    grout_emit__add(e, "%s", is_wide && is_part ? ")" : "");
+    if (g->stride != 1) {
+        grout_emit__add(e, " * %" PRId64 "%s", g->stride, a->is_gmem ? "" : "u");
+    }
+}
+
+/* The dynamic starts of a dimension with one stride. */
+static void add_linear_starts(grout_emitter *e, const address *a, uint32_t dim) {
+    for (uint32_t k = 0; k < a->view->start_term_count[dim] && a->stride[dim] != 0; k++) {
+        grout_emit__add(e, " + %s", grout_emit__name(e, a->view->start_terms[dim][k]));
+        if (a->stride[dim] != 1) {
+            grout_emit__add(e, " * %" PRId64 "%s", a->stride[dim], a->is_gmem ? "ll" : "u");
+        }
+    }
+}
+
+/* One digit of a tiled dimension's coordinate, which stands in parentheses or is a name. */
+static void add_digit(grout_emitter *e, const address *a, uint32_t k, bool is_named) {
+    const uint32_t dim = a->layout->dim[k];
+    const int64_t size = grout_object_get_type(e->module, a->view->object)->dims[dim];
+    grout_emit__add(e, " + ");
+    if (is_named) {
+        grout_emit__add(e, "x%" PRIu32, e->coordinates[dim]);
+    } else {
+        grout_emit__add(e, "(grout_u32)(");
+        grout_emit__start(e, a->view, dim);
+        grout_emit__add(e, ")");
+    }
+    if (a->layout->divisor[k] > 1) {
+        grout_emit__add(e, " / %" PRId64, a->layout->divisor[k]);
+    }
+    if (a->layout->divisor[k] * a->layout->extent[k] < size) {
+        grout_emit__add(e, " %% %" PRId64, a->layout->extent[k]);
+    }
+    grout_emit__add(e, " * %" PRId64 "u", a->layout->stride[k] / a->unit);
+}
+
+/* The sum behind the object's base: everything but the swizzle. */
+static void add_terms(grout_emitter *e, const address *a, grout_emit_at at, bool is_named) {
+    for (uint32_t dim = 0; dim < a->view->rank; dim++) {
+        if (!a->is_tiled[dim]) {
+            add_linear_starts(e, a, dim);
+        }
+    }
+    for (uint32_t k = 0; k < a->layout->tiled_rank; k++) {
+        if (a->is_tiled[a->layout->dim[k]]) {
+            add_digit(e, a, k, is_named);
+        }
+    }
+    for (uint32_t k = a->group_count; at == GROUT_EMIT_AT_FLAT && k-- > 0;) {
+        add_group(e, a, &a->groups[k]);
+    }
+    if (a->constant != 0) {
+        grout_emit__add(e, " %c %" PRId64 "%s", a->constant < 0 ? '-' : '+',
+                        a->constant < 0 ? -a->constant : a->constant, a->is_gmem ? "ll" : "u");
+    }
+}
+
+void grout_emit__prepare_address(grout_emitter *e, const grout_view *view, grout_emit_at at) {
+    const address a = describe(e, view);
+    for (uint32_t dim = 0; dim < view->rank; dim++) {
+        if (!a.is_tiled[dim]) {
+            continue;
+        }
+        e->coordinates[dim] = e->temp_count++;
+        grout_emit__begin(e);
+        grout_emit__add(e, "const grout_u32 x%" PRIu32 " = ", e->coordinates[dim]);
+        const bool is_zero = view->start_term_count[dim] == 0 && view->start_const[dim] == 0;
+        const bool has_flat = at == GROUT_EMIT_AT_FLAT && view->extent[dim] > 1;
+        if (!is_zero || !has_flat) {
+            grout_emit__start(e, view, dim);
+        }
+        if (has_flat) {
+            grout_emit__add(e, is_zero ? "" : " + ");
+            add_quotient(e, &a, a.below[dim], view->extent[dim]);
+        }
+        grout_emit__end(e, ";");
+    }
+    if (a.layout->swizzle != 0) {
+        e->offset = e->temp_count++;
+        grout_emit__begin(e);
+        grout_emit__add(e, "const grout_u32 x%" PRIu32 " = 0", e->offset);
+        add_terms(e, &a, at, true);
+        grout_emit__end(e, ";");
+    }
+}
+
+void grout_emit__address(grout_emitter *e, const grout_view *view, grout_emit_at at) {
+    const address a = describe(e, view);
+    grout_emit__add(e, "%s", grout_emit__name(e, view->base));
+    if (a.layout->swizzle != 0) {
+        grout_emit__add(e, " + (x%" PRIu32 " ^ ((x%" PRIu32 " >> 7 & %" PRIu32 "u) << 4))",
+                        e->offset, e->offset, a.layout->swizzle / 16 - 1);
+        return;
+    }
+    add_terms(e, &a, at, true);
+}
+
+void grout_emit__smem_start(grout_emitter *e, const grout_view *view) {
+    const address a = describe(e, view);
+    grout_emit__add(e, "%s", grout_emit__name(e, view->base));
+    add_terms(e, &a, GROUT_EMIT_AT_FIRST, false);
+}

@@ -1,0 +1,276 @@
+/* emit_control.c - loops, branches, scopes and what they yield. */
+#include "emit.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+/* target = operand, element by element where the target is strided. */
+static void assign(grout_emitter *e, grout_value_id target, const grout_operand *from) {
+    const grout_gpu_layout *layout = grout_emit__layout(e, target);
+    const char *name = grout_emit__name(e, target);
+    if (layout->kind != GROUT_GPU_LAYOUT_STRIDED) {
+        grout_emit__begin(e);
+        grout_emit__add(e, "%s = ", name);
+        grout_emit__operand(e, from, NULL);
+        grout_emit__end(e, ";");
+        return;
+    }
+    grout_emit__open_registers(e, layout->registers, 1);
+    grout_emit__begin(e);
+    grout_emit__add(e, "%s[reg] = ", name);
+    grout_emit__operand(e, from, "reg");
+    grout_emit__end(e, ";");
+    grout_emit__close(e, "");
+}
+
+static bool is_same_name(grout_emitter *e, const grout_operand *from, grout_value_id target) {
+    return from->kind == GROUT_OPERAND_VALUE &&
+           (from->id == target || grout_emit__name(e, from->id) == grout_emit__name(e, target));
+}
+
+/* The variables of an op's results, before the block that assigns them. */
+static void declare_results(grout_emitter *e, const grout_op *op) {
+    for (uint32_t k = 0; k < op->result_count; k++) {
+        grout_emit__declare(e, op->first_result + k);
+        grout_emit__end(e, ";");
+    }
+}
+
+static const grout_op *get_yield(const grout_emitter *e, grout_block_id block) {
+    return grout_module_get_op(e->module, grout_module_get_block(e->module, block)->last);
+}
+
+static void assign_results(grout_emitter *e, const grout_op *op, grout_block_id block) {
+    for (uint32_t k = 0; k < op->result_count; k++) {
+        assign(e, op->first_result + k,
+               grout_module_get_operand(e->module, get_yield(e, block), k));
+    }
+}
+
+/* ---- for ---- */
+
+/* Whether any yield is another carry of the same loop, which an assignment would already have
+ * overwritten. */
+static bool needs_copies(const grout_emitter *e, const grout_op *op, const grout_block *body) {
+    for (uint32_t k = 0; k < op->result_count; k++) {
+        const grout_operand *from =
+            grout_module_get_operand(e->module, get_yield(e, op->first_block), k);
+        if (from->kind == GROUT_OPERAND_VALUE && from->id > body->first_arg &&
+            from->id < body->first_arg + body->arg_count && from->id != body->first_arg + 1 + k) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Copies of what is yielded, all of them before the first assignment. */
+static void copy_yields(grout_emitter *e, const grout_op *op, uint32_t first_copy) {
+    for (uint32_t k = 0; k < op->result_count; k++) {
+        const grout_operand *from =
+            grout_module_get_operand(e->module, get_yield(e, op->first_block), k);
+        const grout_value_id target = op->first_result + k;
+        const grout_gpu_layout *layout = grout_emit__layout(e, target);
+        if (layout->kind != GROUT_GPU_LAYOUT_STRIDED) {
+            grout_emit__begin(e);
+            grout_emit__add(e, "const %s x%" PRIu32 " = ", grout_emit__type_name(e, target),
+                            first_copy + k);
+            grout_emit__operand(e, from, NULL);
+            grout_emit__end(e, ";");
+            continue;
+        }
+        grout_emit__line(e, "%s x%" PRIu32 "[%" PRIu32 "];", grout_emit__type_name(e, target),
+                         first_copy + k, layout->registers);
+        grout_emit__open_registers(e, layout->registers, 1);
+        grout_emit__begin(e);
+        grout_emit__add(e, "x%" PRIu32 "[reg] = ", first_copy + k);
+        grout_emit__operand(e, from, "reg");
+        grout_emit__end(e, ";");
+        grout_emit__close(e, "");
+    }
+}
+
+static void assign_copies(grout_emitter *e, const grout_op *op, uint32_t first_copy) {
+    for (uint32_t k = 0; k < op->result_count; k++) {
+        const grout_value_id target = op->first_result + k;
+        const grout_gpu_layout *layout = grout_emit__layout(e, target);
+        const char *name = grout_emit__name(e, target);
+        if (layout->kind != GROUT_GPU_LAYOUT_STRIDED) {
+            grout_emit__line(e, "%s = x%" PRIu32 ";", name, first_copy + k);
+            continue;
+        }
+        grout_emit__open_registers(e, layout->registers, 1);
+        grout_emit__line(e, "%s[reg] = x%" PRIu32 "[reg];", name, first_copy + k);
+        grout_emit__close(e, "");
+    }
+}
+
+static void assign_carries(grout_emitter *e, const grout_op *op) {
+    const grout_block *body = grout_module_get_block(e->module, op->first_block);
+    if (needs_copies(e, op, body)) {
+        const uint32_t first_copy = e->temp_count;
+        e->temp_count += op->result_count;
+        copy_yields(e, op, first_copy);
+        assign_copies(e, op, first_copy);
+        return;
+    }
+    for (uint32_t k = 0; k < op->result_count; k++) {
+        const grout_operand *from =
+            grout_module_get_operand(e->module, get_yield(e, op->first_block), k);
+        if (!is_same_name(e, from, op->first_result + k) &&
+            !(from->kind == GROUT_OPERAND_VALUE && from->id == body->first_arg + 1 + k)) {
+            assign(e, op->first_result + k, from);
+        }
+    }
+}
+
+/* Whether the index can step past the bound without leaving 32 bits. */
+static bool is_narrow(const grout_emitter *e, const grout_op *op) {
+    const grout_operand *high = grout_module_get_operand(e->module, op, 1);
+    const grout_operand *step = grout_module_get_operand(e->module, op, 2);
+    if (step->kind != GROUT_OPERAND_EXPR) {
+        return false;
+    }
+    const int64_t by = grout_module_get_expr_value(e->module, step->id).integer;
+    return by == 1 || (high->kind == GROUT_OPERAND_EXPR &&
+                       grout_module_get_expr_value(e->module, high->id).integer + by <= INT32_MAX);
+}
+
+static void write_for_head(grout_emitter *e, const grout_op *op, const char *index) {
+    const grout_operand *step = grout_module_get_operand(e->module, op, 2);
+    const bool is_narrow_loop = is_narrow(e, op);
+    const int64_t unroll = grout_op_get_attr_integer(e->module, op, GROUT_ATTR_UNROLL, 1);
+    char counter[GROUT_NAME_MAX + 48];
+    (void)snprintf(counter, sizeof counter, "%s%s", index, is_narrow_loop ? "" : "__wide");
+    grout_emit__line(e, "#pragma unroll %" PRId64, unroll);
+    grout_emit__begin(e);
+    grout_emit__add(e, "for (%s %s = ", is_narrow_loop ? "grout_i32" : "grout_i64", counter);
+    grout_emit__operand(e, grout_module_get_operand(e->module, op, 0), NULL);
+    grout_emit__add(e, "; %s < ", counter);
+    grout_emit__operand(e, grout_module_get_operand(e->module, op, 1), NULL);
+    if (step->kind == GROUT_OPERAND_EXPR &&
+        grout_module_get_expr_value(e->module, step->id).integer == 1) {
+        grout_emit__add(e, "; %s++)", counter);
+    } else {
+        grout_emit__add(e, "; %s += ", counter);
+        grout_emit__operand(e, step, NULL);
+        grout_emit__add(e, ")");
+    }
+    grout_emit__open(e);
+    if (!is_narrow_loop) {
+        grout_emit__line(e, "const grout_i32 %s = (grout_i32)%s;", index, counter);
+    }
+}
+
+void grout_emit__for(grout_emitter *e, grout_op_id id, const grout_op *op) {
+    const grout_block *body = grout_module_get_block(e->module, op->first_block);
+    (void)id;
+    for (uint32_t k = 0; k < op->result_count; k++) {
+        grout_emit__declare(e, op->first_result + k);
+        grout_emit__end(e, "; // carried as %%%s",
+                        grout_gpu__get_value_name(e->module, body->first_arg + 1 + k));
+        assign(e, op->first_result + k, grout_module_get_operand(e->module, op, 3 + k));
+        grout_emit__alias(e, body->first_arg + 1 + k, grout_emit__name(e, op->first_result + k));
+    }
+    const grout_emit_pending before = e->pending;
+    grout_emit__collect_pending(e, op->first_block, &e->pending);
+    write_for_head(e, op, grout_emit__name(e, body->first_arg));
+    grout_emit__block(e, op->first_block);
+    assign_carries(e, op);
+    grout_emit__close(e, "");
+    grout_emit__leave_block(e, op->first_block);
+    grout_emit__join_pending(&e->pending, &before);
+}
+
+/* ---- if, scoped ---- */
+
+void grout_emit__if(grout_emitter *e, grout_op_id id, const grout_op *op) {
+    (void)id;
+    declare_results(e, op);
+    grout_emit__begin(e);
+    grout_emit__add(e, "if (");
+    grout_emit__operand(e, grout_module_get_operand(e->module, op, 0), NULL);
+    grout_emit__add(e, ")");
+    grout_emit__open(e);
+    const grout_emit_pending before = e->pending;
+    grout_emit__block(e, op->first_block);
+    assign_results(e, op, op->first_block);
+    grout_emit__leave_block(e, op->first_block);
+    const grout_emit_pending then = e->pending;
+    e->pending = before;
+    if (op->block_count > 1) {
+        e->indent--;
+        grout_emit__begin(e);
+        grout_emit__add(e, "} else");
+        grout_emit__open(e);
+        grout_emit__block(e, op->first_block + 1);
+        assign_results(e, op, op->first_block + 1);
+        grout_emit__leave_block(e, op->first_block + 1);
+    }
+    grout_emit__close(e, "");
+    grout_emit__join_pending(&e->pending, &then);
+}
+
+/* The addresses of a scope's objects are constants of its block. */
+static void declare_objects(grout_emitter *e, const grout_block *block) {
+    for (uint32_t k = 0; k < block->arg_count; k++) {
+        grout_emit__object(e, block->first_arg + k);
+    }
+}
+
+/* The barriers of a scope come from a pool, at the parity where the scope before left them. A
+ * thread that did not wait there does not know it, so all look, between two block barriers: behind
+ * the first all phases of the scope before are complete, before the second nobody arrives for this
+ * one. */
+static void read_phases(grout_emitter *e, const grout_block *block) {
+    bool has_barriers = false;
+    for (uint32_t k = 0; k < block->arg_count && e->plan->thread_count > 1; k++) {
+        const uint32_t number = grout_gpu__plan_find_barrier(
+            e->plan, grout_module_get_value(e->module, block->first_arg + k)->object);
+        if (number == UINT32_MAX) {
+            continue;
+        }
+        const grout_gpu_barrier *barrier = &e->plan->barriers[number];
+        const grout_gpu_name phases = grout_emit__phases_name(e, barrier->owner);
+        grout_emit__line(e, "grout_read_phases(%s, %" PRIu32 ", %s%s);",
+                         grout_emit__name(e, block->first_arg + k), barrier->count,
+                         barrier->count > 32 ? "" : "&", phases.text);
+        has_barriers = true;
+    }
+    if (has_barriers) {
+        grout_emit__line(e, "grout_block_barrier();");
+    }
+}
+
+void grout_emit__scoped(grout_emitter *e, grout_op_id id, const grout_op *op) {
+    const grout_block *block = grout_module_get_block(e->module, op->first_block);
+    const bool is_collective = grout_module_find_attr(e->module, op, GROUT_ATTR_COLLECTIVE) != NULL;
+    (void)id;
+    declare_results(e, op);
+    if (is_collective) {
+        grout_emit__line(e, "grout_block_barrier();");
+        e->pending = (grout_emit_pending){0};
+    }
+    grout_emit__line(e, "{");
+    e->indent++;
+    declare_objects(e, block);
+    if (is_collective) {
+        read_phases(e, block);
+    }
+    grout_emit__block(e, op->first_block);
+    assign_results(e, op, op->first_block);
+    grout_emit__close(e, "");
+    grout_emit__leave_block(e, op->first_block);
+}
+
+/* Its op has the assignments written. */
+void grout_emit__yield(grout_emitter *e, grout_op_id id, const grout_op *op) {
+    (void)e;
+    (void)id;
+    (void)op;
+}
+
+/* The barriers of it are made in the prologue (emit_kernel.c). */
+void grout_emit__scratch(grout_emitter *e, grout_op_id id, const grout_op *op) {
+    (void)id;
+    grout_emit__object(e, op->first_result);
+}

@@ -1,0 +1,205 @@
+/* emit_expr.c - values in the text: constants, operands, declarations, loops over registers. */
+#include "emit.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+const grout_gpu_layout *grout_emit__layout(const grout_emitter *e, grout_value_id value) {
+    return &e->plan->layouts[value];
+}
+
+bool grout_emit__is_strided(const grout_emitter *e, const grout_operand *operand) {
+    return operand->kind == GROUT_OPERAND_VALUE &&
+           grout_emit__layout(e, operand->id)->kind == GROUT_GPU_LAYOUT_STRIDED;
+}
+
+grout_dtype grout_emit__dtype(const grout_emitter *e, grout_value_id value) {
+    return (grout_dtype)grout_module_get_type(e->module, value)->dtype;
+}
+
+const char *grout_emit__type_name(const grout_emitter *e, grout_value_id value) {
+    return grout_gpu__get_type_name(grout_emit__dtype(e, value));
+}
+
+/* A finite number in the fewest digits that read back, with a point, in any locale. */
+static void print_number(char text[40], double value, bool is_f32) {
+    for (int digits = 1; digits <= 17; digits++) {
+        double back = 0;
+        (void)snprintf(text, 32, "%.*g", digits, value);
+        if (sscanf(text, "%lf", &back) == 1 &&
+            (is_f32 ? (float)back == (float)value : back == value)) {
+            break;
+        }
+    }
+    bool has_point = false;
+    for (char *p = text; *p != '\0'; p++) {
+        if (strchr("+-0123456789e", *p) == NULL) {
+            *p = '.';
+        }
+        has_point = has_point || *p == '.' || *p == 'e';
+    }
+    strcat(text, has_point ? "" : ".0"); /* lint-allow: strcat, text has room for two more */
+}
+
+static void add_f32(grout_emitter *e, uint32_t bits) {
+    char text[40];
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    if (!isfinite(value)) {
+        grout_emit__add(e, "__uint_as_float(0x%08" PRIx32 "u)", bits);
+        return;
+    }
+    print_number(text, (double)value, true);
+    grout_emit__add(e, "%sf", text);
+}
+
+static void add_f64(grout_emitter *e, uint64_t bits) {
+    char text[40];
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    if (!isfinite(value)) {
+        grout_emit__add(e, "__longlong_as_double((grout_i64)0x%016" PRIx64 "ull)", bits);
+        return;
+    }
+    print_number(text, value, false);
+    grout_emit__add(e, "%s", text);
+}
+
+/* The low bits as a signed number. */
+static int64_t extend_sign(uint64_t bits, uint32_t size_bits) {
+    const uint64_t sign = UINT64_C(1) << (size_bits - 1);
+    const uint64_t mask = sign | (sign - 1);
+    const uint64_t low = bits & mask;
+    return (low & sign) == 0 ? (int64_t)low : -(int64_t)(mask - low) - 1;
+}
+
+static void add_i32(grout_emitter *e, uint64_t bits) {
+    const int64_t value = extend_sign(bits, 32);
+    grout_emit__add(e, value == INT32_MIN ? "(-2147483647 - 1)" : "%" PRId64, value);
+}
+
+static void add_i64(grout_emitter *e, uint64_t bits) {
+    const int64_t value = extend_sign(bits, 64);
+    if (value == INT64_MIN) {
+        grout_emit__add(e, "(-9223372036854775807ll - 1)");
+    } else {
+        grout_emit__add(e, "%" PRId64 "ll", value);
+    }
+}
+
+void grout_emit__constant(grout_emitter *e, grout_dtype dtype, uint64_t bits) {
+    const char *type = grout_gpu__get_type_name(dtype);
+    switch (dtype) {
+    case GROUT_DTYPE_BOOL:
+        grout_emit__add(e, (bits & 0xff) != 0 ? "true" : "false");
+        return;
+    case GROUT_DTYPE_I8:
+        grout_emit__add(e, "%s(%" PRId64 ")", type, extend_sign(bits, 8));
+        return;
+    case GROUT_DTYPE_I16:
+        grout_emit__add(e, "%s(%" PRId64 ")", type, extend_sign(bits, 16));
+        return;
+    case GROUT_DTYPE_I32:
+        add_i32(e, bits);
+        return;
+    case GROUT_DTYPE_I64:
+        add_i64(e, bits);
+        return;
+    case GROUT_DTYPE_U8:
+        grout_emit__add(e, "%s(%" PRIu64 ")", type, bits & 0xff);
+        return;
+    case GROUT_DTYPE_U16:
+        grout_emit__add(e, "%s(%" PRIu64 ")", type, bits & 0xffff);
+        return;
+    case GROUT_DTYPE_U32:
+        grout_emit__add(e, "%" PRIu64 "u", bits & 0xffffffff);
+        return;
+    case GROUT_DTYPE_U64:
+        grout_emit__add(e, "%" PRIu64 "ull", bits);
+        return;
+    case GROUT_DTYPE_F8E4M3:
+    case GROUT_DTYPE_F8E5M2:
+        grout_emit__add(e, "%s{0x%02" PRIx64 "}", type, bits & 0xff);
+        return;
+    case GROUT_DTYPE_F16:
+    case GROUT_DTYPE_BF16:
+        grout_emit__add(e, "%s{0x%04" PRIx64 "}", type, bits & 0xffff);
+        return;
+    case GROUT_DTYPE_F32:
+        add_f32(e, (uint32_t)bits);
+        return;
+    case GROUT_DTYPE_F64:
+        add_f64(e, bits);
+        return;
+    case GROUT_DTYPE_NONE:
+    case GROUT_DTYPE_COUNT:
+        return;
+    }
+}
+
+void grout_emit__operand(grout_emitter *e, const grout_operand *operand, const char *index) {
+    if (operand->kind == GROUT_OPERAND_EXPR) {
+        const grout_dtype dtype = grout_module_get_operand_dtype(e->module, operand);
+        grout_emit__constant(
+            e, dtype,
+            grout_expr_value_to_bits(grout_module_get_expr_value(e->module, operand->id), dtype));
+        return;
+    }
+    grout_emit__add(e, "%s", grout_emit__name(e, operand->id));
+    if (index != NULL && grout_emit__is_strided(e, operand)) {
+        grout_emit__add(e, "[%s]", index);
+    }
+}
+
+void grout_emit__declare(grout_emitter *e, grout_value_id value) {
+    const grout_gpu_layout *layout = grout_emit__layout(e, value);
+    grout_emit__begin(e);
+    grout_emit__add(e, "%s %s", grout_emit__type_name(e, value), grout_emit__name(e, value));
+    if (layout->kind == GROUT_GPU_LAYOUT_STRIDED) {
+        grout_emit__add(e, "[%" PRIu32 "]", layout->registers);
+    }
+}
+
+void grout_emit__begin_scalar(grout_emitter *e, grout_value_id value) {
+    grout_emit__begin(e);
+    grout_emit__add(e, "const %s %s = ", grout_emit__type_name(e, value),
+                    grout_emit__name(e, value));
+}
+
+void grout_emit__open_registers(grout_emitter *e, uint32_t registers, uint32_t step) {
+    grout_emit__line(e, "#pragma unroll");
+    grout_emit__begin(e);
+    if (step == 1) {
+        grout_emit__add(e, "for (int reg = 0; reg < %" PRIu32 "; reg++)", registers);
+    } else {
+        grout_emit__add(e, "for (int reg = 0; reg < %" PRIu32 "; reg += %" PRIu32 ")", registers,
+                        step);
+    }
+    grout_emit__open(e);
+}
+
+void grout_emit__open_flat(grout_emitter *e, const grout_gpu_layout *layout, uint32_t step) {
+    if (layout->vec == 1) {
+        grout_emit__line(e, "const grout_u32 flat = reg * 128 + lane;");
+    } else if (step == layout->vec) {
+        grout_emit__line(e, "const grout_u32 flat = (reg / %u * 128 + lane) * %u;", layout->vec,
+                         layout->vec);
+    } else {
+        grout_emit__line(e, "const grout_u32 flat = (reg / %u * 128 + lane) * %u + reg %% %u;",
+                         layout->vec, layout->vec, layout->vec);
+    }
+    if (layout->is_guarded) {
+        grout_emit__begin(e);
+        grout_emit__add(e, "if (flat < %" PRId64 "u)", layout->count);
+        grout_emit__open(e);
+    }
+}
+
+void grout_emit__close_registers(grout_emitter *e, const grout_gpu_layout *layout) {
+    if (layout->is_guarded) {
+        grout_emit__close(e, "");
+    }
+    grout_emit__close(e, "");
+}

@@ -1,0 +1,294 @@
+/* emit_host.c - a launcher in C++ for people who have the cubin and no grout. */
+#include "plan.h"
+
+#include <inttypes.h>
+
+typedef struct host {
+    const grout_module *module;
+    const grout_kernel *kernel;
+    const grout_gpu_plan *plan;
+    grout_text *out;
+} host;
+
+/* Everything that is the same for all kernels. */
+static const char preamble[] =
+    "#include <cuda.h>\n"
+    "\n"
+    "#include <cstdint>\n"
+    "#include <cstdio>\n"
+    "#include <cstdlib>\n"
+    "#include <cstring>\n"
+    "#include <vector>\n"
+    "\n"
+    "static void check(CUresult result, const char *what) {\n"
+    "    if (result != CUDA_SUCCESS) {\n"
+    "        const char *name = \"unknown error\";\n"
+    "        cuGetErrorName(result, &name);\n"
+    "        std::fprintf(stderr, \"cannot %s: %s\\n\", what, name);\n"
+    "        std::exit(1);\n"
+    "    }\n"
+    "}\n"
+    "\n"
+    "// An array parameter: row-major, little-endian, as the manifest describes it.\n"
+    "struct Array {\n"
+    "    const char *name;\n"
+    "    bool is_input, is_output;\n"
+    "    size_t bytes;\n"
+    "    uint64_t fill; // what an output holds before anybody writes it\n"
+    "    size_t fill_bytes;\n"
+    "    const char *file;\n"
+    "    CUdeviceptr address;\n"
+    "};\n"
+    "\n"
+    "static void load(Array &array) {\n"
+    "    std::vector<unsigned char> data(array.bytes, 0);\n"
+    "    if (array.is_input && array.file != nullptr) {\n"
+    "        std::FILE *file = std::fopen(array.file, \"rb\");\n"
+    "        if (file == nullptr || std::fread(data.data(), 1, array.bytes, file) != array.bytes) "
+    "{\n"
+    "            std::fprintf(stderr, \"cannot read %zu bytes of '%s'\\n\", array.bytes, "
+    "array.file);\n"
+    "            std::exit(1);\n"
+    "        }\n"
+    "        std::fclose(file);\n"
+    "    }\n"
+    "    for (size_t i = 0; !array.is_input && i < array.bytes; i++) {\n"
+    "        data[i] = (unsigned char)(array.fill >> (8 * (i % array.fill_bytes)));\n"
+    "    }\n"
+    "    check(cuMemAlloc(&array.address, array.bytes), \"allocate an array\");\n"
+    "    check(cuMemcpyHtoD(array.address, data.data(), array.bytes), \"copy to the GPU\");\n"
+    "}\n"
+    "\n"
+    "static void store(const Array &array) {\n"
+    "    std::vector<unsigned char> data(array.bytes);\n"
+    "    if (!array.is_output || array.file == nullptr) {\n"
+    "        return;\n"
+    "    }\n"
+    "    check(cuMemcpyDtoH(data.data(), array.address, array.bytes), \"copy from the GPU\");\n"
+    "    std::FILE *file = std::fopen(array.file, \"wb\");\n"
+    "    if (file == nullptr || std::fwrite(data.data(), 1, array.bytes, file) != array.bytes ||\n"
+    "        std::fclose(file) != 0) {\n"
+    "        std::fprintf(stderr, \"cannot write '%s'\\n\", array.file);\n"
+    "        std::exit(1);\n"
+    "    }\n"
+    "}\n"
+    "\n"
+    "// A TMA descriptor; dimension 0 is the fastest.\n"
+    "struct Map {\n"
+    "    CUtensorMapDataType type;\n"
+    "    uint32_t rank;\n"
+    "    uint64_t dims[5], strides[4]; // bytes, from dimension 1 on\n"
+    "    uint32_t box[5];\n"
+    "    CUtensorMapSwizzle swizzle;\n"
+    "};\n"
+    "\n"
+    "static CUtensorMap encode(const Map &map, CUdeviceptr address) {\n"
+    "    alignas(64) CUtensorMap encoded;\n"
+    "    const uint32_t ones[5] = {1, 1, 1, 1, 1};\n"
+    "    check(cuTensorMapEncodeTiled(&encoded, map.type, map.rank, (void *)address,\n"
+    "                                 (const cuuint64_t *)map.dims,\n"
+    "                                 (const cuuint64_t *)map.strides, map.box, ones,\n"
+    "                                 CU_TENSOR_MAP_INTERLEAVE_NONE, map.swizzle,\n"
+    "                                 CU_TENSOR_MAP_L2_PROMOTION_L2_256B,\n"
+    "                                 CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE),\n"
+    "          \"encode a tensor map\");\n"
+    "    return encoded;\n"
+    "}\n"
+    "\n"
+    "// The kernel's last parameter. Waits of a kernel emitted with the watchdog end after "
+    "limit_ns.\n"
+    "struct Watchdog {\n"
+    "    uint64_t hangs, state, limit_ns;\n"
+    "    uint32_t capacity, reserved;\n"
+    "};\n"
+    "\n";
+
+static const char *get_tensor_type(grout_dtype dtype) {
+    static const char *const types[GROUT_DTYPE_COUNT] = {
+        [GROUT_DTYPE_NONE] = "UINT8",   [GROUT_DTYPE_BOOL] = "UINT8",
+        [GROUT_DTYPE_I8] = "UINT8",     [GROUT_DTYPE_U8] = "UINT8",
+        [GROUT_DTYPE_I16] = "UINT16",   [GROUT_DTYPE_U16] = "UINT16",
+        [GROUT_DTYPE_I32] = "INT32",    [GROUT_DTYPE_U32] = "UINT32",
+        [GROUT_DTYPE_I64] = "INT64",    [GROUT_DTYPE_U64] = "UINT64",
+        [GROUT_DTYPE_F8E4M3] = "UINT8", [GROUT_DTYPE_F8E5M2] = "UINT8",
+        [GROUT_DTYPE_F16] = "FLOAT16",  [GROUT_DTYPE_BF16] = "BFLOAT16",
+        [GROUT_DTYPE_F32] = "FLOAT32",  [GROUT_DTYPE_F64] = "FLOAT64",
+    };
+    return types[dtype];
+}
+
+static const grout_param *get_param(const host *h, uint32_t index) {
+    return grout_module_get_param(h->module, h->kernel, index);
+}
+
+static void add_arrays(const host *h) {
+    grout_text_add(h->out, "static Array arrays[] = {\n");
+    for (uint32_t k = 0; k < h->kernel->param_count; k++) {
+        const grout_param *param = get_param(h, k);
+        if (param->direction == GROUT_DIRECTION_SCALAR) {
+            continue;
+        }
+        const grout_type *type = grout_object_get_type(h->module, param->object);
+        const grout_dtype_info *dtype = grout_dtype_get_info((grout_dtype)type->dtype);
+        grout_text_add(h->out,
+                       "    {\"%s\", %s, %s, %" PRId64 ", 0x%" PRIx64 ", %u, nullptr, 0}, // ",
+                       grout_gpu__get_param_name(h->module, h->kernel, k),
+                       param->direction == GROUT_DIRECTION_OUT ? "false" : "true",
+                       param->direction == GROUT_DIRECTION_IN ? "false" : "true",
+                       grout_type_get_count(type) * dtype->bytes, dtype->poison, dtype->bytes);
+        grout_type_print(type, h->out);
+        grout_text_add(h->out, "\n");
+    }
+    grout_text_add(h->out, "    {nullptr, false, false, 0, 0, 1, nullptr, 0},\n};\n\n");
+}
+
+/* The place of an array parameter among the arrays. */
+static uint32_t get_array_number(const host *h, uint32_t param_index) {
+    uint32_t number = 0;
+    for (uint32_t k = 0; k < param_index; k++) {
+        number += get_param(h, k)->direction == GROUT_DIRECTION_SCALAR ? 0 : 1;
+    }
+    return number;
+}
+
+static void add_numbers(const host *h, const int64_t *numbers, uint32_t count) {
+    grout_text_add(h->out, "{");
+    for (uint32_t k = 0; k < count; k++) {
+        grout_text_add(h->out, "%s%" PRId64, k == 0 ? "" : ", ", numbers[k]);
+    }
+    grout_text_add(h->out, "}");
+}
+
+static void add_maps(const host *h) {
+    for (uint32_t k = 0; k < h->plan->map_count; k++) {
+        const grout_gpu_map *map = &h->plan->maps[k];
+        const grout_type *type =
+            grout_object_get_type(h->module, get_param(h, map->param_index)->object);
+        grout_text_add(h->out, "static const Map %s = {CU_TENSOR_MAP_DATA_TYPE_%s, %u,\n    ",
+                       grout_gpu__get_map_name(h->module, h->kernel, map).text,
+                       get_tensor_type((grout_dtype)type->dtype), map->tma.rank);
+        add_numbers(h, map->tma.dims, map->tma.rank);
+        grout_text_add(h->out, ", ");
+        add_numbers(h, map->tma.strides + 1, map->tma.rank - 1u);
+        grout_text_add(h->out, ", ");
+        add_numbers(h, map->tma.box, map->tma.rank);
+        if (map->tma.swizzle == 0) {
+            grout_text_add(h->out, ", CU_TENSOR_MAP_SWIZZLE_NONE};\n");
+        } else {
+            grout_text_add(h->out, ", CU_TENSOR_MAP_SWIZZLE_%" PRIu32 "B};\n", map->tma.swizzle);
+        }
+    }
+}
+
+static void add_parameters(const host *h) {
+    grout_text_add(h->out, "    void *parameters[%" PRIu32 "];\n", h->plan->arg_count);
+    for (uint32_t k = 0; k < h->plan->arg_count; k++) {
+        const grout_gpu_arg *arg = &h->plan->args[k];
+        switch ((grout_gpu_arg_kind)arg->kind) {
+        case GROUT_GPU_ARG_ARRAY:
+            grout_text_add(h->out, "    parameters[%" PRIu32 "] = &arrays[%" PRIu32 "].address;\n",
+                           k, get_array_number(h, arg->index));
+            break;
+        case GROUT_GPU_ARG_SCALAR:
+            grout_text_add(h->out,
+                           "    alignas(8) unsigned char scalar%" PRIu32
+                           "[8] = {}; // %s: put its bytes here\n"
+                           "    parameters[%" PRIu32 "] = scalar%" PRIu32 ";\n",
+                           k, grout_gpu__get_param_name(h->module, h->kernel, arg->index), k, k);
+            break;
+        case GROUT_GPU_ARG_MAP: {
+            const grout_gpu_map *map = &h->plan->maps[arg->index];
+            grout_text_add(h->out,
+                           "    alignas(64) CUtensorMap map%" PRIu32 " = encode(%s, arrays[%" PRIu32
+                           "].address);\n    parameters[%" PRIu32 "] = &map%" PRIu32 ";\n",
+                           k, grout_gpu__get_map_name(h->module, h->kernel, map).text,
+                           get_array_number(h, map->param_index), k, k);
+            break;
+        }
+        case GROUT_GPU_ARG_WATCHDOG:
+            grout_text_add(h->out,
+                           "    CUdeviceptr state = 0;\n"
+                           "    check(cuMemAlloc(&state, 8), \"allocate the watchdog's state\");\n"
+                           "    check(cuMemsetD32(state, 0, 2), \"clear the watchdog's state\");\n"
+                           "    Watchdog watchdog = {0, state, 2000000000, 0, 0};\n"
+                           "    parameters[%" PRIu32 "] = &watchdog;\n",
+                           k);
+            break;
+        }
+    }
+}
+
+static void add_main(const host *h) {
+    char symbol[GROUT_GPU_SYMBOL_MAX];
+    grout_gpu__get_symbol(grout_module_get_string(h->module, h->kernel->name), symbol);
+    grout_text_add(
+        h->out,
+        "\nint main(int argc, char **argv) {\n"
+        "    if (argc < 2) {\n"
+        "        std::fprintf(stderr, \"usage: %%s KERNEL.cubin [ARRAY=FILE]...\\n\", argv[0]);\n"
+        "        return 2;\n"
+        "    }\n"
+        "    for (int i = 2; i < argc; i++) {\n"
+        "        for (Array *array = arrays; array->name != nullptr; array++) {\n"
+        "            const size_t size = std::strlen(array->name);\n"
+        "            if (std::strncmp(argv[i], array->name, size) == 0 && argv[i][size] == '=') {\n"
+        "                array->file = argv[i] + size + 1;\n"
+        "            }\n"
+        "        }\n"
+        "    }\n"
+        "    CUdevice device;\n"
+        "    CUcontext context;\n"
+        "    CUmodule module;\n"
+        "    CUfunction kernel;\n"
+        "    check(cuInit(0), \"initialise CUDA\");\n"
+        "    check(cuDeviceGet(&device, 0), \"open the GPU\");\n"
+        "    check(cuDevicePrimaryCtxRetain(&context, device), \"make a context\");\n"
+        "    check(cuCtxSetCurrent(context), \"use the context\");\n"
+        "    check(cuModuleLoad(&module, argv[1]), \"load the kernel\");\n"
+        "    check(cuModuleGetFunction(&kernel, module, \"%s\"), \"find the kernel\");\n"
+        "    for (Array *array = arrays; array->name != nullptr; array++) {\n"
+        "        load(*array);\n"
+        "    }\n",
+        symbol);
+    add_parameters(h);
+    grout_text_add(
+        h->out,
+        "    const unsigned smem_bytes = %" PRId64 ";\n"
+        "    check(cuFuncSetAttribute(kernel, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,\n"
+        "                             (int)smem_bytes),\n"
+        "          \"give the kernel its SMEM\");\n"
+        "    check(cuLaunchKernel(kernel, %" PRId64 ", 1, 1, %" PRIu32
+        ", 1, 1, smem_bytes, nullptr, parameters,\n"
+        "                         nullptr),\n"
+        "          \"launch the kernel\");\n"
+        "    check(cuCtxSynchronize(), \"run the kernel\");\n"
+        "    for (Array *array = arrays; array->name != nullptr; array++) {\n"
+        "        store(*array);\n"
+        "    }\n"
+        "    return 0;\n"
+        "}\n",
+        h->plan->dynamic_smem_bytes, h->plan->grid_size, h->plan->thread_count * GROUT_GPU_LANES);
+}
+
+bool grout_emit_host(const grout_module *bound, grout_kernel_id kernel,
+                     const grout_emit_options *options, grout_text *out, grout_diags *diags) {
+    grout_gpu_plan plan;
+    const host h = {.module = bound,
+                    .kernel = grout_module_get_kernel(bound, kernel),
+                    .plan = &plan,
+                    .out = out};
+    (void)options;
+    const bool is_planned = grout_gpu__plan_init(&plan, bound, kernel, diags);
+    if (is_planned) {
+        grout_text_add(out,
+                       "// Launches kernel @%s: nvcc THIS.cpp -lcuda; by grout.\n"
+                       "// Arrays without a file are zeros; outputs without one are not kept.\n",
+                       grout_module_get_string(bound, h.kernel->name));
+        grout_text_add(out, "%s", preamble);
+        add_arrays(&h);
+        add_maps(&h);
+        add_main(&h);
+    }
+    grout_gpu__plan_deinit(&plan);
+    return is_planned && (!out->failed || grout_diags_add_oom(diags));
+}

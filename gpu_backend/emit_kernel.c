@@ -1,0 +1,172 @@
+/* emit_kernel.c - around the body: signature, places of the objects, initialisation of barriers. */
+#include "emit.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+grout_gpu_name grout_emit__phases_name(const grout_emitter *e, uint32_t barrier) {
+    grout_gpu_name name;
+    (void)snprintf(name.text, sizeof name.text, "%s_phases_%" PRIu32,
+                   grout_gpu__get_object_name(e->module, e->plan->barriers[barrier].object),
+                   barrier);
+    return name;
+}
+
+static void add_type(grout_emitter *e, const grout_type *type) {
+    grout_text text = {0};
+    grout_type_print(type, &text);
+    grout_emit__add(e, "%s", text.data == NULL ? "" : text.data);
+    grout_text_free(&text);
+}
+
+void grout_emit__object(grout_emitter *e, grout_value_id value) {
+    const grout_object_id object = grout_module_get_value(e->module, value)->object;
+    const int64_t offset = grout_object_get_smem_offset(e->module, object);
+    grout_emit__begin(e);
+    grout_emit__add(e, "const grout_u32 %s = smem", grout_emit__name(e, value));
+    if (offset != 0) {
+        grout_emit__add(e, " + %" PRId64, offset);
+    }
+    grout_emit__add(e, "; // ");
+    add_type(e, grout_object_get_type(e->module, object));
+    if (grout_module_get_object(e->module, object)->kind == GROUT_OBJECT_BARRIER) {
+        grout_emit__add(e, " arrivals(%" PRIu32 "), each by one lane",
+                        grout_object_get_arrivals(e->module, object));
+    }
+    grout_emit__end(e, "%s", "");
+}
+
+static void write_axes(grout_emitter *e) {
+    static const char *const words[] = {
+        [GROUT_AXIS_GRID] = "grid", [GROUT_AXIS_THREADS] = "threads"};
+    grout_emit__add(e, "// kernel @%s", grout_module_get_string(e->module, e->kernel->name));
+    for (uint32_t k = 0; k < e->kernel->axis_count; k++) {
+        const grout_axis *axis = &e->kernel->axes[k];
+        const bool is_first = k == 0 || axis[-1].kind != axis->kind;
+        const bool is_last = k + 1 == e->kernel->axis_count || axis[1].kind != axis->kind;
+        grout_emit__add(e, "%s%s%s%s = %" PRId64 "%s", is_first ? " " : ", ",
+                        is_first ? words[axis->kind] : "", is_first ? "(" : "",
+                        grout_module_get_string(e->module, axis->name),
+                        grout_kernel_get_axis_size(e->module, e->kernel_id, k), is_last ? ")" : "");
+    }
+    grout_emit__end(e, ", %u lanes a thread", GROUT_GPU_LANES);
+}
+
+static void add_argument(grout_emitter *e, const grout_gpu_arg *arg) {
+    switch ((grout_gpu_arg_kind)arg->kind) {
+    case GROUT_GPU_ARG_ARRAY: {
+        const grout_param *param = grout_module_get_param(e->module, e->kernel, arg->index);
+        const grout_dtype dtype =
+            (grout_dtype)grout_object_get_type(e->module, param->object)->dtype;
+        grout_emit__add(e, "%s%s *%s", param->direction == GROUT_DIRECTION_IN ? "const " : "",
+                        dtype == GROUT_DTYPE_BOOL ? "grout_u8" : grout_gpu__get_type_name(dtype),
+                        grout_emit__name(e, param->value));
+        return;
+    }
+    case GROUT_GPU_ARG_SCALAR: {
+        const grout_param *param = grout_module_get_param(e->module, e->kernel, arg->index);
+        grout_emit__add(e, "const %s %s", grout_gpu__get_type_name((grout_dtype)param->dtype),
+                        grout_emit__name(e, param->value));
+        return;
+    }
+    case GROUT_GPU_ARG_MAP:
+        grout_emit__add(
+            e, "const __grid_constant__ grout_tensor_map %s",
+            grout_gpu__get_map_name(e->module, e->kernel, &e->plan->maps[arg->index]).text);
+        return;
+    case GROUT_GPU_ARG_WATCHDOG:
+        grout_emit__add(e, "const __grid_constant__ grout_watchdog dog");
+        return;
+    }
+}
+
+static void write_signature(grout_emitter *e) {
+    char symbol[GROUT_GPU_SYMBOL_MAX];
+    grout_gpu__get_symbol(grout_module_get_string(e->module, e->kernel->name), symbol);
+    write_axes(e);
+    grout_emit__line(e, "extern \"C\" __global__ void __launch_bounds__(%" PRIu32 ")",
+                     e->plan->thread_count * GROUT_GPU_LANES);
+    grout_emit__add(e, "%s(", symbol);
+    for (uint32_t k = 0; k < e->plan->arg_count; k++) {
+        grout_emit__add(e, "%s", k == 0 ? "" : ",\n    ");
+        add_argument(e, &e->plan->args[k]);
+    }
+    grout_emit__add(e, ")");
+    grout_emit__open(e);
+}
+
+/* One CUDA thread makes all barriers, those of scopes too: their phases go on from scope to scope.
+ */
+static void init_barriers(grout_emitter *e) {
+    const grout_gpu_plan *plan = e->plan;
+    grout_emit__begin(e);
+    grout_emit__add(e, "if (threadIdx.x == 0)");
+    grout_emit__open(e);
+    for (uint32_t k = 0; k < plan->barrier_count; k++) {
+        const grout_gpu_barrier *barrier = &plan->barriers[k];
+        if (barrier->owner != k) {
+            continue;
+        }
+        grout_emit__begin(e);
+        grout_emit__add(e, "for (int part = 0; part < %" PRIu32 "; part++)", barrier->count);
+        grout_emit__open(e);
+        grout_emit__line(e,
+                         "grout_mbarrier_init(smem + %" PRId64 " + 8 * part, %" PRIu32 "); // %%%s",
+                         barrier->smem_offset, barrier->arrivals,
+                         grout_gpu__get_object_name(e->module, barrier->object));
+        grout_emit__close(e, "");
+    }
+    if (plan->barrier_count > 0) {
+        grout_emit__line(e, "grout_fence_mbarrier_init();");
+    }
+    for (uint32_t k = 0; k < plan->map_count; k++) {
+        grout_emit__line(e, "grout_prefetch_tensor_map(%s);",
+                         grout_gpu__get_map_name(e->module, e->kernel, &plan->maps[k]).text);
+    }
+    grout_emit__close(e, "");
+    if (plan->barrier_count > 0) {
+        grout_emit__line(e, "grout_block_barrier();");
+    }
+}
+
+/* Phase words of the barriers: bit k is the parity of the next phase of element k to wait for. */
+static void declare_phases(grout_emitter *e) {
+    for (uint32_t k = 0; k < e->plan->barrier_count; k++) {
+        const grout_gpu_barrier *barrier = &e->plan->barriers[k];
+        if (barrier->owner != k) {
+            continue;
+        }
+        const grout_gpu_name name = grout_emit__phases_name(e, k);
+        if (barrier->count > 32) {
+            grout_emit__line(e, "grout_u32 %s[%" PRIu32 "] = {};", name.text,
+                             (barrier->count + 31) / 32);
+        } else {
+            grout_emit__line(e, "grout_u32 %s = 0;", name.text);
+        }
+    }
+}
+
+void grout_emit__kernel(grout_emitter *e) {
+    const grout_gpu_plan *plan = e->plan;
+    write_signature(e);
+    grout_emit__line(e, "const grout_u32 warp = grout_warp();");
+    if (plan->thread_count == 1) {
+        grout_emit__line(e, "const grout_u32 thread = 0;");
+    } else {
+        grout_emit__line(e, "const grout_u32 thread = warp / 4;");
+    }
+    grout_emit__line(e, "const grout_u32 lane = grout_lane();");
+    if (plan->dynamic_smem_bytes > 0) {
+        grout_emit__line(e, "const grout_u32 smem = grout_smem_base();");
+    }
+    if (plan->exchange_bytes > 0) {
+        grout_emit__line(e, "const grout_u32 exchange = smem + %" PRId64 " + thread * %" PRId64 ";",
+                         plan->exchange_offset, plan->exchange_bytes);
+    }
+    declare_phases(e);
+    if (plan->barrier_count + plan->map_count > 0) {
+        init_barriers(e);
+    }
+    grout_emit__block(e, e->kernel->body);
+    grout_emit__close(e, "");
+}

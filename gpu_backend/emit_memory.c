@@ -1,0 +1,296 @@
+/* emit_memory.c - loads and stores between registers and memory, TMA copies, debug_print. */
+#include "emit.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static bool get_view(grout_emitter *e, const grout_op *op, uint32_t index, grout_view *view_out) {
+    if (grout_module_get_view(e->module, grout_module_get_operand(e->module, op, index),
+                              view_out)) {
+        return true;
+    }
+    grout_emit__unsupported(e, op, "operand %" PRIu32 " is no reference to memory", index + 1);
+    return false;
+}
+
+static bool is_gmem(const grout_emitter *e, const grout_view *view) {
+    return grout_module_get_object(e->module, view->object)->space == GROUT_SPACE_GMEM;
+}
+
+/* What memory holds: a bool is a byte there. */
+static const char *get_memory_type(grout_dtype dtype) {
+    return dtype == GROUT_DTYPE_BOOL ? "grout_u8" : grout_gpu__get_type_name(dtype);
+}
+
+/* "grout_load_smem<T>(address)" or with a vector of width elements. */
+static void add_load(grout_emitter *e, const grout_view *view, uint32_t width, grout_emit_at at) {
+    const grout_dtype dtype = (grout_dtype)grout_object_get_type(e->module, view->object)->dtype;
+    grout_emit__add(e, "grout_load_%s<", is_gmem(e, view) ? "gmem" : "smem");
+    if (width > 1) {
+        grout_emit__add(e, "grout_vector<%s, %" PRIu32 ">>(", get_memory_type(dtype), width);
+    } else {
+        grout_emit__add(e, "%s>(", get_memory_type(dtype));
+    }
+    grout_emit__address(e, view, at);
+    grout_emit__add(e, ")");
+}
+
+static void load_one(grout_emitter *e, grout_value_id value, const grout_view *view) {
+    grout_emit__prepare_address(e, view, GROUT_EMIT_AT_FIRST);
+    grout_emit__begin_scalar(e, value);
+    add_load(e, view, 1, GROUT_EMIT_AT_FIRST);
+    grout_emit__end(e, grout_emit__dtype(e, value) == GROUT_DTYPE_BOOL ? " != 0;" : ";");
+}
+
+static uint32_t get_width(const grout_emitter *e, const grout_view *view,
+                          const grout_gpu_layout *layout) {
+    const uint32_t width = grout_gpu__get_access_width(e->module, view);
+    return width < layout->vec ? width : layout->vec;
+}
+
+static void load_registers(grout_emitter *e, grout_value_id value, const grout_view *view) {
+    const grout_gpu_layout *layout = grout_emit__layout(e, value);
+    const char *name = grout_emit__name(e, value);
+    const char *to_bool = grout_emit__dtype(e, value) == GROUT_DTYPE_BOOL ? " != 0" : "";
+    const uint32_t width = get_width(e, view, layout);
+    grout_emit__declare(e, value);
+    grout_emit__end(e, "; // %u neighbours a lane", layout->vec);
+    grout_emit__open_registers(e, layout->registers, width);
+    grout_emit__open_flat(e, layout, width);
+    grout_emit__prepare_address(e, view, GROUT_EMIT_AT_FLAT);
+    grout_emit__begin(e);
+    if (width == 1) {
+        grout_emit__add(e, "%s[reg] = ", name);
+        add_load(e, view, 1, GROUT_EMIT_AT_FLAT);
+        grout_emit__end(e, "%s;", to_bool);
+    } else {
+        grout_emit__add(e, "const auto chunk = ");
+        add_load(e, view, width, GROUT_EMIT_AT_FLAT);
+        grout_emit__end(e, ";");
+        grout_emit__line(e, "#pragma unroll");
+        grout_emit__begin(e);
+        grout_emit__add(e, "for (int part = 0; part < %" PRIu32 "; part++)", width);
+        grout_emit__open(e);
+        grout_emit__line(e, "%s[reg + part] = chunk[part]%s;", name, to_bool);
+        grout_emit__close(e, "");
+    }
+    grout_emit__close_registers(e, layout);
+}
+
+void grout_emit__load(grout_emitter *e, grout_op_id id, const grout_op *op) {
+    const grout_value_id value = op->first_result;
+    grout_view view;
+    (void)id;
+    if (!get_view(e, op, 0, &view)) {
+        return;
+    }
+    grout_emit__before_access(e, view.object, false);
+    if (grout_emit__layout(e, value)->kind == GROUT_GPU_LAYOUT_STRIDED) {
+        load_registers(e, value, &view);
+    } else {
+        load_one(e, value, &view);
+    }
+    grout_emit__after_access(e, view.object, false);
+}
+
+/* The element that goes to memory: a bool as a byte. */
+static void add_element(grout_emitter *e, const grout_operand *from, grout_dtype dtype,
+                        const char *index) {
+    if (dtype == GROUT_DTYPE_BOOL) {
+        grout_emit__add(e, "grout_u8(");
+        grout_emit__operand(e, from, index);
+        grout_emit__add(e, " ? 1 : 0)");
+    } else {
+        grout_emit__operand(e, from, index);
+    }
+}
+
+/* One element, by the issuer: a scalar, or an array of one element. */
+static void store_one(grout_emitter *e, const grout_view *view, const grout_operand *from) {
+    const grout_dtype dtype = (grout_dtype)grout_object_get_type(e->module, view->object)->dtype;
+    grout_emit__open_issuer(e);
+    grout_emit__prepare_address(e, view, GROUT_EMIT_AT_FIRST);
+    grout_emit__begin(e);
+    grout_emit__add(e, "grout_store_%s(", is_gmem(e, view) ? "gmem" : "smem");
+    grout_emit__address(e, view, GROUT_EMIT_AT_FIRST);
+    grout_emit__add(e, ", ");
+    add_element(e, from, dtype, NULL);
+    grout_emit__end(e, ");");
+    grout_emit__close(e, "");
+}
+
+/* "const grout_vector<T, 4> chunk = {v[reg], v[reg + 1], ...};" */
+static void write_chunk(grout_emitter *e, const grout_operand *from, grout_dtype dtype,
+                        uint32_t width) {
+    static const char *const indices[16] = {"reg",      "reg + 1",  "reg + 2",  "reg + 3",
+                                            "reg + 4",  "reg + 5",  "reg + 6",  "reg + 7",
+                                            "reg + 8",  "reg + 9",  "reg + 10", "reg + 11",
+                                            "reg + 12", "reg + 13", "reg + 14", "reg + 15"};
+    grout_emit__begin(e);
+    grout_emit__add(e, "const grout_vector<%s, %" PRIu32 "> chunk = {", get_memory_type(dtype),
+                    width);
+    for (uint32_t k = 0; k < width; k++) {
+        grout_emit__add(e, k == 0 ? "" : ", ");
+        add_element(e, from, dtype, indices[k]);
+    }
+    grout_emit__end(e, "};");
+}
+
+static void store_registers(grout_emitter *e, const grout_view *view, const grout_operand *from,
+                            const grout_gpu_layout *layout) {
+    const grout_dtype dtype = (grout_dtype)grout_object_get_type(e->module, view->object)->dtype;
+    const uint32_t width = get_width(e, view, layout);
+    grout_emit__open_registers(e, layout->registers, width);
+    grout_emit__open_flat(e, layout, width);
+    grout_emit__prepare_address(e, view, GROUT_EMIT_AT_FLAT);
+    if (width > 1) {
+        write_chunk(e, from, dtype, width);
+    }
+    grout_emit__begin(e);
+    grout_emit__add(e, "grout_store_%s(", is_gmem(e, view) ? "gmem" : "smem");
+    grout_emit__address(e, view, GROUT_EMIT_AT_FLAT);
+    grout_emit__add(e, ", ");
+    if (width > 1) {
+        grout_emit__add(e, "chunk");
+    } else {
+        add_element(e, from, dtype, "reg");
+    }
+    grout_emit__end(e, ");");
+    grout_emit__close_registers(e, layout);
+}
+
+static int64_t count_elements(const grout_view *view) {
+    int64_t count = 1;
+    for (uint32_t dim = 0; dim < view->rank; dim++) {
+        count *= view->extent[dim];
+    }
+    return count;
+}
+
+void grout_emit__store(grout_emitter *e, grout_op_id id, const grout_op *op) {
+    const grout_operand *from = grout_module_get_operand(e->module, op, 1);
+    grout_view view;
+    (void)id;
+    if (!get_view(e, op, 0, &view)) {
+        return;
+    }
+    const int64_t count = count_elements(&view);
+    grout_emit__before_access(e, view.object, true);
+    if (grout_emit__is_strided(e, from)) {
+        store_registers(e, &view, from, grout_emit__layout(e, from->id));
+    } else if (count == 1) {
+        store_one(e, &view, from);
+    } else {
+        const grout_gpu_layout layout =
+            grout_gpu__make_strided(count, grout_gpu__get_access_width(e->module, &view));
+        store_registers(e, &view, from, &layout);
+    }
+    grout_emit__after_access(e, view.object, true);
+}
+
+/* ", col, row": where the box of an instruction starts in the GMEM array, fastest dimension first.
+ */
+static void add_coordinates(grout_emitter *e, const grout_view *view, const grout_tma *tma) {
+    for (uint32_t k = 0; k < tma->rank; k++) {
+        grout_emit__add(e, ", ");
+        grout_emit__start(e, view, tma->object_dim[k]);
+        if (k == 0 && tma->panel_count > 1) {
+            grout_emit__add(e, " + panel * %" PRId64, tma->panel_elements);
+        }
+        if (k == tma->band_dim && tma->band_count > 1) {
+            grout_emit__add(e, " + band * %" PRId64, tma->band_elements);
+        }
+    }
+}
+
+static void add_map_name(grout_emitter *e, grout_op_id id) {
+    const grout_gpu_map *map = &e->plan->maps[e->plan->map_of_op[id] - 1];
+    grout_emit__add(e, "%s", grout_gpu__get_map_name(e->module, e->kernel, map).text);
+}
+
+static void open_loop(grout_emitter *e, const char *name, uint32_t count) {
+    if (count > 1) {
+        grout_emit__begin(e);
+        grout_emit__add(e, "for (grout_i32 %s = 0; %s < %" PRIu32 "; %s++)", name, name, count,
+                        name);
+        grout_emit__open(e);
+    }
+}
+
+/* A layout in tiles takes an instruction for each panel and band. */
+static void open_instructions(grout_emitter *e, const grout_tma *tma) {
+    open_loop(e, "band", tma->band_count);
+    open_loop(e, "panel", tma->panel_count);
+}
+
+static void close_instructions(grout_emitter *e, const grout_tma *tma) {
+    if (tma->panel_count > 1) {
+        grout_emit__close(e, "");
+    }
+    if (tma->band_count > 1) {
+        grout_emit__close(e, "");
+    }
+}
+
+static void add_box_smem(grout_emitter *e, const grout_view *view, const grout_tma *tma) {
+    grout_emit__smem_start(e, view);
+    if (tma->band_count > 1) {
+        grout_emit__add(e, " + band * %" PRId64 "u", tma->band_bytes);
+    }
+    if (tma->panel_count > 1) {
+        grout_emit__add(e, " + panel * %" PRId64 "u", tma->panel_bytes);
+    }
+}
+
+void grout_emit__copy_gmem_to_smem(grout_emitter *e, grout_op_id id, const grout_op *op) {
+    grout_view source, destination, barrier;
+    grout_tma tma;
+    if (!get_view(e, op, 0, &source) || !get_view(e, op, 1, &destination) ||
+        !get_view(e, op, 2, &barrier) || !grout_tma_plan(e->module, id, &tma, e->diags)) {
+        e->failed = true;
+        return;
+    }
+    grout_emit__before_issue(e, "all lanes are done with the bytes");
+    grout_emit__open_issuer(e);
+    grout_emit__begin(e);
+    grout_emit__add(e, "grout_mbarrier_arrive_expect(");
+    grout_emit__barrier_address(e, &barrier);
+    grout_emit__end(e, ", %" PRIu32 ");", tma.box_bytes * tma.panel_count * tma.band_count);
+    open_instructions(e, &tma);
+    grout_emit__begin(e);
+    grout_emit__add(e, "grout_tma_load(");
+    add_box_smem(e, &destination, &tma);
+    grout_emit__add(e, ", ");
+    add_map_name(e, id);
+    grout_emit__add(e, ", ");
+    grout_emit__barrier_address(e, &barrier);
+    add_coordinates(e, &source, &tma);
+    grout_emit__end(e, ");");
+    close_instructions(e, &tma);
+    grout_emit__close(e, "");
+}
+
+void grout_emit__copy_smem_to_gmem(grout_emitter *e, grout_op_id id, const grout_op *op) {
+    grout_view source, destination;
+    grout_tma tma;
+    if (!get_view(e, op, 0, &source) || !get_view(e, op, 1, &destination) ||
+        !grout_tma_plan(e->module, id, &tma, e->diags)) {
+        e->failed = true;
+        return;
+    }
+    grout_emit__before_issue(e, "all lanes have written the source");
+    grout_emit__open_issuer(e);
+    open_instructions(e, &tma);
+    grout_emit__begin(e);
+    grout_emit__add(e, "grout_tma_store(");
+    add_map_name(e, id);
+    grout_emit__add(e, ", ");
+    add_box_smem(e, &source, &tma);
+    add_coordinates(e, &destination, &tma);
+    grout_emit__end(e, ");");
+    close_instructions(e, &tma);
+    if (grout_module_find_attr(e->module, op, GROUT_ATTR_NO_COMMIT_GROUP) == NULL) {
+        grout_emit__line(e, "grout_bulk_commit();");
+    }
+    grout_emit__close(e, "");
+}

@@ -1,0 +1,105 @@
+/* emit_print.c - debug_print as printf: the issuer prints the line, each lane its elements. */
+#include "emit.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* printf's conversion of an element, and the type that it is cast to (NULL: as it is). */
+static const char *get_conversion(grout_dtype dtype, const char **cast_out) {
+    *cast_out = NULL;
+    switch ((grout_dtype_class)grout_dtype_get_info(dtype)->class_) {
+    case GROUT_CLASS_BOOL:
+        *cast_out = "grout_i32";
+        return "%d";
+    case GROUT_CLASS_SINT:
+        *cast_out = "grout_i64";
+        return "%lld";
+    case GROUT_CLASS_UINT:
+        *cast_out = "grout_u64";
+        return "%llu";
+    case GROUT_CLASS_FLOAT:
+        *cast_out = "grout_f64";
+        return "%.9g";
+    case GROUT_CLASS_NONE:
+        break;
+    }
+    return "?";
+}
+
+static void add_escaped(grout_emitter *e, char byte) {
+    if (byte == '%') {
+        grout_emit__add(e, "%%%%");
+    } else if (byte == '"' || byte == '\\') {
+        grout_emit__add(e, "\\%c", byte);
+    } else if ((unsigned char)byte < 0x20 || (unsigned char)byte >= 0x7f) {
+        grout_emit__add(e, "\\%03o", (unsigned)(unsigned char)byte);
+    } else {
+        grout_emit__add(e, "%c", byte);
+    }
+}
+
+static grout_dtype get_dtype(const grout_emitter *e, const grout_operand *operand) {
+    return operand->kind == GROUT_OPERAND_EXPR ? grout_module_get_operand_dtype(e->module, operand)
+                                               : grout_emit__dtype(e, operand->id);
+}
+
+/* The text; each {} becomes a conversion, or the type of an array, whose elements follow. */
+static void add_format(grout_emitter *e, const grout_op *op, const char *text) {
+    const char *cast;
+    uint32_t next = 1;
+    for (const char *p = text; *p != '\0'; p++) {
+        if (p[0] != '{' || p[1] != '}' || next >= op->operand_count) {
+            add_escaped(e, *p);
+            continue;
+        }
+        const grout_operand *operand = grout_module_get_operand(e->module, op, next++);
+        if (grout_emit__is_strided(e, operand)) {
+            grout_emit__add(e, "<array>");
+        } else {
+            grout_emit__add(e, "%s", get_conversion(get_dtype(e, operand), &cast));
+        }
+        p++;
+    }
+}
+
+static void print_elements(grout_emitter *e, const grout_operand *operand) {
+    const grout_gpu_layout *layout = grout_emit__layout(e, operand->id);
+    const char *cast;
+    const char *conversion = get_conversion(get_dtype(e, operand), &cast);
+    grout_emit__open_registers(e, layout->registers, 1);
+    grout_emit__open_flat(e, layout, 1);
+    grout_emit__begin(e);
+    grout_emit__add(e, "printf(\"  %s[%%u] = %s\\n\", flat, grout_cast<%s>(",
+                    grout_emit__name(e, operand->id), conversion, cast);
+    grout_emit__operand(e, operand, "reg");
+    grout_emit__end(e, "));");
+    grout_emit__close_registers(e, layout);
+}
+
+void grout_emit__debug_print(grout_emitter *e, grout_op_id id, const grout_op *op) {
+    const char *cast;
+    (void)id;
+    grout_emit__open_issuer(e);
+    grout_emit__begin(e);
+    grout_emit__add(e, "printf(\"cta %%u thread %%u: ");
+    add_format(e, op,
+               grout_module_get_string(e->module, grout_module_get_operand(e->module, op, 0)->id));
+    grout_emit__add(e, "\\n\", blockIdx.x, thread");
+    for (uint32_t k = 1; k < op->operand_count; k++) {
+        const grout_operand *operand = grout_module_get_operand(e->module, op, k);
+        if (!grout_emit__is_strided(e, operand)) {
+            (void)get_conversion(get_dtype(e, operand), &cast);
+            grout_emit__add(e, ", grout_cast<%s>(", cast);
+            grout_emit__operand(e, operand, NULL);
+            grout_emit__add(e, ")");
+        }
+    }
+    grout_emit__end(e, ");");
+    grout_emit__close(e, "");
+    for (uint32_t k = 1; k < op->operand_count; k++) {
+        const grout_operand *operand = grout_module_get_operand(e->module, op, k);
+        if (grout_emit__is_strided(e, operand)) {
+            print_elements(e, operand);
+        }
+    }
+}

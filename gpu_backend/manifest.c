@@ -1,0 +1,179 @@
+/* manifest.c - what a launch needs beside the code, as JSON: schema grout-launch/1, docs/gpu.md. */
+#include "plan.h"
+
+#include <inttypes.h>
+
+static void add_string(grout_text *out, const char *text) {
+    grout_text_add(out, "\"");
+    for (const char *p = text; *p != '\0'; p++) {
+        if (*p == '"' || *p == '\\') {
+            grout_text_add(out, "\\%c", *p);
+        } else if ((unsigned char)*p < 0x20) {
+            grout_text_add(out, "\\u%04x", (unsigned)(unsigned char)*p);
+        } else {
+            grout_text_add_bytes(out, p, 1);
+        }
+    }
+    grout_text_add(out, "\"");
+}
+
+static void add_numbers(grout_text *out, const int64_t *numbers, uint32_t count) {
+    grout_text_add(out, "[");
+    for (uint32_t k = 0; k < count; k++) {
+        grout_text_add(out, "%s%" PRId64, k == 0 ? "" : ", ", numbers[k]);
+    }
+    grout_text_add(out, "]");
+}
+
+typedef struct manifest {
+    const grout_module *module;
+    const grout_kernel *kernel;
+    const grout_gpu_plan *plan;
+    grout_text *out;
+} manifest;
+
+static void add_param_name(const manifest *m, uint32_t index) {
+    add_string(m->out, grout_gpu__get_param_name(m->module, m->kernel, index));
+}
+
+static void add_arrays(const manifest *m) {
+    static const char *const directions[] = {[GROUT_DIRECTION_IN] = "in",
+                                             [GROUT_DIRECTION_OUT] = "out",
+                                             [GROUT_DIRECTION_INOUT] = "inout",
+                                             [GROUT_DIRECTION_SCALAR] = "scalar"};
+    bool is_first = true;
+    grout_text_add(m->out, "  \"arrays\": [");
+    for (uint32_t k = 0; k < m->kernel->param_count; k++) {
+        const grout_param *param = grout_module_get_param(m->module, m->kernel, k);
+        if (param->direction == GROUT_DIRECTION_SCALAR) {
+            continue;
+        }
+        const grout_type *type = grout_object_get_type(m->module, param->object);
+        const grout_dtype_info *dtype = grout_dtype_get_info((grout_dtype)type->dtype);
+        grout_text_add(m->out, "%s\n    {\"name\": ", is_first ? "" : ",");
+        add_param_name(m, k);
+        grout_text_add(m->out, ", \"direction\": \"%s\", \"dtype\": \"%s\", \"shape\": ",
+                       directions[param->direction], dtype->text);
+        add_numbers(m->out, type->dims, type->rank);
+        grout_text_add(m->out, ", \"bytes\": %" PRId64, grout_type_get_count(type) * dtype->bytes);
+        if (param->direction == GROUT_DIRECTION_OUT) {
+            grout_text_add(m->out, ", \"fill\": \"0x%0*" PRIx64 "\"", 2 * dtype->bytes,
+                           dtype->poison);
+        }
+        grout_text_add(m->out, "}");
+        is_first = false;
+    }
+    grout_text_add(m->out, "%s],\n", is_first ? "" : "\n  ");
+}
+
+static void add_args(const manifest *m) {
+    grout_text_add(m->out, "  \"parameters\": [");
+    for (uint32_t k = 0; k < m->plan->arg_count; k++) {
+        const grout_gpu_arg *arg = &m->plan->args[k];
+        grout_text_add(m->out, "%s\n    {\"kind\": ", k == 0 ? "" : ",");
+        switch ((grout_gpu_arg_kind)arg->kind) {
+        case GROUT_GPU_ARG_ARRAY:
+            grout_text_add(m->out, "\"array\", \"array\": ");
+            add_param_name(m, arg->index);
+            break;
+        case GROUT_GPU_ARG_SCALAR: {
+            const grout_param *param = grout_module_get_param(m->module, m->kernel, arg->index);
+            const grout_dtype_info *dtype = grout_dtype_get_info((grout_dtype)param->dtype);
+            grout_text_add(m->out, "\"scalar\", \"name\": ");
+            add_param_name(m, arg->index);
+            grout_text_add(m->out, ", \"dtype\": \"%s\", \"bytes\": %u", dtype->text, dtype->bytes);
+            break;
+        }
+        case GROUT_GPU_ARG_MAP:
+            grout_text_add(m->out, "\"tensor_map\", \"map\": %" PRIu32 ", \"bytes\": 128",
+                           arg->index);
+            break;
+        case GROUT_GPU_ARG_WATCHDOG:
+            grout_text_add(m->out, "\"watchdog\", \"bytes\": 32");
+            break;
+        }
+        grout_text_add(m->out, "}");
+    }
+    grout_text_add(m->out, "\n  ],\n");
+}
+
+static void add_maps(const manifest *m) {
+    grout_text_add(m->out, "  \"tensor_maps\": [");
+    for (uint32_t k = 0; k < m->plan->map_count; k++) {
+        const grout_gpu_map *map = &m->plan->maps[k];
+        const grout_param *param = grout_module_get_param(m->module, m->kernel, map->param_index);
+        const grout_type *type = grout_object_get_type(m->module, param->object);
+        const int64_t ones[5] = {1, 1, 1, 1, 1};
+        grout_text_add(m->out, "%s\n    {\"name\": ", k == 0 ? "" : ",");
+        add_string(m->out, grout_gpu__get_map_name(m->module, m->kernel, map).text);
+        grout_text_add(m->out, ", \"array\": ");
+        add_param_name(m, map->param_index);
+        grout_text_add(m->out, ", \"dtype\": \"%s\", \"rank\": %u, \"dims\": ",
+                       grout_dtype_get_info((grout_dtype)type->dtype)->text, map->tma.rank);
+        add_numbers(m->out, map->tma.dims, map->tma.rank);
+        grout_text_add(m->out, ",\n     \"strides_bytes\": ");
+        add_numbers(m->out, map->tma.strides + 1, map->tma.rank - 1u);
+        grout_text_add(m->out, ", \"box\": ");
+        add_numbers(m->out, map->tma.box, map->tma.rank);
+        grout_text_add(m->out, ", \"element_strides\": ");
+        add_numbers(m->out, ones, map->tma.rank);
+        grout_text_add(m->out, ", \"swizzle_bytes\": %" PRIu32 "}", map->tma.swizzle);
+    }
+    grout_text_add(m->out, "%s],\n", m->plan->map_count == 0 ? "" : "\n  ");
+}
+
+/* The numbers that the watchdog's records use. */
+static void add_barriers(const manifest *m) {
+    grout_text_add(m->out, "  \"barriers\": [");
+    for (uint32_t k = 0; k < m->plan->barrier_count; k++) {
+        const grout_gpu_barrier *barrier = &m->plan->barriers[k];
+        const grout_object *object = grout_module_get_object(m->module, barrier->object);
+        grout_text_add(m->out, "%s\n    {\"name\": ", k == 0 ? "" : ",");
+        add_string(m->out, grout_gpu__get_object_name(m->module, barrier->object));
+        grout_text_add(m->out,
+                       ", \"count\": %" PRIu32 ", \"arrivals\": %" PRIu32
+                       ", \"smem_offset\": %" PRId64 ", \"line\": %" PRIu32 "}",
+                       barrier->count, barrier->arrivals, barrier->smem_offset,
+                       grout_module_get_place(m->module, object->loc).line);
+    }
+    grout_text_add(m->out, "%s]\n", m->plan->barrier_count == 0 ? "" : "\n  ");
+}
+
+static void add_head(const manifest *m) {
+    const char *name = grout_module_get_string(m->module, m->kernel->name);
+    const grout_place place = grout_module_get_place(m->module, m->kernel->loc);
+    char symbol[GROUT_GPU_SYMBOL_MAX];
+    grout_gpu__get_symbol(name, symbol);
+    grout_text_add(m->out, "{\n  \"schema\": \"grout-launch/1\",\n  \"kernel\": ");
+    add_string(m->out, name);
+    grout_text_add(m->out, ",\n  \"symbol\": ");
+    add_string(m->out, symbol);
+    grout_text_add(m->out, ",\n  \"file\": ");
+    add_string(m->out, place.file == NULL ? "" : place.file);
+    grout_text_add(m->out,
+                   ",\n  \"arch\": \"sm_90a\",\n  \"grid\": [%" PRId64 ", 1, 1],\n"
+                   "  \"block\": [%" PRIu32 ", 1, 1],\n  \"cluster\": [1, 1, 1],\n"
+                   "  \"dynamic_smem_bytes\": %" PRId64 ",\n",
+                   m->plan->grid_size, m->plan->thread_count * GROUT_GPU_LANES,
+                   m->plan->dynamic_smem_bytes);
+}
+
+bool grout_emit_manifest(const grout_module *bound, grout_kernel_id kernel, grout_text *out,
+                         grout_diags *diags) {
+    grout_gpu_plan plan;
+    const manifest m = {.module = bound,
+                        .kernel = grout_module_get_kernel(bound, kernel),
+                        .plan = &plan,
+                        .out = out};
+    const bool is_planned = grout_gpu__plan_init(&plan, bound, kernel, diags);
+    if (is_planned) {
+        add_head(&m);
+        add_arrays(&m);
+        add_args(&m);
+        add_maps(&m);
+        add_barriers(&m);
+        grout_text_add(out, "}\n");
+    }
+    grout_gpu__plan_deinit(&plan);
+    return is_planned && (!out->failed || grout_diags_add_oom(diags));
+}

@@ -1,0 +1,283 @@
+/* plan.c - the plan of a launch: which tensor maps, parameters and barriers a kernel has. */
+#include "plan.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool grout_gpu__walk(const grout_module *module, grout_block_id block, grout_gpu_visit *visit,
+                     void *payload) {
+    grout_op_id id = grout_module_get_block(module, block)->first;
+    while (id != 0) {
+        const grout_op *op = grout_module_get_op(module, id);
+        if (!visit(payload, id, op)) {
+            return false;
+        }
+        for (uint32_t k = 0; k < op->block_count; k++) {
+            if (!grout_gpu__walk(module, op->first_block + k, visit, payload)) {
+                return false;
+            }
+        }
+        id = op->next;
+    }
+    return true;
+}
+
+uint32_t grout_gpu__find_param(const grout_module *module, const grout_kernel *kernel,
+                               grout_object_id object) {
+    for (uint32_t i = 0; i < kernel->param_count; i++) {
+        const grout_param *param = grout_module_get_param(module, kernel, i);
+        if (param->direction != GROUT_DIRECTION_SCALAR && param->object == object) {
+            return i;
+        }
+    }
+    return UINT32_MAX;
+}
+
+const char *grout_gpu__get_value_name(const grout_module *module, grout_value_id value) {
+    return grout_module_get_string(module, grout_module_get_value(module, value)->name);
+}
+
+const char *grout_gpu__get_param_name(const grout_module *module, const grout_kernel *kernel,
+                                      uint32_t index) {
+    return grout_gpu__get_value_name(module, grout_module_get_param(module, kernel, index)->value);
+}
+
+const char *grout_gpu__get_object_name(const grout_module *module, grout_object_id object) {
+    return grout_gpu__get_value_name(module, grout_module_get_object(module, object)->value);
+}
+
+/* What a launch of this kernel is made of while it is being found. */
+typedef struct plan_walk {
+    grout_gpu_plan *plan;
+    const grout_module *module;
+    const grout_kernel *kernel;
+    grout_diags *diags;
+    bool *is_plain; /* by parameter: reached by loads or stores */
+    uint32_t map_capacity, barrier_capacity;
+} plan_walk;
+
+static bool is_same_tma(const grout_tma *a, const grout_tma *b) {
+    if (a->rank != b->rank || a->element_bytes != b->element_bytes || a->swizzle != b->swizzle) {
+        return false;
+    }
+    for (uint32_t i = 0; i < a->rank; i++) {
+        if (a->dims[i] != b->dims[i] || a->strides[i] != b->strides[i] || a->box[i] != b->box[i]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The index of this map, made if it is new, or UINT32_MAX without memory. */
+static uint32_t find_or_add_map(plan_walk *walk, uint32_t param, const grout_tma *tma) {
+    grout_gpu_plan *plan = walk->plan;
+    uint32_t number = 1;
+    for (uint32_t i = 0; i < plan->map_count; i++) {
+        if (plan->maps[i].param_index == param) {
+            if (is_same_tma(&plan->maps[i].tma, tma)) {
+                return i;
+            }
+            number++;
+        }
+    }
+    if (plan->map_count == walk->map_capacity) {
+        uint32_t capacity = walk->map_capacity == 0 ? 4 : 2 * walk->map_capacity;
+        grout_gpu_map *maps = realloc(plan->maps, capacity * sizeof *maps);
+        if (maps == NULL) {
+            return UINT32_MAX;
+        }
+        plan->maps = maps;
+        walk->map_capacity = capacity;
+    }
+    plan->maps[plan->map_count] =
+        (grout_gpu_map){.param_index = param, .number = number, .tma = *tma};
+    return plan->map_count++;
+}
+
+static bool plan_copy(plan_walk *walk, grout_op_id id, const grout_op *op) {
+    const bool is_in = op->opcode == GROUT_OP_COPY_GMEM_TO_SMEM;
+    grout_view view;
+    grout_tma tma;
+    if (!grout_module_get_view(walk->module,
+                               grout_module_get_operand(walk->module, op, is_in ? 0 : 1), &view)) {
+        return grout_diags_add(walk->diags, GROUT_DIAG_INTERNAL_ERROR,
+                               grout_module_get_place(walk->module, op->loc),
+                               "a copy whose array is no reference reached the GPU backend");
+    }
+    if (!grout_tma_plan(walk->module, id, &tma, walk->diags)) {
+        return false;
+    }
+    uint32_t map =
+        find_or_add_map(walk, grout_gpu__find_param(walk->module, walk->kernel, view.object), &tma);
+    if (map == UINT32_MAX) {
+        return grout_diags_add_oom(walk->diags);
+    }
+    walk->plan->map_of_op[id] = map + 1;
+    return true;
+}
+
+static bool plan_barrier(plan_walk *walk, grout_object_id id) {
+    grout_gpu_plan *plan = walk->plan;
+    if (grout_module_get_object(walk->module, id)->kind != GROUT_OBJECT_BARRIER) {
+        return true;
+    }
+    if (plan->barrier_count == walk->barrier_capacity) {
+        uint32_t capacity = walk->barrier_capacity == 0 ? 8 : 2 * walk->barrier_capacity;
+        grout_gpu_barrier *barriers = realloc(plan->barriers, capacity * sizeof *barriers);
+        if (barriers == NULL) {
+            return grout_diags_add_oom(walk->diags);
+        }
+        plan->barriers = barriers;
+        walk->barrier_capacity = capacity;
+    }
+    grout_gpu_barrier barrier = {
+        .object = id,
+        .count = (uint32_t)grout_type_get_count(grout_object_get_type(walk->module, id)),
+        .arrivals = grout_object_get_arrivals(walk->module, id),
+        .smem_offset = grout_object_get_smem_offset(walk->module, id),
+        .owner = plan->barrier_count,
+    };
+    for (uint32_t i = plan->barrier_count; i-- > 0;) {
+        if (plan->barriers[i].smem_offset == barrier.smem_offset) {
+            barrier.owner = i;
+        }
+    }
+    plan->barriers[plan->barrier_count++] = barrier;
+    return true;
+}
+
+static void plan_access(plan_walk *walk, const grout_op *op) {
+    grout_view view;
+    if (grout_module_get_view(walk->module, grout_module_get_operand(walk->module, op, 0), &view)) {
+        uint32_t param = grout_gpu__find_param(walk->module, walk->kernel, view.object);
+        if (param != UINT32_MAX) {
+            walk->is_plain[param] = true;
+        }
+    }
+}
+
+static bool plan_op(void *payload, grout_op_id id, const grout_op *op) {
+    plan_walk *walk = payload;
+    switch (op->opcode) {
+    case GROUT_OP_LOAD:
+    case GROUT_OP_STORE:
+        plan_access(walk, op);
+        return true;
+    case GROUT_OP_COPY_GMEM_TO_SMEM:
+    case GROUT_OP_COPY_SMEM_TO_GMEM:
+        return plan_copy(walk, id, op);
+    case GROUT_OP_SCRATCH:
+        return plan_barrier(walk, grout_module_get_value(walk->module, op->first_result)->object);
+    case GROUT_OP_SCOPED: {
+        const grout_block *block = grout_module_get_block(walk->module, op->first_block);
+        for (uint32_t i = 0; i < block->arg_count; i++) {
+            grout_value_id value = block->first_arg + i;
+            if (!plan_barrier(walk, grout_module_get_value(walk->module, value)->object)) {
+                return false;
+            }
+        }
+        return true;
+    }
+    default:
+        return true;
+    }
+}
+
+/* Parameters in the kernel's order, then the maps, then the watchdog. Arrays that only TMA touches
+ * are no parameters of their own: their address is in the map. */
+static bool plan_args(plan_walk *walk) {
+    grout_gpu_plan *plan = walk->plan;
+    const uint32_t param_count = walk->kernel->param_count;
+    plan->args = calloc((size_t)param_count + plan->map_count + 1, sizeof *plan->args);
+    if (plan->args == NULL) {
+        return grout_diags_add_oom(walk->diags);
+    }
+    for (uint32_t i = 0; i < param_count; i++) {
+        const grout_param *param = grout_module_get_param(walk->module, walk->kernel, i);
+        if (param->direction == GROUT_DIRECTION_SCALAR) {
+            plan->args[plan->arg_count++] = (grout_gpu_arg){GROUT_GPU_ARG_SCALAR, i};
+        } else if (walk->is_plain[i]) {
+            plan->args[plan->arg_count++] = (grout_gpu_arg){GROUT_GPU_ARG_ARRAY, i};
+        }
+    }
+    for (uint32_t i = 0; i < plan->map_count; i++) {
+        plan->args[plan->arg_count++] = (grout_gpu_arg){GROUT_GPU_ARG_MAP, i};
+    }
+    plan->args[plan->arg_count++] = (grout_gpu_arg){GROUT_GPU_ARG_WATCHDOG, 0};
+    return true;
+}
+
+static bool plan_sizes(plan_walk *walk, grout_kernel_id id) {
+    grout_gpu_plan *plan = walk->plan;
+    const grout_place place = grout_module_get_place(walk->module, walk->kernel->loc);
+    plan->grid_size = grout_kernel_get_grid_size(walk->module, id);
+    plan->thread_count = grout_kernel_get_thread_count(walk->module, id);
+    plan->object_bytes = grout_kernel_get_smem_bytes(walk->module, id);
+    plan->exchange_offset = (plan->object_bytes + 15) / 16 * 16;
+    int64_t used = plan->object_bytes;
+    if (plan->exchange_bytes > 0) {
+        used = plan->exchange_offset + plan->exchange_bytes * (int64_t)plan->thread_count;
+    }
+    plan->dynamic_smem_bytes = used == 0 ? 0 : used + GROUT_GPU_SMEM_SLACK;
+    if (plan->grid_size > GROUT_GPU_GRID_MAX) {
+        return grout_diags_add(walk->diags, GROUT_DIAG_GPU_UNSUPPORTED, place,
+                               "a grid of %" PRId64 " CTAs: a launch has at most %d",
+                               plan->grid_size, GROUT_GPU_GRID_MAX);
+    }
+    if (plan->dynamic_smem_bytes > GROUT_GPU_SMEM_MAX) {
+        grout_diags_add(walk->diags, GROUT_DIAG_GPU_UNSUPPORTED, place,
+                        "the kernel needs %" PRId64 " bytes of SMEM on the GPU, a CTA has %d",
+                        plan->dynamic_smem_bytes, GROUT_GPU_SMEM_MAX);
+        grout_diags_note(walk->diags, place,
+                         "objects %" PRId64
+                         " bytes, alignment %d, broadcasts between lanes %" PRId64 " a thread",
+                         plan->object_bytes, GROUT_GPU_SMEM_SLACK, plan->exchange_bytes);
+        if (plan->exchange_bytes > 0) {
+            grout_diags_help(walk->diags, "load the small array from memory at each place instead "
+                                          "of broadcasting it from registers");
+        }
+        return false;
+    }
+    return true;
+}
+
+bool grout_gpu__plan_init(grout_gpu_plan *plan, const grout_module *module, grout_kernel_id kernel,
+                          grout_diags *diags) {
+    plan_walk walk = {.plan = plan,
+                      .module = module,
+                      .kernel = grout_module_get_kernel(module, kernel),
+                      .diags = diags};
+    *plan = (grout_gpu_plan){0};
+    plan->map_of_op = calloc(grout_module_get_op_count(module), sizeof *plan->map_of_op);
+    walk.is_plain = calloc((size_t)walk.kernel->param_count + 1, sizeof *walk.is_plain);
+    bool is_done = plan->map_of_op != NULL && walk.is_plain != NULL;
+    if (!is_done) {
+        grout_diags_add_oom(diags);
+    }
+    plan->layouts = grout_gpu__infer_layouts(module, kernel, &plan->exchange_bytes, diags);
+    is_done = is_done && plan->layouts != NULL &&
+              grout_gpu__walk(module, walk.kernel->body, plan_op, &walk) && plan_args(&walk) &&
+              plan_sizes(&walk, kernel);
+    free(walk.is_plain);
+    return is_done;
+}
+
+void grout_gpu__plan_deinit(grout_gpu_plan *plan) {
+    free(plan->layouts);
+    free(plan->maps);
+    free(plan->map_of_op);
+    free(plan->args);
+    free(plan->barriers);
+    *plan = (grout_gpu_plan){0};
+}
+
+uint32_t grout_gpu__plan_find_barrier(const grout_gpu_plan *plan, grout_object_id object) {
+    for (uint32_t i = 0; i < plan->barrier_count; i++) {
+        if (plan->barriers[i].object == object) {
+            return i;
+        }
+    }
+    return UINT32_MAX;
+}

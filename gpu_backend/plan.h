@@ -1,0 +1,108 @@
+/*
+ * plan.h - what a launch of a kernel consists of: parameters, tensor maps, barriers, sizes.
+ *
+ * The emitter, the manifest, the host launcher and the run all read this one plan, so that the code
+ * and whoever calls it cannot disagree.
+ */
+#ifndef GROUT_GPU_PLAN_H
+#define GROUT_GPU_PLAN_H
+
+#include "grout/gpu.h"
+#include "layout.h"
+
+#define GROUT_GPU_LANES      128u       /* CUDA threads of a thread of the kernel */
+#define GROUT_GPU_SMEM_MAX   232448     /* dynamic SMEM of a CTA on sm_90 */
+#define GROUT_GPU_SMEM_SLACK 1024       /* for aligning the start of dynamic SMEM */
+#define GROUT_GPU_GRID_MAX   2147483647 /* gridDim.x */
+
+/* One TMA descriptor: a kernel has one for each distinct (array, box, swizzle). */
+typedef struct grout_gpu_map {
+    uint32_t param_index; /* of the array */
+    uint32_t number;      /* 1 for the array's first map, 2, ... */
+    grout_tma tma;
+} grout_gpu_map;
+
+typedef enum grout_gpu_arg_kind {
+    GROUT_GPU_ARG_ARRAY,   /* index: of the parameter; a pointer to its first element */
+    GROUT_GPU_ARG_SCALAR,  /* index: of the parameter; one element */
+    GROUT_GPU_ARG_MAP,     /* index: of the map; 128 bytes */
+    GROUT_GPU_ARG_WATCHDOG /* a grout_watchdog, 32 bytes */
+} grout_gpu_arg_kind;
+
+/* A parameter of the CUDA kernel, in order. */
+typedef struct grout_gpu_arg {
+    uint8_t kind; /* grout_gpu_arg_kind */
+    uint32_t index;
+} grout_gpu_arg;
+
+/* A pool of barriers: those that stand for the same bytes share their phases. */
+typedef struct grout_gpu_barrier {
+    grout_object_id object;
+    uint32_t count; /* elements */
+    uint32_t arrivals;
+    int64_t smem_offset;
+    uint32_t
+        owner; /* index of the first barrier of the plan at the same bytes; itself for that one */
+} grout_gpu_barrier;
+
+typedef struct grout_gpu_plan {
+    grout_gpu_layout *layouts; /* by value: how each array lies in registers */
+    grout_gpu_map *maps;
+    uint32_t map_count;
+    uint32_t *map_of_op; /* by op: 1 + index of its map; 0 for ops without */
+    grout_gpu_arg *args;
+    uint32_t arg_count;
+    grout_gpu_barrier *barriers;
+    uint32_t barrier_count;
+    int64_t grid_size; /* CTAs */
+    uint32_t thread_count;
+    int64_t object_bytes;    /* SMEM of the kernel's objects, as the interpreter lays them out */
+    int64_t exchange_offset; /* behind them: where broadcasts pass between the lanes of a thread */
+    int64_t exchange_bytes;  /* of one thread */
+    int64_t dynamic_smem_bytes; /* what the launch asks for */
+} grout_gpu_plan;
+
+/* Makes the plan of a kernel of a bound, verified module. False: the reason is in diags. Free with
+ * grout_gpu__plan_deinit, also after a failure. */
+bool grout_gpu__plan_init(grout_gpu_plan *plan, const grout_module *module, grout_kernel_id kernel,
+                          grout_diags *diags);
+void grout_gpu__plan_deinit(grout_gpu_plan *plan);
+
+/* The number of the plan's barrier for an object, or UINT32_MAX. */
+uint32_t grout_gpu__plan_find_barrier(const grout_gpu_plan *plan, grout_object_id object);
+
+/* Calls visit for every op of a block, an op before those of its regions; stops on false. */
+typedef bool grout_gpu_visit(void *payload, grout_op_id id, const grout_op *op);
+bool grout_gpu__walk(const grout_module *module, grout_block_id block, grout_gpu_visit *visit,
+                     void *payload);
+
+/* Index of the parameter that an object is, or UINT32_MAX. */
+uint32_t grout_gpu__find_param(const grout_module *module, const grout_kernel *kernel,
+                               grout_object_id object);
+/* The name without '%'; "" for a value without one. */
+const char *grout_gpu__get_value_name(const grout_module *module, grout_value_id value);
+/* The array's name as diagnostics and the manifest show it. */
+const char *grout_gpu__get_param_name(const grout_module *module, const grout_kernel *kernel,
+                                      uint32_t index);
+const char *grout_gpu__get_object_name(const grout_module *module, grout_object_id object);
+
+/* Whether C++ or the device header has other plans for this identifier. */
+bool grout_gpu__is_reserved_name(const char *name);
+
+/* An identifier that is put together. */
+typedef struct grout_gpu_name {
+    char text[GROUT_NAME_MAX + 48];
+} grout_gpu_name;
+
+/* "a_map", "a_map_2" */
+grout_gpu_name grout_gpu__get_map_name(const grout_module *module, const grout_kernel *kernel,
+                                       const grout_gpu_map *map);
+
+#define GROUT_GPU_SYMBOL_MAX (GROUT_NAME_MAX + 16)
+/* The CUDA function's name: the kernel's, or with '_kernel' behind it where C++ reserves that. */
+void grout_gpu__get_symbol(const char *kernel_name, char symbol_out[GROUT_GPU_SYMBOL_MAX]);
+
+/* The dtype as the device header spells it, "grout_f32"; "bool" for bool. */
+const char *grout_gpu__get_type_name(grout_dtype dtype);
+
+#endif

@@ -1,0 +1,359 @@
+/* run.c - a launch of a bound kernel: emission, compilation, buffers, parameters, what came of it.
+ */
+#include "run.h"
+
+/* Until the lower half's own grout_gpu_launch is called what it is here. */
+#define grout_gpu_launch grout_gpu_job
+#include "launch.h"
+#undef grout_gpu_launch
+#include "plan.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HANG_NOTES_MAX 8
+
+/* The plan of a launch turned into the lower half's data. */
+typedef struct run {
+    const grout_gpu_launch *launch;
+    const grout_module *module;
+    const grout_kernel *kernel;
+    grout_gpu_plan plan;
+    grout_binary binary;
+    grout_gpu_buffer *buffers;
+    uint32_t *buffer_of_param; /* by parameter */
+    uint32_t buffer_count;
+    grout_gpu_param *params;
+    char symbol[GROUT_GPU_SYMBOL_MAX];
+    grout_diags *diags;
+} run;
+
+static bool compile_kernel(run *r) {
+    const bool has_watchdog = r->launch->watchdog_seconds >= 0;
+    const grout_emit_options options = {.watchdog = has_watchdog,
+                                        .line_directives = r->launch->nvrtc.line_info};
+    grout_text source = {0};
+    const bool is_done =
+        grout_emit_cuda(r->module, r->launch->kernel, &options, &source, r->diags) &&
+        grout_compile_cuda(source.data, r->symbol, GROUT_BINARY_CUBIN, &r->launch->nvrtc,
+                           &r->binary, r->diags);
+    grout_text_free(&source);
+    return is_done;
+}
+
+static grout_place get_place(const run *r) {
+    return grout_module_get_place(r->module, r->kernel->loc);
+}
+
+static bool check_arguments(const run *r) {
+    if (r->launch->argument_count != r->kernel->param_count) {
+        return grout_diags_add(r->diags, GROUT_DIAG_INTERNAL_ERROR, get_place(r),
+                               "a launch of %" PRIu32 " parameters was given %zu arguments",
+                               r->kernel->param_count, r->launch->argument_count);
+    }
+    if (r->plan.arg_count > GROUT_GPU_PARAMS_MAX) {
+        return grout_diags_add(r->diags, GROUT_DIAG_GPU_UNSUPPORTED, get_place(r),
+                               "arrays, scalars and tensor maps make %" PRIu32
+                               " parameters of the CUDA kernel, a launch takes %d",
+                               r->plan.arg_count, GROUT_GPU_PARAMS_MAX);
+    }
+    return true;
+}
+
+static void make_buffer(run *r, uint32_t index) {
+    static const grout_gpu_direction directions[] = {[GROUT_DIRECTION_IN] = GROUT_GPU_IN,
+                                                     [GROUT_DIRECTION_OUT] = GROUT_GPU_OUT,
+                                                     [GROUT_DIRECTION_INOUT] = GROUT_GPU_INOUT,
+                                                     [GROUT_DIRECTION_SCALAR] = GROUT_GPU_IN};
+    const grout_param *param = grout_module_get_param(r->module, r->kernel, index);
+    const grout_argument *argument = &r->launch->arguments[index];
+    const grout_type *type = grout_object_get_type(r->module, param->object);
+    const grout_dtype_info *dtype = grout_dtype_get_info((grout_dtype)type->dtype);
+    r->buffer_of_param[index] = r->buffer_count;
+    r->buffers[r->buffer_count++] =
+        (grout_gpu_buffer){.name = grout_gpu__get_param_name(r->module, r->kernel, index),
+                           .direction = directions[param->direction],
+                           .size = argument->size,
+                           .input = argument->data,
+                           .output = argument->data,
+                           .fill = {.pattern = dtype->poison, .pattern_size = dtype->bytes}};
+}
+
+static grout_gpu_tensor_type get_tensor_type(grout_dtype dtype) {
+    static const grout_gpu_tensor_type types[GROUT_DTYPE_COUNT] = {
+        [GROUT_DTYPE_BOOL] = GROUT_GPU_TENSOR_U8,   [GROUT_DTYPE_I8] = GROUT_GPU_TENSOR_U8,
+        [GROUT_DTYPE_U8] = GROUT_GPU_TENSOR_U8,     [GROUT_DTYPE_I16] = GROUT_GPU_TENSOR_U16,
+        [GROUT_DTYPE_U16] = GROUT_GPU_TENSOR_U16,   [GROUT_DTYPE_I32] = GROUT_GPU_TENSOR_I32,
+        [GROUT_DTYPE_U32] = GROUT_GPU_TENSOR_U32,   [GROUT_DTYPE_I64] = GROUT_GPU_TENSOR_I64,
+        [GROUT_DTYPE_U64] = GROUT_GPU_TENSOR_U64,   [GROUT_DTYPE_F8E4M3] = GROUT_GPU_TENSOR_U8,
+        [GROUT_DTYPE_F8E5M2] = GROUT_GPU_TENSOR_U8, [GROUT_DTYPE_F16] = GROUT_GPU_TENSOR_F16,
+        [GROUT_DTYPE_BF16] = GROUT_GPU_TENSOR_BF16, [GROUT_DTYPE_F32] = GROUT_GPU_TENSOR_F32,
+        [GROUT_DTYPE_F64] = GROUT_GPU_TENSOR_F64,
+    };
+    return types[dtype];
+}
+
+static grout_gpu_tensor_map make_map(const run *r, const grout_gpu_map *map) {
+    const grout_param *param = grout_module_get_param(r->module, r->kernel, map->param_index);
+    const grout_type *type = grout_object_get_type(r->module, param->object);
+    grout_gpu_tensor_map made = {.type = get_tensor_type((grout_dtype)type->dtype),
+                                 .rank = map->tma.rank,
+                                 .swizzle_bytes = map->tma.swizzle,
+                                 .oob = GROUT_GPU_OOB_ZERO,
+                                 .l2_promotion = GROUT_GPU_L2_256B};
+    for (uint32_t k = 0; k < map->tma.rank; k++) {
+        made.dims[k] = (uint64_t)map->tma.dims[k];
+        made.strides_bytes[k] = (uint64_t)map->tma.strides[k];
+        made.box[k] = (uint32_t)map->tma.box[k];
+    }
+    return made;
+}
+
+static grout_gpu_param make_param(const run *r, const grout_gpu_arg *arg) {
+    grout_gpu_param param = {0};
+    switch ((grout_gpu_arg_kind)arg->kind) {
+    case GROUT_GPU_ARG_ARRAY:
+        param.kind = GROUT_GPU_PARAM_BUFFER;
+        param.buffer = r->buffer_of_param[arg->index];
+        break;
+    case GROUT_GPU_ARG_SCALAR: {
+        const grout_argument *argument = &r->launch->arguments[arg->index];
+        param.kind = GROUT_GPU_PARAM_SCALAR;
+        param.scalar_size =
+            (uint32_t)(argument->size < sizeof param.scalar ? argument->size : sizeof param.scalar);
+        memcpy(param.scalar, argument->data, param.scalar_size);
+        break;
+    }
+    case GROUT_GPU_ARG_MAP:
+        param.kind = GROUT_GPU_PARAM_TENSOR_MAP;
+        param.buffer = r->buffer_of_param[r->plan.maps[arg->index].param_index];
+        param.map = make_map(r, &r->plan.maps[arg->index]);
+        break;
+    case GROUT_GPU_ARG_WATCHDOG:
+        param.kind = GROUT_GPU_PARAM_WATCHDOG;
+        break;
+    }
+    return param;
+}
+
+static bool make_tables(run *r) {
+    const uint32_t count = r->kernel->param_count;
+    r->buffers = calloc((size_t)count + 1, sizeof *r->buffers);
+    r->buffer_of_param = calloc((size_t)count + 1, sizeof *r->buffer_of_param);
+    r->params = calloc((size_t)r->plan.arg_count + 1, sizeof *r->params);
+    if (r->buffers == NULL || r->buffer_of_param == NULL || r->params == NULL) {
+        return grout_diags_add_oom(r->diags);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if (grout_module_get_param(r->module, r->kernel, i)->direction != GROUT_DIRECTION_SCALAR) {
+            make_buffer(r, i);
+        }
+    }
+    for (uint32_t i = 0; i < r->plan.arg_count; i++) {
+        r->params[i] = make_param(r, &r->plan.args[i]);
+    }
+    return true;
+}
+
+/* ---- hangs ---- */
+
+/* The wait that a record of the watchdog tells of. */
+typedef struct wait_search {
+    const run *r;
+    const grout_gpu_hang *hang;
+    grout_loc_id found;
+} wait_search;
+
+static bool find_wait(void *payload, grout_op_id id, const grout_op *op) {
+    wait_search *search = payload;
+    const run *r = search->r;
+    grout_view view;
+    (void)id;
+    if (op->opcode == GROUT_OP_BARRIER_WAIT && search->hang->barrier < r->plan.barrier_count &&
+        grout_module_get_place(r->module, op->loc).line == search->hang->line &&
+        grout_module_get_view(r->module, grout_module_get_operand(r->module, op, 0), &view) &&
+        view.object == r->plan.barriers[search->hang->barrier].object) {
+        search->found = op->loc;
+        return false;
+    }
+    return true;
+}
+
+static grout_place find_wait_place(const run *r, const grout_gpu_hang *hang) {
+    wait_search search = {.r = r, .hang = hang, .found = r->kernel->loc};
+    grout_gpu__walk(r->module, r->kernel->body, find_wait, &search);
+    return grout_module_get_place(r->module, search.found);
+}
+
+static bool is_same_wait(const grout_gpu_hang *a, const grout_gpu_hang *b) {
+    return a->thread == b->thread && a->barrier == b->barrier && a->slot == b->slot &&
+           a->parity == b->parity && a->line == b->line;
+}
+
+/* One note for all CTAs whose thread waits for the same, in the order of the records. */
+static void note_hang(const run *r, const grout_gpu_outcome *outcome, uint32_t index) {
+    const grout_gpu_hang *hang = &outcome->hangs[index];
+    const bool is_known = hang->barrier < r->plan.barrier_count;
+    uint32_t others = 0;
+    char more[64] = "";
+    for (uint32_t k = index + 1; k < outcome->hang_count; k++) {
+        others += is_same_wait(&outcome->hangs[k], hang) ? 1 : 0;
+    }
+    if (others > 0) {
+        (void)snprintf(more, sizeof more, ", and so do %" PRIu32 " CTAs more", others);
+    }
+    grout_diags_note(
+        r->diags, find_wait_place(r, hang),
+        "CTA %" PRIu32 ", thread %" PRIu32 " waits for a phase of parity %" PRIu32
+        " of %%%s[%" PRIu32 "] since %.1f s%s",
+        hang->cta[0], hang->thread, hang->parity,
+        is_known ? grout_gpu__get_object_name(r->module, r->plan.barriers[hang->barrier].object)
+                 : "?",
+        hang->slot, (double)hang->waited_ns * 1e-9, more);
+}
+
+static void report_hangs(const run *r, const grout_gpu_outcome *outcome) {
+    uint32_t noted = 0;
+    for (uint32_t k = 0; k < outcome->hang_count && noted < HANG_NOTES_MAX; k++) {
+        bool is_new = true;
+        for (uint32_t i = 0; i < k && is_new; i++) {
+            is_new = !is_same_wait(&outcome->hangs[i], &outcome->hangs[k]);
+        }
+        if (is_new) {
+            note_hang(r, outcome, k);
+            noted++;
+        }
+    }
+    grout_diags_help(r->diags, "'grout check' runs the kernel on the CPU and says which arrival is "
+                               "missing, and why");
+}
+
+static void report_failure(const run *r, const grout_gpu_outcome *outcome,
+                           const grout_gpu_error *error) {
+    const bool has_hangs = error->code == GROUT_DIAG_GPU_HANG && outcome->hang_count > 0;
+    const grout_place place = has_hangs ? find_wait_place(r, &outcome->hangs[0]) : get_place(r);
+    grout_gpu__report(r->diags, error, place);
+    if (has_hangs) {
+        report_hangs(r, outcome);
+    }
+}
+
+/* ---- the launch ---- */
+
+static void fill_result(const run *r, const grout_gpu_outcome *outcome, grout_gpu_result *out) {
+    (void)snprintf(out->device_name, sizeof out->device_name, "%s", outcome->device.name);
+    out->cubin_from_cache = r->binary.from_cache;
+    if (outcome->step_count == 0 || outcome->steps[0].time_count == 0) {
+        return;
+    }
+    const grout_gpu_step_result *step = &outcome->steps[0];
+    float max_ms = 0;
+    for (uint32_t k = 0; k < step->time_count; k++) {
+        max_ms = step->times_ms[k] > max_ms ? step->times_ms[k] : max_ms;
+    }
+    out->median_seconds = (double)step->median_ms * 1e-3;
+    out->min_seconds = (double)step->min_ms * 1e-3;
+    out->max_seconds = (double)max_ms * 1e-3;
+}
+
+static bool run_job(run *r, grout_gpu_result *result_out) {
+    const grout_gpu_launch *launch = r->launch;
+    const double timeout = launch->timeout_seconds > 0 ? launch->timeout_seconds : 60;
+    const double watchdog = launch->watchdog_seconds > 0 ? launch->watchdog_seconds : 2;
+    const void *images[] = {r->binary.data};
+    const grout_gpu_step step = {
+        .kernel = r->symbol,
+        .shape = {.grid = {(uint32_t)r->plan.grid_size, 1, 1},
+                  .block = {r->plan.thread_count * GROUT_GPU_LANES, 1, 1},
+                  .dynamic_smem_bytes = (uint32_t)r->plan.dynamic_smem_bytes},
+        .params = r->params,
+        .param_count = r->plan.arg_count,
+        .is_timed = launch->repeats > 0};
+    const grout_gpu_job job = {.device = (uint32_t)launch->device,
+                               .cc_major = 9,
+                               .images = images,
+                               .image_count = 1,
+                               .buffers = r->buffers,
+                               .buffer_count = r->buffer_count,
+                               .steps = &step,
+                               .step_count = 1,
+                               .timing = {.warm_up = launch->warmup,
+                                          .repeats = launch->repeats,
+                                          .flush_l2 = launch->flush_l2},
+                               .watchdog_ns = (uint64_t)(watchdog * 1e9),
+                               .timeout_ms = (uint32_t)(timeout < 4e6 ? timeout * 1e3 : 4e9)};
+    grout_gpu_outcome outcome = {0};
+    grout_gpu_error error = {0};
+    const bool is_done = grout_gpu__launch_run(&job, &outcome, &error);
+    if (is_done) {
+        fill_result(r, &outcome, result_out);
+    } else {
+        report_failure(r, &outcome, &error);
+    }
+    grout_gpu__outcome_deinit(&outcome);
+    return is_done;
+}
+
+bool grout_gpu_run(const grout_gpu_launch *launch, grout_gpu_result *result_out,
+                   grout_diags *diags) {
+    run r = {.launch = launch,
+             .module = launch->module,
+             .kernel = grout_module_get_kernel(launch->module, launch->kernel),
+             .diags = diags};
+    *result_out = (grout_gpu_result){0};
+    grout_gpu__get_symbol(grout_module_get_string(r.module, r.kernel->name), r.symbol);
+    const bool is_done = grout_gpu__plan_init(&r.plan, r.module, launch->kernel, diags) &&
+                         check_arguments(&r) && compile_kernel(&r) && make_tables(&r) &&
+                         run_job(&r, result_out);
+    grout_binary_free(&r.binary);
+    free(r.buffers);
+    free(r.buffer_of_param);
+    free(r.params);
+    grout_gpu__plan_deinit(&r.plan);
+    return is_done;
+}
+
+/* ---- doctor ---- */
+
+#define DEVICES_MAX 16
+
+static bool describe_devices(grout_text *out) {
+    grout_gpu_device devices[DEVICES_MAX];
+    grout_gpu_error error = {0};
+    uint32_t count = 0;
+    bool is_usable = false;
+    if (!grout_gpu__probe_devices(devices, DEVICES_MAX, &count, &error)) {
+        grout_text_add(out, "gpu: none (%s)\n", error.text);
+        return false;
+    }
+    for (uint32_t k = 0; k < count && k < DEVICES_MAX; k++) {
+        const grout_gpu_device *device = &devices[k];
+        const bool is_hopper = device->cc_major == 9 && device->cc_minor == 0;
+        grout_text_add(out,
+                       "gpu %" PRIu32 ": %s, compute capability %d.%d, %d SMs, %.0f GiB, driver "
+                       "for CUDA %d.%d%s\n",
+                       k, device->name, device->cc_major, device->cc_minor, device->sm_count,
+                       (double)device->memory_size / 1073741824.0, device->driver_version / 1000,
+                       device->driver_version % 1000 / 10,
+                       is_hopper ? "" : ": not usable, kernels are for 9.0");
+        is_usable = is_usable || is_hopper;
+    }
+    return is_usable;
+}
+
+bool grout_gpu_describe(const grout_nvrtc_options *options, grout_text *out) {
+    const grout_nvrtc_options none = {0};
+    grout_gpu_nvrtc nvrtc = {0};
+    grout_gpu_error error = {0};
+    const bool has_gpu = describe_devices(out);
+    const bool has_nvrtc = grout_gpu__open_nvrtc(options == NULL ? &none : options, &nvrtc, &error);
+    if (has_nvrtc) {
+        grout_text_add(out, "nvrtc: %d.%d, %s\n", nvrtc.major, nvrtc.minor, nvrtc.path);
+        grout_gpu__nvrtc_close(&nvrtc);
+    } else {
+        grout_text_add(out, "nvrtc: none (%s)\n", error.text);
+    }
+    return has_gpu && has_nvrtc;
+}

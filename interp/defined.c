@@ -1,0 +1,151 @@
+/*
+ * defined.c - which bytes of SMEM and which elements of arrays have been written, and with defined
+ * values.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "bits.h"
+#include "memory.h"
+
+#include <string.h>
+
+/* Bits of a box: SMEM has one a byte for all objects, a GMEM array one an element. */
+typedef struct bit_map {
+    uint64_t *defined; /* NULL: all are */
+    uint64_t *tainted; /* NULL: none is */
+    int64_t first;     /* bit of the object's first byte */
+    int64_t divisor;   /* bytes of a bit */
+} bit_map;
+
+static bit_map get_bit_map(const grout_machine *machine, const grout_box *box) {
+    if (box->plan->space == GROUT_SPACE_SMEM) {
+        return (bit_map){.defined = grout_machine__defined(machine),
+                         .first = box->plan->smem_offset,
+                         .divisor = 1};
+    }
+    const grout_array *array = &machine->arrays[box->plan->param];
+    return (bit_map){.defined = array->written,
+                     .tainted = array->has_tainted ? array->tainted : NULL,
+                     .divisor = box->plan->element_bytes};
+}
+
+bool grout_box__is_defined(grout_machine *machine, const grout_box *box) {
+    bit_map map = get_bit_map(machine, box);
+    uint32_t count;
+    if (map.defined == NULL && map.tainted == NULL) {
+        return true;
+    }
+    const grout_run *runs = grout_box__get_runs(machine, box, &count);
+    machine->has_failed |= runs == NULL;
+    for (uint32_t i = 0; runs != NULL && i < count; i++) {
+        for (int64_t k = 0; k < runs[i].count; k++) {
+            int64_t first = map.first + (runs[i].base + k * runs[i].stride) / map.divisor;
+            int64_t length = runs[i].length / map.divisor;
+            if ((map.defined != NULL && !grout_bits__has_all(map.defined, first, length)) ||
+                (map.tainted != NULL && grout_bits__has_any(map.tainted, first, length))) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+typedef struct mask_walk {
+    bit_map map;
+    uint8_t *mask;
+    const uint8_t *source;
+    int64_t element_bytes;
+    bool is_smem;
+} mask_walk;
+
+static bool is_bit_undefined(const bit_map *map, int64_t bit) {
+    return (map->defined != NULL && !grout_bits__get(map->defined, bit)) ||
+           (map->tainted != NULL && grout_bits__get(map->tainted, bit));
+}
+
+static void get_piece_mask(void *payload, const grout_piece *piece) {
+    const mask_walk *walk = payload;
+    for (int64_t done = 0; done < piece->length; done += walk->map.divisor) {
+        int64_t element = piece->element + done / walk->element_bytes;
+        int64_t bit = walk->map.first + (piece->offset + done) / walk->map.divisor;
+        bool is_first = done % walk->element_bytes == 0;
+        uint8_t before = is_first ? 0 : walk->mask[element];
+        walk->mask[element] = is_bit_undefined(&walk->map, bit) ? 1 : before;
+    }
+}
+
+void grout_box__get_undefined(const grout_machine *machine, const grout_box *box, uint8_t *mask) {
+    mask_walk walk = {.map = get_bit_map(machine, box),
+                      .mask = mask,
+                      .element_bytes = box->plan->element_bytes};
+    grout_box__visit(machine, box, get_piece_mask, &walk);
+}
+
+static void set_bit(mask_walk *walk, int64_t bit, bool is_undefined) {
+    if (walk->is_smem && is_undefined) {
+        grout_bits__clear(walk->map.defined, bit, 1);
+    } else if (walk->map.defined != NULL) {
+        grout_bits__set(walk->map.defined, bit, 1);
+    }
+    if (walk->map.tainted != NULL && is_undefined) {
+        grout_bits__set(walk->map.tainted, bit, 1);
+    } else if (walk->map.tainted != NULL) {
+        grout_bits__clear(walk->map.tainted, bit, 1);
+    }
+}
+
+static void set_piece_mask(void *payload, const grout_piece *piece) {
+    mask_walk *walk = payload;
+    for (int64_t done = 0; done < piece->length; done += walk->map.divisor) {
+        int64_t element = piece->element + done / walk->element_bytes;
+        int64_t bit = walk->map.first + (piece->offset + done) / walk->map.divisor;
+        set_bit(walk, bit, walk->source[element] != 0);
+    }
+}
+
+void grout_box__set_written(grout_machine *machine, const grout_box *box, const uint8_t *mask) {
+    bit_map map = get_bit_map(machine, box);
+    if (mask != NULL) {
+        if (box->plan->space == GROUT_SPACE_GMEM) {
+            machine->arrays[box->plan->param].has_tainted = true;
+            map.tainted = machine->arrays[box->plan->param].tainted;
+        }
+        mask_walk walk = {.map = map, .source = mask, .element_bytes = box->plan->element_bytes};
+        walk.is_smem = box->plan->space == GROUT_SPACE_SMEM;
+        grout_box__visit(machine, box, set_piece_mask, &walk);
+        return;
+    }
+    uint32_t count;
+    const grout_run *runs = grout_box__get_runs(machine, box, &count);
+    machine->has_failed |= runs == NULL;
+    for (uint32_t i = 0; runs != NULL && i < count; i++) {
+        for (int64_t k = 0; k < runs[i].count; k++) {
+            int64_t first = map.first + (runs[i].base + k * runs[i].stride) / map.divisor;
+            if (map.defined != NULL) {
+                grout_bits__set(map.defined, first, runs[i].length / map.divisor);
+            }
+            if (map.tainted != NULL) {
+                grout_bits__clear(map.tainted, first, runs[i].length / map.divisor);
+            }
+        }
+    }
+}
+
+typedef struct undefined_search {
+    const uint8_t *mask;
+    int64_t element_bytes;
+    bool found;
+} undefined_search;
+
+static void search_piece(void *payload, const grout_piece *piece) {
+    undefined_search *search = payload;
+    search->found |= memchr(search->mask + piece->element, 1,
+                            (size_t)(piece->length / search->element_bytes)) != NULL;
+}
+
+bool grout_box__has_undefined(const grout_machine *machine, const grout_box *box,
+                              const uint8_t *mask) {
+    undefined_search search = {.mask = mask, .element_bytes = box->plan->element_bytes};
+    grout_box__visit(machine, box, search_piece, &search);
+    return search.found;
+}

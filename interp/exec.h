@@ -1,0 +1,32 @@
+/*
+ * exec.h - one function for each operation, and for the steps of control that have no operation of
+ * their own. The names come from ops.def: an op without a function does not link.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef GROUT_INTERP_EXEC_H
+#define GROUT_INTERP_EXEC_H
+
+#include "machine.h"
+
+/* Every ALU op is this one function, with the loop of its expression in the instruction. */
+grout_exec grout_exec_alu;
+
+#define GROUT_ALU(NAME, text, FORM, TYPES, EXPRESSION, DOC)
+#define GROUT_OP(NAME, text, FORM, TYPES, ATTRS, EFFECTS, DOC) grout_exec grout_exec_##text;
+#include "grout/ops.def"
+
+grout_exec grout_exec_next;  /* a loop's next turn, or its end */
+grout_exec grout_exec_leave; /* the end of a scoped */
+grout_exec grout_exec_exit;  /* the end of a thread */
+
+/* issue.c: the barrier element of a barrier operand; false, and a fault, if its index lies outside. */
+bool grout_exec__find_element(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+                              uint32_t box_index, uint32_t *element_out);
+
+/* exec_memory.c: the accesses of an instruction, as its effect row lists them. */
+struct grout_box;
+void grout_exec__publish_accesses(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+                                  const struct grout_box *boxes, const grout_stamp *stamps);
+
+#endif

@@ -1,0 +1,172 @@
+/*
+ * exec_memory.c - loads, stores and the issue of copies.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "convert.h"
+#include "exec.h"
+#include "memory.h"
+#include "tma.h"
+#include "undo.h"
+
+#include <string.h>
+
+void grout_exec__publish_accesses(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+                                  const grout_box *boxes, const grout_stamp *stamps) {
+    const grout_access_plan *plans =
+        grout_pool__at(&machine->plan->accesses, inst->first_access);
+    if (!grout_machine__wants(machine, GROUT_EVENT_ACCESS)) {
+        return;
+    }
+    for (uint32_t i = 0; i < inst->access_count; i++) {
+        const grout_box *box = &boxes[plans[i].box];
+        grout_clocks clocks;
+        grout_event event =
+            grout_machine__event(machine, GROUT_EVENT_ACCESS, thread, inst, &clocks);
+        grout_access access = {.object = box->plan->object,
+                               .space = box->plan->space,
+                               .is_write = plans[i].is_write};
+        if (plans[i].is_async) {
+            access.stamp = stamps[plans[i].is_write ? 1 : 0];
+        } else {
+            access.stamp.cta = clocks.cta;
+            access.stamp.component = grout_clock_g(&machine->plan->shape, thread);
+            access.stamp.number = clocks.known[access.stamp.component];
+        }
+        access.runs = grout_box__get_runs(machine, box, &access.run_count);
+        if (access.runs == NULL) {
+            machine->has_failed = true;
+            return;
+        }
+        event.origin.operand = plans[i].operand;
+        event.u.access = &access;
+        if (access.run_count > 0) {
+            grout_machine__publish(machine, &event);
+        }
+    }
+}
+
+static void check_bounds(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+                         const grout_box *box) {
+    if (!box->is_inside) {
+        uint32_t dim = box->outside;
+        grout_fault fault = {.code = GROUT_DIAG_OUT_OF_BOUNDS,
+                             .object = box->plan->object,
+                             .dimension = dim,
+                             .start = box->start[dim],
+                             .extent = box->plan->extent[dim],
+                             .limit = box->plan->dims[dim]};
+        grout_machine__fault(machine, thread, inst, box->plan->operand, &fault);
+    }
+}
+
+/* Takes any other byte than 0 and 1 as true; says so, unless nobody wrote it. */
+static void check_bools(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+                        const grout_box *box, const uint8_t *mask) {
+    const grout_slot *slot = &inst->result;
+    uint8_t *data = grout_slot__data(machine, thread, slot);
+    uint8_t largest = 0;
+    for (uint32_t i = 0; i < slot->count; i++) {
+        uint8_t value = mask != NULL && mask[i] != 0 ? 0 : data[i];
+        largest = value > largest ? value : largest;
+        data[i] = data[i] != 0;
+    }
+    if (largest > 1 && box->is_inside) {
+        grout_fault fault = {.code = GROUT_DIAG_INVALID_BOOL, .object = box->plan->object};
+        grout_machine__fault(machine, thread, inst, box->plan->operand, &fault);
+    }
+}
+
+/* The mask of a loaded array, or NULL if all of it is defined. Elements outside count as defined:
+ * that they are outside has been said. */
+static uint8_t *load_mask(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+                          const grout_box *box) {
+    const grout_slot *slot = &inst->result;
+    uint8_t *mask = slot->is_array ? grout_slot__mask(machine, thread, slot)
+                                   : &grout_machine__registers(machine, thread)[slot->flag];
+    if (!machine->tracks || grout_box__is_defined(machine, box)) {
+        grout_slot__set_undefined(machine, thread, slot, false);
+        return NULL;
+    }
+    memset(mask, 0, slot->count);
+    grout_box__get_undefined(machine, box, mask);
+    if (slot->is_array) {
+        grout_slot__set_undefined(machine, thread, slot, true);
+    }
+    return mask;
+}
+
+grout_outcome grout_exec_load(grout_machine *machine, uint32_t thread, const grout_inst *inst) {
+    grout_box box = grout_box__resolve(machine, thread, inst, 0);
+    const grout_slot *slot = &inst->result;
+    void *data = grout_slot__data(machine, thread, slot);
+    check_bounds(machine, thread, inst, &box);
+    grout_exec__publish_accesses(machine, thread, inst, &box, NULL);
+    if (!box.is_inside) {
+        grout_fill_poison(slot->dtype, data, slot->count);
+    }
+    grout_box__gather(machine, &box, data);
+    const uint8_t *mask = load_mask(machine, thread, inst, &box);
+    if (slot->dtype == GROUT_DTYPE_BOOL) {
+        check_bools(machine, thread, inst, &box, mask);
+    }
+    return GROUT_OUTCOME_NEXT;
+}
+
+/* What is stored, in logical order: the value's own bytes, or a scalar repeated. */
+static const uint8_t *get_stored(grout_machine *machine, uint32_t thread, const grout_slot *slot,
+                                 const grout_box *box) {
+    const uint8_t *data = grout_slot__data(machine, thread, slot);
+    if (slot->count == 1 && box->plan->count > 1) {
+        grout_fill_element(slot->element_bytes, data, machine->linear, box->plan->count);
+        return machine->linear;
+    }
+    return data;
+}
+
+static void store_mask(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+                       const grout_box *box) {
+    const grout_slot *slot = grout_plan__slot(machine->plan, inst, 0);
+    const uint8_t *mask = NULL;
+    if (grout_slot__is_undefined(machine, thread, slot)) {
+        mask = slot->is_array ? grout_slot__mask(machine, thread, slot) : machine->mask_linear;
+    }
+    if (mask != NULL && !slot->is_array) {
+        memset(machine->mask_linear, 1, (size_t)box->plan->count);
+    }
+    grout_box__set_written(machine, box, mask);
+    if (mask != NULL && box->plan->space == GROUT_SPACE_GMEM &&
+        grout_box__has_undefined(machine, box, mask)) {
+        grout_fault fault = {.code = GROUT_DIAG_UNINITIALISED_READ,
+                             .use = GROUT_USE_OUTPUT,
+                             .object = box->plan->object};
+        grout_machine__fault(machine, thread, inst, 1, &fault);
+    }
+}
+
+grout_outcome grout_exec_store(grout_machine *machine, uint32_t thread, const grout_inst *inst) {
+    grout_box box = grout_box__resolve(machine, thread, inst, 0);
+    const grout_slot *slot = grout_plan__slot(machine->plan, inst, 0);
+    check_bounds(machine, thread, inst, &box);
+    grout_exec__publish_accesses(machine, thread, inst, &box, NULL);
+    if (machine->is_lazy && box.plan->space == GROUT_SPACE_SMEM) {
+        grout_undo__note_store(machine, thread, inst, 0, &box);
+    }
+    grout_box__scatter(machine, &box, get_stored(machine, thread, slot, &box));
+    if (machine->tracks) {
+        store_mask(machine, thread, inst, &box);
+    }
+    return GROUT_OUTCOME_NEXT;
+}
+
+grout_outcome grout_exec_copy_gmem_to_smem(grout_machine *machine, uint32_t thread,
+                                           const grout_inst *inst) {
+    grout_tma__issue_load(machine, thread, inst);
+    return GROUT_OUTCOME_NEXT;
+}
+
+grout_outcome grout_exec_copy_smem_to_gmem(grout_machine *machine, uint32_t thread,
+                                           const grout_inst *inst) {
+    grout_tma__issue_store(machine, thread, inst);
+    return GROUT_OUTCOME_NEXT;
+}

@@ -1,0 +1,94 @@
+/* heap.c - counted memory and pools of records.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "heap.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define ALIGNMENT 64
+/* From here on the system's zero pages are cheaper than memset: bitmaps are mostly untouched. */
+#define CALLOC_SIZE (1u << 20)
+
+/* The block that malloc gave lies just before the aligned bytes. */
+static void *align(unsigned char *block) {
+    size_t past = (size_t)((uintptr_t)block % ALIGNMENT);
+    unsigned char *bytes = block + 2 * ALIGNMENT - past;
+    memcpy(bytes - sizeof block, &block, sizeof block);
+    return bytes;
+}
+
+void *grout_heap__take(grout_heap *heap, size_t size) {
+    if (size > SIZE_MAX / 2 || (heap->limit != 0 && heap->used + size > heap->limit)) {
+        return NULL;
+    }
+    size_t whole = size + 2 * ALIGNMENT;
+    unsigned char *block = size >= CALLOC_SIZE ? calloc(whole, 1) : malloc(whole);
+    if (block == NULL) {
+        return NULL;
+    }
+    if (size < CALLOC_SIZE) {
+        memset(block, 0, whole);
+    }
+    heap->used += size;
+    heap->peak = heap->used > heap->peak ? heap->used : heap->peak;
+    return align(block);
+}
+
+void grout_heap__give(grout_heap *heap, void *bytes, size_t size) {
+    if (bytes != NULL) {
+        unsigned char *block;
+        memcpy(&block, (unsigned char *)bytes - sizeof block, sizeof block);
+        free(block);
+        heap->used -= size;
+    }
+}
+
+bool grout_pool__reserve(grout_pool *pool, grout_heap *heap, uint32_t capacity) {
+    if (capacity <= pool->capacity) {
+        return true;
+    }
+    uint8_t *data = grout_heap__take(heap, (size_t)capacity * pool->item_size);
+    if (data == NULL) {
+        return false;
+    }
+    if (pool->data != NULL) {
+        memcpy(data, pool->data, (size_t)pool->count * pool->item_size);
+        grout_heap__give(heap, pool->data, (size_t)pool->capacity * pool->item_size);
+    }
+    pool->data = data;
+    pool->capacity = capacity;
+    return true;
+}
+
+uint32_t grout_pool__take(grout_pool *pool, grout_heap *heap) {
+    uint32_t index = pool->first_free;
+    if (index != 0) {
+        memcpy(&pool->first_free, grout_pool__at(pool, index), sizeof index);
+    } else {
+        uint32_t capacity = pool->capacity < 16 ? 16 : pool->capacity * 2;
+        pool->count = pool->count == 0 ? 1 : pool->count;
+        if (pool->count >= pool->capacity &&
+            (pool->capacity > UINT32_MAX / 2 || !grout_pool__reserve(pool, heap, capacity))) {
+            return 0;
+        }
+        index = pool->count++;
+    }
+    memset(grout_pool__at(pool, index), 0, pool->item_size);
+    return index;
+}
+
+void grout_pool__give(grout_pool *pool, uint32_t index) {
+    memset(grout_pool__at(pool, index), 0, pool->item_size);
+    memcpy(grout_pool__at(pool, index), &pool->first_free, sizeof index);
+    pool->first_free = index;
+}
+
+void grout_pool__clear(grout_pool *pool) {
+    pool->count = 0;
+    pool->first_free = 0;
+}
+
+void grout_pool__free(grout_pool *pool, grout_heap *heap) {
+    grout_heap__give(heap, pool->data, (size_t)pool->capacity * pool->item_size);
+    *pool = (grout_pool){.item_size = pool->item_size};
+}

@@ -1,0 +1,260 @@
+/*
+ * plan.c - the plan of a launch: parameters, objects, barrier elements, then the code.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "exec.h"
+#include "planner.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static bool is_smem_object(const grout_planner *planner, grout_object_id id) {
+    return grout_module_get_object(planner->module, id)->space == GROUT_SPACE_SMEM;
+}
+
+/* Objects made in a block and all inside it: scratches if wanted, objects of scopes if wanted. */
+static void visit_objects(grout_planner *planner, grout_block_id block,
+                          void (*visit)(grout_planner *, grout_object_id, bool is_inner)) {
+    const grout_module *module = planner->module;
+    grout_op_id id = grout_module_get_block(module, block)->first;
+    for (; id != 0; id = grout_module_get_op(module, id)->next) {
+        const grout_op *op = grout_module_get_op(module, id);
+        if (op->opcode == GROUT_OP_SCRATCH) {
+            visit(planner, grout_module_get_value(module, op->first_result)->object, false);
+        }
+        for (uint32_t i = 0; i < op->block_count; i++) {
+            const grout_block *inner = grout_module_get_block(module, op->first_block + i);
+            for (uint32_t k = 0; op->opcode == GROUT_OP_SCOPED && k < inner->arg_count; k++) {
+                visit(planner, grout_module_get_value(module, inner->first_arg + k)->object, true);
+            }
+            visit_objects(planner, op->first_block + i, visit);
+        }
+    }
+}
+
+static void count_elements(grout_planner *planner, grout_object_id id, bool is_inner) {
+    (void)is_inner;
+    if (grout_module_get_object(planner->module, id)->kind == GROUT_OBJECT_BARRIER) {
+        planner->object_elements[id] = planner->plan->element_count;
+        planner->plan->element_count +=
+            (uint32_t)grout_type_get_count(grout_object_get_type(planner->module, id));
+    }
+}
+
+static void fill_elements(grout_planner *planner, grout_object_id id, bool is_inner) {
+    (void)is_inner;
+    grout_plan *plan = planner->plan;
+    if (grout_module_get_object(planner->module, id)->kind != GROUT_OBJECT_BARRIER) {
+        return;
+    }
+    int64_t count = grout_type_get_count(grout_object_get_type(planner->module, id));
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t element = planner->object_elements[id] + i;
+        plan->elements[element] = (grout_element_plan){
+            .object = id, .index = i, .arrivals = grout_object_get_arrivals(planner->module, id)};
+        plan->element_objects[element] = id;
+        plan->element_indices[element] = i;
+    }
+}
+
+/* Scope 1 is the CTA: its scratches, which are numbered first of all. */
+static void add_scratch(grout_planner *planner, grout_object_id id, bool is_inner) {
+    grout_plan *plan = planner->plan;
+    uint32_t entry;
+    if (is_inner || !is_smem_object(planner, id)) {
+        return;
+    }
+    entry = grout_pool__take(&plan->objects, plan->heap);
+    if (entry == 0) {
+        planner->failed = true;
+        return;
+    }
+    *(grout_object_id *)grout_pool__at(&plan->objects, entry) = id;
+    ((grout_scope_plan *)grout_pool__at(&plan->scopes, 1))->object_count++;
+}
+
+static void count_scratch(grout_planner *planner, grout_object_id id, bool is_inner) {
+    if (!is_inner) {
+        count_elements(planner, id, false);
+    }
+}
+static void count_inner(grout_planner *planner, grout_object_id id, bool is_inner) {
+    if (is_inner) {
+        count_elements(planner, id, true);
+    }
+}
+
+static void add_objects(grout_planner *planner) {
+    grout_plan *plan = planner->plan;
+    uint32_t index = grout_pool__take(&plan->scopes, plan->heap);
+    if (index == 0) {
+        planner->failed = true;
+        return;
+    }
+    visit_objects(planner, planner->kernel->body, count_scratch);
+    grout_scope_plan *scope = grout_pool__at(&plan->scopes, index);
+    scope->first_object = 1;
+    scope->element_count = plan->element_count;
+    visit_objects(planner, planner->kernel->body, count_inner);
+    plan->elements = grout_heap__take(plan->heap, plan->element_count * sizeof *plan->elements);
+    plan->element_objects =
+        grout_heap__take(plan->heap, plan->element_count * sizeof *plan->element_objects);
+    plan->element_indices =
+        grout_heap__take(plan->heap, plan->element_count * sizeof *plan->element_indices);
+    if (plan->elements == NULL || plan->element_objects == NULL || plan->element_indices == NULL) {
+        planner->failed = true;
+        return;
+    }
+    visit_objects(planner, planner->kernel->body, fill_elements);
+    visit_objects(planner, planner->kernel->body, add_scratch);
+}
+
+/* Scalar parameters are constants of the launch. */
+static void add_params(grout_planner *planner) {
+    for (uint32_t i = 0; i < planner->kernel->param_count; i++) {
+        const grout_param *param = grout_module_get_param(planner->module, planner->kernel, i);
+        if (param->direction != GROUT_DIRECTION_SCALAR) {
+            planner->object_params[param->object] = i + 1;
+            continue;
+        }
+        const uint8_t *data = planner->launch->arguments[i].data;
+        uint64_t bits = 0;
+        for (uint32_t k = 0; k < grout_dtype_get_info(param->dtype)->bytes; k++) {
+            bits |= (uint64_t)data[k] << (8 * k);
+        }
+        bits = param->dtype == GROUT_DTYPE_BOOL && bits != 0 ? 1 : bits;
+        planner->value_slots[param->value] =
+            grout_planner__add_constant(planner, param->dtype, bits);
+    }
+}
+
+static bool begin_planner(grout_planner *planner) {
+    grout_heap *heap = planner->plan->heap;
+    size_t ops = grout_module_get_op_count(planner->module) + 1;
+    size_t values = grout_module_get_value_count(planner->module) + 1;
+    size_t objects = grout_module_get_object_count(planner->module) + 1;
+    planner->op_begin = grout_heap__take(heap, ops * sizeof(uint32_t));
+    planner->op_end = grout_heap__take(heap, ops * sizeof(uint32_t));
+    planner->defined = grout_heap__take(heap, values * sizeof(uint32_t));
+    planner->last_use = grout_heap__take(heap, values * sizeof(uint32_t));
+    planner->expire_next = grout_heap__take(heap, values * sizeof(uint32_t));
+    planner->value_slots = grout_heap__take(heap, values * sizeof(grout_slot));
+    planner->object_params = grout_heap__take(heap, objects * sizeof(uint32_t));
+    planner->object_elements = grout_heap__take(heap, objects * sizeof(uint32_t));
+    planner->spans.item_size = sizeof(grout_span);
+    return planner->op_begin != NULL && planner->op_end != NULL && planner->defined != NULL &&
+           planner->last_use != NULL && planner->expire_next != NULL &&
+           planner->value_slots != NULL && planner->object_params != NULL &&
+           planner->object_elements != NULL;
+}
+
+static void end_planner(grout_planner *planner) {
+    grout_heap *heap = planner->plan->heap;
+    size_t ops = grout_module_get_op_count(planner->module) + 1;
+    size_t values = grout_module_get_value_count(planner->module) + 1;
+    size_t objects = grout_module_get_object_count(planner->module) + 1;
+    grout_heap__give(heap, planner->op_begin, ops * sizeof(uint32_t));
+    grout_heap__give(heap, planner->op_end, ops * sizeof(uint32_t));
+    grout_heap__give(heap, planner->defined, values * sizeof(uint32_t));
+    grout_heap__give(heap, planner->last_use, values * sizeof(uint32_t));
+    grout_heap__give(heap, planner->expire_next, values * sizeof(uint32_t));
+    grout_heap__give(heap, planner->value_slots, values * sizeof(grout_slot));
+    grout_heap__give(heap, planner->object_params, objects * sizeof(uint32_t));
+    grout_heap__give(heap, planner->object_elements, objects * sizeof(uint32_t));
+    grout_heap__give(heap, planner->expire_first, planner->position_count * sizeof(uint32_t));
+    grout_pool__free(&planner->spans, heap);
+}
+
+static void lower_kernel(grout_planner *planner) {
+    grout_plan *plan = planner->plan;
+    add_objects(planner);
+    if (planner->failed) {
+        return;
+    }
+    add_params(planner);
+    if (planner->failed || !grout_planner__find_lives(planner)) {
+        planner->failed = true;
+        return;
+    }
+    grout_planner__lower_block(planner, planner->kernel->body);
+    uint32_t index = grout_pool__take(&plan->insts, plan->heap);
+    if (index == 0) {
+        planner->failed = true;
+        return;
+    }
+    grout_inst *last = grout_pool__at(&plan->insts, index);
+    last->exec = grout_exec_exit;
+    last->is_silent = true;
+    last->is_point = true;
+    plan->register_bytes = (plan->register_bytes + 63) / 64 * 64;
+}
+
+static void set_sizes(grout_plan *plan) {
+    plan->insts.item_size = sizeof(grout_inst);
+    plan->slots.item_size = sizeof(grout_slot);
+    plan->boxes.item_size = sizeof(grout_box_plan);
+    plan->terms.item_size = sizeof(grout_term);
+    plan->accesses.item_size = sizeof(grout_access_plan);
+    plan->moves.item_size = sizeof(grout_move);
+    plan->transfers.item_size = sizeof(grout_transfer);
+    plan->runs.item_size = sizeof(grout_run);
+    plan->pieces.item_size = sizeof(grout_piece);
+    plan->scopes.item_size = sizeof(grout_scope_plan);
+    plan->objects.item_size = sizeof(grout_object_id);
+    plan->constants.item_size = 8;
+}
+
+grout_plan *grout_plan__new(const grout_launch *launch, grout_heap *heap, grout_diags *diags) {
+    grout_plan *plan = grout_heap__take(heap, sizeof *plan);
+    if (plan == NULL) {
+        grout_diags_add_oom(diags);
+        return NULL;
+    }
+    plan->heap = heap;
+    plan->module = launch->module;
+    plan->kernel = launch->kernel;
+    plan->has_masks = launch->track_undefined;
+    plan->cta_count = grout_kernel_get_grid_size(launch->module, launch->kernel);
+    plan->smem_bytes = grout_kernel_get_smem_bytes(launch->module, launch->kernel);
+    set_sizes(plan);
+    grout_planner planner = {.plan = plan,
+                             .module = launch->module,
+                             .kernel = grout_module_get_kernel(launch->module, launch->kernel),
+                             .launch = launch,
+                             .diags = diags};
+    if (begin_planner(&planner)) {
+        lower_kernel(&planner);
+    } else {
+        planner.failed = true;
+    }
+    end_planner(&planner);
+    plan->shape.thread_count = grout_kernel_get_thread_count(launch->module, launch->kernel);
+    plan->shape.lane_count = plan->shape.thread_count;
+    plan->shape.barrier_count = plan->element_count;
+    if (planner.failed) {
+        grout_diags_add_oom(diags);
+        grout_plan__free(plan);
+        return NULL;
+    }
+    return plan;
+}
+
+void grout_plan__free(grout_plan *plan) {
+    if (plan == NULL) {
+        return;
+    }
+    grout_heap *heap = plan->heap;
+    grout_heap__give(heap, plan->elements, plan->element_count * sizeof *plan->elements);
+    grout_heap__give(heap, plan->element_objects,
+                     plan->element_count * sizeof *plan->element_objects);
+    grout_heap__give(heap, plan->element_indices,
+                     plan->element_count * sizeof *plan->element_indices);
+    grout_pool *pools[] = {&plan->insts,     &plan->slots, &plan->boxes,   &plan->terms,
+                           &plan->accesses,  &plan->moves, &plan->transfers, &plan->runs,
+                           &plan->pieces,    &plan->scopes, &plan->objects, &plan->constants};
+    for (uint32_t i = 0; i < sizeof pools / sizeof pools[0]; i++) {
+        grout_pool__free(pools[i], heap);
+    }
+    grout_heap__give(heap, plan, sizeof *plan);
+}

@@ -1,0 +1,180 @@
+/*
+ * plan_box.c - the boxes that references stand for: footprint and copy order, computed once for a
+ * start that lies inside the object, to be moved at run time.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "planner.h"
+
+#include <string.h>
+
+#define CHUNK 16 /* bytes that a swizzle keeps together */
+
+static grout_box_plan *get_box(grout_planner *planner, uint32_t index) {
+    return grout_pool__at(&planner->plan->boxes, index);
+}
+
+/* How far one step of a start that keeps the shape goes: one tile of the dimension. */
+static void set_weights(grout_box_plan *box) {
+    for (uint32_t dim = 0; dim < box->rank; dim++) {
+        box->tile[dim] = 1;
+        box->weight[dim] = 0;
+        for (uint32_t k = 0; k < box->layout->tiled_rank; k++) {
+            if (box->layout->dim[k] == dim && box->layout->divisor[k] >= box->tile[dim]) {
+                box->tile[dim] = box->layout->divisor[k];
+                box->weight[dim] = box->layout->stride[k];
+            }
+        }
+    }
+}
+
+static void add_terms(grout_planner *planner, grout_box_plan *box, const grout_view *view) {
+    grout_pool *terms = &planner->plan->terms;
+    box->first_term = terms->count == 0 ? 1 : terms->count;
+    for (uint32_t dim = 0; dim < view->rank; dim++) {
+        for (uint32_t i = 0; i < view->start_term_count[dim]; i++) {
+            uint32_t index = grout_pool__take(terms, planner->plan->heap);
+            if (index == 0) {
+                planner->failed = true;
+                return;
+            }
+            grout_term *term = grout_pool__at(terms, index);
+            term->dimension = dim;
+            term->slot = planner->value_slots[view->start_terms[dim][i]];
+            box->term_count++;
+        }
+    }
+}
+
+/* Home: constant starts as they are, the others at 0. Outside the object there is no shape. */
+static bool set_home(const grout_view *view, grout_box_plan *box) {
+    for (uint32_t dim = 0; dim < box->rank; dim++) {
+        box->home[dim] = view->start_term_count[dim] > 0 ? 0 : box->start[dim];
+        if (box->home[dim] < 0 || box->home[dim] + box->extent[dim] > box->dims[dim]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void add_shape(grout_planner *planner, grout_box_plan *box) {
+    grout_pool *runs = &planner->plan->runs, *pieces = &planner->plan->pieces;
+    int64_t run_count = grout_layout_get_runs(box->layout, box->home, box->extent, NULL, 0);
+    int64_t piece_count =
+        grout_layout_get_pieces(box->layout, box->home, box->extent, box->order, NULL, 0);
+    runs->count = runs->count == 0 ? 1 : runs->count;
+    pieces->count = pieces->count == 0 ? 1 : pieces->count;
+    int64_t runs_end = runs->count + run_count, pieces_end = pieces->count + piece_count;
+    if (runs_end > INT32_MAX || pieces_end > INT32_MAX ||
+        (runs_end > runs->capacity &&
+         !grout_pool__reserve(runs, planner->plan->heap, (uint32_t)(2 * runs_end))) ||
+        (pieces_end > pieces->capacity &&
+         !grout_pool__reserve(pieces, planner->plan->heap, (uint32_t)(2 * pieces_end)))) {
+        planner->failed = true;
+        return;
+    }
+    box->first_run = runs->count;
+    box->run_count = (uint32_t)run_count;
+    box->first_piece = pieces->count;
+    box->piece_count = (uint32_t)piece_count;
+    grout_layout_get_runs(box->layout, box->home, box->extent,
+                          grout_pool__at(runs, box->first_run), run_count);
+    grout_piece *first = grout_pool__at(pieces, box->first_piece);
+    grout_layout_get_pieces(box->layout, box->home, box->extent, box->order, first, piece_count);
+    runs->count = (uint32_t)runs_end;
+    pieces->count = (uint32_t)pieces_end;
+    box->has_shape = true;
+    box->is_uniform_chunks = true;
+    for (int64_t i = 0; i < piece_count; i++) {
+        box->is_uniform_chunks &= first[i].length == CHUNK;
+    }
+}
+
+static void fill_array_box(grout_planner *planner, const grout_view *view, grout_box_plan *box) {
+    box->layout = grout_object_get_layout(planner->module, view->object);
+    memcpy(box->order, view->order, sizeof box->order);
+    box->count = 1;
+    for (uint32_t dim = 0; dim < box->rank; dim++) {
+        box->count *= box->extent[dim];
+    }
+    box->bytes = box->count * box->element_bytes;
+    set_weights(box);
+    if (box->space == GROUT_SPACE_GMEM) {
+        box->param = planner->object_params[view->object] - 1;
+    } else {
+        box->smem_offset = grout_object_get_smem_offset(planner->module, view->object);
+    }
+    if (set_home(view, box)) {
+        add_shape(planner, box);
+    }
+}
+
+uint32_t grout_planner__add_box(grout_planner *planner, const grout_operand *operand,
+                                uint32_t index) {
+    grout_view view;
+    uint32_t result = grout_pool__take(&planner->plan->boxes, planner->plan->heap);
+    if (result == 0 || !grout_module_get_view(planner->module, operand, &view)) {
+        planner->failed = true;
+        return 0;
+    }
+    const grout_object *object = grout_module_get_object(planner->module, view.object);
+    const grout_type *type = grout_object_get_type(planner->module, view.object);
+    grout_box_plan *box = get_box(planner, result);
+    box->object = view.object;
+    box->operand = index;
+    box->space = object->space;
+    box->rank = view.rank;
+    box->dtype = type->dtype;
+    box->is_barrier = object->kind == GROUT_OBJECT_BARRIER;
+    memcpy(box->dims, type->dims, sizeof box->dims);
+    memcpy(box->extent, view.extent, sizeof box->extent);
+    memcpy(box->start, view.start_const, sizeof box->start);
+    add_terms(planner, box, &view);
+    if (box->is_barrier) {
+        box->first_element = planner->object_elements[view.object];
+    } else {
+        box->element_bytes = grout_dtype_get_info(box->dtype)->bytes;
+        fill_array_box(planner, &view, box);
+    }
+    return result;
+}
+
+/* Both lists of pieces cover the same elements in the same order: cut at the ends of either. */
+void grout_planner__add_transfers(grout_planner *planner, uint32_t inst_index) {
+    grout_plan *plan = planner->plan;
+    grout_inst *inst = grout_pool__at(&plan->insts, inst_index);
+    const grout_box_plan *from = get_box(planner, inst->first_box);
+    const grout_box_plan *to = from + 1;
+    const grout_piece *source = grout_pool__at(&plan->pieces, from->first_piece);
+    const grout_piece *destination = grout_pool__at(&plan->pieces, to->first_piece);
+    inst->first_transfer = plan->transfers.count == 0 ? 1 : plan->transfers.count;
+    if (!from->has_shape || !to->has_shape || from->bytes != to->bytes) {
+        return;
+    }
+    int64_t source_done = 0, destination_done = 0, left = from->bytes;
+    while (left > 0) {
+        int64_t length = source->length - source_done;
+        int64_t room = destination->length - destination_done;
+        length = length < room ? length : room;
+        uint32_t index = grout_pool__take(&plan->transfers, plan->heap);
+        if (index == 0) {
+            planner->failed = true;
+            return;
+        }
+        grout_transfer *transfer = grout_pool__at(&plan->transfers, index);
+        *transfer = (grout_transfer){source->offset + source_done,
+                                     destination->offset + destination_done, length};
+        inst->transfer_count++;
+        source_done += length;
+        destination_done += length;
+        left -= length;
+        if (source_done == source->length) {
+            source++;
+            source_done = 0;
+        }
+        if (destination_done == destination->length) {
+            destination++;
+            destination_done = 0;
+        }
+    }
+}

@@ -1,0 +1,30 @@
+/*
+ * tma.h - the engine that makes async copies: issue, and when they take effect.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef GROUT_INTERP_TMA_H
+#define GROUT_INTERP_TMA_H
+
+#include "machine.h"
+
+/* The two copies, in full: faults, events, arrival or bulk group, effects if they are due. */
+void grout_tma__issue_load(grout_machine *machine, uint32_t thread, const grout_inst *inst);
+void grout_tma__issue_store(grout_machine *machine, uint32_t thread, const grout_inst *inst);
+/* Closes the thread's open bulk group. */
+void grout_tma__commit_group(grout_machine *machine, uint32_t thread, const grout_inst *inst);
+
+/* The bytes of a full phase of an element, and of all phases before, land. */
+void grout_tma__land_phases(grout_machine *machine, uint32_t element, uint32_t phase);
+/* The thread's stores of groups up to last have read their sources, and (unless read_only) written. */
+void grout_tma__finish_groups(grout_machine *machine, uint32_t thread, uint32_t last,
+                              bool read_only);
+/* All copies in flight take effect; those that touch the scope's objects or barriers. */
+void grout_tma__finish_all(grout_machine *machine);
+void grout_tma__finish_scope(grout_machine *machine, const grout_scope_plan *scope);
+/* A scheduling point: in random timing some copies take effect. */
+void grout_tma__pass_point(grout_machine *machine);
+/* Frees the record of a load whose phase is over. */
+void grout_tma__forget(grout_machine *machine, uint32_t index);
+
+#endif

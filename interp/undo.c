@@ -1,0 +1,212 @@
+/*
+ * undo.c - a log of stores to SMEM with the bytes that they replaced, newest last.
+ *
+ * The value of a byte as of the newest write that is published to a reader: walk back from the
+ * newest store; an unpublished one is undone; the first published one (or a load's write) settles
+ * the byte. Entries at the old end go when every thread has had them published, or when the log is
+ * full: then the reader sees newer bytes than it need to, which is legal too.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "undo.h"
+
+#include "bits.h"
+
+#include <string.h>
+
+static grout_undo *get_entry(const grout_machine *machine, uint32_t index) {
+    const grout_cta *cta = grout_machine__cta(machine);
+    uint32_t slot = (cta->undo_first + index) % machine->undo_capacity;
+    return (grout_undo *)(void *)machine->undo_entries + slot;
+}
+
+/* Whether a store is published to the engines that a thread starts. */
+static bool is_published(const grout_machine *machine, const grout_undo *entry, uint32_t thread) {
+    const grout_clock_shape *shape = &machine->plan->shape;
+    const uint32_t *published = grout_order__get(shape, grout_machine__clocks(machine, thread),
+                                                 GROUT_ORDER_SMEM);
+    return entry->is_engine != 0 ||
+           published[grout_clock_g(shape, entry->thread)] >= entry->epoch;
+}
+
+static bool is_published_to_all(const grout_machine *machine, const grout_undo *entry) {
+    for (uint32_t i = 0; i < machine->plan->shape.thread_count; i++) {
+        if (grout_machine__thread(machine, i)->state != GROUT_THREAD_EXITED &&
+            !is_published(machine, entry, i)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void drop_first(grout_machine *machine) {
+    grout_cta *cta = grout_machine__cta(machine);
+    cta->undo_first = (cta->undo_first + 1) % machine->undo_capacity;
+    cta->undo_count--;
+}
+
+static void prune(grout_machine *machine) {
+    while (grout_machine__cta(machine)->undo_count > 0 &&
+           is_published_to_all(machine, get_entry(machine, 0))) {
+        drop_first(machine);
+    }
+}
+
+/* Whether bytes [first, first + size) of the ring are used by an entry. */
+static bool is_used(const grout_machine *machine, const grout_undo *entry, uint32_t first,
+                    uint32_t size) {
+    (void)machine;
+    return entry->size > 0 && entry->data < first + size && first < entry->data + entry->size;
+}
+
+/* A place for size bytes of old data; entries in the way are dropped, oldest first. */
+static uint32_t take_data(grout_machine *machine, uint32_t size) {
+    grout_cta *cta = grout_machine__cta(machine);
+    uint32_t first = cta->undo_data_first;
+    if (size > machine->undo_data_size - first) {
+        first = 0;
+    }
+    for (uint32_t i = cta->undo_count; i-- > 0;) {
+        if (is_used(machine, get_entry(machine, i), first, size)) {
+            for (; i + 1 > 0; i--) {
+                drop_first(machine);
+                cta->undo_dropped++;
+            }
+            break;
+        }
+    }
+    cta->undo_data_first = first + size;
+    return first;
+}
+
+static grout_undo *add_entry(grout_machine *machine, const grout_inst *inst, uint32_t box_index,
+                             const grout_box *box) {
+    grout_cta *cta = grout_machine__cta(machine);
+    if (cta->undo_count == machine->undo_capacity) {
+        drop_first(machine);
+        cta->undo_dropped++;
+    }
+    grout_undo *entry = get_entry(machine, cta->undo_count++);
+    memset(entry, 0, sizeof *entry);
+    entry->pc = (uint32_t)(inst - grout_plan__inst(machine->plan, 0));
+    entry->box = box_index;
+    memcpy(entry->start, box->start, sizeof entry->start);
+    return entry;
+}
+
+void grout_undo__note_store(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+                            uint32_t box_index, const grout_box *box) {
+    uint32_t size = (uint32_t)box->plan->bytes;
+    prune(machine);
+    if (size > machine->undo_data_size || box->is_empty) {
+        return;
+    }
+    uint32_t data = take_data(machine, size);
+    grout_undo *entry = add_entry(machine, inst, box_index, box);
+    entry->thread = thread;
+    entry->epoch = grout_machine__clocks(machine, thread)[grout_clock_x(&machine->plan->shape, thread)];
+    entry->data = data;
+    entry->size = size;
+    grout_box__gather(machine, box, machine->undo_data + data);
+}
+
+void grout_undo__note_load(grout_machine *machine, const grout_inst *inst, uint32_t box_index,
+                           const grout_box *box) {
+    prune(machine);
+    if (grout_machine__cta(machine)->undo_count > 0 && !box->is_empty) {
+        add_entry(machine, inst, box_index, box)->is_engine = 1;
+    }
+}
+
+/* ---- capture ----------------------------------------------------------------------------------- */
+
+/* One walk over a box's pieces, at SMEM addresses. */
+typedef struct capture_walk {
+    grout_machine *machine;
+    int64_t object;      /* address of the object's first byte */
+    int64_t element_bytes;
+    const uint8_t *old;  /* of an unpublished store; NULL: it settles its bytes */
+    uint8_t *linear, *stale;
+    int64_t low, high;   /* addresses that matter */
+    bool found;
+} capture_walk;
+
+static void apply_piece(void *payload, const grout_piece *piece) {
+    capture_walk *walk = payload;
+    int64_t address = walk->object + piece->offset;
+    const uint8_t *old = walk->old == NULL ? NULL : walk->old + piece->element * walk->element_bytes;
+    for (int64_t i = 0; i < piece->length; i++) {
+        int64_t at = address + i;
+        if (at < walk->low || at >= walk->high || grout_bits__get(walk->machine->image_settled, at)) {
+            continue;
+        }
+        if (old == NULL) {
+            grout_bits__set(walk->machine->image_settled, at, 1);
+        } else {
+            walk->machine->image[at] = old[i];
+            grout_bits__set(walk->machine->image_stale, at, 1);
+        }
+    }
+}
+
+static void read_piece(void *payload, const grout_piece *piece) {
+    capture_walk *walk = payload;
+    int64_t first = piece->element * walk->element_bytes;
+    for (int64_t i = 0; i < piece->length; i++) {
+        int64_t at = walk->object + piece->offset + i;
+        bool is_stale = grout_bits__get(walk->machine->image_stale, at);
+        walk->stale[first + i] = is_stale ? 1 : 0;
+        walk->found |= is_stale;
+        if (is_stale) {
+            walk->linear[first + i] = walk->machine->image[at];
+        }
+    }
+}
+
+static void get_range(const grout_box *box, int64_t *low, int64_t *high) {
+    *low = box->plan->smem_offset;
+    *high = *low + box->plan->layout->bytes;
+}
+
+static bool has_overlap(const grout_machine *machine, const grout_undo *entry, int64_t low,
+                        int64_t high) {
+    const grout_inst *inst = grout_plan__inst(machine->plan, entry->pc);
+    const grout_box_plan *plan = grout_plan__box(machine->plan, inst, entry->box);
+    return plan->smem_offset < high && low < plan->smem_offset + plan->layout->bytes;
+}
+
+bool grout_undo__capture(grout_machine *machine, uint32_t thread, const grout_box *box,
+                         uint8_t *linear, uint8_t *stale) {
+    uint32_t count = grout_machine__cta(machine)->undo_count;
+    bool is_needed = false;
+    capture_walk walk = {.machine = machine, .linear = linear, .stale = stale};
+    get_range(box, &walk.low, &walk.high);
+    for (uint32_t i = 0; i < count && !is_needed; i++) {
+        const grout_undo *entry = get_entry(machine, i);
+        is_needed = has_overlap(machine, entry, walk.low, walk.high) &&
+                    !is_published(machine, entry, thread);
+    }
+    if (!is_needed || box->is_empty) {
+        return false;
+    }
+    int64_t words = grout_bits__get_word_count(machine->plan->smem_bytes);
+    memset(machine->image_stale, 0, (size_t)words * sizeof(uint64_t));
+    memset(machine->image_settled, 0, (size_t)words * sizeof(uint64_t));
+    for (uint32_t i = count; i-- > 0;) {
+        const grout_undo *entry = get_entry(machine, i);
+        if (!has_overlap(machine, entry, walk.low, walk.high)) {
+            continue;
+        }
+        const grout_inst *inst = grout_plan__inst(machine->plan, entry->pc);
+        const grout_box_plan *plan = grout_plan__box(machine->plan, inst, entry->box);
+        grout_box other = grout_box__place(machine, plan, entry->start);
+        walk.object = plan->smem_offset;
+        walk.element_bytes = plan->element_bytes;
+        walk.old = is_published(machine, entry, thread) ? NULL : machine->undo_data + entry->data;
+        grout_box__visit(machine, &other, apply_piece, &walk);
+    }
+    walk.object = box->plan->smem_offset;
+    walk.element_bytes = box->plan->element_bytes;
+    grout_box__visit(machine, box, read_piece, &walk);
+    return walk.found;
+}

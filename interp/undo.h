@@ -1,0 +1,28 @@
+/*
+ * undo.h - what an engine sees of SMEM when plain stores have not been published to it: the bytes
+ * as they were before.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef GROUT_INTERP_UNDO_H
+#define GROUT_INTERP_UNDO_H
+
+#include "memory.h"
+
+#define GROUT_UNDO_ENTRIES 128
+
+/* A thread is about to store to an SMEM box: keeps the bytes it overwrites. */
+void grout_undo__note_store(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+                            uint32_t box_index, const grout_box *box);
+/* A load was issued over an SMEM box: earlier stores there no longer matter. */
+void grout_undo__note_load(grout_machine *machine, const grout_inst *inst, uint32_t box_index,
+                           const grout_box *box);
+/*
+ * The bytes of a box that an engine reads at the word of a thread and that are not published to it:
+ * writes their old values to linear and 1 to stale, one byte each for a byte of the box. Returns
+ * whether there are any; if not, nothing is written.
+ */
+bool grout_undo__capture(grout_machine *machine, uint32_t thread, const grout_box *box,
+                         uint8_t *linear, uint8_t *stale);
+
+#endif

@@ -1,0 +1,173 @@
+/* accessors.c - reading a module.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "module.h"
+
+#include <string.h>
+
+uint32_t grout_module_get_kernel_count(const grout_module *module) {
+    return module->kernels.count;
+}
+
+uint32_t grout_module_get_const_count(const grout_module *module) {
+    return module->consts.count;
+}
+
+uint32_t grout_module_get_require_count(const grout_module *module) {
+    return module->requires_.count;
+}
+
+uint32_t grout_module_get_op_count(const grout_module *module) {
+    return module->ops.count;
+}
+
+uint32_t grout_module_get_value_count(const grout_module *module) {
+    return module->values.count;
+}
+
+uint32_t grout_module_get_object_count(const grout_module *module) {
+    return module->objects.count;
+}
+
+uint32_t grout_module_get_block_count(const grout_module *module) {
+    return module->blocks.count;
+}
+
+uint32_t grout_module_get_expr_count(const grout_module *module) {
+    return module->exprs.count;
+}
+
+const grout_kernel *grout_module_get_kernel(const grout_module *module, grout_kernel_id id) {
+    return GROUT_TABLE_AT(module->kernels, grout_kernel, id);
+}
+
+const grout_param *grout_module_get_param(const grout_module *module, const grout_kernel *kernel,
+                                          uint32_t index) {
+    return GROUT_TABLE_AT(module->params, grout_param, kernel->first_param + index);
+}
+
+const grout_const *grout_module_get_const(const grout_module *module, grout_const_id id) {
+    return GROUT_TABLE_AT(module->consts, grout_const, id);
+}
+
+const grout_require *grout_module_get_require(const grout_module *module, uint32_t id) {
+    return GROUT_TABLE_AT(module->requires_, grout_require, id);
+}
+
+const grout_op *grout_module_get_op(const grout_module *module, grout_op_id id) {
+    return GROUT_TABLE_AT(module->ops, grout_op, id);
+}
+
+const grout_operand *grout_module_get_operand(const grout_module *module, const grout_op *op,
+                                              uint32_t index) {
+    return GROUT_TABLE_AT(module->operands, grout_operand, op->first_operand + index);
+}
+
+const grout_attr_value *grout_module_find_attr(const grout_module *module, const grout_op *op,
+                                               grout_attr attr) {
+    for (uint32_t i = 0; i < op->attr_count; i++) {
+        const grout_attr_value *value =
+            GROUT_TABLE_AT(module->attrs, grout_attr_value, op->first_attr + i);
+        if (value->attr == attr) {
+            return value;
+        }
+    }
+    return NULL;
+}
+
+const grout_value *grout_module_get_value(const grout_module *module, grout_value_id id) {
+    return GROUT_TABLE_AT(module->values, grout_value, id);
+}
+
+const grout_block *grout_module_get_block(const grout_module *module, grout_block_id id) {
+    return GROUT_TABLE_AT(module->blocks, grout_block, id);
+}
+
+const grout_object *grout_module_get_object(const grout_module *module, grout_object_id id) {
+    return GROUT_TABLE_AT(module->objects, grout_object, id);
+}
+
+const grout_ref *grout_module_get_ref(const grout_module *module, grout_ref_id id) {
+    return GROUT_TABLE_AT(module->refs, grout_ref, id);
+}
+
+const grout_ref_step *grout_module_get_ref_step(const grout_module *module, const grout_ref *ref,
+                                                uint32_t index) {
+    return GROUT_TABLE_AT(module->ref_steps, grout_ref_step, ref->first_step + index);
+}
+
+const grout_index *grout_module_get_index(const grout_module *module, const grout_ref_step *step,
+                                          uint32_t index) {
+    return GROUT_TABLE_AT(module->indices, grout_index, step->first + index);
+}
+
+const grout_expr *grout_module_get_expr(const grout_module *module, grout_expr_id id) {
+    return GROUT_TABLE_AT(module->exprs, grout_expr, id);
+}
+
+const grout_written_type *grout_module_get_written_type(const grout_module *module,
+                                                        const grout_op *op) {
+    return op->written_type == 0
+               ? NULL
+               : GROUT_TABLE_AT(module->types, grout_written_type, op->written_type);
+}
+
+const grout_trivia *grout_module_get_trivia(const grout_module *module, grout_trivia_id id) {
+    return GROUT_TABLE_AT(module->trivia, grout_trivia, id);
+}
+
+const grout_loc *grout_module_get_loc(const grout_module *module, grout_loc_id id) {
+    return GROUT_TABLE_AT(module->locs, grout_loc, id);
+}
+
+const char *grout_module_get_string(const grout_module *module, grout_string_id id) {
+    return module->string_bytes + *GROUT_TABLE_AT(module->strings, uint32_t, id);
+}
+
+grout_place grout_module_get_place(const grout_module *module, grout_loc_id id) {
+    if (id == 0) {
+        return (grout_place){0};
+    }
+    const grout_loc *loc = grout_module_get_loc(module, id);
+    return (grout_place){grout_module_get_string(module, loc->file), loc->line, loc->column,
+                         loc->length};
+}
+
+grout_kernel_id grout_module_find_kernel(const grout_module *module, const char *name) {
+    grout_string_id id = grout_module__find_string(module, name, strlen(name));
+    for (uint32_t i = 1; id != 0 && i < module->kernels.count; i++) {
+        if (grout_module_get_kernel(module, i)->name == id) {
+            return i;
+        }
+    }
+    return 0;
+}
+
+grout_const_id grout_module_find_const(const grout_module *module, const char *name) {
+    grout_string_id id = grout_module__find_string(module, name, strlen(name));
+    for (uint32_t i = 1; id != 0 && i < module->consts.count; i++) {
+        if (grout_module_get_const(module, i)->name == id) {
+            return i;
+        }
+    }
+    return 0;
+}
+
+uint32_t grout_module_find_param(const grout_module *module, const grout_kernel *kernel,
+                                 const char *name) {
+    grout_string_id id = grout_module__find_string(module, name, strlen(name));
+    for (uint32_t i = 0; id != 0 && i < kernel->param_count; i++) {
+        const grout_param *param = grout_module_get_param(module, kernel, i);
+        if (grout_module_get_value(module, param->value)->name == id) {
+            return i;
+        }
+    }
+    return UINT32_MAX;
+}
+
+void grout_module_add_sources(const grout_module *module, grout_diags *diags) {
+    for (uint32_t i = 1; i < module->sources.count; i++) {
+        const grout_source *source = GROUT_TABLE_AT(module->sources, grout_source, i);
+        grout_diags_add_source(diags, grout_module_get_string(module, source->file), source->text,
+                               source->size);
+    }
+}

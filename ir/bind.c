@@ -1,0 +1,428 @@
+/* bind.c - from a symbolic module to a bound one: defines, sizes, types, memory.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "bound.h"
+
+#include "alloc.h"
+#include "layout.h"
+#include "suggest.h"
+#include "type.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <string.h>
+
+bool grout_binding__report(grout_binding *binding, grout_diag_code code, grout_loc_id loc,
+                           const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    grout_diags_add_list(binding->diags, code, grout_module_get_place(binding->module, loc), format,
+                         arguments);
+    va_end(arguments);
+    binding->ok = false;
+    return false;
+}
+
+void *grout_binding__new(grout_binding *binding, size_t count, size_t size) {
+    void *items = grout__calloc(count, size);
+    if (items == NULL) {
+        binding->ok = grout_diags_add_oom(binding->diags);
+    }
+    return items;
+}
+
+/* ---- defines --------------------------------------------------------------------------------- */
+
+static const char *get_origin(const grout_define *define) {
+    return define->origin == NULL ? "-D" : define->origin;
+}
+
+static void report_unknown_define(grout_binding *binding, const grout_define *define) {
+    const grout_module *module = binding->module;
+    grout_suggestion suggestion = grout_suggest__begin(define->name, strlen(define->name));
+    for (uint32_t id = 1; id < module->consts.count; id++) {
+        const grout_const *constant = GROUT_TABLE_AT(module->consts, grout_const, id);
+        grout_suggest__offer(&suggestion, grout_module_get_string(module, constant->name));
+    }
+    grout_binding__report(binding, GROUT_DIAG_UNKNOWN_DEFINE, 0, "%s gives '%s', and the file has no "
+                          "const of this name", get_origin(define), define->name);
+    if (suggestion.best != NULL) {
+        grout_diags_help(binding->diags, "did you mean '%s'?", suggestion.best);
+    }
+}
+
+/* Whether the const, as written, is a truth value: 'true', a comparison, or a name of one. */
+static bool is_condition(const grout_module *module, grout_expr_id id) {
+    for (uint32_t step = 0; step < module->consts.count; step++) {
+        const grout_expr *expr = grout_module_get_expr(module, id);
+        if (expr->kind != GROUT_EXPR_NAME) {
+            return expr->kind == GROUT_EXPR_BOOL ||
+                   (expr->kind == GROUT_EXPR_BINARY && expr->operator_ >= GROUT_EXPR_EQ &&
+                    expr->operator_ <= GROUT_EXPR_GE);
+        }
+        id = grout_module_get_const(module, expr->constant)->expr;
+    }
+    return false;
+}
+
+/* The literal that takes the place of a const's value; kind NONE after a report. */
+static grout_expr make_literal(grout_binding *binding, const grout_define *define,
+                               const grout_const *constant) {
+    const grout_expr *written = grout_module_get_expr(binding->module, constant->expr);
+    grout_expr literal = {.kind = GROUT_EXPR_INT, .loc = written->loc};
+    literal.u.integer = define->integer;
+    if (define->is_float) {
+        literal.kind = GROUT_EXPR_FLOAT;
+        literal.u.number = define->number;
+    }
+    if (define->is_float && !constant->is_f32) {
+        grout_binding__report(binding, GROUT_DIAG_CONST_TYPE, constant->loc,
+                              "%s gives const '%s' the value %g, and it is an integer",
+                              get_origin(define), define->name, define->number);
+        literal.kind = GROUT_EXPR_NONE;
+    } else if (is_condition(binding->module, constant->expr)) {
+        literal.kind = GROUT_EXPR_BOOL;
+        if (define->integer != 0 && define->integer != 1) {
+            grout_binding__report(binding, GROUT_DIAG_CONST_TYPE, constant->loc,
+                                  "%s gives const '%s' the value %" PRId64
+                                  ", and it is a truth value: 0 or 1",
+                                  get_origin(define), define->name, define->integer);
+            literal.kind = GROUT_EXPR_NONE;
+        }
+    }
+    return literal;
+}
+
+static bool is_same_value(const grout_define *a, const grout_define *b) {
+    return a->is_float == b->is_float && (a->is_float ? a->number == b->number
+                                                      : a->integer == b->integer);
+}
+
+/* The first define of the same name before this one, or NULL. */
+static const grout_define *find_earlier(const grout_binding *binding, size_t index) {
+    for (size_t k = 0; k < index; k++) {
+        if (strcmp(binding->defines[k].name, binding->defines[index].name) == 0) {
+            return &binding->defines[k];
+        }
+    }
+    return NULL;
+}
+
+static void apply_define(grout_binding *binding, size_t index) {
+    const grout_define *define = &binding->defines[index];
+    const grout_define *earlier = find_earlier(binding, index);
+    grout_module *module = binding->module;
+    grout_const_id id = grout_module_find_const(module, define->name);
+    if (id == 0) {
+        report_unknown_define(binding, define);
+        return;
+    }
+    grout_const *constant = GROUT_TABLE_AT(module->consts, grout_const, id);
+    if (earlier != NULL) {
+        if (!is_same_value(earlier, define)) {
+            grout_binding__report(binding, GROUT_DIAG_SHAPE_CONFLICT, constant->loc,
+                                  "const '%s' is %" PRId64 " by %s and %" PRId64 " by %s",
+                                  define->name, earlier->integer, get_origin(earlier),
+                                  define->integer, get_origin(define));
+        }
+        return;
+    }
+    grout_expr literal = make_literal(binding, define, constant);
+    uint32_t expr = literal.kind == GROUT_EXPR_NONE ? 0 : grout_table__add(&module->exprs, 1);
+    if (expr != 0) {
+        *GROUT_TABLE_AT(module->exprs, grout_expr, expr) = literal;
+        constant->expr = expr;
+    } else if (literal.kind != GROUT_EXPR_NONE) {
+        binding->ok = grout_diags_add_oom(binding->diags);
+    }
+}
+
+/* ---- operands of their own ------------------------------------------------------------------- */
+
+/*
+ * An expression that two operands share (a builder may give its id twice) can have two element
+ * types; the second gets a copy.
+ */
+static void separate_operand(grout_binding *binding, bool *is_taken, uint32_t count,
+                             grout_operand *operand) {
+    grout_module *module = binding->module;
+    if (operand->kind != GROUT_OPERAND_EXPR || operand->id >= count) {
+        return;
+    }
+    if (!is_taken[operand->id]) {
+        is_taken[operand->id] = true;
+        return;
+    }
+    uint32_t copy = grout_table__add(&module->exprs, 1);
+    if (copy == 0) {
+        binding->ok = grout_diags_add_oom(binding->diags);
+        return;
+    }
+    *GROUT_TABLE_AT(module->exprs, grout_expr, copy) =
+        *GROUT_TABLE_AT(module->exprs, grout_expr, operand->id);
+    operand->id = copy;
+}
+
+static void separate_operands(grout_binding *binding) {
+    grout_module *module = binding->module;
+    uint32_t count = module->exprs.count;
+    bool *is_taken = grout_binding__new(binding, count, sizeof *is_taken);
+    if (is_taken == NULL) {
+        return;
+    }
+    for (uint32_t id = 1; id < module->consts.count; id++) {
+        is_taken[GROUT_TABLE_AT(module->consts, grout_const, id)->expr] = true;
+    }
+    for (uint32_t id = 1; id < module->operands.count; id++) {
+        separate_operand(binding, is_taken, count,
+                         GROUT_TABLE_AT(module->operands, grout_operand, id));
+    }
+    for (uint32_t id = 1; id < module->indices.count; id++) {
+        separate_operand(binding, is_taken, count,
+                         &GROUT_TABLE_AT(module->indices, grout_index, id)->start);
+    }
+    grout__free(is_taken);
+}
+
+/* ---- objects --------------------------------------------------------------------------------- */
+
+static int64_t get_integer(const grout_binding *binding, grout_expr_id id) {
+    return binding->bound->expr_values[id].integer;
+}
+
+/* The dimensions of an object: each positive, and all together not too large. */
+static bool bind_dims(grout_binding *binding, const grout_object *object, grout_type *type) {
+    bool is_barrier = object->kind == GROUT_OBJECT_BARRIER;
+    int64_t bytes = is_barrier ? 8 : grout_dtype_get_info((grout_dtype)object->type.dtype)->bytes;
+    int64_t max = object->space == GROUT_SPACE_GMEM ? GROUT_GMEM_MAX : GROUT_SMEM_MAX;
+    grout_value_text name = grout_value__get_text(binding->module, object->value, "the object");
+    type->rank = object->type.rank;
+    for (uint32_t dim = 0; dim < type->rank; dim++) {
+        grout_expr_id expr = object->type.dims[dim];
+        int64_t size = get_integer(binding, expr);
+        grout_loc_id loc = grout_module_get_expr(binding->module, expr)->loc;
+        if (size < 1) {
+            return grout_binding__report(binding, GROUT_DIAG_BAD_DIMENSION, loc,
+                                         "dimension %" PRIu32 " of %s is %" PRId64
+                                         ", and has to be at least 1",
+                                         dim, name.chars, size);
+        }
+        if (size > GROUT_DIM_MAX || __builtin_mul_overflow(bytes, size, &bytes) || bytes > max) {
+            return grout_binding__report(binding, GROUT_DIAG_BAD_DIMENSION, loc,
+                                         "%s is too large: at most %d elements a dimension and "
+                                         "%" PRId64 " bytes in all",
+                                         name.chars, GROUT_DIM_MAX, max);
+        }
+        type->dims[dim] = size;
+    }
+    return true;
+}
+
+static bool bind_transpose(grout_binding *binding, const grout_object *object,
+                           grout_layout_spec *spec) {
+    bool is_taken[GROUT_RANK_MAX] = {false};
+    spec->has_transpose = object->transpose_rank > 0;
+    if (!spec->has_transpose) {
+        return true;
+    }
+    if (object->transpose_rank != spec->rank) {
+        return grout_binding__report(binding, GROUT_DIAG_BAD_TRANSFORM, object->loc,
+                                     "transpose lists %d dimensions of the %d of the array",
+                                     object->transpose_rank, spec->rank);
+    }
+    for (uint32_t k = 0; k < spec->rank; k++) {
+        int64_t dim = get_integer(binding, object->transpose[k]);
+        grout_loc_id loc = grout_module_get_expr(binding->module, object->transpose[k])->loc;
+        if (dim < 0 || dim >= spec->rank || is_taken[dim]) {
+            grout_binding__report(binding, GROUT_DIAG_BAD_TRANSFORM, loc,
+                                  "transpose takes each of the dimensions 0 to %d once, and %" PRId64
+                                  " %s",
+                                  spec->rank - 1, dim,
+                                  dim < 0 || dim >= spec->rank ? "is none" : "stands twice");
+            return false;
+        }
+        is_taken[dim] = true;
+        spec->permutation[k] = (uint8_t)dim;
+    }
+    return true;
+}
+
+static bool bind_tile(grout_binding *binding, const grout_object *object, grout_layout_spec *spec) {
+    spec->tile_rank = object->tile_rank;
+    if (spec->tile_rank > spec->rank) {
+        return grout_binding__report(binding, GROUT_DIAG_BAD_TRANSFORM, object->loc,
+                                     "a tile of %d dimensions for an array of %d", spec->tile_rank,
+                                     spec->rank);
+    }
+    for (uint32_t k = 0; k < spec->tile_rank; k++) {
+        uint32_t stored = spec->rank - spec->tile_rank + k;
+        uint32_t dim = spec->has_transpose ? spec->permutation[stored] : stored;
+        int64_t size = get_integer(binding, object->tile[k]);
+        grout_loc_id loc = grout_module_get_expr(binding->module, object->tile[k])->loc;
+        if (size < 1 || spec->dims[dim] % size != 0) {
+            grout_binding__report(binding, GROUT_DIAG_BAD_TRANSFORM, loc,
+                                  "a tile of %" PRId64 " does not divide dimension %" PRIu32
+                                  ", which has %" PRId64 " elements",
+                                  size, dim, spec->dims[dim]);
+            return false;
+        }
+        spec->tile[k] = size;
+    }
+    return true;
+}
+
+/* A swizzle permutes the chunks of rows of its own width: the rows of the tile have to be those. */
+static bool bind_swizzle(grout_binding *binding, const grout_object *object,
+                         grout_layout_spec *spec) {
+    if (object->swizzle == 0) {
+        return true;
+    }
+    int64_t width = get_integer(binding, object->swizzle);
+    grout_loc_id loc = grout_module_get_expr(binding->module, object->swizzle)->loc;
+    if (width != 32 && width != 64 && width != 128) {
+        return grout_binding__report(binding, GROUT_DIAG_BAD_TRANSFORM, loc,
+                                     "a swizzle of %" PRId64 " bytes: there are 32, 64 and 128",
+                                     width);
+    }
+    uint32_t last = spec->rank - 1u;
+    uint32_t dim = spec->has_transpose ? spec->permutation[last] : last;
+    int64_t inner = spec->rank == 0 ? 1
+                    : spec->tile_rank > 0 ? spec->tile[spec->tile_rank - 1]
+                                          : spec->dims[dim];
+    if (inner * spec->element_bytes != width) {
+        grout_binding__report(binding, GROUT_DIAG_BAD_TRANSFORM, loc,
+                              "swizzle(%" PRId64 ") needs rows of %" PRId64
+                              " bytes, and the innermost %" PRId64 " elements of %d bytes are "
+                              "%" PRId64,
+                              width, width, inner, spec->element_bytes,
+                              inner * spec->element_bytes);
+        grout_diags_help(binding->diags, "tile(.., %" PRId64 ") gives rows of %" PRId64 " bytes",
+                         width / spec->element_bytes, width);
+        return false;
+    }
+    spec->swizzle = (uint32_t)width;
+    return true;
+}
+
+static bool bind_object(grout_binding *binding, grout_object_id id) {
+    const grout_object *object = grout_module_get_object(binding->module, id);
+    bool is_barrier = object->kind == GROUT_OBJECT_BARRIER;
+    grout_bound *bound = binding->bound;
+    grout_type type = {.kind = is_barrier ? GROUT_TYPE_BARRIER : GROUT_TYPE_REF,
+                       .dtype = is_barrier ? GROUT_DTYPE_NONE : object->type.dtype,
+                       .space = object->space};
+    bound->object_offsets[id] = -1;
+    if (!bind_dims(binding, object, &type)) {
+        return false;
+    }
+    grout_layout_spec spec = {.rank = type.rank, .element_bytes = 8};
+    if (!is_barrier) {
+        spec.element_bytes = grout_dtype_get_info((grout_dtype)type.dtype)->bytes;
+    }
+    memcpy(spec.dims, type.dims, sizeof spec.dims);
+    if (!bind_transpose(binding, object, &spec) || !bind_tile(binding, object, &spec) ||
+        !bind_swizzle(binding, object, &spec)) {
+        return false;
+    }
+    int64_t arrivals = object->arrivals == 0 ? 1 : get_integer(binding, object->arrivals);
+    bound->object_arrivals[id] = arrivals < 0 || arrivals > INT32_MAX ? 0 : (uint32_t)arrivals;
+    bound->object_layouts[id] = grout_layout__make(&spec);
+    bound->object_types[id] = type;
+    bound->value_types[object->value] = type;
+    return true;
+}
+
+/* ---- the launch ------------------------------------------------------------------------------ */
+
+/* Sizes out of range are the verifier's; here they only must not overflow. */
+static void bind_axes(grout_binding *binding, grout_kernel_id id) {
+    const grout_kernel *kernel = grout_module_get_kernel(binding->module, id);
+    struct grout_kernel_bound *bound = &binding->bound->kernels[id];
+    int64_t grid = 1, threads = 1;
+    for (uint32_t k = 0; k < kernel->axis_count; k++) {
+        int64_t size = get_integer(binding, kernel->axes[k].size);
+        int64_t *product = kernel->axes[k].kind == GROUT_AXIS_THREADS ? &threads : &grid;
+        bound->axis_sizes[k] = size;
+        if (size < 0 || __builtin_mul_overflow(*product, size, product)) {
+            *product = INT64_MAX;
+        }
+    }
+    bound->grid_size = grid;
+    bound->thread_count = threads > UINT32_MAX ? UINT32_MAX : (uint32_t)threads;
+}
+
+/* ---- all of it ------------------------------------------------------------------------------- */
+
+static bool make_tables(grout_binding *binding) {
+    const grout_module *module = binding->module;
+    grout_bound *bound = grout_binding__new(binding, 1, sizeof *bound);
+    if (bound == NULL) {
+        return false;
+    }
+    binding->bound = binding->module->bound = bound;
+    size_t exprs = module->exprs.count, values = module->values.count;
+    size_t objects = module->objects.count, kernels = module->kernels.count;
+    bound->expr_values = grout_binding__new(binding, exprs, sizeof *bound->expr_values);
+    bound->expr_dtypes = grout_binding__new(binding, exprs, sizeof *bound->expr_dtypes);
+    bound->value_types = grout_binding__new(binding, values, sizeof *bound->value_types);
+    bound->object_types = grout_binding__new(binding, objects, sizeof *bound->object_types);
+    bound->object_layouts = grout_binding__new(binding, objects, sizeof *bound->object_layouts);
+    bound->object_offsets = grout_binding__new(binding, objects, sizeof *bound->object_offsets);
+    bound->object_arrivals = grout_binding__new(binding, objects, sizeof *bound->object_arrivals);
+    bound->kernel_smem_bytes =
+        grout_binding__new(binding, kernels, sizeof *bound->kernel_smem_bytes);
+    bound->kernels = grout_binding__new(binding, kernels, sizeof *bound->kernels);
+    return binding->ok;
+}
+
+static void bind_kernels(grout_binding *binding) {
+    const grout_module *module = binding->module;
+    binding->value_scopes =
+        grout_binding__new(binding, module->values.count, sizeof *binding->value_scopes);
+    binding->open_blocks =
+        grout_binding__new(binding, module->blocks.count, sizeof *binding->open_blocks);
+    if (binding->value_scopes == NULL || binding->open_blocks == NULL) {
+        return;
+    }
+    for (uint32_t id = 1; id < module->objects.count; id++) {
+        bind_object(binding, id);
+    }
+    for (uint32_t id = 1; id < module->kernels.count; id++) {
+        bind_axes(binding, id);
+        grout_infer__kernel(binding, id);
+        grout_smem_plan__kernel(binding, id);
+    }
+}
+
+static void bind_all(grout_binding *binding) {
+    for (size_t k = 0; k < binding->define_count; k++) {
+        apply_define(binding, k);
+    }
+    separate_operands(binding);
+    if (!binding->ok || !make_tables(binding)) {
+        return;
+    }
+    grout_fold__module(binding);
+    if (binding->ok) {
+        bind_kernels(binding);
+    }
+}
+
+grout_module *grout_module_bind(const grout_module *symbolic, const grout_define *defines,
+                                size_t define_count, grout_diags *diags) {
+    grout_binding binding = {
+        .diags = diags, .defines = defines, .define_count = define_count, .ok = true};
+    grout_module_add_sources(symbolic, diags);
+    binding.module = grout_module__clone(symbolic);
+    if (binding.module == NULL) {
+        grout_diags_add_oom(diags);
+        return NULL;
+    }
+    bind_all(&binding);
+    grout__free(binding.value_scopes);
+    grout__free(binding.open_blocks);
+    if (!binding.ok) {
+        grout_module_free(binding.module);
+        return NULL;
+    }
+    return binding.module;
+}

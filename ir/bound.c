@@ -1,0 +1,162 @@
+/* bound.c - what a bound module answers.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "bound.h"
+
+#include <stdio.h>
+#include "alloc.h"
+
+bool grout_module_is_bound(const grout_module *module) {
+    return module->bound != NULL;
+}
+
+void grout_bound__free(grout_bound *bound) {
+    if (bound == NULL) {
+        return;
+    }
+    grout__free(bound->expr_values);
+    grout__free(bound->value_types);
+    grout__free(bound->object_types);
+    grout__free(bound->object_layouts);
+    grout__free(bound->object_offsets);
+    grout__free(bound->object_arrivals);
+    grout__free(bound->expr_dtypes);
+    grout__free(bound->kernel_smem_bytes);
+    grout__free(bound->kernels);
+    grout__free(bound);
+}
+
+const grout_type *grout_module_get_type(const grout_module *module, grout_value_id id) {
+    return &module->bound->value_types[id];
+}
+
+grout_dtype grout_module_get_operand_dtype(const grout_module *module,
+                                           const grout_operand *operand) {
+    return (grout_dtype)grout_module_get_operand_type(module, operand).dtype;
+}
+
+grout_type grout_module_get_operand_type(const grout_module *module,
+                                         const grout_operand *operand) {
+    grout_type none = {.kind = GROUT_TYPE_NONE};
+    grout_view view;
+    switch ((grout_operand_kind)operand->kind) {
+    case GROUT_OPERAND_VALUE:
+        return module->bound->value_types[operand->id];
+    case GROUT_OPERAND_EXPR:
+        return (grout_type){.kind = GROUT_TYPE_SCALAR,
+                            .dtype = module->bound->expr_dtypes[operand->id]};
+    case GROUT_OPERAND_REF:
+        return grout_module_get_view(module, operand, &view) ? grout_view__get_type(module, &view)
+                                                             : none;
+    case GROUT_OPERAND_NONE:
+    case GROUT_OPERAND_STRING:
+    case GROUT_OPERAND_AXIS:
+        break;
+    }
+    return none;
+}
+
+grout_expr_value grout_module_get_expr_value(const grout_module *module, grout_expr_id id) {
+    return module->bound->expr_values[id];
+}
+
+const grout_type *grout_object_get_type(const grout_module *module, grout_object_id id) {
+    return &module->bound->object_types[id];
+}
+
+const grout_layout *grout_object_get_layout(const grout_module *module, grout_object_id id) {
+    return &module->bound->object_layouts[id];
+}
+
+int64_t grout_object_get_smem_offset(const grout_module *module, grout_object_id id) {
+    return module->bound->object_offsets[id];
+}
+
+uint32_t grout_object_get_arrivals(const grout_module *module, grout_object_id id) {
+    return module->bound->object_arrivals[id];
+}
+
+int64_t grout_kernel_get_smem_bytes(const grout_module *module, grout_kernel_id id) {
+    return module->bound->kernel_smem_bytes[id];
+}
+
+int64_t grout_kernel_get_axis_size(const grout_module *module, grout_kernel_id id,
+                                   uint32_t axis_index) {
+    return module->bound->kernels[id].axis_sizes[axis_index];
+}
+
+int64_t grout_kernel_get_grid_size(const grout_module *module, grout_kernel_id id) {
+    return module->bound->kernels[id].grid_size;
+}
+
+uint32_t grout_kernel_get_thread_count(const grout_module *module, grout_kernel_id id) {
+    return module->bound->kernels[id].thread_count;
+}
+
+int64_t grout_op_get_attr_integer(const grout_module *module, const grout_op *op, grout_attr attr,
+                                  int64_t fallback) {
+    const grout_attr_value *value = grout_module_find_attr(module, op, attr);
+    return value == NULL || value->expr == 0 ? fallback
+                                             : module->bound->expr_values[value->expr].integer;
+}
+
+void grout_object__get_tiles(const grout_module *module, grout_object_id id,
+                             int64_t tiles_out[GROUT_RANK_MAX]) {
+    const grout_object *object = grout_module_get_object(module, id);
+    const grout_expr_value *values = module->bound->expr_values;
+    for (uint32_t dim = 0; dim < GROUT_RANK_MAX; dim++) {
+        tiles_out[dim] = 1;
+    }
+    for (uint32_t k = 0; k < object->tile_rank; k++) {
+        uint32_t stored = (uint32_t)object->type.rank - object->tile_rank + k;
+        int64_t dim = object->transpose_rank == 0 ? (int64_t)stored
+                                                  : values[object->transpose[stored]].integer;
+        tiles_out[dim] = values[object->tile[k]].integer;
+    }
+}
+
+grout_value_text grout_value__get_text(const grout_module *module, grout_value_id id,
+                                       const char *fallback) {
+    grout_value_text text;
+    const grout_value *value = grout_module_get_value(module, id);
+    if (value->name == 0) {
+        snprintf(text.chars, sizeof text.chars, "%s", fallback);
+    } else {
+        snprintf(text.chars, sizeof text.chars, "'%%%s'",
+                 grout_module_get_string(module, value->name));
+    }
+    return text;
+}
+
+/* The first operation of the blocks first .. first+count-1 that has any. */
+static grout_op_id find_first_op(const grout_module *module, grout_block_id first, uint32_t count) {
+    for (uint32_t k = 0; k < count; k++) {
+        grout_op_id op = grout_module_get_block(module, first + k)->first;
+        if (op != 0) {
+            return op;
+        }
+    }
+    return 0;
+}
+
+grout_op_id grout_kernel__get_first_op(const grout_module *module, grout_kernel_id kernel) {
+    return find_first_op(module, grout_module_get_kernel(module, kernel)->body, 1);
+}
+
+grout_op_id grout_kernel__get_next_op(const grout_module *module, grout_op_id id) {
+    const grout_op *op = grout_module_get_op(module, id);
+    grout_op_id next = find_first_op(module, op->first_block, op->block_count);
+    while (next == 0) {
+        if (op->next != 0) {
+            return op->next;
+        }
+        const grout_block *block = grout_module_get_block(module, op->parent);
+        if (block->parent == 0) {
+            return 0;
+        }
+        const grout_op *around = grout_module_get_op(module, block->parent);
+        uint32_t done = op->parent - around->first_block + 1;
+        next = find_first_op(module, around->first_block + done, around->block_count - done);
+        op = around;
+    }
+    return next;
+}

@@ -1,0 +1,37 @@
+/*
+ * diag_list.h - the list of diagnostics from the inside; private to ir/.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef GROUT_IR_DIAG_LIST_H
+#define GROUT_IR_DIAG_LIST_H
+
+#include "grout/diag.h"
+
+/* A text that the renderer shows lines of. */
+typedef struct grout_diag_source {
+    const char *file; /* one of the list's files */
+    char *text;
+    size_t size;
+} grout_diag_source;
+
+struct grout_diags {
+    grout_diag items[GROUT_DIAGS_MAX];
+    uint32_t count;
+    uint64_t total;
+    bool is_newest_kept;
+    bool has_dropped_error;
+    bool has_oom;
+    char oom_message[16]; /* the message of the one diagnostic that must not need memory */
+    char **files; /* names that places point to */
+    uint32_t file_count;
+    grout_diag_source *sources;
+    uint32_t source_count;
+};
+
+/* The text of a file, or NULL. */
+const grout_diag_source *grout_diags__find_source(const grout_diags *diags, const char *file);
+/* Brings the kept diagnostics from the first-th on into the order of their places, stably. */
+void grout_diags__sort(grout_diags *diags, uint32_t first);
+
+#endif

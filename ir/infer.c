@@ -1,0 +1,486 @@
+/* infer.c - the result type of every operation without regions, by its form and type rule.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "infer.h"
+
+#include "type.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+static const char *get_text(const grout_op *op) {
+    return grout_op_get_info((grout_opcode)op->opcode)->text;
+}
+
+static const char *get_dtype_text(uint32_t dtype) {
+    return grout_dtype_get_info((grout_dtype)dtype)->text;
+}
+
+static const grout_operand *get_operand(const grout_binding *binding, const grout_op *op,
+                                        uint32_t index) {
+    return grout_module_get_operand(binding->module, op, index);
+}
+
+void grout_infer__set_type(grout_binding *binding, grout_value_id value, grout_block_id scope,
+                           const grout_type *type) {
+    binding->bound->value_types[value] = *type;
+    binding->value_scopes[value] = scope;
+}
+
+static void set_result(grout_binding *binding, const grout_op *op, const grout_type *type) {
+    grout_infer__set_type(binding, op->first_result, op->parent, type);
+}
+
+/* A register type: a scalar if the rank is 0. False after a report that it is too large. */
+static bool make_register_type(grout_binding *binding, const grout_op *op, const grout_type *shape,
+                               grout_dtype dtype, grout_type *type_out) {
+    int64_t count = 1;
+    *type_out = (grout_type){.kind = GROUT_TYPE_SCALAR, .dtype = (uint8_t)dtype};
+    for (uint32_t dim = 0; dim < shape->rank; dim++) {
+        if (shape->dims[dim] < 1) {
+            type_out->kind = GROUT_TYPE_NONE;
+            return grout_binding__report(binding, GROUT_DIAG_BAD_DIMENSION, op->loc,
+                                         "dimension %" PRIu32 " of %s is %" PRId64
+                                         ", and has to be at least 1",
+                                         dim, grout_type__get_shape_text(shape).chars,
+                                         shape->dims[dim]);
+        }
+        if (__builtin_mul_overflow(count, shape->dims[dim], &count) || count > GROUT_ARRAY_MAX) {
+            type_out->kind = GROUT_TYPE_NONE;
+            grout_binding__report(binding, GROUT_DIAG_BAD_DIMENSION, op->loc,
+                                  "a register array of shape %s: the limit is %u elements",
+                                  grout_type__get_shape_text(shape).chars, GROUT_ARRAY_MAX);
+            grout_diags_help(binding->diags, "work on slices of it, in a loop");
+            return false;
+        }
+        type_out->dims[dim] = shape->dims[dim];
+    }
+    type_out->rank = shape->rank;
+    type_out->kind = shape->rank == 0 ? GROUT_TYPE_SCALAR : GROUT_TYPE_ARRAY;
+    return true;
+}
+
+/* ---- element by element ---------------------------------------------------------------------- */
+
+static const char *get_rule_text(grout_type_rule rule) {
+    switch (rule) {
+    case GROUT_TYPES_NUM:
+    case GROUT_TYPES_CMP:
+        return "i32, u32 or f32";
+    case GROUT_TYPES_INT:
+        return "i32 or u32";
+    case GROUT_TYPES_FLOAT:
+        return "f32";
+    case GROUT_TYPES_LOGIC:
+        return "i32, u32 or bool";
+    case GROUT_TYPES_BOOL:
+        return "bool";
+    case GROUT_TYPES_NONE:
+    case GROUT_TYPES_ANY:
+        break;
+    }
+    return "i32, u32, f32 or bool";
+}
+
+static bool is_allowed(grout_type_rule rule, grout_dtype dtype) {
+    bool is_integer = dtype == GROUT_DTYPE_I32 || dtype == GROUT_DTYPE_U32;
+    switch (rule) {
+    case GROUT_TYPES_NUM:
+    case GROUT_TYPES_CMP:
+        return is_integer || dtype == GROUT_DTYPE_F32;
+    case GROUT_TYPES_INT:
+        return is_integer;
+    case GROUT_TYPES_FLOAT:
+        return dtype == GROUT_DTYPE_F32;
+    case GROUT_TYPES_LOGIC:
+        return is_integer || dtype == GROUT_DTYPE_BOOL;
+    case GROUT_TYPES_BOOL:
+        return dtype == GROUT_DTYPE_BOOL;
+    case GROUT_TYPES_NONE:
+    case GROUT_TYPES_ANY:
+        break;
+    }
+    return grout_dtype_get_info(dtype)->is_arithmetic;
+}
+
+static bool check_rule(grout_binding *binding, const grout_op *op, grout_loc_id loc,
+                       grout_dtype dtype) {
+    grout_type_rule rule = (grout_type_rule)grout_op_get_info((grout_opcode)op->opcode)->types;
+    if (is_allowed(rule, dtype)) {
+        return true;
+    }
+    grout_binding__report(binding, GROUT_DIAG_TYPE_CLASS, loc, "'%s' takes %s, not %s", get_text(op),
+                          get_rule_text(rule), get_dtype_text(dtype));
+    if (!grout_dtype_get_info(dtype)->is_arithmetic) {
+        grout_diags_help(binding->diags, "%s is for storage: cast to f32 or i32, and back to store",
+                         get_dtype_text(dtype));
+    }
+    return false;
+}
+
+/* The common shape so far and one more operand: scalars go with everything. */
+static bool join_shape(grout_binding *binding, const grout_op *op, uint32_t index,
+                       const grout_type *type, grout_type *joined) {
+    if (type->kind == GROUT_TYPE_SCALAR) {
+        return true;
+    }
+    if (joined->rank == 0) {
+        uint8_t dtype = joined->dtype;
+        *joined = *type;
+        joined->dtype = dtype;
+        return true;
+    }
+    if (grout_type__is_same_shape(type, joined)) {
+        return true;
+    }
+    grout_binding__report(binding, GROUT_DIAG_SHAPE_MISMATCH,
+                          get_operand(binding, op, index)->loc,
+                          "'%s' takes arrays of one shape: %s has shape %s, not %s", get_text(op),
+                          grout_infer__get_operand_text(binding, op, index).chars,
+                          grout_type__get_shape_text(type).chars,
+                          grout_type__get_shape_text(joined).chars);
+    grout_diags_help(binding->diags, "broadcast the smaller one: (broadcast .. : %s%s)",
+                     get_dtype_text(type->dtype), grout_type__get_shape_text(joined).chars);
+    return false;
+}
+
+/* The one element type of operands first .. count-1: the first that says one. */
+static bool join_dtypes(grout_binding *binding, const grout_op *op, uint32_t first,
+                        const grout_type *types, grout_dtype *dtype_out) {
+    uint32_t said = op->operand_count;
+    bool is_float = false, is_bool = false;
+    for (uint32_t k = first; k < op->operand_count; k++) {
+        if (types[k].dtype == GROUT_DTYPE_NONE) {
+            grout_dtype dtype = grout_infer__get_default(binding, get_operand(binding, op, k));
+            is_float = is_float || dtype == GROUT_DTYPE_F32;
+            is_bool = is_bool || dtype == GROUT_DTYPE_BOOL;
+            continue;
+        }
+        if (said == op->operand_count) {
+            said = k;
+        } else if (types[k].dtype != types[said].dtype) {
+            grout_binding__report(binding, GROUT_DIAG_TYPE_MISMATCH, get_operand(binding, op, k)->loc,
+                                  "'%s' takes operands of one element type: %s is %s, and %s is %s",
+                                  get_text(op),
+                                  grout_infer__get_operand_text(binding, op, said).chars,
+                                  get_dtype_text(types[said].dtype),
+                                  grout_infer__get_operand_text(binding, op, k).chars,
+                                  get_dtype_text(types[k].dtype));
+            grout_diags_help(binding->diags, "there are no implicit casts: write (cast .. : %s)",
+                             get_dtype_text(types[said].dtype));
+            return false;
+        }
+    }
+    if (said < op->operand_count) {
+        *dtype_out = (grout_dtype)types[said].dtype;
+    } else {
+        *dtype_out = is_bool ? GROUT_DTYPE_BOOL : is_float ? GROUT_DTYPE_F32 : GROUT_DTYPE_I32;
+    }
+    return true;
+}
+
+/* Operands first to the last: their element type and joined shape. False after a report. */
+static bool join_operands(grout_binding *binding, const grout_op *op, uint32_t first,
+                          grout_type *joined) {
+    grout_type types[4];
+    grout_dtype dtype = GROUT_DTYPE_NONE;
+    for (uint32_t k = first; k < op->operand_count; k++) {
+        types[k] = grout_infer__get_value(binding, op, k);
+        if (types[k].kind == GROUT_TYPE_NONE) {
+            return false;
+        }
+    }
+    if (!join_dtypes(binding, op, first, types, &dtype)) {
+        return false;
+    }
+    for (uint32_t k = first; k < op->operand_count; k++) {
+        bool is_constant = types[k].dtype == GROUT_DTYPE_NONE;
+        if (is_constant && !grout_infer__set_constant(binding, op, k, dtype)) {
+            return false;
+        }
+        if (!join_shape(binding, op, k, &types[k], joined)) {
+            return false;
+        }
+    }
+    joined->dtype = (uint8_t)dtype;
+    return check_rule(binding, op, op->loc, dtype);
+}
+
+static bool infer_elementwise(grout_binding *binding, const grout_op *op, grout_type *type) {
+    *type = (grout_type){.kind = GROUT_TYPE_SCALAR};
+    if (!join_operands(binding, op, 0, type)) {
+        return false;
+    }
+    if (grout_op_get_info((grout_opcode)op->opcode)->form == GROUT_FORM_COMPARE) {
+        type->dtype = GROUT_DTYPE_BOOL;
+    }
+    return true;
+}
+
+static bool infer_select(grout_binding *binding, const grout_op *op, grout_type *type) {
+    grout_type condition = grout_infer__get_value(binding, op, 0);
+    *type = (grout_type){.kind = GROUT_TYPE_SCALAR};
+    if (condition.kind == GROUT_TYPE_NONE || !join_operands(binding, op, 1, type)) {
+        return false;
+    }
+    if (condition.dtype == GROUT_DTYPE_NONE) {
+        return grout_infer__set_constant(binding, op, 0, GROUT_DTYPE_BOOL);
+    }
+    if (condition.dtype != GROUT_DTYPE_BOOL) {
+        return grout_binding__report(binding, GROUT_DIAG_TYPE_MISMATCH,
+                                     get_operand(binding, op, 0)->loc,
+                                     "the condition of a select is bool, not %s",
+                                     grout_type__get_text(&condition).chars);
+    }
+    return join_shape(binding, op, 0, &condition, type);
+}
+
+/* ---- written types --------------------------------------------------------------------------- */
+
+/* The ': type' of an op; kind NONE after a report. */
+static grout_type get_written(grout_binding *binding, const grout_op *op) {
+    const grout_written_type *written = grout_module_get_written_type(binding->module, op);
+    grout_type shape = {.rank = written->rank}, type;
+    for (uint32_t dim = 0; dim < written->rank; dim++) {
+        shape.dims[dim] = binding->bound->expr_values[written->dims[dim]].integer;
+    }
+    if (make_register_type(binding, op, &shape, (grout_dtype)written->dtype, &type) &&
+        written->is_array) {
+        type.kind = GROUT_TYPE_ARRAY;
+    }
+    return type;
+}
+
+static bool infer_cast(grout_binding *binding, const grout_op *op, grout_type *type) {
+    const grout_operand *operand = get_operand(binding, op, 0);
+    grout_type to = get_written(binding, op);
+    *type = grout_infer__get_value(binding, op, 0);
+    if (type->kind == GROUT_TYPE_NONE || to.kind == GROUT_TYPE_NONE) {
+        return false;
+    }
+    if (operand->kind == GROUT_OPERAND_EXPR) {
+        type->dtype = (uint8_t)grout_infer__get_default(binding, operand);
+        if (!grout_infer__set_constant(binding, op, 0, (grout_dtype)type->dtype)) {
+            return false;
+        }
+    }
+    if (to.kind == GROUT_TYPE_ARRAY) {
+        grout_binding__report(binding, GROUT_DIAG_BAD_CAST, op->loc,
+                              "a cast from %s to %s: it changes the element type only",
+                              grout_type__get_text(type).chars, grout_type__get_text(&to).chars);
+        grout_diags_help(binding->diags, "write ': %s'; shapes are changed by broadcast",
+                         get_dtype_text(to.dtype));
+        return false;
+    }
+    type->dtype = to.dtype;
+    return true;
+}
+
+static bool can_stretch(const grout_type *from, const grout_type *to) {
+    if (from->rank > to->rank) {
+        return false;
+    }
+    for (uint32_t k = 0; k < from->rank; k++) {
+        int64_t small = from->dims[from->rank - 1 - k], large = to->dims[to->rank - 1 - k];
+        if (small != 1 && small != large) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool infer_broadcast(grout_binding *binding, const grout_op *op, grout_type *type) {
+    grout_type from = grout_infer__get_value(binding, op, 0);
+    *type = get_written(binding, op);
+    if (from.kind == GROUT_TYPE_NONE || type->kind == GROUT_TYPE_NONE) {
+        return false;
+    }
+    if (type->kind != GROUT_TYPE_ARRAY) {
+        return grout_binding__report(binding, GROUT_DIAG_SHAPE_MISMATCH, op->loc,
+                                     "'broadcast' makes an array, and %s is a scalar type",
+                                     grout_type__get_text(type).chars);
+    }
+    if (from.dtype == GROUT_DTYPE_NONE) {
+        return grout_infer__set_constant(binding, op, 0, (grout_dtype)type->dtype);
+    }
+    if (from.dtype != type->dtype) {
+        grout_binding__report(binding, GROUT_DIAG_TYPE_MISMATCH, op->loc,
+                              "a broadcast from %s to %s: it keeps the element type",
+                              grout_type__get_text(&from).chars, grout_type__get_text(type).chars);
+        grout_diags_help(binding->diags, "cast before it, or after it");
+        return false;
+    }
+    if (!can_stretch(&from, type)) {
+        grout_binding__report(binding, GROUT_DIAG_SHAPE_MISMATCH, op->loc,
+                              "shape %s does not broadcast to %s: from the last dimension on, each "
+                              "has to be equal or 1",
+                              grout_type__get_shape_text(&from).chars,
+                              grout_type__get_shape_text(type).chars);
+        return false;
+    }
+    return true;
+}
+
+static bool infer_iota(grout_binding *binding, const grout_op *op, grout_type *type) {
+    *type = get_written(binding, op);
+    if (type->kind == GROUT_TYPE_NONE) {
+        return false;
+    }
+    if (type->kind != GROUT_TYPE_ARRAY || type->rank == 0) {
+        return grout_binding__report(binding, GROUT_DIAG_SHAPE_MISMATCH, op->loc,
+                                     "'iota' makes an array, and %s has no dimension",
+                                     grout_type__get_text(type).chars);
+    }
+    return check_rule(binding, op, op->loc, (grout_dtype)type->dtype);
+}
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+static bool infer_load(grout_binding *binding, const grout_op *op, grout_type *type) {
+    grout_type ref = grout_infer__get_reference(binding, op, 0, GROUT_TYPE_REF);
+    return ref.kind != GROUT_TYPE_NONE &&
+           make_register_type(binding, op, &ref, (grout_dtype)ref.dtype, type);
+}
+
+static bool check_store(grout_binding *binding, const grout_op *op) {
+    grout_type ref = grout_infer__get_reference(binding, op, 0, GROUT_TYPE_REF);
+    grout_type value = grout_infer__get_value(binding, op, 1);
+    grout_loc_id loc = get_operand(binding, op, 1)->loc;
+    if (ref.kind == GROUT_TYPE_NONE || value.kind == GROUT_TYPE_NONE) {
+        return false;
+    }
+    if (value.dtype == GROUT_DTYPE_NONE) {
+        if (!grout_infer__set_constant(binding, op, 1, (grout_dtype)ref.dtype)) {
+            return false;
+        }
+    } else if (value.dtype != ref.dtype) {
+        grout_binding__report(binding, GROUT_DIAG_TYPE_MISMATCH, loc,
+                              "a store of %s to %s: the element types differ",
+                              grout_type__get_text(&value).chars, grout_type__get_text(&ref).chars);
+        grout_diags_help(binding->diags, "there are no implicit casts: write (cast .. : %s)",
+                         get_dtype_text(ref.dtype));
+        return false;
+    }
+    if (!grout_type__is_same_shape(&ref, &value)) {
+        grout_binding__report(binding, GROUT_DIAG_SHAPE_MISMATCH, loc,
+                              "a store of shape %s to a reference of shape %s",
+                              grout_type__get_shape_text(&value).chars,
+                              grout_type__get_shape_text(&ref).chars);
+        if (value.rank == 0) {
+            grout_diags_help(binding->diags, "write (broadcast .. : %s%s)", get_dtype_text(ref.dtype),
+                             grout_type__get_shape_text(&ref).chars);
+        }
+        return false;
+    }
+    return true;
+}
+
+static bool check_copy(grout_binding *binding, const grout_op *op) {
+    grout_type from = grout_infer__get_reference(binding, op, 0, GROUT_TYPE_REF);
+    grout_type to = grout_infer__get_reference(binding, op, 1, GROUT_TYPE_REF);
+    if (op->operand_count > 2) {
+        grout_infer__get_reference(binding, op, 2, GROUT_TYPE_BARRIER);
+    }
+    if (from.kind == GROUT_TYPE_NONE || to.kind == GROUT_TYPE_NONE) {
+        return false;
+    }
+    if (from.dtype != to.dtype) {
+        return grout_binding__report(binding, GROUT_DIAG_TYPE_MISMATCH, op->loc,
+                                     "'%s' copies bytes as they are: the source is %s, the "
+                                     "destination %s",
+                                     get_text(op), grout_type__get_text(&from).chars,
+                                     grout_type__get_text(&to).chars);
+    }
+    if (!grout_type__is_same_shape(&from, &to)) {
+        return grout_binding__report(binding, GROUT_DIAG_SHAPE_MISMATCH, op->loc,
+                                     "'%s' copies a box of one shape: the source is %s, the "
+                                     "destination %s",
+                                     get_text(op), grout_type__get_text(&from).chars,
+                                     grout_type__get_text(&to).chars);
+    }
+    return true;
+}
+
+static void check_wait(grout_binding *binding, const grout_op *op) {
+    const grout_operand *operand = get_operand(binding, op, 0);
+    if (operand->kind != GROUT_OPERAND_EXPR) {
+        grout_binding__report(binding, GROUT_DIAG_OPERAND_KIND, operand->loc,
+                              "'%s' takes a constant: the instruction holds the number",
+                              get_text(op));
+        return;
+    }
+    grout_infer__set_constant(binding, op, 0, GROUT_DTYPE_I32);
+}
+
+static void check_print(grout_binding *binding, const grout_op *op) {
+    for (uint32_t k = 1; k < op->operand_count; k++) {
+        const grout_operand *operand = get_operand(binding, op, k);
+        grout_type type = grout_infer__get_value(binding, op, k);
+        if (operand->kind == GROUT_OPERAND_EXPR) {
+            grout_infer__set_constant(binding, op, k, grout_infer__get_default(binding, operand));
+        } else if (type.kind != GROUT_TYPE_NONE) {
+            check_rule(binding, op, operand->loc, (grout_dtype)type.dtype);
+        }
+    }
+}
+
+void grout_infer__op(grout_binding *binding, const grout_op *op) {
+    grout_type type = {.kind = GROUT_TYPE_NONE};
+    bool ok = true;
+    switch ((grout_form)grout_op_get_info((grout_opcode)op->opcode)->form) {
+    case GROUT_FORM_UNARY:
+    case GROUT_FORM_BINARY:
+    case GROUT_FORM_COMPARE:
+    case GROUT_FORM_TERNARY:
+        ok = infer_elementwise(binding, op, &type);
+        break;
+    case GROUT_FORM_SELECT:
+        ok = infer_select(binding, op, &type);
+        break;
+    case GROUT_FORM_CONVERT:
+        ok = infer_cast(binding, op, &type);
+        break;
+    case GROUT_FORM_BROADCAST:
+        ok = infer_broadcast(binding, op, &type);
+        break;
+    case GROUT_FORM_IOTA:
+        ok = infer_iota(binding, op, &type);
+        break;
+    case GROUT_FORM_AXIS:
+        type = (grout_type){.kind = GROUT_TYPE_SCALAR, .dtype = GROUT_DTYPE_I32};
+        break;
+    case GROUT_FORM_LOAD:
+        ok = infer_load(binding, op, &type);
+        break;
+    case GROUT_FORM_STORE:
+        check_store(binding, op);
+        return;
+    case GROUT_FORM_BARRIER:
+        grout_infer__get_reference(binding, op, 0, GROUT_TYPE_BARRIER);
+        return;
+    case GROUT_FORM_COPY_IN:
+    case GROUT_FORM_COPY_OUT:
+        check_copy(binding, op);
+        return;
+    case GROUT_FORM_WAIT:
+        check_wait(binding, op);
+        return;
+    case GROUT_FORM_PRINT:
+        check_print(binding, op);
+        return;
+    case GROUT_FORM_SCRATCH:
+        type = binding->bound->value_types[op->first_result];
+        break;
+    case GROUT_FORM_FENCE:
+    case GROUT_FORM_YIELD: /* typed with its region */
+    case GROUT_FORM_FOR:
+    case GROUT_FORM_IF:
+    case GROUT_FORM_SCOPED:
+    case GROUT_FORM_NONE:
+    case GROUT_FORM_COUNT:
+        return;
+    }
+    if (!ok) {
+        type.kind = GROUT_TYPE_NONE;
+    }
+    set_result(binding, op, &type);
+}

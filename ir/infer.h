@@ -1,0 +1,36 @@
+/* infer.h - what the three files of type inference share; private to ir/.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef GROUT_IR_INFER_H
+#define GROUT_IR_INFER_H
+
+#include "bound.h"
+
+/* Infers one operation without regions (infer.c). */
+void grout_infer__op(grout_binding *binding, const grout_op *op);
+
+/*
+ * The type of an operand that has to be a value: SCALAR or ARRAY, a constant a SCALAR without dtype
+ * until grout_infer__set_constant gives it one. Kind NONE: a report has been made, here or earlier.
+ */
+grout_type grout_infer__get_value(grout_binding *binding, const grout_op *op, uint32_t index);
+/* Makes a constant operand an element of dtype; false after a report that it is none. */
+bool grout_infer__set_constant(grout_binding *binding, const grout_op *op, uint32_t index,
+                               grout_dtype dtype);
+/* The type that a constant has where nothing else says: i32, f32 or bool. */
+grout_dtype grout_infer__get_default(const grout_binding *binding, const grout_operand *operand);
+/* A scalar operand of the element type, or false after a report. what: "the bounds of a loop". */
+bool grout_infer__check_scalar(grout_binding *binding, const grout_op *op, uint32_t index,
+                               grout_dtype dtype, const char *what);
+/* An operand that has to be a reference to an array (kind REF) or to one barrier (BARRIER): its type,
+ * indices applied. Kind NONE after a report. */
+grout_type grout_infer__get_reference(grout_binding *binding, const grout_op *op, uint32_t index,
+                                      grout_type_kind kind);
+/* Whether all values that the operands use are defined before op and around it; reported if not. */
+bool grout_infer__check_uses(grout_binding *binding, const grout_op *op);
+void grout_infer__set_type(grout_binding *binding, grout_value_id value, grout_block_id scope,
+                           const grout_type *type);
+/* An operand as messages name it: "'%a'", "'0.5'", "operand 2". */
+grout_value_text grout_infer__get_operand_text(const grout_binding *binding, const grout_op *op,
+                                               uint32_t index);
+
+#endif

@@ -1,0 +1,303 @@
+/* infer_operand.c - what the operands of an operation are: values, constants, references.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "infer.h"
+
+#include "type.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+static const char *get_text(const grout_op *op) {
+    return grout_op_get_info((grout_opcode)op->opcode)->text;
+}
+
+static const char *get_dtype_text(uint32_t dtype) {
+    return grout_dtype_get_info((grout_dtype)dtype)->text;
+}
+
+static const grout_operand *get_operand(const grout_binding *binding, const grout_op *op,
+                                        uint32_t index) {
+    return grout_module_get_operand(binding->module, op, index);
+}
+
+grout_value_text grout_infer__get_operand_text(const grout_binding *binding, const grout_op *op,
+                                               uint32_t index) {
+    const grout_operand *operand = get_operand(binding, op, index);
+    char fallback[32];
+    snprintf(fallback, sizeof fallback, "operand %" PRIu32, index + 1);
+    if (operand->kind == GROUT_OPERAND_VALUE) {
+        return grout_value__get_text(binding->module, operand->id, fallback);
+    }
+    grout_value_text text;
+    if (operand->kind == GROUT_OPERAND_REF) {
+        const grout_ref *ref = grout_module_get_ref(binding->module, operand->id);
+        const grout_value *base = grout_module_get_value(binding->module, ref->base);
+        snprintf(text.chars, sizeof text.chars, "'%%%s[..]'",
+                 grout_module_get_string(binding->module, base->name));
+    } else if (operand->kind == GROUT_OPERAND_EXPR) {
+        snprintf(text.chars, sizeof text.chars, "'%s'",
+                 grout_fold__get_text(binding->module, operand->id).chars);
+    } else {
+        snprintf(text.chars, sizeof text.chars, "%s", fallback);
+    }
+    return text;
+}
+
+/* ---- references ------------------------------------------------------------------------------ */
+
+static void report_view(grout_binding *binding, const grout_operand *operand,
+                        const grout_view_problem *problem) {
+    const grout_module *module = binding->module;
+    grout_type type = problem->object == 0 ? (grout_type){0}
+                                           : binding->bound->object_types[problem->object];
+    grout_loc_id loc = problem->step == NULL ? operand->loc : problem->step->loc;
+    grout_value_text name = {{0}};
+    const grout_ref *ref =
+        operand->kind == GROUT_OPERAND_REF ? grout_module_get_ref(module, operand->id) : NULL;
+    name = grout_value__get_text(module, ref == NULL ? operand->id : ref->base, "the reference");
+    switch (problem->fault) {
+    case GROUT_VIEW_FINE:
+        break;
+    case GROUT_VIEW_NO_REFERENCE:
+        grout_binding__report(binding, GROUT_DIAG_OPERAND_KIND, operand->loc,
+                              "%s is a value: only references to memory have indices", name.chars);
+        grout_diags_help(binding->diags, "index the reference that it is loaded from");
+        break;
+    case GROUT_VIEW_TOO_MANY:
+        grout_binding__report(binding, GROUT_DIAG_BAD_INDEX, loc,
+                              "%d indices for the %d dimensions left of %s, which is %s",
+                              problem->step->count, problem->rank, name.chars,
+                              grout_type__get_text(&type).chars);
+        break;
+    case GROUT_VIEW_PERMUTATION:
+        grout_binding__report(binding, GROUT_DIAG_BAD_INDEX, loc,
+                              "transpose takes each of the dimensions 0 to %d of the reference once",
+                              problem->rank - 1);
+        break;
+    case GROUT_VIEW_START:
+        grout_binding__report(binding, GROUT_DIAG_BAD_INDEX, loc,
+                              "index %" PRIu32 " does not fit i32", problem->index);
+        break;
+    case GROUT_VIEW_SIZE: {
+        const grout_index *index = grout_module_get_index(module, problem->step, problem->index);
+        grout_binding__report(binding, GROUT_DIAG_BAD_INDEX,
+                              grout_module_get_expr(module, index->size)->loc,
+                              "a slice of %" PRId64 " elements: the size has to be at least 1",
+                              binding->bound->expr_values[index->size].integer);
+        break;
+    }
+    case GROUT_VIEW_TERMS:
+        grout_binding__report(binding, GROUT_DIAG_BAD_INDEX, loc,
+                              "more than %d computed starts in one dimension of %s",
+                              GROUT_VIEW_TERMS_MAX, name.chars);
+        grout_diags_help(binding->diags, "add the starts first, and index once");
+        break;
+    }
+}
+
+/* Indices are i32 scalars. */
+static bool check_starts(grout_binding *binding, const grout_op *op, const grout_operand *operand) {
+    if (operand->kind != GROUT_OPERAND_REF) {
+        return true;
+    }
+    const grout_ref *ref = grout_module_get_ref(binding->module, operand->id);
+    bool ok = true;
+    for (uint32_t k = 0; k < ref->step_count; k++) {
+        const grout_ref_step *step = grout_module_get_ref_step(binding->module, ref, k);
+        for (uint32_t i = 0; step->kind == GROUT_REF_INDEX && i < step->count; i++) {
+            const grout_operand *start = &grout_module_get_index(binding->module, step, i)->start;
+            if (start->kind == GROUT_OPERAND_EXPR) {
+                binding->bound->expr_dtypes[start->id] = GROUT_DTYPE_I32;
+                continue;
+            }
+            const grout_type *type = start->kind == GROUT_OPERAND_VALUE
+                                         ? &binding->bound->value_types[start->id]
+                                         : NULL;
+            if (type == NULL || type->kind == GROUT_TYPE_NONE) {
+                ok = type == NULL && ok;
+                continue;
+            }
+            if (type->kind != GROUT_TYPE_SCALAR || type->dtype != GROUT_DTYPE_I32) {
+                ok = grout_binding__report(binding, GROUT_DIAG_TYPE_MISMATCH,
+                                           start->loc == 0 ? op->loc : start->loc,
+                                           "an index is an i32, and this is %s",
+                                           grout_type__get_text(type).chars);
+            }
+        }
+    }
+    return ok;
+}
+
+grout_type grout_infer__get_reference(grout_binding *binding, const grout_op *op, uint32_t index,
+                                      grout_type_kind kind) {
+    const grout_type none = {.kind = GROUT_TYPE_NONE};
+    const grout_operand *operand = get_operand(binding, op, index);
+    const char *wanted = kind == GROUT_TYPE_REF ? "a reference to memory" : "a barrier";
+    grout_value_text text = grout_infer__get_operand_text(binding, op, index);
+    grout_view view;
+    if (operand->kind != GROUT_OPERAND_REF && operand->kind != GROUT_OPERAND_VALUE) {
+        grout_binding__report(binding, GROUT_DIAG_OPERAND_KIND, operand->loc,
+                              "'%s' takes %s here, and %s is a constant", get_text(op), wanted,
+                              text.chars);
+        return none;
+    }
+    grout_view_problem problem = grout_view__resolve(binding->module, operand, &view);
+    if (problem.fault == GROUT_VIEW_NO_REFERENCE && operand->kind == GROUT_OPERAND_VALUE) {
+        const grout_type *type = &binding->bound->value_types[operand->id];
+        if (type->kind == GROUT_TYPE_NONE) {
+            return none;
+        }
+        grout_binding__report(binding, GROUT_DIAG_OPERAND_KIND, operand->loc,
+                              "'%s' takes %s here, and %s is a value, %s", get_text(op), wanted,
+                              text.chars, grout_type__get_text(type).chars);
+        return none;
+    }
+    if (problem.object != 0 && binding->bound->object_types[problem.object].kind == GROUT_TYPE_NONE) {
+        return none; /* its declaration has been reported */
+    }
+    if (problem.fault != GROUT_VIEW_FINE) {
+        report_view(binding, operand, &problem);
+        return none;
+    }
+    grout_type type = grout_view__get_type(binding->module, &view);
+    if (!check_starts(binding, op, operand)) {
+        return none;
+    }
+    if (type.kind != kind) {
+        grout_binding__report(binding, GROUT_DIAG_OPERAND_KIND, operand->loc,
+                              "'%s' takes %s here, and %s is %s", get_text(op), wanted, text.chars,
+                              grout_type__get_text(&type).chars);
+        return none;
+    }
+    if (kind == GROUT_TYPE_BARRIER && type.rank > 0) {
+        grout_binding__report(binding, GROUT_DIAG_BAD_INDEX, operand->loc,
+                              "'%s' takes one barrier, and %s is %s", get_text(op), text.chars,
+                              grout_type__get_text(&type).chars);
+        grout_diags_help(binding->diags, "index it: which of the barriers is meant?");
+        return none;
+    }
+    return type;
+}
+
+/* ---- values and constants -------------------------------------------------------------------- */
+
+grout_type grout_infer__get_value(grout_binding *binding, const grout_op *op, uint32_t index) {
+    const grout_type none = {.kind = GROUT_TYPE_NONE};
+    const grout_operand *operand = get_operand(binding, op, index);
+    if (operand->kind == GROUT_OPERAND_EXPR) {
+        return (grout_type){.kind = GROUT_TYPE_SCALAR, .dtype = GROUT_DTYPE_NONE};
+    }
+    grout_value_text text = grout_infer__get_operand_text(binding, op, index);
+    if (operand->kind == GROUT_OPERAND_VALUE) {
+        const grout_type *type = &binding->bound->value_types[operand->id];
+        if (type->kind != GROUT_TYPE_REF && type->kind != GROUT_TYPE_BARRIER) {
+            return *type;
+        }
+    }
+    grout_binding__report(binding, GROUT_DIAG_OPERAND_KIND, operand->loc,
+                          "'%s' takes a value here, and %s is a reference to memory", get_text(op),
+                          text.chars);
+    grout_diags_help(binding->diags, "load it first, as in (load ..)");
+    return none;
+}
+
+grout_dtype grout_infer__get_default(const grout_binding *binding, const grout_operand *operand) {
+    const grout_expr_value *value = &binding->bound->expr_values[operand->id];
+    if (value->bits_dtype != GROUT_DTYPE_NONE) {
+        return (grout_dtype)value->bits_dtype;
+    }
+    return value->is_bool ? GROUT_DTYPE_BOOL : value->is_float ? GROUT_DTYPE_F32 : GROUT_DTYPE_I32;
+}
+
+/* Whether a constant may stand for an element type: integers for floats too, nothing else. */
+static bool is_constant_of(const grout_expr_value *value, grout_dtype dtype) {
+    grout_dtype_class class_ = (grout_dtype_class)grout_dtype_get_info(dtype)->class_;
+    if (value->bits_dtype != GROUT_DTYPE_NONE) {
+        return value->bits_dtype == dtype;
+    }
+    if (value->is_bool || class_ == GROUT_CLASS_BOOL) {
+        return value->is_bool && class_ == GROUT_CLASS_BOOL;
+    }
+    return !value->is_float || class_ == GROUT_CLASS_FLOAT;
+}
+
+bool grout_infer__set_constant(grout_binding *binding, const grout_op *op, uint32_t index,
+                               grout_dtype dtype) {
+    const grout_operand *operand = get_operand(binding, op, index);
+    const grout_expr_value *value = &binding->bound->expr_values[operand->id];
+    grout_value_text text = grout_infer__get_operand_text(binding, op, index);
+    binding->bound->expr_dtypes[operand->id] = (uint8_t)dtype;
+    if (!is_constant_of(value, dtype)) {
+        grout_binding__report(binding, GROUT_DIAG_TYPE_MISMATCH, operand->loc,
+                              "'%s' takes an element of %s here, and the constant %s is none",
+                              get_text(op), get_dtype_text(dtype), text.chars);
+        if (value->is_float) {
+            grout_diags_help(binding->diags, "constants are not cast either: write an integer, or "
+                                             "cast the other operand to f32");
+        }
+        return false;
+    }
+    if (!grout_fold__fits(value, dtype)) {
+        return grout_binding__report(binding, GROUT_DIAG_BAD_LITERAL, operand->loc,
+                                     "%s does not fit %s", text.chars, get_dtype_text(dtype));
+    }
+    return true;
+}
+
+bool grout_infer__check_scalar(grout_binding *binding, const grout_op *op, uint32_t index,
+                               grout_dtype dtype, const char *what) {
+    const grout_operand *operand = get_operand(binding, op, index);
+    grout_type type = grout_infer__get_value(binding, op, index);
+    if (type.kind == GROUT_TYPE_NONE) {
+        return false;
+    }
+    if (operand->kind == GROUT_OPERAND_EXPR) {
+        return grout_infer__set_constant(binding, op, index, dtype);
+    }
+    if (type.kind == GROUT_TYPE_SCALAR && type.dtype == dtype) {
+        return true;
+    }
+    grout_binding__report(binding, GROUT_DIAG_TYPE_MISMATCH, operand->loc, "%s is %s, not %s", what,
+                          get_dtype_text(dtype), grout_type__get_text(&type).chars);
+    return false;
+}
+
+/* ---- scopes ---------------------------------------------------------------------------------- */
+
+/* A module from text cannot fail here: the parser looks names up. One from the builder can. */
+static bool check_value(grout_binding *binding, const grout_op *op, grout_value_id id) {
+    grout_block_id scope = binding->value_scopes[id];
+    if (scope != 0 && binding->open_blocks[scope]) {
+        return true;
+    }
+    return grout_binding__report(binding, GROUT_DIAG_UNKNOWN_NAME, op->loc,
+                                 "'%s' uses %s where it is not defined", get_text(op),
+                                 grout_value__get_text(binding->module, id, "a value").chars);
+}
+
+bool grout_infer__check_uses(grout_binding *binding, const grout_op *op) {
+    const grout_module *module = binding->module;
+    for (uint32_t k = 0; k < op->operand_count; k++) {
+        const grout_operand *operand = get_operand(binding, op, k);
+        if (operand->kind == GROUT_OPERAND_VALUE && !check_value(binding, op, operand->id)) {
+            return false;
+        }
+        if (operand->kind != GROUT_OPERAND_REF) {
+            continue;
+        }
+        const grout_ref *ref = grout_module_get_ref(module, operand->id);
+        if (!check_value(binding, op, ref->base)) {
+            return false;
+        }
+        for (uint32_t s = 0; s < ref->step_count; s++) {
+            const grout_ref_step *step = grout_module_get_ref_step(module, ref, s);
+            for (uint32_t i = 0; i < step->count; i++) {
+                const grout_operand *start = &grout_module_get_index(module, step, i)->start;
+                if (start->kind == GROUT_OPERAND_VALUE && !check_value(binding, op, start->id)) {
+                    return false;
+                }
+            }
+        }
+    }
+    return true;
+}

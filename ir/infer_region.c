@@ -1,0 +1,214 @@
+/* infer_region.c - types through blocks: loops, conditions, scopes and what they yield.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "infer.h"
+
+#include "type.h"
+
+#include <inttypes.h>
+
+static void infer_block(grout_binding *binding, grout_block_id id);
+
+/* The yield at the end of a block, or NULL. */
+static const grout_op *find_yield(const grout_module *module, grout_block_id id) {
+    grout_op_id last = grout_module_get_block(module, id)->last;
+    const grout_op *op = last == 0 ? NULL : grout_module_get_op(module, last);
+    return op != NULL && op->opcode == GROUT_OP_YIELD ? op : NULL;
+}
+
+/* Checks that a block yields as many values as op has results; the yield, or NULL if there is none. */
+static bool check_yield_count(grout_binding *binding, const grout_op *op, grout_block_id id,
+                              const grout_op **yield_out) {
+    const grout_op *yield = find_yield(binding->module, id);
+    uint32_t count = yield == NULL ? 0 : yield->operand_count;
+    *yield_out = yield;
+    if (count == op->result_count) {
+        return true;
+    }
+    grout_loc_id loc =
+        yield == NULL ? grout_module_get_block(binding->module, id)->end_loc : yield->loc;
+    return grout_binding__report(binding, GROUT_DIAG_BAD_REGION, loc,
+                                 "this body yields %" PRIu32 " values, and the '%s' around it has "
+                                 "%" PRIu32 " results",
+                                 count, grout_op_get_info((grout_opcode)op->opcode)->text,
+                                 op->result_count);
+}
+
+/* One yielded value against the type that it has to have. */
+static bool check_yielded(grout_binding *binding, const grout_op *yield, uint32_t index,
+                          const grout_type *wanted) {
+    grout_type type = grout_infer__get_value(binding, yield, index);
+    const grout_operand *operand = grout_module_get_operand(binding->module, yield, index);
+    if (type.kind == GROUT_TYPE_NONE || wanted->kind == GROUT_TYPE_NONE) {
+        return type.kind != GROUT_TYPE_NONE;
+    }
+    if (operand->kind == GROUT_OPERAND_EXPR && wanted->kind == GROUT_TYPE_SCALAR) {
+        return grout_infer__set_constant(binding, yield, index, (grout_dtype)wanted->dtype);
+    }
+    if (operand->kind == GROUT_OPERAND_EXPR) {
+        type.dtype = (uint8_t)grout_infer__get_default(binding, operand);
+    }
+    if (grout_type_is_equal(&type, wanted)) {
+        return true;
+    }
+    return grout_binding__report(binding, GROUT_DIAG_BAD_REGION, operand->loc,
+                                 "value %" PRIu32 " of the yield is %s, and has to be %s", index + 1,
+                                 grout_type__get_text(&type).chars,
+                                 grout_type__get_text(wanted).chars);
+}
+
+static void set_results(grout_binding *binding, const grout_op *op, uint32_t index,
+                        const grout_type *type) {
+    if (index < op->result_count) {
+        grout_infer__set_type(binding, op->first_result + index, op->parent, type);
+    }
+}
+
+/* The type of an operand that nothing else decides: a carry's start, a yield. */
+static grout_type settle_value(grout_binding *binding, const grout_op *op, uint32_t index) {
+    grout_type type = grout_infer__get_value(binding, op, index);
+    const grout_operand *operand = grout_module_get_operand(binding->module, op, index);
+    if (type.kind != GROUT_TYPE_NONE && operand->kind == GROUT_OPERAND_EXPR) {
+        type.dtype = (uint8_t)grout_infer__get_default(binding, operand);
+        if (!grout_infer__set_constant(binding, op, index, (grout_dtype)type.dtype)) {
+            type.kind = GROUT_TYPE_NONE;
+        }
+    }
+    return type;
+}
+
+static void infer_for(grout_binding *binding, const grout_op *op) {
+    static const char *const whats[] = {"the start of a loop", "the end of a loop",
+                                        "the step of a loop"};
+    const grout_type index_type = {.kind = GROUT_TYPE_SCALAR, .dtype = GROUT_DTYPE_I32};
+    const grout_block *body = grout_module_get_block(binding->module, op->first_block);
+    uint32_t carries = op->operand_count - 3;
+    for (uint32_t k = 0; k < 3; k++) {
+        grout_infer__check_scalar(binding, op, k, GROUT_DTYPE_I32, whats[k]);
+    }
+    grout_infer__set_type(binding, body->first_arg, op->first_block, &index_type);
+    for (uint32_t k = 0; k < carries; k++) {
+        grout_type type = settle_value(binding, op, 3 + k);
+        grout_infer__set_type(binding, body->first_arg + 1 + k, op->first_block, &type);
+        set_results(binding, op, k, &type);
+    }
+    infer_block(binding, op->first_block);
+    const grout_op *yield;
+    if (op->result_count != carries) {
+        grout_binding__report(binding, GROUT_DIAG_BAD_REGION, op->loc,
+                              "a loop has a result for each carry: %" PRIu32 " results, %" PRIu32
+                              " carries",
+                              op->result_count, carries);
+        return;
+    }
+    if (!check_yield_count(binding, op, op->first_block, &yield)) {
+        return;
+    }
+    for (uint32_t k = 0; k < carries; k++) {
+        check_yielded(binding, yield, k,
+                      &binding->bound->value_types[body->first_arg + 1 + k]);
+    }
+}
+
+/* The type of result index: from the branch that says one; two constants: their default. */
+static void infer_if_result(grout_binding *binding, const grout_op *op, const grout_op *yields[2],
+                            uint32_t index) {
+    const grout_operand *first = grout_module_get_operand(binding->module, yields[0], index);
+    const grout_operand *second = grout_module_get_operand(binding->module, yields[1], index);
+    uint32_t said = first->kind == GROUT_OPERAND_EXPR && second->kind != GROUT_OPERAND_EXPR ? 1 : 0;
+    if (first->kind == GROUT_OPERAND_EXPR && second->kind == GROUT_OPERAND_EXPR &&
+        binding->bound->expr_values[second->id].is_float) {
+        said = 1;
+    }
+    grout_type type = settle_value(binding, yields[said], index);
+    if (type.kind != GROUT_TYPE_NONE) {
+        check_yielded(binding, yields[1 - said], index, &type);
+    }
+    set_results(binding, op, index, &type);
+}
+
+static void infer_if(grout_binding *binding, const grout_op *op) {
+    const grout_type none = {.kind = GROUT_TYPE_NONE};
+    const grout_op *yields[2] = {NULL, NULL};
+    grout_infer__check_scalar(binding, op, 0, GROUT_DTYPE_BOOL, "the condition of an 'if'");
+    bool ok = true;
+    for (uint32_t k = 0; k < op->block_count; k++) {
+        infer_block(binding, op->first_block + k);
+        ok = check_yield_count(binding, op, op->first_block + k, &yields[k & 1]) && ok;
+    }
+    if (op->result_count > 0 && op->block_count < 2) {
+        grout_binding__report(binding, GROUT_DIAG_BAD_REGION, op->loc,
+                              "an 'if' with results needs an 'else' that yields them too");
+        ok = false;
+    }
+    for (uint32_t k = 0; k < op->result_count; k++) {
+        if (ok) {
+            infer_if_result(binding, op, yields, k);
+        } else {
+            set_results(binding, op, k, &none);
+        }
+    }
+}
+
+static void infer_scoped(grout_binding *binding, const grout_op *op) {
+    const grout_type none = {.kind = GROUT_TYPE_NONE};
+    const grout_block *body = grout_module_get_block(binding->module, op->first_block);
+    for (uint32_t k = 0; k < body->arg_count; k++) {
+        binding->value_scopes[body->first_arg + k] = op->first_block;
+    }
+    infer_block(binding, op->first_block);
+    const grout_op *yield;
+    bool ok = check_yield_count(binding, op, op->first_block, &yield);
+    for (uint32_t k = 0; k < op->result_count; k++) {
+        grout_type type = ok ? settle_value(binding, yield, k) : none;
+        set_results(binding, op, k, &type);
+    }
+}
+
+/* An op that uses what is not there has results without a type, so that nobody reports again. */
+static void drop_results(grout_binding *binding, const grout_op *op) {
+    const grout_type none = {.kind = GROUT_TYPE_NONE};
+    for (uint32_t k = 0; k < op->result_count; k++) {
+        grout_infer__set_type(binding, op->first_result + k, op->parent, &none);
+    }
+}
+
+static void infer_op(grout_binding *binding, const grout_op *op) {
+    if (!grout_infer__check_uses(binding, op)) {
+        drop_results(binding, op);
+        return;
+    }
+    if (op->opcode == GROUT_OP_FOR) {
+        infer_for(binding, op);
+    } else if (op->opcode == GROUT_OP_IF) {
+        infer_if(binding, op);
+    } else if (op->opcode == GROUT_OP_SCOPED) {
+        infer_scoped(binding, op);
+    } else {
+        grout_infer__op(binding, op);
+    }
+}
+
+/* Blocks nest at most GROUT_NESTING_MAX deep: parser and builder see to it. */
+static void infer_block(grout_binding *binding, grout_block_id id) {
+    binding->open_blocks[id] = true;
+    grout_op_id op = grout_module_get_block(binding->module, id)->first;
+    while (op != 0) {
+        const grout_op *inst = grout_module_get_op(binding->module, op);
+        infer_op(binding, inst);
+        op = inst->next;
+    }
+    binding->open_blocks[id] = false;
+}
+
+void grout_infer__kernel(grout_binding *binding, grout_kernel_id id) {
+    const grout_kernel *kernel = grout_module_get_kernel(binding->module, id);
+    for (uint32_t k = 0; k < kernel->param_count; k++) {
+        const grout_param *param = grout_module_get_param(binding->module, kernel, k);
+        if (param->direction == GROUT_DIRECTION_SCALAR) {
+            grout_type type = {.kind = GROUT_TYPE_SCALAR, .dtype = param->dtype};
+            binding->bound->value_types[param->value] = type;
+        }
+        binding->value_scopes[param->value] = kernel->body;
+    }
+    infer_block(binding, kernel->body);
+}

@@ -1,0 +1,38 @@
+/* keywords.c - the words that no const and no axis may take as its name.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "parser.h"
+
+#include <string.h>
+
+static bool is_among(const char *const *words, size_t count, const char *text, size_t size) {
+    for (size_t i = 0; i < count; i++) {
+        if (strlen(words[i]) == size && memcmp(words[i], text, size) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+grout_word_kind grout_word__get_kind(const char *text, size_t size) {
+    static const char *const keywords[] = {
+        "grout", "const",    "require", "kernel",  "in",      "out",       "inout", "grid",
+        "threads", "barrier", "arrivals", "tile",  "swizzle", "transpose", "ds",    "step",
+        "carry", "else",     "true",    "false",   "inf",     "nan",       "cdiv",  "min",
+        "max",   "align_up", "log2",
+    };
+    static const char *const not_yet[] = {
+        "launch", "devices", "cluster", "attr",      "of",    "acc",
+        "tmem",   "bytes",   "while",   "semaphore", "orders_tensor_core",
+    };
+    if (is_among(not_yet, sizeof not_yet / sizeof not_yet[0], text, size)) {
+        return GROUT_WORD_NOT_YET;
+    }
+    if (is_among(keywords, sizeof keywords / sizeof keywords[0], text, size) ||
+        grout_op_find(text, size) != GROUT_OP_NONE ||
+        grout_dtype_find(text, size) != GROUT_DTYPE_NONE ||
+        grout_attr_find(text, size) != GROUT_ATTR_COUNT ||
+        grout_space_find(text, size) != GROUT_SPACE_NONE) {
+        return GROUT_WORD_KEYWORD;
+    }
+    return GROUT_WORD_FREE;
+}

@@ -1,0 +1,389 @@
+/* module.c - a module's life and what it is made of: tables, strings, operations.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "module.h"
+
+#include "alloc.h"
+
+#include <string.h>
+
+/* Every table of a module, with the type of its items. */
+#define FOR_EACH_TABLE(DO)                                                                         \
+    DO(strings, uint32_t)                                                                          \
+    DO(locs, grout_loc)                                                                            \
+    DO(exprs, grout_expr)                                                                          \
+    DO(consts, grout_const)                                                                        \
+    DO(requires_, grout_require)                                                                   \
+    DO(kernels, grout_kernel)                                                                      \
+    DO(params, grout_param)                                                                        \
+    DO(ops, grout_op)                                                                              \
+    DO(operands, grout_operand)                                                                    \
+    DO(attrs, grout_attr_value)                                                                    \
+    DO(values, grout_value)                                                                        \
+    DO(blocks, grout_block)                                                                        \
+    DO(objects, grout_object)                                                                      \
+    DO(refs, grout_ref)                                                                            \
+    DO(ref_steps, grout_ref_step)                                                                  \
+    DO(indices, grout_index)                                                                       \
+    DO(types, grout_written_type)                                                                  \
+    DO(trivia, grout_trivia)                                                                       \
+    DO(sources, grout_source)                                                                      \
+    DO(items, grout_item)
+
+enum { FIRST_INDEX_SIZE = 256, FIRST_STRING_CAPACITY = 1024 };
+
+grout_module *grout_module__new(void) {
+    grout_module *module = grout__calloc(1, sizeof *module);
+    if (module == NULL) {
+        return NULL;
+    }
+    bool ok = true;
+#define INIT(table, type) ok = grout_table__init(&module->table, sizeof(type)) && ok;
+    FOR_EACH_TABLE(INIT)
+#undef INIT
+    module->string_bytes = grout__realloc(NULL, FIRST_STRING_CAPACITY);
+    module->string_index = grout__calloc(FIRST_INDEX_SIZE, sizeof *module->string_index);
+    if (!ok || module->string_bytes == NULL || module->string_index == NULL) {
+        grout_module_free(module);
+        return NULL;
+    }
+    module->string_capacity = FIRST_STRING_CAPACITY;
+    module->string_index_size = FIRST_INDEX_SIZE;
+    /* String 0 is the empty one, at offset 0. */
+    module->string_bytes[0] = '\0';
+    module->string_size = 1;
+    return module;
+}
+
+void grout_module_free(grout_module *module) {
+    if (module == NULL) {
+        return;
+    }
+    if (module->bound != NULL) {
+        grout_bound__free(module->bound);
+    }
+    for (uint32_t i = 1; i < module->sources.count; i++) {
+        grout__free(GROUT_TABLE_AT(module->sources, grout_source, i)->text);
+    }
+#define DEINIT(table, type) grout_table__deinit(&module->table);
+    FOR_EACH_TABLE(DEINIT)
+#undef DEINIT
+    grout__free(module->string_bytes);
+    grout__free(module->string_index);
+    grout__free(module);
+}
+
+/* Replaces to, whatever it holds, by a copy of from; false (and an empty table) without memory. */
+static bool clone_table(grout_table *to, const grout_table *from) {
+    size_t size = (size_t)from->count * from->item_size;
+    *to = (grout_table){.item_size = from->item_size};
+    to->items = grout__realloc(NULL, size);
+    if (to->items == NULL) {
+        return false;
+    }
+    memcpy(to->items, from->items, size);
+    to->count = from->count;
+    to->capacity = from->count;
+    return true;
+}
+
+static bool clone_strings(grout_module *to, const grout_module *from) {
+    size_t index_size = from->string_index_size * sizeof *from->string_index;
+    to->string_bytes = grout__realloc(NULL, from->string_size);
+    to->string_index = grout__realloc(NULL, index_size);
+    if (to->string_bytes == NULL || to->string_index == NULL) {
+        return false;
+    }
+    memcpy(to->string_bytes, from->string_bytes, from->string_size);
+    memcpy(to->string_index, from->string_index, index_size);
+    to->string_size = from->string_size;
+    to->string_capacity = from->string_size;
+    to->string_index_size = from->string_index_size;
+    return true;
+}
+
+/* The table of sources has been copied and points to the texts of from. */
+static bool clone_source_texts(grout_module *to, const grout_module *from) {
+    bool ok = true;
+    for (uint32_t i = 1; i < to->sources.count; i++) {
+        const grout_source *source = GROUT_TABLE_AT(from->sources, grout_source, i);
+        char *text = grout__realloc(NULL, source->size + 1);
+        if (text != NULL) {
+            memcpy(text, source->text, source->size + 1);
+        }
+        GROUT_TABLE_AT(to->sources, grout_source, i)->text = text;
+        ok = ok && text != NULL;
+    }
+    return ok;
+}
+
+grout_module *grout_module__clone(const grout_module *module) {
+    grout_module *copy = grout__calloc(1, sizeof *copy);
+    if (copy == NULL) {
+        return NULL;
+    }
+    bool ok = clone_strings(copy, module);
+#define CLONE(table, type) ok = clone_table(&copy->table, &module->table) && ok;
+    FOR_EACH_TABLE(CLONE)
+#undef CLONE
+    ok = clone_source_texts(copy, module) && ok;
+    copy->end_trivia = module->end_trivia;
+    copy->header_trivia = module->header_trivia;
+    copy->has_header = module->has_header;
+    if (!ok) {
+        grout_module_free(copy);
+        return NULL;
+    }
+    return copy;
+}
+
+/* ---- strings --------------------------------------------------------------------------------- */
+
+static uint32_t hash_bytes(const char *bytes, size_t size) {
+    uint32_t hash = 2166136261u; /* FNV-1a */
+    for (size_t i = 0; i < size; i++) {
+        hash = (hash ^ (unsigned char)bytes[i]) * 16777619u;
+    }
+    return hash ^ hash >> 15;
+}
+
+/* The entry of the index that holds the string, or the free one where it belongs. */
+static uint32_t *find_index_entry(const grout_module *module, const char *bytes, size_t size) {
+    uint32_t mask = module->string_index_size - 1;
+    uint32_t at = hash_bytes(bytes, size) & mask;
+    while (module->string_index[at] != 0) {
+        uint32_t offset = *GROUT_TABLE_AT(module->strings, uint32_t, module->string_index[at]);
+        const char *known = module->string_bytes + offset;
+        size_t room = module->string_size - offset;
+        if (size < room && known[size] == '\0' && memcmp(known, bytes, size) == 0) {
+            break;
+        }
+        at = (at + 1) & mask;
+    }
+    return &module->string_index[at];
+}
+
+static bool grow_index(grout_module *module) {
+    uint32_t *old_index = module->string_index;
+    uint32_t old_size = module->string_index_size;
+    if (old_size > UINT32_MAX / 2) {
+        return false;
+    }
+    uint32_t *index = grout__calloc((size_t)old_size * 2, sizeof *index);
+    if (index == NULL) {
+        return false;
+    }
+    module->string_index = index;
+    module->string_index_size = old_size * 2;
+    for (uint32_t i = 0; i < old_size; i++) {
+        if (old_index[i] != 0) {
+            const char *string = grout_module_get_string(module, old_index[i]);
+            *find_index_entry(module, string, strlen(string)) = old_index[i];
+        }
+    }
+    grout__free(old_index);
+    return true;
+}
+
+static bool reserve_string_bytes(grout_module *module, size_t size) {
+    size_t needed = module->string_size + size;
+    if (needed > UINT32_MAX) {
+        return false;
+    }
+    if (needed <= module->string_capacity) {
+        return true;
+    }
+    size_t capacity = module->string_capacity;
+    while (capacity < needed) {
+        capacity *= 2;
+    }
+    char *bytes = grout__realloc(module->string_bytes, capacity);
+    if (bytes == NULL) {
+        return false;
+    }
+    module->string_bytes = bytes;
+    module->string_capacity = capacity;
+    return true;
+}
+
+grout_string_id grout_module__find_string(const grout_module *module, const char *bytes,
+                                          size_t size) {
+    return size == 0 ? 0 : *find_index_entry(module, bytes, size);
+}
+
+grout_string_id grout_module__intern(grout_module *module, const char *bytes, size_t size) {
+    if (size == 0) {
+        return 0;
+    }
+    uint32_t *entry = find_index_entry(module, bytes, size);
+    if (*entry != 0) {
+        return *entry;
+    }
+    uint32_t offset = (uint32_t)module->string_size;
+    uint32_t id = 0;
+    if (reserve_string_bytes(module, size + 1)) {
+        id = grout_table__push(&module->strings, &offset);
+    }
+    if (id == 0) {
+        module->failed = true;
+        return 0;
+    }
+    memcpy(module->string_bytes + offset, bytes, size);
+    module->string_bytes[offset + size] = '\0';
+    module->string_size += size + 1;
+    *entry = id;
+    /* At most three quarters full. */
+    if (module->strings.count > module->string_index_size / 4 * 3 && !grow_index(module)) {
+        module->failed = true;
+    }
+    return id;
+}
+
+/* ---- parts ----------------------------------------------------------------------------------- */
+
+/* Notes a failure to grow. */
+static uint32_t check(grout_module *module, uint32_t id) {
+    module->failed |= id == 0;
+    return id;
+}
+
+grout_loc_id grout_module__add_loc(grout_module *module, const grout_loc *loc) {
+    return check(module, grout_table__push(&module->locs, loc));
+}
+
+grout_expr_id grout_module__add_expr(grout_module *module, const grout_expr *expr) {
+    return check(module, grout_table__push(&module->exprs, expr));
+}
+
+void grout_module__add_item(grout_module *module, grout_item_kind kind, uint32_t id) {
+    grout_item item = {kind, id};
+    (void)check(module, grout_table__push(&module->items, &item));
+}
+
+grout_object_id grout_module__add_object(grout_module *module, const grout_object *object) {
+    grout_object_id id = check(module, grout_table__push(&module->objects, object));
+    GROUT_TABLE_AT(module->values, grout_value, object->value)->object = id;
+    return id;
+}
+
+static void count_use(grout_module *module, const grout_operand *operand) {
+    if (operand->kind == GROUT_OPERAND_VALUE) {
+        GROUT_TABLE_AT(module->values, grout_value, operand->id)->use_count++;
+    }
+}
+
+void grout_module__count_uses(grout_module *module, const grout_operand *operand) {
+    count_use(module, operand);
+    if (operand->kind != GROUT_OPERAND_REF) {
+        return;
+    }
+    const grout_ref *ref = GROUT_TABLE_AT(module->refs, grout_ref, operand->id);
+    GROUT_TABLE_AT(module->values, grout_value, ref->base)->use_count++;
+    for (uint32_t i = 0; i < ref->step_count; i++) {
+        const grout_ref_step *step = grout_module_get_ref_step(module, ref, i);
+        for (uint32_t n = 0; n < step->count; n++) {
+            count_use(module, &grout_module_get_index(module, step, n)->start);
+        }
+    }
+}
+
+/* Makes the empty blocks of an operation. */
+static void add_blocks(grout_module *module, grout_op_id id, uint32_t count) {
+    if (count == 0) {
+        return;
+    }
+    grout_op *op = GROUT_TABLE_AT(module->ops, grout_op, id);
+    grout_block_id first = check(module, grout_table__add(&module->blocks, count));
+    if (first == 0) {
+        return;
+    }
+    op->first_block = first;
+    op->block_count = count;
+    for (uint32_t i = 0; i < count; i++) {
+        grout_block *block = GROUT_TABLE_AT(module->blocks, grout_block, first + i);
+        block->parent = id;
+        block->kernel = GROUT_TABLE_AT(module->blocks, grout_block, op->parent)->kernel;
+    }
+}
+
+static void link_op(grout_module *module, grout_op_id id, grout_block_id parent) {
+    grout_block *block = GROUT_TABLE_AT(module->blocks, grout_block, parent);
+    if (block->last != 0) {
+        GROUT_TABLE_AT(module->ops, grout_op, block->last)->next = id;
+    } else {
+        block->first = id;
+    }
+    block->last = id;
+}
+
+grout_op_id grout_module__add_op(grout_module *module, const grout_new_op *new_op) {
+    grout_op op = {.opcode = (uint16_t)new_op->opcode,
+                   .flags = new_op->flags,
+                   .attr_count = new_op->attr_count,
+                   .loc = new_op->loc,
+                   .parent = new_op->parent,
+                   .operand_count = new_op->operand_count,
+                   .written_type = new_op->written_type};
+    if (op.operand_count > 0) {
+        op.first_operand = check(module, grout_table__add(&module->operands, op.operand_count));
+    }
+    if (op.attr_count > 0) {
+        op.first_attr = check(module, grout_table__add(&module->attrs, op.attr_count));
+    }
+    grout_op_id id = module->failed ? 0 : check(module, grout_table__push(&module->ops, &op));
+    if (id == 0) {
+        return 0;
+    }
+    if (op.operand_count > 0) {
+        memcpy(GROUT_TABLE_AT(module->operands, grout_operand, op.first_operand), new_op->operands,
+               op.operand_count * sizeof *new_op->operands);
+    }
+    if (op.attr_count > 0) {
+        memcpy(GROUT_TABLE_AT(module->attrs, grout_attr_value, op.first_attr), new_op->attrs,
+               op.attr_count * sizeof *new_op->attrs);
+    }
+    for (uint32_t i = 0; i < op.operand_count; i++) {
+        grout_module__count_uses(module, &new_op->operands[i]);
+    }
+    link_op(module, id, new_op->parent);
+    add_blocks(module, id, new_op->block_count);
+    return id;
+}
+
+grout_value_id grout_module__add_results(grout_module *module, grout_op_id op, uint32_t count) {
+    grout_value_id first = check(module, grout_table__add(&module->values, count));
+    if (first == 0) {
+        return 0;
+    }
+    grout_op *owner = GROUT_TABLE_AT(module->ops, grout_op, op);
+    owner->first_result = first;
+    owner->result_count = count;
+    for (uint32_t i = 0; i < count; i++) {
+        grout_value *value = GROUT_TABLE_AT(module->values, grout_value, first + i);
+        value->kind =
+            owner->opcode == GROUT_OP_SCRATCH ? GROUT_VALUE_OBJECT : GROUT_VALUE_RESULT;
+        value->op = op;
+        value->index = i;
+        value->loc = owner->loc;
+    }
+    return first;
+}
+
+grout_value_id grout_module__add_block_args(grout_module *module, grout_block_id block,
+                                            grout_value_kind kind, uint32_t count) {
+    grout_value_id first = check(module, grout_table__add(&module->values, count));
+    if (first == 0) {
+        return 0;
+    }
+    grout_block *owner = GROUT_TABLE_AT(module->blocks, grout_block, block);
+    owner->first_arg = first;
+    owner->arg_count = count;
+    for (uint32_t i = 0; i < count; i++) {
+        grout_value *value = GROUT_TABLE_AT(module->values, grout_value, first + i);
+        value->kind = (uint8_t)kind;
+        value->op = owner->parent;
+        value->block = block;
+        value->index = i;
+        value->loc = owner->loc;
+    }
+    return first;
+}

@@ -1,0 +1,139 @@
+/* number.c - constants as elements: bits of every element type, rounded to nearest even.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "bound.h"
+
+#include <math.h>
+#include <string.h>
+
+/* A binary float format. */
+typedef struct float_format {
+    int exponent_bits, mantissa_bits;
+    bool has_infinity; /* f8e4m3 has none: its largest exponent holds numbers, and one NaN */
+} float_format;
+
+static float_format get_format(grout_dtype dtype) {
+    static const float_format formats[GROUT_DTYPE_COUNT] = {
+        [GROUT_DTYPE_F8E4M3] = {4, 3, false}, [GROUT_DTYPE_F8E5M2] = {5, 2, true},
+        [GROUT_DTYPE_F16] = {5, 10, true},    [GROUT_DTYPE_BF16] = {8, 7, true},
+        [GROUT_DTYPE_F32] = {8, 23, true},    [GROUT_DTYPE_F64] = {11, 52, true}};
+    return formats[dtype];
+}
+
+/* magnitude * 2^exponent, exactly. */
+typedef struct exact_number {
+    bool is_negative;
+    uint64_t magnitude;
+    int exponent;
+} exact_number;
+
+static exact_number split_number(const grout_expr_value *value) {
+    exact_number number = {0};
+    if (!value->is_float) {
+        number.is_negative = value->integer < 0;
+        number.magnitude = number.is_negative ? 0u - (uint64_t)value->integer : (uint64_t)value->integer;
+        return number;
+    }
+    double fraction = frexp(fabs(value->number), &number.exponent);
+    number.is_negative = signbit(value->number) != 0;
+    number.magnitude = (uint64_t)ldexp(fraction, 53);
+    number.exponent -= 53;
+    return number;
+}
+
+/* magnitude shifted right by count bits, to the nearest, ties to even. */
+static uint64_t shift_rounded(uint64_t magnitude, int count) {
+    if (count <= 0) {
+        return count < -63 ? 0 : magnitude << -count;
+    }
+    if (count > 64) {
+        return 0;
+    }
+    uint64_t kept = count == 64 ? 0 : magnitude >> count;
+    uint64_t half = UINT64_C(1) << (count - 1);
+    uint64_t rest = magnitude & (half | (half - 1));
+    return kept + (rest > half || (rest == half && (kept & 1) != 0) ? 1 : 0);
+}
+
+/* The bits of a number, without its sign; *overflow_out: it rounds to more than the largest. */
+static uint64_t round_number(exact_number number, float_format format, bool *overflow_out) {
+    int bias = (1 << (format.exponent_bits - 1)) - 1;
+    int mantissa = format.mantissa_bits;
+    uint64_t infinity = ((UINT64_C(1) << format.exponent_bits) - 1) << mantissa;
+    uint64_t largest = format.has_infinity ? infinity - 1 : infinity + (1u << mantissa) - 2;
+    *overflow_out = false;
+    if (number.magnitude == 0) {
+        return 0;
+    }
+    int top = 63; /* position of the leading one */
+    while (number.magnitude >> top == 0) {
+        top--;
+    }
+    int exponent = top + number.exponent; /* of the leading one */
+    if (exponent > bias + 1) {
+        *overflow_out = true;
+        return format.has_infinity ? infinity : largest;
+    }
+    /* The last place that the format keeps; below the smallest normal it does not move further. */
+    int place = (exponent < 1 - bias ? 1 - bias : exponent) - mantissa;
+    uint64_t rounded = shift_rounded(number.magnitude, place - number.exponent);
+    uint64_t exponent_field = (uint64_t)(place + mantissa + bias - 1);
+    uint64_t bits = (exponent_field << mantissa) + rounded; /* a carry moves into the exponent */
+    *overflow_out = bits > largest;
+    return bits <= largest ? bits : format.has_infinity ? infinity : largest;
+}
+
+static int64_t get_integer(const grout_expr_value *value) {
+    if (!value->is_float) {
+        return value->integer;
+    }
+    return value->number >= -0x1p63 && value->number < 0x1p63 ? (int64_t)value->number : 0;
+}
+
+uint64_t grout_expr_value_to_bits(grout_expr_value value, grout_dtype dtype) {
+    const grout_dtype_info *info = grout_dtype_get_info(dtype);
+    uint64_t mask = info->bytes == 8 ? UINT64_MAX : (UINT64_C(1) << 8 * info->bytes) - 1;
+    bool overflow;
+    if (value.bits_dtype != GROUT_DTYPE_NONE) {
+        return value.bits & mask;
+    }
+    switch ((grout_dtype_class)info->class_) {
+    case GROUT_CLASS_BOOL:
+        return value.is_float ? value.number != 0 : value.integer != 0;
+    case GROUT_CLASS_SINT:
+    case GROUT_CLASS_UINT:
+        return (uint64_t)get_integer(&value) & mask;
+    case GROUT_CLASS_FLOAT: {
+        exact_number number = split_number(&value);
+        uint64_t bits = round_number(number, get_format(dtype), &overflow);
+        return bits | (number.is_negative ? UINT64_C(1) << (8 * info->bytes - 1) : 0);
+    }
+    case GROUT_CLASS_NONE:
+        break;
+    }
+    return 0;
+}
+
+bool grout_fold__fits(const grout_expr_value *value, grout_dtype dtype) {
+    const grout_dtype_info *info = grout_dtype_get_info(dtype);
+    uint32_t bits = 8u * info->bytes;
+    bool overflow = false;
+    if (value->bits_dtype != GROUT_DTYPE_NONE) {
+        return value->bits_dtype == dtype && (bits == 64 || value->bits >> bits == 0);
+    }
+    switch ((grout_dtype_class)info->class_) {
+    case GROUT_CLASS_BOOL:
+        return value->is_bool;
+    case GROUT_CLASS_SINT:
+        return !value->is_float && (bits == 64 || (value->integer >= -(INT64_C(1) << (bits - 1)) &&
+                                                   value->integer < INT64_C(1) << (bits - 1)));
+    case GROUT_CLASS_UINT:
+        return !value->is_float && value->integer >= 0 &&
+               (bits == 64 || value->integer < INT64_C(1) << bits);
+    case GROUT_CLASS_FLOAT:
+        round_number(split_number(value), get_format(dtype), &overflow);
+        return !overflow;
+    case GROUT_CLASS_NONE:
+        break;
+    }
+    return false;
+}

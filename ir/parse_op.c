@@ -1,0 +1,388 @@
+/* parse_op.c - statements and operations: results, operands by form, attributes, type.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "parser.h"
+
+#include "suggest.h"
+
+#include <string.h>
+
+/* ---- making operations ----------------------------------------------------------------------- */
+
+grout_op_id grout_parser__add_op(grout_parser *p, const grout_new_op *new_op,
+                                 uint32_t result_count) {
+    if (p->module->ops.count > GROUT_OPS_MAX) {
+        (void)grout_parser__error(p, &p->last, GROUT_DIAG_LIMIT, "more than %u operations",
+                                  GROUT_OPS_MAX);
+        grout_parser__stop(p);
+        return 0;
+    }
+    grout_op_id id = grout_module__add_op(p->module, new_op);
+    if (id != 0 && result_count > 0) {
+        (void)grout_module__add_results(p->module, id, result_count);
+    }
+    return id;
+}
+
+/* Few attributes: insertion brings them into the order of the table. */
+static void sort_attrs(grout_attr_value *attrs, uint32_t count) {
+    for (uint32_t i = 1; i < count; i++) {
+        grout_attr_value attr = attrs[i];
+        uint32_t at = i;
+        while (at > 0 && attrs[at - 1].attr > attr.attr) {
+            attrs[at] = attrs[at - 1];
+            at--;
+        }
+        attrs[at] = attr;
+    }
+}
+
+grout_op_id grout_parser__emit(grout_parser *p, const grout_parsed_op *op, uint32_t block_count) {
+    grout_attr_value *attrs = GROUT_TABLE_AT(p->attrs, grout_attr_value, op->first_attr);
+    uint32_t attr_count = p->attrs.count - op->first_attr;
+    sort_attrs(attrs, attr_count);
+    grout_new_op new_op = {
+        .opcode = op->opcode,
+        .attr_count = (uint8_t)attr_count,
+        .loc = op->loc,
+        .parent = p->block,
+        .operands = GROUT_TABLE_AT(p->operands, grout_operand, op->first_operand),
+        .operand_count = p->operands.count - op->first_operand,
+        .attrs = attrs,
+        .written_type = op->written_type,
+        .block_count = block_count,
+    };
+    grout_op_id id = grout_parser__add_op(p, &new_op, 0);
+    p->operands.count = op->first_operand;
+    p->attrs.count = op->first_attr;
+    return id;
+}
+
+void grout_parser__bind_names(grout_parser *p, uint32_t first_name, grout_value_id first_value) {
+    for (uint32_t i = first_name; i < p->names.count; i++) {
+        const grout_parsed_name *name = GROUT_TABLE_AT(p->names, grout_parsed_name, i);
+        grout_value_id id = first_value + (i - first_name);
+        grout_value *value = GROUT_TABLE_AT(p->module->values, grout_value, id);
+        value->name = name->name;
+        value->loc = name->loc;
+        if (grout_scope__is_in_block(&p->values, name->name)) {
+            const char *text = grout_module_get_string(p->module, name->name);
+            grout_value_id other = grout_scope__find(&p->values, name->name);
+            p->has_error = true;
+            (void)grout_diags_add(p->diags, GROUT_DIAG_DUPLICATE_NAME,
+                                  grout_module_get_place(p->module, name->loc),
+                                  "'%%%s' is defined a second time in its block", text);
+            grout_diags_note(p->diags,
+                             grout_module_get_place(
+                                 p->module, grout_module_get_value(p->module, other)->loc),
+                             "first defined here");
+        }
+        grout_scope__bind(&p->values, name->name, id);
+    }
+    p->names.count = first_name;
+}
+
+/* ---- operations ------------------------------------------------------------------------------ */
+
+static bool report_unknown_op(grout_parser *p) {
+    const char *text = p->lexer.text + p->token.offset;
+    grout_suggestion suggestion = grout_suggest__begin(text, p->token.size);
+    for (int i = 1; i < GROUT_OP_COUNT; i++) {
+        grout_suggest__offer(&suggestion, grout_op_get_info((grout_opcode)i)->text);
+    }
+    (void)grout_parser__error(p, &p->token, GROUT_DIAG_UNKNOWN_OP, "there is no operation '%.*s'",
+                              (int)p->token.size, text);
+    if (suggestion.best != NULL) {
+        grout_parser__suggest(p, "", suggestion.best);
+    } else if (!p->is_stopped) {
+        grout_diags_help(p->diags, "'grout ops' lists the operations");
+    }
+    return false;
+}
+
+/* Consumes a mnemonic. */
+static bool begin_op(grout_parser *p, grout_parsed_op *op) {
+    *op = (grout_parsed_op){.token = p->token,
+                            .first_operand = p->operands.count,
+                            .first_attr = p->attrs.count,
+                            .first_name = p->names.count,
+                            .report_count = grout_diags_total(p->diags)};
+    if (p->token.kind != GROUT_TOKEN_NAME) {
+        return grout_parser__unexpected(p, "an operation");
+    }
+    op->opcode = grout_parser__find_op(p, &p->token);
+    op->info = grout_op_get_info(op->opcode);
+    if (op->opcode == GROUT_OP_NONE) {
+        const char *text = p->lexer.text + p->token.offset;
+        grout_word_kind kind = grout_word__get_kind(text, p->token.size);
+        if (kind == GROUT_WORD_NOT_YET) {
+            return grout_parser__not_yet(p, &p->token);
+        }
+        return kind == GROUT_WORD_KEYWORD ? grout_parser__unexpected(p, "an operation")
+                                          : report_unknown_op(p);
+    }
+    op->loc = grout_parser__add_loc(p, &p->token);
+    grout_parser__advance(p);
+    return true;
+}
+
+static bool is_plain_value(const grout_op_info *info) {
+    return info->results == 1 && info->form != GROUT_FORM_SCRATCH;
+}
+
+static bool parse_nested(grout_parser *p, grout_parsed_op *op) {
+    if (!begin_op(p, op)) {
+        return false;
+    }
+    if (!is_plain_value(op->info)) {
+        return grout_parser__error(p, &op->token, GROUT_DIAG_RESULT_COUNT,
+                                   "'%s' stands for no value, so it is no operand", op->info->text);
+    }
+    if (!grout_parser__op_body(p, op) || !grout_parser__expect(p, GROUT_TOKEN_RIGHT_PAREN, "')'")) {
+        return false;
+    }
+    return op->depth < GROUT_NESTING_MAX ||
+           grout_parser__error(p, &op->token, GROUT_DIAG_LIMIT, "operands nest deeper than %d",
+                               GROUT_NESTING_MAX);
+}
+
+bool grout_parser__nested_op(grout_parser *p, grout_parsed_operand *out) {
+    grout_parsed_op op;
+    bool ok = parse_nested(p, &op);
+    if (ok) {
+        grout_op_id id = grout_parser__emit(p, &op, 0);
+        grout_value_id value = id != 0 ? grout_module__add_results(p->module, id, 1) : 0;
+        out->operand = (grout_operand){GROUT_OPERAND_VALUE, value, op.loc};
+        out->depth = op.depth + 1;
+    }
+    p->operands.count = op.first_operand;
+    p->attrs.count = op.first_attr;
+    return ok;
+}
+
+/* ---- statements ------------------------------------------------------------------------------ */
+
+bool grout_parser__at_item(const grout_parser *p) {
+    return p->token.has_newline && (grout_parser__is_word(p, &p->token, "kernel") ||
+                                    grout_parser__is_word(p, &p->token, "const") ||
+                                    grout_parser__is_word(p, &p->token, "require") ||
+                                    grout_parser__is_word(p, &p->token, "launch"));
+}
+
+bool grout_parser__at_statement(const grout_parser *p) {
+    if (!p->token.has_newline) {
+        return false;
+    }
+    if (p->token.kind == GROUT_TOKEN_VALUE) {
+        return p->ahead.kind == GROUT_TOKEN_ASSIGN;
+    }
+    return grout_parser__find_op(p, &p->token) != GROUT_OP_NONE || grout_parser__at_item(p);
+}
+
+/* Whether the statement loop may go on here after a fault. */
+static bool at_new_start(const grout_parser *p) {
+    if (grout_parser__at_statement(p)) {
+        return true;
+    }
+    uint8_t next = p->ahead.kind;
+    return p->token.has_newline &&
+           ((p->token.kind == GROUT_TOKEN_VALUE && next == GROUT_TOKEN_COMMA) ||
+            (p->token.kind == GROUT_TOKEN_NAME &&
+             (next == GROUT_TOKEN_VALUE || next == GROUT_TOKEN_NAME)));
+}
+
+/* Skips the rest of a faulty statement, bodies included. */
+static void skip_statement(grout_parser *p, uint32_t start) {
+    uint32_t braces = 0;
+    if (p->token.offset == start && p->token.kind != GROUT_TOKEN_RIGHT_BRACE) {
+        braces += p->token.kind == GROUT_TOKEN_LEFT_BRACE;
+        grout_parser__advance(p);
+    }
+    while (p->token.kind != GROUT_TOKEN_END) {
+        bool is_close = p->token.kind == GROUT_TOKEN_RIGHT_BRACE;
+        if (grout_parser__at_item(p) || (braces == 0 && (is_close || at_new_start(p)))) {
+            return;
+        }
+        braces += p->token.kind == GROUT_TOKEN_LEFT_BRACE;
+        braces -= is_close;
+        grout_parser__advance(p);
+    }
+}
+
+/* '%a, %b =' in front of an operation. */
+static bool parse_result_names(grout_parser *p) {
+    do {
+        if (p->token.kind != GROUT_TOKEN_VALUE) {
+            return grout_parser__expected(p, "the name of a value");
+        }
+        grout_parsed_name name = {grout_parser__intern(p, &p->token),
+                                  grout_parser__add_loc(p, &p->token)};
+        grout_parser__push(p, &p->names, &name);
+        grout_parser__advance(p);
+    } while (grout_parser__accept(p, GROUT_TOKEN_COMMA));
+    return grout_parser__expect(p, GROUT_TOKEN_ASSIGN, "'=' behind the names of results");
+}
+
+/* An operation has as many names in front of it as results, or none. */
+static bool check_result_count(grout_parser *p, const grout_parsed_op *op) {
+    uint32_t names = p->names.count - op->first_name;
+    uint32_t results = op->opcode == GROUT_OP_SCRATCH ? 0 : op->info->results;
+    if (names <= results) {
+        return true;
+    }
+    if (results == 0) {
+        (void)grout_parser__error(p, &op->token, GROUT_DIAG_RESULT_COUNT,
+                                  "'%s' has no result to give a name to", op->info->text);
+    } else {
+        (void)grout_parser__error(p, &op->token, GROUT_DIAG_RESULT_COUNT,
+                                  "'%s' has %u result%s, and %u names stand before it",
+                                  op->info->text, (unsigned)results, grout_parser__get_plural(results),
+                                  (unsigned)names);
+    }
+    grout_parser__help_form(p, op->info);
+    return false;
+}
+
+static grout_trivia_id *get_trivia(grout_parser *p, grout_op_id id) {
+    return &GROUT_TABLE_AT(p->module->ops, grout_op, id)->trivia;
+}
+
+static bool parse_scratch(grout_parser *p, grout_parsed_op *op) {
+    grout_parsed_name name = {0};
+    grout_object object = {0};
+    if (p->token.kind != GROUT_TOKEN_VALUE) {
+        return grout_parser__expected(p, "the name of the object");
+    }
+    name.name = grout_parser__intern(p, &p->token);
+    name.loc = grout_parser__add_loc(p, &p->token);
+    grout_parser__push(p, &p->names, &name);
+    grout_parser__advance(p);
+    if (!grout_parser__expect(p, GROUT_TOKEN_COLON, "':' and what the object is") ||
+        !grout_parser__object(p, &object)) {
+        return false;
+    }
+    grout_op_id id = grout_parser__emit(p, op, 0);
+    object.value = id != 0 ? grout_module__add_results(p->module, id, 1) : 0;
+    object.loc = name.loc;
+    (void)grout_module__add_object(p->module, &object);
+    grout_parser__bind_names(p, op->first_name, object.value);
+    grout_trivia_id trivia = grout_parser__end_item(p, op->lead);
+    *get_trivia(p, id) = trivia;
+    return true;
+}
+
+static bool parse_yield(grout_parser *p, grout_parsed_op *op) {
+    if (!grout_parser__op_body(p, op)) {
+        return false;
+    }
+    if (p->operands.count == op->first_operand) {
+        return grout_parser__report_count(p, op, &op->token, 0);
+    }
+    if (grout_module_get_block(p->module, p->block)->parent == 0) {
+        return grout_parser__error(p, &op->token, GROUT_DIAG_SYNTAX,
+                                   "'yield' stands in the body of a for, if or scoped only");
+    }
+    if (p->token.kind != GROUT_TOKEN_RIGHT_BRACE && p->token.kind != GROUT_TOKEN_END &&
+        !grout_parser__at_item(p)) {
+        return grout_parser__error(p, &op->token, GROUT_DIAG_SYNTAX,
+                                   "'yield' is not the last operation of its block");
+    }
+    grout_op_id id = grout_parser__emit(p, op, 0);
+    grout_trivia_id trivia = grout_parser__end_item(p, op->lead);
+    *get_trivia(p, id) = trivia;
+    return true;
+}
+
+static bool parse_plain(grout_parser *p, grout_parsed_op *op) {
+    if (!grout_parser__op_body(p, op)) {
+        return false;
+    }
+    grout_op_id id = grout_parser__emit(p, op, 0);
+    if (id != 0 && op->info->results > 0) {
+        grout_value_id first = grout_module__add_results(p->module, id, op->info->results);
+        grout_parser__bind_names(p, op->first_name, first);
+    }
+    grout_trivia_id trivia = grout_parser__end_item(p, op->lead);
+    *get_trivia(p, id) = trivia;
+    return true;
+}
+
+static bool parse_by_form(grout_parser *p, grout_parsed_op *op) {
+    switch ((grout_form)op->info->form) {
+    case GROUT_FORM_UNARY:
+    case GROUT_FORM_BINARY:
+    case GROUT_FORM_COMPARE:
+    case GROUT_FORM_TERNARY:
+    case GROUT_FORM_SELECT:
+    case GROUT_FORM_CONVERT:
+    case GROUT_FORM_BROADCAST:
+    case GROUT_FORM_IOTA:
+    case GROUT_FORM_AXIS:
+    case GROUT_FORM_LOAD:
+    case GROUT_FORM_STORE:
+    case GROUT_FORM_BARRIER:
+    case GROUT_FORM_FENCE:
+    case GROUT_FORM_COPY_IN:
+    case GROUT_FORM_COPY_OUT:
+    case GROUT_FORM_WAIT:
+    case GROUT_FORM_PRINT:
+        return parse_plain(p, op);
+    case GROUT_FORM_SCRATCH:
+        return parse_scratch(p, op);
+    case GROUT_FORM_FOR:
+        return grout_parser__for(p, op);
+    case GROUT_FORM_IF:
+        return grout_parser__if(p, op);
+    case GROUT_FORM_SCOPED:
+        return grout_parser__scoped(p, op);
+    case GROUT_FORM_YIELD:
+        return parse_yield(p, op);
+    case GROUT_FORM_NONE:
+    case GROUT_FORM_COUNT:
+        break;
+    }
+    return false;
+}
+
+/* After a fault the names of the results stay known, so that their uses are no faults too. */
+static void bind_faulty_results(grout_parser *p, uint32_t first_name) {
+    uint32_t count = p->names.count - first_name;
+    if (count > 0) {
+        grout_value_id first = grout_table__add(&p->module->values, count);
+        p->module->failed |= first == 0;
+        grout_parser__bind_names(p, first_name, first);
+    }
+}
+
+static bool parse_statement(grout_parser *p, grout_string_id lead) {
+    uint32_t first_name = p->names.count;
+    if (p->token.kind == GROUT_TOKEN_VALUE && !parse_result_names(p)) {
+        return false;
+    }
+    grout_parsed_op op;
+    if (!begin_op(p, &op)) {
+        return false;
+    }
+    op.first_name = first_name;
+    op.lead = lead;
+    return check_result_count(p, &op) && parse_by_form(p, &op);
+}
+
+void grout_parser__statement(grout_parser *p, bool is_first) {
+    uint32_t start = p->token.offset;
+    uint32_t first_operand = p->operands.count;
+    uint32_t first_attr = p->attrs.count;
+    uint32_t first_name = p->names.count;
+    uint32_t nesting = p->nesting;
+    p->nesting = 0;
+    p->constants_only = false;
+    if (!parse_statement(p, grout_parser__take_lead(p, is_first))) {
+        bind_faulty_results(p, first_name);
+        skip_statement(p, start);
+    }
+    p->nesting = nesting;
+    p->constants_only = false;
+    p->operands.count = first_operand;
+    p->attrs.count = first_attr;
+    p->names.count = first_name;
+    (void)grout_parser__is_out_of_memory(p);
+}

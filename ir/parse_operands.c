@@ -1,0 +1,277 @@
+/* parse_operands.c - what stands behind a mnemonic: operands by form, attributes, type.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "parser.h"
+
+#include "suggest.h"
+
+#include <string.h>
+
+/* ---- operands -------------------------------------------------------------------------------- */
+
+const char *grout_parser__get_plural(uint32_t count) {
+    return count == 1 ? "" : "s";
+}
+
+void grout_parser__help_form(grout_parser *p, const grout_op_info *info) {
+    if (p->is_stopped) {
+        return;
+    }
+    const char *op = info->syntax;
+    while (op != NULL && !(strncmp(op, "op", 2) == 0 && (op[2] == ' ' || op[2] == '\0'))) {
+        op = strchr(op, ' ');
+        op = op != NULL ? op + 1 : NULL;
+    }
+    if (op == NULL) {
+        grout_diags_help(p->diags, "it is written: %s", info->syntax);
+    } else {
+        grout_diags_help(p->diags, "it is written: %.*s%s%s", (int)(op - info->syntax),
+                         info->syntax, info->text, op + 2);
+    }
+}
+
+/* Whether nothing that could be an operand stands next, because the statement is over. */
+static bool at_end_of_operands(const grout_parser *p) {
+    switch (p->token.kind) {
+    case GROUT_TOKEN_END:
+    case GROUT_TOKEN_RIGHT_BRACE:
+    case GROUT_TOKEN_RIGHT_PAREN:
+    case GROUT_TOKEN_LEFT_BRACE:
+    case GROUT_TOKEN_COLON:
+        return true;
+    case GROUT_TOKEN_NAME:
+        return grout_attr_find(p->lexer.text + p->token.offset, p->token.size) !=
+                   GROUT_ATTR_COUNT ||
+               grout_parser__at_statement(p);
+    default:
+        return grout_parser__at_statement(p);
+    }
+}
+
+bool grout_parser__report_count(grout_parser *p, const grout_parsed_op *op,
+                                const grout_token *token, uint32_t found) {
+    uint32_t wanted = (uint32_t)strcspn(op->info->operands, "*");
+    bool at_least = op->info->operands[wanted] == '*';
+    wanted += at_least && wanted == 0 ? 1 : 0;
+    if (wanted == 0) {
+        (void)grout_parser__error(p, token, GROUT_DIAG_OPERAND_COUNT, "'%s' takes no operands",
+                                  op->info->text);
+        return false;
+    }
+    (void)grout_parser__error(p, token, GROUT_DIAG_OPERAND_COUNT,
+                              "'%s' takes %s%u operand%s, found %s%u", op->info->text,
+                              at_least ? "at least " : "", (unsigned)wanted, grout_parser__get_plural(wanted),
+                              found > wanted ? "at least " : "", (unsigned)found);
+    if (token->kind != GROUT_TOKEN_BAD) {
+        grout_parser__help_form(p, op->info);
+    }
+    return false;
+}
+
+static bool parse_axis(grout_parser *p, grout_operand *operand) {
+    const grout_kernel *kernel = grout_module_get_kernel(p->module, p->kernel);
+    if (p->token.kind != GROUT_TOKEN_NAME) {
+        return grout_parser__expected(p, "the name of an axis");
+    }
+    const char *text = p->lexer.text + p->token.offset;
+    grout_string_id name = grout_module__find_string(p->module, text, p->token.size);
+    grout_suggestion suggestion = grout_suggest__begin(text, p->token.size);
+    for (uint32_t i = 0; i < kernel->axis_count; i++) {
+        if (kernel->axes[i].name == name) {
+            *operand = (grout_operand){GROUT_OPERAND_AXIS, i + 1,
+                                       grout_parser__add_loc(p, &p->token)};
+            grout_parser__advance(p);
+            return true;
+        }
+        grout_suggest__offer(&suggestion, grout_module_get_string(p->module, kernel->axes[i].name));
+    }
+    (void)grout_parser__error(p, &p->token, GROUT_DIAG_UNKNOWN_NAME,
+                              "the kernel has no axis '%.*s'", (int)p->token.size, text);
+    grout_parser__suggest(p, "", suggestion.best);
+    return false;
+}
+
+/* One operand, by its letter in the form. */
+static bool parse_operand(grout_parser *p, grout_parsed_op *op, char letter) {
+    grout_parsed_operand parsed = {0};
+    grout_token start = p->token;
+    bool ok = false;
+    switch (letter) {
+    case 'x':
+        ok = parse_axis(p, &parsed.operand);
+        break;
+    case 'k':
+        parsed.operand.kind = GROUT_OPERAND_EXPR;
+        ok = grout_parser__constant(p, &parsed.operand.id);
+        parsed.operand.loc = grout_module_get_expr(p->module, parsed.operand.id)->loc;
+        break;
+    case 't':
+        parsed.operand.kind = GROUT_OPERAND_STRING;
+        ok = grout_parser__string(p, &parsed.operand.id);
+        parsed.operand.loc = ok ? grout_parser__add_loc(p, &start) : 0;
+        break;
+    case 's':
+        ok = grout_parser__scalar(p, &parsed);
+        break;
+    default:
+        ok = grout_parser__operand(p, &parsed);
+        break;
+    }
+    if (ok) {
+        grout_parser__push(p, &p->operands, &parsed.operand);
+        op->depth = parsed.depth > op->depth ? parsed.depth : op->depth;
+    }
+    return ok;
+}
+
+/* The operands of a '*': none or more, each behind a comma if it is not the first of all. */
+static bool parse_operand_list(grout_parser *p, grout_parsed_op *op, bool is_first) {
+    if (is_first && at_end_of_operands(p)) {
+        return true;
+    }
+    while (is_first || grout_parser__accept(p, GROUT_TOKEN_COMMA)) {
+        if (!parse_operand(p, op, 'v')) {
+            return false;
+        }
+        is_first = false;
+    }
+    return true;
+}
+
+static bool parse_operands(grout_parser *p, grout_parsed_op *op) {
+    const char *letters = op->info->operands;
+    uint32_t i = 0;
+    for (; letters[i] != '\0' && letters[i] != '*'; i++) {
+        bool is_missing =
+            i == 0 ? at_end_of_operands(p) : !grout_parser__accept(p, GROUT_TOKEN_COMMA);
+        if (is_missing && i > 0 && !at_end_of_operands(p) && !p->token.has_newline) {
+            return grout_parser__expected(p, "','");
+        }
+        if (is_missing) {
+            return grout_parser__report_count(p, op, &op->token, i);
+        }
+        if (!parse_operand(p, op, letters[i])) {
+            return false;
+        }
+    }
+    if (letters[i] == '*') {
+        return parse_operand_list(p, op, i == 0);
+    }
+    if (p->token.kind == GROUT_TOKEN_COMMA) {
+        return grout_parser__report_count(p, op, &p->ahead, i + 1);
+    }
+    bool is_operand = p->token.kind == GROUT_TOKEN_VALUE || p->token.kind == GROUT_TOKEN_INT ||
+                      p->token.kind == GROUT_TOKEN_FLOAT || p->token.kind == GROUT_TOKEN_LEFT_PAREN ||
+                      p->token.kind == GROUT_TOKEN_STRING;
+    if (is_operand && !p->token.has_newline) {
+        return i == 0 ? grout_parser__report_count(p, op, &p->token, 1) : grout_parser__expected(p, "a new line");
+    }
+    return true;
+}
+
+/* ---- attributes and type --------------------------------------------------------------------- */
+
+static bool report_attr(grout_parser *p, const grout_parsed_op *op) {
+    const char *text = p->lexer.text + p->token.offset;
+    if (grout_word__get_kind(text, p->token.size) == GROUT_WORD_NOT_YET) {
+        return grout_parser__not_yet(p, &p->token);
+    }
+    grout_suggestion suggestion = grout_suggest__begin(text, p->token.size);
+    for (int i = 0; i < GROUT_ATTR_COUNT; i++) {
+        if ((op->info->attrs >> i & 1) != 0) {
+            grout_suggest__offer(&suggestion, grout_attr_get_info((grout_attr)i)->text);
+        }
+    }
+    if (op->opcode == GROUT_OP_FOR) {
+        grout_suggest__offer(&suggestion, "step");
+        grout_suggest__offer(&suggestion, "carry");
+    }
+    (void)grout_parser__error(p, &p->token, GROUT_DIAG_UNKNOWN_ATTRIBUTE,
+                              "'%s' has no attribute '%.*s'", op->info->text, (int)p->token.size,
+                              text);
+    if (suggestion.best != NULL) {
+        grout_parser__suggest(p, "", suggestion.best);
+    } else if (!p->is_stopped && op->info->attrs == 0) {
+        grout_diags_help(p->diags, "'%s' takes no attributes", op->info->text);
+    } else {
+        grout_parser__help_form(p, op->info);
+    }
+    return false;
+}
+
+static bool has_attr(const grout_parser *p, const grout_parsed_op *op, grout_attr attr) {
+    for (uint32_t i = op->first_attr; i < p->attrs.count; i++) {
+        if (GROUT_TABLE_AT(p->attrs, grout_attr_value, i)->attr == attr) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool parse_attr(grout_parser *p, const grout_parsed_op *op, grout_attr attr) {
+    const grout_attr_info *info = grout_attr_get_info(attr);
+    if ((op->info->attrs >> attr & 1) == 0) {
+        return report_attr(p, op);
+    }
+    if (has_attr(p, op, attr)) {
+        return grout_parser__error(p, &p->token, GROUT_DIAG_BAD_ATTRIBUTE,
+                                   "attribute '%s' stands twice", info->text);
+    }
+    grout_attr_value value = {.attr = (uint8_t)attr, .loc = grout_parser__add_loc(p, &p->token)};
+    grout_parser__advance(p);
+    if (info->takes_integer) {
+        char what[] = "'(' and the attribute's value";
+        if (!grout_parser__expect(p, GROUT_TOKEN_LEFT_PAREN, what) ||
+            grout_parser__constants(p, &value.expr, 1, GROUT_TOKEN_RIGHT_PAREN) == 0) {
+            return false;
+        }
+    } else if (p->token.kind == GROUT_TOKEN_LEFT_PAREN) {
+        return grout_parser__error(p, &p->token, GROUT_DIAG_SYNTAX,
+                                   "attribute '%s' takes no value", info->text);
+    }
+    grout_parser__push(p, &p->attrs, &value);
+    return true;
+}
+
+bool grout_parser__attrs(grout_parser *p, const grout_parsed_op *op) {
+    while (p->token.kind == GROUT_TOKEN_NAME) {
+        grout_attr attr = grout_attr_find(p->lexer.text + p->token.offset, p->token.size);
+        if (attr != GROUT_ATTR_COUNT) {
+            if (!parse_attr(p, op, attr)) {
+                return false;
+            }
+        } else if (p->token.has_newline || grout_parser__at_item(p) ||
+                   grout_parser__find_op(p, &p->token) != GROUT_OP_NONE) {
+            return true;
+        } else {
+            return report_attr(p, op);
+        }
+    }
+    return true;
+}
+
+static bool parse_type_of_op(grout_parser *p, grout_parsed_op *op) {
+    if (!op->info->typed) {
+        return p->token.kind != GROUT_TOKEN_COLON ||
+               grout_parser__error(p, &p->token, GROUT_DIAG_SYNTAX, "'%s' is written without a type",
+                                   op->info->text);
+    }
+    grout_written_type type;
+    if (p->token.kind != GROUT_TOKEN_COLON) {
+        (void)grout_parser__expected(p, "':' and a type");
+        if (p->token.kind != GROUT_TOKEN_BAD) {
+            grout_parser__help_form(p, op->info);
+        }
+        return false;
+    }
+    grout_parser__advance(p);
+    if (!grout_parser__type(p, &type)) {
+        return false;
+    }
+    op->written_type = grout_table__push(&p->module->types, &type);
+    p->module->failed |= op->written_type == 0;
+    return true;
+}
+
+bool grout_parser__op_body(grout_parser *p, grout_parsed_op *op) {
+    return parse_operands(p, op) && grout_parser__attrs(p, op) && parse_type_of_op(p, op);
+}

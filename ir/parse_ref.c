@@ -1,0 +1,246 @@
+/* parse_ref.c - values and the indices and views behind them.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "parser.h"
+
+#include "suggest.h"
+
+#include <string.h>
+
+/* So many different unknown names are kept for a report. */
+enum { UNKNOWN_MAX = 2 * GROUT_DIAGS_MAX };
+
+/* ---- names ----------------------------------------------------------------------------------- */
+
+/* The visible name nearest to one that is not. */
+static grout_string_id find_nearest(grout_parser *p, grout_string_id name) {
+    const char *text = grout_module_get_string(p->module, name);
+    grout_suggestion suggestion = grout_suggest__begin(text, strlen(text));
+    uint32_t count = p->values.bindings.count;
+    for (grout_string_id id = 1; id < count && suggestion.offers_left > 0; id++) {
+        if (grout_scope__find(&p->values, id) != 0) {
+            grout_suggest__offer(&suggestion, grout_module_get_string(p->module, id));
+        }
+    }
+    return suggestion.best == NULL
+               ? 0
+               : grout_module__find_string(p->module, suggestion.best, strlen(suggestion.best));
+}
+
+/* Whether the name was noted before in this kernel: it is reported once. */
+static bool is_noted(const grout_parser *p, grout_string_id name) {
+    for (uint32_t i = 1; i < p->unknown_values.count; i++) {
+        if (GROUT_TABLE_AT(p->unknown_values, grout_unknown_value, i)->name == name) {
+            return true;
+        }
+    }
+    return false;
+}
+
+grout_value_id grout_parser__find_value(grout_parser *p, const grout_token *token) {
+    grout_string_id name = grout_parser__intern(p, token);
+    grout_value_id value = grout_scope__find(&p->values, name);
+    if (value != 0) {
+        return value;
+    }
+    p->has_error = true;
+    if (p->unknown_values.count <= UNKNOWN_MAX && !is_noted(p, name)) {
+        grout_unknown_value unknown = {name, find_nearest(p, name), *token};
+        grout_parser__push(p, &p->unknown_values, &unknown);
+    }
+    return 0;
+}
+
+/* The first value of the kernel with this name, or 0. */
+static grout_value_id find_in_kernel(const grout_parser *p, grout_string_id name) {
+    for (uint32_t i = p->first_value; i < p->module->values.count; i++) {
+        if (grout_module_get_value(p->module, i)->name == name) {
+            return i;
+        }
+    }
+    return 0;
+}
+
+void grout_parser__report_unknown_values(grout_parser *p) {
+    for (uint32_t i = 1; i < p->unknown_values.count && !p->is_stopped; i++) {
+        grout_unknown_value unknown = *GROUT_TABLE_AT(p->unknown_values, grout_unknown_value, i);
+        const char *name = grout_module_get_string(p->module, unknown.name);
+        (void)grout_parser__error(p, &unknown.token, GROUT_DIAG_UNKNOWN_NAME,
+                                  "no value '%%%s' is visible here", name);
+        grout_value_id other = find_in_kernel(p, unknown.name);
+        if (other != 0) {
+            const grout_loc *loc = grout_module_get_loc(
+                p->module, grout_module_get_value(p->module, other)->loc);
+            bool is_later = loc->line > unknown.token.line ||
+                            (loc->line == unknown.token.line && loc->column > unknown.token.column);
+            grout_diags_note(p->diags,
+                             grout_module_get_place(
+                                 p->module, grout_module_get_value(p->module, other)->loc),
+                             is_later ? "'%%%s' is defined here, after its use"
+                                      : "'%%%s' is defined here, in a block that has ended",
+                             name);
+        } else if (unknown.suggestion != 0) {
+            grout_parser__suggest(p, "%", grout_module_get_string(p->module, unknown.suggestion));
+        }
+    }
+    p->unknown_values.count = 1;
+}
+
+/* ---- indices and views ----------------------------------------------------------------------- */
+
+/* 'ds' '(' start ',' size ')' behind its word. */
+static bool parse_slice(grout_parser *p, grout_index *index, uint32_t *depth) {
+    grout_parsed_operand start;
+    if (!grout_parser__nest(p)) {
+        return false;
+    }
+    bool ok = grout_parser__expect(p, GROUT_TOKEN_LEFT_PAREN, "'('") &&
+              grout_parser__scalar(p, &start) &&
+              grout_parser__expect(p, GROUT_TOKEN_COMMA, "',' and the size of the slice") &&
+              grout_parser__constant(p, &index->size) &&
+              grout_parser__expect(p, GROUT_TOKEN_RIGHT_PAREN, "')'");
+    p->nesting--;
+    if (ok) {
+        index->kind = GROUT_INDEX_SLICE;
+        index->start = start.operand;
+        *depth = start.depth > *depth ? start.depth : *depth;
+    }
+    return ok;
+}
+
+static bool parse_index(grout_parser *p, uint32_t *depth) {
+    grout_index index = {0};
+    if (grout_parser__accept(p, GROUT_TOKEN_COLON)) {
+        index.kind = GROUT_INDEX_ALL;
+    } else if (grout_parser__is_word(p, &p->token, "ds")) {
+        grout_parser__advance(p);
+        if (!parse_slice(p, &index, depth)) {
+            return false;
+        }
+    } else {
+        grout_parsed_operand start;
+        if (!grout_parser__scalar(p, &start)) {
+            return false;
+        }
+        index.kind = GROUT_INDEX_AT;
+        index.start = start.operand;
+        *depth = start.depth > *depth ? start.depth : *depth;
+    }
+    grout_parser__push(p, &p->indices, &index);
+    return true;
+}
+
+/* The indices behind '[', through ']'. Their number is reported against the limit only. */
+static bool parse_indices(grout_parser *p, uint32_t *depth) {
+    uint32_t first = p->indices.count;
+    if (!grout_parser__nest(p)) {
+        return false;
+    }
+    bool ok = true;
+    do {
+        if (p->indices.count - first == GROUT_RANK_MAX) {
+            ok = grout_parser__error(p, &p->token, GROUT_DIAG_LIMIT, "more than %d indices",
+                                     GROUT_RANK_MAX);
+        }
+        ok = ok && parse_index(p, depth);
+    } while (ok && grout_parser__accept(p, GROUT_TOKEN_COMMA));
+    p->nesting--;
+    return ok && grout_parser__expect(p, GROUT_TOKEN_RIGHT_BRACKET, "',' or ']'");
+}
+
+/* '.transpose(1, 0)' behind its point. */
+static bool parse_view(grout_parser *p) {
+    if (!grout_parser__expect_word(p, "transpose") ||
+        !grout_parser__expect(p, GROUT_TOKEN_LEFT_PAREN, "'('")) {
+        return false;
+    }
+    grout_expr_id order[GROUT_RANK_MAX];
+    uint32_t count =
+        grout_parser__constants(p, order, GROUT_RANK_MAX, GROUT_TOKEN_RIGHT_PAREN);
+    for (uint32_t i = 0; i < count; i++) {
+        grout_index index = {.kind = GROUT_INDEX_ALL, .size = order[i]};
+        grout_parser__push(p, &p->indices, &index);
+    }
+    return count > 0;
+}
+
+/* Moves the indices of a step from the stack into the module. */
+static void move_indices(grout_parser *p, uint32_t first, grout_ref_step *step) {
+    uint32_t count = p->indices.count - first;
+    step->count = (uint8_t)count;
+    step->first = grout_table__add(&p->module->indices, count);
+    if (step->first == 0) {
+        p->module->failed = true;
+        return;
+    }
+    memcpy(GROUT_TABLE_AT(p->module->indices, grout_index, step->first),
+           GROUT_TABLE_AT(p->indices, grout_index, first), count * sizeof(grout_index));
+}
+
+static bool parse_step(grout_parser *p, grout_ref_step *step, uint32_t *depth) {
+    uint32_t first = p->indices.count;
+    grout_token start = p->token;
+    step->kind = start.kind == GROUT_TOKEN_DOT ? GROUT_REF_TRANSPOSE : GROUT_REF_INDEX;
+    grout_parser__advance(p);
+    bool ok = step->kind == GROUT_REF_TRANSPOSE ? parse_view(p) : parse_indices(p, depth);
+    if (ok) {
+        if (start.line == p->last.line) {
+            start.size = p->last.offset + p->last.size - start.offset;
+        }
+        step->loc = grout_parser__add_loc(p, &start);
+        move_indices(p, first, step);
+    }
+    p->indices.count = first;
+    return ok && !p->module->failed;
+}
+
+/* The steps of a reference lie one after the other in the module, but the indices of a step may
+ * hold references of their own: so they are collected first. */
+static bool parse_steps(grout_parser *p, grout_ref *ref, uint32_t *depth) {
+    enum { STEPS_MAX = 2 * GROUT_RANK_MAX };
+    grout_ref_step steps[STEPS_MAX] = {{0}};
+    while (p->token.kind == GROUT_TOKEN_LEFT_BRACKET || p->token.kind == GROUT_TOKEN_DOT) {
+        if (ref->step_count == STEPS_MAX) {
+            return grout_parser__error(p, &p->token, GROUT_DIAG_LIMIT,
+                                       "more than %d indexings and views of one reference",
+                                       STEPS_MAX);
+        }
+        if (!parse_step(p, &steps[ref->step_count], depth)) {
+            return false;
+        }
+        ref->step_count++;
+    }
+    ref->first_step = grout_table__add(&p->module->ref_steps, ref->step_count);
+    if (ref->first_step == 0) {
+        p->module->failed = true;
+        return false;
+    }
+    memcpy(GROUT_TABLE_AT(p->module->ref_steps, grout_ref_step, ref->first_step), steps,
+           ref->step_count * sizeof steps[0]);
+    return true;
+}
+
+bool grout_parser__reference(grout_parser *p, grout_parsed_operand *out) {
+    grout_token name = p->token;
+    grout_value_id value = grout_parser__find_value(p, &name);
+    grout_parser__advance(p);
+    out->depth = 1;
+    if (p->token.kind != GROUT_TOKEN_LEFT_BRACKET && p->token.kind != GROUT_TOKEN_DOT) {
+        out->operand =
+            (grout_operand){GROUT_OPERAND_VALUE, value, grout_parser__add_loc(p, &name)};
+        return true;
+    }
+    grout_ref ref = {.base = value};
+    uint32_t depth = 0;
+    if (!parse_steps(p, &ref, &depth)) {
+        return false;
+    }
+    if (name.line == p->last.line) {
+        name.size = p->last.offset + p->last.size - name.offset;
+    }
+    ref.loc = grout_parser__add_loc(p, &name);
+    grout_ref_id id = grout_table__push(&p->module->refs, &ref);
+    p->module->failed |= id == 0;
+    out->operand = (grout_operand){GROUT_OPERAND_REF, id, ref.loc};
+    out->depth = depth + 1;
+    return true;
+}

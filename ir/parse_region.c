@@ -1,0 +1,372 @@
+/* parse_region.c - blocks, and the operations that have them: for, if, scoped.
+ *
+ * A fault in the header of such an operation does not hide its body: the parser goes on at the
+ * opening brace, with what names the header gave.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "parser.h"
+
+static grout_block *get_block(grout_parser *p, grout_block_id id) {
+    return GROUT_TABLE_AT(p->module->blocks, grout_block, id);
+}
+
+static grout_op *get_op(grout_parser *p, grout_op_id id) {
+    return GROUT_TABLE_AT(p->module->ops, grout_op, id);
+}
+
+/* ---- blocks ---------------------------------------------------------------------------------- */
+
+bool grout_parser__open_block(grout_parser *p, grout_block_id block) {
+    grout_loc_id loc = grout_parser__add_loc(p, &p->token);
+    get_block(p, block)->loc = loc;
+    return grout_parser__expect(p, GROUT_TOKEN_LEFT_BRACE, "'{'");
+}
+
+/* Skips a block that is too deep, its opening brace consumed, through its closing one. */
+static void skip_block(grout_parser *p) {
+    uint32_t braces = 1;
+    while (braces > 0 && p->token.kind != GROUT_TOKEN_END) {
+        braces += p->token.kind == GROUT_TOKEN_LEFT_BRACE;
+        braces -= p->token.kind == GROUT_TOKEN_RIGHT_BRACE;
+        grout_parser__advance(p);
+    }
+}
+
+static void close_block(grout_parser *p, grout_block_id block) {
+    if (p->token.kind == GROUT_TOKEN_RIGHT_BRACE) {
+        grout_loc_id loc = grout_parser__add_loc(p, &p->token);
+        get_block(p, block)->end_loc = loc;
+        grout_parser__advance(p);
+        return;
+    }
+    if (!p->is_unwinding) {
+        p->is_unwinding = true;
+        (void)grout_parser__unexpected(p, "an operation or '}'");
+        if (!p->is_stopped && p->token.kind != GROUT_TOKEN_BAD) {
+            grout_diags_note(p->diags,
+                             grout_module_get_place(p->module, get_block(p, block)->loc),
+                             "the block starts here");
+        }
+    }
+}
+
+void grout_parser__block(grout_parser *p, grout_block_id block) {
+    grout_block_id outer = p->block;
+    if (p->values.depth > GROUT_NESTING_MAX) {
+        (void)grout_parser__error(p, &p->last, GROUT_DIAG_LIMIT, "blocks nest deeper than %d",
+                                  GROUT_NESTING_MAX);
+        skip_block(p);
+        return;
+    }
+    p->block = block;
+    bool is_first = true;
+    while (p->token.kind != GROUT_TOKEN_END && p->token.kind != GROUT_TOKEN_RIGHT_BRACE &&
+           !grout_parser__at_item(p) && !p->is_unwinding) {
+        grout_parser__statement(p, is_first);
+        is_first = false;
+    }
+    grout_string_id lead = grout_parser__take_lead(p, is_first);
+    close_block(p, block);
+    grout_trivia_id trivia = grout_parser__end_item(p, lead);
+    get_block(p, block)->end_trivia = trivia;
+    p->block = outer;
+}
+
+/* After a fault in a header: goes to its opening brace; false if there is none. */
+static bool skip_to_body(grout_parser *p) {
+    while (p->token.kind != GROUT_TOKEN_LEFT_BRACE) {
+        if (p->token.kind == GROUT_TOKEN_END || p->token.kind == GROUT_TOKEN_RIGHT_BRACE ||
+            grout_parser__at_statement(p)) {
+            return false;
+        }
+        grout_parser__advance(p);
+    }
+    return true;
+}
+
+/* Whether the last operation of a block is a yield, and of how many values. */
+static uint32_t count_yields(grout_parser *p, grout_block_id block) {
+    const grout_op *last = get_op(p, get_block(p, block)->last);
+    return last->opcode == GROUT_OP_YIELD ? last->operand_count : 0;
+}
+
+/* A body ends with a yield if and only if its operation has results. */
+static void check_yield(grout_parser *p, const grout_parsed_op *op, grout_block_id block,
+                        bool has_results) {
+    bool has_yield = count_yields(p, block) > 0;
+    if (has_yield == has_results || grout_diags_total(p->diags) > op->report_count) {
+        return;
+    }
+    const grout_block *body = get_block(p, block);
+    p->has_error = true;
+    if (has_results) {
+        (void)grout_diags_add(p->diags, GROUT_DIAG_BAD_REGION,
+                              grout_module_get_place(p->module, body->end_loc),
+                              "this body of '%s' ends without 'yield', and the operation has results",
+                              op->info->text);
+        grout_diags_note(p->diags, grout_module_get_place(p->module, op->loc),
+                         "the operation is here");
+        grout_diags_help(p->diags, "end the body with 'yield' and a value for each result");
+    } else {
+        (void)grout_diags_add(p->diags, GROUT_DIAG_BAD_REGION,
+                              grout_module_get_place(p->module, get_op(p, body->last)->loc),
+                              "'yield' in a body of '%s', which has no results", op->info->text);
+    }
+}
+
+/* Gives the operation its results: as many as it has names, else as many as fallback. */
+static void add_results(grout_parser *p, const grout_parsed_op *op, grout_op_id id,
+                        uint32_t fallback) {
+    uint32_t names = p->names.count - op->first_name;
+    uint32_t count = names > 0 ? names : fallback;
+    if (count > 0) {
+        grout_value_id first = grout_module__add_results(p->module, id, count);
+        grout_parser__bind_names(p, op->first_name, first);
+    }
+}
+
+/* Emits the operation and consumes the opening brace of its first block. */
+static grout_op_id begin_body(grout_parser *p, const grout_parsed_op *op, uint32_t block_count) {
+    grout_op_id id = grout_parser__emit(p, op, block_count);
+    (void)grout_parser__open_block(p, get_op(p, id)->first_block);
+    grout_trivia_id trivia = grout_parser__end_item(p, op->lead);
+    get_op(p, id)->trivia = trivia;
+    return id;
+}
+
+/* ---- for ------------------------------------------------------------------------------------- */
+
+static bool parse_name(grout_parser *p, const char *what) {
+    if (p->token.kind != GROUT_TOKEN_VALUE) {
+        return grout_parser__expected(p, what);
+    }
+    grout_parsed_name name = {grout_parser__intern(p, &p->token),
+                              grout_parser__add_loc(p, &p->token)};
+    grout_parser__push(p, &p->names, &name);
+    grout_parser__advance(p);
+    return true;
+}
+
+static bool parse_bound(grout_parser *p) {
+    grout_parsed_operand bound;
+    if (!grout_parser__scalar(p, &bound)) {
+        return false;
+    }
+    grout_parser__push(p, &p->operands, &bound.operand);
+    return true;
+}
+
+/* 'carry' '(' %name = operand, ... ')' behind its word. */
+static bool parse_carries(grout_parser *p) {
+    if (!grout_parser__expect(p, GROUT_TOKEN_LEFT_PAREN, "'('")) {
+        return false;
+    }
+    do {
+        grout_parsed_operand init;
+        if (!parse_name(p, "the name of a carried value") ||
+            !grout_parser__expect(p, GROUT_TOKEN_ASSIGN, "'=' and the first value") ||
+            !grout_parser__operand(p, &init)) {
+            return false;
+        }
+        grout_parser__push(p, &p->operands, &init.operand);
+    } while (grout_parser__accept(p, GROUT_TOKEN_COMMA));
+    return grout_parser__expect(p, GROUT_TOKEN_RIGHT_PAREN, "',' or ')'");
+}
+
+/* The step, which is 1 if it is not written. */
+static bool parse_step(grout_parser *p, const grout_parsed_op *op) {
+    grout_operand step = {.kind = GROUT_OPERAND_EXPR};
+    if (grout_parser__is_word(p, &p->token, "step")) {
+        grout_parser__advance(p);
+        if (!grout_parser__constant(p, &step.id)) {
+            return false;
+        }
+        step.loc = grout_module_get_expr(p->module, step.id)->loc;
+    } else {
+        grout_expr one = {.kind = GROUT_EXPR_INT, .loc = op->loc, .u.integer = 1};
+        step.id = grout_module__add_expr(p->module, &one);
+        step.loc = op->loc;
+    }
+    grout_parser__push(p, &p->operands, &step);
+    return true;
+}
+
+/* Everything between 'for' and '{'; pushes the names of index and carries. */
+static bool parse_for_header(grout_parser *p, const grout_parsed_op *op) {
+    if (!parse_name(p, "the name of the loop's index") || !grout_parser__expect_word(p, "in") ||
+        !parse_bound(p) ||
+        !grout_parser__expect(p, GROUT_TOKEN_RANGE, "'..' and the end of the range") ||
+        !parse_bound(p) || !parse_step(p, op)) {
+        return false;
+    }
+    if (grout_parser__is_word(p, &p->token, "carry")) {
+        grout_parser__advance(p);
+        if (!parse_carries(p)) {
+            return false;
+        }
+    }
+    return grout_parser__attrs(p, op) &&
+           (p->token.kind == GROUT_TOKEN_LEFT_BRACE ||
+            grout_parser__expected(p, "'step', 'carry', 'unroll' or '{'"));
+}
+
+bool grout_parser__for(grout_parser *p, grout_parsed_op *op) {
+    uint32_t first_own_name = p->names.count;
+    bool ok = parse_for_header(p, op);
+    if (!ok && !skip_to_body(p)) {
+        p->names.count = first_own_name;
+        return false;
+    }
+    uint32_t arg_count = p->names.count - first_own_name;
+    grout_op_id id = begin_body(p, op, 1);
+    grout_block_id body = get_op(p, id)->first_block;
+    uint32_t mark = grout_scope__enter(&p->values);
+    if (arg_count > 0) {
+        grout_value_id first =
+            grout_module__add_block_args(p->module, body, GROUT_VALUE_BLOCK_ARG, arg_count);
+        grout_parser__bind_names(p, first_own_name, first);
+    }
+    grout_parser__block(p, body);
+    grout_scope__leave(&p->values, mark);
+    check_yield(p, op, body, arg_count > 1 || p->names.count > op->first_name);
+    add_results(p, op, id, arg_count > 0 ? arg_count - 1 : 0);
+    return true;
+}
+
+/* ---- if -------------------------------------------------------------------------------------- */
+
+/* The comment behind the '{' of an else goes to the end of the first block, which is on its line. */
+static void take_else_comment(grout_parser *p, grout_block_id first_block) {
+    grout_trivia_id id = get_block(p, first_block)->end_trivia;
+    if (id != 0 && grout_module_get_trivia(p->module, id)->tail != 0) {
+        return;
+    }
+    grout_string_id tail = grout_parser__take_tail(p);
+    if (tail == 0) {
+        return;
+    }
+    if (id == 0) {
+        id = grout_table__add(&p->module->trivia, 1);
+        p->module->failed |= id == 0;
+        get_block(p, first_block)->end_trivia = id;
+    }
+    GROUT_TABLE_AT(p->module->trivia, grout_trivia, id)->tail = tail;
+}
+
+static void parse_scoped_block(grout_parser *p, grout_block_id block) {
+    uint32_t mark = grout_scope__enter(&p->values);
+    grout_parser__block(p, block);
+    grout_scope__leave(&p->values, mark);
+}
+
+static void parse_else(grout_parser *p, grout_op_id id) {
+    grout_block_id first_block = get_op(p, id)->first_block;
+    grout_parser__advance(p);
+    if (grout_parser__is_word(p, &p->token, "if")) {
+        (void)grout_parser__expected(p, "'{'");
+        if (!p->is_stopped) {
+            grout_diags_help(p->diags, "write 'else { if ... }'");
+        }
+        return;
+    }
+    if (!grout_parser__open_block(p, first_block + 1)) {
+        return;
+    }
+    get_op(p, id)->block_count = 2;
+    take_else_comment(p, first_block);
+    parse_scoped_block(p, first_block + 1);
+}
+
+bool grout_parser__if(grout_parser *p, grout_parsed_op *op) {
+    bool ok = grout_parser__op_body(p, op) &&
+              (p->token.kind == GROUT_TOKEN_LEFT_BRACE || grout_parser__expected(p, "'{'"));
+    if (!ok && !skip_to_body(p)) {
+        return false;
+    }
+    bool has_names = p->names.count > op->first_name;
+    /* Both blocks are made now, because the ids of an operation's blocks are consecutive; without
+     * an else the second stays empty and belongs to nobody. */
+    grout_op_id id = begin_body(p, op, 2);
+    get_op(p, id)->block_count = 1;
+    grout_block_id first_block = get_op(p, id)->first_block;
+    parse_scoped_block(p, first_block);
+    uint32_t yields = count_yields(p, first_block);
+    check_yield(p, op, first_block, has_names || yields > 0);
+    if (grout_parser__is_word(p, &p->token, "else") && !p->is_unwinding) {
+        parse_else(p, id);
+    }
+    if (get_op(p, id)->block_count == 2) {
+        check_yield(p, op, first_block + 1, has_names || yields > 0);
+    }
+    add_results(p, op, id, yields);
+    return true;
+}
+
+/* ---- scoped ---------------------------------------------------------------------------------- */
+
+/* One '%name : object'; the object waits in the table for its value. */
+static bool parse_scoped_object(grout_parser *p) {
+    grout_object object = {0};
+    if (!parse_name(p, "the name of an object") ||
+        !grout_parser__expect(p, GROUT_TOKEN_COLON, "':' and what the object is")) {
+        return false;
+    }
+    object.loc = GROUT_TABLE_AT(p->names, grout_parsed_name, p->names.count - 1)->loc;
+    if (!grout_parser__object(p, &object)) {
+        return false;
+    }
+    p->module->failed |= grout_table__push(&p->module->objects, &object) == 0;
+    return true;
+}
+
+static bool parse_scoped_header(grout_parser *p, const grout_parsed_op *op) {
+    if (!grout_parser__expect(p, GROUT_TOKEN_LEFT_PAREN, "'('")) {
+        return false;
+    }
+    do {
+        if (!parse_scoped_object(p)) {
+            return false;
+        }
+    } while (grout_parser__accept(p, GROUT_TOKEN_COMMA));
+    return grout_parser__expect(p, GROUT_TOKEN_RIGHT_PAREN, "',' or ')'") &&
+           grout_parser__attrs(p, op) &&
+           (p->token.kind == GROUT_TOKEN_LEFT_BRACE ||
+            grout_parser__expected(p, "'collective' or '{'"));
+}
+
+/* Objects and values of a scope come in the same order; after a fault some objects may be missing. */
+static void bind_objects(grout_parser *p, grout_block_id body, uint32_t first_object,
+                         uint32_t first_own_name) {
+    uint32_t count = p->names.count - first_own_name;
+    if (count == 0) {
+        return;
+    }
+    grout_value_id first =
+        grout_module__add_block_args(p->module, body, GROUT_VALUE_OBJECT, count);
+    for (uint32_t i = 0; i < count && first_object + i < p->module->objects.count; i++) {
+        GROUT_TABLE_AT(p->module->objects, grout_object, first_object + i)->value = first + i;
+        GROUT_TABLE_AT(p->module->values, grout_value, first + i)->object = first_object + i;
+    }
+    grout_parser__bind_names(p, first_own_name, first);
+}
+
+bool grout_parser__scoped(grout_parser *p, grout_parsed_op *op) {
+    uint32_t first_own_name = p->names.count;
+    uint32_t first_object = p->module->objects.count;
+    bool ok = parse_scoped_header(p, op);
+    if (!ok && !skip_to_body(p)) {
+        p->names.count = first_own_name;
+        return false;
+    }
+    bool has_names = first_own_name > op->first_name;
+    grout_op_id id = begin_body(p, op, 1);
+    grout_block_id body = get_op(p, id)->first_block;
+    uint32_t mark = grout_scope__enter(&p->values);
+    bind_objects(p, body, first_object, first_own_name);
+    grout_parser__block(p, body);
+    grout_scope__leave(&p->values, mark);
+    uint32_t yields = count_yields(p, body);
+    check_yield(p, op, body, has_names || yields > 0);
+    add_results(p, op, id, yields);
+    return true;
+}

@@ -1,0 +1,391 @@
+/* parser.c - from text to symbolic module: tokens, reports, names and trivia.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "parser.h"
+
+#include "alloc.h"
+#include "diag_list.h"
+#include "grout/text.h"
+#include "suggest.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- tokens ---------------------------------------------------------------------------------- */
+
+void grout_parser__advance(grout_parser *p) {
+    p->last = p->token;
+    p->token = p->ahead;
+    p->ahead = grout_lexer__next(&p->lexer);
+    if (p->lexer.has_failed) {
+        grout_parser__stop(p);
+    }
+}
+
+void grout_parser__stop(grout_parser *p) {
+    p->is_stopped = true;
+    p->has_error = true;
+    p->lexer.at = p->lexer.size;
+    p->token.kind = GROUT_TOKEN_END;
+    p->ahead.kind = GROUT_TOKEN_END;
+}
+
+bool grout_parser__is_out_of_memory(grout_parser *p) {
+    bool failed = p->module->failed || p->lexer.has_failed || p->values.failed ||
+                  p->consts.failed || p->globals.failed;
+    if (failed && !p->is_stopped) {
+        grout_parser__stop(p);
+    }
+    return failed;
+}
+
+void grout_parser__push(grout_parser *p, grout_table *stack, const void *item) {
+    if (grout_table__push(stack, item) == 0) {
+        p->module->failed = true;
+        grout_parser__stop(p);
+    }
+}
+
+bool grout_parser__is_word(const grout_parser *p, const grout_token *token, const char *word) {
+    size_t size = strlen(word);
+    return token->kind == GROUT_TOKEN_NAME && token->size == size &&
+           memcmp(p->lexer.text + token->offset, word, size) == 0;
+}
+
+bool grout_parser__accept(grout_parser *p, grout_token_kind kind) {
+    if (p->token.kind != kind) {
+        return false;
+    }
+    grout_parser__advance(p);
+    return true;
+}
+
+bool grout_parser__expect(grout_parser *p, grout_token_kind kind, const char *what) {
+    return grout_parser__accept(p, kind) || grout_parser__expected(p, what);
+}
+
+bool grout_parser__expect_word(grout_parser *p, const char *word) {
+    if (grout_parser__is_word(p, &p->token, word)) {
+        grout_parser__advance(p);
+        return true;
+    }
+    char what[32];
+    (void)snprintf(what, sizeof what, "'%s'", word);
+    return grout_parser__expected(p, what);
+}
+
+bool grout_parser__nest(grout_parser *p) {
+    if (p->nesting >= GROUT_NESTING_MAX) {
+        return grout_parser__error(p, &p->token, GROUT_DIAG_LIMIT,
+                                   "parentheses and brackets nest deeper than %d",
+                                   GROUT_NESTING_MAX);
+    }
+    p->nesting++;
+    return true;
+}
+
+/* ---- reports --------------------------------------------------------------------------------- */
+
+grout_place grout_parser__get_place(const grout_parser *p, const grout_token *token) {
+    return (grout_place){p->file, token->line, token->column, token->size};
+}
+
+bool grout_parser__error(grout_parser *p, const grout_token *token, grout_diag_code code,
+                         const char *format, ...) {
+    bool is_known = p->is_stopped || token->kind == GROUT_TOKEN_BAD;
+    p->has_error = true;
+    if (!is_known) {
+        va_list arguments;
+        va_start(arguments, format);
+        (void)grout_diags_add_list(p->diags, code, grout_parser__get_place(p, token), format,
+                                   arguments);
+        va_end(arguments);
+    }
+    return false;
+}
+
+bool grout_parser__unexpected(grout_parser *p, const char *what) {
+    const grout_token *token = &p->token;
+    enum { SHOWN_MAX = 48 };
+    if (token->kind == GROUT_TOKEN_END) {
+        return grout_parser__error(p, token, GROUT_DIAG_SYNTAX,
+                                   "expected %s, found the end of the file", what);
+    }
+    if (token->kind == GROUT_TOKEN_STRING) {
+        return grout_parser__error(p, token, GROUT_DIAG_SYNTAX, "expected %s, found a string",
+                                   what);
+    }
+    int shown = token->size > SHOWN_MAX ? SHOWN_MAX : (int)token->size;
+    return grout_parser__error(p, token, GROUT_DIAG_SYNTAX, "expected %s, found '%.*s%s'", what,
+                               shown, p->lexer.text + token->offset,
+                               token->size > SHOWN_MAX ? "..." : "");
+}
+
+bool grout_parser__expected(grout_parser *p, const char *what) {
+    bool is_at_line_end = p->token.has_newline && p->token.kind != GROUT_TOKEN_END &&
+                          p->token.kind != GROUT_TOKEN_BAD && p->last.line > 0;
+    if (!is_at_line_end) {
+        return grout_parser__unexpected(p, what);
+    }
+    grout_token end = p->last;
+    end.column += end.size;
+    end.size = 1;
+    return grout_parser__error(p, &end, GROUT_DIAG_SYNTAX,
+                               "expected %s, found the end of the line", what);
+}
+
+bool grout_parser__not_yet(grout_parser *p, const grout_token *token) {
+    return grout_parser__error(p, token, GROUT_DIAG_SYNTAX, "'%.*s' is not supported yet",
+                               (int)token->size, p->lexer.text + token->offset);
+}
+
+void grout_parser__suggest(grout_parser *p, const char *sign, const char *word) {
+    if (word != NULL && !p->is_stopped) {
+        grout_diags_help(p->diags, "did you mean '%s%s'?", sign, word);
+    }
+}
+
+/* ---- names ----------------------------------------------------------------------------------- */
+
+grout_loc_id grout_parser__add_loc(grout_parser *p, const grout_token *token) {
+    grout_loc loc = {.file = p->file_id,
+                     .line = token->line,
+                     .column = token->column,
+                     .length = token->size,
+                     .kind = GROUT_LOC_TEXT};
+    return grout_module__add_loc(p->module, &loc);
+}
+
+grout_string_id grout_parser__intern(grout_parser *p, const grout_token *token) {
+    uint32_t sign = token->kind == GROUT_TOKEN_NAME ? 0 : 1;
+    return grout_module__intern(p->module, p->lexer.text + token->offset + sign,
+                                token->size - sign);
+}
+
+grout_opcode grout_parser__find_op(const grout_parser *p, const grout_token *token) {
+    return token->kind == GROUT_TOKEN_NAME
+               ? grout_op_find(p->lexer.text + token->offset, token->size)
+               : GROUT_OP_NONE;
+}
+
+bool grout_parser__string(grout_parser *p, grout_string_id *id_out) {
+    if (p->token.kind != GROUT_TOKEN_STRING) {
+        return grout_parser__expected(p, "a string");
+    }
+    grout_text contents = {0};
+    grout_lexer__get_string(&p->lexer, &p->token, &contents);
+    if (contents.failed) {
+        p->module->failed = true;
+    } else {
+        *id_out = grout_module__intern(p->module, contents.data, contents.size);
+    }
+    grout_text_free(&contents);
+    grout_parser__advance(p);
+    return true;
+}
+
+/* ---- comments and blank lines ---------------------------------------------------------------- */
+
+/* The next comment that was met before an offset and not taken, or NULL. */
+static const grout_comment *peek_comment(const grout_parser *p, uint32_t before) {
+    const grout_lexer *lexer = &p->lexer;
+    if (lexer->first_comment >= lexer->comments.count) {
+        return NULL;
+    }
+    const grout_comment *comment =
+        GROUT_TABLE_AT(lexer->comments, grout_comment, lexer->first_comment);
+    return comment->offset < before ? comment : NULL;
+}
+
+static void drop_comment(grout_parser *p) {
+    grout_lexer *lexer = &p->lexer;
+    lexer->first_comment++;
+    if (lexer->first_comment == lexer->comments.count) {
+        lexer->first_comment = 1;
+        lexer->comments.count = 1;
+    }
+}
+
+/* Takes the comments before an offset, each as a line, blank lines between them kept. */
+static void take_comments(grout_parser *p, uint32_t before, bool is_first, grout_text *lead) {
+    const grout_comment *comment;
+    while ((comment = peek_comment(p, before)) != NULL) {
+        bool is_at_top = is_first && lead->size == 0;
+        if (comment->has_blank_line && !is_at_top) {
+            grout_text_add_bytes(lead, "\n", 1);
+        }
+        grout_text_add_bytes(lead, p->lexer.text + comment->offset, comment->size);
+        grout_text_add_bytes(lead, "\n", 1);
+        drop_comment(p);
+    }
+}
+
+/* Interns and frees a text. */
+static grout_string_id intern_text(grout_parser *p, grout_text *text) {
+    grout_string_id id = 0;
+    if (text->failed) {
+        p->module->failed = true;
+    } else if (text->size > 0) {
+        id = grout_module__intern(p->module, text->data, text->size);
+    }
+    grout_text_free(text);
+    return id;
+}
+
+grout_string_id grout_parser__take_lead(grout_parser *p, bool is_first) {
+    bool is_end = p->token.kind == GROUT_TOKEN_END || p->token.kind == GROUT_TOKEN_RIGHT_BRACE;
+    bool has_blank_line = p->token.has_blank_line && !is_end;
+    if (peek_comment(p, p->token.offset) == NULL) {
+        return has_blank_line && !is_first ? grout_module__intern(p->module, "\n", 1) : 0;
+    }
+    grout_text lead = {0};
+    take_comments(p, p->token.offset, is_first, &lead);
+    if (has_blank_line) {
+        grout_text_add_bytes(&lead, "\n", 1);
+    }
+    return intern_text(p, &lead);
+}
+
+grout_string_id grout_parser__take_tail(grout_parser *p) {
+    const grout_comment *comment = peek_comment(p, p->token.offset);
+    if (comment == NULL || comment->line != p->last.line) {
+        return 0;
+    }
+    grout_string_id id =
+        grout_module__intern(p->module, p->lexer.text + comment->offset, comment->size);
+    drop_comment(p);
+    return id;
+}
+
+grout_trivia_id grout_parser__end_item(grout_parser *p, grout_string_id lead) {
+    grout_trivia trivia = {lead, 0};
+    if (peek_comment(p, p->last.offset) != NULL) {
+        grout_text text = {0};
+        grout_text_add(&text, "%s", grout_module_get_string(p->module, lead));
+        take_comments(p, p->last.offset, true, &text);
+        trivia.lead = intern_text(p, &text);
+    }
+    trivia.tail = grout_parser__take_tail(p);
+    if (trivia.lead == 0 && trivia.tail == 0) {
+        return 0;
+    }
+    grout_trivia_id id = grout_table__push(&p->module->trivia, &trivia);
+    p->module->failed |= id == 0;
+    return id;
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
+static void report_late_name(grout_parser *p, const grout_late_name *late) {
+    const char *name = grout_module_get_string(p->module, late->name);
+    grout_loc_id loc = GROUT_TABLE_AT(p->module->exprs, grout_expr, late->expr)->loc;
+    grout_place place = grout_module_get_place(p->module, loc);
+    p->has_error = true;
+    (void)grout_diags_add(p->diags, GROUT_DIAG_UNKNOWN_NAME, place, "there is no const '%s'",
+                          name);
+    if (grout_diags_total(p->diags) > GROUT_DIAGS_MAX) {
+        return;
+    }
+    grout_suggestion suggestion = grout_suggest__begin(name, strlen(name));
+    for (uint32_t i = 1; i < p->module->consts.count; i++) {
+        grout_suggest__offer(&suggestion,
+                             grout_module_get_string(
+                                 p->module, grout_module_get_const(p->module, i)->name));
+    }
+    if (suggestion.best != NULL) {
+        grout_parser__suggest(p, "", suggestion.best);
+    } else {
+        grout_diags_help(p->diags, "a value is written '%%%s'; a const is defined by 'const %s = ...'",
+                         name, name);
+    }
+}
+
+static void resolve_late_names(grout_parser *p) {
+    for (uint32_t i = 1; i < p->late_names.count && !p->is_stopped; i++) {
+        const grout_late_name *late = GROUT_TABLE_AT(p->late_names, grout_late_name, i);
+        grout_const_id id = grout_scope__find(&p->consts, late->name);
+        GROUT_TABLE_AT(p->module->exprs, grout_expr, late->expr)->constant = id;
+        if (id == 0) {
+            report_late_name(p, late);
+        }
+    }
+}
+
+/* Makes the module's own copy of the text. */
+static bool add_source(grout_parser *p, const char *text, size_t size) {
+    grout_source source = {.file = p->file_id, .text = grout__realloc(NULL, size + 1), .size = size};
+    if (source.text == NULL) {
+        return false;
+    }
+    if (size > 0) {
+        memcpy(source.text, text, size);
+    }
+    source.text[size] = '\0';
+    if (grout_table__push(&p->module->sources, &source) == 0) {
+        grout__free(source.text);
+        return false;
+    }
+    return grout_lexer__init(&p->lexer, p->file, source.text, (uint32_t)size, p->diags);
+}
+
+static bool init_parser(grout_parser *p, const char *text, size_t size) {
+    p->module = grout_module__new();
+    if (p->module == NULL) {
+        return false;
+    }
+    p->file_id = grout_module__intern(p->module, p->file, strlen(p->file));
+    bool ok = add_source(p, text, size) && !p->module->failed;
+    ok = grout_scope__init(&p->values) && ok;
+    ok = grout_scope__init(&p->consts) && ok;
+    ok = grout_scope__init(&p->globals) && ok;
+    ok = grout_table__init(&p->operands, sizeof(grout_operand)) && ok;
+    ok = grout_table__init(&p->indices, sizeof(grout_index)) && ok;
+    ok = grout_table__init(&p->attrs, sizeof(grout_attr_value)) && ok;
+    ok = grout_table__init(&p->names, sizeof(grout_parsed_name)) && ok;
+    ok = grout_table__init(&p->late_names, sizeof(grout_late_name)) && ok;
+    return grout_table__init(&p->unknown_values, sizeof(grout_unknown_value)) && ok;
+}
+
+static void deinit_parser(grout_parser *p) {
+    grout_lexer__deinit(&p->lexer);
+    grout_scope__deinit(&p->values);
+    grout_scope__deinit(&p->consts);
+    grout_scope__deinit(&p->globals);
+    grout_table__deinit(&p->operands);
+    grout_table__deinit(&p->indices);
+    grout_table__deinit(&p->attrs);
+    grout_table__deinit(&p->names);
+    grout_table__deinit(&p->late_names);
+    grout_table__deinit(&p->unknown_values);
+}
+
+static bool parse_all(grout_parser *p) {
+    grout_parser__advance(p);
+    grout_parser__advance(p);
+    grout_parser__items(p);
+    resolve_late_names(p);
+    return !grout_parser__is_out_of_memory(p);
+}
+
+grout_module *grout_parse(const char *file, const char *text, size_t size, grout_diags *diags) {
+    grout_parser p = {.file = file != NULL ? file : "", .diags = diags};
+    uint32_t first_diag = diags != NULL ? grout_diags_count(diags) : 0;
+    if (size > GROUT_FILE_MAX) {
+        (void)grout_diags_add(diags, GROUT_DIAG_LIMIT, (grout_place){p.file, 0, 0, 0},
+                              "the file has %zu bytes, at most %u are read", size, GROUT_FILE_MAX);
+        return NULL;
+    }
+    bool has_memory = init_parser(&p, text, size) && parse_all(&p);
+    bool ok = has_memory && !p.has_error && !p.lexer.has_error;
+    if (!has_memory) {
+        (void)grout_diags_add_oom(diags);
+    } else if (!ok && diags != NULL) {
+        grout_diags__sort(diags, first_diag);
+        grout_diags_add_source(diags, p.file, text, size);
+    }
+    deinit_parser(&p);
+    if (!ok) {
+        grout_module_free(p.module);
+        return NULL;
+    }
+    return p.module;
+}

@@ -1,0 +1,353 @@
+/* print_op.c - one operation as text: results, operands by form, attributes, type.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "printer.h"
+
+#include "grout/text.h"
+
+#include <string.h>
+
+static void print_operand(const grout_printer *pr, const grout_operand *operand,
+                          grout_level level);
+static void print_body(const grout_printer *pr, const grout_op *op);
+
+static void print_string(const grout_printer *pr, grout_string_id id) {
+    grout_printer__text(pr, grout_module_get_string(pr->module, id));
+}
+
+void grout_printer__value(const grout_printer *pr, grout_value_id id) {
+    const grout_value *value = grout_module_get_value(pr->module, id);
+    grout_printer__text(pr, "%");
+    if (value->name != 0) {
+        print_string(pr, value->name);
+    } else {
+        grout_text_add(pr->out, "unnamed%u", (unsigned)id);
+    }
+}
+
+void grout_printer__type(const grout_printer *pr, const grout_written_type *type) {
+    grout_printer__text(pr, grout_dtype_get_info((grout_dtype)type->dtype)->text);
+    if (type->is_array) {
+        grout_printer__text(pr, "[");
+        grout_printer__exprs(pr, type->dims, type->rank);
+        grout_printer__text(pr, "]");
+    }
+}
+
+/* ---- operands -------------------------------------------------------------------------------- */
+
+static void print_list(const grout_printer *pr, const char *word, const grout_expr_id *ids,
+                       uint32_t count) {
+    if (count > 0) {
+        grout_text_add(pr->out, " %s(", word);
+        grout_printer__exprs(pr, ids, count);
+        grout_printer__text(pr, ")");
+    }
+}
+
+static void print_object(const grout_printer *pr, const grout_object *object) {
+    switch ((grout_object_kind)object->kind) {
+    case GROUT_OBJECT_ARRAY:
+        grout_text_add(pr->out, "%s ", grout_space_get_text((grout_space)object->space));
+        grout_printer__type(pr, &object->type);
+        print_list(pr, "tile", object->tile, object->tile_rank);
+        print_list(pr, "swizzle", &object->swizzle, object->swizzle != 0);
+        print_list(pr, "transpose", object->transpose, object->transpose_rank);
+        break;
+    case GROUT_OBJECT_BARRIER:
+        grout_printer__text(pr, "barrier[");
+        grout_printer__exprs(pr, object->type.dims, object->type.rank);
+        grout_printer__text(pr, "]");
+        print_list(pr, "arrivals", &object->arrivals, object->arrivals != 0);
+        break;
+    }
+}
+
+static void print_index(const grout_printer *pr, const grout_index *index) {
+    switch ((grout_index_kind)index->kind) {
+    case GROUT_INDEX_ALL:
+        grout_printer__text(pr, ":");
+        break;
+    case GROUT_INDEX_AT:
+        print_operand(pr, &index->start, GROUT_LEVEL_ANY);
+        break;
+    case GROUT_INDEX_SLICE:
+        grout_printer__text(pr, "ds(");
+        print_operand(pr, &index->start, GROUT_LEVEL_ANY);
+        grout_printer__text(pr, ", ");
+        grout_printer__expr(pr, index->size, GROUT_LEVEL_ANY);
+        grout_printer__text(pr, ")");
+        break;
+    }
+}
+
+static void print_step(const grout_printer *pr, const grout_ref_step *step) {
+    bool is_transpose = step->kind == GROUT_REF_TRANSPOSE;
+    grout_printer__text(pr, is_transpose ? ".transpose(" : "[");
+    for (uint32_t i = 0; i < step->count; i++) {
+        const grout_index *index = grout_module_get_index(pr->module, step, i);
+        grout_printer__text(pr, i > 0 ? ", " : "");
+        if (is_transpose) {
+            grout_printer__expr(pr, index->size, GROUT_LEVEL_ANY);
+        } else {
+            print_index(pr, index);
+        }
+    }
+    grout_printer__text(pr, is_transpose ? ")" : "]");
+}
+
+static void print_reference(const grout_printer *pr, const grout_ref *ref) {
+    grout_printer__value(pr, ref->base);
+    for (uint32_t i = 0; i < ref->step_count; i++) {
+        print_step(pr, grout_module_get_ref_step(pr->module, ref, i));
+    }
+}
+
+/* How an operation is written infix; the text is NULL if it is written as a call. */
+typedef struct infix_text {
+    const char *text;
+    grout_level level;
+} infix_text;
+
+static infix_text get_infix_text(uint16_t opcode) {
+    switch (opcode) {
+    case GROUT_OP_ADD:
+        return (infix_text){"+", GROUT_LEVEL_SUM};
+    case GROUT_OP_SUB:
+        return (infix_text){"-", GROUT_LEVEL_SUM};
+    case GROUT_OP_MUL:
+        return (infix_text){"*", GROUT_LEVEL_PRODUCT};
+    case GROUT_OP_DIV:
+        return (infix_text){"/", GROUT_LEVEL_PRODUCT};
+    case GROUT_OP_REM:
+        return (infix_text){"%", GROUT_LEVEL_PRODUCT};
+    case GROUT_OP_SHL:
+        return (infix_text){"<<", GROUT_LEVEL_SHIFT};
+    case GROUT_OP_SHR:
+        return (infix_text){">>", GROUT_LEVEL_SHIFT};
+    case GROUT_OP_NEG:
+        return (infix_text){"-", GROUT_LEVEL_UNARY};
+    default:
+        return (infix_text){NULL, GROUT_LEVEL_UNARY};
+    }
+}
+
+static void print_infix(const grout_printer *pr, const grout_op *op, grout_level level) {
+    infix_text infix = get_infix_text(op->opcode);
+    const grout_operand *a = grout_module_get_operand(pr->module, op, 0);
+    bool is_call = infix.text == NULL;
+    bool has_parens = infix.level < level;
+    if (is_call) {
+        grout_text_add(pr->out, "%s(", grout_op_get_info((grout_opcode)op->opcode)->text);
+    } else if (has_parens) {
+        grout_printer__text(pr, "(");
+    }
+    if (op->operand_count == 1) {
+        grout_printer__text(pr, infix.text != NULL ? infix.text : "");
+        print_operand(pr, a, infix.level);
+    } else {
+        const grout_operand *b = grout_module_get_operand(pr->module, op, 1);
+        print_operand(pr, a, is_call ? GROUT_LEVEL_ANY : infix.level);
+        grout_text_add(pr->out, is_call ? "%s " : " %s ", is_call ? "," : infix.text);
+        print_operand(pr, b, is_call ? GROUT_LEVEL_ANY : (grout_level)(infix.level + 1));
+    }
+    grout_printer__text(pr, is_call || has_parens ? ")" : "");
+}
+
+static void print_value_operand(const grout_printer *pr, grout_value_id id, grout_level level) {
+    const grout_value *value = grout_module_get_value(pr->module, id);
+    bool is_nested = value->kind == GROUT_VALUE_RESULT && value->name == 0 &&
+                     grout_nesting__is_nested(pr->nesting, value->op);
+    if (!is_nested) {
+        grout_printer__value(pr, id);
+        return;
+    }
+    const grout_op *op = grout_module_get_op(pr->module, value->op);
+    if ((op->flags & GROUT_OP_FLAG_INFIX) != 0) {
+        print_infix(pr, op, level);
+        return;
+    }
+    grout_printer__text(pr, "(");
+    print_body(pr, op);
+    grout_printer__text(pr, ")");
+}
+
+/* The axis that an AXIS operand of an operation stands for. */
+static void print_axis(const grout_printer *pr, const grout_op *op, uint32_t id) {
+    grout_kernel_id kernel = grout_module_get_block(pr->module, op->parent)->kernel;
+    print_string(pr, grout_module_get_kernel(pr->module, kernel)->axes[id - 1].name);
+}
+
+static void print_operand(const grout_printer *pr, const grout_operand *operand,
+                          grout_level level) {
+    switch ((grout_operand_kind)operand->kind) {
+    case GROUT_OPERAND_VALUE:
+        print_value_operand(pr, operand->id, level);
+        break;
+    case GROUT_OPERAND_EXPR:
+        grout_printer__expr(pr, operand->id, level);
+        break;
+    case GROUT_OPERAND_REF:
+        print_reference(pr, grout_module_get_ref(pr->module, operand->id));
+        break;
+    case GROUT_OPERAND_STRING:
+        grout_printer__string(pr, operand->id);
+        break;
+    case GROUT_OPERAND_AXIS: /* needs its operation: see print_plain */
+    case GROUT_OPERAND_NONE:
+        break;
+    }
+}
+
+/* ---- forms ----------------------------------------------------------------------------------- */
+
+static void print_attrs(const grout_printer *pr, const grout_op *op) {
+    for (uint32_t i = 0; i < op->attr_count; i++) {
+        const grout_attr_value *value =
+            GROUT_TABLE_AT(pr->module->attrs, grout_attr_value, op->first_attr + i);
+        const grout_attr_info *info = grout_attr_get_info((grout_attr)value->attr);
+        grout_text_add(pr->out, " %s", info->text);
+        if (info->takes_integer) {
+            grout_printer__text(pr, "(");
+            grout_printer__expr(pr, value->expr, GROUT_LEVEL_ANY);
+            grout_printer__text(pr, ")");
+        }
+    }
+}
+
+static void print_plain(const grout_printer *pr, const grout_op *op) {
+    grout_printer__text(pr, grout_op_get_info((grout_opcode)op->opcode)->text);
+    for (uint32_t i = 0; i < op->operand_count; i++) {
+        const grout_operand *operand = grout_module_get_operand(pr->module, op, i);
+        grout_printer__text(pr, i > 0 ? ", " : " ");
+        if (operand->kind == GROUT_OPERAND_AXIS) {
+            print_axis(pr, op, operand->id);
+        } else {
+            print_operand(pr, operand, GROUT_LEVEL_ANY);
+        }
+    }
+    print_attrs(pr, op);
+    if (op->written_type != 0) {
+        grout_printer__text(pr, " : ");
+        grout_printer__type(pr, grout_module_get_written_type(pr->module, op));
+    }
+}
+
+static void print_scratch(const grout_printer *pr, const grout_op *op) {
+    const grout_value *value = grout_module_get_value(pr->module, op->first_result);
+    grout_printer__text(pr, "scratch ");
+    grout_printer__value(pr, op->first_result);
+    grout_printer__text(pr, " : ");
+    print_object(pr, grout_module_get_object(pr->module, value->object));
+}
+
+static bool is_literal_one(const grout_printer *pr, const grout_operand *operand) {
+    const grout_expr *expr = grout_module_get_expr(pr->module, operand->id);
+    return operand->kind == GROUT_OPERAND_EXPR && expr->kind == GROUT_EXPR_INT &&
+           expr->u.integer == 1;
+}
+
+static void print_for(const grout_printer *pr, const grout_op *op) {
+    const grout_block *body = grout_module_get_block(pr->module, op->first_block);
+    const grout_operand *step = grout_module_get_operand(pr->module, op, 2);
+    grout_printer__text(pr, "for ");
+    grout_printer__value(pr, body->first_arg);
+    grout_printer__text(pr, " in ");
+    print_operand(pr, grout_module_get_operand(pr->module, op, 0), GROUT_LEVEL_ANY);
+    grout_printer__text(pr, "..");
+    print_operand(pr, grout_module_get_operand(pr->module, op, 1), GROUT_LEVEL_ANY);
+    if (!is_literal_one(pr, step)) {
+        grout_printer__text(pr, " step ");
+        print_operand(pr, step, GROUT_LEVEL_ANY);
+    }
+    for (uint32_t i = 3; i < op->operand_count; i++) {
+        grout_printer__text(pr, i == 3 ? " carry(" : ", ");
+        grout_printer__value(pr, body->first_arg + i - 2);
+        grout_printer__text(pr, " = ");
+        print_operand(pr, grout_module_get_operand(pr->module, op, i), GROUT_LEVEL_ANY);
+    }
+    grout_printer__text(pr, op->operand_count > 3 ? ")" : "");
+    print_attrs(pr, op);
+}
+
+static void print_scoped(const grout_printer *pr, const grout_op *op) {
+    const grout_block *body = grout_module_get_block(pr->module, op->first_block);
+    grout_printer__text(pr, "scoped(");
+    for (uint32_t i = 0; i < body->arg_count; i++) {
+        grout_value_id value = body->first_arg + i;
+        grout_printer__text(pr, i > 0 ? ", " : "");
+        grout_printer__value(pr, value);
+        grout_printer__text(pr, " : ");
+        print_object(pr, grout_module_get_object(
+                             pr->module, grout_module_get_value(pr->module, value)->object));
+    }
+    grout_printer__text(pr, ")");
+    print_attrs(pr, op);
+}
+
+static void print_body(const grout_printer *pr, const grout_op *op) {
+    switch ((grout_form)grout_op_get_info((grout_opcode)op->opcode)->form) {
+    case GROUT_FORM_UNARY:
+    case GROUT_FORM_BINARY:
+    case GROUT_FORM_COMPARE:
+    case GROUT_FORM_TERNARY:
+    case GROUT_FORM_SELECT:
+    case GROUT_FORM_CONVERT:
+    case GROUT_FORM_BROADCAST:
+    case GROUT_FORM_IOTA:
+    case GROUT_FORM_AXIS:
+    case GROUT_FORM_LOAD:
+    case GROUT_FORM_STORE:
+    case GROUT_FORM_BARRIER:
+    case GROUT_FORM_FENCE:
+    case GROUT_FORM_COPY_IN:
+    case GROUT_FORM_COPY_OUT:
+    case GROUT_FORM_WAIT:
+    case GROUT_FORM_PRINT:
+    case GROUT_FORM_IF:
+    case GROUT_FORM_YIELD:
+        print_plain(pr, op);
+        break;
+    case GROUT_FORM_SCRATCH:
+        print_scratch(pr, op);
+        break;
+    case GROUT_FORM_FOR:
+        print_for(pr, op);
+        break;
+    case GROUT_FORM_SCOPED:
+        print_scoped(pr, op);
+        break;
+    case GROUT_FORM_NONE:
+    case GROUT_FORM_COUNT:
+        break;
+    }
+}
+
+void grout_printer__op(const grout_printer *pr, grout_op_id id) {
+    const grout_op *op = grout_module_get_op(pr->module, id);
+    bool has_names = op->result_count > 0 && op->opcode != GROUT_OP_SCRATCH &&
+                     grout_module_get_value(pr->module, op->first_result)->name != 0;
+    for (uint32_t i = 0; has_names && i < op->result_count; i++) {
+        grout_printer__text(pr, i > 0 ? ", " : "");
+        grout_printer__value(pr, op->first_result + i);
+    }
+    grout_printer__text(pr, has_names ? " = " : "");
+    if ((op->flags & GROUT_OP_FLAG_INFIX) != 0) {
+        print_infix(pr, op, GROUT_LEVEL_ANY);
+    } else {
+        print_body(pr, op);
+    }
+}
+
+void grout_op_print(const grout_module *module, grout_op_id op, grout_text *out) {
+    grout_nesting nesting;
+    grout_printer pr = {.module = module, .out = out, .nesting = &nesting};
+    if (grout_nesting__init(&nesting, module)) {
+        grout_nesting__mark_block(&nesting, grout_module_get_op(module, op)->parent, 0);
+    }
+    if (nesting.failed) {
+        out->failed = true;
+    } else {
+        grout_printer__op(&pr, op);
+    }
+    grout_nesting__deinit(&nesting);
+}

@@ -1,0 +1,270 @@
+/* printer.c - a module as text: items, kernels, blocks, and the comments between.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "printer.h"
+
+#include "grout/text.h"
+
+#include <string.h>
+
+static void print_indent(const grout_printer *pr, uint32_t indent) {
+    for (uint32_t i = 0; i < indent; i++) {
+        grout_printer__text(pr, " ");
+    }
+}
+
+/* The comments and blank lines above an item. */
+static void print_lead(const grout_printer *pr, grout_trivia_id id, uint32_t indent) {
+    const grout_trivia *trivia = grout_module_get_trivia(pr->module, id);
+    const char *at = grout_module_get_string(pr->module, trivia->lead);
+    while (*at != '\0') {
+        size_t size = strcspn(at, "\n");
+        if (size > 0) {
+            print_indent(pr, indent);
+        }
+        grout_text_add_bytes(pr->out, at, size);
+        grout_printer__text(pr, "\n");
+        at += size + (at[size] == '\n');
+    }
+}
+
+/* The comment at the end of an item's line, and the line's end. */
+static void end_line(const grout_printer *pr, grout_trivia_id id) {
+    const grout_trivia *trivia = grout_module_get_trivia(pr->module, id);
+    if (trivia->tail != 0) {
+        grout_text_add(pr->out, "  %s", grout_module_get_string(pr->module, trivia->tail));
+    }
+    grout_printer__text(pr, "\n");
+}
+
+/* ---- blocks ---------------------------------------------------------------------------------- */
+
+static void print_block(const grout_printer *pr, grout_nesting *nesting, grout_block_id id,
+                        uint32_t indent);
+
+/* The bodies behind an operation's header, whose line is not ended yet. */
+static void print_bodies(const grout_printer *pr, grout_nesting *nesting, const grout_op *op,
+                         uint32_t indent) {
+    grout_printer__text(pr, " {");
+    end_line(pr, op->trivia);
+    for (uint32_t i = 0; i < op->block_count; i++) {
+        grout_block_id block = op->first_block + i;
+        if (i > 0) {
+            grout_printer__text(pr, " else {");
+            end_line(pr, grout_module_get_block(pr->module, block - 1)->end_trivia);
+        }
+        print_block(pr, nesting, block, indent + 2);
+        print_indent(pr, indent);
+        grout_printer__text(pr, "}");
+    }
+    end_line(pr, grout_module_get_block(pr->module, op->first_block + op->block_count - 1)
+                     ->end_trivia);
+}
+
+/* The lines between the braces. */
+static void print_block(const grout_printer *pr, grout_nesting *nesting, grout_block_id id,
+                        uint32_t indent) {
+    const grout_block *block = grout_module_get_block(pr->module, id);
+    grout_nesting__mark_block(nesting, id, 0);
+    for (grout_op_id at = block->first; at != 0;) {
+        const grout_op *op = grout_module_get_op(pr->module, at);
+        if (!grout_nesting__is_nested(nesting, at)) {
+            print_lead(pr, op->trivia, indent);
+            print_indent(pr, indent);
+            grout_printer__op(pr, at);
+            if (op->block_count > 0) {
+                print_bodies(pr, nesting, op, indent);
+            } else {
+                end_line(pr, op->trivia);
+            }
+        }
+        at = op->next;
+    }
+    print_lead(pr, block->end_trivia, indent);
+}
+
+/* ---- kernels --------------------------------------------------------------------------------- */
+
+static void print_param(const grout_printer *pr, const grout_param *param) {
+    static const char *const directions[] = {[GROUT_DIRECTION_IN] = "in",
+                                             [GROUT_DIRECTION_OUT] = "out",
+                                             [GROUT_DIRECTION_INOUT] = "inout",
+                                             [GROUT_DIRECTION_SCALAR] = ""};
+    grout_printer__value(pr, param->value);
+    grout_printer__text(pr, ": ");
+    if (param->direction == GROUT_DIRECTION_SCALAR) {
+        grout_printer__text(pr, grout_dtype_get_info((grout_dtype)param->dtype)->text);
+        return;
+    }
+    grout_text_add(pr->out, "%s gmem ", directions[param->direction]);
+    grout_printer__type(pr, &grout_module_get_object(pr->module, param->object)->type);
+}
+
+/* Adds a part to a line of the header, on a new line if it does not fit. */
+static void add_part(const grout_printer *pr, const grout_text *part, const char *separator,
+                     uint32_t indent, size_t *line_start) {
+    size_t column = pr->out->size - *line_start + strlen(separator) + part->size;
+    if (column > GROUT_LINE_MAX) {
+        /* A separator's blank does not end a line. */
+        size_t size = strlen(separator);
+        grout_text_add_bytes(pr->out, separator, size > 0 && separator[size - 1] == ' ' ? size - 1 : size);
+        grout_printer__text(pr, "\n");
+        *line_start = pr->out->size;
+        print_indent(pr, indent);
+    } else {
+        grout_printer__text(pr, separator);
+    }
+    grout_text_add_bytes(pr->out, part->data != NULL ? part->data : "", part->size);
+    pr->out->failed |= part->failed;
+}
+
+static void print_params(const grout_printer *pr, const grout_kernel *kernel, size_t *line_start) {
+    grout_text_add(pr->out, "kernel @%s(", grout_module_get_string(pr->module, kernel->name));
+    for (uint32_t i = 0; i < kernel->param_count; i++) {
+        grout_text part = {0};
+        grout_printer inner = {.module = pr->module, .out = &part};
+        print_param(&inner, grout_module_get_param(pr->module, kernel, i));
+        grout_printer__text(&inner, i + 1 == kernel->param_count ? ")" : "");
+        add_part(pr, &part, i > 0 ? ", " : "", 8, line_start);
+        grout_text_free(&part);
+    }
+    grout_printer__text(pr, kernel->param_count == 0 ? ")" : "");
+}
+
+static void print_axes(const grout_printer *pr, const grout_kernel *kernel) {
+    for (uint32_t i = 0; i < kernel->axis_count; i++) {
+        const grout_axis *axis = &kernel->axes[i];
+        bool is_first = i == 0 || kernel->axes[i - 1].kind != axis->kind;
+        bool is_last = i + 1 == kernel->axis_count || kernel->axes[i + 1].kind != axis->kind;
+        if (is_first) {
+            grout_printer__text(pr, i > 0 ? " " : "");
+            grout_printer__text(pr, axis->kind == GROUT_AXIS_GRID ? "grid(" : "threads(");
+        }
+        grout_text_add(pr->out, "%s%s = ", is_first ? "" : ", ",
+                       grout_module_get_string(pr->module, axis->name));
+        grout_printer__expr(pr, axis->size, GROUT_LEVEL_ANY);
+        grout_printer__text(pr, is_last ? ")" : "");
+    }
+}
+
+static void print_kernel(const grout_printer *pr, grout_nesting *nesting, grout_kernel_id id) {
+    const grout_kernel *kernel = grout_module_get_kernel(pr->module, id);
+    size_t line_start;
+    grout_text axes = {0};
+    grout_printer inner = {.module = pr->module, .out = &axes};
+    print_lead(pr, kernel->trivia, 0);
+    line_start = pr->out->size;
+    print_params(pr, kernel, &line_start);
+    print_axes(&inner, kernel);
+    if (kernel->axis_count > 0) {
+        add_part(pr, &axes, " ", 4, &line_start);
+    }
+    grout_text_free(&axes);
+    end_line(pr, kernel->trivia);
+    grout_printer__text(pr, "{\n");
+    print_block(pr, nesting, kernel->body, 2);
+    grout_printer__text(pr, "}");
+    end_line(pr, grout_module_get_block(pr->module, kernel->body)->end_trivia);
+}
+
+/* ---- items ----------------------------------------------------------------------------------- */
+
+static void print_const_value(const grout_printer *pr, const grout_const *constant) {
+    grout_text_add(pr->out, "%s%s = ", grout_module_get_string(pr->module, constant->name),
+                   constant->is_f32 ? " : f32" : "");
+    grout_printer__expr(pr, constant->expr, GROUT_LEVEL_ANY);
+}
+
+/* Whether the item is a const on the line of the one before it. */
+static bool is_continued(const grout_module *module, uint32_t index) {
+    if (index >= module->items.count) {
+        return false;
+    }
+    const grout_item *item = GROUT_TABLE_AT(module->items, grout_item, index);
+    return item->kind == GROUT_ITEM_CONST && grout_module_get_const(module, item->id)->continues;
+}
+
+/* A line of consts with commas, from the index-th item on; the index of the first item behind. */
+static uint32_t print_consts(const grout_printer *pr, uint32_t index) {
+    enum { CONTINUED_INDENT = 6 };
+    size_t line_start = 0;
+    bool is_first = true;
+    bool is_more = true;
+    while (is_more) {
+        const grout_item *item = GROUT_TABLE_AT(pr->module->items, grout_item, index);
+        const grout_const *constant = grout_module_get_const(pr->module, item->id);
+        const grout_trivia *trivia = grout_module_get_trivia(pr->module, constant->trivia);
+        grout_text part = {0};
+        grout_printer inner = {.module = pr->module, .out = &part};
+        print_const_value(&inner, constant);
+        is_more = is_continued(pr->module, ++index);
+        grout_printer__text(&inner, is_more ? "," : "");
+        if (trivia->lead != 0 && !is_first && pr->out->size > line_start) {
+            grout_printer__text(pr, "\n");
+            line_start = pr->out->size;
+        }
+        print_lead(pr, constant->trivia, is_first ? 0 : CONTINUED_INDENT);
+        if (is_first || trivia->lead != 0) {
+            line_start = pr->out->size;
+        }
+        bool is_at_start = pr->out->size == line_start;
+        if (is_first) {
+            grout_printer__text(pr, "const");
+        } else if (is_at_start) {
+            print_indent(pr, CONTINUED_INDENT - 1);
+        }
+        add_part(pr, &part, " ", CONTINUED_INDENT, &line_start);
+        grout_text_free(&part);
+        if (trivia->tail != 0 || !is_more) {
+            end_line(pr, constant->trivia);
+            line_start = pr->out->size;
+        }
+        is_first = false;
+    }
+    return index;
+}
+
+static void print_require(const grout_printer *pr, uint32_t id) {
+    const grout_require *require = grout_module_get_require(pr->module, id);
+    print_lead(pr, require->trivia, 0);
+    grout_printer__text(pr, "require ");
+    grout_printer__expr(pr, require->expr, GROUT_LEVEL_ANY);
+    grout_printer__text(pr, ", ");
+    grout_printer__string(pr, require->text);
+    end_line(pr, require->trivia);
+}
+
+static void print_items(const grout_printer *pr, grout_nesting *nesting) {
+    for (uint32_t i = 1; i < pr->module->items.count;) {
+        const grout_item *item = GROUT_TABLE_AT(pr->module->items, grout_item, i);
+        switch ((grout_item_kind)item->kind) {
+        case GROUT_ITEM_CONST:
+            i = print_consts(pr, i);
+            break;
+        case GROUT_ITEM_REQUIRE:
+            print_require(pr, item->id);
+            i++;
+            break;
+        case GROUT_ITEM_KERNEL:
+            print_kernel(pr, nesting, item->id);
+            i++;
+            break;
+        }
+    }
+}
+
+void grout_module_print(const grout_module *module, grout_text *out) {
+    grout_nesting nesting;
+    grout_printer pr = {.module = module, .out = out, .nesting = &nesting};
+    grout_text_add_bytes(out, "", 0);
+    if (grout_nesting__init(&nesting, module)) {
+        if (module->has_header) {
+            print_lead(&pr, module->header_trivia, 0);
+            grout_text_add(out, "grout %d", GROUT_TEXT_VERSION);
+            end_line(&pr, module->header_trivia);
+        }
+        print_items(&pr, &nesting);
+        print_lead(&pr, module->end_trivia, 0);
+    }
+    out->failed |= nesting.failed;
+    grout_nesting__deinit(&nesting);
+}

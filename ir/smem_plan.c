@@ -1,0 +1,153 @@
+/*
+ * smem_plan.c - where the SMEM objects of a kernel lie: the one plan of interpreter and backend.
+ *
+ * Arrays first, each at a multiple of 1024 bytes: scratch, then the objects of scopes like frames on
+ * a stack, so that scopes inside each other add up and scopes after each other share. Barriers
+ * follow, 8 bytes each. They are initialised once, at the kernel's start, so a scope does not take
+ * fresh ones: it takes from a pool an array of barriers of the same number and arrivals that no
+ * scope around it uses, and hands it back at its end with its parity as it is.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "bound.h"
+
+#include "alloc.h"
+
+#define ARRAY_ALIGNMENT 1024
+#define BARRIER_BYTES 8
+
+/* Barrier arrays of the pool, in the order of their offsets. */
+typedef struct pool_entry {
+    int64_t offset; /* from the first barrier */
+    int64_t bytes;
+    uint32_t arrivals;
+    bool is_used;
+} pool_entry;
+
+typedef struct smem_plan {
+    grout_binding *binding;
+    pool_entry *pool;
+    uint32_t pool_count;
+    uint32_t *taken;   /* by object: its entry of the pool, plus 1 */
+    int64_t top, peak; /* of the arrays, now and at most */
+    int64_t barrier_bytes;
+} smem_plan;
+
+static int64_t align_up(int64_t value, int64_t alignment) {
+    return (value + alignment - 1) / alignment * alignment;
+}
+
+static int64_t get_bytes(const smem_plan *plan, grout_object_id id) {
+    return plan->binding->bound->object_layouts[id].bytes;
+}
+
+static void place_array(smem_plan *plan, grout_object_id id) {
+    int64_t offset = align_up(plan->top, ARRAY_ALIGNMENT);
+    plan->binding->bound->object_offsets[id] = offset;
+    plan->top = offset + get_bytes(plan, id);
+    if (plan->top > plan->peak) {
+        plan->peak = plan->top;
+    }
+}
+
+/* Offsets of barriers count from the first barrier until finish_plan moves them. */
+static void place_barriers(smem_plan *plan, grout_object_id id) {
+    uint32_t arrivals = plan->binding->bound->object_arrivals[id];
+    int64_t bytes = get_bytes(plan, id);
+    uint32_t k = 0;
+    while (k < plan->pool_count && (plan->pool[k].is_used || plan->pool[k].bytes != bytes ||
+                                    plan->pool[k].arrivals != arrivals)) {
+        k++;
+    }
+    if (k == plan->pool_count) {
+        plan->pool[k] = (pool_entry){.offset = plan->barrier_bytes, .bytes = bytes, .arrivals = arrivals};
+        plan->pool_count++;
+        plan->barrier_bytes += bytes;
+    }
+    plan->pool[k].is_used = true;
+    plan->taken[id] = k + 1;
+    plan->binding->bound->object_offsets[id] = plan->pool[k].offset;
+}
+
+static void place_object(smem_plan *plan, grout_object_id id) {
+    const grout_object *object = grout_module_get_object(plan->binding->module, id);
+    if (object->kind == GROUT_OBJECT_BARRIER) {
+        place_barriers(plan, id);
+    } else if (object->space == GROUT_SPACE_SMEM) {
+        place_array(plan, id);
+    }
+}
+
+static void place_block(smem_plan *plan, grout_block_id id);
+
+static void place_scope(smem_plan *plan, const grout_op *op) {
+    const grout_module *module = plan->binding->module;
+    const grout_block *body = grout_module_get_block(module, op->first_block);
+    int64_t top = plan->top;
+    for (uint32_t k = 0; k < body->arg_count; k++) {
+        place_object(plan, grout_module_get_value(module, body->first_arg + k)->object);
+    }
+    place_block(plan, op->first_block);
+    for (uint32_t k = 0; k < body->arg_count; k++) {
+        grout_object_id object = grout_module_get_value(module, body->first_arg + k)->object;
+        if (plan->taken[object] != 0) {
+            plan->pool[plan->taken[object] - 1].is_used = false;
+        }
+    }
+    plan->top = top;
+}
+
+/* Scopes of a block and of the blocks inside it; they nest at most GROUT_NESTING_MAX deep. */
+static void place_block(smem_plan *plan, grout_block_id id) {
+    const grout_module *module = plan->binding->module;
+    grout_op_id next = grout_module_get_block(module, id)->first;
+    while (next != 0) {
+        const grout_op *op = grout_module_get_op(module, next);
+        next = op->next;
+        if (op->opcode == GROUT_OP_SCOPED) {
+            place_scope(plan, op);
+            continue;
+        }
+        for (uint32_t k = 0; k < op->block_count; k++) {
+            place_block(plan, op->first_block + k);
+        }
+    }
+}
+
+/* Scratch lives as long as the CTA, wherever it stands (the verifier wants it at the top). */
+static void place_scratch(smem_plan *plan, grout_kernel_id kernel) {
+    const grout_module *module = plan->binding->module;
+    grout_op_id id = grout_kernel__get_first_op(module, kernel);
+    for (; id != 0; id = grout_kernel__get_next_op(module, id)) {
+        const grout_op *op = grout_module_get_op(module, id);
+        if (op->opcode == GROUT_OP_SCRATCH) {
+            place_object(plan, grout_module_get_value(module, op->first_result)->object);
+        }
+    }
+}
+
+/* Moves the barriers behind the arrays. */
+static void finish_plan(smem_plan *plan, grout_kernel_id kernel) {
+    int64_t first = align_up(plan->peak, BARRIER_BYTES);
+    const grout_module *module = plan->binding->module;
+    for (uint32_t id = 1; id < module->objects.count; id++) {
+        if (plan->taken[id] != 0) {
+            plan->binding->bound->object_offsets[id] += first;
+        }
+    }
+    plan->binding->bound->kernel_smem_bytes[kernel] = first + plan->barrier_bytes;
+}
+
+void grout_smem_plan__kernel(grout_binding *binding, grout_kernel_id kernel) {
+    smem_plan plan = {.binding = binding};
+    size_t count = binding->module->objects.count;
+    plan.pool = grout_binding__new(binding, count, sizeof *plan.pool);
+    plan.taken = grout_binding__new(binding, count, sizeof *plan.taken);
+    if (plan.pool != NULL && plan.taken != NULL) {
+        place_scratch(&plan, kernel);
+        place_block(&plan, grout_module_get_kernel(binding->module, kernel)->body);
+        finish_plan(&plan, kernel);
+    }
+    grout__free(plan.pool);
+    grout__free(plan.taken);
+}

@@ -1,0 +1,63 @@
+/* suggest.c - edit distance with transpositions, kept to three rows and short words.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "suggest.h"
+
+#include <string.h>
+
+enum { WORD_MAX = 64, OFFERS_MAX = 5000 };
+
+grout_suggestion grout_suggest__begin(const char *wanted, size_t wanted_size) {
+    /* One slip in three letters, two or three in longer words. */
+    uint32_t allowed = wanted_size < 3 ? 1 : wanted_size < 8 ? 2 : 3;
+    return (grout_suggestion){.wanted = wanted,
+                              .wanted_size = wanted_size,
+                              .best_distance = allowed + 1,
+                              .offers_left = wanted_size <= WORD_MAX ? OFFERS_MAX : 0};
+}
+
+static uint32_t min3(uint32_t a, uint32_t b, uint32_t c) {
+    uint32_t smaller = a < b ? a : b;
+    return smaller < c ? smaller : c;
+}
+
+/* Insertions, deletions, replacements and swaps of neighbours from a to b; both are short. */
+static uint32_t measure(const char *a, size_t a_size, const char *b, size_t b_size) {
+    uint32_t rows[3][WORD_MAX + 1];
+    for (uint32_t j = 0; j <= b_size; j++) {
+        rows[0][j] = j;
+    }
+    for (uint32_t i = 1; i <= a_size; i++) {
+        uint32_t *row = rows[i % 3];
+        const uint32_t *above = rows[(i + 2) % 3];
+        const uint32_t *above2 = rows[(i + 1) % 3];
+        row[0] = i;
+        for (uint32_t j = 1; j <= b_size; j++) {
+            uint32_t replaced = above[j - 1] + (a[i - 1] != b[j - 1]);
+            row[j] = min3(above[j] + 1, row[j - 1] + 1, replaced);
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
+                above2[j - 2] + 1 < row[j]) {
+                row[j] = above2[j - 2] + 1;
+            }
+        }
+    }
+    return rows[a_size % 3][b_size];
+}
+
+void grout_suggest__offer(grout_suggestion *suggestion, const char *word) {
+    if (suggestion->offers_left == 0) {
+        return;
+    }
+    suggestion->offers_left--;
+    size_t size = strlen(word);
+    size_t shorter = size < suggestion->wanted_size ? size : suggestion->wanted_size;
+    size_t longer = size < suggestion->wanted_size ? suggestion->wanted_size : size;
+    if (size > WORD_MAX || longer - shorter >= suggestion->best_distance) {
+        return;
+    }
+    uint32_t distance = measure(suggestion->wanted, suggestion->wanted_size, word, size);
+    /* A word of which nothing is left is no suggestion. */
+    if (distance < suggestion->best_distance && distance < longer) {
+        suggestion->best_distance = distance;
+        suggestion->best = word;
+    }
+}

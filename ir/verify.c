@@ -1,0 +1,73 @@
+/* verify.c - runs every rule over every kernel of a bound module.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "verifying.h"
+
+#include "alloc.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+bool grout_arch_find(const char *text, grout_arch *arch_out) {
+    if (strcmp(text, "sm_90a") == 0) {
+        *arch_out = GROUT_ARCH_SM_90A;
+        return true;
+    }
+    if (strcmp(text, "any") == 0) {
+        *arch_out = GROUT_ARCH_ANY;
+        return true;
+    }
+    return false;
+}
+
+void grout_verifying__report(grout_verifying *verifying, grout_diag_code code, grout_loc_id loc,
+                             const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    grout_diags_add_list(verifying->diags, code, grout_module_get_place(verifying->module, loc),
+                         format, arguments);
+    va_end(arguments);
+    if (grout_diag_get(code)->severity == GROUT_SEVERITY_ERROR) {
+        verifying->ok = false;
+    }
+}
+
+const grout_param *grout_verify__find_param(const grout_verifying *verifying,
+                                            grout_object_id object) {
+    const grout_kernel *kernel = grout_module_get_kernel(verifying->module, verifying->kernel);
+    for (uint32_t k = 0; k < kernel->param_count; k++) {
+        const grout_param *param = grout_module_get_param(verifying->module, kernel, k);
+        if (param->object == object) {
+            return param;
+        }
+    }
+    return NULL;
+}
+
+static void verify_kernel(grout_verifying *verifying) {
+    const grout_module *module = verifying->module;
+    grout_verify__launch(verifying);
+    grout_op_id id = grout_kernel__get_first_op(module, verifying->kernel);
+    for (; id != 0; id = grout_kernel__get_next_op(module, id)) {
+        const grout_op *op = grout_module_get_op(module, id);
+        grout_verify__types(verifying, op);
+        grout_verify__memory(verifying, id, op);
+        grout_verify__sync(verifying, op);
+    }
+    grout_verify__scopes(verifying);
+}
+
+bool grout_verify(const grout_module *bound, grout_arch arch, grout_diags *diags) {
+    grout_verifying verifying = {.module = bound, .arch = arch, .diags = diags, .ok = true};
+    grout_module_add_sources(bound, diags);
+    verifying.has_bad_pitch =
+        grout__calloc(grout_module_get_object_count(bound), sizeof *verifying.has_bad_pitch);
+    if (verifying.has_bad_pitch == NULL) {
+        return grout_diags_add_oom(diags);
+    }
+    for (uint32_t id = 1; id < grout_module_get_kernel_count(bound); id++) {
+        verifying.kernel = id;
+        verify_kernel(&verifying);
+    }
+    grout__free(verifying.has_bad_pitch);
+    return verifying.ok;
+}

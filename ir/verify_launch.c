@@ -1,0 +1,150 @@
+/* verify_launch.c - axes, grid, threads, and the shared memory of a CTA.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "verifying.h"
+
+#include <inttypes.h>
+
+/* hardware_facts.md section 8: what a CTA may have, and what aligning its start to 1024 may cost. */
+#define SMEM_BYTES_MAX 232448
+#define SMEM_SLACK 1024
+#define GRID_MAX INT32_MAX
+#define PARTS_MAX 6 /* objects that the budget's message lists */
+
+static void check_axes(grout_verifying *verifying, const grout_kernel *kernel) {
+    const grout_module *module = verifying->module;
+    for (uint32_t k = 0; k < kernel->axis_count; k++) {
+        const grout_axis *axis = &kernel->axes[k];
+        const char *name = grout_module_get_string(module, axis->name);
+        int64_t size = grout_kernel_get_axis_size(module, verifying->kernel, k);
+        if (size < 1 || size > GRID_MAX) {
+            grout_verifying__report(verifying, GROUT_DIAG_BAD_LAUNCH, axis->loc,
+                                    "axis '%s' has size %" PRId64 ": it has to be 1 to %d", name,
+                                    size, GRID_MAX);
+        }
+        for (uint32_t i = 0; i < k; i++) {
+            if (kernel->axes[i].name == axis->name) {
+                grout_verifying__report(verifying, GROUT_DIAG_BAD_LAUNCH, axis->loc,
+                                        "two axes are called '%s'", name);
+            }
+        }
+    }
+}
+
+/* Where the axes of a kind begin, or the kernel. */
+static grout_loc_id find_axis_loc(const grout_kernel *kernel, grout_axis_kind kind) {
+    for (uint32_t k = 0; k < kernel->axis_count; k++) {
+        if (kernel->axes[k].kind == kind) {
+            return kernel->axes[k].loc;
+        }
+    }
+    return kernel->loc;
+}
+
+static void check_counts(grout_verifying *verifying, const grout_kernel *kernel) {
+    int64_t grid = grout_kernel_get_grid_size(verifying->module, verifying->kernel);
+    uint32_t threads = grout_kernel_get_thread_count(verifying->module, verifying->kernel);
+    if (grid > GRID_MAX) {
+        grout_verifying__report(verifying, GROUT_DIAG_BAD_LAUNCH,
+                                find_axis_loc(kernel, GROUT_AXIS_GRID),
+                                "a grid of more than %d CTAs: no GPU launches it", GRID_MAX);
+    }
+    if (threads > GROUT_THREADS_MAX) {
+        grout_verifying__report(verifying, GROUT_DIAG_BAD_LAUNCH,
+                                find_axis_loc(kernel, GROUT_AXIS_THREADS),
+                                "%" PRIu32 " threads in a CTA: a thread is 128 CUDA lanes, and a CTA "
+                                "has at most %d of them",
+                                threads, GROUT_THREADS_MAX);
+        grout_diags_help(verifying->diags, "a thread works on whole arrays: divide the work among "
+                                           "the CTAs of the grid instead");
+    }
+}
+
+/* SMEM arrays and barriers of the kernel, found through the ops that make them. */
+typedef struct smem_parts {
+    grout_object_id largest[PARTS_MAX]; /* by size, largest first */
+    uint32_t count, dropped;
+    int64_t barrier_bytes;
+} smem_parts;
+
+static void add_part(const grout_module *module, smem_parts *parts, grout_object_id id) {
+    int64_t bytes = grout_object_get_layout(module, id)->bytes;
+    if (grout_module_get_object(module, id)->kind == GROUT_OBJECT_BARRIER) {
+        parts->barrier_bytes += bytes;
+        return;
+    }
+    if (parts->count == PARTS_MAX) {
+        parts->dropped++;
+        if (grout_object_get_layout(module, parts->largest[PARTS_MAX - 1])->bytes >= bytes) {
+            return;
+        }
+        parts->count--;
+    }
+    uint32_t k = parts->count++;
+    for (; k > 0 && grout_object_get_layout(module, parts->largest[k - 1])->bytes < bytes; k--) {
+        parts->largest[k] = parts->largest[k - 1];
+    }
+    parts->largest[k] = id;
+}
+
+static smem_parts find_parts(const grout_verifying *verifying) {
+    const grout_module *module = verifying->module;
+    smem_parts parts = {.count = 0};
+    grout_op_id id = grout_kernel__get_first_op(module, verifying->kernel);
+    for (; id != 0; id = grout_kernel__get_next_op(module, id)) {
+        const grout_op *op = grout_module_get_op(module, id);
+        if (op->opcode == GROUT_OP_SCRATCH) {
+            add_part(module, &parts, grout_module_get_value(module, op->first_result)->object);
+        } else if (op->opcode == GROUT_OP_SCOPED) {
+            const grout_block *body = grout_module_get_block(module, op->first_block);
+            for (uint32_t k = 0; k < body->arg_count; k++) {
+                add_part(module, &parts,
+                         grout_module_get_value(module, body->first_arg + k)->object);
+            }
+        }
+    }
+    return parts;
+}
+
+static void note_parts(grout_verifying *verifying) {
+    const grout_module *module = verifying->module;
+    smem_parts parts = find_parts(verifying);
+    for (uint32_t k = 0; k < parts.count; k++) {
+        const grout_object *object = grout_module_get_object(module, parts.largest[k]);
+        grout_diags_note(verifying->diags, grout_module_get_place(module, object->loc),
+                         "%s takes %" PRId64 " bytes at offset %" PRId64,
+                         grout_value__get_text(module, object->value, "an object").chars,
+                         grout_object_get_layout(module, parts.largest[k])->bytes,
+                         grout_object_get_smem_offset(module, parts.largest[k]));
+    }
+    if (parts.dropped > 0) {
+        grout_diags_note(verifying->diags, (grout_place){0}, "%" PRIu32 " smaller arrays",
+                         parts.dropped);
+    }
+    if (parts.barrier_bytes > 0) {
+        grout_diags_note(verifying->diags, (grout_place){0}, "barriers take %" PRId64 " bytes",
+                         parts.barrier_bytes);
+    }
+}
+
+static void check_smem(grout_verifying *verifying, const grout_kernel *kernel) {
+    int64_t bytes = grout_kernel_get_smem_bytes(verifying->module, verifying->kernel);
+    int64_t budget = SMEM_BYTES_MAX - SMEM_SLACK;
+    if (verifying->arch == GROUT_ARCH_ANY || bytes <= budget) {
+        return;
+    }
+    grout_verifying__report(verifying, GROUT_DIAG_SMEM_BUDGET, kernel->loc,
+                            "kernel '@%s' needs %" PRId64 " bytes of shared memory, and a CTA has "
+                            "%" PRId64 " (%d less %d for alignment)",
+                            grout_module_get_string(verifying->module, kernel->name), bytes, budget,
+                            SMEM_BYTES_MAX, SMEM_SLACK);
+    note_parts(verifying);
+    grout_diags_help(verifying->diags, "make tiles smaller, or buffer fewer of them; arrays start at "
+                                       "multiples of 1024, and scopes after each other share bytes");
+}
+
+void grout_verify__launch(grout_verifying *verifying) {
+    const grout_kernel *kernel = grout_module_get_kernel(verifying->module, verifying->kernel);
+    check_axes(verifying, kernel);
+    check_counts(verifying, kernel);
+    check_smem(verifying, kernel);
+}

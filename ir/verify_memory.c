@@ -1,0 +1,271 @@
+/* verify_memory.c - references: spaces, directions, indices that are known, tiles, TMA copies.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "verifying.h"
+
+#include "type.h"
+
+#include <inttypes.h>
+
+static const char *get_text(const grout_op *op) {
+    return grout_op_get_info((grout_opcode)op->opcode)->text;
+}
+
+static grout_form get_form(const grout_op *op) {
+    return (grout_form)grout_op_get_info((grout_opcode)op->opcode)->form;
+}
+
+static bool is_copy(const grout_op *op) {
+    return get_form(op) == GROUT_FORM_COPY_IN || get_form(op) == GROUT_FORM_COPY_OUT;
+}
+
+/* The value whose object a reference operand names. */
+static grout_value_id get_base(const grout_module *module, const grout_operand *operand) {
+    return operand->kind == GROUT_OPERAND_REF ? grout_module_get_ref(module, operand->id)->base
+                                              : operand->id;
+}
+
+/* The space that the effect row asks of an operand; ANY: all will do. */
+static const grout_effect *find_effect(const grout_op *op, uint32_t operand) {
+    uint32_t count;
+    const grout_op_info *info = grout_op_get_info((grout_opcode)op->opcode);
+    const grout_effect *effects =
+        grout_effect_row_get_effects((grout_effect_row)info->effect_row, &count);
+    for (uint32_t k = 0; k < count; k++) {
+        if (effects[k].operand == operand) {
+            return &effects[k];
+        }
+    }
+    return NULL;
+}
+
+static bool check_space(grout_verifying *verifying, const grout_op *op, uint32_t index,
+                        const grout_effect *effect) {
+    const grout_operand *operand = grout_module_get_operand(verifying->module, op, index);
+    grout_type type = grout_module_get_operand_type(verifying->module, operand);
+    grout_space wanted = effect->space == GROUT_EFFECT_SPACE_GMEM   ? GROUT_SPACE_GMEM
+                         : effect->space == GROUT_EFFECT_SPACE_SMEM ? GROUT_SPACE_SMEM
+                                                                    : (grout_space)type.space;
+    if (type.kind != GROUT_TYPE_REF || type.space == wanted) {
+        return true;
+    }
+    grout_verifying__report(verifying, GROUT_DIAG_BAD_SPACE, operand->loc,
+                            "'%s' takes a %s array as its %s, and %s is %s", get_text(op),
+                            grout_space_get_text(wanted), index == 0 ? "source" : "destination",
+                            grout_value__get_text(verifying->module,
+                                                  get_base(verifying->module, operand),
+                                                  "the reference")
+                                .chars,
+                            grout_type__get_text(&type).chars);
+    grout_diags_help(verifying->diags,
+                     "copy_gmem_to_smem SOURCE, DESTINATION, BARRIER loads; copy_smem_to_gmem "
+                     "SOURCE, DESTINATION stores");
+    return false;
+}
+
+static void check_direction(grout_verifying *verifying, const grout_op *op, uint32_t index) {
+    const grout_module *module = verifying->module;
+    const grout_operand *operand = grout_module_get_operand(module, op, index);
+    grout_value_id base = get_base(module, operand);
+    grout_object_id object = grout_module_get_value(module, base)->object;
+    const grout_param *param = grout_verify__find_param(verifying, object);
+    if (param == NULL || param->direction != GROUT_DIRECTION_IN) {
+        return;
+    }
+    grout_verifying__report(verifying, GROUT_DIAG_BAD_DIRECTION, operand->loc,
+                            "'%s' writes %s, which is an 'in' array", get_text(op),
+                            grout_value__get_text(module, base, "the reference").chars);
+    grout_diags_note(verifying->diags,
+                     grout_module_get_place(module, grout_module_get_value(module, base)->loc),
+                     "declared here");
+    grout_diags_help(verifying->diags, "declare it 'out', or 'inout' if it is read as well");
+}
+
+/* ---- indices that are known ------------------------------------------------------------------ */
+
+/* A reference on its way through its steps. */
+typedef struct index_check {
+    grout_verifying *verifying;
+    const grout_op *op;
+    const grout_operand *operand;
+    const char *name;
+    uint8_t object_rank;
+    uint8_t rank;                    /* of the reference so far */
+    uint8_t dims[GROUT_RANK_MAX];    /* of the object, behind each dimension */
+    int64_t sizes[GROUT_RANK_MAX];   /* by dimension of the object: elements left of it */
+    int64_t tiles[GROUT_RANK_MAX];   /* by dimension of the object: its tile, 1 without */
+    bool is_whole[GROUT_RANK_MAX];   /* not sliced yet */
+    bool is_tma;                     /* a box of a gmem array: it may hang over */
+    bool is_written;
+} index_check;
+
+static void report_tile(index_check *check, grout_loc_id loc, uint32_t dim, const char *what,
+                        int64_t value) {
+    grout_verifying__report(check->verifying, GROUT_DIAG_BAD_INDEX, loc,
+                            "dimension %" PRIu32 " of %s is tiled by %" PRId64 ", and the %s of the "
+                            "slice, %" PRId64 ", is no multiple of it",
+                            dim, check->name, check->tiles[dim], what, value);
+    grout_diags_help(check->verifying->diags, "slices of tiled dimensions take whole tiles");
+}
+
+/* A constant start inside its dimension, for one element (size 1) or a slice. */
+static void check_start(index_check *check, grout_loc_id loc, uint32_t dim, int64_t start,
+                        int64_t size) {
+    int64_t left = check->sizes[dim];
+    if (start >= 0 && start <= left - size) {
+        return;
+    }
+    if (size == 1) {
+        grout_verifying__report(check->verifying, GROUT_DIAG_BAD_INDEX, loc,
+                                "index %" PRId64 " lies outside dimension %" PRIu32
+                                " of %s, which has %" PRId64 " elements",
+                                start, dim, check->name, left);
+        return;
+    }
+    grout_verifying__report(check->verifying, GROUT_DIAG_BAD_INDEX, loc,
+                            "elements %" PRId64 " to %" PRId64 " leave dimension %" PRIu32
+                            " of %s, which has %" PRId64,
+                            start, start + size - 1, dim, check->name, left);
+}
+
+/* A TMA box of a gmem array may hang over the end: the rest is zeros, or is not written. */
+static void check_tma_start(index_check *check, grout_loc_id loc, uint32_t dim, int64_t start) {
+    grout_type type =
+        grout_module_get_operand_type(check->verifying->module, check->operand);
+    int64_t bytes = grout_dtype_get_info((grout_dtype)type.dtype)->bytes;
+    bool is_innermost = dim + 1u == check->object_rank;
+    if (start < 0 && check->is_written) {
+        grout_verifying__report(check->verifying, GROUT_DIAG_BAD_INDEX, loc,
+                                "a store of a box that starts at %" PRId64
+                                ": TMA writes from 0 on only",
+                                start);
+    } else if (is_innermost && start * bytes % 16 != 0) {
+        grout_verifying__report(check->verifying, GROUT_DIAG_BAD_INDEX, loc,
+                                "a TMA box starts at element %" PRId64
+                                " of a row, byte %" PRId64 ": it has to be a multiple of 16 bytes",
+                                start, start * bytes);
+    }
+}
+
+static void check_index(index_check *check, const grout_index *index, uint32_t dim) {
+    const grout_bound *bound = check->verifying->module->bound;
+    bool is_slice = index->kind == GROUT_INDEX_SLICE;
+    bool is_known = index->start.kind == GROUT_OPERAND_EXPR;
+    int64_t start = is_known ? bound->expr_values[index->start.id].integer : 0;
+    int64_t size = is_slice ? bound->expr_values[index->size].integer : 1;
+    grout_loc_id loc = index->start.loc != 0 ? index->start.loc : check->operand->loc;
+    if (index->kind == GROUT_INDEX_ALL) {
+        return;
+    }
+    if (check->is_tma && is_slice && check->is_whole[dim]) {
+        check_tma_start(check, loc, dim, start);
+    } else if (size > check->sizes[dim] || is_known) {
+        check_start(check, loc, dim, start, size);
+    }
+    if (is_slice && check->tiles[dim] > 1) {
+        if (size % check->tiles[dim] != 0) {
+            report_tile(check, loc, dim, "size", size);
+        } else if (start % check->tiles[dim] != 0) {
+            report_tile(check, loc, dim, "start", start);
+        }
+    }
+    check->sizes[dim] = is_slice ? size : 0; /* 0: indexed away */
+    check->is_whole[dim] = false;
+}
+
+static void check_step(index_check *check, const grout_ref_step *step) {
+    const grout_module *module = check->verifying->module;
+    uint8_t old[GROUT_RANK_MAX] = {0}, kept = 0;
+    for (uint32_t k = 0; k < GROUT_RANK_MAX; k++) {
+        old[k] = check->dims[k];
+    }
+    for (uint32_t k = 0; k < step->count; k++) {
+        const grout_index *index = grout_module_get_index(module, step, k);
+        if (step->kind == GROUT_REF_TRANSPOSE) {
+            check->dims[k] = old[module->bound->expr_values[index->size].integer];
+        } else {
+            check_index(check, index, old[k]);
+        }
+    }
+    for (uint32_t k = 0; step->kind == GROUT_REF_INDEX && k < check->rank; k++) {
+        if (check->sizes[old[k]] != 0) {
+            check->dims[kept++] = old[k];
+        }
+    }
+    check->rank = step->kind == GROUT_REF_INDEX ? kept : check->rank;
+}
+
+static void check_indices(grout_verifying *verifying, const grout_op *op, uint32_t operand_index,
+                          const grout_effect *effect) {
+    const grout_module *module = verifying->module;
+    const grout_operand *operand = grout_module_get_operand(module, op, operand_index);
+    if (operand->kind != GROUT_OPERAND_REF) {
+        return;
+    }
+    const grout_ref *ref = grout_module_get_ref(module, operand->id);
+    grout_object_id object = grout_module_get_value(module, ref->base)->object;
+    const grout_type *type = grout_object_get_type(module, object);
+    grout_value_text name = grout_value__get_text(module, ref->base, "the reference");
+    index_check check = {.verifying = verifying, .op = op, .operand = operand};
+    check.object_rank = check.rank = type->rank;
+    check.name = name.chars;
+    check.is_tma = is_copy(op) && type->space == GROUT_SPACE_GMEM;
+    check.is_written = effect->access == GROUT_ACCESS_WRITE;
+    for (uint8_t dim = 0; dim < type->rank; dim++) {
+        check.dims[dim] = dim;
+        check.sizes[dim] = type->dims[dim];
+        check.is_whole[dim] = true;
+    }
+    grout_object__get_tiles(module, object, check.tiles);
+    for (uint32_t k = 0; k < ref->step_count; k++) {
+        check_step(&check, grout_module_get_ref_step(module, ref, k));
+    }
+}
+
+/* ---- operations ------------------------------------------------------------------------------ */
+
+static void check_scratch(grout_verifying *verifying, const grout_op *op) {
+    if (op->opcode != GROUT_OP_SCRATCH ||
+        grout_module_get_block(verifying->module, op->parent)->parent == 0) {
+        return;
+    }
+    grout_verifying__report(verifying, GROUT_DIAG_SCRATCH_PLACE, op->loc,
+                            "scratch lives as long as the CTA, and this is an inner block");
+    grout_diags_help(verifying->diags, "move it to the top of the kernel, or write scoped(%%x : ..)");
+}
+
+/* A pitch is the array's fault, not the copy's: the second copy of the same array is not reported. */
+static void check_tma(grout_verifying *verifying, grout_op_id id, const grout_op *op) {
+    grout_tma tma;
+    const grout_operand *operand =
+        grout_module_get_operand(verifying->module, op, get_form(op) == GROUT_FORM_COPY_IN ? 0 : 1);
+    grout_value_id base = get_base(verifying->module, operand);
+    grout_object_id array = grout_module_get_value(verifying->module, base)->object;
+    bool is_known = verifying->has_bad_pitch[array];
+    if (grout_tma_plan(verifying->module, id, &tma, is_known ? NULL : verifying->diags)) {
+        return;
+    }
+    verifying->ok = false;
+    uint32_t count = grout_diags_count(verifying->diags);
+    verifying->has_bad_pitch[array] =
+        is_known ||
+        (count > 0 && grout_diags_get(verifying->diags, count - 1)->code == GROUT_DIAG_TMA_PITCH);
+}
+
+void grout_verify__memory(grout_verifying *verifying, grout_op_id id, const grout_op *op) {
+    bool spaces_fit = true;
+    check_scratch(verifying, op);
+    for (uint32_t k = 0; k < op->operand_count; k++) {
+        const grout_effect *effect = find_effect(op, k);
+        if (effect == NULL) {
+            continue;
+        }
+        spaces_fit = check_space(verifying, op, k, effect) && spaces_fit;
+        if (effect->access == GROUT_ACCESS_WRITE) {
+            check_direction(verifying, op, k);
+        }
+        check_indices(verifying, op, k, effect);
+    }
+    if (is_copy(op) && spaces_fit) {
+        check_tma(verifying, id, op);
+    }
+}

@@ -1,0 +1,150 @@
+/* verify_types.c - attributes, formats, conversions and results, op by op.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "verifying.h"
+
+#include <inttypes.h>
+
+/* The i-th attribute of an op: they stand together in the module's table. */
+static const grout_attr_value *get_attr(const grout_module *module, const grout_op *op,
+                                        uint32_t index) {
+    return GROUT_TABLE_AT(module->attrs, grout_attr_value, op->first_attr + index);
+}
+
+static void check_range(grout_verifying *verifying, const grout_attr_value *attr, int64_t low,
+                        int64_t high) {
+    int64_t value = verifying->module->bound->expr_values[attr->expr].integer;
+    if (value < low || value > high) {
+        grout_verifying__report(verifying, GROUT_DIAG_BAD_ATTRIBUTE, attr->loc,
+                                "%s(%" PRId64 "): the value has to be %" PRId64 " to %" PRId64,
+                                grout_attr_get_info((grout_attr)attr->attr)->text, value, low, high);
+    }
+}
+
+static void check_attr(grout_verifying *verifying, const grout_op *op,
+                       const grout_attr_value *attr) {
+    switch ((grout_attr)attr->attr) {
+    case GROUT_ATTR_DIM:
+        check_range(verifying, attr, 0,
+                    grout_module_get_type(verifying->module, op->first_result)->rank - 1);
+        break;
+    case GROUT_ATTR_UNROLL:
+        check_range(verifying, attr, 1, GROUT_UNROLL_MAX);
+        break;
+    case GROUT_ATTR_ARRIVE_COUNT: /* verify_sync.c */
+    case GROUT_ATTR_READ_ONLY:
+    case GROUT_ATTR_NO_COMMIT_GROUP:
+    case GROUT_ATTR_COLLECTIVE:
+    case GROUT_ATTR_COUNT:
+        break;
+    }
+}
+
+static void check_attrs(grout_verifying *verifying, const grout_op *op) {
+    uint32_t seen = 0;
+    for (uint32_t k = 0; k < op->attr_count; k++) {
+        const grout_attr_value *attr = get_attr(verifying->module, op, k);
+        if ((seen >> attr->attr & 1u) != 0) {
+            grout_verifying__report(verifying, GROUT_DIAG_BAD_ATTRIBUTE, attr->loc,
+                                    "attribute '%s' stands twice",
+                                    grout_attr_get_info((grout_attr)attr->attr)->text);
+            continue;
+        }
+        seen |= 1u << attr->attr;
+        check_attr(verifying, op, attr);
+    }
+    if (op->opcode == GROUT_OP_IOTA && (seen & GROUT_ATTR_BIT_DIM) == 0) {
+        grout_verifying__report(verifying, GROUT_DIAG_BAD_ATTRIBUTE, op->loc,
+                                "'iota' needs dim(d), the dimension that counts");
+        grout_diags_help(verifying->diags, "write dim(0) to count rows");
+    }
+}
+
+static void check_step(grout_verifying *verifying, const grout_op *op) {
+    if (op->opcode != GROUT_OP_FOR) {
+        return;
+    }
+    const grout_operand *step = grout_module_get_operand(verifying->module, op, 2);
+    if (step->kind != GROUT_OPERAND_EXPR) {
+        return;
+    }
+    int64_t value = grout_module_get_expr_value(verifying->module, step->id).integer;
+    if (value < 1) {
+        grout_verifying__report(verifying, GROUT_DIAG_BAD_ATTRIBUTE, step->loc,
+                                "a loop counts up: step %" PRId64 " is not positive", value);
+        grout_diags_help(verifying->diags,
+                         "count up, and compute the index downwards inside the body");
+    }
+}
+
+/* '{}' stands for a value; no other brace may stand in a format. */
+static void check_format(grout_verifying *verifying, const grout_op *op) {
+    if (op->opcode != GROUT_OP_DEBUG_PRINT) {
+        return;
+    }
+    const grout_operand *operand = grout_module_get_operand(verifying->module, op, 0);
+    const char *format = grout_module_get_string(verifying->module, operand->id);
+    uint32_t holes = 0, values = op->operand_count - 1;
+    for (const char *at = format; *at != '\0'; at++) {
+        if (at[0] == '{' && at[1] == '}') {
+            holes++;
+            at++;
+        } else if (*at == '{' || *at == '}') {
+            grout_verifying__report(verifying, GROUT_DIAG_BAD_FORMAT, operand->loc,
+                                    "the format has a '%c' that is not part of {}", *at);
+            grout_diags_help(verifying->diags, "a value is written {}, without name or format");
+            return;
+        }
+    }
+    if (holes != values) {
+        grout_verifying__report(verifying, GROUT_DIAG_BAD_FORMAT, operand->loc,
+                                "the format has %" PRIu32 " {} and there are %" PRIu32 " values",
+                                holes, values);
+    }
+}
+
+/*
+ * sm_90a converts to the 8-bit floats from f32 at the widest (PTX ISA 9.1, cvt). Integers survive the
+ * way through f32 (whatever it rounds is far above their range); f64 does not, it would round twice.
+ */
+static void check_cast(grout_verifying *verifying, const grout_op *op) {
+    if (op->opcode != GROUT_OP_CAST || verifying->arch != GROUT_ARCH_SM_90A) {
+        return;
+    }
+    const grout_operand *operand = grout_module_get_operand(verifying->module, op, 0);
+    grout_type from = grout_module_get_operand_type(verifying->module, operand);
+    uint8_t to = grout_module_get_type(verifying->module, op->first_result)->dtype;
+    if (from.dtype == GROUT_DTYPE_F64 && (to == GROUT_DTYPE_F8E4M3 || to == GROUT_DTYPE_F8E5M2)) {
+        grout_verifying__report(verifying, GROUT_DIAG_UNSUPPORTED_ARCH, op->loc,
+                                "sm_90a has no conversion from f64 to %s that rounds once",
+                                grout_dtype_get_info((grout_dtype)to)->text);
+        grout_diags_help(verifying->diags, "cast to f32 first, and accept that it rounds twice");
+    }
+}
+
+static void check_unused(grout_verifying *verifying, const grout_op *op) {
+    const grout_op_info *info = grout_op_get_info((grout_opcode)op->opcode);
+    grout_effect_class class_ =
+        grout_effect_row_get_class((grout_effect_row)info->effect_row);
+    bool is_silent = class_ == GROUT_EFFECT_PURE || op->opcode == GROUT_OP_LOAD ||
+                     op->opcode == GROUT_OP_SCRATCH;
+    if (!is_silent || op->result_count != 1) {
+        return;
+    }
+    const grout_value *value = grout_module_get_value(verifying->module, op->first_result);
+    if (value->use_count > 0) {
+        return;
+    }
+    grout_verifying__report(verifying, GROUT_DIAG_UNUSED_RESULT,
+                            value->loc == 0 ? op->loc : value->loc, "nothing uses %s",
+                            grout_value__get_text(verifying->module, op->first_result,
+                                                  "the result of this operation")
+                                .chars);
+}
+
+void grout_verify__types(grout_verifying *verifying, const grout_op *op) {
+    check_attrs(verifying, op);
+    check_step(verifying, op);
+    check_format(verifying, op);
+    check_cast(verifying, op);
+    check_unused(verifying, op);
+}

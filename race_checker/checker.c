@@ -1,0 +1,282 @@
+/* checker.c - the observer: events in, findings and a summary out.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "checker.h"
+
+#include "alloc.h"
+
+#include <string.h>
+
+bool grout_checker__fail(grout_checker *checker) {
+    checker->has_failed = true;
+    return checker->diags ? grout_diags_add_oom(checker->diags) : false;
+}
+
+bool grout_checker__find(grout_checker *checker, const grout_finding_key *key,
+                         const grout_facts *facts) {
+    bool wants_facts = false;
+    grout_record *record = grout_findings__add(&checker->findings, key, &facts->sides[0].origin,
+                                               &facts->sides[1].origin, &wants_facts);
+    if (!record) {
+        return grout_checker__fail(checker);
+    }
+    if (wants_facts) {
+        record->facts = *facts;
+    }
+    return true;
+}
+
+/* ---- CTAs --------------------------------------------------------------------------------------- */
+
+static grout_cta_state *begin_cta(grout_checker *checker, uint32_t cta) {
+    grout_cta_state *slot = NULL;
+    for (uint32_t i = 0; i < checker->cta_count && !slot; i++) {
+        slot = checker->ctas[i].is_live ? NULL : &checker->ctas[i];
+    }
+    if (!slot) {
+        grout_cta_state *ctas =
+            grout_check__realloc(checker->ctas, (checker->cta_count + 1) * sizeof *ctas);
+        if (!ctas) {
+            (void)grout_checker__fail(checker);
+            return NULL;
+        }
+        checker->ctas = ctas;
+        slot = &ctas[checker->cta_count];
+        if (!grout_cta_state__init(checker, slot)) {
+            grout_cta_state__deinit(checker, slot);
+            (void)grout_checker__fail(checker);
+            return NULL;
+        }
+        checker->cta_count++;
+    }
+    grout_cta_state__begin(checker, slot, cta);
+    return slot;
+}
+
+grout_cta_state *grout_checker__find_cta(grout_checker *checker, uint32_t cta) {
+    for (uint32_t i = 0; i < checker->cta_count; i++) {
+        if (checker->ctas[i].is_live && checker->ctas[i].cta == cta) {
+            return &checker->ctas[i];
+        }
+    }
+    return begin_cta(checker, cta);
+}
+
+static bool end_cta(grout_checker *checker, const grout_event *event) {
+    grout_cta_state *state = grout_checker__find_cta(checker, event->origin.cta);
+    uint32_t word = event->origin.cta / 64;
+    if (!state || !grout_checker__scope_end(checker, event)) {
+        return false;
+    }
+    if (word >= checker->ended_words) {
+        uint32_t words = word + 1 > checker->ended_words * 2 ? word + 1 : checker->ended_words * 2;
+        uint64_t *ended = grout_check__realloc(checker->ended_ctas, words * sizeof *ended);
+        if (!ended) {
+            return grout_checker__fail(checker);
+        }
+        memset(&ended[checker->ended_words], 0, (words - checker->ended_words) * sizeof *ended);
+        checker->ended_ctas = ended;
+        checker->ended_words = words;
+    }
+    checker->ended_ctas[word] |= UINT64_C(1) << event->origin.cta % 64;
+    if (state->smem.pool.peak_bytes > checker->smem_peak) {
+        checker->smem_peak = state->smem.pool.peak_bytes;
+    }
+    state->is_live = false;
+    return true;
+}
+
+/* ---- the observer --------------------------------------------------------------------------------- */
+
+static void forget_launch(grout_checker *checker) {
+    grout_report__free(checker->cache->report);
+    checker->cache->report = NULL;
+    grout_checker__deinit_state(checker);
+    grout_check__free(checker->homes);
+    grout_check__free(checker->smem_plane_sizes);
+    grout_check__free(checker->smem_plane_pitches);
+}
+
+static bool begin(void *self, const grout_launch_info *info) {
+    grout_checker *checker = self;
+    grout_checker kept = *checker;
+    forget_launch(checker);
+    memset(checker, 0, sizeof *checker);
+    checker->observer = kept.observer;
+    checker->diags = kept.diags;
+    checker->max_findings = kept.max_findings;
+    checker->cache = kept.cache;
+    checker->has_launch = true;
+    checker->info = *info;
+    checker->shape = info->shape;
+    checker->findings.module = info->module;
+    if (!grout_checker__place_objects(checker)) {
+        return grout_checker__fail(checker);
+    }
+    return true;
+}
+
+/* What a thread did that no rule asks about, and that a report may mention. */
+static bool note_event(grout_checker *checker, const grout_event *event) {
+    grout_cta_state *state = grout_checker__find_cta(checker, event->origin.cta);
+    if (!state) {
+        return false;
+    }
+    grout_checker__note(checker, event, state);
+    return true;
+}
+
+static bool observe(void *self, const grout_event *event) {
+    grout_checker *checker = self;
+    switch ((grout_event_kind)event->kind) {
+    case GROUT_EVENT_CTA_BEGIN:
+        return begin_cta(checker, event->origin.cta) != NULL;
+    case GROUT_EVENT_ACCESS:
+        return grout_checker__access(checker, event);
+    case GROUT_EVENT_ARRIVE:
+        return grout_checker__arrive(checker, event);
+    case GROUT_EVENT_PHASE:
+        return grout_checker__phase(checker, event);
+    case GROUT_EVENT_WAIT:
+        return grout_checker__wait(checker, event);
+    case GROUT_EVENT_COMMIT_SMEM:
+    case GROUT_EVENT_COMMIT_GROUP:
+    case GROUT_EVENT_GROUP_WAIT:
+        return note_event(checker, event);
+    case GROUT_EVENT_ISSUE:
+        checker->async_ops++;
+        return true;
+    case GROUT_EVENT_SCOPE_END:
+        return grout_checker__scope_end(checker, event);
+    case GROUT_EVENT_BARRIER_END:
+        return grout_checker__barrier_end(checker, event);
+    case GROUT_EVENT_CTA_END:
+        return end_cta(checker, event);
+    case GROUT_EVENT_FAULT:
+        return grout_checker__fault(checker, event);
+    case GROUT_EVENT_DEADLOCK:
+        return grout_checker__deadlock(checker, event);
+    case GROUT_EVENT_STEP_LIMIT:
+        return grout_checker__step_limit(checker, event);
+    case GROUT_EVENT_COMPLETE:
+    case GROUT_EVENT_BLOCK_BARRIER:
+    case GROUT_EVENT_SCOPE_BEGIN:
+    case GROUT_EVENT_THREAD_EXIT:
+    case GROUT_EVENT_KIND_COUNT:
+        break;
+    }
+    return true;
+}
+
+static bool end(void *self) {
+    grout_checker *checker = self;
+    return !checker->has_failed;
+}
+
+static const uint32_t INTEREST =
+    1u << GROUT_EVENT_CTA_BEGIN | 1u << GROUT_EVENT_ACCESS | 1u << GROUT_EVENT_ARRIVE |
+    1u << GROUT_EVENT_PHASE | 1u << GROUT_EVENT_WAIT | 1u << GROUT_EVENT_COMMIT_SMEM |
+    1u << GROUT_EVENT_COMMIT_GROUP | 1u << GROUT_EVENT_GROUP_WAIT | 1u << GROUT_EVENT_ISSUE |
+    1u << GROUT_EVENT_SCOPE_END | 1u << GROUT_EVENT_BARRIER_END | 1u << GROUT_EVENT_CTA_END |
+    1u << GROUT_EVENT_FAULT | 1u << GROUT_EVENT_DEADLOCK | 1u << GROUT_EVENT_STEP_LIMIT;
+
+/* ---- public ---------------------------------------------------------------------------------------- */
+
+grout_checker *grout_checker_new(const grout_checker_options *options, grout_diags *diags) {
+    grout_checker *checker = grout_check__calloc(1, sizeof *checker);
+    grout_report_cache *cache = grout_check__calloc(1, sizeof *cache);
+    if (!checker || !cache) {
+        grout_check__free(checker);
+        grout_check__free(cache);
+        if (diags) {
+            (void)grout_diags_add_oom(diags);
+        }
+        return NULL;
+    }
+    checker->cache = cache;
+    checker->diags = diags;
+    checker->max_findings =
+        options && options->max_findings ? options->max_findings : GROUT_DIAGS_MAX;
+    checker->observer = (grout_observer){.self = checker,
+                                         .interest = INTEREST,
+                                         .begin = begin,
+                                         .event = observe,
+                                         .end = end,
+                                         .snapshot = grout_checker__snapshot,
+                                         .restore = grout_checker__restore,
+                                         .snapshot_free = grout_checker__snapshot_free,
+                                         .hash = grout_checker__hash};
+    return checker;
+}
+
+void grout_checker_free(grout_checker *checker) {
+    if (checker) {
+        forget_launch(checker);
+        grout_check__free(checker->cache);
+        grout_check__free(checker);
+    }
+}
+
+const grout_observer *grout_checker_get_observer(grout_checker *checker) {
+    return &checker->observer;
+}
+
+/* The report of what was found so far, made again when there is more. */
+static const grout_report *get_report(const grout_checker *checker) {
+    grout_report_cache *cache = checker->cache;
+    if (!checker->has_launch) {
+        return NULL;
+    }
+    if (!cache->report || cache->total != checker->findings.total) {
+        grout_report__free(cache->report);
+        cache->report = grout_report__new(checker);
+        cache->total = checker->findings.total;
+        if (!cache->report && checker->diags) {
+            (void)grout_diags_add_oom(checker->diags);
+        }
+    }
+    return cache->report;
+}
+
+uint32_t grout_checker_get_count(const grout_checker *checker) {
+    const grout_report *report = get_report(checker);
+    return report ? grout_report__get_count(report) : 0;
+}
+
+const grout_finding *grout_checker_get_finding(const grout_checker *checker, uint32_t index) {
+    return grout_report__get(get_report(checker), index);
+}
+
+static grout_verdict get_verdict(const grout_checker *checker, bool was_cut) {
+    for (uint32_t i = 0; i < checker->findings.count; i++) {
+        const grout_record *record = &checker->findings.records[i];
+        if (record->severity == GROUT_SEVERITY_ERROR && record->code != GROUT_DIAG_STEP_LIMIT) {
+            return GROUT_VERDICT_ERROR;
+        }
+    }
+    return was_cut || checker->has_step_limit || checker->has_failed ? GROUT_VERDICT_INCOMPLETE
+                                                                      : GROUT_VERDICT_CLEAN;
+}
+
+grout_check_summary grout_checker_get_summary(const grout_checker *checker, bool was_cut) {
+    const grout_report *report = get_report(checker);
+    grout_check_summary summary = {.verdict = get_verdict(checker, was_cut),
+                                   .suppressed_count = checker->suppressed,
+                                   .accesses = checker->accesses,
+                                   .async_ops = checker->async_ops,
+                                   .barrier_phases = checker->barrier_phases};
+    uint64_t smem_peak = checker->smem_peak;
+    summary.not_well_synchronised_because = grout_checker__find_doubt(checker, was_cut);
+    summary.is_well_synchronised = !*summary.not_well_synchronised_because;
+    if (report) {
+        grout_report_totals totals = grout_report__get_totals(report);
+        summary.error_count = totals.error_count;
+        summary.warning_count = totals.warning_count;
+        summary.dropped_count = totals.dropped_count;
+    }
+    for (uint32_t i = 0; i < checker->cta_count; i++) {
+        uint64_t peak = checker->ctas[i].smem.pool.peak_bytes;
+        smem_peak = peak > smem_peak ? peak : smem_peak;
+    }
+    summary.shadow_bytes_peak = checker->gmem.pool.peak_bytes + smem_peak;
+    return summary;
+}

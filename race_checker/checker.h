@@ -1,0 +1,165 @@
+/*
+ * checker.h - the state of a checker, private to race_checker/.
+ *
+ * Two parts. The state: shadows, what threads did last, barrier phases, findings; plain data and
+ * pools, copied for a snapshot. And what follows from the launch alone: planes, options.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef GROUT_RACE_CHECKER_CHECKER_H
+#define GROUT_RACE_CHECKER_CHECKER_H
+
+#include "finding.h"
+#include "rules.h"
+#include "shadow.h"
+
+#include "grout/race.h"
+
+/* Where the bytes of an object lie: plane of a shadow, and offset in it. */
+typedef struct grout_home {
+    uint32_t plane; /* plus 1; 0: the object is not followed */
+    int64_t offset;
+} grout_home;
+
+/* What a thread did last, for saying what came close. op 0: it never did. */
+typedef struct grout_thread_history {
+    grout_origin commit; /* commit_smem */
+    uint32_t commit_epoch;
+    grout_origin group_wait;
+    uint32_t group_allowed;   /* its n */
+    uint32_t group_closed;    /* groups closed when it waited */
+    bool group_read_only;
+    uint32_t groups_closed;   /* bulk groups closed so far */
+    grout_origin wait; /* on any barrier */
+    uint32_t wait_element;
+} grout_thread_history;
+
+/* A phase of a barrier element, until its pair (this phase, the next) is settled. */
+typedef struct grout_phase_state {
+    grout_origin contribution; /* the last in the source */
+    grout_origin early;        /* the last in the source that did not know the phase before; op 0 */
+    grout_origin wait;         /* the first in the source */
+    grout_origin missed;       /* the first wait that the next phase's completion did not know */
+    bool is_complete, has_wait;
+} grout_phase_state;
+
+typedef struct grout_element_state {
+    grout_phase_state *phases; /* phase first + i stands at head + i */
+    uint32_t first, count, head, capacity;
+    grout_origin last_contribution; /* of the newest phase that was dropped */
+    uint32_t completed;
+    uint32_t skipped_threads; /* bit t: thread t began to wait too late */
+    uint32_t waiting_threads; /* bit t: thread t has waited */
+} grout_element_state;
+
+/* A CTA that runs. */
+typedef struct grout_cta_state {
+    uint32_t cta;
+    bool is_live;
+    grout_shadow smem;
+    grout_thread_history *threads;
+    grout_wait_fact *waits; /* [thread * barrier_count + element] */
+    grout_element_state *elements;
+} grout_cta_state;
+
+typedef struct grout_report grout_report;
+
+/* The report that was made last, and of how many occurrences. */
+typedef struct grout_report_cache {
+    grout_report *report;
+    uint64_t total;
+} grout_report_cache;
+
+struct grout_checker {
+    grout_observer observer;
+    grout_diags *diags;
+    uint32_t max_findings;
+    bool has_launch;
+    grout_launch_info info;
+    grout_clock_shape shape; /* info.shape, whose address is kept */
+    grout_home *homes;       /* by object */
+    uint32_t smem_plane_count;
+    uint64_t *smem_plane_sizes, *smem_plane_pitches;
+    /* state */
+    grout_shadow gmem;
+    grout_cta_state *ctas; /* slots; a slot is used again */
+    uint32_t cta_count;
+    uint64_t *ended_ctas;
+    uint32_t ended_words;
+    grout_findings findings;
+    bool has_deadlock, has_step_limit, has_failed;
+    uint64_t suppressed;
+    uint64_t accesses, async_ops, barrier_phases;
+    uint64_t smem_peak;
+    grout_report_cache *cache; /* made when asked for */
+};
+
+/* ---- checker.c --------------------------------------------------------------------------------- */
+
+/* Records that memory ran out. Returns false. */
+bool grout_checker__fail(grout_checker *checker);
+/* The state of a CTA that runs; NULL without memory. */
+grout_cta_state *grout_checker__find_cta(grout_checker *checker, uint32_t cta);
+/* A finding with facts; they are copied if this occurrence is the one to show. */
+bool grout_checker__find(grout_checker *checker, const grout_finding_key *key,
+                         const grout_facts *facts);
+
+/* ---- state.c ------------------------------------------------------------------------------------ */
+
+bool grout_cta_state__init(grout_checker *checker, grout_cta_state *state);
+void grout_cta_state__deinit(grout_checker *checker, grout_cta_state *state);
+/* A CTA begins in this slot. */
+void grout_cta_state__begin(grout_checker *checker, grout_cta_state *state, uint32_t cta);
+void *grout_checker__snapshot(void *self);
+bool grout_checker__restore(void *self, const void *snapshot);
+void grout_checker__snapshot_free(void *self, void *snapshot);
+uint64_t grout_checker__hash(void *self);
+void grout_checker__deinit_state(grout_checker *checker);
+
+/* ---- homes.c: where bytes lie -------------------------------------------------------------------- */
+
+bool grout_checker__place_objects(grout_checker *checker);
+/* Runs of bytes of an object as the smallest box of elements that holds them. */
+grout_box grout_box__from_runs(const grout_module *module, grout_object_id object,
+                               const grout_run *runs, uint32_t run_count);
+
+static inline grout_phase_state *grout_element__at(const grout_element_state *element,
+                                                   uint32_t index) {
+    return &element->phases[element->head + index];
+}
+
+/* ---- the rest, one noun each ---------------------------------------------------------------------- */
+
+bool grout_checker__access(grout_checker *checker, const grout_event *event);      /* conflicts.c */
+/* Remembers what a thread did, for saying what came close. */
+void grout_checker__note(grout_checker *checker, const grout_event *event, grout_cta_state *state);
+/* The synchronisation that comes closest to ordering the two sides of an access conflict. */
+grout_near grout_near__find(const grout_checker *checker, const grout_cta_state *state,
+                            grout_diag_code code, const grout_facts *facts,
+                            const grout_clocks *clocks);                           /* near.c */
+bool grout_checker__arrive(grout_checker *checker, const grout_event *event);      /* barriers.c */
+bool grout_checker__phase(grout_checker *checker, const grout_event *event);
+bool grout_checker__wait(grout_checker *checker, const grout_event *event);
+bool grout_checker__barrier_end(grout_checker *checker, const grout_event *event);
+/* Settles what is left open about the phases of every live CTA: after a deadlock, or at the end. */
+bool grout_checker__settle_all(grout_checker *checker);
+bool grout_checker__scope_end(grout_checker *checker, const grout_event *event);   /* lifetime.c */
+bool grout_checker__fault(grout_checker *checker, const grout_event *event);       /* faults.c */
+bool grout_checker__step_limit(grout_checker *checker, const grout_event *event);
+bool grout_checker__deadlock(grout_checker *checker, const grout_event *event);    /* deadlock.c */
+/* Why the verdict is about this schedule only; "" if it is about all. well_synchronised.c */
+const char *grout_checker__find_doubt(const grout_checker *checker, bool was_cut);
+
+/* ---- report.c ------------------------------------------------------------------------------------- */
+
+/* Words for every finding that is shown; NULL without memory. */
+grout_report *grout_report__new(const grout_checker *checker);
+void grout_report__free(grout_report *report);
+uint32_t grout_report__get_count(const grout_report *report);
+const grout_finding *grout_report__get(const grout_report *report, uint32_t index);
+typedef struct grout_report_totals {
+    uint64_t error_count, warning_count, dropped_count; /* dropped: past max_findings */
+} grout_report_totals;
+grout_report_totals grout_report__get_totals(const grout_report *report);
+
+#endif

@@ -1,0 +1,139 @@
+/* conflicts.c - accesses into the shadow, and conflicts into findings.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "checker.h"
+
+#include <string.h>
+
+/* The access that is being looked at. */
+typedef struct access_context {
+    grout_checker *checker;
+    const grout_event *event;
+    grout_cta_state *state;
+    grout_shadow *shadow;
+    uint32_t plane;
+    grout_rules rules;
+} access_context;
+
+/* The object that an earlier access was about: what its op's operand names. */
+static grout_object_id find_object(const grout_module *module, const grout_origin *origin) {
+    const grout_op *op = grout_module_get_op(module, origin->op);
+    grout_view view;
+    memset(&view, 0, sizeof view);
+    if (origin->operand < op->operand_count &&
+        grout_module_get_view(module, grout_module_get_operand(module, op, origin->operand), &view)) {
+        return view.object;
+    }
+    return 0;
+}
+
+static grout_side describe_earlier(const access_context *context, const grout_entry *entry,
+                                   const grout_rect *rect) {
+    const grout_checker *checker = context->checker;
+    grout_object_id object = find_object(checker->info.module, &entry->origin);
+    grout_run run = grout_shadow__get_run(context->shadow, context->plane, rect);
+    grout_side side = {.origin = entry->origin,
+                       .stamp = {.cta = entry->cta,
+                                 .component = entry->component,
+                                 .number = entry->number,
+                                 .is_async = entry->flags & GROUT_ENTRY_ASYNC},
+                       .is_write = entry->flags & GROUT_ENTRY_WRITE};
+    if (object && checker->homes[object].plane == context->plane + 1) {
+        run.base -= checker->homes[object].offset;
+        side.box = grout_box__from_runs(checker->info.module, object, &run, 1);
+    }
+    return side;
+}
+
+static grout_side describe_later(const access_context *context) {
+    const grout_access *access = context->event->u.access;
+    grout_side side = {.origin = context->event->origin,
+                       .stamp = access->stamp,
+                       .is_write = access->is_write};
+    side.box = grout_box__from_runs(context->checker->info.module, access->object, access->runs,
+                                    access->run_count);
+    return side;
+}
+
+static bool is_primary_later(const access_context *context, const grout_conflict *conflict,
+                             const grout_entry *earlier, const grout_entry *later) {
+    const grout_module *module = context->checker->info.module;
+    if (conflict->primary != GROUT_PRIMARY_SOURCE) {
+        return conflict->primary == GROUT_PRIMARY_LATER;
+    }
+    return grout_loc__compare(module, grout_origin__get_loc(module, &later->origin),
+                              grout_origin__get_loc(module, &earlier->origin)) >= 0;
+}
+
+static bool report_conflict(void *payload, const grout_conflict *conflict,
+                            const grout_entry *earlier, const grout_entry *later,
+                            const grout_rect *rect) {
+    access_context *context = payload;
+    grout_checker *checker = context->checker;
+    const grout_module *module = checker->info.module;
+    bool later_first = is_primary_later(context, conflict, earlier, later);
+    const grout_entry *primary = later_first ? later : earlier;
+    const grout_entry *related = later_first ? earlier : later;
+    const grout_finding_key key = {.code = conflict->code,
+                                   .severity = grout_diag_get(conflict->code)->severity,
+                                   .primary = grout_origin__get_loc(module, &primary->origin),
+                                   .related = grout_origin__get_loc(module, &related->origin)};
+    bool wants_facts = false;
+    grout_record *record = grout_findings__add(&checker->findings, &key, &primary->origin,
+                                               &related->origin, &wants_facts);
+    if (!record) {
+        return grout_checker__fail(checker);
+    }
+    if (wants_facts) {
+        grout_facts *facts = &record->facts;
+        memset(facts, 0, sizeof *facts);
+        facts->sides[later_first ? 0 : 1] = describe_later(context);
+        facts->sides[later_first ? 1 : 0] = describe_earlier(context, earlier, rect);
+        facts->side_count = 2;
+        facts->primary_is_earlier = !later_first;
+        facts->knows_issue =
+            earlier->cta == later->cta &&
+            context->event->clocks
+                    ->known[grout_clock_x(&checker->shape, earlier->origin.thread)] >= earlier->epoch;
+        facts->near = grout_near__find(checker, context->state, conflict->code, facts,
+                                       context->event->clocks);
+    }
+    return true;
+}
+
+bool grout_checker__access(grout_checker *checker, const grout_event *event) {
+    const grout_access *access = event->u.access;
+    const grout_home *home = &checker->homes[access->object];
+    access_context context = {.checker = checker, .event = event};
+    grout_visitor visitor = {grout_rules__visit, &context.rules};
+    checker->accesses++;
+    if (!home->plane || !event->clocks) {
+        return true; /* an 'in' array: nobody writes it */
+    }
+    context.state = grout_checker__find_cta(checker, event->origin.cta);
+    if (!context.state) {
+        return false;
+    }
+    context.plane = home->plane - 1;
+    context.shadow = access->space == GROUT_SPACE_SMEM ? &context.state->smem : &checker->gmem;
+    context.rules.shape = &checker->shape;
+    context.rules.clocks = event->clocks;
+    context.rules.space = access->space;
+    context.rules.ended_ctas = checker->ended_ctas;
+    context.rules.ended_words = checker->ended_words;
+    context.rules.report = report_conflict;
+    context.rules.payload = &context;
+    context.rules.entry.cta = access->stamp.cta;
+    context.rules.entry.number = access->stamp.number;
+    context.rules.entry.component = (uint16_t)access->stamp.component;
+    context.rules.entry.epoch =
+        event->clocks->known[grout_clock_x(&checker->shape, event->origin.thread)];
+    context.rules.entry.flags = (uint8_t)(GROUT_ENTRY_PRESENT |
+                                          (access->is_write ? GROUT_ENTRY_WRITE : 0) |
+                                          (access->stamp.is_async ? GROUT_ENTRY_ASYNC : 0));
+    context.rules.entry.seen = GROUT_ENTRY_NOTHING;
+    context.rules.entry.origin = event->origin;
+    if (!grout_shadow__access(context.shadow, context.plane, home->offset, access, &visitor)) {
+        return checker->has_failed ? false : grout_checker__fail(checker);
+    }
+    return true;
+}

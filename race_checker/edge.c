@@ -1,0 +1,134 @@
+/* edge.c - the missing edge: what order exists, what is absent, what came close and why it fails.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "report.h"
+
+#include <inttypes.h>
+
+static void add_commit_edge(const grout_wording *wording, grout_text *out) {
+    const grout_near *near = &wording->facts->near;
+    uint32_t line = grout_wording__get_line(wording, &wording->facts->sides[1].origin);
+    const char *access = wording->facts->sides[1].is_write ? "store" : "load";
+    if (near->kind == GROUT_NEAR_NO_COMMIT) {
+        grout_text_add(out,
+                       "the two are in order, but nothing publishes the %s at line %" PRIu32
+                       " to the async proxy: no commit_smem has run",
+                       access, line);
+    } else if (near->kind == GROUT_NEAR_COMMIT_BEFORE) {
+        grout_text_add(out,
+                       "this commit_smem runs before the %s at line %" PRIu32
+                       " and publishes only what came earlier",
+                       access, line);
+    } else if (near->kind == GROUT_NEAR_COMMIT_OFF_PATH) {
+        grout_text_add(out,
+                       "this commit_smem is not on the way from the %s at line %" PRIu32
+                       " to the copy: it must follow the one and come before the other",
+                       access, line);
+    }
+}
+
+static void add_wait_edge(const grout_wording *wording, grout_text *out) {
+    const grout_near *near = &wording->facts->near;
+    grout_text element = {0};
+    grout_wording__add_element(wording, near->element, &element);
+    if (element.failed) {
+        out->failed = true;
+    } else if (near->kind == GROUT_NEAR_NEVER_WAITED) {
+        grout_text_add(out,
+                       "the copy is done when phase %" PRIu32
+                       " of %s completes, and this thread has not waited on %s at all",
+                       near->phase, element.data, element.data);
+    } else if (near->kind == GROUT_NEAR_WAIT_EARLIER) {
+        grout_text_add(out,
+                       "the copy is done when phase %" PRIu32
+                       " of %s completes; this wait is the thread's last and stands for an earlier "
+                       "phase",
+                       near->phase, element.data);
+    } else if (near->kind == GROUT_NEAR_WAIT_ELSEWHERE) {
+        grout_text_add(out, "the copy arrives on %s; the thread's last wait, here, is on ",
+                       element.data);
+        grout_wording__add_element(wording, near->number, out);
+    }
+    grout_text_free(&element);
+}
+
+static void add_group_edge(const grout_wording *wording, grout_text *out) {
+    const grout_near *near = &wording->facts->near;
+    uint32_t line = grout_wording__get_line(wording, &wording->facts->sides[1].origin);
+    switch ((grout_near_kind)near->kind) {
+    case GROUT_NEAR_GROUP_LEFT:
+        grout_text_add(out, "group off by one: this wait_smem_to_gmem %" PRIu32
+                            " leaves exactly the group of the copy in flight",
+                       near->number);
+        break;
+    case GROUT_NEAR_GROUP_READ_ONLY:
+        grout_text_add(out, "a read_only wait is not visibility: it says that the source has been "
+                            "read, and nothing of the write");
+        break;
+    case GROUT_NEAR_GROUP_BEFORE:
+        grout_text_add(out, "never awaited: this wait_smem_to_gmem runs before the copy at line "
+                            "%" PRIu32 " is issued",
+                       line);
+        break;
+    case GROUT_NEAR_GROUP_NEVER:
+        grout_text_add(out, "never awaited: the thread has not executed any wait_smem_to_gmem");
+        break;
+    case GROUT_NEAR_GROUP_OTHER_THREAD:
+        grout_text_add(out, "another thread's group: the copy belongs to the thread that issued it, "
+                            "and only that thread can wait for it");
+        break;
+    case GROUT_NEAR_NOTHING:
+    case GROUT_NEAR_NO_COMMIT:
+    case GROUT_NEAR_COMMIT_BEFORE:
+    case GROUT_NEAR_COMMIT_OFF_PATH:
+    case GROUT_NEAR_NEVER_WAITED:
+    case GROUT_NEAR_WAIT_EARLIER:
+    case GROUT_NEAR_WAIT_ELSEWHERE:
+        break;
+    }
+}
+
+static void add_race_edge(const grout_wording *wording, grout_text *out) {
+    const grout_facts *facts = wording->facts;
+    const grout_side *write = &facts->sides[0];
+    const grout_side *other = &facts->sides[1];
+    if (write->origin.cta != other->origin.cta) {
+        grout_text_add(out, "nothing orders the CTAs of a launch: they must not share bytes that one "
+                            "of them writes");
+        return;
+    }
+    grout_text_add(out, "%s, in no order: no arrive after the one is followed by a wait before the "
+                        "other",
+                   !other->is_write ? "one reads, one writes" : "both write");
+}
+
+static void add_overrun_edge(const grout_wording *wording, grout_text *out) {
+    const grout_facts *facts = wording->facts;
+    if (!facts->sides[1].origin.op) {
+        grout_text_add(out, "a barrier has one parity bit: whoever comes to wait cannot tell phase "
+                            "%" PRIu32 " from phase %" PRIu32,
+                       facts->phase, facts->phase + 2);
+        return;
+    }
+    grout_text_add(out, "nothing makes the arrival come after the wait: a thread that comes to wait "
+                        "late sees the parity of phase %" PRIu32 " again, sleeps through it or "
+                        "returns too early",
+                   facts->phase);
+}
+
+void grout_wording__add_missing_edge(const grout_wording *wording, grout_text *out) {
+    grout_diag_code code = wording->record->code;
+    if (code == GROUT_DIAG_MISSING_COMMIT_SMEM || code == GROUT_DIAG_MISSING_COMMIT_SMEM_WAR) {
+        add_commit_edge(wording, out);
+    } else if (code == GROUT_DIAG_MISSING_COMMIT_GMEM) {
+        grout_text_add(out, "the two are in order, but nothing publishes plain stores of global "
+                            "memory to TMA inside a kernel; the end of a kernel does");
+    } else if (code == GROUT_DIAG_ASYNC_NOT_AWAITED) {
+        add_wait_edge(wording, out);
+    } else if (code == GROUT_DIAG_SMEM_SOURCE_REUSE || code == GROUT_DIAG_GMEM_WRITE_NOT_VISIBLE) {
+        add_group_edge(wording, out);
+    } else if (code == GROUT_DIAG_SMEM_RACE || code == GROUT_DIAG_GMEM_RACE) {
+        add_race_edge(wording, out);
+    } else if (code == GROUT_DIAG_BARRIER_OVERRUN) {
+        add_overrun_edge(wording, out);
+    }
+}

@@ -1,0 +1,62 @@
+/* faults.c - what is wrong by itself, as the machine saw it: findings of one place.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "checker.h"
+
+#include <string.h>
+
+/* The declaration that the fault is about: of the object, or of the barrier. */
+static grout_loc_id find_declaration(const grout_checker *checker, const grout_fault *fault) {
+    grout_object_id object = fault->object;
+    if (!object && (fault->code == GROUT_DIAG_BARRIER_TOO_MANY ||
+                    fault->code == GROUT_DIAG_BARRIER_TX_MISMATCH)) {
+        object = checker->info.element_objects[fault->element];
+    }
+    return object ? grout_module_get_object(checker->info.module, object)->loc : 0;
+}
+
+/* Nobody came to write the rest of an output, when the run did not reach its end. */
+static bool is_follow_on(const grout_checker *checker, const grout_fault *fault) {
+    return (checker->has_deadlock || checker->has_step_limit) &&
+           fault->code == GROUT_DIAG_OUTPUT_NOT_WRITTEN;
+}
+
+bool grout_checker__fault(grout_checker *checker, const grout_event *event) {
+    const grout_fault *fault = event->u.fault;
+    grout_finding_key key = {.code = fault->code,
+                             .severity = grout_diag_get(fault->code)->severity};
+    grout_facts facts;
+    if (is_follow_on(checker, fault)) {
+        checker->suppressed++;
+        return true;
+    }
+    memset(&facts, 0, sizeof facts);
+    facts.fault = *fault;
+    facts.element = fault->element;
+    facts.phase = fault->phase;
+    facts.have = fault->have;
+    facts.need = fault->need;
+    facts.sides[0].origin = event->origin;
+    facts.side_count = 1;
+    key.primary = grout_origin__get_loc(checker->info.module, &event->origin);
+    key.related = find_declaration(checker, fault);
+    if (!key.primary) {
+        key.primary = key.related;
+        key.related = 0;
+    }
+    return grout_checker__find(checker, &key, &facts);
+}
+
+bool grout_checker__step_limit(grout_checker *checker, const grout_event *event) {
+    grout_finding_key key = {.code = GROUT_DIAG_STEP_LIMIT, .severity = GROUT_SEVERITY_ERROR};
+    grout_facts facts;
+    memset(&facts, 0, sizeof facts);
+    facts.sides[0].origin = event->origin;
+    facts.side_count = 1;
+    facts.have = (int64_t)event->step;
+    key.primary = grout_origin__get_loc(checker->info.module, &event->origin);
+    if (!key.primary) {
+        key.primary = grout_module_get_kernel(checker->info.module, checker->info.kernel)->loc;
+    }
+    checker->has_step_limit = true;
+    return grout_checker__settle_all(checker) && grout_checker__find(checker, &key, &facts);
+}

@@ -1,0 +1,127 @@
+/*
+ * finding.h - findings as data: identity, count, and the facts of the occurrence that is shown.
+ *
+ * A finding's identity is (code, primary place, related place). The occurrence shown is the first
+ * in the order (CTA, thread, place, iteration) of all that were seen, so it does not depend on the
+ * schedule either. Facts hold no pointers: a table of findings is copied with memcpy; only the
+ * words of a deadlock, of which a launch has at most one, are text.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef GROUT_RACE_CHECKER_FINDING_H
+#define GROUT_RACE_CHECKER_FINDING_H
+
+#include "grout/observe.h"
+
+/* Some bytes of an object as a box of its elements. */
+typedef struct grout_box {
+    grout_object_id object; /* 0: no box */
+    uint8_t rank;
+    int64_t low[GROUT_RANK_MAX], high[GROUT_RANK_MAX];
+} grout_box;
+
+/* One of the two accesses of a finding. */
+typedef struct grout_side {
+    grout_origin origin;
+    grout_stamp stamp;
+    bool is_write;
+    grout_box box;
+} grout_side;
+
+/* The synchronisation that came closest, and why it does not help. */
+typedef enum grout_near_kind {
+    GROUT_NEAR_NOTHING,
+    GROUT_NEAR_NO_COMMIT,         /* no thread that could has executed a commit_smem */
+    GROUT_NEAR_COMMIT_BEFORE,     /* the commit runs before the access that it should publish */
+    GROUT_NEAR_COMMIT_OFF_PATH,   /* the commit is not between the two */
+    GROUT_NEAR_NEVER_WAITED,      /* the thread never waits on this barrier element */
+    GROUT_NEAR_WAIT_EARLIER,      /* its last wait there was for an earlier phase */
+    GROUT_NEAR_WAIT_ELSEWHERE,    /* its last wait was on another element: index */
+    GROUT_NEAR_GROUP_LEFT,        /* wait n leaves this group in flight */
+    GROUT_NEAR_GROUP_READ_ONLY,   /* a read_only wait says nothing about the write */
+    GROUT_NEAR_GROUP_BEFORE,      /* the wait runs before the copy is issued */
+    GROUT_NEAR_GROUP_NEVER,       /* the issuing thread has not waited for groups at all */
+    GROUT_NEAR_GROUP_OTHER_THREAD /* groups belong to the thread that issued the copy */
+} grout_near_kind;
+
+typedef struct grout_near {
+    uint32_t kind; /* grout_near_kind */
+    grout_origin origin; /* of the synchronisation; op 0: none */
+    uint32_t element, phase; /* of a barrier */
+    uint32_t number;     /* allowed groups of a wait */
+} grout_near;
+
+/* What else a report needs; which members count depends on the code. */
+typedef struct grout_facts {
+    grout_side sides[2]; /* primary, related */
+    uint32_t side_count;
+    bool primary_is_earlier; /* it came before the related one in this run */
+    bool knows_issue;        /* the later side is ordered after the issue of the earlier one */
+    bool is_inner;           /* at the end of a scope, not of the CTA */
+    bool is_contribution_early; /* overrun (a): a contribution does not know the phase before */
+    grout_near near;
+    uint32_t element, phase; /* barrier findings */
+    grout_fault fault;       /* findings that come as faults */
+    int64_t have, need;
+} grout_facts;
+
+/* A sentence with a place, ready made. */
+typedef struct grout_sentence {
+    grout_loc_id loc;
+    char *text;
+} grout_sentence;
+
+typedef struct grout_record {
+    grout_diag_code code;
+    grout_severity severity;
+    grout_loc_id primary, related; /* related 0: none */
+    uint64_t count;
+    grout_facts facts;
+} grout_record;
+
+typedef struct grout_findings {
+    const grout_module *module;
+    grout_record *records; /* in the order of their first sight */
+    uint32_t count, capacity;
+    uint32_t *index; /* open addressing by identity: record + 1 */
+    uint32_t index_size;
+    uint64_t total;  /* occurrences, for noticing change */
+    /* the words of the deadlock */
+    grout_sentence *sentences;
+    uint32_t sentence_count;
+} grout_findings;
+
+/* What a finding is found under. */
+typedef struct grout_finding_key {
+    grout_diag_code code;
+    grout_severity severity;
+    grout_loc_id primary, related;
+} grout_finding_key;
+
+void grout_findings__deinit(grout_findings *findings);
+/*
+ * Counts an occurrence. *wants_facts_out: it is new, or comes before the one shown so far (origins
+ * of the two sides): then the caller fills the facts of the returned record. NULL without memory.
+ */
+grout_record *grout_findings__add(grout_findings *findings, const grout_finding_key *key,
+                                  const grout_origin *primary, const grout_origin *related,
+                                  bool *wants_facts_out);
+bool grout_findings__add_sentence(grout_findings *findings, grout_loc_id loc, const char *text);
+bool grout_findings__copy(grout_findings *copy, const grout_findings *findings);
+/* The same for the same set of findings, in whatever order they were seen. */
+uint64_t grout_findings__hash(const grout_findings *findings);
+/* Identity as it is written into reports: of code and places, the same in every run. */
+uint64_t grout_findings__identify(const grout_findings *findings, const grout_record *record);
+/*
+ * Indices of the findings to be shown, in the order of their primary places; NULL without memory.
+ * An overrun without a wait to point at is left out beside one of the same contribution that has
+ * one: they are the same fault. Freed by the caller.
+ */
+uint32_t *grout_findings__list(const grout_findings *findings, uint32_t *count_out);
+
+/* The op's place in the source; 0 for op 0. */
+grout_loc_id grout_origin__get_loc(const grout_module *module, const grout_origin *origin);
+/* Order in the source: negative if a stands before b. */
+int grout_loc__compare(const grout_module *module, grout_loc_id a, grout_loc_id b);
+
+#endif

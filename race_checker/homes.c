@@ -1,0 +1,181 @@
+/* homes.c - which plane of a shadow an object's bytes belong to, and bytes back to boxes.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "checker.h"
+
+#include "alloc.h"
+
+#include <string.h>
+
+enum {
+    PITCH_MAX = 1 << 30,  /* longer rows are cut */
+    PITCH_OF_LONG = 1 << 20,
+    ROWS_MAX = 1 << 30,
+    CHUNK = 16            /* bytes that a swizzle keeps together */
+};
+
+/* ---- planes ---------------------------------------------------------------------------------- */
+
+/* Bytes from one row of elements to the next; all bytes where there are no plain rows. */
+static uint64_t get_pitch(const grout_module *module, grout_object_id object) {
+    const grout_layout *layout = grout_object_get_layout(module, object);
+    const grout_type *type = grout_object_get_type(module, object);
+    uint64_t size = (uint64_t)layout->bytes;
+    uint64_t pitch = size;
+    if (type->rank >= 2 && grout_layout_is_plain(layout)) {
+        pitch = (uint64_t)type->dims[type->rank - 1] * layout->element_bytes;
+    }
+    if (pitch > PITCH_MAX || (pitch > 0 && size / pitch > ROWS_MAX)) {
+        pitch = PITCH_OF_LONG;
+    }
+    return pitch ? pitch : 1;
+}
+
+static bool is_in_kernel(const grout_module *module, grout_kernel_id kernel,
+                         grout_object_id object) {
+    const grout_object *it = grout_module_get_object(module, object);
+    const grout_value *value = grout_module_get_value(module, it->value);
+    const grout_op *op = value->op ? grout_module_get_op(module, value->op) : NULL;
+    return op && grout_module_get_block(module, op->parent)->kernel == kernel;
+}
+
+/* The array parameters that the kernel may write: one plane each. */
+static bool place_gmem(grout_checker *checker) {
+    const grout_module *module = checker->info.module;
+    const grout_kernel *kernel = grout_module_get_kernel(module, checker->info.kernel);
+    uint32_t count = 0;
+    if (!grout_shadow__init(&checker->gmem, kernel->param_count ? kernel->param_count : 1)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < kernel->param_count; i++) {
+        const grout_param *param = grout_module_get_param(module, kernel, i);
+        if (param->direction == GROUT_DIRECTION_OUT || param->direction == GROUT_DIRECTION_INOUT) {
+            uint64_t size = (uint64_t)grout_object_get_layout(module, param->object)->bytes;
+            grout_shadow__set_plane(&checker->gmem, count, size,
+                                    get_pitch(module, param->object));
+            checker->homes[param->object].plane = ++count;
+        }
+    }
+    checker->gmem.plane_count = count;
+    return true;
+}
+
+/* The SMEM array that lies lowest at or above the offset; 0 if there is none. */
+static grout_object_id find_next(const grout_checker *checker, int64_t at) {
+    const grout_module *module = checker->info.module;
+    grout_object_id best = 0;
+    for (grout_object_id i = 1; i < grout_module_get_object_count(module); i++) {
+        const grout_object *object = grout_module_get_object(module, i);
+        if (object->kind != GROUT_OBJECT_ARRAY || object->space != GROUT_SPACE_SMEM ||
+            checker->homes[i].plane || !is_in_kernel(module, checker->info.kernel, i)) {
+            continue;
+        }
+        if (grout_object_get_smem_offset(module, i) >= at &&
+            (!best || grout_object_get_smem_offset(module, i) <
+                          grout_object_get_smem_offset(module, best))) {
+            best = i;
+        }
+    }
+    return best;
+}
+
+/* SMEM objects that share bytes, also through others, lie in one plane. */
+static void place_smem(grout_checker *checker) {
+    const grout_module *module = checker->info.module;
+    int64_t start = 0, end = 0;
+    uint32_t count = 0;
+    for (grout_object_id i = find_next(checker, 0); i; i = find_next(checker, 0)) {
+        int64_t offset = grout_object_get_smem_offset(module, i);
+        int64_t size = grout_object_get_layout(module, i)->bytes;
+        uint64_t pitch = get_pitch(module, i);
+        if (count == 0 || offset >= end) {
+            start = offset;
+            end = offset + size;
+            checker->smem_plane_pitches[count++] = pitch;
+        } else {
+            bool fits = checker->smem_plane_pitches[count - 1] == pitch &&
+                        (uint64_t)(offset - start) % pitch == 0;
+            end = offset + size > end ? offset + size : end;
+            if (!fits) {
+                checker->smem_plane_pitches[count - 1] = 0; /* no rows in common */
+            }
+        }
+        checker->smem_plane_sizes[count - 1] = (uint64_t)(end - start);
+        checker->homes[i].plane = count;
+        checker->homes[i].offset = offset - start;
+    }
+    checker->smem_plane_count = count;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!checker->smem_plane_pitches[i]) {
+            checker->smem_plane_pitches[i] = checker->smem_plane_sizes[i];
+        }
+    }
+}
+
+bool grout_checker__place_objects(grout_checker *checker) {
+    uint32_t count = grout_module_get_object_count(checker->info.module);
+    checker->homes = grout_check__calloc(count, sizeof *checker->homes);
+    checker->smem_plane_sizes = grout_check__calloc(count, sizeof *checker->smem_plane_sizes);
+    checker->smem_plane_pitches = grout_check__calloc(count, sizeof *checker->smem_plane_pitches);
+    if (!checker->homes || !checker->smem_plane_sizes || !checker->smem_plane_pitches) {
+        return false;
+    }
+    place_smem(checker);
+    return place_gmem(checker);
+}
+
+/* ---- boxes ----------------------------------------------------------------------------------- */
+
+/* Widens the box by the element that holds the byte: the inverse of grout_layout_get_offset. */
+static void widen(grout_box *box, const grout_layout *layout, int64_t offset) {
+    int64_t index[GROUT_RANK_MAX] = {0};
+    if (layout->swizzle) {
+        int64_t mask = (int64_t)layout->swizzle / CHUNK - 1;
+        offset ^= (offset >> 7 & mask) << 4;
+    }
+    for (uint32_t k = 0; k < layout->tiled_rank; k++) {
+        index[layout->dim[k]] +=
+            offset / layout->stride[k] % layout->extent[k] * layout->divisor[k];
+    }
+    for (uint32_t i = 0; i < box->rank; i++) {
+        box->low[i] = index[i] < box->low[i] ? index[i] : box->low[i];
+        box->high[i] = index[i] + 1 > box->high[i] ? index[i] + 1 : box->high[i];
+    }
+}
+
+/* Rows of a plain layout: the corners of a piece say all; of any other, each chunk. */
+static void widen_by_piece(grout_box *box, const grout_layout *layout, int64_t first,
+                           int64_t length) {
+    bool is_plain = grout_layout_is_plain(layout);
+    int64_t row = is_plain ? length : CHUNK;
+    if (is_plain && layout->tiled_rank > 0) {
+        row = layout->stride[layout->tiled_rank - 1] * layout->extent[layout->tiled_rank - 1];
+    }
+    for (int64_t at = first; at < first + length; at = (at / row + 1) * row) {
+        int64_t end = (at / row + 1) * row;
+        widen(box, layout, at);
+        widen(box, layout, (end < first + length ? end : first + length) - 1);
+    }
+}
+
+grout_box grout_box__from_runs(const grout_module *module, grout_object_id object,
+                               const grout_run *runs, uint32_t run_count) {
+    const grout_layout *layout = grout_object_get_layout(module, object);
+    grout_box box = {.object = object, .rank = layout->rank};
+    for (uint32_t i = 0; i < box.rank; i++) {
+        box.low[i] = INT64_MAX;
+    }
+    for (uint32_t i = 0; i < run_count; i++) {
+        for (int64_t k = 0; k < runs[i].count; k++) {
+            int64_t first = runs[i].base + k * runs[i].stride;
+            if (first >= 0 && first + runs[i].length <= layout->bytes) {
+                widen_by_piece(&box, layout, first, runs[i].length);
+            }
+        }
+    }
+    for (uint32_t i = 0; i < box.rank; i++) {
+        if (box.high[i] <= box.low[i]) {
+            box.object = 0;
+        }
+    }
+    return box;
+}

@@ -1,0 +1,224 @@
+/* rules.c - ordered(X, Y), and the code that a conflict gets.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "rules.h"
+
+grout_mechanism grout_clock__get_mechanism(const grout_clock_shape *shape, uint32_t component,
+                                           uint32_t *index_out) {
+    const uint32_t starts[] = {grout_clock_x(shape, 0), grout_clock_g(shape, 0),
+                               grout_clock_br(shape, 0), grout_clock_bw(shape, 0),
+                               grout_clock_ph(shape, 0)};
+    uint32_t mechanism = GROUT_MECHANISM_PHASE;
+    while (component < starts[mechanism]) {
+        mechanism--;
+    }
+    if (index_out) {
+        *index_out = component - starts[mechanism];
+    }
+    return (grout_mechanism)mechanism;
+}
+
+static bool is_async(const grout_entry *entry) {
+    return entry->flags & GROUT_ENTRY_ASYNC;
+}
+
+static bool is_write(const grout_entry *entry) {
+    return entry->flags & GROUT_ENTRY_WRITE;
+}
+
+/* Is the access in order in time, whatever the proxy? */
+static bool is_known(const grout_rules *rules, const grout_entry *earlier) {
+    return earlier->cta == rules->entry.cta &&
+           rules->clocks->known[earlier->component] >= earlier->number;
+}
+
+bool grout_rules__is_ordered(const grout_rules *rules, const grout_entry *earlier) {
+    const grout_clocks *clocks = rules->clocks;
+    if (!is_known(rules, earlier)) {
+        return false;
+    }
+    /* Completion implies visibility; and a generic access needs no proxy fence after a generic one. */
+    if (is_async(earlier) || !is_async(&rules->entry)) {
+        return true;
+    }
+    if (rules->space == GROUT_SPACE_SMEM) {
+        return clocks->published_smem[earlier->component] >= earlier->number;
+    }
+    /* A generic read of GMEM has its value before it is ordered; only writes must be published. */
+    return !is_write(earlier) || clocks->published_gmem[earlier->component] >= earlier->number;
+}
+
+/* Nothing orders the two, whichever came first in this run: the answer must not depend on it. */
+static grout_conflict judge_race(const grout_rules *rules, const grout_entry *earlier) {
+    const grout_entry *later = &rules->entry;
+    grout_conflict conflict = {GROUT_DIAG_GMEM_RACE, GROUT_PRIMARY_LATER};
+    if (rules->space == GROUT_SPACE_SMEM) {
+        conflict.code = GROUT_DIAG_SMEM_RACE;
+    }
+    if (is_write(earlier)) {
+        conflict.primary = is_write(later) ? GROUT_PRIMARY_SOURCE : GROUT_PRIMARY_EARLIER;
+    }
+    return conflict;
+}
+
+/*
+ * A load and a plain read, unordered. A reader that has been told of an earlier phase of the load's
+ * barrier plays by the rules, and the load overruns it: a race. One that never was is the one that
+ * should have waited. Both facts are the reader's own, so the order of this run has no part in it.
+ */
+static bool is_unaware_read(const grout_rules *rules, const grout_entry *load,
+                            const grout_entry *read, bool read_is_later) {
+    uint32_t element = 0;
+    if (rules->space != GROUT_SPACE_SMEM || !is_async(load) || !is_write(load) || is_async(read) ||
+        is_write(read) || load->cta != read->cta) {
+        return false;
+    }
+    if (grout_clock__get_mechanism(rules->shape, load->component, &element) != GROUT_MECHANISM_PHASE) {
+        return false;
+    }
+    return read_is_later ? rules->clocks->known[load->component] == 0
+                         : read->seen != load->component;
+}
+
+/* The thread knows that the earlier async operation was issued, and not that it is over. */
+static grout_conflict judge_unfinished(const grout_rules *rules, const grout_entry *earlier) {
+    grout_conflict conflict = {GROUT_DIAG_ASYNC_NOT_AWAITED, GROUT_PRIMARY_LATER};
+    switch (grout_clock__get_mechanism(rules->shape, earlier->component, NULL)) {
+    case GROUT_MECHANISM_BULK_READ:
+        conflict.code = GROUT_DIAG_SMEM_SOURCE_REUSE;
+        return conflict;
+    case GROUT_MECHANISM_BULK_WRITE:
+        conflict.code = GROUT_DIAG_GMEM_WRITE_NOT_VISIBLE;
+        return conflict;
+    case GROUT_MECHANISM_PHASE:
+        /* The source of a load: GMEM that is overwritten while TMA may still read it. */
+        return is_write(earlier) ? conflict : judge_race(rules, earlier);
+    case GROUT_MECHANISM_X:
+    case GROUT_MECHANISM_G:
+        break;
+    }
+    return judge_race(rules, earlier);
+}
+
+grout_conflict grout_rules__judge(const grout_rules *rules, const grout_entry *earlier) {
+    const grout_entry *later = &rules->entry;
+    grout_conflict conflict = {GROUT_DIAG_NONE, GROUT_PRIMARY_LATER};
+    if (grout_rules__is_ordered(rules, earlier)) {
+        return conflict;
+    }
+    if (is_known(rules, earlier)) { /* in time, but not published */
+        conflict.code = GROUT_DIAG_MISSING_COMMIT_GMEM;
+        if (rules->space == GROUT_SPACE_SMEM) {
+            conflict.code = is_write(earlier) ? GROUT_DIAG_MISSING_COMMIT_SMEM
+                                              : GROUT_DIAG_MISSING_COMMIT_SMEM_WAR;
+        }
+        return conflict;
+    }
+    if (is_async(earlier) && earlier->cta == later->cta &&
+        rules->clocks->known[grout_clock_x(rules->shape, earlier->origin.thread)] >= earlier->epoch) {
+        return judge_unfinished(rules, earlier);
+    }
+    if (is_unaware_read(rules, earlier, later, true) || is_unaware_read(rules, later, earlier, false)) {
+        conflict.code = GROUT_DIAG_ASYNC_NOT_AWAITED;
+        conflict.primary = is_async(earlier) ? GROUT_PRIMARY_LATER : GROUT_PRIMARY_EARLIER;
+        return conflict;
+    }
+    return judge_race(rules, earlier);
+}
+
+/* ---- an access against a record --------------------------------------------------------------- */
+
+/* In a memory with one copy, a read that saw the write, and is over, stands for the write. */
+static bool has_voucher(const grout_rules *rules, const grout_entry *readers, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        if ((readers[i].flags & GROUT_ENTRY_VOUCHES) && grout_rules__is_ordered(rules, &readers[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool report(const grout_rules *rules, const grout_conflict *conflict,
+                   const grout_entry *earlier, const grout_rect *rect) {
+    return rules->report(rules->payload, conflict, earlier, &rules->entry, rect);
+}
+
+static bool has_ended(const grout_rules *rules, uint32_t cta) {
+    return cta / 64 < rules->ended_words && (rules->ended_ctas[cta / 64] >> cta % 64 & 1);
+}
+
+/*
+ * Reads of CTAs that have ended are unordered with every other CTA for good, and two of them for
+ * each op are enough: whoever writes is another CTA than one of the two.
+ */
+static void drop_old_readers(const grout_rules *rules, grout_shadow *shadow, grout_region *region) {
+    grout_entry *readers = grout_shadow__get_readers(shadow, region);
+    uint32_t alike = 0;
+    for (uint32_t i = 0; i < region->reader_count;) {
+        if (readers[i].origin.op != rules->entry.origin.op || !has_ended(rules, readers[i].cta)) {
+            i++;
+        } else if (++alike > 2) {
+            grout_shadow__remove_reader(shadow, region, i);
+        } else {
+            i++;
+        }
+    }
+}
+
+static bool record_read(const grout_rules *rules, grout_shadow *shadow, grout_region *region,
+                        const grout_entry *entry) {
+    grout_entry *readers = grout_shadow__get_readers(shadow, region);
+    for (uint32_t i = 0; i < region->reader_count; i++) {
+        if (readers[i].cta == entry->cta && readers[i].component == entry->component) {
+            readers[i] = *entry;
+            return true;
+        }
+    }
+    if (rules->space == GROUT_SPACE_GMEM && region->reader_count > 2) {
+        drop_old_readers(rules, shadow, region);
+    }
+    return grout_shadow__add_reader(shadow, region, entry);
+}
+
+/* Compares with the last write. *agrees_out: it is in order, or a reader vouches for it. */
+static bool check_write(const grout_rules *rules, grout_shadow *shadow, const grout_region *region,
+                        const grout_rect *rect, bool *agrees_out) {
+    grout_conflict conflict = {GROUT_DIAG_NONE, GROUT_PRIMARY_LATER};
+    *agrees_out = true;
+    if (!(region->write.flags & GROUT_ENTRY_PRESENT)) {
+        return true;
+    }
+    conflict = grout_rules__judge(rules, &region->write);
+    if (conflict.code == GROUT_DIAG_NONE ||
+        (rules->space == GROUT_SPACE_SMEM &&
+         has_voucher(rules, grout_shadow__get_readers(shadow, region), region->reader_count))) {
+        return true;
+    }
+    *agrees_out = false;
+    return report(rules, &conflict, &region->write, rect);
+}
+
+bool grout_rules__visit(void *payload, grout_shadow *shadow, grout_region *region,
+                        const grout_rect *rect) {
+    const grout_rules *rules = payload;
+    const grout_entry *readers = NULL;
+    grout_entry entry = rules->entry;
+    bool agrees = true;
+    if (!check_write(rules, shadow, region, rect, &agrees)) {
+        return false;
+    }
+    if (!is_write(&entry)) {
+        bool saw_load = agrees && is_async(&region->write) && is_known(rules, &region->write);
+        entry.flags |= agrees ? GROUT_ENTRY_VOUCHES : 0;
+        entry.seen = saw_load && !is_async(&entry) ? region->write.component : GROUT_ENTRY_NOTHING;
+        return record_read(rules, shadow, region, &entry);
+    }
+    readers = grout_shadow__get_readers(shadow, region);
+    for (uint32_t i = 0; i < region->reader_count; i++) {
+        grout_conflict conflict = grout_rules__judge(rules, &readers[i]);
+        if (conflict.code != GROUT_DIAG_NONE && !report(rules, &conflict, &readers[i], rect)) {
+            return false;
+        }
+    }
+    grout_shadow__set_write(region, &entry);
+    return true;
+}

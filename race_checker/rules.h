@@ -1,0 +1,64 @@
+/*
+ * rules.h - when two accesses of the same bytes are in order, and what it is called if they are not.
+ *
+ * Everything here is a comparison of counters: an access is known to be over when component has
+ * reached number in the right clock of the later one (docs/memory_model.md).
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef GROUT_RACE_CHECKER_RULES_H
+#define GROUT_RACE_CHECKER_RULES_H
+
+#include "shadow.h"
+
+/* What a component of a clock counts. */
+typedef enum grout_mechanism {
+    GROUT_MECHANISM_X,
+    GROUT_MECHANISM_G,
+    GROUT_MECHANISM_BULK_READ,
+    GROUT_MECHANISM_BULK_WRITE,
+    GROUT_MECHANISM_PHASE
+} grout_mechanism;
+
+/* index_out: the thread, lane or barrier element; may be NULL. */
+grout_mechanism grout_clock__get_mechanism(const grout_clock_shape *shape, uint32_t component,
+                                           uint32_t *index_out);
+
+/* Which of two conflicting accesses a finding points at. */
+typedef enum grout_primary {
+    GROUT_PRIMARY_LATER,   /* the one that came later in this run */
+    GROUT_PRIMARY_EARLIER,
+    GROUT_PRIMARY_SOURCE   /* the one whose place comes later in the source: both are alike */
+} grout_primary;
+
+typedef struct grout_conflict {
+    grout_diag_code code; /* NONE: they are in order */
+    grout_primary primary;
+} grout_conflict;
+
+/* An access against the records, with the clocks of the thread that makes it. */
+typedef struct grout_rules {
+    const grout_clock_shape *shape;
+    const grout_clocks *clocks;
+    uint8_t space; /* grout_space: GMEM or SMEM */
+    grout_entry entry; /* the access, as it will be recorded */
+    /* CTAs that have ended, one bit each; NULL: none */
+    const uint64_t *ended_ctas;
+    uint32_t ended_words;
+    bool (*report)(void *payload, const grout_conflict *conflict, const grout_entry *earlier,
+                   const grout_entry *later, const grout_rect *rect);
+    void *payload;
+} grout_rules;
+
+/* Is the recorded access over, and visible, before this one? */
+bool grout_rules__is_ordered(const grout_rules *rules, const grout_entry *earlier);
+/* What is wrong between a recorded access and this one; one of them is a write. */
+grout_conflict grout_rules__judge(const grout_rules *rules, const grout_entry *earlier);
+/*
+ * The visitor of a shadow (payload: a grout_rules): compares the access with a region's record,
+ * reports conflicts, and records it.
+ */
+bool grout_rules__visit(void *payload, grout_shadow *shadow, grout_region *region,
+                        const grout_rect *rect);
+
+#endif

@@ -1,0 +1,113 @@
+/*
+ * shadow.h - what was last done to each byte, kept by regions that adapt to the accesses.
+ *
+ * The simple model: each byte has a record, its last write and the reads since. The shadow keeps
+ * one record for as many bytes as share it. A *plane* is an object, or several that share bytes,
+ * seen as rows of 'pitch' bytes. It is cut into *cells* as large as the first access of the plane
+ * (a TMA box, a slot of a ring), so that a kernel that works in tiles hits one record each time:
+ * two divisions and no allocation. An access of part of a cell splits its record into rectangles,
+ * down to single bytes; many rectangles make a tree; equal neighbours are joined again.
+ * tests/unit/check_shadow.c compares all this with the simple model.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef GROUT_RACE_CHECKER_SHADOW_H
+#define GROUT_RACE_CHECKER_SHADOW_H
+
+#include "grout/observe.h"
+#include "pool.h"
+
+enum {
+    GROUT_ENTRY_PRESENT = 1,
+    GROUT_ENTRY_ASYNC = 2,   /* through the async proxy, by an engine */
+    GROUT_ENTRY_WRITE = 4,
+    GROUT_ENTRY_VOUCHES = 8  /* a read that was ordered after the write before it */
+};
+
+#define GROUT_ENTRY_NOTHING UINT16_MAX
+
+/* One access as it is remembered. It is over when component has reached number. */
+typedef struct grout_entry {
+    uint32_t cta;
+    uint32_t number;
+    uint32_t epoch;     /* of its thread when it was made or issued: x >= epoch knows of it */
+    uint16_t component;
+    uint16_t seen;      /* generic read: component of the load whose data it was right to read */
+    uint8_t flags;      /* GROUT_ENTRY_* */
+    uint8_t reserved[3];
+    grout_origin origin;
+} grout_entry;
+
+/* The record of a region: the last write, if any, and the reads since, one for each component. */
+typedef struct grout_region {
+    grout_entry write;
+    grout_pool_handle readers; /* array of grout_entry */
+    uint16_t reader_count;
+    uint16_t reader_capacity;
+} grout_region;
+
+/* Rows [row, row_end) and columns [column, column_end) of a plane, in bytes. */
+typedef struct grout_rect {
+    uint32_t row, row_end;
+    uint32_t column, column_end;
+} grout_rect;
+
+typedef struct grout_plane {
+    uint64_t size;
+    uint64_t pitch; /* bytes of a row */
+    uint32_t rows;
+    /* cells; set by the first access */
+    uint32_t cell_height, cell_width; /* 0: no access yet */
+    uint32_t row_phase, column_phase; /* the first cell starts this much before the plane */
+    uint32_t cells_across, cells_down;
+    uint32_t page_count;
+    grout_pool_handle pages; /* array of handles of pages of nodes */
+} grout_plane;
+
+typedef struct grout_shadow {
+    grout_pool pool;
+    grout_plane *planes;
+    uint32_t plane_count;
+} grout_shadow;
+
+/*
+ * Called for each region that an access touches, with the bytes that it stands for. It changes the
+ * region (grout_shadow__set_write, grout_shadow__add_reader). False: no memory.
+ */
+typedef struct grout_visitor {
+    bool (*visit)(void *payload, grout_shadow *shadow, grout_region *region, const grout_rect *rect);
+    void *payload;
+} grout_visitor;
+
+/* All planes empty, with no geometry. False without memory. */
+bool grout_shadow__init(grout_shadow *shadow, uint32_t plane_count);
+void grout_shadow__deinit(grout_shadow *shadow);
+/* Says how large plane index is and how long its rows are. */
+void grout_shadow__set_plane(grout_shadow *shadow, uint32_t plane, uint64_t size, uint64_t pitch);
+/* Forgets every access; the cells keep their size. */
+void grout_shadow__reset(grout_shadow *shadow);
+bool grout_shadow__copy(grout_shadow *copy, const grout_shadow *shadow);
+/* The same for equal records of all bytes, however they are cut into regions. */
+uint64_t grout_shadow__hash(const grout_shadow *shadow);
+
+/* Visits the bytes of runs, which start at byte offset of the plane. False without memory. */
+bool grout_shadow__access(grout_shadow *shadow, uint32_t plane, int64_t offset,
+                          const grout_access *access, const grout_visitor *visitor);
+/* Visits what is recorded for bytes [offset, offset + size) of a plane, without changing it. */
+bool grout_shadow__walk(grout_shadow *shadow, uint32_t plane, int64_t offset, int64_t size,
+                        const grout_visitor *visitor);
+
+/* The bytes of a rectangle of a plane. */
+grout_run grout_shadow__get_run(const grout_shadow *shadow, uint32_t plane, const grout_rect *rect);
+
+static inline grout_entry *grout_shadow__get_readers(const grout_shadow *shadow,
+                                                     const grout_region *region) {
+    return region->readers ? grout_pool__at(&shadow->pool, region->readers) : NULL;
+}
+/* The region's last write becomes entry; its reads are forgotten. */
+void grout_shadow__set_write(grout_region *region, const grout_entry *entry);
+/* Appends a read. False without memory. */
+bool grout_shadow__add_reader(grout_shadow *shadow, grout_region *region, const grout_entry *entry);
+void grout_shadow__remove_reader(grout_shadow *shadow, grout_region *region, uint32_t index);
+
+#endif

@@ -1,0 +1,228 @@
+/* state.c - the part of a checker that a snapshot copies.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "checker.h"
+
+#include "alloc.h"
+
+#include <string.h>
+
+static size_t get_wait_count(const grout_checker *checker) {
+    return (size_t)checker->shape.thread_count * checker->shape.barrier_count;
+}
+
+bool grout_cta_state__init(grout_checker *checker, grout_cta_state *state) {
+    memset(state, 0, sizeof *state);
+    if (!grout_shadow__init(&state->smem, checker->smem_plane_count)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < checker->smem_plane_count; i++) {
+        grout_shadow__set_plane(&state->smem, i, checker->smem_plane_sizes[i],
+                                checker->smem_plane_pitches[i]);
+    }
+    state->threads = grout_check__calloc(checker->shape.thread_count, sizeof *state->threads);
+    state->waits = grout_check__calloc(get_wait_count(checker), sizeof *state->waits);
+    state->elements = grout_check__calloc(checker->shape.barrier_count, sizeof *state->elements);
+    return state->threads && state->waits && state->elements;
+}
+
+void grout_cta_state__deinit(grout_checker *checker, grout_cta_state *state) {
+    for (uint32_t i = 0; state->elements && i < checker->shape.barrier_count; i++) {
+        grout_check__free(state->elements[i].phases);
+    }
+    grout_shadow__deinit(&state->smem);
+    grout_check__free(state->threads);
+    grout_check__free(state->waits);
+    grout_check__free(state->elements);
+}
+
+void grout_cta_state__begin(grout_checker *checker, grout_cta_state *state, uint32_t cta) {
+    state->cta = cta;
+    state->is_live = true;
+    grout_shadow__reset(&state->smem);
+    memset(state->threads, 0, checker->shape.thread_count * sizeof *state->threads);
+    memset(state->waits, 0, get_wait_count(checker) * sizeof *state->waits);
+    for (uint32_t i = 0; i < checker->shape.barrier_count; i++) {
+        grout_element_state *element = &state->elements[i];
+        grout_phase_state *phases = element->phases;
+        uint32_t capacity = element->capacity;
+        memset(element, 0, sizeof *element);
+        element->phases = phases;
+        element->capacity = capacity;
+    }
+}
+
+void grout_checker__deinit_state(grout_checker *checker) {
+    for (uint32_t i = 0; i < checker->cta_count; i++) {
+        grout_cta_state__deinit(checker, &checker->ctas[i]);
+    }
+    grout_check__free(checker->ctas);
+    grout_check__free(checker->ended_ctas);
+    grout_shadow__deinit(&checker->gmem);
+    grout_findings__deinit(&checker->findings);
+}
+
+/* ---- copies ---------------------------------------------------------------------------------- */
+
+static bool copy_element(grout_element_state *copy, const grout_element_state *element) {
+    grout_phase_state *phases = copy->phases;
+    if (copy->capacity < element->count) {
+        phases = grout_check__realloc(copy->phases, element->count * sizeof *phases);
+        if (!phases) {
+            return false;
+        }
+        copy->phases = phases;
+        copy->capacity = element->count;
+    }
+    uint32_t capacity = copy->capacity;
+    *copy = *element;
+    copy->phases = phases;
+    copy->capacity = capacity;
+    copy->head = 0;
+    if (element->count) {
+        memcpy(phases, grout_element__at(element, 0), element->count * sizeof *phases);
+    }
+    return true;
+}
+
+static bool copy_cta(grout_checker *checker, grout_cta_state *copy, const grout_cta_state *state) {
+    copy->cta = state->cta;
+    copy->is_live = state->is_live;
+    memcpy(copy->threads, state->threads, checker->shape.thread_count * sizeof *copy->threads);
+    memcpy(copy->waits, state->waits, get_wait_count(checker) * sizeof *copy->waits);
+    for (uint32_t i = 0; i < checker->shape.barrier_count; i++) {
+        if (!copy_element(&copy->elements[i], &state->elements[i])) {
+            return false;
+        }
+    }
+    return grout_shadow__copy(&copy->smem, &state->smem);
+}
+
+/* Slots that from has and into has not are made; those that from has not end. */
+static bool copy_ctas(grout_checker *into, const grout_checker *from) {
+    if (into->cta_count < from->cta_count) {
+        grout_cta_state *ctas =
+            grout_check__realloc(into->ctas, from->cta_count * sizeof *into->ctas);
+        if (!ctas) {
+            return false;
+        }
+        into->ctas = ctas;
+        while (into->cta_count < from->cta_count) {
+            if (!grout_cta_state__init(into, &ctas[into->cta_count])) {
+                grout_cta_state__deinit(into, &ctas[into->cta_count]);
+                return false;
+            }
+            into->cta_count++;
+        }
+    }
+    for (uint32_t i = 0; i < into->cta_count; i++) {
+        if (i >= from->cta_count) {
+            into->ctas[i].is_live = false;
+        } else if (!copy_cta(into, &into->ctas[i], &from->ctas[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool copy_ended(grout_checker *into, const grout_checker *from) {
+    uint64_t *ended =
+        grout_check__realloc(into->ended_ctas, from->ended_words * sizeof *into->ended_ctas);
+    if (!ended) {
+        return false;
+    }
+    if (from->ended_words) {
+        memcpy(ended, from->ended_ctas, from->ended_words * sizeof *ended);
+    }
+    into->ended_ctas = ended;
+    into->ended_words = from->ended_words;
+    return true;
+}
+
+static bool copy_state(grout_checker *into, const grout_checker *from) {
+    into->has_deadlock = from->has_deadlock;
+    into->has_step_limit = from->has_step_limit;
+    into->suppressed = from->suppressed;
+    into->accesses = from->accesses;
+    into->async_ops = from->async_ops;
+    into->barrier_phases = from->barrier_phases;
+    into->smem_peak = from->smem_peak;
+    return copy_ended(into, from) && copy_ctas(into, from) &&
+           grout_shadow__copy(&into->gmem, &from->gmem) &&
+           grout_findings__copy(&into->findings, &from->findings);
+}
+
+void *grout_checker__snapshot(void *self) {
+    grout_checker *checker = self;
+    grout_checker *copy = grout_check__calloc(1, sizeof *copy);
+    if (!copy) {
+        return NULL;
+    }
+    copy->info = checker->info;
+    copy->shape = checker->shape;
+    copy->smem_plane_count = checker->smem_plane_count;
+    copy->smem_plane_sizes = checker->smem_plane_sizes; /* borrowed, to make slots */
+    copy->smem_plane_pitches = checker->smem_plane_pitches;
+    if (!grout_shadow__init(&copy->gmem, checker->gmem.plane_count) || !copy_state(copy, checker)) {
+        grout_checker__snapshot_free(self, copy);
+        return NULL;
+    }
+    return copy;
+}
+
+bool grout_checker__restore(void *self, const void *snapshot) {
+    grout_checker *checker = self;
+    if (!copy_state(checker, snapshot)) {
+        return grout_checker__fail(checker);
+    }
+    return true;
+}
+
+void grout_checker__snapshot_free(void *self, void *snapshot) {
+    (void)self;
+    if (snapshot) {
+        grout_checker__deinit_state(snapshot);
+        grout_check__free(snapshot);
+    }
+}
+
+/* ---- hash ------------------------------------------------------------------------------------ */
+
+static uint64_t mix(uint64_t hash, uint64_t value) {
+    hash = (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
+    return hash ^ (hash >> 31);
+}
+
+static uint64_t hash_element(uint64_t hash, const grout_element_state *element) {
+    hash = mix(hash, (uint64_t)element->first << 32 | element->completed);
+    hash = mix(hash, (uint64_t)element->skipped_threads << 32 | element->waiting_threads);
+    for (uint32_t i = 0; i < element->count; i++) {
+        const grout_phase_state *phase = grout_element__at(element, i);
+        hash = mix(hash, (uint64_t)phase->contribution.op << 32 | phase->early.op);
+        hash = mix(hash, (uint64_t)phase->wait.op << 32 | phase->missed.op);
+        hash = mix(hash, (uint64_t)phase->is_complete << 1 | (uint64_t)phase->has_wait);
+    }
+    return hash;
+}
+
+static uint64_t hash_cta(const grout_checker *checker, const grout_cta_state *state) {
+    uint64_t hash = mix(grout_shadow__hash(&state->smem), state->cta);
+    for (size_t i = 0; i < get_wait_count(checker); i++) {
+        hash = mix(hash, (uint64_t)state->waits[i].waits << 32 | state->waits[i].epoch);
+    }
+    for (uint32_t i = 0; i < checker->shape.barrier_count; i++) {
+        hash = hash_element(hash, &state->elements[i]);
+    }
+    return hash;
+}
+
+uint64_t grout_checker__hash(void *self) {
+    const grout_checker *checker = self;
+    uint64_t hash = mix(grout_shadow__hash(&checker->gmem), grout_findings__hash(&checker->findings));
+    uint64_t ctas = 0;
+    for (uint32_t i = 0; i < checker->cta_count; i++) {
+        if (checker->ctas[i].is_live) {
+            ctas += hash_cta(checker, &checker->ctas[i]);
+        }
+    }
+    return mix(hash, ctas);
+}

@@ -1,0 +1,135 @@
+/* check_tensor_map.c - the rules of TMA descriptors, at each limit and one past it.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "tensor_map.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* add_tma's %a: 4000 x 120 f32 in boxes of 32 x 64. */
+static const grout_gpu_tensor_map good = {.type = GROUT_GPU_TENSOR_F32,
+                                          .rank = 2,
+                                          .dims = {120, 4000},
+                                          .strides_bytes = {0, 480},
+                                          .box = {64, 32}};
+
+static void set_inner(grout_gpu_tensor_map *map, uint64_t value) {
+    map->box[0] = (uint32_t)value;
+}
+static void set_rows(grout_gpu_tensor_map *map, uint64_t value) {
+    map->box[1] = (uint32_t)value;
+}
+static void set_stride(grout_gpu_tensor_map *map, uint64_t value) {
+    map->strides_bytes[1] = value;
+}
+static void set_dim(grout_gpu_tensor_map *map, uint64_t value) {
+    map->dims[0] = value;
+}
+static void set_rank(grout_gpu_tensor_map *map, uint64_t value) {
+    map->rank = (uint32_t)value;
+    for (uint32_t i = 2; i < GROUT_GPU_TENSOR_RANK_MAX; i++) {
+        map->dims[i] = map->box[i] = 1;
+        map->strides_bytes[i] = 480;
+    }
+}
+static void set_swizzle(grout_gpu_tensor_map *map, uint64_t value) {
+    map->swizzle_bytes = (uint32_t)value;
+}
+static void set_step(grout_gpu_tensor_map *map, uint64_t value) {
+    map->element_strides[1] = (uint32_t)value;
+}
+static void set_fill(grout_gpu_tensor_map *map, uint64_t type) {
+    map->type = (grout_gpu_tensor_type)type;
+    map->oob = GROUT_GPU_OOB_NAN;
+}
+/* Boxes of 256 x value floats. */
+static void set_bytes(grout_gpu_tensor_map *map, uint64_t value) {
+    map->box[0] = 256;
+    map->box[1] = (uint32_t)value;
+}
+
+static const struct {
+    const char *name;
+    void (*change)(grout_gpu_tensor_map *, uint64_t);
+    uint64_t value;
+    grout_diag_code code; /* GROUT_DIAG_NONE: legal */
+    const char *text;     /* part of the message: the numbers */
+} rules[] = {
+    {"inner 16 bytes", set_inner, 4, GROUT_DIAG_NONE, ""},
+    {"inner 8 bytes", set_inner, 2, GROUT_DIAG_TMA_INNER_BYTES, "2 elements of 4 bytes are 8"},
+    {"inner 256", set_inner, 256, GROUT_DIAG_NONE, ""},
+    {"inner 260", set_inner, 260, GROUT_DIAG_TMA_BOX, "1 to 256 elements"},
+    {"inner 0", set_inner, 0, GROUT_DIAG_TMA_BOX, "but 0 in dimension 0"},
+    {"rows 256", set_rows, 256, GROUT_DIAG_NONE, ""},
+    {"rows 257", set_rows, 257, GROUT_DIAG_TMA_BOX, "but 257 in dimension 1"},
+    {"pitch 496", set_stride, 496, GROUT_DIAG_NONE, ""},
+    {"pitch 484", set_stride, 484, GROUT_DIAG_TMA_PITCH, "has a pitch of 484 bytes"},
+    {"pitch 0", set_stride, 0, GROUT_DIAG_NONE, ""},
+    {"pitch 2^40 - 16", set_stride, (UINT64_C(1) << 40) - 16, GROUT_DIAG_NONE, ""},
+    {"pitch 2^40", set_stride, UINT64_C(1) << 40, GROUT_DIAG_TMA_PITCH, "below 2^40"},
+    {"2^32 elements", set_dim, UINT64_C(1) << 32, GROUT_DIAG_NONE, ""},
+    {"2^32 + 1", set_dim, (UINT64_C(1) << 32) + 1, GROUT_DIAG_TMA_BOX, "4294967297"},
+    {"no element", set_dim, 0, GROUT_DIAG_TMA_BOX, "dimension 0 has 0"},
+    {"rank 0", set_rank, 0, GROUT_DIAG_TMA_BOX, "not 0"},
+    {"rank 1", set_rank, 1, GROUT_DIAG_NONE, ""},
+    {"rank 5", set_rank, 5, GROUT_DIAG_NONE, ""},
+    {"rank 6", set_rank, 6, GROUT_DIAG_TMA_BOX, "1 to 5 dimensions, not 6"},
+    {"swizzle narrower", set_swizzle, 128, GROUT_DIAG_TMA_INNER_BYTES, "swizzle of 128 bytes"},
+    {"swizzle 96", set_swizzle, 96, GROUT_DIAG_TMA_LAYOUT, "not 96"},
+    {"every 8th", set_step, 8, GROUT_DIAG_NONE, ""},
+    {"every 9th", set_step, 9, GROUT_DIAG_TMA_BOX, "every 9th in dimension 1"},
+    {"NaN in f32", set_fill, GROUT_GPU_TENSOR_F32, GROUT_DIAG_NONE, ""},
+    {"NaN in i32", set_fill, GROUT_GPU_TENSOR_I32, GROUT_DIAG_TMA_LAYOUT, "only for floats"},
+    {"type 10", set_fill, 10, GROUT_DIAG_TMA_LAYOUT, "no element type 10"},
+    {"227 KiB", set_bytes, 227, GROUT_DIAG_NONE, ""},
+    {"228 KiB", set_bytes, 228, GROUT_DIAG_TMA_BYTES, "233472 bytes, but SMEM only 232448"},
+};
+
+START_TEST(each_rule_has_its_limit) {
+    grout_gpu_tensor_map map = good;
+    grout_gpu_error error = {0};
+    rules[_i].change(&map, rules[_i].value);
+    const bool ok = grout_gpu__tensor_map_validate(&map, 0, &error);
+    ck_assert_msg(ok == (rules[_i].code == GROUT_DIAG_NONE), "%s: %s", rules[_i].name, error.text);
+    ck_assert_msg(error.code == rules[_i].code, "%s: %s", rules[_i].name, error.text);
+    ck_assert_msg(strstr(error.text, rules[_i].text) != NULL, "%s: %s", rules[_i].name, error.text);
+}
+END_TEST
+
+START_TEST(arrays_start_at_16_bytes) {
+    grout_gpu_error error = {0};
+    ck_assert(grout_gpu__tensor_map_validate(&good, 16, &error));
+    ck_assert(!grout_gpu__tensor_map_validate(&good, 8, &error));
+    ck_assert_int_eq(error.code, GROUT_DIAG_TMA_PITCH);
+}
+END_TEST
+
+START_TEST(sizes) {
+    grout_gpu_tensor_map map = good;
+    ck_assert_uint_eq(grout_gpu__tensor_map_box_bytes(&map), 8192);
+    ck_assert_uint_eq(grout_gpu__tensor_map_span_bytes(&map), 1920000);
+    map.dims[0] = 100; /* the last row has no padding after it */
+    ck_assert_uint_eq(grout_gpu__tensor_map_span_bytes(&map), 1919920);
+    map.element_strides[1] = 3; /* rows 0, 3, ... 30 */
+    ck_assert_uint_eq(grout_gpu__tensor_map_box_bytes(&map), 2816);
+    map.element_strides[0] = 2; /* does not count in dimension 0 */
+    ck_assert_uint_eq(grout_gpu__tensor_map_box_bytes(&map), 2816);
+    map.dims[1] = UINT64_C(1) << 32;
+    map.strides_bytes[1] = (UINT64_C(1) << 40) - 16;
+    ck_assert(grout_gpu__tensor_map_span_bytes(&map) == UINT64_MAX);
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("tensor_map");
+    TCase *tcase = tcase_create("rules");
+    tcase_add_loop_test(tcase, each_rule_has_its_limit, 0, (int)(sizeof rules / sizeof rules[0]));
+    tcase_add_test(tcase, arrays_start_at_16_bytes);
+    tcase_add_test(tcase, sizes);
+    suite_add_tcase(suite, tcase);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    const int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

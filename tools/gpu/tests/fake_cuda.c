@@ -1,0 +1,262 @@
+/*
+ * fake_cuda.c - a libcuda.so.1 without a GPU, for tests of the launch machinery: memory is the
+ * host's, and what a kernel does follows from its name.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ *   add    c[i] = a[i] + b[i] for the 32-bit integers behind its first three parameters (n in the
+ * 4th) fault  the next synchronisation finds an illegal instruction hang   writes two watchdog
+ * records, first the later one, and faults spin   synchronisation never ends die    the process
+ * aborts
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cuda_api.h"
+#include "launch.h"
+#include "launch_child.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+struct grout_cu_function_object {
+    char name[64];
+};
+struct grout_cu_event_object {
+    float time_ms;
+};
+
+/* Device addresses are the host's. */
+static void *pointer(uint64_t address) {
+    void *memory = NULL;
+    memcpy(&memory, &address, sizeof memory);
+    return memory;
+}
+
+static int fault;
+static float clock_ms;
+static char current_device[] = "context";
+
+/* Each name is exported as the driver exports it. */
+#define FAKE(name, ...)                       \
+    EXPORT grout_cu_result name(__VA_ARGS__); \
+    EXPORT grout_cu_result name(__VA_ARGS__)
+
+FAKE(cuGetErrorName, grout_cu_result result, const char **out) {
+    *out = result == 715 ? "CUDA_ERROR_ILLEGAL_INSTRUCTION" : "CUDA_ERROR_FAKE";
+    return 0;
+}
+FAKE(cuGetErrorString, grout_cu_result result, const char **out) {
+    *out = result == 715 ? "an illegal instruction was encountered" : "fake";
+    return 0;
+}
+FAKE(cuInit, unsigned flags) {
+    return flags == 0 ? 0 : 1;
+}
+FAKE(cuDriverGetVersion, int *out) {
+    *out = 13000;
+    return 0;
+}
+FAKE(cuDeviceGet, grout_cu_device *out, int index) {
+    *out = index;
+    return 0;
+}
+FAKE(cuDeviceGetCount, int *out) {
+    *out = 1;
+    return 0;
+}
+FAKE(cuDeviceGetName, char *out, int size, grout_cu_device device) {
+    (void)device;
+    (void)snprintf(out, (size_t)size, "Fake H200");
+    return 0;
+}
+FAKE(cuDeviceTotalMem_v2, size_t *out, grout_cu_device device) {
+    (void)device;
+    *out = 1 << 30;
+    return 0;
+}
+FAKE(cuDeviceGetAttribute, int *out, int attribute, grout_cu_device device) {
+    (void)device;
+    *out = attribute == GROUT_CU_DEVICE_CC_MAJOR   ? 9
+           : attribute == GROUT_CU_DEVICE_CC_MINOR ? 0
+           : attribute == GROUT_CU_DEVICE_SM_COUNT ? 132
+                                                   : 65536;
+    return 0;
+}
+FAKE(cuDevicePrimaryCtxRetain, grout_cu_context *out, grout_cu_device device) {
+    (void)device;
+    *out = (grout_cu_context)(void *)current_device;
+    return 0;
+}
+FAKE(cuDevicePrimaryCtxRelease_v2, grout_cu_device device) {
+    (void)device;
+    return 0;
+}
+FAKE(cuCtxSetCurrent, grout_cu_context context) {
+    return context == NULL;
+}
+FAKE(cuCtxSynchronize, void) {
+    return fault;
+}
+FAKE(cuModuleLoadData, grout_cu_module *out, const void *image) {
+    *out = (grout_cu_module)(void *)current_device;
+    return memcmp(image, "wrong", 5) == 0 ? GROUT_CU_NO_BINARY_FOR_GPU : 0;
+}
+FAKE(cuModuleUnload, grout_cu_module module) {
+    return module == NULL;
+}
+FAKE(cuModuleGetFunction, grout_cu_function *out, grout_cu_module module, const char *name) {
+    if (module == NULL || strcmp(name, "missing") == 0) {
+        return GROUT_CU_NOT_FOUND;
+    }
+    *out = calloc(1, sizeof **out);
+    (void)snprintf((*out)->name, sizeof(*out)->name, "%s", name);
+    return 0;
+}
+FAKE(cuMemGetInfo_v2, size_t *free_bytes, size_t *total_bytes) {
+    *free_bytes = 1 << 20;
+    *total_bytes = 1 << 30;
+    return 0;
+}
+FAKE(cuMemAlloc_v2, grout_cu_address *out, size_t size) {
+    void *memory = size > 1 << 30 ? NULL : calloc(1, size);
+    *out = (grout_cu_address)(uintptr_t)memory;
+    return memory == NULL ? GROUT_CU_OUT_OF_MEMORY : 0;
+}
+FAKE(cuMemFree_v2, grout_cu_address address) {
+    free(pointer(address));
+    return 0;
+}
+FAKE(cuMemHostAlloc, void **out, size_t size, unsigned flags) {
+    *out = calloc(1, size);
+    return flags != GROUT_CU_HOST_PORTABLE_MAPPED;
+}
+FAKE(cuMemFreeHost, void *memory) {
+    free(memory);
+    return 0;
+}
+FAKE(cuMemHostGetDevicePointer_v2, grout_cu_address *out, void *memory, unsigned flags) {
+    *out = (grout_cu_address)(uintptr_t)memory;
+    return (int)flags;
+}
+FAKE(cuMemcpyHtoD_v2, grout_cu_address to, const void *from, size_t size) {
+    memcpy(pointer(to), from, size);
+    return 0;
+}
+FAKE(cuMemcpyDtoH_v2, void *to, grout_cu_address from, size_t size) {
+    memcpy(to, pointer(from), size);
+    return 0;
+}
+FAKE(cuMemsetD8_v2, grout_cu_address to, unsigned char value, size_t count) {
+    memset(pointer(to), value, count);
+    return 0;
+}
+FAKE(cuMemsetD16_v2, grout_cu_address to, unsigned short value, size_t count) {
+    unsigned short *at = pointer(to);
+    while (count-- > 0) {
+        *at++ = value;
+    }
+    return 0;
+}
+FAKE(cuMemsetD32_v2, grout_cu_address to, unsigned value, size_t count) {
+    unsigned *at = pointer(to);
+    while (count-- > 0) {
+        *at++ = value;
+    }
+    return 0;
+}
+FAKE(cuMemsetD2D32_v2, grout_cu_address to, size_t pitch, unsigned value, size_t width,
+     size_t height) {
+    for (size_t i = 0; i < height; i++) {
+        (void)cuMemsetD32_v2(to + i * pitch, value, width);
+    }
+    return 0;
+}
+FAKE(cuFuncGetAttribute, int *out, int attribute, grout_cu_function kernel) {
+    *out = attribute == GROUT_CU_FUNCTION_REGISTERS ? 40 : 0;
+    return kernel == NULL;
+}
+FAKE(cuFuncSetAttribute, grout_cu_function kernel, int attribute, int value) {
+    return kernel == NULL || (attribute == GROUT_CU_FUNCTION_MAX_DYNAMIC_SMEM && value > 232448);
+}
+FAKE(cuOccupancyMaxActiveBlocksPerMultiprocessor, int *out, grout_cu_function kernel, int block,
+     size_t smem) {
+    *out = kernel != NULL && block > 0 && smem < 232448 ? 2 : 0;
+    return 0;
+}
+FAKE(cuOccupancyMaxActiveClusters, int *out, grout_cu_function kernel,
+     const grout_cu_launch_config *config) {
+    *out = kernel != NULL && config->attribute_count > 0 ? 66 : 0;
+    return 0;
+}
+
+static void add(void **params) {
+    const int32_t *a = *(int32_t **)params[0];
+    const int32_t *b = *(int32_t **)params[1];
+    int32_t *c = *(int32_t **)params[2];
+    for (int32_t i = 0; i < *(int32_t *)params[3]; i++) {
+        c[i] = a[i] + b[i];
+    }
+}
+
+static void hang(void **params) {
+    const grout_gpu__watchdog *watchdog = params[0];
+    grout_gpu_hang *hangs = pointer(watchdog->hangs);
+    hangs[0] = (grout_gpu_hang){.code = 1, .cta = {1, 0, 0}, .line = 24, .waited_ns = 2000000001};
+    hangs[1] = (grout_gpu_hang){.code = 1, .cta = {0, 0, 0}, .thread = 1, .slot = 1, .line = 24};
+}
+
+FAKE(cuLaunchKernelEx, const grout_cu_launch_config *config, grout_cu_function kernel,
+     void **params, void **extra) {
+    if (config->grid[0] == 0 || extra != NULL) {
+        return 1;
+    }
+    clock_ms += 1.0f;
+    if (strcmp(kernel->name, "add") == 0) {
+        add(params);
+    } else if (strcmp(kernel->name, "fault") == 0) {
+        fault = 715;
+    } else if (strcmp(kernel->name, "hang") == 0) {
+        hang(params);
+        fault = 715;
+    } else if (strcmp(kernel->name, "spin") == 0) {
+        for (;;) {
+            (void)sleep(1);
+        }
+    } else if (strcmp(kernel->name, "die") == 0) {
+        abort();
+    }
+    return 0;
+}
+FAKE(cuEventCreate, grout_cu_event *out, unsigned flags) {
+    *out = calloc(1, sizeof **out);
+    return (int)flags;
+}
+FAKE(cuEventRecord, grout_cu_event event, grout_cu_stream stream) {
+    event->time_ms = clock_ms;
+    return stream != NULL;
+}
+FAKE(cuEventSynchronize, grout_cu_event event) {
+    return event == NULL;
+}
+FAKE(cuEventElapsedTime, float *out, grout_cu_event start, grout_cu_event end) {
+    *out = end->time_ms - start->time_ms;
+    return 0;
+}
+FAKE(cuEventDestroy_v2, grout_cu_event event) {
+    free(event);
+    return 0;
+}
+
+EXPORT grout_cu_tensor_map_encode_tiled cuTensorMapEncodeTiled;
+/* NOLINTNEXTLINE(readability-function-size): the driver's parameters. */
+EXPORT grout_cu_result cuTensorMapEncodeTiled(grout_cu_tensor_map *map, int type, uint32_t rank,
+                                              void *address, const uint64_t *dims,
+                                              const uint64_t *strides_bytes, const uint32_t *box,
+                                              const uint32_t *element_strides, int interleave,
+                                              int swizzle, int l2_promotion, int oob_fill) {
+    *map = (grout_cu_tensor_map){.opaque = {(uint64_t)type, rank, (uint64_t)(uintptr_t)address,
+                                            dims[0], strides_bytes[0], box[0], element_strides[0]}};
+    return interleave != 0 || swizzle > 3 || l2_promotion > 3 || oob_fill > 1;
+}
