@@ -1,4 +1,5 @@
-/* access.c - how wide a reference may be read and written: contiguity and alignment of its runs. */
+/* access.c - how wide a reference may be read and written: contiguity and alignment of its runs.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "layout.h"
 
 #define DIVISOR_MAX ((int64_t)1 << 20)

@@ -1,5 +1,5 @@
 /* compare.c - the compare rule: bit for bit, NaNs alike, or within a tolerance of the array's size.
- */
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "plan.h"
 
 #include <inttypes.h>

@@ -1,4 +1,5 @@
-/* compile.c - from emitted text to PTX or cubin: finding NVRTC, the cache, what ptxas said. */
+/* compile.c - from emitted text to PTX or cubin: finding NVRTC, the cache, what ptxas said.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "run.h"
 
 #include "cache.h"

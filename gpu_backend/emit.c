@@ -1,4 +1,5 @@
-/* emit.c - the emitter's frame: text, names, blocks, and the dispatch over ops. */
+/* emit.c - the emitter's frame: text, names, blocks, and the dispatch over ops.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "emit.h"
 
 #include "device_header.h"
@@ -183,7 +184,7 @@ static void write_comment(grout_emitter *e, grout_op_id id) {
         id = op->next;
         op = grout_module_get_op(e->module, id);
     }
-    if (op == e->commented || op->opcode == GROUT_OP_YIELD) {
+    if (op == e->commented || (op->opcode == GROUT_OP_YIELD && op->operand_count == 0)) {
         return;
     }
     e->commented = op;
@@ -285,14 +286,17 @@ static void add_header(grout_text *out) {
 bool grout_emit_cuda(const grout_module *bound, grout_kernel_id kernel,
                      const grout_emit_options *options, grout_text *out, grout_diags *diags) {
     const bool has_watchdog = options != NULL && options->watchdog;
-    grout_text_add(
-        out,
-        "// CUDA C++ for sm_90a, by grout. All it needs is here; how to launch it is in\n"
-        "// its manifest. The kernel follows behind the device header.\n"
-        "#define GROUT_WATCHDOG %d\n"
-        "#pragma nv_diag_suppress 177 // functions of the header that it does not call\n\n",
-        has_watchdog ? 1 : 0);
-    add_header(out);
+    /* Kernels of one file may go to one text, which needs the header once. */
+    if (out->data == NULL || strstr(out->data, "#ifndef GROUT_DEVICE_CUH") == NULL) {
+        grout_text_add(
+            out,
+            "// CUDA C++ for sm_90a, by grout. All it needs is here; how to launch it is\n"
+            "// in its manifest. The kernels follow behind the device header.\n"
+            "#define GROUT_WATCHDOG %d\n"
+            "#pragma nv_diag_suppress 177, 550 // what these kernels do not use\n\n",
+            has_watchdog ? 1 : 0);
+        add_header(out);
+    }
     grout_text_add(out, "\n");
     return grout_emit__kernel_text(bound, kernel, options, out, diags);
 }

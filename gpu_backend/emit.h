@@ -3,6 +3,7 @@
  *
  * Everything appends to one text, statement by statement in program order. A failure is reported
  * once and sticks (failed); later calls still append, and the text is thrown away.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef GROUT_GPU_EMIT_H
 #define GROUT_GPU_EMIT_H

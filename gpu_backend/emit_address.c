@@ -1,4 +1,5 @@
-/* emit_address.c - where elements of a reference lie, as index arithmetic with constants folded. */
+/* emit_address.c - where elements of a reference lie, as index arithmetic with constants folded.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "emit.h"
 
 #include <inttypes.h>
@@ -12,6 +13,7 @@ typedef struct group {
 
 /* Everything an address is the sum of. SMEM counts in bytes, GMEM in elements. */
 typedef struct address {
+    const char *join; /* what goes before the next term */
     const grout_view *view;
     const grout_layout *layout;
     bool is_gmem;
@@ -62,7 +64,8 @@ static void find_groups(address *a) {
 }
 
 static address describe(const grout_emitter *e, const grout_view *view) {
-    address a = {.view = view, .layout = grout_object_get_layout(e->module, view->object)};
+    address a = {
+        .join = "", .view = view, .layout = grout_object_get_layout(e->module, view->object)};
     a.is_gmem = grout_module_get_object(e->module, view->object)->space == GROUT_SPACE_GMEM;
     a.unit = a.is_gmem ? a.layout->element_bytes : 1;
     find_strides(&a);
@@ -96,10 +99,17 @@ static void add_quotient(grout_emitter *e, const address *a, int64_t below, int6
     }
 }
 
-static void add_group(grout_emitter *e, const address *a, const group *g) {
+/* Goes before each term of the sum. */
+static void join_term(grout_emitter *e, address *a) {
+    grout_emit__add(e, "%s", a->join);
+    a->join = " + ";
+}
+
+static void add_group(grout_emitter *e, address *a, const group *g) {
     const bool is_wide = a->is_gmem && g->extent * g->stride > INT32_MAX;
     const bool is_part = g->below > 1 || g->below * g->extent < a->total;
-    grout_emit__add(e, " + %s%s", is_wide ? "(grout_i64)" : "", is_wide && is_part ? "(" : "");
+    join_term(e, a);
+    grout_emit__add(e, "%s%s", is_wide ? "(grout_i64)" : "", is_wide && is_part ? "(" : "");
     add_quotient(e, a, g->below, g->extent);
     grout_emit__add(e, "%s", is_wide && is_part ? ")" : "");
     if (g->stride != 1) {
@@ -108,20 +118,27 @@ static void add_group(grout_emitter *e, const address *a, const group *g) {
 }
 
 /* The dynamic starts of a dimension with one stride. */
-static void add_linear_starts(grout_emitter *e, const address *a, uint32_t dim) {
+static void add_linear_starts(grout_emitter *e, address *a, uint32_t dim) {
     for (uint32_t k = 0; k < a->view->start_term_count[dim] && a->stride[dim] != 0; k++) {
-        grout_emit__add(e, " + %s", grout_emit__name(e, a->view->start_terms[dim][k]));
+        join_term(e, a);
+        grout_emit__add(e, "%s", grout_emit__name(e, a->view->start_terms[dim][k]));
         if (a->stride[dim] != 1) {
             grout_emit__add(e, " * %" PRId64 "%s", a->stride[dim], a->is_gmem ? "ll" : "u");
         }
     }
 }
 
-/* One digit of a tiled dimension's coordinate, which stands in parentheses or is a name. */
-static void add_digit(grout_emitter *e, const address *a, uint32_t k, bool is_named) {
+/* Whether a tiled dimension's coordinate is a constant, which is part of the address's. */
+static bool is_constant(const address *a, uint32_t dim, grout_emit_at at) {
+    return a->view->start_term_count[dim] == 0 &&
+           (at == GROUT_EMIT_AT_FIRST || a->view->extent[dim] == 1);
+}
+
+/* One digit of a tiled dimension's coordinate, which is a name or stands in parentheses. */
+static void add_digit(grout_emitter *e, address *a, uint32_t k, bool is_named) {
     const uint32_t dim = a->layout->dim[k];
     const int64_t size = grout_object_get_type(e->module, a->view->object)->dims[dim];
-    grout_emit__add(e, " + ");
+    join_term(e, a);
     if (is_named) {
         grout_emit__add(e, "x%" PRIu32, e->coordinates[dim]);
     } else {
@@ -139,30 +156,37 @@ static void add_digit(grout_emitter *e, const address *a, uint32_t k, bool is_na
 }
 
 /* The sum behind the object's base: everything but the swizzle. */
-static void add_terms(grout_emitter *e, const address *a, grout_emit_at at, bool is_named) {
+static void add_terms(grout_emitter *e, address *a, grout_emit_at at, bool is_named) {
+    int64_t constant = a->constant;
     for (uint32_t dim = 0; dim < a->view->rank; dim++) {
         if (!a->is_tiled[dim]) {
             add_linear_starts(e, a, dim);
         }
     }
     for (uint32_t k = 0; k < a->layout->tiled_rank; k++) {
-        if (a->is_tiled[a->layout->dim[k]]) {
+        const uint32_t dim = a->layout->dim[k];
+        if (a->is_tiled[dim] && is_constant(a, dim, at)) {
+            constant += a->view->start_const[dim] / a->layout->divisor[k] % a->layout->extent[k] *
+                        (a->layout->stride[k] / a->unit);
+        } else if (a->is_tiled[dim]) {
             add_digit(e, a, k, is_named);
         }
     }
     for (uint32_t k = a->group_count; at == GROUT_EMIT_AT_FLAT && k-- > 0;) {
         add_group(e, a, &a->groups[k]);
     }
-    if (a->constant != 0) {
-        grout_emit__add(e, " %c %" PRId64 "%s", a->constant < 0 ? '-' : '+',
-                        a->constant < 0 ? -a->constant : a->constant, a->is_gmem ? "ll" : "u");
+    if (constant < 0) {
+        grout_emit__add(e, " - %" PRId64 "%s", -constant, a->is_gmem ? "ll" : "u");
+    } else if (constant > 0) {
+        join_term(e, a);
+        grout_emit__add(e, "%" PRId64 "%s", constant, a->is_gmem ? "ll" : "u");
     }
 }
 
 void grout_emit__prepare_address(grout_emitter *e, const grout_view *view, grout_emit_at at) {
-    const address a = describe(e, view);
+    address a = describe(e, view);
     for (uint32_t dim = 0; dim < view->rank; dim++) {
-        if (!a.is_tiled[dim]) {
+        if (!a.is_tiled[dim] || is_constant(&a, dim, at)) {
             continue;
         }
         e->coordinates[dim] = e->temp_count++;
@@ -182,15 +206,16 @@ void grout_emit__prepare_address(grout_emitter *e, const grout_view *view, grout
     if (a.layout->swizzle != 0) {
         e->offset = e->temp_count++;
         grout_emit__begin(e);
-        grout_emit__add(e, "const grout_u32 x%" PRIu32 " = 0", e->offset);
+        grout_emit__add(e, "const grout_u32 x%" PRIu32 " = ", e->offset);
         add_terms(e, &a, at, true);
-        grout_emit__end(e, ";");
+        grout_emit__end(e, a.join[0] == '\0' ? "0;" : ";");
     }
 }
 
 void grout_emit__address(grout_emitter *e, const grout_view *view, grout_emit_at at) {
-    const address a = describe(e, view);
+    address a = describe(e, view);
     grout_emit__add(e, "%s", grout_emit__name(e, view->base));
+    a.join = " + ";
     if (a.layout->swizzle != 0) {
         grout_emit__add(e, " + (x%" PRIu32 " ^ ((x%" PRIu32 " >> 7 & %" PRIu32 "u) << 4))",
                         e->offset, e->offset, a.layout->swizzle / 16 - 1);
@@ -200,7 +225,8 @@ void grout_emit__address(grout_emitter *e, const grout_view *view, grout_emit_at
 }
 
 void grout_emit__smem_start(grout_emitter *e, const grout_view *view) {
-    const address a = describe(e, view);
+    address a = describe(e, view);
     grout_emit__add(e, "%s", grout_emit__name(e, view->base));
+    a.join = " + ";
     add_terms(e, &a, GROUT_EMIT_AT_FIRST, false);
 }

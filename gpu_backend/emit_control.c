@@ -1,4 +1,5 @@
-/* emit_control.c - loops, branches, scopes and what they yield. */
+/* emit_control.c - loops, branches, scopes and what they yield.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "emit.h"
 
 #include <inttypes.h>
@@ -161,15 +162,29 @@ static void write_for_head(grout_emitter *e, const grout_op *op, const char *ind
     }
 }
 
+/* The variable of a carry, by the name of the loop's result that it becomes, with its first value.
+ */
+static void begin_carry(grout_emitter *e, const grout_op *op, uint32_t k, grout_value_id carry) {
+    const grout_operand *init = grout_module_get_operand(e->module, op, 3 + k);
+    const grout_value_id result = op->first_result + k;
+    const char *name = grout_gpu__get_value_name(e->module, carry);
+    grout_emit__declare(e, result);
+    if (grout_emit__layout(e, result)->kind == GROUT_GPU_LAYOUT_STRIDED) {
+        grout_emit__end(e, "; // carried as %%%s", name);
+        assign(e, result, init);
+    } else {
+        grout_emit__add(e, " = ");
+        grout_emit__operand(e, init, NULL);
+        grout_emit__end(e, "; // carried as %%%s", name);
+    }
+    grout_emit__alias(e, carry, grout_emit__name(e, result));
+}
+
 void grout_emit__for(grout_emitter *e, grout_op_id id, const grout_op *op) {
     const grout_block *body = grout_module_get_block(e->module, op->first_block);
     (void)id;
     for (uint32_t k = 0; k < op->result_count; k++) {
-        grout_emit__declare(e, op->first_result + k);
-        grout_emit__end(e, "; // carried as %%%s",
-                        grout_gpu__get_value_name(e->module, body->first_arg + 1 + k));
-        assign(e, op->first_result + k, grout_module_get_operand(e->module, op, 3 + k));
-        grout_emit__alias(e, body->first_arg + 1 + k, grout_emit__name(e, op->first_result + k));
+        begin_carry(e, op, k, body->first_arg + 1 + k);
     }
     const grout_emit_pending before = e->pending;
     grout_emit__collect_pending(e, op->first_block, &e->pending);

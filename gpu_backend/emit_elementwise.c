@@ -1,4 +1,5 @@
-/* emit_elementwise.c - ops on values: one statement, or one loop over the lane's registers. */
+/* emit_elementwise.c - ops on values: one statement, or one loop over the lane's registers.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "emit.h"
 
 #include <ctype.h>

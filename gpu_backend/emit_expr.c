@@ -1,4 +1,5 @@
-/* emit_expr.c - values in the text: constants, operands, declarations, loops over registers. */
+/* emit_expr.c - values in the text: constants, operands, declarations, loops over registers.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "emit.h"
 
 #include <inttypes.h>

@@ -1,4 +1,5 @@
-/* emit_host.c - a launcher in C++ for people who have the cubin and no grout. */
+/* emit_host.c - a launcher in C++ for people who have the cubin and no grout.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "plan.h"
 
 #include <inttypes.h>

@@ -1,4 +1,5 @@
-/* emit_kernel.c - around the body: signature, places of the objects, initialisation of barriers. */
+/* emit_kernel.c - around the body: signature, places of the objects, initialisation of barriers.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "emit.h"
 
 #include <inttypes.h>

@@ -1,4 +1,5 @@
-/* emit_memory.c - loads and stores between registers and memory, TMA copies, debug_print. */
+/* emit_memory.c - loads and stores between registers and memory, TMA copies, debug_print.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "emit.h"
 
 #include <inttypes.h>
@@ -192,13 +193,22 @@ void grout_emit__store(grout_emitter *e, grout_op_id id, const grout_op *op) {
  */
 static void add_coordinates(grout_emitter *e, const grout_view *view, const grout_tma *tma) {
     for (uint32_t k = 0; k < tma->rank; k++) {
+        const uint32_t dim = tma->object_dim[k];
+        const bool has_panel = k == 0 && tma->panel_count > 1;
+        const bool has_band = k == tma->band_dim && tma->band_count > 1;
+        const bool is_zero = view->start_term_count[dim] == 0 && view->start_const[dim] == 0;
+        const char *join = "";
         grout_emit__add(e, ", ");
-        grout_emit__start(e, view, tma->object_dim[k]);
-        if (k == 0 && tma->panel_count > 1) {
-            grout_emit__add(e, " + panel * %" PRId64, tma->panel_elements);
+        if (!is_zero || !(has_panel || has_band)) {
+            grout_emit__start(e, view, dim);
+            join = " + ";
         }
-        if (k == tma->band_dim && tma->band_count > 1) {
-            grout_emit__add(e, " + band * %" PRId64, tma->band_elements);
+        if (has_panel) {
+            grout_emit__add(e, "%spanel * %" PRId64, join, tma->panel_elements);
+            join = " + ";
+        }
+        if (has_band) {
+            grout_emit__add(e, "%sband * %" PRId64, join, tma->band_elements);
         }
     }
 }

@@ -1,4 +1,5 @@
-/* emit_print.c - debug_print as printf: the issuer prints the line, each lane its elements. */
+/* emit_print.c - debug_print as printf: the issuer prints the line, each lane its elements.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "emit.h"
 
 #include <inttypes.h>

@@ -1,4 +1,5 @@
-/* emit_sync.c - barriers, fences and waits, and the barriers that make 128 lanes act as one. */
+/* emit_sync.c - barriers, fences and waits, and the barriers that make 128 lanes act as one.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "emit.h"
 
 #include <inttypes.h>
@@ -92,6 +93,16 @@ static void collect_access(const grout_emitter *e, const grout_op *op, bool is_w
     }
 }
 
+static void collect_broadcast(const grout_emitter *e, const grout_op *op,
+                              grout_emit_pending *into) {
+    const grout_operand *from = grout_module_get_operand(e->module, op, 0);
+    if (grout_emit__is_strided(e, from) &&
+        grout_gpu__is_exchange(grout_emit__layout(e, from->id),
+                               grout_emit__layout(e, op->first_result))) {
+        add_pending(into, 0, true);
+    }
+}
+
 static void collect_op(const grout_emitter *e, const grout_op *op, grout_emit_pending *into) {
     switch (op->opcode) {
     case GROUT_OP_LOAD:
@@ -101,7 +112,7 @@ static void collect_op(const grout_emitter *e, const grout_op *op, grout_emit_pe
         collect_access(e, op, true, into);
         return;
     case GROUT_OP_BROADCAST:
-        add_pending(into, 0, true);
+        collect_broadcast(e, op, into);
         return;
     case GROUT_OP_BARRIER_WAIT:
         into->has_waited = true;

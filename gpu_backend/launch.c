@@ -27,7 +27,7 @@
 
 /* ---- checking ---- */
 
-static bool validate_param(const grout_gpu_launch *launch, const grout_gpu_param *param,
+static bool validate_param(const grout_gpu_job *launch, const grout_gpu_param *param,
                            grout_gpu_error *error) {
     uint64_t end = param->offset_bytes;
     if (param->kind == GROUT_GPU_PARAM_SCALAR) {
@@ -58,7 +58,7 @@ static bool validate_param(const grout_gpu_launch *launch, const grout_gpu_param
                            buffer->name, buffer->size);
 }
 
-static bool validate_step(const grout_gpu_launch *launch, const grout_gpu_step *step,
+static bool validate_step(const grout_gpu_job *launch, const grout_gpu_step *step,
                           grout_gpu_error *error) {
     if (step->image >= launch->image_count || step->param_count > GROUT_GPU_PARAMS_MAX) {
         return grout_gpu__fail(error, GROUT_DIAG_INTERNAL_ERROR,
@@ -112,7 +112,7 @@ static bool validate_buffer(const grout_gpu_buffer *buffer, grout_gpu_error *err
     return true;
 }
 
-bool grout_gpu__launch_validate(const grout_gpu_launch *launch, grout_gpu_error *error) {
+bool grout_gpu__launch_validate(const grout_gpu_job *launch, grout_gpu_error *error) {
     for (uint32_t i = 0; i < launch->buffer_count; i++) {
         if (!validate_buffer(&launch->buffers[i], error)) {
             return false;
@@ -153,7 +153,7 @@ static bool map_memory(mapping *m, grout_gpu_error *error) {
 }
 
 /* Lays out and maps what parent and child of this launch share. */
-static grout_gpu__shared *map_launch(const grout_gpu_launch *launch, mapping *m,
+static grout_gpu__shared *map_launch(const grout_gpu_job *launch, mapping *m,
                                      grout_gpu_error *error) {
     grout_gpu__shared *shared = NULL;
     (void)reserve(m, sizeof *shared);
@@ -257,7 +257,7 @@ static int reap(const child_process *child) {
 }
 
 /* Waits for the child to end. False: it was killed, since the caller or the clock said so. */
-static bool await_child(const child_process *child, const grout_gpu_launch *launch, int *status,
+static bool await_child(const child_process *child, const grout_gpu_job *launch, int *status,
                         grout_gpu_error *error) {
     const uint32_t limit_ms = launch->timeout_ms == 0 ? GROUT_GPU_TIMEOUT_MS : launch->timeout_ms;
     const uint64_t start = now_ms();
@@ -286,7 +286,7 @@ static bool await_child(const child_process *child, const grout_gpu_launch *laun
 }
 
 /* Sees the child to its end, and says how that was. */
-static bool watch_child(const child_process *child, const grout_gpu_launch *launch,
+static bool watch_child(const child_process *child, const grout_gpu_job *launch,
                         const grout_gpu__shared *shared, grout_gpu_error *error) {
     int status = -1;
     const bool ended = await_child(child, launch, &status, error);
@@ -328,7 +328,7 @@ static int compare_times(const void *a, const void *b) {
     return (first > second) - (first < second);
 }
 
-static bool allocate_outcome(const grout_gpu_launch *launch, grout_gpu_outcome *outcome,
+static bool allocate_outcome(const grout_gpu_job *launch, grout_gpu_outcome *outcome,
                              grout_gpu_error *error) {
     /* The second half of the times is for sorting. */
     const size_t times = 2 * (size_t)launch->step_count * launch->timing.repeats;
@@ -340,8 +340,8 @@ static bool allocate_outcome(const grout_gpu_launch *launch, grout_gpu_outcome *
            grout_gpu__fail_memory(error, "the outcome of a launch");
 }
 
-static void take_times(const grout_gpu_launch *launch, const grout_gpu__shared *shared,
-                       uint32_t index, grout_gpu_outcome *outcome) {
+static void take_times(const grout_gpu_job *launch, const grout_gpu__shared *shared, uint32_t index,
+                       grout_gpu_outcome *outcome) {
     const uint32_t repeats = launch->timing.repeats;
     grout_gpu_step_result *result = &outcome->steps[index];
     if (repeats == 0 || !launch->steps[index].is_timed) {
@@ -359,7 +359,7 @@ static void take_times(const grout_gpu_launch *launch, const grout_gpu__shared *
 }
 
 /* ok: the launch succeeded, so that times and outputs mean something. */
-static void take_results(const grout_gpu_launch *launch, const grout_gpu__shared *shared, bool ok,
+static void take_results(const grout_gpu_job *launch, const grout_gpu__shared *shared, bool ok,
                          grout_gpu_outcome *outcome) {
     outcome->device = shared->device;
     outcome->failed_step = atomic_load(&shared->step);
@@ -379,7 +379,7 @@ static void take_results(const grout_gpu_launch *launch, const grout_gpu__shared
     }
 }
 
-bool grout_gpu__launch_run(const grout_gpu_launch *launch, grout_gpu_outcome *outcome,
+bool grout_gpu__launch_run(const grout_gpu_job *launch, grout_gpu_outcome *outcome,
                            grout_gpu_error *error) {
     mapping memory = {0};
     child_process child = {.id = -1, .end = -1};
@@ -413,7 +413,7 @@ void grout_gpu__outcome_deinit(grout_gpu_outcome *outcome) {
 
 bool grout_gpu__probe_devices(grout_gpu_device *out, uint32_t count, uint32_t *found_out,
                               grout_gpu_error *error) {
-    const grout_gpu_launch nothing = {.timeout_ms = 0};
+    const grout_gpu_job nothing = {.timeout_ms = 0};
     mapping memory = {0};
     child_process child = {.id = -1, .end = -1};
     grout_gpu__shared *shared = NULL;

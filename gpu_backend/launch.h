@@ -69,7 +69,7 @@ typedef struct grout_gpu_step {
  * The whole launch. All pointers are borrowed during the call. Steps run one after another, once;
  * then the outputs are read; then each timed step is repeated on the same buffers.
  */
-typedef struct grout_gpu_launch {
+typedef struct grout_gpu_job {
     uint32_t device;
     int cc_major, cc_minor;    /* the kernels' architecture: 9, 0 for sm_90a; 0: not checked */
     const void *const *images; /* cubins */
@@ -86,7 +86,7 @@ typedef struct grout_gpu_launch {
     uint32_t timeout_ms;                 /* of everything; 0: GROUT_GPU_TIMEOUT_MS */
     bool (*is_cancelled)(void *payload); /* asked about ten times a second; NULL: never */
     void *payload;
-} grout_gpu_launch;
+} grout_gpu_job;
 
 /* What a thread waited for when the watchdog ended it. Written by the device header. */
 typedef struct grout_gpu_hang {
@@ -131,13 +131,16 @@ typedef struct grout_gpu_outcome {
  *   out-of-memory     on the host or on the device
  *   internal-error    the launch contradicts itself
  * The outcome holds what became known in any case; free it with grout_gpu__outcome_deinit.
+ *
+ * A kernel's printf goes to the child's standard output, whose buffer is a copy of the caller's:
+ * flush that before.
  */
-bool grout_gpu__launch_run(const grout_gpu_launch *launch, grout_gpu_outcome *outcome,
+bool grout_gpu__launch_run(const grout_gpu_job *launch, grout_gpu_outcome *outcome,
                            grout_gpu_error *error);
 void grout_gpu__outcome_deinit(grout_gpu_outcome *outcome);
 
 /* Checks a launch without running it: what grout_gpu__launch_run does first. Needs no GPU. */
-bool grout_gpu__launch_validate(const grout_gpu_launch *launch, grout_gpu_error *error);
+bool grout_gpu__launch_validate(const grout_gpu_job *launch, grout_gpu_error *error);
 
 /* Asks, in a child process too, what GPUs there are: at most count of them. */
 bool grout_gpu__probe_devices(grout_gpu_device *out, uint32_t count, uint32_t *found_out,

@@ -23,7 +23,7 @@ typedef struct prepared_step {
 } prepared_step;
 
 typedef struct child {
-    const grout_gpu_launch *launch;
+    const grout_gpu_job *launch;
     grout_gpu__shared *shared;
     grout_gpu_error *error; /* the shared one */
     grout_gpu_driver driver;
@@ -35,7 +35,7 @@ typedef struct child {
 } child;
 
 static bool allocate_tables(child *c) {
-    const grout_gpu_launch *launch = c->launch;
+    const grout_gpu_job *launch = c->launch;
     c->modules = calloc(launch->image_count + 1, sizeof(grout_cu_module));
     c->buffers = calloc(launch->buffer_count + 1, sizeof *c->buffers);
     const size_t size = (launch->step_count + 1) * sizeof *c->steps;
@@ -48,7 +48,7 @@ static bool allocate_tables(child *c) {
 }
 
 static bool open_device(child *c) {
-    const grout_gpu_launch *launch = c->launch;
+    const grout_gpu_job *launch = c->launch;
     grout_gpu_device *device = &c->shared->device;
     if (!grout_gpu__driver_open(&c->driver, c->error) ||
         !grout_gpu__driver_device_info(&c->driver, launch->device, device, c->error)) {
@@ -213,7 +213,7 @@ static bool time_step(child *c, uint32_t index, const flusher *flush,
 }
 
 static bool time_steps(child *c) {
-    const grout_gpu_launch *launch = c->launch;
+    const grout_gpu_job *launch = c->launch;
     const size_t event_count = 2 * (size_t)launch->timing.repeats;
     flusher flush = {0};
     grout_cu_event *events = calloc(event_count, sizeof(grout_cu_event));
@@ -272,7 +272,7 @@ static void collect_hangs(child *c) {
     }
 }
 
-void grout_gpu__child_launch(const grout_gpu_launch *launch, grout_gpu__shared *shared) {
+void grout_gpu__child_launch(const grout_gpu_job *launch, grout_gpu__shared *shared) {
     child c = {.launch = launch, .shared = shared, .error = &shared->error};
     shared->ok = run_everything(&c);
     if (!shared->ok && shared->error.code == GROUT_DIAG_GPU_FAULT && c.hangs != NULL) {

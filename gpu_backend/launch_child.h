@@ -16,6 +16,9 @@ typedef struct grout_gpu__watchdog {
     uint32_t capacity, reserved;
 } grout_gpu__watchdog;
 
+_Static_assert(sizeof(grout_gpu__watchdog) == 32, "as in the device header");
+_Static_assert(sizeof(grout_gpu_hang) == 48, "as in the device header");
+
 /*
  * Memory that both processes see. The child writes it, the parent reads it once the child has
  * ended, except for step. The pointers lead to more of the same mapping and are equal in both.
@@ -37,7 +40,7 @@ typedef struct grout_gpu__shared {
 } grout_gpu__shared;
 
 /* Runs the launch in this process, which is good for nothing else afterwards. */
-void grout_gpu__child_launch(const grout_gpu_launch *launch, grout_gpu__shared *shared);
+void grout_gpu__child_launch(const grout_gpu_job *launch, grout_gpu__shared *shared);
 void grout_gpu__child_probe(grout_gpu__shared *shared);
 
 #endif

@@ -1,4 +1,5 @@
-/* layout.c - inference of register layouts, one pass over what connects values. */
+/* layout.c - inference of register layouts, one pass over what connects values.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "layout.h"
 
 #include "plan.h"

@@ -4,6 +4,7 @@
  * Two layouts of the catalogue: WG_SPLAT, one value that every lane holds, and WG_STRIDED, runs of
  * vec neighbouring elements dealt out to the 128 lanes in turn. In a strided array of a lane,
  * register r holds the element with the row-major index (r / vec * 128 + lane) * vec + r % vec.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef GROUT_GPU_LAYOUT_H
 #define GROUT_GPU_LAYOUT_H

@@ -1,4 +1,5 @@
-/* manifest.c - what a launch needs beside the code, as JSON: schema grout-launch/1, docs/gpu.md. */
+/* manifest.c - what a launch needs beside the code, as JSON: schema grout-launch/1, docs/gpu.md.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "plan.h"
 
 #include <inttypes.h>

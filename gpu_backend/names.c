@@ -1,5 +1,6 @@
 /* names.c - identifiers of the emitted CUDA: what a kernel's names may not be, and what types are
- * called. */
+ * called.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "plan.h"
 
 #include <inttypes.h>

@@ -1,4 +1,5 @@
-/* plan.c - the plan of a launch: which tensor maps, parameters and barriers a kernel has. */
+/* plan.c - the plan of a launch: which tensor maps, parameters and barriers a kernel has.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "plan.h"
 
 #include <inttypes.h>

@@ -3,6 +3,7 @@
  *
  * The emitter, the manifest, the host launcher and the run all read this one plan, so that the code
  * and whoever calls it cannot disagree.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef GROUT_GPU_PLAN_H
 #define GROUT_GPU_PLAN_H

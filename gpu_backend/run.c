@@ -1,5 +1,5 @@
 /* run.c - a launch of a bound kernel: emission, compilation, buffers, parameters, what came of it.
- */
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "run.h"
 
 /* Until the lower half's own grout_gpu_launch is called what it is here. */

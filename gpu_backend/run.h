@@ -1,4 +1,6 @@
-/* run.h - what compile.c and run.c share. */
+/* run.h - what compile.c and run.c share.
+ * SPDX-License-Identifier: Apache-2.0
+ */
 #ifndef GROUT_GPU_RUN_H
 #define GROUT_GPU_RUN_H
 

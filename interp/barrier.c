@@ -23,6 +23,7 @@ grout_barrier_fact grout_barrier__get_fact(const grout_machine *machine, uint32_
                                .arrivals = plan->arrivals,
                                .arrived = barrier->arrived,
                                .completed = barrier->completed,
+                               .phase_base = barrier->phase_base,
                                .waits = grout_machine__waits(machine, element),
                                .thread_count = machine->plan->shape.thread_count,
                                .has_contribution = barrier->has_contribution != 0,
@@ -147,8 +148,7 @@ static uint32_t open_phase(grout_machine *machine, uint32_t element, uint32_t nu
 static grout_phase_fact get_previous(const grout_machine *machine, uint32_t element,
                                      uint32_t number) {
     const grout_barrier *barrier = grout_machine__barrier(machine, element);
-    grout_phase_fact fact = {.is_complete = barrier->completed >= number,
-                             .number = barrier->phase_base + number};
+    grout_phase_fact fact = {.is_complete = barrier->completed >= number};
     if (fact.is_complete) {
         fact.had_bytes = (barrier->had_bytes >> ((number - 1) & 1) & 1u) != 0;
         fact.completion = grout_machine__snapshot_of(machine, element, number - 1);
@@ -174,6 +174,7 @@ static void publish_arrive(grout_machine *machine, uint32_t thread, const grout_
     event.u.arrive.phase = number;
     event.u.arrive.count = arrival->count;
     event.u.arrive.by_copy = arrival->by_copy;
+    event.u.arrive.phase_base = grout_machine__barrier(machine, arrival->element)->phase_base;
     if (number > 0) {
         event.u.arrive.previous = get_previous(machine, arrival->element, number);
     }

@@ -7,7 +7,7 @@
 
 #define ALIGNMENT 64
 /* From here on the system's zero pages are cheaper than memset: bitmaps are mostly untouched. */
-#define CALLOC_SIZE (1u << 20)
+#define CALLOC_SIZE (1u << 16)
 
 /* The block that malloc gave lies just before the aligned bytes. */
 static void *align(unsigned char *block) {

@@ -163,7 +163,10 @@ static bool find_element(grout_machine *machine, uint32_t thread, const grout_in
     int64_t count = box->plan->rank > 0 ? box->plan->dims[0] : 1;
     if (index < 0 || index >= count) {
         grout_fault fault = {.code = GROUT_DIAG_OUT_OF_BOUNDS, .limit = count};
-        return !refuse(machine, thread, inst, box, fault);
+        if (grout_machine__thread(machine, thread)->is_retry == 0) {
+            refuse(machine, thread, inst, box, fault);
+        }
+        return false;
     }
     *element_out = box->plan->first_element + (uint32_t)index;
     return true;

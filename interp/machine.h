@@ -31,6 +31,8 @@ typedef struct grout_thread {
     uint32_t first_store, last_store; /* async stores in flight, in issue order */
     uint32_t first_unread;            /* the first of them whose source has not been read */
     uint32_t last_pc;        /* of its latest op */
+    uint32_t is_released;    /* the scope it stands at has let it in */
+    uint32_t is_retry;       /* it has tried its op before, and blocked */
 } grout_thread;
 
 /* An mbarrier. Phases complete in order; arrival number j belongs to phase j / arrivals. */
@@ -275,7 +277,8 @@ void grout_machine__fault_undefined(grout_machine *machine, uint32_t thread,
 void grout_machine__begin_cta(grout_machine *machine);
 void grout_machine__end_cta(grout_machine *machine);
 /* The objects of a scope begin or end: bytes uninitialised, barriers fresh. */
-void grout_machine__begin_scope(grout_machine *machine, const grout_scope_plan *scope);
+void grout_machine__begin_scope(grout_machine *machine, const grout_scope_plan *scope,
+                                const grout_inst *inst);
 void grout_machine__end_scope(grout_machine *machine, const grout_scope_plan *scope,
                               uint32_t thread, const grout_inst *inst);
 

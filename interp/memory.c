@@ -71,7 +71,7 @@ grout_box grout_box__resolve(grout_machine *machine, uint32_t thread, const grou
     grout_box box = {.plan = grout_plan__box(machine->plan, inst, index)};
     bool is_undefined = false;
     add_terms(machine, thread, box.plan, box.start, &is_undefined);
-    if (is_undefined) {
+    if (is_undefined && grout_machine__thread(machine, thread)->is_retry == 0) {
         grout_machine__fault_undefined(machine, thread, inst, box.plan->operand,
                                        GROUT_USE_ADDRESS);
     }

@@ -131,35 +131,46 @@ typedef struct capture_walk {
     bool found;
 } capture_walk;
 
+/* A piece of a store or load, walking back: undone, or settled, where nothing newer has settled. */
 static void apply_piece(void *payload, const grout_piece *piece) {
     capture_walk *walk = payload;
-    int64_t address = walk->object + piece->offset;
-    const uint8_t *old = walk->old == NULL ? NULL : walk->old + piece->element * walk->element_bytes;
-    for (int64_t i = 0; i < piece->length; i++) {
-        int64_t at = address + i;
-        if (at < walk->low || at >= walk->high || grout_bits__get(walk->machine->image_settled, at)) {
-            continue;
-        }
-        if (old == NULL) {
-            grout_bits__set(walk->machine->image_settled, at, 1);
-        } else {
-            walk->machine->image[at] = old[i];
-            grout_bits__set(walk->machine->image_stale, at, 1);
+    grout_machine *machine = walk->machine;
+    int64_t first = walk->object + piece->offset, end = first + piece->length;
+    int64_t low = first > walk->low ? first : walk->low;
+    int64_t high = end < walk->high ? end : walk->high;
+    if (low >= high) {
+        return;
+    }
+    if (walk->old == NULL) {
+        grout_bits__set(machine->image_settled, low, high - low);
+        return;
+    }
+    const uint8_t *old = walk->old + piece->element * walk->element_bytes + (low - first);
+    if (!grout_bits__has_any(machine->image_settled, low, high - low)) {
+        memcpy(machine->image + low, old, (size_t)(high - low));
+        grout_bits__set(machine->image_stale, low, high - low);
+        return;
+    }
+    for (int64_t at = low; at < high; at++, old++) {
+        if (!grout_bits__get(machine->image_settled, at)) {
+            machine->image[at] = *old;
+            grout_bits__set(machine->image_stale, at, 1);
         }
     }
 }
 
 static void read_piece(void *payload, const grout_piece *piece) {
     capture_walk *walk = payload;
-    int64_t first = piece->element * walk->element_bytes;
+    const grout_machine *machine = walk->machine;
+    int64_t to = piece->element * walk->element_bytes, from = walk->object + piece->offset;
+    if (!grout_bits__has_any(machine->image_stale, from, piece->length)) {
+        memset(walk->stale + to, 0, (size_t)piece->length);
+        return;
+    }
+    walk->found = true;
+    memcpy(walk->linear + to, machine->image + from, (size_t)piece->length);
     for (int64_t i = 0; i < piece->length; i++) {
-        int64_t at = walk->object + piece->offset + i;
-        bool is_stale = grout_bits__get(walk->machine->image_stale, at);
-        walk->stale[first + i] = is_stale ? 1 : 0;
-        walk->found |= is_stale;
-        if (is_stale) {
-            walk->linear[first + i] = walk->machine->image[at];
-        }
+        walk->stale[to + i] = grout_bits__get(machine->image_stale, from + i) ? 1 : 0;
     }
 }
 

@@ -366,6 +366,16 @@ static bool evaluate(folding *fold, grout_expr_id id) {
     return fold->consts[id] == 0 || convert_const(fold, fold->consts[id], &values[id]);
 }
 
+/* Only a name can lead back to what it is part of. */
+static void report_cycle(folding *fold, const grout_expr *name) {
+    const grout_const *constant = grout_module_get_const(fold->module, name->constant);
+    grout_binding__report(fold->binding, GROUT_DIAG_CONST_CYCLE, name->loc,
+                          "const '%s' is defined through itself",
+                          grout_module_get_string(fold->module, constant->name));
+    grout_diags_note(fold->binding->diags, grout_module_get_place(fold->module, constant->loc),
+                     "its definition");
+}
+
 /* Opens an expr: pushes what it is made of. Returns the new height of the stack. */
 static uint32_t open_expr(folding *fold, grout_expr_id id, uint32_t height) {
     grout_expr_id operands[2];
@@ -374,9 +384,7 @@ static uint32_t open_expr(folding *fold, grout_expr_id id, uint32_t height) {
     fold->states[id] = STATE_OPEN;
     for (uint32_t k = 0; k < count; k++) {
         if (fold->states[operands[k]] == STATE_OPEN) {
-            grout_expr_text text = grout_fold__get_text(fold->module, id);
-            grout_binding__report(fold->binding, GROUT_DIAG_CONST_CYCLE, expr->loc,
-                                  "'%s' is defined through itself", text.chars);
+            report_cycle(fold, expr);
             fold->states[id] = STATE_FAILED;
             return height;
         }

@@ -117,6 +117,19 @@ static bool check_rule(grout_binding *binding, const grout_op *op, grout_loc_id 
     return false;
 }
 
+static void help_cast(grout_binding *binding, const grout_op *op, uint32_t index,
+                      grout_dtype dtype) {
+    const grout_operand *operand = get_operand(binding, op, index);
+    const grout_value *value = operand->kind == GROUT_OPERAND_VALUE
+                                   ? grout_module_get_value(binding->module, operand->id)
+                                   : NULL;
+    bool has_name = value != NULL && value->name != 0;
+    grout_diags_help(binding->diags, "there are no implicit casts: write (cast %s%s : %s)",
+                     has_name ? "%" : "(..)",
+                     has_name ? grout_module_get_string(binding->module, value->name) : "",
+                     get_dtype_text(dtype));
+}
+
 /* The common shape so far and one more operand: scalars go with everything. */
 static bool join_shape(grout_binding *binding, const grout_op *op, uint32_t index,
                        const grout_type *type, grout_type *joined) {
@@ -165,8 +178,7 @@ static bool join_dtypes(grout_binding *binding, const grout_op *op, uint32_t fir
                                   get_dtype_text(types[said].dtype),
                                   grout_infer__get_operand_text(binding, op, k).chars,
                                   get_dtype_text(types[k].dtype));
-            grout_diags_help(binding->diags, "there are no implicit casts: write (cast .. : %s)",
-                             get_dtype_text(types[said].dtype));
+            help_cast(binding, op, k, (grout_dtype)types[said].dtype);
             return false;
         }
     }
@@ -356,14 +368,14 @@ static bool check_store(grout_binding *binding, const grout_op *op) {
         grout_binding__report(binding, GROUT_DIAG_TYPE_MISMATCH, loc,
                               "a store of %s to %s: the element types differ",
                               grout_type__get_text(&value).chars, grout_type__get_text(&ref).chars);
-        grout_diags_help(binding->diags, "there are no implicit casts: write (cast .. : %s)",
-                         get_dtype_text(ref.dtype));
+        help_cast(binding, op, 1, (grout_dtype)ref.dtype);
         return false;
     }
     if (!grout_type__is_same_shape(&ref, &value)) {
         grout_binding__report(binding, GROUT_DIAG_SHAPE_MISMATCH, loc,
-                              "a store of shape %s to a reference of shape %s",
-                              grout_type__get_shape_text(&value).chars,
+                              "a store of %s to a reference of shape %s",
+                              value.rank == 0 ? "one element"
+                                              : grout_type__get_text(&value).chars,
                               grout_type__get_shape_text(&ref).chars);
         if (value.rank == 0) {
             grout_diags_help(binding->diags, "write (broadcast .. : %s%s)", get_dtype_text(ref.dtype),

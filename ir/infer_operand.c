@@ -74,10 +74,16 @@ static void report_view(grout_binding *binding, const grout_operand *operand,
                               "transpose takes each of the dimensions 0 to %d of the reference once",
                               problem->rank - 1);
         break;
-    case GROUT_VIEW_START:
-        grout_binding__report(binding, GROUT_DIAG_BAD_INDEX, loc,
-                              "index %" PRIu32 " does not fit i32", problem->index);
+    case GROUT_VIEW_START: {
+        grout_expr_id expr =
+            grout_module_get_index(module, problem->step, problem->index)->start.id;
+        grout_binding__report(binding, GROUT_DIAG_BAD_INDEX,
+                              grout_module_get_expr(module, expr)->loc,
+                              "'%s' is %" PRId64 ", and an index is an i32",
+                              grout_fold__get_text(module, expr).chars,
+                              binding->bound->expr_values[expr].integer);
         break;
+    }
     case GROUT_VIEW_SIZE: {
         const grout_index *index = grout_module_get_index(module, problem->step, problem->index);
         grout_binding__report(binding, GROUT_DIAG_BAD_INDEX,

@@ -27,10 +27,11 @@ static bool check_yield_count(grout_binding *binding, const grout_op *op, grout_
     grout_loc_id loc =
         yield == NULL ? grout_module_get_block(binding->module, id)->end_loc : yield->loc;
     return grout_binding__report(binding, GROUT_DIAG_BAD_REGION, loc,
-                                 "this body yields %" PRIu32 " values, and the '%s' around it has "
-                                 "%" PRIu32 " results",
-                                 count, grout_op_get_info((grout_opcode)op->opcode)->text,
-                                 op->result_count);
+                                 "this body yields %" PRIu32 " value%s, and the '%s' around it has "
+                                 "%" PRIu32 " result%s",
+                                 count, count == 1 ? "" : "s",
+                                 grout_op_get_info((grout_opcode)op->opcode)->text,
+                                 op->result_count, op->result_count == 1 ? "" : "s");
 }
 
 /* One yielded value against the type that it has to have. */

@@ -15,22 +15,26 @@ void grout_printer__text(const grout_printer *pr, const char *text) {
 
 /* ---- literals -------------------------------------------------------------------------------- */
 
-/* Copies what printf made of a number, with a point where the host's locale has something else. */
-static size_t copy_with_point(char *to, const char *from) {
-    size_t size = 0;
+/* Copies what printf made of a number: with a point where the host's locale has something else, and
+ * an exponent without plus and leading zeros. */
+static void copy_number(char *to, const char *from) {
     bool has_point = false;
+    bool is_at_exponent = false;
     for (; *from != '\0'; from++) {
-        bool is_plain = (*from >= '0' && *from <= '9') || *from == '-' || *from == '+' ||
-                        *from == 'e';
+        bool is_plain = (*from >= '0' && *from <= '9') || *from == '-' || *from == 'e';
+        bool is_padding = is_at_exponent && (*from == '+' || *from == '0');
+        if (is_padding) {
+            continue;
+        }
+        is_at_exponent = *from == 'e' || (is_at_exponent && *from == '-');
         if (is_plain) {
-            to[size++] = *from;
+            *to++ = *from;
         } else if (!has_point) {
-            to[size++] = '.';
+            *to++ = '.';
             has_point = true;
         }
     }
-    to[size] = '\0';
-    return size;
+    *to = '\0';
 }
 
 /* The shortest decimal that reads back as the same number, marked as a float. */
@@ -46,8 +50,8 @@ static void print_float(const grout_printer *pr, double number) {
         (void)snprintf(digits, sizeof digits, "%.*g", precision, number);
         precision++;
     } while (precision <= 17 && strtod(digits, NULL) != number);
-    size_t size = copy_with_point(text, digits);
-    grout_text_add_bytes(pr->out, text, size);
+    copy_number(text, digits);
+    grout_printer__text(pr, text);
     if (strpbrk(text, ".e") == NULL) {
         grout_printer__text(pr, ".0");
     }

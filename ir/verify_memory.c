@@ -49,8 +49,9 @@ static bool check_space(grout_verifying *verifying, const grout_op *op, uint32_t
         return true;
     }
     grout_verifying__report(verifying, GROUT_DIAG_BAD_SPACE, operand->loc,
-                            "'%s' takes a %s array as its %s, and %s is %s", get_text(op),
-                            grout_space_get_text(wanted), index == 0 ? "source" : "destination",
+                            "the %s of '%s' lies in %s, and %s is %s",
+                            index == 0 ? "source" : "destination", get_text(op),
+                            grout_space_get_text(wanted),
                             grout_value__get_text(verifying->module,
                                                   get_base(verifying->module, operand),
                                                   "the reference")
@@ -111,20 +112,21 @@ static void report_tile(index_check *check, grout_loc_id loc, uint32_t dim, cons
 static void check_start(index_check *check, grout_loc_id loc, uint32_t dim, int64_t start,
                         int64_t size) {
     int64_t left = check->sizes[dim];
+    const char *part = check->is_whole[dim] ? "" : "this slice of ";
     if (start >= 0 && start <= left - size) {
         return;
     }
     if (size == 1) {
         grout_verifying__report(check->verifying, GROUT_DIAG_BAD_INDEX, loc,
                                 "index %" PRId64 " lies outside dimension %" PRIu32
-                                " of %s, which has %" PRId64 " elements",
-                                start, dim, check->name, left);
+                                " of %s%s, which has %" PRId64 " elements",
+                                start, dim, part, check->name, left);
         return;
     }
     grout_verifying__report(check->verifying, GROUT_DIAG_BAD_INDEX, loc,
                             "elements %" PRId64 " to %" PRId64 " leave dimension %" PRIu32
-                            " of %s, which has %" PRId64,
-                            start, start + size - 1, dim, check->name, left);
+                            " of %s%s, which has %" PRId64,
+                            start, start + size - 1, dim, part, check->name, left);
 }
 
 /* A TMA box of a gmem array may hang over the end: the rest is zeros, or is not written. */
@@ -259,8 +261,9 @@ void grout_verify__memory(grout_verifying *verifying, grout_op_id id, const grou
         if (effect == NULL) {
             continue;
         }
-        spaces_fit = check_space(verifying, op, k, effect) && spaces_fit;
-        if (effect->access == GROUT_ACCESS_WRITE) {
+        bool fits = check_space(verifying, op, k, effect);
+        spaces_fit = spaces_fit && fits;
+        if (fits && effect->access == GROUT_ACCESS_WRITE) {
             check_direction(verifying, op, k);
         }
         check_indices(verifying, op, k, effect);

@@ -97,8 +97,8 @@ static void check_format(grout_verifying *verifying, const grout_op *op) {
     }
     if (holes != values) {
         grout_verifying__report(verifying, GROUT_DIAG_BAD_FORMAT, operand->loc,
-                                "the format has %" PRIu32 " {} and there are %" PRIu32 " values",
-                                holes, values);
+                                "the format has %" PRIu32 " {} for %" PRIu32 " value%s", holes, values,
+                                values == 1 ? "" : "s");
     }
 }
 

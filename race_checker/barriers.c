@@ -1,5 +1,6 @@
 /*
  * barriers.c - the protocol of barriers, as facts of happens-before.
+ * SPDX-License-Identifier: Apache-2.0
  *
  * The rules (docs/memory_model.md, 'Barriers'), for each pair of phases p, p+1 of an element:
  * (a) every contribution to p+1 knows that p is complete; (b) the completion of p+1, the union of
@@ -9,8 +10,6 @@
  * or the completion came first in this run: a wait that comes after the completion is not known to
  * it. Primary: the contribution to p+1 that breaks (a), else of all its contributions, the last in
  * the source. Related: the wait on p that (b) misses, else of all waits on p, the first in the source.
- *
- * SPDX-License-Identifier: Apache-2.0
  */
 #include "checker.h"
 

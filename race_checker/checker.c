@@ -78,8 +78,8 @@ static bool end_cta(grout_checker *checker, const grout_event *event) {
         checker->ended_words = words;
     }
     checker->ended_ctas[word] |= UINT64_C(1) << event->origin.cta % 64;
-    if (state->smem.pool.peak_bytes > checker->smem_peak) {
-        checker->smem_peak = state->smem.pool.peak_bytes;
+    if (state->smem.slab.peak_bytes > checker->smem_peak) {
+        checker->smem_peak = state->smem.slab.peak_bytes;
     }
     state->is_live = false;
     return true;
@@ -274,9 +274,9 @@ grout_check_summary grout_checker_get_summary(const grout_checker *checker, bool
         summary.dropped_count = totals.dropped_count;
     }
     for (uint32_t i = 0; i < checker->cta_count; i++) {
-        uint64_t peak = checker->ctas[i].smem.pool.peak_bytes;
+        uint64_t peak = checker->ctas[i].smem.slab.peak_bytes;
         smem_peak = peak > smem_peak ? peak : smem_peak;
     }
-    summary.shadow_bytes_peak = checker->gmem.pool.peak_bytes + smem_peak;
+    summary.shadow_bytes_peak = checker->gmem.slab.peak_bytes + smem_peak;
     return summary;
 }

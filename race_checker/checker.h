@@ -2,7 +2,7 @@
  * checker.h - the state of a checker, private to race_checker/.
  *
  * Two parts. The state: shadows, what threads did last, barrier phases, findings; plain data and
- * pools, copied for a snapshot. And what follows from the launch alone: planes, options.
+ * slabs, copied for a snapshot. And what follows from the launch alone: planes, options.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,12 +1,11 @@
 /*
  * finding.h - findings as data: identity, count, and the facts of the occurrence that is shown.
+ * SPDX-License-Identifier: Apache-2.0
  *
  * A finding's identity is (code, primary place, related place). The occurrence shown is the first
  * in the order (CTA, thread, place, iteration) of all that were seen, so it does not depend on the
  * schedule either. Facts hold no pointers: a table of findings is copied with memcpy; only the
  * words of a deadlock, of which a launch has at most one, are text.
- *
- * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef GROUT_RACE_CHECKER_FINDING_H
 #define GROUT_RACE_CHECKER_FINDING_H

@@ -1,12 +1,11 @@
 /*
  * lifetime.c - memory that goes away while an engine still uses it.
+ * SPDX-License-Identifier: Apache-2.0
  *
  * At the end of a scope, and of a CTA, each asynchronous access recorded for its SMEM must be known
  * to be over by some thread: by 'last', the union of what they all know. Of a copy to GMEM only the
  * read side counts: nothing but its source goes away. An access that was overwritten since is not
  * recorded any more; it had to be over then.
- *
- * SPDX-License-Identifier: Apache-2.0
  */
 #include "checker.h"
 

@@ -7,7 +7,7 @@
 enum {
     PIECES_MAX = 24, /* of a leaf; more make it a tree */
     PIECES_FIRST = 7,
-    READERS_MAX = GROUT_POOL_CHUNK_SIZE / sizeof(grout_entry)
+    READERS_MAX = GROUT_SLAB_CHUNK_SIZE / sizeof(grout_entry)
 };
 
 typedef struct piece {
@@ -35,19 +35,19 @@ bool grout_shadow__add_reader(grout_shadow *shadow, grout_region *region, const 
     if (region->reader_count == region->reader_capacity) {
         uint32_t capacity = region->reader_capacity ? region->reader_capacity * 2u : 2u;
         size_t old_size = region->reader_capacity * sizeof *entry;
-        grout_pool_handle readers = 0;
+        grout_slab_handle readers = 0;
         if (capacity > READERS_MAX) {
             grout_shadow__remove_reader(shadow, region, 0);
             return grout_shadow__add_reader(shadow, region, entry);
         }
-        readers = grout_pool__alloc(&shadow->pool, capacity * sizeof *entry);
+        readers = grout_slab__alloc(&shadow->slab, capacity * sizeof *entry);
         if (!readers) {
             return false;
         }
         if (old_size) {
-            memcpy(grout_pool__at(&shadow->pool, readers),
+            memcpy(grout_slab__at(&shadow->slab, readers),
                    grout_shadow__get_readers(shadow, region), old_size);
-            grout_pool__free(&shadow->pool, region->readers, old_size);
+            grout_slab__free(&shadow->slab, region->readers, old_size);
         }
         region->readers = readers;
         region->reader_capacity = (uint16_t)capacity;
@@ -64,7 +64,7 @@ void grout_shadow__remove_reader(grout_shadow *shadow, grout_region *region, uin
 }
 
 static void free_readers(grout_shadow *shadow, grout_region *region) {
-    grout_pool__free(&shadow->pool, region->readers, region->reader_capacity * sizeof(grout_entry));
+    grout_slab__free(&shadow->slab, region->readers, region->reader_capacity * sizeof(grout_entry));
     region->readers = 0;
     region->reader_count = region->reader_capacity = 0;
 }
@@ -75,12 +75,12 @@ static bool clone_region(grout_shadow *shadow, grout_region *copy, const grout_r
     copy->reader_capacity = 0;
     if (region->reader_count) {
         size_t size = region->reader_capacity * sizeof(grout_entry);
-        copy->readers = grout_pool__alloc(&shadow->pool, size);
+        copy->readers = grout_slab__alloc(&shadow->slab, size);
         if (!copy->readers) {
             return false;
         }
         copy->reader_capacity = region->reader_capacity;
-        memcpy(grout_pool__at(&shadow->pool, copy->readers),
+        memcpy(grout_slab__at(&shadow->slab, copy->readers),
                grout_shadow__get_readers(shadow, region), region->reader_count * sizeof(grout_entry));
     }
     return true;
@@ -146,26 +146,26 @@ uint64_t grout_region__hash(const grout_shadow *shadow, const grout_region *regi
 /* ---- leaves ---------------------------------------------------------------------------------- */
 
 static piece *get_pieces(const grout_shadow *shadow, const grout_node *node) {
-    return grout_pool__at(&shadow->pool, node->more);
+    return grout_slab__at(&shadow->slab, node->more);
 }
 
 static bool reserve_pieces(grout_shadow *shadow, grout_node *node, uint32_t count) {
     uint32_t capacity = node->piece_capacity ? node->piece_capacity : PIECES_FIRST;
     size_t old_size = node->piece_capacity * sizeof(piece);
-    grout_pool_handle more = 0;
+    grout_slab_handle more = 0;
     if (count <= node->piece_capacity) {
         return true;
     }
     while (capacity < count) {
         capacity *= 2;
     }
-    more = grout_pool__alloc(&shadow->pool, capacity * sizeof(piece));
+    more = grout_slab__alloc(&shadow->slab, capacity * sizeof(piece));
     if (!more) {
         return false;
     }
     if (old_size) {
-        memcpy(grout_pool__at(&shadow->pool, more), get_pieces(shadow, node), old_size);
-        grout_pool__free(&shadow->pool, node->more, old_size);
+        memcpy(grout_slab__at(&shadow->slab, more), get_pieces(shadow, node), old_size);
+        grout_slab__free(&shadow->slab, node->more, old_size);
     }
     node->more = more;
     node->piece_capacity = (uint16_t)capacity;
@@ -240,7 +240,7 @@ static bool join_pair(grout_shadow *shadow, grout_node *node) {
 }
 
 static void free_pieces(grout_shadow *shadow, grout_node *node) {
-    grout_pool__free(&shadow->pool, node->more, node->piece_capacity * sizeof(piece));
+    grout_slab__free(&shadow->slab, node->more, node->piece_capacity * sizeof(piece));
     node->more = 0;
     node->piece_count = node->piece_capacity = 0;
 }
@@ -288,14 +288,14 @@ static void halve(const grout_rect *bounds, grout_rect halves[2]) {
 
 /* A leaf with too many pieces becomes two leaves. */
 static bool split_leaf(grout_shadow *shadow, grout_node *node, const grout_rect *bounds) {
-    grout_pool_handle handle = grout_pool__alloc(&shadow->pool, 2 * sizeof(grout_node));
+    grout_slab_handle handle = grout_slab__alloc(&shadow->slab, 2 * sizeof(grout_node));
     grout_node *children = NULL;
     piece *pieces = get_pieces(shadow, node);
     grout_rect halves[2];
     if (!handle) {
         return false;
     }
-    children = grout_pool__at(&shadow->pool, handle);
+    children = grout_slab__at(&shadow->slab, handle);
     halve(bounds, halves);
     for (uint32_t side = 0; side < 2; side++) {
         for (uint32_t i = 0; i < node->piece_count; i++) {
@@ -319,14 +319,14 @@ static bool split_leaf(grout_shadow *shadow, grout_node *node, const grout_rect 
 
 /* Two halves that are uniform and equal are one again. */
 static void collapse(grout_shadow *shadow, grout_node *node) {
-    grout_node *children = grout_pool__at(&shadow->pool, node->more);
+    grout_node *children = grout_slab__at(&shadow->slab, node->more);
     if (children[0].kind != GROUT_NODE_UNIFORM || children[1].kind != GROUT_NODE_UNIFORM ||
         !is_same_region(shadow, &children[0].whole, &children[1].whole)) {
         return;
     }
     node->whole = children[0].whole;
     free_readers(shadow, &children[1].whole);
-    grout_pool__free(&shadow->pool, node->more, 2 * sizeof *children);
+    grout_slab__free(&shadow->slab, node->more, 2 * sizeof *children);
     node->more = 0;
     node->kind = GROUT_NODE_UNIFORM;
 }
@@ -356,7 +356,7 @@ static bool access_leaf(grout_shadow *shadow, grout_node *node, const grout_rect
 
 static bool access_halves(grout_shadow *shadow, grout_node *node, const grout_rect *bounds,
                           const grout_rect *part, const grout_visitor *visitor) {
-    grout_node *children = grout_pool__at(&shadow->pool, node->more);
+    grout_node *children = grout_slab__at(&shadow->slab, node->more);
     grout_rect halves[2];
     halve(bounds, halves);
     for (uint32_t side = 0; side < 2; side++) {
@@ -406,7 +406,7 @@ bool grout_node__walk(grout_shadow *shadow, grout_node *node, const grout_rect *
     if (node->kind == GROUT_NODE_LEAF) {
         return walk_leaf(shadow, node, part, visitor);
     }
-    children = grout_pool__at(&shadow->pool, node->more);
+    children = grout_slab__at(&shadow->slab, node->more);
     halve(bounds, halves);
     for (uint32_t side = 0; side < 2; side++) {
         grout_rect inner = grout_rect__clip(part, &halves[side]);

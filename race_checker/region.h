@@ -16,7 +16,7 @@ typedef enum grout_node_kind {
 
 typedef struct grout_node {
     grout_region whole;
-    grout_pool_handle more;
+    grout_slab_handle more;
     uint16_t piece_count, piece_capacity;
     uint8_t kind; /* grout_node_kind */
 } grout_node;

@@ -23,7 +23,7 @@ bool grout_shadow__init(grout_shadow *shadow, uint32_t plane_count) {
 }
 
 void grout_shadow__deinit(grout_shadow *shadow) {
-    grout_pool__deinit(&shadow->pool);
+    grout_slab__deinit(&shadow->slab);
     grout_check__free(shadow->planes);
     memset(shadow, 0, sizeof *shadow);
 }
@@ -37,7 +37,7 @@ void grout_shadow__set_plane(grout_shadow *shadow, uint32_t plane, uint64_t size
 }
 
 void grout_shadow__reset(grout_shadow *shadow) {
-    grout_pool__reset(&shadow->pool);
+    grout_slab__reset(&shadow->slab);
     for (uint32_t i = 0; i < shadow->plane_count; i++) {
         shadow->planes[i].pages = 0;
     }
@@ -45,7 +45,7 @@ void grout_shadow__reset(grout_shadow *shadow) {
 
 bool grout_shadow__copy(grout_shadow *copy, const grout_shadow *shadow) {
     memcpy(copy->planes, shadow->planes, shadow->plane_count * sizeof *shadow->planes);
-    return grout_pool__copy(&copy->pool, &shadow->pool);
+    return grout_slab__copy(&copy->slab, &shadow->slab);
 }
 
 grout_run grout_shadow__get_run(const grout_shadow *shadow, uint32_t plane, const grout_rect *rect) {
@@ -97,24 +97,24 @@ static void choose_cells(grout_plane *plane, const grout_rect *first) {
 }
 
 static grout_node *find_cell(grout_shadow *shadow, grout_plane *plane, uint32_t index, bool make) {
-    grout_pool_handle *pages = NULL;
-    grout_pool_handle *page = NULL;
+    grout_slab_handle *pages = NULL;
+    grout_slab_handle *page = NULL;
     if (!plane->pages) {
         plane->pages =
-            make ? grout_pool__alloc(&shadow->pool, plane->page_count * sizeof *pages) : 0;
+            make ? grout_slab__alloc(&shadow->slab, plane->page_count * sizeof *pages) : 0;
         if (!plane->pages) {
             return NULL;
         }
     }
-    pages = grout_pool__at(&shadow->pool, plane->pages);
+    pages = grout_slab__at(&shadow->slab, plane->pages);
     page = &pages[index / NODES_PER_PAGE];
     if (!*page) {
-        *page = make ? grout_pool__alloc(&shadow->pool, NODES_PER_PAGE * sizeof(grout_node)) : 0;
+        *page = make ? grout_slab__alloc(&shadow->slab, NODES_PER_PAGE * sizeof(grout_node)) : 0;
         if (!*page) {
             return NULL;
         }
     }
-    return (grout_node *)grout_pool__at(&shadow->pool, *page) + index % NODES_PER_PAGE;
+    return (grout_node *)grout_slab__at(&shadow->slab, *page) + index % NODES_PER_PAGE;
 }
 
 static grout_rect get_cell_bounds(const grout_plane *plane, uint32_t down, uint32_t across) {

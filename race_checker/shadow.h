@@ -1,5 +1,6 @@
 /*
  * shadow.h - what was last done to each byte, kept by regions that adapt to the accesses.
+ * SPDX-License-Identifier: Apache-2.0
  *
  * The simple model: each byte has a record, its last write and the reads since. The shadow keeps
  * one record for as many bytes as share it. A *plane* is an object, or several that share bytes,
@@ -8,14 +9,12 @@
  * two divisions and no allocation. An access of part of a cell splits its record into rectangles,
  * down to single bytes; many rectangles make a tree; equal neighbours are joined again.
  * tests/unit/check_shadow.c compares all this with the simple model.
- *
- * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef GROUT_RACE_CHECKER_SHADOW_H
 #define GROUT_RACE_CHECKER_SHADOW_H
 
 #include "grout/observe.h"
-#include "pool.h"
+#include "slab.h"
 
 enum {
     GROUT_ENTRY_PRESENT = 1,
@@ -41,7 +40,7 @@ typedef struct grout_entry {
 /* The record of a region: the last write, if any, and the reads since, one for each component. */
 typedef struct grout_region {
     grout_entry write;
-    grout_pool_handle readers; /* array of grout_entry */
+    grout_slab_handle readers; /* array of grout_entry */
     uint16_t reader_count;
     uint16_t reader_capacity;
 } grout_region;
@@ -61,11 +60,11 @@ typedef struct grout_plane {
     uint32_t row_phase, column_phase; /* the first cell starts this much before the plane */
     uint32_t cells_across, cells_down;
     uint32_t page_count;
-    grout_pool_handle pages; /* array of handles of pages of nodes */
+    grout_slab_handle pages; /* array of handles of pages of nodes */
 } grout_plane;
 
 typedef struct grout_shadow {
-    grout_pool pool;
+    grout_slab slab;
     grout_plane *planes;
     uint32_t plane_count;
 } grout_shadow;
@@ -102,7 +101,7 @@ grout_run grout_shadow__get_run(const grout_shadow *shadow, uint32_t plane, cons
 
 static inline grout_entry *grout_shadow__get_readers(const grout_shadow *shadow,
                                                      const grout_region *region) {
-    return region->readers ? grout_pool__at(&shadow->pool, region->readers) : NULL;
+    return region->readers ? grout_slab__at(&shadow->slab, region->readers) : NULL;
 }
 /* The region's last write becomes entry; its reads are forgotten. */
 void grout_shadow__set_write(grout_region *region, const grout_entry *entry);

@@ -34,17 +34,16 @@ GROUT_DEVICE grout_u32 grout_warp() { return __shfl_sync(0xffffffffu, threadIdx.
 GROUT_DEVICE grout_u32 grout_thread() { return grout_warp() / 4; }
 GROUT_DEVICE grout_u32 grout_lane() { return threadIdx.x % 128; }
 
-// One lane of the converged warp: the same in every call (the lowest on H200).
+// One lane of the converged warp: the same in every call (the lowest on H200). The lane that
+// issues a thread's copies and arrives for it is found where it is needed, by
+// 'if (warp % 4 == 0 && grout_elect())' with warp = grout_warp(): ptxas then sees that one lane is
+// left, while behind a stored or returned bool each copy becomes a loop over lanes.
 GROUT_DEVICE bool grout_elect() {
     grout_u32 elected;
     asm volatile("{ .reg .pred p; .reg .b32 r; elect.sync r|p, 0xffffffff; selp.b32 %0, 1, 0, p; }"
                  : "=r"(elected));
     return elected != 0;
 }
-// The lane that issues a thread's copies and arrives for it. Better written out where it is used,
-// 'if (warp % 4 == 0 && grout_elect())' with warp = grout_warp(): ptxas then sees that one lane is
-// left, while behind a stored or returned bool each copy becomes a loop over lanes.
-GROUT_DEVICE bool grout_issuer() { return grout_warp() % 4 == 0 && grout_elect(); }
 
 // ---- SMEM ---------------------------------------------------------------------------------------
 

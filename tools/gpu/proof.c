@@ -59,14 +59,14 @@ static int64_t run_small(proof_tools *t, const proof_variant *v, uint32_t x, uin
     const grout_gpu_step step = proof_make_add(v, x, y, params);
     grout_gpu_compiled compiled = proof_compile_variant(t, v, x, y);
     const void *image = compiled.image;
-    const grout_gpu_launch launch = {.cc_major = 9,
-                                     .images = &image,
-                                     .image_count = 1,
-                                     .buffers = buffers,
-                                     .buffer_count = 3,
-                                     .steps = &step,
-                                     .step_count = 1,
-                                     .timeout_ms = 60000};
+    const grout_gpu_job launch = {.cc_major = 9,
+                                  .images = &image,
+                                  .image_count = 1,
+                                  .buffers = buffers,
+                                  .buffer_count = 3,
+                                  .steps = &step,
+                                  .step_count = 1,
+                                  .timeout_ms = 60000};
     int64_t bad = -1;
     if (grout_gpu__launch_run(&launch, outcome, error)) {
         bad = 0;
@@ -158,13 +158,13 @@ static void prove_fault(proof_tools *t) {
                                      .shape = {.grid = {1, 1, 1}, .block = {32, 1, 1}},
                                      .params = &param,
                                      .param_count = i == 0 ? 0 : 1};
-        const grout_gpu_launch launch = {.images = &image,
-                                         .image_count = 1,
-                                         .buffers = &buffer,
-                                         .buffer_count = 1,
-                                         .steps = &step,
-                                         .step_count = 1,
-                                         .timeout_ms = 4000};
+        const grout_gpu_job launch = {.images = &image,
+                                      .image_count = 1,
+                                      .buffers = &buffer,
+                                      .buffer_count = 1,
+                                      .steps = &step,
+                                      .step_count = 1,
+                                      .timeout_ms = 4000};
         grout_gpu_outcome outcome;
         grout_gpu_error error = {0};
         const double start = proof_seconds();

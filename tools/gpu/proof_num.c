@@ -338,14 +338,14 @@ void proof_num(proof_tools *t, bool compile_only) {
          .params = cast_params,
          .param_count = 3},
     };
-    const grout_gpu_launch launch = {.cc_major = 9,
-                                     .images = &image,
-                                     .image_count = 1,
-                                     .buffers = buffers,
-                                     .buffer_count = 5,
-                                     .steps = steps,
-                                     .step_count = 2,
-                                     .timeout_ms = 30000};
+    const grout_gpu_job launch = {.cc_major = 9,
+                                  .images = &image,
+                                  .image_count = 1,
+                                  .buffers = buffers,
+                                  .buffer_count = 5,
+                                  .steps = steps,
+                                  .step_count = 2,
+                                  .timeout_ms = 30000};
     grout_gpu_outcome outcome = {0};
     grout_gpu_error error = {0};
     if (compile_only) {

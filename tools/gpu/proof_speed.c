@@ -172,15 +172,15 @@ static bool run_plan(proof_tools *t, plan *p, grout_gpu_outcome *outcome) {
          .output = p->bad,
          .fill = {.pattern = 0, .pattern_size = 4}},
     };
-    const grout_gpu_launch launch = {.cc_major = 9,
-                                     .images = p->images,
-                                     .image_count = p->variant_count + 1,
-                                     .buffers = buffers,
-                                     .buffer_count = 4,
-                                     .steps = p->steps,
-                                     .step_count = p->step_count,
-                                     .timing = {.warm_up = WARM_UP, .repeats = REPEATS},
-                                     .timeout_ms = 240000};
+    const grout_gpu_job launch = {.cc_major = 9,
+                                  .images = p->images,
+                                  .image_count = p->variant_count + 1,
+                                  .buffers = buffers,
+                                  .buffer_count = 4,
+                                  .steps = p->steps,
+                                  .step_count = p->step_count,
+                                  .timing = {.warm_up = WARM_UP, .repeats = REPEATS},
+                                  .timeout_ms = 240000};
     grout_gpu_error error = {0};
     const bool ok = grout_gpu__launch_run(&launch, outcome, &error);
     char detail[1200];

@@ -39,20 +39,20 @@ static grout_gpu_step make_step(const char *kernel) {
                             .param_count = 4};
 }
 
-static grout_gpu_launch make_launch(const grout_gpu_step *steps, uint32_t count) {
-    return (grout_gpu_launch){.cc_major = 9,
-                              .images = images,
-                              .image_count = 1,
-                              .buffers = buffers,
-                              .buffer_count = 3,
-                              .steps = steps,
-                              .step_count = count,
-                              .timeout_ms = 10000};
+static grout_gpu_job make_launch(const grout_gpu_step *steps, uint32_t count) {
+    return (grout_gpu_job){.cc_major = 9,
+                           .images = images,
+                           .image_count = 1,
+                           .buffers = buffers,
+                           .buffer_count = 3,
+                           .steps = steps,
+                           .step_count = count,
+                           .timeout_ms = 10000};
 }
 
 START_TEST(outputs_come_back) {
     const grout_gpu_step step = make_step("add");
-    const grout_gpu_launch launch = make_launch(&step, 1);
+    const grout_gpu_job launch = make_launch(&step, 1);
     grout_gpu_outcome outcome;
     grout_gpu_error error = {0};
     for (int i = 0; i < COUNT; i++) {
@@ -76,7 +76,7 @@ START_TEST(timed_steps_have_times) {
     grout_gpu_step steps[] = {make_step("add"), make_step("add")};
     steps[1].is_timed = true;
     steps[1].shape.cluster[0] = 2;
-    grout_gpu_launch launch = make_launch(steps, 2);
+    grout_gpu_job launch = make_launch(steps, 2);
     grout_gpu_outcome outcome;
     grout_gpu_error error = {0};
     launch.timing.warm_up = 2;
@@ -110,7 +110,7 @@ START_TEST(failures_have_their_code) {
     step.image = failures[_i].image;
     step.params = watchdog_param;
     step.param_count = 1;
-    grout_gpu_launch launch = make_launch(&step, 1);
+    grout_gpu_job launch = make_launch(&step, 1);
     grout_gpu_outcome outcome;
     grout_gpu_error error = {0};
     launch.image_count = failures[_i].image + 1;
@@ -132,7 +132,7 @@ END_TEST
 
 START_TEST(the_failing_step_is_named) {
     grout_gpu_step steps[] = {make_step("add"), make_step("fault"), make_step("add")};
-    const grout_gpu_launch launch = make_launch(steps, 3);
+    const grout_gpu_job launch = make_launch(steps, 3);
     grout_gpu_outcome outcome;
     grout_gpu_error error = {0};
     ck_assert(!grout_gpu__launch_run(&launch, &outcome, &error));
@@ -148,7 +148,7 @@ static bool cancel_soon(void *payload) {
 
 START_TEST(a_launch_can_be_cancelled) {
     const grout_gpu_step step = make_step("spin");
-    grout_gpu_launch launch = make_launch(&step, 1);
+    grout_gpu_job launch = make_launch(&step, 1);
     grout_gpu_outcome outcome;
     grout_gpu_error error = {0};
     int count = 0;
@@ -162,7 +162,7 @@ END_TEST
 
 START_TEST(other_devices_are_refused) {
     const grout_gpu_step step = make_step("add");
-    grout_gpu_launch launch = make_launch(&step, 1);
+    grout_gpu_job launch = make_launch(&step, 1);
     grout_gpu_outcome outcome;
     grout_gpu_error error = {0};
     launch.cc_major = 10;
@@ -188,7 +188,7 @@ START_TEST(contradictions_are_found_before) {
     grout_gpu_step step = make_step("other");
     step.params = &map;
     step.param_count = 1;
-    const grout_gpu_launch launch = make_launch(&step, 1);
+    const grout_gpu_job launch = make_launch(&step, 1);
     grout_gpu_error error = {0};
     ck_assert_msg(grout_gpu__launch_validate(&launch, &error), "%s", error.text);
     map.map.dims[1] = 51; /* one row more than the buffer has */

@@ -1,0 +1,166 @@
+/*
+ * exec_control.c - loops, branches, scopes, ends.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "exec.h"
+
+#include <string.h>
+
+static void move_values(grout_machine *machine, uint32_t thread, const grout_inst *inst) {
+    const grout_move *moves = grout_pool__at(&machine->plan->moves, inst->first_move);
+    for (uint32_t i = 0; i < inst->move_count; i++) {
+        const grout_slot *from = &moves[i].from, *to = &moves[i].to;
+        bool is_undefined = grout_slot__is_undefined(machine, thread, from);
+        memmove(grout_slot__data(machine, thread, to), grout_slot__data(machine, thread, from),
+                (size_t)to->count * to->element_bytes);
+        if (is_undefined && to->is_array) {
+            memmove(grout_slot__mask(machine, thread, to), grout_slot__mask(machine, thread, from),
+                    to->count);
+        }
+        grout_slot__set_undefined(machine, thread, to, is_undefined);
+    }
+}
+
+static void jump(grout_machine *machine, uint32_t thread, uint32_t target) {
+    grout_machine__thread(machine, thread)->pc = target;
+}
+
+static void set_index(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+                      int64_t value) {
+    int32_t index = (int32_t)value;
+    memcpy(grout_slot__data(machine, thread, &inst->result), &index, sizeof index);
+    grout_slot__set_undefined(machine, thread, &inst->result, false);
+}
+
+/* Low, high and step as slots; then the carries' initial values as moves. */
+grout_outcome grout_exec_for(grout_machine *machine, uint32_t thread, const grout_inst *inst) {
+    grout_loop_state *loop = &grout_machine__loops(machine, thread)[inst->loop_depth];
+    bool is_undefined = false;
+    int64_t bounds[3];
+    for (uint32_t i = 0; i < 3; i++) {
+        const grout_slot *slot = grout_plan__slot(machine->plan, inst, i);
+        bounds[i] = grout_slot__get_integer(machine, thread, slot);
+        is_undefined |= grout_slot__is_undefined(machine, thread, slot);
+    }
+    if (is_undefined) {
+        grout_machine__fault_undefined(machine, thread, inst, 0, GROUT_USE_BRANCH);
+    }
+    *loop = (grout_loop_state){bounds[0], bounds[1], bounds[2]};
+    move_values(machine, thread, inst);
+    if (loop->index >= loop->high || loop->step <= 0) {
+        jump(machine, thread, inst->target);
+    } else {
+        set_index(machine, thread, inst, loop->index);
+    }
+    return GROUT_OUTCOME_NEXT;
+}
+
+grout_outcome grout_exec_next(grout_machine *machine, uint32_t thread, const grout_inst *inst) {
+    grout_loop_state *loop = &grout_machine__loops(machine, thread)[inst->loop_depth - 1];
+    loop->index += loop->step;
+    if (loop->index < loop->high) {
+        set_index(machine, thread, inst, loop->index);
+        jump(machine, thread, inst->target);
+    }
+    return GROUT_OUTCOME_NEXT;
+}
+
+grout_outcome grout_exec_if(grout_machine *machine, uint32_t thread, const grout_inst *inst) {
+    const grout_slot *slot = grout_plan__slot(machine->plan, inst, 0);
+    if (grout_slot__is_undefined(machine, thread, slot)) {
+        grout_machine__fault_undefined(machine, thread, inst, 0, GROUT_USE_BRANCH);
+    }
+    if (*grout_slot__data(machine, thread, slot) == 0) {
+        jump(machine, thread, inst->target);
+    }
+    return GROUT_OUTCOME_NEXT;
+}
+
+grout_outcome grout_exec_yield(grout_machine *machine, uint32_t thread, const grout_inst *inst) {
+    move_values(machine, thread, inst);
+    if (inst->target != 0) {
+        jump(machine, thread, inst->target);
+    }
+    return GROUT_OUTCOME_NEXT;
+}
+
+/* Objects of the CTA exist from its beginning. */
+grout_outcome grout_exec_scratch(grout_machine *machine, uint32_t thread, const grout_inst *inst) {
+    (void)machine;
+    (void)thread;
+    (void)inst;
+    return GROUT_OUTCOME_NEXT;
+}
+
+/* All threads have come to the scope: a block barrier, and its objects begin. */
+static void meet(grout_machine *machine, const grout_scope_plan *scope, const grout_inst *inst) {
+    const grout_plan *plan = machine->plan;
+    if (grout_machine__wants(machine, GROUT_EVENT_BLOCK_BARRIER)) {
+        grout_event event;
+        memset(&event, 0, sizeof event);
+        event.kind = GROUT_EVENT_BLOCK_BARRIER;
+        event.origin.op = inst->op;
+        grout_machine__publish_cta(machine, &event);
+    }
+    if (machine->has_clocks) {
+        grout_order__meet(&plan->shape, grout_machine__clocks(machine, 0), machine->clock_scratch);
+    }
+    grout_machine__begin_scope(machine, scope, inst);
+    for (uint32_t i = 0; i < plan->shape.thread_count; i++) {
+        grout_thread *other = grout_machine__thread(machine, i);
+        other->state = GROUT_THREAD_RUNNABLE;
+        other->is_released = 1;
+    }
+}
+
+grout_outcome grout_exec_scoped(grout_machine *machine, uint32_t thread, const grout_inst *inst) {
+    const grout_scope_plan *scope = grout_plan__scope(machine->plan, inst->scope);
+    grout_thread *own = grout_machine__thread(machine, thread);
+    if (!scope->is_collective) {
+        grout_machine__begin_scope(machine, scope, inst);
+        return GROUT_OUTCOME_NEXT;
+    }
+    if (own->is_released == 0) {
+        own->state = GROUT_THREAD_BLOCKED_SCOPE;
+        own->scope = inst->scope;
+        for (uint32_t i = 0; i < machine->plan->shape.thread_count; i++) {
+            const grout_thread *other = grout_machine__thread(machine, i);
+            if (other->state != GROUT_THREAD_BLOCKED_SCOPE || other->scope != inst->scope) {
+                return GROUT_OUTCOME_BLOCKED;
+            }
+        }
+        meet(machine, scope, inst);
+    }
+    own->is_released = 0;
+    return GROUT_OUTCOME_NEXT;
+}
+
+grout_outcome grout_exec_leave(grout_machine *machine, uint32_t thread, const grout_inst *inst) {
+    const grout_scope_plan *scope = grout_plan__scope(machine->plan, inst->scope);
+    grout_cta *cta = grout_machine__cta(machine);
+    if (scope->is_collective) {
+        cta->scopes_left++;
+        if (cta->scopes_left < machine->plan->shape.thread_count) {
+            return GROUT_OUTCOME_NEXT;
+        }
+        cta->scopes_left = 0;
+    }
+    grout_machine__end_scope(machine, scope, thread, inst);
+    return GROUT_OUTCOME_NEXT;
+}
+
+grout_outcome grout_exec_exit(grout_machine *machine, uint32_t thread, const grout_inst *inst) {
+    grout_thread *own = grout_machine__thread(machine, thread);
+    (void)inst;
+    own->state = GROUT_THREAD_EXITED;
+    grout_machine__cta(machine)->exited++;
+    if (grout_machine__wants(machine, GROUT_EVENT_THREAD_EXIT)) {
+        grout_clocks clocks;
+        const grout_inst *last = grout_plan__inst(machine->plan, own->last_pc);
+        grout_event event =
+            grout_machine__event(machine, GROUT_EVENT_THREAD_EXIT, thread, last, &clocks);
+        grout_machine__publish(machine, &event);
+    }
+    return GROUT_OUTCOME_EXIT;
+}

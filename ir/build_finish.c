@@ -1,0 +1,222 @@
+/* build_finish.c - what a built module still needs to be a text: names that mean what was meant.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "builder.h"
+
+#include "nesting.h"
+#include "scope.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct resolving {
+    grout_builder *b;
+    grout_module *module;
+    grout_nesting nesting;
+    grout_scope scope;
+    grout_table used;     /* by string: the kernel that has a value of this name (uint32_t) */
+    uint32_t next_number; /* of the kernel */
+} resolving;
+
+/* ---- numbers --------------------------------------------------------------------------------- */
+
+static bool is_used(const resolving *r, grout_string_id name, grout_kernel_id kernel) {
+    return name < r->used.count && *GROUT_TABLE_AT(r->used, uint32_t, name) == kernel;
+}
+
+static void set_used(resolving *r, grout_string_id name, grout_kernel_id kernel) {
+    if (name >= r->used.count && grout_table__add(&r->used, name + 1 - r->used.count) == 0) {
+        r->module->failed = true;
+        return;
+    }
+    *GROUT_TABLE_AT(r->used, uint32_t, name) = kernel;
+}
+
+/* Gives a value without a name the next number that names nothing in the kernel. */
+static void number_value(resolving *r, grout_value_id id, grout_kernel_id kernel) {
+    if (GROUT_TABLE_AT(r->module->values, grout_value, id)->name != 0) {
+        return;
+    }
+    grout_string_id name;
+    do {
+        char digits[16];
+        int size = snprintf(digits, sizeof digits, "%u", (unsigned)r->next_number++);
+        name = grout_module__intern(r->module, digits, (size_t)size);
+    } while (is_used(r, name, kernel) && !r->module->failed);
+    GROUT_TABLE_AT(r->module->values, grout_value, id)->name = name;
+}
+
+static bool may_nest(const resolving *r, grout_op_id id, const grout_op *op) {
+    return op->result_count == 1 && op->block_count == 0 && op->opcode != GROUT_OP_SCRATCH &&
+           op->first_result < r->b->nestable.count &&
+           *GROUT_TABLE_AT(r->b->nestable, uint8_t, op->first_result) != 0 &&
+           grout_nesting__is_nested(&r->nesting, id);
+}
+
+static void number_block_args(resolving *r, const grout_block *block) {
+    for (uint32_t i = 0; i < block->arg_count; i++) {
+        number_value(r, block->first_arg + i, block->kernel);
+    }
+}
+
+/* In the order of the text: arguments, then the operations and their bodies. Depth is bounded by
+ * the builder. */
+static void number_block(resolving *r, grout_block_id id) {
+    grout_block block = *grout_module_get_block(r->module, id);
+    number_block_args(r, &block);
+    /* What was built while inline was off never nests, so it has its number before nesting is
+     * worked out; a number given afterwards takes nothing away from what nests. */
+    for (grout_op_id at = block.first; at != 0;) {
+        const grout_op *op = grout_module_get_op(r->module, at);
+        bool is_open = op->result_count == 1 && op->first_result < r->b->nestable.count &&
+                       *GROUT_TABLE_AT(r->b->nestable, uint8_t, op->first_result) != 0;
+        for (uint32_t i = 0; !is_open && i < op->result_count; i++) {
+            number_value(r, op->first_result + i, block.kernel);
+        }
+        at = op->next;
+    }
+    grout_nesting__mark_block(&r->nesting, id, GROUT_BUILD_NESTED_MAX);
+    for (grout_op_id at = block.first; at != 0;) {
+        grout_op op = *grout_module_get_op(r->module, at);
+        for (uint32_t i = 0; !may_nest(r, at, &op) && i < op.result_count; i++) {
+            number_value(r, op.first_result + i, block.kernel);
+        }
+        for (uint32_t i = 0; i < op.block_count; i++) {
+            number_block(r, op.first_block + i);
+        }
+        at = op.next;
+    }
+}
+
+/* Notes the names that the kernel's values have been given. */
+static void note_names(resolving *r, const grout_block *block) {
+    for (uint32_t i = 0; i < block->arg_count; i++) {
+        set_used(r, grout_module_get_value(r->module, block->first_arg + i)->name, block->kernel);
+    }
+    for (grout_op_id at = block->first; at != 0;) {
+        const grout_op *op = grout_module_get_op(r->module, at);
+        for (uint32_t i = 0; i < op->result_count; i++) {
+            set_used(r, grout_module_get_value(r->module, op->first_result + i)->name,
+                     block->kernel);
+        }
+        for (uint32_t i = 0; i < op->block_count; i++) {
+            note_names(r, grout_module_get_block(r->module, op->first_block + i));
+        }
+        at = op->next;
+    }
+}
+
+/* ---- names ----------------------------------------------------------------------------------- */
+
+static bool bind_values(resolving *r, grout_value_id first, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        grout_string_id name = grout_module_get_value(r->module, first + i)->name;
+        if (name == 0) {
+            continue;
+        }
+        if (grout_scope__is_in_block(&r->scope, name)) {
+            return grout_builder__error(r->b, "two values of one block have the name '%%%s'",
+                                        grout_module_get_string(r->module, name));
+        }
+        grout_scope__bind(&r->scope, name, first + i);
+    }
+    return true;
+}
+
+/* In the text the name of a value must stand for it where it is used. */
+static bool check_use(resolving *r, grout_value_id id) {
+    const grout_value *value = grout_module_get_value(r->module, id);
+    bool is_nested = value->name == 0 && value->kind == GROUT_VALUE_RESULT &&
+                     grout_nesting__is_nested(&r->nesting, value->op);
+    if (is_nested || (value->name != 0 && grout_scope__find(&r->scope, value->name) == id)) {
+        return true;
+    }
+    return grout_builder__error(r->b, "value '%%%s' is used where it is not visible: outside its "
+                                      "block or kernel, before it is built, or hidden by another "
+                                      "value of its name",
+                                grout_module_get_string(r->module, value->name));
+}
+
+static bool check_ref(resolving *r, const grout_ref *ref) {
+    bool ok = check_use(r, ref->base);
+    for (uint32_t i = 0; ok && i < ref->step_count; i++) {
+        const grout_ref_step *step = grout_module_get_ref_step(r->module, ref, i);
+        for (uint32_t n = 0; ok && n < step->count; n++) {
+            const grout_operand *start = &grout_module_get_index(r->module, step, n)->start;
+            ok = start->kind != GROUT_OPERAND_VALUE || check_use(r, start->id);
+        }
+    }
+    return ok;
+}
+
+static bool check_operands(resolving *r, const grout_op *op) {
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < op->operand_count; i++) {
+        const grout_operand *operand = grout_module_get_operand(r->module, op, i);
+        if (operand->kind == GROUT_OPERAND_VALUE) {
+            ok = check_use(r, operand->id);
+        } else if (operand->kind == GROUT_OPERAND_REF) {
+            ok = check_ref(r, grout_module_get_ref(r->module, operand->id));
+        }
+    }
+    return ok;
+}
+
+static bool check_block(resolving *r, grout_block_id id) {
+    const grout_block *block = grout_module_get_block(r->module, id);
+    bool ok = bind_values(r, block->first_arg, block->arg_count);
+    for (grout_op_id at = block->first; ok && at != 0;) {
+        const grout_op *op = grout_module_get_op(r->module, at);
+        r->b->loc = op->loc;
+        ok = check_operands(r, op);
+        for (uint32_t i = 0; ok && i < op->block_count; i++) {
+            uint32_t mark = grout_scope__enter(&r->scope);
+            ok = check_block(r, op->first_block + i);
+            grout_scope__leave(&r->scope, mark);
+        }
+        ok = ok && bind_values(r, op->first_result, op->result_count);
+        at = op->next;
+    }
+    return ok;
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
+static bool resolve_kernel(resolving *r, grout_kernel_id id) {
+    const grout_kernel *kernel = grout_module_get_kernel(r->module, id);
+    r->next_number = 0;
+    bool ok = true;
+    note_names(r, grout_module_get_block(r->module, kernel->body));
+    for (uint32_t i = 0; i < kernel->param_count; i++) {
+        set_used(r,
+                 grout_module_get_value(r->module,
+                                        grout_module_get_param(r->module, kernel, i)->value)
+                     ->name,
+                 id);
+    }
+    uint32_t mark = grout_scope__enter(&r->scope);
+    for (uint32_t i = 0; ok && i < kernel->param_count; i++) {
+        grout_value_id value = grout_module_get_param(r->module, kernel, i)->value;
+        number_value(r, value, id);
+        ok = bind_values(r, value, 1);
+    }
+    number_block(r, kernel->body);
+    ok = ok && check_block(r, kernel->body);
+    grout_scope__leave(&r->scope, mark);
+    return ok;
+}
+
+bool grout_builder__resolve(grout_builder *b) {
+    resolving r = {.b = b, .module = b->module};
+    bool ok = grout_nesting__init(&r.nesting, b->module);
+    ok = grout_scope__init(&r.scope) && ok;
+    ok = grout_table__init(&r.used, sizeof(uint32_t)) && ok;
+    b->module->failed |= !ok;
+    for (grout_kernel_id i = 1; ok && i < b->module->kernels.count; i++) {
+        ok = resolve_kernel(&r, i);
+    }
+    b->module->failed |= r.nesting.failed || r.scope.failed;
+    grout_nesting__deinit(&r.nesting);
+    grout_scope__deinit(&r.scope);
+    grout_table__deinit(&r.used);
+    return ok && !b->module->failed;
+}

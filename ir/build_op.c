@@ -1,0 +1,358 @@
+/* build_op.c - operands, references and operations without regions.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "builder.h"
+
+#include <string.h>
+
+/* ---- values and operands --------------------------------------------------------------------- */
+
+grout_operand grout_value_operand(grout_value_id value) {
+    return (grout_operand){.kind = GROUT_OPERAND_VALUE, .id = value};
+}
+
+grout_operand grout_expr_operand(grout_expr_id expr) {
+    return (grout_operand){.kind = GROUT_OPERAND_EXPR, .id = expr};
+}
+
+grout_build_index grout_index_all(void) {
+    return (grout_build_index){.kind = GROUT_INDEX_ALL};
+}
+
+grout_build_index grout_index_at(grout_operand start) {
+    return (grout_build_index){.kind = GROUT_INDEX_AT, .start = start};
+}
+
+grout_build_index grout_index_slice(grout_operand start, grout_expr_id size) {
+    return (grout_build_index){.kind = GROUT_INDEX_SLICE, .start = start, .size = size};
+}
+
+bool grout_builder__name_values(grout_builder *b, grout_value_id first, uint32_t count,
+                                const char *const *names) {
+    for (uint32_t i = 0; i < count; i++) {
+        if (names == NULL || names[i] == NULL) {
+            continue;
+        }
+        grout_string_id name = grout_builder__name(b, names[i], "a value");
+        if (name == 0) {
+            return false;
+        }
+        GROUT_TABLE_AT(b->module->values, grout_value, first + i)->name = name;
+    }
+    return true;
+}
+
+static bool check_value(grout_builder *b, grout_value_id value) {
+    return (value != 0 && value < b->module->values.count) ||
+           grout_builder__error(b, "there is no value %u", (unsigned)value);
+}
+
+grout_value_id grout_build_name(grout_builder *builder, grout_value_id value, const char *name) {
+    if (!grout_builder__is_ok(builder) || !check_value(builder, value) ||
+        !grout_builder__name_values(builder, value, 1, &name)) {
+        return 0;
+    }
+    return value;
+}
+
+bool grout_builder__check_operand(grout_builder *b, grout_operand *operand) {
+    operand->loc = b->loc;
+    switch ((grout_operand_kind)operand->kind) {
+    case GROUT_OPERAND_VALUE:
+        return check_value(b, operand->id);
+    case GROUT_OPERAND_EXPR:
+        return grout_builder__check_expr(b, operand->id);
+    case GROUT_OPERAND_REF:
+        return (operand->id != 0 && operand->id < b->module->refs.count) ||
+               grout_builder__error(b, "there is no reference %u", (unsigned)operand->id);
+    case GROUT_OPERAND_NONE:
+    case GROUT_OPERAND_STRING:
+    case GROUT_OPERAND_AXIS:
+        break;
+    }
+    return grout_builder__error(b, "an operand is neither a value nor an expression nor a reference");
+}
+
+/* ---- references ------------------------------------------------------------------------------ */
+
+static grout_operand no_operand(void) {
+    return (grout_operand){0};
+}
+
+/* Adds a reference with the steps of another (0: none) and one more. */
+static grout_operand add_ref(grout_builder *b, grout_value_id base, grout_ref_id old,
+                             const grout_ref_step *step) {
+    grout_module *module = b->module;
+    uint32_t count = grout_module_get_ref(module, old)->step_count;
+    grout_ref ref = {.base = base, .step_count = count + 1, .loc = b->loc};
+    ref.first_step = grout_table__add(&module->ref_steps, count + 1);
+    grout_ref_id id = grout_table__push(&module->refs, &ref);
+    if (ref.first_step == 0 || id == 0) {
+        module->failed = true;
+        return no_operand();
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        const grout_ref *from = grout_module_get_ref(module, old);
+        *GROUT_TABLE_AT(module->ref_steps, grout_ref_step, ref.first_step + i) =
+            *grout_module_get_ref_step(module, from, i);
+    }
+    *GROUT_TABLE_AT(module->ref_steps, grout_ref_step, ref.first_step + count) = *step;
+    return (grout_operand){GROUT_OPERAND_REF, id, b->loc};
+}
+
+static bool add_index(grout_builder *b, const grout_build_index *from) {
+    grout_index index = {.kind = from->kind, .start = from->start, .size = from->size};
+    if (index.kind != GROUT_INDEX_ALL) {
+        if (index.start.kind == GROUT_OPERAND_REF) {
+            return grout_builder__error(b, "an index is a reference; load it first");
+        }
+        if (!grout_builder__check_operand(b, &index.start)) {
+            return false;
+        }
+    }
+    if (index.kind == GROUT_INDEX_SLICE && !grout_builder__check_expr(b, index.size)) {
+        return false;
+    }
+    b->module->failed |= grout_table__push(&b->module->indices, &index) == 0;
+    return !b->module->failed;
+}
+
+grout_operand grout_build_ref(grout_builder *builder, grout_value_id base, uint32_t count,
+                              const grout_build_index *indices) {
+    if (!grout_builder__is_ok(builder) || !check_value(builder, base)) {
+        return no_operand();
+    }
+    if (count == 0) {
+        return grout_value_operand(base);
+    }
+    if (count > GROUT_RANK_MAX) {
+        (void)grout_builder__error(builder, "more than %d indices", GROUT_RANK_MAX);
+        return no_operand();
+    }
+    grout_ref_step step = {.kind = GROUT_REF_INDEX,
+                           .count = (uint8_t)count,
+                           .first = builder->module->indices.count,
+                           .loc = builder->loc};
+    for (uint32_t i = 0; i < count; i++) {
+        if (!add_index(builder, &indices[i])) {
+            return no_operand();
+        }
+    }
+    return add_ref(builder, base, 0, &step);
+}
+
+grout_operand grout_build_transpose(grout_builder *builder, grout_operand ref, uint32_t rank,
+                                    const uint32_t *permutation) {
+    if (!grout_builder__is_ok(builder) || !grout_builder__check_operand(builder, &ref)) {
+        return no_operand();
+    }
+    if (rank == 0 || rank > GROUT_RANK_MAX || ref.kind == GROUT_OPERAND_EXPR) {
+        (void)grout_builder__error(builder, "transpose is for references of 1 to %d dimensions",
+                                   GROUT_RANK_MAX);
+        return no_operand();
+    }
+    grout_index indices[GROUT_RANK_MAX];
+    for (uint32_t i = 0; i < rank; i++) {
+        indices[i] = (grout_index){.kind = GROUT_INDEX_ALL,
+                                   .size = grout_build_int(builder, permutation[i])};
+    }
+    grout_module *module = builder->module;
+    grout_ref_step step = {.kind = GROUT_REF_TRANSPOSE,
+                           .count = (uint8_t)rank,
+                           .first = grout_table__add(&module->indices, rank),
+                           .loc = builder->loc};
+    if (!grout_builder__is_ok(builder) || step.first == 0) {
+        module->failed |= step.first == 0;
+        return no_operand();
+    }
+    memcpy(GROUT_TABLE_AT(module->indices, grout_index, step.first), indices,
+           rank * sizeof indices[0]);
+    bool is_ref = ref.kind == GROUT_OPERAND_REF;
+    grout_value_id base = is_ref ? grout_module_get_ref(module, ref.id)->base : ref.id;
+    return add_ref(builder, base, is_ref ? ref.id : 0, &step);
+}
+
+/* ---- operations ------------------------------------------------------------------------------ */
+
+grout_op_id grout_builder__add_op(grout_builder *b, grout_new_op *new_op, uint32_t result_count) {
+    grout_module *module = b->module;
+    if (module->ops.count > GROUT_OPS_MAX) {
+        (void)grout_builder__error(b, "more than %u operations", GROUT_OPS_MAX);
+        return 0;
+    }
+    const grout_op *last = grout_module_get_op(
+        module, grout_module_get_block(module, b->block)->last);
+    if (last->opcode == GROUT_OP_YIELD) {
+        (void)grout_builder__error(b, "an operation behind 'yield'");
+        return 0;
+    }
+    new_op->loc = b->loc;
+    new_op->parent = b->block;
+    grout_op_id id = grout_module__add_op(module, new_op);
+    if (id != 0 && result_count > 0) {
+        grout_value_id first = grout_module__add_results(module, id, result_count);
+        uint32_t missing = module->values.count - b->nestable.count;
+        module->failed |= grout_table__add(&b->nestable, missing) == 0;
+        if (!module->failed) {
+            *GROUT_TABLE_AT(b->nestable, uint8_t, first) = b->is_inline;
+        }
+    }
+    return module->failed ? 0 : id;
+}
+
+/* What an operand must be, by its letter in the form. */
+static bool check_letter(grout_builder *b, const grout_op_info *info, char letter,
+                         const grout_operand *operand) {
+    bool is_value = operand->kind == GROUT_OPERAND_VALUE;
+    bool is_expr = operand->kind == GROUT_OPERAND_EXPR;
+    bool is_ref = operand->kind == GROUT_OPERAND_REF;
+    bool ok = false;
+    switch (letter) {
+    case 'v':
+    case 's':
+    case '*':
+        ok = is_value || is_expr;
+        break;
+    case 'r':
+    case 'b':
+        ok = is_value || is_ref;
+        break;
+    case 'k':
+        ok = is_expr;
+        break;
+    default:
+        break;
+    }
+    return ok || grout_builder__error(b, "an operand of '%s' is of the wrong kind", info->text);
+}
+
+/* The operand that text stands for: a string, or an axis. */
+static bool get_text_operand(grout_builder *b, const grout_op_info *info, const char *text,
+                             grout_operand *operand) {
+    if (text == NULL) {
+        return grout_builder__error(b, "'%s' needs a text", info->text);
+    }
+    operand->loc = b->loc;
+    if (info->operands[0] == 't') {
+        operand->kind = GROUT_OPERAND_STRING;
+        operand->id = grout_builder__string(b, text);
+        return grout_builder__is_ok(b);
+    }
+    const grout_kernel *kernel = grout_module_get_kernel(b->module, b->kernel);
+    operand->kind = GROUT_OPERAND_AXIS;
+    for (uint32_t i = 0; i < kernel->axis_count; i++) {
+        if (strcmp(grout_module_get_string(b->module, kernel->axes[i].name), text) == 0) {
+            operand->id = i + 1;
+        }
+    }
+    return operand->id != 0 || grout_builder__error(b, "the kernel has no axis '%.64s'", text);
+}
+
+/* Fills operands from the arguments and checks them against the form. */
+static bool get_operands(grout_builder *b, const grout_op_info *info,
+                         const grout_build_op_args *args, grout_table *operands) {
+    const char *letters = info->operands;
+    grout_operand operand = {0};
+    if (letters[0] == 't' || letters[0] == 'x') {
+        if (!get_text_operand(b, info, args->text, &operand)) {
+            return false;
+        }
+        b->module->failed |= grout_table__push(operands, &operand) == 0;
+        letters++;
+    }
+    uint32_t wanted = (uint32_t)strcspn(letters, "*");
+    bool has_rest = letters[wanted] == '*';
+    if (args->operand_count < wanted || (args->operand_count > wanted && !has_rest)) {
+        return grout_builder__error(b, "'%s' takes %u operands, not %u", info->text,
+                                    (unsigned)wanted, (unsigned)args->operand_count);
+    }
+    for (uint32_t i = 0; i < args->operand_count; i++) {
+        operand = args->operands[i];
+        if (!grout_builder__check_operand(b, &operand) ||
+            !check_letter(b, info, i < wanted ? letters[i] : '*', &operand)) {
+            return false;
+        }
+        b->module->failed |= grout_table__push(operands, &operand) == 0;
+    }
+    return !b->module->failed;
+}
+
+static bool get_attrs(grout_builder *b, const grout_op_info *info, const grout_build_op_args *args,
+                      grout_attr_value *attrs, uint8_t *count) {
+    if ((args->attrs & ~info->attrs) != 0) {
+        return grout_builder__error(b, "'%s' does not take one of its attributes", info->text);
+    }
+    for (int i = 0; i < GROUT_ATTR_COUNT; i++) {
+        if ((args->attrs >> i & 1) == 0) {
+            continue;
+        }
+        attrs[*count] = (grout_attr_value){.attr = (uint8_t)i, .loc = b->loc};
+        if (grout_attr_get_info((grout_attr)i)->takes_integer) {
+            attrs[*count].expr = args->attr_value;
+            if (!grout_builder__check_expr(b, args->attr_value)) {
+                return false;
+            }
+        }
+        (*count)++;
+    }
+    return true;
+}
+
+static bool get_type(grout_builder *b, const grout_op_info *info, const grout_build_op_args *args,
+                     uint32_t *type_out) {
+    if (!info->typed) {
+        return true;
+    }
+    bool is_known =
+        args->type_dtype > GROUT_DTYPE_NONE && args->type_dtype < GROUT_DTYPE_COUNT;
+    if (!is_known || !grout_builder__check_exprs(b, args->type_rank, args->type_dims)) {
+        return grout_builder__error(b, "'%s' needs a type", info->text);
+    }
+    grout_written_type type = {.dtype = (uint8_t)args->type_dtype,
+                               .rank = (uint8_t)args->type_rank,
+                               .is_array = args->type_dims != NULL};
+    for (uint32_t i = 0; i < args->type_rank; i++) {
+        type.dims[i] = args->type_dims[i];
+    }
+    *type_out = grout_table__push(&b->module->types, &type);
+    b->module->failed |= *type_out == 0;
+    return true;
+}
+
+static bool may_be_built(grout_builder *b, const grout_op_info *info) {
+    if (!grout_builder__is_in_kernel(b)) {
+        return false;
+    }
+    if (info->form == GROUT_FORM_NONE || info->form == GROUT_FORM_FOR ||
+        info->form == GROUT_FORM_IF || info->form == GROUT_FORM_SCOPED ||
+        info->form == GROUT_FORM_SCRATCH) {
+        return grout_builder__error(b, "'%s' has a function of its own", info->text);
+    }
+    return info->form != GROUT_FORM_YIELD || b->regions.count > 1 ||
+           grout_builder__error(b, "'yield' outside of a region");
+}
+
+grout_value_id grout_build_op(grout_builder *builder, grout_opcode opcode,
+                              const grout_build_op_args *args) {
+    if (!grout_builder__is_ok(builder)) {
+        return 0;
+    }
+    const grout_op_info *info =
+        grout_op_get_info(opcode < GROUT_OP_COUNT ? opcode : GROUT_OP_NONE);
+    grout_attr_value attrs[GROUT_ATTR_COUNT];
+    grout_new_op new_op = {.opcode = opcode, .attrs = attrs};
+    grout_table operands;
+    if (!grout_table__init(&operands, sizeof(grout_operand))) {
+        builder->module->failed = true;
+        return 0;
+    }
+    grout_op_id id = 0;
+    if (may_be_built(builder, info) && get_operands(builder, info, args, &operands) &&
+        get_attrs(builder, info, args, attrs, &new_op.attr_count) &&
+        get_type(builder, info, args, &new_op.written_type)) {
+        new_op.operands = GROUT_TABLE_AT(operands, grout_operand, 1);
+        new_op.operand_count = operands.count - 1;
+        id = grout_builder__add_op(builder, &new_op, info->results);
+    }
+    grout_table__deinit(&operands);
+    return id != 0 ? grout_module_get_op(builder->module, id)->first_result : 0;
+}

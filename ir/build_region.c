@@ -1,0 +1,284 @@
+/* build_region.c - objects, and the operations that have regions.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "builder.h"
+
+#include <string.h>
+
+static grout_build_region *get_innermost(grout_builder *b) {
+    return GROUT_TABLE_AT(b->regions, grout_build_region, b->regions.count - 1);
+}
+
+static grout_opcode get_opcode(const grout_builder *b, grout_op_id op) {
+    return (grout_opcode)grout_module_get_op(b->module, op)->opcode;
+}
+
+/* ---- objects --------------------------------------------------------------------------------- */
+
+static void copy_exprs(grout_expr_id *to, uint32_t count, const grout_expr_id *from) {
+    for (uint32_t i = 0; i < count; i++) {
+        to[i] = from[i];
+    }
+}
+
+bool grout_builder__object(grout_builder *b, const grout_build_object *from, grout_object *to) {
+    bool is_barrier = from->kind == GROUT_OBJECT_BARRIER;
+    if (!grout_builder__check_exprs(b, from->rank, from->dims) ||
+        !grout_builder__check_exprs(b, from->tile_rank, from->tile) ||
+        !grout_builder__check_exprs(b, from->transpose_rank, from->transpose) ||
+        (from->swizzle != 0 && !grout_builder__check_expr(b, from->swizzle)) ||
+        (from->arrivals != 0 && !grout_builder__check_expr(b, from->arrivals))) {
+        return false;
+    }
+    if (is_barrier && from->rank != 1) {
+        return grout_builder__error(b, "an array of barriers has one dimension");
+    }
+    if (is_barrier && (from->tile_rank > 0 || from->swizzle != 0 || from->transpose_rank > 0)) {
+        return grout_builder__error(b, "barriers have no tile, swizzle or transpose");
+    }
+    bool has_dtype = from->dtype > GROUT_DTYPE_NONE && from->dtype < GROUT_DTYPE_COUNT;
+    if (!is_barrier && (!has_dtype || from->arrivals != 0)) {
+        return grout_builder__error(b, "an array has an element type and no arrivals");
+    }
+    *to = (grout_object){.kind = (uint8_t)from->kind,
+                         .space = GROUT_SPACE_SMEM,
+                         .loc = b->loc,
+                         .tile_rank = (uint8_t)from->tile_rank,
+                         .swizzle = from->swizzle,
+                         .transpose_rank = (uint8_t)from->transpose_rank,
+                         .arrivals = from->arrivals};
+    to->type.dtype = (uint8_t)(is_barrier ? GROUT_DTYPE_NONE : from->dtype);
+    to->type.rank = (uint8_t)from->rank;
+    to->type.is_array = true;
+    copy_exprs(to->type.dims, from->rank, from->dims);
+    copy_exprs(to->tile, from->tile_rank, from->tile);
+    copy_exprs(to->transpose, from->transpose_rank, from->transpose);
+    return true;
+}
+
+grout_value_id grout_build_scratch(grout_builder *builder, const char *name,
+                                   const grout_build_object *object) {
+    grout_object made;
+    if (!grout_builder__is_ok(builder) || !grout_builder__is_in_kernel(builder) ||
+        !grout_builder__object(builder, object, &made)) {
+        return 0;
+    }
+    grout_new_op new_op = {.opcode = GROUT_OP_SCRATCH};
+    grout_op_id op = grout_builder__add_op(builder, &new_op, 1);
+    if (op == 0) {
+        return 0;
+    }
+    made.value = grout_module_get_op(builder->module, op)->first_result;
+    (void)grout_module__add_object(builder->module, &made);
+    return grout_builder__name_values(builder, made.value, 1, &name) ? made.value : 0;
+}
+
+/* ---- regions --------------------------------------------------------------------------------- */
+
+/* Appends an operation with regions and goes into its first. */
+static grout_op_id begin_region(grout_builder *b, grout_new_op *new_op) {
+    if (b->regions.count > GROUT_NESTING_MAX - 1) {
+        (void)grout_builder__error(b, "blocks nest deeper than %d", GROUT_NESTING_MAX);
+        return 0;
+    }
+    grout_op_id id = grout_builder__add_op(b, new_op, 0);
+    if (id == 0) {
+        return 0;
+    }
+    grout_block_id first = grout_module_get_op(b->module, id)->first_block;
+    for (uint32_t i = 0; i < new_op->block_count; i++) {
+        grout_block *block = GROUT_TABLE_AT(b->module->blocks, grout_block, first + i);
+        block->loc = b->loc;
+        block->end_loc = b->loc;
+    }
+    grout_build_region region = {id, first};
+    b->module->failed |= grout_table__push(&b->regions, &region) == 0;
+    b->block = first;
+    return b->module->failed ? 0 : id;
+}
+
+/* low, high, step (1 if it is none) and the first values of the carries. */
+static bool add_loop_operands(grout_builder *b, const grout_operand bounds[3], uint32_t count,
+                              const grout_operand *inits, grout_table *operands) {
+    for (uint32_t i = 0; i < count + 3; i++) {
+        grout_operand operand = i < 3 ? bounds[i] : inits[i - 3];
+        if (i == 2 && operand.kind == GROUT_OPERAND_NONE) {
+            operand = grout_expr_operand(grout_build_int(b, 1));
+        }
+        if (!grout_builder__check_operand(b, &operand)) {
+            return false;
+        }
+        if (operand.kind == GROUT_OPERAND_REF) {
+            return grout_builder__error(b, "a bound or carried value is a reference; load it first");
+        }
+        if (i == 2 && operand.kind != GROUT_OPERAND_EXPR) {
+            return grout_builder__error(b, "the step of a loop is a constant expression");
+        }
+        b->module->failed |= grout_table__push(operands, &operand) == 0;
+    }
+    return !b->module->failed;
+}
+
+grout_value_id grout_build_for(grout_builder *builder, const char *index_name, grout_operand low,
+                               grout_operand high, grout_operand step, uint32_t carry_count,
+                               const char *const *carry_names, const grout_operand *carry_inits) {
+    grout_operand bounds[3] = {low, high, step};
+    grout_table operands;
+    if (!grout_builder__is_ok(builder) || !grout_builder__is_in_kernel(builder)) {
+        return 0;
+    }
+    if (!grout_table__init(&operands, sizeof(grout_operand))) {
+        builder->module->failed = true;
+        return 0;
+    }
+    grout_op_id id = 0;
+    if (add_loop_operands(builder, bounds, carry_count, carry_inits, &operands)) {
+        grout_new_op new_op = {.opcode = GROUT_OP_FOR,
+                               .operands = GROUT_TABLE_AT(operands, grout_operand, 1),
+                               .operand_count = operands.count - 1,
+                               .block_count = 1};
+        id = begin_region(builder, &new_op);
+    }
+    grout_table__deinit(&operands);
+    grout_value_id first = id == 0 ? 0
+                                   : grout_module__add_block_args(builder->module, builder->block,
+                                                                  GROUT_VALUE_BLOCK_ARG,
+                                                                  carry_count + 1);
+    if (first == 0 || !grout_builder__name_values(builder, first, 1, &index_name) ||
+        !grout_builder__name_values(builder, first + 1, carry_count, carry_names)) {
+        return 0;
+    }
+    return first;
+}
+
+grout_value_id grout_build_carry(grout_builder *builder, uint32_t index) {
+    if (!grout_builder__is_ok(builder)) {
+        return 0;
+    }
+    for (uint32_t i = builder->regions.count; i-- > 1;) {
+        const grout_build_region *region =
+            GROUT_TABLE_AT(builder->regions, grout_build_region, i);
+        const grout_block *block = grout_module_get_block(builder->module, region->block);
+        if (get_opcode(builder, region->op) == GROUT_OP_FOR && index + 1 < block->arg_count) {
+            return block->first_arg + 1 + index;
+        }
+        if (get_opcode(builder, region->op) == GROUT_OP_FOR) {
+            break;
+        }
+    }
+    (void)grout_builder__error(builder, "the loop has no carried value %u", (unsigned)index);
+    return 0;
+}
+
+void grout_build_if(grout_builder *builder, grout_operand condition) {
+    if (!grout_builder__is_ok(builder) || !grout_builder__is_in_kernel(builder) ||
+        !grout_builder__check_operand(builder, &condition)) {
+        return;
+    }
+    if (condition.kind == GROUT_OPERAND_REF) {
+        (void)grout_builder__error(builder, "a condition is a reference; load it first");
+        return;
+    }
+    grout_new_op new_op = {.opcode = GROUT_OP_IF,
+                           .operands = &condition,
+                           .operand_count = 1,
+                           .block_count = 2};
+    grout_op_id id = begin_region(builder, &new_op);
+    GROUT_TABLE_AT(builder->module->ops, grout_op, id)->block_count = id != 0 ? 1 : 0;
+}
+
+void grout_build_else(grout_builder *builder) {
+    if (!grout_builder__is_ok(builder)) {
+        return;
+    }
+    grout_build_region *region = get_innermost(builder);
+    grout_op *op = GROUT_TABLE_AT(builder->module->ops, grout_op, region->op);
+    if (op->opcode != GROUT_OP_IF || op->block_count != 1) {
+        (void)grout_builder__error(builder, "'else' without an 'if' in front of it");
+        return;
+    }
+    op->block_count = 2;
+    region->block = op->first_block + 1;
+    builder->block = region->block;
+}
+
+void grout_build_scoped(grout_builder *builder, bool collective, uint32_t object_count,
+                        const char *const *names, const grout_build_object *objects,
+                        grout_value_id *values_out) {
+    for (uint32_t i = 0; i < object_count; i++) {
+        values_out[i] = 0;
+    }
+    if (!grout_builder__is_ok(builder) || !grout_builder__is_in_kernel(builder)) {
+        return;
+    }
+    if (object_count == 0) {
+        (void)grout_builder__error(builder, "a scope without objects");
+        return;
+    }
+    grout_attr_value attr = {.attr = GROUT_ATTR_COLLECTIVE, .loc = builder->loc};
+    grout_new_op new_op = {.opcode = GROUT_OP_SCOPED,
+                           .attrs = &attr,
+                           .attr_count = collective ? 1 : 0,
+                           .block_count = 1};
+    grout_value_id first = 0;
+    if (begin_region(builder, &new_op) != 0) {
+        first = grout_module__add_block_args(builder->module, builder->block, GROUT_VALUE_OBJECT,
+                                             object_count);
+    }
+    for (uint32_t i = 0; first != 0 && i < object_count; i++) {
+        grout_object object;
+        if (!grout_builder__object(builder, &objects[i], &object)) {
+            return;
+        }
+        object.value = first + i;
+        (void)grout_module__add_object(builder->module, &object);
+        values_out[i] = first + i;
+    }
+    if (first != 0) {
+        (void)grout_builder__name_values(builder, first, object_count, names);
+    }
+}
+
+/* ---- ends ------------------------------------------------------------------------------------ */
+
+/* How many values the region's body yields, all its blocks alike; false after a report. */
+static bool count_yields(grout_builder *b, grout_op_id id, uint32_t *count_out) {
+    const grout_op *op = grout_module_get_op(b->module, id);
+    for (uint32_t i = 0; i < op->block_count; i++) {
+        const grout_block *block = grout_module_get_block(b->module, op->first_block + i);
+        const grout_op *last = grout_module_get_op(b->module, block->last);
+        uint32_t count = last->opcode == GROUT_OP_YIELD ? last->operand_count : 0;
+        if (i > 0 && count != *count_out) {
+            return grout_builder__error(b, "the two bodies of an 'if' yield %u and %u values",
+                                        (unsigned)*count_out, (unsigned)count);
+        }
+        *count_out = count;
+    }
+    uint32_t carries = op->opcode == GROUT_OP_FOR ? op->operand_count - 3 : *count_out;
+    return *count_out == carries ||
+           grout_builder__error(b, "a loop with %u carried values yields %u", (unsigned)carries,
+                                (unsigned)*count_out);
+}
+
+grout_value_id grout_build_end(grout_builder *builder, uint32_t yield_count,
+                               const grout_operand *yields) {
+    if (!grout_builder__is_ok(builder)) {
+        return 0;
+    }
+    if (builder->regions.count <= 1) {
+        (void)grout_builder__error(builder, "there is no region to end");
+        return 0;
+    }
+    if (yield_count > 0) {
+        grout_build_op_args args = {.operands = yields, .operand_count = yield_count};
+        (void)grout_build_op(builder, GROUT_OP_YIELD, &args);
+    }
+    grout_op_id id = get_innermost(builder)->op;
+    uint32_t result_count = 0;
+    if (!grout_builder__is_ok(builder) || !count_yields(builder, id, &result_count)) {
+        return 0;
+    }
+    builder->regions.count--;
+    builder->block = grout_module_get_op(builder->module, id)->parent;
+    return result_count == 0 ? 0
+                             : grout_module__add_results(builder->module, id, result_count);
+}

@@ -1,0 +1,441 @@
+/* builder.c - the builder's life, its mistakes, constants, kernels and objects.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "builder.h"
+
+#include "alloc.h"
+#include "lexer.h"
+#include "parser.h"
+#include "utf8.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- life ------------------------------------------------------------------------------------ */
+
+grout_builder *grout_builder_new(const char *name) {
+    grout_builder *b = grout__calloc(1, sizeof *b);
+    if (b == NULL) {
+        return NULL;
+    }
+    b->module = grout_module__new();
+    b->diags = grout_diags_new();
+    bool ok = b->module != NULL && b->diags != NULL;
+    ok = grout_table__init(&b->regions, sizeof(grout_build_region)) && ok;
+    ok = grout_table__init(&b->nestable, sizeof(uint8_t)) && ok;
+    ok = grout_table__init(&b->expr_depth, sizeof(uint8_t)) && ok;
+    if (!ok) {
+        grout_builder_free(b);
+        return NULL;
+    }
+    grout_builder_here(b, name, 0);
+    return b;
+}
+
+void grout_builder_free(grout_builder *builder) {
+    if (builder == NULL) {
+        return;
+    }
+    grout_module_free(builder->module);
+    grout_diags_free(builder->diags);
+    grout_table__deinit(&builder->regions);
+    grout_table__deinit(&builder->nestable);
+    grout_table__deinit(&builder->expr_depth);
+    grout__free(builder);
+}
+
+grout_module *grout_builder_finish(grout_builder *builder, grout_diags *diags) {
+    if (builder == NULL) {
+        (void)grout_diags_add_oom(diags);
+        return NULL;
+    }
+    if (grout_builder__is_ok(builder) && builder->kernel != 0) {
+        (void)grout_builder__error(builder, "kernel '@%s' is not ended",
+                                   grout_module_get_string(
+                                       builder->module,
+                                       grout_module_get_kernel(builder->module, builder->kernel)
+                                           ->name));
+    }
+    grout_module *module = NULL;
+    if (grout_builder__is_ok(builder) && grout_builder__resolve(builder) &&
+        grout_builder__is_ok(builder)) {
+        module = builder->module;
+        builder->module = NULL;
+    } else if (grout_diags_count(builder->diags) > 0 && !builder->module->failed) {
+        const grout_diag *diag = grout_diags_get(builder->diags, 0);
+        (void)grout_diags_add(diags, diag->code, diag->place, "%s", diag->message);
+    } else {
+        (void)grout_diags_add_oom(diags);
+    }
+    grout_builder_free(builder);
+    return module;
+}
+
+bool grout_builder__is_ok(grout_builder *b) {
+    if (b == NULL) {
+        return false;
+    }
+    b->has_failed = b->has_failed || b->module->failed;
+    return !b->has_failed;
+}
+
+bool grout_builder__error(grout_builder *b, const char *format, ...) {
+    if (!b->has_failed) {
+        va_list arguments;
+        va_start(arguments, format);
+        (void)grout_diags_add_list(b->diags, GROUT_DIAG_BUILDER,
+                                   grout_module_get_place(b->module, b->loc), format, arguments);
+        va_end(arguments);
+        b->has_failed = true;
+    }
+    return false;
+}
+
+void grout_builder_here(grout_builder *builder, const char *file, uint32_t line) {
+    grout_builder_at(builder, (grout_loc){.line = line, .kind = GROUT_LOC_C}, file);
+}
+
+void grout_builder_at(grout_builder *builder, grout_loc loc, const char *file) {
+    if (!grout_builder__is_ok(builder)) {
+        return;
+    }
+    loc.file = grout_module__intern(builder->module, file != NULL ? file : "",
+                                    file != NULL ? strlen(file) : 0);
+    builder->loc = grout_module__add_loc(builder->module, &loc);
+}
+
+void grout_builder_inline(grout_builder *builder, bool on) {
+    if (builder != NULL) {
+        builder->is_inline = on;
+    }
+}
+
+/* ---- names and texts ------------------------------------------------------------------------- */
+
+grout_string_id grout_builder__name(grout_builder *b, const char *name, const char *what) {
+    size_t size = name != NULL ? strlen(name) : 0;
+    bool is_number = size > 0 && size <= GROUT_NAME_MAX && strspn(name, "0123456789") == size;
+    bool may_be_number = strcmp(what, "a value") == 0;
+    if (!grout_lexer__is_name(name, size) && !(is_number && may_be_number)) {
+        (void)grout_builder__error(b, "'%.64s' cannot name %s", size > 0 ? name : "", what);
+        return 0;
+    }
+    return grout_module__intern(b->module, name, size);
+}
+
+grout_string_id grout_builder__string(grout_builder *b, const char *text) {
+    size_t size = text != NULL ? strlen(text) : 0;
+    for (size_t at = 0; at < size;) {
+        size_t length = grout_utf8__length(text + at, size - at);
+        bool is_control = ((unsigned char)text[at] < 0x20 && strchr("\n\t", text[at]) == NULL) ||
+                          text[at] == 0x7f;
+        if (length == 0 || is_control) {
+            (void)grout_builder__error(b, "a text is not UTF-8, or has control characters");
+            return 0;
+        }
+        at += length;
+    }
+    return grout_module__intern(b->module, text, size);
+}
+
+/* ---- constant expressions -------------------------------------------------------------------- */
+
+static grout_expr_id add_expr(grout_builder *b, grout_expr *expr, uint32_t depth) {
+    if (!grout_builder__is_ok(b)) {
+        return 0;
+    }
+    if (depth > GROUT_BUILD_EXPR_DEPTH_MAX) {
+        (void)grout_builder__error(b, "a constant expression of more than %d operators on one another",
+                                   GROUT_BUILD_EXPR_DEPTH_MAX);
+        return 0;
+    }
+    expr->loc = b->loc;
+    uint8_t depth_byte = (uint8_t)depth;
+    grout_expr_id id = grout_module__add_expr(b->module, expr);
+    b->module->failed |= grout_table__push(&b->expr_depth, &depth_byte) == 0;
+    return b->module->failed ? 0 : id;
+}
+
+static uint32_t get_depth(const grout_builder *b, grout_expr_id expr) {
+    return *GROUT_TABLE_AT(b->expr_depth, uint8_t, expr);
+}
+
+bool grout_builder__check_expr(grout_builder *b, grout_expr_id expr) {
+    return (expr != 0 && expr < b->module->exprs.count) ||
+           grout_builder__error(b, "there is no expression %u", (unsigned)expr);
+}
+
+bool grout_builder__check_exprs(grout_builder *b, uint32_t count, const grout_expr_id *exprs) {
+    if (count > GROUT_RANK_MAX) {
+        return grout_builder__error(b, "more than %d dimensions", GROUT_RANK_MAX);
+    }
+    if (count > 0 && exprs == NULL) {
+        return grout_builder__error(b, "dimensions are missing");
+    }
+    bool ok = true;
+    for (uint32_t i = 0; i < count; i++) {
+        ok = ok && grout_builder__check_expr(b, exprs[i]);
+    }
+    return ok;
+}
+
+grout_expr_id grout_build_int(grout_builder *builder, int64_t value) {
+    grout_expr expr = {.kind = GROUT_EXPR_INT, .u.integer = value};
+    return add_expr(builder, &expr, 1);
+}
+
+grout_expr_id grout_build_float(grout_builder *builder, double value) {
+    grout_expr expr = {.kind = GROUT_EXPR_FLOAT, .u.number = value};
+    if (isnan(value)) {
+        expr.dtype = GROUT_DTYPE_F32; /* text has NaN as a bit pattern only */
+        expr.u.bits = 0x7fc00000u;
+    }
+    return add_expr(builder, &expr, 1);
+}
+
+grout_expr_id grout_build_expr(grout_builder *builder, grout_expr_operator operator_,
+                               grout_expr_id a, grout_expr_id b) {
+    bool is_unary = operator_ == GROUT_EXPR_NEG || operator_ == GROUT_EXPR_LOG2;
+    if (!grout_builder__is_ok(builder) || !grout_builder__check_expr(builder, a) ||
+        (!is_unary && !grout_builder__check_expr(builder, b))) {
+        return 0;
+    }
+    grout_expr expr = {.kind = is_unary ? GROUT_EXPR_UNARY : GROUT_EXPR_BINARY,
+                       .operator_ = (uint8_t)operator_,
+                       .a = a,
+                       .b = is_unary ? 0 : b};
+    uint32_t depth_b = is_unary ? 0 : get_depth(builder, b);
+    uint32_t depth_a = get_depth(builder, a);
+    return add_expr(builder, &expr, (depth_a > depth_b ? depth_a : depth_b) + 1);
+}
+
+/* Whether the value of an expression is a float: then its const is written ': f32'. */
+static bool is_float(const grout_module *module, grout_expr_id id) {
+    const grout_expr *expr = grout_module_get_expr(module, id);
+    switch ((grout_expr_kind)expr->kind) {
+    case GROUT_EXPR_FLOAT:
+        return true;
+    case GROUT_EXPR_NAME:
+        return grout_module_get_const(module, expr->constant)->is_f32;
+    case GROUT_EXPR_UNARY:
+        return is_float(module, expr->a);
+    case GROUT_EXPR_BINARY:
+        return is_float(module, expr->a) || is_float(module, expr->b);
+    case GROUT_EXPR_NONE:
+    case GROUT_EXPR_INT:
+    case GROUT_EXPR_BOOL:
+        break;
+    }
+    return false;
+}
+
+/* The name of a const or axis, which must be no word of the language. */
+static grout_string_id get_free_name(grout_builder *b, const char *name, const char *what) {
+    grout_string_id id = grout_builder__name(b, name, what);
+    if (id != 0 && grout_word__get_kind(name, strlen(name)) != GROUT_WORD_FREE) {
+        (void)grout_builder__error(b, "'%s' is a word of the language and cannot name %s", name,
+                                   what);
+        return 0;
+    }
+    return id;
+}
+
+grout_expr_id grout_build_const(grout_builder *builder, const char *name, grout_expr_id value) {
+    if (!grout_builder__is_ok(builder) || !grout_builder__check_expr(builder, value)) {
+        return 0;
+    }
+    grout_module *module = builder->module;
+    grout_const constant = {.name = get_free_name(builder, name, "a const"),
+                            .loc = builder->loc,
+                            .expr = value,
+                            .is_f32 = is_float(module, value)};
+    if (constant.name == 0) {
+        return 0;
+    }
+    if (builder->kernel != 0 || grout_module_find_const(module, name) != 0) {
+        (void)grout_builder__error(builder, builder->kernel != 0 ? "const '%s' inside a kernel"
+                                                                 : "const '%s' is defined twice",
+                                   name);
+        return 0;
+    }
+    grout_expr expr = {.kind = GROUT_EXPR_NAME,
+                       .constant = grout_table__push(&module->consts, &constant)};
+    module->failed |= expr.constant == 0;
+    grout_module__add_item(module, GROUT_ITEM_CONST, expr.constant);
+    return add_expr(builder, &expr, 1);
+}
+
+void grout_build_require(grout_builder *builder, grout_expr_id condition, const char *text) {
+    if (!grout_builder__is_ok(builder) || !grout_builder__check_expr(builder, condition)) {
+        return;
+    }
+    if (builder->kernel != 0) {
+        (void)grout_builder__error(builder, "require inside a kernel");
+        return;
+    }
+    grout_require require = {.expr = condition,
+                             .text = grout_builder__string(builder, text),
+                             .loc = builder->loc};
+    uint32_t id = grout_table__push(&builder->module->requires_, &require);
+    builder->module->failed |= id == 0;
+    grout_module__add_item(builder->module, GROUT_ITEM_REQUIRE, id);
+}
+
+/* ---- kernels --------------------------------------------------------------------------------- */
+
+void grout_builder_kernel(grout_builder *builder, const char *name) {
+    if (!grout_builder__is_ok(builder)) {
+        return;
+    }
+    grout_module *module = builder->module;
+    grout_kernel kernel = {.name = grout_builder__name(builder, name, "a kernel"),
+                           .loc = builder->loc,
+                           .first_param = module->params.count};
+    if (kernel.name == 0) {
+        return;
+    }
+    if (builder->kernel != 0 || grout_module_find_kernel(module, name) != 0) {
+        (void)grout_builder__error(builder,
+                                   builder->kernel != 0 ? "kernel '@%s' inside another kernel"
+                                                        : "kernel '@%s' is defined twice",
+                                   name);
+        return;
+    }
+    if (module->items.count > 1) {
+        grout_trivia blank_line = {.lead = grout_module__intern(module, "\n", 1)};
+        kernel.trivia = grout_table__push(&module->trivia, &blank_line);
+        module->failed |= kernel.trivia == 0;
+    }
+    kernel.body = grout_table__add(&module->blocks, 1);
+    builder->kernel = grout_table__push(&module->kernels, &kernel);
+    builder->block = kernel.body;
+    module->failed |= builder->kernel == 0 || kernel.body == 0;
+    grout_block *body = GROUT_TABLE_AT(module->blocks, grout_block, kernel.body);
+    body->kernel = builder->kernel;
+    body->loc = builder->loc;
+    body->end_loc = builder->loc;
+    grout_module__add_item(module, GROUT_ITEM_KERNEL, builder->kernel);
+}
+
+void grout_builder_end_kernel(grout_builder *builder) {
+    if (!grout_builder__is_ok(builder) || !grout_builder__is_in_kernel(builder)) {
+        return;
+    }
+    if (builder->regions.count > 1) {
+        (void)grout_builder__error(builder, "the kernel ends inside a region");
+        return;
+    }
+    builder->kernel = 0;
+    builder->block = 0;
+}
+
+bool grout_builder__is_in_kernel(grout_builder *b) {
+    return b->kernel != 0 || grout_builder__error(b, "this is for the inside of a kernel");
+}
+
+/* Whether parameters and axes may still be added: they come before the body. */
+static bool is_in_header(grout_builder *b) {
+    if (!grout_builder__is_ok(b) || !grout_builder__is_in_kernel(b)) {
+        return false;
+    }
+    return grout_module_get_block(b->module, b->block)->first == 0 ||
+           grout_builder__error(b, "parameters and axes come before the kernel's operations");
+}
+
+/* Adds a parameter and its value; the value. */
+static grout_value_id add_param(grout_builder *b, const char *name, grout_param *param) {
+    grout_module *module = b->module;
+    grout_kernel *kernel = GROUT_TABLE_AT(module->kernels, grout_kernel, b->kernel);
+    uint32_t index = kernel->param_count;
+    param->value = grout_table__add(&module->values, 1);
+    module->failed |= param->value == 0;
+    if (module->failed || !grout_builder__name_values(b, param->value, 1, &name)) {
+        return 0;
+    }
+    grout_value *value = GROUT_TABLE_AT(module->values, grout_value, param->value);
+    value->kind = GROUT_VALUE_PARAM;
+    value->index = index;
+    value->loc = b->loc;
+    return param->value;
+}
+
+static void end_param(grout_builder *b, const grout_param *param) {
+    b->module->failed |= grout_table__push(&b->module->params, param) == 0;
+    GROUT_TABLE_AT(b->module->kernels, grout_kernel, b->kernel)->param_count++;
+}
+
+static bool check_dtype(grout_builder *b, grout_dtype dtype) {
+    return (dtype > GROUT_DTYPE_NONE && dtype < GROUT_DTYPE_COUNT) ||
+           grout_builder__error(b, "there is no element type %d", (int)dtype);
+}
+
+grout_value_id grout_build_param_array(grout_builder *builder, const char *name,
+                                       grout_direction direction, grout_dtype dtype, uint32_t rank,
+                                       const grout_expr_id *dims) {
+    if (!is_in_header(builder) || !check_dtype(builder, dtype) ||
+        !grout_builder__check_exprs(builder, rank, dims)) {
+        return 0;
+    }
+    if (direction == GROUT_DIRECTION_SCALAR) {
+        (void)grout_builder__error(builder, "an array parameter is in, out or inout");
+        return 0;
+    }
+    grout_param param = {.direction = (uint8_t)direction};
+    if (add_param(builder, name, &param) == 0) {
+        return 0;
+    }
+    grout_object object = {.kind = GROUT_OBJECT_ARRAY,
+                           .space = GROUT_SPACE_GMEM,
+                           .value = param.value,
+                           .loc = builder->loc};
+    object.type = (grout_written_type){
+        .dtype = (uint8_t)dtype, .rank = (uint8_t)rank, .is_array = true};
+    for (uint32_t i = 0; i < rank; i++) {
+        object.type.dims[i] = dims[i];
+    }
+    param.object = grout_module__add_object(builder->module, &object);
+    end_param(builder, &param);
+    return param.value;
+}
+
+grout_value_id grout_build_param_scalar(grout_builder *builder, const char *name,
+                                        grout_dtype dtype) {
+    if (!is_in_header(builder) || !check_dtype(builder, dtype)) {
+        return 0;
+    }
+    grout_param param = {.direction = GROUT_DIRECTION_SCALAR, .dtype = (uint8_t)dtype};
+    if (add_param(builder, name, &param) == 0) {
+        return 0;
+    }
+    end_param(builder, &param);
+    return param.value;
+}
+
+void grout_build_axis(grout_builder *builder, grout_axis_kind kind, const char *name,
+                      grout_expr_id size) {
+    if (!is_in_header(builder) || !grout_builder__check_expr(builder, size)) {
+        return;
+    }
+    grout_axis axis = {.kind = (uint8_t)kind,
+                       .name = get_free_name(builder, name, "an axis"),
+                       .size = size,
+                       .loc = builder->loc};
+    grout_kernel *kernel = GROUT_TABLE_AT(builder->module->kernels, grout_kernel, builder->kernel);
+    bool is_known = false;
+    uint32_t at = kernel->axis_count;
+    for (uint32_t i = 0; i < kernel->axis_count; i++) {
+        is_known |= kernel->axes[i].name == axis.name;
+    }
+    if (is_known || at == GROUT_AXES_MAX) {
+        (void)grout_builder__error(builder, is_known ? "axis '%s' is defined twice"
+                                                     : "axis '%s' is one too many",
+                                   name);
+        return;
+    }
+    while (at > 0 && kernel->axes[at - 1].kind > axis.kind) {
+        kernel->axes[at] = kernel->axes[at - 1];
+        at--;
+    }
+    kernel->axes[at] = axis;
+    kernel->axis_count++;
+}

@@ -1,0 +1,125 @@
+/* check_compare.c - the compare rule and what a mismatch says.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "gpu_text.h"
+
+#include <math.h>
+
+static const char kernel[] = "kernel @k(%a: in gmem f32[2, 3], %f: out gmem f32[2, 3],\n"
+                             "          %h: out gmem bf16[4], %e: out gmem f8e4m3[4],\n"
+                             "          %i: out gmem i16[4], %u: out gmem u64[2])\n"
+                             "{\n"
+                             "  store %f, (load %a)\n"
+                             "  store %f[0, 0], (load %a[1, 1])\n"
+                             "}\n";
+enum { PARAM_F = 1, PARAM_H, PARAM_E, PARAM_I, PARAM_U };
+
+typedef struct fixture {
+    grout_diags *diags;
+    grout_module *module;
+} fixture;
+
+static fixture begin(void) {
+    fixture f = {.diags = grout_diags_new()};
+    f.module = bind_text("compare.grout", kernel, f.diags);
+    return f;
+}
+
+static void end(fixture *f) {
+    grout_module_free(f->module);
+    grout_diags_free(f->diags);
+}
+
+START_TEST(shipped_ops_compare_exactly) {
+    fixture f = begin();
+    const grout_compare_options options = grout_compare_get_default(f.module, 1);
+    ck_assert(options.rtol <= 0 && options.atol <= 0);
+    end(&f);
+}
+END_TEST
+
+START_TEST(mismatch_names_element_and_writer) {
+    fixture f = begin();
+    const float expected[6] = {0, 1, 2, 3, 4, 5};
+    const float actual[6] = {0, 1, 2, 3, 4.5f, 6};
+    const grout_compare_options exact = {0};
+    ck_assert(!grout_compare_array(f.module, 1, PARAM_F, expected, actual, &exact, f.diags));
+    const grout_diag *diag = grout_diags_get(f.diags, grout_diags_count(f.diags) - 1);
+    ck_assert_int_eq(diag->code, GROUT_DIAG_COMPARE_MISMATCH);
+    ck_assert_str_eq(diag->message,
+                     "'%f'[1, 1] is 4.5 (0x40900000), expected 4 (0x40800000); 2 of 6 "
+                     "elements differ");
+    ck_assert_uint_eq(diag->place.line, 1);
+    ck_assert_uint_eq(diag->note_count, 1);
+    ck_assert_uint_eq(diag->notes[0].place.line, 6);
+    end(&f);
+}
+END_TEST
+
+/* Bits of two arrays of one parameter, and whether they count as equal. */
+typedef struct pair_case {
+    const char *name;
+    uint32_t param;
+    uint64_t expected, actual; /* of element 0; the rest is zero */
+    grout_compare_options options;
+    bool is_equal;
+} pair_case;
+
+static const pair_case pair_cases[] = {
+    {"the same", PARAM_F, 0x3f800000, 0x3f800000, {0, 0}, true},
+    {"one bit", PARAM_F, 0x3f800000, 0x3f800001, {0, 0}, false},
+    {"two NaNs", PARAM_F, 0x7fc00000, 0xffffffff, {0, 0}, true},
+    {"a NaN and a number", PARAM_F, 0x7fc00000, 0x3f800000, {0, 0}, false},
+    {"a number and a NaN", PARAM_F, 0x3f800000, 0x7fc00000, {0, 0}, false},
+    {"zeros of two signs", PARAM_F, 0x00000000, 0x80000000, {0, 0}, false},
+    {"zeros of two signs, within a tolerance", PARAM_F, 0, 0x80000000, {1e-6, 0}, true},
+    {"within rtol of the largest", PARAM_F, 0x42c80000, 0x42c80001, {1e-6, 0}, true},
+    {"beyond it", PARAM_F, 0x42c80000, 0x42c90000, {1e-6, 0}, false},
+    {"within atol", PARAM_F, 0x3f800000, 0x3f8ccccd, {0, 0.2}, true},
+    {"infinities alike", PARAM_F, 0x7f800000, 0x7f800000, {1e-3, 0}, true},
+    {"infinities of two signs", PARAM_F, 0x7f800000, 0xff800000, {1e-3, 0}, false},
+    {"NaNs of bf16", PARAM_H, 0x7f81, 0xffc0, {0, 0}, true},
+    {"bf16 infinity is none", PARAM_H, 0x7f80, 0xffc0, {0, 0}, false},
+    {"NaNs of e4m3", PARAM_E, 0x7f, 0xff, {0, 0}, true},
+    {"e4m3 has numbers up there", PARAM_E, 0x7e, 0x7f, {0, 0}, false},
+    {"integers", PARAM_I, 0xffff, 0x0001, {0, 0}, false},
+    {"integers within a tolerance", PARAM_I, 0xffff, 0x0001, {0, 2}, true},
+    {"large integers", PARAM_U, UINT64_MAX, UINT64_MAX - 1, {0, 0}, false},
+};
+
+START_TEST(pairs_compare) {
+    const pair_case *row = &pair_cases[_i];
+    fixture f = begin();
+    uint64_t expected[8] = {row->expected}, actual[8] = {row->actual};
+    const bool is_equal =
+        grout_compare_array(f.module, 1, row->param, expected, actual, &row->options, f.diags);
+    ck_assert_msg(is_equal == row->is_equal, "%s", row->name);
+    ck_assert(grout_diags_has_errors(f.diags) == !row->is_equal);
+    end(&f);
+}
+END_TEST
+
+START_TEST(large_arrays_report_the_first) {
+    grout_diags *diags = grout_diags_new();
+    static unsigned char expected[100000], actual[100000];
+    grout_module *module = bind_text("large.grout",
+                                     "kernel @k(%y: out gmem u8[100, 1000]) {\n  store %y[0, 0], "
+                                     "(cast 1 : u8)\n}\n",
+                                     diags);
+    actual[54321] = 7;
+    actual[99999] = 1;
+    ck_assert(!grout_compare_array(module, 1, 0, expected, actual, NULL, diags));
+    const grout_diag *diag = grout_diags_get(diags, grout_diags_count(diags) - 1);
+    ck_assert_str_eq(diag->message, "'%y'[54, 321] is 7, expected 0; 2 of 100000 elements differ");
+    grout_module_free(module);
+    grout_diags_free(diags);
+}
+END_TEST
+
+int main(void) {
+    TCase *tcase = tcase_create("compare");
+    tcase_add_test(tcase, shipped_ops_compare_exactly);
+    tcase_add_test(tcase, mismatch_names_element_and_writer);
+    tcase_add_loop_test(tcase, pairs_compare, 0, (int)(sizeof pair_cases / sizeof pair_cases[0]));
+    tcase_add_test(tcase, large_arrays_report_the_first);
+    return run_suite(tcase, "compare");
+}

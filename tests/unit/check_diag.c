@@ -1,0 +1,210 @@
+/* check_diag.c - the list of diagnostics and their rendering, byte for byte.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "grout/diag.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+static grout_diags *diags;
+static grout_text out;
+
+static void set_up(void) {
+    diags = grout_diags_new();
+    ck_assert_ptr_nonnull(diags);
+    out = (grout_text){0};
+}
+
+static void tear_down(void) {
+    grout_diags_free(diags);
+    grout_text_free(&out);
+}
+
+static grout_place place_at(uint32_t line, uint32_t column, uint32_t length) {
+    return (grout_place){"a.grout", line, column, length};
+}
+
+static void add_source(const char *text) {
+    grout_diags_add_source(diags, "a.grout", text, strlen(text));
+}
+
+static void expect_rendering(const char *expected) {
+    grout_diags_render(diags, NULL, &out);
+    ck_assert_str_eq(out.data != NULL ? out.data : "", expected);
+}
+
+START_TEST(carets_stand_under_the_place) {
+    add_source("first\n  %x = lod %a\n");
+    ck_assert(!grout_diags_add(diags, GROUT_DIAG_UNKNOWN_OP, place_at(2, 8, 3), "no op '%s'",
+                               "lod"));
+    grout_diags_help(diags, "did you mean '%s'?", "load");
+    expect_rendering("a.grout:2:8: error: no op 'lod' [unknown-op]\n"
+                     "    %x = lod %a\n"
+                     "         ^~~\n"
+                     "help: did you mean 'load'?\n");
+}
+END_TEST
+
+START_TEST(notes_have_places_of_their_own) {
+    add_source("one\r\ntwo\r\n");
+    (void)grout_diags_add(diags, GROUT_DIAG_UNUSED_RESULT, place_at(2, 1, 3), "unused");
+    grout_diags_note(diags, place_at(1, 3, 1), "here");
+    grout_diags_note(diags, (grout_place){0}, "nowhere");
+    expect_rendering("a.grout:2:1: warning: unused [unused-result]\n"
+                     "  two\n"
+                     "  ^~~\n"
+                     "a.grout:1:3: note: here\n"
+                     "  one\n"
+                     "    ^\n"
+                     "note: nowhere\n");
+}
+END_TEST
+
+START_TEST(tabs_stay_tabs) {
+    add_source("\tab\tcd");
+    (void)grout_diags_add(diags, GROUT_DIAG_SYNTAX, place_at(1, 5, 2), "m");
+    expect_rendering("a.grout:1:5: error: m [syntax]\n"
+                     "  \tab\tcd\n"
+                     "  \t  \t^~\n");
+}
+END_TEST
+
+START_TEST(characters_count_once_and_bad_bytes_are_replaced) {
+    add_source("\xc3\xa9\xff\x01x");
+    (void)grout_diags_add(diags, GROUT_DIAG_SYNTAX, place_at(1, 5, 1), "m");
+    expect_rendering("a.grout:1:5: error: m [syntax]\n"
+                     "  \xc3\xa9\xef\xbf\xbd\xef\xbf\xbdx\n"
+                     "     ^\n");
+}
+END_TEST
+
+START_TEST(spans_end_with_their_line) {
+    add_source("abc\ndef");
+    (void)grout_diags_add(diags, GROUT_DIAG_SYNTAX, place_at(1, 3, 99), "m");
+    (void)grout_diags_add(diags, GROUT_DIAG_SYNTAX, place_at(2, 4, 0), "end");
+    (void)grout_diags_add(diags, GROUT_DIAG_SYNTAX, place_at(9, 1, 1), "beyond");
+    expect_rendering("a.grout:1:3: error: m [syntax]\n"
+                     "  abc\n"
+                     "    ^\n"
+                     "a.grout:2:4: error: end [syntax]\n"
+                     "  def\n"
+                     "     ^\n"
+                     "a.grout:9:1: error: beyond [syntax]\n");
+}
+END_TEST
+
+START_TEST(long_lines_are_cut_around_the_caret) {
+    char text[1001];
+    memset(text, '.', sizeof text);
+    text[1000] = '\0';
+    memcpy(text + 500, "HERE", 4);
+    add_source(text);
+    (void)grout_diags_add(diags, GROUT_DIAG_SYNTAX, place_at(1, 501, 4), "m");
+    grout_diags_render(diags, NULL, &out);
+    const char *line = strchr(out.data, '\n') + 1;
+    const char *carets = strchr(line, '\n') + 1;
+    ck_assert_int_eq(strncmp(line, "  ...", 5), 0);
+    ck_assert_int_eq(strncmp(carets - 4, "...\n", 4), 0);
+    ck_assert_uint_lt((size_t)(carets - line), 180);
+    size_t column = strcspn(carets, "^");
+    ck_assert_int_eq(strncmp(line + column, "HERE", 4), 0);
+    ck_assert_str_eq(carets + column, "^~~~\n");
+}
+END_TEST
+
+START_TEST(places_may_lack_parts) {
+    (void)grout_diags_add(diags, GROUT_DIAG_FILE_UNREADABLE, (grout_place){"b.grout", 0, 0, 0},
+                          "no");
+    (void)grout_diags_add(diags, GROUT_DIAG_BUILDER, (grout_place){"c.c", 7, 0, 0}, "no");
+    (void)grout_diags_add(diags, GROUT_DIAG_DEADLOCK, (grout_place){0}, "no");
+    expect_rendering("b.grout: error: no [file-unreadable]\n"
+                     "c.c:7: error: no [builder]\n"
+                     "error: no [deadlock]\n");
+}
+END_TEST
+
+START_TEST(colors_are_ansi_and_optional) {
+    grout_render_options options = {.color = true};
+    (void)grout_diags_add(diags, GROUT_DIAG_SYNTAX, place_at(1, 1, 1), "m");
+    grout_diags_render(diags, &options, &out);
+    ck_assert_str_eq(out.data, "\033[1ma.grout:1:1:\033[0m \033[1;31merror:\033[0m m [syntax]\n");
+}
+END_TEST
+
+START_TEST(twenty_are_kept_and_the_rest_counted) {
+    for (uint32_t i = 0; i < GROUT_DIAGS_MAX + 3; i++) {
+        (void)grout_diags_add(diags, GROUT_DIAG_UNUSED_RESULT, place_at(i + 1, 1, 1), "m");
+    }
+    grout_diags_note(diags, place_at(1, 1, 1), "of a dropped one");
+    ck_assert_uint_eq(grout_diags_count(diags), GROUT_DIAGS_MAX);
+    ck_assert_uint_eq(grout_diags_total(diags), GROUT_DIAGS_MAX + 3);
+    ck_assert_uint_eq(grout_diags_get(diags, GROUT_DIAGS_MAX - 1)->note_count, 0);
+    ck_assert(!grout_diags_has_errors(diags));
+    (void)grout_diags_add(diags, GROUT_DIAG_SYNTAX, place_at(1, 1, 1), "dropped, but an error");
+    ck_assert(grout_diags_has_errors(diags));
+    grout_diags_render(diags, NULL, &out);
+    ck_assert_ptr_nonnull(strstr(out.data, "\n4 more not shown (at most 20 are)\n"));
+}
+END_TEST
+
+START_TEST(severities_can_be_changed) {
+    (void)grout_diags_add(diags, GROUT_DIAG_UNUSED_RESULT, place_at(1, 1, 1), "m");
+    grout_diags_set_severity(diags, 0, GROUT_SEVERITY_ERROR);
+    ck_assert(grout_diags_has_errors(diags));
+    grout_diags_set_severity(diags, 0, GROUT_SEVERITY_OFF);
+    expect_rendering("");
+}
+END_TEST
+
+START_TEST(out_of_memory_is_said_once) {
+    ck_assert(!grout_diags_add_oom(diags));
+    ck_assert(!grout_diags_add_oom(diags));
+    expect_rendering("error: out of memory [out-of-memory]\n");
+}
+END_TEST
+
+START_TEST(a_second_source_replaces_the_first) {
+    add_source("old");
+    add_source("new");
+    (void)grout_diags_add(diags, GROUT_DIAG_SYNTAX, place_at(1, 1, 1), "m");
+    expect_rendering("a.grout:1:1: error: m [syntax]\n"
+                     "  new\n"
+                     "  ^\n");
+}
+END_TEST
+
+START_TEST(texts_grow_and_end_with_nul) {
+    for (int i = 0; i < 1000; i++) {
+        grout_text_add(&out, "%d,", i);
+    }
+    grout_text_add_bytes(&out, "x\0y", 3);
+    ck_assert_uint_eq(out.size, 10 * 2 + 90 * 3 + 900 * 4 + 3);
+    ck_assert_int_eq(out.data[out.size], '\0');
+    ck_assert(!out.failed);
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("diag");
+    TCase *tcase = tcase_create("diag");
+    tcase_add_checked_fixture(tcase, set_up, tear_down);
+    tcase_add_test(tcase, carets_stand_under_the_place);
+    tcase_add_test(tcase, notes_have_places_of_their_own);
+    tcase_add_test(tcase, tabs_stay_tabs);
+    tcase_add_test(tcase, characters_count_once_and_bad_bytes_are_replaced);
+    tcase_add_test(tcase, spans_end_with_their_line);
+    tcase_add_test(tcase, long_lines_are_cut_around_the_caret);
+    tcase_add_test(tcase, places_may_lack_parts);
+    tcase_add_test(tcase, colors_are_ansi_and_optional);
+    tcase_add_test(tcase, twenty_are_kept_and_the_rest_counted);
+    tcase_add_test(tcase, severities_can_be_changed);
+    tcase_add_test(tcase, out_of_memory_is_said_once);
+    tcase_add_test(tcase, a_second_source_replaces_the_first);
+    tcase_add_test(tcase, texts_grow_and_end_with_nul);
+    suite_add_tcase(suite, tcase);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,56 @@
+/*
+ * gpu_text.h - for the tests of gpu_backend/: kernels as text to bound modules, and files.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef GROUT_TEST_GPU_TEXT_H
+#define GROUT_TEST_GPU_TEXT_H
+
+#include "grout/gpu.h"
+#include "grout/text.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A module that binds and verifies, or a failed test that shows why it does not. */
+static inline grout_module *bind_text(const char *name, const char *text, grout_diags *diags) {
+    grout_module *symbolic = grout_parse(name, text, strlen(text), diags);
+    grout_module *bound = NULL;
+    if (symbolic != NULL) {
+        bound = grout_module_bind(symbolic, NULL, 0, diags);
+    }
+    grout_module_free(symbolic);
+    if (bound == NULL || !grout_verify(bound, GROUT_ARCH_SM_90A, diags)) {
+        const grout_render_options plain = {.color = false};
+        grout_text shown = {0};
+        grout_diags_render(diags, &plain, &shown);
+        ck_abort_msg("%s: %s", name, shown.data == NULL ? "no reason" : shown.data);
+    }
+    return bound;
+}
+
+/* The whole file; the caller frees the text. */
+static inline grout_text read_file(const char *path) {
+    char buffer[4096];
+    grout_text text = {0};
+    FILE *file = fopen(path, "rb");
+    ck_assert_msg(file != NULL, "cannot open '%s'", path);
+    for (size_t size; (size = fread(buffer, 1, sizeof buffer, file)) > 0;) {
+        grout_text_add_bytes(&text, buffer, size);
+    }
+    fclose(file);
+    grout_text_add(&text, "%s", "");
+    return text;
+}
+
+static inline int run_suite(TCase *tcase, const char *name) {
+    Suite *suite = suite_create(name);
+    suite_add_tcase(suite, tcase);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    const int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? 0 : 1;
+}
+
+#endif
