@@ -37,7 +37,7 @@ static arrays make_arrays(void) {
     for (size_t i = 0; i < count; i++) {
         made.a[i] = (float)(i % 9) - 4.0f;
         made.b[i] = (float)(i % 7) - 3.0f;
-        made.c[i] = 0.0f;
+        made.c[i] = 1.0f;
     }
     return made;
 }

@@ -155,12 +155,11 @@ static bool is_digit_aligned(const grout_module *module, const grout_view *view,
     const uint32_t dim = layout->dim[digit];
     uint32_t finest;
     const bool is_tiled = count_digits(layout, dim, &finest) > 1;
-    int64_t step = 1;
-    if (found->has_dim[dim] && (!is_tiled || digit == finest)) {
-        step = get_start_divisor(module, view, dim);
-    } else if (!found->has_dim[dim] && view->extent[dim] == 1 && !is_tiled) {
-        step = get_start_divisor(module, view, dim);
-    }
+    /* Digits that the elements of the view count do not stand still; the others move with the
+     * start. */
+    const bool moves_with_start =
+        found->has_dim[dim] ? !is_tiled || digit == finest : view->extent[dim] == 1 && !is_tiled;
+    const int64_t step = moves_with_start ? get_start_divisor(module, view, dim) : 1;
     return step * layout->stride[digit] % bytes == 0;
 }
 

@@ -196,6 +196,7 @@ static void report(const grout_module *module, const grout_kernel *kernel, uint3
     }
 }
 
+/* NOLINTNEXTLINE(readability-function-size): seven parameters by contract */
 bool grout_compare_array(const grout_module *bound, grout_kernel_id kernel, uint32_t param_index,
                          const void *expected, const void *actual,
                          const grout_compare_options *options, grout_diags *diags) {

@@ -80,11 +80,11 @@ const char *grout_emit__name(grout_emitter *e, grout_value_id value);
 /* Makes a value go by the name of another, or by this identifier. */
 void grout_emit__alias(grout_emitter *e, grout_value_id value, const char *name);
 /* The names of a block's values are out of sight. */
-void grout_emit__leave_block(grout_emitter *e, grout_block_id block);
+void grout_emit__leave_block(grout_emitter *e, grout_block_id id);
 
 /* ---- blocks (emit.c) ---- */
 
-void grout_emit__block(grout_emitter *e, grout_block_id block);
+void grout_emit__block(grout_emitter *e, grout_block_id id);
 
 /* ---- values (emit_expr.c) ---- */
 
@@ -136,7 +136,7 @@ void grout_emit__before_issue(grout_emitter *e, const char *reason);
 /* What both of two paths may leave pending. */
 void grout_emit__join_pending(grout_emit_pending *into, const grout_emit_pending *other);
 /* What the end of a block may leave pending for its next run. */
-void grout_emit__collect_pending(const grout_emitter *e, grout_block_id block,
+void grout_emit__collect_pending(const grout_emitter *e, grout_block_id id,
                                  grout_emit_pending *into);
 
 /* The SMEM address of one barrier. */

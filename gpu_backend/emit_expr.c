@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 const grout_gpu_layout *grout_emit__layout(const grout_emitter *e, grout_value_id value) {
@@ -27,10 +28,9 @@ const char *grout_emit__type_name(const grout_emitter *e, grout_value_id value) 
 /* A finite number in the fewest digits that read back, with a point, in any locale. */
 static void print_number(char text[40], double value, bool is_f32) {
     for (int digits = 1; digits <= 17; digits++) {
-        double back = 0;
         (void)snprintf(text, 32, "%.*g", digits, value);
-        if (sscanf(text, "%lf", &back) == 1 &&
-            (is_f32 ? (float)back == (float)value : back == value)) {
+        const double back = strtod(text, NULL);
+        if (is_f32 ? (float)back == (float)value : back == value) {
             break;
         }
     }

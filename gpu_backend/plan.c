@@ -159,6 +159,16 @@ static void plan_access(plan_walk *walk, const grout_op *op) {
     }
 }
 
+static bool plan_scope(plan_walk *walk, const grout_block *block) {
+    for (uint32_t i = 0; i < block->arg_count; i++) {
+        const grout_value_id value = block->first_arg + i;
+        if (!plan_barrier(walk, grout_module_get_value(walk->module, value)->object)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool plan_op(void *payload, grout_op_id id, const grout_op *op) {
     plan_walk *walk = payload;
     switch (op->opcode) {
@@ -171,16 +181,8 @@ static bool plan_op(void *payload, grout_op_id id, const grout_op *op) {
         return plan_copy(walk, id, op);
     case GROUT_OP_SCRATCH:
         return plan_barrier(walk, grout_module_get_value(walk->module, op->first_result)->object);
-    case GROUT_OP_SCOPED: {
-        const grout_block *block = grout_module_get_block(walk->module, op->first_block);
-        for (uint32_t i = 0; i < block->arg_count; i++) {
-            grout_value_id value = block->first_arg + i;
-            if (!plan_barrier(walk, grout_module_get_value(walk->module, value)->object)) {
-                return false;
-            }
-        }
-        return true;
-    }
+    case GROUT_OP_SCOPED:
+        return plan_scope(walk, grout_module_get_block(walk->module, op->first_block));
     default:
         return true;
     }

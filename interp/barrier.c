@@ -327,9 +327,15 @@ void grout_barrier__observe(grout_machine *machine, uint32_t thread, const grout
         event.u.wait.is_late = fact.completed > phase + 1;
         grout_machine__publish(machine, &event);
     }
-    if (machine->has_clocks) {
+    if (!machine->has_clocks) {
+        return;
+    }
+    const grout_barrier *barrier = grout_machine__barrier(machine, element);
+    if (barrier->completed <= phase + machine->at.snapshots_kept) {
         grout_order__acquire(&machine->plan->shape, known,
                              grout_machine__snapshot_of(machine, element, phase));
+    } else { /* never what a later phase released: it would hide the race that comes with it */
+        grout_order__raise(&known[get_ph(machine, element)], barrier->phase_base + phase + 1);
     }
 }
 

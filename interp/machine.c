@@ -94,6 +94,9 @@ static size_t add_part(size_t *size, size_t bytes) {
     return at;
 }
 
+/* A wait that comes late, after an overrun, acquires its own phase if it is still kept. */
+enum { SNAPSHOTS_MAX = 16, SNAPSHOT_BYTES_MAX = 64 << 10 };
+
 static bool add_state(grout_machine *machine) {
     const grout_plan *plan = machine->plan;
     const grout_clock_shape *shape = &plan->shape;
@@ -106,7 +109,12 @@ static bool add_state(grout_machine *machine) {
     at->loops = add_part(&size, threads * plan->loop_depth_max * sizeof(grout_loop_state));
     at->clocks = add_part(&size, threads * set);
     at->barriers = add_part(&size, elements * sizeof(grout_barrier));
-    at->snapshots = add_part(&size, elements * 2 * set);
+    at->snapshots_kept = 2;
+    while (at->snapshots_kept < SNAPSHOTS_MAX &&
+           elements * at->snapshots_kept * 2 * set <= SNAPSHOT_BYTES_MAX) {
+        at->snapshots_kept *= 2;
+    }
+    at->snapshots = add_part(&size, elements * at->snapshots_kept * set);
     at->waits = add_part(&size, elements * threads * sizeof(grout_wait_fact));
     at->payload_free = add_part(&size, machine->payload_slots * sizeof(uint32_t));
     at->registers = add_part(&size, threads * plan->register_bytes);

@@ -139,6 +139,7 @@ typedef struct grout_array {
 typedef struct grout_state_layout {
     size_t threads, loops, clocks, barriers, snapshots, waits, payload_free, registers, smem,
         defined, size;
+    uint32_t snapshots_kept; /* of the latest phases of each element; a power of two */
 } grout_state_layout;
 
 struct grout_machine {
@@ -196,11 +197,13 @@ static inline grout_barrier *grout_machine__barrier(const grout_machine *machine
                                                     uint32_t element) {
     return (grout_barrier *)(void *)(machine->state + machine->at.barriers) + element;
 }
-/* The clock set of a completed phase, of the last two. */
+/* The clock set of a completed phase, of the last snapshots_kept: two, and more for late waits. */
 static inline uint32_t *grout_machine__snapshot_of(const grout_machine *machine, uint32_t element,
                                                    uint32_t phase) {
     return (uint32_t *)(void *)(machine->state + machine->at.snapshots) +
-           ((size_t)element * 2 + (phase & 1)) * grout_order__get_size(&machine->plan->shape);
+           ((size_t)element * machine->at.snapshots_kept +
+            (phase & (machine->at.snapshots_kept - 1))) *
+               grout_order__get_size(&machine->plan->shape);
 }
 static inline grout_wait_fact *grout_machine__waits(const grout_machine *machine,
                                                     uint32_t element) {

@@ -164,6 +164,22 @@ START_TEST(finds_access_width) {
 }
 END_TEST
 
+/* Counts in held how often each element is; returns how many registers hold none. */
+static int64_t count_held(const grout_gpu_layout *layout, unsigned char *held) {
+    int64_t behind = 0;
+    for (uint32_t k = 0; k < GROUT_GPU_LANES * layout->registers; k++) {
+        const uint32_t lane = k % GROUT_GPU_LANES, reg = k / GROUT_GPU_LANES;
+        const uint32_t flat =
+            (reg / layout->vec * GROUT_GPU_LANES + lane) * layout->vec + reg % layout->vec;
+        if (flat < layout->count) {
+            held[flat]++;
+        } else {
+            behind++;
+        }
+    }
+    return behind;
+}
+
 /* Every element of a strided layout is held once, in whatever size. */
 START_TEST(strided_layouts_hold_each_element_once) {
     static unsigned char held[3000];
@@ -171,18 +187,7 @@ START_TEST(strided_layouts_hold_each_element_once) {
     for (uint32_t vec = 1; vec <= 16; vec *= 2) {
         const grout_gpu_layout layout = grout_gpu__make_strided(count, vec);
         memset(held, 0, sizeof held);
-        int64_t behind = 0;
-        for (uint32_t lane = 0; lane < GROUT_GPU_LANES; lane++) {
-            for (uint32_t reg = 0; reg < layout.registers; reg++) {
-                const uint32_t flat =
-                    (reg / layout.vec * GROUT_GPU_LANES + lane) * layout.vec + reg % layout.vec;
-                if (flat < count) {
-                    held[flat]++;
-                } else {
-                    behind++;
-                }
-            }
-        }
+        const int64_t behind = count_held(&layout, held);
         for (int64_t k = 0; k < count; k++) {
             ck_assert_uint_eq(held[k], 1);
         }

@@ -1,0 +1,70 @@
+"""Keeps README.md's first screen true: its kernel, its report, the repaired verdict and its CUDA.
+
+usage: check_readme.py --grout PATH [--update]
+
+The parts between '<!-- begin NAME -->' and '<!-- end -->' are what the command prints, indented by four.
+"""
+import argparse
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+README = os.path.join(os.path.dirname(os.path.dirname(HERE)), "README.md")
+STORE = "  store %xs, (add (load %xs), 1.0)\n"
+CUDA_LINES = 11
+
+
+def run(grout, folder, *arguments):
+    done = subprocess.run([grout, *arguments], cwd=folder, capture_output=True, text=True, timeout=60)
+    return done.returncode, done.stdout
+
+
+def parts_of(grout):
+    """What each part must say."""
+    with open(os.path.join(HERE, "add_one.grout"), encoding="utf-8") as file:
+        broken = file.read()
+    parts = {"kernel": broken}
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "add_one.grout")
+        for text, name, wanted in ((broken, "report", 1), (broken.replace(STORE, STORE + "  commit_smem\n"), "clean", 0)):
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
+            code, parts[name] = run(grout, folder, "check", "add_one.grout")
+            if code != wanted:
+                sys.exit(f"{name}: exit code {code}, not {wanted}\n{parts[name]}")
+        code, cuda = run(grout, folder, "emit", "add_one.grout")
+        if code != 0:
+            sys.exit(f"emit: exit code {code}")
+        parts["cuda"] = "\n".join(cuda.rstrip("\n").split("\n")[-CUDA_LINES:]) + "\n"
+    return parts
+
+
+def fill(readme, parts):
+    for name, text in parts.items():
+        block = "".join("    " + line if line.strip() else line for line in text.splitlines(keepends=True))
+        pattern = re.compile(rf"(<!-- begin {name} -->\n\n).*?(\n<!-- end -->)", re.S)
+        readme, count = pattern.subn(lambda match: match.group(1) + block + match.group(2), readme)
+        if count != 1:
+            sys.exit(f"README.md: {count} parts called {name}, not one")
+    return readme
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--grout", required=True)
+    parser.add_argument("--update", action="store_true")
+    options = parser.parse_args()
+    with open(README, encoding="utf-8") as file:
+        readme = file.read()
+    wanted = fill(readme, parts_of(os.path.abspath(options.grout)))
+    if options.update:
+        with open(README, "w", encoding="utf-8") as file:
+            file.write(wanted)
+    elif wanted != readme:
+        sys.exit("README.md is not what the command prints; run tests/readme/check_readme.py --grout ... --update")
+
+
+main()

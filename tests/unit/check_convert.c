@@ -1,0 +1,239 @@
+/* check_convert.c - casts: every value and every rounding boundary of the 8- and 16-bit types.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "interp/convert.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct small {
+    grout_dtype dtype;
+    int bits, mantissa, bias;
+    bool has_infinity, saturates;
+} smalls[] = {
+    {GROUT_DTYPE_F8E4M3, 8, 3, 7, false, true},
+    {GROUT_DTYPE_F8E5M2, 8, 2, 15, true, true},
+    {GROUT_DTYPE_F16, 16, 10, 15, true, false},
+    {GROUT_DTYPE_BF16, 16, 7, 127, true, false},
+};
+#define SMALLS ((int)(sizeof smalls / sizeof smalls[0]))
+
+/* What the bits mean, from the definition of the format. */
+static double decode(const struct small *s, uint32_t code) {
+    uint32_t sign = code >> (s->bits - 1), rest = code & ((1u << (s->bits - 1)) - 1);
+    int exponent = (int)(rest >> s->mantissa);
+    double fraction = (double)(rest & ((1u << s->mantissa) - 1)) / (double)(1u << s->mantissa);
+    int exponent_max = (1 << (s->bits - 1 - s->mantissa)) - 1;
+    double value = exponent == 0 ? ldexp(fraction, 1 - s->bias)
+                                 : ldexp(1.0 + fraction, exponent - s->bias);
+    if (s->has_infinity && exponent == exponent_max) {
+        value = fraction == 0 ? (double)INFINITY : (double)NAN;
+    }
+    if (!s->has_infinity && rest == (1u << (s->bits - 1)) - 1) {
+        value = (double)NAN;
+    }
+    return sign != 0 ? -value : value;
+}
+
+static uint32_t get_code(const void *element, int bits) {
+    uint16_t wide;
+    memcpy(&wide, element, sizeof wide);
+    return bits == 8 ? *(const uint8_t *)element : wide;
+}
+
+START_TEST(decodes_every_code) {
+    const struct small *s = &smalls[_i];
+    for (uint32_t code = 0; code < 1u << s->bits; code++) {
+        uint16_t element = (uint16_t)code;
+        float narrow;
+        double expected = decode(s, code), got = grout_element_to_double(s->dtype, &element);
+        grout_convert(s->dtype, &element, GROUT_DTYPE_F32, &narrow, 1);
+        if (isnan(expected)) {
+            ck_assert(isnan(got) && isnan(narrow));
+        } else {
+            ck_assert_msg(got == expected && (double)narrow == expected, "code %x", code);
+            ck_assert_int_eq(signbit(got) != 0, signbit(expected) != 0);
+        }
+    }
+}
+END_TEST
+
+static void expect_code(const struct small *s, double value, uint32_t expected) {
+    uint16_t wide = 0, direct = 0;
+    float single = (float)value;
+    grout_element_from_double(s->dtype, value, &wide);
+    ck_assert_msg(get_code(&wide, s->bits) == expected, "%a: %x, not %x", value,
+                  get_code(&wide, s->bits), expected);
+    if ((double)single == value) {
+        grout_convert(GROUT_DTYPE_F32, &single, s->dtype, &direct, 1);
+        ck_assert_msg(get_code(&direct, s->bits) == expected, "f32 %a: %x, not %x", value,
+                      get_code(&direct, s->bits), expected);
+    }
+}
+
+/* Between neighbours a < b: a itself, just below the middle, the middle (to the even one), just above. */
+START_TEST(rounds_at_every_boundary) {
+    const struct small *s = &smalls[_i];
+    uint32_t sign = 1u << (s->bits - 1);
+    for (uint32_t code = 0; code + 1 < sign; code++) {
+        double a = decode(s, code), b = decode(s, code + 1);
+        if (!isfinite(a) || !isfinite(b)) {
+            continue;
+        }
+        double middle = (a + b) / 2;
+        uint32_t even = code % 2 == 0 ? code : code + 1;
+        for (uint32_t flip = 0; flip < 2; flip++) {
+            double one = flip != 0 ? -1.0 : 1.0;
+            expect_code(s, one * a, code | (flip * sign));
+            expect_code(s, one * middle, even | (flip * sign));
+            expect_code(s, one * nextafter(middle, 0), code | (flip * sign));
+            expect_code(s, one * nextafter(middle, 1e300), (code + 1) | (flip * sign));
+            expect_code(s, one * (double)nextafterf((float)middle, 0.0f), code | (flip * sign));
+            expect_code(s, one * (double)nextafterf((float)middle, 1e30f), (code + 1) | (flip * sign));
+        }
+    }
+}
+END_TEST
+
+START_TEST(overflow_and_nan) {
+    const struct small *s = &smalls[_i];
+    uint32_t largest = 0;
+    for (uint32_t code = 0; code < 1u << (s->bits - 1); code++) {
+        largest = isfinite(decode(s, code)) ? code : largest;
+    }
+    uint32_t over = s->saturates ? largest : largest + 1;
+    expect_code(s, 1e300, over);
+    expect_code(s, (double)INFINITY, over);
+    uint16_t bits = 0;
+    grout_element_from_double(s->dtype, (double)NAN, &bits);
+    ck_assert(isnan(grout_element_to_double(s->dtype, &bits)));
+    float nan = NAN;
+    grout_convert(GROUT_DTYPE_F32, &nan, s->dtype, &bits, 1);
+    ck_assert(isnan(grout_element_to_double(s->dtype, &bits)));
+}
+END_TEST
+
+/* ---- integers ---------------------------------------------------------------------------------- */
+
+static const struct int_case {
+    grout_dtype from;
+    double value;
+    grout_dtype to;
+    double expected;
+} int_cases[] = {
+    {GROUT_DTYPE_F32, 2.9, GROUT_DTYPE_I32, 2},
+    {GROUT_DTYPE_F32, -2.9, GROUT_DTYPE_I32, -2},
+    {GROUT_DTYPE_F32, 3e9, GROUT_DTYPE_I32, 2147483647},
+    {GROUT_DTYPE_F32, -3e9, GROUT_DTYPE_I32, -2147483648.0},
+    {GROUT_DTYPE_F32, 3e9, GROUT_DTYPE_U32, 3e9},
+    {GROUT_DTYPE_F32, -1, GROUT_DTYPE_U32, 0},
+    {GROUT_DTYPE_F64, 1e30, GROUT_DTYPE_I64, 0x1p63},
+    {GROUT_DTYPE_F64, 1e30, GROUT_DTYPE_U64, 0x1p64},
+    {GROUT_DTYPE_F64, -1e30, GROUT_DTYPE_I64, -0x1p63},
+    {GROUT_DTYPE_F64, 200, GROUT_DTYPE_I8, 127},
+    {GROUT_DTYPE_F64, -200, GROUT_DTYPE_I8, -128},
+    {GROUT_DTYPE_F64, 300, GROUT_DTYPE_U8, 255},
+    {GROUT_DTYPE_F64, (double)NAN, GROUT_DTYPE_I16, 0},
+    {GROUT_DTYPE_F32, (double)NAN, GROUT_DTYPE_I32, 0},
+    {GROUT_DTYPE_F32, (double)NAN, GROUT_DTYPE_BOOL, 1},
+    {GROUT_DTYPE_F32, 0.25, GROUT_DTYPE_BOOL, 1},
+    {GROUT_DTYPE_F32, -0.0, GROUT_DTYPE_BOOL, 0},
+    {GROUT_DTYPE_I32, 256, GROUT_DTYPE_BOOL, 1},
+    {GROUT_DTYPE_I32, 300, GROUT_DTYPE_U8, 44},
+    {GROUT_DTYPE_I32, -1, GROUT_DTYPE_U32, 4294967295.0},
+    {GROUT_DTYPE_I32, -1, GROUT_DTYPE_U16, 65535},
+    {GROUT_DTYPE_U16, 65535, GROUT_DTYPE_I16, -1},
+    {GROUT_DTYPE_BOOL, 1, GROUT_DTYPE_F32, 1},
+    {GROUT_DTYPE_I32, 16777217, GROUT_DTYPE_F32, 16777216},
+    {GROUT_DTYPE_I32, 2049, GROUT_DTYPE_F16, 2048},
+    {GROUT_DTYPE_I32, 2051, GROUT_DTYPE_F16, 2052},
+    {GROUT_DTYPE_I32, 100000, GROUT_DTYPE_F16, (double)INFINITY},
+    {GROUT_DTYPE_I32, -500, GROUT_DTYPE_F8E4M3, -448},
+    {GROUT_DTYPE_F64, 1.0 + 0x1p-11 + 0x1p-40, GROUT_DTYPE_F16, 1.0 + 0x1p-10},
+};
+
+START_TEST(integer_casts) {
+    const struct int_case *c = &int_cases[_i];
+    uint64_t from = 0, to = 0;
+    if (c->from == GROUT_DTYPE_I32) {
+        int32_t value = (int32_t)c->value;
+        memcpy(&from, &value, sizeof value);
+    } else {
+        grout_element_from_double(c->from, c->value, &from);
+    }
+    grout_convert(c->from, &from, c->to, &to, 1);
+    double got = grout_element_to_double(c->to, &to);
+    ck_assert_msg(got == c->expected, "case %d: %a, not %a", _i, got, c->expected);
+}
+END_TEST
+
+/* Rounded once: an int64 just above the middle of two neighbours, by less than a double shows. */
+START_TEST(wide_integers_round_once) {
+    int64_t above = (INT64_C(1) << 62) + (INT64_C(1) << 54) + 1, below = above - 2;
+    uint64_t top = (UINT64_C(1) << 63) + (UINT64_C(1) << 55) + 1;
+    uint16_t bits;
+    float single;
+    grout_convert(GROUT_DTYPE_I64, &above, GROUT_DTYPE_BF16, &bits, 1);
+    ck_assert(grout_element_to_double(GROUT_DTYPE_BF16, &bits) == 0x1p62 + 0x1p55);
+    grout_convert(GROUT_DTYPE_I64, &below, GROUT_DTYPE_BF16, &bits, 1);
+    ck_assert(grout_element_to_double(GROUT_DTYPE_BF16, &bits) == 0x1p62);
+    grout_convert(GROUT_DTYPE_U64, &top, GROUT_DTYPE_BF16, &bits, 1);
+    ck_assert(grout_element_to_double(GROUT_DTYPE_BF16, &bits) == 0x1p63 + 0x1p56);
+    int64_t odd = (INT64_C(1) << 54) + (INT64_C(1) << 30) + 1;
+    grout_convert(GROUT_DTYPE_I64, &odd, GROUT_DTYPE_F32, &single, 1);
+    ck_assert(single == 0x1p54f + 0x1p31f);
+}
+END_TEST
+
+/* All pairs of types agree with going through a double, element by element, on small values. */
+START_TEST(all_pairs) {
+    grout_dtype from = (grout_dtype)(_i / GROUT_DTYPE_COUNT), to = (grout_dtype)(_i % GROUT_DTYPE_COUNT);
+    if (from == GROUT_DTYPE_NONE || to == GROUT_DTYPE_NONE) {
+        return;
+    }
+    enum { COUNT = 600 };
+    uint64_t source[COUNT], result[COUNT];
+    uint32_t from_bytes = grout_dtype_get_info(from)->bytes, to_bytes = grout_dtype_get_info(to)->bytes;
+    for (int i = 0; i < COUNT; i++) {
+        grout_element_from_double(from, (double)(i % 100), (uint8_t *)source + (size_t)i * from_bytes);
+    }
+    grout_convert(from, source, to, result, COUNT);
+    for (int i = 0; i < COUNT; i++) {
+        uint64_t expected = 0;
+        double value = grout_element_to_double(from, (uint8_t *)source + (size_t)i * from_bytes);
+        grout_element_from_double(to, value, &expected);
+        ck_assert(memcmp((uint8_t *)result + (size_t)i * to_bytes, &expected, to_bytes) == 0);
+    }
+}
+END_TEST
+
+START_TEST(poison_is_the_tables) {
+    grout_dtype dtype = (grout_dtype)(_i + 1);
+    const grout_dtype_info *info = grout_dtype_get_info(dtype);
+    uint8_t bytes[8 * 9];
+    memset(bytes, 0, sizeof bytes);
+    grout_fill_poison(dtype, bytes, 9);
+    for (uint32_t i = 0; i < 9u * info->bytes; i++) {
+        ck_assert_uint_eq(bytes[i], (uint8_t)(info->poison >> (8 * (i % info->bytes))));
+    }
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("convert");
+    TCase *tests = tcase_create("convert");
+    tcase_add_loop_test(tests, decodes_every_code, 0, SMALLS);
+    tcase_add_loop_test(tests, rounds_at_every_boundary, 0, SMALLS);
+    tcase_add_loop_test(tests, overflow_and_nan, 0, SMALLS);
+    tcase_add_loop_test(tests, integer_casts, 0, (int)(sizeof int_cases / sizeof int_cases[0]));
+    tcase_add_test(tests, wide_integers_round_once);
+    tcase_add_loop_test(tests, all_pairs, 0, GROUT_DTYPE_COUNT * GROUT_DTYPE_COUNT);
+    tcase_add_loop_test(tests, poison_is_the_tables, 0, GROUT_DTYPE_COUNT - 1);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
