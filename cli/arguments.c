@@ -30,15 +30,15 @@ static parameter get_parameter(const grout_module *bound, const grout_kernel *ke
     return p;
 }
 
-/* ---- files against parameters ----------------------------------------------------------------- */
+/* ---- files against parameters -----------------------------------------------------------------
+ */
 
 static bool has_same_shape(const grout_npy *npy, const grout_type *type) {
     if (type->kind == GROUT_TYPE_SCALAR) {
         return npy->count == 1;
     }
     return npy->rank == type->rank &&
-           (npy->rank == 0 ||
-            memcmp(npy->dims, type->dims, npy->rank * sizeof npy->dims[0]) == 0);
+           (npy->rank == 0 || memcmp(npy->dims, type->dims, npy->rank * sizeof npy->dims[0]) == 0);
 }
 
 /* Whether a file can stand for the parameter; a diagnostic if not. */
@@ -96,7 +96,8 @@ static bool check_input(grout_session *session, const grout_bindings *bindings,
     return is_good;
 }
 
-/* ---- making ----------------------------------------------------------------------------------- */
+/* ---- making -----------------------------------------------------------------------------------
+ */
 
 /* What arrays may take together: --max-memory, else the machine's memory. */
 static bool check_memory(grout_session *session, uint64_t bytes) {
@@ -106,13 +107,12 @@ static bool check_memory(grout_session *session, uint64_t bytes) {
     if (limit == 0 || bytes <= limit) {
         return true;
     }
-    grout_diags_add(session->diags, GROUT_DIAG_OUT_OF_MEMORY, grout_nowhere,
-                    "the kernel's arrays take %llu MiB, %s is %llu MiB",
-                    (unsigned long long)(bytes >> 20),
-                    grout_options__has(&session->options, GROUT_OPTION_MAX_MEMORY)
-                        ? "--max-memory"
-                        : "this machine's memory",
-                    (unsigned long long)(limit >> 20));
+    grout_diags_add(
+        session->diags, GROUT_DIAG_OUT_OF_MEMORY, grout_nowhere,
+        "the kernel's arrays take %llu MiB, %s is %llu MiB", (unsigned long long)(bytes >> 20),
+        grout_options__has(&session->options, GROUT_OPTION_MAX_MEMORY) ? "--max-memory"
+                                                                       : "this machine's memory",
+        (unsigned long long)(limit >> 20));
     grout_diags_help(session->diags, "smaller sizes: -D NAME=VALUE");
     return false;
 }
@@ -130,8 +130,9 @@ static bool make_argument(grout_session *session, const grout_bindings *bindings
     grout_dtype dtype = (grout_dtype)p->type.dtype;
     argument->size = (size_t)p->bytes;
     if (binding != NULL && binding->path != NULL && can_borrow(&binding->npy, p)) {
-        /* An 'in' array is only read. */
-        argument->data = (void *)(uintptr_t)binding->npy.data;
+        /* An 'in' array is only read: the file's own bytes will do. */
+        argument->data =
+            binding->bytes.data + (binding->npy.data - (const uint8_t *)binding->bytes.data);
         return true;
     }
     argument->data = malloc(argument->size > 0 ? argument->size : 1);
@@ -187,11 +188,12 @@ void grout_argument_set__deinit(grout_argument_set *set) {
     *set = (grout_argument_set){0};
 }
 
-/* ---- results ---------------------------------------------------------------------------------- */
+/* ---- results ----------------------------------------------------------------------------------
+ */
 
 static bool compare_output(grout_session *session, const grout_module *bound,
-                           grout_kernel_id kernel, const grout_binding *binding,
-                           const parameter *p, const void *actual) {
+                           grout_kernel_id kernel, const grout_binding *binding, const parameter *p,
+                           const void *actual) {
     void *expected = malloc(p->bytes > 0 ? (size_t)p->bytes : 1);
     if (expected == NULL) {
         return grout_diags_add_oom(session->diags);
@@ -201,14 +203,13 @@ static bool compare_output(grout_session *session, const grout_module *bound,
         .rtol = grout_options__get_number(&session->options, GROUT_OPTION_RTOL, 0),
         .atol = grout_options__get_number(&session->options, GROUT_OPTION_ATOL, 0),
     };
-    bool is_equal = grout_compare_array(bound, kernel, p->index, expected, actual, &tolerance,
-                                        session->diags);
+    bool is_equal =
+        grout_compare_array(bound, kernel, p->index, expected, actual, &tolerance, session->diags);
     free(expected);
     if (is_equal && !session->is_quiet) {
-        grout_session__print(session, GROUT_STREAM_ERR, "%%%s equals '%s'%s\n", p->name,
-                             binding->path,
-                             tolerance.rtol == 0 && tolerance.atol == 0 ? ", bit for bit"
-                                                                        : " within the tolerance");
+        grout_session__print(
+            session, GROUT_STREAM_ERR, "%%%s equals '%s'%s\n", p->name, binding->path,
+            tolerance.rtol == 0 && tolerance.atol == 0 ? ", bit for bit" : " within the tolerance");
     }
     return is_equal;
 }
@@ -236,9 +237,8 @@ static bool write_output(grout_session *session, const grout_binding *binding, c
         {.data = header.data, .size = header.size},
         {.data = converted != NULL ? converted : data, .size = (size_t)p->count * to_bytes},
     };
-    bool is_written = header.failed
-                          ? grout_diags_add_oom(session->diags)
-                          : grout_session__write_file(session, binding->path, chunks, 2);
+    bool is_written = header.failed ? grout_diags_add_oom(session->diags)
+                                    : grout_session__write_file(session, binding->path, chunks, 2);
     grout_text_free(&header);
     free(converted);
     if (is_written && !session->is_quiet) {
@@ -262,8 +262,7 @@ bool grout_argument_set__finish(grout_session *session, const grout_bindings *bi
             continue;
         }
         if (expected != NULL) {
-            is_good =
-                compare_output(session, bound, kernel_id, expected, &p, data) && is_good;
+            is_good = compare_output(session, bound, kernel_id, expected, &p, data) && is_good;
         }
         if (output != NULL) {
             is_good = write_output(session, output, &p, data) && is_good;

@@ -123,8 +123,7 @@ static bool add_inout(grout_session *session, grout_bindings *bindings, const ch
     const char *what;
     const char *param = split_param(value, &size, &what);
     size_t file_size = what == NULL ? 0 : get_file_size(what);
-    if (size == 0 || what == NULL || what[file_size] != ':' ||
-        !has_npy_end(what, strlen(what))) {
+    if (size == 0 || what == NULL || what[file_size] != ':' || !has_npy_end(what, strlen(what))) {
         return fail_form(session, GROUT_OPTION_INOUT, value);
     }
     grout_binding *input = add_binding(session, bindings, GROUT_BINDING_INPUT, param, size);
@@ -160,7 +159,8 @@ static bool add_use(grout_session *session, grout_bindings *out, const grout_opt
     return use->id != GROUT_OPTION_EXPECT_OUTPUT || add_expected(session, out, use->value);
 }
 
-/* ---- conflicts -------------------------------------------------------------------------------- */
+/* ---- conflicts --------------------------------------------------------------------------------
+ */
 
 /* The same parameter twice, or a file that is written and used otherwise. */
 static bool check_pair(grout_session *session, const grout_binding *a, const grout_binding *b) {
@@ -271,7 +271,8 @@ bool grout_bindings__have_results(const grout_bindings *bindings) {
     return false;
 }
 
-/* ---- against the kernels ---------------------------------------------------------------------- */
+/* ---- against the kernels ----------------------------------------------------------------------
+ */
 
 static bool takes_binding(grout_binding_kind kind, grout_direction direction) {
     if (kind == GROUT_BINDING_INPUT) {

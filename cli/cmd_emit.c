@@ -71,9 +71,9 @@ static bool compile(grout_session *session, const grout_load *load, const char *
     const grout_kernel *kernel = grout_module_get_kernel(load->bound, load->kernels[0]);
     grout_nvrtc_search__init(&search, session);
     search.options.line_info = grout_options__has(&session->options, GROUT_OPTION_LINEINFO);
-    bool is_good = session->host->gpu->compile_cuda(
-        source, grout_module_get_string(load->bound, kernel->name), kind, &search.options, &binary,
-        session->diags);
+    bool is_good =
+        session->host->gpu->compile_cuda(source, grout_module_get_string(load->bound, kernel->name),
+                                         kind, &search.options, &binary, session->diags);
     grout_nvrtc_search__deinit(&search);
     if (is_good) {
         is_good = write_result(session, binary.data, binary.size);
@@ -89,8 +89,7 @@ static bool emit_manifest(grout_session *session, const grout_load *load) {
     if (path == NULL) {
         return true;
     }
-    bool is_good =
-        grout_emit_manifest(load->bound, load->kernels[0], &manifest, session->diags);
+    bool is_good = grout_emit_manifest(load->bound, load->kernels[0], &manifest, session->diags);
     grout_chunk chunk = {.data = manifest.data, .size = manifest.size};
     is_good = is_good && grout_session__write_file(session, path, &chunk, 1);
     grout_text_free(&manifest);
@@ -101,14 +100,13 @@ static bool emit(grout_session *session, const grout_load *load) {
     const char *to = get_target(session);
     grout_text text = {0};
     bool is_good = true;
-    grout_emit_options options = {
-        .line_directives = grout_options__has(&session->options, GROUT_OPTION_LINEINFO)};
+    grout_emit_options options = {.line_directives =
+                                      grout_options__has(&session->options, GROUT_OPTION_LINEINFO)};
     for (size_t i = 0; i < load->kernel_count && is_good; i++) {
-        is_good = strcmp(to, "host") == 0
-                      ? grout_emit_host(load->bound, load->kernels[i], &options, &text,
-                                        session->diags)
-                      : grout_emit_cuda(load->bound, load->kernels[i], &options, &text,
-                                        session->diags);
+        is_good =
+            strcmp(to, "host") == 0
+                ? grout_emit_host(load->bound, load->kernels[i], &options, &text, session->diags)
+                : grout_emit_cuda(load->bound, load->kernels[i], &options, &text, session->diags);
     }
     if (is_good && text.failed) {
         is_good = grout_diags_add_oom(session->diags);
@@ -126,8 +124,7 @@ int grout_cmd_emit(grout_session *session) {
     const char *path = session->options.arguments[0];
     grout_bytes text = {0};
     grout_load load = {0};
-    if (check_options(session) &&
-        grout_session__read_file(session, path, GROUT_FILE_MAX, &text) &&
+    if (check_options(session) && grout_session__read_file(session, path, GROUT_FILE_MAX, &text) &&
         grout_load__init(session, path, &text, needs_one(session), &load)) {
         (void)emit(session, &load);
     }

@@ -9,7 +9,7 @@ typedef struct explain_text {
 } explain_text;
 
 /* One variable for each entry, so that a code without one does not compile. */
-#define GROUT_EXPLAIN(NAME, why_, repair_)                                                         \
+#define GROUT_EXPLAIN(NAME, why_, repair_) \
     static const explain_text explain_##NAME = {.why = (why_), .repair = (repair_)};
 #include "explain_texts.def"
 
@@ -105,7 +105,8 @@ static void explain(grout_diag_code code, grout_text *out) {
     add_example(out, info->text, "fixed", "Repaired:");
 }
 
-/* ---- docs/diagnostics.md ------------------------------------------------------------------------- */
+/* ---- docs/diagnostics.md
+ * ------------------------------------------------------------------------- */
 
 static void add_markdown_code(grout_diag_code code, grout_text *out) {
     const grout_diag_info *info = grout_diag_get(code);
@@ -125,10 +126,11 @@ static void add_markdown_code(grout_diag_code code, grout_text *out) {
 }
 
 static void add_markdown(grout_text *out) {
-    static const char *const titles[] = {
-        [GROUT_STAGE_PARSE] = "The text", [GROUT_STAGE_VERIFY] = "Rules of a kernel",
-        [GROUT_STAGE_RUN] = "Found by running it", [GROUT_STAGE_GPU] = "The GPU",
-        [GROUT_STAGE_USE] = "Files, options, limits"};
+    static const char *const titles[] = {[GROUT_STAGE_PARSE] = "The text",
+                                         [GROUT_STAGE_VERIFY] = "Rules of a kernel",
+                                         [GROUT_STAGE_RUN] = "Found by running it",
+                                         [GROUT_STAGE_GPU] = "The GPU",
+                                         [GROUT_STAGE_USE] = "Files, options, limits"};
     grout_text_add(out,
                    "<!-- Written by 'grout explain --markdown'; a test compares. Change "
                    "include/grout/diag.def or cli/explain_texts.def. -->\n# Diagnostics\n\n"
@@ -144,7 +146,8 @@ static void add_markdown(grout_text *out) {
     }
 }
 
-/* ---- the command ---------------------------------------------------------------------------------- */
+/* ---- the command
+ * ---------------------------------------------------------------------------------- */
 
 static int fail_unknown(grout_session *session, const char *code) {
     grout_suggestion suggestion;
@@ -153,8 +156,8 @@ static int fail_unknown(grout_session *session, const char *code) {
         grout_suggestion__add(&suggestion, grout_diag_get((grout_diag_code)i)->text);
     }
     const char *near = grout_suggestion__get(&suggestion);
-    grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION, grout_nowhere, "there is no code '%.200s'",
-                    code);
+    grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION, grout_nowhere,
+                    "there is no code '%.200s'", code);
     if (near != NULL) {
         grout_diags_help(session->diags, "did you mean '%s'?", near);
     }

@@ -64,7 +64,8 @@ static void add_command_help(grout_text *out, grout_command command) {
 
 static const char exit_codes[] =
     "exit codes: 0 fine or clean; 1 a finding, mismatch, failed expectation, GPU fault or hang;\n"
-    "  2 usage, file, invalid kernel, no GPU or NVRTC; 3 incomplete: a limit was reached, or something\n"
+    "  2 usage, file, invalid kernel, no GPU or NVRTC; 3 incomplete: a limit was reached, or "
+    "something\n"
     "  is not supported; 4 a bug of grout; 130 interrupted\n";
 
 void grout_help__print(grout_command command, grout_text *out) {
@@ -72,19 +73,22 @@ void grout_help__print(grout_command command, grout_text *out) {
         add_command_help(out, command);
         return;
     }
-    grout_text_add(out, "usage: grout COMMAND [OPTION...] [FILE]\n\n"
-                        "Asynchronous GPU kernels as text: checked for races on the CPU, run there, "
-                        "emitted as CUDA.\n\n");
+    grout_text_add(out,
+                   "usage: grout COMMAND [OPTION...] [FILE]\n\n"
+                   "Asynchronous GPU kernels as text: checked for races on the CPU, run there, "
+                   "emitted as CUDA.\n\n");
     for (int i = 1; i < GROUT_COMMAND_COUNT; i++) {
         const grout_command_info *info = grout_command__get_info((grout_command)i);
         grout_text_add(out, "  %-8s %-10s %s\n", info->text, info->arguments, info->summary);
     }
-    grout_text_add(out, "\n'grout help COMMAND' shows the options of a command; 'grout --version' the "
-                        "version.\n\n%s",
+    grout_text_add(out,
+                   "\n'grout help COMMAND' shows the options of a command; 'grout --version' the "
+                   "version.\n\n%s",
                    exit_codes);
 }
 
-/* ---- docs/cli.md -------------------------------------------------------------------------------- */
+/* ---- docs/cli.md --------------------------------------------------------------------------------
+ */
 
 /* Text inside a table's cell: a bar would end it. */
 static void add_cell(grout_text *out, const char *text) {

@@ -142,7 +142,8 @@ static void add_op(grout_opcode opcode, grout_text *out) {
     add_effects(info, "    ", out);
 }
 
-/* ---- docs/operations.md -------------------------------------------------------------------------- */
+/* ---- docs/operations.md
+ * -------------------------------------------------------------------------- */
 
 static void add_markdown_op(grout_opcode opcode, grout_text *out) {
     const grout_op_info *info = grout_op_get_info(opcode);
@@ -163,11 +164,10 @@ static void add_markdown_op(grout_opcode opcode, grout_text *out) {
 }
 
 static void add_markdown(grout_text *out) {
-    grout_text_add(out,
-                   "<!-- Written by 'grout ops --markdown'; a test compares. Change "
-                   "include/grout/ops.def, effects.def or types.def. -->\n"
-                   "# The operations\n\n## Element types\n\n"
-                   "| type | bytes | arithmetic | meaning |\n|---|---|---|---|\n");
+    grout_text_add(out, "<!-- Written by 'grout ops --markdown'; a test compares. Change "
+                        "include/grout/ops.def, effects.def or types.def. -->\n"
+                        "# The operations\n\n## Element types\n\n"
+                        "| type | bytes | arithmetic | meaning |\n|---|---|---|---|\n");
     for (int i = 1; i < GROUT_DTYPE_COUNT; i++) {
         const grout_dtype_info *info = grout_dtype_get_info((grout_dtype)i);
         grout_text_add(out, "| `%s` | %u | %s | %s |\n", info->text, info->bytes,
@@ -181,7 +181,8 @@ static void add_markdown(grout_text *out) {
     }
 }
 
-/* ---- the command ---------------------------------------------------------------------------------- */
+/* ---- the command
+ * ---------------------------------------------------------------------------------- */
 
 static int fail_unknown(grout_session *session, const char *name) {
     grout_suggestion suggestion;

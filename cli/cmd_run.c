@@ -28,7 +28,8 @@ static bool check_options(grout_session *session, bool is_gpu) {
                                                GROUT_OPTION_WARMUP, GROUT_OPTION_NO_WATCHDOG};
     static const grout_option_id cpu_only[] = {GROUT_OPTION_RUN_CHECK};
     const grout_option_id *ids = is_gpu ? cpu_only : gpu_only;
-    size_t count = is_gpu ? sizeof cpu_only / sizeof cpu_only[0] : sizeof gpu_only / sizeof gpu_only[0];
+    size_t count =
+        is_gpu ? sizeof cpu_only / sizeof cpu_only[0] : sizeof gpu_only / sizeof gpu_only[0];
     bool is_good = true;
     for (size_t i = 0; i < count; i++) {
         if (grout_options__has(&session->options, ids[i])) {
@@ -41,7 +42,8 @@ static bool check_options(grout_session *session, bool is_gpu) {
     return is_good;
 }
 
-/* ---- the GPU ------------------------------------------------------------------------------------ */
+/* ---- the GPU ------------------------------------------------------------------------------------
+ */
 
 /* One launch on the GPU: what is run and what came of it. */
 typedef struct gpu_work {
@@ -83,25 +85,23 @@ static bool launch_on_gpu(gpu_work *work) {
 
 static void print_timing(const gpu_work *work) {
     const grout_gpu_result *result = &work->result;
-    uint64_t repeats =
-        grout_options__get_count(&work->session->options, GROUT_OPTION_REPEATS, 0);
+    uint64_t repeats = grout_options__get_count(&work->session->options, GROUT_OPTION_REPEATS, 0);
     if (repeats == 0 || result->median_seconds <= 0) {
         return;
     }
-    grout_session__print(work->session, GROUT_STREAM_OUT,
-                         "%s: median %.3f us of %llu launches (least %.3f, most %.3f); %.3f TB/s if "
-                         "each array moves once\n",
-                         result->device_name, result->median_seconds * 1e6,
-                         (unsigned long long)repeats, result->min_seconds * 1e6,
-                         result->max_seconds * 1e6,
-                         (double)work->arguments.bytes / result->median_seconds * 1e-12);
+    grout_session__print(
+        work->session, GROUT_STREAM_OUT,
+        "%s: median %.3f us of %llu launches (least %.3f, most %.3f); %.3f TB/s if "
+        "each array moves once\n",
+        result->device_name, result->median_seconds * 1e6, (unsigned long long)repeats,
+        result->min_seconds * 1e6, result->max_seconds * 1e6,
+        (double)work->arguments.bytes / result->median_seconds * 1e-12);
 }
 
 static bool compare_arrays(const gpu_work *work, const grout_argument_set *expected) {
     grout_session *session = work->session;
     const grout_kernel *kernel = grout_module_get_kernel(work->load->bound, work->kernel);
-    grout_compare_options tolerance =
-        grout_compare_get_default(work->load->bound, work->kernel);
+    grout_compare_options tolerance = grout_compare_get_default(work->load->bound, work->kernel);
     tolerance.rtol =
         grout_options__get_number(&session->options, GROUT_OPTION_RTOL, tolerance.rtol);
     tolerance.atol =
@@ -112,19 +112,17 @@ static bool compare_arrays(const gpu_work *work, const grout_argument_set *expec
         uint8_t direction = grout_module_get_param(work->load->bound, kernel, i)->direction;
         if (direction == GROUT_DIRECTION_OUT || direction == GROUT_DIRECTION_INOUT) {
             count++;
-            is_equal = grout_compare_array(work->load->bound, work->kernel, i,
-                                           expected->arguments[i].data,
-                                           work->arguments.arguments[i].data, &tolerance,
-                                           session->diags) &&
+            is_equal = grout_compare_array(
+                           work->load->bound, work->kernel, i, expected->arguments[i].data,
+                           work->arguments.arguments[i].data, &tolerance, session->diags) &&
                        is_equal;
         }
     }
     if (is_equal && !session->is_json) {
         bool is_exact = tolerance.rtol == 0 && tolerance.atol == 0;
-        grout_session__print(session, GROUT_STREAM_OUT,
-                             "compared with the CPU: %u array%s equal, %s\n", count,
-                             count == 1 ? "" : "s",
-                             is_exact ? "bit for bit" : "within the tolerance");
+        grout_session__print(
+            session, GROUT_STREAM_OUT, "compared with the CPU: %u array%s equal, %s\n", count,
+            count == 1 ? "" : "s", is_exact ? "bit for bit" : "within the tolerance");
     }
     return is_equal;
 }

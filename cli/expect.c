@@ -42,7 +42,8 @@ static void add_identity(identity_list *list, uint64_t identity, bool *failed) {
     items[at] = identity;
 }
 
-/* ---- what was found ----------------------------------------------------------------------------- */
+/* ---- what was found -----------------------------------------------------------------------------
+ */
 
 static uint32_t get_line(const expect_run *run, grout_place place) {
     return place.file != NULL && strcmp(place.file, run->name) == 0 ? place.line : 0;
@@ -112,7 +113,8 @@ static bool add_outcome(expect_run *run, const grout_outcome *outcome, grout_exp
     return !failed;
 }
 
-/* ---- differences -------------------------------------------------------------------------------- */
+/* ---- differences --------------------------------------------------------------------------------
+ */
 
 static void print_settings(const expect_run *run, const grout_launch_settings *settings,
                            grout_text *out) {
@@ -170,10 +172,10 @@ static void compare_identities(expect_run *run, const grout_launch_settings *set
         *identities = (identity_list){0};
         return;
     }
-    bool is_same = identities->count == run->first.count &&
-                   (identities->count == 0 ||
-                    memcmp(identities->items, run->first.items,
-                           identities->count * sizeof identities->items[0]) == 0);
+    bool is_same =
+        identities->count == run->first.count &&
+        (identities->count == 0 || memcmp(identities->items, run->first.items,
+                                          identities->count * sizeof identities->items[0]) == 0);
     if (!is_same) {
         print_settings(run, settings, &run->report);
         grout_text_add(&run->report, "    the findings are not the same as in the first run: their "
@@ -181,7 +183,8 @@ static void compare_identities(expect_run *run, const grout_launch_settings *set
     }
 }
 
-/* ---- one file ----------------------------------------------------------------------------------- */
+/* ---- one file -----------------------------------------------------------------------------------
+ */
 
 /* All kernels of the file under one schedule and timing. */
 static bool run_variant(expect_run *run, const grout_launch_settings *settings, bool is_loaded) {
@@ -371,8 +374,7 @@ int grout_expect__run(grout_session *session) {
     int exit_code = GROUT_EXIT_OK;
     for (size_t i = 0; i < session->options.argument_count; i++) {
         int code = run_file(session, session->options.arguments[i]);
-        exit_code =
-            grout_exit_code_rank(code) > grout_exit_code_rank(exit_code) ? code : exit_code;
+        exit_code = grout_exit_code_rank(code) > grout_exit_code_rank(exit_code) ? code : exit_code;
         if (code == GROUT_EXIT_INTERRUPTED) {
             break;
         }

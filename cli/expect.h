@@ -15,9 +15,9 @@ typedef enum grout_expect_kind {
 typedef struct grout_expect_item {
     grout_expect_kind kind;
     grout_diag_code code;
-    uint32_t line;  /* of the place; 0: it has none */
-    bool is_met;    /* an expectation that was found, or a finding that was expected */
-    char *message;  /* of a finding; owned */
+    uint32_t line; /* of the place; 0: it has none */
+    bool is_met;   /* an expectation that was found, or a finding that was expected */
+    char *message; /* of a finding; owned */
 } grout_expect_item;
 
 /* Items, in the order added. */
@@ -31,8 +31,8 @@ typedef struct grout_expectations {
     grout_expect_list list;
     char **runs; /* the OPTIONS of each '// run:'; owned */
     size_t run_count;
-    bool is_clean;      /* '// expect: clean' stands there */
-    grout_text faults;  /* comments that make no sense, a line each */
+    bool is_clean;     /* '// expect: clean' stands there */
+    grout_text faults; /* comments that make no sense, a line each */
 } grout_expectations;
 
 /* False without memory. Deinit even then. name is the file's, for the faults. */

@@ -17,7 +17,8 @@ const char *grout_expect_kind_get_text(grout_expect_kind kind) {
     return "";
 }
 
-/* ---- lists -------------------------------------------------------------------------------------- */
+/* ---- lists --------------------------------------------------------------------------------------
+ */
 
 bool grout_expect_list__add(grout_expect_list *list, const grout_expect_item *item) {
     for (size_t i = 0; i < list->count; i++) {
@@ -63,7 +64,8 @@ void grout_expectations__deinit(grout_expectations *expectations) {
     *expectations = (grout_expectations){0};
 }
 
-/* ---- comments ----------------------------------------------------------------------------------- */
+/* ---- comments -----------------------------------------------------------------------------------
+ */
 
 typedef struct span {
     const char *data;
@@ -185,8 +187,8 @@ static void read_comment(reader *r, span text, grout_expect_list *to) {
 static void read_comments(reader *r, span text, grout_expect_list *to) {
     while (text.size > 0) {
         size_t next = 0;
-        while (next < text.size && !(next + 1 < text.size && text.data[next] == '/' &&
-                                     text.data[next + 1] == '/')) {
+        while (next < text.size &&
+               !(next + 1 < text.size && text.data[next] == '/' && text.data[next + 1] == '/')) {
             next++;
         }
         read_comment(r, trim((span){text.data, next}), to);
@@ -249,7 +251,8 @@ bool grout_expectations__read(const char *name, const char *text, size_t size,
     return !r.failed && !out->faults.failed;
 }
 
-/* ---- comparison --------------------------------------------------------------------------------- */
+/* ---- comparison ---------------------------------------------------------------------------------
+ */
 
 static bool expects_notes_of(const grout_expectations *expectations, grout_diag_code code) {
     for (size_t i = 0; i < expectations->list.count; i++) {

@@ -8,7 +8,7 @@
 #include "grout/interp.h"
 
 typedef enum grout_generator_kind {
-    GROUT_GENERATE_INTS,    /* whole numbers from -4 to 4; unsigned: 0 to 8; bool: 0 and 1 */
+    GROUT_GENERATE_INTS, /* whole numbers from -4 to 4; unsigned: 0 to 8; bool: 0 and 1 */
     GROUT_GENERATE_ZEROS,
     GROUT_GENERATE_ONES,
     GROUT_GENERATE_ARANGE,  /* 0, 1, 2, ...; integers wrap, bool: 0, 1, 0, ... */
@@ -34,7 +34,8 @@ bool grout_generator_fits(const grout_generator *generator, grout_dtype dtype);
 void grout_generator_fill(const grout_generator *generator, grout_dtype dtype, void *out,
                           uint64_t count);
 
-/* ---- its parts, for tests ---------------------------------------------------------------------- */
+/* ---- its parts, for tests ----------------------------------------------------------------------
+ */
 
 /* Philox4x32-10 (Salmon et al., SC'11): four words for a counter and a key. */
 void grout_philox(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4]);

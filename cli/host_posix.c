@@ -17,7 +17,8 @@
 /* The one thing that a signal handler may touch. */
 static volatile sig_atomic_t was_interrupted;
 
-/* ---- reading ---------------------------------------------------------------------------------- */
+/* ---- reading ----------------------------------------------------------------------------------
+ */
 
 static bool fail(grout_text *reason) {
     grout_text_add(reason, "%s", strerror(errno));
@@ -99,7 +100,8 @@ static bool read_file(void *payload, const char *path, uint64_t size_max, grout_
     return is_read;
 }
 
-/* ---- writing ---------------------------------------------------------------------------------- */
+/* ---- writing ----------------------------------------------------------------------------------
+ */
 
 static bool write_all(int file, const char *data, size_t size) {
     while (size > 0) {
@@ -277,7 +279,8 @@ static bool list_folder(void *payload, const char *folder,
     return true;
 }
 
-/* ---- the process ------------------------------------------------------------------------------ */
+/* ---- the process ------------------------------------------------------------------------------
+ */
 
 static bool write_stream(void *payload, grout_stream stream, const char *data, size_t size) {
     (void)payload;
@@ -335,7 +338,8 @@ static void describe_cpu(grout_text *out) {
     }
 #if defined(__x86_64__) && defined(__GNUC__)
     __builtin_cpu_init();
-    grout_text_add(out, "instruction sets:%s%s%s%s\n", __builtin_cpu_supports("avx2") ? " AVX2" : "",
+    grout_text_add(out, "instruction sets:%s%s%s%s\n",
+                   __builtin_cpu_supports("avx2") ? " AVX2" : "",
                    __builtin_cpu_supports("fma") ? " FMA" : "",
                    __builtin_cpu_supports("avx512f") ? " AVX-512F" : "",
                    __builtin_cpu_supports("avx512bw") ? " AVX-512BW" : "");

@@ -30,11 +30,12 @@ void grout_json__free(grout_json *json) {
     }
 }
 
-/* ---- values ------------------------------------------------------------------------------------- */
+/* ---- values -------------------------------------------------------------------------------------
+ */
 
 /* Length of the UTF-8 sequence at text, or 0 if it is none. */
 static size_t get_sequence(const unsigned char *text) {
-    size_t size = text[0] < 0x80                          ? 1
+    size_t size = text[0] < 0x80                       ? 1
                   : text[0] >= 0xc2 && text[0] <= 0xdf ? 2
                   : text[0] >= 0xe0 && text[0] <= 0xef ? 3
                   : text[0] >= 0xf0 && text[0] <= 0xf4 ? 4
@@ -128,7 +129,8 @@ static void set_identity(grout_json *json, json_t *object, uint64_t identity) {
     set_text(json, object, "identity", text);
 }
 
-/* ---- findings ----------------------------------------------------------------------------------- */
+/* ---- findings -----------------------------------------------------------------------------------
+ */
 
 static json_t *make_accesses(grout_json *json, const grout_finding *finding) {
     json_t *accesses = json_array();
@@ -140,7 +142,11 @@ static json_t *make_accesses(grout_json *json, const grout_finding *finding) {
         set_text(json, object, "where", access->where);
         set_text(json, object, "engine", access->engine);
         set_text(json, object, "box", access->box);
-        set_text(json, object, "kind", access->is_write ? "write" : "read");
+        /* A wait or a limit is no access: it has no engine. */
+        set_text(json, object, "kind",
+                 access->engine == NULL || access->engine[0] == '\0' ? "none"
+                 : access->is_write                                  ? "write"
+                                                                     : "read");
         append(json, accesses, object);
     }
     return accesses;
@@ -221,7 +227,8 @@ void grout_json__add_diag(grout_json *json, const grout_diag *diag) {
     append(json, is_silenced ? json->silenced : json->findings, object);
 }
 
-/* ---- coverage ----------------------------------------------------------------------------------- */
+/* ---- coverage -----------------------------------------------------------------------------------
+ */
 
 static json_t *make_axes(grout_json *json, const grout_load *load, grout_kernel_id id,
                          grout_axis_kind kind) {
@@ -267,9 +274,9 @@ void grout_json__add_kernel(grout_json *json, const grout_load *load, grout_kern
     json_t *object = json_object();
     grout_text inputs = {0};
     grout_bindings__describe_inputs(&load->bindings, load->bound, kernel, &inputs);
-    set_text(json, object, "kernel",
-             grout_module_get_string(load->bound,
-                                     grout_module_get_kernel(load->bound, kernel)->name));
+    set_text(
+        json, object, "kernel",
+        grout_module_get_string(load->bound, grout_module_get_kernel(load->bound, kernel)->name));
     set(json, object, "grid", make_axes(json, load, kernel, GROUT_AXIS_GRID));
     set(json, object, "threads", make_axes(json, load, kernel, GROUT_AXIS_THREADS));
     set_text(json, object, "inputs", inputs.data);

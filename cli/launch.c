@@ -48,11 +48,13 @@ static uint64_t get_machine_memory(const grout_session *session, uint64_t array_
 }
 
 static grout_checker *make_checker(grout_session *session) {
-    uint64_t count = grout_options__get_count(&session->options, GROUT_OPTION_MAX_FINDINGS,
-                                              GROUT_DIAGS_MAX);
+    uint64_t count =
+        grout_options__get_count(&session->options, GROUT_OPTION_MAX_FINDINGS, GROUT_DIAGS_MAX);
     /* 0 would mean the default. */
     grout_checker_options options = {
-        .max_findings = count < 1 ? 1 : count > UINT32_MAX ? UINT32_MAX : (uint32_t)count,
+        .max_findings = count < 1            ? 1
+                        : count > UINT32_MAX ? UINT32_MAX
+                                             : (uint32_t)count,
     };
     return grout_checker_new(&options, session->diags);
 }
@@ -95,8 +97,7 @@ bool grout_launch__run(grout_session *session, const grout_load *load, grout_ker
     out->is_late = payload.line.is_late;
     grout_progress_line__clear(&payload.line);
     if (out->checker != NULL) {
-        out->summary =
-            grout_checker_get_summary(out->checker, grout_outcome__get_cut(out) != NULL);
+        out->summary = grout_checker_get_summary(out->checker, grout_outcome__get_cut(out) != NULL);
     }
     return out->status != GROUT_RUN_FAILED;
 }

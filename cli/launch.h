@@ -19,9 +19,9 @@ typedef struct grout_outcome {
     grout_run_status status;
     grout_run_stats stats;
     double seconds;
-    bool is_late;            /* --timeout ended it */
+    bool is_late; /* --timeout ended it */
     grout_machine *machine;
-    grout_checker *checker;  /* NULL: it ran without */
+    grout_checker *checker; /* NULL: it ran without */
     grout_check_summary summary;
 } grout_outcome;
 

@@ -9,7 +9,8 @@ const char *grout_load__get_name(const char *path) {
     return strcmp(path, "-") == 0 ? "<stdin>" : path;
 }
 
-/* ---- kernels ---------------------------------------------------------------------------------- */
+/* ---- kernels ----------------------------------------------------------------------------------
+ */
 
 static const char *get_kernel_name(const grout_module *module, grout_kernel_id id) {
     return grout_module_get_string(module, grout_module_get_kernel(module, id)->name);
@@ -68,7 +69,8 @@ static bool select_kernels(grout_session *session, bool needs_one, grout_load *l
     return !needs_one || load->kernel_count == 1 || fail_several(session, load);
 }
 
-/* ---- defines ---------------------------------------------------------------------------------- */
+/* ---- defines ----------------------------------------------------------------------------------
+ */
 
 static grout_define *find_define(const grout_load *load, const char *name) {
     for (size_t i = 0; i < load->define_count; i++) {
@@ -81,19 +83,20 @@ static grout_define *find_define(const grout_load *load, const char *name) {
 
 static grout_define *add_define(grout_session *session, grout_load *load, const char *name,
                                 size_t size) {
-    grout_define *defines =
-        realloc(load->defines, (load->define_count + 1) * sizeof load->defines[0]);
+    size_t count = load->define_count + 1;
+    grout_define *defines = realloc(load->defines, count * sizeof load->defines[0]);
+    load->defines = defines != NULL ? defines : load->defines;
+    char **names = realloc(load->define_names, count * sizeof load->define_names[0]);
+    load->define_names = names != NULL ? names : load->define_names;
     char *copy = malloc(size + 1);
-    if (defines != NULL) {
-        load->defines = defines;
-    }
-    if (defines == NULL || copy == NULL) {
+    if (defines == NULL || names == NULL || copy == NULL) {
         free(copy);
         (void)grout_diags_add_oom(session->diags);
         return NULL;
     }
     memcpy(copy, name, size);
     copy[size] = '\0';
+    names[load->define_count] = copy;
     defines[load->define_count] = (grout_define){.name = copy, .origin = "-D"};
     return &defines[load->define_count++];
 }
@@ -182,8 +185,8 @@ static bool bind_files(grout_session *session, grout_load *load, grout_kernel_id
         }
         const grout_object *object = grout_module_get_object(module, param->object);
         for (uint32_t d = 0; object->type.rank == binding->npy.rank && d < object->type.rank; d++) {
-            is_good = bind_dimension(session, binding, object->type.dims[d],
-                                     binding->npy.dims[d], load) &&
+            is_good = bind_dimension(session, binding, object->type.dims[d], binding->npy.dims[d],
+                                     load) &&
                       is_good;
         }
     }
@@ -203,7 +206,8 @@ void grout_load__describe_defines(const grout_load *load, grout_text *out) {
     }
 }
 
-/* ---- all of it -------------------------------------------------------------------------------- */
+/* ---- all of it --------------------------------------------------------------------------------
+ */
 
 static grout_arch get_arch(const grout_session *session) {
     const char *name = grout_options__get(&session->options, GROUT_OPTION_ARCH);
@@ -232,15 +236,15 @@ bool grout_load__init(grout_session *session, const char *path, const grout_byte
     if (!is_good) {
         return false;
     }
-    out->bound =
-        grout_module_bind(out->symbolic, out->defines, out->define_count, session->diags);
+    out->bound = grout_module_bind(out->symbolic, out->defines, out->define_count, session->diags);
     return out->bound != NULL && grout_verify(out->bound, get_arch(session), session->diags);
 }
 
 void grout_load__deinit(grout_load *load) {
     for (size_t i = 0; i < load->define_count; i++) {
-        free((void *)(uintptr_t)load->defines[i].name);
+        free(load->define_names[i]);
     }
+    free(load->define_names);
     free(load->defines);
     free(load->kernels);
     grout_bindings__deinit(&load->bindings);

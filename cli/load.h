@@ -12,7 +12,8 @@ typedef struct grout_load {
     grout_bindings bindings;
     grout_kernel_id *kernels; /* to work on, in file order */
     size_t kernel_count;
-    grout_define *defines; /* from -D, then from files; names are owned */
+    grout_define *defines; /* from -D, then from files */
+    char **define_names;   /* behind them, owned */
     size_t define_count;
 } grout_load;
 

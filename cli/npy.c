@@ -6,7 +6,8 @@
 
 static const grout_place nowhere = {0};
 
-/* ---- the header: a Python literal -------------------------------------------------------------- */
+/* ---- the header: a Python literal --------------------------------------------------------------
+ */
 
 typedef struct reader {
     const char *at, *end;
@@ -21,7 +22,8 @@ static bool fail(reader *r, const char *what) {
 }
 
 static void skip_space(reader *r) {
-    while (r->at < r->end && (*r->at == ' ' || *r->at == '\n' || *r->at == '\t' || *r->at == '\r')) {
+    while (r->at < r->end &&
+           (*r->at == ' ' || *r->at == '\n' || *r->at == '\t' || *r->at == '\r')) {
         r->at++;
     }
 }
@@ -48,11 +50,11 @@ static bool take_word(reader *r, const char *word) {
 /* 'text' or "text" without escapes; at most 15 bytes are kept. */
 static bool read_string(reader *r, char text[16]) {
     skip_space(r);
-    char quote = r->at < r->end ? *r->at : '\0';
-    if (quote != '\'' && quote != '"') {
+    if (r->at == r->end || (*r->at != '\'' && *r->at != '"')) {
         return false;
     }
-    const char *start = ++r->at;
+    const char quote = *r->at++;
+    const char *start = r->at;
     while (r->at < r->end && *r->at != quote && *r->at != '\\' && *r->at != '\n') {
         r->at++;
     }
@@ -130,7 +132,7 @@ static bool is_known_element(char kind, uint8_t bytes) {
 
 /* <f4, |u1, >i8, <V2 */
 static bool read_descr(reader *r, grout_npy *npy) {
-    char text[16];
+    char text[16] = "";
     skip_space(r);
     if (r->at < r->end && *r->at == '[') {
         return fail(r, "it is a structured array; grout reads arrays of numbers");
@@ -138,8 +140,8 @@ static bool read_descr(reader *r, grout_npy *npy) {
     if (!read_string(r, text)) {
         return fail(r, "its descr is no string");
     }
-    bool has_form = strlen(text) == 3 && strchr("<>|=", text[0]) != NULL && text[2] >= '1' &&
-                    text[2] <= '8';
+    bool has_form =
+        strlen(text) == 3 && strchr("<>|=", text[0]) != NULL && text[2] >= '1' && text[2] <= '8';
     if (!has_form || !is_known_element(text[1], (uint8_t)(text[2] - '0'))) {
         return grout_diags_add(r->diags, GROUT_DIAG_BAD_NPY, nowhere,
                                "'%s': grout does not read elements of type '%s'", r->name, text);
@@ -248,7 +250,8 @@ bool grout_npy_parse(const void *bytes, size_t size, const char *name, grout_npy
     return true;
 }
 
-/* ---- elements --------------------------------------------------------------------------------- */
+/* ---- elements ---------------------------------------------------------------------------------
+ */
 
 static char get_kind(grout_dtype dtype) {
     switch ((grout_dtype_class)grout_dtype_get_info(dtype)->class_) {
@@ -331,7 +334,8 @@ static void convert_element(const grout_npy *npy, int64_t index, grout_dtype dty
 }
 
 /* Steps a row-major index and keeps the element's place in the file, which is in Fortran order. */
-static int64_t step_index(const grout_npy *npy, int64_t *index, const int64_t *strides, int64_t at) {
+static int64_t step_index(const grout_npy *npy, int64_t *index, const int64_t *strides,
+                          int64_t at) {
     for (uint32_t d = npy->rank; d-- > 0;) {
         at += strides[d];
         if (++index[d] < npy->dims[d]) {
@@ -366,7 +370,8 @@ void grout_npy_convert(const grout_npy *npy, grout_dtype dtype, void *out) {
     }
 }
 
-/* ---- writing ---------------------------------------------------------------------------------- */
+/* ---- writing ----------------------------------------------------------------------------------
+ */
 
 void grout_npy_print_header(grout_dtype dtype, uint8_t rank, const int64_t *dims, grout_text *out) {
     uint32_t bytes = grout_dtype_get_info(dtype)->bytes;
@@ -385,10 +390,10 @@ void grout_npy_print_header(grout_dtype dtype, uint8_t rank, const int64_t *dims
         grout_text_add_bytes(&header, " ", 1);
     }
     grout_text_add_bytes(&header, "\n", 1);
-    char lead[10] = {(char)0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0};
-    lead[8] = (char)(header.size & 0xff);
-    lead[9] = (char)(header.size >> 8);
-    grout_text_add_bytes(out, lead, sizeof lead);
+    uint8_t lead[10] = {0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0};
+    lead[8] = (uint8_t)header.size;
+    lead[9] = (uint8_t)(header.size >> 8);
+    grout_text_add_bytes(out, (const char *)lead, sizeof lead);
     grout_text_add_bytes(out, header.data, header.size);
     out->failed = out->failed || header.failed;
     grout_text_free(&header);

@@ -8,21 +8,21 @@
 #ifndef GROUT_CLI_NPY_H
 #define GROUT_CLI_NPY_H
 
-#include "grout/ir.h"
 #include "grout/interp.h"
+#include "grout/ir.h"
 
 /* Bytes of a header that grout reads; numpy's own are below 200. */
 #define GROUT_NPY_HEADER_MAX 65536
 #define GROUT_NPY_RANK_MAX   GROUT_RANK_MAX
 
 typedef struct grout_npy {
-    char kind;        /* of the descr: b i u f V */
-    uint8_t bytes;    /* of an element: 1, 2, 4 or 8 */
-    bool is_swapped;  /* big-endian */
+    char kind;       /* of the descr: b i u f V */
+    uint8_t bytes;   /* of an element: 1, 2, 4 or 8 */
+    bool is_swapped; /* big-endian */
     bool is_fortran;
     uint8_t rank;
     int64_t dims[GROUT_NPY_RANK_MAX];
-    int64_t count;     /* of elements */
+    int64_t count;       /* of elements */
     const uint8_t *data; /* borrowed from the bytes parsed */
     size_t data_size;    /* count * bytes */
 } grout_npy;

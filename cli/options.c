@@ -10,13 +10,13 @@
 #include <string.h>
 
 static const grout_command_info commands[GROUT_COMMAND_COUNT] = {
-#define GROUT_COMMAND(NAME, text_, letter_, least_, most_, arguments_, summary_, description_)     \
-    [GROUT_COMMAND_##NAME] = {.text = (text_),                                                     \
-                              .arguments = (arguments_),                                           \
-                              .summary = (summary_),                                               \
-                              .description = (description_),                                       \
-                              .letter = (letter_),                                                 \
-                              .least = (least_),                                                   \
+#define GROUT_COMMAND(NAME, text_, letter_, least_, most_, arguments_, summary_, description_) \
+    [GROUT_COMMAND_##NAME] = {.text = (text_),                                                 \
+                              .arguments = (arguments_),                                       \
+                              .summary = (summary_),                                           \
+                              .description = (description_),                                   \
+                              .letter = (letter_),                                             \
+                              .least = (least_),                                               \
                               .most = (most_)},
 #include "options.def"
 };
@@ -30,12 +30,12 @@ static const grout_command_info commands[GROUT_COMMAND_COUNT] = {
 #define KIND_CHOICE GROUT_OPTION_CHOICE
 
 static const grout_option_info options_table[GROUT_OPTION_COUNT] = {
-#define GROUT_OPTION(NAME, long_, short_, KIND, argument_, commands_, help_)                       \
-    [GROUT_OPTION_##NAME] = {.long_text = (long_),                                                 \
-                             .argument = (argument_),                                              \
-                             .commands = (commands_),                                              \
-                             .help = (help_),                                                      \
-                             .kind = KIND_##KIND,                                                  \
+#define GROUT_OPTION(NAME, long_, short_, KIND, argument_, commands_, help_) \
+    [GROUT_OPTION_##NAME] = {.long_text = (long_),                           \
+                             .argument = (argument_),                        \
+                             .commands = (commands_),                        \
+                             .help = (help_),                                \
+                             .kind = KIND_##KIND,                            \
                              .short_text = (short_)},
 #include "options.def"
 };
@@ -68,7 +68,8 @@ void grout_option__print_name(grout_option_id id, grout_text *out) {
     }
 }
 
-/* ---- values ----------------------------------------------------------------------------------- */
+/* ---- values -----------------------------------------------------------------------------------
+ */
 
 bool grout_read_u64(const char *text, uint64_t *out) {
     bool is_hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
@@ -176,7 +177,8 @@ static const char *get_wanted(const grout_option_info *info) {
     return info->argument;
 }
 
-/* ---- parsing ---------------------------------------------------------------------------------- */
+/* ---- parsing ----------------------------------------------------------------------------------
+ */
 
 typedef struct parser {
     grout_options *options;
@@ -232,9 +234,10 @@ static void note_other_commands(parser *p, const char *word, size_t size) {
     for (int c = 1; c < GROUT_COMMAND_COUNT; c++) {
         for (int i = 1; i < GROUT_OPTION_COUNT; i++) {
             const grout_option_info *info = &options_table[i];
-            bool is_it = info->long_text != NULL ? size > 3 && strlen(info->long_text) == size - 2 &&
-                                                       strncmp(info->long_text, word + 2, size - 2) == 0
-                                                 : size == 2 && info->short_text == word[1];
+            bool is_it = info->long_text != NULL
+                             ? size > 3 && strlen(info->long_text) == size - 2 &&
+                                   strncmp(info->long_text, word + 2, size - 2) == 0
+                             : size == 2 && info->short_text == word[1];
             if (is_it && takes((grout_command)c, info)) {
                 grout_text_add(&text, "%s'grout %s'", text.size == 0 ? "" : ", ", commands[c].text);
             }
@@ -344,9 +347,9 @@ static bool parse_words(parser *p, int argc, char **argv) {
         grout_option_id id = found >= LONG_BASE ? (grout_option_id)(found - LONG_BASE)
                                                 : find_short(p->options->command, found);
         if (found >= LONG_BASE && !is_spelt_out(argv, options_table[id].long_text, optarg)) {
-            is_good = add_unknown(p, optarg != NULL && optarg == argv[optind - 1]
-                                         ? argv[optind - 2]
-                                         : argv[optind - 1]);
+            is_good =
+                add_unknown(p, optarg != NULL && optarg == argv[optind - 1] ? argv[optind - 2]
+                                                                            : argv[optind - 1]);
             continue;
         }
         is_good = add_use(p, id, optarg) && is_good;
@@ -395,7 +398,8 @@ void grout_options__deinit(grout_options *options) {
     *options = (grout_options){0};
 }
 
-/* ---- questions -------------------------------------------------------------------------------- */
+/* ---- questions --------------------------------------------------------------------------------
+ */
 
 const char *grout_options__get(const grout_options *options, grout_option_id id) {
     for (size_t i = options->use_count; i > 0; i--) {

@@ -7,7 +7,7 @@
 
 typedef enum grout_command {
     GROUT_COMMAND_NONE,
-#define GROUT_COMMAND(NAME, text, letter, least, most, arguments, summary, description)            \
+#define GROUT_COMMAND(NAME, text, letter, least, most, arguments, summary, description) \
     GROUT_COMMAND_##NAME,
 #include "options.def"
     GROUT_COMMAND_COUNT

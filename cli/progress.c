@@ -44,8 +44,7 @@ bool grout_progress_line__step(grout_progress_line *line, const grout_progress *
         return false;
     }
     if (!session->is_quiet && now - line->start >= quiet_seconds &&
-        now - line->shown >= redraw_seconds &&
-        host->is_terminal(host->payload, GROUT_STREAM_ERR)) {
+        now - line->shown >= redraw_seconds && host->is_terminal(host->payload, GROUT_STREAM_ERR)) {
         draw(line, progress, now);
     }
     return true;

@@ -67,7 +67,8 @@ const char *grout_report__get_verdict(const grout_report *report) {
                                      : "clean";
 }
 
-/* ---- the command that shows it again ------------------------------------------------------------ */
+/* ---- the command that shows it again ------------------------------------------------------------
+ */
 
 /* A word as a shell takes it. */
 static void add_word(grout_text *out, const char *word) {
@@ -118,7 +119,8 @@ void grout_report__print_command(const grout_report *report, grout_kernel_id ker
     }
 }
 
-/* ---- findings ----------------------------------------------------------------------------------- */
+/* ---- findings -----------------------------------------------------------------------------------
+ */
 
 static void add_finding(grout_report *report, grout_kernel_id kernel, const grout_finding *finding,
                         grout_text *out) {
@@ -137,7 +139,10 @@ static void add_finding(grout_report *report, grout_kernel_id kernel, const grou
             grout_text_add(out, "  seen %llu times\n", (unsigned long long)finding->count);
         }
     }
-    report->error_count += severity == GROUT_SEVERITY_ERROR ? 1u : 0u;
+    /* A limit that was reached is no fault of the kernel. */
+    bool is_limit = grout_exit_code_of(finding->code) == GROUT_EXIT_INCOMPLETE;
+    report->is_incomplete = report->is_incomplete || is_limit;
+    report->error_count += severity == GROUT_SEVERITY_ERROR && !is_limit ? 1u : 0u;
     report->warning_count += severity == GROUT_SEVERITY_WARNING ? 1u : 0u;
     report->silenced_count += severity == GROUT_SEVERITY_OFF ? 1u : 0u;
 }
@@ -145,15 +150,16 @@ static void add_finding(grout_report *report, grout_kernel_id kernel, const grou
 /* Returns whether one was shown. */
 static bool add_findings(grout_report *report, grout_kernel_id kernel, const grout_outcome *outcome,
                          grout_text *out) {
-    uint64_t before = report->error_count + report->warning_count;
+    size_t before = out->size;
     uint32_t count = outcome->checker == NULL ? 0 : grout_checker_get_count(outcome->checker);
     for (uint32_t i = 0; i < count; i++) {
         add_finding(report, kernel, grout_checker_get_finding(outcome->checker, i), out);
     }
-    return report->error_count + report->warning_count > before;
+    return out->size > before;
 }
 
-/* ---- the summary -------------------------------------------------------------------------------- */
+/* ---- the summary --------------------------------------------------------------------------------
+ */
 
 static void add_count(grout_text *out, uint64_t count, const char *noun) {
     grout_text_add(out, ", %llu %s%s", (unsigned long long)count, noun, count == 1 ? "" : "s");
@@ -263,9 +269,9 @@ void grout_report__add_outcome(grout_report *report, grout_kernel_id kernel,
     uint64_t before[3] = {report->error_count, report->warning_count, report->silenced_count};
     grout_text text = {0}, command = {0};
     bool has_findings = add_findings(report, kernel, outcome, &text);
-    report->is_incomplete = report->is_incomplete || grout_outcome__get_cut(outcome) != NULL ||
-                            (outcome->checker != NULL &&
-                             outcome->summary.verdict == GROUT_VERDICT_INCOMPLETE);
+    report->is_incomplete =
+        report->is_incomplete || grout_outcome__get_cut(outcome) != NULL ||
+        (outcome->checker != NULL && outcome->summary.verdict == GROUT_VERDICT_INCOMPLETE);
     grout_report__print_command(report, kernel, outcome, &command);
     if (report->json != NULL) {
         grout_json__add_kernel(report->json, report->load, kernel, outcome,
@@ -289,7 +295,8 @@ void grout_report__add_outcome(grout_report *report, grout_kernel_id kernel,
     grout_session__flush(session, GROUT_STREAM_OUT, &text);
 }
 
-/* ---- diagnostics -------------------------------------------------------------------------------- */
+/* ---- diagnostics --------------------------------------------------------------------------------
+ */
 
 static void add_diag(grout_report *report, const grout_diag *diag) {
     grout_session *session = report->session;
@@ -301,8 +308,7 @@ static void add_diag(grout_report *report, const grout_diag *diag) {
     report->silenced_count += diag->severity == GROUT_SEVERITY_OFF ? 1u : 0u;
     report->is_invalid = report->is_invalid || exit_code == GROUT_EXIT_USAGE;
     report->is_incomplete = report->is_incomplete || exit_code == GROUT_EXIT_INCOMPLETE ||
-                            exit_code == GROUT_EXIT_INTERNAL ||
-                            exit_code == GROUT_EXIT_INTERRUPTED;
+                            exit_code == GROUT_EXIT_INTERNAL || exit_code == GROUT_EXIT_INTERRUPTED;
     if (report->json != NULL) {
         grout_json__add_diag(report->json, diag);
         return;
@@ -330,7 +336,8 @@ void grout_report__add_diags(grout_report *report) {
     if (report->json == NULL && grout_diags_total(diags) > report->total_shown &&
         grout_diags_total(diags) > count) {
         report->total_shown = grout_diags_total(diags);
-        grout_session__print(report->session, GROUT_STREAM_OUT, "%llu more not shown (at most %d are)\n",
+        grout_session__print(report->session, GROUT_STREAM_OUT,
+                             "%llu more not shown (at most %d are)\n",
                              (unsigned long long)(report->total_shown - count), GROUT_DIAGS_MAX);
     }
 }

@@ -10,7 +10,7 @@ typedef struct grout_json grout_json; /* json.c */
 typedef struct grout_report {
     grout_session *session;
     const grout_load *load;
-    grout_json *json;  /* NULL: text */
+    grout_json *json; /* NULL: text */
     uint64_t error_count, warning_count, silenced_count;
     bool is_incomplete, is_invalid;
     bool is_run; /* without the checker: warnings are notes, not the answer */
@@ -39,7 +39,8 @@ const char *grout_severity_get_text(grout_severity severity);
 void grout_report__print_command(const grout_report *report, grout_kernel_id kernel,
                                  const grout_outcome *outcome, grout_text *out);
 
-/* ---- json.c ------------------------------------------------------------------------------------ */
+/* ---- json.c ------------------------------------------------------------------------------------
+ */
 
 grout_json *grout_json__new(void);
 void grout_json__free(grout_json *json);

@@ -9,7 +9,8 @@
 
 const grout_place grout_nowhere = {0};
 
-static void write_bytes(grout_session *session, grout_stream stream, const char *data, size_t size) {
+static void write_bytes(grout_session *session, grout_stream stream, const char *data,
+                        size_t size) {
     if (size == 0) {
         return;
     }
@@ -117,7 +118,8 @@ int grout_session__get_exit_code(const grout_session *session) {
     return worst;
 }
 
-/* ---- severities ------------------------------------------------------------------------------- */
+/* ---- severities -------------------------------------------------------------------------------
+ */
 
 /* Splits 'CODE=LEVEL'. */
 static bool read_severity(const char *value, grout_diag_code *code_out, grout_severity *level_out) {
@@ -173,7 +175,8 @@ bool grout_session__check_severities(grout_session *session) {
     bool is_good = true;
     const char *value;
     for (size_t i = 0;
-         (value = grout_options__get_use(&session->options, GROUT_OPTION_SEVERITY, i)) != NULL; i++) {
+         (value = grout_options__get_use(&session->options, GROUT_OPTION_SEVERITY, i)) != NULL;
+         i++) {
         grout_diag_code code;
         grout_severity level;
         if (!read_severity(value, &code, &level)) {
@@ -184,9 +187,10 @@ bool grout_session__check_severities(grout_session *session) {
         } else if (code == GROUT_DIAG_NONE) {
             is_good = add_unknown_code(session, value);
         } else if (!can_change(code)) {
-            is_good = grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION, grout_nowhere,
-                                      "--severity: '%s' is no finding or warning, it stays an error",
-                                      grout_diag_get(code)->text);
+            is_good =
+                grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION, grout_nowhere,
+                                "--severity: '%s' is no finding or warning, it stays an error",
+                                grout_diag_get(code)->text);
         }
     }
     return is_good;
@@ -196,7 +200,8 @@ grout_severity grout_session__get_severity(const grout_session *session, grout_d
                                            grout_severity severity) {
     const char *value;
     for (size_t i = 0;
-         (value = grout_options__get_use(&session->options, GROUT_OPTION_SEVERITY, i)) != NULL; i++) {
+         (value = grout_options__get_use(&session->options, GROUT_OPTION_SEVERITY, i)) != NULL;
+         i++) {
         grout_diag_code named;
         grout_severity level;
         if (read_severity(value, &named, &level) && named == code) {
@@ -220,7 +225,8 @@ void grout_session__apply_severities(grout_session *session) {
     }
 }
 
-/* ---- files ------------------------------------------------------------------------------------ */
+/* ---- files ------------------------------------------------------------------------------------
+ */
 
 bool grout_session__read_file(grout_session *session, const char *path, uint64_t size_max,
                               grout_bytes *out) {

@@ -155,8 +155,8 @@ static bool is_digit_aligned(const grout_module *module, const grout_view *view,
     const uint32_t dim = layout->dim[digit];
     uint32_t finest;
     const bool is_tiled = count_digits(layout, dim, &finest) > 1;
-    /* Digits that the elements of the view count do not stand still; the others move with the
-     * start. */
+    /* A digit through which elements of the view count may take any value. The others add a
+     * multiple of their stride that the start's divisor tells. */
     const bool moves_with_start =
         found->has_dim[dim] ? !is_tiled || digit == finest : view->extent[dim] == 1 && !is_tiled;
     const int64_t step = moves_with_start ? get_start_divisor(module, view, dim) : 1;

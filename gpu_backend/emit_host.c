@@ -30,6 +30,26 @@ static const char preamble[] =
     "    }\n"
     "}\n"
     "\n"
+    "// What follows 'NAME=' on the command line, or null.\n"
+    "static const char *find(int argc, char **argv, const char *name) {\n"
+    "    const size_t size = std::strlen(name);\n"
+    "    for (int i = 2; i < argc; i++) {\n"
+    "        if (std::strncmp(argv[i], name, size) == 0 && argv[i][size] == '=') {\n"
+    "            return argv[i] + size + 1;\n"
+    "        }\n"
+    "    }\n"
+    "    return nullptr;\n"
+    "}\n"
+    "\n"
+    "static const char *get_value(int argc, char **argv, const char *name) {\n"
+    "    const char *text = find(argc, argv, name);\n"
+    "    if (text == nullptr) {\n"
+    "        std::fprintf(stderr, \"no value for '%s': give %s=VALUE\\n\", name, name);\n"
+    "        std::exit(2);\n"
+    "    }\n"
+    "    return text;\n"
+    "}\n"
+    "\n"
     "// An array parameter: row-major, little-endian, as the manifest describes it.\n"
     "struct Array {\n"
     "    const char *name;\n"
@@ -181,6 +201,21 @@ static void add_maps(const host *h) {
     }
 }
 
+/* A scalar's value is on the command line; narrow floats give their bits. */
+static void add_scalar(const host *h, uint32_t number, uint32_t param_index) {
+    const char *name = grout_gpu__get_param_name(h->module, h->kernel, param_index);
+    const grout_dtype_info *dtype =
+        grout_dtype_get_info((grout_dtype)get_param(h, param_index)->dtype);
+    const bool is_float = dtype->class_ == GROUT_CLASS_FLOAT && dtype->bytes >= 4;
+    const char *type = !is_float ? "long long" : dtype->bytes == 8 ? "double" : "float";
+    const char *convert = is_float ? "std::strtod" : "std::strtoll";
+    grout_text_add(
+        h->out,
+        "    %s scalar%" PRIu32 " = (%s)%s(get_value(argc, argv, \"%s\"), nullptr%s); // %s\n"
+        "    parameters[%" PRIu32 "] = &scalar%" PRIu32 ";\n",
+        type, number, type, convert, name, is_float ? "" : ", 0", dtype->text, number, number);
+}
+
 static void add_parameters(const host *h) {
     grout_text_add(h->out, "    void *parameters[%" PRIu32 "];\n", h->plan->arg_count);
     for (uint32_t k = 0; k < h->plan->arg_count; k++) {
@@ -191,11 +226,7 @@ static void add_parameters(const host *h) {
                            k, get_array_number(h, arg->index));
             break;
         case GROUT_GPU_ARG_SCALAR:
-            grout_text_add(h->out,
-                           "    alignas(8) unsigned char scalar%" PRIu32
-                           "[8] = {}; // %s: put its bytes here\n"
-                           "    parameters[%" PRIu32 "] = scalar%" PRIu32 ";\n",
-                           k, grout_gpu__get_param_name(h->module, h->kernel, arg->index), k, k);
+            add_scalar(h, k, arg->index);
             break;
         case GROUT_GPU_ARG_MAP: {
             const grout_gpu_map *map = &h->plan->maps[arg->index];
@@ -222,35 +253,28 @@ static void add_parameters(const host *h) {
 static void add_main(const host *h) {
     char symbol[GROUT_GPU_SYMBOL_MAX];
     grout_gpu__get_symbol(grout_module_get_string(h->module, h->kernel->name), symbol);
-    grout_text_add(
-        h->out,
-        "\nint main(int argc, char **argv) {\n"
-        "    if (argc < 2) {\n"
-        "        std::fprintf(stderr, \"usage: %%s KERNEL.cubin [ARRAY=FILE]...\\n\", argv[0]);\n"
-        "        return 2;\n"
-        "    }\n"
-        "    for (int i = 2; i < argc; i++) {\n"
-        "        for (Array *array = arrays; array->name != nullptr; array++) {\n"
-        "            const size_t size = std::strlen(array->name);\n"
-        "            if (std::strncmp(argv[i], array->name, size) == 0 && argv[i][size] == '=') {\n"
-        "                array->file = argv[i] + size + 1;\n"
-        "            }\n"
-        "        }\n"
-        "    }\n"
-        "    CUdevice device;\n"
-        "    CUcontext context;\n"
-        "    CUmodule module;\n"
-        "    CUfunction kernel;\n"
-        "    check(cuInit(0), \"initialise CUDA\");\n"
-        "    check(cuDeviceGet(&device, 0), \"open the GPU\");\n"
-        "    check(cuDevicePrimaryCtxRetain(&context, device), \"make a context\");\n"
-        "    check(cuCtxSetCurrent(context), \"use the context\");\n"
-        "    check(cuModuleLoad(&module, argv[1]), \"load the kernel\");\n"
-        "    check(cuModuleGetFunction(&kernel, module, \"%s\"), \"find the kernel\");\n"
-        "    for (Array *array = arrays; array->name != nullptr; array++) {\n"
-        "        load(*array);\n"
-        "    }\n",
-        symbol);
+    grout_text_add(h->out,
+                   "\nint main(int argc, char **argv) {\n"
+                   "    if (argc < 2) {\n"
+                   "        std::fprintf(stderr, \"usage: %%s KERNEL.cubin [ARRAY=FILE | "
+                   "SCALAR=VALUE]...\\n\", argv[0]);\n"
+                   "        return 2;\n"
+                   "    }\n"
+                   "    CUdevice device;\n"
+                   "    CUcontext context;\n"
+                   "    CUmodule module;\n"
+                   "    CUfunction kernel;\n"
+                   "    check(cuInit(0), \"initialise CUDA\");\n"
+                   "    check(cuDeviceGet(&device, 0), \"open the GPU\");\n"
+                   "    check(cuDevicePrimaryCtxRetain(&context, device), \"make a context\");\n"
+                   "    check(cuCtxSetCurrent(context), \"use the context\");\n"
+                   "    check(cuModuleLoad(&module, argv[1]), \"load the kernel\");\n"
+                   "    check(cuModuleGetFunction(&kernel, module, \"%s\"), \"find the kernel\");\n"
+                   "    for (Array *array = arrays; array->name != nullptr; array++) {\n"
+                   "        array->file = find(argc, argv, array->name);\n"
+                   "        load(*array);\n"
+                   "    }\n",
+                   symbol);
     add_parameters(h);
     grout_text_add(
         h->out,

@@ -113,26 +113,12 @@ grout_outcome grout_exec_load(grout_machine *machine, uint32_t thread, const gro
     return GROUT_OUTCOME_NEXT;
 }
 
-/* What is stored, in logical order: the value's own bytes, or a scalar repeated. */
-static const uint8_t *get_stored(grout_machine *machine, uint32_t thread, const grout_slot *slot,
-                                 const grout_box *box) {
-    const uint8_t *data = grout_slot__data(machine, thread, slot);
-    if (slot->count == 1 && box->plan->count > 1) {
-        grout_fill_element(slot->element_bytes, data, machine->linear, box->plan->count);
-        return machine->linear;
-    }
-    return data;
-}
-
 static void store_mask(grout_machine *machine, uint32_t thread, const grout_inst *inst,
                        const grout_box *box) {
     const grout_slot *slot = grout_plan__slot(machine->plan, inst, 0);
-    const uint8_t *mask = NULL;
+    const uint8_t *mask = NULL, is_undefined = 1;
     if (grout_slot__is_undefined(machine, thread, slot)) {
-        mask = slot->is_array ? grout_slot__mask(machine, thread, slot) : machine->mask_linear;
-    }
-    if (mask != NULL && !slot->is_array) {
-        memset(machine->mask_linear, 1, (size_t)box->plan->count);
+        mask = slot->is_array ? grout_slot__mask(machine, thread, slot) : &is_undefined;
     }
     grout_box__set_written(machine, box, mask);
     if (mask != NULL && box->plan->space == GROUT_SPACE_GMEM &&
@@ -152,7 +138,7 @@ grout_outcome grout_exec_store(grout_machine *machine, uint32_t thread, const gr
     if (machine->is_lazy && box.plan->space == GROUT_SPACE_SMEM) {
         grout_undo__note_store(machine, thread, inst, 0, &box);
     }
-    grout_box__scatter(machine, &box, get_stored(machine, thread, slot, &box));
+    grout_box__scatter(machine, &box, grout_slot__data(machine, thread, slot));
     if (machine->tracks) {
         store_mask(machine, thread, inst, &box);
     }

@@ -177,17 +177,12 @@ static void note_sizes(grout_plan *plan, const grout_inst *inst) {
         const grout_access_plan *access =
             (const grout_access_plan *)grout_pool__at(&plan->accesses, inst->first_access + i);
         const grout_box_plan *box = grout_plan__box(plan, inst, access->box);
-        bool is_scalar = inst->slot_count > 0 && !grout_plan__slot(plan, inst, 0)->is_array;
         if (access->is_async) {
             raise(&plan->copy_bytes_max, box->bytes);
             raise(&plan->linear_bytes_max, box->bytes);
             raise(&plan->mask_count_max, box->bytes);
         } else if (access->is_write && box->space == GROUT_SPACE_SMEM) {
             raise(&plan->store_bytes_max, box->bytes);
-        }
-        if (access->is_write && is_scalar) {
-            raise(&plan->linear_bytes_max, box->bytes);
-            raise(&plan->mask_count_max, box->count);
         }
     }
 }

@@ -43,8 +43,10 @@ static void report_unknown_define(grout_binding *binding, const grout_define *de
         const grout_const *constant = GROUT_TABLE_AT(module->consts, grout_const, id);
         grout_suggest__offer(&suggestion, grout_module_get_string(module, constant->name));
     }
-    grout_binding__report(binding, GROUT_DIAG_UNKNOWN_DEFINE, 0, "%s gives '%s', and the file has no "
-                          "const of this name", get_origin(define), define->name);
+    grout_binding__report(binding, GROUT_DIAG_UNKNOWN_DEFINE, 0,
+                          "%s gives '%s', and the file has no "
+                          "const of this name",
+                          get_origin(define), define->name);
     if (suggestion.best != NULL) {
         grout_diags_help(binding->diags, "did you mean '%s'?", suggestion.best);
     }
@@ -93,8 +95,8 @@ static grout_expr make_literal(grout_binding *binding, const grout_define *defin
 }
 
 static bool is_same_value(const grout_define *a, const grout_define *b) {
-    return a->is_float == b->is_float && (a->is_float ? a->number == b->number
-                                                      : a->integer == b->integer);
+    return a->is_float == b->is_float &&
+           (a->is_float ? a->number == b->number : a->integer == b->integer);
 }
 
 /* The first define of the same name before this one, or NULL. */
@@ -233,11 +235,10 @@ static bool bind_transpose(grout_binding *binding, const grout_object *object,
         int64_t dim = get_integer(binding, object->transpose[k]);
         grout_loc_id loc = grout_module_get_expr(binding->module, object->transpose[k])->loc;
         if (dim < 0 || dim >= spec->rank || is_taken[dim]) {
-            grout_binding__report(binding, GROUT_DIAG_BAD_TRANSFORM, loc,
-                                  "transpose takes each of the dimensions 0 to %d once, and %" PRId64
-                                  " %s",
-                                  spec->rank - 1, dim,
-                                  dim < 0 || dim >= spec->rank ? "is none" : "stands twice");
+            grout_binding__report(
+                binding, GROUT_DIAG_BAD_TRANSFORM, loc,
+                "transpose takes each of the dimensions 0 to %d once, and %" PRId64 " %s",
+                spec->rank - 1, dim, dim < 0 || dim >= spec->rank ? "is none" : "stands twice");
             return false;
         }
         is_taken[dim] = true;
@@ -285,7 +286,7 @@ static bool bind_swizzle(grout_binding *binding, const grout_object *object,
     }
     uint32_t last = spec->rank - 1u;
     uint32_t dim = spec->has_transpose ? spec->permutation[last] : last;
-    int64_t inner = spec->rank == 0 ? 1
+    int64_t inner = spec->rank == 0       ? 1
                     : spec->tile_rank > 0 ? spec->tile[spec->tile_rank - 1]
                                           : spec->dims[dim];
     if (inner * spec->element_bytes != width) {
@@ -389,8 +390,8 @@ static void bind_kernels(grout_binding *binding) {
     for (uint32_t id = 1; id < module->kernels.count; id++) {
         bind_axes(binding, id);
         grout_infer__kernel(binding, id);
-        grout_smem_plan__kernel(binding, id);
     }
+    grout_smem_plan__module(binding);
 }
 
 static void bind_all(grout_binding *binding) {

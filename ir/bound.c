@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "bound.h"
 
-#include <stdio.h>
 #include "alloc.h"
+#include <stdio.h>
 
 bool grout_module_is_bound(const grout_module *module) {
     return module->bound != NULL;
@@ -34,8 +34,7 @@ grout_dtype grout_module_get_operand_dtype(const grout_module *module,
     return (grout_dtype)grout_module_get_operand_type(module, operand).dtype;
 }
 
-grout_type grout_module_get_operand_type(const grout_module *module,
-                                         const grout_operand *operand) {
+grout_type grout_module_get_operand_type(const grout_module *module, const grout_operand *operand) {
     grout_type none = {.kind = GROUT_TYPE_NONE};
     grout_view view;
     switch ((grout_operand_kind)operand->kind) {

@@ -12,8 +12,9 @@ typedef struct grout_binding {
     grout_diags *diags;
     const grout_define *defines;
     size_t define_count;
-    grout_block_id *value_scopes; /* by value: the block in which it can be used; 0 before its definition */
-    bool *open_blocks;            /* by block: the walk stands inside */
+    grout_block_id
+        *value_scopes; /* by value: the block in which it can be used; 0 before its definition */
+    bool *open_blocks; /* by block: the walk stands inside */
     bool ok;
 } grout_binding;
 
@@ -28,6 +29,8 @@ void grout_fold__module(grout_binding *binding);
 /* Whether the element type can hold the value: integers in range, floats without overflow. Whether
  * it may stand for that type at all is a matter of inference. */
 bool grout_fold__fits(const grout_expr_value *value, grout_dtype dtype);
+/* The largest finite number of a float type. */
+double grout_number__get_largest(grout_dtype dtype);
 /* The expression as the file writes it, cut to fit a message. */
 typedef struct grout_expr_text {
     char chars[96];
@@ -35,10 +38,10 @@ typedef struct grout_expr_text {
 grout_expr_text grout_fold__get_text(const grout_module *module, grout_expr_id id);
 
 /* infer.c: the type of every value of a kernel. */
-void grout_infer__kernel(grout_binding *binding, grout_kernel_id kernel);
+void grout_infer__kernel(grout_binding *binding, grout_kernel_id id);
 
-/* smem_plan.c: where the kernel's SMEM objects lie. */
-void grout_smem_plan__kernel(grout_binding *binding, grout_kernel_id kernel);
+/* smem_plan.c: where the SMEM objects of each kernel lie. */
+void grout_smem_plan__module(grout_binding *binding);
 
 /* view.c: why a reference has no view. */
 typedef enum grout_view_fault {
@@ -75,8 +78,9 @@ typedef struct grout_value_text {
 grout_value_text grout_value__get_text(const grout_module *module, grout_value_id id,
                                        const char *fallback);
 
-/* The operation after op in program order of its kernel, into bodies and out of them; 0 at the end. */
-grout_op_id grout_kernel__get_next_op(const grout_module *module, grout_op_id op);
+/* The operation after it in program order of its kernel, into bodies and out of them; 0 at the end.
+ */
+grout_op_id grout_kernel__get_next_op(const grout_module *module, grout_op_id id);
 grout_op_id grout_kernel__get_first_op(const grout_module *module, grout_kernel_id kernel);
 
 #endif

@@ -15,6 +15,7 @@ typedef struct resolving {
     grout_scope scope;
     grout_table used;     /* by string: the kernel that has a value of this name (uint32_t) */
     uint32_t next_number; /* of the kernel */
+    grout_string_id placeholder;
 } resolving;
 
 /* ---- numbers --------------------------------------------------------------------------------- */
@@ -33,10 +34,10 @@ static void set_used(resolving *r, grout_string_id name, grout_kernel_id kernel)
 
 /* Gives a value without a name the next number that names nothing in the kernel. */
 static void number_value(resolving *r, grout_value_id id, grout_kernel_id kernel) {
-    if (GROUT_TABLE_AT(r->module->values, grout_value, id)->name != 0) {
+    grout_string_id name = GROUT_TABLE_AT(r->module->values, grout_value, id)->name;
+    if (name != 0 && name != r->placeholder) {
         return;
     }
-    grout_string_id name;
     do {
         char digits[16];
         int size = snprintf(digits, sizeof digits, "%u", (unsigned)r->next_number++);
@@ -45,11 +46,9 @@ static void number_value(resolving *r, grout_value_id id, grout_kernel_id kernel
     GROUT_TABLE_AT(r->module->values, grout_value, id)->name = name;
 }
 
-static bool may_nest(const resolving *r, grout_op_id id, const grout_op *op) {
-    return op->result_count == 1 && op->block_count == 0 && op->opcode != GROUT_OP_SCRATCH &&
-           op->first_result < r->b->nestable.count &&
-           *GROUT_TABLE_AT(r->b->nestable, uint8_t, op->first_result) != 0 &&
-           grout_nesting__is_nested(&r->nesting, id);
+/* Whether a value was built while inline was on. */
+static bool is_nestable(const resolving *r, grout_value_id id) {
+    return id < r->b->nestable.count && *GROUT_TABLE_AT(r->b->nestable, uint8_t, id) != 0;
 }
 
 static void number_block_args(resolving *r, const grout_block *block) {
@@ -58,26 +57,31 @@ static void number_block_args(resolving *r, const grout_block *block) {
     }
 }
 
-/* In the order of the text: arguments, then the operations and their bodies. Depth is bounded by
- * the builder. */
-static void number_block(resolving *r, grout_block_id id) {
-    grout_block block = *grout_module_get_block(r->module, id);
-    number_block_args(r, &block);
-    /* What was built while inline was off never nests, so it has its number before nesting is
-     * worked out; a number given afterwards takes nothing away from what nests. */
-    for (grout_op_id at = block.first; at != 0;) {
+/* What was built while inline was off never nests: until it has its number, a name that is none
+ * says so. */
+static void hold_names(resolving *r, const grout_block *block) {
+    for (grout_op_id at = block->first; at != 0;) {
         const grout_op *op = grout_module_get_op(r->module, at);
-        bool is_open = op->result_count == 1 && op->first_result < r->b->nestable.count &&
-                       *GROUT_TABLE_AT(r->b->nestable, uint8_t, op->first_result) != 0;
-        for (uint32_t i = 0; !is_open && i < op->result_count; i++) {
-            number_value(r, op->first_result + i, block.kernel);
+        for (uint32_t i = 0; i < op->result_count; i++) {
+            grout_value *value =
+                GROUT_TABLE_AT(r->module->values, grout_value, op->first_result + i);
+            bool is_held = value->name == 0 && !is_nestable(r, op->first_result + i);
+            value->name = is_held ? r->placeholder : value->name;
         }
         at = op->next;
     }
+}
+
+/* In the order of the text: results, arguments of the body, the body. Depth is bounded by the
+ * builder. A number takes nothing away from what nests. */
+static void number_block(resolving *r, grout_block_id id) {
+    const grout_block block = *grout_module_get_block(r->module, id);
+    number_block_args(r, &block);
+    hold_names(r, &block);
     grout_nesting__mark_block(&r->nesting, id, GROUT_BUILD_NESTED_MAX);
     for (grout_op_id at = block.first; at != 0;) {
-        grout_op op = *grout_module_get_op(r->module, at);
-        for (uint32_t i = 0; !may_nest(r, at, &op) && i < op.result_count; i++) {
+        const grout_op op = *grout_module_get_op(r->module, at);
+        for (uint32_t i = 0; !grout_nesting__is_nested(&r->nesting, at) && i < op.result_count; i++) {
             number_value(r, op.first_result + i, block.kernel);
         }
         for (uint32_t i = 0; i < op.block_count; i++) {
@@ -211,6 +215,7 @@ bool grout_builder__resolve(grout_builder *b) {
     ok = grout_scope__init(&r.scope) && ok;
     ok = grout_table__init(&r.used, sizeof(uint32_t)) && ok;
     b->module->failed |= !ok;
+    r.placeholder = grout_module__intern(b->module, "?", 1);
     for (grout_kernel_id i = 1; ok && i < b->module->kernels.count; i++) {
         ok = resolve_kernel(&r, i);
     }

@@ -17,19 +17,30 @@ enum { STATE_NEW, STATE_OPEN, STATE_DONE, STATE_FAILED };
 typedef struct folding {
     grout_binding *binding;
     const grout_module *module;
-    uint8_t *states;       /* by expr */
-    uint32_t *consts;      /* by expr: the const that it is the whole value of, 0 for none */
-    grout_expr_id *stack;  /* each expr pushes its operands once: twice their number is enough */
+    uint8_t *states;      /* by expr */
+    uint32_t *consts;     /* by expr: the const that it is the whole value of, 0 for none */
+    grout_expr_id *stack; /* each expr pushes its operands once: twice their number is enough */
 } folding;
 
-static const char *const operator_texts[] = {
-    [GROUT_EXPR_ADD] = "+",     [GROUT_EXPR_SUB] = "-",   [GROUT_EXPR_MUL] = "*",
-    [GROUT_EXPR_DIV] = "/",     [GROUT_EXPR_REM] = "%",   [GROUT_EXPR_SHL] = "<<",
-    [GROUT_EXPR_SHR] = ">>",    [GROUT_EXPR_EQ] = "==",   [GROUT_EXPR_NE] = "!=",
-    [GROUT_EXPR_LT] = "<",      [GROUT_EXPR_LE] = "<=",   [GROUT_EXPR_GT] = ">",
-    [GROUT_EXPR_GE] = ">=",     [GROUT_EXPR_MIN] = "min", [GROUT_EXPR_MAX] = "max",
-    [GROUT_EXPR_CDIV] = "cdiv", [GROUT_EXPR_ALIGN_UP] = "align_up",
-    [GROUT_EXPR_LOG2] = "log2", [GROUT_EXPR_NEG] = "-"};
+static const char *const operator_texts[] = {[GROUT_EXPR_ADD] = "+",
+                                             [GROUT_EXPR_SUB] = "-",
+                                             [GROUT_EXPR_MUL] = "*",
+                                             [GROUT_EXPR_DIV] = "/",
+                                             [GROUT_EXPR_REM] = "%",
+                                             [GROUT_EXPR_SHL] = "<<",
+                                             [GROUT_EXPR_SHR] = ">>",
+                                             [GROUT_EXPR_EQ] = "==",
+                                             [GROUT_EXPR_NE] = "!=",
+                                             [GROUT_EXPR_LT] = "<",
+                                             [GROUT_EXPR_LE] = "<=",
+                                             [GROUT_EXPR_GT] = ">",
+                                             [GROUT_EXPR_GE] = ">=",
+                                             [GROUT_EXPR_MIN] = "min",
+                                             [GROUT_EXPR_MAX] = "max",
+                                             [GROUT_EXPR_CDIV] = "cdiv",
+                                             [GROUT_EXPR_ALIGN_UP] = "align_up",
+                                             [GROUT_EXPR_LOG2] = "log2",
+                                             [GROUT_EXPR_NEG] = "-"};
 
 grout_expr_text grout_fold__get_text(const grout_module *module, grout_expr_id id) {
     grout_expr_text short_text = {{0}};
@@ -89,12 +100,12 @@ static bool set_number(operation *op, double value) {
 static bool compare(operation *op, int order) {
     enum { LESS = 1, EQUAL = 2, GREATER = 4 };
     static const uint8_t accepted[] = {
-        [GROUT_EXPR_EQ] = EQUAL,        [GROUT_EXPR_NE] = LESS | GREATER,
-        [GROUT_EXPR_LT] = LESS,         [GROUT_EXPR_LE] = LESS | EQUAL,
-        [GROUT_EXPR_GT] = GREATER,      [GROUT_EXPR_GE] = GREATER | EQUAL};
+        [GROUT_EXPR_EQ] = EQUAL,   [GROUT_EXPR_NE] = LESS | GREATER,
+        [GROUT_EXPR_LT] = LESS,    [GROUT_EXPR_LE] = LESS | EQUAL,
+        [GROUT_EXPR_GT] = GREATER, [GROUT_EXPR_GE] = GREATER | EQUAL};
     int kind = order < 0 ? LESS : order > 0 ? GREATER : EQUAL;
-    op->result = (grout_expr_value){
-        .is_bool = true, .integer = (accepted[op->expr->operator_] & kind) != 0};
+    op->result =
+        (grout_expr_value){.is_bool = true, .integer = (accepted[op->expr->operator_] & kind) != 0};
     return true;
 }
 
@@ -252,7 +263,8 @@ static bool apply_float(operation *op) {
 
 static bool apply_operator(operation *op) {
     bool is_binary = op->expr->b != 0;
-    if (op->a.bits_dtype != GROUT_DTYPE_NONE || (is_binary && op->b.bits_dtype != GROUT_DTYPE_NONE)) {
+    if (op->a.bits_dtype != GROUT_DTYPE_NONE ||
+        (is_binary && op->b.bits_dtype != GROUT_DTYPE_NONE)) {
         return fail_type(op, "a bit pattern is no number to calculate with");
     }
     if (op->a.is_bool || (is_binary && op->b.is_bool)) {
@@ -473,7 +485,8 @@ static void fold_require(folding *fold, const grout_require *require) {
         grout_binding__report(fold->binding, GROUT_DIAG_CONST_TYPE, loc,
                               "a require takes a condition, and '%s' is a number", text.chars);
     } else if (value->integer == 0) {
-        grout_binding__report(fold->binding, GROUT_DIAG_REQUIRE_FAILED, loc, "%s: '%s' does not hold",
+        grout_binding__report(fold->binding, GROUT_DIAG_REQUIRE_FAILED, loc,
+                              "%s: '%s' does not hold",
                               grout_module_get_string(fold->module, require->text), text.chars);
     }
 }
@@ -504,7 +517,8 @@ static void fold_all(folding *fold) {
     }
     for (uint32_t id = 1; id < module->indices.count; id++) {
         const grout_index *index = GROUT_TABLE_AT(module->indices, grout_index, id);
-        fold_integer(fold, index->start.kind == GROUT_OPERAND_EXPR ? index->start.id : 0, "an index");
+        fold_integer(fold, index->start.kind == GROUT_OPERAND_EXPR ? index->start.id : 0,
+                     "an index");
         fold_integer(fold, index->size, "a size");
     }
     for (uint32_t id = 1; id < module->operands.count; id++) {

@@ -38,11 +38,10 @@ static bool make_register_type(grout_binding *binding, const grout_op *op, const
     for (uint32_t dim = 0; dim < shape->rank; dim++) {
         if (shape->dims[dim] < 1) {
             type_out->kind = GROUT_TYPE_NONE;
-            return grout_binding__report(binding, GROUT_DIAG_BAD_DIMENSION, op->loc,
-                                         "dimension %" PRIu32 " of %s is %" PRId64
-                                         ", and has to be at least 1",
-                                         dim, grout_type__get_shape_text(shape).chars,
-                                         shape->dims[dim]);
+            return grout_binding__report(
+                binding, GROUT_DIAG_BAD_DIMENSION, op->loc,
+                "dimension %" PRIu32 " of %s is %" PRId64 ", and has to be at least 1", dim,
+                grout_type__get_shape_text(shape).chars, shape->dims[dim]);
         }
         if (__builtin_mul_overflow(count, shape->dims[dim], &count) || count > GROUT_ARRAY_MAX) {
             type_out->kind = GROUT_TYPE_NONE;
@@ -108,11 +107,16 @@ static bool check_rule(grout_binding *binding, const grout_op *op, grout_loc_id 
     if (is_allowed(rule, dtype)) {
         return true;
     }
-    grout_binding__report(binding, GROUT_DIAG_TYPE_CLASS, loc, "'%s' takes %s, not %s", get_text(op),
-                          get_rule_text(rule), get_dtype_text(dtype));
+    grout_binding__report(binding, GROUT_DIAG_TYPE_CLASS, loc, "'%s' takes %s, not %s",
+                          get_text(op), get_rule_text(rule), get_dtype_text(dtype));
     if (!grout_dtype_get_info(dtype)->is_arithmetic) {
         grout_diags_help(binding->diags, "%s is for storage: cast to f32 or i32, and back to store",
                          get_dtype_text(dtype));
+    } else {
+        grout_diags_help(binding->diags, "cast first: (cast .. : %s)",
+                         is_allowed(rule, GROUT_DTYPE_F32)   ? "f32"
+                         : is_allowed(rule, GROUT_DTYPE_I32) ? "i32"
+                                                             : "bool");
     }
     return false;
 }
@@ -145,8 +149,7 @@ static bool join_shape(grout_binding *binding, const grout_op *op, uint32_t inde
     if (grout_type__is_same_shape(type, joined)) {
         return true;
     }
-    grout_binding__report(binding, GROUT_DIAG_SHAPE_MISMATCH,
-                          get_operand(binding, op, index)->loc,
+    grout_binding__report(binding, GROUT_DIAG_SHAPE_MISMATCH, get_operand(binding, op, index)->loc,
                           "'%s' takes arrays of one shape: %s has shape %s, not %s", get_text(op),
                           grout_infer__get_operand_text(binding, op, index).chars,
                           grout_type__get_shape_text(type).chars,
@@ -171,13 +174,13 @@ static bool join_dtypes(grout_binding *binding, const grout_op *op, uint32_t fir
         if (said == op->operand_count) {
             said = k;
         } else if (types[k].dtype != types[said].dtype) {
-            grout_binding__report(binding, GROUT_DIAG_TYPE_MISMATCH, get_operand(binding, op, k)->loc,
-                                  "'%s' takes operands of one element type: %s is %s, and %s is %s",
-                                  get_text(op),
-                                  grout_infer__get_operand_text(binding, op, said).chars,
-                                  get_dtype_text(types[said].dtype),
-                                  grout_infer__get_operand_text(binding, op, k).chars,
-                                  get_dtype_text(types[k].dtype));
+            grout_binding__report(
+                binding, GROUT_DIAG_TYPE_MISMATCH, get_operand(binding, op, k)->loc,
+                "'%s' takes operands of one element type: %s is %s, and %s is %s", get_text(op),
+                grout_infer__get_operand_text(binding, op, said).chars,
+                get_dtype_text(types[said].dtype),
+                grout_infer__get_operand_text(binding, op, k).chars,
+                get_dtype_text(types[k].dtype));
             help_cast(binding, op, k, (grout_dtype)types[said].dtype);
             return false;
         }
@@ -238,10 +241,11 @@ static bool infer_select(grout_binding *binding, const grout_op *op, grout_type 
         return grout_infer__set_constant(binding, op, 0, GROUT_DTYPE_BOOL);
     }
     if (condition.dtype != GROUT_DTYPE_BOOL) {
-        return grout_binding__report(binding, GROUT_DIAG_TYPE_MISMATCH,
-                                     get_operand(binding, op, 0)->loc,
-                                     "the condition of a select is bool, not %s",
-                                     grout_type__get_text(&condition).chars);
+        grout_binding__report(binding, GROUT_DIAG_TYPE_MISMATCH, get_operand(binding, op, 0)->loc,
+                              "the condition of a select is bool, not %s",
+                              grout_type__get_text(&condition).chars);
+        grout_diags_help(binding->diags, "compare it, as in (gt .., 0)");
+        return false;
     }
     return join_shape(binding, op, 0, &condition, type);
 }
@@ -374,12 +378,13 @@ static bool check_store(grout_binding *binding, const grout_op *op) {
     if (!grout_type__is_same_shape(&ref, &value)) {
         grout_binding__report(binding, GROUT_DIAG_SHAPE_MISMATCH, loc,
                               "a store of %s to a reference of shape %s",
-                              value.rank == 0 ? "one element"
-                                              : grout_type__get_text(&value).chars,
+                              value.rank == 0 ? "one element" : grout_type__get_text(&value).chars,
                               grout_type__get_shape_text(&ref).chars);
         if (value.rank == 0) {
-            grout_diags_help(binding->diags, "write (broadcast .. : %s%s)", get_dtype_text(ref.dtype),
-                             grout_type__get_shape_text(&ref).chars);
+            grout_diags_help(binding->diags, "write (broadcast .. : %s%s)",
+                             get_dtype_text(ref.dtype), grout_type__get_shape_text(&ref).chars);
+        } else {
+            grout_diags_help(binding->diags, "slice the reference with ds(start, size)");
         }
         return false;
     }
@@ -396,18 +401,21 @@ static bool check_copy(grout_binding *binding, const grout_op *op) {
         return false;
     }
     if (from.dtype != to.dtype) {
-        return grout_binding__report(binding, GROUT_DIAG_TYPE_MISMATCH, op->loc,
-                                     "'%s' copies bytes as they are: the source is %s, the "
-                                     "destination %s",
-                                     get_text(op), grout_type__get_text(&from).chars,
-                                     grout_type__get_text(&to).chars);
+        grout_binding__report(binding, GROUT_DIAG_TYPE_MISMATCH, op->loc,
+                              "'%s' copies bytes as they are: the source is %s, the destination %s",
+                              get_text(op), grout_type__get_text(&from).chars,
+                              grout_type__get_text(&to).chars);
+        grout_diags_help(binding->diags, "give the SMEM array the type of the gmem array, and cast "
+                                         "what is loaded from it or stored to it");
+        return false;
     }
     if (!grout_type__is_same_shape(&from, &to)) {
-        return grout_binding__report(binding, GROUT_DIAG_SHAPE_MISMATCH, op->loc,
-                                     "'%s' copies a box of one shape: the source is %s, the "
-                                     "destination %s",
-                                     get_text(op), grout_type__get_text(&from).chars,
-                                     grout_type__get_text(&to).chars);
+        grout_binding__report(
+            binding, GROUT_DIAG_SHAPE_MISMATCH, op->loc,
+            "'%s' copies a box of one shape: the source is %s, the destination %s", get_text(op),
+            grout_type__get_text(&from).chars, grout_type__get_text(&to).chars);
+        grout_diags_help(binding->diags, "slice the larger one with ds(start, size)");
+        return false;
     }
     return true;
 }

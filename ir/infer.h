@@ -21,8 +21,8 @@ grout_dtype grout_infer__get_default(const grout_binding *binding, const grout_o
 /* A scalar operand of the element type, or false after a report. what: "the bounds of a loop". */
 bool grout_infer__check_scalar(grout_binding *binding, const grout_op *op, uint32_t index,
                                grout_dtype dtype, const char *what);
-/* An operand that has to be a reference to an array (kind REF) or to one barrier (BARRIER): its type,
- * indices applied. Kind NONE after a report. */
+/* An operand that has to be a reference to an array (kind REF) or to one barrier (BARRIER): its
+ * type, indices applied. Kind NONE after a report. */
 grout_type grout_infer__get_reference(grout_binding *binding, const grout_op *op, uint32_t index,
                                       grout_type_kind kind);
 /* Whether all values that the operands use are defined before op and around it; reported if not. */

@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 static const char *get_text(const grout_op *op) {
     return grout_op_get_info((grout_opcode)op->opcode)->text;
@@ -48,20 +49,22 @@ grout_value_text grout_infer__get_operand_text(const grout_binding *binding, con
 static void report_view(grout_binding *binding, const grout_operand *operand,
                         const grout_view_problem *problem) {
     const grout_module *module = binding->module;
-    grout_type type = problem->object == 0 ? (grout_type){0}
-                                           : binding->bound->object_types[problem->object];
-    grout_loc_id loc = problem->step == NULL ? operand->loc : problem->step->loc;
+    grout_type type =
+        problem->object == 0 ? (grout_type){0} : binding->bound->object_types[problem->object];
     grout_value_text name = {{0}};
     const grout_ref *ref =
         operand->kind == GROUT_OPERAND_REF ? grout_module_get_ref(module, operand->id) : NULL;
     name = grout_value__get_text(module, ref == NULL ? operand->id : ref->base, "the reference");
-    switch (problem->fault) {
-    case GROUT_VIEW_FINE:
-        break;
-    case GROUT_VIEW_NO_REFERENCE:
+    if (problem->step == NULL) {
         grout_binding__report(binding, GROUT_DIAG_OPERAND_KIND, operand->loc,
                               "%s is a value: only references to memory have indices", name.chars);
         grout_diags_help(binding->diags, "index the reference that it is loaded from");
+        return;
+    }
+    grout_loc_id loc = problem->step->loc;
+    switch (problem->fault) {
+    case GROUT_VIEW_FINE:
+    case GROUT_VIEW_NO_REFERENCE:
         break;
     case GROUT_VIEW_TOO_MANY:
         grout_binding__report(binding, GROUT_DIAG_BAD_INDEX, loc,
@@ -70,18 +73,18 @@ static void report_view(grout_binding *binding, const grout_operand *operand,
                               grout_type__get_text(&type).chars);
         break;
     case GROUT_VIEW_PERMUTATION:
-        grout_binding__report(binding, GROUT_DIAG_BAD_INDEX, loc,
-                              "transpose takes each of the dimensions 0 to %d of the reference once",
-                              problem->rank - 1);
+        grout_binding__report(
+            binding, GROUT_DIAG_BAD_INDEX, loc,
+            "transpose takes each of the dimensions 0 to %d of the reference once",
+            problem->rank - 1);
         break;
     case GROUT_VIEW_START: {
         grout_expr_id expr =
             grout_module_get_index(module, problem->step, problem->index)->start.id;
-        grout_binding__report(binding, GROUT_DIAG_BAD_INDEX,
-                              grout_module_get_expr(module, expr)->loc,
-                              "'%s' is %" PRId64 ", and an index is an i32",
-                              grout_fold__get_text(module, expr).chars,
-                              binding->bound->expr_values[expr].integer);
+        grout_binding__report(
+            binding, GROUT_DIAG_BAD_INDEX, grout_module_get_expr(module, expr)->loc,
+            "'%s' is %" PRId64 ", and an index is an i32", grout_fold__get_text(module, expr).chars,
+            binding->bound->expr_values[expr].integer);
         break;
     }
     case GROUT_VIEW_SIZE: {
@@ -101,6 +104,16 @@ static void report_view(grout_binding *binding, const grout_operand *operand,
     }
 }
 
+/* How the operation is written: its form, with its own name. */
+static void help_operands(grout_binding *binding, const grout_op *op) {
+    const char *syntax = grout_op_get_info((grout_opcode)op->opcode)->syntax;
+    const char *at = strstr(syntax, "op ");
+    if (at != NULL) {
+        grout_diags_help(binding->diags, "it is written: %.*s%s%s", (int)(at - syntax), syntax,
+                         get_text(op), at + 2);
+    }
+}
+
 /* Indices are i32 scalars. */
 static bool check_starts(grout_binding *binding, const grout_op *op, const grout_operand *operand) {
     if (operand->kind != GROUT_OPERAND_REF) {
@@ -116,18 +129,17 @@ static bool check_starts(grout_binding *binding, const grout_op *op, const grout
                 binding->bound->expr_dtypes[start->id] = GROUT_DTYPE_I32;
                 continue;
             }
-            const grout_type *type = start->kind == GROUT_OPERAND_VALUE
-                                         ? &binding->bound->value_types[start->id]
-                                         : NULL;
+            const grout_type *type =
+                start->kind == GROUT_OPERAND_VALUE ? &binding->bound->value_types[start->id] : NULL;
             if (type == NULL || type->kind == GROUT_TYPE_NONE) {
                 ok = type == NULL && ok;
                 continue;
             }
             if (type->kind != GROUT_TYPE_SCALAR || type->dtype != GROUT_DTYPE_I32) {
-                ok = grout_binding__report(binding, GROUT_DIAG_TYPE_MISMATCH,
-                                           start->loc == 0 ? op->loc : start->loc,
-                                           "an index is an i32, and this is %s",
-                                           grout_type__get_text(type).chars);
+                ok = grout_binding__report(
+                    binding, GROUT_DIAG_TYPE_MISMATCH, start->loc == 0 ? op->loc : start->loc,
+                    "an index is an i32, and this is %s", grout_type__get_text(type).chars);
+                grout_diags_help(binding->diags, "cast it: (cast .. : i32)");
             }
         }
     }
@@ -139,12 +151,12 @@ grout_type grout_infer__get_reference(grout_binding *binding, const grout_op *op
     const grout_type none = {.kind = GROUT_TYPE_NONE};
     const grout_operand *operand = get_operand(binding, op, index);
     const char *wanted = kind == GROUT_TYPE_REF ? "a reference to memory" : "a barrier";
-    grout_value_text text = grout_infer__get_operand_text(binding, op, index);
     grout_view view;
     if (operand->kind != GROUT_OPERAND_REF && operand->kind != GROUT_OPERAND_VALUE) {
         grout_binding__report(binding, GROUT_DIAG_OPERAND_KIND, operand->loc,
                               "'%s' takes %s here, and %s is a constant", get_text(op), wanted,
-                              text.chars);
+                              grout_infer__get_operand_text(binding, op, index).chars);
+        help_operands(binding, op);
         return none;
     }
     grout_view_problem problem = grout_view__resolve(binding->module, operand, &view);
@@ -155,10 +167,13 @@ grout_type grout_infer__get_reference(grout_binding *binding, const grout_op *op
         }
         grout_binding__report(binding, GROUT_DIAG_OPERAND_KIND, operand->loc,
                               "'%s' takes %s here, and %s is a value, %s", get_text(op), wanted,
-                              text.chars, grout_type__get_text(type).chars);
+                              grout_infer__get_operand_text(binding, op, index).chars,
+                              grout_type__get_text(type).chars);
+        help_operands(binding, op);
         return none;
     }
-    if (problem.object != 0 && binding->bound->object_types[problem.object].kind == GROUT_TYPE_NONE) {
+    if (problem.object != 0 &&
+        binding->bound->object_types[problem.object].kind == GROUT_TYPE_NONE) {
         return none; /* its declaration has been reported */
     }
     if (problem.fault != GROUT_VIEW_FINE) {
@@ -171,13 +186,16 @@ grout_type grout_infer__get_reference(grout_binding *binding, const grout_op *op
     }
     if (type.kind != kind) {
         grout_binding__report(binding, GROUT_DIAG_OPERAND_KIND, operand->loc,
-                              "'%s' takes %s here, and %s is %s", get_text(op), wanted, text.chars,
+                              "'%s' takes %s here, and %s is %s", get_text(op), wanted,
+                              grout_infer__get_operand_text(binding, op, index).chars,
                               grout_type__get_text(&type).chars);
+        help_operands(binding, op);
         return none;
     }
     if (kind == GROUT_TYPE_BARRIER && type.rank > 0) {
         grout_binding__report(binding, GROUT_DIAG_BAD_INDEX, operand->loc,
-                              "'%s' takes one barrier, and %s is %s", get_text(op), text.chars,
+                              "'%s' takes one barrier, and %s is %s", get_text(op),
+                              grout_infer__get_operand_text(binding, op, index).chars,
                               grout_type__get_text(&type).chars);
         grout_diags_help(binding->diags, "index it: which of the barriers is meant?");
         return none;
@@ -193,7 +211,6 @@ grout_type grout_infer__get_value(grout_binding *binding, const grout_op *op, ui
     if (operand->kind == GROUT_OPERAND_EXPR) {
         return (grout_type){.kind = GROUT_TYPE_SCALAR, .dtype = GROUT_DTYPE_NONE};
     }
-    grout_value_text text = grout_infer__get_operand_text(binding, op, index);
     if (operand->kind == GROUT_OPERAND_VALUE) {
         const grout_type *type = &binding->bound->value_types[operand->id];
         if (type->kind != GROUT_TYPE_REF && type->kind != GROUT_TYPE_BARRIER) {
@@ -202,7 +219,7 @@ grout_type grout_infer__get_value(grout_binding *binding, const grout_op *op, ui
     }
     grout_binding__report(binding, GROUT_DIAG_OPERAND_KIND, operand->loc,
                           "'%s' takes a value here, and %s is a reference to memory", get_text(op),
-                          text.chars);
+                          grout_infer__get_operand_text(binding, op, index).chars);
     grout_diags_help(binding->diags, "load it first, as in (load ..)");
     return none;
 }
@@ -213,6 +230,22 @@ grout_dtype grout_infer__get_default(const grout_binding *binding, const grout_o
         return (grout_dtype)value->bits_dtype;
     }
     return value->is_bool ? GROUT_DTYPE_BOOL : value->is_float ? GROUT_DTYPE_F32 : GROUT_DTYPE_I32;
+}
+
+/* What an element type can hold. */
+static void help_range(grout_binding *binding, grout_dtype dtype) {
+    const grout_dtype_info *info = grout_dtype_get_info(dtype);
+    uint32_t bits = 8u * info->bytes;
+    if (info->class_ == GROUT_CLASS_FLOAT) {
+        grout_diags_help(binding->diags, "the largest %s is %g", info->text,
+                         grout_number__get_largest(dtype));
+    } else if (info->class_ == GROUT_CLASS_UINT) {
+        grout_diags_help(binding->diags, "%s holds 0 to %" PRIu64, info->text,
+                         UINT64_MAX >> (64 - bits));
+    } else if (info->class_ == GROUT_CLASS_SINT) {
+        grout_diags_help(binding->diags, "%s holds %" PRId64 " to %" PRId64, info->text,
+                         -(INT64_MAX >> (64 - bits)) - 1, INT64_MAX >> (64 - bits));
+    }
 }
 
 /* Whether a constant may stand for an element type: integers for floats too, nothing else. */
@@ -231,12 +264,12 @@ bool grout_infer__set_constant(grout_binding *binding, const grout_op *op, uint3
                                grout_dtype dtype) {
     const grout_operand *operand = get_operand(binding, op, index);
     const grout_expr_value *value = &binding->bound->expr_values[operand->id];
-    grout_value_text text = grout_infer__get_operand_text(binding, op, index);
     binding->bound->expr_dtypes[operand->id] = (uint8_t)dtype;
     if (!is_constant_of(value, dtype)) {
         grout_binding__report(binding, GROUT_DIAG_TYPE_MISMATCH, operand->loc,
                               "'%s' takes an element of %s here, and the constant %s is none",
-                              get_text(op), get_dtype_text(dtype), text.chars);
+                              get_text(op), get_dtype_text(dtype),
+                              grout_infer__get_operand_text(binding, op, index).chars);
         if (value->is_float) {
             grout_diags_help(binding->diags, "constants are not cast either: write an integer, or "
                                              "cast the other operand to f32");
@@ -244,8 +277,11 @@ bool grout_infer__set_constant(grout_binding *binding, const grout_op *op, uint3
         return false;
     }
     if (!grout_fold__fits(value, dtype)) {
-        return grout_binding__report(binding, GROUT_DIAG_BAD_LITERAL, operand->loc,
-                                     "%s does not fit %s", text.chars, get_dtype_text(dtype));
+        grout_binding__report(binding, GROUT_DIAG_BAD_LITERAL, operand->loc, "%s does not fit %s",
+                              grout_infer__get_operand_text(binding, op, index).chars,
+                              get_dtype_text(dtype));
+        help_range(binding, dtype);
+        return false;
     }
     return true;
 }
@@ -265,6 +301,13 @@ bool grout_infer__check_scalar(grout_binding *binding, const grout_op *op, uint3
     }
     grout_binding__report(binding, GROUT_DIAG_TYPE_MISMATCH, operand->loc, "%s is %s, not %s", what,
                           get_dtype_text(dtype), grout_type__get_text(&type).chars);
+    if (type.kind == GROUT_TYPE_ARRAY) {
+        grout_diags_help(binding->diags, "load one element: index every dimension");
+    } else if (dtype == GROUT_DTYPE_BOOL) {
+        grout_diags_help(binding->diags, "compare it, as in (ne .., 0)");
+    } else {
+        grout_diags_help(binding->diags, "cast it: (cast .. : %s)", get_dtype_text(dtype));
+    }
     return false;
 }
 
@@ -281,28 +324,32 @@ static bool check_value(grout_binding *binding, const grout_op *op, grout_value_
                                  grout_value__get_text(binding->module, id, "a value").chars);
 }
 
-bool grout_infer__check_uses(grout_binding *binding, const grout_op *op) {
+static bool check_ref_values(grout_binding *binding, const grout_op *op, const grout_ref *ref) {
     const grout_module *module = binding->module;
+    if (!check_value(binding, op, ref->base)) {
+        return false;
+    }
+    for (uint32_t s = 0; s < ref->step_count; s++) {
+        const grout_ref_step *step = grout_module_get_ref_step(module, ref, s);
+        for (uint32_t i = 0; i < step->count; i++) {
+            const grout_operand *start = &grout_module_get_index(module, step, i)->start;
+            if (start->kind == GROUT_OPERAND_VALUE && !check_value(binding, op, start->id)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+bool grout_infer__check_uses(grout_binding *binding, const grout_op *op) {
     for (uint32_t k = 0; k < op->operand_count; k++) {
         const grout_operand *operand = get_operand(binding, op, k);
         if (operand->kind == GROUT_OPERAND_VALUE && !check_value(binding, op, operand->id)) {
             return false;
         }
-        if (operand->kind != GROUT_OPERAND_REF) {
-            continue;
-        }
-        const grout_ref *ref = grout_module_get_ref(module, operand->id);
-        if (!check_value(binding, op, ref->base)) {
+        if (operand->kind == GROUT_OPERAND_REF &&
+            !check_ref_values(binding, op, grout_module_get_ref(binding->module, operand->id))) {
             return false;
-        }
-        for (uint32_t s = 0; s < ref->step_count; s++) {
-            const grout_ref_step *step = grout_module_get_ref_step(module, ref, s);
-            for (uint32_t i = 0; i < step->count; i++) {
-                const grout_operand *start = &grout_module_get_index(module, step, i)->start;
-                if (start->kind == GROUT_OPERAND_VALUE && !check_value(binding, op, start->id)) {
-                    return false;
-                }
-            }
         }
     }
     return true;

@@ -15,7 +15,8 @@ static const grout_op *find_yield(const grout_module *module, grout_block_id id)
     return op != NULL && op->opcode == GROUT_OP_YIELD ? op : NULL;
 }
 
-/* Checks that a block yields as many values as op has results; the yield, or NULL if there is none. */
+/* Checks that a block yields as many values as op has results; the yield, or NULL if there is none.
+ */
 static bool check_yield_count(grout_binding *binding, const grout_op *op, grout_block_id id,
                               const grout_op **yield_out) {
     const grout_op *yield = find_yield(binding->module, id);
@@ -51,10 +52,12 @@ static bool check_yielded(grout_binding *binding, const grout_op *yield, uint32_
     if (grout_type_is_equal(&type, wanted)) {
         return true;
     }
-    return grout_binding__report(binding, GROUT_DIAG_BAD_REGION, operand->loc,
-                                 "value %" PRIu32 " of the yield is %s, and has to be %s", index + 1,
-                                 grout_type__get_text(&type).chars,
-                                 grout_type__get_text(wanted).chars);
+    grout_binding__report(binding, GROUT_DIAG_BAD_REGION, operand->loc,
+                          "value %" PRIu32 " of the yield is %s, and has to be %s", index + 1,
+                          grout_type__get_text(&type).chars, grout_type__get_text(wanted).chars);
+    grout_diags_help(binding->diags, "a carry keeps the type it starts with, and both bodies of an "
+                                     "'if' yield the same types: cast one of the values");
+    return false;
 }
 
 static void set_results(grout_binding *binding, const grout_op *op, uint32_t index,
@@ -105,8 +108,7 @@ static void infer_for(grout_binding *binding, const grout_op *op) {
         return;
     }
     for (uint32_t k = 0; k < carries; k++) {
-        check_yielded(binding, yield, k,
-                      &binding->bound->value_types[body->first_arg + 1 + k]);
+        check_yielded(binding, yield, k, &binding->bound->value_types[body->first_arg + 1 + k]);
     }
 }
 

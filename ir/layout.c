@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#define CHUNK 16 /* bytes that a swizzle keeps together */
+#define CHUNK      16 /* bytes that a swizzle keeps together */
 #define DIGITS_MAX (2 * GROUT_RANK_MAX)
 
 static void add_digit(grout_layout *layout, uint8_t dim, int64_t divisor, int64_t extent) {
@@ -54,7 +54,8 @@ bool grout_layout_is_plain(const grout_layout *layout) {
     return layout->swizzle == 0;
 }
 
-/* PTX ISA 9.1 'Shared memory swizzle modes'; an involution that stays inside swizzle-aligned rows. */
+/* PTX ISA 9.1 'Shared memory swizzle modes'; an involution that stays inside swizzle-aligned rows.
+ */
 static int64_t swizzle_offset(uint32_t swizzle, int64_t offset) {
     int64_t mask = (int64_t)swizzle / CHUNK - 1;
     return swizzle == 0 ? offset : offset ^ (offset >> 7 & mask) << 4;
@@ -74,8 +75,8 @@ int64_t grout_layout_get_offset(const grout_layout *layout, const int64_t *index
  * order of digits in which each dimension's larger divisors come first: address order for runs,
  * logical order for pieces. Choosing the first or last value of a digit leaves part of the next
  * digits' range, any other value all of it. As soon as the digits that are left make one strided
- * run, it goes out whole. The simple model is a loop over all elements with grout_layout_get_offset:
- * tests/unit/check_layout.c compares the two.
+ * run, it goes out whole. The simple model is a loop over all elements with
+ * grout_layout_get_offset: tests/unit/check_layout.c compares the two.
  */
 typedef struct box_walk {
     const grout_layout *layout;
@@ -124,8 +125,8 @@ static void add_run(box_walk *walk, grout_run run) {
         return;
     }
     int64_t step = run.base - last_piece;
-    if (last->count > 0 && last->length == run.length && (last->count == 1 || last->stride == step) &&
-        (run.count == 1 || run.stride == step)) {
+    if (last->count > 0 && last->length == run.length &&
+        (last->count == 1 || last->stride == step) && (run.count == 1 || run.stride == step)) {
         last->stride = step;
         last->count += run.count;
         return;

@@ -5,13 +5,14 @@
 
 #include "grout/ir.h"
 
-/* What an object's declaration says about its layout, checked: tiles divide, the permutation is one. */
+/* What an object's declaration says about its layout, checked: tiles divide, the permutation is
+ * one. */
 typedef struct grout_layout_spec {
     uint8_t rank, element_bytes, tile_rank;
     bool has_transpose;
     uint32_t swizzle;
     int64_t dims[GROUT_RANK_MAX];
-    int64_t tile[GROUT_RANK_MAX];       /* of the last tile_rank stored dimensions */
+    int64_t tile[GROUT_RANK_MAX];        /* of the last tile_rank stored dimensions */
     uint8_t permutation[GROUT_RANK_MAX]; /* stored dimension k is permutation[k] of the object */
 } grout_layout_spec;
 

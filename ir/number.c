@@ -7,15 +7,15 @@
 
 /* A binary float format. */
 typedef struct float_format {
-    int exponent_bits, mantissa_bits;
+    int exponent_bits, mantissa_bits, bias;
     bool has_infinity; /* f8e4m3 has none: its largest exponent holds numbers, and one NaN */
 } float_format;
 
 static float_format get_format(grout_dtype dtype) {
     static const float_format formats[GROUT_DTYPE_COUNT] = {
-        [GROUT_DTYPE_F8E4M3] = {4, 3, false}, [GROUT_DTYPE_F8E5M2] = {5, 2, true},
-        [GROUT_DTYPE_F16] = {5, 10, true},    [GROUT_DTYPE_BF16] = {8, 7, true},
-        [GROUT_DTYPE_F32] = {8, 23, true},    [GROUT_DTYPE_F64] = {11, 52, true}};
+        [GROUT_DTYPE_F8E4M3] = {4, 3, 7, false}, [GROUT_DTYPE_F8E5M2] = {5, 2, 15, true},
+        [GROUT_DTYPE_F16] = {5, 10, 15, true},   [GROUT_DTYPE_BF16] = {8, 7, 127, true},
+        [GROUT_DTYPE_F32] = {8, 23, 127, true},  [GROUT_DTYPE_F64] = {11, 52, 1023, true}};
     return formats[dtype];
 }
 
@@ -30,7 +30,8 @@ static exact_number split_number(const grout_expr_value *value) {
     exact_number number = {0};
     if (!value->is_float) {
         number.is_negative = value->integer < 0;
-        number.magnitude = number.is_negative ? 0u - (uint64_t)value->integer : (uint64_t)value->integer;
+        number.magnitude =
+            number.is_negative ? 0u - (uint64_t)value->integer : (uint64_t)value->integer;
         return number;
     }
     double fraction = frexp(fabs(value->number), &number.exponent);
@@ -56,7 +57,7 @@ static uint64_t shift_rounded(uint64_t magnitude, int count) {
 
 /* The bits of a number, without its sign; *overflow_out: it rounds to more than the largest. */
 static uint64_t round_number(exact_number number, float_format format, bool *overflow_out) {
-    int bias = (1 << (format.exponent_bits - 1)) - 1;
+    int bias = format.bias;
     int mantissa = format.mantissa_bits;
     uint64_t infinity = ((UINT64_C(1) << format.exponent_bits) - 1) << mantissa;
     uint64_t largest = format.has_infinity ? infinity - 1 : infinity + (1u << mantissa) - 2;
@@ -80,6 +81,13 @@ static uint64_t round_number(exact_number number, float_format format, bool *ove
     uint64_t bits = (exponent_field << mantissa) + rounded; /* a carry moves into the exponent */
     *overflow_out = bits > largest;
     return bits <= largest ? bits : format.has_infinity ? infinity : largest;
+}
+
+double grout_number__get_largest(grout_dtype dtype) {
+    float_format format = get_format(dtype);
+    double ulp = ldexp(1.0, -format.mantissa_bits);
+    return format.has_infinity ? ldexp(2.0 - ulp, format.bias)
+                               : ldexp(2.0 - 2 * ulp, format.bias + 1);
 }
 
 static int64_t get_integer(const grout_expr_value *value) {

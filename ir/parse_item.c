@@ -342,7 +342,7 @@ static void parse_kernel_body(grout_parser *p, grout_string_id lead) {
     p->module->failed |= body == 0;
     GROUT_TABLE_AT(p->module->blocks, grout_block, body)->kernel = p->kernel;
     get_kernel(p)->body = body;
-    (void)grout_parser__open_block(p, body);
+    grout_parser__open_block(p, body);
     /* 'kernel @a() {  // comment' on one line: the comment belongs to the header's line. */
     bool has_tail = grout_module_get_trivia(p->module, trivia)->tail != 0;
     grout_string_id tail = 0;

@@ -86,7 +86,12 @@ static bool parse_axis(grout_parser *p, grout_operand *operand) {
     }
     (void)grout_parser__error(p, &p->token, GROUT_DIAG_UNKNOWN_NAME,
                               "the kernel has no axis '%.*s'", (int)p->token.size, text);
-    grout_parser__suggest(p, "", suggestion.best);
+    if (suggestion.best != NULL) {
+        grout_parser__suggest(p, "", suggestion.best);
+    } else if (!p->is_stopped) {
+        grout_diags_help(p->diags, "axes are named in the kernel's header: 'grid(%.*s = ...)'",
+                         (int)p->token.size, text);
+    }
     return false;
 }
 

@@ -80,6 +80,9 @@ void grout_parser__report_unknown_values(grout_parser *p) {
                              name);
         } else if (unknown.suggestion != 0) {
             grout_parser__suggest(p, "%", grout_module_get_string(p->module, unknown.suggestion));
+        } else {
+            grout_diags_help(p->diags, "define it first, by '%%%s = ...' in this block or one around",
+                             name);
         }
     }
     p->unknown_values.count = 1;

@@ -16,10 +16,10 @@ static grout_op *get_op(grout_parser *p, grout_op_id id) {
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
-bool grout_parser__open_block(grout_parser *p, grout_block_id block) {
+void grout_parser__open_block(grout_parser *p, grout_block_id block) {
     grout_loc_id loc = grout_parser__add_loc(p, &p->token);
     get_block(p, block)->loc = loc;
-    return grout_parser__expect(p, GROUT_TOKEN_LEFT_BRACE, "'{'");
+    (void)grout_parser__accept(p, GROUT_TOKEN_LEFT_BRACE);
 }
 
 /* Skips a block that is too deep, its opening brace consumed, through its closing one. */
@@ -72,8 +72,15 @@ void grout_parser__block(grout_parser *p, grout_block_id block) {
     p->block = outer;
 }
 
-/* After a fault in a header: goes to its opening brace; false if there is none. */
-static bool skip_to_body(grout_parser *p) {
+/* Whether a body follows: after a fault in the header (not ok), at its next opening brace. A brace
+ * that is missing at the end of a line is reported and then taken as if it stood there. */
+static bool find_body(grout_parser *p, bool ok, const char *what) {
+    if (ok && p->token.kind != GROUT_TOKEN_LEFT_BRACE) {
+        (void)grout_parser__expected(p, what);
+        if (p->token.has_newline && p->token.kind != GROUT_TOKEN_END) {
+            return true;
+        }
+    }
     while (p->token.kind != GROUT_TOKEN_LEFT_BRACE) {
         if (p->token.kind == GROUT_TOKEN_END || p->token.kind == GROUT_TOKEN_RIGHT_BRACE ||
             grout_parser__at_statement(p)) {
@@ -128,7 +135,7 @@ static void add_results(grout_parser *p, const grout_parsed_op *op, grout_op_id 
 /* Emits the operation and consumes the opening brace of its first block. */
 static grout_op_id begin_body(grout_parser *p, const grout_parsed_op *op, uint32_t block_count) {
     grout_op_id id = grout_parser__emit(p, op, block_count);
-    (void)grout_parser__open_block(p, get_op(p, id)->first_block);
+    grout_parser__open_block(p, get_op(p, id)->first_block);
     grout_trivia_id trivia = grout_parser__end_item(p, op->lead);
     get_op(p, id)->trivia = trivia;
     return id;
@@ -205,15 +212,13 @@ static bool parse_for_header(grout_parser *p, const grout_parsed_op *op) {
             return false;
         }
     }
-    return grout_parser__attrs(p, op) &&
-           (p->token.kind == GROUT_TOKEN_LEFT_BRACE ||
-            grout_parser__expected(p, "'step', 'carry', 'unroll' or '{'"));
+    return grout_parser__attrs(p, op);
 }
 
 bool grout_parser__for(grout_parser *p, grout_parsed_op *op) {
     uint32_t first_own_name = p->names.count;
     bool ok = parse_for_header(p, op);
-    if (!ok && !skip_to_body(p)) {
+    if (!find_body(p, ok, "'step', 'carry', 'unroll' or '{'")) {
         p->names.count = first_own_name;
         return false;
     }
@@ -269,18 +274,19 @@ static void parse_else(grout_parser *p, grout_op_id id) {
         }
         return;
     }
-    if (!grout_parser__open_block(p, first_block + 1)) {
+    if (p->token.kind != GROUT_TOKEN_LEFT_BRACE) {
+        (void)grout_parser__expected(p, "'{'");
         return;
     }
+    grout_parser__open_block(p, first_block + 1);
     get_op(p, id)->block_count = 2;
     take_else_comment(p, first_block);
     parse_scoped_block(p, first_block + 1);
 }
 
 bool grout_parser__if(grout_parser *p, grout_parsed_op *op) {
-    bool ok = grout_parser__op_body(p, op) &&
-              (p->token.kind == GROUT_TOKEN_LEFT_BRACE || grout_parser__expected(p, "'{'"));
-    if (!ok && !skip_to_body(p)) {
+    bool ok = grout_parser__op_body(p, op);
+    if (!find_body(p, ok, "'{'")) {
         return false;
     }
     bool has_names = p->names.count > op->first_name;
@@ -329,9 +335,7 @@ static bool parse_scoped_header(grout_parser *p, const grout_parsed_op *op) {
         }
     } while (grout_parser__accept(p, GROUT_TOKEN_COMMA));
     return grout_parser__expect(p, GROUT_TOKEN_RIGHT_PAREN, "',' or ')'") &&
-           grout_parser__attrs(p, op) &&
-           (p->token.kind == GROUT_TOKEN_LEFT_BRACE ||
-            grout_parser__expected(p, "'collective' or '{'"));
+           grout_parser__attrs(p, op);
 }
 
 /* Objects and values of a scope come in the same order; after a fault some objects may be missing. */
@@ -354,7 +358,7 @@ bool grout_parser__scoped(grout_parser *p, grout_parsed_op *op) {
     uint32_t first_own_name = p->names.count;
     uint32_t first_object = p->module->objects.count;
     bool ok = parse_scoped_header(p, op);
-    if (!ok && !skip_to_body(p)) {
+    if (!find_body(p, ok, "'collective' or '{'")) {
         p->names.count = first_own_name;
         return false;
     }

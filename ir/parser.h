@@ -191,8 +191,8 @@ bool grout_parser__if(grout_parser *p, grout_parsed_op *op);
 bool grout_parser__scoped(grout_parser *p, grout_parsed_op *op);
 /* The statements of a block behind its opening brace, through the closing one. */
 void grout_parser__block(grout_parser *p, grout_block_id block);
-/* Consumes the opening brace of a block; false after a report. */
-bool grout_parser__open_block(grout_parser *p, grout_block_id block);
+/* Consumes the opening brace of a block. */
+void grout_parser__open_block(grout_parser *p, grout_block_id block);
 
 /* ---- parse_item.c ------------------------------------------------------------------------------ */
 

@@ -37,7 +37,22 @@ static void copy_number(char *to, const char *from) {
     *to = '\0';
 }
 
-/* The shortest decimal that reads back as the same number, marked as a float. */
+/* The fewest digits that read back as the same number: 12300.0, but 1.23e20 and 1.23e-7. */
+static void format_shortest(char *digits, size_t size, double number) {
+    enum { FIXED_MIN = -5, FIXED_END = 16 };
+    int precision = 0;
+    do {
+        (void)snprintf(digits, size, "%.*e", precision, number);
+        precision++;
+    } while (precision <= 16 && strtod(digits, NULL) != number);
+    int exponent = (int)strtol(strchr(digits, 'e') + 1, NULL, 10);
+    if (exponent >= FIXED_MIN && exponent < FIXED_END) {
+        int decimals = precision - 1 - exponent;
+        (void)snprintf(digits, size, "%.*f", decimals > 1 ? decimals : 1, number);
+    }
+}
+
+/* A number that is marked as a float by a point or an exponent. */
 static void print_float(const grout_printer *pr, double number) {
     char digits[64];
     char text[64];
@@ -45,16 +60,9 @@ static void print_float(const grout_printer *pr, double number) {
         grout_printer__text(pr, number < 0 ? "-inf" : "inf");
         return;
     }
-    int precision = 1;
-    do {
-        (void)snprintf(digits, sizeof digits, "%.*g", precision, number);
-        precision++;
-    } while (precision <= 17 && strtod(digits, NULL) != number);
+    format_shortest(digits, sizeof digits, number);
     copy_number(text, digits);
     grout_printer__text(pr, text);
-    if (strpbrk(text, ".e") == NULL) {
-        grout_printer__text(pr, ".0");
-    }
 }
 
 static void print_bits(const grout_printer *pr, const grout_expr *expr) {

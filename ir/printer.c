@@ -99,35 +99,40 @@ static void print_param(const grout_printer *pr, const grout_param *param) {
     grout_printer__type(pr, &grout_module_get_object(pr->module, param->object)->type);
 }
 
-/* Adds a part to a line of the header, on a new line if it does not fit. */
-static void add_part(const grout_printer *pr, const grout_text *part, const char *separator,
-                     uint32_t indent, size_t *line_start) {
-    size_t column = pr->out->size - *line_start + strlen(separator) + part->size;
-    if (column > GROUT_LINE_MAX) {
-        /* A separator's blank does not end a line. */
-        size_t size = strlen(separator);
-        grout_text_add_bytes(pr->out, separator, size > 0 && separator[size - 1] == ' ' ? size - 1 : size);
+/* Adds ' ' and a part to a line, or the part on a new line if it does not fit or must not be there. */
+static void add_part(const grout_printer *pr, const grout_text *part, uint32_t indent,
+                     size_t *line_start, bool is_broken) {
+    if (is_broken || pr->out->size - *line_start + 1 + part->size > GROUT_LINE_MAX) {
         grout_printer__text(pr, "\n");
         *line_start = pr->out->size;
         print_indent(pr, indent);
     } else {
-        grout_printer__text(pr, separator);
+        grout_printer__text(pr, " ");
     }
     grout_text_add_bytes(pr->out, part->data != NULL ? part->data : "", part->size);
     pr->out->failed |= part->failed;
 }
 
-static void print_params(const grout_printer *pr, const grout_kernel *kernel, size_t *line_start) {
+/* Whether the parameters took more than a line. */
+static bool print_params(const grout_printer *pr, const grout_kernel *kernel) {
+    const size_t start = pr->out->size;
+    size_t line_start = start;
     grout_text_add(pr->out, "kernel @%s(", grout_module_get_string(pr->module, kernel->name));
     for (uint32_t i = 0; i < kernel->param_count; i++) {
         grout_text part = {0};
         grout_printer inner = {.module = pr->module, .out = &part};
         print_param(&inner, grout_module_get_param(pr->module, kernel, i));
-        grout_printer__text(&inner, i + 1 == kernel->param_count ? ")" : "");
-        add_part(pr, &part, i > 0 ? ", " : "", 8, line_start);
+        grout_printer__text(&inner, i + 1 == kernel->param_count ? ")" : ",");
+        if (i == 0) {
+            grout_text_add_bytes(pr->out, part.data != NULL ? part.data : "", part.size);
+            pr->out->failed |= part.failed;
+        } else {
+            add_part(pr, &part, 8, &line_start, false);
+        }
         grout_text_free(&part);
     }
     grout_printer__text(pr, kernel->param_count == 0 ? ")" : "");
+    return line_start > start;
 }
 
 static void print_axes(const grout_printer *pr, const grout_kernel *kernel) {
@@ -148,15 +153,14 @@ static void print_axes(const grout_printer *pr, const grout_kernel *kernel) {
 
 static void print_kernel(const grout_printer *pr, grout_nesting *nesting, grout_kernel_id id) {
     const grout_kernel *kernel = grout_module_get_kernel(pr->module, id);
-    size_t line_start;
     grout_text axes = {0};
     grout_printer inner = {.module = pr->module, .out = &axes};
     print_lead(pr, kernel->trivia, 0);
-    line_start = pr->out->size;
-    print_params(pr, kernel, &line_start);
+    size_t line_start = pr->out->size;
+    bool is_broken = print_params(pr, kernel);
     print_axes(&inner, kernel);
     if (kernel->axis_count > 0) {
-        add_part(pr, &axes, " ", 4, &line_start);
+        add_part(pr, &axes, 4, &line_start, is_broken);
     }
     grout_text_free(&axes);
     end_line(pr, kernel->trivia);
@@ -183,43 +187,49 @@ static bool is_continued(const grout_module *module, uint32_t index) {
     return item->kind == GROUT_ITEM_CONST && grout_module_get_const(module, item->id)->continues;
 }
 
+/* Consts on the lines after the first stand under its first name. */
+enum { CONTINUED_INDENT = 6 };
+
+/* One const, behind 'const' or behind the comma of the one before it. */
+static void print_const(const grout_printer *pr, const grout_const *constant, bool is_last,
+                        size_t *line_start, bool *is_at_start) {
+    const grout_trivia *trivia = grout_module_get_trivia(pr->module, constant->trivia);
+    grout_text part = {0};
+    grout_printer inner = {.module = pr->module, .out = &part};
+    print_const_value(&inner, constant);
+    grout_printer__text(&inner, is_last ? "" : ",");
+    if (constant->continues && trivia->lead != 0) {
+        grout_printer__text(pr, *is_at_start ? "" : "\n");
+        print_lead(pr, constant->trivia, CONTINUED_INDENT);
+        *is_at_start = true;
+    }
+    if (*is_at_start) {
+        *line_start = pr->out->size;
+        print_indent(pr, CONTINUED_INDENT - 1);
+    }
+    add_part(pr, &part, CONTINUED_INDENT, line_start, false);
+    grout_text_free(&part);
+    *is_at_start = trivia->tail != 0;
+    if (trivia->tail != 0 || is_last) {
+        end_line(pr, constant->trivia);
+    }
+}
+
 /* A line of consts with commas, from the index-th item on; the index of the first item behind. */
 static uint32_t print_consts(const grout_printer *pr, uint32_t index) {
-    enum { CONTINUED_INDENT = 6 };
-    size_t line_start = 0;
-    bool is_first = true;
-    bool is_more = true;
-    while (is_more) {
-        const grout_item *item = GROUT_TABLE_AT(pr->module->items, grout_item, index);
-        const grout_const *constant = grout_module_get_const(pr->module, item->id);
-        const grout_trivia *trivia = grout_module_get_trivia(pr->module, constant->trivia);
-        grout_text part = {0};
-        grout_printer inner = {.module = pr->module, .out = &part};
-        print_const_value(&inner, constant);
-        is_more = is_continued(pr->module, ++index);
-        grout_printer__text(&inner, is_more ? "," : "");
-        if (trivia->lead != 0 && !is_first && pr->out->size > line_start) {
-            grout_printer__text(pr, "\n");
-            line_start = pr->out->size;
-        }
-        print_lead(pr, constant->trivia, is_first ? 0 : CONTINUED_INDENT);
-        if (is_first || trivia->lead != 0) {
-            line_start = pr->out->size;
-        }
-        bool is_at_start = pr->out->size == line_start;
-        if (is_first) {
-            grout_printer__text(pr, "const");
-        } else if (is_at_start) {
-            print_indent(pr, CONTINUED_INDENT - 1);
-        }
-        add_part(pr, &part, " ", CONTINUED_INDENT, &line_start);
-        grout_text_free(&part);
-        if (trivia->tail != 0 || !is_more) {
-            end_line(pr, constant->trivia);
-            line_start = pr->out->size;
-        }
-        is_first = false;
-    }
+    const grout_item *item = GROUT_TABLE_AT(pr->module->items, grout_item, index);
+    print_lead(pr, grout_module_get_const(pr->module, item->id)->trivia, 0);
+    size_t line_start = pr->out->size;
+    bool is_at_start = false;
+    bool is_last;
+    grout_printer__text(pr, "const");
+    do {
+        item = GROUT_TABLE_AT(pr->module->items, grout_item, index);
+        index++;
+        is_last = !is_continued(pr->module, index);
+        print_const(pr, grout_module_get_const(pr->module, item->id), is_last, &line_start,
+                    &is_at_start);
+    } while (!is_last);
     return index;
 }
 

@@ -1,13 +1,12 @@
 /*
  * smem_plan.c - where the SMEM objects of a kernel lie: the one plan of interpreter and backend.
+ * SPDX-License-Identifier: Apache-2.0
  *
- * Arrays first, each at a multiple of 1024 bytes: scratch, then the objects of scopes like frames on
- * a stack, so that scopes inside each other add up and scopes after each other share. Barriers
+ * Arrays first, each at a multiple of 1024 bytes: scratch, then the objects of scopes like frames
+ * on a stack, so that scopes inside each other add up and scopes after each other share. Barriers
  * follow, 8 bytes each. They are initialised once, at the kernel's start, so a scope does not take
  * fresh ones: it takes from a pool an array of barriers of the same number and arrivals that no
  * scope around it uses, and hands it back at its end with its parity as it is.
- *
- * SPDX-License-Identifier: Apache-2.0
  */
 #include "bound.h"
 
@@ -15,6 +14,7 @@
 
 #define ARRAY_ALIGNMENT 1024
 #define BARRIER_BYTES 8
+#define POOL_SEARCH_MAX 8192 /* entries: 64 KiB of barriers */
 
 /* Barrier arrays of the pool, in the order of their offsets. */
 typedef struct pool_entry {
@@ -28,7 +28,9 @@ typedef struct smem_plan {
     grout_binding *binding;
     pool_entry *pool;
     uint32_t pool_count;
-    uint32_t *taken;   /* by object: its entry of the pool, plus 1 */
+    uint32_t *taken;           /* by object: its entry of the pool, plus 1 */
+    grout_object_id *barriers; /* placed so far */
+    uint32_t barrier_count;
     int64_t top, peak; /* of the arrays, now and at most */
     int64_t barrier_bytes;
 } smem_plan;
@@ -55,17 +57,22 @@ static void place_barriers(smem_plan *plan, grout_object_id id) {
     uint32_t arrivals = plan->binding->bound->object_arrivals[id];
     int64_t bytes = get_bytes(plan, id);
     uint32_t k = 0;
+    if (plan->pool_count > POOL_SEARCH_MAX) {
+        k = plan->pool_count; /* beyond every budget: only stay fast */
+    }
     while (k < plan->pool_count && (plan->pool[k].is_used || plan->pool[k].bytes != bytes ||
                                     plan->pool[k].arrivals != arrivals)) {
         k++;
     }
     if (k == plan->pool_count) {
-        plan->pool[k] = (pool_entry){.offset = plan->barrier_bytes, .bytes = bytes, .arrivals = arrivals};
+        plan->pool[k] =
+            (pool_entry){.offset = plan->barrier_bytes, .bytes = bytes, .arrivals = arrivals};
         plan->pool_count++;
         plan->barrier_bytes += bytes;
     }
     plan->pool[k].is_used = true;
     plan->taken[id] = k + 1;
+    plan->barriers[plan->barrier_count++] = id;
     plan->binding->bound->object_offsets[id] = plan->pool[k].offset;
 }
 
@@ -129,25 +136,32 @@ static void place_scratch(smem_plan *plan, grout_kernel_id kernel) {
 /* Moves the barriers behind the arrays. */
 static void finish_plan(smem_plan *plan, grout_kernel_id kernel) {
     int64_t first = align_up(plan->peak, BARRIER_BYTES);
-    const grout_module *module = plan->binding->module;
-    for (uint32_t id = 1; id < module->objects.count; id++) {
-        if (plan->taken[id] != 0) {
-            plan->binding->bound->object_offsets[id] += first;
-        }
+    for (uint32_t k = 0; k < plan->barrier_count; k++) {
+        plan->binding->bound->object_offsets[plan->barriers[k]] += first;
     }
     plan->binding->bound->kernel_smem_bytes[kernel] = first + plan->barrier_bytes;
 }
 
-void grout_smem_plan__kernel(grout_binding *binding, grout_kernel_id kernel) {
+static void place_kernel(smem_plan *plan, grout_kernel_id kernel) {
+    plan->pool_count = plan->barrier_count = 0;
+    plan->top = plan->peak = plan->barrier_bytes = 0;
+    place_scratch(plan, kernel);
+    place_block(plan, grout_module_get_kernel(plan->binding->module, kernel)->body);
+    finish_plan(plan, kernel);
+}
+
+void grout_smem_plan__module(grout_binding *binding) {
     smem_plan plan = {.binding = binding};
     size_t count = binding->module->objects.count;
     plan.pool = grout_binding__new(binding, count, sizeof *plan.pool);
     plan.taken = grout_binding__new(binding, count, sizeof *plan.taken);
-    if (plan.pool != NULL && plan.taken != NULL) {
-        place_scratch(&plan, kernel);
-        place_block(&plan, grout_module_get_kernel(binding->module, kernel)->body);
-        finish_plan(&plan, kernel);
+    plan.barriers = grout_binding__new(binding, count, sizeof *plan.barriers);
+    if (plan.pool != NULL && plan.taken != NULL && plan.barriers != NULL) {
+        for (uint32_t id = 1; id < binding->module->kernels.count; id++) {
+            place_kernel(&plan, id);
+        }
     }
     grout__free(plan.pool);
     grout__free(plan.taken);
+    grout__free(plan.barriers);
 }

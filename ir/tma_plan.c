@@ -1,17 +1,16 @@
 /*
  * tma_plan.c - copies between GMEM and SMEM as TMA instructions.
+ * SPDX-License-Identifier: Apache-2.0
  *
- * A TMA instruction moves a box of up to 5 dimensions of the GMEM array to consecutive rows of SMEM:
- * element (.., i1, i0) of the box to byte (.. + i1) * pitch + i0 * size, where the pitch is the
- * length of a row, or the swizzle's width (hardware_facts.md sections 1.3, 2.1 and 2.2). So the
+ * A TMA instruction moves a box of up to 5 dimensions of the GMEM array to consecutive rows of
+ * SMEM: element (.., i1, i0) of the box to byte (.. + i1) * pitch + i0 * size, where the pitch is
+ * the length of a row, or the swizzle's width (hardware_facts.md sections 1.3, 2.1 and 2.2). So the
  * digits of the SMEM view's address, from the innermost on, become dimensions of the box as long as
  * they lie next to each other. A tiled layout has more: the digits that count tiles become loops
  * around the instruction, one along dimension 0 (panels) and one along another (bands).
  *
  * Splitting a dimension of the array in two instead would take one instruction, and would not clip
  * at the array's end: it is never done.
- *
- * SPDX-License-Identifier: Apache-2.0
  */
 #include "verifying.h"
 
@@ -21,11 +20,11 @@
 #include <stdarg.h>
 #include <string.h>
 
-#define BOX_MAX 256
-#define STRIDE_MAX ((1ll << 40) - 16)
+#define BOX_MAX         256
+#define STRIDE_MAX      ((1ll << 40) - 16)
 #define PHASE_BYTES_MAX ((1 << 20) - 1)
-#define SMEM_ALIGNMENT 128
-#define DIGITS_MAX (2 * GROUT_RANK_MAX + 1)
+#define SMEM_ALIGNMENT  128
+#define DIGITS_MAX      (2 * GROUT_RANK_MAX + 1)
 
 /* One digit of the SMEM view's address, innermost first. */
 typedef struct view_digit {
@@ -180,7 +179,8 @@ static bool find_digits(planning *plan) {
         left[dim] = left[dim] / digit.extent;
         int64_t width = layout->swizzle / layout->element_bytes;
         if (k + 1u == layout->tiled_rank && layout->swizzle != 0 && digit.extent > width) {
-            /* Rows of the swizzle's width that lie side by side have been joined: part them again. */
+            /* Rows of the swizzle's width that lie side by side have been joined: part them again.
+             */
             view_digit rows = digit;
             rows.divisor = width;
             rows.stride = layout->swizzle;
@@ -331,8 +331,7 @@ static bool check_alignment(planning *plan) {
     for (uint32_t k = 0; k < layout->tiled_rank; k++) {
         uint32_t dim = layout->dim[k];
         int64_t start = plan->smem.start_const[dim];
-        int64_t step =
-            get_digit_step(layout, k, plan->smem.is_squeezed[dim] ? 1 : tiles[dim]);
+        int64_t step = get_digit_step(layout, k, plan->smem.is_squeezed[dim] ? 1 : tiles[dim]);
         if (plan->smem.start_term_count[dim] > 0 && step % SMEM_ALIGNMENT != 0) {
             worst = step;
         }

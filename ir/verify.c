@@ -33,14 +33,14 @@ void grout_verifying__report(grout_verifying *verifying, grout_diag_code code, g
 
 const grout_param *grout_verify__find_param(const grout_verifying *verifying,
                                             grout_object_id object) {
-    const grout_kernel *kernel = grout_module_get_kernel(verifying->module, verifying->kernel);
-    for (uint32_t k = 0; k < kernel->param_count; k++) {
-        const grout_param *param = grout_module_get_param(verifying->module, kernel, k);
-        if (param->object == object) {
-            return param;
-        }
+    const grout_module *module = verifying->module;
+    const grout_value *value =
+        grout_module_get_value(module, grout_module_get_object(module, object)->value);
+    if (value->kind != GROUT_VALUE_PARAM) {
+        return NULL;
     }
-    return NULL;
+    return grout_module_get_param(module, grout_module_get_kernel(module, verifying->kernel),
+                                  value->index);
 }
 
 static void verify_kernel(grout_verifying *verifying) {
@@ -61,13 +61,17 @@ bool grout_verify(const grout_module *bound, grout_arch arch, grout_diags *diags
     grout_module_add_sources(bound, diags);
     verifying.has_bad_pitch =
         grout__calloc(grout_module_get_object_count(bound), sizeof *verifying.has_bad_pitch);
-    if (verifying.has_bad_pitch == NULL) {
-        return grout_diags_add_oom(diags);
+    verifying.differs =
+        grout__calloc(grout_module_get_value_count(bound), sizeof *verifying.differs);
+    if (verifying.has_bad_pitch == NULL || verifying.differs == NULL) {
+        verifying.ok = grout_diags_add_oom(diags);
     }
-    for (uint32_t id = 1; id < grout_module_get_kernel_count(bound); id++) {
+    bool has_tables = verifying.ok;
+    for (uint32_t id = 1; has_tables && id < grout_module_get_kernel_count(bound); id++) {
         verifying.kernel = id;
         verify_kernel(&verifying);
     }
     grout__free(verifying.has_bad_pitch);
+    grout__free(verifying.differs);
     return verifying.ok;
 }

@@ -4,11 +4,12 @@
 
 #include <inttypes.h>
 
-/* hardware_facts.md section 8: what a CTA may have, and what aligning its start to 1024 may cost. */
+/* hardware_facts.md section 8: what a CTA may have, and what aligning its start to 1024 may cost.
+ */
 #define SMEM_BYTES_MAX 232448
-#define SMEM_SLACK 1024
-#define GRID_MAX INT32_MAX
-#define PARTS_MAX 6 /* objects that the budget's message lists */
+#define SMEM_SLACK     1024
+#define GRID_MAX       INT32_MAX
+#define PARTS_MAX      6 /* objects that the budget's message lists */
 
 static void check_axes(grout_verifying *verifying, const grout_kernel *kernel) {
     const grout_module *module = verifying->module;
@@ -49,11 +50,11 @@ static void check_counts(grout_verifying *verifying, const grout_kernel *kernel)
                                 "a grid of more than %d CTAs: no GPU launches it", GRID_MAX);
     }
     if (threads > GROUT_THREADS_MAX) {
-        grout_verifying__report(verifying, GROUT_DIAG_BAD_LAUNCH,
-                                find_axis_loc(kernel, GROUT_AXIS_THREADS),
-                                "%" PRIu32 " threads in a CTA: a thread is 128 CUDA lanes, and a CTA "
-                                "has at most %d of them",
-                                threads, GROUT_THREADS_MAX);
+        grout_verifying__report(
+            verifying, GROUT_DIAG_BAD_LAUNCH, find_axis_loc(kernel, GROUT_AXIS_THREADS),
+            "%" PRIu32 " threads in a CTA: a thread is 128 CUDA lanes, and a CTA "
+            "has at most %d of them",
+            threads, GROUT_THREADS_MAX);
         grout_diags_help(verifying->diags, "a thread works on whole arrays: divide the work among "
                                            "the CTAs of the grid instead");
     }
@@ -138,8 +139,9 @@ static void check_smem(grout_verifying *verifying, const grout_kernel *kernel) {
                             grout_module_get_string(verifying->module, kernel->name), bytes, budget,
                             SMEM_BYTES_MAX, SMEM_SLACK);
     note_parts(verifying);
-    grout_diags_help(verifying->diags, "make tiles smaller, or buffer fewer of them; arrays start at "
-                                       "multiples of 1024, and scopes after each other share bytes");
+    grout_diags_help(verifying->diags,
+                     "make tiles smaller, or buffer fewer of them; arrays start at "
+                     "multiples of 1024, and scopes after each other share bytes");
 }
 
 void grout_verify__launch(grout_verifying *verifying) {

@@ -48,15 +48,13 @@ static bool check_space(grout_verifying *verifying, const grout_op *op, uint32_t
     if (type.kind != GROUT_TYPE_REF || type.space == wanted) {
         return true;
     }
-    grout_verifying__report(verifying, GROUT_DIAG_BAD_SPACE, operand->loc,
-                            "the %s of '%s' lies in %s, and %s is %s",
-                            index == 0 ? "source" : "destination", get_text(op),
-                            grout_space_get_text(wanted),
-                            grout_value__get_text(verifying->module,
-                                                  get_base(verifying->module, operand),
-                                                  "the reference")
-                                .chars,
-                            grout_type__get_text(&type).chars);
+    grout_verifying__report(
+        verifying, GROUT_DIAG_BAD_SPACE, operand->loc, "the %s of '%s' lies in %s, and %s is %s",
+        index == 0 ? "source" : "destination", get_text(op), grout_space_get_text(wanted),
+        grout_value__get_text(verifying->module, get_base(verifying->module, operand),
+                              "the reference")
+            .chars,
+        grout_type__get_text(&type).chars);
     grout_diags_help(verifying->diags,
                      "copy_gmem_to_smem SOURCE, DESTINATION, BARRIER loads; copy_smem_to_gmem "
                      "SOURCE, DESTINATION stores");
@@ -88,23 +86,28 @@ typedef struct index_check {
     grout_verifying *verifying;
     const grout_op *op;
     const grout_operand *operand;
-    const char *name;
+    grout_value_id base;
     uint8_t object_rank;
-    uint8_t rank;                    /* of the reference so far */
-    uint8_t dims[GROUT_RANK_MAX];    /* of the object, behind each dimension */
-    int64_t sizes[GROUT_RANK_MAX];   /* by dimension of the object: elements left of it */
-    int64_t tiles[GROUT_RANK_MAX];   /* by dimension of the object: its tile, 1 without */
-    bool is_whole[GROUT_RANK_MAX];   /* not sliced yet */
-    bool is_tma;                     /* a box of a gmem array: it may hang over */
+    uint8_t rank;                  /* of the reference so far */
+    uint8_t dims[GROUT_RANK_MAX];  /* of the object, behind each dimension */
+    int64_t sizes[GROUT_RANK_MAX]; /* by dimension of the object: elements left of it */
+    int64_t tiles[GROUT_RANK_MAX]; /* by dimension of the object: its tile, 1 without */
+    bool is_whole[GROUT_RANK_MAX]; /* not sliced yet */
+    bool is_tma;                   /* a box of a gmem array: it may hang over */
     bool is_written;
 } index_check;
+
+static grout_value_text get_name(const index_check *check) {
+    return grout_value__get_text(check->verifying->module, check->base, "the reference");
+}
 
 static void report_tile(index_check *check, grout_loc_id loc, uint32_t dim, const char *what,
                         int64_t value) {
     grout_verifying__report(check->verifying, GROUT_DIAG_BAD_INDEX, loc,
-                            "dimension %" PRIu32 " of %s is tiled by %" PRId64 ", and the %s of the "
+                            "dimension %" PRIu32 " of %s is tiled by %" PRId64
+                            ", and the %s of the "
                             "slice, %" PRId64 ", is no multiple of it",
-                            dim, check->name, check->tiles[dim], what, value);
+                            dim, get_name(check).chars, check->tiles[dim], what, value);
     grout_diags_help(check->verifying->diags, "slices of tiled dimensions take whole tiles");
 }
 
@@ -120,31 +123,36 @@ static void check_start(index_check *check, grout_loc_id loc, uint32_t dim, int6
         grout_verifying__report(check->verifying, GROUT_DIAG_BAD_INDEX, loc,
                                 "index %" PRId64 " lies outside dimension %" PRIu32
                                 " of %s%s, which has %" PRId64 " elements",
-                                start, dim, part, check->name, left);
+                                start, dim, part, get_name(check).chars, left);
         return;
     }
     grout_verifying__report(check->verifying, GROUT_DIAG_BAD_INDEX, loc,
                             "elements %" PRId64 " to %" PRId64 " leave dimension %" PRIu32
                             " of %s%s, which has %" PRId64,
-                            start, start + size - 1, dim, part, check->name, left);
+                            start, start + size - 1, dim, part, get_name(check).chars, left);
+    if (*part == '\0') {
+        grout_diags_help(check->verifying->diags,
+                         "only the gmem box of a TMA copy may hang over the end of its array");
+    }
 }
 
 /* A TMA box of a gmem array may hang over the end: the rest is zeros, or is not written. */
 static void check_tma_start(index_check *check, grout_loc_id loc, uint32_t dim, int64_t start) {
-    grout_type type =
-        grout_module_get_operand_type(check->verifying->module, check->operand);
+    grout_type type = grout_module_get_operand_type(check->verifying->module, check->operand);
     int64_t bytes = grout_dtype_get_info((grout_dtype)type.dtype)->bytes;
     bool is_innermost = dim + 1u == check->object_rank;
     if (start < 0 && check->is_written) {
-        grout_verifying__report(check->verifying, GROUT_DIAG_BAD_INDEX, loc,
-                                "a store of a box that starts at %" PRId64
-                                ": TMA writes from 0 on only",
-                                start);
+        grout_verifying__report(
+            check->verifying, GROUT_DIAG_BAD_INDEX, loc,
+            "a store of a box that starts at %" PRId64 ": TMA writes from 0 on only", start);
+        grout_diags_help(check->verifying->diags, "start at 0, with a box of its own for the edge");
     } else if (is_innermost && start * bytes % 16 != 0) {
         grout_verifying__report(check->verifying, GROUT_DIAG_BAD_INDEX, loc,
-                                "a TMA box starts at element %" PRId64
-                                " of a row, byte %" PRId64 ": it has to be a multiple of 16 bytes",
+                                "a TMA box starts at element %" PRId64 " of a row, byte %" PRId64
+                                ": it has to be a multiple of 16 bytes",
                                 start, start * bytes);
+        grout_diags_help(check->verifying->diags, "start at a multiple of %" PRId64 " elements",
+                         16 / bytes);
     }
 }
 
@@ -206,10 +214,9 @@ static void check_indices(grout_verifying *verifying, const grout_op *op, uint32
     const grout_ref *ref = grout_module_get_ref(module, operand->id);
     grout_object_id object = grout_module_get_value(module, ref->base)->object;
     const grout_type *type = grout_object_get_type(module, object);
-    grout_value_text name = grout_value__get_text(module, ref->base, "the reference");
     index_check check = {.verifying = verifying, .op = op, .operand = operand};
     check.object_rank = check.rank = type->rank;
-    check.name = name.chars;
+    check.base = ref->base;
     check.is_tma = is_copy(op) && type->space == GROUT_SPACE_GMEM;
     check.is_written = effect->access == GROUT_ACCESS_WRITE;
     for (uint8_t dim = 0; dim < type->rank; dim++) {
@@ -232,10 +239,12 @@ static void check_scratch(grout_verifying *verifying, const grout_op *op) {
     }
     grout_verifying__report(verifying, GROUT_DIAG_SCRATCH_PLACE, op->loc,
                             "scratch lives as long as the CTA, and this is an inner block");
-    grout_diags_help(verifying->diags, "move it to the top of the kernel, or write scoped(%%x : ..)");
+    grout_diags_help(verifying->diags,
+                     "move it to the top of the kernel, or write scoped(%%x : ..)");
 }
 
-/* A pitch is the array's fault, not the copy's: the second copy of the same array is not reported. */
+/* A pitch is the array's fault, not the copy's: the second copy of the same array is not reported.
+ */
 static void check_tma(grout_verifying *verifying, grout_op_id id, const grout_op *op) {
     grout_tma tma;
     const grout_operand *operand =

@@ -2,14 +2,11 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "verifying.h"
 
-#include "alloc.h"
-
 #include <inttypes.h>
-#include <string.h>
 
 /* hardware_facts.md section 4: what an mbarrier counts; and the CUDA lanes of a thread. */
 #define ARRIVALS_MAX ((1 << 20) - 1)
-#define LANES 128
+#define LANES        128
 
 /* ---- barriers -------------------------------------------------------------------------------- */
 
@@ -38,7 +35,8 @@ static void check_arrivals(grout_verifying *verifying, grout_value_id value) {
     }
 }
 
-/* More than the barrier's arrivals is for the race checker to find: the code is reachable or not. */
+/* More than the barrier's arrivals is for the race checker to find: the code is reachable or not.
+ */
 static void check_arrive_count(grout_verifying *verifying, const grout_op *op) {
     const grout_attr_value *attr =
         grout_module_find_attr(verifying->module, op, GROUT_ATTR_ARRIVE_COUNT);
@@ -94,20 +92,21 @@ typedef struct spreading {
     const grout_module *module;
     const grout_kernel *kernel;
     grout_kernel_id id;
-    bool *differs; /* by value */
+    grout_kernel_id *differs; /* by value: the kernel in which it does; never cleared */
+    bool all_differ;
     bool changed;
 } spreading;
 
 static void mark(spreading *spread, grout_value_id value, bool differs) {
-    if (differs && !spread->differs[value]) {
-        spread->differs[value] = true;
+    if (differs && spread->differs[value] != spread->id) {
+        spread->differs[value] = spread->id;
         spread->changed = true;
     }
 }
 
 static bool operand_differs(const spreading *spread, const grout_operand *operand) {
     if (operand->kind == GROUT_OPERAND_VALUE) {
-        return spread->differs[operand->id];
+        return spread->all_differ || spread->differs[operand->id] == spread->id;
     }
     if (operand->kind != GROUT_OPERAND_REF) {
         return false;
@@ -117,7 +116,7 @@ static bool operand_differs(const spreading *spread, const grout_operand *operan
         const grout_ref_step *step = grout_module_get_ref_step(spread->module, ref, s);
         for (uint32_t k = 0; k < step->count; k++) {
             const grout_operand *start = &grout_module_get_index(spread->module, step, k)->start;
-            if (start->kind == GROUT_OPERAND_VALUE && spread->differs[start->id]) {
+            if (start->kind == GROUT_OPERAND_VALUE && operand_differs(spread, start)) {
                 return true;
             }
         }
@@ -163,8 +162,7 @@ static void spread_loop(spreading *spread, const grout_op *op) {
     const grout_block *body = grout_module_get_block(spread->module, op->first_block);
     mark(spread, body->first_arg, control_differs(spread, op));
     for (uint32_t k = 3; k < op->operand_count; k++) {
-        bool differs =
-            operand_differs(spread, grout_module_get_operand(spread->module, op, k));
+        bool differs = operand_differs(spread, grout_module_get_operand(spread->module, op, k));
         mark(spread, body->first_arg + k - 2, differs);
         mark(spread, op->first_result + k - 3, differs);
     }
@@ -197,7 +195,7 @@ static void spread_kernel(spreading *spread) {
         }
     }
     /* Carries that turn in a circle longer than that: all of them may differ. */
-    memset(spread->differs, 1, grout_module_get_value_count(spread->module));
+    spread->all_differ = true;
 }
 
 /* ---- collective scopes ----------------------------------------------------------------------- */
@@ -247,11 +245,7 @@ void grout_verify__scopes(grout_verifying *verifying) {
     if (grout_kernel_get_thread_count(module, verifying->kernel) < 2) {
         return;
     }
-    spread.differs = grout__calloc(grout_module_get_value_count(module), sizeof *spread.differs);
-    if (spread.differs == NULL) {
-        verifying->ok = grout_diags_add_oom(verifying->diags);
-        return;
-    }
+    spread.differs = verifying->differs;
     bool is_spread = false;
     grout_op_id id = grout_kernel__get_first_op(module, verifying->kernel);
     for (; id != 0; id = grout_kernel__get_next_op(module, id)) {
@@ -265,5 +259,4 @@ void grout_verify__scopes(grout_verifying *verifying) {
         }
         check_scope(verifying, &spread, op);
     }
-    grout__free(spread.differs);
 }

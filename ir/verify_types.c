@@ -16,7 +16,8 @@ static void check_range(grout_verifying *verifying, const grout_attr_value *attr
     if (value < low || value > high) {
         grout_verifying__report(verifying, GROUT_DIAG_BAD_ATTRIBUTE, attr->loc,
                                 "%s(%" PRId64 "): the value has to be %" PRId64 " to %" PRId64,
-                                grout_attr_get_info((grout_attr)attr->attr)->text, value, low, high);
+                                grout_attr_get_info((grout_attr)attr->attr)->text, value, low,
+                                high);
     }
 }
 
@@ -97,14 +98,15 @@ static void check_format(grout_verifying *verifying, const grout_op *op) {
     }
     if (holes != values) {
         grout_verifying__report(verifying, GROUT_DIAG_BAD_FORMAT, operand->loc,
-                                "the format has %" PRIu32 " {} for %" PRIu32 " value%s", holes, values,
-                                values == 1 ? "" : "s");
+                                "the format has %" PRIu32 " {} for %" PRIu32 " value%s", holes,
+                                values, values == 1 ? "" : "s");
     }
 }
 
 /*
- * sm_90a converts to the 8-bit floats from f32 at the widest (PTX ISA 9.1, cvt). Integers survive the
- * way through f32 (whatever it rounds is far above their range); f64 does not, it would round twice.
+ * sm_90a converts to the 8-bit floats from f32 at the widest (PTX ISA 9.1, cvt). Integers survive
+ * the way through f32 (whatever it rounds is far above their range); f64 does not, it would round
+ * twice.
  */
 static void check_cast(grout_verifying *verifying, const grout_op *op) {
     if (op->opcode != GROUT_OP_CAST || verifying->arch != GROUT_ARCH_SM_90A) {
@@ -123,8 +125,7 @@ static void check_cast(grout_verifying *verifying, const grout_op *op) {
 
 static void check_unused(grout_verifying *verifying, const grout_op *op) {
     const grout_op_info *info = grout_op_get_info((grout_opcode)op->opcode);
-    grout_effect_class class_ =
-        grout_effect_row_get_class((grout_effect_row)info->effect_row);
+    grout_effect_class class_ = grout_effect_row_get_class((grout_effect_row)info->effect_row);
     bool is_silent = class_ == GROUT_EFFECT_PURE || op->opcode == GROUT_OP_LOAD ||
                      op->opcode == GROUT_OP_SCRATCH;
     if (!is_silent || op->result_count != 1) {
@@ -134,11 +135,11 @@ static void check_unused(grout_verifying *verifying, const grout_op *op) {
     if (value->use_count > 0) {
         return;
     }
-    grout_verifying__report(verifying, GROUT_DIAG_UNUSED_RESULT,
-                            value->loc == 0 ? op->loc : value->loc, "nothing uses %s",
-                            grout_value__get_text(verifying->module, op->first_result,
-                                                  "the result of this operation")
-                                .chars);
+    grout_verifying__report(
+        verifying, GROUT_DIAG_UNUSED_RESULT, value->loc == 0 ? op->loc : value->loc,
+        "nothing uses %s",
+        grout_value__get_text(verifying->module, op->first_result, "the result of this operation")
+            .chars);
 }
 
 void grout_verify__types(grout_verifying *verifying, const grout_op *op) {

@@ -12,8 +12,9 @@ typedef struct grout_verifying {
     grout_arch arch;
     grout_diags *diags;
     grout_kernel_id kernel;
-    bool *has_bad_pitch; /* by object: reported, one report an array is enough */
-    bool ok;             /* no error yet */
+    bool *has_bad_pitch;      /* by object: reported, one report an array is enough */
+    grout_kernel_id *differs; /* by value: the kernel in which threads have different ones */
+    bool ok;                  /* no error yet */
 } grout_verifying;
 
 /* Adds a diagnostic; errors clear ok. */

@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-/* An operand's object and the reference behind it (0: the whole object); 0 if it is no reference. */
+/* An operand's object and the reference behind it (0: the whole object); 0 if it is no reference.
+ */
 static grout_object_id find_object(const grout_module *module, const grout_operand *operand,
                                    grout_ref_id *ref_out) {
     grout_value_id base = 0;
@@ -38,7 +39,8 @@ static grout_view_fault add_start(const grout_module *module, grout_view *view, 
         const grout_expr_value *value = &module->bound->expr_values[start->id];
         if (value->is_float || value->is_bool || value->integer < INT32_MIN ||
             value->integer > INT32_MAX ||
-            __builtin_add_overflow(view->start_const[dim], value->integer, &view->start_const[dim])) {
+            __builtin_add_overflow(view->start_const[dim], value->integer,
+                                   &view->start_const[dim])) {
             return GROUT_VIEW_START;
         }
         return GROUT_VIEW_FINE;
@@ -61,8 +63,7 @@ static grout_view_fault apply_index(const grout_module *module, grout_view *view
         return add_start(module, view, dim, &index->start);
     case GROUT_INDEX_SLICE: {
         const grout_expr_value *size = &module->bound->expr_values[index->size];
-        if (size->is_float || size->is_bool || size->integer < 1 ||
-            size->integer > GROUT_DIM_MAX) {
+        if (size->is_float || size->is_bool || size->integer < 1 || size->integer > GROUT_DIM_MAX) {
             return GROUT_VIEW_SIZE;
         }
         view->extent[dim] = size->integer;

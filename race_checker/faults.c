@@ -53,10 +53,8 @@ bool grout_checker__step_limit(grout_checker *checker, const grout_event *event)
     facts.sides[0].origin = event->origin;
     facts.side_count = 1;
     facts.have = (int64_t)event->step;
-    key.primary = grout_origin__get_loc(checker->info.module, &event->origin);
-    if (!key.primary) {
-        key.primary = grout_module_get_kernel(checker->info.module, checker->info.kernel)->loc;
-    }
+    /* Where it stood is chance; the kernel is what did not end. */
+    key.primary = grout_module_get_kernel(checker->info.module, checker->info.kernel)->loc;
     checker->has_step_limit = true;
     return grout_checker__settle_all(checker) && grout_checker__find(checker, &key, &facts);
 }

@@ -197,6 +197,13 @@ static bool check_write(const grout_rules *rules, grout_shadow *shadow, const gr
     return report(rules, &conflict, &region->write, rect);
 }
 
+/* The barrier of the load that wrote the bytes, if the reader has been told of a phase of it. */
+static uint16_t get_seen(const grout_rules *rules, const grout_entry *write) {
+    bool is_told = is_async(write) && write->cta == rules->entry.cta &&
+                   rules->clocks->known[write->component] > 0;
+    return is_told ? write->component : GROUT_ENTRY_NOTHING;
+}
+
 bool grout_rules__visit(void *payload, grout_shadow *shadow, grout_region *region,
                         const grout_rect *rect) {
     const grout_rules *rules = payload;
@@ -207,9 +214,8 @@ bool grout_rules__visit(void *payload, grout_shadow *shadow, grout_region *regio
         return false;
     }
     if (!is_write(&entry)) {
-        bool saw_load = agrees && is_async(&region->write) && is_known(rules, &region->write);
         entry.flags |= agrees ? GROUT_ENTRY_VOUCHES : 0;
-        entry.seen = saw_load && !is_async(&entry) ? region->write.component : GROUT_ENTRY_NOTHING;
+        entry.seen = is_async(&entry) ? GROUT_ENTRY_NOTHING : get_seen(rules, &region->write);
         return record_read(rules, shadow, region, &entry);
     }
     readers = grout_shadow__get_readers(shadow, region);

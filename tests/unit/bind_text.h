@@ -1,4 +1,5 @@
-/* bind_text.h - kernels as text for the tests of the bound half of ir/. */
+/* bind_text.h - kernels as text for the tests of the bound half of ir/.
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef GROUT_TESTS_BIND_TEXT_H
 #define GROUT_TESTS_BIND_TEXT_H
 

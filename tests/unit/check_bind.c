@@ -1,5 +1,8 @@
-/* check_bind.c - defines, objects, axes; what a bound module answers. */
+/* check_bind.c - defines, objects, axes; what a bound module answers.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "bind_text.h"
+
+#include "grout/build.h"
 
 static const char ring_text[] =
     "const X = 256, XB = 32, BUF = 2, SCALE : f32 = 0.5, CAUSAL = true\n"
@@ -46,7 +49,8 @@ START_TEST(answers) {
 }
 END_TEST
 
-/* A bound module stands on its own, prints as what it came from, and binds from the same text twice. */
+/* A bound module stands on its own, prints as what it came from, and binds from the same text
+ * twice. */
 START_TEST(owns_itself) {
     bound_text text = bind_text(ring_text, NULL, 0);
     grout_text symbolic = {0}, bound = {0};
@@ -73,10 +77,25 @@ typedef struct define_case {
 static const define_case define_cases[] = {
     {"one", {{.name = "X", .integer = 64}}, 1, 0, 64, 2},
     {"two", {{.name = "X", .integer = 64}, {.name = "BUF", .integer = 3}}, 2, 0, 64, 3},
-    {"twice the same", {{.name = "X", .integer = 64}, {.name = "X", .integer = 64, .origin = "a.npy"}}, 2, 0, 64, 2},
-    {"twice another", {{.name = "X", .integer = 64}, {.name = "X", .integer = 96, .origin = "a.npy"}}, 2, GROUT_DIAG_SHAPE_CONFLICT, 0, 0},
+    {"twice the same",
+     {{.name = "X", .integer = 64}, {.name = "X", .integer = 64, .origin = "a.npy"}},
+     2,
+     0,
+     64,
+     2},
+    {"twice another",
+     {{.name = "X", .integer = 64}, {.name = "X", .integer = 96, .origin = "a.npy"}},
+     2,
+     GROUT_DIAG_SHAPE_CONFLICT,
+     0,
+     0},
     {"unknown", {{.name = "XX", .integer = 64}}, 1, GROUT_DIAG_UNKNOWN_DEFINE, 0, 0},
-    {"a float for an integer", {{.name = "X", .is_float = true, .number = 64}}, 1, GROUT_DIAG_CONST_TYPE, 0, 0},
+    {"a float for an integer",
+     {{.name = "X", .is_float = true, .number = 64}},
+     1,
+     GROUT_DIAG_CONST_TYPE,
+     0,
+     0},
     {"a float for a float", {{.name = "SCALE", .is_float = true, .number = 2.5}}, 1, 0, 256, 2},
     {"an integer for a float", {{.name = "SCALE", .integer = 2}}, 1, 0, 256, 2},
     {"a truth value", {{.name = "CAUSAL", .integer = 0}}, 1, 0, 256, 2},
@@ -147,6 +166,58 @@ START_TEST(dimensions) {
 }
 END_TEST
 
+/* A program may give one expression to two operations; each operand has an element type of its own.
+ */
+START_TEST(shared_expression) {
+    grout_diags *diags = grout_diags_new();
+    grout_builder *builder = grout_builder_new("test");
+    grout_builder_kernel(builder, "k");
+    grout_operand x = grout_value_operand(grout_build_param_scalar(builder, "x", GROUT_DTYPE_F32));
+    grout_operand n = grout_value_operand(grout_build_param_scalar(builder, "n", GROUT_DTYPE_I32));
+    grout_operand one = grout_expr_operand(grout_build_int(builder, 1));
+    grout_value_id sums[] = {grout_build_add(builder, x, one), grout_build_add(builder, n, one)};
+    grout_builder_end_kernel(builder);
+    grout_module *module = grout_builder_finish(builder, diags);
+    ck_assert_msg(module != NULL, "%s", get_said(diags));
+    grout_module *bound = grout_module_bind(module, NULL, 0, diags);
+    ck_assert_msg(bound != NULL, "%s", get_said(diags));
+    grout_dtype dtypes[] = {GROUT_DTYPE_F32, GROUT_DTYPE_I32};
+    for (uint32_t k = 0; k < 2; k++) {
+        grout_op_id id = find_op(bound, GROUT_OP_ADD, k);
+        const grout_operand *operand =
+            grout_module_get_operand(bound, grout_module_get_op(bound, id), 1);
+        ck_assert_int_eq(grout_module_get_operand_dtype(bound, operand), dtypes[k]);
+        ck_assert_uint_eq(grout_module_get_type(bound, sums[k])->dtype, dtypes[k]);
+    }
+    grout_module_free(bound);
+    grout_module_free(module);
+    grout_diags_free(diags);
+}
+END_TEST
+
+/* The builder does not watch where values are used; binding does. */
+START_TEST(use_outside_its_block) {
+    grout_diags *diags = grout_diags_new();
+    grout_builder *builder = grout_builder_new("test");
+    grout_builder_kernel(builder, "k");
+    grout_operand n = grout_value_operand(grout_build_param_scalar(builder, "n", GROUT_DTYPE_I32));
+    grout_operand one = grout_expr_operand(grout_build_int(builder, 1));
+    grout_build_for(builder, "i", one, n, one, 0, NULL, NULL);
+    grout_value_id inside = grout_build_add(builder, n, one);
+    grout_build_end(builder, 0, NULL);
+    grout_build_add(builder, grout_value_operand(inside), n);
+    grout_builder_end_kernel(builder);
+    grout_module *module = grout_builder_finish(builder, diags);
+    if (module != NULL) {
+        ck_assert_ptr_null(grout_module_bind(module, NULL, 0, diags));
+        ck_assert_int_eq(get_code(diags), GROUT_DIAG_UNKNOWN_NAME);
+    }
+    ck_assert(grout_diags_has_errors(diags));
+    grout_module_free(module);
+    grout_diags_free(diags);
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("bind");
     TCase *tcase = tcase_create("bind");
@@ -155,6 +226,8 @@ int main(void) {
     tcase_add_loop_test(tcase, defines, 0, COUNT_OF(define_cases));
     tcase_add_test(tcase, overridden_const_has_no_value);
     tcase_add_loop_test(tcase, dimensions, 0, COUNT_OF(dimension_cases));
+    tcase_add_test(tcase, shared_expression);
+    tcase_add_test(tcase, use_outside_its_block);
     suite_add_tcase(suite, tcase);
     return run_suite(suite);
 }

@@ -88,9 +88,9 @@ START_TEST(rounds_at_every_boundary) {
             expect_code(s, one * a, code | (flip * sign));
             expect_code(s, one * middle, even | (flip * sign));
             expect_code(s, one * nextafter(middle, 0), code | (flip * sign));
-            expect_code(s, one * nextafter(middle, 1e300), (code + 1) | (flip * sign));
+            expect_code(s, one * nextafter(middle, (double)INFINITY), (code + 1) | (flip * sign));
             expect_code(s, one * (double)nextafterf((float)middle, 0.0f), code | (flip * sign));
-            expect_code(s, one * (double)nextafterf((float)middle, 1e30f), (code + 1) | (flip * sign));
+            expect_code(s, one * (double)nextafterf((float)middle, INFINITY), (code + 1) | (flip * sign));
         }
     }
 }

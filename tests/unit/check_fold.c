@@ -1,4 +1,5 @@
-/* check_fold.c - constant expressions, their faults, and constants as elements of every type. */
+/* check_fold.c - constant expressions, their faults, and constants as elements of every type.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "bind_text.h"
 
 #include <inttypes.h>
@@ -14,7 +15,7 @@ typedef struct fold_case {
 } fold_case;
 
 #define OVERFLOWS GROUT_DIAG_CONST_OVERFLOW
-#define NO_VALUE GROUT_DIAG_CONST_DOMAIN
+#define NO_VALUE  GROUT_DIAG_CONST_DOMAIN
 static const fold_case fold_cases[] = {
     {"2 + 3 * 4", 14, 0},
     {"(2 + 3) * 4", 20, 0},
@@ -118,7 +119,8 @@ static const float_case float_cases[] = {
 START_TEST(floats) {
     const float_case *c = &float_cases[_i];
     char text[256];
-    snprintf(text, sizeof text, "const V : f32 = %s\nkernel @k(%%a: out gmem f32[1]) {\n}\n", c->expr);
+    snprintf(text, sizeof text, "const V : f32 = %s\nkernel @k(%%a: out gmem f32[1]) {\n}\n",
+             c->expr);
     bound_text bound = bind_text(text, NULL, 0);
     ck_assert_msg(get_code(bound.diags) == c->code, "%s: %s", c->expr, get_said(bound.diags));
     if (c->code == GROUT_DIAG_NONE) {
@@ -176,9 +178,9 @@ static const bits_case bits_cases[] = {
     {65519.0, GROUT_DTYPE_F16, 0x7bff},
     {65520.0, GROUT_DTYPE_F16, 0x7c00},
     {0x1p-24, GROUT_DTYPE_F16, 0x0001},
-    {0x1p-25, GROUT_DTYPE_F16, 0x0000},   /* a tie, to even */
-    {0x1.8p-24, GROUT_DTYPE_F16, 0x0002}, /* a tie, to even */
-    {0x1.ffcp-15, GROUT_DTYPE_F16, 0x0400}, /* rounds up to the smallest normal */
+    {0x1p-25, GROUT_DTYPE_F16, 0x0000},       /* a tie, to even */
+    {0x1.8p-24, GROUT_DTYPE_F16, 0x0002},     /* a tie, to even */
+    {0x1.ffcp-15, GROUT_DTYPE_F16, 0x0400},   /* rounds up to the smallest normal */
     {1.00048828125, GROUT_DTYPE_F16, 0x3c00}, /* 1 + 2^-11: tie to even */
     {1.00146484375, GROUT_DTYPE_F16, 0x3c02}, /* 1 + 3 * 2^-11: tie to even */
     {1.0, GROUT_DTYPE_BF16, 0x3f80},
@@ -253,7 +255,8 @@ START_TEST(integer_bits) {
     ck_assert_uint_eq(grout_expr_value_to_bits(value, GROUT_DTYPE_I32), 0xfffffffe);
     ck_assert(grout_expr_value_to_bits(value, GROUT_DTYPE_I64) == UINT64_MAX - 1);
     ck_assert_uint_eq(grout_expr_value_to_bits(value, GROUT_DTYPE_F16), 0xc000);
-    grout_expr_value pattern = {.is_float = true, .bits_dtype = GROUT_DTYPE_F32, .bits = 0x7fc00001};
+    grout_expr_value pattern = {
+        .is_float = true, .bits_dtype = GROUT_DTYPE_F32, .bits = 0x7fc00001};
     ck_assert_uint_eq(grout_expr_value_to_bits(pattern, GROUT_DTYPE_F32), 0x7fc00001);
     grout_expr_value truth = {.is_bool = true, .integer = 1};
     ck_assert_uint_eq(grout_expr_value_to_bits(truth, GROUT_DTYPE_BOOL), 1);

@@ -43,8 +43,8 @@ START_TEST(test_quantile) {
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         double x = grout_normal_quantile(cases[i].p);
-        ck_assert_msg(fabs(x - cases[i].x) <= 4e-15 * (1 + fabs(cases[i].x)), "%g: %.17g", cases[i].p,
-                      x);
+        ck_assert_msg(fabs(x - cases[i].x) <= 4e-15 * (1 + fabs(cases[i].x)), "%g: %.17g",
+                      cases[i].p, x);
     }
 }
 END_TEST
@@ -124,13 +124,26 @@ START_TEST(test_text) {
         const char *text;
         bool is_good;
     } cases[] = {
-        {"ints", true},          {"zeros", true},         {"randn:7", true},
-        {"uniform:1:0:1", true}, {"uniform:1:-2.5:1e3", true}, {"2.5", true},
-        {"-3", true},            {"nan", true},           {"randn", false},
-        {"randn:", false},       {"randn:x", false},      {"randn:-1", false},
-        {"uniform:1:2", false},  {"uniform:1:2:1", false}, {"uniform:1:0:inf", false},
-        {"uniform:1:0:1:2", false}, {"", false},          {"int", false},
-        {" 1", false},           {"1 ", false},
+        {"ints", true},
+        {"zeros", true},
+        {"randn:7", true},
+        {"uniform:1:0:1", true},
+        {"uniform:1:-2.5:1e3", true},
+        {"2.5", true},
+        {"-3", true},
+        {"nan", true},
+        {"randn", false},
+        {"randn:", false},
+        {"randn:x", false},
+        {"randn:-1", false},
+        {"uniform:1:2", false},
+        {"uniform:1:2:1", false},
+        {"uniform:1:0:inf", false},
+        {"uniform:1:0:1:2", false},
+        {"", false},
+        {"int", false},
+        {" 1", false},
+        {"1 ", false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         grout_generator generator, again;
@@ -154,12 +167,18 @@ START_TEST(test_fits) {
         grout_dtype dtype;
         bool fits;
     } cases[] = {
-        {"255", GROUT_DTYPE_U8, true},   {"256", GROUT_DTYPE_U8, false},
-        {"-1", GROUT_DTYPE_U8, false},   {"-128", GROUT_DTYPE_I8, true},
-        {"-129", GROUT_DTYPE_I8, false}, {"1.5", GROUT_DTYPE_I32, false},
-        {"1.5", GROUT_DTYPE_F32, true},  {"nan", GROUT_DTYPE_I32, false},
-        {"2", GROUT_DTYPE_BOOL, false},  {"1", GROUT_DTYPE_BOOL, true},
-        {"randn:1", GROUT_DTYPE_I32, false}, {"9223372036854775808", GROUT_DTYPE_I64, false},
+        {"255", GROUT_DTYPE_U8, true},
+        {"256", GROUT_DTYPE_U8, false},
+        {"-1", GROUT_DTYPE_U8, false},
+        {"-128", GROUT_DTYPE_I8, true},
+        {"-129", GROUT_DTYPE_I8, false},
+        {"1.5", GROUT_DTYPE_I32, false},
+        {"1.5", GROUT_DTYPE_F32, true},
+        {"nan", GROUT_DTYPE_I32, false},
+        {"2", GROUT_DTYPE_BOOL, false},
+        {"1", GROUT_DTYPE_BOOL, true},
+        {"randn:1", GROUT_DTYPE_I32, false},
+        {"9223372036854775808", GROUT_DTYPE_I64, false},
         {"18446744073709551616", GROUT_DTYPE_U64, false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

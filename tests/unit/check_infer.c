@@ -1,4 +1,5 @@
-/* check_infer.c - the type of every value: literals, shapes, regions; and what is refused. */
+/* check_infer.c - the type of every value: literals, shapes, regions; and what is refused.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "bind_text.h"
 
 /* A statement that defines %r, and the type of %r; or the code that refuses it. */
@@ -9,12 +10,12 @@ typedef struct infer_case {
 } infer_case;
 
 #define MISMATCH GROUT_DIAG_TYPE_MISMATCH
-#define CLASS GROUT_DIAG_TYPE_CLASS
-#define SHAPE GROUT_DIAG_SHAPE_MISMATCH
-#define KIND GROUT_DIAG_OPERAND_KIND
-#define REGION GROUT_DIAG_BAD_REGION
-#define INDEX GROUT_DIAG_BAD_INDEX
-#define LITERAL GROUT_DIAG_BAD_LITERAL
+#define CLASS    GROUT_DIAG_TYPE_CLASS
+#define SHAPE    GROUT_DIAG_SHAPE_MISMATCH
+#define KIND     GROUT_DIAG_OPERAND_KIND
+#define REGION   GROUT_DIAG_BAD_REGION
+#define INDEX    GROUT_DIAG_BAD_INDEX
+#define LITERAL  GROUT_DIAG_BAD_LITERAL
 
 static const infer_case infer_cases[] = {
     /* literals take the type of the other operand */
@@ -122,12 +123,13 @@ static const infer_case infer_cases[] = {
 
 static bound_text bind_statement(const char *statement) {
     char source[1024];
-    snprintf(source, sizeof source,
-             "kernel @k(%%a: in gmem f32[8, 64], %%h0: in gmem bf16[1], %%n: i32, %%x: f32, %%u: u32,\n"
-             "    %%b: out gmem f32[8, 64], %%p: bool) grid(g = 2)\n"
-             "{\n  scratch %%bar : barrier[2]\n  %%row = load %%a[0]\n  %%all = load %%a\n"
-             "  %%h = load %%h0[0]\n  %s\n}\n",
-             statement);
+    snprintf(
+        source, sizeof source,
+        "kernel @k(%%a: in gmem f32[8, 64], %%h0: in gmem bf16[1], %%n: i32, %%x: f32, %%u: u32,\n"
+        "    %%b: out gmem f32[8, 64], %%p: bool) grid(g = 2)\n"
+        "{\n  scratch %%bar : barrier[2]\n  %%row = load %%a[0]\n  %%all = load %%a\n"
+        "  %%h = load %%h0[0]\n  %s\n}\n",
+        statement);
     return bind_text(source, NULL, 0);
 }
 

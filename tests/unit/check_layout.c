@@ -1,4 +1,5 @@
-/* check_layout.c - offsets, runs and pieces against a naive model, over random layouts and boxes. */
+/* check_layout.c - offsets, runs and pieces against a naive model, over random layouts and boxes.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "ir/layout.h"
 
 #include <check.h>
@@ -9,12 +10,13 @@
 #define ITEMS_MAX BYTES_MAX
 
 /* ck_assert tells its parent process of every call: too slow for every byte. */
-#define CHECK(condition)                                                                           \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            ck_abort_msg("%s", #condition);                                                        \
-        }                                                                                          \
-    } while (0)
+#define CHECK(condition) check(condition, #condition)
+
+static void check(bool condition, const char *text) {
+    if (!condition) {
+        ck_abort_msg("%s", text);
+    }
+}
 
 /* A small generator of our own: the same cases on every machine. */
 static uint32_t pick(uint64_t *state, uint32_t below) {
@@ -214,13 +216,41 @@ typedef struct run_case {
 } run_case;
 
 static const run_case one_run_cases[] = {
-    {"slot of a plain object", {3, 4, 0, false, 0, {2, 32, 64}, {0}, {0}}, {1, 0, 0}, {1, 32, 64}, {8192, 0, 1, 8192}},
-    {"box of a matrix", {2, 4, 0, false, 0, {64, 64}, {0}, {0}}, {8, 16, 0}, {4, 8, 0}, {2112, 256, 4, 32}},
-    {"slot of a tiled and swizzled object", {3, 2, 2, false, 128, {4, 128, 128}, {8, 64}, {0}}, {3, 0, 0}, {1, 128, 128}, {98304, 0, 1, 32768}},
-    {"rows of whole tiles", {2, 2, 2, false, 128, {128, 128}, {8, 64}, {0}}, {64, 0, 0}, {8, 128, 0}, {16384, 0, 1, 2048}},
-    {"a column of atoms", {2, 2, 2, false, 128, {128, 128}, {8, 64}, {0}}, {0, 64, 0}, {128, 64, 0}, {1024, 2048, 16, 1024}},
-    {"one swizzled row", {2, 2, 2, false, 128, {128, 64}, {8, 64}, {0}}, {5, 0, 0}, {1, 64, 0}, {640, 0, 1, 128}},
-    {"a transposed slot", {3, 4, 0, true, 0, {4, 16, 8}, {0}, {0, 2, 1}}, {2, 0, 0}, {1, 16, 8}, {1024, 0, 1, 512}},
+    {"slot of a plain object",
+     {3, 4, 0, false, 0, {2, 32, 64}, {0}, {0}},
+     {1, 0, 0},
+     {1, 32, 64},
+     {8192, 0, 1, 8192}},
+    {"box of a matrix",
+     {2, 4, 0, false, 0, {64, 64}, {0}, {0}},
+     {8, 16, 0},
+     {4, 8, 0},
+     {2112, 256, 4, 32}},
+    {"slot of a tiled and swizzled object",
+     {3, 2, 2, false, 128, {4, 128, 128}, {8, 64}, {0}},
+     {3, 0, 0},
+     {1, 128, 128},
+     {98304, 0, 1, 32768}},
+    {"rows of whole tiles",
+     {2, 2, 2, false, 128, {128, 128}, {8, 64}, {0}},
+     {64, 0, 0},
+     {8, 128, 0},
+     {16384, 0, 1, 2048}},
+    {"a column of atoms",
+     {2, 2, 2, false, 128, {128, 128}, {8, 64}, {0}},
+     {0, 64, 0},
+     {128, 64, 0},
+     {1024, 2048, 16, 1024}},
+    {"one swizzled row",
+     {2, 2, 2, false, 128, {128, 64}, {8, 64}, {0}},
+     {5, 0, 0},
+     {1, 64, 0},
+     {640, 0, 1, 128}},
+    {"a transposed slot",
+     {3, 4, 0, true, 0, {4, 16, 8}, {0}, {0, 2, 1}},
+     {2, 0, 0},
+     {1, 16, 8},
+     {1024, 0, 1, 512}},
 };
 
 START_TEST(one_run) {

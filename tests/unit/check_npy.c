@@ -34,7 +34,8 @@ static bool parse(const uint8_t *file, size_t size, grout_npy *npy, grout_diags 
     return grout_npy_parse(*copy, size, "x.npy", npy, diags);
 }
 
-/* ---- files that are read ------------------------------------------------------------------------ */
+/* ---- files that are read ------------------------------------------------------------------------
+ */
 
 typedef struct read_case {
     const char *name;
@@ -48,35 +49,102 @@ typedef struct read_case {
 } read_case;
 
 static const read_case read_cases[] = {
-    {"f4", 1, "{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }\n",
-     {0, 0, 0x80, 0x3f, 0, 0, 0, 0x40}, 8, GROUT_DTYPE_F32,
-     {0, 0, 0x80, 0x3f, 0, 0, 0, 0x40}, 8},
-    {"big-endian f4, version 2", 2, "{'descr': '>f4', 'fortran_order': False, 'shape': (1,), }\n",
-     {0x3f, 0x80, 0, 0}, 4, GROUT_DTYPE_F32, {0, 0, 0x80, 0x3f}, 4},
-    {"f4 rounded to bf16, ties to even", 3,
+    {"f4",
+     1,
      "{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }\n",
-     {0, 0x80, 0x80, 0x3f, 0, 0x80, 0x81, 0x3f}, 8, GROUT_DTYPE_BF16,
-     {0x80, 0x3f, 0x82, 0x3f}, 4},
-    {"void as bf16", 1, "{'descr': '<V2', 'fortran_order': False, 'shape': (2,), }\n",
-     {1, 2, 3, 4}, 4, GROUT_DTYPE_BF16, {1, 2, 3, 4}, 4},
-    {"u2 as bf16", 1, "{'descr': '<u2', 'fortran_order': False, 'shape': (1,), }\n",
-     {1, 2}, 2, GROUT_DTYPE_BF16, {1, 2}, 2},
-    {"void as f8", 1, "{'descr': '|V1', 'fortran_order': False, 'shape': (2,), }\n",
-     {1, 2}, 2, GROUT_DTYPE_F8E4M3, {1, 2}, 2},
-    {"Fortran order", 1, "{'descr': '|u1', 'fortran_order': True, 'shape': (2, 3), }\n",
-     {0, 3, 1, 4, 2, 5}, 6, GROUT_DTYPE_U8, {0, 1, 2, 3, 4, 5}, 6},
-    {"Fortran order, three dimensions", 1,
+     {0, 0, 0x80, 0x3f, 0, 0, 0, 0x40},
+     8,
+     GROUT_DTYPE_F32,
+     {0, 0, 0x80, 0x3f, 0, 0, 0, 0x40},
+     8},
+    {"big-endian f4, version 2",
+     2,
+     "{'descr': '>f4', 'fortran_order': False, 'shape': (1,), }\n",
+     {0x3f, 0x80, 0, 0},
+     4,
+     GROUT_DTYPE_F32,
+     {0, 0, 0x80, 0x3f},
+     4},
+    {"f4 rounded to bf16, ties to even",
+     3,
+     "{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }\n",
+     {0, 0x80, 0x80, 0x3f, 0, 0x80, 0x81, 0x3f},
+     8,
+     GROUT_DTYPE_BF16,
+     {0x80, 0x3f, 0x82, 0x3f},
+     4},
+    {"void as bf16",
+     1,
+     "{'descr': '<V2', 'fortran_order': False, 'shape': (2,), }\n",
+     {1, 2, 3, 4},
+     4,
+     GROUT_DTYPE_BF16,
+     {1, 2, 3, 4},
+     4},
+    {"u2 as bf16",
+     1,
+     "{'descr': '<u2', 'fortran_order': False, 'shape': (1,), }\n",
+     {1, 2},
+     2,
+     GROUT_DTYPE_BF16,
+     {1, 2},
+     2},
+    {"void as f8",
+     1,
+     "{'descr': '|V1', 'fortran_order': False, 'shape': (2,), }\n",
+     {1, 2},
+     2,
+     GROUT_DTYPE_F8E4M3,
+     {1, 2},
+     2},
+    {"Fortran order",
+     1,
+     "{'descr': '|u1', 'fortran_order': True, 'shape': (2, 3), }\n",
+     {0, 3, 1, 4, 2, 5},
+     6,
+     GROUT_DTYPE_U8,
+     {0, 1, 2, 3, 4, 5},
+     6},
+    {"Fortran order, three dimensions",
+     1,
      "{'descr': '|i1', 'fortran_order': True, 'shape': (2, 2, 2), }\n",
-     {0, 4, 2, 6, 1, 5, 3, 7}, 8, GROUT_DTYPE_I8, {0, 1, 2, 3, 4, 5, 6, 7}, 8},
-    {"a scalar", 1, "{'descr': '<i4', 'fortran_order': False, 'shape': (), }\n",
-     {7, 0, 0, 0}, 4, GROUT_DTYPE_I32, {7, 0, 0, 0}, 4},
-    {"no elements", 1, "{'descr': '<i4', 'fortran_order': False, 'shape': (0, 5), }\n",
-     {0}, 0, GROUT_DTYPE_I32, {0}, 0},
-    {"keys in another order, double quotes, Python 2's sizes", 1,
-     "{\"shape\": (1L,), \"fortran_order\": False, \"descr\": \"|b1\"}", {1}, 1, GROUT_DTYPE_BOOL,
-     {1}, 1},
-    {"f2", 1, "{'descr': '<f2', 'fortran_order': False, 'shape': (1,), }\n",
-     {0, 0x3c}, 2, GROUT_DTYPE_F16, {0, 0x3c}, 2},
+     {0, 4, 2, 6, 1, 5, 3, 7},
+     8,
+     GROUT_DTYPE_I8,
+     {0, 1, 2, 3, 4, 5, 6, 7},
+     8},
+    {"a scalar",
+     1,
+     "{'descr': '<i4', 'fortran_order': False, 'shape': (), }\n",
+     {7, 0, 0, 0},
+     4,
+     GROUT_DTYPE_I32,
+     {7, 0, 0, 0},
+     4},
+    {"no elements",
+     1,
+     "{'descr': '<i4', 'fortran_order': False, 'shape': (0, 5), }\n",
+     {0},
+     0,
+     GROUT_DTYPE_I32,
+     {0},
+     0},
+    {"keys in another order, double quotes, Python 2's sizes",
+     1,
+     "{\"shape\": (1L,), \"fortran_order\": False, \"descr\": \"|b1\"}",
+     {1},
+     1,
+     GROUT_DTYPE_BOOL,
+     {1},
+     1},
+    {"f2",
+     1,
+     "{'descr': '<f2', 'fortran_order': False, 'shape': (1,), }\n",
+     {0, 0x3c},
+     2,
+     GROUT_DTYPE_F16,
+     {0, 0x3c},
+     2},
 };
 
 START_TEST(test_read) {
@@ -92,7 +160,8 @@ START_TEST(test_read) {
     /* Every shorter file is refused, and none is read past its end. */
     for (size_t cut = 0; cut < size; cut++) {
         uint8_t *part;
-        ck_assert_msg(!parse(file, cut, &npy, diags, &part), "%s: cut at %zu is read", c->name, cut);
+        ck_assert_msg(!parse(file, cut, &npy, diags, &part), "%s: cut at %zu is read", c->name,
+                      cut);
         free(part);
     }
     free(copy);
@@ -100,7 +169,8 @@ START_TEST(test_read) {
 }
 END_TEST
 
-/* ---- files that are refused --------------------------------------------------------------------- */
+/* ---- files that are refused ---------------------------------------------------------------------
+ */
 
 typedef struct bad_case {
     const char *name;
@@ -112,7 +182,8 @@ typedef struct bad_case {
 static const bad_case bad_cases[] = {
     {"version 4", 4, "{'descr': '<f4', 'fortran_order': False, 'shape': (1,), }", 4},
     {"no dictionary", 1, "[]", 4},
-    {"a key twice", 1, "{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, 'shape': (1,)}", 4},
+    {"a key twice", 1, "{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, 'shape': (1,)}",
+     4},
     {"a key too many", 1, "{'x': '1', 'descr': '<f4', 'fortran_order': False, 'shape': (1,)}", 4},
     {"a key too few", 1, "{'descr': '<f4', 'fortran_order': False}", 4},
     {"a structured type", 1, "{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,)}", 4},
@@ -126,15 +197,16 @@ static const bad_case bad_cases[] = {
      "{'descr': '<f4', 'fortran_order': False, 'shape': (4294967296, 4294967296)}", 4},
     {"a product that wraps behind a zero", 1,
      "{'descr': '<f4', 'fortran_order': False, 'shape': (0, 4294967296, 4294967296)}", 4},
-    {"nine dimensions", 1,
-     "{'descr': '<f4', 'fortran_order': False, 'shape': (1,1,1,1,1,1,1,1,1)}", 4},
+    {"nine dimensions", 1, "{'descr': '<f4', 'fortran_order': False, 'shape': (1,1,1,1,1,1,1,1,1)}",
+     4},
     {"order 1", 1, "{'descr': '<f4', 'fortran_order': 1, 'shape': (1,)}", 4},
     {"text behind", 1, "{'descr': '<f4', 'fortran_order': False, 'shape': (1,)} x", 4},
     {"an open string", 1, "{'descr': '<f4", 4},
     {"data too short", 1, "{'descr': '<f4', 'fortran_order': False, 'shape': (2,)}", 4},
     {"data too long", 1, "{'descr': '<f4', 'fortran_order': False, 'shape': (1,)}", 8},
     {"commas missing", 1, "{'descr': '<f4' 'fortran_order': False 'shape': (1,)}", 4},
-    {"commas missing in the shape", 1, "{'descr': '<f4', 'fortran_order': False, 'shape': (1 1)}", 4},
+    {"commas missing in the shape", 1, "{'descr': '<f4', 'fortran_order': False, 'shape': (1 1)}",
+     4},
 };
 
 START_TEST(test_bad) {
@@ -161,7 +233,8 @@ START_TEST(test_header_limit) {
 }
 END_TEST
 
-/* ---- files that are written --------------------------------------------------------------------- */
+/* ---- files that are written ---------------------------------------------------------------------
+ */
 
 typedef struct write_case {
     grout_dtype dtype;
@@ -171,12 +244,17 @@ typedef struct write_case {
 } write_case;
 
 static const write_case write_cases[] = {
-    {GROUT_DTYPE_F32, 2, {4000, 120},
+    {GROUT_DTYPE_F32,
+     2,
+     {4000, 120},
      "{'descr': '<f4', 'fortran_order': False, 'shape': (4000, 120), }"},
     {GROUT_DTYPE_BF16, 1, {3}, "{'descr': '<V2', 'fortran_order': False, 'shape': (3,), }"},
     {GROUT_DTYPE_F8E5M2, 1, {3}, "{'descr': '|V1', 'fortran_order': False, 'shape': (3,), }"},
     {GROUT_DTYPE_BOOL, 0, {0}, "{'descr': '|b1', 'fortran_order': False, 'shape': (), }"},
-    {GROUT_DTYPE_U64, 3, {1, 2, 3}, "{'descr': '<u8', 'fortran_order': False, 'shape': (1, 2, 3), }"},
+    {GROUT_DTYPE_U64,
+     3,
+     {1, 2, 3},
+     "{'descr': '<u8', 'fortran_order': False, 'shape': (1, 2, 3), }"},
 };
 
 START_TEST(test_write) {
@@ -212,13 +290,13 @@ START_TEST(test_types) {
         grout_dtype dtype;
         bool fits;
     } cases[] = {
-        {"<f4", GROUT_DTYPE_F32, true},  {"<f4", GROUT_DTYPE_F16, true},
+        {"<f4", GROUT_DTYPE_F32, true},    {"<f4", GROUT_DTYPE_F16, true},
         {"<f4", GROUT_DTYPE_F8E4M3, true}, {"<f8", GROUT_DTYPE_F32, true},
-        {"<f4", GROUT_DTYPE_F64, false}, {"<f2", GROUT_DTYPE_BF16, false},
-        {"<i4", GROUT_DTYPE_F32, false}, {"<f4", GROUT_DTYPE_I32, false},
-        {"<i4", GROUT_DTYPE_U32, false}, {"<i8", GROUT_DTYPE_I32, false},
-        {"|u1", GROUT_DTYPE_BOOL, false}, {"|b1", GROUT_DTYPE_BOOL, true},
-        {"<u2", GROUT_DTYPE_F16, false}, {"|u1", GROUT_DTYPE_F8E5M2, true},
+        {"<f4", GROUT_DTYPE_F64, false},   {"<f2", GROUT_DTYPE_BF16, false},
+        {"<i4", GROUT_DTYPE_F32, false},   {"<f4", GROUT_DTYPE_I32, false},
+        {"<i4", GROUT_DTYPE_U32, false},   {"<i8", GROUT_DTYPE_I32, false},
+        {"|u1", GROUT_DTYPE_BOOL, false},  {"|b1", GROUT_DTYPE_BOOL, true},
+        {"<u2", GROUT_DTYPE_F16, false},   {"|u1", GROUT_DTYPE_F8E5M2, true},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char header[128];
@@ -227,8 +305,7 @@ START_TEST(test_types) {
         grout_diags *diags = grout_diags_new();
         (void)snprintf(header, sizeof header,
                        "{'descr': '%s', 'fortran_order': False, 'shape': (1,)}", cases[i].descr);
-        size_t size =
-            make_file(file, 1, header, data, (size_t)(cases[i].descr[2] - '0'));
+        size_t size = make_file(file, 1, header, data, (size_t)(cases[i].descr[2] - '0'));
         ck_assert(parse(file, size, &npy, diags, &copy));
         ck_assert_msg(grout_npy_can_convert(&npy, cases[i].dtype) == cases[i].fits, "%s as %s",
                       cases[i].descr, grout_dtype_get_info(cases[i].dtype)->text);

@@ -8,7 +8,7 @@
 #include <string.h>
 
 typedef struct option_case {
-    const char *line;  /* words behind 'grout' */
+    const char *line;    /* words behind 'grout' */
     const char *message; /* part of the first diagnostic or its help; NULL: it parses */
 } option_case;
 
@@ -66,8 +66,9 @@ START_TEST(test_parse) {
     if (!is_good) {
         const grout_diag *diag = grout_diags_get(diags, 0);
         ck_assert_int_eq(diag->code, GROUT_DIAG_BAD_OPTION);
-        bool is_there = strstr(diag->message, c->message) != NULL ||
-                        (diag->note_count > 0 && strstr(diag->notes[0].message, c->message) != NULL);
+        bool is_there =
+            strstr(diag->message, c->message) != NULL ||
+            (diag->note_count > 0 && strstr(diag->notes[0].message, c->message) != NULL);
         ck_assert_msg(is_there, "%s: %s", c->line, diag->message);
     }
     grout_options__deinit(&options);

@@ -114,13 +114,10 @@ static void model_access(const grout_rules *rules, model_byte *byte) {
         byte->reader_count = 0;
         return;
     }
-    if (agrees) {
-        entry.flags |= GROUT_ENTRY_VOUCHES;
-        if (!is_first && (byte->write.flags & GROUT_ENTRY_ASYNC) && byte->write.cta == entry.cta &&
-            rules->clocks->known[byte->write.component] >= byte->write.number &&
-            !(entry.flags & GROUT_ENTRY_ASYNC)) {
-            entry.seen = byte->write.component;
-        }
+    entry.flags |= agrees ? GROUT_ENTRY_VOUCHES : 0;
+    if (!is_first && (byte->write.flags & GROUT_ENTRY_ASYNC) && byte->write.cta == entry.cta &&
+        rules->clocks->known[byte->write.component] > 0 && !(entry.flags & GROUT_ENTRY_ASYNC)) {
+        entry.seen = byte->write.component;
     }
     for (uint32_t i = 0; i < byte->reader_count; i++) {
         if (byte->readers[i].cta == entry.cta && byte->readers[i].component == entry.component) {

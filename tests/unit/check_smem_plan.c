@@ -1,4 +1,5 @@
-/* check_smem_plan.c - where SMEM objects lie: alignment, sharing of scopes, the pool of barriers. */
+/* check_smem_plan.c - where SMEM objects lie: alignment, sharing of scopes, the pool of barriers.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "bind_text.h"
 
 static int64_t get_offset(const bound_text *text, const char *name) {
@@ -35,14 +36,16 @@ START_TEST(scratch) {
 }
 END_TEST
 
-/* Scopes inside each other add up, scopes after each other share, scratch lies below all of them. */
+/* Scopes inside each other add up, scopes after each other share, scratch lies below all of them.
+ */
 START_TEST(scopes) {
-    bound_text text = bind_body("scoped(%x : smem u8[2000]) {\n"
-                                "  scoped(%y : smem u8[100]) {\n  }\n"
-                                "  if true {\n    scoped(%z : smem u8[5000]) {\n    }\n  }\n"
-                                "}\n"
-                                "for %i in 0..2 {\n  scoped(%v : smem u8[10], %w : smem u8[10]) {\n  }\n}\n"
-                                "scratch %s : smem u8[1]\nstore %a[0], 1.0\n");
+    bound_text text =
+        bind_body("scoped(%x : smem u8[2000]) {\n"
+                  "  scoped(%y : smem u8[100]) {\n  }\n"
+                  "  if true {\n    scoped(%z : smem u8[5000]) {\n    }\n  }\n"
+                  "}\n"
+                  "for %i in 0..2 {\n  scoped(%v : smem u8[10], %w : smem u8[10]) {\n  }\n}\n"
+                  "scratch %s : smem u8[1]\nstore %a[0], 1.0\n");
     ck_assert_int_eq(get_offset(&text, "s"), 0);
     ck_assert_int_eq(get_offset(&text, "x"), 1024);
     ck_assert_int_eq(get_offset(&text, "y"), 3072);
@@ -77,9 +80,10 @@ END_TEST
 
 /* Each kernel of a module has a plan of its own. */
 START_TEST(two_kernels) {
-    bound_text text = bind_text("kernel @one() {\n  scratch %x : smem u8[100]\n  scratch %p : barrier[1]\n}\n"
-                                "kernel @two() {\n  scratch %y : smem u8[200]\n  scratch %q : barrier[1]\n}\n",
-                                NULL, 0);
+    bound_text text =
+        bind_text("kernel @one() {\n  scratch %x : smem u8[100]\n  scratch %p : barrier[1]\n}\n"
+                  "kernel @two() {\n  scratch %y : smem u8[200]\n  scratch %q : barrier[1]\n}\n",
+                  NULL, 0);
     ck_assert_msg(text.bound != NULL, "%s", get_said(text.diags));
     ck_assert_int_eq(get_offset(&text, "y"), 0);
     ck_assert_int_eq(get_offset(&text, "p"), 104);
@@ -94,7 +98,8 @@ END_TEST
 START_TEST(budget) {
     char body[128];
     int bytes = _i == 0 ? 231424 : 231425;
-    snprintf(body, sizeof body, "scratch %%x : smem u8[%d]\nstore %%x[0], 1\nstore %%a[0], 1.0\n", bytes);
+    snprintf(body, sizeof body, "scratch %%x : smem u8[%d]\nstore %%x[0], 1\nstore %%a[0], 1.0\n",
+             bytes);
     bound_text text = bind_body(body);
     ck_assert(grout_verify(text.bound, GROUT_ARCH_SM_90A, text.diags) == (_i == 0));
     ck_assert_int_eq(get_code(text.diags), _i == 0 ? GROUT_DIAG_NONE : GROUT_DIAG_SMEM_BUDGET);

@@ -1,11 +1,12 @@
-/* check_tma_plan.c - TMA plans run by a model of the instruction, against the layout's offsets. */
+/* check_tma_plan.c - TMA plans run by a model of the instruction, against the layout's offsets.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "bind_text.h"
 
 /* A copy of a whole SMEM object or slot; code: why there is no plan. */
 typedef struct plan_case {
     const char *name;
-    const char *gmem;    /* type of the array */
-    const char *smem;    /* the object */
+    const char *gmem; /* type of the array */
+    const char *smem; /* the object */
     const char *source, *destination;
     grout_diag_code code;
     uint8_t rank;
@@ -18,39 +19,68 @@ static const plan_case plan_cases[] = {
     {"one row", "f32[64, 64]", "f32[64]", "%a[%i]", "%s", 0, 2, 1, 1, 256},
     {"vector", "bf16[1024]", "bf16[256]", "%a[ds(%i, 256)]", "%s", 0, 1, 1, 1, 512},
     {"slot", "f32[64, 64]", "f32[3, 32, 64]", "%a[ds(0, 32)]", "%s[%i]", 0, 2, 1, 1, 8192},
-    {"rows of a slot", "f32[64, 64]", "f32[3, 32, 64]", "%a[ds(0, 8)]", "%s[%i, ds(8, 8)]", 0, 2, 1, 1, 2048},
-    {"three dimensions", "f16[4, 16, 64]", "f16[2, 8, 64]", "%a[ds(1, 2), ds(%i, 8)]", "%s", 0, 3, 1, 1, 2048},
-    {"unit dimensions", "f32[1, 64, 1, 32, 1]", "f32[1, 16, 1, 32, 1]", "%a[:, ds(0, 16)]", "%s", 0, 2, 1, 1, 2048},
+    {"rows of a slot", "f32[64, 64]", "f32[3, 32, 64]", "%a[ds(0, 8)]", "%s[%i, ds(8, 8)]", 0, 2, 1,
+     1, 2048},
+    {"three dimensions", "f16[4, 16, 64]", "f16[2, 8, 64]", "%a[ds(1, 2), ds(%i, 8)]", "%s", 0, 3,
+     1, 1, 2048},
+    {"unit dimensions", "f32[1, 64, 1, 32, 1]", "f32[1, 16, 1, 32, 1]", "%a[:, ds(0, 16)]", "%s", 0,
+     2, 1, 1, 2048},
     {"batch", "f32[8, 64, 64]", "f32[32, 64]", "%a[%j, ds(%i, 32)]", "%s", 0, 3, 1, 1, 8192},
-    {"swizzle 128", "bf16[64, 64]", "bf16[32, 64] tile(8, 64) swizzle(128)", "%a[ds(%i, 32)]", "%s", 0, 2, 1, 1, 4096},
-    {"swizzle 64", "bf16[64, 32]", "bf16[32, 32] tile(8, 32) swizzle(64)", "%a[ds(%i, 32)]", "%s", 0, 2, 1, 1, 2048},
-    {"swizzle 32", "f32[64, 8]", "f32[32, 8] tile(8, 8) swizzle(32)", "%a[ds(%i, 32)]", "%s", 0, 2, 1, 1, 1024},
-    {"swizzle without tile", "u8[64, 128]", "u8[32, 128] swizzle(128)", "%a[ds(%i, 32)]", "%s", 0, 2, 1, 1, 4096},
-    {"atom grid", "bf16[64, 256]", "bf16[32, 192] tile(8, 64) swizzle(128)", "%a[ds(%i, 32), ds(%j, 192)]", "%s", 0, 2, 3, 4, 1024},
-    {"atom grid in a slot", "f32[64, 64]", "f32[2, 16, 64] tile(8, 32) swizzle(128)", "%a[ds(%i, 16)]", "%s[1]", 0, 2, 2, 2, 1024},
-    {"part of an atom grid", "bf16[64, 256]", "bf16[64, 128] tile(8, 64) swizzle(128)", "%a[ds(%i, 16), ds(%j, 128)]", "%s[ds(8, 16)]", 0, 2, 2, 2, 1024},
-    {"panels", "bf16[32, 256]", "bf16[32, 192] tile(32, 64) swizzle(128)", "%a[:, ds(%j, 192)]", "%s", 0, 2, 3, 1, 4096},
-    {"tiles without swizzle", "f32[64, 64]", "f32[16, 32] tile(8, 16)", "%a[ds(%i, 16), ds(%j, 32)]", "%s", 0, 2, 2, 2, 512},
-    {"swizzled vector", "f32[1024]", "f32[256] tile(32) swizzle(128)", "%a[ds(%i, 256)]", "%s", 0, 1, 8, 1, 128},
-    {"outer dimensions exchanged", "f32[4, 16, 64]", "f32[4, 8, 64] transpose(1, 0, 2)", "%a[:, ds(%i, 8)]", "%s", 0, 3, 1, 1, 8192},
-    {"view of the array transposed", "f32[4, 16, 64]", "f32[16, 4, 64]", "%a.transpose(1, 0, 2)", "%s", 0, 3, 1, 1, 16384},
-    {"both transposed", "f32[16, 64]", "f32[64, 16] transpose(1, 0)", "%a.transpose(1, 0)", "%s", 0, 2, 1, 1, 4096},
-    {"single row of any pitch", "f32[1, 30]", "f32[1, 32]", "%a[:, ds(0, 32)]", "%s", 0, 1, 1, 1, 128},
-    {"row of any pitch that moves", "f32[1, 30]", "f32[1, 32]", "%a[ds(%i, 1), ds(0, 32)]", "%s", 0, 2, 1, 1, 128},
-    {"box beyond the array", "f32[20, 40]", "f32[32, 64]", "%a[ds(0, 32), ds(0, 64)]", "%s", 0, 2, 1, 1, 8192},
+    {"swizzle 128", "bf16[64, 64]", "bf16[32, 64] tile(8, 64) swizzle(128)", "%a[ds(%i, 32)]", "%s",
+     0, 2, 1, 1, 4096},
+    {"swizzle 64", "bf16[64, 32]", "bf16[32, 32] tile(8, 32) swizzle(64)", "%a[ds(%i, 32)]", "%s",
+     0, 2, 1, 1, 2048},
+    {"swizzle 32", "f32[64, 8]", "f32[32, 8] tile(8, 8) swizzle(32)", "%a[ds(%i, 32)]", "%s", 0, 2,
+     1, 1, 1024},
+    {"swizzle without tile", "u8[64, 128]", "u8[32, 128] swizzle(128)", "%a[ds(%i, 32)]", "%s", 0,
+     2, 1, 1, 4096},
+    {"atom grid", "bf16[64, 256]", "bf16[32, 192] tile(8, 64) swizzle(128)",
+     "%a[ds(%i, 32), ds(%j, 192)]", "%s", 0, 2, 3, 4, 1024},
+    {"atom grid in a slot", "f32[64, 64]", "f32[2, 16, 64] tile(8, 32) swizzle(128)",
+     "%a[ds(%i, 16)]", "%s[1]", 0, 2, 2, 2, 1024},
+    {"part of an atom grid", "bf16[64, 256]", "bf16[64, 128] tile(8, 64) swizzle(128)",
+     "%a[ds(%i, 16), ds(%j, 128)]", "%s[ds(8, 16)]", 0, 2, 2, 2, 1024},
+    {"panels", "bf16[32, 256]", "bf16[32, 192] tile(32, 64) swizzle(128)", "%a[:, ds(%j, 192)]",
+     "%s", 0, 2, 3, 1, 4096},
+    {"tiles without swizzle", "f32[64, 64]", "f32[16, 32] tile(8, 16)",
+     "%a[ds(%i, 16), ds(%j, 32)]", "%s", 0, 2, 2, 2, 512},
+    {"swizzled vector", "f32[1024]", "f32[256] tile(32) swizzle(128)", "%a[ds(%i, 256)]", "%s", 0,
+     1, 8, 1, 128},
+    {"outer dimensions exchanged", "f32[4, 16, 64]", "f32[4, 8, 64] transpose(1, 0, 2)",
+     "%a[:, ds(%i, 8)]", "%s", 0, 3, 1, 1, 8192},
+    {"view of the array transposed", "f32[4, 16, 64]", "f32[16, 4, 64]", "%a.transpose(1, 0, 2)",
+     "%s", 0, 3, 1, 1, 16384},
+    {"both transposed", "f32[16, 64]", "f32[64, 16] transpose(1, 0)", "%a.transpose(1, 0)", "%s", 0,
+     2, 1, 1, 4096},
+    {"single row of any pitch", "f32[1, 30]", "f32[1, 32]", "%a[:, ds(0, 32)]", "%s", 0, 1, 1, 1,
+     128},
+    {"row of any pitch that moves", "f32[1, 30]", "f32[1, 32]", "%a[ds(%i, 1), ds(0, 32)]", "%s", 0,
+     2, 1, 1, 128},
+    {"box beyond the array", "f32[20, 40]", "f32[32, 64]", "%a[ds(0, 32), ds(0, 64)]", "%s", 0, 2,
+     1, 1, 8192},
     {"box 256", "u8[256, 256]", "u8[256, 256]", "%a", "%s", 0, 2, 1, 1, 65536},
     {"box 257", "u8[257, 16]", "u8[257, 16]", "%a", "%s", GROUT_DIAG_TMA_BOX, 0, 0, 0, 0},
-    {"six dimensions", "u8[2, 2, 2, 2, 2, 128]", "u8[128]", "%a[1, 1, 1, 1, 1]", "%s", GROUT_DIAG_TMA_BOX, 0, 0, 0, 0},
+    {"six dimensions", "u8[2, 2, 2, 2, 2, 128]", "u8[128]", "%a[1, 1, 1, 1, 1]", "%s",
+     GROUT_DIAG_TMA_BOX, 0, 0, 0, 0},
     {"five dimensions", "u8[2, 2, 2, 2, 128]", "u8[128]", "%a[1, 1, 1, 1]", "%s", 0, 5, 1, 1, 128},
-    {"inner 8 bytes", "f32[64, 64]", "f32[32, 2]", "%a[ds(0, 32), ds(0, 2)]", "%s", GROUT_DIAG_TMA_INNER_BYTES, 0, 0, 0, 0},
-    {"one element", "f32[64, 64]", "f32[1, 1]", "%a[ds(0, 1), ds(0, 1)]", "%s", GROUT_DIAG_TMA_INNER_BYTES, 0, 0, 0, 0},
-    {"pitch", "f32[64, 30]", "f32[32, 28]", "%a[ds(0, 32), ds(0, 28)]", "%s", GROUT_DIAG_TMA_PITCH, 0, 0, 0, 0},
-    {"transposed", "f32[32, 32]", "f32[32, 32] transpose(1, 0)", "%a", "%s", GROUT_DIAG_TMA_LAYOUT, 0, 0, 0, 0},
-    {"part of rows", "f32[32, 32]", "f32[32, 64]", "%a", "%s[:, ds(0, 32)]", GROUT_DIAG_TMA_LAYOUT, 0, 0, 0, 0},
-    {"small slots", "f32[8, 12]", "f32[2, 12]", "%a[0]", "%s[%i]", GROUT_DIAG_TMA_LAYOUT, 0, 0, 0, 0},
-    {"small slot, constant", "f32[8, 12]", "f32[2, 12]", "%a[0]", "%s[1]", GROUT_DIAG_TMA_LAYOUT, 0, 0, 0, 0},
-    {"small tiles", "f32[8, 8]", "f32[8, 8] tile(4, 4)", "%a", "%s", GROUT_DIAG_TMA_LAYOUT, 0, 0, 0, 0},
-    {"tiles in three dimensions", "f32[8, 16, 64]", "f32[4, 16, 64] tile(2, 8, 32) swizzle(128)", "%a[ds(0, 4)]", "%s", GROUT_DIAG_TMA_LAYOUT, 0, 0, 0, 0},
+    {"inner 8 bytes", "f32[64, 64]", "f32[32, 2]", "%a[ds(0, 32), ds(0, 2)]", "%s",
+     GROUT_DIAG_TMA_INNER_BYTES, 0, 0, 0, 0},
+    {"one element", "f32[64, 64]", "f32[1, 1]", "%a[ds(0, 1), ds(0, 1)]", "%s",
+     GROUT_DIAG_TMA_INNER_BYTES, 0, 0, 0, 0},
+    {"pitch", "f32[64, 30]", "f32[32, 28]", "%a[ds(0, 32), ds(0, 28)]", "%s", GROUT_DIAG_TMA_PITCH,
+     0, 0, 0, 0},
+    {"transposed", "f32[32, 32]", "f32[32, 32] transpose(1, 0)", "%a", "%s", GROUT_DIAG_TMA_LAYOUT,
+     0, 0, 0, 0},
+    {"part of rows", "f32[32, 32]", "f32[32, 64]", "%a", "%s[:, ds(0, 32)]", GROUT_DIAG_TMA_LAYOUT,
+     0, 0, 0, 0},
+    {"small slots", "f32[8, 12]", "f32[2, 12]", "%a[0]", "%s[%i]", GROUT_DIAG_TMA_LAYOUT, 0, 0, 0,
+     0},
+    {"small slot, constant", "f32[8, 12]", "f32[2, 12]", "%a[0]", "%s[1]", GROUT_DIAG_TMA_LAYOUT, 0,
+     0, 0, 0},
+    {"small tiles", "f32[8, 8]", "f32[8, 8] tile(4, 4)", "%a", "%s", GROUT_DIAG_TMA_LAYOUT, 0, 0, 0,
+     0},
+    {"tiles in three dimensions", "f32[8, 16, 64]", "f32[4, 16, 64] tile(2, 8, 32) swizzle(128)",
+     "%a[ds(0, 4)]", "%s", GROUT_DIAG_TMA_LAYOUT, 0, 0, 0, 0},
 };
 
 static bound_text bind_copy(const plan_case *c) {
@@ -79,7 +109,8 @@ static int64_t model_write(const grout_tma *tma, const int64_t *at, int64_t base
     return address ^ ((address >> 7 & mask) << 4);
 }
 
-/* Runs all instructions; each element of the view has to be written once, where the layout has it. */
+/* Runs all instructions; each element of the view has to be written once, where the layout has it.
+ */
 static int64_t run_plan(const grout_module *module, const grout_tma *tma, const grout_view *gmem,
                         const grout_view *smem) {
     const grout_layout *layout = grout_object_get_layout(module, smem->object);
@@ -134,8 +165,10 @@ START_TEST(plans) {
         ck_assert_uint_eq(tma.box_bytes, c->box_bytes);
         const grout_op *op = grout_module_get_op(text.bound, id);
         grout_view gmem, smem;
-        ck_assert(grout_module_get_view(text.bound, grout_module_get_operand(text.bound, op, 0), &gmem));
-        ck_assert(grout_module_get_view(text.bound, grout_module_get_operand(text.bound, op, 1), &smem));
+        ck_assert(
+            grout_module_get_view(text.bound, grout_module_get_operand(text.bound, op, 0), &gmem));
+        ck_assert(
+            grout_module_get_view(text.bound, grout_module_get_operand(text.bound, op, 1), &smem));
         grout_type type =
             grout_module_get_operand_type(text.bound, grout_module_get_operand(text.bound, op, 1));
         ck_assert_msg(run_plan(text.bound, &tma, &gmem, &smem) == grout_type_get_count(&type), "%s",

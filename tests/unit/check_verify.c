@@ -1,5 +1,6 @@
 /* check_verify.c - limits of every rule from both sides, legal kernels that stay silent, and that
- * every code of the parser and the verifier has a golden. */
+ * every code of the parser and the verifier has a golden.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "bind_text.h"
 
 #include <dirent.h>
@@ -11,10 +12,10 @@ typedef struct verify_case {
     bool is_for_hopper_only;
 } verify_case;
 
-#define AB "%a: in gmem f32[64, 64], %b: out gmem f32[64, 64])"
-#define TILE "scratch %t : smem f32[32, 32]\n"
-#define LOAD TILE "scratch %bar : barrier[2]\n"
-#define BOX GROUT_DIAG_BAD_INDEX
+#define AB    "%a: in gmem f32[64, 64], %b: out gmem f32[64, 64])"
+#define TILE  "scratch %t : smem f32[32, 32]\n"
+#define LOAD  TILE "scratch %bar : barrier[2]\n"
+#define BOX   GROUT_DIAG_BAD_INDEX
 #define SCOPE GROUT_DIAG_COLLECTIVE_SCOPE
 
 static const verify_case verify_cases[] = {
@@ -22,23 +23,32 @@ static const verify_case verify_cases[] = {
     {"%b: out gmem f32[1]) threads(t = 8)", "store %b[0], 1.0", 0, false},
     {"%b: out gmem f32[1]) threads(t = 9)", "store %b[0], 1.0", GROUT_DIAG_BAD_LAUNCH, false},
     {"%b: out gmem f32[1]) threads(t = 2, u = 4)", "store %b[0], 1.0", 0, false},
-    {"%b: out gmem f32[1]) threads(t = 3, u = 3)", "store %b[0], 1.0", GROUT_DIAG_BAD_LAUNCH, false},
+    {"%b: out gmem f32[1]) threads(t = 3, u = 3)", "store %b[0], 1.0", GROUT_DIAG_BAD_LAUNCH,
+     false},
     {"%b: out gmem f32[1]) threads(t = 0)", "store %b[0], 1.0", GROUT_DIAG_BAD_LAUNCH, false},
     {"%b: out gmem f32[1]) grid(x = 2147483647)", "store %b[0], 1.0", 0, false},
     {"%b: out gmem f32[1]) grid(x = 2147483648)", "store %b[0], 1.0", GROUT_DIAG_BAD_LAUNCH, false},
-    {"%b: out gmem f32[1]) grid(x = 65536, y = 32768)", "store %b[0], 1.0", GROUT_DIAG_BAD_LAUNCH, false},
+    {"%b: out gmem f32[1]) grid(x = 65536, y = 32768)", "store %b[0], 1.0", GROUT_DIAG_BAD_LAUNCH,
+     false},
     {"%b: out gmem f32[1]) grid(x = 65536, y = 32767)", "store %b[0], 1.0", 0, false},
-    {"%b: out gmem f32[1]) grid(x = 1 << 40, y = 1 << 40)", "store %b[0], 1.0", GROUT_DIAG_BAD_LAUNCH, false},
+    {"%b: out gmem f32[1]) grid(x = 1 << 40, y = 1 << 40)", "store %b[0], 1.0",
+     GROUT_DIAG_BAD_LAUNCH, false},
     {"%b: out gmem f32[1]) grid(x = -1)", "store %b[0], 1.0", GROUT_DIAG_BAD_LAUNCH, false},
     /* barriers */
     {AB, "scratch %p : barrier[1] arrivals(8191)\n barrier_arrive %p[0]", 0, false},
-    {AB, "scratch %p : barrier[1] arrivals(8192)\n barrier_arrive %p[0]", GROUT_DIAG_BARRIER_ARRIVALS, true},
-    {AB, "scratch %p : barrier[1] arrivals(1048575)\n barrier_arrive %p[0]", GROUT_DIAG_BARRIER_ARRIVALS, true},
-    {AB, "scratch %p : barrier[1] arrivals(1048576)\n barrier_arrive %p[0]", GROUT_DIAG_BARRIER_ARRIVALS, false},
-    {AB, "scratch %p : barrier[1] arrivals(0)\n barrier_arrive %p[0]", GROUT_DIAG_BARRIER_ARRIVALS, false},
-    {AB, "scoped(%p : barrier[1] arrivals(-1)) {\n barrier_arrive %p[0]\n }", GROUT_DIAG_BARRIER_ARRIVALS, false},
+    {AB, "scratch %p : barrier[1] arrivals(8192)\n barrier_arrive %p[0]",
+     GROUT_DIAG_BARRIER_ARRIVALS, true},
+    {AB, "scratch %p : barrier[1] arrivals(1048575)\n barrier_arrive %p[0]",
+     GROUT_DIAG_BARRIER_ARRIVALS, true},
+    {AB, "scratch %p : barrier[1] arrivals(1048576)\n barrier_arrive %p[0]",
+     GROUT_DIAG_BARRIER_ARRIVALS, false},
+    {AB, "scratch %p : barrier[1] arrivals(0)\n barrier_arrive %p[0]", GROUT_DIAG_BARRIER_ARRIVALS,
+     false},
+    {AB, "scoped(%p : barrier[1] arrivals(-1)) {\n barrier_arrive %p[0]\n }",
+     GROUT_DIAG_BARRIER_ARRIVALS, false},
     {AB, "scratch %p : barrier[1] arrivals(2)\n barrier_arrive %p[0] count(2)", 0, false},
-    {AB, "scratch %p : barrier[1]\n barrier_arrive %p[0] count(0)", GROUT_DIAG_BARRIER_ARRIVALS, false},
+    {AB, "scratch %p : barrier[1]\n barrier_arrive %p[0] count(0)", GROUT_DIAG_BARRIER_ARRIVALS,
+     false},
     {AB, "scratch %p : barrier[2]\n barrier_arrive %p[1]", 0, false},
     {AB, "scratch %p : barrier[2]\n barrier_arrive %p[2]", BOX, false},
     {AB, "wait_smem_to_gmem 0", 0, false},
@@ -56,26 +66,50 @@ static const verify_case verify_cases[] = {
     {AB, "store %b[ds(8, 8)][7], (load %a[ds(8, 8)][7])", 0, false},
     {AB, "store %b[ds(8, 8)][7], (load %a[ds(8, 8)][8])", BOX, false},
     /* TMA boxes: they may hang over the end */
-    {AB, LOAD "copy_gmem_to_smem %a[ds(48, 32), ds(48, 32)], %t, %bar[0]\n barrier_wait %bar[0]", 0, false},
-    {AB, LOAD "copy_gmem_to_smem %a[ds(-8, 32), ds(-4, 32)], %t, %bar[0]\n barrier_wait %bar[0]", 0, false},
-    {AB, LOAD "copy_gmem_to_smem %a[ds(0, 32), ds(2, 32)], %t, %bar[0]\n barrier_wait %bar[0]", BOX, false},
-    {AB, LOAD "copy_gmem_to_smem %a[ds(3, 32), ds(4, 32)], %t, %bar[0]\n barrier_wait %bar[0]", 0, false},
+    {AB, LOAD "copy_gmem_to_smem %a[ds(48, 32), ds(48, 32)], %t, %bar[0]\n barrier_wait %bar[0]", 0,
+     false},
+    {AB, LOAD "copy_gmem_to_smem %a[ds(-8, 32), ds(-4, 32)], %t, %bar[0]\n barrier_wait %bar[0]", 0,
+     false},
+    {AB, LOAD "copy_gmem_to_smem %a[ds(0, 32), ds(2, 32)], %t, %bar[0]\n barrier_wait %bar[0]", BOX,
+     false},
+    {AB, LOAD "copy_gmem_to_smem %a[ds(3, 32), ds(4, 32)], %t, %bar[0]\n barrier_wait %bar[0]", 0,
+     false},
     {AB, TILE "copy_smem_to_gmem %t, %b[ds(48, 32), ds(48, 32)]\n wait_smem_to_gmem 0", 0, false},
     {AB, TILE "copy_smem_to_gmem %t, %b[ds(0, 32), ds(-4, 32)]\n wait_smem_to_gmem 0", BOX, false},
-    {AB, TILE "copy_smem_to_gmem %t, %a[ds(0, 32), ds(0, 32)]\n wait_smem_to_gmem 0", GROUT_DIAG_BAD_DIRECTION, false},
-    {AB, LOAD "copy_gmem_to_smem %t, %a[ds(0, 32), ds(0, 32)], %bar[0]\n barrier_wait %bar[0]", GROUT_DIAG_BAD_SPACE, false},
-    {AB, LOAD "copy_gmem_to_smem %b[ds(0, 32), ds(0, 32)], %t, %bar[0]\n barrier_wait %bar[0]", 0, false},
+    {AB, TILE "copy_smem_to_gmem %t, %a[ds(0, 32), ds(0, 32)]\n wait_smem_to_gmem 0",
+     GROUT_DIAG_BAD_DIRECTION, false},
+    {AB, LOAD "copy_gmem_to_smem %t, %a[ds(0, 32), ds(0, 32)], %bar[0]\n barrier_wait %bar[0]",
+     GROUT_DIAG_BAD_SPACE, false},
+    {AB, LOAD "copy_gmem_to_smem %b[ds(0, 32), ds(0, 32)], %t, %bar[0]\n barrier_wait %bar[0]", 0,
+     false},
     /* tiles */
-    {AB, "scratch %t : smem f32[64, 64] tile(8, 32) swizzle(128)\n store %t[ds(8, 16), ds(32, 32)], (load %a[ds(0, 16), ds(0, 32)])\n store %b, (load %t)", 0, false},
-    {AB, "scratch %t : smem f32[64, 64] tile(8, 32) swizzle(128)\n store %t[ds(8, 16), ds(16, 32)], (load %a[ds(0, 16), ds(0, 32)])\n store %b, (load %t)", BOX, false},
-    {AB, "scratch %t : smem f32[64, 64] tile(8, 32) swizzle(128)\n store %t[5], (load %a[5])\n store %b, (load %t)", 0, false},
-    {AB, "scratch %t : smem f32[64, 64] tile(8, 32) transpose(1, 0)\n store %t[ds(32, 32), ds(8, 8)], (load %a[ds(0, 32), ds(0, 8)])\n store %b, (load %t)", 0, false},
-    {AB, "scratch %t : smem f32[64, 64] tile(8, 32) transpose(1, 0)\n store %t[ds(8, 8)], (load %a[ds(0, 8)])\n store %b, (load %t)", BOX, false},
+    {AB,
+     "scratch %t : smem f32[64, 64] tile(8, 32) swizzle(128)\n store %t[ds(8, 16), ds(32, 32)], "
+     "(load %a[ds(0, 16), ds(0, 32)])\n store %b, (load %t)",
+     0, false},
+    {AB,
+     "scratch %t : smem f32[64, 64] tile(8, 32) swizzle(128)\n store %t[ds(8, 16), ds(16, 32)], "
+     "(load %a[ds(0, 16), ds(0, 32)])\n store %b, (load %t)",
+     BOX, false},
+    {AB,
+     "scratch %t : smem f32[64, 64] tile(8, 32) swizzle(128)\n store %t[5], (load %a[5])\n store "
+     "%b, (load %t)",
+     0, false},
+    {AB,
+     "scratch %t : smem f32[64, 64] tile(8, 32) transpose(1, 0)\n store %t[ds(32, 32), ds(8, 8)], "
+     "(load %a[ds(0, 32), ds(0, 8)])\n store %b, (load %t)",
+     0, false},
+    {AB,
+     "scratch %t : smem f32[64, 64] tile(8, 32) transpose(1, 0)\n store %t[ds(8, 8)], (load "
+     "%a[ds(0, 8)])\n store %b, (load %t)",
+     BOX, false},
     /* attributes and formats */
     {AB, "for %i in 0..4 unroll(256) {\n store %b[%i], (load %a[%i])\n }", 0, false},
-    {AB, "for %i in 0..4 unroll(257) {\n store %b[%i], (load %a[%i])\n }", GROUT_DIAG_BAD_ATTRIBUTE, false},
+    {AB, "for %i in 0..4 unroll(257) {\n store %b[%i], (load %a[%i])\n }", GROUT_DIAG_BAD_ATTRIBUTE,
+     false},
     {AB, "for %i in 0..4 step 1 {\n store %b[%i], (load %a[%i])\n }", 0, false},
-    {AB, "for %i in 0..4 step 0 {\n store %b[%i], (load %a[%i])\n }", GROUT_DIAG_BAD_ATTRIBUTE, false},
+    {AB, "for %i in 0..4 step 0 {\n store %b[%i], (load %a[%i])\n }", GROUT_DIAG_BAD_ATTRIBUTE,
+     false},
     {AB, "store %b, (cast (iota dim(1) : i32[64, 64]) : f32)", 0, false},
     {AB, "store %b, (cast (iota dim(-1) : i32[64, 64]) : f32)", GROUT_DIAG_BAD_ATTRIBUTE, false},
     {AB, "debug_print \"nothing\"", 0, false},
@@ -84,22 +118,50 @@ static const verify_case verify_cases[] = {
     {AB, "debug_print \"}{\", 1", GROUT_DIAG_BAD_FORMAT, false},
     {AB, "debug_print \"{\"", GROUT_DIAG_BAD_FORMAT, false},
     {AB, "%v = load %a", GROUT_DIAG_UNUSED_RESULT, false},
-    {"%a: in gmem f64[4], %b: out gmem f8e5m2[4])", "store %b, (cast (load %a) : f8e5m2)", GROUT_DIAG_UNSUPPORTED_ARCH, true},
+    {"%a: in gmem f64[4], %b: out gmem f8e5m2[4])", "store %b, (cast (load %a) : f8e5m2)",
+     GROUT_DIAG_UNSUPPORTED_ARCH, true},
     {"%a: in gmem f64[4], %b: out gmem bf16[4])", "store %b, (cast (load %a) : bf16)", 0, false},
-    {"%a: in gmem i64[4], %b: out gmem f8e4m3[4])", "store %b, (cast (load %a) : f8e4m3)", 0, false},
+    {"%a: in gmem i64[4], %b: out gmem f8e4m3[4])", "store %b, (cast (load %a) : f8e4m3)", 0,
+     false},
     /* scopes */
-    {AB, "scoped(%t : smem f32[64, 64]) {\n store %t, (load %a)\n store %b, (load %t)\n }", 0, false},
+    {AB, "scoped(%t : smem f32[64, 64]) {\n store %t, (load %a)\n store %b, (load %t)\n }", 0,
+     false},
     {AB " threads(wg = 2)", "scoped(%p : barrier[1]) {\n barrier_arrive %p[0]\n }", SCOPE, false},
-    {AB " threads(wg = 2)", "scoped(%p : barrier[1]) collective {\n barrier_arrive %p[0]\n }", 0, false},
-    {AB " threads(wg = 1)", "if (eq (axis_index wg), 0) {\n scoped(%p : barrier[1]) collective {\n barrier_arrive %p[0]\n }\n }", 0, false},
-    {AB " grid(g = 2) threads(wg = 2)", "if (eq (axis_index g), 0) {\n scoped(%p : barrier[1]) collective {\n barrier_arrive %p[0]\n }\n }", 0, false},
-    {AB " threads(wg = 2)", "if (eq (axis_index wg), 0) {\n for %i in 0..2 {\n scoped(%p : barrier[1]) collective {\n barrier_arrive %p[0]\n }\n }\n }", SCOPE, false},
-    {AB " threads(wg = 2)", "for %i in (axis_index wg)..2 {\n scoped(%p : barrier[1]) collective {\n barrier_arrive %p[0]\n }\n }", SCOPE, false},
-    {AB " threads(wg = 2)", "for %i in 0..2 {\n scoped(%p : barrier[1]) collective {\n barrier_arrive %p[%i * 0]\n }\n }", 0, false},
-    {AB " threads(wg = 2)", "%w = axis_index wg\n if (lt (load %a[%w, 0]), 1.0) {\n scoped(%p : barrier[1]) collective {\n barrier_arrive %p[0]\n }\n }", SCOPE, false},
-    {AB " threads(wg = 2)", "%w = axis_index wg\n %z = if (eq %w, 0) {\n yield 1\n } else {\n yield 2\n }\n for %i in 0..%z {\n scoped(%p : barrier[1]) collective {\n barrier_arrive %p[0]\n }\n }", SCOPE, false},
-    {AB " threads(wg = 2)", "%w = axis_index wg\n %x, %y = for %i in 0..4 carry(%c = 0, %d = 0) {\n yield %d, %w\n }\n if (eq %x, 0) {\n scoped(%p : barrier[1]) collective {\n barrier_arrive %p[%y * 0]\n }\n }", SCOPE, false},
-    {AB, "for %i in 0..2 {\n scratch %t : smem f32[4]\n store %t[%i], 1.0\n }", GROUT_DIAG_SCRATCH_PLACE, false},
+    {AB " threads(wg = 2)", "scoped(%p : barrier[1]) collective {\n barrier_arrive %p[0]\n }", 0,
+     false},
+    {AB " threads(wg = 1)",
+     "if (eq (axis_index wg), 0) {\n scoped(%p : barrier[1]) collective {\n barrier_arrive %p[0]\n "
+     "}\n }",
+     0, false},
+    {AB " grid(g = 2) threads(wg = 2)",
+     "if (eq (axis_index g), 0) {\n scoped(%p : barrier[1]) collective {\n barrier_arrive %p[0]\n "
+     "}\n }",
+     0, false},
+    {AB " threads(wg = 2)",
+     "if (eq (axis_index wg), 0) {\n for %i in 0..2 {\n scoped(%p : barrier[1]) collective {\n "
+     "barrier_arrive %p[0]\n }\n }\n }",
+     SCOPE, false},
+    {AB " threads(wg = 2)",
+     "for %i in (axis_index wg)..2 {\n scoped(%p : barrier[1]) collective {\n barrier_arrive "
+     "%p[0]\n }\n }",
+     SCOPE, false},
+    {AB " threads(wg = 2)",
+     "for %i in 0..2 {\n scoped(%p : barrier[1]) collective {\n barrier_arrive %p[%i * 0]\n }\n }",
+     0, false},
+    {AB " threads(wg = 2)",
+     "%w = axis_index wg\n if (lt (load %a[%w, 0]), 1.0) {\n scoped(%p : barrier[1]) collective "
+     "{\n barrier_arrive %p[0]\n }\n }",
+     SCOPE, false},
+    {AB " threads(wg = 2)",
+     "%w = axis_index wg\n %z = if (eq %w, 0) {\n yield 1\n } else {\n yield 2\n }\n for %i in "
+     "0..%z {\n scoped(%p : barrier[1]) collective {\n barrier_arrive %p[0]\n }\n }",
+     SCOPE, false},
+    {AB " threads(wg = 2)",
+     "%w = axis_index wg\n %x, %y = for %i in 0..4 carry(%c = 0, %d = 0) {\n yield %d, %w\n }\n if "
+     "(eq %x, 0) {\n scoped(%p : barrier[1]) collective {\n barrier_arrive %p[%y * 0]\n }\n }",
+     SCOPE, false},
+    {AB, "for %i in 0..2 {\n scratch %t : smem f32[4]\n store %t[%i], 1.0\n }",
+     GROUT_DIAG_SCRATCH_PLACE, false},
 };
 
 START_TEST(rules) {
@@ -137,7 +199,8 @@ static void note_codes(const char *path, bool *seen) {
     size_t size = fread(text, 1, sizeof text - 1, file);
     fclose(file);
     text[size] = '\0';
-    for (const char *at = strstr(text, "// ---- output ----"); at != NULL; at = strchr(at + 1, '[')) {
+    for (const char *at = strstr(text, "// ---- output ----"); at != NULL;
+         at = strchr(at + 1, '[')) {
         char code[64];
         size_t length = strcspn(at + 1, "]");
         if (*at == '[' && length < sizeof code) {

@@ -1,15 +1,16 @@
-/* check_view.c - references composed of indices, slices and transposes, against a naive model. */
+/* check_view.c - references composed of indices, slices and transposes, against a naive model.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "bind_text.h"
 
 /* ---- a table of shapes and starts ------------------------------------------------------------ */
 
 typedef struct view_case {
     const char *ref;
-    uint32_t rank;      /* of the view */
-    uint8_t dims[3];    /* of the object, behind each */
-    int64_t extent[3];  /* of the object's dimensions */
-    int64_t start[3];   /* their constant starts */
-    uint8_t terms[3];   /* how many values are added to each */
+    uint32_t rank;     /* of the view */
+    uint8_t dims[3];   /* of the object, behind each */
+    int64_t extent[3]; /* of the object's dimensions */
+    int64_t start[3];  /* their constant starts */
+    uint8_t terms[3];  /* how many values are added to each */
 } view_case;
 
 static const view_case view_cases[] = {
@@ -31,7 +32,8 @@ static const view_case view_cases[] = {
 static bound_text bind_load(const char *ref) {
     char source[512];
     snprintf(source, sizeof source,
-             "kernel @k(%%a: in gmem f32[4, 8, 16], %%i: i32, %%j: i32) {\n  %%r = load %s\n}\n", ref);
+             "kernel @k(%%a: in gmem f32[4, 8, 16], %%i: i32, %%j: i32) {\n  %%r = load %s\n}\n",
+             ref);
     return bind_text(source, NULL, 0);
 }
 
@@ -41,7 +43,8 @@ START_TEST(views) {
     ck_assert_msg(text.bound != NULL, "%s: %s", c->ref, get_said(text.diags));
     const grout_op *op = grout_module_get_op(text.bound, find_op(text.bound, GROUT_OP_LOAD, 0));
     grout_view view;
-    ck_assert(grout_module_get_view(text.bound, grout_module_get_operand(text.bound, op, 0), &view));
+    ck_assert(
+        grout_module_get_view(text.bound, grout_module_get_operand(text.bound, op, 0), &view));
     ck_assert_uint_eq(view.base, find_value(text.bound, "a"));
     ck_assert_uint_eq(view.rank, 3);
     ck_assert_uint_eq(view.view_rank, c->rank);
@@ -107,7 +110,8 @@ static void model_transpose(model *m, uint32_t k) {
 /* Takes elements start .. start+size-1 of the first dimension; is_at: and drops it. */
 static void model_slice(model *m, uint32_t start, uint32_t size, bool is_at) {
     uint32_t inner = get_count(m) / m->dims[0];
-    memmove(m->elements, m->elements + start * inner, (size_t)size * inner * sizeof *m->elements);
+    memmove(m->elements, m->elements + (size_t)start * inner,
+            (size_t)size * inner * sizeof *m->elements);
     m->dims[0] = size;
     if (is_at) {
         m->rank--;
@@ -188,7 +192,8 @@ START_TEST(term_limit) {
     bound_text text = bind_load("%a[:, :, ds(%i, 8)][:, :, ds(%i, 4)][:, :, ds(%j, 2)][:, :, %i]");
     ck_assert_msg(text.bound != NULL, "%s", get_said(text.diags));
     free_text(&text);
-    text = bind_load("%a[:, :, ds(%i, 8)][:, :, ds(%i, 4)][:, :, ds(%j, 2)][:, :, ds(%i, 2)][:, :, %i]");
+    text = bind_load(
+        "%a[:, :, ds(%i, 8)][:, :, ds(%i, 4)][:, :, ds(%j, 2)][:, :, ds(%i, 2)][:, :, %i]");
     ck_assert_int_eq(get_code(text.diags), GROUT_DIAG_BAD_INDEX);
     free_text(&text);
 }
@@ -201,8 +206,10 @@ START_TEST(no_view) {
                                 NULL, 0);
     const grout_op *op = grout_module_get_op(text.bound, find_op(text.bound, GROUT_OP_ADD, 0));
     grout_view view;
-    ck_assert(!grout_module_get_view(text.bound, grout_module_get_operand(text.bound, op, 0), &view));
-    ck_assert(!grout_module_get_view(text.bound, grout_module_get_operand(text.bound, op, 1), &view));
+    ck_assert(
+        !grout_module_get_view(text.bound, grout_module_get_operand(text.bound, op, 0), &view));
+    ck_assert(
+        !grout_module_get_view(text.bound, grout_module_get_operand(text.bound, op, 1), &view));
     free_text(&text);
 }
 END_TEST

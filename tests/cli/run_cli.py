@@ -1,0 +1,466 @@
+"""Tests of the command from outside: exit codes, files, streams, JSON, pages that it writes.
+
+usage: run_cli.py --grout PATH [--update] [TEST...]     every test by default
+
+--update writes the help texts of tests/cli/help and the generated pages of docs/.
+"""
+import argparse
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+DOCS = os.path.join(ROOT, "docs")
+EXAMPLES = os.path.join(DOCS, "explain")
+COMMANDS = ("check", "run", "emit", "fmt", "ops", "explain", "doctor", "cache", "help")
+# Codes of a stage PARSE, VERIFY or RUN whose example is no kernel alone, and why.
+WITHOUT_EXAMPLE = {
+    "builder": "it comes from the C API",
+    "shape-conflict": "it needs .npy files: test_sizes_from_files",
+    "invalid-bool": "it needs a .npy file: test_invalid_bool",
+    "use-after-scope": "async-at-exit is reported first at this stage",
+}
+KERNEL = """const X = 4, Y = 4
+kernel @k(%a: in gmem f32[X, Y], %c: out gmem f32[X, Y]) grid(x = X) threads(wg = 1)
+{
+  %i = axis_index x
+  store %c[%i, :], (add (load %a[%i, :]), 1.0)
+}
+"""
+RACE = """kernel @k(%c: out gmem i32[2, 4]) grid(x = 1) threads(wg = 2)
+{
+  scratch %s : smem i32[4]
+  %t = axis_index wg
+  store %s, (broadcast %t : i32[4])
+  store %c[%t, :], (load %s)
+}
+"""
+LONG = """kernel @k(%c: out gmem i32[4]) grid(x = 1) threads(wg = 1)
+{
+  for %i in 0..1000000000 {
+    store %c[%i % 4], %i
+  }
+}
+"""
+grout = None
+update = False
+
+
+class Result:
+    def __init__(self, done):
+        self.code, self.out, self.err = done.returncode, done.stdout, done.stderr
+
+    def expect(self, code, out=None, err=None):
+        """The exit code, and parts that the streams hold; None: nothing is asked."""
+        text = f"exit code {self.code}\nstdout: {self.out}\nstderr: {self.err}"
+        assert self.code == code, f"expected {code}: {text}"
+        for part, stream in ((out, self.out), (err, self.err)):
+            if part == "":
+                assert stream == "", f"expected nothing: {text}"
+            assert part is None or part in stream, f"no {part!r}: {text}"
+        return self
+
+
+def run(*words, stdin="", env=None, cwd=None):
+    environment = {k: v for k, v in os.environ.items() if not k.startswith(("GROUT_", "CUDA_", "XDG_", "NO_COLOR"))}
+    environment.update(env or {})
+    return Result(subprocess.run([grout, *words], input=stdin, capture_output=True, text=True, errors="replace",
+                                 env=environment, cwd=cwd, timeout=100, check=False))
+
+
+def write(path, data):
+    with open(path, "wb") as file:
+        file.write(data.encode() if isinstance(data, str) else data)
+    return path
+
+
+def read(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def make_npy(descr, shape, data, fortran=False):
+    header = f"{{'descr': '{descr}', 'fortran_order': {fortran}, 'shape': {shape}, }}\n".encode()
+    return b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + data
+
+
+def floats(*values):
+    import struct
+    return struct.pack(f"<{len(values)}f", *values)
+
+
+# ---- the tests: functions of a folder that is empty at first -----------------------------------------
+
+def test_exit_codes(folder):
+    kernel = write(f"{folder}/k.grout", KERNEL)
+    race = write(f"{folder}/race.grout", RACE)
+    bad = write(f"{folder}/bad.grout", "kernel")
+    long = write(f"{folder}/long.grout", LONG)
+    run("check", kernel).expect(0, "@k: clean", "")
+    run("check", race).expect(1, "[smem-race]", "")
+    run("check", bad).expect(2, "[syntax]", "")
+    run("check", long, "--max-steps", "1000").expect(3, "incomplete")
+    run("check", long, "--timeout", "0").expect(3, "--timeout")
+    run("check", f"{folder}/none.grout").expect(2, "", "[file-unreadable]")
+    run("check", folder).expect(2, "", "it is a folder")
+    run("check", kernel, "--max-memory", "10").expect(3, None, "[out-of-memory]")
+    run("check", race, "--severity", "smem-race=off").expect(0, "2 silenced")
+    run("check", race, "--severity", "smem-race=warning").expect(0, "2 warnings")
+    run("check", race, "--severity", "smem-race=warning", "--werror").expect(1, "2 errors")
+    run("check", race, "--severity", "syntax=off").expect(2, "", "stays an error")
+    run("run", race).expect(0, "", "")
+    run("run", race, "--check").expect(1, "[smem-race]")
+    run("fmt", "--check", kernel).expect(0, "", "")
+    run("fmt", "--check", write(f"{folder}/f.grout", KERNEL.replace("  %i", "   %i"))).expect(1, "f.grout\n", "")
+    run("fmt", bad).expect(2, "", "[syntax]")
+    run("emit", bad).expect(2, "", "[syntax]")
+    run("emit", kernel).expect(0, "__global__")
+    run("doctor").expect(0, "grout: ")
+    run("explain", "smem-race").expect(0, "Repair")
+
+
+def test_usage(folder):
+    kernel = write(f"{folder}/k.grout", KERNEL)
+    run().expect(2, "", "a command is needed")
+    run("chek", kernel).expect(2, "", "did you mean 'check'?")
+    run("check").expect(2, "", "needs a FILE")
+    run("check", kernel, "--sede", "1").expect(2, "", "did you mean '--seed'?")
+    run("check", kernel, "--device", "cuda").expect(2, "", "'grout run'")
+    run("check", kernel, kernel).expect(2, "", "one FILE")
+    run("check", kernel, "--seeds", "2").expect(2, "", "--expect")
+    run("check", kernel, "-D", "XX=1").expect(2, None, None)
+    run("check", kernel, "-D", "X").expect(2, "", "NAME=VALUE")
+    run("check", kernel, "--kernel", "@j").expect(2, "", "no kernel '@j'")
+    run("check", kernel, "--input", "b=ones").expect(2, "", "no parameter 'b'")
+    run("check", kernel, "--input", "c=ones").expect(2, "", "'out' array")
+    run("check", kernel, "--input", "a=onse").expect(2, "", "neither FILE.npy")
+    run("check", kernel, "--output", "a=x.npy").expect(2, "", "'inout' array")
+    run("check", kernel, "--output", "c=x").expect(2, "", "FILE.npy")
+    run("check", kernel, "--severity", "smem-rase=off").expect(2, "", "did you mean 'smem-race'?")
+    run("run", kernel, "--compare", "cpu").expect(2, "", "--device cuda")
+    run("run", kernel, "--device", "gpu").expect(2, "", "cpu or cuda")
+    run("emit", kernel, "--arch", "any").expect(2, "", "sm_90a")
+    run("fmt", "-i", "--check", kernel).expect(2, "", "one of the two")
+    run("explain", "smem-rase").expect(2, "", "did you mean 'smem-race'?")
+    run("ops", "laod").expect(2, "", "did you mean 'load'?")
+    run("cache", "empty").expect(2, "", "'clear'")
+    two = write(f"{folder}/two.grout", KERNEL + KERNEL.split("\n", 1)[1].replace("@k", "@j"))
+    run("run", two).expect(2, "", "@k, @j")
+    run("run", two, "--kernel", "@j").expect(0)
+    run("check", two, "--output", f"c={folder}/c.npy").expect(2, "", "--kernel")
+    run("--version").expect(0, "grout 0.", "")
+    for command in COMMANDS:
+        run(command, "--version").expect(0, "grout 0.", "")
+
+
+def test_help(folder):
+    for command in ("", *COMMANDS):
+        words = [command, "--help"] if command else ["--help"]
+        text = run(*words).expect(0, None, "").out
+        assert text == run("help", *([command] if command else [])).out
+        assert max(map(len, text.split("\n"))) <= 100, f"a line of the help of '{command}' is too long"
+        path = os.path.join(HERE, "help", f"{command or 'grout'}.txt")
+        compare_page(path, text)
+
+
+def compare_page(path, text):
+    if update:
+        write(path, text)
+    assert os.path.exists(path) and read(path).decode() == text, f"{path} is not what grout prints: run_cli.py --update"
+
+
+def test_pages(folder):
+    compare_page(f"{DOCS}/operations.md", run("ops", "--markdown").expect(0).out)
+    compare_page(f"{DOCS}/cli.md", run("help", "--markdown").expect(0).out)
+    compare_page(f"{DOCS}/diagnostics.md", run("explain", "--markdown").expect(0).out)
+
+
+def test_stdin(folder):
+    run("check", "-", stdin=KERNEL).expect(0, "clean")
+    run("check", "-", stdin="kernel").expect(2, "<stdin>:1:")
+    run("fmt", "-", stdin=KERNEL).expect(0, KERNEL, "")
+    run("emit", "-", stdin=KERNEL).expect(0, "__global__")
+    run("fmt", "-i", "-", stdin=KERNEL).expect(2, "", "stdin")
+
+
+def test_outputs(folder):
+    kernel = write(f"{folder}/k.grout", KERNEL)
+    a = write(f"{folder}/a.npy", make_npy("<f4", (2, 3), floats(1, 2, 3, 4, 5, 6)))
+    c = f"{folder}/c.npy"
+    run("run", kernel, "--input", f"a={a}", "--output", f"c={c}").expect(0, "", "wrote")
+    assert read(c).endswith(floats(2, 3, 4, 5, 6, 7)) and b"(2, 3)" in read(c)
+    assert sorted(os.listdir(folder)) == ["a.npy", "c.npy", "k.grout"], "a temporary is left"
+    # A file that is there is replaced and keeps its permissions; a link is written through.
+    os.chmod(c, 0o640)
+    os.symlink("c.npy", f"{folder}/link.npy")
+    run("check", kernel, "--input", "a=zeros", "--output", f"c={folder}/link.npy").expect(0)
+    assert os.path.islink(f"{folder}/link.npy") and os.stat(c).st_mode & 0o777 == 0o640
+    assert read(c).endswith(floats(*[1] * 16))
+    # Expected files, converted outputs.
+    run("check", kernel, "--input", "a=zeros", "--expect-output", f"c={c}").expect(0, None, "bit for bit")
+    run("check", kernel, "--input", "a=ones", "--expect-output", f"c={c}").expect(1, "[compare-mismatch]")
+    run("check", kernel, "--input", "a=ones", "--expect-output", f"c={c}", "--atol", "1").expect(0)
+    run("run", kernel, "--output", f"c={folder}/h.npy:f16").expect(0)
+    assert b"'<f2'" in read(f"{folder}/h.npy")
+    run("run", kernel, "--output", f"c={folder}/h.npy:i32").expect(2, "", "no float type")
+    # An output is not written when the run does not end, nor over what it would destroy.
+    before = read(c)
+    run("run", kernel, "--max-steps", "3", "--output", f"c={c}").expect(3, None, "no output is written")
+    run("run", kernel, "--input", f"a={a}", "--output", f"c={a}").expect(2, "", "would overwrite")
+    run("run", kernel, "--input", f"a={a}", "--output", f"c={folder}/../{os.path.basename(folder)}/a.npy").expect(
+        2, "", "would overwrite")
+    run("run", kernel, "--expect-output", f"c={c}", "--output", f"c={c}").expect(2, "", "would overwrite")
+    run("run", kernel, "--output", f"c={folder}/no/c.npy").expect(2, "", "[file-unwritable]")
+    assert read(c) == before and read(a).endswith(floats(1, 2, 3, 4, 5, 6))
+    inout = write(f"{folder}/io.grout", KERNEL.replace("in gmem", "inout gmem", 1).replace("load %a[%i", "load %a[%i"))
+    run("run", inout, "--inout", f"a={a}:{folder}/b.npy").expect(0)
+    assert read(f"{folder}/b.npy").endswith(floats(1, 2, 3, 4, 5, 6))
+    run("run", inout, "--inout", f"a={a}:{a}").expect(2, "", "would overwrite")
+    two = write(f"{folder}/two.grout", KERNEL.replace("%c: out", "%d: out gmem f32[1], %c: out"))
+    run("run", two, "--output", f"c={c}", "--output", f"d={c}").expect(2, "", "would overwrite")
+
+
+def test_sizes_from_files(folder):
+    kernel = write(f"{folder}/k.grout", KERNEL.replace("%c: out", "%b: in gmem f32[X, Y], %c: out"))
+    a = write(f"{folder}/a.npy", make_npy("<f4", (2, 3), floats(*range(6))))
+    b = write(f"{folder}/b.npy", make_npy("<f4", (5, 3), floats(*range(15))))
+    flat = write(f"{folder}/flat.npy", make_npy("<f4", (6,), floats(*range(6))))
+    ints = write(f"{folder}/ints.npy", make_npy("<i4", (2, 3), bytes(24)))
+    run("check", kernel, "--input", f"a={a}").expect(0, f"X=2 ({a}), Y=3 ({a})")
+    conflict = run("check", kernel, "--input", f"a={a}", "--input", f"b={b}").expect(2)
+    text = conflict.out + conflict.err
+    assert f"'{a}' makes X 2, '{b}' makes it 5" in text and text.count("[shape-conflict]") == 1, text
+    run("check", kernel, "--input", f"a={a}", "-D", "X=4").expect(2, "[shape-conflict]")
+    run("check", kernel, "--input", f"a={flat}").expect(2, "[shape-conflict]")
+    run("check", kernel, "--input", f"a={ints}").expect(2, None, "[bad-npy]")
+    run("check", kernel, "--input", f"a={write(f'{folder}/x.npy', b'x')}").expect(2, "", "[bad-npy]")
+
+
+def test_invalid_bool(folder):
+    kernel = write(f"{folder}/k.grout", """kernel @k(%a: in gmem bool[4], %c: out gmem bool[4]) grid(x = 1) threads(wg = 1)
+{
+  store %c, (load %a)
+}
+""")
+    run("check", kernel, "--input", f"a={write(f'{folder}/a.npy', make_npy('|b1', (4,), bytes([0, 1, 2, 1])))}").expect(
+        1, "[invalid-bool]")
+
+
+def test_formats(folder):
+    """bf16 as raw bits and from f4; big-endian; Fortran order."""
+    kernel = write(f"{folder}/k.grout", """const X = 2, Y = 2
+kernel @k(%a: in gmem bf16[X, Y], %c: out gmem bf16[X, Y]) grid(x = 1) threads(wg = 1)
+{
+  store %c, (load %a)
+}
+""")
+    bits = bytes.fromhex("803f 0040 4040 8040".replace(" ", ""))
+    for name, data in (("v2", make_npy("<V2", (2, 2), bits)), ("u2", make_npy("<u2", (2, 2), bits)),
+                       ("f4", make_npy("<f4", (2, 2), floats(1, 2, 3, 4))),
+                       ("fortran", make_npy("<f4", (2, 2), floats(1, 3, 2, 4), True))):
+        run("run", kernel, "--input", f"a={write(f'{folder}/{name}.npy', data)}", "--output",
+            f"c={folder}/c.npy").expect(0)
+        assert read(f"{folder}/c.npy").endswith(bits) and b"'<V2'" in read(f"{folder}/c.npy"), name
+
+
+def test_stale_bytes(folder):
+    """With lazy timing add_tma without its commit writes a wrong c.npy, every time."""
+    right, wrong = f"{folder}/right.npy", f"{folder}/wrong.npy"
+    run("run", f"{ROOT}/kernels/add_tma.grout", "--output", f"c={right}").expect(0)
+    run("run", f"{ROOT}/kernels/bugs/add_tma_no_commit.grout", "--timing", "lazy", "--output", f"c={wrong}").expect(0)
+    assert read(right) != read(wrong)
+
+
+def test_fmt(folder):
+    path = write(f"{folder}/k.grout", KERNEL.replace("  %i = ", "      %i   =  "))
+    run("fmt", path).expect(0, KERNEL, "")
+    run("fmt", "-i", path).expect(0, "", "")
+    assert read(path).decode() == KERNEL
+    inode = os.stat(path).st_ino
+    run("fmt", "-i", path).expect(0, "", "")
+    assert os.stat(path).st_ino == inode, "a file that is right is not rewritten"
+    bad = write(f"{folder}/bad.grout", "kernel")
+    run("fmt", "-i", bad, path).expect(2)
+    assert read(bad) == b"kernel"
+
+
+def check_place(place, may_be_null=True):
+    assert (place is None and may_be_null) or set(place) == {"file", "line", "column", "length"}, place
+
+
+def check_schema(value, schema, root, at="report"):
+    """As much of JSON Schema as docs/grout-report-1.schema.json uses."""
+    if "$ref" in schema:
+        schema = root["$defs"][schema["$ref"].rsplit("/", 1)[1]]
+    if "oneOf" in schema:
+        failures = []
+        for choice in schema["oneOf"]:
+            try:
+                return check_schema(value, choice, root, at)
+            except AssertionError as error:
+                failures.append(str(error))
+        raise AssertionError(f"{at}: {failures}")
+    kinds = {"object": dict, "array": list, "string": str, "integer": int, "boolean": bool, "null": type(None)}
+    if "type" in schema:
+        assert isinstance(value, kinds[schema["type"]]), f"{at}: {value!r} is no {schema['type']}"
+    if "const" in schema:
+        assert value == schema["const"], f"{at}: {value!r}"
+    if "enum" in schema:
+        assert value in schema["enum"], f"{at}: {value!r}"
+    if "pattern" in schema:
+        assert re.search(schema["pattern"], value), f"{at}: {value!r}"
+    if isinstance(value, dict):
+        for key in schema.get("required", ()):
+            assert key in value, f"{at}: no {key}"
+        for key, item in value.items():
+            inner = schema.get("properties", {}).get(key, schema.get("additionalProperties", {}))
+            assert inner is not False, f"{at}: a key too many: {key}"
+            check_schema(item, inner, root, f"{at}.{key}")
+    if isinstance(value, list):
+        for i, item in enumerate(value):
+            check_schema(item, schema.get("items", {}), root, f"{at}[{i}]")
+
+
+def test_json(folder):
+    schema = json.loads(read(f"{DOCS}/grout-report-1.schema.json"))
+    kernel = write(f"{folder}/k.grout", KERNEL)
+    race = write(f"{folder}/race.grout", RACE)
+    bad = write(f"{folder}/bad.grout", "kernel")
+    cases = (([kernel], 0, "clean"), ([race], 1, "error"), ([bad], 2, "invalid"), ([f"{folder}/no.grout"], 2, "invalid"),
+             ([race, "--severity", "smem-race=off"], 0, "clean"), ([kernel, "--max-steps", "3"], 3, "incomplete"),
+             ([kernel, "-D", "X=2", "--input", "a=randn:1", "--schedule", "random", "--seed", "4"], 0, "clean"),
+             ([f"{ROOT}/kernels/bugs/add_tma_no_commit.grout"], 1, "error"),
+             ([f"{ROOT}/kernels/bugs/missing_arrive.grout"], 1, "error"))
+    for words, code, verdict in cases:
+        report = json.loads(run("check", "--format", "json", *words).expect(code).out)
+        check_schema(report, schema, schema)
+        assert report["verdict"] == verdict, report
+        assert (report["findings"] == []) == (verdict == "clean"), report
+    silenced = json.loads(run("check", "--format", "json", race, "--severity", "smem-race=off").out)
+    assert '"code"' not in json.dumps(silenced) and silenced["silenced"][0]["silenced_code"] == "smem-race"
+    # The same findings have the same identity under another schedule.
+    again = [json.loads(run("check", "--format", "json", race, "--schedule", "random", "--seed", str(seed)).out)
+             for seed in range(3)]
+    assert len({json.dumps([f["identity"] for f in r["findings"]]) for r in again}) == 1
+    # A file name that is no UTF-8 does not break the JSON.
+    odd = os.path.join(os.fsencode(folder), b"\xff.grout")
+    os.rename(kernel, odd)
+    done = subprocess.run([grout, "check", "--format", "json", odd], capture_output=True, check=False)
+    json.loads(done.stdout.decode())
+    # debug_print does not mix with it.
+    talk = write(f"{folder}/talk.grout", KERNEL.replace("  store", '  debug_print "hello {}", %i\n  store'))
+    run("run", talk).expect(0, "hello 3")
+    json.loads(run("run", talk, "--format", "json").expect(0, None, "hello 3").out)
+
+
+def test_expect(folder):
+    clean = write(f"{folder}/clean.grout", "// expect: clean\n// run: -D X=2\n// run: --timing eager\n" + KERNEL)
+    race = write(f"{folder}/race.grout", RACE.replace("i32[4])\n", "i32[4]) // expect-error: smem-race\n", 1))
+    run("check", "--expect", clean, race).expect(0, "race.grout: ok", "")
+    run("check", "--expect", "--seeds", "3", "--all-timings", clean, race).expect(0)
+    run("check", "--expect", "-q", clean).expect(0, "", "")
+    unexpected = write(f"{folder}/u.grout", "// expect: clean\n" + RACE)
+    run("check", "--expect", clean, unexpected).expect(1, "smem-race is not expected")
+    missing = write(f"{folder}/m.grout", KERNEL.replace("1.0)", "1.0) // expect-error: gmem-race"))
+    run("check", "--expect", missing).expect(1, "was not found")
+    invalid = write(f"{folder}/i.grout", KERNEL + "const Z = , W = 1  // expect-error: syntax\n")
+    run("check", "--expect", invalid).expect(0)
+    run("check", "--expect", write(f"{folder}/n.grout", KERNEL)).expect(1, "no expectation")
+    run("check", "--expect", f"{folder}/none.grout").expect(2, "", "[file-unreadable]")
+    writer = write(f"{folder}/w.grout", f"// expect: clean\n// run: --output c={folder}/c.npy\n" + KERNEL)
+    run("check", "--expect", writer).expect(1, "does not take --output")
+    assert not os.path.exists(f"{folder}/c.npy")
+
+
+def test_examples(folder):
+    """Every code of a kernel has its bad kernel and the repaired one, and they are what they say."""
+    codes = {}
+    for match in re.finditer(r'GROUT_DIAG\(\w+,\s*"([^"]+)",\s*\w+,\s*(\w+)',
+                             read(f"{ROOT}/include/grout/diag.def").decode()):
+        codes[match.group(1)] = match.group(2)
+    names = sorted(name for name in os.listdir(EXAMPLES) if name.endswith(".grout"))
+    wanted = {f"{code}-{which}.grout" for code, stage in codes.items() for which in ("bad", "fixed")
+              if stage in ("PARSE", "VERIFY", "RUN") and code not in WITHOUT_EXAMPLE}
+    assert set(names) == wanted, set(names) ^ wanted
+    run("check", "--expect", "-q", *(f"{EXAMPLES}/{name}" for name in names)).expect(0, "", "")
+    for name in names:
+        code, which = name[:-6].rsplit("-", 1)
+        text = read(f"{EXAMPLES}/{name}").decode()
+        assert (code in " ".join(re.findall("expect-.*", text))) == (which == "bad"), name
+        assert text.replace("\n", "\n    ").replace("    \n", "\n").strip() in run("explain", code).out, name
+    for code in codes:
+        run("explain", code).expect(0, "Repair:")
+
+
+def test_streams(folder):
+    kernel = write(f"{folder}/k.grout", RACE)
+    assert "\x1b[" not in run("check", kernel).out
+    assert "\x1b[" in run("check", kernel, "--color", "always").out
+    assert "\x1b[" not in run("check", kernel, "--color", "never").out
+    run("check", kernel, "-q").expect(1, "[smem-race]", "")
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([grout, "check", kernel], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 1 and "cannot write to stdout" in done.stderr, done
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([grout, "--help"], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 2, done
+    run("check", kernel, "--stats").expect(1, None, "stats: ")
+
+
+def test_interrupt(folder):
+    """Ctrl-C: a partial report, marked incomplete, exit code 130, no output."""
+    kernel = write(f"{folder}/k.grout", LONG)
+    process = subprocess.Popen([grout, "check", kernel, "--output", f"c={folder}/c.npy"], stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True)
+    time.sleep(0.5)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    assert process.returncode == 130, (process.returncode, out, err)
+    assert "incomplete" in out and "[interrupted]" in err, (out, err)
+    assert not os.path.exists(f"{folder}/c.npy")
+
+
+def test_see_it_again(folder):
+    """The command that a report ends with gives the same report."""
+    kernel = write(f"{folder}/it's.grout", RACE)
+    first = run("check", kernel, "--schedule", "random", "--seed", "5").expect(1).out
+    command = re.search("^see it again: grout (.*)$", first, re.MULTILINE).group(1)
+    again = subprocess.run(f"'{grout}' {command}", shell=True, capture_output=True, text=True, check=False)
+    assert again.stdout == first, again.stdout
+
+
+def test_cache(folder):
+    env = {"GROUT_CACHE": f"{folder}/cache"}
+    run("cache", env=env).expect(0, f"{folder}/cache: 0 files")
+    run("cache", "clear", env=env).expect(0)
+    run("cache", env={"HOME": folder}).expect(0, f"{folder}/.cache/grout")
+
+
+def main():
+    global grout, update
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--grout", required=True, type=os.path.abspath)
+    parser.add_argument("--update", action="store_true")
+    parser.add_argument("tests", nargs="*")
+    args = parser.parse_args()
+    grout, update = args.grout, args.update
+    tests = {name[5:]: function for name, function in globals().items() if name.startswith("test_")}
+    failures = 0
+    for name in args.tests or tests:
+        with tempfile.TemporaryDirectory(prefix="grout-cli-") as folder:
+            try:
+                tests[name](folder)
+            except AssertionError as error:
+                failures += 1
+                print(f"{name}: FAILED: {error}")
+    return failures > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,105 @@
+#!/bin/sh
+# gpu_compare.sh - the same kernels on the GPU and on the CPU, bit for bit; the kernels that must fail;
+# the time of add_tma. For a machine with one H100 or H200.
+# SPDX-License-Identifier: Apache-2.0
+#
+# usage: tests/differential/gpu_compare.sh GROUT [LOG]        from the project's folder
+#
+# Exit code 0: all as expected; 1: not; 77: no usable GPU. Everything goes to LOG (default
+# gpu_compare.log), a line a case to stdout.
+grout=${1:?usage: gpu_compare.sh GROUT [LOG]}
+log=${2:-gpu_compare.log}
+passed=0
+failed=0
+: >"$log"
+
+if ! "$grout" doctor >>"$log" 2>&1; then
+    echo "no usable GPU, see $log"
+    exit 77
+fi
+grep -E '^(gpu|nvrtc|driver)' "$log"
+
+# expect CODE TEXT GROUT-ARGUMENT...: the exit code, and a text in the output ('' for none).
+expect() {
+    code=$1
+    text=$2
+    shift 2
+    echo "\$ grout $*" >>"$log"
+    output=$(timeout 120 "$grout" "$@" 2>&1)
+    status=$?
+    printf '%s\n[exit %s]\n\n' "$output" "$status" >>"$log"
+    if [ "$status" -eq "$code" ] && { [ -z "$text" ] || printf '%s' "$output" | grep -qF -e "$text"; }; then
+        passed=$((passed + 1))
+        echo "ok      $*"
+    else
+        failed=$((failed + 1))
+        echo "FAILED  $* (exit $status, expected $code '$text')"
+    fi
+}
+
+# same FILE ARGUMENT...: every kernel of the file, compared bit for bit.
+same() {
+    file=$1
+    shift
+    for kernel in $(sed -n 's/^kernel \(@[A-Za-z0-9_]*\).*/\1/p' "$file"); do
+        expect 0 '' run "$file" --kernel "$kernel" --device cuda --compare cpu "$@"
+    done
+}
+
+# Shipped kernels, at their own sizes and at others.
+for file in kernels/*.grout; do
+    same "$file"
+done
+for shape in '4000 120' '1 4' '31 60' '33 68' '256 4' '7 1000' '129 260' '1024 1024'; do
+    set -- $shape
+    same kernels/add_tma.grout -D X="$1" -D Y="$2" --input a=randn:1 --input b=randn:2
+done
+for tile in '32 64 3' '8 32 4' '64 128 2' '16 256 2' '1 64 5' '32 60 2'; do
+    set -- $tile
+    same kernels/add_tma.grout -D X=500 -D Y=404 -D XB="$1" -D YB="$2" -D BUF="$3" \
+        --input a=uniform:3:-1000:1000
+done
+for n in 128 1280 65536; do
+    same kernels/add_one.grout -D N="$n" --input x=randn:4
+done
+same kernels/add_one.grout -D N=1024 -D B=256
+same kernels/add_one.grout -D N=960 -D B=96
+for slots in 1 2 5 8; do
+    same kernels/producer_consumer.grout -D STEPS=40 -D SLOTS="$slots" -D N=256 --input x=randn:5
+done
+
+# What the shipped kernels do not use: every operation, cast and layout.
+same tests/differential/arithmetic.grout
+for seed in 1 2; do
+    expect 0 '' run tests/differential/arithmetic.grout --kernel @f32 --device cuda --compare cpu \
+        --input x=randn:$seed --input y=uniform:$seed:-3:3 --input z=randn:9
+    expect 0 '' run tests/differential/casts.grout --kernel @from_f32 --device cuda --compare cpu \
+        --input x=uniform:$seed:-100000:100000
+    expect 0 '' run tests/differential/casts.grout --kernel @from_f64 --device cuda --compare cpu \
+        --input x=randn:$seed
+done
+same tests/differential/casts.grout
+same tests/differential/layouts.grout
+same tests/differential/control.grout
+expect 0 '' run tests/differential/layouts.grout --kernel @f32 --device cuda --compare cpu --input x=randn:7
+
+# The kernels with a bug that the hardware shows.
+expect 1 compare-mismatch run kernels/bugs/add_tma_no_commit.grout --device cuda --compare cpu \
+    --timing eager -D X=4096 -D Y=4096 -D XB=8 -D YB=256 -D BUF=4 --input a=randn:1 --input b=randn:2
+for file in kernels/bugs/*.grout; do
+    if grep -q 'expect-error: deadlock' "$file"; then
+        expect 1 gpu-hang run "$file" --device cuda
+    fi
+done
+
+# Memory bound: three arrays of 4 GiB. 3.9 TB/s are 3.30 ms.
+for tile in '32 64 2' '32 64 3' '8 256 6' '8 256 8'; do
+    set -- $tile
+    expect 0 '' run kernels/add_tma.grout --device cuda --no-watchdog -D X=32768 -D Y=32768 \
+        -D XB="$1" -D YB="$2" -D BUF="$3" --input a=zeros --input b=zeros --repeats 20 --warmup 3 --stats \
+        --timeout 110
+    grep -iE 'median|seconds| ms' "$log" | tail -n 3
+done
+
+echo "$passed as expected, $failed not; all output is in $log"
+[ "$failed" -eq 0 ]

@@ -1,0 +1,423 @@
+/* check_parser.c - each fault of a text: its code, line, column, length, and its sentence.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "grout/text.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct fault_case {
+    const char *text;
+    grout_diag_code code;
+    uint32_t line, column, length;
+    const char *message;
+    const char *note; /* of the first note or help, or NULL */
+} fault_case;
+
+#define HEAD "kernel @k(%a: in gmem f32[4], %n: i32) grid(x = 2)\n{\n"
+#define BODY(line) HEAD line "\n}\n"
+#define FAULT(text, code, line, column, length, message, note)                                     \
+    {text, GROUT_DIAG_##code, line, column, length, message, note}
+
+static const fault_case faults[] = {
+    /* the file */
+    FAULT("grout 2\n", TEXT_VERSION, 1, 7, 1, "this grout reads version 1 of the text format, not 2", NULL),
+    FAULT("grout x\n", SYNTAX, 1, 7, 1, "expected the version of the text format, found 'x'", NULL),
+    FAULT("konst A = 1\n", SYNTAX, 1, 1, 5, "expected 'const', 'require' or 'kernel', found 'konst'", "did you mean 'const'?"),
+    FAULT("launch @a()\n", SYNTAX, 1, 1, 6, "'launch' is not supported yet", NULL),
+    FAULT("}\n", SYNTAX, 1, 1, 1, "expected 'const', 'require' or 'kernel', found '}'", NULL),
+    /* consts */
+    FAULT("const add = 1\n", RESERVED_NAME, 1, 7, 3, "'add' is a word of the language and cannot name a const", NULL),
+    FAULT("const f32 = 1\n", RESERVED_NAME, 1, 7, 3, "'f32' is a word of the language and cannot name a const", NULL),
+    FAULT("const A = 1, A = 2\n", DUPLICATE_NAME, 1, 14, 1, "'A' is defined twice", "first defined here"),
+    FAULT("const A = B\n", UNKNOWN_NAME, 1, 11, 1, "there is no const 'B'", "a value is written '%B'; a const is defined by 'const B = ...'"),
+    FAULT("const A = WIDHT, WIDTH = 2\n", UNKNOWN_NAME, 1, 11, 5, "there is no const 'WIDHT'", "did you mean 'WIDTH'?"),
+    FAULT("const A : f16 = 1.0\n", SYNTAX, 1, 11, 3, "expected 'f32', found 'f16'", NULL),
+    FAULT("const A 1\n", SYNTAX, 1, 9, 1, "expected '=' and the value of the const, found '1'", NULL),
+    FAULT("const A = \nconst B = 1\n", SYNTAX, 1, 10, 1, "expected a constant, found the end of the line", NULL),
+    FAULT("const A = 9223372036854775808\n", BAD_NUMBER, 1, 11, 19, "the number does not fit 64 bits with a sign", NULL),
+    FAULT("const A = 1e999\n", BAD_NUMBER, 1, 11, 5, "the number is too large for a 64-bit float", NULL),
+    FAULT("const A = f32:0x100000000\n", BAD_NUMBER, 1, 15, 11, "the pattern has more than the 32 bits of 'f32'", NULL),
+    FAULT("const A = i32:0x1\n", BAD_NUMBER, 1, 11, 3, "bit patterns are for floats, and 'i32' is none", NULL),
+    FAULT("const A = mun(1, 2)\n", UNKNOWN_NAME, 1, 11, 3, "there is no function 'mun'", "did you mean 'min'?"),
+    FAULT("const A = min(1)\n", SYNTAX, 1, 16, 1, "expected ',' and a second argument, found ')'", NULL),
+    FAULT("const A = (1 + 2\nconst B = 1\n", SYNTAX, 1, 17, 1, "expected ')', found the end of the line", NULL),
+    FAULT("require 1 < 2 < 3, \"x\"\n", SYNTAX, 1, 15, 1, "comparisons do not chain: put one in parentheses", NULL),
+    FAULT("require 1 < 2\n", SYNTAX, 2, 1, 0, "expected ',' and the text of the require, found the end of the file", NULL),
+    FAULT("require 1 < 2, x\n", SYNTAX, 1, 16, 1, "expected a string, found 'x'", NULL),
+    /* kernel headers */
+    FAULT("kernel k() {\n}\n", SYNTAX, 1, 8, 1, "expected '@' and the kernel's name, found 'k'", NULL),
+    FAULT("kernel @k {\n}\n", SYNTAX, 1, 11, 1, "expected '(' and the parameters, found '{'", NULL),
+    FAULT("kernel @k() {\n}\nkernel @k() {\n}\n", DUPLICATE_NAME, 3, 8, 2, "'@k' is defined twice", "first defined here"),
+    FAULT("kernel @k(%a: gmem f32[4]) {\n}\n", SYNTAX, 1, 15, 4, "expected 'in', 'out' or 'inout', found 'gmem'", "an array says what the kernel does to it: 'in gmem f32[...]'"),
+    FAULT("kernel @k(%a: in smem f32[4]) {\n}\n", SYNTAX, 1, 18, 4, "expected 'gmem', found 'smem'", NULL),
+    FAULT("kernel @k(%a: in gmem f33[4]) {\n}\n", UNKNOWN_TYPE, 1, 23, 3, "there is no element type 'f33'", "did you mean 'f32'?"),
+    FAULT("kernel @k(%a: in gmem f32) {\n}\n", SYNTAX, 1, 26, 1, "expected '[' and the dimensions of the array, found ')'", NULL),
+    FAULT("kernel @k(%a: f32, %a: f32) {\n}\n", DUPLICATE_NAME, 1, 20, 2, "'%a' is defined a second time in its block", "first defined here"),
+    FAULT("kernel @k(%a f32) {\n}\n", SYNTAX, 1, 14, 3, "expected ':' and the type of the parameter, found 'f32'", NULL),
+    FAULT("kernel @k() gird(x = 1) {\n}\n", SYNTAX, 1, 13, 4, "expected 'grid', 'threads' or '{', found 'gird'", "did you mean 'grid'?"),
+    FAULT("kernel @k() cluster(x = 1) {\n}\n", SYNTAX, 1, 13, 7, "'cluster' is not supported yet", NULL),
+    FAULT("kernel @k() devices(x = 1) {\n}\n", SYNTAX, 1, 13, 7, "'devices' is not supported yet", NULL),
+    FAULT("kernel @k() attr x = 1 {\n}\n", SYNTAX, 1, 13, 4, "'attr' is not supported yet", NULL),
+    FAULT("kernel @k() threads(wg = 1) of 128 {\n}\n", SYNTAX, 1, 29, 2, "'of' is not supported yet", NULL),
+    FAULT("kernel @k() grid(x = 1) grid(y = 1) {\n}\n", SYNTAX, 1, 25, 4, "'grid' stands twice", NULL),
+    FAULT("kernel @k() grid(x = 1, x = 2) {\n}\n", DUPLICATE_NAME, 1, 25, 1, "'x' is defined twice", "first defined here"),
+    FAULT("kernel @k() grid(load = 1) {\n}\n", RESERVED_NAME, 1, 18, 4, "'load' is a word of the language and cannot name an axis", NULL),
+    FAULT("kernel @k()\nkernel @l() {\n}\n", SYNTAX, 2, 1, 6, "expected 'grid', 'threads' or '{', found 'kernel'", NULL),
+    FAULT("kernel @k() {\n  commit_smem\n", SYNTAX, 3, 1, 0, "expected an operation or '}', found the end of the file", "the block starts here"),
+    FAULT("kernel @k() {\n  if true {\nkernel @l() {\n}\n", SYNTAX, 3, 1, 6, "expected an operation or '}', found 'kernel'", "the block starts here"),
+    /* statements */
+    FAULT(BODY("  %x = lod %a"), UNKNOWN_OP, 3, 8, 3, "there is no operation 'lod'", "did you mean 'load'?"),
+    FAULT(BODY("  frobnicate_everything"), UNKNOWN_OP, 3, 3, 21, "there is no operation 'frobnicate_everything'", "'grout ops' lists the operations"),
+    FAULT(BODY("  while {\n  }"), SYNTAX, 3, 3, 5, "'while' is not supported yet", NULL),
+    FAULT(BODY("  %x add %n, 1"), SYNTAX, 3, 6, 3, "expected '=' behind the names of results, found 'add'", NULL),
+    FAULT(BODY("  %x = 3"), SYNTAX, 3, 8, 1, "expected an operation, found '3'", NULL),
+    FAULT(BODY("  %x, 3 = add %n, 1"), SYNTAX, 3, 7, 1, "expected the name of a value, found '3'", NULL),
+    FAULT(BODY("  %x = commit_smem"), RESULT_COUNT, 3, 8, 11, "'commit_smem' has no result to give a name to", "it is written: commit_smem"),
+    FAULT(BODY("  %x, %y = add %n, 1"), RESULT_COUNT, 3, 12, 3, "'add' has 1 result, and 2 names stand before it", "it is written: %r = add a, b"),
+    FAULT(BODY("  %x = neg %n\n  %x = neg %n"), DUPLICATE_NAME, 4, 3, 2, "'%x' is defined a second time in its block", "first defined here"),
+    FAULT(BODY("  %a = neg %n"), DUPLICATE_NAME, 3, 3, 2, "'%a' is defined a second time in its block", "first defined here"),
+    /* operands */
+    FAULT(BODY("  %x = add %n"), OPERAND_COUNT, 3, 8, 3, "'add' takes 2 operands, found 1", "it is written: %r = add a, b"),
+    FAULT(BODY("  %x = add"), OPERAND_COUNT, 3, 8, 3, "'add' takes 2 operands, found 0", "it is written: %r = add a, b"),
+    FAULT(BODY("  %x = neg\n  %y = neg %n"), OPERAND_COUNT, 3, 8, 3, "'neg' takes 1 operand, found 0", "it is written: %r = neg a"),
+    FAULT(BODY("  %x = neg %n, %n"), OPERAND_COUNT, 3, 16, 2, "'neg' takes 1 operand, found at least 2", "it is written: %r = neg a"),
+    FAULT(BODY("  commit_smem %n"), OPERAND_COUNT, 3, 15, 2, "'commit_smem' takes no operands", NULL),
+    FAULT(BODY("  wait_smem_to_gmem read_only"), OPERAND_COUNT, 3, 3, 17, "'wait_smem_to_gmem' takes 1 operand, found 0", "it is written: wait_smem_to_gmem n"),
+    FAULT(BODY("  wait_smem_to_gmem %n"), SYNTAX, 3, 21, 2, "a constant is needed here, and '%n' is a run-time value", NULL),
+    FAULT(BODY("  %x = add %n 1"), SYNTAX, 3, 15, 1, "expected ',', found '1'", NULL),
+    FAULT(BODY("  %x = add load %a, 1"), SYNTAX, 3, 12, 4, "expected an operand, found 'load'", "an operation inside an operand stands in parentheses: '(load ...)'"),
+    FAULT(BODY("  %x = neg (lod %a)"), UNKNOWN_OP, 3, 13, 3, "there is no operation 'lod'", "did you mean 'load'?"),
+    FAULT(BODY("  %x = neg (load %a"), SYNTAX, 3, 20, 1, "expected ')', found the end of the line", NULL),
+    FAULT(BODY("  %x = neg (commit_smem)"), RESULT_COUNT, 3, 13, 11, "'commit_smem' stands for no value, so it is no operand", NULL),
+    FAULT(BODY("  %x = neg (if true)"), RESULT_COUNT, 3, 13, 2, "'if' stands for no value, so it is no operand", NULL),
+    FAULT(BODY("  %x = neg \"s\""), SYNTAX, 3, 12, 3, "expected an operand, found a string", NULL),
+    FAULT(BODY("  %x = add %n, %m"), UNKNOWN_NAME, 3, 16, 2, "no value '%m' is visible here", "define it first, by '%m = ...' in this block or one around"),
+    FAULT(BODY("  %x = neg %y\n  %y = neg %n"), UNKNOWN_NAME, 3, 12, 2, "no value '%y' is visible here", "'%y' is defined here, after its use"),
+    FAULT(BODY("  if true {\n    %y = neg %n\n  }\n  %x = neg %y"), UNKNOWN_NAME, 6, 12, 2, "no value '%y' is visible here", "'%y' is defined here, in a block that has ended"),
+    FAULT(BODY("  %x = neg %x"), UNKNOWN_NAME, 3, 12, 2, "no value '%x' is visible here", "'%x' is defined here, in a block that has ended"),
+    FAULT(BODY("  %x = axis_index y"), UNKNOWN_NAME, 3, 19, 1, "the kernel has no axis 'y'", "axes are named in the kernel's header: 'grid(y = ...)'"),
+    FAULT(BODY("  %x = axis_index %n"), SYNTAX, 3, 19, 2, "expected the name of an axis, found '%n'", NULL),
+    FAULT(BODY("  debug_print %n"), SYNTAX, 3, 15, 2, "expected a string, found '%n'", NULL),
+    FAULT(BODY("  if %n < 3 {\n  }"), SYNTAX, 3, 9, 1, "'<' takes constants, and one side is a run-time value", "compare values with an operation: eq, ne, lt, le, gt or ge"),
+    FAULT(BODY("  %x = add align_up(%n, 4), 1"), SYNTAX, 3, 12, 8, "'align_up' takes constants, and one side is a run-time value", NULL),
+    FAULT(BODY("  %x = add log2(%n), 1"), SYNTAX, 3, 12, 4, "'log2' takes a constant, and this is a run-time value", NULL),
+    FAULT(BODY("  %x = add %a[0] + 1, 1"), OPERAND_KIND, 3, 18, 1, "a reference stands where a scalar is needed", "read the element: '(load ...)'"),
+    /* references */
+    FAULT(BODY("  %x = load %a[0"), SYNTAX, 3, 17, 1, "expected ',' or ']', found the end of the line", NULL),
+    FAULT(BODY("  %x = load %a[]"), SYNTAX, 3, 16, 1, "expected an operand, found ']'", NULL),
+    FAULT(BODY("  %x = load %a[%a[0]]"), OPERAND_KIND, 3, 16, 2, "a reference stands where a scalar is needed", "read the element: '(load ...)'"),
+    FAULT(BODY("  %x = load %a[ds(0)]"), SYNTAX, 3, 20, 1, "expected ',' and the size of the slice, found ')'", NULL),
+    FAULT(BODY("  %x = load %a[ds(0, %n)]"), SYNTAX, 3, 22, 2, "a constant is needed here, and '%n' is a run-time value", NULL),
+    FAULT(BODY("  %x = load %a.reshape(4)"), SYNTAX, 3, 16, 7, "expected 'transpose', found 'reshape'", NULL),
+    FAULT(BODY("  %x = load %a[0, 0, 0, 0, 0, 0, 0, 0, 0]"), LIMIT, 3, 40, 1, "more than 8 indices", NULL),
+    /* attributes and types */
+    FAULT(BODY("  wait_smem_to_gmem 0 readonly"), UNKNOWN_ATTRIBUTE, 3, 23, 8, "'wait_smem_to_gmem' has no attribute 'readonly'", "did you mean 'read_only'?"),
+    FAULT(BODY("  %x = neg %n dim(0)"), UNKNOWN_ATTRIBUTE, 3, 15, 3, "'neg' has no attribute 'dim'", "'neg' takes no attributes"),
+    FAULT(BODY("  wait_smem_to_gmem 0 read_only read_only"), BAD_ATTRIBUTE, 3, 33, 9, "attribute 'read_only' stands twice", NULL),
+    FAULT(BODY("  wait_smem_to_gmem 0 read_only(1)"), SYNTAX, 3, 32, 1, "attribute 'read_only' takes no value", NULL),
+    FAULT(BODY("  %x = iota dim : i32[4]"), SYNTAX, 3, 17, 1, "expected '(' and the attribute's value, found ':'", NULL),
+    FAULT(BODY("  %x = cast %n"), SYNTAX, 3, 15, 1, "expected ':' and a type, found the end of the line", "it is written: %r = cast a : dtype"),
+    FAULT(BODY("  %x = neg %n : i32"), SYNTAX, 3, 15, 1, "'neg' is written without a type", NULL),
+    FAULT(BODY("  %x = cast %n : int"), UNKNOWN_TYPE, 3, 18, 3, "there is no element type 'int'", NULL),
+    FAULT(BODY("  %x = cast %n : 32"), SYNTAX, 3, 18, 2, "expected an element type, found '32'", NULL),
+    FAULT(BODY("  %x = iota dim(0) : i32[1, 1, 1, 1, 1, 1, 1, 1, 1]"), LIMIT, 3, 50, 1, "more than 8 dimensions", NULL),
+    /* objects */
+    FAULT(BODY("  scratch %s : smen f32[4]"), UNKNOWN_TYPE, 3, 16, 4, "expected 'smem' or 'barrier', found 'smen'", "did you mean 'smem'?"),
+    FAULT(BODY("  scratch %s : acc f32[4]"), SYNTAX, 3, 16, 3, "'acc' is not supported yet", NULL),
+    FAULT(BODY("  scratch %s : gmem f32[4]"), SYNTAX, 3, 16, 4, "'gmem' is not supported yet", NULL),
+    FAULT(BODY("  scratch %s : semaphore[2]"), SYNTAX, 3, 16, 9, "'semaphore' is not supported yet", NULL),
+    FAULT(BODY("  scratch %s : barrier"), SYNTAX, 3, 23, 1, "expected '[' and the number of barriers, found the end of the line", NULL),
+    FAULT(BODY("  scratch %s : barrier[2] orders_tensor_core"), SYNTAX, 3, 27, 18, "'orders_tensor_core' is not supported yet", NULL),
+    FAULT(BODY("  scratch %s : smem f32[4] swizzle(32) swizzle(64)"), SYNTAX, 3, 40, 7, "'swizzle' stands twice", NULL),
+    FAULT(BODY("  %s = scratch : smem f32[4]"), RESULT_COUNT, 3, 8, 7, "'scratch' has no result to give a name to", "it is written: scratch %r : object"),
+    FAULT(BODY("  scratch : smem f32[4]"), SYNTAX, 3, 11, 1, "expected the name of the object, found ':'", NULL),
+    /* regions */
+    FAULT(BODY("  for i in 0..4 {\n  }"), SYNTAX, 3, 7, 1, "expected the name of the loop's index, found 'i'", NULL),
+    FAULT(BODY("  for %i = 0..4 {\n  }"), SYNTAX, 3, 10, 1, "expected 'in', found '='", NULL),
+    FAULT(BODY("  for %i in 4 {\n  }"), SYNTAX, 3, 15, 1, "expected '..' and the end of the range, found '{'", NULL),
+    FAULT(BODY("  for %i in 0..4 stp 2 {\n  }"), UNKNOWN_ATTRIBUTE, 3, 18, 3, "'for' has no attribute 'stp'", "did you mean 'step'?"),
+    FAULT(BODY("  for %i in 0..4 step %n {\n  }"), SYNTAX, 3, 23, 2, "a constant is needed here, and '%n' is a run-time value", NULL),
+    FAULT(BODY("  for %i in 0..4 carry(%c) {\n  }"), SYNTAX, 3, 26, 1, "expected '=' and the first value, found ')'", NULL),
+    FAULT(BODY("  for %i in 0..4 carry(%i = 1) {\n    yield 1\n  }"), DUPLICATE_NAME, 3, 24, 2, "'%i' is defined a second time in its block", "first defined here"),
+    FAULT(BODY("  %r = for %i in 0..4 carry(%c = 1) {\n  }"), BAD_REGION, 4, 3, 1, "this body of 'for' ends without 'yield', and the operation has results", "the operation is here"),
+    FAULT(BODY("  for %i in 0..4 {\n    yield 1\n  }"), BAD_REGION, 4, 5, 5, "'yield' in a body of 'for', which has no results", NULL),
+    FAULT(BODY("  %r = if true {\n    yield 1\n  } else {\n  }"), BAD_REGION, 6, 3, 1, "this body of 'if' ends without 'yield', and the operation has results", "the operation is here"),
+    FAULT(BODY("  if true {\n    yield\n  }"), OPERAND_COUNT, 4, 5, 5, "'yield' takes at least 1 operand, found 0", "it is written: yield a, ..."),
+    FAULT(BODY("  %r = if true {\n    yield 1\n    commit_smem\n  } else {\n    yield 1\n  }"), SYNTAX, 4, 5, 5, "'yield' is not the last operation of its block", NULL),
+    FAULT(BODY("  yield %n"), SYNTAX, 3, 3, 5, "'yield' stands in the body of a for, if or scoped only", NULL),
+    FAULT(BODY("  if true {\n  } else if true {\n  }"), SYNTAX, 4, 10, 2, "expected '{', found 'if'", "write 'else { if ... }'"),
+    FAULT(BODY("  if true\n  }"), SYNTAX, 3, 10, 1, "expected '{', found the end of the line", NULL),
+    FAULT(BODY("  scoped() {\n  }"), SYNTAX, 3, 10, 1, "expected the name of an object, found ')'", NULL),
+    FAULT(BODY("  scoped(%s : smem f32[4]) together {\n  }"), UNKNOWN_ATTRIBUTE, 3, 28, 8, "'scoped' has no attribute 'together'", NULL),
+};
+
+static bool is_place(const grout_diag *diag, const fault_case *c) {
+    return diag->place.line == c->line && diag->place.column == c->column &&
+           diag->place.length == c->length && strcmp(diag->place.file, "t.grout") == 0;
+}
+
+START_TEST(each_fault_is_named_where_it_stands) {
+    const fault_case *c = &faults[_i];
+    grout_diags *diags = grout_diags_new();
+    grout_text text = {0};
+    grout_module *module = grout_parse("t.grout", c->text, strlen(c->text), diags);
+    grout_diags_render(diags, NULL, &text);
+    ck_assert_msg(module == NULL, "accepted:\n%s", c->text);
+    ck_assert_uint_ge(grout_diags_count(diags), 1);
+    const grout_diag *diag = grout_diags_get(diags, 0);
+    ck_assert_msg(diag->code == c->code && is_place(diag, c), "%s\nlength %u\n%s", c->text,
+                  (unsigned)diag->place.length, text.data);
+    ck_assert_str_eq(diag->message, c->message);
+    if (c->note != NULL) {
+        ck_assert_uint_ge(diag->note_count, 1);
+        ck_assert_str_eq(diag->notes[0].message, c->note);
+    }
+    grout_text_free(&text);
+    grout_diags_free(diags);
+}
+END_TEST
+
+/* One fault in a text is one diagnostic: the parser finds its way back. */
+START_TEST(each_fault_is_named_once) {
+    const fault_case *c = &faults[_i];
+    grout_diags *diags = grout_diags_new();
+    grout_text text = {0};
+    (void)grout_parse("t.grout", c->text, strlen(c->text), diags);
+    grout_diags_render(diags, NULL, &text);
+    ck_assert_msg(grout_diags_count(diags) == 1, "%s\n%s", c->text, text.data);
+    grout_text_free(&text);
+    grout_diags_free(diags);
+}
+END_TEST
+
+START_TEST(all_faults_of_a_text_are_named_in_its_order) {
+    const char text[] = "const A = WRONG\n"
+                        "kernel @k(%a: in gmem f31[A]) grid(x = 1)\n"
+                        "{\n"
+                        "  %x = lod %a\n"
+                        "  %y = add %x, %z\n"
+                        "  for %i on 0..4 {\n"
+                        "    store %a[%i], %w\n"
+                        "  }\n"
+                        "  %z = neg %y\n"
+                        "}\n"
+                        "requires 1 == 1, \"x\"\n";
+    static const uint32_t lines[] = {1, 2, 4, 5, 6, 7, 11};
+    grout_diags *diags = grout_diags_new();
+    ck_assert_ptr_null(grout_parse("t.grout", text, sizeof text - 1, diags));
+    ck_assert_uint_eq(grout_diags_count(diags), sizeof lines / sizeof lines[0]);
+    for (uint32_t i = 0; i < grout_diags_count(diags); i++) {
+        ck_assert_uint_eq(grout_diags_get(diags, i)->place.line, lines[i]);
+    }
+    grout_diags_free(diags);
+}
+END_TEST
+
+START_TEST(twenty_faults_are_kept) {
+    grout_text text = {0};
+    grout_diags *diags = grout_diags_new();
+    grout_text_add(&text, "kernel @k() {\n");
+    for (int i = 0; i < 1000; i++) {
+        grout_text_add(&text, "  frob %%x%d, wrong\n", i);
+    }
+    grout_text_add(&text, "}\n");
+    ck_assert_ptr_null(grout_parse("t.grout", text.data, text.size, diags));
+    ck_assert_uint_eq(grout_diags_count(diags), GROUT_DIAGS_MAX);
+    ck_assert_uint_eq(grout_diags_total(diags), 1000);
+    grout_text_free(&text);
+    grout_diags_free(diags);
+}
+END_TEST
+
+/* ---- limits ---------------------------------------------------------------------------------- */
+
+/* The code of the first fault of a text, or NONE if it parses. Frees the text. */
+static grout_diag_code parse_code(grout_text *text) {
+    grout_diags *diags = grout_diags_new();
+    grout_module *module = grout_parse("t.grout", text->data, text->size, diags);
+    grout_diag_code code = GROUT_DIAG_NONE;
+    if (module == NULL) {
+        code = grout_diags_get(diags, 0)->code;
+    }
+    grout_module_free(module);
+    grout_diags_free(diags);
+    grout_text_free(text);
+    return code;
+}
+
+static void repeat(grout_text *text, const char *part, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        grout_text_add_bytes(text, part, strlen(part));
+    }
+}
+
+/* count times before, then middle, then count times after, inside head and tail. */
+typedef struct nest_case {
+    const char *head, *before, *middle, *after, *tail;
+    uint32_t max; /* the largest count that is taken */
+} nest_case;
+
+static const nest_case nests[] = {
+    {"const A = ", "(", "1", ")", "\n", GROUT_NESTING_MAX},
+    {"const A = ", "- -", "B", "", ", B = 1\n", GROUT_NESTING_MAX / 2 - 1},
+    {"const A = ", "1 + ", "1", "", "\n", GROUT_NESTING_MAX - 1},
+    {"const A = ", "min(1, ", "1", ")", "\n", GROUT_NESTING_MAX - 1},
+    {"kernel @k() {\n", "if true {\n", "", "}\n", "}\n", GROUT_NESTING_MAX - 1},
+    {"kernel @k(%n: i32) {\n%x = neg ", "(neg ", "%n", ")", "\n}\n", GROUT_NESTING_MAX - 1},
+    {"kernel @k(%n: i32) {\n%x = neg %n", " + %n", "", "", "\n}\n", GROUT_NESTING_MAX - 1},
+    {"kernel @k(%n: i32, %a: in gmem i32[4]) {\n%x = load ", "%a[(load ", "%a[0]", ")]", "\n}\n",
+     GROUT_NESTING_MAX / 2 - 1},
+};
+
+START_TEST(nesting_has_a_limit) {
+    const nest_case *c = &nests[_i];
+    for (uint32_t count = c->max; count <= c->max + 1; count++) {
+        grout_text text = {0};
+        repeat(&text, c->head, 1);
+        repeat(&text, c->before, count);
+        repeat(&text, c->middle, 1);
+        repeat(&text, c->after, count);
+        repeat(&text, c->tail, 1);
+        grout_diag_code code = parse_code(&text);
+        ck_assert_msg(code == (count == c->max ? GROUT_DIAG_NONE : GROUT_DIAG_LIMIT),
+                      "%s%s..., %u times: %s", c->head, c->before, (unsigned)count,
+                      grout_diag_get(code)->text);
+    }
+}
+END_TEST
+
+/* Far past the limit nothing overflows, whatever the shape. */
+START_TEST(deep_texts_are_refused) {
+    const nest_case *c = &nests[_i];
+    grout_text text = {0};
+    repeat(&text, c->head, 1);
+    repeat(&text, c->before, 100000);
+    ck_assert_int_ne(parse_code(&text), GROUT_DIAG_NONE);
+}
+END_TEST
+
+START_TEST(axes_have_a_limit) {
+    for (int count = GROUT_AXES_MAX; count <= GROUT_AXES_MAX + 1; count++) {
+        grout_text text = {0};
+        grout_text_add(&text, "kernel @k() grid(a0 = 1");
+        for (int i = 1; i < count; i++) {
+            grout_text_add(&text, ", a%d = 1", i);
+        }
+        grout_text_add(&text, ") {\n}\n");
+        ck_assert_int_eq(parse_code(&text),
+                         count == GROUT_AXES_MAX ? GROUT_DIAG_NONE : GROUT_DIAG_LIMIT);
+    }
+}
+END_TEST
+
+START_TEST(files_have_a_limit) {
+    size_t size = GROUT_FILE_MAX;
+    char *bytes = malloc(size + 1);
+    memset(bytes, ' ', size + 1);
+    grout_diags *diags = grout_diags_new();
+    grout_module *module = grout_parse("t.grout", bytes, size, diags);
+    ck_assert_ptr_nonnull(module);
+    grout_module_free(module);
+    ck_assert_ptr_null(grout_parse("t.grout", bytes, size + 1, diags));
+    ck_assert_int_eq(grout_diags_get(diags, 0)->code, GROUT_DIAG_LIMIT);
+    grout_diags_free(diags);
+    free(bytes);
+}
+END_TEST
+
+/* ---- what is parsed -------------------------------------------------------------------------- */
+
+START_TEST(places_and_uses_are_kept) {
+    const char text[] = BODY("  %x = add (mul (axis_index x), 2), %n * 3\n"
+                             "  store %a[%x], (load %a[%x + 1])");
+    grout_diags *diags = grout_diags_new();
+    grout_module *module = grout_parse("t.grout", text, sizeof text - 1, diags);
+    ck_assert_ptr_nonnull(module);
+    const grout_kernel *kernel = grout_module_get_kernel(module, 1);
+    ck_assert_uint_eq(grout_module_find_kernel(module, "k"), 1);
+    ck_assert_uint_eq(grout_module_find_param(module, kernel, "n"), 1);
+    ck_assert_uint_eq(grout_module_find_param(module, kernel, "x"), UINT32_MAX);
+    /* axis_index, mul, mul (infix), add, add (infix), load, store: in the order of evaluation. */
+    static const grout_opcode order[] = {GROUT_OP_AXIS_INDEX, GROUT_OP_MUL,  GROUT_OP_MUL,
+                                         GROUT_OP_ADD,        GROUT_OP_ADD,  GROUT_OP_LOAD,
+                                         GROUT_OP_STORE};
+    grout_op_id id = grout_module_get_block(module, kernel->body)->first;
+    for (size_t i = 0; i < sizeof order / sizeof order[0]; i++) {
+        const grout_op *op = grout_module_get_op(module, id);
+        ck_assert_int_eq(op->opcode, order[i]);
+        ck_assert_int_eq(op->flags, i == 2 || i == 4 ? GROUT_OP_FLAG_INFIX : 0);
+        id = op->next;
+    }
+    ck_assert_uint_eq(id, 0);
+    grout_op_id add = 4;
+    const grout_op *op = grout_module_get_op(module, add);
+    const grout_value *x = grout_module_get_value(module, op->first_result);
+    ck_assert_uint_eq(x->use_count, 2);
+    grout_place place = grout_module_get_place(module, op->loc);
+    ck_assert(place.line == 3 && place.column == 8 && place.length == 3);
+    place = grout_module_get_place(module, x->loc);
+    ck_assert(place.line == 3 && place.column == 3 && place.length == 2);
+    const grout_op *store = grout_module_get_op(module, 7);
+    place = grout_module_get_place(module, grout_module_get_operand(module, store, 0)->loc);
+    ck_assert(place.line == 4 && place.column == 9 && place.length == 6);
+    grout_module_free(module);
+    grout_diags_free(diags);
+}
+END_TEST
+
+START_TEST(texts_that_look_odd_are_taken) {
+    static const char *const texts[] = {
+        "",
+        "\n\n",
+        "// only a comment",
+        "grout 1",
+        "const A = B, B = 2",
+        "const A = - 5, B = -9223372036854775808, C = 0x7fffffffffffffff, D = f64:0xffffffffffffffff\n",
+        BODY("  %x = add\n    %n,\n    1"),
+        BODY("  commit_smem commit_smem"),
+        BODY("  %x = neg(%n)"),
+        BODY("  %x = add min(%n, 2), (min %n, 2)"),
+        BODY("  %x = neg ((((%n))))"),
+        BODY("  load %a"),
+        BODY("  if true { } else { }"),
+        BODY("  %n2 = neg %n\n  if true {\n    %n2 = neg %n2\n    %n3 = neg %n2\n  }"),
+        BODY("  for %i in -%n..%n - 1 step 2 * 3 unroll(2) { }"),
+        BODY("  %r = for %i in 0..4 carry(%c = %n) { yield %c }"),
+        BODY("  for %i in 0..4 carry(%c = %n) { yield %c }"),
+        BODY("  %0 = neg %n\n  %12 = neg %0"),
+        "kernel @grid() threads(wg = 1) grid(x = 2) {}",
+    };
+    const char *text = texts[_i];
+    grout_diags *diags = grout_diags_new();
+    grout_module *module = grout_parse("t.grout", text, strlen(text), diags);
+    ck_assert_msg(module != NULL, "%s: %s", text,
+                  module == NULL ? grout_diags_get(diags, 0)->message : "");
+    grout_module_free(module);
+    grout_diags_free(diags);
+}
+END_TEST
+
+int main(void) {
+    const int fault_count = (int)(sizeof faults / sizeof faults[0]);
+    const int nest_count = (int)(sizeof nests / sizeof nests[0]);
+    Suite *suite = suite_create("parser");
+    TCase *tcase = tcase_create("parser");
+    tcase_set_timeout(tcase, 30);
+    tcase_add_loop_test(tcase, each_fault_is_named_where_it_stands, 0, fault_count);
+    tcase_add_loop_test(tcase, each_fault_is_named_once, 0, fault_count);
+    tcase_add_test(tcase, all_faults_of_a_text_are_named_in_its_order);
+    tcase_add_test(tcase, twenty_faults_are_kept);
+    tcase_add_loop_test(tcase, nesting_has_a_limit, 0, nest_count);
+    tcase_add_loop_test(tcase, deep_texts_are_refused, 0, nest_count);
+    tcase_add_test(tcase, axes_have_a_limit);
+    tcase_add_test(tcase, files_have_a_limit);
+    tcase_add_test(tcase, places_and_uses_are_kept);
+    tcase_add_loop_test(tcase, texts_that_look_odd_are_taken, 0, 19);
+    suite_add_tcase(suite, tcase);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
