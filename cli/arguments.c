@@ -30,8 +30,7 @@ static parameter get_parameter(const grout_module *bound, const grout_kernel *ke
     return p;
 }
 
-/* ---- files against parameters -----------------------------------------------------------------
- */
+/* ---- files against parameters --------------------------------------------------------------- */
 
 static bool has_same_shape(const grout_npy *npy, const grout_type *type) {
     if (type->kind == GROUT_TYPE_SCALAR) {
@@ -96,8 +95,7 @@ static bool check_input(grout_session *session, const grout_bindings *bindings,
     return is_good;
 }
 
-/* ---- making -----------------------------------------------------------------------------------
- */
+/* ---- making --------------------------------------------------------------------------------- */
 
 /* What arrays may take together: --max-memory, else the machine's memory. */
 static bool check_memory(grout_session *session, uint64_t bytes) {
@@ -188,8 +186,7 @@ void grout_argument_set__deinit(grout_argument_set *set) {
     *set = (grout_argument_set){0};
 }
 
-/* ---- results ----------------------------------------------------------------------------------
- */
+/* ---- results -------------------------------------------------------------------------------- */
 
 static bool compare_output(grout_session *session, const grout_module *bound,
                            grout_kernel_id kernel, const grout_binding *binding, const parameter *p,

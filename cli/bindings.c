@@ -159,8 +159,7 @@ static bool add_use(grout_session *session, grout_bindings *out, const grout_opt
     return use->id != GROUT_OPTION_EXPECT_OUTPUT || add_expected(session, out, use->value);
 }
 
-/* ---- conflicts --------------------------------------------------------------------------------
- */
+/* ---- conflicts ------------------------------------------------------------------------------ */
 
 /* The same parameter twice, or a file that is written and used otherwise. */
 static bool check_pair(grout_session *session, const grout_binding *a, const grout_binding *b) {
@@ -271,8 +270,7 @@ bool grout_bindings__have_results(const grout_bindings *bindings) {
     return false;
 }
 
-/* ---- against the kernels ----------------------------------------------------------------------
- */
+/* ---- against the kernels -------------------------------------------------------------------- */
 
 static bool takes_binding(grout_binding_kind kind, grout_direction direction) {
     if (kind == GROUT_BINDING_INPUT) {

@@ -87,8 +87,7 @@ void grout_help__print(grout_command command, grout_text *out) {
                    exit_codes);
 }
 
-/* ---- docs/cli.md --------------------------------------------------------------------------------
- */
+/* ---- docs/cli.md ---------------------------------------------------------------------------- */
 
 /* Text inside a table's cell: a bar would end it. */
 static void add_cell(grout_text *out, const char *text) {

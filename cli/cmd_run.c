@@ -42,8 +42,7 @@ static bool check_options(grout_session *session, bool is_gpu) {
     return is_good;
 }
 
-/* ---- the GPU ------------------------------------------------------------------------------------
- */
+/* ---- the GPU -------------------------------------------------------------------------------- */
 
 /* One launch on the GPU: what is run and what came of it. */
 typedef struct gpu_work {

@@ -42,8 +42,7 @@ static void add_identity(identity_list *list, uint64_t identity, bool *failed) {
     items[at] = identity;
 }
 
-/* ---- what was found -----------------------------------------------------------------------------
- */
+/* ---- what was found ------------------------------------------------------------------------- */
 
 static uint32_t get_line(const expect_run *run, grout_place place) {
     return place.file != NULL && strcmp(place.file, run->name) == 0 ? place.line : 0;
@@ -113,8 +112,7 @@ static bool add_outcome(expect_run *run, const grout_outcome *outcome, grout_exp
     return !failed;
 }
 
-/* ---- differences --------------------------------------------------------------------------------
- */
+/* ---- differences ---------------------------------------------------------------------------- */
 
 static void print_settings(const expect_run *run, const grout_launch_settings *settings,
                            grout_text *out) {
@@ -183,8 +181,7 @@ static void compare_identities(expect_run *run, const grout_launch_settings *set
     }
 }
 
-/* ---- one file -----------------------------------------------------------------------------------
- */
+/* ---- one file ------------------------------------------------------------------------------- */
 
 /* All kernels of the file under one schedule and timing. */
 static bool run_variant(expect_run *run, const grout_launch_settings *settings, bool is_loaded) {

@@ -17,8 +17,7 @@ const char *grout_expect_kind_get_text(grout_expect_kind kind) {
     return "";
 }
 
-/* ---- lists --------------------------------------------------------------------------------------
- */
+/* ---- lists ---------------------------------------------------------------------------------- */
 
 bool grout_expect_list__add(grout_expect_list *list, const grout_expect_item *item) {
     for (size_t i = 0; i < list->count; i++) {
@@ -64,8 +63,7 @@ void grout_expectations__deinit(grout_expectations *expectations) {
     *expectations = (grout_expectations){0};
 }
 
-/* ---- comments -----------------------------------------------------------------------------------
- */
+/* ---- comments ------------------------------------------------------------------------------- */
 
 typedef struct span {
     const char *data;
@@ -251,8 +249,7 @@ bool grout_expectations__read(const char *name, const char *text, size_t size,
     return !r.failed && !out->faults.failed;
 }
 
-/* ---- comparison ---------------------------------------------------------------------------------
- */
+/* ---- comparison ----------------------------------------------------------------------------- */
 
 static bool expects_notes_of(const grout_expectations *expectations, grout_diag_code code) {
     for (size_t i = 0; i < expectations->list.count; i++) {

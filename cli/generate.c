@@ -12,8 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- reading ----------------------------------------------------------------------------------
- */
+/* ---- reading -------------------------------------------------------------------------------- */
 
 typedef struct generator_name {
     const char *text;
@@ -117,8 +116,7 @@ bool grout_generator_fits(const grout_generator *generator, grout_dtype dtype) {
     return false;
 }
 
-/* ---- random numbers ---------------------------------------------------------------------------
- */
+/* ---- random numbers ------------------------------------------------------------------------- */
 
 void grout_philox(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4]) {
     uint32_t c[4] = {counter[0], counter[1], counter[2], counter[3]};
@@ -212,8 +210,7 @@ static uint64_t mix(uint64_t x) {
     return x ^ x >> 31;
 }
 
-/* ---- filling ----------------------------------------------------------------------------------
- */
+/* ---- filling -------------------------------------------------------------------------------- */
 
 static void put_integer(grout_dtype dtype, uint64_t value, uint8_t *out) {
     const grout_dtype_info *info = grout_dtype_get_info(dtype);

@@ -34,8 +34,7 @@ bool grout_generator_fits(const grout_generator *generator, grout_dtype dtype);
 void grout_generator_fill(const grout_generator *generator, grout_dtype dtype, void *out,
                           uint64_t count);
 
-/* ---- its parts, for tests ----------------------------------------------------------------------
- */
+/* ---- its parts, for tests ------------------------------------------------------------------- */
 
 /* Philox4x32-10 (Salmon et al., SC'11): four words for a counter and a key. */
 void grout_philox(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4]);

@@ -17,8 +17,7 @@
 /* The one thing that a signal handler may touch. */
 static volatile sig_atomic_t was_interrupted;
 
-/* ---- reading ----------------------------------------------------------------------------------
- */
+/* ---- reading -------------------------------------------------------------------------------- */
 
 static bool fail(grout_text *reason) {
     grout_text_add(reason, "%s", strerror(errno));
@@ -100,8 +99,7 @@ static bool read_file(void *payload, const char *path, uint64_t size_max, grout_
     return is_read;
 }
 
-/* ---- writing ----------------------------------------------------------------------------------
- */
+/* ---- writing -------------------------------------------------------------------------------- */
 
 static bool write_all(int file, const char *data, size_t size) {
     while (size > 0) {
@@ -279,8 +277,7 @@ static bool list_folder(void *payload, const char *folder,
     return true;
 }
 
-/* ---- the process ------------------------------------------------------------------------------
- */
+/* ---- the process ---------------------------------------------------------------------------- */
 
 static bool write_stream(void *payload, grout_stream stream, const char *data, size_t size) {
     (void)payload;

@@ -30,8 +30,7 @@ void grout_json__free(grout_json *json) {
     }
 }
 
-/* ---- values -------------------------------------------------------------------------------------
- */
+/* ---- values --------------------------------------------------------------------------------- */
 
 /* Length of the UTF-8 sequence at text, or 0 if it is none. */
 static size_t get_sequence(const unsigned char *text) {
@@ -129,8 +128,7 @@ static void set_identity(grout_json *json, json_t *object, uint64_t identity) {
     set_text(json, object, "identity", text);
 }
 
-/* ---- findings -----------------------------------------------------------------------------------
- */
+/* ---- findings ------------------------------------------------------------------------------- */
 
 static json_t *make_accesses(grout_json *json, const grout_finding *finding) {
     json_t *accesses = json_array();
@@ -227,8 +225,7 @@ void grout_json__add_diag(grout_json *json, const grout_diag *diag) {
     append(json, is_silenced ? json->silenced : json->findings, object);
 }
 
-/* ---- coverage -----------------------------------------------------------------------------------
- */
+/* ---- coverage ------------------------------------------------------------------------------- */
 
 static json_t *make_axes(grout_json *json, const grout_load *load, grout_kernel_id id,
                          grout_axis_kind kind) {

@@ -9,8 +9,7 @@ const char *grout_load__get_name(const char *path) {
     return strcmp(path, "-") == 0 ? "<stdin>" : path;
 }
 
-/* ---- kernels ----------------------------------------------------------------------------------
- */
+/* ---- kernels -------------------------------------------------------------------------------- */
 
 static const char *get_kernel_name(const grout_module *module, grout_kernel_id id) {
     return grout_module_get_string(module, grout_module_get_kernel(module, id)->name);
@@ -69,8 +68,7 @@ static bool select_kernels(grout_session *session, bool needs_one, grout_load *l
     return !needs_one || load->kernel_count == 1 || fail_several(session, load);
 }
 
-/* ---- defines ----------------------------------------------------------------------------------
- */
+/* ---- defines -------------------------------------------------------------------------------- */
 
 static grout_define *find_define(const grout_load *load, const char *name) {
     for (size_t i = 0; i < load->define_count; i++) {
@@ -206,8 +204,7 @@ void grout_load__describe_defines(const grout_load *load, grout_text *out) {
     }
 }
 
-/* ---- all of it --------------------------------------------------------------------------------
- */
+/* ---- all of it ------------------------------------------------------------------------------ */
 
 static grout_arch get_arch(const grout_session *session) {
     const char *name = grout_options__get(&session->options, GROUT_OPTION_ARCH);

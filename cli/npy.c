@@ -6,8 +6,7 @@
 
 static const grout_place nowhere = {0};
 
-/* ---- the header: a Python literal --------------------------------------------------------------
- */
+/* ---- the header: a Python literal ----------------------------------------------------------- */
 
 typedef struct reader {
     const char *at, *end;
@@ -250,23 +249,22 @@ bool grout_npy_parse(const void *bytes, size_t size, const char *name, grout_npy
     return true;
 }
 
-/* ---- elements ---------------------------------------------------------------------------------
- */
+/* ---- elements ------------------------------------------------------------------------------- */
 
-static char get_kind(grout_dtype dtype) {
+static const char *get_kind(grout_dtype dtype) {
     switch ((grout_dtype_class)grout_dtype_get_info(dtype)->class_) {
     case GROUT_CLASS_BOOL:
-        return 'b';
+        return "b";
     case GROUT_CLASS_SINT:
-        return 'i';
+        return "i";
     case GROUT_CLASS_UINT:
-        return 'u';
+        return "u";
     case GROUT_CLASS_FLOAT:
-        return 'f';
+        return "f";
     case GROUT_CLASS_NONE:
         break;
     }
-    return '?';
+    return "?";
 }
 
 /* bf16 and the 8-bit floats have no type in numpy: files hold their bits. */
@@ -279,7 +277,7 @@ static bool has_same_bits(const grout_npy *npy, grout_dtype dtype) {
     if (npy->bytes != grout_dtype_get_info(dtype)->bytes) {
         return false;
     }
-    return is_raw(dtype) ? npy->kind == 'V' || npy->kind == 'u' : npy->kind == get_kind(dtype);
+    return is_raw(dtype) ? npy->kind == 'V' || npy->kind == 'u' : npy->kind == get_kind(dtype)[0];
 }
 
 bool grout_npy_can_convert(const grout_npy *npy, grout_dtype dtype) {
@@ -370,19 +368,18 @@ void grout_npy_convert(const grout_npy *npy, grout_dtype dtype, void *out) {
     }
 }
 
-/* ---- writing ----------------------------------------------------------------------------------
- */
+/* ---- writing -------------------------------------------------------------------------------- */
 
 void grout_npy_print_header(grout_dtype dtype, uint8_t rank, const int64_t *dims, grout_text *out) {
     uint32_t bytes = grout_dtype_get_info(dtype)->bytes;
-    char kind = is_raw(dtype) ? 'V' : get_kind(dtype);
-    char order = bytes == 1 ? '|' : '<';
+    const char *kind = is_raw(dtype) ? "V" : get_kind(dtype);
+    const char *order = bytes == 1 ? "|" : "<";
     grout_text shape = {0};
     for (uint32_t d = 0; d < rank; d++) {
         grout_text_add(&shape, "%s%lld", d > 0 ? ", " : "", (long long)dims[d]);
     }
     grout_text header = {0};
-    grout_text_add(&header, "{'descr': '%c%c%u', 'fortran_order': False, 'shape': (%s%s), }", order,
+    grout_text_add(&header, "{'descr': '%s%s%u', 'fortran_order': False, 'shape': (%s%s), }", order,
                    kind, bytes, shape.data == NULL ? "" : shape.data, rank == 1 ? "," : "");
     grout_text_free(&shape);
     /* The data are to start at a multiple of 64 bytes: blanks, then a newline. */

@@ -68,8 +68,7 @@ void grout_option__print_name(grout_option_id id, grout_text *out) {
     }
 }
 
-/* ---- values -----------------------------------------------------------------------------------
- */
+/* ---- values --------------------------------------------------------------------------------- */
 
 bool grout_read_u64(const char *text, uint64_t *out) {
     bool is_hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
@@ -177,8 +176,7 @@ static const char *get_wanted(const grout_option_info *info) {
     return info->argument;
 }
 
-/* ---- parsing ----------------------------------------------------------------------------------
- */
+/* ---- parsing -------------------------------------------------------------------------------- */
 
 typedef struct parser {
     grout_options *options;
@@ -398,8 +396,7 @@ void grout_options__deinit(grout_options *options) {
     *options = (grout_options){0};
 }
 
-/* ---- questions --------------------------------------------------------------------------------
- */
+/* ---- questions ------------------------------------------------------------------------------ */
 
 const char *grout_options__get(const grout_options *options, grout_option_id id) {
     for (size_t i = options->use_count; i > 0; i--) {

@@ -67,8 +67,7 @@ const char *grout_report__get_verdict(const grout_report *report) {
                                      : "clean";
 }
 
-/* ---- the command that shows it again ------------------------------------------------------------
- */
+/* ---- the command that shows it again -------------------------------------------------------- */
 
 /* A word as a shell takes it. */
 static void add_word(grout_text *out, const char *word) {
@@ -119,8 +118,7 @@ void grout_report__print_command(const grout_report *report, grout_kernel_id ker
     }
 }
 
-/* ---- findings -----------------------------------------------------------------------------------
- */
+/* ---- findings ------------------------------------------------------------------------------- */
 
 static void add_finding(grout_report *report, grout_kernel_id kernel, const grout_finding *finding,
                         grout_text *out) {
@@ -158,8 +156,7 @@ static bool add_findings(grout_report *report, grout_kernel_id kernel, const gro
     return out->size > before;
 }
 
-/* ---- the summary --------------------------------------------------------------------------------
- */
+/* ---- the summary ---------------------------------------------------------------------------- */
 
 static void add_count(grout_text *out, uint64_t count, const char *noun) {
     grout_text_add(out, ", %llu %s%s", (unsigned long long)count, noun, count == 1 ? "" : "s");
@@ -295,8 +292,7 @@ void grout_report__add_outcome(grout_report *report, grout_kernel_id kernel,
     grout_session__flush(session, GROUT_STREAM_OUT, &text);
 }
 
-/* ---- diagnostics --------------------------------------------------------------------------------
- */
+/* ---- diagnostics ---------------------------------------------------------------------------- */
 
 static void add_diag(grout_report *report, const grout_diag *diag) {
     grout_session *session = report->session;

@@ -39,8 +39,7 @@ const char *grout_severity_get_text(grout_severity severity);
 void grout_report__print_command(const grout_report *report, grout_kernel_id kernel,
                                  const grout_outcome *outcome, grout_text *out);
 
-/* ---- json.c ------------------------------------------------------------------------------------
- */
+/* ---- json.c --------------------------------------------------------------------------------- */
 
 grout_json *grout_json__new(void);
 void grout_json__free(grout_json *json);

@@ -118,8 +118,7 @@ int grout_session__get_exit_code(const grout_session *session) {
     return worst;
 }
 
-/* ---- severities -------------------------------------------------------------------------------
- */
+/* ---- severities ----------------------------------------------------------------------------- */
 
 /* Splits 'CODE=LEVEL'. */
 static bool read_severity(const char *value, grout_diag_code *code_out, grout_severity *level_out) {
@@ -225,8 +224,7 @@ void grout_session__apply_severities(grout_session *session) {
     }
 }
 
-/* ---- files ------------------------------------------------------------------------------------
- */
+/* ---- files ---------------------------------------------------------------------------------- */
 
 bool grout_session__read_file(grout_session *session, const char *path, uint64_t size_max,
                               grout_bytes *out) {

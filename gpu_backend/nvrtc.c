@@ -227,8 +227,8 @@ static bool compile(const grout_gpu_nvrtc *nvrtc, grout_nvrtc_program program,
     return get_image(nvrtc, program, source->output, out, error);
 }
 
-bool grout_gpu__nvrtc_compile(const grout_gpu_nvrtc *nvrtc, const grout_gpu_source *source,
-                              grout_gpu_compiled *out, grout_gpu_error *error) {
+bool grout_gpu__nvrtc_compile_here(const grout_gpu_nvrtc *nvrtc, const grout_gpu_source *source,
+                                   grout_gpu_compiled *out, grout_gpu_error *error) {
     grout_nvrtc_program program = NULL;
     *out = (grout_gpu_compiled){0};
     const char **texts = calloc(2 * (size_t)source->header_count + 1, sizeof *texts);

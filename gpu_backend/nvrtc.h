@@ -75,6 +75,11 @@ typedef struct grout_gpu_compiled {
  */
 bool grout_gpu__nvrtc_compile(const grout_gpu_nvrtc *nvrtc, const grout_gpu_source *source,
                               grout_gpu_compiled *out, grout_gpu_error *error);
+/* The same in this process. NVRTC initialises the CUDA driver where there is one, and a process
+ * that has done so cannot start launches, which run in children: nvrtc_child.c keeps it out of
+ * ours. */
+bool grout_gpu__nvrtc_compile_here(const grout_gpu_nvrtc *nvrtc, const grout_gpu_source *source,
+                                   grout_gpu_compiled *out, grout_gpu_error *error);
 void grout_gpu__compiled_deinit(grout_gpu_compiled *compiled);
 
 #endif

@@ -2,10 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "run.h"
 
-/* Until the lower half's own grout_gpu_launch is called what it is here. */
-#define grout_gpu_launch grout_gpu_job
 #include "launch.h"
-#undef grout_gpu_launch
 #include "plan.h"
 
 #include <inttypes.h>

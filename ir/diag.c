@@ -10,7 +10,7 @@
 
 static const grout_diag_info diag_infos[GROUT_DIAG_COUNT] = {
     [GROUT_DIAG_NONE] = {"", "", GROUT_SEVERITY_OFF, GROUT_STAGE_USE},
-#define GROUT_DIAG(NAME, TEXT, SEVERITY, STAGE, DOC)                                               \
+#define GROUT_DIAG(NAME, TEXT, SEVERITY, STAGE, DOC) \
     [GROUT_DIAG_##NAME] = {TEXT, DOC, GROUT_SEVERITY_##SEVERITY, GROUT_STAGE_##STAGE},
 #include "grout/diag.def"
 };
@@ -213,8 +213,8 @@ bool grout_diags_add_oom(grout_diags *diags) {
     return false;
 }
 
-static void GROUT_PRINTF(3, 0)
-    add_note(grout_diags *diags, grout_note note, const char *format, va_list arguments) {
+void grout_diags__add_note(grout_diags *diags, grout_note note, const char *format,
+                           va_list arguments) {
     if (diags == NULL || !diags->is_newest_kept || diags->count == 0) {
         return;
     }
@@ -236,15 +236,16 @@ static void GROUT_PRINTF(3, 0)
 void grout_diags_note(grout_diags *diags, grout_place place, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    add_note(diags, (grout_note){.severity = GROUT_SEVERITY_NOTE, .place = place}, format,
-             arguments);
+    grout_diags__add_note(diags, (grout_note){.severity = GROUT_SEVERITY_NOTE, .place = place},
+                          format, arguments);
     va_end(arguments);
 }
 
 void grout_diags_help(grout_diags *diags, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    add_note(diags, (grout_note){.severity = GROUT_SEVERITY_ADVICE}, format, arguments);
+    grout_diags__add_note(diags, (grout_note){.severity = GROUT_SEVERITY_ADVICE}, format,
+                          arguments);
     va_end(arguments);
 }
 

@@ -23,7 +23,7 @@ struct grout_diags {
     bool has_dropped_error;
     bool has_oom;
     char oom_message[16]; /* the message of the one diagnostic that must not need memory */
-    char **files; /* names that places point to */
+    char **files;         /* names that places point to */
     uint32_t file_count;
     grout_diag_source *sources;
     uint32_t source_count;
@@ -31,6 +31,9 @@ struct grout_diags {
 
 /* The text of a file, or NULL. */
 const grout_diag_source *grout_diags__find_source(const grout_diags *diags, const char *file);
+/* Adds a note, whose message is not set, to the newest diagnostic. */
+void grout_diags__add_note(grout_diags *diags, grout_note note, const char *format,
+                           va_list arguments) GROUT_PRINTF(3, 0);
 /* Brings the kept diagnostics from the first-th on into the order of their places, stably. */
 void grout_diags__sort(grout_diags *diags, uint32_t first);
 

@@ -1,7 +1,8 @@
 /* parse_expr.c - expressions: constants, and infix arithmetic on run-time scalars.
  *
  * An expression whose parts are all constant becomes one grout_expr. As soon as a run-time value
- * takes part, an operator becomes an operation of the block, in front of the operation that uses it.
+ * takes part, an operator becomes an operation of the block, in front of the operation that uses
+ * it.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "parser.h"
@@ -45,8 +46,8 @@ static infix_operator get_infix(uint8_t token_kind) {
 /* ---- making expressions and operations ------------------------------------------------------- */
 
 static void set_expr(grout_parser *p, const grout_expr *expr, grout_parsed_operand *out) {
-    out->operand = (grout_operand){GROUT_OPERAND_EXPR, grout_module__add_expr(p->module, expr),
-                                   expr->loc};
+    out->operand =
+        (grout_operand){GROUT_OPERAND_EXPR, grout_module__add_expr(p->module, expr), expr->loc};
 }
 
 static uint32_t max_depth(uint32_t a, uint32_t b) {
@@ -68,17 +69,15 @@ static bool check_scalar(grout_parser *p, const grout_token *token,
     }
     (void)grout_parser__error(p, token, GROUT_DIAG_OPERAND_KIND,
                               "a reference stands where a scalar is needed");
-    if (!p->is_stopped) {
-        grout_diags_help(p->diags, "read the element: '(load ...)'");
-    }
+    grout_parser__help(p, "read the element: '(load ...)'");
     return false;
 }
 
 /* Emits an operation written infix; its operands are in order. */
 static void emit_infix(grout_parser *p, grout_opcode opcode, grout_loc_id loc,
                        const grout_parsed_operand *operands, uint32_t count) {
-    grout_operand plain[2] = {operands[0].operand, count > 1 ? operands[1].operand
-                                                             : (grout_operand){0}};
+    grout_operand plain[2] = {operands[0].operand,
+                              count > 1 ? operands[1].operand : (grout_operand){0}};
     grout_new_op new_op = {.opcode = opcode,
                            .flags = GROUT_OP_FLAG_INFIX,
                            .loc = loc,
@@ -112,9 +111,8 @@ static bool combine(grout_parser *p, const grout_token *token, infix_operator in
         (void)grout_parser__error(p, token, GROUT_DIAG_SYNTAX,
                                   "'%.*s' takes constants, and one side is a run-time value",
                                   (int)token->size, p->lexer.text + token->offset);
-        if (infix.level == LEVEL_COMPARE && !p->is_stopped) {
-            grout_diags_help(p->diags,
-                             "compare values with an operation: eq, ne, lt, le, gt or ge");
+        if (infix.level == LEVEL_COMPARE) {
+            grout_parser__help(p, "compare values with an operation: eq, ne, lt, le, gt or ge");
         }
         return false;
     } else {
@@ -212,8 +210,8 @@ static bool parse_bit_pattern(grout_parser *p, grout_dtype dtype, grout_parsed_o
     if (!grout_lexer__get_integer(&p->lexer, &p->token, &expr.u.bits) ||
         (info->bytes < 8 && expr.u.bits >> (8 * info->bytes) != 0)) {
         return grout_parser__error(p, &p->token, GROUT_DIAG_BAD_NUMBER,
-                                   "the pattern has more than the %d bits of '%s'",
-                                   8 * info->bytes, info->text);
+                                   "the pattern has more than the %d bits of '%s'", 8 * info->bytes,
+                                   info->text);
     }
     start.size = p->token.offset + p->token.size - start.offset;
     expr.loc = grout_parser__add_loc(p, &start);
@@ -294,8 +292,7 @@ static bool parse_unary_call(grout_parser *p, const grout_token *name, grout_par
 }
 
 /* name(a) or name(a, b), the name being the next token. */
-static bool parse_call(grout_parser *p, const infix_function *function,
-                       grout_parsed_operand *out) {
+static bool parse_call(grout_parser *p, const infix_function *function, grout_parsed_operand *out) {
     grout_token name = p->token;
     grout_parsed_operand second = {0};
     if (!grout_parser__nest(p)) {
@@ -323,8 +320,8 @@ static bool report_unknown_function(grout_parser *p) {
     for (int i = 0; i < FUNCTION_COUNT; i++) {
         grout_suggest__offer(&suggestion, functions[i].name);
     }
-    (void)grout_parser__error(p, &p->token, GROUT_DIAG_UNKNOWN_NAME,
-                              "there is no function '%.*s'", (int)p->token.size, name);
+    (void)grout_parser__error(p, &p->token, GROUT_DIAG_UNKNOWN_NAME, "there is no function '%.*s'",
+                              (int)p->token.size, name);
     grout_parser__suggest(p, "", suggestion.best);
     return false;
 }
@@ -336,9 +333,9 @@ static bool report_word(grout_parser *p, grout_word_kind kind) {
     }
     (void)grout_parser__expected(p, p->constants_only ? "a constant" : "an operand");
     grout_opcode opcode = grout_parser__find_op(p, &p->token);
-    if (opcode != GROUT_OP_NONE && !p->constants_only && !p->is_stopped) {
-        grout_diags_help(p->diags, "an operation inside an operand stands in parentheses: '(%s ...)'",
-                         grout_op_get_info(opcode)->text);
+    if (opcode != GROUT_OP_NONE && !p->constants_only) {
+        grout_parser__help(p, "an operation inside an operand stands in parentheses: '(%s ...)'",
+                           grout_op_get_info(opcode)->text);
     }
     return false;
 }

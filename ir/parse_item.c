@@ -24,7 +24,7 @@ static bool check_free(grout_parser *p, const grout_token *token, const char *wh
 static void report_duplicate(grout_parser *p, const grout_token *token, grout_loc_id first) {
     (void)grout_parser__error(p, token, GROUT_DIAG_DUPLICATE_NAME, "'%.*s' is defined twice",
                               (int)token->size, p->lexer.text + token->offset);
-    grout_diags_note(p->diags, grout_module_get_place(p->module, first), "first defined here");
+    grout_parser__note(p, first, "first defined here");
 }
 
 /* ---- consts and requires --------------------------------------------------------------------- */
@@ -107,9 +107,8 @@ static bool parse_direction(grout_parser *p, grout_param *param) {
     static const struct {
         const char *word;
         grout_direction direction;
-    } words[] = {{"in", GROUT_DIRECTION_IN},
-                 {"out", GROUT_DIRECTION_OUT},
-                 {"inout", GROUT_DIRECTION_INOUT}};
+    } words[] = {
+        {"in", GROUT_DIRECTION_IN}, {"out", GROUT_DIRECTION_OUT}, {"inout", GROUT_DIRECTION_INOUT}};
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
         if (grout_parser__is_word(p, &p->token, words[i].word)) {
             param->direction = (uint8_t)words[i].direction;
@@ -121,10 +120,8 @@ static bool parse_direction(grout_parser *p, grout_param *param) {
 }
 
 static bool parse_array_param(grout_parser *p, grout_param *param, grout_loc_id loc) {
-    grout_object object = {.kind = GROUT_OBJECT_ARRAY,
-                           .space = GROUT_SPACE_GMEM,
-                           .value = param->value,
-                           .loc = loc};
+    grout_object object = {
+        .kind = GROUT_OBJECT_ARRAY, .space = GROUT_SPACE_GMEM, .value = param->value, .loc = loc};
     if (!grout_parser__expect_word(p, "gmem") || !grout_parser__type(p, &object.type)) {
         return false;
     }
@@ -140,9 +137,7 @@ static bool parse_scalar_param(grout_parser *p, grout_param *param) {
     param->direction = GROUT_DIRECTION_SCALAR;
     if (grout_parser__is_word(p, &p->token, "gmem")) {
         (void)grout_parser__expected(p, "'in', 'out' or 'inout'");
-        if (!p->is_stopped) {
-            grout_diags_help(p->diags, "an array says what the kernel does to it: 'in gmem f32[...]'");
-        }
+        grout_parser__help(p, "an array says what the kernel does to it: 'in gmem f32[...]'");
         return false;
     }
     if (!grout_parser__dtype(p, &dtype)) {
@@ -187,8 +182,8 @@ static void skip_part(grout_parser *p) {
             p->token.kind == GROUT_TOKEN_LEFT_PAREN || p->token.kind == GROUT_TOKEN_LEFT_BRACKET;
         bool is_close =
             p->token.kind == GROUT_TOKEN_RIGHT_PAREN || p->token.kind == GROUT_TOKEN_RIGHT_BRACKET;
-        if (open == 0 && (p->token.kind == GROUT_TOKEN_COMMA ||
-                          p->token.kind == GROUT_TOKEN_RIGHT_PAREN)) {
+        if (open == 0 &&
+            (p->token.kind == GROUT_TOKEN_COMMA || p->token.kind == GROUT_TOKEN_RIGHT_PAREN)) {
             return;
         }
         open += is_open;
@@ -216,8 +211,7 @@ static bool parse_params(grout_parser *p) {
 static bool add_axis(grout_parser *p, const grout_token *token, const grout_axis *axis) {
     grout_kernel *kernel = get_kernel(p);
     if (kernel->axis_count == GROUT_AXES_MAX) {
-        return grout_parser__error(p, token, GROUT_DIAG_LIMIT, "more than %d axes",
-                                   GROUT_AXES_MAX);
+        return grout_parser__error(p, token, GROUT_DIAG_LIMIT, "more than %d axes", GROUT_AXES_MAX);
     }
     uint32_t at = kernel->axis_count;
     for (uint32_t i = 0; i < kernel->axis_count; i++) {

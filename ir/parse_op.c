@@ -67,14 +67,10 @@ void grout_parser__bind_names(grout_parser *p, uint32_t first_name, grout_value_
         if (grout_scope__is_in_block(&p->values, name->name)) {
             const char *text = grout_module_get_string(p->module, name->name);
             grout_value_id other = grout_scope__find(&p->values, name->name);
-            p->has_error = true;
-            (void)grout_diags_add(p->diags, GROUT_DIAG_DUPLICATE_NAME,
-                                  grout_module_get_place(p->module, name->loc),
-                                  "'%%%s' is defined a second time in its block", text);
-            grout_diags_note(p->diags,
-                             grout_module_get_place(
-                                 p->module, grout_module_get_value(p->module, other)->loc),
-                             "first defined here");
+            (void)grout_parser__error_at(p, name->loc, GROUT_DIAG_DUPLICATE_NAME,
+                                         "'%%%s' is defined a second time in its block", text);
+            grout_parser__note(p, grout_module_get_value(p->module, other)->loc,
+                               "first defined here");
         }
         grout_scope__bind(&p->values, name->name, id);
     }
@@ -93,8 +89,8 @@ static bool report_unknown_op(grout_parser *p) {
                               (int)p->token.size, text);
     if (suggestion.best != NULL) {
         grout_parser__suggest(p, "", suggestion.best);
-    } else if (!p->is_stopped) {
-        grout_diags_help(p->diags, "'grout ops' lists the operations");
+    } else {
+        grout_parser__help(p, "'grout ops' lists the operations");
     }
     return false;
 }
@@ -235,8 +231,8 @@ static bool check_result_count(grout_parser *p, const grout_parsed_op *op) {
     } else {
         (void)grout_parser__error(p, &op->token, GROUT_DIAG_RESULT_COUNT,
                                   "'%s' has %u result%s, and %u names stand before it",
-                                  op->info->text, (unsigned)results, grout_parser__get_plural(results),
-                                  (unsigned)names);
+                                  op->info->text, (unsigned)results,
+                                  grout_parser__get_plural(results), (unsigned)names);
     }
     grout_parser__help_form(p, op->info);
     return false;

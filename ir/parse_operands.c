@@ -13,19 +13,16 @@ const char *grout_parser__get_plural(uint32_t count) {
 }
 
 void grout_parser__help_form(grout_parser *p, const grout_op_info *info) {
-    if (p->is_stopped) {
-        return;
-    }
     const char *op = info->syntax;
     while (op != NULL && !(strncmp(op, "op", 2) == 0 && (op[2] == ' ' || op[2] == '\0'))) {
         op = strchr(op, ' ');
         op = op != NULL ? op + 1 : NULL;
     }
     if (op == NULL) {
-        grout_diags_help(p->diags, "it is written: %s", info->syntax);
+        grout_parser__help(p, "it is written: %s", info->syntax);
     } else {
-        grout_diags_help(p->diags, "it is written: %.*s%s%s", (int)(op - info->syntax),
-                         info->syntax, info->text, op + 2);
+        grout_parser__help(p, "it is written: %.*s%s%s", (int)(op - info->syntax), info->syntax,
+                           info->text, op + 2);
     }
 }
 
@@ -57,13 +54,11 @@ bool grout_parser__report_count(grout_parser *p, const grout_parsed_op *op,
                                   op->info->text);
         return false;
     }
-    (void)grout_parser__error(p, token, GROUT_DIAG_OPERAND_COUNT,
-                              "'%s' takes %s%u operand%s, found %s%u", op->info->text,
-                              at_least ? "at least " : "", (unsigned)wanted, grout_parser__get_plural(wanted),
-                              found > wanted ? "at least " : "", (unsigned)found);
-    if (token->kind != GROUT_TOKEN_BAD) {
-        grout_parser__help_form(p, op->info);
-    }
+    (void)grout_parser__error(
+        p, token, GROUT_DIAG_OPERAND_COUNT, "'%s' takes %s%u operand%s, found %s%u", op->info->text,
+        at_least ? "at least " : "", (unsigned)wanted, grout_parser__get_plural(wanted),
+        found > wanted ? "at least " : "", (unsigned)found);
+    grout_parser__help_form(p, op->info);
     return false;
 }
 
@@ -77,8 +72,8 @@ static bool parse_axis(grout_parser *p, grout_operand *operand) {
     grout_suggestion suggestion = grout_suggest__begin(text, p->token.size);
     for (uint32_t i = 0; i < kernel->axis_count; i++) {
         if (kernel->axes[i].name == name) {
-            *operand = (grout_operand){GROUT_OPERAND_AXIS, i + 1,
-                                       grout_parser__add_loc(p, &p->token)};
+            *operand =
+                (grout_operand){GROUT_OPERAND_AXIS, i + 1, grout_parser__add_loc(p, &p->token)};
             grout_parser__advance(p);
             return true;
         }
@@ -88,9 +83,9 @@ static bool parse_axis(grout_parser *p, grout_operand *operand) {
                               "the kernel has no axis '%.*s'", (int)p->token.size, text);
     if (suggestion.best != NULL) {
         grout_parser__suggest(p, "", suggestion.best);
-    } else if (!p->is_stopped) {
-        grout_diags_help(p->diags, "axes are named in the kernel's header: 'grid(%.*s = ...)'",
-                         (int)p->token.size, text);
+    } else {
+        grout_parser__help(p, "axes are named in the kernel's header: 'grid(%.*s = ...)'",
+                           (int)p->token.size, text);
     }
     return false;
 }
@@ -165,10 +160,12 @@ static bool parse_operands(grout_parser *p, grout_parsed_op *op) {
         return grout_parser__report_count(p, op, &p->ahead, i + 1);
     }
     bool is_operand = p->token.kind == GROUT_TOKEN_VALUE || p->token.kind == GROUT_TOKEN_INT ||
-                      p->token.kind == GROUT_TOKEN_FLOAT || p->token.kind == GROUT_TOKEN_LEFT_PAREN ||
+                      p->token.kind == GROUT_TOKEN_FLOAT ||
+                      p->token.kind == GROUT_TOKEN_LEFT_PAREN ||
                       p->token.kind == GROUT_TOKEN_STRING;
     if (is_operand && !p->token.has_newline) {
-        return i == 0 ? grout_parser__report_count(p, op, &p->token, 1) : grout_parser__expected(p, "a new line");
+        return i == 0 ? grout_parser__report_count(p, op, &p->token, 1)
+                      : grout_parser__expected(p, "a new line");
     }
     return true;
 }
@@ -195,8 +192,8 @@ static bool report_attr(grout_parser *p, const grout_parsed_op *op) {
                               text);
     if (suggestion.best != NULL) {
         grout_parser__suggest(p, "", suggestion.best);
-    } else if (!p->is_stopped && op->info->attrs == 0) {
-        grout_diags_help(p->diags, "'%s' takes no attributes", op->info->text);
+    } else if (op->info->attrs == 0) {
+        grout_parser__help(p, "'%s' takes no attributes", op->info->text);
     } else {
         grout_parser__help_form(p, op->info);
     }
@@ -230,8 +227,8 @@ static bool parse_attr(grout_parser *p, const grout_parsed_op *op, grout_attr at
             return false;
         }
     } else if (p->token.kind == GROUT_TOKEN_LEFT_PAREN) {
-        return grout_parser__error(p, &p->token, GROUT_DIAG_SYNTAX,
-                                   "attribute '%s' takes no value", info->text);
+        return grout_parser__error(p, &p->token, GROUT_DIAG_SYNTAX, "attribute '%s' takes no value",
+                                   info->text);
     }
     grout_parser__push(p, &p->attrs, &value);
     return true;
@@ -257,15 +254,13 @@ bool grout_parser__attrs(grout_parser *p, const grout_parsed_op *op) {
 static bool parse_type_of_op(grout_parser *p, grout_parsed_op *op) {
     if (!op->info->typed) {
         return p->token.kind != GROUT_TOKEN_COLON ||
-               grout_parser__error(p, &p->token, GROUT_DIAG_SYNTAX, "'%s' is written without a type",
-                                   op->info->text);
+               grout_parser__error(p, &p->token, GROUT_DIAG_SYNTAX,
+                                   "'%s' is written without a type", op->info->text);
     }
     grout_written_type type;
     if (p->token.kind != GROUT_TOKEN_COLON) {
         (void)grout_parser__expected(p, "':' and a type");
-        if (p->token.kind != GROUT_TOKEN_BAD) {
-            grout_parser__help_form(p, op->info);
-        }
+        grout_parser__help_form(p, op->info);
         return false;
     }
     grout_parser__advance(p);

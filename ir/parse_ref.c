@@ -68,21 +68,19 @@ void grout_parser__report_unknown_values(grout_parser *p) {
                                   "no value '%%%s' is visible here", name);
         grout_value_id other = find_in_kernel(p, unknown.name);
         if (other != 0) {
-            const grout_loc *loc = grout_module_get_loc(
-                p->module, grout_module_get_value(p->module, other)->loc);
+            const grout_loc *loc =
+                grout_module_get_loc(p->module, grout_module_get_value(p->module, other)->loc);
             bool is_later = loc->line > unknown.token.line ||
                             (loc->line == unknown.token.line && loc->column > unknown.token.column);
-            grout_diags_note(p->diags,
-                             grout_module_get_place(
-                                 p->module, grout_module_get_value(p->module, other)->loc),
-                             is_later ? "'%%%s' is defined here, after its use"
-                                      : "'%%%s' is defined here, in a block that has ended",
-                             name);
+            grout_parser__note(p, grout_module_get_value(p->module, other)->loc,
+                               is_later ? "'%%%s' is defined here, after its use"
+                                        : "'%%%s' is defined here, in a block that has ended",
+                               name);
         } else if (unknown.suggestion != 0) {
             grout_parser__suggest(p, "%", grout_module_get_string(p->module, unknown.suggestion));
         } else {
-            grout_diags_help(p->diags, "define it first, by '%%%s = ...' in this block or one around",
-                             name);
+            grout_parser__help(p, "define it first, by '%%%s = ...' in this block or one around",
+                               name);
         }
     }
     p->unknown_values.count = 1;
@@ -157,8 +155,7 @@ static bool parse_view(grout_parser *p) {
         return false;
     }
     grout_expr_id order[GROUT_RANK_MAX];
-    uint32_t count =
-        grout_parser__constants(p, order, GROUT_RANK_MAX, GROUT_TOKEN_RIGHT_PAREN);
+    uint32_t count = grout_parser__constants(p, order, GROUT_RANK_MAX, GROUT_TOKEN_RIGHT_PAREN);
     for (uint32_t i = 0; i < count; i++) {
         grout_index index = {.kind = GROUT_INDEX_ALL, .size = order[i]};
         grout_parser__push(p, &p->indices, &index);
@@ -228,8 +225,7 @@ bool grout_parser__reference(grout_parser *p, grout_parsed_operand *out) {
     grout_parser__advance(p);
     out->depth = 1;
     if (p->token.kind != GROUT_TOKEN_LEFT_BRACKET && p->token.kind != GROUT_TOKEN_DOT) {
-        out->operand =
-            (grout_operand){GROUT_OPERAND_VALUE, value, grout_parser__add_loc(p, &name)};
+        out->operand = (grout_operand){GROUT_OPERAND_VALUE, value, grout_parser__add_loc(p, &name)};
         return true;
     }
     grout_ref ref = {.base = value};

@@ -42,11 +42,7 @@ static void close_block(grout_parser *p, grout_block_id block) {
     if (!p->is_unwinding) {
         p->is_unwinding = true;
         (void)grout_parser__unexpected(p, "an operation or '}'");
-        if (!p->is_stopped && p->token.kind != GROUT_TOKEN_BAD) {
-            grout_diags_note(p->diags,
-                             grout_module_get_place(p->module, get_block(p, block)->loc),
-                             "the block starts here");
-        }
+        grout_parser__note(p, get_block(p, block)->loc, "the block starts here");
     }
 }
 
@@ -105,19 +101,17 @@ static void check_yield(grout_parser *p, const grout_parsed_op *op, grout_block_
         return;
     }
     const grout_block *body = get_block(p, block);
-    p->has_error = true;
     if (has_results) {
-        (void)grout_diags_add(p->diags, GROUT_DIAG_BAD_REGION,
-                              grout_module_get_place(p->module, body->end_loc),
-                              "this body of '%s' ends without 'yield', and the operation has results",
-                              op->info->text);
-        grout_diags_note(p->diags, grout_module_get_place(p->module, op->loc),
-                         "the operation is here");
-        grout_diags_help(p->diags, "end the body with 'yield' and a value for each result");
+        (void)grout_parser__error_at(
+            p, body->end_loc, GROUT_DIAG_BAD_REGION,
+            "this body of '%s' ends without 'yield', and the operation has results",
+            op->info->text);
+        grout_parser__note(p, op->loc, "the operation is here");
+        grout_parser__help(p, "end the body with 'yield' and a value for each result");
     } else {
-        (void)grout_diags_add(p->diags, GROUT_DIAG_BAD_REGION,
-                              grout_module_get_place(p->module, get_op(p, body->last)->loc),
-                              "'yield' in a body of '%s', which has no results", op->info->text);
+        (void)grout_parser__error_at(p, get_op(p, body->last)->loc, GROUT_DIAG_BAD_REGION,
+                                     "'yield' in a body of '%s', which has no results",
+                                     op->info->text);
     }
 }
 
@@ -240,7 +234,8 @@ bool grout_parser__for(grout_parser *p, grout_parsed_op *op) {
 
 /* ---- if -------------------------------------------------------------------------------------- */
 
-/* The comment behind the '{' of an else goes to the end of the first block, which is on its line. */
+/* The comment behind the '{' of an else goes to the end of the first block, which is on its line.
+ */
 static void take_else_comment(grout_parser *p, grout_block_id first_block) {
     grout_trivia_id id = get_block(p, first_block)->end_trivia;
     if (id != 0 && grout_module_get_trivia(p->module, id)->tail != 0) {
@@ -269,9 +264,7 @@ static void parse_else(grout_parser *p, grout_op_id id) {
     grout_parser__advance(p);
     if (grout_parser__is_word(p, &p->token, "if")) {
         (void)grout_parser__expected(p, "'{'");
-        if (!p->is_stopped) {
-            grout_diags_help(p->diags, "write 'else { if ... }'");
-        }
+        grout_parser__help(p, "write 'else { if ... }'");
         return;
     }
     if (p->token.kind != GROUT_TOKEN_LEFT_BRACE) {
@@ -338,15 +331,15 @@ static bool parse_scoped_header(grout_parser *p, const grout_parsed_op *op) {
            grout_parser__attrs(p, op);
 }
 
-/* Objects and values of a scope come in the same order; after a fault some objects may be missing. */
+/* Objects and values of a scope come in the same order; after a fault some objects may be missing.
+ */
 static void bind_objects(grout_parser *p, grout_block_id body, uint32_t first_object,
                          uint32_t first_own_name) {
     uint32_t count = p->names.count - first_own_name;
     if (count == 0) {
         return;
     }
-    grout_value_id first =
-        grout_module__add_block_args(p->module, body, GROUT_VALUE_OBJECT, count);
+    grout_value_id first = grout_module__add_block_args(p->module, body, GROUT_VALUE_OBJECT, count);
     for (uint32_t i = 0; i < count && first_object + i < p->module->objects.count; i++) {
         GROUT_TABLE_AT(p->module->objects, grout_object, first_object + i)->value = first + i;
         GROUT_TABLE_AT(p->module->values, grout_value, first + i)->object = first_object + i;

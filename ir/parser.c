@@ -32,7 +32,7 @@ void grout_parser__stop(grout_parser *p) {
 bool grout_parser__is_out_of_memory(grout_parser *p) {
     bool failed = p->module->failed || p->lexer.has_failed || p->values.failed ||
                   p->consts.failed || p->globals.failed;
-    if (failed && !p->is_stopped) {
+    if (failed) {
         grout_parser__stop(p);
     }
     return failed;
@@ -89,18 +89,64 @@ grout_place grout_parser__get_place(const grout_parser *p, const grout_token *to
     return (grout_place){p->file, token->line, token->column, token->size};
 }
 
-bool grout_parser__error(grout_parser *p, const grout_token *token, grout_diag_code code,
-                         const char *format, ...) {
-    bool is_known = p->is_stopped || token->kind == GROUT_TOKEN_BAD;
+/* Whether reports would only be about what did not fit into memory, or was not read any more. */
+static bool is_quiet(const grout_parser *p) {
+    return p->is_stopped || p->module->failed || p->lexer.has_failed || p->values.failed ||
+           p->consts.failed || p->globals.failed;
+}
+
+static bool GROUT_PRINTF(4, 0) add_error(grout_parser *p, grout_place place, grout_diag_code code,
+                                         const char *format, va_list arguments) {
     p->has_error = true;
-    if (!is_known) {
-        va_list arguments;
-        va_start(arguments, format);
-        (void)grout_diags_add_list(p->diags, code, grout_parser__get_place(p, token), format,
-                                   arguments);
-        va_end(arguments);
+    p->takes_notes = !is_quiet(p);
+    if (p->takes_notes) {
+        (void)grout_diags_add_list(p->diags, code, place, format, arguments);
     }
     return false;
+}
+
+bool grout_parser__error_at(grout_parser *p, grout_loc_id loc, grout_diag_code code,
+                            const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    (void)add_error(p, grout_module_get_place(p->module, loc), code, format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+bool grout_parser__error(grout_parser *p, const grout_token *token, grout_diag_code code,
+                         const char *format, ...) {
+    va_list arguments;
+    if (token->kind == GROUT_TOKEN_BAD) { /* the lexer has reported it */
+        p->has_error = true;
+        p->takes_notes = false;
+        return false;
+    }
+    va_start(arguments, format);
+    (void)add_error(p, grout_parser__get_place(p, token), code, format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+void grout_parser__note(grout_parser *p, grout_loc_id loc, const char *format, ...) {
+    va_list arguments;
+    grout_note note = {.severity = GROUT_SEVERITY_NOTE,
+                       .place = grout_module_get_place(p->module, loc)};
+    va_start(arguments, format);
+    if (p->takes_notes) {
+        grout_diags__add_note(p->diags, note, format, arguments);
+    }
+    va_end(arguments);
+}
+
+void grout_parser__help(grout_parser *p, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    if (p->takes_notes) {
+        grout_diags__add_note(p->diags, (grout_note){.severity = GROUT_SEVERITY_ADVICE}, format,
+                              arguments);
+    }
+    va_end(arguments);
 }
 
 bool grout_parser__unexpected(grout_parser *p, const char *what) {
@@ -129,8 +175,8 @@ bool grout_parser__expected(grout_parser *p, const char *what) {
     grout_token end = p->last;
     end.column += end.size;
     end.size = 1;
-    return grout_parser__error(p, &end, GROUT_DIAG_SYNTAX,
-                               "expected %s, found the end of the line", what);
+    return grout_parser__error(p, &end, GROUT_DIAG_SYNTAX, "expected %s, found the end of the line",
+                               what);
 }
 
 bool grout_parser__not_yet(grout_parser *p, const grout_token *token) {
@@ -139,8 +185,8 @@ bool grout_parser__not_yet(grout_parser *p, const grout_token *token) {
 }
 
 void grout_parser__suggest(grout_parser *p, const char *sign, const char *word) {
-    if (word != NULL && !p->is_stopped) {
-        grout_diags_help(p->diags, "did you mean '%s%s'?", sign, word);
+    if (word != NULL) {
+        grout_parser__help(p, "did you mean '%s%s'?", sign, word);
     }
 }
 
@@ -278,24 +324,21 @@ grout_trivia_id grout_parser__end_item(grout_parser *p, grout_string_id lead) {
 static void report_late_name(grout_parser *p, const grout_late_name *late) {
     const char *name = grout_module_get_string(p->module, late->name);
     grout_loc_id loc = GROUT_TABLE_AT(p->module->exprs, grout_expr, late->expr)->loc;
-    grout_place place = grout_module_get_place(p->module, loc);
-    p->has_error = true;
-    (void)grout_diags_add(p->diags, GROUT_DIAG_UNKNOWN_NAME, place, "there is no const '%s'",
-                          name);
+    (void)grout_parser__error_at(p, loc, GROUT_DIAG_UNKNOWN_NAME, "there is no const '%s'", name);
     if (grout_diags_total(p->diags) > GROUT_DIAGS_MAX) {
         return;
     }
     grout_suggestion suggestion = grout_suggest__begin(name, strlen(name));
     for (uint32_t i = 1; i < p->module->consts.count; i++) {
-        grout_suggest__offer(&suggestion,
-                             grout_module_get_string(
-                                 p->module, grout_module_get_const(p->module, i)->name));
+        grout_suggest__offer(
+            &suggestion,
+            grout_module_get_string(p->module, grout_module_get_const(p->module, i)->name));
     }
     if (suggestion.best != NULL) {
         grout_parser__suggest(p, "", suggestion.best);
     } else {
-        grout_diags_help(p->diags, "a value is written '%%%s'; a const is defined by 'const %s = ...'",
-                         name, name);
+        grout_parser__help(p, "a value is written '%%%s'; a const is defined by 'const %s = ...'",
+                           name, name);
     }
 }
 
@@ -312,7 +355,8 @@ static void resolve_late_names(grout_parser *p) {
 
 /* Makes the module's own copy of the text. */
 static bool add_source(grout_parser *p, const char *text, size_t size) {
-    grout_source source = {.file = p->file_id, .text = grout__realloc(NULL, size + 1), .size = size};
+    grout_source source = {
+        .file = p->file_id, .text = grout__realloc(NULL, size + 1), .size = size};
     if (source.text == NULL) {
         return false;
     }

@@ -62,6 +62,7 @@ typedef struct grout_parser {
 
     bool constants_only; /* no run-time values in this expression */
     bool has_error;
+    bool takes_notes;  /* the newest error was added, so notes on it may follow */
     bool is_stopped;   /* no memory, or a limit of the whole file: the rest is not read */
     bool is_unwinding; /* a brace is missing, and that has been said */
 } grout_parser;
@@ -88,13 +89,20 @@ bool grout_parser__expect(grout_parser *p, grout_token_kind kind, const char *wh
 bool grout_parser__expect_word(grout_parser *p, const char *word);
 /* Consumes the token if it is of this kind. */
 bool grout_parser__accept(grout_parser *p, grout_token_kind kind);
-/* Reports 'expected what, found ...' at the next token, or at the end of the line before it; false. */
+/* Reports 'expected what, found ...' at the next token, or at the end of the line before it; false.
+ */
 bool grout_parser__expected(grout_parser *p, const char *what);
 /* The same, always at the next token: where something could have ended. */
 bool grout_parser__unexpected(grout_parser *p, const char *what);
 /* Reports at a token; false. */
 bool grout_parser__error(grout_parser *p, const grout_token *token, grout_diag_code code,
                          const char *format, ...) GROUT_PRINTF(4, 5);
+bool grout_parser__error_at(grout_parser *p, grout_loc_id loc, grout_diag_code code,
+                            const char *format, ...) GROUT_PRINTF(4, 5);
+/* A note on the newest error, or a remedy for it. */
+void grout_parser__note(grout_parser *p, grout_loc_id loc, const char *format, ...)
+    GROUT_PRINTF(3, 4);
+void grout_parser__help(grout_parser *p, const char *format, ...) GROUT_PRINTF(2, 3);
 bool grout_parser__not_yet(grout_parser *p, const grout_token *token);
 /* Ends the parsing: no memory, or (after a report) a limit of the file. */
 void grout_parser__stop(grout_parser *p);
@@ -123,7 +131,8 @@ grout_string_id grout_parser__take_tail(grout_parser *p);
 /* Parses a string literal. */
 bool grout_parser__string(grout_parser *p, grout_string_id *id_out);
 
-/* ---- keywords.c ------------------------------------------------------------------------------- */
+/* ---- keywords.c -------------------------------------------------------------------------------
+ */
 
 typedef enum grout_word_kind {
     GROUT_WORD_FREE,    /* may name a const or an axis */
@@ -132,7 +141,8 @@ typedef enum grout_word_kind {
 } grout_word_kind;
 grout_word_kind grout_word__get_kind(const char *text, size_t size);
 
-/* ---- parse_expr.c, parse_ref.c, parse_type.c --------------------------------------------------- */
+/* ---- parse_expr.c, parse_ref.c, parse_type.c ---------------------------------------------------
+ */
 
 /* Any operand: a value, reference, literal, nested operation or expression. */
 bool grout_parser__operand(grout_parser *p, grout_parsed_operand *out);
@@ -157,7 +167,8 @@ bool grout_parser__type(grout_parser *p, grout_written_type *type_out);
 /* What stands behind the ':' of a scratch or scoped object. */
 bool grout_parser__object(grout_parser *p, grout_object *object_out);
 
-/* ---- parse_op.c -------------------------------------------------------------------------------- */
+/* ---- parse_op.c --------------------------------------------------------------------------------
+ */
 
 /* Whether the next token starts a statement, seen from the middle of another one. */
 bool grout_parser__at_statement(const grout_parser *p);
@@ -184,7 +195,8 @@ grout_op_id grout_parser__emit(grout_parser *p, const grout_parsed_op *op, uint3
 /* Names and makes visible count values, by the names on the stack from first_name on. */
 void grout_parser__bind_names(grout_parser *p, uint32_t first_name, grout_value_id first_value);
 
-/* ---- parse_region.c ---------------------------------------------------------------------------- */
+/* ---- parse_region.c ----------------------------------------------------------------------------
+ */
 
 bool grout_parser__for(grout_parser *p, grout_parsed_op *op);
 bool grout_parser__if(grout_parser *p, grout_parsed_op *op);
@@ -194,7 +206,8 @@ void grout_parser__block(grout_parser *p, grout_block_id block);
 /* Consumes the opening brace of a block. */
 void grout_parser__open_block(grout_parser *p, grout_block_id block);
 
-/* ---- parse_item.c ------------------------------------------------------------------------------ */
+/* ---- parse_item.c ------------------------------------------------------------------------------
+ */
 
 /* Parses consts, requires and kernels to the end of the text. */
 void grout_parser__items(grout_parser *p);

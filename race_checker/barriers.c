@@ -5,11 +5,12 @@
  * The rules (docs/memory_model.md, 'Barriers'), for each pair of phases p, p+1 of an element:
  * (a) every contribution to p+1 knows that p is complete; (b) the completion of p+1, the union of
  * its contributions, knows every wait on p, and there is at least one. What breaks either is one
- * finding of the pair. It is judged when all is in: when p+1 is complete and every thread that waits
- * on the element has waited for p, or at the element's end. So it does not matter whether the wait
- * or the completion came first in this run: a wait that comes after the completion is not known to
- * it. Primary: the contribution to p+1 that breaks (a), else of all its contributions, the last in
- * the source. Related: the wait on p that (b) misses, else of all waits on p, the first in the source.
+ * finding of the pair. It is judged when all is in: when p+1 is complete and every thread that
+ * waits on the element has waited for p, or at the element's end. So it does not matter whether the
+ * wait or the completion came first in this run: a wait that comes after the completion is not
+ * known to it. Primary: the contribution to p+1 that breaks (a), else of all its contributions, the
+ * last in the source. Related: the wait on p that (b) misses, else of all waits on p, the first in
+ * the source.
  */
 #include "checker.h"
 
@@ -19,7 +20,8 @@
 
 enum { OPEN_PAIRS_MAX = 1024 }; /* of an element; older ones are judged as they stand */
 
-/* ---- phases of an element --------------------------------------------------------------------- */
+/* ---- phases of an element ---------------------------------------------------------------------
+ */
 
 /* Room for index more phases behind the first that is kept. */
 static bool reserve_phases(grout_element_state *element, uint32_t index) {
@@ -63,12 +65,14 @@ static grout_phase_state *find_phase(grout_element_state *element, uint32_t phas
 static void keep_origin(const grout_module *module, grout_origin *kept, const grout_origin *other,
                         int sign) {
     if (!kept->op || sign * grout_loc__compare(module, grout_origin__get_loc(module, other),
-                                               grout_origin__get_loc(module, kept)) > 0) {
+                                               grout_origin__get_loc(module, kept)) >
+                         0) {
         *kept = *other;
     }
 }
 
-/* ---- findings ---------------------------------------------------------------------------------- */
+/* ---- findings ----------------------------------------------------------------------------------
+ */
 
 static bool report_barrier(grout_checker *checker, grout_diag_code code, grout_severity severity,
                            const grout_facts *facts) {
@@ -119,7 +123,8 @@ static void drop_oldest(grout_element_state *element) {
 }
 
 /* Has every thread that waits on the element waited for its oldest phase? */
-static bool is_observed(const grout_checker *checker, const grout_cta_state *state, uint32_t index) {
+static bool is_observed(const grout_checker *checker, const grout_cta_state *state,
+                        uint32_t index) {
     const grout_element_state *element = &state->elements[index];
     for (uint32_t t = 0; t < checker->shape.thread_count; t++) {
         if ((element->waiting_threads >> t & 1) &&
@@ -166,7 +171,8 @@ bool grout_checker__settle_all(grout_checker *checker) {
     return true;
 }
 
-/* ---- events ------------------------------------------------------------------------------------- */
+/* ---- events -------------------------------------------------------------------------------------
+ */
 
 /* Does the contribution know that the phase before its own is complete? */
 static bool knows_previous(const grout_checker *checker, const grout_event *event) {
@@ -292,7 +298,8 @@ bool grout_checker__wait(grout_checker *checker, const grout_event *event) {
     return settle(checker, state, index);
 }
 
-/* ---- the end of an element ------------------------------------------------------------------------ */
+/* ---- the end of an element
+ * ------------------------------------------------------------------------ */
 
 static bool report_at_end(grout_checker *checker, const grout_event *event, grout_diag_code code,
                           grout_severity severity, uint32_t phase) {

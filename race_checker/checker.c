@@ -25,7 +25,8 @@ bool grout_checker__find(grout_checker *checker, const grout_finding_key *key,
     return true;
 }
 
-/* ---- CTAs --------------------------------------------------------------------------------------- */
+/* ---- CTAs ---------------------------------------------------------------------------------------
+ */
 
 static grout_cta_state *begin_cta(grout_checker *checker, uint32_t cta) {
     grout_cta_state *slot = NULL;
@@ -85,7 +86,8 @@ static bool end_cta(grout_checker *checker, const grout_event *event) {
     return true;
 }
 
-/* ---- the observer --------------------------------------------------------------------------------- */
+/* ---- the observer
+ * --------------------------------------------------------------------------------- */
 
 static void forget_launch(grout_checker *checker) {
     grout_report__free(checker->cache->report);
@@ -179,7 +181,8 @@ static const uint32_t INTEREST =
     1u << GROUT_EVENT_SCOPE_END | 1u << GROUT_EVENT_BARRIER_END | 1u << GROUT_EVENT_CTA_END |
     1u << GROUT_EVENT_FAULT | 1u << GROUT_EVENT_DEADLOCK | 1u << GROUT_EVENT_STEP_LIMIT;
 
-/* ---- public ---------------------------------------------------------------------------------------- */
+/* ---- public
+ * ---------------------------------------------------------------------------------------- */
 
 grout_checker *grout_checker_new(const grout_checker_options *options, grout_diags *diags) {
     grout_checker *checker = grout_check__calloc(1, sizeof *checker);
@@ -254,7 +257,7 @@ static grout_verdict get_verdict(const grout_checker *checker, bool was_cut) {
         }
     }
     return was_cut || checker->has_step_limit || checker->has_failed ? GROUT_VERDICT_INCOMPLETE
-                                                                      : GROUT_VERDICT_CLEAN;
+                                                                     : GROUT_VERDICT_CLEAN;
 }
 
 grout_check_summary grout_checker_get_summary(const grout_checker *checker, bool was_cut) {

@@ -26,11 +26,11 @@ typedef struct grout_thread_history {
     grout_origin commit; /* commit_smem */
     uint32_t commit_epoch;
     grout_origin group_wait;
-    uint32_t group_allowed;   /* its n */
-    uint32_t group_closed;    /* groups closed when it waited */
+    uint32_t group_allowed; /* its n */
+    uint32_t group_closed;  /* groups closed when it waited */
     bool group_read_only;
-    uint32_t groups_closed;   /* bulk groups closed so far */
-    grout_origin wait; /* on any barrier */
+    uint32_t groups_closed; /* bulk groups closed so far */
+    grout_origin wait;      /* on any barrier */
     uint32_t wait_element;
 } grout_thread_history;
 
@@ -94,7 +94,8 @@ struct grout_checker {
     grout_report_cache *cache; /* made when asked for */
 };
 
-/* ---- checker.c --------------------------------------------------------------------------------- */
+/* ---- checker.c ---------------------------------------------------------------------------------
+ */
 
 /* Records that memory ran out. Returns false. */
 bool grout_checker__fail(grout_checker *checker);
@@ -104,7 +105,8 @@ grout_cta_state *grout_checker__find_cta(grout_checker *checker, uint32_t cta);
 bool grout_checker__find(grout_checker *checker, const grout_finding_key *key,
                          const grout_facts *facts);
 
-/* ---- state.c ------------------------------------------------------------------------------------ */
+/* ---- state.c ------------------------------------------------------------------------------------
+ */
 
 bool grout_cta_state__init(grout_checker *checker, grout_cta_state *state);
 void grout_cta_state__deinit(grout_checker *checker, grout_cta_state *state);
@@ -116,7 +118,8 @@ void grout_checker__snapshot_free(void *self, void *snapshot);
 uint64_t grout_checker__hash(void *self);
 void grout_checker__deinit_state(grout_checker *checker);
 
-/* ---- homes.c: where bytes lie -------------------------------------------------------------------- */
+/* ---- homes.c: where bytes lie
+ * -------------------------------------------------------------------- */
 
 bool grout_checker__place_objects(grout_checker *checker);
 /* Runs of bytes of an object as the smallest box of elements that holds them. */
@@ -128,29 +131,31 @@ static inline grout_phase_state *grout_element__at(const grout_element_state *el
     return &element->phases[element->head + index];
 }
 
-/* ---- the rest, one noun each ---------------------------------------------------------------------- */
+/* ---- the rest, one noun each
+ * ---------------------------------------------------------------------- */
 
-bool grout_checker__access(grout_checker *checker, const grout_event *event);      /* conflicts.c */
+bool grout_checker__access(grout_checker *checker, const grout_event *event); /* conflicts.c */
 /* Remembers what a thread did, for saying what came close. */
 void grout_checker__note(grout_checker *checker, const grout_event *event, grout_cta_state *state);
 /* The synchronisation that comes closest to ordering the two sides of an access conflict. */
 grout_near grout_near__find(const grout_checker *checker, const grout_cta_state *state,
                             grout_diag_code code, const grout_facts *facts,
-                            const grout_clocks *clocks);                           /* near.c */
-bool grout_checker__arrive(grout_checker *checker, const grout_event *event);      /* barriers.c */
+                            const grout_clocks *clocks);                      /* near.c */
+bool grout_checker__arrive(grout_checker *checker, const grout_event *event); /* barriers.c */
 bool grout_checker__phase(grout_checker *checker, const grout_event *event);
 bool grout_checker__wait(grout_checker *checker, const grout_event *event);
 bool grout_checker__barrier_end(grout_checker *checker, const grout_event *event);
 /* Settles what is left open about the phases of every live CTA: after a deadlock, or at the end. */
 bool grout_checker__settle_all(grout_checker *checker);
-bool grout_checker__scope_end(grout_checker *checker, const grout_event *event);   /* lifetime.c */
-bool grout_checker__fault(grout_checker *checker, const grout_event *event);       /* faults.c */
+bool grout_checker__scope_end(grout_checker *checker, const grout_event *event); /* lifetime.c */
+bool grout_checker__fault(grout_checker *checker, const grout_event *event);     /* faults.c */
 bool grout_checker__step_limit(grout_checker *checker, const grout_event *event);
-bool grout_checker__deadlock(grout_checker *checker, const grout_event *event);    /* deadlock.c */
+bool grout_checker__deadlock(grout_checker *checker, const grout_event *event); /* deadlock.c */
 /* Why the verdict is about this schedule only; "" if it is about all. well_synchronised.c */
 const char *grout_checker__find_doubt(const grout_checker *checker, bool was_cut);
 
-/* ---- report.c ------------------------------------------------------------------------------------- */
+/* ---- report.c
+ * ------------------------------------------------------------------------------------- */
 
 /* Words for every finding that is shown; NULL without memory. */
 grout_report *grout_report__new(const grout_checker *checker);

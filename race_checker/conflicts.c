@@ -20,7 +20,8 @@ static grout_object_id find_object(const grout_module *module, const grout_origi
     grout_view view;
     memset(&view, 0, sizeof view);
     if (origin->operand < op->operand_count &&
-        grout_module_get_view(module, grout_module_get_operand(module, op, origin->operand), &view)) {
+        grout_module_get_view(module, grout_module_get_operand(module, op, origin->operand),
+                              &view)) {
         return view.object;
     }
     return 0;
@@ -46,9 +47,8 @@ static grout_side describe_earlier(const access_context *context, const grout_en
 
 static grout_side describe_later(const access_context *context) {
     const grout_access *access = context->event->u.access;
-    grout_side side = {.origin = context->event->origin,
-                       .stamp = access->stamp,
-                       .is_write = access->is_write};
+    grout_side side = {
+        .origin = context->event->origin, .stamp = access->stamp, .is_write = access->is_write};
     side.box = grout_box__from_runs(context->checker->info.module, access->object, access->runs,
                                     access->run_count);
     return side;
@@ -92,8 +92,8 @@ static bool report_conflict(void *payload, const grout_conflict *conflict,
         facts->primary_is_earlier = !later_first;
         facts->knows_issue =
             earlier->cta == later->cta &&
-            context->event->clocks
-                    ->known[grout_clock_x(&checker->shape, earlier->origin.thread)] >= earlier->epoch;
+            context->event->clocks->known[grout_clock_x(&checker->shape, earlier->origin.thread)] >=
+                earlier->epoch;
         facts->near = grout_near__find(checker, context->state, conflict->code, facts,
                                        context->event->clocks);
     }
@@ -127,9 +127,9 @@ bool grout_checker__access(grout_checker *checker, const grout_event *event) {
     context.rules.entry.component = (uint16_t)access->stamp.component;
     context.rules.entry.epoch =
         event->clocks->known[grout_clock_x(&checker->shape, event->origin.thread)];
-    context.rules.entry.flags = (uint8_t)(GROUT_ENTRY_PRESENT |
-                                          (access->is_write ? GROUT_ENTRY_WRITE : 0) |
-                                          (access->stamp.is_async ? GROUT_ENTRY_ASYNC : 0));
+    context.rules.entry.flags =
+        (uint8_t)(GROUT_ENTRY_PRESENT | (access->is_write ? GROUT_ENTRY_WRITE : 0) |
+                  (access->stamp.is_async ? GROUT_ENTRY_ASYNC : 0));
     context.rules.entry.seen = GROUT_ENTRY_NOTHING;
     context.rules.entry.origin = event->origin;
     if (!grout_shadow__access(context.shadow, context.plane, home->offset, access, &visitor)) {

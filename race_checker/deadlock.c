@@ -12,7 +12,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* ---- where one op stands, seen from another --------------------------------------------------------- */
+/* ---- where one op stands, seen from another
+ * --------------------------------------------------------- */
 
 typedef enum reach {
     REACH_AHEAD,        /* the thread would still come to it */
@@ -85,7 +86,8 @@ static reach_fact find_reach(const grout_module *module, grout_op_id stand, grou
     return fact;
 }
 
-/* ---- sentences ---------------------------------------------------------------------------------------- */
+/* ---- sentences
+ * ---------------------------------------------------------------------------------------- */
 
 typedef struct deadlock_text {
     grout_checker *checker;
@@ -140,8 +142,8 @@ static void add_reason(deadlock_text *text, uint32_t index, grout_op_id op, grou
     } else {
         grout_text_add(out, " behind it and does not come back to it");
     }
-    if (fact.through && grout_module_get_op(text->checker->info.module, fact.through)->opcode !=
-                            GROUT_OP_SCOPED) {
+    if (fact.through &&
+        grout_module_get_op(text->checker->info.module, fact.through)->opcode != GROUT_OP_SCOPED) {
         bool is_if =
             grout_module_get_op(text->checker->info.module, fact.through)->opcode == GROUT_OP_IF;
         grout_text_add(out, " (if the %s at line %" PRIu32 "%s)", is_if ? "if" : "for",
@@ -200,8 +202,9 @@ static void add_barrier_state(deadlock_text *text, const grout_thread_fact *thre
     uint64_t before = (uint64_t)thread->phase * barrier->arrivals;
     uint64_t had = barrier->arrived > before ? barrier->arrived - before : 0;
     had = had < barrier->arrivals ? had : barrier->arrivals;
-    grout_text_add(out, "waits for phase %" PRIu32 " of %%%s[%" PRIu32 "], which has %" PRIu64
-                        " of %" PRIu32 " arrival%s",
+    grout_text_add(out,
+                   "waits for phase %" PRIu32 " of %%%s[%" PRIu32 "], which has %" PRIu64
+                   " of %" PRIu32 " arrival%s",
                    thread->phase, get_name(text, barrier->object), barrier->index, had,
                    barrier->arrivals, barrier->arrivals == 1 ? "" : "s");
     if (barrier->bytes_due) {
@@ -243,7 +246,8 @@ static void explain_exits(deadlock_text *text) {
     }
 }
 
-/* ---- the finding ----------------------------------------------------------------------------------------- */
+/* ---- the finding
+ * ----------------------------------------------------------------------------------------- */
 
 static void open_report(deadlock_text *text, bool is_divergence, const grout_thread_fact *lowest) {
     grout_text sentence = {0};
@@ -252,16 +256,18 @@ static void open_report(deadlock_text *text, bool is_divergence, const grout_thr
         blocked += is_blocked(&text->event->u.deadlock.threads[t]) ? 1 : 0;
     }
     if (is_divergence) {
-        grout_text_add(&sentence, "this collective scope is entered by some threads of the CTA, and "
-                                  "others have ended without it");
+        grout_text_add(&sentence,
+                       "this collective scope is entered by some threads of the CTA, and "
+                       "others have ended without it");
     } else if (lowest->state == GROUT_THREAD_BLOCKED_SCOPE) {
-        grout_text_add(&sentence, "no thread can run: %" PRIu32
-                                  " threads are blocked, the lowest at this scope's entry",
+        grout_text_add(&sentence,
+                       "no thread can run: %" PRIu32
+                       " threads are blocked, the lowest at this scope's entry",
                        blocked);
     } else {
         const grout_barrier_fact *barrier = &text->event->u.deadlock.barriers[lowest->element];
-        grout_text_add(&sentence, "no thread can run: phase %" PRIu32 " of %%%s[%" PRIu32
-                                  "] never completes",
+        grout_text_add(&sentence,
+                       "no thread can run: phase %" PRIu32 " of %%%s[%" PRIu32 "] never completes",
                        lowest->phase, get_name(text, barrier->object), barrier->index);
     }
     say(text, 0, &sentence);

@@ -56,8 +56,9 @@ static void add_group_edge(const grout_wording *wording, grout_text *out) {
     uint32_t line = grout_wording__get_line(wording, &wording->facts->sides[1].origin);
     switch ((grout_near_kind)near->kind) {
     case GROUT_NEAR_GROUP_LEFT:
-        grout_text_add(out, "group off by one: this wait_smem_to_gmem %" PRIu32
-                            " leaves exactly the group of the copy in flight",
+        grout_text_add(out,
+                       "group off by one: this wait_smem_to_gmem %" PRIu32
+                       " leaves exactly the group of the copy in flight",
                        near->number);
         break;
     case GROUT_NEAR_GROUP_READ_ONLY:
@@ -65,16 +66,18 @@ static void add_group_edge(const grout_wording *wording, grout_text *out) {
                             "read, and nothing of the write");
         break;
     case GROUT_NEAR_GROUP_BEFORE:
-        grout_text_add(out, "never awaited: this wait_smem_to_gmem runs before the copy at line "
-                            "%" PRIu32 " is issued",
+        grout_text_add(out,
+                       "never awaited: this wait_smem_to_gmem runs before the copy at line "
+                       "%" PRIu32 " is issued",
                        line);
         break;
     case GROUT_NEAR_GROUP_NEVER:
         grout_text_add(out, "never awaited: the thread has not executed any wait_smem_to_gmem");
         break;
     case GROUT_NEAR_GROUP_OTHER_THREAD:
-        grout_text_add(out, "another thread's group: the copy belongs to the thread that issued it, "
-                            "and only that thread can wait for it");
+        grout_text_add(out,
+                       "another thread's group: the copy belongs to the thread that issued it, "
+                       "and only that thread can wait for it");
         break;
     case GROUT_NEAR_NOTHING:
     case GROUT_NEAR_NO_COMMIT:
@@ -92,26 +95,30 @@ static void add_race_edge(const grout_wording *wording, grout_text *out) {
     const grout_side *write = &facts->sides[0];
     const grout_side *other = &facts->sides[1];
     if (write->origin.cta != other->origin.cta) {
-        grout_text_add(out, "nothing orders the CTAs of a launch: they must not share bytes that one "
-                            "of them writes");
+        grout_text_add(out,
+                       "nothing orders the CTAs of a launch: they must not share bytes that one "
+                       "of them writes");
         return;
     }
-    grout_text_add(out, "%s, in no order: no arrive after the one is followed by a wait before the "
-                        "other",
+    grout_text_add(out,
+                   "%s, in no order: no arrive after the one is followed by a wait before the "
+                   "other",
                    !other->is_write ? "one reads, one writes" : "both write");
 }
 
 static void add_overrun_edge(const grout_wording *wording, grout_text *out) {
     const grout_facts *facts = wording->facts;
     if (!facts->sides[1].origin.op) {
-        grout_text_add(out, "a barrier has one parity bit: whoever comes to wait cannot tell phase "
-                            "%" PRIu32 " from phase %" PRIu32,
+        grout_text_add(out,
+                       "a barrier has one parity bit: whoever comes to wait cannot tell phase "
+                       "%" PRIu32 " from phase %" PRIu32,
                        facts->phase, facts->phase + 2);
         return;
     }
-    grout_text_add(out, "nothing makes the arrival come after the wait: a thread that comes to wait "
-                        "late sees the parity of phase %" PRIu32 " again, sleeps through it or "
-                        "returns too early",
+    grout_text_add(out,
+                   "nothing makes the arrival come after the wait: a thread that comes to wait "
+                   "late sees the parity of phase %" PRIu32 " again, sleeps through it or "
+                   "returns too early",
                    facts->phase);
 }
 

@@ -44,19 +44,19 @@ typedef enum grout_near_kind {
 } grout_near_kind;
 
 typedef struct grout_near {
-    uint32_t kind; /* grout_near_kind */
-    grout_origin origin; /* of the synchronisation; op 0: none */
+    uint32_t kind;           /* grout_near_kind */
+    grout_origin origin;     /* of the synchronisation; op 0: none */
     uint32_t element, phase; /* of a barrier */
-    uint32_t number;     /* allowed groups of a wait */
+    uint32_t number;         /* allowed groups of a wait */
 } grout_near;
 
 /* What else a report needs; which members count depends on the code. */
 typedef struct grout_facts {
     grout_side sides[2]; /* primary, related */
     uint32_t side_count;
-    bool primary_is_earlier; /* it came before the related one in this run */
-    bool knows_issue;        /* the later side is ordered after the issue of the earlier one */
-    bool is_inner;           /* at the end of a scope, not of the CTA */
+    bool primary_is_earlier;    /* it came before the related one in this run */
+    bool knows_issue;           /* the later side is ordered after the issue of the earlier one */
+    bool is_inner;              /* at the end of a scope, not of the CTA */
     bool is_contribution_early; /* overrun (a): a contribution does not know the phase before */
     grout_near near;
     uint32_t element, phase; /* barrier findings */
@@ -84,7 +84,7 @@ typedef struct grout_findings {
     uint32_t count, capacity;
     uint32_t *index; /* open addressing by identity: record + 1 */
     uint32_t index_size;
-    uint64_t total;  /* occurrences, for noticing change */
+    uint64_t total; /* occurrences, for noticing change */
     /* the words of the deadlock */
     grout_sentence *sentences;
     uint32_t sentence_count;

@@ -7,10 +7,10 @@
 #include <string.h>
 
 enum {
-    PITCH_MAX = 1 << 30,  /* longer rows are cut */
+    PITCH_MAX = 1 << 30, /* longer rows are cut */
     PITCH_OF_LONG = 1 << 20,
     ROWS_MAX = 1 << 30,
-    CHUNK = 16            /* bytes that a swizzle keeps together */
+    CHUNK = 16 /* bytes that a swizzle keeps together */
 };
 
 /* ---- planes ---------------------------------------------------------------------------------- */
@@ -50,8 +50,7 @@ static bool place_gmem(grout_checker *checker) {
         const grout_param *param = grout_module_get_param(module, kernel, i);
         if (param->direction == GROUT_DIRECTION_OUT || param->direction == GROUT_DIRECTION_INOUT) {
             uint64_t size = (uint64_t)grout_object_get_layout(module, param->object)->bytes;
-            grout_shadow__set_plane(&checker->gmem, count, size,
-                                    get_pitch(module, param->object));
+            grout_shadow__set_plane(&checker->gmem, count, size, get_pitch(module, param->object));
             checker->homes[param->object].plane = ++count;
         }
     }

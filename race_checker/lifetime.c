@@ -22,18 +22,17 @@ static bool report_in_flight(const end_context *context, grout_shadow *shadow,
                              const grout_entry *entry, const grout_rect *rect) {
     grout_checker *checker = context->checker;
     grout_run run = grout_shadow__get_run(shadow, context->plane, rect);
-    const grout_finding_key key = {
-        .code = GROUT_DIAG_ASYNC_AT_EXIT,
-        .severity = GROUT_SEVERITY_ERROR,
-        .primary = grout_origin__get_loc(checker->info.module, &entry->origin)};
+    const grout_finding_key key = {.code = GROUT_DIAG_ASYNC_AT_EXIT,
+                                   .severity = GROUT_SEVERITY_ERROR,
+                                   .primary =
+                                       grout_origin__get_loc(checker->info.module, &entry->origin)};
     grout_facts facts;
     memset(&facts, 0, sizeof facts);
     run.base -= checker->homes[context->object].offset;
     facts.sides[0].origin = entry->origin;
     facts.sides[0].stamp = (grout_stamp){entry->cta, entry->component, entry->number, true};
     facts.sides[0].is_write = entry->flags & GROUT_ENTRY_WRITE;
-    facts.sides[0].box =
-        grout_box__from_runs(checker->info.module, context->object, &run, 1);
+    facts.sides[0].box = grout_box__from_runs(checker->info.module, context->object, &run, 1);
     facts.side_count = 1;
     facts.is_inner = context->event->u.scope.is_inner;
     facts.fault.object = context->object;

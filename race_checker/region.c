@@ -31,7 +31,8 @@ void grout_shadow__set_write(grout_region *region, const grout_entry *entry) {
     region->reader_count = 0; /* its memory is kept for the reads to come */
 }
 
-bool grout_shadow__add_reader(grout_shadow *shadow, grout_region *region, const grout_entry *entry) {
+bool grout_shadow__add_reader(grout_shadow *shadow, grout_region *region,
+                              const grout_entry *entry) {
     if (region->reader_count == region->reader_capacity) {
         uint32_t capacity = region->reader_capacity ? region->reader_capacity * 2u : 2u;
         size_t old_size = region->reader_capacity * sizeof *entry;
@@ -59,8 +60,7 @@ bool grout_shadow__add_reader(grout_shadow *shadow, grout_region *region, const 
 void grout_shadow__remove_reader(grout_shadow *shadow, grout_region *region, uint32_t index) {
     grout_entry *readers = grout_shadow__get_readers(shadow, region);
     region->reader_count--;
-    memmove(&readers[index], &readers[index + 1],
-            (region->reader_count - index) * sizeof *readers);
+    memmove(&readers[index], &readers[index + 1], (region->reader_count - index) * sizeof *readers);
 }
 
 static void free_readers(grout_shadow *shadow, grout_region *region) {
@@ -81,7 +81,8 @@ static bool clone_region(grout_shadow *shadow, grout_region *copy, const grout_r
         }
         copy->reader_capacity = region->reader_capacity;
         memcpy(grout_slab__at(&shadow->slab, copy->readers),
-               grout_shadow__get_readers(shadow, region), region->reader_count * sizeof(grout_entry));
+               grout_shadow__get_readers(shadow, region),
+               region->reader_count * sizeof(grout_entry));
     }
     return true;
 }
@@ -103,7 +104,8 @@ static bool has_reader(const grout_entry *readers, uint32_t count, const grout_e
     return false;
 }
 
-static bool is_same_region(const grout_shadow *shadow, const grout_region *a, const grout_region *b) {
+static bool is_same_region(const grout_shadow *shadow, const grout_region *a,
+                           const grout_region *b) {
     const grout_entry *a_readers = grout_shadow__get_readers(shadow, a);
     const grout_entry *b_readers = grout_shadow__get_readers(shadow, b);
     if (a->reader_count != b->reader_count || !is_same_entry(&a->write, &b->write)) {
@@ -300,8 +302,7 @@ static bool split_leaf(grout_shadow *shadow, grout_node *node, const grout_rect 
     for (uint32_t side = 0; side < 2; side++) {
         for (uint32_t i = 0; i < node->piece_count; i++) {
             grout_rect part = grout_rect__clip(&pieces[i].rect, &halves[side]);
-            if (!is_empty(&part) &&
-                !add_piece(shadow, &children[side], &part, &pieces[i].region)) {
+            if (!is_empty(&part) && !add_piece(shadow, &children[side], &part, &pieces[i].region)) {
                 return false;
             }
         }
@@ -343,7 +344,8 @@ static bool access_leaf(grout_shadow *shadow, grout_node *node, const grout_rect
             !cut_piece(shadow, node, i, &inner)) {
             return false;
         }
-        if (!visitor->visit(visitor->payload, shadow, &get_pieces(shadow, node)[i].region, &inner)) {
+        if (!visitor->visit(visitor->payload, shadow, &get_pieces(shadow, node)[i].region,
+                            &inner)) {
             return false;
         }
     }

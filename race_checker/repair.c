@@ -135,15 +135,17 @@ void grout_wording__add_repair(grout_wording *wording, grout_text *out) {
     } else if (code == GROUT_DIAG_ASYNC_AT_EXIT) {
         repair_exit(wording, out);
     } else if (code == GROUT_DIAG_SMEM_RACE) {
-        grout_text_add(out, "let one thread arrive on a barrier after its access, and the other wait "
-                            "on it before its own");
+        grout_text_add(out,
+                       "let one thread arrive on a barrier after its access, and the other wait "
+                       "on it before its own");
     } else if (code == GROUT_DIAG_BARRIER_OVERRUN) {
-        grout_text_add(out, facts->sides[1].origin.op
-                                ? "make line %" PRIu32 " wait until the phase before has been seen: "
-                                  "by a second barrier on which the waiting thread arrives, or by "
-                                  "counting the arrivals of one phase right"
-                                : "wait for each phase before the arrival at line %" PRIu32
-                                  " can complete the next",
+        grout_text_add(out,
+                       facts->sides[1].origin.op
+                           ? "make line %" PRIu32 " wait until the phase before has been seen: "
+                             "by a second barrier on which the waiting thread arrives, or by "
+                             "counting the arrivals of one phase right"
+                           : "wait for each phase before the arrival at line %" PRIu32
+                             " can complete the next",
                        grout_wording__get_line(wording, &facts->sides[0].origin));
     } else if (code == GROUT_DIAG_BARRIER_UNOBSERVED) {
         grout_text_add(out, "each thread that waits on ");

@@ -17,7 +17,8 @@ struct grout_report {
     char nothing[1]; /* "" */
 };
 
-/* ---- memory --------------------------------------------------------------------------------------- */
+/* ---- memory
+ * --------------------------------------------------------------------------------------- */
 
 char *grout_wording__keep(grout_wording *wording, grout_text *text) {
     grout_report *report = wording->report;
@@ -88,7 +89,8 @@ void grout_report__free(grout_report *report) {
     grout_check__free(report);
 }
 
-/* ---- one finding ----------------------------------------------------------------------------------- */
+/* ---- one finding
+ * ----------------------------------------------------------------------------------- */
 
 static grout_finding_access describe_side(grout_wording *wording, const grout_side *side) {
     grout_finding_access access = {.place = grout_wording__get_place(wording, &side->origin),
@@ -197,8 +199,8 @@ static void word_finding(grout_wording *wording) {
     const grout_record *record = wording->record;
     grout_finding *finding = wording->finding;
     grout_diag *diag = wording->diag;
-    bool is_stuck = record->code == GROUT_DIAG_DEADLOCK ||
-                    record->code == GROUT_DIAG_COLLECTIVE_DIVERGENCE;
+    bool is_stuck =
+        record->code == GROUT_DIAG_DEADLOCK || record->code == GROUT_DIAG_COLLECTIVE_DIVERGENCE;
     grout_text text = {0};
     finding->code = diag->code = record->code;
     finding->severity = diag->severity = record->severity;
@@ -220,13 +222,13 @@ static void word_finding(grout_wording *wording) {
     add_edge_and_repair(wording);
 }
 
-/* ---- all of them ------------------------------------------------------------------------------------ */
+/* ---- all of them
+ * ------------------------------------------------------------------------------------ */
 
 static void count_findings(grout_report *report, const grout_checker *checker, const uint32_t *list,
                            uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
-        bool is_error =
-            checker->findings.records[list[i]].severity == GROUT_SEVERITY_ERROR;
+        bool is_error = checker->findings.records[list[i]].severity == GROUT_SEVERITY_ERROR;
         report->error_count += is_error ? 1 : 0;
         report->warning_count += is_error ? 0 : 1;
     }

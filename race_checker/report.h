@@ -29,7 +29,8 @@ char *grout_wording__keep(grout_wording *wording, grout_text *text);
 void grout_wording__note(grout_wording *wording, grout_severity severity, grout_place place,
                          const char *format, ...) GROUT_PRINTF(4, 5);
 
-/* ---- parts of sentences (words.c) --------------------------------------------------------------- */
+/* ---- parts of sentences (words.c) ---------------------------------------------------------------
+ */
 
 grout_place grout_wording__get_place(const grout_wording *wording, const grout_origin *origin);
 uint32_t grout_wording__get_line(const grout_wording *wording, const grout_origin *origin);
@@ -47,7 +48,8 @@ void grout_wording__add_headline(const grout_wording *wording, grout_text *out);
 /* What order exists, what is absent, what came close; nothing if there is nothing to say. */
 void grout_wording__add_missing_edge(const grout_wording *wording, grout_text *out);
 
-/* ---- repair.c ------------------------------------------------------------------------------------ */
+/* ---- repair.c
+ * ------------------------------------------------------------------------------------ */
 
 /* The repair in words, and as an edit where there is only one. */
 void grout_wording__add_repair(grout_wording *wording, grout_text *out);

@@ -36,7 +36,8 @@ bool grout_rules__is_ordered(const grout_rules *rules, const grout_entry *earlie
     if (!is_known(rules, earlier)) {
         return false;
     }
-    /* Completion implies visibility; and a generic access needs no proxy fence after a generic one. */
+    /* Completion implies visibility; and a generic access needs no proxy fence after a generic one.
+     */
     if (is_async(earlier) || !is_async(&rules->entry)) {
         return true;
     }
@@ -72,7 +73,8 @@ static bool is_unaware_read(const grout_rules *rules, const grout_entry *load,
         is_write(read) || load->cta != read->cta) {
         return false;
     }
-    if (grout_clock__get_mechanism(rules->shape, load->component, &element) != GROUT_MECHANISM_PHASE) {
+    if (grout_clock__get_mechanism(rules->shape, load->component, &element) !=
+        GROUT_MECHANISM_PHASE) {
         return false;
     }
     return read_is_later ? rules->clocks->known[load->component] == 0
@@ -114,10 +116,12 @@ grout_conflict grout_rules__judge(const grout_rules *rules, const grout_entry *e
         return conflict;
     }
     if (is_async(earlier) && earlier->cta == later->cta &&
-        rules->clocks->known[grout_clock_x(rules->shape, earlier->origin.thread)] >= earlier->epoch) {
+        rules->clocks->known[grout_clock_x(rules->shape, earlier->origin.thread)] >=
+            earlier->epoch) {
         return judge_unfinished(rules, earlier);
     }
-    if (is_unaware_read(rules, earlier, later, true) || is_unaware_read(rules, later, earlier, false)) {
+    if (is_unaware_read(rules, earlier, later, true) ||
+        is_unaware_read(rules, later, earlier, false)) {
         conflict.code = GROUT_DIAG_ASYNC_NOT_AWAITED;
         conflict.primary = is_async(earlier) ? GROUT_PRIMARY_LATER : GROUT_PRIMARY_EARLIER;
         return conflict;
@@ -125,12 +129,14 @@ grout_conflict grout_rules__judge(const grout_rules *rules, const grout_entry *e
     return judge_race(rules, earlier);
 }
 
-/* ---- an access against a record --------------------------------------------------------------- */
+/* ---- an access against a record ---------------------------------------------------------------
+ */
 
 /* In a memory with one copy, a read that saw the write, and is over, stands for the write. */
 static bool has_voucher(const grout_rules *rules, const grout_entry *readers, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
-        if ((readers[i].flags & GROUT_ENTRY_VOUCHES) && grout_rules__is_ordered(rules, &readers[i])) {
+        if ((readers[i].flags & GROUT_ENTRY_VOUCHES) &&
+            grout_rules__is_ordered(rules, &readers[i])) {
             return true;
         }
     }

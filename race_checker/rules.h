@@ -1,5 +1,6 @@
 /*
- * rules.h - when two accesses of the same bytes are in order, and what it is called if they are not.
+ * rules.h - when two accesses of the same bytes are in order, and what it is called if they are
+ * not.
  *
  * Everything here is a comparison of counters: an access is known to be over when component has
  * reached number in the right clock of the later one (docs/memory_model.md).
@@ -26,9 +27,9 @@ grout_mechanism grout_clock__get_mechanism(const grout_clock_shape *shape, uint3
 
 /* Which of two conflicting accesses a finding points at. */
 typedef enum grout_primary {
-    GROUT_PRIMARY_LATER,   /* the one that came later in this run */
+    GROUT_PRIMARY_LATER, /* the one that came later in this run */
     GROUT_PRIMARY_EARLIER,
-    GROUT_PRIMARY_SOURCE   /* the one whose place comes later in the source: both are alike */
+    GROUT_PRIMARY_SOURCE /* the one whose place comes later in the source: both are alike */
 } grout_primary;
 
 typedef struct grout_conflict {
@@ -40,7 +41,7 @@ typedef struct grout_conflict {
 typedef struct grout_rules {
     const grout_clock_shape *shape;
     const grout_clocks *clocks;
-    uint8_t space; /* grout_space: GMEM or SMEM */
+    uint8_t space;     /* grout_space: GMEM or SMEM */
     grout_entry entry; /* the access, as it will be recorded */
     /* CTAs that have ended, one bit each; NULL: none */
     const uint64_t *ended_ctas;

@@ -48,7 +48,8 @@ bool grout_shadow__copy(grout_shadow *copy, const grout_shadow *shadow) {
     return grout_slab__copy(&copy->slab, &shadow->slab);
 }
 
-grout_run grout_shadow__get_run(const grout_shadow *shadow, uint32_t plane, const grout_rect *rect) {
+grout_run grout_shadow__get_run(const grout_shadow *shadow, uint32_t plane,
+                                const grout_rect *rect) {
     const grout_plane *it = &shadow->planes[plane];
     grout_run run = {.base = (int64_t)(rect->row * it->pitch + rect->column),
                      .stride = (int64_t)it->pitch,
@@ -79,7 +80,8 @@ static void choose_cells(grout_plane *plane, const grout_rect *first) {
     while (height * width > CELL_BYTES_MAX && width > CELL_WIDTH_MIN) {
         width = (width + 1) / 2;
     }
-    while (((plane->rows + height) / height + 1) * ((plane->pitch + width) / width + 1) > CELLS_MAX) {
+    while (((plane->rows + height) / height + 1) * ((plane->pitch + width) / width + 1) >
+           CELLS_MAX) {
         height *= 2;
         if (height > plane->rows) {
             height = plane->rows;
@@ -143,14 +145,13 @@ static bool act_on_cell(const cell_action *action, uint32_t down, uint32_t acros
     const grout_plane *plane = action->plane;
     grout_rect bounds = get_cell_bounds(plane, down, across);
     grout_rect part = grout_rect__clip(rect, &bounds);
-    grout_node *node =
-        find_cell(action->shadow, action->plane, down * plane->cells_across + across, action->makes);
+    grout_node *node = find_cell(action->shadow, action->plane, down * plane->cells_across + across,
+                                 action->makes);
     if (!node) {
         return !action->makes;
     }
-    return action->makes
-               ? grout_node__access(action->shadow, node, &bounds, &part, action->visitor)
-               : grout_node__walk(action->shadow, node, &bounds, &part, action->visitor);
+    return action->makes ? grout_node__access(action->shadow, node, &bounds, &part, action->visitor)
+                         : grout_node__walk(action->shadow, node, &bounds, &part, action->visitor);
 }
 
 static bool act_on_rect(const cell_action *action, const grout_rect *rect) {
@@ -163,7 +164,8 @@ static bool act_on_rect(const cell_action *action, const grout_rect *rect) {
         choose_cells(action->plane, rect);
     }
     down_end = (rect->row_end - 1 + plane->row_phase) / plane->cell_height;
-    across_end = (uint32_t)(((uint64_t)rect->column_end - 1 + plane->column_phase) / plane->cell_width);
+    across_end =
+        (uint32_t)(((uint64_t)rect->column_end - 1 + plane->column_phase) / plane->cell_width);
     for (down = (rect->row + plane->row_phase) / plane->cell_height; down <= down_end; down++) {
         across = (uint32_t)(((uint64_t)rect->column + plane->column_phase) / plane->cell_width);
         for (; across <= across_end; across++) {
@@ -267,7 +269,8 @@ bool grout_shadow__access(grout_shadow *shadow, uint32_t plane, int64_t offset,
             end += run->count * run->length;
             continue;
         }
-        if (begin < end && !put_bytes(&stream, (uint64_t)(offset + begin), (uint64_t)(offset + end))) {
+        if (begin < end &&
+            !put_bytes(&stream, (uint64_t)(offset + begin), (uint64_t)(offset + end))) {
             return false;
         }
         begin = run->base;
@@ -301,8 +304,8 @@ typedef struct hash_sum {
 } hash_sum;
 
 static uint64_t weigh(uint64_t n) {
-    return n * (UINT64_C(0x9e3779b97f4a7c15) + n * (UINT64_C(0xbf58476d1ce4e5b9) +
-                                                   n * UINT64_C(0x94d049bb133111eb)));
+    return n * (UINT64_C(0x9e3779b97f4a7c15) +
+                n * (UINT64_C(0xbf58476d1ce4e5b9) + n * UINT64_C(0x94d049bb133111eb)));
 }
 
 static bool add_hash(void *payload, grout_shadow *shadow, grout_region *region,

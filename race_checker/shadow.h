@@ -18,9 +18,9 @@
 
 enum {
     GROUT_ENTRY_PRESENT = 1,
-    GROUT_ENTRY_ASYNC = 2,   /* through the async proxy, by an engine */
+    GROUT_ENTRY_ASYNC = 2, /* through the async proxy, by an engine */
     GROUT_ENTRY_WRITE = 4,
-    GROUT_ENTRY_VOUCHES = 8  /* a read that was ordered after the write before it */
+    GROUT_ENTRY_VOUCHES = 8 /* a read that was ordered after the write before it */
 };
 
 #define GROUT_ENTRY_NOTHING UINT16_MAX
@@ -29,11 +29,11 @@ enum {
 typedef struct grout_entry {
     uint32_t cta;
     uint32_t number;
-    uint32_t epoch;     /* of its thread when it was made or issued: x >= epoch knows of it */
+    uint32_t epoch; /* of its thread when it was made or issued: x >= epoch knows of it */
     uint16_t component;
-    uint16_t seen;      /* plain read: barrier (component) of the load that wrote the bytes, if its
-                         * thread had been told of a phase of it */
-    uint8_t flags;      /* GROUT_ENTRY_* */
+    uint16_t seen; /* plain read: barrier (component) of the load that wrote the bytes, if its
+                    * thread had been told of a phase of it */
+    uint8_t flags; /* GROUT_ENTRY_* */
     uint8_t reserved[3];
     grout_origin origin;
 } grout_entry;
@@ -75,7 +75,8 @@ typedef struct grout_shadow {
  * region (grout_shadow__set_write, grout_shadow__add_reader). False: no memory.
  */
 typedef struct grout_visitor {
-    bool (*visit)(void *payload, grout_shadow *shadow, grout_region *region, const grout_rect *rect);
+    bool (*visit)(void *payload, grout_shadow *shadow, grout_region *region,
+                  const grout_rect *rect);
     void *payload;
 } grout_visitor;
 

@@ -14,8 +14,8 @@
 #include <stdint.h>
 
 #define GROUT_SLAB_CHUNK_SIZE (256u << 10)
-#define GROUT_SLAB_UNIT 64u /* handles count these; the smallest block */
-#define GROUT_SLAB_CLASSES 13u /* 64 bytes to one chunk */
+#define GROUT_SLAB_UNIT       64u /* handles count these; the smallest block */
+#define GROUT_SLAB_CLASSES    13u /* 64 bytes to one chunk */
 
 /* 0 is no block. */
 typedef uint32_t grout_slab_handle;

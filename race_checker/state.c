@@ -217,7 +217,8 @@ static uint64_t hash_cta(const grout_checker *checker, const grout_cta_state *st
 
 uint64_t grout_checker__hash(void *self) {
     const grout_checker *checker = self;
-    uint64_t hash = mix(grout_shadow__hash(&checker->gmem), grout_findings__hash(&checker->findings));
+    uint64_t hash =
+        mix(grout_shadow__hash(&checker->gmem), grout_findings__hash(&checker->findings));
     uint64_t ctas = 0;
     for (uint32_t i = 0; i < checker->cta_count; i++) {
         if (checker->ctas[i].is_live) {

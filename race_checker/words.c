@@ -4,7 +4,8 @@
 
 #include <inttypes.h>
 
-/* ---- names ------------------------------------------------------------------------------------------ */
+/* ---- names
+ * ------------------------------------------------------------------------------------------ */
 
 grout_place grout_wording__get_place(const grout_wording *wording, const grout_origin *origin) {
     return grout_module_get_place(wording->module, grout_origin__get_loc(wording->module, origin));
@@ -56,7 +57,8 @@ void grout_wording__add_element(const grout_wording *wording, uint32_t element, 
     grout_text_add(out, "[%" PRIu32 "]", info->element_indices[element]);
 }
 
-/* ---- headlines of accesses ---------------------------------------------------------------------------- */
+/* ---- headlines of accesses
+ * ---------------------------------------------------------------------------- */
 
 static void add_side_object(const grout_wording *wording, uint32_t side, grout_text *out) {
     grout_wording__add_object(wording, wording->facts->sides[side].box.object, out);
@@ -72,7 +74,8 @@ static void add_commit_headline(const grout_wording *wording, grout_text *out) {
     } else if (facts->sides[0].is_write) {
         grout_text_add(out, "TMA may write ");
         add_side_object(wording, 0, out);
-        grout_text_add(out, " before the plain store at line %" PRIu32 " has, which then wins", line);
+        grout_text_add(out, " before the plain store at line %" PRIu32 " has, which then wins",
+                       line);
     } else {
         grout_text_add(out, "TMA may read stale bytes of ");
         add_side_object(wording, 0, out);
@@ -87,9 +90,9 @@ static void add_await_headline(const grout_wording *wording, grout_text *out) {
     } else {
         grout_text_add(out, " is %s", side->is_write ? "overwritten" : "read");
     }
-    grout_text_add(out, " while TMA may still be loading it: the copy at line %" PRIu32
-                        " is not awaited",
-                   grout_wording__get_line(wording, &wording->facts->sides[1].origin));
+    grout_text_add(
+        out, " while TMA may still be loading it: the copy at line %" PRIu32 " is not awaited",
+        grout_wording__get_line(wording, &wording->facts->sides[1].origin));
 }
 
 static void add_group_headline(const grout_wording *wording, grout_text *out) {
@@ -97,8 +100,8 @@ static void add_group_headline(const grout_wording *wording, grout_text *out) {
     uint32_t line = grout_wording__get_line(wording, &wording->facts->sides[1].origin);
     add_side_object(wording, 0, out);
     if (wording->record->code == GROUT_DIAG_SMEM_SOURCE_REUSE) {
-        grout_text_add(out, " is overwritten while the copy at line %" PRIu32
-                            " may still be reading it",
+        grout_text_add(out,
+                       " is overwritten while the copy at line %" PRIu32 " may still be reading it",
                        line);
     } else {
         grout_text_add(out, " is %s before the copy at line %" PRIu32 " has finished writing it",
@@ -130,15 +133,17 @@ static void add_exit_headline(const grout_wording *wording, grout_text *out) {
     add_side_object(wording, 0, out);
 }
 
-/* ---- headlines of barriers ------------------------------------------------------------------------------ */
+/* ---- headlines of barriers
+ * ------------------------------------------------------------------------------ */
 
 static void add_overrun_headline(const grout_wording *wording, grout_text *out) {
     const grout_facts *facts = wording->facts;
     grout_text_add(out, "phase %" PRIu32 " of ", facts->phase + 1);
     grout_wording__add_element(wording, facts->element, out);
-    grout_text_add(out, facts->sides[1].origin.op
-                            ? " can complete before phase %" PRIu32 " has been seen"
-                            : " completes and nobody waits for phase %" PRIu32,
+    grout_text_add(out,
+                   facts->sides[1].origin.op ? " can complete before phase %" PRIu32
+                                               " has been seen"
+                                             : " completes and nobody waits for phase %" PRIu32,
                    facts->phase);
 }
 
@@ -153,7 +158,8 @@ static void add_end_headline(const grout_wording *wording, grout_text *out) {
     }
     grout_wording__add_element(wording, facts->element, out);
     if (facts->have) {
-        grout_text_add(out, " is left with %" PRId64 " of the %" PRId64 " arrivals of phase %" PRIu32,
+        grout_text_add(out,
+                       " is left with %" PRId64 " of the %" PRId64 " arrivals of phase %" PRIu32,
                        facts->have, facts->need, facts->phase);
     } else {
         grout_text_add(out, " is left with %" PRId64 " bytes of phase %" PRIu32 " due",
@@ -183,7 +189,8 @@ static void add_skipped_headline(const grout_wording *wording, grout_text *out) 
                    wording->facts->phase);
 }
 
-/* ---- headlines of faults ---------------------------------------------------------------------------------- */
+/* ---- headlines of faults
+ * ---------------------------------------------------------------------------------- */
 
 static const char *const USES[] = {
     [GROUT_USE_BRANCH] = "a value that nobody wrote decides a branch or the bound of a loop",
@@ -241,22 +248,21 @@ typedef struct headline_row {
 } headline_row;
 
 /* Codes that are not here are faults. */
-static const headline_row HEADLINES[] = {
-    {GROUT_DIAG_MISSING_COMMIT_SMEM, add_commit_headline},
-    {GROUT_DIAG_MISSING_COMMIT_SMEM_WAR, add_commit_headline},
-    {GROUT_DIAG_MISSING_COMMIT_GMEM, add_commit_headline},
-    {GROUT_DIAG_ASYNC_NOT_AWAITED, add_await_headline},
-    {GROUT_DIAG_SMEM_SOURCE_REUSE, add_group_headline},
-    {GROUT_DIAG_GMEM_WRITE_NOT_VISIBLE, add_group_headline},
-    {GROUT_DIAG_SMEM_RACE, add_race_headline},
-    {GROUT_DIAG_GMEM_RACE, add_race_headline},
-    {GROUT_DIAG_ASYNC_AT_EXIT, add_exit_headline},
-    {GROUT_DIAG_BARRIER_OVERRUN, add_overrun_headline},
-    {GROUT_DIAG_BARRIER_UNOBSERVED, add_end_headline},
-    {GROUT_DIAG_BARRIER_PARTIAL, add_end_headline},
-    {GROUT_DIAG_BARRIER_TOO_MANY, add_count_headline},
-    {GROUT_DIAG_BARRIER_TX_MISMATCH, add_count_headline},
-    {GROUT_DIAG_BARRIER_SKIPPED, add_skipped_headline}};
+static const headline_row HEADLINES[] = {{GROUT_DIAG_MISSING_COMMIT_SMEM, add_commit_headline},
+                                         {GROUT_DIAG_MISSING_COMMIT_SMEM_WAR, add_commit_headline},
+                                         {GROUT_DIAG_MISSING_COMMIT_GMEM, add_commit_headline},
+                                         {GROUT_DIAG_ASYNC_NOT_AWAITED, add_await_headline},
+                                         {GROUT_DIAG_SMEM_SOURCE_REUSE, add_group_headline},
+                                         {GROUT_DIAG_GMEM_WRITE_NOT_VISIBLE, add_group_headline},
+                                         {GROUT_DIAG_SMEM_RACE, add_race_headline},
+                                         {GROUT_DIAG_GMEM_RACE, add_race_headline},
+                                         {GROUT_DIAG_ASYNC_AT_EXIT, add_exit_headline},
+                                         {GROUT_DIAG_BARRIER_OVERRUN, add_overrun_headline},
+                                         {GROUT_DIAG_BARRIER_UNOBSERVED, add_end_headline},
+                                         {GROUT_DIAG_BARRIER_PARTIAL, add_end_headline},
+                                         {GROUT_DIAG_BARRIER_TOO_MANY, add_count_headline},
+                                         {GROUT_DIAG_BARRIER_TX_MISMATCH, add_count_headline},
+                                         {GROUT_DIAG_BARRIER_SKIPPED, add_skipped_headline}};
 
 void grout_wording__add_headline(const grout_wording *wording, grout_text *out) {
     const grout_findings *findings = &wording->checker->findings;

@@ -78,7 +78,7 @@ START_TEST(test_bytes) {
         ck_assert(grout_generator_read(cases[i].text, &generator));
         ck_assert(grout_generator_fits(&generator, cases[i].dtype));
         grout_generator_fill(&generator, cases[i].dtype, data, 1000);
-        uint64_t hash = get_hash(data, 1000u * grout_dtype_get_info(cases[i].dtype)->bytes);
+        uint64_t hash = get_hash(data, (size_t)1000 * grout_dtype_get_info(cases[i].dtype)->bytes);
         ck_assert_msg(hash == cases[i].hash, "%s as %s: %#llx", cases[i].text,
                       grout_dtype_get_info(cases[i].dtype)->text, (unsigned long long)hash);
     }
@@ -101,7 +101,11 @@ START_TEST(test_ints) {
     float others[4000];
     generator.stream = 1;
     grout_generator_fill(&generator, GROUT_DTYPE_F32, others, 4000);
-    ck_assert_int_ne(memcmp(values, others, sizeof values), 0);
+    size_t same = 0;
+    for (size_t i = 0; i < 4000; i++) {
+        same += values[i] == others[i] ? 1u : 0u;
+    }
+    ck_assert_uint_lt(same, 1000);
 }
 END_TEST
 

@@ -34,8 +34,7 @@ static bool parse(const uint8_t *file, size_t size, grout_npy *npy, grout_diags 
     return grout_npy_parse(*copy, size, "x.npy", npy, diags);
 }
 
-/* ---- files that are read ------------------------------------------------------------------------
- */
+/* ---- files that are read -------------------------------------------------------------------- */
 
 typedef struct read_case {
     const char *name;
@@ -45,7 +44,7 @@ typedef struct read_case {
     size_t data_size;
     grout_dtype dtype;
     uint8_t expected[16];
-    size_t expected_size;
+    int expected_size;
 } read_case;
 
 static const read_case read_cases[] = {
@@ -156,7 +155,8 @@ START_TEST(test_read) {
     ck_assert_msg(parse(file, size, &npy, diags, &copy), "%s: not read", c->name);
     ck_assert_msg(grout_npy_can_convert(&npy, c->dtype), "%s: not converted", c->name);
     grout_npy_convert(&npy, c->dtype, out);
-    ck_assert_msg(memcmp(out, c->expected, c->expected_size) == 0, "%s: other bytes", c->name);
+    ck_assert_msg(memcmp(out, c->expected, (size_t)c->expected_size) == 0, "%s: other bytes",
+                  c->name);
     /* Every shorter file is refused, and none is read past its end. */
     for (size_t cut = 0; cut < size; cut++) {
         uint8_t *part;
@@ -169,8 +169,7 @@ START_TEST(test_read) {
 }
 END_TEST
 
-/* ---- files that are refused ---------------------------------------------------------------------
- */
+/* ---- files that are refused ----------------------------------------------------------------- */
 
 typedef struct bad_case {
     const char *name;
@@ -233,8 +232,7 @@ START_TEST(test_header_limit) {
 }
 END_TEST
 
-/* ---- files that are written ---------------------------------------------------------------------
- */
+/* ---- files that are written ----------------------------------------------------------------- */
 
 typedef struct write_case {
     grout_dtype dtype;

@@ -2,8 +2,8 @@
  * check_rules.c - ordered(X, Y), row by row of the tables in docs/memory_model.md.
  * SPDX-License-Identifier: Apache-2.0
  *
- * X is recorded by thread 0 at epoch 5 (a group, or a phase, of number 5 if an engine makes it). Each
- * row says what the thread of Y knows, and what must come out.
+ * X is recorded by thread 0 at epoch 5 (a group, or a phase, of number 5 if an engine makes it).
+ * Each row says what the thread of Y knows, and what must come out.
  */
 #include "race_checker/rules.h"
 
@@ -35,12 +35,12 @@ typedef struct row {
     grout_primary primary;
 } row;
 
-#define SMEM GROUT_SPACE_SMEM
-#define GMEM GROUT_SPACE_GMEM
-#define LATER GROUT_PRIMARY_LATER
+#define SMEM    GROUT_SPACE_SMEM
+#define GMEM    GROUT_SPACE_GMEM
+#define LATER   GROUT_PRIMARY_LATER
 #define EARLIER GROUT_PRIMARY_EARLIER
-#define SOURCE GROUT_PRIMARY_SOURCE
-#define OK GROUT_DIAG_NONE
+#define SOURCE  GROUT_PRIMARY_SOURCE
+#define OK      GROUT_DIAG_NONE
 
 static const row ROWS[] = {
     {"plain store, plain load, ordered", SMEM, PLAIN, 1, 0, 0, IN_TIME, OK, LATER},
@@ -49,7 +49,8 @@ static const row ROWS[] = {
     {"two plain stores", SMEM, PLAIN, 1, 0, 1, NOTHING, GROUT_DIAG_SMEM_RACE, SOURCE},
     {"plain store, TMA read, published", SMEM, PLAIN, 1, 1, 0, PUBLISHED, OK, LATER},
     {"plain store, TMA read", SMEM, PLAIN, 1, 1, 0, IN_TIME, GROUT_DIAG_MISSING_COMMIT_SMEM, LATER},
-    {"plain store, TMA write", SMEM, PLAIN, 1, 1, 1, IN_TIME, GROUT_DIAG_MISSING_COMMIT_SMEM, LATER},
+    {"plain store, TMA write", SMEM, PLAIN, 1, 1, 1, IN_TIME, GROUT_DIAG_MISSING_COMMIT_SMEM,
+     LATER},
     {"plain load, TMA write", SMEM, PLAIN, 0, 1, 1, IN_TIME, GROUT_DIAG_MISSING_COMMIT_SMEM_WAR,
      LATER},
     {"plain load, TMA write, published", SMEM, PLAIN, 0, 1, 1, PUBLISHED, OK, LATER},
@@ -57,7 +58,8 @@ static const row ROWS[] = {
      EARLIER},
     {"load, awaited", SMEM, LOAD, 1, 0, 0, IN_TIME, OK, LATER},
     {"load, read unawaited", SMEM, LOAD, 1, 0, 0, ISSUE, GROUT_DIAG_ASYNC_NOT_AWAITED, LATER},
-    {"load, overwritten unawaited", SMEM, LOAD, 1, 0, 1, ISSUE, GROUT_DIAG_ASYNC_NOT_AWAITED, LATER},
+    {"load, overwritten unawaited", SMEM, LOAD, 1, 0, 1, ISSUE, GROUT_DIAG_ASYNC_NOT_AWAITED,
+     LATER},
     {"load, loaded again", SMEM, LOAD, 1, 1, 1, ISSUE, GROUT_DIAG_ASYNC_NOT_AWAITED, LATER},
     {"load, stored by TMA unawaited", SMEM, LOAD, 1, 1, 0, ISSUE, GROUT_DIAG_ASYNC_NOT_AWAITED,
      LATER},
@@ -72,7 +74,8 @@ static const row ROWS[] = {
     {"store source, awaited", SMEM, STORE_SOURCE, 0, 0, 1, IN_TIME, OK, LATER},
     {"store source, unordered", SMEM, STORE_SOURCE, 0, 0, 1, NOTHING, GROUT_DIAG_SMEM_RACE, LATER},
     {"gmem: plain, plain", GMEM, PLAIN, 1, 0, 0, NOTHING, GROUT_DIAG_GMEM_RACE, EARLIER},
-    {"gmem: plain store, TMA", GMEM, PLAIN, 1, 1, 0, IN_TIME, GROUT_DIAG_MISSING_COMMIT_GMEM, LATER},
+    {"gmem: plain store, TMA", GMEM, PLAIN, 1, 1, 0, IN_TIME, GROUT_DIAG_MISSING_COMMIT_GMEM,
+     LATER},
     {"gmem: plain store, TMA, published", GMEM, PLAIN, 1, 1, 0, PUBLISHED, OK, LATER},
     {"gmem: plain load, TMA write", GMEM, PLAIN, 0, 1, 1, IN_TIME, OK, LATER},
     {"gmem: copy, read after a read-only wait", GMEM, STORE_TARGET, 1, 0, 0, READ_SIDE,
@@ -98,8 +101,11 @@ static uint16_t get_component(who x) {
 }
 
 static grout_entry make_entry(who x, bool writes, uint8_t thread) {
-    grout_entry entry = {.number = NUMBER, .epoch = NUMBER, .component = get_component(x),
-                         .seen = GROUT_ENTRY_NOTHING, .origin = {.op = 1, .thread = thread}};
+    grout_entry entry = {.number = NUMBER,
+                         .epoch = NUMBER,
+                         .component = get_component(x),
+                         .seen = GROUT_ENTRY_NOTHING,
+                         .origin = {.op = 1, .thread = thread}};
     entry.flags = (uint8_t)(GROUT_ENTRY_PRESENT | (x != PLAIN ? GROUT_ENTRY_ASYNC : 0) |
                             (writes ? GROUT_ENTRY_WRITE : 0));
     return entry;
@@ -110,8 +116,8 @@ static grout_conflict judge(const row *it, uint32_t other_cta) {
     grout_clocks clocks = {other_cta, known, smem, gmem};
     grout_rules rules = {.shape = &SHAPE, .clocks = &clocks, .space = it->space};
     grout_entry x = make_entry(it->x, it->x_writes, 0);
-    rules.entry = make_entry(it->y_async ? (it->y_writes ? LOAD : STORE_SOURCE) : PLAIN, it->y_writes,
-                             1);
+    rules.entry =
+        make_entry(it->y_async ? (it->y_writes ? LOAD : STORE_SOURCE) : PLAIN, it->y_writes, 1);
     rules.entry.cta = other_cta;
     if (it->knows != NOTHING) {
         known[grout_clock_x(&SHAPE, 0)] = NUMBER;
@@ -133,8 +139,8 @@ START_TEST(row_of_the_table) {
     grout_conflict conflict = judge(it, 0);
     ck_assert_msg(conflict.code == it->code, "%s: %s", it->name,
                   conflict.code ? grout_diag_get(conflict.code)->text : "in order");
-    ck_assert_msg(conflict.code == OK || conflict.primary == it->primary, "%s: primary %d", it->name,
-                  (int)conflict.primary);
+    ck_assert_msg(conflict.code == OK || conflict.primary == it->primary, "%s: primary %d",
+                  it->name, (int)conflict.primary);
 }
 END_TEST
 

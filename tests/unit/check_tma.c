@@ -51,9 +51,9 @@ END_TEST
 
 #define HEAD                                                                                       \
     "kernel @k(%x: in gmem f32[8, 64], %y: out gmem f32[8, 64]) {\n"                               \
-    " scratch %s : smem f32[2, 8, 32]\n scratch %t : smem f32[16, 32] tile(8, 32) swizzle(128)\n"  \
+    " scratch %s : smem f32[2, 8, 32]\n scratch %t : smem f32[16, 64] tile(8, 32) swizzle(128)\n"  \
     " scratch %b : barrier[1]\n store %y, (load %x)\n store %s, (broadcast 1.0 : f32[2, 8, 32])\n" \
-    " store %t, (broadcast 1.0 : f32[16, 32])\n commit_smem\n %two = add 1, 1\n"
+    " store %t, (broadcast 1.0 : f32[16, 64])\n commit_smem\n %two = add 1, 1\n"
 
 static const struct refusal {
     const char *text;
@@ -64,7 +64,7 @@ static const struct refusal {
     {HEAD "copy_smem_to_gmem %s[0], %y[ds(0, 8), ds(%two, 32)]\n wait_smem_to_gmem 0 }", GROUT_DIAG_MISALIGNED, 2, 16},
     {HEAD "%n = sub 0, 4\n copy_smem_to_gmem %s[0], %y[ds(0, 8), ds(%n, 32)]\n wait_smem_to_gmem 0 }", GROUT_DIAG_OUT_OF_BOUNDS, -4, 64},
     {HEAD "copy_gmem_to_smem %x[ds(0, 8), ds(0, 32)], %s[%two], %b[0]\n barrier_wait %b[0] }", GROUT_DIAG_OUT_OF_BOUNDS, 2, 2},
-    {HEAD "copy_gmem_to_smem %x[ds(0, 8), ds(0, 32)], %t[ds(%two, 8), :], %b[0]\n barrier_wait %b[0] }", GROUT_DIAG_MISALIGNED, 2, 32},
+    {HEAD "copy_gmem_to_smem %x, %t[ds(%two, 8), :], %b[0]\n barrier_wait %b[0] }", GROUT_DIAG_MISALIGNED, 2, 32},
 };
 
 /* A refused copy makes its arrival, and moves nothing. */

@@ -1,0 +1,148 @@
+/* check_ir_text.c - parse, print and build with the n-th allocation failing, for every n.
+ *
+ * This program defines ir/alloc.h itself, so that the library's own alloc.c is not linked.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "grout/text.h"
+#include "ir/alloc.h"
+#include "ir/module.h"
+#include "tests/unit/build_sample.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+static uint64_t allocation_count;
+static uint64_t failing_allocation; /* UINT64_MAX: none */
+static bool all_after_fail;
+
+static bool fails(void) {
+    uint64_t index = allocation_count++;
+    return index == failing_allocation || (all_after_fail && index > failing_allocation);
+}
+
+void *grout__realloc(void *pointer, size_t size) {
+    return fails() ? NULL : realloc(pointer, size > 0 ? size : 1);
+}
+
+void *grout__calloc(size_t count, size_t size) {
+    return fails() ? NULL : calloc(count > 0 ? count : 1, size > 0 ? size : 1);
+}
+
+void grout__free(void *pointer) {
+    free(pointer);
+}
+
+static const char good_text[] =
+    "// c\nconst A = B + 1, // t\n B = 2\nrequire A > B, \"A is more\"\n\n"
+    "kernel @k(%a: in gmem f32[A, B], %n: i32) grid(x = 2) threads(wg = 2)  // h\n{\n"
+    "  scratch %s : smem f32[4] tile(4) swizzle(32) transpose(0)\n"
+    "  // lead\n  %v = add (load %a[ds(%n + 1, 2), :].transpose(1, 0)), (neg 1.5)  // tail\n"
+    "  %r = for %i in 0..4 carry(%c = %n) unroll(2) {\n    yield %c * 2\n  }\n"
+    "  if (lt %n, 3) {\n    debug_print \"{}\", %r\n  } else {\n    // e\n  }\n"
+    "  scoped(%t : smem f32[4], %u : barrier[1]) {\n    barrier_wait %u\n  }\n}\n";
+
+static const char bad_text[] =
+    "const A = WRONG, A = 2\nkernel @k(%a: in gmem f33[A]) gird(x = 2)\n{\n  %x = lod %a\n"
+    "  %y = add %x, %z\n  for %i on 0..4 {\n    store %a[%i], %w $\n  }\n  %z = neg %y\n}\n";
+
+/* Each returns true if it could do all it should. */
+static bool parse_good(void) {
+    grout_diags *diags = grout_diags_new();
+    grout_module *module =
+        diags == NULL ? NULL : grout_parse("t.grout", good_text, sizeof good_text - 1, diags);
+    bool ok = module != NULL;
+    grout_text text = {0};
+    if (ok) {
+        grout_module_print(module, &text);
+        ok = !text.failed;
+    } else if (diags != NULL) {
+        ck_assert(grout_diags_has_errors(diags));
+        ck_assert_int_eq(grout_diags_get(diags, 0)->code, GROUT_DIAG_OUT_OF_MEMORY);
+    }
+    grout_text_free(&text);
+    grout_module_free(module);
+    grout_diags_free(diags);
+    return ok;
+}
+
+static bool parse_bad(void) {
+    grout_diags *diags = grout_diags_new();
+    grout_text text = {0};
+    bool ok = diags != NULL;
+    if (ok) {
+        ck_assert_ptr_null(grout_parse("t.grout", bad_text, sizeof bad_text - 1, diags));
+        ck_assert(grout_diags_has_errors(diags));
+        grout_diags_render(diags, NULL, &text);
+        ok = !text.failed && grout_diags_count(diags) == 9;
+        for (uint32_t i = 0; i < grout_diags_count(diags); i++) {
+            ok = ok && grout_diags_get(diags, i)->code != GROUT_DIAG_OUT_OF_MEMORY;
+        }
+    }
+    grout_text_free(&text);
+    grout_diags_free(diags);
+    return ok;
+}
+
+static bool build_and_print(void) {
+    grout_diags *diags = grout_diags_new();
+    grout_module *module = build_sample(true, diags);
+    grout_text text = {0};
+    bool ok = module != NULL;
+    if (ok) {
+        grout_module_print(module, &text);
+        ok = !text.failed;
+    } else if (diags != NULL) {
+        ck_assert_int_eq(grout_diags_get(diags, 0)->code, GROUT_DIAG_OUT_OF_MEMORY);
+    }
+    grout_text_free(&text);
+    grout_module_free(module);
+    grout_diags_free(diags);
+    return ok && diags != NULL;
+}
+
+static bool clone(void) {
+    grout_diags *diags = grout_diags_new();
+    grout_module *module =
+        diags == NULL ? NULL : grout_parse("t.grout", good_text, sizeof good_text - 1, diags);
+    grout_module *copy = module == NULL ? NULL : grout_module__clone(module);
+    bool ok = copy != NULL;
+    grout_module_free(copy);
+    grout_module_free(module);
+    grout_diags_free(diags);
+    return ok;
+}
+
+static bool (*const works[])(void) = {parse_good, parse_bad, build_and_print, clone};
+enum { WORK_COUNT = sizeof works / sizeof works[0] };
+
+START_TEST(nothing_crashes_or_leaks_without_memory) {
+    bool (*work)(void) = works[_i / 2];
+    all_after_fail = _i % 2 == 1;
+    uint64_t failures = 0;
+    for (failing_allocation = 0;; failing_allocation++) {
+        allocation_count = 0;
+        bool ok = work();
+        if (allocation_count <= failing_allocation) {
+            ck_assert_msg(ok, "it fails with all the memory it asks for");
+            break;
+        }
+        failures += !ok;
+    }
+    ck_assert_uint_gt(failing_allocation, 20);
+    ck_assert_uint_gt(failures, failing_allocation / 2);
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("nth allocation: text");
+    TCase *tcase = tcase_create("text");
+    tcase_set_timeout(tcase, 300);
+    tcase_add_loop_test(tcase, nothing_crashes_or_leaks_without_memory, 0, 2 * WORK_COUNT);
+    suite_add_tcase(suite, tcase);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

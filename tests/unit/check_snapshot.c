@@ -1,0 +1,76 @@
+/* check_snapshot.c - a run that goes on from a snapshot is the run.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "run_kernel.h"
+
+static const char *const texts[] = {
+    /* clean, two threads, loads and stores in flight */
+    "const STEPS = 6, SLOTS = 2, N = 64\n"
+    "kernel @k(%x: in gmem f32[STEPS, N], %y: out gmem f32[STEPS, N]) grid(g = 2) threads(wg = 2)\n{\n"
+    " scratch %q : smem f32[SLOTS, N]\n scratch %o : smem f32[N]\n scratch %full : barrier[SLOTS]\n scratch %free : barrier[SLOTS]\n"
+    " if (eq (axis_index wg), 0) {\n  for %i in 0..STEPS {\n   %s = rem %i, SLOTS\n   if (ge %i, SLOTS) { barrier_wait %free[%s] }\n"
+    "   copy_gmem_to_smem %x[%i], %q[%s], %full[%s]\n  }\n  for %i in 0..SLOTS { %s = rem %i + STEPS, SLOTS\n barrier_wait %free[%s] }\n"
+    " } else {\n  for %i in 0..STEPS {\n   %s = rem %i, SLOTS\n   barrier_wait %full[%s]\n   %v = add (load %q[%s]), 1.0\n"
+    "   wait_smem_to_gmem 0 read_only\n   store %o, %v\n   commit_smem\n   copy_smem_to_gmem %o, %y[%i]\n   barrier_arrive %free[%s]\n  }\n"
+    "  wait_smem_to_gmem 0\n }\n}\n",
+    /* no commits: stale bytes held by the undo log and by stores in flight */
+    "kernel @k(%x: in gmem f32[4, 64], %y: out gmem f32[4, 64]) {\n scratch %s : smem f32[4, 64]\n"
+    " for %i in 0..4 { store %s[%i], (load %x[%i])\n copy_smem_to_gmem %s[%i], %y[%i] }\n"
+    " for %i in 0..4 { store %s[%i], (mul (load %x[%i]), 2.0)\n copy_smem_to_gmem %s[%i], %y[%i] }\n wait_smem_to_gmem 0 }",
+};
+
+static void compare(const run *a, const run *b) {
+    ck_assert_mem_eq(a->arguments[1].data, b->arguments[1].data, a->arguments[1].size);
+    ck_assert(a->event_hash == b->event_hash);
+    ck_assert_mem_eq(a->counts, b->counts, sizeof a->counts);
+    ck_assert(grout_machine_hash(a->machine) == grout_machine_hash(b->machine));
+    ck_assert_uint_eq(grout_machine_get_stats(a->machine).steps, grout_machine_get_stats(b->machine).steps);
+}
+
+START_TEST(runs_go_on_from_every_step) {
+    const char *text = texts[_i % 2];
+    int variant = _i / 2;
+    run *whole = run_new(text, variant);
+    ck_assert_int_eq(run_to_end(whole), GROUT_RUN_DONE);
+    uint64_t steps = grout_machine_get_stats(whole->machine).steps;
+    for (uint64_t at = 1; at < steps; at += 1 + at / 7) {
+        run *r = run_new(text, variant);
+        run_start(r);
+        ck_assert_int_eq(grout_machine_run(r->machine, at, r->diags), GROUT_RUN_PAUSED);
+        uint64_t hash = grout_machine_hash(r->machine);
+        grout_snapshot *snapshot = grout_machine_snapshot(r->machine, r->diags);
+        ck_assert_ptr_nonnull(snapshot);
+        for (uint32_t round = 0; round < 2; round++) {
+            ck_assert_int_eq(grout_machine_run(r->machine, 0, r->diags), GROUT_RUN_DONE);
+            compare(whole, r);
+            ck_assert(grout_machine_restore(r->machine, snapshot, r->diags));
+            ck_assert(grout_machine_hash(r->machine) == hash);
+        }
+        grout_snapshot_free(snapshot);
+        run_delete(r);
+    }
+    run_delete(whole);
+}
+END_TEST
+
+/* Different states differ. */
+START_TEST(hashes_tell_states_apart) {
+    run *r = run_new(texts[0], 1);
+    run_start(r);
+    uint64_t last = grout_machine_hash(r->machine);
+    while (grout_machine_run(r->machine, 1, r->diags) == GROUT_RUN_PAUSED) {
+        uint64_t hash = grout_machine_hash(r->machine);
+        ck_assert(hash != last);
+        last = hash;
+    }
+    run_delete(r);
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("snapshot");
+    TCase *tests = tcase_create("snapshot");
+    tcase_add_loop_test(tests, runs_go_on_from_every_step, 0, 2 * RUN_VARIANTS);
+    tcase_add_test(tests, hashes_tell_states_apart);
+    suite_add_tcase(suite, tests);
+    return run_suite(suite);
+}
