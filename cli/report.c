@@ -164,19 +164,22 @@ static void add_count(grout_text *out, uint64_t count, const char *noun) {
 
 static void add_launch(grout_text *out, const grout_load *load, grout_kernel_id id) {
     const grout_kernel *kernel = grout_module_get_kernel(load->bound, id);
+    const char *start = "";
     for (int kind = GROUT_AXIS_GRID; kind <= GROUT_AXIS_THREADS; kind++) {
-        grout_text_add(out, "%s(", kind == GROUT_AXIS_GRID ? "grid" : " threads");
-        const char *separator = "";
+        bool is_open = false;
         for (uint32_t i = 0; i < kernel->axis_count; i++) {
             if (kernel->axes[i].kind == kind) {
-                grout_text_add(out, "%s%s=%lld", separator,
+                const char *word = kind == GROUT_AXIS_GRID ? "grid(" : "threads(";
+                grout_text_add(out, "%s%s%s=%lld", is_open ? ", " : start, is_open ? "" : word,
                                grout_module_get_string(load->bound, kernel->axes[i].name),
                                (long long)grout_kernel_get_axis_size(load->bound, id, i));
-                separator = ", ";
+                is_open = true;
             }
         }
-        grout_text_add(out, ")");
+        grout_text_add(out, "%s", is_open ? ")" : "");
+        start = is_open ? " " : start;
     }
+    grout_text_add(out, "%s", start[0] == '\0' ? "one CTA of one thread" : "");
 }
 
 static void add_coverage(grout_text *out, const grout_load *load, grout_kernel_id kernel,

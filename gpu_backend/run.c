@@ -99,7 +99,7 @@ static grout_gpu_tensor_map make_map(const run *r, const grout_gpu_map *map) {
                                  .rank = map->tma.rank,
                                  .swizzle_bytes = map->tma.swizzle,
                                  .oob = GROUT_GPU_OOB_ZERO,
-                                 .l2_promotion = GROUT_GPU_L2_256B};
+                                 .l2_promotion = GROUT_GPU_L2_128B};
     for (uint32_t k = 0; k < map->tma.rank; k++) {
         made.dims[k] = (uint64_t)map->tma.dims[k];
         made.strides_bytes[k] = (uint64_t)map->tma.strides[k];

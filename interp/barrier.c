@@ -34,15 +34,15 @@ grout_barrier_fact grout_barrier__get_fact(const grout_machine *machine, uint32_
     return fact;
 }
 
-/* ---- completion ------------------------------------------------------------------------------- */
+/* ---- completion -------------------------------------------------------------------------------
+ */
 
 static void publish_phase(grout_machine *machine, uint32_t element, const grout_phase *phase,
                           const uint32_t *clocks) {
     grout_barrier_fact fact = grout_barrier__get_fact(machine, element);
     grout_event event;
     memset(&event, 0, sizeof event);
-    if (!grout_pool__reserve(&machine->origin_scratch, &machine->heap,
-                             phase->contribution_count)) {
+    if (!grout_pool__reserve(&machine->origin_scratch, &machine->heap, phase->contribution_count)) {
         machine->has_failed = true;
         return;
     }
@@ -119,7 +119,8 @@ void grout_barrier__land(grout_machine *machine, uint32_t element, uint32_t reco
     complete_phases(machine, element);
 }
 
-/* ---- arrivals --------------------------------------------------------------------------------- */
+/* ---- arrivals ---------------------------------------------------------------------------------
+ */
 
 /* The record of a phase, made if need be. Phases begin in order, so it is the last one or new. */
 static uint32_t open_phase(grout_machine *machine, uint32_t element, uint32_t number) {
@@ -181,7 +182,8 @@ static void publish_arrive(grout_machine *machine, uint32_t thread, const grout_
     grout_machine__publish(machine, &event);
 }
 
-/* Remembers who contributed: all of the phase if somebody wants to know, and the latest in the text. */
+/* Remembers who contributed: all of the phase if somebody wants to know, and the latest in the
+ * text. */
 static void note_contribution(grout_machine *machine, uint32_t thread, const grout_inst *inst,
                               uint32_t element, uint32_t record) {
     grout_barrier *barrier = grout_machine__barrier(machine, element);
@@ -268,37 +270,37 @@ static void learn_completion(grout_machine *machine, uint32_t thread, uint32_t e
 }
 
 uint32_t grout_barrier__arrive(grout_machine *machine, uint32_t thread, const grout_inst *inst,
-                               const grout_arrival *wanted) {
-    grout_arrival arrival = *wanted;
-    uint32_t element = arrival.element, needed = grout_barrier__get_arrivals(machine, element);
+                               const grout_arrival *arrival) {
+    grout_arrival taken = *arrival;
+    uint32_t element = taken.element, needed = grout_barrier__get_arrivals(machine, element);
     uint32_t number = grout_barrier__get_phase(machine, element);
     grout_barrier *barrier = grout_machine__barrier(machine, element);
     uint32_t lacking = needed - (uint32_t)(barrier->arrived % needed);
-    if (arrival.count > lacking) {
+    if (taken.count > lacking) {
         grout_fault fault = {.code = GROUT_DIAG_BARRIER_TOO_MANY,
                              .object = machine->plan->elements[element].object,
                              .element = element,
                              .phase = number,
-                             .have = arrival.count,
+                             .have = taken.count,
                              .need = lacking};
         grout_machine__fault(machine, thread, inst, 0, &fault);
-        arrival.count = lacking;
+        taken.count = lacking;
     }
     uint32_t record = open_phase(machine, element, number);
     if (record == 0) {
         return 0;
     }
     if (grout_machine__wants(machine, GROUT_EVENT_ARRIVE)) {
-        publish_arrive(machine, thread, inst, &arrival, number);
+        publish_arrive(machine, thread, inst, &taken, number);
     }
     note_contribution(machine, thread, inst, element, record);
     if (machine->has_clocks) {
         grout_order__release(&machine->plan->shape, grout_machine__clocks(machine, thread), thread,
                              grout_phase__clocks(grout_machine__phase(machine, record)));
     }
-    barrier->arrived += arrival.count;
-    if (arrival.by_copy) {
-        add_bytes(machine, thread, inst, &arrival, grout_machine__phase(machine, record));
+    barrier->arrived += taken.count;
+    if (taken.by_copy) {
+        add_bytes(machine, thread, inst, &taken, grout_machine__phase(machine, record));
     }
     complete_phases(machine, element);
     if (machine->has_clocks) {
@@ -308,7 +310,8 @@ uint32_t grout_barrier__arrive(grout_machine *machine, uint32_t thread, const gr
     return record;
 }
 
-/* ---- waits and lives -------------------------------------------------------------------------- */
+/* ---- waits and lives --------------------------------------------------------------------------
+ */
 
 void grout_barrier__observe(grout_machine *machine, uint32_t thread, const grout_inst *inst,
                             uint32_t element) {

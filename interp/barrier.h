@@ -27,7 +27,8 @@ static inline uint32_t grout_barrier__get_phase(const grout_machine *machine, ui
     return (uint32_t)(grout_machine__barrier(machine, element)->arrived /
                       grout_barrier__get_arrivals(machine, element));
 }
-/* All arrivals of the phase are in: its bytes alone may be missing, and those an engine can bring. */
+/* All arrivals of the phase are in: its bytes alone may be missing, and those an engine can bring.
+ */
 static inline bool grout_barrier__is_full(const grout_machine *machine, uint32_t element,
                                           uint32_t phase) {
     return grout_machine__barrier(machine, element)->arrived >=
@@ -35,7 +36,8 @@ static inline bool grout_barrier__is_full(const grout_machine *machine, uint32_t
 }
 
 grout_barrier_fact grout_barrier__get_fact(const grout_machine *machine, uint32_t element);
-/* A thread arrives. Returns the record of the phase (valid until it completes), 0 without memory. */
+/* A thread arrives. Returns the record of the phase (valid until it completes), 0 without memory.
+ */
 uint32_t grout_barrier__arrive(grout_machine *machine, uint32_t thread, const grout_inst *inst,
                                const grout_arrival *arrival);
 /* Bytes announced by arrivals have landed. */

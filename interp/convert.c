@@ -1,4 +1,6 @@
 /*
+ * SPDX-License-Identifier: Apache-2.0
+ *
  * convert.c - element conversions: floats round once, to nearest even; float to integer truncates
  * and saturates with NaN as 0; integers wrap; to bool is 'differs from zero'. 8-bit floats saturate
  * at their largest finite value (PTX ISA 9.1 'cvt', .rn and .satfinite).
@@ -6,8 +8,6 @@
  * The simple way: each element widens exactly to one of three carriers (int64, uint64, double) and
  * narrows from there. A strip at a time, so that no element costs a call. The frequent pairs have
  * loops of their own; tests/unit/check_convert.c compares both with a naive reference.
- *
- * SPDX-License-Identifier: Apache-2.0
  */
 #include "convert.h"
 
@@ -134,47 +134,47 @@ static inline float double_to_f32(double value) {
 }
 
 /* NARROW(dtype, C type, from int64, from uint64, from double) */
-#define NARROW_LIST(X)                                                                             \
-    X(BOOL, uint8_t, a != 0, a != 0, a != 0)                                                       \
-    X(I8, int8_t, (int8_t)a, (int8_t)a, (int8_t)truncate_signed(a, -128.0, 127.0))                 \
-    X(U8, uint8_t, (uint8_t)a, (uint8_t)a, (uint8_t)truncate_unsigned(a, 255.0))                   \
-    X(I16, int16_t, (int16_t)a, (int16_t)a, (int16_t)truncate_signed(a, -32768.0, 32767.0))        \
-    X(U16, uint16_t, (uint16_t)a, (uint16_t)a, (uint16_t)truncate_unsigned(a, 65535.0))            \
-    X(I32, int32_t, (int32_t)a, (int32_t)a, (int32_t)truncate_signed(a, -0x1p31, 0x1p31 - 1))      \
-    X(U32, uint32_t, (uint32_t)a, (uint32_t)a, (uint32_t)truncate_unsigned(a, 0x1p32 - 1))         \
-    X(I64, int64_t, a, (int64_t)a, truncate_signed(a, -0x1p63, 0x1p63))                            \
-    X(U64, uint64_t, (uint64_t)a, a, truncate_unsigned(a, 0x1p64))                                 \
-    X(F8E4M3, uint8_t, (uint8_t)round_to_small(&format_f8e4m3, signed_to_odd(a)),                  \
-      (uint8_t)round_to_small(&format_f8e4m3, to_odd(a, false)),                                   \
-      (uint8_t)round_to_small(&format_f8e4m3, a))                                                  \
-    X(F8E5M2, uint8_t, (uint8_t)round_to_small(&format_f8e5m2, signed_to_odd(a)),                  \
-      (uint8_t)round_to_small(&format_f8e5m2, to_odd(a, false)),                                   \
-      (uint8_t)round_to_small(&format_f8e5m2, a))                                                  \
-    X(F16, uint16_t, (uint16_t)round_to_small(&format_f16, signed_to_odd(a)),                      \
-      (uint16_t)round_to_small(&format_f16, to_odd(a, false)),                                     \
-      (uint16_t)round_to_small(&format_f16, a))                                                    \
-    X(BF16, uint16_t, (uint16_t)round_to_small(&format_bf16, signed_to_odd(a)),                    \
-      (uint16_t)round_to_small(&format_bf16, to_odd(a, false)),                                    \
-      (uint16_t)round_to_small(&format_bf16, a))                                                   \
-    X(F32, float, (float)a, (float)a, double_to_f32(a))                                            \
+#define NARROW_LIST(X)                                                                        \
+    X(BOOL, uint8_t, a != 0, a != 0, a != 0)                                                  \
+    X(I8, int8_t, (int8_t)a, (int8_t)a, (int8_t)truncate_signed(a, -128.0, 127.0))            \
+    X(U8, uint8_t, (uint8_t)a, (uint8_t)a, (uint8_t)truncate_unsigned(a, 255.0))              \
+    X(I16, int16_t, (int16_t)a, (int16_t)a, (int16_t)truncate_signed(a, -32768.0, 32767.0))   \
+    X(U16, uint16_t, (uint16_t)a, (uint16_t)a, (uint16_t)truncate_unsigned(a, 65535.0))       \
+    X(I32, int32_t, (int32_t)a, (int32_t)a, (int32_t)truncate_signed(a, -0x1p31, 0x1p31 - 1)) \
+    X(U32, uint32_t, (uint32_t)a, (uint32_t)a, (uint32_t)truncate_unsigned(a, 0x1p32 - 1))    \
+    X(I64, int64_t, a, (int64_t)a, truncate_signed(a, -0x1p63, 0x1p63))                       \
+    X(U64, uint64_t, (uint64_t)a, a, truncate_unsigned(a, 0x1p64))                            \
+    X(F8E4M3, uint8_t, (uint8_t)round_to_small(&format_f8e4m3, signed_to_odd(a)),             \
+      (uint8_t)round_to_small(&format_f8e4m3, to_odd(a, false)),                              \
+      (uint8_t)round_to_small(&format_f8e4m3, a))                                             \
+    X(F8E5M2, uint8_t, (uint8_t)round_to_small(&format_f8e5m2, signed_to_odd(a)),             \
+      (uint8_t)round_to_small(&format_f8e5m2, to_odd(a, false)),                              \
+      (uint8_t)round_to_small(&format_f8e5m2, a))                                             \
+    X(F16, uint16_t, (uint16_t)round_to_small(&format_f16, signed_to_odd(a)),                 \
+      (uint16_t)round_to_small(&format_f16, to_odd(a, false)),                                \
+      (uint16_t)round_to_small(&format_f16, a))                                               \
+    X(BF16, uint16_t, (uint16_t)round_to_small(&format_bf16, signed_to_odd(a)),               \
+      (uint16_t)round_to_small(&format_bf16, to_odd(a, false)),                               \
+      (uint16_t)round_to_small(&format_bf16, a))                                              \
+    X(F32, float, (float)a, (float)a, double_to_f32(a))                                       \
     X(F64, double, (double)a, (double)a, a)
 
 /* WIDEN(dtype, C type, carrier, expression) */
-#define WIDEN_LIST(X)                                                                              \
-    X(BOOL, uint8_t, int64_t, a != 0)                                                              \
-    X(I8, int8_t, int64_t, a)                                                                      \
-    X(U8, uint8_t, int64_t, a)                                                                     \
-    X(I16, int16_t, int64_t, a)                                                                    \
-    X(U16, uint16_t, int64_t, a)                                                                   \
-    X(I32, int32_t, int64_t, a)                                                                    \
-    X(U32, uint32_t, int64_t, a)                                                                   \
-    X(I64, int64_t, int64_t, a)                                                                    \
-    X(U64, uint64_t, uint64_t, a)                                                                  \
-    X(F8E4M3, uint8_t, double, (double)f8e4m3_to_f32(a))                                           \
-    X(F8E5M2, uint8_t, double, (double)f8e5m2_to_f32(a))                                           \
-    X(F16, uint16_t, double, (double)f16_to_f32(a))                                                \
-    X(BF16, uint16_t, double, (double)bf16_to_f32(a))                                              \
-    X(F32, float, double, (double)a)                                                               \
+#define WIDEN_LIST(X)                                    \
+    X(BOOL, uint8_t, int64_t, a != 0)                    \
+    X(I8, int8_t, int64_t, a)                            \
+    X(U8, uint8_t, int64_t, a)                           \
+    X(I16, int16_t, int64_t, a)                          \
+    X(U16, uint16_t, int64_t, a)                         \
+    X(I32, int32_t, int64_t, a)                          \
+    X(U32, uint32_t, int64_t, a)                         \
+    X(I64, int64_t, int64_t, a)                          \
+    X(U64, uint64_t, uint64_t, a)                        \
+    X(F8E4M3, uint8_t, double, (double)f8e4m3_to_f32(a)) \
+    X(F8E5M2, uint8_t, double, (double)f8e5m2_to_f32(a)) \
+    X(F16, uint16_t, double, (double)f16_to_f32(a))      \
+    X(BF16, uint16_t, double, (double)bf16_to_f32(a))    \
+    X(F32, float, double, (double)a)                     \
     X(F64, double, double, a)
 
 /* One element of any type, or one carrier. */
@@ -194,21 +194,21 @@ typedef union carrier {
 typedef void convert_loop(const void *source, void *destination, int64_t count);
 
 /* Elements are read and written through pointers to their own type: buffers are aligned for it. */
-#define LOOP(NAME, FROM, TO, EXPRESSION)                                                           \
-    static void NAME(const void *source, void *destination, int64_t count) {                       \
-        const FROM *restrict from = source;                                                        \
-        TO *restrict to = destination;                                                             \
-        for (int64_t i = 0; i < count; i++) {                                                      \
-            const FROM a = from[i];                                                                \
-            to[i] = (TO)(EXPRESSION);                                                              \
-        }                                                                                          \
+#define LOOP(NAME, FROM, TO, EXPRESSION)                                     \
+    static void NAME(const void *source, void *destination, int64_t count) { \
+        const FROM *restrict from = source;                                  \
+        TO *restrict to = destination;                                       \
+        for (int64_t i = 0; i < count; i++) {                                \
+            const FROM a = from[i];                                          \
+            to[i] = (TO)(EXPRESSION);                                        \
+        }                                                                    \
     }
 
 #define WIDEN(NAME, TYPE, CARRIER, EXPRESSION) LOOP(widen_##NAME, TYPE, CARRIER, EXPRESSION)
 WIDEN_LIST(WIDEN)
-#define NARROW(NAME, TYPE, SIGNED, UNSIGNED, FLOATING)                                             \
-    LOOP(narrow_signed_##NAME, int64_t, TYPE, SIGNED)                                              \
-    LOOP(narrow_unsigned_##NAME, uint64_t, TYPE, UNSIGNED)                                         \
+#define NARROW(NAME, TYPE, SIGNED, UNSIGNED, FLOATING)     \
+    LOOP(narrow_signed_##NAME, int64_t, TYPE, SIGNED)      \
+    LOOP(narrow_unsigned_##NAME, uint64_t, TYPE, UNSIGNED) \
     LOOP(narrow_float_##NAME, double, TYPE, FLOATING)
 NARROW_LIST(NARROW)
 
@@ -216,9 +216,9 @@ static convert_loop *const widen_loops[GROUT_DTYPE_COUNT] = {
 #define WIDEN_ENTRY(NAME, TYPE, CARRIER, EXPRESSION) [GROUT_DTYPE_##NAME] = widen_##NAME,
     WIDEN_LIST(WIDEN_ENTRY)};
 static convert_loop *const narrow_loops[3][GROUT_DTYPE_COUNT] = {
-#define NARROW_ENTRY(NAME, TYPE, SIGNED, UNSIGNED, FLOATING)                                       \
-    [0][GROUT_DTYPE_##NAME] = narrow_signed_##NAME,                                                \
-    [1][GROUT_DTYPE_##NAME] = narrow_unsigned_##NAME,                                              \
+#define NARROW_ENTRY(NAME, TYPE, SIGNED, UNSIGNED, FLOATING) \
+    [0][GROUT_DTYPE_##NAME] = narrow_signed_##NAME,          \
+    [1][GROUT_DTYPE_##NAME] = narrow_unsigned_##NAME,        \
     [2][GROUT_DTYPE_##NAME] = narrow_float_##NAME,
     NARROW_LIST(NARROW_ENTRY)};
 
@@ -233,7 +233,10 @@ LOOP(direct_f8e5m2_f32, uint8_t, float, f8e5m2_to_f32(a))
 LOOP(direct_i32_f32, int32_t, float, a)
 LOOP(direct_u32_f32, uint32_t, float, a)
 LOOP(direct_f32_i32, float, int32_t,
-     a != a ? 0 : a >= 0x1p31f ? INT32_MAX : a <= -0x1p31f ? INT32_MIN : (int32_t)a)
+     a != a          ? 0
+     : a >= 0x1p31f  ? INT32_MAX
+     : a <= -0x1p31f ? INT32_MIN
+                     : (int32_t)a)
 LOOP(direct_i32_u32, int32_t, uint32_t, a)
 LOOP(direct_bool_f32, uint8_t, float, a != 0)
 LOOP(direct_bool_i32, uint8_t, int32_t, a != 0)
@@ -274,7 +277,8 @@ static uint32_t get_carrier(grout_dtype dtype) {
 
 void grout_convert(grout_dtype from, const void *source, grout_dtype to, void *destination,
                    int64_t count) {
-    size_t from_bytes = grout_dtype_get_info(from)->bytes, to_bytes = grout_dtype_get_info(to)->bytes;
+    size_t from_bytes = grout_dtype_get_info(from)->bytes,
+           to_bytes = grout_dtype_get_info(to)->bytes;
     convert_loop *direct = find_direct(from, to);
     if (from == to) {
         memcpy(destination, source, (size_t)count * from_bytes);
@@ -304,7 +308,7 @@ void grout_fill_element(uint32_t bytes, const void *element, void *destination, 
     }
     memcpy(destination, element, bytes);
     while (done < size) { /* doubling: the copies soon are as large as memcpy likes them */
-        size_t part = done < 4096 ? done : 4096 / bytes * bytes;
+        size_t part = done < 4096 ? done : (size_t)4096 / bytes * bytes;
         part = part < size - done ? part : size - done;
         memcpy((unsigned char *)destination + done, destination, part);
         done += part;

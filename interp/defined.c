@@ -75,9 +75,8 @@ static void get_piece_mask(void *payload, const grout_piece *piece) {
 }
 
 void grout_box__get_undefined(const grout_machine *machine, const grout_box *box, uint8_t *mask) {
-    mask_walk walk = {.map = get_bit_map(machine, box),
-                      .mask = mask,
-                      .element_bytes = box->plan->element_bytes};
+    mask_walk walk = {
+        .map = get_bit_map(machine, box), .mask = mask, .element_bytes = box->plan->element_bytes};
     grout_box__visit(machine, box, get_piece_mask, &walk);
 }
 

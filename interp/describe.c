@@ -78,8 +78,8 @@ void grout_describe_bytes(const grout_module *bound, grout_object_id object, int
         return;
     }
     int64_t first = offset / layout->element_bytes * layout->element_bytes;
-    int64_t last = (offset + (length > 0 ? length : 1) - 1) / layout->element_bytes *
-                   layout->element_bytes;
+    int64_t last =
+        (offset + (length > 0 ? length : 1) - 1) / layout->element_bytes * layout->element_bytes;
     grout_extent extent = find_extent(layout, type->dims, first, last);
     for (uint32_t dim = 0; dim < layout->rank; dim++) {
         grout_text_add(out, "%s%" PRId64, dim == 0 ? "[" : ", ", extent.low[dim]);
@@ -121,8 +121,7 @@ static uint32_t count_axes(const grout_module *bound, grout_kernel_id id, grout_
 }
 
 /* The loops around an op, outermost first, as far as the origin keeps their indices. */
-static void describe_loops(const grout_module *bound, const grout_origin *origin,
-                           grout_text *out) {
+static void describe_loops(const grout_module *bound, const grout_origin *origin, grout_text *out) {
     grout_op_id loops[GROUT_ORIGIN_LOOPS];
     uint32_t depth = origin->loop_depth;
     grout_op_id id = origin->op;

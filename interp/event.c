@@ -55,17 +55,15 @@ void grout_machine__fault(grout_machine *machine, uint32_t thread, const grout_i
                           uint32_t operand, const grout_fault *fault) {
     if (grout_machine__wants(machine, GROUT_EVENT_FAULT)) {
         grout_clocks clocks;
-        grout_event event =
-            grout_machine__event(machine, GROUT_EVENT_FAULT, thread, inst, &clocks);
+        grout_event event = grout_machine__event(machine, GROUT_EVENT_FAULT, thread, inst, &clocks);
         event.origin.operand = (uint8_t)operand;
         event.u.fault = fault;
         grout_machine__publish(machine, &event);
     }
 }
 
-void grout_machine__fault_undefined(grout_machine *machine, uint32_t thread,
-                                    const grout_inst *inst, uint32_t operand,
-                                    grout_uninitialised_use use) {
+void grout_machine__fault_undefined(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+                                    uint32_t operand, grout_uninitialised_use use) {
     grout_fault fault = {.code = GROUT_DIAG_UNINITIALISED_READ, .use = use};
     grout_machine__fault(machine, thread, inst, operand, &fault);
 }

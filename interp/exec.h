@@ -20,7 +20,8 @@ grout_exec grout_exec_next;  /* a loop's next turn, or its end */
 grout_exec grout_exec_leave; /* the end of a scoped */
 grout_exec grout_exec_exit;  /* the end of a thread */
 
-/* issue.c: the barrier element of a barrier operand; false, and a fault, if its index lies outside. */
+/* issue.c: the barrier element of a barrier operand; false, and a fault, if its index lies outside.
+ */
 bool grout_exec__find_element(grout_machine *machine, uint32_t thread, const grout_inst *inst,
                               uint32_t box_index, uint32_t *element_out);
 

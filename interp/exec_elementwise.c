@@ -25,17 +25,17 @@
 #define BIND_TERNARY BIND3
 
 /* A loop over elements of one type; a bool is a byte, 0 or 1. */
-#define LOOP_OF(NAME, SUFFIX, FORM, TYPE, STORED, RESULT, EXPRESSION)                              \
-    static void NAME##_##SUFFIX(void *result, const void *in_a, const void *in_b,                  \
-                                const void *in_c, int64_t count) {                                 \
-        RESULT *restrict to = result;                                                              \
-        const STORED *from_a = in_a, *from_b = in_b, *from_c = in_c;                               \
-        (void)from_b;                                                                              \
-        (void)from_c;                                                                              \
-        for (int64_t i = 0; i < count; i++) {                                                      \
-            BIND_##FORM(TYPE);                                                                     \
-            to[i] = (RESULT)(EXPRESSION);                                                          \
-        }                                                                                          \
+#define LOOP_OF(NAME, SUFFIX, FORM, TYPE, STORED, RESULT, EXPRESSION)             \
+    static void NAME##_##SUFFIX(void *result, const void *in_a, const void *in_b, \
+                                const void *in_c, int64_t count) {                \
+        RESULT *restrict to = result;                                             \
+        const STORED *from_a = in_a, *from_b = in_b, *from_c = in_c;              \
+        (void)from_b;                                                             \
+        (void)from_c;                                                             \
+        for (int64_t i = 0; i < count; i++) {                                     \
+            BIND_##FORM(TYPE);                                                    \
+            to[i] = (RESULT)(EXPRESSION);                                         \
+        }                                                                         \
     }
 
 /* The element types of each class (TYPES column), as loops and as table entries. */
@@ -43,21 +43,21 @@
 #define U32(NAME, FORM, E)  LOOP_OF(NAME, u32, FORM, uint32_t, uint32_t, uint32_t, E)
 #define F32(NAME, FORM, E)  LOOP_OF(NAME, f32, FORM, float, float, float, E)
 #define BOOL(NAME, FORM, E) LOOP_OF(NAME, bool, FORM, bool, uint8_t, uint8_t, E)
-#define LOOPS_NUM(NAME, FORM, E)                                                                   \
-    I32(NAME, FORM, E)                                                                             \
-    U32(NAME, FORM, E)                                                                             \
+#define LOOPS_NUM(NAME, FORM, E) \
+    I32(NAME, FORM, E)           \
+    U32(NAME, FORM, E)           \
     F32(NAME, FORM, E)
-#define LOOPS_INT(NAME, FORM, E)                                                                   \
-    I32(NAME, FORM, E)                                                                             \
+#define LOOPS_INT(NAME, FORM, E) \
+    I32(NAME, FORM, E)           \
     U32(NAME, FORM, E)
 #define LOOPS_FLOAT(NAME, FORM, E) F32(NAME, FORM, E)
-#define LOOPS_LOGIC(NAME, FORM, E)                                                                 \
-    I32(NAME, FORM, E)                                                                             \
-    U32(NAME, FORM, E)                                                                             \
+#define LOOPS_LOGIC(NAME, FORM, E) \
+    I32(NAME, FORM, E)             \
+    U32(NAME, FORM, E)             \
     BOOL(NAME, FORM, E)
-#define LOOPS_CMP(NAME, FORM, E)                                                                   \
-    LOOP_OF(NAME, i32, FORM, int32_t, int32_t, uint8_t, E)                                         \
-    LOOP_OF(NAME, u32, FORM, uint32_t, uint32_t, uint8_t, E)                                       \
+#define LOOPS_CMP(NAME, FORM, E)                             \
+    LOOP_OF(NAME, i32, FORM, int32_t, int32_t, uint8_t, E)   \
+    LOOP_OF(NAME, u32, FORM, uint32_t, uint32_t, uint8_t, E) \
     LOOP_OF(NAME, f32, FORM, float, float, uint8_t, E)
 
 #if defined(__GNUC__)
@@ -77,20 +77,45 @@
 #define ENTRIES_LOGIC(NAME)       ENTRY(NAME, I32, i32) ENTRY(NAME, U32, u32) ENTRY(NAME, BOOL, bool)
 #define ENTRIES_CMP(NAME)         ENTRIES_NUM(NAME)
 
+/* fmaf is a call for each element where the compiler may not assume the instruction: ask for it. */
+#if defined(__x86_64__) && defined(__GNUC__)
+__attribute__((target("fma,avx2"))) static void fma_f32_x86(void *result, const void *in_a,
+                                                            const void *in_b, const void *in_c,
+                                                            int64_t count) {
+    float *restrict to = result;
+    const float *a = in_a, *b = in_b, *c = in_c;
+    for (int64_t i = 0; i < count; i++) {
+        to[i] = __builtin_fmaf(a[i], b[i], c[i]);
+    }
+}
+static grout_loop *find_wide(grout_opcode opcode) {
+    return opcode == GROUT_OP_FMA && __builtin_cpu_supports("fma") && __builtin_cpu_supports("avx2")
+               ? fma_f32_x86
+               : NULL;
+}
+#else
+static grout_loop *find_wide(grout_opcode opcode) {
+    (void)opcode;
+    return NULL;
+}
+#endif
+
 grout_loop *grout_elementwise__find(grout_opcode opcode, grout_dtype dtype) {
     static grout_loop *const loops[GROUT_OP_COUNT][GROUT_DTYPE_COUNT] = {
 #define GROUT_ALU(NAME, text, FORM, TYPES, EXPRESSION, DOC) ENTRIES_##TYPES(NAME)
 #include "grout/ops.def"
     };
-    return loops[opcode][dtype];
+    grout_loop *wide = dtype == GROUT_DTYPE_F32 ? find_wide(opcode) : NULL;
+    return wide != NULL ? wide : loops[opcode][dtype];
 }
 
-/* ---- operands ---------------------------------------------------------------------------------- */
+/* ---- operands ----------------------------------------------------------------------------------
+ */
 
 /* Operands of an instruction, as pointers that move on from strip to strip. */
 typedef struct operand_set {
     const uint8_t *data[3];
-    uint32_t step[3];  /* bytes from element to element; 0: a scalar, repeated in its strip */
+    uint32_t step[3]; /* bytes from element to element; 0: a scalar, repeated in its strip */
     bool has_scalar;
 } operand_set;
 
@@ -145,8 +170,8 @@ static void join_masks(grout_machine *machine, uint32_t thread, const grout_inst
     const grout_slot *result = &inst->result;
     bool is_undefined = false;
     for (uint32_t i = 0; i < inst->slot_count; i++) {
-        is_undefined |= grout_slot__is_undefined(machine, thread,
-                                                 grout_plan__slot(machine->plan, inst, i));
+        is_undefined |=
+            grout_slot__is_undefined(machine, thread, grout_plan__slot(machine->plan, inst, i));
     }
     grout_slot__set_undefined(machine, thread, result, is_undefined);
     if (!is_undefined || !result->is_array) {
@@ -162,7 +187,8 @@ static void join_masks(grout_machine *machine, uint32_t thread, const grout_inst
     }
 }
 
-/* ---- arithmetic --------------------------------------------------------------------------------- */
+/* ---- arithmetic ---------------------------------------------------------------------------------
+ */
 
 static void check_divisor(grout_machine *machine, uint32_t thread, const grout_inst *inst) {
     const grout_slot *slot = grout_plan__slot(machine->plan, inst, 1);
@@ -195,15 +221,15 @@ grout_outcome grout_exec_alu(grout_machine *machine, uint32_t thread, const grou
     return GROUT_OUTCOME_NEXT;
 }
 
-#define SELECT_LOOP(NAME, TYPE)                                                                    \
-    static void NAME(void *result, const void *in_a, const void *in_b, const void *in_c,           \
-                     int64_t count) {                                                              \
-        TYPE *restrict to = result;                                                                \
-        const uint8_t *condition = in_a;                                                           \
-        const TYPE *from_b = in_b, *from_c = in_c;                                                 \
-        for (int64_t i = 0; i < count; i++) {                                                      \
-            to[i] = condition[i] != 0 ? from_b[i] : from_c[i];                                     \
-        }                                                                                          \
+#define SELECT_LOOP(NAME, TYPE)                                                          \
+    static void NAME(void *result, const void *in_a, const void *in_b, const void *in_c, \
+                     int64_t count) {                                                    \
+        TYPE *restrict to = result;                                                      \
+        const uint8_t *condition = in_a;                                                 \
+        const TYPE *from_b = in_b, *from_c = in_c;                                       \
+        for (int64_t i = 0; i < count; i++) {                                            \
+            to[i] = condition[i] != 0 ? from_b[i] : from_c[i];                           \
+        }                                                                                \
     }
 SELECT_LOOP(select_8, uint8_t)
 SELECT_LOOP(select_16, uint16_t)
@@ -255,7 +281,8 @@ grout_outcome grout_exec_cast(grout_machine *machine, uint32_t thread, const gro
     return GROUT_OUTCOME_NEXT;
 }
 
-/* ---- shapes ------------------------------------------------------------------------------------- */
+/* ---- shapes -------------------------------------------------------------------------------------
+ */
 
 /*
  * Repeats a source to the result's shape. The instruction's moves are the result's dimensions from

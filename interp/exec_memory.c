@@ -13,8 +13,7 @@
 
 void grout_exec__publish_accesses(grout_machine *machine, uint32_t thread, const grout_inst *inst,
                                   const grout_box *boxes, const grout_stamp *stamps) {
-    const grout_access_plan *plans =
-        grout_pool__at(&machine->plan->accesses, inst->first_access);
+    const grout_access_plan *plans = grout_pool__at(&machine->plan->accesses, inst->first_access);
     if (!grout_machine__wants(machine, GROUT_EVENT_ACCESS)) {
         return;
     }
@@ -23,9 +22,8 @@ void grout_exec__publish_accesses(grout_machine *machine, uint32_t thread, const
         grout_clocks clocks;
         grout_event event =
             grout_machine__event(machine, GROUT_EVENT_ACCESS, thread, inst, &clocks);
-        grout_access access = {.object = box->plan->object,
-                               .space = box->plan->space,
-                               .is_write = plans[i].is_write};
+        grout_access access = {
+            .object = box->plan->object, .space = box->plan->space, .is_write = plans[i].is_write};
         if (plans[i].is_async) {
             access.stamp = stamps[plans[i].is_write ? 1 : 0];
         } else {

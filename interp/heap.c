@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ALIGNMENT 64
+#define ALIGNMENT ((size_t)64)
 /* From here on the system's zero pages are cheaper than memset: bitmaps are mostly untouched. */
 #define CALLOC_SIZE (1u << 16)
 

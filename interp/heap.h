@@ -25,7 +25,7 @@ void grout_heap__give(grout_heap *heap, void *bytes, size_t size);
 typedef struct grout_pool {
     uint8_t *data;
     uint32_t item_size;
-    uint32_t count;    /* in use or free, entry 0 included */
+    uint32_t count; /* in use or free, entry 0 included */
     uint32_t capacity;
     uint32_t first_free;
 } grout_pool;

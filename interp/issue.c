@@ -16,7 +16,8 @@
 #define ALIGNMENT      16  /* of the innermost start: hardware_facts 2.2 */
 #define SMEM_ALIGNMENT 128 /* of the box in SMEM: hardware_facts 1.2 */
 
-/* ---- refusals ----------------------------------------------------------------------------------- */
+/* ---- refusals -----------------------------------------------------------------------------------
+ */
 
 static bool refuse(grout_machine *machine, uint32_t thread, const grout_inst *inst,
                    const grout_box *box, grout_fault fault) {
@@ -34,14 +35,12 @@ static bool check_gmem(grout_machine *machine, uint32_t thread, const grout_inst
         return false;
     }
     if (is_store && box->start[inner] < 0) {
-        grout_fault fault = {.code = GROUT_DIAG_OUT_OF_BOUNDS,
-                             .dimension = inner,
-                             .limit = box->plan->dims[inner]};
+        grout_fault fault = {
+            .code = GROUT_DIAG_OUT_OF_BOUNDS, .dimension = inner, .limit = box->plan->dims[inner]};
         return refuse(machine, thread, inst, box, fault);
     }
     if (box->start[inner] * box->plan->element_bytes % ALIGNMENT != 0) {
-        grout_fault fault = {
-            .code = GROUT_DIAG_MISALIGNED, .dimension = inner, .limit = ALIGNMENT};
+        grout_fault fault = {.code = GROUT_DIAG_MISALIGNED, .dimension = inner, .limit = ALIGNMENT};
         return refuse(machine, thread, inst, box, fault);
     }
     return false;
@@ -76,7 +75,8 @@ static bool check_smem(grout_machine *machine, uint32_t thread, const grout_inst
     return false;
 }
 
-/* ---- definedness -------------------------------------------------------------------------------- */
+/* ---- definedness --------------------------------------------------------------------------------
+ */
 
 /* The destination becomes as defined as the source is now, whenever the bytes move. */
 static void copy_definedness(grout_machine *machine, uint32_t thread, const grout_inst *inst,
@@ -98,10 +98,11 @@ static void copy_definedness(grout_machine *machine, uint32_t thread, const grou
     }
 }
 
-/* ---- telling ------------------------------------------------------------------------------------- */
+/* ---- telling
+ * ------------------------------------------------------------------------------------- */
 
-static void get_stamps(const grout_machine *machine, const grout_async *async,
-                       grout_stamp *read, grout_stamp *write) {
+static void get_stamps(const grout_machine *machine, const grout_async *async, grout_stamp *read,
+                       grout_stamp *write) {
     const grout_clock_shape *shape = &machine->plan->shape;
     *read = (grout_stamp){.cta = grout_machine__cta(machine)->index, .is_async = true};
     if ((async->flags & GROUT_ASYNC_STORE) != 0) {
@@ -112,8 +113,7 @@ static void get_stamps(const grout_machine *machine, const grout_async *async,
         return;
     }
     read->component = grout_clock_ph(shape, async->element);
-    read->number =
-        grout_machine__barrier(machine, async->element)->phase_base + async->phase + 1;
+    read->number = grout_machine__barrier(machine, async->element)->phase_base + async->phase + 1;
     *write = *read;
 }
 
@@ -154,7 +154,8 @@ static void publish_issue(grout_machine *machine, uint32_t thread, const grout_i
     }
 }
 
-/* ---- the two copies -------------------------------------------------------------------------------- */
+/* ---- the two copies
+ * -------------------------------------------------------------------------------- */
 
 /* The barrier element of a box, or false if its index lies outside. */
 static bool find_element(grout_machine *machine, uint32_t thread, const grout_inst *inst,
@@ -188,9 +189,8 @@ void grout_tma__issue_load(grout_machine *machine, uint32_t thread, const grout_
     load.is_void = check_gmem(machine, thread, inst, &boxes[0], false);
     load.is_void |= check_smem(machine, thread, inst, &boxes[1]);
     load.phase = grout_barrier__get_phase(machine, load.element);
-    grout_async facts = {.element = load.element,
-                         .phase = load.phase,
-                         .flags = load.is_void ? GROUT_ASYNC_VOID : 0};
+    grout_async facts = {
+        .element = load.element, .phase = load.phase, .flags = load.is_void ? GROUT_ASYNC_VOID : 0};
     publish_issue(machine, thread, inst, boxes, &facts);
     if (machine->tracks && !load.is_void) {
         copy_definedness(machine, thread, inst, boxes);
@@ -203,10 +203,8 @@ void grout_tma__issue_load(grout_machine *machine, uint32_t thread, const grout_
     if (machine->is_lazy || load.is_void) {
         grout_box__poison(machine, &boxes[1]);
     }
-    grout_arrival arrival = {.element = load.element,
-                             .count = 1,
-                             .by_copy = true,
-                             .bytes = boxes[1].plan->bytes};
+    grout_arrival arrival = {
+        .element = load.element, .count = 1, .by_copy = true, .bytes = boxes[1].plan->bytes};
     load.record = grout_barrier__arrive(machine, thread, inst, &arrival);
     if (load.record != 0) {
         grout_tma__start_load(machine, thread, inst, boxes, &load);

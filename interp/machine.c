@@ -34,19 +34,18 @@ static bool check_arguments(const grout_launch *launch, grout_diags *diags) {
     for (uint32_t i = 0; i < kernel->param_count; i++) {
         const grout_param *param = grout_module_get_param(module, kernel, i);
         const grout_value *value = grout_module_get_value(module, param->value);
-        size_t size = grout_dtype_get_info(param->direction == GROUT_DIRECTION_SCALAR
-                                               ? param->dtype
-                                               : GROUT_DTYPE_BOOL)
-                          ->bytes;
+        size_t size =
+            grout_dtype_get_info(param->direction == GROUT_DIRECTION_SCALAR ? param->dtype
+                                                                            : GROUT_DTYPE_BOOL)
+                ->bytes;
         if (param->direction != GROUT_DIRECTION_SCALAR) {
             size = (size_t)grout_object_get_layout(module, param->object)->bytes;
         }
         if (launch->arguments[i].size != size || launch->arguments[i].data == NULL) {
-            return grout_diags_add(diags, GROUT_DIAG_SHAPE_CONFLICT,
-                                   grout_module_get_place(module, value->loc),
-                                   "the argument for '%%%s' has %zu bytes, not %zu",
-                                   grout_module_get_string(module, value->name),
-                                   launch->arguments[i].size, size);
+            return grout_diags_add(
+                diags, GROUT_DIAG_SHAPE_CONFLICT, grout_module_get_place(module, value->loc),
+                "the argument for '%%%s' has %zu bytes, not %zu",
+                grout_module_get_string(module, value->name), launch->arguments[i].size, size);
         }
     }
     return true;
@@ -281,7 +280,8 @@ grout_run_stats grout_machine_get_stats(const grout_machine *machine) {
     return stats;
 }
 
-/* ---- scopes ----------------------------------------------------------------------------------- */
+/* ---- scopes -----------------------------------------------------------------------------------
+ */
 
 static const grout_object_id *get_objects(const grout_machine *machine,
                                           const grout_scope_plan *scope) {
@@ -368,7 +368,8 @@ void grout_machine__end_scope(grout_machine *machine, const grout_scope_plan *sc
     clear_objects(machine, scope);
 }
 
-/* ---- CTAs -------------------------------------------------------------------------------------- */
+/* ---- CTAs --------------------------------------------------------------------------------------
+ */
 
 void grout_machine__begin_cta(grout_machine *machine) {
     const grout_plan *plan = machine->plan;
@@ -379,7 +380,9 @@ void grout_machine__begin_cta(grout_machine *machine) {
     grout_pool__clear(&machine->asyncs);
     cta->index = (uint32_t)machine->next_cta++;
     cta->is_begun = 1;
-    cta->random = machine->launch.seed * UINT64_C(0x9e3779b97f4a7c15) + cta->index;
+    cta->random[GROUT_DRAW_SCHEDULE] =
+        machine->launch.seed * UINT64_C(0x9e3779b97f4a7c15) + cta->index;
+    cta->random[GROUT_DRAW_ENGINE] = ~cta->random[GROUT_DRAW_SCHEDULE];
     for (uint32_t i = 0; i < plan->shape.thread_count; i++) {
         grout_machine__thread(machine, i)->pc = 1;
         grout_machine__thread(machine, i)->last_pc = 1;
@@ -410,7 +413,8 @@ void grout_machine__end_cta(grout_machine *machine) {
     machine->stats.ctas_done++;
 }
 
-/* ---- the run ------------------------------------------------------------------------------------ */
+/* ---- the run ------------------------------------------------------------------------------------
+ */
 
 /* Elements of out arrays that nobody wrote. */
 static void check_outputs(grout_machine *machine) {
@@ -423,8 +427,7 @@ static void check_outputs(grout_machine *machine) {
         }
         int64_t written = grout_bits__count(array->written, array->count);
         if (written < array->count) {
-            const grout_param *param =
-                grout_module_get_param(machine->launch.module, kernel, i);
+            const grout_param *param = grout_module_get_param(machine->launch.module, kernel, i);
             grout_fault fault = {.code = GROUT_DIAG_OUTPUT_NOT_WRITTEN,
                                  .object = param->object,
                                  .start = grout_bits__find_clear(array->written, array->count),
@@ -460,8 +463,7 @@ static grout_run_status end_run(grout_machine *machine, grout_run_status status,
     return machine->status;
 }
 
-grout_run_status grout_machine_run(grout_machine *machine, uint64_t max_steps,
-                                   grout_diags *diags) {
+grout_run_status grout_machine_run(grout_machine *machine, uint64_t max_steps, grout_diags *diags) {
     uint64_t limit = UINT64_MAX;
     if (max_steps != 0 && max_steps < UINT64_MAX - machine->stats.steps) {
         limit = machine->stats.steps + max_steps;

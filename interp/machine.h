@@ -1,4 +1,6 @@
 /*
+ * SPDX-License-Identifier: Apache-2.0
+ *
  * machine.h - the state of a launch, private to interp/.
  *
  * Three kinds of data, kept apart. The plan: constant, full of host pointers. The state: the CTA
@@ -6,8 +8,6 @@
  * copy; and the launch's arrays, written in place. The scratch: means nothing between two ops.
  * CTAs run one after the other in grid order, each with the same arena; nothing of a CTA but GMEM
  * outlives it, so that later several may run at once, each with an arena of its own.
- *
- * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef GROUT_INTERP_MACHINE_H
 #define GROUT_INTERP_MACHINE_H
@@ -24,15 +24,15 @@ typedef struct grout_loop_state {
 
 typedef struct grout_thread {
     uint32_t pc;
-    uint32_t state;          /* grout_thread_state */
-    uint32_t element, phase; /* BLOCKED_BARRIER */
-    uint32_t scope;          /* BLOCKED_SCOPE: of the plan's scopes */
-    uint32_t committed;      /* bulk groups closed */
+    uint32_t state;                   /* grout_thread_state */
+    uint32_t element, phase;          /* BLOCKED_BARRIER */
+    uint32_t scope;                   /* BLOCKED_SCOPE: of the plan's scopes */
+    uint32_t committed;               /* bulk groups closed */
     uint32_t first_store, last_store; /* async stores in flight, in issue order */
     uint32_t first_unread;            /* the first of them whose source has not been read */
-    uint32_t last_pc;        /* of its latest op */
-    uint32_t is_released;    /* the scope it stands at has let it in */
-    uint32_t is_retry;       /* it has tried its op before, and blocked */
+    uint32_t last_pc;                 /* of its latest op */
+    uint32_t is_released;             /* the scope it stands at has let it in */
+    uint32_t is_retry;                /* it has tried its op before, and blocked */
 } grout_thread;
 
 /* An mbarrier. Phases complete in order; arrival number j belongs to phase j / arrivals. */
@@ -41,7 +41,7 @@ typedef struct grout_barrier {
     uint32_t completed;
     uint32_t phase_base; /* its phases in earlier scopes: component ph counts over all lives */
     uint32_t first_open, last_open; /* records of the phases that have begun */
-    uint32_t had_bytes;  /* bit q & 1: phase q, of the last two completed */
+    uint32_t had_bytes;             /* bit q & 1: phase q, of the last two completed */
     uint32_t has_contribution;
     uint32_t newest_phase; /* of last_contribution */
     uint32_t newest_pc;
@@ -68,11 +68,11 @@ typedef struct grout_contribution {
 } grout_contribution;
 
 enum {
-    GROUT_ASYNC_READ = 1,   /* the source has been read */
-    GROUT_ASYNC_DONE = 2,   /* all accesses are over */
-    GROUT_ASYNC_STORE = 4,  /* SMEM to GMEM */
-    GROUT_ASYNC_VOID = 8,   /* refused: moves nothing */
-    GROUT_ASYNC_STALE = 16  /* some of its source bytes were captured at issue */
+    GROUT_ASYNC_READ = 1,  /* the source has been read */
+    GROUT_ASYNC_DONE = 2,  /* all accesses are over */
+    GROUT_ASYNC_STORE = 4, /* SMEM to GMEM */
+    GROUT_ASYNC_VOID = 8,  /* refused: moves nothing */
+    GROUT_ASYNC_STALE = 16 /* some of its source bytes were captured at issue */
 };
 
 /* An async copy in flight. */
@@ -84,8 +84,8 @@ typedef struct grout_async {
     uint32_t flags;
     uint32_t element, phase; /* of a load */
     uint32_t phase_record;
-    uint32_t group;          /* of a store */
-    uint32_t payload;        /* slot of captured bytes, plus 1 */
+    uint32_t group;   /* of a store */
+    uint32_t payload; /* slot of captured bytes, plus 1 */
     uint32_t reserved;
     uint64_t serial;
     uint64_t read_due, write_due; /* scheduling points, in random timing */
@@ -114,13 +114,14 @@ typedef struct grout_cta {
     uint32_t last;    /* thread that ran before, plus 1 */
     uint32_t exited;
     uint32_t first_flight, last_flight;
-    uint32_t payload_used;                 /* slots in use */
-    uint32_t undo_first, undo_count;       /* ring of entries */
-    uint32_t undo_data_first, undo_dropped; /* ring of bytes: next free; entries lost to the limit */
-    uint32_t scopes_left;                  /* threads that left the open collective scope */
+    uint32_t payload_used;           /* slots in use */
+    uint32_t undo_first, undo_count; /* ring of entries */
+    uint32_t undo_data_first,
+        undo_dropped;     /* ring of bytes: next free; entries lost to the limit */
+    uint32_t scopes_left; /* threads that left the open collective scope */
     uint32_t reserved;
-    uint64_t points;                       /* scheduling points */
-    uint64_t random;
+    uint64_t points;    /* scheduling points */
+    uint64_t random[2]; /* of the schedule, of the engine */
     uint64_t async_serial;
 } grout_cta;
 
@@ -211,8 +212,7 @@ static inline grout_wait_fact *grout_machine__waits(const grout_machine *machine
            (size_t)element * machine->plan->shape.thread_count;
 }
 static inline uint8_t *grout_machine__registers(const grout_machine *machine, uint32_t thread) {
-    return machine->state + machine->at.registers +
-           (size_t)thread * machine->plan->register_bytes;
+    return machine->state + machine->at.registers + (size_t)thread * machine->plan->register_bytes;
 }
 static inline uint8_t *grout_machine__smem(const grout_machine *machine) {
     return machine->state + machine->at.smem;
@@ -231,7 +231,8 @@ static inline grout_async *grout_machine__async(const grout_machine *machine, ui
     return grout_pool__at(&machine->asyncs, index);
 }
 
-/* ---- values of a thread ----------------------------------------------------------------------- */
+/* ---- values of a thread -----------------------------------------------------------------------
+ */
 
 static inline uint8_t *grout_slot__data(const grout_machine *machine, uint32_t thread,
                                         const grout_slot *slot) {
@@ -254,7 +255,8 @@ static inline uint8_t *grout_slot__mask(const grout_machine *machine, uint32_t t
 int64_t grout_slot__get_integer(const grout_machine *machine, uint32_t thread,
                                 const grout_slot *slot);
 
-/* ---- events (event.c) -------------------------------------------------------------------------- */
+/* ---- events (event.c) --------------------------------------------------------------------------
+ */
 
 static inline bool grout_machine__wants(const grout_machine *machine, grout_event_kind kind) {
     return (machine->interest >> kind & 1u) != 0;
@@ -270,11 +272,11 @@ void grout_machine__publish(grout_machine *machine, const grout_event *event);
 void grout_machine__publish_cta(grout_machine *machine, grout_event *event);
 void grout_machine__fault(grout_machine *machine, uint32_t thread, const grout_inst *inst,
                           uint32_t operand, const grout_fault *fault);
-void grout_machine__fault_undefined(grout_machine *machine, uint32_t thread,
-                                    const grout_inst *inst, uint32_t operand,
-                                    grout_uninitialised_use use);
+void grout_machine__fault_undefined(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+                                    uint32_t operand, grout_uninitialised_use use);
 
-/* ---- life (machine.c) -------------------------------------------------------------------------- */
+/* ---- life (machine.c) --------------------------------------------------------------------------
+ */
 
 /* Prepares the state of the next CTA, and ends the one that has run. */
 void grout_machine__begin_cta(grout_machine *machine);
@@ -285,10 +287,13 @@ void grout_machine__begin_scope(grout_machine *machine, const grout_scope_plan *
 void grout_machine__end_scope(grout_machine *machine, const grout_scope_plan *scope,
                               uint32_t thread, const grout_inst *inst);
 
-/* ---- scheduler.c -------------------------------------------------------------------------------- */
+/* ---- scheduler.c --------------------------------------------------------------------------------
+ */
 
-/* A draw from the CTA's random state. */
-uint64_t grout_machine__draw(grout_machine *machine);
+/* Draws from the CTA's random state. The engine has its own, so that the schedule of a seed is the
+ * same under every timing. */
+enum { GROUT_DRAW_SCHEDULE, GROUT_DRAW_ENGINE };
+uint64_t grout_machine__draw(grout_machine *machine, uint32_t stream);
 /* Runs the CTA until it has ended (true) or the run stops (false, status set). */
 bool grout_machine__run_cta(grout_machine *machine, uint64_t step_limit);
 

@@ -72,8 +72,7 @@ grout_box grout_box__resolve(grout_machine *machine, uint32_t thread, const grou
     bool is_undefined = false;
     add_terms(machine, thread, box.plan, box.start, &is_undefined);
     if (is_undefined && grout_machine__thread(machine, thread)->is_retry == 0) {
-        grout_machine__fault_undefined(machine, thread, inst, box.plan->operand,
-                                       GROUT_USE_ADDRESS);
+        grout_machine__fault_undefined(machine, thread, inst, box.plan->operand, GROUT_USE_ADDRESS);
     }
     if (!box.plan->is_barrier) {
         place(machine, &box);
@@ -125,7 +124,8 @@ const grout_run *grout_box__get_runs(grout_machine *machine, const grout_box *bo
     return grout_pool__at(scratch, 0);
 }
 
-/* The bytes from one element to the next of the innermost dimension, if that is the same for all. */
+/* The bytes from one element to the next of the innermost dimension, if that is the same for all.
+ */
 static bool is_row_contiguous(const grout_box_plan *plan) {
     uint32_t inner = plan->order[plan->rank - 1];
     return grout_layout_is_plain(plan->layout) && inner == plan->rank - 1u;
@@ -191,7 +191,8 @@ void grout_box__visit(const grout_machine *machine, const grout_box *box,
     }
 }
 
-/* ---- copies ----------------------------------------------------------------------------------- */
+/* ---- copies -----------------------------------------------------------------------------------
+ */
 
 typedef struct copy_walk {
     uint8_t *memory;

@@ -14,11 +14,11 @@ typedef struct grout_box {
     const grout_box_plan *plan;
     int64_t start[GROUT_RANK_MAX];
     int64_t low[GROUT_RANK_MAX], size[GROUT_RANK_MAX]; /* the part inside the object */
-    uint8_t *bytes;  /* of the object */
-    int64_t offset;  /* the plan's shape, moved by this many bytes */
-    bool is_inside;  /* all of it */
-    bool is_empty;   /* nothing of it is inside */
-    bool is_shaped;  /* the plan's shape holds */
+    uint8_t *bytes;                                    /* of the object */
+    int64_t offset;   /* the plan's shape, moved by this many bytes */
+    bool is_inside;   /* all of it */
+    bool is_empty;    /* nothing of it is inside */
+    bool is_shaped;   /* the plan's shape holds */
     uint32_t outside; /* first dimension that leaves the object, if not is_inside */
 } grout_box;
 
@@ -47,7 +47,8 @@ void grout_box__poison(grout_machine *machine, const grout_box *box);
 
 /* True if no element inside is undefined. */
 bool grout_box__is_defined(grout_machine *machine, const grout_box *box);
-/* One byte for each element of the box: 1 if it is inside and undefined, 0 if inside and defined. */
+/* One byte for each element of the box: 1 if it is inside and undefined, 0 if inside and defined.
+ */
 void grout_box__get_undefined(const grout_machine *machine, const grout_box *box, uint8_t *mask);
 /* Marks what is inside as written; where mask (may be NULL) is not 0, with an undefined value. */
 void grout_box__set_written(grout_machine *machine, const grout_box *box, const uint8_t *mask);

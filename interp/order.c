@@ -44,10 +44,10 @@ void grout_order__commit_smem(const grout_clock_shape *shape, uint32_t *set, uin
 }
 
 void grout_order__meet(const grout_clock_shape *shape, uint32_t *sets, uint32_t *scratch) {
-    uint32_t size = grout_order__get_size(shape);
+    size_t size = grout_order__get_size(shape);
     memcpy(scratch, sets, size * sizeof *sets);
     for (uint32_t i = 1; i < shape->thread_count; i++) {
-        grout_order__join(scratch, sets + i * size, size);
+        grout_order__join(scratch, sets + i * size, (uint32_t)size);
     }
     for (uint32_t i = 0; i < shape->thread_count; i++) {
         memcpy(sets + i * size, scratch, size * sizeof *sets);

@@ -1,12 +1,12 @@
 /*
+ * SPDX-License-Identifier: Apache-2.0
+ *
  * order.h - the clock engine: who knows what of whom (docs/memory_model.md).
  *
  * A clock set is three clocks, one behind the other: known (V), published to SMEM engines (PS) and
  * to GMEM engines (PG). A thread has one; an arrive leaves a copy of it, a wait joins such copies.
  * With one CTA a cluster and no relaxed edges every edge between threads carries all three; only an
  * engine's completion carries less.
- *
- * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef GROUT_INTERP_ORDER_H
 #define GROUT_INTERP_ORDER_H
@@ -21,7 +21,7 @@ static inline uint32_t grout_order__get_size(const grout_clock_shape *shape) {
 }
 static inline uint32_t *grout_order__get(const grout_clock_shape *shape, uint32_t *set,
                                          uint32_t which) {
-    return set + which * grout_clock_size(shape);
+    return set + (size_t)which * grout_clock_size(shape);
 }
 
 /* into becomes the componentwise maximum of both; any number of counters. */

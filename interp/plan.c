@@ -250,9 +250,9 @@ void grout_plan__free(grout_plan *plan) {
                      plan->element_count * sizeof *plan->element_objects);
     grout_heap__give(heap, plan->element_indices,
                      plan->element_count * sizeof *plan->element_indices);
-    grout_pool *pools[] = {&plan->insts,     &plan->slots, &plan->boxes,   &plan->terms,
-                           &plan->accesses,  &plan->moves, &plan->transfers, &plan->runs,
-                           &plan->pieces,    &plan->scopes, &plan->objects, &plan->constants};
+    grout_pool *pools[] = {&plan->insts,    &plan->slots,  &plan->boxes,     &plan->terms,
+                           &plan->accesses, &plan->moves,  &plan->transfers, &plan->runs,
+                           &plan->pieces,   &plan->scopes, &plan->objects,   &plan->constants};
     for (uint32_t i = 0; i < sizeof pools / sizeof pools[0]; i++) {
         grout_pool__free(pools[i], heap);
     }

@@ -1,7 +1,7 @@
 /*
  * plan.h - a bound kernel lowered for one launch: flat code whose slots, strides, sizes, footprints
- * and functions are resolved. The plan is the only part of interp/ that reads the IR; it is constant
- * during a run and holds the host pointers that the machine's state must not.
+ * and functions are resolved. The plan is the only part of interp/ that reads the IR; it is
+ * constant during a run and holds the host pointers that the machine's state must not.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -140,8 +140,8 @@ typedef struct grout_plan {
     uint32_t register_bytes; /* of a thread */
     uint32_t loop_depth_max;
     uint32_t element_count;
-    int64_t copy_bytes_max;  /* largest box of an async copy */
-    int64_t store_bytes_max; /* largest smem box of a plain store */
+    int64_t copy_bytes_max;   /* largest box of an async copy */
+    int64_t store_bytes_max;  /* largest smem box of a plain store */
     int64_t linear_bytes_max; /* scratch for a box in logical order */
     int64_t mask_count_max;   /* the same for a mask */
     grout_pool insts, slots, boxes, terms, accesses, moves, transfers, runs, pieces, scopes;

@@ -77,8 +77,8 @@ static void add_shape(grout_planner *planner, grout_box_plan *box) {
     box->run_count = (uint32_t)run_count;
     box->first_piece = pieces->count;
     box->piece_count = (uint32_t)piece_count;
-    grout_layout_get_runs(box->layout, box->home, box->extent,
-                          grout_pool__at(runs, box->first_run), run_count);
+    grout_layout_get_runs(box->layout, box->home, box->extent, grout_pool__at(runs, box->first_run),
+                          run_count);
     grout_piece *first = grout_pool__at(pieces, box->first_piece);
     grout_layout_get_pieces(box->layout, box->home, box->extent, box->order, first, piece_count);
     runs->count = (uint32_t)runs_end;

@@ -63,7 +63,8 @@ static void use_operand(grout_planner *planner, const grout_operand *operand, ui
     }
 }
 
-/* Carries live to the end of the loop and stand for its results, which have no place of their own. */
+/* Carries live to the end of the loop and stand for its results, which have no place of their own.
+ */
 static void join_carries(grout_planner *planner, grout_op_id id) {
     const grout_op *op = grout_module_get_op(planner->module, id);
     const grout_block *body = grout_module_get_block(planner->module, op->first_block);
@@ -96,8 +97,7 @@ static void use_block(grout_planner *planner, grout_block_id block, const enclos
         }
         enclosing_loop inner = {loop, id};
         for (uint32_t i = 0; i < op->block_count; i++) {
-            use_block(planner, op->first_block + i,
-                      op->opcode == GROUT_OP_FOR ? &inner : loop);
+            use_block(planner, op->first_block + i, op->opcode == GROUT_OP_FOR ? &inner : loop);
         }
     }
 }

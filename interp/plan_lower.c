@@ -11,7 +11,8 @@
 
 static grout_exec *const exec_table[GROUT_OP_COUNT] = {
 #define GROUT_ALU(NAME, text, FORM, TYPES, EXPRESSION, DOC) [GROUT_OP_##NAME] = grout_exec_alu,
-#define GROUT_OP(NAME, text, FORM, TYPES, ATTRS, EFFECTS, DOC) [GROUT_OP_##NAME] = grout_exec_##text,
+#define GROUT_OP(NAME, text, FORM, TYPES, ATTRS, EFFECTS, DOC) \
+    [GROUT_OP_##NAME] = grout_exec_##text,
 #include "grout/ops.def"
 };
 
@@ -130,8 +131,7 @@ static void add_axis(grout_planner *planner, grout_inst *inst, const grout_op *o
     inst->flag = kernel->axes[axis].kind == GROUT_AXIS_THREADS;
     for (uint32_t i = axis + 1; i < kernel->axis_count; i++) {
         if (kernel->axes[i].kind == kernel->axes[axis].kind) {
-            inst->divisor *=
-                grout_kernel_get_axis_size(planner->module, planner->plan->kernel, i);
+            inst->divisor *= grout_kernel_get_axis_size(planner->module, planner->plan->kernel, i);
         }
     }
 }
@@ -196,8 +196,8 @@ static void lower_form(grout_planner *planner, uint32_t index, const grout_op *o
     case GROUT_FORM_BINARY:
     case GROUT_FORM_COMPARE:
     case GROUT_FORM_TERNARY:
-        inst->loop = grout_elementwise__find(
-            op->opcode, grout_plan__slot(planner->plan, inst, 0)->dtype);
+        inst->loop =
+            grout_elementwise__find(op->opcode, grout_plan__slot(planner->plan, inst, 0)->dtype);
         planner->failed |= inst->loop == NULL;
         break;
     case GROUT_FORM_BROADCAST:
@@ -269,7 +269,7 @@ static void define_results(grout_planner *planner, const grout_op *op) {
 static grout_op_id find_yield(const grout_planner *planner, grout_block_id block) {
     grout_op_id last = grout_module_get_block(planner->module, block)->last;
     return last != 0 && grout_module_get_op(planner->module, last)->opcode == GROUT_OP_YIELD ? last
-                                                                                            : 0;
+                                                                                             : 0;
 }
 
 static bool is_carry(const grout_slot *slot, const grout_slot *targets, uint32_t count,
@@ -286,8 +286,8 @@ static bool is_carry(const grout_slot *slot, const grout_slot *targets, uint32_t
  * The yield at a block's end: all its values move at once. A value that is itself a target of
  * another move goes by way of a slot of its own, first of all.
  */
-static uint32_t lower_yield(grout_planner *planner, grout_block_id block,
-                            const grout_slot *targets, uint32_t count) {
+static uint32_t lower_yield(grout_planner *planner, grout_block_id block, const grout_slot *targets,
+                            uint32_t count) {
     const grout_module *module = planner->module;
     grout_op_id yield = find_yield(planner, block);
     uint32_t index = add_inst(planner, grout_exec_yield, yield);
@@ -378,7 +378,8 @@ static void lower_if(grout_planner *planner, grout_op_id id) {
     if (op->block_count > 1) {
         grout_planner__lower_block(planner, op->first_block + 1);
         end = lower_yield(planner, op->first_block + 1, planner->value_slots + op->first_result,
-                          op->result_count) + 1;
+                          op->result_count) +
+              1;
     }
     if (!planner->failed) {
         get_inst(planner, branch)->target = leave + 1;

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define SCALAR_BYTES 16 /* flag, then data at 8 */
-#define ARRAY_ALIGN 64  /* flag in the first line, data from the next */
+#define ARRAY_ALIGN  64 /* flag in the first line, data from the next */
 
 static grout_span *get_span(grout_planner *planner, uint32_t index) {
     return grout_pool__at(&planner->spans, index);

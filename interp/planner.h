@@ -22,10 +22,10 @@ typedef struct grout_planner {
     bool failed; /* without memory, or refused */
     /* plan_live.c: positions count ops in the order of the text, begin and end of each */
     uint32_t position;
-    uint32_t *op_begin, *op_end;     /* by op */
-    uint32_t *defined, *last_use;    /* by value */
-    uint32_t *expire_next;           /* by value: others that end at the same position */
-    uint32_t *expire_first;          /* by position */
+    uint32_t *op_begin, *op_end;  /* by op */
+    uint32_t *defined, *last_use; /* by value */
+    uint32_t *expire_next;        /* by value: others that end at the same position */
+    uint32_t *expire_first;       /* by position */
     uint32_t position_count;
     /* plan_slots.c */
     grout_slot *value_slots; /* by value */

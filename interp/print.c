@@ -9,6 +9,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define ELEMENTS_MAX 1024 /* of one array in a line */
@@ -17,11 +18,8 @@
 static void print_float(grout_text *out, double value, bool is_f64) {
     char text[40];
     for (int digits = 1; digits <= 17; digits++) {
-        double back;
         snprintf(text, sizeof text, "%.*g", digits, value);
-        if (sscanf(text, "%lf", &back) != 1) {
-            break;
-        }
+        double back = strtod(text, NULL);
         if (back == value || (!is_f64 && (float)back == (float)value)) {
             break;
         }
@@ -53,7 +51,8 @@ static void print_element(grout_text *out, grout_dtype dtype, const uint8_t *ele
     }
 }
 
-/* An array as nested lists: a bracket opens and closes where an index of a dimension begins or ends. */
+/* An array as nested lists: a bracket opens and closes where an index of a dimension begins or
+ * ends. */
 static void print_array(grout_text *out, const grout_type *type, const uint8_t *data) {
     int64_t count = grout_type_get_count(type);
     uint32_t bytes = grout_dtype_get_info(type->dtype)->bytes;

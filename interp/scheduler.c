@@ -16,9 +16,9 @@
 #define PROGRESS_STEPS 1024 /* ops between two calls of progress() */
 
 /* SplitMix64 (Steele, Lea and Flood, 'Fast splittable pseudorandom number generators', 2014). */
-uint64_t grout_machine__draw(grout_machine *machine) {
+uint64_t grout_machine__draw(grout_machine *machine, uint32_t stream) {
     grout_cta *cta = grout_machine__cta(machine);
-    uint64_t z = cta->random += UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t z = cta->random[stream] += UINT64_C(0x9e3779b97f4a7c15);
     z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
     z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
     return z ^ z >> 31;
@@ -47,7 +47,9 @@ static uint32_t choose(grout_machine *machine) {
     uint32_t skip = 0, first = cta->last % count;
     if (machine->launch.schedule == GROUT_SCHEDULE_RANDOM) {
         first = 0;
-        skip = runnable > 1 ? (uint32_t)(grout_machine__draw(machine) % runnable) : 0;
+        skip = runnable > 1
+                   ? (uint32_t)(grout_machine__draw(machine, GROUT_DRAW_SCHEDULE) % runnable)
+                   : 0;
     }
     for (uint32_t i = first;; i = (i + 1) % count) {
         if (grout_machine__thread(machine, i)->state == GROUT_THREAD_RUNNABLE && skip-- == 0) {
@@ -63,8 +65,7 @@ static void publish_deadlock(grout_machine *machine) {
     for (uint32_t i = 0; i < plan->shape.thread_count; i++) {
         const grout_thread *thread = grout_machine__thread(machine, i);
         bool has_exited = thread->state == GROUT_THREAD_EXITED;
-        const grout_inst *inst =
-            grout_plan__inst(plan, has_exited ? thread->last_pc : thread->pc);
+        const grout_inst *inst = grout_plan__inst(plan, has_exited ? thread->last_pc : thread->pc);
         machine->thread_facts[i] =
             (grout_thread_fact){.state = (uint8_t)thread->state,
                                 .element = thread->element,

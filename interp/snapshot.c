@@ -8,7 +8,6 @@
 #include "bits.h"
 #include "undo.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define REGIONS_MAX 16
@@ -41,8 +40,8 @@ static uint32_t get_regions(const grout_machine *machine, region *regions) {
     uint32_t count = 0;
     regions[count++] = (region){machine->state, machine->at.size};
     if (machine->is_lazy) {
-        regions[count++] = (region){machine->payload, (size_t)machine->payload_slots *
-                                                          machine->payload_slot_bytes};
+        regions[count++] = (region){machine->payload,
+                                    (size_t)machine->payload_slots * machine->payload_slot_bytes};
         regions[count++] = (region){machine->undo_entries, GROUT_UNDO_ENTRIES * sizeof(grout_undo)};
         regions[count++] = (region){machine->undo_data, machine->undo_data_size};
     }
@@ -155,7 +154,8 @@ static bool save(const grout_machine *machine, grout_snapshot *snapshot) {
 }
 
 grout_snapshot *grout_machine_snapshot(const grout_machine *machine, grout_diags *diags) {
-    grout_snapshot *snapshot = calloc(1, sizeof *snapshot);
+    grout_heap heap = {0};
+    grout_snapshot *snapshot = grout_heap__take(&heap, sizeof *snapshot);
     if (snapshot == NULL || !save(machine, snapshot)) {
         grout_snapshot_free(snapshot);
         grout_diags_add_oom(diags);
@@ -207,10 +207,12 @@ void grout_snapshot_free(grout_snapshot *snapshot) {
     for (uint32_t i = 0; i < 3; i++) {
         grout_pool__free(&snapshot->pools[i], &snapshot->heap);
     }
-    free(snapshot);
+    grout_heap last = {0};
+    grout_heap__give(&last, snapshot, 0);
 }
 
-/* ---- hash --------------------------------------------------------------------------------------- */
+/* ---- hash ---------------------------------------------------------------------------------------
+ */
 
 /* A word at a time, mixed by a multiplication whose halves are folded (wyhash's step). */
 static uint64_t mix(uint64_t hash, uint64_t word) {
@@ -271,10 +273,9 @@ static uint64_t hash_flights(const grout_machine *machine, uint64_t hash) {
         grout_async async = *grout_machine__async(machine, i);
         i = async.next;
         if (async.payload != 0) {
-            hash = hash_bytes(hash,
-                              machine->payload +
-                                  (size_t)(async.payload - 1) * machine->payload_slot_bytes,
-                              machine->payload_mask_at);
+            hash = hash_bytes(
+                hash, machine->payload + (size_t)(async.payload - 1) * machine->payload_slot_bytes,
+                machine->payload_mask_at);
         }
         async.link = async.previous = async.next = async.peer = 0;
         async.phase_record = async.payload = 0;

@@ -1,4 +1,6 @@
 /*
+ * SPDX-License-Identifier: Apache-2.0
+ *
  * tma.c - the engine: when an async copy reads and writes, within what its completion permits.
  *
  * Eager: at issue. Lazy: a load when a thread waits for its full phase; a store reads when a wait
@@ -6,8 +8,6 @@
  * Random: at a scheduling point drawn from the seed, but never later than lazy. A store that has
  * read and not written keeps its bytes in a payload slot; when all slots are taken the oldest such
  * store writes, which its completion permits at any time.
- *
- * SPDX-License-Identifier: Apache-2.0
  */
 #include "tma.h"
 
@@ -19,7 +19,8 @@
 
 #define DELAY_MAX 32 /* scheduling points, in random timing */
 
-/* ---- copies ------------------------------------------------------------------------------------ */
+/* ---- copies ------------------------------------------------------------------------------------
+ */
 
 void grout_tma__move(grout_machine *machine, const grout_inst *inst, const grout_box *from,
                      const grout_box *to) {
@@ -45,14 +46,14 @@ static const grout_inst *get_inst(const grout_machine *machine, const grout_asyn
     return grout_plan__inst(machine->plan, async->pc);
 }
 
-static grout_box place_box(const grout_machine *machine, const grout_async *async,
-                           uint32_t index) {
+static grout_box place_box(const grout_machine *machine, const grout_async *async, uint32_t index) {
     const grout_inst *inst = get_inst(machine, async);
     return grout_box__place(machine, grout_plan__box(machine->plan, inst, index),
                             async->start[index]);
 }
 
-/* ---- the list of copies in flight ---------------------------------------------------------------- */
+/* ---- the list of copies in flight
+ * ---------------------------------------------------------------- */
 
 static void link_flight(grout_machine *machine, uint32_t index) {
     grout_cta *cta = grout_machine__cta(machine);
@@ -111,14 +112,16 @@ static uint32_t add_async(grout_machine *machine, uint32_t thread, const grout_i
     memcpy(async->start[0], boxes[0].start, sizeof async->start[0]);
     memcpy(async->start[1], boxes[1].start, sizeof async->start[1]);
     if (machine->launch.timing == GROUT_TIMING_RANDOM) {
-        async->read_due = cta->points + grout_machine__draw(machine) % DELAY_MAX;
-        async->write_due = async->read_due + grout_machine__draw(machine) % DELAY_MAX;
+        async->read_due = cta->points + grout_machine__draw(machine, GROUT_DRAW_ENGINE) % DELAY_MAX;
+        async->write_due =
+            async->read_due + grout_machine__draw(machine, GROUT_DRAW_ENGINE) % DELAY_MAX;
     }
     link_flight(machine, index);
     return index;
 }
 
-/* ---- loads --------------------------------------------------------------------------------------- */
+/* ---- loads
+ * --------------------------------------------------------------------------------------- */
 
 void grout_tma__start_load(grout_machine *machine, uint32_t thread, const grout_inst *inst,
                            const grout_box *boxes, const grout_load *load) {
@@ -186,7 +189,8 @@ void grout_tma__land_phases(grout_machine *machine, uint32_t element, uint32_t p
     }
 }
 
-/* ---- stores -------------------------------------------------------------------------------------- */
+/* ---- stores
+ * -------------------------------------------------------------------------------------- */
 
 static uint8_t *get_payload(const grout_machine *machine, uint32_t slot) {
     return machine->payload + (size_t)(slot - 1) * machine->payload_slot_bytes;
@@ -342,13 +346,14 @@ void grout_tma__finish_groups(grout_machine *machine, uint32_t thread, uint32_t 
         } else if (!read_only && (async->flags & GROUT_ASYNC_DONE) == 0) {
             finish_store(machine, i);
         }
-        owner->first_unread = owner->first_unread == i ? grout_machine__async(machine, i)->peer
-                                                       : owner->first_unread;
+        owner->first_unread =
+            owner->first_unread == i ? grout_machine__async(machine, i)->peer : owner->first_unread;
     }
     pop_stores(machine, owner);
 }
 
-/* ---- several at once -------------------------------------------------------------------------- */
+/* ---- several at once --------------------------------------------------------------------------
+ */
 
 static void finish(grout_machine *machine, uint32_t index) {
     grout_async async = *grout_machine__async(machine, index);
@@ -370,8 +375,7 @@ void grout_tma__finish_all(grout_machine *machine) {
 static bool is_in_scope(const grout_machine *machine, const grout_scope_plan *scope,
                         const grout_async *async) {
     const grout_inst *inst = get_inst(machine, async);
-    const grout_object_id *objects =
-        grout_pool__at(&machine->plan->objects, scope->first_object);
+    const grout_object_id *objects = grout_pool__at(&machine->plan->objects, scope->first_object);
     for (uint32_t i = 0; i < scope->object_count; i++) {
         for (uint32_t k = 0; k < inst->box_count; k++) {
             if (grout_plan__box(machine->plan, inst, k)->object == objects[i]) {

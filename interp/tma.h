@@ -16,7 +16,8 @@ void grout_tma__commit_group(grout_machine *machine, uint32_t thread, const grou
 
 /* The bytes of a full phase of an element, and of all phases before, land. */
 void grout_tma__land_phases(grout_machine *machine, uint32_t element, uint32_t phase);
-/* The thread's stores of groups up to last have read their sources, and (unless read_only) written. */
+/* The thread's stores of groups up to last have read their sources, and (unless read_only) written.
+ */
 void grout_tma__finish_groups(grout_machine *machine, uint32_t thread, uint32_t last,
                               bool read_only);
 /* All copies in flight take effect; those that touch the scope's objects or barriers. */

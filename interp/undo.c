@@ -1,12 +1,12 @@
 /*
+ * SPDX-License-Identifier: Apache-2.0
+ *
  * undo.c - a log of stores to SMEM with the bytes that they replaced, newest last.
  *
  * The value of a byte as of the newest write that is published to a reader: walk back from the
  * newest store; an unpublished one is undone; the first published one (or a load's write) settles
  * the byte. Entries at the old end go when every thread has had them published, or when the log is
  * full: then the reader sees newer bytes than it need to, which is legal too.
- *
- * SPDX-License-Identifier: Apache-2.0
  */
 #include "undo.h"
 
@@ -23,10 +23,9 @@ static grout_undo *get_entry(const grout_machine *machine, uint32_t index) {
 /* Whether a store is published to the engines that a thread starts. */
 static bool is_published(const grout_machine *machine, const grout_undo *entry, uint32_t thread) {
     const grout_clock_shape *shape = &machine->plan->shape;
-    const uint32_t *published = grout_order__get(shape, grout_machine__clocks(machine, thread),
-                                                 GROUT_ORDER_SMEM);
-    return entry->is_engine != 0 ||
-           published[grout_clock_g(shape, entry->thread)] >= entry->epoch;
+    const uint32_t *published =
+        grout_order__get(shape, grout_machine__clocks(machine, thread), GROUT_ORDER_SMEM);
+    return entry->is_engine != 0 || published[grout_clock_g(shape, entry->thread)] >= entry->epoch;
 }
 
 static bool is_published_to_all(const grout_machine *machine, const grout_undo *entry) {
@@ -104,7 +103,8 @@ void grout_undo__note_store(grout_machine *machine, uint32_t thread, const grout
     uint32_t data = take_data(machine, size);
     grout_undo *entry = add_entry(machine, inst, box_index, box);
     entry->thread = thread;
-    entry->epoch = grout_machine__clocks(machine, thread)[grout_clock_x(&machine->plan->shape, thread)];
+    entry->epoch =
+        grout_machine__clocks(machine, thread)[grout_clock_x(&machine->plan->shape, thread)];
     entry->data = data;
     entry->size = size;
     grout_box__gather(machine, box, machine->undo_data + data);
@@ -118,16 +118,17 @@ void grout_undo__note_load(grout_machine *machine, const grout_inst *inst, uint3
     }
 }
 
-/* ---- capture ----------------------------------------------------------------------------------- */
+/* ---- capture -----------------------------------------------------------------------------------
+ */
 
 /* One walk over a box's pieces, at SMEM addresses. */
 typedef struct capture_walk {
     grout_machine *machine;
-    int64_t object;      /* address of the object's first byte */
+    int64_t object; /* address of the object's first byte */
     int64_t element_bytes;
-    const uint8_t *old;  /* of an unpublished store; NULL: it settles its bytes */
+    const uint8_t *old; /* of an unpublished store; NULL: it settles its bytes */
     uint8_t *linear, *stale;
-    int64_t low, high;   /* addresses that matter */
+    int64_t low, high; /* addresses that matter */
     bool found;
 } capture_walk;
 

@@ -81,7 +81,8 @@ static void number_block(resolving *r, grout_block_id id) {
     grout_nesting__mark_block(&r->nesting, id, GROUT_BUILD_NESTED_MAX);
     for (grout_op_id at = block.first; at != 0;) {
         const grout_op op = *grout_module_get_op(r->module, at);
-        for (uint32_t i = 0; !grout_nesting__is_nested(&r->nesting, at) && i < op.result_count; i++) {
+        for (uint32_t i = 0; !grout_nesting__is_nested(&r->nesting, at) && i < op.result_count;
+             i++) {
             number_value(r, op.first_result + i, block.kernel);
         }
         for (uint32_t i = 0; i < op.block_count; i++) {
@@ -134,9 +135,10 @@ static bool check_use(resolving *r, grout_value_id id) {
     if (is_nested || (value->name != 0 && grout_scope__find(&r->scope, value->name) == id)) {
         return true;
     }
-    return grout_builder__error(r->b, "value '%%%s' is used where it is not visible: outside its "
-                                      "block or kernel, before it is built, or hidden by another "
-                                      "value of its name",
+    return grout_builder__error(r->b,
+                                "value '%%%s' is used where it is not visible: outside its "
+                                "block or kernel, before it is built, or hidden by another "
+                                "value of its name",
                                 grout_module_get_string(r->module, value->name));
 }
 
@@ -191,11 +193,11 @@ static bool resolve_kernel(resolving *r, grout_kernel_id id) {
     bool ok = true;
     note_names(r, grout_module_get_block(r->module, kernel->body));
     for (uint32_t i = 0; i < kernel->param_count; i++) {
-        set_used(r,
-                 grout_module_get_value(r->module,
-                                        grout_module_get_param(r->module, kernel, i)->value)
-                     ->name,
-                 id);
+        set_used(
+            r,
+            grout_module_get_value(r->module, grout_module_get_param(r->module, kernel, i)->value)
+                ->name,
+            id);
     }
     uint32_t mark = grout_scope__enter(&r->scope);
     for (uint32_t i = 0; ok && i < kernel->param_count; i++) {

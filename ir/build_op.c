@@ -69,7 +69,8 @@ bool grout_builder__check_operand(grout_builder *b, grout_operand *operand) {
     case GROUT_OPERAND_AXIS:
         break;
     }
-    return grout_builder__error(b, "an operand is neither a value nor an expression nor a reference");
+    return grout_builder__error(b,
+                                "an operand is neither a value nor an expression nor a reference");
 }
 
 /* ---- references ------------------------------------------------------------------------------ */
@@ -179,8 +180,8 @@ grout_op_id grout_builder__add_op(grout_builder *b, grout_new_op *new_op, uint32
         (void)grout_builder__error(b, "more than %u operations", GROUT_OPS_MAX);
         return 0;
     }
-    const grout_op *last = grout_module_get_op(
-        module, grout_module_get_block(module, b->block)->last);
+    const grout_op *last =
+        grout_module_get_op(module, grout_module_get_block(module, b->block)->last);
     if (last->opcode == GROUT_OP_YIELD) {
         (void)grout_builder__error(b, "an operation behind 'yield'");
         return 0;
@@ -302,8 +303,7 @@ static bool get_type(grout_builder *b, const grout_op_info *info, const grout_bu
     if (!info->typed) {
         return true;
     }
-    bool is_known =
-        args->type_dtype > GROUT_DTYPE_NONE && args->type_dtype < GROUT_DTYPE_COUNT;
+    bool is_known = args->type_dtype > GROUT_DTYPE_NONE && args->type_dtype < GROUT_DTYPE_COUNT;
     if (!is_known || !grout_builder__check_exprs(b, args->type_rank, args->type_dims)) {
         return grout_builder__error(b, "'%s' needs a type", info->text);
     }
@@ -336,8 +336,7 @@ grout_value_id grout_build_op(grout_builder *builder, grout_opcode opcode,
     if (!grout_builder__is_ok(builder)) {
         return 0;
     }
-    const grout_op_info *info =
-        grout_op_get_info(opcode < GROUT_OP_COUNT ? opcode : GROUT_OP_NONE);
+    const grout_op_info *info = grout_op_get_info(opcode < GROUT_OP_COUNT ? opcode : GROUT_OP_NONE);
     grout_attr_value attrs[GROUT_ATTR_COUNT];
     grout_new_op new_op = {.opcode = opcode, .attrs = attrs};
     grout_table operands;

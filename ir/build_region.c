@@ -108,7 +108,8 @@ static bool add_loop_operands(grout_builder *b, const grout_operand bounds[3], u
             return false;
         }
         if (operand.kind == GROUT_OPERAND_REF) {
-            return grout_builder__error(b, "a bound or carried value is a reference; load it first");
+            return grout_builder__error(b,
+                                        "a bound or carried value is a reference; load it first");
         }
         if (i == 2 && operand.kind != GROUT_OPERAND_EXPR) {
             return grout_builder__error(b, "the step of a loop is a constant expression");
@@ -139,10 +140,10 @@ grout_value_id grout_build_for(grout_builder *builder, const char *index_name, g
         id = begin_region(builder, &new_op);
     }
     grout_table__deinit(&operands);
-    grout_value_id first = id == 0 ? 0
-                                   : grout_module__add_block_args(builder->module, builder->block,
-                                                                  GROUT_VALUE_BLOCK_ARG,
-                                                                  carry_count + 1);
+    grout_value_id first =
+        id == 0 ? 0
+                : grout_module__add_block_args(builder->module, builder->block,
+                                               GROUT_VALUE_BLOCK_ARG, carry_count + 1);
     if (first == 0 || !grout_builder__name_values(builder, first, 1, &index_name) ||
         !grout_builder__name_values(builder, first + 1, carry_count, carry_names)) {
         return 0;
@@ -155,8 +156,7 @@ grout_value_id grout_build_carry(grout_builder *builder, uint32_t index) {
         return 0;
     }
     for (uint32_t i = builder->regions.count; i-- > 1;) {
-        const grout_build_region *region =
-            GROUT_TABLE_AT(builder->regions, grout_build_region, i);
+        const grout_build_region *region = GROUT_TABLE_AT(builder->regions, grout_build_region, i);
         const grout_block *block = grout_module_get_block(builder->module, region->block);
         if (get_opcode(builder, region->op) == GROUT_OP_FOR && index + 1 < block->arg_count) {
             return block->first_arg + 1 + index;
@@ -178,10 +178,8 @@ void grout_build_if(grout_builder *builder, grout_operand condition) {
         (void)grout_builder__error(builder, "a condition is a reference; load it first");
         return;
     }
-    grout_new_op new_op = {.opcode = GROUT_OP_IF,
-                           .operands = &condition,
-                           .operand_count = 1,
-                           .block_count = 2};
+    grout_new_op new_op = {
+        .opcode = GROUT_OP_IF, .operands = &condition, .operand_count = 1, .block_count = 2};
     grout_op_id id = begin_region(builder, &new_op);
     GROUT_TABLE_AT(builder->module->ops, grout_op, id)->block_count = id != 0 ? 1 : 0;
 }
@@ -279,6 +277,5 @@ grout_value_id grout_build_end(grout_builder *builder, uint32_t yield_count,
     }
     builder->regions.count--;
     builder->block = grout_module_get_op(builder->module, id)->parent;
-    return result_count == 0 ? 0
-                             : grout_module__add_results(builder->module, id, result_count);
+    return result_count == 0 ? 0 : grout_module__add_results(builder->module, id, result_count);
 }

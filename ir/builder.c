@@ -50,11 +50,10 @@ grout_module *grout_builder_finish(grout_builder *builder, grout_diags *diags) {
         return NULL;
     }
     if (grout_builder__is_ok(builder) && builder->kernel != 0) {
-        (void)grout_builder__error(builder, "kernel '@%s' is not ended",
-                                   grout_module_get_string(
-                                       builder->module,
-                                       grout_module_get_kernel(builder->module, builder->kernel)
-                                           ->name));
+        (void)grout_builder__error(
+            builder, "kernel '@%s' is not ended",
+            grout_module_get_string(
+                builder->module, grout_module_get_kernel(builder->module, builder->kernel)->name));
     }
     grout_module *module = NULL;
     if (grout_builder__is_ok(builder) && grout_builder__resolve(builder) &&
@@ -145,7 +144,8 @@ static grout_expr_id add_expr(grout_builder *b, grout_expr *expr, uint32_t depth
         return 0;
     }
     if (depth > GROUT_BUILD_EXPR_DEPTH_MAX) {
-        (void)grout_builder__error(b, "a constant expression of more than %d operators on one another",
+        (void)grout_builder__error(b,
+                                   "a constant expression of more than %d operators on one another",
                                    GROUT_BUILD_EXPR_DEPTH_MAX);
         return 0;
     }
@@ -253,8 +253,9 @@ grout_expr_id grout_build_const(grout_builder *builder, const char *name, grout_
         return 0;
     }
     if (builder->kernel != 0 || grout_module_find_const(module, name) != 0) {
-        (void)grout_builder__error(builder, builder->kernel != 0 ? "const '%s' inside a kernel"
-                                                                 : "const '%s' is defined twice",
+        (void)grout_builder__error(builder,
+                                   builder->kernel != 0 ? "const '%s' inside a kernel"
+                                                        : "const '%s' is defined twice",
                                    name);
         return 0;
     }
@@ -273,9 +274,8 @@ void grout_build_require(grout_builder *builder, grout_expr_id condition, const 
         (void)grout_builder__error(builder, "require inside a kernel");
         return;
     }
-    grout_require require = {.expr = condition,
-                             .text = grout_builder__string(builder, text),
-                             .loc = builder->loc};
+    grout_require require = {
+        .expr = condition, .text = grout_builder__string(builder, text), .loc = builder->loc};
     uint32_t id = grout_table__push(&builder->module->requires_, &require);
     builder->module->failed |= id == 0;
     grout_module__add_item(builder->module, GROUT_ITEM_REQUIRE, id);
@@ -388,8 +388,8 @@ grout_value_id grout_build_param_array(grout_builder *builder, const char *name,
                            .space = GROUT_SPACE_GMEM,
                            .value = param.value,
                            .loc = builder->loc};
-    object.type = (grout_written_type){
-        .dtype = (uint8_t)dtype, .rank = (uint8_t)rank, .is_array = true};
+    object.type =
+        (grout_written_type){.dtype = (uint8_t)dtype, .rank = (uint8_t)rank, .is_array = true};
     for (uint32_t i = 0; i < rank; i++) {
         object.type.dims[i] = dims[i];
     }
@@ -427,9 +427,8 @@ void grout_build_axis(grout_builder *builder, grout_axis_kind kind, const char *
         is_known |= kernel->axes[i].name == axis.name;
     }
     if (is_known || at == GROUT_AXES_MAX) {
-        (void)grout_builder__error(builder, is_known ? "axis '%s' is defined twice"
-                                                     : "axis '%s' is one too many",
-                                   name);
+        (void)grout_builder__error(
+            builder, is_known ? "axis '%s' is defined twice" : "axis '%s' is one too many", name);
         return;
     }
     while (at > 0 && kernel->axes[at - 1].kind > axis.kind) {

@@ -14,6 +14,7 @@ static bool is_among(const char *const *words, size_t count, const char *text, s
 }
 
 grout_word_kind grout_word__get_kind(const char *text, size_t size) {
+    // clang-format off
     static const char *const keywords[] = {
         "grout", "const",    "require", "kernel",  "in",      "out",       "inout", "grid",
         "threads", "barrier", "arrivals", "tile",  "swizzle", "transpose", "ds",    "step",
@@ -24,6 +25,7 @@ grout_word_kind grout_word__get_kind(const char *text, size_t size) {
         "launch", "devices", "cluster", "attr",      "of",    "acc",
         "tmem",   "bytes",   "while",   "semaphore", "orders_tensor_core",
     };
+    // clang-format on
     if (is_among(not_yet, sizeof not_yet / sizeof not_yet[0], text, size)) {
         return GROUT_WORD_NOT_YET;
     }

@@ -317,17 +317,28 @@ static grout_token_kind scan_punctuation(const char *text, uint32_t *size_out) {
         char text[3];
         uint8_t kind;
     } marks[] = {
-        {"..", GROUT_TOKEN_RANGE},        {"==", GROUT_TOKEN_EQ},
-        {"!=", GROUT_TOKEN_NE},           {"<=", GROUT_TOKEN_LE},
-        {">=", GROUT_TOKEN_GE},           {"<<", GROUT_TOKEN_SHIFT_LEFT},
-        {">>", GROUT_TOKEN_SHIFT_RIGHT},  {"<", GROUT_TOKEN_LT},
-        {">", GROUT_TOKEN_GT},            {"(", GROUT_TOKEN_LEFT_PAREN},
-        {")", GROUT_TOKEN_RIGHT_PAREN},   {"{", GROUT_TOKEN_LEFT_BRACE},
-        {"}", GROUT_TOKEN_RIGHT_BRACE},   {"[", GROUT_TOKEN_LEFT_BRACKET},
-        {"]", GROUT_TOKEN_RIGHT_BRACKET}, {",", GROUT_TOKEN_COMMA},
-        {":", GROUT_TOKEN_COLON},         {".", GROUT_TOKEN_DOT},
-        {"=", GROUT_TOKEN_ASSIGN},        {"+", GROUT_TOKEN_PLUS},
-        {"-", GROUT_TOKEN_MINUS},         {"*", GROUT_TOKEN_STAR},
+        {"..", GROUT_TOKEN_RANGE},
+        {"==", GROUT_TOKEN_EQ},
+        {"!=", GROUT_TOKEN_NE},
+        {"<=", GROUT_TOKEN_LE},
+        {">=", GROUT_TOKEN_GE},
+        {"<<", GROUT_TOKEN_SHIFT_LEFT},
+        {">>", GROUT_TOKEN_SHIFT_RIGHT},
+        {"<", GROUT_TOKEN_LT},
+        {">", GROUT_TOKEN_GT},
+        {"(", GROUT_TOKEN_LEFT_PAREN},
+        {")", GROUT_TOKEN_RIGHT_PAREN},
+        {"{", GROUT_TOKEN_LEFT_BRACE},
+        {"}", GROUT_TOKEN_RIGHT_BRACE},
+        {"[", GROUT_TOKEN_LEFT_BRACKET},
+        {"]", GROUT_TOKEN_RIGHT_BRACKET},
+        {",", GROUT_TOKEN_COMMA},
+        {":", GROUT_TOKEN_COLON},
+        {".", GROUT_TOKEN_DOT},
+        {"=", GROUT_TOKEN_ASSIGN},
+        {"+", GROUT_TOKEN_PLUS},
+        {"-", GROUT_TOKEN_MINUS},
+        {"*", GROUT_TOKEN_STAR},
         {"/", GROUT_TOKEN_SLASH},
     };
     for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
@@ -356,6 +367,7 @@ grout_token grout_lexer__next(grout_lexer *lexer) {
     if ((class_ & LETTER) != 0) {
         token.kind = GROUT_TOKEN_NAME;
         read_name(lexer, &token, lexer->at);
+        token.opcode = (uint16_t)grout_op_find(lexer->text + token.offset, token.size);
     } else if (byte == '%') {
         read_percent(lexer, &token);
     } else if ((class_ & DIGIT) != 0) {

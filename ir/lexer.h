@@ -48,6 +48,7 @@ typedef struct grout_token {
     bool has_blank;      /* anything stands between it and the token before */
     bool has_newline;    /* it is the first of its line */
     bool has_blank_line; /* an empty line stands right above it */
+    uint16_t opcode;     /* of a NAME that is a mnemonic, else GROUT_OP_NONE */
     uint32_t offset, size;
     uint32_t line, column;
 } grout_token;
@@ -89,8 +90,7 @@ bool grout_lexer__is_name(const char *text, size_t size);
 bool grout_lexer__get_integer(const grout_lexer *lexer, const grout_token *token,
                               uint64_t *value_out);
 /* The value of a FLOAT token, to the nearest double; false if it is too large for one. */
-bool grout_lexer__get_number(const grout_lexer *lexer, const grout_token *token,
-                             double *value_out);
+bool grout_lexer__get_number(const grout_lexer *lexer, const grout_token *token, double *value_out);
 /* Appends the contents of a STRING token. */
 void grout_lexer__get_string(const grout_lexer *lexer, const grout_token *token, grout_text *out);
 

@@ -54,8 +54,7 @@ bool grout_lexer__get_number(const grout_lexer *lexer, const grout_token *token,
     return isfinite(*value_out);
 }
 
-void grout_lexer__get_string(const grout_lexer *lexer, const grout_token *token,
-                             grout_text *out) {
+void grout_lexer__get_string(const grout_lexer *lexer, const grout_token *token, grout_text *out) {
     const char *text = lexer->text + token->offset;
     grout_text_add_bytes(out, "", 0);
     for (uint32_t i = 1; i + 1 < token->size; i++) {

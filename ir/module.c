@@ -7,26 +7,26 @@
 #include <string.h>
 
 /* Every table of a module, with the type of its items. */
-#define FOR_EACH_TABLE(DO)                                                                         \
-    DO(strings, uint32_t)                                                                          \
-    DO(locs, grout_loc)                                                                            \
-    DO(exprs, grout_expr)                                                                          \
-    DO(consts, grout_const)                                                                        \
-    DO(requires_, grout_require)                                                                   \
-    DO(kernels, grout_kernel)                                                                      \
-    DO(params, grout_param)                                                                        \
-    DO(ops, grout_op)                                                                              \
-    DO(operands, grout_operand)                                                                    \
-    DO(attrs, grout_attr_value)                                                                    \
-    DO(values, grout_value)                                                                        \
-    DO(blocks, grout_block)                                                                        \
-    DO(objects, grout_object)                                                                      \
-    DO(refs, grout_ref)                                                                            \
-    DO(ref_steps, grout_ref_step)                                                                  \
-    DO(indices, grout_index)                                                                       \
-    DO(types, grout_written_type)                                                                  \
-    DO(trivia, grout_trivia)                                                                       \
-    DO(sources, grout_source)                                                                      \
+#define FOR_EACH_TABLE(DO)        \
+    DO(strings, uint32_t)         \
+    DO(locs, grout_loc)           \
+    DO(exprs, grout_expr)         \
+    DO(consts, grout_const)       \
+    DO(requires_, grout_require)  \
+    DO(kernels, grout_kernel)     \
+    DO(params, grout_param)       \
+    DO(ops, grout_op)             \
+    DO(operands, grout_operand)   \
+    DO(attrs, grout_attr_value)   \
+    DO(values, grout_value)       \
+    DO(blocks, grout_block)       \
+    DO(objects, grout_object)     \
+    DO(refs, grout_ref)           \
+    DO(ref_steps, grout_ref_step) \
+    DO(indices, grout_index)      \
+    DO(types, grout_written_type) \
+    DO(trivia, grout_trivia)      \
+    DO(sources, grout_source)     \
     DO(items, grout_item)
 
 enum { FIRST_INDEX_SIZE = 256, FIRST_STRING_CAPACITY = 1024 };
@@ -359,8 +359,7 @@ grout_value_id grout_module__add_results(grout_module *module, grout_op_id op, u
     owner->result_count = count;
     for (uint32_t i = 0; i < count; i++) {
         grout_value *value = GROUT_TABLE_AT(module->values, grout_value, first + i);
-        value->kind =
-            owner->opcode == GROUT_OP_SCRATCH ? GROUT_VALUE_OBJECT : GROUT_VALUE_RESULT;
+        value->kind = owner->opcode == GROUT_OP_SCRATCH ? GROUT_VALUE_OBJECT : GROUT_VALUE_RESULT;
         value->op = op;
         value->index = i;
         value->loc = owner->loc;

@@ -332,7 +332,7 @@ static bool report_word(grout_parser *p, grout_word_kind kind) {
         return grout_parser__not_yet(p, &p->token);
     }
     (void)grout_parser__expected(p, p->constants_only ? "a constant" : "an operand");
-    grout_opcode opcode = grout_parser__find_op(p, &p->token);
+    grout_opcode opcode = (grout_opcode)p->token.opcode;
     if (opcode != GROUT_OP_NONE && !p->constants_only) {
         grout_parser__help(p, "an operation inside an operand stands in parentheses: '(%s ...)'",
                            grout_op_get_info(opcode)->text);
@@ -354,8 +354,20 @@ static void parse_const_name(grout_parser *p, grout_parsed_operand *out) {
     }
 }
 
+/* Whether the next token is the name of a const that is already defined: most names are. */
+static bool at_known_const(const grout_parser *p) {
+    const char *text = p->lexer.text + p->token.offset;
+    grout_string_id name = grout_module__find_string(p->module, text, p->token.size);
+    return p->token.opcode == GROUT_OP_NONE && name != 0 &&
+           grout_scope__find(&p->consts, name) != 0;
+}
+
 static bool parse_name(grout_parser *p, grout_parsed_operand *out) {
     const char *text = p->lexer.text + p->token.offset;
+    if (at_known_const(p) && !is_call(p)) {
+        parse_const_name(p, out);
+        return true;
+    }
     if (parse_named_literal(p, NULL, out)) {
         return true;
     }
@@ -385,7 +397,7 @@ static bool at_nested_op(const grout_parser *p) {
     if (p->token.kind != GROUT_TOKEN_NAME) {
         return false;
     }
-    if (grout_parser__find_op(p, &p->token) != GROUT_OP_NONE) {
+    if (p->token.opcode != GROUT_OP_NONE) {
         return !(is_call(p) && find_function(p, &p->token) != NULL);
     }
     uint8_t next = p->ahead.kind;

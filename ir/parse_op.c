@@ -105,7 +105,7 @@ static bool begin_op(grout_parser *p, grout_parsed_op *op) {
     if (p->token.kind != GROUT_TOKEN_NAME) {
         return grout_parser__unexpected(p, "an operation");
     }
-    op->opcode = grout_parser__find_op(p, &p->token);
+    op->opcode = (grout_opcode)p->token.opcode;
     op->info = grout_op_get_info(op->opcode);
     if (op->opcode == GROUT_OP_NONE) {
         const char *text = p->lexer.text + p->token.offset;
@@ -171,7 +171,7 @@ bool grout_parser__at_statement(const grout_parser *p) {
     if (p->token.kind == GROUT_TOKEN_VALUE) {
         return p->ahead.kind == GROUT_TOKEN_ASSIGN;
     }
-    return grout_parser__find_op(p, &p->token) != GROUT_OP_NONE || grout_parser__at_item(p);
+    return p->token.opcode != GROUT_OP_NONE || grout_parser__at_item(p);
 }
 
 /* Whether the statement loop may go on here after a fault. */

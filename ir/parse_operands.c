@@ -242,7 +242,7 @@ bool grout_parser__attrs(grout_parser *p, const grout_parsed_op *op) {
                 return false;
             }
         } else if (p->token.has_newline || grout_parser__at_item(p) ||
-                   grout_parser__find_op(p, &p->token) != GROUT_OP_NONE) {
+                   p->token.opcode != GROUT_OP_NONE) {
             return true;
         } else {
             return report_attr(p, op);

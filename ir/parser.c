@@ -207,12 +207,6 @@ grout_string_id grout_parser__intern(grout_parser *p, const grout_token *token) 
                                 token->size - sign);
 }
 
-grout_opcode grout_parser__find_op(const grout_parser *p, const grout_token *token) {
-    return token->kind == GROUT_TOKEN_NAME
-               ? grout_op_find(p->lexer.text + token->offset, token->size)
-               : GROUT_OP_NONE;
-}
-
 bool grout_parser__string(grout_parser *p, grout_string_id *id_out) {
     if (p->token.kind != GROUT_TOKEN_STRING) {
         return grout_parser__expected(p, "a string");

@@ -1,12 +1,11 @@
 /*
  * parser.h - the parser from the inside: what parser.c and the parse_*.c files share.
+ * SPDX-License-Identifier: Apache-2.0
  *
  * Recursive descent over tokens with one of lookahead. A function that returns bool returns false
  * after it has reported; its caller gives up too, and the statement loop goes on at the next
  * statement. Operands, indices, attributes and names are collected on stacks, because operations
  * nest, and are copied into the module when their operation is complete.
- *
- * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef GROUT_IR_PARSER_H
 #define GROUT_IR_PARSER_H
@@ -117,7 +116,6 @@ grout_place grout_parser__get_place(const grout_parser *p, const grout_token *to
 grout_loc_id grout_parser__add_loc(grout_parser *p, const grout_token *token);
 /* The name in a NAME, VALUE or KERNEL token, without its sign. */
 grout_string_id grout_parser__intern(grout_parser *p, const grout_token *token);
-grout_opcode grout_parser__find_op(const grout_parser *p, const grout_token *token);
 /* "help: did you mean 'word'?" for the diagnostic just made, unless word is NULL. */
 void grout_parser__suggest(grout_parser *p, const char *sign, const char *word);
 

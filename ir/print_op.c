@@ -6,8 +6,7 @@
 
 #include <string.h>
 
-static void print_operand(const grout_printer *pr, const grout_operand *operand,
-                          grout_level level);
+static void print_operand(const grout_printer *pr, const grout_operand *operand, grout_level level);
 static void print_body(const grout_printer *pr, const grout_op *op);
 
 static void print_string(const grout_printer *pr, grout_string_id id) {

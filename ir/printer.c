@@ -56,8 +56,8 @@ static void print_bodies(const grout_printer *pr, grout_nesting *nesting, const 
         print_indent(pr, indent);
         grout_printer__text(pr, "}");
     }
-    end_line(pr, grout_module_get_block(pr->module, op->first_block + op->block_count - 1)
-                     ->end_trivia);
+    end_line(pr,
+             grout_module_get_block(pr->module, op->first_block + op->block_count - 1)->end_trivia);
 }
 
 /* The lines between the braces. */
@@ -99,7 +99,8 @@ static void print_param(const grout_printer *pr, const grout_param *param) {
     grout_printer__type(pr, &grout_module_get_object(pr->module, param->object)->type);
 }
 
-/* Adds ' ' and a part to a line, or the part on a new line if it does not fit or must not be there. */
+/* Adds ' ' and a part to a line, or the part on a new line if it does not fit or must not be there.
+ */
 static void add_part(const grout_printer *pr, const grout_text *part, uint32_t indent,
                      size_t *line_start, bool is_broken) {
     if (is_broken || pr->out->size - *line_start + 1 + part->size > GROUT_LINE_MAX) {

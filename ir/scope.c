@@ -38,9 +38,8 @@ void grout_scope__leave(grout_scope *scope, uint32_t mark) {
 }
 
 grout_value_id grout_scope__find(const grout_scope *scope, grout_string_id name) {
-    return name < scope->bindings.count
-               ? GROUT_TABLE_AT(scope->bindings, name_binding, name)->value
-               : 0;
+    return name < scope->bindings.count ? GROUT_TABLE_AT(scope->bindings, name_binding, name)->value
+                                        : 0;
 }
 
 bool grout_scope__is_in_block(const grout_scope *scope, grout_string_id name) {

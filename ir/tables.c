@@ -5,43 +5,35 @@
 #include <string.h>
 
 /* Columns of a form, to be pasted into the lines of its ops. */
-#define GROUT_FORM(NAME, OPERANDS, TYPED, RESULTS, SYNTAX)                                         \
-    static const char operands_##NAME[] = OPERANDS;                                                \
-    static const char syntax_##NAME[] = SYNTAX;                                                    \
+#define GROUT_FORM(NAME, OPERANDS, TYPED, RESULTS, SYNTAX) \
+    static const char operands_##NAME[] = OPERANDS;        \
+    static const char syntax_##NAME[] = SYNTAX;            \
     enum { typed_##NAME = TYPED, results_##NAME = RESULTS };
 #include "grout/ops.def"
 
-#define OP_INFO(TEXT, EXPRESSION, FORM, TYPES, ATTRS, EFFECTS, DOC)                                \
-    {TEXT,                                                                                         \
-     DOC,                                                                                          \
-     EXPRESSION,                                                                                   \
-     operands_##FORM,                                                                              \
-     syntax_##FORM,                                                                                \
-     ATTRS,                                                                                        \
-     GROUT_FORM_##FORM,                                                                            \
-     GROUT_TYPES_##TYPES,                                                                          \
-     GROUT_EFFECT_ROW_##EFFECTS,                                                                   \
-     results_##FORM,                                                                               \
-     typed_##FORM != 0}
+#define OP_INFO(TEXT, EXPRESSION, FORM, TYPES, ATTRS, EFFECTS, DOC)                            \
+    {                                                                                          \
+        TEXT, DOC, EXPRESSION, operands_##FORM, syntax_##FORM, ATTRS, GROUT_FORM_##FORM,       \
+            GROUT_TYPES_##TYPES, GROUT_EFFECT_ROW_##EFFECTS, results_##FORM, typed_##FORM != 0 \
+    }
 
 static const grout_op_info op_infos[GROUT_OP_COUNT] = {
     [GROUT_OP_NONE] = {"", "", NULL, "", "", 0, 0, 0, 0, 0, false},
-#define GROUT_ALU(NAME, text, FORM, TYPES, EXPRESSION, DOC)                                        \
+#define GROUT_ALU(NAME, text, FORM, TYPES, EXPRESSION, DOC) \
     [GROUT_OP_##NAME] = OP_INFO(#text, #EXPRESSION, FORM, TYPES, 0, PURE, DOC),
-#define GROUT_OP(NAME, text, FORM, TYPES, ATTRS, EFFECTS, DOC)                                     \
+#define GROUT_OP(NAME, text, FORM, TYPES, ATTRS, EFFECTS, DOC) \
     [GROUT_OP_##NAME] = OP_INFO(#text, NULL, FORM, TYPES, ATTRS, EFFECTS, DOC),
 #include "grout/ops.def"
 };
 
 static const uint8_t op_text_sizes[GROUT_OP_COUNT] = {
-#define GROUT_OP(NAME, text, FORM, TYPES, ATTRS, EFFECTS, DOC)                                     \
-    [GROUT_OP_##NAME] = sizeof #text - 1,
+#define GROUT_OP(NAME, text, FORM, TYPES, ATTRS, EFFECTS, DOC) [GROUT_OP_##NAME] = sizeof #text - 1,
 #include "grout/ops.def"
 };
 
 enum { argument_FLAG, argument_INT };
 static const grout_attr_info attr_infos[GROUT_ATTR_COUNT] = {
-#define GROUT_ATTR(NAME, text, ARGUMENT, DOC)                                                      \
+#define GROUT_ATTR(NAME, text, ARGUMENT, DOC) \
     [GROUT_ATTR_##NAME] = {#text, DOC, argument_##ARGUMENT == argument_INT},
 #include "grout/ops.def"
 };
@@ -49,7 +41,7 @@ static const grout_attr_info attr_infos[GROUT_ATTR_COUNT] = {
 enum { use_STORAGE, use_ALU };
 static const grout_dtype_info dtype_infos[GROUT_DTYPE_COUNT] = {
     [GROUT_DTYPE_NONE] = {"", "", 0, 0, GROUT_CLASS_NONE, false},
-#define GROUT_DTYPE(NAME, TEXT, BITS, CLASS, USE, POISON, DOC)                                     \
+#define GROUT_DTYPE(NAME, TEXT, BITS, CLASS, USE, POISON, DOC) \
     [GROUT_DTYPE_##NAME] = {TEXT, DOC, POISON, BITS / 8, GROUT_CLASS_##CLASS, use_##USE == use_ALU},
 #include "grout/types.def"
 };
@@ -71,8 +63,8 @@ static const struct {
 /* The lines of effects.def, and beside them the row that each belongs to: a row's lines are
  * consecutive. */
 static const grout_effect effect_lines[] = {
-#define GROUT_EFFECT(ROW, OPERAND, SPACE, PROXY, ACCESS, MILESTONE)                                \
-    {OPERAND, GROUT_EFFECT_SPACE_##SPACE, GROUT_PROXY_##PROXY, GROUT_ACCESS_##ACCESS,              \
+#define GROUT_EFFECT(ROW, OPERAND, SPACE, PROXY, ACCESS, MILESTONE)                   \
+    {OPERAND, GROUT_EFFECT_SPACE_##SPACE, GROUT_PROXY_##PROXY, GROUT_ACCESS_##ACCESS, \
      GROUT_MILESTONE_##MILESTONE},
 #include "grout/effects.def"
 };

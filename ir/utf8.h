@@ -8,7 +8,8 @@
 
 #include <stddef.h>
 
-/* Bytes of the character that starts at bytes (size > 0 bytes are there): 1 to 4, or 0 if none does. */
+/* Bytes of the character that starts at bytes (size > 0 bytes are there): 1 to 4, or 0 if none
+ * does. */
 size_t grout_utf8__length(const char *bytes, size_t size);
 
 #endif

@@ -107,7 +107,7 @@ static bool grow(grout_findings *findings) {
         return false;
     }
     findings->records = records;
-    index = grout_check__calloc(capacity * 2, sizeof *index);
+    index = grout_check__calloc((size_t)capacity * 2, sizeof *index);
     if (!index) {
         return false;
     }

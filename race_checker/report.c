@@ -110,12 +110,14 @@ static grout_finding_access describe_side(grout_wording *wording, const grout_si
     return access;
 }
 
-/* "reads %cs[0:32, 0:64] by TMA (async proxy), in CTA (x=0), thread wg=0, %j=2" */
+/* "this access reads %cs[0:32, 0:64] (TMA, async proxy), in CTA (x=0), thread wg=0, %j=2" */
 static void note_side(grout_wording *wording, grout_place place, const char *opening,
                       const grout_finding_access *access) {
     const char *verb = access->is_write ? "writes" : "reads";
-    if (!*access->box) {
-        grout_wording__note(wording, GROUT_SEVERITY_NOTE, place, "%s: %s", opening, access->where);
+    if (access->box[0] == '\0') {
+        const char *colon = opening[0] == '\0' ? "" : ": ";
+        grout_wording__note(wording, GROUT_SEVERITY_NOTE, place, "%s%sin %s", opening, colon,
+                            access->where);
         return;
     }
     grout_wording__note(wording, GROUT_SEVERITY_NOTE, place, "%s %s %s (%s), in %s", opening, verb,
@@ -141,9 +143,8 @@ static void describe_sides(grout_wording *wording) {
     grout_finding *finding = wording->finding;
     const grout_place none = {0};
     bool later_first = !facts->primary_is_earlier;
-    grout_finding_access accesses[2];
+    grout_finding_access accesses[2] = {{.box = ""}, {.box = ""}};
     uint32_t count = 0;
-    memset(accesses, 0, sizeof accesses);
     for (uint32_t i = 0; i < facts->side_count; i++) {
         if (facts->sides[i].origin.op) {
             accesses[i] = describe_side(wording, &facts->sides[i]);
@@ -151,7 +152,7 @@ static void describe_sides(grout_wording *wording) {
         }
     }
     if (facts->sides[0].origin.op) {
-        note_side(wording, none, "it", &accesses[0]);
+        note_side(wording, none, accesses[0].box[0] == '\0' ? "" : "this access", &accesses[0]);
     }
     if (facts->side_count > 1 && facts->sides[1].origin.op) {
         note_side(wording, accesses[1].place, get_related_opening(wording), &accesses[1]);

@@ -159,13 +159,12 @@ static bool has_ended(const grout_rules *rules, uint32_t cta) {
 static void drop_old_readers(const grout_rules *rules, grout_shadow *shadow, grout_region *region) {
     grout_entry *readers = grout_shadow__get_readers(shadow, region);
     uint32_t alike = 0;
-    for (uint32_t i = 0; i < region->reader_count;) {
-        if (readers[i].origin.op != rules->entry.origin.op || !has_ended(rules, readers[i].cta)) {
-            i++;
-        } else if (++alike > 2) {
+    for (uint32_t i = region->reader_count; i-- > 0;) {
+        bool is_alike =
+            readers[i].origin.op == rules->entry.origin.op && has_ended(rules, readers[i].cta);
+        alike += is_alike ? 1 : 0;
+        if (is_alike && alike > 2) {
             grout_shadow__remove_reader(shadow, region, i);
-        } else {
-            i++;
         }
     }
 }

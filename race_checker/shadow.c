@@ -62,12 +62,11 @@ grout_run grout_shadow__get_run(const grout_shadow *shadow, uint32_t plane,
 
 /* The smallest cell that holds the rectangle and is worth a record, at most CELL_BYTES_MAX. */
 static void choose_cells(grout_plane *plane, const grout_rect *first) {
-    uint64_t height = first->row_end - first->row;
-    uint64_t width = first->column_end - first->column;
+    uint64_t height = first->row_end > first->row ? first->row_end - first->row : 1;
+    uint64_t width = first->column_end > first->column ? first->column_end - first->column : 1;
     while (height * width < CELL_BYTES_MIN) {
         if (width < plane->pitch && width < CELL_WIDTH_MIN) {
-            width = width < 8 ? 16 : width * 2;
-            width = width < plane->pitch ? width : plane->pitch;
+            width = width * 2 < plane->pitch ? width * 2 : plane->pitch;
         } else if (height < plane->rows) {
             height *= 2;
         } else {
@@ -82,9 +81,9 @@ static void choose_cells(grout_plane *plane, const grout_rect *first) {
     }
     while (((plane->rows + height) / height + 1) * ((plane->pitch + width) / width + 1) >
            CELLS_MAX) {
-        height *= 2;
-        if (height > plane->rows) {
-            height = plane->rows;
+        if (height < plane->rows) {
+            height *= 2;
+        } else {
             width *= 2;
         }
     }

@@ -1,5 +1,5 @@
-/* fuzz_text.c - any bytes as a text: parse; what parses prints, reads back equal, and prints the same.
- * SPDX-License-Identifier: Apache-2.0 */
+/* fuzz_text.c - any bytes as a text: parse; what parses prints, reads back equal, and prints the
+ * same. SPDX-License-Identifier: Apache-2.0 */
 #include "tests/fuzz/fuzz.h"
 
 #include "grout/text.h"

@@ -27,12 +27,12 @@ static inline grout_operand slot_of(sample *s, grout_value_id object, grout_valu
 
 /* Loads block number block into a slot. */
 static inline void build_fill(sample *s, grout_value_id block, grout_value_id slot) {
-    grout_operand column =
-        grout_value_operand(grout_build_mul(s->b, grout_value_operand(block), grout_expr_operand(s->yb)));
+    grout_operand column = grout_value_operand(
+        grout_build_mul(s->b, grout_value_operand(block), grout_expr_operand(s->yb)));
     grout_build_copy_gmem_to_smem(s->b, box_of(s, s->a, column), slot_of(s, s->as, slot),
                                   slot_of(s, s->bar, slot));
-    column =
-        grout_value_operand(grout_build_mul(s->b, grout_value_operand(block), grout_expr_operand(s->yb)));
+    column = grout_value_operand(
+        grout_build_mul(s->b, grout_value_operand(block), grout_expr_operand(s->yb)));
     grout_build_copy_gmem_to_smem(s->b, box_of(s, s->b_array, column), slot_of(s, s->bs, slot),
                                   slot_of(s, s->bar, slot));
 }
@@ -55,13 +55,15 @@ static inline void build_header(sample *s) {
     grout_build_axis(b, GROUT_AXIS_THREADS, "wg", grout_build_int(b, 1));
     grout_build_axis(b, GROUT_AXIS_GRID, "x", grout_build_expr(b, GROUT_EXPR_CDIV, x, s->xb));
     grout_expr_id dims[] = {s->buf, s->xb, s->yb};
-    grout_build_object array = {.kind = GROUT_OBJECT_ARRAY, .dtype = GROUT_DTYPE_F32, .rank = 3, .dims = dims};
+    grout_build_object array = {
+        .kind = GROUT_OBJECT_ARRAY, .dtype = GROUT_DTYPE_F32, .rank = 3, .dims = dims};
     s->as = grout_build_scratch(b, "as", &array);
     s->bs = grout_build_scratch(b, "bs", &array);
     array.rank = 2;
     array.dims = dims + 1;
     s->cs = grout_build_scratch(b, "cs", &array);
-    grout_build_object barrier = {.kind = GROUT_OBJECT_BARRIER, .rank = 1, .dims = dims, .arrivals = grout_build_int(b, 2)};
+    grout_build_object barrier = {
+        .kind = GROUT_OBJECT_BARRIER, .rank = 1, .dims = dims, .arrivals = grout_build_int(b, 2)};
     s->bar = grout_build_scratch(b, "bar", &barrier);
 }
 
@@ -71,9 +73,10 @@ static inline void build_step(sample *s, grout_value_id j, grout_expr_id ahead) 
         b, grout_build_add(b, grout_value_operand(j), grout_expr_operand(ahead)), "next");
     grout_build_if(b, grout_value_operand(grout_build_lt(b, grout_value_operand(next),
                                                          grout_expr_operand(s->steps))));
-    build_fill(s, next,
-               grout_build_name(b, grout_build_rem(b, grout_value_operand(next),
-                                                   grout_expr_operand(s->buf)), "fill"));
+    build_fill(
+        s, next,
+        grout_build_name(
+            b, grout_build_rem(b, grout_value_operand(next), grout_expr_operand(s->buf)), "fill"));
     (void)grout_build_end(b, 0, NULL);
     grout_value_id slot = grout_build_name(
         b, grout_build_rem(b, grout_value_operand(j), grout_expr_operand(s->buf)), "slot");
@@ -94,13 +97,12 @@ static inline grout_module *build_sample(bool is_inline, grout_diags *diags) {
     sample s = {.b = grout_builder_new("sample")};
     grout_builder_inline(s.b, is_inline);
     build_header(&s);
-    grout_expr_id ahead =
-        grout_build_expr(s.b, GROUT_EXPR_SUB, s.buf, grout_build_int(s.b, 1));
-    s.row = grout_build_name(
-        s.b,
-        grout_build_mul(s.b, grout_value_operand(grout_build_axis_index(s.b, "x")),
-                        grout_expr_operand(s.xb)),
-        "row");
+    grout_expr_id ahead = grout_build_expr(s.b, GROUT_EXPR_SUB, s.buf, grout_build_int(s.b, 1));
+    s.row =
+        grout_build_name(s.b,
+                         grout_build_mul(s.b, grout_value_operand(grout_build_axis_index(s.b, "x")),
+                                         grout_expr_operand(s.xb)),
+                         "row");
     grout_operand none = {0};
     grout_operand zero = grout_expr_operand(grout_build_int(s.b, 0));
     grout_value_id j =

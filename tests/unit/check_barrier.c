@@ -42,7 +42,8 @@ static bool on_event(void *self, const grout_event *event) {
         r->late += event->u.wait.is_late;
         r->wait_phase[i] = event->u.wait.phase;
         r->wait_ph[i] = event->clocks->known[grout_clock_ph(&r->shape, element)];
-        ck_assert_uint_eq(event->u.wait.barrier->waits[event->origin.thread].waits, event->u.wait.phase + 1);
+        ck_assert_uint_eq(event->u.wait.barrier->waits[event->origin.thread].waits,
+                          event->u.wait.phase + 1);
     } else if (event->kind == GROUT_EVENT_BARRIER_END) {
         r->ends++;
         r->last_end = *event->u.barrier_end.barrier;
@@ -63,7 +64,8 @@ static record observe(const char *text, int variant, grout_run_status expected) 
     r->is_unobserved = true;
     run_start(r);
     grout_machine_free(r->machine);
-    grout_observer observer = {.self = &result, .interest = ~0u, .begin = on_begin, .event = on_event};
+    grout_observer observer = {
+        .self = &result, .interest = ~0u, .begin = on_begin, .event = on_event};
     grout_launch launch = {.module = r->module,
                            .kernel = 1,
                            .arguments = r->arguments,
@@ -82,8 +84,10 @@ static record observe(const char *text, int variant, grout_run_status expected) 
 
 /* Arrival j belongs to phase j div n. */
 START_TEST(arrivals_make_phases) {
-    record r = observe("kernel @k() { scratch %b : barrier[1] arrivals(3)\n for %i in 0..7 { barrier_arrive %b[0] }\n"
-                       " for %i in 0..2 { barrier_wait %b[0] } }", _i, GROUT_RUN_DONE);
+    record r = observe("kernel @k() { scratch %b : barrier[1] arrivals(3)\n for %i in 0..7 { "
+                       "barrier_arrive %b[0] }\n"
+                       " for %i in 0..2 { barrier_wait %b[0] } }",
+                       _i, GROUT_RUN_DONE);
     ck_assert_uint_eq(r.arrives, 7);
     for (uint32_t i = 0; i < 7; i++) {
         ck_assert_uint_eq(r.arrive_phase[i], i / 3);
@@ -102,8 +106,10 @@ START_TEST(arrivals_make_phases) {
 END_TEST
 
 START_TEST(counts_arrive_at_once) {
-    record r = observe("kernel @k() { scratch %b : barrier[1] arrivals(4)\n barrier_arrive %b[0] count(3)\n"
-                       " barrier_arrive %b[0]\n barrier_wait %b[0] }", _i, GROUT_RUN_DONE);
+    record r = observe(
+        "kernel @k() { scratch %b : barrier[1] arrivals(4)\n barrier_arrive %b[0] count(3)\n"
+        " barrier_arrive %b[0]\n barrier_wait %b[0] }",
+        _i, GROUT_RUN_DONE);
     ck_assert_uint_eq(r.arrives, 2);
     ck_assert_uint_eq(r.arrive_count[0], 3);
     ck_assert_uint_eq(r.phase_contributions[0], 2);
@@ -113,8 +119,10 @@ END_TEST
 
 /* What one op brings beyond the phase is dropped, and said. */
 START_TEST(surplus_is_dropped) {
-    record r = observe("kernel @k() { scratch %b : barrier[1] arrivals(4)\n barrier_arrive %b[0] count(3)\n"
-                       " barrier_arrive %b[0] count(3)\n barrier_wait %b[0] }", _i, GROUT_RUN_DONE);
+    record r = observe(
+        "kernel @k() { scratch %b : barrier[1] arrivals(4)\n barrier_arrive %b[0] count(3)\n"
+        " barrier_arrive %b[0] count(3)\n barrier_wait %b[0] }",
+        _i, GROUT_RUN_DONE);
     ck_assert_uint_eq(r.faults[GROUT_DIAG_BARRIER_TOO_MANY], 1);
     ck_assert_int_eq(r.fault.have, 3);
     ck_assert_int_eq(r.fault.need, 1);
@@ -126,12 +134,15 @@ END_TEST
 /* A thread that made all arrivals of a phase without bytes knows it complete; of one with bytes it
  * does not, until it has waited. */
 START_TEST(knowing_a_phase_complete) {
-    record plain = observe("kernel @k() { scratch %b : barrier[1]\n barrier_arrive %b[0]\n barrier_wait %b[0] }", _i,
-                           GROUT_RUN_DONE);
+    record plain = observe(
+        "kernel @k() { scratch %b : barrier[1]\n barrier_arrive %b[0]\n barrier_wait %b[0] }", _i,
+        GROUT_RUN_DONE);
     ck_assert_uint_eq(plain.wait_ph[0], 1);
-    record bytes = observe("kernel @k(%x: in gmem f32[32]) { scratch %b : barrier[1]\n scratch %s : smem f32[32]\n"
-                           " copy_gmem_to_smem %x, %s, %b[0]\n barrier_wait %b[0]\n copy_gmem_to_smem %x, %s, %b[0]\n"
-                           " barrier_wait %b[0] }", _i, GROUT_RUN_DONE);
+    record bytes = observe(
+        "kernel @k(%x: in gmem f32[32]) { scratch %b : barrier[1]\n scratch %s : smem f32[32]\n"
+        " copy_gmem_to_smem %x, %s, %b[0]\n barrier_wait %b[0]\n copy_gmem_to_smem %x, %s, %b[0]\n"
+        " barrier_wait %b[0] }",
+        _i, GROUT_RUN_DONE);
     ck_assert_uint_eq(bytes.wait_ph[0], 0);
     ck_assert_uint_eq(bytes.wait_ph[1], 1);
     ck_assert_uint_eq(bytes.phase_ph[1], 2);
@@ -141,9 +152,11 @@ END_TEST
 
 /* The second phase's arrival while the first one's bytes may be in flight. */
 START_TEST(phases_in_flight) {
-    record r = observe("kernel @k(%x: in gmem f32[32]) { scratch %b : barrier[1]\n scratch %s : smem f32[3, 32]\n"
-                       " for %i in 0..3 { copy_gmem_to_smem %x, %s[%i], %b[0] }\n"
-                       " for %i in 0..3 { barrier_wait %b[0] } }", _i, GROUT_RUN_DONE);
+    record r = observe(
+        "kernel @k(%x: in gmem f32[32]) { scratch %b : barrier[1]\n scratch %s : smem f32[3, 32]\n"
+        " for %i in 0..3 { copy_gmem_to_smem %x, %s[%i], %b[0] }\n"
+        " for %i in 0..3 { barrier_wait %b[0] } }",
+        _i, GROUT_RUN_DONE);
     ck_assert_uint_eq(r.phases, 3);
     for (uint32_t i = 0; i < 3; i++) {
         ck_assert_uint_eq(r.phase_number[i], i);
@@ -156,9 +169,11 @@ START_TEST(phases_in_flight) {
 END_TEST
 
 START_TEST(bytes_of_a_phase_are_limited) {
-    record r = observe("kernel @k(%x: in gmem f32[128, 256]) { scratch %b : barrier[1] arrivals(10)\n"
-                       " scratch %s : smem f32[128, 256]\n"
-                       " for %i in 0..10 { copy_gmem_to_smem %x, %s, %b[0] }\n barrier_wait %b[0] }", _i, GROUT_RUN_DONE);
+    record r =
+        observe("kernel @k(%x: in gmem f32[128, 256]) { scratch %b : barrier[1] arrivals(10)\n"
+                " scratch %s : smem f32[128, 256]\n"
+                " for %i in 0..10 { copy_gmem_to_smem %x, %s, %b[0] }\n barrier_wait %b[0] }",
+                _i, GROUT_RUN_DONE);
     ck_assert_uint_eq(r.faults[GROUT_DIAG_BARRIER_TX_MISMATCH], 1);
     ck_assert_int_eq(r.fault.need, (1 << 20) - 1);
     ck_assert_int_eq(r.fault.have, 8 * 128 * 256 * 4);
@@ -168,7 +183,8 @@ END_TEST
 /* A barrier of a scope that runs again starts anew; the clock's component counts on. */
 START_TEST(lives_of_a_scoped_barrier) {
     record r = observe("kernel @k() { for %i in 0..3 { scoped(%b : barrier[1]) { for %j in 0..2 {\n"
-                       " barrier_arrive %b[0]\n barrier_wait %b[0] } } } }", _i, GROUT_RUN_DONE);
+                       " barrier_arrive %b[0]\n barrier_wait %b[0] } } } }",
+                       _i, GROUT_RUN_DONE);
     ck_assert_uint_eq(r.ends, 3);
     ck_assert_uint_eq(r.phases, 6);
     for (uint32_t i = 0; i < 6; i++) {
@@ -182,7 +198,8 @@ START_TEST(lives_of_a_scoped_barrier) {
 END_TEST
 
 START_TEST(half_a_phase_is_left) {
-    record r = observe("kernel @k() { scratch %b : barrier[1] arrivals(2)\n barrier_arrive %b[0] }", _i, GROUT_RUN_DONE);
+    record r = observe("kernel @k() { scratch %b : barrier[1] arrivals(2)\n barrier_arrive %b[0] }",
+                       _i, GROUT_RUN_DONE);
     ck_assert_uint_eq(r.last_end.completed, 0);
     ck_assert_uint_eq(r.last_end.arrived, 1);
     ck_assert(r.last_end.has_contribution);

@@ -27,32 +27,32 @@ static const char KERNEL[] = "kernel @k() threads(wg = 3) {\n" /* 1 */
 
 typedef struct script {
     const char *name;
-    uint32_t arrivals;
     const char *steps;
-    bool is_inner;
     const char *findings;
+    uint32_t arrivals;
+    bool is_inner;
 } script;
 
 static const script SCRIPTS[] = {
-    {"one phase, seen", 1, "0a 1w", false, ""},
-    {"nobody waits, one phase", 1, "0a", false, "barrier-unobserved-phase 2/3"},
-    {"nobody waits, two phases", 1, "0a 0b", false, "barrier-overrun 4"},
-    {"seen, then the next by who saw it", 1, "0a 1w 1b 1w", false, ""},
-    {"the second arrival knows of no wait", 1, "0a 1w 0b 1w", false, "barrier-overrun 4/5"},
-    {"the same, the wait comes after", 1, "0a 0b 1w 1w", false, "barrier-overrun 4/5"},
-    {"rendezvous of two", 2, "0a 1a 0w 1w 0a 1a 0w 1w", false, ""},
-    {"rendezvous, one is ahead", 2, "0a 1a 0w 0a 1w 1a 1w 0w", false, ""},
-    {"one waits once, the other goes on", 1, "0a 0w 1v 0a 0w", false,
-     "barrier-unobserved-phase 2/3,barrier-overrun 3/6"},
-    {"the same, the wait comes after", 1, "0a 0w 0a 0w 1v", false,
-     "barrier-unobserved-phase 2/3,barrier-overrun 3/6"},
-    {"half a phase", 2, "0a", false, "barrier-partial-at-end 2/3"},
-    {"half a phase in a scope", 2, "0a", true, "barrier-partial-at-end 2/3!"},
-    {"left unseen in a scope", 1, "0a 0w 0a", true, "barrier-unobserved-phase 2/3!"},
-    {"left unseen at the end", 1, "0a 0w 0a", false, "barrier-unobserved-phase 2/3"},
-    {"of two early arrivals the last in the source", 2, "0a 0a 1w 2b 2a 1w", false,
-     "barrier-overrun 4/5"},
-    {"the first waits in the source", 1, "0a 1v 2w 0b 1v 2w", false, "barrier-overrun 4/5"}};
+    {"one phase, seen", "0a 1w", "", 1, false},
+    {"nobody waits, one phase", "0a", "barrier-unobserved-phase 2/3", 1, false},
+    {"nobody waits, two phases", "0a 0b", "barrier-overrun 4", 1, false},
+    {"seen, then the next by who saw it", "0a 1w 1b 1w", "", 1, false},
+    {"the second arrival knows of no wait", "0a 1w 0b 1w", "barrier-overrun 4/5", 1, false},
+    {"the same, the wait comes after", "0a 0b 1w 1w", "barrier-overrun 4/5", 1, false},
+    {"rendezvous of two", "0a 1a 0w 1w 0a 1a 0w 1w", "", 2, false},
+    {"rendezvous, one is ahead", "0a 1a 0w 0a 1w 1a 1w 0w", "", 2, false},
+    {"one waits once, the other goes on", "0a 0w 1v 0a 0w",
+     "barrier-unobserved-phase 2/3,barrier-overrun 3/6", 1, false},
+    {"the same, the wait comes after", "0a 0w 0a 0w 1v",
+     "barrier-unobserved-phase 2/3,barrier-overrun 3/6", 1, false},
+    {"half a phase", "0a", "barrier-partial-at-end 2/3", 2, false},
+    {"half a phase in a scope", "0a", "barrier-partial-at-end 2/3!", 2, true},
+    {"left unseen in a scope", "0a 0w 0a", "barrier-unobserved-phase 2/3!", 1, true},
+    {"left unseen at the end", "0a 0w 0a", "barrier-unobserved-phase 2/3", 1, false},
+    {"of two early arrivals the last in the source", "0a 0a 1w 2b 2a 1w", "barrier-overrun 4/5", 2,
+     false},
+    {"the first waits in the source", "0a 1v 2w 0b 1v 2w", "barrier-overrun 4/5", 1, false}};
 
 typedef struct machine {
     grout_module *symbolic, *module;

@@ -1,5 +1,5 @@
-/* check_builder.c - what is built prints as a text that reads back equal; mistakes are reported once.
- * SPDX-License-Identifier: Apache-2.0 */
+/* check_builder.c - what is built prints as a text that reads back equal; mistakes are reported
+ * once. SPDX-License-Identifier: Apache-2.0 */
 #include "grout/build.h"
 #include "grout/text.h"
 #include "tests/unit/build_sample.h"
@@ -60,7 +60,8 @@ static void check_text(grout_module *module, const char *expected) {
 static void expect_body(const char *body) {
     grout_text text = {0};
     grout_builder_end_kernel(b);
-    grout_text_add(&text, "kernel @k(%%a: in gmem f32[4, 8], %%n: i32) grid(x = 2)\n{\n%s}\n", body);
+    grout_text_add(&text, "kernel @k(%%a: in gmem f32[4, 8], %%n: i32) grid(x = 2)\n{\n%s}\n",
+                   body);
     check_text(grout_builder_finish(b, diags), text.data);
     grout_text_free(&text);
 }
@@ -137,7 +138,8 @@ START_TEST(references_have_indices_and_views) {
     grout_operand view = grout_build_transpose(b, value(a), 2, order);
     grout_build_store(b, view, expr(0));
     grout_build_index all = grout_index_all();
-    grout_build_store(b, grout_build_ref(b, a, 1, &all), grout_expr_operand(grout_build_float(b, NAN)));
+    grout_build_store(b, grout_build_ref(b, a, 1, &all),
+                      grout_expr_operand(grout_build_float(b, NAN)));
     expect_body("  %v = load %a[(add %n, 1), ds(2, 4)]\n  store %a.transpose(1, 0), 0\n"
                 "  store %a[:], f32:0x7fc00000\n");
 }
@@ -173,7 +175,13 @@ START_TEST(scopes_have_objects) {
     grout_expr_id four = grout_build_int(b, 4);
     grout_expr_id wide = grout_build_int(b, 32);
     grout_build_object objects[] = {
-        {.kind = GROUT_OBJECT_ARRAY, .dtype = GROUT_DTYPE_BF16, .rank = 1, .dims = &four, .tile_rank = 1, .tile = &four, .swizzle = wide},
+        {.kind = GROUT_OBJECT_ARRAY,
+         .dtype = GROUT_DTYPE_BF16,
+         .rank = 1,
+         .dims = &four,
+         .tile_rank = 1,
+         .tile = &four,
+         .swizzle = wide},
         {.kind = GROUT_OBJECT_BARRIER, .rank = 1, .dims = &four, .arrivals = four}};
     static const char *const names[] = {"s", NULL};
     grout_value_id values[2];
@@ -205,9 +213,12 @@ END_TEST
 
 START_TEST(consts_are_f32_if_their_value_is) {
     grout_expr_id half = grout_build_const(b, "HALF", grout_build_float(b, 0.5));
-    (void)grout_build_const(b, "MORE", grout_build_expr(b, GROUT_EXPR_MUL, half, grout_build_int(b, 3)));
-    (void)grout_build_const(b, "NEG", grout_build_expr(b, GROUT_EXPR_NEG, grout_build_int(b, 5), 0));
-    (void)grout_build_const(b, "LOG", grout_build_expr(b, GROUT_EXPR_LOG2, grout_build_int(b, 8), 0));
+    (void)grout_build_const(b, "MORE",
+                            grout_build_expr(b, GROUT_EXPR_MUL, half, grout_build_int(b, 3)));
+    (void)grout_build_const(b, "NEG",
+                            grout_build_expr(b, GROUT_EXPR_NEG, grout_build_int(b, 5), 0));
+    (void)grout_build_const(b, "LOG",
+                            grout_build_expr(b, GROUT_EXPR_LOG2, grout_build_int(b, 8), 0));
     (void)grout_build_const(b, "LOW", grout_build_int(b, INT64_MIN));
     (void)grout_build_const(b, "INF", grout_build_float(b, -INFINITY));
     check_text(grout_builder_finish(b, diags),
@@ -231,8 +242,7 @@ START_TEST(places_are_kept) {
     grout_builder_end_kernel(b);
     grout_module *module = grout_builder_finish(b, diags);
     ck_assert_ptr_nonnull(module);
-    grout_place place =
-        grout_module_get_place(module, grout_module_get_kernel(module, 1)->loc);
+    grout_place place = grout_module_get_place(module, grout_module_get_kernel(module, 1)->loc);
     ck_assert_str_eq(place.file, "user.c");
     ck_assert_uint_eq(place.line, 12);
     const grout_loc *loc = grout_module_get_loc(module, grout_module_get_op(module, 1)->loc);
@@ -244,9 +254,15 @@ END_TEST
 
 /* ---- mistakes -------------------------------------------------------------------------------- */
 
-static void end_outside(void) { grout_builder_end_kernel(b); }
-static void op_outside(void) { grout_build_commit_smem(b); }
-static void unended_kernel(void) { begin_kernel(); }
+static void end_outside(void) {
+    grout_builder_end_kernel(b);
+}
+static void op_outside(void) {
+    grout_build_commit_smem(b);
+}
+static void unended_kernel(void) {
+    begin_kernel();
+}
 static void unended_region(void) {
     begin_kernel();
     grout_build_if(b, value(n));
@@ -335,7 +351,9 @@ static void value_of_another_kernel(void) {
     (void)grout_build_neg(b, value(other));
     grout_builder_end_kernel(b);
 }
-static void reserved_const(void) { (void)grout_build_const(b, "load", grout_build_int(b, 1)); }
+static void reserved_const(void) {
+    (void)grout_build_const(b, "load", grout_build_int(b, 1));
+}
 static void const_twice(void) {
     (void)grout_build_const(b, "A", grout_build_int(b, 1));
     (void)grout_build_const(b, "A", grout_build_int(b, 1));
@@ -404,12 +422,15 @@ static const struct {
     {unknown_axis, "the kernel has no axis 'y'"},
     {bad_name, "'not a name' cannot name a value"},
     {same_name_twice, "two values of one block have the name '%n'"},
-    {hidden_value, "value '%n' is used where it is not visible: outside its block or kernel, before it "
-                   "is built, or hidden by another value of its name"},
-    {value_of_an_ended_block, "value '%0' is used where it is not visible: outside its block or kernel, "
-                              "before it is built, or hidden by another value of its name"},
-    {value_of_another_kernel, "value '%n' is used where it is not visible: outside its block or kernel, "
-                              "before it is built, or hidden by another value of its name"},
+    {hidden_value,
+     "value '%n' is used where it is not visible: outside its block or kernel, before it "
+     "is built, or hidden by another value of its name"},
+    {value_of_an_ended_block,
+     "value '%0' is used where it is not visible: outside its block or kernel, "
+     "before it is built, or hidden by another value of its name"},
+    {value_of_another_kernel,
+     "value '%n' is used where it is not visible: outside its block or kernel, "
+     "before it is built, or hidden by another value of its name"},
     {reserved_const, "'load' is a word of the language and cannot name a const"},
     {const_twice, "const 'A' is defined twice"},
     {kernel_twice, "kernel '@k' is defined twice"},

@@ -35,8 +35,8 @@ static void expect_rendering(const char *expected) {
 
 START_TEST(carets_stand_under_the_place) {
     add_source("first\n  %x = lod %a\n");
-    ck_assert(!grout_diags_add(diags, GROUT_DIAG_UNKNOWN_OP, place_at(2, 8, 3), "no op '%s'",
-                               "lod"));
+    ck_assert(
+        !grout_diags_add(diags, GROUT_DIAG_UNKNOWN_OP, place_at(2, 8, 3), "no op '%s'", "lod"));
     grout_diags_help(diags, "did you mean '%s'?", "load");
     expect_rendering("a.grout:2:8: error: no op 'lod' [unknown-op]\n"
                      "    %x = lod %a\n"

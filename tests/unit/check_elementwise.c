@@ -34,33 +34,55 @@ static int64_t reference_integer(grout_opcode opcode, int64_t a, int64_t b, bool
     int64_t quotient = b == 0 ? 0 : a / b;
     int64_t rest = b == 0 ? 0 : a % b;
     switch ((int)opcode) {
-    case GROUT_OP_ADD: return a + b;
-    case GROUT_OP_SUB: return a - b;
-    case GROUT_OP_MUL: return (int64_t)((uint64_t)a * (uint64_t)b);
-    case GROUT_OP_DIV: return quotient;
-    case GROUT_OP_REM: return rest;
-    case GROUT_OP_CDIV: return rest != 0 && (a < 0) == (b < 0) ? quotient + 1 : quotient;
-    case GROUT_OP_MIN: return a < b ? a : b;
-    case GROUT_OP_MAX: return a > b ? a : b;
-    case GROUT_OP_NEG: return -a;
-    case GROUT_OP_ABS: return a < 0 ? -a : a;
-    case GROUT_OP_AND: return a & b;
-    case GROUT_OP_OR: return a | b;
-    case GROUT_OP_XOR: return a ^ b;
-    case GROUT_OP_NOT: return ~a;
-    case GROUT_OP_SHL: return b < 0 || b > 31 ? 0 : (int64_t)((uint64_t)a << b);
+    case GROUT_OP_ADD:
+        return a + b;
+    case GROUT_OP_SUB:
+        return a - b;
+    case GROUT_OP_MUL:
+        return (int64_t)((uint64_t)a * (uint64_t)b);
+    case GROUT_OP_DIV:
+        return quotient;
+    case GROUT_OP_REM:
+        return rest;
+    case GROUT_OP_CDIV:
+        return rest != 0 && (a < 0) == (b < 0) ? quotient + 1 : quotient;
+    case GROUT_OP_MIN:
+        return a < b ? a : b;
+    case GROUT_OP_MAX:
+        return a > b ? a : b;
+    case GROUT_OP_NEG:
+        return -a;
+    case GROUT_OP_ABS:
+        return a < 0 ? -a : a;
+    case GROUT_OP_AND:
+        return a & b;
+    case GROUT_OP_OR:
+        return a | b;
+    case GROUT_OP_XOR:
+        return a ^ b;
+    case GROUT_OP_NOT:
+        return ~a;
+    case GROUT_OP_SHL:
+        return b < 0 || b > 31 ? 0 : (int64_t)((uint64_t)a << b);
     case GROUT_OP_SHR:
         if (b < 0 || b > 31) {
             return is_signed && a < 0 ? -1 : 0;
         }
         return a >= 0 ? a >> b : ~(~a >> b);
-    case GROUT_OP_EQ: return a == b;
-    case GROUT_OP_NE: return a != b;
-    case GROUT_OP_LT: return a < b;
-    case GROUT_OP_LE: return a <= b;
-    case GROUT_OP_GT: return a > b;
-    case GROUT_OP_GE: return a >= b;
-    default: ck_abort_msg("no reference for op %d", (int)opcode);
+    case GROUT_OP_EQ:
+        return a == b;
+    case GROUT_OP_NE:
+        return a != b;
+    case GROUT_OP_LT:
+        return a < b;
+    case GROUT_OP_LE:
+        return a <= b;
+    case GROUT_OP_GT:
+        return a > b;
+    case GROUT_OP_GE:
+        return a >= b;
+    default:
+        ck_abort_msg("no reference for op %d", (int)opcode);
     }
     return 0;
 }
@@ -69,22 +91,38 @@ static uint32_t reference_float(grout_opcode opcode, uint32_t x, uint32_t y, uin
     float a = as_float(x), b = as_float(y);
     bool has_nan = is_nan(x) || is_nan(y);
     switch ((int)opcode) {
-    case GROUT_OP_ADD: return as_bits(a + b);
-    case GROUT_OP_SUB: return as_bits(a - b);
-    case GROUT_OP_MUL: return as_bits(a * b);
-    case GROUT_OP_DIV: return as_bits(a / b);
-    case GROUT_OP_MIN: return has_nan ? 0x7fffffffu : a == b ? (x | y) : a < b ? x : y;
-    case GROUT_OP_MAX: return has_nan ? 0x7fffffffu : a == b ? (x & y) : a > b ? x : y;
-    case GROUT_OP_FMA: return as_bits(fmaf(a, b, as_float(z)));
-    case GROUT_OP_NEG: return x ^ 0x80000000u;
-    case GROUT_OP_ABS: return x & 0x7fffffffu;
-    case GROUT_OP_EQ: return !has_nan && a == b;
-    case GROUT_OP_NE: return has_nan || a != b;
-    case GROUT_OP_LT: return !has_nan && a < b;
-    case GROUT_OP_LE: return !has_nan && a <= b;
-    case GROUT_OP_GT: return !has_nan && a > b;
-    case GROUT_OP_GE: return !has_nan && a >= b;
-    default: ck_abort_msg("no reference for op %d", (int)opcode);
+    case GROUT_OP_ADD:
+        return as_bits(a + b);
+    case GROUT_OP_SUB:
+        return as_bits(a - b);
+    case GROUT_OP_MUL:
+        return as_bits(a * b);
+    case GROUT_OP_DIV:
+        return as_bits(a / b);
+    case GROUT_OP_MIN:
+        return has_nan ? 0x7fffffffu : a == b ? (x | y) : a < b ? x : y;
+    case GROUT_OP_MAX:
+        return has_nan ? 0x7fffffffu : a == b ? (x & y) : a > b ? x : y;
+    case GROUT_OP_FMA:
+        return as_bits(fmaf(a, b, as_float(z)));
+    case GROUT_OP_NEG:
+        return x ^ 0x80000000u;
+    case GROUT_OP_ABS:
+        return x & 0x7fffffffu;
+    case GROUT_OP_EQ:
+        return !has_nan && a == b;
+    case GROUT_OP_NE:
+        return has_nan || a != b;
+    case GROUT_OP_LT:
+        return !has_nan && a < b;
+    case GROUT_OP_LE:
+        return !has_nan && a <= b;
+    case GROUT_OP_GT:
+        return !has_nan && a > b;
+    case GROUT_OP_GE:
+        return !has_nan && a >= b;
+    default:
+        ck_abort_msg("no reference for op %d", (int)opcode);
     }
     return 0;
 }
@@ -112,8 +150,10 @@ static void check_words(grout_opcode opcode, grout_dtype dtype, grout_loop *loop
         }
         bool is_same = got == expected ||
                        (dtype == GROUT_DTYPE_F32 && !is_compare && is_nan(got) && is_nan(expected));
-        ck_assert_msg(is_same, "%s %x, %x, %x: %x, not %x", grout_op_get_info(opcode)->text, a[i],
-                      b[i], c[i], got, expected);
+        if (!is_same) {
+            ck_abort_msg("%s %x, %x, %x: %x, not %x", grout_op_get_info(opcode)->text, a[i], b[i],
+                         c[i], got, expected);
+        }
     }
 }
 
@@ -122,8 +162,8 @@ static void check_bools(grout_opcode opcode, grout_loop *loop) {
     uint8_t result[4];
     loop(result, a, b, NULL, 4);
     for (uint32_t i = 0; i < 4; i++) {
-        int64_t expected = opcode == GROUT_OP_NOT ? !a[i]
-                                                  : reference_integer(opcode, a[i], b[i], false);
+        int64_t expected =
+            opcode == GROUT_OP_NOT ? !a[i] : reference_integer(opcode, a[i], b[i], false);
         ck_assert_int_eq(result[i], expected);
     }
 }
@@ -148,7 +188,8 @@ START_TEST(every_op_and_type) {
 }
 END_TEST
 
-/* ---- through kernels ---------------------------------------------------------------------------- */
+/* ---- through kernels ----------------------------------------------------------------------------
+ */
 
 static const struct value_case {
     const char *text;
@@ -156,21 +197,44 @@ static const struct value_case {
     double expected[8]; /* first elements of the last parameter */
 } value_cases[] = {
     {"kernel @k(%y: out gmem i32[6]) { store %y, (iota dim(0) : i32[6]) }", 6, {0, 1, 2, 3, 4, 5}},
-    {"kernel @k(%y: out gmem f32[2, 3]) { store %y, (iota dim(0) : f32[2, 3]) }", 6, {0, 0, 0, 1, 1, 1}},
-    {"kernel @k(%y: out gmem f32[2, 3]) { store %y, (iota dim(1) : f32[2, 3]) }", 6, {0, 1, 2, 0, 1, 2}},
-    {"kernel @k(%y: out gmem i32[2, 3]) { %v = iota dim(0) : i32[3]\n store %y, (broadcast %v : i32[2, 3]) }",
-     6, {0, 1, 2, 0, 1, 2}},
-    {"kernel @k(%y: out gmem i32[2, 3]) { %v = iota dim(0) : i32[2, 1]\n store %y, (broadcast %v : i32[2, 3]) }",
-     6, {0, 0, 0, 1, 1, 1}},
-    {"kernel @k(%y: out gmem i32[4]) { %s = mul 3, 5\n store %y, (broadcast %s : i32[4]) }", 4, {15, 15, 15, 15}},
-    {"kernel @k(%x: in gmem f32[4], %y: out gmem f32[4]) { store %y, (mul (load %x), 2.0) }", 4, {-8, 6, 2, -2}},
-    {"kernel @k(%x: in gmem f32[4], %y: out gmem f32[4]) { store %y, (sub 1.0, (load %x)) }", 4, {5, -2, 0, 2}},
-    {"kernel @k(%x: in gmem f32[4], %y: out gmem f32[4]) { %v = load %x\n store %y, (select (lt %v, 0.0), 0.0, %v) }",
-     4, {0, 3, 1, 0}},
-    {"kernel @k(%x: in gmem f32[4], %y: out gmem i32[4]) { store %y, (cast (load %x) : i32) }", 4, {-4, 3, 1, -1}},
-    {"kernel @k(%x: in gmem i32[4], %y: out gmem i32[4]) { store %y, (cast (gt (load %x), 0) : i32) }", 4, {0, 1, 1, 0}},
-    {"kernel @k(%x: in gmem f16[4], %y: out gmem f16[4]) { store %y, (cast (add (cast (load %x) : f32), 0.5) : f16) }",
-     4, {-3.5, 3.5, 1.5, -0.5}},
+    {"kernel @k(%y: out gmem f32[2, 3]) { store %y, (iota dim(0) : f32[2, 3]) }",
+     6,
+     {0, 0, 0, 1, 1, 1}},
+    {"kernel @k(%y: out gmem f32[2, 3]) { store %y, (iota dim(1) : f32[2, 3]) }",
+     6,
+     {0, 1, 2, 0, 1, 2}},
+    {"kernel @k(%y: out gmem i32[2, 3]) { %v = iota dim(0) : i32[3]\n store %y, (broadcast %v : "
+     "i32[2, 3]) }",
+     6,
+     {0, 1, 2, 0, 1, 2}},
+    {"kernel @k(%y: out gmem i32[2, 3]) { %v = iota dim(0) : i32[2, 1]\n store %y, (broadcast %v : "
+     "i32[2, 3]) }",
+     6,
+     {0, 0, 0, 1, 1, 1}},
+    {"kernel @k(%y: out gmem i32[4]) { %s = mul 3, 5\n store %y, (broadcast %s : i32[4]) }",
+     4,
+     {15, 15, 15, 15}},
+    {"kernel @k(%x: in gmem f32[4], %y: out gmem f32[4]) { store %y, (mul (load %x), 2.0) }",
+     4,
+     {-8, 6, 2, -2}},
+    {"kernel @k(%x: in gmem f32[4], %y: out gmem f32[4]) { store %y, (sub 1.0, (load %x)) }",
+     4,
+     {5, -2, 0, 2}},
+    {"kernel @k(%x: in gmem f32[4], %y: out gmem f32[4]) { %v = load %x\n store %y, (select (lt "
+     "%v, 0.0), 0.0, %v) }",
+     4,
+     {0, 3, 1, 0}},
+    {"kernel @k(%x: in gmem f32[4], %y: out gmem i32[4]) { store %y, (cast (load %x) : i32) }",
+     4,
+     {-4, 3, 1, -1}},
+    {"kernel @k(%x: in gmem i32[4], %y: out gmem i32[4]) { store %y, (cast (gt (load %x), 0) : "
+     "i32) }",
+     4,
+     {0, 1, 1, 0}},
+    {"kernel @k(%x: in gmem f16[4], %y: out gmem f16[4]) { store %y, (cast (add (cast (load %x) : "
+     "f32), 0.5) : f16) }",
+     4,
+     {-3.5, 3.5, 1.5, -0.5}},
 };
 
 START_TEST(values) {
@@ -189,7 +253,8 @@ END_TEST
 /* A scalar beside an array longer than a strip. */
 START_TEST(scalars_repeat_across_strips) {
     run *r = run_new("kernel @k(%x: in gmem f32[5000], %y: out gmem f32[5000])\n"
-                     "{ store %y, (add 10.0, (load %x)) }", 0);
+                     "{ store %y, (add 10.0, (load %x)) }",
+                     0);
     ck_assert_int_eq(run_to_end(r), GROUT_RUN_DONE);
     for (size_t i = 0; i < 5000; i++) {
         ck_assert(run_get(r, 1, i) == run_get(r, 0, i) + 10.0);
@@ -203,27 +268,43 @@ static const struct fault_case {
     grout_diag_code code;
     uint32_t count;
 } fault_cases[] = {
-    {"kernel @k(%x: in gmem i32[4], %y: out gmem i32[4]) { store %y, (div 1, (sub (load %x), 1)) }", GROUT_DIAG_DIVISION_BY_ZERO, 1},
-    {"kernel @k(%x: in gmem i32[4], %y: out gmem i32[4]) { store %y, (rem (load %x), 2) }", GROUT_DIAG_DIVISION_BY_ZERO, 0},
-    {"kernel @k(%y: out gmem f32[4]) { scratch %s : smem f32[4]\n store %y, (load %s) }", GROUT_DIAG_UNINITIALISED_READ, 1},
-    {"kernel @k(%y: out gmem f32[4]) { scratch %s : smem f32[4]\n %v = load %s\n store %y, (broadcast 1.0 : f32[4])\n %w = add %v, 1.0 }",
+    {"kernel @k(%x: in gmem i32[4], %y: out gmem i32[4]) { store %y, (div 1, (sub (load %x), 1)) }",
+     GROUT_DIAG_DIVISION_BY_ZERO, 1},
+    {"kernel @k(%x: in gmem i32[4], %y: out gmem i32[4]) { store %y, (rem (load %x), 2) }",
+     GROUT_DIAG_DIVISION_BY_ZERO, 0},
+    {"kernel @k(%y: out gmem f32[4]) { scratch %s : smem f32[4]\n store %y, (load %s) }",
+     GROUT_DIAG_UNINITIALISED_READ, 1},
+    {"kernel @k(%y: out gmem f32[4]) { scratch %s : smem f32[4]\n %v = load %s\n store %y, "
+     "(broadcast 1.0 : f32[4])\n %w = add %v, 1.0 }",
      GROUT_DIAG_UNINITIALISED_READ, 0},
-    {"kernel @k(%y: out gmem f32[4]) { scratch %s : smem f32[4]\n store %y, (cast (cast (load %s) : i32) : f32) }",
+    {"kernel @k(%y: out gmem f32[4]) { scratch %s : smem f32[4]\n store %y, (cast (cast (load %s) "
+     ": i32) : f32) }",
      GROUT_DIAG_UNINITIALISED_READ, 1},
-    {"kernel @k(%y: out gmem f32[4]) { scratch %s : smem f32[4]\n store %s[ds(0, 2)], (broadcast 1.0 : f32[2])\n store %y[ds(0, 2)], (load %s[ds(0, 2)])\n"
-     " store %y[ds(2, 2)], (broadcast 1.0 : f32[2]) }", GROUT_DIAG_UNINITIALISED_READ, 0},
-    {"kernel @k(%y: out gmem f32[4]) { scratch %s : smem f32[4]\n store %s[ds(0, 2)], (broadcast 1.0 : f32[2])\n %v = load %s\n"
-     " %i = iota dim(0) : i32[4]\n store %y, (select (lt %i, 2), %v, 0.0) }", GROUT_DIAG_UNINITIALISED_READ, 0},
-    {"kernel @k(%y: out gmem f32[4]) { scratch %s : smem f32[4]\n store %s[ds(0, 2)], (broadcast 1.0 : f32[2])\n %v = load %s\n"
-     " %i = iota dim(0) : i32[4]\n store %y, (select (lt %i, 3), %v, 0.0) }", GROUT_DIAG_UNINITIALISED_READ, 1},
-    {"kernel @k(%y: out gmem f32[4]) { scratch %s : smem i32[1]\n store %y, (broadcast 1.0 : f32[4])\n if (eq (load %s[0]), 0) { store %y, (broadcast 2.0 : f32[4]) } }",
+    {"kernel @k(%y: out gmem f32[4]) { scratch %s : smem f32[4]\n store %s[ds(0, 2)], (broadcast "
+     "1.0 : f32[2])\n store %y[ds(0, 2)], (load %s[ds(0, 2)])\n"
+     " store %y[ds(2, 2)], (broadcast 1.0 : f32[2]) }",
+     GROUT_DIAG_UNINITIALISED_READ, 0},
+    {"kernel @k(%y: out gmem f32[4]) { scratch %s : smem f32[4]\n store %s[ds(0, 2)], (broadcast "
+     "1.0 : f32[2])\n %v = load %s\n"
+     " %i = iota dim(0) : i32[4]\n store %y, (select (lt %i, 2), %v, 0.0) }",
+     GROUT_DIAG_UNINITIALISED_READ, 0},
+    {"kernel @k(%y: out gmem f32[4]) { scratch %s : smem f32[4]\n store %s[ds(0, 2)], (broadcast "
+     "1.0 : f32[2])\n %v = load %s\n"
+     " %i = iota dim(0) : i32[4]\n store %y, (select (lt %i, 3), %v, 0.0) }",
      GROUT_DIAG_UNINITIALISED_READ, 1},
-    {"kernel @k(%y: out gmem f32[4]) { scratch %s : smem i32[1]\n store %y, (broadcast 1.0 : f32[4])\n %i = load %s[0]\n store %y[%i], 2.0 }",
+    {"kernel @k(%y: out gmem f32[4]) { scratch %s : smem i32[1]\n store %y, (broadcast 1.0 : "
+     "f32[4])\n if (eq (load %s[0]), 0) { store %y, (broadcast 2.0 : f32[4]) } }",
      GROUT_DIAG_UNINITIALISED_READ, 1},
-    {"kernel @k(%y: out gmem f32[4]) { scratch %s : smem f32[4]\n store %y, (broadcast 1.0 : f32[4])\n debug_print \"{}\", (load %s) }",
+    {"kernel @k(%y: out gmem f32[4]) { scratch %s : smem i32[1]\n store %y, (broadcast 1.0 : "
+     "f32[4])\n %i = load %s[0]\n store %y[%i], 2.0 }",
      GROUT_DIAG_UNINITIALISED_READ, 1},
-    {"kernel @k(%x: in gmem bool[4], %y: out gmem i32[4]) { store %y, (cast (load %x) : i32) }", GROUT_DIAG_INVALID_BOOL, 0},
-    {"kernel @k(%y: out gmem f32[4]) { store %y[ds(1, 2)], (broadcast 1.0 : f32[2]) }", GROUT_DIAG_OUTPUT_NOT_WRITTEN, 1},
+    {"kernel @k(%y: out gmem f32[4]) { scratch %s : smem f32[4]\n store %y, (broadcast 1.0 : "
+     "f32[4])\n debug_print \"{}\", (load %s) }",
+     GROUT_DIAG_UNINITIALISED_READ, 1},
+    {"kernel @k(%x: in gmem bool[4], %y: out gmem i32[4]) { store %y, (cast (load %x) : i32) }",
+     GROUT_DIAG_INVALID_BOOL, 0},
+    {"kernel @k(%y: out gmem f32[4]) { store %y[ds(1, 2)], (broadcast 1.0 : f32[2]) }",
+     GROUT_DIAG_OUTPUT_NOT_WRITTEN, 1},
 };
 
 START_TEST(faults) {
@@ -231,19 +312,23 @@ START_TEST(faults) {
     for (int variant = 0; variant < RUN_VARIANTS; variant++) {
         run *r = run_new(c->text, variant);
         ck_assert_int_eq(run_to_end(r), GROUT_RUN_DONE);
-        ck_assert_msg(r->faults[c->code] == c->count, "case %d: %u, not %u", _i, r->faults[c->code], c->count);
+        ck_assert_msg(r->faults[c->code] == c->count, "case %d: %u, not %u", _i, r->faults[c->code],
+                      c->count);
         run_delete(r);
     }
 }
 END_TEST
 
 START_TEST(other_bytes_than_0_and_1_are_true) {
-    run *r = run_new("kernel @k(%x: in gmem bool[4], %y: out gmem i32[4]) { store %y, (cast (load %x) : i32) }", 0);
+    run *r = run_new(
+        "kernel @k(%x: in gmem bool[4], %y: out gmem i32[4]) { store %y, (cast (load %x) : i32) }",
+        0);
     run_start(r);
     memcpy(r->arguments[0].data, "\0\1\2\377", 4);
     ck_assert_int_eq(grout_machine_run(r->machine, 0, r->diags), GROUT_RUN_DONE);
     ck_assert_uint_eq(r->faults[GROUT_DIAG_INVALID_BOOL], 1);
-    ck_assert(run_get(r, 1, 0) == 0 && run_get(r, 1, 1) == 1 && run_get(r, 1, 2) == 1 && run_get(r, 1, 3) == 1);
+    ck_assert(run_get(r, 1, 0) == 0 && run_get(r, 1, 1) == 1 && run_get(r, 1, 2) == 1 &&
+              run_get(r, 1, 3) == 1);
     run_delete(r);
 }
 END_TEST

@@ -28,32 +28,19 @@ typedef struct token_case {
 } token_case;
 
 static const token_case single_tokens[] = {
-    {"", GROUT_TOKEN_END, 0},
-    {"abc_1", GROUT_TOKEN_NAME, 5},
-    {"%abc", GROUT_TOKEN_VALUE, 4},
-    {"%12", GROUT_TOKEN_VALUE, 3},
-    {"@k", GROUT_TOKEN_KERNEL, 2},
-    {"% a", GROUT_TOKEN_PERCENT, 1},
-    {"0", GROUT_TOKEN_INT, 1},
-    {"0x1F", GROUT_TOKEN_INT, 4},
-    {"1.5", GROUT_TOKEN_FLOAT, 3},
-    {"1e-3", GROUT_TOKEN_FLOAT, 4},
-    {"1.5E+10", GROUT_TOKEN_FLOAT, 7},
-    {"0x1.8p3", GROUT_TOKEN_FLOAT, 7},
-    {"0x1p-3", GROUT_TOKEN_FLOAT, 6},
-    {"0..4", GROUT_TOKEN_INT, 1},
-    {"1.5..2", GROUT_TOKEN_FLOAT, 3},
-    {"\"a\\\"b\"", GROUT_TOKEN_STRING, 6},
-    {"..", GROUT_TOKEN_RANGE, 2},
-    {".", GROUT_TOKEN_DOT, 1},
-    {"<<", GROUT_TOKEN_SHIFT_LEFT, 2},
-    {"<=", GROUT_TOKEN_LE, 2},
-    {"<", GROUT_TOKEN_LT, 1},
-    {"==", GROUT_TOKEN_EQ, 2},
-    {"=", GROUT_TOKEN_ASSIGN, 1},
-    {"!=", GROUT_TOKEN_NE, 2},
-    {"/ /", GROUT_TOKEN_SLASH, 1},
-    {"{", GROUT_TOKEN_LEFT_BRACE, 1},
+    {"", GROUT_TOKEN_END, 0},          {"abc_1", GROUT_TOKEN_NAME, 5},
+    {"%abc", GROUT_TOKEN_VALUE, 4},    {"%12", GROUT_TOKEN_VALUE, 3},
+    {"@k", GROUT_TOKEN_KERNEL, 2},     {"% a", GROUT_TOKEN_PERCENT, 1},
+    {"0", GROUT_TOKEN_INT, 1},         {"0x1F", GROUT_TOKEN_INT, 4},
+    {"1.5", GROUT_TOKEN_FLOAT, 3},     {"1e-3", GROUT_TOKEN_FLOAT, 4},
+    {"1.5E+10", GROUT_TOKEN_FLOAT, 7}, {"0x1.8p3", GROUT_TOKEN_FLOAT, 7},
+    {"0x1p-3", GROUT_TOKEN_FLOAT, 6},  {"0..4", GROUT_TOKEN_INT, 1},
+    {"1.5..2", GROUT_TOKEN_FLOAT, 3},  {"\"a\\\"b\"", GROUT_TOKEN_STRING, 6},
+    {"..", GROUT_TOKEN_RANGE, 2},      {".", GROUT_TOKEN_DOT, 1},
+    {"<<", GROUT_TOKEN_SHIFT_LEFT, 2}, {"<=", GROUT_TOKEN_LE, 2},
+    {"<", GROUT_TOKEN_LT, 1},          {"==", GROUT_TOKEN_EQ, 2},
+    {"=", GROUT_TOKEN_ASSIGN, 1},      {"!=", GROUT_TOKEN_NE, 2},
+    {"/ /", GROUT_TOKEN_SLASH, 1},     {"{", GROUT_TOKEN_LEFT_BRACE, 1},
 };
 
 START_TEST(each_token_has_its_kind_and_size) {
@@ -74,7 +61,8 @@ typedef struct bad_case {
     uint32_t column, length;
 } bad_case;
 
-#define BAD(text, code, column, length) {text, sizeof text - 1, GROUT_DIAG_##code, column, length}
+#define BAD(text, code, column, length) \
+    { text, sizeof text - 1, GROUT_DIAG_##code, column, length }
 static const bad_case bad_tokens[] = {
     BAD("$", BAD_CHARACTER, 1, 1),
     BAD("a $", BAD_CHARACTER, 3, 1),

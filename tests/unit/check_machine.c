@@ -2,29 +2,32 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "run_kernel.h"
 
-#define ADD_TMA(COMMIT)                                                                            \
-    "const X = 40, Y = 72, XB = 16, YB = 32, BUF = 2\n"                                            \
-    "kernel @add(%a: in gmem f32[X, Y], %b: in gmem f32[X, Y], %c: out gmem f32[X, Y]) grid(x = cdiv(X, XB))\n" \
-    "{\n scratch %as : smem f32[BUF, XB, YB]\n scratch %bs : smem f32[BUF, XB, YB]\n"              \
-    " scratch %cs : smem f32[XB, YB]\n scratch %bar : barrier[BUF] arrivals(2)\n"                  \
-    " %row = mul (axis_index x), XB\n"                                                             \
-    " for %j in 0..cdiv(Y, YB) {\n  %s = rem %j, BUF\n"                                            \
-    "  copy_gmem_to_smem %a[ds(%row, XB), ds(%j * YB, YB)], %as[%s], %bar[%s]\n"                   \
-    "  copy_gmem_to_smem %b[ds(%row, XB), ds(%j * YB, YB)], %bs[%s], %bar[%s]\n"                   \
-    "  barrier_wait %bar[%s]\n  %v = add (load %as[%s]), (load %bs[%s])\n"                         \
-    "  wait_smem_to_gmem 0 read_only\n  store %cs, %v\n  " COMMIT "\n"                             \
+#define ADD_TMA(COMMIT)                                                                           \
+    "const X = 40, Y = 72, XB = 16, YB = 32, BUF = 2\n"                                           \
+    "kernel @add(%a: in gmem f32[X, Y], %b: in gmem f32[X, Y], %c: out gmem f32[X, Y]) grid(x = " \
+    "cdiv(X, XB))\n"                                                                              \
+    "{\n scratch %as : smem f32[BUF, XB, YB]\n scratch %bs : smem f32[BUF, XB, YB]\n"             \
+    " scratch %cs : smem f32[XB, YB]\n scratch %bar : barrier[BUF] arrivals(2)\n"                 \
+    " %row = mul (axis_index x), XB\n"                                                            \
+    " for %j in 0..cdiv(Y, YB) {\n  %s = rem %j, BUF\n"                                           \
+    "  copy_gmem_to_smem %a[ds(%row, XB), ds(%j * YB, YB)], %as[%s], %bar[%s]\n"                  \
+    "  copy_gmem_to_smem %b[ds(%row, XB), ds(%j * YB, YB)], %bs[%s], %bar[%s]\n"                  \
+    "  barrier_wait %bar[%s]\n  %v = add (load %as[%s]), (load %bs[%s])\n"                        \
+    "  wait_smem_to_gmem 0 read_only\n  store %cs, %v\n  " COMMIT "\n"                            \
     "  copy_smem_to_gmem %cs, %c[ds(%row, XB), ds(%j * YB, YB)]\n }\n wait_smem_to_gmem 0\n}\n"
 
-#define QUEUE                                                                                      \
-    "const STEPS = 7, SLOTS = 3, N = 64\n"                                                         \
-    "kernel @queue(%x: in gmem f32[STEPS, N], %y: out gmem f32[STEPS, N]) threads(wg = 2)\n{\n"    \
-    " scratch %q : smem f32[SLOTS, N]\n scratch %full : barrier[SLOTS]\n scratch %free : barrier[SLOTS]\n" \
-    " if (eq (axis_index wg), 0) {\n  for %i in 0..STEPS {\n   %s = rem %i, SLOTS\n"               \
-    "   if (ge %i, SLOTS) { barrier_wait %free[%s] }\n"                                            \
-    "   copy_gmem_to_smem %x[%i], %q[%s], %full[%s]\n  }\n"                                        \
-    "  for %i in 0..SLOTS { %s = rem %i + STEPS, SLOTS\n barrier_wait %free[%s] }\n"               \
-    " } else {\n  for %i in 0..STEPS {\n   %s = rem %i, SLOTS\n   barrier_wait %full[%s]\n"        \
-    "   store %y[%i], (add (load %q[%s]), 1.0)\n   commit_smem\n   barrier_arrive %free[%s]\n  }\n }\n}\n"
+#define QUEUE                                                                                    \
+    "const STEPS = 7, SLOTS = 3, N = 64\n"                                                       \
+    "kernel @queue(%x: in gmem f32[STEPS, N], %y: out gmem f32[STEPS, N]) threads(wg = 2)\n{\n"  \
+    " scratch %q : smem f32[SLOTS, N]\n scratch %full : barrier[SLOTS]\n scratch %free : "       \
+    "barrier[SLOTS]\n"                                                                           \
+    " if (eq (axis_index wg), 0) {\n  for %i in 0..STEPS {\n   %s = rem %i, SLOTS\n"             \
+    "   if (ge %i, SLOTS) { barrier_wait %free[%s] }\n"                                          \
+    "   copy_gmem_to_smem %x[%i], %q[%s], %full[%s]\n  }\n"                                      \
+    "  for %i in 0..SLOTS { %s = rem %i + STEPS, SLOTS\n barrier_wait %free[%s] }\n"             \
+    " } else {\n  for %i in 0..STEPS {\n   %s = rem %i, SLOTS\n   barrier_wait %full[%s]\n"      \
+    "   store %y[%i], (add (load %q[%s]), 1.0)\n   commit_smem\n   barrier_arrive %free[%s]\n  " \
+    "}\n }\n}\n"
 
 START_TEST(add_is_right_in_every_order) {
     run *r = run_new(ADD_TMA("commit_smem"), _i);
@@ -96,38 +99,63 @@ START_TEST(a_missing_commit_computes_wrong) {
 }
 END_TEST
 
-/* ---- control ------------------------------------------------------------------------------------- */
+/* ---- control
+ * ------------------------------------------------------------------------------------- */
 
 static const struct control_case {
     const char *text;
     double expected[4];
 } control_cases[] = {
-    {"kernel @k(%y: out gmem i32[1]) { %s = for %i in 0..5 carry(%a = 0) { %n = add %a, %i\n yield %n }\n store %y[0], %s }", {10}},
-    {"kernel @k(%y: out gmem i32[2]) { %p, %q = for %i in 0..5 carry(%a = 1, %b = 2) { yield %b, %a }\n"
-     " store %y[0], %p\n store %y[1], %q }", {2, 1}},
-    {"kernel @k(%y: out gmem i32[3]) { %p, %q, %r = for %i in 0..4 carry(%a = 1, %b = 2, %c = 3) { yield %b, %c, %a }\n"
-     " store %y[0], %p\n store %y[1], %q\n store %y[2], %r }", {2, 3, 1}},
-    {"kernel @k(%y: out gmem i32[1]) { %s = for %i in 3..3 carry(%a = 7) { yield 9 }\n store %y[0], %s }", {7}},
-    {"kernel @k(%y: out gmem i32[1]) { %s = for %i in 0..10 step 4 carry(%a = 0) { %n = add %a, %i\n yield %n }\n store %y[0], %s }", {12}},
-    {"kernel @k(%n: i32, %y: out gmem i32[1]) { %s = for %i in 0..%n carry(%a = 0) { %m = add %a, 2\n yield %m }\n store %y[0], %s }", {0}},
-    {"kernel @k(%y: out gmem i32[2]) { %t = if (lt 1, 2) { yield 5 } else { yield 6 }\n %f = if (lt 2, 1) { yield 5 } else { yield 6 }\n"
-     " store %y[0], %t\n store %y[1], %f }", {5, 6}},
-    {"kernel @k(%y: out gmem i32[4]) { for %i in 0..2 { for %j in 0..2 { %v = add (mul %i, 10), %j\n store %y[%i * 2 + %j], %v } } }",
+    {"kernel @k(%y: out gmem i32[1]) { %s = for %i in 0..5 carry(%a = 0) { %n = add %a, %i\n yield "
+     "%n }\n store %y[0], %s }",
+     {10}},
+    {"kernel @k(%y: out gmem i32[2]) { %p, %q = for %i in 0..5 carry(%a = 1, %b = 2) { yield %b, "
+     "%a }\n"
+     " store %y[0], %p\n store %y[1], %q }",
+     {2, 1}},
+    {"kernel @k(%y: out gmem i32[3]) { %p, %q, %r = for %i in 0..4 carry(%a = 1, %b = 2, %c = 3) { "
+     "yield %b, %c, %a }\n"
+     " store %y[0], %p\n store %y[1], %q\n store %y[2], %r }",
+     {2, 3, 1}},
+    {"kernel @k(%y: out gmem i32[1]) { %s = for %i in 3..3 carry(%a = 7) { yield 9 }\n store "
+     "%y[0], %s }",
+     {7}},
+    {"kernel @k(%y: out gmem i32[1]) { %s = for %i in 0..10 step 4 carry(%a = 0) { %n = add %a, "
+     "%i\n yield %n }\n store %y[0], %s }",
+     {12}},
+    {"kernel @k(%n: i32, %y: out gmem i32[1]) { %s = for %i in 0..%n carry(%a = 0) { %m = add %a, "
+     "2\n yield %m }\n store %y[0], %s }",
+     {0}},
+    {"kernel @k(%y: out gmem i32[2]) { %t = if (lt 1, 2) { yield 5 } else { yield 6 }\n %f = if "
+     "(lt 2, 1) { yield 5 } else { yield 6 }\n"
+     " store %y[0], %t\n store %y[1], %f }",
+     {5, 6}},
+    {"kernel @k(%y: out gmem i32[4]) { for %i in 0..2 { for %j in 0..2 { %v = add (mul %i, 10), "
+     "%j\n store %y[%i * 2 + %j], %v } } }",
      {0, 1, 10, 11}},
-    {"kernel @k(%y: out gmem f32[4]) { %v = for %i in 0..3 carry(%a = (broadcast 1.0 : f32[4])) { %d = add %a, %a\n yield %d }\n store %y, %v }",
+    {"kernel @k(%y: out gmem f32[4]) { %v = for %i in 0..3 carry(%a = (broadcast 1.0 : f32[4])) { "
+     "%d = add %a, %a\n yield %d }\n store %y, %v }",
      {8, 8, 8, 8}},
-    {"kernel @k(%y: out gmem i32[4]) grid(x = 2, z = 2) { %i = axis_index x\n %j = axis_index z\n store %y[%i * 2 + %j], (add (mul %i, 10), %j) }",
+    {"kernel @k(%y: out gmem i32[4]) grid(x = 2, z = 2) { %i = axis_index x\n %j = axis_index z\n "
+     "store %y[%i * 2 + %j], (add (mul %i, 10), %j) }",
      {0, 1, 10, 11}},
-    {"kernel @k(%y: out gmem i32[4]) threads(a = 2, b = 2) { %i = axis_index a\n %j = axis_index b\n store %y[%i * 2 + %j], (add (mul %i, 10), %j) }",
+    {"kernel @k(%y: out gmem i32[4]) threads(a = 2, b = 2) { %i = axis_index a\n %j = axis_index "
+     "b\n store %y[%i * 2 + %j], (add (mul %i, 10), %j) }",
      {0, 1, 10, 11}},
-    {"kernel @k(%y: out gmem f32[4]) { %r = scoped(%s : smem f32[4]) { store %s, (broadcast 3.0 : f32[4])\n yield (load %s) }\n store %y, %r }",
+    {"kernel @k(%y: out gmem f32[4]) { %r = scoped(%s : smem f32[4]) { store %s, (broadcast 3.0 : "
+     "f32[4])\n yield (load %s) }\n store %y, %r }",
      {3, 3, 3, 3}},
-    {"kernel @k(%y: out gmem f32[2]) threads(w = 2) { scoped(%s : smem f32[2], %b : barrier[1] arrivals(2)) collective {\n"
-     " %t = axis_index w\n store %s[%t], (cast %t : f32)\n barrier_arrive %b[0]\n barrier_wait %b[0]\n"
-     " %o = sub 1, %t\n store %y[%t], (load %s[%o]) } }", {1, 0}},
+    {"kernel @k(%y: out gmem f32[2]) threads(w = 2) { scoped(%s : smem f32[2], %b : barrier[1] "
+     "arrivals(2)) collective {\n"
+     " %t = axis_index w\n store %s[%t], (cast %t : f32)\n barrier_arrive %b[0]\n barrier_wait "
+     "%b[0]\n"
+     " %o = sub 1, %t\n store %y[%t], (load %s[%o]) } }",
+     {1, 0}},
     {"kernel @k(%y: out gmem f32[2]) threads(w = 2) { %t = axis_index w\n for %i in 0..3 {\n"
-     " scoped(%s : smem f32[2], %b : barrier[1] arrivals(2)) collective {\n store %s[%t], (cast (add %t, %i) : f32)\n"
-     " barrier_arrive %b[0]\n barrier_wait %b[0]\n store %y[%t], (load %s[(sub 1, %t)]) } } }", {3, 2}},
+     " scoped(%s : smem f32[2], %b : barrier[1] arrivals(2)) collective {\n store %s[%t], (cast "
+     "(add %t, %i) : f32)\n"
+     " barrier_arrive %b[0]\n barrier_wait %b[0]\n store %y[%t], (load %s[(sub 1, %t)]) } } }",
+     {3, 2}},
 };
 
 START_TEST(control) {
@@ -142,7 +170,8 @@ START_TEST(control) {
             double got = run_get(r, last, i), expected = c->expected[i];
             if (last == 1) { /* the kernel with a scalar parameter: 2 n */
                 expected = 2.0 * *(const int32_t *)r->arguments[0].data > 0
-                               ? 2.0 * *(const int32_t *)r->arguments[0].data : 0;
+                               ? 2.0 * *(const int32_t *)r->arguments[0].data
+                               : 0;
             }
             ck_assert_msg(got == expected, "case %d element %u: %g, not %g", _i, i, got, expected);
         }
@@ -153,8 +182,10 @@ START_TEST(control) {
 END_TEST
 
 START_TEST(prints) {
-    run *r = run_new("kernel @k(%x: in gmem f32[2, 2]) grid(x = 2) threads(w = 1) { %i = axis_index x\n"
-                     " debug_print \"i {} of {}: {}\", %i, 0.1, (load %x) }", 0);
+    run *r =
+        run_new("kernel @k(%x: in gmem f32[2, 2]) grid(x = 2) threads(w = 1) { %i = axis_index x\n"
+                " debug_print \"i {} of {}: {}\", %i, 0.1, (load %x) }",
+                0);
     ck_assert_int_eq(run_to_end(r), GROUT_RUN_DONE);
     ck_assert_str_eq(r->printed, "CTA (x=0), thread w=0: i 0 of 0.1: [[-4, 3], [1, -1]]\n"
                                  "CTA (x=1), thread w=0: i 1 of 0.1: [[-4, 3], [1, -1]]\n");
@@ -162,11 +193,13 @@ START_TEST(prints) {
 }
 END_TEST
 
-/* ---- ends ----------------------------------------------------------------------------------------- */
+/* ---- ends
+ * ----------------------------------------------------------------------------------------- */
 
 START_TEST(deadlock_is_told) {
     run *r = run_new("kernel @k(%y: out gmem f32[1]) threads(w = 2) { scratch %b : barrier[2]\n"
-                     " if (eq (axis_index w), 0) { barrier_wait %b[1] } }", _i);
+                     " if (eq (axis_index w), 0) { barrier_wait %b[1] } }",
+                     _i);
     ck_assert_int_eq(run_to_end(r), GROUT_RUN_DEADLOCK);
     ck_assert_uint_eq(r->counts[GROUT_EVENT_DEADLOCK], 1);
     ck_assert_uint_eq(r->counts[GROUT_EVENT_CTA_END], 0);
@@ -189,7 +222,8 @@ START_TEST(step_limit_is_told) {
 END_TEST
 
 START_TEST(progress_can_interrupt) {
-    run *r = run_new("kernel @k(%y: out gmem i32[1]) { for %i in 0..100000 { store %y[0], %i } }", 0);
+    run *r =
+        run_new("kernel @k(%y: out gmem i32[1]) { for %i in 0..100000 { store %y[0], %i } }", 0);
     r->steps_allowed = 2000;
     ck_assert_int_eq(run_to_end(r), GROUT_RUN_INTERRUPTED);
     ck_assert_uint_lt(grout_machine_get_stats(r->machine).steps, 5000);
@@ -221,7 +255,8 @@ START_TEST(memory_limit_is_a_diagnostic) {
     run_start(r);
     ck_assert_ptr_null(r->machine);
     ck_assert(grout_diags_has_errors(r->diags));
-    ck_assert_int_eq(grout_diags_get(r->diags, grout_diags_count(r->diags) - 1)->code, GROUT_DIAG_OUT_OF_MEMORY);
+    ck_assert_int_eq(grout_diags_get(r->diags, grout_diags_count(r->diags) - 1)->code,
+                     GROUT_DIAG_OUT_OF_MEMORY);
     run_delete(r);
 }
 END_TEST
@@ -230,7 +265,8 @@ START_TEST(wrong_arguments_are_a_diagnostic) {
     run *r = run_new(QUEUE, 0);
     run_start(r);
     grout_argument arguments[2] = {r->arguments[0], r->arguments[1]};
-    grout_launch launch = {.module = r->module, .kernel = 1, .arguments = arguments, .argument_count = 1};
+    grout_launch launch = {
+        .module = r->module, .kernel = 1, .arguments = arguments, .argument_count = 1};
     ck_assert_ptr_null(grout_machine_new(&launch, r->diags));
     launch.argument_count = 2;
     arguments[1].size--;

@@ -39,36 +39,47 @@ START_TEST(round_trip) {
         return; /* TMA has no such copy */
     }
     char text[1024];
-    snprintf(text, sizeof text,
-             "kernel @k(%%x: in gmem f32[16, 64], %%y: out gmem f32[16, 64])\n{\n scratch %%s : %s\n"
-             " scratch %%b : barrier[1]\n %s\n %s\n}\n", layout, in, out);
+    snprintf(
+        text, sizeof text,
+        "kernel @k(%%x: in gmem f32[16, 64], %%y: out gmem f32[16, 64])\n{\n scratch %%s : %s\n"
+        " scratch %%b : barrier[1]\n %s\n %s\n}\n",
+        layout, in, out);
     for (int variant = 0; variant < 4; variant++) {
         run *r = run_new(text, variant);
         ck_assert_int_eq(run_to_end(r), GROUT_RUN_DONE);
-        ck_assert_msg(memcmp(r->arguments[0].data, r->arguments[1].data, r->arguments[0].size) == 0, "%s", text);
+        ck_assert_msg(memcmp(r->arguments[0].data, r->arguments[1].data, r->arguments[0].size) == 0,
+                      "%s", text);
         ck_assert_msg(r->counts[GROUT_EVENT_FAULT] == 0, "%s", text);
         run_delete(r);
     }
 }
 END_TEST
 
-/* ---- bounds ----------------------------------------------------------------------------------- */
+/* ---- bounds -----------------------------------------------------------------------------------
+ */
 
 static const struct bounds_case {
     const char *text;
     uint32_t faults, dimension;
     int64_t start, limit;
 } bounds_cases[] = {
-    {"kernel @k(%x: in gmem f32[8], %y: out gmem f32[8]) { store %y, (load %x)\n %i = add 3, 3\n store %y[ds(0, 4)], (load %x[ds(%i, 4)]) }",
+    {"kernel @k(%x: in gmem f32[8], %y: out gmem f32[8]) { store %y, (load %x)\n %i = add 3, 3\n "
+     "store %y[ds(0, 4)], (load %x[ds(%i, 4)]) }",
      1, 0, 6, 8},
-    {"kernel @k(%x: in gmem f32[8], %y: out gmem f32[8]) { store %y, (load %x)\n %i = sub 1, 3\n store %y[ds(%i, 4)], (load %x[ds(0, 4)]) }",
+    {"kernel @k(%x: in gmem f32[8], %y: out gmem f32[8]) { store %y, (load %x)\n %i = sub 1, 3\n "
+     "store %y[ds(%i, 4)], (load %x[ds(0, 4)]) }",
      1, 0, -2, 8},
-    {"kernel @k(%x: in gmem f32[4, 4], %y: out gmem f32[4, 4]) { store %y, (load %x)\n %i = add 2, 2\n %v = load %x[1, %i] }", 1, 1, 4, 4},
-    {"kernel @k(%x: in gmem f32[4], %y: out gmem f32[4]) { scratch %s : smem f32[2, 4]\n store %y, (load %x)\n %i = add 1, 1\n store %s[%i], (load %x) }",
+    {"kernel @k(%x: in gmem f32[4, 4], %y: out gmem f32[4, 4]) { store %y, (load %x)\n %i = add 2, "
+     "2\n %v = load %x[1, %i] }",
+     1, 1, 4, 4},
+    {"kernel @k(%x: in gmem f32[4], %y: out gmem f32[4]) { scratch %s : smem f32[2, 4]\n store %y, "
+     "(load %x)\n %i = add 1, 1\n store %s[%i], (load %x) }",
      1, 0, 2, 2},
-    {"kernel @k(%x: in gmem f32[4], %y: out gmem f32[4]) { scratch %b : barrier[2]\n store %y, (load %x)\n %i = add 1, 1\n barrier_arrive %b[%i] }",
+    {"kernel @k(%x: in gmem f32[4], %y: out gmem f32[4]) { scratch %b : barrier[2]\n store %y, "
+     "(load %x)\n %i = add 1, 1\n barrier_arrive %b[%i] }",
      1, 0, 2, 2},
-    {"kernel @k(%x: in gmem f32[4], %y: out gmem f32[4]) { scratch %b : barrier[2]\n store %y, (load %x)\n %i = add 1, 1\n barrier_wait %b[%i] }",
+    {"kernel @k(%x: in gmem f32[4], %y: out gmem f32[4]) { scratch %b : barrier[2]\n store %y, "
+     "(load %x)\n %i = add 1, 1\n barrier_wait %b[%i] }",
      1, 0, 2, 2},
 };
 
@@ -104,7 +115,8 @@ START_TEST(outside_is_poison_or_dropped) {
 END_TEST
 
 START_TEST(unwritten_outputs_are_poison) {
-    run *r = run_new("kernel @k(%x: in gmem i16[4], %y: out gmem i16[4]) { store %y[0], (load %x[0]) }", 0);
+    run *r = run_new(
+        "kernel @k(%x: in gmem i16[4], %y: out gmem i16[4]) { store %y[0], (load %x[0]) }", 0);
     ck_assert_int_eq(run_to_end(r), GROUT_RUN_DONE);
     ck_assert_mem_eq((const char *)r->arguments[1].data + 2, "\xa5\xa5\xa5\xa5\xa5\xa5", 6);
     ck_assert_uint_eq(r->faults[GROUT_DIAG_OUTPUT_NOT_WRITTEN], 1);
@@ -117,8 +129,10 @@ END_TEST
 
 /* The bytes of a scope are uninitialised each time it begins. */
 START_TEST(scopes_forget) {
-    run *r = run_new("kernel @k(%x: in gmem f32[4], %y: out gmem f32[4]) { for %i in 0..2 { scoped(%s : smem f32[4]) {\n"
-                     " if (eq %i, 0) { store %s, (load %x) }\n store %y, (load %s) } } }", 0);
+    run *r = run_new("kernel @k(%x: in gmem f32[4], %y: out gmem f32[4]) { for %i in 0..2 { "
+                     "scoped(%s : smem f32[4]) {\n"
+                     " if (eq %i, 0) { store %s, (load %x) }\n store %y, (load %s) } } }",
+                     0);
     ck_assert_int_eq(run_to_end(r), GROUT_RUN_DONE);
     ck_assert_uint_eq(r->faults[GROUT_DIAG_UNINITIALISED_READ], 1);
     ck_assert_uint_eq(r->counts[GROUT_EVENT_SCOPE_BEGIN], 2);
@@ -127,7 +141,8 @@ START_TEST(scopes_forget) {
 }
 END_TEST
 
-/* ---- bits --------------------------------------------------------------------------------------- */
+/* ---- bits ---------------------------------------------------------------------------------------
+ */
 
 START_TEST(ranges_of_bits) {
     bool model[200] = {false};
@@ -135,7 +150,8 @@ START_TEST(ranges_of_bits) {
     uint32_t seed = 12345;
     for (int round = 0; round < 2000; round++) {
         seed = seed * 1664525u + 1013904223u;
-        int64_t first = seed / 7 % 200, count = seed / 1024 % (201 - (uint32_t)first), sum = 0, clear = 200;
+        int64_t first = seed / 7 % 200, count = seed / 1024 % (201 - (uint32_t)first), sum = 0,
+                clear = 200;
         bool all = true, any = false;
         if (round % 3 == 0) {
             grout_bits__set(words, first, count);

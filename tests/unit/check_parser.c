@@ -14,11 +14,12 @@ typedef struct fault_case {
     const char *note; /* of the first note or help, or NULL */
 } fault_case;
 
-#define HEAD "kernel @k(%a: in gmem f32[4], %n: i32) grid(x = 2)\n{\n"
+#define HEAD       "kernel @k(%a: in gmem f32[4], %n: i32) grid(x = 2)\n{\n"
 #define BODY(line) HEAD line "\n}\n"
-#define FAULT(text, code, line, column, length, message, note)                                     \
-    {text, GROUT_DIAG_##code, line, column, length, message, note}
+#define FAULT(text, code, line, column, length, message, note) \
+    { text, GROUT_DIAG_##code, line, column, length, message, note }
 
+// clang-format off
 static const fault_case faults[] = {
     /* the file */
     FAULT("grout 2\n", TEXT_VERSION, 1, 7, 1, "this grout reads version 1 of the text format, not 2", NULL),
@@ -151,6 +152,7 @@ static const fault_case faults[] = {
     FAULT(BODY("  scoped() {\n  }"), SYNTAX, 3, 10, 1, "expected the name of an object, found ')'", NULL),
     FAULT(BODY("  scoped(%s : smem f32[4]) together {\n  }"), UNKNOWN_ATTRIBUTE, 3, 28, 8, "'scoped' has no attribute 'together'", NULL),
 };
+// clang-format on
 
 static bool is_place(const grout_diag *diag, const fault_case *c) {
     return diag->place.line == c->line && diag->place.column == c->column &&
@@ -339,8 +341,8 @@ START_TEST(places_and_uses_are_kept) {
     ck_assert_uint_eq(grout_module_find_param(module, kernel, "n"), 1);
     ck_assert_uint_eq(grout_module_find_param(module, kernel, "x"), UINT32_MAX);
     /* axis_index, mul, mul (infix), add, add (infix), load, store: in the order of evaluation. */
-    static const grout_opcode order[] = {GROUT_OP_AXIS_INDEX, GROUT_OP_MUL,  GROUT_OP_MUL,
-                                         GROUT_OP_ADD,        GROUT_OP_ADD,  GROUT_OP_LOAD,
+    static const grout_opcode order[] = {GROUT_OP_AXIS_INDEX, GROUT_OP_MUL, GROUT_OP_MUL,
+                                         GROUT_OP_ADD,        GROUT_OP_ADD, GROUT_OP_LOAD,
                                          GROUT_OP_STORE};
     grout_op_id id = grout_module_get_block(module, kernel->body)->first;
     for (size_t i = 0; i < sizeof order / sizeof order[0]; i++) {
@@ -373,7 +375,8 @@ START_TEST(texts_that_look_odd_are_taken) {
         "// only a comment",
         "grout 1",
         "const A = B, B = 2",
-        "const A = - 5, B = -9223372036854775808, C = 0x7fffffffffffffff, D = f64:0xffffffffffffffff\n",
+        "const A = - 5, B = -9223372036854775808, C = 0x7fffffffffffffff, D = "
+        "f64:0xffffffffffffffff\n",
         BODY("  %x = add\n    %n,\n    1"),
         BODY("  commit_smem commit_smem"),
         BODY("  %x = neg(%n)"),

@@ -1,5 +1,5 @@
-/* check_printer.c - canonical texts print as they are, others in canonical form, and all read back equal.
- * SPDX-License-Identifier: Apache-2.0 */
+/* check_printer.c - canonical texts print as they are, others in canonical form, and all read back
+ * equal. SPDX-License-Identifier: Apache-2.0 */
 #include "grout/text.h"
 #include "tests/unit/module_equal.h"
 
@@ -46,6 +46,7 @@ typedef struct form_case {
 
 #define BODY(lines) "kernel @k(%a: in gmem f32[4, 4], %n: i32) grid(x = 2)\n{\n" lines "}\n"
 
+// clang-format off
 static const form_case forms[] = {
     {"", NULL},
     {"grout 1\n", NULL},
@@ -109,6 +110,7 @@ static const form_case forms[] = {
     {BODY("  %r = scoped(%s : smem f32[4], %b : barrier[1]) collective {\n    yield (load %s)\n  }\n"), NULL},
     {BODY("  if true {\n    if false {\n      commit_smem\n    }\n  }\n"), NULL},
 };
+// clang-format on
 
 START_TEST(each_form_prints_canonically) {
     const form_case *c = &forms[_i];

@@ -406,7 +406,7 @@ START_TEST(tiles_are_one_record) {
     for (uint32_t round = 0; round < 3; round++) {
         visits = 0;
         for (int64_t tile = 0; tile < 32; tile++) {
-            grout_run run = {tile / 4 * 32 * 1024 + tile % 4 * 256, 1024, 32, 256};
+            grout_run run = {tile / 4 * (INT64_C(32) * 1024) + tile % 4 * 256, 1024, 32, 256};
             grout_access access = {.runs = &run, .run_count = 1};
             ck_assert(grout_shadow__access(&shadow, 0, 0, &access, &visitor));
         }
@@ -428,7 +428,7 @@ START_TEST(pieces_are_joined) {
     grout_access access = {.runs = &whole, .run_count = 1};
     make_plane(&shadow, 64, 64);
     ck_assert(grout_shadow__access(&shadow, 0, 0, &access, &visitor));
-    for (int64_t i = 0; i < 64 * 64; i += 3) {
+    for (int64_t i = 0; i < INT64_C(64) * 64; i += 3) {
         grout_run byte = {i, 0, 1, 1};
         access.runs = &byte;
         ck_assert(grout_shadow__access(&shadow, 0, 0, &access, &visitor));

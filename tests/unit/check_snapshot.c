@@ -5,17 +5,24 @@
 static const char *const texts[] = {
     /* clean, two threads, loads and stores in flight */
     "const STEPS = 6, SLOTS = 2, N = 64\n"
-    "kernel @k(%x: in gmem f32[STEPS, N], %y: out gmem f32[STEPS, N]) grid(g = 2) threads(wg = 2)\n{\n"
-    " scratch %q : smem f32[SLOTS, N]\n scratch %o : smem f32[N]\n scratch %full : barrier[SLOTS]\n scratch %free : barrier[SLOTS]\n"
-    " if (eq (axis_index wg), 0) {\n  for %i in 0..STEPS {\n   %s = rem %i, SLOTS\n   if (ge %i, SLOTS) { barrier_wait %free[%s] }\n"
-    "   copy_gmem_to_smem %x[%i], %q[%s], %full[%s]\n  }\n  for %i in 0..SLOTS { %s = rem %i + STEPS, SLOTS\n barrier_wait %free[%s] }\n"
-    " } else {\n  for %i in 0..STEPS {\n   %s = rem %i, SLOTS\n   barrier_wait %full[%s]\n   %v = add (load %q[%s]), 1.0\n"
-    "   wait_smem_to_gmem 0 read_only\n   store %o, %v\n   commit_smem\n   copy_smem_to_gmem %o, %y[%i]\n   barrier_arrive %free[%s]\n  }\n"
+    "kernel @k(%x: in gmem f32[STEPS, N], %y: out gmem f32[STEPS, N]) grid(g = 2) threads(wg = "
+    "2)\n{\n"
+    " scratch %q : smem f32[SLOTS, N]\n scratch %o : smem f32[N]\n scratch %full : "
+    "barrier[SLOTS]\n scratch %free : barrier[SLOTS]\n"
+    " if (eq (axis_index wg), 0) {\n  for %i in 0..STEPS {\n   %s = rem %i, SLOTS\n   if (ge %i, "
+    "SLOTS) { barrier_wait %free[%s] }\n"
+    "   copy_gmem_to_smem %x[%i], %q[%s], %full[%s]\n  }\n  for %i in 0..SLOTS { %s = rem %i + "
+    "STEPS, SLOTS\n barrier_wait %free[%s] }\n"
+    " } else {\n  for %i in 0..STEPS {\n   %s = rem %i, SLOTS\n   barrier_wait %full[%s]\n   %v = "
+    "add (load %q[%s]), 1.0\n"
+    "   wait_smem_to_gmem 0 read_only\n   store %o, %v\n   commit_smem\n   copy_smem_to_gmem %o, "
+    "%y[%i]\n   barrier_arrive %free[%s]\n  }\n"
     "  wait_smem_to_gmem 0\n }\n}\n",
     /* no commits: stale bytes held by the undo log and by stores in flight */
     "kernel @k(%x: in gmem f32[4, 64], %y: out gmem f32[4, 64]) {\n scratch %s : smem f32[4, 64]\n"
     " for %i in 0..4 { store %s[%i], (load %x[%i])\n copy_smem_to_gmem %s[%i], %y[%i] }\n"
-    " for %i in 0..4 { store %s[%i], (mul (load %x[%i]), 2.0)\n copy_smem_to_gmem %s[%i], %y[%i] }\n wait_smem_to_gmem 0 }",
+    " for %i in 0..4 { store %s[%i], (mul (load %x[%i]), 2.0)\n copy_smem_to_gmem %s[%i], %y[%i] "
+    "}\n wait_smem_to_gmem 0 }",
 };
 
 static void compare(const run *a, const run *b) {
@@ -23,7 +30,8 @@ static void compare(const run *a, const run *b) {
     ck_assert(a->event_hash == b->event_hash);
     ck_assert_mem_eq(a->counts, b->counts, sizeof a->counts);
     ck_assert(grout_machine_hash(a->machine) == grout_machine_hash(b->machine));
-    ck_assert_uint_eq(grout_machine_get_stats(a->machine).steps, grout_machine_get_stats(b->machine).steps);
+    ck_assert_uint_eq(grout_machine_get_stats(a->machine).steps,
+                      grout_machine_get_stats(b->machine).steps);
 }
 
 START_TEST(runs_go_on_from_every_step) {

@@ -56,8 +56,7 @@ END_TEST
 
 START_TEST(copies_touch_what_effects_def_says) {
     uint32_t count;
-    const grout_effect *effects =
-        grout_effect_row_get_effects(GROUT_EFFECT_ROW_COPY_IN, &count);
+    const grout_effect *effects = grout_effect_row_get_effects(GROUT_EFFECT_ROW_COPY_IN, &count);
     ck_assert_uint_eq(count, 3);
     ck_assert_uint_eq(effects[1].proxy, GROUT_PROXY_ASYNC);
     ck_assert_uint_eq(effects[1].access, GROUT_ACCESS_WRITE);

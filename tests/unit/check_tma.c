@@ -12,11 +12,13 @@ static uint32_t get_bits(const run *r, uint32_t index, size_t element) {
 
 /* A box over the edge: zeros come in, what is outside does not go out. */
 START_TEST(edges_fill_with_zeros_and_clip) {
-    run *r = run_new("kernel @k(%x: in gmem f32[10, 20], %y: out gmem f32[8, 16], %z: out gmem f32[10, 20]) {\n"
-                     " scratch %s : smem f32[8, 16]\n scratch %b : barrier[1]\n %i = add 2, 4\n %j = add 4, 4\n"
-                     " copy_gmem_to_smem %x[ds(%i, 8), ds(%j, 16)], %s, %b[0]\n barrier_wait %b[0]\n"
-                     " copy_smem_to_gmem %s, %y\n copy_smem_to_gmem %s, %z[ds(%i, 8), ds(%j, 16)]\n"
-                     " wait_smem_to_gmem 0 }", _i);
+    run *r = run_new(
+        "kernel @k(%x: in gmem f32[10, 20], %y: out gmem f32[8, 16], %z: out gmem f32[10, 20]) {\n"
+        " scratch %s : smem f32[8, 16]\n scratch %b : barrier[1]\n %i = add 2, 4\n %j = add 4, 4\n"
+        " copy_gmem_to_smem %x[ds(%i, 8), ds(%j, 16)], %s, %b[0]\n barrier_wait %b[0]\n"
+        " copy_smem_to_gmem %s, %y\n copy_smem_to_gmem %s, %z[ds(%i, 8), ds(%j, 16)]\n"
+        " wait_smem_to_gmem 0 }",
+        _i);
     ck_assert_int_eq(run_to_end(r), GROUT_RUN_DONE);
     for (size_t i = 0; i < 8; i++) {
         for (size_t j = 0; j < 16; j++) {
@@ -36,10 +38,13 @@ END_TEST
 
 /* Boxes wholly outside, before and behind: all zeros, nothing written, no fault. */
 START_TEST(boxes_outside_are_legal) {
-    run *r = run_new("kernel @k(%x: in gmem f32[8, 8], %y: out gmem f32[8, 8]) {\n scratch %s : smem f32[8, 8]\n"
-                     " scratch %b : barrier[1]\n %i = sub 0, 16\n %j = add 8, 8\n"
-                     " copy_gmem_to_smem %x[ds(%i, 8), ds(0, 8)], %s, %b[0]\n barrier_wait %b[0]\n"
-                     " copy_smem_to_gmem %s, %y\n copy_smem_to_gmem %s, %y[ds(%j, 8), ds(0, 8)]\n wait_smem_to_gmem 0 }", _i);
+    run *r = run_new(
+        "kernel @k(%x: in gmem f32[8, 8], %y: out gmem f32[8, 8]) {\n scratch %s : smem f32[8, 8]\n"
+        " scratch %b : barrier[1]\n %i = sub 0, 16\n %j = add 8, 8\n"
+        " copy_gmem_to_smem %x[ds(%i, 8), ds(0, 8)], %s, %b[0]\n barrier_wait %b[0]\n"
+        " copy_smem_to_gmem %s, %y\n copy_smem_to_gmem %s, %y[ds(%j, 8), ds(0, 8)]\n "
+        "wait_smem_to_gmem 0 }",
+        _i);
     ck_assert_int_eq(run_to_end(r), GROUT_RUN_DONE);
     for (size_t i = 0; i < 64; i++) {
         ck_assert_uint_eq(get_bits(r, 1, i), 0);
@@ -60,11 +65,17 @@ static const struct refusal {
     grout_diag_code code;
     int64_t start, limit;
 } refusals[] = {
-    {HEAD "copy_gmem_to_smem %x[ds(0, 8), ds(%two, 32)], %s[0], %b[0]\n barrier_wait %b[0] }", GROUT_DIAG_MISALIGNED, 2, 16},
-    {HEAD "copy_smem_to_gmem %s[0], %y[ds(0, 8), ds(%two, 32)]\n wait_smem_to_gmem 0 }", GROUT_DIAG_MISALIGNED, 2, 16},
-    {HEAD "%n = sub 0, 4\n copy_smem_to_gmem %s[0], %y[ds(0, 8), ds(%n, 32)]\n wait_smem_to_gmem 0 }", GROUT_DIAG_OUT_OF_BOUNDS, -4, 64},
-    {HEAD "copy_gmem_to_smem %x[ds(0, 8), ds(0, 32)], %s[%two], %b[0]\n barrier_wait %b[0] }", GROUT_DIAG_OUT_OF_BOUNDS, 2, 2},
-    {HEAD "copy_gmem_to_smem %x, %t[ds(%two, 8), :], %b[0]\n barrier_wait %b[0] }", GROUT_DIAG_MISALIGNED, 2, 32},
+    {HEAD "copy_gmem_to_smem %x[ds(0, 8), ds(%two, 32)], %s[0], %b[0]\n barrier_wait %b[0] }",
+     GROUT_DIAG_MISALIGNED, 2, 16},
+    {HEAD "copy_smem_to_gmem %s[0], %y[ds(0, 8), ds(%two, 32)]\n wait_smem_to_gmem 0 }",
+     GROUT_DIAG_MISALIGNED, 2, 16},
+    {HEAD
+     "%n = sub 0, 4\n copy_smem_to_gmem %s[0], %y[ds(0, 8), ds(%n, 32)]\n wait_smem_to_gmem 0 }",
+     GROUT_DIAG_OUT_OF_BOUNDS, -4, 64},
+    {HEAD "copy_gmem_to_smem %x[ds(0, 8), ds(0, 32)], %s[%two], %b[0]\n barrier_wait %b[0] }",
+     GROUT_DIAG_OUT_OF_BOUNDS, 2, 2},
+    {HEAD "copy_gmem_to_smem %x, %t[ds(%two, 8), :], %b[0]\n barrier_wait %b[0] }",
+     GROUT_DIAG_MISALIGNED, 2, 32},
 };
 
 /* A refused copy makes its arrival, and moves nothing. */
@@ -83,9 +94,9 @@ START_TEST(refusals_are_faults) {
 }
 END_TEST
 
-#define LOAD_EARLY                                                                                 \
-    "kernel @k(%x: in gmem f32[32], %y: out gmem f32[32]) {\n scratch %s : smem f32[32]\n"          \
-    " scratch %b : barrier[1]\n store %s, (broadcast 5.0 : f32[32])\n commit_smem\n"               \
+#define LOAD_EARLY                                                                         \
+    "kernel @k(%x: in gmem f32[32], %y: out gmem f32[32]) {\n scratch %s : smem f32[32]\n" \
+    " scratch %b : barrier[1]\n store %s, (broadcast 5.0 : f32[32])\n commit_smem\n"       \
     " copy_gmem_to_smem %x, %s, %b[0]\n store %y, (load %s)\n barrier_wait %b[0] }"
 
 /* Between issue and wait the destination is what the timing says: poison, or the data already. */
@@ -120,12 +131,17 @@ END_TEST
  * read-only wait it is safe, though the write is still to come. */
 START_TEST(a_store_reads_at_the_read_side) {
     for (uint32_t is_safe = 0; is_safe < 2; is_safe++) {
-        run *r = run_new(is_safe != 0 ?
-            "kernel @k(%y: out gmem f32[32]) {\n scratch %s : smem f32[32]\n store %s, (broadcast 1.0 : f32[32])\n commit_smem\n"
-            " copy_smem_to_gmem %s, %y\n wait_smem_to_gmem 0 read_only\n store %s, (broadcast 2.0 : f32[32])\n"
-            " debug_print \"{}\", (load %y[0])\n wait_smem_to_gmem 0 }" :
-            "kernel @k(%y: out gmem f32[32]) {\n scratch %s : smem f32[32]\n store %s, (broadcast 1.0 : f32[32])\n commit_smem\n"
-            " copy_smem_to_gmem %s, %y\n store %s, (broadcast 2.0 : f32[32])\n wait_smem_to_gmem 0 }", 1);
+        run *r =
+            run_new(is_safe != 0 ? "kernel @k(%y: out gmem f32[32]) {\n scratch %s : smem "
+                                   "f32[32]\n store %s, (broadcast 1.0 : f32[32])\n commit_smem\n"
+                                   " copy_smem_to_gmem %s, %y\n wait_smem_to_gmem 0 read_only\n "
+                                   "store %s, (broadcast 2.0 : f32[32])\n"
+                                   " debug_print \"{}\", (load %y[0])\n wait_smem_to_gmem 0 }"
+                                 : "kernel @k(%y: out gmem f32[32]) {\n scratch %s : smem "
+                                   "f32[32]\n store %s, (broadcast 1.0 : f32[32])\n commit_smem\n"
+                                   " copy_smem_to_gmem %s, %y\n store %s, (broadcast 2.0 : "
+                                   "f32[32])\n wait_smem_to_gmem 0 }",
+                    1);
         ck_assert_int_eq(run_to_end(r), GROUT_RUN_DONE);
         ck_assert(run_get(r, 0, 0) == (is_safe != 0 ? 1.0 : 2.0));
         ck_assert_msg(is_safe == 0 || strstr(r->printed, "nan") != NULL, "%s", r->printed);
@@ -136,9 +152,12 @@ END_TEST
 
 /* Many stores in flight, read but not written: payload slots run out, and nothing is lost. */
 START_TEST(payload_is_bounded) {
-    run *r = run_new("const N = 400\nkernel @k(%y: out gmem f32[N * 8, 128]) {\n scratch %s : smem f32[8, 128]\n"
-                     " for %i in 0..N { store %s, (broadcast (cast %i : f32) : f32[8, 128])\n commit_smem\n"
-                     " copy_smem_to_gmem %s, %y[ds(%i * 8, 8), :]\n wait_smem_to_gmem 0 read_only } \n wait_smem_to_gmem 0 }", _i);
+    run *r = run_new(
+        "const N = 400\nkernel @k(%y: out gmem f32[N * 8, 128]) {\n scratch %s : smem f32[8, 128]\n"
+        " for %i in 0..N { store %s, (broadcast (cast %i : f32) : f32[8, 128])\n commit_smem\n"
+        " copy_smem_to_gmem %s, %y[ds(%i * 8, 8), :]\n wait_smem_to_gmem 0 read_only } \n "
+        "wait_smem_to_gmem 0 }",
+        _i);
     ck_assert_int_eq(run_to_end(r), GROUT_RUN_DONE);
     for (size_t i = 0; i < 400; i++) {
         ck_assert(run_get(r, 0, i * 1024 + 1023) == (double)i);
@@ -150,9 +169,12 @@ END_TEST
 
 /* What an engine sees of two stores: as of the newest published one. */
 START_TEST(stale_bytes_are_of_the_last_commit) {
-    run *r = run_new("kernel @k(%y: out gmem f32[32]) {\n scratch %s : smem f32[32]\n store %s, (broadcast 1.0 : f32[32])\n"
-                     " commit_smem\n store %s[ds(0, 16)], (broadcast 2.0 : f32[16])\n store %s[ds(8, 8)], (broadcast 3.0 : f32[8])\n"
-                     " copy_smem_to_gmem %s, %y\n wait_smem_to_gmem 0 }", _i);
+    run *r = run_new("kernel @k(%y: out gmem f32[32]) {\n scratch %s : smem f32[32]\n store %s, "
+                     "(broadcast 1.0 : f32[32])\n"
+                     " commit_smem\n store %s[ds(0, 16)], (broadcast 2.0 : f32[16])\n store "
+                     "%s[ds(8, 8)], (broadcast 3.0 : f32[8])\n"
+                     " copy_smem_to_gmem %s, %y\n wait_smem_to_gmem 0 }",
+                     _i);
     ck_assert_int_eq(run_to_end(r), GROUT_RUN_DONE);
     for (size_t i = 0; i < 32; i++) {
         double current = i < 8 ? 2.0 : i < 16 ? 3.0 : 1.0;
@@ -164,9 +186,12 @@ END_TEST
 
 /* A load over uncommitted stores: the engine's own write counts, not what was there before. */
 START_TEST(loads_settle_stale_bytes) {
-    run *r = run_new("kernel @k(%x: in gmem f32[32], %y: out gmem f32[32]) {\n scratch %s : smem f32[32]\n scratch %b : barrier[1]\n"
-                     " store %s, (broadcast 9.0 : f32[32])\n copy_gmem_to_smem %x, %s, %b[0]\n barrier_wait %b[0]\n"
-                     " copy_smem_to_gmem %s, %y\n wait_smem_to_gmem 0 }", _i);
+    run *r = run_new("kernel @k(%x: in gmem f32[32], %y: out gmem f32[32]) {\n scratch %s : smem "
+                     "f32[32]\n scratch %b : barrier[1]\n"
+                     " store %s, (broadcast 9.0 : f32[32])\n copy_gmem_to_smem %x, %s, %b[0]\n "
+                     "barrier_wait %b[0]\n"
+                     " copy_smem_to_gmem %s, %y\n wait_smem_to_gmem 0 }",
+                     _i);
     ck_assert_int_eq(run_to_end(r), GROUT_RUN_DONE);
     ck_assert_mem_eq(r->arguments[0].data, r->arguments[1].data, 128);
     run_delete(r);
@@ -175,9 +200,13 @@ END_TEST
 
 /* A commit by another thread, on the path, publishes too. */
 START_TEST(another_threads_commit_publishes) {
-    run *r = run_new("kernel @k(%y: out gmem f32[32]) threads(w = 2) {\n scratch %s : smem f32[32]\n scratch %b : barrier[1]\n"
-                     " if (eq (axis_index w), 0) { store %s, (broadcast 4.0 : f32[32])\n barrier_arrive %b[0] } else {\n"
-                     " barrier_wait %b[0]\n commit_smem\n copy_smem_to_gmem %s, %y\n wait_smem_to_gmem 0 } }", _i);
+    run *r = run_new(
+        "kernel @k(%y: out gmem f32[32]) threads(w = 2) {\n scratch %s : smem f32[32]\n scratch %b "
+        ": barrier[1]\n"
+        " if (eq (axis_index w), 0) { store %s, (broadcast 4.0 : f32[32])\n barrier_arrive %b[0] } "
+        "else {\n"
+        " barrier_wait %b[0]\n commit_smem\n copy_smem_to_gmem %s, %y\n wait_smem_to_gmem 0 } }",
+        _i);
     ck_assert_int_eq(run_to_end(r), GROUT_RUN_DONE);
     ck_assert(run_get(r, 0, 31) == 4.0);
     run_delete(r);
@@ -187,9 +216,11 @@ END_TEST
 /* An undefined element that is stored in bounds is said once; outside it is nobody's business. */
 START_TEST(undefined_elements_of_stores) {
     static const char *const texts[] = {
-        "kernel @k(%y: out gmem f32[6, 32]) { scratch %s : smem f32[8, 32]\n store %s[ds(0, 6), :], (broadcast 1.0 : f32[6, 32])\n"
+        "kernel @k(%y: out gmem f32[6, 32]) { scratch %s : smem f32[8, 32]\n store %s[ds(0, 6), "
+        ":], (broadcast 1.0 : f32[6, 32])\n"
         " commit_smem\n copy_smem_to_gmem %s, %y[ds(0, 8), :]\n wait_smem_to_gmem 0 }",
-        "kernel @k(%y: out gmem f32[7, 32]) { scratch %s : smem f32[8, 32]\n store %s[ds(0, 6), :], (broadcast 1.0 : f32[6, 32])\n"
+        "kernel @k(%y: out gmem f32[7, 32]) { scratch %s : smem f32[8, 32]\n store %s[ds(0, 6), "
+        ":], (broadcast 1.0 : f32[6, 32])\n"
         " commit_smem\n copy_smem_to_gmem %s, %y[ds(0, 8), :]\n wait_smem_to_gmem 0 }"};
     for (uint32_t i = 0; i < 2; i++) {
         run *r = run_new(texts[i], _i);

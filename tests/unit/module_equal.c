@@ -20,9 +20,9 @@ static bool differ(comparison *c, const char *what) {
     return false;
 }
 
-#define SAME(condition, what)                                                                      \
-    if (!(condition)) {                                                                            \
-        return differ(c, what);                                                                    \
+#define SAME(condition, what)   \
+    if (!(condition)) {         \
+        return differ(c, what); \
     }
 
 static bool same_string(comparison *c, grout_string_id a, grout_string_id b, const char *what) {
@@ -102,7 +102,8 @@ static bool same_values(comparison *c, grout_value_id first_a, grout_value_id fi
         c->map[first_a + i] = first_b + i;
         SAME(a->kind == b->kind && a->index == b->index, "kind of value");
         SAME(a->use_count == b->use_count, "number of uses");
-        SAME((a->op == 0) == (b->op == 0) && (a->block == 0) == (b->block == 0), "owner of a value");
+        SAME((a->op == 0) == (b->op == 0) && (a->block == 0) == (b->block == 0),
+             "owner of a value");
         if (!same_string(c, a->name, b->name, "name of a value") ||
             !same_object(c, a->object, b->object)) {
             return false;
@@ -246,7 +247,8 @@ static bool same_const(comparison *c, const grout_const *a, const grout_const *b
 }
 
 static bool same_require(comparison *c, const grout_require *a, const grout_require *b) {
-    return same_expr(c, a->expr, b->expr) && same_string(c, a->text, b->text, "text of a require") &&
+    return same_expr(c, a->expr, b->expr) &&
+           same_string(c, a->text, b->text, "text of a require") &&
            same_trivia(c, a->trivia, b->trivia, "comments of a require");
 }
 

@@ -119,7 +119,8 @@ static inline void run_fill(grout_dtype dtype, void *data, size_t size, uint32_t
     }
 }
 
-/* Parses, binds and verifies the first kernel of r->text, and makes the machine (NULL if refused). */
+/* Parses, binds and verifies the first kernel of r->text, and makes the machine (NULL if refused).
+ */
 static inline void run_start(run *r) {
     r->diags = grout_diags_new();
     r->symbolic = grout_parse("kernel.grout", r->text, strlen(r->text), r->diags);
@@ -133,8 +134,9 @@ static inline void run_start(run *r) {
     for (uint32_t i = 0; i < kernel->param_count; i++) {
         const grout_param *param = grout_module_get_param(r->module, kernel, i);
         bool is_scalar = param->direction == GROUT_DIRECTION_SCALAR;
-        grout_dtype dtype = is_scalar ? (grout_dtype)param->dtype
-                                      : (grout_dtype)grout_object_get_type(r->module, param->object)->dtype;
+        grout_dtype dtype =
+            is_scalar ? (grout_dtype)param->dtype
+                      : (grout_dtype)grout_object_get_type(r->module, param->object)->dtype;
         size_t size = is_scalar ? grout_dtype_get_info(dtype)->bytes
                                 : (size_t)grout_object_get_layout(r->module, param->object)->bytes;
         r->arguments[i].size = size;
@@ -199,9 +201,12 @@ static const struct run_variant {
     grout_schedule schedule;
     uint64_t seed;
 } run_variants[] = {
-    {GROUT_TIMING_EAGER, GROUT_SCHEDULE_FAIR, 0},  {GROUT_TIMING_LAZY, GROUT_SCHEDULE_FAIR, 0},
-    {GROUT_TIMING_LAZY, GROUT_SCHEDULE_RANDOM, 1}, {GROUT_TIMING_RANDOM, GROUT_SCHEDULE_RANDOM, 2},
-    {GROUT_TIMING_RANDOM, GROUT_SCHEDULE_RANDOM, 3}, {GROUT_TIMING_RANDOM, GROUT_SCHEDULE_FAIR, 4},
+    {GROUT_TIMING_EAGER, GROUT_SCHEDULE_FAIR, 0},
+    {GROUT_TIMING_LAZY, GROUT_SCHEDULE_FAIR, 0},
+    {GROUT_TIMING_LAZY, GROUT_SCHEDULE_RANDOM, 1},
+    {GROUT_TIMING_RANDOM, GROUT_SCHEDULE_RANDOM, 2},
+    {GROUT_TIMING_RANDOM, GROUT_SCHEDULE_RANDOM, 3},
+    {GROUT_TIMING_RANDOM, GROUT_SCHEDULE_FAIR, 4},
 };
 #define RUN_VARIANTS ((int)(sizeof run_variants / sizeof run_variants[0]))
 

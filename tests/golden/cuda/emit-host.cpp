@@ -17,6 +17,26 @@ static void check(CUresult result, const char *what) {
     }
 }
 
+// What follows 'NAME=' on the command line, or null.
+static const char *find(int argc, char **argv, const char *name) {
+    const size_t size = std::strlen(name);
+    for (int i = 2; i < argc; i++) {
+        if (std::strncmp(argv[i], name, size) == 0 && argv[i][size] == '=') {
+            return argv[i] + size + 1;
+        }
+    }
+    return nullptr;
+}
+
+static const char *get_value(int argc, char **argv, const char *name) {
+    const char *text = find(argc, argv, name);
+    if (text == nullptr) {
+        std::fprintf(stderr, "no value for '%s': give %s=VALUE\n", name, name);
+        std::exit(2);
+    }
+    return text;
+}
+
 // An array parameter: row-major, little-endian, as the manifest describes it.
 struct Array {
     const char *name;
@@ -99,16 +119,8 @@ static const Map a_map = {CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 2,
 
 int main(int argc, char **argv) {
     if (argc < 2) {
-        std::fprintf(stderr, "usage: %s KERNEL.cubin [ARRAY=FILE]...\n", argv[0]);
+        std::fprintf(stderr, "usage: %s KERNEL.cubin [ARRAY=FILE | SCALAR=VALUE]...\n", argv[0]);
         return 2;
-    }
-    for (int i = 2; i < argc; i++) {
-        for (Array *array = arrays; array->name != nullptr; array++) {
-            const size_t size = std::strlen(array->name);
-            if (std::strncmp(argv[i], array->name, size) == 0 && argv[i][size] == '=') {
-                array->file = argv[i] + size + 1;
-            }
-        }
     }
     CUdevice device;
     CUcontext context;
@@ -121,12 +133,13 @@ int main(int argc, char **argv) {
     check(cuModuleLoad(&module, argv[1]), "load the kernel");
     check(cuModuleGetFunction(&kernel, module, "scaled"), "find the kernel");
     for (Array *array = arrays; array->name != nullptr; array++) {
+        array->file = find(argc, argv, array->name);
         load(*array);
     }
     void *parameters[5];
     parameters[0] = &arrays[1].address;
-    alignas(8) unsigned char scalar1[8] = {}; // scale: put its bytes here
-    parameters[1] = scalar1;
+    float scalar1 = (float)std::strtod(get_value(argc, argv, "scale"), nullptr); // f32
+    parameters[1] = &scalar1;
     parameters[2] = &arrays[2].address;
     alignas(64) CUtensorMap map3 = encode(a_map, arrays[0].address);
     parameters[3] = &map3;
