@@ -165,7 +165,7 @@ static bool bind_dimension(grout_session *session, const grout_binding *binding,
     return false;
 }
 
-/* Sizes of input files bind the consts that are bare dimensions of the parameter (ruling Q24). */
+/* Sizes of input files bind the consts that are bare dimensions of the parameter. */
 static bool bind_files(grout_session *session, grout_load *load, grout_kernel_id kernel_id) {
     const grout_module *module = load->symbolic;
     const grout_kernel *kernel = grout_module_get_kernel(module, kernel_id);

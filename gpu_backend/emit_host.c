@@ -110,7 +110,7 @@ static const char preamble[] =
     "                                 (const cuuint64_t *)map.dims,\n"
     "                                 (const cuuint64_t *)map.strides, map.box, ones,\n"
     "                                 CU_TENSOR_MAP_INTERLEAVE_NONE, map.swizzle,\n"
-    "                                 CU_TENSOR_MAP_L2_PROMOTION_L2_256B,\n"
+    "                                 CU_TENSOR_MAP_L2_PROMOTION_L2_128B,\n"
     "                                 CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE),\n"
     "          \"encode a tensor map\");\n"
     "    return encoded;\n"

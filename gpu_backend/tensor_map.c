@@ -1,6 +1,6 @@
 /*
  * tensor_map.c - the rules of TMA descriptors on compute capability 9.0. Sources: CUDA Driver API,
- * cuTensorMapEncodeTiled; and what an H200's driver took and refused (hardware_facts.md 2.1).
+ * cuTensorMapEncodeTiled; and what an H200's driver took and refused (docs/hardware.md 2.1).
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "tensor_map.h"

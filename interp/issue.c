@@ -13,8 +13,8 @@
 
 #include <string.h>
 
-#define ALIGNMENT      16  /* of the innermost start: hardware_facts 2.2 */
-#define SMEM_ALIGNMENT 128 /* of the box in SMEM: hardware_facts 1.2 */
+#define ALIGNMENT      16  /* of the innermost start: docs/hardware.md 2.2 */
+#define SMEM_ALIGNMENT 128 /* of the box in SMEM: docs/hardware.md 1.2 */
 
 /* ---- refusals -----------------------------------------------------------------------------------
  */

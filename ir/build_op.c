@@ -267,9 +267,13 @@ static bool get_operands(grout_builder *b, const grout_op_info *info,
                                     (unsigned)wanted, (unsigned)args->operand_count);
     }
     for (uint32_t i = 0; i < args->operand_count; i++) {
+        char letter = '*';
+        if (i < wanted) {
+            letter = letters[i];
+        }
         operand = args->operands[i];
         if (!grout_builder__check_operand(b, &operand) ||
-            !check_letter(b, info, i < wanted ? letters[i] : '*', &operand)) {
+            !check_letter(b, info, letter, &operand)) {
             return false;
         }
         b->module->failed |= grout_table__push(operands, &operand) == 0;
@@ -310,7 +314,7 @@ static bool get_type(grout_builder *b, const grout_op_info *info, const grout_bu
     grout_written_type type = {.dtype = (uint8_t)args->type_dtype,
                                .rank = (uint8_t)args->type_rank,
                                .is_array = args->type_dims != NULL};
-    for (uint32_t i = 0; i < args->type_rank; i++) {
+    for (uint32_t i = 0; type.is_array && i < args->type_rank; i++) {
         type.dims[i] = args->type_dims[i];
     }
     *type_out = grout_table__push(&b->module->types, &type);

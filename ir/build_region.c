@@ -119,6 +119,7 @@ static bool add_loop_operands(grout_builder *b, const grout_operand bounds[3], u
     return !b->module->failed;
 }
 
+/* NOLINTNEXTLINE(readability-function-size): eight parameters by contract */
 grout_value_id grout_build_for(grout_builder *builder, const char *index_name, grout_operand low,
                                grout_operand high, grout_operand step, uint32_t carry_count,
                                const char *const *carry_names, const grout_operand *carry_inits) {

@@ -145,6 +145,7 @@ void grout_diags_add_source(grout_diags *diags, const char *file, const char *te
 static char *GROUT_PRINTF(1, 0) format_message(const char *format, va_list arguments) {
     va_list again;
     va_copy(again, arguments);
+    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): va_copy has just initialised it */
     int size = vsnprintf(NULL, 0, format, again);
     va_end(again);
     char *message = size < 0 ? NULL : grout__realloc(NULL, (size_t)size + 1);

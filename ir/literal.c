@@ -9,9 +9,9 @@
 
 static uint64_t get_digit(char byte) {
     if (byte >= '0' && byte <= '9') {
-        return (uint64_t)(byte - '0');
+        return (uint64_t)(unsigned char)byte - '0';
     }
-    return (uint64_t)((byte | 0x20) - 'a' + 10);
+    return (uint64_t)((unsigned char)byte | 0x20u) - 'a' + 10;
 }
 
 bool grout_lexer__get_integer(const grout_lexer *lexer, const grout_token *token,
@@ -61,7 +61,12 @@ void grout_lexer__get_string(const grout_lexer *lexer, const grout_token *token,
         char byte = text[i];
         if (byte == '\\') {
             i++;
-            byte = text[i] == 'n' ? '\n' : text[i] == 't' ? '\t' : text[i];
+            byte = text[i];
+            if (byte == 'n') {
+                byte = '\n';
+            } else if (byte == 't') {
+                byte = '\t';
+            }
         }
         grout_text_add_bytes(out, &byte, 1);
     }

@@ -133,7 +133,7 @@ static bool parse_array_param(grout_parser *p, grout_param *param, grout_loc_id 
 }
 
 static bool parse_scalar_param(grout_parser *p, grout_param *param) {
-    grout_dtype dtype;
+    grout_dtype dtype = GROUT_DTYPE_NONE;
     param->direction = GROUT_DIRECTION_SCALAR;
     if (grout_parser__is_word(p, &p->token, "gmem")) {
         (void)grout_parser__expected(p, "'in', 'out' or 'inout'");

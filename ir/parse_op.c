@@ -97,7 +97,8 @@ static bool report_unknown_op(grout_parser *p) {
 
 /* Consumes a mnemonic. */
 static bool begin_op(grout_parser *p, grout_parsed_op *op) {
-    *op = (grout_parsed_op){.token = p->token,
+    *op = (grout_parsed_op){.info = grout_op_get_info(GROUT_OP_NONE),
+                            .token = p->token,
                             .first_operand = p->operands.count,
                             .first_attr = p->attrs.count,
                             .first_name = p->names.count,

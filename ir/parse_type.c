@@ -25,7 +25,7 @@ bool grout_parser__dtype(grout_parser *p, grout_dtype *dtype_out) {
 }
 
 bool grout_parser__type(grout_parser *p, grout_written_type *type_out) {
-    grout_dtype dtype;
+    grout_dtype dtype = GROUT_DTYPE_NONE;
     *type_out = (grout_written_type){0};
     if (!grout_parser__dtype(p, &dtype)) {
         return false;

@@ -43,19 +43,19 @@ void grout_text_add_bytes(grout_text *text, const char *bytes, size_t size) {
 }
 
 void grout_text_add(grout_text *text, const char *format, ...) {
-    va_list arguments, again;
+    va_list arguments;
 
     va_start(arguments, format);
-    va_copy(again, arguments);
     int size = vsnprintf(NULL, 0, format, arguments);
     va_end(arguments);
     if (size < 0) {
         text->failed = true;
     } else if (reserve(text, (size_t)size)) {
-        (void)vsnprintf(text->data + text->size, (size_t)size + 1, format, again);
+        va_start(arguments, format);
+        (void)vsnprintf(text->data + text->size, (size_t)size + 1, format, arguments);
+        va_end(arguments);
         text->size += (size_t)size;
     }
-    va_end(again);
 }
 
 void grout_text_free(grout_text *text) {

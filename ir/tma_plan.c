@@ -4,7 +4,7 @@
  *
  * A TMA instruction moves a box of up to 5 dimensions of the GMEM array to consecutive rows of
  * SMEM: element (.., i1, i0) of the box to byte (.. + i1) * pitch + i0 * size, where the pitch is
- * the length of a row, or the swizzle's width (hardware_facts.md sections 1.3, 2.1 and 2.2). So the
+ * the length of a row, or the swizzle's width (docs/hardware.md 1.4, 2.1 and 2.2). So the
  * digits of the SMEM view's address, from the innermost on, become dimensions of the box as long as
  * they lie next to each other. A tiled layout has more: the digits that count tiles become loops
  * around the instruction, one along dimension 0 (panels) and one along another (bands).

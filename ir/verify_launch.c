@@ -4,7 +4,7 @@
 
 #include <inttypes.h>
 
-/* hardware_facts.md section 8: what a CTA may have, and what aligning its start to 1024 may cost.
+/* docs/hardware.md 1.3 and 5: what a CTA may have, and what aligning its start to 1024 may cost.
  */
 #define SMEM_BYTES_MAX 232448
 #define SMEM_SLACK     1024

@@ -4,9 +4,8 @@
 
 #include <inttypes.h>
 
-/* hardware_facts.md section 4: what an mbarrier counts; and the CUDA lanes of a thread. */
+/* What an mbarrier counts in a phase (PTX ISA 9.1 'mbarrier'); a thread arrives with one lane. */
 #define ARRIVALS_MAX ((1 << 20) - 1)
-#define LANES        128
 
 /* ---- barriers -------------------------------------------------------------------------------- */
 
@@ -25,13 +24,6 @@ static void check_arrivals(grout_verifying *verifying, grout_value_id value) {
                                 "%s completes a phase with %" PRId64
                                 " arrivals: an mbarrier counts 1 to %d",
                                 name.chars, arrivals, ARRIVALS_MAX);
-    } else if (verifying->arch == GROUT_ARCH_SM_90A && arrivals * LANES > ARRIVALS_MAX) {
-        grout_verifying__report(verifying, GROUT_DIAG_BARRIER_ARRIVALS, loc,
-                                "%s completes a phase with %" PRId64
-                                " arrivals: each is one of %d lanes, and %" PRId64
-                                " is more than the %d that an mbarrier of sm_90a counts",
-                                name.chars, arrivals, LANES, arrivals * LANES, ARRIVALS_MAX);
-        grout_diags_help(verifying->diags, "at most %d arrivals", ARRIVALS_MAX / LANES);
     }
 }
 

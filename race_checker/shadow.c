@@ -60,6 +60,14 @@ grout_run grout_shadow__get_run(const grout_shadow *shadow, uint32_t plane,
 
 /* ---- cells ----------------------------------------------------------------------------------- */
 
+/* At most, wherever the first cell starts. */
+static uint64_t count_cells(const grout_plane *plane, uint64_t height, uint64_t width) {
+    if (height == 0 || width == 0) {
+        return 0;
+    }
+    return (plane->rows / height + 2) * (plane->pitch / width + 2);
+}
+
 /* The smallest cell that holds the rectangle and is worth a record, at most CELL_BYTES_MAX. */
 static void choose_cells(grout_plane *plane, const grout_rect *first) {
     uint64_t height = first->row_end > first->row ? first->row_end - first->row : 1;
@@ -79,8 +87,7 @@ static void choose_cells(grout_plane *plane, const grout_rect *first) {
     while (height * width > CELL_BYTES_MAX && width > CELL_WIDTH_MIN) {
         width = (width + 1) / 2;
     }
-    while (((plane->rows + height) / height + 1) * ((plane->pitch + width) / width + 1) >
-           CELLS_MAX) {
+    while (count_cells(plane, height, width) > CELLS_MAX) {
         if (height < plane->rows) {
             height *= 2;
         } else {

@@ -265,7 +265,7 @@ START_TEST(one_run) {
 }
 END_TEST
 
-/* hardware_facts.md 1.1, row view: with rows of W bytes, chunk c of row r goes to c ^ f(r). */
+/* docs/hardware.md 1.1, row view: with rows of W bytes, chunk c of row r goes to c ^ f(r). */
 START_TEST(swizzle_rows) {
     static const int64_t widths[] = {32, 64, 128};
     int64_t width = widths[_i];

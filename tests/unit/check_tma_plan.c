@@ -94,7 +94,7 @@ static bound_text bind_copy(const plan_case *c) {
     return text;
 }
 
-/* Where instruction (band, panel) writes element at of its box: hardware_facts.md 1.1 and 2.2. */
+/* Where instruction (band, panel) writes element at of its box: docs/hardware.md 1.1 and 2.2. */
 static int64_t model_write(const grout_tma *tma, const int64_t *at, int64_t base) {
     int64_t pitch = tma->box[0] * tma->element_bytes;
     int64_t row = 0;

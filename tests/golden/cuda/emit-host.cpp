@@ -95,7 +95,7 @@ static CUtensorMap encode(const Map &map, CUdeviceptr address) {
                                  (const cuuint64_t *)map.dims,
                                  (const cuuint64_t *)map.strides, map.box, ones,
                                  CU_TENSOR_MAP_INTERLEAVE_NONE, map.swizzle,
-                                 CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+                                 CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
                                  CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE),
           "encode a tensor map");
     return encoded;
