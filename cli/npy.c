@@ -114,16 +114,16 @@ static bool read_shape(reader *r, grout_npy *npy) {
 }
 
 static bool is_known_element(char kind, uint8_t bytes) {
+    bool is_power = bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8;
     switch (kind) {
     case 'b':
         return bytes == 1;
     case 'i':
     case 'u':
-        return bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8;
     case 'f':
-        return bytes == 2 || bytes == 4 || bytes == 8;
+        return is_power;
     case 'V':
-        return bytes == 1 || bytes == 2;
+        return bytes <= 2;
     default:
         return false;
     }
@@ -277,7 +277,12 @@ static bool has_same_bits(const grout_npy *npy, grout_dtype dtype) {
     if (npy->bytes != grout_dtype_get_info(dtype)->bytes) {
         return false;
     }
-    return is_raw(dtype) ? npy->kind == 'V' || npy->kind == 'u' : npy->kind == get_kind(dtype)[0];
+    if (!is_raw(dtype)) {
+        return npy->kind == get_kind(dtype)[0];
+    }
+    /* ml_dtypes writes float8_e5m2, and no other 8-bit float, as '<f1'. */
+    bool is_e5m2 = npy->bytes == 1 && dtype == GROUT_DTYPE_F8E5M2;
+    return npy->kind == 'V' || npy->kind == 'u' || (npy->kind == 'f' && is_e5m2);
 }
 
 bool grout_npy_can_convert(const grout_npy *npy, grout_dtype dtype) {

@@ -121,7 +121,8 @@ typedef struct operand_set {
 
 /* Finds the operands; scalars beside an array result are repeated in a strip each. */
 static operand_set get_operands(grout_machine *machine, uint32_t thread, const grout_inst *inst) {
-    operand_set set = {{NULL, NULL, NULL}, {0, 0, 0}, false};
+    const uint8_t *none = machine->strips;
+    operand_set set = {{none, none, none}, {0, 0, 0}, false};
     for (uint32_t i = 0; i < inst->slot_count && i < 3; i++) {
         const grout_slot *slot = grout_plan__slot(machine->plan, inst, i);
         const uint8_t *data = grout_slot__data(machine, thread, slot);
@@ -149,9 +150,7 @@ static void run_loop(grout_loop *loop, operand_set *set, uint8_t *result, uint32
         int64_t length = count - first < STRIP ? count - first : STRIP;
         loop(result + first * result_bytes, set->data[0], set->data[1], set->data[2], length);
         for (uint32_t i = 0; i < 3; i++) {
-            if (set->data[i] != NULL) {
-                set->data[i] += (size_t)length * set->step[i];
-            }
+            set->data[i] += (size_t)length * set->step[i];
         }
     }
 }

@@ -24,7 +24,7 @@ void grout_exec__publish_accesses(grout_machine *machine, uint32_t thread, const
             grout_machine__event(machine, GROUT_EVENT_ACCESS, thread, inst, &clocks);
         grout_access access = {
             .object = box->plan->object, .space = box->plan->space, .is_write = plans[i].is_write};
-        if (plans[i].is_async) {
+        if (plans[i].is_async && stamps != NULL) {
             access.stamp = stamps[plans[i].is_write ? 1 : 0];
         } else {
             access.stamp.cta = clocks.cta;

@@ -39,7 +39,7 @@ bool grout_pool__reserve(grout_pool *pool, grout_heap *heap, uint32_t capacity);
 void grout_pool__free(grout_pool *pool, grout_heap *heap);
 
 static inline void *grout_pool__at(const grout_pool *pool, uint32_t index) {
-    return pool->data + (size_t)index * pool->item_size;
+    return pool->data == NULL ? NULL : pool->data + (size_t)index * pool->item_size;
 }
 
 #endif

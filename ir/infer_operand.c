@@ -205,6 +205,18 @@ grout_type grout_infer__get_reference(grout_binding *binding, const grout_op *op
 
 /* ---- values and constants -------------------------------------------------------------------- */
 
+/* Whether the operand is an object of the very scope that the 'yield' ends. */
+static bool leaves_its_scope(const grout_binding *binding, const grout_op *op,
+                             const grout_operand *operand) {
+    const grout_module *module = binding->module;
+    grout_value_id base = operand->kind == GROUT_OPERAND_REF
+                              ? grout_module_get_ref(module, operand->id)->base
+                              : operand->id;
+    const grout_value *value = grout_module_get_value(module, base);
+    return op->opcode == GROUT_OP_YIELD && value->kind == GROUT_VALUE_OBJECT &&
+           value->block == op->parent;
+}
+
 grout_type grout_infer__get_value(grout_binding *binding, const grout_op *op, uint32_t index) {
     const grout_type none = {.kind = GROUT_TYPE_NONE};
     const grout_operand *operand = get_operand(binding, op, index);
@@ -216,6 +228,14 @@ grout_type grout_infer__get_value(grout_binding *binding, const grout_op *op, ui
         if (type->kind != GROUT_TYPE_REF && type->kind != GROUT_TYPE_BARRIER) {
             return *type;
         }
+    }
+    if (leaves_its_scope(binding, op, operand)) {
+        grout_binding__report(binding, GROUT_DIAG_USE_AFTER_SCOPE, operand->loc,
+                              "%s ends with the scope that this 'yield' closes",
+                              grout_infer__get_operand_text(binding, op, index).chars);
+        grout_diags_help(binding->diags,
+                         "yield its elements, as in (load ..), or make it by scratch");
+        return none;
     }
     grout_binding__report(binding, GROUT_DIAG_OPERAND_KIND, operand->loc,
                           "'%s' takes a value here, and %s is a reference to memory", get_text(op),

@@ -60,18 +60,38 @@ static grout_value_id find_in_kernel(const grout_parser *p, grout_string_id name
     return 0;
 }
 
+/* Whether a value's definition stands behind the token. */
+static bool is_defined_later(const grout_parser *p, grout_value_id value,
+                             const grout_token *token) {
+    const grout_loc *loc =
+        grout_module_get_loc(p->module, grout_module_get_value(p->module, value)->loc);
+    return loc->line > token->line || (loc->line == token->line && loc->column > token->column);
+}
+
+/* A use of an object of a 'scoped' that has ended. */
+static void report_ended_object(grout_parser *p, const grout_unknown_value *unknown,
+                                grout_value_id object) {
+    const char *name = grout_module_get_string(p->module, unknown->name);
+    (void)grout_parser__error(p, &unknown->token, GROUT_DIAG_USE_AFTER_SCOPE,
+                              "'%%%s' is gone: the scope that it lived in has ended", name);
+    grout_parser__note(p, grout_module_get_value(p->module, object)->loc, "it lives in this scope");
+    grout_parser__help(p, "use it inside the scope, or make it by 'scratch %%%s : ...'", name);
+}
+
 void grout_parser__report_unknown_values(grout_parser *p) {
     for (uint32_t i = 1; i < p->unknown_values.count && !p->is_stopped; i++) {
         grout_unknown_value unknown = *GROUT_TABLE_AT(p->unknown_values, grout_unknown_value, i);
         const char *name = grout_module_get_string(p->module, unknown.name);
+        grout_value_id other = find_in_kernel(p, unknown.name);
+        bool is_later = other != 0 && is_defined_later(p, other, &unknown.token);
+        if (other != 0 && !is_later &&
+            grout_module_get_value(p->module, other)->kind == GROUT_VALUE_OBJECT) {
+            report_ended_object(p, &unknown, other);
+            continue;
+        }
         (void)grout_parser__error(p, &unknown.token, GROUT_DIAG_UNKNOWN_NAME,
                                   "no value '%%%s' is visible here", name);
-        grout_value_id other = find_in_kernel(p, unknown.name);
         if (other != 0) {
-            const grout_loc *loc =
-                grout_module_get_loc(p->module, grout_module_get_value(p->module, other)->loc);
-            bool is_later = loc->line > unknown.token.line ||
-                            (loc->line == unknown.token.line && loc->column > unknown.token.column);
             grout_parser__note(p, grout_module_get_value(p->module, other)->loc,
                                is_later ? "'%%%s' is defined here, after its use"
                                         : "'%%%s' is defined here, in a block that has ended",

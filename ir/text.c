@@ -52,6 +52,7 @@ void grout_text_add(grout_text *text, const char *format, ...) {
         text->failed = true;
     } else if (reserve(text, (size_t)size)) {
         va_start(arguments, format);
+        /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): va_start has just initialised it */
         (void)vsnprintf(text->data + text->size, (size_t)size + 1, format, arguments);
         va_end(arguments);
         text->size += (size_t)size;

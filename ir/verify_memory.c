@@ -219,7 +219,7 @@ static void check_indices(grout_verifying *verifying, const grout_op *op, uint32
     check.base = ref->base;
     check.is_tma = is_copy(op) && type->space == GROUT_SPACE_GMEM;
     check.is_written = effect->access == GROUT_ACCESS_WRITE;
-    for (uint8_t dim = 0; dim < type->rank; dim++) {
+    for (uint8_t dim = 0; dim < type->rank && dim < GROUT_RANK_MAX; dim++) {
         check.dims[dim] = dim;
         check.sizes[dim] = type->dims[dim];
         check.is_whole[dim] = true;

@@ -93,9 +93,27 @@ static void forget_launch(grout_checker *checker) {
     grout_report__free(checker->cache->report);
     checker->cache->report = NULL;
     grout_checker__deinit_state(checker);
+    grout_check__free(checker->element_objects);
+    grout_check__free(checker->element_indices);
     grout_check__free(checker->homes);
     grout_check__free(checker->smem_plane_sizes);
     grout_check__free(checker->smem_plane_pitches);
+}
+
+static bool copy_elements(grout_checker *checker, const grout_launch_info *info) {
+    uint32_t count = info->shape.barrier_count;
+    checker->element_objects = grout_check__calloc(count, sizeof *checker->element_objects);
+    checker->element_indices = grout_check__calloc(count, sizeof *checker->element_indices);
+    if (!checker->element_objects || !checker->element_indices) {
+        return false;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        checker->element_objects[i] = info->element_objects[i];
+        checker->element_indices[i] = info->element_indices[i];
+    }
+    checker->info.element_objects = checker->element_objects;
+    checker->info.element_indices = checker->element_indices;
+    return true;
 }
 
 static bool begin(void *self, const grout_launch_info *info) {
@@ -111,7 +129,7 @@ static bool begin(void *self, const grout_launch_info *info) {
     checker->info = *info;
     checker->shape = info->shape;
     checker->findings.module = info->module;
-    if (!grout_checker__place_objects(checker)) {
+    if (!copy_elements(checker, info) || !grout_checker__place_objects(checker)) {
         return grout_checker__fail(checker);
     }
     return true;

@@ -75,7 +75,9 @@ struct grout_checker {
     grout_diags *diags;
     uint32_t max_findings;
     bool has_launch;
-    grout_launch_info info;
+    grout_launch_info info; /* its arrays are ours: reports are asked for when the launch is gone */
+    grout_object_id *element_objects;
+    uint32_t *element_indices;
     grout_clock_shape shape; /* info.shape, whose address is kept */
     grout_home *homes;       /* by object */
     uint32_t smem_plane_count;

@@ -38,7 +38,7 @@ bool grout_rules__is_ordered(const grout_rules *rules, const grout_entry *earlie
     }
     /* Completion implies visibility; and a generic access needs no proxy fence after a generic one.
      */
-    if (is_async(earlier) || is_async(&rules->entry)) {
+    if (is_async(earlier) || !is_async(&rules->entry)) {
         return true;
     }
     if (rules->space == GROUT_SPACE_SMEM) {

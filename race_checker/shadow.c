@@ -62,16 +62,16 @@ grout_run grout_shadow__get_run(const grout_shadow *shadow, uint32_t plane,
 
 /* At most, wherever the first cell starts. */
 static uint64_t count_cells(const grout_plane *plane, uint64_t height, uint64_t width) {
-    if (height == 0 || width == 0) {
-        return 0;
+    if (height > 0 && width > 0) {
+        return (plane->rows / height + 2) * (plane->pitch / width + 2);
     }
-    return (plane->rows / height + 2) * (plane->pitch / width + 2);
+    return 0;
 }
 
 /* The smallest cell that holds the rectangle and is worth a record, at most CELL_BYTES_MAX. */
 static void choose_cells(grout_plane *plane, const grout_rect *first) {
-    uint64_t height = first->row_end > first->row ? first->row_end - first->row : 1;
-    uint64_t width = first->column_end > first->column ? first->column_end - first->column : 1;
+    uint64_t height = first->row_end - first->row;
+    uint64_t width = first->column_end - first->column;
     while (height * width < CELL_BYTES_MIN) {
         if (width < plane->pitch && width < CELL_WIDTH_MIN) {
             width = width * 2 < plane->pitch ? width * 2 : plane->pitch;
@@ -94,6 +94,8 @@ static void choose_cells(grout_plane *plane, const grout_rect *first) {
             width *= 2;
         }
     }
+    height = height > 0 ? height : 1;
+    width = width > 0 ? width : 1;
     plane->cell_height = (uint32_t)height;
     plane->cell_width = (uint32_t)width;
     plane->row_phase = (uint32_t)((height - first->row % height) % height);

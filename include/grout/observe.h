@@ -109,7 +109,7 @@ typedef struct grout_access {
 
 /* What is known about phase q-1 of a barrier when something contributes to phase q. */
 typedef struct grout_phase_fact {
-    bool is_complete;
+    bool is_complete; /* of a phase without bytes: its arrivals are all in, under every timing */
     bool had_bytes;
     const uint32_t *completion; /* clock of its completion (V part), or NULL if not complete */
 } grout_phase_fact;

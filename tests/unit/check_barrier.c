@@ -176,7 +176,7 @@ START_TEST(bytes_of_a_phase_are_limited) {
                 _i, GROUT_RUN_DONE);
     ck_assert_uint_eq(r.faults[GROUT_DIAG_BARRIER_TX_MISMATCH], 1);
     ck_assert_int_eq(r.fault.need, (1 << 20) - 1);
-    ck_assert_int_eq(r.fault.have, 8 * 128 * 256 * 4);
+    ck_assert_int_eq(r.fault.have, INT64_C(8) * 128 * 256 * 4);
 }
 END_TEST
 
@@ -189,7 +189,7 @@ START_TEST(lives_of_a_scoped_barrier) {
     ck_assert_uint_eq(r.phases, 6);
     for (uint32_t i = 0; i < 6; i++) {
         ck_assert_uint_eq(r.arrive_phase[i], i % 2);
-        ck_assert_uint_eq(r.bases[i], i / 2 * 2);
+        ck_assert_uint_eq(r.bases[i], (uint64_t)i / 2 * 2);
         ck_assert_uint_eq(r.phase_ph[i], i + 1);
         ck_assert_uint_eq(r.wait_phase[i], i % 2);
     }

@@ -42,6 +42,7 @@ static const script SCRIPTS[] = {
     {"the same, the wait comes after", "0a 0b 1w 1w", "barrier-overrun 4/5", 1, false},
     {"rendezvous of two", "0a 1a 0w 1w 0a 1a 0w 1w", "", 2, false},
     {"rendezvous, one is ahead", "0a 1a 0w 0a 1w 1a 1w 0w", "", 2, false},
+    {"who made all arrivals of a phase knows it complete", "0a 0a 1w 0b 1b 1w", "", 2, false},
     {"one waits once, the other goes on", "0a 0w 1v 0a 0w",
      "barrier-unobserved-phase 2/3,barrier-overrun 3/6", 1, false},
     {"the same, the wait comes after", "0a 0w 0a 0w 1v",

@@ -50,19 +50,22 @@ static uint32_t get_code(const void *element, int bits) {
     return bits == 8 ? *(const uint8_t *)element : wide;
 }
 
+static void check_code(const struct small *s, uint32_t code) {
+    uint16_t element = (uint16_t)code;
+    float narrow;
+    double expected = decode(s, code), got = grout_element_to_double(s->dtype, &element);
+    grout_convert(s->dtype, &element, GROUT_DTYPE_F32, &narrow, 1);
+    if (isnan(expected)) {
+        EXPECT(isnan(got) && isnan(narrow), "code %x", code);
+        return;
+    }
+    EXPECT(got == expected && (double)narrow == expected, "code %x", code);
+    EXPECT((signbit(got) != 0) == (signbit(expected) != 0), "code %x", code);
+}
+
 START_TEST(decodes_every_code) {
-    const struct small *s = &smalls[_i];
-    for (uint32_t code = 0; code < 1u << s->bits; code++) {
-        uint16_t element = (uint16_t)code;
-        float narrow;
-        double expected = decode(s, code), got = grout_element_to_double(s->dtype, &element);
-        grout_convert(s->dtype, &element, GROUT_DTYPE_F32, &narrow, 1);
-        if (isnan(expected)) {
-            EXPECT(isnan(got) && isnan(narrow), "code %x", code);
-        } else {
-            EXPECT(got == expected && (double)narrow == expected, "code %x", code);
-            EXPECT((signbit(got) != 0) == (signbit(expected) != 0), "code %x", code);
-        }
+    for (uint32_t code = 0; code < 1u << smalls[_i].bits; code++) {
+        check_code(&smalls[_i], code);
     }
 }
 END_TEST
@@ -129,39 +132,39 @@ END_TEST
 
 static const struct int_case {
     grout_dtype from;
-    double value;
     grout_dtype to;
+    double value;
     double expected;
 } int_cases[] = {
-    {GROUT_DTYPE_F32, 2.9, GROUT_DTYPE_I32, 2},
-    {GROUT_DTYPE_F32, -2.9, GROUT_DTYPE_I32, -2},
-    {GROUT_DTYPE_F32, 3e9, GROUT_DTYPE_I32, 2147483647},
-    {GROUT_DTYPE_F32, -3e9, GROUT_DTYPE_I32, -2147483648.0},
-    {GROUT_DTYPE_F32, 3e9, GROUT_DTYPE_U32, 3e9},
-    {GROUT_DTYPE_F32, -1, GROUT_DTYPE_U32, 0},
-    {GROUT_DTYPE_F64, 1e30, GROUT_DTYPE_I64, 0x1p63},
-    {GROUT_DTYPE_F64, 1e30, GROUT_DTYPE_U64, 0x1p64},
-    {GROUT_DTYPE_F64, -1e30, GROUT_DTYPE_I64, -0x1p63},
-    {GROUT_DTYPE_F64, 200, GROUT_DTYPE_I8, 127},
-    {GROUT_DTYPE_F64, -200, GROUT_DTYPE_I8, -128},
-    {GROUT_DTYPE_F64, 300, GROUT_DTYPE_U8, 255},
-    {GROUT_DTYPE_F64, (double)NAN, GROUT_DTYPE_I16, 0},
-    {GROUT_DTYPE_F32, (double)NAN, GROUT_DTYPE_I32, 0},
-    {GROUT_DTYPE_F32, (double)NAN, GROUT_DTYPE_BOOL, 1},
-    {GROUT_DTYPE_F32, 0.25, GROUT_DTYPE_BOOL, 1},
-    {GROUT_DTYPE_F32, -0.0, GROUT_DTYPE_BOOL, 0},
-    {GROUT_DTYPE_I32, 256, GROUT_DTYPE_BOOL, 1},
-    {GROUT_DTYPE_I32, 300, GROUT_DTYPE_U8, 44},
-    {GROUT_DTYPE_I32, -1, GROUT_DTYPE_U32, 4294967295.0},
-    {GROUT_DTYPE_I32, -1, GROUT_DTYPE_U16, 65535},
-    {GROUT_DTYPE_U16, 65535, GROUT_DTYPE_I16, -1},
-    {GROUT_DTYPE_BOOL, 1, GROUT_DTYPE_F32, 1},
-    {GROUT_DTYPE_I32, 16777217, GROUT_DTYPE_F32, 16777216},
-    {GROUT_DTYPE_I32, 2049, GROUT_DTYPE_F16, 2048},
-    {GROUT_DTYPE_I32, 2051, GROUT_DTYPE_F16, 2052},
-    {GROUT_DTYPE_I32, 100000, GROUT_DTYPE_F16, (double)INFINITY},
-    {GROUT_DTYPE_I32, -500, GROUT_DTYPE_F8E4M3, -448},
-    {GROUT_DTYPE_F64, 1.0 + 0x1p-11 + 0x1p-40, GROUT_DTYPE_F16, 1.0 + 0x1p-10},
+    {GROUT_DTYPE_F32, GROUT_DTYPE_I32, 2.9, 2},
+    {GROUT_DTYPE_F32, GROUT_DTYPE_I32, -2.9, -2},
+    {GROUT_DTYPE_F32, GROUT_DTYPE_I32, 3e9, 2147483647},
+    {GROUT_DTYPE_F32, GROUT_DTYPE_I32, -3e9, -2147483648.0},
+    {GROUT_DTYPE_F32, GROUT_DTYPE_U32, 3e9, 3e9},
+    {GROUT_DTYPE_F32, GROUT_DTYPE_U32, -1, 0},
+    {GROUT_DTYPE_F64, GROUT_DTYPE_I64, 1e30, 0x1p63},
+    {GROUT_DTYPE_F64, GROUT_DTYPE_U64, 1e30, 0x1p64},
+    {GROUT_DTYPE_F64, GROUT_DTYPE_I64, -1e30, -0x1p63},
+    {GROUT_DTYPE_F64, GROUT_DTYPE_I8, 200, 127},
+    {GROUT_DTYPE_F64, GROUT_DTYPE_I8, -200, -128},
+    {GROUT_DTYPE_F64, GROUT_DTYPE_U8, 300, 255},
+    {GROUT_DTYPE_F64, GROUT_DTYPE_I16, (double)NAN, 0},
+    {GROUT_DTYPE_F32, GROUT_DTYPE_I32, (double)NAN, 0},
+    {GROUT_DTYPE_F32, GROUT_DTYPE_BOOL, (double)NAN, 1},
+    {GROUT_DTYPE_F32, GROUT_DTYPE_BOOL, 0.25, 1},
+    {GROUT_DTYPE_F32, GROUT_DTYPE_BOOL, -0.0, 0},
+    {GROUT_DTYPE_I32, GROUT_DTYPE_BOOL, 256, 1},
+    {GROUT_DTYPE_I32, GROUT_DTYPE_U8, 300, 44},
+    {GROUT_DTYPE_I32, GROUT_DTYPE_U32, -1, 4294967295.0},
+    {GROUT_DTYPE_I32, GROUT_DTYPE_U16, -1, 65535},
+    {GROUT_DTYPE_U16, GROUT_DTYPE_I16, 65535, -1},
+    {GROUT_DTYPE_BOOL, GROUT_DTYPE_F32, 1, 1},
+    {GROUT_DTYPE_I32, GROUT_DTYPE_F32, 16777217, 16777216},
+    {GROUT_DTYPE_I32, GROUT_DTYPE_F16, 2049, 2048},
+    {GROUT_DTYPE_I32, GROUT_DTYPE_F16, 2051, 2052},
+    {GROUT_DTYPE_I32, GROUT_DTYPE_F16, 100000, (double)INFINITY},
+    {GROUT_DTYPE_I32, GROUT_DTYPE_F8E4M3, -500, -448},
+    {GROUT_DTYPE_F64, GROUT_DTYPE_F16, 1.0 + 0x1p-11 + 0x1p-40, 1.0 + 0x1p-10},
 };
 
 START_TEST(integer_casts) {

@@ -32,7 +32,7 @@
 START_TEST(add_is_right_in_every_order) {
     run *r = run_new(ADD_TMA("commit_smem"), _i);
     ck_assert_int_eq(run_to_end(r), GROUT_RUN_DONE);
-    for (size_t i = 0; i < 40 * 72; i++) {
+    for (size_t i = 0; i < (size_t)40 * 72; i++) {
         ck_assert(run_get(r, 2, i) == run_get(r, 0, i) + run_get(r, 1, i));
     }
     ck_assert_uint_eq(r->counts[GROUT_EVENT_FAULT], 0);
@@ -62,7 +62,7 @@ END_TEST
 START_TEST(queue_is_right_in_every_order) {
     run *r = run_new(QUEUE, _i);
     ck_assert_int_eq(run_to_end(r), GROUT_RUN_DONE);
-    for (size_t i = 0; i < 7 * 64; i++) {
+    for (size_t i = 0; i < (size_t)7 * 64; i++) {
         ck_assert(run_get(r, 1, i) == run_get(r, 0, i) + 1.0);
     }
     ck_assert_uint_eq(r->late_waits, 0);
@@ -86,13 +86,13 @@ START_TEST(a_missing_commit_computes_wrong) {
     run *r = run_new(ADD_TMA(""), _i);
     size_t wrong = 0;
     ck_assert_int_eq(run_to_end(r), GROUT_RUN_DONE);
-    for (size_t i = 0; i < 40 * 72; i++) {
+    for (size_t i = 0; i < (size_t)40 * 72; i++) {
         wrong += run_get(r, 2, i) != run_get(r, 0, i) + run_get(r, 1, i);
     }
     if (r->timing == GROUT_TIMING_EAGER) {
         ck_assert_uint_eq(wrong, 0);
     } else {
-        ck_assert_uint_gt(wrong, 40 * 72 / 2);
+        ck_assert_uint_gt(wrong, (size_t)40 * 72 / 2);
     }
     ck_assert_uint_eq(r->faults[GROUT_DIAG_UNINITIALISED_READ], 0);
     run_delete(r);
@@ -166,7 +166,7 @@ START_TEST(control) {
         ck_assert_ptr_nonnull(r->machine);
         ck_assert_int_eq(grout_machine_run(r->machine, 0, r->diags), GROUT_RUN_DONE);
         uint32_t last = r->argument_count - 1;
-        for (uint32_t i = 0; i < 4 && i * 4 < r->arguments[last].size; i++) {
+        for (uint32_t i = 0; i < 4 && (size_t)i * 4 < r->arguments[last].size; i++) {
             double got = run_get(r, last, i), expected = c->expected[i];
             if (last == 1) { /* the kernel with a scalar parameter: 2 n */
                 expected = 2.0 * *(const int32_t *)r->arguments[0].data > 0
@@ -261,6 +261,29 @@ START_TEST(memory_limit_is_a_diagnostic) {
 }
 END_TEST
 
+/* Wherever memory runs out: no crash, no leak, and a reason. */
+START_TEST(any_memory_limit_is_survived) {
+    uint32_t refused = 0, failed = 0, done = 0;
+    for (uint64_t limit = 500; done == 0; limit += limit / 40 + 100) {
+        run *r = run_new(QUEUE, 1);
+        r->max_memory = limit;
+        run_start(r);
+        if (r->machine == NULL) {
+            refused++;
+            ck_assert(grout_diags_has_errors(r->diags));
+        } else if (grout_machine_run(r->machine, 0, r->diags) == GROUT_RUN_FAILED) {
+            failed++;
+            ck_assert(grout_diags_has_errors(r->diags));
+        } else {
+            done++;
+        }
+        run_delete(r);
+    }
+    ck_assert_uint_gt(refused, 10);
+    ck_assert_uint_lt(failed, 100);
+}
+END_TEST
+
 START_TEST(wrong_arguments_are_a_diagnostic) {
     run *r = run_new(QUEUE, 0);
     run_start(r);
@@ -302,6 +325,7 @@ int main(void) {
     tcase_add_test(tests, progress_can_interrupt);
     tcase_add_loop_test(tests, pauses_do_not_change_the_run, 0, RUN_VARIANTS);
     tcase_add_test(tests, memory_limit_is_a_diagnostic);
+    tcase_add_test(tests, any_memory_limit_is_survived);
     tcase_add_test(tests, wrong_arguments_are_a_diagnostic);
     tcase_add_test(tests, names_are_found);
     suite_add_tcase(suite, tests);

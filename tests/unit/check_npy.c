@@ -288,13 +288,15 @@ START_TEST(test_types) {
         grout_dtype dtype;
         bool fits;
     } cases[] = {
-        {"<f4", GROUT_DTYPE_F32, true},    {"<f4", GROUT_DTYPE_F16, true},
-        {"<f4", GROUT_DTYPE_F8E4M3, true}, {"<f8", GROUT_DTYPE_F32, true},
-        {"<f4", GROUT_DTYPE_F64, false},   {"<f2", GROUT_DTYPE_BF16, false},
-        {"<i4", GROUT_DTYPE_F32, false},   {"<f4", GROUT_DTYPE_I32, false},
-        {"<i4", GROUT_DTYPE_U32, false},   {"<i8", GROUT_DTYPE_I32, false},
-        {"|u1", GROUT_DTYPE_BOOL, false},  {"|b1", GROUT_DTYPE_BOOL, true},
-        {"<u2", GROUT_DTYPE_F16, false},   {"|u1", GROUT_DTYPE_F8E5M2, true},
+        {"<f4", GROUT_DTYPE_F32, true},     {"<f4", GROUT_DTYPE_F16, true},
+        {"<f4", GROUT_DTYPE_F8E4M3, true},  {"<f8", GROUT_DTYPE_F32, true},
+        {"<f4", GROUT_DTYPE_F64, false},    {"<f2", GROUT_DTYPE_BF16, false},
+        {"<i4", GROUT_DTYPE_F32, false},    {"<f4", GROUT_DTYPE_I32, false},
+        {"<i4", GROUT_DTYPE_U32, false},    {"<i8", GROUT_DTYPE_I32, false},
+        {"|u1", GROUT_DTYPE_BOOL, false},   {"|b1", GROUT_DTYPE_BOOL, true},
+        {"<u2", GROUT_DTYPE_F16, false},    {"<f1", GROUT_DTYPE_F8E5M2, true},
+        {"<f1", GROUT_DTYPE_F8E4M3, false}, {"<f2", GROUT_DTYPE_F16, true},
+        {"|u1", GROUT_DTYPE_F8E5M2, true},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char header[128];

@@ -58,7 +58,7 @@ typedef struct engine {
 } engine;
 
 static void step_engine(engine *e, const node *n) {
-    uint32_t size = grout_order__get_size(&e->shape);
+    size_t size = grout_order__get_size(&e->shape);
     uint32_t *set = e->sets[n->thread];
     switch (n->kind) {
     case ACCESS:

@@ -178,6 +178,43 @@ START_TEST(order_of_execution_has_no_part) {
 }
 END_TEST
 
+static bool count_conflict(void *payload, const grout_conflict *conflict,
+                           const grout_entry *earlier, const grout_entry *later,
+                           const grout_rect *rect) {
+    uint32_t *count = payload;
+    (void)conflict;
+    (void)earlier;
+    (void)later;
+    (void)rect;
+    (*count)++;
+    return true;
+}
+
+/* Who is ordered after a read that was right to see the write need not know of the write. */
+START_TEST(reader_vouches_for_the_write) {
+    uint32_t known[COUNTERS] = {0}, none[COUNTERS] = {0}, conflicts = 0;
+    grout_clocks clocks = {0, known, none, none};
+    grout_entry write = make_entry(PLAIN, true, 0), read = make_entry(PLAIN, false, 1);
+    grout_rules rules = {.shape = &SHAPE,
+                         .clocks = &clocks,
+                         .space = SMEM,
+                         .report = count_conflict,
+                         .payload = &conflicts};
+    grout_shadow shadow;
+    grout_region region = {.write = write};
+    grout_rect rect = {0, 1, 0, 1};
+    ck_assert(grout_shadow__init(&shadow, 1));
+    read.component = (uint16_t)grout_clock_g(&SHAPE, 1);
+    read.flags |= _i ? GROUT_ENTRY_VOUCHES : 0;
+    ck_assert(grout_shadow__add_reader(&shadow, &region, &read));
+    known[read.component] = NUMBER; /* and nothing of the write */
+    rules.entry = make_entry(PLAIN, true, 1);
+    ck_assert(grout_rules__visit(&rules, &shadow, &region, &rect));
+    ck_assert_uint_eq(conflicts, _i ? 0 : 1);
+    grout_shadow__deinit(&shadow);
+}
+END_TEST
+
 START_TEST(components_have_mechanisms) {
     uint32_t index = 99;
     ck_assert_int_eq(grout_clock__get_mechanism(&SHAPE, 1, &index), GROUT_MECHANISM_X);
@@ -197,6 +234,7 @@ int main(void) {
     tcase_add_loop_test(rows, row_of_the_table, 0, (int)(sizeof ROWS / sizeof *ROWS));
     tcase_add_loop_test(rows, other_cta_is_never_ordered, 0, (int)(sizeof ROWS / sizeof *ROWS));
     tcase_add_loop_test(rows, order_of_execution_has_no_part, 0, 2);
+    tcase_add_loop_test(rows, reader_vouches_for_the_write, 0, 2);
     tcase_add_test(rows, components_have_mechanisms);
     suite_add_tcase(suite, rows);
     SRunner *runner = srunner_create(suite);

@@ -3,20 +3,22 @@
  * host's, and what a kernel does follows from its name.
  * SPDX-License-Identifier: Apache-2.0
  *
- *   add    c[i] = a[i] + b[i] for the 32-bit integers behind its first three parameters (n in the
- * 4th) fault  the next synchronisation finds an illegal instruction hang   writes two watchdog
- * records, first the later one, and faults spin   synchronisation never ends die    the process
- * aborts
+ * - add: c[i] = a[i] + b[i] for the 32-bit integers behind its first three parameters (n in the
+ *   fourth)
+ * - fault: the next synchronisation finds an illegal instruction
+ * - hang: writes two watchdog records, first the later one, and faults
+ * - spin: synchronisation never ends
+ * - die: the process aborts
  */
+#include "gpu_backend/cuda_api.h"
+#include "gpu_backend/launch.h"
+#include "gpu_backend/launch_child.h"
+
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "cuda_api.h"
-#include "launch.h"
-#include "launch_child.h"
 
 #define EXPORT __attribute__((visibility("default")))
 

@@ -1,14 +1,14 @@
 /* check_nvrtc.c - compiling with the machine's NVRTC; exit code 77 where there is none.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "nvrtc.h"
+#include "gpu_backend/nvrtc.h"
+
+#include "gpu_backend/device_header.h"
+#include "gpu_backend/ptxas_log.h"
 
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "device_header.h"
-#include "ptxas_log.h"
 
 static const grout_gpu_nvrtc_search anywhere = {.path = NULL};
 static grout_gpu_nvrtc nvrtc;

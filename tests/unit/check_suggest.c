@@ -1,0 +1,79 @@
+/* check_suggest.c - which known word is offered for one that is not known.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "ir/suggest.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const words[] = {
+    "load",  "store", "copy_gmem_to_smem", "copy_smem_to_gmem", "lt", "le", "select", "commit_smem",
+    "scale", "x"};
+
+typedef struct suggest_case {
+    const char *wanted;
+    const char *best; /* NULL: nothing is near */
+} suggest_case;
+
+static const suggest_case cases[] = {
+    {"lod", "load"},
+    {"laod", "load"}, /* neighbours swapped */
+    {"loadd", "load"},
+    {"sotre", "store"},
+    {"copy_gmem_to_smm", "copy_gmem_to_smem"},
+    {"copy_smem_gmem", "copy_smem_to_gmem"},
+    {"comit_smen", "commit_smem"},
+    {"selct", "select"},
+    {"lx", "lt"},
+    {"y", NULL}, /* a word of which nothing is left is none */
+    {"zz", NULL},
+    {"frobnicate", NULL},
+    {"", NULL},
+};
+
+START_TEST(the_nearest_word_is_offered) {
+    const suggest_case *c = &cases[_i];
+    grout_suggestion suggestion = grout_suggest__begin(c->wanted, strlen(c->wanted));
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        grout_suggest__offer(&suggestion, words[i]);
+    }
+    if (c->best == NULL) {
+        ck_assert_msg(suggestion.best == NULL, "'%s' for '%s'", suggestion.best, c->wanted);
+    } else {
+        ck_assert_ptr_nonnull(suggestion.best);
+        ck_assert_str_eq(suggestion.best, c->best);
+    }
+}
+END_TEST
+
+START_TEST(long_words_and_many_words_cost_nothing) {
+    char word[300];
+    memset(word, 'a', sizeof word - 1);
+    word[sizeof word - 1] = '\0';
+    grout_suggestion suggestion = grout_suggest__begin(word, sizeof word - 2);
+    grout_suggest__offer(&suggestion, word);
+    ck_assert_ptr_null(suggestion.best);
+    suggestion = grout_suggest__begin("aaab", 4);
+    grout_suggest__offer(&suggestion, word);
+    for (int i = 0; i < 100000; i++) {
+        grout_suggest__offer(&suggestion, "zzzzzz");
+    }
+    grout_suggest__offer(&suggestion, "aaac"); /* too late */
+    ck_assert_ptr_null(suggestion.best);
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("suggest");
+    TCase *tcase = tcase_create("suggest");
+    tcase_add_loop_test(tcase, the_nearest_word_is_offered, 0,
+                        (int)(sizeof cases / sizeof cases[0]));
+    tcase_add_test(tcase, long_words_and_many_words_cost_nothing);
+    suite_add_tcase(suite, tcase);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
