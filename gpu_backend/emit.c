@@ -190,11 +190,14 @@ static void write_comment(grout_emitter *e, grout_op_id id) {
     e->commented = op;
     grout_text text = {0};
     grout_op_print(e->module, id, &text);
-    grout_emit__begin(e);
-    grout_text_add(e->out, "// %s", text.data == NULL ? "" : text.data);
-    /* A backslash at the end would join the next line to the comment. */
-    const bool is_joined = text.size > 0 && text.data[text.size - 1] == '\\';
-    grout_text_add(e->out, "%s\n", is_joined ? " " : "");
+    if (text.failed) {
+        e->failed = e->failed || !grout_diags_add_oom(e->diags);
+    } else if (text.data != NULL) {
+        /* A backslash at the end would join the next line to the comment. */
+        const bool is_joined = text.data[text.size - 1] == '\\';
+        grout_emit__begin(e);
+        grout_text_add(e->out, "// %s%s\n", text.data, is_joined ? " " : "");
+    }
     grout_text_free(&text);
 }
 

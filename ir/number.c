@@ -19,6 +19,8 @@ static float_format get_format(grout_dtype dtype) {
     return formats[dtype];
 }
 
+#define INFINITE_EXPONENT 4096
+
 /* magnitude * 2^exponent, exactly. */
 typedef struct exact_number {
     bool is_negative;
@@ -34,8 +36,13 @@ static exact_number split_number(const grout_expr_value *value) {
             number.is_negative ? 0u - (uint64_t)value->integer : (uint64_t)value->integer;
         return number;
     }
-    double fraction = frexp(fabs(value->number), &number.exponent);
     number.is_negative = signbit(value->number) != 0;
+    if (isinf(value->number)) { /* larger than any format holds */
+        number.magnitude = 1;
+        number.exponent = INFINITE_EXPONENT;
+        return number;
+    }
+    double fraction = frexp(fabs(value->number), &number.exponent);
     number.magnitude = (uint64_t)ldexp(fraction, 53);
     number.exponent -= 53;
     return number;
@@ -111,6 +118,9 @@ uint64_t grout_expr_value_to_bits(grout_expr_value value, grout_dtype dtype) {
     case GROUT_CLASS_UINT:
         return (uint64_t)get_integer(&value) & mask;
     case GROUT_CLASS_FLOAT: {
+        if (value.is_float && isnan(value.number)) {
+            return info->bytes == 1 ? 0x7f : mask >> 1; /* the NaN that conversions on a GPU make */
+        }
         exact_number number = split_number(&value);
         uint64_t bits = round_number(number, get_format(dtype), &overflow);
         return bits | (number.is_negative ? UINT64_C(1) << (8 * info->bytes - 1) : 0);
@@ -138,6 +148,9 @@ bool grout_fold__fits(const grout_expr_value *value, grout_dtype dtype) {
         return !value->is_float && value->integer >= 0 &&
                (bits == 64 || value->integer < INT64_C(1) << bits);
     case GROUT_CLASS_FLOAT:
+        if (value->is_float && isnan(value->number)) {
+            return true;
+        }
         round_number(split_number(value), get_format(dtype), &overflow);
         return !overflow;
     case GROUT_CLASS_NONE:

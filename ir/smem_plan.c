@@ -13,7 +13,7 @@
 #include "alloc.h"
 
 #define ARRAY_ALIGNMENT 1024
-#define BARRIER_BYTES 8
+#define BARRIER_BYTES   8
 #define POOL_SEARCH_MAX 8192 /* entries: 64 KiB of barriers */
 
 /* Barrier arrays of the pool, in the order of their offsets. */

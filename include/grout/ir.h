@@ -37,7 +37,7 @@ extern "C" {
 #define GROUT_DIM_MAX      INT32_MAX   /* one dimension: indices are i32 */
 #define GROUT_GMEM_MAX     (1ll << 40) /* bytes of a gmem array */
 #define GROUT_SMEM_MAX     (1ll << 32) /* bytes of an smem object, before any budget is asked */
-#define GROUT_UNROLL_MAX  256         /* copies of a loop body */
+#define GROUT_UNROLL_MAX   256         /* copies of a loop body */
 #define GROUT_TEXT_VERSION 1           /* the N of a 'grout N' header */
 
 typedef uint32_t grout_string_id;
@@ -546,11 +546,11 @@ typedef struct grout_piece {
 } grout_piece;
 
 /*
- * The same box in logical order: contiguous pieces, each as long as it can be, in ascending order of
- * element. order lists the dimensions of the object from the outermost of the box to the innermost
- * (a view's order); NULL: 0, 1, 2, ... Writes the first max pieces and returns the number of all.
- * The pieces of a box that starts elsewhere are the same, moved, if the start moved by whole tiles
- * and the bytes by a multiple of 1024 (the period of the widest swizzle).
+ * The same box in logical order: contiguous pieces, each as long as it can be, in ascending order
+ * of element. order lists the dimensions of the object from the outermost of the box to the
+ * innermost (a view's order); NULL: 0, 1, 2, ... Writes the first max pieces and returns the number
+ * of all. The pieces of a box that starts elsewhere are the same, moved, if the start moved by
+ * whole tiles and the bytes by a multiple of 1024 (the period of the widest swizzle).
  */
 GROUT_API int64_t grout_layout_get_pieces(const grout_layout *layout, const int64_t *start,
                                           const int64_t *extent, const uint8_t *order,
@@ -567,7 +567,7 @@ typedef struct grout_view {
     uint8_t rank;                     /* of the object */
     uint8_t view_rank;                /* of the reference: dimensions that were not indexed away */
     uint8_t view_dim[GROUT_RANK_MAX]; /* dimension of the object behind each one of the reference */
-    uint8_t order[GROUT_RANK_MAX];    /* all dimensions of the object: squeezed ones, then view_dim */
+    uint8_t order[GROUT_RANK_MAX]; /* all dimensions of the object: squeezed ones, then view_dim */
     bool is_squeezed[GROUT_RANK_MAX];
     int64_t extent[GROUT_RANK_MAX];
     int64_t start_const[GROUT_RANK_MAX];

@@ -125,12 +125,12 @@ typedef struct grout_wait_fact {
 typedef struct grout_barrier_fact {
     uint32_t element;
     grout_object_id object;
-    uint32_t index;               /* inside the object */
-    uint32_t arrivals;            /* needed for one phase */
-    uint64_t arrived;             /* in all so far */
-    uint32_t completed;           /* phases */
+    uint32_t index;      /* inside the object */
+    uint32_t arrivals;   /* needed for one phase */
+    uint64_t arrived;    /* in all so far */
+    uint32_t completed;  /* phases */
     uint32_t phase_base; /* phases of its earlier lives: phase q is complete when ph > base + q */
-    int64_t bytes_due;            /* of the open phase: announced, not landed */
+    int64_t bytes_due;   /* of the open phase: announced, not landed */
     const grout_wait_fact *waits; /* by thread */
     uint32_t thread_count;
     bool has_contribution;
@@ -218,7 +218,7 @@ typedef struct grout_event {
             uint32_t phase; /* that this contribution belongs to */
             uint32_t count;
             bool by_copy;
-            uint32_t phase_base; /* as in grout_barrier_fact */
+            uint32_t phase_base;       /* as in grout_barrier_fact */
             grout_phase_fact previous; /* phase - 1; meaningless for phase 0 */
         } arrive;
         struct {

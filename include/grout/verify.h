@@ -35,14 +35,14 @@ typedef struct grout_tma {
     int64_t strides[5];    /* bytes; strides[0] is the element size */
     int64_t box[5];        /* elements */
     uint8_t object_dim[5]; /* dimension of the GMEM object behind each */
-    uint32_t box_bytes;                  /* bytes of one instruction's box = its transaction count */
+    uint32_t box_bytes;    /* bytes of one instruction's box = its transaction count */
     /*
-     * A tiled SMEM layout takes several instructions, in two nested loops: instruction (band, panel)
-     * starts panel_elements * panel further in dimension 0 of the box and band_elements * band in
-     * dimension band_dim, and panel_bytes * panel + band_bytes * band further in SMEM. Both counts 1:
-     * one instruction. A [R, C] array in tile(8, S), where S elements fill the swizzle, is the atom
-     * grid [R/8][C/S][8][S]: boxes {S, 8}, C/S panels and R/8 bands; with C = S its rows follow each
-     * other and one box {S, R} takes it.
+     * A tiled SMEM layout takes several instructions, in two nested loops: instruction (band,
+     * panel) starts panel_elements * panel further in dimension 0 of the box and band_elements *
+     * band in dimension band_dim, and panel_bytes * panel + band_bytes * band further in SMEM. Both
+     * counts 1: one instruction. A [R, C] array in tile(8, S), where S elements fill the swizzle,
+     * is the atom grid [R/8][C/S][8][S]: boxes {S, 8}, C/S panels and R/8 bands; with C = S its
+     * rows follow each other and one box {S, R} takes it.
      */
     uint32_t panel_count, band_count;
     uint8_t band_dim;

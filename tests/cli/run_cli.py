@@ -24,7 +24,6 @@ WITHOUT_EXAMPLE = {
     "builder": "it comes from the C API",
     "shape-conflict": "it needs .npy files: test_sizes_from_files",
     "invalid-bool": "it needs a .npy file: test_invalid_bool",
-    "use-after-scope": "async-at-exit is reported first at this stage",
 }
 KERNEL = """const X = 4, Y = 4
 kernel @k(%a: in gmem f32[X, Y], %c: out gmem f32[X, Y]) grid(x = X) threads(wg = 1)

@@ -42,6 +42,7 @@ expect() {
 same() {
     file=$1
     shift
+    # shellcheck disable=SC2013 # names of kernels hold no spaces
     for kernel in $(sed -n 's/^kernel \(@[A-Za-z0-9_]*\).*/\1/p' "$file"); do
         expect 0 '' run "$file" --kernel "$kernel" --device cuda --compare cpu "$@"
     done
@@ -52,10 +53,12 @@ for file in kernels/*.grout; do
     same "$file"
 done
 for shape in '4000 120' '1 4' '31 60' '33 68' '256 4' '7 1000' '129 260' '1024 1024'; do
+    # shellcheck disable=SC2086 # to be split
     set -- $shape
     same kernels/add_tma.grout -D X="$1" -D Y="$2" --input a=randn:1 --input b=randn:2
 done
 for tile in '32 64 3' '8 32 4' '64 128 2' '16 256 2' '1 64 5' '32 60 2'; do
+    # shellcheck disable=SC2086 # to be split
     set -- $tile
     same kernels/add_tma.grout -D X=500 -D Y=404 -D XB="$1" -D YB="$2" -D BUF="$3" \
         --input a=uniform:3:-1000:1000
@@ -95,6 +98,7 @@ done
 
 # Memory bound: three arrays of 4 GiB. 3.9 TB/s are 3.30 ms.
 for tile in '32 64 2' '32 64 3' '8 256 6' '8 256 8'; do
+    # shellcheck disable=SC2086 # to be split
     set -- $tile
     expect 0 '' run kernels/add_tma.grout --device cuda --no-watchdog -D X=32768 -D Y=32768 \
         -D XB="$1" -D YB="$2" -D BUF="$3" --input a=zeros --input b=zeros --repeats 20 --warmup 3 --stats \

@@ -37,11 +37,13 @@ START_TEST(emits_as_the_golden) {
     for (grout_kernel_id id = 1; id < grout_module_get_kernel_count(module); id++) {
         ck_assert(grout_emit__kernel_text(module, id, NULL, &emitted, diags));
     }
+    ck_assert_ptr_nonnull(emitted.data);
     memcpy(path + strlen(path) - strlen("grout"), "cu", 3);
     if (getenv("GROUT_UPDATE_GOLDEN") != NULL) {
         write_file(path, &emitted);
     }
     grout_text expected = read_file(path);
+    ck_assert_ptr_nonnull(expected.data);
     ck_assert_msg(strcmp(expected.data, emitted.data) == 0, "%s:%u: the emitted text differs", path,
                   find_difference(expected.data, emitted.data));
     grout_text_free(&expected);

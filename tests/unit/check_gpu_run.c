@@ -29,7 +29,8 @@ START_TEST(runs_or_says_what_is_missing) {
     }
     if (!is_done) {
         const grout_diag *diag = grout_diags_get(diags, grout_diags_count(diags) - 1);
-        ck_assert_msg(diag->code == GROUT_DIAG_GPU_MISSING || diag->code == GROUT_DIAG_NVRTC_MISSING,
+        ck_assert_msg(diag->code == GROUT_DIAG_GPU_MISSING ||
+                          diag->code == GROUT_DIAG_NVRTC_MISSING,
                       "%s", diag->message);
     }
     grout_module_free(module);

@@ -1,0 +1,81 @@
+/* check_emit.c - CUDA, launcher and manifest of every kernel with the n-th allocation failing, for
+ * every n: the whole text comes out, or a diagnostic says why not.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "failing.h"
+#include "grout/gpu.h"
+#include "kernel_files.h"
+
+static kernel_files files;
+
+typedef struct emission {
+    const char *path;
+    const grout_module *module;
+    grout_kernel_id kernel;
+    int what;            /* an index into emitters */
+    grout_text expected; /* with memory enough */
+} emission;
+
+static bool emit_cuda(const emission *e, grout_text *out, grout_diags *diags) {
+    const grout_emit_options options = {.watchdog = true, .line_directives = true};
+    return grout_emit_cuda(e->module, e->kernel, &options, out, diags);
+}
+static bool emit_host(const emission *e, grout_text *out, grout_diags *diags) {
+    return grout_emit_host(e->module, e->kernel, NULL, out, diags);
+}
+static bool emit_manifest(const emission *e, grout_text *out, grout_diags *diags) {
+    return grout_emit_manifest(e->module, e->kernel, out, diags);
+}
+static bool (*const emitters[])(const emission *e, grout_text *out,
+                                grout_diags *diags) = {emit_cuda, emit_host, emit_manifest};
+enum { EMITTER_COUNT = sizeof emitters / sizeof emitters[0] };
+
+static bool work(void *payload) {
+    const emission *e = payload;
+    grout_diags *diags = grout_diags_new();
+    grout_text text = {0};
+    failing_begin();
+    const bool is_done = emitters[e->what](e, &text, diags);
+    failing_end();
+    if (is_done) {
+        ck_assert_uint_eq(grout_diags_count(diags), 0);
+        ck_assert_msg(strcmp(text.data, e->expected.data) == 0, "%s: another text", e->path);
+    } else {
+        failing_assert_reported(diags);
+    }
+    grout_text_free(&text);
+    grout_diags_free(diags);
+    return is_done;
+}
+
+START_TEST(texts_come_out_whole_or_not_at_all) {
+    emission e = {.path = files.paths[_i / 2]};
+    grout_module *module = bind_source(e.path);
+    e.module = module;
+    for (e.kernel = 1; e.kernel <= grout_module_get_kernel_count(module); e.kernel++) {
+        for (e.what = 0; e.what < EMITTER_COUNT; e.what++) {
+            grout_diags *diags = grout_diags_new();
+            ck_assert(emitters[e.what](&e, &e.expected, diags));
+            grout_diags_free(diags);
+            failing_try_all(_i % 2 == 1, work, &e);
+            grout_text_free(&e.expected);
+        }
+    }
+    grout_module_free(module);
+}
+END_TEST
+
+int main(void) {
+    if (!kernel_files_add(&files, ".")) {
+        return EXIT_FAILURE;
+    }
+    Suite *suite = suite_create("nth allocation: emit");
+    TCase *tcase = tcase_create("emit");
+    tcase_set_timeout(tcase, 300);
+    tcase_add_loop_test(tcase, texts_come_out_whole_or_not_at_all, 0, 2 * files.count);
+    suite_add_tcase(suite, tcase);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    const int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

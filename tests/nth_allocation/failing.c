@@ -1,0 +1,78 @@
+/* failing.c - the wrapped allocation functions.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "failing.h"
+
+#include <check.h>
+#include <stddef.h>
+
+static bool is_counting, all_after_fail, has_failed;
+static uint64_t allocation_count, failing_allocation;
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *pointer, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *pointer, size_t size);
+
+static bool fails(void) {
+    if (!is_counting) {
+        return false;
+    }
+    const uint64_t index = allocation_count++;
+    if (index == failing_allocation || (all_after_fail && index > failing_allocation)) {
+        has_failed = true;
+        return true;
+    }
+    return false;
+}
+
+void *__wrap_malloc(size_t size) {
+    return fails() ? NULL : __real_malloc(size);
+}
+void *__wrap_calloc(size_t count, size_t size) {
+    return fails() ? NULL : __real_calloc(count, size);
+}
+void *__wrap_realloc(void *pointer, size_t size) {
+    return fails() ? NULL : __real_realloc(pointer, size);
+}
+
+void failing_begin(void) {
+    is_counting = true;
+    has_failed = false;
+    allocation_count = 0;
+}
+
+void failing_end(void) {
+    is_counting = false;
+}
+
+bool failing_has_failed(void) {
+    return has_failed;
+}
+
+void failing_try_all(bool all_after, bool (*work)(void *payload), void *payload) {
+    uint64_t failures = 0;
+    all_after_fail = all_after;
+    for (failing_allocation = 0;; failing_allocation++) {
+        const bool is_done = work(payload);
+        if (!has_failed) {
+            ck_assert_msg(is_done, "it fails with all the memory it asks for");
+            break;
+        }
+        failures += !is_done;
+    }
+    ck_assert_msg(failures > failing_allocation / 4,
+                  "of %ju allocations only %ju are missed when they fail",
+                  (uintmax_t)failing_allocation, (uintmax_t)failures);
+}
+
+void failing_assert_reported(const grout_diags *diags) {
+    ck_assert_msg(has_failed, "it fails with all the memory it asks for");
+    for (uint32_t i = 0; i < grout_diags_count(diags); i++) {
+        if (grout_diags_get(diags, i)->code == GROUT_DIAG_OUT_OF_MEMORY) {
+            return;
+        }
+    }
+    ck_abort_msg("allocation %ju failed, and nobody says so", (uintmax_t)failing_allocation);
+}
