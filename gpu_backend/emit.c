@@ -192,7 +192,7 @@ static void write_comment(grout_emitter *e, grout_op_id id) {
     grout_op_print(e->module, id, &text);
     if (text.failed) {
         e->failed = e->failed || !grout_diags_add_oom(e->diags);
-    } else if (text.data != NULL) {
+    } else if (text.size > 0) {
         /* A backslash at the end would join the next line to the comment. */
         const bool is_joined = text.data[text.size - 1] == '\\';
         grout_emit__begin(e);

@@ -13,13 +13,6 @@ grout_gpu_name grout_emit__phases_name(const grout_emitter *e, uint32_t barrier)
     return name;
 }
 
-static void add_type(grout_emitter *e, const grout_type *type) {
-    grout_text text = {0};
-    grout_type_print(type, &text);
-    grout_emit__add(e, "%s", text.data == NULL ? "" : text.data);
-    grout_text_free(&text);
-}
-
 void grout_emit__object(grout_emitter *e, grout_value_id value) {
     const grout_object_id object = grout_module_get_value(e->module, value)->object;
     const int64_t offset = grout_object_get_smem_offset(e->module, object);
@@ -29,7 +22,7 @@ void grout_emit__object(grout_emitter *e, grout_value_id value) {
         grout_emit__add(e, " + %" PRId64, offset);
     }
     grout_emit__add(e, "; // ");
-    add_type(e, grout_object_get_type(e->module, object));
+    grout_type_print(grout_object_get_type(e->module, object), e->out);
     if (grout_module_get_object(e->module, object)->kind == GROUT_OBJECT_BARRIER) {
         grout_emit__add(e, " arrivals(%" PRIu32 "), each by one lane",
                         grout_object_get_arrivals(e->module, object));

@@ -164,10 +164,13 @@ uint32_t grout_module_find_param(const grout_module *module, const grout_kernel 
     return UINT32_MAX;
 }
 
-void grout_module_add_sources(const grout_module *module, grout_diags *diags) {
+bool grout_module_add_sources(const grout_module *module, grout_diags *diags) {
+    bool ok = true;
     for (uint32_t i = 1; i < module->sources.count; i++) {
         const grout_source *source = GROUT_TABLE_AT(module->sources, grout_source, i);
-        grout_diags_add_source(diags, grout_module_get_string(module, source->file), source->text,
-                               source->size);
+        ok = grout_diags_add_source(diags, grout_module_get_string(module, source->file),
+                                    source->text, source->size) &&
+             ok;
     }
+    return ok;
 }

@@ -412,7 +412,9 @@ grout_module *grout_module_bind(const grout_module *symbolic, const grout_define
                                 size_t define_count, grout_diags *diags) {
     grout_binding binding = {
         .diags = diags, .defines = defines, .define_count = define_count, .ok = true};
-    grout_module_add_sources(symbolic, diags);
+    if (!grout_module_add_sources(symbolic, diags)) {
+        return NULL;
+    }
     binding.module = grout_module__clone(symbolic);
     if (binding.module == NULL) {
         grout_diags_add_oom(diags);

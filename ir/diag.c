@@ -121,9 +121,9 @@ static grout_diag_source *find_source_slot(grout_diags *diags, const char *file)
     return &sources[diags->source_count++];
 }
 
-void grout_diags_add_source(grout_diags *diags, const char *file, const char *text, size_t size) {
+bool grout_diags_add_source(grout_diags *diags, const char *file, const char *text, size_t size) {
     if (diags == NULL || file == NULL) {
-        return;
+        return true;
     }
     const char *kept_file = keep_file(diags, file);
     char *copy = copy_bytes(text, size);
@@ -133,12 +133,12 @@ void grout_diags_add_source(grout_diags *diags, const char *file, const char *te
         if (slot != NULL && slot->text == NULL) {
             diags->source_count--;
         }
-        (void)grout_diags_add_oom(diags);
-        return;
+        return grout_diags_add_oom(diags);
     }
     grout__free(slot->text);
     slot->text = copy;
     slot->size = size;
+    return true;
 }
 
 /* printf into memory of its own; NULL without memory. */

@@ -418,7 +418,7 @@ grout_module *grout_parse(const char *file, const char *text, size_t size, grout
         (void)grout_diags_add_oom(diags);
     } else if (!ok && diags != NULL) {
         grout_diags__sort(diags, first_diag);
-        grout_diags_add_source(diags, p.file, text, size);
+        (void)grout_diags_add_source(diags, p.file, text, size);
     }
     deinit_parser(&p);
     if (!ok) {

@@ -57,8 +57,8 @@ static void verify_kernel(grout_verifying *verifying) {
 }
 
 bool grout_verify(const grout_module *bound, grout_arch arch, grout_diags *diags) {
-    grout_verifying verifying = {.module = bound, .arch = arch, .diags = diags, .ok = true};
-    grout_module_add_sources(bound, diags);
+    grout_verifying verifying = {.module = bound, .arch = arch, .diags = diags};
+    verifying.ok = grout_module_add_sources(bound, diags);
     verifying.has_bad_pitch =
         grout__calloc(grout_module_get_object_count(bound), sizeof *verifying.has_bad_pitch);
     verifying.differs =

@@ -102,9 +102,9 @@ GROUT_API void grout_diags_free(grout_diags *diags);
 
 /*
  * Tells the list the text of a file so that the renderer can show its lines. Both are copied. A
- * second text of the same name replaces the first.
+ * second text of the same name replaces the first. False without memory, which the list then says.
  */
-GROUT_API void grout_diags_add_source(grout_diags *diags, const char *file, const char *text,
+GROUT_API bool grout_diags_add_source(grout_diags *diags, const char *file, const char *text,
                                       size_t size);
 
 /*

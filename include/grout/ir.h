@@ -645,8 +645,9 @@ GROUT_API grout_kernel_id grout_module_find_kernel(const grout_module *module, c
 GROUT_API grout_const_id grout_module_find_const(const grout_module *module, const char *name);
 GROUT_API uint32_t grout_module_find_param(const grout_module *module, const grout_kernel *kernel,
                                            const char *name);
-/* The texts that the module was parsed from, for caret diagnostics: adds them to diags. */
-GROUT_API void grout_module_add_sources(const grout_module *module, grout_diags *diags);
+/* The texts that the module was parsed from, for caret diagnostics: adds them to diags. False
+ * without memory, which diags then say. */
+GROUT_API bool grout_module_add_sources(const grout_module *module, grout_diags *diags);
 
 /*
  * An argument, in parameter order. Arrays: data is row-major, size must be exactly the array's

@@ -4,9 +4,16 @@
 
 #include <check.h>
 #include <stddef.h>
+#include <sys/mman.h>
 
-static bool is_counting, all_after_fail, has_failed;
-static uint64_t allocation_count, failing_allocation;
+static bool is_counting, all_after_fail;
+static uint64_t failing_allocation;
+
+/* Shared, so that what a child process of the work allocates counts too. */
+static struct counter {
+    uint64_t allocation_count;
+    bool has_failed;
+} * counter;
 
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
@@ -19,9 +26,9 @@ static bool fails(void) {
     if (!is_counting) {
         return false;
     }
-    const uint64_t index = allocation_count++;
+    const uint64_t index = counter->allocation_count++;
     if (index == failing_allocation || (all_after_fail && index > failing_allocation)) {
-        has_failed = true;
+        counter->has_failed = true;
         return true;
     }
     return false;
@@ -38,9 +45,8 @@ void *__wrap_realloc(void *pointer, size_t size) {
 }
 
 void failing_begin(void) {
+    *counter = (struct counter){0};
     is_counting = true;
-    has_failed = false;
-    allocation_count = 0;
 }
 
 void failing_end(void) {
@@ -48,15 +54,18 @@ void failing_end(void) {
 }
 
 bool failing_has_failed(void) {
-    return has_failed;
+    return counter->has_failed;
 }
 
 void failing_try_all(bool all_after, bool (*work)(void *payload), void *payload) {
     uint64_t failures = 0;
     all_after_fail = all_after;
+    counter =
+        mmap(NULL, sizeof *counter, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    ck_assert_ptr_ne(counter, MAP_FAILED);
     for (failing_allocation = 0;; failing_allocation++) {
         const bool is_done = work(payload);
-        if (!has_failed) {
+        if (!counter->has_failed) {
             ck_assert_msg(is_done, "it fails with all the memory it asks for");
             break;
         }
@@ -65,10 +74,11 @@ void failing_try_all(bool all_after, bool (*work)(void *payload), void *payload)
     ck_assert_msg(failures > failing_allocation / 4,
                   "of %ju allocations only %ju are missed when they fail",
                   (uintmax_t)failing_allocation, (uintmax_t)failures);
+    (void)munmap(counter, sizeof *counter);
 }
 
 void failing_assert_reported(const grout_diags *diags) {
-    ck_assert_msg(has_failed, "it fails with all the memory it asks for");
+    ck_assert_msg(counter->has_failed, "it fails with all the memory it asks for");
     for (uint32_t i = 0; i < grout_diags_count(diags); i++) {
         if (grout_diags_get(diags, i)->code == GROUT_DIAG_OUT_OF_MEMORY) {
             return;

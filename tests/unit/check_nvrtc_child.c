@@ -1,109 +1,28 @@
 /* check_nvrtc_child.c - compiling in a child process, with functions of our own in NVRTC's place:
  * all of the answer comes back, and a child that dies is an error.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "gpu_backend/nvrtc.h"
+#include "fake_nvrtc.h"
 
 #include <check.h>
-#include <signal.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
-#include <unistd.h>
-
-/* More than a pipe holds, so that both sides have to write and read several times. */
-#define IMAGE_SIZE ((size_t)1 << 20)
-#define LOG_SIZE   ((size_t)300000)
-
-static const char refusal[] = "k.cu(7): error: identifier \"y\" is undefined\n";
-
-static const char *get_error_string(grout_nvrtc_result result) {
-    return result == 0 ? "fine" : "NVRTC_ERROR_FAKE";
-}
-/* The source itself stands for the program. */
-static grout_nvrtc_result create_program(grout_nvrtc_program *out, const char *source,
-                                         const char *name, int header_count,
-                                         const char *const *headers, const char *const *names) {
-    memcpy(out, &source, sizeof source);
-    return name == NULL || header_count != 0 || headers == NULL || names == NULL;
-}
-static bool is(grout_nvrtc_program program, const char *word) {
-    const char *source = NULL;
-    memcpy(&source, &program, sizeof source);
-    return strcmp(source, word) == 0;
-}
-static grout_nvrtc_result destroy_program(grout_nvrtc_program *program) {
-    *program = NULL;
-    return 0;
-}
-static grout_nvrtc_result compile_program(grout_nvrtc_program program, int option_count,
-                                          const char *const *options) {
-    if (is(program, "killed")) {
-        (void)raise(SIGKILL);
-    } else if (is(program, "ended")) {
-        _exit(0);
-    }
-    return is(program, "refused") ? 6 : option_count < 2 || options[0] == NULL;
-}
-static grout_nvrtc_result get_size(grout_nvrtc_program program, size_t *out) {
-    (void)program;
-    *out = IMAGE_SIZE;
-    return 0;
-}
-static grout_nvrtc_result get_image(grout_nvrtc_program program, char *out) {
-    const size_t page_size = (size_t)sysconf(_SC_PAGESIZE);
-    for (size_t i = 0; i < IMAGE_SIZE; i++) {
-        out[i] = (char)(i * 31 % 251);
-    }
-    /* The kernel reads up to the page that nobody may read, and the child cannot send the rest. */
-    if (is(program, "cut off")) {
-        char *middle = out + IMAGE_SIZE / 2;
-        middle += page_size - (uintptr_t)middle % page_size;
-        return mprotect(middle, page_size, PROT_NONE);
-    }
-    return 0;
-}
-static grout_nvrtc_result get_log_size(grout_nvrtc_program program, size_t *out) {
-    *out = is(program, "silent") ? 0 : LOG_SIZE;
-    return 0;
-}
-static grout_nvrtc_result get_log(grout_nvrtc_program program, char *out) {
-    (void)program;
-    memset(out, '.', LOG_SIZE - 1);
-    memcpy(out, refusal, sizeof refusal - 1);
-    out[LOG_SIZE - 1] = '\0';
-    return 0;
-}
-
-static const grout_gpu_nvrtc nvrtc = {.major = 13,
-                                      .api = {.get_error_string = get_error_string,
-                                              .create_program = create_program,
-                                              .destroy_program = destroy_program,
-                                              .compile_program = compile_program,
-                                              .get_ptx_size = get_size,
-                                              .get_ptx = get_image,
-                                              .get_cubin_size = get_size,
-                                              .get_cubin = get_image,
-                                              .get_log_size = get_log_size,
-                                              .get_log = get_log}};
 
 static bool compile(const char *text, grout_gpu_compiled *out, grout_gpu_error *error) {
     const grout_gpu_source source = {.name = "k.cu", .text = text, .arch = "sm_90a"};
-    return grout_gpu__nvrtc_compile(&nvrtc, &source, out, error);
+    return grout_gpu__nvrtc_compile(&fake_nvrtc, &source, out, error);
 }
 
 START_TEST(the_whole_image_comes_back) {
     grout_gpu_compiled compiled;
     grout_gpu_error error = {0};
     ck_assert_msg(compile("good", &compiled, &error), "%s", error.text);
-    ck_assert_uint_eq(compiled.size, IMAGE_SIZE);
+    ck_assert_uint_eq(compiled.size, FAKE_IMAGE_SIZE);
     size_t wrong_count = 0;
-    for (size_t i = 0; i < IMAGE_SIZE; i++) {
+    for (size_t i = 0; i < FAKE_IMAGE_SIZE; i++) {
         wrong_count += compiled.image[i] != i * 31 % 251;
     }
     ck_assert_uint_eq(wrong_count, 0);
-    ck_assert_uint_eq(strlen(compiled.log), LOG_SIZE - 1);
+    ck_assert_uint_eq(strlen(compiled.log), FAKE_LOG_SIZE - 1);
     grout_gpu__compiled_deinit(&compiled);
 }
 END_TEST
@@ -125,8 +44,8 @@ START_TEST(a_refusal_brings_the_log_back) {
     ck_assert_str_eq(error.text,
                      "NVRTC refuses 'k.cu': k.cu(7): error: identifier \"y\" is undefined");
     ck_assert_ptr_null(compiled.image);
-    ck_assert_uint_eq(strlen(compiled.log), LOG_SIZE - 1);
-    ck_assert_mem_eq(compiled.log, refusal, sizeof refusal - 1);
+    ck_assert_uint_eq(strlen(compiled.log), FAKE_LOG_SIZE - 1);
+    ck_assert_mem_eq(compiled.log, fake_refusal, sizeof fake_refusal - 1);
     grout_gpu__compiled_deinit(&compiled);
 }
 END_TEST

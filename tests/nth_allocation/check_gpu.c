@@ -1,0 +1,151 @@
+/* check_gpu.c - compilation, cache and launch with the n-th allocation failing, for every n; on
+ * fakes of NVRTC and of the driver. Their child processes' allocations count too.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "failing.h"
+#include "gpu_backend/cache.h"
+#include "gpu_backend/launch.h"
+#include "gpu_backend/ptxas_log.h"
+#include "tests/unit/fake_nvrtc.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static char directory[64];
+
+static void make_directory(void) {
+    (void)snprintf(directory, sizeof directory, "/tmp/grout-check-nth-XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(directory));
+}
+
+static void remove_directory(void) {
+    char command[128];
+    (void)snprintf(command, sizeof command, "rm -rf '%s'", directory);
+    ck_assert_int_eq(system(command), 0);
+}
+
+static bool is_same_image(const grout_gpu_compiled *compiled) {
+    bool is_same = compiled->size == FAKE_IMAGE_SIZE;
+    for (size_t i = 0; is_same && i < FAKE_IMAGE_SIZE; i += 997) {
+        is_same = compiled->image[i] == i * 31 % 251;
+    }
+    return is_same;
+}
+
+/* Compiles, then finds it in the cache; a cache without memory is one without the file. */
+static bool compile(void *payload) {
+    const grout_gpu_source source = {.name = "k.cu", .text = "good", .arch = "sm_90a"};
+    grout_gpu_compiled compiled = {0}, again = {0};
+    grout_gpu_cache cache;
+    grout_gpu_cache_usage usage;
+    grout_gpu_error error = {0};
+    bool is_hit = false;
+    (void)payload;
+    ck_assert_msg(grout_gpu__cache_open(&cache, directory, 0, &error), "%s", error.text);
+    ck_assert_msg(grout_gpu__cache_clear(&cache, &usage, &error), "%s", error.text);
+    failing_begin();
+    bool is_done =
+        grout_gpu__cache_compile(&cache, &fake_nvrtc, &source, &compiled, NULL, &error) &&
+        grout_gpu__cache_compile(&cache, &fake_nvrtc, &source, &again, &is_hit, &error) &&
+        grout_gpu__cache_measure(&cache, &usage, &error);
+    failing_end();
+    if (is_done) {
+        ck_assert(is_same_image(&compiled) && is_same_image(&again));
+        ck_assert_uint_eq(usage.file_count, 1);
+    } else {
+        ck_assert_msg(error.code == GROUT_DIAG_OUT_OF_MEMORY, "%s", error.text);
+    }
+    grout_gpu__compiled_deinit(&compiled);
+    grout_gpu__compiled_deinit(&again);
+    grout_gpu__cache_close(&cache);
+    return is_done && is_hit;
+}
+
+static bool launch(void *payload) {
+    static int32_t a[64], b[64], c[64];
+    static const void *const images[] = {"good"};
+    const grout_gpu_buffer buffers[] = {
+        {.name = "a", .direction = GROUT_GPU_IN, .size = sizeof a, .input = a},
+        {.name = "b", .direction = GROUT_GPU_IN, .size = sizeof b, .input = b},
+        {.name = "c", .direction = GROUT_GPU_OUT, .size = sizeof c, .output = c},
+    };
+    const grout_gpu_param params[] = {
+        {.kind = GROUT_GPU_PARAM_BUFFER, .buffer = 0},
+        {.kind = GROUT_GPU_PARAM_BUFFER, .buffer = 1},
+        {.kind = GROUT_GPU_PARAM_BUFFER, .buffer = 2},
+        {.kind = GROUT_GPU_PARAM_SCALAR, .scalar = {64}, .scalar_size = 4},
+    };
+    const grout_gpu_step step = {.kernel = "add",
+                                 .shape = {.grid = {1, 1, 1}, .block = {128, 1, 1}},
+                                 .params = params,
+                                 .param_count = 4,
+                                 .is_timed = true};
+    const grout_gpu_job job = {.cc_major = 9,
+                               .images = images,
+                               .image_count = 1,
+                               .buffers = buffers,
+                               .buffer_count = 3,
+                               .steps = &step,
+                               .step_count = 1,
+                               .timing = {.repeats = 2},
+                               .timeout_ms = 10000};
+    grout_gpu_outcome outcome;
+    grout_gpu_error error = {0};
+    (void)payload;
+    for (int i = 0; i < 64; i++) {
+        a[i] = i;
+        b[i] = 2 * i;
+        c[i] = -1;
+    }
+    failing_begin();
+    const bool is_done = grout_gpu__launch_run(&job, &outcome, &error);
+    failing_end();
+    if (!is_done) {
+        ck_assert_msg(error.code == GROUT_DIAG_OUT_OF_MEMORY, "%s", error.text);
+    }
+    for (int i = 0; i < 64; i++) {
+        ck_assert_int_eq(c[i], is_done ? 3 * i : -1);
+    }
+    grout_gpu__outcome_deinit(&outcome);
+    return is_done;
+}
+
+static bool read_log(void *payload) {
+    static const char text[] =
+        "ptxas info    : Compiling entry function 'k' for 'sm_90a'\n"
+        "ptxas info    : Used 40 registers, used 2 barriers, 128 bytes smem\n";
+    grout_gpu_ptxas_log log;
+    grout_gpu_error error = {0};
+    (void)payload;
+    failing_begin();
+    const bool is_done = grout_gpu__ptxas_log_parse(text, &log, &error);
+    failing_end();
+    if (is_done) {
+        ck_assert_uint_eq(grout_gpu__ptxas_log_find(&log, "k")->registers, 40);
+    } else {
+        ck_assert_int_eq(error.code, GROUT_DIAG_OUT_OF_MEMORY);
+    }
+    grout_gpu__ptxas_log_deinit(&log);
+    return is_done;
+}
+
+static bool (*const works[])(void *payload) = {compile, launch, read_log};
+
+START_TEST(what_fails_says_so) {
+    failing_try_all(_i % 2 == 1, works[_i / 2], NULL);
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("nth allocation: gpu");
+    TCase *tcase = tcase_create("gpu");
+    tcase_set_timeout(tcase, 300);
+    tcase_add_checked_fixture(tcase, make_directory, remove_directory);
+    tcase_add_loop_test(tcase, what_fails_says_so, 0, 2 * (int)(sizeof works / sizeof works[0]));
+    suite_add_tcase(suite, tcase);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    const int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
