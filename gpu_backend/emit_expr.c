@@ -41,7 +41,9 @@ static void print_number(char text[40], double value, bool is_f32) {
         }
         has_point = has_point || *p == '.' || *p == 'e';
     }
-    strcat(text, has_point ? "" : ".0"); /* lint-allow: strcat, text has room for two more */
+    if (!has_point) {
+        memcpy(text + strlen(text), ".0", 3); /* text has room for two more */
+    }
 }
 
 static void add_f32(grout_emitter *e, uint32_t bits) {

@@ -15,12 +15,14 @@ static struct counter {
     bool has_failed;
 } * counter;
 
+/* The linker's names. NOLINTBEGIN(bugprone-reserved-identifier) */
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
 void *__real_realloc(void *pointer, size_t size);
 void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t count, size_t size);
 void *__wrap_realloc(void *pointer, size_t size);
+/* NOLINTEND(bugprone-reserved-identifier) */
 
 static bool fails(void) {
     if (!is_counting) {

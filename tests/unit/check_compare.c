@@ -59,31 +59,31 @@ END_TEST
 typedef struct pair_case {
     const char *name;
     uint32_t param;
+    bool is_equal;
     uint64_t expected, actual; /* of element 0; the rest is zero */
     grout_compare_options options;
-    bool is_equal;
 } pair_case;
 
 static const pair_case pair_cases[] = {
-    {"the same", PARAM_F, 0x3f800000, 0x3f800000, {0, 0}, true},
-    {"one bit", PARAM_F, 0x3f800000, 0x3f800001, {0, 0}, false},
-    {"two NaNs", PARAM_F, 0x7fc00000, 0xffffffff, {0, 0}, true},
-    {"a NaN and a number", PARAM_F, 0x7fc00000, 0x3f800000, {0, 0}, false},
-    {"a number and a NaN", PARAM_F, 0x3f800000, 0x7fc00000, {0, 0}, false},
-    {"zeros of two signs", PARAM_F, 0x00000000, 0x80000000, {0, 0}, false},
-    {"zeros of two signs, within a tolerance", PARAM_F, 0, 0x80000000, {1e-6, 0}, true},
-    {"within rtol of the largest", PARAM_F, 0x42c80000, 0x42c80001, {1e-6, 0}, true},
-    {"beyond it", PARAM_F, 0x42c80000, 0x42c90000, {1e-6, 0}, false},
-    {"within atol", PARAM_F, 0x3f800000, 0x3f8ccccd, {0, 0.2}, true},
-    {"infinities alike", PARAM_F, 0x7f800000, 0x7f800000, {1e-3, 0}, true},
-    {"infinities of two signs", PARAM_F, 0x7f800000, 0xff800000, {1e-3, 0}, false},
-    {"NaNs of bf16", PARAM_H, 0x7f81, 0xffc0, {0, 0}, true},
-    {"bf16 infinity is none", PARAM_H, 0x7f80, 0xffc0, {0, 0}, false},
-    {"NaNs of e4m3", PARAM_E, 0x7f, 0xff, {0, 0}, true},
-    {"e4m3 has numbers up there", PARAM_E, 0x7e, 0x7f, {0, 0}, false},
-    {"integers", PARAM_I, 0xffff, 0x0001, {0, 0}, false},
-    {"integers within a tolerance", PARAM_I, 0xffff, 0x0001, {0, 2}, true},
-    {"large integers", PARAM_U, UINT64_MAX, UINT64_MAX - 1, {0, 0}, false},
+    {"the same", PARAM_F, true, 0x3f800000, 0x3f800000, {0, 0}},
+    {"one bit", PARAM_F, false, 0x3f800000, 0x3f800001, {0, 0}},
+    {"two NaNs", PARAM_F, true, 0x7fc00000, 0xffffffff, {0, 0}},
+    {"a NaN and a number", PARAM_F, false, 0x7fc00000, 0x3f800000, {0, 0}},
+    {"a number and a NaN", PARAM_F, false, 0x3f800000, 0x7fc00000, {0, 0}},
+    {"zeros of two signs", PARAM_F, false, 0x00000000, 0x80000000, {0, 0}},
+    {"zeros of two signs, within a tolerance", PARAM_F, true, 0, 0x80000000, {1e-6, 0}},
+    {"within rtol of the largest", PARAM_F, true, 0x42c80000, 0x42c80001, {1e-6, 0}},
+    {"beyond it", PARAM_F, false, 0x42c80000, 0x42c90000, {1e-6, 0}},
+    {"within atol", PARAM_F, true, 0x3f800000, 0x3f8ccccd, {0, 0.2}},
+    {"infinities alike", PARAM_F, true, 0x7f800000, 0x7f800000, {1e-3, 0}},
+    {"infinities of two signs", PARAM_F, false, 0x7f800000, 0xff800000, {1e-3, 0}},
+    {"NaNs of bf16", PARAM_H, true, 0x7f81, 0xffc0, {0, 0}},
+    {"bf16 infinity is none", PARAM_H, false, 0x7f80, 0xffc0, {0, 0}},
+    {"NaNs of e4m3", PARAM_E, true, 0x7f, 0xff, {0, 0}},
+    {"e4m3 has numbers up there", PARAM_E, false, 0x7e, 0x7f, {0, 0}},
+    {"integers", PARAM_I, false, 0xffff, 0x0001, {0, 0}},
+    {"integers within a tolerance", PARAM_I, true, 0xffff, 0x0001, {0, 2}},
+    {"large integers", PARAM_U, false, UINT64_MAX, UINT64_MAX - 1, {0, 0}},
 };
 
 START_TEST(pairs_compare) {
