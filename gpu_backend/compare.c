@@ -123,15 +123,15 @@ static double find_limit(const comparison *c, const grout_compare_options *optio
 }
 
 static void count_differences(comparison *c) {
-    const size_t chunk = 4096;
-    const size_t bytes = (size_t)c->count * c->size;
-    for (size_t at = 0; at < bytes; at += chunk * c->size) {
-        const size_t rest = bytes - at < chunk * c->size ? bytes - at : chunk * c->size;
-        if (memcmp((const char *)c->expected + at, (const char *)c->actual + at, rest) == 0) {
+    const int64_t chunk = 4096;
+    for (int64_t begin = 0; begin < c->count; begin += chunk) {
+        const int64_t end = c->count - begin < chunk ? c->count : begin + chunk;
+        const size_t at = (size_t)begin * c->size;
+        if (memcmp((const char *)c->expected + at, (const char *)c->actual + at,
+                   (size_t)(end - begin) * c->size) == 0) {
             continue;
         }
-        const int64_t begin = (int64_t)(at / c->size);
-        for (int64_t k = begin; k < begin + (int64_t)(rest / c->size); k++) {
+        for (int64_t k = begin; k < end; k++) {
             if (!is_equal(c, k)) {
                 c->first = c->differing == 0 ? k : c->first;
                 c->differing++;

@@ -10,10 +10,12 @@ static bool is_counting, all_after_fail;
 static uint64_t failing_allocation;
 
 /* Shared, so that what a child process of the work allocates counts too. */
-static struct counter {
+typedef struct counter {
     uint64_t allocation_count;
     bool has_failed;
-} * counter;
+} counter;
+
+static counter *shared;
 
 /* The linker's names. NOLINTBEGIN(bugprone-reserved-identifier) */
 void *__real_malloc(size_t size);
@@ -22,15 +24,14 @@ void *__real_realloc(void *pointer, size_t size);
 void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t count, size_t size);
 void *__wrap_realloc(void *pointer, size_t size);
-/* NOLINTEND(bugprone-reserved-identifier) */
 
 static bool fails(void) {
     if (!is_counting) {
         return false;
     }
-    const uint64_t index = counter->allocation_count++;
+    const uint64_t index = shared->allocation_count++;
     if (index == failing_allocation || (all_after_fail && index > failing_allocation)) {
-        counter->has_failed = true;
+        shared->has_failed = true;
         return true;
     }
     return false;
@@ -45,9 +46,10 @@ void *__wrap_calloc(size_t count, size_t size) {
 void *__wrap_realloc(void *pointer, size_t size) {
     return fails() ? NULL : __real_realloc(pointer, size);
 }
+/* NOLINTEND(bugprone-reserved-identifier) */
 
 void failing_begin(void) {
-    *counter = (struct counter){0};
+    *shared = (counter){0};
     is_counting = true;
 }
 
@@ -56,18 +58,17 @@ void failing_end(void) {
 }
 
 bool failing_has_failed(void) {
-    return counter->has_failed;
+    return shared->has_failed;
 }
 
 void failing_try_all(bool all_after, bool (*work)(void *payload), void *payload) {
     uint64_t failures = 0;
     all_after_fail = all_after;
-    counter =
-        mmap(NULL, sizeof *counter, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    ck_assert_ptr_ne(counter, MAP_FAILED);
+    shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    ck_assert_ptr_ne(shared, MAP_FAILED);
     for (failing_allocation = 0;; failing_allocation++) {
         const bool is_done = work(payload);
-        if (!counter->has_failed) {
+        if (!shared->has_failed) {
             ck_assert_msg(is_done, "it fails with all the memory it asks for");
             break;
         }
@@ -76,11 +77,11 @@ void failing_try_all(bool all_after, bool (*work)(void *payload), void *payload)
     ck_assert_msg(failures > failing_allocation / 4,
                   "of %ju allocations only %ju are missed when they fail",
                   (uintmax_t)failing_allocation, (uintmax_t)failures);
-    (void)munmap(counter, sizeof *counter);
+    (void)munmap(shared, sizeof *shared);
 }
 
 void failing_assert_reported(const grout_diags *diags) {
-    ck_assert_msg(counter->has_failed, "it fails with all the memory it asks for");
+    ck_assert_msg(shared->has_failed, "it fails with all the memory it asks for");
     for (uint32_t i = 0; i < grout_diags_count(diags); i++) {
         if (grout_diags_get(diags, i)->code == GROUT_DIAG_OUT_OF_MEMORY) {
             return;
