@@ -7,6 +7,8 @@
 
 /* A parameter of a bound kernel. */
 typedef struct parameter {
+    const grout_module *bound;
+    const grout_object *object;
     const char *name;
     grout_direction direction;
     grout_type type; /* of an array or scalar */
@@ -20,6 +22,8 @@ static parameter get_parameter(const grout_module *bound, const grout_kernel *ke
     const grout_param *param = grout_module_get_param(bound, kernel, index);
     const grout_value *value = grout_module_get_value(bound, param->value);
     parameter p = {
+        .bound = bound,
+        .object = grout_module_get_object(bound, param->object),
         .name = grout_module_get_string(bound, value->name),
         .direction = (grout_direction)param->direction,
         .type = *grout_module_get_type(bound, param->value),
@@ -40,6 +44,92 @@ static bool has_same_shape(const grout_npy *npy, const grout_type *type) {
            (npy->rank == 0 || memcmp(npy->dims, type->dims, npy->rank * sizeof npy->dims[0]) == 0);
 }
 
+/* What numpy calls an element type, or the type that is rounded to it. */
+static void add_numpy_type(grout_dtype dtype, grout_text *out) {
+    const grout_dtype_info *info = grout_dtype_get_info(dtype);
+    bool is_raw = info->class_ == GROUT_CLASS_FLOAT && info->bytes < 4 && dtype != GROUT_DTYPE_F16;
+    switch ((grout_dtype_class)info->class_) {
+    case GROUT_CLASS_BOOL:
+        grout_text_add(out, "bool");
+        break;
+    case GROUT_CLASS_SINT:
+        grout_text_add(out, "int%d", 8 * info->bytes);
+        break;
+    case GROUT_CLASS_UINT:
+        grout_text_add(out, "uint%d", 8 * info->bytes);
+        break;
+    case GROUT_CLASS_FLOAT:
+    case GROUT_CLASS_NONE:
+        grout_text_add(out, "float%d", is_raw ? 32 : 8 * info->bytes);
+        break;
+    }
+}
+
+static void help_type(grout_session *session, const parameter *p) {
+    grout_text type = {0};
+    add_numpy_type((grout_dtype)p->type.dtype, &type);
+    const char *text = type.data == NULL ? "" : type.data;
+    grout_diags_help(session->diags, "save it as %s: %s.astype('%s')", text, p->name, text);
+    grout_text_free(&type);
+}
+
+/* The value that -D gives a const, as text, or NULL. */
+static const char *find_define(const grout_session *session, const char *name) {
+    const char *value, *found = NULL;
+    size_t size = strlen(name);
+    for (size_t i = 0;
+         (value = grout_options__get_use(&session->options, GROUT_OPTION_DEFINE, i)) != NULL; i++) {
+        if (strncmp(value, name, size) == 0 && value[size] == '=') {
+            found = value + size + 1;
+        }
+    }
+    return found;
+}
+
+/* Why a dimension is not the file's: it is no const, or -D gave the const. */
+static void help_dimension(grout_session *session, const parameter *p, uint32_t dim) {
+    grout_expr_id id = p->object->type.dims[dim];
+    const grout_expr *expr = grout_module_get_expr(p->bound, id);
+    if (expr->kind == GROUT_EXPR_INT) {
+        grout_diags_help(session->diags, "dimension %u of %%%s is a fixed number in the kernel",
+                         dim, p->name);
+        return;
+    }
+    if (expr->kind != GROUT_EXPR_NAME) {
+        grout_text text = {0};
+        grout_expr_print(p->bound, id, &text);
+        grout_diags_help(session->diags,
+                         "dimension %u of %%%s is '%s': only a const alone takes a file's size",
+                         dim, p->name, text.data == NULL ? "" : text.data);
+        grout_text_free(&text);
+        return;
+    }
+    const char *name =
+        grout_module_get_string(p->bound, grout_module_get_const(p->bound, expr->constant)->name);
+    const char *value = find_define(session, name);
+    if (value != NULL) {
+        grout_diags_help(session->diags, "-D %s=%.40s was given; without it the file says %s", name,
+                         value, name);
+    } else {
+        grout_diags_help(session->diags, "inputs bind the const %s, expected files do not", name);
+    }
+}
+
+static void help_shape(grout_session *session, const grout_binding *binding, const parameter *p) {
+    const grout_npy *npy = &binding->npy;
+    if (npy->rank != p->type.rank) {
+        grout_diags_help(session->diags, "'%s' has %u dimension%s, %%%s has %u", binding->path,
+                         npy->rank, npy->rank == 1 ? "" : "s", p->name, p->type.rank);
+        return;
+    }
+    for (uint32_t dim = 0; dim < npy->rank; dim++) {
+        if (npy->dims[dim] != p->type.dims[dim]) {
+            help_dimension(session, p, dim);
+            return;
+        }
+    }
+}
+
 /* Whether a file can stand for the parameter; a diagnostic if not. */
 static bool check_file(grout_session *session, const grout_binding *binding, const parameter *p) {
     const grout_npy *npy = &binding->npy;
@@ -55,9 +145,9 @@ static bool check_file(grout_session *session, const grout_binding *binding, con
                     file.data == NULL ? "" : file.data, p->name,
                     type.data == NULL ? "" : type.data);
     if (fits_type) {
-        grout_diags_help(session->diags,
-                         "sizes of a file bind the consts that stand alone in the parameter's "
-                         "type, unless -D gives them; here they do not, or -D gave others");
+        help_shape(session, binding, p);
+    } else {
+        help_type(session, p);
     }
     grout_text_free(&file);
     grout_text_free(&type);
@@ -184,6 +274,30 @@ void grout_argument_set__deinit(grout_argument_set *set) {
     free(set->owned);
     free(set->arguments);
     *set = (grout_argument_set){0};
+}
+
+/* Whether the file's floats have more bits than the parameter's. */
+static bool is_rounded(const grout_npy *npy, const parameter *p) {
+    const grout_dtype_info *info = grout_dtype_get_info((grout_dtype)p->type.dtype);
+    return npy->kind == 'f' && info->class_ == GROUT_CLASS_FLOAT && npy->bytes > info->bytes;
+}
+
+void grout_argument_set__note_rounding(grout_session *session, const grout_bindings *bindings,
+                                       const grout_module *bound, grout_kernel_id kernel_id) {
+    const grout_kernel *kernel = grout_module_get_kernel(bound, kernel_id);
+    for (size_t i = 0; i < bindings->count && !session->is_quiet; i++) {
+        const grout_binding *binding = &bindings->items[i];
+        uint32_t index = grout_module_find_param(bound, kernel, binding->param);
+        if (binding->bytes.data == NULL || index == UINT32_MAX) {
+            continue;
+        }
+        parameter p = get_parameter(bound, kernel, index);
+        if (is_rounded(&binding->npy, &p)) {
+            grout_session__print(session, GROUT_STREAM_ERR, "%s: float%u rounded to %s\n",
+                                 binding->path, 8u * binding->npy.bytes,
+                                 grout_dtype_get_info((grout_dtype)p.type.dtype)->text);
+        }
+    }
 }
 
 /* ---- results -------------------------------------------------------------------------------- */

@@ -55,6 +55,9 @@ bool grout_argument_set__init(grout_session *session, const grout_bindings *bind
                               const grout_module *bound, grout_kernel_id kernel,
                               grout_argument_set *out);
 void grout_argument_set__deinit(grout_argument_set *set);
+/* Says on stderr, unless quiet, which files were rounded to the kernel's types. */
+void grout_argument_set__note_rounding(grout_session *session, const grout_bindings *bindings,
+                                       const grout_module *bound, grout_kernel_id kernel);
 
 /* Compares with the --expect-output files, then writes the --output files. Returns whether all
  * went well and all were equal; else diagnostics. */
@@ -63,6 +66,9 @@ bool grout_argument_set__finish(grout_session *session, const grout_bindings *bi
                                 const grout_argument_set *set);
 /* Whether a run of the kernel has an output to write or to compare. */
 bool grout_bindings__have_results(const grout_bindings *bindings);
+/* Appends "%c, %d", the arrays that a kernel writes. Returns the first one's name, or NULL. */
+const char *grout_kernel__describe_outputs(const grout_module *module, grout_kernel_id kernel,
+                                           grout_text *out);
 /* Appends "%a: ints, %b: b.npy", what the inputs of a kernel are. */
 void grout_bindings__describe_inputs(const grout_bindings *bindings, const grout_module *module,
                                      grout_kernel_id kernel, grout_text *out);

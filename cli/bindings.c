@@ -285,15 +285,35 @@ static const char *get_param_name(const grout_module *module, const grout_kernel
     return grout_module_get_string(module, grout_module_get_value(module, param->value)->name);
 }
 
+/* Whether one of the kernels has a parameter of this name. */
+static bool has_param(const grout_module *module, const grout_kernel_id *kernels,
+                      size_t kernel_count, const char *name) {
+    for (size_t k = 0; k < kernel_count; k++) {
+        const grout_kernel *kernel = grout_module_get_kernel(module, kernels[k]);
+        if (grout_module_find_param(module, kernel, name) != UINT32_MAX) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The binding names no parameter: which it could name, of those that take it. */
 static bool fail_unknown(grout_session *session, const grout_binding *binding,
                          const grout_module *module, const grout_kernel_id *kernels,
                          size_t kernel_count) {
     grout_suggestion suggestion;
+    grout_text names = {0};
     grout_suggestion__init(&suggestion, binding->param);
     for (size_t k = 0; k < kernel_count; k++) {
         const grout_kernel *kernel = grout_module_get_kernel(module, kernels[k]);
         for (uint32_t i = 0; i < kernel->param_count; i++) {
-            grout_suggestion__add(&suggestion, get_param_name(module, kernel, i));
+            const char *name = get_param_name(module, kernel, i);
+            uint8_t direction = grout_module_get_param(module, kernel, i)->direction;
+            if (takes_binding(binding->kind, (grout_direction)direction) &&
+                !has_param(module, kernels, k, name)) {
+                grout_suggestion__add(&suggestion, name);
+                grout_text_add(&names, "%s%s", names.size > 0 ? ", " : "", name);
+            }
         }
     }
     const char *near = grout_suggestion__get(&suggestion);
@@ -302,7 +322,11 @@ static bool fail_unknown(grout_session *session, const grout_binding *binding,
                     binding->param);
     if (near != NULL) {
         grout_diags_help(session->diags, "did you mean '%s'?", near);
+    } else if (names.data != NULL) {
+        grout_diags_help(session->diags, "parameters that it %s: %s",
+                         binding->kind == GROUT_BINDING_INPUT ? "reads" : "writes", names.data);
     }
+    grout_text_free(&names);
     return false;
 }
 
@@ -350,6 +374,21 @@ bool grout_bindings__check(grout_session *session, const grout_bindings *binding
             check_binding(session, &bindings->items[i], symbolic, kernels, kernel_count) && is_good;
     }
     return is_good;
+}
+
+const char *grout_kernel__describe_outputs(const grout_module *module, grout_kernel_id kernel_id,
+                                           grout_text *out) {
+    const grout_kernel *kernel = grout_module_get_kernel(module, kernel_id);
+    const char *first = NULL;
+    for (uint32_t i = 0; i < kernel->param_count; i++) {
+        const char *name = get_param_name(module, kernel, i);
+        uint8_t direction = grout_module_get_param(module, kernel, i)->direction;
+        if (takes_binding(GROUT_BINDING_OUTPUT, (grout_direction)direction)) {
+            grout_text_add(out, "%s%%%s", first == NULL ? "" : ", ", name);
+            first = first == NULL ? name : first;
+        }
+    }
+    return first;
 }
 
 void grout_bindings__describe_inputs(const grout_bindings *bindings, const grout_module *module,

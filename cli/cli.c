@@ -16,6 +16,23 @@ static void print_version(grout_session *session) {
     grout_session__print(session, GROUT_STREAM_OUT, "grout " GROUT_VERSION "\n");
 }
 
+bool grout_session__report_unknown_command(grout_session *session, const char *word) {
+    grout_suggestion suggestion;
+    grout_suggestion__init(&suggestion, word);
+    for (int i = 1; i < GROUT_COMMAND_COUNT; i++) {
+        grout_suggestion__add(&suggestion, grout_command__get_info((grout_command)i)->text);
+    }
+    const char *near = grout_suggestion__get(&suggestion);
+    grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION, grout_nowhere,
+                    "grout has no command '%.200s'", word);
+    if (near != NULL) {
+        grout_diags_help(session->diags, "did you mean '%s'?", near);
+    } else {
+        grout_diags_help(session->diags, "'grout help' lists the commands");
+    }
+    return false;
+}
+
 /* The first word: a command, --help or --version. Returns whether there is more to do. */
 static bool read_command(grout_session *session, int argc, char **argv) {
     const char *word = argc > 1 ? argv[1] : "";
@@ -23,7 +40,7 @@ static bool read_command(grout_session *session, int argc, char **argv) {
         print_version(session);
         return false;
     }
-    if (strcmp(word, "--help") == 0) {
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
         grout_text help = {0};
         grout_help__print(GROUT_COMMAND_NONE, &help);
         grout_session__flush(session, GROUT_STREAM_OUT, &help);
@@ -33,24 +50,12 @@ static bool read_command(grout_session *session, int argc, char **argv) {
     if (session->options.command != GROUT_COMMAND_NONE) {
         return true;
     }
-    grout_suggestion suggestion;
-    grout_suggestion__init(&suggestion, word);
-    for (int i = 1; i < GROUT_COMMAND_COUNT; i++) {
-        grout_suggestion__add(&suggestion, grout_command__get_info((grout_command)i)->text);
+    if (word[0] != '\0') {
+        return grout_session__report_unknown_command(session, word);
     }
-    const char *near = word[0] == '\0' ? NULL : grout_suggestion__get(&suggestion);
-    if (word[0] == '\0') {
-        grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION, grout_nowhere,
-                        "a command is needed: grout COMMAND [OPTION...] [FILE]");
-    } else {
-        grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION, grout_nowhere,
-                        "grout has no command '%.200s'", word);
-    }
-    if (near != NULL) {
-        grout_diags_help(session->diags, "did you mean '%s'?", near);
-    } else {
-        grout_diags_help(session->diags, "'grout --help' lists the commands");
-    }
+    grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION, grout_nowhere,
+                    "a command is needed: grout COMMAND [OPTION...] [FILE]");
+    grout_diags_help(session->diags, "'grout help' lists the commands");
     return false;
 }
 

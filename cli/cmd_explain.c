@@ -160,6 +160,8 @@ static int fail_unknown(grout_session *session, const char *code) {
                     "there is no code '%.200s'", code);
     if (near != NULL) {
         grout_diags_help(session->diags, "did you mean '%s'?", near);
+    } else {
+        grout_diags_help(session->diags, "'grout explain' lists them");
     }
     grout_session__print_diags(session, GROUT_STREAM_ERR);
     return GROUT_EXIT_USAGE;

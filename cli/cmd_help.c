@@ -29,6 +29,9 @@ static void add_wrapped(grout_text *out, const char *text, size_t column, size_t
 
 static void add_option_name(grout_text *out, grout_option_id id) {
     const grout_option_info *info = grout_option__get_info(id);
+    if (info->long_text != NULL && info->short_text != '\0') {
+        grout_text_add(out, "-%c, ", info->short_text);
+    }
     grout_option__print_name(id, out);
     if (info->argument != NULL) {
         grout_text_add(out, " %s", info->argument);
@@ -150,7 +153,7 @@ static const char markdown_tail[] =
     "from a generator. bf16 and the\n8-bit floats, which NumPy does not have, are read from `<V2` "
     "and `|V1` or `<u2` and `|u1` as raw bits (and f8e5m2 from `<f1`,\nas ml_dtypes writes it); a "
     "wider "
-    "float file is rounded to nearest even. "
+    "float file is rounded to nearest even, and a note says so. "
     "Outputs of these types are written as `<V2` and `|V1`; `--output c=c.npy:f32` converts.\n\n"
     "A const that stands alone as a dimension of an array parameter takes the size of that "
     "parameter's input file, unless `-D`\ngives it. Two files that disagree are one diagnostic, "
@@ -219,8 +222,7 @@ int grout_cmd_help(grout_session *session) {
     } else {
         grout_command command = grout_command__find(options->arguments[0]);
         if (command == GROUT_COMMAND_NONE) {
-            grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION, grout_nowhere,
-                            "grout has no command '%.200s'", options->arguments[0]);
+            (void)grout_session__report_unknown_command(session, options->arguments[0]);
             grout_session__print_diags(session, GROUT_STREAM_ERR);
             return GROUT_EXIT_USAGE;
         }

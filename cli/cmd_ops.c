@@ -195,6 +195,8 @@ static int fail_unknown(grout_session *session, const char *name) {
                     "there is no operation '%.200s'", name);
     if (near != NULL) {
         grout_diags_help(session->diags, "did you mean '%s'?", near);
+    } else {
+        grout_diags_help(session->diags, "'grout ops' lists them");
     }
     grout_session__print_diags(session, GROUT_STREAM_ERR);
     return GROUT_EXIT_USAGE;

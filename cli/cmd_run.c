@@ -59,8 +59,10 @@ static bool launch_on_gpu(gpu_work *work) {
     const grout_options *options = &session->options;
     grout_nvrtc_search search;
     if (session->host->gpu == NULL) {
-        return grout_diags_add(session->diags, GROUT_DIAG_GPU_MISSING, grout_nowhere,
-                               "this grout has no GPU backend");
+        grout_diags_add(session->diags, GROUT_DIAG_GPU_MISSING, grout_nowhere,
+                        "this grout has no GPU backend");
+        grout_diags_help(session->diags, "without --device cuda it runs on the CPU");
+        return false;
     }
     grout_nvrtc_search__init(&search, session);
     uint64_t repeats = grout_options__get_count(options, GROUT_OPTION_REPEATS, 0);
@@ -161,6 +163,8 @@ static void run_on_gpu(gpu_work *work) {
         !launch_on_gpu(work)) {
         return;
     }
+    grout_argument_set__note_rounding(session, &work->load->bindings, work->load->bound,
+                                      work->kernel);
     if (!session->is_quiet) {
         grout_session__print(session, GROUT_STREAM_ERR, "ran on %s%s\n", work->result.device_name,
                              work->result.cubin_from_cache ? " (compiled kernel from the cache)"

@@ -176,6 +176,21 @@ static bool write_temporary(int file, mode_t mode, const grout_chunk *chunks, si
     return is_good && fsync(file) == 0;
 }
 
+/* Why nothing can be written there, by errno. */
+static bool fail_target(const char *path, grout_text *reason) {
+    int code = errno;
+    grout_text folder = {0};
+    add_folder(path, &folder);
+    if (code == ENOENT && folder.data != NULL) {
+        grout_text_add(reason, "the folder '%s' does not exist", folder.data);
+    } else {
+        errno = code;
+        (void)fail(reason);
+    }
+    grout_text_free(&folder);
+    return false;
+}
+
 static bool write_file(void *payload, const char *path, const grout_chunk *chunks, size_t count,
                        grout_text *reason) {
     (void)payload;
@@ -202,7 +217,7 @@ static bool write_file(void *payload, const char *path, const grout_chunk *chunk
             sync_folder(final);
         }
     } else {
-        (void)fail(reason);
+        (void)fail_target(final, reason);
     }
     grout_text_free(&name);
     free(target);
@@ -223,7 +238,7 @@ static bool can_write(void *payload, const char *path, grout_text *reason) {
     add_folder(path, &folder);
     bool is_good = folder.data != NULL && access(folder.data, W_OK | X_OK) == 0;
     if (!is_good) {
-        (void)fail(reason);
+        (void)fail_target(path, reason);
     }
     grout_text_free(&folder);
     return is_good;

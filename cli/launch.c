@@ -50,11 +50,8 @@ static uint64_t get_machine_memory(const grout_session *session, uint64_t array_
 static grout_checker *make_checker(grout_session *session) {
     uint64_t count =
         grout_options__get_count(&session->options, GROUT_OPTION_MAX_FINDINGS, GROUT_DIAGS_MAX);
-    /* 0 would mean the default. */
     grout_checker_options options = {
-        .max_findings = count < 1            ? 1
-                        : count > UINT32_MAX ? UINT32_MAX
-                                             : (uint32_t)count,
+        .max_findings = count > UINT32_MAX ? UINT32_MAX : (uint32_t)count,
     };
     return grout_checker_new(&options, session->diags);
 }

@@ -84,17 +84,17 @@ static grout_define *add_define(grout_session *session, grout_load *load, const 
     size_t count = load->define_count + 1;
     grout_define *defines = realloc(load->defines, count * sizeof load->defines[0]);
     load->defines = defines != NULL ? defines : load->defines;
-    char **names = realloc(load->define_names, count * sizeof load->define_names[0]);
-    load->define_names = names != NULL ? names : load->define_names;
+    grout_define_note *notes = realloc(load->define_notes, count * sizeof load->define_notes[0]);
+    load->define_notes = notes != NULL ? notes : load->define_notes;
     char *copy = malloc(size + 1);
-    if (defines == NULL || names == NULL || copy == NULL) {
+    if (defines == NULL || notes == NULL || copy == NULL) {
         free(copy);
         (void)grout_diags_add_oom(session->diags);
         return NULL;
     }
     memcpy(copy, name, size);
     copy[size] = '\0';
-    names[load->define_count] = copy;
+    notes[load->define_count] = (grout_define_note){.name = copy};
     defines[load->define_count] = (grout_define){.name = copy, .origin = "-D"};
     return &defines[load->define_count++];
 }
@@ -139,8 +139,9 @@ static bool read_defines(grout_session *session, grout_load *load) {
 
 /* One dimension of a file against the const that stands for it alone. */
 static bool bind_dimension(grout_session *session, const grout_binding *binding,
-                           grout_expr_id expr_id, int64_t size, grout_load *load) {
-    const grout_expr *expr = grout_module_get_expr(load->symbolic, expr_id);
+                           const grout_object *object, uint32_t dim, grout_load *load) {
+    const grout_expr *expr = grout_module_get_expr(load->symbolic, object->type.dims[dim]);
+    int64_t size = binding->npy.dims[dim];
     if (expr == NULL || expr->kind != GROUT_EXPR_NAME) {
         return true;
     }
@@ -152,6 +153,8 @@ static bool bind_dimension(grout_session *session, const grout_binding *binding,
         if (define != NULL) {
             define->integer = size;
             define->origin = binding->path;
+            load->define_notes[define - load->defines].param = binding->param;
+            load->define_notes[define - load->defines].dim = dim;
         }
         return define != NULL;
     }
@@ -159,9 +162,12 @@ static bool bind_dimension(grout_session *session, const grout_binding *binding,
     if (strcmp(define->origin, "-D") == 0 || define->integer == size) {
         return true;
     }
+    const grout_define_note *note = &load->define_notes[define - load->defines];
     grout_diags_add(session->diags, GROUT_DIAG_SHAPE_CONFLICT, grout_nowhere,
-                    "'%s' makes %s %lld, '%s' makes it %lld", define->origin, name,
-                    (long long)define->integer, binding->path, (long long)size);
+                    "const %s is %lld by '%s' (dimension %u of %%%s) and %lld by '%s' (dimension "
+                    "%u of %%%s)",
+                    name, (long long)define->integer, define->origin, note->dim, note->param,
+                    (long long)size, binding->path, dim, binding->param);
     return false;
 }
 
@@ -183,9 +189,7 @@ static bool bind_files(grout_session *session, grout_load *load, grout_kernel_id
         }
         const grout_object *object = grout_module_get_object(module, param->object);
         for (uint32_t d = 0; object->type.rank == binding->npy.rank && d < object->type.rank; d++) {
-            is_good = bind_dimension(session, binding, object->type.dims[d], binding->npy.dims[d],
-                                     load) &&
-                      is_good;
+            is_good = bind_dimension(session, binding, object, d, load) && is_good;
         }
     }
     return is_good;
@@ -239,9 +243,9 @@ bool grout_load__init(grout_session *session, const char *path, const grout_byte
 
 void grout_load__deinit(grout_load *load) {
     for (size_t i = 0; i < load->define_count; i++) {
-        free(load->define_names[i]);
+        free(load->define_notes[i].name);
     }
-    free(load->define_names);
+    free(load->define_notes);
     free(load->defines);
     free(load->kernels);
     grout_bindings__deinit(&load->bindings);

@@ -6,14 +6,21 @@
 
 #include "arguments.h"
 
+/* What messages say of a define. */
+typedef struct grout_define_note {
+    char *name;        /* owned */
+    const char *param; /* whose file gave it, borrowed; NULL: -D */
+    uint32_t dim;      /* of that parameter */
+} grout_define_note;
+
 typedef struct grout_load {
     const char *name; /* of the file, for messages; borrowed */
     grout_module *symbolic, *bound;
     grout_bindings bindings;
     grout_kernel_id *kernels; /* to work on, in file order */
     size_t kernel_count;
-    grout_define *defines; /* from -D, then from files */
-    char **define_names;   /* behind them, owned */
+    grout_define *defines;           /* from -D, then from files */
+    grout_define_note *define_notes; /* behind them */
     size_t define_count;
 } grout_load;
 

@@ -22,12 +22,14 @@ static const grout_command_info commands[GROUT_COMMAND_COUNT] = {
 };
 
 /* The kind COUNT would share its name with the number of options. */
-#define KIND_FLAG   GROUT_OPTION_FLAG
-#define KIND_TEXT   GROUT_OPTION_TEXT
-#define KIND_COUNT  GROUT_OPTION_COUNT_KIND
-#define KIND_NUMBER GROUT_OPTION_NUMBER
-#define KIND_SIZE   GROUT_OPTION_SIZE
-#define KIND_CHOICE GROUT_OPTION_CHOICE
+#define KIND_FLAG    GROUT_OPTION_FLAG
+#define KIND_TEXT    GROUT_OPTION_TEXT
+#define KIND_COUNT   GROUT_OPTION_COUNT_KIND
+#define KIND_LIMIT   GROUT_OPTION_LIMIT
+#define KIND_NUMBER  GROUT_OPTION_NUMBER
+#define KIND_SECONDS GROUT_OPTION_SECONDS
+#define KIND_SIZE    GROUT_OPTION_SIZE
+#define KIND_CHOICE  GROUT_OPTION_CHOICE
 
 static const grout_option_info options_table[GROUT_OPTION_COUNT] = {
 #define GROUT_OPTION(NAME, long_, short_, KIND, argument_, commands_, help_) \
@@ -103,12 +105,14 @@ bool grout_read_number(const char *text, double *out) {
     if (size == 0 || strchr(" \t\n\v\f\r", text[0]) != NULL) {
         return false;
     }
+    errno = 0;
     *out = strtod(text, &end);
-    return *end == '\0';
+    bool is_too_large = errno == ERANGE && isinf(*out);
+    return *end == '\0' && !is_too_large;
 }
 
 bool grout_read_size(const char *text, uint64_t *out) {
-    static const char units[] = "KMG";
+    static const char units[] = "KkMmGg";
     char digits[32];
     size_t size = strlen(text);
     uint32_t shift = 0;
@@ -118,7 +122,7 @@ bool grout_read_size(const char *text, uint64_t *out) {
     memcpy(digits, text, size + 1);
     const char *unit = strchr(units, digits[size - 1]);
     if (unit != NULL) {
-        shift = 10 * (uint32_t)(unit - units + 1);
+        shift = 10 * (uint32_t)((unit - units) / 2 + 1);
         digits[size - 1] = '\0';
     }
     if (!grout_read_u64(digits, out) || *out > UINT64_MAX >> shift) {
@@ -150,10 +154,14 @@ static bool is_value_good(const grout_option_info *info, const char *value) {
         return value[0] != '\0';
     case GROUT_OPTION_COUNT_KIND:
         return grout_read_u64(value, &count);
+    case GROUT_OPTION_LIMIT:
+        return grout_read_u64(value, &count) && count > 0;
     case GROUT_OPTION_NUMBER:
         return grout_read_number(value, &number) && number >= 0 && isfinite(number);
+    case GROUT_OPTION_SECONDS:
+        return grout_read_number(value, &number) && number > 0 && isfinite(number);
     case GROUT_OPTION_SIZE:
-        return grout_read_size(value, &count);
+        return grout_read_size(value, &count) && count > 0;
     case GROUT_OPTION_CHOICE:
         return is_choice(info->argument, value);
     }
@@ -164,10 +172,14 @@ static const char *get_wanted(const grout_option_info *info) {
     switch (info->kind) {
     case GROUT_OPTION_COUNT_KIND:
         return "a whole number from 0";
+    case GROUT_OPTION_LIMIT:
+        return "a whole number from 1";
     case GROUT_OPTION_NUMBER:
         return "a number from 0";
+    case GROUT_OPTION_SECONDS:
+        return "a number above 0";
     case GROUT_OPTION_SIZE:
-        return "a number of bytes, such as 4096 or 512M";
+        return "a number of bytes from 1, such as 4096 or 512M";
     case GROUT_OPTION_CHOICE:
     case GROUT_OPTION_FLAG:
     case GROUT_OPTION_TEXT:
@@ -206,7 +218,8 @@ static void init_tables(parser *p) {
                 .has_arg = info->kind == GROUT_OPTION_FLAG ? no_argument : required_argument,
                 .val = LONG_BASE + i,
             };
-        } else {
+        }
+        if (info->short_text != '\0') {
             p->shorts[size++] = info->short_text;
             if (info->kind != GROUT_OPTION_FLAG) {
                 p->shorts[size++] = ':';

@@ -24,7 +24,9 @@ typedef enum grout_option_kind {
     GROUT_OPTION_FLAG,
     GROUT_OPTION_TEXT,
     GROUT_OPTION_COUNT_KIND,
+    GROUT_OPTION_LIMIT,
     GROUT_OPTION_NUMBER,
+    GROUT_OPTION_SECONDS,
     GROUT_OPTION_SIZE,
     GROUT_OPTION_CHOICE
 } grout_option_kind;
@@ -36,7 +38,7 @@ typedef struct grout_command_info {
 } grout_command_info;
 
 typedef struct grout_option_info {
-    const char *long_text; /* NULL: it has the short form only */
+    const char *long_text; /* NULL: it has the short form only; messages say the long one */
     const char *argument;
     const char *commands;
     const char *help;

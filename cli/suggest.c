@@ -10,6 +10,10 @@ static size_t get_min(size_t a, size_t b) {
     return a < b ? a : b;
 }
 
+static size_t get_max(size_t a, size_t b) {
+    return a > b ? a : b;
+}
+
 /* Levenshtein distance with transposition of neighbours; long words are infinitely far. */
 static size_t get_distance(const char *a, const char *b) {
     size_t a_size = strlen(a), b_size = strlen(b);
@@ -42,14 +46,16 @@ void grout_suggestion__add(grout_suggestion *suggestion, const char *candidate) 
     size_t size = strlen(suggestion->wanted);
     bool is_start = size >= 3 && strncmp(candidate, suggestion->wanted, size) == 0;
     size_t distance = is_start ? 1 : get_distance(suggestion->wanted, candidate);
-    if (distance < suggestion->best_distance) {
+    /* A word of which nothing is left is no suggestion. */
+    if (distance < suggestion->best_distance && distance < get_max(size, strlen(candidate))) {
         suggestion->best = candidate;
         suggestion->best_distance = distance;
     }
 }
 
 const char *grout_suggestion__get(const grout_suggestion *suggestion) {
-    /* A third of the word may be wrong, but one letter always. */
-    size_t allowed = 1 + strlen(suggestion->wanted) / 4;
+    /* One slip in short words, more in longer ones. */
+    size_t size = strlen(suggestion->wanted);
+    size_t allowed = size < 5 ? 1 : 1 + size / 4;
     return suggestion->best_distance <= allowed ? suggestion->best : NULL;
 }

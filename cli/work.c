@@ -3,6 +3,7 @@
 #include "work.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 bool grout_work__load(grout_session *session, const char *path, bool needs_one, grout_bytes *text,
                       grout_load *load, grout_report *report) {
@@ -63,6 +64,23 @@ static void note_deadlock(grout_session *session, const grout_load *load, grout_
     grout_diags_help(session->diags, "'grout check %s' says who waits for what", load->name);
 }
 
+/* A run that nobody checks and whose results go nowhere would look as if nothing had happened. */
+static void note_lost_results(grout_session *session, const grout_load *load,
+                              grout_kernel_id kernel) {
+    grout_text outputs = {0};
+    const char *first = grout_kernel__describe_outputs(load->bound, kernel, &outputs);
+    const char *name =
+        grout_module_get_string(load->bound, grout_module_get_kernel(load->bound, kernel)->name);
+    if (first != NULL && outputs.data != NULL) {
+        grout_session__print(session, GROUT_STREAM_ERR,
+                             "@%s ran on the CPU, unchecked; %s %s not written to a file "
+                             "(--output %s=FILE.npy)\n",
+                             name, outputs.data, strchr(outputs.data, ',') == NULL ? "was" : "were",
+                             first);
+    }
+    grout_text_free(&outputs);
+}
+
 static void run_kernel(grout_session *session, const grout_load *load, grout_kernel_id kernel,
                        bool with_checker, grout_report *report) {
     grout_argument_set arguments = {0};
@@ -70,6 +88,7 @@ static void run_kernel(grout_session *session, const grout_load *load, grout_ker
     grout_launch_settings settings = grout_launch_settings__get(session, with_checker);
     if (grout_argument_set__init(session, &load->bindings, load->bound, kernel, &arguments) &&
         grout_launch__run(session, load, kernel, &arguments, &settings, &outcome)) {
+        grout_argument_set__note_rounding(session, &load->bindings, load->bound, kernel);
         if (outcome.status == GROUT_RUN_DEADLOCK && !with_checker) {
             note_deadlock(session, load, kernel);
         }
@@ -77,10 +96,13 @@ static void run_kernel(grout_session *session, const grout_load *load, grout_ker
         if (grout_options__has(&session->options, GROUT_OPTION_STATS)) {
             print_stats(session, &arguments, &outcome);
         }
-        if (outcome.status == GROUT_RUN_DONE) {
+        bool has_results = grout_bindings__have_results(&load->bindings);
+        if (outcome.status == GROUT_RUN_DONE && has_results) {
             (void)grout_argument_set__finish(session, &load->bindings, load->bound, kernel,
                                              &arguments);
-        } else if (grout_bindings__have_results(&load->bindings)) {
+        } else if (outcome.status == GROUT_RUN_DONE && !with_checker && !session->is_quiet) {
+            note_lost_results(session, load, kernel);
+        } else if (outcome.status != GROUT_RUN_DONE && has_results) {
             grout_session__print(session, GROUT_STREAM_ERR,
                                  "the run did not reach its end: no output is written or "
                                  "compared\n");

@@ -15,7 +15,16 @@ bool grout_gpu__report(grout_diags *diags, const grout_gpu_error *error, grout_p
     if (error->code == GROUT_DIAG_OUT_OF_MEMORY && error->text[0] == '\0') {
         return grout_diags_add_oom(diags);
     }
-    return grout_diags_add(diags, error->code, place, "%s", error->text);
+    /* What the machine lacks is not the kernel's fault. */
+    bool is_of_machine =
+        error->code == GROUT_DIAG_GPU_MISSING || error->code == GROUT_DIAG_NVRTC_MISSING;
+    grout_diags_add(diags, error->code, is_of_machine ? (grout_place){0} : place, "%s",
+                    error->text);
+    if (error->code == GROUT_DIAG_GPU_MISSING) {
+        grout_diags_help(diags, "'grout doctor' says what was tried; without --device cuda it runs "
+                                "on the CPU");
+    }
+    return false;
 }
 
 #define NAMES_PER_DIR 3

@@ -34,6 +34,87 @@ grout_barrier_fact grout_barrier__get_fact(const grout_machine *machine, uint32_
     return fact;
 }
 
+/* ---- old phases --------------------------------------------------------------------------------
+ */
+
+/* Whether a thread may still wait for the phase. */
+static bool is_awaited(const grout_machine *machine, uint32_t element, uint32_t number) {
+    for (uint32_t i = 0; i < machine->plan->shape.thread_count; i++) {
+        if (grout_machine__waits(machine, element)[i].waits <= number &&
+            grout_machine__thread(machine, i)->state != GROUT_THREAD_EXITED) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void drop_oldest(grout_machine *machine, grout_barrier *barrier) {
+    uint32_t index = barrier->first_old;
+    barrier->first_old = grout_machine__old_phase(machine, index)->next;
+    barrier->last_old = barrier->first_old == 0 ? 0 : barrier->last_old;
+    barrier->old_count--;
+    grout_pool__give(&machine->old_phases, index);
+}
+
+static void trim_old(grout_machine *machine, uint32_t element) {
+    grout_barrier *barrier = grout_machine__barrier(machine, element);
+    while (barrier->first_old != 0 &&
+           (barrier->old_count > machine->at.old_max ||
+            !is_awaited(machine, element,
+                        grout_machine__old_phase(machine, barrier->first_old)->number))) {
+        drop_oldest(machine, barrier);
+    }
+}
+
+/* A phase makes way for a newer one in the latest snapshots: keeps it if somebody is late. */
+static void keep_old(grout_machine *machine, uint32_t element, uint32_t number) {
+    grout_barrier *barrier = grout_machine__barrier(machine, element);
+    if (machine->at.old_max == 0 || !is_awaited(machine, element, number)) {
+        return;
+    }
+    uint32_t index = grout_pool__take(&machine->old_phases, &machine->heap);
+    if (index == 0) {
+        machine->has_failed = true;
+        return;
+    }
+    grout_old_phase *phase = grout_machine__old_phase(machine, index);
+    phase->number = number;
+    memcpy(grout_old_phase__clocks(phase), grout_machine__snapshot_of(machine, element, number),
+           grout_order__get_size(&machine->plan->shape) * sizeof(uint32_t));
+    if (barrier->last_old != 0) {
+        grout_machine__old_phase(machine, barrier->last_old)->next = index;
+    } else {
+        barrier->first_old = index;
+    }
+    barrier->last_old = index;
+    barrier->old_count++;
+    trim_old(machine, element);
+}
+
+/*
+ * The clock set of a completed phase, or NULL: so long ago that it is not kept. How long ago counts
+ * in arrivals, not completions: it must not depend on when an engine finishes.
+ */
+static const uint32_t *find_completion(const grout_machine *machine, uint32_t element,
+                                       uint32_t number) {
+    const grout_barrier *barrier = grout_machine__barrier(machine, element);
+    uint32_t kept = machine->at.snapshots_kept;
+    if (grout_barrier__get_phase(machine, element) > number + kept + machine->at.old_max) {
+        return NULL;
+    }
+    if (barrier->completed <= number + kept) {
+        return grout_machine__snapshot_of(machine, element, number);
+    }
+    for (uint32_t i = barrier->first_old; i != 0;) {
+        grout_old_phase *phase = grout_machine__old_phase(machine, i);
+        if (phase->number == number) {
+            return grout_old_phase__clocks(phase);
+        }
+        i = phase->next;
+    }
+    return NULL;
+}
+
 /* ---- completion -------------------------------------------------------------------------------
  */
 
@@ -92,6 +173,9 @@ static void complete_phase(grout_machine *machine, uint32_t element) {
     if (machine->has_clocks) {
         grout_order__raise(&clocks[get_ph(machine, element)],
                            barrier->phase_base + phase->number + 1);
+        if (phase->number >= machine->at.snapshots_kept) {
+            keep_old(machine, element, phase->number - machine->at.snapshots_kept);
+        }
         memcpy(grout_machine__snapshot_of(machine, element, phase->number), clocks,
                grout_order__get_size(&machine->plan->shape) * sizeof *clocks);
     }
@@ -318,6 +402,8 @@ void grout_barrier__observe(grout_machine *machine, uint32_t thread, const grout
     grout_wait_fact *wait = &grout_machine__waits(machine, element)[thread];
     uint32_t *known = grout_machine__clocks(machine, thread);
     uint32_t phase = wait->waits;
+    const uint32_t *completion =
+        machine->has_clocks ? find_completion(machine, element, phase) : NULL;
     wait->waits++;
     wait->epoch = known[grout_clock_x(&machine->plan->shape, thread)];
     wait->origin = grout_machine__origin(machine, thread, inst);
@@ -334,12 +420,12 @@ void grout_barrier__observe(grout_machine *machine, uint32_t thread, const grout
         return;
     }
     const grout_barrier *barrier = grout_machine__barrier(machine, element);
-    if (barrier->completed <= phase + machine->at.snapshots_kept) {
-        grout_order__acquire(&machine->plan->shape, known,
-                             grout_machine__snapshot_of(machine, element, phase));
+    if (completion != NULL) {
+        grout_order__acquire(&machine->plan->shape, known, completion);
     } else { /* never what a later phase released: it would hide the race that comes with it */
         grout_order__raise(&known[get_ph(machine, element)], barrier->phase_base + phase + 1);
     }
+    trim_old(machine, element);
 }
 
 void grout_barrier__reset(grout_machine *machine, uint32_t element) {
@@ -350,6 +436,9 @@ void grout_barrier__reset(grout_machine *machine, uint32_t element) {
         uint32_t next = grout_machine__phase(machine, i)->next;
         free_phase(machine, i);
         i = next;
+    }
+    while (barrier->first_old != 0) {
+        drop_oldest(machine, barrier);
     }
     memset(barrier, 0, sizeof *barrier);
     barrier->phase_base = base;

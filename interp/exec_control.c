@@ -136,17 +136,26 @@ grout_outcome grout_exec_scoped(grout_machine *machine, uint32_t thread, const g
     return GROUT_OUTCOME_NEXT;
 }
 
+/*
+ * A collective scope ends when its last thread leaves it. The others may be far ahead by then, out
+ * of scopes around it too, but not in another collective scope: that one's entry waits for all
+ * threads. So each scope has at most one instance that some have left and others have not, and the
+ * bytes that it shares with scopes beside it are not in use there before it has ended.
+ */
 grout_outcome grout_exec_leave(grout_machine *machine, uint32_t thread, const grout_inst *inst) {
     const grout_scope_plan *scope = grout_plan__scope(machine->plan, inst->scope);
-    grout_cta *cta = grout_machine__cta(machine);
-    if (scope->is_collective) {
-        cta->scopes_left++;
-        if (cta->scopes_left < machine->plan->shape.thread_count) {
-            return GROUT_OUTCOME_NEXT;
-        }
-        cta->scopes_left = 0;
+    const grout_clock_shape *shape = &machine->plan->shape;
+    uint32_t *left = grout_machine__scope(machine, inst->scope), *last = left + 1;
+    uint32_t size = grout_clock_size(shape);
+    if (machine->has_clocks) {
+        grout_order__join(last, grout_machine__clocks(machine, thread), size);
     }
-    grout_machine__end_scope(machine, scope, thread, inst);
+    ++*left;
+    if (scope->is_collective && *left < shape->thread_count) {
+        return GROUT_OUTCOME_NEXT;
+    }
+    grout_machine__end_scope(machine, scope, last, thread, inst);
+    memset(left, 0, (1 + size) * sizeof *left);
     return GROUT_OUTCOME_NEXT;
 }
 

@@ -189,19 +189,38 @@ static void join_masks(grout_machine *machine, uint32_t thread, const grout_inst
 /* ---- arithmetic ---------------------------------------------------------------------------------
  */
 
-static void check_divisor(grout_machine *machine, uint32_t thread, const grout_inst *inst) {
-    const grout_slot *slot = grout_plan__slot(machine->plan, inst, 1);
-    const uint8_t *data = grout_slot__data(machine, thread, slot);
-    bool has_zero = false;
-    if (slot->dtype == GROUT_DTYPE_F32) {
-        return;
-    }
-    for (uint32_t i = 0; i < slot->count; i++) {
-        uint32_t divisor;
-        memcpy(&divisor, data + (size_t)i * sizeof divisor, sizeof divisor);
+static uint32_t get_word(const uint8_t *data, uint32_t i) {
+    uint32_t word;
+    memcpy(&word, data + (size_t)i * sizeof word, sizeof word);
+    return word;
+}
+
+/* By zero, or the least i32 by -1: the quotient is not an integer, or not an i32. */
+static bool has_no_quotient(grout_machine *machine, uint32_t thread, const grout_inst *inst) {
+    const grout_slot *slots = grout_plan__slot(machine->plan, inst, 0);
+    const uint8_t *dividends = grout_slot__data(machine, thread, &slots[0]);
+    const uint8_t *divisors = grout_slot__data(machine, thread, &slots[1]);
+    bool has_zero = false, has_minus_one = false;
+    for (uint32_t i = 0; i < slots[1].count; i++) {
+        uint32_t divisor = get_word(divisors, i);
         has_zero |= divisor == 0;
+        has_minus_one |= divisor == UINT32_MAX;
     }
-    if (has_zero) {
+    if (has_zero || !has_minus_one || slots[0].dtype != GROUT_DTYPE_I32) {
+        return has_zero;
+    }
+    for (uint32_t i = 0; i < inst->result.count; i++) {
+        if (get_word(divisors, slots[1].count == 1 ? 0 : i) == UINT32_MAX &&
+            get_word(dividends, slots[0].count == 1 ? 0 : i) == UINT32_C(1) << 31) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void check_division(grout_machine *machine, uint32_t thread, const grout_inst *inst) {
+    bool is_float = grout_plan__slot(machine->plan, inst, 1)->dtype == GROUT_DTYPE_F32;
+    if (!is_float && has_no_quotient(machine, thread, inst)) {
         grout_fault fault = {.code = GROUT_DIAG_DIVISION_BY_ZERO};
         grout_machine__fault(machine, thread, inst, 1, &fault);
     }
@@ -212,7 +231,7 @@ grout_outcome grout_exec_alu(grout_machine *machine, uint32_t thread, const grou
     operand_set set = get_operands(machine, thread, inst);
     if (inst->opcode == GROUT_OP_DIV || inst->opcode == GROUT_OP_REM ||
         inst->opcode == GROUT_OP_CDIV) {
-        check_divisor(machine, thread, inst);
+        check_division(machine, thread, inst);
     }
     run_loop(inst->loop, &set, grout_slot__data(machine, thread, result), result->element_bytes,
              result->count);

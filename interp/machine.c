@@ -93,8 +93,30 @@ static size_t add_part(size_t *size, size_t bytes) {
     return at;
 }
 
-/* A wait that comes late, after an overrun, acquires its own phase if it is still kept. */
-enum { SNAPSHOTS_MAX = 16, SNAPSHOT_BYTES_MAX = 64 << 10 };
+/*
+ * A wait that comes late, after an overrun, acquires its own phase, however late: the latest phases
+ * are kept for everybody, older ones as long as a thread has not waited for them. Only a wait that
+ * is thousands of phases late finds nothing; the kernel has an overrun without it.
+ */
+enum {
+    SNAPSHOTS_MAX = 16,
+    SNAPSHOT_BYTES_MAX = 64 << 10,
+    OLD_PHASES_MAX = 4096, /* of one element */
+    OLD_BYTES_MAX = 16 << 20
+};
+
+static void size_history(grout_state_layout *at, size_t elements, size_t set) {
+    size_t all = elements * set;
+    at->snapshots_kept = 2;
+    while (at->snapshots_kept < SNAPSHOTS_MAX &&
+           all * at->snapshots_kept * 2 <= SNAPSHOT_BYTES_MAX) {
+        at->snapshots_kept *= 2;
+    }
+    at->old_max = OLD_PHASES_MAX;
+    if (all > OLD_BYTES_MAX / OLD_PHASES_MAX) {
+        at->old_max = (uint32_t)(OLD_BYTES_MAX / all);
+    }
+}
 
 static bool add_state(grout_machine *machine) {
     const grout_plan *plan = machine->plan;
@@ -107,12 +129,10 @@ static bool add_state(grout_machine *machine) {
     at->threads = add_part(&size, threads * sizeof(grout_thread));
     at->loops = add_part(&size, threads * plan->loop_depth_max * sizeof(grout_loop_state));
     at->clocks = add_part(&size, threads * set);
+    at->scopes = add_part(&size, (size_t)plan->scopes.count * (1 + grout_clock_size(shape)) *
+                                     sizeof(uint32_t));
     at->barriers = add_part(&size, elements * sizeof(grout_barrier));
-    at->snapshots_kept = 2;
-    while (at->snapshots_kept < SNAPSHOTS_MAX &&
-           elements * at->snapshots_kept * 2 * set <= SNAPSHOT_BYTES_MAX) {
-        at->snapshots_kept *= 2;
-    }
+    size_history(at, elements, set);
     at->snapshots = add_part(&size, elements * at->snapshots_kept * set);
     at->waits = add_part(&size, elements * threads * sizeof(grout_wait_fact));
     at->payload_free = add_part(&size, machine->payload_slots * sizeof(uint32_t));
@@ -122,6 +142,7 @@ static bool add_state(grout_machine *machine) {
     at->size = size;
     machine->state = grout_heap__take(&machine->heap, size);
     machine->phases.item_size = (uint32_t)(sizeof(grout_phase) + (set + 7) / 8 * 8);
+    machine->old_phases.item_size = (uint32_t)(sizeof(grout_old_phase) + (set + 7) / 8 * 8);
     machine->contributions.item_size = sizeof(grout_contribution);
     machine->asyncs.item_size = sizeof(grout_async);
     return machine->state != NULL;
@@ -263,8 +284,8 @@ void grout_machine_free(grout_machine *machine) {
     for (uint32_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++) {
         grout_heap__give(heap, blocks[i], 0);
     }
-    grout_pool *pools[] = {&machine->phases, &machine->contributions, &machine->asyncs,
-                           &machine->run_scratch, &machine->origin_scratch};
+    grout_pool *pools[] = {&machine->phases, &machine->old_phases,  &machine->contributions,
+                           &machine->asyncs, &machine->run_scratch, &machine->origin_scratch};
     for (uint32_t i = 0; i < sizeof pools / sizeof pools[0]; i++) {
         grout_pool__free(pools[i], heap);
     }
@@ -306,17 +327,22 @@ static void clear_objects(grout_machine *machine, const grout_scope_plan *scope)
     }
 }
 
-static void publish_scope(grout_machine *machine, grout_event *event,
-                          const grout_scope_plan *scope) {
+/* What all threads know now. */
+static const uint32_t *join_clocks(grout_machine *machine) {
     const grout_clock_shape *shape = &machine->plan->shape;
     uint32_t size = grout_clock_size(shape);
     memcpy(machine->clock_scratch, grout_machine__clocks(machine, 0), size * sizeof(uint32_t));
     for (uint32_t i = 1; i < shape->thread_count; i++) {
         grout_order__join(machine->clock_scratch, grout_machine__clocks(machine, i), size);
     }
+    return machine->clock_scratch;
+}
+
+static void publish_scope(grout_machine *machine, grout_event *event, const grout_scope_plan *scope,
+                          const uint32_t *last) {
     event->u.scope.objects = get_objects(machine, scope);
     event->u.scope.object_count = scope->object_count;
-    event->u.scope.last = machine->clock_scratch;
+    event->u.scope.last = last;
     event->u.scope.is_inner = scope->op != 0;
     grout_machine__publish_cta(machine, event);
 }
@@ -332,7 +358,7 @@ void grout_machine__begin_scope(grout_machine *machine, const grout_scope_plan *
         memset(&event, 0, sizeof event);
         event.kind = GROUT_EVENT_SCOPE_BEGIN;
         event.origin.op = inst->op;
-        publish_scope(machine, &event, scope);
+        publish_scope(machine, &event, scope, join_clocks(machine));
     }
 }
 
@@ -354,7 +380,7 @@ static void end_barriers(grout_machine *machine, const grout_scope_plan *scope,
 }
 
 void grout_machine__end_scope(grout_machine *machine, const grout_scope_plan *scope,
-                              uint32_t thread, const grout_inst *inst) {
+                              const uint32_t *last, uint32_t thread, const grout_inst *inst) {
     grout_origin origin = grout_machine__origin(machine, thread, inst);
     grout_tma__finish_scope(machine, scope);
     end_barriers(machine, scope, &origin);
@@ -362,7 +388,7 @@ void grout_machine__end_scope(grout_machine *machine, const grout_scope_plan *sc
         grout_clocks clocks;
         grout_event event =
             grout_machine__event(machine, GROUT_EVENT_SCOPE_END, thread, inst, &clocks);
-        publish_scope(machine, &event, scope);
+        publish_scope(machine, &event, scope, last);
     }
     clear_objects(machine, scope);
 }
@@ -375,6 +401,7 @@ void grout_machine__begin_cta(grout_machine *machine) {
     grout_cta *cta = grout_machine__cta(machine);
     memset(machine->state, 0, machine->at.payload_free);
     grout_pool__clear(&machine->phases);
+    grout_pool__clear(&machine->old_phases);
     grout_pool__clear(&machine->contributions);
     grout_pool__clear(&machine->asyncs);
     cta->index = (uint32_t)machine->next_cta++;
@@ -406,7 +433,7 @@ void grout_machine__end_cta(grout_machine *machine) {
         grout_event event;
         memset(&event, 0, sizeof event);
         event.kind = GROUT_EVENT_CTA_END;
-        publish_scope(machine, &event, scope);
+        publish_scope(machine, &event, scope, join_clocks(machine));
     }
     cta->is_begun = 0;
     machine->stats.ctas_done++;

@@ -41,7 +41,9 @@ typedef struct grout_barrier {
     uint32_t completed;
     uint32_t phase_base; /* its phases in earlier scopes: component ph counts over all lives */
     uint32_t first_open, last_open; /* records of the phases that have begun */
-    uint32_t had_bytes;             /* bit q & 1: phase q, of the last two completed */
+    uint32_t first_old, last_old;   /* of completed ones that a late wait may still ask for */
+    uint32_t old_count;
+    uint32_t had_bytes; /* bit q & 1: phase q, of the last two completed */
     uint32_t has_contribution;
     uint32_t newest_phase; /* of last_contribution */
     uint32_t newest_pc;
@@ -60,6 +62,14 @@ typedef struct grout_phase {
     uint32_t first_contribution, last_contribution, contribution_count;
     uint32_t reserved;
 } grout_phase;
+
+/* A completed phase, older than the snapshots kept for all; its clock set follows. */
+typedef struct grout_old_phase {
+    uint32_t link;
+    uint32_t next;
+    uint32_t number;
+    uint32_t reserved;
+} grout_old_phase;
 
 typedef struct grout_contribution {
     uint32_t link;
@@ -117,9 +127,7 @@ typedef struct grout_cta {
     uint32_t payload_used;           /* slots in use */
     uint32_t undo_first, undo_count; /* ring of entries */
     uint32_t undo_data_first,
-        undo_dropped;     /* ring of bytes: next free; entries lost to the limit */
-    uint32_t scopes_left; /* threads that left the open collective scope */
-    uint32_t reserved;
+        undo_dropped;   /* ring of bytes: next free; entries lost to the limit */
     uint64_t points;    /* scheduling points */
     uint64_t random[2]; /* of the schedule, of the engine */
     uint64_t async_serial;
@@ -138,9 +146,10 @@ typedef struct grout_array {
 
 /* Where the parts of a CTA's state lie. */
 typedef struct grout_state_layout {
-    size_t threads, loops, clocks, barriers, snapshots, waits, payload_free, registers, smem,
-        defined, size;
+    size_t threads, loops, clocks, scopes, barriers, snapshots, waits, payload_free, registers,
+        smem, defined, size;
     uint32_t snapshots_kept; /* of the latest phases of each element; a power of two */
+    uint32_t old_max;        /* of older ones, for late waits */
 } grout_state_layout;
 
 struct grout_machine {
@@ -157,7 +166,7 @@ struct grout_machine {
     int64_t next_cta;
     uint8_t *state;
     grout_state_layout at;
-    grout_pool phases, contributions, asyncs;
+    grout_pool phases, old_phases, contributions, asyncs;
     uint8_t *payload; /* slots of captured bytes and their masks */
     uint32_t payload_slot_bytes, payload_mask_at, payload_slots;
     uint8_t *undo_entries, *undo_data;
@@ -194,11 +203,17 @@ static inline uint32_t *grout_machine__clocks(const grout_machine *machine, uint
     return (uint32_t *)(void *)(machine->state + machine->at.clocks) +
            (size_t)thread * grout_order__get_size(&machine->plan->shape);
 }
+/* Of the running instance of a scope: how many threads have left it, and behind that the union of
+ * what each knew (V) as it left. All 0 when no thread has left yet. */
+static inline uint32_t *grout_machine__scope(const grout_machine *machine, uint32_t scope) {
+    return (uint32_t *)(void *)(machine->state + machine->at.scopes) +
+           (size_t)scope * (1 + grout_clock_size(&machine->plan->shape));
+}
 static inline grout_barrier *grout_machine__barrier(const grout_machine *machine,
                                                     uint32_t element) {
     return (grout_barrier *)(void *)(machine->state + machine->at.barriers) + element;
 }
-/* The clock set of a completed phase, of the last snapshots_kept: two, and more for late waits. */
+/* The clock set of a completed phase, of the last snapshots_kept. */
 static inline uint32_t *grout_machine__snapshot_of(const grout_machine *machine, uint32_t element,
                                                    uint32_t phase) {
     return (uint32_t *)(void *)(machine->state + machine->at.snapshots) +
@@ -225,6 +240,13 @@ static inline grout_phase *grout_machine__phase(const grout_machine *machine, ui
     return grout_pool__at(&machine->phases, index);
 }
 static inline uint32_t *grout_phase__clocks(grout_phase *phase) {
+    return (uint32_t *)(void *)(phase + 1);
+}
+static inline grout_old_phase *grout_machine__old_phase(const grout_machine *machine,
+                                                        uint32_t index) {
+    return grout_pool__at(&machine->old_phases, index);
+}
+static inline uint32_t *grout_old_phase__clocks(grout_old_phase *phase) {
     return (uint32_t *)(void *)(phase + 1);
 }
 static inline grout_async *grout_machine__async(const grout_machine *machine, uint32_t index) {
@@ -284,8 +306,9 @@ void grout_machine__end_cta(grout_machine *machine);
 /* The objects of a scope begin or end: bytes uninitialised, barriers fresh. */
 void grout_machine__begin_scope(grout_machine *machine, const grout_scope_plan *scope,
                                 const grout_inst *inst);
+/* last: what the threads of the scope knew as they left it. */
 void grout_machine__end_scope(grout_machine *machine, const grout_scope_plan *scope,
-                              uint32_t thread, const grout_inst *inst);
+                              const uint32_t *last, uint32_t thread, const grout_inst *inst);
 
 /* ---- scheduler.c --------------------------------------------------------------------------------
  */

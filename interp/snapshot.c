@@ -11,6 +11,7 @@
 #include <string.h>
 
 #define REGIONS_MAX 16
+#define POOLS       4
 
 /* A range of bytes of the state whose size does not change during a run. */
 typedef struct region {
@@ -30,7 +31,7 @@ struct grout_snapshot {
     size_t arrays_size;
     bool *has_tainted;
     uint32_t array_count;
-    grout_pool pools[3];
+    grout_pool pools[POOLS];
     const grout_observer *observers[GROUT_OBSERVERS_MAX];
     void *observed[GROUT_OBSERVERS_MAX];
     uint32_t observer_count;
@@ -142,7 +143,8 @@ static bool save(const grout_machine *machine, grout_snapshot *snapshot) {
     if (snapshot->fixed == NULL || snapshot->arrays == NULL || snapshot->has_tainted == NULL ||
         !copy_pool(&snapshot->pools[0], &machine->phases, heap) ||
         !copy_pool(&snapshot->pools[1], &machine->contributions, heap) ||
-        !copy_pool(&snapshot->pools[2], &machine->asyncs, heap)) {
+        !copy_pool(&snapshot->pools[2], &machine->asyncs, heap) ||
+        !copy_pool(&snapshot->pools[3], &machine->old_phases, heap)) {
         return false;
     }
     copy_fixed(machine, snapshot->fixed, true);
@@ -168,7 +170,8 @@ bool grout_machine_restore(grout_machine *machine, const grout_snapshot *snapsho
                            grout_diags *diags) {
     if (!copy_pool(&machine->phases, &snapshot->pools[0], &machine->heap) ||
         !copy_pool(&machine->contributions, &snapshot->pools[1], &machine->heap) ||
-        !copy_pool(&machine->asyncs, &snapshot->pools[2], &machine->heap)) {
+        !copy_pool(&machine->asyncs, &snapshot->pools[2], &machine->heap) ||
+        !copy_pool(&machine->old_phases, &snapshot->pools[3], &machine->heap)) {
         return grout_diags_add_oom(diags);
     }
     machine->stats = snapshot->stats;
@@ -204,7 +207,7 @@ void grout_snapshot_free(grout_snapshot *snapshot) {
     grout_heap__give(&snapshot->heap, snapshot->fixed, 0);
     grout_heap__give(&snapshot->heap, snapshot->arrays, 0);
     grout_heap__give(&snapshot->heap, snapshot->has_tainted, 0);
-    for (uint32_t i = 0; i < 3; i++) {
+    for (uint32_t i = 0; i < POOLS; i++) {
         grout_pool__free(&snapshot->pools[i], &snapshot->heap);
     }
     grout_heap last = {0};
@@ -252,8 +255,8 @@ static uint64_t hash_barriers(const grout_machine *machine, uint64_t hash) {
     uint32_t clocks = grout_order__get_size(&machine->plan->shape);
     for (uint32_t i = 0; i < machine->plan->element_count; i++) {
         grout_barrier barrier = *grout_machine__barrier(machine, i);
-        uint32_t record = barrier.first_open;
-        barrier.first_open = barrier.last_open = 0;
+        uint32_t record = barrier.first_open, old = barrier.first_old;
+        barrier.first_open = barrier.last_open = barrier.first_old = barrier.last_old = 0;
         hash = hash_bytes(hash, &barrier, sizeof barrier);
         while (record != 0) {
             grout_phase *phase = grout_machine__phase(machine, record);
@@ -262,6 +265,12 @@ static uint64_t hash_barriers(const grout_machine *machine, uint64_t hash) {
             hash = hash_bytes(hash, facts, sizeof facts);
             hash = hash_bytes(hash, grout_phase__clocks(phase), clocks * sizeof(uint32_t));
             record = phase->next;
+        }
+        while (old != 0) {
+            grout_old_phase *phase = grout_machine__old_phase(machine, old);
+            hash = mix(hash, phase->number);
+            hash = hash_bytes(hash, grout_old_phase__clocks(phase), clocks * sizeof(uint32_t));
+            old = phase->next;
         }
     }
     return hash_bytes(hash, machine->state + machine->at.snapshots,
@@ -284,6 +293,21 @@ static uint64_t hash_flights(const grout_machine *machine, uint64_t hash) {
     return hash;
 }
 
+/* The log of stores that engines may not see yet, oldest first. */
+static uint64_t hash_undo(const grout_machine *machine, uint64_t hash) {
+    const grout_cta *cta = grout_machine__cta(machine);
+    for (uint32_t i = 0; i < cta->undo_count; i++) {
+        const uint8_t *at =
+            machine->undo_entries + (cta->undo_first + i) % GROUT_UNDO_ENTRIES * sizeof(grout_undo);
+        grout_undo entry;
+        memcpy(&entry, at, sizeof entry);
+        hash = hash_bytes(hash, machine->undo_data + entry.data, entry.size);
+        entry.data = 0;
+        hash = hash_bytes(hash, &entry, sizeof entry);
+    }
+    return hash;
+}
+
 uint64_t grout_machine_hash(const grout_machine *machine) {
     grout_cta cta = *grout_machine__cta(machine);
     cta.first_flight = cta.last_flight = cta.payload_used = 0;
@@ -292,6 +316,7 @@ uint64_t grout_machine_hash(const grout_machine *machine) {
     hash = hash_threads(machine, hash);
     hash = hash_barriers(machine, hash);
     hash = hash_flights(machine, hash);
+    hash = hash_undo(machine, hash);
     hash = hash_bytes(hash, machine->state + machine->at.registers,
                       machine->at.size - machine->at.registers);
     for (uint32_t i = 0; i < machine->array_count; i++) {

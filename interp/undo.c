@@ -6,7 +6,8 @@
  * The value of a byte as of the newest write that is published to a reader: walk back from the
  * newest store; an unpublished one is undone; the first published one (or a load's write) settles
  * the byte. Entries at the old end go when every thread has had them published, or when the log is
- * full: then the reader sees newer bytes than it need to, which is legal too.
+ * full: then the reader sees newer bytes than it need to, which is legal too. Values alone hang on
+ * the log: which bytes are defined, and what is in order, is decided at the issue without it.
  */
 #include "undo.h"
 

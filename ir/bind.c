@@ -36,6 +36,25 @@ static const char *get_origin(const grout_define *define) {
     return define->origin == NULL ? "-D" : define->origin;
 }
 
+/* Which consts there are to define. */
+static void help_consts(grout_binding *binding) {
+    enum { SHOWN_MAX = 12 };
+    const grout_module *module = binding->module;
+    grout_text names = {0};
+    for (uint32_t id = 1; id < module->consts.count && id <= SHOWN_MAX; id++) {
+        const grout_const *constant = GROUT_TABLE_AT(module->consts, grout_const, id);
+        grout_text_add(&names, "%s%s", id > 1 ? ", " : "",
+                       grout_module_get_string(module, constant->name));
+    }
+    if (module->consts.count <= 1) {
+        grout_diags_help(binding->diags, "it has no consts");
+    } else if (!names.failed) {
+        grout_diags_help(binding->diags, "its consts: %s%s", names.data,
+                         module->consts.count > SHOWN_MAX + 1 ? ", ..." : "");
+    }
+    grout_text_free(&names);
+}
+
 static void report_unknown_define(grout_binding *binding, const grout_define *define) {
     const grout_module *module = binding->module;
     grout_suggestion suggestion = grout_suggest__begin(define->name, strlen(define->name));
@@ -49,6 +68,8 @@ static void report_unknown_define(grout_binding *binding, const grout_define *de
                           get_origin(define), define->name);
     if (suggestion.best != NULL) {
         grout_diags_help(binding->diags, "did you mean '%s'?", suggestion.best);
+    } else {
+        help_consts(binding);
     }
 }
 

@@ -185,16 +185,30 @@ void grout_build_if(grout_builder *builder, grout_operand condition) {
     GROUT_TABLE_AT(builder->module->ops, grout_op, id)->block_count = id != 0 ? 1 : 0;
 }
 
-void grout_build_else(grout_builder *builder) {
+/* Closes the body that is open with a yield, unless it yields nothing. */
+static void add_yield(grout_builder *b, uint32_t count, const grout_operand *yields) {
+    if (count > 0) {
+        grout_build_op_args args = {.operands = yields, .operand_count = count};
+        (void)grout_build_op(b, GROUT_OP_YIELD, &args);
+    }
+}
+
+void grout_build_else(grout_builder *builder, uint32_t yield_count, const grout_operand *yields) {
+    if (!grout_builder__is_ok(builder)) {
+        return;
+    }
+    grout_op_id id = get_innermost(builder)->op;
+    if (get_opcode(builder, id) != GROUT_OP_IF ||
+        grout_module_get_op(builder->module, id)->block_count != 1) {
+        (void)grout_builder__error(builder, "'else' without an 'if' in front of it");
+        return;
+    }
+    add_yield(builder, yield_count, yields);
     if (!grout_builder__is_ok(builder)) {
         return;
     }
     grout_build_region *region = get_innermost(builder);
-    grout_op *op = GROUT_TABLE_AT(builder->module->ops, grout_op, region->op);
-    if (op->opcode != GROUT_OP_IF || op->block_count != 1) {
-        (void)grout_builder__error(builder, "'else' without an 'if' in front of it");
-        return;
-    }
+    grout_op *op = GROUT_TABLE_AT(builder->module->ops, grout_op, id);
     op->block_count = 2;
     region->block = op->first_block + 1;
     builder->block = region->block;
@@ -267,10 +281,7 @@ grout_value_id grout_build_end(grout_builder *builder, uint32_t yield_count,
         (void)grout_builder__error(builder, "there is no region to end");
         return 0;
     }
-    if (yield_count > 0) {
-        grout_build_op_args args = {.operands = yields, .operand_count = yield_count};
-        (void)grout_build_op(builder, GROUT_OP_YIELD, &args);
-    }
+    add_yield(builder, yield_count, yields);
     grout_op_id id = get_innermost(builder)->op;
     uint32_t result_count = 0;
     if (!grout_builder__is_ok(builder) || !count_yields(builder, id, &result_count)) {

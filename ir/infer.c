@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "infer.h"
 
+#include "grout/text.h"
 #include "type.h"
 
 #include <inttypes.h>
@@ -220,9 +221,63 @@ static bool join_operands(grout_binding *binding, const grout_op *op, uint32_t f
     return check_rule(binding, op, op->loc, dtype);
 }
 
+/* An operand as it is written in prefix form: "%v", "1.0", or ".." for what has no name. */
+static void add_prefix_operand(const grout_binding *binding, const grout_operand *operand,
+                               grout_text *out) {
+    const grout_module *module = binding->module;
+    if (operand->kind == GROUT_OPERAND_EXPR) {
+        grout_text_add(out, " ");
+        grout_expr_print(module, operand->id, out);
+        return;
+    }
+    const grout_value *value = grout_module_get_value(module, operand->id);
+    bool has_name = value->name != 0;
+    grout_text_add(out, " %s%s", has_name ? "%" : "..",
+                   has_name ? grout_module_get_string(module, value->name) : "");
+}
+
+/* The first operand that is a register array, or the number of operands. */
+static uint32_t find_array(const grout_binding *binding, const grout_op *op) {
+    uint32_t found = op->operand_count;
+    for (uint32_t k = op->operand_count; k-- > 0;) {
+        const grout_operand *operand = get_operand(binding, op, k);
+        if (operand->kind != GROUT_OPERAND_VALUE) {
+            continue;
+        }
+        grout_type_kind kind = (grout_type_kind)binding->bound->value_types[operand->id].kind;
+        if (kind == GROUT_TYPE_NONE) {
+            return op->operand_count; /* a fault of its own, reported */
+        }
+        found = kind == GROUT_TYPE_ARRAY ? k : found;
+    }
+    return found;
+}
+
+/* Infix is for scalars, as in indices: on arrays the operation is named. */
+static bool check_infix(grout_binding *binding, const grout_op *op) {
+    uint32_t index = find_array(binding, op);
+    if (index == op->operand_count) {
+        return true;
+    }
+    grout_text prefix = {0};
+    for (uint32_t k = 0; k < op->operand_count; k++) {
+        grout_text_add(&prefix, "%s", k > 0 ? "," : "");
+        add_prefix_operand(binding, get_operand(binding, op, k), &prefix);
+    }
+    const grout_type *type = &binding->bound->value_types[get_operand(binding, op, index)->id];
+    grout_binding__report(
+        binding, GROUT_DIAG_OPERAND_KIND, op->loc, "infix is for scalars, and %s is %s",
+        grout_infer__get_operand_text(binding, op, index).chars, grout_type__get_text(type).chars);
+    grout_diags_help(binding->diags, "name the operation: (%s%s)", get_text(op),
+                     prefix.data == NULL ? "" : prefix.data);
+    grout_text_free(&prefix);
+    return false;
+}
+
 static bool infer_elementwise(grout_binding *binding, const grout_op *op, grout_type *type) {
     *type = (grout_type){.kind = GROUT_TYPE_SCALAR};
-    if (!join_operands(binding, op, 0, type)) {
+    if (((op->flags & GROUT_OP_FLAG_INFIX) != 0 && !check_infix(binding, op)) ||
+        !join_operands(binding, op, 0, type)) {
         return false;
     }
     if (grout_op_get_info((grout_opcode)op->opcode)->form == GROUT_FORM_COMPARE) {

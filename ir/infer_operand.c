@@ -290,7 +290,9 @@ bool grout_infer__set_constant(grout_binding *binding, const grout_op *op, uint3
                               "'%s' takes an element of %s here, and the constant %s is none",
                               get_text(op), get_dtype_text(dtype),
                               grout_infer__get_operand_text(binding, op, index).chars);
-        if (value->is_float) {
+        if (dtype == GROUT_DTYPE_BOOL) {
+            grout_diags_help(binding->diags, "write true or false, or compare, as in (ne .., 0)");
+        } else if (value->is_float) {
             grout_diags_help(binding->diags, "constants are not cast either: write an integer, or "
                                              "cast the other operand to f32");
         }
@@ -321,7 +323,10 @@ bool grout_infer__check_scalar(grout_binding *binding, const grout_op *op, uint3
     }
     grout_binding__report(binding, GROUT_DIAG_TYPE_MISMATCH, operand->loc, "%s is %s, not %s", what,
                           get_dtype_text(dtype), grout_type__get_text(&type).chars);
-    if (type.kind == GROUT_TYPE_ARRAY) {
+    if (type.kind == GROUT_TYPE_ARRAY && op->opcode == GROUT_OP_IF) {
+        grout_diags_help(binding->diags, "an 'if' decides for the whole thread: load one element, "
+                                         "or use select");
+    } else if (type.kind == GROUT_TYPE_ARRAY) {
         grout_diags_help(binding->diags, "load one element: index every dimension");
     } else if (dtype == GROUT_DTYPE_BOOL) {
         grout_diags_help(binding->diags, "compare it, as in (ne .., 0)");

@@ -1,4 +1,4 @@
-/* keywords.c - the words that no const and no axis may take as its name.
+/* keywords.c - the words that no const and no axis may take as its name, and operations to come.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "parser.h"
 
@@ -11,6 +11,31 @@ static bool is_among(const char *const *words, size_t count, const char *text, s
         }
     }
     return false;
+}
+
+bool grout_word__is_later_op(const char *text, size_t size) {
+    // clang-format off
+    static const char *const words[] = {
+        /* tensor cores */
+        "wgmma", "wgmma_wait", "warpgroup_mma", "warpgroup_mma_wait",
+        "tcgen05_mma", "tcgen05_commit", "tcgen05_commit_arrive", "tcgen05_copy",
+        "async_load_tmem", "async_store_tmem", "commit_tmem", "wait_load_tmem",
+        /* semaphores, clusters, several GPUs */
+        "semaphore_signal", "semaphore_wait", "semaphore_read", "semaphore_signal_multicast",
+        "multicast", "multicast_ref", "remote_ref", "multimem_store", "multimem_load_reduce",
+        "cluster_arrive", "cluster_wait", "try_cluster_cancel", "query_cluster_cancel",
+        /* memory */
+        "commit_gmem", "async_prefetch", "atomic_add", "atomic_max", "atomic_min", "atomic_cas",
+        "atomic_xchg", "async_copy_global_to_shared",
+        /* arrays */
+        "reduce", "reduce_sum", "reduce_max", "exp", "exp2", "log", "sqrt", "rsqrt", "tanh",
+        "reshape", "permute", "layout_cast", "convert_layout",
+        /* programs */
+        "emit_pipeline", "emit_pipeline_warp_specialized", "warp_specialize",
+        "set_max_registers",
+    };
+    // clang-format on
+    return is_among(words, sizeof words / sizeof words[0], text, size);
 }
 
 grout_word_kind grout_word__get_kind(const char *text, size_t size) {

@@ -287,6 +287,16 @@ static void read_string(grout_lexer *lexer, grout_token *token) {
     }
 }
 
+/* The remedy for a mark that other languages have; behind '#' the line is passed over. */
+static void help_foreign_mark(grout_lexer *lexer, uint32_t at) {
+    if (lexer->text[at] == '#') {
+        grout_diags_help(lexer->diags, "comments begin with '//'");
+        lexer->at = find_line_end(lexer, at);
+    } else if (lexer->text[at] == ';') {
+        grout_diags_help(lexer->diags, "no mark ends a line: leave it out");
+    }
+}
+
 /* A run of bytes that start no token, reported as one. */
 static void read_bad(grout_lexer *lexer, grout_token *token) {
     uint32_t at = lexer->at;
@@ -304,6 +314,7 @@ static void read_bad(grout_lexer *lexer, grout_token *token) {
         (void)grout_diags_add(lexer->diags, GROUT_DIAG_BAD_CHARACTER,
                               get_place(lexer, at, token->size), "no token starts with '%.*s'",
                               (int)size, lexer->text + at);
+        help_foreign_mark(lexer, at);
     }
     while (lexer->at < lexer->size && ((unsigned char)lexer->text[lexer->at] >= 0x7f ||
                                        (unsigned char)lexer->text[lexer->at] < '\t')) {

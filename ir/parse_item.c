@@ -150,7 +150,7 @@ static bool parse_scalar_param(grout_parser *p, grout_param *param) {
 /* VALUE ':' direction 'gmem' array, or VALUE ':' dtype. */
 static bool parse_param(grout_parser *p) {
     if (p->token.kind != GROUT_TOKEN_VALUE) {
-        return grout_parser__expected(p, "the name of a parameter");
+        return grout_parser__expected_value(p, "the name of a parameter");
     }
     grout_kernel *kernel = get_kernel(p);
     uint32_t index = kernel->param_count++;
@@ -233,7 +233,10 @@ static bool parse_axis(grout_parser *p, grout_axis_kind kind) {
     grout_token name = p->token;
     grout_axis axis = {.kind = (uint8_t)kind};
     if (name.kind != GROUT_TOKEN_NAME) {
-        return grout_parser__expected(p, "the name of an axis");
+        (void)grout_parser__expected(p, "the name of an axis");
+        grout_parser__help(p, "axes have names: %s",
+                           kind == GROUT_AXIS_GRID ? "grid(x = 2)" : "threads(wg = 2)");
+        return false;
     }
     bool is_free = check_free(p, &name, "an axis");
     axis.name = grout_parser__intern(p, &name);
@@ -299,7 +302,12 @@ static bool begin_kernel(grout_parser *p) {
     grout_parser__advance(p);
     grout_token name = p->token;
     if (name.kind != GROUT_TOKEN_KERNEL) {
-        return grout_parser__expected(p, "'@' and the kernel's name");
+        (void)grout_parser__expected(p, "'@' and the kernel's name");
+        if (name.kind == GROUT_TOKEN_NAME && !name.has_newline) {
+            grout_parser__help(p, "write 'kernel @%.*s'", (int)name.size,
+                               p->lexer.text + name.offset);
+        }
+        return false;
     }
     grout_kernel kernel = {.name = grout_parser__intern(p, &name),
                            .loc = grout_parser__add_loc(p, &name),

@@ -81,6 +81,10 @@ void grout_parser__bind_names(grout_parser *p, uint32_t first_name, grout_value_
 
 static bool report_unknown_op(grout_parser *p) {
     const char *text = p->lexer.text + p->token.offset;
+    if (grout_word__is_later_op(text, p->token.size)) {
+        return grout_parser__error(p, &p->token, GROUT_DIAG_UNKNOWN_OP,
+                                   "'%.*s' is not supported yet", (int)p->token.size, text);
+    }
     grout_suggestion suggestion = grout_suggest__begin(text, p->token.size);
     for (int i = 1; i < GROUT_OP_COUNT; i++) {
         grout_suggest__offer(&suggestion, grout_op_get_info((grout_opcode)i)->text);
@@ -217,6 +221,32 @@ static bool parse_result_names(grout_parser *p) {
         grout_parser__advance(p);
     } while (grout_parser__accept(p, GROUT_TOKEN_COMMA));
     return grout_parser__expect(p, GROUT_TOKEN_ASSIGN, "'=' behind the names of results");
+}
+
+/* The operation that an operator of other languages stands for, or NONE. */
+static grout_opcode get_arithmetic(uint8_t token_kind) {
+    static const uint16_t opcodes[] = {[GROUT_TOKEN_PLUS] = GROUT_OP_ADD,
+                                       [GROUT_TOKEN_MINUS] = GROUT_OP_SUB,
+                                       [GROUT_TOKEN_STAR] = GROUT_OP_MUL,
+                                       [GROUT_TOKEN_SLASH] = GROUT_OP_DIV,
+                                       [GROUT_TOKEN_PERCENT] = GROUT_OP_REM};
+    return token_kind < sizeof opcodes / sizeof opcodes[0] ? (grout_opcode)opcodes[token_kind]
+                                                           : GROUT_OP_NONE;
+}
+
+/* What stands behind '%r =' is no operation: a copy of a value or constant under another name, or
+ * infix. */
+static void help_result(grout_parser *p) {
+    grout_opcode opcode = get_arithmetic(p->ahead.kind);
+    if (opcode != GROUT_OP_NONE && !p->ahead.has_newline) {
+        grout_parser__help(p, "name the operation: '%s %.*s, ..'", grout_op_get_info(opcode)->text,
+                           (int)p->token.size, p->lexer.text + p->token.offset);
+    } else if (p->token.kind == GROUT_TOKEN_VALUE) {
+        grout_parser__help(p, "only an operation has a result; use the value where it is needed");
+    } else if (p->token.kind != GROUT_TOKEN_NAME) {
+        grout_parser__help(p,
+                           "only an operation has a result; use the constant where it is needed");
+    }
 }
 
 /* An operation has as many names in front of it as results, or none. */
@@ -357,6 +387,9 @@ static bool parse_statement(grout_parser *p, grout_string_id lead) {
     }
     grout_parsed_op op;
     if (!begin_op(p, &op)) {
+        if (p->names.count > first_name) {
+            help_result(p);
+        }
         return false;
     }
     op.first_name = first_name;

@@ -108,6 +108,13 @@ void grout_parser__report_unknown_values(grout_parser *p) {
 
 /* ---- indices and views ----------------------------------------------------------------------- */
 
+/* "help: a slice is ds(..)" for the diagnostic just made, if a ':' stands there as in Python. */
+static void help_slice(grout_parser *p) {
+    if (p->token.kind == GROUT_TOKEN_COLON || p->last.kind == GROUT_TOKEN_COLON) {
+        grout_parser__help(p, "a slice is ds(start, size): ds(0, 64)");
+    }
+}
+
 /* 'ds' '(' start ',' size ')' behind its word. */
 static bool parse_slice(grout_parser *p, grout_index *index, uint32_t *depth) {
     grout_parsed_operand start;
@@ -120,7 +127,9 @@ static bool parse_slice(grout_parser *p, grout_index *index, uint32_t *depth) {
               grout_parser__constant(p, &index->size) &&
               grout_parser__expect(p, GROUT_TOKEN_RIGHT_PAREN, "')'");
     p->nesting--;
-    if (ok) {
+    if (!ok) {
+        help_slice(p);
+    } else {
         index->kind = GROUT_INDEX_SLICE;
         index->start = start.operand;
         *depth = start.depth > *depth ? start.depth : *depth;
@@ -165,7 +174,11 @@ static bool parse_indices(grout_parser *p, uint32_t *depth) {
         ok = ok && parse_index(p, depth);
     } while (ok && grout_parser__accept(p, GROUT_TOKEN_COMMA));
     p->nesting--;
-    return ok && grout_parser__expect(p, GROUT_TOKEN_RIGHT_BRACKET, "',' or ']'");
+    if (ok && !grout_parser__expect(p, GROUT_TOKEN_RIGHT_BRACKET, "',' or ']'")) {
+        help_slice(p);
+        ok = false;
+    }
+    return ok;
 }
 
 /* '.transpose(1, 0)' behind its point. */

@@ -139,7 +139,7 @@ static grout_op_id begin_body(grout_parser *p, const grout_parsed_op *op, uint32
 
 static bool parse_name(grout_parser *p, const char *what) {
     if (p->token.kind != GROUT_TOKEN_VALUE) {
-        return grout_parser__expected(p, what);
+        return grout_parser__expected_value(p, what);
     }
     grout_parsed_name name = {grout_parser__intern(p, &p->token),
                               grout_parser__add_loc(p, &p->token)};

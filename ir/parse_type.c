@@ -4,6 +4,26 @@
 
 #include "suggest.h"
 
+/* The element type that other languages call so, or NULL. */
+static const char *find_alias(const grout_parser *p) {
+    static const struct {
+        const char *word, *text;
+    } aliases[] = {
+        {"float32", "f32"}, {"float", "f32"},    {"fp32", "f32"},    {"half", "f16"},
+        {"float16", "f16"}, {"fp16", "f16"},     {"bfloat", "bf16"}, {"bfloat16", "bf16"},
+        {"double", "f64"},  {"float64", "f64"},  {"fp64", "f64"},    {"int", "i32"},
+        {"int32", "i32"},   {"uint", "u32"},     {"uint32", "u32"},  {"int8", "i8"},
+        {"uint8", "u8"},    {"int16", "i16"},    {"uint16", "u16"},  {"int64", "i64"},
+        {"uint64", "u64"},  {"boolean", "bool"},
+    };
+    for (size_t i = 0; i < sizeof aliases / sizeof aliases[0]; i++) {
+        if (grout_parser__is_word(p, &p->token, aliases[i].word)) {
+            return aliases[i].text;
+        }
+    }
+    return NULL;
+}
+
 bool grout_parser__dtype(grout_parser *p, grout_dtype *dtype_out) {
     if (p->token.kind != GROUT_TOKEN_NAME) {
         return grout_parser__expected(p, "an element type");
@@ -14,13 +34,14 @@ bool grout_parser__dtype(grout_parser *p, grout_dtype *dtype_out) {
         grout_parser__advance(p);
         return true;
     }
+    const char *alias = find_alias(p);
     grout_suggestion suggestion = grout_suggest__begin(text, p->token.size);
     for (int i = 1; i < GROUT_DTYPE_COUNT; i++) {
         grout_suggest__offer(&suggestion, grout_dtype_get_info((grout_dtype)i)->text);
     }
     (void)grout_parser__error(p, &p->token, GROUT_DIAG_UNKNOWN_TYPE,
                               "there is no element type '%.*s'", (int)p->token.size, text);
-    grout_parser__suggest(p, "", suggestion.best);
+    grout_parser__suggest(p, "", alias != NULL ? alias : suggestion.best);
     return false;
 }
 
@@ -136,9 +157,13 @@ bool grout_parser__object(grout_parser *p, grout_object *object_out) {
         return grout_parser__expected(p, "'smem' or 'barrier'");
     }
     const char *text = p->lexer.text + p->token.offset;
-    if (grout_word__get_kind(text, p->token.size) == GROUT_WORD_NOT_YET ||
-        grout_parser__is_word(p, &p->token, "gmem")) {
+    if (grout_word__get_kind(text, p->token.size) == GROUT_WORD_NOT_YET) {
         return grout_parser__not_yet(p, &p->token);
+    }
+    if (grout_parser__is_word(p, &p->token, "gmem")) {
+        (void)grout_parser__not_yet(p, &p->token);
+        grout_parser__help(p, "arrays in gmem are parameters of the kernel");
+        return false;
     }
     grout_suggestion suggestion = grout_suggest__begin(text, p->token.size);
     grout_suggest__offer(&suggestion, spaces[0]);

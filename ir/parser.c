@@ -179,6 +179,15 @@ bool grout_parser__expected(grout_parser *p, const char *what) {
                                what);
 }
 
+bool grout_parser__expected_value(grout_parser *p, const char *what) {
+    (void)grout_parser__expected(p, what);
+    if (p->token.kind == GROUT_TOKEN_NAME && !p->token.has_newline) {
+        grout_parser__help(p, "values are written with %%: '%%%.*s'", (int)p->token.size,
+                           p->lexer.text + p->token.offset);
+    }
+    return false;
+}
+
 bool grout_parser__not_yet(grout_parser *p, const grout_token *token) {
     return grout_parser__error(p, token, GROUT_DIAG_SYNTAX, "'%.*s' is not supported yet",
                                (int)token->size, p->lexer.text + token->offset);

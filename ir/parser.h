@@ -91,7 +91,9 @@ bool grout_parser__accept(grout_parser *p, grout_token_kind kind);
 /* Reports 'expected what, found ...' at the next token, or at the end of the line before it; false.
  */
 bool grout_parser__expected(grout_parser *p, const char *what);
-/* The same, always at the next token: where something could have ended. */
+/* The same where the name of a value is expected: a name without its '%' is told so. */
+bool grout_parser__expected_value(grout_parser *p, const char *what);
+/* The same as expected, always at the next token: where something could have ended. */
 bool grout_parser__unexpected(grout_parser *p, const char *what);
 /* Reports at a token; false. */
 bool grout_parser__error(grout_parser *p, const grout_token *token, grout_diag_code code,
@@ -138,6 +140,9 @@ typedef enum grout_word_kind {
     GROUT_WORD_NOT_YET  /* reserved for what is not built yet */
 } grout_word_kind;
 grout_word_kind grout_word__get_kind(const char *text, size_t size);
+/* Whether the word is an operation of Pallas' Mosaic GPU or of Gluon that grout does not have yet.
+ */
+bool grout_word__is_later_op(const char *text, size_t size);
 
 /* ---- parse_expr.c, parse_ref.c, parse_type.c ---------------------------------------------------
  */

@@ -7,8 +7,8 @@
 enum { WORD_MAX = 64, OFFERS_MAX = 5000 };
 
 grout_suggestion grout_suggest__begin(const char *wanted, size_t wanted_size) {
-    /* One slip in three letters, two or three in longer words. */
-    uint32_t allowed = wanted_size < 3 ? 1 : wanted_size < 8 ? 2 : 3;
+    /* One slip in short words, two or three in longer ones. */
+    uint32_t allowed = wanted_size < 5 ? 1 : wanted_size < 8 ? 2 : 3;
     return (grout_suggestion){.wanted = wanted,
                               .wanted_size = wanted_size,
                               .best_distance = allowed + 1,

@@ -5,12 +5,13 @@
  * The rules (docs/memory_model.md, 'Barriers'), for each pair of phases p, p+1 of an element:
  * (a) every contribution to p+1 knows that p is complete; (b) the completion of p+1, the union of
  * its contributions, knows every wait on p, and there is at least one. What breaks either is one
- * finding of the pair. It is judged when all is in: when p+1 is complete and every thread that
- * waits on the element has waited for p, or at the element's end. So it does not matter whether the
- * wait or the completion came first in this run: a wait that comes after the completion is not
- * known to it. Primary: the contribution to p+1 that breaks (a), else of all its contributions, the
- * last in the source. Related: the wait on p that (b) misses, else of all waits on p, the first in
- * the source.
+ * finding of the pair. It is judged when all is in: when the arrivals of p+1 are, and every thread
+ * has waited for p or exited; or at the element's end. Nothing here asks when an engine brings its
+ * bytes: arrivals, waits and exits come in the same order under every timing. Nor does it matter
+ * whether the wait or the last arrival came first in this run: a wait that comes after p+1 is full
+ * is not known to it. Primary: the contribution to p+1 that breaks (a), else of all its
+ * contributions, the last in the source. Related: the wait on p that (b) misses, else of all waits
+ * on p, the first in the source.
  */
 #include "checker.h"
 
@@ -18,7 +19,8 @@
 
 #include <string.h>
 
-enum { OPEN_PAIRS_MAX = 1024 }; /* of an element; older ones are judged as they stand */
+/* Of an element. Older ones are judged as they stand; of them only the contribution is kept. */
+enum { OPEN_PAIRS_MAX = 1024 };
 
 /* ---- phases of an element ---------------------------------------------------------------------
  */
@@ -101,45 +103,86 @@ static bool report_overrun(grout_checker *checker, uint32_t element, uint32_t ph
     return report_barrier(checker, GROUT_DIAG_BARRIER_OVERRUN, GROUT_SEVERITY_ERROR, &facts);
 }
 
+/* The contribution that the pair of a phase's predecessor and the phase is reported at. */
+static const grout_origin *get_primary(const grout_phase_state *phase) {
+    return phase->early.op ? &phase->early : &phase->contribution;
+}
+
 /* Judges the pair of the oldest phase and the next. has_all: nothing can follow any more. */
-static bool judge_oldest(grout_checker *checker, grout_element_state *element, uint32_t index,
+static bool judge_oldest(grout_checker *checker, const grout_element_state *element, uint32_t index,
                          bool has_all) {
     const grout_phase_state *phase = grout_element__at(element, 0);
     const grout_phase_state *next = grout_element__at(element, 1);
     const grout_origin *wait = phase->missed.op ? &phase->missed : &phase->wait;
-    bool has_no_wait = has_all && next->is_complete && !phase->has_wait;
+    bool has_no_wait = has_all && element->full > element->first + 1 && !phase->has_wait;
     if (!next->early.op && !phase->missed.op && !has_no_wait) {
         return true;
     }
-    return report_overrun(checker, index, element->first,
-                          next->early.op ? &next->early : &next->contribution, wait);
+    return report_overrun(checker, index, element->first, get_primary(next), wait);
 }
 
 static void drop_oldest(grout_element_state *element) {
-    element->last_contribution = grout_element__at(element, 1)->contribution;
     element->first++;
     element->head++;
     element->count--;
 }
 
-/* Has every thread that waits on the element waited for its oldest phase? */
+/* Keeps what a wait for the oldest phase would point at: its pair is dropped before its time. */
+static bool keep_dropped(grout_element_state *element) {
+    const grout_origin *contribution = get_primary(grout_element__at(element, 1));
+    uint32_t count = element->dropped_count;
+    if (count > 0 && element->dropped[count - 1].contribution.op == contribution->op) {
+        return true;
+    }
+    if (count == element->dropped_capacity) {
+        uint32_t capacity = element->dropped_capacity ? element->dropped_capacity * 2 : 4;
+        grout_dropped_phase *dropped =
+            grout_check__realloc(element->dropped, capacity * sizeof *dropped);
+        if (!dropped) {
+            return false;
+        }
+        element->dropped = dropped;
+        element->dropped_capacity = capacity;
+    }
+    element->dropped[element->dropped_count++] =
+        (grout_dropped_phase){element->first, *contribution};
+    return true;
+}
+
+/* The contribution to phase + 1, of a phase that was dropped. */
+static const grout_origin *find_dropped(const grout_element_state *element, uint32_t phase) {
+    uint32_t i = element->dropped_count - 1;
+    while (i > 0 && element->dropped[i].phase > phase) {
+        i--;
+    }
+    return &element->dropped[i].contribution;
+}
+
+/* Has every thread waited for the oldest phase of the element, or exited? */
 static bool is_observed(const grout_checker *checker, const grout_cta_state *state,
                         uint32_t index) {
     const grout_element_state *element = &state->elements[index];
     for (uint32_t t = 0; t < checker->shape.thread_count; t++) {
-        if ((element->waiting_threads >> t & 1) &&
+        if (!(state->exited_threads >> t & 1) &&
             state->waits[t * checker->shape.barrier_count + index].waits <= element->first) {
             return false;
         }
     }
-    return element->waiting_threads != 0;
+    return true;
 }
 
 static bool settle(grout_checker *checker, grout_cta_state *state, uint32_t index) {
     grout_element_state *element = &state->elements[index];
-    while (element->count > 1 && grout_element__at(element, 1)->is_complete &&
-           (is_observed(checker, state, index) || element->count > OPEN_PAIRS_MAX)) {
-        if (!judge_oldest(checker, element, index, false)) {
+    while (element->count > 1 && element->full > element->first + 1) {
+        bool has_all = is_observed(checker, state, index);
+        if (has_all) {
+            element->dropped_count = 0;
+        } else if (element->count <= OPEN_PAIRS_MAX) {
+            return true;
+        } else if (!keep_dropped(element)) {
+            return grout_checker__fail(checker);
+        }
+        if (!judge_oldest(checker, element, index, has_all)) {
             return false;
         }
         drop_oldest(element);
@@ -194,57 +237,67 @@ static bool knows_previous(const grout_checker *checker, const grout_event *even
     return true;
 }
 
-bool grout_checker__arrive(grout_checker *checker, const grout_event *event) {
-    grout_cta_state *state = grout_checker__find_cta(checker, event->origin.cta);
-    uint32_t index = event->u.arrive.element;
-    grout_phase_state *phase = NULL;
-    if (!state) {
-        return false;
+/* The arrivals of a phase are all in: which waits on the phase before do they not know? */
+static void fill_phase(grout_checker *checker, grout_cta_state *state, uint32_t index,
+                       uint32_t number) {
+    grout_element_state *element = &state->elements[index];
+    const grout_phase_state *phase = find_phase(element, number);
+    grout_phase_state *before = number > element->first ? find_phase(element, number - 1) : NULL;
+    element->full = number + 1;
+    for (uint32_t t = 0; before && t < checker->shape.thread_count; t++) {
+        const grout_wait_fact *wait = &state->waits[t * checker->shape.barrier_count + index];
+        if (wait->waits == number && !(element->skipped_threads >> t & 1) &&
+            phase->known[t] < wait->epoch) {
+            keep_origin(checker->info.module, &before->missed, &wait->origin, -1);
+        }
     }
-    if (event->u.arrive.phase < state->elements[index].first) {
-        return true;
-    }
-    phase = find_phase(&state->elements[index], event->u.arrive.phase);
-    if (!phase) {
-        return grout_checker__fail(checker);
-    }
-    keep_origin(checker->info.module, &phase->contribution, &event->origin, 1);
-    if (event->u.arrive.phase > 0 && !knows_previous(checker, event)) {
-        keep_origin(checker->info.module, &phase->early, &event->origin, 1);
-    }
-    return true;
 }
 
-bool grout_checker__phase(grout_checker *checker, const grout_event *event) {
+bool grout_checker__arrive(grout_checker *checker, const grout_event *event) {
     grout_cta_state *state = grout_checker__find_cta(checker, event->origin.cta);
-    const grout_barrier_fact *barrier = event->u.phase.barrier;
-    uint32_t number = event->u.phase.phase;
+    uint32_t index = event->u.arrive.element, number = event->u.arrive.phase;
+    const grout_object_id object = checker->info.element_objects[index];
     grout_element_state *element = NULL;
     grout_phase_state *phase = NULL;
-    grout_phase_state *before = NULL;
-    checker->barrier_phases++;
     if (!state) {
         return false;
     }
-    element = &state->elements[barrier->element];
-    if (number < element->first) {
-        return true;
-    }
+    element = &state->elements[index];
     phase = find_phase(element, number);
     if (!phase) {
         return grout_checker__fail(checker);
     }
-    phase->is_complete = true;
-    element->completed = number + 1;
-    before = number > element->first ? phase - 1 : NULL;
-    for (uint32_t t = 0; before && t < barrier->thread_count; t++) {
-        const grout_wait_fact *wait = &barrier->waits[t];
-        if (wait->waits == number && !(element->skipped_threads >> t & 1) &&
-            event->u.phase.completion[grout_clock_x(&checker->shape, t)] < wait->epoch) {
-            keep_origin(checker->info.module, &before->missed, &wait->origin, -1);
+    element->phase_base = event->u.arrive.phase_base;
+    if (event->u.arrive.by_copy) {
+        element->last_load = element->phase_base + number + 1;
+    }
+    keep_origin(checker->info.module, &phase->contribution, &event->origin, 1);
+    if (number > 0 && !knows_previous(checker, event)) {
+        keep_origin(checker->info.module, &phase->early, &event->origin, 1);
+    }
+    for (uint32_t t = 0; t < checker->shape.thread_count; t++) {
+        uint32_t known = event->clocks->known[grout_clock_x(&checker->shape, t)];
+        phase->known[t] = phase->known[t] < known ? known : phase->known[t];
+    }
+    phase->arrived += event->u.arrive.count;
+    if (phase->arrived >= grout_object_get_arrivals(checker->info.module, object)) {
+        fill_phase(checker, state, index, number);
+    }
+    return settle(checker, state, index);
+}
+
+bool grout_checker__thread_exit(grout_checker *checker, const grout_event *event) {
+    grout_cta_state *state = grout_checker__find_cta(checker, event->origin.cta);
+    if (!state) {
+        return false;
+    }
+    state->exited_threads |= 1u << event->origin.thread;
+    for (uint32_t i = 0; i < checker->shape.barrier_count; i++) {
+        if (!settle(checker, state, i)) {
+            return false;
         }
     }
-    return settle(checker, state, barrier->element);
+    return true;
 }
 
 /* A thread's first wait, when it knows already that the phase after has completed too. */
@@ -257,7 +310,7 @@ static bool report_skipped(grout_checker *checker, const grout_event *event,
     facts.sides[0].origin = event->origin;
     facts.sides[1].origin = event->u.wait.barrier->last_contribution;
     facts.side_count = facts.sides[1].origin.op ? 2 : 1;
-    facts.have = element->completed;
+    facts.have = element->full;
     return report_barrier(checker, GROUT_DIAG_BARRIER_SKIPPED, GROUT_SEVERITY_ERROR, &facts);
 }
 
@@ -272,19 +325,19 @@ bool grout_checker__wait(grout_checker *checker, const grout_event *event) {
         return false;
     }
     grout_checker__note(checker, event, state);
+    checker->wait_threads[event->origin.op] |= (uint8_t)bit;
     element = &state->elements[index];
-    if (!(element->waiting_threads & bit) &&
-        event->clocks->known[grout_clock_ph(&checker->shape, index)] >
-            event->u.wait.barrier->phase_base + number + 1) {
+    if (number == 0 && event->clocks->known[grout_clock_ph(&checker->shape, index)] >
+                           event->u.wait.barrier->phase_base + number + 1) {
         element->skipped_threads |= bit;
         if (!report_skipped(checker, event, element)) {
             return false;
         }
     }
-    element->waiting_threads |= bit;
-    if (number < element->first) { /* its pair is settled: this thread came to wait later */
-        return (element->skipped_threads & bit) ||
-               report_overrun(checker, index, number, &element->last_contribution, &event->origin);
+    if (number < element->first) { /* its pair had to be settled before its time */
+        return (element->skipped_threads & bit) || element->dropped_count == 0 ||
+               report_overrun(checker, index, number, find_dropped(element, number),
+                              &event->origin);
     }
     phase = find_phase(element, number);
     if (!phase) {
@@ -292,7 +345,7 @@ bool grout_checker__wait(grout_checker *checker, const grout_event *event) {
     }
     phase->has_wait = true;
     keep_origin(checker->info.module, &phase->wait, &event->origin, -1);
-    if (element->completed > number + 1 && !(element->skipped_threads & bit)) {
+    if (element->full > number + 1 && !(element->skipped_threads & bit)) {
         keep_origin(checker->info.module, &phase->missed, &event->origin, -1);
     }
     return settle(checker, state, index);
@@ -315,7 +368,6 @@ static bool report_at_end(grout_checker *checker, const grout_event *event, grou
     facts.is_inner = event->u.barrier_end.is_inner;
     facts.have = (int64_t)(barrier->arrived % barrier->arrivals);
     facts.need = barrier->arrivals;
-    facts.fault.have = barrier->bytes_due;
     facts.sides[0].origin.cta = event->origin.cta;
     if (barrier->has_contribution) {
         facts.sides[1].origin = barrier->last_contribution;
@@ -324,49 +376,56 @@ static bool report_at_end(grout_checker *checker, const grout_event *event, grou
     return report_barrier(checker, code, severity, &facts);
 }
 
-static bool report_unobserved(grout_checker *checker, const grout_event *event) {
+/* Phases that complete: all their arrivals are in. Their bytes land, at some time or other. */
+static uint32_t count_full(const grout_barrier_fact *barrier) {
+    return (uint32_t)(barrier->arrived / barrier->arrivals);
+}
+
+static bool report_unobserved(grout_checker *checker, const grout_event *event,
+                              grout_severity severity) {
     const grout_barrier_fact *barrier = event->u.barrier_end.barrier;
-    grout_severity severity =
-        event->u.barrier_end.is_inner ? GROUT_SEVERITY_ERROR : GROUT_SEVERITY_WARNING;
+    uint32_t full = count_full(barrier);
     bool has_waiter = false;
     for (uint32_t t = 0; t < barrier->thread_count; t++) {
         uint32_t waits = barrier->waits[t].waits;
         has_waiter = has_waiter || waits > 0;
-        if (waits > 0 && waits < barrier->completed &&
+        if (waits > 0 && waits < full &&
             !report_at_end(checker, event, GROUT_DIAG_BARRIER_UNOBSERVED, severity, waits)) {
             return false;
         }
     }
-    if (!has_waiter && barrier->completed == 1) { /* more of them are an overrun */
-        return report_at_end(checker, event, GROUT_DIAG_BARRIER_UNOBSERVED, GROUT_SEVERITY_WARNING,
-                             0);
+    if (!has_waiter && full == 1) { /* more of them are an overrun */
+        return report_at_end(checker, event, GROUT_DIAG_BARRIER_UNOBSERVED, severity, 0);
     }
     return true;
+}
+
+/* Its next life, if its scope runs again, begins afresh. */
+static void reset_element(grout_checker *checker, grout_cta_state *state, uint32_t index) {
+    grout_element_state *element = &state->elements[index];
+    element->first = element->count = element->head = element->full = element->dropped_count = 0;
+    element->skipped_threads = 0;
+    for (uint32_t t = 0; t < checker->shape.thread_count; t++) {
+        memset(&state->waits[t * checker->shape.barrier_count + index], 0, sizeof *state->waits);
+    }
 }
 
 bool grout_checker__barrier_end(grout_checker *checker, const grout_event *event) {
     const grout_barrier_fact *barrier = event->u.barrier_end.barrier;
     grout_cta_state *state = grout_checker__find_cta(checker, event->origin.cta);
-    grout_element_state *element = NULL;
     grout_severity severity =
         event->u.barrier_end.is_inner ? GROUT_SEVERITY_ERROR : GROUT_SEVERITY_WARNING;
     if (!state) {
         return false;
     }
-    element = &state->elements[barrier->element];
-    if (!settle_last(checker, element, barrier->element) || !report_unobserved(checker, event)) {
+    if (!settle_last(checker, &state->elements[barrier->element], barrier->element) ||
+        !report_unobserved(checker, event, severity)) {
         return false;
     }
-    if ((barrier->arrived % barrier->arrivals != 0 || barrier->bytes_due != 0) &&
-        !report_at_end(checker, event, GROUT_DIAG_BARRIER_PARTIAL, severity, barrier->completed)) {
+    if (barrier->arrived % barrier->arrivals != 0 &&
+        !report_at_end(checker, event, GROUT_DIAG_BARRIER_PARTIAL, severity, count_full(barrier))) {
         return false;
     }
-    /* Its next life, if its scope runs again, begins afresh. */
-    element->first = element->count = element->head = element->completed = 0;
-    element->skipped_threads = element->waiting_threads = 0;
-    for (uint32_t t = 0; t < checker->shape.thread_count; t++) {
-        memset(&state->waits[t * checker->shape.barrier_count + barrier->element], 0,
-               sizeof *state->waits);
-    }
+    reset_element(checker, state, barrier->element);
     return true;
 }

@@ -129,7 +129,9 @@ static bool begin(void *self, const grout_launch_info *info) {
     checker->info = *info;
     checker->shape = info->shape;
     checker->findings.module = info->module;
-    if (!copy_elements(checker, info) || !grout_checker__place_objects(checker)) {
+    checker->wait_threads = grout_check__calloc(grout_module_get_op_count(info->module), 1);
+    if (!checker->wait_threads || !copy_elements(checker, info) ||
+        !grout_checker__place_objects(checker)) {
         return grout_checker__fail(checker);
     }
     return true;
@@ -155,7 +157,8 @@ static bool observe(void *self, const grout_event *event) {
     case GROUT_EVENT_ARRIVE:
         return grout_checker__arrive(checker, event);
     case GROUT_EVENT_PHASE:
-        return grout_checker__phase(checker, event);
+        checker->barrier_phases++;
+        return true;
     case GROUT_EVENT_WAIT:
         return grout_checker__wait(checker, event);
     case GROUT_EVENT_COMMIT_SMEM:
@@ -164,11 +167,13 @@ static bool observe(void *self, const grout_event *event) {
         return note_event(checker, event);
     case GROUT_EVENT_ISSUE:
         checker->async_ops++;
-        return true;
+        return note_event(checker, event);
     case GROUT_EVENT_SCOPE_END:
         return grout_checker__scope_end(checker, event);
     case GROUT_EVENT_BARRIER_END:
         return grout_checker__barrier_end(checker, event);
+    case GROUT_EVENT_THREAD_EXIT:
+        return grout_checker__thread_exit(checker, event);
     case GROUT_EVENT_CTA_END:
         return end_cta(checker, event);
     case GROUT_EVENT_FAULT:
@@ -180,7 +185,6 @@ static bool observe(void *self, const grout_event *event) {
     case GROUT_EVENT_COMPLETE:
     case GROUT_EVENT_BLOCK_BARRIER:
     case GROUT_EVENT_SCOPE_BEGIN:
-    case GROUT_EVENT_THREAD_EXIT:
     case GROUT_EVENT_KIND_COUNT:
         break;
     }
@@ -196,8 +200,9 @@ static const uint32_t INTEREST =
     1u << GROUT_EVENT_CTA_BEGIN | 1u << GROUT_EVENT_ACCESS | 1u << GROUT_EVENT_ARRIVE |
     1u << GROUT_EVENT_PHASE | 1u << GROUT_EVENT_WAIT | 1u << GROUT_EVENT_COMMIT_SMEM |
     1u << GROUT_EVENT_COMMIT_GROUP | 1u << GROUT_EVENT_GROUP_WAIT | 1u << GROUT_EVENT_ISSUE |
-    1u << GROUT_EVENT_SCOPE_END | 1u << GROUT_EVENT_BARRIER_END | 1u << GROUT_EVENT_CTA_END |
-    1u << GROUT_EVENT_FAULT | 1u << GROUT_EVENT_DEADLOCK | 1u << GROUT_EVENT_STEP_LIMIT;
+    1u << GROUT_EVENT_SCOPE_END | 1u << GROUT_EVENT_BARRIER_END | 1u << GROUT_EVENT_THREAD_EXIT |
+    1u << GROUT_EVENT_CTA_END | 1u << GROUT_EVENT_FAULT | 1u << GROUT_EVENT_DEADLOCK |
+    1u << GROUT_EVENT_STEP_LIMIT;
 
 /* ---- public
  * ---------------------------------------------------------------------------------------- */

@@ -28,8 +28,10 @@ typedef struct grout_thread_history {
     grout_origin group_wait;
     uint32_t group_allowed; /* its n */
     uint32_t group_closed;  /* groups closed when it waited */
+    uint32_t group_issued;  /* the newest group that had a copy then */
     bool group_read_only;
     uint32_t groups_closed; /* bulk groups closed so far */
+    uint32_t groups_issued; /* the newest group that has a copy */
     grout_origin wait;      /* on any barrier */
     uint32_t wait_element;
 } grout_thread_history;
@@ -40,22 +42,33 @@ typedef struct grout_phase_state {
     grout_origin early;        /* the last in the source that did not know the phase before; op 0 */
     grout_origin wait;         /* the first in the source */
     grout_origin missed;       /* the first wait that the next phase's completion did not know */
-    bool is_complete, has_wait;
+    uint32_t known[GROUT_THREADS_MAX]; /* how far its contributions know each thread (x) */
+    uint32_t arrived;
+    bool has_wait;
 } grout_phase_state;
+
+/* A contribution to point at when a wait comes for a phase that is not kept any more. */
+typedef struct grout_dropped_phase {
+    uint32_t phase; /* this one and those after it, up to the next entry */
+    grout_origin contribution;
+} grout_dropped_phase;
 
 typedef struct grout_element_state {
     grout_phase_state *phases; /* phase first + i stands at head + i */
     uint32_t first, count, head, capacity;
-    grout_origin last_contribution; /* of the newest phase that was dropped */
-    uint32_t completed;
+    grout_dropped_phase *dropped; /* phases up to first that a thread may still come to wait for */
+    uint32_t dropped_count, dropped_capacity;
+    uint32_t full;            /* phases whose arrivals are all in */
+    uint32_t phase_base;      /* as in grout_barrier_fact */
+    uint32_t last_load;       /* number (component ph) of its latest load; 0: none in this life */
     uint32_t skipped_threads; /* bit t: thread t began to wait too late */
-    uint32_t waiting_threads; /* bit t: thread t has waited */
 } grout_element_state;
 
 /* A CTA that runs. */
 typedef struct grout_cta_state {
     uint32_t cta;
     bool is_live;
+    uint32_t exited_threads; /* bit t */
     grout_shadow smem;
     grout_thread_history *threads;
     grout_wait_fact *waits; /* [thread * barrier_count + element] */
@@ -88,6 +101,7 @@ struct grout_checker {
     uint32_t cta_count;
     uint64_t *ended_ctas;
     uint32_t ended_words;
+    uint8_t *wait_threads; /* by op, bit t: thread t, of any CTA, has waited on a barrier by it */
     grout_findings findings;
     bool has_deadlock, has_step_limit, has_failed;
     uint64_t suppressed;
@@ -142,9 +156,15 @@ void grout_checker__note(grout_checker *checker, const grout_event *event, grout
 /* The synchronisation that comes closest to ordering the two sides of an access conflict. */
 grout_near grout_near__find(const grout_checker *checker, const grout_cta_state *state,
                             grout_diag_code code, const grout_facts *facts,
-                            const grout_clocks *clocks);                      /* near.c */
+                            const grout_clocks *clocks); /* near.c */
+/* The same for a copy that is in flight when its memory, or its barrier, goes away. */
+grout_near grout_near__find_at_exit(grout_checker *checker, const grout_event *event,
+                                    const grout_side *copy);
+/* The object that an access was about: what its op's operand names; 0 if it names none. */
+grout_object_id grout_origin__find_object(const grout_module *module,
+                                          const grout_origin *origin);        /* conflicts.c */
 bool grout_checker__arrive(grout_checker *checker, const grout_event *event); /* barriers.c */
-bool grout_checker__phase(grout_checker *checker, const grout_event *event);
+bool grout_checker__thread_exit(grout_checker *checker, const grout_event *event);
 bool grout_checker__wait(grout_checker *checker, const grout_event *event);
 bool grout_checker__barrier_end(grout_checker *checker, const grout_event *event);
 /* Settles what is left open about the phases of every live CTA: after a deadlock, or at the end. */
@@ -153,6 +173,8 @@ bool grout_checker__scope_end(grout_checker *checker, const grout_event *event);
 bool grout_checker__fault(grout_checker *checker, const grout_event *event);     /* faults.c */
 bool grout_checker__step_limit(grout_checker *checker, const grout_event *event);
 bool grout_checker__deadlock(grout_checker *checker, const grout_event *event); /* deadlock.c */
+/* Does the op arrive on the barrier object? */
+bool grout_op__arrives_on(const grout_module *module, const grout_op *op, grout_object_id object);
 /* Why the verdict is about this schedule only; "" if it is about all. well_synchronised.c */
 const char *grout_checker__find_doubt(const grout_checker *checker, bool was_cut);
 

@@ -14,8 +14,7 @@ typedef struct access_context {
     grout_rules rules;
 } access_context;
 
-/* The object that an earlier access was about: what its op's operand names. */
-static grout_object_id find_object(const grout_module *module, const grout_origin *origin) {
+grout_object_id grout_origin__find_object(const grout_module *module, const grout_origin *origin) {
     const grout_op *op = grout_module_get_op(module, origin->op);
     grout_view view;
     memset(&view, 0, sizeof view);
@@ -30,7 +29,7 @@ static grout_object_id find_object(const grout_module *module, const grout_origi
 static grout_side describe_earlier(const access_context *context, const grout_entry *entry,
                                    const grout_rect *rect) {
     const grout_checker *checker = context->checker;
-    grout_object_id object = find_object(checker->info.module, &entry->origin);
+    grout_object_id object = grout_origin__find_object(checker->info.module, &entry->origin);
     grout_run run = grout_shadow__get_run(context->shadow, context->plane, rect);
     grout_side side = {.origin = entry->origin,
                        .stamp = {.cta = entry->cta,

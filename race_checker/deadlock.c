@@ -8,6 +8,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "checker.h"
+#include "statement.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -27,13 +28,9 @@ typedef struct reach_fact {
     grout_op_id through; /* OTHER_BRANCH: the if; else the first if or for between, or 0 */
 } reach_fact;
 
-static grout_op_id get_parent(const grout_module *module, grout_op_id op) {
-    return grout_module_get_block(module, grout_module_get_op(module, op)->parent)->parent;
-}
-
 static uint32_t get_depth(const grout_module *module, grout_op_id op) {
     uint32_t depth = 0;
-    for (; op; op = get_parent(module, op)) {
+    for (; op; op = grout_op__get_parent(module, op)) {
         depth++;
     }
     return depth;
@@ -48,40 +45,31 @@ static bool is_before(const grout_module *module, grout_op_id first, grout_op_id
     return false;
 }
 
-static bool is_in_loop(const grout_module *module, grout_op_id op) {
-    for (op = get_parent(module, op); op; op = get_parent(module, op)) {
-        if (grout_module_get_op(module, op)->opcode == GROUT_OP_FOR) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Seen from 'stand', where is 'goal'? Both climb until they are ops of one block. */
 static reach_fact find_reach(const grout_module *module, grout_op_id stand, grout_op_id goal) {
     uint32_t stand_depth = get_depth(module, stand);
     uint32_t goal_depth = get_depth(module, goal);
     reach_fact fact = {REACH_AHEAD, 0};
     while (stand_depth > goal_depth) {
-        stand = get_parent(module, stand);
+        stand = grout_op__get_parent(module, stand);
         stand_depth--;
     }
     while (goal_depth > stand_depth) {
-        goal = get_parent(module, goal);
+        goal = grout_op__get_parent(module, goal);
         fact.through = goal;
         goal_depth--;
     }
     while (stand != goal && grout_module_get_op(module, stand)->parent !=
                                 grout_module_get_op(module, goal)->parent) {
-        stand = get_parent(module, stand);
-        goal = get_parent(module, goal);
+        stand = grout_op__get_parent(module, stand);
+        goal = grout_op__get_parent(module, goal);
         fact.through = goal;
     }
     if (stand == goal && grout_module_get_op(module, goal)->opcode == GROUT_OP_IF) {
         fact.kind = REACH_OTHER_BRANCH;
         fact.through = goal;
     } else if (stand == goal || !is_before(module, stand, goal)) {
-        fact.kind = is_in_loop(module, goal) ? REACH_NEXT_ROUND : REACH_PASSED;
+        fact.kind = grout_op__get_loop(module, goal) ? REACH_NEXT_ROUND : REACH_PASSED;
     }
     return fact;
 }
@@ -151,8 +139,8 @@ static void add_reason(deadlock_text *text, uint32_t index, grout_op_id op, grou
     }
 }
 
-/* Does the op arrive on the barrier object? Its effects say which operand that would be. */
-static bool arrives_on(const grout_module *module, const grout_op *op, grout_object_id object) {
+/* Its effects say which operand that would be. */
+bool grout_op__arrives_on(const grout_module *module, const grout_op *op, grout_object_id object) {
     uint32_t count = 0;
     const grout_op_info *info = grout_op_get_info((grout_opcode)op->opcode);
     const grout_effect *effects =
@@ -178,7 +166,7 @@ static void explain_arrivals(deadlock_text *text, grout_object_id object) {
     for (grout_op_id i = 1; i < grout_module_get_op_count(module); i++) {
         const grout_op *op = grout_module_get_op(module, i);
         if (grout_module_get_block(module, op->parent)->kernel != text->checker->info.kernel ||
-            !arrives_on(module, op, object)) {
+            !grout_op__arrives_on(module, op, object)) {
             continue;
         }
         has_any = true;

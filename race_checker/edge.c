@@ -32,6 +32,11 @@ static void add_wait_edge(const grout_wording *wording, grout_text *out) {
     grout_wording__add_element(wording, near->element, &element);
     if (element.failed) {
         out->failed = true;
+    } else if (near->kind == GROUT_NEAR_BARRIER_GONE) {
+        grout_text_add(out,
+                       "%s has ended with its scope while the copy was in flight: no wait in its "
+                       "next life stands for this copy",
+                       element.data);
     } else if (near->kind == GROUT_NEAR_NEVER_WAITED) {
         grout_text_add(out,
                        "the copy is done when phase %" PRIu32
@@ -71,6 +76,16 @@ static void add_group_edge(const grout_wording *wording, grout_text *out) {
                        "%" PRIu32 " is issued",
                        line);
         break;
+    case GROUT_NEAR_GROUP_WAS_OPEN:
+        grout_text_add(out,
+                       "this wait_smem_to_gmem runs while the copy at line %" PRIu32
+                       " is in the open group; waits count closed groups only",
+                       line);
+        break;
+    case GROUT_NEAR_GROUP_OPEN:
+        grout_text_add(out, "the copy is in the open group, which no commit_group has closed; "
+                            "waits count closed groups only");
+        break;
     case GROUT_NEAR_GROUP_NEVER:
         grout_text_add(out, "never awaited: the thread has not executed any wait_smem_to_gmem");
         break;
@@ -86,8 +101,23 @@ static void add_group_edge(const grout_wording *wording, grout_text *out) {
     case GROUT_NEAR_NEVER_WAITED:
     case GROUT_NEAR_WAIT_EARLIER:
     case GROUT_NEAR_WAIT_ELSEWHERE:
+    case GROUT_NEAR_BARRIER_GONE:
+    case GROUT_NEAR_STILL_READING:
         break;
     }
+}
+
+/* The source of a load, written by who issued it or knows of the issue: in order, but for the
+ * engine. */
+static void add_reading_edge(const grout_wording *wording, grout_text *out) {
+    const grout_near *near = &wording->facts->near;
+    grout_text_add(out,
+                   "the load at line %" PRIu32
+                   " is issued before, but TMA may still be reading its source: phase %" PRIu32
+                   " of ",
+                   grout_wording__get_line(wording, &wording->facts->sides[1].origin), near->phase);
+    grout_wording__add_element(wording, near->element, out);
+    grout_text_add(out, " says when it has, and nothing waits for it before this write");
 }
 
 static void add_race_edge(const grout_wording *wording, grout_text *out) {
@@ -98,6 +128,10 @@ static void add_race_edge(const grout_wording *wording, grout_text *out) {
         grout_text_add(out,
                        "nothing orders the CTAs of a launch: they must not share bytes that one "
                        "of them writes");
+        return;
+    }
+    if (facts->near.kind == GROUT_NEAR_STILL_READING) {
+        add_reading_edge(wording, out);
         return;
     }
     grout_text_add(out,
@@ -135,6 +169,12 @@ void grout_wording__add_missing_edge(const grout_wording *wording, grout_text *o
         add_group_edge(wording, out);
     } else if (code == GROUT_DIAG_SMEM_RACE || code == GROUT_DIAG_GMEM_RACE) {
         add_race_edge(wording, out);
+    } else if (code == GROUT_DIAG_ASYNC_AT_EXIT) {
+        if (wording->facts->near.kind == GROUT_NEAR_BARRIER_GONE) {
+            add_wait_edge(wording, out);
+        } else {
+            add_group_edge(wording, out);
+        }
     } else if (code == GROUT_DIAG_BARRIER_OVERRUN) {
         add_overrun_edge(wording, out);
     }

@@ -36,9 +36,13 @@ typedef enum grout_near_kind {
     GROUT_NEAR_NEVER_WAITED,      /* the thread never waits on this barrier element */
     GROUT_NEAR_WAIT_EARLIER,      /* its last wait there was for an earlier phase */
     GROUT_NEAR_WAIT_ELSEWHERE,    /* its last wait was on another element: index */
+    GROUT_NEAR_BARRIER_GONE,      /* the barrier has ended before the load that arrives on it */
+    GROUT_NEAR_STILL_READING,     /* a load's source is written: nothing says that it is read */
     GROUT_NEAR_GROUP_LEFT,        /* wait n leaves this group in flight */
     GROUT_NEAR_GROUP_READ_ONLY,   /* a read_only wait says nothing about the write */
     GROUT_NEAR_GROUP_BEFORE,      /* the wait runs before the copy is issued */
+    GROUT_NEAR_GROUP_WAS_OPEN,    /* the wait runs before the group is closed */
+    GROUT_NEAR_GROUP_OPEN,        /* the group has not been closed yet */
     GROUT_NEAR_GROUP_NEVER,       /* the issuing thread has not waited for groups at all */
     GROUT_NEAR_GROUP_OTHER_THREAD /* groups belong to the thread that issued the copy */
 } grout_near_kind;
@@ -48,6 +52,8 @@ typedef struct grout_near {
     grout_origin origin;     /* of the synchronisation; op 0: none */
     uint32_t element, phase; /* of a barrier */
     uint32_t number;         /* allowed groups of a wait */
+    bool is_open;            /* the copy's group has not been closed */
+    bool is_full;            /* the arrivals of the phase are all in */
 } grout_near;
 
 /* What else a report needs; which members count depends on the code. */

@@ -6,6 +6,10 @@
  * to be over by some thread: by 'last', the union of what they all know. Of a copy to GMEM only the
  * read side counts: nothing but its source goes away. An access that was overwritten since is not
  * recorded any more; it had to be over then.
+ *
+ * A barrier goes away too. A load that arrives on it and is not over then can never be awaited:
+ * the phases of the barrier's next life, if its scope runs again, say nothing of it. It is reported
+ * wherever it writes, and its records are marked as never over.
  */
 #include "checker.h"
 
@@ -16,6 +20,7 @@ typedef struct end_context {
     const grout_event *event;
     grout_object_id object;
     uint32_t plane;
+    uint32_t component; /* of a barrier element that ends */
 } end_context;
 
 static bool report_in_flight(const end_context *context, grout_shadow *shadow,
@@ -36,6 +41,7 @@ static bool report_in_flight(const end_context *context, grout_shadow *shadow,
     facts.side_count = 1;
     facts.is_inner = context->event->u.scope.is_inner;
     facts.fault.object = context->object;
+    facts.near = grout_near__find_at_exit(checker, context->event, &facts.sides[0]);
     return grout_checker__find(checker, &key, &facts);
 }
 
@@ -67,6 +73,76 @@ static bool check_region(void *payload, grout_shadow *shadow, grout_region *regi
     return true;
 }
 
+static bool is_ending(const grout_event *event, grout_object_id object) {
+    for (uint32_t i = 0; i < event->u.scope.object_count; i++) {
+        if (event->u.scope.objects[i] == object) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Marks a load that its barrier does not outlive; reports it where it writes. Objects that end
+ * with the barrier have been looked at. */
+static bool abandon_entry(end_context *context, grout_shadow *shadow, grout_entry *entry,
+                          const grout_rect *rect) {
+    const grout_checker *checker = context->checker;
+    const grout_entry found = *entry;
+    if (!(found.flags & GROUT_ENTRY_ASYNC) || found.component != context->component ||
+        found.cta != context->event->origin.cta ||
+        context->event->u.scope.last[found.component] >= found.number ||
+        found.number == GROUT_ENTRY_NEVER_OVER) {
+        return true;
+    }
+    entry->number = GROUT_ENTRY_NEVER_OVER;
+    context->object = grout_origin__find_object(checker->info.module, &found.origin);
+    if (!(found.flags & GROUT_ENTRY_WRITE) || !context->object ||
+        is_ending(context->event, context->object)) {
+        return true;
+    }
+    return check_entry(context, shadow, &found, rect);
+}
+
+static bool abandon_region(void *payload, grout_shadow *shadow, grout_region *region,
+                           const grout_rect *rect) {
+    end_context *context = payload;
+    for (uint32_t i = 0; i < region->reader_count; i++) {
+        if (!abandon_entry(context, shadow, &grout_shadow__get_readers(shadow, region)[i], rect)) {
+            return false;
+        }
+    }
+    return abandon_entry(context, shadow, &region->write, rect);
+}
+
+static bool abandon_in(end_context *context, grout_shadow *shadow) {
+    grout_visitor visitor = {abandon_region, context};
+    for (context->plane = 0; context->plane < shadow->plane_count; context->plane++) {
+        if (!grout_shadow__walk(shadow, context->plane, 0,
+                                (int64_t)shadow->planes[context->plane].size, &visitor)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The barriers of a scope end; loads that arrive on them are all over, but for a bug. */
+static bool end_elements(grout_checker *checker, const grout_event *event, grout_cta_state *state) {
+    for (uint32_t i = 0; i < checker->shape.barrier_count; i++) {
+        grout_element_state *element = &state->elements[i];
+        uint32_t component = grout_clock_ph(&checker->shape, i);
+        end_context context = {checker, event, 0, 0, component};
+        if (!is_ending(event, checker->info.element_objects[i])) {
+            continue;
+        }
+        if (element->last_load > event->u.scope.last[component] &&
+            !(abandon_in(&context, &state->smem) && abandon_in(&context, &checker->gmem))) {
+            return checker->has_failed ? false : grout_checker__fail(checker);
+        }
+        element->last_load = 0;
+    }
+    return true;
+}
+
 bool grout_checker__scope_end(grout_checker *checker, const grout_event *event) {
     const grout_module *module = checker->info.module;
     grout_cta_state *state = grout_checker__find_cta(checker, event->origin.cta);
@@ -76,7 +152,7 @@ bool grout_checker__scope_end(grout_checker *checker, const grout_event *event) 
     for (uint32_t i = 0; i < event->u.scope.object_count; i++) {
         grout_object_id object = event->u.scope.objects[i];
         const grout_object *it = grout_module_get_object(module, object);
-        end_context context = {checker, event, object, checker->homes[object].plane - 1};
+        end_context context = {checker, event, object, checker->homes[object].plane - 1, 0};
         grout_visitor visitor = {check_region, &context};
         if (it->space != GROUT_SPACE_SMEM || it->kind != GROUT_OBJECT_ARRAY ||
             !checker->homes[object].plane) {
@@ -87,5 +163,5 @@ bool grout_checker__scope_end(grout_checker *checker, const grout_event *event) 
             return checker->has_failed ? false : grout_checker__fail(checker);
         }
     }
-    return true;
+    return !event->u.scope.is_inner || end_elements(checker, event, state);
 }

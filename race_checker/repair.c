@@ -1,6 +1,11 @@
 /* repair.c - what to insert, where, executed by whom; and the edit, where there is only one.
- * SPDX-License-Identifier: Apache-2.0 */
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * An edit that is offered repairs its finding and makes no deadlock: tests/behaviour/apply_edits.py
+ * applies them all. Where that is not certain there are words only.
+ */
 #include "report.h"
+#include "statement.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -12,28 +17,48 @@ static void add_thread(const grout_wording *wording, const grout_origin *origin,
     }
 }
 
-static void set_edit(grout_wording *wording, grout_place place, bool is_after, const char *line) {
+static void set_edit(grout_wording *wording, const grout_spot *spot, const char *lines) {
     grout_text text = {0};
-    grout_text_add(&text, "%s", line);
-    wording->finding->edit.place = place;
-    wording->finding->edit.is_after = is_after;
+    if (!spot->place.file) {
+        return;
+    }
+    grout_text_add(&text, "%s", lines);
+    wording->finding->edit.place = spot->place;
+    wording->finding->edit.is_after = spot->is_after;
     wording->finding->edit.text = grout_wording__keep(wording, &text);
 }
 
+static uint32_t get_line(const grout_wording *wording, grout_op_id op) {
+    return grout_module_get_place(wording->module, grout_module_get_op(wording->module, op)->loc)
+        .line;
+}
+
+/* ---- commits ---------------------------------------------------------------------------------
+ */
+
+/* Right before the copy a commit always helps: what it lacks is known there. Between two threads
+ * the custom is that the one that made the access publishes it. */
 static void repair_commit(grout_wording *wording, grout_text *out) {
     const grout_side *copy = &wording->facts->sides[0];
     const grout_side *access = &wording->facts->sides[1];
-    grout_place place = grout_wording__get_place(wording, &access->origin);
-    grout_text_add(out, "insert 'commit_smem' after line %" PRIu32, place.line);
-    add_thread(wording, &access->origin, out);
-    if (access->origin.thread != copy->origin.thread) {
+    grout_op_id statement = grout_statement__find(wording->module, access->origin.op);
+    grout_spot spot = grout_statement__get_after(wording->module, statement);
+    if (access->origin.thread != copy->origin.thread && spot.place.file) {
+        grout_text_add(out, "insert 'commit_smem' %s line %" PRIu32,
+                       spot.is_after ? "after" : "before", spot.place.line);
+        add_thread(wording, &access->origin, out);
         grout_text_add(out, ", before it lets thread %u go on", (unsigned)copy->origin.thread);
     } else {
-        grout_text_add(out, ", before the copy at line %" PRIu32,
+        spot = grout_statement__get_before(wording->module, copy->origin.op);
+        grout_text_add(out, "insert 'commit_smem' before the copy at line %" PRIu32,
                        grout_wording__get_line(wording, &copy->origin));
+        add_thread(wording, &copy->origin, out);
     }
-    set_edit(wording, place, true, "commit_smem");
+    set_edit(wording, &spot, "commit_smem");
 }
+
+/* ---- waits for loads -------------------------------------------------------------------------
+ */
 
 /* The barrier operand of a copy, if it names its element by constants: then it can be repeated. */
 static bool get_constant_barrier(grout_wording *wording, const grout_origin *copy,
@@ -53,92 +78,220 @@ static bool get_constant_barrier(grout_wording *wording, const grout_origin *cop
     return done && !out->failed;
 }
 
+/* The ops by which these threads (bits) have waited on the barrier: how many, and one of them. */
+static uint32_t find_waits(const grout_wording *wording, uint32_t threads, grout_op_id *op_out) {
+    const grout_checker *checker = wording->checker;
+    grout_object_id object = checker->info.element_objects[wording->facts->near.element];
+    uint32_t count = 0;
+    for (grout_op_id i = 1; i < grout_module_get_op_count(wording->module); i++) {
+        const grout_origin origin = {.op = i};
+        if ((checker->wait_threads[i] & threads) &&
+            grout_origin__find_object(wording->module, &origin) == object) {
+            *op_out = i;
+            count++;
+        }
+    }
+    return count;
+}
+
+/* The statement of the access, or around it, that runs as often as the copy; 0: there is none. */
+static grout_op_id find_level(const grout_wording *wording, grout_op_id access, grout_op_id copy) {
+    grout_op_id loop = grout_op__get_loop(wording->module, copy);
+    grout_op_id level = grout_statement__find(wording->module, access);
+    while (level && grout_op__get_loop(wording->module, level) != loop) {
+        level = grout_op__get_loop(wording->module, level);
+    }
+    return level;
+}
+
+/* Is there an if around the op, inside the loop (0: the kernel), that is not around the other? */
+static bool is_conditional(const grout_module *module, grout_op_id op, grout_op_id loop,
+                           grout_op_id other) {
+    for (op = grout_op__get_parent(module, op); op != loop; op = grout_op__get_parent(module, op)) {
+        grout_op_id around = other;
+        while (around && around != op) {
+            around = grout_op__get_parent(module, around);
+        }
+        if (!around && grout_module_get_op(module, op)->opcode == GROUT_OP_IF) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* In a loop, the k-th round's wait stands for the copy's phase only if a round is one phase. */
+static bool is_phase_a_round(const grout_wording *wording, grout_op_id loop) {
+    const grout_launch_info *info = &wording->checker->info;
+    grout_object_id object = info->element_objects[wording->facts->near.element];
+    uint32_t count = 0;
+    for (grout_op_id i = 1; i < grout_module_get_op_count(wording->module); i++) {
+        const grout_op *op = grout_module_get_op(wording->module, i);
+        if (grout_op__arrives_on(wording->module, op, object)) {
+            count++;
+            if (grout_op__get_loop(wording->module, i) != loop) {
+                return false;
+            }
+        }
+    }
+    return count == grout_object_get_arrivals(wording->module, object);
+}
+
+/* Would one more wait before the access be the wait for the copy, and never hang? */
+static bool can_insert_wait(const grout_wording *wording) {
+    const grout_near *near = &wording->facts->near;
+    const grout_origin *access = &wording->facts->sides[0].origin;
+    grout_op_id copy = wording->facts->sides[1].origin.op;
+    grout_op_id statement = grout_statement__find(wording->module, access->op);
+    grout_op_id loop = grout_op__get_loop(wording->module, copy);
+    grout_op_id wait = 0;
+    bool is_role = is_conditional(wording->module, statement, 0, 0);
+    if (near->kind != GROUT_NEAR_NEVER_WAITED || near->phase != 0 || !near->is_full ||
+        wording->checker->has_deadlock || wording->checker->has_step_limit ||
+        find_level(wording, access->op, copy) != statement ||
+        find_waits(wording, is_role ? 1u << access->thread : UINT32_MAX, &wait) > 0) {
+        return false;
+    }
+    return !loop || (!is_conditional(wording->module, statement, loop, copy) &&
+                     is_phase_a_round(wording, loop));
+}
+
+/* The thread has one wait on the barrier, and it comes too late. */
+static bool add_late_wait(const grout_wording *wording, grout_text *out) {
+    const grout_origin *access = &wording->facts->sides[0].origin;
+    grout_op_id copy = wording->facts->sides[1].origin.op;
+    grout_op_id level = find_level(wording, access->op, copy), wait = 0;
+    if (!level || find_waits(wording, 1u << access->thread, &wait) != 1 ||
+        grout_op__get_loop(wording->module, wait) != grout_op__get_loop(wording->module, copy) ||
+        get_line(wording, wait) <= get_line(wording, level)) {
+        return false;
+    }
+    grout_text_add(out, "move the barrier_wait at line %" PRIu32 " before %sline %" PRIu32,
+                   get_line(wording, wait),
+                   level == grout_statement__find(wording->module, access->op) ? ""
+                                                                               : "the loop at ",
+                   get_line(wording, level));
+    add_thread(wording, access, out);
+    return true;
+}
+
 static void repair_await(grout_wording *wording, grout_text *out) {
+    const grout_near *near = &wording->facts->near;
     const grout_side *access = &wording->facts->sides[0];
     const grout_side *copy = &wording->facts->sides[1];
-    grout_place place = grout_wording__get_place(wording, &access->origin);
+    uint32_t line = grout_wording__get_line(wording, &access->origin);
     grout_text wait = {0};
-    if (wording->facts->near.kind == GROUT_NEAR_WAIT_ELSEWHERE) {
-        grout_text_add(out, "wait on ");
-        grout_wording__add_element(wording, wording->facts->near.element, out);
-        grout_text_add(out, " at line %" PRIu32 ", not on ",
-                       grout_wording__get_line(wording, &wording->facts->near.origin));
-        grout_wording__add_element(wording, wording->facts->near.number, out);
+    if (near->kind == GROUT_NEAR_BARRIER_GONE) {
+        grout_text_add(out, "wait on the copy's barrier before its scope ends");
+        add_thread(wording, &copy->origin, out);
         return;
     }
-    if (get_constant_barrier(wording, &copy->origin, &wait) &&
-        wording->facts->near.kind == GROUT_NEAR_NEVER_WAITED) {
-        grout_text_add(out, "insert '%s' before line %" PRIu32, wait.data, place.line);
-        set_edit(wording, place, false, wait.data);
-    } else {
-        grout_text_add(out, "wait for phase %" PRIu32 " of ", wording->facts->near.phase);
-        grout_wording__add_element(wording, wording->facts->near.element, out);
-        grout_text_add(out, " before line %" PRIu32, place.line);
+    if (near->kind == GROUT_NEAR_WAIT_ELSEWHERE) {
+        grout_text_add(out, "wait on ");
+        grout_wording__add_element(wording, near->element, out);
+        grout_text_add(out, " at line %" PRIu32 ", not on ",
+                       grout_wording__get_line(wording, &near->origin));
+        grout_wording__add_element(wording, near->number, out);
+        return;
     }
-    add_thread(wording, &access->origin, out);
+    if (can_insert_wait(wording) && get_constant_barrier(wording, &copy->origin, &wait)) {
+        grout_op_id statement = grout_statement__find(wording->module, access->origin.op);
+        grout_spot spot = grout_statement__get_before(wording->module, statement);
+        line = spot.place.file ? spot.place.line : line;
+        grout_text_add(out, "insert '%s' before line %" PRIu32, wait.data, line);
+        add_thread(wording, &access->origin, out);
+        set_edit(wording, &spot, wait.data);
+    } else if (!add_late_wait(wording, out)) {
+        grout_text_add(out, "wait for phase %" PRIu32 " of ", near->phase);
+        grout_wording__add_element(wording, near->element, out);
+        grout_text_add(out, " before line %" PRIu32, line);
+        add_thread(wording, &access->origin, out);
+    }
     grout_text_free(&wait);
+}
+
+/* ---- waits for stores ------------------------------------------------------------------------
+ */
+
+/* The lines that end a copy's group, and wait for its source or for all of it. */
+static const char *get_group_lines(const grout_wording *wording, bool is_source) {
+    if (wording->facts->near.is_open) {
+        return is_source ? "commit_group\nwait_smem_to_gmem 0 read_only"
+                         : "commit_group\nwait_smem_to_gmem 0";
+    }
+    return is_source ? "wait_smem_to_gmem 0 read_only" : "wait_smem_to_gmem 0";
+}
+
+/* "'commit_group' and 'wait_smem_to_gmem 0'" */
+static void add_group_lines(const grout_wording *wording, bool is_source, grout_text *out) {
+    grout_text_add(out, "%s'wait_smem_to_gmem 0%s'",
+                   wording->facts->near.is_open ? "'commit_group' and then " : "",
+                   is_source ? " read_only" : "");
 }
 
 static void repair_group(grout_wording *wording, grout_text *out) {
     const grout_side *access = &wording->facts->sides[0];
     const grout_side *copy = &wording->facts->sides[1];
     bool is_source = wording->record->code == GROUT_DIAG_SMEM_SOURCE_REUSE;
-    const char *wait = is_source ? "wait_smem_to_gmem 0 read_only" : "wait_smem_to_gmem 0";
-    grout_place place = grout_wording__get_place(wording, &access->origin);
+    uint32_t line = grout_wording__get_line(wording, &access->origin);
+    grout_op_id statement = grout_statement__find(wording->module, access->origin.op);
+    grout_spot spot = grout_statement__get_before(wording->module, statement);
     if (access->origin.thread != copy->origin.thread) {
+        grout_text_add(out, "let thread %u execute ", (unsigned)copy->origin.thread);
+        add_group_lines(wording, is_source, out);
         grout_text_add(out,
-                       "let thread %u execute '%s' after line %" PRIu32
+                       " after line %" PRIu32
                        " and then arrive on a barrier that thread %u waits on before line %" PRIu32,
-                       (unsigned)copy->origin.thread, wait,
                        grout_wording__get_line(wording, &copy->origin),
-                       (unsigned)access->origin.thread, place.line);
+                       (unsigned)access->origin.thread, line);
         return;
     }
-    grout_text_add(out, "insert '%s' before line %" PRIu32, wait, place.line);
+    grout_text_add(out, "insert ");
+    add_group_lines(wording, is_source, out);
+    grout_text_add(out, " before line %" PRIu32, spot.place.file ? spot.place.line : line);
     add_thread(wording, &access->origin, out);
-    set_edit(wording, place, false, wait);
+    set_edit(wording, &spot, get_group_lines(wording, is_source));
 }
 
 static void repair_exit(grout_wording *wording, grout_text *out) {
     const grout_side *copy = &wording->facts->sides[0];
     const grout_checker *checker = wording->checker;
     const grout_kernel *kernel = grout_module_get_kernel(wording->module, checker->info.kernel);
-    const grout_op *op = grout_module_get_op(wording->module, copy->origin.op);
-    grout_loc_id end = grout_module_get_block(wording->module, kernel->body)->end_loc;
+    const char *what = wording->facts->is_inner ? "scope" : "CTA";
     if (copy->is_write) {
-        grout_text_add(out, "wait on the copy's barrier before the %s ends",
-                       wording->facts->is_inner ? "scope" : "CTA");
+        grout_text_add(out, "wait on the copy's barrier before the %s ends", what);
         add_thread(wording, &copy->origin, out);
         return;
     }
-    if (wording->facts->is_inner) {
-        end = grout_module_get_block(wording->module, op->parent)->end_loc;
-    }
-    grout_text_add(out, "insert 'wait_smem_to_gmem 0 read_only' before the %s ends",
-                   wording->facts->is_inner ? "scope" : "CTA");
+    grout_text_add(out, "insert ");
+    add_group_lines(wording, true, out);
+    grout_text_add(out, " before the %s ends", what);
     add_thread(wording, &copy->origin, out);
-    if (checker->shape.thread_count == 1 && !wording->facts->is_inner && end) {
-        set_edit(wording, grout_module_get_place(wording->module, end), false,
-                 "wait_smem_to_gmem 0 read_only");
+    if (checker->shape.thread_count == 1 && !wording->facts->is_inner) {
+        grout_spot spot = grout_block__get_end(wording->module, kernel->body);
+        set_edit(wording, &spot, get_group_lines(wording, true));
     }
 }
 
-void grout_wording__add_repair(grout_wording *wording, grout_text *out) {
-    grout_diag_code code = wording->record->code;
+/* ---- all -------------------------------------------------------------------------------------
+ */
+
+static void repair_race(const grout_wording *wording, grout_text *out) {
     const grout_facts *facts = wording->facts;
-    if (code == GROUT_DIAG_MISSING_COMMIT_SMEM || code == GROUT_DIAG_MISSING_COMMIT_SMEM_WAR) {
-        repair_commit(wording, out);
-    } else if (code == GROUT_DIAG_ASYNC_NOT_AWAITED) {
-        repair_await(wording, out);
-    } else if (code == GROUT_DIAG_SMEM_SOURCE_REUSE || code == GROUT_DIAG_GMEM_WRITE_NOT_VISIBLE) {
-        repair_group(wording, out);
-    } else if (code == GROUT_DIAG_ASYNC_AT_EXIT) {
-        repair_exit(wording, out);
-    } else if (code == GROUT_DIAG_SMEM_RACE) {
-        grout_text_add(out,
-                       "let one thread arrive on a barrier after its access, and the other wait "
-                       "on it before its own");
-    } else if (code == GROUT_DIAG_BARRIER_OVERRUN) {
+    if (facts->near.kind == GROUT_NEAR_STILL_READING) {
+        grout_text_add(out, "wait for phase %" PRIu32 " of ", facts->near.phase);
+        grout_wording__add_element(wording, facts->near.element, out);
+        grout_text_add(out, " before line %" PRIu32,
+                       grout_wording__get_line(wording, &facts->sides[0].origin));
+        add_thread(wording, &facts->sides[0].origin, out);
+    } else if (wording->record->code == GROUT_DIAG_SMEM_RACE) {
+        grout_text_add(out, "let one thread arrive on a barrier after its access, and the other "
+                            "wait on it before its own");
+    }
+}
+
+static void repair_protocol(const grout_wording *wording, grout_text *out) {
+    const grout_facts *facts = wording->facts;
+    if (wording->record->code == GROUT_DIAG_BARRIER_OVERRUN) {
         grout_text_add(out,
                        facts->sides[1].origin.op
                            ? "make line %" PRIu32 " wait until the phase before has been seen: "
@@ -147,12 +300,29 @@ void grout_wording__add_repair(grout_wording *wording, grout_text *out) {
                            : "wait for each phase before the arrival at line %" PRIu32
                              " can complete the next",
                        grout_wording__get_line(wording, &facts->sides[0].origin));
-    } else if (code == GROUT_DIAG_BARRIER_UNOBSERVED) {
+    } else if (wording->record->code == GROUT_DIAG_BARRIER_UNOBSERVED) {
         grout_text_add(out, "each thread that waits on ");
         grout_wording__add_element(wording, facts->element, out);
         grout_text_add(out, " waits for all its phases: add the barrier_wait for phase %" PRIu32,
                        facts->phase);
-    } else if (code == GROUT_DIAG_BARRIER_TOO_MANY) {
+    } else if (wording->record->code == GROUT_DIAG_BARRIER_TOO_MANY) {
         grout_text_add(out, "split the arrival, or declare the barrier with more arrivals");
+    }
+}
+
+void grout_wording__add_repair(grout_wording *wording, grout_text *out) {
+    grout_diag_code code = wording->record->code;
+    if (code == GROUT_DIAG_MISSING_COMMIT_SMEM || code == GROUT_DIAG_MISSING_COMMIT_SMEM_WAR) {
+        repair_commit(wording, out);
+    } else if (code == GROUT_DIAG_ASYNC_NOT_AWAITED) {
+        repair_await(wording, out);
+    } else if (code == GROUT_DIAG_SMEM_SOURCE_REUSE || code == GROUT_DIAG_GMEM_WRITE_NOT_VISIBLE) {
+        repair_group(wording, out);
+    } else if (code == GROUT_DIAG_ASYNC_AT_EXIT) {
+        repair_exit(wording, out);
+    } else if (code == GROUT_DIAG_SMEM_RACE || code == GROUT_DIAG_GMEM_RACE) {
+        repair_race(wording, out);
+    } else {
+        repair_protocol(wording, out);
     }
 }

@@ -173,7 +173,8 @@ static bool record_read(const grout_rules *rules, grout_shadow *shadow, grout_re
                         const grout_entry *entry) {
     grout_entry *readers = grout_shadow__get_readers(shadow, region);
     for (uint32_t i = 0; i < region->reader_count; i++) {
-        if (readers[i].cta == entry->cta && readers[i].component == entry->component) {
+        if (readers[i].cta == entry->cta && readers[i].component == entry->component &&
+            readers[i].number <= entry->number) {
             readers[i] = *entry;
             return true;
         }

@@ -23,7 +23,8 @@ enum {
     GROUT_ENTRY_VOUCHES = 8 /* a read that was ordered after the write before it */
 };
 
-#define GROUT_ENTRY_NOTHING UINT16_MAX
+#define GROUT_ENTRY_NOTHING    UINT16_MAX
+#define GROUT_ENTRY_NEVER_OVER UINT32_MAX /* a number that no clock reaches */
 
 /* One access as it is remembered. It is over when component has reached number. */
 typedef struct grout_entry {

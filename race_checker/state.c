@@ -28,6 +28,7 @@ bool grout_cta_state__init(grout_checker *checker, grout_cta_state *state) {
 void grout_cta_state__deinit(grout_checker *checker, grout_cta_state *state) {
     for (uint32_t i = 0; state->elements && i < checker->shape.barrier_count; i++) {
         grout_check__free(state->elements[i].phases);
+        grout_check__free(state->elements[i].dropped);
     }
     grout_shadow__deinit(&state->smem);
     grout_check__free(state->threads);
@@ -38,16 +39,18 @@ void grout_cta_state__deinit(grout_checker *checker, grout_cta_state *state) {
 void grout_cta_state__begin(grout_checker *checker, grout_cta_state *state, uint32_t cta) {
     state->cta = cta;
     state->is_live = true;
+    state->exited_threads = 0;
     grout_shadow__reset(&state->smem);
     memset(state->threads, 0, checker->shape.thread_count * sizeof *state->threads);
     memset(state->waits, 0, get_wait_count(checker) * sizeof *state->waits);
     for (uint32_t i = 0; i < checker->shape.barrier_count; i++) {
         grout_element_state *element = &state->elements[i];
-        grout_phase_state *phases = element->phases;
-        uint32_t capacity = element->capacity;
+        grout_element_state kept = *element;
         memset(element, 0, sizeof *element);
-        element->phases = phases;
-        element->capacity = capacity;
+        element->phases = kept.phases;
+        element->capacity = kept.capacity;
+        element->dropped = kept.dropped;
+        element->dropped_capacity = kept.dropped_capacity;
     }
 }
 
@@ -57,6 +60,7 @@ void grout_checker__deinit_state(grout_checker *checker) {
     }
     grout_check__free(checker->ctas);
     grout_check__free(checker->ended_ctas);
+    grout_check__free(checker->wait_threads);
     grout_shadow__deinit(&checker->gmem);
     grout_findings__deinit(&checker->findings);
 }
@@ -64,22 +68,34 @@ void grout_checker__deinit_state(grout_checker *checker) {
 /* ---- copies ---------------------------------------------------------------------------------- */
 
 static bool copy_element(grout_element_state *copy, const grout_element_state *element) {
-    grout_phase_state *phases = copy->phases;
-    if (copy->capacity < element->count) {
-        phases = grout_check__realloc(copy->phases, element->count * sizeof *phases);
-        if (!phases) {
+    grout_element_state kept = *copy;
+    if (kept.capacity < element->count) {
+        kept.phases = grout_check__realloc(copy->phases, element->count * sizeof *kept.phases);
+        if (!kept.phases) {
             return false;
         }
-        copy->phases = phases;
-        copy->capacity = element->count;
+        copy->phases = kept.phases;
+        copy->capacity = kept.capacity = element->count;
     }
-    uint32_t capacity = copy->capacity;
+    if (kept.dropped_capacity < element->dropped_count) {
+        kept.dropped =
+            grout_check__realloc(copy->dropped, element->dropped_count * sizeof *kept.dropped);
+        if (!kept.dropped) {
+            return false;
+        }
+        kept.dropped_capacity = element->dropped_count;
+    }
     *copy = *element;
-    copy->phases = phases;
-    copy->capacity = capacity;
+    copy->phases = kept.phases;
+    copy->capacity = kept.capacity;
+    copy->dropped = kept.dropped;
+    copy->dropped_capacity = kept.dropped_capacity;
     copy->head = 0;
     if (element->count) {
-        memcpy(phases, grout_element__at(element, 0), element->count * sizeof *phases);
+        memcpy(copy->phases, grout_element__at(element, 0), element->count * sizeof *kept.phases);
+    }
+    if (element->dropped_count) {
+        memcpy(copy->dropped, element->dropped, element->dropped_count * sizeof *kept.dropped);
     }
     return true;
 }
@@ -87,6 +103,7 @@ static bool copy_element(grout_element_state *copy, const grout_element_state *e
 static bool copy_cta(grout_checker *checker, grout_cta_state *copy, const grout_cta_state *state) {
     copy->cta = state->cta;
     copy->is_live = state->is_live;
+    copy->exited_threads = state->exited_threads;
     memcpy(copy->threads, state->threads, checker->shape.thread_count * sizeof *copy->threads);
     memcpy(copy->waits, state->waits, get_wait_count(checker) * sizeof *copy->waits);
     for (uint32_t i = 0; i < checker->shape.barrier_count; i++) {
@@ -146,6 +163,8 @@ static bool copy_state(grout_checker *into, const grout_checker *from) {
     into->async_ops = from->async_ops;
     into->barrier_phases = from->barrier_phases;
     into->smem_peak = from->smem_peak;
+    memcpy(into->wait_threads, from->wait_threads,
+           grout_module_get_op_count(from->info.module) * sizeof *into->wait_threads);
     return copy_ended(into, from) && copy_ctas(into, from) &&
            grout_shadow__copy(&into->gmem, &from->gmem) &&
            grout_findings__copy(&into->findings, &from->findings);
@@ -162,7 +181,10 @@ void *grout_checker__snapshot(void *self) {
     copy->smem_plane_count = checker->smem_plane_count;
     copy->smem_plane_sizes = checker->smem_plane_sizes; /* borrowed, to make slots */
     copy->smem_plane_pitches = checker->smem_plane_pitches;
-    if (!grout_shadow__init(&copy->gmem, checker->gmem.plane_count) || !copy_state(copy, checker)) {
+    copy->wait_threads = grout_check__calloc(grout_module_get_op_count(copy->info.module),
+                                             sizeof *copy->wait_threads);
+    if (!grout_shadow__init(&copy->gmem, checker->gmem.plane_count) || !copy->wait_threads ||
+        !copy_state(copy, checker)) {
         grout_checker__snapshot_free(self, copy);
         return NULL;
     }
@@ -193,19 +215,27 @@ static uint64_t mix(uint64_t hash, uint64_t value) {
 }
 
 static uint64_t hash_element(uint64_t hash, const grout_element_state *element) {
-    hash = mix(hash, (uint64_t)element->first << 32 | element->completed);
-    hash = mix(hash, (uint64_t)element->skipped_threads << 32 | element->waiting_threads);
+    hash = mix(hash, (uint64_t)element->first << 32 | element->full);
+    hash = mix(hash, (uint64_t)element->skipped_threads << 32 | element->last_load);
     for (uint32_t i = 0; i < element->count; i++) {
         const grout_phase_state *phase = grout_element__at(element, i);
         hash = mix(hash, (uint64_t)phase->contribution.op << 32 | phase->early.op);
         hash = mix(hash, (uint64_t)phase->wait.op << 32 | phase->missed.op);
-        hash = mix(hash, (uint64_t)phase->is_complete << 1 | (uint64_t)phase->has_wait);
+        hash = mix(hash, (uint64_t)phase->arrived << 1 | (uint64_t)phase->has_wait);
+        for (uint32_t t = 0; t < GROUT_THREADS_MAX; t++) {
+            hash = mix(hash, phase->known[t]);
+        }
+    }
+    for (uint32_t i = 0; i < element->dropped_count; i++) {
+        hash = mix(hash,
+                   (uint64_t)element->dropped[i].phase << 32 | element->dropped[i].contribution.op);
     }
     return hash;
 }
 
 static uint64_t hash_cta(const grout_checker *checker, const grout_cta_state *state) {
     uint64_t hash = mix(grout_shadow__hash(&state->smem), state->cta);
+    hash = mix(hash, state->exited_threads);
     for (size_t i = 0; i < get_wait_count(checker); i++) {
         hash = mix(hash, (uint64_t)state->waits[i].waits << 32 | state->waits[i].epoch);
     }

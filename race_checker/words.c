@@ -118,6 +118,13 @@ static void add_race_headline(const grout_wording *wording, grout_text *out) {
     } else if (facts->sides[0].origin.thread != other->origin.thread) {
         who = " in another thread";
     }
+    if (facts->near.kind == GROUT_NEAR_STILL_READING) {
+        add_side_object(wording, 0, out);
+        grout_text_add(out,
+                       " is written while the load at line %" PRIu32 " may still be reading it",
+                       grout_wording__get_line(wording, &other->origin));
+        return;
+    }
     grout_text_add(out, "this write of ");
     add_side_object(wording, 0, out);
     grout_text_add(out, " and the %s at line %" PRIu32 "%s are not ordered",
@@ -157,14 +164,8 @@ static void add_end_headline(const grout_wording *wording, grout_text *out) {
         return;
     }
     grout_wording__add_element(wording, facts->element, out);
-    if (facts->have) {
-        grout_text_add(out,
-                       " is left with %" PRId64 " of the %" PRId64 " arrivals of phase %" PRIu32,
-                       facts->have, facts->need, facts->phase);
-    } else {
-        grout_text_add(out, " is left with %" PRId64 " bytes of phase %" PRIu32 " due",
-                       facts->fault.have, facts->phase);
-    }
+    grout_text_add(out, " is left with %" PRId64 " of the %" PRId64 " arrivals of phase %" PRIu32,
+                   facts->have, facts->need, facts->phase);
 }
 
 static void add_count_headline(const grout_wording *wording, grout_text *out) {

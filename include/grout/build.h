@@ -114,7 +114,8 @@ typedef struct grout_build_op_args {
 GROUT_API grout_value_id grout_build_op(grout_builder *builder, grout_opcode opcode,
                                         const grout_build_op_args *args);
 
-/* Regions: begin, build the body, (else,) end with as many yields as there are results. */
+/* Regions: begin, build the body, (else,) end with as many yields as there are results. Both bodies
+ * of an 'if' yield as many: those of the first are given to else, those of the second to end. */
 GROUT_API grout_value_id grout_build_for(grout_builder *builder, const char *index_name,
                                          grout_operand low, grout_operand high, grout_operand step,
                                          uint32_t carry_count, const char *const *carry_names,
@@ -122,7 +123,8 @@ GROUT_API grout_value_id grout_build_for(grout_builder *builder, const char *ind
 /* i-th carry of the innermost open for. */
 GROUT_API grout_value_id grout_build_carry(grout_builder *builder, uint32_t index);
 GROUT_API void grout_build_if(grout_builder *builder, grout_operand condition);
-GROUT_API void grout_build_else(grout_builder *builder);
+GROUT_API void grout_build_else(grout_builder *builder, uint32_t yield_count,
+                                const grout_operand *yields);
 GROUT_API void grout_build_scoped(grout_builder *builder, bool collective, uint32_t object_count,
                                   const char *const *names, const grout_build_object *objects,
                                   grout_value_id *values_out);

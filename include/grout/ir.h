@@ -499,7 +499,7 @@ GROUT_API void grout_type_print(const grout_type *type, grout_text *out);
  * dimensions are cut into tiles, tiles in row-major order, each tile row-major (JAX: a
  * TilingTransform); 'swizzle(W)' then exchanges 16-byte chunks: byte address a goes to a ^ ((a >> 7
  * & W/16-1) << 4). Objects start at multiples of 1024, so offsets are as good as addresses.
- * Sources: PTX ISA 9.1 'Shared memory swizzle modes'; docs/memory_model.md.
+ * Sources: PTX ISA 9.1 'Shared memory swizzle modes'; docs/hardware.md.
  */
 typedef struct grout_layout {
     uint8_t rank;       /* of the object */

@@ -5,8 +5,9 @@
  * Each operation GROUT_X(a, b) is a _Generic selection in C (an overloaded function in the CUDA
  * device header) over i32, u32, f32 and, where it makes sense, bool. Signed arithmetic wraps.
  * Floats: IEEE single precision, round to nearest even, no contraction (compile with
- * -ffp-contract=off), min and max propagate NaN. Division by zero is 0 here; the interpreter
- * reports it. Sources: docs/language.md 'Numbers'; PTX ISA 9.1 'min', 'max', 'shl', 'shr', 'cvt'.
+ * -ffp-contract=off), min and max propagate NaN. Division by zero is 0 here, and INT_MIN / -1
+ * wraps (INT_MIN, remainder 0); the interpreter reports both. Sources: docs/language.md 'Numbers';
+ * PTX ISA 9.1 'min', 'max', 'shl', 'shr', 'cvt'.
  */
 #ifndef GROUT_NUM_H
 #define GROUT_NUM_H

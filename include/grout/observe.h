@@ -243,8 +243,10 @@ typedef struct grout_event {
         struct {
             const grout_object_id *objects;
             uint32_t object_count;
-            const uint32_t *last; /* union of the V of all threads of the CTA at this point */
-            bool is_inner;        /* a scoped, not the CTA */
+            /* SCOPE_END: union of the V that each thread had as it left the scope, however far it
+             * has come since; else of the V of all threads of the CTA at this point */
+            const uint32_t *last;
+            bool is_inner; /* a scoped, not the CTA */
         } scope;
         struct {
             const grout_barrier_fact *barrier;

@@ -32,11 +32,11 @@ typedef struct grout_finding_access {
     bool is_write;
 } grout_finding_access;
 
-/* A repair as an edit: put text on a line of its own before or after a line of the file. */
+/* A repair as an edit: put text on lines of its own before or after a line of the file. */
 typedef struct grout_finding_edit {
     grout_place place; /* the line it refers to; file NULL: there is no unique edit */
     bool is_after;
-    const char *text; /* "commit_smem" */
+    const char *text; /* "commit_smem"; several lines have '\n' between them */
 } grout_finding_edit;
 
 typedef struct grout_finding {

@@ -105,7 +105,7 @@ def test_exit_codes(folder):
     run("check", race).expect(1, "[smem-race]", "")
     run("check", bad).expect(2, "[syntax]", "")
     run("check", long, "--max-steps", "1000").expect(3, "incomplete")
-    run("check", long, "--timeout", "0").expect(3, "--timeout")
+    run("check", long, "--timeout", "0.05").expect(3, "--timeout")
     run("check", f"{folder}/none.grout").expect(2, "", "[file-unreadable]")
     run("check", folder).expect(2, "", "it is a folder")
     run("check", kernel, "--max-memory", "10").expect(3, None, "[out-of-memory]")
@@ -113,7 +113,7 @@ def test_exit_codes(folder):
     run("check", race, "--severity", "smem-race=warning").expect(0, "2 warnings")
     run("check", race, "--severity", "smem-race=warning", "--werror").expect(1, "2 errors")
     run("check", race, "--severity", "syntax=off").expect(2, "", "stays an error")
-    run("run", race).expect(0, "", "")
+    run("run", race, "-q").expect(0, "", "")
     run("run", race, "--check").expect(1, "[smem-race]")
     run("fmt", "--check", kernel).expect(0, "", "")
     run("fmt", "--check", write(f"{folder}/f.grout", KERNEL.replace("  %i", "   %i"))).expect(1, "f.grout\n", "")
@@ -133,10 +133,14 @@ def test_usage(folder):
     run("check", kernel, "--device", "cuda").expect(2, "", "'grout run'")
     run("check", kernel, kernel).expect(2, "", "one FILE")
     run("check", kernel, "--seeds", "2").expect(2, "", "--expect")
-    run("check", kernel, "-D", "XX=1").expect(2, None, None)
+    run("check", kernel, "-D", "XX=1").expect(2, "did you mean 'X'?")
+    run("check", kernel, "-D", "WIDTH=1").expect(2, "its consts: X, Y\n")
     run("check", kernel, "-D", "X").expect(2, "", "NAME=VALUE")
     run("check", kernel, "--kernel", "@j").expect(2, "", "no kernel '@j'")
-    run("check", kernel, "--input", "b=ones").expect(2, "", "no parameter 'b'")
+    run("check", kernel, "--input", "b=ones").expect(2, "", "no parameter 'b'").expect(2, "", "parameters that it reads: a\n")
+    run("run", kernel, "--output", "d=d.npy").expect(2, "", "parameters that it writes: c\n")
+    run("check", kernel, "--input", "a=1e400").expect(2, "", "neither FILE.npy")
+    run("run", kernel, "--device", "cuda:1023").expect(2, None, None)
     run("check", kernel, "--input", "c=ones").expect(2, "", "'out' array")
     run("check", kernel, "--input", "a=onse").expect(2, "", "neither FILE.npy")
     run("check", kernel, "--output", "a=x.npy").expect(2, "", "'inout' array")
@@ -147,7 +151,11 @@ def test_usage(folder):
     run("emit", kernel, "--arch", "any").expect(2, "", "sm_90a")
     run("fmt", "-i", "--check", kernel).expect(2, "", "one of the two")
     run("explain", "smem-rase").expect(2, "", "did you mean 'smem-race'?")
+    run("explain", "nope").expect(2, "", "'grout explain' lists them")
     run("ops", "laod").expect(2, "", "did you mean 'load'?")
+    run("ops", "nope").expect(2, "", "'grout ops' lists them")
+    run("help", "nope").expect(2, "", "'grout help' lists the commands")
+    run("help", "chek").expect(2, "", "did you mean 'check'?")
     run("cache", "empty").expect(2, "", "'clear'")
     two = write(f"{folder}/two.grout", KERNEL + KERNEL.split("\n", 1)[1].replace("@k", "@j"))
     run("run", two).expect(2, "", "@k, @j")
@@ -163,6 +171,7 @@ def test_help(folder):
         words = [command, "--help"] if command else ["--help"]
         text = run(*words).expect(0, None, "").out
         assert text == run("help", *([command] if command else [])).out
+        assert text == run(*words[:-1], "-h").expect(0, None, "").out
         assert max(map(len, text.split("\n"))) <= 100, f"a line of the help of '{command}' is too long"
         path = os.path.join(HERE, "help", f"{command or 'grout'}.txt")
         compare_page(path, text)
@@ -215,7 +224,13 @@ def test_outputs(folder):
     run("run", kernel, "--input", f"a={a}", "--output", f"c={folder}/../{os.path.basename(folder)}/a.npy").expect(
         2, "", "would overwrite")
     run("run", kernel, "--expect-output", f"c={c}", "--output", f"c={c}").expect(2, "", "would overwrite")
-    run("run", kernel, "--output", f"c={folder}/no/c.npy").expect(2, "", "[file-unwritable]")
+    run("run", kernel, "--output", f"c={folder}/no/c.npy").expect(2, "", f"the folder '{folder}/no' does not exist")
+    run("emit", kernel, "-o", f"{folder}/no/k.cu").expect(2, "", f"the folder '{folder}/no' does not exist")
+    # A run whose results go nowhere says so.
+    lost = "@k ran on the CPU, unchecked; %c was not written to a file (--output c=FILE.npy)\n"
+    assert run("run", kernel).expect(0, "").err == lost
+    run("run", kernel, "-q").expect(0, "", "")
+    run("run", kernel, "--check").expect(0, "clean", "")
     assert read(c) == before and read(a).endswith(floats(1, 2, 3, 4, 5, 6))
     inout = write(f"{folder}/io.grout", KERNEL.replace("in gmem", "inout gmem", 1).replace("load %a[%i", "load %a[%i"))
     run("run", inout, "--inout", f"a={a}:{folder}/b.npy").expect(0)
@@ -234,10 +249,19 @@ def test_sizes_from_files(folder):
     run("check", kernel, "--input", f"a={a}").expect(0, f"X=2 ({a}), Y=3 ({a})")
     conflict = run("check", kernel, "--input", f"a={a}", "--input", f"b={b}").expect(2)
     text = conflict.out + conflict.err
-    assert f"'{a}' makes X 2, '{b}' makes it 5" in text and text.count("[shape-conflict]") == 1, text
-    run("check", kernel, "--input", f"a={a}", "-D", "X=4").expect(2, "[shape-conflict]")
-    run("check", kernel, "--input", f"a={flat}").expect(2, "[shape-conflict]")
-    run("check", kernel, "--input", f"a={ints}").expect(2, None, "[bad-npy]")
+    assert f"const X is 2 by '{a}' (dimension 0 of %a) and 5 by '{b}' (dimension 0 of %b)" in text and text.count("[shape-conflict]") == 1, text
+    run("check", kernel, "--input", f"a={a}", "-D", "X=4").expect(2, "[shape-conflict]").expect(2, "-D X=4 was given")
+    run("check", kernel, "--input", f"a={flat}").expect(2, f"'{flat}' has 1 dimension, %a has 2")
+    fixed = write(f"{folder}/fixed.grout", KERNEL.replace("%c: out", "%b: in gmem f32[4, Y * 2], %c: out"))
+    run("check", fixed, "--input", f"b={a}").expect(2, "dimension 0 of %b is a fixed number")
+    four = write(f"{folder}/four.npy", make_npy("<f4", (4, 3), bytes(48)))
+    run("check", fixed, "--input", f"b={four}").expect(2, "dimension 1 of %b is 'Y * 2'")
+    run("check", kernel, "--expect-output", f"c={a}").expect(2, "expected files do not")
+    run("check", kernel, "--input", f"a={ints}").expect(2, "", "[bad-npy]").expect(
+        2, "", "save it as float32: a.astype('float32')")
+    wide = write(f"{folder}/wide.npy", make_npy("<f8", (2, 3), bytes(48)))
+    run("check", kernel, "--input", f"a={wide}").expect(0, "clean", f"{wide}: float64 rounded to f32\n")
+    run("check", kernel, "--input", f"a={wide}", "-q").expect(0, None, "")
     run("check", kernel, "--input", f"a={write(f'{folder}/x.npy', b'x')}").expect(2, "", "[bad-npy]")
 
 

@@ -5,6 +5,7 @@
 #include "gpu_backend/cache.h"
 #include "gpu_backend/launch.h"
 #include "gpu_backend/ptxas_log.h"
+#include "grout/gpu.h"
 #include "tests/unit/fake_nvrtc.h"
 
 #include <check.h>
@@ -129,7 +130,27 @@ static bool read_log(void *payload) {
     return is_done;
 }
 
-static bool (*const works[])(void *payload) = {compile, launch, read_log};
+/* The reason comes back, or that there was no memory for it. */
+static bool miss_nvrtc(void *payload) {
+    static const char *const search_dirs[] = {"/nowhere", "/nowhere/else"};
+    const grout_nvrtc_options options = {
+        .library = "/nowhere/libnvrtc.so", .search_dirs = search_dirs, .search_dir_count = 2};
+    grout_diags *diags = grout_diags_new();
+    grout_binary binary;
+    (void)payload;
+    failing_begin();
+    const bool is_done = grout_compile_cuda("", "k", GROUT_BINARY_CUBIN, &options, &binary, diags);
+    failing_end();
+    ck_assert(!is_done && binary.data == NULL && binary.log == NULL);
+    const bool has_reason = grout_diags_get(diags, 0)->code == GROUT_DIAG_NVRTC_MISSING;
+    if (!has_reason) {
+        failing_assert_reported(diags);
+    }
+    grout_diags_free(diags);
+    return has_reason;
+}
+
+static bool (*const works[])(void *payload) = {compile, launch, read_log, miss_nvrtc};
 
 START_TEST(what_fails_says_so) {
     failing_try_all(_i % 2 == 1, works[_i / 2], NULL);

@@ -8,7 +8,7 @@ typedef struct record {
     uint32_t arrive_phase[64], arrive_count[64];
     bool previous_complete[64], previous_bytes[64];
     uint32_t phase_number[64], phase_contributions[64], phase_ph[64];
-    uint32_t wait_phase[64], wait_ph[64];
+    uint32_t wait_phase[64], wait_ph[64], wait_x[64]; /* x: of thread 0 */
     uint32_t bases[64];
     grout_barrier_fact last_end;
     uint32_t end_waits[GROUT_THREADS_MAX];
@@ -41,6 +41,7 @@ static bool on_event(void *self, const grout_event *event) {
         uint32_t i = r->waits++ % 64, element = event->u.wait.barrier->element;
         r->late += event->u.wait.is_late;
         r->wait_phase[i] = event->u.wait.phase;
+        r->wait_x[i] = event->clocks->known[grout_clock_x(&r->shape, 0)];
         r->wait_ph[i] = event->clocks->known[grout_clock_ph(&r->shape, element)];
         ck_assert_uint_eq(event->u.wait.barrier->waits[event->origin.thread].waits,
                           event->u.wait.phase + 1);
@@ -197,6 +198,22 @@ START_TEST(lives_of_a_scoped_barrier) {
 }
 END_TEST
 
+/* A wait acquires what its own phase released, neither less nor more, however late it comes. */
+START_TEST(late_waits_acquire_their_phase) {
+    record r = observe("kernel @k(%x: in gmem f32[32], %z: out gmem i32[1]) threads(w = 2) {\n"
+                       " scratch %s : smem f32[32]\n scratch %b : barrier[1]\n"
+                       " if (eq (axis_index w), 0) { for %i in 0..60 { copy_gmem_to_smem %x, %s, "
+                       "%b[0] } } else {\n for %i in 0..200 { store %z[0], %i }\n"
+                       " for %i in 0..60 { barrier_wait %b[0] } } }",
+                       _i, GROUT_RUN_DONE);
+    ck_assert_uint_eq(r.waits, 60);
+    for (uint32_t i = 1; i < 60; i++) { /* clocks before the wait: of the one before */
+        ck_assert_uint_eq(r.wait_x[i], i);
+        ck_assert_uint_eq(r.wait_ph[i], i);
+    }
+}
+END_TEST
+
 START_TEST(half_a_phase_is_left) {
     record r = observe("kernel @k() { scratch %b : barrier[1] arrivals(2)\n barrier_arrive %b[0] }",
                        _i, GROUT_RUN_DONE);
@@ -216,6 +233,7 @@ int main(void) {
     tcase_add_loop_test(tests, phases_in_flight, 0, RUN_VARIANTS);
     tcase_add_loop_test(tests, bytes_of_a_phase_are_limited, 0, RUN_VARIANTS);
     tcase_add_loop_test(tests, lives_of_a_scoped_barrier, 0, RUN_VARIANTS);
+    tcase_add_loop_test(tests, late_waits_acquire_their_phase, 0, RUN_VARIANTS);
     tcase_add_loop_test(tests, half_a_phase_is_left, 0, RUN_VARIANTS);
     suite_add_tcase(suite, tests);
     return run_suite(suite);

@@ -155,9 +155,7 @@ START_TEST(regions_have_results) {
     grout_build_if(b, grout_expr_operand(grout_build_expr(b, GROUT_EXPR_LT, grout_build_int(b, 1),
                                                           grout_build_int(b, 2))));
     grout_operand yields[] = {value(first)};
-    (void)grout_build_op(b, GROUT_OP_YIELD,
-                         &(grout_build_op_args){.operands = yields, .operand_count = 1});
-    grout_build_else(b);
+    grout_build_else(b, 1, yields);
     yields[0] = value(i);
     grout_value_id chosen = grout_build_end(b, 1, yields);
     grout_operand both[] = {value(chosen), value(second)};
@@ -275,13 +273,13 @@ static void end_without_region(void) {
 static void else_without_if(void) {
     begin_kernel();
     (void)grout_build_for(b, "i", expr(0), expr(1), expr(1), 0, NULL, NULL);
-    grout_build_else(b);
+    grout_build_else(b, 0, NULL);
 }
 static void second_else(void) {
     begin_kernel();
     grout_build_if(b, value(n));
-    grout_build_else(b);
-    grout_build_else(b);
+    grout_build_else(b, 0, NULL);
+    grout_build_else(b, 0, NULL);
 }
 static void no_value(void) {
     begin_kernel();

@@ -217,6 +217,7 @@ END_TEST
 
 int main(void) {
     if (!has_nvrtc()) {
+        printf("skipped: no usable NVRTC on this machine\n");
         return 77;
     }
     TCase *tcase = tcase_create("emit_compile");

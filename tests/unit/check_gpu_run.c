@@ -32,6 +32,8 @@ START_TEST(runs_or_says_what_is_missing) {
         ck_assert_msg(diag->code == GROUT_DIAG_GPU_MISSING ||
                           diag->code == GROUT_DIAG_NVRTC_MISSING,
                       "%s", diag->message);
+        ck_assert_uint_eq(diag->place.line, 0); /* the machine's fault, not the kernel's */
+        ck_assert(diag->code != GROUT_DIAG_GPU_MISSING || diag->note_count == 1);
     }
     grout_module_free(module);
     grout_diags_free(diags);

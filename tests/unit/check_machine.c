@@ -156,6 +156,12 @@ static const struct control_case {
      "(add %t, %i) : f32)\n"
      " barrier_arrive %b[0]\n barrier_wait %b[0]\n store %y[%t], (load %s[(sub 1, %t)]) } } }",
      {3, 2}},
+    /* thread 0 is out of both scopes, or at the next round, long before thread 1 */
+    {"kernel @k(%y: out gmem f32[2]) threads(w = 2) { %t = axis_index w\n for %r in 0..2 {\n"
+     " scoped(%s : smem f32[2]) collective {\n store %s[%t], 1.0\n"
+     " scoped(%u : smem f32[2]) collective {\n store %u[%t], 2.0\n for %i in 0..%t * 9 { store "
+     "%u[%t], (add (load %u[%t]), (load %s[%t])) }\n store %y[%t], (load %u[%t]) } } } }",
+     {2, 11}},
 };
 
 START_TEST(control) {
@@ -177,6 +183,85 @@ START_TEST(control) {
         }
         ck_assert_uint_eq(r->counts[GROUT_EVENT_FAULT], 0);
         run_delete(r);
+    }
+}
+END_TEST
+
+/* ---- scopes
+ * -------------------------------------------------------------------------------------- */
+
+/* The ends of scopes in their order, and what was known at them. */
+typedef struct scope_ends {
+    grout_clock_shape shape;
+    uint32_t count;
+    grout_op_id ops[16];
+    uint32_t reads_known[16];
+} scope_ends;
+
+static bool on_scopes_begin(void *self, const grout_launch_info *info) {
+    ((scope_ends *)self)->shape = info->shape;
+    return true;
+}
+static bool on_scope_end(void *self, const grout_event *event) {
+    scope_ends *ends = self;
+    uint32_t i = ends->count++ % 16;
+    ends->ops[i] = event->origin.op;
+    ends->reads_known[i] = event->u.scope.last[grout_clock_br(&ends->shape, 0)];
+    return true;
+}
+
+static scope_ends watch_scopes(const char *text, int variant) {
+    scope_ends ends = {0};
+    run *r = run_new(text, variant);
+    r->is_unobserved = true;
+    run_start(r);
+    grout_machine_free(r->machine);
+    grout_observer observer = {.self = &ends,
+                               .interest = 1u << GROUT_EVENT_SCOPE_END | 1u << GROUT_EVENT_CTA_END,
+                               .begin = on_scopes_begin,
+                               .event = on_scope_end};
+    grout_launch launch = {.module = r->module,
+                           .kernel = 1,
+                           .arguments = r->arguments,
+                           .argument_count = r->argument_count,
+                           .timing = r->timing,
+                           .schedule = r->schedule,
+                           .seed = r->seed,
+                           .observers = {&observer},
+                           .observer_count = 1};
+    r->machine = grout_machine_new(&launch, r->diags);
+    ck_assert_int_eq(grout_machine_run(r->machine, 0, r->diags), GROUT_RUN_DONE);
+    run_delete(r);
+    return ends;
+}
+
+/* Each instance of a scope ends once, the inner before the outer. */
+START_TEST(scopes_end_inside_out) {
+    scope_ends ends = watch_scopes(
+        "kernel @k(%y: out gmem f32[2]) threads(w = 2) { %t = axis_index w\n for %r in 0..3 {\n"
+        " scoped(%s : smem f32[2]) collective { scoped(%u : smem f32[2]) collective {\n"
+        " for %i in 0..%t * 20 { store %u[%t], 1.0 }\n store %y[%t], 1.0 } } } }",
+        _i);
+    ck_assert_uint_eq(ends.count, 7);
+    ck_assert_uint_gt(ends.ops[0], ends.ops[1]);
+    for (uint32_t i = 0; i < 6; i++) {
+        ck_assert_uint_eq(ends.ops[i], ends.ops[i % 2]);
+    }
+}
+END_TEST
+
+/* What a thread learns after it has left a scope is not known at the end of that scope. */
+START_TEST(late_waits_are_not_known_at_the_end) {
+    static const char text[] =
+        "kernel @k(%y: out gmem f32[2, 64], %z: out gmem i32[1]) threads(w = 2) {\n"
+        " %t = axis_index w\n for %r in 0..2 {\n scoped(%s : smem f32[64]) collective {\n"
+        " if (eq %t, 0) { store %s, (broadcast 1.0 : f32[64])\n commit_smem\n"
+        " copy_smem_to_gmem %s, %y[%r] } else { for %i in 0..40 { store %z[0], %i } } }\n"
+        " wait_smem_to_gmem 0 } }";
+    scope_ends ends = watch_scopes(text, _i);
+    ck_assert_uint_eq(ends.count, 3);
+    for (uint32_t i = 0; i < 3; i++) {
+        ck_assert_uint_eq(ends.reads_known[i], i);
     }
 }
 END_TEST
@@ -319,6 +404,8 @@ int main(void) {
     tcase_add_test(tests, unobserved_runs_are_right);
     tcase_add_loop_test(tests, a_missing_commit_computes_wrong, 0, RUN_VARIANTS);
     tcase_add_loop_test(tests, control, 0, (int)(sizeof control_cases / sizeof control_cases[0]));
+    tcase_add_loop_test(tests, scopes_end_inside_out, 0, RUN_VARIANTS);
+    tcase_add_loop_test(tests, late_waits_are_not_known_at_the_end, 0, RUN_VARIANTS);
     tcase_add_test(tests, prints);
     tcase_add_loop_test(tests, deadlock_is_told, 0, RUN_VARIANTS);
     tcase_add_test(tests, step_limit_is_told);

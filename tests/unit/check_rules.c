@@ -21,6 +21,7 @@ typedef enum knowledge {
     ISSUE,     /* that it was issued (async), or nothing more (plain) */
     IN_TIME,   /* that it is over */
     PUBLISHED, /* and it is published to the proxy of the space */
+    NEXT_LIFE, /* a later number of its component, which it will never reach: its barrier is gone */
     READ_SIDE  /* of a store: that its source has been read */
 } knowledge;
 
@@ -84,6 +85,10 @@ static const row ROWS[] = {
      LATER},
     {"gmem: copy, awaited", GMEM, STORE_TARGET, 1, 0, 0, IN_TIME, OK, LATER},
     {"gmem: copy, unordered", GMEM, STORE_TARGET, 1, 0, 0, NOTHING, GROUT_DIAG_GMEM_RACE, EARLIER},
+    {"load whose barrier is gone, read", SMEM, LOAD, 1, 0, 0, NEXT_LIFE,
+     GROUT_DIAG_ASYNC_NOT_AWAITED, LATER},
+    {"load whose barrier is gone, loaded again", SMEM, LOAD, 1, 1, 1, NEXT_LIFE,
+     GROUT_DIAG_ASYNC_NOT_AWAITED, LATER},
     {"gmem: load's source overwritten", GMEM, LOAD, 0, 0, 1, ISSUE, GROUT_DIAG_GMEM_RACE, LATER}};
 
 static uint16_t get_component(who x) {
@@ -127,6 +132,10 @@ static grout_conflict judge(const row *it, uint32_t other_cta) {
     }
     if (it->knows == PUBLISHED) {
         smem[x.component] = gmem[x.component] = NUMBER;
+    }
+    if (it->knows == NEXT_LIFE) {
+        x.number = GROUT_ENTRY_NEVER_OVER;
+        known[x.component] = NUMBER + 1;
     }
     if (it->knows == READ_SIDE) {
         known[grout_clock_br(&SHAPE, 0)] = NUMBER;

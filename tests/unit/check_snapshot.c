@@ -23,7 +23,19 @@ static const char *const texts[] = {
     " for %i in 0..4 { store %s[%i], (load %x[%i])\n copy_smem_to_gmem %s[%i], %y[%i] }\n"
     " for %i in 0..4 { store %s[%i], (mul (load %x[%i]), 2.0)\n copy_smem_to_gmem %s[%i], %y[%i] "
     "}\n wait_smem_to_gmem 0 }",
+    /* scopes that one thread has left and the other has not */
+    "kernel @k(%x: in gmem f32[2], %y: out gmem f32[2]) threads(w = 2) { %t = axis_index w\n"
+    " for %r in 0..2 { scoped(%s : smem f32[2]) collective { store %s[%t], (load %x[%t])\n"
+    " scoped(%u : smem f32[2]) collective { store %u[%t], 0.0\n for %i in 0..%t * 9 { store "
+    "%u[%t], (add (load %u[%t]), (load %s[%t])) }\n store %y[%t], (load %u[%t]) } } } }",
+    /* waits thirty phases late */
+    "kernel @k(%x: in gmem f32[64], %y: out gmem f32[64]) threads(w = 2) {\n"
+    " scratch %s : smem f32[64]\n scratch %b : barrier[1]\n if (eq (axis_index w), 0) {\n"
+    " for %i in 0..30 { copy_gmem_to_smem %x, %s, %b[0] } } else {\n"
+    " for %i in 0..70 { store %y[0], 1.0 }\n for %i in 0..30 { barrier_wait %b[0] }\n"
+    " store %y, (load %s) } }",
 };
+#define TEXTS ((int)(sizeof texts / sizeof texts[0]))
 
 static void compare(const run *a, const run *b) {
     ck_assert_mem_eq(a->arguments[1].data, b->arguments[1].data, a->arguments[1].size);
@@ -35,8 +47,8 @@ static void compare(const run *a, const run *b) {
 }
 
 START_TEST(runs_go_on_from_every_step) {
-    const char *text = texts[_i % 2];
-    int variant = _i / 2;
+    const char *text = texts[_i % TEXTS];
+    int variant = _i / TEXTS;
     run *whole = run_new(text, variant);
     ck_assert_int_eq(run_to_end(whole), GROUT_RUN_DONE);
     uint64_t steps = grout_machine_get_stats(whole->machine).steps;
@@ -62,7 +74,7 @@ END_TEST
 
 /* Different states differ. */
 START_TEST(hashes_tell_states_apart) {
-    run *r = run_new(texts[0], 1);
+    run *r = run_new(texts[_i], 1);
     run_start(r);
     uint64_t last = grout_machine_hash(r->machine);
     while (grout_machine_run(r->machine, 1, r->diags) == GROUT_RUN_PAUSED) {
@@ -77,8 +89,8 @@ END_TEST
 int main(void) {
     Suite *suite = suite_create("snapshot");
     TCase *tests = tcase_create("snapshot");
-    tcase_add_loop_test(tests, runs_go_on_from_every_step, 0, 2 * RUN_VARIANTS);
-    tcase_add_test(tests, hashes_tell_states_apart);
+    tcase_add_loop_test(tests, runs_go_on_from_every_step, 0, TEXTS * RUN_VARIANTS);
+    tcase_add_loop_test(tests, hashes_tell_states_apart, 0, TEXTS);
     suite_add_tcase(suite, tests);
     return run_suite(suite);
 }

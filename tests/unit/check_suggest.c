@@ -8,8 +8,8 @@
 #include <string.h>
 
 static const char *const words[] = {
-    "load",  "store", "copy_gmem_to_smem", "copy_smem_to_gmem", "lt", "le", "select", "commit_smem",
-    "scale", "x"};
+    "load",        "store", "not", "copy_gmem_to_smem", "copy_smem_to_gmem", "lt", "le", "select",
+    "commit_smem", "scale", "x"};
 
 typedef struct suggest_case {
     const char *wanted;
@@ -28,6 +28,7 @@ static const suggest_case cases[] = {
     {"lx", "lt"},
     {"y", NULL}, /* a word of which nothing is left is none */
     {"zz", NULL},
+    {"nope", NULL}, /* two slips in a short word are another word */
     {"frobnicate", NULL},
     {"", NULL},
 };

@@ -1,0 +1,106 @@
+/* statement.c - statements and lines.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "statement.h"
+
+static const grout_spot NOWHERE;
+
+grout_op_id grout_op__get_parent(const grout_module *module, grout_op_id op) {
+    return grout_module_get_block(module, grout_module_get_op(module, op)->parent)->parent;
+}
+
+grout_op_id grout_op__get_loop(const grout_module *module, grout_op_id op) {
+    do {
+        op = grout_op__get_parent(module, op);
+    } while (op && grout_module_get_op(module, op)->opcode != GROUT_OP_FOR);
+    return op;
+}
+
+/* Its result has no name: it is printed where it is used, by an op behind it in the block. */
+static bool is_nested(const grout_module *module, const grout_op *op) {
+    return op->result_count == 1 && op->next &&
+           !grout_module_get_value(module, op->first_result)->name;
+}
+
+grout_op_id grout_statement__find(const grout_module *module, grout_op_id op) {
+    while (is_nested(module, grout_module_get_op(module, op))) {
+        op = grout_module_get_op(module, op)->next;
+    }
+    return op;
+}
+
+static uint32_t get_line(const grout_module *module, grout_loc_id loc) {
+    return grout_module_get_place(module, loc).line;
+}
+
+/* Where the statement begins: at its mnemonic, or at the name of its first result. */
+static grout_place get_start(const grout_module *module, grout_op_id statement) {
+    const grout_op *op = grout_module_get_op(module, statement);
+    grout_place start = grout_module_get_place(module, op->loc);
+    if (op->result_count > 0) {
+        grout_loc_id name = grout_module_get_value(module, op->first_result)->loc;
+        grout_place place = grout_module_get_place(module, name);
+        start = place.file && place.line < start.line ? place : start;
+    }
+    return start;
+}
+
+/* The last line on which an op of the block up to this one stands, or a brace of its. */
+static uint32_t get_last_line(const grout_module *module, grout_block_id block, grout_op_id last) {
+    uint32_t line = get_line(module, grout_module_get_block(module, block)->loc);
+    for (grout_op_id i = grout_module_get_block(module, block)->first; i && last;
+         i = grout_module_get_op(module, i)->next) {
+        const grout_op *op = grout_module_get_op(module, i);
+        uint32_t own = get_line(module, op->loc);
+        if (op->block_count > 0) {
+            grout_block_id inner = op->first_block + op->block_count - 1;
+            own = get_line(module, grout_module_get_block(module, inner)->end_loc);
+        }
+        line = line < own ? own : line;
+        if (i == last) {
+            break;
+        }
+    }
+    return line;
+}
+
+/* The last op before those of the statement; 0: there is none. */
+static grout_op_id find_previous(const grout_module *module, grout_op_id statement) {
+    grout_block_id block = grout_module_get_op(module, statement)->parent;
+    grout_op_id previous = 0;
+    for (grout_op_id i = grout_module_get_block(module, block)->first; i && i != statement;
+         i = grout_module_get_op(module, i)->next) {
+        previous = is_nested(module, grout_module_get_op(module, i)) ? previous : i;
+    }
+    return previous;
+}
+
+grout_spot grout_statement__get_before(const grout_module *module, grout_op_id statement) {
+    grout_spot spot = {get_start(module, statement), false};
+    grout_block_id block = grout_module_get_op(module, statement)->parent;
+    bool is_first =
+        spot.place.file &&
+        get_last_line(module, block, find_previous(module, statement)) < spot.place.line;
+    return is_first ? spot : NOWHERE;
+}
+
+grout_spot grout_block__get_end(const grout_module *module, grout_block_id block) {
+    const grout_block *it = grout_module_get_block(module, block);
+    grout_spot spot = {grout_module_get_place(module, it->end_loc), false};
+    bool is_first = spot.place.file && get_last_line(module, block, it->last) < spot.place.line;
+    return is_first ? spot : NOWHERE;
+}
+
+grout_spot grout_statement__get_after(const grout_module *module, grout_op_id statement) {
+    const grout_op *op = grout_module_get_op(module, statement);
+    grout_spot spot = NOWHERE;
+    if (op->block_count > 0 || op->opcode == GROUT_OP_YIELD) {
+        return spot;
+    }
+    spot = op->next ? grout_statement__get_before(module, grout_statement__find(module, op->next))
+                    : grout_block__get_end(module, op->parent);
+    if (spot.place.file && spot.place.line == get_line(module, op->loc) + 1) {
+        spot.place = grout_module_get_place(module, op->loc);
+        spot.is_after = true;
+    }
+    return spot;
+}

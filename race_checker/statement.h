@@ -1,0 +1,33 @@
+/*
+ * statement.h - where the statement of an op stands in its file, for edits; private to
+ * race_checker/.
+ *
+ * An edit puts lines between lines, so it needs statements that begin a line of their own.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef GROUT_RACE_CHECKER_STATEMENT_H
+#define GROUT_RACE_CHECKER_STATEMENT_H
+
+#include "grout/ir.h"
+
+/* A line to insert at. */
+typedef struct grout_spot {
+    grout_place place; /* file NULL: there is none */
+    bool is_after;     /* else before the line */
+} grout_spot;
+
+/* The op that begins the statement: an op that stands in another's operands belongs to that. */
+grout_op_id grout_statement__find(const grout_module *module, grout_op_id op);
+/* The spot before a statement; none if something else stands on its line before it. */
+grout_spot grout_statement__get_before(const grout_module *module, grout_op_id statement);
+/* The spot behind it; none if nothing can stand there: it owns a block, or is a yield. */
+grout_spot grout_statement__get_after(const grout_module *module, grout_op_id statement);
+/* The spot before the closing brace of a block. */
+grout_spot grout_block__get_end(const grout_module *module, grout_block_id block);
+/* The op around it; 0: none. */
+grout_op_id grout_op__get_parent(const grout_module *module, grout_op_id op);
+/* The innermost loop around it; 0: none. */
+grout_op_id grout_op__get_loop(const grout_module *module, grout_op_id op);
+
+#endif

@@ -1,0 +1,116 @@
+"""Applies every edit that a report offers, one at a time: each must repair its finding.
+
+usage: apply_edits.py --grout PATH [-v] KERNEL-OR-FOLDER...
+
+For each finding of 'grout check --format json' with an edit: the edited text must still be a valid
+kernel, must not have that finding (code, primary and related place) any more, and must not deadlock
+unless it did before. Kernels that are not valid, or have '// run:' options, run without them.
+"""
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+STUCK = ("deadlock", "collective-divergence")
+
+
+def find_kernels(paths):
+    for path in paths:
+        if os.path.isfile(path):
+            yield path
+            continue
+        for folder, _, names in sorted(os.walk(path)):
+            for name in sorted(names):
+                if name.endswith(".grout"):
+                    yield os.path.join(folder, name)
+
+
+def check(grout, path, timing):
+    command = [grout, "check", "--format", "json", "--max-findings", "1000", "--timing", timing, path]
+    done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=100, check=False)
+    return json.loads(done.stdout)
+
+
+def apply(lines, edit):
+    """The edited lines, the number of the first line that is new, and how many are."""
+    index = edit["place"]["line"] - 1
+    line = lines[index]
+    indent = line[:len(line) - len(line.lstrip())]
+    if edit["position"] == "after":
+        index += 1
+    elif line.strip() == "}":
+        indent += "  "
+    new = [indent + text + "\n" for text in edit["text"].split("\n")]
+    return lines[:index] + new + lines[index:], index + 1, len(new)
+
+
+def identify(finding, first=None, count=0):
+    """Code and places, as they are after count lines have come in at line first."""
+    key = [finding["code"]]
+    for side in ("primary", "related"):
+        place = finding[side]
+        if place is not None:
+            line = place["line"]
+            key.append((line + count if first is not None and line >= first else line, place["column"]))
+    return tuple(key)
+
+
+def try_edit(grout, path, finding, timing):
+    """What is wrong with the edit of a finding, or None."""
+    with open(path, encoding="utf-8", newline="") as file:
+        lines = file.readlines()
+    edited, first, count = apply(lines, finding["edit"])
+    with tempfile.TemporaryDirectory(prefix="grout-edit-") as folder:
+        copy = os.path.join(folder, os.path.basename(path))
+        with open(copy, "w", encoding="utf-8", newline="") as file:
+            file.writelines(edited)
+        report = check(grout, copy, timing)
+    codes = [found["code"] for found in report["findings"]]
+    if report["verdict"] == "invalid":
+        return f"the edited kernel is not valid: {codes}"
+    if identify(finding, first, count) in [identify(found) for found in report["findings"]]:
+        return "the finding is still there"
+    if any(code in STUCK for code in codes):
+        return "the edited kernel hangs"
+    return None
+
+
+def check_kernel(grout, path, verbose):
+    """The edits that were tried, and the failures."""
+    tried = failures = 0
+    for timing in ("lazy", "eager"):
+        findings = check(grout, path, timing)["findings"]
+        is_stuck = any(finding["code"] in STUCK for finding in findings)
+        for finding in findings:
+            if finding["edit"] is None:
+                continue
+            tried += 1
+            fault = try_edit(grout, path, finding, timing)
+            if fault == "the edited kernel hangs" and is_stuck:
+                fault = None
+            failures += fault is not None
+            if fault is not None or verbose:
+                place = finding["primary"]
+                print(f"{path}:{place['line']}: {finding['code']}: {finding['repair']}: {fault or 'ok'}")
+    return tried, failures
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--grout", required=True)
+    parser.add_argument("-v", "--verbose", action="store_true")
+    parser.add_argument("paths", nargs="+")
+    args = parser.parse_args()
+    tried = failures = 0
+    for path in find_kernels(args.paths):
+        counts = check_kernel(args.grout, path, args.verbose)
+        tried += counts[0]
+        failures += counts[1]
+    print(f"{tried} edits, {failures} that do not repair")
+    return failures > 0 or tried == 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
