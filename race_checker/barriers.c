@@ -325,7 +325,6 @@ bool grout_checker__wait(grout_checker *checker, const grout_event *event) {
         return false;
     }
     grout_checker__note(checker, event, state);
-    checker->wait_threads[event->origin.op] |= (uint8_t)bit;
     element = &state->elements[index];
     if (number == 0 && event->clocks->known[grout_clock_ph(&checker->shape, index)] >
                            event->u.wait.barrier->phase_base + number + 1) {

@@ -129,8 +129,8 @@ static bool begin(void *self, const grout_launch_info *info) {
     checker->info = *info;
     checker->shape = info->shape;
     checker->findings.module = info->module;
-    checker->wait_threads = grout_check__calloc(grout_module_get_op_count(info->module), 1);
-    if (!checker->wait_threads || !copy_elements(checker, info) ||
+    checker->op_threads = grout_check__calloc(grout_module_get_op_count(info->module), 1);
+    if (!checker->op_threads || !copy_elements(checker, info) ||
         !grout_checker__place_objects(checker)) {
         return grout_checker__fail(checker);
     }
@@ -149,6 +149,9 @@ static bool note_event(grout_checker *checker, const grout_event *event) {
 
 static bool observe(void *self, const grout_event *event) {
     grout_checker *checker = self;
+    if (event->clocks) {
+        checker->op_threads[event->origin.op] |= (uint8_t)(1u << event->origin.thread);
+    }
     switch ((grout_event_kind)event->kind) {
     case GROUT_EVENT_CTA_BEGIN:
         return begin_cta(checker, event->origin.cta) != NULL;

@@ -101,7 +101,8 @@ struct grout_checker {
     uint32_t cta_count;
     uint64_t *ended_ctas;
     uint32_t ended_words;
-    uint8_t *wait_threads; /* by op, bit t: thread t, of any CTA, has waited on a barrier by it */
+    uint8_t
+        *op_threads; /* by op that accesses, arrives or waits; bit t: thread t has executed it */
     grout_findings findings;
     bool has_deadlock, has_step_limit, has_failed;
     uint64_t suppressed;

@@ -78,20 +78,31 @@ static bool get_constant_barrier(grout_wording *wording, const grout_origin *cop
     return done && !out->failed;
 }
 
-/* The ops by which these threads (bits) have waited on the barrier: how many, and one of them. */
-static uint32_t find_waits(const grout_wording *wording, uint32_t threads, grout_op_id *op_out) {
+/* The ops by which the thread has waited on the barrier: how many, and one of them. */
+static uint32_t find_waits(const grout_wording *wording, uint32_t thread, grout_op_id *op_out) {
     const grout_checker *checker = wording->checker;
     grout_object_id object = checker->info.element_objects[wording->facts->near.element];
     uint32_t count = 0;
     for (grout_op_id i = 1; i < grout_module_get_op_count(wording->module); i++) {
         const grout_origin origin = {.op = i};
-        if ((checker->wait_threads[i] & threads) &&
+        if (grout_module_get_op(wording->module, i)->opcode == GROUT_OP_BARRIER_WAIT &&
+            (checker->op_threads[i] >> thread & 1) &&
             grout_origin__find_object(wording->module, &origin) == object) {
             *op_out = i;
             count++;
         }
     }
     return count;
+}
+
+/* Has no thread but this one executed the op? Else what holds for one need not for another. */
+static bool is_alone(const grout_wording *wording, const grout_origin *origin) {
+    return wording->checker->op_threads[origin->op] == 1u << origin->thread;
+}
+
+static bool is_behind(const grout_wording *wording, grout_op_id op, grout_op_id other) {
+    return grout_loc__compare(wording->module, grout_module_get_op(wording->module, op)->loc,
+                              grout_module_get_op(wording->module, other)->loc) > 0;
 }
 
 /* The statement of the access, or around it, that runs as often as the copy; 0: there is none. */
@@ -140,15 +151,17 @@ static bool is_phase_a_round(const grout_wording *wording, grout_op_id loop) {
 static bool can_insert_wait(const grout_wording *wording) {
     const grout_near *near = &wording->facts->near;
     const grout_origin *access = &wording->facts->sides[0].origin;
-    grout_op_id copy = wording->facts->sides[1].origin.op;
+    const grout_origin *load = &wording->facts->sides[1].origin;
+    grout_op_id copy = load->op;
     grout_op_id statement = grout_statement__find(wording->module, access->op);
     grout_op_id loop = grout_op__get_loop(wording->module, copy);
     grout_op_id wait = 0;
-    bool is_role = is_conditional(wording->module, statement, 0, 0);
     if (near->kind != GROUT_NEAR_NEVER_WAITED || near->phase != 0 || !near->is_full ||
         wording->checker->has_deadlock || wording->checker->has_step_limit ||
+        !is_alone(wording, access) || !is_alone(wording, load) ||
+        !is_behind(wording, statement, copy) ||
         find_level(wording, access->op, copy) != statement ||
-        find_waits(wording, is_role ? 1u << access->thread : UINT32_MAX, &wait) > 0) {
+        find_waits(wording, access->thread, &wait) > 0) {
         return false;
     }
     return !loop || (!is_conditional(wording->module, statement, loop, copy) &&
@@ -160,7 +173,8 @@ static bool add_late_wait(const grout_wording *wording, grout_text *out) {
     const grout_origin *access = &wording->facts->sides[0].origin;
     grout_op_id copy = wording->facts->sides[1].origin.op;
     grout_op_id level = find_level(wording, access->op, copy), wait = 0;
-    if (!level || find_waits(wording, 1u << access->thread, &wait) != 1 ||
+    if (!level || !is_behind(wording, level, copy) ||
+        find_waits(wording, access->thread, &wait) != 1 ||
         grout_op__get_loop(wording->module, wait) != grout_op__get_loop(wording->module, copy) ||
         get_line(wording, wait) <= get_line(wording, level)) {
         return false;
@@ -201,9 +215,11 @@ static void repair_await(grout_wording *wording, grout_text *out) {
         add_thread(wording, &access->origin, out);
         set_edit(wording, &spot, wait.data);
     } else if (!add_late_wait(wording, out)) {
+        bool is_next_round = access->origin.thread == copy->origin.thread &&
+                             !is_behind(wording, access->origin.op, copy->origin.op);
         grout_text_add(out, "wait for phase %" PRIu32 " of ", near->phase);
         grout_wording__add_element(wording, near->element, out);
-        grout_text_add(out, " before line %" PRIu32, line);
+        grout_text_add(out, " before line %" PRIu32 "%s", line, is_next_round ? " runs again" : "");
         add_thread(wording, &access->origin, out);
     }
     grout_text_free(&wait);
@@ -249,7 +265,9 @@ static void repair_group(grout_wording *wording, grout_text *out) {
     add_group_lines(wording, is_source, out);
     grout_text_add(out, " before line %" PRIu32, spot.place.file ? spot.place.line : line);
     add_thread(wording, &access->origin, out);
-    set_edit(wording, &spot, get_group_lines(wording, is_source));
+    if (is_alone(wording, &access->origin) && is_alone(wording, &copy->origin)) {
+        set_edit(wording, &spot, get_group_lines(wording, is_source));
+    }
 }
 
 static void repair_exit(grout_wording *wording, grout_text *out) {

@@ -60,7 +60,7 @@ void grout_checker__deinit_state(grout_checker *checker) {
     }
     grout_check__free(checker->ctas);
     grout_check__free(checker->ended_ctas);
-    grout_check__free(checker->wait_threads);
+    grout_check__free(checker->op_threads);
     grout_shadow__deinit(&checker->gmem);
     grout_findings__deinit(&checker->findings);
 }
@@ -163,8 +163,8 @@ static bool copy_state(grout_checker *into, const grout_checker *from) {
     into->async_ops = from->async_ops;
     into->barrier_phases = from->barrier_phases;
     into->smem_peak = from->smem_peak;
-    memcpy(into->wait_threads, from->wait_threads,
-           grout_module_get_op_count(from->info.module) * sizeof *into->wait_threads);
+    memcpy(into->op_threads, from->op_threads,
+           grout_module_get_op_count(from->info.module) * sizeof *into->op_threads);
     return copy_ended(into, from) && copy_ctas(into, from) &&
            grout_shadow__copy(&into->gmem, &from->gmem) &&
            grout_findings__copy(&into->findings, &from->findings);
@@ -181,9 +181,9 @@ void *grout_checker__snapshot(void *self) {
     copy->smem_plane_count = checker->smem_plane_count;
     copy->smem_plane_sizes = checker->smem_plane_sizes; /* borrowed, to make slots */
     copy->smem_plane_pitches = checker->smem_plane_pitches;
-    copy->wait_threads = grout_check__calloc(grout_module_get_op_count(copy->info.module),
-                                             sizeof *copy->wait_threads);
-    if (!grout_shadow__init(&copy->gmem, checker->gmem.plane_count) || !copy->wait_threads ||
+    copy->op_threads =
+        grout_check__calloc(grout_module_get_op_count(copy->info.module), sizeof *copy->op_threads);
+    if (!grout_shadow__init(&copy->gmem, checker->gmem.plane_count) || !copy->op_threads ||
         !copy_state(copy, checker)) {
         grout_checker__snapshot_free(self, copy);
         return NULL;
