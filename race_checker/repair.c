@@ -307,17 +307,39 @@ static void repair_race(const grout_wording *wording, grout_text *out) {
     }
 }
 
+/* The usual causes: the arrivals of one phase counted as several, or no way back to the arriver. */
+static void repair_overrun(const grout_wording *wording, grout_text *out) {
+    const grout_facts *facts = wording->facts;
+    uint32_t line = grout_wording__get_line(wording, &facts->sides[0].origin);
+    if (!facts->sides[1].origin.op) {
+        grout_text_add(
+            out, "wait for each phase before the arrival at line %" PRIu32 " can complete the next",
+            line);
+        return;
+    }
+    if (facts->sides[0].origin.thread != facts->sides[1].origin.thread) {
+        grout_text_add(out,
+                       "make line %" PRIu32 " wait until the phase before has been seen: by a "
+                       "second barrier on which the waiting thread arrives, or by counting the "
+                       "arrivals of one phase right",
+                       line);
+        return;
+    }
+    grout_object_id object = wording->checker->info.element_objects[facts->element];
+    uint32_t arrivals = grout_object_get_arrivals(wording->module, object);
+    grout_text_add(
+        out,
+        "thread %u arrives for both phases itself: let it wait for the first before line "
+        "%" PRIu32 ", or, if these arrivals are meant to make one phase, declare more "
+        "than arrivals(%" PRIu32 ") for ",
+        (unsigned)facts->sides[0].origin.thread, line, arrivals);
+    grout_wording__add_object(wording, object, out);
+}
+
 static void repair_protocol(const grout_wording *wording, grout_text *out) {
     const grout_facts *facts = wording->facts;
     if (wording->record->code == GROUT_DIAG_BARRIER_OVERRUN) {
-        grout_text_add(out,
-                       facts->sides[1].origin.op
-                           ? "make line %" PRIu32 " wait until the phase before has been seen: "
-                             "by a second barrier on which the waiting thread arrives, or by "
-                             "counting the arrivals of one phase right"
-                           : "wait for each phase before the arrival at line %" PRIu32
-                             " can complete the next",
-                       grout_wording__get_line(wording, &facts->sides[0].origin));
+        repair_overrun(wording, out);
     } else if (wording->record->code == GROUT_DIAG_BARRIER_UNOBSERVED) {
         grout_text_add(out, "each thread that waits on ");
         grout_wording__add_element(wording, facts->element, out);
