@@ -22,14 +22,9 @@ bool grout_session__report_unknown_command(grout_session *session, const char *w
     for (int i = 1; i < GROUT_COMMAND_COUNT; i++) {
         grout_suggestion__add(&suggestion, grout_command__get_info((grout_command)i)->text);
     }
-    const char *near = grout_suggestion__get(&suggestion);
     grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION, grout_nowhere,
                     "grout has no command '%.200s'", word);
-    if (near != NULL) {
-        grout_diags_help(session->diags, "did you mean '%s'?", near);
-    } else {
-        grout_diags_help(session->diags, "'grout help' lists the commands");
-    }
+    grout_suggestion__help(&suggestion, session->diags, "'grout help' lists the commands");
     return false;
 }
 

@@ -155,14 +155,9 @@ static int fail_unknown(grout_session *session, const char *code) {
     for (int i = 1; i < GROUT_DIAG_COUNT; i++) {
         grout_suggestion__add(&suggestion, grout_diag_get((grout_diag_code)i)->text);
     }
-    const char *near = grout_suggestion__get(&suggestion);
     grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION, grout_nowhere,
                     "there is no code '%.200s'", code);
-    if (near != NULL) {
-        grout_diags_help(session->diags, "did you mean '%s'?", near);
-    } else {
-        grout_diags_help(session->diags, "'grout explain' lists them");
-    }
+    grout_suggestion__help(&suggestion, session->diags, "'grout explain' lists them");
     grout_session__print_diags(session, GROUT_STREAM_ERR);
     return GROUT_EXIT_USAGE;
 }

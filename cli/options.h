@@ -104,5 +104,8 @@ typedef struct grout_suggestion {
 void grout_suggestion__init(grout_suggestion *suggestion, const char *wanted);
 void grout_suggestion__add(grout_suggestion *suggestion, const char *candidate);
 const char *grout_suggestion__get(const grout_suggestion *suggestion);
+/* Helps the newest diagnostic: "did you mean '..'?", or, with nothing near, otherwise. */
+void grout_suggestion__help(const grout_suggestion *suggestion, grout_diags *diags,
+                            const char *otherwise);
 
 #endif

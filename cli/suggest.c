@@ -59,3 +59,13 @@ const char *grout_suggestion__get(const grout_suggestion *suggestion) {
     size_t allowed = size < 5 ? 1 : 1 + size / 4;
     return suggestion->best_distance <= allowed ? suggestion->best : NULL;
 }
+
+void grout_suggestion__help(const grout_suggestion *suggestion, grout_diags *diags,
+                            const char *otherwise) {
+    const char *near = grout_suggestion__get(suggestion);
+    if (near != NULL) {
+        grout_diags_help(diags, "did you mean '%s'?", near);
+    } else {
+        grout_diags_help(diags, "%s", otherwise);
+    }
+}

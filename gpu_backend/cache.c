@@ -12,6 +12,7 @@
  */
 #include "cache.h"
 
+#include "bytes.h"
 #include <dirent.h> /* lint-allow: dirent.h, the oldest files of the cache go first */
 #include <errno.h>
 #include <fcntl.h>
@@ -141,22 +142,6 @@ static void file_name(const grout_gpu_cache_key *key, char name[static NAME_SIZE
 
 /* ---- reading ---- */
 
-static bool read_all(int file, void *to, size_t size) {
-    char *at = to;
-    while (size > 0) {
-        const ssize_t count = read(file, at, size);
-        if (count < 0 && errno == EINTR) {
-            continue;
-        }
-        if (count <= 0) {
-            return false;
-        }
-        at += count;
-        size -= (size_t)count;
-    }
-    return true;
-}
-
 static XXH128_canonical_t checksum_of(const unsigned char *bytes, size_t size) {
     XXH128_canonical_t checksum;
     XXH128_canonicalFromHash(&checksum, XXH3_128bits(bytes, size));
@@ -170,7 +155,7 @@ static unsigned char *read_payload(int file, const file_header *header, size_t s
     if (bytes == NULL) {
         return NULL;
     }
-    if (read_all(file, bytes, size)) {
+    if (grout_gpu__read_all(file, bytes, size)) {
         const XXH128_canonical_t checksum = checksum_of(bytes, size);
         if (memcmp(&checksum, &header->checksum, sizeof checksum) == 0) {
             return bytes;
@@ -185,7 +170,7 @@ static bool read_file(int file, uint64_t size_max, grout_gpu_compiled *out) {
     struct stat status;
     if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode) ||
         status.st_size < (off_t)sizeof header || (uint64_t)status.st_size > size_max ||
-        !read_all(file, &header, sizeof header) ||
+        !grout_gpu__read_all(file, &header, sizeof header) ||
         memcmp(header.magic, MAGIC, sizeof header.magic) != 0) {
         return false;
     }
@@ -228,22 +213,6 @@ bool grout_gpu__cache_find(const grout_gpu_cache *cache, const grout_gpu_cache_k
 
 /* ---- writing ---- */
 
-static bool write_all(int file, const void *from, size_t size) {
-    const char *at = from;
-    while (size > 0) {
-        const ssize_t count = write(file, at, size);
-        if (count < 0 && errno == EINTR) {
-            continue;
-        }
-        if (count <= 0) {
-            return false;
-        }
-        at += count;
-        size -= (size_t)count;
-    }
-    return true;
-}
-
 /* The checksum is over both parts, which lie apart here. */
 static bool make_header(const grout_gpu_compiled *compiled, size_t log_size, file_header *header) {
     XXH3_state_t *state = XXH3_createState();
@@ -263,9 +232,10 @@ static bool make_header(const grout_gpu_compiled *compiled, size_t log_size, fil
 static bool write_file(int file, const grout_gpu_compiled *compiled) {
     file_header header;
     const size_t log_size = strlen(compiled->log);
-    return make_header(compiled, log_size, &header) && write_all(file, &header, sizeof header) &&
-           write_all(file, compiled->image, compiled->size) &&
-           write_all(file, compiled->log, log_size);
+    return make_header(compiled, log_size, &header) &&
+           grout_gpu__write_all(file, &header, sizeof header) &&
+           grout_gpu__write_all(file, compiled->image, compiled->size) &&
+           grout_gpu__write_all(file, compiled->log, log_size);
 }
 
 /* ---- the directory ---- */

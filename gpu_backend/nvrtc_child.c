@@ -1,5 +1,6 @@
 /* nvrtc_child.c - compiles in a child process, so that this one never initialises the CUDA driver.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "bytes.h"
 #include "nvrtc.h"
 
 #include <errno.h>
@@ -18,38 +19,6 @@ typedef struct reply {
     grout_gpu_error error;
 } reply;
 
-static bool write_all(int end, const void *bytes, size_t size) {
-    const char *next = bytes;
-    while (size > 0) {
-        const ssize_t done = write(end, next, size);
-        if (done < 0 && errno == EINTR) {
-            continue;
-        }
-        if (done <= 0) {
-            return false;
-        }
-        next += done;
-        size -= (size_t)done;
-    }
-    return true;
-}
-
-static bool read_all(int end, void *bytes, size_t size) {
-    char *next = bytes;
-    while (size > 0) {
-        const ssize_t done = read(end, next, size);
-        if (done < 0 && errno == EINTR) {
-            continue;
-        }
-        if (done <= 0) {
-            return false;
-        }
-        next += done;
-        size -= (size_t)done;
-    }
-    return true;
-}
-
 /* The child: compiles, sends, ends. */
 static void work(int end, const grout_gpu_nvrtc *nvrtc, const grout_gpu_source *source) {
     reply answer;
@@ -60,15 +29,16 @@ static void work(int end, const grout_gpu_nvrtc *nvrtc, const grout_gpu_source *
     answer.size = answer.is_done ? compiled.size : 0;
     answer.has_log = compiled.log != NULL;
     answer.log_size = answer.has_log ? strlen(compiled.log) : 0;
-    const bool is_sent = write_all(end, &answer, sizeof answer) &&
-                         (!answer.is_done || write_all(end, compiled.image, answer.size + 1)) &&
-                         write_all(end, answer.has_log ? compiled.log : "", answer.log_size);
+    const bool is_sent =
+        grout_gpu__write_all(end, &answer, sizeof answer) &&
+        (!answer.is_done || grout_gpu__write_all(end, compiled.image, answer.size + 1)) &&
+        grout_gpu__write_all(end, answer.has_log ? compiled.log : "", answer.log_size);
     _exit(is_sent ? 0 : 1); /* lint-allow: _exit, in the child process only */
 }
 
 static bool receive(int end, grout_gpu_compiled *out, grout_gpu_error *error) {
     reply answer;
-    if (!read_all(end, &answer, sizeof answer)) {
+    if (!grout_gpu__read_all(end, &answer, sizeof answer)) {
         return grout_gpu__fail(error, GROUT_DIAG_NVRTC_FAILED,
                                "the process that runs NVRTC ended without an answer");
     }
@@ -78,8 +48,8 @@ static bool receive(int end, grout_gpu_compiled *out, grout_gpu_error *error) {
         return grout_gpu__fail_memory(error, "the compiled image");
     }
     out->size = answer.size;
-    if ((answer.is_done && !read_all(end, out->image, answer.size + 1)) ||
-        (answer.has_log && !read_all(end, out->log, answer.log_size))) {
+    if ((answer.is_done && !grout_gpu__read_all(end, out->image, answer.size + 1)) ||
+        (answer.has_log && !grout_gpu__read_all(end, out->log, answer.log_size))) {
         return grout_gpu__fail(error, GROUT_DIAG_NVRTC_FAILED,
                                "the process that runs NVRTC ended in the middle of its answer");
     }

@@ -8,19 +8,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-static const char *get_text(const grout_op *op) {
-    return grout_op_get_info((grout_opcode)op->opcode)->text;
-}
-
-static const char *get_dtype_text(uint32_t dtype) {
-    return grout_dtype_get_info((grout_dtype)dtype)->text;
-}
-
-static const grout_operand *get_operand(const grout_binding *binding, const grout_op *op,
-                                        uint32_t index) {
-    return grout_module_get_operand(binding->module, op, index);
-}
-
 void grout_infer__set_type(grout_binding *binding, grout_value_id value, grout_block_id scope,
                            const grout_type *type) {
     binding->bound->value_types[value] = *type;
@@ -109,10 +96,11 @@ static bool check_rule(grout_binding *binding, const grout_op *op, grout_loc_id 
         return true;
     }
     grout_binding__report(binding, GROUT_DIAG_TYPE_CLASS, loc, "'%s' takes %s, not %s",
-                          get_text(op), get_rule_text(rule), get_dtype_text(dtype));
+                          grout_infer__get_mnemonic(op), get_rule_text(rule),
+                          grout_infer__get_dtype_text(dtype));
     if (!grout_dtype_get_info(dtype)->is_arithmetic) {
         grout_diags_help(binding->diags, "%s is for storage: cast to f32 or i32, and back to store",
-                         get_dtype_text(dtype));
+                         grout_infer__get_dtype_text(dtype));
     } else {
         grout_diags_help(binding->diags, "cast first: (cast .. : %s)",
                          is_allowed(rule, GROUT_DTYPE_F32)   ? "f32"
@@ -124,7 +112,7 @@ static bool check_rule(grout_binding *binding, const grout_op *op, grout_loc_id 
 
 static void help_cast(grout_binding *binding, const grout_op *op, uint32_t index,
                       grout_dtype dtype) {
-    const grout_operand *operand = get_operand(binding, op, index);
+    const grout_operand *operand = grout_infer__get_operand(binding, op, index);
     const grout_value *value = operand->kind == GROUT_OPERAND_VALUE
                                    ? grout_module_get_value(binding->module, operand->id)
                                    : NULL;
@@ -132,7 +120,7 @@ static void help_cast(grout_binding *binding, const grout_op *op, uint32_t index
     grout_diags_help(binding->diags, "there are no implicit casts: write (cast %s%s : %s)",
                      has_name ? "%" : "(..)",
                      has_name ? grout_module_get_string(binding->module, value->name) : "",
-                     get_dtype_text(dtype));
+                     grout_infer__get_dtype_text(dtype));
 }
 
 /* The common shape so far and one more operand: scalars go with everything. */
@@ -150,13 +138,14 @@ static bool join_shape(grout_binding *binding, const grout_op *op, uint32_t inde
     if (grout_type__is_same_shape(type, joined)) {
         return true;
     }
-    grout_binding__report(binding, GROUT_DIAG_SHAPE_MISMATCH, get_operand(binding, op, index)->loc,
-                          "'%s' takes arrays of one shape: %s has shape %s, not %s", get_text(op),
-                          grout_infer__get_operand_text(binding, op, index).chars,
-                          grout_type__get_shape_text(type).chars,
-                          grout_type__get_shape_text(joined).chars);
+    grout_binding__report(
+        binding, GROUT_DIAG_SHAPE_MISMATCH, grout_infer__get_operand(binding, op, index)->loc,
+        "'%s' takes arrays of one shape: %s has shape %s, not %s", grout_infer__get_mnemonic(op),
+        grout_infer__get_operand_text(binding, op, index).chars,
+        grout_type__get_shape_text(type).chars, grout_type__get_shape_text(joined).chars);
     grout_diags_help(binding->diags, "broadcast the smaller one: (broadcast .. : %s%s)",
-                     get_dtype_text(type->dtype), grout_type__get_shape_text(joined).chars);
+                     grout_infer__get_dtype_text(type->dtype),
+                     grout_type__get_shape_text(joined).chars);
     return false;
 }
 
@@ -167,7 +156,8 @@ static bool join_dtypes(grout_binding *binding, const grout_op *op, uint32_t fir
     bool is_float = false, is_bool = false;
     for (uint32_t k = first; k < op->operand_count; k++) {
         if (types[k].dtype == GROUT_DTYPE_NONE) {
-            grout_dtype dtype = grout_infer__get_default(binding, get_operand(binding, op, k));
+            grout_dtype dtype =
+                grout_infer__get_default(binding, grout_infer__get_operand(binding, op, k));
             is_float = is_float || dtype == GROUT_DTYPE_F32;
             is_bool = is_bool || dtype == GROUT_DTYPE_BOOL;
             continue;
@@ -175,13 +165,14 @@ static bool join_dtypes(grout_binding *binding, const grout_op *op, uint32_t fir
         if (said == op->operand_count) {
             said = k;
         } else if (types[k].dtype != types[said].dtype) {
-            grout_binding__report(
-                binding, GROUT_DIAG_TYPE_MISMATCH, get_operand(binding, op, k)->loc,
-                "'%s' takes operands of one element type: %s is %s, and %s is %s", get_text(op),
-                grout_infer__get_operand_text(binding, op, said).chars,
-                get_dtype_text(types[said].dtype),
-                grout_infer__get_operand_text(binding, op, k).chars,
-                get_dtype_text(types[k].dtype));
+            grout_binding__report(binding, GROUT_DIAG_TYPE_MISMATCH,
+                                  grout_infer__get_operand(binding, op, k)->loc,
+                                  "'%s' takes operands of one element type: %s is %s, and %s is %s",
+                                  grout_infer__get_mnemonic(op),
+                                  grout_infer__get_operand_text(binding, op, said).chars,
+                                  grout_infer__get_dtype_text(types[said].dtype),
+                                  grout_infer__get_operand_text(binding, op, k).chars,
+                                  grout_infer__get_dtype_text(types[k].dtype));
             help_cast(binding, op, k, (grout_dtype)types[said].dtype);
             return false;
         }
@@ -240,7 +231,7 @@ static void add_prefix_operand(const grout_binding *binding, const grout_operand
 static uint32_t find_array(const grout_binding *binding, const grout_op *op) {
     uint32_t found = op->operand_count;
     for (uint32_t k = op->operand_count; k-- > 0;) {
-        const grout_operand *operand = get_operand(binding, op, k);
+        const grout_operand *operand = grout_infer__get_operand(binding, op, k);
         if (operand->kind != GROUT_OPERAND_VALUE) {
             continue;
         }
@@ -262,13 +253,14 @@ static bool check_infix(grout_binding *binding, const grout_op *op) {
     grout_text prefix = {0};
     for (uint32_t k = 0; k < op->operand_count; k++) {
         grout_text_add(&prefix, "%s", k > 0 ? "," : "");
-        add_prefix_operand(binding, get_operand(binding, op, k), &prefix);
+        add_prefix_operand(binding, grout_infer__get_operand(binding, op, k), &prefix);
     }
-    const grout_type *type = &binding->bound->value_types[get_operand(binding, op, index)->id];
+    const grout_type *type =
+        &binding->bound->value_types[grout_infer__get_operand(binding, op, index)->id];
     grout_binding__report(
         binding, GROUT_DIAG_OPERAND_KIND, op->loc, "infix is for scalars, and %s is %s",
         grout_infer__get_operand_text(binding, op, index).chars, grout_type__get_text(type).chars);
-    grout_diags_help(binding->diags, "name the operation: (%s%s)", get_text(op),
+    grout_diags_help(binding->diags, "name the operation: (%s%s)", grout_infer__get_mnemonic(op),
                      prefix.data == NULL ? "" : prefix.data);
     grout_text_free(&prefix);
     return false;
@@ -296,9 +288,9 @@ static bool infer_select(grout_binding *binding, const grout_op *op, grout_type 
         return grout_infer__set_constant(binding, op, 0, GROUT_DTYPE_BOOL);
     }
     if (condition.dtype != GROUT_DTYPE_BOOL) {
-        grout_binding__report(binding, GROUT_DIAG_TYPE_MISMATCH, get_operand(binding, op, 0)->loc,
-                              "the condition of a select is bool, not %s",
-                              grout_type__get_text(&condition).chars);
+        grout_binding__report(
+            binding, GROUT_DIAG_TYPE_MISMATCH, grout_infer__get_operand(binding, op, 0)->loc,
+            "the condition of a select is bool, not %s", grout_type__get_text(&condition).chars);
         grout_diags_help(binding->diags, "compare it, as in (gt .., 0)");
         return false;
     }
@@ -322,7 +314,7 @@ static grout_type get_written(grout_binding *binding, const grout_op *op) {
 }
 
 static bool infer_cast(grout_binding *binding, const grout_op *op, grout_type *type) {
-    const grout_operand *operand = get_operand(binding, op, 0);
+    const grout_operand *operand = grout_infer__get_operand(binding, op, 0);
     grout_type to = get_written(binding, op);
     *type = grout_infer__get_value(binding, op, 0);
     if (type->kind == GROUT_TYPE_NONE || to.kind == GROUT_TYPE_NONE) {
@@ -339,7 +331,7 @@ static bool infer_cast(grout_binding *binding, const grout_op *op, grout_type *t
                               "a cast from %s to %s: it changes the element type only",
                               grout_type__get_text(type).chars, grout_type__get_text(&to).chars);
         grout_diags_help(binding->diags, "write ': %s'; shapes are changed by broadcast",
-                         get_dtype_text(to.dtype));
+                         grout_infer__get_dtype_text(to.dtype));
         return false;
     }
     type->dtype = to.dtype;
@@ -415,7 +407,7 @@ static bool infer_load(grout_binding *binding, const grout_op *op, grout_type *t
 static bool check_store(grout_binding *binding, const grout_op *op) {
     grout_type ref = grout_infer__get_reference(binding, op, 0, GROUT_TYPE_REF);
     grout_type value = grout_infer__get_value(binding, op, 1);
-    grout_loc_id loc = get_operand(binding, op, 1)->loc;
+    grout_loc_id loc = grout_infer__get_operand(binding, op, 1)->loc;
     if (ref.kind == GROUT_TYPE_NONE || value.kind == GROUT_TYPE_NONE) {
         return false;
     }
@@ -437,7 +429,8 @@ static bool check_store(grout_binding *binding, const grout_op *op) {
                               grout_type__get_shape_text(&ref).chars);
         if (value.rank == 0) {
             grout_diags_help(binding->diags, "write (broadcast .. : %s%s)",
-                             get_dtype_text(ref.dtype), grout_type__get_shape_text(&ref).chars);
+                             grout_infer__get_dtype_text(ref.dtype),
+                             grout_type__get_shape_text(&ref).chars);
         } else {
             grout_diags_help(binding->diags, "slice the reference with ds(start, size)");
         }
@@ -458,7 +451,7 @@ static bool check_copy(grout_binding *binding, const grout_op *op) {
     if (from.dtype != to.dtype) {
         grout_binding__report(binding, GROUT_DIAG_TYPE_MISMATCH, op->loc,
                               "'%s' copies bytes as they are: the source is %s, the destination %s",
-                              get_text(op), grout_type__get_text(&from).chars,
+                              grout_infer__get_mnemonic(op), grout_type__get_text(&from).chars,
                               grout_type__get_text(&to).chars);
         grout_diags_help(binding->diags, "give the SMEM array the type of the gmem array, and cast "
                                          "what is loaded from it or stored to it");
@@ -467,8 +460,9 @@ static bool check_copy(grout_binding *binding, const grout_op *op) {
     if (!grout_type__is_same_shape(&from, &to)) {
         grout_binding__report(
             binding, GROUT_DIAG_SHAPE_MISMATCH, op->loc,
-            "'%s' copies a box of one shape: the source is %s, the destination %s", get_text(op),
-            grout_type__get_text(&from).chars, grout_type__get_text(&to).chars);
+            "'%s' copies a box of one shape: the source is %s, the destination %s",
+            grout_infer__get_mnemonic(op), grout_type__get_text(&from).chars,
+            grout_type__get_text(&to).chars);
         grout_diags_help(binding->diags, "slice the larger one with ds(start, size)");
         return false;
     }
@@ -476,11 +470,11 @@ static bool check_copy(grout_binding *binding, const grout_op *op) {
 }
 
 static void check_wait(grout_binding *binding, const grout_op *op) {
-    const grout_operand *operand = get_operand(binding, op, 0);
+    const grout_operand *operand = grout_infer__get_operand(binding, op, 0);
     if (operand->kind != GROUT_OPERAND_EXPR) {
         grout_binding__report(binding, GROUT_DIAG_OPERAND_KIND, operand->loc,
                               "'%s' takes a constant: the instruction holds the number",
-                              get_text(op));
+                              grout_infer__get_mnemonic(op));
         return;
     }
     grout_infer__set_constant(binding, op, 0, GROUT_DTYPE_I32);
@@ -488,7 +482,7 @@ static void check_wait(grout_binding *binding, const grout_op *op) {
 
 static void check_print(grout_binding *binding, const grout_op *op) {
     for (uint32_t k = 1; k < op->operand_count; k++) {
-        const grout_operand *operand = get_operand(binding, op, k);
+        const grout_operand *operand = grout_infer__get_operand(binding, op, k);
         grout_type type = grout_infer__get_value(binding, op, k);
         if (operand->kind == GROUT_OPERAND_EXPR) {
             grout_infer__set_constant(binding, op, k, grout_infer__get_default(binding, operand));

@@ -33,4 +33,17 @@ void grout_infer__set_type(grout_binding *binding, grout_value_id value, grout_b
 grout_value_text grout_infer__get_operand_text(const grout_binding *binding, const grout_op *op,
                                                uint32_t index);
 
+static inline const char *grout_infer__get_mnemonic(const grout_op *op) {
+    return grout_op_get_info((grout_opcode)op->opcode)->text;
+}
+
+static inline const char *grout_infer__get_dtype_text(uint32_t dtype) {
+    return grout_dtype_get_info((grout_dtype)dtype)->text;
+}
+
+static inline const grout_operand *grout_infer__get_operand(const grout_binding *binding,
+                                                            const grout_op *op, uint32_t index) {
+    return grout_module_get_operand(binding->module, op, index);
+}
+
 #endif

@@ -8,22 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *get_text(const grout_op *op) {
-    return grout_op_get_info((grout_opcode)op->opcode)->text;
-}
-
-static const char *get_dtype_text(uint32_t dtype) {
-    return grout_dtype_get_info((grout_dtype)dtype)->text;
-}
-
-static const grout_operand *get_operand(const grout_binding *binding, const grout_op *op,
-                                        uint32_t index) {
-    return grout_module_get_operand(binding->module, op, index);
-}
-
 grout_value_text grout_infer__get_operand_text(const grout_binding *binding, const grout_op *op,
                                                uint32_t index) {
-    const grout_operand *operand = get_operand(binding, op, index);
+    const grout_operand *operand = grout_infer__get_operand(binding, op, index);
     char fallback[32];
     snprintf(fallback, sizeof fallback, "operand %" PRIu32, index + 1);
     if (operand->kind == GROUT_OPERAND_VALUE) {
@@ -110,7 +97,7 @@ static void help_operands(grout_binding *binding, const grout_op *op) {
     const char *at = strstr(syntax, "op ");
     if (at != NULL) {
         grout_diags_help(binding->diags, "it is written: %.*s%s%s", (int)(at - syntax), syntax,
-                         get_text(op), at + 2);
+                         grout_infer__get_mnemonic(op), at + 2);
     }
 }
 
@@ -149,12 +136,13 @@ static bool check_starts(grout_binding *binding, const grout_op *op, const grout
 grout_type grout_infer__get_reference(grout_binding *binding, const grout_op *op, uint32_t index,
                                       grout_type_kind kind) {
     const grout_type none = {.kind = GROUT_TYPE_NONE};
-    const grout_operand *operand = get_operand(binding, op, index);
+    const grout_operand *operand = grout_infer__get_operand(binding, op, index);
     const char *wanted = kind == GROUT_TYPE_REF ? "a reference to memory" : "a barrier";
     grout_view view;
     if (operand->kind != GROUT_OPERAND_REF && operand->kind != GROUT_OPERAND_VALUE) {
         grout_binding__report(binding, GROUT_DIAG_OPERAND_KIND, operand->loc,
-                              "'%s' takes %s here, and %s is a constant", get_text(op), wanted,
+                              "'%s' takes %s here, and %s is a constant",
+                              grout_infer__get_mnemonic(op), wanted,
                               grout_infer__get_operand_text(binding, op, index).chars);
         help_operands(binding, op);
         return none;
@@ -166,7 +154,8 @@ grout_type grout_infer__get_reference(grout_binding *binding, const grout_op *op
             return none;
         }
         grout_binding__report(binding, GROUT_DIAG_OPERAND_KIND, operand->loc,
-                              "'%s' takes %s here, and %s is a value, %s", get_text(op), wanted,
+                              "'%s' takes %s here, and %s is a value, %s",
+                              grout_infer__get_mnemonic(op), wanted,
                               grout_infer__get_operand_text(binding, op, index).chars,
                               grout_type__get_text(type).chars);
         help_operands(binding, op);
@@ -186,15 +175,15 @@ grout_type grout_infer__get_reference(grout_binding *binding, const grout_op *op
     }
     if (type.kind != kind) {
         grout_binding__report(binding, GROUT_DIAG_OPERAND_KIND, operand->loc,
-                              "'%s' takes %s here, and %s is %s", get_text(op), wanted,
-                              grout_infer__get_operand_text(binding, op, index).chars,
+                              "'%s' takes %s here, and %s is %s", grout_infer__get_mnemonic(op),
+                              wanted, grout_infer__get_operand_text(binding, op, index).chars,
                               grout_type__get_text(&type).chars);
         help_operands(binding, op);
         return none;
     }
     if (kind == GROUT_TYPE_BARRIER && type.rank > 0) {
         grout_binding__report(binding, GROUT_DIAG_BAD_INDEX, operand->loc,
-                              "'%s' takes one barrier, and %s is %s", get_text(op),
+                              "'%s' takes one barrier, and %s is %s", grout_infer__get_mnemonic(op),
                               grout_infer__get_operand_text(binding, op, index).chars,
                               grout_type__get_text(&type).chars);
         grout_diags_help(binding->diags, "index it: which of the barriers is meant?");
@@ -219,7 +208,7 @@ static bool leaves_its_scope(const grout_binding *binding, const grout_op *op,
 
 grout_type grout_infer__get_value(grout_binding *binding, const grout_op *op, uint32_t index) {
     const grout_type none = {.kind = GROUT_TYPE_NONE};
-    const grout_operand *operand = get_operand(binding, op, index);
+    const grout_operand *operand = grout_infer__get_operand(binding, op, index);
     if (operand->kind == GROUT_OPERAND_EXPR) {
         return (grout_type){.kind = GROUT_TYPE_SCALAR, .dtype = GROUT_DTYPE_NONE};
     }
@@ -238,7 +227,8 @@ grout_type grout_infer__get_value(grout_binding *binding, const grout_op *op, ui
         return none;
     }
     grout_binding__report(binding, GROUT_DIAG_OPERAND_KIND, operand->loc,
-                          "'%s' takes a value here, and %s is a reference to memory", get_text(op),
+                          "'%s' takes a value here, and %s is a reference to memory",
+                          grout_infer__get_mnemonic(op),
                           grout_infer__get_operand_text(binding, op, index).chars);
     grout_diags_help(binding->diags, "load it first, as in (load ..)");
     return none;
@@ -282,13 +272,13 @@ static bool is_constant_of(const grout_expr_value *value, grout_dtype dtype) {
 
 bool grout_infer__set_constant(grout_binding *binding, const grout_op *op, uint32_t index,
                                grout_dtype dtype) {
-    const grout_operand *operand = get_operand(binding, op, index);
+    const grout_operand *operand = grout_infer__get_operand(binding, op, index);
     const grout_expr_value *value = &binding->bound->expr_values[operand->id];
     binding->bound->expr_dtypes[operand->id] = (uint8_t)dtype;
     if (!is_constant_of(value, dtype)) {
         grout_binding__report(binding, GROUT_DIAG_TYPE_MISMATCH, operand->loc,
                               "'%s' takes an element of %s here, and the constant %s is none",
-                              get_text(op), get_dtype_text(dtype),
+                              grout_infer__get_mnemonic(op), grout_infer__get_dtype_text(dtype),
                               grout_infer__get_operand_text(binding, op, index).chars);
         if (dtype == GROUT_DTYPE_BOOL) {
             grout_diags_help(binding->diags, "write true or false, or compare, as in (ne .., 0)");
@@ -301,7 +291,7 @@ bool grout_infer__set_constant(grout_binding *binding, const grout_op *op, uint3
     if (!grout_fold__fits(value, dtype)) {
         grout_binding__report(binding, GROUT_DIAG_BAD_LITERAL, operand->loc, "%s does not fit %s",
                               grout_infer__get_operand_text(binding, op, index).chars,
-                              get_dtype_text(dtype));
+                              grout_infer__get_dtype_text(dtype));
         help_range(binding, dtype);
         return false;
     }
@@ -310,7 +300,7 @@ bool grout_infer__set_constant(grout_binding *binding, const grout_op *op, uint3
 
 bool grout_infer__check_scalar(grout_binding *binding, const grout_op *op, uint32_t index,
                                grout_dtype dtype, const char *what) {
-    const grout_operand *operand = get_operand(binding, op, index);
+    const grout_operand *operand = grout_infer__get_operand(binding, op, index);
     grout_type type = grout_infer__get_value(binding, op, index);
     if (type.kind == GROUT_TYPE_NONE) {
         return false;
@@ -322,7 +312,7 @@ bool grout_infer__check_scalar(grout_binding *binding, const grout_op *op, uint3
         return true;
     }
     grout_binding__report(binding, GROUT_DIAG_TYPE_MISMATCH, operand->loc, "%s is %s, not %s", what,
-                          get_dtype_text(dtype), grout_type__get_text(&type).chars);
+                          grout_infer__get_dtype_text(dtype), grout_type__get_text(&type).chars);
     if (type.kind == GROUT_TYPE_ARRAY && op->opcode == GROUT_OP_IF) {
         grout_diags_help(binding->diags, "an 'if' decides for the whole thread: load one element, "
                                          "or use select");
@@ -331,7 +321,8 @@ bool grout_infer__check_scalar(grout_binding *binding, const grout_op *op, uint3
     } else if (dtype == GROUT_DTYPE_BOOL) {
         grout_diags_help(binding->diags, "compare it, as in (ne .., 0)");
     } else {
-        grout_diags_help(binding->diags, "cast it: (cast .. : %s)", get_dtype_text(dtype));
+        grout_diags_help(binding->diags, "cast it: (cast .. : %s)",
+                         grout_infer__get_dtype_text(dtype));
     }
     return false;
 }
@@ -344,9 +335,9 @@ static bool check_value(grout_binding *binding, const grout_op *op, grout_value_
     if (scope != 0 && binding->open_blocks[scope]) {
         return true;
     }
-    return grout_binding__report(binding, GROUT_DIAG_UNKNOWN_NAME, op->loc,
-                                 "'%s' uses %s where it is not defined", get_text(op),
-                                 grout_value__get_text(binding->module, id, "a value").chars);
+    return grout_binding__report(
+        binding, GROUT_DIAG_UNKNOWN_NAME, op->loc, "'%s' uses %s where it is not defined",
+        grout_infer__get_mnemonic(op), grout_value__get_text(binding->module, id, "a value").chars);
 }
 
 static bool check_ref_values(grout_binding *binding, const grout_op *op, const grout_ref *ref) {
@@ -368,7 +359,7 @@ static bool check_ref_values(grout_binding *binding, const grout_op *op, const g
 
 bool grout_infer__check_uses(grout_binding *binding, const grout_op *op) {
     for (uint32_t k = 0; k < op->operand_count; k++) {
-        const grout_operand *operand = get_operand(binding, op, k);
+        const grout_operand *operand = grout_infer__get_operand(binding, op, k);
         if (operand->kind == GROUT_OPERAND_VALUE && !check_value(binding, op, operand->id)) {
             return false;
         }

@@ -231,7 +231,7 @@ typedef struct grout_event {
         struct {
             const grout_barrier_fact *barrier; /* as it stands; waits[thread] counts this wait */
             uint32_t phase;
-            bool is_late; /* a later phase had completed too before the thread looked */
+            bool is_late; /* a later phase had completed too; depends on the timing: for traces */
         } wait;
         struct {
             uint32_t lane;
