@@ -11,17 +11,17 @@ static const char *get_types_text(grout_type_rule rule) {
     case GROUT_TYPES_ANY:
         return "any type";
     case GROUT_TYPES_NUM:
-        return "i32, u32, f32";
+        return "i32, u32, f16, bf16, f32";
     case GROUT_TYPES_INT:
         return "i32, u32";
     case GROUT_TYPES_FLOAT:
-        return "f32";
+        return "f16, bf16, f32";
     case GROUT_TYPES_LOGIC:
         return "i32, u32, bool";
     case GROUT_TYPES_BOOL:
         return "bool";
     case GROUT_TYPES_CMP:
-        return "i32, u32, f32; the result is bool";
+        return "i32, u32, f16, bf16, f32; the result is bool";
     }
     return "";
 }
@@ -29,11 +29,13 @@ static const char *get_types_text(grout_type_rule rule) {
 static const char *get_space_text(grout_effect_space space) {
     switch (space) {
     case GROUT_EFFECT_SPACE_ANY:
-        return "GMEM or SMEM";
+        return "the operand's memory";
     case GROUT_EFFECT_SPACE_GMEM:
         return "GMEM";
     case GROUT_EFFECT_SPACE_SMEM:
         return "SMEM";
+    case GROUT_EFFECT_SPACE_ACC:
+        return "the accumulator";
     case GROUT_EFFECT_SPACE_BARRIER:
         return "barrier";
     }
@@ -64,6 +66,8 @@ static const char *get_milestone_text(grout_milestone milestone) {
         return "until the bulk group's writes are done";
     case GROUT_MILESTONE_PHASE:
         return "until the barrier's phase is complete";
+    case GROUT_MILESTONE_WGMMA:
+        return "until the wgmma group is done";
     }
     return "";
 }

@@ -203,6 +203,8 @@ static void write_comment(grout_emitter *e, grout_op_id id) {
 
 static grout_emit_op *const emitters[GROUT_OP_COUNT] = {
 #define GROUT_ALU(NAME, text, FORM, TYPES, EXPRESSION, DOC) [GROUT_OP_##NAME] = grout_emit__alu,
+#define GROUT_MATH(NAME, text, EXPRESSION, ULP, DOC)          [GROUT_OP_##NAME] = grout_emit__math,
+#define GROUT_REDUCE(NAME, text, TYPES, EXPRESSION, DOC)      [GROUT_OP_##NAME] = grout_emit__reduce,
 #define GROUT_OP(NAME, text, FORM, TYPES, ATTRS, EFFECTS, DOC) \
     [GROUT_OP_##NAME] = grout_emit__##text,
 #include "grout/ops.def"

@@ -162,7 +162,11 @@ bool grout_emit__kernel_text(const grout_module *module, grout_kernel_id kernel,
 typedef void grout_emit_op(grout_emitter *e, grout_op_id id, const grout_op *op);
 
 grout_emit_op grout_emit__alu;
+grout_emit_op grout_emit__math;
+grout_emit_op grout_emit__reduce;
 #define GROUT_ALU(NAME, text, FORM, TYPES, EXPRESSION, DOC)
+#define GROUT_MATH(NAME, text, EXPRESSION, ULP, DOC)
+#define GROUT_REDUCE(NAME, text, TYPES, EXPRESSION, DOC)
 #define GROUT_OP(NAME, text, FORM, TYPES, ATTRS, EFFECTS, DOC) grout_emit_op grout_emit__##text;
 #include "grout/ops.def"
 

@@ -151,6 +151,12 @@ static void visit_edges(inference *inf, const grout_op *op, edge_action *act) {
         visit_region_edges(inf, op, act);
         return;
     case GROUT_FORM_NONE:
+    case GROUT_FORM_MATH: /* to come */
+    case GROUT_FORM_LAYOUT:
+    case GROUT_FORM_REDUCE:
+    case GROUT_FORM_WGMMA:
+    case GROUT_FORM_WHILE:
+    case GROUT_FORM_COND:
     case GROUT_FORM_IOTA:
     case GROUT_FORM_AXIS:
     case GROUT_FORM_LOAD:

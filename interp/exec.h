@@ -11,8 +11,12 @@
 
 /* Every ALU op is this one function, with the loop of its expression in the instruction. */
 grout_exec grout_exec_alu;
+grout_exec grout_exec_math;   /* the same for MATH ops */
+grout_exec grout_exec_reduce; /* and for REDUCE ops */
 
 #define GROUT_ALU(NAME, text, FORM, TYPES, EXPRESSION, DOC)
+#define GROUT_MATH(NAME, text, EXPRESSION, ULP, DOC)
+#define GROUT_REDUCE(NAME, text, TYPES, EXPRESSION, DOC)
 #define GROUT_OP(NAME, text, FORM, TYPES, ATTRS, EFFECTS, DOC) grout_exec grout_exec_##text;
 #include "grout/ops.def"
 

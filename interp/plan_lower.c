@@ -11,6 +11,8 @@
 
 static grout_exec *const exec_table[GROUT_OP_COUNT] = {
 #define GROUT_ALU(NAME, text, FORM, TYPES, EXPRESSION, DOC) [GROUT_OP_##NAME] = grout_exec_alu,
+#define GROUT_MATH(NAME, text, EXPRESSION, ULP, DOC)          [GROUT_OP_##NAME] = grout_exec_math,
+#define GROUT_REDUCE(NAME, text, TYPES, EXPRESSION, DOC)      [GROUT_OP_##NAME] = grout_exec_reduce,
 #define GROUT_OP(NAME, text, FORM, TYPES, ATTRS, EFFECTS, DOC) \
     [GROUT_OP_##NAME] = grout_exec_##text,
 #include "grout/ops.def"
@@ -223,6 +225,12 @@ static void lower_form(grout_planner *planner, uint32_t index, const grout_op *o
     case GROUT_FORM_PRINT:
         add_string(planner, inst, op);
         break;
+    case GROUT_FORM_MATH: /* to come */
+    case GROUT_FORM_LAYOUT:
+    case GROUT_FORM_REDUCE:
+    case GROUT_FORM_WGMMA:
+    case GROUT_FORM_WHILE:
+    case GROUT_FORM_COND:
     case GROUT_FORM_NONE:
     case GROUT_FORM_SELECT:
     case GROUT_FORM_CONVERT:
@@ -455,6 +463,8 @@ static void lower_op(grout_planner *planner, grout_op_id id) {
         break;
     case GROUT_FORM_SCRATCH: /* lives as long as the CTA: nothing to do at its place */
     case GROUT_FORM_YIELD:   /* lowered by the op around it */
+    case GROUT_FORM_COND:
+    case GROUT_FORM_WHILE: /* to come */
     case GROUT_FORM_NONE:
     case GROUT_FORM_COUNT:
         break;
@@ -474,6 +484,10 @@ static void lower_op(grout_planner *planner, grout_op_id id) {
     case GROUT_FORM_COPY_IN:
     case GROUT_FORM_COPY_OUT:
     case GROUT_FORM_WAIT:
+    case GROUT_FORM_MATH:
+    case GROUT_FORM_LAYOUT:
+    case GROUT_FORM_REDUCE:
+    case GROUT_FORM_WGMMA:
     case GROUT_FORM_PRINT:
         lower_plain(planner, id);
         break;

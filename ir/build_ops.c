@@ -54,6 +54,32 @@
                                                      .attrs = GROUT_ATTR_BIT_DIM,      \
                                                      .attr_value = dimension});        \
     }
+#define DEFINE_MATH(NAME, name)                                                                \
+    grout_value_id grout_build_##name(grout_builder *builder, grout_operand a,                 \
+                                      uint32_t attrs) {                                        \
+        return grout_build_op(                                                                 \
+            builder, GROUT_OP_##NAME,                                                          \
+            &(grout_build_op_args){.operands = &a, .operand_count = 1, .attrs = attrs});       \
+    }
+#define DEFINE_LAYOUT(NAME, name) DEFINE_MATH(NAME, name)
+#define DEFINE_REDUCE(NAME, name)                                                                \
+    grout_value_id grout_build_##name(grout_builder *builder, grout_operand a,                   \
+                                      grout_expr_id dimension) {                                 \
+        return grout_build_op(                                                                   \
+            builder, GROUT_OP_##NAME,                                                            \
+            &(grout_build_op_args){.operands = &a,                                               \
+                                   .operand_count = 1,                                           \
+                                   .attrs = dimension == 0 ? 0 : (uint32_t)GROUT_ATTR_BIT_DIM,   \
+                                   .attr_value = dimension});                                    \
+    }
+#define DEFINE_WGMMA(NAME, name)                                                                \
+    void grout_build_##name(grout_builder *builder, grout_operand acc, grout_operand a,         \
+                            grout_operand b) {                                                  \
+        grout_operand operands[] = {acc, a, b};                                                 \
+        (void)grout_build_op(                                                                   \
+            builder, GROUT_OP_##NAME,                                                           \
+            &(grout_build_op_args){.operands = operands, .operand_count = COUNT_OF(operands)}); \
+    }
 #define DEFINE_AXIS(NAME, name)                                                                \
     grout_value_id grout_build_##name(grout_builder *builder, const char *axis) {              \
         return grout_build_op(builder, GROUT_OP_##NAME, &(grout_build_op_args){.text = axis}); \
@@ -112,6 +138,8 @@
     }
 #define DEFINE_SCRATCH(NAME, name)
 #define DEFINE_FOR(NAME, name)
+#define DEFINE_WHILE(NAME, name)
+#define DEFINE_COND(NAME, name)
 #define DEFINE_IF(NAME, name)
 #define DEFINE_SCOPED(NAME, name)
 #define DEFINE_YIELD(NAME, name)

@@ -500,6 +500,8 @@ void grout_infer__op(grout_binding *binding, const grout_op *op) {
     case GROUT_FORM_BINARY:
     case GROUT_FORM_COMPARE:
     case GROUT_FORM_TERNARY:
+    case GROUT_FORM_MATH:
+    case GROUT_FORM_LAYOUT:
         ok = infer_elementwise(binding, op, &type);
         break;
     case GROUT_FORM_SELECT:
@@ -544,6 +546,10 @@ void grout_infer__op(grout_binding *binding, const grout_op *op) {
     case GROUT_FORM_FOR:
     case GROUT_FORM_IF:
     case GROUT_FORM_SCOPED:
+    case GROUT_FORM_REDUCE: /* to come */
+    case GROUT_FORM_WGMMA:
+    case GROUT_FORM_WHILE:
+    case GROUT_FORM_COND:
     case GROUT_FORM_NONE:
     case GROUT_FORM_COUNT:
         return;

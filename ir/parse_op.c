@@ -351,6 +351,10 @@ static bool parse_by_form(grout_parser *p, grout_parsed_op *op) {
     case GROUT_FORM_COPY_IN:
     case GROUT_FORM_COPY_OUT:
     case GROUT_FORM_WAIT:
+    case GROUT_FORM_MATH:
+    case GROUT_FORM_LAYOUT:
+    case GROUT_FORM_REDUCE:
+    case GROUT_FORM_WGMMA:
     case GROUT_FORM_PRINT:
         return parse_plain(p, op);
     case GROUT_FORM_SCRATCH:
@@ -363,6 +367,8 @@ static bool parse_by_form(grout_parser *p, grout_parsed_op *op) {
         return grout_parser__scoped(p, op);
     case GROUT_FORM_YIELD:
         return parse_yield(p, op);
+    case GROUT_FORM_WHILE: /* to come */
+    case GROUT_FORM_COND:
     case GROUT_FORM_NONE:
     case GROUT_FORM_COUNT:
         break;

@@ -301,6 +301,11 @@ static void print_body(const grout_printer *pr, const grout_op *op) {
     case GROUT_FORM_COPY_IN:
     case GROUT_FORM_COPY_OUT:
     case GROUT_FORM_WAIT:
+    case GROUT_FORM_MATH:
+    case GROUT_FORM_LAYOUT:
+    case GROUT_FORM_REDUCE:
+    case GROUT_FORM_WGMMA:
+    case GROUT_FORM_COND:
     case GROUT_FORM_PRINT:
     case GROUT_FORM_IF:
     case GROUT_FORM_YIELD:
@@ -315,6 +320,7 @@ static void print_body(const grout_printer *pr, const grout_op *op) {
     case GROUT_FORM_SCOPED:
         print_scoped(pr, op);
         break;
+    case GROUT_FORM_WHILE: /* to come */
     case GROUT_FORM_NONE:
     case GROUT_FORM_COUNT:
         break;

@@ -11,18 +11,24 @@
     enum { typed_##NAME = TYPED, results_##NAME = RESULTS };
 #include "grout/ops.def"
 
-#define OP_INFO(TEXT, EXPRESSION, FORM, TYPES, ATTRS, EFFECTS, DOC)                            \
+#define OP_INFO(TEXT, EXPRESSION, ULP, FORM, TYPES, ATTRS, EFFECTS, DOC)                            \
     {                                                                                          \
         TEXT, DOC, EXPRESSION, operands_##FORM, syntax_##FORM, ATTRS, GROUT_FORM_##FORM,       \
-            GROUT_TYPES_##TYPES, GROUT_EFFECT_ROW_##EFFECTS, results_##FORM, typed_##FORM != 0 \
+            GROUT_TYPES_##TYPES, GROUT_EFFECT_ROW_##EFFECTS, results_##FORM, ULP, typed_##FORM != 0 \
     }
 
 static const grout_op_info op_infos[GROUT_OP_COUNT] = {
-    [GROUT_OP_NONE] = {"", "", NULL, "", "", 0, 0, 0, 0, 0, false},
+    [GROUT_OP_NONE] = {"", "", NULL, "", "", 0, 0, 0, 0, 0, 0, false},
 #define GROUT_ALU(NAME, text, FORM, TYPES, EXPRESSION, DOC) \
-    [GROUT_OP_##NAME] = OP_INFO(#text, #EXPRESSION, FORM, TYPES, 0, PURE, DOC),
+    [GROUT_OP_##NAME] = OP_INFO(#text, #EXPRESSION, 0, FORM, TYPES, 0, PURE, DOC),
+#define GROUT_MATH(NAME, text, EXPRESSION, ULP, DOC) \
+    [GROUT_OP_##NAME] =                              \
+        OP_INFO(#text, #EXPRESSION, ULP, MATH, FLOAT, GROUT_ATTR_BIT_APPROX, PURE, DOC),
+#define GROUT_REDUCE(NAME, text, TYPES, EXPRESSION, DOC) \
+    [GROUT_OP_##NAME] =                                  \
+        OP_INFO(#text, #EXPRESSION, 0, REDUCE, TYPES, GROUT_ATTR_BIT_DIM, PURE, DOC),
 #define GROUT_OP(NAME, text, FORM, TYPES, ATTRS, EFFECTS, DOC) \
-    [GROUT_OP_##NAME] = OP_INFO(#text, NULL, FORM, TYPES, ATTRS, EFFECTS, DOC),
+    [GROUT_OP_##NAME] = OP_INFO(#text, NULL, 0, FORM, TYPES, ATTRS, EFFECTS, DOC),
 #include "grout/ops.def"
 };
 

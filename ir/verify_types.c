@@ -35,6 +35,14 @@ static void check_attr(grout_verifying *verifying, const grout_op *op,
     case GROUT_ATTR_READ_ONLY:
     case GROUT_ATTR_NO_COMMIT_GROUP:
     case GROUT_ATTR_COLLECTIVE:
+    case GROUT_ATTR_APPROX:
+    case GROUT_ATTR_LAYOUT_WGMMA: /* to come */
+    case GROUT_ATTR_LAYOUT_ROW:
+    case GROUT_ATTR_LAYOUT_COL:
+    case GROUT_ATTR_LAYOUT_STRIDED:
+    case GROUT_ATTR_WAIT_GROUPS:
+    case GROUT_ATTR_INCREASE:
+    case GROUT_ATTR_DECREASE:
     case GROUT_ATTR_COUNT:
         break;
     }

@@ -167,6 +167,7 @@ static bool observe(void *self, const grout_event *event) {
     case GROUT_EVENT_COMMIT_SMEM:
     case GROUT_EVENT_COMMIT_GROUP:
     case GROUT_EVENT_GROUP_WAIT:
+    case GROUT_EVENT_WGMMA_WAIT:
         return note_event(checker, event);
     case GROUT_EVENT_ISSUE:
         checker->async_ops++;

@@ -69,6 +69,7 @@ GROUT_API void grout_builder_end_kernel(grout_builder *builder);
 /* Objects. In a kernel's body: scratch. */
 typedef struct grout_build_object {
     grout_object_kind kind;
+    grout_space space; /* NONE: smem; of an array, smem or acc */
     grout_dtype dtype;
     uint32_t rank;
     const grout_expr_id *dims;
@@ -120,8 +121,13 @@ GROUT_API grout_value_id grout_build_for(grout_builder *builder, const char *ind
                                          grout_operand low, grout_operand high, grout_operand step,
                                          uint32_t carry_count, const char *const *carry_names,
                                          const grout_operand *carry_inits);
-/* i-th carry of the innermost open for. */
+/* i-th carry of the innermost open for or while. */
 GROUT_API grout_value_id grout_build_carry(grout_builder *builder, uint32_t index);
+/* A while: begin, build its first body, do with the condition, build the second, end with as many
+ * yields as carries. grout_build_carry gives the carries, in both bodies. */
+GROUT_API void grout_build_while(grout_builder *builder, uint32_t carry_count,
+                                 const char *const *carry_names, const grout_operand *carry_inits);
+GROUT_API void grout_build_do(grout_builder *builder, grout_operand condition);
 GROUT_API void grout_build_if(grout_builder *builder, grout_operand condition);
 GROUT_API void grout_build_else(grout_builder *builder, uint32_t yield_count,
                                 const grout_operand *yields);
@@ -154,6 +160,17 @@ GROUT_API grout_value_id grout_build_end(grout_builder *builder, uint32_t yield_
     GROUT_API grout_value_id grout_build_##name(grout_builder *builder, grout_expr_id dimension, \
                                                 grout_dtype dtype, uint32_t rank,                \
                                                 const grout_expr_id *dims);
+#define GROUT_BUILD_MATH(NAME, name)                                                     \
+    GROUT_API grout_value_id grout_build_##name(grout_builder *builder, grout_operand a, \
+                                                uint32_t attrs);
+#define GROUT_BUILD_LAYOUT(NAME, name) GROUT_BUILD_MATH(NAME, name)
+/* dimension 0 (no expression): all of them */
+#define GROUT_BUILD_REDUCE(NAME, name)                                                   \
+    GROUT_API grout_value_id grout_build_##name(grout_builder *builder, grout_operand a, \
+                                                grout_expr_id dimension);
+#define GROUT_BUILD_WGMMA(NAME, name)                                                            \
+    GROUT_API void grout_build_##name(grout_builder *builder, grout_operand acc, grout_operand a, \
+                                      grout_operand b);
 #define GROUT_BUILD_AXIS(NAME, name) \
     GROUT_API grout_value_id grout_build_##name(grout_builder *builder, const char *axis);
 #define GROUT_BUILD_LOAD(NAME, name) \
@@ -177,6 +194,8 @@ GROUT_API grout_value_id grout_build_end(grout_builder *builder, uint32_t yield_
 /* Regions and objects have functions of their own, above. */
 #define GROUT_BUILD_SCRATCH(NAME, name)
 #define GROUT_BUILD_FOR(NAME, name)
+#define GROUT_BUILD_WHILE(NAME, name)
+#define GROUT_BUILD_COND(NAME, name)
 #define GROUT_BUILD_IF(NAME, name)
 #define GROUT_BUILD_SCOPED(NAME, name)
 #define GROUT_BUILD_YIELD(NAME, name)

@@ -142,7 +142,8 @@ typedef enum grout_milestone {
     GROUT_MILESTONE_ISSUE,
     GROUT_MILESTONE_BULK_READ,
     GROUT_MILESTONE_BULK_WRITE,
-    GROUT_MILESTONE_PHASE
+    GROUT_MILESTONE_PHASE,
+    GROUT_MILESTONE_WGMMA
 } grout_milestone;
 
 /* Where an operand of an effect row lives; ANY is the operand's own space. */
@@ -150,6 +151,7 @@ typedef enum grout_effect_space {
     GROUT_EFFECT_SPACE_ANY,
     GROUT_EFFECT_SPACE_GMEM,
     GROUT_EFFECT_SPACE_SMEM,
+    GROUT_EFFECT_SPACE_ACC,
     GROUT_EFFECT_SPACE_BARRIER
 } grout_effect_space;
 
@@ -165,7 +167,7 @@ typedef struct grout_effect {
 typedef struct grout_op_info {
     const char *text;       /* mnemonic */
     const char *doc;        /* one sentence */
-    const char *expression; /* of an ALU op, in the functions of num.h; NULL for other ops */
+    const char *expression; /* of an ALU, MATH or REDUCE op, in the functions of num.h; else NULL */
     const char *operands;   /* letters of the form: see ops.def */
     const char *syntax;     /* of the form */
     uint32_t attrs;         /* GROUT_ATTR_BIT_* it takes */
@@ -173,6 +175,7 @@ typedef struct grout_op_info {
     uint8_t types;          /* grout_type_rule */
     uint8_t effect_row;     /* grout_effect_row */
     uint8_t results;        /* number, 9: as its yields */
+    uint8_t ulp;            /* of a MATH op: largest error in units in the last place; else 0 */
     bool typed;             /* written with ': type' */
 } grout_op_info;
 
@@ -310,14 +313,14 @@ typedef struct grout_written_type {
 } grout_written_type;
 
 typedef enum grout_object_kind {
-    GROUT_OBJECT_ARRAY,  /* bytes in space: a gmem parameter or an smem scratch */
+    GROUT_OBJECT_ARRAY,  /* in space: a gmem parameter, an smem scratch, an accumulator (acc) */
     GROUT_OBJECT_BARRIER /* an array of mbarriers */
 } grout_object_kind;
 
 /* An object in memory, as written. Parameters in gmem are objects too. */
 typedef struct grout_object {
     uint8_t kind;         /* grout_object_kind */
-    uint8_t space;        /* grout_space; SMEM for barriers */
+    uint8_t space;        /* grout_space; SMEM for barriers; ACC: each thread has its own */
     grout_value_id value; /* the value (reference) that stands for it */
     grout_loc_id loc;
     grout_written_type type; /* barrier: dtype NONE, dims of the array of barriers (rank 1) */
@@ -426,7 +429,8 @@ typedef struct grout_block {
     grout_op_id first, last; /* 0: empty */
     grout_op_id parent;      /* op that owns it; 0: a kernel's body */
     grout_kernel_id kernel;
-    grout_value_id first_arg; /* consecutive: loop index and carries, or a scope's objects */
+    grout_value_id first_arg; /* consecutive: loop index and carries, carries of a while (of its
+                                 first block; the second sees them too), or a scope's objects */
     uint32_t arg_count;
     grout_trivia_id end_trivia; /* comments before the closing brace */
     grout_loc_id loc;           /* of the opening brace */

@@ -194,6 +194,33 @@ static inline uint32_t grout_shr_u32(uint32_t a, uint32_t b) {
     return b > 31 ? 0 : a >> b;
 }
 
+static inline float grout_sqrt_f32(float a) {
+    return sqrtf(a);
+}
+static inline float grout_floor_f32(float a) {
+    return floorf(a);
+}
+static inline float grout_ceil_f32(float a) {
+    return ceilf(a);
+}
+/* Halves to even, whatever the rounding mode of the process. */
+static inline float grout_round_f32(float a) {
+    if (!(grout_abs_f32(a) < 0x1p23f)) {
+        return a;
+    }
+    float sum = grout_abs_f32(a) + 0x1p23f;
+    return grout_from_bits_f32(grout_bits_f32(sum - 0x1p23f) | (grout_bits_f32(a) & 0x80000000u));
+}
+static inline int32_t grout_sign_i32(int32_t a) {
+    return (a > 0) - (a < 0);
+}
+static inline uint32_t grout_sign_u32(uint32_t a) {
+    return a != 0;
+}
+static inline float grout_sign_f32(float a) {
+    return a > 0 ? 1.0f : a < 0 ? -1.0f : a;
+}
+
 // clang-format off
 #define GROUT_NUM2(name, a, b)                                                                     \
     _Generic((a), int32_t: grout_##name##_i32, uint32_t: grout_##name##_u32, float: grout_##name##_f32)(a, b)
@@ -218,6 +245,11 @@ static inline uint32_t grout_shr_u32(uint32_t a, uint32_t b) {
 #define GROUT_FMA(a, b, c) grout_fma_f32(a, b, c)
 #define GROUT_NEG(a)       GROUT_NUM1(neg, a)
 #define GROUT_ABS(a)       GROUT_NUM1(abs, a)
+#define GROUT_SQRT(a)      grout_sqrt_f32(a)
+#define GROUT_FLOOR(a)     grout_floor_f32(a)
+#define GROUT_CEIL(a)      grout_ceil_f32(a)
+#define GROUT_ROUND(a)     grout_round_f32(a)
+#define GROUT_SIGN(a)      GROUT_NUM1(sign, a)
 #define GROUT_AND(a, b)    GROUT_LOGIC2(and, a, b)
 #define GROUT_OR(a, b)     GROUT_LOGIC2(or, a, b)
 #define GROUT_XOR(a, b)    GROUT_LOGIC2(xor, a, b)

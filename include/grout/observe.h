@@ -10,7 +10,8 @@
  * Terms. A *thread* is a warpgroup; it issues its bulk copies from one *lane*. A *barrier element*
  * is one mbarrier of the CTA, numbered from 0 over all barrier objects of the kernel. A *mechanism*
  * is something that completes in the order of its numbers: the phases of a barrier element, the
- * reads or the writes of a lane's bulk groups; so 'operation k is done' is one comparison.
+ * reads or the writes of a lane's bulk groups, a thread's wgmma groups; so 'operation k is done' is
+ * one comparison.
  */
 #ifndef GROUT_OBSERVE_H
 #define GROUT_OBSERVE_H
@@ -31,6 +32,7 @@ extern "C" {
  *     br[L] bulk groups whose sources are read    (engine fact)
  *     bw[L] bulk groups whose writes are finished (memory fact)
  *     ph[B] phases of each barrier known complete (engine fact)
+ *     wg[T] wgmma groups of each thread known done: operands read, accumulator written (engine fact)
  *
  * Epochs start at 1, phase and group numbers count from 1 (phase q, counted from 0, is done when
  * ph >= q + 1); 0 means nothing is known. Clocks of different CTAs of a launch share nothing.
@@ -42,7 +44,7 @@ typedef struct grout_clock_shape {
 } grout_clock_shape;
 
 static inline uint32_t grout_clock_size(const grout_clock_shape *shape) {
-    return 2 * shape->thread_count + 2 * shape->lane_count + shape->barrier_count;
+    return 3 * shape->thread_count + 2 * shape->lane_count + shape->barrier_count;
 }
 static inline uint32_t grout_clock_x(const grout_clock_shape *shape, uint32_t thread) {
     (void)shape;
@@ -59,6 +61,9 @@ static inline uint32_t grout_clock_bw(const grout_clock_shape *shape, uint32_t l
 }
 static inline uint32_t grout_clock_ph(const grout_clock_shape *shape, uint32_t barrier) {
     return 2 * shape->thread_count + 2 * shape->lane_count + barrier;
+}
+static inline uint32_t grout_clock_wg(const grout_clock_shape *shape, uint32_t thread) {
+    return 2 * shape->thread_count + 2 * shape->lane_count + shape->barrier_count + thread;
 }
 
 /* The clocks of a thread at an event; each has grout_clock_size counters. */
@@ -89,7 +94,8 @@ typedef struct grout_origin {
 
 /*
  * How an access can be known to be over, and who made it. Generic accesses: component g of the
- * thread, number its epoch. Async accesses: component br, bw or ph, number of the group or phase.
+ * thread, number its epoch. Async accesses: component br, bw, ph or wg, number of the group or
+ * phase.
  */
 typedef struct grout_stamp {
     uint32_t cta;
@@ -100,7 +106,7 @@ typedef struct grout_stamp {
 
 typedef struct grout_access {
     grout_object_id object;
-    uint8_t space; /* grout_space */
+    uint8_t space; /* grout_space; ACC: the instance of the thread of the event's origin */
     bool is_write;
     grout_stamp stamp;
     const grout_run *runs; /* bytes inside the object; sorted, disjoint */
@@ -149,7 +155,10 @@ typedef enum grout_event_kind {
     GROUT_EVENT_COMMIT_SMEM,
     GROUT_EVENT_COMMIT_GROUP,  /* u.group: a bulk group was closed */
     GROUT_EVENT_GROUP_WAIT,    /* u.group: a wait_smem_to_gmem returned */
-    GROUT_EVENT_ISSUE,         /* u.issue: an async op began; its ACCESS events follow */
+    /* u.issue: an async op began; its ACCESS events follow. A wgmma closes its own group: number of
+     * both stamps. */
+    GROUT_EVENT_ISSUE,
+    GROUT_EVENT_WGMMA_WAIT, /* u.group: a wgmma_wait returned, or the wait inside another op */
     GROUT_EVENT_COMPLETE,      /* u.issue: an async op has done all its accesses (for traces) */
     GROUT_EVENT_BLOCK_BARRIER, /* all threads met at the entry of a collective scope */
     GROUT_EVENT_SCOPE_BEGIN,   /* u.scope */
@@ -196,6 +205,7 @@ typedef enum grout_thread_state {
     GROUT_THREAD_RUNNABLE,
     GROUT_THREAD_BLOCKED_BARRIER, /* in barrier_wait: element, phase */
     GROUT_THREAD_BLOCKED_SCOPE,   /* at the entry of a collective scope */
+    GROUT_THREAD_BLOCKED_REGISTERS, /* in set_max_registers increase: registers, free */
     GROUT_THREAD_EXITED
 } grout_thread_state;
 
@@ -203,6 +213,7 @@ typedef struct grout_thread_fact {
     uint8_t state; /* grout_thread_state */
     uint32_t element;
     uint32_t phase;
+    uint32_t registers, registers_free; /* BLOCKED_REGISTERS: asked for, in the CTA's pool */
     grout_origin origin; /* of the op it stands at; of its last op if it has exited */
 } grout_thread_fact;
 
@@ -234,9 +245,9 @@ typedef struct grout_event {
             bool is_late; /* a later phase had completed too; depends on the timing: for traces */
         } wait;
         struct {
-            uint32_t lane;
-            uint32_t number;  /* COMMIT_GROUP: of the group; GROUP_WAIT: groups now known done */
-            uint32_t allowed; /* GROUP_WAIT: n */
+            uint32_t lane;    /* WGMMA_WAIT: the thread */
+            uint32_t number;  /* COMMIT_GROUP: of the group; the waits: groups now known done */
+            uint32_t allowed; /* the waits: n */
             bool read_only;
         } group;
         const grout_issue *issue;

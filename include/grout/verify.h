@@ -57,6 +57,47 @@ typedef struct grout_tma {
 GROUT_API bool grout_tma_plan(const grout_module *bound, grout_op_id copy, grout_tma *tma_out,
                               grout_diags *diags);
 
+/* An operand of a wgmma in SMEM, as the tensor core addresses it. */
+typedef struct grout_wgmma_operand {
+    bool is_register;   /* A only: an array value; the fields below do not count */
+    bool is_transposed; /* MN-major: the bytes run along M (of A) or N (of B), not along K */
+    uint32_t swizzle;   /* 0, 32, 64 or 128 */
+    /* Byte distances of the matrix descriptor: 'leading dimension' and 'stride dimension'. */
+    uint32_t leading_bytes, stride_bytes;
+    /*
+     * Byte address of the sub-tile of the instruction (block of 64 rows of M, K step), from the
+     * start of the box: block * block_bytes + (step / steps_per_panel) * panel_bytes +
+     * (step % steps_per_panel) * step_bytes. block_bytes is 0 for B.
+     */
+    int64_t block_bytes, panel_bytes, step_bytes;
+    uint32_t steps_per_panel;
+} grout_wgmma_operand;
+
+/* How a wgmma or wgmma_async maps to wgmma.mma_async instructions. Filled by grout_wgmma_plan. */
+typedef struct grout_wgmma {
+    uint32_t m, n, k;     /* of the operation; m is a multiple of 64 */
+    uint32_t k_step;      /* K of one instruction: 16 for f16 and bf16, 8 for f32 (tf32) */
+    uint32_t block_count; /* instructions along M: m / 64; of N there is one */
+    uint32_t step_count;  /* along K */
+    uint8_t operand_dtype;     /* of a and b: F16, BF16, F32 (read as tf32: low 13 bits cut) */
+    uint8_t accumulator_dtype; /* F32, or F16 with operands F16 */
+    int64_t column;            /* first column of the accumulator object (a slice in N) */
+    grout_wgmma_operand a, b;
+} grout_wgmma;
+
+/*
+ * Works out the tensor-core form of a wgmma or wgmma_async of a bound module: shapes, element
+ * types, descriptors. On failure returns false and, if diags is not NULL, says why (rule, numbers,
+ * remedy). Source: PTX ISA 9.1 'Asynchronous warpgroup level matrix instructions', 'Matrix
+ * descriptor'.
+ */
+GROUT_API bool grout_wgmma_plan(const grout_module *bound, grout_op_id wgmma,
+                                grout_wgmma *wgmma_out, grout_diags *diags);
+
+/* Registers that each lane of a CTA with so many threads starts with: the 65536 of an SM dealt
+ * out evenly, in steps of 8, at most 255 of them usable. set_max_registers changes it. */
+GROUT_API uint32_t grout_get_entry_registers(uint32_t thread_count);
+
 #ifdef __cplusplus
 }
 #endif

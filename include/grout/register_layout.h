@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * register_layout.h - which lane of a thread holds which element of an array value.
+ *
+ * A thread of a kernel is 128 lanes of a GPU; an array value is spread over their registers in one
+ * of the layouts below. They have no meaning on the CPU. An analysis of a bound kernel chooses one
+ * for each array value from what its operations ask for: an accumulator comes in the WGMMA layout,
+ * element-wise operations keep one layout, reductions and broadcasts lead from one to another,
+ * loads, iotas and splats take any. Where two demands meet, the analysis says which operations make
+ * them and where a layout_cast mends it. Names as in JAX Pallas:MGPU. docs/register_layouts.md.
+ */
+#ifndef GROUT_REGISTER_LAYOUT_H
+#define GROUT_REGISTER_LAYOUT_H
+
+#include "grout/ir.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define GROUT_LANES           128u /* CUDA threads of a thread of the kernel */
+#define GROUT_WIDE_BYTES_MAX  16u  /* of one load or store instruction */
+#define GROUT_LANE_BYTES_MAX  4096 /* of one array in one lane's registers */
+
+typedef enum grout_register_layout_kind {
+    GROUT_LAYOUT_NONE,  /* no array */
+    GROUT_LAYOUT_SPLAT, /* one value, the same in every lane */
+    /* Runs of vec neighbouring elements, dealt out to the lanes in turn: register r of a lane holds
+     * the element with the row-major index (r / vec * 128 + lane) * vec + r % vec. */
+    GROUT_LAYOUT_STRIDED,
+    /* [R, C], R % 64 == 0, C % 8 == 0: element (r, c) is in warp r % 64 / 16, lane 4 * (r % 8) + c
+     * % 8 / 2 of it, register (((r / 64) * (C / 8) + c / 8) * 2 + r % 16 / 8) * 2 + c % 2: the
+     * accumulator fragments of wgmma.m64nN in order. */
+    GROUT_LAYOUT_WGMMA,
+    /* [R], R % 64 == 0: what reducing the columns of WGMMA leaves. Element r is in warp r % 64 / 16,
+     * in all four lanes of quad r % 8, register r / 64 * 2 + r % 16 / 8. */
+    GROUT_LAYOUT_WGMMA_ROW,
+    /* [C], C % 8 == 0: what reducing the rows leaves. Element c is in every warp, in the lanes with
+     * lane % 4 == c % 8 / 2, register c / 8 * 2 + c % 2. */
+    GROUT_LAYOUT_WGMMA_COL
+} grout_register_layout_kind;
+
+typedef struct grout_register_layout {
+    uint8_t kind;        /* grout_register_layout_kind */
+    uint8_t vec;         /* STRIDED; 1 for the others */
+    bool is_guarded;     /* STRIDED: some lanes hold registers behind the last element */
+    uint32_t registers;  /* elements that a lane holds */
+    int64_t count;       /* elements of the array */
+    int64_t rows, cols;  /* of the WGMMA kinds; 1 where the array has no such dimension */
+} grout_register_layout;
+
+/* "wgmma", "wgmma_row", "wgmma_col", "wg_strided", "wg_splat"; as layout_cast spells them. */
+GROUT_API const char *grout_register_layout_get_text(grout_register_layout_kind kind);
+
+/*
+ * Row-major index of the element in a register (from 0) of a lane (0..127), or -1 if the register
+ * holds none. Replicated elements are in several places.
+ */
+GROUT_API int64_t grout_register_layout_get_element(const grout_register_layout *layout,
+                                                    uint32_t lane, uint32_t register_index);
+
+/* The layout of count elements in runs of at most vec_max (a power of two). */
+GROUT_API grout_register_layout grout_register_layout_make_strided(int64_t count, uint32_t vec_max);
+
+/* The layouts of one kernel's values. */
+typedef struct grout_register_layouts grout_register_layouts;
+
+/*
+ * Chooses the layouts of all array values of a kernel of a bound, verified module. NULL with the
+ * reasons in diags: layout-conflict (two operations want one value in two ways), gpu-unsupported
+ * (no layout can do what an operation needs, or an array does not fit a lane's registers).
+ */
+GROUT_API grout_register_layouts *grout_register_layouts_infer(const grout_module *bound,
+                                                               grout_kernel_id kernel,
+                                                               grout_diags *diags);
+GROUT_API void grout_register_layouts_free(grout_register_layouts *layouts);
+/* Of a value; kind NONE if it is no array of this kernel. Borrowed. */
+GROUT_API const grout_register_layout *
+grout_register_layouts_get(const grout_register_layouts *layouts, grout_value_id value);
+/* SMEM bytes that each thread needs to move elements between its lanes: layout_cast, broadcasts
+ * and reductions that cross warps; a multiple of 16. */
+GROUT_API int64_t grout_register_layouts_get_scratch_bytes(const grout_register_layouts *layouts);
+
+/*
+ * How many neighbouring elements of a reference one access can take: the largest power of two such
+ * that every run of so many, from a multiple of it on, is contiguous and aligned in memory for
+ * every value of the indices.
+ */
+GROUT_API uint32_t grout_view_get_access_width(const grout_module *bound, const grout_view *view);
+
+/* The largest power of two, at most 2^20, that divides a scalar i32 or u32 value whatever the run:
+ * how an index is known to be a multiple of a tile. */
+GROUT_API int64_t grout_value_get_known_divisor(const grout_module *bound, grout_value_id value);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

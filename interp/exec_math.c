@@ -1,0 +1,11 @@
+/*
+ * exec_math.c - functions that no hardware rounds correctly, by SLEEF.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "exec.h"
+
+grout_outcome grout_exec_math(grout_machine *machine, uint32_t thread, const grout_inst *inst) {
+    (void)machine, (void)thread, (void)inst; /* to come */
+    return GROUT_OUTCOME_FAILED;
+}

@@ -1,0 +1,16 @@
+/*
+ * exec_while.c - while loops.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "exec.h"
+
+grout_outcome grout_exec_while(grout_machine *machine, uint32_t thread, const grout_inst *inst) {
+    (void)machine, (void)thread, (void)inst; /* to come */
+    return GROUT_OUTCOME_FAILED;
+}
+
+grout_outcome grout_exec_cond(grout_machine *machine, uint32_t thread, const grout_inst *inst) {
+    (void)machine, (void)thread, (void)inst; /* to come */
+    return GROUT_OUTCOME_FAILED;
+}
