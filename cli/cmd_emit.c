@@ -44,42 +44,65 @@ static bool write_result(grout_session *session, const void *data, size_t size) 
     return true;
 }
 
-static void print_binary_facts(grout_session *session, const grout_binary *binary) {
-    if (session->is_quiet) {
-        return;
-    }
-    if (binary->registers >= 0) {
+/* What each kernel takes and loses, on stderr. */
+static void print_binary_facts(grout_session *session, const grout_load *load,
+                               const grout_binary *binary) {
+    for (size_t i = 0; i < load->kernel_count; i++) {
+        const grout_kernel *kernel = grout_module_get_kernel(load->bound, load->kernels[i]);
+        grout_resources facts;
+        (void)grout_binary_report_losses(binary, load->bound, load->kernels[i], session->diags);
+        if (session->is_quiet ||
+            !grout_binary_get_resources(binary, load->bound, load->kernels[i], &facts,
+                                        session->diags)) {
+            continue;
+        }
         grout_session__print(session, GROUT_STREAM_ERR,
-                             "%d registers, %d bytes of spills, %d bytes of static SMEM%s\n",
-                             binary->registers, binary->spill_bytes, binary->static_smem_bytes,
+                             "@%s: %d registers, %d bytes of spills, %d bytes of SMEM, %d CUDA "
+                             "threads; %d CTA%s an SM, bound by %s%s\n",
+                             grout_module_get_string(load->bound, kernel->name), facts.registers,
+                             facts.spill_bytes, facts.static_smem_bytes + facts.dynamic_smem_bytes,
+                             facts.cuda_threads, facts.ctas_per_sm,
+                             facts.ctas_per_sm == 1 ? "" : "s", facts.bound,
                              binary->from_cache ? " (from the cache)" : "");
     }
-    if (session->is_verbose && binary->log != NULL && binary->log[0] != '\0') {
+    if (!session->is_quiet && session->is_verbose && binary->log != NULL &&
+        binary->log[0] != '\0') {
         grout_session__print(session, GROUT_STREAM_ERR, "%s\n", binary->log);
     }
 }
 
-static bool compile(grout_session *session, const grout_load *load, const char *source) {
+static bool compile_to(grout_session *session, const grout_load *load, const char *source,
+                       grout_binary_kind kind, grout_binary *binary_out) {
+    const grout_kernel *kernel = grout_module_get_kernel(load->bound, load->kernels[0]);
     grout_nvrtc_search search;
-    grout_binary binary = {0};
+    grout_nvrtc_search__init(&search, session);
+    search.options.line_info = grout_options__has(&session->options, GROUT_OPTION_LINEINFO);
+    const bool is_good =
+        session->host->gpu->compile_cuda(source, grout_module_get_string(load->bound, kernel->name),
+                                         kind, &search.options, binary_out, session->diags);
+    grout_nvrtc_search__deinit(&search);
+    return is_good;
+}
+
+/* PTX says nothing of registers: the same text as a cubin does. */
+static bool compile(grout_session *session, const grout_load *load, const char *source) {
+    const bool is_ptx = strcmp(get_target(session), "ptx") == 0;
+    grout_binary binary = {0}, ptx = {0};
     if (session->host->gpu == NULL) {
         return grout_diags_add(session->diags, GROUT_DIAG_NVRTC_MISSING, grout_nowhere,
                                "this grout has no NVRTC");
     }
-    grout_binary_kind kind =
-        strcmp(get_target(session), "ptx") == 0 ? GROUT_BINARY_PTX : GROUT_BINARY_CUBIN;
-    const grout_kernel *kernel = grout_module_get_kernel(load->bound, load->kernels[0]);
-    grout_nvrtc_search__init(&search, session);
-    search.options.line_info = grout_options__has(&session->options, GROUT_OPTION_LINEINFO);
-    bool is_good =
-        session->host->gpu->compile_cuda(source, grout_module_get_string(load->bound, kernel->name),
-                                         kind, &search.options, &binary, session->diags);
-    grout_nvrtc_search__deinit(&search);
-    if (is_good) {
-        is_good = write_result(session, binary.data, binary.size);
-        print_binary_facts(session, &binary);
-        grout_binary_free(&binary);
+    bool is_good = compile_to(session, load, source, GROUT_BINARY_CUBIN, &binary);
+    if (is_good && is_ptx) {
+        is_good = compile_to(session, load, source, GROUT_BINARY_PTX, &ptx);
     }
+    if (is_good) {
+        const grout_binary *wanted = is_ptx ? &ptx : &binary;
+        is_good = write_result(session, wanted->data, wanted->size);
+        print_binary_facts(session, load, &binary);
+    }
+    grout_binary_free(&ptx);
+    grout_binary_free(&binary);
     return is_good;
 }
 
@@ -98,18 +121,22 @@ static bool emit_manifest(grout_session *session, const grout_load *load) {
 
 static bool emit(grout_session *session, const grout_load *load) {
     const char *to = get_target(session);
-    grout_text text = {0};
+    grout_text text = {0}, notes = {0};
     bool is_good = true;
-    grout_emit_options options = {.line_directives =
-                                      grout_options__has(&session->options, GROUT_OPTION_LINEINFO)};
+    grout_emit_options options = {
+        .line_directives = grout_options__has(&session->options, GROUT_OPTION_LINEINFO),
+        .notes = session->is_verbose ? &notes : NULL};
     for (size_t i = 0; i < load->kernel_count && is_good; i++) {
         is_good =
             strcmp(to, "host") == 0
                 ? grout_emit_host(load->bound, load->kernels[i], &options, &text, session->diags)
                 : grout_emit_cuda(load->bound, load->kernels[i], &options, &text, session->diags);
     }
-    if (is_good && text.failed) {
+    if (is_good && (text.failed || notes.failed)) {
         is_good = grout_diags_add_oom(session->diags);
+    }
+    if (is_good && notes.size > 0) {
+        grout_session__print(session, GROUT_STREAM_ERR, "%s", notes.data);
     }
     if (is_good) {
         bool is_text = strcmp(to, "cuda") == 0 || strcmp(to, "host") == 0;
@@ -117,6 +144,7 @@ static bool emit(grout_session *session, const grout_load *load) {
                           : compile(session, load, text.data);
     }
     grout_text_free(&text);
+    grout_text_free(&notes);
     return is_good && emit_manifest(session, load);
 }
 

@@ -156,7 +156,8 @@ static json_t *make_edit(grout_json *json, const grout_finding_edit *edit) {
     }
     json_t *object = json_object();
     set(json, object, "place", make_place(json, edit->place));
-    set_text(json, object, "position", edit->is_after ? "after" : "before");
+    set_text(json, object, "position",
+             edit->is_replacement ? "replace" : (edit->is_after ? "after" : "before"));
     set_text(json, object, "text", edit->text);
     return object;
 }

@@ -8,6 +8,9 @@ get_target_property(library_type grout TYPE)
 if(library_type STREQUAL "STATIC_LIBRARY")
     set(GROUT_IS_STATIC ON)
 endif()
+if(LIBXSMMGenerator_FOUND)
+    set(GROUT_PC_LIBXSMM ${LIBXSMMGenerator_LIBRARY})
+endif()
 configure_file(cmake/grout.pc.in grout.pc @ONLY)
 configure_package_config_file(cmake/groutConfig.cmake.in groutConfig.cmake INSTALL_DESTINATION ${package_dir})
 write_basic_package_version_file(groutConfigVersion.cmake COMPATIBILITY SameMinorVersion)
@@ -20,5 +23,6 @@ install(DIRECTORY include/grout DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
     FILES_MATCHING PATTERN "*.h" PATTERN "*.def" PATTERN internal EXCLUDE)
 install(EXPORT groutTargets NAMESPACE grout:: DESTINATION ${package_dir})
 install(FILES ${PROJECT_BINARY_DIR}/groutConfig.cmake ${PROJECT_BINARY_DIR}/groutConfigVersion.cmake
+    cmake/FindLIBXSMMGenerator.cmake
     DESTINATION ${package_dir})
 install(FILES ${PROJECT_BINARY_DIR}/grout.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -60,6 +60,11 @@ void grout_emit__close(grout_emitter *e, const char *tail) {
 }
 
 void grout_emit__open_issuer(grout_emitter *e) {
+    if (e->is_alone) {
+        grout_emit__line(e, "{");
+        e->indent++;
+        return;
+    }
     /* Written out each time: ptxas then knows that one lane is left (device header). */
     grout_emit__begin(e);
     grout_emit__add(e, e->plan->thread_count == 1 ? "if (warp == 0 && grout_elect())"
@@ -149,8 +154,7 @@ void grout_emit__leave_block(grout_emitter *e, grout_block_id id) {
     }
 }
 
-/* Whether the text shows this op inside its user. */
-static bool is_nested(const grout_emitter *e, const grout_op *op) {
+bool grout_emit__is_nested(const grout_emitter *e, const grout_op *op) {
     if (op->result_count != 1 || op->block_count != 0) {
         return false;
     }
@@ -180,7 +184,7 @@ static void write_directive(grout_emitter *e, const grout_op *op) {
 /* The text of the statement that begins with this op, nested ops included, as a comment. */
 static void write_comment(grout_emitter *e, grout_op_id id) {
     const grout_op *op = grout_module_get_op(e->module, id);
-    while (is_nested(e, op) && op->next != 0) {
+    while (grout_emit__is_nested(e, op) && op->next != 0) {
         id = op->next;
         op = grout_module_get_op(e->module, id);
     }
@@ -203,8 +207,8 @@ static void write_comment(grout_emitter *e, grout_op_id id) {
 
 static grout_emit_op *const emitters[GROUT_OP_COUNT] = {
 #define GROUT_ALU(NAME, text, FORM, TYPES, EXPRESSION, DOC) [GROUT_OP_##NAME] = grout_emit__alu,
-#define GROUT_MATH(NAME, text, EXPRESSION, ULP, DOC)          [GROUT_OP_##NAME] = grout_emit__math,
-#define GROUT_REDUCE(NAME, text, TYPES, EXPRESSION, DOC)      [GROUT_OP_##NAME] = grout_emit__reduce,
+#define GROUT_MATH(NAME, text, EXPRESSION, ULP, DOC)        [GROUT_OP_##NAME] = grout_emit__math,
+#define GROUT_REDUCE(NAME, text, TYPES, EXPRESSION, DOC)    [GROUT_OP_##NAME] = grout_emit__reduce,
 #define GROUT_OP(NAME, text, FORM, TYPES, ATTRS, EFFECTS, DOC) \
     [GROUT_OP_##NAME] = grout_emit__##text,
 #include "grout/ops.def"
@@ -212,12 +216,22 @@ static grout_emit_op *const emitters[GROUT_OP_COUNT] = {
 
 void grout_emit__block(grout_emitter *e, grout_block_id id) {
     grout_op_id at = grout_module_get_block(e->module, id)->first;
+    const grout_op_id lone = e->is_alone ? 0 : grout_emit__find_lone_part(e, id);
     while (at != 0 && !e->failed) {
         const grout_op *op = grout_module_get_op(e->module, at);
+        if (at == lone) {
+            grout_emit__before_issue(e, "one lane does the rest");
+            grout_emit__open_issuer(e);
+            e->is_alone = true;
+        }
         write_directive(e, op);
         write_comment(e, at);
         emitters[op->opcode](e, at, op);
         at = op->next;
+    }
+    if (lone != 0) {
+        e->is_alone = false;
+        grout_emit__close(e, "");
     }
 }
 
@@ -273,26 +287,28 @@ bool grout_emit__kernel_text(const grout_module *module, grout_kernel_id kernel,
     return !e.failed;
 }
 
-/* The device header with the one it includes in its place. */
-static void add_header(grout_text *out) {
-    static const char include[] = "#include \"grout_num.cuh\"\n";
-    const char *text = (const char *)grout_gpu__device_header;
-    const char *at = strstr(text, include);
-    if (at == NULL) {
-        grout_text_add_bytes(out, text, grout_gpu__device_header_size);
-        return;
+/* A device header, and those that it includes in their places. */
+static void add_header(grout_text *out, uint32_t index) {
+    static const char *const includes[] = {"#include \"grout_device.cuh\"\n",
+                                           "#include \"grout_num.cuh\"\n"};
+    const char *const texts[] = {(const char *)grout_gpu__values_header,
+                                 (const char *)grout_gpu__device_header,
+                                 (const char *)grout_gpu__num_header};
+    const char *text = texts[index];
+    const char *at = index < 2 ? strstr(text, includes[index]) : NULL;
+    if (at != NULL) {
+        grout_text_add_bytes(out, text, (size_t)(at - text));
+        add_header(out, index + 1);
+        text = at + strlen(includes[index]);
     }
-    const char *rest = at + sizeof include - 1;
-    grout_text_add_bytes(out, text, (size_t)(at - text));
-    grout_text_add_bytes(out, (const char *)grout_gpu__num_header, grout_gpu__num_header_size);
-    grout_text_add_bytes(out, rest, grout_gpu__device_header_size - (size_t)(rest - text));
+    grout_text_add_bytes(out, text, strlen(text));
 }
 
 bool grout_emit_cuda(const grout_module *bound, grout_kernel_id kernel,
                      const grout_emit_options *options, grout_text *out, grout_diags *diags) {
     const bool has_watchdog = options != NULL && options->watchdog;
     /* Kernels of one file may go to one text, which needs the header once. */
-    if (out->data == NULL || strstr(out->data, "#ifndef GROUT_DEVICE_CUH") == NULL) {
+    if (out->data == NULL || strstr(out->data, "#ifndef GROUT_VALUES_CUH") == NULL) {
         grout_text_add(
             out,
             "// CUDA C++ for sm_90a, by grout. All it needs is here; how to launch it is\n"
@@ -300,7 +316,7 @@ bool grout_emit_cuda(const grout_module *bound, grout_kernel_id kernel,
             "#define GROUT_WATCHDOG %d\n"
             "#pragma nv_diag_suppress 177, 550 // what these kernels do not use\n\n",
             has_watchdog ? 1 : 0);
-        add_header(out);
+        add_header(out, 0);
     }
     grout_text_add(out, "\n");
     return grout_emit__kernel_text(bound, kernel, options, out, diags);

@@ -18,7 +18,7 @@
  * is being written: what decides whether an automatic barrier is needed.
  */
 typedef struct grout_emit_pending {
-    bool has_waited;   /* on a barrier: some lanes may still be at it */
+    bool has_waited;   /* or arrived on a barrier, each warp for itself: some may still be at it */
     bool has_overflow; /* more objects than the list holds: all of them */
     uint8_t count;
     struct {
@@ -52,6 +52,7 @@ typedef struct grout_emitter {
     uint32_t coordinates[GROUT_RANK_MAX]; /* x<number> of prepare_address, by dimension */
     uint32_t offset;                      /* the same of a swizzled address */
     const grout_op *commented;            /* the op whose text was written last */
+    bool is_alone; /* what is written is run by one lane, the issuer (emit_lone.c) */
     grout_emit_pending pending;
 } grout_emitter;
 
@@ -88,31 +89,55 @@ void grout_emit__block(grout_emitter *e, grout_block_id id);
 
 /* ---- values (emit_expr.c) ---- */
 
-const grout_gpu_layout *grout_emit__layout(const grout_emitter *e, grout_value_id value);
-bool grout_emit__is_strided(const grout_emitter *e, const grout_operand *operand);
+const grout_register_layout *grout_emit__layout(const grout_emitter *e, grout_value_id value);
+/* Whether each lane holds an array of registers of it: neither a scalar nor a splat. */
+bool grout_emit__is_spread(const grout_emitter *e, const grout_operand *operand);
+bool grout_emit__has_registers(const grout_register_layout *layout);
 grout_dtype grout_emit__dtype(const grout_emitter *e, grout_value_id value);
 const char *grout_emit__type_name(const grout_emitter *e, grout_value_id value);
-/* An operand: a name, a name with [index] behind it if it is strided (index NULL: none), or a
+/* An operand: a name, a name with [index] behind it if it is spread (index NULL: none), or a
  * constant of its type. */
 void grout_emit__operand(grout_emitter *e, const grout_operand *operand, const char *index);
+/* The same as what arithmetic takes: f16 and bf16 as f32. */
+void grout_emit__number(grout_emitter *e, const grout_operand *operand, const char *index);
 /* A constant of an element type, from its bits. */
 void grout_emit__constant(grout_emitter *e, grout_dtype dtype, uint64_t bits);
+/* f16 and bf16: computed as f32, each result rounded. */
+bool grout_emit__is_half(grout_dtype dtype);
 /* "grout_f32 v[16]" or "grout_f32 v": a variable for a value, at the start of a line. */
 void grout_emit__declare(grout_emitter *e, grout_value_id value);
+/* The same as a statement of its own, with the layout as a comment. */
+void grout_emit__declare_registers(grout_emitter *e, grout_value_id value);
 /* "const grout_i32 x = ": the start of the one statement that makes a scalar or splat. */
 void grout_emit__begin_scalar(grout_emitter *e, grout_value_id value);
 /* The loop over a lane's registers of a value, in steps; opens its body. */
 void grout_emit__open_registers(grout_emitter *e, uint32_t registers, uint32_t step);
-/* "const grout_u32 flat = ...": the row-major index of register reg, a multiple of step; and, if
- * the layout is guarded, the opening of 'if (flat < count)'. */
-void grout_emit__open_flat(grout_emitter *e, const grout_gpu_layout *layout, uint32_t step);
-/* Closes what both of them opened. */
-void grout_emit__close_registers(grout_emitter *e, const grout_gpu_layout *layout);
+
+/* How the text that follows knows which element of an array or view it is at. */
+typedef enum grout_emit_at {
+    GROUT_EMIT_AT_FIRST,  /* the first one */
+    GROUT_EMIT_AT_FLAT,   /* 'flat' is its row-major index */
+    GROUT_EMIT_AT_MATRIX, /* 'at_row' and 'at_col' are its indices */
+    GROUT_EMIT_AT_ROW,    /* 'at_row' is its only index */
+    GROUT_EMIT_AT_COL     /* 'at_col' is */
+} grout_emit_at;
+
+/* What open_element says of a layout's elements. */
+grout_emit_at grout_emit__get_at(const grout_register_layout *layout);
+/* "const grout_u32 flat = ..." or at_row, at_col: where the element of register reg is, a multiple
+ * of step; and, if the layout is guarded, the opening of 'if (flat < count)'. */
+void grout_emit__open_element(grout_emitter *e, const grout_register_layout *layout, uint32_t step);
+/* Closes what open_registers and open_element opened. */
+void grout_emit__close_registers(grout_emitter *e, const grout_register_layout *layout);
+/* "if (lane < 4) {" and the like, where other lanes hold the same elements; and its end. */
+void grout_emit__open_owners(grout_emitter *e, const grout_register_layout *layout);
+void grout_emit__close_owners(grout_emitter *e, const grout_register_layout *layout);
+/* "flat / 64 % 32" or "at_row": the element's index along a dimension of its array. */
+void grout_emit__index(grout_emitter *e, grout_emit_at at, const grout_type *type, uint32_t dim);
+/* Its row-major index, as one operand: "flat", "(at_row * 64 + at_col)". */
+void grout_emit__flat(grout_emitter *e, const grout_register_layout *layout);
 
 /* ---- addresses (emit_address.c) ---- */
-
-/* Which element of a view an address is of: the first one, or the one with row-major index flat. */
-typedef enum grout_emit_at { GROUT_EMIT_AT_FIRST, GROUT_EMIT_AT_FLAT } grout_emit_at;
 
 /* Writes the statements that an address needs beforehand: coordinates of tiled dimensions, the
  * offset that a swizzle takes twice. */
@@ -123,6 +148,63 @@ void grout_emit__address(grout_emitter *e, const grout_view *view, grout_emit_at
 void grout_emit__smem_start(grout_emitter *e, const grout_view *view);
 /* Where a view starts in a dimension: "row + 4". */
 void grout_emit__start(grout_emitter *e, const grout_view *view, uint32_t dim);
+
+/* ---- between registers and memory (emit_memory.c, emit_matrix.c, emit_conflicts.c) ---- */
+
+/* What memory holds: a bool is a byte there. */
+const char *grout_emit__memory_type(grout_dtype dtype);
+/* The element that goes there. */
+void grout_emit__element(grout_emitter *e, const grout_operand *from, grout_dtype dtype,
+                         const char *index);
+/* "const grout_vector<T, 4> chunk = {v[reg], v[reg + 1], ...};" and the way back, with " != 0" as
+ * the tail of bools. */
+void grout_emit__write_chunk(grout_emitter *e, const grout_operand *from, grout_dtype dtype,
+                             uint32_t width);
+void grout_emit__read_chunk(grout_emitter *e, grout_value_id value, uint32_t width,
+                            const char *tail);
+/* How many neighbouring elements a lane has in neighbouring registers. */
+uint32_t grout_emit__get_run(const grout_register_layout *layout);
+
+/* stmatrix or ldmatrix, if they can move a value between registers and a view. */
+typedef struct grout_emit_matrix {
+    uint32_t count;     /* of matrices an instruction, 2 or 4; 0: they cannot */
+    bool is_transposed; /* memory has the rows' index along its runs */
+} grout_emit_matrix;
+grout_emit_matrix grout_emit__find_matrix(const grout_emitter *e, const grout_view *view,
+                                          const grout_register_layout *layout);
+void grout_emit__store_matrices(grout_emitter *e, grout_value_id from, const grout_view *view,
+                                const grout_emit_matrix *matrix);
+void grout_emit__load_matrices(grout_emitter *e, grout_value_id to, const grout_view *view,
+                               const grout_emit_matrix *matrix);
+
+/* Says in a comment, and in the options' notes, where accesses of width elements meet in the banks
+ * of SMEM. Nothing of GMEM. */
+void grout_emit__report_passes(grout_emitter *e, const grout_op *op, const grout_view *view,
+                               const grout_register_layout *layout, uint32_t width);
+void grout_emit__report_matrix_passes(grout_emitter *e, const grout_op *op, const grout_view *view,
+                                      const grout_register_layout *layout,
+                                      const grout_emit_matrix *matrix);
+
+/* ---- between the lanes of a thread (emit_exchange.c) ---- */
+
+bool grout_emit__is_same_layout(const grout_register_layout *a, const grout_register_layout *b);
+/* Whether the plan gave this op so many bytes of the exchange area; if not, it is unsupported. */
+bool grout_emit__check_exchange(grout_emitter *e, grout_op_id id, int64_t bytes);
+/* Every element of an array of registers to the exchange area, row-major. */
+void grout_emit__write_exchange(grout_emitter *e, const grout_operand *source);
+
+/* ---- loops (emit_control.c) ---- */
+
+/* The carries of a loop: variables by the names of its results. */
+typedef struct grout_emit_carries {
+    const grout_op *op;         /* the loop */
+    uint32_t first_operand;     /* what they begin with */
+    grout_value_id first_carry; /* block arguments */
+    grout_block_id yielding;    /* what they become */
+} grout_emit_carries;
+
+void grout_emit__begin_carries(grout_emitter *e, const grout_emit_carries *c);
+void grout_emit__assign_carries(grout_emitter *e, const grout_emit_carries *c);
 
 /* ---- automatic barriers (emit_sync.c) ---- */
 
@@ -139,10 +221,43 @@ void grout_emit__join_pending(grout_emit_pending *into, const grout_emit_pending
 void grout_emit__collect_pending(const grout_emitter *e, grout_block_id id,
                                  grout_emit_pending *into);
 
+/* After a wait for wgmmas, which each warp makes for itself: what they read is still being read by
+ * the other warps' ones. */
+void grout_emit__after_wgmma_wait(grout_emitter *e);
+
 /* The SMEM address of one barrier. */
 void grout_emit__barrier_address(grout_emitter *e, const grout_view *barrier);
 /* The variable that holds a pool's phases: one bit an element. */
 grout_gpu_name grout_emit__phases_name(const grout_emitter *e, uint32_t barrier);
+/* The same for the arrivals that are watched. */
+grout_gpu_name grout_emit__arrived_name(const grout_emitter *e, uint32_t barrier);
+
+/* ---- what one lane does alone (emit_lone.c) ---- */
+
+/* Whether an op is nested in its user's text (emit.c). */
+bool grout_emit__is_nested(const grout_emitter *e, const grout_op *op);
+/* The first op of a block from which on to the kernel's end one lane is enough; 0 if there is none.
+ * Such a lane loops, waits and copies without ever meeting the others. */
+grout_op_id grout_emit__find_lone_part(const grout_emitter *e, grout_block_id id);
+
+/* ---- the tensor core (emit_wgmma.c, emit_wgmma_form.c, emit_accumulator.c) ---- */
+
+/* "grout_wgmma_m64n128k16_f32_bf16": the function that is one form of the instruction. */
+grout_gpu_name grout_emit__wgmma_name(const grout_wgmma *wgmma);
+/* Those that the kernel uses, unless the text has them. */
+void grout_emit__wgmma_forms(grout_emitter *e);
+
+/* Registers of a lane for so many elements of an accumulator; its C++ type. */
+uint32_t grout_emit__count_accumulators(grout_dtype dtype, int64_t elements);
+const char *grout_emit__accumulator_type(grout_dtype dtype);
+bool grout_emit__is_accumulator(const grout_emitter *e, const grout_view *view);
+/* "grout_f32 acc[64] = {};" */
+void grout_emit__declare_accumulator(grout_emitter *e, grout_value_id value);
+/* The elements of an accumulator as a value, after what waiting there is. */
+void grout_emit__read_accumulator(grout_emitter *e, const grout_op *op, const grout_view *view);
+void grout_emit__write_accumulator(grout_emitter *e, const grout_op *op, const grout_view *view);
+/* "grout_wgmma_wait<1>();" */
+void grout_emit__wait_wgmmas(grout_emitter *e, int64_t pending);
 
 /* ---- kernels (emit_kernel.c) ---- */
 

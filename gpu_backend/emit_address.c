@@ -9,10 +9,12 @@ typedef struct group {
     int64_t below;  /* elements of the view that vary faster */
     int64_t extent; /* of the group */
     int64_t stride; /* in the unit of the address */
+    uint32_t dim;   /* of the object; the slowest one, if it holds several */
 } group;
 
 /* Everything an address is the sum of. SMEM counts in bytes, GMEM in elements. */
 typedef struct address {
+    grout_emit_at at;
     const char *join; /* what goes before the next term */
     const grout_view *view;
     const grout_layout *layout;
@@ -51,21 +53,25 @@ static void find_groups(address *a) {
         group *last = a->group_count == 0 ? NULL : &a->groups[a->group_count - 1];
         a->below[dim] = a->total;
         if (extent > 1 && !a->is_tiled[dim]) {
-            if (last != NULL && last->below * last->extent == a->total &&
+            if (a->at == GROUT_EMIT_AT_FLAT && last != NULL &&
+                last->below * last->extent == a->total &&
                 last->stride * last->extent == a->stride[dim]) {
                 last->extent *= extent;
+                last->dim = dim;
             } else {
-                a->groups[a->group_count++] =
-                    (group){.below = a->total, .extent = extent, .stride = a->stride[dim]};
+                a->groups[a->group_count++] = (group){
+                    .below = a->total, .extent = extent, .stride = a->stride[dim], .dim = dim};
             }
         }
         a->total *= extent;
     }
 }
 
-static address describe(const grout_emitter *e, const grout_view *view) {
-    address a = {
-        .join = "", .view = view, .layout = grout_object_get_layout(e->module, view->object)};
+static address describe(const grout_emitter *e, const grout_view *view, grout_emit_at at) {
+    address a = {.at = at,
+                 .join = "",
+                 .view = view,
+                 .layout = grout_object_get_layout(e->module, view->object)};
     a.is_gmem = grout_module_get_object(e->module, view->object)->space == GROUT_SPACE_GMEM;
     a.unit = a.is_gmem ? a.layout->element_bytes : 1;
     find_strides(&a);
@@ -88,14 +94,31 @@ void grout_emit__start(grout_emitter *e, const grout_view *view, uint32_t dim) {
     }
 }
 
-/* "flat / 64 % 32": which of extent it is, of what varies slower than below elements. */
-static void add_quotient(grout_emitter *e, const address *a, int64_t below, int64_t extent) {
-    grout_emit__add(e, "flat");
-    if (below > 1) {
-        grout_emit__add(e, " / %" PRId64, below);
+/* Whether no dimension of the view before this one is longer than 1. */
+static bool is_outermost(const grout_view *view, uint32_t dim) {
+    for (uint32_t k = 0; k < view->view_rank && view->view_dim[k] != dim; k++) {
+        if (view->extent[view->view_dim[k]] > 1) {
+            return false;
+        }
     }
-    if (below * extent < a->total) {
-        grout_emit__add(e, " %% %" PRId64, extent);
+    return true;
+}
+
+/* "flat / 64 % 32": which of extent it is, of what varies slower than below elements; or at_row,
+ * at_col. */
+static void add_quotient(grout_emitter *e, const address *a, const group *g) {
+    if (a->at != GROUT_EMIT_AT_FLAT) {
+        const bool is_row = a->at == GROUT_EMIT_AT_ROW ||
+                            (a->at == GROUT_EMIT_AT_MATRIX && is_outermost(a->view, g->dim));
+        grout_emit__add(e, is_row ? "at_row" : "at_col");
+        return;
+    }
+    grout_emit__add(e, "flat");
+    if (g->below > 1) {
+        grout_emit__add(e, " / %" PRId64, g->below);
+    }
+    if (g->below * g->extent < a->total) {
+        grout_emit__add(e, " %% %" PRId64, g->extent);
     }
 }
 
@@ -107,10 +130,11 @@ static void join_term(grout_emitter *e, address *a) {
 
 static void add_group(grout_emitter *e, address *a, const group *g) {
     const bool is_wide = a->is_gmem && g->extent * g->stride > INT32_MAX;
-    const bool is_part = g->below > 1 || g->below * g->extent < a->total;
+    const bool is_part =
+        a->at == GROUT_EMIT_AT_FLAT && (g->below > 1 || g->below * g->extent < a->total);
     join_term(e, a);
     grout_emit__add(e, "%s%s", is_wide ? "(grout_i64)" : "", is_wide && is_part ? "(" : "");
-    add_quotient(e, a, g->below, g->extent);
+    add_quotient(e, a, g);
     grout_emit__add(e, "%s", is_wide && is_part ? ")" : "");
     if (g->stride != 1) {
         grout_emit__add(e, " * %" PRId64 "%s", g->stride, a->is_gmem ? "" : "u");
@@ -129,9 +153,9 @@ static void add_linear_starts(grout_emitter *e, address *a, uint32_t dim) {
 }
 
 /* Whether a tiled dimension's coordinate is a constant, which is part of the address's. */
-static bool is_constant(const address *a, uint32_t dim, grout_emit_at at) {
+static bool is_constant(const address *a, uint32_t dim) {
     return a->view->start_term_count[dim] == 0 &&
-           (at == GROUT_EMIT_AT_FIRST || a->view->extent[dim] == 1);
+           (a->at == GROUT_EMIT_AT_FIRST || a->view->extent[dim] == 1);
 }
 
 /* One digit of a tiled dimension's coordinate, which is a name or stands in parentheses. */
@@ -156,7 +180,7 @@ static void add_digit(grout_emitter *e, address *a, uint32_t k, bool is_named) {
 }
 
 /* The sum behind the object's base: everything but the swizzle. */
-static void add_terms(grout_emitter *e, address *a, grout_emit_at at, bool is_named) {
+static void add_terms(grout_emitter *e, address *a, bool is_named) {
     int64_t constant = a->constant;
     for (uint32_t dim = 0; dim < a->view->rank; dim++) {
         if (!a->is_tiled[dim]) {
@@ -165,14 +189,14 @@ static void add_terms(grout_emitter *e, address *a, grout_emit_at at, bool is_na
     }
     for (uint32_t k = 0; k < a->layout->tiled_rank; k++) {
         const uint32_t dim = a->layout->dim[k];
-        if (a->is_tiled[dim] && is_constant(a, dim, at)) {
+        if (a->is_tiled[dim] && is_constant(a, dim)) {
             constant += a->view->start_const[dim] / a->layout->divisor[k] % a->layout->extent[k] *
                         (a->layout->stride[k] / a->unit);
         } else if (a->is_tiled[dim]) {
             add_digit(e, a, k, is_named);
         }
     }
-    for (uint32_t k = a->group_count; at == GROUT_EMIT_AT_FLAT && k-- > 0;) {
+    for (uint32_t k = a->group_count; a->at != GROUT_EMIT_AT_FIRST && k-- > 0;) {
         add_group(e, a, &a->groups[k]);
     }
     if (constant < 0) {
@@ -184,22 +208,23 @@ static void add_terms(grout_emitter *e, address *a, grout_emit_at at, bool is_na
 }
 
 void grout_emit__prepare_address(grout_emitter *e, const grout_view *view, grout_emit_at at) {
-    address a = describe(e, view);
+    address a = describe(e, view, at);
     for (uint32_t dim = 0; dim < view->rank; dim++) {
-        if (!a.is_tiled[dim] || is_constant(&a, dim, at)) {
+        if (!a.is_tiled[dim] || is_constant(&a, dim)) {
             continue;
         }
         e->coordinates[dim] = e->temp_count++;
         grout_emit__begin(e);
         grout_emit__add(e, "const grout_u32 x%" PRIu32 " = ", e->coordinates[dim]);
         const bool is_zero = view->start_term_count[dim] == 0 && view->start_const[dim] == 0;
-        const bool has_flat = at == GROUT_EMIT_AT_FLAT && view->extent[dim] > 1;
-        if (!is_zero || !has_flat) {
+        const bool has_index = at != GROUT_EMIT_AT_FIRST && view->extent[dim] > 1;
+        if (!is_zero || !has_index) {
             grout_emit__start(e, view, dim);
         }
-        if (has_flat) {
+        if (has_index) {
             grout_emit__add(e, is_zero ? "" : " + ");
-            add_quotient(e, &a, a.below[dim], view->extent[dim]);
+            add_quotient(e, &a,
+                         &(group){.below = a.below[dim], .extent = view->extent[dim], .dim = dim});
         }
         grout_emit__end(e, ";");
     }
@@ -207,13 +232,13 @@ void grout_emit__prepare_address(grout_emitter *e, const grout_view *view, grout
         e->offset = e->temp_count++;
         grout_emit__begin(e);
         grout_emit__add(e, "const grout_u32 x%" PRIu32 " = ", e->offset);
-        add_terms(e, &a, at, true);
+        add_terms(e, &a, true);
         grout_emit__end(e, a.join[0] == '\0' ? "0;" : ";");
     }
 }
 
 void grout_emit__address(grout_emitter *e, const grout_view *view, grout_emit_at at) {
-    address a = describe(e, view);
+    address a = describe(e, view, at);
     grout_emit__add(e, "%s", grout_emit__name(e, view->base));
     a.join = " + ";
     if (a.layout->swizzle != 0) {
@@ -221,12 +246,12 @@ void grout_emit__address(grout_emitter *e, const grout_view *view, grout_emit_at
                         e->offset, e->offset, a.layout->swizzle / 16 - 1);
         return;
     }
-    add_terms(e, &a, at, true);
+    add_terms(e, &a, true);
 }
 
 void grout_emit__smem_start(grout_emitter *e, const grout_view *view) {
-    address a = describe(e, view);
+    address a = describe(e, view, GROUT_EMIT_AT_FIRST);
     grout_emit__add(e, "%s", grout_emit__name(e, view->base));
     a.join = " + ";
-    add_terms(e, &a, GROUT_EMIT_AT_FIRST, false);
+    add_terms(e, &a, false);
 }

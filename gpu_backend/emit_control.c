@@ -5,11 +5,11 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* target = operand, element by element where the target is strided. */
+/* target = operand, register by register where the target has several. */
 static void assign(grout_emitter *e, grout_value_id target, const grout_operand *from) {
-    const grout_gpu_layout *layout = grout_emit__layout(e, target);
+    const grout_register_layout *layout = grout_emit__layout(e, target);
     const char *name = grout_emit__name(e, target);
-    if (layout->kind != GROUT_GPU_LAYOUT_STRIDED) {
+    if (!grout_emit__has_registers(layout)) {
         grout_emit__begin(e);
         grout_emit__add(e, "%s = ", name);
         grout_emit__operand(e, from, NULL);
@@ -48,16 +48,16 @@ static void assign_results(grout_emitter *e, const grout_op *op, grout_block_id 
     }
 }
 
-/* ---- for ---- */
+/* ---- loops ---- */
 
 /* Whether any yield is another carry of the same loop, which an assignment would already have
  * overwritten. */
-static bool needs_copies(const grout_emitter *e, const grout_op *op, const grout_block *body) {
-    for (uint32_t k = 0; k < op->result_count; k++) {
+static bool needs_copies(const grout_emitter *e, const grout_emit_carries *c) {
+    for (uint32_t k = 0; k < c->op->result_count; k++) {
         const grout_operand *from =
-            grout_module_get_operand(e->module, get_yield(e, op->first_block), k);
-        if (from->kind == GROUT_OPERAND_VALUE && from->id > body->first_arg &&
-            from->id < body->first_arg + body->arg_count && from->id != body->first_arg + 1 + k) {
+            grout_module_get_operand(e->module, get_yield(e, c->yielding), k);
+        if (from->kind == GROUT_OPERAND_VALUE && from->id >= c->first_carry &&
+            from->id < c->first_carry + c->op->result_count && from->id != c->first_carry + k) {
             return true;
         }
     }
@@ -65,13 +65,13 @@ static bool needs_copies(const grout_emitter *e, const grout_op *op, const grout
 }
 
 /* Copies of what is yielded, all of them before the first assignment. */
-static void copy_yields(grout_emitter *e, const grout_op *op, uint32_t first_copy) {
-    for (uint32_t k = 0; k < op->result_count; k++) {
+static void copy_yields(grout_emitter *e, const grout_emit_carries *c, uint32_t first_copy) {
+    for (uint32_t k = 0; k < c->op->result_count; k++) {
         const grout_operand *from =
-            grout_module_get_operand(e->module, get_yield(e, op->first_block), k);
-        const grout_value_id target = op->first_result + k;
-        const grout_gpu_layout *layout = grout_emit__layout(e, target);
-        if (layout->kind != GROUT_GPU_LAYOUT_STRIDED) {
+            grout_module_get_operand(e->module, get_yield(e, c->yielding), k);
+        const grout_value_id target = c->op->first_result + k;
+        const grout_register_layout *layout = grout_emit__layout(e, target);
+        if (!grout_emit__has_registers(layout)) {
             grout_emit__begin(e);
             grout_emit__add(e, "const %s x%" PRIu32 " = ", grout_emit__type_name(e, target),
                             first_copy + k);
@@ -93,9 +93,9 @@ static void copy_yields(grout_emitter *e, const grout_op *op, uint32_t first_cop
 static void assign_copies(grout_emitter *e, const grout_op *op, uint32_t first_copy) {
     for (uint32_t k = 0; k < op->result_count; k++) {
         const grout_value_id target = op->first_result + k;
-        const grout_gpu_layout *layout = grout_emit__layout(e, target);
+        const grout_register_layout *layout = grout_emit__layout(e, target);
         const char *name = grout_emit__name(e, target);
-        if (layout->kind != GROUT_GPU_LAYOUT_STRIDED) {
+        if (!grout_emit__has_registers(layout)) {
             grout_emit__line(e, "%s = x%" PRIu32 ";", name, first_copy + k);
             continue;
         }
@@ -105,24 +105,49 @@ static void assign_copies(grout_emitter *e, const grout_op *op, uint32_t first_c
     }
 }
 
-static void assign_carries(grout_emitter *e, const grout_op *op) {
-    const grout_block *body = grout_module_get_block(e->module, op->first_block);
-    if (needs_copies(e, op, body)) {
+void grout_emit__assign_carries(grout_emitter *e, const grout_emit_carries *c) {
+    if (needs_copies(e, c)) {
         const uint32_t first_copy = e->temp_count;
-        e->temp_count += op->result_count;
-        copy_yields(e, op, first_copy);
-        assign_copies(e, op, first_copy);
+        e->temp_count += c->op->result_count;
+        copy_yields(e, c, first_copy);
+        assign_copies(e, c->op, first_copy);
         return;
     }
-    for (uint32_t k = 0; k < op->result_count; k++) {
+    for (uint32_t k = 0; k < c->op->result_count; k++) {
         const grout_operand *from =
-            grout_module_get_operand(e->module, get_yield(e, op->first_block), k);
-        if (!is_same_name(e, from, op->first_result + k) &&
-            !(from->kind == GROUT_OPERAND_VALUE && from->id == body->first_arg + 1 + k)) {
-            assign(e, op->first_result + k, from);
+            grout_module_get_operand(e->module, get_yield(e, c->yielding), k);
+        if (!is_same_name(e, from, c->op->first_result + k) &&
+            !(from->kind == GROUT_OPERAND_VALUE && from->id == c->first_carry + k)) {
+            assign(e, c->op->first_result + k, from);
         }
     }
 }
+
+/* The variable of a carry, by the name of the loop's result that it becomes, with its first value.
+ */
+static void begin_carry(grout_emitter *e, const grout_emit_carries *c, uint32_t k) {
+    const grout_operand *init = grout_module_get_operand(e->module, c->op, c->first_operand + k);
+    const grout_value_id result = c->op->first_result + k;
+    const char *name = grout_gpu__get_value_name(e->module, c->first_carry + k);
+    grout_emit__declare(e, result);
+    if (grout_emit__has_registers(grout_emit__layout(e, result))) {
+        grout_emit__end(e, "; // carried as %%%s", name);
+        assign(e, result, init);
+    } else {
+        grout_emit__add(e, " = ");
+        grout_emit__operand(e, init, NULL);
+        grout_emit__end(e, "; // carried as %%%s", name);
+    }
+    grout_emit__alias(e, c->first_carry + k, grout_emit__name(e, result));
+}
+
+void grout_emit__begin_carries(grout_emitter *e, const grout_emit_carries *c) {
+    for (uint32_t k = 0; k < c->op->result_count; k++) {
+        begin_carry(e, c, k);
+    }
+}
+
+/* ---- for ---- */
 
 /* Whether the index can step past the bound without leaving 32 bits. */
 static bool is_narrow(const grout_emitter *e, const grout_op *op) {
@@ -162,35 +187,19 @@ static void write_for_head(grout_emitter *e, const grout_op *op, const char *ind
     }
 }
 
-/* The variable of a carry, by the name of the loop's result that it becomes, with its first value.
- */
-static void begin_carry(grout_emitter *e, const grout_op *op, uint32_t k, grout_value_id carry) {
-    const grout_operand *init = grout_module_get_operand(e->module, op, 3 + k);
-    const grout_value_id result = op->first_result + k;
-    const char *name = grout_gpu__get_value_name(e->module, carry);
-    grout_emit__declare(e, result);
-    if (grout_emit__layout(e, result)->kind == GROUT_GPU_LAYOUT_STRIDED) {
-        grout_emit__end(e, "; // carried as %%%s", name);
-        assign(e, result, init);
-    } else {
-        grout_emit__add(e, " = ");
-        grout_emit__operand(e, init, NULL);
-        grout_emit__end(e, "; // carried as %%%s", name);
-    }
-    grout_emit__alias(e, carry, grout_emit__name(e, result));
-}
-
 void grout_emit__for(grout_emitter *e, grout_op_id id, const grout_op *op) {
     const grout_block *body = grout_module_get_block(e->module, op->first_block);
+    const grout_emit_carries carries = {.op = op,
+                                        .first_operand = 3,
+                                        .first_carry = body->first_arg + 1,
+                                        .yielding = op->first_block};
     (void)id;
-    for (uint32_t k = 0; k < op->result_count; k++) {
-        begin_carry(e, op, k, body->first_arg + 1 + k);
-    }
+    grout_emit__begin_carries(e, &carries);
     const grout_emit_pending before = e->pending;
     grout_emit__collect_pending(e, op->first_block, &e->pending);
     write_for_head(e, op, grout_emit__name(e, body->first_arg));
     grout_emit__block(e, op->first_block);
-    assign_carries(e, op);
+    grout_emit__assign_carries(e, &carries);
     grout_emit__close(e, "");
     grout_emit__leave_block(e, op->first_block);
     grout_emit__join_pending(&e->pending, &before);

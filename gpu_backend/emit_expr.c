@@ -8,13 +8,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-const grout_gpu_layout *grout_emit__layout(const grout_emitter *e, grout_value_id value) {
-    return &e->plan->layouts[value];
+const grout_register_layout *grout_emit__layout(const grout_emitter *e, grout_value_id value) {
+    return grout_register_layouts_get(e->plan->layouts, value);
 }
 
-bool grout_emit__is_strided(const grout_emitter *e, const grout_operand *operand) {
+bool grout_emit__has_registers(const grout_register_layout *layout) {
+    return layout->kind != GROUT_LAYOUT_NONE && layout->kind != GROUT_LAYOUT_SPLAT;
+}
+
+bool grout_emit__is_spread(const grout_emitter *e, const grout_operand *operand) {
     return operand->kind == GROUT_OPERAND_VALUE &&
-           grout_emit__layout(e, operand->id)->kind == GROUT_GPU_LAYOUT_STRIDED;
+           grout_emit__has_registers(grout_emit__layout(e, operand->id));
+}
+
+bool grout_emit__is_half(grout_dtype dtype) {
+    return dtype == GROUT_DTYPE_F16 || dtype == GROUT_DTYPE_BF16;
 }
 
 grout_dtype grout_emit__dtype(const grout_emitter *e, grout_value_id value) {
@@ -142,26 +150,69 @@ void grout_emit__constant(grout_emitter *e, grout_dtype dtype, uint64_t bits) {
     }
 }
 
+static uint64_t get_bits(const grout_emitter *e, const grout_operand *operand, grout_dtype dtype) {
+    return grout_expr_value_to_bits(grout_module_get_expr_value(e->module, operand->id), dtype);
+}
+
 void grout_emit__operand(grout_emitter *e, const grout_operand *operand, const char *index) {
     if (operand->kind == GROUT_OPERAND_EXPR) {
         const grout_dtype dtype = grout_module_get_operand_dtype(e->module, operand);
-        grout_emit__constant(
-            e, dtype,
-            grout_expr_value_to_bits(grout_module_get_expr_value(e->module, operand->id), dtype));
+        grout_emit__constant(e, dtype, get_bits(e, operand, dtype));
         return;
     }
     grout_emit__add(e, "%s", grout_emit__name(e, operand->id));
-    if (index != NULL && grout_emit__is_strided(e, operand)) {
+    if (index != NULL && grout_emit__is_spread(e, operand)) {
         grout_emit__add(e, "[%s]", index);
     }
 }
 
+/* The bits of an f16 as those of the same f32. */
+static uint32_t widen_f16(uint32_t bits) {
+    const uint32_t sign = (bits & 0x8000u) << 16, exponent = bits >> 10 & 0x1fu;
+    const uint32_t fraction = bits & 0x3ffu;
+    uint32_t wide;
+    if (exponent == 0x1fu) {
+        return sign | 0x7f800000u | fraction << 13;
+    }
+    const float value = exponent == 0 ? ldexpf((float)fraction, -24)
+                                      : ldexpf((float)(fraction | 0x400u), (int)exponent - 25);
+    memcpy(&wide, &value, sizeof wide);
+    return sign | wide;
+}
+
+void grout_emit__number(grout_emitter *e, const grout_operand *operand, const char *index) {
+    const bool is_constant = operand->kind == GROUT_OPERAND_EXPR;
+    const grout_dtype dtype = is_constant ? grout_module_get_operand_dtype(e->module, operand)
+                                          : grout_emit__dtype(e, operand->id);
+    if (!grout_emit__is_half(dtype)) {
+        grout_emit__operand(e, operand, index);
+    } else if (is_constant) {
+        const uint32_t bits = (uint32_t)get_bits(e, operand, dtype) & 0xffffu;
+        add_f32(e, dtype == GROUT_DTYPE_F16 ? widen_f16(bits) : bits << 16);
+    } else {
+        grout_emit__add(e, "grout_widen(");
+        grout_emit__operand(e, operand, index);
+        grout_emit__add(e, ")");
+    }
+}
+
 void grout_emit__declare(grout_emitter *e, grout_value_id value) {
-    const grout_gpu_layout *layout = grout_emit__layout(e, value);
+    const grout_register_layout *layout = grout_emit__layout(e, value);
     grout_emit__begin(e);
     grout_emit__add(e, "%s %s", grout_emit__type_name(e, value), grout_emit__name(e, value));
-    if (layout->kind == GROUT_GPU_LAYOUT_STRIDED) {
+    if (grout_emit__has_registers(layout)) {
         grout_emit__add(e, "[%" PRIu32 "]", layout->registers);
+    }
+}
+
+void grout_emit__declare_registers(grout_emitter *e, grout_value_id value) {
+    const grout_register_layout *layout = grout_emit__layout(e, value);
+    grout_emit__declare(e, value);
+    if (layout->kind == GROUT_LAYOUT_STRIDED) {
+        grout_emit__end(e, "; // %u neighbours a lane", layout->vec);
+    } else {
+        grout_emit__end(e, "; // %s",
+                        grout_register_layout_get_text((grout_register_layout_kind)layout->kind));
     }
 }
 
@@ -183,7 +234,26 @@ void grout_emit__open_registers(grout_emitter *e, uint32_t registers, uint32_t s
     grout_emit__open(e);
 }
 
-void grout_emit__open_flat(grout_emitter *e, const grout_gpu_layout *layout, uint32_t step) {
+/* ---- which element a register holds ---- */
+
+grout_emit_at grout_emit__get_at(const grout_register_layout *layout) {
+    switch ((grout_register_layout_kind)layout->kind) {
+    case GROUT_LAYOUT_NONE:
+    case GROUT_LAYOUT_SPLAT:
+        break;
+    case GROUT_LAYOUT_STRIDED:
+        return GROUT_EMIT_AT_FLAT;
+    case GROUT_LAYOUT_WGMMA:
+        return GROUT_EMIT_AT_MATRIX;
+    case GROUT_LAYOUT_WGMMA_ROW:
+        return GROUT_EMIT_AT_ROW;
+    case GROUT_LAYOUT_WGMMA_COL:
+        return GROUT_EMIT_AT_COL;
+    }
+    return GROUT_EMIT_AT_FIRST;
+}
+
+static void open_flat(grout_emitter *e, const grout_register_layout *layout, uint32_t step) {
     if (layout->vec == 1) {
         grout_emit__line(e, "const grout_u32 flat = reg * 128 + lane;");
     } else if (step == layout->vec) {
@@ -200,9 +270,101 @@ void grout_emit__open_flat(grout_emitter *e, const grout_gpu_layout *layout, uin
     }
 }
 
-void grout_emit__close_registers(grout_emitter *e, const grout_gpu_layout *layout) {
+void grout_emit__open_element(grout_emitter *e, const grout_register_layout *layout,
+                              uint32_t step) {
+    switch ((grout_register_layout_kind)layout->kind) {
+    case GROUT_LAYOUT_NONE:
+    case GROUT_LAYOUT_SPLAT:
+        return;
+    case GROUT_LAYOUT_STRIDED:
+        open_flat(e, layout, step);
+        return;
+    case GROUT_LAYOUT_WGMMA:
+        grout_emit__line(e, "const grout_u32 at_row = grout_wgmma_row(lane, reg, %" PRId64 ");",
+                         layout->cols);
+        grout_emit__line(e, "const grout_u32 at_col = grout_wgmma_col(lane, reg, %" PRId64 ");",
+                         layout->cols);
+        return;
+    case GROUT_LAYOUT_WGMMA_ROW:
+        grout_emit__line(e, "const grout_u32 at_row = grout_row_of(lane, reg);");
+        return;
+    case GROUT_LAYOUT_WGMMA_COL:
+        grout_emit__line(e, "const grout_u32 at_col = grout_col_of(lane, reg);");
+        return;
+    }
+}
+
+void grout_emit__close_registers(grout_emitter *e, const grout_register_layout *layout) {
     if (layout->is_guarded) {
         grout_emit__close(e, "");
     }
     grout_emit__close(e, "");
+}
+
+void grout_emit__open_owners(grout_emitter *e, const grout_register_layout *layout) {
+    if (layout->kind == GROUT_LAYOUT_WGMMA_ROW || layout->kind == GROUT_LAYOUT_WGMMA_COL) {
+        grout_emit__begin(e);
+        grout_emit__add(e, layout->kind == GROUT_LAYOUT_WGMMA_ROW
+                               ? "if (lane %% 4 == 0)" /* of the four of a quad */
+                               : "if (lane < 4)");
+        grout_emit__open(e);
+    }
+}
+
+void grout_emit__close_owners(grout_emitter *e, const grout_register_layout *layout) {
+    if (layout->kind == GROUT_LAYOUT_WGMMA_ROW || layout->kind == GROUT_LAYOUT_WGMMA_COL) {
+        grout_emit__close(e, "");
+    }
+}
+
+/* Whether a dimension is the first one of an array that is longer than 1. */
+static bool is_outermost(const grout_type *type, uint32_t dim) {
+    for (uint32_t k = 0; k < dim; k++) {
+        if (type->dims[k] > 1) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void grout_emit__index(grout_emitter *e, grout_emit_at at, const grout_type *type, uint32_t dim) {
+    int64_t stride = 1;
+    for (uint32_t k = dim + 1; k < type->rank; k++) {
+        stride *= type->dims[k];
+    }
+    if (at == GROUT_EMIT_AT_FIRST || type->dims[dim] == 1) {
+        grout_emit__add(e, "0");
+    } else if (at != GROUT_EMIT_AT_FLAT) {
+        const bool is_row =
+            at == GROUT_EMIT_AT_ROW || (at == GROUT_EMIT_AT_MATRIX && is_outermost(type, dim));
+        grout_emit__add(e, is_row ? "at_row" : "at_col");
+    } else {
+        grout_emit__add(e, "flat");
+        if (stride > 1) {
+            grout_emit__add(e, " / %" PRId64 "u", stride);
+        }
+        if (stride * type->dims[dim] < grout_type_get_count(type)) {
+            grout_emit__add(e, " %% %" PRId64 "u", type->dims[dim]);
+        }
+    }
+}
+
+void grout_emit__flat(grout_emitter *e, const grout_register_layout *layout) {
+    switch (grout_emit__get_at(layout)) {
+    case GROUT_EMIT_AT_FIRST:
+        grout_emit__add(e, "0");
+        return;
+    case GROUT_EMIT_AT_FLAT:
+        grout_emit__add(e, "flat");
+        return;
+    case GROUT_EMIT_AT_MATRIX:
+        grout_emit__add(e, "(at_row * %" PRId64 " + at_col)", layout->cols);
+        return;
+    case GROUT_EMIT_AT_ROW:
+        grout_emit__add(e, "at_row");
+        return;
+    case GROUT_EMIT_AT_COL:
+        grout_emit__add(e, "at_col");
+        return;
+    }
 }

@@ -292,7 +292,7 @@ static void add_main(const host *h) {
         "    }\n"
         "    return 0;\n"
         "}\n",
-        h->plan->dynamic_smem_bytes, h->plan->grid_size, h->plan->thread_count * GROUT_GPU_LANES);
+        h->plan->dynamic_smem_bytes, h->plan->grid_size, h->plan->thread_count * GROUT_LANES);
 }
 
 bool grout_emit_host(const grout_module *bound, grout_kernel_id kernel,

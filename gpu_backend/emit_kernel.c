@@ -13,8 +13,20 @@ grout_gpu_name grout_emit__phases_name(const grout_emitter *e, uint32_t barrier)
     return name;
 }
 
+grout_gpu_name grout_emit__arrived_name(const grout_emitter *e, uint32_t barrier) {
+    grout_gpu_name name;
+    (void)snprintf(name.text, sizeof name.text, "%s_arrived_%u",
+                   grout_gpu__get_object_name(e->module, e->plan->barriers[barrier].object),
+                   barrier);
+    return name;
+}
+
 void grout_emit__object(grout_emitter *e, grout_value_id value) {
     const grout_object_id object = grout_module_get_value(e->module, value)->object;
+    if (grout_module_get_object(e->module, object)->space == GROUT_SPACE_ACC) {
+        grout_emit__declare_accumulator(e, value);
+        return;
+    }
     const int64_t offset = grout_object_get_smem_offset(e->module, object);
     grout_emit__begin(e);
     grout_emit__add(e, "const grout_u32 %s = smem", grout_emit__name(e, value));
@@ -23,9 +35,11 @@ void grout_emit__object(grout_emitter *e, grout_value_id value) {
     }
     grout_emit__add(e, "; // ");
     grout_type_print(grout_object_get_type(e->module, object), e->out);
-    if (grout_module_get_object(e->module, object)->kind == GROUT_OBJECT_BARRIER) {
-        grout_emit__add(e, " arrivals(%" PRIu32 "), each by one lane",
-                        grout_object_get_arrivals(e->module, object));
+    const uint32_t number = grout_gpu__plan_find_barrier(e->plan, object);
+    if (number != UINT32_MAX) {
+        const grout_gpu_barrier *barrier = &e->plan->barriers[number];
+        grout_emit__add(e, " arrivals(%" PRIu32 "), each by %s", barrier->arrivals,
+                        barrier->counts_warps ? "four warps" : "one lane");
     }
     grout_emit__end(e, "%s", "");
 }
@@ -43,7 +57,7 @@ static void write_axes(grout_emitter *e) {
                         grout_module_get_string(e->module, axis->name),
                         grout_kernel_get_axis_size(e->module, e->kernel_id, k), is_last ? ")" : "");
     }
-    grout_emit__end(e, ", %u lanes a thread", GROUT_GPU_LANES);
+    grout_emit__end(e, ", %u lanes a thread", GROUT_LANES);
 }
 
 static void add_argument(grout_emitter *e, const grout_gpu_arg *arg) {
@@ -78,8 +92,10 @@ static void write_signature(grout_emitter *e) {
     char symbol[GROUT_GPU_SYMBOL_MAX];
     grout_gpu__get_symbol(grout_module_get_string(e->module, e->kernel->name), symbol);
     write_axes(e);
-    grout_emit__line(e, "extern \"C\" __global__ void __launch_bounds__(%" PRIu32 ")",
-                     e->plan->thread_count * GROUT_GPU_LANES);
+    /* setmaxnreg takes effect only if the registers at the entry are known: one CTA an SM. */
+    grout_emit__line(e, "extern \"C\" __global__ void __launch_bounds__(%" PRIu32 "%s)",
+                     e->plan->thread_count * GROUT_LANES,
+                     e->plan->changes_registers ? ", 1" : "");
     grout_emit__add(e, "%s(", symbol);
     for (uint32_t k = 0; k < e->plan->arg_count; k++) {
         grout_emit__add(e, "%s", k == 0 ? "" : ",\n    ");
@@ -106,7 +122,8 @@ static void init_barriers(grout_emitter *e) {
         grout_emit__open(e);
         grout_emit__line(e,
                          "grout_mbarrier_init(smem + %" PRId64 " + 8 * part, %" PRIu32 "); // %%%s",
-                         barrier->smem_offset, barrier->arrivals,
+                         barrier->smem_offset,
+                         barrier->arrivals * grout_gpu__plan_get_arrival_size(barrier),
                          grout_gpu__get_object_name(e->module, barrier->object));
         grout_emit__close(e, "");
     }
@@ -123,7 +140,8 @@ static void init_barriers(grout_emitter *e) {
     }
 }
 
-/* Phase words of the barriers: bit k is the parity of the next phase of element k to wait for. */
+/* Phase words of the barriers: bit k is the parity of the next phase of element k to wait for; and
+ * those of arrivals that are watched. */
 static void declare_phases(grout_emitter *e) {
     for (uint32_t k = 0; k < e->plan->barrier_count; k++) {
         const grout_gpu_barrier *barrier = &e->plan->barriers[k];
@@ -137,11 +155,15 @@ static void declare_phases(grout_emitter *e) {
         } else {
             grout_emit__line(e, "grout_u32 %s = 0;", name.text);
         }
+        if (barrier->is_watched && barrier->count <= 32) {
+            grout_emit__line(e, "grout_u32 %s = 0;", grout_emit__arrived_name(e, k).text);
+        }
     }
 }
 
 void grout_emit__kernel(grout_emitter *e) {
     const grout_gpu_plan *plan = e->plan;
+    grout_emit__wgmma_forms(e);
     write_signature(e);
     grout_emit__line(e, "const grout_u32 warp = grout_warp();");
     if (plan->thread_count == 1) {

@@ -3,6 +3,7 @@
 #include "emit.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 static bool get_view(grout_emitter *e, const grout_op *op, uint32_t index, grout_view *view_out) {
@@ -18,8 +19,7 @@ static bool is_gmem(const grout_emitter *e, const grout_view *view) {
     return grout_module_get_object(e->module, view->object)->space == GROUT_SPACE_GMEM;
 }
 
-/* What memory holds: a bool is a byte there. */
-static const char *get_memory_type(grout_dtype dtype) {
+const char *grout_emit__memory_type(grout_dtype dtype) {
     return dtype == GROUT_DTYPE_BOOL ? "grout_u8" : grout_gpu__get_type_name(dtype);
 }
 
@@ -28,9 +28,10 @@ static void add_load(grout_emitter *e, const grout_view *view, uint32_t width, g
     const grout_dtype dtype = (grout_dtype)grout_object_get_type(e->module, view->object)->dtype;
     grout_emit__add(e, "grout_load_%s<", is_gmem(e, view) ? "gmem" : "smem");
     if (width > 1) {
-        grout_emit__add(e, "grout_vector<%s, %" PRIu32 ">>(", get_memory_type(dtype), width);
+        grout_emit__add(e, "grout_vector<%s, %" PRIu32 ">>(", grout_emit__memory_type(dtype),
+                        width);
     } else {
-        grout_emit__add(e, "%s>(", get_memory_type(dtype));
+        grout_emit__add(e, "%s>(", grout_emit__memory_type(dtype));
     }
     grout_emit__address(e, view, at);
     grout_emit__add(e, ")");
@@ -44,36 +45,41 @@ static void load_one(grout_emitter *e, grout_value_id value, const grout_view *v
 }
 
 static uint32_t get_width(const grout_emitter *e, const grout_view *view,
-                          const grout_gpu_layout *layout) {
-    const uint32_t width = grout_gpu__get_access_width(e->module, view);
-    return width < layout->vec ? width : layout->vec;
+                          const grout_register_layout *layout) {
+    const uint32_t width = grout_view_get_access_width(e->module, view);
+    const uint32_t run = grout_emit__get_run(layout);
+    return width < run ? width : run;
+}
+
+void grout_emit__read_chunk(grout_emitter *e, grout_value_id value, uint32_t width,
+                            const char *tail) {
+    grout_emit__line(e, "#pragma unroll");
+    grout_emit__begin(e);
+    grout_emit__add(e, "for (int part = 0; part < %" PRIu32 "; part++)", width);
+    grout_emit__open(e);
+    grout_emit__line(e, "%s[reg + part] = chunk[part]%s;", grout_emit__name(e, value), tail);
+    grout_emit__close(e, "");
 }
 
 static void load_registers(grout_emitter *e, grout_value_id value, const grout_view *view) {
-    const grout_gpu_layout *layout = grout_emit__layout(e, value);
-    const char *name = grout_emit__name(e, value);
+    const grout_register_layout *layout = grout_emit__layout(e, value);
+    const grout_emit_at at = grout_emit__get_at(layout);
     const char *to_bool = grout_emit__dtype(e, value) == GROUT_DTYPE_BOOL ? " != 0" : "";
     const uint32_t width = get_width(e, view, layout);
-    grout_emit__declare(e, value);
-    grout_emit__end(e, "; // %u neighbours a lane", layout->vec);
+    grout_emit__declare_registers(e, value);
     grout_emit__open_registers(e, layout->registers, width);
-    grout_emit__open_flat(e, layout, width);
-    grout_emit__prepare_address(e, view, GROUT_EMIT_AT_FLAT);
+    grout_emit__open_element(e, layout, width);
+    grout_emit__prepare_address(e, view, at);
     grout_emit__begin(e);
     if (width == 1) {
-        grout_emit__add(e, "%s[reg] = ", name);
-        add_load(e, view, 1, GROUT_EMIT_AT_FLAT);
+        grout_emit__add(e, "%s[reg] = ", grout_emit__name(e, value));
+        add_load(e, view, 1, at);
         grout_emit__end(e, "%s;", to_bool);
     } else {
         grout_emit__add(e, "const auto chunk = ");
-        add_load(e, view, width, GROUT_EMIT_AT_FLAT);
+        add_load(e, view, width, at);
         grout_emit__end(e, ";");
-        grout_emit__line(e, "#pragma unroll");
-        grout_emit__begin(e);
-        grout_emit__add(e, "for (int part = 0; part < %" PRIu32 "; part++)", width);
-        grout_emit__open(e);
-        grout_emit__line(e, "%s[reg + part] = chunk[part]%s;", name, to_bool);
-        grout_emit__close(e, "");
+        grout_emit__read_chunk(e, value, width, to_bool);
     }
     grout_emit__close_registers(e, layout);
 }
@@ -85,18 +91,27 @@ void grout_emit__load(grout_emitter *e, grout_op_id id, const grout_op *op) {
     if (!get_view(e, op, 0, &view)) {
         return;
     }
+    if (grout_emit__is_accumulator(e, &view)) {
+        grout_emit__read_accumulator(e, op, &view);
+        return;
+    }
+    const grout_register_layout *layout = grout_emit__layout(e, value);
+    const grout_emit_matrix matrix = grout_emit__find_matrix(e, &view, layout);
     grout_emit__before_access(e, view.object, false);
-    if (grout_emit__layout(e, value)->kind == GROUT_GPU_LAYOUT_STRIDED) {
-        load_registers(e, value, &view);
-    } else {
+    if (!grout_emit__has_registers(layout)) {
         load_one(e, value, &view);
+    } else if (matrix.count > 0) {
+        grout_emit__report_matrix_passes(e, op, &view, layout, &matrix);
+        grout_emit__load_matrices(e, value, &view, &matrix);
+    } else {
+        grout_emit__report_passes(e, op, &view, layout, get_width(e, &view, layout));
+        load_registers(e, value, &view);
     }
     grout_emit__after_access(e, view.object, false);
 }
 
-/* The element that goes to memory: a bool as a byte. */
-static void add_element(grout_emitter *e, const grout_operand *from, grout_dtype dtype,
-                        const char *index) {
+void grout_emit__element(grout_emitter *e, const grout_operand *from, grout_dtype dtype,
+                         const char *index) {
     if (dtype == GROUT_DTYPE_BOOL) {
         grout_emit__add(e, "grout_u8(");
         grout_emit__operand(e, from, index);
@@ -115,49 +130,64 @@ static void store_one(grout_emitter *e, const grout_view *view, const grout_oper
     grout_emit__add(e, "grout_store_%s(", is_gmem(e, view) ? "gmem" : "smem");
     grout_emit__address(e, view, GROUT_EMIT_AT_FIRST);
     grout_emit__add(e, ", ");
-    add_element(e, from, dtype, NULL);
+    grout_emit__element(e, from, dtype, NULL);
     grout_emit__end(e, ");");
     grout_emit__close(e, "");
 }
 
-/* "const grout_vector<T, 4> chunk = {v[reg], v[reg + 1], ...};" */
-static void write_chunk(grout_emitter *e, const grout_operand *from, grout_dtype dtype,
-                        uint32_t width) {
-    static const char *const indices[16] = {"reg",      "reg + 1",  "reg + 2",  "reg + 3",
-                                            "reg + 4",  "reg + 5",  "reg + 6",  "reg + 7",
-                                            "reg + 8",  "reg + 9",  "reg + 10", "reg + 11",
-                                            "reg + 12", "reg + 13", "reg + 14", "reg + 15"};
+void grout_emit__write_chunk(grout_emitter *e, const grout_operand *from, grout_dtype dtype,
+                             uint32_t width) {
     grout_emit__begin(e);
-    grout_emit__add(e, "const grout_vector<%s, %" PRIu32 "> chunk = {", get_memory_type(dtype),
-                    width);
+    grout_emit__add(e, "const grout_vector<%s, %" PRIu32 "> chunk = {",
+                    grout_emit__memory_type(dtype), width);
     for (uint32_t k = 0; k < width; k++) {
+        char index[24];
+        (void)snprintf(index, sizeof index, k == 0 ? "reg" : "reg + %" PRIu32, k);
         grout_emit__add(e, k == 0 ? "" : ", ");
-        add_element(e, from, dtype, indices[k]);
+        grout_emit__element(e, from, dtype, index);
     }
     grout_emit__end(e, "};");
 }
 
 static void store_registers(grout_emitter *e, const grout_view *view, const grout_operand *from,
-                            const grout_gpu_layout *layout) {
+                            const grout_register_layout *layout) {
     const grout_dtype dtype = (grout_dtype)grout_object_get_type(e->module, view->object)->dtype;
+    const grout_emit_at at = grout_emit__get_at(layout);
     const uint32_t width = get_width(e, view, layout);
+    grout_emit__open_owners(e, layout);
     grout_emit__open_registers(e, layout->registers, width);
-    grout_emit__open_flat(e, layout, width);
-    grout_emit__prepare_address(e, view, GROUT_EMIT_AT_FLAT);
+    grout_emit__open_element(e, layout, width);
+    grout_emit__prepare_address(e, view, at);
     if (width > 1) {
-        write_chunk(e, from, dtype, width);
+        grout_emit__write_chunk(e, from, dtype, width);
     }
     grout_emit__begin(e);
     grout_emit__add(e, "grout_store_%s(", is_gmem(e, view) ? "gmem" : "smem");
-    grout_emit__address(e, view, GROUT_EMIT_AT_FLAT);
+    grout_emit__address(e, view, at);
     grout_emit__add(e, ", ");
     if (width > 1) {
         grout_emit__add(e, "chunk");
     } else {
-        add_element(e, from, dtype, "reg");
+        grout_emit__element(e, from, dtype, "reg");
     }
     grout_emit__end(e, ");");
     grout_emit__close_registers(e, layout);
+    grout_emit__close_owners(e, layout);
+}
+
+/* An array of registers, by the widest instruction there is for it. */
+static void store_array(grout_emitter *e, const grout_op *op, const grout_view *view,
+                        const grout_operand *from, const grout_register_layout *layout) {
+    const grout_emit_matrix matrix = grout_emit__is_spread(e, from)
+                                         ? grout_emit__find_matrix(e, view, layout)
+                                         : (grout_emit_matrix){0};
+    if (matrix.count > 0) {
+        grout_emit__report_matrix_passes(e, op, view, layout, &matrix);
+        grout_emit__store_matrices(e, from->id, view, &matrix);
+    } else {
+        grout_emit__report_passes(e, op, view, layout, get_width(e, view, layout));
+        store_registers(e, view, from, layout);
+    }
 }
 
 static int64_t count_elements(const grout_view *view) {
@@ -177,14 +207,14 @@ void grout_emit__store(grout_emitter *e, grout_op_id id, const grout_op *op) {
     }
     const int64_t count = count_elements(&view);
     grout_emit__before_access(e, view.object, true);
-    if (grout_emit__is_strided(e, from)) {
-        store_registers(e, &view, from, grout_emit__layout(e, from->id));
+    if (grout_emit__is_spread(e, from)) {
+        store_array(e, op, &view, from, grout_emit__layout(e, from->id));
     } else if (count == 1) {
         store_one(e, &view, from);
     } else {
-        const grout_gpu_layout layout =
-            grout_gpu__make_strided(count, grout_gpu__get_access_width(e->module, &view));
-        store_registers(e, &view, from, &layout);
+        const grout_register_layout layout = grout_register_layout_make_strided(
+            count, grout_view_get_access_width(e->module, &view));
+        store_array(e, op, &view, from, &layout);
     }
     grout_emit__after_access(e, view.object, true);
 }

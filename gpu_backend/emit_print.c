@@ -54,7 +54,7 @@ static void add_format(grout_emitter *e, const grout_op *op, const char *text) {
             continue;
         }
         const grout_operand *operand = grout_module_get_operand(e->module, op, next++);
-        if (grout_emit__is_strided(e, operand)) {
+        if (grout_emit__is_spread(e, operand)) {
             grout_emit__add(e, "<array>");
         } else {
             grout_emit__add(e, "%s", get_conversion(get_dtype(e, operand), &cast));
@@ -64,17 +64,21 @@ static void add_format(grout_emitter *e, const grout_op *op, const char *text) {
 }
 
 static void print_elements(grout_emitter *e, const grout_operand *operand) {
-    const grout_gpu_layout *layout = grout_emit__layout(e, operand->id);
+    const grout_register_layout *layout = grout_emit__layout(e, operand->id);
     const char *cast;
     const char *conversion = get_conversion(get_dtype(e, operand), &cast);
+    grout_emit__open_owners(e, layout);
     grout_emit__open_registers(e, layout->registers, 1);
-    grout_emit__open_flat(e, layout, 1);
+    grout_emit__open_element(e, layout, 1);
     grout_emit__begin(e);
-    grout_emit__add(e, "printf(\"  %s[%%u] = %s\\n\", flat, grout_cast<%s>(",
-                    grout_emit__name(e, operand->id), conversion, cast);
+    grout_emit__add(e, "printf(\"  %s[%%u] = %s\\n\", ", grout_emit__name(e, operand->id),
+                    conversion);
+    grout_emit__flat(e, layout);
+    grout_emit__add(e, ", grout_cast<%s>(", cast);
     grout_emit__operand(e, operand, "reg");
     grout_emit__end(e, "));");
     grout_emit__close_registers(e, layout);
+    grout_emit__close_owners(e, layout);
 }
 
 void grout_emit__debug_print(grout_emitter *e, grout_op_id id, const grout_op *op) {
@@ -88,7 +92,7 @@ void grout_emit__debug_print(grout_emitter *e, grout_op_id id, const grout_op *o
     grout_emit__add(e, "\\n\", blockIdx.x, thread");
     for (uint32_t k = 1; k < op->operand_count; k++) {
         const grout_operand *operand = grout_module_get_operand(e->module, op, k);
-        if (!grout_emit__is_strided(e, operand)) {
+        if (!grout_emit__is_spread(e, operand)) {
             (void)get_conversion(get_dtype(e, operand), &cast);
             grout_emit__add(e, ", grout_cast<%s>(", cast);
             grout_emit__operand(e, operand, NULL);
@@ -99,7 +103,7 @@ void grout_emit__debug_print(grout_emitter *e, grout_op_id id, const grout_op *o
     grout_emit__close(e, "");
     for (uint32_t k = 1; k < op->operand_count; k++) {
         const grout_operand *operand = grout_module_get_operand(e->module, op, k);
-        if (grout_emit__is_strided(e, operand)) {
+        if (grout_emit__is_spread(e, operand)) {
             print_elements(e, operand);
         }
     }

@@ -1,13 +1,275 @@
-/* emit_reduce.c - reductions, and moving elements between the lanes of a thread.
+/* emit_reduce.c - reductions: in each lane, between the lanes of a warp by shuffles, between warps
+ * through SMEM.
+ *
+ * Partial results of f16 and bf16 are f32, rounded once at the end.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "emit.h"
 
-void grout_emit__reduce(grout_emitter *e, grout_op_id id, const grout_op *op) {
-    (void)id;
-    grout_emit__unsupported(e, op, "to come");
+#include <inttypes.h>
+
+/* What all ways to reduce know. */
+typedef struct reduction {
+    grout_op_id id;
+    const grout_op *op;
+    const grout_operand *source;
+    grout_value_id value;
+    const grout_register_layout *from, *to;
+    const char *partial; /* type of partial results */
+    uint32_t partial_bytes;
+} reduction;
+
+static reduction describe(const grout_emitter *e, grout_op_id id, const grout_op *op) {
+    const grout_dtype dtype = grout_emit__dtype(e, op->first_result);
+    const grout_dtype partial = grout_emit__is_half(dtype) ? GROUT_DTYPE_F32 : dtype;
+    reduction r = {.id = id,
+                   .op = op,
+                   .source = grout_module_get_operand(e->module, op, 0),
+                   .value = op->first_result,
+                   .to = grout_emit__layout(e, op->first_result),
+                   .partial = grout_gpu__get_type_name(partial),
+                   .partial_bytes = grout_dtype_get_info(partial)->bytes};
+    r.from = grout_emit__layout(e, r.source->id);
+    return r;
 }
 
-void grout_emit__layout_cast(grout_emitter *e, grout_op_id id, const grout_op *op) {
-    (void)id;
-    grout_emit__unsupported(e, op, "to come");
+/* The table's expression as a function of two partial results: the name's number. No lambda, which
+ * NVRTC takes for a function of the host. */
+static uint32_t write_function(grout_emitter *e, const reduction *r) {
+    const uint32_t number = e->temp_count++;
+    grout_emit__line(e, "struct x%" PRIu32 " {", number);
+    e->indent++;
+    grout_emit__line(e, "__device__ %s operator()(%s a, %s b) const { return %s; }", r->partial,
+                     r->partial, r->partial,
+                     grout_op_get_info((grout_opcode)r->op->opcode)->expression);
+    grout_emit__close(e, ";");
+    return number;
+}
+
+/* What changes no partial result: of registers that hold no element. */
+static void add_identity(grout_emitter *e, const reduction *r) {
+    const grout_dtype dtype = grout_emit__dtype(e, r->value);
+    const bool is_float = grout_emit__is_half(dtype) || dtype == GROUT_DTYPE_F32;
+    const bool is_signed = dtype == GROUT_DTYPE_I32;
+    if (r->op->opcode == GROUT_OP_REDUCE_SUM) { /* -0.0 + x is x, whatever zero x is */
+        grout_emit__constant(e, is_float ? GROUT_DTYPE_F32 : dtype, is_float ? 0x80000000u : 0);
+    } else if (r->op->opcode == GROUT_OP_REDUCE_MAX) {
+        grout_emit__constant(e, is_float ? GROUT_DTYPE_F32 : dtype,
+                             is_float    ? 0xff800000u
+                             : is_signed ? 0x80000000u
+                                         : 0);
+    } else {
+        grout_emit__constant(e, is_float ? GROUT_DTYPE_F32 : dtype,
+                             is_float    ? 0x7f800000u
+                             : is_signed ? 0x7fffffffu
+                                         : 0xffffffffu);
+    }
+}
+
+/* "grout_cast<grout_bf16>(": rounds a partial result. */
+static void begin_result(grout_emitter *e, const reduction *r) {
+    grout_emit__begin_scalar(e, r->value);
+    grout_emit__add(e, "grout_cast<%s>(", grout_emit__type_name(e, r->value));
+}
+
+/* ---- of equal elements ---- */
+
+/* A sum of equal elements is a product; the largest of them is any. */
+static void add_splat(grout_emitter *e, const reduction *r) {
+    const int64_t count =
+        r->from->kind == GROUT_LAYOUT_NONE
+            ? 1
+            : r->from->count / grout_type_get_count(grout_module_get_type(e->module, r->value));
+    const grout_dtype dtype = grout_emit__dtype(e, r->value);
+    const bool is_float = grout_emit__is_half(dtype) || dtype == GROUT_DTYPE_F32;
+    if (r->op->opcode != GROUT_OP_REDUCE_SUM || count == 1) {
+        grout_emit__operand(e, r->source, NULL);
+        return;
+    }
+    grout_emit__add(e, "grout_cast<%s>(grout_mul(", grout_gpu__get_type_name(dtype));
+    grout_emit__number(e, r->source, NULL);
+    if (is_float) {
+        grout_emit__add(e, ", %" PRId64 ".0f))", count);
+    } else {
+        grout_emit__add(e, ", %s(%" PRId64 ")))", r->partial, count);
+    }
+}
+
+static void reduce_splat(grout_emitter *e, const reduction *r) {
+    if (!grout_emit__has_registers(r->to)) {
+        grout_emit__begin_scalar(e, r->value);
+        add_splat(e, r);
+        grout_emit__end(e, ";");
+        return;
+    }
+    grout_emit__declare_registers(e, r->value);
+    grout_emit__open_registers(e, r->to->registers, 1);
+    grout_emit__begin(e);
+    grout_emit__add(e, "%s[reg] = ", grout_emit__name(e, r->value));
+    add_splat(e, r);
+    grout_emit__end(e, ";");
+    grout_emit__close(e, "");
+}
+
+/* ---- of all elements ---- */
+
+/* A lane's own elements to one partial result: the name's number. */
+static uint32_t reduce_registers(grout_emitter *e, const reduction *r, uint32_t function) {
+    const char *name = grout_emit__name(e, r->source->id);
+    const uint32_t number = e->temp_count++;
+    if (!r->from->is_guarded) {
+        grout_emit__line(e, "%s x%" PRIu32 " = grout_reduce_registers(%s, x%" PRIu32 "());",
+                         r->partial, number, name, function);
+        return number;
+    }
+    grout_emit__begin(e);
+    grout_emit__add(e, "%s x%" PRIu32 " = ", r->partial, number);
+    add_identity(e, r);
+    grout_emit__end(e, ";");
+    grout_emit__open_registers(e, r->from->registers, 1);
+    grout_emit__open_element(e, r->from, 1);
+    grout_emit__line(e, "x%" PRIu32 " = x%" PRIu32 "()(x%" PRIu32 ", grout_widen(%s[reg]));",
+                     number, function, number, name);
+    grout_emit__close_registers(e, r->from);
+    return number;
+}
+
+/* Lanes that hold the same elements are left out: those of a quad in the rows' layout, all quads
+ * but one in the columns'. */
+static void reduce_all(grout_emitter *e, const reduction *r) {
+    const bool is_row = r->from->kind == GROUT_LAYOUT_WGMMA_ROW;
+    const bool is_col = r->from->kind == GROUT_LAYOUT_WGMMA_COL;
+    if (!is_col && !grout_emit__check_exchange(e, r->id, 4 * (int64_t)r->partial_bytes)) {
+        return;
+    }
+    const uint32_t function = write_function(e, r);
+    const uint32_t number = reduce_registers(e, r, function);
+    grout_emit__line(e, "x%" PRIu32 " = grout_reduce_lanes<%d, %d>(x%" PRIu32 ", x%" PRIu32 "());",
+                     number, is_row ? 4 : 1, is_col ? 2 : 16, number, function);
+    if (is_col) {
+        begin_result(e, r);
+        grout_emit__end(e, "x%" PRIu32 ");", number);
+        return;
+    }
+    grout_emit__before_access(e, 0, true);
+    grout_emit__line(e, "grout_reduce_warps_write(x%" PRIu32 ", exchange, lane);", number);
+    grout_emit__after_access(e, 0, true);
+    grout_emit__before_access(e, 0, false);
+    begin_result(e, r);
+    grout_emit__end(e, "grout_reduce_warps_read<%s>(exchange, x%" PRIu32 "()));", r->partial,
+                    function);
+    grout_emit__after_access(e, 0, false);
+}
+
+/* ---- of the wgmma layout, along one dimension ---- */
+
+static void reduce_rows(grout_emitter *e, const reduction *r) {
+    const uint32_t function = write_function(e, r);
+    grout_emit__declare_registers(e, r->value);
+    grout_emit__line(e, "grout_reduce_rows<%" PRId64 ">(%s, %s, x%" PRIu32 "());", r->from->cols,
+                     grout_emit__name(e, r->source->id), grout_emit__name(e, r->value), function);
+}
+
+static void reduce_cols(grout_emitter *e, const reduction *r) {
+    if (!grout_emit__check_exchange(e, r->id, 4 * r->from->cols * r->partial_bytes)) {
+        return;
+    }
+    const uint32_t function = write_function(e, r);
+    grout_emit__before_access(e, 0, true);
+    grout_emit__line(e, "grout_reduce_cols_write<%" PRId64 ">(%s, exchange, lane, x%" PRIu32 "());",
+                     r->from->cols, grout_emit__name(e, r->source->id), function);
+    grout_emit__after_access(e, 0, true);
+    grout_emit__before_access(e, 0, false);
+    grout_emit__declare_registers(e, r->value);
+    grout_emit__line(e, "grout_reduce_cols_read<%" PRId64 ">(%s, exchange, lane, x%" PRIu32 "());",
+                     r->from->cols, grout_emit__name(e, r->value), function);
+    grout_emit__after_access(e, 0, false);
+}
+
+/* ---- of any layout, along one dimension ---- */
+
+/* Row-major index into the source of the first element that an element of the result comes from. */
+static void add_first_index(grout_emitter *e, const reduction *r, uint32_t reduced) {
+    const grout_type *from = grout_module_get_type(e->module, r->source->id);
+    const grout_type *to = grout_module_get_type(e->module, r->value);
+    int64_t stride = grout_type_get_count(from);
+    bool is_first = true;
+    for (uint32_t k = 0; k < from->rank; k++) {
+        stride /= from->dims[k];
+        if (k == reduced || from->dims[k] == 1) {
+            continue;
+        }
+        grout_emit__add(e, is_first ? "" : " + ");
+        grout_emit__index(e, grout_emit__get_at(r->to), to, k < reduced ? k : k - 1);
+        if (stride > 1) {
+            grout_emit__add(e, " * %" PRId64 "u", stride);
+        }
+        is_first = false;
+    }
+}
+
+/* Every element goes to SMEM, and each lane adds up what its elements of the result come from. */
+static void reduce_any(grout_emitter *e, const reduction *r, uint32_t reduced) {
+    const grout_type *type = grout_module_get_type(e->module, r->source->id);
+    const uint32_t bytes = grout_dtype_get_info((grout_dtype)type->dtype)->bytes;
+    const char *element = grout_emit__type_name(e, r->source->id);
+    int64_t stride = 1;
+    for (uint32_t k = reduced + 1; k < type->rank; k++) {
+        stride *= type->dims[k];
+    }
+    if (!grout_emit__check_exchange(e, r->id, r->from->count * bytes)) {
+        return;
+    }
+    const uint32_t function = write_function(e, r);
+    const uint32_t number = e->temp_count;
+    e->temp_count += 2;
+    grout_emit__write_exchange(e, r->source);
+    grout_emit__before_access(e, 0, false);
+    grout_emit__declare_registers(e, r->value);
+    grout_emit__open_registers(e, r->to->registers, 1);
+    grout_emit__open_element(e, r->to, 1);
+    grout_emit__begin(e);
+    grout_emit__add(e, "const grout_u32 x%" PRIu32 " = exchange + (", number);
+    add_first_index(e, r, reduced);
+    grout_emit__end(e, ") * %" PRIu32 ";", bytes);
+    grout_emit__line(e, "%s x%" PRIu32 " = grout_widen(grout_load_smem<%s>(x%" PRIu32 "));",
+                     r->partial, number + 1, element, number);
+    grout_emit__begin(e);
+    grout_emit__add(e, "for (grout_u32 part = 1; part < %" PRId64 "; part++)", type->dims[reduced]);
+    grout_emit__open(e);
+    grout_emit__line(e,
+                     "x%" PRIu32 " = x%" PRIu32 "()(x%" PRIu32
+                     ", grout_widen(grout_load_smem<%s>(x%" PRIu32 " + part * %" PRId64 ")));",
+                     number + 1, function, number + 1, element, number, stride * bytes);
+    grout_emit__close(e, "");
+    grout_emit__line(e, "%s[reg] = grout_cast<%s>(x%" PRIu32 ");", grout_emit__name(e, r->value),
+                     grout_emit__type_name(e, r->value), number + 1);
+    grout_emit__close_registers(e, r->to);
+    grout_emit__after_access(e, 0, false);
+}
+
+/* The dimension that goes away has one element. */
+static void reduce_nothing(grout_emitter *e, const reduction *r) {
+    grout_emit__declare_registers(e, r->value);
+    grout_emit__open_registers(e, r->to->registers, 1);
+    grout_emit__line(e, "%s[reg] = %s[reg];", grout_emit__name(e, r->value),
+                     grout_emit__name(e, r->source->id));
+    grout_emit__close(e, "");
+}
+
+void grout_emit__reduce(grout_emitter *e, grout_op_id id, const grout_op *op) {
+    const reduction r = describe(e, id, op);
+    const int64_t dim = grout_op_get_attr_integer(e->module, op, GROUT_ATTR_DIM, -1);
+    if (!grout_emit__has_registers(r.from)) {
+        reduce_splat(e, &r);
+    } else if (!grout_emit__has_registers(r.to)) { /* one element is left */
+        reduce_all(e, &r);
+    } else if (grout_emit__is_same_layout(r.from, r.to)) {
+        reduce_nothing(e, &r);
+    } else if (r.from->kind == GROUT_LAYOUT_WGMMA && r.to->kind == GROUT_LAYOUT_WGMMA_ROW) {
+        reduce_rows(e, &r);
+    } else if (r.from->kind == GROUT_LAYOUT_WGMMA && r.to->kind == GROUT_LAYOUT_WGMMA_COL) {
+        reduce_cols(e, &r);
+    } else {
+        reduce_any(e, &r, (uint32_t)dim);
+    }
 }

@@ -34,6 +34,9 @@ static bool may_overlap(const grout_emitter *e, grout_object_id a, grout_object_
 
 void grout_emit__before_access(grout_emitter *e, grout_object_id object, bool is_write) {
     bool is_needed = e->pending.has_overflow;
+    if (e->is_alone) {
+        return;
+    }
     for (uint32_t k = 0; k < e->pending.count && !is_needed; k++) {
         is_needed = (is_write || e->pending.accesses[k].is_write) &&
                     may_overlap(e, object, e->pending.accesses[k].object);
@@ -65,9 +68,22 @@ void grout_emit__after_access(grout_emitter *e, grout_object_id object, bool is_
 }
 
 void grout_emit__before_issue(grout_emitter *e, const char *reason) {
+    if (e->is_alone) {
+        return;
+    }
     if (e->pending.count > 0 || e->pending.has_waited || e->pending.has_overflow) {
         grout_emit__thread_barrier(e, reason);
     }
+}
+
+static void add_mma_operands(const grout_emitter *e, grout_emit_pending *into) {
+    for (uint32_t k = 0; k < e->plan->mma_object_count; k++) {
+        add_pending(into, e->plan->mma_objects[k], false);
+    }
+}
+
+void grout_emit__after_wgmma_wait(grout_emitter *e) {
+    add_mma_operands(e, &e->pending);
 }
 
 void grout_emit__join_pending(grout_emit_pending *into, const grout_emit_pending *other) {
@@ -88,33 +104,35 @@ static bool is_settling(const grout_emitter *e, const grout_op *op) {
 static void collect_access(const grout_emitter *e, const grout_op *op, bool is_write,
                            grout_emit_pending *into) {
     grout_view view;
-    if (grout_module_get_view(e->module, grout_module_get_operand(e->module, op, 0), &view)) {
+    if (!grout_module_get_view(e->module, grout_module_get_operand(e->module, op, 0), &view)) {
+        return;
+    }
+    if (!grout_emit__is_accumulator(e, &view)) {
         add_pending(into, view.object, is_write);
+    } else if (!is_write) {
+        add_mma_operands(e, into);
     }
 }
 
-static void collect_broadcast(const grout_emitter *e, const grout_op *op,
-                              grout_emit_pending *into) {
-    const grout_operand *from = grout_module_get_operand(e->module, op, 0);
-    if (grout_emit__is_strided(e, from) &&
-        grout_gpu__is_exchange(grout_emit__layout(e, from->id),
-                               grout_emit__layout(e, op->first_result))) {
+static void collect_op(const grout_emitter *e, grout_op_id id, const grout_op *op,
+                       grout_emit_pending *into) {
+    if (grout_register_layouts_get_exchange_bytes(e->plan->layouts, id) > 0) {
         add_pending(into, 0, true);
     }
-}
-
-static void collect_op(const grout_emitter *e, const grout_op *op, grout_emit_pending *into) {
     switch (op->opcode) {
     case GROUT_OP_LOAD:
+    case GROUT_OP_ACC_LOAD:
         collect_access(e, op, false, into);
         return;
     case GROUT_OP_STORE:
         collect_access(e, op, true, into);
         return;
-    case GROUT_OP_BROADCAST:
-        collect_broadcast(e, op, into);
+    case GROUT_OP_WGMMA:
+    case GROUT_OP_WGMMA_WAIT:
+        add_mma_operands(e, into);
         return;
     case GROUT_OP_BARRIER_WAIT:
+    case GROUT_OP_BARRIER_ARRIVE:
         into->has_waited = true;
         return;
     default:
@@ -137,7 +155,7 @@ void grout_emit__collect_pending(const grout_emitter *e, grout_block_id id,
     }
     for (grout_op_id at = first; at != 0;) {
         const grout_op *op = grout_module_get_op(e->module, at);
-        collect_op(e, op, into);
+        collect_op(e, at, op, into);
         at = op->next;
     }
 }
@@ -180,6 +198,50 @@ static bool get_barrier(grout_emitter *e, const grout_op *op, grout_view *view_o
     return false;
 }
 
+/* ", 2" for an arrival that counts more than one. */
+static void add_arrivals(grout_emitter *e, int64_t count) {
+    if (count != 1) {
+        grout_emit__add(e, ", %" PRId64, count);
+    }
+}
+
+/* One lane's arrival stands for the thread's. */
+static void arrive_for_all(grout_emitter *e, const grout_view *barrier, int64_t count) {
+    grout_emit__before_issue(e, "one arrival stands for all lanes");
+    grout_emit__open_issuer(e);
+    grout_emit__begin(e);
+    grout_emit__add(e, "grout_mbarrier_arrive(");
+    grout_emit__barrier_address(e, barrier);
+    add_arrivals(e, count);
+    grout_emit__end(e, ");");
+    grout_emit__close(e, "");
+}
+
+/* Each warp arrives for itself; none may be a phase ahead of another. */
+static void arrive_by_warp(grout_emitter *e, const grout_view *barrier,
+                           const grout_gpu_barrier *entry, int64_t count) {
+    const uint32_t words = (e->plan->barriers[entry->owner].count + 31) / 32;
+    if (entry->is_watched && words > 1) {
+        grout_emit__thread_barrier(e, "no warp is a phase ahead");
+    }
+    grout_emit__begin(e);
+    if (entry->is_watched && words == 1) {
+        int64_t slot;
+        const bool is_constant = has_constant_slot(barrier, &slot);
+        grout_emit__add(e, "grout_barrier_arrive(thread, %s, ", grout_emit__name(e, barrier->base));
+        grout_emit__add(e, is_constant ? "" : "(grout_u32)(");
+        add_slot(e, barrier);
+        grout_emit__add(e, "%s, %s", is_constant ? "" : ")",
+                        grout_emit__arrived_name(e, entry->owner).text);
+    } else {
+        grout_emit__add(e, "grout_mbarrier_arrive_warp(");
+        grout_emit__barrier_address(e, barrier);
+    }
+    add_arrivals(e, count);
+    grout_emit__end(e, ");");
+    e->pending.has_waited = true;
+}
+
 void grout_emit__barrier_arrive(grout_emitter *e, grout_op_id id, const grout_op *op) {
     const int64_t count = grout_op_get_attr_integer(e->module, op, GROUT_ATTR_ARRIVE_COUNT, 1);
     grout_view barrier;
@@ -187,16 +249,13 @@ void grout_emit__barrier_arrive(grout_emitter *e, grout_op_id id, const grout_op
     if (!get_barrier(e, op, &barrier)) {
         return;
     }
-    grout_emit__before_issue(e, "one arrival stands for all lanes");
-    grout_emit__open_issuer(e);
-    grout_emit__begin(e);
-    grout_emit__add(e, "grout_mbarrier_arrive(");
-    grout_emit__barrier_address(e, &barrier);
-    if (count != 1) {
-        grout_emit__add(e, ", %" PRId64, count);
+    const grout_gpu_barrier *entry =
+        &e->plan->barriers[grout_gpu__plan_find_barrier(e->plan, barrier.object)];
+    if (entry->counts_warps && !e->is_alone) {
+        arrive_by_warp(e, &barrier, entry, count);
+    } else {
+        arrive_for_all(e, &barrier, count * grout_gpu__plan_get_arrival_size(entry));
     }
-    grout_emit__end(e, ");");
-    grout_emit__close(e, "");
 }
 
 /* More elements than a word has bits: the word of the element is picked by hand. */
@@ -239,7 +298,7 @@ void grout_emit__barrier_wait(grout_emitter *e, grout_op_id id, const grout_op *
         add_slot(e, &barrier);
         grout_emit__end(e, "%s, %" PRIu32 "});", is_constant ? "" : ")", line);
     }
-    e->pending.has_waited = true;
+    e->pending.has_waited = !e->is_alone;
 }
 
 /* ---- fences and groups ---- */
@@ -267,5 +326,7 @@ void grout_emit__wait_smem_to_gmem(grout_emitter *e, grout_op_id id, const grout
     grout_emit__line(e, "grout_bulk_wait%s<%" PRId64 ">();", is_read ? "_read" : "",
                      grout_module_get_expr_value(e->module, count->id).integer);
     grout_emit__close(e, "");
-    grout_emit__thread_barrier(e, "all lanes know");
+    if (!e->is_alone) {
+        grout_emit__thread_barrier(e, "all lanes know");
+    }
 }

@@ -1,33 +1,238 @@
-/* emit_wgmma.c - wgmma: descriptors, groups, accumulators, registers.
- * SPDX-License-Identifier: Apache-2.0 */
+/*
+ * emit_wgmma.c - wgmma as instructions of the tensor core, its waits, and registers per lane.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A wgmma is a fence, one instruction for each 64 rows and K step, and the commit of the group. What
+ * changes from one instruction to the next is the start of its operands, in units of 16 bytes: a
+ * constant added to what is worked out once for the whole wgmma.
+ */
 #include "emit.h"
 
+#include <inttypes.h>
+
+/* Bits 62 and 63 of a matrix descriptor, as those of its upper half. */
+static uint32_t get_swizzle_bits(uint32_t swizzle) {
+    switch (swizzle) {
+    case 128:
+        return UINT32_C(1) << 30;
+    case 64:
+        return UINT32_C(2) << 30;
+    case 32:
+        return UINT32_C(3) << 30;
+    default:
+        return 0;
+    }
+}
+
+/* "const grout_u32 x5 = grout_operand_start(as + ...) | 65536u;" and the number of x. */
+static uint32_t write_start(grout_emitter *e, const grout_view *view,
+                            const grout_wgmma_operand *operand) {
+    const uint32_t start = e->temp_count++;
+    grout_emit__begin(e);
+    grout_emit__add(e, "const grout_u32 x%" PRIu32 " = grout_operand_start(", start);
+    grout_emit__smem_start(e, view);
+    grout_emit__end(e, ") | %" PRIu32 "u;", (operand->leading_bytes >> 4) << 16);
+    return start;
+}
+
+static void add_distance(grout_emitter *e, const char *index, uint32_t divisor, uint32_t modulus,
+                         int64_t bytes) {
+    if (bytes == 0) {
+        return;
+    }
+    grout_emit__add(e, " + %s", index);
+    if (divisor > 1) {
+        grout_emit__add(e, " / %" PRIu32, divisor);
+    }
+    if (modulus > 1) {
+        grout_emit__add(e, " %% %" PRIu32, modulus);
+    }
+    if (bytes != 16) {
+        grout_emit__add(e, " * %" PRId64, bytes / 16);
+    }
+}
+
+/* The descriptor of the part of an operand that one instruction takes. */
+static void add_descriptor(grout_emitter *e, const grout_wgmma *wgmma,
+                           const grout_wgmma_operand *operand, uint32_t start) {
+    const uint32_t high = operand->stride_bytes >> 4 | get_swizzle_bits(operand->swizzle);
+    const bool has_panels = wgmma->step_count > operand->steps_per_panel;
+    grout_emit__add(e, "grout_operand(x%" PRIu32, start);
+    if (wgmma->block_count > 1) {
+        add_distance(e, "band", 1, 1, operand->block_bytes);
+    }
+    if (has_panels) {
+        add_distance(e, "part", operand->steps_per_panel, 1, operand->panel_bytes);
+    }
+    if (wgmma->step_count > 1 && operand->steps_per_panel > 1) {
+        add_distance(e, "part", 1, has_panels ? operand->steps_per_panel : 1, operand->step_bytes);
+    }
+    grout_emit__add(e, ", 0x%08" PRIx32 "u)", high);
+}
+
+/* An array in registers as the 32-bit registers that the instruction reads: its own, in order. */
+static uint32_t write_packed(grout_emitter *e, const grout_op *op, const grout_wgmma *wgmma) {
+    const grout_operand *a = grout_module_get_operand(e->module, op, 1);
+    const uint32_t packed = e->temp_count++;
+    const uint32_t registers = wgmma->m * wgmma->k / (2 * GROUT_LANES);
+    const bool is_spread = grout_emit__is_spread(e, a);
+    if (is_spread && grout_emit__layout(e, a->id)->kind != GROUT_LAYOUT_WGMMA) {
+        grout_emit__unsupported(e, op, "an a in registers that is not in the wgmma layout");
+        return packed;
+    }
+    grout_emit__line(e, "grout_u32 x%" PRIu32 "[%" PRIu32 "];", packed, registers);
+    if (!is_spread) {
+        grout_emit__begin(e);
+        grout_emit__add(e, "const %s pair[2] = {", grout_gpu__get_type_name(
+                                                       (grout_dtype)wgmma->operand_dtype));
+        grout_emit__operand(e, a, NULL);
+        grout_emit__add(e, ", ");
+        grout_emit__operand(e, a, NULL);
+        grout_emit__end(e, "};");
+    }
+    grout_emit__open_registers(e, registers, 1);
+    if (is_spread) {
+        grout_emit__line(e, "x%" PRIu32 "[reg] = grout_pair(%s + 2 * reg);", packed,
+                         grout_emit__name(e, a->id));
+    } else {
+        grout_emit__line(e, "x%" PRIu32 "[reg] = grout_pair(pair);", packed);
+    }
+    grout_emit__close(e, "");
+    grout_emit__line(e, "grout_wgmma_hold<%" PRIu32 ">(x%" PRIu32 ");", registers, packed);
+    return packed;
+}
+
+static void open_loop(grout_emitter *e, const char *index, uint32_t count) {
+    if (count > 1) {
+        grout_emit__line(e, "#pragma unroll");
+        grout_emit__begin(e);
+        grout_emit__add(e, "for (int %s = 0; %s < %" PRIu32 "; %s++)", index, index, count, index);
+        grout_emit__open(e);
+    }
+}
+
+static void close_loop(grout_emitter *e, uint32_t count) {
+    if (count > 1) {
+        grout_emit__close(e, "");
+    }
+}
+
+/* The registers that an instruction adds to: "acc", "acc + 64 * band + 32". */
+static void add_accumulator(grout_emitter *e, const grout_wgmma *wgmma, const grout_view *view) {
+    const grout_type *type = grout_object_get_type(e->module, view->object);
+    const grout_dtype dtype = (grout_dtype)type->dtype;
+    const uint32_t start = grout_emit__count_accumulators(dtype, 64 * wgmma->column);
+    grout_emit__add(e, "%s", grout_emit__name(e, view->base));
+    if (wgmma->block_count > 1) {
+        grout_emit__add(e, " + band * %" PRIu32,
+                        grout_emit__count_accumulators(dtype, 64 * type->dims[1]));
+    }
+    if (start != 0) {
+        grout_emit__add(e, " + %" PRIu32, start);
+    }
+}
+
+/* The registers of a that an instruction reads: four for each K step of each 64 rows. */
+static void add_packed(grout_emitter *e, const grout_wgmma *wgmma, uint32_t packed) {
+    grout_emit__add(e, "x%" PRIu32, packed);
+    if (wgmma->block_count > 1) {
+        grout_emit__add(e, " + band * %" PRIu32, 4 * wgmma->step_count);
+    }
+    if (wgmma->step_count > 1) {
+        grout_emit__add(e, " + part * 4");
+    }
+}
+
+static void write_instructions(grout_emitter *e, const grout_wgmma *wgmma, const grout_view *acc,
+                               uint32_t a, uint32_t b) {
+    grout_emit__line(e, "grout_wgmma_fence();");
+    open_loop(e, "part", wgmma->step_count);
+    open_loop(e, "band", wgmma->block_count);
+    grout_emit__begin(e);
+    grout_emit__add(e, "%s(", grout_emit__wgmma_name(wgmma).text);
+    add_accumulator(e, wgmma, acc);
+    grout_emit__add(e, ", ");
+    if (wgmma->a.is_register) {
+        add_packed(e, wgmma, a);
+    } else {
+        add_descriptor(e, wgmma, &wgmma->a, a);
+    }
+    grout_emit__add(e, ", ");
+    add_descriptor(e, wgmma, &wgmma->b, b);
+    grout_emit__end(e, ");");
+    close_loop(e, wgmma->block_count);
+    close_loop(e, wgmma->step_count);
+    grout_emit__line(e, "grout_wgmma_commit();");
+}
+
+static void multiply(grout_emitter *e, grout_op_id id, const grout_op *op) {
+    grout_wgmma wgmma;
+    grout_view acc, a, b;
+    uint32_t a_start;
+    if (!grout_wgmma_plan(e->module, id, &wgmma, e->diags) ||
+        !grout_module_get_view(e->module, grout_module_get_operand(e->module, op, 0), &acc) ||
+        !grout_module_get_view(e->module, grout_module_get_operand(e->module, op, 2), &b)) {
+        e->failed = true;
+        return;
+    }
+    if (wgmma.a.is_register) {
+        a_start = write_packed(e, op, &wgmma);
+    } else if (grout_module_get_view(e->module, grout_module_get_operand(e->module, op, 1), &a)) {
+        a_start = write_start(e, &a, &wgmma.a);
+    } else {
+        e->failed = true;
+        return;
+    }
+    write_instructions(e, &wgmma, &acc, a_start, write_start(e, &b, &wgmma.b));
+}
+
 void grout_emit__wgmma(grout_emitter *e, grout_op_id id, const grout_op *op) {
-    (void)id;
-    grout_emit__unsupported(e, op, "to come");
+    multiply(e, id, op);
+    grout_emit__wait_wgmmas(e, 1);
 }
 
 void grout_emit__wgmma_async(grout_emitter *e, grout_op_id id, const grout_op *op) {
-    (void)id;
-    grout_emit__unsupported(e, op, "to come");
+    multiply(e, id, op);
+}
+
+static int64_t get_number(const grout_emitter *e, const grout_op *op) {
+    return grout_module_get_expr_value(e->module, grout_module_get_operand(e->module, op, 0)->id)
+        .integer;
 }
 
 void grout_emit__wgmma_wait(grout_emitter *e, grout_op_id id, const grout_op *op) {
     (void)id;
-    grout_emit__unsupported(e, op, "to come");
+    grout_emit__wait_wgmmas(e, get_number(e, op));
+}
+
+static bool get_accumulator(grout_emitter *e, const grout_op *op, grout_view *view_out) {
+    if (grout_module_get_view(e->module, grout_module_get_operand(e->module, op, 0), view_out) &&
+        grout_emit__is_accumulator(e, view_out)) {
+        return true;
+    }
+    grout_emit__unsupported(e, op, "operand 1 is no accumulator");
+    return false;
 }
 
 void grout_emit__acc_load(grout_emitter *e, grout_op_id id, const grout_op *op) {
+    grout_view view;
     (void)id;
-    grout_emit__unsupported(e, op, "to come");
+    if (get_accumulator(e, op, &view)) {
+        grout_emit__read_accumulator(e, op, &view);
+    }
 }
 
 void grout_emit__acc_store(grout_emitter *e, grout_op_id id, const grout_op *op) {
+    grout_view view;
     (void)id;
-    grout_emit__unsupported(e, op, "to come");
+    if (get_accumulator(e, op, &view)) {
+        grout_emit__write_accumulator(e, op, &view);
+    }
 }
 
 void grout_emit__set_max_registers(grout_emitter *e, grout_op_id id, const grout_op *op) {
+    const bool is_increase = grout_module_find_attr(e->module, op, GROUT_ATTR_INCREASE) != NULL;
     (void)id;
-    grout_emit__unsupported(e, op, "to come");
+    grout_emit__line(e, "grout_%s_registers<%" PRId64 ">();", is_increase ? "increase" : "decrease",
+                     get_number(e, op));
 }

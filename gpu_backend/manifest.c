@@ -155,7 +155,7 @@ static void add_head(const manifest *m) {
                    ",\n  \"arch\": \"sm_90a\",\n  \"grid\": [%" PRId64 ", 1, 1],\n"
                    "  \"block\": [%" PRIu32 ", 1, 1],\n  \"cluster\": [1, 1, 1],\n"
                    "  \"dynamic_smem_bytes\": %" PRId64 ",\n",
-                   m->plan->grid_size, m->plan->thread_count * GROUT_GPU_LANES,
+                   m->plan->grid_size, m->plan->thread_count * GROUT_LANES,
                    m->plan->dynamic_smem_bytes);
 }
 

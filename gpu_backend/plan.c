@@ -56,7 +56,7 @@ typedef struct plan_walk {
     const grout_kernel *kernel;
     grout_diags *diags;
     bool *is_plain; /* by parameter: reached by loads or stores */
-    uint32_t map_capacity, barrier_capacity;
+    uint32_t map_capacity, barrier_capacity, mma_object_capacity;
 } plan_walk;
 
 static bool is_same_tma(const grout_tma *a, const grout_tma *b) {
@@ -169,6 +169,40 @@ static bool plan_scope(plan_walk *walk, const grout_block *block) {
     return true;
 }
 
+static bool has_mma_object(const grout_gpu_plan *plan, grout_object_id object) {
+    for (uint32_t i = 0; i < plan->mma_object_count; i++) {
+        if (plan->mma_objects[i] == object) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Both operands, of which a may be in registers. */
+static bool plan_wgmma(plan_walk *walk, const grout_op *op) {
+    grout_gpu_plan *plan = walk->plan;
+    for (uint32_t k = 1; k <= 2; k++) {
+        grout_view view;
+        if (!grout_module_get_view(walk->module, grout_module_get_operand(walk->module, op, k),
+                                   &view) ||
+            has_mma_object(plan, view.object)) {
+            continue;
+        }
+        if (plan->mma_object_count == walk->mma_object_capacity) {
+            const uint32_t capacity =
+                walk->mma_object_capacity == 0 ? 8 : 2 * walk->mma_object_capacity;
+            grout_object_id *objects = realloc(plan->mma_objects, capacity * sizeof *objects);
+            if (objects == NULL) {
+                return grout_diags_add_oom(walk->diags);
+            }
+            plan->mma_objects = objects;
+            walk->mma_object_capacity = capacity;
+        }
+        plan->mma_objects[plan->mma_object_count++] = view.object;
+    }
+    return true;
+}
+
 static bool plan_op(void *payload, grout_op_id id, const grout_op *op) {
     plan_walk *walk = payload;
     switch (op->opcode) {
@@ -179,6 +213,12 @@ static bool plan_op(void *payload, grout_op_id id, const grout_op *op) {
     case GROUT_OP_COPY_GMEM_TO_SMEM:
     case GROUT_OP_COPY_SMEM_TO_GMEM:
         return plan_copy(walk, id, op);
+    case GROUT_OP_WGMMA:
+    case GROUT_OP_WGMMA_ASYNC:
+        return plan_wgmma(walk, op);
+    case GROUT_OP_SET_MAX_REGISTERS:
+        walk->plan->changes_registers = true;
+        return true;
     case GROUT_OP_SCRATCH:
         return plan_barrier(walk, grout_module_get_value(walk->module, op->first_result)->object);
     case GROUT_OP_SCOPED:
@@ -212,6 +252,23 @@ static bool plan_args(plan_walk *walk) {
     return true;
 }
 
+/* Names the first op that needs all of the exchange area. */
+static void note_exchange(plan_walk *walk) {
+    for (grout_op_id id = 1; id < grout_module_get_op_count(walk->module); id++) {
+        if (walk->plan->exchange_bytes > 0 &&
+            grout_register_layouts_get_exchange_bytes(walk->plan->layouts, id) ==
+                walk->plan->exchange_bytes) {
+            const grout_op *op = grout_module_get_op(walk->module, id);
+            grout_diags_note(walk->diags, grout_module_get_place(walk->module, op->loc),
+                             "'%s' is what moves so many",
+                             grout_op_get_info((grout_opcode)op->opcode)->text);
+            grout_diags_help(walk->diags, "load the array from memory again where it is needed in "
+                                          "other lanes, or work in smaller blocks");
+            return;
+        }
+    }
+}
+
 static bool plan_sizes(plan_walk *walk, grout_kernel_id id) {
     grout_gpu_plan *plan = walk->plan;
     const grout_place place = grout_module_get_place(walk->module, walk->kernel->loc);
@@ -234,13 +291,10 @@ static bool plan_sizes(plan_walk *walk, grout_kernel_id id) {
                         "the kernel needs %" PRId64 " bytes of SMEM on the GPU, a CTA has %d",
                         plan->dynamic_smem_bytes, GROUT_GPU_SMEM_MAX);
         grout_diags_note(walk->diags, place,
-                         "objects %" PRId64
-                         " bytes, alignment %d, broadcasts between lanes %" PRId64 " a thread",
+                         "objects %" PRId64 " bytes, alignment %d, moves between lanes %" PRId64
+                         " a thread",
                          plan->object_bytes, GROUT_GPU_SMEM_SLACK, plan->exchange_bytes);
-        if (plan->exchange_bytes > 0) {
-            grout_diags_help(walk->diags, "load the small array from memory at each place instead "
-                                          "of broadcasting it from registers");
-        }
+        note_exchange(walk);
         return false;
     }
     return true;
@@ -259,20 +313,27 @@ bool grout_gpu__plan_init(grout_gpu_plan *plan, const grout_module *module, grou
     if (!is_done) {
         grout_diags_add_oom(diags);
     }
-    plan->layouts = grout_gpu__infer_layouts(module, kernel, &plan->exchange_bytes, diags);
+    plan->layouts = grout_register_layouts_infer(module, kernel, diags);
+    if (plan->layouts != NULL) {
+        plan->exchange_bytes = grout_register_layouts_get_scratch_bytes(plan->layouts);
+    }
     is_done = is_done && plan->layouts != NULL &&
               grout_gpu__walk(module, walk.kernel->body, plan_op, &walk) && plan_args(&walk) &&
               plan_sizes(&walk, kernel);
+    if (is_done) {
+        grout_gpu__plan_arrivals(plan, module, walk.kernel->body);
+    }
     free(walk.is_plain);
     return is_done;
 }
 
 void grout_gpu__plan_deinit(grout_gpu_plan *plan) {
-    free(plan->layouts);
+    grout_register_layouts_free(plan->layouts);
     free(plan->maps);
     free(plan->map_of_op);
     free(plan->args);
     free(plan->barriers);
+    free(plan->mma_objects);
     *plan = (grout_gpu_plan){0};
 }
 

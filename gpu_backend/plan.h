@@ -9,12 +9,13 @@
 #define GROUT_GPU_PLAN_H
 
 #include "grout/gpu.h"
-#include "layout.h"
+#include "grout/register_layout.h"
 
-#define GROUT_GPU_LANES      128u       /* CUDA threads of a thread of the kernel */
-#define GROUT_GPU_SMEM_MAX   232448     /* dynamic SMEM of a CTA on sm_90 */
-#define GROUT_GPU_SMEM_SLACK 1024       /* for aligning the start of dynamic SMEM */
-#define GROUT_GPU_GRID_MAX   2147483647 /* gridDim.x */
+#define GROUT_GPU_SMEM_MAX     232448     /* dynamic SMEM of a CTA on sm_90 */
+#define GROUT_GPU_SMEM_SLACK   1024       /* for aligning the start of dynamic SMEM */
+#define GROUT_GPU_GRID_MAX     2147483647 /* gridDim.x */
+#define GROUT_GPU_WARPS        4u         /* of a thread */
+#define GROUT_GPU_ARRIVALS_MAX 1048575u   /* of one phase, as the hardware counts */
 
 /* One TMA descriptor: a kernel has one for each distinct (array, box, swizzle). */
 typedef struct grout_gpu_map {
@@ -41,13 +42,19 @@ typedef struct grout_gpu_barrier {
     grout_object_id object;
     uint32_t count; /* elements */
     uint32_t arrivals;
+    /* Whether each of a thread's four warps arrives for itself, which spares them a meeting: only
+     * where no copy arrives, whose one arrival stands for all. Alike in the whole pool. */
+    bool counts_warps;
+    /* Whether a warp could arrive for a phase while another has still to arrive for the one before,
+     * so that arrivals have to be watched. Alike in the whole pool. */
+    bool is_watched;
     int64_t smem_offset;
     uint32_t
         owner; /* index of the first barrier of the plan at the same bytes; itself for that one */
 } grout_gpu_barrier;
 
 typedef struct grout_gpu_plan {
-    grout_gpu_layout *layouts; /* by value: how each array lies in registers */
+    grout_register_layouts *layouts; /* how each array lies in registers */
     grout_gpu_map *maps;
     uint32_t map_count;
     uint32_t *map_of_op; /* by op: 1 + index of its map; 0 for ops without */
@@ -55,11 +62,14 @@ typedef struct grout_gpu_plan {
     uint32_t arg_count;
     grout_gpu_barrier *barriers;
     uint32_t barrier_count;
-    int64_t grid_size; /* CTAs */
+    grout_object_id *mma_objects; /* SMEM objects that the tensor core reads */
+    uint32_t mma_object_count;
+    bool changes_registers; /* set_max_registers */
+    int64_t grid_size;      /* CTAs */
     uint32_t thread_count;
-    int64_t object_bytes;    /* SMEM of the kernel's objects, as the interpreter lays them out */
-    int64_t exchange_offset; /* behind them: where broadcasts pass between the lanes of a thread */
-    int64_t exchange_bytes;  /* of one thread */
+    int64_t object_bytes;       /* SMEM of the kernel's objects, as the interpreter lays them out */
+    int64_t exchange_offset;    /* behind them: where elements pass between the lanes of a thread */
+    int64_t exchange_bytes;     /* of one thread */
     int64_t dynamic_smem_bytes; /* what the launch asks for */
 } grout_gpu_plan;
 
@@ -69,8 +79,15 @@ bool grout_gpu__plan_init(grout_gpu_plan *plan, const grout_module *module, grou
                           grout_diags *diags);
 void grout_gpu__plan_deinit(grout_gpu_plan *plan);
 
+/* Hardware arrivals of one thread's arrival on this barrier. */
+uint32_t grout_gpu__plan_get_arrival_size(const grout_gpu_barrier *barrier);
+
 /* The number of the plan's barrier for an object, or UINT32_MAX. */
 uint32_t grout_gpu__plan_find_barrier(const grout_gpu_plan *plan, grout_object_id object);
+
+/* Decides how arrivals are made on each barrier of the plan (plan_arrivals.c). */
+void grout_gpu__plan_arrivals(grout_gpu_plan *plan, const grout_module *module,
+                              grout_block_id body);
 
 /* Calls visit for every op of a block, an op before those of its regions; stops on false. */
 typedef bool grout_gpu_visit(void *payload, grout_op_id id, const grout_op *op);

@@ -37,6 +37,9 @@ static bool compile_kernel(run *r) {
         grout_compile_cuda(source.data, r->symbol, GROUT_BINARY_CUBIN, &r->launch->nvrtc,
                            &r->binary, r->diags);
     grout_text_free(&source);
+    if (is_done) {
+        (void)grout_binary_report_losses(&r->binary, r->module, r->launch->kernel, r->diags);
+    }
     return is_done;
 }
 
@@ -263,7 +266,7 @@ static bool run_job(run *r, grout_gpu_result *result_out) {
     const grout_gpu_step step = {
         .kernel = r->symbol,
         .shape = {.grid = {(uint32_t)r->plan.grid_size, 1, 1},
-                  .block = {r->plan.thread_count * GROUT_GPU_LANES, 1, 1},
+                  .block = {r->plan.thread_count * GROUT_LANES, 1, 1},
                   .dynamic_smem_bytes = (uint32_t)r->plan.dynamic_smem_bytes},
         .params = r->params,
         .param_count = r->plan.arg_count,

@@ -11,6 +11,8 @@
  */
 #include "convert.h"
 
+#include "loops.h"
+
 #include "grout/num.h"
 
 #include <string.h>
@@ -194,15 +196,16 @@ typedef union carrier {
 typedef void convert_loop(const void *source, void *destination, int64_t count);
 
 /* Elements are read and written through pointers to their own type: buffers are aligned for it. */
-#define LOOP(NAME, FROM, TO, EXPRESSION)                                     \
-    static void NAME(const void *source, void *destination, int64_t count) { \
-        const FROM *restrict from = source;                                  \
-        TO *restrict to = destination;                                       \
-        for (int64_t i = 0; i < count; i++) {                                \
-            const FROM a = from[i];                                          \
-            to[i] = (TO)(EXPRESSION);                                        \
-        }                                                                    \
+#define LOOP_FOR(TARGET, NAME, FROM, TO, EXPRESSION)                                \
+    TARGET static void NAME(const void *source, void *destination, int64_t count) { \
+        const FROM *restrict from = source;                                         \
+        TO *restrict to = destination;                                              \
+        for (int64_t i = 0; i < count; i++) {                                       \
+            const FROM a = from[i];                                                 \
+            to[i] = (TO)(EXPRESSION);                                               \
+        }                                                                           \
     }
+#define LOOP(NAME, FROM, TO, EXPRESSION) LOOP_FOR(, NAME, FROM, TO, EXPRESSION)
 
 #define WIDEN(NAME, TYPE, CARRIER, EXPRESSION) LOOP(widen_##NAME, TYPE, CARRIER, EXPRESSION)
 WIDEN_LIST(WIDEN)
@@ -224,10 +227,26 @@ static convert_loop *const narrow_loops[3][GROUT_DTYPE_COUNT] = {
 
 /* ---- pairs with a loop of their own --------------------------------------------------------- */
 
-LOOP(direct_f32_f16, float, uint16_t, f32_to_f16(a))
-LOOP(direct_f32_bf16, float, uint16_t, f32_to_bf16(a))
-LOOP(direct_f16_f32, uint16_t, float, f16_to_f32(a))
-LOOP(direct_bf16_f32, uint16_t, float, bf16_to_f32(a))
+/* Arithmetic on f16 and bf16 goes through f32: these are as wide as its own loops. */
+#if GROUT_SIMD_IS_X86
+#define WIDE_LOOP(NAME, FROM, TO, EXPRESSION)                           \
+    LOOP_FOR(, NAME, FROM, TO, EXPRESSION)                              \
+    LOOP_FOR(GROUT_SIMD_TARGET_AVX2, NAME##_avx2, FROM, TO, EXPRESSION) \
+    LOOP_FOR(GROUT_SIMD_TARGET_AVX512, NAME##_avx512, FROM, TO, EXPRESSION)
+#define WIDE(NAME) \
+    { NAME, NAME##_avx2, NAME##_avx512 }
+#else
+#define WIDE_LOOP(NAME, FROM, TO, EXPRESSION) LOOP_FOR(, NAME, FROM, TO, EXPRESSION)
+#define WIDE(NAME) \
+    { NAME }
+#endif
+#define PLAIN(NAME) \
+    { NAME, NAME, NAME }
+
+WIDE_LOOP(direct_f32_f16, float, uint16_t, f32_to_f16(a))
+WIDE_LOOP(direct_f32_bf16, float, uint16_t, f32_to_bf16(a))
+WIDE_LOOP(direct_f16_f32, uint16_t, float, f16_to_f32(a))
+WIDE_LOOP(direct_bf16_f32, uint16_t, float, bf16_to_f32(a))
 LOOP(direct_f8e4m3_f32, uint8_t, float, f8e4m3_to_f32(a))
 LOOP(direct_f8e5m2_f32, uint8_t, float, f8e5m2_to_f32(a))
 LOOP(direct_i32_f32, int32_t, float, a)
@@ -244,25 +263,25 @@ LOOP(direct_bool_i32, uint8_t, int32_t, a != 0)
 static convert_loop *find_direct(grout_dtype from, grout_dtype to) {
     static const struct {
         uint8_t from, to;
-        convert_loop *loop;
+        convert_loop *loops[GROUT_SIMD_COUNT];
     } pairs[] = {
-        {GROUT_DTYPE_F32, GROUT_DTYPE_F16, direct_f32_f16},
-        {GROUT_DTYPE_F32, GROUT_DTYPE_BF16, direct_f32_bf16},
-        {GROUT_DTYPE_F16, GROUT_DTYPE_F32, direct_f16_f32},
-        {GROUT_DTYPE_BF16, GROUT_DTYPE_F32, direct_bf16_f32},
-        {GROUT_DTYPE_F8E4M3, GROUT_DTYPE_F32, direct_f8e4m3_f32},
-        {GROUT_DTYPE_F8E5M2, GROUT_DTYPE_F32, direct_f8e5m2_f32},
-        {GROUT_DTYPE_I32, GROUT_DTYPE_F32, direct_i32_f32},
-        {GROUT_DTYPE_U32, GROUT_DTYPE_F32, direct_u32_f32},
-        {GROUT_DTYPE_F32, GROUT_DTYPE_I32, direct_f32_i32},
-        {GROUT_DTYPE_I32, GROUT_DTYPE_U32, direct_i32_u32},
-        {GROUT_DTYPE_U32, GROUT_DTYPE_I32, direct_i32_u32},
-        {GROUT_DTYPE_BOOL, GROUT_DTYPE_F32, direct_bool_f32},
-        {GROUT_DTYPE_BOOL, GROUT_DTYPE_I32, direct_bool_i32},
+        {GROUT_DTYPE_F32, GROUT_DTYPE_F16, WIDE(direct_f32_f16)},
+        {GROUT_DTYPE_F32, GROUT_DTYPE_BF16, WIDE(direct_f32_bf16)},
+        {GROUT_DTYPE_F16, GROUT_DTYPE_F32, WIDE(direct_f16_f32)},
+        {GROUT_DTYPE_BF16, GROUT_DTYPE_F32, WIDE(direct_bf16_f32)},
+        {GROUT_DTYPE_F8E4M3, GROUT_DTYPE_F32, PLAIN(direct_f8e4m3_f32)},
+        {GROUT_DTYPE_F8E5M2, GROUT_DTYPE_F32, PLAIN(direct_f8e5m2_f32)},
+        {GROUT_DTYPE_I32, GROUT_DTYPE_F32, PLAIN(direct_i32_f32)},
+        {GROUT_DTYPE_U32, GROUT_DTYPE_F32, PLAIN(direct_u32_f32)},
+        {GROUT_DTYPE_F32, GROUT_DTYPE_I32, PLAIN(direct_f32_i32)},
+        {GROUT_DTYPE_I32, GROUT_DTYPE_U32, PLAIN(direct_i32_u32)},
+        {GROUT_DTYPE_U32, GROUT_DTYPE_I32, PLAIN(direct_i32_u32)},
+        {GROUT_DTYPE_BOOL, GROUT_DTYPE_F32, PLAIN(direct_bool_f32)},
+        {GROUT_DTYPE_BOOL, GROUT_DTYPE_I32, PLAIN(direct_bool_i32)},
     };
     for (uint32_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
         if (pairs[i].from == from && pairs[i].to == to) {
-            return pairs[i].loop;
+            return pairs[i].loops[grout_simd__get_best()];
         }
     }
     return NULL;

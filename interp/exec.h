@@ -9,10 +9,9 @@
 
 #include "machine.h"
 
-/* Every ALU op is this one function, with the loop of its expression in the instruction. */
+/* Every ALU and MATH op is this one function, with the loop of its expression in the instruction. */
 grout_exec grout_exec_alu;
-grout_exec grout_exec_math;   /* the same for MATH ops */
-grout_exec grout_exec_reduce; /* and for REDUCE ops */
+grout_exec grout_exec_reduce; /* the same for REDUCE ops */
 
 #define GROUT_ALU(NAME, text, FORM, TYPES, EXPRESSION, DOC)
 #define GROUT_MATH(NAME, text, EXPRESSION, ULP, DOC)
@@ -20,7 +19,9 @@ grout_exec grout_exec_reduce; /* and for REDUCE ops */
 #define GROUT_OP(NAME, text, FORM, TYPES, ATTRS, EFFECTS, DOC) grout_exec grout_exec_##text;
 #include "grout/ops.def"
 
-grout_exec grout_exec_next;  /* a loop's next turn, or its end */
+grout_exec grout_exec_chain; /* elementwise ops, strip by strip */
+grout_exec grout_exec_next;  /* a for's next turn, or its end */
+grout_exec grout_exec_again; /* the end of a while's second body */
 grout_exec grout_exec_leave; /* the end of a scoped */
 grout_exec grout_exec_exit;  /* the end of a thread */
 

@@ -3,7 +3,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "accumulator.h"
 #include "exec.h"
+#include "wgmma.h"
 
 #include <string.h>
 
@@ -66,6 +68,33 @@ grout_outcome grout_exec_next(grout_machine *machine, uint32_t thread, const gro
     return GROUT_OUTCOME_NEXT;
 }
 
+/* Of a while, the loop's index is the number of the turn. */
+grout_outcome grout_exec_while(grout_machine *machine, uint32_t thread, const grout_inst *inst) {
+    grout_machine__loops(machine, thread)[inst->loop_depth] = (grout_loop_state){0};
+    move_values(machine, thread, inst);
+    return GROUT_OUTCOME_NEXT;
+}
+
+/* A condition that nobody has written ends the loop, so that the run goes on to say so. */
+grout_outcome grout_exec_cond(grout_machine *machine, uint32_t thread, const grout_inst *inst) {
+    const grout_slot *slot = grout_plan__slot(machine->plan, inst, 0);
+    bool is_undefined = grout_slot__is_undefined(machine, thread, slot);
+    if (is_undefined) {
+        grout_machine__fault_undefined(machine, thread, inst, 0, GROUT_USE_BRANCH);
+    }
+    if (is_undefined || *grout_slot__data(machine, thread, slot) == 0) {
+        jump(machine, thread, inst->target);
+    }
+    return GROUT_OUTCOME_NEXT;
+}
+
+grout_outcome grout_exec_again(grout_machine *machine, uint32_t thread, const grout_inst *inst) {
+    grout_machine__loops(machine, thread)[inst->loop_depth - 1].index++;
+    move_values(machine, thread, inst);
+    jump(machine, thread, inst->target);
+    return GROUT_OUTCOME_NEXT;
+}
+
 grout_outcome grout_exec_if(grout_machine *machine, uint32_t thread, const grout_inst *inst) {
     const grout_slot *slot = grout_plan__slot(machine->plan, inst, 0);
     if (grout_slot__is_undefined(machine, thread, slot)) {
@@ -119,6 +148,7 @@ grout_outcome grout_exec_scoped(grout_machine *machine, uint32_t thread, const g
     grout_thread *own = grout_machine__thread(machine, thread);
     if (!scope->is_collective) {
         grout_machine__begin_scope(machine, scope, inst);
+        grout_accumulator__begin(machine, thread, scope);
         return GROUT_OUTCOME_NEXT;
     }
     if (own->is_released == 0) {
@@ -133,6 +163,7 @@ grout_outcome grout_exec_scoped(grout_machine *machine, uint32_t thread, const g
         meet(machine, scope, inst);
     }
     own->is_released = 0;
+    grout_accumulator__begin(machine, thread, scope);
     return GROUT_OUTCOME_NEXT;
 }
 
@@ -162,6 +193,7 @@ grout_outcome grout_exec_leave(grout_machine *machine, uint32_t thread, const gr
 grout_outcome grout_exec_exit(grout_machine *machine, uint32_t thread, const grout_inst *inst) {
     grout_thread *own = grout_machine__thread(machine, thread);
     (void)inst;
+    grout_wgmma__finish(machine, thread, own->wgmma_groups);
     own->state = GROUT_THREAD_EXITED;
     grout_machine__cta(machine)->exited++;
     if (grout_machine__wants(machine, GROUT_EVENT_THREAD_EXIT)) {

@@ -1,16 +1,42 @@
 /*
- * exec_registers.c - set_max_registers and layout_cast: what only hardware has.
+ * exec_registers.c - set_max_registers. Values here need no registers of a GPU; that threads wait
+ * for each other over them is simulated.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "exec.h"
 
-grout_outcome grout_exec_set_max_registers(grout_machine *machine, uint32_t thread, const grout_inst *inst) {
-    (void)machine, (void)thread, (void)inst; /* to come */
-    return GROUT_OUTCOME_FAILED;
+/* Whoever waits for registers looks again. */
+static void wake(grout_machine *machine) {
+    for (uint32_t i = 0; i < machine->plan->shape.thread_count; i++) {
+        grout_thread *other = grout_machine__thread(machine, i);
+        if (other->state == GROUT_THREAD_BLOCKED_REGISTERS) {
+            other->state = GROUT_THREAD_RUNNABLE;
+        }
+    }
 }
 
-grout_outcome grout_exec_layout_cast(grout_machine *machine, uint32_t thread, const grout_inst *inst) {
-    (void)machine, (void)thread, (void)inst; /* to come */
-    return GROUT_OUTCOME_FAILED;
+/* Counts are those of a lane: all of a thread's lanes change together. Without need nothing
+ * changes: an increase to what the thread has, a decrease to more. */
+grout_outcome grout_exec_set_max_registers(grout_machine *machine, uint32_t thread,
+                                           const grout_inst *inst) {
+    grout_cta *cta = grout_machine__cta(machine);
+    grout_thread *own = grout_machine__thread(machine, thread);
+    const grout_slot *slot = grout_plan__slot(machine->plan, inst, 0);
+    uint32_t wanted = (uint32_t)grout_slot__get_integer(machine, thread, slot);
+    bool is_increase = inst->flag;
+    if (is_increase && wanted > own->registers) {
+        uint32_t more = wanted - own->registers;
+        if (more > cta->registers_free) {
+            own->state = GROUT_THREAD_BLOCKED_REGISTERS;
+            return GROUT_OUTCOME_BLOCKED;
+        }
+        cta->registers_free -= more;
+        own->registers = wanted;
+    } else if (!is_increase && wanted < own->registers) {
+        cta->registers_free += own->registers - wanted;
+        own->registers = wanted;
+        wake(machine);
+    }
+    return GROUT_OUTCOME_NEXT;
 }

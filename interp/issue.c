@@ -10,6 +10,7 @@
 #include "exec.h"
 #include "tma.h"
 #include "undo.h"
+#include "wgmma.h"
 
 #include <string.h>
 
@@ -105,6 +106,12 @@ static void get_stamps(const grout_machine *machine, const grout_async *async, g
                        grout_stamp *write) {
     const grout_clock_shape *shape = &machine->plan->shape;
     *read = (grout_stamp){.cta = grout_machine__cta(machine)->index, .is_async = true};
+    if ((async->flags & GROUT_ASYNC_WGMMA) != 0) {
+        read->number = async->group;
+        read->component = grout_clock_wg(shape, async->origin.thread);
+        *write = *read;
+        return;
+    }
     if ((async->flags & GROUT_ASYNC_STORE) != 0) {
         read->number = async->group;
         *write = *read;
@@ -119,8 +126,10 @@ static void get_stamps(const grout_machine *machine, const grout_async *async, g
 
 void grout_tma__publish_complete(grout_machine *machine, const grout_async *async) {
     const grout_inst *inst = grout_plan__inst(machine->plan, async->pc);
+    bool is_wgmma = (async->flags & GROUT_ASYNC_WGMMA) != 0;
     grout_issue issue = {.serial = async->serial,
-                         .bytes = grout_plan__box(machine->plan, inst, 1)->bytes};
+                         .bytes = is_wgmma ? grout_wgmma__get_bytes(machine, inst)
+                                           : grout_plan__box(machine->plan, inst, 1)->bytes};
     grout_event event;
     memset(&event, 0, sizeof event);
     get_stamps(machine, async, &issue.read, &issue.write);
@@ -130,6 +139,20 @@ void grout_tma__publish_complete(grout_machine *machine, const grout_async *asyn
     grout_machine__publish_cta(machine, &event);
 }
 
+void grout_tma__publish_issue(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+                              const grout_issue *issue) {
+    grout_issue numbered = *issue;
+    numbered.serial = grout_machine__cta(machine)->async_serial;
+    if (grout_machine__wants(machine, GROUT_EVENT_ISSUE)) {
+        grout_clocks clocks;
+        grout_event event = grout_machine__event(machine, GROUT_EVENT_ISSUE, thread, inst, &clocks);
+        event.u.issue = &numbered;
+        grout_machine__publish(machine, &event);
+    }
+    grout_machine__cta(machine)->async_serial++;
+    machine->stats.async_ops++;
+}
+
 /* ISSUE, then the accesses of the effect row, unless the engine refuses to make them. */
 static void publish_issue(grout_machine *machine, uint32_t thread, const grout_inst *inst,
                           const grout_box *boxes, const grout_async *facts) {
@@ -137,18 +160,8 @@ static void publish_issue(grout_machine *machine, uint32_t thread, const grout_i
     grout_async async = *facts;
     async.origin.thread = (uint8_t)thread;
     get_stamps(machine, &async, &stamps[0], &stamps[1]);
-    if (grout_machine__wants(machine, GROUT_EVENT_ISSUE)) {
-        grout_issue issue = {.serial = grout_machine__cta(machine)->async_serial,
-                             .bytes = boxes[1].plan->bytes,
-                             .read = stamps[0],
-                             .write = stamps[1]};
-        grout_clocks clocks;
-        grout_event event = grout_machine__event(machine, GROUT_EVENT_ISSUE, thread, inst, &clocks);
-        event.u.issue = &issue;
-        grout_machine__publish(machine, &event);
-    }
-    grout_machine__cta(machine)->async_serial++;
-    machine->stats.async_ops++;
+    grout_issue issue = {.bytes = boxes[1].plan->bytes, .read = stamps[0], .write = stamps[1]};
+    grout_tma__publish_issue(machine, thread, inst, &issue);
     if ((async.flags & GROUT_ASYNC_VOID) == 0) {
         grout_exec__publish_accesses(machine, thread, inst, boxes, stamps);
     }

@@ -23,7 +23,27 @@ void grout_tma__start_store(grout_machine *machine, uint32_t thread, const grout
 /* Copies a box to a box. */
 void grout_tma__move(grout_machine *machine, const grout_inst *inst, const grout_box *from,
                      const grout_box *to);
-/* Tells the end of a copy. */
+/* Puts an operation in flight, whose origin is what the thread is at. 0 without memory. */
+uint32_t grout_tma__add_flight(grout_machine *machine, uint32_t thread, const grout_inst *inst);
+/* It is over: no longer in flight, and told. Its record stays. */
+void grout_tma__end_flight(grout_machine *machine, uint32_t index);
+/* A slot for captured bytes, plus 1. If none is free the oldest operation that has one finishes. */
+uint32_t grout_tma__take_payload(grout_machine *machine);
+void grout_tma__give_payload(grout_machine *machine, uint32_t slot);
+static inline uint8_t *grout_tma__get_payload(const grout_machine *machine, uint32_t slot) {
+    return machine->payload + (size_t)(slot - 1) * machine->payload_slot_bytes;
+}
+/*
+ * Captures the bytes of a box that an engine started by a thread must not see yet, into a slot of
+ * its own: their old values, and behind payload_mask_at 1 for each such byte. 0: there are none.
+ */
+uint32_t grout_tma__capture(grout_machine *machine, uint32_t thread, const grout_box *from);
+/* What the engine sees: the box as it is, but for captured bytes. */
+void grout_tma__read_captured(grout_machine *machine, const grout_box *from, uint32_t slot);
+/* Tells an ISSUE of an operation, and counts it. */
+void grout_tma__publish_issue(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+                              const grout_issue *issue);
+/* Tells the end of a copy or wgmma. */
 void grout_tma__publish_complete(grout_machine *machine, const grout_async *async);
 
 #endif

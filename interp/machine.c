@@ -8,6 +8,8 @@
 #include "barrier.h"
 #include "bits.h"
 #include "convert.h"
+#include "operand.h"
+#include "strip.h"
 #include "tma.h"
 #include "undo.h"
 
@@ -139,6 +141,7 @@ static bool add_state(grout_machine *machine) {
     at->registers = add_part(&size, threads * plan->register_bytes);
     at->smem = add_part(&size, (size_t)plan->smem_bytes);
     at->defined = add_part(&size, (size_t)words * sizeof(uint64_t));
+    at->accumulators = add_part(&size, threads * plan->accumulator_bytes);
     at->size = size;
     machine->state = grout_heap__take(&machine->heap, size);
     machine->phases.item_size = (uint32_t)(sizeof(grout_phase) + (set + 7) / 8 * 8);
@@ -192,7 +195,9 @@ static bool add_scratch(grout_machine *machine) {
     machine->linear = grout_heap__take(heap, (size_t)plan->linear_bytes_max);
     machine->mask_linear = grout_heap__take(heap, (size_t)plan->mask_count_max);
     machine->clock_scratch = grout_heap__take(heap, set * sizeof(uint32_t));
-    machine->strips = grout_heap__take(heap, (size_t)3 * 1024 * 8);
+    machine->strips = grout_heap__take(heap, GROUT_STRIP_BYTES + plan->chain_bytes_max);
+    machine->chain_runs =
+        grout_heap__take(heap, plan->chain_steps_max * sizeof *machine->chain_runs);
     machine->thread_facts =
         grout_heap__take(heap, plan->shape.thread_count * sizeof(grout_thread_fact));
     machine->barrier_facts =
@@ -200,8 +205,8 @@ static bool add_scratch(grout_machine *machine) {
     return grout_pool__reserve(&machine->run_scratch, heap, 64) &&
            grout_pool__reserve(&machine->origin_scratch, heap, 16) && machine->linear != NULL &&
            machine->mask_linear != NULL && machine->clock_scratch != NULL &&
-           machine->strips != NULL && machine->thread_facts != NULL &&
-           machine->barrier_facts != NULL;
+           machine->strips != NULL && machine->chain_runs != NULL &&
+           machine->thread_facts != NULL && machine->barrier_facts != NULL;
 }
 
 static bool begin_observers(grout_machine *machine) {
@@ -228,7 +233,8 @@ static bool prepare(grout_machine *machine, grout_diags *diags) {
     }
     size_payload(machine);
     if (!add_arrays(machine) || !add_state(machine) || !add_scratch(machine) ||
-        (machine->is_lazy && !add_lazy(machine)) || !begin_observers(machine)) {
+        (machine->is_lazy && !add_lazy(machine)) || !grout_operand__new(machine) ||
+        !begin_observers(machine)) {
         return grout_diags_add_oom(diags);
     }
     uint32_t *slots = (uint32_t *)(void *)(machine->state + machine->at.payload_free);
@@ -280,10 +286,11 @@ void grout_machine_free(grout_machine *machine) {
                       machine->undo_entries,  machine->undo_data,     machine->linear,
                       machine->mask_linear,   machine->image,         machine->image_stale,
                       machine->image_settled, machine->clock_scratch, machine->strips,
-                      machine->thread_facts,  machine->barrier_facts};
+                      machine->thread_facts,  machine->barrier_facts, machine->chain_runs};
     for (uint32_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++) {
         grout_heap__give(heap, blocks[i], 0);
     }
+    grout_operand__free(machine);
     grout_pool *pools[] = {&machine->phases, &machine->old_phases,  &machine->contributions,
                            &machine->asyncs, &machine->run_scratch, &machine->origin_scratch};
     for (uint32_t i = 0; i < sizeof pools / sizeof pools[0]; i++) {
@@ -313,11 +320,13 @@ static void clear_objects(grout_machine *machine, const grout_scope_plan *scope)
     const grout_module *module = machine->launch.module;
     for (uint32_t i = 0; i < scope->object_count; i++) {
         grout_object_id id = get_objects(machine, scope)[i];
-        if (grout_module_get_object(module, id)->kind != GROUT_OBJECT_ARRAY) {
+        const grout_object *object = grout_module_get_object(module, id);
+        if (object->kind != GROUT_OBJECT_ARRAY || object->space != GROUT_SPACE_SMEM) {
             continue;
         }
         const grout_layout *layout = grout_object_get_layout(module, id);
         int64_t offset = grout_object_get_smem_offset(module, id);
+        grout_smem__touch(machine, offset, layout->bytes);
         grout_fill_poison(grout_object_get_type(module, id)->dtype,
                           grout_machine__smem(machine) + offset,
                           layout->bytes / layout->element_bytes);
@@ -382,7 +391,7 @@ static void end_barriers(grout_machine *machine, const grout_scope_plan *scope,
 void grout_machine__end_scope(grout_machine *machine, const grout_scope_plan *scope,
                               const uint32_t *last, uint32_t thread, const grout_inst *inst) {
     grout_origin origin = grout_machine__origin(machine, thread, inst);
-    grout_tma__finish_scope(machine, scope);
+    grout_tma__finish_scope(machine, scope, thread);
     end_barriers(machine, scope, &origin);
     if (grout_machine__wants(machine, GROUT_EVENT_SCOPE_END)) {
         grout_clocks clocks;
@@ -400,6 +409,8 @@ void grout_machine__begin_cta(grout_machine *machine) {
     const grout_plan *plan = machine->plan;
     grout_cta *cta = grout_machine__cta(machine);
     memset(machine->state, 0, machine->at.payload_free);
+    memset(machine->state + machine->at.accumulators, 0,
+           machine->at.size - machine->at.accumulators);
     grout_pool__clear(&machine->phases);
     grout_pool__clear(&machine->old_phases);
     grout_pool__clear(&machine->contributions);
@@ -412,6 +423,7 @@ void grout_machine__begin_cta(grout_machine *machine) {
     for (uint32_t i = 0; i < plan->shape.thread_count; i++) {
         grout_machine__thread(machine, i)->pc = 1;
         grout_machine__thread(machine, i)->last_pc = 1;
+        grout_machine__thread(machine, i)->registers = plan->entry_registers;
         grout_order__begin(&plan->shape, grout_machine__clocks(machine, i), i);
     }
     if (grout_machine__wants(machine, GROUT_EVENT_CTA_BEGIN)) {

@@ -30,9 +30,12 @@ typedef struct grout_thread {
     uint32_t committed;               /* bulk groups closed */
     uint32_t first_store, last_store; /* async stores in flight, in issue order */
     uint32_t first_unread;            /* the first of them whose source has not been read */
+    uint32_t wgmma_groups;            /* issued */
+    uint32_t first_wgmma, last_wgmma; /* those not performed, in issue order */
     uint32_t last_pc;                 /* of its latest op */
     uint32_t is_released;             /* the scope it stands at has let it in */
     uint32_t is_retry;                /* it has tried its op before, and blocked */
+    uint32_t registers;               /* of each of its lanes, on the GPU */
 } grout_thread;
 
 /* An mbarrier. Phases complete in order; arrival number j belongs to phase j / arrivals. */
@@ -82,26 +85,31 @@ enum {
     GROUT_ASYNC_DONE = 2,  /* all accesses are over */
     GROUT_ASYNC_STORE = 4, /* SMEM to GMEM */
     GROUT_ASYNC_VOID = 8,  /* refused: moves nothing */
-    GROUT_ASYNC_STALE = 16 /* some of its source bytes were captured at issue */
+    GROUT_ASYNC_STALE = 16, /* some of its source bytes were captured at issue */
+    GROUT_ASYNC_WGMMA = 32,
+    GROUT_ASYNC_STALE_B = 64 /* of a wgmma's second operand */
 };
 
-/* An async copy in flight. */
+/* An async copy or wgmma in flight. */
 typedef struct grout_async {
     uint32_t link;
     uint32_t previous, next; /* all in flight, by serial */
-    uint32_t peer;           /* next load of the same phase, next store of the same thread */
+    /* next load of the same phase, next store of the same thread, next wgmma of it */
+    uint32_t peer;
     uint32_t pc;
     uint32_t flags;
     uint32_t element, phase; /* of a load */
     uint32_t phase_record;
-    uint32_t group;   /* of a store */
-    uint32_t payload; /* slot of captured bytes, plus 1 */
-    uint32_t reserved;
+    uint32_t group;      /* of a store or wgmma */
+    uint32_t payload[2]; /* slots of captured bytes, plus 1; of a wgmma's two operands */
     uint64_t serial;
     uint64_t read_due, write_due; /* scheduling points, in random timing */
     grout_origin origin;
-    int64_t start[2][GROUT_RANK_MAX]; /* of the boxes */
+    int64_t start[2][GROUT_RANK_MAX]; /* of the boxes; of a wgmma, of its operands' */
 } grout_async;
+
+struct grout_tile;
+typedef struct grout_tile grout_tile; /* operand.c */
 
 /* A plain store to SMEM that engines may not see yet, or (is_engine) a load's write over it. */
 typedef struct grout_undo {
@@ -123,6 +131,7 @@ typedef struct grout_cta {
     uint32_t current; /* thread that runs, plus 1; 0: to be chosen */
     uint32_t last;    /* thread that ran before, plus 1 */
     uint32_t exited;
+    uint32_t registers_free; /* of a lane: what threads have given back */
     uint32_t first_flight, last_flight;
     uint32_t payload_used;           /* slots in use */
     uint32_t undo_first, undo_count; /* ring of entries */
@@ -132,6 +141,13 @@ typedef struct grout_cta {
     uint64_t random[2]; /* of the schedule, of the engine */
     uint64_t async_serial;
 } grout_cta;
+
+/* A step of a chain on its way from strip to strip. */
+typedef struct grout_chain_run {
+    const grout_inst *inst;
+    grout_strip strip;
+    uint32_t steps[3], result_step; /* bytes to the next strip; 0 in a buffer */
+} grout_chain_run;
 
 /* A parameter array. */
 typedef struct grout_array {
@@ -147,7 +163,7 @@ typedef struct grout_array {
 /* Where the parts of a CTA's state lie. */
 typedef struct grout_state_layout {
     size_t threads, loops, clocks, scopes, barriers, snapshots, waits, payload_free, registers,
-        smem, defined, size;
+        smem, defined, accumulators, size;
     uint32_t snapshots_kept; /* of the latest phases of each element; a power of two */
     uint32_t old_max;        /* of older ones, for late waits */
 } grout_state_layout;
@@ -179,8 +195,16 @@ struct grout_machine {
     uint8_t *mask_linear; /* one byte an element */
     uint8_t *image;       /* SMEM as an engine sees it, while a store's source is captured */
     uint64_t *image_stale, *image_settled;
+    grout_tile *tiles; /* packed operands of wgmmas: see operand.h */
+    float *tile_data;
+    uint64_t *page_versions;
+    int32_t *chunk_offsets;
+    uint32_t tile_count;
+    uint64_t tile_clock;
     uint32_t *clock_scratch;
-    uint8_t *strips; /* scalar operands, repeated */
+    uint8_t *strips;             /* see strip.h */
+    grout_chain_run *chain_runs; /* the steps of the chain that runs */
+    uint64_t step_limit;         /* of all steps: where this run stops at the latest */
     grout_thread_fact *thread_facts;
     grout_barrier_fact *barrier_facts;
     grout_pool origin_scratch;
@@ -235,6 +259,11 @@ static inline uint8_t *grout_machine__smem(const grout_machine *machine) {
 /* One bit for each byte of SMEM: somebody wrote it. */
 static inline uint64_t *grout_machine__defined(const grout_machine *machine) {
     return (uint64_t *)(void *)(machine->state + machine->at.defined);
+}
+/* The accumulators of a thread. */
+static inline uint8_t *grout_machine__accumulators(const grout_machine *machine, uint32_t thread) {
+    return machine->state + machine->at.accumulators +
+           (size_t)thread * machine->plan->accumulator_bytes;
 }
 static inline grout_phase *grout_machine__phase(const grout_machine *machine, uint32_t index) {
     return grout_pool__at(&machine->phases, index);

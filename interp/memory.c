@@ -13,6 +13,7 @@
 
 #define CHUNK 16
 
+/* Accumulators have none: see accumulator.h. */
 static uint8_t *get_object_bytes(const grout_machine *machine, const grout_box_plan *plan) {
     if (plan->space == GROUT_SPACE_GMEM) {
         return machine->arrays[plan->param].data;
@@ -236,8 +237,22 @@ void grout_box__gather(const grout_machine *machine, const grout_box *box, void 
     }
 }
 
+void grout_box__touch(const grout_machine *machine, const grout_box *box) {
+    const grout_box_plan *plan = box->plan;
+    if (plan->space != GROUT_SPACE_SMEM) {
+        return;
+    }
+    int64_t low = 0, high = plan->layout->bytes;
+    if (box->is_shaped) {
+        low = plan->low + box->offset;
+        high = plan->high + box->offset;
+    }
+    grout_smem__touch(machine, plan->smem_offset + low, high - low);
+}
+
 void grout_box__scatter(const grout_machine *machine, const grout_box *box, const void *linear) {
     const uint8_t *from = linear;
+    grout_box__touch(machine, box);
     if (!box->is_shaped) {
         copy_walk walk = {.memory = box->bytes, .source = from};
         walk.element_bytes = box->plan->element_bytes;
@@ -270,6 +285,7 @@ void grout_box__poison(grout_machine *machine, const grout_box *box) {
     uint32_t count;
     const grout_run *runs = grout_box__get_runs(machine, box, &count);
     machine->has_failed |= runs == NULL;
+    grout_box__touch(machine, box);
     for (uint32_t i = 0; runs != NULL && i < count; i++) {
         fill_run(box, &runs[i]);
     }

@@ -6,12 +6,10 @@
 #include "exec.h"
 #include "planner.h"
 
+#include "grout/verify.h"
+
 #include <inttypes.h>
 #include <string.h>
-
-static bool is_smem_object(const grout_planner *planner, grout_object_id id) {
-    return grout_module_get_object(planner->module, id)->space == GROUT_SPACE_SMEM;
-}
 
 /* Objects made in a block and all inside it: scratches if wanted, objects of scopes if wanted. */
 static void visit_objects(grout_planner *planner, grout_block_id block,
@@ -62,7 +60,7 @@ static void fill_elements(grout_planner *planner, grout_object_id id, bool is_in
 static void add_scratch(grout_planner *planner, grout_object_id id, bool is_inner) {
     grout_plan *plan = planner->plan;
     uint32_t entry;
-    if (is_inner || !is_smem_object(planner, id)) {
+    if (is_inner) {
         return;
     }
     entry = grout_pool__take(&plan->objects, plan->heap);
@@ -72,6 +70,13 @@ static void add_scratch(grout_planner *planner, grout_object_id id, bool is_inne
     }
     *(grout_object_id *)grout_pool__at(&plan->objects, entry) = id;
     ((grout_scope_plan *)grout_pool__at(&plan->scopes, 1))->object_count++;
+}
+
+static void add_accumulator(grout_planner *planner, grout_object_id id, bool is_inner) {
+    (void)is_inner;
+    if (grout_module_get_object(planner->module, id)->space == GROUT_SPACE_ACC) {
+        grout_planner__add_accumulator(planner, id);
+    }
 }
 
 static void count_scratch(grout_planner *planner, grout_object_id id, bool is_inner) {
@@ -108,6 +113,7 @@ static void add_objects(grout_planner *planner) {
     }
     visit_objects(planner, planner->kernel->body, fill_elements);
     visit_objects(planner, planner->kernel->body, add_scratch);
+    visit_objects(planner, planner->kernel->body, add_accumulator);
 }
 
 /* Scalar parameters are constants of the launch. */
@@ -142,11 +148,14 @@ static bool begin_planner(grout_planner *planner) {
     planner->value_slots = grout_heap__take(heap, values * sizeof(grout_slot));
     planner->object_params = grout_heap__take(heap, objects * sizeof(uint32_t));
     planner->object_elements = grout_heap__take(heap, objects * sizeof(uint32_t));
-    planner->spans.item_size = sizeof(grout_span);
+    planner->value_buffers = grout_heap__take(heap, values * sizeof(uint32_t));
+    planner->lasting.spans.item_size = sizeof(grout_span);
+    planner->temporary.spans.item_size = sizeof(grout_span);
+    planner->buffers.item_size = sizeof(uint32_t);
     return planner->op_begin != NULL && planner->op_end != NULL && planner->defined != NULL &&
            planner->last_use != NULL && planner->expire_next != NULL &&
            planner->value_slots != NULL && planner->object_params != NULL &&
-           planner->object_elements != NULL;
+           planner->object_elements != NULL && planner->value_buffers != NULL;
 }
 
 static void end_planner(grout_planner *planner) {
@@ -163,7 +172,10 @@ static void end_planner(grout_planner *planner) {
     grout_heap__give(heap, planner->object_params, objects * sizeof(uint32_t));
     grout_heap__give(heap, planner->object_elements, objects * sizeof(uint32_t));
     grout_heap__give(heap, planner->expire_first, planner->position_count * sizeof(uint32_t));
-    grout_pool__free(&planner->spans, heap);
+    grout_heap__give(heap, planner->value_buffers, values * sizeof(uint32_t));
+    grout_pool__free(&planner->lasting.spans, heap);
+    grout_pool__free(&planner->temporary.spans, heap);
+    grout_pool__free(&planner->buffers, heap);
 }
 
 static void lower_kernel(grout_planner *planner) {
@@ -187,7 +199,7 @@ static void lower_kernel(grout_planner *planner) {
     last->exec = grout_exec_exit;
     last->is_silent = true;
     last->is_point = true;
-    plan->register_bytes = (plan->register_bytes + 63) / 64 * 64;
+    grout_planner__place_registers(planner);
 }
 
 static void set_sizes(grout_plan *plan) {
@@ -202,6 +214,12 @@ static void set_sizes(grout_plan *plan) {
     plan->pieces.item_size = sizeof(grout_piece);
     plan->scopes.item_size = sizeof(grout_scope_plan);
     plan->objects.item_size = sizeof(grout_object_id);
+    plan->chains.item_size = sizeof(grout_chain_plan);
+    plan->steps.item_size = sizeof(grout_chain_step);
+    plan->accumulators.item_size = sizeof(grout_accumulator_plan);
+    plan->products.item_size = sizeof(grout_product_plan);
+    plan->gemms.item_size = sizeof(grout_gemm);
+    plan->offsets.item_size = sizeof(int32_t);
     plan->constants.item_size = 8;
 }
 
@@ -232,6 +250,7 @@ grout_plan *grout_plan__new(const grout_launch *launch, grout_heap *heap, grout_
     plan->shape.thread_count = grout_kernel_get_thread_count(launch->module, launch->kernel);
     plan->shape.lane_count = plan->shape.thread_count;
     plan->shape.barrier_count = plan->element_count;
+    plan->entry_registers = grout_get_entry_registers(plan->shape.thread_count);
     if (planner.failed) {
         grout_diags_add_oom(diags);
         grout_plan__free(plan);
@@ -252,7 +271,12 @@ void grout_plan__free(grout_plan *plan) {
                      plan->element_count * sizeof *plan->element_indices);
     grout_pool *pools[] = {&plan->insts,    &plan->slots,  &plan->boxes,     &plan->terms,
                            &plan->accesses, &plan->moves,  &plan->transfers, &plan->runs,
-                           &plan->pieces,   &plan->scopes, &plan->objects,   &plan->constants};
+                           &plan->pieces,   &plan->scopes, &plan->objects,   &plan->constants,
+                           &plan->chains,   &plan->steps, &plan->accumulators, &plan->products,
+                           &plan->gemms, &plan->offsets};
+    for (uint32_t i = 1; i < plan->gemms.count; i++) {
+        grout_gemm__deinit(grout_pool__at(&plan->gemms, i));
+    }
     for (uint32_t i = 0; i < sizeof pools / sizeof pools[0]; i++) {
         grout_pool__free(pools[i], heap);
     }

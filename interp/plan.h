@@ -8,7 +8,10 @@
 #ifndef GROUT_INTERP_PLAN_H
 #define GROUT_INTERP_PLAN_H
 
+#include "gemm.h"
 #include "heap.h"
+#include "loops.h"
+#include "pack.h"
 
 #include "grout/interp.h"
 #include "grout/observe.h"
@@ -26,8 +29,19 @@ typedef enum grout_outcome {
 typedef grout_outcome grout_exec(grout_machine *machine, uint32_t thread,
                                  const struct grout_inst *inst);
 
-/* An elementwise loop over count elements; unused operands are NULL. */
-typedef void grout_loop(void *result, const void *a, const void *b, const void *c, int64_t count);
+/* Elements that a loop works on at a time where it has to go through a buffer. */
+#define GROUT_STRIP 1024
+
+/* Neighbouring elements of an elementwise operation's operands and result. */
+typedef struct grout_strip {
+    uint8_t *result;
+    const uint8_t *operands[3]; /* a scalar beside an array is repeated; a broadcast's is whole */
+    int64_t first, count;       /* which elements of the result */
+} grout_strip;
+
+/* Computes a strip; of at most GROUT_STRIP elements if the instruction is_wide. */
+typedef void grout_strip_exec(grout_machine *machine, const struct grout_inst *inst,
+                              const grout_strip *strip);
 
 /*
  * Where a value lives: bytes into the registers of its thread, or (constants) into the plan's
@@ -39,6 +53,7 @@ typedef struct grout_slot {
     uint32_t count; /* elements */
     uint8_t dtype, element_bytes;
     bool is_array, is_constant;
+    bool is_temporary; /* among the registers that mean something only inside a chain */
 } grout_slot;
 
 /* One summand of the start of a box. */
@@ -69,6 +84,7 @@ typedef struct grout_box_plan {
     uint32_t first_term, term_count;
     uint32_t param;       /* of a gmem object */
     int64_t smem_offset;  /* of an smem object */
+    int64_t low, high;    /* bytes of the object, at home: all of the box is in [low, high) */
     int64_t count, bytes; /* of the box */
     uint32_t first_run, run_count;
     uint32_t first_piece, piece_count;
@@ -102,15 +118,69 @@ typedef struct grout_scope_plan {
     bool is_collective;
 } grout_scope_plan;
 
+/*
+ * Elementwise instructions, one behind the other, over arrays of one count: they run strip by
+ * strip, all of them on one strip before the next, so that what only they need among each other
+ * stays in small buffers. The instruction of the chain stands in front of its members; where it
+ * cannot run them so it does nothing, and they follow one by one. See plan_chain.c, exec_chain.c.
+ */
+typedef struct grout_chain_step {
+    uint32_t inst;
+    /* where in the buffers, plus 1; 0: in the slot */
+    uint32_t result, operands[3];
+    uint8_t fills; /* bit i: operand i is a scalar, to be repeated in its buffer first of all */
+} grout_chain_step;
+
+typedef struct grout_chain_plan {
+    uint32_t first_step, step_count;
+    uint32_t count, strip; /* elements of the arrays, of a strip */
+} grout_chain_plan;
+
+/*
+ * An accumulator, of which each thread has its own. Values are kept as f32 whatever the element
+ * type, M innermost as grout_gemm__run wants them; what follows are bytes into a thread's part of
+ * the state.
+ */
+typedef struct grout_accumulator_plan {
+    grout_object_id object;
+    uint32_t rows, cols; /* rows % 64 == 0 */
+    uint8_t dtype;
+    uint32_t values; /* float [cols][rows] */
+    uint32_t masks;  /* uint64_t [cols][rows / 64]: a bit for each value that is undefined */
+    uint32_t marks;  /* uint8_t [cols]: GROUT_COLUMN_* */
+} grout_accumulator_plan;
+
+/* An operand of a wgmma: a box of SMEM, or an array in registers. */
+typedef struct grout_operand_plan {
+    bool is_register;
+    bool has_mn_rows;      /* the rows of pack are those of M (or columns of N), not of K */
+    uint32_t box;          /* of the plan; a register operand is the instruction's slot 0 */
+    uint32_t key;          /* operands of one key pack alike from one start; not 0 */
+    uint32_t first_offset; /* of its chunks at home, in the plan's offsets; 0: it has no shape */
+    int64_t bytes;
+    grout_pack pack;
+} grout_operand_plan;
+
+/* A wgmma. */
+typedef struct grout_product_plan {
+    uint32_t accumulator, gemm;
+    uint32_t column, count; /* of the accumulator: its part */
+    grout_operand_plan a, b;
+} grout_product_plan;
+
 typedef struct grout_inst {
     grout_exec *exec;
     grout_loop *loop;
+    grout_strip_exec *strip; /* of an elementwise op */
+    const grout_reduce *reduce;
     const char *text;
     grout_op_id op;
     uint16_t opcode;
     uint8_t loop_depth;
     bool is_point;  /* threads may change after it */
     bool is_silent; /* no op of its own: not a step */
+    bool is_member; /* of a chain */
+    bool is_wide;   /* computes in f32 what is f16 or bf16 */
     uint32_t target;
     uint32_t first_slot, slot_count;
     grout_slot result;
@@ -119,9 +189,13 @@ typedef struct grout_inst {
     uint32_t first_move, move_count;
     uint32_t first_transfer, transfer_count;
     uint32_t scope;
-    int64_t number;  /* n of a wait, count of an arrive, axis size, extent of an iota */
-    int64_t divisor; /* of axis and iota: inner elements */
-    bool flag;       /* read_only, no_commit_group */
+    uint32_t chain;
+    uint32_t product; /* of a wgmma */
+    /* count of an arrive, axis size, extent of an iota, rows of a reduction; groups that a load of
+     * an accumulator leaves in flight, -1: it does not wait */
+    int64_t number;
+    int64_t divisor; /* of axis, iota and reduction: inner elements */
+    bool flag;       /* read_only, no_commit_group, increase */
 } grout_inst;
 
 typedef struct grout_element_plan {
@@ -137,14 +211,22 @@ typedef struct grout_plan {
     grout_clock_shape shape;
     int64_t cta_count;
     int64_t smem_bytes;
-    uint32_t register_bytes; /* of a thread */
+    uint32_t register_bytes;  /* of a thread */
+    uint32_t temporary_at;    /* of these, the ones from here on are temporary */
+    uint32_t entry_registers; /* of a lane on the GPU: see set_max_registers */
     uint32_t loop_depth_max;
     uint32_t element_count;
     int64_t copy_bytes_max;   /* largest box of an async copy */
     int64_t store_bytes_max;  /* largest smem box of a plain store */
     int64_t linear_bytes_max; /* scratch for a box in logical order */
     int64_t mask_count_max;   /* the same for a mask */
+    uint32_t chain_bytes_max; /* buffers of a chain */
+    uint32_t chain_steps_max;
     grout_pool insts, slots, boxes, terms, accesses, moves, transfers, runs, pieces, scopes;
+    grout_pool chains, steps;
+    grout_pool accumulators, products, gemms, offsets; /* offsets: int32_t, of chunks */
+    uint32_t accumulator_bytes;                        /* of a thread */
+    uint32_t packed_max, chunks_max;                   /* floats, chunks of the largest operand */
     grout_pool objects;   /* grout_object_id: lists of scopes */
     grout_pool constants; /* bytes in items of 8 */
     grout_element_plan *elements;
@@ -167,6 +249,20 @@ static inline const grout_box_plan *grout_plan__box(const grout_plan *plan, cons
                                                     uint32_t index) {
     return (const grout_box_plan *)(const void *)plan->boxes.data + inst->first_box + index;
 }
+static inline const grout_chain_step *grout_plan__steps(const grout_plan *plan,
+                                                        const grout_chain_plan *chain) {
+    return (const grout_chain_step *)(const void *)plan->steps.data + chain->first_step;
+}
+static inline const grout_product_plan *grout_plan__product(const grout_plan *plan,
+                                                            const grout_inst *inst) {
+    return grout_pool__at(&plan->products, inst->product);
+}
+static inline const grout_accumulator_plan *grout_plan__accumulator(const grout_plan *plan,
+                                                                    uint32_t index) {
+    return grout_pool__at(&plan->accumulators, index);
+}
+/* The accumulator that an object is, or 0. */
+uint32_t grout_plan__find_accumulator(const grout_plan *plan, grout_object_id object);
 static inline const grout_scope_plan *grout_plan__scope(const grout_plan *plan, uint32_t index) {
     return (const grout_scope_plan *)(const void *)plan->scopes.data + index;
 }

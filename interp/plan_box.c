@@ -57,6 +57,26 @@ static bool set_home(const grout_view *view, grout_box_plan *box) {
     return true;
 }
 
+/*
+ * The tensor core takes an operand as it lies: squeezed dimensions, the one whose elements are
+ * apart, the one whose elements follow each other. Which is which the layout says, not the view.
+ */
+static void set_storage_order(const grout_view *view, grout_box_plan *box) {
+    uint32_t last = box->rank - 1u;
+    if (view->view_rank < 2) {
+        return;
+    }
+    for (uint32_t k = 0; k < box->layout->tiled_rank; k++) {
+        if (box->layout->stride[k] == box->element_bytes && box->layout->extent[k] > 1 &&
+            box->layout->dim[k] == box->order[last - 1]) {
+            uint8_t inner = box->order[last - 1];
+            box->order[last - 1] = box->order[last];
+            box->order[last] = inner;
+            return;
+        }
+    }
+}
+
 static void add_shape(grout_planner *planner, grout_box_plan *box) {
     grout_pool *runs = &planner->plan->runs, *pieces = &planner->plan->pieces;
     int64_t run_count = grout_layout_get_runs(box->layout, box->home, box->extent, NULL, 0);
@@ -84,6 +104,12 @@ static void add_shape(grout_planner *planner, grout_box_plan *box) {
     runs->count = (uint32_t)runs_end;
     pieces->count = (uint32_t)pieces_end;
     box->has_shape = true;
+    const grout_run *run = grout_pool__at(runs, box->first_run);
+    box->low = run->base;
+    for (int64_t i = 0; i < run_count; i++) {
+        int64_t end = run[i].base + (run[i].count - 1) * run[i].stride + run[i].length;
+        box->high = box->high < end ? end : box->high;
+    }
     box->is_uniform_chunks = true;
     for (int64_t i = 0; i < piece_count; i++) {
         box->is_uniform_chunks &= first[i].length == CHUNK;
@@ -101,8 +127,11 @@ static void fill_array_box(grout_planner *planner, const grout_view *view, grout
     set_weights(box);
     if (box->space == GROUT_SPACE_GMEM) {
         box->param = planner->object_params[view->object] - 1;
-    } else {
+    } else if (box->space == GROUT_SPACE_SMEM) {
         box->smem_offset = grout_object_get_smem_offset(planner->module, view->object);
+        if (planner->has_storage_order) {
+            set_storage_order(view, box);
+        }
     }
     if (set_home(view, box)) {
         add_shape(planner, box);

@@ -63,15 +63,20 @@ static void use_operand(grout_planner *planner, const grout_operand *operand, ui
     }
 }
 
+static bool is_loop(const grout_op *op) {
+    return op->opcode == GROUT_OP_FOR || op->opcode == GROUT_OP_WHILE;
+}
+
 /* Carries live to the end of the loop and stand for its results, which have no place of their own.
- */
+ * Those of a for come behind its index. */
 static void join_carries(grout_planner *planner, grout_op_id id) {
     const grout_op *op = grout_module_get_op(planner->module, id);
     const grout_block *body = grout_module_get_block(planner->module, op->first_block);
+    uint32_t first = op->opcode == GROUT_OP_FOR ? 1 : 0;
     for (uint32_t i = 0; i < body->arg_count; i++) {
         raise_last_use(planner, body->first_arg + i, planner->op_end[id]);
-        if (i > 0 && i <= op->result_count) {
-            grout_value_id result = op->first_result + i - 1;
+        if (i >= first && i - first < op->result_count) {
+            grout_value_id result = op->first_result + i - first;
             raise_last_use(planner, body->first_arg + i, planner->last_use[result]);
             planner->last_use[result] = 0;
         }
@@ -97,7 +102,7 @@ static void use_block(grout_planner *planner, grout_block_id block, const enclos
         }
         enclosing_loop inner = {loop, id};
         for (uint32_t i = 0; i < op->block_count; i++) {
-            use_block(planner, op->first_block + i, op->opcode == GROUT_OP_FOR ? &inner : loop);
+            use_block(planner, op->first_block + i, is_loop(op) ? &inner : loop);
         }
     }
 }
@@ -107,7 +112,7 @@ static void join_block(grout_planner *planner, grout_block_id block) {
     grout_op_id id = grout_module_get_block(module, block)->first;
     for (; id != 0; id = grout_module_get_op(module, id)->next) {
         const grout_op *op = grout_module_get_op(module, id);
-        if (op->opcode == GROUT_OP_FOR) {
+        if (is_loop(op)) {
             join_carries(planner, id);
         }
         for (uint32_t i = 0; i < op->block_count; i++) {

@@ -13,6 +13,12 @@ typedef struct grout_span {
     uint32_t offset, size;
 } grout_span;
 
+/* A part of a thread's registers; offsets count from its start. */
+typedef struct grout_region {
+    grout_pool spans; /* grout_span, free, sorted by offset */
+    uint32_t size;
+} grout_region;
+
 typedef struct grout_planner {
     grout_plan *plan;
     const grout_module *module;
@@ -29,11 +35,16 @@ typedef struct grout_planner {
     uint32_t position_count;
     /* plan_slots.c */
     grout_slot *value_slots; /* by value */
-    grout_pool spans;        /* grout_span, sorted by offset */
+    grout_region lasting, temporary;
+    /* plan_chain.c */
+    uint32_t chain_end;      /* position of the last op of the chain that is lowered; 0: none */
+    uint32_t *value_buffers; /* by value: the buffer that it has in the chain */
+    grout_pool buffers;      /* one each */
     /* plan_lower.c */
     uint32_t loop_depth;
     uint32_t *object_params;   /* by object: parameter of a gmem array, plus 1 */
     uint32_t *object_elements; /* by object: first barrier element */
+    bool has_storage_order;    /* boxes are made in the order of their bytes */
 } grout_planner;
 
 /* plan_live.c: when values are born and die. */
@@ -42,8 +53,10 @@ bool grout_planner__find_lives(grout_planner *planner);
 /* plan_slots.c: registers. A slot lives until its value's last use. */
 grout_slot grout_planner__add_slot(grout_planner *planner, const grout_type *type);
 void grout_planner__define(grout_planner *planner, grout_value_id value);
-/* Frees what dies at this position. */
+/* Frees what dies at this position; inside a chain only what is temporary. */
 void grout_planner__expire(grout_planner *planner, uint32_t position);
+/* When all is lowered: the temporary registers come behind the others. */
+void grout_planner__place_registers(grout_planner *planner);
 /* The slot of a VALUE or EXPR operand. */
 grout_slot grout_planner__get_operand(grout_planner *planner, const grout_operand *operand);
 /* A new constant. */
@@ -57,8 +70,37 @@ void grout_planner__add_transfers(grout_planner *planner, uint32_t inst);
 
 /* plan_lower.c: the instructions of a block and all inside it. */
 void grout_planner__lower_block(grout_planner *planner, grout_block_id block);
+/* A new instruction; 0 without memory (then entry 0 takes what is written to it). */
+uint32_t grout_planner__add_inst(grout_planner *planner, grout_exec *exec, grout_op_id op);
+void grout_planner__add_slot_to(grout_planner *planner, uint32_t inst, grout_slot slot);
+void grout_planner__add_move(grout_planner *planner, uint32_t inst, grout_slot from, grout_slot to);
+/* Operands: values and constants as slots, references as boxes; both in operand order. */
+void grout_planner__add_operands(grout_planner *planner, uint32_t inst, const grout_op *op);
 
-/* exec_elementwise.c: the loop of an ALU op for an element type of its operands; NULL if none. */
-grout_loop *grout_elementwise__find(grout_opcode opcode, grout_dtype dtype);
+/* An op, with all inside it. */
+void grout_planner__lower_op(grout_planner *planner, grout_op_id id);
+
+/* plan_wgmma.c: an accumulator of the kernel; what a wgmma needs beside operands; a load of the
+ * plan's instruction, if it is one of an accumulator. */
+void grout_planner__add_accumulator(grout_planner *planner, grout_object_id id);
+void grout_planner__lower_wgmma(grout_planner *planner, uint32_t inst, const grout_op *op);
+void grout_planner__lower_load(grout_planner *planner, uint32_t inst, const grout_op *op);
+
+/* plan_chain.c: lowers a chain that begins with an op. Its last op, or 0 if there is no chain. */
+grout_op_id grout_planner__lower_chain(grout_planner *planner, grout_op_id first);
+
+/* plan_control.c: an op with blocks. */
+void grout_planner__lower_for(grout_planner *planner, grout_op_id id);
+void grout_planner__lower_while(grout_planner *planner, grout_op_id id);
+void grout_planner__lower_if(grout_planner *planner, grout_op_id id);
+void grout_planner__lower_scoped(grout_planner *planner, grout_op_id id);
+
+static inline grout_inst *grout_planner__get_inst(grout_planner *planner, uint32_t index) {
+    return grout_pool__at(&planner->plan->insts, index);
+}
+/* The index that the pool's next record will have. */
+static inline uint32_t grout_plan__get_next(const grout_pool *pool) {
+    return pool->count == 0 ? 1 : pool->count;
+}
 
 #endif

@@ -66,11 +66,17 @@ static void publish_deadlock(grout_machine *machine) {
         const grout_thread *thread = grout_machine__thread(machine, i);
         bool has_exited = thread->state == GROUT_THREAD_EXITED;
         const grout_inst *inst = grout_plan__inst(plan, has_exited ? thread->last_pc : thread->pc);
-        machine->thread_facts[i] =
-            (grout_thread_fact){.state = (uint8_t)thread->state,
-                                .element = thread->element,
-                                .phase = thread->phase,
-                                .origin = grout_machine__origin(machine, i, inst)};
+        grout_thread_fact *fact = &machine->thread_facts[i];
+        *fact = (grout_thread_fact){.state = (uint8_t)thread->state,
+                                    .element = thread->element,
+                                    .phase = thread->phase,
+                                    .registers_held = thread->registers,
+                                    .origin = grout_machine__origin(machine, i, inst)};
+        if (thread->state == GROUT_THREAD_BLOCKED_REGISTERS) {
+            const grout_slot *wanted = grout_plan__slot(plan, inst, 0);
+            fact->registers = (uint32_t)grout_slot__get_integer(machine, i, wanted);
+            fact->registers_free = grout_machine__cta(machine)->registers_free;
+        }
     }
     for (uint32_t i = 0; i < plan->element_count; i++) {
         machine->barrier_facts[i] = grout_barrier__get_fact(machine, i);
@@ -129,7 +135,9 @@ static void pass(grout_machine *machine, uint32_t thread, const grout_inst *inst
 static bool run_thread(grout_machine *machine, uint32_t thread, uint64_t limit) {
     grout_cta *cta = grout_machine__cta(machine);
     grout_thread *own = grout_machine__thread(machine, thread);
+    machine->step_limit = limit < machine->max_steps ? limit : machine->max_steps;
     while (cta->current == thread + 1) {
+        uint64_t before = machine->stats.steps;
         const grout_inst *inst = grout_plan__inst(machine->plan, own->pc);
         uint32_t pc = own->pc;
         if (!inst->is_silent && machine->stats.steps >= limit) {
@@ -157,7 +165,8 @@ static bool run_thread(grout_machine *machine, uint32_t thread, uint64_t limit) 
         if (machine->has_failed) {
             return stop(machine, GROUT_RUN_FAILED);
         }
-        if (machine->stats.steps % PROGRESS_STEPS == 0 && !make_progress(machine)) {
+        if (machine->stats.steps / PROGRESS_STEPS != before / PROGRESS_STEPS &&
+            !make_progress(machine)) {
             return false;
         }
     }

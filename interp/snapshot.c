@@ -6,6 +6,7 @@
 #include "machine.h"
 
 #include "bits.h"
+#include "operand.h"
 #include "undo.h"
 
 #include <string.h>
@@ -181,6 +182,7 @@ bool grout_machine_restore(grout_machine *machine, const grout_snapshot *snapsho
     machine->has_failed = snapshot->has_failed;
     copy_fixed(machine, snapshot->fixed, false);
     copy_arrays(machine, snapshot->arrays, false);
+    grout_operand__forget(machine);
     for (uint32_t i = 0; i < snapshot->array_count; i++) {
         machine->arrays[i].has_tainted = snapshot->has_tainted[i];
     }
@@ -245,6 +247,7 @@ static uint64_t hash_threads(const grout_machine *machine, uint64_t hash) {
     for (uint32_t i = 0; i < machine->plan->shape.thread_count; i++) {
         grout_thread thread = *grout_machine__thread(machine, i);
         thread.first_store = thread.last_store = thread.first_unread = 0;
+        thread.first_wgmma = thread.last_wgmma = 0;
         hash = hash_bytes(hash, &thread, sizeof thread);
     }
     return hash_bytes(hash, machine->state + machine->at.loops,
@@ -281,13 +284,14 @@ static uint64_t hash_flights(const grout_machine *machine, uint64_t hash) {
     for (uint32_t i = grout_machine__cta(machine)->first_flight; i != 0;) {
         grout_async async = *grout_machine__async(machine, i);
         i = async.next;
-        if (async.payload != 0) {
-            hash = hash_bytes(
-                hash, machine->payload + (size_t)(async.payload - 1) * machine->payload_slot_bytes,
-                machine->payload_mask_at);
+        for (uint32_t k = 0; k < 2; k++) {
+            if (async.payload[k] != 0) {
+                size_t at = (size_t)(async.payload[k] - 1) * machine->payload_slot_bytes;
+                hash = hash_bytes(hash, machine->payload + at, machine->payload_mask_at);
+            }
         }
         async.link = async.previous = async.next = async.peer = 0;
-        async.phase_record = async.payload = 0;
+        async.phase_record = async.payload[0] = async.payload[1] = 0;
         hash = hash_bytes(hash, &async, sizeof async);
     }
     return hash;
@@ -308,6 +312,20 @@ static uint64_t hash_undo(const grout_machine *machine, uint64_t hash) {
     return hash;
 }
 
+/* Temporary registers count while a thread is inside a chain; else they hold what is left of one.
+ */
+static uint64_t hash_registers(const grout_machine *machine, uint64_t hash) {
+    const grout_plan *plan = machine->plan;
+    for (uint32_t i = 0; i < plan->shape.thread_count; i++) {
+        const grout_thread *thread = grout_machine__thread(machine, i);
+        bool is_inside =
+            thread->state != GROUT_THREAD_EXITED && grout_plan__inst(plan, thread->pc)->is_member;
+        hash = hash_bytes(hash, grout_machine__registers(machine, i),
+                          is_inside ? plan->register_bytes : plan->temporary_at);
+    }
+    return hash;
+}
+
 uint64_t grout_machine_hash(const grout_machine *machine) {
     grout_cta cta = *grout_machine__cta(machine);
     cta.first_flight = cta.last_flight = cta.payload_used = 0;
@@ -317,8 +335,10 @@ uint64_t grout_machine_hash(const grout_machine *machine) {
     hash = hash_barriers(machine, hash);
     hash = hash_flights(machine, hash);
     hash = hash_undo(machine, hash);
-    hash = hash_bytes(hash, machine->state + machine->at.registers,
-                      machine->at.size - machine->at.registers);
+    hash = hash_registers(machine, hash);
+    size_t behind = machine->at.registers +
+                    (size_t)machine->plan->shape.thread_count * machine->plan->register_bytes;
+    hash = hash_bytes(hash, machine->state + behind, machine->at.size - behind);
     for (uint32_t i = 0; i < machine->array_count; i++) {
         region regions[3];
         uint32_t count = get_array_regions(&machine->arrays[i], regions);

@@ -1,7 +1,8 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * tma.c - the engine: when an async copy reads and writes, within what its completion permits.
+ * tma.c - the engines: when an async copy reads and writes, within what its completion permits, and
+ * what is in flight, wgmmas (wgmma.c) included.
  *
  * Eager: at issue. Lazy: a load when a thread waits for its full phase; a store reads when a wait
  * frees its source and writes when a wait asks for the write; all at the end of their scope or CTA.
@@ -14,6 +15,7 @@
 #include "barrier.h"
 #include "issue.h"
 #include "undo.h"
+#include "wgmma.h"
 
 #include <string.h>
 
@@ -54,6 +56,7 @@ static void copy_chunks(const grout_transfer *transfers, uint32_t count, const u
 void grout_tma__move(grout_machine *machine, const grout_inst *inst, const grout_box *from,
                      const grout_box *to) {
     if (from->is_shaped && to->is_shaped && inst->transfer_count > 0) {
+        grout_box__touch(machine, to);
         const grout_transfer *transfers =
             grout_pool__at(&machine->plan->transfers, inst->first_transfer);
         bool is_chunks = from->plan->is_uniform_chunks || to->plan->is_uniform_chunks;
@@ -108,7 +111,7 @@ static void unlink_flight(grout_machine *machine, uint32_t index) {
     }
 }
 
-static void end_flight(grout_machine *machine, uint32_t index) {
+void grout_tma__end_flight(grout_machine *machine, uint32_t index) {
     grout_async *async = grout_machine__async(machine, index);
     async->flags |= GROUT_ASYNC_READ | GROUT_ASYNC_DONE;
     unlink_flight(machine, index);
@@ -124,8 +127,7 @@ void grout_tma__forget(grout_machine *machine, uint32_t index) {
     grout_pool__give(&machine->asyncs, index);
 }
 
-static uint32_t add_async(grout_machine *machine, uint32_t thread, const grout_inst *inst,
-                          const grout_box *boxes) {
+uint32_t grout_tma__add_flight(grout_machine *machine, uint32_t thread, const grout_inst *inst) {
     grout_cta *cta = grout_machine__cta(machine);
     uint32_t index = grout_pool__take(&machine->asyncs, &machine->heap);
     if (index == 0) {
@@ -136,14 +138,23 @@ static uint32_t add_async(grout_machine *machine, uint32_t thread, const grout_i
     async->pc = (uint32_t)(inst - grout_plan__inst(machine->plan, 0));
     async->serial = cta->async_serial - 1;
     async->origin = grout_machine__origin(machine, thread, inst);
-    memcpy(async->start[0], boxes[0].start, sizeof async->start[0]);
-    memcpy(async->start[1], boxes[1].start, sizeof async->start[1]);
     if (machine->launch.timing == GROUT_TIMING_RANDOM) {
         async->read_due = cta->points + grout_machine__draw(machine, GROUT_DRAW_ENGINE) % DELAY_MAX;
         async->write_due =
             async->read_due + grout_machine__draw(machine, GROUT_DRAW_ENGINE) % DELAY_MAX;
     }
     link_flight(machine, index);
+    return index;
+}
+
+static uint32_t add_copy(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+                         const grout_box *boxes) {
+    uint32_t index = grout_tma__add_flight(machine, thread, inst);
+    if (index != 0) {
+        grout_async *async = grout_machine__async(machine, index);
+        memcpy(async->start[0], boxes[0].start, sizeof async->start[0]);
+        memcpy(async->start[1], boxes[1].start, sizeof async->start[1]);
+    }
     return index;
 }
 
@@ -167,7 +178,7 @@ void grout_tma__start_load(grout_machine *machine, uint32_t thread, const grout_
         grout_barrier__land(machine, load->element, load->record, boxes[1].plan->bytes);
         return;
     }
-    uint32_t index = add_async(machine, thread, inst, boxes);
+    uint32_t index = add_copy(machine, thread, inst, boxes);
     if (index == 0) {
         return;
     }
@@ -192,7 +203,7 @@ static void finish_load(grout_machine *machine, uint32_t index) {
     if ((async->flags & GROUT_ASYNC_VOID) == 0) {
         grout_tma__move(machine, get_inst(machine, async), &from, &to);
     }
-    end_flight(machine, index);
+    grout_tma__end_flight(machine, index);
     grout_machine__phase(machine, grout_machine__async(machine, index)->phase_record)->bytes_due -=
         to.plan->bytes;
 }
@@ -219,31 +230,42 @@ void grout_tma__land_phases(grout_machine *machine, uint32_t element, uint32_t p
 /* ---- stores
  * -------------------------------------------------------------------------------------- */
 
-static uint8_t *get_payload(const grout_machine *machine, uint32_t slot) {
-    return machine->payload + (size_t)(slot - 1) * machine->payload_slot_bytes;
-}
-
 static uint32_t *get_free_slots(const grout_machine *machine) {
     return (uint32_t *)(void *)(machine->state + machine->at.payload_free);
 }
 
 static void finish_store(grout_machine *machine, uint32_t index);
 
-/* A slot, plus 1. If none is free the oldest store that has one finishes. */
-static uint32_t take_payload(grout_machine *machine) {
+/* There are two slots at least, and who asks for one has at most one that is not in flight yet. */
+uint32_t grout_tma__take_payload(grout_machine *machine) {
     grout_cta *cta = grout_machine__cta(machine);
     if (cta->payload_used == machine->payload_slots) {
         uint32_t oldest = cta->first_flight;
-        while (grout_machine__async(machine, oldest)->payload == 0) {
-            oldest = grout_machine__async(machine, oldest)->next;
+        const grout_async *async = grout_machine__async(machine, oldest);
+        while ((async->payload[0] | async->payload[1]) == 0) {
+            oldest = async->next;
+            async = grout_machine__async(machine, oldest);
         }
-        finish_store(machine, oldest);
+        if ((async->flags & GROUT_ASYNC_WGMMA) != 0) {
+            grout_wgmma__finish(machine, async->origin.thread, async->group);
+        } else {
+            finish_store(machine, oldest);
+        }
     }
     return get_free_slots(machine)[cta->payload_used++];
 }
 
-static void give_payload(grout_machine *machine, uint32_t slot) {
+void grout_tma__give_payload(grout_machine *machine, uint32_t slot) {
     get_free_slots(machine)[--grout_machine__cta(machine)->payload_used] = slot;
+}
+
+void grout_tma__read_captured(grout_machine *machine, const grout_box *from, uint32_t slot) {
+    uint8_t *bytes = grout_tma__get_payload(machine, slot);
+    const uint8_t *stale = bytes + machine->payload_mask_at;
+    grout_box__gather(machine, from, machine->linear);
+    for (int64_t i = 0; i < from->plan->bytes; i++) {
+        bytes[i] = stale[i] != 0 ? bytes[i] : machine->linear[i];
+    }
 }
 
 /* Reads a store's source into its slot; bytes that were stale at issue are there already. */
@@ -255,27 +277,22 @@ static void read_store(grout_machine *machine, uint32_t index) {
         return;
     }
     if ((async->flags & GROUT_ASYNC_STALE) == 0) {
-        async->payload = take_payload(machine);
-        grout_box__gather(machine, &from, get_payload(machine, async->payload));
+        async->payload[0] = grout_tma__take_payload(machine);
+        grout_box__gather(machine, &from, grout_tma__get_payload(machine, async->payload[0]));
         return;
     }
-    uint8_t *bytes = get_payload(machine, async->payload);
-    const uint8_t *stale = bytes + machine->payload_mask_at;
-    grout_box__gather(machine, &from, machine->linear);
-    for (int64_t i = 0; i < from.plan->bytes; i++) {
-        bytes[i] = stale[i] != 0 ? bytes[i] : machine->linear[i];
-    }
+    grout_tma__read_captured(machine, &from, async->payload[0]);
 }
 
 static void write_store(grout_machine *machine, uint32_t index) {
     grout_async *async = grout_machine__async(machine, index);
     if ((async->flags & GROUT_ASYNC_VOID) == 0) {
         grout_box to = place_box(machine, async, 1);
-        grout_box__scatter(machine, &to, get_payload(machine, async->payload));
-        give_payload(machine, async->payload);
-        async->payload = 0;
+        grout_box__scatter(machine, &to, grout_tma__get_payload(machine, async->payload[0]));
+        grout_tma__give_payload(machine, async->payload[0]);
+        async->payload[0] = 0;
     }
-    end_flight(machine, index);
+    grout_tma__end_flight(machine, index);
 }
 
 static void finish_store(grout_machine *machine, uint32_t index) {
@@ -283,7 +300,7 @@ static void finish_store(grout_machine *machine, uint32_t index) {
     if ((async->flags & (GROUT_ASYNC_READ | GROUT_ASYNC_STALE | GROUT_ASYNC_VOID)) == 0) {
         grout_box from = place_box(machine, async, 0), to = place_box(machine, async, 1);
         grout_tma__move(machine, get_inst(machine, async), &from, &to);
-        end_flight(machine, index);
+        grout_tma__end_flight(machine, index);
         return;
     }
     if ((async->flags & GROUT_ASYNC_READ) == 0) {
@@ -292,22 +309,19 @@ static void finish_store(grout_machine *machine, uint32_t index) {
     write_store(machine, index);
 }
 
-/* Captures what the engine must not see yet. */
-static void capture_stale(grout_machine *machine, uint32_t thread, uint32_t index,
-                          const grout_box *from) {
+uint32_t grout_tma__capture(grout_machine *machine, uint32_t thread, const grout_box *from) {
     uint8_t *stale = machine->mask_linear;
     if (!grout_undo__capture(machine, thread, from, machine->linear, stale)) {
-        return;
+        return 0;
     }
-    /* A store that finishes to make room uses the scratch. */
-    uint32_t slot = take_payload(machine);
+    /* What finishes to make room uses the scratch. */
+    uint32_t slot = grout_tma__take_payload(machine);
     if (grout_undo__capture(machine, thread, from, machine->linear, stale)) {
-        memcpy(get_payload(machine, slot), machine->linear, (size_t)from->plan->bytes);
-        memcpy(get_payload(machine, slot) + machine->payload_mask_at, stale,
-               (size_t)from->plan->bytes);
+        uint8_t *bytes = grout_tma__get_payload(machine, slot);
+        memcpy(bytes, machine->linear, (size_t)from->plan->bytes);
+        memcpy(bytes + machine->payload_mask_at, stale, (size_t)from->plan->bytes);
     }
-    grout_machine__async(machine, index)->payload = slot;
-    grout_machine__async(machine, index)->flags |= GROUT_ASYNC_STALE;
+    return slot;
 }
 
 void grout_tma__start_store(grout_machine *machine, uint32_t thread, const grout_inst *inst,
@@ -327,7 +341,7 @@ void grout_tma__start_store(grout_machine *machine, uint32_t thread, const grout
         }
         return;
     }
-    uint32_t index = add_async(machine, thread, inst, boxes);
+    uint32_t index = add_copy(machine, thread, inst, boxes);
     if (index == 0) {
         return;
     }
@@ -341,9 +355,8 @@ void grout_tma__start_store(grout_machine *machine, uint32_t thread, const grout
     }
     owner->last_store = index;
     owner->first_unread = owner->first_unread == 0 ? index : owner->first_unread;
-    if (!is_void) {
-        capture_stale(machine, thread, index, &boxes[0]);
-    }
+    async->payload[0] = is_void ? 0 : grout_tma__capture(machine, thread, &boxes[0]);
+    async->flags |= async->payload[0] != 0 ? (uint32_t)GROUT_ASYNC_STALE : 0;
 }
 
 /* Forgets the thread's finished stores, from the oldest on. */
@@ -384,7 +397,9 @@ void grout_tma__finish_groups(grout_machine *machine, uint32_t thread, uint32_t 
 
 static void finish(grout_machine *machine, uint32_t index) {
     grout_async async = *grout_machine__async(machine, index);
-    if ((async.flags & GROUT_ASYNC_STORE) != 0) {
+    if ((async.flags & GROUT_ASYNC_WGMMA) != 0) {
+        grout_wgmma__finish(machine, async.origin.thread, async.group);
+    } else if ((async.flags & GROUT_ASYNC_STORE) != 0) {
         finish_store(machine, index);
         pop_stores(machine, grout_machine__thread(machine, async.origin.thread));
     } else {
@@ -399,13 +414,18 @@ void grout_tma__finish_all(grout_machine *machine) {
     }
 }
 
-static bool is_in_scope(const grout_machine *machine, const grout_scope_plan *scope,
-                        const grout_async *async) {
+/* Of an accumulator each thread has its own: where threads enter a scope one by one, the others'
+ * live on. */
+static bool is_touched(const grout_machine *machine, const grout_scope_plan *scope,
+                       const grout_async *async, uint32_t thread) {
     const grout_inst *inst = get_inst(machine, async);
     const grout_object_id *objects = grout_pool__at(&machine->plan->objects, scope->first_object);
     for (uint32_t i = 0; i < scope->object_count; i++) {
         for (uint32_t k = 0; k < inst->box_count; k++) {
-            if (grout_plan__box(machine->plan, inst, k)->object == objects[i]) {
+            const grout_box_plan *box = grout_plan__box(machine->plan, inst, k);
+            if (box->object == objects[i] &&
+                (box->space != GROUT_SPACE_ACC || scope->is_collective ||
+                 async->origin.thread == thread)) {
                 return true;
             }
         }
@@ -413,10 +433,11 @@ static bool is_in_scope(const grout_machine *machine, const grout_scope_plan *sc
     return false;
 }
 
-void grout_tma__finish_scope(grout_machine *machine, const grout_scope_plan *scope) {
+void grout_tma__finish_scope(grout_machine *machine, const grout_scope_plan *scope,
+                             uint32_t thread) {
     for (uint32_t i = grout_machine__cta(machine)->first_flight; i != 0;) {
         uint32_t next = grout_machine__async(machine, i)->next;
-        if (is_in_scope(machine, scope, grout_machine__async(machine, i))) {
+        if (is_touched(machine, scope, grout_machine__async(machine, i), thread)) {
             finish(machine, i);
             /* Finishing may have finished others to make room. */
             next = grout_machine__cta(machine)->first_flight;

@@ -1,5 +1,5 @@
 /*
- * tma.h - the engine that makes async copies: issue, and when they take effect.
+ * tma.h - the engines: issue of async copies, and when they and wgmmas (wgmma.h) take effect.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,9 +20,11 @@ void grout_tma__land_phases(grout_machine *machine, uint32_t element, uint32_t p
  */
 void grout_tma__finish_groups(grout_machine *machine, uint32_t thread, uint32_t last,
                               bool read_only);
-/* All copies in flight take effect; those that touch the scope's objects or barriers. */
+/* All copies and wgmmas in flight take effect; those that touch the scope's objects or barriers. */
 void grout_tma__finish_all(grout_machine *machine);
-void grout_tma__finish_scope(grout_machine *machine, const grout_scope_plan *scope);
+/* The scope ends in a thread, or if it is collective in all. */
+void grout_tma__finish_scope(grout_machine *machine, const grout_scope_plan *scope,
+                             uint32_t thread);
 /* A scheduling point: in random timing some copies take effect. */
 void grout_tma__pass_point(grout_machine *machine);
 /* Frees the record of a load whose phase is over. */

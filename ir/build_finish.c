@@ -167,6 +167,30 @@ static bool check_operands(resolving *r, const grout_op *op) {
     return ok;
 }
 
+static bool check_block(resolving *r, grout_block_id id);
+
+static bool check_scoped_block(resolving *r, grout_block_id id) {
+    uint32_t mark = grout_scope__enter(&r->scope);
+    bool ok = check_block(r, id);
+    grout_scope__leave(&r->scope, mark);
+    return ok;
+}
+
+/* Each body has a scope of its own; that of a while's second lies inside that of its first. */
+static bool check_bodies(resolving *r, const grout_op *op) {
+    bool ok = true;
+    if (op->opcode == GROUT_OP_WHILE) {
+        uint32_t mark = grout_scope__enter(&r->scope);
+        ok = check_block(r, op->first_block) && check_scoped_block(r, op->first_block + 1);
+        grout_scope__leave(&r->scope, mark);
+        return ok;
+    }
+    for (uint32_t i = 0; ok && i < op->block_count; i++) {
+        ok = check_scoped_block(r, op->first_block + i);
+    }
+    return ok;
+}
+
 static bool check_block(resolving *r, grout_block_id id) {
     const grout_block *block = grout_module_get_block(r->module, id);
     bool ok = bind_values(r, block->first_arg, block->arg_count);
@@ -174,11 +198,7 @@ static bool check_block(resolving *r, grout_block_id id) {
         const grout_op *op = grout_module_get_op(r->module, at);
         r->b->loc = op->loc;
         ok = check_operands(r, op);
-        for (uint32_t i = 0; ok && i < op->block_count; i++) {
-            uint32_t mark = grout_scope__enter(&r->scope);
-            ok = check_block(r, op->first_block + i);
-            grout_scope__leave(&r->scope, mark);
-        }
+        ok = ok && check_bodies(r, op);
         ok = ok && bind_values(r, op->first_result, op->result_count);
         at = op->next;
     }

@@ -214,6 +214,7 @@ static bool check_letter(grout_builder *b, const grout_op_info *info, char lette
         ok = is_value || is_expr;
         break;
     case 'r':
+    case 'm':
     case 'b':
         ok = is_value || is_ref;
         break;
@@ -327,6 +328,7 @@ static bool may_be_built(grout_builder *b, const grout_op_info *info) {
         return false;
     }
     if (info->form == GROUT_FORM_NONE || info->form == GROUT_FORM_FOR ||
+        info->form == GROUT_FORM_WHILE || info->form == GROUT_FORM_COND ||
         info->form == GROUT_FORM_IF || info->form == GROUT_FORM_SCOPED ||
         info->form == GROUT_FORM_SCRATCH) {
         return grout_builder__error(b, "'%s' has a function of its own", info->text);

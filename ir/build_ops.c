@@ -54,23 +54,22 @@
                                                      .attrs = GROUT_ATTR_BIT_DIM,      \
                                                      .attr_value = dimension});        \
     }
-#define DEFINE_MATH(NAME, name)                                                                \
-    grout_value_id grout_build_##name(grout_builder *builder, grout_operand a,                 \
-                                      uint32_t attrs) {                                        \
-        return grout_build_op(                                                                 \
-            builder, GROUT_OP_##NAME,                                                          \
-            &(grout_build_op_args){.operands = &a, .operand_count = 1, .attrs = attrs});       \
-    }
-#define DEFINE_LAYOUT(NAME, name) DEFINE_MATH(NAME, name)
-#define DEFINE_REDUCE(NAME, name)                                                                \
-    grout_value_id grout_build_##name(grout_builder *builder, grout_operand a,                   \
-                                      grout_expr_id dimension) {                                 \
+#define DEFINE_MATH(NAME, name)                                                                  \
+    grout_value_id grout_build_##name(grout_builder *builder, grout_operand a, uint32_t attrs) { \
         return grout_build_op(                                                                   \
             builder, GROUT_OP_##NAME,                                                            \
-            &(grout_build_op_args){.operands = &a,                                               \
-                                   .operand_count = 1,                                           \
-                                   .attrs = dimension == 0 ? 0 : (uint32_t)GROUT_ATTR_BIT_DIM,   \
-                                   .attr_value = dimension});                                    \
+            &(grout_build_op_args){.operands = &a, .operand_count = 1, .attrs = attrs});         \
+    }
+#define DEFINE_LAYOUT(NAME, name) DEFINE_MATH(NAME, name)
+#define DEFINE_REDUCE(NAME, name)                                                              \
+    grout_value_id grout_build_##name(grout_builder *builder, grout_operand a,                 \
+                                      grout_expr_id dimension) {                               \
+        return grout_build_op(                                                                 \
+            builder, GROUT_OP_##NAME,                                                          \
+            &(grout_build_op_args){.operands = &a,                                             \
+                                   .operand_count = 1,                                         \
+                                   .attrs = dimension == 0 ? 0 : (uint32_t)GROUT_ATTR_BIT_DIM, \
+                                   .attr_value = dimension});                                  \
     }
 #define DEFINE_WGMMA(NAME, name)                                                                \
     void grout_build_##name(grout_builder *builder, grout_operand acc, grout_operand a,         \

@@ -32,15 +32,22 @@ bool grout_builder__object(grout_builder *b, const grout_build_object *from, gro
     if (is_barrier && from->rank != 1) {
         return grout_builder__error(b, "an array of barriers has one dimension");
     }
-    if (is_barrier && (from->tile_rank > 0 || from->swizzle != 0 || from->transpose_rank > 0)) {
-        return grout_builder__error(b, "barriers have no tile, swizzle or transpose");
+    bool has_transforms = from->tile_rank > 0 || from->swizzle != 0 || from->transpose_rank > 0;
+    bool is_acc = from->space == GROUT_SPACE_ACC;
+    if (has_transforms && (is_barrier || is_acc)) {
+        return grout_builder__error(b, "%s have no tile, swizzle or transpose",
+                                    is_barrier ? "barriers" : "accumulators");
+    }
+    bool is_smem = from->space == GROUT_SPACE_NONE || from->space == GROUT_SPACE_SMEM;
+    if (!is_smem && (is_barrier || !is_acc)) {
+        return grout_builder__error(b, "arrays of a kernel lie in smem or acc, barriers in smem");
     }
     bool has_dtype = from->dtype > GROUT_DTYPE_NONE && from->dtype < GROUT_DTYPE_COUNT;
     if (!is_barrier && (!has_dtype || from->arrivals != 0)) {
         return grout_builder__error(b, "an array has an element type and no arrivals");
     }
     *to = (grout_object){.kind = (uint8_t)from->kind,
-                         .space = GROUT_SPACE_SMEM,
+                         .space = (uint8_t)(is_acc ? GROUT_SPACE_ACC : GROUT_SPACE_SMEM),
                          .loc = b->loc,
                          .tile_rank = (uint8_t)from->tile_rank,
                          .swizzle = from->swizzle,
@@ -74,13 +81,14 @@ grout_value_id grout_build_scratch(grout_builder *builder, const char *name,
 
 /* ---- regions --------------------------------------------------------------------------------- */
 
+static bool check_depth(grout_builder *b) {
+    return b->regions.count <= GROUT_NESTING_MAX - 1 ||
+           grout_builder__error(b, "blocks nest deeper than %d", GROUT_NESTING_MAX);
+}
+
 /* Appends an operation with regions and goes into its first. */
 static grout_op_id begin_region(grout_builder *b, grout_new_op *new_op) {
-    if (b->regions.count > GROUT_NESTING_MAX - 1) {
-        (void)grout_builder__error(b, "blocks nest deeper than %d", GROUT_NESTING_MAX);
-        return 0;
-    }
-    grout_op_id id = grout_builder__add_op(b, new_op, 0);
+    grout_op_id id = check_depth(b) ? grout_builder__add_op(b, new_op, 0) : 0;
     if (id == 0) {
         return 0;
     }
@@ -96,14 +104,11 @@ static grout_op_id begin_region(grout_builder *b, grout_new_op *new_op) {
     return b->module->failed ? 0 : id;
 }
 
-/* low, high, step (1 if it is none) and the first values of the carries. */
-static bool add_loop_operands(grout_builder *b, const grout_operand bounds[3], uint32_t count,
-                              const grout_operand *inits, grout_table *operands) {
-    for (uint32_t i = 0; i < count + 3; i++) {
-        grout_operand operand = i < 3 ? bounds[i] : inits[i - 3];
-        if (i == 2 && operand.kind == GROUT_OPERAND_NONE) {
-            operand = grout_expr_operand(grout_build_int(b, 1));
-        }
+/* Operands of a loop: bounds, or the first values of carries. */
+static bool add_loop_operands(grout_builder *b, uint32_t count, const grout_operand *from,
+                              grout_table *operands) {
+    for (uint32_t i = 0; i < count; i++) {
+        grout_operand operand = from[i];
         if (!grout_builder__check_operand(b, &operand)) {
             return false;
         }
@@ -111,40 +116,59 @@ static bool add_loop_operands(grout_builder *b, const grout_operand bounds[3], u
             return grout_builder__error(b,
                                         "a bound or carried value is a reference; load it first");
         }
-        if (i == 2 && operand.kind != GROUT_OPERAND_EXPR) {
-            return grout_builder__error(b, "the step of a loop is a constant expression");
-        }
         b->module->failed |= grout_table__push(operands, &operand) == 0;
     }
     return !b->module->failed;
+}
+
+/* What a loop is made from; a while has no bounds. */
+typedef struct loop_parts {
+    grout_opcode opcode;
+    uint32_t bound_count, carry_count;
+    const grout_operand *bounds, *carry_inits;
+} loop_parts;
+
+/* Appends a loop and goes into its first body, which has no arguments yet. */
+static bool begin_loop(grout_builder *b, const loop_parts *parts) {
+    grout_table operands;
+    if (!grout_table__init(&operands, sizeof(grout_operand))) {
+        b->module->failed = true;
+        return false;
+    }
+    grout_op_id id = 0;
+    if (add_loop_operands(b, parts->bound_count, parts->bounds, &operands) &&
+        add_loop_operands(b, parts->carry_count, parts->carry_inits, &operands)) {
+        grout_new_op new_op = {.opcode = parts->opcode,
+                               .operands = GROUT_TABLE_AT(operands, grout_operand, 1),
+                               .operand_count = operands.count - 1,
+                               .block_count = parts->opcode == GROUT_OP_WHILE ? 2 : 1};
+        id = begin_region(b, &new_op);
+    }
+    grout_table__deinit(&operands);
+    return id != 0;
 }
 
 /* NOLINTNEXTLINE(readability-function-size): eight parameters by contract */
 grout_value_id grout_build_for(grout_builder *builder, const char *index_name, grout_operand low,
                                grout_operand high, grout_operand step, uint32_t carry_count,
                                const char *const *carry_names, const grout_operand *carry_inits) {
-    grout_operand bounds[3] = {low, high, step};
-    grout_table operands;
     if (!grout_builder__is_ok(builder) || !grout_builder__is_in_kernel(builder)) {
         return 0;
     }
-    if (!grout_table__init(&operands, sizeof(grout_operand))) {
-        builder->module->failed = true;
+    if (step.kind == GROUT_OPERAND_NONE) {
+        step = grout_expr_operand(grout_build_int(builder, 1));
+    }
+    if (step.kind != GROUT_OPERAND_EXPR) {
+        (void)grout_builder__error(builder, "the step of a loop is a constant expression");
         return 0;
     }
-    grout_op_id id = 0;
-    if (add_loop_operands(builder, bounds, carry_count, carry_inits, &operands)) {
-        grout_new_op new_op = {.opcode = GROUT_OP_FOR,
-                               .operands = GROUT_TABLE_AT(operands, grout_operand, 1),
-                               .operand_count = operands.count - 1,
-                               .block_count = 1};
-        id = begin_region(builder, &new_op);
+    grout_operand bounds[] = {low, high, step};
+    loop_parts parts = {GROUT_OP_FOR, 3, carry_count, bounds, carry_inits};
+    if (!begin_loop(builder, &parts)) {
+        return 0;
     }
-    grout_table__deinit(&operands);
-    grout_value_id first =
-        id == 0 ? 0
-                : grout_module__add_block_args(builder->module, builder->block,
-                                               GROUT_VALUE_BLOCK_ARG, carry_count + 1);
+    grout_value_id first = grout_module__add_block_args(builder->module, builder->block,
+                                                        GROUT_VALUE_BLOCK_ARG, carry_count + 1);
     if (first == 0 || !grout_builder__name_values(builder, first, 1, &index_name) ||
         !grout_builder__name_values(builder, first + 1, carry_count, carry_names)) {
         return 0;
@@ -156,27 +180,69 @@ grout_value_id grout_build_carry(grout_builder *builder, uint32_t index) {
     if (!grout_builder__is_ok(builder)) {
         return 0;
     }
-    for (uint32_t i = builder->regions.count; i-- > 1;) {
+    const grout_op *op = grout_module_get_op(builder->module, 0);
+    for (uint32_t i = builder->regions.count;
+         i-- > 1 && op->opcode != GROUT_OP_FOR && op->opcode != GROUT_OP_WHILE;) {
         const grout_build_region *region = GROUT_TABLE_AT(builder->regions, grout_build_region, i);
-        const grout_block *block = grout_module_get_block(builder->module, region->block);
-        if (get_opcode(builder, region->op) == GROUT_OP_FOR && index + 1 < block->arg_count) {
-            return block->first_arg + 1 + index;
-        }
-        if (get_opcode(builder, region->op) == GROUT_OP_FOR) {
-            break;
+        op = grout_module_get_op(builder->module, region->op);
+    }
+    if (op->opcode == GROUT_OP_FOR || op->opcode == GROUT_OP_WHILE) {
+        const grout_block *block = grout_module_get_block(builder->module, op->first_block);
+        uint32_t first = op->opcode == GROUT_OP_FOR ? 1 : 0; /* behind the loop's index */
+        if (index < block->arg_count - first) {
+            return block->first_arg + first + index;
         }
     }
     (void)grout_builder__error(builder, "the loop has no carried value %u", (unsigned)index);
     return 0;
 }
 
-void grout_build_if(grout_builder *builder, grout_operand condition) {
+void grout_build_while(grout_builder *builder, uint32_t carry_count, const char *const *carry_names,
+                       const grout_operand *carry_inits) {
+    loop_parts parts = {GROUT_OP_WHILE, 0, carry_count, NULL, carry_inits};
     if (!grout_builder__is_ok(builder) || !grout_builder__is_in_kernel(builder) ||
-        !grout_builder__check_operand(builder, &condition)) {
+        !begin_loop(builder, &parts) || carry_count == 0) {
         return;
     }
-    if (condition.kind == GROUT_OPERAND_REF) {
-        (void)grout_builder__error(builder, "a condition is a reference; load it first");
+    grout_value_id first = grout_module__add_block_args(builder->module, builder->block,
+                                                        GROUT_VALUE_BLOCK_ARG, carry_count);
+    if (first != 0) {
+        (void)grout_builder__name_values(builder, first, carry_count, carry_names);
+    }
+}
+
+static bool check_condition(grout_builder *b, grout_operand *condition) {
+    if (!grout_builder__check_operand(b, condition)) {
+        return false;
+    }
+    return condition->kind != GROUT_OPERAND_REF ||
+           grout_builder__error(b, "a condition is a reference; load it first");
+}
+
+/* The second body lies in the scope of the first: to the stack of regions it is one more. */
+void grout_build_do(grout_builder *builder, grout_operand condition) {
+    if (!grout_builder__is_ok(builder)) {
+        return;
+    }
+    grout_build_region region = *get_innermost(builder);
+    grout_block_id first = grout_module_get_op(builder->module, region.op)->first_block;
+    if (get_opcode(builder, region.op) != GROUT_OP_WHILE || region.block != first) {
+        (void)grout_builder__error(builder, "'do' without a 'while' in front of it");
+        return;
+    }
+    grout_new_op new_op = {.opcode = GROUT_OP_COND, .operands = &condition, .operand_count = 1};
+    if (!check_condition(builder, &condition) || !check_depth(builder) ||
+        grout_builder__add_op(builder, &new_op, 0) == 0) {
+        return;
+    }
+    region.block = first + 1;
+    builder->module->failed |= grout_table__push(&builder->regions, &region) == 0;
+    builder->block = region.block;
+}
+
+void grout_build_if(grout_builder *builder, grout_operand condition) {
+    if (!grout_builder__is_ok(builder) || !grout_builder__is_in_kernel(builder) ||
+        !check_condition(builder, &condition)) {
         return;
     }
     grout_new_op new_op = {
@@ -256,17 +322,20 @@ void grout_build_scoped(grout_builder *builder, bool collective, uint32_t object
 /* How many values the region's body yields, all its blocks alike; false after a report. */
 static bool count_yields(grout_builder *b, grout_op_id id, uint32_t *count_out) {
     const grout_op *op = grout_module_get_op(b->module, id);
-    for (uint32_t i = 0; i < op->block_count; i++) {
+    uint32_t first = op->opcode == GROUT_OP_WHILE ? 1 : 0; /* the first body of a while does not */
+    for (uint32_t i = first; i < op->block_count; i++) {
         const grout_block *block = grout_module_get_block(b->module, op->first_block + i);
         const grout_op *last = grout_module_get_op(b->module, block->last);
         uint32_t count = last->opcode == GROUT_OP_YIELD ? last->operand_count : 0;
-        if (i > 0 && count != *count_out) {
+        if (i > first && count != *count_out) {
             return grout_builder__error(b, "the two bodies of an 'if' yield %u and %u values",
                                         (unsigned)*count_out, (unsigned)count);
         }
         *count_out = count;
     }
-    uint32_t carries = op->opcode == GROUT_OP_FOR ? op->operand_count - 3 : *count_out;
+    uint32_t carries = op->opcode == GROUT_OP_FOR     ? op->operand_count - 3
+                       : op->opcode == GROUT_OP_WHILE ? op->operand_count
+                                                      : *count_out;
     return *count_out == carries ||
            grout_builder__error(b, "a loop with %u carried values yields %u", (unsigned)carries,
                                 (unsigned)*count_out);
@@ -281,13 +350,19 @@ grout_value_id grout_build_end(grout_builder *builder, uint32_t yield_count,
         (void)grout_builder__error(builder, "there is no region to end");
         return 0;
     }
+    grout_build_region region = *get_innermost(builder);
+    grout_op_id id = region.op;
+    bool is_while = get_opcode(builder, id) == GROUT_OP_WHILE;
+    if (is_while && region.block == grout_module_get_op(builder->module, id)->first_block) {
+        (void)grout_builder__error(builder, "a 'while' ends without 'do'");
+        return 0;
+    }
     add_yield(builder, yield_count, yields);
-    grout_op_id id = get_innermost(builder)->op;
     uint32_t result_count = 0;
     if (!grout_builder__is_ok(builder) || !count_yields(builder, id, &result_count)) {
         return 0;
     }
-    builder->regions.count--;
+    builder->regions.count -= is_while ? 2 : 1;
     builder->block = grout_module_get_op(builder->module, id)->parent;
     return result_count == 0 ? 0 : grout_module__add_results(builder->module, id, result_count);
 }

@@ -86,9 +86,12 @@ static bool fail_type(operation *op, const char *reason) {
                                  "'%s': %s", whole.chars, reason);
 }
 
+/* An infinity that was not written comes of an overflow. */
 static bool set_number(operation *op, double value) {
+    bool is_written = (op->a.is_float && isinf(op->a.number)) ||
+                      (op->expr->b != 0 && op->b.is_float && isinf(op->b.number));
     op->result = (grout_expr_value){.is_float = true, .number = value};
-    if (isfinite(value)) {
+    if (isfinite(value) || (is_written && isinf(value))) {
         return true;
     }
     grout_expr_text whole = grout_fold__get_text(op->fold->module, op->id);

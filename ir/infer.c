@@ -52,11 +52,11 @@ static const char *get_rule_text(grout_type_rule rule) {
     switch (rule) {
     case GROUT_TYPES_NUM:
     case GROUT_TYPES_CMP:
-        return "i32, u32 or f32";
+        return "i32, u32, f16, bf16 or f32";
     case GROUT_TYPES_INT:
         return "i32 or u32";
     case GROUT_TYPES_FLOAT:
-        return "f32";
+        return "f16, bf16 or f32";
     case GROUT_TYPES_LOGIC:
         return "i32, u32 or bool";
     case GROUT_TYPES_BOOL:
@@ -65,19 +65,21 @@ static const char *get_rule_text(grout_type_rule rule) {
     case GROUT_TYPES_ANY:
         break;
     }
-    return "i32, u32, f32 or bool";
+    return "i32, u32, f16, bf16, f32 or bool";
 }
 
 static bool is_allowed(grout_type_rule rule, grout_dtype dtype) {
+    const grout_dtype_info *info = grout_dtype_get_info(dtype);
     bool is_integer = dtype == GROUT_DTYPE_I32 || dtype == GROUT_DTYPE_U32;
+    bool is_float = info->class_ == GROUT_CLASS_FLOAT && info->is_arithmetic;
     switch (rule) {
     case GROUT_TYPES_NUM:
     case GROUT_TYPES_CMP:
-        return is_integer || dtype == GROUT_DTYPE_F32;
+        return is_integer || is_float;
     case GROUT_TYPES_INT:
         return is_integer;
     case GROUT_TYPES_FLOAT:
-        return dtype == GROUT_DTYPE_F32;
+        return is_float;
     case GROUT_TYPES_LOGIC:
         return is_integer || dtype == GROUT_DTYPE_BOOL;
     case GROUT_TYPES_BOOL:
@@ -86,11 +88,21 @@ static bool is_allowed(grout_type_rule rule, grout_dtype dtype) {
     case GROUT_TYPES_ANY:
         break;
     }
-    return grout_dtype_get_info(dtype)->is_arithmetic;
+    return info->is_arithmetic;
 }
 
-static bool check_rule(grout_binding *binding, const grout_op *op, grout_loc_id loc,
-                       grout_dtype dtype) {
+/* The type to cast to: what a truth value counts as, else the widest. */
+static const char *get_nearest_text(grout_type_rule rule, grout_dtype dtype) {
+    if (dtype == GROUT_DTYPE_BOOL && is_allowed(rule, GROUT_DTYPE_I32)) {
+        return "i32";
+    }
+    return is_allowed(rule, GROUT_DTYPE_F32)   ? "f32"
+           : is_allowed(rule, GROUT_DTYPE_I32) ? "i32"
+                                               : "bool";
+}
+
+bool grout_infer__check_rule(grout_binding *binding, const grout_op *op, grout_loc_id loc,
+                             grout_dtype dtype) {
     grout_type_rule rule = (grout_type_rule)grout_op_get_info((grout_opcode)op->opcode)->types;
     if (is_allowed(rule, dtype)) {
         return true;
@@ -103,9 +115,7 @@ static bool check_rule(grout_binding *binding, const grout_op *op, grout_loc_id 
                          grout_infer__get_dtype_text(dtype));
     } else {
         grout_diags_help(binding->diags, "cast first: (cast .. : %s)",
-                         is_allowed(rule, GROUT_DTYPE_F32)   ? "f32"
-                         : is_allowed(rule, GROUT_DTYPE_I32) ? "i32"
-                                                             : "bool");
+                         get_nearest_text(rule, dtype));
     }
     return false;
 }
@@ -153,13 +163,13 @@ static bool join_shape(grout_binding *binding, const grout_op *op, uint32_t inde
 static bool join_dtypes(grout_binding *binding, const grout_op *op, uint32_t first,
                         const grout_type *types, grout_dtype *dtype_out) {
     uint32_t said = op->operand_count;
-    bool is_float = false, is_bool = false;
+    grout_dtype constants = GROUT_DTYPE_I32;
     for (uint32_t k = first; k < op->operand_count; k++) {
         if (types[k].dtype == GROUT_DTYPE_NONE) {
             grout_dtype dtype =
                 grout_infer__get_default(binding, grout_infer__get_operand(binding, op, k));
-            is_float = is_float || dtype == GROUT_DTYPE_F32;
-            is_bool = is_bool || dtype == GROUT_DTYPE_BOOL;
+            constants =
+                constants == GROUT_DTYPE_I32 || dtype == GROUT_DTYPE_BOOL ? dtype : constants;
             continue;
         }
         if (said == op->operand_count) {
@@ -177,11 +187,7 @@ static bool join_dtypes(grout_binding *binding, const grout_op *op, uint32_t fir
             return false;
         }
     }
-    if (said < op->operand_count) {
-        *dtype_out = (grout_dtype)types[said].dtype;
-    } else {
-        *dtype_out = is_bool ? GROUT_DTYPE_BOOL : is_float ? GROUT_DTYPE_F32 : GROUT_DTYPE_I32;
-    }
+    *dtype_out = said < op->operand_count ? (grout_dtype)types[said].dtype : constants;
     return true;
 }
 
@@ -209,7 +215,7 @@ static bool join_operands(grout_binding *binding, const grout_op *op, uint32_t f
         }
     }
     joined->dtype = (uint8_t)dtype;
-    return check_rule(binding, op, op->loc, dtype);
+    return grout_infer__check_rule(binding, op, op->loc, dtype);
 }
 
 /* An operand as it is written in prefix form: "%v", "1.0", or ".." for what has no name. */
@@ -299,8 +305,7 @@ static bool infer_select(grout_binding *binding, const grout_op *op, grout_type 
 
 /* ---- written types --------------------------------------------------------------------------- */
 
-/* The ': type' of an op; kind NONE after a report. */
-static grout_type get_written(grout_binding *binding, const grout_op *op) {
+grout_type grout_infer__get_written(grout_binding *binding, const grout_op *op) {
     const grout_written_type *written = grout_module_get_written_type(binding->module, op);
     grout_type shape = {.rank = written->rank}, type;
     for (uint32_t dim = 0; dim < written->rank; dim++) {
@@ -315,7 +320,7 @@ static grout_type get_written(grout_binding *binding, const grout_op *op) {
 
 static bool infer_cast(grout_binding *binding, const grout_op *op, grout_type *type) {
     const grout_operand *operand = grout_infer__get_operand(binding, op, 0);
-    grout_type to = get_written(binding, op);
+    grout_type to = grout_infer__get_written(binding, op);
     *type = grout_infer__get_value(binding, op, 0);
     if (type->kind == GROUT_TYPE_NONE || to.kind == GROUT_TYPE_NONE) {
         return false;
@@ -336,64 +341,6 @@ static bool infer_cast(grout_binding *binding, const grout_op *op, grout_type *t
     }
     type->dtype = to.dtype;
     return true;
-}
-
-static bool can_stretch(const grout_type *from, const grout_type *to) {
-    if (from->rank > to->rank) {
-        return false;
-    }
-    for (uint32_t k = 0; k < from->rank; k++) {
-        int64_t small = from->dims[from->rank - 1 - k], large = to->dims[to->rank - 1 - k];
-        if (small != 1 && small != large) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static bool infer_broadcast(grout_binding *binding, const grout_op *op, grout_type *type) {
-    grout_type from = grout_infer__get_value(binding, op, 0);
-    *type = get_written(binding, op);
-    if (from.kind == GROUT_TYPE_NONE || type->kind == GROUT_TYPE_NONE) {
-        return false;
-    }
-    if (type->kind != GROUT_TYPE_ARRAY) {
-        return grout_binding__report(binding, GROUT_DIAG_SHAPE_MISMATCH, op->loc,
-                                     "'broadcast' makes an array, and %s is a scalar type",
-                                     grout_type__get_text(type).chars);
-    }
-    if (from.dtype == GROUT_DTYPE_NONE) {
-        return grout_infer__set_constant(binding, op, 0, (grout_dtype)type->dtype);
-    }
-    if (from.dtype != type->dtype) {
-        grout_binding__report(binding, GROUT_DIAG_TYPE_MISMATCH, op->loc,
-                              "a broadcast from %s to %s: it keeps the element type",
-                              grout_type__get_text(&from).chars, grout_type__get_text(type).chars);
-        grout_diags_help(binding->diags, "cast before it, or after it");
-        return false;
-    }
-    if (!can_stretch(&from, type)) {
-        grout_binding__report(binding, GROUT_DIAG_SHAPE_MISMATCH, op->loc,
-                              "shape %s does not broadcast to %s: from the last dimension on, each "
-                              "has to be equal or 1",
-                              grout_type__get_shape_text(&from).chars,
-                              grout_type__get_shape_text(type).chars);
-        return false;
-    }
-    return true;
-}
-
-static bool infer_iota(grout_binding *binding, const grout_op *op, grout_type *type) {
-    *type = get_written(binding, op);
-    if (type->kind == GROUT_TYPE_NONE) {
-        return false;
-    }
-    if (type->kind != GROUT_TYPE_ARRAY || type->rank == 0) {
-        return grout_binding__report(binding, GROUT_DIAG_SHAPE_MISMATCH, op->loc,
-                                     "'iota' makes an array, and %s has no dimension",
-                                     grout_type__get_text(type).chars);
-    }
-    return check_rule(binding, op, op->loc, (grout_dtype)type->dtype);
 }
 
 /* ---- memory ---------------------------------------------------------------------------------- */
@@ -469,6 +416,27 @@ static bool check_copy(grout_binding *binding, const grout_op *op) {
     return true;
 }
 
+/* What the operands are; shapes and element types are those of grout_wgmma_plan. */
+static void check_wgmma(grout_binding *binding, const grout_op *op) {
+    const grout_operand *a = grout_infer__get_operand(binding, op, 1);
+    grout_infer__get_reference(binding, op, 0, GROUT_TYPE_REF);
+    grout_infer__get_reference(binding, op, 2, GROUT_TYPE_REF);
+    if (a->kind != GROUT_OPERAND_VALUE ||
+        grout_module_get_value(binding->module, a->id)->object != 0) {
+        grout_infer__get_reference(binding, op, 1, GROUT_TYPE_REF);
+        return;
+    }
+    const grout_type *type = &binding->bound->value_types[a->id];
+    if (type->kind != GROUT_TYPE_NONE && type->kind != GROUT_TYPE_ARRAY) {
+        grout_binding__report(binding, GROUT_DIAG_OPERAND_KIND, a->loc,
+                              "'%s' takes a reference to memory or an array here, and %s is %s",
+                              grout_infer__get_mnemonic(op),
+                              grout_infer__get_operand_text(binding, op, 1).chars,
+                              grout_type__get_text(type).chars);
+        grout_infer__help_operands(binding, op);
+    }
+}
+
 static void check_wait(grout_binding *binding, const grout_op *op) {
     const grout_operand *operand = grout_infer__get_operand(binding, op, 0);
     if (operand->kind != GROUT_OPERAND_EXPR) {
@@ -487,75 +455,77 @@ static void check_print(grout_binding *binding, const grout_op *op) {
         if (operand->kind == GROUT_OPERAND_EXPR) {
             grout_infer__set_constant(binding, op, k, grout_infer__get_default(binding, operand));
         } else if (type.kind != GROUT_TYPE_NONE) {
-            check_rule(binding, op, operand->loc, (grout_dtype)type.dtype);
+            grout_infer__check_rule(binding, op, operand->loc, (grout_dtype)type.dtype);
         }
     }
 }
 
-void grout_infer__op(grout_binding *binding, const grout_op *op) {
-    grout_type type = {.kind = GROUT_TYPE_NONE};
-    bool ok = true;
+/* The type of the result; false after a report. Operations without one are checked only. */
+static bool infer_form(grout_binding *binding, const grout_op *op, grout_type *type) {
     switch ((grout_form)grout_op_get_info((grout_opcode)op->opcode)->form) {
     case GROUT_FORM_UNARY:
     case GROUT_FORM_BINARY:
     case GROUT_FORM_COMPARE:
     case GROUT_FORM_TERNARY:
     case GROUT_FORM_MATH:
-    case GROUT_FORM_LAYOUT:
-        ok = infer_elementwise(binding, op, &type);
-        break;
+        return infer_elementwise(binding, op, type);
     case GROUT_FORM_SELECT:
-        ok = infer_select(binding, op, &type);
-        break;
+        return infer_select(binding, op, type);
     case GROUT_FORM_CONVERT:
-        ok = infer_cast(binding, op, &type);
-        break;
+        return infer_cast(binding, op, type);
     case GROUT_FORM_BROADCAST:
-        ok = infer_broadcast(binding, op, &type);
-        break;
+        return grout_infer__broadcast(binding, op, type);
     case GROUT_FORM_IOTA:
-        ok = infer_iota(binding, op, &type);
-        break;
+        return grout_infer__iota(binding, op, type);
+    case GROUT_FORM_LAYOUT:
+        return grout_infer__layout(binding, op, type);
+    case GROUT_FORM_REDUCE:
+        return grout_infer__reduce(binding, op, type);
     case GROUT_FORM_AXIS:
-        type = (grout_type){.kind = GROUT_TYPE_SCALAR, .dtype = GROUT_DTYPE_I32};
-        break;
+        *type = (grout_type){.kind = GROUT_TYPE_SCALAR, .dtype = GROUT_DTYPE_I32};
+        return true;
     case GROUT_FORM_LOAD:
-        ok = infer_load(binding, op, &type);
-        break;
+        return infer_load(binding, op, type);
+    case GROUT_FORM_SCRATCH:
+        *type = binding->bound->value_types[op->first_result];
+        return true;
     case GROUT_FORM_STORE:
-        check_store(binding, op);
-        return;
+        return check_store(binding, op);
     case GROUT_FORM_BARRIER:
         grout_infer__get_reference(binding, op, 0, GROUT_TYPE_BARRIER);
-        return;
+        break;
     case GROUT_FORM_COPY_IN:
     case GROUT_FORM_COPY_OUT:
-        check_copy(binding, op);
-        return;
+        return check_copy(binding, op);
+    case GROUT_FORM_WGMMA:
+        check_wgmma(binding, op);
+        break;
     case GROUT_FORM_WAIT:
         check_wait(binding, op);
-        return;
+        break;
     case GROUT_FORM_PRINT:
         check_print(binding, op);
-        return;
-    case GROUT_FORM_SCRATCH:
-        type = binding->bound->value_types[op->first_result];
         break;
     case GROUT_FORM_FENCE:
-    case GROUT_FORM_YIELD: /* typed with its region */
+    case GROUT_FORM_YIELD: /* typed with its region, as the regions are: infer_region.c */
+    case GROUT_FORM_COND:
     case GROUT_FORM_FOR:
+    case GROUT_FORM_WHILE:
     case GROUT_FORM_IF:
     case GROUT_FORM_SCOPED:
-    case GROUT_FORM_REDUCE: /* to come */
-    case GROUT_FORM_WGMMA:
-    case GROUT_FORM_WHILE:
-    case GROUT_FORM_COND:
     case GROUT_FORM_NONE:
     case GROUT_FORM_COUNT:
-        return;
+        break;
     }
-    if (!ok) {
+    return true;
+}
+
+void grout_infer__op(grout_binding *binding, const grout_op *op) {
+    grout_type type = {.kind = GROUT_TYPE_NONE};
+    if (!infer_form(binding, op, &type)) {
         type.kind = GROUT_TYPE_NONE;
     }
-    set_result(binding, op, &type);
+    if (op->result_count > 0) {
+        set_result(binding, op, &type);
+    }
 }

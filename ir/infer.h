@@ -1,4 +1,4 @@
-/* infer.h - what the three files of type inference share; private to ir/.
+/* infer.h - what the files of type inference share; private to ir/.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef GROUT_IR_INFER_H
 #define GROUT_IR_INFER_H
@@ -7,6 +7,17 @@
 
 /* Infers one operation without regions (infer.c). */
 void grout_infer__op(grout_binding *binding, const grout_op *op);
+/* infer_array.c: the result type of one operation; false after a report. */
+bool grout_infer__broadcast(grout_binding *binding, const grout_op *op, grout_type *type);
+bool grout_infer__iota(grout_binding *binding, const grout_op *op, grout_type *type);
+bool grout_infer__reduce(grout_binding *binding, const grout_op *op, grout_type *type);
+bool grout_infer__layout(grout_binding *binding, const grout_op *op, grout_type *type);
+/* The ': type' of an operation; kind NONE after a report that it is none, or too large. */
+grout_type grout_infer__get_written(grout_binding *binding, const grout_op *op);
+/* Whether the operation takes the element type (TYPES column of ops.def); reported at loc if not.
+ */
+bool grout_infer__check_rule(grout_binding *binding, const grout_op *op, grout_loc_id loc,
+                             grout_dtype dtype);
 
 /*
  * The type of an operand that has to be a value: SCALAR or ARRAY, a constant a SCALAR without dtype
@@ -29,6 +40,8 @@ grout_type grout_infer__get_reference(grout_binding *binding, const grout_op *op
 bool grout_infer__check_uses(grout_binding *binding, const grout_op *op);
 void grout_infer__set_type(grout_binding *binding, grout_value_id value, grout_block_id scope,
                            const grout_type *type);
+/* A help line for the diagnostic just made: how the operation is written. */
+void grout_infer__help_operands(grout_binding *binding, const grout_op *op);
 /* An operand as messages name it: "'%a'", "'0.5'", "operand 2". */
 grout_value_text grout_infer__get_operand_text(const grout_binding *binding, const grout_op *op,
                                                uint32_t index);

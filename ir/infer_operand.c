@@ -91,8 +91,7 @@ static void report_view(grout_binding *binding, const grout_operand *operand,
     }
 }
 
-/* How the operation is written: its form, with its own name. */
-static void help_operands(grout_binding *binding, const grout_op *op) {
+void grout_infer__help_operands(grout_binding *binding, const grout_op *op) {
     const char *syntax = grout_op_get_info((grout_opcode)op->opcode)->syntax;
     const char *at = strstr(syntax, "op ");
     if (at != NULL) {
@@ -144,7 +143,7 @@ grout_type grout_infer__get_reference(grout_binding *binding, const grout_op *op
                               "'%s' takes %s here, and %s is a constant",
                               grout_infer__get_mnemonic(op), wanted,
                               grout_infer__get_operand_text(binding, op, index).chars);
-        help_operands(binding, op);
+        grout_infer__help_operands(binding, op);
         return none;
     }
     grout_view_problem problem = grout_view__resolve(binding->module, operand, &view);
@@ -158,7 +157,7 @@ grout_type grout_infer__get_reference(grout_binding *binding, const grout_op *op
                               grout_infer__get_mnemonic(op), wanted,
                               grout_infer__get_operand_text(binding, op, index).chars,
                               grout_type__get_text(type).chars);
-        help_operands(binding, op);
+        grout_infer__help_operands(binding, op);
         return none;
     }
     if (problem.object != 0 &&
@@ -178,7 +177,7 @@ grout_type grout_infer__get_reference(grout_binding *binding, const grout_op *op
                               "'%s' takes %s here, and %s is %s", grout_infer__get_mnemonic(op),
                               wanted, grout_infer__get_operand_text(binding, op, index).chars,
                               grout_type__get_text(&type).chars);
-        help_operands(binding, op);
+        grout_infer__help_operands(binding, op);
         return none;
     }
     if (kind == GROUT_TYPE_BARRIER && type.rank > 0) {
@@ -311,11 +310,14 @@ bool grout_infer__check_scalar(grout_binding *binding, const grout_op *op, uint3
     if (type.kind == GROUT_TYPE_SCALAR && type.dtype == dtype) {
         return true;
     }
+    bool is_condition = op->opcode == GROUT_OP_IF || op->opcode == GROUT_OP_COND;
     grout_binding__report(binding, GROUT_DIAG_TYPE_MISMATCH, operand->loc, "%s is %s, not %s", what,
                           grout_infer__get_dtype_text(dtype), grout_type__get_text(&type).chars);
-    if (type.kind == GROUT_TYPE_ARRAY && op->opcode == GROUT_OP_IF) {
-        grout_diags_help(binding->diags, "an 'if' decides for the whole thread: load one element, "
-                                         "or use select");
+    if (type.kind == GROUT_TYPE_ARRAY && is_condition) {
+        grout_diags_help(binding->diags,
+                         "it decides for the whole thread: load or reduce to one "
+                         "element%s",
+                         op->opcode == GROUT_OP_IF ? ", or use select" : "");
     } else if (type.kind == GROUT_TYPE_ARRAY) {
         grout_diags_help(binding->diags, "load one element: index every dimension");
     } else if (dtype == GROUT_DTYPE_BOOL) {

@@ -80,36 +80,83 @@ static grout_type settle_value(grout_binding *binding, const grout_op *op, uint3
     return type;
 }
 
-static void infer_for(grout_binding *binding, const grout_op *op) {
-    static const char *const whats[] = {"the start of a loop", "the end of a loop",
-                                        "the step of a loop"};
-    const grout_type index_type = {.kind = GROUT_TYPE_SCALAR, .dtype = GROUT_DTYPE_I32};
-    const grout_block *body = grout_module_get_block(binding->module, op->first_block);
-    uint32_t carries = op->operand_count - 3;
-    for (uint32_t k = 0; k < 3; k++) {
-        grout_infer__check_scalar(binding, op, k, GROUT_DTYPE_I32, whats[k]);
-    }
-    grout_infer__set_type(binding, body->first_arg, op->first_block, &index_type);
-    for (uint32_t k = 0; k < carries; k++) {
-        grout_type type = settle_value(binding, op, 3 + k);
-        grout_infer__set_type(binding, body->first_arg + 1 + k, op->first_block, &type);
+/* The carries of a loop: arguments of its body, and its results, from an operand each on. */
+static void infer_carries(grout_binding *binding, const grout_op *op, grout_value_id first_arg,
+                          uint32_t first_operand) {
+    for (uint32_t k = 0; k < op->operand_count - first_operand; k++) {
+        grout_type type = settle_value(binding, op, first_operand + k);
+        grout_infer__set_type(binding, first_arg + k, op->first_block, &type);
         set_results(binding, op, k, &type);
     }
-    infer_block(binding, op->first_block);
+}
+
+/* After a report an op has results without a type, so that nobody reports again. */
+static void drop_results(grout_binding *binding, const grout_op *op) {
+    const grout_type none = {.kind = GROUT_TYPE_NONE};
+    for (uint32_t k = 0; k < op->result_count; k++) {
+        grout_infer__set_type(binding, op->first_result + k, op->parent, &none);
+    }
+}
+
+/* The yield of a loop against its carries; block is the body that yields. */
+static void check_carries(grout_binding *binding, const grout_op *op, grout_block_id block,
+                          grout_value_id first_arg, uint32_t carries) {
     const grout_op *yield;
     if (op->result_count != carries) {
         grout_binding__report(binding, GROUT_DIAG_BAD_REGION, op->loc,
                               "a loop has a result for each carry: %" PRIu32 " results, %" PRIu32
                               " carries",
                               op->result_count, carries);
+        drop_results(binding, op);
         return;
     }
-    if (!check_yield_count(binding, op, op->first_block, &yield)) {
+    if (!check_yield_count(binding, op, block, &yield)) {
         return;
     }
     for (uint32_t k = 0; k < carries; k++) {
-        check_yielded(binding, yield, k, &binding->bound->value_types[body->first_arg + 1 + k]);
+        check_yielded(binding, yield, k, &binding->bound->value_types[first_arg + k]);
     }
+}
+
+static void infer_for(grout_binding *binding, const grout_op *op) {
+    static const char *const whats[] = {"the start of a loop", "the end of a loop",
+                                        "the step of a loop"};
+    const grout_type index_type = {.kind = GROUT_TYPE_SCALAR, .dtype = GROUT_DTYPE_I32};
+    const grout_block *body = grout_module_get_block(binding->module, op->first_block);
+    for (uint32_t k = 0; k < 3; k++) {
+        grout_infer__check_scalar(binding, op, k, GROUT_DTYPE_I32, whats[k]);
+    }
+    grout_infer__set_type(binding, body->first_arg, op->first_block, &index_type);
+    infer_carries(binding, op, body->first_arg + 1, 3);
+    infer_block(binding, op->first_block);
+    check_carries(binding, op, op->first_block, body->first_arg + 1, op->operand_count - 3);
+}
+
+/* The second body lies in the scope of the first, which stays open for it. */
+static void infer_while(grout_binding *binding, const grout_op *op) {
+    const grout_block *body = grout_module_get_block(binding->module, op->first_block);
+    infer_carries(binding, op, body->first_arg, 0);
+    infer_block(binding, op->first_block);
+    if (body->last == 0 ||
+        grout_module_get_op(binding->module, body->last)->opcode != GROUT_OP_COND) {
+        grout_binding__report(binding, GROUT_DIAG_BAD_REGION, body->end_loc,
+                              "the first body of 'while' ends without 'cond'");
+    }
+    binding->open_blocks[op->first_block] = true;
+    infer_block(binding, op->first_block + 1);
+    binding->open_blocks[op->first_block] = false;
+    check_carries(binding, op, op->first_block + 1, body->first_arg, op->operand_count);
+}
+
+/* The parser sees to the place of a condition; the builder too. */
+static void infer_cond(grout_binding *binding, const grout_op *op) {
+    const grout_block *block = grout_module_get_block(binding->module, op->parent);
+    const grout_op *around = grout_module_get_op(binding->module, block->parent);
+    if (around->opcode != GROUT_OP_WHILE || around->first_block != op->parent || op->next != 0) {
+        grout_binding__report(binding, GROUT_DIAG_BAD_REGION, op->loc,
+                              "'cond' stands at the end of the first body of a while only");
+    }
+    grout_infer__check_scalar(binding, op, 0, GROUT_DTYPE_BOOL, "the condition of a 'while'");
 }
 
 /* The type of result index: from the branch that says one; two constants: their default. */
@@ -167,14 +214,6 @@ static void infer_scoped(grout_binding *binding, const grout_op *op) {
     }
 }
 
-/* An op that uses what is not there has results without a type, so that nobody reports again. */
-static void drop_results(grout_binding *binding, const grout_op *op) {
-    const grout_type none = {.kind = GROUT_TYPE_NONE};
-    for (uint32_t k = 0; k < op->result_count; k++) {
-        grout_infer__set_type(binding, op->first_result + k, op->parent, &none);
-    }
-}
-
 static void infer_op(grout_binding *binding, const grout_op *op) {
     if (!grout_infer__check_uses(binding, op)) {
         drop_results(binding, op);
@@ -184,6 +223,10 @@ static void infer_op(grout_binding *binding, const grout_op *op) {
         infer_for(binding, op);
     } else if (op->opcode == GROUT_OP_IF) {
         infer_if(binding, op);
+    } else if (op->opcode == GROUT_OP_WHILE) {
+        infer_while(binding, op);
+    } else if (op->opcode == GROUT_OP_COND) {
+        infer_cond(binding, op);
     } else if (op->opcode == GROUT_OP_SCOPED) {
         infer_scoped(binding, op);
     } else {

@@ -1,5 +1,5 @@
-/* keywords.c - the words that no const and no axis may take as its name, and operations to come.
- * SPDX-License-Identifier: Apache-2.0 */
+/* keywords.c - the words that no const and no axis may take as its name, operations to come, and
+ * other languages' names for those that are there. SPDX-License-Identifier: Apache-2.0 */
 #include "parser.h"
 
 #include <string.h>
@@ -17,7 +17,6 @@ bool grout_word__is_later_op(const char *text, size_t size) {
     // clang-format off
     static const char *const words[] = {
         /* tensor cores */
-        "wgmma", "wgmma_wait", "warpgroup_mma", "warpgroup_mma_wait",
         "tcgen05_mma", "tcgen05_commit", "tcgen05_commit_arrive", "tcgen05_copy",
         "async_load_tmem", "async_store_tmem", "commit_tmem", "wait_load_tmem",
         /* semaphores, clusters, several GPUs */
@@ -28,14 +27,43 @@ bool grout_word__is_later_op(const char *text, size_t size) {
         "commit_gmem", "async_prefetch", "atomic_add", "atomic_max", "atomic_min", "atomic_cas",
         "atomic_xchg", "async_copy_global_to_shared",
         /* arrays */
-        "reduce", "reduce_sum", "reduce_max", "exp", "exp2", "log", "sqrt", "rsqrt", "tanh",
-        "reshape", "permute", "layout_cast", "convert_layout",
+        "reshape", "permute",
         /* programs */
         "emit_pipeline", "emit_pipeline_warp_specialized", "warp_specialize",
-        "set_max_registers",
     };
     // clang-format on
     return is_among(words, sizeof words / sizeof words[0], text, size);
+}
+
+const char *grout_word__find_foreign_op(const char *text, size_t size) {
+    static const struct {
+        const char *word, *text;
+    } aliases[] = {
+        /* Pallas */
+        {"wgmma_accumulator_load", "acc_load"},
+        /* Gluon */
+        {"warpgroup_mma", "wgmma_async"},
+        {"warpgroup_mma_wait", "wgmma_wait"},
+        {"convert_layout", "layout_cast"},
+        {"where", "select"},
+        {"sum", "reduce_sum"},
+        {"reduce", "reduce_sum"},
+        {"sigmoid", "logistic"},
+        {"maximum", "max"},
+        {"minimum", "min"},
+        {"arange", "iota"},
+        {"full", "broadcast"},
+        /* PTX */
+        {"setmaxnreg", "set_max_registers"},
+        {"wgmma_commit_group", "wgmma_async"},
+        {"wgmma_wait_group", "wgmma_wait"},
+    };
+    for (size_t i = 0; i < sizeof aliases / sizeof aliases[0]; i++) {
+        if (is_among(&aliases[i].word, 1, text, size)) {
+            return aliases[i].text;
+        }
+    }
+    return NULL;
 }
 
 grout_word_kind grout_word__get_kind(const char *text, size_t size) {
@@ -44,11 +72,12 @@ grout_word_kind grout_word__get_kind(const char *text, size_t size) {
         "grout", "const",    "require", "kernel",  "in",      "out",       "inout", "grid",
         "threads", "barrier", "arrivals", "tile",  "swizzle", "transpose", "ds",    "step",
         "carry", "else",     "true",    "false",   "inf",     "nan",       "cdiv",  "min",
-        "max",   "align_up", "log2",
+        "max",   "align_up", "log2",    "do",
     };
     static const char *const not_yet[] = {
-        "launch", "devices", "cluster", "attr",      "of",    "acc",
-        "tmem",   "bytes",   "while",   "semaphore", "orders_tensor_core",
+        "launch", "devices", "cluster",   "attr",
+        "of",     "tmem",    "bytes",     "semaphore",
+        "orders_tensor_core",
     };
     // clang-format on
     if (is_among(not_yet, sizeof not_yet / sizeof not_yet[0], text, size)) {

@@ -151,6 +151,9 @@ bool grout_fold__fits(const grout_expr_value *value, grout_dtype dtype) {
         if (value->is_float && isnan(value->number)) {
             return true;
         }
+        if (value->is_float && isinf(value->number)) {
+            return get_format(dtype).has_infinity;
+        }
         round_number(split_number(value), get_format(dtype), &overflow);
         return !overflow;
     case GROUT_CLASS_NONE:

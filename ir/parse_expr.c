@@ -279,8 +279,10 @@ static bool is_call(const grout_parser *p) {
 
 static bool parse_unary_call(grout_parser *p, const grout_token *name, grout_parsed_operand *out) {
     if (out->operand.kind != GROUT_OPERAND_EXPR) {
-        return grout_parser__error(p, name, GROUT_DIAG_SYNTAX,
-                                   "'log2' takes a constant, and this is a run-time value");
+        (void)grout_parser__error(p, name, GROUT_DIAG_SYNTAX,
+                                  "'log2' takes a constant, and this is a run-time value");
+        grout_parser__help(p, "the operation of this name stands in front: (log2 ..)");
+        return false;
     }
     grout_expr expr = {.kind = GROUT_EXPR_UNARY,
                        .operator_ = GROUT_EXPR_LOG2,

@@ -91,8 +91,9 @@ static bool report_unknown_op(grout_parser *p) {
     }
     (void)grout_parser__error(p, &p->token, GROUT_DIAG_UNKNOWN_OP, "there is no operation '%.*s'",
                               (int)p->token.size, text);
-    if (suggestion.best != NULL) {
-        grout_parser__suggest(p, "", suggestion.best);
+    const char *foreign = grout_word__find_foreign_op(text, p->token.size);
+    if (foreign != NULL || suggestion.best != NULL) {
+        grout_parser__suggest(p, "", foreign != NULL ? foreign : suggestion.best);
     } else {
         grout_parser__help(p, "'grout ops' lists the operations");
     }
@@ -188,7 +189,7 @@ static bool at_new_start(const grout_parser *p) {
     return p->token.has_newline &&
            ((p->token.kind == GROUT_TOKEN_VALUE && next == GROUT_TOKEN_COMMA) ||
             (p->token.kind == GROUT_TOKEN_NAME &&
-             (next == GROUT_TOKEN_VALUE || next == GROUT_TOKEN_NAME)));
+             (next == GROUT_TOKEN_VALUE || next == GROUT_TOKEN_NAME || next == GROUT_TOKEN_INT)));
 }
 
 /* Skips the rest of a faulty statement, bodies included. */
@@ -297,21 +298,47 @@ static bool parse_scratch(grout_parser *p, grout_parsed_op *op) {
     return true;
 }
 
-static bool parse_yield(grout_parser *p, grout_parsed_op *op) {
+/* Whether the block is the first body of a while, which ends with a condition. */
+static bool is_condition_body(const grout_parser *p, grout_block_id id) {
+    const grout_op *op =
+        grout_module_get_op(p->module, grout_module_get_block(p->module, id)->parent);
+    return op->opcode == GROUT_OP_WHILE && op->first_block == id;
+}
+
+/* Whether a 'yield' or 'cond' may stand in the block that it stands in. */
+static bool check_terminator_place(grout_parser *p, const grout_parsed_op *op) {
+    bool is_condition = is_condition_body(p, p->block);
+    if (op->opcode == GROUT_OP_COND) {
+        return is_condition ||
+               grout_parser__error(p, &op->token, GROUT_DIAG_SYNTAX,
+                                   "'cond' stands at the end of the first body of a while only");
+    }
+    if (is_condition) {
+        (void)grout_parser__error(p, &op->token, GROUT_DIAG_BAD_REGION,
+                                  "'yield' in the first body of a while, which ends with 'cond'");
+        grout_parser__help(p, "the second body, behind 'do', yields the next carries");
+        return false;
+    }
+    return grout_module_get_block(p->module, p->block)->parent != 0 ||
+           grout_parser__error(p, &op->token, GROUT_DIAG_SYNTAX,
+                               "'yield' stands in the body of a for, while, if or scoped only");
+}
+
+/* A yield or cond: the last operation of its block. */
+static bool parse_terminator(grout_parser *p, grout_parsed_op *op) {
     if (!grout_parser__op_body(p, op)) {
         return false;
     }
     if (p->operands.count == op->first_operand) {
         return grout_parser__report_count(p, op, &op->token, 0);
     }
-    if (grout_module_get_block(p->module, p->block)->parent == 0) {
-        return grout_parser__error(p, &op->token, GROUT_DIAG_SYNTAX,
-                                   "'yield' stands in the body of a for, if or scoped only");
+    if (!check_terminator_place(p, op)) {
+        return false;
     }
     if (p->token.kind != GROUT_TOKEN_RIGHT_BRACE && p->token.kind != GROUT_TOKEN_END &&
         !grout_parser__at_item(p)) {
         return grout_parser__error(p, &op->token, GROUT_DIAG_SYNTAX,
-                                   "'yield' is not the last operation of its block");
+                                   "'%s' is not the last operation of its block", op->info->text);
     }
     grout_op_id id = grout_parser__emit(p, op, 0);
     grout_trivia_id trivia = grout_parser__end_item(p, op->lead);
@@ -365,10 +392,11 @@ static bool parse_by_form(grout_parser *p, grout_parsed_op *op) {
         return grout_parser__if(p, op);
     case GROUT_FORM_SCOPED:
         return grout_parser__scoped(p, op);
-    case GROUT_FORM_YIELD:
-        return parse_yield(p, op);
-    case GROUT_FORM_WHILE: /* to come */
+    case GROUT_FORM_WHILE:
+        return grout_parser__while(p, op);
     case GROUT_FORM_COND:
+    case GROUT_FORM_YIELD:
+        return parse_terminator(p, op);
     case GROUT_FORM_NONE:
     case GROUT_FORM_COUNT:
         break;

@@ -26,6 +26,10 @@ void grout_parser__help_form(grout_parser *p, const grout_op_info *info) {
     }
 }
 
+static grout_attr find_attr(const grout_parser *p) {
+    return grout_attr_find(p->lexer.text + p->token.offset, p->token.size);
+}
+
 /* Whether nothing that could be an operand stands next, because the statement is over. */
 static bool at_end_of_operands(const grout_parser *p) {
     switch (p->token.kind) {
@@ -36,9 +40,7 @@ static bool at_end_of_operands(const grout_parser *p) {
     case GROUT_TOKEN_COLON:
         return true;
     case GROUT_TOKEN_NAME:
-        return grout_attr_find(p->lexer.text + p->token.offset, p->token.size) !=
-                   GROUT_ATTR_COUNT ||
-               grout_parser__at_statement(p);
+        return find_attr(p) != GROUT_ATTR_COUNT || grout_parser__at_statement(p);
     default:
         return grout_parser__at_statement(p);
     }
@@ -185,6 +187,8 @@ static bool report_attr(grout_parser *p, const grout_parsed_op *op) {
     }
     if (op->opcode == GROUT_OP_FOR) {
         grout_suggest__offer(&suggestion, "step");
+    }
+    if (op->opcode == GROUT_OP_FOR || op->opcode == GROUT_OP_WHILE) {
         grout_suggest__offer(&suggestion, "carry");
     }
     (void)grout_parser__error(p, &p->token, GROUT_DIAG_UNKNOWN_ATTRIBUTE,
@@ -192,7 +196,7 @@ static bool report_attr(grout_parser *p, const grout_parsed_op *op) {
                               text);
     if (suggestion.best != NULL) {
         grout_parser__suggest(p, "", suggestion.best);
-    } else if (op->info->attrs == 0) {
+    } else if (op->info->attrs == 0 && op->opcode != GROUT_OP_WHILE) {
         grout_parser__help(p, "'%s' takes no attributes", op->info->text);
     } else {
         grout_parser__help_form(p, op->info);
@@ -234,10 +238,17 @@ static bool parse_attr(grout_parser *p, const grout_parsed_op *op, grout_attr at
     return true;
 }
 
+/* Whether the next word, an attribute's, is a mnemonic here: 'wgmma' is both. At the start of a
+ * line it is one, and where the operation has no such attribute. */
+static bool starts_op(const grout_parser *p, const grout_parsed_op *op, grout_attr attr) {
+    return p->token.opcode != GROUT_OP_NONE &&
+           (p->token.has_newline || (op->info->attrs >> attr & 1) == 0);
+}
+
 bool grout_parser__attrs(grout_parser *p, const grout_parsed_op *op) {
     while (p->token.kind == GROUT_TOKEN_NAME) {
-        grout_attr attr = grout_attr_find(p->lexer.text + p->token.offset, p->token.size);
-        if (attr != GROUT_ATTR_COUNT) {
+        grout_attr attr = find_attr(p);
+        if (attr != GROUT_ATTR_COUNT && !starts_op(p, op, attr)) {
             if (!parse_attr(p, op, attr)) {
                 return false;
             }

@@ -1,4 +1,4 @@
-/* parse_region.c - blocks, and the operations that have them: for, if, scoped.
+/* parse_region.c - blocks, and the operations that have them: for, while, if, scoped.
  *
  * A fault in the header of such an operation does not hide its body: the parser goes on at the
  * opening brace, with what names the header gave.
@@ -232,11 +232,12 @@ bool grout_parser__for(grout_parser *p, grout_parsed_op *op) {
     return true;
 }
 
-/* ---- if -------------------------------------------------------------------------------------- */
+/* ---- two bodies ------------------------------------------------------------------------------ */
 
-/* The comment behind the '{' of an else goes to the end of the first block, which is on its line.
+/* The comment behind the '{' of an else or do goes to the end of the first block, which is on its
+ * line.
  */
-static void take_else_comment(grout_parser *p, grout_block_id first_block) {
+static void take_second_comment(grout_parser *p, grout_block_id first_block) {
     grout_trivia_id id = get_block(p, first_block)->end_trivia;
     if (id != 0 && grout_module_get_trivia(p->module, id)->tail != 0) {
         return;
@@ -259,6 +260,95 @@ static void parse_scoped_block(grout_parser *p, grout_block_id block) {
     grout_scope__leave(&p->values, mark);
 }
 
+/* Consumes the opening brace of the second body. */
+static void begin_second_body(grout_parser *p, grout_block_id first_block) {
+    grout_parser__open_block(p, first_block + 1);
+    take_second_comment(p, first_block);
+}
+
+/* ---- while ----------------------------------------------------------------------------------- */
+
+static bool parse_while_header(grout_parser *p, const grout_parsed_op *op) {
+    if (grout_parser__is_word(p, &p->token, "carry")) {
+        grout_parser__advance(p);
+        if (!parse_carries(p)) {
+            return false;
+        }
+    }
+    return grout_parser__attrs(p, op);
+}
+
+/* The first body ends with a condition. */
+static void check_condition(grout_parser *p, const grout_parsed_op *op, grout_block_id block) {
+    const grout_block *body = get_block(p, block);
+    if (get_op(p, body->last)->opcode == GROUT_OP_COND ||
+        grout_diags_total(p->diags) > op->report_count) {
+        return;
+    }
+    (void)grout_parser__error_at(p, body->end_loc, GROUT_DIAG_BAD_REGION,
+                                 "the first body of 'while' ends without 'cond'");
+    grout_parser__note(p, op->loc, "the operation is here");
+    grout_parser__help(p, "end it with 'cond' and the bool that says whether to go on");
+}
+
+/* 'do' and the second body. It lies in the scope of the first, as the condition does. */
+static void parse_do(grout_parser *p, const grout_parsed_op *op, grout_op_id id) {
+    grout_block_id first_block = get_op(p, id)->first_block;
+    if (p->is_unwinding) {
+        return;
+    }
+    bool is_do = grout_parser__is_word(p, &p->token, "do");
+    if (!is_do && grout_diags_total(p->diags) == op->report_count) {
+        (void)grout_parser__expected(p, "'do' and the second body of the while");
+        grout_parser__help_form(p, op->info);
+    }
+    if (!is_do && p->token.kind != GROUT_TOKEN_LEFT_BRACE &&
+        !grout_parser__is_word(p, &p->token, "else")) {
+        return;
+    }
+    if (p->token.kind == GROUT_TOKEN_NAME) {
+        grout_parser__advance(p);
+    }
+    if (p->token.kind != GROUT_TOKEN_LEFT_BRACE) {
+        (void)grout_parser__expected(p, "'{'");
+        return;
+    }
+    begin_second_body(p, first_block);
+    parse_scoped_block(p, first_block + 1);
+}
+
+bool grout_parser__while(grout_parser *p, grout_parsed_op *op) {
+    uint32_t first_own_name = p->names.count;
+    bool ok = parse_while_header(p, op);
+    bool is_odd = ok && p->token.kind != GROUT_TOKEN_LEFT_BRACE;
+    bool has_body = find_body(p, ok, "'carry' or '{'");
+    if (is_odd) {
+        grout_parser__help_form(p, op->info);
+    }
+    if (!has_body) {
+        p->names.count = first_own_name;
+        return false;
+    }
+    uint32_t carry_count = p->names.count - first_own_name;
+    grout_op_id id = begin_body(p, op, 2);
+    grout_block_id first_block = get_op(p, id)->first_block;
+    uint32_t mark = grout_scope__enter(&p->values);
+    if (carry_count > 0) {
+        grout_value_id first = grout_module__add_block_args(p->module, first_block,
+                                                            GROUT_VALUE_BLOCK_ARG, carry_count);
+        grout_parser__bind_names(p, first_own_name, first);
+    }
+    grout_parser__block(p, first_block);
+    check_condition(p, op, first_block);
+    parse_do(p, op, id);
+    grout_scope__leave(&p->values, mark);
+    check_yield(p, op, first_block + 1, carry_count > 0 || p->names.count > op->first_name);
+    add_results(p, op, id, carry_count);
+    return true;
+}
+
+/* ---- if -------------------------------------------------------------------------------------- */
+
 static void parse_else(grout_parser *p, grout_op_id id) {
     grout_block_id first_block = get_op(p, id)->first_block;
     grout_parser__advance(p);
@@ -271,9 +361,8 @@ static void parse_else(grout_parser *p, grout_op_id id) {
         (void)grout_parser__expected(p, "'{'");
         return;
     }
-    grout_parser__open_block(p, first_block + 1);
     get_op(p, id)->block_count = 2;
-    take_else_comment(p, first_block);
+    begin_second_body(p, first_block);
     parse_scoped_block(p, first_block + 1);
 }
 

@@ -145,16 +145,41 @@ static bool parse_barrier(grout_parser *p, grout_object *object) {
     return true;
 }
 
+/* An accumulator: the hardware says how it lies in registers, so it has no transforms. */
+static bool parse_acc(grout_parser *p, grout_object *object) {
+    object->kind = GROUT_OBJECT_ARRAY;
+    object->space = GROUT_SPACE_ACC;
+    grout_parser__advance(p);
+    if (!grout_parser__type(p, &object->type)) {
+        return false;
+    }
+    if (!object->type.is_array) {
+        return grout_parser__expected(p, "'[' and the dimensions of the accumulator");
+    }
+    if (grout_parser__is_word(p, &p->token, "tile") ||
+        grout_parser__is_word(p, &p->token, "swizzle") ||
+        grout_parser__is_word(p, &p->token, "transpose")) {
+        return grout_parser__error(p, &p->token, GROUT_DIAG_BAD_TRANSFORM,
+                                   "an accumulator has no '%.*s': it lies in registers as the "
+                                   "tensor core wants it",
+                                   (int)p->token.size, p->lexer.text + p->token.offset);
+    }
+    return true;
+}
+
 bool grout_parser__object(grout_parser *p, grout_object *object_out) {
-    static const char *const spaces[] = {"smem", "barrier"};
+    static const char *const words[] = {"smem", "barrier", "acc"};
     if (grout_parser__is_word(p, &p->token, "smem")) {
         return parse_smem(p, object_out);
     }
     if (grout_parser__is_word(p, &p->token, "barrier")) {
         return parse_barrier(p, object_out);
     }
+    if (grout_parser__is_word(p, &p->token, "acc")) {
+        return parse_acc(p, object_out);
+    }
     if (p->token.kind != GROUT_TOKEN_NAME) {
-        return grout_parser__expected(p, "'smem' or 'barrier'");
+        return grout_parser__expected(p, "'smem', 'barrier' or 'acc'");
     }
     const char *text = p->lexer.text + p->token.offset;
     if (grout_word__get_kind(text, p->token.size) == GROUT_WORD_NOT_YET) {
@@ -166,11 +191,12 @@ bool grout_parser__object(grout_parser *p, grout_object *object_out) {
         return false;
     }
     grout_suggestion suggestion = grout_suggest__begin(text, p->token.size);
-    grout_suggest__offer(&suggestion, spaces[0]);
-    grout_suggest__offer(&suggestion, spaces[1]);
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        grout_suggest__offer(&suggestion, words[i]);
+    }
     (void)grout_parser__error(p, &p->token, GROUT_DIAG_UNKNOWN_TYPE,
-                              "expected 'smem' or 'barrier', found '%.*s'", (int)p->token.size,
-                              text);
+                              "expected 'smem', 'barrier' or 'acc', found '%.*s'",
+                              (int)p->token.size, text);
     grout_parser__suggest(p, "", suggestion.best);
     return false;
 }

@@ -143,6 +143,8 @@ grout_word_kind grout_word__get_kind(const char *text, size_t size);
 /* Whether the word is an operation of Pallas' Mosaic GPU or of Gluon that grout does not have yet.
  */
 bool grout_word__is_later_op(const char *text, size_t size);
+/* The operation that Pallas, Gluon or PTX call so, or NULL. */
+const char *grout_word__find_foreign_op(const char *text, size_t size);
 
 /* ---- parse_expr.c, parse_ref.c, parse_type.c ---------------------------------------------------
  */
@@ -202,6 +204,7 @@ void grout_parser__bind_names(grout_parser *p, uint32_t first_name, grout_value_
  */
 
 bool grout_parser__for(grout_parser *p, grout_parsed_op *op);
+bool grout_parser__while(grout_parser *p, grout_parsed_op *op);
 bool grout_parser__if(grout_parser *p, grout_parsed_op *op);
 bool grout_parser__scoped(grout_parser *p, grout_parsed_op *op);
 /* The statements of a block behind its opening brace, through the closing one. */

@@ -245,6 +245,18 @@ static bool is_literal_one(const grout_printer *pr, const grout_operand *operand
            expr->u.integer == 1;
 }
 
+/* ' carry(...)' if a loop has any: values from first on, the operands from first_operand on. */
+static void print_carries(const grout_printer *pr, const grout_op *op, grout_value_id first,
+                          uint32_t first_operand) {
+    for (uint32_t i = first_operand; i < op->operand_count; i++) {
+        grout_printer__text(pr, i == first_operand ? " carry(" : ", ");
+        grout_printer__value(pr, first + i - first_operand);
+        grout_printer__text(pr, " = ");
+        print_operand(pr, grout_module_get_operand(pr->module, op, i), GROUT_LEVEL_ANY);
+    }
+    grout_printer__text(pr, op->operand_count > first_operand ? ")" : "");
+}
+
 static void print_for(const grout_printer *pr, const grout_op *op) {
     const grout_block *body = grout_module_get_block(pr->module, op->first_block);
     const grout_operand *step = grout_module_get_operand(pr->module, op, 2);
@@ -258,14 +270,14 @@ static void print_for(const grout_printer *pr, const grout_op *op) {
         grout_printer__text(pr, " step ");
         print_operand(pr, step, GROUT_LEVEL_ANY);
     }
-    for (uint32_t i = 3; i < op->operand_count; i++) {
-        grout_printer__text(pr, i == 3 ? " carry(" : ", ");
-        grout_printer__value(pr, body->first_arg + i - 2);
-        grout_printer__text(pr, " = ");
-        print_operand(pr, grout_module_get_operand(pr->module, op, i), GROUT_LEVEL_ANY);
-    }
-    grout_printer__text(pr, op->operand_count > 3 ? ")" : "");
+    print_carries(pr, op, body->first_arg + 1, 3);
     print_attrs(pr, op);
+}
+
+static void print_while(const grout_printer *pr, const grout_op *op) {
+    const grout_block *body = grout_module_get_block(pr->module, op->first_block);
+    grout_printer__text(pr, "while");
+    print_carries(pr, op, body->first_arg, 0);
 }
 
 static void print_scoped(const grout_printer *pr, const grout_op *op) {
@@ -317,10 +329,12 @@ static void print_body(const grout_printer *pr, const grout_op *op) {
     case GROUT_FORM_FOR:
         print_for(pr, op);
         break;
+    case GROUT_FORM_WHILE:
+        print_while(pr, op);
+        break;
     case GROUT_FORM_SCOPED:
         print_scoped(pr, op);
         break;
-    case GROUT_FORM_WHILE: /* to come */
     case GROUT_FORM_NONE:
     case GROUT_FORM_COUNT:
         break;

@@ -49,7 +49,7 @@ static void print_bodies(const grout_printer *pr, grout_nesting *nesting, const 
     for (uint32_t i = 0; i < op->block_count; i++) {
         grout_block_id block = op->first_block + i;
         if (i > 0) {
-            grout_printer__text(pr, " else {");
+            grout_printer__text(pr, op->opcode == GROUT_OP_WHILE ? " do {" : " else {");
             end_line(pr, grout_module_get_block(pr->module, block - 1)->end_trivia);
         }
         print_block(pr, nesting, block, indent + 2);

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "suggest.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 enum { WORD_MAX = 64, OFFERS_MAX = 5000 };
@@ -43,6 +44,16 @@ static uint32_t measure(const char *a, size_t a_size, const char *b, size_t b_si
     return rows[a_size % 3][b_size];
 }
 
+/* Of two words equally near, the one that only has letters more is likelier to be meant: a letter
+ * is left out more easily than mistaken. */
+static bool is_nearer(const grout_suggestion *suggestion, size_t size, uint32_t distance) {
+    if (distance != suggestion->best_distance || suggestion->best == NULL) {
+        return distance < suggestion->best_distance;
+    }
+    size_t whole = suggestion->wanted_size + distance;
+    return size == whole && strlen(suggestion->best) != whole;
+}
+
 void grout_suggest__offer(grout_suggestion *suggestion, const char *word) {
     if (suggestion->offers_left == 0) {
         return;
@@ -51,12 +62,12 @@ void grout_suggest__offer(grout_suggestion *suggestion, const char *word) {
     size_t size = strlen(word);
     size_t shorter = size < suggestion->wanted_size ? size : suggestion->wanted_size;
     size_t longer = size < suggestion->wanted_size ? suggestion->wanted_size : size;
-    if (size > WORD_MAX || longer - shorter >= suggestion->best_distance) {
+    if (size > WORD_MAX || longer - shorter > suggestion->best_distance) {
         return;
     }
     uint32_t distance = measure(suggestion->wanted, suggestion->wanted_size, word, size);
     /* A word of which nothing is left is no suggestion. */
-    if (distance < suggestion->best_distance && distance < longer) {
+    if (is_nearer(suggestion, size, distance) && distance < longer) {
         suggestion->best_distance = distance;
         suggestion->best = word;
     }

@@ -11,10 +11,11 @@
     enum { typed_##NAME = TYPED, results_##NAME = RESULTS };
 #include "grout/ops.def"
 
-#define OP_INFO(TEXT, EXPRESSION, ULP, FORM, TYPES, ATTRS, EFFECTS, DOC)                            \
-    {                                                                                          \
-        TEXT, DOC, EXPRESSION, operands_##FORM, syntax_##FORM, ATTRS, GROUT_FORM_##FORM,       \
-            GROUT_TYPES_##TYPES, GROUT_EFFECT_ROW_##EFFECTS, results_##FORM, ULP, typed_##FORM != 0 \
+#define OP_INFO(TEXT, EXPRESSION, ULP, FORM, TYPES, ATTRS, EFFECTS, DOC)                 \
+    {                                                                                    \
+        TEXT, DOC, EXPRESSION, operands_##FORM, syntax_##FORM, ATTRS, GROUT_FORM_##FORM, \
+            GROUT_TYPES_##TYPES, GROUT_EFFECT_ROW_##EFFECTS, results_##FORM, ULP,        \
+            typed_##FORM != 0                                                            \
     }
 
 static const grout_op_info op_infos[GROUT_OP_COUNT] = {

@@ -52,8 +52,10 @@ static void verify_kernel(grout_verifying *verifying) {
         grout_verify__types(verifying, op);
         grout_verify__memory(verifying, id, op);
         grout_verify__sync(verifying, op);
+        grout_verify__wgmma(verifying, id, op);
     }
     grout_verify__scopes(verifying);
+    grout_verify__registers(verifying);
 }
 
 bool grout_verify(const grout_module *bound, grout_arch arch, grout_diags *diags) {

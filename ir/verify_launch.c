@@ -69,8 +69,12 @@ typedef struct smem_parts {
 
 static void add_part(const grout_module *module, smem_parts *parts, grout_object_id id) {
     int64_t bytes = grout_object_get_layout(module, id)->bytes;
-    if (grout_module_get_object(module, id)->kind == GROUT_OBJECT_BARRIER) {
+    const grout_object *object = grout_module_get_object(module, id);
+    if (object->kind == GROUT_OBJECT_BARRIER) {
         parts->barrier_bytes += bytes;
+        return;
+    }
+    if (object->space != GROUT_SPACE_SMEM) { /* accumulators lie in registers */
         return;
     }
     if (parts->count == PARTS_MAX) {

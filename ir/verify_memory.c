@@ -38,26 +38,67 @@ static const grout_effect *find_effect(const grout_op *op, uint32_t operand) {
     return NULL;
 }
 
+/* What an operation that takes another space than the operand's is replaced by. */
+static void help_space(grout_verifying *verifying, const grout_op *op, grout_space space) {
+    const char *text = "";
+    switch (op->opcode) {
+    case GROUT_OP_STORE:
+        text = "acc_store writes an accumulator";
+        break;
+    case GROUT_OP_ACC_LOAD:
+        text = "load reads memory";
+        break;
+    case GROUT_OP_ACC_STORE:
+        text = "store writes memory";
+        break;
+    default:
+        text = space == GROUT_SPACE_ACC
+                   ? "TMA moves memory: load the accumulator, store it to SMEM, and copy that"
+                   : "copy_gmem_to_smem SOURCE, DESTINATION, BARRIER loads; copy_smem_to_gmem "
+                     "SOURCE, DESTINATION stores";
+        break;
+    }
+    grout_diags_help(verifying->diags, "%s", text);
+}
+
+/* The spaces of a wgmma's operands are part of its plan. */
 static bool check_space(grout_verifying *verifying, const grout_op *op, uint32_t index,
                         const grout_effect *effect) {
     const grout_operand *operand = grout_module_get_operand(verifying->module, op, index);
     grout_type type = grout_module_get_operand_type(verifying->module, operand);
-    grout_space wanted = effect->space == GROUT_EFFECT_SPACE_GMEM   ? GROUT_SPACE_GMEM
-                         : effect->space == GROUT_EFFECT_SPACE_SMEM ? GROUT_SPACE_SMEM
-                                                                    : (grout_space)type.space;
-    if (type.kind != GROUT_TYPE_REF || type.space == wanted) {
+    bool fits = true;
+    switch ((grout_effect_space)effect->space) {
+    case GROUT_EFFECT_SPACE_GMEM:
+        fits = type.space == GROUT_SPACE_GMEM;
+        break;
+    case GROUT_EFFECT_SPACE_SMEM:
+        fits = type.space == GROUT_SPACE_SMEM;
+        break;
+    case GROUT_EFFECT_SPACE_ACC:
+        fits = type.space == GROUT_SPACE_ACC;
+        break;
+    case GROUT_EFFECT_SPACE_ANY:
+        fits = type.space != GROUT_SPACE_ACC || effect->access == GROUT_ACCESS_READ;
+        break;
+    case GROUT_EFFECT_SPACE_BARRIER:
+        break;
+    }
+    if (fits || type.kind != GROUT_TYPE_REF || get_form(op) == GROUT_FORM_WGMMA) {
         return true;
     }
+    static const char *const wanted[] = {[GROUT_EFFECT_SPACE_ANY] = "gmem or smem",
+                                         [GROUT_EFFECT_SPACE_GMEM] = "gmem",
+                                         [GROUT_EFFECT_SPACE_SMEM] = "smem",
+                                         [GROUT_EFFECT_SPACE_ACC] = "acc"};
+    bool is_destination = index == 1 || effect->access == GROUT_ACCESS_WRITE;
     grout_verifying__report(
         verifying, GROUT_DIAG_BAD_SPACE, operand->loc, "the %s of '%s' lies in %s, and %s is %s",
-        index == 0 ? "source" : "destination", get_text(op), grout_space_get_text(wanted),
+        is_destination ? "destination" : "source", get_text(op), wanted[effect->space],
         grout_value__get_text(verifying->module, get_base(verifying->module, operand),
                               "the reference")
             .chars,
         grout_type__get_text(&type).chars);
-    grout_diags_help(verifying->diags,
-                     "copy_gmem_to_smem SOURCE, DESTINATION, BARRIER loads; copy_smem_to_gmem "
-                     "SOURCE, DESTINATION stores");
+    help_space(verifying, op, (grout_space)type.space);
     return false;
 }
 
@@ -224,7 +265,9 @@ static void check_indices(grout_verifying *verifying, const grout_op *op, uint32
         check.sizes[dim] = type->dims[dim];
         check.is_whole[dim] = true;
     }
-    grout_object__get_tiles(module, object, check.tiles);
+    if (get_form(op) != GROUT_FORM_WGMMA) { /* its plan says which parts of tiles it takes */
+        grout_object__get_tiles(module, object, check.tiles);
+    }
     for (uint32_t k = 0; k < ref->step_count; k++) {
         check_step(&check, grout_module_get_ref_step(module, ref, k));
     }

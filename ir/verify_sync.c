@@ -125,10 +125,25 @@ static bool any_operand_differs(const spreading *spread, const grout_op *op, uin
     return false;
 }
 
+/* Whether the condition of a while does: it stands at the end of the first body. */
+static bool condition_differs(const spreading *spread, const grout_op *op) {
+    const grout_module *module = spread->module;
+    const grout_op *condition =
+        grout_module_get_op(module, grout_module_get_block(module, op->first_block)->last);
+    return any_operand_differs(spread, condition, 1);
+}
+
 /* Whether the threads may run the bodies of op a different number of times. */
 static bool control_differs(const spreading *spread, const grout_op *op) {
     return (op->opcode == GROUT_OP_FOR && any_operand_differs(spread, op, 3)) ||
+           (op->opcode == GROUT_OP_WHILE && condition_differs(spread, op)) ||
            (op->opcode == GROUT_OP_IF && any_operand_differs(spread, op, 1));
+}
+
+/* The first carry of a loop, behind the index that a for has. */
+static grout_value_id get_first_carry(const spreading *spread, const grout_op *op) {
+    return grout_module_get_block(spread->module, op->first_block)->first_arg +
+           (op->opcode == GROUT_OP_FOR ? 1 : 0);
 }
 
 /* A yield gives its values to the results of the op around, and to a loop's carries. */
@@ -140,23 +155,27 @@ static void spread_yield(spreading *spread, const grout_op *yield) {
     }
     const grout_op *around = grout_module_get_op(module, block->parent);
     bool control = control_differs(spread, around);
+    bool is_loop = around->opcode == GROUT_OP_FOR || around->opcode == GROUT_OP_WHILE;
     for (uint32_t k = 0; k < yield->operand_count && k < around->result_count; k++) {
         bool differs =
             control || operand_differs(spread, grout_module_get_operand(module, yield, k));
         mark(spread, around->first_result + k, differs);
-        if (around->opcode == GROUT_OP_FOR) {
-            mark(spread, block->first_arg + 1 + k, differs);
+        if (is_loop) {
+            mark(spread, get_first_carry(spread, around) + k, differs);
         }
     }
 }
 
 static void spread_loop(spreading *spread, const grout_op *op) {
-    const grout_block *body = grout_module_get_block(spread->module, op->first_block);
-    mark(spread, body->first_arg, control_differs(spread, op));
-    for (uint32_t k = 3; k < op->operand_count; k++) {
+    uint32_t first = op->opcode == GROUT_OP_FOR ? 3 : 0; /* behind the bounds */
+    grout_value_id carry = get_first_carry(spread, op);
+    if (op->opcode == GROUT_OP_FOR) {
+        mark(spread, carry - 1, control_differs(spread, op));
+    }
+    for (uint32_t k = first; k < op->operand_count; k++) {
         bool differs = operand_differs(spread, grout_module_get_operand(spread->module, op, k));
-        mark(spread, body->first_arg + k - 2, differs);
-        mark(spread, op->first_result + k - 3, differs);
+        mark(spread, carry + k - first, differs);
+        mark(spread, op->first_result + k - first, differs);
     }
 }
 
@@ -168,7 +187,7 @@ static void spread_op(spreading *spread, const grout_op *op) {
                  grout_kernel_get_axis_size(spread->module, spread->id, axis) > 1);
     } else if (op->opcode == GROUT_OP_YIELD) {
         spread_yield(spread, op);
-    } else if (op->opcode == GROUT_OP_FOR) {
+    } else if (op->opcode == GROUT_OP_FOR || op->opcode == GROUT_OP_WHILE) {
         spread_loop(spread, op);
     } else if (op->block_count == 0 && op->result_count == 1 && op->opcode != GROUT_OP_SCRATCH) {
         mark(spread, op->first_result, any_operand_differs(spread, op, op->operand_count));
@@ -205,9 +224,25 @@ static const grout_op *find_divergence(const spreading *spread, const grout_op *
     return NULL;
 }
 
+/* Whether the threads share what a scope makes: accumulators belong to each of them. */
+static bool has_shared_objects(const grout_module *module, const grout_op *op) {
+    const grout_block *body = grout_module_get_block(module, op->first_block);
+    bool has_any = false;
+    for (uint32_t k = 0; k < body->arg_count; k++) {
+        grout_object_id id = grout_module_get_value(module, body->first_arg + k)->object;
+        has_any = has_any || grout_module_get_object(module, id)->space != GROUT_SPACE_ACC;
+    }
+    return has_any;
+}
+
 static void check_scope(grout_verifying *verifying, const spreading *spread, const grout_op *op) {
     uint32_t threads = grout_kernel_get_thread_count(verifying->module, verifying->kernel);
-    if (grout_module_find_attr(verifying->module, op, GROUT_ATTR_COLLECTIVE) == NULL) {
+    bool is_collective =
+        grout_module_find_attr(verifying->module, op, GROUT_ATTR_COLLECTIVE) != NULL;
+    if (!is_collective && !has_shared_objects(verifying->module, op)) {
+        return;
+    }
+    if (!is_collective) {
         grout_verifying__report(verifying, GROUT_DIAG_COLLECTIVE_SCOPE, op->loc,
                                 "this scope makes SMEM objects in a CTA of %" PRIu32
                                 " threads, and each of them would use the same bytes",

@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "verifying.h"
 
+#include "grout/text.h"
+
 #include <inttypes.h>
 
 /* The i-th attribute of an op: they stand together in the module's table. */
@@ -24,9 +26,11 @@ static void check_range(grout_verifying *verifying, const grout_attr_value *attr
 static void check_attr(grout_verifying *verifying, const grout_op *op,
                        const grout_attr_value *attr) {
     switch ((grout_attr)attr->attr) {
-    case GROUT_ATTR_DIM:
-        check_range(verifying, attr, 0,
-                    grout_module_get_type(verifying->module, op->first_result)->rank - 1);
+    case GROUT_ATTR_DIM: /* of the others it decides about types: infer_array.c */
+        if (op->opcode == GROUT_OP_IOTA) {
+            check_range(verifying, attr, 0,
+                        grout_module_get_type(verifying->module, op->first_result)->rank - 1);
+        }
         break;
     case GROUT_ATTR_UNROLL:
         check_range(verifying, attr, 1, GROUT_UNROLL_MAX);
@@ -36,7 +40,7 @@ static void check_attr(grout_verifying *verifying, const grout_op *op,
     case GROUT_ATTR_NO_COMMIT_GROUP:
     case GROUT_ATTR_COLLECTIVE:
     case GROUT_ATTR_APPROX:
-    case GROUT_ATTR_LAYOUT_WGMMA: /* to come */
+    case GROUT_ATTR_LAYOUT_WGMMA:
     case GROUT_ATTR_LAYOUT_ROW:
     case GROUT_ATTR_LAYOUT_COL:
     case GROUT_ATTR_LAYOUT_STRIDED:
@@ -46,6 +50,36 @@ static void check_attr(grout_verifying *verifying, const grout_op *op,
     case GROUT_ATTR_COUNT:
         break;
     }
+}
+
+/* "wgmma, wgmma_row or wg_strided": the attributes that an op takes. */
+static void add_attr_texts(uint32_t attrs, grout_text *out) {
+    const char *separator = "";
+    for (int k = 0; k < GROUT_ATTR_COUNT; k++) {
+        if ((attrs >> k & 1u) != 0) {
+            bool is_last = attrs >> k == 1;
+            grout_text_add(out, "%s%s", is_last && *separator != '\0' ? " or " : separator,
+                           grout_attr_get_info((grout_attr)k)->text);
+            separator = ", ";
+        }
+    }
+}
+
+/* The attributes of these operations exclude each other, and one has to be there. */
+static void check_choice(grout_verifying *verifying, const grout_op *op) {
+    const grout_op_info *info = grout_op_get_info((grout_opcode)op->opcode);
+    bool is_choice = op->opcode == GROUT_OP_LAYOUT_CAST || op->opcode == GROUT_OP_SET_MAX_REGISTERS;
+    if (!is_choice || op->attr_count == 1) {
+        return;
+    }
+    grout_text texts = {0};
+    add_attr_texts(info->attrs, &texts);
+    grout_verifying__report(verifying, GROUT_DIAG_BAD_ATTRIBUTE,
+                            op->attr_count == 0 ? op->loc : get_attr(verifying->module, op, 1)->loc,
+                            "'%s' takes one of %s, and %s here", info->text,
+                            texts.data == NULL ? "its attributes" : texts.data,
+                            op->attr_count == 0 ? "none stands" : "more stand");
+    grout_text_free(&texts);
 }
 
 static void check_attrs(grout_verifying *verifying, const grout_op *op) {
@@ -152,6 +186,7 @@ static void check_unused(grout_verifying *verifying, const grout_op *op) {
 
 void grout_verify__types(grout_verifying *verifying, const grout_op *op) {
     check_attrs(verifying, op);
+    check_choice(verifying, op);
     check_step(verifying, op);
     check_format(verifying, op);
     check_cast(verifying, op);

@@ -21,13 +21,17 @@ typedef struct grout_verifying {
 void grout_verifying__report(grout_verifying *verifying, grout_diag_code code, grout_loc_id loc,
                              const char *format, ...) GROUT_PRINTF(4, 5);
 
-/* One file a topic: verify_launch.c, verify_types.c, verify_memory.c, verify_sync.c. */
+/* One file a topic: verify_launch.c, verify_types.c, verify_memory.c, verify_sync.c,
+ * verify_wgmma.c, verify_registers.c. */
 void grout_verify__launch(grout_verifying *verifying);
 void grout_verify__types(grout_verifying *verifying, const grout_op *op);
 void grout_verify__memory(grout_verifying *verifying, grout_op_id id, const grout_op *op);
 /* Barriers and waits of one op; collective scopes of the whole kernel. */
 void grout_verify__sync(grout_verifying *verifying, const grout_op *op);
 void grout_verify__scopes(grout_verifying *verifying);
+/* Accumulators, wgmma, waits and registers of one op; the registers of the whole kernel. */
+void grout_verify__wgmma(grout_verifying *verifying, grout_op_id id, const grout_op *op);
+void grout_verify__registers(grout_verifying *verifying);
 
 /* The parameter that a gmem object is, or NULL. */
 const grout_param *grout_verify__find_param(const grout_verifying *verifying,

@@ -262,6 +262,7 @@ bool grout_checker__arrive(grout_checker *checker, const grout_event *event) {
     if (!state) {
         return false;
     }
+    grout_checker__note(checker, event, state);
     element = &state->elements[index];
     phase = find_phase(element, number);
     if (!phase) {

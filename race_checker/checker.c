@@ -79,8 +79,8 @@ static bool end_cta(grout_checker *checker, const grout_event *event) {
         checker->ended_words = words;
     }
     checker->ended_ctas[word] |= UINT64_C(1) << event->origin.cta % 64;
-    if (state->smem.slab.peak_bytes > checker->smem_peak) {
-        checker->smem_peak = state->smem.slab.peak_bytes;
+    if (state->local.slab.peak_bytes > checker->local_peak) {
+        checker->local_peak = state->local.slab.peak_bytes;
     }
     state->is_live = false;
     return true;
@@ -96,8 +96,9 @@ static void forget_launch(grout_checker *checker) {
     grout_check__free(checker->element_objects);
     grout_check__free(checker->element_indices);
     grout_check__free(checker->homes);
-    grout_check__free(checker->smem_plane_sizes);
-    grout_check__free(checker->smem_plane_pitches);
+    grout_check__free(checker->local_plane_sizes);
+    grout_check__free(checker->local_plane_pitches);
+    grout_check__free(checker->wgmma_shapes);
 }
 
 static bool copy_elements(grout_checker *checker, const grout_launch_info *info) {
@@ -131,7 +132,7 @@ static bool begin(void *self, const grout_launch_info *info) {
     checker->findings.module = info->module;
     checker->op_threads = grout_check__calloc(grout_module_get_op_count(info->module), 1);
     if (!checker->op_threads || !copy_elements(checker, info) ||
-        !grout_checker__place_objects(checker)) {
+        !grout_checker__place_objects(checker) || !grout_checker__find_shapes(checker)) {
         return grout_checker__fail(checker);
     }
     return true;
@@ -204,9 +205,9 @@ static const uint32_t INTEREST =
     1u << GROUT_EVENT_CTA_BEGIN | 1u << GROUT_EVENT_ACCESS | 1u << GROUT_EVENT_ARRIVE |
     1u << GROUT_EVENT_PHASE | 1u << GROUT_EVENT_WAIT | 1u << GROUT_EVENT_COMMIT_SMEM |
     1u << GROUT_EVENT_COMMIT_GROUP | 1u << GROUT_EVENT_GROUP_WAIT | 1u << GROUT_EVENT_ISSUE |
-    1u << GROUT_EVENT_SCOPE_END | 1u << GROUT_EVENT_BARRIER_END | 1u << GROUT_EVENT_THREAD_EXIT |
-    1u << GROUT_EVENT_CTA_END | 1u << GROUT_EVENT_FAULT | 1u << GROUT_EVENT_DEADLOCK |
-    1u << GROUT_EVENT_STEP_LIMIT;
+    1u << GROUT_EVENT_WGMMA_WAIT | 1u << GROUT_EVENT_SCOPE_END | 1u << GROUT_EVENT_BARRIER_END |
+    1u << GROUT_EVENT_THREAD_EXIT | 1u << GROUT_EVENT_CTA_END | 1u << GROUT_EVENT_FAULT |
+    1u << GROUT_EVENT_DEADLOCK | 1u << GROUT_EVENT_STEP_LIMIT;
 
 /* ---- public
  * ---------------------------------------------------------------------------------------- */
@@ -294,7 +295,7 @@ grout_check_summary grout_checker_get_summary(const grout_checker *checker, bool
                                    .accesses = checker->accesses,
                                    .async_ops = checker->async_ops,
                                    .barrier_phases = checker->barrier_phases};
-    uint64_t smem_peak = checker->smem_peak;
+    uint64_t local_peak = checker->local_peak;
     summary.not_well_synchronised_because = grout_checker__find_doubt(checker, was_cut);
     summary.is_well_synchronised = !*summary.not_well_synchronised_because;
     if (report) {
@@ -304,9 +305,9 @@ grout_check_summary grout_checker_get_summary(const grout_checker *checker, bool
         summary.dropped_count = totals.dropped_count;
     }
     for (uint32_t i = 0; i < checker->cta_count; i++) {
-        uint64_t peak = checker->ctas[i].smem.slab.peak_bytes;
-        smem_peak = peak > smem_peak ? peak : smem_peak;
+        uint64_t peak = checker->ctas[i].local.slab.peak_bytes;
+        local_peak = peak > local_peak ? peak : local_peak;
     }
-    summary.shadow_bytes_peak = checker->gmem.slab.peak_bytes + smem_peak;
+    summary.shadow_bytes_peak = checker->gmem.slab.peak_bytes + local_peak;
     return summary;
 }

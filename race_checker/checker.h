@@ -15,11 +15,32 @@
 
 #include "grout/race.h"
 
-/* Where the bytes of an object lie: plane of a shadow, and offset in it. */
+/*
+ * Where the bytes of an object lie: plane of a shadow, and offset in it. Of an accumulator, which
+ * each thread has for itself, the plane is thread 0's, and the others' follow.
+ */
 typedef struct grout_home {
     uint32_t plane; /* plus 1; 0: the object is not followed */
     int64_t offset;
 } grout_home;
+
+/* A wait for wgmma groups, on its own or inside another op. op 0: there was none. */
+typedef struct grout_wgmma_wait {
+    grout_origin origin;
+    uint32_t allowed; /* its n */
+    uint32_t issued;  /* the newest group when it ran */
+} grout_wgmma_wait;
+
+/* An arrive of a thread: what it had done by then that concerns wgmmas. */
+typedef struct grout_handover {
+    grout_origin origin;
+    uint32_t element;
+    uint32_t epoch; /* who knows x of the thread up to here has been told */
+    uint32_t issued;
+    grout_wgmma_wait wait;
+} grout_handover;
+
+enum { GROUT_HANDOVERS_MAX = 16 }; /* the newest that are kept; older ones are not named */
 
 /* What a thread did last, for saying what came close. op 0: it never did. */
 typedef struct grout_thread_history {
@@ -34,6 +55,13 @@ typedef struct grout_thread_history {
     uint32_t groups_issued; /* the newest group that has a copy */
     grout_origin wait;      /* on any barrier */
     uint32_t wait_element;
+    grout_wgmma_wait wgmma_wait;
+    uint32_t wgmma_issued; /* groups so far */
+    /* the newest that a finding says was not waited for in time: at an access of this thread, of
+     * another one */
+    uint32_t wgmma_reported, wgmma_reported_by_others;
+    uint32_t handover_count;
+    grout_handover handovers[GROUT_HANDOVERS_MAX]; /* number i stands at i % MAX */
 } grout_thread_history;
 
 /* A phase of a barrier element, until its pair (this phase, the next) is settled. */
@@ -69,7 +97,7 @@ typedef struct grout_cta_state {
     uint32_t cta;
     bool is_live;
     uint32_t exited_threads; /* bit t */
-    grout_shadow smem;
+    grout_shadow local;      /* SMEM, and the accumulators of each thread */
     grout_thread_history *threads;
     grout_wait_fact *waits; /* [thread * barrier_count + element] */
     grout_element_state *elements;
@@ -93,8 +121,9 @@ struct grout_checker {
     uint32_t *element_indices;
     grout_clock_shape shape; /* info.shape, whose address is kept */
     grout_home *homes;       /* by object */
-    uint32_t smem_plane_count;
-    uint64_t *smem_plane_sizes, *smem_plane_pitches;
+    uint32_t local_plane_count;
+    uint64_t *local_plane_sizes, *local_plane_pitches;
+    uint32_t *wgmma_shapes; /* by op: see grout_rules */
     /* state */
     grout_shadow gmem;
     grout_cta_state *ctas; /* slots; a slot is used again */
@@ -107,7 +136,7 @@ struct grout_checker {
     bool has_deadlock, has_step_limit, has_failed;
     uint64_t suppressed;
     uint64_t accesses, async_ops, barrier_phases;
-    uint64_t smem_peak;
+    uint64_t local_peak;
     grout_report_cache *cache; /* made when asked for */
 };
 
@@ -139,6 +168,12 @@ void grout_checker__deinit_state(grout_checker *checker);
  * -------------------------------------------------------------------- */
 
 bool grout_checker__place_objects(grout_checker *checker);
+/* The plane of an object that is followed, of thread's own instance if each thread has one. */
+static inline uint32_t grout_checker__get_plane(const grout_checker *checker,
+                                                grout_object_id object, uint32_t thread) {
+    bool is_own = grout_module_get_object(checker->info.module, object)->space == GROUT_SPACE_ACC;
+    return checker->homes[object].plane - 1 + (is_own ? thread : 0);
+}
 /* Runs of bytes of an object as the smallest box of elements that holds them. */
 grout_box grout_box__from_runs(const grout_module *module, grout_object_id object,
                                const grout_run *runs, uint32_t run_count);
@@ -161,6 +196,27 @@ grout_near grout_near__find(const grout_checker *checker, const grout_cta_state 
 /* The same for a copy that is in flight when its memory, or its barrier, goes away. */
 grout_near grout_near__find_at_exit(grout_checker *checker, const grout_event *event,
                                     const grout_side *copy);
+/* ---- wgmma.c -----------------------------------------------------------------------------------
+ */
+
+bool grout_code__is_about_wgmma(grout_diag_code code);
+/* Fills wgmma_shapes. False without memory. */
+bool grout_checker__find_shapes(grout_checker *checker);
+/* Of a WGMMA_WAIT, the ISSUE of a wgmma, or an ARRIVE. */
+void grout_checker__note_wgmma(const grout_checker *checker, const grout_event *event,
+                               grout_thread_history *thread);
+/* Of a finding about a wgmma: who waits as it says has waited for all groups up to this one. */
+void grout_checker__note_reported(grout_cta_state *state, const grout_facts *facts);
+/* Primary: who uses what a wgmma still uses; related: the wgmma. */
+grout_near grout_near__find_wgmma(const grout_checker *checker, const grout_cta_state *state,
+                                  const grout_facts *facts, const grout_clocks *clocks);
+grout_near grout_near__find_wgmma_at_exit(const grout_cta_state *state, const grout_side *wgmma);
+/* One more occurrence, with its near facts. */
+void grout_cover__add(grout_cover *cover, bool is_first, const grout_facts *facts);
+/* 0 if the occurrences have none in common. */
+grout_op_id grout_cover__get_spot(const grout_cover *cover);
+grout_op_id grout_cover__get_wait(const grout_cover *cover);
+
 /* The object that an access was about: what its op's operand names; 0 if it names none. */
 grout_object_id grout_origin__find_object(const grout_module *module,
                                           const grout_origin *origin);        /* conflicts.c */

@@ -26,31 +26,35 @@ grout_object_id grout_origin__find_object(const grout_module *module, const grou
     return 0;
 }
 
-static grout_side describe_earlier(const access_context *context, const grout_entry *entry,
-                                   const grout_rect *rect) {
-    const grout_checker *checker = context->checker;
-    grout_object_id object = grout_origin__find_object(checker->info.module, &entry->origin);
-    grout_run run = grout_shadow__get_run(context->shadow, context->plane, rect);
+static grout_side describe_entry(const grout_entry *entry) {
     grout_side side = {.origin = entry->origin,
                        .stamp = {.cta = entry->cta,
                                  .component = entry->component,
                                  .number = entry->number,
                                  .is_async = entry->flags & GROUT_ENTRY_ASYNC},
+                       .epoch = entry->epoch,
                        .is_write = entry->flags & GROUT_ENTRY_WRITE};
-    if (object && checker->homes[object].plane == context->plane + 1) {
-        run.base -= checker->homes[object].offset;
-        side.box = grout_box__from_runs(checker->info.module, object, &run, 1);
-    }
     return side;
 }
 
-static grout_side describe_later(const access_context *context) {
+static grout_box find_earlier_box(const access_context *context, const grout_entry *entry,
+                                  const grout_rect *rect) {
+    const grout_checker *checker = context->checker;
+    grout_object_id object = grout_origin__find_object(checker->info.module, &entry->origin);
+    grout_run run = grout_shadow__get_run(context->shadow, context->plane, rect);
+    grout_box box = {.object = 0};
+    if (object && checker->homes[object].plane != 0 &&
+        grout_checker__get_plane(checker, object, entry->origin.thread) == context->plane) {
+        run.base -= checker->homes[object].offset;
+        box = grout_box__from_runs(checker->info.module, object, &run, 1);
+    }
+    return box;
+}
+
+static grout_box find_later_box(const access_context *context) {
     const grout_access *access = context->event->u.access;
-    grout_side side = {
-        .origin = context->event->origin, .stamp = access->stamp, .is_write = access->is_write};
-    side.box = grout_box__from_runs(context->checker->info.module, access->object, access->runs,
-                                    access->run_count);
-    return side;
+    return grout_box__from_runs(context->checker->info.module, access->object, access->runs,
+                                access->run_count);
 }
 
 static bool is_primary_later(const access_context *context, const grout_conflict *conflict,
@@ -79,22 +83,32 @@ static bool report_conflict(void *payload, const grout_conflict *conflict,
     bool wants_facts = false;
     grout_record *record = grout_findings__add(&checker->findings, &key, &primary->origin,
                                                &related->origin, &wants_facts);
+    grout_facts facts;
     if (!record) {
         return grout_checker__fail(checker);
     }
+    if (!wants_facts && !grout_code__is_about_wgmma(conflict->code)) {
+        return true;
+    }
+    memset(&facts, 0, sizeof facts);
+    facts.sides[0] = describe_entry(primary);
+    facts.sides[1] = describe_entry(related);
+    facts.side_count = 2;
+    facts.primary_is_earlier = !later_first;
+    facts.knows_issue =
+        earlier->cta == later->cta &&
+        context->event->clocks->known[grout_clock_x(&checker->shape, earlier->origin.thread)] >=
+            earlier->epoch;
+    facts.near =
+        grout_near__find(checker, context->state, conflict->code, &facts, context->event->clocks);
+    if (grout_code__is_about_wgmma(conflict->code)) {
+        grout_checker__note_reported(context->state, &facts);
+        grout_cover__add(&record->cover, record->count == 1, &facts);
+    }
     if (wants_facts) {
-        grout_facts *facts = &record->facts;
-        memset(facts, 0, sizeof *facts);
-        facts->sides[later_first ? 0 : 1] = describe_later(context);
-        facts->sides[later_first ? 1 : 0] = describe_earlier(context, earlier, rect);
-        facts->side_count = 2;
-        facts->primary_is_earlier = !later_first;
-        facts->knows_issue =
-            earlier->cta == later->cta &&
-            context->event->clocks->known[grout_clock_x(&checker->shape, earlier->origin.thread)] >=
-                earlier->epoch;
-        facts->near = grout_near__find(checker, context->state, conflict->code, facts,
-                                       context->event->clocks);
+        facts.sides[later_first ? 0 : 1].box = find_later_box(context);
+        facts.sides[later_first ? 1 : 0].box = find_earlier_box(context, earlier, rect);
+        record->facts = facts;
     }
     return true;
 }
@@ -112,13 +126,14 @@ bool grout_checker__access(grout_checker *checker, const grout_event *event) {
     if (!context.state) {
         return false;
     }
-    context.plane = home->plane - 1;
-    context.shadow = access->space == GROUT_SPACE_SMEM ? &context.state->smem : &checker->gmem;
+    context.plane = grout_checker__get_plane(checker, access->object, event->origin.thread);
+    context.shadow = access->space == GROUT_SPACE_GMEM ? &checker->gmem : &context.state->local;
     context.rules.shape = &checker->shape;
     context.rules.clocks = event->clocks;
     context.rules.space = access->space;
     context.rules.ended_ctas = checker->ended_ctas;
     context.rules.ended_words = checker->ended_words;
+    context.rules.wgmma_shapes = checker->wgmma_shapes;
     context.rules.report = report_conflict;
     context.rules.payload = &context;
     context.rules.entry.cta = access->stamp.cta;

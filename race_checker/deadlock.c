@@ -13,67 +13,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* ---- where one op stands, seen from another
- * --------------------------------------------------------- */
-
-typedef enum reach {
-    REACH_AHEAD,        /* the thread would still come to it */
-    REACH_NEXT_ROUND,   /* in the next iteration of a loop around both */
-    REACH_OTHER_BRANCH, /* in the other branch of an if */
-    REACH_PASSED        /* behind, and no loop leads back */
-} reach;
-
-typedef struct reach_fact {
-    reach kind;
-    grout_op_id through; /* OTHER_BRANCH: the if; else the first if or for between, or 0 */
-} reach_fact;
-
-static uint32_t get_depth(const grout_module *module, grout_op_id op) {
-    uint32_t depth = 0;
-    for (; op; op = grout_op__get_parent(module, op)) {
-        depth++;
-    }
-    return depth;
-}
-
-static bool is_before(const grout_module *module, grout_op_id first, grout_op_id second) {
-    for (grout_op_id op = first; op; op = grout_module_get_op(module, op)->next) {
-        if (op == second) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Seen from 'stand', where is 'goal'? Both climb until they are ops of one block. */
-static reach_fact find_reach(const grout_module *module, grout_op_id stand, grout_op_id goal) {
-    uint32_t stand_depth = get_depth(module, stand);
-    uint32_t goal_depth = get_depth(module, goal);
-    reach_fact fact = {REACH_AHEAD, 0};
-    while (stand_depth > goal_depth) {
-        stand = grout_op__get_parent(module, stand);
-        stand_depth--;
-    }
-    while (goal_depth > stand_depth) {
-        goal = grout_op__get_parent(module, goal);
-        fact.through = goal;
-        goal_depth--;
-    }
-    while (stand != goal && grout_module_get_op(module, stand)->parent !=
-                                grout_module_get_op(module, goal)->parent) {
-        stand = grout_op__get_parent(module, stand);
-        goal = grout_op__get_parent(module, goal);
-        fact.through = goal;
-    }
-    if (stand == goal && grout_module_get_op(module, goal)->opcode == GROUT_OP_IF) {
-        fact.kind = REACH_OTHER_BRANCH;
-        fact.through = goal;
-    } else if (stand == goal || !is_before(module, stand, goal)) {
-        fact.kind = grout_op__get_loop(module, goal) ? REACH_NEXT_ROUND : REACH_PASSED;
-    }
-    return fact;
-}
-
 /* ---- sentences
  * ---------------------------------------------------------------------------------------- */
 
@@ -81,6 +20,7 @@ typedef struct deadlock_text {
     grout_checker *checker;
     const grout_event *event;
     bool done;
+    bool has_decreases; /* what could give registers back has been said */
 } deadlock_text;
 
 static void say(deadlock_text *text, grout_loc_id loc, grout_text *sentence) {
@@ -104,38 +44,42 @@ static const char *get_name(const deadlock_text *text, grout_object_id object) {
 
 static bool is_blocked(const grout_thread_fact *thread) {
     return thread->state == GROUT_THREAD_BLOCKED_BARRIER ||
-           thread->state == GROUT_THREAD_BLOCKED_SCOPE;
+           thread->state == GROUT_THREAD_BLOCKED_SCOPE ||
+           thread->state == GROUT_THREAD_BLOCKED_REGISTERS;
 }
 
 /* "thread 1 is blocked at line 30 before it" */
 static void add_reason(deadlock_text *text, uint32_t index, grout_op_id op, grout_text *out) {
     const grout_thread_fact *thread = &text->event->u.deadlock.threads[index];
-    reach_fact fact = {REACH_PASSED, 0};
+    const grout_module *module = text->checker->info.module;
+    grout_reach_fact fact = {GROUT_REACH_PASSED, 0};
+    grout_opcode through = GROUT_OP_NONE;
     grout_text_add(out, "; thread %" PRIu32, index);
     if (thread->state == GROUT_THREAD_EXITED) {
         grout_text_add(out, " has exited");
         return;
     }
-    fact = find_reach(text->checker->info.module, thread->origin.op, op);
+    fact = grout_op__find_reach(module, thread->origin.op, op);
     grout_text_add(out, " is blocked at line %" PRIu32, get_line(text, thread->origin.op));
-    if (fact.kind == REACH_OTHER_BRANCH) {
+    if (fact.kind == GROUT_REACH_OTHER_BRANCH) {
         grout_text_add(out, ", in the other branch of the if at line %" PRIu32,
                        get_line(text, fact.through));
         return;
     }
-    if (fact.kind == REACH_AHEAD) {
+    if (fact.kind == GROUT_REACH_AHEAD) {
         grout_text_add(out, " before it");
-    } else if (fact.kind == REACH_NEXT_ROUND) {
+    } else if (fact.kind == GROUT_REACH_NEXT_ROUND) {
         grout_text_add(out, " and comes to it in the next iteration at the earliest");
     } else {
         grout_text_add(out, " behind it and does not come back to it");
     }
-    if (fact.through &&
-        grout_module_get_op(text->checker->info.module, fact.through)->opcode != GROUT_OP_SCOPED) {
-        bool is_if =
-            grout_module_get_op(text->checker->info.module, fact.through)->opcode == GROUT_OP_IF;
-        grout_text_add(out, " (if the %s at line %" PRIu32 "%s)", is_if ? "if" : "for",
-                       get_line(text, fact.through), is_if ? " is taken" : " runs at all");
+    if (fact.through) {
+        through = (grout_opcode)grout_module_get_op(module, fact.through)->opcode;
+    }
+    if (through != GROUT_OP_NONE && through != GROUT_OP_SCOPED) {
+        grout_text_add(out, " (if the %s at line %" PRIu32 "%s)", grout_op_get_info(through)->text,
+                       get_line(text, fact.through),
+                       through == GROUT_OP_IF ? " is taken" : " runs at all");
     }
 }
 
@@ -205,6 +149,56 @@ static void add_barrier_state(deadlock_text *text, const grout_thread_fact *thre
     }
 }
 
+/* ---- registers --------------------------------------------------------------------------------
+ */
+
+/* "asks for 232 registers a lane and has 168, and the CTA's pool has 0 of the 64 it lacks" */
+static void add_register_state(deadlock_text *text, uint32_t index, grout_text *out) {
+    const grout_thread_fact *threads = text->event->u.deadlock.threads;
+    const grout_thread_fact *own = &threads[index];
+    grout_text_add(out,
+                   "asks for %" PRIu32 " registers a lane and has %" PRIu32
+                   ", and the CTA's pool has %" PRIu32 " of the %" PRIu32 " it lacks",
+                   own->registers, own->registers_held, own->registers_free,
+                   own->registers - own->registers_held);
+    for (uint32_t t = 0; t < text->event->u.deadlock.thread_count; t++) {
+        if (t != index) {
+            grout_text_add(out, "; thread %" PRIu32 " holds %" PRIu32, t,
+                           threads[t].registers_held);
+        }
+    }
+}
+
+/* Every op that gives registers back. */
+static void explain_decreases(deadlock_text *text) {
+    const grout_module *module = text->checker->info.module;
+    const grout_kernel *kernel = grout_module_get_kernel(module, text->checker->info.kernel);
+    grout_text sentence = {0};
+    bool has_any = false;
+    for (grout_op_id i = 1; i < grout_module_get_op_count(module); i++) {
+        const grout_op *op = grout_module_get_op(module, i);
+        if (grout_module_get_block(module, op->parent)->kernel != text->checker->info.kernel ||
+            op->opcode != GROUT_OP_SET_MAX_REGISTERS ||
+            !grout_module_find_attr(module, op, GROUT_ATTR_DECREASE)) {
+            continue;
+        }
+        has_any = true;
+        grout_text_add(&sentence, "this set_max_registers gives registers back");
+        for (uint32_t t = 0; t < text->event->u.deadlock.thread_count; t++) {
+            add_reason(text, t, i, &sentence);
+        }
+        say(text, op->loc, &sentence);
+    }
+    if (!has_any) {
+        grout_text_add(&sentence, "no operation of the kernel gives registers back: a thread that "
+                                  "needs few has to execute set_max_registers n decrease");
+        say(text, kernel->loc, &sentence);
+    }
+}
+
+/* ---- threads -----------------------------------------------------------------------------------
+ */
+
 static void explain_thread(deadlock_text *text, uint32_t index) {
     const grout_thread_fact *thread = &text->event->u.deadlock.threads[index];
     const grout_module *module = text->checker->info.module;
@@ -213,12 +207,17 @@ static void explain_thread(deadlock_text *text, uint32_t index) {
     grout_text_add(&sentence, " ");
     if (thread->state == GROUT_THREAD_BLOCKED_SCOPE) {
         grout_text_add(&sentence, "waits at the entry of this collective scope for the others");
+    } else if (thread->state == GROUT_THREAD_BLOCKED_REGISTERS) {
+        add_register_state(text, index, &sentence);
     } else {
         add_barrier_state(text, thread, &sentence);
     }
     say(text, grout_module_get_op(module, thread->origin.op)->loc, &sentence);
     if (thread->state == GROUT_THREAD_BLOCKED_BARRIER) {
         explain_arrivals(text, text->event->u.deadlock.barriers[thread->element].object);
+    } else if (thread->state == GROUT_THREAD_BLOCKED_REGISTERS && !text->has_decreases) {
+        text->has_decreases = true;
+        explain_decreases(text);
     }
 }
 
@@ -252,6 +251,10 @@ static void open_report(deadlock_text *text, bool is_divergence, const grout_thr
                        "no thread can run: %" PRIu32
                        " threads are blocked, the lowest at this scope's entry",
                        blocked);
+    } else if (lowest->state == GROUT_THREAD_BLOCKED_REGISTERS) {
+        grout_text_add(&sentence,
+                       "no thread can run: the registers that this set_max_registers waits for are "
+                       "never given back");
     } else {
         const grout_barrier_fact *barrier = &text->event->u.deadlock.barriers[lowest->element];
         grout_text_add(&sentence,
@@ -264,7 +267,7 @@ static void open_report(deadlock_text *text, bool is_divergence, const grout_thr
 bool grout_checker__deadlock(grout_checker *checker, const grout_event *event) {
     const grout_thread_fact *lowest = NULL, *lowest_scope = NULL;
     grout_finding_key key = {.code = GROUT_DIAG_DEADLOCK, .severity = GROUT_SEVERITY_ERROR};
-    deadlock_text text = {checker, event, true};
+    deadlock_text text = {.checker = checker, .event = event, .done = true};
     bool has_exit = false;
     grout_facts facts;
     memset(&facts, 0, sizeof facts);

@@ -21,8 +21,10 @@ static void add_commit_edge(const grout_wording *wording, grout_text *out) {
     } else if (near->kind == GROUT_NEAR_COMMIT_OFF_PATH) {
         grout_text_add(out,
                        "this commit_smem is not on the way from the %s at line %" PRIu32
-                       " to the copy: it must follow the one and come before the other",
-                       access, line);
+                       " to the %s: it must follow the one and come before the other",
+                       access, line,
+                       grout_wording__is_wgmma(wording, &wording->facts->sides[0]) ? "wgmma"
+                                                                                   : "copy");
     }
 }
 
@@ -103,6 +105,11 @@ static void add_group_edge(const grout_wording *wording, grout_text *out) {
     case GROUT_NEAR_WAIT_ELSEWHERE:
     case GROUT_NEAR_BARRIER_GONE:
     case GROUT_NEAR_STILL_READING:
+    case GROUT_NEAR_WGMMA_NEVER:
+    case GROUT_NEAR_WGMMA_BEFORE:
+    case GROUT_NEAR_WGMMA_LEFT:
+    case GROUT_NEAR_WGMMA_LATE:
+    case GROUT_NEAR_WGMMA_UNORDERED:
         break;
     }
 }
@@ -167,11 +174,15 @@ void grout_wording__add_missing_edge(const grout_wording *wording, grout_text *o
         add_wait_edge(wording, out);
     } else if (code == GROUT_DIAG_SMEM_SOURCE_REUSE || code == GROUT_DIAG_GMEM_WRITE_NOT_VISIBLE) {
         add_group_edge(wording, out);
+    } else if (grout_code__is_about_wgmma(code)) {
+        grout_wording__add_wgmma_edge(wording, out);
     } else if (code == GROUT_DIAG_SMEM_RACE || code == GROUT_DIAG_GMEM_RACE) {
         add_race_edge(wording, out);
     } else if (code == GROUT_DIAG_ASYNC_AT_EXIT) {
         if (wording->facts->near.kind == GROUT_NEAR_BARRIER_GONE) {
             add_wait_edge(wording, out);
+        } else if (grout_wording__is_wgmma(wording, &wording->facts->sides[0])) {
+            grout_wording__add_wgmma_edge(wording, out);
         } else {
             add_group_edge(wording, out);
         }

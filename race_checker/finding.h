@@ -23,6 +23,7 @@ typedef struct grout_box {
 typedef struct grout_side {
     grout_origin origin;
     grout_stamp stamp;
+    uint32_t epoch; /* of its thread when it was made or issued */
     bool is_write;
     grout_box box;
 } grout_side;
@@ -30,21 +31,26 @@ typedef struct grout_side {
 /* The synchronisation that came closest, and why it does not help. */
 typedef enum grout_near_kind {
     GROUT_NEAR_NOTHING,
-    GROUT_NEAR_NO_COMMIT,         /* no thread that could has executed a commit_smem */
-    GROUT_NEAR_COMMIT_BEFORE,     /* the commit runs before the access that it should publish */
-    GROUT_NEAR_COMMIT_OFF_PATH,   /* the commit is not between the two */
-    GROUT_NEAR_NEVER_WAITED,      /* the thread never waits on this barrier element */
-    GROUT_NEAR_WAIT_EARLIER,      /* its last wait there was for an earlier phase */
-    GROUT_NEAR_WAIT_ELSEWHERE,    /* its last wait was on another element: index */
-    GROUT_NEAR_BARRIER_GONE,      /* the barrier has ended before the load that arrives on it */
-    GROUT_NEAR_STILL_READING,     /* a load's source is written: nothing says that it is read */
-    GROUT_NEAR_GROUP_LEFT,        /* wait n leaves this group in flight */
-    GROUT_NEAR_GROUP_READ_ONLY,   /* a read_only wait says nothing about the write */
-    GROUT_NEAR_GROUP_BEFORE,      /* the wait runs before the copy is issued */
-    GROUT_NEAR_GROUP_WAS_OPEN,    /* the wait runs before the group is closed */
-    GROUT_NEAR_GROUP_OPEN,        /* the group has not been closed yet */
-    GROUT_NEAR_GROUP_NEVER,       /* the issuing thread has not waited for groups at all */
-    GROUT_NEAR_GROUP_OTHER_THREAD /* groups belong to the thread that issued the copy */
+    GROUT_NEAR_NO_COMMIT,          /* no thread that could has executed a commit_smem */
+    GROUT_NEAR_COMMIT_BEFORE,      /* the commit runs before the access that it should publish */
+    GROUT_NEAR_COMMIT_OFF_PATH,    /* the commit is not between the two */
+    GROUT_NEAR_NEVER_WAITED,       /* the thread never waits on this barrier element */
+    GROUT_NEAR_WAIT_EARLIER,       /* its last wait there was for an earlier phase */
+    GROUT_NEAR_WAIT_ELSEWHERE,     /* its last wait was on another element: index */
+    GROUT_NEAR_BARRIER_GONE,       /* the barrier has ended before the load that arrives on it */
+    GROUT_NEAR_STILL_READING,      /* a load's source is written: nothing says that it is read */
+    GROUT_NEAR_GROUP_LEFT,         /* wait n leaves this group in flight */
+    GROUT_NEAR_GROUP_READ_ONLY,    /* a read_only wait says nothing about the write */
+    GROUT_NEAR_GROUP_BEFORE,       /* the wait runs before the copy is issued */
+    GROUT_NEAR_GROUP_WAS_OPEN,     /* the wait runs before the group is closed */
+    GROUT_NEAR_GROUP_OPEN,         /* the group has not been closed yet */
+    GROUT_NEAR_GROUP_NEVER,        /* the issuing thread has not waited for groups at all */
+    GROUT_NEAR_GROUP_OTHER_THREAD, /* groups belong to the thread that issued the copy */
+    GROUT_NEAR_WGMMA_NEVER,        /* no wait of the wgmma's thread comes in time */
+    GROUT_NEAR_WGMMA_BEFORE,       /* its last wait in time runs before the wgmma is issued */
+    GROUT_NEAR_WGMMA_LEFT,         /* its last wait in time leaves the group in flight */
+    GROUT_NEAR_WGMMA_LATE,         /* a wait covers the group, and comes too late */
+    GROUT_NEAR_WGMMA_UNORDERED     /* nothing orders the overwriting after the wgmma's issue */
 } grout_near_kind;
 
 typedef struct grout_near {
@@ -54,7 +60,20 @@ typedef struct grout_near {
     uint32_t number;         /* allowed groups of a wait */
     bool is_open;            /* the copy's group has not been closed */
     bool is_full;            /* the arrivals of the phase are all in */
+    /* of a wgmma group: the arrive by which its thread lets the other go on; op 0: none */
+    grout_origin handover;
+    uint32_t needed;      /* the largest n of a wgmma_wait that would cover the group: there, or
+                           * right before the access if it is the thread's own */
+    uint32_t wait_needed; /* WGMMA_LEFT: n with which the wait would */
 } grout_near;
+
+/* What mends all occurrences of a finding about a wgmma. */
+typedef struct grout_cover {
+    grout_op_id spot;      /* a wait right before this op covers each of them; 0: there is none */
+    uint32_t allowed;      /* with this n */
+    grout_op_id wait;      /* the wait whose n is too large in each of them; 0: there is none */
+    uint32_t wait_allowed; /* the n that it would need */
+} grout_cover;
 
 /* What else a report needs; which members count depends on the code. */
 typedef struct grout_facts {
@@ -82,6 +101,7 @@ typedef struct grout_record {
     grout_loc_id primary, related; /* related 0: none */
     uint64_t count;
     grout_facts facts;
+    grout_cover cover; /* mma-operand-reuse, accumulator-in-flight */
 } grout_record;
 
 typedef struct grout_findings {

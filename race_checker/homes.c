@@ -89,36 +89,56 @@ static void place_smem(grout_checker *checker) {
         if (count == 0 || offset >= end) {
             start = offset;
             end = offset + size;
-            checker->smem_plane_pitches[count++] = pitch;
+            checker->local_plane_pitches[count++] = pitch;
         } else {
-            bool fits = checker->smem_plane_pitches[count - 1] == pitch &&
+            bool fits = checker->local_plane_pitches[count - 1] == pitch &&
                         (uint64_t)(offset - start) % pitch == 0;
             end = offset + size > end ? offset + size : end;
             if (!fits) {
-                checker->smem_plane_pitches[count - 1] = 0; /* no rows in common */
+                checker->local_plane_pitches[count - 1] = 0; /* no rows in common */
             }
         }
-        checker->smem_plane_sizes[count - 1] = (uint64_t)(end - start);
+        checker->local_plane_sizes[count - 1] = (uint64_t)(end - start);
         checker->homes[i].plane = count;
         checker->homes[i].offset = offset - start;
     }
-    checker->smem_plane_count = count;
+    checker->local_plane_count = count;
     for (uint32_t i = 0; i < count; i++) {
-        if (!checker->smem_plane_pitches[i]) {
-            checker->smem_plane_pitches[i] = checker->smem_plane_sizes[i];
+        if (!checker->local_plane_pitches[i]) {
+            checker->local_plane_pitches[i] = checker->local_plane_sizes[i];
+        }
+    }
+}
+
+/* Accumulators: a plane for each thread's. Registers are no bytes that two objects could share. */
+static void place_accumulators(grout_checker *checker) {
+    const grout_module *module = checker->info.module;
+    for (grout_object_id i = 1; i < grout_module_get_object_count(module); i++) {
+        if (grout_module_get_object(module, i)->space != GROUT_SPACE_ACC ||
+            !is_in_kernel(module, checker->info.kernel, i)) {
+            continue;
+        }
+        checker->homes[i].plane = checker->local_plane_count + 1;
+        for (uint32_t t = 0; t < checker->shape.thread_count; t++) {
+            uint32_t plane = checker->local_plane_count++;
+            checker->local_plane_sizes[plane] = (uint64_t)grout_object_get_layout(module, i)->bytes;
+            checker->local_plane_pitches[plane] = get_pitch(module, i);
         }
     }
 }
 
 bool grout_checker__place_objects(grout_checker *checker) {
     uint32_t count = grout_module_get_object_count(checker->info.module);
+    size_t planes = (size_t)count * checker->shape.thread_count;
     checker->homes = grout_check__calloc(count, sizeof *checker->homes);
-    checker->smem_plane_sizes = grout_check__calloc(count, sizeof *checker->smem_plane_sizes);
-    checker->smem_plane_pitches = grout_check__calloc(count, sizeof *checker->smem_plane_pitches);
-    if (!checker->homes || !checker->smem_plane_sizes || !checker->smem_plane_pitches) {
+    checker->local_plane_sizes = grout_check__calloc(planes, sizeof *checker->local_plane_sizes);
+    checker->local_plane_pitches =
+        grout_check__calloc(planes, sizeof *checker->local_plane_pitches);
+    if (!checker->homes || !checker->local_plane_sizes || !checker->local_plane_pitches) {
         return false;
     }
     place_smem(checker);
+    place_accumulators(checker);
     return place_gmem(checker);
 }
 

@@ -5,7 +5,9 @@
  * At the end of a scope, and of a CTA, each asynchronous access recorded for its SMEM must be known
  * to be over by some thread: by 'last', the union of what they all know. Of a copy to GMEM only the
  * read side counts: nothing but its source goes away. An access that was overwritten since is not
- * recorded any more; it had to be over then.
+ * recorded any more; it had to be over then. Of a wgmma both sides count: its operands in SMEM, and
+ * its accumulator, whose registers the thread uses for something else; unless a finding has said
+ * already that its thread should have waited for it.
  *
  * A barrier goes away too. A load that arrives on it and is not over then can never be awaited:
  * the phases of the barrier's next life, if its scope runs again, say nothing of it. It is reported
@@ -18,6 +20,7 @@
 typedef struct end_context {
     grout_checker *checker;
     const grout_event *event;
+    const grout_cta_state *state;
     grout_object_id object;
     uint32_t plane;
     uint32_t component; /* of a barrier element that ends */
@@ -41,8 +44,23 @@ static bool report_in_flight(const end_context *context, grout_shadow *shadow,
     facts.side_count = 1;
     facts.is_inner = context->event->u.scope.is_inner;
     facts.fault.object = context->object;
+    facts.sides[0].epoch = entry->epoch;
     facts.near = grout_near__find_at_exit(checker, context->event, &facts.sides[0]);
     return grout_checker__find(checker, &key, &facts);
+}
+
+/*
+ * The wait that a finding about the group, or a newer one, asks for would have covered it. Whether
+ * another thread's access comes before the end of a scope is chance; before the CTA's it does.
+ */
+static bool is_reported(const end_context *context, const grout_entry *entry) {
+    const grout_checker *checker = context->checker;
+    const grout_thread_history *thread = &context->state->threads[entry->origin.thread];
+    bool is_wgmma = grout_clock__get_mechanism(&checker->shape, entry->component, NULL) ==
+                    GROUT_MECHANISM_WGMMA;
+    return is_wgmma && (entry->number <= thread->wgmma_reported ||
+                        (!context->event->u.scope.is_inner &&
+                         entry->number <= thread->wgmma_reported_by_others));
 }
 
 static bool check_entry(const end_context *context, grout_shadow *shadow, const grout_entry *entry,
@@ -52,7 +70,8 @@ static bool check_entry(const end_context *context, grout_shadow *shadow, const 
     if (is_over) {
         return true;
     }
-    if (context->checker->has_deadlock || context->checker->has_step_limit) {
+    if (context->checker->has_deadlock || context->checker->has_step_limit ||
+        is_reported(context, entry)) {
         context->checker->suppressed++;
         return true;
     }
@@ -130,17 +149,48 @@ static bool end_elements(grout_checker *checker, const grout_event *event, grout
     for (uint32_t i = 0; i < checker->shape.barrier_count; i++) {
         grout_element_state *element = &state->elements[i];
         uint32_t component = grout_clock_ph(&checker->shape, i);
-        end_context context = {checker, event, 0, 0, component};
+        end_context context = {checker, event, state, 0, 0, component};
         if (!is_ending(event, checker->info.element_objects[i])) {
             continue;
         }
         if (element->last_load > event->u.scope.last[component] &&
-            !(abandon_in(&context, &state->smem) && abandon_in(&context, &checker->gmem))) {
+            !(abandon_in(&context, &state->local) && abandon_in(&context, &checker->gmem))) {
             return checker->has_failed ? false : grout_checker__fail(checker);
         }
         element->last_load = 0;
     }
     return true;
+}
+
+/* An accumulator ends in each thread; in a scope that threads enter on their own, in this one. */
+static bool end_accumulator(grout_checker *checker, const grout_event *event,
+                            grout_cta_state *state, grout_object_id object) {
+    const grout_module *module = checker->info.module;
+    const grout_value *value =
+        grout_module_get_value(module, grout_module_get_object(module, object)->value);
+    const grout_op *op = grout_module_get_op(module, value->op);
+    bool is_own =
+        event->u.scope.is_inner && !grout_module_find_attr(module, op, GROUT_ATTR_COLLECTIVE);
+    for (uint32_t t = 0; t < checker->shape.thread_count; t++) {
+        end_context context = {checker, event, state, object, checker->homes[object].plane - 1 + t,
+                               0};
+        grout_visitor visitor = {check_region, &context};
+        if ((!is_own || t == event->origin.thread) &&
+            !grout_shadow__walk(&state->local, context.plane, 0,
+                                grout_object_get_layout(module, object)->bytes, &visitor)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool end_smem(grout_checker *checker, const grout_event *event, grout_cta_state *state,
+                     grout_object_id object) {
+    end_context context = {checker, event, state, object, checker->homes[object].plane - 1, 0};
+    grout_visitor visitor = {check_region, &context};
+    return grout_shadow__walk(&state->local, context.plane, checker->homes[object].offset,
+                              grout_object_get_layout(checker->info.module, object)->bytes,
+                              &visitor);
 }
 
 bool grout_checker__scope_end(grout_checker *checker, const grout_event *event) {
@@ -152,14 +202,13 @@ bool grout_checker__scope_end(grout_checker *checker, const grout_event *event) 
     for (uint32_t i = 0; i < event->u.scope.object_count; i++) {
         grout_object_id object = event->u.scope.objects[i];
         const grout_object *it = grout_module_get_object(module, object);
-        end_context context = {checker, event, object, checker->homes[object].plane - 1, 0};
-        grout_visitor visitor = {check_region, &context};
-        if (it->space != GROUT_SPACE_SMEM || it->kind != GROUT_OBJECT_ARRAY ||
+        bool is_acc = it->space == GROUT_SPACE_ACC;
+        if (it->kind != GROUT_OBJECT_ARRAY || it->space == GROUT_SPACE_GMEM ||
             !checker->homes[object].plane) {
             continue;
         }
-        if (!grout_shadow__walk(&state->smem, context.plane, checker->homes[object].offset,
-                                grout_object_get_layout(module, object)->bytes, &visitor)) {
+        if (!(is_acc ? end_accumulator(checker, event, state, object)
+                     : end_smem(checker, event, state, object))) {
             return checker->has_failed ? false : grout_checker__fail(checker);
         }
     }

@@ -18,10 +18,15 @@ void grout_checker__note(grout_checker *checker, const grout_event *event, grout
         thread->group_issued = thread->groups_issued;
     } else if (event->kind == GROUT_EVENT_ISSUE) {
         const grout_stamp *read = &event->u.issue->read;
-        if (grout_clock__get_mechanism(&checker->shape, read->component, NULL) ==
-            GROUT_MECHANISM_BULK_READ) {
+        grout_mechanism mechanism =
+            grout_clock__get_mechanism(&checker->shape, read->component, NULL);
+        if (mechanism == GROUT_MECHANISM_BULK_READ) {
             thread->groups_issued = read->number;
+        } else if (mechanism == GROUT_MECHANISM_WGMMA) {
+            grout_checker__note_wgmma(checker, event, thread);
         }
+    } else if (event->kind == GROUT_EVENT_WGMMA_WAIT || event->kind == GROUT_EVENT_ARRIVE) {
+        grout_checker__note_wgmma(checker, event, thread);
     } else if (event->kind == GROUT_EVENT_WAIT) {
         uint32_t element = event->u.wait.barrier->element;
         thread->wait = event->origin;
@@ -151,6 +156,9 @@ grout_near grout_near__find(const grout_checker *checker, const grout_cta_state 
     if (code == GROUT_DIAG_SMEM_SOURCE_REUSE || code == GROUT_DIAG_GMEM_WRITE_NOT_VISIBLE) {
         return find_group_wait(checker, state, related, primary, clocks);
     }
+    if (grout_code__is_about_wgmma(code)) {
+        return grout_near__find_wgmma(checker, state, facts, clocks);
+    }
     if (code == GROUT_DIAG_GMEM_RACE && facts->knows_issue && related->stamp.is_async &&
         !related->is_write && !facts->primary_is_earlier) {
         return find_reading(checker, state, related);
@@ -163,10 +171,14 @@ grout_near grout_near__find_at_exit(grout_checker *checker, const grout_event *e
     const grout_cta_state *state = grout_checker__find_cta(checker, event->origin.cta);
     const grout_object_id *objects = event->u.scope.objects;
     grout_near near = {.kind = GROUT_NEAR_NOTHING};
-    bool is_load = grout_clock__get_mechanism(&checker->shape, copy->stamp.component,
-                                              &near.element) == GROUT_MECHANISM_PHASE;
+    grout_mechanism mechanism =
+        grout_clock__get_mechanism(&checker->shape, copy->stamp.component, &near.element);
+    bool is_load = mechanism == GROUT_MECHANISM_PHASE;
     if (!state) {
         return near;
+    }
+    if (mechanism == GROUT_MECHANISM_WGMMA) {
+        return grout_near__find_wgmma_at_exit(state, copy);
     }
     if (!is_load) {
         const grout_thread_history *thread = &state->threads[copy->origin.thread];

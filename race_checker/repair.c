@@ -50,7 +50,8 @@ static void repair_commit(grout_wording *wording, grout_text *out) {
         grout_text_add(out, ", before it lets thread %u go on", (unsigned)copy->origin.thread);
     } else {
         spot = grout_statement__get_before(wording->module, copy->origin.op);
-        grout_text_add(out, "insert 'commit_smem' before the copy at line %" PRIu32,
+        grout_text_add(out, "insert 'commit_smem' before the %s at line %" PRIu32,
+                       grout_wording__is_wgmma(wording, copy) ? "wgmma" : "copy",
                        grout_wording__get_line(wording, &copy->origin));
         add_thread(wording, &copy->origin, out);
     }
@@ -270,11 +271,157 @@ static void repair_group(grout_wording *wording, grout_text *out) {
     }
 }
 
+/* ---- waits for wgmmas ------------------------------------------------------------------------
+ */
+
+/* A number of the text becomes another one; false if it is not written as a number. */
+static bool set_number(grout_wording *wording, grout_expr_id expr, uint32_t number) {
+    const grout_expr *it = grout_module_get_expr(wording->module, expr);
+    grout_text text = {0};
+    if (it->kind != GROUT_EXPR_INT) {
+        return false;
+    }
+    grout_text_add(&text, "%" PRIu32, number);
+    wording->finding->edit.place = grout_module_get_place(wording->module, it->loc);
+    wording->finding->edit.is_replacement = true;
+    wording->finding->edit.text = grout_wording__keep(wording, &text);
+    return true;
+}
+
+/* The n of a wgmma_wait or acc_load wait(n); 0: it has none to lower. */
+static grout_expr_id get_wait_count(const grout_module *module, grout_op_id wait) {
+    const grout_op *op = grout_module_get_op(module, wait);
+    const grout_attr_value *attr = grout_module_find_attr(module, op, GROUT_ATTR_WAIT_GROUPS);
+    if (op->opcode == GROUT_OP_WGMMA_WAIT) {
+        return grout_module_get_operand(module, op, 0)->id;
+    }
+    return attr ? attr->expr : 0;
+}
+
+/* "lower the 2 of the wgmma_wait at line 12 to 1" */
+static bool lower_wait(grout_wording *wording, grout_text *out) {
+    const grout_cover *cover = &wording->record->cover;
+    grout_op_id wait = grout_cover__get_wait(cover);
+    grout_expr_id n = wait ? get_wait_count(wording->module, wait) : 0;
+    if (!n || !set_number(wording, n, cover->wait_allowed)) {
+        return false;
+    }
+    grout_text_add(out, "lower the %" PRId64 " of the %s at line %" PRIu32 " to %" PRIu32,
+                   grout_module_get_expr_value(wording->module, n).integer,
+                   grout_wording__get_mnemonic(wording, &(grout_origin){.op = wait}),
+                   get_line(wording, wait), cover->wait_allowed);
+    if (cover->wait_allowed < wording->facts->near.wait_needed) {
+        grout_text_add(out, ", for the other times that this was seen");
+    }
+    return true;
+}
+
+/* The copy and the wgmma are in no order at all. */
+static void repair_unordered_wgmma(const grout_wording *wording, grout_text *out) {
+    const grout_origin *copy = &wording->facts->sides[0].origin;
+    const grout_origin *wgmma = &wording->facts->sides[1].origin;
+    const grout_origin *arrive = &wording->facts->near.origin;
+    uint32_t line = grout_wording__get_line(wording, wgmma);
+    if (arrive->op) {
+        grout_text_add(out,
+                       "move the %s at line %" PRIu32 " behind the wgmma at line %" PRIu32
+                       " and a wgmma_wait that covers it",
+                       grout_wording__get_mnemonic(wording, arrive),
+                       grout_wording__get_line(wording, arrive), line);
+    } else {
+        grout_text_add(out,
+                       "wait for the wgmma at line %" PRIu32 " (wgmma_wait) and then arrive on a "
+                       "barrier that thread %u waits on before line %" PRIu32,
+                       line, (unsigned)copy->thread, grout_wording__get_line(wording, copy));
+    }
+    add_thread(wording, wgmma, out);
+    grout_text_add(out,
+                   "; or, if it is to read what the copy brings, wait for the copy before line "
+                   "%" PRIu32,
+                   line);
+}
+
+static void repair_wgmma(grout_wording *wording, grout_text *out) {
+    const grout_cover *cover = &wording->record->cover;
+    const grout_near *near = &wording->facts->near;
+    const grout_origin *access = &wording->facts->sides[0].origin;
+    const grout_origin *wgmma = &wording->facts->sides[1].origin;
+    grout_op_id op = grout_cover__get_spot(cover);
+    grout_spot spot = {.is_after = false};
+    grout_text wait = {0};
+    if (near->kind == GROUT_NEAR_WGMMA_UNORDERED) {
+        repair_unordered_wgmma(wording, out);
+        return;
+    }
+    if (!op) {
+        grout_text_add(out,
+                       "wait for the wgmma at line %" PRIu32
+                       " (wgmma_wait 0) before each arrive that lets thread %u overwrite its "
+                       "operands",
+                       grout_wording__get_line(wording, wgmma), (unsigned)access->thread);
+        add_thread(wording, wgmma, out);
+        return;
+    }
+    if (lower_wait(wording, out)) {
+        return;
+    }
+    op = grout_statement__find(wording->module, op);
+    spot = grout_statement__get_before(wording->module, op);
+    grout_text_add(&wait, "wgmma_wait %" PRIu32, cover->allowed);
+    if (near->kind == GROUT_NEAR_WGMMA_LATE) {
+        grout_text_add(out, "move the wgmma_wait at line %" PRIu32 " before ",
+                       grout_wording__get_line(wording, &near->origin));
+    } else {
+        grout_text_add(out, "insert '%s' before ", wait.data ? wait.data : "");
+    }
+    if (near->handover.op) {
+        grout_text_add(out, "the %s at ", grout_wording__get_mnemonic(wording, &near->handover));
+    }
+    grout_text_add(out, "line %" PRIu32, get_line(wording, op));
+    add_thread(wording, wgmma, out);
+    if (wait.data && !wait.failed) {
+        set_edit(wording, &spot, wait.data);
+    }
+    grout_text_free(&wait);
+}
+
+/* The last line of the block that owns the object: before its yield, or its closing brace. */
+static grout_spot get_last_spot(const grout_module *module, grout_object_id object,
+                                grout_block_id body) {
+    grout_op_id op =
+        grout_module_get_value(module, grout_module_get_object(module, object)->value)->op;
+    const grout_op *owner = grout_module_get_op(module, op);
+    grout_block_id block = owner->opcode == GROUT_OP_SCOPED ? owner->first_block : body;
+    grout_op_id last = grout_module_get_block(module, block)->last;
+    if (last && grout_module_get_op(module, last)->opcode == GROUT_OP_YIELD) {
+        return grout_statement__get_before(module, last);
+    }
+    return grout_block__get_end(module, block);
+}
+
+static void repair_wgmma_at_exit(grout_wording *wording, grout_text *out) {
+    const grout_facts *facts = wording->facts;
+    const grout_kernel *kernel =
+        grout_module_get_kernel(wording->module, wording->checker->info.kernel);
+    grout_spot spot = get_last_spot(wording->module, facts->fault.object, kernel->body);
+    grout_text_add(out, "insert 'wgmma_wait 0' before the %s ends",
+                   facts->is_inner ? "scope" : "CTA");
+    add_thread(wording, &facts->sides[0].origin, out);
+    set_edit(wording, &spot, "wgmma_wait 0");
+}
+
+/* ---- the end of scopes -----------------------------------------------------------------------
+ */
+
 static void repair_exit(grout_wording *wording, grout_text *out) {
     const grout_side *copy = &wording->facts->sides[0];
     const grout_checker *checker = wording->checker;
     const grout_kernel *kernel = grout_module_get_kernel(wording->module, checker->info.kernel);
     const char *what = wording->facts->is_inner ? "scope" : "CTA";
+    if (grout_wording__is_wgmma(wording, copy)) {
+        repair_wgmma_at_exit(wording, out);
+        return;
+    }
     if (copy->is_write) {
         grout_text_add(out, "wait on the copy's barrier before the %s ends", what);
         add_thread(wording, &copy->origin, out);
@@ -358,6 +505,8 @@ void grout_wording__add_repair(grout_wording *wording, grout_text *out) {
         repair_await(wording, out);
     } else if (code == GROUT_DIAG_SMEM_SOURCE_REUSE || code == GROUT_DIAG_GMEM_WRITE_NOT_VISIBLE) {
         repair_group(wording, out);
+    } else if (grout_code__is_about_wgmma(code)) {
+        repair_wgmma(wording, out);
     } else if (code == GROUT_DIAG_ASYNC_AT_EXIT) {
         repair_exit(wording, out);
     } else if (code == GROUT_DIAG_SMEM_RACE || code == GROUT_DIAG_GMEM_RACE) {

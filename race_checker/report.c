@@ -92,6 +92,16 @@ void grout_report__free(grout_report *report) {
 /* ---- one finding
  * ----------------------------------------------------------------------------------- */
 
+static const char *get_engine(const grout_wording *wording, const grout_side *side) {
+    if (grout_wording__is_wgmma(wording, side)) {
+        return "tensor core, async proxy";
+    }
+    if (grout_module_get_object(wording->module, side->box.object)->space == GROUT_SPACE_ACC) {
+        return "registers";
+    }
+    return side->stamp.is_async ? "TMA, async proxy" : "generic proxy";
+}
+
 static grout_finding_access describe_side(grout_wording *wording, const grout_side *side) {
     grout_finding_access access = {.place = grout_wording__get_place(wording, &side->origin),
                                    .is_write = side->is_write};
@@ -101,7 +111,7 @@ static grout_finding_access describe_side(grout_wording *wording, const grout_si
     grout_describe_origin(wording->module, wording->checker->info.kernel, &side->origin, &text);
     access.where = grout_wording__keep(wording, &text);
     if (side->box.object) {
-        access.engine = side->stamp.is_async ? "TMA, async proxy" : "generic proxy";
+        access.engine = get_engine(wording, side);
         grout_wording__add_box(wording, &side->box, &text);
     } else {
         access.engine = "";

@@ -48,6 +48,15 @@ void grout_wording__add_headline(const grout_wording *wording, grout_text *out);
 /* What order exists, what is absent, what came close; nothing if there is nothing to say. */
 void grout_wording__add_missing_edge(const grout_wording *wording, grout_text *out);
 
+/* ---- wgmma_words.c -----------------------------------------------------------------------------
+ */
+
+/* Is the access one of a wgmma? */
+bool grout_wording__is_wgmma(const grout_wording *wording, const grout_side *side);
+void grout_wording__add_wgmma_headline(const grout_wording *wording, grout_text *out);
+/* mma-operand-reuse, accumulator-in-flight, and async-at-exit of a wgmma. */
+void grout_wording__add_wgmma_edge(const grout_wording *wording, grout_text *out);
+
 /* ---- repair.c
  * ------------------------------------------------------------------------------------ */
 

@@ -4,10 +4,10 @@
 
 grout_mechanism grout_clock__get_mechanism(const grout_clock_shape *shape, uint32_t component,
                                            uint32_t *index_out) {
-    const uint32_t starts[] = {grout_clock_x(shape, 0), grout_clock_g(shape, 0),
+    const uint32_t starts[] = {grout_clock_x(shape, 0),  grout_clock_g(shape, 0),
                                grout_clock_br(shape, 0), grout_clock_bw(shape, 0),
-                               grout_clock_ph(shape, 0)};
-    uint32_t mechanism = GROUT_MECHANISM_PHASE;
+                               grout_clock_ph(shape, 0), grout_clock_wg(shape, 0)};
+    uint32_t mechanism = GROUT_MECHANISM_WGMMA;
     while (component < starts[mechanism]) {
         mechanism--;
     }
@@ -41,6 +41,9 @@ bool grout_rules__is_ordered(const grout_rules *rules, const grout_entry *earlie
     if (is_async(earlier) || !is_async(&rules->entry)) {
         return true;
     }
+    if (rules->space == GROUT_SPACE_ACC) { /* each wgmma begins with the fence of registers */
+        return true;
+    }
     if (rules->space == GROUT_SPACE_SMEM) {
         return clocks->published_smem[earlier->component] >= earlier->number;
     }
@@ -61,24 +64,46 @@ static grout_conflict judge_race(const grout_rules *rules, const grout_entry *ea
     return conflict;
 }
 
+static grout_mechanism get_mechanism(const grout_rules *rules, const grout_entry *entry) {
+    return grout_clock__get_mechanism(rules->shape, entry->component, NULL);
+}
+
+static bool is_wgmma(const grout_rules *rules, const grout_entry *entry) {
+    return is_async(entry) && get_mechanism(rules, entry) == GROUT_MECHANISM_WGMMA;
+}
+
+/* A read that its thread must have waited for a load to make: by the thread, or by its wgmma. */
+static bool is_consumption(const grout_rules *rules, const grout_entry *entry) {
+    return !is_write(entry) && (!is_async(entry) || is_wgmma(rules, entry));
+}
+
+static bool is_load_and_read(const grout_rules *rules, const grout_entry *load,
+                             const grout_entry *read) {
+    return rules->space == GROUT_SPACE_SMEM && is_async(load) && is_write(load) &&
+           is_consumption(rules, read) && load->cta == read->cta &&
+           get_mechanism(rules, load) == GROUT_MECHANISM_PHASE;
+}
+
 /*
- * A load and a plain read, unordered. A reader that has been told of an earlier phase of the load's
- * barrier plays by the rules, and the load overruns it: a race. One that never was is the one that
- * should have waited. Both facts are the reader's own, so the order of this run has no part in it.
+ * A load and a read of its destination, unordered. A reader that has been told of an earlier phase
+ * of the load's barrier plays by the rules, and the load overruns it: a race, or the reuse of an
+ * operand that a wgmma reads. One that never was is the one that should have waited. Both facts are
+ * the reader's own, so the order of this run has no part in it.
  */
-static bool is_unaware_read(const grout_rules *rules, const grout_entry *load,
-                            const grout_entry *read, bool read_is_later) {
-    uint32_t element = 0;
-    if (rules->space != GROUT_SPACE_SMEM || !is_async(load) || !is_write(load) || is_async(read) ||
-        is_write(read) || load->cta != read->cta) {
-        return false;
+static grout_conflict judge_load_and_read(const grout_rules *rules, const grout_entry *load,
+                                          const grout_entry *read, bool read_is_later) {
+    bool is_told =
+        read_is_later ? rules->clocks->known[load->component] > 0 : read->seen == load->component;
+    grout_conflict conflict = {GROUT_DIAG_SMEM_RACE, GROUT_PRIMARY_LATER};
+    if (!is_told) {
+        conflict.code = GROUT_DIAG_ASYNC_NOT_AWAITED;
+    } else if (is_wgmma(rules, read)) {
+        conflict.code = GROUT_DIAG_MMA_OPERAND_REUSE;
     }
-    if (grout_clock__get_mechanism(rules->shape, load->component, &element) !=
-        GROUT_MECHANISM_PHASE) {
-        return false;
+    if (is_told == read_is_later) { /* the load is at fault if the reader was told */
+        conflict.primary = GROUT_PRIMARY_EARLIER;
     }
-    return read_is_later ? rules->clocks->known[load->component] == 0
-                         : read->seen != load->component;
+    return conflict;
 }
 
 /* The thread knows that the earlier async operation was issued, and not that it is over. */
@@ -94,6 +119,9 @@ static grout_conflict judge_unfinished(const grout_rules *rules, const grout_ent
     case GROUT_MECHANISM_PHASE:
         /* The source of a load: GMEM that is overwritten while TMA may still read it. */
         return is_write(earlier) ? conflict : judge_race(rules, earlier);
+    case GROUT_MECHANISM_WGMMA:
+        conflict.code = GROUT_DIAG_MMA_OPERAND_REUSE;
+        return conflict;
     case GROUT_MECHANISM_X:
     case GROUT_MECHANISM_G:
         break;
@@ -101,11 +129,30 @@ static grout_conflict judge_unfinished(const grout_rules *rules, const grout_ent
     return judge_race(rules, earlier);
 }
 
+/*
+ * A wgmma that may still be adding, and whoever comes next to its registers: they are one thread's,
+ * so all is in program order. The next wgmma needs no wait if it is of the same shape and takes the
+ * same part (PTX ISA 9.1, 'wgmma.fence').
+ */
+static grout_conflict judge_accumulator(const grout_rules *rules, const grout_entry *earlier) {
+    grout_conflict conflict = {GROUT_DIAG_ACCUMULATOR_IN_FLIGHT, GROUT_PRIMARY_LATER};
+    const uint32_t *shapes = rules->wgmma_shapes;
+    if (is_wgmma(rules, &rules->entry) && is_wgmma(rules, earlier) && shapes &&
+        shapes[earlier->origin.op] != 0 &&
+        shapes[earlier->origin.op] == shapes[rules->entry.origin.op]) {
+        conflict.code = GROUT_DIAG_NONE;
+    }
+    return conflict;
+}
+
 grout_conflict grout_rules__judge(const grout_rules *rules, const grout_entry *earlier) {
     const grout_entry *later = &rules->entry;
     grout_conflict conflict = {GROUT_DIAG_NONE, GROUT_PRIMARY_LATER};
     if (grout_rules__is_ordered(rules, earlier)) {
         return conflict;
+    }
+    if (rules->space == GROUT_SPACE_ACC) {
+        return judge_accumulator(rules, earlier);
     }
     if (is_known(rules, earlier)) { /* in time, but not published */
         conflict.code = GROUT_DIAG_MISSING_COMMIT_GMEM;
@@ -120,11 +167,11 @@ grout_conflict grout_rules__judge(const grout_rules *rules, const grout_entry *e
             earlier->epoch) {
         return judge_unfinished(rules, earlier);
     }
-    if (is_unaware_read(rules, earlier, later, true) ||
-        is_unaware_read(rules, later, earlier, false)) {
-        conflict.code = GROUT_DIAG_ASYNC_NOT_AWAITED;
-        conflict.primary = is_async(earlier) ? GROUT_PRIMARY_LATER : GROUT_PRIMARY_EARLIER;
-        return conflict;
+    if (is_load_and_read(rules, earlier, later)) {
+        return judge_load_and_read(rules, earlier, later, true);
+    }
+    if (is_load_and_read(rules, later, earlier)) {
+        return judge_load_and_read(rules, later, earlier, false);
     }
     return judge_race(rules, earlier);
 }
@@ -221,7 +268,8 @@ bool grout_rules__visit(void *payload, grout_shadow *shadow, grout_region *regio
     }
     if (!is_write(&entry)) {
         entry.flags |= agrees ? GROUT_ENTRY_VOUCHES : 0;
-        entry.seen = is_async(&entry) ? GROUT_ENTRY_NOTHING : get_seen(rules, &region->write);
+        entry.seen =
+            is_consumption(rules, &entry) ? get_seen(rules, &region->write) : GROUT_ENTRY_NOTHING;
         return record_read(rules, shadow, region, &entry);
     }
     readers = grout_shadow__get_readers(shadow, region);

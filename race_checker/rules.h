@@ -18,7 +18,8 @@ typedef enum grout_mechanism {
     GROUT_MECHANISM_G,
     GROUT_MECHANISM_BULK_READ,
     GROUT_MECHANISM_BULK_WRITE,
-    GROUT_MECHANISM_PHASE
+    GROUT_MECHANISM_PHASE,
+    GROUT_MECHANISM_WGMMA
 } grout_mechanism;
 
 /* index_out: the thread, lane or barrier element; may be NULL. */
@@ -41,11 +42,17 @@ typedef struct grout_conflict {
 typedef struct grout_rules {
     const grout_clock_shape *shape;
     const grout_clocks *clocks;
-    uint8_t space;     /* grout_space: GMEM or SMEM */
+    uint8_t space;     /* grout_space: GMEM, SMEM or ACC */
     grout_entry entry; /* the access, as it will be recorded */
     /* CTAs that have ended, one bit each; NULL: none */
     const uint64_t *ended_ctas;
     uint32_t ended_words;
+    /*
+     * By op, of a wgmma: which part of its accumulator its instructions take, and in which shape.
+     * The tensor core runs equal ones in the order of their issue. 0: no wgmma. NULL: there is
+     * none.
+     */
+    const uint32_t *wgmma_shapes;
     bool (*report)(void *payload, const grout_conflict *conflict, const grout_entry *earlier,
                    const grout_entry *later, const grout_rect *rect);
     void *payload;

@@ -32,8 +32,8 @@ typedef struct grout_entry {
     uint32_t number;
     uint32_t epoch; /* of its thread when it was made or issued: x >= epoch knows of it */
     uint16_t component;
-    uint16_t seen; /* plain read: barrier (component) of the load that wrote the bytes, if its
-                    * thread had been told of a phase of it */
+    uint16_t seen; /* plain read, or a wgmma's: barrier (component) of the load that wrote the
+                    * bytes, if its thread had been told of a phase of it */
     uint8_t flags; /* GROUT_ENTRY_* */
     uint8_t reserved[3];
     grout_origin origin;

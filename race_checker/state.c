@@ -12,12 +12,12 @@ static size_t get_wait_count(const grout_checker *checker) {
 
 bool grout_cta_state__init(grout_checker *checker, grout_cta_state *state) {
     memset(state, 0, sizeof *state);
-    if (!grout_shadow__init(&state->smem, checker->smem_plane_count)) {
+    if (!grout_shadow__init(&state->local, checker->local_plane_count)) {
         return false;
     }
-    for (uint32_t i = 0; i < checker->smem_plane_count; i++) {
-        grout_shadow__set_plane(&state->smem, i, checker->smem_plane_sizes[i],
-                                checker->smem_plane_pitches[i]);
+    for (uint32_t i = 0; i < checker->local_plane_count; i++) {
+        grout_shadow__set_plane(&state->local, i, checker->local_plane_sizes[i],
+                                checker->local_plane_pitches[i]);
     }
     state->threads = grout_check__calloc(checker->shape.thread_count, sizeof *state->threads);
     state->waits = grout_check__calloc(get_wait_count(checker), sizeof *state->waits);
@@ -30,7 +30,7 @@ void grout_cta_state__deinit(grout_checker *checker, grout_cta_state *state) {
         grout_check__free(state->elements[i].phases);
         grout_check__free(state->elements[i].dropped);
     }
-    grout_shadow__deinit(&state->smem);
+    grout_shadow__deinit(&state->local);
     grout_check__free(state->threads);
     grout_check__free(state->waits);
     grout_check__free(state->elements);
@@ -40,7 +40,7 @@ void grout_cta_state__begin(grout_checker *checker, grout_cta_state *state, uint
     state->cta = cta;
     state->is_live = true;
     state->exited_threads = 0;
-    grout_shadow__reset(&state->smem);
+    grout_shadow__reset(&state->local);
     memset(state->threads, 0, checker->shape.thread_count * sizeof *state->threads);
     memset(state->waits, 0, get_wait_count(checker) * sizeof *state->waits);
     for (uint32_t i = 0; i < checker->shape.barrier_count; i++) {
@@ -111,7 +111,7 @@ static bool copy_cta(grout_checker *checker, grout_cta_state *copy, const grout_
             return false;
         }
     }
-    return grout_shadow__copy(&copy->smem, &state->smem);
+    return grout_shadow__copy(&copy->local, &state->local);
 }
 
 /* Slots that from has and into has not are made; those that from has not end. */
@@ -162,7 +162,7 @@ static bool copy_state(grout_checker *into, const grout_checker *from) {
     into->accesses = from->accesses;
     into->async_ops = from->async_ops;
     into->barrier_phases = from->barrier_phases;
-    into->smem_peak = from->smem_peak;
+    into->local_peak = from->local_peak;
     memcpy(into->op_threads, from->op_threads,
            grout_module_get_op_count(from->info.module) * sizeof *into->op_threads);
     return copy_ended(into, from) && copy_ctas(into, from) &&
@@ -178,9 +178,9 @@ void *grout_checker__snapshot(void *self) {
     }
     copy->info = checker->info;
     copy->shape = checker->shape;
-    copy->smem_plane_count = checker->smem_plane_count;
-    copy->smem_plane_sizes = checker->smem_plane_sizes; /* borrowed, to make slots */
-    copy->smem_plane_pitches = checker->smem_plane_pitches;
+    copy->local_plane_count = checker->local_plane_count;
+    copy->local_plane_sizes = checker->local_plane_sizes; /* borrowed, to make slots */
+    copy->local_plane_pitches = checker->local_plane_pitches;
     copy->op_threads =
         grout_check__calloc(grout_module_get_op_count(copy->info.module), sizeof *copy->op_threads);
     if (!grout_shadow__init(&copy->gmem, checker->gmem.plane_count) || !copy->op_threads ||
@@ -234,13 +234,17 @@ static uint64_t hash_element(uint64_t hash, const grout_element_state *element) 
 }
 
 static uint64_t hash_cta(const grout_checker *checker, const grout_cta_state *state) {
-    uint64_t hash = mix(grout_shadow__hash(&state->smem), state->cta);
+    uint64_t hash = mix(grout_shadow__hash(&state->local), state->cta);
     hash = mix(hash, state->exited_threads);
     for (size_t i = 0; i < get_wait_count(checker); i++) {
         hash = mix(hash, (uint64_t)state->waits[i].waits << 32 | state->waits[i].epoch);
     }
     for (uint32_t i = 0; i < checker->shape.barrier_count; i++) {
         hash = hash_element(hash, &state->elements[i]);
+    }
+    for (uint32_t t = 0; t < checker->shape.thread_count; t++) {
+        hash = mix(hash, (uint64_t)state->threads[t].wgmma_reported << 32 |
+                             state->threads[t].wgmma_reported_by_others);
     }
     return hash;
 }

@@ -11,7 +11,8 @@ grout_op_id grout_op__get_parent(const grout_module *module, grout_op_id op) {
 grout_op_id grout_op__get_loop(const grout_module *module, grout_op_id op) {
     do {
         op = grout_op__get_parent(module, op);
-    } while (op && grout_module_get_op(module, op)->opcode != GROUT_OP_FOR);
+    } while (op && grout_module_get_op(module, op)->opcode != GROUT_OP_FOR &&
+             grout_module_get_op(module, op)->opcode != GROUT_OP_WHILE);
     return op;
 }
 
@@ -103,4 +104,81 @@ grout_spot grout_statement__get_after(const grout_module *module, grout_op_id st
         spot.is_after = true;
     }
     return spot;
+}
+
+/* ---- where one op stands, seen from another
+ * ------------------------------------------------------
+ */
+
+static uint32_t get_depth(const grout_module *module, grout_op_id op) {
+    uint32_t depth = 0;
+    for (; op; op = grout_op__get_parent(module, op)) {
+        depth++;
+    }
+    return depth;
+}
+
+static bool is_before(const grout_module *module, grout_op_id first, grout_op_id second) {
+    for (grout_op_id op = first; op; op = grout_module_get_op(module, op)->next) {
+        if (op == second) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* One of the two, climbing: the op it has come to, and the block of it that it came from. */
+typedef struct climber {
+    grout_op_id op;
+    grout_block_id from; /* 0: it has not climbed */
+} climber;
+
+static void climb(const grout_module *module, climber *it) {
+    it->from = grout_module_get_op(module, it->op)->parent;
+    it->op = grout_op__get_parent(module, it->op);
+}
+
+/* Both have come to one op, from two of its blocks; or one of them is the op itself. */
+static grout_reach judge_blocks(const grout_module *module, const climber *stand,
+                                const climber *goal) {
+    uint16_t opcode = grout_module_get_op(module, goal->op)->opcode;
+    if (!stand->from) {
+        return GROUT_REACH_AHEAD; /* at the entry */
+    }
+    if (opcode == GROUT_OP_IF && goal->from) {
+        return GROUT_REACH_OTHER_BRANCH;
+    }
+    if (opcode == GROUT_OP_WHILE && goal->from) { /* the condition's block, then the body's */
+        return stand->from < goal->from ? GROUT_REACH_AHEAD : GROUT_REACH_NEXT_ROUND;
+    }
+    return grout_op__get_loop(module, goal->op) ? GROUT_REACH_NEXT_ROUND : GROUT_REACH_PASSED;
+}
+
+/* Both climb until they are ops of one block, or one op. */
+grout_reach_fact grout_op__find_reach(const grout_module *module, grout_op_id stand,
+                                      grout_op_id goal) {
+    uint32_t stand_depth = get_depth(module, stand);
+    uint32_t goal_depth = get_depth(module, goal);
+    climber here = {stand, 0}, there = {goal, 0};
+    grout_reach_fact fact = {GROUT_REACH_AHEAD, 0};
+    for (; stand_depth > goal_depth; stand_depth--) {
+        climb(module, &here);
+    }
+    for (; goal_depth > stand_depth; goal_depth--) {
+        climb(module, &there);
+        fact.through = there.op;
+    }
+    while (here.op != there.op && grout_module_get_op(module, here.op)->parent !=
+                                      grout_module_get_op(module, there.op)->parent) {
+        climb(module, &here);
+        climb(module, &there);
+        fact.through = there.op;
+    }
+    if (here.op == there.op) {
+        fact.kind = judge_blocks(module, &here, &there);
+    } else if (!is_before(module, here.op, there.op)) {
+        fact.kind =
+            grout_op__get_loop(module, there.op) ? GROUT_REACH_NEXT_ROUND : GROUT_REACH_PASSED;
+    }
+    return fact;
 }

@@ -77,7 +77,9 @@ static void add_commit_headline(const grout_wording *wording, grout_text *out) {
         grout_text_add(out, " before the plain store at line %" PRIu32 " has, which then wins",
                        line);
     } else {
-        grout_text_add(out, "TMA may read stale bytes of ");
+        grout_text_add(out, "%s may read stale bytes of ",
+                       grout_wording__is_wgmma(wording, &facts->sides[0]) ? "the tensor core"
+                                                                          : "TMA");
         add_side_object(wording, 0, out);
     }
 }
@@ -85,7 +87,9 @@ static void add_commit_headline(const grout_wording *wording, grout_text *out) {
 static void add_await_headline(const grout_wording *wording, grout_text *out) {
     const grout_side *side = &wording->facts->sides[0];
     add_side_object(wording, 0, out);
-    if (side->stamp.is_async) {
+    if (grout_wording__is_wgmma(wording, side)) {
+        grout_text_add(out, " is read by the tensor core");
+    } else if (side->stamp.is_async) {
         grout_text_add(out, " is %s by TMA", side->is_write ? "loaded again" : "stored");
     } else {
         grout_text_add(out, " is %s", side->is_write ? "overwritten" : "read");
@@ -134,9 +138,10 @@ static void add_race_headline(const grout_wording *wording, grout_text *out) {
 
 static void add_exit_headline(const grout_wording *wording, grout_text *out) {
     const grout_side *side = &wording->facts->sides[0];
-    grout_text_add(out, "the %s ends while TMA may still be %s ",
-                   wording->facts->is_inner ? "scope" : "CTA",
-                   side->is_write ? "loading" : "reading");
+    bool is_wgmma = grout_wording__is_wgmma(wording, side);
+    grout_text_add(out, "the %s ends while %s may still be %s ",
+                   wording->facts->is_inner ? "scope" : "CTA", is_wgmma ? "the tensor core" : "TMA",
+                   !side->is_write ? "reading" : (is_wgmma ? "adding to" : "loading"));
     add_side_object(wording, 0, out);
 }
 
@@ -249,21 +254,24 @@ typedef struct headline_row {
 } headline_row;
 
 /* Codes that are not here are faults. */
-static const headline_row HEADLINES[] = {{GROUT_DIAG_MISSING_COMMIT_SMEM, add_commit_headline},
-                                         {GROUT_DIAG_MISSING_COMMIT_SMEM_WAR, add_commit_headline},
-                                         {GROUT_DIAG_MISSING_COMMIT_GMEM, add_commit_headline},
-                                         {GROUT_DIAG_ASYNC_NOT_AWAITED, add_await_headline},
-                                         {GROUT_DIAG_SMEM_SOURCE_REUSE, add_group_headline},
-                                         {GROUT_DIAG_GMEM_WRITE_NOT_VISIBLE, add_group_headline},
-                                         {GROUT_DIAG_SMEM_RACE, add_race_headline},
-                                         {GROUT_DIAG_GMEM_RACE, add_race_headline},
-                                         {GROUT_DIAG_ASYNC_AT_EXIT, add_exit_headline},
-                                         {GROUT_DIAG_BARRIER_OVERRUN, add_overrun_headline},
-                                         {GROUT_DIAG_BARRIER_UNOBSERVED, add_end_headline},
-                                         {GROUT_DIAG_BARRIER_PARTIAL, add_end_headline},
-                                         {GROUT_DIAG_BARRIER_TOO_MANY, add_count_headline},
-                                         {GROUT_DIAG_BARRIER_TX_MISMATCH, add_count_headline},
-                                         {GROUT_DIAG_BARRIER_SKIPPED, add_skipped_headline}};
+static const headline_row HEADLINES[] = {
+    {GROUT_DIAG_MISSING_COMMIT_SMEM, add_commit_headline},
+    {GROUT_DIAG_MISSING_COMMIT_SMEM_WAR, add_commit_headline},
+    {GROUT_DIAG_MISSING_COMMIT_GMEM, add_commit_headline},
+    {GROUT_DIAG_ASYNC_NOT_AWAITED, add_await_headline},
+    {GROUT_DIAG_SMEM_SOURCE_REUSE, add_group_headline},
+    {GROUT_DIAG_GMEM_WRITE_NOT_VISIBLE, add_group_headline},
+    {GROUT_DIAG_MMA_OPERAND_REUSE, grout_wording__add_wgmma_headline},
+    {GROUT_DIAG_ACCUMULATOR_IN_FLIGHT, grout_wording__add_wgmma_headline},
+    {GROUT_DIAG_SMEM_RACE, add_race_headline},
+    {GROUT_DIAG_GMEM_RACE, add_race_headline},
+    {GROUT_DIAG_ASYNC_AT_EXIT, add_exit_headline},
+    {GROUT_DIAG_BARRIER_OVERRUN, add_overrun_headline},
+    {GROUT_DIAG_BARRIER_UNOBSERVED, add_end_headline},
+    {GROUT_DIAG_BARRIER_PARTIAL, add_end_headline},
+    {GROUT_DIAG_BARRIER_TOO_MANY, add_count_headline},
+    {GROUT_DIAG_BARRIER_TX_MISMATCH, add_count_headline},
+    {GROUT_DIAG_BARRIER_SKIPPED, add_skipped_headline}};
 
 void grout_wording__add_headline(const grout_wording *wording, grout_text *out) {
     const grout_findings *findings = &wording->checker->findings;

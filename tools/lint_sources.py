@@ -35,7 +35,7 @@ STANDARD = set("""assert complex ctype errno fenv float inttypes iso646 limits l
 stdarg stdatomic stdbool stddef stdint stdio stdlib stdnoreturn string tgmath threads time uchar wchar wctype""".split())
 # Headers beyond the C standard's, and the folders that may use them.
 EXTRA_HEADERS = {
-    "interp": r"pthread\.h|(x86|imm|arm_)\w*\.h|sleef\.h|libxsmm\.h|sanitizer/\w+\.h|unistd\.h",
+    "interp": r"pthread\.h|(x86|imm|arm_)\w*\.h|cpuid\.h|sleef\.h|libxsmm_\w+\.h|sys/mman\.h|sanitizer/\w+\.h|unistd\.h",
     "ir": r"sanitizer/\w+\.h",
     "race_checker": r"sanitizer/\w+\.h",
     "gpu_backend": r"dlfcn\.h|xxhash\.h|unistd\.h|poll\.h|signal\.h|pthread\.h|fcntl\.h|sys/\w+\.h|sanitizer/\w+\.h",

@@ -270,6 +270,14 @@ GROUT_DEVICE void grout_mbarrier_arrive(grout_u32 mbarrier, grout_u32 count) {
     asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0], %1;"
                  ::"r"(mbarrier), "r"(count) : "memory");
 }
+// A thread's arrival on a barrier that counts warps: each warp arrives when its lanes have met. The
+// phase is complete when all four have, so that nobody has to wait for the others here.
+GROUT_DEVICE void grout_mbarrier_arrive_warp(grout_u32 mbarrier, grout_u32 count = 1) {
+    __syncwarp();
+    if (grout_elect()) {
+        grout_mbarrier_arrive(mbarrier, count);
+    }
+}
 // One arrival, and the phase waits for so many bytes more.
 GROUT_DEVICE void grout_mbarrier_arrive_expect(grout_u32 mbarrier, grout_u32 bytes) {
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;"
@@ -317,6 +325,64 @@ GROUT_DEVICE void grout_barrier_wait(grout_u32 barriers, grout_u32 &phases,
                                      const grout_watchdog &dog, grout_site site) {
     grout_mbarrier_wait(barriers + 8u * site.slot, (phases >> site.slot) & 1u, dog, site);
     phases ^= 1u << site.slot;
+}
+
+// barrier_arrive on an array of barriers that count the warps of several threads. A warp may run
+// ahead of the other three, but not so far that its next arrival counts for a phase that lacks one
+// of theirs: bit slot of arrived says that this thread has arrived since its warps last met here.
+GROUT_DEVICE void grout_barrier_arrive(grout_u32 thread, grout_u32 barriers, grout_u32 slot,
+                                       grout_u32 &arrived, grout_u32 count = 1) {
+    if ((arrived >> slot & 1u) != 0) {
+        grout_thread_barrier(thread);
+        arrived = 0;
+    }
+    arrived |= 1u << slot;
+    grout_mbarrier_arrive_warp(barriers + 8u * slot, count);
+}
+
+// ---- tensor core --------------------------------------------------------------------------------
+// By all four warps of a thread. The function that multiplies stands before the kernel, one for
+// each form of the instruction that it uses.
+
+// Before a wgmma whose registers others have written, and before the first.
+GROUT_DEVICE void grout_wgmma_fence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
+// Closes the thread's open group of wgmmas.
+GROUT_DEVICE void grout_wgmma_commit() {
+    asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+}
+// At most pending of the thread's newest groups are in flight afterwards.
+template <int pending> GROUT_DEVICE void grout_wgmma_wait() {
+    asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(pending) : "memory");
+}
+// Keeps the compiler from moving uses of these registers across: in front of a wgmma they are
+// written by then, behind a wait they are not read before.
+template <int count> GROUT_DEVICE void grout_wgmma_hold(grout_f32 *registers) {
+#pragma unroll
+    for (int reg = 0; reg < count; reg++) {
+        asm volatile("" : "+f"(registers[reg])::"memory");
+    }
+}
+template <int count> GROUT_DEVICE void grout_wgmma_hold(grout_u32 *registers) {
+#pragma unroll
+    for (int reg = 0; reg < count; reg++) {
+        asm volatile("" : "+r"(registers[reg])::"memory");
+    }
+}
+// A matrix descriptor: where an operand starts, in units of 16 bytes and, from bit 16 on, the
+// distance of the leading dimension in the same units; and its upper half, which is a constant.
+GROUT_DEVICE grout_u32 grout_operand_start(grout_u32 address) { return (address & 0x3ffffu) >> 4; }
+GROUT_DEVICE grout_u64 grout_operand(grout_u32 low, grout_u32 high) {
+    grout_u64 descriptor;
+    asm("mov.b64 %0, {%1, %2};" : "=l"(descriptor) : "r"(low), "r"(high));
+    return descriptor;
+}
+
+// set_max_registers, by all warps of a thread.
+template <int count> GROUT_DEVICE void grout_increase_registers() {
+    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(count));
+}
+template <int count> GROUT_DEVICE void grout_decrease_registers() {
+    asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(count));
 }
 
 // ---- tensor copies ------------------------------------------------------------------------------

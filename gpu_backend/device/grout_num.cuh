@@ -123,6 +123,60 @@ GROUT_DEVICE grout_i32 grout_shr(grout_i32 a, grout_i32 b) {
     return d;
 }
 
+// Correctly rounded, subnormals kept; halves round to even, and a zero keeps its sign.
+GROUT_DEVICE grout_f32 grout_sqrt(grout_f32 a) { return __fsqrt_rn(a); }
+GROUT_DEVICE grout_f32 grout_floor(grout_f32 a) { return floorf(a); }
+GROUT_DEVICE grout_f32 grout_ceil(grout_f32 a) { return ceilf(a); }
+GROUT_DEVICE grout_f32 grout_round(grout_f32 a) { return rintf(a); }
+GROUT_DEVICE grout_i32 grout_sign(grout_i32 a) { return (a > 0) - (a < 0); }
+GROUT_DEVICE grout_u32 grout_sign(grout_u32 a) { return a != 0 ? 1u : 0u; }
+GROUT_DEVICE grout_f32 grout_sign(grout_f32 a) { return a > 0.0f ? 1.0f : a < 0.0f ? -1.0f : a; }
+
+// ---- functions that no hardware rounds correctly ------------------------------------------------
+// CUDA's own, within the error that ops.def states; subnormals kept.
+
+GROUT_DEVICE grout_f32 grout_exp(grout_f32 a) { return expf(a); }
+GROUT_DEVICE grout_f32 grout_exp2(grout_f32 a) { return exp2f(a); }
+GROUT_DEVICE grout_f32 grout_log(grout_f32 a) { return logf(a); }
+GROUT_DEVICE grout_f32 grout_log2(grout_f32 a) { return log2f(a); }
+GROUT_DEVICE grout_f32 grout_sin(grout_f32 a) { return sinf(a); }
+GROUT_DEVICE grout_f32 grout_cos(grout_f32 a) { return cosf(a); }
+GROUT_DEVICE grout_f32 grout_tanh(grout_f32 a) { return tanhf(a); }
+GROUT_DEVICE grout_f32 grout_rsqrt(grout_f32 a) { return rsqrtf(a); }
+GROUT_DEVICE grout_f32 grout_erf(grout_f32 a) { return erff(a); }
+// The exponential of a negative number cannot overflow: what is small keeps its digits.
+GROUT_DEVICE grout_f32 grout_logistic(grout_f32 a) {
+    const grout_f32 e = grout_exp(grout_neg(grout_abs(a)));
+    return grout_div(a < 0.0f ? e : 1.0f, grout_add(1.0f, e));
+}
+
+// What 'approx' asks for: one instruction of the special function unit, scaled where its base is 2;
+// subnormals are flushed. There is none for erf.
+#define GROUT_APPROX(NAME, PTX)                                                                    \
+    GROUT_DEVICE grout_f32 grout_##NAME##_approx(grout_f32 a) {                                    \
+        grout_f32 d;                                                                               \
+        asm(PTX " %0, %1;" : "=f"(d) : "f"(a));                                                    \
+        return d;                                                                                  \
+    }
+GROUT_APPROX(exp2, "ex2.approx.ftz.f32")
+GROUT_APPROX(log2, "lg2.approx.ftz.f32")
+GROUT_APPROX(sin, "sin.approx.ftz.f32")
+GROUT_APPROX(cos, "cos.approx.ftz.f32")
+GROUT_APPROX(tanh, "tanh.approx.f32")
+GROUT_APPROX(rsqrt, "rsqrt.approx.ftz.f32")
+GROUT_APPROX(rcp, "rcp.approx.ftz.f32")
+#undef GROUT_APPROX
+GROUT_DEVICE grout_f32 grout_exp_approx(grout_f32 a) {
+    return grout_exp2_approx(grout_mul(a, 1.44269504f)); // log2(e)
+}
+GROUT_DEVICE grout_f32 grout_log_approx(grout_f32 a) {
+    return grout_mul(grout_log2_approx(a), 0.693147181f); // ln(2)
+}
+GROUT_DEVICE grout_f32 grout_logistic_approx(grout_f32 a) {
+    return grout_rcp_approx(grout_add(1.0f, grout_exp_approx(grout_neg(a))));
+}
+GROUT_DEVICE grout_f32 grout_erf_approx(grout_f32 a) { return grout_erf(a); }
+
 // The names that the expressions of ops.def use.
 #define GROUT_ADD(a, b) grout_add(a, b)
 #define GROUT_SUB(a, b) grout_sub(a, b)
@@ -135,6 +189,11 @@ GROUT_DEVICE grout_i32 grout_shr(grout_i32 a, grout_i32 b) {
 #define GROUT_FMA(a, b, c) grout_fma(a, b, c)
 #define GROUT_NEG(a) grout_neg(a)
 #define GROUT_ABS(a) grout_abs(a)
+#define GROUT_SQRT(a) grout_sqrt(a)
+#define GROUT_FLOOR(a) grout_floor(a)
+#define GROUT_CEIL(a) grout_ceil(a)
+#define GROUT_ROUND(a) grout_round(a)
+#define GROUT_SIGN(a) grout_sign(a)
 #define GROUT_AND(a, b) grout_and(a, b)
 #define GROUT_OR(a, b) grout_or(a, b)
 #define GROUT_XOR(a, b) grout_xor(a, b)
@@ -147,6 +206,26 @@ GROUT_DEVICE grout_i32 grout_shr(grout_i32 a, grout_i32 b) {
 #define GROUT_LE(a, b) ((a) <= (b))
 #define GROUT_GT(a, b) ((a) > (b))
 #define GROUT_GE(a, b) ((a) >= (b))
+#define GROUT_EXP(a) grout_exp(a)
+#define GROUT_EXP2(a) grout_exp2(a)
+#define GROUT_LOG(a) grout_log(a)
+#define GROUT_LOG2(a) grout_log2(a)
+#define GROUT_SIN(a) grout_sin(a)
+#define GROUT_COS(a) grout_cos(a)
+#define GROUT_TANH(a) grout_tanh(a)
+#define GROUT_RSQRT(a) grout_rsqrt(a)
+#define GROUT_LOGISTIC(a) grout_logistic(a)
+#define GROUT_ERF(a) grout_erf(a)
+#define GROUT_EXP_APPROX(a) grout_exp_approx(a)
+#define GROUT_EXP2_APPROX(a) grout_exp2_approx(a)
+#define GROUT_LOG_APPROX(a) grout_log_approx(a)
+#define GROUT_LOG2_APPROX(a) grout_log2_approx(a)
+#define GROUT_SIN_APPROX(a) grout_sin_approx(a)
+#define GROUT_COS_APPROX(a) grout_cos_approx(a)
+#define GROUT_TANH_APPROX(a) grout_tanh_approx(a)
+#define GROUT_RSQRT_APPROX(a) grout_rsqrt_approx(a)
+#define GROUT_LOGISTIC_APPROX(a) grout_logistic_approx(a)
+#define GROUT_ERF_APPROX(a) grout_erf_approx(a)
 
 // ---- conversions --------------------------------------------------------------------------------
 // grout_cast<To>(a): floats round once, to nearest even; float to integer truncates and saturates,
@@ -299,6 +378,18 @@ GROUT_DEVICE grout_u32 grout_pack_bf16(grout_f32 low, grout_f32 high) {
     grout_u32 d;
     asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(d) : "f"(high), "f"(low));
     return d;
+}
+
+// The same into two neighbouring registers of an array: one instruction rounds both.
+GROUT_DEVICE void grout_round_pair(grout_f16 *to, grout_f32 low, grout_f32 high) {
+    const grout_u32 pair = grout_pack_f16(low, high);
+    to[0].bits = (grout_u16)pair;
+    to[1].bits = (grout_u16)(pair >> 16);
+}
+GROUT_DEVICE void grout_round_pair(grout_bf16 *to, grout_f32 low, grout_f32 high) {
+    const grout_u32 pair = grout_pack_bf16(low, high);
+    to[0].bits = (grout_u16)pair;
+    to[1].bits = (grout_u16)(pair >> 16);
 }
 
 #endif

@@ -69,7 +69,7 @@ GROUT_API void grout_builder_end_kernel(grout_builder *builder);
 /* Objects. In a kernel's body: scratch. */
 typedef struct grout_build_object {
     grout_object_kind kind;
-    grout_space space; /* NONE: smem; of an array, smem or acc */
+    grout_space space; /* NONE: smem; of an array smem or acc, which has no tile and so on */
     grout_dtype dtype;
     uint32_t rank;
     const grout_expr_id *dims;
@@ -123,8 +123,12 @@ GROUT_API grout_value_id grout_build_for(grout_builder *builder, const char *ind
                                          const grout_operand *carry_inits);
 /* i-th carry of the innermost open for or while. */
 GROUT_API grout_value_id grout_build_carry(grout_builder *builder, uint32_t index);
-/* A while: begin, build its first body, do with the condition, build the second, end with as many
- * yields as carries. grout_build_carry gives the carries, in both bodies. */
+/*
+ * A while: begin, build its first body, do with the condition (a bool scalar), build the second,
+ * end with as many yields as carries; its results are the carries when the condition is false.
+ * grout_build_carry gives the carries, in both bodies, and the second may use what the first
+ * defines.
+ */
 GROUT_API void grout_build_while(grout_builder *builder, uint32_t carry_count,
                                  const char *const *carry_names, const grout_operand *carry_inits);
 GROUT_API void grout_build_do(grout_builder *builder, grout_operand condition);
@@ -138,7 +142,12 @@ GROUT_API void grout_build_scoped(grout_builder *builder, bool collective, uint3
 GROUT_API grout_value_id grout_build_end(grout_builder *builder, uint32_t yield_count,
                                          const grout_operand *yields);
 
-/* One function an op, generated from ops.def by the shape of its form. */
+/*
+ * One function an op, generated from ops.def by the shape of its form. attrs are those of the op:
+ * APPROX or none of a MATH op, one of LAYOUT_* of a layout_cast, READ_ONLY or none of
+ * wait_smem_to_gmem, INCREASE or DECREASE of set_max_registers. What has no argument here (dim of a
+ * broadcast, wait of an acc_load, count of a barrier_arrive) is for grout_build_op.
+ */
 #define GROUT_BUILD_UNARY(NAME, name) \
     GROUT_API grout_value_id grout_build_##name(grout_builder *builder, grout_operand a);
 #define GROUT_BUILD_BINARY(NAME, name)                                                   \
@@ -168,7 +177,7 @@ GROUT_API grout_value_id grout_build_end(grout_builder *builder, uint32_t yield_
 #define GROUT_BUILD_REDUCE(NAME, name)                                                   \
     GROUT_API grout_value_id grout_build_##name(grout_builder *builder, grout_operand a, \
                                                 grout_expr_id dimension);
-#define GROUT_BUILD_WGMMA(NAME, name)                                                            \
+#define GROUT_BUILD_WGMMA(NAME, name)                                                             \
     GROUT_API void grout_build_##name(grout_builder *builder, grout_operand acc, grout_operand a, \
                                       grout_operand b);
 #define GROUT_BUILD_AXIS(NAME, name) \

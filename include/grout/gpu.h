@@ -20,6 +20,7 @@ extern "C" {
 typedef struct grout_emit_options {
     bool watchdog;        /* bound every barrier spin and report who hangs; off for timing */
     bool line_directives; /* #line back to the kernel's file */
+    grout_text *notes;    /* not NULL: what is worth knowing about the code is added, a line each */
 } grout_emit_options;
 
 /*
@@ -68,6 +69,28 @@ GROUT_API bool grout_compile_cuda(const char *source, const char *kernel_name,
                                   grout_binary_kind kind, const grout_nvrtc_options *options,
                                   grout_binary *binary_out, grout_diags *diags);
 GROUT_API void grout_binary_free(grout_binary *binary);
+/* What a kernel takes of an SM. */
+typedef struct grout_resources {
+    int32_t registers;   /* of a lane, at the kernel's entry; -1 unknown */
+    int32_t spill_bytes; /* stored and loaded because registers do not suffice; -1 unknown */
+    int32_t static_smem_bytes, dynamic_smem_bytes;
+    int32_t cuda_threads; /* of a CTA */
+    int32_t ctas_per_sm;  /* at a time */
+    const char *bound;    /* what keeps it from being more: "SMEM", "registers", ...; static */
+} grout_resources;
+
+/* What a compiled kernel of a bound module takes. False: the binary's log does not have it (it is
+ * PTX), or a reason in diags. */
+GROUT_API bool grout_binary_get_resources(const grout_binary *binary, const grout_module *bound,
+                                          grout_kernel_id kernel, grout_resources *resources_out,
+                                          grout_diags *diags);
+/*
+ * Adds a warning (gpu-loss) for each loss of speed that the assembler reports: spilled registers,
+ * wgmmas that it runs one after another, a set_max_registers without effect; with cause and remedy.
+ * False if the binary's log says nothing of the kernel.
+ */
+GROUT_API bool grout_binary_report_losses(const grout_binary *binary, const grout_module *bound,
+                                          grout_kernel_id kernel, grout_diags *diags);
 /* Removes every file of the cache; false with a reason. */
 GROUT_API bool grout_cache_clear(const char *cache_dir, grout_diags *diags);
 

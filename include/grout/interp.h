@@ -55,6 +55,7 @@ typedef struct grout_launch {
     uint64_t max_steps;   /* 0: GROUT_STEPS_DEFAULT */
     uint64_t max_memory;  /* bytes of machine state; 0: no limit of ours */
     bool track_undefined; /* follow values that nobody wrote; the checker needs it */
+    bool is_unfused;      /* elementwise ops one by one, not strip by strip: the same, slower */
     const grout_observer *observers[GROUT_OBSERVERS_MAX];
     uint32_t observer_count;
     /* Called now and then from the running OS thread; false interrupts the run. May be NULL. */

@@ -384,7 +384,7 @@ typedef enum grout_value_kind {
     GROUT_VALUE_PARAM,    /* index: of the parameter; object set for arrays */
     GROUT_VALUE_OBJECT,   /* result of scratch, or object of a scoped */
     GROUT_VALUE_RESULT,   /* index: of the result of op */
-    GROUT_VALUE_BLOCK_ARG /* index: of the argument of block; for a loop 0 is the index */
+    GROUT_VALUE_BLOCK_ARG /* index: of the argument of block; of a 'for' 0 is the loop's index */
 } grout_value_kind;
 
 typedef struct grout_value {

@@ -213,7 +213,9 @@ typedef struct grout_thread_fact {
     uint8_t state; /* grout_thread_state */
     uint32_t element;
     uint32_t phase;
-    uint32_t registers, registers_free; /* BLOCKED_REGISTERS: asked for, in the CTA's pool */
+    /* BLOCKED_REGISTERS: asked for; in the CTA's pool, so many for each lane of one thread */
+    uint32_t registers, registers_free;
+    uint32_t registers_held; /* that each lane of the thread has now, whatever its state */
     grout_origin origin; /* of the op it stands at; of its last op if it has exited */
 } grout_thread_fact;
 

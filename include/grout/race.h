@@ -27,15 +27,20 @@ typedef struct grout_finding_access {
     grout_place place;
     const char *op;     /* as written: "store %cs, %v" */
     const char *where;  /* "CTA x=0, thread wg=0, %j=2" */
-    const char *engine; /* "generic proxy" or "TMA, async proxy" */
+    const char *engine; /* "generic proxy", "TMA, async proxy", "tensor core, async proxy", or
+                           "registers" for the thread's own access to an accumulator */
     const char *box;    /* "%cs[0:32, 0:64]" or "" */
     bool is_write;
 } grout_finding_access;
 
-/* A repair as an edit: put text on lines of its own before or after a line of the file. */
+/*
+ * A repair as an edit: put text on lines of its own before or after a line of the file, or in the
+ * place of what stands at place.
+ */
 typedef struct grout_finding_edit {
     grout_place place; /* the line it refers to; file NULL: there is no unique edit */
     bool is_after;
+    bool is_replacement; /* of the bytes of place: line, column, length */
     const char *text; /* "commit_smem"; several lines have '\n' between them */
 } grout_finding_edit;
 

@@ -18,13 +18,13 @@
 extern "C" {
 #endif
 
-#define GROUT_LANES           128u /* CUDA threads of a thread of the kernel */
-#define GROUT_WIDE_BYTES_MAX  16u  /* of one load or store instruction */
-#define GROUT_LANE_BYTES_MAX  4096 /* of one array in one lane's registers */
+#define GROUT_LANES          128u /* CUDA threads of a thread of the kernel */
+#define GROUT_WIDE_BYTES_MAX 16u  /* of one load or store instruction */
+#define GROUT_LANE_BYTES_MAX 4096 /* of one array in one lane's registers */
 
 typedef enum grout_register_layout_kind {
     GROUT_LAYOUT_NONE,  /* no array */
-    GROUT_LAYOUT_SPLAT, /* one value, the same in every lane */
+    GROUT_LAYOUT_SPLAT, /* one value, the same in every lane; arrays of one element are splats */
     /* Runs of vec neighbouring elements, dealt out to the lanes in turn: register r of a lane holds
      * the element with the row-major index (r / vec * 128 + lane) * vec + r % vec. */
     GROUT_LAYOUT_STRIDED,
@@ -32,8 +32,8 @@ typedef enum grout_register_layout_kind {
      * % 8 / 2 of it, register (((r / 64) * (C / 8) + c / 8) * 2 + r % 16 / 8) * 2 + c % 2: the
      * accumulator fragments of wgmma.m64nN in order. */
     GROUT_LAYOUT_WGMMA,
-    /* [R], R % 64 == 0: what reducing the columns of WGMMA leaves. Element r is in warp r % 64 / 16,
-     * in all four lanes of quad r % 8, register r / 64 * 2 + r % 16 / 8. */
+    /* [R], R % 64 == 0: what reducing the columns of WGMMA leaves. Element r is in warp r % 64 /
+     * 16, in all four lanes of quad r % 8, register r / 64 * 2 + r % 16 / 8. */
     GROUT_LAYOUT_WGMMA_ROW,
     /* [C], C % 8 == 0: what reducing the rows leaves. Element c is in every warp, in the lanes with
      * lane % 4 == c % 8 / 2, register c / 8 * 2 + c % 2. */
@@ -41,12 +41,12 @@ typedef enum grout_register_layout_kind {
 } grout_register_layout_kind;
 
 typedef struct grout_register_layout {
-    uint8_t kind;        /* grout_register_layout_kind */
-    uint8_t vec;         /* STRIDED; 1 for the others */
-    bool is_guarded;     /* STRIDED: some lanes hold registers behind the last element */
-    uint32_t registers;  /* elements that a lane holds */
-    int64_t count;       /* elements of the array */
-    int64_t rows, cols;  /* of the WGMMA kinds; 1 where the array has no such dimension */
+    uint8_t kind;       /* grout_register_layout_kind */
+    uint8_t vec;        /* STRIDED; 1 for the others */
+    bool is_guarded;    /* STRIDED: some lanes hold registers behind the last element */
+    uint32_t registers; /* elements that a lane holds */
+    int64_t count;      /* elements of the array */
+    int64_t rows, cols; /* of the WGMMA kinds; 1 where the array has no such dimension */
 } grout_register_layout;
 
 /* "wgmma", "wgmma_row", "wgmma_col", "wg_strided", "wg_splat"; as layout_cast spells them. */
@@ -54,11 +54,19 @@ GROUT_API const char *grout_register_layout_get_text(grout_register_layout_kind 
 
 /*
  * Row-major index of the element in a register (from 0) of a lane (0..127), or -1 if the register
- * holds none. Replicated elements are in several places.
+ * holds none. Replicated elements are in several places. The one register of a splat holds all;
+ * the answer is 0.
  */
 GROUT_API int64_t grout_register_layout_get_element(const grout_register_layout *layout,
                                                     uint32_t lane, uint32_t register_index);
 
+/*
+ * The layout that an array of a type has in one of the WGMMA kinds; kind NONE if its shape is none
+ * that the kind holds, or the kind is another. Dimensions of 1 do not count: an [R, 1] has a
+ * WGMMA_ROW as an [R] has. What an accumulator's registers hold is the WGMMA layout of its type.
+ */
+GROUT_API grout_register_layout grout_register_layout_make(grout_register_layout_kind kind,
+                                                           const grout_type *type);
 /* The layout of count elements in runs of at most vec_max (a power of two). */
 GROUT_API grout_register_layout grout_register_layout_make_strided(int64_t count, uint32_t vec_max);
 
@@ -75,10 +83,23 @@ GROUT_API grout_register_layouts *grout_register_layouts_infer(const grout_modul
                                                                grout_diags *diags);
 GROUT_API void grout_register_layouts_free(grout_register_layouts *layouts);
 /* Of a value; kind NONE if it is no array of this kernel. Borrowed. */
-GROUT_API const grout_register_layout *
-grout_register_layouts_get(const grout_register_layouts *layouts, grout_value_id value);
-/* SMEM bytes that each thread needs to move elements between its lanes: layout_cast, broadcasts
- * and reductions that cross warps; a multiple of 16. */
+GROUT_API const grout_register_layout *grout_register_layouts_get(
+    const grout_register_layouts *layouts, grout_value_id value);
+/*
+ * SMEM bytes that one op needs of each thread to move elements between its lanes; 0: registers and
+ * shuffles are enough. A multiple of 16.
+ *   broadcast    none if source and result have one layout, or lead from WGMMA_ROW or WGMMA_COL to
+ *                WGMMA; else the source's elements, in row-major order
+ *   layout_cast  none between equal layouts, or from a splat; else the elements, in row-major order
+ *   reductions   of one dimension of WGMMA: none along the columns (dimension 1; the four lanes of
+ * a quad share a row); along the rows 4 bytes for each column from each of the 4 warps. Of all
+ * elements: 4 bytes from each of the 4 warps; none if every warp has all of them (WGMMA_COL,
+ * splat). None if the dimension has one element Elements take their dtype's bytes; what reductions
+ * pass on is i32, u32 or f32.
+ */
+GROUT_API int64_t grout_register_layouts_get_exchange_bytes(const grout_register_layouts *layouts,
+                                                            grout_op_id op);
+/* The most that any op of the kernel needs of each thread: they take turns. */
 GROUT_API int64_t grout_register_layouts_get_scratch_bytes(const grout_register_layouts *layouts);
 
 /*

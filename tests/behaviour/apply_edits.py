@@ -34,9 +34,15 @@ def check(grout, path, timing):
 
 
 def apply(lines, edit):
-    """The edited lines, the number of the first line that is new, and how many are."""
+    """The edited lines, the number of the first line that has moved (None: none has), and by how many."""
     index = edit["place"]["line"] - 1
     line = lines[index]
+    if edit["position"] == "replace":
+        raw = line.encode("utf-8")
+        start = edit["place"]["column"] - 1
+        end = start + edit["place"]["length"]
+        new = (raw[:start] + edit["text"].encode("utf-8") + raw[end:]).decode("utf-8")
+        return lines[:index] + [new] + lines[index + 1:], None, 0
     indent = line[:len(line) - len(line.lstrip())]
     if edit["position"] == "after":
         index += 1

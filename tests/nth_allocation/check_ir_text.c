@@ -40,11 +40,16 @@ static const char good_text[] =
     "  // lead\n  %v = add (load %a[ds(%n + 1, 2), :].transpose(1, 0)), (neg 1.5)  // tail\n"
     "  %r = for %i in 0..4 carry(%c = %n) unroll(2) {\n    yield %c * 2\n  }\n"
     "  if (lt %n, 3) {\n    debug_print \"{}\", %r\n  } else {\n    // e\n  }\n"
-    "  scoped(%t : smem f32[4], %u : barrier[1]) {\n    barrier_wait %u\n  }\n}\n";
+    "  scoped(%t : smem f32[4], %u : barrier[1], %acc : acc f32[64, 8]) {\n    barrier_wait %u\n"
+    "    wgmma %acc, %t, %t.transpose(1, 0)\n    %z = layout_cast (acc_load %acc wait(0)) wgmma\n"
+    "  }\n"
+    "  %w, %x = while carry(%i = 0, %j = %n) {\n    cond (lt %i, 5)  // c\n  } do {  // d\n"
+    "    yield (add %i, 1), %j\n  }\n}\n";
 
 static const char bad_text[] =
     "const A = WRONG, A = 2\nkernel @k(%a: in gmem f33[A]) gird(x = 2)\n{\n  %x = lod %a\n"
-    "  %y = add %x, %z\n  for %i on 0..4 {\n    store %a[%i], %w $\n  }\n  %z = neg %y\n}\n";
+    "  %y = add %x, %z\n  for %i on 0..4 {\n    store %a[%i], %w $\n  }\n  %z = neg %y\n"
+    "  while {\n    yield 1\n  } do {\n  }\n  warpgroup_mma %y\n}\n";
 
 /* Each returns true if it could do all it should. */
 static bool parse_good(void) {
@@ -74,7 +79,7 @@ static bool parse_bad(void) {
         ck_assert_ptr_null(grout_parse("t.grout", bad_text, sizeof bad_text - 1, diags));
         ck_assert(grout_diags_has_errors(diags));
         grout_diags_render(diags, NULL, &text);
-        ok = !text.failed && grout_diags_count(diags) == 9;
+        ok = !text.failed && grout_diags_count(diags) == 11;
         for (uint32_t i = 0; i < grout_diags_count(diags); i++) {
             ok = ok && grout_diags_get(diags, i)->code != GROUT_DIAG_OUT_OF_MEMORY;
         }
@@ -84,9 +89,9 @@ static bool parse_bad(void) {
     return ok;
 }
 
-static bool build_and_print(void) {
+static bool build_and_print(grout_module *(*build)(bool is_inline, grout_diags *diags)) {
     grout_diags *diags = grout_diags_new();
-    grout_module *module = build_sample(true, diags);
+    grout_module *module = build(true, diags);
     grout_text text = {0};
     bool ok = module != NULL;
     if (ok) {
@@ -101,6 +106,14 @@ static bool build_and_print(void) {
     return ok && diags != NULL;
 }
 
+static bool build_add(void) {
+    return build_and_print(build_sample);
+}
+
+static bool build_tensor_core(void) {
+    return build_and_print(build_tensor_sample);
+}
+
 static bool clone(void) {
     grout_diags *diags = grout_diags_new();
     grout_module *module =
@@ -113,7 +126,7 @@ static bool clone(void) {
     return ok;
 }
 
-static bool (*const works[])(void) = {parse_good, parse_bad, build_and_print, clone};
+static bool (*const works[])(void) = {parse_good, parse_bad, build_add, build_tensor_core, clone};
 enum { WORK_COUNT = sizeof works / sizeof works[0] };
 
 START_TEST(nothing_crashes_or_leaks_without_memory) {

@@ -1,5 +1,5 @@
-/* build_sample.h - the elementwise add through TMA, by the builder, for tests that need a module.
- * SPDX-License-Identifier: Apache-2.0 */
+/* build_sample.h - kernels by the builder, for tests that need a module: the elementwise add
+ * through TMA, and a product on the tensor core in a while. SPDX-License-Identifier: Apache-2.0 */
 #ifndef GROUT_TESTS_BUILD_SAMPLE_H
 #define GROUT_TESTS_BUILD_SAMPLE_H
 
@@ -115,6 +115,49 @@ static inline grout_module *build_sample(bool is_inline, grout_diags *diags) {
     grout_build_wait_smem_to_gmem(s.b, grout_build_int(s.b, 0), 0);
     grout_builder_end_kernel(s.b);
     return grout_builder_finish(s.b, diags);
+}
+
+/* Builds a loop of products that ends when a sum is large enough; NULL with the reason in diags. */
+static inline grout_module *build_tensor_sample(bool is_inline, grout_diags *diags) {
+    static const char *const carries[] = {"step", NULL};
+    static const uint32_t order[] = {1, 0};
+    grout_builder *b = grout_builder_new("sample");
+    grout_builder_inline(b, is_inline);
+    grout_expr_id dims[] = {grout_build_int(b, 64), grout_build_int(b, 64)};
+    grout_builder_kernel(b, "product");
+    grout_value_id y =
+        grout_build_param_array(b, "y", GROUT_DIRECTION_OUT, GROUT_DTYPE_F32, 2, dims);
+    grout_build_object object = {.kind = GROUT_OBJECT_ARRAY,
+                                 .dtype = GROUT_DTYPE_F16,
+                                 .rank = 2,
+                                 .dims = dims,
+                                 .tile_rank = 2,
+                                 .tile = (grout_expr_id[]){grout_build_int(b, 8), dims[1]},
+                                 .swizzle = grout_build_int(b, 128)};
+    grout_operand a = grout_value_operand(grout_build_scratch(b, "as", &object));
+    grout_build_object sum = {.kind = GROUT_OBJECT_ARRAY,
+                              .space = GROUT_SPACE_ACC,
+                              .dtype = GROUT_DTYPE_F32,
+                              .rank = 2,
+                              .dims = dims};
+    grout_operand acc = grout_value_operand(grout_build_scratch(b, "acc", &sum));
+    grout_operand inits[] = {grout_expr_operand(grout_build_int(b, 0)),
+                             grout_expr_operand(grout_build_float(b, 0.0))};
+    grout_build_while(b, 2, carries, inits);
+    grout_operand step = grout_value_operand(grout_build_carry(b, 0));
+    grout_operand total = grout_value_operand(grout_build_carry(b, 1));
+    grout_operand limit = grout_expr_operand(grout_build_float(b, 100.0));
+    grout_build_do(b, grout_value_operand(grout_build_lt(b, total, limit)));
+    grout_build_wgmma(b, acc, a, grout_build_transpose(b, a, 2, order));
+    grout_value_id loaded = grout_build_load(b, acc);
+    grout_value_id next = grout_build_reduce_sum(b, grout_value_operand(loaded), 0);
+    grout_operand yields[] = {
+        grout_value_operand(grout_build_add(b, step, grout_expr_operand(grout_build_int(b, 1)))),
+        grout_value_operand(next)};
+    (void)grout_build_end(b, 2, yields);
+    grout_build_store(b, grout_value_operand(y), grout_value_operand(grout_build_load(b, acc)));
+    grout_builder_end_kernel(b);
+    return grout_builder_finish(b, diags);
 }
 
 #endif

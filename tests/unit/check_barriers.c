@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { THREADS = 3, COUNTERS = 4 * THREADS + 1, PHASES = 1200, ARRIVALS = 4 };
+enum { THREADS = 3, COUNTERS = 5 * THREADS + 1, PHASES = 1200, ARRIVALS = 4 };
 
 static const char KERNEL[] = "kernel @k() threads(wg = 3) {\n" /* 1 */
                              "  scratch %b : barrier[1] arrivals(N)\n"

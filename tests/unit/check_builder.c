@@ -168,6 +168,88 @@ START_TEST(regions_have_results) {
 }
 END_TEST
 
+START_TEST(whiles_have_two_bodies) {
+    static const char *const carries[] = {"c", NULL};
+    begin_kernel();
+    grout_operand inits[] = {value(n), expr(-5)};
+    grout_build_while(b, 2, carries, inits);
+    grout_value_id first = grout_build_carry(b, 0);
+    grout_value_id second = grout_build_carry(b, 1);
+    grout_value_id sum = grout_build_add(b, value(first), value(second));
+    grout_build_do(b, value(grout_build_lt(b, value(sum), expr(5))));
+    ck_assert_uint_eq(grout_build_carry(b, 0), first);
+    grout_operand yields[] = {value(grout_build_neg(b, value(sum))), value(second)};
+    grout_value_id results = grout_build_end(b, 2, yields);
+    (void)grout_build_name(b, results, "r");
+    (void)grout_build_add(b, value(results), value(results + 1));
+    expect_body("  %r, %0 = while carry(%c = %n, %1 = -5) {\n    %2 = add %c, %1\n"
+                "    %3 = lt %2, 5\n    cond %3\n  } do {\n    %4 = neg %2\n"
+                "    yield %4, %1\n  }\n  %5 = add %r, %0\n");
+}
+END_TEST
+
+/* What the first body defines and the second uses is written in the first. */
+START_TEST(values_do_not_nest_across_bodies) {
+    begin_kernel();
+    grout_builder_inline(b, true);
+    grout_operand init = expr(0);
+    grout_build_while(b, 1, NULL, &init);
+    grout_operand carry = value(grout_build_carry(b, 0));
+    grout_operand yielded = value(grout_build_neg(b, carry));
+    grout_build_do(b, value(grout_build_lt(b, carry, expr(5))));
+    (void)grout_build_end(b, 1, &yielded);
+    grout_build_while(b, 0, NULL, NULL);
+    grout_build_if(b, value(grout_build_eq(b, value(n), expr(3))));
+    (void)grout_build_end(b, 0, NULL);
+    grout_build_do(b, value(grout_build_lt(b, value(n), expr(5))));
+    ck_assert_uint_eq(grout_build_end(b, 0, NULL), 0);
+    expect_body("  %0 = while carry(%1 = 0) {\n    %2 = neg %1\n    cond (lt %1, 5)\n  } do {\n"
+                "    yield %2\n  }\n  while {\n    if (eq %n, 3) {\n    }\n"
+                "    cond (lt %n, 5)\n  } do {\n  }\n");
+}
+END_TEST
+
+START_TEST(tensor_cores_are_built) {
+    static const uint32_t order[] = {1, 0};
+    begin_kernel();
+    grout_builder_inline(b, true);
+    grout_expr_id dims[] = {grout_build_int(b, 64), grout_build_int(b, 128)};
+    grout_build_object object = {.kind = GROUT_OBJECT_ARRAY,
+                                 .space = GROUT_SPACE_ACC,
+                                 .dtype = GROUT_DTYPE_F32,
+                                 .rank = 2,
+                                 .dims = dims};
+    grout_value_id acc = grout_build_scratch(b, "acc", &object);
+    grout_build_index columns[] = {grout_index_all(),
+                                   grout_index_slice(expr(0), grout_build_int(b, 64))};
+    grout_operand half = grout_build_ref(b, acc, 2, columns);
+    grout_build_acc_store(b, value(acc),
+                          value(grout_build_broadcast(b, expr(0), GROUT_DTYPE_F32, 2, dims)));
+    grout_build_wgmma(b, value(acc), value(a), grout_build_transpose(b, value(a), 2, order));
+    grout_build_wgmma_async(b, half, value(grout_build_load(b, value(a))), value(a));
+    grout_build_wgmma_wait(b, grout_build_int(b, 1), 0);
+    grout_operand waiting = value(acc);
+    grout_value_id loaded =
+        grout_build_op(b, GROUT_OP_ACC_LOAD,
+                       &(grout_build_op_args){.operands = &waiting,
+                                              .operand_count = 1,
+                                              .attrs = GROUT_ATTR_BIT_WAIT_GROUPS,
+                                              .attr_value = grout_build_int(b, 0)});
+    grout_operand all = value(grout_build_name(b, loaded, "all"));
+    grout_operand rows = value(grout_build_reduce_max(b, all, grout_build_int(b, 1)));
+    (void)grout_build_layout_cast(b, rows, GROUT_ATTR_BIT_LAYOUT_ROW);
+    (void)grout_build_exp(b, value(grout_build_reduce_sum(b, all, 0)), GROUT_ATTR_BIT_APPROX);
+    grout_build_set_max_registers(b, grout_build_int(b, 24), GROUT_ATTR_BIT_DECREASE);
+    expect_body("  scratch %acc : acc f32[64, 128]\n"
+                "  acc_store %acc, (broadcast 0 : f32[64, 128])\n"
+                "  wgmma %acc, %a, %a.transpose(1, 0)\n"
+                "  wgmma_async %acc[:, ds(0, 64)], (load %a), %a\n  wgmma_wait 1\n"
+                "  %all = acc_load %acc wait(0)\n"
+                "  %0 = layout_cast (reduce_max %all dim(1)) wgmma_row\n"
+                "  %1 = exp (reduce_sum %all) approx\n  set_max_registers 24 decrease\n");
+}
+END_TEST
+
 START_TEST(scopes_have_objects) {
     begin_kernel();
     grout_expr_id four = grout_build_int(b, 4);
@@ -225,9 +307,9 @@ START_TEST(consts_are_f32_if_their_value_is) {
 }
 END_TEST
 
-START_TEST(the_sample_reads_back_in_both_styles) {
+START_TEST(each_sample_reads_back_in_both_styles) {
     grout_builder_free(b);
-    check_text(build_sample(_i == 1, diags), NULL);
+    check_text(_i < 2 ? build_sample(_i == 1, diags) : build_tensor_sample(_i == 3, diags), NULL);
 }
 END_TEST
 
@@ -399,6 +481,99 @@ static void op_behind_yield(void) {
     grout_build_commit_smem(b);
 }
 
+static void while_without_do(void) {
+    begin_kernel();
+    grout_build_while(b, 0, NULL, NULL);
+    (void)grout_build_end(b, 0, NULL);
+}
+static void do_without_while(void) {
+    begin_kernel();
+    grout_build_if(b, value(n));
+    grout_build_do(b, value(n));
+}
+static void second_do(void) {
+    begin_kernel();
+    grout_build_while(b, 0, NULL, NULL);
+    grout_build_do(b, value(n));
+    grout_build_do(b, value(n));
+}
+static void condition_is_a_reference(void) {
+    begin_kernel();
+    grout_build_index all = grout_index_all();
+    grout_build_while(b, 0, NULL, NULL);
+    grout_build_do(b, grout_build_ref(b, a, 1, &all));
+}
+static void while_without_yields(void) {
+    grout_operand init = {0};
+    begin_kernel();
+    init = expr(0);
+    grout_build_while(b, 1, NULL, &init);
+    grout_build_do(b, value(n));
+    (void)grout_build_end(b, 0, NULL);
+}
+static void yield_in_the_first_body(void) {
+    grout_operand one = {0};
+    begin_kernel();
+    one = expr(1);
+    grout_build_while(b, 1, NULL, &one);
+    (void)grout_build_op(b, GROUT_OP_YIELD,
+                         &(grout_build_op_args){.operands = &one, .operand_count = 1});
+    grout_build_do(b, value(n));
+}
+static void cond_by_itself(void) {
+    begin_kernel();
+    grout_operand one = value(n);
+    grout_build_while(b, 0, NULL, NULL);
+    (void)grout_build_op(b, GROUT_OP_COND,
+                         &(grout_build_op_args){.operands = &one, .operand_count = 1});
+}
+static void carry_of_no_loop(void) {
+    begin_kernel();
+    grout_build_while(b, 0, NULL, NULL);
+    (void)grout_build_carry(b, 0);
+}
+static void value_of_the_second_body(void) {
+    begin_kernel();
+    grout_build_while(b, 0, NULL, NULL);
+    grout_build_do(b, value(n));
+    grout_value_id inner = grout_build_neg(b, value(n));
+    (void)grout_build_end(b, 0, NULL);
+    (void)grout_build_neg(b, value(inner));
+    grout_builder_end_kernel(b);
+}
+static void deep_whiles(void) {
+    begin_kernel();
+    for (int i = 0; i < GROUT_NESTING_MAX / 2; i++) {
+        grout_build_while(b, 0, NULL, NULL);
+        grout_build_do(b, value(n));
+    }
+}
+static void build_object(grout_object_kind kind, grout_space space, uint32_t tile_rank) {
+    begin_kernel();
+    grout_expr_id size = grout_build_int(b, 64);
+    grout_build_object object = {.kind = kind,
+                                 .space = space,
+                                 .dtype = GROUT_DTYPE_F32,
+                                 .rank = 1,
+                                 .dims = &size,
+                                 .tile_rank = tile_rank,
+                                 .tile = &size};
+    (void)grout_build_scratch(b, "s", &object);
+}
+static void tiled_accumulator(void) {
+    build_object(GROUT_OBJECT_ARRAY, GROUT_SPACE_ACC, 1);
+}
+static void barrier_in_acc(void) {
+    build_object(GROUT_OBJECT_BARRIER, GROUT_SPACE_ACC, 0);
+}
+static void scratch_in_gmem(void) {
+    build_object(GROUT_OBJECT_ARRAY, GROUT_SPACE_GMEM, 0);
+}
+static void constant_as_matrix(void) {
+    begin_kernel();
+    grout_build_wgmma(b, value(a), expr(1), value(a));
+}
+
 static const struct {
     void (*make)(void);
     const char *message;
@@ -438,6 +613,22 @@ static const struct {
     {deep_regions, "blocks nest deeper than 256"},
     {bad_text, "a text is not UTF-8, or has control characters"},
     {op_behind_yield, "an operation behind 'yield'"},
+    {while_without_do, "a 'while' ends without 'do'"},
+    {do_without_while, "'do' without a 'while' in front of it"},
+    {second_do, "'do' without a 'while' in front of it"},
+    {condition_is_a_reference, "a condition is a reference; load it first"},
+    {while_without_yields, "a loop with 1 carried values yields 0"},
+    {yield_in_the_first_body, "an operation behind 'yield'"},
+    {cond_by_itself, "'cond' has a function of its own"},
+    {carry_of_no_loop, "the loop has no carried value 0"},
+    {value_of_the_second_body,
+     "value '%0' is used where it is not visible: outside its block or kernel, "
+     "before it is built, or hidden by another value of its name"},
+    {deep_whiles, "blocks nest deeper than 256"},
+    {tiled_accumulator, "accumulators have no tile, swizzle or transpose"},
+    {barrier_in_acc, "arrays of a kernel lie in smem or acc, barriers in smem"},
+    {scratch_in_gmem, "arrays of a kernel lie in smem or acc, barriers in smem"},
+    {constant_as_matrix, "an operand of 'wgmma' is of the wrong kind"},
 };
 
 START_TEST(nothing_happens_after_a_mistake) {
@@ -487,10 +678,13 @@ int main(void) {
     tcase_add_test(tcase, values_do_not_nest_without_end);
     tcase_add_test(tcase, references_have_indices_and_views);
     tcase_add_test(tcase, regions_have_results);
+    tcase_add_test(tcase, whiles_have_two_bodies);
+    tcase_add_test(tcase, values_do_not_nest_across_bodies);
+    tcase_add_test(tcase, tensor_cores_are_built);
     tcase_add_test(tcase, scopes_have_objects);
     tcase_add_test(tcase, other_forms_are_built);
     tcase_add_test(tcase, consts_are_f32_if_their_value_is);
-    tcase_add_loop_test(tcase, the_sample_reads_back_in_both_styles, 0, 2);
+    tcase_add_loop_test(tcase, each_sample_reads_back_in_both_styles, 0, 4);
     tcase_add_test(tcase, places_are_kept);
     tcase_add_test(tcase, nothing_happens_after_a_mistake);
     tcase_add_loop_test(tcase, each_mistake_is_reported_once, 0,

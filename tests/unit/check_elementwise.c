@@ -1,7 +1,7 @@
 /* check_elementwise.c - every ALU op and type against a reference of its own, over special values;
  * then shapes, constants and undefined values through kernels.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "interp/planner.h"
+#include "interp/loops.h"
 
 #include "run_kernel.h"
 
@@ -50,6 +50,8 @@ static int64_t reference_integer(grout_opcode opcode, int64_t a, int64_t b, bool
         return a < b ? a : b;
     case GROUT_OP_MAX:
         return a > b ? a : b;
+    case GROUT_OP_SIGN:
+        return (a > 0) - (a < 0);
     case GROUT_OP_NEG:
         return -a;
     case GROUT_OP_ABS:
@@ -89,7 +91,8 @@ static int64_t reference_integer(grout_opcode opcode, int64_t a, int64_t b, bool
 
 static uint32_t reference_float(grout_opcode opcode, uint32_t x, uint32_t y, uint32_t z) {
     float a = as_float(x), b = as_float(y);
-    bool has_nan = is_nan(x) || is_nan(y);
+    bool is_unary = grout_op_get_info(opcode)->form == GROUT_FORM_UNARY;
+    bool has_nan = is_nan(x) || (!is_unary && is_nan(y));
     switch ((int)opcode) {
     case GROUT_OP_ADD:
         return as_bits(a + b);
@@ -105,6 +108,16 @@ static uint32_t reference_float(grout_opcode opcode, uint32_t x, uint32_t y, uin
         return has_nan ? 0x7fffffffu : a == b ? (x & y) : a > b ? x : y;
     case GROUT_OP_FMA:
         return as_bits(fmaf(a, b, as_float(z)));
+    case GROUT_OP_SQRT:
+        return as_bits((float)sqrt((double)a)); /* innocuous: a double has 2 * 24 + 2 bits */
+    case GROUT_OP_FLOOR:
+        return as_bits((float)floor((double)a));
+    case GROUT_OP_CEIL:
+        return as_bits((float)ceil((double)a));
+    case GROUT_OP_ROUND:
+        return as_bits((float)nearbyint((double)a));
+    case GROUT_OP_SIGN:
+        return has_nan || a == 0 ? x : as_bits(a > 0 ? 1.0f : -1.0f);
     case GROUT_OP_NEG:
         return x ^ 0x80000000u;
     case GROUT_OP_ABS:
@@ -168,20 +181,31 @@ static void check_bools(grout_opcode opcode, grout_loop *loop) {
     }
 }
 
+static void check_loop(grout_opcode opcode, grout_dtype dtype, grout_loop *loop) {
+    if (dtype == GROUT_DTYPE_BOOL) {
+        check_bools(opcode, loop);
+    } else {
+        check_words(opcode, dtype, loop);
+    }
+}
+
+/* In each instruction set that this processor has. */
 START_TEST(every_op_and_type) {
     grout_opcode opcode = (grout_opcode)_i;
     const grout_op_info *info = grout_op_get_info(opcode);
-    if (opcode == GROUT_OP_NONE || info->expression == NULL) {
+    if (opcode == GROUT_OP_NONE || info->expression == NULL || info->form == GROUT_FORM_MATH ||
+        info->form == GROUT_FORM_REDUCE) {
         return;
     }
     uint32_t found = 0;
     for (int dtype = 1; dtype < GROUT_DTYPE_COUNT; dtype++) {
-        grout_loop *loop = grout_elementwise__find(opcode, (grout_dtype)dtype);
-        found += loop != NULL;
-        if (loop != NULL && dtype == GROUT_DTYPE_BOOL) {
-            check_bools(opcode, loop);
-        } else if (loop != NULL) {
-            check_words(opcode, (grout_dtype)dtype, loop);
+        for (int simd = 0; simd < GROUT_SIMD_COUNT; simd++) {
+            grout_loop *loop = grout_loops__find(opcode, (grout_dtype)dtype, (grout_simd)simd);
+            bool is_here = loop != NULL && grout_simd__has((grout_simd)simd);
+            found += is_here;
+            if (is_here) {
+                check_loop(opcode, (grout_dtype)dtype, loop);
+            }
         }
     }
     ck_assert_uint_gt(found, 0);

@@ -8,7 +8,8 @@
 
 #include <stdlib.h>
 
-static const char *const goldens[] = {"add_one", "control", "elementwise", "scopes", "tiles"};
+static const char *const goldens[] = {"add_one", "control", "elementwise",
+                                      "scopes",  "tiles",   "wgmma"};
 
 static void write_file(const char *path, const grout_text *text) {
     FILE *file = fopen(path, "wb");
@@ -67,7 +68,12 @@ static const text_case text_cases[] = {
     {"without a commit there is no fence",
      "kernel @k(%y: out gmem f32[128]) {\n  scratch %s : smem f32[128]\n"
      "  store %s, (broadcast 1.0 : f32[128])\n  copy_smem_to_gmem %s, %y\n}\n",
-     "grout_thread_barrier(thread); // all lanes have written the source", "grout_commit_smem"},
+     "grout_thread_barrier(thread); // one lane does the rest", "grout_commit_smem"},
+    {"a copy waits for what the lanes have stored",
+     "kernel @k(%y: out gmem f32[128]) {\n  scratch %s : smem f32[128]\n"
+     "  store %s, (broadcast 1.0 : f32[128])\n  copy_smem_to_gmem %s, %y\n"
+     "  store %s, (broadcast 2.0 : f32[128])\n}\n",
+     "grout_thread_barrier(thread); // all lanes have written the source", NULL},
     {"a load after another load needs no barrier",
      "kernel @k(%y: out gmem f32[128]) {\n  scratch %s : smem f32[2, 128]\n"
      "  store %y, (add (load %s[0]), (load %s[1]))\n}\n",
@@ -75,14 +81,47 @@ static const text_case text_cases[] = {
     {"a store after a load of the same bytes does",
      "kernel @k() {\n  scratch %s : smem f32[2, 128]\n  store %s[1], (load %s[0])\n}\n",
      "grout_thread_barrier(thread); // all lanes are done with the bytes", NULL},
-    {"an arrival stands for all lanes",
+    {"where copies arrive, an arrival stands for all lanes",
+     "kernel @k(%x: in gmem f32[128]) {\n  scratch %s : smem f32[2, 128]\n"
+     "  scratch %b : barrier[1] arrivals(2)\n  store %s[0], (broadcast 1.0 : f32[128])\n"
+     "  barrier_arrive %b[0]\n  copy_gmem_to_smem %x, %s[1], %b[0]\n  barrier_wait %b[0]\n"
+     "  store %s, (broadcast 1.0 : f32[2, 128])\n}\n",
+     "grout_thread_barrier(thread); // one arrival stands for all lanes", "arrive_warp"},
+    {"elsewhere each warp arrives, and none waits for the others",
      "kernel @k() {\n  scratch %s : smem f32[128]\n  scratch %b : barrier[1]\n"
-     "  store %s, (broadcast 1.0 : f32[128])\n  barrier_arrive %b[0]\n  barrier_wait %b[0]\n}\n",
-     "grout_thread_barrier(thread); // one arrival stands for all lanes", NULL},
-    {"lanes may still wait when the next phase is armed",
-     "kernel @k() {\n  scratch %b : barrier[1]\n  barrier_arrive %b[0]\n  barrier_wait %b[0]\n"
-     "  barrier_arrive %b[0]\n  barrier_wait %b[0]\n}\n",
-     "grout_thread_barrier(thread); // one arrival stands for all lanes", NULL},
+     "  store %s, (broadcast 1.0 : f32[128])\n  barrier_arrive %b[0]\n  barrier_wait %b[0]\n"
+     "  barrier_arrive %b[0]\n  barrier_wait %b[0]\n  commit_smem\n}\n",
+     "grout_mbarrier_arrive_warp(b);", "grout_thread_barrier"},
+    {"a barrier counts the warps that arrive",
+     "kernel @k() threads(t = 3) {\n  scratch %b : barrier[1] arrivals(3)\n"
+     "  barrier_arrive %b[0]\n  barrier_wait %b[0]\n  commit_smem\n}\n",
+     "grout_mbarrier_init(smem + 0 + 8 * part, 12); // %b", "b_arrived"},
+    {"with several threads no warp may be a phase ahead",
+     "kernel @k() threads(t = 2) {\n  scratch %b : barrier[2] arrivals(2)\n  for %i in 0..4 {\n"
+     "    barrier_arrive %b[(rem %i, 2)]\n    barrier_wait %b[(rem %i, 2)]\n"
+     "    commit_smem\n  }\n}\n",
+     "grout_barrier_arrive(thread, b, (grout_u32)(t0), b_arrived_0);", NULL},
+    {"nor with more barriers than a word has bits",
+     "kernel @k() threads(t = 2) {\n  scratch %b : barrier[40] arrivals(2)\n"
+     "  for %i in 0..80 {\n    barrier_arrive %b[(rem %i, 40)]\n"
+     "    barrier_wait %b[(rem %i, 40)]\n    commit_smem\n  }\n}\n",
+     "grout_thread_barrier(thread); // no warp is a phase ahead", "b_arrived"},
+    {"lanes may still wait when a copy arms the next phase",
+     "kernel @k(%x: in gmem f32[128]) {\n  scratch %s : smem f32[128]\n"
+     "  scratch %b : barrier[1]\n  for %i in 0..3 {\n    copy_gmem_to_smem %x, %s, %b[0]\n"
+     "    barrier_wait %b[0]\n    commit_smem\n  }\n}\n",
+     "grout_barrier_wait(b", NULL},
+    {"what only waits and copies is done by one lane",
+     "kernel @k(%x: in gmem f32[128], %y: out gmem f32[128]) {\n"
+     "  scratch %s : smem f32[128]\n  scratch %b : barrier[1]\n  for %i in 0..3 {\n"
+     "    copy_gmem_to_smem %x, %s, %b[0]\n    barrier_wait %b[0]\n"
+     "    copy_smem_to_gmem %s, %y\n    wait_smem_to_gmem 0\n  }\n}\n",
+     "    if (warp == 0 && grout_elect()) {\n        // for %i in 0..3", "grout_thread_barrier"},
+    {"but not where all lanes come back to it",
+     "kernel @k(%x: in gmem f32[128]) {\n  scratch %s : smem f32[128]\n"
+     "  scratch %b : barrier[1]\n  for %i in 0..3 {\n    copy_gmem_to_smem %x, %s, %b[0]\n"
+     "    barrier_wait %b[0]\n  }\n  store %s, (load %s)\n}\n",
+     "grout_thread_barrier(thread); // all lanes are done with the bytes", "one lane does the rest"},
     {"what a loop's end leaves pending is settled at its start",
      "kernel @k() {\n  scratch %s : smem f32[128]\n  for %i in 0..3 {\n"
      "    store %s, (broadcast 1.0 : f32[128])\n  }\n}\n",
@@ -180,7 +219,7 @@ START_TEST(too_much_smem_for_broadcasts_is_refused) {
     ck_assert(!grout_emit_cuda(module, 1, NULL, &emitted, diags));
     const grout_diag *diag = grout_diags_get(diags, grout_diags_count(diags) - 1);
     ck_assert_int_eq(diag->code, GROUT_DIAG_GPU_UNSUPPORTED);
-    ck_assert_uint_eq(diag->note_count, 2);
+    ck_assert_uint_eq(diag->note_count, 3);
     grout_text_free(&emitted);
     grout_module_free(module);
     grout_diags_free(diags);

@@ -112,6 +112,12 @@ static const float_case float_cases[] = {
     {"1.0 / 0.0", 0, NO_VALUE},
     {"1e300 * 1e300", 0, OVERFLOWS},
     {"1e39", 0, OVERFLOWS},
+    {"inf", INFINITY, 0},
+    {"-inf", -INFINITY, 0},
+    {"-(inf)", -INFINITY, 0},
+    {"max(-inf, 1)", 1.0, 0},
+    {"inf + 1", INFINITY, 0},
+    {"inf - inf", 0, OVERFLOWS},
     {"true", 0, GROUT_DIAG_CONST_TYPE},
     {"f16:0x3c00", 0, GROUT_DIAG_CONST_TYPE},
 };
@@ -188,6 +194,9 @@ static const bits_case bits_cases[] = {
     {1.00390625, GROUT_DTYPE_BF16, 0x3f80}, /* 1 + 2^-8: tie to even */
     {1.01171875, GROUT_DTYPE_BF16, 0x3f82}, /* 1 + 3 * 2^-8: tie to even */
     {3.4e38, GROUT_DTYPE_BF16, 0x7f80},
+    {-INFINITY, GROUT_DTYPE_F16, 0xfc00},
+    {INFINITY, GROUT_DTYPE_BF16, 0x7f80},
+    {-INFINITY, GROUT_DTYPE_F32, 0xff800000},
     {1.0, GROUT_DTYPE_F8E4M3, 0x38},
     {448.0, GROUT_DTYPE_F8E4M3, 0x7e},
     {463.0, GROUT_DTYPE_F8E4M3, 0x7e},
@@ -249,6 +258,46 @@ START_TEST(float_bits_random) {
 }
 END_TEST
 
+/* The one nearest to a number among all finite values of a 16-bit format, the even one of two. */
+static uint64_t search_nearest(double number, int exponent_bits, int mantissa_bits) {
+    int bias = (1 << (exponent_bits - 1)) - 1;
+    uint64_t best = 0, infinity = ((UINT64_C(1) << exponent_bits) - 1) << mantissa_bits;
+    double best_error = INFINITY;
+    for (uint64_t bits = 0; bits <= infinity; bits++) {
+        int field = (int)(bits >> mantissa_bits);
+        double mantissa = (double)(bits & ((UINT64_C(1) << mantissa_bits) - 1));
+        mantissa += field > 0 ? ldexp(1.0, mantissa_bits) : 0.0;
+        double value = ldexp(mantissa, (field > 0 ? field : 1) - bias - mantissa_bits);
+        double error = fabs(fabs(number) - value);
+        if (error < best_error || (error == best_error && (bits & 1) == 0)) {
+            best = bits;
+            best_error = error;
+        }
+    }
+    return best | (signbit(number) != 0 ? UINT64_C(0x8000) : 0);
+}
+
+/* Constants of the 16-bit types are rounded once, from the number as it was written. */
+START_TEST(half_bits_random) {
+    uint64_t state = 11;
+    for (int i = 0; i < 400; i++) {
+        state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+        double fraction = (double)(state >> 12) * 0x1p-52 - 0.5;
+        int exponent = (int)(state >> 3 & 63) - 40;
+        if (i % 4 == 0) { /* ties of f16, and what is just beside them */
+            fraction = (double)(2 * (state >> 54) + 1 + 2048) * 0x1p-12;
+            fraction += (double)(i / 4 % 3 - 1) * 0x1p-50;
+        }
+        double number = ldexp(fraction, exponent);
+        grout_expr_value value = {.is_float = true, .number = number};
+        uint64_t half = grout_expr_value_to_bits(value, GROUT_DTYPE_F16);
+        ck_assert_msg(half == search_nearest(number, 5, 10), "%a as f16: %" PRIx64, number, half);
+        uint64_t brain = grout_expr_value_to_bits(value, GROUT_DTYPE_BF16);
+        ck_assert_msg(brain == search_nearest(number, 8, 7), "%a as bf16: %" PRIx64, number, brain);
+    }
+}
+END_TEST
+
 START_TEST(integer_bits) {
     grout_expr_value value = {.integer = -2};
     ck_assert_uint_eq(grout_expr_value_to_bits(value, GROUT_DTYPE_I8), 0xfe);
@@ -272,6 +321,7 @@ int main(void) {
     tcase_add_loop_test(tcase, cycles, 0, 3);
     tcase_add_loop_test(tcase, float_bits, 0, COUNT_OF(bits_cases));
     tcase_add_test(tcase, float_bits_random);
+    tcase_add_test(tcase, half_bits_random);
     tcase_add_test(tcase, integer_bits);
     suite_add_tcase(suite, tcase);
     return run_suite(suite);

@@ -108,6 +108,20 @@ static const form_case forms[] = {
     {BODY("  %r, %q = for %i in -%n..%n - 1 step 2 carry(%c = 1, %d = (load %a[0, 0])) unroll(4) {\n    yield (neg %c), %d\n  }\n"), NULL},
     {BODY("  %r = if (lt %n, 3) {\n    yield 1\n  } else {\n    yield 2\n  }\n"), NULL},
     {BODY("  %r = scoped(%s : smem f32[4], %b : barrier[1]) collective {\n    yield (load %s)\n  }\n"), NULL},
+    {BODY("  scratch %acc   : acc f32 [128 , 64*2]\n"), BODY("  scratch %acc : acc f32[128, 64 * 2]\n")},
+    {BODY("  scoped(%acc : acc f16[64, 8], %s : smem f32[4]) {\n    acc_store %acc[:, ds(0, 8)], (acc_load %acc wait(1))\n  }\n"), NULL},
+    {BODY("  wgmma %a, %a, %a.transpose(1, 0)\n  wgmma_async %a[:, ds(8, 8)], (load %a), %a\n  wgmma_wait 1 + 1\n  %x = acc_load %a\n"), NULL},
+    {BODY("  set_max_registers 24 decrease\n  set_max_registers 200 + 40   increase\n"), BODY("  set_max_registers 24 decrease\n  set_max_registers 200 + 40 increase\n")},
+    {BODY("  %x = exp (log2 (load %a) approx)\n  %y = add (erf %x approx), log2(8)\n"), NULL},
+    {BODY("  %x = sqrt (sign (load %a))\n  %y = round %x\n"), NULL},
+    {BODY("  %s = reduce_sum (load %a)\n  %m = reduce_max (load %a) dim(1)\n  %w = broadcast %m dim( 0 ) : f32[4, 4]\n"), BODY("  %s = reduce_sum (load %a)\n  %m = reduce_max (load %a) dim(1)\n  %w = broadcast %m dim(0) : f32[4, 4]\n")},
+    {BODY("  %x = layout_cast (layout_cast (load %a) wgmma) wg_strided\n  wgmma %a, %a, %a\n  %y = layout_cast %x wgmma_row\n"), NULL},
+    {BODY("  %x = layout_cast %n\n  wgmma %a, %a, %a\n"), NULL},
+    {BODY("  %r = while carry(%c=0){cond (lt %c,5)}do{yield (add %c,1)}\n"), BODY("  %r = while carry(%c = 0) {\n    cond (lt %c, 5)\n  } do {\n    yield (add %c, 1)\n  }\n")},
+    {BODY("  %r, %q = while carry(%c = %n, %d = (load %a[0, 0])) {\n    %m = neg %c\n    cond (ne %m, 0)\n  } do {\n    yield %m, %d\n  }\n"), NULL},
+    {BODY("  while {\n    cond false\n  } do {\n  }\n"), NULL},
+    {BODY("  while { // a\n    cond false // b\n    // c\n  } // d\n  do { // e\n    // f\n  } // g\n"), BODY("  while {  // a\n    cond false  // b\n    // c\n  } do {  // d\n    // e\n    // f\n  }  // g\n")},
+    {BODY("  while {\n    while {\n      cond true\n    } do {\n    }\n    cond true\n  } do {\n    while {\n      cond true\n    } do {\n    }\n  }\n"), NULL},
     {BODY("  if true {\n    if false {\n      commit_smem\n    }\n  }\n"), NULL},
 };
 // clang-format on
@@ -120,14 +134,82 @@ START_TEST(each_form_prints_canonically) {
 }
 END_TEST
 
+/* ---- every operation ------------------------------------------------------------------------- */
+
+// clang-format off
+/* A statement of each form: '@' is the mnemonic, '&' where attributes stand. */
+static const char *const form_texts[GROUT_FORM_COUNT] = {
+    [GROUT_FORM_UNARY] = "%r = @ %n&",
+    [GROUT_FORM_BINARY] = "%r = @ %n, 1&",
+    [GROUT_FORM_COMPARE] = "%r = @ (@ %n, 2&), 1.5&",
+    [GROUT_FORM_TERNARY] = "%r = @ %n, 1, -2&",
+    [GROUT_FORM_SELECT] = "%r = @ true, %n, 1&",
+    [GROUT_FORM_CONVERT] = "%r = @ %n& : f16",
+    [GROUT_FORM_BROADCAST] = "%r = @ %n& : bf16[4, 4]",
+    [GROUT_FORM_IOTA] = "%r = @& : i32[4]",
+    [GROUT_FORM_MATH] = "%r = @ (@ %n&)&",
+    [GROUT_FORM_LAYOUT] = "%r = @ (@ %n&)&",
+    [GROUT_FORM_REDUCE] = "%r = @ (load %a)&",
+    [GROUT_FORM_AXIS] = "%r = @ x&",
+    [GROUT_FORM_LOAD] = "%r = @ %a[:, ds(0, 4)]&",
+    [GROUT_FORM_STORE] = "@ %a[0, 0], %n&",
+    [GROUT_FORM_BARRIER] = "@ %a[0]&",
+    [GROUT_FORM_FENCE] = "@&",
+    [GROUT_FORM_COPY_IN] = "@ %a, %a[:], %a[0]&",
+    [GROUT_FORM_COPY_OUT] = "@ %a, %a[:]&",
+    [GROUT_FORM_WGMMA] = "@ %a, (load %a), %a.transpose(1, 0)&",
+    [GROUT_FORM_WAIT] = "@ 1&",
+    [GROUT_FORM_PRINT] = "@ \"{} {}\", %n, 1.0&",
+    [GROUT_FORM_SCRATCH] = "@ %s : acc f32[64, 8]&",
+    [GROUT_FORM_FOR] = "%r = @ %i in 0..4 carry(%c = 1)& {\n    yield %c\n  }",
+    [GROUT_FORM_WHILE] = "%r = @ carry(%c = 1)& {\n    cond true\n  } do {\n    yield %c\n  }",
+    [GROUT_FORM_COND] = "while {\n    @ true&\n  } do {\n  }",
+    [GROUT_FORM_IF] = "%r = @ true& {\n    yield 1\n  } else {\n    yield 2\n  }",
+    [GROUT_FORM_SCOPED] = "@(%s : smem f32[4])& {\n  }",
+    [GROUT_FORM_YIELD] = "for %i in 0..4 carry(%c = 1) {\n    @ %i&\n  }",
+};
+// clang-format on
+
+/* The statement of an operation with one attribute, or none (GROUT_ATTR_COUNT). */
+static void add_statement(grout_text *out, const grout_op_info *info, grout_attr attr) {
+    for (const char *at = form_texts[info->form]; *at != '\0'; at++) {
+        if (*at == '@') {
+            grout_text_add(out, "%s", info->text);
+        } else if (*at != '&') {
+            grout_text_add_bytes(out, at, 1);
+        } else if (attr != GROUT_ATTR_COUNT) {
+            const grout_attr_info *attr_info = grout_attr_get_info(attr);
+            grout_text_add(out, " %s%s", attr_info->text, attr_info->takes_integer ? "(1)" : "");
+        }
+    }
+}
+
+START_TEST(each_op_prints_as_it_is_written) {
+    const grout_op_info *info = grout_op_get_info((grout_opcode)_i);
+    for (int attr = 0; attr <= GROUT_ATTR_COUNT; attr++) {
+        if (attr < GROUT_ATTR_COUNT && (info->attrs >> attr & 1u) == 0) {
+            continue;
+        }
+        grout_text text = {0};
+        grout_text_add(&text, "kernel @k(%%a: in gmem f32[4, 4], %%n: i32) grid(x = 2)\n{\n  ");
+        add_statement(&text, info, (grout_attr)attr);
+        grout_text_add(&text, "\n}\n");
+        grout_text printed = print_and_reread(text.data, text.size);
+        ck_assert_str_eq(printed.data, text.data);
+        grout_text_free(&printed);
+        grout_text_free(&text);
+    }
+}
+END_TEST
+
+/* ---- files ----------------------------------------------------------------------------------- */
+
 static const struct {
     const char *name;
     bool is_canonical;
 } files[] = {
-    {"add_tma", true},
-    {"producer_consumer", true},
-    {"reduce", true},
-    {"everything", false},
+    {"add_tma", true},     {"producer_consumer", true}, {"reduce", true},
+    {"tensor_core", true}, {"everything", false},
 };
 
 static grout_text read_file(const char *name) {
@@ -226,6 +308,7 @@ int main(void) {
     tcase_set_timeout(tcase, 30);
     tcase_add_loop_test(tcase, each_form_prints_canonically, 0,
                         (int)(sizeof forms / sizeof forms[0]));
+    tcase_add_loop_test(tcase, each_op_prints_as_it_is_written, 1, GROUT_OP_COUNT);
     tcase_add_loop_test(tcase, each_file_reads_back, 0, file_count);
     tcase_add_loop_test(tcase, each_prefix_of_a_file_is_handled, 0, file_count);
     tcase_add_test(tcase, an_op_prints_on_one_line);

@@ -9,11 +9,11 @@
 
 #include <check.h>
 
-enum { COUNTERS = 2 * 2 + 2 * 2 + 2, NUMBER = 5 };
+enum { COUNTERS = 3 * 2 + 2 * 2 + 2, NUMBER = 5 };
 
 static const grout_clock_shape SHAPE = {2, 2, 2};
 
-typedef enum who { PLAIN, STORE_SOURCE, STORE_TARGET, LOAD } who;
+typedef enum who { PLAIN, STORE_SOURCE, STORE_TARGET, LOAD, WGMMA } who;
 
 /* What Y's thread knows of X. */
 typedef enum knowledge {
@@ -30,7 +30,8 @@ typedef struct row {
     uint8_t space;
     who x;
     bool x_writes;
-    bool y_async, y_writes;
+    uint8_t y_engine; /* 0: the thread itself, 1: TMA, 2: the tensor core */
+    bool y_writes;
     knowledge knows;
     grout_diag_code code;
     grout_primary primary;
@@ -38,6 +39,7 @@ typedef struct row {
 
 #define SMEM    GROUT_SPACE_SMEM
 #define GMEM    GROUT_SPACE_GMEM
+#define ACC     GROUT_SPACE_ACC
 #define LATER   GROUT_PRIMARY_LATER
 #define EARLIER GROUT_PRIMARY_EARLIER
 #define SOURCE  GROUT_PRIMARY_SOURCE
@@ -89,7 +91,28 @@ static const row ROWS[] = {
      GROUT_DIAG_ASYNC_NOT_AWAITED, LATER},
     {"load whose barrier is gone, loaded again", SMEM, LOAD, 1, 1, 1, NEXT_LIFE,
      GROUT_DIAG_ASYNC_NOT_AWAITED, LATER},
-    {"gmem: load's source overwritten", GMEM, LOAD, 0, 0, 1, ISSUE, GROUT_DIAG_GMEM_RACE, LATER}};
+    {"gmem: load's source overwritten", GMEM, LOAD, 0, 0, 1, ISSUE, GROUT_DIAG_GMEM_RACE, LATER},
+    {"operand, overwritten", SMEM, WGMMA, 0, 0, 1, ISSUE, GROUT_DIAG_MMA_OPERAND_REUSE, LATER},
+    {"operand, refilled", SMEM, WGMMA, 0, 1, 1, ISSUE, GROUT_DIAG_MMA_OPERAND_REUSE, LATER},
+    {"operand, done, refilled", SMEM, WGMMA, 0, 1, 1, IN_TIME, OK, LATER},
+    {"operand, plain store, unordered", SMEM, WGMMA, 0, 0, 1, NOTHING, GROUT_DIAG_SMEM_RACE, LATER},
+    {"operand of who was never told, refilled, unordered", SMEM, WGMMA, 0, 1, 1, NOTHING,
+     GROUT_DIAG_ASYNC_NOT_AWAITED, EARLIER},
+    {"plain store, operand", SMEM, PLAIN, 1, 2, 0, IN_TIME, GROUT_DIAG_MISSING_COMMIT_SMEM, LATER},
+    {"plain store, operand, published", SMEM, PLAIN, 1, 2, 0, PUBLISHED, OK, LATER},
+    {"load, operand unawaited", SMEM, LOAD, 1, 2, 0, ISSUE, GROUT_DIAG_ASYNC_NOT_AWAITED, LATER},
+    {"load, unknown, operand of who was never told", SMEM, LOAD, 1, 2, 0, NOTHING,
+     GROUT_DIAG_ASYNC_NOT_AWAITED, LATER},
+    {"load, unknown, stored by TMA", SMEM, LOAD, 1, 1, 0, NOTHING, GROUT_DIAG_SMEM_RACE, EARLIER},
+    {"accumulator, read in flight", ACC, WGMMA, 1, 0, 0, ISSUE, GROUT_DIAG_ACCUMULATOR_IN_FLIGHT,
+     LATER},
+    {"accumulator, written in flight", ACC, WGMMA, 1, 0, 1, ISSUE, GROUT_DIAG_ACCUMULATOR_IN_FLIGHT,
+     LATER},
+    {"accumulator, read when done", ACC, WGMMA, 1, 0, 0, IN_TIME, OK, LATER},
+    {"accumulator, another shape in flight", ACC, WGMMA, 1, 2, 1, ISSUE,
+     GROUT_DIAG_ACCUMULATOR_IN_FLIGHT, LATER},
+    {"accumulator, another shape when done", ACC, WGMMA, 1, 2, 1, IN_TIME, OK, LATER},
+    {"accumulator, stored, then used: no commit", ACC, PLAIN, 1, 2, 1, IN_TIME, OK, LATER}};
 
 static uint16_t get_component(who x) {
     switch (x) {
@@ -99,6 +122,8 @@ static uint16_t get_component(who x) {
         return (uint16_t)grout_clock_bw(&SHAPE, 0);
     case LOAD:
         return (uint16_t)grout_clock_ph(&SHAPE, 0);
+    case WGMMA:
+        return (uint16_t)grout_clock_wg(&SHAPE, 0);
     case PLAIN:
         break;
     }
@@ -121,8 +146,8 @@ static grout_conflict judge(const row *it, uint32_t other_cta) {
     grout_clocks clocks = {other_cta, known, smem, gmem};
     grout_rules rules = {.shape = &SHAPE, .clocks = &clocks, .space = it->space};
     grout_entry x = make_entry(it->x, it->x_writes, 0);
-    rules.entry =
-        make_entry(it->y_async ? (it->y_writes ? LOAD : STORE_SOURCE) : PLAIN, it->y_writes, 1);
+    who engines[] = {PLAIN, it->y_writes ? LOAD : STORE_SOURCE, WGMMA};
+    rules.entry = make_entry(engines[it->y_engine], it->y_writes, 1);
     rules.entry.cta = other_cta;
     if (it->knows != NOTHING) {
         known[grout_clock_x(&SHAPE, 0)] = NUMBER;
@@ -153,6 +178,22 @@ START_TEST(row_of_the_table) {
 }
 END_TEST
 
+/* The tensor core runs equal instructions in order, and no others. */
+START_TEST(equal_shapes_need_no_wait) {
+    static const uint32_t SHAPES[][3] = {{0, 7, 7}, {0, 7, 9}, {0, 0, 0}};
+    const uint32_t none[COUNTERS] = {0};
+    const grout_clocks clocks = {0, none, none, none};
+    grout_entry earlier = make_entry(WGMMA, true, 0);
+    grout_rules rules = {
+        .shape = &SHAPE, .clocks = &clocks, .space = ACC, .wgmma_shapes = SHAPES[_i]};
+    rules.entry = make_entry(WGMMA, true, 0);
+    rules.entry.origin.op = 2;
+    rules.entry.number = NUMBER + 1;
+    ck_assert_int_eq(grout_rules__judge(&rules, &earlier).code,
+                     _i == 0 ? OK : GROUT_DIAG_ACCUMULATOR_IN_FLIGHT);
+}
+END_TEST
+
 /* Whatever a CTA knows, it knows nothing of another one. */
 START_TEST(other_cta_is_never_ordered) {
     const row *it = &ROWS[_i];
@@ -165,21 +206,23 @@ END_TEST
 
 /* The same pair, unordered, in both orders of execution: the same code and primary place. */
 START_TEST(order_of_execution_has_no_part) {
-    bool has_been_told = _i;
+    bool has_been_told = _i & 1, is_wgmma = _i & 2;
     uint32_t known[COUNTERS] = {0}, none[COUNTERS] = {0};
     grout_clocks reader = {0, known, none, none}, loader = {0, none, none, none};
-    grout_entry load = make_entry(LOAD, true, 0), read = make_entry(PLAIN, false, 1);
+    grout_entry load = make_entry(LOAD, true, 0);
+    grout_entry read = make_entry(is_wgmma ? WGMMA : PLAIN, false, 1);
     grout_rules rules = {.shape = &SHAPE, .clocks = &reader, .space = SMEM, .entry = read};
+    grout_diag_code race = is_wgmma ? GROUT_DIAG_MMA_OPERAND_REUSE : GROUT_DIAG_SMEM_RACE;
     grout_conflict load_first, read_first;
-    read.component = rules.entry.component = (uint16_t)grout_clock_g(&SHAPE, 1);
+    read.component = rules.entry.component =
+        (uint16_t)(is_wgmma ? grout_clock_wg(&SHAPE, 1) : grout_clock_g(&SHAPE, 1));
     known[load.component] = has_been_told ? 1 : 0;
     load_first = grout_rules__judge(&rules, &load);
     read.seen = has_been_told ? load.component : GROUT_ENTRY_NOTHING;
     rules.clocks = &loader;
     rules.entry = load;
     read_first = grout_rules__judge(&rules, &read);
-    ck_assert_int_eq(load_first.code,
-                     has_been_told ? GROUT_DIAG_SMEM_RACE : GROUT_DIAG_ASYNC_NOT_AWAITED);
+    ck_assert_int_eq(load_first.code, has_been_told ? race : GROUT_DIAG_ASYNC_NOT_AWAITED);
     ck_assert_int_eq(load_first.code, read_first.code);
     /* The race points at the load, the other at the read. */
     ck_assert_int_eq(load_first.primary, has_been_told ? EARLIER : LATER);
@@ -234,6 +277,10 @@ START_TEST(components_have_mechanisms) {
     ck_assert_int_eq(grout_clock__get_mechanism(&SHAPE, 6, &index), GROUT_MECHANISM_BULK_WRITE);
     ck_assert_int_eq(grout_clock__get_mechanism(&SHAPE, 9, &index), GROUT_MECHANISM_PHASE);
     ck_assert_uint_eq(index, 1);
+    ck_assert_int_eq(grout_clock__get_mechanism(&SHAPE, 10, &index), GROUT_MECHANISM_WGMMA);
+    ck_assert_uint_eq(index, 0);
+    ck_assert_int_eq(grout_clock__get_mechanism(&SHAPE, 11, &index), GROUT_MECHANISM_WGMMA);
+    ck_assert_uint_eq(index, 1);
 }
 END_TEST
 
@@ -242,8 +289,9 @@ int main(void) {
     TCase *rows = tcase_create("rows");
     tcase_add_loop_test(rows, row_of_the_table, 0, (int)(sizeof ROWS / sizeof *ROWS));
     tcase_add_loop_test(rows, other_cta_is_never_ordered, 0, (int)(sizeof ROWS / sizeof *ROWS));
-    tcase_add_loop_test(rows, order_of_execution_has_no_part, 0, 2);
+    tcase_add_loop_test(rows, order_of_execution_has_no_part, 0, 4);
     tcase_add_loop_test(rows, reader_vouches_for_the_write, 0, 2);
+    tcase_add_loop_test(rows, equal_shapes_need_no_wait, 0, 3);
     tcase_add_test(rows, components_have_mechanisms);
     suite_add_tcase(suite, rows);
     SRunner *runner = srunner_create(suite);

@@ -78,6 +78,24 @@ START_TEST(barrier_pool) {
 }
 END_TEST
 
+/* Accumulators are registers; both bodies of a while may have scopes. */
+START_TEST(accumulators_and_whiles) {
+    bound_text text =
+        bind_body("scratch %acc : acc f32[64, 256]\nscratch %x : smem u8[100]\n"
+                  "while {\n  scoped(%y : smem u8[10], %other : acc f16[64, 8]) {\n  }\n"
+                  "  cond true\n} do {\n  scoped(%z : smem u8[20], %p : barrier[1]) {\n  }\n}\n"
+                  "store %a[0], 1.0\n");
+    ck_assert_int_eq(get_offset(&text, "acc"), -1);
+    ck_assert_int_eq(get_offset(&text, "other"), -1);
+    ck_assert_int_eq(get_offset(&text, "x"), 0);
+    ck_assert_int_eq(get_offset(&text, "y"), 1024);
+    ck_assert_int_eq(get_offset(&text, "z"), 1024);
+    ck_assert_int_eq(get_offset(&text, "p"), 1048);
+    ck_assert_int_eq(grout_kernel_get_smem_bytes(text.bound, 1), 1056);
+    free_text(&text);
+}
+END_TEST
+
 /* Each kernel of a module has a plan of its own. */
 START_TEST(two_kernels) {
     bound_text text =
@@ -115,6 +133,7 @@ int main(void) {
     tcase_add_test(tcase, scratch);
     tcase_add_test(tcase, scopes);
     tcase_add_test(tcase, barrier_pool);
+    tcase_add_test(tcase, accumulators_and_whiles);
     tcase_add_test(tcase, two_kernels);
     tcase_add_loop_test(tcase, budget, 0, 2);
     suite_add_tcase(suite, tcase);

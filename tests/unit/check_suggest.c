@@ -8,8 +8,9 @@
 #include <string.h>
 
 static const char *const words[] = {
-    "load",        "store", "not", "copy_gmem_to_smem", "copy_smem_to_gmem", "lt", "le", "select",
-    "commit_smem", "scale", "x"};
+    "load", "store", "not",    "copy_gmem_to_smem", "copy_smem_to_gmem",
+    "lt",   "le",    "select", "commit_smem",       "scale",
+    "x",    "log"};
 
 typedef struct suggest_case {
     const char *wanted;
@@ -26,7 +27,8 @@ static const suggest_case cases[] = {
     {"comit_smen", "commit_smem"},
     {"selct", "select"},
     {"lx", "lt"},
-    {"y", NULL}, /* a word of which nothing is left is none */
+    {"lof", "log"}, /* 'load' is two slips away */
+    {"y", NULL},    /* a word of which nothing is left is none */
     {"zz", NULL},
     {"nope", NULL}, /* two slips in a short word are another word */
     {"frobnicate", NULL},

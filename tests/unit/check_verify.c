@@ -17,6 +17,15 @@ typedef struct verify_case {
 #define LOAD  TILE "scratch %bar : barrier[2]\n"
 #define BOX   GROUT_DIAG_BAD_INDEX
 #define SCOPE GROUT_DIAG_COLLECTIVE_SCOPE
+/* An accumulator that is used in a scope of its own. */
+#define ACC(type) "scoped(%acc : acc " type ") {\n acc_store %acc, (broadcast 0.0 : " type ")\n }"
+/* Thread 0 gives registers back, the others take them. */
+#define POOL(few, many)                                                               \
+    "if (eq (axis_index wg), 0) {\n set_max_registers " few " decrease\n } else {\n " \
+    "set_max_registers " many " increase\n }"
+#define RAISE                                                                    \
+    "if (eq (axis_index wg), 0) {\n set_max_registers 40 decrease\n } else {\n " \
+    "set_max_registers 232 increase\n "
 
 static const verify_case verify_cases[] = {
     /* launch */
@@ -108,6 +117,16 @@ static const verify_case verify_cases[] = {
      false},
     {AB, "store %b, (cast (iota dim(1) : i32[64, 64]) : f32)", 0, false},
     {AB, "store %b, (cast (iota dim(-1) : i32[64, 64]) : f32)", GROUT_DIAG_BAD_ATTRIBUTE, false},
+    {AB, "store %b, (broadcast (reduce_sum (load %a) dim(1)) dim(0) : f32[64, 64])", 0, false},
+    {AB, "store %b, (layout_cast (load %a) wg_strided)", 0, false},
+    {AB, "store %b, (layout_cast (load %a))", GROUT_DIAG_BAD_ATTRIBUTE, false},
+    {AB, "store %b, (layout_cast (load %a) wgmma wgmma_row)", GROUT_DIAG_BAD_ATTRIBUTE, false},
+    {AB, "set_max_registers 40 decrease", 0, false},
+    {AB, "set_max_registers 40", GROUT_DIAG_BAD_ATTRIBUTE, false},
+    {AB, "set_max_registers 40 decrease increase", GROUT_DIAG_BAD_ATTRIBUTE, false},
+    {AB, "store %b, (exp (load %a) approx)", 0, false},
+    {AB, "%v = exp 1.0", GROUT_DIAG_UNUSED_RESULT, false},
+    {AB, "%v = reduce_sum (load %a)", GROUT_DIAG_UNUSED_RESULT, false},
     {AB, "debug_print \"nothing\"", 0, false},
     {AB, "debug_print \"{}{}\", 1, 2", 0, false},
     {AB, "debug_print \"{}\"", GROUT_DIAG_BAD_FORMAT, false},
@@ -156,6 +175,116 @@ static const verify_case verify_cases[] = {
      "%w = axis_index wg\n %x, %y = for %i in 0..4 carry(%c = 0, %d = 0) {\n yield %d, %w\n }\n if "
      "(eq %x, 0) {\n scoped(%p : barrier[1]) collective {\n barrier_arrive %p[%y * 0]\n }\n }",
      SCOPE, false},
+    {AB " threads(wg = 2)",
+     "while {\n cond (lt (axis_index wg), 1)\n } do {\n scoped(%p : barrier[1]) collective {\n "
+     "barrier_arrive %p[0]\n }\n }",
+     SCOPE, false},
+    {AB " threads(wg = 2)",
+     "while {\n scoped(%p : barrier[1]) collective {\n barrier_arrive %p[0]\n }\n "
+     "cond (lt (axis_index wg), 1)\n } do {\n }",
+     SCOPE, false},
+    {AB " threads(wg = 2)",
+     "while carry(%c = 0) {\n cond (lt %c, 4)\n } do {\n scoped(%p : barrier[1]) collective {\n "
+     "barrier_arrive %p[0]\n }\n yield (add %c, 1)\n }",
+     0, false},
+    {AB " threads(wg = 2)",
+     "while carry(%c = 0) {\n cond (lt %c, 4)\n } do {\n scoped(%p : barrier[1]) collective {\n "
+     "barrier_arrive %p[0]\n }\n yield (add %c, (axis_index wg))\n }",
+     SCOPE, false},
+    {AB " threads(wg = 2)",
+     "%x = while carry(%c = (axis_index wg)) {\n cond false\n } do {\n yield %c\n }\n "
+     "if (eq %x, 0) {\n scoped(%p : barrier[1]) collective {\n barrier_arrive %p[0]\n }\n }",
+     SCOPE, false},
+    {AB " threads(wg = 2)",
+     "%x = while carry(%c = 0) {\n %d = add %c, 1\n cond (lt %d, 4)\n } do {\n yield %d\n }\n "
+     "if (eq %x, 0) {\n scoped(%p : barrier[1]) collective {\n barrier_arrive %p[0]\n }\n }",
+     0, false},
+    {AB " threads(wg = 2)",
+     "if (eq (axis_index wg), 0) {\n scoped(%acc : acc f32[64, 8]) {\n "
+     "store %b[:, ds(0, 8)], (load %acc)\n }\n }",
+     0, false},
+    {AB " threads(wg = 2)",
+     "scoped(%acc : acc f32[64, 8], %p : barrier[1]) {\n store %b[:, ds(0, 8)], (load %acc)\n "
+     "barrier_arrive %p[0]\n }",
+     SCOPE, false},
+    /* accumulators and the registers of a lane */
+    {AB, ACC("f32[64, 456]"), 0, false},
+    {AB, ACC("f32[64, 464]"), GROUT_DIAG_REGISTER_BUDGET, true},
+    {AB, ACC("f16[128, 456]"), 0, false},
+    {AB, ACC("f16[128, 464]"), GROUT_DIAG_REGISTER_BUDGET, true},
+    {AB " threads(wg = 2)", ACC("f32[64, 456]"), 0, false},
+    {AB " threads(wg = 3)", ACC("f32[64, 280]"), 0, false},
+    {AB " threads(wg = 3)", ACC("f32[64, 288]"), GROUT_DIAG_REGISTER_BUDGET, true},
+    {AB " threads(wg = 4)", ACC("f32[64, 200]"), 0, false},
+    {AB " threads(wg = 4)", ACC("f32[64, 208]"), GROUT_DIAG_REGISTER_BUDGET, true},
+    {AB " threads(wg = 8)", ACC("f32[64, 72]"), 0, false},
+    {AB " threads(wg = 8)", ACC("f32[64, 80]"), GROUT_DIAG_REGISTER_BUDGET, true},
+    {AB " threads(wg = 3)", RAISE ACC("f32[64, 408]") "\n }", 0, false},
+    {AB " threads(wg = 3)", RAISE ACC("f32[64, 416]") "\n }", GROUT_DIAG_REGISTER_BUDGET, true},
+    {AB " threads(wg = 3)",
+     "if (lt (load %a[0, 0]), 1.0) {\n set_max_registers 232 increase\n }\n " ACC("f32[64, 456]"),
+     0, false},
+    {AB, ACC("f32[64, 456]") "\n " ACC("f32[64, 456]"), 0, false},
+    {AB,
+     "scratch %s : acc f32[64, 8]\n " ACC(
+         "f32[64, 448]") "\n acc_store %s, (broadcast 0.0 : f32[64, "
+                         "8])",
+     0, false},
+    {AB,
+     "scratch %s : acc f32[64, 16]\n " ACC("f32[64, 448]") "\n acc_store %s, (broadcast 0.0 : "
+                                                           "f32[64, 16])",
+     GROUT_DIAG_REGISTER_BUDGET, true},
+    {AB " threads(wg = 2)",
+     "scratch %p : acc f32[64, 448]\n scratch %q : acc f32[64, 448]\n "
+     "%w = axis_index wg\n if (and (ge %w, 1), (lt (load %a[0, 0]), 1.0)) {\n "
+     "acc_store %p, (broadcast 0.0 : f32[64, 448])\n } else {\n if (eq (mul %w, 2), 0) {\n "
+     "acc_store %q, (broadcast 0.0 : f32[64, 448])\n }\n }",
+     0, false},
+    {AB, "scratch %p : acc f32[64, 8]\n acc_store %p, (broadcast 0.0 : f32[64, 8])", 0, false},
+    {AB, "scratch %p : acc f32[32, 8]\n acc_store %p, (broadcast 0.0 : f32[32, 8])",
+     GROUT_DIAG_BAD_ACCUMULATOR, false},
+    {AB, "scratch %p : acc f32[64, 4]\n acc_store %p, (broadcast 0.0 : f32[64, 4])",
+     GROUT_DIAG_BAD_ACCUMULATOR, false},
+    {AB, "scratch %p : acc i32[64, 8]\n acc_store %p, (broadcast 0 : i32[64, 8])",
+     GROUT_DIAG_BAD_ACCUMULATOR, false},
+    {AB, "scratch %p : acc f32[64, 64]\n store %b[:, ds(0, 8)], (load %p[:, ds(56, 8)])", 0, false},
+    {AB, "scratch %p : acc f32[64, 64]\n store %b[:, ds(0, 8)], (load %p[:, ds(57, 8)])",
+     GROUT_DIAG_BAD_INDEX, false},
+    {AB, "scratch %p : acc f32[64, 64]\n store %b[0, ds(0, 64)], (load %p[0])",
+     GROUT_DIAG_BAD_ACCUMULATOR, false},
+    {AB, "scratch %p : acc f32[64, 64]\n store %b, (load %p.transpose(1, 0))",
+     GROUT_DIAG_BAD_ACCUMULATOR, false},
+    /* set_max_registers and the waits for groups */
+    {AB, "set_max_registers 24 decrease\n set_max_registers 256 increase", 0, false},
+    {AB, "set_max_registers 16 decrease", GROUT_DIAG_BAD_ATTRIBUTE, false},
+    {AB, "set_max_registers 264 increase", GROUT_DIAG_BAD_ATTRIBUTE, false},
+    {AB, "set_max_registers 44 decrease", GROUT_DIAG_BAD_ATTRIBUTE, false},
+    {AB " threads(wg = 3)", "set_max_registers 168 increase", 0, false},
+    {AB " threads(wg = 3)", "set_max_registers 160 increase", GROUT_DIAG_REGISTER_BUDGET, true},
+    {AB " threads(wg = 3)", "set_max_registers 168 decrease", 0, false},
+    {AB " threads(wg = 3)", "set_max_registers 176 decrease", GROUT_DIAG_REGISTER_BUDGET, true},
+    {AB " threads(wg = 3)", "set_max_registers 176 increase", GROUT_DIAG_REGISTER_BUDGET, true},
+    {AB " threads(wg = 3)", POOL("24", "240"), 0, false},
+    {AB " threads(wg = 3)", POOL("32", "240"), GROUT_DIAG_REGISTER_BUDGET, true},
+    {AB " threads(wg = 4)", POOL("32", "160"), 0, false},
+    {AB " threads(wg = 4)", POOL("32", "168"), GROUT_DIAG_REGISTER_BUDGET, true},
+    {AB " threads(wg = 3)",
+     "for %i in 0..1 {\n set_max_registers 240 increase\n set_max_registers 24 decrease\n }", 0,
+     false},
+    {AB, "wgmma_wait 0\n wgmma_wait 7", 0, false},
+    {AB, "wgmma_wait 8", GROUT_DIAG_BAD_ATTRIBUTE, false},
+    {AB, "wgmma_wait -1", GROUT_DIAG_BAD_ATTRIBUTE, false},
+    {AB, "scratch %p : acc f32[64, 64]\n store %b, (acc_load %p wait(7))", 0, false},
+    {AB, "scratch %p : acc f32[64, 64]\n store %b, (acc_load %p wait(8))", GROUT_DIAG_BAD_ATTRIBUTE,
+     false},
+    {AB, "scratch %p : acc f32[64, 64]\n store %b, (acc_load %p wait(-1))",
+     GROUT_DIAG_BAD_ATTRIBUTE, false},
+    /* spaces */
+    {AB, "scratch %p : acc f32[64, 64]\n acc_store %p, (load %a)", 0, false},
+    {AB, "scratch %p : acc f32[64, 64]\n store %p, (load %a)", GROUT_DIAG_BAD_SPACE, false},
+    {AB, "acc_store %b, (load %a)", GROUT_DIAG_BAD_SPACE, false},
+    {AB, "store %b, (acc_load %a)", GROUT_DIAG_BAD_SPACE, false},
+    {AB, "scratch %p : acc f32[64, 64]\n copy_smem_to_gmem %p, %b", GROUT_DIAG_BAD_SPACE, false},
     {AB, "for %i in 0..2 {\n scratch %t : smem f32[4]\n store %t[%i], 1.0\n }",
      GROUT_DIAG_SCRATCH_PLACE, false},
 };

@@ -63,6 +63,30 @@ START_TEST(views) {
 }
 END_TEST
 
+/* A slice of an accumulator is a view like others: a box of an object in a space of its own. */
+START_TEST(accumulators) {
+    bound_text text = bind_text("kernel @k() {\n  scratch %acc : acc f16[128, 64]\n"
+                                "  %r = acc_load %acc[:, ds(16, 32)]\n}\n",
+                                NULL, 0);
+    ck_assert_msg(text.bound != NULL, "%s", get_said(text.diags));
+    const grout_op *op = grout_module_get_op(text.bound, find_op(text.bound, GROUT_OP_ACC_LOAD, 0));
+    const grout_operand *operand = grout_module_get_operand(text.bound, op, 0);
+    grout_view view;
+    ck_assert(grout_module_get_view(text.bound, operand, &view));
+    ck_assert_uint_eq(view.object, find_object(text.bound, "acc"));
+    ck_assert(view.extent[0] == 128 && view.extent[1] == 32 && view.start_const[1] == 16);
+    grout_type type = grout_module_get_operand_type(text.bound, operand);
+    ck_assert(type.kind == GROUT_TYPE_REF && type.space == GROUT_SPACE_ACC);
+    const grout_layout *layout = grout_object_get_layout(text.bound, view.object);
+    ck_assert(grout_layout_is_plain(layout) && layout->bytes == 128 * 64 * 2);
+    grout_text said = {0};
+    grout_type_print(&type, &said);
+    ck_assert_str_eq(said.data, "acc f16[128, 32]");
+    grout_text_free(&said);
+    free_text(&text);
+}
+END_TEST
+
 /* ---- random chains --------------------------------------------------------------------------- */
 
 static uint32_t pick(uint64_t *state, uint32_t below) {
@@ -217,6 +241,7 @@ END_TEST
 int main(void) {
     Suite *suite = suite_create("view");
     TCase *tcase = tcase_create("view");
+    tcase_add_test(tcase, accumulators);
     tcase_add_loop_test(tcase, views, 0, COUNT_OF(view_cases));
     tcase_add_loop_test(tcase, random_chains, 0, 10);
     tcase_add_test(tcase, term_limit);

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RUN_ARRAYS_MAX 8
+#define RUN_ARRAYS_MAX 12
 #define RUN_EVENTS_MAX 4096
 
 /* One run: set text and what differs from the defaults, then run_start; the rest is filled in. */
@@ -25,6 +25,7 @@ typedef struct run {
     grout_schedule schedule;
     uint64_t seed, max_steps, max_memory;
     bool is_unobserved;
+    bool is_unfused;
     /* filled in */
     grout_diags *diags;
     grout_module *symbolic, *module;
@@ -160,6 +161,7 @@ static inline void run_start(run *r) {
                            .max_steps = r->max_steps,
                            .max_memory = r->max_memory,
                            .track_undefined = !r->is_unobserved,
+                           .is_unfused = r->is_unfused,
                            .progress = run_on_progress,
                            .print = run_on_print,
                            .payload = r};

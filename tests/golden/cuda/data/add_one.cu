@@ -83,14 +83,15 @@ add_one_smem(const __grid_constant__ grout_tensor_map x_map,
     }
     // commit_smem
     grout_commit_smem(thread);
-    // copy_smem_to_gmem %ys, %y[ds(%first, 128)]
     if (warp == 0 && grout_elect()) {
-        grout_tma_store(y_map, ys, first);
-        grout_bulk_commit();
+        // copy_smem_to_gmem %ys, %y[ds(%first, 128)]
+        {
+            grout_tma_store(y_map, ys, first);
+            grout_bulk_commit();
+        }
+        // wait_smem_to_gmem 0
+        {
+            grout_bulk_wait<0>();
+        }
     }
-    // wait_smem_to_gmem 0
-    if (warp == 0 && grout_elect()) {
-        grout_bulk_wait<0>();
-    }
-    grout_thread_barrier(thread); // all lanes know
 }

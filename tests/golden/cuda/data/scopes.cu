@@ -9,9 +9,10 @@ scopes(const grout_f32 *row,
     const grout_u32 smem = grout_smem_base();
     const grout_u32 exchange = smem + 528 + thread * 256;
     grout_u32 b_phases_0 = 0;
+    grout_u32 b_arrived_0 = 0;
     if (threadIdx.x == 0) {
         for (int part = 0; part < 1; part++) {
-            grout_mbarrier_init(smem + 512 + 8 * part, 2); // %b
+            grout_mbarrier_init(smem + 512 + 8 * part, 8); // %b
         }
         grout_fence_mbarrier_init();
     }
@@ -24,7 +25,7 @@ scopes(const grout_f32 *row,
         // scoped(%b : barrier[1] arrivals(2), %s : smem f32[2, 64]) collective
         grout_block_barrier();
         {
-            const grout_u32 b = smem + 512; // barrier[1] arrivals(2), each by one lane
+            const grout_u32 b = smem + 512; // barrier[1] arrivals(2), each by four warps
             const grout_u32 s = smem; // smem f32[2, 64]
             grout_read_phases(b, 1, &b_phases_0);
             grout_block_barrier();
@@ -50,14 +51,12 @@ scopes(const grout_f32 *row,
                 }
             }
             // barrier_arrive %b[0]
-            grout_thread_barrier(thread); // one arrival stands for all lanes
-            if (warp % 4 == 0 && grout_elect()) {
-                grout_mbarrier_arrive(b);
-            }
+            grout_barrier_arrive(thread, b, 0, b_arrived_0);
             // barrier_wait %b[0]
             grout_barrier_wait(b, b_phases_0, dog, {0, 0, 10});
             // store %y[%t, 0], (load %s[1 - %t])
             const grout_i32 t1 = GROUT_SUB(1, t);
+            grout_thread_barrier(thread); // all lanes have written
             grout_f32 t2[4]; // 4 neighbours a lane
             #pragma unroll
             for (int reg = 0; reg < 4; reg += 4) {
@@ -83,13 +82,11 @@ scopes(const grout_f32 *row,
     // scoped(%c : barrier[1] arrivals(2)) collective
     grout_block_barrier();
     {
-        const grout_u32 c = smem + 512; // barrier[1] arrivals(2), each by one lane
+        const grout_u32 c = smem + 512; // barrier[1] arrivals(2), each by four warps
         grout_read_phases(c, 1, &b_phases_0);
         grout_block_barrier();
         // barrier_arrive %c[0]
-        if (warp % 4 == 0 && grout_elect()) {
-            grout_mbarrier_arrive(c);
-        }
+        grout_barrier_arrive(thread, c, 0, b_arrived_0);
         // if (eq %t, 0)
         const bool t3 = GROUT_EQ(t, 0);
         if (t3) {
@@ -111,10 +108,11 @@ scopes(const grout_f32 *row,
         }
     }
     #pragma unroll
-    for (int reg = 0; reg < 4; reg++) {
-        const grout_u32 flat = (reg / 4 * 128 + lane) * 4 + reg % 4;
+    for (int reg = 0; reg < 4; reg += 4) {
+        const grout_u32 flat = (reg / 4 * 128 + lane) * 4;
         if (flat < 64u) {
-            grout_store_smem(exchange + flat * 4, t4[reg]);
+            const grout_vector<grout_f32, 4> chunk = {t4[reg], t4[reg + 1], t4[reg + 2], t4[reg + 3]};
+            grout_store_smem(exchange + (flat * 4), chunk);
         }
     }
     grout_thread_barrier(thread); // all lanes have written

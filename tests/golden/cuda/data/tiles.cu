@@ -50,6 +50,7 @@ tiles(const grout_bf16 *x,
         }
     }
     // store %t, %v
+    // SMEM bank conflicts: accesses take up to 16 times as long
     #pragma unroll
     for (int reg = 0; reg < 64; reg++) {
         const grout_u32 flat = (reg / 8 * 128 + lane) * 8 + reg % 8;

@@ -1,0 +1,143 @@
+/* emit_conflicts.c - which accesses of SMEM take the banks more often than they have to.
+ *
+ * SMEM has 32 banks of 4 bytes; a pass moves at most one word of each. A warp's access of up to 4
+ * bytes a lane is one pass if its words lie in different banks (or are the same word), one of 8
+ * bytes is two, of half a warp each, one of 16 bytes four; each 8 x 8 matrix is a pass of its own.
+ * Starts that only the run knows count as 0: they move all lanes alike, but for swizzled objects at
+ * odd rows.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "emit.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define BANKS      32
+#define BANK_BYTES 4
+#define WARPS      4
+#define WARP_LANES 32
+#define WORDS_MAX  BANKS /* words that one pass may be asked for */
+
+/* The words that a pass is asked for. */
+typedef struct pass {
+    uint32_t count;
+    int64_t words[WORDS_MAX];
+} pass;
+
+static void add_word(pass *p, int64_t word) {
+    for (uint32_t k = 0; k < p->count; k++) {
+        if (p->words[k] == word) {
+            return;
+        }
+    }
+    if (p->count < WORDS_MAX) {
+        p->words[p->count++] = word;
+    }
+}
+
+static void add_bytes(pass *p, int64_t offset, int64_t size) {
+    for (int64_t at = offset; at < offset + size; at += BANK_BYTES) {
+        add_word(p, at / BANK_BYTES);
+    }
+}
+
+/* How many passes it really takes: the words of the busiest bank. */
+static uint32_t count_passes(const pass *p) {
+    uint32_t in_bank[BANKS] = {0}, most = 0;
+    for (uint32_t k = 0; k < p->count; k++) {
+        const uint32_t count = ++in_bank[p->words[k] % BANKS];
+        most = count > most ? count : most;
+    }
+    return most;
+}
+
+/* Bytes from the start of the object to the element of a view with a row-major index. */
+static int64_t get_offset(const grout_emitter *e, const grout_view *view, int64_t element) {
+    const grout_layout *layout = grout_object_get_layout(e->module, view->object);
+    int64_t index[GROUT_RANK_MAX] = {0};
+    for (uint32_t dim = 0; dim < view->rank; dim++) {
+        index[dim] = view->start_const[dim] < 0 ? 0 : view->start_const[dim];
+    }
+    for (uint32_t k = view->view_rank; k-- > 0;) {
+        const uint32_t dim = view->view_dim[k];
+        index[dim] += element % view->extent[dim];
+        element /= view->extent[dim];
+    }
+    return grout_layout_get_offset(layout, index);
+}
+
+static bool is_smem(const grout_emitter *e, const grout_view *view) {
+    return grout_module_get_object(e->module, view->object)->space == GROUT_SPACE_SMEM;
+}
+
+static void report(grout_emitter *e, const grout_op *op, uint32_t passes) {
+    if (passes <= 1) {
+        return;
+    }
+    grout_emit__line(e, "// SMEM bank conflicts: accesses take up to %" PRIu32 " times as long",
+                     passes);
+    if (e->options.notes != NULL) {
+        grout_text_add(e->options.notes,
+                       "line %" PRIu32
+                       ": '%s' has SMEM bank conflicts: accesses take up to %" PRIu32
+                       " times as long\n",
+                       grout_emit__get_line(e, op->loc),
+                       grout_op_get_info((grout_opcode)op->opcode)->text, passes);
+    }
+}
+
+/* Lanes first to first + lanes of a warp, at one register. */
+static uint32_t count_access(const grout_emitter *e, const grout_view *view,
+                             const grout_register_layout *layout, uint32_t first, uint32_t lanes,
+                             uint32_t reg, uint32_t width) {
+    const int64_t bytes = grout_object_get_layout(e->module, view->object)->element_bytes;
+    pass p = {.count = 0};
+    for (uint32_t lane = first; lane < first + lanes; lane++) {
+        const int64_t element = grout_register_layout_get_element(layout, lane, reg);
+        if (element >= 0) {
+            add_bytes(&p, get_offset(e, view, element), width * bytes);
+        }
+    }
+    return count_passes(&p);
+}
+
+void grout_emit__report_passes(grout_emitter *e, const grout_op *op, const grout_view *view,
+                               const grout_register_layout *layout, uint32_t width) {
+    uint32_t most = 0;
+    if (!is_smem(e, view)) {
+        return;
+    }
+    const uint32_t bytes = width * grout_object_get_layout(e->module, view->object)->element_bytes;
+    const uint32_t lanes = bytes <= BANK_BYTES ? WARP_LANES : WARP_LANES * BANK_BYTES / bytes;
+    for (uint32_t reg = 0; reg < layout->registers; reg += width) {
+        for (uint32_t first = 0; first < WARPS * WARP_LANES; first += lanes) {
+            const uint32_t count = count_access(e, view, layout, first, lanes, reg, width);
+            most = count > most ? count : most;
+        }
+    }
+    report(e, op, most);
+}
+
+/* One 8 x 8 matrix: the block of rows and columns from an element on. */
+static uint32_t count_matrix(const grout_emitter *e, const grout_view *view, int64_t cols,
+                             int64_t element, bool is_transposed) {
+    pass p = {.count = 0};
+    for (int64_t run = 0; run < 8; run++) {
+        const int64_t start = element + (is_transposed ? run : run * cols);
+        add_bytes(&p, get_offset(e, view, start), 16);
+    }
+    return count_passes(&p);
+}
+
+void grout_emit__report_matrix_passes(grout_emitter *e, const grout_op *op, const grout_view *view,
+                                      const grout_register_layout *layout,
+                                      const grout_emit_matrix *matrix) {
+    uint32_t most = 0;
+    for (int64_t row = 0; row < layout->rows; row += 8) {
+        for (int64_t col = 0; col < layout->cols; col += 8) {
+            const uint32_t count = count_matrix(e, view, layout->cols, row * layout->cols + col,
+                                                matrix->is_transposed);
+            most = count > most ? count : most;
+        }
+    }
+    report(e, op, most);
+}

@@ -1,0 +1,85 @@
+/*
+ * plan_arrivals.c - how a thread arrives on a barrier: one lane for all, or each warp for itself.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A thread has arrived when its four warps have got as far. If one lane says so for all, they have
+ * to meet first. If each warp says so for itself, the barrier does the meeting: it counts to four
+ * times as many, and nobody waits. But then a warp may run ahead and arrive twice while another has
+ * not arrived at all, and both arrivals would count for the same phase. That cannot happen where
+ * one thread makes all arrivals of a phase: it makes those of the next only after somebody has
+ * waited for the phase (rules of barriers, docs/memory_model.md), which took all four warps. With
+ * several threads one of them may learn from another, and not from who waits, that the phase is
+ * complete: there each thread watches that its warps have met before it arrives on the same barrier
+ * again. A copy arrives once for all; barriers that copies arrive on count threads.
+ */
+#include "plan.h"
+
+typedef struct pool_walk {
+    const grout_gpu_plan *plan;
+    const grout_module *module;
+    uint32_t pool;         /* number of its first barrier */
+    bool has_copies;       /* some copy arrives */
+    uint32_t arrive_count; /* barrier_arrives: 0, 1, or several in program order */
+} pool_walk;
+
+static bool is_in_pool(const pool_walk *walk, const grout_op *op, uint32_t index) {
+    grout_view view;
+    if (!grout_module_get_view(walk->module, grout_module_get_operand(walk->module, op, index),
+                               &view)) {
+        return false;
+    }
+    const uint32_t number = grout_gpu__plan_find_barrier(walk->plan, view.object);
+    return number != UINT32_MAX && walk->plan->barriers[number].owner == walk->pool;
+}
+
+static bool is_in_loop(const grout_module *module, const grout_op *op) {
+    grout_op_id around = grout_module_get_block(module, op->parent)->parent;
+    while (around != 0) {
+        op = grout_module_get_op(module, around);
+        if (op->opcode == GROUT_OP_FOR || op->opcode == GROUT_OP_WHILE) {
+            return true;
+        }
+        around = grout_module_get_block(module, op->parent)->parent;
+    }
+    return false;
+}
+
+static bool visit(void *payload, grout_op_id id, const grout_op *op) {
+    pool_walk *walk = payload;
+    (void)id;
+    if (op->opcode == GROUT_OP_COPY_GMEM_TO_SMEM) {
+        walk->has_copies = walk->has_copies || is_in_pool(walk, op, 2);
+    } else if (op->opcode == GROUT_OP_BARRIER_ARRIVE && is_in_pool(walk, op, 0)) {
+        walk->arrive_count += is_in_loop(walk->module, op) ? 2 : 1;
+    }
+    return true;
+}
+
+void grout_gpu__plan_arrivals(grout_gpu_plan *plan, const grout_module *module,
+                              grout_block_id body) {
+    for (uint32_t pool = 0; pool < plan->barrier_count; pool++) {
+        pool_walk walk = {.plan = plan, .module = module, .pool = pool};
+        uint32_t most = 0; /* arrivals of a phase */
+        if (plan->barriers[pool].owner != pool) {
+            continue;
+        }
+        (void)grout_gpu__walk(module, body, visit, &walk);
+        for (uint32_t k = pool; k < plan->barrier_count; k++) {
+            if (plan->barriers[k].owner == pool && plan->barriers[k].arrivals > most) {
+                most = plan->barriers[k].arrivals;
+            }
+        }
+        /* What mbarrier counts to bounds them. */
+        const bool counts_warps = !walk.has_copies && most <= GROUT_GPU_ARRIVALS_MAX / GROUT_GPU_WARPS;
+        for (uint32_t k = pool; k < plan->barrier_count; k++) {
+            if (plan->barriers[k].owner == pool) {
+                plan->barriers[k].counts_warps = counts_warps;
+                plan->barriers[k].is_watched = counts_warps && most > 1 && walk.arrive_count > 1;
+            }
+        }
+    }
+}
+
+uint32_t grout_gpu__plan_get_arrival_size(const grout_gpu_barrier *barrier) {
+    return barrier->counts_warps ? GROUT_GPU_WARPS : 1;
+}

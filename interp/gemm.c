@@ -1,0 +1,98 @@
+/*
+ * gemm.c - products of packed tiles: which loop runs, and the one in plain C.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "gemm.h"
+
+#include "grout/num.h"
+
+#include <math.h>
+#include <string.h>
+
+const char *grout_gemm__get_text(grout_gemm_kind kind) {
+    switch (kind) {
+    case GROUT_GEMM_LIBXSMM:
+        return "LIBXSMM";
+    case GROUT_GEMM_AVX512:
+        return "AVX-512";
+    case GROUT_GEMM_AVX2:
+        return "AVX2";
+    case GROUT_GEMM_PLAIN:
+    case GROUT_GEMM_KIND_COUNT:
+        break;
+    }
+    return "C";
+}
+
+/*
+ * Adding 1.5 * 2^e makes f32 arithmetic round at bit e - 23: with e 13 above the value's exponent,
+ * or that of the smallest normal f16 if that is larger, at the last bit of an f16.
+ */
+float grout_gemm__round_f16(float value) {
+    uint32_t bits = grout_bits_f32(value), exponent = bits >> 23 & 0xffu;
+    if (exponent == 0xffu) {
+        return value;
+    }
+    if (exponent > 127 + 15) {
+        return grout_from_bits_f32((bits & 0x80000000u) | 0x7f800000u);
+    }
+    exponent = exponent < 127 - 14 ? 127 - 14 : exponent;
+    float magic = grout_from_bits_f32((exponent + 13) << 23) * 1.5f;
+    float rounded = fabsf(value) + magic - magic;
+    bool is_too_large = rounded > 65504.0f;
+    uint32_t magnitude = is_too_large ? 0x7f800000u : grout_bits_f32(rounded);
+    return grout_from_bits_f32((bits & 0x80000000u) | magnitude);
+}
+
+static void run_plain(const grout_gemm *gemm, float *c, const float *a, const float *b) {
+    uint32_t step = gemm->is_rounded ? GROUT_GEMM_ROUND_STEP : gemm->k;
+    for (uint32_t n = 0; n < gemm->n; n++, c += gemm->m, b += gemm->k) {
+        for (uint32_t first = 0; first < gemm->k; first += step) {
+            for (uint32_t k = first; k < first + step; k++) {
+                const float *column = a + (size_t)k * gemm->m;
+                for (uint32_t m = 0; m < gemm->m; m++) {
+                    c[m] = fmaf(column[m], b[k], c[m]);
+                }
+            }
+            for (uint32_t m = 0; gemm->is_rounded && m < gemm->m; m++) {
+                c[m] = grout_gemm__round_f16(c[m]);
+            }
+        }
+    }
+}
+
+void grout_gemm__init(grout_gemm *gemm, grout_gemm_kind fastest) {
+    gemm->kind = GROUT_GEMM_PLAIN;
+    gemm->loop = run_plain;
+    gemm->code = NULL;
+    if (fastest >= GROUT_GEMM_LIBXSMM && grout_gemm__make_code(gemm)) {
+        gemm->kind = GROUT_GEMM_LIBXSMM;
+        return;
+    }
+    for (uint32_t kind = GROUT_GEMM_AVX2; kind <= GROUT_GEMM_AVX512 && kind <= fastest; kind++) {
+        grout_gemm_loop *loop = grout_gemm__find_wide((grout_gemm_kind)kind);
+        if (loop != NULL) {
+            gemm->kind = (uint8_t)kind;
+            gemm->loop = loop;
+        }
+    }
+}
+
+void grout_gemm__deinit(grout_gemm *gemm) {
+    if (gemm->code != NULL) {
+        grout_gemm__free_code(gemm);
+    }
+    gemm->code = NULL;
+}
+
+void grout_gemm__run(const grout_gemm *gemm, float *c, const float *a, const float *b) {
+    void (*code)(const float *a, const float *b, float *c) = NULL;
+    _Static_assert(sizeof code == sizeof gemm->code, "code and data have pointers alike");
+    if (gemm->code == NULL) {
+        gemm->loop(gemm, c, a, b);
+        return;
+    }
+    memcpy(&code, &gemm->code, sizeof code);
+    code(a, b, c);
+}

@@ -1,0 +1,59 @@
+/*
+ * gemm.h - the product of two packed tiles in f32: what 'fast' numerics means, bit for bit.
+ *
+ * c[n][m] = fma(a[k][m], b[n][k], c[n][m]) for k = 0, 1, ... in turn, in f32, rounded to nearest
+ * even at each step. An f16 accumulator is kept as f32: after every GROUT_GEMM_ROUND_STEP of k, an
+ * instruction's, it is rounded to f16 (to nearest even). Every loop gives these bits; only which
+ * NaN a NaN is may differ (grout_accumulator__load makes them one).
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef GROUT_INTERP_GEMM_H
+#define GROUT_INTERP_GEMM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define GROUT_GEMM_ROUND_STEP 16 /* K of an f16 instruction */
+
+/* The loops there are, the slowest first. */
+typedef enum grout_gemm_kind {
+    GROUT_GEMM_PLAIN,   /* C */
+    GROUT_GEMM_AVX2,    /* with FMA and F16C */
+    GROUT_GEMM_AVX512,  /* F, BW, DQ and VL */
+    GROUT_GEMM_LIBXSMM, /* code made for the shape; not for f16 accumulators */
+    GROUT_GEMM_KIND_COUNT
+} grout_gemm_kind;
+
+typedef struct grout_gemm grout_gemm;
+typedef void grout_gemm_loop(const grout_gemm *gemm, float *c, const float *a, const float *b);
+
+/* Tiles lie without gaps: a [k][m], b [n][k], c [n][m]; m % 64 == 0, n % 8 == 0, k % 8 == 0. */
+struct grout_gemm {
+    uint32_t m, n, k;
+    bool is_rounded; /* an f16 accumulator; then k % GROUT_GEMM_ROUND_STEP == 0 */
+    uint8_t kind;    /* grout_gemm_kind */
+    grout_gemm_loop *loop;
+    void *code; /* LIBXSMM's, executable; NULL: loop counts */
+    size_t code_size;
+};
+
+/* "LIBXSMM", "AVX-512", "AVX2", "C". */
+const char *grout_gemm__get_text(grout_gemm_kind kind);
+/* Sets the fastest kind for the shape up to the one given; never fails. */
+void grout_gemm__init(grout_gemm *gemm, grout_gemm_kind fastest);
+void grout_gemm__deinit(grout_gemm *gemm);
+/* c += a b. */
+void grout_gemm__run(const grout_gemm *gemm, float *c, const float *a, const float *b);
+
+/* gemm_x86.c: a loop of the processor's vector instructions, or NULL: not on this one. */
+grout_gemm_loop *grout_gemm__find_wide(grout_gemm_kind kind);
+/* gemm_libxsmm.c: makes code for the shape; false if there is no LIBXSMM, or it cannot. */
+bool grout_gemm__make_code(grout_gemm *gemm);
+void grout_gemm__free_code(grout_gemm *gemm);
+
+/* Rounds to f16 and back. NaN stays one. */
+float grout_gemm__round_f16(float value);
+
+#endif

@@ -1,0 +1,90 @@
+/*
+ * gemm_libxsmm.c - products of packed tiles by code that LIBXSMM's generator makes for the shape.
+ *
+ * Only the generator is used (libxsmmgen), which is a function from a shape to bytes. LIBXSMM's own
+ * dispatch would keep the code for all of the process, but it also puts OMP_PROC_BIND into the
+ * process's environment, leaves a lock file in /tmp and reads a dozen environment variables, one of
+ * which prints at exit: not for a library inside somebody else's program.
+ *
+ * Its f32 kernels add up in increasing k with one fused multiply-add each, if its m is a multiple
+ * of 64 (tests/unit/check_gemm.c compares over all shapes): so m is wgmma's M, not N.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "gemm.h"
+
+#if GROUT_HAS_LIBXSMM
+#include <libxsmm_cpuid.h>
+#include <libxsmm_generator.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define CODE_BYTES_MAX (128u << 10)
+
+static int get_target(void) {
+    if (grout_gemm__find_wide(GROUT_GEMM_AVX512) != NULL) {
+        return LIBXSMM_X86_AVX512_CORE;
+    }
+    return grout_gemm__find_wide(GROUT_GEMM_AVX2) != NULL ? LIBXSMM_X86_AVX2 : 0;
+}
+
+/* Writable first, executable then, never both. */
+static void *publish(const void *code, size_t size) {
+    void *bytes = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (bytes == MAP_FAILED) {
+        return NULL;
+    }
+    memcpy(bytes, code, size);
+    if (mprotect(bytes, size, PROT_READ | PROT_EXEC) != 0) {
+        munmap(bytes, size);
+        return NULL;
+    }
+    return bytes;
+}
+
+bool grout_gemm__make_code(grout_gemm *gemm) {
+    libxsmm_descriptor_blob blob;
+    libxsmm_generated_code code;
+    int target = get_target();
+    if (target == 0 || gemm->is_rounded) {
+        return false;
+    }
+    libxsmm_blasint m = (libxsmm_blasint)gemm->m, n = (libxsmm_blasint)gemm->n,
+                    k = (libxsmm_blasint)gemm->k;
+    const libxsmm_gemm_descriptor *shape = libxsmm_sgemm_descriptor_init(
+        &blob, m, n, k, m, k, m, 1.0f, 1.0f, LIBXSMM_GEMM_FLAG_NONE, LIBXSMM_GEMM_PREFETCH_NONE);
+    void *buffer = shape != NULL ? malloc(CODE_BYTES_MAX) : NULL;
+    if (buffer == NULL) {
+        return false;
+    }
+    memset(&code, 0, sizeof code);
+    code.generated_code = buffer;
+    code.buffer_size = CODE_BYTES_MAX;
+    code.code_type = 2; /* bytes to call */
+    code.arch = (unsigned int)target;
+    libxsmm_generator_gemm_kernel(&code, shape);
+    if (code.last_error == 0 && code.code_size > 0) {
+        gemm->code = publish(buffer, code.code_size);
+        gemm->code_size = code.code_size;
+    }
+    free(buffer);
+    return gemm->code != NULL;
+}
+
+void grout_gemm__free_code(grout_gemm *gemm) {
+    munmap(gemm->code, gemm->code_size);
+}
+
+#else
+
+bool grout_gemm__make_code(grout_gemm *gemm) {
+    (void)gemm;
+    return false;
+}
+
+void grout_gemm__free_code(grout_gemm *gemm) {
+    (void)gemm;
+}
+
+#endif

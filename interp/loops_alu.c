@@ -1,0 +1,137 @@
+/*
+ * loops_alu.c - the loops of arithmetic, from the expressions of ops.def: one for each element type
+ * of the class and each instruction set. The compiler vectorises them.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "loops.h"
+
+#include "grout/num.h"
+
+/* Which operands a form has. */
+#define BIND1(TYPE)  const TYPE a = (TYPE)from_a[i]
+#define BIND2(TYPE)  BIND1(TYPE), b = (TYPE)from_b[i]
+#define BIND3(TYPE)  BIND2(TYPE), c = (TYPE)from_c[i]
+#define BIND_UNARY   BIND1
+#define BIND_BINARY  BIND2
+#define BIND_COMPARE BIND2
+#define BIND_TERNARY BIND3
+
+/* A loop over elements of one type; a bool is a byte, 0 or 1. */
+#define LOOP_FOR(TARGET, NAME, FORM, TYPE, STORED, RESULT, EXPRESSION)                          \
+    TARGET static void NAME(void *result, const void *in_a, const void *in_b, const void *in_c, \
+                            int64_t count) {                                                    \
+        RESULT *restrict to = result;                                                           \
+        const STORED *from_a = in_a, *from_b = in_b, *from_c = in_c;                            \
+        (void)from_b;                                                                           \
+        (void)from_c;                                                                           \
+        for (int64_t i = 0; i < count; i++) {                                                   \
+            BIND_##FORM(TYPE);                                                                  \
+            to[i] = (RESULT)(EXPRESSION);                                                       \
+        }                                                                                       \
+    }
+#if GROUT_SIMD_IS_X86
+#define LOOP_OF(NAME, FORM, TYPE, STORED, RESULT, EXPRESSION)                             \
+    LOOP_FOR(, NAME, FORM, TYPE, STORED, RESULT, EXPRESSION)                              \
+    LOOP_FOR(GROUT_SIMD_TARGET_AVX2, NAME##_avx2, FORM, TYPE, STORED, RESULT, EXPRESSION) \
+    LOOP_FOR(GROUT_SIMD_TARGET_AVX512, NAME##_avx512, FORM, TYPE, STORED, RESULT, EXPRESSION)
+#else
+#define LOOP_OF(NAME, FORM, TYPE, STORED, RESULT, EXPRESSION) \
+    LOOP_FOR(, NAME, FORM, TYPE, STORED, RESULT, EXPRESSION)
+#endif
+
+/* The element types of each class (TYPES column), as loops and as table entries. */
+#define I32(NAME, FORM, E)  LOOP_OF(NAME##_i32, FORM, int32_t, int32_t, int32_t, E)
+#define U32(NAME, FORM, E)  LOOP_OF(NAME##_u32, FORM, uint32_t, uint32_t, uint32_t, E)
+#define F32(NAME, FORM, E)  LOOP_OF(NAME##_f32, FORM, float, float, float, E)
+#define BOOL(NAME, FORM, E) LOOP_OF(NAME##_bool, FORM, bool, uint8_t, uint8_t, E)
+#define LOOPS_NUM(NAME, FORM, E) \
+    I32(NAME, FORM, E)           \
+    U32(NAME, FORM, E)           \
+    F32(NAME, FORM, E)
+#define LOOPS_INT(NAME, FORM, E) \
+    I32(NAME, FORM, E)           \
+    U32(NAME, FORM, E)
+#define LOOPS_FLOAT(NAME, FORM, E) F32(NAME, FORM, E)
+#define LOOPS_LOGIC(NAME, FORM, E) \
+    I32(NAME, FORM, E)             \
+    U32(NAME, FORM, E)             \
+    BOOL(NAME, FORM, E)
+#define LOOPS_CMP(NAME, FORM, E)                              \
+    LOOP_OF(NAME##_i32, FORM, int32_t, int32_t, uint8_t, E)   \
+    LOOP_OF(NAME##_u32, FORM, uint32_t, uint32_t, uint8_t, E) \
+    LOOP_OF(NAME##_f32, FORM, float, float, uint8_t, E)
+
+#if defined(__GNUC__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wfloat-equal"
+#endif
+#define GROUT_ALU(NAME, text, FORM, TYPES, EXPRESSION, DOC) LOOPS_##TYPES(NAME, FORM, EXPRESSION)
+#include "grout/ops.def"
+#if defined(__GNUC__)
+#pragma GCC diagnostic pop
+#endif
+
+#if GROUT_SIMD_IS_X86
+#define ENTRY(NAME, TYPE, SUFFIX)                                                     \
+    [GROUT_OP_##NAME][GROUT_DTYPE_##TYPE] = {NAME##_##SUFFIX, NAME##_##SUFFIX##_avx2, \
+                                             NAME##_##SUFFIX##_avx512},
+#else
+#define ENTRY(NAME, TYPE, SUFFIX) [GROUT_OP_##NAME][GROUT_DTYPE_##TYPE] = {NAME##_##SUFFIX},
+#endif
+#define ENTRIES_NUM(NAME)   ENTRY(NAME, I32, i32) ENTRY(NAME, U32, u32) ENTRY(NAME, F32, f32)
+#define ENTRIES_INT(NAME)   ENTRY(NAME, I32, i32) ENTRY(NAME, U32, u32)
+#define ENTRIES_FLOAT(NAME) ENTRY(NAME, F32, f32)
+#define ENTRIES_LOGIC(NAME) ENTRY(NAME, I32, i32) ENTRY(NAME, U32, u32) ENTRY(NAME, BOOL, bool)
+#define ENTRIES_CMP(NAME)   ENTRIES_NUM(NAME)
+
+/* ---- select -------------------------------------------------------------------------------------
+ */
+
+#define SELECT_FOR(TARGET, NAME, TYPE)                                                          \
+    TARGET static void NAME(void *result, const void *in_a, const void *in_b, const void *in_c, \
+                            int64_t count) {                                                    \
+        TYPE *restrict to = result;                                                             \
+        const uint8_t *condition = in_a;                                                        \
+        const TYPE *from_b = in_b, *from_c = in_c;                                              \
+        for (int64_t i = 0; i < count; i++) {                                                   \
+            to[i] = condition[i] != 0 ? from_b[i] : from_c[i];                                  \
+        }                                                                                       \
+    }
+#if GROUT_SIMD_IS_X86
+#define SELECT_OF(BITS)                                                      \
+    SELECT_FOR(, select_##BITS, uint##BITS##_t)                              \
+    SELECT_FOR(GROUT_SIMD_TARGET_AVX2, select_##BITS##_avx2, uint##BITS##_t) \
+    SELECT_FOR(GROUT_SIMD_TARGET_AVX512, select_##BITS##_avx512, uint##BITS##_t)
+#define SELECT_ENTRY(BITS) \
+    { select_##BITS, select_##BITS##_avx2, select_##BITS##_avx512 }
+#else
+#define SELECT_OF(BITS) SELECT_FOR(, select_##BITS, uint##BITS##_t)
+#define SELECT_ENTRY(BITS) \
+    { select_##BITS }
+#endif
+SELECT_OF(8)
+SELECT_OF(16)
+SELECT_OF(32)
+SELECT_OF(64)
+
+grout_loop *grout_loops__find_select(uint32_t element_bytes, grout_simd simd) {
+    static grout_loop *const loops[4][GROUT_SIMD_COUNT] = {SELECT_ENTRY(8), SELECT_ENTRY(16),
+                                                           SELECT_ENTRY(32), SELECT_ENTRY(64)};
+    uint32_t index = element_bytes == 1 ? 0 : element_bytes == 2 ? 1 : element_bytes == 4 ? 2 : 3;
+    return loops[index][simd];
+}
+
+/* ---- by op --------------------------------------------------------------------------------------
+ */
+
+grout_loop *grout_loops__find(grout_opcode opcode, grout_dtype dtype, grout_simd simd) {
+    static grout_loop *const loops[GROUT_OP_COUNT][GROUT_DTYPE_COUNT][GROUT_SIMD_COUNT] = {
+#define GROUT_ALU(NAME, text, FORM, TYPES, EXPRESSION, DOC) ENTRIES_##TYPES(NAME)
+#include "grout/ops.def"
+    };
+    if (grout_op_get_info(opcode)->form == GROUT_FORM_MATH) {
+        return dtype == GROUT_DTYPE_F32 ? grout_loops__find_math(opcode, simd) : NULL;
+    }
+    return loops[opcode][dtype][simd];
+}

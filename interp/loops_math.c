@@ -1,0 +1,175 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * loops_math.c - the functions of MATH ops, by SLEEF (3.5 or later, https://sleef.org).
+ *
+ * SLEEF has each function for vectors of several widths and for scalars; those whose names begin
+ * with finz give the same bits in every width, but need fused multiply-add. So the same value comes
+ * out wherever it is computed, except on x86 processors without FMA (and whatever else lacks it):
+ * they take the cinz functions, whose last bits may differ.
+ *
+ * rsqrt is 1 / sqrt(a), both correctly rounded. logistic, with e = exp(-|a|), is 1 / (1 + e), and
+ * e / (1 + e) for a < 0: e never overflows, and small results keep their bits. Every NaN is the one
+ * that casts give. tests/unit/check_math.c measures all of them.
+ */
+#include "loops.h"
+
+#include "grout/num.h"
+
+#include <string.h>
+#if GROUT_SIMD_IS_X86
+#include <immintrin.h>
+#define HAS_FUSED   1
+#define HAS_UNFUSED 1
+#elif defined(__FP_FAST_FMAF)
+#define HAS_FUSED   1
+#define HAS_UNFUSED 0
+#else
+#define HAS_FUSED   0
+#define HAS_UNFUSED 1
+#endif
+
+/* What SLEEF computes; the two others are below. */
+#define SLEEF_LIST(X) X(exp) X(exp2) X(log) X(log2) X(sin) X(cos) X(tanh) X(erf)
+
+static inline float clean(float a) {
+    return a != a ? grout_from_bits_f32(0x7fffffffu) : a;
+}
+
+#define BEGIN_LOOP(TARGET, NAME)                                                                \
+    TARGET static void NAME(void *result, const void *in_a, const void *in_b, const void *in_c, \
+                            int64_t count) {                                                    \
+        float *to = result;                                                                     \
+        const float *a = in_a;                                                                  \
+        (void)in_b;                                                                             \
+        (void)in_c;
+
+/* 1 / sqrt(a). */
+#define RSQRT_LOOP(TARGET, SET)            \
+    BEGIN_LOOP(TARGET, rsqrt_##SET)        \
+    for (int64_t i = 0; i < count; i++) {  \
+        to[i] = clean(1.0f / sqrtf(a[i])); \
+    }                                      \
+    }
+
+/* By the exp of the same set, a piece at a time. */
+enum { LOGISTIC_PIECE = 256 };
+#define LOGISTIC_LOOP(TARGET, SET)                                                   \
+    BEGIN_LOOP(TARGET, logistic_##SET)                                               \
+    float e[LOGISTIC_PIECE];                                                         \
+    for (int64_t first = 0; first < count; first += LOGISTIC_PIECE) {                \
+        int64_t rest = count - first;                                                \
+        int64_t length = rest < LOGISTIC_PIECE ? rest : LOGISTIC_PIECE;              \
+        for (int64_t i = 0; i < length; i++) {                                       \
+            e[i] = grout_from_bits_f32(grout_bits_f32(a[first + i]) | 0x80000000u);  \
+        }                                                                            \
+        exp_##SET(e, e, NULL, NULL, length);                                         \
+        for (int64_t i = 0; i < length; i++) {                                       \
+            to[first + i] = clean((a[first + i] < 0 ? e[i] : 1.0f) / (1.0f + e[i])); \
+        }                                                                            \
+    }                                                                                \
+    }
+
+/* ---- one at a time ------------------------------------------------------------------------------
+ */
+
+#define SCALAR_LOOP(SET, text, FUNCTION)  \
+    BEGIN_LOOP(, text##_##SET)            \
+    for (int64_t i = 0; i < count; i++) { \
+        to[i] = clean(FUNCTION(a[i]));    \
+    }                                     \
+    }
+
+/* SLEEF's header hides what the compiler's flags do not allow. Here flags say little: which set is
+ * taken is decided at run time. */
+#if HAS_FUSED
+#define FUSED_LOOP(text)                              \
+    float Sleef_finz_##text##f1_u10purecfma(float a); \
+    SCALAR_LOOP(fused, text, Sleef_finz_##text##f1_u10purecfma)
+SLEEF_LIST(FUSED_LOOP)
+RSQRT_LOOP(, fused)
+LOGISTIC_LOOP(, fused)
+#define FUSED_ENTRY(text) text##_fused
+#else
+#define FUSED_ENTRY(text) NULL
+#endif
+
+#if HAS_UNFUSED
+#define UNFUSED_LOOP(text)                         \
+    float Sleef_cinz_##text##f1_u10purec(float a); \
+    SCALAR_LOOP(unfused, text, Sleef_cinz_##text##f1_u10purec)
+SLEEF_LIST(UNFUSED_LOOP)
+RSQRT_LOOP(, unfused)
+LOGISTIC_LOOP(, unfused)
+#define UNFUSED_ENTRY(text) text##_unfused
+#else
+#define UNFUSED_ENTRY(text) NULL
+#endif
+
+/* ---- vectors ------------------------------------------------------------------------------------
+ */
+
+#if GROUT_SIMD_IS_X86
+GROUT_SIMD_TARGET_AVX2 static inline __m256 clean_avx2(__m256 a) {
+    __m256 nan = _mm256_castsi256_ps(_mm256_set1_epi32(0x7fffffff));
+    return _mm256_blendv_ps(a, nan, _mm256_cmp_ps(a, a, _CMP_UNORD_Q));
+}
+GROUT_SIMD_TARGET_AVX512 static inline __m512 clean_avx512(__m512 a) {
+    __m512 nan = _mm512_castsi512_ps(_mm512_set1_epi32(0x7fffffff));
+    return _mm512_mask_blend_ps(_mm512_cmp_ps_mask(a, a, _CMP_UNORD_Q), a, nan);
+}
+
+/* The last elements go through a vector of their own. */
+#define VECTOR_LOOP(TARGET, SET, text, LANES, BITS, FUNCTION)                              \
+    BEGIN_LOOP(TARGET, text##_##SET)                                                       \
+    int64_t i = 0;                                                                         \
+    for (; i + (LANES) <= count; i += (LANES)) {                                           \
+        _mm##BITS##_storeu_ps(to + i, clean_##SET(FUNCTION(_mm##BITS##_loadu_ps(a + i)))); \
+    }                                                                                      \
+    if (i < count) {                                                                       \
+        float rest[LANES] = {0};                                                           \
+        memcpy(rest, a + i, (size_t)(count - i) * sizeof *rest);                           \
+        _mm##BITS##_storeu_ps(rest, clean_##SET(FUNCTION(_mm##BITS##_loadu_ps(rest))));    \
+        memcpy(to + i, rest, (size_t)(count - i) * sizeof *rest);                          \
+    }                                                                                      \
+    }
+
+#define AVX2_LOOP(text)                                                    \
+    GROUT_SIMD_TARGET_AVX2 __m256 Sleef_finz_##text##f8_u10avx2(__m256 a); \
+    VECTOR_LOOP(GROUT_SIMD_TARGET_AVX2, avx2, text, 8, 256, Sleef_finz_##text##f8_u10avx2)
+SLEEF_LIST(AVX2_LOOP)
+RSQRT_LOOP(GROUT_SIMD_TARGET_AVX2, avx2)
+LOGISTIC_LOOP(GROUT_SIMD_TARGET_AVX2, avx2)
+
+#define AVX512_LOOP(text)                                                        \
+    GROUT_SIMD_TARGET_AVX512 __m512 Sleef_finz_##text##f16_u10avx512f(__m512 a); \
+    VECTOR_LOOP(GROUT_SIMD_TARGET_AVX512, avx512, text, 16, 512, Sleef_finz_##text##f16_u10avx512f)
+SLEEF_LIST(AVX512_LOOP)
+RSQRT_LOOP(GROUT_SIMD_TARGET_AVX512, avx512)
+LOGISTIC_LOOP(GROUT_SIMD_TARGET_AVX512, avx512)
+#define VECTOR_ENTRIES(text) text##_avx2, text##_avx512
+#else
+#define VECTOR_ENTRIES(text) NULL, NULL
+#endif
+
+/* ---- by op --------------------------------------------------------------------------------------
+ */
+
+static bool has_fused(void) {
+#if GROUT_SIMD_IS_X86
+    return grout_simd__has(GROUT_SIMD_AVX2); /* what SLEEF's fused scalars are compiled for */
+#else
+    return HAS_FUSED;
+#endif
+}
+
+grout_loop *grout_loops__find_math(grout_opcode opcode, grout_simd simd) {
+    enum { UNFUSED = GROUT_SIMD_COUNT };
+    static grout_loop *const loops[GROUT_OP_COUNT][GROUT_SIMD_COUNT + 1] = {
+#define GROUT_MATH(NAME, text, EXPRESSION, ULP, DOC) \
+    [GROUT_OP_##NAME] = {FUSED_ENTRY(text), VECTOR_ENTRIES(text), UNFUSED_ENTRY(text)},
+#include "grout/ops.def"
+    };
+    bool is_unfused = simd == GROUT_SIMD_PLAIN && !has_fused();
+    return loops[opcode][is_unfused ? UNFUSED : (int)simd];
+}

@@ -1,0 +1,176 @@
+/*
+ * operand.c - the packed tiles and when they are good.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "operand.h"
+
+#include <string.h>
+
+#define PAGE      1024
+#define TILES_MIN 4
+
+/* A packed operand. */
+struct grout_tile {
+    float *data;
+    uint32_t key; /* of its operand */
+    int64_t start[GROUT_RANK_MAX];
+    int64_t first_page, end_page;
+    uint64_t version; /* number of the latest write when it was packed; 0: holds nothing */
+    uint64_t used;    /* when, in calls */
+};
+
+static int64_t get_page_count(const grout_plan *plan) {
+    return (plan->smem_bytes + PAGE - 1) / PAGE;
+}
+
+bool grout_operand__new(grout_machine *machine) {
+    const grout_plan *plan = machine->plan;
+    grout_heap *heap = &machine->heap;
+    if (plan->products.count == 0) {
+        return true;
+    }
+    uint32_t count = 2 * plan->shape.thread_count;
+    count = count < TILES_MIN ? TILES_MIN : count;
+    machine->tiles = grout_heap__take(heap, count * sizeof *machine->tiles);
+    machine->tile_data = grout_heap__take(heap, (size_t)count * plan->packed_max * sizeof(float));
+    machine->chunk_offsets = grout_heap__take(heap, plan->chunks_max * sizeof(int32_t));
+    machine->page_versions =
+        grout_heap__take(heap, (size_t)(1 + get_page_count(plan)) * sizeof(uint64_t));
+    if (machine->tiles == NULL || machine->tile_data == NULL || machine->chunk_offsets == NULL ||
+        machine->page_versions == NULL) {
+        return false;
+    }
+    machine->tile_count = count;
+    for (uint32_t i = 0; i < count; i++) {
+        machine->tiles[i].data = machine->tile_data + (size_t)i * plan->packed_max;
+    }
+    machine->page_versions[0] = 1;
+    return true;
+}
+
+void grout_operand__free(grout_machine *machine) {
+    grout_heap__give(&machine->heap, machine->tiles, 0);
+    grout_heap__give(&machine->heap, machine->tile_data, 0);
+    grout_heap__give(&machine->heap, machine->chunk_offsets, 0);
+    grout_heap__give(&machine->heap, machine->page_versions, 0);
+}
+
+void grout_operand__forget(grout_machine *machine) {
+    for (uint32_t i = 0; i < machine->tile_count; i++) {
+        machine->tiles[i].version = 0;
+    }
+}
+
+/* ---- SMEM as it changes: page_versions[0] counts writes, pages follow ------------------------ */
+
+void grout_smem__touch(const grout_machine *machine, int64_t first, int64_t size) {
+    uint64_t *versions = machine->page_versions;
+    if (versions == NULL || size <= 0) {
+        return;
+    }
+    uint64_t now = ++versions[0];
+    for (int64_t page = first / PAGE; page <= (first + size - 1) / PAGE; page++) {
+        versions[1 + page] = now;
+    }
+}
+
+static bool is_fresh(const grout_machine *machine, const grout_tile *tile) {
+    uint64_t newest = 0;
+    for (int64_t page = tile->first_page; page < tile->end_page; page++) {
+        uint64_t version = machine->page_versions[1 + page];
+        newest = newest < version ? version : newest;
+    }
+    return newest <= tile->version;
+}
+
+/* ---- tiles ------------------------------------------------------------------------------------
+ */
+
+/* Of the box that starts here, or the one that nobody has asked for the longest. */
+static grout_tile *choose_tile(grout_machine *machine, const grout_operand_source *source,
+                               const grout_tile *taken) {
+    grout_tile *oldest = NULL;
+    for (uint32_t i = 0; i < machine->tile_count; i++) {
+        grout_tile *tile = &machine->tiles[i];
+        if (tile == taken) {
+            continue;
+        }
+        if (source->rows == NULL && tile->version != 0 && tile->key == source->plan->key &&
+            memcmp(tile->start, source->box->start, sizeof tile->start) == 0) {
+            return tile;
+        }
+        oldest = oldest == NULL || tile->used < oldest->used ? tile : oldest;
+    }
+    oldest->version = 0;
+    return oldest;
+}
+
+/* Bytes that lie row by row. */
+static const int32_t *get_row_offsets(grout_machine *machine, const grout_pack *pack) {
+    uint32_t count = pack->rows * pack->chunks;
+    for (uint32_t i = 0; i < count; i++) {
+        machine->chunk_offsets[i] = (int32_t)(i * GROUT_PACK_CHUNK);
+    }
+    return machine->chunk_offsets;
+}
+
+/* A box that is not the plan's shape, moved: chunk by chunk. */
+static const int32_t *find_offsets(grout_machine *machine, const grout_operand_source *source) {
+    const grout_box_plan *plan = source->box->plan;
+    const grout_pack *pack = &source->plan->pack;
+    uint8_t inner = plan->order[plan->rank - 1], outer = plan->order[plan->rank - 2];
+    int64_t count = GROUT_PACK_CHUNK / plan->element_bytes, index[GROUT_RANK_MAX];
+    int32_t *offset = machine->chunk_offsets;
+    memcpy(index, source->box->start, sizeof index);
+    for (uint32_t row = 0; row < pack->rows; row++) {
+        index[outer] = source->box->start[outer] + row;
+        for (uint32_t i = 0; i < pack->chunks; i++) {
+            index[inner] = source->box->start[inner] + i * count;
+            *offset++ = (int32_t)grout_layout_get_offset(plan->layout, index);
+        }
+    }
+    return machine->chunk_offsets;
+}
+
+static void set_pages(grout_tile *tile, const grout_box *box) {
+    int64_t low = 0, high = box->plan->layout->bytes;
+    if (box->is_shaped) {
+        low = box->plan->low + box->offset;
+        high = box->plan->high + box->offset;
+    }
+    tile->first_page = (box->plan->smem_offset + low) / PAGE;
+    tile->end_page = (box->plan->smem_offset + high + PAGE - 1) / PAGE;
+}
+
+static grout_tile *get_tile(grout_machine *machine, const grout_operand_source *source,
+                            const grout_tile *taken) {
+    const grout_operand_plan *plan = source->plan;
+    grout_tile *tile = choose_tile(machine, source, taken);
+    tile->used = ++machine->tile_clock;
+    if (source->rows != NULL) {
+        grout_pack__run(&plan->pack, source->rows, get_row_offsets(machine, &plan->pack),
+                        tile->data);
+        return tile;
+    }
+    if (tile->version != 0 && is_fresh(machine, tile)) {
+        return tile;
+    }
+    bool is_shaped = source->box->is_shaped && plan->first_offset != 0;
+    const int32_t *offsets = is_shaped ? grout_pool__at(&machine->plan->offsets, plan->first_offset)
+                                       : find_offsets(machine, source);
+    grout_pack__run(&plan->pack, source->box->bytes + (is_shaped ? source->box->offset : 0),
+                    offsets, tile->data);
+    tile->key = plan->key;
+    memcpy(tile->start, source->box->start, sizeof tile->start);
+    tile->version = machine->page_versions[0];
+    set_pages(tile, source->box);
+    return tile;
+}
+
+void grout_operand__pack(grout_machine *machine, const grout_operand_source sources[2],
+                         const float *packed_out[2]) {
+    const grout_tile *first = get_tile(machine, &sources[0], NULL);
+    packed_out[0] = first->data;
+    packed_out[1] = get_tile(machine, &sources[1], first)->data;
+}

@@ -1,0 +1,94 @@
+/*
+ * pack.c - packing in plain C, which is the definition of pack_x86.c too.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "pack.h"
+
+#include "grout/num.h"
+
+#include <string.h>
+
+#define TF32_MASK 0xffffe000u /* sign, 8 exponent and 10 fraction bits */
+
+float grout_pack__widen_f16(uint16_t half) {
+    uint32_t sign = (uint32_t)(half & 0x8000u) << 16, rest = (uint32_t)(half & 0x7fffu) << 13;
+    float scaled = grout_from_bits_f32(rest) * 0x1p112f; /* exact: rebias, subnormals included */
+    uint32_t bits = half & 0x7c00u;
+    bits = bits == 0x7c00u ? rest | 0x7f800000u : grout_bits_f32(scaled);
+    return grout_from_bits_f32(bits | sign);
+}
+
+uint16_t grout_pack__narrow_f16(float value) {
+    uint32_t bits = grout_bits_f32(value), sign = bits >> 16 & 0x8000u;
+    float scaled = grout_from_bits_f32(bits & 0x7fffffffu) * 0x1p-112f;
+    uint32_t rest = grout_bits_f32(scaled) >> 13;
+    if ((bits & 0x7f800000u) == 0x7f800000u) {
+        rest = 0x7c00u | (bits >> 13 & 0x3ffu);
+    }
+    return (uint16_t)(sign | rest);
+}
+
+static inline float widen(grout_dtype dtype, const uint8_t *element) {
+    uint32_t word = 0;
+    uint16_t half = 0;
+    if (dtype == GROUT_DTYPE_F32) {
+        memcpy(&word, element, sizeof word);
+        return grout_from_bits_f32(word & TF32_MASK);
+    }
+    memcpy(&half, element, sizeof half);
+    return dtype == GROUT_DTYPE_F16 ? grout_pack__widen_f16(half)
+                                    : grout_from_bits_f32((uint32_t)half << 16);
+}
+
+/* The compiler makes one loop for each type: dtype and size are constants where this is called. */
+static inline void pack_as(const grout_pack *pack, grout_dtype dtype, size_t size,
+                           const uint8_t *bytes, const int32_t *offsets, float *out) {
+    size_t count = GROUT_PACK_CHUNK / size;
+    size_t across = pack->is_turned ? pack->rows : 1;
+    size_t down = pack->is_turned ? 1 : pack->chunks * count;
+    for (size_t row = 0; row < pack->rows; row++) {
+        for (size_t i = 0; i < pack->chunks; i++) {
+            const uint8_t *chunk = bytes + *offsets++;
+            for (size_t k = 0; k < count; k++) {
+                out[row * down + (i * count + k) * across] = widen(dtype, chunk + k * size);
+            }
+        }
+    }
+}
+
+static void pack_f16(const grout_pack *pack, const uint8_t *bytes, const int32_t *offsets,
+                     float *out) {
+    pack_as(pack, GROUT_DTYPE_F16, 2, bytes, offsets, out);
+}
+static void pack_bf16(const grout_pack *pack, const uint8_t *bytes, const int32_t *offsets,
+                      float *out) {
+    pack_as(pack, GROUT_DTYPE_BF16, 2, bytes, offsets, out);
+}
+static void pack_tf32(const grout_pack *pack, const uint8_t *bytes, const int32_t *offsets,
+                      float *out) {
+    pack_as(pack, GROUT_DTYPE_F32, 4, bytes, offsets, out);
+}
+
+static grout_pack_loop *find_plain(grout_dtype dtype) {
+    if (dtype == GROUT_DTYPE_F16) {
+        return pack_f16;
+    }
+    return dtype == GROUT_DTYPE_BF16 ? pack_bf16 : pack_tf32;
+}
+
+void grout_pack__init(grout_pack *pack, bool is_wide) {
+    grout_pack_loop *wide =
+        is_wide ? grout_pack__find_wide((grout_dtype)pack->dtype, pack->is_turned) : NULL;
+    pack->loop = wide != NULL ? wide : find_plain((grout_dtype)pack->dtype);
+}
+
+/* Block by block, so that both sides stay in the first-level cache. */
+void grout_pack__transpose(const float *in, uint32_t rows, uint32_t cols, float *out) {
+    for (uint32_t row = 0; row < rows; row += GROUT_PACK_BLOCK) {
+        for (uint32_t col = 0; col < cols; col += GROUT_PACK_BLOCK) {
+            grout_pack__transpose_block(in + (size_t)row * cols + col, cols,
+                                        out + (size_t)col * rows + row, rows);
+        }
+    }
+}

@@ -1,0 +1,216 @@
+/*
+ * plan_wgmma.c - accumulators, and wgmmas as packed tiles and the product of them.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "exec.h"
+#include "planner.h"
+
+enum { LINE = 64, LATEST = 64 };
+
+static uint32_t align_up(uint32_t value, uint32_t alignment) {
+    return (value + alignment - 1) / alignment * alignment;
+}
+
+/* ---- accumulators ----------------------------------------------------------------------------
+ */
+
+uint32_t grout_plan__find_accumulator(const grout_plan *plan, grout_object_id object) {
+    uint32_t index = plan->accumulators.count;
+    while (index-- > 1) {
+        if (grout_plan__accumulator(plan, index)->object == object) {
+            return index;
+        }
+    }
+    return 0;
+}
+
+void grout_planner__add_accumulator(grout_planner *planner, grout_object_id id) {
+    grout_plan *plan = planner->plan;
+    const grout_type *type = grout_object_get_type(planner->module, id);
+    uint32_t index = grout_pool__take(&plan->accumulators, plan->heap);
+    if (index == 0 || grout_type_get_count(type) > GROUT_ARRAY_MAX) {
+        planner->failed = true;
+        return;
+    }
+    grout_accumulator_plan *accumulator = grout_pool__at(&plan->accumulators, index);
+    accumulator->object = id;
+    accumulator->dtype = type->dtype;
+    accumulator->rows = (uint32_t)type->dims[0];
+    accumulator->cols = (uint32_t)type->dims[1];
+    uint32_t count = accumulator->rows * accumulator->cols;
+    accumulator->values = plan->accumulator_bytes;
+    accumulator->masks = accumulator->values + count * (uint32_t)sizeof(float);
+    accumulator->marks = accumulator->masks + count / 8;
+    plan->accumulator_bytes = align_up(accumulator->marks + accumulator->cols, LINE);
+    planner->failed |= plan->accumulator_bytes > UINT32_MAX / 2;
+}
+
+/* ---- operands --------------------------------------------------------------------------------
+ */
+
+/* The offsets of a box's chunks at home, in the order of its bytes. */
+static uint32_t add_offsets(grout_planner *planner, const grout_box_plan *box) {
+    grout_pool *pool = &planner->plan->offsets;
+    const grout_piece *pieces = grout_pool__at(&planner->plan->pieces, box->first_piece);
+    uint32_t count = (uint32_t)(box->bytes / GROUT_PACK_CHUNK), first = grout_plan__get_next(pool);
+    if (!grout_pool__reserve(pool, planner->plan->heap, 2 * (first + count))) {
+        planner->failed = true;
+        return 0;
+    }
+    pool->count = first + count;
+    int32_t *offset = grout_pool__at(pool, first);
+    for (uint32_t i = 0; i < box->piece_count; i++) {
+        for (int64_t at = 0; at < pieces[i].length; at += GROUT_PACK_CHUNK) {
+            *offset++ = (int32_t)(pieces[i].offset + at);
+        }
+    }
+    return first;
+}
+
+/* Whether two operands, from one start, are the same elements in the same order. */
+static bool is_alike(const grout_plan *plan, const grout_operand_plan *a,
+                     const grout_operand_plan *b) {
+    if (a->is_register || b->is_register || a->pack.is_turned != b->pack.is_turned) {
+        return false;
+    }
+    const grout_box_plan *box = grout_pool__at(&plan->boxes, a->box);
+    const grout_box_plan *other = grout_pool__at(&plan->boxes, b->box);
+    bool is_same = other->object == box->object;
+    for (uint32_t dim = 0; dim < box->rank && is_same; dim++) {
+        is_same = other->extent[dim] == box->extent[dim] && other->order[dim] == box->order[dim];
+    }
+    return is_same;
+}
+
+/* The key of an operand among the latest that packs alike, or a new one. */
+static uint32_t find_key(const grout_plan *plan, const grout_operand_plan *operand, bool is_a) {
+    uint32_t end = plan->products.count, first = end > LATEST ? end - LATEST : 1;
+    for (uint32_t i = first; i < end; i++) {
+        const grout_product_plan *product = grout_pool__at(&plan->products, i);
+        if (is_alike(plan, operand, &product->a)) {
+            return product->a.key;
+        }
+        if (is_alike(plan, operand, &product->b)) {
+            return product->b.key;
+        }
+    }
+    return 2 * end + (is_a ? 2 : 3);
+}
+
+static void raise(uint32_t *size, uint32_t value) {
+    *size = *size < value ? value : *size;
+}
+
+/* An operand of rows x cols elements as they lie. */
+static void add_pack(grout_planner *planner, grout_operand_plan *operand, grout_dtype dtype,
+                     uint32_t rows, uint32_t cols) {
+    uint32_t size = grout_dtype_get_info(dtype)->bytes;
+    operand->pack.dtype = (uint8_t)dtype;
+    operand->pack.rows = rows;
+    operand->pack.chunks = cols * size / GROUT_PACK_CHUNK;
+    operand->bytes = (int64_t)rows * cols * size;
+    grout_pack__init(&operand->pack, true);
+    raise(&planner->plan->packed_max, rows * cols);
+    raise(&planner->plan->chunks_max, rows * operand->pack.chunks);
+}
+
+/*
+ * Packed, K is the outer dimension of a and the inner one of b. Elements that follow each other in
+ * SMEM run along either: view_dim[1] is K of a and N of b.
+ */
+static void add_smem(grout_planner *planner, grout_operand_plan *operand,
+                     const grout_operand *source, bool is_a) {
+    const grout_box_plan *box = grout_pool__at(&planner->plan->boxes, operand->box);
+    grout_view view;
+    if (!grout_module_get_view(planner->module, source, &view) || view.view_rank != 2 ||
+        box->rank < 2) {
+        planner->failed = true;
+        return;
+    }
+    uint8_t outer = box->order[box->rank - 2], inner = box->order[box->rank - 1];
+    operand->pack.is_turned = inner == view.view_dim[1];
+    operand->has_mn_rows = operand->pack.is_turned == is_a;
+    add_pack(planner, operand, (grout_dtype)box->dtype, (uint32_t)box->extent[outer],
+             (uint32_t)box->extent[inner]);
+    operand->first_offset = box->has_shape ? add_offsets(planner, box) : 0;
+    operand->key = find_key(planner->plan, operand, is_a);
+}
+
+static void add_register(grout_planner *planner, grout_operand_plan *operand,
+                         const grout_operand *source) {
+    grout_type type = grout_module_get_operand_type(planner->module, source);
+    grout_plan *plan = planner->plan;
+    operand->is_register = true;
+    operand->has_mn_rows = true;
+    operand->pack.is_turned = true;
+    add_pack(planner, operand, (grout_dtype)type.dtype, (uint32_t)type.dims[0],
+             (uint32_t)type.dims[1]);
+    plan->copy_bytes_max =
+        plan->copy_bytes_max < operand->bytes ? operand->bytes : plan->copy_bytes_max;
+}
+
+static uint32_t find_gemm(grout_planner *planner, const grout_gemm *shape) {
+    grout_pool *pool = &planner->plan->gemms;
+    for (uint32_t i = 1; i < pool->count; i++) {
+        const grout_gemm *gemm = grout_pool__at(pool, i);
+        if (gemm->m == shape->m && gemm->n == shape->n && gemm->k == shape->k &&
+            gemm->is_rounded == shape->is_rounded) {
+            return i;
+        }
+    }
+    uint32_t index = grout_pool__take(pool, planner->plan->heap);
+    if (index != 0) {
+        grout_gemm *gemm = grout_pool__at(pool, index);
+        *gemm = *shape;
+        grout_gemm__init(gemm, GROUT_GEMM_LIBXSMM);
+    }
+    return index;
+}
+
+void grout_planner__lower_wgmma(grout_planner *planner, uint32_t inst_index, const grout_op *op) {
+    grout_plan *plan = planner->plan;
+    const grout_inst *inst = grout_planner__get_inst(planner, inst_index);
+    const grout_operand *a = grout_module_get_operand(planner->module, op, 1);
+    const grout_operand *b = grout_module_get_operand(planner->module, op, 2);
+    const grout_box_plan *box = grout_plan__box(plan, inst, 0);
+    grout_type a_type = grout_module_get_operand_type(planner->module, a);
+    grout_product_plan product = {.accumulator = grout_plan__find_accumulator(plan, box->object),
+                                  .column = (uint32_t)box->start[1],
+                                  .count = (uint32_t)box->extent[1]};
+    grout_gemm shape = {.m = (uint32_t)box->extent[0],
+                        .n = product.count,
+                        .k = (uint32_t)a_type.dims[1],
+                        .is_rounded = box->dtype == GROUT_DTYPE_F16};
+    if (product.accumulator == 0 || inst->box_count < 2) {
+        planner->failed = true;
+        return;
+    }
+    if (a_type.kind == GROUT_TYPE_ARRAY) {
+        add_register(planner, &product.a, a);
+    } else {
+        product.a.box = inst->first_box + 1;
+        add_smem(planner, &product.a, a, true);
+    }
+    product.b.box = inst->first_box + inst->box_count - 1;
+    add_smem(planner, &product.b, b, false);
+    product.gemm = find_gemm(planner, &shape);
+    uint32_t index = grout_pool__take(&plan->products, plan->heap);
+    if (index == 0 || product.gemm == 0) {
+        planner->failed = true;
+        return;
+    }
+    *(grout_product_plan *)grout_pool__at(&plan->products, index) = product;
+    grout_planner__get_inst(planner, inst_index)->product = index;
+}
+
+void grout_planner__lower_load(grout_planner *planner, uint32_t inst_index, const grout_op *op) {
+    grout_inst *inst = grout_planner__get_inst(planner, inst_index);
+    if (inst->box_count == 0 || grout_plan__box(planner->plan, inst, 0)->space != GROUT_SPACE_ACC) {
+        return;
+    }
+    bool is_load = op->opcode == GROUT_OP_LOAD;
+    inst->exec = grout_exec_acc_load;
+    inst->number =
+        is_load ? 0 : grout_op_get_attr_integer(planner->module, op, GROUT_ATTR_WAIT_GROUPS, -1);
+}

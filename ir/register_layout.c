@@ -1,0 +1,120 @@
+/* register_layout.c - facts of one register layout: its name, and which lane holds what.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "register_layouts.h"
+
+#define BLOCK_ROWS 64 /* of the WGMMA layout: 16 to each of the 4 warps */
+
+const char *grout_register_layout_get_text(grout_register_layout_kind kind) {
+    static const char *const texts[] = {
+        [GROUT_LAYOUT_NONE] = "none",           [GROUT_LAYOUT_SPLAT] = "wg_splat",
+        [GROUT_LAYOUT_STRIDED] = "wg_strided",  [GROUT_LAYOUT_WGMMA] = "wgmma",
+        [GROUT_LAYOUT_WGMMA_ROW] = "wgmma_row", [GROUT_LAYOUT_WGMMA_COL] = "wgmma_col",
+    };
+    return texts[kind];
+}
+
+/* The row that a lane holds in its row register: two a block of 64 rows, 8 apart. */
+static int64_t get_row(int64_t lane, int64_t row_register) {
+    return row_register / 2 * BLOCK_ROWS + lane / 32 * 16 + row_register % 2 * 8 + lane % 32 / 4;
+}
+
+/* The column that a lane holds in its column register: two neighbours of each 8. */
+static int64_t get_column(int64_t lane, int64_t column_register) {
+    return column_register / 2 * 8 + lane % 4 * 2 + column_register % 2;
+}
+
+static int64_t get_wgmma_element(const grout_register_layout *layout, int64_t lane, int64_t index) {
+    const int64_t groups = layout->cols / 8; /* of 4 registers, in each block of rows */
+    const int64_t block = index / 4 / groups, group = index / 4 % groups;
+    const int64_t row = get_row(lane, block * 2 + index / 2 % 2);
+    const int64_t column = get_column(lane, group * 2 + index % 2);
+    return row * layout->cols + column;
+}
+
+int64_t grout_register_layout_get_element(const grout_register_layout *layout, uint32_t lane,
+                                          uint32_t register_index) {
+    int64_t element = -1;
+    if (lane >= GROUT_LANES || register_index >= layout->registers) {
+        return -1;
+    }
+    switch ((grout_register_layout_kind)layout->kind) {
+    case GROUT_LAYOUT_NONE:
+        return -1;
+    case GROUT_LAYOUT_SPLAT:
+        return 0;
+    case GROUT_LAYOUT_STRIDED:
+        element = ((int64_t)(register_index / layout->vec) * GROUT_LANES + lane) * layout->vec +
+                  register_index % layout->vec;
+        break;
+    case GROUT_LAYOUT_WGMMA:
+        element = get_wgmma_element(layout, lane, register_index);
+        break;
+    case GROUT_LAYOUT_WGMMA_ROW:
+        element = get_row(lane, register_index);
+        break;
+    case GROUT_LAYOUT_WGMMA_COL:
+        element = get_column(lane, register_index);
+        break;
+    }
+    return element < layout->count ? element : -1;
+}
+
+uint32_t grout_layout__get_wide_dims(const grout_type *type, uint32_t dims_out[2]) {
+    uint32_t count = 0;
+    for (uint32_t dim = 0; dim < type->rank; dim++) {
+        if (type->dims[dim] > 1) {
+            if (count < 2) {
+                dims_out[count] = dim;
+            }
+            count++;
+        }
+    }
+    return count;
+}
+
+grout_register_layout grout_register_layout_make(grout_register_layout_kind kind,
+                                                 const grout_type *type) {
+    const grout_register_layout none = {.kind = GROUT_LAYOUT_NONE, .rows = 1, .cols = 1};
+    grout_register_layout layout = {
+        .kind = (uint8_t)kind, .vec = 1, .count = grout_type_get_count(type), .rows = 1, .cols = 1};
+    uint32_t dims[2];
+    const uint32_t wide = grout_layout__get_wide_dims(type, dims);
+    if (kind == GROUT_LAYOUT_WGMMA && wide == 2) {
+        layout.rows = type->dims[dims[0]];
+        layout.cols = type->dims[dims[1]];
+        layout.registers = (uint32_t)(layout.count / GROUT_LANES);
+    } else if (kind == GROUT_LAYOUT_WGMMA_ROW && wide == 1) {
+        layout.rows = layout.count;
+        layout.registers = (uint32_t)(layout.rows / 32);
+    } else if (kind == GROUT_LAYOUT_WGMMA_COL && wide == 1) {
+        layout.cols = layout.count;
+        layout.registers = (uint32_t)(layout.cols / 4);
+    } else {
+        return none;
+    }
+    const bool has_rows = kind == GROUT_LAYOUT_WGMMA_COL || layout.rows % BLOCK_ROWS == 0;
+    const bool has_columns = kind == GROUT_LAYOUT_WGMMA_ROW || layout.cols % 8 == 0;
+    return has_rows && has_columns ? layout : none;
+}
+
+grout_register_layout grout_register_layout_make_strided(int64_t count, uint32_t vec_max) {
+    uint32_t vec = vec_max == 0 ? 1 : vec_max;
+    if (count % GROUT_LANES == 0) {
+        while (count % (int64_t)(GROUT_LANES * vec) != 0) {
+            vec /= 2;
+        }
+    } else {
+        while (count % vec != 0) {
+            vec /= 2;
+        }
+    }
+    const int64_t round = (int64_t)GROUT_LANES * vec;
+    const int64_t rounds = (count + round - 1) / round;
+    return (grout_register_layout){.kind = GROUT_LAYOUT_STRIDED,
+                                   .vec = (uint8_t)vec,
+                                   .is_guarded = count % round != 0,
+                                   .registers = (uint32_t)(rounds * vec),
+                                   .count = count,
+                                   .rows = 1,
+                                   .cols = 1};
+}

@@ -1,0 +1,333 @@
+/* register_layout_infer.c - choosing the register layouts of a kernel's array values.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "register_layouts.h"
+
+#include "alloc.h"
+
+void grout_layout__walk(grout_layout_inference *inf, grout_block_id block,
+                        grout_layout_visit *visit) {
+    grout_op_id id = grout_module_get_block(inf->module, block)->first;
+    while (id != 0) {
+        const grout_op *op = grout_module_get_op(inf->module, id);
+        visit(inf, id, op);
+        for (uint32_t k = 0; k < op->block_count; k++) {
+            grout_layout__walk(inf, op->first_block + k, visit);
+        }
+        id = op->next;
+    }
+}
+
+/* Calls visit for the results of an op and the arguments of its blocks. */
+typedef void visit_value(grout_layout_inference *inf, grout_value_id value);
+
+static void visit_run(grout_layout_inference *inf, grout_value_id first, uint32_t count,
+                      visit_value *visit) {
+    for (grout_value_id value = first; value < first + count; value++) {
+        visit(inf, value);
+    }
+}
+
+static void visit_values(grout_layout_inference *inf, const grout_op *op, visit_value *visit) {
+    visit_run(inf, op->first_result, op->result_count, visit);
+    for (uint32_t k = 0; k < op->block_count; k++) {
+        const grout_block *block = grout_module_get_block(inf->module, op->first_block + k);
+        visit_run(inf, block->first_arg, block->arg_count, visit);
+    }
+}
+
+/* ---- splats and others ----------------------------------------------------------------------- */
+
+bool grout_layout__is_spread(const grout_layout_inference *inf, grout_value_id value) {
+    const uint8_t kind = grout_register_layouts_get(inf->out, value)->kind;
+    return kind != GROUT_LAYOUT_NONE && kind != GROUT_LAYOUT_SPLAT;
+}
+
+/* Every array starts as a splat of its count. */
+static void begin_value(grout_layout_inference *inf, grout_value_id value) {
+    const grout_type *type = grout_module_get_type(inf->module, value);
+    if (type->kind == GROUT_TYPE_ARRAY) {
+        inf->out->of_value[value] = (grout_register_layout){.kind = GROUT_LAYOUT_SPLAT,
+                                                            .vec = 1,
+                                                            .registers = 1,
+                                                            .count = grout_type_get_count(type),
+                                                            .rows = 1,
+                                                            .cols = 1};
+    }
+}
+
+static void begin_op(grout_layout_inference *inf, grout_op_id id, const grout_op *op) {
+    (void)id;
+    visit_values(inf, op, begin_value);
+}
+
+/* Until layouts are settled, strided stands for all layouts that are no splat. */
+static void spread_value(grout_layout_inference *inf, grout_value_id value) {
+    grout_register_layout *layout = &inf->out->of_value[value];
+    if (layout->kind == GROUT_LAYOUT_SPLAT && layout->count > 1) {
+        layout->kind = GROUT_LAYOUT_STRIDED;
+        inf->is_changed = true;
+    }
+}
+
+/* A value made from an array whose elements differ has elements that differ. */
+static void spread_edge(grout_layout_inference *inf, grout_op_id op, const grout_operand *from,
+                        grout_value_id to) {
+    (void)op;
+    if (from->kind == GROUT_OPERAND_VALUE && grout_layout__is_spread(inf, from->id)) {
+        spread_value(inf, to);
+    }
+}
+
+static void spread_op(grout_layout_inference *inf, grout_op_id id, const grout_op *op) {
+    if (grout_layout__is_source(op)) {
+        spread_value(inf, op->first_result);
+    }
+    grout_layout__visit_edges(inf, id, op, spread_edge);
+}
+
+/* ---- classes --------------------------------------------------------------------------------- */
+
+grout_value_id grout_layout__find_root(const grout_layout_inference *inf, grout_value_id value) {
+    while (inf->parents[value] != value) {
+        inf->parents[value] = inf->parents[inf->parents[value]];
+        value = inf->parents[value];
+    }
+    return value;
+}
+
+bool grout_layout__is_joint(const grout_layout_inference *inf, const grout_operand *from,
+                            grout_value_id to) {
+    return from->kind == GROUT_OPERAND_VALUE && grout_layout__is_spread(inf, from->id) &&
+           grout_layout__is_spread(inf, to) &&
+           inf->out->of_value[from->id].count == inf->out->of_value[to].count;
+}
+
+static void join_edge(grout_layout_inference *inf, grout_op_id op, const grout_operand *from,
+                      grout_value_id to) {
+    (void)op;
+    if (grout_layout__is_joint(inf, from, to)) {
+        inf->parents[grout_layout__find_root(inf, from->id)] = grout_layout__find_root(inf, to);
+    }
+}
+
+static void join_op(grout_layout_inference *inf, grout_op_id id, const grout_op *op) {
+    grout_layout__visit_edges(inf, id, op, join_edge);
+}
+
+/* ---- decisions ------------------------------------------------------------------------------- */
+
+static void decide(grout_layout_inference *inf, const grout_layout_demand *demand) {
+    const grout_value_id root = grout_layout__find_root(inf, demand->value);
+    grout_layout_demand *first = &inf->demands[root];
+    if (first->kind == GROUT_LAYOUT_NONE) {
+        *first = *demand;
+    } else if (first->kind != demand->kind && !inf->is_reported[root]) {
+        inf->is_reported[root] = true;
+        grout_layout__report_conflict(inf, first, demand);
+    }
+}
+
+static void demand_op(grout_layout_inference *inf, grout_op_id id, const grout_op *op) {
+    grout_layout__visit_demands(inf, id, op, decide);
+}
+
+/* Gives a value's class a layout if it has none yet. */
+static void grant(grout_layout_inference *inf, grout_value_id value, uint8_t kind) {
+    grout_layout_demand *demand = &inf->demands[grout_layout__find_root(inf, value)];
+    if (demand->kind == GROUT_LAYOUT_NONE) {
+        demand->kind = kind;
+        inf->is_changed = true;
+    }
+}
+
+static uint8_t get_decision(const grout_layout_inference *inf, grout_value_id value) {
+    return inf->demands[grout_layout__find_root(inf, value)].kind;
+}
+
+static void wish_op(grout_layout_inference *inf, grout_op_id id, const grout_op *op) {
+    const grout_layout_wish wish = grout_layout__get_wish(inf, op);
+    (void)id;
+    if (wish.from == 0) {
+        return;
+    }
+    if (get_decision(inf, wish.to) == wish.to_kind) {
+        grant(inf, wish.from, wish.from_kind);
+    }
+    if (get_decision(inf, wish.from) == wish.from_kind) {
+        grant(inf, wish.to, wish.to_kind);
+    }
+}
+
+/* A layout_cast between strided classes is none: together they agree on the runs' length. */
+static void join_cast(grout_layout_inference *inf, grout_op_id id, const grout_op *op) {
+    (void)id;
+    if (op->opcode != GROUT_OP_LAYOUT_CAST) {
+        return;
+    }
+    const grout_operand *from = grout_module_get_operand(inf->module, op, 0);
+    if (grout_layout__is_joint(inf, from, op->first_result) &&
+        get_decision(inf, from->id) == get_decision(inf, op->first_result)) {
+        inf->parents[grout_layout__find_root(inf, from->id)] =
+            grout_layout__find_root(inf, op->first_result);
+    }
+}
+
+/* ---- strided runs ---------------------------------------------------------------------------- */
+
+/* The array that a load makes or a store takes; 0: a constant. */
+static grout_value_id get_moved(const grout_layout_inference *inf, const grout_op *op) {
+    if (op->opcode == GROUT_OP_LOAD) {
+        return op->first_result;
+    }
+    const grout_operand *operand = grout_module_get_operand(inf->module, op, 1);
+    return operand->kind == GROUT_OPERAND_VALUE ? operand->id : 0;
+}
+
+static void measure_access(grout_layout_inference *inf, grout_op_id id, const grout_op *op) {
+    grout_view view;
+    (void)id;
+    if (op->opcode != GROUT_OP_LOAD && op->opcode != GROUT_OP_STORE) {
+        return;
+    }
+    const grout_value_id value = get_moved(inf, op);
+    if (value == 0 || !grout_layout__is_spread(inf, value) ||
+        !grout_module_get_view(inf->module, grout_module_get_operand(inf->module, op, 0), &view)) {
+        return;
+    }
+    grout_layout_width *wanted = &inf->widths[grout_layout__find_root(inf, value)];
+    const grout_type *type = grout_module_get_type(inf->module, value);
+    const uint32_t cap =
+        GROUT_WIDE_BYTES_MAX / grout_dtype_get_info((grout_dtype)type->dtype)->bytes;
+    const uint32_t width = grout_view_get_access_width(inf->module, &view);
+    wanted->cap = wanted->cap == 0 || cap < wanted->cap ? (uint8_t)cap : wanted->cap;
+    wanted->best = width > wanted->best ? (uint8_t)width : wanted->best;
+}
+
+/* ---- settling -------------------------------------------------------------------------------- */
+
+static grout_register_layout make_strided(const grout_layout_inference *inf, grout_value_id value) {
+    const grout_layout_width *wanted = &inf->widths[grout_layout__find_root(inf, value)];
+    const uint32_t narrower = wanted->cap < wanted->best ? wanted->cap : wanted->best;
+    return grout_register_layout_make_strided(inf->out->of_value[value].count,
+                                              wanted->cap == 0 ? 4 : narrower);
+}
+
+static void settle_value(grout_layout_inference *inf, grout_value_id value) {
+    if (!grout_layout__is_spread(inf, value)) {
+        return;
+    }
+    const uint8_t kind = get_decision(inf, value);
+    const grout_type *type = grout_module_get_type(inf->module, value);
+    grout_register_layout *layout = &inf->out->of_value[value];
+    *layout = kind == GROUT_LAYOUT_NONE || kind == GROUT_LAYOUT_STRIDED
+                  ? make_strided(inf, value)
+                  : grout_register_layout_make((grout_register_layout_kind)kind, type);
+    const int64_t bytes =
+        (int64_t)layout->registers * grout_dtype_get_info((grout_dtype)type->dtype)->bytes;
+    if (bytes > GROUT_LANE_BYTES_MAX && inf->ok) {
+        grout_layout__report_size(inf, value, bytes);
+    }
+}
+
+static void settle_op(grout_layout_inference *inf, grout_op_id id, const grout_op *op) {
+    (void)id;
+    visit_values(inf, op, settle_value);
+}
+
+static void measure_exchange(grout_layout_inference *inf, grout_op_id id, const grout_op *op) {
+    const int64_t bytes = grout_layout__get_exchange_bytes(inf, op);
+    inf->out->exchange_bytes[id] = (uint32_t)bytes;
+    if (bytes > inf->out->scratch_bytes) {
+        inf->out->scratch_bytes = bytes;
+    }
+}
+
+/* Repeats a pass until it changes nothing. */
+static void repeat(grout_layout_inference *inf, grout_layout_visit *visit) {
+    do {
+        inf->is_changed = false;
+        grout_layout__walk(inf, inf->body, visit);
+    } while (inf->is_changed);
+}
+
+static void infer(grout_layout_inference *inf) {
+    for (uint32_t i = 0; i < inf->out->value_count; i++) {
+        inf->parents[i] = i;
+    }
+    grout_layout__walk(inf, inf->body, begin_op);
+    repeat(inf, spread_op);
+    grout_layout__walk(inf, inf->body, join_op);
+    grout_layout__walk(inf, inf->body, demand_op);
+    if (!inf->ok) {
+        return;
+    }
+    repeat(inf, wish_op);
+    grout_layout__walk(inf, inf->body, join_cast);
+    grout_layout__walk(inf, inf->body, measure_access);
+    grout_layout__walk(inf, inf->body, settle_op);
+    grout_layout__walk(inf, inf->body, measure_exchange);
+}
+
+/* False without memory. */
+static bool allocate(grout_layout_inference *inf) {
+    grout_register_layouts *out = inf->out;
+    const size_t values = (size_t)out->value_count + 1;
+    out->of_value = grout__calloc(values, sizeof *out->of_value);
+    out->exchange_bytes = grout__calloc((size_t)out->op_count + 1, sizeof *out->exchange_bytes);
+    inf->parents = grout__calloc(values, sizeof *inf->parents);
+    inf->demands = grout__calloc(values, sizeof *inf->demands);
+    inf->is_reported = grout__calloc(values, sizeof *inf->is_reported);
+    inf->widths = grout__calloc(values, sizeof *inf->widths);
+    inf->ok = out->of_value != NULL && out->exchange_bytes != NULL && inf->parents != NULL &&
+              inf->demands != NULL && inf->is_reported != NULL && inf->widths != NULL;
+    return inf->ok || grout_diags_add_oom(inf->diags);
+}
+
+grout_register_layouts *grout_register_layouts_infer(const grout_module *bound,
+                                                     grout_kernel_id kernel, grout_diags *diags) {
+    grout_register_layouts *out = grout__calloc(1, sizeof *out);
+    if (out == NULL) {
+        grout_diags_add_oom(diags);
+        return NULL;
+    }
+    out->value_count = grout_module_get_value_count(bound);
+    out->op_count = grout_module_get_op_count(bound);
+    grout_layout_inference inf = {.module = bound,
+                                  .body = grout_module_get_kernel(bound, kernel)->body,
+                                  .out = out,
+                                  .diags = diags};
+    if (allocate(&inf)) {
+        infer(&inf);
+    }
+    grout__free(inf.parents);
+    grout__free(inf.demands);
+    grout__free(inf.is_reported);
+    grout__free(inf.widths);
+    if (!inf.ok) {
+        grout_register_layouts_free(out);
+        return NULL;
+    }
+    return out;
+}
+
+void grout_register_layouts_free(grout_register_layouts *layouts) {
+    if (layouts != NULL) {
+        grout__free(layouts->of_value);
+        grout__free(layouts->exchange_bytes);
+        grout__free(layouts);
+    }
+}
+
+const grout_register_layout *grout_register_layouts_get(const grout_register_layouts *layouts,
+                                                        grout_value_id value) {
+    return &layouts->of_value[value < layouts->value_count ? value : 0];
+}
+
+int64_t grout_register_layouts_get_exchange_bytes(const grout_register_layouts *layouts,
+                                                  grout_op_id op) {
+    return op < layouts->op_count ? layouts->exchange_bytes[op] : 0;
+}
+
+int64_t grout_register_layouts_get_scratch_bytes(const grout_register_layouts *layouts) {
+    return layouts->scratch_bytes;
+}

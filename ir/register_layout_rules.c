@@ -1,0 +1,326 @@
+/* register_layout_rules.c - what operations mean for the layouts of their operands and results:
+ * which values they hold alike, which layouts they demand, which they wish for.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "register_layouts.h"
+
+#define WARPS             4
+#define ACCUMULATOR_BYTES 4 /* of what a reduction passes on: i32, u32, f32 */
+
+/* ---- values that are held alike -------------------------------------------------------------- */
+
+/* What a block yields as its k-th value. */
+static const grout_operand *get_yield(const grout_module *module, grout_block_id block,
+                                      uint32_t k) {
+    const grout_op *yield =
+        grout_module_get_op(module, grout_module_get_block(module, block)->last);
+    return grout_module_get_operand(module, yield, k);
+}
+
+/* A loop's carries: from what they start with and from the yield of its last block; into results.
+ */
+static void visit_carries(grout_layout_inference *inf, grout_op_id id, const grout_op *op,
+                          uint32_t first_init, grout_layout_edge *act) {
+    const grout_block *body = grout_module_get_block(inf->module, op->first_block);
+    const uint32_t index_count = op->opcode == GROUT_OP_FOR ? 1 : 0;
+    for (uint32_t k = 0; k < op->result_count; k++) {
+        const grout_operand carry = {.kind = GROUT_OPERAND_VALUE,
+                                     .id = body->first_arg + index_count + k};
+        act(inf, id, grout_module_get_operand(inf->module, op, first_init + k), carry.id);
+        act(inf, id, get_yield(inf->module, op->first_block + op->block_count - 1, k), carry.id);
+        act(inf, id, &carry, op->first_result + k);
+    }
+}
+
+static void visit_yields(grout_layout_inference *inf, grout_op_id id, const grout_op *op,
+                         grout_layout_edge *act) {
+    for (uint32_t k = 0; k < op->result_count; k++) {
+        for (uint32_t b = 0; b < op->block_count; b++) {
+            act(inf, id, get_yield(inf->module, op->first_block + b, k), op->first_result + k);
+        }
+    }
+}
+
+void grout_layout__visit_edges(grout_layout_inference *inf, grout_op_id id, const grout_op *op,
+                               grout_layout_edge *act) {
+    switch ((grout_form)grout_op_get_info((grout_opcode)op->opcode)->form) {
+    case GROUT_FORM_UNARY:
+    case GROUT_FORM_BINARY:
+    case GROUT_FORM_COMPARE:
+    case GROUT_FORM_TERNARY:
+    case GROUT_FORM_SELECT:
+    case GROUT_FORM_CONVERT:
+    case GROUT_FORM_MATH:
+    case GROUT_FORM_BROADCAST: /* of these two only where no element comes or goes */
+    case GROUT_FORM_REDUCE:
+        for (uint32_t k = 0; k < op->operand_count; k++) {
+            act(inf, id, grout_module_get_operand(inf->module, op, k), op->first_result);
+        }
+        return;
+    case GROUT_FORM_FOR:
+        visit_carries(inf, id, op, 3, act);
+        return;
+    case GROUT_FORM_WHILE:
+        visit_carries(inf, id, op, 0, act);
+        return;
+    case GROUT_FORM_IF:
+    case GROUT_FORM_SCOPED:
+        visit_yields(inf, id, op, act);
+        return;
+    case GROUT_FORM_NONE:
+    case GROUT_FORM_LAYOUT:
+    case GROUT_FORM_WGMMA:
+    case GROUT_FORM_COND:
+    case GROUT_FORM_IOTA:
+    case GROUT_FORM_AXIS:
+    case GROUT_FORM_LOAD:
+    case GROUT_FORM_STORE:
+    case GROUT_FORM_BARRIER:
+    case GROUT_FORM_FENCE:
+    case GROUT_FORM_COPY_IN:
+    case GROUT_FORM_COPY_OUT:
+    case GROUT_FORM_WAIT:
+    case GROUT_FORM_PRINT:
+    case GROUT_FORM_SCRATCH:
+    case GROUT_FORM_YIELD:
+    case GROUT_FORM_COUNT:
+        return;
+    }
+}
+
+bool grout_layout__is_source(const grout_op *op) {
+    return op->opcode == GROUT_OP_LOAD || op->opcode == GROUT_OP_ACC_LOAD ||
+           op->opcode == GROUT_OP_IOTA || op->opcode == GROUT_OP_LAYOUT_CAST;
+}
+
+/* ---- demands --------------------------------------------------------------------------------- */
+
+/* The layout that a layout_cast names. */
+static grout_register_layout_kind get_cast_kind(const grout_layout_inference *inf,
+                                                const grout_op *op) {
+    static const struct {
+        grout_attr attr;
+        grout_register_layout_kind kind;
+    } flags[] = {{GROUT_ATTR_LAYOUT_WGMMA, GROUT_LAYOUT_WGMMA},
+                 {GROUT_ATTR_LAYOUT_ROW, GROUT_LAYOUT_WGMMA_ROW},
+                 {GROUT_ATTR_LAYOUT_COL, GROUT_LAYOUT_WGMMA_COL},
+                 {GROUT_ATTR_LAYOUT_STRIDED, GROUT_LAYOUT_STRIDED}};
+    for (uint32_t i = 0; i < sizeof flags / sizeof flags[0]; i++) {
+        if (grout_module_find_attr(inf->module, op, flags[i].attr) != NULL) {
+            return flags[i].kind;
+        }
+    }
+    return GROUT_LAYOUT_STRIDED;
+}
+
+static bool can_have(const grout_layout_inference *inf, grout_value_id value,
+                     grout_register_layout_kind kind) {
+    return kind == GROUT_LAYOUT_STRIDED ||
+           grout_register_layout_make(kind, grout_module_get_type(inf->module, value)).kind !=
+               GROUT_LAYOUT_NONE;
+}
+
+/* What a reduction does to the wide dimensions of its operand. */
+typedef enum reduction {
+    REDUCTION_NONE, /* the dimension has one element: the result is the operand */
+    REDUCTION_ALL,  /* to one element */
+    REDUCTION_COLUMNS,
+    REDUCTION_ROWS,
+    REDUCTION_OTHER
+} reduction;
+
+static reduction classify_reduction(const grout_layout_inference *inf, const grout_op *op) {
+    const grout_operand *from = grout_module_get_operand(inf->module, op, 0);
+    const grout_type *type = grout_module_get_type(inf->module, from->id);
+    const int64_t count =
+        grout_type_get_count(grout_module_get_type(inf->module, op->first_result));
+    const int64_t dim = grout_op_get_attr_integer(inf->module, op, GROUT_ATTR_DIM, -1);
+    uint32_t dims[2];
+    if (count == 1) {
+        return REDUCTION_ALL;
+    }
+    if (count == grout_type_get_count(type)) {
+        return REDUCTION_NONE;
+    }
+    if (grout_layout__get_wide_dims(type, dims) != 2) {
+        return REDUCTION_OTHER;
+    }
+    return dim == dims[1] ? REDUCTION_COLUMNS : REDUCTION_ROWS;
+}
+
+/* The demand on a result, or on an operand if that is a spread value. */
+static void demand(grout_layout_inference *inf, grout_layout_demand wanted,
+                   grout_layout_demander *act) {
+    const grout_op *op = grout_module_get_op(inf->module, wanted.op);
+    wanted.value = op->first_result;
+    if (wanted.operand != GROUT_LAYOUT_IS_RESULT) {
+        const grout_operand *operand = grout_module_get_operand(inf->module, op, wanted.operand);
+        wanted.value = operand->kind == GROUT_OPERAND_VALUE ? operand->id : 0;
+    }
+    if (wanted.value != 0 && grout_layout__is_spread(inf, wanted.value)) {
+        act(inf, &wanted);
+    }
+}
+
+static void demand_reduction(grout_layout_inference *inf, grout_op_id id, const grout_op *op,
+                             grout_layout_demander *act) {
+    const grout_operand *from = grout_module_get_operand(inf->module, op, 0);
+    if (from->kind != GROUT_OPERAND_VALUE || !grout_layout__is_spread(inf, from->id)) {
+        return;
+    }
+    const reduction what = classify_reduction(inf, op);
+    if (what == REDUCTION_NONE || what == REDUCTION_ALL) {
+        return;
+    }
+    if (what == REDUCTION_OTHER || !can_have(inf, from->id, GROUT_LAYOUT_WGMMA)) {
+        grout_layout__report_reduction(inf, op);
+        return;
+    }
+    const uint8_t left =
+        what == REDUCTION_COLUMNS ? GROUT_LAYOUT_WGMMA_ROW : GROUT_LAYOUT_WGMMA_COL;
+    demand(inf, (grout_layout_demand){.op = id, .operand = 0, .kind = GROUT_LAYOUT_WGMMA}, act);
+    demand(inf, (grout_layout_demand){.op = id, .operand = GROUT_LAYOUT_IS_RESULT, .kind = left},
+           act);
+}
+
+static void demand_cast(grout_layout_inference *inf, grout_op_id id, const grout_op *op,
+                        grout_layout_demander *act) {
+    const grout_register_layout_kind kind = get_cast_kind(inf, op);
+    if (!can_have(inf, op->first_result, kind)) {
+        grout_layout__report_cast(inf, op, kind);
+        return;
+    }
+    demand(
+        inf,
+        (grout_layout_demand){.op = id, .operand = GROUT_LAYOUT_IS_RESULT, .kind = (uint8_t)kind},
+        act);
+}
+
+static bool is_accumulator(const grout_layout_inference *inf, const grout_op *op) {
+    grout_view view;
+    return grout_module_get_view(inf->module, grout_module_get_operand(inf->module, op, 0),
+                                 &view) &&
+           grout_module_get_object(inf->module, view.object)->space == GROUT_SPACE_ACC;
+}
+
+void grout_layout__visit_demands(grout_layout_inference *inf, grout_op_id id, const grout_op *op,
+                                 grout_layout_demander *act) {
+    grout_layout_demand wanted = {.op = id, .kind = GROUT_LAYOUT_WGMMA};
+    switch (op->opcode) {
+    case GROUT_OP_LOAD:
+    case GROUT_OP_ACC_LOAD:
+        wanted.operand = GROUT_LAYOUT_IS_RESULT;
+        if (is_accumulator(inf, op)) {
+            demand(inf, wanted, act);
+        }
+        return;
+    case GROUT_OP_ACC_STORE:
+    case GROUT_OP_WGMMA:
+    case GROUT_OP_WGMMA_ASYNC:
+        wanted.operand = 1;
+        demand(inf, wanted, act);
+        return;
+    case GROUT_OP_LAYOUT_CAST:
+        demand_cast(inf, id, op, act);
+        return;
+    default:
+        if (grout_op_get_info((grout_opcode)op->opcode)->form == GROUT_FORM_REDUCE) {
+            demand_reduction(inf, id, op, act);
+        }
+        return;
+    }
+}
+
+/* ---- wishes ---------------------------------------------------------------------------------- */
+
+/* The layout whose elements a broadcast repeats along one dimension of the WGMMA layout of its
+ * result: WGMMA_ROW if its source stands for the rows of it, WGMMA_COL for the columns, else NONE.
+ */
+static grout_register_layout_kind classify_broadcast(const grout_layout_inference *inf,
+                                                     const grout_op *op) {
+    const grout_operand *operand = grout_module_get_operand(inf->module, op, 0);
+    const grout_type *from = grout_module_get_type(inf->module, operand->id);
+    const grout_type *to = grout_module_get_type(inf->module, op->first_result);
+    const int64_t first =
+        grout_op_get_attr_integer(inf->module, op, GROUT_ATTR_DIM, (int64_t)to->rank - from->rank);
+    uint32_t source[2], result[2];
+    if (grout_layout__get_wide_dims(from, source) != 1 ||
+        grout_layout__get_wide_dims(to, result) != 2) {
+        return GROUT_LAYOUT_NONE;
+    }
+    return source[0] + first == result[0] ? GROUT_LAYOUT_WGMMA_ROW : GROUT_LAYOUT_WGMMA_COL;
+}
+
+grout_layout_wish grout_layout__get_wish(const grout_layout_inference *inf, const grout_op *op) {
+    const grout_layout_wish none = {0};
+    if (op->opcode != GROUT_OP_BROADCAST && op->opcode != GROUT_OP_LAYOUT_CAST) {
+        return none;
+    }
+    const grout_operand *from = grout_module_get_operand(inf->module, op, 0);
+    if (from->kind != GROUT_OPERAND_VALUE || !grout_layout__is_spread(inf, from->id) ||
+        !grout_layout__is_spread(inf, op->first_result)) {
+        return none;
+    }
+    grout_layout_wish wish = {
+        .from = from->id, .to = op->first_result, .to_kind = GROUT_LAYOUT_WGMMA};
+    if (op->opcode == GROUT_OP_LAYOUT_CAST) {
+        wish.from_kind = wish.to_kind = (uint8_t)get_cast_kind(inf, op);
+    } else {
+        wish.from_kind = (uint8_t)classify_broadcast(inf, op);
+    }
+    const bool is_possible = wish.from_kind != GROUT_LAYOUT_NONE &&
+                             can_have(inf, wish.from, wish.from_kind) &&
+                             can_have(inf, wish.to, wish.to_kind);
+    return is_possible ? wish : none;
+}
+
+/* ---- ways through SMEM ----------------------------------------------------------------------- */
+
+static bool is_same_layout(const grout_register_layout *a, const grout_register_layout *b) {
+    return a->kind == b->kind && a->vec == b->vec && a->count == b->count && a->rows == b->rows &&
+           a->cols == b->cols;
+}
+
+/* Whether elements are where they are needed, or get there within their lane. */
+static bool stays_in_lane(const grout_layout_inference *inf, const grout_op *op,
+                          const grout_register_layout *from, const grout_register_layout *to) {
+    return is_same_layout(from, to) ||
+           (op->opcode == GROUT_OP_BROADCAST && to->kind == GROUT_LAYOUT_WGMMA &&
+            from->kind != GROUT_LAYOUT_WGMMA && from->kind == classify_broadcast(inf, op));
+}
+
+static int64_t get_reduction_bytes(const grout_layout_inference *inf, const grout_op *op,
+                                   const grout_register_layout *from) {
+    switch (classify_reduction(inf, op)) {
+    case REDUCTION_ALL:
+        return from->kind == GROUT_LAYOUT_WGMMA_COL ? 0 : WARPS * ACCUMULATOR_BYTES;
+    case REDUCTION_ROWS:
+        return from->cols * WARPS * ACCUMULATOR_BYTES;
+    case REDUCTION_NONE:
+    case REDUCTION_COLUMNS:
+    case REDUCTION_OTHER:
+        return 0;
+    }
+    return 0;
+}
+
+int64_t grout_layout__get_exchange_bytes(const grout_layout_inference *inf, const grout_op *op) {
+    const grout_form form = (grout_form)grout_op_get_info((grout_opcode)op->opcode)->form;
+    if (form != GROUT_FORM_BROADCAST && form != GROUT_FORM_LAYOUT && form != GROUT_FORM_REDUCE) {
+        return 0;
+    }
+    const grout_operand *operand = grout_module_get_operand(inf->module, op, 0);
+    if (operand->kind != GROUT_OPERAND_VALUE || !grout_layout__is_spread(inf, operand->id)) {
+        return 0;
+    }
+    const grout_register_layout *from = grout_register_layouts_get(inf->out, operand->id);
+    const grout_register_layout *to = grout_register_layouts_get(inf->out, op->first_result);
+    if (form == GROUT_FORM_REDUCE) {
+        return get_reduction_bytes(inf, op, from);
+    }
+    if (stays_in_lane(inf, op, from, to)) {
+        return 0;
+    }
+    const grout_type *type = grout_module_get_type(inf->module, operand->id);
+    const int64_t bytes = from->count * grout_dtype_get_info((grout_dtype)type->dtype)->bytes;
+    return (bytes + 15) / 16 * 16;
+}

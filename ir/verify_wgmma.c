@@ -1,0 +1,139 @@
+/* verify_wgmma.c - the tensor core: accumulators, their slices, wgmma, its waits, registers.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "verifying.h"
+
+#include "wgmma.h"
+
+#include <inttypes.h>
+
+/* What setmaxnreg takes (PTX ISA 9.1 'setmaxnreg'). */
+#define REGISTERS_MIN  24
+#define REGISTERS_MAX  256
+#define REGISTERS_STEP 8
+
+static const char *get_text(const grout_op *op) {
+    return grout_op_get_info((grout_opcode)op->opcode)->text;
+}
+
+static void check_object(grout_verifying *verifying, grout_value_id value) {
+    const grout_module *module = verifying->module;
+    grout_object_id id = grout_module_get_value(module, value)->object;
+    const grout_object *object = grout_module_get_object(module, id);
+    if (object->kind == GROUT_OBJECT_ARRAY && object->space == GROUT_SPACE_ACC &&
+        !grout_wgmma__check_accumulator(module, id, verifying->diags)) {
+        verifying->ok = false;
+    }
+}
+
+static void check_objects(grout_verifying *verifying, const grout_op *op) {
+    if (op->opcode == GROUT_OP_SCRATCH) {
+        check_object(verifying, op->first_result);
+    } else if (op->opcode == GROUT_OP_SCOPED) {
+        const grout_block *body = grout_module_get_block(verifying->module, op->first_block);
+        for (uint32_t k = 0; k < body->arg_count; k++) {
+            check_object(verifying, body->first_arg + k);
+        }
+    }
+}
+
+/* The accumulator that an operand is, or 0; *is_bad_out: its declaration has been reported. */
+static grout_object_id find_accumulator(const grout_verifying *verifying, const grout_op *op,
+                                        uint32_t index, bool *is_bad_out) {
+    grout_view view;
+    const grout_operand *operand = grout_module_get_operand(verifying->module, op, index);
+    if (!grout_module_get_view(verifying->module, operand, &view)) {
+        return 0;
+    }
+    const grout_object *object = grout_module_get_object(verifying->module, view.object);
+    if (object->kind != GROUT_OBJECT_ARRAY || object->space != GROUT_SPACE_ACC) {
+        return 0;
+    }
+    *is_bad_out = !grout_wgmma__check_accumulator(verifying->module, view.object, NULL);
+    return view.object;
+}
+
+/* A slice by load, acc_load or acc_store; that of a wgmma is part of its plan. */
+static void check_slice(grout_verifying *verifying, const grout_op *op) {
+    bool is_bad = false;
+    int64_t column;
+    if (find_accumulator(verifying, op, 0, &is_bad) != 0 && !is_bad &&
+        !grout_wgmma__find_columns(verifying->module,
+                                   grout_module_get_operand(verifying->module, op, 0),
+                                   verifying->diags, &column)) {
+        verifying->ok = false;
+    }
+}
+
+static void check_plan(grout_verifying *verifying, grout_op_id id, const grout_op *op) {
+    bool is_bad = false;
+    grout_wgmma wgmma;
+    (void)find_accumulator(verifying, op, 0, &is_bad);
+    if (!is_bad && !grout_wgmma_plan(verifying->module, id, &wgmma, verifying->diags)) {
+        verifying->ok = false;
+    }
+}
+
+static void check_groups(grout_verifying *verifying, grout_loc_id loc, const char *what,
+                         int64_t count) {
+    if (count < 0 || count > GROUT_WGMMA_GROUPS_MAX) {
+        grout_verifying__report(verifying, GROUT_DIAG_BAD_ATTRIBUTE, loc,
+                                "%s leaves at most n groups in flight, and n is %" PRId64
+                                ": it has to be 0 to %d",
+                                what, count, GROUT_WGMMA_GROUPS_MAX);
+        grout_diags_help(verifying->diags, "0 waits for all of them, and 7 for all but 7");
+    }
+}
+
+static void check_waits(grout_verifying *verifying, const grout_op *op) {
+    const grout_module *module = verifying->module;
+    if (op->opcode == GROUT_OP_WGMMA_WAIT) {
+        const grout_operand *operand = grout_module_get_operand(module, op, 0);
+        check_groups(verifying, operand->loc, "'wgmma_wait n'",
+                     grout_module_get_expr_value(module, operand->id).integer);
+    }
+    const grout_attr_value *wait = grout_module_find_attr(module, op, GROUT_ATTR_WAIT_GROUPS);
+    if (wait != NULL) {
+        check_groups(verifying, wait->loc, "wait(n)",
+                     grout_module_get_expr_value(module, wait->expr).integer);
+    }
+}
+
+static void check_registers(grout_verifying *verifying, const grout_op *op) {
+    const grout_module *module = verifying->module;
+    const grout_operand *operand = grout_module_get_operand(module, op, 0);
+    int64_t count = grout_module_get_expr_value(module, operand->id).integer;
+    if (count < REGISTERS_MIN || count > REGISTERS_MAX || count % REGISTERS_STEP != 0) {
+        grout_verifying__report(verifying, GROUT_DIAG_BAD_ATTRIBUTE, operand->loc,
+                                "'%s' takes multiples of %d from %d to %d, not %" PRId64,
+                                get_text(op), REGISTERS_STEP, REGISTERS_MIN, REGISTERS_MAX, count);
+        grout_diags_help(verifying->diags, "usual are 24 or 40 for a thread that only copies, 232 "
+                                           "or 240 for two that multiply");
+    }
+}
+
+void grout_verify__wgmma(grout_verifying *verifying, grout_op_id id, const grout_op *op) {
+    switch (op->opcode) {
+    case GROUT_OP_SCRATCH:
+    case GROUT_OP_SCOPED:
+        check_objects(verifying, op);
+        break;
+    case GROUT_OP_LOAD:
+    case GROUT_OP_ACC_LOAD:
+    case GROUT_OP_ACC_STORE:
+        check_slice(verifying, op);
+        check_waits(verifying, op);
+        break;
+    case GROUT_OP_WGMMA:
+    case GROUT_OP_WGMMA_ASYNC:
+        check_plan(verifying, id, op);
+        break;
+    case GROUT_OP_WGMMA_WAIT:
+        check_waits(verifying, op);
+        break;
+    case GROUT_OP_SET_MAX_REGISTERS:
+        check_registers(verifying, op);
+        break;
+    default:
+        break;
+    }
+}

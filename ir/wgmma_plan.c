@@ -1,0 +1,264 @@
+/*
+ * wgmma_plan.c - a wgmma as instructions of the tensor core: element types and shapes.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * One wgmma.mma_async multiplies 64 rows of a by all columns of b over 32 bytes of K. So a wgmma of
+ * [M, K] by [K, N] is M / 64 blocks times K / step of them. docs/hardware.md 6.
+ */
+#include "wgmma.h"
+
+#include "type.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { ACC, A, B };
+
+/* What the tensor core multiplies, and adds up in. */
+static const struct {
+    grout_dtype operands, accumulator;
+} combinations[] = {
+    {GROUT_DTYPE_F16, GROUT_DTYPE_F32},
+    {GROUT_DTYPE_F16, GROUT_DTYPE_F16},
+    {GROUT_DTYPE_BF16, GROUT_DTYPE_F32},
+    {GROUT_DTYPE_F32, GROUT_DTYPE_F32},
+};
+
+bool grout_wgmma__fail(grout_wgmma_planning *planning, grout_diag_code code,
+                       const grout_operand *operand, const char *format, ...) {
+    if (planning->diags != NULL) {
+        va_list arguments;
+        va_start(arguments, format);
+        grout_diags_add_list(planning->diags, code,
+                             grout_module_get_place(planning->module, operand->loc), format,
+                             arguments);
+        va_end(arguments);
+    }
+    return false;
+}
+
+void grout_wgmma__help(grout_wgmma_planning *planning, const char *format, ...) {
+    if (planning->diags != NULL) {
+        char text[256];
+        va_list arguments;
+        va_start(arguments, format);
+        vsnprintf(text, sizeof text, format, arguments);
+        va_end(arguments);
+        grout_diags_help(planning->diags, "%s", text);
+    }
+}
+
+grout_value_text grout_wgmma__get_name(const grout_wgmma_planning *planning,
+                                       const grout_operand *operand, const char *fallback) {
+    grout_value_id base = operand->kind == GROUT_OPERAND_REF
+                              ? grout_module_get_ref(planning->module, operand->id)->base
+                              : operand->id;
+    return grout_value__get_text(planning->module, base, fallback);
+}
+
+static const char *get_mnemonic(const grout_wgmma_planning *planning) {
+    return grout_op_get_info((grout_opcode)planning->op->opcode)->text;
+}
+
+/* ---- spaces and element types ---------------------------------------------------------------- */
+
+static bool check_space(grout_wgmma_planning *planning, uint32_t index, const grout_type *type) {
+    static const char *const letters[] = {"the accumulator", "a", "b"};
+    const grout_operand *operand = grout_module_get_operand(planning->module, planning->op, index);
+    grout_space wanted = index == ACC ? GROUT_SPACE_ACC : GROUT_SPACE_SMEM;
+    if (type->kind == GROUT_TYPE_ARRAY || type->space == wanted) {
+        return true;
+    }
+    grout_wgmma__fail(planning, GROUT_DIAG_BAD_SPACE, operand,
+                      "%s of '%s' lies in %s, and %s is %s", letters[index], get_mnemonic(planning),
+                      grout_space_get_text(wanted),
+                      grout_wgmma__get_name(planning, operand, "the reference").chars,
+                      grout_type__get_text(type).chars);
+    if (index == ACC) {
+        grout_wgmma__help(planning, "declare an accumulator: scratch %%acc : acc f32[..]");
+    } else if (type->space == GROUT_SPACE_ACC) {
+        grout_wgmma__help(planning, index == A
+                                        ? "load it and cast it: a may be an array in registers"
+                                        : "load it, cast it, and store it to SMEM");
+    } else {
+        grout_wgmma__help(planning,
+                          "the tensor core reads SMEM: copy_gmem_to_smem brings it there");
+    }
+    return false;
+}
+
+static void help_types(grout_wgmma_planning *planning, const grout_type types[3]) {
+    bool has_partner = false;
+    for (uint32_t k = 0; k < sizeof combinations / sizeof combinations[0]; k++) {
+        has_partner = has_partner || (types[A].dtype == combinations[k].operands &&
+                                      types[B].dtype == combinations[k].operands);
+    }
+    if (has_partner) {
+        grout_wgmma__help(planning, "accumulate in f32 and cast what is loaded from it");
+    } else {
+        grout_wgmma__help(planning, "the pairs are f16 by f16, bf16 by bf16, and f32 by f32, read "
+                                    "as tf32 (8 exponent and 10 fraction bits)");
+    }
+}
+
+static bool check_types(grout_wgmma_planning *planning, const grout_type types[3]) {
+    const grout_operand *a = grout_module_get_operand(planning->module, planning->op, A);
+    const char *texts[3];
+    for (uint32_t k = 0; k < 3; k++) {
+        texts[k] = grout_dtype_get_info((grout_dtype)types[k].dtype)->text;
+    }
+    bool is_known = false;
+    for (uint32_t k = 0; k < sizeof combinations / sizeof combinations[0]; k++) {
+        is_known = is_known || (types[A].dtype == combinations[k].operands &&
+                                types[B].dtype == combinations[k].operands &&
+                                types[ACC].dtype == combinations[k].accumulator);
+    }
+    if (!is_known) {
+        grout_wgmma__fail(planning, GROUT_DIAG_WGMMA_TYPES, a,
+                          "no wgmma multiplies %s by %s into %s", texts[A], texts[B], texts[ACC]);
+        help_types(planning, types);
+        return false;
+    }
+    if (types[A].kind == GROUT_TYPE_ARRAY && types[A].dtype == GROUT_DTYPE_F32) {
+        grout_wgmma__fail(planning, GROUT_DIAG_WGMMA_TYPES, a,
+                          "an a in registers is f16 or bf16, and %s is f32",
+                          grout_wgmma__get_name(planning, a, "this").chars);
+        grout_wgmma__help(planning, "store it to SMEM, or cast it: (cast .. : bf16)");
+        return false;
+    }
+    return true;
+}
+
+/* ---- shapes ---------------------------------------------------------------------------------- */
+
+static bool check_ranks(grout_wgmma_planning *planning, const grout_type types[3]) {
+    static const char *const wanted[] = {"[M, N]", "[M, K]", "[K, N]"};
+    bool ok = true;
+    for (uint32_t k = 0; k < 3; k++) {
+        const grout_operand *operand = grout_module_get_operand(planning->module, planning->op, k);
+        if (types[k].rank == 2) {
+            continue;
+        }
+        ok = grout_wgmma__fail(planning, GROUT_DIAG_WGMMA_SHAPE, operand,
+                               "'%s' takes %s here, and %s is %s", get_mnemonic(planning),
+                               wanted[k], grout_wgmma__get_name(planning, operand, "this").chars,
+                               grout_type__get_text(&types[k]).chars);
+        if (types[k].rank > 2 && types[k].kind == GROUT_TYPE_REF) {
+            grout_wgmma__help(planning, "index the dimensions in front: which slot is meant?");
+        }
+    }
+    return ok;
+}
+
+/* The three sizes, each of which two operands have. */
+static bool check_agreement(grout_wgmma_planning *planning, const grout_type types[3]) {
+    static const struct {
+        char letter;
+        uint8_t left, left_dim, right, right_dim;
+    } pairs[] = {{'K', A, 1, B, 0}, {'M', A, 0, ACC, 0}, {'N', B, 1, ACC, 1}};
+    static const char *const names[] = {"the accumulator", "a", "b"};
+    for (uint32_t k = 0; k < 3; k++) {
+        const grout_type *left = &types[pairs[k].left], *right = &types[pairs[k].right];
+        int64_t size = left->dims[pairs[k].left_dim], other = right->dims[pairs[k].right_dim];
+        if (size == other) {
+            continue;
+        }
+        const grout_operand *operand =
+            grout_module_get_operand(planning->module, planning->op, pairs[k].left);
+        grout_wgmma__fail(planning, GROUT_DIAG_WGMMA_SHAPE, operand,
+                          "%c is %" PRId64 " in %s, %s, and %" PRId64 " in %s, %s", pairs[k].letter,
+                          size, names[pairs[k].left], grout_type__get_shape_text(left).chars, other,
+                          names[pairs[k].right], grout_type__get_shape_text(right).chars);
+        const grout_type *a = &types[A], *b = &types[B], *acc = &types[ACC];
+        if (b->dims[1] == a->dims[1] && b->dims[0] == acc->dims[1] && a->dims[0] == acc->dims[0]) {
+            grout_wgmma__help(planning, "b is [K, N]: write .transpose(1, 0) behind it");
+        } else if (a->dims[0] == b->dims[0] && a->dims[1] == acc->dims[0]) {
+            grout_wgmma__help(planning, "a is [M, K]: write .transpose(1, 0) behind it");
+        } else {
+            grout_wgmma__help(planning, "a is [M, K], b is [K, N], the accumulator [M, N]");
+        }
+        return false;
+    }
+    return true;
+}
+
+static bool check_sizes(grout_wgmma_planning *planning) {
+    const grout_wgmma *wgmma = planning->wgmma;
+    const grout_operand *acc = grout_module_get_operand(planning->module, planning->op, ACC);
+    const grout_operand *a = grout_module_get_operand(planning->module, planning->op, A);
+    bool ok = true;
+    if (wgmma->m % GROUT_WGMMA_ROWS != 0) {
+        ok = grout_wgmma__fail(planning, GROUT_DIAG_WGMMA_SHAPE, a,
+                               "M is %" PRIu32 ": a wgmma takes multiples of %d rows", wgmma->m,
+                               GROUT_WGMMA_ROWS);
+        grout_wgmma__help(planning, "pad the tile to %" PRIu32 " rows: TMA fills them with zeros",
+                          (wgmma->m + GROUT_WGMMA_ROWS - 1) / GROUT_WGMMA_ROWS * GROUT_WGMMA_ROWS);
+    }
+    if (wgmma->n % GROUT_WGMMA_COLUMN_STEP != 0 || wgmma->n > GROUT_WGMMA_COLUMNS_MAX) {
+        ok =
+            grout_wgmma__fail(planning, GROUT_DIAG_WGMMA_SHAPE, acc,
+                              "N is %" PRIu32 ": a wgmma takes multiples of %d columns, %d at most",
+                              wgmma->n, GROUT_WGMMA_COLUMN_STEP, GROUT_WGMMA_COLUMNS_MAX);
+        if (wgmma->n > GROUT_WGMMA_COLUMNS_MAX) {
+            grout_wgmma__help(planning, "take slices of the columns: %%acc[:, ds(0, %d)]",
+                              GROUT_WGMMA_COLUMNS_MAX);
+        }
+    }
+    if (wgmma->k % wgmma->k_step != 0) {
+        const char *dtype = grout_dtype_get_info((grout_dtype)wgmma->operand_dtype)->text;
+        ok = grout_wgmma__fail(planning, GROUT_DIAG_WGMMA_SHAPE, a,
+                               "K is %" PRIu32 ": a wgmma of %s takes multiples of %" PRIu32,
+                               wgmma->k, dtype, wgmma->k_step);
+        grout_wgmma__help(planning, "pad K with zeros: TMA does where the box leaves the array");
+    }
+    return ok;
+}
+
+/* Sizes are those of objects that exist, so they fit. */
+static void fill_sizes(grout_wgmma_planning *planning, const grout_type types[3]) {
+    grout_wgmma *wgmma = planning->wgmma;
+    wgmma->m = (uint32_t)types[A].dims[0];
+    wgmma->k = (uint32_t)types[A].dims[1];
+    wgmma->n = (uint32_t)types[B].dims[1];
+    wgmma->k_step =
+        (uint32_t)GROUT_WGMMA_STEP_BYTES / grout_dtype_get_info((grout_dtype)types[A].dtype)->bytes;
+    wgmma->block_count = wgmma->m / GROUT_WGMMA_ROWS;
+    wgmma->step_count = wgmma->k / wgmma->k_step;
+    wgmma->operand_dtype = types[A].dtype;
+    wgmma->accumulator_dtype = types[ACC].dtype;
+}
+
+static bool plan_operands(grout_wgmma_planning *planning, const grout_type types[3]) {
+    grout_wgmma *wgmma = planning->wgmma;
+    wgmma->a.is_register = types[A].kind == GROUT_TYPE_ARRAY;
+    bool has_a = wgmma->a.is_register || grout_wgmma__plan_operand(planning, true, &wgmma->a);
+    bool has_b = grout_wgmma__plan_operand(planning, false, &wgmma->b);
+    return has_a && has_b;
+}
+
+bool grout_wgmma_plan(const grout_module *bound, grout_op_id wgmma, grout_wgmma *wgmma_out,
+                      grout_diags *diags) {
+    grout_wgmma_planning planning = {.module = bound, .diags = diags, .wgmma = wgmma_out};
+    planning.op = grout_module_get_op(bound, wgmma);
+    memset(wgmma_out, 0, sizeof *wgmma_out);
+    grout_type types[3];
+    bool fits = true;
+    for (uint32_t k = 0; k < 3; k++) {
+        const grout_operand *operand = grout_module_get_operand(bound, planning.op, k);
+        types[k] = grout_module_get_operand_type(bound, operand);
+        fits = check_space(&planning, k, &types[k]) && fits;
+    }
+    if (!fits ||
+        !grout_wgmma__find_columns(bound, grout_module_get_operand(bound, planning.op, ACC), diags,
+                                   &wgmma_out->column)) {
+        return false;
+    }
+    bool has_types = check_types(&planning, types);
+    if (!check_ranks(&planning, types) || !check_agreement(&planning, types) || !has_types) {
+        return false;
+    }
+    fill_sizes(&planning, types);
+    return check_sizes(&planning) && plan_operands(&planning, types);
+}

@@ -1,0 +1,234 @@
+/*
+ * wgmma.c - groups of wgmmas: which instructions follow each other on an accumulator, and which
+ * wait would have covered a group that was not waited for.
+ *
+ * Only the thread that issued a wgmma can wait for it, so a wait helps against another thread's
+ * refill only if it comes before the arrive that lets that thread go on. Everything here is for
+ * saying what to do; whether there is a finding is decided in rules.c.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "checker.h"
+
+#include "alloc.h"
+
+#include "grout/verify.h"
+
+#include <string.h>
+
+static const grout_op_id MANY = UINT32_MAX;
+
+bool grout_code__is_about_wgmma(grout_diag_code code) {
+    return code == GROUT_DIAG_MMA_OPERAND_REUSE || code == GROUT_DIAG_ACCUMULATOR_IN_FLIGHT;
+}
+
+/* ---- shapes -------------------------------------------------------------------------------------
+ */
+
+/* Column, N and K of one instruction in one word that is never 0. */
+static uint32_t get_shape(const grout_module *module, grout_op_id op) {
+    grout_wgmma plan;
+    if (!grout_wgmma_plan(module, op, &plan, NULL)) {
+        return 0;
+    }
+    return (uint32_t)plan.column << 14 | plan.n << 5 | plan.k_step;
+}
+
+bool grout_checker__find_shapes(grout_checker *checker) {
+    const grout_module *module = checker->info.module;
+    uint32_t count = grout_module_get_op_count(module);
+    checker->wgmma_shapes = grout_check__calloc(count, sizeof *checker->wgmma_shapes);
+    for (grout_op_id i = 1; checker->wgmma_shapes && i < count; i++) {
+        grout_opcode opcode = (grout_opcode)grout_module_get_op(module, i)->opcode;
+        if (grout_op_get_info(opcode)->form == GROUT_FORM_WGMMA) {
+            checker->wgmma_shapes[i] = get_shape(module, i);
+        }
+    }
+    return checker->wgmma_shapes != NULL;
+}
+
+/* ---- what threads did ---------------------------------------------------------------------------
+ */
+
+void grout_checker__note_wgmma(const grout_checker *checker, const grout_event *event,
+                               grout_thread_history *thread) {
+    if (event->kind == GROUT_EVENT_WGMMA_WAIT) {
+        thread->wgmma_wait.origin = event->origin;
+        thread->wgmma_wait.allowed = event->u.group.allowed;
+        thread->wgmma_wait.issued = thread->wgmma_issued;
+    } else if (event->kind == GROUT_EVENT_ISSUE) {
+        thread->wgmma_issued = event->u.issue->read.number;
+    } else {
+        grout_handover *handover =
+            &thread->handovers[thread->handover_count++ % GROUT_HANDOVERS_MAX];
+        handover->origin = event->origin;
+        handover->element = event->u.arrive.element;
+        handover->epoch =
+            event->clocks->known[grout_clock_x(&checker->shape, event->origin.thread)];
+        handover->issued = thread->wgmma_issued;
+        handover->wait = thread->wgmma_wait;
+    }
+}
+
+void grout_checker__note_reported(grout_cta_state *state, const grout_facts *facts) {
+    const grout_side *wgmma = &facts->sides[1];
+    grout_thread_history *thread = &state->threads[wgmma->origin.thread];
+    bool is_own = facts->sides[0].origin.thread == wgmma->origin.thread;
+    uint32_t *newest = is_own ? &thread->wgmma_reported : &thread->wgmma_reported_by_others;
+    *newest = *newest < wgmma->stamp.number ? wgmma->stamp.number : *newest;
+}
+
+/*
+ * The arrive of a thread, between two of its epochs, that let another one go on: on the barrier
+ * that this one waited on last, else the newest. NULL: none is known.
+ */
+static const grout_handover *find_handover(const grout_thread_history *owner,
+                                           const grout_thread_history *other, uint32_t first,
+                                           uint32_t last) {
+    const grout_handover *best = NULL;
+    uint32_t kept =
+        owner->handover_count < GROUT_HANDOVERS_MAX ? owner->handover_count : GROUT_HANDOVERS_MAX;
+    for (uint32_t i = 1; i <= kept; i++) {
+        const grout_handover *it =
+            &owner->handovers[(owner->handover_count - i) % GROUT_HANDOVERS_MAX];
+        if (it->epoch < first || it->epoch > last) {
+            continue;
+        }
+        if (other->wait.op && other->wait_element == it->element) {
+            return it;
+        }
+        best = best ? best : it;
+    }
+    return best;
+}
+
+/* ---- waits --------------------------------------------------------------------------------------
+ */
+
+/* A wgmma_wait behind the op, before the block ends or another wgmma, with at most this n. */
+static grout_op_id find_later_wait(const grout_module *module, grout_op_id op, uint32_t needed) {
+    for (op = grout_module_get_op(module, op)->next; op;
+         op = grout_module_get_op(module, op)->next) {
+        const grout_op *it = grout_module_get_op(module, op);
+        if (grout_op_get_info((grout_opcode)it->opcode)->form == GROUT_FORM_WGMMA) {
+            return 0;
+        }
+        if (it->opcode == GROUT_OP_WGMMA_WAIT) {
+            grout_expr_id n = grout_module_get_operand(module, it, 0)->id;
+            return grout_module_get_expr_value(module, n).integer <= (int64_t)needed ? op : 0;
+        }
+    }
+    return 0;
+}
+
+/* What is there for group k, up to the op where the wait should have been. */
+static void judge_wait(const grout_module *module, const grout_wgmma_wait *wait, uint32_t group,
+                       grout_op_id spot, grout_near *near) {
+    grout_op_id late = find_later_wait(module, spot, near->needed);
+    near->origin = wait->origin;
+    near->number = wait->allowed;
+    if (wait->origin.op && wait->issued >= group) {
+        near->kind = GROUT_NEAR_WGMMA_LEFT;
+        near->wait_needed = wait->issued - group;
+    } else if (late) {
+        near->kind = GROUT_NEAR_WGMMA_LATE;
+        near->origin = (grout_origin){.op = late};
+    } else {
+        near->kind = wait->origin.op ? GROUT_NEAR_WGMMA_BEFORE : GROUT_NEAR_WGMMA_NEVER;
+    }
+}
+
+/* Nothing tells the thread that overwrites of the wgmma: perhaps an arrive came before it. */
+static grout_near find_unordered(const grout_checker *checker, const grout_cta_state *state,
+                                 const grout_facts *facts, const grout_clocks *clocks) {
+    const grout_side *copy = &facts->sides[0], *wgmma = &facts->sides[1];
+    const grout_thread_history *owner = &state->threads[wgmma->origin.thread];
+    const grout_thread_history *other = &state->threads[copy->origin.thread];
+    const grout_handover *handover = NULL;
+    grout_near near = {.kind = GROUT_NEAR_WGMMA_UNORDERED};
+    uint32_t told = clocks->known[grout_clock_x(&checker->shape, wgmma->origin.thread)];
+    if (!facts->primary_is_earlier && told > 0) {
+        handover = find_handover(owner, other, 1, told);
+    }
+    if (handover && handover->element == other->wait_element && other->wait.op) {
+        near.origin = handover->origin;
+    }
+    return near;
+}
+
+grout_near grout_near__find_wgmma(const grout_checker *checker, const grout_cta_state *state,
+                                  const grout_facts *facts, const grout_clocks *clocks) {
+    const grout_side *access = &facts->sides[0], *wgmma = &facts->sides[1];
+    const grout_thread_history *owner = &state->threads[wgmma->origin.thread];
+    const grout_handover *handover = NULL;
+    uint32_t group = wgmma->stamp.number;
+    grout_near near = {.kind = GROUT_NEAR_WGMMA_NEVER};
+    if (!facts->knows_issue) {
+        return find_unordered(checker, state, facts, clocks);
+    }
+    if (access->origin.thread == wgmma->origin.thread) {
+        /* A wgmma has its own group counted already, and waits after its accesses. */
+        bool is_wgmma = access->stamp.is_async && access->stamp.component == wgmma->stamp.component;
+        near.needed = (is_wgmma ? access->stamp.number - 1 : owner->wgmma_issued) - group;
+        judge_wait(checker->info.module, &owner->wgmma_wait, group, access->origin.op, &near);
+        return near;
+    }
+    handover = find_handover(owner, &state->threads[access->origin.thread], wgmma->epoch,
+                             clocks->known[grout_clock_x(&checker->shape, wgmma->origin.thread)]);
+    if (handover) {
+        near.handover = handover->origin;
+        near.needed = handover->issued - group;
+        judge_wait(checker->info.module, &handover->wait, group, handover->origin.op, &near);
+    }
+    return near;
+}
+
+grout_near grout_near__find_wgmma_at_exit(const grout_cta_state *state, const grout_side *wgmma) {
+    const grout_thread_history *owner = &state->threads[wgmma->origin.thread];
+    const grout_wgmma_wait *wait = &owner->wgmma_wait;
+    grout_near near = {.kind = GROUT_NEAR_WGMMA_NEVER};
+    near.origin = wait->origin;
+    near.number = wait->allowed;
+    if (wait->origin.op) {
+        near.kind =
+            wait->issued >= wgmma->stamp.number ? GROUT_NEAR_WGMMA_LEFT : GROUT_NEAR_WGMMA_BEFORE;
+    }
+    if (near.kind == GROUT_NEAR_WGMMA_LEFT) {
+        near.wait_needed = wait->issued - wgmma->stamp.number;
+    }
+    return near;
+}
+
+/* ---- all occurrences ----------------------------------------------------------------------------
+ */
+
+static void add_op(grout_op_id op, uint32_t allowed, bool is_first, grout_op_id *kept_op,
+                   uint32_t *kept_allowed) {
+    if (is_first) {
+        *kept_op = op;
+        *kept_allowed = allowed;
+        return;
+    }
+    *kept_op = *kept_op == op ? op : MANY;
+    *kept_allowed = *kept_allowed < allowed ? *kept_allowed : allowed;
+}
+
+void grout_cover__add(grout_cover *cover, bool is_first, const grout_facts *facts) {
+    const grout_near *near = &facts->near;
+    bool is_own = facts->sides[0].origin.thread == facts->sides[1].origin.thread;
+    grout_op_id spot = is_own ? facts->sides[0].origin.op : near->handover.op;
+    grout_op_id wait = near->kind == GROUT_NEAR_WGMMA_LEFT ? near->origin.op : 0;
+    if (near->kind == GROUT_NEAR_WGMMA_UNORDERED) {
+        spot = 0;
+    }
+    add_op(spot ? spot : MANY, near->needed, is_first, &cover->spot, &cover->allowed);
+    add_op(wait ? wait : MANY, near->wait_needed, is_first, &cover->wait, &cover->wait_allowed);
+}
+
+grout_op_id grout_cover__get_spot(const grout_cover *cover) {
+    return cover->spot == MANY ? 0 : cover->spot;
+}
+
+grout_op_id grout_cover__get_wait(const grout_cover *cover) {
+    return cover->wait == MANY ? 0 : cover->wait;
+}

@@ -1,0 +1,401 @@
+#!/usr/bin/env python3
+# emulate.py - emitted CUDA on the CPU, compared with the interpreter: what needs no GPU to be right.
+# SPDX-License-Identifier: Apache-2.0
+"""usage: emulate.py --grout GROUT [--cxx CXX] [--work DIR] [--seed N] [--kernel @NAME]
+                  [--keep] FILE [-D NAME=VALUE]...
+
+For every kernel of FILE: 'grout emit' writes its CUDA C++, the C++ compiler compiles it against
+emulate.h, in which a CTA is a process of fibers and inline PTX is interpreted, and 'grout run' runs
+the same inputs through the interpreter. Every output array must have the same bits; NaNs are equal.
+
+Options of 'grout run' in a comment '// same: OPTION...' before a kernel are its own: --rtol, --atol,
+and --input P=WHAT, of which uniform:SEED:LO:HI and randn:SEED are made here.
+
+Exit code 0: all equal; 1: not; 77: no C++ compiler.
+"""
+import argparse
+import json
+import math
+import os
+import random
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+# struct's letter of an element type, and numpy's descr; bf16 and the 8-bit floats are raw bits.
+DTYPES = {
+    "bool": ("B", "|b1"), "i8": ("b", "|i1"), "u8": ("B", "|u1"), "i16": ("h", "<i2"),
+    "u16": ("H", "<u2"), "i32": ("i", "<i4"), "u32": ("I", "<u4"), "i64": ("q", "<i8"),
+    "u64": ("Q", "<u8"), "f8e4m3": ("B", "|u1"), "f8e5m2": ("B", "|u1"), "f16": ("e", "<f2"),
+    "bf16": ("H", "<u2"), "f32": ("f", "<f4"), "f64": ("d", "<f8"),
+}
+CXX_FLAGS = ["-std=c++17", "-O1", "-ffp-contract=off", "-w"]
+
+
+def run(command):
+    result = subprocess.run(command, capture_output=True, text=True)
+    if result.returncode != 0:
+        sys.exit("%s\n%s%s[exit %d]" % (" ".join(command), result.stdout, result.stderr,
+                                        result.returncode))
+    return result.stdout
+
+
+# ---- inline PTX to calls ----
+
+def find_end(text, start):
+    """The index behind the parenthesis that closes the one at start; strings are skipped."""
+    depth = 0
+    k = start
+    while True:
+        c = text[k]
+        if c == '"':
+            k += 1
+            while text[k] != '"':
+                k += 2 if text[k] == "\\" else 1
+        depth += 1 if c in "([{" else -1 if c in ")]}" else 0
+        k += 1
+        if depth == 0:
+            return k
+
+
+def split(text, by):
+    """At a character outside parentheses and strings."""
+    parts, start, k = [], 0, 0
+    while k < len(text):
+        if text[k] in "([{":
+            k = find_end(text, k)
+        elif text[k] == '"':
+            k += 1
+            while text[k] != '"':
+                k += 2 if text[k] == "\\" else 1
+            k += 1
+        elif text[k] == by:
+            parts.append(text[start:k])
+            k += 1
+            start = k
+        else:
+            k += 1
+    return parts + [text[start:]]
+
+
+def make_list(operands, function):
+    calls = []
+    for operand in split(operands, ","):
+        match = re.match(r'\s*((?:"[^"]*"\s*)+)(\(.*\))\s*$', operand, re.S)
+        if match:
+            calls.append("%s(%s, %s)" % (function, match.group(1), match.group(2)))
+    return "{%s}" % ", ".join(calls)
+
+
+def replace_asm(text):
+    """asm volatile("..." : outputs : inputs : clobbers) as emulate_asm("...", {..}, {..})"""
+    out, at = [], 0
+    for match in re.finditer(r"\basm\s*(volatile)?\s*\(", text):
+        end = find_end(text, match.end() - 1)
+        body = text[match.end():end - 1]
+        parts = split(body, ":") + ["", ""]
+        outputs = make_list(parts[1], "emulate_out")
+        # '+' operands are read, too: an input by the same number is what PTX text calls it.
+        out.append(text[at:match.start()])
+        out.append("emulate_asm(%s, %s, %s)" % (parts[0].strip(), outputs,
+                                               make_list(parts[2], "emulate_in")))
+        at = end
+    return "".join(out) + text[at:]
+
+
+# ---- arrays ----
+
+def round_bf16(value):
+    bits = struct.unpack("<I", struct.pack("<f", value))[0]
+    return (bits + 0x7FFF + (bits >> 16 & 1)) >> 16 if math.isfinite(value) else bits >> 16
+
+
+def make_element(dtype, what, source):
+    if dtype == "bool":
+        return source.randrange(2)
+    if dtype in ("f8e4m3", "f8e5m2"):
+        return source.randrange(128)
+    if what[0] == "randn":
+        value = source.gauss(0.0, 1.0)
+    elif what[0] == "uniform":
+        value = source.uniform(float(what[2]), float(what[3]))
+    else:
+        value = source.randrange(-8, 9)
+    if dtype == "bf16":
+        return round_bf16(float(value))
+    if dtype.startswith("f"):
+        return float(value)
+    return abs(int(value)) if dtype.startswith("u") else int(value)
+
+
+def make_input(array, what):
+    source = random.Random("%s %s" % (array["name"], what))
+    count = math.prod(array["shape"])
+    letter = DTYPES[array["dtype"]][0]
+    kind = (what or "ints").split(":")
+    elements = [make_element(array["dtype"], kind, source) for _ in range(count)]
+    return struct.pack("<%d%s" % (count, letter), *elements)
+
+
+def write_npy(path, array, data):
+    shape = "(%s)" % "".join("%d, " % dim for dim in array["shape"])
+    header = "{'descr': '%s', 'fortran_order': False, 'shape': %s, }" % (
+        DTYPES[array["dtype"]][1], shape)
+    header += " " * (63 - (len(header) + 10) % 64) + "\n"
+    with open(path, "wb") as file:
+        file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + data)
+
+
+def read_npy(path):
+    with open(path, "rb") as file:
+        data = file.read()
+    return data[10 + struct.unpack("<H", data[8:10])[0]:]
+
+
+def widen(dtype, element):
+    """As a number, as far as comparing needs it: of the 8-bit floats only NaN is told."""
+    if dtype == "bf16":
+        return struct.unpack("<f", struct.pack("<I", element << 16))[0]
+    is_nan = (dtype == "f8e4m3" and element & 0x7F == 0x7F or
+              dtype == "f8e5m2" and element & 0x7F > 0x7C)
+    return math.nan if is_nan else element
+
+
+def compare(array, expected, found, rtol, atol):
+    """The number of elements that differ, and a line about the first one."""
+    dtype = array["dtype"]
+    letter = DTYPES[dtype][0]
+    is_float = dtype.startswith(("f", "bf"))
+    size = struct.calcsize(letter)
+    differ, first = 0, ""
+    if expected == found:
+        return 0, ""
+    for k in range(math.prod(array["shape"])):
+        a, b = expected[k * size:(k + 1) * size], found[k * size:(k + 1) * size]
+        if a == b:
+            continue
+        x, y = (widen(dtype, struct.unpack("<" + letter, part)[0]) for part in (a, b))
+        is_same = is_float and ((x != x and y != y) or
+                                (rtol + atol > 0 and abs(x - y) <= atol + rtol * abs(x)))
+        if not is_same:
+            differ += 1
+            index = []
+            for dim in reversed(array["shape"]):
+                index.insert(0, k % dim)
+                k //= dim
+            first = first or "%s%s is %r, expected %r" % (array["name"], index, y, x)
+    return differ, first
+
+
+# ---- kernels ----
+
+def find_kernels(path):
+    """Names, with the options of the comments before them."""
+    kernels, options = [], []
+    with open(path, encoding="utf-8") as file:
+        for line in file:
+            match = re.match(r"// same: (.*)", line)
+            if match:
+                options += match.group(1).split()
+            match = re.match(r"kernel (@\w+)", line)
+            if match:
+                kernels.append((match.group(1), options))
+                options = []
+    return kernels
+
+
+def get_option(options, name, fallback):
+    return float(options[options.index(name) + 1]) if name in options else fallback
+
+
+def get_inputs(options):
+    given = {}
+    for k, option in enumerate(options):
+        if option == "--input":
+            name, what = options[k + 1].split("=", 1)
+            given[name] = what
+    return given
+
+
+LAUNCH = """
+%(declarations)s
+static void run_%(name)s(void *) {
+    %(symbol)s(%(arguments)s);
+}
+static void launch_%(name)s() {
+%(body)s    emulate_launch(%(grid)d, %(block)d, %(smem)d, %(seed)d, run_%(name)s, nullptr);
+    emulate_write();
+}
+"""
+MAIN = """
+int main(int, char **arguments) {
+    const std::string name = arguments[1];
+%s}
+"""
+
+
+class Kernel:
+    """One kernel: its manifest, and where its arrays are."""
+
+    def __init__(self, options, name, own, work):
+        self.name, self.own, self.work = name, own, work
+        self.common = [options.file, "--kernel", name] + options.defines
+        os.mkdir(work)
+        path = os.path.join(work, "kernel.json")
+        run([options.grout, "emit", "--manifest", path, "-o", os.devnull] + self.common)
+        with open(path, encoding="utf-8") as file:
+            self.manifest = json.load(file)
+        given = get_inputs(own)
+        self.scalars = {parameter["name"]: given.get(parameter["name"], "3")
+                        for parameter in self.manifest["parameters"]
+                        if parameter["kind"] == "scalar"}
+        self.arguments = []
+        for name, value in self.scalars.items():
+            self.arguments += ["--input", "%s=%s" % (name, value)]
+        for array in self.manifest["arrays"]:
+            self.write_array(array, given.get(array["name"]))
+
+    def get_path(self, array, tail):
+        return os.path.join(self.work, array["name"] + tail)
+
+    def write_array(self, array, what):
+        data = make_input(array, what)
+        base = self.get_path(array, "")
+        if array["direction"] == "out":
+            size = struct.calcsize(DTYPES[array["dtype"]][0])
+            data = int(array["fill"], 16).to_bytes(size, "little") * math.prod(array["shape"])
+            self.arguments += ["--output", "%s=%s.out.npy" % (array["name"], base)]
+        elif array["direction"] == "in":
+            self.arguments += ["--input", "%s=%s.npy" % (array["name"], base)]
+        else:
+            self.arguments += ["--inout", "%s=%s.npy:%s.out.npy" % (array["name"], base, base)]
+        write_npy(base + ".npy", array, data)
+        with open(base + ".bin", "wb") as file:
+            file.write(data)
+
+    def write_launch(self, seed):
+        """C++ that reads the arrays, launches the kernel and writes them."""
+        name, manifest = self.name[1:], self.manifest
+        declarations, body, arguments = [], [], []
+        for array in manifest["arrays"]:
+            variable = "%s_array_%s" % (name, array["name"])
+            declarations.append("static emulate_array %s;" % variable)
+            source, target = self.get_path(array, ".bin"), self.get_path(array, ".out.bin")
+            body.append('%s = emulate_read("%s", %d);' % (variable, source, array["bytes"])
+                        if array["direction"] == "in" else
+                        '%s = emulate_output("%s", %d, "%s");' % (variable, target, array["bytes"],
+                                                                 source))
+        for tensor_map in manifest["tensor_maps"]:
+            variable = "%s_map_%s" % (name, tensor_map["name"])
+            size = struct.calcsize(DTYPES[tensor_map["dtype"]][0])
+            declarations.append("static emulate_map %s_record;" % variable)
+            declarations.append("static grout_tensor_map %s;" % variable)
+            body.append("%s_record = {%s_array_%s.data, %d, %d, %d, {%s}, {%s}, {%s}};" % (
+                variable, name, tensor_map["array"], tensor_map["rank"], size,
+                tensor_map["swizzle_bytes"], ", ".join(map(str, tensor_map["dims"])),
+                ", ".join(map(str, [size] + tensor_map["strides_bytes"])),
+                ", ".join(map(str, tensor_map["box"]))))
+            body.append("%s.opaque[0] = (grout_u64)&%s_record;" % (variable, variable))
+        for parameter in manifest["parameters"]:
+            arguments.append(self.write_argument(parameter))
+        return LAUNCH % {
+            "declarations": "\n".join(declarations), "name": name, "symbol": manifest["symbol"],
+            "arguments": ", ".join(arguments), "body": "".join("    %s\n" % line for line in body),
+            "grid": manifest["grid"][0], "block": manifest["block"][0],
+            "smem": manifest["dynamic_smem_bytes"], "seed": seed}
+
+    def write_argument(self, parameter):
+        name = self.name[1:]
+        if parameter["kind"] == "array":
+            array = next(a for a in self.manifest["arrays"] if a["name"] == parameter["array"])
+            dtype = "u8" if array["dtype"] == "bool" else array["dtype"]
+            return "(grout_%s *)%s_array_%s.data" % (dtype, name, array["name"])
+        if parameter["kind"] == "scalar":
+            dtype = parameter["dtype"]
+            return "grout_cast<%s>(%s)" % ("bool" if dtype == "bool" else "grout_" + dtype,
+                                           self.scalars[parameter["name"]])
+        if parameter["kind"] == "tensor_map":
+            return "%s_map_%s" % (name, self.manifest["tensor_maps"][parameter["map"]]["name"])
+        return "grout_watchdog()"
+
+    def find_fault(self, options, program):
+        """Runs both; None, or what is wrong."""
+        run([options.grout, "run"] + self.common + self.arguments)
+        result = subprocess.run([program, self.name[1:]], capture_output=True, text=True)
+        if result.returncode != 0:
+            return "the emulated kernel failed: " + result.stderr.strip()
+        for array in self.manifest["arrays"]:
+            if array["direction"] != "in":
+                with open(self.get_path(array, ".out.bin"), "rb") as file:
+                    found = file.read()
+                differ, first = compare(array, read_npy(self.get_path(array, ".out.npy")), found,
+                                        get_option(self.own, "--rtol", 0.0),
+                                        get_option(self.own, "--atol", 0.0))
+                if differ > 0:
+                    return "%d elements differ; %s" % (differ, first)
+        return None
+
+
+def compile_kernels(options, kernels, work):
+    """The emitted text, preprocessed so that macros are gone, its asm replaced, to a program."""
+    source, cuda = os.path.join(work, "kernels.cpp"), os.path.join(work, "kernels.cu")
+    which = ["--kernel", options.kernel] if options.kernel else []
+    run([options.grout, "emit", options.file, "-o", cuda] + which + options.defines)
+    with open(cuda, encoding="utf-8") as file:
+        text = '#include "emulate.h"\n' + file.read()
+    with open(source, "w", encoding="utf-8") as file:
+        file.write(text)
+    text = run([options.cxx, "-E", "-P", "-w", "-std=c++17", "-I", HERE, source])
+    text = replace_asm(text[text.index("typedef signed char grout_i8;"):])
+    launches = [kernel.write_launch(options.seed) for kernel in kernels]
+    choices = ['    if (name == "%s") {\n        launch_%s();\n    }\n' % (
+        kernel.name[1:], kernel.name[1:]) for kernel in kernels]
+    with open(source, "w", encoding="utf-8") as file:
+        file.write('#include "emulate.h"\n#include <string>\n' + text + "".join(launches) +
+                   MAIN % "".join(choices))
+    program = os.path.join(work, "kernels")
+    run([options.cxx] + CXX_FLAGS + ["-I", HERE, source, os.path.join(HERE, "emulate.cpp"), "-o",
+                                    program])
+    return program
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("file")
+    parser.add_argument("--grout", required=True)
+    parser.add_argument("--cxx", default="c++")
+    parser.add_argument("--work")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--kernel")
+    parser.add_argument("--keep", action="store_true")
+    parser.add_argument("-D", action="append", default=[], dest="values")
+    options = parser.parse_args()
+    options.defines = [word for value in options.values for word in ("-D", value)]
+    if shutil.which(options.cxx) is None:
+        print("skipped: no C++ compiler '%s'" % options.cxx)
+        return 77
+    work = tempfile.mkdtemp(prefix="grout-emulate-", dir=options.work)
+    failures = 0
+    try:
+        kernels = [Kernel(options, name, own, os.path.join(work, name[1:]))
+                   for name, own in find_kernels(options.file) if options.kernel in (None, name)]
+        program = compile_kernels(options, kernels, work)
+        for kernel in kernels:
+            fault = kernel.find_fault(options, program)
+            print("%-8s%s %s%s" % ("ok" if fault is None else "FAILED", options.file, kernel.name,
+                                   "" if fault is None else ": " + fault), flush=True)
+            failures += 0 if fault is None else 1
+    finally:
+        if options.keep:
+            print("kept", work)
+        else:
+            shutil.rmtree(work)
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

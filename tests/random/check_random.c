@@ -1,0 +1,283 @@
+/* check_random.c - drawn kernels: the interpreter under every timing against the float64 reference,
+ * and the checker, which has nothing to find.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * usage: check_random KIND FIRST COUNT [STRIDE [print]]      KIND: values, copies, wgmma, forms
+ *
+ * A kernel that fails is printed. Closing line: 'N passed, N failed'. print writes the kernels and
+ * runs nothing: for 'grout run --device cuda --compare cpu'.
+ */
+#include "draw.h"
+#include "reference.h"
+
+#include "grout/interp.h"
+#include "grout/race.h"
+#include "grout/text.h"
+#include "grout/verify.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PARAMS_MAX 32
+
+typedef struct trial {
+    grout_module *bound;
+    const grout_kernel *kernel;
+    grout_argument arguments[PARAMS_MAX];
+    uint8_t *first[PARAMS_MAX]; /* what the first timing gave */
+    reference_array arrays[PARAMS_MAX];
+    uint64_t compared, skipped; /* elements */
+} trial;
+
+static const char *get_dtype_text(uint32_t dtype) {
+    return grout_dtype_get_info((grout_dtype)dtype)->text;
+}
+
+static const grout_param *get_param(const trial *t, uint32_t i) {
+    return grout_module_get_param(t->bound, t->kernel, i);
+}
+
+/* ---- inputs ---------------------------------------------------------------------------------- */
+
+static uint64_t mix(uint64_t x) {
+    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+    return x ^ x >> 31;
+}
+
+/* Halves of whole numbers in some kernels, anything between -4 and 4 in the others. */
+static double draw_number(uint64_t seed, uint64_t at, grout_dtype_class class_) {
+    const uint64_t x = mix(seed * UINT64_C(0x9e3779b97f4a7c15) + at);
+    if (class_ != GROUT_CLASS_FLOAT) {
+        return (double)(x % 17) - (class_ == GROUT_CLASS_SINT ? 8 : 0);
+    }
+    return seed % 2 == 0 ? (double)(x % 9) - 4 : (double)(x >> 11) * 0x1p-50 - 4;
+}
+
+static bool fill(trial *t, uint64_t seed) {
+    for (uint32_t i = 0; i < t->kernel->param_count; i++) {
+        const grout_param *param = get_param(t, i);
+        const grout_type *type = grout_object_get_type(t->bound, param->object);
+        const grout_dtype_info *info = grout_dtype_get_info((grout_dtype)type->dtype);
+        reference_array *array = &t->arrays[i];
+        array->count = grout_type_get_count(type);
+        array->numbers = calloc((size_t)array->count, sizeof *array->numbers);
+        array->is_written = calloc((size_t)array->count, sizeof *array->is_written);
+        t->arguments[i].size = (size_t)array->count * info->bytes;
+        t->arguments[i].data = calloc(1, t->arguments[i].size);
+        t->first[i] = calloc(1, t->arguments[i].size);
+        if (array->numbers == NULL || array->is_written == NULL || t->first[i] == NULL ||
+            t->arguments[i].data == NULL) {
+            return false;
+        }
+        for (int64_t k = 0; param->direction == GROUT_DIRECTION_IN && k < array->count; k++) {
+            uint8_t *element = (uint8_t *)t->arguments[i].data + k * info->bytes;
+            grout_element_from_double(
+                (grout_dtype)type->dtype,
+                draw_number(seed, (uint64_t)k * 64 + i, (grout_dtype_class)info->class_), element);
+            array->numbers[k].value = grout_element_to_double((grout_dtype)type->dtype, element);
+        }
+    }
+    return true;
+}
+
+/* ---- one kernel ------------------------------------------------------------------------------ */
+
+static bool is_near(double value, reference_number wanted) {
+    if (isinf(wanted.bound)) {
+        return true;
+    }
+    if (isnan(wanted.value) || isnan(value)) {
+        return isnan(wanted.value) && isnan(value);
+    }
+    return value == wanted.value || fabs(value - wanted.value) <= wanted.bound;
+}
+
+static bool compare_array(trial *t, uint32_t i) {
+    const grout_type *type = grout_object_get_type(t->bound, get_param(t, i)->object);
+    const uint32_t bytes = grout_dtype_get_info((grout_dtype)type->dtype)->bytes;
+    for (int64_t k = 0; k < t->arrays[i].count; k++) {
+        const reference_number wanted = t->arrays[i].numbers[k];
+        const double value =
+            grout_element_to_double((grout_dtype)type->dtype, t->first[i] + k * bytes);
+        if (!t->arrays[i].is_written[k]) {
+            continue;
+        }
+        t->compared++;
+        t->skipped += isinf(wanted.bound) ? 1 : 0;
+        if (!is_near(value, wanted)) {
+            printf("%%p%" PRIu32 " (%s), element %" PRId64 ": %.9g, and the reference has %.17g "
+                   "within %.3g\n",
+                   i, get_dtype_text(type->dtype), k, value, wanted.value, wanted.bound);
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool check_against_reference(trial *t) {
+    const char *why = NULL;
+    if (!reference_run(t->bound, 1, t->arrays, &why)) {
+        if (strstr(why, "rounding decides") != NULL) {
+            return true; /* nothing to compare with */
+        }
+        printf("the reference has no %s\n", why);
+        return false;
+    }
+    for (uint32_t i = 0; i < t->kernel->param_count; i++) {
+        if (get_param(t, i)->direction == GROUT_DIRECTION_OUT && !compare_array(t, i)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* What the first timing gave is kept, the others have to give the same bits. */
+static bool keep_outputs(trial *t, grout_timing timing) {
+    for (uint32_t i = 0; i < t->kernel->param_count; i++) {
+        if (timing == GROUT_TIMING_LAZY) {
+            memcpy(t->first[i], t->arguments[i].data, t->arguments[i].size);
+        } else if (memcmp(t->first[i], t->arguments[i].data, t->arguments[i].size) != 0) {
+            printf("%%p%" PRIu32 " depends on the timing\n", i);
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool is_expected(grout_diag_code code) {
+    return code == GROUT_DIAG_DIVISION_BY_ZERO || code == GROUT_DIAG_OUTPUT_NOT_WRITTEN;
+}
+
+static bool run(trial *t, grout_timing timing, uint64_t seed, grout_diags *diags) {
+    grout_checker *checker = grout_checker_new(NULL, diags);
+    grout_launch launch = {.module = t->bound,
+                           .kernel = 1,
+                           .arguments = t->arguments,
+                           .argument_count = t->kernel->param_count,
+                           .timing = timing,
+                           .seed = seed,
+                           .track_undefined = true,
+                           .observers = {grout_checker_get_observer(checker)},
+                           .observer_count = 1};
+    grout_machine *machine = grout_machine_new(&launch, diags);
+    bool is_right = machine != NULL && grout_machine_run(machine, 0, diags) == GROUT_RUN_DONE;
+    for (uint32_t i = 0; i < grout_checker_get_count(checker); i++) {
+        const grout_finding *finding = grout_checker_get_finding(checker, i);
+        if (!is_expected(finding->code)) {
+            printf("%s at line %" PRIu32 "\n", grout_diag_get(finding->code)->text,
+                   finding->primary.line);
+            is_right = false;
+        }
+    }
+    grout_machine_free(machine);
+    grout_checker_free(checker);
+    return is_right && keep_outputs(t, timing);
+}
+
+static void deinit(trial *t) {
+    for (uint32_t i = 0; t->kernel != NULL && i < t->kernel->param_count; i++) {
+        free(t->arguments[i].data);
+        free(t->first[i]);
+        free(t->arrays[i].numbers);
+        free(t->arrays[i].is_written);
+    }
+    grout_module_free(t->bound);
+}
+
+static bool check(trial *t, const grout_text *text, uint64_t seed, grout_diags *diags) {
+    static const grout_timing timings[] = {GROUT_TIMING_LAZY, GROUT_TIMING_EAGER,
+                                           GROUT_TIMING_RANDOM};
+    grout_module *symbolic = grout_parse("drawn.grout", text->data, text->size, diags);
+    t->bound = symbolic == NULL ? NULL : grout_module_bind(symbolic, NULL, 0, diags);
+    grout_module_free(symbolic);
+    if (t->bound == NULL || !grout_verify(t->bound, GROUT_ARCH_SM_90A, diags)) {
+        return false;
+    }
+    t->kernel = grout_module_get_kernel(t->bound, 1);
+    bool is_right = fill(t, seed);
+    for (uint32_t i = 0; i < 3 && is_right; i++) {
+        is_right = run(t, timings[i], seed, diags);
+    }
+    return is_right && check_against_reference(t);
+}
+
+static void print_diags(const grout_diags *diags) {
+    grout_text text = {0};
+    grout_diags_render(diags, &(grout_render_options){0}, &text);
+    printf("%s", text.data == NULL ? "" : text.data);
+    grout_text_free(&text);
+}
+
+/* ---- the command ----------------------------------------------------------------------------- */
+
+typedef struct totals {
+    uint64_t passed, failed, compared, skipped;
+} totals;
+
+static bool draw_kernel(const char *kind, uint64_t seed, grout_text *out) {
+    if (strcmp(kind, "forms") == 0) {
+        return draw_wgmma_form(seed, out);
+    }
+    if (strcmp(kind, "values") == 0) {
+        draw_values(seed, out);
+    } else if (strcmp(kind, "copies") == 0) {
+        draw_copies(seed, out);
+    } else {
+        draw_wgmma(seed, out);
+    }
+    return true;
+}
+
+static void check_seed(const char *kind, uint64_t seed, const grout_text *text, totals *sum) {
+    trial t = {0};
+    grout_diags *diags = grout_diags_new();
+    const bool is_right = check(&t, text, seed, diags);
+    if (!is_right) {
+        print_diags(diags);
+        printf("---- %s %" PRIu64 " ----\n%s----\n", kind, seed, text->data);
+    }
+    sum->passed += is_right;
+    sum->failed += !is_right;
+    sum->compared += t.compared;
+    sum->skipped += t.skipped;
+    deinit(&t);
+    grout_diags_free(diags);
+}
+
+int main(int argc, char **argv) {
+    if (argc < 4) {
+        fprintf(stderr,
+                "usage: check_random values|copies|wgmma|forms FIRST COUNT [STRIDE [print]]\n");
+        return 2;
+    }
+    const uint64_t first = strtoull(argv[2], NULL, 10), count = strtoull(argv[3], NULL, 10);
+    const uint64_t stride = argc > 4 ? strtoull(argv[4], NULL, 10) : 1;
+    const bool prints = argc > 5;
+    totals sum = {0};
+    for (uint64_t i = 0; i < count && sum.failed < 5; i++) {
+        const uint64_t seed = first + i * stride;
+        grout_text text = {0};
+        if (!draw_kernel(argv[1], seed, &text)) {
+            break;
+        }
+        if (text.size > 0 && prints) {
+            printf("// %s %" PRIu64 "\n%s", argv[1], seed, text.data);
+        } else if (text.size > 0) {
+            check_seed(argv[1], seed, &text, &sum);
+        }
+        grout_text_free(&text);
+    }
+    if (prints) {
+        return 0;
+    }
+    /* Where rounding leaves nothing to compare, a test says nothing. */
+    const bool is_hollow = sum.skipped * 2 > sum.compared;
+    printf("%" PRIu64 " elements compared, %" PRIu64 " of them with any value allowed\n",
+           sum.compared, sum.skipped);
+    printf("%" PRIu64 " passed, %" PRIu64 " failed\n", sum.passed, sum.failed);
+    return sum.failed > 0 || is_hollow ? 1 : 0;
+}

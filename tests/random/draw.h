@@ -1,0 +1,39 @@
+/* draw.h - kernels drawn at random, as text: right and race-free by construction.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A drawn kernel is a function of its seed. Each kind ends in a text that parses, binds and
+ * verifies; what does not is a fault of the generator or of grout, and fails the test.
+ */
+#ifndef GROUT_TESTS_RANDOM_DRAW_H
+#define GROUT_TESTS_RANDOM_DRAW_H
+
+#include "grout/ir.h"
+
+typedef struct draw {
+    uint64_t state; /* of the generator */
+    grout_text body;
+    grout_text params; /* "%x0: in gmem f32[64, 8], ..." */
+    uint32_t param_count;
+    uint32_t value_count; /* names given so far */
+    uint32_t indent;
+} draw;
+
+/* 0 .. limit - 1 */
+uint32_t draw_below(draw *d, uint32_t limit);
+/* A parameter array; returns its number: the text names it %p<number>. */
+uint32_t draw_param(draw *d, const char *direction, const char *type);
+/* A line of the body. */
+__attribute__((format(printf, 2, 3))) void draw_line(draw *d, const char *format, ...);
+
+/* The kinds: each appends the whole text of one kernel to out. */
+void draw_values(uint64_t seed, grout_text *out); /* ops of the table, reductions, loops */
+void draw_copies(uint64_t seed, grout_text *out); /* SMEM layouts, TMA both ways, rings */
+void draw_wgmma(uint64_t seed, grout_text *out);  /* a matrix product of a form drawn at random */
+/* The number-th of all legal combinations of types, swizzles, transpositions and N; false: past the
+ * last one. */
+bool draw_wgmma_form(uint64_t number, grout_text *out);
+
+/* Puts a kernel around body and parameters, and frees both. */
+void draw_finish(draw *d, const char *scratch, const char *axes, grout_text *out);
+
+#endif

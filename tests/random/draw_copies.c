@@ -1,0 +1,81 @@
+/* draw_copies.c - kernels that move tiles through SMEM: layouts, boxes and places drawn at random,
+ * TMA both ways, plain loads and stores between, a ring of slots.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "draw.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+static const struct {
+    const char *text;
+    uint32_t bytes;
+} types[] = {{"f32", 4}, {"i32", 4}, {"u32", 4}, {"bf16", 2}, {"f16", 2}};
+
+/* The transforms of a slot of rows x columns: plain, tiled, tiled and swizzled. */
+static void draw_transforms(draw *d, uint32_t bytes, uint32_t rows, uint32_t columns, char *text,
+                            size_t size) {
+    static const uint32_t swizzles[] = {32, 64, 128};
+    const uint32_t swizzle = swizzles[draw_below(d, 3)], width = swizzle / bytes;
+    const uint32_t way = draw_below(d, 4);
+    if (way == 0 || columns % width != 0) {
+        (void)snprintf(text, size, "%s", "");
+    } else if (way == 1) {
+        (void)snprintf(text, size, " tile(8, %" PRIu32 ")", width);
+    } else {
+        (void)snprintf(text, size, " tile(%" PRIu32 ", %" PRIu32 ") swizzle(%" PRIu32 ")",
+                       way == 2 ? 8 : rows, width, swizzle);
+    }
+}
+
+void draw_copies(uint64_t seed, grout_text *out) {
+    draw d = {.state = seed};
+    const uint32_t type = draw_below(&d, 5), bytes = types[type].bytes;
+    const uint32_t rows = 8 * (1 + draw_below(&d, 8)),
+                   columns = 64 / bytes * (1 + draw_below(&d, 4));
+    const uint32_t slots = 1 + draw_below(&d, 4), turns = slots + draw_below(&d, 8);
+    /* The arrays end inside the last box: TMA fills and clips. */
+    const uint32_t array_columns = columns * 2 - 16 / bytes * draw_below(&d, 3);
+    const uint32_t array_rows = rows * turns - draw_below(&d, rows);
+    char array[64], in_layout[64], out_layout[64];
+    grout_text scratch = {0};
+    (void)snprintf(array, sizeof array, "%s[%" PRIu32 ", %" PRIu32 "]", types[type].text,
+                   array_rows, array_columns);
+    draw_transforms(&d, bytes, rows, columns, in_layout, sizeof in_layout);
+    draw_transforms(&d, bytes, rows, columns, out_layout, sizeof out_layout);
+    (void)draw_param(&d, "in", array);
+    (void)draw_param(&d, "out", array);
+    grout_text_add(&scratch,
+                   "  scratch %%s : smem %s[%" PRIu32 ", %" PRIu32 ", %" PRIu32 "]%s\n"
+                   "  scratch %%t : smem %s[%" PRIu32 ", %" PRIu32 "]%s\n"
+                   "  scratch %%full : barrier[%" PRIu32 "]\n",
+                   types[type].text, slots, rows, columns, in_layout, types[type].text, rows,
+                   columns, out_layout, slots);
+    draw_line(&d, "%%column = mul (axis_index x), %" PRIu32, columns);
+    draw_line(&d, "for %%i in 0..%" PRIu32 " {", slots);
+    draw_line(&d,
+              "  copy_gmem_to_smem %%p0[ds(%%i * %" PRIu32 ", %" PRIu32 "), ds(%%column, %" PRIu32
+              ")], %%s[%%i], %%full[%%i]",
+              rows, rows, columns);
+    draw_line(&d, "}");
+    draw_line(&d, "for %%i in 0..%" PRIu32 " {", turns);
+    draw_line(&d, "  %%slot = rem %%i, %" PRIu32, slots);
+    draw_line(&d, "  barrier_wait %%full[%%slot]");
+    draw_line(&d, "  %%v = load %%s[%%slot]");
+    draw_line(&d, "  wait_smem_to_gmem 0 read_only");
+    draw_line(&d, "  store %%t, (%s)", draw_below(&d, 2) == 0 ? "add %v, %v" : "max %v, 1");
+    draw_line(&d, "  commit_smem");
+    draw_line(&d,
+              "  copy_smem_to_gmem %%t, %%p1[ds(%%i * %" PRIu32 ", %" PRIu32
+              "), ds(%%column, %" PRIu32 ")]",
+              rows, rows, columns);
+    draw_line(&d, "  if (lt (add %%i, %" PRIu32 "), %" PRIu32 ") {", slots, turns);
+    draw_line(&d,
+              "    copy_gmem_to_smem %%p0[ds((%%i + %" PRIu32 ") * %" PRIu32 ", %" PRIu32
+              "), ds(%%column, %" PRIu32 ")], %%s[%%slot], %%full[%%slot]",
+              slots, rows, rows, columns);
+    draw_line(&d, "  }");
+    draw_line(&d, "}");
+    draw_line(&d, "wait_smem_to_gmem 0");
+    draw_finish(&d, scratch.data, "grid(x = 2) threads(wg = 1)", out);
+    grout_text_free(&scratch);
+}

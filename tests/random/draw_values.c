@@ -1,0 +1,280 @@
+/* draw_values.c - kernels of element-wise operations, casts, broadcasts, reductions and loops,
+ * drawn from the op table: an operation that joins the table with a known form is drawn from then
+ * on. SPDX-License-Identifier: Apache-2.0 */
+#include "draw.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define VALUES_MAX 96
+
+typedef enum shape { SCALAR, ROW, COLUMN, FULL, SHAPE_COUNT } shape;
+
+typedef struct value {
+    uint32_t name;
+    grout_dtype dtype;
+    shape shape;
+} value;
+
+typedef struct values {
+    draw d;
+    value list[VALUES_MAX];
+    uint32_t count;
+    uint32_t rows, columns;
+} values;
+
+static const grout_dtype dtypes[] = {GROUT_DTYPE_F32, GROUT_DTYPE_I32,  GROUT_DTYPE_U32,
+                                     GROUT_DTYPE_F16, GROUT_DTYPE_BF16, GROUT_DTYPE_BOOL};
+#define DTYPE_COUNT 6
+
+static const char *get_text(grout_dtype dtype) {
+    return grout_dtype_get_info(dtype)->text;
+}
+
+static void get_type(const values *v, grout_dtype dtype, shape of, char *text, size_t size) {
+    const char *name = get_text(dtype);
+    if (of == FULL) {
+        (void)snprintf(text, size, "%s[%" PRIu32 ", %" PRIu32 "]", name, v->rows, v->columns);
+    } else if (of == SCALAR) {
+        (void)snprintf(text, size, "%s", name);
+    } else {
+        (void)snprintf(text, size, "%s[%" PRIu32 "]", name, of == ROW ? v->rows : v->columns);
+    }
+}
+
+static uint32_t keep(values *v, grout_dtype dtype, shape of) {
+    const uint32_t name = v->d.value_count++;
+    if (v->count < VALUES_MAX) {
+        v->list[v->count++] = (value){name, dtype, of};
+    }
+    return name;
+}
+
+/* A value of the type and shape, or if none is there one that is cast for it. */
+static uint32_t find(values *v, grout_dtype dtype, shape of) {
+    uint32_t any = UINT32_MAX, start = draw_below(&v->d, v->count);
+    for (uint32_t i = 0; i < v->count; i++) {
+        const value *candidate = &v->list[(start + i) % v->count];
+        if (candidate->shape == of && candidate->dtype == dtype) {
+            return candidate->name;
+        }
+        any = candidate->shape == of ? candidate->name : any;
+    }
+    if (any == UINT32_MAX) {
+        return UINT32_MAX;
+    }
+    const uint32_t name = keep(v, dtype, of);
+    draw_line(&v->d, "%%v%" PRIu32 " = cast %%v%" PRIu32 " : %s", name, any, get_text(dtype));
+    return name;
+}
+
+static bool takes(grout_type_rule rule, grout_dtype dtype) {
+    const bool is_integer = dtype == GROUT_DTYPE_I32 || dtype == GROUT_DTYPE_U32;
+    switch (rule) {
+    case GROUT_TYPES_ANY:
+        return true;
+    case GROUT_TYPES_NUM:
+    case GROUT_TYPES_CMP:
+        return dtype != GROUT_DTYPE_BOOL;
+    case GROUT_TYPES_INT:
+        return is_integer;
+    case GROUT_TYPES_FLOAT:
+        return !is_integer && dtype != GROUT_DTYPE_BOOL;
+    case GROUT_TYPES_LOGIC:
+        return is_integer || dtype == GROUT_DTYPE_BOOL;
+    case GROUT_TYPES_BOOL:
+        return dtype == GROUT_DTYPE_BOOL;
+    case GROUT_TYPES_NONE:
+        return false;
+    }
+    return false;
+}
+
+static void draw_elementwise(values *v, grout_opcode opcode, const grout_op_info *info) {
+    const grout_dtype dtype = dtypes[draw_below(&v->d, DTYPE_COUNT)];
+    const shape of = (shape)draw_below(&v->d, SHAPE_COUNT);
+    const size_t count = strlen(info->operands);
+    uint32_t names[3] = {0, 0, 0};
+    if (!takes((grout_type_rule)info->types, dtype)) {
+        return;
+    }
+    for (size_t k = 0; k < count; k++) {
+        const bool is_condition = opcode == GROUT_OP_SELECT && k == 0;
+        const bool is_scalar =
+            k > 0 && !is_condition && opcode != GROUT_OP_SELECT && draw_below(&v->d, 6) == 0;
+        names[k] = find(v, is_condition ? GROUT_DTYPE_BOOL : dtype, is_scalar ? SCALAR : of);
+        if (names[k] == UINT32_MAX) {
+            return;
+        }
+    }
+    const bool is_compare = info->form == GROUT_FORM_COMPARE;
+    const uint32_t name = keep(v, is_compare ? GROUT_DTYPE_BOOL : dtype, of);
+    char operands[128];
+    int size = snprintf(operands, sizeof operands, "%%v%" PRIu32, names[0]);
+    for (size_t k = 1; k < count; k++) {
+        size +=
+            snprintf(operands + size, sizeof operands - (size_t)size, ", %%v%" PRIu32, names[k]);
+    }
+    draw_line(&v->d, "%%v%" PRIu32 " = %s %s", name, info->text, operands);
+}
+
+static void draw_cast(values *v) {
+    const value from = v->list[draw_below(&v->d, v->count)];
+    const grout_dtype to = dtypes[draw_below(&v->d, DTYPE_COUNT)];
+    const uint32_t name = keep(v, to, from.shape);
+    draw_line(&v->d, "%%v%" PRIu32 " = cast %%v%" PRIu32 " : %s", name, from.name, get_text(to));
+}
+
+static void draw_broadcast(values *v) {
+    const value from = v->list[draw_below(&v->d, v->count)];
+    char type[64];
+    if (from.shape == FULL) {
+        return;
+    }
+    get_type(v, from.dtype, FULL, type, sizeof type);
+    const uint32_t name = keep(v, from.dtype, FULL);
+    draw_line(&v->d, "%%v%" PRIu32 " = broadcast %%v%" PRIu32 "%s : %s", name, from.name,
+              from.shape == ROW ? " dim(0)" : "", type);
+}
+
+static void draw_reduce(values *v, const grout_op_info *info) {
+    static const char *const dims[] = {"", " dim(0)", " dim(1)"};
+    static const shape results[] = {SCALAR, COLUMN, ROW};
+    const grout_dtype dtype = dtypes[draw_below(&v->d, DTYPE_COUNT)];
+    const uint32_t from = find(v, dtype, FULL), way = draw_below(&v->d, 3);
+    if (from == UINT32_MAX || !takes((grout_type_rule)info->types, dtype)) {
+        return;
+    }
+    const uint32_t name = keep(v, dtype, results[way]);
+    draw_line(&v->d, "%%v%" PRIu32 " = %s %%v%" PRIu32 "%s", name, info->text, from, dims[way]);
+}
+
+static void draw_iota(values *v) {
+    char type[64];
+    const grout_dtype dtype = dtypes[draw_below(&v->d, 3)];
+    get_type(v, dtype, FULL, type, sizeof type);
+    const uint32_t name = keep(v, dtype, FULL);
+    draw_line(&v->d, "%%v%" PRIu32 " = iota dim(%" PRIu32 ") : %s", name, draw_below(&v->d, 2),
+              type);
+}
+
+/* One operation of the table, if its form is one of these and operands are there. */
+static void draw_op(values *v) {
+    const grout_opcode opcode = (grout_opcode)(1 + draw_below(&v->d, GROUT_OP_COUNT - 1));
+    const grout_op_info *info = grout_op_get_info(opcode);
+    const grout_form form = (grout_form)info->form;
+    if (form == GROUT_FORM_UNARY || form == GROUT_FORM_BINARY || form == GROUT_FORM_TERNARY ||
+        form == GROUT_FORM_COMPARE || form == GROUT_FORM_SELECT || form == GROUT_FORM_MATH) {
+        draw_elementwise(v, opcode, info);
+    } else if (form == GROUT_FORM_CONVERT) {
+        draw_cast(v);
+    } else if (form == GROUT_FORM_BROADCAST) {
+        draw_broadcast(v);
+    } else if (form == GROUT_FORM_REDUCE) {
+        draw_reduce(v, info);
+    } else if (form == GROUT_FORM_IOTA) {
+        draw_iota(v);
+    }
+}
+
+/* Values made in a body are not known behind it. */
+static void draw_body(values *v, uint32_t ops) {
+    for (uint32_t i = 0; i < ops; i++) {
+        draw_op(v);
+    }
+}
+
+/* What a body yields for a carry: a value of the carry's type. */
+static uint32_t find_yield(values *v, const value *carry) {
+    const uint32_t name = find(v, carry->dtype, carry->shape);
+    return name == UINT32_MAX ? carry->name : name;
+}
+
+static void draw_loop(values *v) {
+    const value init = v->list[draw_below(&v->d, v->count)];
+    const bool is_while = draw_below(&v->d, 2) == 0;
+    const uint32_t turns = draw_below(&v->d, 4);
+    const uint32_t result = v->d.value_count++, carry = v->d.value_count++,
+                   counter = v->d.value_count++, counts = v->d.value_count++;
+    const uint32_t before = v->count;
+    if (is_while) {
+        draw_line(&v->d,
+                  "%%v%" PRIu32 ", %%v%" PRIu32 " = while carry(%%v%" PRIu32 " = %%v%" PRIu32
+                  ", %%v%" PRIu32 " = 0) {",
+                  result, counts, carry, init.name, counter);
+        draw_line(&v->d, "  cond (lt %%v%" PRIu32 ", %" PRIu32 ")", counter, turns);
+        draw_line(&v->d, "} do {");
+    } else {
+        draw_line(&v->d,
+                  "%%v%" PRIu32 " = for %%v%" PRIu32 " in 0..%" PRIu32 " carry(%%v%" PRIu32
+                  " = %%v%" PRIu32 ") {",
+                  result, counter, turns, carry, init.name);
+    }
+    v->d.indent++;
+    if (v->count + 2 <= VALUES_MAX) {
+        v->list[v->count++] = (value){carry, init.dtype, init.shape};
+        v->list[v->count++] = (value){counter, GROUT_DTYPE_I32, SCALAR};
+    }
+    draw_body(v, 1 + draw_below(&v->d, 12));
+    const value wanted = {carry, init.dtype, init.shape};
+    const uint32_t yield = find_yield(v, &wanted);
+    draw_line(&v->d,
+              is_while ? "yield %%v%" PRIu32 ", (add %%v%" PRIu32 ", 1)" : "yield %%v%" PRIu32,
+              yield, counter);
+    v->d.indent--;
+    draw_line(&v->d, "}");
+    v->count = before;
+    if (v->count < VALUES_MAX) {
+        v->list[v->count++] = (value){result, init.dtype, init.shape};
+    }
+}
+
+static void draw_inputs(values *v) {
+    static const shape shapes[] = {FULL, FULL, FULL, ROW, COLUMN};
+    for (uint32_t i = 0; i < 5; i++) {
+        const grout_dtype dtype = dtypes[i < 1 ? 0 : draw_below(&v->d, DTYPE_COUNT - 1)];
+        char type[64];
+        get_type(v, dtype, shapes[i], type, sizeof type);
+        const uint32_t param = draw_param(&v->d, "in", type);
+        draw_line(&v->d, "%%v%" PRIu32 " = load %%p%" PRIu32, keep(v, dtype, shapes[i]), param);
+    }
+    draw_line(&v->d, "%%v%" PRIu32 " = cast (axis_index x) : f32",
+              keep(v, GROUT_DTYPE_F32, SCALAR));
+}
+
+/* Each CTA would write the same elements: only the first one stores. */
+static void draw_outputs(values *v) {
+    draw_line(&v->d, "if (eq (axis_index x), 0) {");
+    for (uint32_t i = 0; i < v->count; i++) {
+        const value *out = &v->list[i];
+        char type[64];
+        if (out->shape == SCALAR || (i < 5 && v->count > 8)) {
+            continue;
+        }
+        get_type(v, out->dtype, out->shape, type, sizeof type);
+        draw_line(&v->d, "  store %%p%" PRIu32 ", %%v%" PRIu32, draw_param(&v->d, "out", type),
+                  out->name);
+        if (v->d.param_count >= 16) {
+            break;
+        }
+    }
+    draw_line(&v->d, "}");
+}
+
+void draw_values(uint64_t seed, grout_text *out) {
+    static const uint32_t rows[] = {64, 64, 128}, columns[] = {8, 16, 24, 40, 64};
+    values v = {.d = {.state = seed}};
+    v.rows = rows[draw_below(&v.d, 3)];
+    v.columns = columns[draw_below(&v.d, 5)];
+    draw_inputs(&v);
+    const uint32_t parts = 1 + draw_below(&v.d, 4);
+    for (uint32_t i = 0; i < parts; i++) {
+        draw_body(&v, 4 + draw_below(&v.d, 40));
+        if (draw_below(&v.d, 2) == 0) {
+            draw_loop(&v);
+        }
+    }
+    draw_outputs(&v);
+    draw_finish(&v.d, "", "grid(x = 2) threads(wg = 1)", out);
+}

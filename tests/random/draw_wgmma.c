@@ -1,0 +1,181 @@
+/* draw_wgmma.c - matrix products: every legal combination of element types, swizzles,
+ * transpositions and N by number, or one drawn with other sizes, slots, slices and groups in
+ * flight. SPDX-License-Identifier: Apache-2.0 */
+#include "draw.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+typedef struct product {
+    uint32_t m, n, k;
+    uint32_t type;         /* of the table below */
+    uint32_t swizzle[2];   /* of a and b: bytes, 0 for none */
+    bool is_transposed[2]; /* held as [K, M], [N, K]: 16-bit types; f32 always holds b as [N, K] */
+    bool is_register;      /* a comes from registers */
+    bool is_tall;          /* tiles as high as the array instead of 8 rows */
+    uint32_t steps;        /* wgmmas, each with a slot of its own */
+    uint32_t in_flight;    /* groups that wgmma_wait leaves; 8: use wgmma */
+} product;
+
+static const struct {
+    const char *operand, *accumulator;
+    uint32_t bytes, k_step;
+} types[] = {
+    {"bf16", "f32", 2, 16}, {"f16", "f32", 2, 16}, {"f16", "f16", 2, 16}, {"f32", "f32", 4, 8}};
+static const uint32_t swizzles[] = {128, 64, 32, 0};
+
+/* Elements in one row of a tile. */
+static uint32_t get_width(const product *p, uint32_t operand) {
+    const uint32_t bytes = p->swizzle[operand] == 0 ? 16 : p->swizzle[operand];
+    return bytes / types[p->type].bytes;
+}
+
+/* Dimensions of an operand in SMEM. */
+static void get_dims(const product *p, uint32_t operand, uint32_t dims[2]) {
+    const uint32_t outer = operand == 0 ? p->m : p->k, inner = operand == 0 ? p->k : p->n;
+    dims[0] = p->is_transposed[operand] ? inner : outer;
+    dims[1] = p->is_transposed[operand] ? outer : inner;
+}
+
+static bool is_legal(const product *p) {
+    for (uint32_t operand = p->is_register ? 1 : 0; operand < 2; operand++) {
+        uint32_t dims[2];
+        get_dims(p, operand, dims);
+        if (dims[0] % 8 != 0 || dims[1] % get_width(p, operand) != 0 || dims[0] > 256 ||
+            dims[1] > 256) {
+            return false;
+        }
+    }
+    const uint32_t bytes = (p->m * p->k + p->k * p->n) * types[p->type].bytes * p->steps;
+    const uint32_t registers = p->m * p->n / 128;
+    if (p->type == 3 && (!p->is_transposed[1] || p->is_transposed[0] || p->is_register)) {
+        return false;
+    }
+    return bytes <= 200000 && registers <= 160;
+}
+
+static void add_scratch(const product *p, uint32_t operand, grout_text *scratch) {
+    uint32_t dims[2];
+    get_dims(p, operand, dims);
+    grout_text_add(scratch,
+                   "  scratch %%s%" PRIu32 " : smem %s[%" PRIu32 ", %" PRIu32 ", %" PRIu32
+                   "] tile(%" PRIu32 ", %" PRIu32 ")",
+                   operand, types[p->type].operand, p->steps, dims[0], dims[1],
+                   p->is_tall ? dims[0] : 8, get_width(p, operand));
+    if (p->swizzle[operand] != 0) {
+        grout_text_add(scratch, " swizzle(%" PRIu32 ")", p->swizzle[operand]);
+    }
+    grout_text_add(scratch, "\n");
+}
+
+static void add_operand(draw *d, const product *p, uint32_t operand, const char *direction) {
+    uint32_t dims[2];
+    char type[64];
+    get_dims(p, operand, dims);
+    (void)snprintf(type, sizeof type, "%s[%" PRIu32 ", %" PRIu32 ", %" PRIu32 "]",
+                   types[p->type].operand, p->steps, dims[0], dims[1]);
+    (void)draw_param(d, direction, type);
+}
+
+static void add_body(draw *d, const product *p) {
+    draw_line(d, "for %%i in 0..%" PRIu32 " {", p->steps);
+    if (!p->is_register) {
+        draw_line(d, "  copy_gmem_to_smem %%p0[%%i], %%s0[%%i], %%full[%%i]");
+    }
+    draw_line(d, "  copy_gmem_to_smem %%p1[%%i], %%s1[%%i], %%full[%%i]");
+    draw_line(d, "}");
+    draw_line(d, "for %%i in 0..%" PRIu32 " {", p->steps);
+    draw_line(d, "  barrier_wait %%full[%%i]");
+    if (p->is_register) {
+        draw_line(d, "  %%a = load %%p0[%%i]");
+    }
+    draw_line(d, "  %s %%acc, %s%s, %%s1[%%i]%s", p->in_flight < 8 ? "wgmma_async" : "wgmma",
+              p->is_register ? "%a" : "%s0[%i]",
+              !p->is_register && p->is_transposed[0] ? ".transpose(1, 0)" : "",
+              p->is_transposed[1] ? ".transpose(1, 0)" : "");
+    if (p->in_flight < 8) {
+        draw_line(d, "  wgmma_wait %" PRIu32, p->in_flight);
+    }
+    draw_line(d, "}");
+    draw_line(d, "store %%p2, (load %%acc)");
+}
+
+static void add_kernel(const product *p, grout_text *out) {
+    draw d = {.state = 0};
+    grout_text scratch = {0};
+    char type[64];
+    for (uint32_t operand = 0; operand < 2; operand++) {
+        if (operand == 1 || !p->is_register) {
+            add_scratch(p, operand, &scratch);
+        }
+        add_operand(&d, p, operand, "in");
+    }
+    grout_text_add(&scratch, "  scratch %%full : barrier[%" PRIu32 "] arrivals(%d)\n", p->steps,
+                   p->is_register ? 1 : 2);
+    grout_text_add(&scratch, "  scratch %%acc : acc %s[%" PRIu32 ", %" PRIu32 "]\n",
+                   types[p->type].accumulator, p->m, p->n);
+    (void)snprintf(type, sizeof type, "%s[%" PRIu32 ", %" PRIu32 "]", types[p->type].accumulator,
+                   p->m, p->n);
+    (void)draw_param(&d, "out", type);
+    add_body(&d, p);
+    draw_finish(&d, scratch.data, "threads(wg = 1)", out);
+    grout_text_free(&scratch);
+}
+
+/* Whether a is transposed, b is, a comes from registers. */
+#define WAYS 6
+static const bool ways[WAYS][3] = {{false, false, false}, {false, true, false},
+                                   {true, false, false},  {true, true, false},
+                                   {false, false, true},  {false, true, true}};
+
+static product get_form(uint64_t number) {
+    product p = {.m = 64, .steps = 1, .in_flight = 8};
+    p.n = (uint32_t)(number % 32 + 1) * 8;
+    p.type = (uint32_t)(number / 32 % 4);
+    p.swizzle[1] = swizzles[number / 128 % 4];
+    p.swizzle[0] = swizzles[number / 512 % 4];
+    const bool *way = ways[number / 2048 % WAYS];
+    p.is_transposed[0] = way[0];
+    p.is_transposed[1] = way[1];
+    p.is_register = way[2];
+    p.is_tall = number % 2 == 1;
+    /* the least K that fills the tiles of what runs along K */
+    p.k = types[p.type].k_step;
+    for (uint32_t operand = 0; operand < 2; operand++) {
+        const bool runs_along_k = p.is_transposed[operand] == (operand == 1);
+        const uint32_t width = get_width(&p, operand);
+        p.k = runs_along_k && width > p.k && !(operand == 0 && p.is_register) ? width : p.k;
+    }
+    return p;
+}
+
+bool draw_wgmma_form(uint64_t number, grout_text *out) {
+    if (number >= UINT64_C(2048) * WAYS) {
+        return false;
+    }
+    const product p = get_form(number);
+    if (is_legal(&p)) {
+        add_kernel(&p, out);
+    }
+    return true;
+}
+
+void draw_wgmma(uint64_t seed, grout_text *out) {
+    draw d = {.state = seed};
+    product p;
+    do {
+        const uint32_t way = draw_below(&d, WAYS);
+        p = (product){.m = 64 * (1 + draw_below(&d, 3)),
+                      .n = 8 * (1 + draw_below(&d, 32)),
+                      .type = draw_below(&d, 4),
+                      .is_transposed = {ways[way][0], ways[way][1]},
+                      .is_register = ways[way][2],
+                      .is_tall = draw_below(&d, 2) == 0,
+                      .steps = 1 + draw_below(&d, 5),
+                      .in_flight = draw_below(&d, 9)};
+        p.k = types[p.type].k_step * (1 + draw_below(&d, 8));
+        p.swizzle[0] = swizzles[draw_below(&d, 4)];
+        p.swizzle[1] = swizzles[draw_below(&d, 4)];
+    } while (!is_legal(&p));
+    add_kernel(&p, out);
+}

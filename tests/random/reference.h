@@ -1,0 +1,32 @@
+/* reference.h - what a kernel computes, in float64 with a bound of the rounding error: independent
+ * of the interpreter, read off the public IR alone. SPDX-License-Identifier: Apache-2.0
+ *
+ * One CTA after the other and in it one thread after the other, every asynchronous operation at
+ * once: right for kernels whose threads do not wait for each other and that are well synchronised.
+ */
+#ifndef GROUT_TESTS_RANDOM_REFERENCE_H
+#define GROUT_TESTS_RANDOM_REFERENCE_H
+
+#include "grout/ir.h"
+
+/* A number and how far the kernel's own, rounded step by step, may be from it; INFINITY: anything
+ * (NaN and infinities, or a comparison that rounding decides). */
+typedef struct reference_number {
+    double value, bound;
+} reference_number;
+
+typedef struct reference_array {
+    reference_number *numbers; /* row-major */
+    bool *is_written;          /* by element */
+    int64_t count;
+} reference_array;
+
+/*
+ * Runs a kernel of a bound, verified module. arrays: one for each parameter, in row-major order,
+ * count 0 for scalars; 'in' ones are filled by the caller, with bound 0. False: it uses something
+ * that the reference does not have, and why_out says what.
+ */
+bool reference_run(const grout_module *bound, grout_kernel_id kernel, reference_array *arrays,
+                   const char **why_out);
+
+#endif

@@ -1,0 +1,170 @@
+/*
+ * check_deadlock.c - what a deadlock's report says of registers, and where ops stand.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "race_checker/statement.h"
+
+#include "grout/race.h"
+#include "grout/text.h"
+
+#include <check.h>
+#include <string.h>
+
+static const char KERNEL[] = "kernel @k() threads(wg = 3) {\n"
+                             "  scratch %go : barrier[1]\n"
+                             "  if (eq (axis_index wg), 0) {\n"
+                             "    barrier_wait %go[0]\n"           /* 4 */
+                             "    set_max_registers 40 decrease\n" /* 5 */
+                             "  } else {\n"
+                             "    set_max_registers 232 increase\n" /* 7 */
+                             "    barrier_arrive %go[0]\n"          /* 8 */
+                             "  }\n"
+                             "  %n = while carry(%i = 0) {\n" /* 10 */
+                             "    debug_print \"{}\", %i\n"   /* 11 */
+                             "    cond (lt %i, 5)\n"
+                             "  } do {\n"
+                             "    debug_print \"again\"\n" /* 14 */
+                             "    yield (add %i, 1)\n"
+                             "  }\n"
+                             "  debug_print \"{}\", %n\n" /* 17 */
+                             "}\n";
+
+/* Where each line is, and its sentence; the first is the headline. */
+static const struct sentence {
+    uint32_t line;
+    const char *text;
+} SENTENCES[] = {
+    {4, "no thread can run: phase 0 of %go[0] never completes"},
+    {4, "CTA 0, thread wg=0 waits for phase 0 of %go[0], which has 0 of 1 arrival"},
+    {8, "this barrier_arrive arrives on %go; thread 0 is blocked at line 4, in the other branch of "
+        "the if at line 3; thread 1 is blocked at line 7 before it; thread 2 is blocked at line 7 "
+        "before it"},
+    {7, "CTA 0, thread wg=1 asks for 232 registers a lane and has 168, and the CTA's pool has 0 of "
+        "the 64 it lacks; thread 0 holds 168; thread 2 holds 168"},
+    {5, "this set_max_registers gives registers back; thread 0 is blocked at line 4 before it; "
+        "thread 1 is blocked at line 7, in the other branch of the if at line 3; thread 2 is "
+        "blocked at line 7, in the other branch of the if at line 3"}};
+
+typedef struct fixture {
+    grout_diags *diags;
+    grout_module *symbolic, *module;
+} fixture;
+
+static void start(fixture *it) {
+    it->diags = grout_diags_new();
+    it->symbolic = grout_parse("k.grout", KERNEL, strlen(KERNEL), it->diags);
+    ck_assert_ptr_nonnull(it->symbolic);
+    it->module = grout_module_bind(it->symbolic, NULL, 0, it->diags);
+    ck_assert_ptr_nonnull(it->module);
+}
+
+static void stop(fixture *it) {
+    grout_module_free(it->module);
+    grout_module_free(it->symbolic);
+    grout_diags_free(it->diags);
+}
+
+/* The last op of a line: those nested in it come before. */
+static grout_op_id find_op(const grout_module *module, uint32_t line) {
+    grout_op_id found = 0;
+    for (grout_op_id i = 1; i < grout_module_get_op_count(module); i++) {
+        const grout_op *op = grout_module_get_op(module, i);
+        found = grout_module_get_place(module, op->loc).line == line ? i : found;
+    }
+    ck_assert_uint_ne(found, 0);
+    return found;
+}
+
+START_TEST(registers_are_explained) {
+    fixture it;
+    grout_thread_fact threads[3];
+    grout_barrier_fact barrier = {.arrivals = 1};
+    grout_event event = {.kind = GROUT_EVENT_DEADLOCK};
+    uint32_t index = 0;
+    start(&it);
+    for (grout_object_id i = 1; i < grout_module_get_object_count(it.module); i++) {
+        barrier.object = i;
+    }
+    for (uint32_t t = 0; t < 3; t++) {
+        threads[t] =
+            (grout_thread_fact){.state = GROUT_THREAD_BLOCKED_REGISTERS,
+                                .registers = 232,
+                                .registers_held = 168,
+                                .origin = {.op = find_op(it.module, 7), .thread = (uint8_t)t}};
+    }
+    threads[0].state = GROUT_THREAD_BLOCKED_BARRIER;
+    threads[0].origin.op = find_op(it.module, 4);
+    grout_checker *checker = grout_checker_new(NULL, it.diags);
+    const grout_observer *observer = grout_checker_get_observer(checker);
+    const grout_launch_info info = {.module = it.module,
+                                    .kernel = 1,
+                                    .shape = {3, 3, 1},
+                                    .cta_count = 1,
+                                    .element_objects = &barrier.object,
+                                    .element_indices = &index};
+    ck_assert(observer->begin(observer->self, &info));
+    event.u.deadlock.threads = threads;
+    event.u.deadlock.thread_count = 3;
+    event.u.deadlock.barriers = &barrier;
+    event.u.deadlock.barrier_count = 1;
+    ck_assert(observer->event(observer->self, &event));
+    ck_assert_uint_eq(grout_checker_get_count(checker), 1);
+    const grout_finding *finding = grout_checker_get_finding(checker, 0);
+    ck_assert_int_eq(finding->code, GROUT_DIAG_DEADLOCK);
+    ck_assert_uint_eq(finding->primary.line, SENTENCES[0].line);
+    ck_assert_str_eq(finding->diag->message, SENTENCES[0].text);
+    ck_assert_uint_ge(finding->diag->note_count, sizeof SENTENCES / sizeof *SENTENCES - 1);
+    for (uint32_t i = 1; i < sizeof SENTENCES / sizeof *SENTENCES; i++) {
+        ck_assert_str_eq(finding->diag->notes[i - 1].message, SENTENCES[i].text);
+        ck_assert_uint_eq(finding->diag->notes[i - 1].place.line, SENTENCES[i].line);
+    }
+    grout_checker_free(checker);
+    stop(&it);
+}
+END_TEST
+
+static const struct reach_row {
+    uint32_t stand, goal;
+    grout_reach kind;
+} REACHES[] = {{4, 5, GROUT_REACH_AHEAD},        {5, 4, GROUT_REACH_PASSED},
+               {4, 7, GROUT_REACH_OTHER_BRANCH}, {7, 11, GROUT_REACH_AHEAD},
+               {11, 14, GROUT_REACH_AHEAD},      {14, 11, GROUT_REACH_NEXT_ROUND},
+               {14, 14, GROUT_REACH_AHEAD},      {14, 17, GROUT_REACH_AHEAD},
+               {17, 14, GROUT_REACH_PASSED},     {11, 8, GROUT_REACH_PASSED}};
+
+START_TEST(ops_are_ahead_or_behind) {
+    fixture it;
+    start(&it);
+    ck_assert_int_eq(grout_op__find_reach(it.module, find_op(it.module, REACHES[_i].stand),
+                                          find_op(it.module, REACHES[_i].goal))
+                         .kind,
+                     REACHES[_i].kind);
+    stop(&it);
+}
+END_TEST
+
+START_TEST(a_while_is_a_loop) {
+    fixture it;
+    start(&it);
+    for (uint32_t line = 11; line <= 14; line += 3) {
+        grout_op_id loop = grout_op__get_loop(it.module, find_op(it.module, line));
+        ck_assert_int_eq(grout_module_get_op(it.module, loop)->opcode, GROUT_OP_WHILE);
+    }
+    ck_assert_uint_eq(grout_op__get_loop(it.module, find_op(it.module, 17)), 0);
+    stop(&it);
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("deadlock");
+    TCase *tests = tcase_create("deadlock");
+    tcase_add_test(tests, registers_are_explained);
+    tcase_add_loop_test(tests, ops_are_ahead_or_behind, 0, (int)(sizeof REACHES / sizeof *REACHES));
+    tcase_add_test(tests, a_while_is_a_loop);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? 1 : 0;
+}
