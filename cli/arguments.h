@@ -36,6 +36,10 @@ void grout_bindings__deinit(grout_bindings *bindings);
 /* The binding of a parameter, or NULL. */
 const grout_binding *grout_bindings__find(const grout_bindings *bindings, grout_binding_kind kind,
                                           const char *param);
+/* Whether every array and scalar that the kernel is given holds small whole numbers, whose sums are
+ * exact in floats: ints, zeros, ones; no file. */
+bool grout_bindings__are_whole(const grout_bindings *bindings, const grout_module *bound,
+                               grout_kernel_id kernel);
 /* Whether each binding fits a parameter of the kernels (by name and direction), and no output is
  * written twice. False: diagnostics. */
 bool grout_bindings__check(grout_session *session, const grout_bindings *bindings,

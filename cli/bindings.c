@@ -261,6 +261,23 @@ const grout_binding *grout_bindings__find(const grout_bindings *bindings, grout_
     return NULL;
 }
 
+bool grout_bindings__are_whole(const grout_bindings *bindings, const grout_module *bound,
+                               grout_kernel_id kernel) {
+    const grout_kernel *entry = grout_module_get_kernel(bound, kernel);
+    for (uint32_t i = 0; i < entry->param_count; i++) {
+        const grout_param *param = grout_module_get_param(bound, entry, i);
+        const grout_value *value = grout_module_get_value(bound, param->value);
+        const grout_binding *binding = grout_bindings__find(
+            bindings, GROUT_BINDING_INPUT, grout_module_get_string(bound, value->name));
+        const bool is_small = binding == NULL || (binding->path == NULL &&
+                                                  binding->generator.kind <= GROUT_GENERATE_ONES);
+        if (param->direction != GROUT_DIRECTION_OUT && !is_small) {
+            return false;
+        }
+    }
+    return true;
+}
+
 bool grout_bindings__have_results(const grout_bindings *bindings) {
     for (size_t i = 0; i < bindings->count; i++) {
         if (bindings->items[i].kind != GROUT_BINDING_INPUT) {

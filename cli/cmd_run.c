@@ -102,7 +102,12 @@ static void print_timing(const gpu_work *work) {
 static bool compare_arrays(const gpu_work *work, const grout_argument_set *expected) {
     grout_session *session = work->session;
     const grout_kernel *kernel = grout_module_get_kernel(work->load->bound, work->kernel);
-    grout_compare_options tolerance = grout_compare_get_default(work->load->bound, work->kernel);
+    grout_compare_options tolerance = grout_compare_get_default(
+        work->load->bound, work->kernel,
+        grout_bindings__are_whole(&work->load->bindings, work->load->bound, work->kernel));
+    tolerance.is_by_type = tolerance.is_by_type &&
+                           !grout_options__has(&session->options, GROUT_OPTION_RTOL) &&
+                           !grout_options__has(&session->options, GROUT_OPTION_ATOL);
     tolerance.rtol =
         grout_options__get_number(&session->options, GROUT_OPTION_RTOL, tolerance.rtol);
     tolerance.atol =
@@ -120,10 +125,13 @@ static bool compare_arrays(const gpu_work *work, const grout_argument_set *expec
         }
     }
     if (is_equal && !session->is_json) {
-        bool is_exact = tolerance.rtol == 0 && tolerance.atol == 0;
+        bool is_exact = tolerance.rtol == 0 && tolerance.atol == 0 && !tolerance.is_by_type;
         grout_session__print(
             session, GROUT_STREAM_OUT, "compared with the CPU: %u array%s equal, %s\n", count,
-            count == 1 ? "" : "s", is_exact ? "bit for bit" : "within the tolerance");
+            count == 1 ? "" : "s",
+            is_exact               ? "bit for bit"
+            : tolerance.is_by_type ? "within the bound of their types for rounding (docs/gpu.md)"
+                                   : "within the tolerance");
     }
     return is_equal;
 }

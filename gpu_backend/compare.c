@@ -7,11 +7,42 @@
 #include <stdio.h>
 #include <string.h>
 
-grout_compare_options grout_compare_get_default(const grout_module *bound, grout_kernel_id kernel) {
-    /* No op of the table is approximate, and none sums in an order of its own. */
-    (void)bound;
-    (void)kernel;
-    return (grout_compare_options){0};
+/* What a kernel's operations leave to the hardware. */
+typedef struct exactness {
+    const grout_module *module;
+    bool has_functions, has_sums;
+} exactness;
+
+static bool note_exactness(void *payload, grout_op_id id, const grout_op *op) {
+    exactness *e = payload;
+    const grout_form form = (grout_form)grout_op_get_info((grout_opcode)op->opcode)->form;
+    (void)id;
+    e->has_functions |= form == GROUT_FORM_MATH;
+    e->has_sums |= form == GROUT_FORM_WGMMA;
+    if (op->opcode == GROUT_OP_REDUCE_SUM) {
+        const grout_type *type = grout_module_get_type(e->module, op->first_result);
+        e->has_sums |= grout_dtype_get_info((grout_dtype)type->dtype)->class_ == GROUT_CLASS_FLOAT;
+    }
+    return true;
+}
+
+grout_compare_options grout_compare_get_default(const grout_module *bound, grout_kernel_id kernel,
+                                                bool has_whole_inputs) {
+    exactness e = {.module = bound};
+    grout_gpu__walk(bound, grout_module_get_kernel(bound, kernel)->body, note_exactness, &e);
+    return (grout_compare_options){.is_by_type =
+                                       e.has_functions || (e.has_sums && !has_whole_inputs)};
+}
+
+static double get_rtol(grout_dtype dtype) {
+    const grout_dtype_info *info = grout_dtype_get_info(dtype);
+    if (info->class_ != GROUT_CLASS_FLOAT) {
+        return 0;
+    }
+    return info->bytes >= 4           ? 0x1p-17
+           : dtype == GROUT_DTYPE_F16 ? 0x1p-9
+           : info->bytes == 2         ? 0x1p-6
+                                      : 0x1p-2;
 }
 
 /* A binary float format: all of them are sign, exponent, mantissa. */
@@ -203,7 +234,8 @@ bool grout_compare_array(const grout_module *bound, grout_kernel_id kernel, uint
     const grout_kernel *entry = grout_module_get_kernel(bound, kernel);
     const grout_param *param = grout_module_get_param(bound, entry, param_index);
     const grout_type *type = grout_object_get_type(bound, param->object);
-    const grout_compare_options wish = options == NULL ? (grout_compare_options){0} : *options;
+    grout_compare_options wish = options == NULL ? (grout_compare_options){0} : *options;
+    wish.rtol = wish.is_by_type ? get_rtol((grout_dtype)type->dtype) : wish.rtol;
     comparison c = {.type = type,
                     .expected = expected,
                     .actual = actual,

@@ -16,7 +16,7 @@
 #include "exec.h"
 #include "planner.h"
 
-#define CHAIN_BYTES (20 * 1024) /* that the buffers of a chain may take of the nearest cache */
+#define CHAIN_BYTES (12 * 1024) /* that the buffers of a chain may take of the nearest cache */
 #define STRIP_MIN   128
 #define STRIP_UNIT  64
 #define REPEATED    (UINT32_C(1) << 31) /* numbers of buffers of repeated scalars */

@@ -1,5 +1,6 @@
 /*
  * well_synchronised.c - does the verdict hold for every schedule?
+ * SPDX-License-Identifier: Apache-2.0
  *
  * A run without a finding of the ordering or barrier kind has every conflict and every pair of
  * phases in order by happens-before; no operation of this stage lets a value depend on the
@@ -9,8 +10,6 @@
  * them, or blocks for ever, depends on who asked before, unless no increase can hold up a decrease:
  * then all that the pool will ever have comes back under every schedule, and the increases either
  * all fit or not.
- *
- * SPDX-License-Identifier: Apache-2.0
  */
 #include "checker.h"
 #include "statement.h"
@@ -48,9 +47,13 @@ static bool is_register_op(const grout_module *module, const grout_op *op, grout
     return op->opcode == GROUT_OP_SET_MAX_REGISTERS && grout_module_find_attr(module, op, attr);
 }
 
+/* May a thread execute the one and later the other? */
 static bool leads_to(const grout_module *module, grout_op_id first, grout_op_id second) {
-    grout_reach kind = grout_op__find_reach(module, first, second).kind;
-    return kind == GROUT_REACH_AHEAD || kind == GROUT_REACH_NEXT_ROUND;
+    grout_reach_fact fact = grout_op__find_reach(module, first, second);
+    if (fact.kind == GROUT_REACH_OTHER_BRANCH) { /* in another round, perhaps */
+        return grout_op__get_loop(module, fact.through) != 0;
+    }
+    return fact.kind != GROUT_REACH_PASSED;
 }
 
 static bool is_in_kernel(const grout_checker *checker, const grout_op *op) {

@@ -1,12 +1,11 @@
 /*
  * wgmma.c - groups of wgmmas: which instructions follow each other on an accumulator, and which
  * wait would have covered a group that was not waited for.
+ * SPDX-License-Identifier: Apache-2.0
  *
  * Only the thread that issued a wgmma can wait for it, so a wait helps against another thread's
  * refill only if it comes before the arrive that lets that thread go on. Everything here is for
  * saying what to do; whether there is a finding is decided in rules.c.
- *
- * SPDX-License-Identifier: Apache-2.0
  */
 #include "checker.h"
 

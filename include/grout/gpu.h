@@ -133,12 +133,19 @@ GROUT_API bool grout_gpu_describe(const grout_nvrtc_options *options, grout_text
 
 typedef struct grout_compare_options {
     double rtol, atol; /* both 0: bit for bit, NaNs equal to each other */
+    bool is_by_type;   /* rtol is that of the array's element type: f32 and f64 2^-17, f16 2^-9,
+                          bf16 2^-6, f8 2^-2; integers and bools bit for bit */
 } grout_compare_options;
 
-/* The tolerance of the compare rule for a kernel (docs/gpu.md): exact unless an op is approximate.
+/*
+ * The tolerance of the compare rule for a kernel (docs/gpu.md): bit for bit, unless the kernel has
+ * an operation that no hardware rounds correctly, or sums floats in an order of its own (wgmma,
+ * reduce_sum). The sums of small whole numbers are exact in every order: has_whole_inputs says that
+ * the arguments are such.
  */
 GROUT_API grout_compare_options grout_compare_get_default(const grout_module *bound,
-                                                          grout_kernel_id kernel);
+                                                          grout_kernel_id kernel,
+                                                          bool has_whole_inputs);
 
 /*
  * Compares an array parameter's expected and actual bytes. True if equal. Otherwise adds a

@@ -26,7 +26,7 @@ expect() {
     text=$2
     shift 2
     echo "\$ grout $*" >>"$log"
-    output=$(timeout 120 "$grout" "$@" 2>&1)
+    output=$(timeout 120 "$grout" "$@" 2>&1 </dev/null)
     status=$?
     printf '%s\n[exit %s]\n\n' "$output" "$status" >>"$log"
     if [ "$status" -eq "$code" ] && { [ -z "$text" ] || printf '%s' "$output" | grep -qF -e "$text"; }; then
@@ -38,14 +38,18 @@ expect() {
     fi
 }
 
-# same FILE ARGUMENT...: every kernel of the file, compared bit for bit.
+# same FILE ARGUMENT...: every kernel of the file, compared bit for bit, or as the options of its
+# comment '// same: OPTION...' say.
 same() {
     file=$1
     shift
-    # shellcheck disable=SC2013 # names of kernels hold no spaces
-    for kernel in $(sed -n 's/^kernel \(@[A-Za-z0-9_]*\).*/\1/p' "$file"); do
-        expect 0 '' run "$file" --kernel "$kernel" --device cuda --compare cpu "$@"
-    done
+    while read -r kernel own; do
+        # shellcheck disable=SC2086 # options, to be split
+        expect 0 '' run "$file" --kernel "$kernel" --device cuda --compare cpu $own "$@"
+    done <<EOF
+$(awk '/^\/\/ same: / { sub("^// same: ", ""); own = own " " $0 }
+    /^kernel @/ { name = $2; sub("[^@A-Za-z0-9_].*", "", name); print name own; own = "" }' "$file")
+EOF
 }
 
 # Shipped kernels, at their own sizes and at others.
@@ -72,8 +76,10 @@ for slots in 1 2 5 8; do
     same kernels/producer_consumer.grout -D STEPS=40 -D SLOTS="$slots" -D N=256 --input x=randn:5
 done
 
-# What the shipped kernels do not use: every operation, cast and layout.
-same tests/differential/arithmetic.grout
+# What the shipped kernels do not use: every operation, cast, layout and reduction.
+for name in arithmetic half math registers matrices reductions rows; do
+    same "tests/differential/$name.grout"
+done
 for seed in 1 2; do
     expect 0 '' run tests/differential/arithmetic.grout --kernel @f32 --device cuda --compare cpu \
         --input x=randn:$seed --input y=uniform:$seed:-3:3 --input z=randn:9

@@ -31,9 +31,38 @@ static void end(fixture *f) {
 
 START_TEST(shipped_ops_compare_exactly) {
     fixture f = begin();
-    const grout_compare_options options = grout_compare_get_default(f.module, 1);
-    ck_assert(options.rtol <= 0 && options.atol <= 0);
+    const grout_compare_options options = grout_compare_get_default(f.module, 1, false);
+    ck_assert(options.rtol <= 0 && options.atol <= 0 && !options.is_by_type);
     end(&f);
+}
+END_TEST
+
+/* What is exact, and for which inputs: functions never, float sums for whole numbers. */
+START_TEST(default_tolerance_follows_the_ops) {
+    static const struct {
+        const char *op;
+        bool for_whole, for_any;
+    } rows[] = {{"add (load %a), 1", false, false},
+                {"sqrt (load %a)", false, false},
+                {"exp (load %a)", true, true},
+                {"broadcast (reduce_sum (load %a)) : f32[4]", false, true},
+                {"broadcast (reduce_max (load %a)) : f32[4]", false, false},
+                {"cast (broadcast (reduce_sum (load %i)) : i32[4]) : f32", false, false}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char text[256];
+        grout_diags *diags = grout_diags_new();
+        (void)snprintf(text, sizeof text,
+                       "kernel @k(%%a: in gmem f32[4], %%i: in gmem i32[4], %%f: out gmem f32[4])\n"
+                       "{\n  store %%f, (%s)\n}\n",
+                       rows[i].op);
+        grout_module *module = bind_text("compare.grout", text, diags);
+        ck_assert_msg(grout_compare_get_default(module, 1, true).is_by_type == rows[i].for_whole,
+                      "%s, whole inputs", rows[i].op);
+        ck_assert_msg(grout_compare_get_default(module, 1, false).is_by_type == rows[i].for_any,
+                      "%s", rows[i].op);
+        grout_module_free(module);
+        grout_diags_free(diags);
+    }
 }
 END_TEST
 
@@ -65,25 +94,30 @@ typedef struct pair_case {
 } pair_case;
 
 static const pair_case pair_cases[] = {
-    {"the same", PARAM_F, true, 0x3f800000, 0x3f800000, {0, 0}},
-    {"one bit", PARAM_F, false, 0x3f800000, 0x3f800001, {0, 0}},
-    {"two NaNs", PARAM_F, true, 0x7fc00000, 0xffffffff, {0, 0}},
-    {"a NaN and a number", PARAM_F, false, 0x7fc00000, 0x3f800000, {0, 0}},
-    {"a number and a NaN", PARAM_F, false, 0x3f800000, 0x7fc00000, {0, 0}},
-    {"zeros of two signs", PARAM_F, false, 0x00000000, 0x80000000, {0, 0}},
-    {"zeros of two signs, within a tolerance", PARAM_F, true, 0, 0x80000000, {1e-6, 0}},
-    {"within rtol of the largest", PARAM_F, true, 0x42c80000, 0x42c80001, {1e-6, 0}},
-    {"beyond it", PARAM_F, false, 0x42c80000, 0x42c90000, {1e-6, 0}},
-    {"within atol", PARAM_F, true, 0x3f800000, 0x3f8ccccd, {0, 0.2}},
-    {"infinities alike", PARAM_F, true, 0x7f800000, 0x7f800000, {1e-3, 0}},
-    {"infinities of two signs", PARAM_F, false, 0x7f800000, 0xff800000, {1e-3, 0}},
-    {"NaNs of bf16", PARAM_H, true, 0x7f81, 0xffc0, {0, 0}},
-    {"bf16 infinity is none", PARAM_H, false, 0x7f80, 0xffc0, {0, 0}},
-    {"NaNs of e4m3", PARAM_E, true, 0x7f, 0xff, {0, 0}},
-    {"e4m3 has numbers up there", PARAM_E, false, 0x7e, 0x7f, {0, 0}},
-    {"integers", PARAM_I, false, 0xffff, 0x0001, {0, 0}},
-    {"integers within a tolerance", PARAM_I, true, 0xffff, 0x0001, {0, 2}},
-    {"large integers", PARAM_U, false, UINT64_MAX, UINT64_MAX - 1, {0, 0}},
+    {"the same", PARAM_F, true, 0x3f800000, 0x3f800000, {0, 0, false}},
+    {"one bit", PARAM_F, false, 0x3f800000, 0x3f800001, {0, 0, false}},
+    {"two NaNs", PARAM_F, true, 0x7fc00000, 0xffffffff, {0, 0, false}},
+    {"a NaN and a number", PARAM_F, false, 0x7fc00000, 0x3f800000, {0, 0, false}},
+    {"a number and a NaN", PARAM_F, false, 0x3f800000, 0x7fc00000, {0, 0, false}},
+    {"zeros of two signs", PARAM_F, false, 0x00000000, 0x80000000, {0, 0, false}},
+    {"zeros of two signs, within a tolerance", PARAM_F, true, 0, 0x80000000, {1e-6, 0, false}},
+    {"within rtol of the largest", PARAM_F, true, 0x42c80000, 0x42c80001, {1e-6, 0, false}},
+    {"beyond it", PARAM_F, false, 0x42c80000, 0x42c90000, {1e-6, 0, false}},
+    {"within atol", PARAM_F, true, 0x3f800000, 0x3f8ccccd, {0, 0.2, false}},
+    {"infinities alike", PARAM_F, true, 0x7f800000, 0x7f800000, {1e-3, 0, false}},
+    {"infinities of two signs", PARAM_F, false, 0x7f800000, 0xff800000, {1e-3, 0, false}},
+    {"NaNs of bf16", PARAM_H, true, 0x7f81, 0xffc0, {0, 0, false}},
+    {"bf16 infinity is none", PARAM_H, false, 0x7f80, 0xffc0, {0, 0, false}},
+    {"NaNs of e4m3", PARAM_E, true, 0x7f, 0xff, {0, 0, false}},
+    {"e4m3 has numbers up there", PARAM_E, false, 0x7e, 0x7f, {0, 0, false}},
+    {"integers", PARAM_I, false, 0xffff, 0x0001, {0, 0, false}},
+    {"integers within a tolerance", PARAM_I, true, 0xffff, 0x0001, {0, 2, false}},
+    {"f32 within its bound", PARAM_F, true, 0x42c80000, 0x42c80040, {0, 0, true}},
+    {"f32 beyond it", PARAM_F, false, 0x42c80000, 0x42c80080, {0, 0, true}},
+    {"bf16 within its bound", PARAM_H, true, 0x3f80, 0x3f82, {0, 0, true}},
+    {"bf16 beyond it", PARAM_H, false, 0x3f80, 0x3f83, {0, 0, true}},
+    {"integers have no bound", PARAM_I, false, 100, 101, {0, 0, true}},
+    {"large integers", PARAM_U, false, UINT64_MAX, UINT64_MAX - 1, {0, 0, false}},
 };
 
 START_TEST(pairs_compare) {
@@ -118,6 +152,7 @@ END_TEST
 int main(void) {
     TCase *tcase = tcase_create("compare");
     tcase_add_test(tcase, shipped_ops_compare_exactly);
+    tcase_add_test(tcase, default_tolerance_follows_the_ops);
     tcase_add_test(tcase, mismatch_names_element_and_writer);
     tcase_add_loop_test(tcase, pairs_compare, 0, (int)(sizeof pair_cases / sizeof pair_cases[0]));
     tcase_add_test(tcase, large_arrays_report_the_first);

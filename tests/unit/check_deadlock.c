@@ -50,12 +50,16 @@ typedef struct fixture {
     grout_module *symbolic, *module;
 } fixture;
 
-static void start(fixture *it) {
+static void start_text(fixture *it, const char *text) {
     it->diags = grout_diags_new();
-    it->symbolic = grout_parse("k.grout", KERNEL, strlen(KERNEL), it->diags);
+    it->symbolic = grout_parse("k.grout", text, strlen(text), it->diags);
     ck_assert_ptr_nonnull(it->symbolic);
     it->module = grout_module_bind(it->symbolic, NULL, 0, it->diags);
     ck_assert_ptr_nonnull(it->module);
+}
+
+static void start(fixture *it) {
+    start_text(it, KERNEL);
 }
 
 static void stop(fixture *it) {
@@ -155,12 +159,63 @@ START_TEST(a_while_is_a_loop) {
 }
 END_TEST
 
+/* Registers are taken in the order of arrival: does the verdict hold for every schedule? */
+static const struct order_row {
+    bool holds;
+    const char *body;
+} ORDERS[] = {
+    {true,
+     "if (eq %w, 0) { set_max_registers 40 decrease } else { set_max_registers 232 increase }"},
+    {true, "if (eq %w, 0) { set_max_registers 40 decrease\n barrier_wait %go[0] } else { "
+           "set_max_registers 232 increase\n barrier_arrive %go[0] }"},
+    {true, "scoped(%s : smem f32[4]) collective { set_max_registers 40 decrease }"},
+    {true, "scoped(%s : smem f32[4]) collective { if (eq %w, 0) { set_max_registers 40 decrease } "
+           "else { set_max_registers 232 increase } }"},
+    {false, "if (eq %w, 0) { barrier_wait %go[0]\n set_max_registers 40 decrease } else { "
+            "set_max_registers 232 increase\n barrier_arrive %go[0] }"},
+    {false, "set_max_registers 232 increase\n set_max_registers 40 decrease"},
+    {false, "for %i in 0..2 { if (eq %w, 0) { set_max_registers 40 decrease } else { "
+            "set_max_registers 232 increase } }"},
+    {false, "set_max_registers 176 increase\n scoped(%s : smem f32[4]) collective { "
+            "set_max_registers 40 decrease }"}};
+
+START_TEST(order_of_registers_is_a_doubt) {
+    fixture it;
+    grout_text text = {0};
+    grout_object_id object = 0;
+    uint32_t index = 0;
+    grout_text_add(&text,
+                   "kernel @k() threads(wg = 3) {\n scratch %%go : barrier[1] arrivals(2)\n %%w = "
+                   "axis_index wg\n %s\n}\n",
+                   ORDERS[_i].body);
+    start_text(&it, text.data);
+    object = grout_module_get_object_count(it.module) - 1;
+    grout_checker *checker = grout_checker_new(NULL, it.diags);
+    const grout_observer *observer = grout_checker_get_observer(checker);
+    const grout_launch_info info = {.module = it.module,
+                                    .kernel = 1,
+                                    .shape = {3, 3, 1},
+                                    .cta_count = 1,
+                                    .element_objects = &object,
+                                    .element_indices = &index};
+    ck_assert(observer->begin(observer->self, &info));
+    ck_assert_msg(grout_checker_get_summary(checker, false).is_well_synchronised ==
+                      ORDERS[_i].holds,
+                  "%s", ORDERS[_i].body);
+    grout_checker_free(checker);
+    grout_text_free(&text);
+    stop(&it);
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("deadlock");
     TCase *tests = tcase_create("deadlock");
     tcase_add_test(tests, registers_are_explained);
     tcase_add_loop_test(tests, ops_are_ahead_or_behind, 0, (int)(sizeof REACHES / sizeof *REACHES));
     tcase_add_test(tests, a_while_is_a_loop);
+    tcase_add_loop_test(tests, order_of_registers_is_a_doubt, 0,
+                        (int)(sizeof ORDERS / sizeof *ORDERS));
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

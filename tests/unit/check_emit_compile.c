@@ -1,9 +1,11 @@
 /*
- * check_emit_compile.c - NVRTC takes what is emitted: every kernel of kernels/, and generated ones
- * for each op on each element type, each cast, each element type in each SMEM layout. The shipped
- * kernels keep everything in registers. Skipped without NVRTC.
+ * check_emit_compile.c - NVRTC takes what is emitted: every kernel of kernels/ and of
+ * tests/differential/, and generated ones for each op on each element type, each cast, each element
+ * type in each SMEM layout. The shipped kernels keep everything in registers, and no array of the
+ * others is in local memory. Skipped without NVRTC.
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "gpu_backend/ptxas_log.h"
 #include "gpu_text.h"
 
 #include <dirent.h>
@@ -32,8 +34,31 @@ static void fail_with_diags(const char *name, const grout_diags *diags, const ch
     ck_abort_msg("%s: %s\n%s", name, shown.data == NULL ? "no reason" : shown.data, source);
 }
 
+/* What a kernel may have in local memory. */
+typedef enum local_memory {
+    LOCAL_ANY,
+    LOCAL_SMALL, /* spilled registers, arguments of printf, what sine's large numbers take; no array
+                  */
+    LOCAL_NONE
+} local_memory;
+
+#define LOCAL_SMALL_BYTES 64
+
+static void check_local_memory(const char *name, const grout_binary *binary, local_memory allowed) {
+    grout_gpu_ptxas_log log;
+    grout_gpu_error error;
+    ck_assert(grout_gpu__ptxas_log_parse(binary->log, &log, &error));
+    ck_assert_uint_eq(log.kernel_count, 1);
+    const uint32_t bytes = log.kernels[0].stack_bytes;
+    ck_assert_msg(allowed == LOCAL_ANY || (allowed == LOCAL_SMALL ? bytes <= LOCAL_SMALL_BYTES
+                                                                  : binary->spill_bytes == 0),
+                  "%s: %s has %u bytes of local memory, spills %d bytes", name,
+                  log.kernels[0].kernel, bytes, binary->spill_bytes);
+    grout_gpu__ptxas_log_deinit(&log);
+}
+
 /* Emits and compiles every kernel of a text; checks what ptxas says about it. */
-static void compile_text(const char *name, const char *text, bool may_spill) {
+static void compile_text(const char *name, const char *text, local_memory allowed) {
     grout_diags *diags = grout_diags_new();
     const grout_emit_options options = {.watchdog = true};
     grout_module *module = bind_text(name, text, diags);
@@ -49,8 +74,7 @@ static void compile_text(const char *name, const char *text, bool may_spill) {
             fail_with_diags(name, diags, at == NULL ? "" : at);
         }
         ck_assert_msg(binary.size > 0 && binary.registers > 0, "%s: no cubin of %s", name, kernel);
-        ck_assert_msg(may_spill || binary.spill_bytes == 0, "%s: %s spills %d bytes", name, kernel,
-                      binary.spill_bytes);
+        check_local_memory(name, &binary, allowed);
         grout_binary_free(&binary);
         grout_text_free(&source);
     }
@@ -58,16 +82,17 @@ static void compile_text(const char *name, const char *text, bool may_spill) {
     grout_diags_free(diags);
 }
 
-/* ---- shipped kernels ---- */
+/* ---- shipped kernels, and those of the differential tests ---- */
 
 static char files[FILES_MAX][512];
-static int file_count;
+static int file_count, shipped_count;
 
 static int compare_names(const void *a, const void *b) {
     return strcmp(a, b);
 }
 
 static void find_files(const char *folder) {
+    const int first = file_count;
     DIR *directory = opendir(folder);
     for (struct dirent *entry; directory != NULL && (entry = readdir(directory)) != NULL;) {
         const char *end = strrchr(entry->d_name, '.');
@@ -78,20 +103,20 @@ static void find_files(const char *folder) {
     if (directory != NULL) {
         closedir(directory);
     }
-    qsort(files, (size_t)file_count, sizeof files[0], compare_names);
+    qsort(files + first, (size_t)(file_count - first), sizeof files[0], compare_names);
 }
 
-START_TEST(shipped_kernels_compile_without_spills) {
+START_TEST(kernels_compile_without_arrays_in_memory) {
     grout_text text = read_file(files[_i]);
-    compile_text(files[_i], text.data, false);
+    compile_text(files[_i], text.data, _i < shipped_count ? LOCAL_NONE : LOCAL_SMALL);
     grout_text_free(&text);
 }
 END_TEST
 
 /* ---- generated kernels ---- */
 
-static const grout_dtype alu_dtypes[] = {GROUT_DTYPE_I32, GROUT_DTYPE_U32, GROUT_DTYPE_F32,
-                                         GROUT_DTYPE_BOOL};
+static const grout_dtype alu_dtypes[] = {GROUT_DTYPE_I32, GROUT_DTYPE_U32,  GROUT_DTYPE_F16,
+                                         GROUT_DTYPE_F32, GROUT_DTYPE_BF16, GROUT_DTYPE_BOOL};
 
 static bool takes_dtype(grout_type_rule rule, grout_dtype dtype) {
     const bool is_int = dtype == GROUT_DTYPE_I32 || dtype == GROUT_DTYPE_U32;
@@ -102,7 +127,7 @@ static bool takes_dtype(grout_type_rule rule, grout_dtype dtype) {
     case GROUT_TYPES_INT:
         return is_int;
     case GROUT_TYPES_FLOAT:
-        return dtype == GROUT_DTYPE_F32;
+        return dtype == GROUT_DTYPE_F16 || dtype == GROUT_DTYPE_BF16 || dtype == GROUT_DTYPE_F32;
     case GROUT_TYPES_LOGIC:
         return is_int || dtype == GROUT_DTYPE_BOOL;
     case GROUT_TYPES_BOOL:
@@ -115,12 +140,16 @@ static bool takes_dtype(grout_type_rule rule, grout_dtype dtype) {
     return false;
 }
 
-/* Array op, scalar op, and array op with a scalar of each ALU op. */
+/* Array op, scalar op, and array op with a scalar of each ALU and MATH op; reductions of arrays. */
 static void add_alu_ops(grout_text *text, grout_dtype dtype) {
     const char *name = grout_dtype_get_info(dtype)->text;
     for (uint32_t k = 1; k < GROUT_OP_COUNT; k++) {
         const grout_op_info *info = grout_op_get_info((grout_opcode)k);
         if (info->expression == NULL || !takes_dtype((grout_type_rule)info->types, dtype)) {
+            continue;
+        }
+        if (info->form == GROUT_FORM_REDUCE) {
+            grout_text_add(text, "  store %%out[5], (%s %%x)\n", info->text);
             continue;
         }
         const size_t count = strlen(info->operands);
@@ -147,7 +176,7 @@ START_TEST(every_alu_op_compiles) {
     add_alu_ops(&text, dtype);
     grout_text_add(&text,
                    "  store %%out, (select (eq (iota dim(0) : i32[640]), 7), %%x, %%y)\n}\n");
-    compile_text(name, text.data, true);
+    compile_text(name, text.data, LOCAL_ANY);
     grout_text_free(&text);
 }
 END_TEST
@@ -173,7 +202,7 @@ START_TEST(every_cast_compiles) {
         }
     }
     grout_text_add(&text, "}\n");
-    compile_text(from, text.data, true);
+    compile_text(from, text.data, LOCAL_ANY);
     grout_text_free(&text);
 }
 END_TEST
@@ -210,7 +239,7 @@ START_TEST(every_layout_compiles) {
                           "  debug_print \"{} {}\", (cast (load %%rows[0, 0]) : f32), "
                           "(cast (load %%plain[0, ds(0, 4)]) : f32)\n"
                           "}\n");
-    compile_text(name, text.data, true);
+    compile_text(name, text.data, LOCAL_ANY);
     grout_text_free(&text);
 }
 END_TEST
@@ -224,7 +253,9 @@ int main(void) {
     tcase_set_timeout(tcase, 300);
     find_files(GROUT_TEST_SOURCE_DIR "/kernels");
     find_files(GROUT_TEST_SOURCE_DIR "/kernels/bugs");
-    tcase_add_loop_test(tcase, shipped_kernels_compile_without_spills, 0, file_count);
+    shipped_count = file_count;
+    find_files(GROUT_TEST_SOURCE_DIR "/tests/differential");
+    tcase_add_loop_test(tcase, kernels_compile_without_arrays_in_memory, 0, file_count);
     tcase_add_loop_test(tcase, every_alu_op_compiles, 0,
                         (int)(sizeof alu_dtypes / sizeof alu_dtypes[0]));
     tcase_add_loop_test(tcase, every_cast_compiles, 1, GROUT_DTYPE_COUNT);

@@ -251,8 +251,8 @@ static void issue_in_scope(machine *it, uint32_t thread, grout_op_id op) {
     const grout_stamp stamp = {.component = grout_clock_wg(&it->shape, thread),
                                .number = ++it->groups[thread],
                                .is_async = true};
-    const grout_run all_of_acc = {.count = 1, .length = 64 * 64 * 4};
-    const grout_run all_of_a = {.count = 1, .length = 64 * 64 * 2};
+    const grout_run all_of_acc = {.count = 1, .length = INT64_C(64) * 64 * 4};
+    const grout_run all_of_a = {.count = 1, .length = INT64_C(64) * 64 * 2};
     it->objects[ACC] = find_object(it, op, 0);
     it->objects[AS] = find_object(it, op, 1);
     touch(it, &at, ACC, true, &stamp, &all_of_acc);

@@ -253,7 +253,7 @@ static void wait_for_groups(machine *it, const step *at, uint32_t allowed) {
 }
 
 static void multiply(machine *it, const step *at) {
-    static const grout_run all_of_b = {.count = 1, .length = 64 * 128 * 2};
+    static const grout_run all_of_b = {.count = 1, .length = INT64_C(64) * 128 * 2};
     const int64_t first = at->letter == 'i' ? 64 : (at->letter == 'j' ? 32 : 0);
     const int64_t count = at->letter == 'm' || at->letter == 'n' ? COLUMNS : 64;
     grout_issue issue = {.bytes = 0};
