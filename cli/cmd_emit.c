@@ -51,9 +51,8 @@ static void print_binary_facts(grout_session *session, const grout_load *load,
         const grout_kernel *kernel = grout_module_get_kernel(load->bound, load->kernels[i]);
         grout_resources facts;
         (void)grout_binary_report_losses(binary, load->bound, load->kernels[i], session->diags);
-        if (session->is_quiet ||
-            !grout_binary_get_resources(binary, load->bound, load->kernels[i], &facts,
-                                        session->diags)) {
+        if (session->is_quiet || !grout_binary_get_resources(binary, load->bound, load->kernels[i],
+                                                             &facts, session->diags)) {
             continue;
         }
         grout_session__print(session, GROUT_STREAM_ERR,
@@ -123,9 +122,9 @@ static bool emit(grout_session *session, const grout_load *load) {
     const char *to = get_target(session);
     grout_text text = {0}, notes = {0};
     bool is_good = true;
-    grout_emit_options options = {
-        .line_directives = grout_options__has(&session->options, GROUT_OPTION_LINEINFO),
-        .notes = session->is_verbose ? &notes : NULL};
+    grout_emit_options options = {.line_directives =
+                                      grout_options__has(&session->options, GROUT_OPTION_LINEINFO),
+                                  .notes = session->is_verbose ? &notes : NULL};
     for (size_t i = 0; i < load->kernel_count && is_good; i++) {
         is_good =
             strcmp(to, "host") == 0

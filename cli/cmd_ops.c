@@ -140,6 +140,9 @@ static void add_op(grout_opcode opcode, grout_text *out) {
     if (info->expression != NULL) {
         grout_text_add(out, "  value: %s\n", info->expression);
     }
+    if (info->ulp > 0) {
+        grout_text_add(out, "  accuracy: within %u units in the last place\n", info->ulp);
+    }
     add_attrs(info, "  attribute ", "", out);
     grout_text_add(out, "  effect: %s; %s\n", get_class_text(grout_effect_row_get_class(row)),
                    grout_effect_row_get_doc(row));
@@ -160,6 +163,9 @@ static void add_markdown_op(grout_opcode opcode, grout_text *out) {
     }
     if (info->expression != NULL) {
         grout_text_add(out, "- value, in the functions of `grout/num.h`: `%s`\n", info->expression);
+    }
+    if (info->ulp > 0) {
+        grout_text_add(out, "- accuracy: within %u units in the last place\n", info->ulp);
     }
     add_attrs(info, "- attribute ", "`", out);
     grout_text_add(out, "- effect: %s; %s\n", get_class_text(grout_effect_row_get_class(row)),

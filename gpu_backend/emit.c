@@ -229,7 +229,7 @@ void grout_emit__block(grout_emitter *e, grout_block_id id) {
         emitters[op->opcode](e, at, op);
         at = op->next;
     }
-    if (lone != 0) {
+    if (lone != 0 && e->is_alone) { /* reached, whatever failed before */
         e->is_alone = false;
         grout_emit__close(e, "");
     }

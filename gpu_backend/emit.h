@@ -177,6 +177,15 @@ void grout_emit__store_matrices(grout_emitter *e, grout_value_id from, const gro
 void grout_emit__load_matrices(grout_emitter *e, grout_value_id to, const grout_view *view,
                                const grout_emit_matrix *matrix);
 
+/* In half of a warp's lanes, those with a bit of their number set, an access of the wgmma layout
+ * may take the columns beside: where the two halves would meet in the banks of SMEM. */
+typedef struct grout_emit_turn {
+    uint32_t lane_bit;
+    uint32_t cols; /* column c becomes c ^ cols; 0: nothing is turned */
+} grout_emit_turn;
+grout_emit_turn grout_emit__find_turn(const grout_emitter *e, const grout_view *view,
+                                      const grout_register_layout *layout, uint32_t width);
+
 /* Says in a comment, and in the options' notes, where accesses of width elements meet in the banks
  * of SMEM. Nothing of GMEM. */
 void grout_emit__report_passes(grout_emitter *e, const grout_op *op, const grout_view *view,

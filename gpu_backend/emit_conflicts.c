@@ -85,36 +85,77 @@ static void report(grout_emitter *e, const grout_op *op, uint32_t passes) {
     }
 }
 
+/* One way to move a value: neighbours together, columns turned or not. */
+typedef struct access {
+    const grout_view *view;
+    const grout_register_layout *layout;
+    uint32_t width; /* elements */
+    grout_emit_turn turn;
+} access;
+
 /* Lanes first to first + lanes of a warp, at one register. */
-static uint32_t count_access(const grout_emitter *e, const grout_view *view,
-                             const grout_register_layout *layout, uint32_t first, uint32_t lanes,
-                             uint32_t reg, uint32_t width) {
-    const int64_t bytes = grout_object_get_layout(e->module, view->object)->element_bytes;
+static uint32_t count_lanes(const grout_emitter *e, const access *a, uint32_t first, uint32_t lanes,
+                            uint32_t reg) {
+    const int64_t bytes = grout_object_get_layout(e->module, a->view->object)->element_bytes;
     pass p = {.count = 0};
     for (uint32_t lane = first; lane < first + lanes; lane++) {
-        const int64_t element = grout_register_layout_get_element(layout, lane, reg);
+        int64_t element = grout_register_layout_get_element(a->layout, lane, reg);
+        if (a->turn.cols != 0 && (lane >> a->turn.lane_bit & 1u) != 0) {
+            element ^= a->turn.cols; /* rows are multiples of twice as many */
+        }
         if (element >= 0) {
-            add_bytes(&p, get_offset(e, view, element), width * bytes);
+            add_bytes(&p, get_offset(e, a->view, element), a->width * bytes);
         }
     }
     return count_passes(&p);
 }
 
-void grout_emit__report_passes(grout_emitter *e, const grout_op *op, const grout_view *view,
-                               const grout_register_layout *layout, uint32_t width) {
-    uint32_t most = 0;
-    if (!is_smem(e, view)) {
-        return;
-    }
-    const uint32_t bytes = width * grout_object_get_layout(e->module, view->object)->element_bytes;
+/* The most passes that any part of the access takes. */
+static uint32_t count_access(const grout_emitter *e, const access *a) {
+    const uint32_t bytes =
+        a->width * grout_object_get_layout(e->module, a->view->object)->element_bytes;
     const uint32_t lanes = bytes <= BANK_BYTES ? WARP_LANES : WARP_LANES * BANK_BYTES / bytes;
-    for (uint32_t reg = 0; reg < layout->registers; reg += width) {
+    uint32_t most = 0;
+    for (uint32_t reg = 0; reg < a->layout->registers; reg += a->width) {
         for (uint32_t first = 0; first < WARPS * WARP_LANES; first += lanes) {
-            const uint32_t count = count_access(e, view, layout, first, lanes, reg, width);
+            const uint32_t count = count_lanes(e, a, first, lanes, reg);
             most = count > most ? count : most;
         }
     }
-    report(e, op, most);
+    return most;
+}
+
+grout_emit_turn grout_emit__find_turn(const grout_emitter *e, const grout_view *view,
+                                      const grout_register_layout *layout, uint32_t width) {
+    access best = {.view = view, .layout = layout, .width = width};
+    if (!is_smem(e, view) || layout->kind != GROUT_LAYOUT_WGMMA || width != 2) {
+        return best.turn;
+    }
+    uint32_t least = count_access(e, &best);
+    for (uint32_t k = 0; k < 9 && least > 1; k++) {
+        access tried = best;
+        tried.turn = (grout_emit_turn){.lane_bit = 2 + k % 3, .cols = 8u << k / 3};
+        if (layout->cols % (2 * (int64_t)tried.turn.cols) != 0) {
+            continue;
+        }
+        const uint32_t count = count_access(e, &tried);
+        if (count < least) {
+            best = tried;
+            least = count;
+        }
+    }
+    return best.turn;
+}
+
+void grout_emit__report_passes(grout_emitter *e, const grout_op *op, const grout_view *view,
+                               const grout_register_layout *layout, uint32_t width) {
+    if (is_smem(e, view)) {
+        const access a = {.view = view,
+                          .layout = layout,
+                          .width = width,
+                          .turn = grout_emit__find_turn(e, view, layout, width)};
+        report(e, op, count_access(e, &a));
+    }
 }
 
 /* One 8 x 8 matrix: the block of rows and columns from an element on. */

@@ -98,12 +98,15 @@ void grout_emit__math(grout_emitter *e, grout_op_id id, const grout_op *op) {
     emit_numbers(e, op, add_expression);
 }
 
+/* A function's arguments are values: '?' between array elements would choose an address, which
+ * keeps arrays out of registers. */
 static void add_select(grout_emitter *e, const grout_op *op, const char *index) {
-    static const char *const between[] = {" ? ", " : ", ""};
+    static const char *const before[] = {"grout_select(", ", ", ", "};
     for (uint32_t k = 0; k < 3; k++) {
+        grout_emit__add(e, "%s", before[k]);
         grout_emit__operand(e, grout_module_get_operand(e->module, op, k), index);
-        grout_emit__add(e, "%s", between[k]);
     }
+    grout_emit__add(e, ")");
 }
 
 void grout_emit__select(grout_emitter *e, grout_op_id id, const grout_op *op) {

@@ -94,8 +94,7 @@ static void write_signature(grout_emitter *e) {
     write_axes(e);
     /* setmaxnreg takes effect only if the registers at the entry are known: one CTA an SM. */
     grout_emit__line(e, "extern \"C\" __global__ void __launch_bounds__(%" PRIu32 "%s)",
-                     e->plan->thread_count * GROUT_LANES,
-                     e->plan->changes_registers ? ", 1" : "");
+                     e->plan->thread_count * GROUT_LANES, e->plan->changes_registers ? ", 1" : "");
     grout_emit__add(e, "%s(", symbol);
     for (uint32_t k = 0; k < e->plan->arg_count; k++) {
         grout_emit__add(e, "%s", k == 0 ? "" : ",\n    ");
@@ -120,11 +119,10 @@ static void init_barriers(grout_emitter *e) {
         grout_emit__begin(e);
         grout_emit__add(e, "for (int part = 0; part < %" PRIu32 "; part++)", barrier->count);
         grout_emit__open(e);
-        grout_emit__line(e,
-                         "grout_mbarrier_init(smem + %" PRId64 " + 8 * part, %" PRIu32 "); // %%%s",
-                         barrier->smem_offset,
-                         barrier->arrivals * grout_gpu__plan_get_arrival_size(barrier),
-                         grout_gpu__get_object_name(e->module, barrier->object));
+        grout_emit__line(
+            e, "grout_mbarrier_init(smem + %" PRId64 " + 8 * part, %" PRIu32 "); // %%%s",
+            barrier->smem_offset, barrier->arrivals * grout_gpu__plan_get_arrival_size(barrier),
+            grout_gpu__get_object_name(e->module, barrier->object));
         grout_emit__close(e, "");
     }
     if (plan->barrier_count > 0) {

@@ -58,8 +58,8 @@ static bool is_for_one(const grout_emitter *e, const grout_op *op) {
         }
         return is_fine;
     default:
-        return is_fine && grout_op_get_info((grout_opcode)op->opcode)->effect_row ==
-                              GROUT_EFFECT_ROW_PURE;
+        return is_fine &&
+               grout_op_get_info((grout_opcode)op->opcode)->effect_row == GROUT_EFFECT_ROW_PURE;
     }
 }
 

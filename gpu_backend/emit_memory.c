@@ -61,14 +61,40 @@ void grout_emit__read_chunk(grout_emitter *e, grout_value_id value, uint32_t wid
     grout_emit__close(e, "");
 }
 
+/* Where half of the lanes take the columns beside: the block that says which do. */
+static void declare_turn(grout_emitter *e, const grout_emit_turn *turn) {
+    if (turn->cols != 0) {
+        grout_emit__line(e, "{ // half of the lanes take the columns beside, in other banks");
+        e->indent++;
+        grout_emit__line(e, "const bool is_turned = lane / %u %% 2 != 0;", 1u << turn->lane_bit);
+    }
+}
+
+/* As open_element, of a layout that is not guarded. */
+static void open_turned_element(grout_emitter *e, const grout_register_layout *layout,
+                                uint32_t width, const grout_emit_turn *turn) {
+    if (turn->cols == 0) {
+        grout_emit__open_element(e, layout, width);
+        return;
+    }
+    grout_emit__line(e, "const grout_u32 at_row = grout_wgmma_row(lane, reg, %" PRId64 ");",
+                     layout->cols);
+    grout_emit__line(e,
+                     "const grout_u32 at_col = grout_wgmma_col(lane, reg, %" PRId64
+                     ") ^ (is_turned ? %" PRIu32 " : 0);",
+                     layout->cols, turn->cols);
+}
+
 static void load_registers(grout_emitter *e, grout_value_id value, const grout_view *view) {
     const grout_register_layout *layout = grout_emit__layout(e, value);
     const grout_emit_at at = grout_emit__get_at(layout);
     const char *to_bool = grout_emit__dtype(e, value) == GROUT_DTYPE_BOOL ? " != 0" : "";
     const uint32_t width = get_width(e, view, layout);
+    const grout_emit_turn turn = grout_emit__find_turn(e, view, layout, width);
     grout_emit__declare_registers(e, value);
+    declare_turn(e, &turn);
     grout_emit__open_registers(e, layout->registers, width);
-    grout_emit__open_element(e, layout, width);
+    open_turned_element(e, layout, width, &turn);
     grout_emit__prepare_address(e, view, at);
     grout_emit__begin(e);
     if (width == 1) {
@@ -82,6 +108,11 @@ static void load_registers(grout_emitter *e, grout_value_id value, const grout_v
         grout_emit__read_chunk(e, value, width, to_bool);
     }
     grout_emit__close_registers(e, layout);
+    if (turn.cols != 0) {
+        grout_emit__line(e, "grout_turn_back<%" PRIu32 ">(%s, is_turned);", turn.cols / 2,
+                         grout_emit__name(e, value));
+        grout_emit__close(e, "");
+    }
 }
 
 void grout_emit__load(grout_emitter *e, grout_op_id id, const grout_op *op) {
@@ -149,16 +180,32 @@ void grout_emit__write_chunk(grout_emitter *e, const grout_operand *from, grout_
     grout_emit__end(e, "};");
 }
 
+static void write_turned_chunk(grout_emitter *e, const grout_operand *from, grout_dtype dtype,
+                               const grout_emit_turn *turn) {
+    const char *name = grout_emit__name(e, from->id);
+    const uint32_t distance = turn->cols / 2; /* 4 registers hold 8 columns */
+    grout_emit__line(e,
+                     "const grout_vector<%s, 2> chunk = {grout_turned<%" PRIu32
+                     ">(%s, reg, is_turned), grout_turned<%" PRIu32 ">(%s, reg + 1, is_turned)};",
+                     grout_emit__memory_type(dtype), distance, name, distance, name);
+}
+
 static void store_registers(grout_emitter *e, const grout_view *view, const grout_operand *from,
                             const grout_register_layout *layout) {
     const grout_dtype dtype = (grout_dtype)grout_object_get_type(e->module, view->object)->dtype;
     const grout_emit_at at = grout_emit__get_at(layout);
     const uint32_t width = get_width(e, view, layout);
+    const grout_emit_turn turn = grout_emit__is_spread(e, from)
+                                     ? grout_emit__find_turn(e, view, layout, width)
+                                     : (grout_emit_turn){0};
     grout_emit__open_owners(e, layout);
+    declare_turn(e, &turn);
     grout_emit__open_registers(e, layout->registers, width);
-    grout_emit__open_element(e, layout, width);
+    open_turned_element(e, layout, width, &turn);
     grout_emit__prepare_address(e, view, at);
-    if (width > 1) {
+    if (turn.cols != 0) {
+        write_turned_chunk(e, from, dtype, &turn);
+    } else if (width > 1) {
         grout_emit__write_chunk(e, from, dtype, width);
     }
     grout_emit__begin(e);
@@ -172,6 +219,9 @@ static void store_registers(grout_emitter *e, const grout_view *view, const grou
     }
     grout_emit__end(e, ");");
     grout_emit__close_registers(e, layout);
+    if (turn.cols != 0) {
+        grout_emit__close(e, "");
+    }
     grout_emit__close_owners(e, layout);
 }
 

@@ -2,9 +2,9 @@
  * emit_wgmma.c - wgmma as instructions of the tensor core, its waits, and registers per lane.
  * SPDX-License-Identifier: Apache-2.0
  *
- * A wgmma is a fence, one instruction for each 64 rows and K step, and the commit of the group. What
- * changes from one instruction to the next is the start of its operands, in units of 16 bytes: a
- * constant added to what is worked out once for the whole wgmma.
+ * A wgmma is a fence, one instruction for each 64 rows and K step, and the commit of the group.
+ * What changes from one instruction to the next is the start of its operands, in units of 16 bytes:
+ * a constant added to what is worked out once for the whole wgmma.
  */
 #include "emit.h"
 
@@ -83,8 +83,8 @@ static uint32_t write_packed(grout_emitter *e, const grout_op *op, const grout_w
     grout_emit__line(e, "grout_u32 x%" PRIu32 "[%" PRIu32 "];", packed, registers);
     if (!is_spread) {
         grout_emit__begin(e);
-        grout_emit__add(e, "const %s pair[2] = {", grout_gpu__get_type_name(
-                                                       (grout_dtype)wgmma->operand_dtype));
+        grout_emit__add(e, "const %s pair[2] = {",
+                        grout_gpu__get_type_name((grout_dtype)wgmma->operand_dtype));
         grout_emit__operand(e, a, NULL);
         grout_emit__add(e, ", ");
         grout_emit__operand(e, a, NULL);

@@ -86,15 +86,14 @@ static void write_form(grout_emitter *e, const grout_wgmma *wgmma, const char *n
     grout_emit__line(e, "// c += a b: 64 x %" PRIu32 " by %" PRIu32 " of K.", wgmma->n,
                      wgmma->k_step);
     grout_emit__begin(e);
-    grout_emit__add(e, "GROUT_DEVICE void %s(%s *c, ", name, is_f32(wgmma) ? "grout_f32"
-                                                                           : "grout_u32");
+    grout_emit__add(e, "GROUT_DEVICE void %s(%s *c, ", name,
+                    is_f32(wgmma) ? "grout_f32" : "grout_u32");
     grout_emit__add(e, wgmma->a.is_register ? "const grout_u32 *a" : "grout_u64 a");
     grout_emit__add(e, ", grout_u64 b)");
     grout_emit__open(e);
-    grout_emit__line(e,
-                     "asm volatile(\"wgmma.mma_async.sync.aligned.m64n%" PRIu32 "k%" PRIu32
-                     ".%s.%s.%s \"",
-                     wgmma->n, wgmma->k_step, accumulator, type, type);
+    grout_emit__line(
+        e, "asm volatile(\"wgmma.mma_async.sync.aligned.m64n%" PRIu32 "k%" PRIu32 ".%s.%s.%s \"",
+        wgmma->n, wgmma->k_step, accumulator, type, type);
     write_numbers(e, registers);
     write_sources(e, wgmma, registers);
     write_registers(e, registers, is_f32(wgmma) ? "+f" : "+r");

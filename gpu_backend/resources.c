@@ -11,14 +11,14 @@
 #include <string.h>
 
 /* Of an SM of compute capability 9.0: CUDA C++ Programming Guide, 'Compute Capabilities'. */
-#define SM_REGISTERS        65536
-#define SM_WARPS            64
-#define SM_CTAS             32
-#define SM_SMEM_BYTES       233472
-#define CTA_SMEM_RESERVED   1024
-#define SMEM_UNIT_BYTES     128
-#define REGISTERS_UNIT      256 /* of a warp's allocation */
-#define WARP_LANES          32
+#define SM_REGISTERS      65536
+#define SM_WARPS          64
+#define SM_CTAS           32
+#define SM_SMEM_BYTES     233472
+#define CTA_SMEM_RESERVED 1024
+#define SMEM_UNIT_BYTES   128
+#define REGISTERS_UNIT    256 /* of a warp's allocation */
+#define WARP_LANES        32
 
 static const grout_gpu_resources *find_kernel(const grout_gpu_ptxas_log *log, const char *name) {
     char symbol[GROUT_GPU_SYMBOL_MAX];
@@ -35,9 +35,8 @@ static int64_t round_up(int64_t value, int64_t unit) {
 static void find_occupancy(grout_resources *out) {
     const int64_t warps = out->cuda_threads / WARP_LANES;
     const int64_t registers = round_up((int64_t)out->registers * WARP_LANES, REGISTERS_UNIT);
-    const int64_t smem = round_up(out->static_smem_bytes + out->dynamic_smem_bytes +
-                                      CTA_SMEM_RESERVED,
-                                  SMEM_UNIT_BYTES);
+    const int64_t smem = round_up(
+        out->static_smem_bytes + out->dynamic_smem_bytes + CTA_SMEM_RESERVED, SMEM_UNIT_BYTES);
     const struct {
         int64_t count;
         const char *text;
@@ -63,8 +62,8 @@ static const grout_gpu_resources *open_log(const grout_module *bound, grout_kern
         (void)grout_gpu__report(diags, &error, (grout_place){0});
         return NULL;
     }
-    return find_kernel(log, grout_module_get_string(bound,
-                                                    grout_module_get_kernel(bound, kernel)->name));
+    return find_kernel(
+        log, grout_module_get_string(bound, grout_module_get_kernel(bound, kernel)->name));
 }
 
 bool grout_binary_get_resources(const grout_binary *binary, const grout_module *bound,
@@ -138,7 +137,7 @@ static void report_note(const grout_module *bound, grout_kernel_id kernel, const
         if (strstr(text, losses[k].note) != NULL) {
             grout_diags_add(diags, GROUT_DIAG_GPU_LOSS, place, "'@%s' loses speed: %s", name,
                             losses[k].loss);
-            grout_diags_note(diags, place, "%s", text);
+            grout_diags_note(diags, (grout_place){0}, "%s", text);
             if (losses[k].help != NULL) {
                 grout_diags_help(diags, "%s", losses[k].help);
             }
@@ -146,7 +145,7 @@ static void report_note(const grout_module *bound, grout_kernel_id kernel, const
         }
     }
     grout_diags_add(diags, GROUT_DIAG_GPU_LOSS, place, "the assembler has a note on '@%s'", name);
-    grout_diags_note(diags, place, "%s", text);
+    grout_diags_note(diags, (grout_place){0}, "%s", text);
 }
 
 static void report_spills(const grout_module *bound, grout_kernel_id kernel,

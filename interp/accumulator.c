@@ -127,6 +127,16 @@ void grout_accumulator__store(const grout_accumulator *accumulator, const void *
     }
 }
 
+/* Eight columns at a time: a wgmma takes no fewer. */
+void grout_accumulator__mark_product(const grout_accumulator *accumulator) {
+    for (uint32_t i = 0; i < accumulator->count; i += 8) {
+        uint64_t marks;
+        memcpy(&marks, accumulator->marks + i, sizeof marks);
+        marks |= UINT64_C(0x0101010101010101) * GROUT_COLUMN_PRODUCT;
+        memcpy(accumulator->marks + i, &marks, sizeof marks);
+    }
+}
+
 /* ---- definedness -----------------------------------------------------------------------------
  */
 

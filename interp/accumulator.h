@@ -36,6 +36,9 @@ void grout_accumulator__begin(grout_machine *machine, uint32_t thread,
 void grout_accumulator__load(const grout_accumulator *accumulator, void *out);
 void grout_accumulator__store(const grout_accumulator *accumulator, const void *in);
 
+/* A wgmma has added to the columns. */
+void grout_accumulator__mark_product(const grout_accumulator *accumulator);
+
 /* Whether any value is undefined; if so, which, in mask: one byte each, row by row. */
 bool grout_accumulator__get_undefined(const grout_accumulator *accumulator, uint8_t *mask);
 /* All of it is as defined as mask says (NULL: defined). */

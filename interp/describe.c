@@ -120,6 +120,23 @@ static uint32_t count_axes(const grout_module *bound, grout_kernel_id id, grout_
     return count;
 }
 
+static bool is_loop(const grout_op *op) {
+    return op->opcode == GROUT_OP_FOR || op->opcode == GROUT_OP_WHILE;
+}
+
+/* The index of a for; of a while, which has none, the turn, counted from 0 like one. */
+static void describe_turn(const grout_module *bound, const grout_op *loop, int32_t turn,
+                          grout_text *out) {
+    const grout_block *body = grout_module_get_block(bound, loop->first_block);
+    if (loop->opcode == GROUT_OP_WHILE) {
+        grout_text_add(out, ", turn %" PRId32 " of the while at line %" PRIu32, turn,
+                       grout_module_get_place(bound, loop->loc).line);
+        return;
+    }
+    const grout_value *index = grout_module_get_value(bound, body->first_arg);
+    grout_text_add(out, ", %%%s=%" PRId32, grout_module_get_string(bound, index->name), turn);
+}
+
 /* The loops around an op, outermost first, as far as the origin keeps their indices. */
 static void describe_loops(const grout_module *bound, const grout_origin *origin, grout_text *out) {
     grout_op_id loops[GROUT_ORIGIN_LOOPS];
@@ -128,17 +145,12 @@ static void describe_loops(const grout_module *bound, const grout_origin *origin
     while (id != 0 && depth > 0) {
         const grout_op *op = grout_module_get_op(bound, id);
         id = op->parent == 0 ? 0 : grout_module_get_block(bound, op->parent)->parent;
-        if (id != 0 && grout_module_get_op(bound, id)->opcode == GROUT_OP_FOR &&
-            --depth < GROUT_ORIGIN_LOOPS) {
+        if (id != 0 && is_loop(grout_module_get_op(bound, id)) && --depth < GROUT_ORIGIN_LOOPS) {
             loops[depth] = id;
         }
     }
     for (uint32_t i = 0; depth == 0 && i < origin->loop_depth && i < GROUT_ORIGIN_LOOPS; i++) {
-        const grout_op *loop = grout_module_get_op(bound, loops[i]);
-        const grout_block *body = grout_module_get_block(bound, loop->first_block);
-        const grout_value *index = grout_module_get_value(bound, body->first_arg);
-        grout_text_add(out, ", %%%s=%" PRId32, grout_module_get_string(bound, index->name),
-                       origin->loops[i]);
+        describe_turn(bound, grout_module_get_op(bound, loops[i]), origin->loops[i], out);
     }
 }
 

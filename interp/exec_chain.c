@@ -5,7 +5,6 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "convert.h"
 #include "exec.h"
 #include "strip.h"
 
@@ -46,8 +45,11 @@ static void begin_operand(grout_machine *machine, uint32_t thread, const grout_c
             run->inst->strip == grout_strip__broadcast ? 0 : chain->strip * slot->element_bytes;
     }
     if ((step->fills >> index & 1) != 0) {
-        grout_fill_element(slot->element_bytes, grout_slot__data(machine, thread, slot), buffer,
-                           chain->strip);
+        grout_strip__repeat(run->inst, slot, grout_slot__data(machine, thread, slot), buffer,
+                            chain->strip);
+    }
+    if (run->inst->is_wide && slot->count == 1) {
+        run->strip.widened |= (uint8_t)(1u << index);
     }
 }
 
@@ -56,7 +58,7 @@ static void begin_steps(grout_machine *machine, uint32_t thread, const grout_cha
     for (uint32_t i = 0; i < chain->step_count; i++) {
         grout_chain_run *run = &machine->chain_runs[i];
         run->inst = grout_plan__inst(machine->plan, steps[i].inst);
-        run->strip.operands[0] = run->strip.operands[1] = run->strip.operands[2] = NULL;
+        run->strip = (grout_strip){.widened = 0};
         for (uint32_t k = 0; k < run->inst->slot_count; k++) {
             begin_operand(machine, thread, chain, &steps[i], k);
         }

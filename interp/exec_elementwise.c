@@ -21,19 +21,22 @@ void grout_strip__alu(grout_machine *machine, const grout_inst *inst, const grou
     }
     const grout_slot *slots = grout_plan__slot(machine->plan, inst, 0);
     grout_dtype narrow = slots[0].dtype, result = inst->result.dtype;
-    float *wide[4];
-    for (uint32_t i = 0; i < 4; i++) {
-        wide[i] = grout_strip__wide(machine, i);
-    }
+    const void *wide[3] = {NULL, NULL, NULL};
     for (uint32_t i = 0; i < inst->slot_count && i < 3; i++) {
-        grout_convert(narrow, strip->operands[i], GROUT_DTYPE_F32, wide[i], strip->count);
+        wide[i] = strip->operands[i];
+        if ((strip->widened >> i & 1) == 0) {
+            float *buffer = grout_strip__wide(machine, i);
+            grout_convert(narrow, wide[i], GROUT_DTYPE_F32, buffer, strip->count);
+            wide[i] = buffer;
+        }
     }
     if (result != narrow) { /* a comparison */
         inst->loop(strip->result, wide[0], wide[1], wide[2], strip->count);
         return;
     }
-    inst->loop(wide[3], wide[0], wide[1], wide[2], strip->count);
-    grout_convert(GROUT_DTYPE_F32, wide[3], result, strip->result, strip->count);
+    float *buffer = grout_strip__wide(machine, 3);
+    inst->loop(buffer, wide[0], wide[1], wide[2], strip->count);
+    grout_convert(GROUT_DTYPE_F32, buffer, result, strip->result, strip->count);
 }
 
 void grout_strip__select(grout_machine *machine, const grout_inst *inst, const grout_strip *strip) {
@@ -122,6 +125,17 @@ void grout_strip__iota(grout_machine *machine, const grout_inst *inst, const gro
 /* ---- one op -------------------------------------------------------------------------------------
  */
 
+void grout_strip__repeat(const grout_inst *inst, const grout_slot *slot, const uint8_t *data,
+                         void *buffer, int64_t count) {
+    if (inst->is_wide) {
+        float wide;
+        grout_convert(slot->dtype, data, GROUT_DTYPE_F32, &wide, 1);
+        grout_fill_element(sizeof wide, &wide, buffer, count);
+    } else {
+        grout_fill_element(slot->element_bytes, data, buffer, count);
+    }
+}
+
 /* Computes the whole result: at once if no operand goes through a buffer. */
 static void run_strips(grout_machine *machine, uint32_t thread, const grout_inst *inst) {
     const grout_slot *result = &inst->result;
@@ -136,8 +150,9 @@ static void run_strips(grout_machine *machine, uint32_t thread, const grout_inst
         if (grout_strip__is_repeated(inst, slot)) {
             uint8_t *buffer = grout_strip__scalar(machine, i);
             int64_t count = result->count < GROUT_STRIP ? result->count : GROUT_STRIP;
-            grout_fill_element(slot->element_bytes, data, buffer, count);
+            grout_strip__repeat(inst, slot, data, buffer, count);
             strip.operands[i] = buffer;
+            strip.widened |= (uint8_t)((inst->is_wide ? 1u : 0u) << i);
             length = GROUT_STRIP;
         } else if (!is_whole) {
             steps[i] = slot->element_bytes;

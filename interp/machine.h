@@ -121,6 +121,7 @@ typedef struct grout_undo {
     uint32_t data; /* offset of the old bytes, in the box's order */
     uint32_t size;
     uint32_t reserved;
+    int64_t low, high; /* all of the box's bytes of SMEM are in [low, high) */
     int64_t start[GROUT_RANK_MAX];
 } grout_undo;
 
@@ -200,7 +201,7 @@ struct grout_machine {
     uint64_t *page_versions;
     int32_t *chunk_offsets;
     uint32_t tile_count;
-    uint64_t tile_clock;
+    uint64_t tile_clock, tiles_packed;
     uint32_t *clock_scratch;
     uint8_t *strips;             /* see strip.h */
     grout_chain_run *chain_runs; /* the steps of the chain that runs */

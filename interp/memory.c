@@ -237,17 +237,19 @@ void grout_box__gather(const grout_machine *machine, const grout_box *box, void 
     }
 }
 
-void grout_box__touch(const grout_machine *machine, const grout_box *box) {
+void grout_box__get_range(const grout_box *box, int64_t *low_out, int64_t *high_out) {
     const grout_box_plan *plan = box->plan;
-    if (plan->space != GROUT_SPACE_SMEM) {
-        return;
+    *low_out = plan->smem_offset + (box->is_shaped ? plan->low + box->offset : 0);
+    *high_out =
+        plan->smem_offset + (box->is_shaped ? plan->high + box->offset : plan->layout->bytes);
+}
+
+void grout_box__touch(const grout_machine *machine, const grout_box *box) {
+    if (box->plan->space == GROUT_SPACE_SMEM) {
+        int64_t low, high;
+        grout_box__get_range(box, &low, &high);
+        grout_smem__touch(machine, low, high - low);
     }
-    int64_t low = 0, high = plan->layout->bytes;
-    if (box->is_shaped) {
-        low = plan->low + box->offset;
-        high = plan->high + box->offset;
-    }
-    grout_smem__touch(machine, plan->smem_offset + low, high - low);
 }
 
 void grout_box__scatter(const grout_machine *machine, const grout_box *box, const void *linear) {

@@ -40,6 +40,8 @@ void grout_box__visit(const grout_machine *machine, const grout_box *box,
 /* Between memory and count elements in logical order. Elements outside are left as they are. */
 void grout_box__gather(const grout_machine *machine, const grout_box *box, void *linear);
 void grout_box__scatter(const grout_machine *machine, const grout_box *box, const void *linear);
+/* All bytes of an SMEM box are in [*low_out, *high_out), which counts from the start of SMEM. */
+void grout_box__get_range(const grout_box *box, int64_t *low_out, int64_t *high_out);
 /* Somebody writes bytes of SMEM: what was packed of them for wgmmas is void (operand.c). */
 void grout_smem__touch(const grout_machine *machine, int64_t first, int64_t size);
 /* The same for a box, of whatever space. */

@@ -134,13 +134,10 @@ static const int32_t *find_offsets(grout_machine *machine, const grout_operand_s
 }
 
 static void set_pages(grout_tile *tile, const grout_box *box) {
-    int64_t low = 0, high = box->plan->layout->bytes;
-    if (box->is_shaped) {
-        low = box->plan->low + box->offset;
-        high = box->plan->high + box->offset;
-    }
-    tile->first_page = (box->plan->smem_offset + low) / PAGE;
-    tile->end_page = (box->plan->smem_offset + high + PAGE - 1) / PAGE;
+    int64_t low, high;
+    grout_box__get_range(box, &low, &high);
+    tile->first_page = low / PAGE;
+    tile->end_page = (high + PAGE - 1) / PAGE;
 }
 
 static grout_tile *get_tile(grout_machine *machine, const grout_operand_source *source,
@@ -148,12 +145,13 @@ static grout_tile *get_tile(grout_machine *machine, const grout_operand_source *
     const grout_operand_plan *plan = source->plan;
     grout_tile *tile = choose_tile(machine, source, taken);
     tile->used = ++machine->tile_clock;
+    if (source->rows == NULL && tile->version != 0 && is_fresh(machine, tile)) {
+        return tile;
+    }
+    machine->tiles_packed++;
     if (source->rows != NULL) {
         grout_pack__run(&plan->pack, source->rows, get_row_offsets(machine, &plan->pack),
                         tile->data);
-        return tile;
-    }
-    if (tile->version != 0 && is_fresh(machine, tile)) {
         return tile;
     }
     bool is_shaped = source->box->is_shaped && plan->first_offset != 0;

@@ -220,6 +220,7 @@ static void set_sizes(grout_plan *plan) {
     plan->products.item_size = sizeof(grout_product_plan);
     plan->gemms.item_size = sizeof(grout_gemm);
     plan->offsets.item_size = sizeof(int32_t);
+    plan->chunk_moves.item_size = sizeof(grout_chunk_move);
     plan->constants.item_size = 8;
 }
 
@@ -269,11 +270,11 @@ void grout_plan__free(grout_plan *plan) {
                      plan->element_count * sizeof *plan->element_objects);
     grout_heap__give(heap, plan->element_indices,
                      plan->element_count * sizeof *plan->element_indices);
-    grout_pool *pools[] = {&plan->insts,    &plan->slots,  &plan->boxes,     &plan->terms,
-                           &plan->accesses, &plan->moves,  &plan->transfers, &plan->runs,
-                           &plan->pieces,   &plan->scopes, &plan->objects,   &plan->constants,
-                           &plan->chains,   &plan->steps, &plan->accumulators, &plan->products,
-                           &plan->gemms, &plan->offsets};
+    grout_pool *pools[] = {&plan->insts,    &plan->slots,   &plan->boxes,        &plan->terms,
+                           &plan->accesses, &plan->moves,   &plan->transfers,    &plan->runs,
+                           &plan->pieces,   &plan->scopes,  &plan->objects,      &plan->constants,
+                           &plan->chains,   &plan->steps,   &plan->accumulators, &plan->products,
+                           &plan->gemms,    &plan->offsets, &plan->chunk_moves};
     for (uint32_t i = 1; i < plan->gemms.count; i++) {
         grout_gemm__deinit(grout_pool__at(&plan->gemms, i));
     }

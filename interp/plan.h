@@ -37,6 +37,7 @@ typedef struct grout_strip {
     uint8_t *result;
     const uint8_t *operands[3]; /* a scalar beside an array is repeated; a broadcast's is whole */
     int64_t first, count;       /* which elements of the result */
+    uint8_t widened;            /* bit i: operand i is f32 already, though the op's is narrower */
 } grout_strip;
 
 /* Computes a strip; of at most GROUT_STRIP elements if the instruction is_wide. */
@@ -98,6 +99,11 @@ typedef struct grout_box_plan {
 typedef struct grout_transfer {
     int64_t source, destination, length;
 } grout_transfer;
+
+/* A copy of 16 bytes between two boxes at home. */
+typedef struct grout_chunk_move {
+    int32_t source, destination;
+} grout_chunk_move;
 
 /* One line of an effect row, for one box of an instruction. */
 typedef struct grout_access_plan {
@@ -188,6 +194,7 @@ typedef struct grout_inst {
     uint32_t first_access, access_count;
     uint32_t first_move, move_count;
     uint32_t first_transfer, transfer_count;
+    uint32_t first_chunk, chunk_count; /* the same copy in chunks, where those are short */
     uint32_t scope;
     uint32_t chain;
     uint32_t product; /* of a wgmma */
@@ -225,10 +232,11 @@ typedef struct grout_plan {
     grout_pool insts, slots, boxes, terms, accesses, moves, transfers, runs, pieces, scopes;
     grout_pool chains, steps;
     grout_pool accumulators, products, gemms, offsets; /* offsets: int32_t, of chunks */
-    uint32_t accumulator_bytes;                        /* of a thread */
-    uint32_t packed_max, chunks_max;                   /* floats, chunks of the largest operand */
-    grout_pool objects;   /* grout_object_id: lists of scopes */
-    grout_pool constants; /* bytes in items of 8 */
+    grout_pool chunk_moves;
+    uint32_t accumulator_bytes;      /* of a thread */
+    uint32_t packed_max, chunks_max; /* floats, chunks of the largest operand */
+    grout_pool objects;              /* grout_object_id: lists of scopes */
+    grout_pool constants;            /* bytes in items of 8 */
     grout_element_plan *elements;
     grout_object_id *element_objects; /* for grout_launch_info */
     uint32_t *element_indices;

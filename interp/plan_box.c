@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define CHUNK 16 /* bytes that a swizzle keeps together */
+#define LINE  64 /* bytes of a cache line */
 
 static grout_box_plan *get_box(grout_planner *planner, uint32_t index) {
     return grout_pool__at(&planner->plan->boxes, index);
@@ -168,6 +169,38 @@ uint32_t grout_planner__add_box(grout_planner *planner, const grout_operand *ope
     return result;
 }
 
+/* A swizzle leaves pieces of one, two or more chunks together: copies of one length are faster. */
+static void cut_transfers(grout_planner *planner, grout_inst *inst, int64_t bytes) {
+    grout_plan *plan = planner->plan;
+    grout_pool *moves = &plan->chunk_moves;
+    const grout_transfer *transfers = grout_pool__at(&plan->transfers, inst->first_transfer);
+    bool has_chunks = (int64_t)inst->transfer_count * LINE > bytes && bytes < INT32_MAX;
+    for (uint32_t i = 0; i < inst->transfer_count && has_chunks; i++) {
+        has_chunks = transfers[i].length % CHUNK == 0 && transfers[i].source < INT32_MAX - bytes &&
+                     transfers[i].destination < INT32_MAX - bytes;
+    }
+    uint32_t first = grout_plan__get_next(moves), count = (uint32_t)(bytes / CHUNK);
+    if (!has_chunks) {
+        return;
+    }
+    if (!grout_pool__reserve(moves, plan->heap, 2 * (first + count))) {
+        planner->failed = true;
+        return;
+    }
+    grout_chunk_move *move = grout_pool__at(moves, first);
+    for (uint32_t i = 0; i < inst->transfer_count; i++) {
+        for (int64_t at = 0; at < transfers[i].length; at += CHUNK) {
+            *move++ = (grout_chunk_move){(int32_t)(transfers[i].source + at),
+                                         (int32_t)(transfers[i].destination + at)};
+        }
+    }
+    moves->count = first + count;
+    inst->first_chunk = first;
+    inst->chunk_count = count;
+    plan->transfers.count = inst->first_transfer;
+    inst->transfer_count = 0;
+}
+
 /* Both lists of pieces cover the same elements in the same order: cut at the ends of either. */
 void grout_planner__add_transfers(grout_planner *planner, uint32_t inst_index) {
     grout_plan *plan = planner->plan;
@@ -206,4 +239,5 @@ void grout_planner__add_transfers(grout_planner *planner, uint32_t inst_index) {
             destination_done = 0;
         }
     }
+    cut_transfers(planner, inst, from->bytes);
 }

@@ -1,4 +1,6 @@
 /*
+ * SPDX-License-Identifier: Apache-2.0
+ *
  * plan_chain.c - which ops run together, strip by strip (exec_chain.c), and where in the buffers
  * their values are.
  *
@@ -10,8 +12,6 @@
  * A value that nothing behind the chain uses is temporary: it lives in a buffer of one strip. It
  * has registers too, for when the members run one by one, behind all others and the same for all
  * chains.
- *
- * SPDX-License-Identifier: Apache-2.0
  */
 #include "exec.h"
 #include "planner.h"
@@ -128,16 +128,17 @@ static uint32_t take_buffer(grout_planner *planner, chain_state *state, grout_va
     return buffer;
 }
 
-/* A scalar that is used again is in the same buffer. */
+/* A scalar that is used again is in the same buffer, unless it is repeated there in f32. */
 static void place_operand(grout_planner *planner, chain_state *state, const grout_inst *inst,
                           grout_chain_step *step, uint32_t index) {
     const grout_slot *slot = grout_plan__slot(planner->plan, inst, index);
     const grout_op *op = grout_module_get_op(planner->module, inst->op);
     const grout_operand *operand = grout_module_get_operand(planner->module, op, index);
-    grout_value_id value = operand->kind == GROUT_OPERAND_VALUE ? operand->id : 0;
     bool is_scalar = slot->count == 1 && op->opcode != GROUT_OP_BROADCAST;
-    state->bytes_max =
-        state->bytes_max < slot->element_bytes ? slot->element_bytes : state->bytes_max;
+    bool is_shared = operand->kind == GROUT_OPERAND_VALUE && !(is_scalar && inst->is_wide);
+    grout_value_id value = is_shared ? operand->id : 0;
+    uint32_t bytes = inst->is_wide ? sizeof(float) : slot->element_bytes;
+    state->bytes_max = state->bytes_max < bytes ? bytes : state->bytes_max;
     if (is_scalar && (value == 0 || planner->value_buffers[value] == 0)) {
         step->operands[index] = ++state->repeated_count | REPEATED;
         step->fills |= (uint8_t)(1u << index);
@@ -202,7 +203,8 @@ static void set_strip(grout_planner *planner, const chain_state *state) {
     chain->strip = strip > GROUT_STRIP ? GROUT_STRIP : strip;
     uint32_t buffer_bytes = chain->strip * state->bytes_max;
     for (uint32_t i = 0; i < chain->step_count; i++) {
-        grout_chain_step *step = grout_pool__at(&plan->steps, chain->first_step + i);
+        grout_chain_step *step =
+            (grout_chain_step *)(void *)plan->steps.data + chain->first_step + i;
         uint32_t *places[] = {&step->result, &step->operands[0], &step->operands[1],
                               &step->operands[2]};
         for (uint32_t k = 0; k < 4; k++) {
@@ -277,7 +279,7 @@ static void forget_buffers(grout_planner *planner, grout_op_id first, grout_op_i
 grout_op_id grout_planner__lower_chain(grout_planner *planner, grout_op_id first) {
     const grout_module *module = planner->module;
     grout_op_id last = planner->launch->is_unfused ? 0 : find_end(planner, first);
-    chain_state state = {0};
+    chain_state state = {.bytes_max = 1};
     if (last == 0 || !begin_chain(planner, &state, first)) {
         return last;
     }

@@ -23,6 +23,7 @@
 #define CHUNK        16 /* bytes that a swizzle keeps together */
 #define LINE         64 /* bytes of a cache line */
 #define ROWS_AHEAD   8
+#define CHUNKS_AHEAD 64
 #define PREFETCH_MAX 1024 /* bytes of a row */
 
 /* ---- copies ------------------------------------------------------------------------------------
@@ -46,23 +47,29 @@ static void copy_rows(const grout_transfer *transfers, uint32_t count, const uin
     }
 }
 
-static void copy_chunks(const grout_transfer *transfers, uint32_t count, const uint8_t *source,
+/* The same where a swizzle scatters the rows. */
+static void copy_chunks(const grout_chunk_move *moves, uint32_t count, const uint8_t *source,
                         uint8_t *destination) {
     for (uint32_t i = 0; i < count; i++) {
-        memcpy(destination + transfers[i].destination, source + transfers[i].source, CHUNK);
+        if (i % (LINE / CHUNK) == 0 && i + CHUNKS_AHEAD < count) {
+            __builtin_prefetch(source + moves[i + CHUNKS_AHEAD].source, 0, 2);
+        }
+        memcpy(destination + moves[i].destination, source + moves[i].source, CHUNK);
     }
 }
 
 void grout_tma__move(grout_machine *machine, const grout_inst *inst, const grout_box *from,
                      const grout_box *to) {
-    if (from->is_shaped && to->is_shaped && inst->transfer_count > 0) {
+    const grout_plan *plan = machine->plan;
+    if (from->is_shaped && to->is_shaped && inst->chunk_count + inst->transfer_count > 0) {
         grout_box__touch(machine, to);
-        const grout_transfer *transfers =
-            grout_pool__at(&machine->plan->transfers, inst->first_transfer);
-        bool is_chunks = from->plan->is_uniform_chunks || to->plan->is_uniform_chunks;
-        is_chunks &= (int64_t)inst->transfer_count * CHUNK == from->plan->bytes;
-        (is_chunks ? copy_chunks : copy_rows)(transfers, inst->transfer_count,
-                                              from->bytes + from->offset, to->bytes + to->offset);
+        if (inst->chunk_count > 0) {
+            copy_chunks(grout_pool__at(&plan->chunk_moves, inst->first_chunk), inst->chunk_count,
+                        from->bytes + from->offset, to->bytes + to->offset);
+        } else {
+            copy_rows(grout_pool__at(&plan->transfers, inst->first_transfer), inst->transfer_count,
+                      from->bytes + from->offset, to->bytes + to->offset);
+        }
         return;
     }
     if (!from->is_inside) {

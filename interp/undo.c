@@ -91,6 +91,7 @@ static grout_undo *add_entry(grout_machine *machine, const grout_inst *inst, uin
     entry->pc = (uint32_t)(inst - grout_plan__inst(machine->plan, 0));
     entry->box = box_index;
     memcpy(entry->start, box->start, sizeof entry->start);
+    grout_box__get_range(box, &entry->low, &entry->high);
     return entry;
 }
 
@@ -176,16 +177,8 @@ static void read_piece(void *payload, const grout_piece *piece) {
     }
 }
 
-static void get_range(const grout_box *box, int64_t *low, int64_t *high) {
-    *low = box->plan->smem_offset;
-    *high = *low + box->plan->layout->bytes;
-}
-
-static bool has_overlap(const grout_machine *machine, const grout_undo *entry, int64_t low,
-                        int64_t high) {
-    const grout_inst *inst = grout_plan__inst(machine->plan, entry->pc);
-    const grout_box_plan *plan = grout_plan__box(machine->plan, inst, entry->box);
-    return plan->smem_offset < high && low < plan->smem_offset + plan->layout->bytes;
+static bool has_overlap(const grout_undo *entry, int64_t low, int64_t high) {
+    return entry->low < high && low < entry->high;
 }
 
 bool grout_undo__capture(grout_machine *machine, uint32_t thread, const grout_box *box,
@@ -193,11 +186,11 @@ bool grout_undo__capture(grout_machine *machine, uint32_t thread, const grout_bo
     uint32_t count = grout_machine__cta(machine)->undo_count;
     bool is_needed = false;
     capture_walk walk = {.machine = machine, .linear = linear, .stale = stale};
-    get_range(box, &walk.low, &walk.high);
+    grout_box__get_range(box, &walk.low, &walk.high);
     for (uint32_t i = 0; i < count && !is_needed; i++) {
         const grout_undo *entry = get_entry(machine, i);
-        is_needed = has_overlap(machine, entry, walk.low, walk.high) &&
-                    !is_published(machine, entry, thread);
+        is_needed =
+            has_overlap(entry, walk.low, walk.high) && !is_published(machine, entry, thread);
     }
     if (!is_needed || box->is_empty) {
         return false;
@@ -207,7 +200,7 @@ bool grout_undo__capture(grout_machine *machine, uint32_t thread, const grout_bo
     memset(machine->image_settled, 0, (size_t)words * sizeof(uint64_t));
     for (uint32_t i = count; i-- > 0;) {
         const grout_undo *entry = get_entry(machine, i);
-        if (!has_overlap(machine, entry, walk.low, walk.high)) {
+        if (!has_overlap(entry, walk.low, walk.high)) {
             continue;
         }
         const grout_inst *inst = grout_plan__inst(machine->plan, entry->pc);

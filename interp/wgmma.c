@@ -47,9 +47,7 @@ static void multiply(grout_machine *machine, uint32_t thread, const grout_produc
     const float *packed[2];
     grout_operand__pack(machine, sources, packed);
     grout_gemm__run(gemm, accumulator.values, packed[0], packed[1]);
-    for (uint32_t i = 0; i < accumulator.count; i++) {
-        accumulator.marks[i] |= GROUT_COLUMN_PRODUCT;
-    }
+    grout_accumulator__mark_product(&accumulator);
 }
 
 /* At its issue, with the boxes it has there. */

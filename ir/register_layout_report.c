@@ -204,43 +204,6 @@ void grout_layout__report_conflict(grout_layout_inference *inf, const grout_layo
 
 /* ---- shapes ---------------------------------------------------------------------------------- */
 
-static int64_t round_up(int64_t value, int64_t step) {
-    return (value + step - 1) / step * step;
-}
-
-void grout_layout__report_reduction(grout_layout_inference *inf, const grout_op *op) {
-    const grout_operand *from = grout_module_get_operand(inf->module, op, 0);
-    const grout_type *type = grout_module_get_type(inf->module, from->id);
-    const grout_place place = grout_module_get_place(inf->module, op->loc);
-    const char *text = grout_op_get_info((grout_opcode)op->opcode)->text;
-    const int64_t dim = grout_op_get_attr_integer(inf->module, op, GROUT_ATTR_DIM, 0);
-    uint32_t dims[2];
-    const uint32_t wide = grout_layout__get_wide_dims(type, dims);
-    inf->ok = false;
-    if (wide > 2) {
-        grout_diags_add(inf->diags, GROUT_DIAG_GPU_UNSUPPORTED, place,
-                        "no register layout can do '%s' along dimension %" PRId64
-                        " of %s: wgmma, whose lanes can, takes two dimensions; here %" PRIu32
-                        " are larger than 1",
-                        text, dim, grout_type__get_text(type).chars, wide);
-        grout_diags_help(inf->diags,
-                         "take it apart into arrays of two dimensions, in a loop, or of one, which "
-                         "any layout can reduce");
-        return;
-    }
-    const int64_t rows = type->dims[dims[0]], columns = type->dims[dims[1]];
-    grout_diags_add(inf->diags, GROUT_DIAG_GPU_UNSUPPORTED, place,
-                    "no register layout can do '%s' along dimension %" PRId64
-                    " of %s: wgmma, whose lanes can, takes rows in multiples of 64 and columns in "
-                    "multiples of 8; here are %" PRId64 " and %" PRId64,
-                    text, dim, grout_type__get_text(type).chars, rows, columns);
-    grout_diags_help(inf->diags,
-                     "pad it to %" PRId64 " by %" PRId64
-                     " with elements that do not change the result, or reduce one %s at a time: an "
-                     "array of one dimension any layout can reduce",
-                     round_up(rows, 64), round_up(columns, 8), dim == dims[1] ? "row" : "column");
-}
-
 void grout_layout__report_cast(grout_layout_inference *inf, const grout_op *op,
                                grout_register_layout_kind kind) {
     static const char *const needs[] = {

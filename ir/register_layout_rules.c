@@ -168,12 +168,9 @@ static void demand_reduction(grout_layout_inference *inf, grout_op_id id, const 
         return;
     }
     const reduction what = classify_reduction(inf, op);
-    if (what == REDUCTION_NONE || what == REDUCTION_ALL) {
-        return;
-    }
-    if (what == REDUCTION_OTHER || !can_have(inf, from->id, GROUT_LAYOUT_WGMMA)) {
-        grout_layout__report_reduction(inf, op);
-        return;
+    if ((what != REDUCTION_COLUMNS && what != REDUCTION_ROWS) ||
+        !can_have(inf, from->id, GROUT_LAYOUT_WGMMA)) {
+        return; /* any layout: of one element, or through SMEM */
     }
     const uint8_t left =
         what == REDUCTION_COLUMNS ? GROUT_LAYOUT_WGMMA_ROW : GROUT_LAYOUT_WGMMA_COL;
@@ -289,16 +286,19 @@ static bool stays_in_lane(const grout_layout_inference *inf, const grout_op *op,
 }
 
 static int64_t get_reduction_bytes(const grout_layout_inference *inf, const grout_op *op,
-                                   const grout_register_layout *from) {
+                                   const grout_register_layout *from, int64_t array_bytes) {
+    const bool is_wgmma = from->kind == GROUT_LAYOUT_WGMMA;
     switch (classify_reduction(inf, op)) {
+    case REDUCTION_NONE:
+        return 0;
     case REDUCTION_ALL:
         return from->kind == GROUT_LAYOUT_WGMMA_COL ? 0 : WARPS * ACCUMULATOR_BYTES;
-    case REDUCTION_ROWS:
-        return from->cols * WARPS * ACCUMULATOR_BYTES;
-    case REDUCTION_NONE:
     case REDUCTION_COLUMNS:
+        return is_wgmma ? 0 : array_bytes;
+    case REDUCTION_ROWS:
+        return is_wgmma ? from->cols * WARPS * ACCUMULATOR_BYTES : array_bytes;
     case REDUCTION_OTHER:
-        return 0;
+        return array_bytes;
     }
     return 0;
 }
@@ -314,13 +314,12 @@ int64_t grout_layout__get_exchange_bytes(const grout_layout_inference *inf, cons
     }
     const grout_register_layout *from = grout_register_layouts_get(inf->out, operand->id);
     const grout_register_layout *to = grout_register_layouts_get(inf->out, op->first_result);
-    if (form == GROUT_FORM_REDUCE) {
-        return get_reduction_bytes(inf, op, from);
-    }
-    if (stays_in_lane(inf, op, from, to)) {
-        return 0;
-    }
     const grout_type *type = grout_module_get_type(inf->module, operand->id);
-    const int64_t bytes = from->count * grout_dtype_get_info((grout_dtype)type->dtype)->bytes;
+    int64_t bytes = from->count * grout_dtype_get_info((grout_dtype)type->dtype)->bytes;
+    if (form == GROUT_FORM_REDUCE) {
+        bytes = get_reduction_bytes(inf, op, from, bytes);
+    } else if (stays_in_lane(inf, op, from, to)) {
+        bytes = 0;
+    }
     return (bytes + 15) / 16 * 16;
 }

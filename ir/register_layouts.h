@@ -101,8 +101,6 @@ bool grout_layout__is_spread(const grout_layout_inference *inf, grout_value_id v
 /* second came later and demands another layout of the class that first decided. */
 void grout_layout__report_conflict(grout_layout_inference *inf, const grout_layout_demand *first,
                                    const grout_layout_demand *second);
-/* A reduction of one dimension of a shape that the wgmma layout does not have. */
-void grout_layout__report_reduction(grout_layout_inference *inf, const grout_op *op);
 /* A layout_cast to a layout that the shape does not have. */
 void grout_layout__report_cast(grout_layout_inference *inf, const grout_op *op,
                                grout_register_layout_kind kind);

@@ -316,7 +316,7 @@ static bool lower_wait(grout_wording *wording, grout_text *out) {
     return true;
 }
 
-/* The copy and the wgmma are in no order at all. */
+/* The copy and the wgmma are in no order at all: the arrive came too early, or there is none. */
 static void repair_unordered_wgmma(const grout_wording *wording, grout_text *out) {
     const grout_origin *copy = &wording->facts->sides[0].origin;
     const grout_origin *wgmma = &wording->facts->sides[1].origin;
@@ -328,12 +328,13 @@ static void repair_unordered_wgmma(const grout_wording *wording, grout_text *out
                        " and a wgmma_wait that covers it",
                        grout_wording__get_mnemonic(wording, arrive),
                        grout_wording__get_line(wording, arrive), line);
-    } else {
-        grout_text_add(out,
-                       "wait for the wgmma at line %" PRIu32 " (wgmma_wait) and then arrive on a "
-                       "barrier that thread %u waits on before line %" PRIu32,
-                       line, (unsigned)copy->thread, grout_wording__get_line(wording, copy));
+        add_thread(wording, wgmma, out);
+        return;
     }
+    grout_text_add(out,
+                   "wait for the wgmma at line %" PRIu32 " (wgmma_wait) and then arrive on a "
+                   "barrier that thread %u waits on before line %" PRIu32,
+                   line, (unsigned)copy->thread, grout_wording__get_line(wording, copy));
     add_thread(wording, wgmma, out);
     grout_text_add(out,
                    "; or, if it is to read what the copy brings, wait for the copy before line "
@@ -356,9 +357,10 @@ static void repair_wgmma(grout_wording *wording, grout_text *out) {
     if (!op) {
         grout_text_add(out,
                        "wait for the wgmma at line %" PRIu32
-                       " (wgmma_wait 0) before each arrive that lets thread %u overwrite its "
-                       "operands",
-                       grout_wording__get_line(wording, wgmma), (unsigned)access->thread);
+                       " (wgmma_wait 0) before %s that lets thread %u overwrite its operands",
+                       grout_wording__get_line(wording, wgmma),
+                       near->handover.op ? "each arrive" : "the arrive or the collective scope",
+                       (unsigned)access->thread);
         add_thread(wording, wgmma, out);
         return;
     }

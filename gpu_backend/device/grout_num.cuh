@@ -123,6 +123,10 @@ GROUT_DEVICE grout_i32 grout_shr(grout_i32 a, grout_i32 b) {
     return d;
 }
 
+template <typename T> GROUT_DEVICE T grout_select(bool condition, T a, T b) {
+    return condition ? a : b;
+}
+
 // Correctly rounded, subnormals kept; halves round to even, and a zero keeps its sign.
 GROUT_DEVICE grout_f32 grout_sqrt(grout_f32 a) { return __fsqrt_rn(a); }
 GROUT_DEVICE grout_f32 grout_floor(grout_f32 a) { return floorf(a); }

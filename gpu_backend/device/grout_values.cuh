@@ -30,6 +30,24 @@ GROUT_DEVICE grout_u32 grout_col_of(grout_u32 lane, int reg) {
 GROUT_DEVICE int grout_row_reg(int reg, int cols) { return reg / (cols / 2) * 2 + reg / 2 % 2; }
 GROUT_DEVICE int grout_col_reg(int reg, int cols) { return reg % (cols / 2) / 4 * 2 + reg % 2; }
 
+// Where half of the lanes take the columns beside (is_turned), so that they do not meet the others in
+// the banks of SMEM: register reg of what a lane stores, and, behind a load, every register back to
+// its place.
+template <int distance, typename T> GROUT_DEVICE T grout_turned(const T *v, int reg, bool is_turned) {
+    return grout_select(is_turned, v[reg ^ distance], v[reg]);
+}
+template <int distance, typename T, int count>
+GROUT_DEVICE void grout_turn_back(T (&v)[count], bool is_turned) {
+#pragma unroll
+    for (int reg = 0; reg < count; reg++) {
+        if ((reg & distance) == 0) {
+            const T own = v[reg], beside = v[reg ^ distance];
+            v[reg] = grout_select(is_turned, beside, own);
+            v[reg ^ distance] = grout_select(is_turned, own, beside);
+        }
+    }
+}
+
 // ---- matrices -----------------------------------------------------------------------------------
 // stmatrix and ldmatrix move four 8 x 8 matrices of 16-bit elements, 16 x 16 elements of the wgmma
 // layout: registers reg to reg + 7, as pairs. Lane k of a warp gives the address of one run of 8

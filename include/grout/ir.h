@@ -299,8 +299,7 @@ typedef struct grout_loc {
 
 /* Comments and blank lines, kept for the printer. */
 typedef struct grout_trivia {
-    grout_string_id
-        lead; /* whole-line comments before the item, one per line; "" is a blank line */
+    grout_string_id lead; /* whole-line comments before it, one per line; "" is a blank line */
     grout_string_id tail; /* comment at the end of the item's line, with its slashes */
 } grout_trivia;
 
@@ -552,18 +551,16 @@ typedef struct grout_piece {
 /*
  * The same box in logical order: contiguous pieces, each as long as it can be, in ascending order
  * of element. order lists the dimensions of the object from the outermost of the box to the
- * innermost (a view's order); NULL: 0, 1, 2, ... Writes the first max pieces and returns the number
- * of all. The pieces of a box that starts elsewhere are the same, moved, if the start moved by
- * whole tiles and the bytes by a multiple of 1024 (the period of the widest swizzle).
+ * innermost (a view's order); NULL: 0, 1, 2, ... Writes the first max pieces, returns the number of
+ * all. A box that starts elsewhere has the same pieces, moved, if the start moved by whole tiles
+ * and the bytes by a multiple of 1024 (the period of the widest swizzle).
  */
 GROUT_API int64_t grout_layout_get_pieces(const grout_layout *layout, const int64_t *start,
                                           const int64_t *extent, const uint8_t *order,
                                           grout_piece *pieces, int64_t max);
 
-/*
- * A reference with its indices resolved: a box of an object. For each dimension of the object the
- * start is start_const plus the sum of the start_terms values (i32), the extent is plain.
- */
+/* A reference with its indices resolved: a box of an object. In each dimension of the object it
+ * starts at start_const plus the sum of the start_terms values (i32); the extent is plain. */
 #define GROUT_VIEW_TERMS_MAX 4
 typedef struct grout_view {
     grout_object_id object;
@@ -644,13 +641,12 @@ GROUT_API const grout_loc *grout_module_get_loc(const grout_module *module, grou
 GROUT_API const char *grout_module_get_string(const grout_module *module, grout_string_id id);
 /* The place of an id, for a diagnostic; file NULL for id 0. Borrowed from the module. */
 GROUT_API grout_place grout_module_get_place(const grout_module *module, grout_loc_id id);
-/* Kernel, const or parameter by name (without '@' or '%'), or 0 / UINT32_MAX for parameters. */
+/* By name, without '@' or '%'. Unknown: 0, of parameters UINT32_MAX. */
 GROUT_API grout_kernel_id grout_module_find_kernel(const grout_module *module, const char *name);
 GROUT_API grout_const_id grout_module_find_const(const grout_module *module, const char *name);
 GROUT_API uint32_t grout_module_find_param(const grout_module *module, const grout_kernel *kernel,
                                            const char *name);
-/* The texts that the module was parsed from, for caret diagnostics: adds them to diags. False
- * without memory, which diags then say. */
+/* Adds the texts it was parsed from to diags, for carets; false without memory: diags say so. */
 GROUT_API bool grout_module_add_sources(const grout_module *module, grout_diags *diags);
 
 /*
@@ -666,8 +662,7 @@ typedef struct grout_argument {
 /* ---- bound modules only ---------------------------------------------------------------------- */
 
 GROUT_API const grout_type *grout_module_get_type(const grout_module *module, grout_value_id id);
-/* The type of an operand: value, constant (its type follows from the op's other operands), or
- * reference with its indices applied. */
+/* Of a value, a constant (it follows from the op's other operands), or a reference, indexed. */
 GROUT_API grout_type grout_module_get_operand_type(const grout_module *module,
                                                    const grout_operand *operand);
 /* dtype that a constant operand takes, e.g. F32 for the 1 of 'add %floats, 1'. */

@@ -32,7 +32,8 @@ extern "C" {
  *     br[L] bulk groups whose sources are read    (engine fact)
  *     bw[L] bulk groups whose writes are finished (memory fact)
  *     ph[B] phases of each barrier known complete (engine fact)
- *     wg[T] wgmma groups of each thread known done: operands read, accumulator written (engine fact)
+ *     wg[T] wgmma groups of each thread known done: operands read, accumulator written (engine
+ * fact)
  *
  * Epochs start at 1, phase and group numbers count from 1 (phase q, counted from 0, is done when
  * ph >= q + 1); 0 means nothing is known. Clocks of different CTAs of a launch share nothing.
@@ -153,12 +154,12 @@ typedef enum grout_event_kind {
      * overrun makes would be hidden under some schedules. */
     GROUT_EVENT_WAIT,
     GROUT_EVENT_COMMIT_SMEM,
-    GROUT_EVENT_COMMIT_GROUP,  /* u.group: a bulk group was closed */
-    GROUT_EVENT_GROUP_WAIT,    /* u.group: a wait_smem_to_gmem returned */
+    GROUT_EVENT_COMMIT_GROUP, /* u.group: a bulk group was closed */
+    GROUT_EVENT_GROUP_WAIT,   /* u.group: a wait_smem_to_gmem returned */
     /* u.issue: an async op began; its ACCESS events follow. A wgmma closes its own group: number of
      * both stamps. */
     GROUT_EVENT_ISSUE,
-    GROUT_EVENT_WGMMA_WAIT, /* u.group: a wgmma_wait returned, or the wait inside another op */
+    GROUT_EVENT_WGMMA_WAIT,    /* u.group: a wgmma_wait returned, or the wait inside another op */
     GROUT_EVENT_COMPLETE,      /* u.issue: an async op has done all its accesses (for traces) */
     GROUT_EVENT_BLOCK_BARRIER, /* all threads met at the entry of a collective scope */
     GROUT_EVENT_SCOPE_BEGIN,   /* u.scope */
@@ -203,8 +204,8 @@ typedef struct grout_fault {
 
 typedef enum grout_thread_state {
     GROUT_THREAD_RUNNABLE,
-    GROUT_THREAD_BLOCKED_BARRIER, /* in barrier_wait: element, phase */
-    GROUT_THREAD_BLOCKED_SCOPE,   /* at the entry of a collective scope */
+    GROUT_THREAD_BLOCKED_BARRIER,   /* in barrier_wait: element, phase */
+    GROUT_THREAD_BLOCKED_SCOPE,     /* at the entry of a collective scope */
     GROUT_THREAD_BLOCKED_REGISTERS, /* in set_max_registers increase: registers, free */
     GROUT_THREAD_EXITED
 } grout_thread_state;
@@ -216,7 +217,7 @@ typedef struct grout_thread_fact {
     /* BLOCKED_REGISTERS: asked for; in the CTA's pool, so many for each lane of one thread */
     uint32_t registers, registers_free;
     uint32_t registers_held; /* that each lane of the thread has now, whatever its state */
-    grout_origin origin; /* of the op it stands at; of its last op if it has exited */
+    grout_origin origin;     /* of the op it stands at; of its last op if it has exited */
 } grout_thread_fact;
 
 typedef struct grout_event {

@@ -41,7 +41,7 @@ typedef struct grout_finding_edit {
     grout_place place; /* the line it refers to; file NULL: there is no unique edit */
     bool is_after;
     bool is_replacement; /* of the bytes of place: line, column, length */
-    const char *text; /* "commit_smem"; several lines have '\n' between them */
+    const char *text;    /* "commit_smem"; several lines have '\n' between them */
 } grout_finding_edit;
 
 typedef struct grout_finding {

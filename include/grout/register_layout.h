@@ -91,11 +91,13 @@ GROUT_API const grout_register_layout *grout_register_layouts_get(
  *   broadcast    none if source and result have one layout, or lead from WGMMA_ROW or WGMMA_COL to
  *                WGMMA; else the source's elements, in row-major order
  *   layout_cast  none between equal layouts, or from a splat; else the elements, in row-major order
- *   reductions   of one dimension of WGMMA: none along the columns (dimension 1; the four lanes of
- * a quad share a row); along the rows 4 bytes for each column from each of the 4 warps. Of all
- * elements: 4 bytes from each of the 4 warps; none if every warp has all of them (WGMMA_COL,
- * splat). None if the dimension has one element Elements take their dtype's bytes; what reductions
- * pass on is i32, u32 or f32.
+ *   reductions   of one dimension of WGMMA: none along the columns (dimension 1; the four lanes
+ *                of a quad share a row); along the rows 4 bytes for each column from each of the
+ *                4 warps. Of one dimension in another layout: the elements, in row-major order.
+ *                Of all elements: 4 bytes from each of the 4 warps; none if every warp has all of
+ *                them (WGMMA_COL, splat). None if the dimension has one element
+ *
+ * Elements take their dtype's bytes; what reductions pass on is i32, u32 or f32.
  */
 GROUT_API int64_t grout_register_layouts_get_exchange_bytes(const grout_register_layouts *layouts,
                                                             grout_op_id op);

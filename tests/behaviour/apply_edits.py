@@ -14,6 +14,7 @@ import sys
 import tempfile
 
 STUCK = ("deadlock", "collective-divergence")
+STEPS_MAX = "1000000"  # kernels that never end are among them
 
 
 def find_kernels(paths):
@@ -28,7 +29,8 @@ def find_kernels(paths):
 
 
 def check(grout, path, timing):
-    command = [grout, "check", "--format", "json", "--max-findings", "1000", "--timing", timing, path]
+    command = [grout, "check", "--format", "json", "--max-findings", "1000", "--timing", timing,
+               "--max-steps", STEPS_MAX, path]
     done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=100, check=False)
     return json.loads(done.stdout)
 

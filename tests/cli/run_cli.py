@@ -47,6 +47,19 @@ LONG = """kernel @k(%c: out gmem i32[4]) grid(x = 1) threads(wg = 1)
   }
 }
 """
+SLICES = """kernel @k(%c: out gmem f32[64, 64])
+{
+  scratch %as : smem bf16[64, 64] tile(8, 64) swizzle(128)
+  scratch %bs : smem bf16[64, 64] tile(8, 64) swizzle(128)
+  scratch %acc : acc f32[64, 64]
+  store %as, (broadcast 1.0 : bf16[64, 64])
+  store %bs, (broadcast 1.0 : bf16[64, 64])
+  commit_smem
+  wgmma_async %acc, %as, %bs
+  wgmma_async %acc[:, ds(0, 32)], %as, %bs[ds(0, 32)].transpose(1, 0)
+  store %c, (load %acc)
+}
+"""
 grout = None
 update = False
 
@@ -463,6 +476,25 @@ def test_cache(folder):
     run("cache", env=env).expect(0, f"{folder}/cache: 0 files")
     run("cache", "clear", env=env).expect(0)
     run("cache", env={"HOME": folder}).expect(0, f"{folder}/.cache/grout")
+
+
+def test_binaries(folder):
+    """What a compiled kernel takes and loses. Without NVRTC only the refusal."""
+    matmul, out = f"{ROOT}/kernels/matmul_hopper_ws.grout", f"{folder}/k.cubin"
+    if "nvrtc: none" in run("doctor").out:
+        run("emit", "--to", "cubin", "-o", out, matmul).expect(2, "", "[nvrtc-missing]")
+        return
+    done = run("emit", "--to", "cubin", "-o", out, matmul).expect(0, "")
+    assert re.fullmatch("@matmul_hopper_ws: [0-9]+ registers, 0 bytes of spills, [0-9]+ bytes of SMEM, "
+                        "384 CUDA threads; 1 CTA an SM, bound by SMEM( .from the cache.)?\n", done.err), done.err
+    assert os.path.getsize(out) > 0
+    run("emit", "--to", "ptx", matmul).expect(0, ".target sm_90a", "384 CUDA threads")
+    run("emit", "--to", "ptx", "-q", matmul).expect(0, None, "")
+    slices = write(f"{folder}/slices.grout", SLICES)
+    run("check", slices).expect(1, "[accumulator-in-flight]")
+    done = run("emit", "--to", "cubin", "-o", out, slices)
+    done.expect(0, "", "slices.grout:1:8: warning: '@k' loses speed: the wgmmas run one after another")
+    assert "[gpu-loss]" in done.err and "note: (C7511)" in done.err and "help: " in done.err, done.err
 
 
 def main():

@@ -76,6 +76,19 @@ for slots in 1 2 5 8; do
     same kernels/producer_consumer.grout -D STEPS=40 -D SLOTS="$slots" -D N=256 --input x=randn:5
 done
 
+# The tensor core, with tiles that hang over the edges. wgmma_sweep.py has every form of it.
+for shape in '128 128 64' '64 8 256' '200 264 320' '1000 520 72' '2048 2048 512'; do
+    # shellcheck disable=SC2086 # to be split
+    set -- $shape
+    same kernels/matmul_hopper.grout -D M="$1" -D N="$2" -D K="$3"
+done
+for shape in '128 256 256' '200 264 320' '1000 520 328' '4096 4096 256' '3000 2056 512'; do
+    # shellcheck disable=SC2086 # to be split
+    set -- $shape
+    same kernels/matmul_hopper_ws.grout -D M="$1" -D N="$2" -D K="$3"
+    same kernels/matmul_hopper_ws.grout -D M="$1" -D N="$2" -D K="$3" --input a=randn:1 --input b=randn:2
+done
+
 # What the shipped kernels do not use: every operation, cast, layout and reduction.
 for name in arithmetic half math registers matrices reductions rows; do
     same "tests/differential/$name.grout"
@@ -91,6 +104,8 @@ done
 same tests/differential/casts.grout
 same tests/differential/layouts.grout
 same tests/differential/control.grout
+same tests/differential/arrivals.grout
+same tests/differential/wgmma.grout
 expect 0 '' run tests/differential/layouts.grout --kernel @f32 --device cuda --compare cpu --input x=randn:7
 
 # The kernels with a bug that the hardware shows.

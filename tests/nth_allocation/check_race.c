@@ -51,11 +51,15 @@ void grout_check__free(void *pointer) {
     free(pointer);
 }
 
-/* Races in pieces, an overrun, an unawaited load, and a deadlock to explain at the end. */
+/* Races in pieces, an overrun, an unawaited load, a wgmma in flight, and a deadlock to explain at the
+ * end. */
 static const char KERNEL[] =
     "kernel @k(%x: in gmem f32[64], %y: out gmem f32[64]) grid(x = 2) threads(wg = 2) {\n"
     "  scratch %s : smem f32[64]\n"
     "  scratch %full : barrier[2]\n"
+    "  scratch %as : smem f16[64, 16] tile(8, 16) swizzle(32)\n"
+    "  scratch %bs : smem f16[16, 8] tile(8, 8)\n"
+    "  scratch %acc : acc f32[64, 8]\n"
     "  if (eq (axis_index wg), 0) {\n"
     "    for %i in 0..40 {\n"
     "      store %s[%i], 1.0\n"
@@ -65,6 +69,9 @@ static const char KERNEL[] =
     "    copy_smem_to_gmem %s, %y\n"
     "  } else {\n"
     "    store %y, (load %s)\n"
+    "    wgmma_async %acc, %as, %bs\n"
+    "    store %as, (broadcast 1.0 : f16[64, 16])\n"
+    "    %v = acc_load %acc\n"
     "    barrier_wait %full[0]\n"
     "    barrier_wait %full[0]\n"
     "  }\n"
@@ -120,7 +127,7 @@ static bool check_kernel(void) {
     checker = grout_checker_new(NULL, diags);
     if (checker != NULL) {
         ok = run_with(checker, diags);
-        ok = grout_checker_get_count(checker) >= 3 && ok;
+        ok = grout_checker_get_count(checker) >= 5 && ok;
         ok = grout_checker_get_summary(checker, false).verdict == GROUT_VERDICT_ERROR && ok;
     }
     is_counting = false;

@@ -27,6 +27,13 @@ static const struct {
      GROUT_RUN_DONE},
     {"kernels/bugs/missing_arrive.grout", 1, true, GROUT_TIMING_LAZY, GROUT_VERDICT_ERROR,
      GROUT_RUN_DEADLOCK},
+    {"kernels/softmax.grout", 1, false, GROUT_TIMING_LAZY, GROUT_VERDICT_CLEAN, GROUT_RUN_DONE},
+    {"tests/behaviour/values/while-in-a-ring.grout", 1, true, GROUT_TIMING_RANDOM,
+     GROUT_VERDICT_CLEAN, GROUT_RUN_DONE},
+    {"tests/behaviour/wgmma/f16-accumulator.grout", 1, false, GROUT_TIMING_LAZY,
+     GROUT_VERDICT_CLEAN, GROUT_RUN_DONE},
+    {"tests/behaviour/wgmma/registers-in-flight.grout", 1, true, GROUT_TIMING_RANDOM,
+     GROUT_VERDICT_CLEAN, GROUT_RUN_DONE},
 };
 
 typedef struct trial {

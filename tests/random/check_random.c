@@ -2,7 +2,8 @@
  * and the checker, which has nothing to find.
  * SPDX-License-Identifier: Apache-2.0
  *
- * usage: check_random KIND FIRST COUNT [STRIDE [print]]      KIND: values, copies, wgmma, forms
+ * usage: check_random KIND FIRST COUNT [STRIDE [print]]      KIND: values, copies, wgmma, groups,
+ * forms
  *
  * A kernel that fails is printed. Closing line: 'N passed, N failed'. print writes the kernels and
  * runs nothing: for 'grout run --device cuda --compare cpu'.
@@ -226,6 +227,8 @@ static bool draw_kernel(const char *kind, uint64_t seed, grout_text *out) {
         draw_values(seed, out);
     } else if (strcmp(kind, "copies") == 0) {
         draw_copies(seed, out);
+    } else if (strcmp(kind, "groups") == 0) {
+        draw_groups(seed, out);
     } else {
         draw_wgmma(seed, out);
     }
@@ -250,8 +253,9 @@ static void check_seed(const char *kind, uint64_t seed, const grout_text *text, 
 
 int main(int argc, char **argv) {
     if (argc < 4) {
-        fprintf(stderr,
-                "usage: check_random values|copies|wgmma|forms FIRST COUNT [STRIDE [print]]\n");
+        fprintf(
+            stderr,
+            "usage: check_random values|copies|wgmma|groups|forms FIRST COUNT [STRIDE [print]]\n");
         return 2;
     }
     const uint64_t first = strtoull(argv[2], NULL, 10), count = strtoull(argv[3], NULL, 10);

@@ -150,6 +150,18 @@ static void draw_reduce(values *v, const grout_op_info *info) {
     draw_line(&v->d, "%%v%" PRIu32 " = %s %%v%" PRIu32 "%s", name, info->text, from, dims[way]);
 }
 
+/* No effect on values; what a shape can be held as (docs/register_layouts.md). */
+static void draw_layout_cast(values *v) {
+    static const char *const layouts[SHAPE_COUNT] = {NULL, "wgmma_row", "wgmma_col", "wgmma"};
+    const value from = v->list[draw_below(&v->d, v->count)];
+    if (from.shape == SCALAR) {
+        return;
+    }
+    const char *layout = draw_below(&v->d, 2) == 0 ? "wg_strided" : layouts[from.shape];
+    const uint32_t name = keep(v, from.dtype, from.shape);
+    draw_line(&v->d, "%%v%" PRIu32 " = layout_cast %%v%" PRIu32 " %s", name, from.name, layout);
+}
+
 static void draw_iota(values *v) {
     char type[64];
     const grout_dtype dtype = dtypes[draw_below(&v->d, 3)];
@@ -173,6 +185,8 @@ static void draw_op(values *v) {
         draw_broadcast(v);
     } else if (form == GROUT_FORM_REDUCE) {
         draw_reduce(v, info);
+    } else if (form == GROUT_FORM_LAYOUT) {
+        draw_layout_cast(v);
     } else if (form == GROUT_FORM_IOTA) {
         draw_iota(v);
     }

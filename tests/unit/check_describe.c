@@ -51,6 +51,31 @@ START_TEST(origins) {
 }
 END_TEST
 
+/* A while has no index: its turns are counted. Both of its bodies are inside it. */
+START_TEST(origins_in_a_while) {
+    run *r = run_new("kernel @k() { scratch %b : barrier[1]\n for %i in 0..3 {\n  while {\n   for "
+                     "%j in 0..2 { barrier_arrive %b[0] }\n   cond true } do { barrier_arrive "
+                     "%b[0] } } }",
+                     0);
+    static const char *const expected[] = {
+        "CTA 0, thread 0, %i=1, turn 8 of the while at line 3, %j=0",
+        "CTA 0, thread 0, %i=1, turn 8 of the while at line 3"};
+    uint32_t found = 0;
+    run_start(r);
+    for (uint32_t i = 1; i < grout_module_get_op_count(r->module); i++) {
+        if (found < 2 && grout_module_get_op(r->module, i)->opcode == GROUT_OP_BARRIER_ARRIVE) {
+            grout_text out = {0};
+            grout_origin origin = {.op = i, .loop_depth = found == 0 ? 3 : 2, .loops = {1, 8}};
+            grout_describe_origin(r->module, 1, &origin, &out);
+            ck_assert_str_eq(out.data, expected[found++]);
+            grout_text_free(&out);
+        }
+    }
+    ck_assert_uint_eq(found, 2);
+    run_delete(r);
+}
+END_TEST
+
 START_TEST(origin_without_axes) {
     run *r = run_new("kernel @k() { scratch %b : barrier[1]\n barrier_arrive %b[0] }", 0);
     grout_text out = {0};
@@ -68,6 +93,7 @@ int main(void) {
     TCase *tests = tcase_create("describe");
     tcase_add_loop_test(tests, bytes, 0, (int)(sizeof bytes_cases / sizeof bytes_cases[0]));
     tcase_add_test(tests, origins);
+    tcase_add_test(tests, origins_in_a_while);
     tcase_add_test(tests, origin_without_axes);
     suite_add_tcase(suite, tests);
     return run_suite(suite);

@@ -212,6 +212,72 @@ START_TEST(every_op_and_type) {
 }
 END_TEST
 
+/* ---- f16 and bf16 -------------------------------------------------------------------------------
+ */
+
+/* Operand k of element i: all kinds of codes beside each other. */
+static uint16_t get_code(uint32_t i, uint32_t k) {
+    static const uint16_t special[] = {0x0000, 0x8000, 0x0001, 0x8001, 0x3c00, 0xbc00, 0x3f80,
+                                       0x7bff, 0x7c00, 0xfc00, 0x7f80, 0xff80, 0x7e00, 0x7fc1};
+    uint32_t mixed = (i * 3 + k) * UINT32_C(2654435761) >> 16;
+    return mixed % 5 == 0 ? special[mixed / 5 % 14] : (uint16_t)mixed;
+}
+
+/* Each element: widened, computed in f32, rounded once. */
+static void check_narrow(grout_opcode opcode, grout_dtype dtype) {
+    const grout_op_info *info = grout_op_get_info(opcode);
+    const char *type = grout_dtype_get_info(dtype)->text;
+    bool is_compare = info->form == GROUT_FORM_COMPARE;
+    char text[512];
+    snprintf(text, sizeof text,
+             "kernel @k(%%a: in gmem %s[5000], %%b: in gmem %s[5000], %%c: in gmem %s[5000], %%y: "
+             "out gmem %s[5000]) { store %%y, (%s (load %%a)%s%s) }",
+             type, type, type, is_compare ? "bool" : type, info->text,
+             info->form == GROUT_FORM_UNARY ? "" : ", (load %b)",
+             info->form == GROUT_FORM_TERNARY ? ", (load %c)" : "");
+    run *r = run_new(text, 0);
+    run_start(r);
+    for (uint32_t k = 0; k < 3; k++) {
+        for (uint32_t i = 0; i < 5000; i++) {
+            ((uint16_t *)r->arguments[k].data)[i] = get_code(i, k);
+        }
+    }
+    ck_assert_int_eq(grout_machine_run(r->machine, 0, r->diags), GROUT_RUN_DONE);
+    for (uint32_t i = 0; i < 5000; i++) {
+        uint32_t wide[3];
+        for (uint32_t k = 0; k < 3; k++) {
+            wide[k] = as_bits((float)run_get(r, k, i));
+        }
+        uint32_t result = reference_float(opcode, wide[0], wide[1], wide[2]);
+        uint16_t expected = (uint16_t)result, got;
+        if (is_compare) {
+            got = ((uint8_t *)r->arguments[3].data)[i];
+        } else {
+            got = ((uint16_t *)r->arguments[3].data)[i];
+            grout_element_from_double(dtype, (double)as_float(result), &expected);
+        }
+        if (got != expected) {
+            ck_abort_msg("%s of %s %x, %x, %x: %x, not %x", info->text, type, get_code(i, 0),
+                         get_code(i, 1), get_code(i, 2), got, expected);
+        }
+    }
+    run_delete(r);
+}
+
+START_TEST(narrow_types_round_once) {
+    grout_opcode opcode = (grout_opcode)_i;
+    const grout_op_info *info = grout_op_get_info(opcode);
+    bool is_float = info->types == GROUT_TYPES_NUM || info->types == GROUT_TYPES_FLOAT ||
+                    info->types == GROUT_TYPES_CMP;
+    bool is_here = info->form == GROUT_FORM_UNARY || info->form == GROUT_FORM_BINARY ||
+                   info->form == GROUT_FORM_TERNARY || info->form == GROUT_FORM_COMPARE;
+    if (is_float && is_here) {
+        check_narrow(opcode, GROUT_DTYPE_F16);
+        check_narrow(opcode, GROUT_DTYPE_BF16);
+    }
+}
+END_TEST
+
 /* ---- through kernels ----------------------------------------------------------------------------
  */
 
@@ -259,6 +325,20 @@ static const struct value_case {
      "f32), 0.5) : f16) }",
      4,
      {-3.5, 3.5, 1.5, -0.5}},
+    {"kernel @k(%x: in gmem f16[4], %y: out gmem f16[4]) { store %y, (mul (add (load %x), 0.5), "
+     "2.0) "
+     "}",
+     4,
+     {-7, 7, 3, -1}},
+    {"kernel @k(%y: out gmem bf16[2]) { %v = iota dim(0) : bf16[2]\n store %y, (fma %v, 256.0, "
+     "(add "
+     "%v, 1.0)) }",
+     2,
+     {1, 258}},
+    {"kernel @k(%y: out gmem f16[1]) { for %i in 0..1 { store %y[0], (sqrt (add (cast %i : f16), "
+     "2.25)) } }",
+     1,
+     {1.5}},
 };
 
 START_TEST(values) {
@@ -387,6 +467,7 @@ int main(void) {
     Suite *suite = suite_create("elementwise");
     TCase *tests = tcase_create("elementwise");
     tcase_add_loop_test(tests, every_op_and_type, 0, GROUT_OP_COUNT);
+    tcase_add_loop_test(tests, narrow_types_round_once, 0, GROUT_OP_COUNT);
     tcase_add_loop_test(tests, values, 0, (int)(sizeof value_cases / sizeof value_cases[0]));
     tcase_add_test(tests, scalars_repeat_across_strips);
     tcase_add_loop_test(tests, faults, 0, (int)(sizeof fault_cases / sizeof fault_cases[0]));

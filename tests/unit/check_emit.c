@@ -8,8 +8,8 @@
 
 #include <stdlib.h>
 
-static const char *const goldens[] = {"add_one", "control", "elementwise",
-                                      "scopes",  "tiles",   "wgmma"};
+static const char *const goldens[] = {"add_one", "control", "elementwise", "scopes",
+                                      "tiles",   "values",  "wgmma"};
 
 static void write_file(const char *path, const grout_text *text) {
     FILE *file = fopen(path, "wb");
@@ -121,7 +121,8 @@ static const text_case text_cases[] = {
      "kernel @k(%x: in gmem f32[128]) {\n  scratch %s : smem f32[128]\n"
      "  scratch %b : barrier[1]\n  for %i in 0..3 {\n    copy_gmem_to_smem %x, %s, %b[0]\n"
      "    barrier_wait %b[0]\n  }\n  store %s, (load %s)\n}\n",
-     "grout_thread_barrier(thread); // all lanes are done with the bytes", "one lane does the rest"},
+     "grout_thread_barrier(thread); // all lanes are done with the bytes",
+     "one lane does the rest"},
     {"what a loop's end leaves pending is settled at its start",
      "kernel @k() {\n  scratch %s : smem f32[128]\n  for %i in 0..3 {\n"
      "    store %s, (broadcast 1.0 : f32[128])\n  }\n}\n",

@@ -1,6 +1,6 @@
 /*
- * check_emit_wgmma.c - NVRTC takes every form of wgmma that is emitted, keeps it in flight and spills
- * nothing; what it loses otherwise is reported. Skipped without NVRTC.
+ * check_emit_wgmma.c - NVRTC takes every form of wgmma that is emitted, keeps it in flight and
+ * spills nothing; what it loses otherwise is reported. Skipped without NVRTC.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "gpu_text.h"
@@ -31,8 +31,9 @@ typedef struct compiled {
 
 static void show(const compiled *c, const char *name) {
     const grout_render_options plain = {.color = false};
-    const char *kernels =
-        c->source.data == NULL ? NULL : strstr(c->source.data, "#endif\n\nGROUT_DEVICE void grout_w");
+    const char *kernels = c->source.data == NULL
+                              ? NULL
+                              : strstr(c->source.data, "#endif\n\nGROUT_DEVICE void grout_w");
     grout_text shown = {0};
     grout_diags_render(c->diags, &plain, &shown);
     ck_abort_msg("%s: %s\n%s", name, shown.data == NULL ? "no reason" : shown.data,
@@ -43,7 +44,8 @@ static compiled compile_text(const char *name, const char *text) {
     const grout_emit_options options = {.watchdog = true};
     compiled c = {.diags = grout_diags_new()};
     c.module = bind_text(name, text, c.diags);
-    const char *first = grout_module_get_string(c.module, grout_module_get_kernel(c.module, 1)->name);
+    const char *first =
+        grout_module_get_string(c.module, grout_module_get_kernel(c.module, 1)->name);
     bool is_emitted = true;
     for (grout_kernel_id id = 1; id < grout_module_get_kernel_count(c.module); id++) {
         is_emitted = is_emitted && grout_emit_cuda(c.module, id, &options, &c.source, c.diags);
@@ -88,21 +90,30 @@ static void add_object(grout_text *text, const char *name, const form_types *typ
     grout_text_add(text, "\n");
 }
 
-/* A kernel that keeps one wgmma in flight over a loop, with a of 128 rows if those registers fit. */
-static void add_kernel(grout_text *text, const form_types *type, int columns, int swizzle,
-                       bool a_turned, bool b_turned, bool in_registers) {
+typedef struct form {
+    const form_types *type;
+    int columns, swizzle;
+    bool a_turned, b_turned, in_registers;
+} form;
+
+/* A kernel that keeps one wgmma in flight over a loop, with a of 128 rows if those registers fit.
+ */
+static void add_kernel(grout_text *text, const form *f) {
+    const form_types *type = f->type;
     const int k = 128 / type->bytes;
-    const int rows = columns > 128 || in_registers ? 64 : 128;
+    const int rows = f->columns > 128 || f->in_registers ? 64 : 128;
     static int number;
     grout_text_add(text, "kernel @k%d(%%c: out gmem %s[%d, %d]) {\n", number++, type->sum, rows,
-                   columns);
-    add_object(text, "as", type, a_turned ? k : rows, a_turned ? rows : k, swizzle);
-    add_object(text, "bs", type, b_turned ? k : columns, b_turned ? columns : k, swizzle);
+                   f->columns);
+    add_object(text, "as", type, f->a_turned ? k : rows, f->a_turned ? rows : k, f->swizzle);
+    add_object(text, "bs", type, f->b_turned ? k : f->columns, f->b_turned ? f->columns : k,
+               f->swizzle);
     grout_text_add(text, "  scratch %%acc : acc %s[%d, %d]\n  for %%i in 0..4 {\n", type->sum, rows,
-                   columns);
-    grout_text_add(text, in_registers ? "    %%a = load %%as%s\n    wgmma %%acc, %%a, %%bs%s\n"
-                                      : "    wgmma %%acc, %%as%s, %%bs%s\n",
-                   a_turned ? ".transpose(1, 0)" : "", b_turned ? "" : ".transpose(1, 0)");
+                   f->columns);
+    grout_text_add(text,
+                   f->in_registers ? "    %%a = load %%as%s\n    wgmma %%acc, %%a, %%bs%s\n"
+                                   : "    wgmma %%acc, %%as%s, %%bs%s\n",
+                   f->a_turned ? ".transpose(1, 0)" : "", f->b_turned ? "" : ".transpose(1, 0)");
     grout_text_add(text, "  }\n  store %%c, (load %%acc)\n}\n");
 }
 
@@ -110,13 +121,18 @@ static void add_kernels(grout_text *text, const form_types *type, int swizzle, i
     const bool is_narrow = type->bytes == 2; /* which may be turned, or in registers */
     const bool divides = columns % ((swizzle == 0 ? 16 : swizzle) / type->bytes) == 0;
     for (int turned = 0; turned < 4; turned++) {
-        const bool a_turned = turned % 2 != 0, b_turned = turned / 2 != 0;
-        if ((turned != 0 && !is_narrow) || (b_turned && !divides)) {
+        form f = {.type = type,
+                  .columns = columns,
+                  .swizzle = swizzle,
+                  .a_turned = turned % 2 != 0,
+                  .b_turned = turned / 2 != 0};
+        if ((turned != 0 && !is_narrow) || (f.b_turned && !divides)) {
             continue;
         }
-        add_kernel(text, type, columns, swizzle, a_turned, b_turned, false);
-        if (is_narrow && !a_turned) {
-            add_kernel(text, type, columns, swizzle, false, b_turned, true);
+        add_kernel(text, &f);
+        f.in_registers = is_narrow && !f.a_turned;
+        if (f.in_registers) {
+            add_kernel(text, &f);
         }
     }
 }
@@ -153,8 +169,21 @@ START_TEST(the_warp_specialised_matmul_loses_nothing) {
     ck_assert_int_eq(facts.spill_bytes, 0);
     ck_assert_int_eq(facts.cuda_threads, 384);
     ck_assert_int_eq(facts.ctas_per_sm, 1);
-    ck_assert_int_gt(facts.dynamic_smem_bytes, 4 * 49152);
+    ck_assert_int_gt(facts.dynamic_smem_bytes, (int64_t)4 * 49152);
     ck_assert_str_eq(facts.bound, "SMEM");
+    free_compiled(&c);
+    grout_text_free(&text);
+}
+END_TEST
+
+/* Under conditions, in loops of unknown length, beside another accumulator. */
+START_TEST(control_flow_loses_nothing) {
+    static const char path[] = GROUT_TEST_SOURCE_DIR "/tests/differential/wgmma.grout";
+    grout_text text = read_file(path);
+    compiled c = compile_text(path, text.data);
+    if (grout_diags_count(c.diags) > 0) {
+        show(&c, path);
+    }
     free_compiled(&c);
     grout_text_free(&text);
 }
@@ -208,6 +237,7 @@ int main(void) {
     tcase_set_timeout(tcase, 300);
     tcase_add_loop_test(tcase, every_form_stays_in_flight, 0, 16);
     tcase_add_test(tcase, the_warp_specialised_matmul_loses_nothing);
+    tcase_add_test(tcase, control_flow_loses_nothing);
     tcase_add_loop_test(tcase, losses_are_reported, 0, (int)(sizeof losses / sizeof losses[0]));
     return run_suite(tcase, "emit_wgmma");
 }

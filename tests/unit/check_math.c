@@ -65,6 +65,12 @@ static double get_error(float got, double exact) {
 
 enum { BATCH = 1 << 15 };
 
+static uint32_t get_bits(float value) {
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
 /* Every instruction set's results; all must be the same. */
 static void compute(grout_opcode opcode, const float *a, float *result, int64_t count) {
     static float other[BATCH];
@@ -75,7 +81,7 @@ static void compute(grout_opcode opcode, const float *a, float *result, int64_t 
         }
         grout_loops__find_math(opcode, (grout_simd)simd)(other, a, NULL, NULL, count);
         for (int64_t i = 0; i < count; i++) {
-            if (memcmp(&other[i], &result[i], sizeof other[i]) != 0) {
+            if (get_bits(other[i]) != get_bits(result[i])) {
                 ck_abort_msg("%s %a: %a, plain %a", grout_op_get_info(opcode)->text, (double)a[i],
                              (double)other[i], (double)result[i]);
             }

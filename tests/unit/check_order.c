@@ -11,12 +11,14 @@
 #define STEPS    40
 #define PROGRAMS 300
 
-typedef enum kind { ACCESS, COMMIT, RELEASE, ACQUIRE, MEET } kind;
+/* ISSUE: the thread's next wgmma group; AWAIT: all but the newest of them are over. */
+typedef enum kind { ACCESS, COMMIT, RELEASE, ACQUIRE, MEET, ISSUE, AWAIT } kind;
 
 /* A node of the graph: one op of one thread. */
 typedef struct node {
     kind kind;
     uint32_t thread, channel, epoch;
+    uint32_t group; /* issued by the thread, this one included; AWAIT: known done from here on */
 } node;
 
 static uint64_t next_random(uint64_t *state) {
@@ -62,6 +64,10 @@ static void step_engine(engine *e, const node *n) {
     uint32_t *set = e->sets[n->thread];
     switch (n->kind) {
     case ACCESS:
+    case ISSUE:
+        break;
+    case AWAIT:
+        grout_order__raise(&set[grout_clock_wg(&e->shape, n->thread)], n->group);
         break;
     case COMMIT:
         grout_order__commit_smem(&e->shape, set, n->thread);
@@ -93,10 +99,26 @@ static bool is_published(const node *nodes, bool reach[STEPS][STEPS], uint32_t f
     return false;
 }
 
+/* The groups of a thread that a node has been told are over. */
+static uint32_t count_done(const node *nodes, bool reach[STEPS][STEPS], uint32_t thread,
+                           uint32_t to) {
+    uint32_t done = 0;
+    for (uint32_t i = 0; i < to; i++) {
+        if (nodes[i].kind == AWAIT && nodes[i].thread == thread && reach[i][to] &&
+            nodes[i].group > done) {
+            done = nodes[i].group;
+        }
+    }
+    return done;
+}
+
 /* Every earlier access against what the thread of the newest node now knows. */
 static void compare(engine *e, const node *nodes, uint32_t last, bool reach[STEPS][STEPS]) {
     uint32_t *set = e->sets[nodes[last].thread];
     const uint32_t *published = grout_order__get(&e->shape, set, GROUT_ORDER_SMEM);
+    for (uint32_t t = 0; t < THREADS && nodes[last].kind == ACCESS; t++) {
+        ck_assert_uint_eq(set[grout_clock_wg(&e->shape, t)], count_done(nodes, reach, t, last));
+    }
     for (uint32_t i = 0; i < last; i++) {
         uint32_t g = grout_clock_g(&e->shape, nodes[i].thread);
         if (nodes[i].kind != ACCESS || nodes[last].kind != ACCESS) {
@@ -113,6 +135,7 @@ static void compare(engine *e, const node *nodes, uint32_t last, bool reach[STEP
 START_TEST(clocks_equal_graph) {
     static bool reach[STEPS][STEPS];
     node nodes[STEPS];
+    uint32_t issued[THREADS] = {0};
     engine e = {.shape = {THREADS, THREADS, 2}};
     uint64_t seed = (uint64_t)_i * 7919 + 1;
     for (uint32_t i = 0; i < THREADS; i++) {
@@ -121,13 +144,18 @@ START_TEST(clocks_equal_graph) {
     for (uint32_t i = 0; i < STEPS; i++) {
         uint64_t draw = next_random(&seed);
         uint32_t weight = (uint32_t)(draw >> 32) % 100;
-        nodes[i].kind = weight < 45   ? ACCESS
+        nodes[i].kind = weight < 30   ? ACCESS
+                        : weight < 38 ? ISSUE
+                        : weight < 46 ? AWAIT
                         : weight < 60 ? COMMIT
                         : weight < 78 ? RELEASE
                         : weight < 97 ? ACQUIRE
                                       : MEET;
         nodes[i].thread = (uint32_t)draw % THREADS;
         nodes[i].channel = (uint32_t)(draw >> 8) % CHANNELS;
+        issued[nodes[i].thread] += nodes[i].kind == ISSUE;
+        nodes[i].group = issued[nodes[i].thread];
+        nodes[i].group -= nodes[i].kind == AWAIT && nodes[i].group > 0;
         nodes[i].epoch = e.sets[nodes[i].thread][grout_clock_g(&e.shape, nodes[i].thread)];
         if (nodes[i].kind == ACCESS) {
             build_graph(nodes, i + 1, reach);

@@ -34,6 +34,19 @@ static const char *const texts[] = {
     " for %i in 0..30 { copy_gmem_to_smem %x, %s, %b[0] } } else {\n"
     " for %i in 0..70 { store %y[0], 1.0 }\n for %i in 0..30 { barrier_wait %b[0] }\n"
     " store %y, (load %s) } }",
+    /* wgmmas in flight: operands in SMEM, in registers, captured; a scope's accumulator */
+    "kernel @k(%x: in gmem bf16[64, 64], %y: out gmem f32[2, 64, 64]) threads(w = 2) {\n"
+    " scratch %a : smem bf16[2, 64, 64] tile(8, 64) swizzle(128)\n scratch %b : smem bf16[2, 64, "
+    "64] tile(8, 64) swizzle(128)\n scratch %acc : acc f32[64, 64]\n scratch %bar : barrier[2]\n"
+    " %t = axis_index w\n copy_gmem_to_smem %x, %a[%t], %bar[%t]\n store %b[%t], (load %x)\n"
+    " commit_smem\n store %b[%t], (mul (load %x), 2.0)\n barrier_wait %bar[%t]\n"
+    " wgmma %acc, %a[%t], %b[%t]\n wgmma_async %acc, (load %x), %b[%t]\n"
+    " for %i in 0..3 { scoped(%part : acc f32[64, 32]) {\n  wgmma_async %part, %a[%t], "
+    "%b[%t].transpose(1, 0)[:, ds(0, 32)]\n"
+    "  wgmma %acc, %a[%t], %b[%t]\n  store %b[%t], (mul (load %b[%t]), 3.0)\n  commit_smem\n"
+    "  %v = acc_load %part\n  store %y[%t, :, ds(0, 32)], %v } }\n"
+    " commit_smem\n copy_gmem_to_smem %x, %a[%t], %bar[%t]\n wgmma_wait 1\n store %y[%t], (load "
+    "%acc)\n barrier_wait %bar[%t] }",
 };
 #define TEXTS ((int)(sizeof texts / sizeof texts[0]))
 

@@ -251,6 +251,55 @@ START_TEST(collective_scopes_have_accumulators) {
 }
 END_TEST
 
+/* In each CTA too. */
+START_TEST(accumulators_begin_at_zero) {
+    check_all(
+        "kernel @k(%a: in gmem bf16[64, 64], %b: in gmem bf16[64, 64], %c: out gmem f32[3, 64, "
+        "64]) grid(g = 3) {\n " LOAD_BOTH "scratch %acc : acc f32[64, 64]\n wgmma %acc, %as, %bs\n"
+        " store %c[(axis_index g)], (load %acc)\n}\n",
+        want_product, 64, 64);
+}
+END_TEST
+
+static double want_square(const run *r, uint32_t row, uint32_t col) {
+    double sum = 0;
+    for (uint32_t k = 0; k < 64; k++) {
+        double weight = k < 16 ? 2 : 1;
+        sum += weight * run_get(r, 0, row * 64 + k) * run_get(r, 0, col * 64 + k);
+    }
+    return sum;
+}
+
+/* One box of SMEM as a and as b, whole and in part. */
+START_TEST(a_tile_is_both_operands) {
+    check_all("kernel @k(%a: in gmem bf16[64, 64], %c: out gmem f32[64, 64]) {\n"
+              " scratch %as : smem bf16[64, 64] tile(8, 64) swizzle(128)\n store %as, (load %a)\n"
+              " commit_smem\n scratch %acc : acc f32[64, 64]\n"
+              " wgmma %acc, %as, %as.transpose(1, 0)\n"
+              " wgmma %acc, %as[:, ds(0, 16)], %as.transpose(1, 0)[ds(0, 16), :]\n"
+              " store %c, (load %acc)\n}\n",
+              want_square, 64, 64);
+}
+END_TEST
+
+static double want_steps(const run *r, uint32_t row, uint32_t col) {
+    return 4 * dot(r, row, col, 64, 64) * (1 + 2 + 4);
+}
+
+/* The same bytes written again: by plain stores, by loads. */
+START_TEST(operands_change_from_turn_to_turn) {
+    check_all(PARAMS
+              "{\n " LOAD_BOTH "scratch %acc : acc f32[64, 64]\n scratch %bar : barrier[1]\n"
+              " %v = for %i in 0..3 carry(%x = (load %a)) {\n  wgmma_wait 0\n  store %as, %x\n"
+              "  commit_smem\n  wgmma %acc, %as, %bs\n  wgmma %acc, %as, %bs\n"
+              "  yield (mul %x, 2.0)\n }\n wgmma_wait 0\n commit_smem\n"
+              " for %i in 0..14 {\n  copy_gmem_to_smem %a, %as, %bar[0]\n"
+              "  barrier_wait %bar[0]\n  wgmma %acc, %as, %bs\n  wgmma_wait 0\n }\n"
+              " store %c, (load %acc)\n}\n",
+              want_steps, 64, 64);
+}
+END_TEST
+
 static double want_long(const run *r, uint32_t row, uint32_t col) {
     return dot(r, row, col, 64, 64) * 300;
 }
@@ -276,13 +325,14 @@ static uint32_t get_word(const run *r, uint32_t index, size_t element) {
 /* A store and a load keep bits; a product makes one NaN of all. */
 START_TEST(nans_become_one_in_products) {
     run *r = run_new("kernel @k(%a: in gmem bf16[64, 16], %b: in gmem bf16[16, 16], %x: in gmem "
-                     "f32[64, 16], %c: out gmem f32[2, 64, 16]) {\n"
+                     "f32[64, 16], %c: out gmem f32[3, 64, 16]) {\n"
                      " scratch %as : smem bf16[64, 16] tile(8, 16) swizzle(32)\n scratch %bs : "
                      "smem bf16[16, 16] tile(8, 16) swizzle(32)\n scratch %acc : acc f32[64, 16]\n"
                      " store %as, (load %a)\n store %bs, (load %b)\n commit_smem\n"
                      " acc_store %acc, (load %x)\n store %c[0], (acc_load %acc)\n"
                      " wgmma %acc[:, ds(8, 8)], %as, %bs[:, ds(0, 8)]\n"
-                     " store %c[1], (load %acc)\n}\n",
+                     " store %c[1], (load %acc)\n acc_store %acc, (load %x)\n"
+                     " store %c[2], (load %acc)\n}\n",
                      _i);
     run_start(r);
     uint32_t *x = r->arguments[2].data;
@@ -292,6 +342,8 @@ START_TEST(nans_become_one_in_products) {
     ck_assert_mem_eq(r->arguments[3].data, r->arguments[2].data, r->arguments[2].size);
     ck_assert_uint_eq(get_word(r, 3, 1024 + 3), 0x7f800123u); /* not multiplied */
     ck_assert_uint_eq(get_word(r, 3, 1024 + 12), 0x7fffffffu);
+    ck_assert_mem_eq((uint8_t *)r->arguments[3].data + 2 * r->arguments[2].size,
+                     r->arguments[2].data, r->arguments[2].size); /* stored again */
     run_delete(r);
 }
 END_TEST
@@ -321,6 +373,9 @@ int main(void) {
     tcase_add_test(tests, threads_have_their_own_accumulators);
     tcase_add_test(tests, scoped_accumulators_begin_at_zero);
     tcase_add_test(tests, collective_scopes_have_accumulators);
+    tcase_add_test(tests, accumulators_begin_at_zero);
+    tcase_add_test(tests, a_tile_is_both_operands);
+    tcase_add_test(tests, operands_change_from_turn_to_turn);
     tcase_add_test(tests, groups_without_a_wait_add_up);
     tcase_add_loop_test(tests, nans_become_one_in_products, 0, RUN_VARIANTS);
     tcase_add_loop_test(tests, f16_accumulators_keep_what_is_stored, 0, RUN_VARIANTS);

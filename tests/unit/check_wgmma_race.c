@@ -127,7 +127,7 @@ static const words WORDINGS[] = {
      "this barrier_arrive lets thread 1 go on before the wgmma at line 8, group 1 of thread 0, is "
      "issued",
      "move the barrier_arrive at line 18 behind the wgmma at line 8 and a wgmma_wait that covers "
-     "it, by thread 0; or, if it is to read what the copy brings, wait for the copy before line 8",
+     "it, by thread 0",
      NULL},
     {"0s0 0n0", "the tensor core may read stale bytes of %as", NULL,
      "insert 'commit_smem' before the wgmma at line 8, by thread 0", "before 8: commit_smem"},

@@ -749,6 +749,154 @@ void use_tensor_core(machine &m, const statement &s) {
     }
 }
 
+/* ---- wgmma ---- */
+
+/* What one warp does of a wgmma: its 16 rows. Lanes' registers stay where they are until then. */
+struct product {
+    unsigned cols, depth, element_bytes;
+    std::string type; /* of a and b: f16, bf16, tf32 */
+    bool is_f16;      /* the accumulator's elements, in pairs */
+    bool is_turned_a, is_turned_b, is_in_registers;
+    std::uint64_t a, b; /* descriptors */
+    std::vector<std::vector<void *>> accumulators; /* by lane */
+    std::vector<std::vector<std::uint32_t>> rows;  /* the same, of a in registers */
+};
+struct warp_queue {
+    std::vector<product> open;
+    std::vector<std::vector<product>> groups;
+};
+std::map<unsigned, warp_queue> queues;
+
+/* Address of an element of an operand: mn is its row of a or its column of b. */
+std::uint64_t get_operand_address(std::uint64_t descriptor, bool is_turned, unsigned mn, unsigned k,
+                                  unsigned bytes) {
+    const std::uint64_t start = (descriptor & 0x3fff) << 4;
+    const std::uint64_t leading = (descriptor >> 16 & 0x3fff) << 4;
+    const std::uint64_t stride = (descriptor >> 32 & 0x3fff) << 4;
+    const unsigned mode = (unsigned)(descriptor >> 62);
+    const unsigned swizzle = mode == 0 ? 0 : 256u >> mode;
+    const unsigned chunk = 16 / bytes;
+    if (mode == 0 && !is_turned) {
+        return start + k / chunk * leading + mn / 8 * stride + mn % 8 * 16 + k % chunk * bytes;
+    }
+    if (mode == 0) {
+        return start + mn / chunk * stride + k / 8 * leading + k % 8 * 16 + mn % chunk * bytes;
+    }
+    if (!is_turned) {
+        return swizzle_address(start + mn / 8 * stride + mn % 8 * swizzle + k * bytes, swizzle);
+    }
+    const unsigned wide = swizzle / bytes;
+    return swizzle_address(start + mn / wide * leading + k / 8 * stride + k % 8 * swizzle +
+                               mn % wide * bytes,
+                           swizzle);
+}
+
+double read_element(const product &p, const void *data) {
+    std::uint32_t bits = 0;
+    std::memcpy(&bits, data, p.element_bytes);
+    return p.type == "tf32" ? (double)as_f32(bits & ~0x1fffu) : (double)read_number(p.type, bits);
+}
+
+double read_a(const product &p, unsigned row, unsigned k) {
+    if (!p.is_in_registers) {
+        return read_element(p, at_smem(get_operand_address(p.a, p.is_turned_a, row, k,
+                                                           p.element_bytes), p.element_bytes));
+    }
+    const unsigned lane = row % 8 * 4 + k % 8 / 2, reg = row / 8 % 2 + k / 8 * 2;
+    return read_element(p, reinterpret_cast<const char *>(&p.rows[lane][reg]) + k % 2 * 2);
+}
+
+void multiply(const product &p, unsigned warp) {
+    for (unsigned row = 0; row < 16; row++) {
+        for (unsigned col = 0; col < p.cols; col++) {
+            const unsigned lane = row % 8 * 4 + col % 8 / 2;
+            const unsigned pair = col / 8 * 2 + row / 8;
+            double sum = 0;
+            for (unsigned k = 0; k < p.depth; k++) {
+                const std::uint64_t at =
+                    get_operand_address(p.b, p.is_turned_b, col, k, p.element_bytes);
+                const unsigned a_row = p.is_in_registers ? row : warp % 4 * 16 + row;
+                sum += read_a(p, a_row, k) * read_element(p, at_smem(at, p.element_bytes));
+            }
+            if (p.is_f16) {
+                std::uint16_t *to =
+                    static_cast<std::uint16_t *>(p.accumulators[lane][pair]) + col % 2;
+                *to = (std::uint16_t)write_number("f16", read_number("f16", *to) + sum, true);
+            } else {
+                float *to = static_cast<float *>(p.accumulators[lane][pair * 2 + col % 2]);
+                *to = (float)(*to + sum);
+            }
+        }
+    }
+}
+
+/* "m64n16k16" */
+unsigned get_extent(const std::string &shape, char letter) {
+    return (unsigned)std::stoul(shape.substr(shape.find(letter) + 1));
+}
+
+struct wgmma_lane {
+    std::vector<void *> accumulators;
+    std::vector<std::uint32_t> row;
+};
+
+void start_product(machine &m, const statement &s) {
+    const std::vector<argument> &arguments = s.arguments;
+    const unsigned warp = threadIdx.x / 32;
+    product p = {};
+    wgmma_lane mine;
+    p.cols = get_extent(s.words[4], 'n');
+    p.depth = get_extent(s.words[4], 'k');
+    p.is_f16 = s.words[5] == "f16";
+    p.type = s.words[6];
+    p.element_bytes = p.type == "tf32" ? 4 : 2;
+    p.is_in_registers = arguments[1].is_list;
+    p.b = m.get(arguments[2]);
+    if (m.get(arguments[3]) != 1 || m.get(arguments[4]) != 1 || m.get(arguments[5]) != 1) {
+        fail("a wgmma that does not add its product");
+    }
+    if (p.type != "tf32") {
+        p.is_turned_a = !p.is_in_registers && m.get(arguments[6]) != 0;
+        p.is_turned_b = m.get(arguments.back()) != 0;
+    }
+    for (const argument &a : arguments[0].list) {
+        mine.accumulators.push_back(m.operands.at((size_t)a.operand).target);
+    }
+    for (const argument &a : arguments[1].list) {
+        mine.row.push_back((std::uint32_t)m.get(a));
+    }
+    p.a = p.is_in_registers ? 0 : m.get(arguments[1]);
+    meet(warp_meetings[warp], 32, emulate_lane(), &mine, [&](const std::vector<void *> &all) {
+        for (void *lane : all) {
+            p.accumulators.push_back(static_cast<wgmma_lane *>(lane)->accumulators);
+            p.rows.push_back(static_cast<wgmma_lane *>(lane)->row);
+        }
+        queues[warp].open.push_back(p);
+    });
+}
+
+void use_wgmma(machine &m, const statement &s) {
+    const unsigned warp = threadIdx.x / 32;
+    const std::string &what = s.words[1];
+    if (what == "mma_async") {
+        start_product(m, s);
+    } else if (what == "commit_group" || what == "wait_group") {
+        meet(warp_meetings[warp], 32, emulate_lane(), nullptr, [&](const std::vector<void *> &) {
+            warp_queue &queue = queues[warp];
+            if (what == "commit_group") {
+                queue.groups.push_back(queue.open);
+                queue.open.clear();
+            }
+            while (what == "wait_group" && queue.groups.size() > m.get(s.arguments[0])) {
+                for (const product &p : queue.groups.front()) {
+                    multiply(p, warp);
+                }
+                queue.groups.erase(queue.groups.begin());
+            }
+        });
+    }
+}
+
 typedef void instruction(machine &m, const statement &s);
 
 void do_nothing(machine &, const statement &) {}
@@ -875,6 +1023,7 @@ static void run_cta(unsigned block, std::mt19937 &random) {
     warp_meetings.clear();
     named_barriers.clear();
     mbarriers.clear();
+    queues.clear();
     for (unsigned k = 0; k < block; k++) {
         order[k] = k;
         fibers[k].is_done = false;

@@ -7,9 +7,12 @@
 For every kernel of FILE: 'grout emit' writes its CUDA C++, the C++ compiler compiles it against
 emulate.h, in which a CTA is a process of fibers and inline PTX is interpreted, and 'grout run' runs
 the same inputs through the interpreter. Every output array must have the same bits; NaNs are equal.
+Where functions such as exp are called, elements may differ by the bound of docs/gpu.md, 'Compare
+rule'.
 
-Options of 'grout run' in a comment '// same: OPTION...' before a kernel are its own: --rtol, --atol,
-and --input P=WHAT, of which uniform:SEED:LO:HI and randn:SEED are made here.
+Options of 'grout run' in a comment '// same: OPTION...' before a kernel are its own: --rtol and
+--atol (here of each element by itself), and --input P=WHAT, of which uniform:SEED:LO:HI and
+randn:SEED are made here.
 
 Exit code 0: all equal; 1: not; 77: no C++ compiler.
 """
@@ -33,6 +36,8 @@ DTYPES = {
     "u64": ("Q", "<u8"), "f8e4m3": ("B", "|u1"), "f8e5m2": ("B", "|u1"), "f16": ("e", "<f2"),
     "bf16": ("H", "<u2"), "f32": ("f", "<f4"), "f64": ("d", "<f8"),
 }
+FUNCTIONS = re.compile(r"\b(exp2?|log2?|sin|cos|tanh|rsqrt|logistic|erf) ")
+BOUNDS = {"f32": 2.0 ** -17, "f16": 2.0 ** -9, "bf16": 2.0 ** -6, "f8e4m3": 0.25, "f8e5m2": 0.25}
 CXX_FLAGS = ["-std=c++17", "-O1", "-ffp-contract=off", "-w"]
 
 
@@ -194,7 +199,7 @@ def compare(array, expected, found, rtol, atol):
 # ---- kernels ----
 
 def find_kernels(path):
-    """Names, with the options of the comments before them."""
+    """Names, with the options of the comments before them; '--bound' if functions are called."""
     kernels, options = [], []
     with open(path, encoding="utf-8") as file:
         for line in file:
@@ -205,6 +210,8 @@ def find_kernels(path):
             if match:
                 kernels.append((match.group(1), options))
                 options = []
+            elif kernels and FUNCTIONS.search(line.split("//")[0]):
+                kernels[-1][1].append("--bound")
     return kernels
 
 
@@ -322,6 +329,17 @@ class Kernel:
             return "%s_map_%s" % (name, self.manifest["tensor_maps"][parameter["map"]]["name"])
         return "grout_watchdog()"
 
+    def get_tolerance(self, array, expected):
+        """Relative and absolute."""
+        if "--bound" in self.own and "--rtol" not in self.own and array["dtype"] in BOUNDS:
+            letter = DTYPES[array["dtype"]][0]
+            elements = struct.unpack("<%d%s" % (math.prod(array["shape"]), letter), expected)
+            largest = max((abs(number) for number in (widen(array["dtype"], element)
+                                                      for element in elements)
+                           if math.isfinite(number)), default=0.0)
+            return 0.0, BOUNDS[array["dtype"]] * largest
+        return get_option(self.own, "--rtol", 0.0), get_option(self.own, "--atol", 0.0)
+
     def find_fault(self, options, program):
         """Runs both; None, or what is wrong."""
         run([options.grout, "run"] + self.common + self.arguments)
@@ -332,9 +350,8 @@ class Kernel:
             if array["direction"] != "in":
                 with open(self.get_path(array, ".out.bin"), "rb") as file:
                     found = file.read()
-                differ, first = compare(array, read_npy(self.get_path(array, ".out.npy")), found,
-                                        get_option(self.own, "--rtol", 0.0),
-                                        get_option(self.own, "--atol", 0.0))
+                expected = read_npy(self.get_path(array, ".out.npy"))
+                differ, first = compare(array, expected, found, *self.get_tolerance(array, expected))
                 if differ > 0:
                     return "%d elements differ; %s" % (differ, first)
         return None

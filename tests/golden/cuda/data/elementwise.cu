@@ -67,7 +67,7 @@ elementwise(const grout_f32 *x,
     grout_f32 z[2]; // 2 neighbours a lane
     #pragma unroll
     for (int reg = 0; reg < 2; reg++) {
-        z[reg] = near[reg] ? sum[reg] : nan;
+        z[reg] = grout_select(near[reg], sum[reg], nan);
     }
     // store %y[ds(%r * 256, 256)], %z
     const grout_i32 t5 = GROUT_MUL(r, 256);
