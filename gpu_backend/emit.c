@@ -61,8 +61,6 @@ void grout_emit__close(grout_emitter *e, const char *tail) {
 
 void grout_emit__open_issuer(grout_emitter *e) {
     if (e->is_alone) {
-        grout_emit__line(e, "{");
-        e->indent++;
         return;
     }
     /* Written out each time: ptxas then knows that one lane is left (device header). */
@@ -70,6 +68,12 @@ void grout_emit__open_issuer(grout_emitter *e) {
     grout_emit__add(e, e->plan->thread_count == 1 ? "if (warp == 0 && grout_elect())"
                                                   : "if (warp %% 4 == 0 && grout_elect())");
     grout_emit__open(e);
+}
+
+void grout_emit__close_issuer(grout_emitter *e) {
+    if (!e->is_alone) {
+        grout_emit__close(e, "");
+    }
 }
 
 void grout_emit__unsupported(grout_emitter *e, const grout_op *op, const char *format, ...) {

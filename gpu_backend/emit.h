@@ -68,8 +68,9 @@ void grout_emit__end(grout_emitter *e, const char *format, ...) GROUT_PRINTF(2, 
 void grout_emit__open(grout_emitter *e);
 void grout_emit__close(grout_emitter *e, const char *tail);
 /* Opens the block that one lane of the thread runs, always the same: it issues copies, arrives,
- * stores scalars and prints for all. */
+ * stores scalars and prints for all; and its end. Nothing where that lane is alone. */
 void grout_emit__open_issuer(grout_emitter *e);
+void grout_emit__close_issuer(grout_emitter *e);
 /* Reports gpu-unsupported at an op. */
 void grout_emit__unsupported(grout_emitter *e, const grout_op *op, const char *format, ...)
     GROUT_PRINTF(3, 4);

@@ -163,7 +163,7 @@ static void store_one(grout_emitter *e, const grout_view *view, const grout_oper
     grout_emit__add(e, ", ");
     grout_emit__element(e, from, dtype, NULL);
     grout_emit__end(e, ");");
-    grout_emit__close(e, "");
+    grout_emit__close_issuer(e);
 }
 
 void grout_emit__write_chunk(grout_emitter *e, const grout_operand *from, grout_dtype dtype,
@@ -357,7 +357,7 @@ void grout_emit__copy_gmem_to_smem(grout_emitter *e, grout_op_id id, const grout
     add_coordinates(e, &source, &tma);
     grout_emit__end(e, ");");
     close_instructions(e, &tma);
-    grout_emit__close(e, "");
+    grout_emit__close_issuer(e);
 }
 
 void grout_emit__copy_smem_to_gmem(grout_emitter *e, grout_op_id id, const grout_op *op) {
@@ -382,5 +382,5 @@ void grout_emit__copy_smem_to_gmem(grout_emitter *e, grout_op_id id, const grout
     if (grout_module_find_attr(e->module, op, GROUT_ATTR_NO_COMMIT_GROUP) == NULL) {
         grout_emit__line(e, "grout_bulk_commit();");
     }
-    grout_emit__close(e, "");
+    grout_emit__close_issuer(e);
 }

@@ -100,7 +100,7 @@ void grout_emit__debug_print(grout_emitter *e, grout_op_id id, const grout_op *o
         }
     }
     grout_emit__end(e, ");");
-    grout_emit__close(e, "");
+    grout_emit__close_issuer(e);
     for (uint32_t k = 1; k < op->operand_count; k++) {
         const grout_operand *operand = grout_module_get_operand(e->module, op, k);
         if (grout_emit__is_spread(e, operand)) {

@@ -214,7 +214,7 @@ static void arrive_for_all(grout_emitter *e, const grout_view *barrier, int64_t 
     grout_emit__barrier_address(e, barrier);
     add_arrivals(e, count);
     grout_emit__end(e, ");");
-    grout_emit__close(e, "");
+    grout_emit__close_issuer(e);
 }
 
 /* Each warp arrives for itself; none may be a phase ahead of another. */
@@ -315,7 +315,7 @@ void grout_emit__commit_group(grout_emitter *e, grout_op_id id, const grout_op *
     (void)op;
     grout_emit__open_issuer(e);
     grout_emit__line(e, "grout_bulk_commit();");
-    grout_emit__close(e, "");
+    grout_emit__close_issuer(e);
 }
 
 void grout_emit__wait_smem_to_gmem(grout_emitter *e, grout_op_id id, const grout_op *op) {
@@ -325,7 +325,7 @@ void grout_emit__wait_smem_to_gmem(grout_emitter *e, grout_op_id id, const grout
     grout_emit__open_issuer(e);
     grout_emit__line(e, "grout_bulk_wait%s<%" PRId64 ">();", is_read ? "_read" : "",
                      grout_module_get_expr_value(e->module, count->id).integer);
-    grout_emit__close(e, "");
+    grout_emit__close_issuer(e);
     if (!e->is_alone) {
         grout_emit__thread_barrier(e, "all lanes know");
     }

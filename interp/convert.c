@@ -261,30 +261,43 @@ LOOP(direct_bool_f32, uint8_t, float, a != 0)
 LOOP(direct_bool_i32, uint8_t, int32_t, a != 0)
 
 static convert_loop *find_direct(grout_dtype from, grout_dtype to) {
-    static const struct {
-        uint8_t from, to;
-        convert_loop *loops[GROUT_SIMD_COUNT];
-    } pairs[] = {
-        {GROUT_DTYPE_F32, GROUT_DTYPE_F16, WIDE(direct_f32_f16)},
-        {GROUT_DTYPE_F32, GROUT_DTYPE_BF16, WIDE(direct_f32_bf16)},
-        {GROUT_DTYPE_F16, GROUT_DTYPE_F32, WIDE(direct_f16_f32)},
-        {GROUT_DTYPE_BF16, GROUT_DTYPE_F32, WIDE(direct_bf16_f32)},
-        {GROUT_DTYPE_F8E4M3, GROUT_DTYPE_F32, PLAIN(direct_f8e4m3_f32)},
-        {GROUT_DTYPE_F8E5M2, GROUT_DTYPE_F32, PLAIN(direct_f8e5m2_f32)},
-        {GROUT_DTYPE_I32, GROUT_DTYPE_F32, PLAIN(direct_i32_f32)},
-        {GROUT_DTYPE_U32, GROUT_DTYPE_F32, PLAIN(direct_u32_f32)},
-        {GROUT_DTYPE_F32, GROUT_DTYPE_I32, PLAIN(direct_f32_i32)},
-        {GROUT_DTYPE_I32, GROUT_DTYPE_U32, PLAIN(direct_i32_u32)},
-        {GROUT_DTYPE_U32, GROUT_DTYPE_I32, PLAIN(direct_i32_u32)},
-        {GROUT_DTYPE_BOOL, GROUT_DTYPE_F32, PLAIN(direct_bool_f32)},
-        {GROUT_DTYPE_BOOL, GROUT_DTYPE_I32, PLAIN(direct_bool_i32)},
+#define PAIR(FROM, TO) [GROUT_DTYPE_##FROM][GROUT_DTYPE_##TO]
+    static convert_loop *const loops[GROUT_DTYPE_COUNT][GROUT_DTYPE_COUNT][GROUT_SIMD_COUNT] = {
+        PAIR(F32, F16) = WIDE(direct_f32_f16),        PAIR(F32, BF16) = WIDE(direct_f32_bf16),
+        PAIR(F16, F32) = WIDE(direct_f16_f32),        PAIR(BF16, F32) = WIDE(direct_bf16_f32),
+        PAIR(F8E4M3, F32) = PLAIN(direct_f8e4m3_f32), PAIR(F8E5M2, F32) = PLAIN(direct_f8e5m2_f32),
+        PAIR(I32, F32) = PLAIN(direct_i32_f32),       PAIR(U32, F32) = PLAIN(direct_u32_f32),
+        PAIR(F32, I32) = PLAIN(direct_f32_i32),       PAIR(I32, U32) = PLAIN(direct_i32_u32),
+        PAIR(U32, I32) = PLAIN(direct_i32_u32),       PAIR(BOOL, F32) = PLAIN(direct_bool_f32),
+        PAIR(BOOL, I32) = PLAIN(direct_bool_i32),
     };
-    for (uint32_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
-        if (pairs[i].from == from && pairs[i].to == to) {
-            return pairs[i].loops[grout_simd__get_best()];
-        }
+    return loops[from][to][grout_simd__get_best()];
+}
+
+/* ---- rounding in place ---------------------------------------------------------------------- */
+
+#define ROUND_FOR(TARGET, NAME, EXPRESSION)                 \
+    TARGET static void NAME(float *values, int64_t count) { \
+        for (int64_t i = 0; i < count; i++) {               \
+            const float a = values[i];                      \
+            values[i] = (EXPRESSION);                       \
+        }                                                   \
     }
-    return NULL;
+#if GROUT_SIMD_IS_X86
+#define ROUND(NAME, EXPRESSION)                                \
+    ROUND_FOR(, NAME, EXPRESSION)                              \
+    ROUND_FOR(GROUT_SIMD_TARGET_AVX2, NAME##_avx2, EXPRESSION) \
+    ROUND_FOR(GROUT_SIMD_TARGET_AVX512, NAME##_avx512, EXPRESSION)
+#else
+#define ROUND(NAME, EXPRESSION) ROUND_FOR(, NAME, EXPRESSION)
+#endif
+ROUND(round_f16, f16_to_f32(f32_to_f16(a)))
+ROUND(round_bf16, bf16_to_f32(f32_to_bf16(a)))
+
+void grout_round_to(grout_dtype dtype, float *values, int64_t count) {
+    static void (*const loops[2][GROUT_SIMD_COUNT])(float *values, int64_t count) = {
+        WIDE(round_f16), WIDE(round_bf16)};
+    loops[dtype == GROUT_DTYPE_BF16 ? 1 : 0][grout_simd__get_best()](values, count);
 }
 
 static uint32_t get_carrier(grout_dtype dtype) {

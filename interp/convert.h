@@ -11,6 +11,8 @@
 /* Casts count elements; source and destination do not overlap. */
 void grout_convert(grout_dtype from, const void *source, grout_dtype to, void *destination,
                    int64_t count);
+/* Rounds to f16 or bf16, and back: the same as two casts. */
+void grout_round_to(grout_dtype dtype, float *values, int64_t count);
 /* Fills count elements with the pattern of memory that nobody has written. */
 void grout_fill_poison(grout_dtype dtype, void *destination, int64_t count);
 /* Fills count elements of bytes size each with the first of them. */

@@ -9,7 +9,8 @@
 
 #include "machine.h"
 
-/* Every ALU and MATH op is this one function, with the loop of its expression in the instruction. */
+/* Every ALU and MATH op is this one function, with the loop of its expression in the instruction.
+ */
 grout_exec grout_exec_alu;
 grout_exec grout_exec_reduce; /* the same for REDUCE ops */
 

@@ -48,9 +48,6 @@ static void begin_operand(grout_machine *machine, uint32_t thread, const grout_c
         grout_strip__repeat(run->inst, slot, grout_slot__data(machine, thread, slot), buffer,
                             chain->strip);
     }
-    if (run->inst->is_wide && slot->count == 1) {
-        run->strip.widened |= (uint8_t)(1u << index);
-    }
 }
 
 static void begin_steps(grout_machine *machine, uint32_t thread, const grout_chain_plan *chain) {
@@ -58,7 +55,7 @@ static void begin_steps(grout_machine *machine, uint32_t thread, const grout_cha
     for (uint32_t i = 0; i < chain->step_count; i++) {
         grout_chain_run *run = &machine->chain_runs[i];
         run->inst = grout_plan__inst(machine->plan, steps[i].inst);
-        run->strip = (grout_strip){.widened = 0};
+        run->strip = (grout_strip){.widened = steps[i].widened};
         for (uint32_t k = 0; k < run->inst->slot_count; k++) {
             begin_operand(machine, thread, chain, &steps[i], k);
         }

@@ -34,6 +34,11 @@ void grout_strip__alu(grout_machine *machine, const grout_inst *inst, const grou
         inst->loop(strip->result, wide[0], wide[1], wide[2], strip->count);
         return;
     }
+    if ((strip->widened >> 3 & 1) != 0) {
+        inst->loop(strip->result, wide[0], wide[1], wide[2], strip->count);
+        grout_round_to(narrow, (float *)(void *)strip->result, strip->count);
+        return;
+    }
     float *buffer = grout_strip__wide(machine, 3);
     inst->loop(buffer, wide[0], wide[1], wide[2], strip->count);
     grout_convert(GROUT_DTYPE_F32, buffer, result, strip->result, strip->count);

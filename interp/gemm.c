@@ -45,19 +45,26 @@ float grout_gemm__round_f16(float value) {
     return grout_from_bits_f32((bits & 0x80000000u) | magnitude);
 }
 
+/* One column of c for some k. */
+static void multiply_column(const grout_gemm *gemm, float *c, const float *a, const float *b,
+                            uint32_t count) {
+    size_t down = gemm->has_k_rows ? gemm->n : 1;
+    for (uint32_t k = 0; k < count; k++, a += gemm->m, b += down) {
+        for (uint32_t m = 0; m < gemm->m; m++) {
+            c[m] = fmaf(a[m], *b, c[m]);
+        }
+    }
+    for (uint32_t m = 0; gemm->is_rounded && m < gemm->m; m++) {
+        c[m] = grout_gemm__round_f16(c[m]);
+    }
+}
+
 static void run_plain(const grout_gemm *gemm, float *c, const float *a, const float *b) {
     uint32_t step = gemm->is_rounded ? GROUT_GEMM_ROUND_STEP : gemm->k;
-    for (uint32_t n = 0; n < gemm->n; n++, c += gemm->m, b += gemm->k) {
-        for (uint32_t first = 0; first < gemm->k; first += step) {
-            for (uint32_t k = first; k < first + step; k++) {
-                const float *column = a + (size_t)k * gemm->m;
-                for (uint32_t m = 0; m < gemm->m; m++) {
-                    c[m] = fmaf(column[m], b[k], c[m]);
-                }
-            }
-            for (uint32_t m = 0; gemm->is_rounded && m < gemm->m; m++) {
-                c[m] = grout_gemm__round_f16(c[m]);
-            }
+    size_t across = gemm->has_k_rows ? 1 : gemm->k, down = gemm->has_k_rows ? gemm->n : 1;
+    for (uint32_t n = 0; n < gemm->n; n++, c += gemm->m, b += across) {
+        for (size_t k = 0; k < gemm->k; k += step) {
+            multiply_column(gemm, c, a + k * gemm->m, b + k * down, step);
         }
     }
 }

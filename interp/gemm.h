@@ -1,12 +1,12 @@
 /*
+ * SPDX-License-Identifier: Apache-2.0
+ *
  * gemm.h - the product of two packed tiles in f32: what 'fast' numerics means, bit for bit.
  *
  * c[n][m] = fma(a[k][m], b[n][k], c[n][m]) for k = 0, 1, ... in turn, in f32, rounded to nearest
- * even at each step. An f16 accumulator is kept as f32: after every GROUT_GEMM_ROUND_STEP of k, an
- * instruction's, it is rounded to f16 (to nearest even). Every loop gives these bits; only which
- * NaN a NaN is may differ (grout_accumulator__load makes them one).
- *
- * SPDX-License-Identifier: Apache-2.0
+ * even at each step; or b[k][n], as it comes. An f16 accumulator is kept as f32: after every
+ * GROUT_GEMM_ROUND_STEP of k, an instruction's, it is rounded to f16 (to nearest even). Every loop
+ * gives these bits; only which NaN a NaN is may differ (grout_accumulator__load makes them one).
  */
 #ifndef GROUT_INTERP_GEMM_H
 #define GROUT_INTERP_GEMM_H
@@ -29,9 +29,10 @@ typedef enum grout_gemm_kind {
 typedef struct grout_gemm grout_gemm;
 typedef void grout_gemm_loop(const grout_gemm *gemm, float *c, const float *a, const float *b);
 
-/* Tiles lie without gaps: a [k][m], b [n][k], c [n][m]; m % 64 == 0, n % 8 == 0, k % 8 == 0. */
+/* Tiles lie without gaps: a [k][m], b [n][k] or [k][n], c [n][m]; m % 64 == 0, n and k % 8 == 0. */
 struct grout_gemm {
     uint32_t m, n, k;
+    bool has_k_rows; /* b is [k][n] */
     bool is_rounded; /* an f16 accumulator; then k % GROUT_GEMM_ROUND_STEP == 0 */
     uint8_t kind;    /* grout_gemm_kind */
     grout_gemm_loop *loop;

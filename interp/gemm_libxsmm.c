@@ -1,4 +1,6 @@
 /*
+ * SPDX-License-Identifier: Apache-2.0
+ *
  * gemm_libxsmm.c - products of packed tiles by code that LIBXSMM's generator makes for the shape.
  *
  * Only the generator is used (libxsmmgen), which is a function from a shape to bytes. LIBXSMM's own
@@ -8,8 +10,6 @@
  *
  * Its f32 kernels add up in increasing k with one fused multiply-add each, if its m is a multiple
  * of 64 (tests/unit/check_gemm.c compares over all shapes): so m is wgmma's M, not N.
- *
- * SPDX-License-Identifier: Apache-2.0
  */
 #include "gemm.h"
 
@@ -53,7 +53,9 @@ bool grout_gemm__make_code(grout_gemm *gemm) {
     libxsmm_blasint m = (libxsmm_blasint)gemm->m, n = (libxsmm_blasint)gemm->n,
                     k = (libxsmm_blasint)gemm->k;
     const libxsmm_gemm_descriptor *shape = libxsmm_sgemm_descriptor_init(
-        &blob, m, n, k, m, k, m, 1.0f, 1.0f, LIBXSMM_GEMM_FLAG_NONE, LIBXSMM_GEMM_PREFETCH_NONE);
+        &blob, m, n, k, m, gemm->has_k_rows ? n : k, m, 1.0f, 1.0f,
+        gemm->has_k_rows ? LIBXSMM_GEMM_FLAG_TRANS_B : LIBXSMM_GEMM_FLAG_NONE,
+        LIBXSMM_GEMM_PREFETCH_NONE);
     void *buffer = shape != NULL ? malloc(CODE_BYTES_MAX) : NULL;
     if (buffer == NULL) {
         return false;

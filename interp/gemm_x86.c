@@ -23,67 +23,73 @@
  * One block: VECTORS registers of rows by COLUMNS columns. Its sums take 16 of 32 registers with
  * AVX-512 and 8 of 16 with AVX2; either hides the latency of two fused multiply-adds a cycle.
  */
-#define DEFINE_LOOP(NAME, TARGET, VECTOR, WIDTH, VECTORS, COLUMNS, LOAD, STORE, BROADCAST, FMA,  \
-                    ROUND)                                                                       \
-    __attribute__((target(TARGET))) static inline void NAME##_block(                             \
-        const grout_gemm *gemm, float *c, const float *a, const float *b) {                      \
-        size_t m = gemm->m, k_count = gemm->k;                                                   \
-        VECTOR sums[COLUMNS][VECTORS];                                                           \
-        UNROLLED                                                                                 \
-        for (uint32_t n = 0; n < COLUMNS; n++) {                                                 \
-            UNROLLED                                                                             \
-            for (uint32_t v = 0; v < VECTORS; v++) {                                             \
-                sums[n][v] = LOAD(c + n * m + v * WIDTH);                                        \
-            }                                                                                    \
-        }                                                                                        \
-        for (size_t k = 0; k < k_count; k++, a += m) {                                           \
-            VECTOR rows[VECTORS];                                                                \
-            UNROLLED                                                                             \
-            for (uint32_t v = 0; v < VECTORS; v++) {                                             \
-                rows[v] = LOAD(a + v * WIDTH);                                                   \
-            }                                                                                    \
-            UNROLLED                                                                             \
-            for (uint32_t n = 0; n < COLUMNS; n++) {                                             \
-                VECTOR factor = BROADCAST(b + n * k_count + k);                                  \
-                UNROLLED                                                                         \
-                for (uint32_t v = 0; v < VECTORS; v++) {                                         \
-                    sums[n][v] = FMA(rows[v], factor, sums[n][v]);                               \
-                }                                                                                \
-            }                                                                                    \
-            if (gemm->is_rounded && (k + 1) % GROUT_GEMM_ROUND_STEP == 0) {                      \
-                UNROLLED                                                                         \
-                for (uint32_t n = 0; n < COLUMNS; n++) {                                         \
-                    UNROLLED                                                                     \
-                    for (uint32_t v = 0; v < VECTORS; v++) {                                     \
-                        sums[n][v] = ROUND(sums[n][v]);                                          \
-                    }                                                                            \
-                }                                                                                \
-            }                                                                                    \
-        }                                                                                        \
-        UNROLLED                                                                                 \
-        for (uint32_t n = 0; n < COLUMNS; n++) {                                                 \
-            UNROLLED                                                                             \
-            for (uint32_t v = 0; v < VECTORS; v++) {                                             \
-                STORE(c + n * m + v * WIDTH, sums[n][v]);                                        \
-            }                                                                                    \
-        }                                                                                        \
-    }                                                                                            \
-    __attribute__((target(TARGET))) static void NAME(const grout_gemm *gemm, float *c,           \
-                                                     const float *a, const float *b) {           \
-        for (uint32_t n = 0; n < gemm->n; n += COLUMNS) {                                        \
-            for (uint32_t m = 0; m < gemm->m; m += VECTORS * WIDTH) {                            \
-                NAME##_block(gemm, c + (size_t)n * gemm->m + m, a + m, b + (size_t)n * gemm->k); \
-            }                                                                                    \
-        }                                                                                        \
+#define DEFINE_LOOP(NAME, TARGET, VECTOR, WIDTH, VECTORS, COLUMNS, LOAD, STORE, BROADCAST, FMA, \
+                    ROUND)                                                                      \
+    __attribute__((target(TARGET), always_inline)) static inline void NAME##_round(             \
+        VECTOR sums[COLUMNS][VECTORS]) {                                                        \
+        UNROLLED                                                                                \
+        for (size_t n = 0; n < COLUMNS; n++) {                                                  \
+            UNROLLED                                                                            \
+            for (size_t v = 0; v < VECTORS; v++) {                                              \
+                sums[n][v] = ROUND(sums[n][v]);                                                 \
+            }                                                                                   \
+        }                                                                                       \
+    }                                                                                           \
+    __attribute__((target(TARGET))) static inline void NAME##_block(                            \
+        const grout_gemm *gemm, float *c, const float *a, const float *b) {                     \
+        size_t m = gemm->m, across = gemm->has_k_rows ? 1 : gemm->k;                            \
+        size_t down = gemm->has_k_rows ? gemm->n : 1;                                           \
+        VECTOR sums[COLUMNS][VECTORS];                                                          \
+        UNROLLED                                                                                \
+        for (size_t n = 0; n < COLUMNS; n++) {                                                  \
+            UNROLLED                                                                            \
+            for (size_t v = 0; v < VECTORS; v++) {                                              \
+                sums[n][v] = LOAD(c + n * m + v * WIDTH);                                       \
+            }                                                                                   \
+        }                                                                                       \
+        for (size_t k = 0; k < gemm->k; k++, a += m, b += down) {                               \
+            VECTOR rows[VECTORS];                                                               \
+            UNROLLED                                                                            \
+            for (size_t v = 0; v < VECTORS; v++) {                                              \
+                rows[v] = LOAD(a + v * WIDTH);                                                  \
+            }                                                                                   \
+            UNROLLED                                                                            \
+            for (size_t n = 0; n < COLUMNS; n++) {                                              \
+                VECTOR factor = BROADCAST(b + n * across);                                      \
+                UNROLLED                                                                        \
+                for (size_t v = 0; v < VECTORS; v++) {                                          \
+                    sums[n][v] = FMA(rows[v], factor, sums[n][v]);                              \
+                }                                                                               \
+            }                                                                                   \
+            if (gemm->is_rounded && (k + 1) % GROUT_GEMM_ROUND_STEP == 0) {                     \
+                NAME##_round(sums);                                                             \
+            }                                                                                   \
+        }                                                                                       \
+        UNROLLED                                                                                \
+        for (size_t n = 0; n < COLUMNS; n++) {                                                  \
+            UNROLLED                                                                            \
+            for (size_t v = 0; v < VECTORS; v++) {                                              \
+                STORE(c + n * m + v * WIDTH, sums[n][v]);                                       \
+            }                                                                                   \
+        }                                                                                       \
+    }                                                                                           \
+    __attribute__((target(TARGET))) static void NAME(const grout_gemm *gemm, float *c,          \
+                                                     const float *a, const float *b) {          \
+        size_t across = gemm->has_k_rows ? 1 : gemm->k;                                         \
+        for (size_t n = 0; n < gemm->n; n += COLUMNS) {                                         \
+            for (size_t m = 0; m < gemm->m; m += VECTORS * WIDTH) {                             \
+                NAME##_block(gemm, c + n * gemm->m + m, a + m, b + n * across);                 \
+            }                                                                                   \
+        }                                                                                       \
     }
 
 #define ROUND_256(x) _mm256_cvtph_ps(_mm256_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT))
 #define ROUND_512(x) _mm512_cvtph_ps(_mm512_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT))
 
-DEFINE_LOOP(run_avx2, "avx2,fma,f16c", __m256, 8, 2, 4, _mm256_loadu_ps, _mm256_storeu_ps,
+DEFINE_LOOP(run_avx2, "avx2,fma,f16c", __m256, (size_t)8, 2, 4, _mm256_loadu_ps, _mm256_storeu_ps,
             _mm256_broadcast_ss, _mm256_fmadd_ps, ROUND_256)
 #define BROADCAST_512(p) _mm512_set1_ps(*(p))
-DEFINE_LOOP(run_avx512, "avx512f", __m512, 16, 2, 8, _mm512_loadu_ps, _mm512_storeu_ps,
+DEFINE_LOOP(run_avx512, "avx512f", __m512, (size_t)16, 2, 8, _mm512_loadu_ps, _mm512_storeu_ps,
             BROADCAST_512, _mm512_fmadd_ps, ROUND_512)
 
 /* Not every clang knows this one by name, and the instruction is slow in a virtual machine. */

@@ -81,10 +81,10 @@ typedef struct grout_contribution {
 } grout_contribution;
 
 enum {
-    GROUT_ASYNC_READ = 1,  /* the source has been read */
-    GROUT_ASYNC_DONE = 2,  /* all accesses are over */
-    GROUT_ASYNC_STORE = 4, /* SMEM to GMEM */
-    GROUT_ASYNC_VOID = 8,  /* refused: moves nothing */
+    GROUT_ASYNC_READ = 1,   /* the source has been read */
+    GROUT_ASYNC_DONE = 2,   /* all accesses are over */
+    GROUT_ASYNC_STORE = 4,  /* SMEM to GMEM */
+    GROUT_ASYNC_VOID = 8,   /* refused: moves nothing */
     GROUT_ASYNC_STALE = 16, /* some of its source bytes were captured at issue */
     GROUT_ASYNC_WGMMA = 32,
     GROUT_ASYNC_STALE_B = 64 /* of a wgmma's second operand */

@@ -87,22 +87,24 @@ static bool is_fresh(const grout_machine *machine, const grout_tile *tile) {
 /* ---- tiles ------------------------------------------------------------------------------------
  */
 
-/* Of the box that starts here, or the one that nobody has asked for the longest. */
-static grout_tile *choose_tile(grout_machine *machine, const grout_operand_source *source,
-                               const grout_tile *taken) {
-    grout_tile *oldest = NULL;
+#define NO_TILE UINT32_MAX
+
+/* The one of the box that starts here, or the one that nobody has asked for the longest. */
+static uint32_t choose_tile(grout_machine *machine, const grout_operand_source *source,
+                            uint32_t taken) {
+    uint32_t oldest = taken == 0 ? 1 : 0;
     for (uint32_t i = 0; i < machine->tile_count; i++) {
-        grout_tile *tile = &machine->tiles[i];
-        if (tile == taken) {
+        const grout_tile *tile = &machine->tiles[i];
+        if (i == taken) {
             continue;
         }
         if (source->rows == NULL && tile->version != 0 && tile->key == source->plan->key &&
             memcmp(tile->start, source->box->start, sizeof tile->start) == 0) {
-            return tile;
+            return i;
         }
-        oldest = oldest == NULL || tile->used < oldest->used ? tile : oldest;
+        oldest = tile->used < machine->tiles[oldest].used ? i : oldest;
     }
-    oldest->version = 0;
+    machine->tiles[oldest].version = 0;
     return oldest;
 }
 
@@ -140,19 +142,20 @@ static void set_pages(grout_tile *tile, const grout_box *box) {
     tile->end_page = (high + PAGE - 1) / PAGE;
 }
 
-static grout_tile *get_tile(grout_machine *machine, const grout_operand_source *source,
-                            const grout_tile *taken) {
+static uint32_t get_tile(grout_machine *machine, const grout_operand_source *source,
+                         uint32_t taken) {
     const grout_operand_plan *plan = source->plan;
-    grout_tile *tile = choose_tile(machine, source, taken);
+    uint32_t index = choose_tile(machine, source, taken);
+    grout_tile *tile = &machine->tiles[index];
     tile->used = ++machine->tile_clock;
     if (source->rows == NULL && tile->version != 0 && is_fresh(machine, tile)) {
-        return tile;
+        return index;
     }
     machine->tiles_packed++;
     if (source->rows != NULL) {
         grout_pack__run(&plan->pack, source->rows, get_row_offsets(machine, &plan->pack),
                         tile->data);
-        return tile;
+        return index;
     }
     bool is_shaped = source->box->is_shaped && plan->first_offset != 0;
     const int32_t *offsets = is_shaped ? grout_pool__at(&machine->plan->offsets, plan->first_offset)
@@ -163,12 +166,13 @@ static grout_tile *get_tile(grout_machine *machine, const grout_operand_source *
     memcpy(tile->start, source->box->start, sizeof tile->start);
     tile->version = machine->page_versions[0];
     set_pages(tile, source->box);
-    return tile;
+    return index;
 }
 
 void grout_operand__pack(grout_machine *machine, const grout_operand_source sources[2],
                          const float *packed_out[2]) {
-    const grout_tile *first = get_tile(machine, &sources[0], NULL);
-    packed_out[0] = first->data;
-    packed_out[1] = get_tile(machine, &sources[1], first)->data;
+    uint32_t first = get_tile(machine, &sources[0], NO_TILE);
+    uint32_t second = get_tile(machine, &sources[1], first);
+    packed_out[0] = machine->tiles[first].data;
+    packed_out[1] = machine->tiles[second].data;
 }

@@ -1,12 +1,12 @@
 /*
+ * SPDX-License-Identifier: Apache-2.0
+ *
  * operand.h - operands of wgmmas, packed once for each content of SMEM.
  *
  * SMEM is watched in pages of 1 KiB, the span of the widest swizzle: each has the number of its
  * latest write. A packed tile is good as long as none of its box's pages has been written since.
  * Tiles are a few buffers of one size, so memory does not grow with the run; they and the numbers
  * follow from the state and are no part of it.
- *
- * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef GROUT_INTERP_OPERAND_H
 #define GROUT_INTERP_OPERAND_H

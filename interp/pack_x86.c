@@ -33,17 +33,17 @@ TARGET static inline __m256i load_pair(const uint8_t *bytes, const int32_t *offs
 /* 8 x 8 elements of 16 bits in each half: columns become registers. */
 TARGET static inline void transpose_16(__m256i r[8]) {
     __m256i a[8], b[8];
-    for (int i = 0; i < 4; i++) {
+    for (size_t i = 0; i < 4; i++) {
         a[i] = _mm256_unpacklo_epi16(r[2 * i], r[2 * i + 1]);
         a[i + 4] = _mm256_unpackhi_epi16(r[2 * i], r[2 * i + 1]);
     }
-    for (int i = 0; i < 8; i += 4) {
+    for (size_t i = 0; i < 8; i += 4) {
         b[i] = _mm256_unpacklo_epi32(a[i], a[i + 1]);
         b[i + 1] = _mm256_unpackhi_epi32(a[i], a[i + 1]);
         b[i + 2] = _mm256_unpacklo_epi32(a[i + 2], a[i + 3]);
         b[i + 3] = _mm256_unpackhi_epi32(a[i + 2], a[i + 3]);
     }
-    for (int i = 0; i < 8; i += 4) {
+    for (size_t i = 0; i < 8; i += 4) {
         r[i] = _mm256_unpacklo_epi64(b[i], b[i + 2]);
         r[i + 1] = _mm256_unpackhi_epi64(b[i], b[i + 2]);
         r[i + 2] = _mm256_unpacklo_epi64(b[i + 1], b[i + 3]);

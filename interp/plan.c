@@ -149,13 +149,15 @@ static bool begin_planner(grout_planner *planner) {
     planner->object_params = grout_heap__take(heap, objects * sizeof(uint32_t));
     planner->object_elements = grout_heap__take(heap, objects * sizeof(uint32_t));
     planner->value_buffers = grout_heap__take(heap, values * sizeof(uint32_t));
+    planner->value_is_widened = grout_heap__take(heap, values * sizeof(bool));
     planner->lasting.spans.item_size = sizeof(grout_span);
     planner->temporary.spans.item_size = sizeof(grout_span);
     planner->buffers.item_size = sizeof(uint32_t);
     return planner->op_begin != NULL && planner->op_end != NULL && planner->defined != NULL &&
            planner->last_use != NULL && planner->expire_next != NULL &&
            planner->value_slots != NULL && planner->object_params != NULL &&
-           planner->object_elements != NULL && planner->value_buffers != NULL;
+           planner->object_elements != NULL && planner->value_buffers != NULL &&
+           planner->value_is_widened != NULL;
 }
 
 static void end_planner(grout_planner *planner) {
@@ -173,6 +175,7 @@ static void end_planner(grout_planner *planner) {
     grout_heap__give(heap, planner->object_elements, objects * sizeof(uint32_t));
     grout_heap__give(heap, planner->expire_first, planner->position_count * sizeof(uint32_t));
     grout_heap__give(heap, planner->value_buffers, values * sizeof(uint32_t));
+    grout_heap__give(heap, planner->value_is_widened, values * sizeof(bool));
     grout_pool__free(&planner->lasting.spans, heap);
     grout_pool__free(&planner->temporary.spans, heap);
     grout_pool__free(&planner->buffers, heap);

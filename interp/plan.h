@@ -37,7 +37,9 @@ typedef struct grout_strip {
     uint8_t *result;
     const uint8_t *operands[3]; /* a scalar beside an array is repeated; a broadcast's is whole */
     int64_t first, count;       /* which elements of the result */
-    uint8_t widened;            /* bit i: operand i is f32 already, though the op's is narrower */
+    /* bit i: operand i is f32, though the op's are narrower; bit 3: so is to be the result, of a
+     * value that the op's type has */
+    uint8_t widened;
 } grout_strip;
 
 /* Computes a strip; of at most GROUT_STRIP elements if the instruction is_wide. */
@@ -135,6 +137,7 @@ typedef struct grout_chain_step {
     /* where in the buffers, plus 1; 0: in the slot */
     uint32_t result, operands[3];
     uint8_t fills; /* bit i: operand i is a scalar, to be repeated in its buffer first of all */
+    uint8_t widened;
 } grout_chain_step;
 
 typedef struct grout_chain_plan {

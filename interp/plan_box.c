@@ -58,24 +58,15 @@ static bool set_home(const grout_view *view, grout_box_plan *box) {
     return true;
 }
 
-/*
- * The tensor core takes an operand as it lies: squeezed dimensions, the one whose elements are
- * apart, the one whose elements follow each other. Which is which the layout says, not the view.
- */
-static void set_storage_order(const grout_view *view, grout_box_plan *box) {
-    uint32_t last = box->rank - 1u;
-    if (view->view_rank < 2) {
-        return;
-    }
-    for (uint32_t k = 0; k < box->layout->tiled_rank; k++) {
-        if (box->layout->stride[k] == box->element_bytes && box->layout->extent[k] > 1 &&
-            box->layout->dim[k] == box->order[last - 1]) {
-            uint8_t inner = box->order[last - 1];
-            box->order[last - 1] = box->order[last];
-            box->order[last] = inner;
-            return;
-        }
-    }
+/* An operand of a wgmma is taken as it lies: the dimension whose elements follow each other is the
+ * innermost, whatever the view says. */
+static void set_storage_order(const grout_view *view, const grout_wgmma *wgmma,
+                              grout_box_plan *box) {
+    bool is_a = box->operand == 1;
+    bool runs_along_k = !(is_a ? wgmma->a : wgmma->b).is_transposed;
+    uint8_t k = view->view_dim[is_a ? 1 : 0], mn = view->view_dim[is_a ? 0 : 1];
+    box->order[box->rank - 2] = runs_along_k ? mn : k;
+    box->order[box->rank - 1] = runs_along_k ? k : mn;
 }
 
 static void add_shape(grout_planner *planner, grout_box_plan *box) {
@@ -130,8 +121,8 @@ static void fill_array_box(grout_planner *planner, const grout_view *view, grout
         box->param = planner->object_params[view->object] - 1;
     } else if (box->space == GROUT_SPACE_SMEM) {
         box->smem_offset = grout_object_get_smem_offset(planner->module, view->object);
-        if (planner->has_storage_order) {
-            set_storage_order(view, box);
+        if (planner->is_wgmma) {
+            set_storage_order(view, &planner->wgmma, box);
         }
     }
     if (set_home(view, box)) {
@@ -188,7 +179,7 @@ static void cut_transfers(grout_planner *planner, grout_inst *inst, int64_t byte
         return;
     }
     grout_chunk_move *move = grout_pool__at(moves, first);
-    for (uint32_t i = 0; i < inst->transfer_count; i++) {
+    for (uint32_t i = 0; move != NULL && i < inst->transfer_count; i++) {
         for (int64_t at = 0; at < transfers[i].length; at += CHUNK) {
             *move++ = (grout_chunk_move){(int32_t)(transfers[i].source + at),
                                          (int32_t)(transfers[i].destination + at)};

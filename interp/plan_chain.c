@@ -139,12 +139,16 @@ static void place_operand(grout_planner *planner, chain_state *state, const grou
     grout_value_id value = is_shared ? operand->id : 0;
     uint32_t bytes = inst->is_wide ? sizeof(float) : slot->element_bytes;
     state->bytes_max = state->bytes_max < bytes ? bytes : state->bytes_max;
+    bool is_widened = is_scalar ? inst->is_wide : planner->value_is_widened[value];
     if (is_scalar && (value == 0 || planner->value_buffers[value] == 0)) {
         step->operands[index] = ++state->repeated_count | REPEATED;
         step->fills |= (uint8_t)(1u << index);
         planner->value_buffers[value] = step->operands[index]; /* value 0: a constant */
     } else if (is_scalar || slot->is_temporary) {
         step->operands[index] = planner->value_buffers[value];
+    }
+    if (is_widened && (is_scalar || slot->is_temporary)) {
+        step->widened |= (uint8_t)(1u << index);
     }
 }
 
@@ -188,6 +192,7 @@ static void add_step(grout_planner *planner, chain_state *state) {
     if (inst->result.is_temporary) {
         grout_value_id value = grout_module_get_op(planner->module, inst->op)->first_result;
         step->result = take_buffer(planner, state, value);
+        step->widened |= planner->value_is_widened[value] ? 1u << 3 : 0;
     }
     give_buffers(planner, inst);
     get_chain(planner, state)->step_count++;
@@ -220,6 +225,25 @@ static void set_strip(grout_planner *planner, const chain_state *state) {
     }
     if (plan->chain_steps_max < chain->step_count) {
         plan->chain_steps_max = chain->step_count;
+    }
+}
+
+/* f16 and bf16 that arithmetic gives and only arithmetic takes stay in f32, rounded: which values
+ * that are. A use comes behind the definition. */
+static void find_widened(grout_planner *planner, grout_op_id first, grout_op_id end) {
+    const grout_module *module = planner->module;
+    for (grout_op_id id = first; id != end; id = grout_module_get_op(module, id)->next) {
+        const grout_op *op = grout_module_get_op(module, id);
+        const grout_type *type = grout_module_get_type(module, op->first_result);
+        bool is_arithmetic = grout_op_get_info(op->opcode)->expression != NULL;
+        planner->value_is_widened[op->first_result] =
+            is_arithmetic && grout_loops__get_compute_dtype(type->dtype) != type->dtype;
+        for (uint32_t i = 0; i < op->operand_count && !is_arithmetic; i++) {
+            const grout_operand *operand = grout_module_get_operand(module, op, i);
+            if (operand->kind == GROUT_OPERAND_VALUE) {
+                planner->value_is_widened[operand->id] = false;
+            }
+        }
     }
 }
 
@@ -285,6 +309,7 @@ grout_op_id grout_planner__lower_chain(grout_planner *planner, grout_op_id first
     }
     grout_op_id end = grout_module_get_op(module, last)->next;
     add_inputs(planner, state.head, first, end);
+    find_widened(planner, first, end);
     planner->chain_end = planner->op_begin[last];
     for (grout_op_id id = first; id != end && !planner->failed;
          id = grout_module_get_op(module, id)->next) {

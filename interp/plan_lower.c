@@ -265,7 +265,7 @@ static void lower_form(grout_planner *planner, uint32_t index, const grout_op *o
         add_string(planner, inst, op);
         break;
     case GROUT_FORM_WGMMA:
-        grout_planner__lower_wgmma(planner, index, op);
+        grout_planner__lower_wgmma(planner, index);
         break;
     case GROUT_FORM_LOAD:
         grout_planner__lower_load(planner, index, op);
@@ -293,9 +293,8 @@ static void lower_plain(grout_planner *planner, grout_op_id id) {
     }
     grout_planner__get_inst(planner, index)->opcode = op->opcode;
     grout_planner__get_inst(planner, index)->is_point = is_scheduling_point(op);
-    planner->has_storage_order = grout_op_get_info(op->opcode)->form == GROUT_FORM_WGMMA;
+    grout_planner__begin_wgmma(planner, id);
     grout_planner__add_operands(planner, index, op);
-    planner->has_storage_order = false;
     for (uint32_t i = 0; i < op->result_count; i++) {
         grout_planner__define(planner, op->first_result + i);
         grout_planner__get_inst(planner, index)->result = planner->value_slots[op->first_result];

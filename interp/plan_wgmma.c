@@ -60,7 +60,7 @@ static uint32_t add_offsets(grout_planner *planner, const grout_box_plan *box) {
     }
     pool->count = first + count;
     int32_t *offset = grout_pool__at(pool, first);
-    for (uint32_t i = 0; i < box->piece_count; i++) {
+    for (uint32_t i = 0; offset != NULL && i < box->piece_count; i++) {
         for (int64_t at = 0; at < pieces[i].length; at += GROUT_PACK_CHUNK) {
             *offset++ = (int32_t)(pieces[i].offset + at);
         }
@@ -103,8 +103,9 @@ static void raise(uint32_t *size, uint32_t value) {
 }
 
 /* An operand of rows x cols elements as they lie. */
-static void add_pack(grout_planner *planner, grout_operand_plan *operand, grout_dtype dtype,
-                     uint32_t rows, uint32_t cols) {
+static void add_pack(grout_planner *planner, grout_operand_plan *operand, uint32_t rows,
+                     uint32_t cols) {
+    grout_dtype dtype = (grout_dtype)planner->wgmma.operand_dtype;
     uint32_t size = grout_dtype_get_info(dtype)->bytes;
     operand->pack.dtype = (uint8_t)dtype;
     operand->pack.rows = rows;
@@ -116,38 +117,28 @@ static void add_pack(grout_planner *planner, grout_operand_plan *operand, grout_
 }
 
 /*
- * Packed, K is the outer dimension of a and the inner one of b. Elements that follow each other in
- * SMEM run along either: view_dim[1] is K of a and N of b.
+ * Packed, M is the inner dimension of a: one whose elements follow each other along K is turned.
+ * b is taken either way.
  */
-static void add_smem(grout_planner *planner, grout_operand_plan *operand,
-                     const grout_operand *source, bool is_a) {
-    const grout_box_plan *box = grout_pool__at(&planner->plan->boxes, operand->box);
-    grout_view view;
-    if (!grout_module_get_view(planner->module, source, &view) || view.view_rank != 2 ||
-        box->rank < 2) {
-        planner->failed = true;
+static void add_operand(grout_planner *planner, const grout_inst *inst, bool is_a,
+                        grout_operand_plan *operand) {
+    grout_plan *plan = planner->plan;
+    const grout_wgmma *wgmma = &planner->wgmma;
+    uint32_t mn = is_a ? wgmma->m : wgmma->n;
+    operand->is_register = is_a && wgmma->a.is_register;
+    operand->has_mn_rows = operand->is_register || !(is_a ? wgmma->a : wgmma->b).is_transposed;
+    operand->pack.is_turned = is_a && operand->has_mn_rows;
+    add_pack(planner, operand, operand->has_mn_rows ? mn : wgmma->k,
+             operand->has_mn_rows ? wgmma->k : mn);
+    if (operand->is_register) {
+        plan->copy_bytes_max =
+            plan->copy_bytes_max < operand->bytes ? operand->bytes : plan->copy_bytes_max;
         return;
     }
-    uint8_t outer = box->order[box->rank - 2], inner = box->order[box->rank - 1];
-    operand->pack.is_turned = inner == view.view_dim[1];
-    operand->has_mn_rows = operand->pack.is_turned == is_a;
-    add_pack(planner, operand, (grout_dtype)box->dtype, (uint32_t)box->extent[outer],
-             (uint32_t)box->extent[inner]);
+    operand->box = inst->first_box + (is_a ? 1 : inst->box_count - 1);
+    const grout_box_plan *box = grout_pool__at(&plan->boxes, operand->box);
     operand->first_offset = box->has_shape ? add_offsets(planner, box) : 0;
-    operand->key = find_key(planner->plan, operand, is_a);
-}
-
-static void add_register(grout_planner *planner, grout_operand_plan *operand,
-                         const grout_operand *source) {
-    grout_type type = grout_module_get_operand_type(planner->module, source);
-    grout_plan *plan = planner->plan;
-    operand->is_register = true;
-    operand->has_mn_rows = true;
-    operand->pack.is_turned = true;
-    add_pack(planner, operand, (grout_dtype)type.dtype, (uint32_t)type.dims[0],
-             (uint32_t)type.dims[1]);
-    plan->copy_bytes_max =
-        plan->copy_bytes_max < operand->bytes ? operand->bytes : plan->copy_bytes_max;
+    operand->key = find_key(plan, operand, is_a);
 }
 
 static uint32_t find_gemm(grout_planner *planner, const grout_gemm *shape) {
@@ -155,7 +146,7 @@ static uint32_t find_gemm(grout_planner *planner, const grout_gemm *shape) {
     for (uint32_t i = 1; i < pool->count; i++) {
         const grout_gemm *gemm = grout_pool__at(pool, i);
         if (gemm->m == shape->m && gemm->n == shape->n && gemm->k == shape->k &&
-            gemm->is_rounded == shape->is_rounded) {
+            gemm->has_k_rows == shape->has_k_rows && gemm->is_rounded == shape->is_rounded) {
             return i;
         }
     }
@@ -168,32 +159,29 @@ static uint32_t find_gemm(grout_planner *planner, const grout_gemm *shape) {
     return index;
 }
 
-void grout_planner__lower_wgmma(grout_planner *planner, uint32_t inst_index, const grout_op *op) {
+void grout_planner__begin_wgmma(grout_planner *planner, grout_op_id id) {
+    const grout_op *op = grout_module_get_op(planner->module, id);
+    bool is_wgmma = grout_op_get_info(op->opcode)->form == GROUT_FORM_WGMMA;
+    planner->is_wgmma =
+        is_wgmma && grout_wgmma_plan(planner->module, id, &planner->wgmma, planner->diags);
+    planner->failed |= is_wgmma && !planner->is_wgmma;
+}
+
+void grout_planner__lower_wgmma(grout_planner *planner, uint32_t inst_index) {
     grout_plan *plan = planner->plan;
+    const grout_wgmma *wgmma = &planner->wgmma;
     const grout_inst *inst = grout_planner__get_inst(planner, inst_index);
-    const grout_operand *a = grout_module_get_operand(planner->module, op, 1);
-    const grout_operand *b = grout_module_get_operand(planner->module, op, 2);
     const grout_box_plan *box = grout_plan__box(plan, inst, 0);
-    grout_type a_type = grout_module_get_operand_type(planner->module, a);
     grout_product_plan product = {.accumulator = grout_plan__find_accumulator(plan, box->object),
-                                  .column = (uint32_t)box->start[1],
-                                  .count = (uint32_t)box->extent[1]};
-    grout_gemm shape = {.m = (uint32_t)box->extent[0],
-                        .n = product.count,
-                        .k = (uint32_t)a_type.dims[1],
-                        .is_rounded = box->dtype == GROUT_DTYPE_F16};
-    if (product.accumulator == 0 || inst->box_count < 2) {
-        planner->failed = true;
-        return;
-    }
-    if (a_type.kind == GROUT_TYPE_ARRAY) {
-        add_register(planner, &product.a, a);
-    } else {
-        product.a.box = inst->first_box + 1;
-        add_smem(planner, &product.a, a, true);
-    }
-    product.b.box = inst->first_box + inst->box_count - 1;
-    add_smem(planner, &product.b, b, false);
+                                  .column = (uint32_t)wgmma->column,
+                                  .count = wgmma->n};
+    add_operand(planner, inst, true, &product.a);
+    add_operand(planner, inst, false, &product.b);
+    const grout_gemm shape = {.m = wgmma->m,
+                              .n = wgmma->n,
+                              .k = wgmma->k,
+                              .has_k_rows = !product.b.has_mn_rows,
+                              .is_rounded = wgmma->accumulator_dtype == GROUT_DTYPE_F16};
     product.gemm = find_gemm(planner, &shape);
     uint32_t index = grout_pool__take(&plan->products, plan->heap);
     if (index == 0 || product.gemm == 0) {

@@ -8,6 +8,8 @@
 
 #include "plan.h"
 
+#include "grout/verify.h"
+
 /* Free bytes of the registers, and who is freed when. */
 typedef struct grout_span {
     uint32_t offset, size;
@@ -39,12 +41,14 @@ typedef struct grout_planner {
     /* plan_chain.c */
     uint32_t chain_end;      /* position of the last op of the chain that is lowered; 0: none */
     uint32_t *value_buffers; /* by value: the buffer that it has in the chain */
+    bool *value_is_widened;  /* by value: of f16 or bf16, and f32 in its buffer */
     grout_pool buffers;      /* one each */
     /* plan_lower.c */
     uint32_t loop_depth;
     uint32_t *object_params;   /* by object: parameter of a gmem array, plus 1 */
     uint32_t *object_elements; /* by object: first barrier element */
-    bool has_storage_order;    /* boxes are made in the order of their bytes */
+    bool is_wgmma;             /* what is lowered is one: this one, whose operands lie as it says */
+    grout_wgmma wgmma;
 } grout_planner;
 
 /* plan_live.c: when values are born and die. */
@@ -80,10 +84,11 @@ void grout_planner__add_operands(grout_planner *planner, uint32_t inst, const gr
 /* An op, with all inside it. */
 void grout_planner__lower_op(grout_planner *planner, grout_op_id id);
 
-/* plan_wgmma.c: an accumulator of the kernel; what a wgmma needs beside operands; a load of the
- * plan's instruction, if it is one of an accumulator. */
+/* plan_wgmma.c: an accumulator of the kernel; a wgmma before its operands are lowered, if the op is
+ * one, and what it needs beside them; a load, if it is one of an accumulator. */
 void grout_planner__add_accumulator(grout_planner *planner, grout_object_id id);
-void grout_planner__lower_wgmma(grout_planner *planner, uint32_t inst, const grout_op *op);
+void grout_planner__begin_wgmma(grout_planner *planner, grout_op_id id);
+void grout_planner__lower_wgmma(grout_planner *planner, uint32_t inst);
 void grout_planner__lower_load(grout_planner *planner, uint32_t inst, const grout_op *op);
 
 /* plan_chain.c: lowers a chain that begins with an op. Its last op, or 0 if there is no chain. */

@@ -1,4 +1,6 @@
 /*
+ * SPDX-License-Identifier: Apache-2.0
+ *
  * wgmma.c - issue and performance of wgmmas.
  *
  * Eager: performed at issue. Lazy: at the wait that covers the group, or the exit of the thread, or
@@ -6,8 +8,6 @@
  * later than lazy. Operands in SMEM are read when the group is performed, but for plain stores that
  * were not published at the issue: of those it reads the old bytes. Operands in registers are read
  * at the issue. What is undefined afterwards is decided at the issue, whatever the timing.
- *
- * SPDX-License-Identifier: Apache-2.0
  */
 #include "wgmma.h"
 

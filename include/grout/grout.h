@@ -12,6 +12,7 @@
 #include "grout/ir.h"
 #include "grout/observe.h"
 #include "grout/race.h"
+#include "grout/register_layout.h"
 #include "grout/text.h"
 #include "grout/verify.h"
 

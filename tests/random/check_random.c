@@ -160,6 +160,8 @@ static bool run(trial *t, grout_timing timing, uint64_t seed, grout_diags *diags
                            .arguments = t->arguments,
                            .argument_count = t->kernel->param_count,
                            .timing = timing,
+                           .schedule = timing == GROUT_TIMING_RANDOM ? GROUT_SCHEDULE_RANDOM
+                                                                     : GROUT_SCHEDULE_FAIR,
                            .seed = seed,
                            .track_undefined = true,
                            .observers = {grout_checker_get_observer(checker)},

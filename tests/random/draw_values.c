@@ -150,16 +150,20 @@ static void draw_reduce(values *v, const grout_op_info *info) {
     draw_line(&v->d, "%%v%" PRIu32 " = %s %%v%" PRIu32 "%s", name, info->text, from, dims[way]);
 }
 
-/* No effect on values; what a shape can be held as (docs/register_layouts.md). */
+/* No effect on values. To the layout that wgmma and reductions want, or to strips and back: who
+ * held them in strips for good could not reduce them on the GPU (layout-conflict). */
 static void draw_layout_cast(values *v) {
     static const char *const layouts[SHAPE_COUNT] = {NULL, "wgmma_row", "wgmma_col", "wgmma"};
     const value from = v->list[draw_below(&v->d, v->count)];
     if (from.shape == SCALAR) {
         return;
     }
-    const char *layout = draw_below(&v->d, 2) == 0 ? "wg_strided" : layouts[from.shape];
+    const bool is_moved = draw_below(&v->d, 2) == 0;
     const uint32_t name = keep(v, from.dtype, from.shape);
-    draw_line(&v->d, "%%v%" PRIu32 " = layout_cast %%v%" PRIu32 " %s", name, from.name, layout);
+    draw_line(&v->d,
+              is_moved ? "%%v%" PRIu32 " = layout_cast (layout_cast %%v%" PRIu32 " wg_strided) %s"
+                       : "%%v%" PRIu32 " = layout_cast %%v%" PRIu32 " %s",
+              name, from.name, layouts[from.shape]);
 }
 
 static void draw_iota(values *v) {

@@ -62,7 +62,8 @@ static void fill(content what, bool is_rounded) {
 static float define(const grout_gemm *gemm, uint32_t m, uint32_t n) {
     float sum = start[n * gemm->m + m];
     for (uint32_t k = 0; k < gemm->k; k++) {
-        sum = fmaf(a[k * gemm->m + m], b[n * gemm->k + k], sum);
+        float factor = b[gemm->has_k_rows ? k * gemm->n + n : n * gemm->k + k];
+        sum = fmaf(a[k * gemm->m + m], factor, sum);
         if (gemm->is_rounded && k % 16 == 15) {
             uint16_t half;
             float back[1];
@@ -89,11 +90,13 @@ static void assert_equal(const grout_gemm *gemm, const char *against) {
 }
 
 /* All loops of a shape against the first wide one, and that against the definition. */
-static void compare(uint32_t m, uint32_t n, uint32_t k, bool is_rounded) {
+static void compare_order(uint32_t m, uint32_t n, uint32_t k, bool is_rounded, bool has_k_rows) {
     size_t size = (size_t)m * n * sizeof(float);
+    const grout_gemm shape = {
+        .m = m, .n = n, .k = k, .has_k_rows = has_k_rows, .is_rounded = is_rounded};
     const char *against = NULL;
     for (uint32_t kind = GROUT_GEMM_KIND_COUNT; kind-- > 0;) {
-        grout_gemm gemm = {.m = m, .n = n, .k = k, .is_rounded = is_rounded};
+        grout_gemm gemm = shape;
         bool is_small = (uint64_t)m * n * k <= 64 * 64 * 64;
         grout_gemm__init(&gemm, (grout_gemm_kind)kind);
         if (gemm.kind == kind && (kind != GROUT_GEMM_PLAIN || is_small)) {
@@ -107,11 +110,15 @@ static void compare(uint32_t m, uint32_t n, uint32_t k, bool is_rounded) {
         }
         grout_gemm__deinit(&gemm);
     }
-    grout_gemm shape = {.m = m, .n = n, .k = k, .is_rounded = is_rounded};
     for (uint32_t i = 0; against != NULL && i < SAMPLES; i++) {
         uint32_t row = draw() % m, col = draw() % n;
         ck_assert(is_same(expected[col * m + row], define(&shape, row, col)));
     }
+}
+
+static void compare(uint32_t m, uint32_t n, uint32_t k, bool is_rounded) {
+    compare_order(m, n, k, is_rounded, false);
+    compare_order(m, n, k, is_rounded, true);
 }
 
 /* Every N there is, and M of an instruction and of several. */

@@ -7,8 +7,10 @@
 
 #include <math.h>
 
-/* What the interpreter's functions keep, in units in the last place; measured over all 2^32 values
- * on 2026-11-21. ops.def promises no less than what this and CUDA's functions keep. */
+/* What the interpreter's functions keep, in units in the last place. Measured on 2026-11-21, over
+ * all 2^32 values: exp 0.988, exp2 0.885, log 0.629, log2 0.674; over every seventh: sin 0.903, cos
+ * 0.937, tanh 1.000, rsqrt 1.491, logistic 2.330, erf 1.1. ops.def promises what this and CUDA's
+ * functions keep. */
 static const struct math_case {
     grout_opcode opcode;
     double ulp;

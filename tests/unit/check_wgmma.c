@@ -251,13 +251,17 @@ START_TEST(collective_scopes_have_accumulators) {
 }
 END_TEST
 
+static double want_each(const run *r, uint32_t row, uint32_t col) {
+    return dot(r, row % 64, col, 64, 64);
+}
+
 /* In each CTA too. */
 START_TEST(accumulators_begin_at_zero) {
     check_all(
         "kernel @k(%a: in gmem bf16[64, 64], %b: in gmem bf16[64, 64], %c: out gmem f32[3, 64, "
         "64]) grid(g = 3) {\n " LOAD_BOTH "scratch %acc : acc f32[64, 64]\n wgmma %acc, %as, %bs\n"
         " store %c[(axis_index g)], (load %acc)\n}\n",
-        want_product, 64, 64);
+        want_each, 3 * 64, 64);
 }
 END_TEST
 
@@ -265,17 +269,20 @@ static double want_square(const run *r, uint32_t row, uint32_t col) {
     double sum = 0;
     for (uint32_t k = 0; k < 64; k++) {
         double weight = k < 16 ? 2 : 1;
-        sum += weight * run_get(r, 0, row * 64 + k) * run_get(r, 0, col * 64 + k);
+        sum += weight * run_get(r, 0, row * 128 + k) * run_get(r, 0, col * 128 + k);
+        sum += run_get(r, 0, k * 128 + row) * run_get(r, 0, k * 128 + col);
     }
     return sum;
 }
 
 /* One box of SMEM as a and as b, whole and in part. */
 START_TEST(a_tile_is_both_operands) {
-    check_all("kernel @k(%a: in gmem bf16[64, 64], %c: out gmem f32[64, 64]) {\n"
-              " scratch %as : smem bf16[64, 64] tile(8, 64) swizzle(128)\n store %as, (load %a)\n"
+    check_all("kernel @k(%a: in gmem bf16[64, 128], %c: out gmem f32[64, 64]) {\n"
+              " scratch %as : smem bf16[64, 64] tile(8, 64) swizzle(128)\n store %as, (load %a[:, "
+              "ds(0, 64)])\n"
               " commit_smem\n scratch %acc : acc f32[64, 64]\n"
               " wgmma %acc, %as, %as.transpose(1, 0)\n"
+              " wgmma %acc, %as.transpose(1, 0), %as\n"
               " wgmma %acc, %as[:, ds(0, 16)], %as.transpose(1, 0)[ds(0, 16), :]\n"
               " store %c, (load %acc)\n}\n",
               want_square, 64, 64);

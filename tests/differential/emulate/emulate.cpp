@@ -5,7 +5,9 @@
  * A fiber runs until it has to wait: in a shuffle, a matrix instruction or a wgmma for the other
  * lanes, in a barrier, for a phase of an mbarrier. So lanes run far ahead of each other, in an
  * order that the seed chooses, whole warps stay behind for a while, and what lacks a barrier goes
- * wrong. Copies and wgmmas happen at once.
+ * wrong. Copies happen at once. A wgmma happens at once with an even seed; with an odd one as late
+ * as it may, each warp's rows when the warp waits for the group, and what is overwritten or read
+ * before goes wrong, too.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "emulate.h"
@@ -46,7 +48,9 @@ ucontext_t scheduler;
 unsigned current;
 bool has_progress; /* some fiber did more than look whether it may go on */
 
-void yield() { swapcontext(&fibers[current].context, &scheduler); }
+void yield() {
+    swapcontext(&fibers[current].context, &scheduler);
+}
 
 /* Waits as long as is_blocked says so. */
 void wait_while(const std::function<bool()> &is_blocked) {
@@ -168,7 +172,8 @@ void copy_box(const emulate_map &map, std::uint64_t smem, const int *start, bool
     if (smem % 128 != 0) {
         fail("a tensor copy's SMEM address is no multiple of 128");
     }
-    std::uint64_t pitch = map.box[0] * width; /* rows of a swizzled box are as wide as the swizzle */
+    std::uint64_t pitch =
+        map.box[0] * width; /* rows of a swizzled box are as wide as the swizzle */
     pitch = map.swizzle > pitch ? map.swizzle : pitch;
     for (;;) {
         std::uint64_t offset = 0;
@@ -212,10 +217,12 @@ constexpr float_format F16 = {5, 10, true}, BF16 = {8, 7, true}, E4M3 = {4, 3, f
 
 std::uint64_t round_to(const float_format &f, long double value, bool is_clamped) {
     const int bias = (1 << (f.exponent_bits - 1)) - 1;
-    const std::uint64_t sign = std::signbit(value) ? 1ull << (f.exponent_bits + f.fraction_bits) : 0;
+    const std::uint64_t sign =
+        std::signbit(value) ? 1ull << (f.exponent_bits + f.fraction_bits) : 0;
     const std::uint64_t ones = (1ull << f.exponent_bits) - 1;
     const std::uint64_t infinity = ones << f.fraction_bits;
-    const std::uint64_t nan = f.has_infinity ? infinity | 1ull << (f.fraction_bits - 1) : infinity | 7;
+    const std::uint64_t nan =
+        f.has_infinity ? infinity | 1ull << (f.fraction_bits - 1) : infinity | 7;
     const std::uint64_t largest = f.has_infinity ? infinity - 1 : infinity | 6;
     if (std::isnan(value)) {
         return nan;
@@ -261,8 +268,12 @@ long double widen(const float_format &f, std::uint64_t bits) {
     return is_negative ? -value : value;
 }
 
-float as_f32(std::uint64_t bits) { return emulate_bits<float>((unsigned)bits); }
-std::uint64_t of_f32(float value) { return emulate_bits<unsigned>(value); }
+float as_f32(std::uint64_t bits) {
+    return emulate_bits<float>((unsigned)bits);
+}
+std::uint64_t of_f32(float value) {
+    return emulate_bits<unsigned>(value);
+}
 
 long double read_number(const std::string &type, std::uint64_t bits) {
     if (type == "f32") {
@@ -616,8 +627,7 @@ void use_mbarrier(machine &m, const statement &s) {
         get_mbarrier(address).bytes += (long long)m.get(s.arguments[2]);
         arrive(get_mbarrier(address), 1);
     } else if (what == "arrive") {
-        arrive(get_mbarrier(address),
-               s.arguments.size() > 2 ? (unsigned)m.get(s.arguments[2]) : 1);
+        arrive(get_mbarrier(address), s.arguments.size() > 2 ? (unsigned)m.get(s.arguments[2]) : 1);
     } else if (is_test) {
         const bool is_complete = get_mbarrier(address).phase % 2 != (m.get(s.arguments[2]) & 1);
         m.set(s.arguments[0], is_complete ? 1 : 0);
@@ -654,101 +664,6 @@ void copy_tensor(machine &m, const statement &s) {
     }
 }
 
-/* ---- the tensor core ---- */
-
-/* A matrix descriptor, read as hardware does: two distances in bytes and a swizzle. */
-struct mma_operand {
-    std::uint64_t start, leading, stride;
-    unsigned swizzle;
-    bool is_transposed; /* MN-major */
-};
-
-mma_operand read_descriptor(std::uint64_t bits, bool is_transposed) {
-    static const unsigned swizzles[] = {0, 128, 64, 32};
-    return {(bits & 0x3fff) << 4, (bits >> 16 & 0x3fff) << 4, (bits >> 32 & 0x3fff) << 4,
-            swizzles[bits >> 62], is_transposed};
-}
-
-/* Where element (mn, k) of an operand lies. */
-std::uint64_t find_element(const mma_operand &o, unsigned mn, unsigned k, unsigned bytes) {
-    const unsigned run = 16 / bytes, row = o.swizzle / bytes;
-    if (o.swizzle == 0) {
-        const unsigned along = o.is_transposed ? mn : k, across = o.is_transposed ? k : mn;
-        return o.start + along / run * (o.is_transposed ? o.stride : o.leading) +
-               across / 8 * (o.is_transposed ? o.leading : o.stride) + across % 8 * 16 +
-               along % run * bytes;
-    }
-    if (o.is_transposed) {
-        return swizzle_address(o.start + mn / row * o.leading + k / 8 * o.stride +
-                                   k % 8 * o.swizzle + mn % row * bytes,
-                               o.swizzle);
-    }
-    return swizzle_address(o.start + mn / 8 * o.stride + mn % 8 * o.swizzle + k * bytes, o.swizzle);
-}
-
-double read_element(const std::string &type, std::uint64_t bits) {
-    return type == "tf32" ? (double)as_f32(bits & 0xffffe000) : (double)read_number(type, bits);
-}
-
-double load_element(const mma_operand &o, const std::string &type, unsigned mn, unsigned k) {
-    const unsigned bytes = type == "tf32" ? 4 : 2;
-    std::uint64_t bits = 0;
-    std::memcpy(&bits, at_smem(find_element(o, mn, k, bytes), bytes), bytes);
-    return read_element(type, bits);
-}
-
-/* One warp's 16 rows of 64, from its own A registers if there are any; at once, but each warp when
- * it gets there. Sums are exact up to one rounding: enough for small integers. */
-void multiply_rows(const std::vector<void *> &lanes, const statement &s, unsigned warp) {
-    const std::string &type = s.words.back(), &sum = s.words[5];
-    const std::string &shape = s.words[4];
-    const unsigned n = (unsigned)std::stoul(shape.substr(shape.find('n') + 1));
-    const unsigned depth = (unsigned)std::stoul(shape.substr(shape.find('k') + 1));
-    const argument &a = s.arguments[1];
-    machine &first = *static_cast<machine *>(lanes[0]);
-    const size_t last = s.arguments.size() - 1; /* tnspB, of 16-bit types */
-    const bool has_transposes = type != "tf32";
-    const mma_operand b = read_descriptor(first.get(s.arguments[2]),
-                                          has_transposes && first.get(s.arguments[last]) != 0);
-    mma_operand a_smem = {};
-    if (!a.is_list) {
-        a_smem = read_descriptor(first.get(a),
-                                 has_transposes && first.get(s.arguments[last - 1]) != 0);
-    }
-    for (unsigned row = 0; row < 16; row++) {
-        std::vector<double> left(depth);
-        for (unsigned k = 0; k < depth; k++) {
-            if (a.is_list) {
-                machine &owner = *static_cast<machine *>(lanes[row % 8 * 4 + k % 8 / 2]);
-                const std::uint64_t pair = owner.get(a.list[k / 8 * 2 + row / 8]);
-                left[k] = read_element(type, pair >> k % 2 * 16 & 0xffff);
-            } else {
-                left[k] = load_element(a_smem, type, warp * 16 + row, k);
-            }
-        }
-        for (unsigned col = 0; col < n; col++) {
-            machine &owner = *static_cast<machine *>(lanes[row % 8 * 4 + col % 8 / 2]);
-            const unsigned reg = col / 8 * 2 + row / 8; /* of pairs */
-            const argument &at = s.arguments[0].list[sum == "f32" ? reg * 2 + col % 2 : reg];
-            const unsigned shift = sum == "f32" ? 0 : col % 2 * 16;
-            double value = (double)read_number(sum, owner.get(at) >> shift);
-            for (unsigned k = 0; k < depth; k++) {
-                value += left[k] * load_element(b, type, col, k);
-            }
-            const std::uint64_t mask = sum == "f32" ? 0xffffffffull : 0xffffull << shift;
-            owner.set(at, (owner.get(at) & ~mask) | write_number(sum, value, true) << shift);
-        }
-    }
-}
-
-void use_tensor_core(machine &m, const statement &s) {
-    if (s.words[1] == "mma_async") {
-        const unsigned warp = threadIdx.x / 32 % 4;
-        meet(warp_meetings[threadIdx.x / 32], 32, emulate_lane(), &m,
-             [&](const std::vector<void *> &lanes) { multiply_rows(lanes, s, warp); });
-    }
-}
-
 /* ---- wgmma ---- */
 
 /* What one warp does of a wgmma: its 16 rows. Lanes' registers stay where they are until then. */
@@ -757,7 +672,7 @@ struct product {
     std::string type; /* of a and b: f16, bf16, tf32 */
     bool is_f16;      /* the accumulator's elements, in pairs */
     bool is_turned_a, is_turned_b, is_in_registers;
-    std::uint64_t a, b; /* descriptors */
+    std::uint64_t a, b;                            /* descriptors */
     std::vector<std::vector<void *>> accumulators; /* by lane */
     std::vector<std::vector<std::uint32_t>> rows;  /* the same, of a in registers */
 };
@@ -766,6 +681,7 @@ struct warp_queue {
     std::vector<std::vector<product>> groups;
 };
 std::map<unsigned, warp_queue> queues;
+bool is_lazy;
 
 /* Address of an element of an operand: mn is its row of a or its column of b. */
 std::uint64_t get_operand_address(std::uint64_t descriptor, bool is_turned, unsigned mn, unsigned k,
@@ -799,8 +715,9 @@ double read_element(const product &p, const void *data) {
 
 double read_a(const product &p, unsigned row, unsigned k) {
     if (!p.is_in_registers) {
-        return read_element(p, at_smem(get_operand_address(p.a, p.is_turned_a, row, k,
-                                                           p.element_bytes), p.element_bytes));
+        return read_element(
+            p, at_smem(get_operand_address(p.a, p.is_turned_a, row, k, p.element_bytes),
+                       p.element_bytes));
     }
     const unsigned lane = row % 8 * 4 + k % 8 / 2, reg = row / 8 % 2 + k / 8 * 2;
     return read_element(p, reinterpret_cast<const char *>(&p.rows[lane][reg]) + k % 2 * 2);
@@ -871,7 +788,11 @@ void start_product(machine &m, const statement &s) {
             p.accumulators.push_back(static_cast<wgmma_lane *>(lane)->accumulators);
             p.rows.push_back(static_cast<wgmma_lane *>(lane)->row);
         }
-        queues[warp].open.push_back(p);
+        if (is_lazy) {
+            queues[warp].open.push_back(p);
+        } else {
+            multiply(p, warp);
+        }
     });
 }
 
@@ -900,7 +821,9 @@ void use_wgmma(machine &m, const statement &s) {
 typedef void instruction(machine &m, const statement &s);
 
 void do_nothing(machine &, const statement &) {}
-void elect(machine &m, const statement &) { m.registers["p"] = emulate_lane() == 0 ? 1 : 0; }
+void elect(machine &m, const statement &) {
+    m.registers["p"] = emulate_lane() == 0 ? 1 : 0;
+}
 void pick(machine &m, const statement &s) {
     m.set(s.arguments[0], m.get(s.arguments[m.get(s.arguments[3]) != 0 ? 1 : 2]));
 }
@@ -919,15 +842,32 @@ void move(machine &m, const statement &s) {
 
 instruction *find_instruction(const statement &s) {
     static const std::map<std::string, instruction *> instructions = {
-        {"cvt", convert},          {"min", take_extreme},   {"max", take_extreme},
-        {"shl", shift},            {"shr", shift},          {"ex2", approximate},
-        {"lg2", approximate},      {"sin", approximate},    {"cos", approximate},
-        {"tanh", approximate},     {"rsqrt", approximate},  {"rcp", approximate},
-        {"ld", access_memory},     {"st", access_memory},   {"ldmatrix", move_matrices},
-        {"stmatrix", move_matrices}, {"mbarrier", use_mbarrier}, {"cp", copy_tensor},
-        {"fence", do_nothing},     {"prefetch", do_nothing}, {"setmaxnreg", do_nothing},
-        {"elect", elect},          {"selp", pick},          {"bar", synchronise},
-        {"mov", move},             {"wgmma", use_tensor_core},
+        {"cvt", convert},
+        {"min", take_extreme},
+        {"max", take_extreme},
+        {"shl", shift},
+        {"shr", shift},
+        {"ex2", approximate},
+        {"lg2", approximate},
+        {"sin", approximate},
+        {"cos", approximate},
+        {"tanh", approximate},
+        {"rsqrt", approximate},
+        {"rcp", approximate},
+        {"ld", access_memory},
+        {"st", access_memory},
+        {"ldmatrix", move_matrices},
+        {"stmatrix", move_matrices},
+        {"mbarrier", use_mbarrier},
+        {"cp", copy_tensor},
+        {"fence", do_nothing},
+        {"prefetch", do_nothing},
+        {"setmaxnreg", do_nothing},
+        {"elect", elect},
+        {"selp", pick},
+        {"bar", synchronise},
+        {"mov", move},
+        {"wgmma", use_wgmma},
     };
     auto found = instructions.find(s.words[0]);
     if (found == instructions.end()) {
@@ -950,7 +890,9 @@ void emulate_asm(const char *text, std::initializer_list<emulate_operand> output
     }
 }
 
-unsigned emulate_lane() { return threadIdx.x % 32; }
+unsigned emulate_lane() {
+    return threadIdx.x % 32;
+}
 
 unsigned emulate_shuffle(unsigned value, unsigned lane) {
     struct {
@@ -967,22 +909,27 @@ unsigned emulate_shuffle(unsigned value, unsigned lane) {
     return mine.result;
 }
 
-void __syncthreads() { sync_named(0, blockDim.x); }
+void __syncthreads() {
+    sync_named(0, blockDim.x);
+}
 void __syncwarp() {
     meet(warp_meetings[threadIdx.x / 32], 32, emulate_lane(), nullptr,
          [](const std::vector<void *> &) {});
 }
 std::uint64_t __cvta_generic_to_shared(const void *pointer) {
-    return SMEM_START + (std::uint64_t)(static_cast<const unsigned char *>(pointer) -
-                                        grout_dynamic_smem);
+    return SMEM_START +
+           (std::uint64_t)(static_cast<const unsigned char *>(pointer) - grout_dynamic_smem);
 }
-void __trap() { fail("trap"); }
+void __trap() {
+    fail("trap");
+}
 
 /* ---- launches ---- */
 
 emulate_array emulate_output(const char *path, std::uint64_t size, const char *input) {
-    emulate_array array = {static_cast<unsigned char *>(std::aligned_alloc(256, (size + 511) / 256 * 256)),
-                           size, path, input != path};
+    emulate_array array = {
+        static_cast<unsigned char *>(std::aligned_alloc(256, (size + 511) / 256 * 256)), size, path,
+        input != path};
     FILE *file = std::fopen(input, "rb");
     if (file == nullptr || std::fread(array.data, 1, size, file) != size) {
         fail(std::string("cannot read ") + input);
@@ -1060,6 +1007,7 @@ static void run_cta(unsigned block, std::mt19937 &random) {
 void emulate_launch(unsigned grid, unsigned block, unsigned bytes, unsigned seed,
                     void (*run)(void *payload), void *payload) {
     std::mt19937 random(seed);
+    is_lazy = seed % 2 != 0;
     kernel_run = run;
     kernel_payload = payload;
     smem_bytes = bytes;

@@ -76,16 +76,36 @@ template <typename To, typename From> To emulate_bits(From from) {
     std::memcpy(&to, &from, sizeof to);
     return to;
 }
-inline float __uint_as_float(unsigned bits) { return emulate_bits<float>(bits); }
-inline unsigned __float_as_uint(float value) { return emulate_bits<unsigned>(value); }
-inline double __longlong_as_double(long long bits) { return emulate_bits<double>(bits); }
-inline float __fadd_rn(float a, float b) { return a + b; }
-inline float __fsub_rn(float a, float b) { return a - b; }
-inline float __fmul_rn(float a, float b) { return a * b; }
-inline float __fdiv_rn(float a, float b) { return a / b; }
-inline float __fmaf_rn(float a, float b, float c) { return std::fma(a, b, c); }
-inline float __fsqrt_rn(float a) { return std::sqrt(a); }
-inline float rsqrtf(float a) { return (float)(1.0 / std::sqrt((double)a)); }
+inline float __uint_as_float(unsigned bits) {
+    return emulate_bits<float>(bits);
+}
+inline unsigned __float_as_uint(float value) {
+    return emulate_bits<unsigned>(value);
+}
+inline double __longlong_as_double(long long bits) {
+    return emulate_bits<double>(bits);
+}
+inline float __fadd_rn(float a, float b) {
+    return a + b;
+}
+inline float __fsub_rn(float a, float b) {
+    return a - b;
+}
+inline float __fmul_rn(float a, float b) {
+    return a * b;
+}
+inline float __fdiv_rn(float a, float b) {
+    return a / b;
+}
+inline float __fmaf_rn(float a, float b, float c) {
+    return std::fma(a, b, c);
+}
+inline float __fsqrt_rn(float a) {
+    return std::sqrt(a);
+}
+inline float rsqrtf(float a) {
+    return (float)(1.0 / std::sqrt((double)a));
+}
 inline float __double2float_rz(double a) {
     const float nearest = (float)a;
     return std::fabs((double)nearest) > std::fabs(a) ? std::nextafter(nearest, 0.0f) : nearest;

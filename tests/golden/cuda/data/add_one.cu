@@ -85,13 +85,9 @@ add_one_smem(const __grid_constant__ grout_tensor_map x_map,
     grout_commit_smem(thread);
     if (warp == 0 && grout_elect()) {
         // copy_smem_to_gmem %ys, %y[ds(%first, 128)]
-        {
-            grout_tma_store(y_map, ys, first);
-            grout_bulk_commit();
-        }
+        grout_tma_store(y_map, ys, first);
+        grout_bulk_commit();
         // wait_smem_to_gmem 0
-        {
-            grout_bulk_wait<0>();
-        }
+        grout_bulk_wait<0>();
     }
 }

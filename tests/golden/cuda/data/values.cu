@@ -148,14 +148,10 @@ rows(const grout_f32 *x,
     grout_commit_smem(thread);
     if (warp == 0 && grout_elect()) {
         // copy_smem_to_gmem %s, %y
-        {
-            grout_tma_store(y_map, s, 0, 0);
-            grout_bulk_commit();
-        }
+        grout_tma_store(y_map, s, 0, 0);
+        grout_bulk_commit();
         // wait_smem_to_gmem 0
-        {
-            grout_bulk_wait<0>();
-        }
+        grout_bulk_wait<0>();
     }
 }
 // kernel @moved, 128 lanes a thread

@@ -63,16 +63,12 @@ wgmma(grout_f32 *c,
                 }
                 // copy_gmem_to_smem %a[:, ds(%k * 64, 64)], %as[%slot], %full[%slot]
                 const grout_i32 t2 = GROUT_MUL(k, 64);
-                {
-                    grout_mbarrier_arrive_expect(full + 8 * slot, 16384);
-                    grout_tma_load(as + slot * 16384u, a_map, full + 8 * slot, t2, 0);
-                }
+                grout_mbarrier_arrive_expect(full + 8 * slot, 16384);
+                grout_tma_load(as + slot * 16384u, a_map, full + 8 * slot, t2, 0);
                 // copy_gmem_to_smem %b[:, ds(%k * 64, 64)], %bs[%slot], %full[%slot]
                 const grout_i32 t3 = GROUT_MUL(k, 64);
-                {
-                    grout_mbarrier_arrive_expect(full + 8 * slot, 2048);
-                    grout_tma_load(bs + slot * 2048u, b_map, full + 8 * slot, t3, 0);
-                }
+                grout_mbarrier_arrive_expect(full + 8 * slot, 2048);
+                grout_tma_load(bs + slot * 2048u, b_map, full + 8 * slot, t3, 0);
             }
             // for %slot in 0..STAGES
             #pragma unroll 1
