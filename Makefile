@@ -28,7 +28,8 @@ test: deps-test
 	cmake --workflow --preset dev
 	@$(MAKE) --no-print-directory demo
 
-# And clang, ThreadSanitizer, one malloc for each arena object, a failing n-th allocation, 60 s of each fuzzer.
+# And clang, ThreadSanitizer, one malloc for each arena object, a failing n-th allocation, every legal
+# form of wgmma, 60 s of each fuzzer.
 test-all: deps test
 	cmake --workflow --preset dev-clang
 	cmake --workflow --preset tsan

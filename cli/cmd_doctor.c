@@ -64,6 +64,7 @@ int grout_cmd_doctor(grout_session *session) {
     grout_text_add(&text, "grout: %s\ncompiled with: %s\n", GROUT_VERSION, COMPILER);
     grout_text_add(&text, "jansson: %s\nxxHash: %u.%u.%u\n", JANSSON_VERSION, XXH_VERSION_MAJOR,
                    XXH_VERSION_MINOR, XXH_VERSION_RELEASE);
+    grout_interp_describe(&text);
     session->host->describe(session->host->payload, &text);
     bool has_cache = grout_cache__get_folder(session, &cache);
     grout_text_add(&text, "cache: %s\n", has_cache ? cache.data : "none (no HOME)");

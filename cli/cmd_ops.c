@@ -22,6 +22,10 @@ static const char *get_types_text(grout_type_rule rule) {
         return "bool";
     case GROUT_TYPES_CMP:
         return "i32, u32, f16, bf16, f32; the result is bool";
+    case GROUT_TYPES_ACC:
+        return "f16, f32";
+    case GROUT_TYPES_MMA:
+        return "a and b both f16, bf16 or f32 (read as tf32); acc f32, with f16 also f16";
     }
     return "";
 }
@@ -83,7 +87,7 @@ static const char *get_class_text(grout_effect_class class_) {
     case GROUT_EFFECT_SYNC:
         return "orders, never blocks";
     case GROUT_EFFECT_BLOCKING:
-        return "orders, may block";
+        return "may block";
     case GROUT_EFFECT_CONTROL:
         return "control";
     }

@@ -123,7 +123,11 @@ static const struct {
      "the wgmmas run one after another: the compiler cannot follow them through the kernel's loops "
      "and branches",
      "keep a wgmma and the wait for it in one block or one loop, and its accumulator out of 'if'"},
-    {"injected", "the compiler added a wait or fence for a wgmma of its own", NULL},
+    {"wait is injected",
+     "the compiler added a wait of its own: it saw no written one between a wgmma and a use of its "
+     "registers",
+     "'grout check' reports an accumulator that is read before its wait"},
+    {"injected", "the compiler added a fence for a wgmma of its own", NULL},
 };
 
 static void report_note(const grout_module *bound, grout_kernel_id kernel, const char *note,

@@ -5,9 +5,9 @@
  *
  * A clock set is three clocks, one behind the other: known (V), published to SMEM engines (PS) and
  * to GMEM engines (PG). A thread has one; an arrive leaves a copy of it, a wait joins such copies.
- * With one CTA a cluster and no relaxed edges every edge between threads carries all three, with all
- * their components; only an engine's completion carries less: itself, and what its issuer's arrival
- * had released at the issue.
+ * With one CTA a cluster and no relaxed edges every edge between threads carries all three, with
+ * all their components; only an engine's completion carries less: itself, and what its issuer's
+ * arrival had released at the issue.
  */
 #ifndef GROUT_INTERP_ORDER_H
 #define GROUT_INTERP_ORDER_H

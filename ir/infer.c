@@ -56,7 +56,10 @@ static const char *get_rule_text(grout_type_rule rule) {
     case GROUT_TYPES_INT:
         return "i32 or u32";
     case GROUT_TYPES_FLOAT:
+    case GROUT_TYPES_MMA:
         return "f16, bf16 or f32";
+    case GROUT_TYPES_ACC:
+        return "f16 or f32";
     case GROUT_TYPES_LOGIC:
         return "i32, u32 or bool";
     case GROUT_TYPES_BOOL:
@@ -79,7 +82,10 @@ static bool is_allowed(grout_type_rule rule, grout_dtype dtype) {
     case GROUT_TYPES_INT:
         return is_integer;
     case GROUT_TYPES_FLOAT:
+    case GROUT_TYPES_MMA:
         return is_float;
+    case GROUT_TYPES_ACC:
+        return dtype == GROUT_DTYPE_F16 || dtype == GROUT_DTYPE_F32;
     case GROUT_TYPES_LOGIC:
         return is_integer || dtype == GROUT_DTYPE_BOOL;
     case GROUT_TYPES_BOOL:
@@ -416,11 +422,29 @@ static bool check_copy(grout_binding *binding, const grout_op *op) {
     return true;
 }
 
+/* Whether b is an array value: reported if so. */
+static bool is_b_in_registers(grout_binding *binding, const grout_op *op) {
+    const grout_operand *b = grout_infer__get_operand(binding, op, 2);
+    const grout_type *type =
+        b->kind == GROUT_OPERAND_VALUE ? &binding->bound->value_types[b->id] : NULL;
+    if (type == NULL || type->kind != GROUT_TYPE_ARRAY) {
+        return false;
+    }
+    grout_binding__report(binding, GROUT_DIAG_OPERAND_KIND, b->loc,
+                          "the tensor core reads b from SMEM, and %s is a value, %s",
+                          grout_infer__get_operand_text(binding, op, 2).chars,
+                          grout_type__get_text(type).chars);
+    grout_diags_help(binding->diags, "store it to SMEM, then commit_smem");
+    return true;
+}
+
 /* What the operands are; shapes and element types are those of grout_wgmma_plan. */
 static void check_wgmma(grout_binding *binding, const grout_op *op) {
     const grout_operand *a = grout_infer__get_operand(binding, op, 1);
     grout_infer__get_reference(binding, op, 0, GROUT_TYPE_REF);
-    grout_infer__get_reference(binding, op, 2, GROUT_TYPE_REF);
+    if (!is_b_in_registers(binding, op)) {
+        grout_infer__get_reference(binding, op, 2, GROUT_TYPE_REF);
+    }
     if (a->kind != GROUT_OPERAND_VALUE ||
         grout_module_get_value(binding->module, a->id)->object != 0) {
         grout_infer__get_reference(binding, op, 1, GROUT_TYPE_REF);

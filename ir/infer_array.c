@@ -69,7 +69,7 @@ static bool get_first_dim(grout_binding *binding, const grout_op *op, const grou
     if (last < 0) {
         return report_shapes(binding, op, from, to);
     }
-    if (*first_out < 0 || *first_out > last) {
+    if (dim != NULL && (*first_out < 0 || *first_out > last)) {
         grout_binding__report(binding, GROUT_DIAG_BAD_ATTRIBUTE, dim->loc,
                               "dim(%" PRId64 "): shape %s fits into %s from dimension %s%" PRId64
                               " on only",

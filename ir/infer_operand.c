@@ -205,6 +205,29 @@ static bool leaves_its_scope(const grout_binding *binding, const grout_op *op,
            value->block == op->parent;
 }
 
+/* How to get at the elements of a reference; an accumulator stays what it is over a loop's turns.
+ */
+static void help_reference(grout_binding *binding, const grout_op *op,
+                           const grout_operand *operand) {
+    const grout_module *module = binding->module;
+    grout_value_id base = operand->kind == GROUT_OPERAND_REF
+                              ? grout_module_get_ref(module, operand->id)->base
+                              : operand->id;
+    grout_object_id object = grout_module_get_value(module, base)->object;
+    const grout_op *carrier = op;
+    if (op->opcode == GROUT_OP_YIELD && grout_module_get_block(module, op->parent)->parent != 0) {
+        carrier = grout_module_get_op(module, grout_module_get_block(module, op->parent)->parent);
+    }
+    bool is_loop = carrier->opcode == GROUT_OP_FOR || carrier->opcode == GROUT_OP_WHILE;
+    if (is_loop && object != 0 &&
+        grout_module_get_object(module, object)->space == GROUT_SPACE_ACC) {
+        grout_diags_help(binding->diags, "use %s in the body; an accumulator is never carried",
+                         grout_value__get_text(module, base, "it").chars);
+    } else {
+        grout_diags_help(binding->diags, "load it first, as in (load ..)");
+    }
+}
+
 grout_type grout_infer__get_value(grout_binding *binding, const grout_op *op, uint32_t index) {
     const grout_type none = {.kind = GROUT_TYPE_NONE};
     const grout_operand *operand = grout_infer__get_operand(binding, op, index);
@@ -229,7 +252,7 @@ grout_type grout_infer__get_value(grout_binding *binding, const grout_op *op, ui
                           "'%s' takes a value here, and %s is a reference to memory",
                           grout_infer__get_mnemonic(op),
                           grout_infer__get_operand_text(binding, op, index).chars);
-    grout_diags_help(binding->diags, "load it first, as in (load ..)");
+    help_reference(binding, op, operand);
     return none;
 }
 

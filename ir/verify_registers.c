@@ -18,7 +18,6 @@
 #define SM_REGISTERS   65536
 #define LANES          128
 #define LANE_REGISTERS 255 /* that an instruction can name */
-#define REGISTERS_STEP 8
 #define EVALUATE_MAX   256 /* operands of one condition */
 /* What the smallest loop around a wgmma needs besides its accumulators: seen with ptxas 13.0, which
  * with one group of 8 columns more spills and serialises, or gives up (docs/hardware.md 6.6). */
@@ -26,7 +25,7 @@
 
 uint32_t grout_get_entry_registers(uint32_t thread_count) {
     uint32_t lanes = thread_count == 0 ? LANES : thread_count * LANES;
-    uint32_t registers = SM_REGISTERS / lanes / REGISTERS_STEP * REGISTERS_STEP;
+    uint32_t registers = SM_REGISTERS / lanes / GROUT_REGISTERS_STEP * GROUT_REGISTERS_STEP;
     return registers > LANE_REGISTERS + 1 ? LANE_REGISTERS + 1 : registers;
 }
 
@@ -260,8 +259,10 @@ static void visit_change(register_walk *walk, grout_op_id id, const grout_op *op
     const grout_operand *operand = grout_module_get_operand(module, op, 0);
     int64_t count = grout_module_get_expr_value(module, operand->id).integer;
     bool increases = grout_module_find_attr(module, op, GROUT_ATTR_INCREASE) != NULL;
+    /* One flag and a number that there is; otherwise it has been reported, and nothing follows. */
+    bool is_sound = op->attr_count == 1 && grout_wgmma__has_register_count(module, op);
     walk->changes++;
-    if (walk->undecided > 0 || walk->registers == 0 || count < 1) {
+    if (walk->undecided > 0 || walk->registers == 0 || !is_sound) {
         walk->registers = 0;
         walk->changes = UINT32_MAX / 2;
         return;

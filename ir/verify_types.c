@@ -79,6 +79,11 @@ static void check_choice(grout_verifying *verifying, const grout_op *op) {
                             "'%s' takes one of %s, and %s here", info->text,
                             texts.data == NULL ? "its attributes" : texts.data,
                             op->attr_count == 0 ? "none stands" : "more stand");
+    if (op->opcode == GROUT_OP_SET_MAX_REGISTERS) {
+        grout_diags_help(verifying->diags,
+                         "increase takes registers from the CTA's pool, decrease gives them back: "
+                         "'set_max_registers 232 increase', 'set_max_registers 40 decrease'");
+    }
     grout_text_free(&texts);
 }
 

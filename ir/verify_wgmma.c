@@ -7,9 +7,6 @@
 #include <inttypes.h>
 
 /* What setmaxnreg takes (PTX ISA 9.1 'setmaxnreg'). */
-#define REGISTERS_MIN  24
-#define REGISTERS_MAX  256
-#define REGISTERS_STEP 8
 
 static const char *get_text(const grout_op *op) {
     return grout_op_get_info((grout_opcode)op->opcode)->text;
@@ -98,14 +95,22 @@ static void check_waits(grout_verifying *verifying, const grout_op *op) {
     }
 }
 
+bool grout_wgmma__has_register_count(const grout_module *module, const grout_op *op) {
+    const grout_operand *operand = grout_module_get_operand(module, op, 0);
+    int64_t count = grout_module_get_expr_value(module, operand->id).integer;
+    return count >= GROUT_REGISTERS_MIN && count <= GROUT_REGISTERS_MAX &&
+           count % GROUT_REGISTERS_STEP == 0;
+}
+
 static void check_registers(grout_verifying *verifying, const grout_op *op) {
     const grout_module *module = verifying->module;
     const grout_operand *operand = grout_module_get_operand(module, op, 0);
     int64_t count = grout_module_get_expr_value(module, operand->id).integer;
-    if (count < REGISTERS_MIN || count > REGISTERS_MAX || count % REGISTERS_STEP != 0) {
+    if (!grout_wgmma__has_register_count(module, op)) {
         grout_verifying__report(verifying, GROUT_DIAG_BAD_ATTRIBUTE, operand->loc,
                                 "'%s' takes multiples of %d from %d to %d, not %" PRId64,
-                                get_text(op), REGISTERS_STEP, REGISTERS_MIN, REGISTERS_MAX, count);
+                                get_text(op), GROUT_REGISTERS_STEP, GROUT_REGISTERS_MIN,
+                                GROUT_REGISTERS_MAX, count);
         grout_diags_help(verifying->diags, "usual are 24 or 40 for a thread that only copies, 232 "
                                            "or 240 for two that multiply");
     }

@@ -12,6 +12,11 @@
 #define GROUT_WGMMA_STEP_BYTES  32 /* of a row of K that one instruction takes */
 #define GROUT_WGMMA_GROUPS_MAX  7  /* what wgmma.wait_group can leave in flight */
 
+/* What set_max_registers can ask for. */
+#define GROUT_REGISTERS_MIN  24
+#define GROUT_REGISTERS_MAX  256
+#define GROUT_REGISTERS_STEP 8
+
 /* A wgmma being planned. */
 typedef struct grout_wgmma_planning {
     const grout_module *module;
@@ -44,5 +49,7 @@ bool grout_wgmma__check_accumulator(const grout_module *module, grout_object_id 
                                     grout_diags *diags);
 /* Registers of each lane that an accumulator takes. */
 int64_t grout_wgmma__count_registers(const grout_module *module, grout_object_id id);
+/* verify_wgmma.c: whether a set_max_registers asks for a number that there is. */
+bool grout_wgmma__has_register_count(const grout_module *module, const grout_op *op);
 
 #endif

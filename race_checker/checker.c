@@ -13,9 +13,9 @@ bool grout_checker__fail(grout_checker *checker) {
 
 bool grout_checker__find(grout_checker *checker, const grout_finding_key *key,
                          const grout_facts *facts) {
+    const grout_occurrence occurrence = {&facts->sides[0].origin, &facts->sides[1].origin, false};
     bool wants_facts = false;
-    grout_record *record = grout_findings__add(&checker->findings, key, &facts->sides[0].origin,
-                                               &facts->sides[1].origin, &wants_facts);
+    grout_record *record = grout_findings__add(&checker->findings, key, &occurrence, &wants_facts);
     if (!record) {
         return grout_checker__fail(checker);
     }
@@ -99,6 +99,7 @@ static void forget_launch(grout_checker *checker) {
     grout_check__free(checker->local_plane_sizes);
     grout_check__free(checker->local_plane_pitches);
     grout_check__free(checker->wgmma_shapes);
+    grout_pairs__deinit(&checker->pairs);
 }
 
 static bool copy_elements(grout_checker *checker, const grout_launch_info *info) {

@@ -10,6 +10,7 @@
 #define GROUT_RACE_CHECKER_CHECKER_H
 
 #include "finding.h"
+#include "pairs.h"
 #include "rules.h"
 #include "shadow.h"
 
@@ -60,6 +61,7 @@ typedef struct grout_thread_history {
     /* the newest that a finding says was not waited for in time: at an access of this thread, of
      * another one */
     uint32_t wgmma_reported, wgmma_reported_by_others;
+    uint16_t told; /* of how many barriers it had been told a phase at its last read of SMEM */
     uint32_t handover_count;
     grout_handover handovers[GROUT_HANDOVERS_MAX]; /* number i stands at i % MAX */
 } grout_thread_history;
@@ -100,6 +102,7 @@ typedef struct grout_cta_state {
     grout_shadow local;      /* SMEM, and the accumulators of each thread */
     grout_thread_history *threads;
     grout_wait_fact *waits; /* [thread * barrier_count + element] */
+    uint16_t *told_since;   /* the same: see grout_rules */
     grout_element_state *elements;
 } grout_cta_state;
 
@@ -137,6 +140,8 @@ struct grout_checker {
     uint64_t suppressed;
     uint64_t accesses, async_ops, barrier_phases;
     uint64_t local_peak;
+    /* for the operation that runs; empty between operations, as far as anyone can tell */
+    grout_pairs pairs;
     grout_report_cache *cache; /* made when asked for */
 };
 

@@ -67,50 +67,92 @@ static bool is_primary_later(const access_context *context, const grout_conflict
                               grout_origin__get_loc(module, &earlier->origin)) >= 0;
 }
 
+static grout_finding_key make_key(const access_context *context, const grout_conflict *conflict,
+                                  const grout_side sides[2]) {
+    const grout_module *module = context->checker->info.module;
+    grout_finding_key key = {.code = conflict->code,
+                             .severity = grout_diag_get(conflict->code)->severity,
+                             .primary = grout_origin__get_loc(module, &sides[0].origin),
+                             .related = grout_origin__get_loc(module, &sides[1].origin)};
+    return key;
+}
+
+/* What else the report may need, once for each pair. */
+static void find_facts(const access_context *context, const grout_finding_key *key,
+                       const grout_entry *earlier, grout_facts *facts) {
+    const grout_checker *checker = context->checker;
+    const grout_clocks *clocks = context->event->clocks;
+    facts->knows_issue =
+        earlier->cta == context->rules.entry.cta &&
+        clocks->known[grout_clock_x(&checker->shape, earlier->origin.thread)] >= earlier->epoch;
+    facts->near = grout_near__find(checker, context->state, key->code, facts, clocks);
+}
+
 static bool report_conflict(void *payload, const grout_conflict *conflict,
                             const grout_entry *earlier, const grout_entry *later,
                             const grout_rect *rect) {
     access_context *context = payload;
     grout_checker *checker = context->checker;
-    const grout_module *module = checker->info.module;
-    bool later_first = is_primary_later(context, conflict, earlier, later);
-    const grout_entry *primary = later_first ? later : earlier;
-    const grout_entry *related = later_first ? earlier : later;
-    const grout_finding_key key = {.code = conflict->code,
-                                   .severity = grout_diag_get(conflict->code)->severity,
-                                   .primary = grout_origin__get_loc(module, &primary->origin),
-                                   .related = grout_origin__get_loc(module, &related->origin)};
-    bool wants_facts = false;
-    grout_record *record = grout_findings__add(&checker->findings, &key, &primary->origin,
-                                               &related->origin, &wants_facts);
-    grout_facts facts;
+    uint32_t late = is_primary_later(context, conflict, earlier, later) ? 0 : 1;
+    grout_facts facts = {.side_count = 2, .primary_is_earlier = late == 1};
+    const grout_side *const sides[2] = {&facts.sides[0], &facts.sides[1]};
+    grout_occurrence occurrence = {&facts.sides[0].origin, &facts.sides[1].origin, false};
+    grout_finding_key key;
+    grout_record *record = NULL;
+    bool is_about_wgmma = grout_code__is_about_wgmma(conflict->code);
+    bool wants_facts = false, is_new = false;
+    facts.sides[late] = describe_entry(later);
+    facts.sides[1 - late] = describe_entry(earlier);
+    key = make_key(context, conflict, facts.sides);
+    if (!grout_pairs__add(&checker->pairs, context->event->step, &key, sides, &is_new)) {
+        return grout_checker__fail(checker);
+    }
+    occurrence.is_repeat = !is_new;
+    record = grout_findings__add(&checker->findings, &key, &occurrence, &wants_facts);
     if (!record) {
         return grout_checker__fail(checker);
     }
-    if (!wants_facts && !grout_code__is_about_wgmma(conflict->code)) {
+    if (!is_new && !wants_facts) {
+        facts.sides[1 - late].box = find_earlier_box(context, earlier, rect);
+        grout_record__widen(record, facts.sides, 1 - late);
         return true;
     }
-    memset(&facts, 0, sizeof facts);
-    facts.sides[0] = describe_entry(primary);
-    facts.sides[1] = describe_entry(related);
-    facts.side_count = 2;
-    facts.primary_is_earlier = !later_first;
-    facts.knows_issue =
-        earlier->cta == later->cta &&
-        context->event->clocks->known[grout_clock_x(&checker->shape, earlier->origin.thread)] >=
-            earlier->epoch;
-    facts.near =
-        grout_near__find(checker, context->state, conflict->code, &facts, context->event->clocks);
-    if (grout_code__is_about_wgmma(conflict->code)) {
+    if (!wants_facts && !is_about_wgmma) {
+        return true;
+    }
+    find_facts(context, &key, earlier, &facts);
+    if (is_about_wgmma) {
         grout_checker__note_reported(context->state, &facts);
         grout_cover__add(&record->cover, record->count == 1, &facts);
     }
     if (wants_facts) {
-        facts.sides[later_first ? 0 : 1].box = find_later_box(context);
-        facts.sides[later_first ? 1 : 0].box = find_earlier_box(context, earlier, rect);
+        facts.sides[late].box = find_later_box(context);
+        facts.sides[1 - late].box = find_earlier_box(context, earlier, rect);
         record->facts = facts;
     }
     return true;
+}
+
+/*
+ * Of how many barriers the thread that reads has been told a phase. Those that it was not told of
+ * at its last read, and is now, are marked with the new number.
+ */
+static uint16_t count_told(const access_context *context) {
+    const grout_clock_shape *shape = &context->checker->shape;
+    const grout_event *event = context->event;
+    grout_thread_history *thread = &context->state->threads[event->origin.thread];
+    uint16_t *since =
+        &context->state->told_since[(size_t)event->origin.thread * shape->barrier_count];
+    const uint32_t *phases = &event->clocks->known[grout_clock_ph(shape, 0)];
+    uint16_t told = thread->told;
+    for (uint32_t i = 0; i < shape->barrier_count; i++) {
+        told = (uint16_t)(told + (phases[i] > 0 && since[i] == 0));
+    }
+    for (uint32_t i = 0; told > thread->told && i < shape->barrier_count; i++) {
+        since[i] = phases[i] > 0 && since[i] == 0 ? told : since[i];
+    }
+    thread->told = told;
+    return told;
 }
 
 bool grout_checker__access(grout_checker *checker, const grout_event *event) {
@@ -144,8 +186,11 @@ bool grout_checker__access(grout_checker *checker, const grout_event *event) {
     context.rules.entry.flags =
         (uint8_t)(GROUT_ENTRY_PRESENT | (access->is_write ? GROUT_ENTRY_WRITE : 0) |
                   (access->stamp.is_async ? GROUT_ENTRY_ASYNC : 0));
-    context.rules.entry.seen = GROUT_ENTRY_NOTHING;
     context.rules.entry.origin = event->origin;
+    context.rules.told_since = context.state->told_since;
+    if (grout_rules__is_consumption(&context.rules)) {
+        context.rules.entry.told = count_told(&context);
+    }
     if (!grout_shadow__access(context.shadow, context.plane, home->offset, access, &visitor)) {
         return checker->has_failed ? false : grout_checker__fail(checker);
     }

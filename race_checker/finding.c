@@ -123,8 +123,8 @@ static bool grow(grout_findings *findings) {
 }
 
 grout_record *grout_findings__add(grout_findings *findings, const grout_finding_key *key,
-                                  const grout_origin *primary, const grout_origin *related,
-                                  bool *wants_facts_out) {
+                                  const grout_occurrence *occurrence, bool *wants_facts_out) {
+    const grout_origin *primary = occurrence->primary, *related = occurrence->related;
     grout_record *record = NULL;
     uint32_t slot = 0;
     int order = 0;
@@ -146,13 +146,39 @@ grout_record *grout_findings__add(grout_findings *findings, const grout_finding_
         return record;
     }
     record = &findings->records[findings->index[slot] - 1];
-    record->count++;
+    record->count += occurrence->is_repeat ? 0 : 1;
     order = compare_origins(findings->module, primary, &record->facts.sides[0].origin);
     if (order == 0 && related) {
         order = compare_origins(findings->module, related, &record->facts.sides[1].origin);
     }
     *wants_facts_out = order < 0;
     return record;
+}
+
+static bool is_same_access(const grout_side *a, const grout_side *b) {
+    return a->origin.op == b->origin.op && a->origin.operand == b->origin.operand &&
+           a->origin.cta == b->origin.cta && a->origin.thread == b->origin.thread &&
+           a->stamp.component == b->stamp.component && a->stamp.number == b->stamp.number &&
+           a->epoch == b->epoch && a->is_write == b->is_write &&
+           memcmp(a->origin.loops, b->origin.loops, sizeof a->origin.loops) == 0;
+}
+
+void grout_record__widen(grout_record *record, const grout_side sides[2], uint32_t i) {
+    grout_facts *facts = &record->facts;
+    grout_box *box = &facts->sides[i].box;
+    const grout_box *more = &sides[i].box;
+    for (uint32_t side = 0; side < facts->side_count; side++) {
+        if (!is_same_access(&facts->sides[side], &sides[side])) {
+            return;
+        }
+    }
+    if (box->object == 0 || box->object != more->object) {
+        return;
+    }
+    for (uint32_t dim = 0; dim < box->rank; dim++) {
+        box->low[dim] = box->low[dim] < more->low[dim] ? box->low[dim] : more->low[dim];
+        box->high[dim] = box->high[dim] > more->high[dim] ? box->high[dim] : more->high[dim];
+    }
 }
 
 bool grout_findings__add_sentence(grout_findings *findings, grout_loc_id loc, const char *text) {

@@ -123,14 +123,22 @@ typedef struct grout_finding_key {
     grout_loc_id primary, related;
 } grout_finding_key;
 
+/* One time that it is seen. */
+typedef struct grout_occurrence {
+    const grout_origin *primary, *related; /* related may be NULL */
+    bool is_repeat;                        /* its pair of operations has been counted */
+} grout_occurrence;
+
 void grout_findings__deinit(grout_findings *findings);
 /*
- * Counts an occurrence. *wants_facts_out: it is new, or comes before the one shown so far (origins
- * of the two sides): then the caller fills the facts of the returned record. NULL without memory.
+ * Counts an occurrence, unless it repeats one. *wants_facts_out: it is new, or comes before the one
+ * shown so far (origins of the two sides): then the caller fills the facts of the returned record.
+ * NULL without memory.
  */
 grout_record *grout_findings__add(grout_findings *findings, const grout_finding_key *key,
-                                  const grout_origin *primary, const grout_origin *related,
-                                  bool *wants_facts_out);
+                                  const grout_occurrence *occurrence, bool *wants_facts_out);
+/* Adds the box of side i to the one that is shown, if these are the accesses that are shown. */
+void grout_record__widen(grout_record *record, const grout_side sides[2], uint32_t i);
 bool grout_findings__add_sentence(grout_findings *findings, grout_loc_id loc, const char *text);
 bool grout_findings__copy(grout_findings *copy, const grout_findings *findings);
 /* The same for the same set of findings, in whatever order they were seen. */

@@ -34,19 +34,34 @@ static bool report_in_flight(const end_context *context, grout_shadow *shadow,
                                    .severity = GROUT_SEVERITY_ERROR,
                                    .primary =
                                        grout_origin__get_loc(checker->info.module, &entry->origin)};
-    grout_facts facts;
-    memset(&facts, 0, sizeof facts);
+    grout_facts facts = {.side_count = 1};
+    const grout_side *const sides[2] = {&facts.sides[0], NULL};
+    grout_occurrence occurrence = {&facts.sides[0].origin, &facts.sides[1].origin, false};
+    grout_record *record = NULL;
+    bool wants_facts = false, is_new = false;
     run.base -= checker->homes[context->object].offset;
     facts.sides[0].origin = entry->origin;
     facts.sides[0].stamp = (grout_stamp){entry->cta, entry->component, entry->number, true};
     facts.sides[0].is_write = entry->flags & GROUT_ENTRY_WRITE;
     facts.sides[0].box = grout_box__from_runs(checker->info.module, context->object, &run, 1);
-    facts.side_count = 1;
+    facts.sides[0].epoch = entry->epoch;
     facts.is_inner = context->event->u.scope.is_inner;
     facts.fault.object = context->object;
-    facts.sides[0].epoch = entry->epoch;
-    facts.near = grout_near__find_at_exit(checker, context->event, &facts.sides[0]);
-    return grout_checker__find(checker, &key, &facts);
+    if (!grout_pairs__add(&checker->pairs, context->event->step, &key, sides, &is_new)) {
+        return grout_checker__fail(checker);
+    }
+    occurrence.is_repeat = !is_new;
+    record = grout_findings__add(&checker->findings, &key, &occurrence, &wants_facts);
+    if (!record) {
+        return grout_checker__fail(checker);
+    }
+    if (!is_new && !wants_facts) {
+        grout_record__widen(record, facts.sides, 0);
+    } else if (wants_facts) {
+        facts.near = grout_near__find_at_exit(checker, context->event, &facts.sides[0]);
+        record->facts = facts;
+    }
+    return true;
 }
 
 /*

@@ -90,7 +90,7 @@ static bool clone_region(grout_shadow *shadow, grout_region *copy, const grout_r
 /* Loop indices do not count: they are shown, not compared. */
 static bool is_same_entry(const grout_entry *a, const grout_entry *b) {
     return a->flags == b->flags && a->cta == b->cta && a->number == b->number &&
-           a->epoch == b->epoch && a->component == b->component && a->seen == b->seen &&
+           a->epoch == b->epoch && a->component == b->component && a->told == b->told &&
            a->origin.op == b->origin.op && a->origin.operand == b->origin.operand &&
            a->origin.thread == b->origin.thread;
 }
@@ -130,7 +130,7 @@ static uint64_t hash_entry(const grout_entry *entry) {
         return 0;
     }
     hash = mix(hash, (uint64_t)entry->number << 32 | entry->epoch);
-    hash = mix(hash, (uint64_t)entry->component << 32 | entry->seen);
+    hash = mix(hash, (uint64_t)entry->component << 32 | entry->told);
     hash = mix(hash, (uint64_t)entry->origin.op << 32 | (uint64_t)entry->origin.operand << 16 |
                          (uint64_t)entry->origin.thread << 8 | entry->flags);
     return hash;

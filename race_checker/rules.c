@@ -77,6 +77,10 @@ static bool is_consumption(const grout_rules *rules, const grout_entry *entry) {
     return !is_write(entry) && (!is_async(entry) || is_wgmma(rules, entry));
 }
 
+bool grout_rules__is_consumption(const grout_rules *rules) {
+    return rules->space == GROUT_SPACE_SMEM && is_consumption(rules, &rules->entry);
+}
+
 static bool is_load_and_read(const grout_rules *rules, const grout_entry *load,
                              const grout_entry *read) {
     return rules->space == GROUT_SPACE_SMEM && is_async(load) && is_write(load) &&
@@ -87,13 +91,14 @@ static bool is_load_and_read(const grout_rules *rules, const grout_entry *load,
 /*
  * A load and a read of its destination, unordered. A reader that has been told of an earlier phase
  * of the load's barrier plays by the rules, and the load overruns it: a race, or the reuse of an
- * operand that a wgmma reads. One that never was is the one that should have waited. Both facts are
- * the reader's own, so the order of this run has no part in it.
+ * operand that a wgmma reads. One that never was is the one that should have waited. What the
+ * reader had been told is its own, so the order of this run has no part in it.
  */
 static grout_conflict judge_load_and_read(const grout_rules *rules, const grout_entry *load,
                                           const grout_entry *read, bool read_is_later) {
-    bool is_told =
-        read_is_later ? rules->clocks->known[load->component] > 0 : read->seen == load->component;
+    uint32_t element = load->component - grout_clock_ph(rules->shape, 0);
+    uint32_t since = rules->told_since[read->origin.thread * rules->shape->barrier_count + element];
+    bool is_told = since != 0 && since <= read->told;
     grout_conflict conflict = {GROUT_DIAG_SMEM_RACE, GROUT_PRIMARY_LATER};
     if (!is_told) {
         conflict.code = GROUT_DIAG_ASYNC_NOT_AWAITED;
@@ -250,13 +255,6 @@ static bool check_write(const grout_rules *rules, grout_shadow *shadow, const gr
     return report(rules, &conflict, &region->write, rect);
 }
 
-/* The barrier of the load that wrote the bytes, if the reader has been told of a phase of it. */
-static uint16_t get_seen(const grout_rules *rules, const grout_entry *write) {
-    bool is_told = is_async(write) && write->cta == rules->entry.cta &&
-                   rules->clocks->known[write->component] > 0;
-    return is_told ? write->component : GROUT_ENTRY_NOTHING;
-}
-
 bool grout_rules__visit(void *payload, grout_shadow *shadow, grout_region *region,
                         const grout_rect *rect) {
     const grout_rules *rules = payload;
@@ -268,8 +266,6 @@ bool grout_rules__visit(void *payload, grout_shadow *shadow, grout_region *regio
     }
     if (!is_write(&entry)) {
         entry.flags |= agrees ? GROUT_ENTRY_VOUCHES : 0;
-        entry.seen =
-            is_consumption(rules, &entry) ? get_seen(rules, &region->write) : GROUT_ENTRY_NOTHING;
         return record_read(rules, shadow, region, &entry);
     }
     readers = grout_shadow__get_readers(shadow, region);

@@ -53,11 +53,18 @@ typedef struct grout_rules {
      * none.
      */
     const uint32_t *wgmma_shapes;
+    /*
+     * [thread * barrier_count + element]: 'told' of the thread's first read that knew of a phase of
+     * the barrier, so that a read knew of one if its own is no less; 0: none did. SMEM only.
+     */
+    const uint16_t *told_since;
     bool (*report)(void *payload, const grout_conflict *conflict, const grout_entry *earlier,
                    const grout_entry *later, const grout_rect *rect);
     void *payload;
 } grout_rules;
 
+/* Is this a read of SMEM that its thread must have waited for a load to make? */
+bool grout_rules__is_consumption(const grout_rules *rules);
 /* Is the recorded access over, and visible, before this one? */
 bool grout_rules__is_ordered(const grout_rules *rules, const grout_entry *earlier);
 /* What is wrong between a recorded access and this one; one of them is a write. */

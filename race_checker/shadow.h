@@ -23,7 +23,6 @@ enum {
     GROUT_ENTRY_VOUCHES = 8 /* a read that was ordered after the write before it */
 };
 
-#define GROUT_ENTRY_NOTHING    UINT16_MAX
 #define GROUT_ENTRY_NEVER_OVER UINT32_MAX /* a number that no clock reaches */
 
 /* One access as it is remembered. It is over when component has reached number. */
@@ -32,8 +31,8 @@ typedef struct grout_entry {
     uint32_t number;
     uint32_t epoch; /* of its thread when it was made or issued: x >= epoch knows of it */
     uint16_t component;
-    uint16_t seen; /* plain read, or a wgmma's: barrier (component) of the load that wrote the
-                    * bytes, if its thread had been told of a phase of it */
+    uint16_t told; /* plain read of SMEM, or a wgmma's: of how many barriers its thread had been
+                    * told a phase by then */
     uint8_t flags; /* GROUT_ENTRY_* */
     uint8_t reserved[3];
     grout_origin origin;

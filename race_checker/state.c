@@ -21,8 +21,9 @@ bool grout_cta_state__init(grout_checker *checker, grout_cta_state *state) {
     }
     state->threads = grout_check__calloc(checker->shape.thread_count, sizeof *state->threads);
     state->waits = grout_check__calloc(get_wait_count(checker), sizeof *state->waits);
+    state->told_since = grout_check__calloc(get_wait_count(checker), sizeof *state->told_since);
     state->elements = grout_check__calloc(checker->shape.barrier_count, sizeof *state->elements);
-    return state->threads && state->waits && state->elements;
+    return state->threads && state->waits && state->told_since && state->elements;
 }
 
 void grout_cta_state__deinit(grout_checker *checker, grout_cta_state *state) {
@@ -33,6 +34,7 @@ void grout_cta_state__deinit(grout_checker *checker, grout_cta_state *state) {
     grout_shadow__deinit(&state->local);
     grout_check__free(state->threads);
     grout_check__free(state->waits);
+    grout_check__free(state->told_since);
     grout_check__free(state->elements);
 }
 
@@ -43,6 +45,7 @@ void grout_cta_state__begin(grout_checker *checker, grout_cta_state *state, uint
     grout_shadow__reset(&state->local);
     memset(state->threads, 0, checker->shape.thread_count * sizeof *state->threads);
     memset(state->waits, 0, get_wait_count(checker) * sizeof *state->waits);
+    memset(state->told_since, 0, get_wait_count(checker) * sizeof *state->told_since);
     for (uint32_t i = 0; i < checker->shape.barrier_count; i++) {
         grout_element_state *element = &state->elements[i];
         grout_element_state kept = *element;
@@ -106,6 +109,7 @@ static bool copy_cta(grout_checker *checker, grout_cta_state *copy, const grout_
     copy->exited_threads = state->exited_threads;
     memcpy(copy->threads, state->threads, checker->shape.thread_count * sizeof *copy->threads);
     memcpy(copy->waits, state->waits, get_wait_count(checker) * sizeof *copy->waits);
+    memcpy(copy->told_since, state->told_since, get_wait_count(checker) * sizeof *copy->told_since);
     for (uint32_t i = 0; i < checker->shape.barrier_count; i++) {
         if (!copy_element(&copy->elements[i], &state->elements[i])) {
             return false;
@@ -193,6 +197,7 @@ void *grout_checker__snapshot(void *self) {
 
 bool grout_checker__restore(void *self, const void *snapshot) {
     grout_checker *checker = self;
+    grout_pairs__forget(&checker->pairs);
     if (!copy_state(checker, snapshot)) {
         return grout_checker__fail(checker);
     }
@@ -238,6 +243,7 @@ static uint64_t hash_cta(const grout_checker *checker, const grout_cta_state *st
     hash = mix(hash, state->exited_threads);
     for (size_t i = 0; i < get_wait_count(checker); i++) {
         hash = mix(hash, (uint64_t)state->waits[i].waits << 32 | state->waits[i].epoch);
+        hash = mix(hash, state->told_since[i]);
     }
     for (uint32_t i = 0; i < checker->shape.barrier_count; i++) {
         hash = hash_element(hash, &state->elements[i]);

@@ -110,12 +110,13 @@ static void add_wait_in_time(const grout_wording *wording, const grout_side *wgm
         grout_text_add(out, ", which has waited for none of its groups by then");
         return;
     }
-    grout_text_add(out, "this ");
     if (near->kind == GROUT_NEAR_WGMMA_LATE) {
-        grout_text_add(out, "wgmma_wait covers ");
+        grout_text_add(out, "this wgmma_wait covers ");
         add_group(wgmma, out);
         grout_text_add(out, ", and comes too late");
     } else {
+        uint16_t opcode = grout_module_get_op(wording->module, near->origin.op)->opcode;
+        grout_text_add(out, opcode == GROUT_OP_WGMMA ? "the wait of this " : "this ");
         add_wait(wording, &near->origin, near->number, out);
         grout_text_add(out, " runs before the wgmma at line %" PRIu32 ", ", line);
         add_group(wgmma, out);

@@ -47,7 +47,12 @@ def preprocess(entry):
             skip = True
         elif word not in ("-c", "-MD", "-MMD"):
             command.append(word)
-    return subprocess.run(command + ["-E", "-CC"], cwd=entry["directory"], capture_output=True, check=False)
+    # -CC keeps the comments of macros too, and then refuses some between a macro's parameters
+    # (libxsmm_macros.h has such): without those where it does.
+    done = subprocess.run(command + ["-E", "-CC"], cwd=entry["directory"], capture_output=True, check=False)
+    if done.returncode == 0:
+        return done
+    return subprocess.run(command + ["-E", "-C"], cwd=entry["directory"], capture_output=True, check=False)
 
 
 def tidy(entry, build, version):

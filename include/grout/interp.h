@@ -105,6 +105,10 @@ GROUT_API uint64_t grout_machine_hash(const grout_machine *machine);
 GROUT_API double grout_element_to_double(grout_dtype dtype, const void *element);
 GROUT_API void grout_element_from_double(grout_dtype dtype, double value, void *element_out);
 
+/* What 'grout doctor' shows: the libraries that the interpreter was built with, by lines, and what
+ * multiplies tiles on this processor. Adds to out; without memory out->failed is set. */
+GROUT_API void grout_interp_describe(grout_text *out);
+
 #ifdef __cplusplus
 }
 #endif

@@ -8,9 +8,8 @@
  * symbolic form only; the verifier, interpreter and backend need the bound one.
  *
  * Everything is an index (id) into a dense table of the module; 0 is 'none' in each of them. Ids
- * are stable and are the same in a symbolic module and in the modules bound from it. Pointers
- * returned by accessors belong to the module and stay valid until it is freed (bound modules) or
- * changed (symbolic ones).
+ * are stable, the same in a symbolic module and those bound from it. Pointers from accessors belong
+ * to the module and stay valid until it is freed (bound modules) or changed (symbolic ones).
  */
 #ifndef GROUT_IR_H
 #define GROUT_IR_H
@@ -111,7 +110,9 @@ typedef enum grout_type_rule {
     GROUT_TYPES_FLOAT,
     GROUT_TYPES_LOGIC,
     GROUT_TYPES_BOOL,
-    GROUT_TYPES_CMP
+    GROUT_TYPES_CMP,
+    GROUT_TYPES_ACC, /* of accumulators */
+    GROUT_TYPES_MMA  /* what the tensor core multiplies, and into what */
 } grout_type_rule;
 
 typedef enum grout_effect_row {

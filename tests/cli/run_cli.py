@@ -133,7 +133,7 @@ def test_exit_codes(folder):
     run("fmt", bad).expect(2, "", "[syntax]")
     run("emit", bad).expect(2, "", "[syntax]")
     run("emit", kernel).expect(0, "__global__")
-    run("doctor").expect(0, "grout: ")
+    run("doctor").expect(0, "grout: ").expect(0, "SLEEF: ").expect(0, "LIBXSMM: ")
     run("explain", "smem-race").expect(0, "Repair")
 
 

@@ -51,8 +51,8 @@ void grout_check__free(void *pointer) {
     free(pointer);
 }
 
-/* Races in pieces, an overrun, an unawaited load, a wgmma in flight, and a deadlock to explain at the
- * end. */
+/* Races in pieces, an overrun, an unawaited load, a wgmma in flight, and a deadlock to explain at
+ * the end. */
 static const char KERNEL[] =
     "kernel @k(%x: in gmem f32[64], %y: out gmem f32[64]) grid(x = 2) threads(wg = 2) {\n"
     "  scratch %s : smem f32[64]\n"

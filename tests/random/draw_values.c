@@ -85,6 +85,8 @@ static bool takes(grout_type_rule rule, grout_dtype dtype) {
         return is_integer || dtype == GROUT_DTYPE_BOOL;
     case GROUT_TYPES_BOOL:
         return dtype == GROUT_DTYPE_BOOL;
+    case GROUT_TYPES_ACC:
+    case GROUT_TYPES_MMA:
     case GROUT_TYPES_NONE:
         return false;
     }

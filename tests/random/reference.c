@@ -499,7 +499,7 @@ bool reference_run(const grout_module *bound, grout_kernel_id kernel, reference_
                      .kernel_id = kernel,
                      .kernel = grout_module_get_kernel(bound, kernel),
                      .arrays = arrays};
-    ref.values = calloc(values, sizeof *ref.values);
+    ref.values = calloc(values, sizeof(num *));
     ref.objects = calloc(objects, sizeof *ref.objects);
     set_scalars(&ref);
     for (; ref.cta < grout_kernel_get_grid_size(bound, kernel) && ref.why == NULL; ref.cta++) {

@@ -43,6 +43,8 @@ static bool takes(grout_type_rule rule, grout_dtype dtype) {
         return is_int || is_bool;
     case GROUT_TYPES_BOOL:
         return is_bool;
+    case GROUT_TYPES_ACC:
+    case GROUT_TYPES_MMA:
     case GROUT_TYPES_NONE:
         break;
     }

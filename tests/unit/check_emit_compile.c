@@ -134,6 +134,8 @@ static bool takes_dtype(grout_type_rule rule, grout_dtype dtype) {
         return dtype == GROUT_DTYPE_BOOL;
     case GROUT_TYPES_ANY:
         return true;
+    case GROUT_TYPES_ACC:
+    case GROUT_TYPES_MMA:
     case GROUT_TYPES_NONE:
         break;
     }

@@ -54,9 +54,9 @@ static bool add(fixture *it, grout_diag_code code, uint32_t primary, uint32_t re
     grout_finding_key key = {code, GROUT_SEVERITY_ERROR,
                              grout_origin__get_loc(it->module, &origins[0]),
                              grout_origin__get_loc(it->module, &origins[1])};
+    const grout_occurrence occurrence = {&origins[0], &origins[1], false};
     bool wants = false;
-    grout_record *record =
-        grout_findings__add(&it->findings, &key, &origins[0], &origins[1], &wants);
+    grout_record *record = grout_findings__add(&it->findings, &key, &occurrence, &wants);
     ck_assert_ptr_nonnull(record);
     if (wants) {
         record->facts.sides[0].origin = origins[0];

@@ -75,8 +75,14 @@ static float define(const grout_gemm *gemm, uint32_t m, uint32_t n) {
     return sum;
 }
 
+static uint32_t get_bits(float number) {
+    uint32_t bits;
+    memcpy(&bits, &number, sizeof bits);
+    return bits;
+}
+
 static bool is_same(float x, float y) {
-    return (x != x && y != y) || memcmp(&x, &y, sizeof x) == 0;
+    return (x != x && y != y) || get_bits(x) == get_bits(y);
 }
 
 static void assert_equal(const grout_gemm *gemm, const char *against) {
@@ -97,7 +103,7 @@ static void compare_order(uint32_t m, uint32_t n, uint32_t k, bool is_rounded, b
     const char *against = NULL;
     for (uint32_t kind = GROUT_GEMM_KIND_COUNT; kind-- > 0;) {
         grout_gemm gemm = shape;
-        bool is_small = (uint64_t)m * n * k <= 64 * 64 * 64;
+        bool is_small = (uint64_t)m * n * k <= 64ull * 64 * 64;
         grout_gemm__init(&gemm, (grout_gemm_kind)kind);
         if (gemm.kind == kind && (kind != GROUT_GEMM_PLAIN || is_small)) {
             memcpy(got, start, size);

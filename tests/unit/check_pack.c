@@ -3,6 +3,8 @@
 #include "interp/pack.h"
 #include "run_kernel.h"
 
+#include <math.h>
+
 enum { ROWS_MAX = 256, COLS_MAX = 256 };
 
 static uint8_t bytes[ROWS_MAX * COLS_MAX * 4];
@@ -63,12 +65,12 @@ START_TEST(elements_come_to_their_places) {
     grout_pack__run(&pack, bytes, offsets, wide);
     for (uint32_t row = 0; row < rows; row++) {
         for (uint32_t col = 0; col < cols; col++) {
-            const uint8_t *chunk = bytes + offsets[row * chunks + col / count];
-            double value = define(tiles[_i].dtype, chunk + col % count * size);
+            const uint8_t *chunk = bytes + offsets[(size_t)row * chunks + col / count];
+            double value = define(tiles[_i].dtype, chunk + (size_t)(col % count) * size);
             uint32_t at = pack.is_turned ? col * rows + row : row * cols + col;
             ck_assert(value != value || ((double)plain[at] == value && (double)wide[at] == value));
             ck_assert(value == value || (plain[at] != plain[at] && wide[at] != wide[at]));
-            ck_assert(value != 0 || memcmp(&plain[at], &wide[at], sizeof plain[at]) == 0);
+            ck_assert(value != 0 || signbit(plain[at]) == signbit(wide[at]));
         }
     }
 }

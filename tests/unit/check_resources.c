@@ -94,9 +94,12 @@ static const loss losses[] = {
      "an a in registers changes", "put a wgmma_wait before"},
     {"(C7512) " SERIAL "ill formed pipeline stage in the function 'k'",
      "the compiler cannot follow them", "keep a wgmma and the wait for it in one block"},
+    {"(C7517) warpgroup.wait is injected in around line 12 by compiler to allow use of registers "
+     "defined by GMMA in function 'k'",
+     "a wait of its own", "'grout check' reports an accumulator"},
     {"(C7519) warpgroup.arrive is injected in around line 12 by compiler to allow use of registers "
      "in GMMA in function 'k'",
-     "a wait or fence for a wgmma of its own", NULL},
+     "a fence for a wgmma of its own", NULL},
     {"(C7599) something that is new in function 'k'", "has a note on '@k'", NULL},
 };
 

@@ -134,7 +134,6 @@ static grout_entry make_entry(who x, bool writes, uint8_t thread) {
     grout_entry entry = {.number = NUMBER,
                          .epoch = NUMBER,
                          .component = get_component(x),
-                         .seen = GROUT_ENTRY_NOTHING,
                          .origin = {.op = 1, .thread = thread}};
     entry.flags = (uint8_t)(GROUT_ENTRY_PRESENT | (x != PLAIN ? GROUT_ENTRY_ASYNC : 0) |
                             (writes ? GROUT_ENTRY_WRITE : 0));
@@ -144,7 +143,9 @@ static grout_entry make_entry(who x, bool writes, uint8_t thread) {
 static grout_conflict judge(const row *it, uint32_t other_cta) {
     uint32_t known[COUNTERS] = {0}, smem[COUNTERS] = {0}, gmem[COUNTERS] = {0};
     grout_clocks clocks = {other_cta, known, smem, gmem};
-    grout_rules rules = {.shape = &SHAPE, .clocks = &clocks, .space = it->space};
+    const uint16_t never_told[4] = {0};
+    grout_rules rules = {
+        .shape = &SHAPE, .clocks = &clocks, .space = it->space, .told_since = never_told};
     grout_entry x = make_entry(it->x, it->x_writes, 0);
     who engines[] = {PLAIN, it->y_writes ? LOAD : STORE_SOURCE, WGMMA};
     rules.entry = make_entry(engines[it->y_engine], it->y_writes, 1);
@@ -204,21 +205,30 @@ START_TEST(other_cta_is_never_ordered) {
 }
 END_TEST
 
+/* What thread 1 had been told of barrier 0, and when: by now, and at the read. */
+static const struct told {
+    uint16_t since, told;
+    bool has_been_told;
+} TOLD[] = {{0, 0, false}, {0, 2, false}, {2, 1, false}, {2, 2, true}, {1, 2, true}};
+enum { TOLD_COUNT = sizeof TOLD / sizeof *TOLD };
+
 /* The same pair, unordered, in both orders of execution: the same code and primary place. */
 START_TEST(order_of_execution_has_no_part) {
-    bool has_been_told = _i & 1, is_wgmma = _i & 2;
-    uint32_t known[COUNTERS] = {0}, none[COUNTERS] = {0};
-    grout_clocks reader = {0, known, none, none}, loader = {0, none, none, none};
+    bool is_wgmma = _i & 1, has_been_told = TOLD[_i / 2].has_been_told;
+    uint16_t since[4] = {0};
+    uint32_t none[COUNTERS] = {0};
+    grout_clocks reader = {0, none, none, none}, loader = {0, none, none, none};
     grout_entry load = make_entry(LOAD, true, 0);
     grout_entry read = make_entry(is_wgmma ? WGMMA : PLAIN, false, 1);
     grout_rules rules = {.shape = &SHAPE, .clocks = &reader, .space = SMEM, .entry = read};
     grout_diag_code race = is_wgmma ? GROUT_DIAG_MMA_OPERAND_REUSE : GROUT_DIAG_SMEM_RACE;
     grout_conflict load_first, read_first;
+    rules.told_since = since;
     read.component = rules.entry.component =
         (uint16_t)(is_wgmma ? grout_clock_wg(&SHAPE, 1) : grout_clock_g(&SHAPE, 1));
-    known[load.component] = has_been_told ? 1 : 0;
+    since[SHAPE.barrier_count] = TOLD[_i / 2].since;
+    read.told = rules.entry.told = TOLD[_i / 2].told;
     load_first = grout_rules__judge(&rules, &load);
-    read.seen = has_been_told ? load.component : GROUT_ENTRY_NOTHING;
     rules.clocks = &loader;
     rules.entry = load;
     read_first = grout_rules__judge(&rules, &read);
@@ -289,7 +299,7 @@ int main(void) {
     TCase *rows = tcase_create("rows");
     tcase_add_loop_test(rows, row_of_the_table, 0, (int)(sizeof ROWS / sizeof *ROWS));
     tcase_add_loop_test(rows, other_cta_is_never_ordered, 0, (int)(sizeof ROWS / sizeof *ROWS));
-    tcase_add_loop_test(rows, order_of_execution_has_no_part, 0, 4);
+    tcase_add_loop_test(rows, order_of_execution_has_no_part, 0, 2 * TOLD_COUNT);
     tcase_add_loop_test(rows, reader_vouches_for_the_write, 0, 2);
     tcase_add_loop_test(rows, equal_shapes_need_no_wait, 0, 3);
     tcase_add_test(rows, components_have_mechanisms);

@@ -117,10 +117,6 @@ static void model_access(const grout_rules *rules, model_byte *byte) {
         return;
     }
     entry.flags |= agrees ? GROUT_ENTRY_VOUCHES : 0;
-    if (!is_first && (byte->write.flags & GROUT_ENTRY_ASYNC) && byte->write.cta == entry.cta &&
-        rules->clocks->known[byte->write.component] > 0 && !(entry.flags & GROUT_ENTRY_ASYNC)) {
-        entry.seen = byte->write.component;
-    }
     for (uint32_t i = 0; i < byte->reader_count; i++) {
         if (byte->readers[i].cta == entry.cta && byte->readers[i].component == entry.component) {
             byte->readers[i] = entry;
@@ -202,7 +198,6 @@ static void choose_access(world *it, grout_rules *rules, grout_clocks *clocks) {
     entry->origin.op = 1 + draw(it, OPS);
     entry->origin.cta = it->cta;
     entry->origin.thread = (uint8_t)thread;
-    entry->seen = GROUT_ENTRY_NOTHING;
     entry->epoch = it->threads[thread].known[grout_clock_x(&SHAPE, thread)];
     entry->flags = (uint8_t)(GROUT_ENTRY_PRESENT | (is_async ? GROUT_ENTRY_ASYNC : 0) |
                              (is_write ? GROUT_ENTRY_WRITE : 0));
@@ -216,6 +211,9 @@ static void choose_access(world *it, grout_rules *rules, grout_clocks *clocks) {
         entry->component =
             (uint16_t)(is_write ? grout_clock_bw(&SHAPE, thread) : grout_clock_br(&SHAPE, thread));
         entry->number = ++it->groups[thread];
+    }
+    if (grout_rules__is_consumption(rules)) {
+        entry->told = (uint16_t)draw(it, 3);
     }
     clocks->known = it->threads[thread].known;
     clocks->published_smem = it->threads[thread].smem;
@@ -282,7 +280,7 @@ typedef struct comparison {
 
 static bool is_same(const grout_entry *a, const grout_entry *b) {
     return a->flags == b->flags && a->cta == b->cta && a->component == b->component &&
-           a->number == b->number && a->origin.op == b->origin.op && a->seen == b->seen;
+           a->number == b->number && a->origin.op == b->origin.op && a->told == b->told;
 }
 
 /* Their order is not compared: it depends on what was joined. */
@@ -328,8 +326,12 @@ static void make_plane(grout_shadow *shadow, uint32_t rows, uint32_t pitch) {
 static void run_program(uint64_t seed, uint8_t space, uint32_t steps) {
     world *it = calloc(1, sizeof *it);
     grout_clocks clocks = {0};
-    grout_rules rules = {
-        .shape = &SHAPE, .clocks = &clocks, .space = space, .report = note_conflict};
+    static const uint16_t TOLD_SINCE[THREADS * BARRIERS] = {0, 1, 2, 1, 1, 0};
+    grout_rules rules = {.told_since = TOLD_SINCE,
+                         .shape = &SHAPE,
+                         .clocks = &clocks,
+                         .space = space,
+                         .report = note_conflict};
     grout_visitor visitor = {grout_rules__visit, &rules};
     comparison compare = {it, 0};
     grout_visitor comparer = {compare_region, &compare};

@@ -78,7 +78,7 @@ START_TEST(accumulators) {
     grout_type type = grout_module_get_operand_type(text.bound, operand);
     ck_assert(type.kind == GROUT_TYPE_REF && type.space == GROUT_SPACE_ACC);
     const grout_layout *layout = grout_object_get_layout(text.bound, view.object);
-    ck_assert(grout_layout_is_plain(layout) && layout->bytes == 128 * 64 * 2);
+    ck_assert(grout_layout_is_plain(layout) && layout->bytes == 128l * 64 * 2);
     grout_text said = {0};
     grout_type_print(&type, &said);
     ck_assert_str_eq(said.data, "acc f16[128, 32]");

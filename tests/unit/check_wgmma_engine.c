@@ -23,7 +23,7 @@ static double get_first(const char *text, int variant) {
     run *r = run_new(text, variant);
     ck_assert_int_eq(run_to_end(r), GROUT_RUN_DONE);
     double value = run_get(r, 0, 17);
-    for (size_t i = 0; i < 64 * 16; i++) {
+    for (size_t i = 0; i < (size_t)64 * 16; i++) {
         ck_assert(run_get(r, 0, i) == value);
     }
     run_delete(r);
@@ -87,7 +87,7 @@ START_TEST(a_refill_spoils_the_operand) {
                      _i);
     ck_assert_int_eq(run_to_end(r), GROUT_RUN_DONE);
     uint32_t nans = 0;
-    for (size_t i = 0; i < 64 * 64; i++) {
+    for (size_t i = 0; i < (size_t)64 * 64; i++) {
         nans += get_word(r, 2, i) == 0x7fffffffu;
     }
     if (run_variants[_i].timing != GROUT_TIMING_RANDOM) {
@@ -105,7 +105,7 @@ START_TEST(an_early_load_finds_poison) {
                                     " %v = acc_load %acc\n wgmma_wait 0\n store %c, %v\n}\n",
                      _i);
     ck_assert_int_eq(run_to_end(r), GROUT_RUN_DONE);
-    for (size_t i = 0; i < 64 * 64; i++) {
+    for (size_t i = 0; i < (size_t)64 * 64; i++) {
         bool is_poison = get_word(r, 2, i) == POISON;
         if (run_variants[_i].timing != GROUT_TIMING_RANDOM) {
             ck_assert(is_poison == (!is_eager(_i) && i % 64 < 32));
@@ -126,7 +126,7 @@ START_TEST(an_early_load_of_a_part_finds_poison) {
                      " store %c, (broadcast 0.0 : f32[64, 64])\n store %c[:, ds(16, 32)], %v\n}\n",
                      _i);
     ck_assert_int_eq(run_to_end(r), GROUT_RUN_DONE);
-    for (size_t i = 0; i < 64 * 64 && run_variants[_i].timing != GROUT_TIMING_RANDOM; i++) {
+    for (size_t i = 0; i < (size_t)64 * 64 && run_variants[_i].timing != GROUT_TIMING_RANDOM; i++) {
         bool is_in_flight = (i % 64 >= 16 && i % 64 < 24) || (i % 64 >= 32 && i % 64 < 40);
         ck_assert((get_word(r, 2, i) == POISON) == (!is_eager(_i) && is_in_flight));
     }
@@ -539,7 +539,7 @@ START_TEST(operands_are_packed_once_for_each_content) {
     ck_assert_uint_eq(r->machine->tiles_packed, 4 * 2 + 1);
     for (size_t i = 0; i < 128; i++) {
         double sum = 0;
-        for (size_t k = 0; k < 4 * 64; k++) {
+        for (size_t k = 0; k < (size_t)4 * 64; k++) {
             sum += 2 * run_get(r, 0, k / 64 * 128 * 64 + i * 64 + k % 64);
         }
         ck_assert(run_get(r, 1, i * 64 + 3) == sum);

@@ -48,6 +48,17 @@ static const script SCRIPTS[] = {
     {"a load of another thread that is not awaited", "1t0 0n0", "async-not-awaited 8/13"},
     {"the same, the wgmma comes first", "0n0 1t0", "async-not-awaited 8/13"},
     {"a load that is awaited", "0t0 0c0 0n0", ""},
+    {"refilled through another barrier, of which the reader was never told",
+     "1t0 0c0 0n0 0w0 0n0 1o1", "async-not-awaited 8/13,async-not-awaited 13/13"},
+    {"the same, the refill comes first", "1t0 0c0 0n0 0w0 1o1 0n0",
+     "async-not-awaited 8/13,async-not-awaited 13/13"},
+    {"refilled through another barrier, of which the reader was told", "1t1 0c1 0w0 0n0 1o1",
+     REUSE "13/8"},
+    {"the same, the refill comes first", "1t1 0c1 0w0 1o1 0n0", REUSE "13/8"},
+    {"the reader is told after its read", "1t1 0n0 0c1 1o1", "async-not-awaited 8/13"},
+    {"the same, the refill comes first", "1t1 1o1 0n0 0c1", "async-not-awaited 8/13"},
+    {"the reader is told between two reads", "1t1 0r0 0c1 0n0 1o1",
+     REUSE "13/8,async-not-awaited 16/13"},
     {"the next wgmma of the same shape needs no wait", "0n0 0n1 0m2 0n3", ""},
     {"slices that do not meet", "0h0 0i1 0h2", ""},
     {"slices that overlap", "0h0 0j1", FLIGHT "11/9"},
@@ -104,6 +115,9 @@ static const words WORDINGS[] = {
     {"0n0 0w0 0n0 0n1 0t0", NULL,
      "this wgmma_wait 0 runs before the wgmma at line 8, group 2 of thread 0, is issued",
      "insert 'wgmma_wait 1' before line 13, by thread 0", "before 13: wgmma_wait 1"},
+    {"0m0 0n1 0x0", NULL,
+     "the wait of this wgmma runs before the wgmma at line 8, group 2 of thread 0, is issued",
+     "insert 'wgmma_wait 0' before line 20, by thread 0", "before 20: wgmma_wait 0"},
     {"0m0 0s0", "%as is overwritten while the wgmma at line 7 may still be reading it",
      "this wgmma waits for the groups before its own, and leaves its own, group 1 of thread 0, in "
      "flight",
@@ -185,6 +199,45 @@ START_TEST(report_says) {
         ck_assert_msg(!row->edit, "%s: no edit", row->steps);
     }
     grout_text_free(&edit);
+    stop(it);
+    free(it);
+}
+END_TEST
+
+/* One pair of executed operations counts once, in however many objects and regions they meet. */
+START_TEST(pairs_count_once) {
+    static const struct {
+        const char *steps;
+        uint64_t count;
+    } PAIRS[] = {{"0n0 0E0", 1}, {"0m0 0E0", 1},         {"0n0 1n0 0E0", 2},
+                 {"0n0 0s0", 1}, {"0n0 0w0 0n0 0s0", 1}, {"0n0 0a0 1n0 1a0 2g0 2g1 2s0", 2}};
+    machine *it = calloc(1, sizeof *it);
+    ck_assert_ptr_nonnull(it);
+    start(it, KERNEL);
+    run(it, PAIRS[_i].steps);
+    ck_assert_msg(find_first(it)->count == PAIRS[_i].count, "%s: %d", PAIRS[_i].steps,
+                  (int)find_first(it)->count);
+    stop(it);
+    free(it);
+}
+END_TEST
+
+/* Of rows that lie apart the report shows all, and counts them as one. */
+START_TEST(box_holds_all_regions) {
+    const grout_run rows = {.base = 0, .stride = 2048, .count = 3, .length = 128};
+    machine *it = calloc(1, sizeof *it);
+    const grout_finding *finding = NULL;
+    ck_assert_ptr_nonnull(it);
+    start(it, KERNEL);
+    const step read = make_step(it, "0n0"), write = make_step(it, "0s0");
+    const grout_stamp stamp = {
+        .component = grout_clock_wg(&it->shape, 0), .number = 1, .is_async = true};
+    touch(it, &read, AS, false, &stamp, &rows);
+    take_step(it, &write);
+    finding = find_first(it);
+    ck_assert_uint_eq(finding->count, 1);
+    ck_assert_str_eq(finding->accesses[1].box, "%as[0, 0:33, 0:64]");
+    ck_assert_str_eq(finding->accesses[0].box, "%as[0, 0:64, 0:64]");
     stop(it);
     free(it);
 }
@@ -316,6 +369,8 @@ int main(void) {
     TCase *scripts = tcase_create("scripts");
     tcase_add_loop_test(scripts, script_gives_findings, 0, SCRIPT_COUNT);
     tcase_add_loop_test(scripts, report_says, 0, WORDING_COUNT);
+    tcase_add_loop_test(scripts, pairs_count_once, 0, 6);
+    tcase_add_test(scripts, box_holds_all_regions);
     tcase_add_loop_test(scripts, snapshot_goes_back, 0, SCRIPT_COUNT);
     tcase_add_test(scripts, accumulator_ends_with_its_thread);
     tcase_add_test(scripts, collective_scope_ends_for_all);

@@ -72,6 +72,7 @@ static const word WORDS[] = {{'m', 7, "wgmma"},
                              {'j', 11, "wgmma_async"},
                              {'w', 12, "wgmma_wait"},
                              {'t', 13, "copy_gmem_to_smem"},
+                             {'o', 13, "copy_gmem_to_smem"}, /* slot 0, barrier [number] */
                              {'c', 14, "barrier_wait"},
                              {'s', 15, "store"},
                              {'r', 16, "load"},
@@ -290,6 +291,8 @@ static void arrive(machine *it, const step *at, uint32_t element, bool by_copy) 
 
 /* A load; 'c' learns that it has landed. */
 static void load(machine *it, const step *at) {
+    step to = *at;
+    to.number = at->letter == 'o' ? 0 : at->number;
     grout_issue issue = {.bytes = SLOT_BYTES};
     grout_event event = {.kind = GROUT_EVENT_ISSUE};
     issue.write.component = grout_clock_ph(&it->shape, at->number);
@@ -298,7 +301,7 @@ static void load(machine *it, const step *at) {
     issue.read = issue.write;
     event.u.issue = &issue;
     send(it, at, &event);
-    touch_slot(it, at, true, &issue.write);
+    touch_slot(it, &to, true, &issue.write);
     arrive(it, at, at->number, true);
 }
 
@@ -358,6 +361,7 @@ static void take_step(machine *it, const step *at) {
         wait_for_groups(it, at, at->number);
         break;
     case 't':
+    case 'o':
         load(it, at);
         break;
     case 'c':
