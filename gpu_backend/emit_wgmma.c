@@ -165,6 +165,18 @@ static void write_instructions(grout_emitter *e, const grout_wgmma *wgmma, const
     grout_emit__line(e, "grout_wgmma_commit();");
 }
 
+/*
+ * The tensor core goes on reading a's registers after the instruction, and the compiler does not
+ * know it: on an H200 the next turn of a loop wrote its own a over them. Until they are kept apart
+ * for as long as the group is in flight, the thread waits here.
+ */
+static void release_packed(grout_emitter *e, const grout_wgmma *wgmma, uint32_t packed) {
+    const uint32_t registers = 4 * wgmma->step_count * wgmma->block_count;
+    grout_emit__line(e, "// The next values of these registers must not come while they are read.");
+    grout_emit__wait_wgmmas(e, 0);
+    grout_emit__line(e, "grout_wgmma_hold<%" PRIu32 ">(x%" PRIu32 ");", registers, packed);
+}
+
 static void multiply(grout_emitter *e, grout_op_id id, const grout_op *op) {
     grout_wgmma wgmma;
     grout_view acc, a, b;
@@ -184,6 +196,9 @@ static void multiply(grout_emitter *e, grout_op_id id, const grout_op *op) {
         return;
     }
     write_instructions(e, &wgmma, &acc, a_start, write_start(e, &b, &wgmma.b));
+    if (wgmma.a.is_register) {
+        release_packed(e, &wgmma, a_start);
+    }
 }
 
 void grout_emit__wgmma(grout_emitter *e, grout_op_id id, const grout_op *op) {

@@ -229,6 +229,9 @@ pieces(const grout_f16 *x,
         }
     }
     grout_wgmma_commit();
+    // The next values of these registers must not come while they are read.
+    grout_wgmma_wait<0>();
+    grout_wgmma_hold<16>(x4);
     // wgmma_wait 0
     grout_wgmma_wait<0>();
     // wgmma_async %acc[:, ds(8, 8)], %xs, %ts[:, ds(8, 8)]
