@@ -8,8 +8,6 @@
 #include "interp/gemm.h" /* lint-allow: interp/gemm.h, the tile rate is that of the loop inside */
 
 #include <stdint.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 enum { SIZE = 1024, RUNS = 9, TILE_M = 64, TILE_N = 256, TILE_K = 64, TILE_CALLS = 2000 };
 
@@ -145,27 +143,21 @@ static result measure(const char *path, const mode *how) {
     return out;
 }
 
+/* What the child is asked for. */
+typedef struct request {
+    const char *path;
+    const mode *how;
+} request;
+
+static void answer(const void *payload, void *out) {
+    const request *wish = payload;
+    *(result *)out = measure(wish->path, wish->how);
+}
+
 static result measure_in_child(const char *path, const mode *how) {
-    int ends[2];
+    const request wish = {path, how};
     result out = {0};
-    fflush(stdout);
-    if (pipe(ends) != 0) {
-        bench_fail("no pipe", NULL);
-    }
-    pid_t child = fork();
-    if (child == 0) {
-        out = measure(path, how);
-        ssize_t written = write(ends[1], &out, sizeof out);
-        _exit(written == (ssize_t)sizeof out ? 0 : 1);
-    }
-    close(ends[1]);
-    ssize_t got = read(ends[0], &out, sizeof out);
-    int status = 0;
-    waitpid(child, &status, 0);
-    close(ends[0]);
-    if (got != (ssize_t)sizeof out || status != 0) {
-        bench_fail("a mode failed", NULL);
-    }
+    bench_run_in_child(answer, &wish, &out, sizeof out);
     return out;
 }
 

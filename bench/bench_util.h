@@ -9,7 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 static inline double bench_seconds(void) {
     struct timespec now;
@@ -43,6 +45,29 @@ static inline _Noreturn void bench_fail(const char *what, const grout_diags *dia
     }
     fprintf(stderr, "bench: %s\n%s", what, text.data != NULL ? text.data : "");
     exit(EXIT_FAILURE);
+}
+
+/* Runs measure in a process of its own, so that one mode's memory is not another's peak, and copies
+ * the size bytes that it leaves at out. */
+static inline void bench_run_in_child(void (*measure)(const void *payload, void *out),
+                                      const void *payload, void *out, size_t size) {
+    int ends[2], status = 0;
+    fflush(stdout);
+    if (pipe(ends) != 0) {
+        bench_fail("no pipe", NULL);
+    }
+    pid_t child = fork();
+    if (child == 0) {
+        measure(payload, out);
+        _exit(write(ends[1], out, size) == (ssize_t)size ? 0 : 1);
+    }
+    close(ends[1]);
+    ssize_t got = read(ends[0], out, size);
+    waitpid(child, &status, 0);
+    close(ends[0]);
+    if (got != (ssize_t)size || status != 0) {
+        bench_fail("a mode failed", NULL);
+    }
 }
 
 #endif

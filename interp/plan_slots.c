@@ -15,10 +15,6 @@ static grout_span *get_span(const grout_region *region, uint32_t index) {
     return grout_pool__at(&region->spans, index);
 }
 
-static uint32_t align_up(uint32_t value, uint32_t alignment) {
-    return (value + alignment - 1) / alignment * alignment;
-}
-
 /* Spans are kept in pool entries 1..count-1, sorted; none touches the next. */
 static void insert_span(grout_planner *planner, grout_region *region, uint32_t at,
                         grout_span span) {
@@ -45,7 +41,7 @@ static uint32_t take_bytes(grout_planner *planner, grout_region *region, uint32_
                            uint32_t alignment) {
     for (uint32_t i = 1; i < region->spans.count; i++) {
         grout_span span = *get_span(region, i);
-        uint32_t offset = align_up(span.offset, alignment);
+        uint32_t offset = grout_planner__align_up(span.offset, alignment);
         if (offset + size <= span.offset + span.size) {
             remove_span(region, i);
             insert_span(planner, region, i,
@@ -54,7 +50,7 @@ static uint32_t take_bytes(grout_planner *planner, grout_region *region, uint32_
             return offset;
         }
     }
-    uint32_t offset = align_up(region->size, alignment);
+    uint32_t offset = grout_planner__align_up(region->size, alignment);
     if (region->spans.count == 0) {
         region->spans.count = 1; /* entry 0 is never used */
         planner->failed |= !grout_pool__reserve(&region->spans, planner->plan->heap, 16);
@@ -91,8 +87,10 @@ static uint32_t get_slot_bytes(const grout_planner *planner, const grout_slot *s
     if (!slot->is_array) {
         return SCALAR_BYTES;
     }
-    uint32_t mask = planner->plan->has_masks ? align_up(slot->count, ARRAY_ALIGN) : 0;
-    return ARRAY_ALIGN + align_up(slot->count * slot->element_bytes, ARRAY_ALIGN) + mask;
+    uint32_t mask =
+        planner->plan->has_masks ? grout_planner__align_up(slot->count, ARRAY_ALIGN) : 0;
+    return ARRAY_ALIGN + grout_planner__align_up(slot->count * slot->element_bytes, ARRAY_ALIGN) +
+           mask;
 }
 
 static grout_region *get_region(grout_planner *planner, const grout_slot *slot) {
@@ -114,7 +112,7 @@ static grout_slot add_slot(grout_planner *planner, const grout_type *type, bool 
     slot.flag = take_bytes(planner, get_region(planner, &slot), size,
                            slot.is_array ? ARRAY_ALIGN : SCALAR_BYTES);
     slot.data = slot.flag + (slot.is_array ? ARRAY_ALIGN : 8);
-    slot.mask = slot.data + align_up(slot.count * slot.element_bytes, ARRAY_ALIGN);
+    slot.mask = slot.data + grout_planner__align_up(slot.count * slot.element_bytes, ARRAY_ALIGN);
     return slot;
 }
 
@@ -155,12 +153,13 @@ static void move_slot(grout_slot *slot, uint32_t bytes) {
 
 void grout_planner__place_registers(grout_planner *planner) {
     grout_plan *plan = planner->plan;
-    plan->temporary_at = align_up(planner->lasting.size, ARRAY_ALIGN);
+    plan->temporary_at = grout_planner__align_up(planner->lasting.size, ARRAY_ALIGN);
     if (planner->temporary.size > UINT32_MAX / 2 - plan->temporary_at) {
         planner->failed = true;
         return;
     }
-    plan->register_bytes = plan->temporary_at + align_up(planner->temporary.size, ARRAY_ALIGN);
+    plan->register_bytes =
+        plan->temporary_at + grout_planner__align_up(planner->temporary.size, ARRAY_ALIGN);
     for (uint32_t i = 1; i < plan->slots.count; i++) {
         move_slot(grout_pool__at(&plan->slots, i), plan->temporary_at);
     }

@@ -8,10 +8,6 @@
 
 enum { LINE = 64, LATEST = 64 };
 
-static uint32_t align_up(uint32_t value, uint32_t alignment) {
-    return (value + alignment - 1) / alignment * alignment;
-}
-
 /* ---- accumulators ----------------------------------------------------------------------------
  */
 
@@ -42,7 +38,7 @@ void grout_planner__add_accumulator(grout_planner *planner, grout_object_id id) 
     accumulator->values = plan->accumulator_bytes;
     accumulator->masks = accumulator->values + count * (uint32_t)sizeof(float);
     accumulator->marks = accumulator->masks + count / 8;
-    plan->accumulator_bytes = align_up(accumulator->marks + accumulator->cols, LINE);
+    plan->accumulator_bytes = grout_planner__align_up(accumulator->marks + accumulator->cols, LINE);
     planner->failed |= plan->accumulator_bytes > UINT32_MAX / 2;
 }
 

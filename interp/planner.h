@@ -108,4 +108,8 @@ static inline uint32_t grout_plan__get_next(const grout_pool *pool) {
     return pool->count == 0 ? 1 : pool->count;
 }
 
+static inline uint32_t grout_planner__align_up(uint32_t value, uint32_t alignment) {
+    return (value + alignment - 1) / alignment * alignment;
+}
+
 #endif

@@ -3,6 +3,7 @@
 #include "finding.h"
 
 #include "alloc.h"
+#include "hash.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -68,14 +69,10 @@ static int compare_origins(const grout_module *module, const grout_origin *a,
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-static uint64_t mix(uint64_t hash, uint64_t value) {
-    hash = (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
-    return hash ^ (hash >> 29);
-}
-
 static uint64_t hash_key(const grout_finding_key *key) {
-    uint64_t hash = mix(UINT64_C(0x51afd7ed558ccdff), (uint64_t)key->code << 8 | key->severity);
-    return mix(hash, (uint64_t)key->primary << 32 | key->related);
+    uint64_t hash =
+        grout_check__mix(UINT64_C(0x51afd7ed558ccdff), (uint64_t)key->code << 8 | key->severity);
+    return grout_check__mix(hash, (uint64_t)key->primary << 32 | key->related);
 }
 
 static grout_finding_key get_key(const grout_record *record) {
@@ -243,7 +240,7 @@ static uint64_t mix_text(uint64_t hash, const char *text) {
 
 static uint64_t mix_place(uint64_t hash, grout_place place) {
     hash = mix_text(hash, place.file);
-    return mix(hash, (uint64_t)place.line << 32 | place.column);
+    return grout_check__mix(hash, (uint64_t)place.line << 32 | place.column);
 }
 
 uint64_t grout_findings__identify(const grout_findings *findings, const grout_record *record) {

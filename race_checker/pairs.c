@@ -3,6 +3,7 @@
 #include "pairs.h"
 
 #include "alloc.h"
+#include "hash.h"
 
 #include <string.h>
 
@@ -20,24 +21,20 @@ void grout_pairs__forget(grout_pairs *pairs) {
     pairs->count = 0;
 }
 
-static uint64_t mix(uint64_t hash, uint64_t value) {
-    hash = (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
-    return hash ^ (hash >> 29);
-}
-
 /* One execution of one op; not which of its operands. */
 static uint64_t mix_side(uint64_t hash, const grout_side *side) {
-    hash = mix(hash, (uint64_t)side->origin.op << 32 | side->origin.cta);
-    hash = mix(hash, (uint64_t)side->stamp.component << 32 | side->stamp.number);
-    hash = mix(hash, (uint64_t)side->origin.thread << 32 | side->epoch);
+    hash = grout_check__mix(hash, (uint64_t)side->origin.op << 32 | side->origin.cta);
+    hash = grout_check__mix(hash, (uint64_t)side->stamp.component << 32 | side->stamp.number);
+    hash = grout_check__mix(hash, (uint64_t)side->origin.thread << 32 | side->epoch);
     for (uint32_t i = 0; i < GROUT_ORIGIN_LOOPS; i++) {
-        hash = mix(hash, (uint32_t)side->origin.loops[i]);
+        hash = grout_check__mix(hash, (uint32_t)side->origin.loops[i]);
     }
     return hash;
 }
 
 static uint64_t hash_pair(const grout_finding_key *key, const grout_side *const sides[2]) {
-    uint64_t hash = mix(UINT64_C(0x51afd7ed558ccdff), (uint64_t)key->code << 8 | key->severity);
+    uint64_t hash =
+        grout_check__mix(UINT64_C(0x51afd7ed558ccdff), (uint64_t)key->code << 8 | key->severity);
     for (uint32_t i = 0; i < 2 && sides[i]; i++) {
         hash = mix_side(hash, sides[i]);
     }

@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "region.h"
 
+#include "hash.h"
+
 #include <string.h>
 
 enum {
@@ -119,20 +121,16 @@ static bool is_same_region(const grout_shadow *shadow, const grout_region *a,
     return true;
 }
 
-static uint64_t mix(uint64_t hash, uint64_t value) {
-    hash = (hash ^ value) * UINT64_C(0xff51afd7ed558ccd);
-    return hash ^ (hash >> 32);
-}
-
 static uint64_t hash_entry(const grout_entry *entry) {
-    uint64_t hash = mix(UINT64_C(0x2545f4914f6cdd1d), entry->cta);
+    uint64_t hash = grout_check__mix(UINT64_C(0x2545f4914f6cdd1d), entry->cta);
     if (!(entry->flags & GROUT_ENTRY_PRESENT)) {
         return 0;
     }
-    hash = mix(hash, (uint64_t)entry->number << 32 | entry->epoch);
-    hash = mix(hash, (uint64_t)entry->component << 32 | entry->told);
-    hash = mix(hash, (uint64_t)entry->origin.op << 32 | (uint64_t)entry->origin.operand << 16 |
-                         (uint64_t)entry->origin.thread << 8 | entry->flags);
+    hash = grout_check__mix(hash, (uint64_t)entry->number << 32 | entry->epoch);
+    hash = grout_check__mix(hash, (uint64_t)entry->component << 32 | entry->told);
+    hash = grout_check__mix(hash, (uint64_t)entry->origin.op << 32 |
+                                      (uint64_t)entry->origin.operand << 16 |
+                                      (uint64_t)entry->origin.thread << 8 | entry->flags);
     return hash;
 }
 

@@ -3,6 +3,7 @@
 #include "checker.h"
 
 #include "alloc.h"
+#include "hash.h"
 
 #include <string.h>
 
@@ -214,56 +215,52 @@ void grout_checker__snapshot_free(void *self, void *snapshot) {
 
 /* ---- hash ------------------------------------------------------------------------------------ */
 
-static uint64_t mix(uint64_t hash, uint64_t value) {
-    hash = (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
-    return hash ^ (hash >> 31);
-}
-
 static uint64_t hash_element(uint64_t hash, const grout_element_state *element) {
-    hash = mix(hash, (uint64_t)element->first << 32 | element->full);
-    hash = mix(hash, (uint64_t)element->skipped_threads << 32 | element->last_load);
+    hash = grout_check__mix(hash, (uint64_t)element->first << 32 | element->full);
+    hash = grout_check__mix(hash, (uint64_t)element->skipped_threads << 32 | element->last_load);
     for (uint32_t i = 0; i < element->count; i++) {
         const grout_phase_state *phase = grout_element__at(element, i);
-        hash = mix(hash, (uint64_t)phase->contribution.op << 32 | phase->early.op);
-        hash = mix(hash, (uint64_t)phase->wait.op << 32 | phase->missed.op);
-        hash = mix(hash, (uint64_t)phase->arrived << 1 | (uint64_t)phase->has_wait);
+        hash = grout_check__mix(hash, (uint64_t)phase->contribution.op << 32 | phase->early.op);
+        hash = grout_check__mix(hash, (uint64_t)phase->wait.op << 32 | phase->missed.op);
+        hash = grout_check__mix(hash, (uint64_t)phase->arrived << 1 | (uint64_t)phase->has_wait);
         for (uint32_t t = 0; t < GROUT_THREADS_MAX; t++) {
-            hash = mix(hash, phase->known[t]);
+            hash = grout_check__mix(hash, phase->known[t]);
         }
     }
     for (uint32_t i = 0; i < element->dropped_count; i++) {
-        hash = mix(hash,
-                   (uint64_t)element->dropped[i].phase << 32 | element->dropped[i].contribution.op);
+        hash = grout_check__mix(hash, (uint64_t)element->dropped[i].phase << 32 |
+                                          element->dropped[i].contribution.op);
     }
     return hash;
 }
 
 static uint64_t hash_cta(const grout_checker *checker, const grout_cta_state *state) {
-    uint64_t hash = mix(grout_shadow__hash(&state->local), state->cta);
-    hash = mix(hash, state->exited_threads);
+    uint64_t hash = grout_check__mix(grout_shadow__hash(&state->local), state->cta);
+    hash = grout_check__mix(hash, state->exited_threads);
     for (size_t i = 0; i < get_wait_count(checker); i++) {
-        hash = mix(hash, (uint64_t)state->waits[i].waits << 32 | state->waits[i].epoch);
-        hash = mix(hash, state->told_since[i]);
+        hash =
+            grout_check__mix(hash, (uint64_t)state->waits[i].waits << 32 | state->waits[i].epoch);
+        hash = grout_check__mix(hash, state->told_since[i]);
     }
     for (uint32_t i = 0; i < checker->shape.barrier_count; i++) {
         hash = hash_element(hash, &state->elements[i]);
     }
     for (uint32_t t = 0; t < checker->shape.thread_count; t++) {
-        hash = mix(hash, (uint64_t)state->threads[t].wgmma_reported << 32 |
-                             state->threads[t].wgmma_reported_by_others);
+        hash = grout_check__mix(hash, (uint64_t)state->threads[t].wgmma_reported << 32 |
+                                          state->threads[t].wgmma_reported_by_others);
     }
     return hash;
 }
 
 uint64_t grout_checker__hash(void *self) {
     const grout_checker *checker = self;
-    uint64_t hash =
-        mix(grout_shadow__hash(&checker->gmem), grout_findings__hash(&checker->findings));
+    uint64_t hash = grout_check__mix(grout_shadow__hash(&checker->gmem),
+                                     grout_findings__hash(&checker->findings));
     uint64_t ctas = 0;
     for (uint32_t i = 0; i < checker->cta_count; i++) {
         if (checker->ctas[i].is_live) {
             ctas += hash_cta(checker, &checker->ctas[i]);
         }
     }
-    return mix(hash, ctas);
+    return grout_check__mix(hash, ctas);
 }

@@ -6,26 +6,13 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "gpu_backend/ptxas_log.h"
+#include "gpu_nvrtc.h"
 #include "gpu_text.h"
 
 #include <dirent.h>
 #include <stdlib.h>
 
 #define FILES_MAX 64
-
-static const char *const search_dirs[] = {"/usr/local/cuda/lib64"};
-static const grout_nvrtc_options nvrtc_options = {.search_dirs = search_dirs,
-                                                  .search_dir_count = 1};
-
-static bool has_nvrtc(void) {
-    grout_diags *diags = grout_diags_new();
-    grout_binary binary = {0};
-    const bool is_there = grout_compile_cuda("extern \"C\" __global__ void k() {}", "k",
-                                             GROUT_BINARY_CUBIN, &nvrtc_options, &binary, diags);
-    grout_binary_free(&binary);
-    grout_diags_free(diags);
-    return is_there;
-}
 
 static void fail_with_diags(const char *name, const grout_diags *diags, const char *source) {
     const grout_render_options plain = {.color = false};

@@ -3,23 +3,10 @@
  * spills nothing; what it loses otherwise is reported. Skipped without NVRTC.
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "gpu_nvrtc.h"
 #include "gpu_text.h"
 
 #include <stdlib.h>
-
-static const char *const search_dirs[] = {"/usr/local/cuda/lib64"};
-static const grout_nvrtc_options nvrtc_options = {.search_dirs = search_dirs,
-                                                  .search_dir_count = 1};
-
-static bool has_nvrtc(void) {
-    grout_diags *diags = grout_diags_new();
-    grout_binary binary = {0};
-    const bool is_there = grout_compile_cuda("extern \"C\" __global__ void k() {}", "k",
-                                             GROUT_BINARY_CUBIN, &nvrtc_options, &binary, diags);
-    grout_binary_free(&binary);
-    grout_diags_free(diags);
-    return is_there;
-}
 
 /* All kernels of a text in one binary, and what is said of them. */
 typedef struct compiled {
