@@ -353,17 +353,19 @@ static int64_t step_index(const grout_npy *npy, int64_t *index, const int64_t *s
 void grout_npy_convert(const grout_npy *npy, grout_dtype dtype, void *out) {
     uint8_t *bytes = out;
     uint32_t element_bytes = grout_dtype_get_info(dtype)->bytes;
+    /* Beside a dimension of 0 the others may be as large as they like: strides would overflow. */
+    if (npy->count == 0) {
+        return;
+    }
     if (grout_npy_is_plain(npy, dtype)) {
-        if (npy->data_size > 0) {
-            memcpy(out, npy->data, npy->data_size);
-        }
+        memcpy(out, npy->data, npy->data_size);
         return;
     }
     int64_t index[GROUT_NPY_RANK_MAX] = {0}, strides[GROUT_NPY_RANK_MAX], at = 0;
     int64_t stride = 1;
     for (uint32_t d = 0; d < npy->rank; d++) {
         strides[d] = stride;
-        stride *= npy->dims[d] > 0 ? npy->dims[d] : 1;
+        stride *= npy->dims[d];
     }
     for (int64_t i = 0; i < npy->count; i++) {
         convert_element(npy, npy->is_fortran ? at : i, dtype, bytes + (size_t)i * element_bytes);
