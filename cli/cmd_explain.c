@@ -53,7 +53,9 @@ static const char *get_stage_text(grout_diag_stage stage) {
 }
 
 static const char *get_severity_text(grout_severity severity) {
-    return severity == GROUT_SEVERITY_WARNING ? "warning" : "error";
+    return severity == GROUT_SEVERITY_WARNING  ? "warning"
+           : severity == GROUT_SEVERITY_ADVICE ? "advice"
+                                               : "error";
 }
 
 /* Lines of at most 96 bytes, each with the indent before it. */

@@ -42,6 +42,8 @@ static const char *get_space_text(grout_effect_space space) {
         return "the accumulator";
     case GROUT_EFFECT_SPACE_BARRIER:
         return "barrier";
+    case GROUT_EFFECT_SPACE_SEMAPHORE:
+        return "semaphore";
     }
     return "";
 }
@@ -54,6 +56,12 @@ static const char *get_access_text(grout_access_kind access) {
         return "write";
     case GROUT_ACCESS_ARRIVE:
         return "arrive";
+    case GROUT_ACCESS_ATOMIC:
+        return "atomic";
+    case GROUT_ACCESS_BYTES:
+        return "bytes";
+    case GROUT_ACCESS_SIGNAL:
+        return "signal";
     case GROUT_ACCESS_WAIT:
         return "wait";
     }
@@ -70,6 +78,8 @@ static const char *get_milestone_text(grout_milestone milestone) {
         return "until the bulk group's writes are done";
     case GROUT_MILESTONE_PHASE:
         return "until the barrier's phase is complete";
+    case GROUT_MILESTONE_ASYNC_COPY:
+        return "until the thread's cp.async group is done";
     case GROUT_MILESTONE_WGMMA:
         return "until the wgmma group is done";
     }
@@ -108,13 +118,38 @@ static void add_syntax(const grout_op_info *info, grout_text *out) {
     }
 }
 
+/* What stands behind the word of an attribute: "(N)", "(axis, ...)", "(add | min | ..)". Appends. */
+static void add_argument(grout_text *out, grout_attr attr) {
+    const char *separator = "(";
+    switch ((grout_argument_kind)grout_attr_get_info(attr)->argument) {
+    case GROUT_ARGUMENT_FLAG:
+        break;
+    case GROUT_ARGUMENT_INT:
+        grout_text_add(out, "(N)");
+        break;
+    case GROUT_ARGUMENT_AXES:
+        grout_text_add(out, "(axis, ...)");
+        break;
+    case GROUT_ARGUMENT_CHOICE:
+        for (int i = 1; i < GROUT_CHOICE_COUNT; i++) {
+            if (grout_choice_get_info((grout_choice)i)->attr == attr) {
+                grout_text_add(out, "%s%s", separator, grout_choice_get_info((grout_choice)i)->text);
+                separator = ", ";
+            }
+        }
+        grout_text_add(out, ")");
+        break;
+    }
+}
+
 static void add_attrs(const grout_op_info *info, const char *start, const char *quote,
                       grout_text *out) {
     for (int i = 0; i < GROUT_ATTR_COUNT; i++) {
         const grout_attr_info *attr = grout_attr_get_info((grout_attr)i);
         if ((info->attrs & 1u << i) != 0) {
-            grout_text_add(out, "%s%s%s%s%s: %s\n", start, quote, attr->text,
-                           attr->takes_integer ? "(N)" : "", quote, attr->doc);
+            grout_text_add(out, "%s%s%s", start, quote, attr->text);
+            add_argument(out, (grout_attr)i);
+            grout_text_add(out, "%s: %s\n", quote, attr->doc);
         }
     }
 }

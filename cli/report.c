@@ -10,6 +10,10 @@ const char *grout_schedule_get_text(grout_schedule schedule) {
         return "fair";
     case GROUT_SCHEDULE_RANDOM:
         return "random";
+    case GROUT_SCHEDULE_PCT:
+        return "pct";
+    case GROUT_SCHEDULE_REPLAY:
+        return "replay";
     }
     return "";
 }

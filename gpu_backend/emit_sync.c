@@ -310,6 +310,15 @@ void grout_emit__commit_smem(grout_emitter *e, grout_op_id id, const grout_op *o
     settle(e);
 }
 
+void grout_emit__fence_async_shared(grout_emitter *e, grout_op_id id, const grout_op *op) {
+    grout_emit__commit_smem(e, id, op);
+}
+
+void grout_emit__commit_gmem(grout_emitter *e, grout_op_id id, const grout_op *op) {
+    (void)id;
+    grout_emit__unsupported(e, op, "%s", "'commit_gmem' is not built yet");
+}
+
 void grout_emit__commit_group(grout_emitter *e, grout_op_id id, const grout_op *op) {
     (void)id;
     (void)op;

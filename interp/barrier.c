@@ -25,7 +25,7 @@ grout_barrier_fact grout_barrier__get_fact(const grout_machine *machine, uint32_
                                .completed = barrier->completed,
                                .phase_base = barrier->phase_base,
                                .waits = grout_machine__waits(machine, element),
-                               .thread_count = machine->plan->shape.thread_count,
+                               .actor_count = machine->plan->shape.thread_count,
                                .has_contribution = barrier->has_contribution != 0,
                                .last_contribution = barrier->last_contribution};
     if (barrier->first_open != 0) {

@@ -21,7 +21,7 @@ grout_event grout_machine__event(const grout_machine *machine, grout_event_kind 
                                  uint32_t thread, const grout_inst *inst, grout_clocks *clocks) {
     const grout_clock_shape *shape = &machine->plan->shape;
     uint32_t *set = grout_machine__clocks(machine, thread);
-    clocks->cta = grout_machine__cta(machine)->index;
+    *clocks = (grout_clocks){.cluster = grout_machine__cta(machine)->index};
     clocks->known = set;
     clocks->published_smem = grout_order__get(shape, set, GROUT_ORDER_SMEM);
     clocks->published_gmem = grout_order__get(shape, set, GROUT_ORDER_GMEM);

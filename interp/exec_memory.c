@@ -23,11 +23,12 @@ void grout_exec__publish_accesses(grout_machine *machine, uint32_t thread, const
         grout_event event =
             grout_machine__event(machine, GROUT_EVENT_ACCESS, thread, inst, &clocks);
         grout_access access = {
-            .object = box->plan->object, .space = box->plan->space, .is_write = plans[i].is_write};
+            .object = box->plan->object, .space = box->plan->space,
+            .owner = event.origin.cta, .is_write = plans[i].is_write};
         if (plans[i].is_async && stamps != NULL) {
             access.stamp = stamps[plans[i].is_write ? 1 : 0];
         } else {
-            access.stamp.cta = clocks.cta;
+            access.stamp.cluster = clocks.cluster;
             access.stamp.component = grout_clock_g(&machine->plan->shape, thread);
             access.stamp.number = clocks.known[access.stamp.component];
         }

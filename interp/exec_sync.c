@@ -26,6 +26,19 @@ grout_outcome grout_exec_commit_smem(grout_machine *machine, uint32_t thread,
     return GROUT_OUTCOME_NEXT;
 }
 
+grout_outcome grout_exec_fence_async_shared(grout_machine *machine, uint32_t thread,
+                                            const grout_inst *inst) {
+    return grout_exec_commit_smem(machine, thread, inst);
+}
+
+grout_outcome grout_exec_commit_gmem(grout_machine *machine, uint32_t thread,
+                                     const grout_inst *inst) {
+    (void)thread;
+    (void)inst;
+    machine->has_failed = true;
+    return GROUT_OUTCOME_FAILED;
+}
+
 grout_outcome grout_exec_barrier_arrive(grout_machine *machine, uint32_t thread,
                                         const grout_inst *inst) {
     grout_arrival arrival = {.count = (uint32_t)inst->number};

@@ -105,7 +105,7 @@ static void copy_definedness(grout_machine *machine, uint32_t thread, const grou
 static void get_stamps(const grout_machine *machine, const grout_async *async, grout_stamp *read,
                        grout_stamp *write) {
     const grout_clock_shape *shape = &machine->plan->shape;
-    *read = (grout_stamp){.cta = grout_machine__cta(machine)->index, .is_async = true};
+    *read = (grout_stamp){.cluster = grout_machine__cta(machine)->index, .agent = GROUT_AGENT_ENGINE};
     if ((async->flags & GROUT_ASYNC_WGMMA) != 0) {
         read->number = async->group;
         read->component = grout_clock_wg(shape, async->origin.thread);

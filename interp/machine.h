@@ -173,7 +173,7 @@ struct grout_machine {
     grout_launch launch;
     grout_plan *plan;
     grout_heap heap;
-    uint32_t interest;
+    uint64_t interest;
     bool has_clocks, tracks, is_lazy; /* is_lazy: timing is not eager */
     bool is_over, has_failed;
     grout_run_status status;

@@ -252,6 +252,9 @@ grout_plan *grout_plan__new(const grout_launch *launch, grout_heap *heap, grout_
     }
     end_planner(&planner);
     plan->shape.thread_count = grout_kernel_get_thread_count(launch->module, launch->kernel);
+    plan->shape.actor_count = plan->shape.thread_count;
+    plan->shape.cta_count = 1;
+    plan->shape.lanes_per_thread = 1;
     plan->shape.lane_count = plan->shape.thread_count;
     plan->shape.barrier_count = plan->element_count;
     plan->entry_registers = grout_get_entry_registers(plan->shape.thread_count);

@@ -45,6 +45,20 @@ static bool is_elementwise(const grout_planner *planner, const grout_op *op) {
     case GROUT_FORM_BROADCAST:
     case GROUT_FORM_IOTA:
         return true;
+    case GROUT_FORM_BARRIER_TEST:
+    case GROUT_FORM_BARRIER_COUNT:
+    case GROUT_FORM_PARITY_WAIT:
+    case GROUT_FORM_PARITY_TEST:
+    case GROUT_FORM_SEMAPHORE:
+    case GROUT_FORM_SEMAPHORE_READ:
+    case GROUT_FORM_NAMED_BARRIER:
+    case GROUT_FORM_FETCH:
+    case GROUT_FORM_COMPARE_SWAP:
+    case GROUT_FORM_COPY:
+    case GROUT_FORM_STORE_ASYNC:
+    case GROUT_FORM_DESCRIPTOR:
+    case GROUT_FORM_WARP_MAP:
+    case GROUT_FORM_SPECIALIZE:
     case GROUT_FORM_REDUCE:
     case GROUT_FORM_AXIS:
     case GROUT_FORM_LOAD:

@@ -257,6 +257,21 @@ static void lower_form(grout_planner *planner, uint32_t index, const grout_op *o
         inst->flag = grout_module_find_attr(module, op, GROUT_ATTR_NO_COMMIT_GROUP) != NULL;
         grout_planner__add_transfers(planner, index);
         break;
+    case GROUT_FORM_BARRIER_TEST:
+    case GROUT_FORM_BARRIER_COUNT:
+    case GROUT_FORM_PARITY_WAIT:
+    case GROUT_FORM_PARITY_TEST:
+    case GROUT_FORM_SEMAPHORE:
+    case GROUT_FORM_SEMAPHORE_READ:
+    case GROUT_FORM_NAMED_BARRIER:
+    case GROUT_FORM_FETCH:
+    case GROUT_FORM_COMPARE_SWAP:
+    case GROUT_FORM_COPY:
+    case GROUT_FORM_STORE_ASYNC:
+    case GROUT_FORM_DESCRIPTOR:
+    case GROUT_FORM_WARP_MAP:
+    case GROUT_FORM_SPECIALIZE:
+        break;
     case GROUT_FORM_WAIT:
         inst->flag = grout_module_find_attr(module, op, GROUT_ATTR_READ_ONLY) != NULL ||
                      grout_module_find_attr(module, op, GROUT_ATTR_INCREASE) != NULL;
@@ -323,9 +338,23 @@ void grout_planner__lower_op(grout_planner *planner, grout_op_id id) {
         break;
     case GROUT_FORM_SCRATCH: /* lives as long as the CTA: nothing to do at its place */
     case GROUT_FORM_YIELD:   /* lowered by the op around it */
+    case GROUT_FORM_WARP_MAP:
+    case GROUT_FORM_SPECIALIZE:
     case GROUT_FORM_NONE:
     case GROUT_FORM_COUNT:
         break;
+    case GROUT_FORM_BARRIER_TEST:
+    case GROUT_FORM_BARRIER_COUNT:
+    case GROUT_FORM_PARITY_WAIT:
+    case GROUT_FORM_PARITY_TEST:
+    case GROUT_FORM_SEMAPHORE:
+    case GROUT_FORM_SEMAPHORE_READ:
+    case GROUT_FORM_NAMED_BARRIER:
+    case GROUT_FORM_FETCH:
+    case GROUT_FORM_COMPARE_SWAP:
+    case GROUT_FORM_COPY:
+    case GROUT_FORM_STORE_ASYNC:
+    case GROUT_FORM_DESCRIPTOR:
     case GROUT_FORM_UNARY:
     case GROUT_FORM_BINARY:
     case GROUT_FORM_COMPARE:

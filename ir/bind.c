@@ -359,16 +359,22 @@ static bool bind_object(grout_binding *binding, grout_object_id id) {
 static void bind_axes(grout_binding *binding, grout_kernel_id id) {
     const grout_kernel *kernel = grout_module_get_kernel(binding->module, id);
     struct grout_kernel_bound *bound = &binding->bound->kernels[id];
-    int64_t grid = 1, threads = 1;
+    int64_t clusters = 1, cluster_size = 1, threads = 1;
+    int64_t *const products[] = {[GROUT_AXIS_GRID] = &clusters,
+                                 [GROUT_AXIS_CLUSTER] = &cluster_size,
+                                 [GROUT_AXIS_THREADS] = &threads};
     for (uint32_t k = 0; k < kernel->axis_count; k++) {
         int64_t size = get_integer(binding, kernel->axes[k].size);
-        int64_t *product = kernel->axes[k].kind == GROUT_AXIS_THREADS ? &threads : &grid;
+        int64_t *product = products[kernel->axes[k].kind];
         bound->axis_sizes[k] = size;
         if (size < 0 || __builtin_mul_overflow(*product, size, product)) {
             *product = INT64_MAX;
         }
     }
-    bound->grid_size = grid;
+    if (__builtin_mul_overflow(clusters, cluster_size, &bound->grid_size)) {
+        bound->grid_size = INT64_MAX;
+    }
+    bound->cluster_size = cluster_size > UINT32_MAX ? UINT32_MAX : (uint32_t)cluster_size;
     bound->thread_count = threads > UINT32_MAX ? UINT32_MAX : (uint32_t)threads;
 }
 

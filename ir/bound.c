@@ -91,6 +91,74 @@ uint32_t grout_kernel_get_thread_count(const grout_module *module, grout_kernel_
     return module->bound->kernels[id].thread_count;
 }
 
+uint32_t grout_kernel_get_cluster_size(const grout_module *module, grout_kernel_id id) {
+    return module->bound->kernels[id].cluster_size;
+}
+
+int64_t grout_kernel_get_axis_index(const grout_module *module, grout_kernel_id id,
+                                    uint32_t axis_index, int64_t cta, uint32_t thread) {
+    const grout_kernel *kernel = grout_module_get_kernel(module, id);
+    uint8_t kind = kernel->axes[axis_index].kind;
+    uint32_t cluster_size = grout_kernel_get_cluster_size(module, id);
+    int64_t index = kind == GROUT_AXIS_GRID      ? cta / cluster_size
+                    : kind == GROUT_AXIS_CLUSTER ? cta % cluster_size
+                                                 : thread;
+    for (uint32_t i = axis_index + 1; i < kernel->axis_count; i++) {
+        if (kernel->axes[i].kind == kind) {
+            index /= grout_kernel_get_axis_size(module, id, i);
+        }
+    }
+    return index % grout_kernel_get_axis_size(module, id, axis_index);
+}
+
+uint32_t grout_kernel_get_cluster_mask(const grout_module *module, grout_kernel_id id,
+                                       uint32_t axes, uint32_t rank) {
+    const grout_kernel *kernel = grout_module_get_kernel(module, id);
+    uint32_t mask = 0;
+    for (uint32_t other = 0; other < grout_kernel_get_cluster_size(module, id); other++) {
+        bool is_alike = true;
+        for (uint32_t i = 0; i < kernel->axis_count; i++) {
+            if (kernel->axes[i].kind == GROUT_AXIS_CLUSTER && (axes >> i & 1u) == 0) {
+                is_alike &= grout_kernel_get_axis_index(module, id, i, other, 0) ==
+                            grout_kernel_get_axis_index(module, id, i, rank, 0);
+            }
+        }
+        mask |= is_alike ? 1u << other : 0;
+    }
+    return mask;
+}
+
+/* Of the explicit face: it has mbarriers. */
+static bool has_mbarriers(const grout_module *module, grout_kernel_id id) {
+    for (grout_object_id i = 1; i < grout_module_get_object_count(module); i++) {
+        const grout_object *object = grout_module_get_object(module, i);
+        const grout_value *value = grout_module_get_value(module, object->value);
+        if (object->is_explicit && value->op != 0 &&
+            grout_module_get_block(module, grout_module_get_op(module, value->op)->parent)
+                    ->kernel == id) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool grout_kernel_has_exit_sync(const grout_module *module, grout_kernel_id id) {
+    uint8_t written = grout_module_get_kernel(module, id)->cluster_exit;
+    return grout_kernel_get_cluster_size(module, id) > 1 &&
+           (written == GROUT_CLUSTER_EXIT_SYNC ||
+            (written == GROUT_CLUSTER_EXIT_UNWRITTEN && has_mbarriers(module, id)));
+}
+
+grout_choice grout_op_get_choice(const grout_module *module, const grout_op *op, grout_attr attr) {
+    const grout_attr_value *value = grout_module_find_attr(module, op, attr);
+    return value == NULL ? GROUT_CHOICE_NONE : (grout_choice)value->choice;
+}
+
+uint32_t grout_op_get_axes(const grout_module *module, const grout_op *op, grout_attr attr) {
+    const grout_attr_value *value = grout_module_find_attr(module, op, attr);
+    return value == NULL ? 0 : value->axes;
+}
+
 int64_t grout_op_get_attr_integer(const grout_module *module, const grout_op *op, grout_attr attr,
                                   int64_t fallback) {
     const grout_attr_value *value = grout_module_find_attr(module, op, attr);

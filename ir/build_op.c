@@ -292,7 +292,7 @@ static bool get_attrs(grout_builder *b, const grout_op_info *info, const grout_b
             continue;
         }
         attrs[*count] = (grout_attr_value){.attr = (uint8_t)i, .loc = b->loc};
-        if (grout_attr_get_info((grout_attr)i)->takes_integer) {
+        if (grout_attr_get_info((grout_attr)i)->argument == GROUT_ARGUMENT_INT) {
             attrs[*count].expr = args->attr_value;
             if (!grout_builder__check_expr(b, args->attr_value)) {
                 return false;
@@ -330,6 +330,7 @@ static bool may_be_built(grout_builder *b, const grout_op_info *info) {
     if (info->form == GROUT_FORM_NONE || info->form == GROUT_FORM_FOR ||
         info->form == GROUT_FORM_WHILE || info->form == GROUT_FORM_COND ||
         info->form == GROUT_FORM_IF || info->form == GROUT_FORM_SCOPED ||
+        info->form == GROUT_FORM_WARP_MAP || info->form == GROUT_FORM_SPECIALIZE ||
         info->form == GROUT_FORM_SCRATCH) {
         return grout_builder__error(b, "'%s' has a function of its own", info->text);
     }

@@ -530,6 +530,20 @@ static bool infer_form(grout_binding *binding, const grout_op *op, grout_type *t
     case GROUT_FORM_PRINT:
         check_print(binding, op);
         break;
+    case GROUT_FORM_BARRIER_TEST:
+    case GROUT_FORM_BARRIER_COUNT:
+    case GROUT_FORM_PARITY_WAIT:
+    case GROUT_FORM_PARITY_TEST:
+    case GROUT_FORM_SEMAPHORE:
+    case GROUT_FORM_SEMAPHORE_READ:
+    case GROUT_FORM_NAMED_BARRIER:
+    case GROUT_FORM_FETCH:
+    case GROUT_FORM_COMPARE_SWAP:
+    case GROUT_FORM_COPY:
+    case GROUT_FORM_STORE_ASYNC:
+    case GROUT_FORM_DESCRIPTOR:
+    case GROUT_FORM_WARP_MAP:
+    case GROUT_FORM_SPECIALIZE:
     case GROUT_FORM_FENCE:
     case GROUT_FORM_YIELD: /* typed with its region, as the regions are: infer_region.c */
     case GROUT_FORM_COND:

@@ -41,7 +41,8 @@ typedef struct grout_bound {
     int64_t *kernel_smem_bytes; /* by kernel */
     struct grout_kernel_bound {
         int64_t axis_sizes[GROUT_AXES_MAX];
-        int64_t grid_size;
+        int64_t grid_size; /* CTAs: clusters times cluster_size */
+        uint32_t cluster_size;
         uint32_t thread_count;
     } * kernels; /* by kernel */
 } grout_bound;

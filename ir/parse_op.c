@@ -382,6 +382,18 @@ static bool parse_by_form(grout_parser *p, grout_parsed_op *op) {
     case GROUT_FORM_LAYOUT:
     case GROUT_FORM_REDUCE:
     case GROUT_FORM_WGMMA:
+    case GROUT_FORM_BARRIER_TEST:
+    case GROUT_FORM_BARRIER_COUNT:
+    case GROUT_FORM_PARITY_WAIT:
+    case GROUT_FORM_PARITY_TEST:
+    case GROUT_FORM_SEMAPHORE:
+    case GROUT_FORM_SEMAPHORE_READ:
+    case GROUT_FORM_NAMED_BARRIER:
+    case GROUT_FORM_FETCH:
+    case GROUT_FORM_COMPARE_SWAP:
+    case GROUT_FORM_COPY:
+    case GROUT_FORM_STORE_ASYNC:
+    case GROUT_FORM_DESCRIPTOR:
     case GROUT_FORM_PRINT:
         return parse_plain(p, op);
     case GROUT_FORM_SCRATCH:
@@ -397,6 +409,9 @@ static bool parse_by_form(grout_parser *p, grout_parsed_op *op) {
     case GROUT_FORM_COND:
     case GROUT_FORM_YIELD:
         return parse_terminator(p, op);
+    case GROUT_FORM_WARP_MAP:
+    case GROUT_FORM_SPECIALIZE:
+        return grout_parser__not_yet(p, &p->token);
     case GROUT_FORM_NONE:
     case GROUT_FORM_COUNT:
         break;

@@ -224,7 +224,10 @@ static bool parse_attr(grout_parser *p, const grout_parsed_op *op, grout_attr at
     }
     grout_attr_value value = {.attr = (uint8_t)attr, .loc = grout_parser__add_loc(p, &p->token)};
     grout_parser__advance(p);
-    if (info->takes_integer) {
+    if (info->argument == GROUT_ARGUMENT_AXES || info->argument == GROUT_ARGUMENT_CHOICE) {
+        return grout_parser__not_yet(p, &p->token);
+    }
+    if (info->argument == GROUT_ARGUMENT_INT) {
         char what[] = "'(' and the attribute's value";
         if (!grout_parser__expect(p, GROUT_TOKEN_LEFT_PAREN, what) ||
             grout_parser__constants(p, &value.expr, 1, GROUT_TOKEN_RIGHT_PAREN) == 0) {

@@ -58,6 +58,8 @@ static void print_object(const grout_printer *pr, const grout_object *object) {
         grout_printer__text(pr, "]");
         print_list(pr, "arrivals", &object->arrivals, object->arrivals != 0);
         break;
+    case GROUT_OBJECT_SEMAPHORE:
+        break;
     }
 }
 
@@ -205,7 +207,7 @@ static void print_attrs(const grout_printer *pr, const grout_op *op) {
             GROUT_TABLE_AT(pr->module->attrs, grout_attr_value, op->first_attr + i);
         const grout_attr_info *info = grout_attr_get_info((grout_attr)value->attr);
         grout_text_add(pr->out, " %s", info->text);
-        if (info->takes_integer) {
+        if (info->argument == GROUT_ARGUMENT_INT) {
             grout_printer__text(pr, "(");
             grout_printer__expr(pr, value->expr, GROUT_LEVEL_ANY);
             grout_printer__text(pr, ")");
@@ -317,6 +319,20 @@ static void print_body(const grout_printer *pr, const grout_op *op) {
     case GROUT_FORM_LAYOUT:
     case GROUT_FORM_REDUCE:
     case GROUT_FORM_WGMMA:
+    case GROUT_FORM_BARRIER_TEST:
+    case GROUT_FORM_BARRIER_COUNT:
+    case GROUT_FORM_PARITY_WAIT:
+    case GROUT_FORM_PARITY_TEST:
+    case GROUT_FORM_SEMAPHORE:
+    case GROUT_FORM_SEMAPHORE_READ:
+    case GROUT_FORM_NAMED_BARRIER:
+    case GROUT_FORM_FETCH:
+    case GROUT_FORM_COMPARE_SWAP:
+    case GROUT_FORM_COPY:
+    case GROUT_FORM_STORE_ASYNC:
+    case GROUT_FORM_DESCRIPTOR:
+    case GROUT_FORM_WARP_MAP:
+    case GROUT_FORM_SPECIALIZE:
     case GROUT_FORM_COND:
     case GROUT_FORM_PRINT:
     case GROUT_FORM_IF:

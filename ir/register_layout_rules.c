@@ -66,6 +66,20 @@ void grout_layout__visit_edges(grout_layout_inference *inf, grout_op_id id, cons
     case GROUT_FORM_SCOPED:
         visit_yields(inf, id, op, act);
         return;
+    case GROUT_FORM_BARRIER_TEST:
+    case GROUT_FORM_BARRIER_COUNT:
+    case GROUT_FORM_PARITY_WAIT:
+    case GROUT_FORM_PARITY_TEST:
+    case GROUT_FORM_SEMAPHORE:
+    case GROUT_FORM_SEMAPHORE_READ:
+    case GROUT_FORM_NAMED_BARRIER:
+    case GROUT_FORM_FETCH:
+    case GROUT_FORM_COMPARE_SWAP:
+    case GROUT_FORM_COPY:
+    case GROUT_FORM_STORE_ASYNC:
+    case GROUT_FORM_DESCRIPTOR:
+    case GROUT_FORM_WARP_MAP:
+    case GROUT_FORM_SPECIALIZE:
     case GROUT_FORM_NONE:
     case GROUT_FORM_LAYOUT:
     case GROUT_FORM_WGMMA:

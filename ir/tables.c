@@ -38,10 +38,16 @@ static const uint8_t op_text_sizes[GROUT_OP_COUNT] = {
 #include "grout/ops.def"
 };
 
-enum { argument_FLAG, argument_INT };
 static const grout_attr_info attr_infos[GROUT_ATTR_COUNT] = {
 #define GROUT_ATTR(NAME, text, ARGUMENT, DOC) \
-    [GROUT_ATTR_##NAME] = {#text, DOC, argument_##ARGUMENT == argument_INT},
+    [GROUT_ATTR_##NAME] = {#text, DOC, GROUT_ARGUMENT_##ARGUMENT},
+#include "grout/ops.def"
+};
+
+static const grout_choice_info choice_infos[GROUT_CHOICE_COUNT] = {
+    [GROUT_CHOICE_NONE] = {"", "", GROUT_ATTR_COUNT},
+#define GROUT_CHOICE(ATTR, NAME, text, DOC) \
+    [GROUT_CHOICE_##ATTR##_##NAME] = {#text, DOC, GROUT_ATTR_##ATTR},
 #include "grout/ops.def"
 };
 
@@ -86,6 +92,10 @@ const grout_op_info *grout_op_get_info(grout_opcode opcode) {
 
 const grout_attr_info *grout_attr_get_info(grout_attr attr) {
     return &attr_infos[attr];
+}
+
+const grout_choice_info *grout_choice_get_info(grout_choice choice) {
+    return &choice_infos[choice];
 }
 
 const grout_dtype_info *grout_dtype_get_info(grout_dtype dtype) {
@@ -148,6 +158,15 @@ grout_attr grout_attr_find(const char *text, size_t size) {
         }
     }
     return GROUT_ATTR_COUNT;
+}
+
+grout_choice grout_choice_find(grout_attr attr, const char *text, size_t size) {
+    for (int i = 1; i < GROUT_CHOICE_COUNT; i++) {
+        if (choice_infos[i].attr == attr && is_text(choice_infos[i].text, text, size)) {
+            return (grout_choice)i;
+        }
+    }
+    return GROUT_CHOICE_NONE;
 }
 
 grout_space grout_space_find(const char *text, size_t size) {

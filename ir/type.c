@@ -74,6 +74,17 @@ grout_type_text grout_type__get_text(const grout_type *type) {
             append_dims(&text, &size, type);
         }
         break;
+    case GROUT_TYPE_SEMAPHORE:
+        append(&text, &size, "semaphore");
+        if (type->rank > 0) {
+            append_dims(&text, &size, type);
+        }
+        break;
+    case GROUT_TYPE_DESCRIPTOR:
+        append(&text, &size, "descriptor of ");
+        append(&text, &size, grout_dtype_get_info((grout_dtype)type->dtype)->text);
+        append_dims(&text, &size, type);
+        break;
     }
     return text;
 }

@@ -80,6 +80,7 @@ static bool check_space(grout_verifying *verifying, const grout_op *op, uint32_t
     case GROUT_EFFECT_SPACE_ANY:
         fits = type.space != GROUT_SPACE_ACC || effect->access == GROUT_ACCESS_READ;
         break;
+    case GROUT_EFFECT_SPACE_SEMAPHORE:
     case GROUT_EFFECT_SPACE_BARRIER:
         break;
     }

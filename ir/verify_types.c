@@ -36,6 +36,14 @@ static void check_attr(grout_verifying *verifying, const grout_op *op,
         check_range(verifying, attr, 1, GROUT_UNROLL_MAX);
         break;
     case GROUT_ATTR_ARRIVE_COUNT: /* verify_sync.c */
+    case GROUT_ATTR_COLLECTIVE_AXES:
+    case GROUT_ATTR_MULTICAST:
+    case GROUT_ATTR_REDUCE:
+    case GROUT_ATTR_ORDER:
+    case GROUT_ATTR_SCOPE:
+    case GROUT_ATTR_NO_DECREMENT:
+    case GROUT_ATTR_FROM_CTA:
+    case GROUT_ATTR_CLUSTER:
     case GROUT_ATTR_READ_ONLY:
     case GROUT_ATTR_NO_COMMIT_GROUP:
     case GROUT_ATTR_COLLECTIVE:

@@ -152,6 +152,8 @@ grout_view_problem grout_view__resolve(const grout_module *module, const grout_o
         case GROUT_REF_TRANSPOSE:
             problem.fault = apply_transpose(module, view_out, problem.step);
             break;
+        case GROUT_REF_CLUSTER:
+            break;
         }
         if (problem.fault != GROUT_VIEW_FINE) {
             return problem;

@@ -386,7 +386,7 @@ static bool report_unobserved(grout_checker *checker, const grout_event *event,
     const grout_barrier_fact *barrier = event->u.barrier_end.barrier;
     uint32_t full = count_full(barrier);
     bool has_waiter = false;
-    for (uint32_t t = 0; t < barrier->thread_count; t++) {
+    for (uint32_t t = 0; t < barrier->actor_count; t++) {
         uint32_t waits = barrier->waits[t].waits;
         has_waiter = has_waiter || waits > 0;
         if (waits > 0 && waits < full &&

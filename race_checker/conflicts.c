@@ -28,10 +28,11 @@ grout_object_id grout_origin__find_object(const grout_module *module, const grou
 
 static grout_side describe_entry(const grout_entry *entry) {
     grout_side side = {.origin = entry->origin,
-                       .stamp = {.cta = entry->cta,
+                       .stamp = {.cluster = entry->cta,
                                  .component = entry->component,
                                  .number = entry->number,
-                                 .is_async = entry->flags & GROUT_ENTRY_ASYNC},
+                                 .agent = entry->flags & GROUT_ENTRY_ASYNC ? GROUT_AGENT_ENGINE
+                                                                    : GROUT_AGENT_ACTOR},
                        .epoch = entry->epoch,
                        .is_write = entry->flags & GROUT_ENTRY_WRITE};
     return side;
@@ -178,14 +179,14 @@ bool grout_checker__access(grout_checker *checker, const grout_event *event) {
     context.rules.wgmma_shapes = checker->wgmma_shapes;
     context.rules.report = report_conflict;
     context.rules.payload = &context;
-    context.rules.entry.cta = access->stamp.cta;
+    context.rules.entry.cta = access->stamp.cluster;
     context.rules.entry.number = access->stamp.number;
     context.rules.entry.component = (uint16_t)access->stamp.component;
     context.rules.entry.epoch =
         event->clocks->known[grout_clock_x(&checker->shape, event->origin.thread)];
     context.rules.entry.flags =
         (uint8_t)(GROUT_ENTRY_PRESENT | (access->is_write ? GROUT_ENTRY_WRITE : 0) |
-                  (access->stamp.is_async ? GROUT_ENTRY_ASYNC : 0));
+                  ((access->stamp.agent != GROUT_AGENT_ACTOR) ? GROUT_ENTRY_ASYNC : 0));
     context.rules.entry.origin = event->origin;
     context.rules.told_since = context.state->told_since;
     if (grout_rules__is_consumption(&context.rules)) {

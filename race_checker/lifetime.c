@@ -41,7 +41,7 @@ static bool report_in_flight(const end_context *context, grout_shadow *shadow,
     bool wants_facts = false, is_new = false;
     run.base -= checker->homes[context->object].offset;
     facts.sides[0].origin = entry->origin;
-    facts.sides[0].stamp = (grout_stamp){entry->cta, entry->component, entry->number, true};
+    facts.sides[0].stamp = (grout_stamp){entry->cta, entry->component, entry->number, GROUT_AGENT_ENGINE};
     facts.sides[0].is_write = entry->flags & GROUT_ENTRY_WRITE;
     facts.sides[0].box = grout_box__from_runs(checker->info.module, context->object, &run, 1);
     facts.sides[0].epoch = entry->epoch;

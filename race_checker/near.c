@@ -159,7 +159,7 @@ grout_near grout_near__find(const grout_checker *checker, const grout_cta_state 
     if (grout_code__is_about_wgmma(code)) {
         return grout_near__find_wgmma(checker, state, facts, clocks);
     }
-    if (code == GROUT_DIAG_GMEM_RACE && facts->knows_issue && related->stamp.is_async &&
+    if (code == GROUT_DIAG_GMEM_RACE && facts->knows_issue && (related->stamp.agent != GROUT_AGENT_ACTOR) &&
         !related->is_write && !facts->primary_is_earlier) {
         return find_reading(checker, state, related);
     }

@@ -99,7 +99,7 @@ static const char *get_engine(const grout_wording *wording, const grout_side *si
     if (grout_module_get_object(wording->module, side->box.object)->space == GROUT_SPACE_ACC) {
         return "registers";
     }
-    return side->stamp.is_async ? "TMA, async proxy" : "generic proxy";
+    return (side->stamp.agent != GROUT_AGENT_ACTOR) ? "TMA, async proxy" : "generic proxy";
 }
 
 static grout_finding_access describe_side(grout_wording *wording, const grout_side *side) {

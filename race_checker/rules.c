@@ -4,10 +4,16 @@
 
 grout_mechanism grout_clock__get_mechanism(const grout_clock_shape *shape, uint32_t component,
                                            uint32_t *index_out) {
-    const uint32_t starts[] = {grout_clock_x(shape, 0),  grout_clock_g(shape, 0),
-                               grout_clock_br(shape, 0), grout_clock_bw(shape, 0),
-                               grout_clock_ph(shape, 0), grout_clock_wg(shape, 0)};
-    uint32_t mechanism = GROUT_MECHANISM_WGMMA;
+    const uint32_t starts[] = {
+        [GROUT_MECHANISM_LOST] = grout_clock_s(shape, 0),
+        [GROUT_MECHANISM_EPOCH] = grout_clock_x(shape, 0),
+        [GROUT_MECHANISM_BULK_READ] = grout_clock_br(shape, 0),
+        [GROUT_MECHANISM_ASYNC_COPY] = grout_clock_ca(shape, 0),
+        [GROUT_MECHANISM_PHASE] = grout_clock_ph(shape, 0),
+        [GROUT_MECHANISM_WGMMA] = grout_clock_wg(shape, 0),
+        [GROUT_MECHANISM_ACCESS] = grout_clock_g(shape, 0),
+        [GROUT_MECHANISM_BULK_WRITE] = grout_clock_bw(shape, 0)};
+    uint32_t mechanism = sizeof starts / sizeof *starts - 1;
     while (component < starts[mechanism]) {
         mechanism--;
     }
@@ -127,8 +133,10 @@ static grout_conflict judge_unfinished(const grout_rules *rules, const grout_ent
     case GROUT_MECHANISM_WGMMA:
         conflict.code = GROUT_DIAG_MMA_OPERAND_REUSE;
         return conflict;
-    case GROUT_MECHANISM_X:
-    case GROUT_MECHANISM_G:
+    case GROUT_MECHANISM_LOST:
+    case GROUT_MECHANISM_EPOCH:
+    case GROUT_MECHANISM_ASYNC_COPY:
+    case GROUT_MECHANISM_ACCESS:
         break;
     }
     return judge_race(rules, earlier);

@@ -14,12 +14,14 @@
 
 /* What a component of a clock counts. */
 typedef enum grout_mechanism {
-    GROUT_MECHANISM_X,
-    GROUT_MECHANISM_G,
+    GROUT_MECHANISM_LOST,
+    GROUT_MECHANISM_EPOCH,
     GROUT_MECHANISM_BULK_READ,
-    GROUT_MECHANISM_BULK_WRITE,
+    GROUT_MECHANISM_ASYNC_COPY,
     GROUT_MECHANISM_PHASE,
-    GROUT_MECHANISM_WGMMA
+    GROUT_MECHANISM_WGMMA,
+    GROUT_MECHANISM_ACCESS,
+    GROUT_MECHANISM_BULK_WRITE
 } grout_mechanism;
 
 /* index_out: the thread, lane or barrier element; may be NULL. */

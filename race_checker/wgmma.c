@@ -167,7 +167,7 @@ grout_near grout_near__find_wgmma(const grout_checker *checker, const grout_cta_
     }
     if (access->origin.thread == wgmma->origin.thread) {
         /* A wgmma has its own group counted already, and waits after its accesses. */
-        bool is_wgmma = access->stamp.is_async && access->stamp.component == wgmma->stamp.component;
+        bool is_wgmma = (access->stamp.agent != GROUT_AGENT_ACTOR) && access->stamp.component == wgmma->stamp.component;
         near.needed = (is_wgmma ? access->stamp.number - 1 : owner->wgmma_issued) - group;
         judge_wait(checker->info.module, &owner->wgmma_wait, group, access->origin.op, &near);
         return near;

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 
 bool grout_wording__is_wgmma(const grout_wording *wording, const grout_side *side) {
-    return side->stamp.is_async &&
+    return (side->stamp.agent != GROUT_AGENT_ACTOR) &&
            grout_clock__get_mechanism(&wording->checker->shape, side->stamp.component, NULL) ==
                GROUT_MECHANISM_WGMMA;
 }
@@ -48,7 +48,7 @@ void grout_wording__add_wgmma_headline(const grout_wording *wording, grout_text 
         add_shapes(wording, out);
         return;
     }
-    if (!is_accumulator && access->stamp.is_async) {
+    if (!is_accumulator && (access->stamp.agent != GROUT_AGENT_ACTOR)) {
         what = "refilled by TMA";
     }
     grout_wording__add_object(wording, access->box.object, out);

@@ -89,7 +89,7 @@ static void add_await_headline(const grout_wording *wording, grout_text *out) {
     add_side_object(wording, 0, out);
     if (grout_wording__is_wgmma(wording, side)) {
         grout_text_add(out, " is read by the tensor core");
-    } else if (side->stamp.is_async) {
+    } else if ((side->stamp.agent != GROUT_AGENT_ACTOR)) {
         grout_text_add(out, " is %s by TMA", side->is_write ? "loaded again" : "stored");
     } else {
         grout_text_add(out, " is %s", side->is_write ? "overwritten" : "read");

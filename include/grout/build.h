@@ -64,6 +64,9 @@ GROUT_API grout_value_id grout_build_param_scalar(grout_builder *builder, const 
                                                   grout_dtype dtype);
 GROUT_API void grout_build_axis(grout_builder *builder, grout_axis_kind kind, const char *name,
                                 grout_expr_id size);
+/* 'attr cluster_exit = ..', 'attr auto_fence = ..' of the open kernel. */
+GROUT_API void grout_build_cluster_exit(grout_builder *builder, grout_cluster_exit exit);
+GROUT_API void grout_build_auto_fence(grout_builder *builder, bool is_on);
 GROUT_API void grout_builder_end_kernel(grout_builder *builder);
 
 /* Objects. In a kernel's body: scratch. */
@@ -79,6 +82,10 @@ typedef struct grout_build_object {
     uint32_t transpose_rank;
     const grout_expr_id *transpose;
     grout_expr_id arrivals; /* of a barrier; 0: 1 */
+    bool is_explicit;       /* of a barrier: mbarrier */
+    bool is_global;         /* of a semaphore */
+    uint32_t cluster_group_count; /* of a barrier: sets of axes, by their numbers in the kernel */
+    const uint8_t *cluster_groups;
 } grout_build_object;
 GROUT_API grout_value_id grout_build_scratch(grout_builder *builder, const char *name,
                                              const grout_build_object *object);
@@ -90,6 +97,9 @@ GROUT_API grout_operand grout_build_ref(grout_builder *builder, grout_value_id b
                                         const grout_build_index *indices);
 GROUT_API grout_operand grout_build_transpose(grout_builder *builder, grout_operand ref,
                                               uint32_t rank, const uint32_t *permutation);
+/* ref in the SMEM of another CTA: its place on each cluster axis. */
+GROUT_API grout_operand grout_build_cluster_ref(grout_builder *builder, grout_operand ref,
+                                                uint32_t count, const grout_operand *place);
 GROUT_API grout_build_index grout_index_all(void);
 GROUT_API grout_build_index grout_index_at(grout_operand start);
 GROUT_API grout_build_index grout_index_slice(grout_operand start, grout_expr_id size);
@@ -111,6 +121,9 @@ typedef struct grout_build_op_args {
     const grout_expr_id *type_dims;
     uint32_t attrs;           /* GROUT_ATTR_BIT_* */
     grout_expr_id attr_value; /* of the one INT attribute */
+    uint32_t attr_axes;       /* of the one AXES attribute: bit i for axis i of the kernel */
+    const grout_choice *choices; /* of the CHOICE attributes */
+    uint32_t choice_count;
 } grout_build_op_args;
 GROUT_API grout_value_id grout_build_op(grout_builder *builder, grout_opcode opcode,
                                         const grout_build_op_args *args);
@@ -138,6 +151,13 @@ GROUT_API void grout_build_else(grout_builder *builder, uint32_t yield_count,
 GROUT_API void grout_build_scoped(grout_builder *builder, bool collective, uint32_t object_count,
                                   const char *const *names, const grout_build_object *objects,
                                   grout_value_id *values_out);
+/* A warp_map: begin, build the body, end without yields. Returns the warp's index, an i32. */
+GROUT_API grout_value_id grout_build_warp_map(grout_builder *builder, const char *index_name);
+/* A warp_specialize: begin, build the first body, partition for each further one (with the yields
+ * of the first body, at its first call), end. */
+GROUT_API void grout_build_warp_specialize(grout_builder *builder);
+GROUT_API void grout_build_partition(grout_builder *builder, uint32_t yield_count,
+                                     const grout_operand *yields);
 /* Closes the innermost region; returns its first result (the others follow it), or 0. */
 GROUT_API grout_value_id grout_build_end(grout_builder *builder, uint32_t yield_count,
                                          const grout_operand *yields);
@@ -200,6 +220,33 @@ GROUT_API grout_value_id grout_build_end(grout_builder *builder, uint32_t yield_
 #define GROUT_BUILD_PRINT(NAME, name)                                                           \
     GROUT_API void grout_build_##name(grout_builder *builder, const char *text, uint32_t count, \
                                       const grout_operand *values);
+#define GROUT_BUILD_BARRIER_TEST(NAME, name) GROUT_BUILD_LOAD(NAME, name)
+#define GROUT_BUILD_BARRIER_COUNT(NAME, name)                                                \
+    GROUT_API void grout_build_##name(grout_builder *builder, grout_operand barrier,         \
+                                      grout_expr_id n);
+#define GROUT_BUILD_PARITY_WAIT(NAME, name)                                                  \
+    GROUT_API void grout_build_##name(grout_builder *builder, grout_operand barrier,         \
+                                      grout_operand parity);
+#define GROUT_BUILD_PARITY_TEST(NAME, name) GROUT_BUILD_BINARY(NAME, name)
+#define GROUT_BUILD_SEMAPHORE(NAME, name)                                                    \
+    GROUT_API void grout_build_##name(grout_builder *builder, grout_operand semaphore,       \
+                                      grout_operand n);
+#define GROUT_BUILD_SEMAPHORE_READ(NAME, name) GROUT_BUILD_LOAD(NAME, name)
+#define GROUT_BUILD_NAMED_BARRIER(NAME, name)                                                \
+    GROUT_API void grout_build_##name(grout_builder *builder, grout_expr_id id,              \
+                                      grout_expr_id threads);
+#define GROUT_BUILD_FETCH(NAME, name) GROUT_BUILD_BINARY(NAME, name)
+#define GROUT_BUILD_COMPARE_SWAP(NAME, name) GROUT_BUILD_TERNARY(NAME, name)
+#define GROUT_BUILD_COPY(NAME, name)                                                         \
+    GROUT_API void grout_build_##name(grout_builder *builder, grout_operand source,          \
+                                      grout_operand destination);
+#define GROUT_BUILD_STORE_ASYNC(NAME, name)                                                  \
+    GROUT_API void grout_build_##name(grout_builder *builder, grout_operand a,               \
+                                      grout_operand destination, grout_operand barrier);
+#define GROUT_BUILD_DESCRIPTOR(NAME, name)                                                   \
+    GROUT_API grout_value_id grout_build_##name(grout_builder *builder, grout_operand array, \
+                                                grout_dtype dtype, uint32_t rank,            \
+                                                const grout_expr_id *block);
 /* Regions and objects have functions of their own, above. */
 #define GROUT_BUILD_SCRATCH(NAME, name)
 #define GROUT_BUILD_FOR(NAME, name)
@@ -207,6 +254,8 @@ GROUT_API grout_value_id grout_build_end(grout_builder *builder, uint32_t yield_
 #define GROUT_BUILD_COND(NAME, name)
 #define GROUT_BUILD_IF(NAME, name)
 #define GROUT_BUILD_SCOPED(NAME, name)
+#define GROUT_BUILD_WARP_MAP(NAME, name)
+#define GROUT_BUILD_SPECIALIZE(NAME, name)
 #define GROUT_BUILD_YIELD(NAME, name)
 #define GROUT_OP(NAME, text, FORM, TYPES, ATTRS, EFFECTS, DOC) GROUT_BUILD_##FORM(NAME, text)
 #include "grout/ops.def"

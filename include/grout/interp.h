@@ -17,9 +17,20 @@ extern "C" {
 
 /* In which order threads run. */
 typedef enum grout_schedule {
-    GROUT_SCHEDULE_FAIR,  /* round robin */
-    GROUT_SCHEDULE_RANDOM /* the next thread is drawn from the seed */
+    GROUT_SCHEDULE_FAIR,   /* round robin, over threads and clusters */
+    GROUT_SCHEDULE_RANDOM, /* the next thread is drawn from the seed */
+    /* probabilistic concurrency testing (Burckhardt et al., ASPLOS 2010): random priorities, and
+     * launch.pct_depth - 1 points, drawn from the seed, where the running thread's drops */
+    GROUT_SCHEDULE_PCT,
+    GROUT_SCHEDULE_REPLAY /* what launch.replay says, then fair */
 } grout_schedule;
+
+/* Who ran at each point where more than one actor could: numbers of actors of the launch (CTA index
+ * times actors of a CTA plus actor), in order. */
+typedef struct grout_decisions {
+    uint32_t *actors;
+    size_t count, capacity;
+} grout_decisions;
 
 /*
  * When async operations take effect, within what their completion permits. LAZY, the default, is
@@ -33,7 +44,7 @@ typedef enum grout_timing {
     GROUT_TIMING_RANDOM
 } grout_timing;
 
-/* "fair", "lazy", ...; false if there is none of this name. */
+/* "fair", "random", "lazy", ...; false if there is none of this name. */
 GROUT_API bool grout_schedule_find(const char *text, grout_schedule *schedule_out);
 GROUT_API bool grout_timing_find(const char *text, grout_timing *timing_out);
 
@@ -52,6 +63,11 @@ typedef struct grout_launch {
     grout_schedule schedule;
     grout_timing timing;
     uint64_t seed;
+    uint32_t pct_depth;   /* GROUT_SCHEDULE_PCT: 1 or more */
+    uint32_t sm_count;    /* of the GPU; 0: GROUT_SMS_DEFAULT */
+    uint32_t resident;    /* CTAs that fit on the GPU at once; 0: worked out */
+    const grout_decisions *replay; /* borrowed; GROUT_SCHEDULE_REPLAY */
+    grout_decisions *record;       /* what was decided is appended; NULL: not kept */
     uint64_t max_steps;   /* 0: GROUT_STEPS_DEFAULT */
     uint64_t max_memory;  /* bytes of machine state; 0: no limit of ours */
     bool track_undefined; /* follow values that nobody wrote; the checker needs it */
@@ -66,6 +82,7 @@ typedef struct grout_launch {
 } grout_launch;
 
 #define GROUT_STEPS_DEFAULT UINT64_C(1000000000)
+#define GROUT_SMS_DEFAULT   132 /* of an H100 SXM or H200 */
 
 typedef enum grout_run_status {
     GROUT_RUN_DONE,

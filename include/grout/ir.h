@@ -14,7 +14,8 @@
 #ifndef GROUT_IR_H
 #define GROUT_IR_H
 
-#include "grout/diag.h"
+#include "grout/layout.h"
+#include "grout/tables.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,13 +26,15 @@ extern "C" {
 #endif
 
 /* Limits of the language, each with a test at the limit and one past it. */
-#define GROUT_RANK_MAX     8           /* dimensions of an array or a reference */
 #define GROUT_NESTING_MAX  256         /* blocks and parentheses inside each other */
 #define GROUT_NAME_MAX     255         /* bytes of a name */
 #define GROUT_OPS_MAX      (1u << 24)  /* operations of a module */
 #define GROUT_FILE_MAX     (64u << 20) /* bytes of a file */
 #define GROUT_AXES_MAX     8           /* named axes of a kernel, all kinds together */
 #define GROUT_THREADS_MAX  8           /* threads (warpgroups) of a CTA: 1024 CUDA threads */
+#define GROUT_WARPS        4           /* warps of a thread */
+#define GROUT_CLUSTER_MAX  16          /* CTAs of a cluster; more than 8 is not portable */
+#define GROUT_NAMED_MAX    7           /* named barriers of a CTA */
 #define GROUT_ARRAY_MAX    (1u << 20)  /* elements of a register array */
 #define GROUT_DIM_MAX      INT32_MAX   /* one dimension: indices are i32 */
 #define GROUT_GMEM_MAX     (1ll << 40) /* bytes of a gmem array */
@@ -50,164 +53,6 @@ typedef uint32_t grout_object_id;
 typedef uint32_t grout_kernel_id;
 typedef uint32_t grout_const_id;
 typedef uint32_t grout_trivia_id;
-
-/* ---- the tables as enums -------------------------------------------------------------------- */
-
-typedef enum grout_dtype {
-    GROUT_DTYPE_NONE,
-#define GROUT_DTYPE(NAME, TEXT, BITS, CLASS, USE, POISON, DOC) GROUT_DTYPE_##NAME,
-#include "grout/types.def"
-    GROUT_DTYPE_COUNT
-} grout_dtype;
-
-typedef enum grout_dtype_class {
-    GROUT_CLASS_NONE,
-    GROUT_CLASS_BOOL,
-    GROUT_CLASS_SINT,
-    GROUT_CLASS_UINT,
-    GROUT_CLASS_FLOAT
-} grout_dtype_class;
-
-typedef enum grout_space {
-    GROUT_SPACE_NONE,
-#define GROUT_SPACE(NAME, TEXT, DOC) GROUT_SPACE_##NAME,
-#include "grout/types.def"
-    GROUT_SPACE_COUNT
-} grout_space;
-
-typedef enum grout_form {
-    GROUT_FORM_NONE,
-#define GROUT_FORM(NAME, OPERANDS, TYPED, RESULTS, SYNTAX) GROUT_FORM_##NAME,
-#include "grout/ops.def"
-    GROUT_FORM_COUNT
-} grout_form;
-
-typedef enum grout_attr {
-#define GROUT_ATTR(NAME, text, ARGUMENT, DOC) GROUT_ATTR_##NAME,
-#include "grout/ops.def"
-    GROUT_ATTR_COUNT
-} grout_attr;
-
-enum {
-#define GROUT_ATTR(NAME, text, ARGUMENT, DOC) GROUT_ATTR_BIT_##NAME = 1 << GROUT_ATTR_##NAME,
-#include "grout/ops.def"
-    GROUT_ATTR_BITS_END
-};
-
-typedef enum grout_opcode {
-    GROUT_OP_NONE,
-#define GROUT_OP(NAME, text, FORM, TYPES, ATTRS, EFFECTS, DOC) GROUT_OP_##NAME,
-#include "grout/ops.def"
-    GROUT_OP_COUNT
-} grout_opcode;
-
-/* Which element types an op's values may have (TYPES column of ops.def). */
-typedef enum grout_type_rule {
-    GROUT_TYPES_NONE,
-    GROUT_TYPES_ANY,
-    GROUT_TYPES_NUM,
-    GROUT_TYPES_INT,
-    GROUT_TYPES_FLOAT,
-    GROUT_TYPES_LOGIC,
-    GROUT_TYPES_BOOL,
-    GROUT_TYPES_CMP,
-    GROUT_TYPES_ACC, /* of accumulators */
-    GROUT_TYPES_MMA  /* what the tensor core multiplies, and into what */
-} grout_type_rule;
-
-typedef enum grout_effect_row {
-#define GROUT_EFFECT_ROW(NAME, CLASS, DOC) GROUT_EFFECT_ROW_##NAME,
-#include "grout/effects.def"
-    GROUT_EFFECT_ROW_COUNT
-} grout_effect_row;
-
-typedef enum grout_effect_class {
-    GROUT_EFFECT_PURE,
-    GROUT_EFFECT_ACCESS,
-    GROUT_EFFECT_ASYNC,
-    GROUT_EFFECT_SYNC,
-    GROUT_EFFECT_BLOCKING,
-    GROUT_EFFECT_CONTROL
-} grout_effect_class;
-
-typedef enum grout_proxy { GROUT_PROXY_GENERIC, GROUT_PROXY_ASYNC } grout_proxy;
-
-typedef enum grout_access_kind {
-    GROUT_ACCESS_READ,
-    GROUT_ACCESS_WRITE,
-    GROUT_ACCESS_ARRIVE,
-    GROUT_ACCESS_WAIT
-} grout_access_kind;
-
-typedef enum grout_milestone {
-    GROUT_MILESTONE_ISSUE,
-    GROUT_MILESTONE_BULK_READ,
-    GROUT_MILESTONE_BULK_WRITE,
-    GROUT_MILESTONE_PHASE,
-    GROUT_MILESTONE_WGMMA
-} grout_milestone;
-
-/* Where an operand of an effect row lives; ANY is the operand's own space. */
-typedef enum grout_effect_space {
-    GROUT_EFFECT_SPACE_ANY,
-    GROUT_EFFECT_SPACE_GMEM,
-    GROUT_EFFECT_SPACE_SMEM,
-    GROUT_EFFECT_SPACE_ACC,
-    GROUT_EFFECT_SPACE_BARRIER
-} grout_effect_space;
-
-/* One line of effects.def. */
-typedef struct grout_effect {
-    uint8_t operand;
-    uint8_t space;     /* grout_effect_space */
-    uint8_t proxy;     /* grout_proxy */
-    uint8_t access;    /* grout_access_kind */
-    uint8_t milestone; /* grout_milestone */
-} grout_effect;
-
-typedef struct grout_op_info {
-    const char *text;       /* mnemonic */
-    const char *doc;        /* one sentence */
-    const char *expression; /* of an ALU, MATH or REDUCE op, in the functions of num.h; else NULL */
-    const char *operands;   /* letters of the form: see ops.def */
-    const char *syntax;     /* of the form */
-    uint32_t attrs;         /* GROUT_ATTR_BIT_* it takes */
-    uint8_t form;           /* grout_form */
-    uint8_t types;          /* grout_type_rule */
-    uint8_t effect_row;     /* grout_effect_row */
-    uint8_t results;        /* number, 9: as its yields */
-    uint8_t ulp;            /* of a MATH op: largest error in units in the last place; else 0 */
-    bool typed;             /* written with ': type' */
-} grout_op_info;
-
-typedef struct grout_attr_info {
-    const char *text, *doc;
-    bool takes_integer;
-} grout_attr_info;
-
-typedef struct grout_dtype_info {
-    const char *text, *doc;
-    uint64_t poison; /* pattern of an unwritten element, in its low bits */
-    uint8_t bytes;
-    uint8_t class_;     /* grout_dtype_class */
-    bool is_arithmetic; /* may be an operand of ALU ops */
-} grout_dtype_info;
-
-/* Facts of the tables; never NULL for a valid enumerator. */
-GROUT_API const grout_op_info *grout_op_get_info(grout_opcode opcode);
-GROUT_API const grout_attr_info *grout_attr_get_info(grout_attr attr);
-GROUT_API const grout_dtype_info *grout_dtype_get_info(grout_dtype dtype);
-GROUT_API const char *grout_space_get_text(grout_space space);
-GROUT_API grout_effect_class grout_effect_row_get_class(grout_effect_row row);
-GROUT_API const char *grout_effect_row_get_doc(grout_effect_row row);
-/* The lines of a row, in operand order; *count_out says how many. */
-GROUT_API const grout_effect *grout_effect_row_get_effects(grout_effect_row row,
-                                                           uint32_t *count_out);
-/* By name; GROUT_OP_NONE, GROUT_DTYPE_NONE, GROUT_ATTR_COUNT or GROUT_SPACE_NONE if unknown. */
-GROUT_API grout_opcode grout_op_find(const char *text, size_t size);
-GROUT_API grout_dtype grout_dtype_find(const char *text, size_t size);
-GROUT_API grout_attr grout_attr_find(const char *text, size_t size);
-GROUT_API grout_space grout_space_find(const char *text, size_t size);
 
 /* ---- parts of a module ---------------------------------------------------------------------- */
 
@@ -313,8 +158,11 @@ typedef struct grout_written_type {
 } grout_written_type;
 
 typedef enum grout_object_kind {
-    GROUT_OBJECT_ARRAY,  /* in space: a gmem parameter, an smem scratch, an accumulator (acc) */
-    GROUT_OBJECT_BARRIER /* an array of mbarriers */
+    /* in space: a gmem parameter, an smem scratch, an accumulator (acc), or a gmem scratch, of which
+     * the launch has one */
+    GROUT_OBJECT_ARRAY,
+    GROUT_OBJECT_BARRIER,  /* an array of mbarriers: 'barrier' or, is_explicit, 'mbarrier' */
+    GROUT_OBJECT_SEMAPHORE /* an array of semaphores; in GMEM */
 } grout_object_kind;
 
 /* An object in memory, as written. Parameters in gmem are objects too. */
@@ -323,7 +171,7 @@ typedef struct grout_object {
     uint8_t space;        /* grout_space; SMEM for barriers; ACC: each thread has its own */
     grout_value_id value; /* the value (reference) that stands for it */
     grout_loc_id loc;
-    grout_written_type type; /* barrier: dtype NONE, dims of the array of barriers (rank 1) */
+    grout_written_type type; /* barrier, semaphore: dtype NONE, dims of the array (rank 1) */
     /* transforms of an smem array, 0 for those not written */
     uint8_t tile_rank;
     grout_expr_id tile[GROUT_RANK_MAX];
@@ -331,6 +179,12 @@ typedef struct grout_object {
     uint8_t transpose_rank;
     grout_expr_id transpose[GROUT_RANK_MAX];
     grout_expr_id arrivals; /* barrier; 0: one arrival a phase */
+    bool is_explicit;       /* barrier: 'mbarrier', which mbarrier_init makes usable */
+    bool is_global; /* semaphore: one for the launch ('global'), else one for each CTA; gmem scratch */
+    /* 'cluster(x, (y, z))' of a barrier: sets of the kernel's axes, bit i axis i; grouped ones are
+     * one set. Printed in the order of the axes. */
+    uint8_t cluster_group_count;
+    uint8_t cluster_groups[GROUT_AXES_MAX];
 } grout_object;
 
 /* Operand: what an op is given. */
@@ -362,8 +216,9 @@ typedef struct grout_index {
 } grout_index;
 
 typedef enum grout_ref_step_kind {
-    GROUT_REF_INDEX,    /* [..]: indices first..first+count of the module's index table */
-    GROUT_REF_TRANSPOSE /* .transpose(..): count permutation entries, exprs in the size fields */
+    GROUT_REF_INDEX,     /* [..]: indices first..first+count of the module's index table */
+    GROUT_REF_TRANSPOSE, /* .transpose(..): count permutation entries, exprs in the size fields */
+    GROUT_REF_CLUSTER    /* .cluster(..): AT indices, the place of a CTA on each cluster axis */
 } grout_ref_step_kind;
 
 typedef struct grout_ref_step {
@@ -404,6 +259,8 @@ enum {
 
 typedef struct grout_attr_value {
     uint8_t attr;       /* grout_attr */
+    uint8_t choice;     /* CHOICE attributes: grout_choice */
+    uint8_t axes;       /* AXES attributes: bit i for axis i of the kernel */
     grout_expr_id expr; /* INT attributes */
     grout_loc_id loc;
 } grout_attr_value;
@@ -452,9 +309,17 @@ typedef struct grout_param {
 } grout_param;
 
 typedef enum grout_axis_kind {
-    GROUT_AXIS_GRID,   /* row-major, the last axis fastest */
-    GROUT_AXIS_THREADS /* warpgroups of the CTA */
+    GROUT_AXIS_GRID,    /* clusters (CTAs, without cluster axes): row-major, the last fastest */
+    GROUT_AXIS_CLUSTER, /* CTAs of a cluster, in the same way: the rank */
+    GROUT_AXIS_THREADS  /* warpgroups of the CTA */
 } grout_axis_kind;
+
+/* 'attr cluster_exit = sync': whether the CTAs of a cluster meet before they end. */
+typedef enum grout_cluster_exit {
+    GROUT_CLUSTER_EXIT_UNWRITTEN, /* sync if the kernel has mbarriers, else none */
+    GROUT_CLUSTER_EXIT_NONE,
+    GROUT_CLUSTER_EXIT_SYNC
+} grout_cluster_exit;
 
 typedef struct grout_axis {
     uint8_t kind; /* grout_axis_kind */
@@ -467,8 +332,12 @@ typedef struct grout_kernel {
     grout_string_id name;
     grout_loc_id loc;
     uint32_t first_param, param_count; /* of the module's parameter table */
-    uint32_t axis_count;               /* in the order written; grid before threads */
+    uint32_t axis_count; /* in the order written; grid before cluster before threads */
     grout_axis axes[GROUT_AXES_MAX];
+    uint8_t cluster_exit; /* grout_cluster_exit */
+    bool has_auto_fence;  /* 'attr auto_fence = ..' was written */
+    bool auto_fence;      /* a fence between a generic access and a later async one of the thread */
+    grout_loc_id attr_loc;
     grout_block_id body;
     grout_trivia_id trivia;
 } grout_kernel;
@@ -479,8 +348,10 @@ typedef enum grout_type_kind {
     GROUT_TYPE_NONE,
     GROUT_TYPE_SCALAR,
     GROUT_TYPE_ARRAY,  /* register array */
-    GROUT_TYPE_REF,    /* array in memory */
-    GROUT_TYPE_BARRIER /* array of barriers; rank 0: one barrier */
+    GROUT_TYPE_REF,       /* array in memory */
+    GROUT_TYPE_BARRIER,   /* array of barriers; rank 0: one barrier */
+    GROUT_TYPE_SEMAPHORE, /* array of semaphores; rank 0: one */
+    GROUT_TYPE_DESCRIPTOR /* TMA descriptor; dims: of its boxes */
 } grout_type_kind;
 
 typedef struct grout_type {
@@ -497,72 +368,10 @@ GROUT_API bool grout_type_is_equal(const grout_type *a, const grout_type *b);
 /* Appends "f32[32, 64]", "i32", "smem f32[2, 64]" or "barrier[2]". */
 GROUT_API void grout_type_print(const grout_type *type, grout_text *out);
 
-/*
- * Physical layout of an object: where each element lies. Element (i0, ..) of an smem array with
- * 'transpose(p..)' is stored as if its dimensions stood in the order p; with 'tile(t..)' the last
- * dimensions are cut into tiles, tiles in row-major order, each tile row-major (JAX: a
- * TilingTransform); 'swizzle(W)' then exchanges 16-byte chunks: byte address a goes to a ^ ((a >> 7
- * & W/16-1) << 4). Objects start at multiples of 1024, so offsets are as good as addresses.
- * Sources: PTX ISA 9.1 'Shared memory swizzle modes'; docs/hardware.md.
- */
-typedef struct grout_layout {
-    uint8_t rank;       /* of the object */
-    uint8_t tiled_rank; /* number of (dimension, divisor) digits */
-    uint8_t element_bytes;
-    uint32_t swizzle; /* 0, 32, 64 or 128 bytes */
-    /* digit k of the address: (index[dim[k]] / divisor[k]) % extent[k], times stride[k] bytes */
-    uint8_t dim[2 * GROUT_RANK_MAX];
-    int64_t divisor[2 * GROUT_RANK_MAX];
-    int64_t extent[2 * GROUT_RANK_MAX];
-    int64_t stride[2 * GROUT_RANK_MAX];
-    int64_t bytes; /* size of the object */
-} grout_layout;
-
-/* Byte offset of an element inside its object; indices must lie inside. */
-GROUT_API int64_t grout_layout_get_offset(const grout_layout *layout, const int64_t *index);
-/* True if the layout is plain row-major: no tiles, no swizzle, no transposition. */
-GROUT_API bool grout_layout_is_plain(const grout_layout *layout);
-
-/* A run of bytes: count pieces of length bytes, stride bytes apart, the first at base. */
-typedef struct grout_run {
-    int64_t base;
-    int64_t stride; /* 0 when count is 1 */
-    int64_t count;
-    int64_t length;
-} grout_run;
-
-/*
- * The bytes of a box of an object (start and extent for each dimension of the layout, extents at
- * least 1, all inside), as a set: no byte twice, pieces in ascending order over all runs, adjacent
- * pieces merged. Whole rows, tiles and slots come out as one run even if the bytes inside are tiled
- * or swizzled, and a plain 2-dimensional box is one run with a stride. Writes the first max runs
- * (runs may be NULL when max is 0) and returns the number of all. Offsets count from the start of
- * the object.
- */
-GROUT_API int64_t grout_layout_get_runs(const grout_layout *layout, const int64_t *start,
-                                        const int64_t *extent, grout_run *runs, int64_t max);
-
-/* A piece of a copy: elements that follow each other both in the box and in memory. */
-typedef struct grout_piece {
-    int64_t element; /* row-major index in the box of the first one */
-    int64_t offset;  /* bytes from the start of the object */
-    int64_t length;  /* bytes */
-} grout_piece;
-
-/*
- * The same box in logical order: contiguous pieces, each as long as it can be, in ascending order
- * of element. order lists the dimensions of the object from the outermost of the box to the
- * innermost (a view's order); NULL: 0, 1, 2, ... Writes the first max pieces, returns the number of
- * all. A box that starts elsewhere has the same pieces, moved, if the start moved by whole tiles
- * and the bytes by a multiple of 1024 (the period of the widest swizzle).
- */
-GROUT_API int64_t grout_layout_get_pieces(const grout_layout *layout, const int64_t *start,
-                                          const int64_t *extent, const uint8_t *order,
-                                          grout_piece *pieces, int64_t max);
-
 /* A reference with its indices resolved: a box of an object. In each dimension of the object it
  * starts at start_const plus the sum of the start_terms values (i32); the extent is plain. */
-#define GROUT_VIEW_TERMS_MAX 4
+#define GROUT_VIEW_TERMS_MAX   4
+#define GROUT_CLUSTER_AXES_MAX 4
 typedef struct grout_view {
     grout_object_id object;
     grout_value_id base;
@@ -575,6 +384,11 @@ typedef struct grout_view {
     int64_t start_const[GROUT_RANK_MAX];
     uint8_t start_term_count[GROUT_RANK_MAX];
     grout_value_id start_terms[GROUT_RANK_MAX][GROUT_VIEW_TERMS_MAX];
+    /* '.cluster(..)': the CTA that it lies in, by its place on each cluster axis, in axis order;
+     * 0: the own one. VALUE (an i32) or EXPR operands. */
+    uint8_t cluster_index_count;
+    grout_operand cluster_index[GROUT_CLUSTER_AXES_MAX];
+    grout_value_id descriptor; /* the tensor_descriptor that it goes through; 0: none */
 } grout_view;
 
 /* ---- the module ------------------------------------------------------------------------------ */
@@ -679,20 +493,37 @@ GROUT_API const grout_layout *grout_object_get_layout(const grout_module *module
 /* Bytes from the start of the CTA's SMEM to an smem object or barrier array: the one memory plan
  * that interpreter and backend share. Scopes that never live together may share bytes. */
 GROUT_API int64_t grout_object_get_smem_offset(const grout_module *module, grout_object_id id);
+/* Arrivals that a phase takes, those of a cluster barrier from all CTAs; 0 for an mbarrier, which
+ * is told at run time. */
 GROUT_API uint32_t grout_object_get_arrivals(const grout_module *module, grout_object_id id);
 /* SMEM bytes that a CTA of the kernel takes: objects and barriers. */
 GROUT_API int64_t grout_kernel_get_smem_bytes(const grout_module *module, grout_kernel_id id);
 /* Resolves a VALUE or REF operand that is a reference or barrier; false if it is none. */
 GROUT_API bool grout_module_get_view(const grout_module *module, const grout_operand *operand,
                                      grout_view *view_out);
-/* Extent of an axis; CTAs of the grid; threads of a CTA. */
+/* Extent of an axis; CTAs of the launch (clusters times cluster size) and of a cluster; threads. */
 GROUT_API int64_t grout_kernel_get_axis_size(const grout_module *module, grout_kernel_id id,
                                              uint32_t axis_index);
 GROUT_API int64_t grout_kernel_get_grid_size(const grout_module *module, grout_kernel_id id);
+GROUT_API uint32_t grout_kernel_get_cluster_size(const grout_module *module, grout_kernel_id id);
 GROUT_API uint32_t grout_kernel_get_thread_count(const grout_module *module, grout_kernel_id id);
+/* Index along an axis of a thread of a CTA. CTA i has rank i % C in cluster i / C, C CTAs each. */
+GROUT_API int64_t grout_kernel_get_axis_index(const grout_module *module, grout_kernel_id id,
+                                              uint32_t axis_index, int64_t cta, uint32_t thread);
+/* CTAs of the cluster that differ from one only along the axes of a set, itself included: bit r
+ * for rank r. Axes of other kinds do not count. */
+GROUT_API uint32_t grout_kernel_get_cluster_mask(const grout_module *module, grout_kernel_id id,
+                                                 uint32_t axes, uint32_t rank);
+/* Does a cluster_exit apply: the CTAs of a cluster meet before they end. */
+GROUT_API bool grout_kernel_has_exit_sync(const grout_module *module, grout_kernel_id id);
 /* Value of an INT attribute, or fallback if the op does not have it. */
 GROUT_API int64_t grout_op_get_attr_integer(const grout_module *module, const grout_op *op,
                                             grout_attr attr, int64_t fallback);
+/* Of a CHOICE attribute, or GROUT_CHOICE_NONE; of an AXES attribute, or 0. */
+GROUT_API grout_choice grout_op_get_choice(const grout_module *module, const grout_op *op,
+                                           grout_attr attr);
+GROUT_API uint32_t grout_op_get_axes(const grout_module *module, const grout_op *op,
+                                     grout_attr attr);
 
 #ifdef __cplusplus
 }

@@ -462,6 +462,20 @@ static void run_op(reference *ref, const grout_op *op) {
         clear_objects(ref, true); /* its accumulators start at zero; others' loops are around it */
         run_branch(ref, op, 0);
         return;
+    case GROUT_FORM_BARRIER_TEST:
+    case GROUT_FORM_BARRIER_COUNT:
+    case GROUT_FORM_PARITY_WAIT:
+    case GROUT_FORM_PARITY_TEST:
+    case GROUT_FORM_SEMAPHORE:
+    case GROUT_FORM_SEMAPHORE_READ:
+    case GROUT_FORM_NAMED_BARRIER:
+    case GROUT_FORM_FETCH:
+    case GROUT_FORM_COMPARE_SWAP:
+    case GROUT_FORM_COPY:
+    case GROUT_FORM_STORE_ASYNC:
+    case GROUT_FORM_DESCRIPTOR:
+    case GROUT_FORM_WARP_MAP:
+    case GROUT_FORM_SPECIALIZE:
     case GROUT_FORM_BARRIER: /* orders, and here everything has an order */
     case GROUT_FORM_FENCE:
     case GROUT_FORM_WAIT:

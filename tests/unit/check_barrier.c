@@ -66,7 +66,7 @@ static record observe(const char *text, int variant, grout_run_status expected) 
     run_start(r);
     grout_machine_free(r->machine);
     grout_observer observer = {
-        .self = &result, .interest = ~0u, .begin = on_begin, .event = on_event};
+        .self = &result, .interest = UINT64_MAX, .begin = on_begin, .event = on_event};
     grout_launch launch = {.module = r->module,
                            .kernel = 1,
                            .arguments = r->arguments,

@@ -116,7 +116,7 @@ static void start(machine *it, uint32_t arrivals) {
     it->observer = grout_checker_get_observer(it->checker);
     ck_assert(it->observer->begin(it->observer->self, &info));
     it->fact = (grout_barrier_fact){
-        .object = it->object, .arrivals = arrivals, .waits = it->waits, .thread_count = THREADS};
+        .object = it->object, .arrivals = arrivals, .waits = it->waits, .actor_count = THREADS};
     for (uint32_t t = 0; t < THREADS; t++) {
         it->clocks[t][grout_clock_x(&it->shape, t)] = 1;
         it->clocks[t][grout_clock_g(&it->shape, t)] = 1;

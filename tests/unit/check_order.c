@@ -167,7 +167,7 @@ START_TEST(clocks_equal_graph) {
 END_TEST
 
 START_TEST(completion_is_known_by_its_epochs) {
-    grout_clock_shape shape = {2, 2, 1};
+    grout_clock_shape shape = {.cta_count = 1, .actor_count = 2, .lane_count = 2, .barrier_count = 1, .thread_count = 2, .lanes_per_thread = 1};
     uint32_t a[64], b[64], snapshot[64] = {0};
     grout_order__begin(&shape, a, 0);
     grout_order__begin(&shape, b, 1);

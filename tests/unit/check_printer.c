@@ -179,7 +179,7 @@ static void add_statement(grout_text *out, const grout_op_info *info, grout_attr
             grout_text_add_bytes(out, at, 1);
         } else if (attr != GROUT_ATTR_COUNT) {
             const grout_attr_info *attr_info = grout_attr_get_info(attr);
-            grout_text_add(out, " %s%s", attr_info->text, attr_info->takes_integer ? "(1)" : "");
+            grout_text_add(out, " %s%s", attr_info->text, attr_info->argument == GROUT_ARGUMENT_INT ? "(1)" : "");
         }
     }
 }

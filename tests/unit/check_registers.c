@@ -58,7 +58,7 @@ START_TEST(a_deadlock_says_how_many) {
                 "increase }\n store %y[%t], %t }",
                 _i);
     register_facts facts = {
-        .observer = {.interest = 1u << GROUT_EVENT_DEADLOCK, .event = keep_facts}};
+        .observer = {.interest = UINT64_C(1) << GROUT_EVENT_DEADLOCK, .event = keep_facts}};
     facts.observer.self = &facts;
     run_start(r);
     grout_machine_free(r->machine);

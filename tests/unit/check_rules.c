@@ -11,7 +11,7 @@
 
 enum { COUNTERS = 3 * 2 + 2 * 2 + 2, NUMBER = 5 };
 
-static const grout_clock_shape SHAPE = {2, 2, 2};
+static const grout_clock_shape SHAPE = {.cta_count = 1, .actor_count = 2, .lane_count = 2, .barrier_count = 2, .thread_count = 2, .lanes_per_thread = 1};
 
 typedef enum who { PLAIN, STORE_SOURCE, STORE_TARGET, LOAD, WGMMA } who;
 
@@ -142,7 +142,7 @@ static grout_entry make_entry(who x, bool writes, uint8_t thread) {
 
 static grout_conflict judge(const row *it, uint32_t other_cta) {
     uint32_t known[COUNTERS] = {0}, smem[COUNTERS] = {0}, gmem[COUNTERS] = {0};
-    grout_clocks clocks = {other_cta, known, smem, gmem};
+    grout_clocks clocks = {.cluster = other_cta, .known = known, .published_smem = smem, .published_gmem = gmem};
     const uint16_t never_told[4] = {0};
     grout_rules rules = {
         .shape = &SHAPE, .clocks = &clocks, .space = it->space, .told_since = never_told};
@@ -183,7 +183,7 @@ END_TEST
 START_TEST(equal_shapes_need_no_wait) {
     static const uint32_t SHAPES[][3] = {{0, 7, 7}, {0, 7, 9}, {0, 0, 0}};
     const uint32_t none[COUNTERS] = {0};
-    const grout_clocks clocks = {0, none, none, none};
+    const grout_clocks clocks = {.cluster = 0, .known = none, .published_smem = none, .published_gmem = none};
     grout_entry earlier = make_entry(WGMMA, true, 0);
     grout_rules rules = {
         .shape = &SHAPE, .clocks = &clocks, .space = ACC, .wgmma_shapes = SHAPES[_i]};
@@ -217,7 +217,7 @@ START_TEST(order_of_execution_has_no_part) {
     bool is_wgmma = _i & 1, has_been_told = TOLD[_i / 2].has_been_told;
     uint16_t since[4] = {0};
     uint32_t none[COUNTERS] = {0};
-    grout_clocks reader = {0, none, none, none}, loader = {0, none, none, none};
+    grout_clocks reader = {.cluster = 0, .known = none, .published_smem = none, .published_gmem = none}, loader = {.cluster = 0, .known = none, .published_smem = none, .published_gmem = none};
     grout_entry load = make_entry(LOAD, true, 0);
     grout_entry read = make_entry(is_wgmma ? WGMMA : PLAIN, false, 1);
     grout_rules rules = {.shape = &SHAPE, .clocks = &reader, .space = SMEM, .entry = read};
@@ -255,7 +255,7 @@ static bool count_conflict(void *payload, const grout_conflict *conflict,
 /* Who is ordered after a read that was right to see the write need not know of the write. */
 START_TEST(reader_vouches_for_the_write) {
     uint32_t known[COUNTERS] = {0}, none[COUNTERS] = {0}, conflicts = 0;
-    grout_clocks clocks = {0, known, none, none};
+    grout_clocks clocks = {.cluster = 0, .known = known, .published_smem = none, .published_gmem = none};
     grout_entry write = make_entry(PLAIN, true, 0), read = make_entry(PLAIN, false, 1);
     grout_rules rules = {.shape = &SHAPE,
                          .clocks = &clocks,
@@ -279,9 +279,9 @@ END_TEST
 
 START_TEST(components_have_mechanisms) {
     uint32_t index = 99;
-    ck_assert_int_eq(grout_clock__get_mechanism(&SHAPE, 1, &index), GROUT_MECHANISM_X);
+    ck_assert_int_eq(grout_clock__get_mechanism(&SHAPE, 1, &index), GROUT_MECHANISM_EPOCH);
     ck_assert_uint_eq(index, 1);
-    ck_assert_int_eq(grout_clock__get_mechanism(&SHAPE, 2, &index), GROUT_MECHANISM_G);
+    ck_assert_int_eq(grout_clock__get_mechanism(&SHAPE, 2, &index), GROUT_MECHANISM_ACCESS);
     ck_assert_uint_eq(index, 0);
     ck_assert_int_eq(grout_clock__get_mechanism(&SHAPE, 5, &index), GROUT_MECHANISM_BULK_READ);
     ck_assert_int_eq(grout_clock__get_mechanism(&SHAPE, 6, &index), GROUT_MECHANISM_BULK_WRITE);

@@ -24,7 +24,7 @@ enum {
     CONFLICTS_MAX = 1 << 12
 };
 
-static const grout_clock_shape SHAPE = {THREADS, LANES, BARRIERS};
+static const grout_clock_shape SHAPE = {.cta_count = 1, .actor_count = THREADS, .lane_count = LANES, .barrier_count = BARRIERS, .thread_count = THREADS, .lanes_per_thread = 1};
 
 typedef struct model_byte {
     grout_entry write;
@@ -194,7 +194,7 @@ static void choose_access(world *it, grout_rules *rules, grout_clocks *clocks) {
     bool is_async = draw(it, 2), is_write = draw(it, 2);
     grout_entry *entry = &rules->entry;
     memset(entry, 0, sizeof *entry);
-    entry->cta = clocks->cta = it->cta;
+    entry->cta = clocks->cluster = it->cta;
     entry->origin.op = 1 + draw(it, OPS);
     entry->origin.cta = it->cta;
     entry->origin.thread = (uint8_t)thread;

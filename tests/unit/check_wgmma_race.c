@@ -231,7 +231,7 @@ START_TEST(box_holds_all_regions) {
     start(it, KERNEL);
     const step read = make_step(it, "0n0"), write = make_step(it, "0s0");
     const grout_stamp stamp = {
-        .component = grout_clock_wg(&it->shape, 0), .number = 1, .is_async = true};
+        .component = grout_clock_wg(&it->shape, 0), .number = 1, .agent = GROUT_AGENT_ENGINE};
     touch(it, &read, AS, false, &stamp, &rows);
     take_step(it, &write);
     finding = find_first(it);
@@ -303,7 +303,7 @@ static void issue_in_scope(machine *it, uint32_t thread, grout_op_id op) {
     const step at = {.thread = thread, .op = op};
     const grout_stamp stamp = {.component = grout_clock_wg(&it->shape, thread),
                                .number = ++it->groups[thread],
-                               .is_async = true};
+                               .agent = GROUT_AGENT_ENGINE};
     const grout_run all_of_acc = {.count = 1, .length = INT64_C(64) * 64 * 4};
     const grout_run all_of_a = {.count = 1, .length = INT64_C(64) * 64 * 2};
     it->objects[ACC] = find_object(it, op, 0);

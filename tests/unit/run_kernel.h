@@ -145,7 +145,7 @@ static inline void run_start(run *r) {
         run_fill(dtype, r->arguments[i].data, size, i);
     }
     r->observer = (grout_observer){.self = r,
-                                   .interest = ~0u,
+                                   .interest = UINT64_MAX,
                                    .event = run_on_event,
                                    .snapshot = run_save,
                                    .restore = run_restore,

@@ -186,8 +186,9 @@ typedef struct step {
 } step;
 
 static void send(machine *it, const step *at, grout_event *event) {
-    grout_clocks clocks = {0, it->sets[at->thread][0], it->sets[at->thread][1],
-                           it->sets[at->thread][2]};
+    grout_clocks clocks = {.known = it->sets[at->thread][0],
+                           .published_smem = it->sets[at->thread][1],
+                           .published_gmem = it->sets[at->thread][2]};
     event->origin.op = at->op;
     event->origin.thread = (uint8_t)at->thread;
     event->clocks = &clocks;
@@ -261,7 +262,7 @@ static void multiply(machine *it, const step *at) {
     grout_event event = {.kind = GROUT_EVENT_ISSUE};
     issue.read.component = grout_clock_wg(&it->shape, at->thread);
     issue.read.number = ++it->groups[at->thread];
-    issue.read.is_async = true;
+    issue.read.agent = GROUT_AGENT_ENGINE;
     issue.write = issue.read;
     event.u.issue = &issue;
     send(it, at, &event);
@@ -297,7 +298,7 @@ static void load(machine *it, const step *at) {
     grout_event event = {.kind = GROUT_EVENT_ISSUE};
     issue.write.component = grout_clock_ph(&it->shape, at->number);
     issue.write.number = it->arrived[at->number] + 1;
-    issue.write.is_async = true;
+    issue.write.agent = GROUT_AGENT_ENGINE;
     issue.read = issue.write;
     event.u.issue = &issue;
     send(it, at, &event);
@@ -312,7 +313,7 @@ static void wait_for(machine *it, const step *at, uint32_t element) {
                                .arrived = it->arrived[element],
                                .completed = it->arrived[element],
                                .waits = it->waits[element],
-                               .thread_count = THREADS};
+                               .actor_count = THREADS};
     grout_wait_fact *own = &it->waits[element][at->thread];
     grout_event event = {.kind = GROUT_EVENT_WAIT};
     own->epoch = it->sets[at->thread][0][grout_clock_x(&it->shape, at->thread)];

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * layout.h - where the elements of an object lie in its bytes, and the bytes of a box of elements.
+ */
+#ifndef GROUT_LAYOUT_H
+#define GROUT_LAYOUT_H
+
+#include "grout/diag.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define GROUT_RANK_MAX 8 /* dimensions of an array or a reference */
+
+/*
+ * Physical layout of an object: where each element lies. Element (i0, ..) of an smem array with
+ * 'transpose(p..)' is stored as if its dimensions stood in the order p; with 'tile(t..)' the last
+ * dimensions are cut into tiles, tiles in row-major order, each tile row-major (JAX: a
+ * TilingTransform); 'swizzle(W)' then exchanges 16-byte chunks: byte address a goes to a ^ ((a >> 7
+ * & W/16-1) << 4). Objects start at multiples of 1024, so offsets are as good as addresses.
+ * Sources: PTX ISA 9.1 'Shared memory swizzle modes'; docs/hardware.md.
+ */
+typedef struct grout_layout {
+    uint8_t rank;       /* of the object */
+    uint8_t tiled_rank; /* number of (dimension, divisor) digits */
+    uint8_t element_bytes;
+    uint32_t swizzle; /* 0, 32, 64 or 128 bytes */
+    /* digit k of the address: (index[dim[k]] / divisor[k]) % extent[k], times stride[k] bytes */
+    uint8_t dim[2 * GROUT_RANK_MAX];
+    int64_t divisor[2 * GROUT_RANK_MAX];
+    int64_t extent[2 * GROUT_RANK_MAX];
+    int64_t stride[2 * GROUT_RANK_MAX];
+    int64_t bytes; /* size of the object */
+} grout_layout;
+
+/* Byte offset of an element inside its object; indices must lie inside. */
+GROUT_API int64_t grout_layout_get_offset(const grout_layout *layout, const int64_t *index);
+/* True if the layout is plain row-major: no tiles, no swizzle, no transposition. */
+GROUT_API bool grout_layout_is_plain(const grout_layout *layout);
+
+/* A run of bytes: count pieces of length bytes, stride bytes apart, the first at base. */
+typedef struct grout_run {
+    int64_t base;
+    int64_t stride; /* 0 when count is 1 */
+    int64_t count;
+    int64_t length;
+} grout_run;
+
+/*
+ * The bytes of a box of an object (start and extent for each dimension of the layout, extents at
+ * least 1, all inside), as a set: no byte twice, pieces in ascending order over all runs, adjacent
+ * pieces merged. Whole rows, tiles and slots come out as one run even if the bytes inside are tiled
+ * or swizzled, and a plain 2-dimensional box is one run with a stride. Writes the first max runs
+ * (runs may be NULL when max is 0) and returns the number of all. Offsets count from the start of
+ * the object.
+ */
+GROUT_API int64_t grout_layout_get_runs(const grout_layout *layout, const int64_t *start,
+                                        const int64_t *extent, grout_run *runs, int64_t max);
+
+/* A piece of a copy: elements that follow each other both in the box and in memory. */
+typedef struct grout_piece {
+    int64_t element; /* row-major index in the box of the first one */
+    int64_t offset;  /* bytes from the start of the object */
+    int64_t length;  /* bytes */
+} grout_piece;
+
+/*
+ * The same box in logical order: contiguous pieces, each as long as it can be, in ascending order
+ * of element. order lists the dimensions of the object from the outermost of the box to the
+ * innermost (a view's order); NULL: 0, 1, 2, ... Writes the first max pieces, returns the number of
+ * all. A box that starts elsewhere has the same pieces, moved, if the start moved by whole tiles
+ * and the bytes by a multiple of 1024 (the period of the widest swizzle).
+ */
+GROUT_API int64_t grout_layout_get_pieces(const grout_layout *layout, const int64_t *start,
+                                          const int64_t *extent, const uint8_t *order,
+                                          grout_piece *pieces, int64_t max);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
