@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 
 .NOTPARALLEL:
 .PHONY: release deps deps-build deps-test demo test test-all lint bench install gpu-bundle check-fresh \
-    golden-update format clean help
+    golden-update corpus litmus mutation format clean help
 
 # Release build: build/release/bin/grout.
 release:
@@ -62,6 +62,15 @@ golden-update:
 	cmake --build --preset dev
 	cd tests/golden && find . -name '*.grout' ! -path '*/data/*' | sed 's|^\./||' | sort | \
 	    xargs -r python3 ../run_golden.py --update --grout ../../build/dev/bin/grout
+
+# Checks the corpus of real bugs, the litmus programs and the mutants of the kernels under many
+# schedules, and writes docs/corpus.md, docs/litmus.md and docs/mutation.md.
+corpus: release
+	python3 tests/corpus/corpus.py --grout build/release/bin/grout --seeds 20 --update --table
+litmus: release
+	python3 tests/litmus/litmus.py --grout build/release/bin/grout --seeds 20 --update
+mutation: release
+	python3 tests/mutation/mutate.py --grout build/release/bin/grout --markdown docs/mutation.md kernels/*.grout
 
 # Formats every C file.
 format:

@@ -56,7 +56,9 @@ static bool read_command(grout_session *session, int argc, char **argv) {
 
 static void read_common(grout_session *session) {
     const char *format = grout_options__get(&session->options, GROUT_OPTION_FORMAT);
-    session->is_json = format != NULL && strcmp(format, "json") == 0;
+    session->is_sarif = format != NULL && strcmp(format, "sarif") == 0;
+    session->is_json = session->is_sarif || (format != NULL && strcmp(format, "json") == 0);
+    session->is_github = format != NULL && strcmp(format, "github") == 0;
     session->is_quiet = grout_options__has(&session->options, GROUT_OPTION_QUIET);
     session->is_verbose = grout_options__has(&session->options, GROUT_OPTION_VERBOSE);
     session->use_color = grout_session__wants_color(session, GROUT_STREAM_OUT);

@@ -1,7 +1,7 @@
 /* cmd_check.c - grout check: the interpreter with the race checker.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "expect.h"
-#include "work.h"
+#include "minimise.h"
 
 static bool check_options(grout_session *session) {
     const grout_options *options = &session->options;
@@ -29,6 +29,9 @@ int grout_cmd_check(grout_session *session) {
     }
     if (grout_options__has(&session->options, GROUT_OPTION_EXPECT)) {
         return grout_expect__run(session);
+    }
+    if (grout_options__has(&session->options, GROUT_OPTION_MINIMISE)) {
+        return grout_minimise__run(session, session->options.arguments[0]);
     }
     return grout_work__run_on_cpu(session, session->options.arguments[0], true, false);
 }

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "load.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,13 +56,18 @@ static void print_binary_facts(grout_session *session, const grout_load *load,
                                                              &facts, session->diags)) {
             continue;
         }
+        char clusters[64] = "";
+        if (facts.cluster_ctas > 1) {
+            (void)snprintf(clusters, sizeof clusters, "; clusters of %d, %d CTAs on 132 SMs",
+                           facts.cluster_ctas, facts.resident_ctas);
+        }
         grout_session__print(session, GROUT_STREAM_ERR,
                              "@%s: %d registers, %d bytes of spills, %d bytes of SMEM, %d CUDA "
-                             "threads; %d CTA%s an SM, bound by %s%s\n",
+                             "threads; %d CTA%s an SM, bound by %s%s%s\n",
                              grout_module_get_string(load->bound, kernel->name), facts.registers,
                              facts.spill_bytes, facts.static_smem_bytes + facts.dynamic_smem_bytes,
                              facts.cuda_threads, facts.ctas_per_sm,
-                             facts.ctas_per_sm == 1 ? "" : "s", facts.bound,
+                             facts.ctas_per_sm == 1 ? "" : "s", facts.bound, clusters,
                              binary->from_cache ? " (from the cache)" : "");
     }
     if (!session->is_quiet && session->is_verbose && binary->log != NULL &&

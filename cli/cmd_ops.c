@@ -118,7 +118,8 @@ static void add_syntax(const grout_op_info *info, grout_text *out) {
     }
 }
 
-/* What stands behind the word of an attribute: "(N)", "(axis, ...)", "(add | min | ..)". Appends. */
+/* What stands behind the word of an attribute: "(N)", "(axis, ...)", "(add | min | ..)". Appends.
+ */
 static void add_argument(grout_text *out, grout_attr attr) {
     const char *separator = "(";
     switch ((grout_argument_kind)grout_attr_get_info(attr)->argument) {
@@ -133,8 +134,9 @@ static void add_argument(grout_text *out, grout_attr attr) {
     case GROUT_ARGUMENT_CHOICE:
         for (int i = 1; i < GROUT_CHOICE_COUNT; i++) {
             if (grout_choice_get_info((grout_choice)i)->attr == attr) {
-                grout_text_add(out, "%s%s", separator, grout_choice_get_info((grout_choice)i)->text);
-                separator = ", ";
+                grout_text_add(out, "%s%s", separator,
+                               grout_choice_get_info((grout_choice)i)->text);
+                separator = " | ";
             }
         }
         grout_text_add(out, ")");
@@ -142,14 +144,28 @@ static void add_argument(grout_text *out, grout_attr attr) {
     }
 }
 
+/* What each choice of an attribute means, a line each; nothing for other attributes. */
+static void add_choices(grout_attr attr, const char *start, const char *quote, grout_text *out) {
+    for (int i = 1; i < GROUT_CHOICE_COUNT; i++) {
+        const grout_choice_info *choice = grout_choice_get_info((grout_choice)i);
+        if (choice->attr == attr) {
+            grout_text_add(out, "%s%s%s%s: %s\n", start, quote, choice->text, quote, choice->doc);
+        }
+    }
+}
+
+/* The attributes of an operation; choice_start: what stands before each choice, NULL for none. */
 static void add_attrs(const grout_op_info *info, const char *start, const char *quote,
-                      grout_text *out) {
+                      const char *choice_start, grout_text *out) {
     for (int i = 0; i < GROUT_ATTR_COUNT; i++) {
         const grout_attr_info *attr = grout_attr_get_info((grout_attr)i);
         if ((info->attrs & 1u << i) != 0) {
             grout_text_add(out, "%s%s%s", start, quote, attr->text);
             add_argument(out, (grout_attr)i);
             grout_text_add(out, "%s: %s\n", quote, attr->doc);
+            if (choice_start != NULL) {
+                add_choices((grout_attr)i, choice_start, quote, out);
+            }
         }
     }
 }
@@ -182,7 +198,7 @@ static void add_op(grout_opcode opcode, grout_text *out) {
     if (info->ulp > 0) {
         grout_text_add(out, "  accuracy: within %u units in the last place\n", info->ulp);
     }
-    add_attrs(info, "  attribute ", "", out);
+    add_attrs(info, "  attribute ", "", "    ", out);
     grout_text_add(out, "  effect: %s; %s\n", get_class_text(grout_effect_row_get_class(row)),
                    grout_effect_row_get_doc(row));
     add_effects(info, "    ", out);
@@ -206,7 +222,7 @@ static void add_markdown_op(grout_opcode opcode, grout_text *out) {
     if (info->ulp > 0) {
         grout_text_add(out, "- accuracy: within %u units in the last place\n", info->ulp);
     }
-    add_attrs(info, "- attribute ", "`", out);
+    add_attrs(info, "- attribute ", "`", NULL, out);
     grout_text_add(out, "- effect: %s; %s\n", get_class_text(grout_effect_row_get_class(row)),
                    grout_effect_row_get_doc(row));
     add_effects(info, "  - ", out);
@@ -221,6 +237,15 @@ static void add_markdown(grout_text *out) {
         const grout_dtype_info *info = grout_dtype_get_info((grout_dtype)i);
         grout_text_add(out, "| `%s` | %u | %s | %s |\n", info->text, info->bytes,
                        info->is_arithmetic ? "yes" : "load, store, cast, copy", info->doc);
+    }
+    grout_text_add(out,
+                   "\n## Choices\n\nWhat the words in the parentheses of an attribute mean.\n");
+    for (int i = 0; i < GROUT_ATTR_COUNT; i++) {
+        const grout_attr_info *info = grout_attr_get_info((grout_attr)i);
+        if (info->argument == GROUT_ARGUMENT_CHOICE) {
+            grout_text_add(out, "\n`%s`: %s\n\n", info->text, info->doc);
+            add_choices((grout_attr)i, "- ", "`", out);
+        }
     }
     grout_text_add(out, "\n## Operations\n\n"
                         "Operands and results are written as in the syntax line; `ref` is a "
@@ -246,6 +271,16 @@ static int fail_unknown(grout_session *session, const char *name) {
     return GROUT_EXIT_USAGE;
 }
 
+/* Columns of the longest name. */
+static int get_name_width(void) {
+    size_t width = 0;
+    for (int i = 1; i < GROUT_OP_COUNT; i++) {
+        size_t size = strlen(grout_op_get_info((grout_opcode)i)->text);
+        width = size > width ? size : width;
+    }
+    return (int)width;
+}
+
 int grout_cmd_ops(grout_session *session) {
     const grout_options *options = &session->options;
     grout_text text = {0};
@@ -261,7 +296,7 @@ int grout_cmd_ops(grout_session *session) {
     } else {
         for (int i = 1; i < GROUT_OP_COUNT; i++) {
             const grout_op_info *info = grout_op_get_info((grout_opcode)i);
-            grout_text_add(&text, "%-18s %s\n", info->text, info->doc);
+            grout_text_add(&text, "%-*s %s\n", get_name_width(), info->text, info->doc);
         }
     }
     grout_session__flush(session, GROUT_STREAM_OUT, &text);

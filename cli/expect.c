@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "expect.h"
 
+#include "silence.h"
+
 #include "report.h"
 
 #include <stdlib.h>
@@ -21,6 +23,7 @@ typedef struct expect_run {
     const grout_bytes *text;
     grout_expectations *expectations;
     grout_load load;
+    grout_silencer silencer;
     identity_list first; /* of the first variant */
     bool has_first;
     bool is_cut_short; /* Ctrl-C */
@@ -91,7 +94,8 @@ static bool add_outcome(expect_run *run, const grout_outcome *outcome, grout_exp
         const grout_finding *finding = grout_checker_get_finding(outcome->checker, i);
         grout_severity severity =
             grout_session__get_severity(&run->session, finding->code, finding->severity);
-        if (severity == GROUT_SEVERITY_OFF) {
+        if (severity == GROUT_SEVERITY_OFF ||
+            grout_silencer__find(&run->silencer, finding) != NULL) {
             continue;
         }
         failed = !add_found(run, found, finding->code, severity, finding->diag) ||
@@ -183,6 +187,27 @@ static void compare_identities(expect_run *run, const grout_launch_settings *set
 
 /* ---- one file ------------------------------------------------------------------------------- */
 
+/* The findings of all schedules that an exploration runs. Their identities are not compared between
+ * variants: which schedule shows what first may differ. */
+static bool add_explored(expect_run *run, grout_kernel_id kernel,
+                         const grout_argument_set *arguments, const grout_launch_settings *settings,
+                         grout_expect_list *found) {
+    grout_exploration exploration = {0};
+    identity_list identities = {0};
+    double seconds;
+    bool is_good = grout_launch__explore(&run->session, &run->load, kernel, arguments, settings,
+                                         &exploration, &seconds);
+    for (uint32_t i = 0; is_good && i < exploration.witness_count; i++) {
+        const grout_outcome outcome = {.settings = *settings,
+                                       .status = exploration.witnesses[i].status,
+                                       .checker = exploration.witnesses[i].checker};
+        is_good = add_outcome(run, &outcome, found, &identities);
+    }
+    free(identities.items);
+    grout_exploration_deinit(&exploration);
+    return is_good;
+}
+
 /* All kernels of the file under one schedule and timing. */
 static bool run_variant(expect_run *run, const grout_launch_settings *settings, bool is_loaded) {
     grout_expect_list found = {0};
@@ -192,9 +217,12 @@ static bool run_variant(expect_run *run, const grout_launch_settings *settings, 
         grout_argument_set arguments = {0};
         grout_outcome outcome = {0};
         grout_kernel_id kernel = run->load.kernels[i];
-        if (grout_argument_set__init(&run->session, &run->load.bindings, run->load.bound, kernel,
-                                     &arguments) &&
-            grout_launch__run(&run->session, &run->load, kernel, &arguments, settings, &outcome)) {
+        bool is_ready = grout_argument_set__init(&run->session, &run->load.bindings,
+                                                 run->load.bound, kernel, &arguments);
+        if (is_ready && grout_options__has(&run->session.options, GROUT_OPTION_EXPLORE)) {
+            is_good = add_explored(run, kernel, &arguments, settings, &found);
+        } else if (is_ready && grout_launch__run(&run->session, &run->load, kernel, &arguments,
+                                                 settings, &outcome)) {
             is_good = add_outcome(run, &outcome, &found, &identities);
         }
         grout_outcome__deinit(&outcome);
@@ -259,7 +287,9 @@ static size_t split_words(char *text, char **argv, size_t most) {
 /* A file from somewhere must not write files, nor choose what is compared. */
 static bool is_allowed(grout_option_id id) {
     return id != GROUT_OPTION_OUTPUT && id != GROUT_OPTION_INOUT && id != GROUT_OPTION_EXPECT &&
-           id != GROUT_OPTION_SEEDS && id != GROUT_OPTION_ALL_TIMINGS && id != GROUT_OPTION_FORMAT;
+           id != GROUT_OPTION_SEEDS && id != GROUT_OPTION_ALL_TIMINGS &&
+           id != GROUT_OPTION_FORMAT && id != GROUT_OPTION_REPLAY &&
+           id != GROUT_OPTION_SAVE_SCHEDULE && id != GROUT_OPTION_MINIMISE;
 }
 
 /* The run line's options, then those of the command line: the last one wins. */
@@ -308,7 +338,8 @@ static bool run_line(grout_session *outer, expect_run *run, const char *line, gr
         memcpy(words, line, size);
         if (merge_options(run, &outer->options, words)) {
             bool is_loaded =
-                grout_load__init(&run->session, run->path, run->text, false, &run->load);
+                grout_load__init(&run->session, run->path, run->text, false, &run->load) &&
+                grout_silencer__init(&run->silencer, &run->session, run->name, run->text);
             grout_session__apply_severities(&run->session);
             is_good = run_variants(run, is_loaded);
         } else {
@@ -323,6 +354,7 @@ static bool run_line(grout_session *outer, expect_run *run, const char *line, gr
     grout_text_add_bytes(out, run->report.data, run->report.size);
     grout_text_free(&run->report);
     free(run->first.items);
+    grout_silencer__deinit(&run->silencer);
     grout_load__deinit(&run->load);
     grout_options__deinit(&run->session.options);
     grout_diags_free(run->session.diags);

@@ -163,14 +163,15 @@ static json_t *make_edit(grout_json *json, const grout_finding_edit *edit) {
 }
 
 void grout_json__add_finding(grout_json *json, const char *kernel, const grout_finding *finding,
-                             grout_severity severity) {
+                             grout_severity severity, const grout_allowance *allowance) {
     json_t *object = json_object();
     bool is_silenced = severity == GROUT_SEVERITY_OFF;
     /* The key 'code' stands on active findings only, so that a search for it counts those. */
     set_text(json, object, is_silenced ? "silenced_code" : "code",
              grout_diag_get(finding->code)->text);
     if (is_silenced) {
-        set_text(json, object, "silenced_by", "--severity");
+        set_text(json, object, "silenced_by", allowance == NULL ? "--severity" : allowance->by);
+        set_text(json, object, "reason", allowance == NULL ? "" : allowance->reason);
     } else {
         set_text(json, object, "severity", grout_severity_get_text(severity));
     }
@@ -209,8 +210,11 @@ void grout_json__add_diag(grout_json *json, const grout_diag *diag) {
              grout_diag_get(diag->code)->text);
     if (is_silenced) {
         set_text(json, object, "silenced_by", "--severity");
+        set_text(json, object, "reason", "");
     } else {
-        set_text(json, object, "severity", grout_severity_get_text(diag->severity));
+        set_text(json, object, "severity",
+                 diag->severity == GROUT_SEVERITY_ADVICE ? "advice"
+                                                         : grout_severity_get_text(diag->severity));
     }
     set_identity(json, object, get_identity(diag));
     set(json, object, "kernel", json_null());
@@ -258,9 +262,13 @@ static const char *get_status(const grout_outcome *outcome) {
     return "failed";
 }
 
-static void set_checked(grout_json *json, json_t *object, const grout_check_summary *summary) {
-    set(json, object, "holds_for_every_schedule", json_boolean(summary->is_well_synchronised));
-    set_text(json, object, "because", summary->not_well_synchronised_because);
+static void set_checked(grout_json *json, json_t *object, const grout_outcome *outcome) {
+    const grout_check_summary *summary = &outcome->summary;
+    const grout_exploration *exploration = outcome->exploration;
+    bool holds = summary->is_well_synchronised || (exploration != NULL && exploration->is_complete);
+    set(json, object, "holds_for_every_schedule", json_boolean(holds));
+    set_count(json, object, "schedules_explored", exploration == NULL ? 1 : exploration->schedules);
+    set_text(json, object, "because", holds ? "" : summary->not_well_synchronised_because);
     set_count(json, object, "follow_on_findings", summary->suppressed_count);
     set_count(json, object, "findings_not_listed", summary->dropped_count);
     set_count(json, object, "accesses", summary->accesses);
@@ -276,6 +284,7 @@ void grout_json__add_kernel(grout_json *json, const grout_load *load, grout_kern
         json, object, "kernel",
         grout_module_get_string(load->bound, grout_module_get_kernel(load->bound, kernel)->name));
     set(json, object, "grid", make_axes(json, load, kernel, GROUT_AXIS_GRID));
+    set(json, object, "cluster", make_axes(json, load, kernel, GROUT_AXIS_CLUSTER));
     set(json, object, "threads", make_axes(json, load, kernel, GROUT_AXIS_THREADS));
     set_text(json, object, "inputs", inputs.data);
     set_text(json, object, "schedule", grout_schedule_get_text(outcome->settings.schedule));
@@ -286,7 +295,7 @@ void grout_json__add_kernel(grout_json *json, const grout_load *load, grout_kern
     set_count(json, object, "async_ops", outcome->stats.async_ops);
     set(json, object, "checked", json_boolean(outcome->checker != NULL));
     if (outcome->checker != NULL) {
-        set_checked(json, object, &outcome->summary);
+        set_checked(json, object, outcome);
     }
     set_text(json, object, "see_it_again", command);
     grout_text_free(&inputs);
@@ -314,7 +323,7 @@ static json_t *make_coverage(grout_json *json, const grout_load *load) {
 }
 
 bool grout_json__print(grout_json *json, const grout_load *load, const char *verdict,
-                       grout_text *out) {
+                       const grout_bytes *sarif_text, grout_text *out) {
     json_t *root = json_object();
     set_text(json, root, "schema", "grout-report/1");
     set_text(json, root, "grout", GROUT_VERSION);
@@ -322,7 +331,14 @@ bool grout_json__print(grout_json *json, const grout_load *load, const char *ver
     set(json, root, "findings", json_incref(json->findings));
     set(json, root, "silenced", json_incref(json->silenced));
     set(json, root, "coverage", make_coverage(json, load));
-    char *text = json->failed ? NULL : json_dumps(root, JSON_INDENT(2) | JSON_PRESERVE_ORDER);
+    if (sarif_text != NULL && !json->failed) {
+        json_t *log = grout_sarif__from_report(root, load->name, sarif_text);
+        json_decref(root);
+        root = log;
+    }
+    char *text = json->failed || root == NULL
+                     ? NULL
+                     : json_dumps(root, JSON_INDENT(2) | JSON_PRESERVE_ORDER);
     json_decref(root);
     if (text == NULL) {
         return false;

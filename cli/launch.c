@@ -3,6 +3,7 @@
 #include "launch.h"
 
 #include <limits.h>
+#include <string.h>
 
 grout_launch_settings grout_launch_settings__get(const grout_session *session, bool with_checker) {
     const char *schedule = grout_options__get(&session->options, GROUT_OPTION_SCHEDULE);
@@ -13,8 +14,17 @@ grout_launch_settings grout_launch_settings__get(const grout_session *session, b
         .seed = grout_options__get_count(&session->options, GROUT_OPTION_SEED, 0),
         .with_checker = with_checker,
     };
-    if (schedule != NULL) {
+    if (schedule != NULL && strncmp(schedule, "pct:", 4) == 0) {
+        uint64_t depth = 1;
+        (void)grout_read_u64(schedule + 4, &depth);
+        settings.schedule = GROUT_SCHEDULE_PCT;
+        settings.pct_depth = (uint32_t)depth;
+    } else if (schedule != NULL) {
         (void)grout_schedule_find(schedule, &settings.schedule);
+    }
+    if (session->replay != NULL) {
+        settings.schedule = GROUT_SCHEDULE_REPLAY;
+        settings.replay = session->replay;
     }
     if (timing != NULL) {
         (void)grout_timing_find(timing, &settings.timing);
@@ -22,20 +32,14 @@ grout_launch_settings grout_launch_settings__get(const grout_session *session, b
     return settings;
 }
 
-/* What the machine's callbacks get. */
-typedef struct callbacks {
-    grout_session *session;
-    grout_progress_line line;
-} callbacks;
-
 static bool note_progress(void *payload, const grout_progress *progress) {
-    callbacks *c = payload;
+    grout_launch_callbacks *c = payload;
     return grout_progress_line__step(&c->line, progress);
 }
 
 /* A line of debug_print: an answer, but JSON must stay alone on stdout. */
 static void print_line(void *payload, const char *line) {
-    callbacks *c = payload;
+    grout_launch_callbacks *c = payload;
     grout_progress_line__clear(&c->line);
     grout_session__print(c->session, c->session->is_json ? GROUT_STREAM_ERR : GROUT_STREAM_OUT,
                          "%s\n", line);
@@ -56,11 +60,18 @@ static grout_checker *make_checker(grout_session *session) {
     return grout_checker_new(&options, session->diags);
 }
 
-bool grout_launch__run(grout_session *session, const grout_load *load, grout_kernel_id kernel,
-                       const grout_argument_set *arguments, const grout_launch_settings *settings,
-                       grout_outcome *out) {
-    callbacks payload = {.session = session};
-    grout_launch launch = {
+static uint32_t get_option_u32(const grout_session *session, grout_option_id id) {
+    uint64_t value = grout_options__get_count(&session->options, id, 0);
+    return value > UINT32_MAX ? UINT32_MAX : (uint32_t)value;
+}
+
+grout_launch grout_launch__prepare(grout_session *session, const grout_load *load,
+                                   grout_kernel_id kernel, const grout_argument_set *arguments,
+                                   const grout_launch_settings *settings,
+                                   grout_launch_callbacks *callbacks) {
+    *callbacks = (grout_launch_callbacks){.session = session};
+    grout_progress_line__init(&callbacks->line, session);
+    return (grout_launch){
         .module = load->bound,
         .kernel = kernel,
         .arguments = arguments->arguments,
@@ -68,12 +79,25 @@ bool grout_launch__run(grout_session *session, const grout_load *load, grout_ker
         .schedule = settings->schedule,
         .timing = settings->timing,
         .seed = settings->seed,
+        .pct_depth = settings->pct_depth,
+        .replay = settings->replay,
+        .record = settings->record,
+        .sm_count = get_option_u32(session, GROUT_OPTION_SMS),
+        .resident = get_option_u32(session, GROUT_OPTION_RESIDENT),
         .max_steps = grout_options__get_count(&session->options, GROUT_OPTION_MAX_STEPS, 0),
         .max_memory = get_machine_memory(session, arguments->bytes),
         .progress = note_progress,
         .print = settings->is_silent ? NULL : print_line,
-        .payload = &payload,
+        .payload = callbacks,
     };
+}
+
+bool grout_launch__run(grout_session *session, const grout_load *load, grout_kernel_id kernel,
+                       const grout_argument_set *arguments, const grout_launch_settings *settings,
+                       grout_outcome *out) {
+    grout_launch_callbacks payload;
+    grout_launch launch =
+        grout_launch__prepare(session, load, kernel, arguments, settings, &payload);
     *out = (grout_outcome){.settings = *settings};
     if (settings->with_checker) {
         out->checker = make_checker(session);
@@ -83,7 +107,6 @@ bool grout_launch__run(grout_session *session, const grout_load *load, grout_ker
         launch.track_undefined = true;
         launch.observers[launch.observer_count++] = grout_checker_get_observer(out->checker);
     }
-    grout_progress_line__init(&payload.line, session);
     out->machine = grout_machine_new(&launch, session->diags);
     if (out->machine == NULL) {
         return false;

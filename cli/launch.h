@@ -5,10 +5,15 @@
 
 #include "load.h"
 
+#include "grout/explore.h"
+
 typedef struct grout_launch_settings {
     grout_schedule schedule;
     grout_timing timing;
     uint64_t seed;
+    uint32_t pct_depth;
+    const grout_decisions *replay; /* of GROUT_SCHEDULE_REPLAY */
+    grout_decisions *record;       /* where to keep what was decided; NULL: nowhere */
     bool with_checker;
     bool is_silent; /* debug_print goes nowhere */
 } grout_launch_settings;
@@ -23,14 +28,30 @@ typedef struct grout_outcome {
     grout_machine *machine;
     grout_checker *checker; /* NULL: it ran without */
     grout_check_summary summary;
+    /* of --explore: what came of it; has_more: another outcome of it follows */
+    const grout_exploration *exploration;
+    bool has_more;
+    const char *schedule_file; /* that replays it; NULL: --schedule says it */
 } grout_outcome;
 
-/* From --schedule, --timing and --seed. */
+/* What the machine's callbacks get; lives as long as the launch. */
+typedef struct grout_launch_callbacks grout_launch_callbacks;
+
+/* From --schedule, --replay, --timing and --seed. */
 grout_launch_settings grout_launch_settings__get(const grout_session *session, bool with_checker);
 /* Runs it. False: it could not be run at all; diagnostics. */
 bool grout_launch__run(grout_session *session, const grout_load *load, grout_kernel_id kernel,
                        const grout_argument_set *arguments, const grout_launch_settings *settings,
                        grout_outcome *out);
+/* Looks for other schedules (exploring.c). False: it could not be run at all; diagnostics. */
+bool grout_launch__explore(grout_session *session, const grout_load *load, grout_kernel_id kernel,
+                           const grout_argument_set *arguments,
+                           const grout_launch_settings *settings, grout_exploration *out,
+                           double *seconds_out);
+/* Adds what the launch does without to the session's diagnostics (advising.c). */
+void grout_launch__advise(grout_session *session, const grout_load *load, grout_kernel_id kernel,
+                          const grout_argument_set *arguments,
+                          const grout_launch_settings *settings);
 void grout_outcome__deinit(grout_outcome *outcome);
 /* Why a run did not reach its end, in words; NULL if it did. */
 const char *grout_outcome__get_cut(const grout_outcome *outcome);
@@ -45,6 +66,16 @@ typedef struct grout_progress_line {
     double shown;           /* when the line was last drawn; 0: never */
     bool is_late;
 } grout_progress_line;
+
+struct grout_launch_callbacks {
+    grout_session *session;
+    grout_progress_line line;
+};
+/* The launch without observers; the callbacks are made ready. */
+grout_launch grout_launch__prepare(grout_session *session, const grout_load *load,
+                                   grout_kernel_id kernel, const grout_argument_set *arguments,
+                                   const grout_launch_settings *settings,
+                                   grout_launch_callbacks *callbacks);
 
 void grout_progress_line__init(grout_progress_line *line, grout_session *session);
 /* For grout_launch.progress. */

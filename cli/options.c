@@ -22,14 +22,15 @@ static const grout_command_info commands[GROUT_COMMAND_COUNT] = {
 };
 
 /* The kind COUNT would share its name with the number of options. */
-#define KIND_FLAG    GROUT_OPTION_FLAG
-#define KIND_TEXT    GROUT_OPTION_TEXT
-#define KIND_COUNT   GROUT_OPTION_COUNT_KIND
-#define KIND_LIMIT   GROUT_OPTION_LIMIT
-#define KIND_NUMBER  GROUT_OPTION_NUMBER
-#define KIND_SECONDS GROUT_OPTION_SECONDS
-#define KIND_SIZE    GROUT_OPTION_SIZE
-#define KIND_CHOICE  GROUT_OPTION_CHOICE
+#define KIND_FLAG     GROUT_OPTION_FLAG
+#define KIND_TEXT     GROUT_OPTION_TEXT
+#define KIND_COUNT    GROUT_OPTION_COUNT_KIND
+#define KIND_LIMIT    GROUT_OPTION_LIMIT
+#define KIND_NUMBER   GROUT_OPTION_NUMBER
+#define KIND_SECONDS  GROUT_OPTION_SECONDS
+#define KIND_SIZE     GROUT_OPTION_SIZE
+#define KIND_CHOICE   GROUT_OPTION_CHOICE
+#define KIND_SCHEDULE GROUT_OPTION_SCHEDULE_KIND
 
 static const grout_option_info options_table[GROUT_OPTION_COUNT] = {
 #define GROUT_OPTION(NAME, long_, short_, KIND, argument_, commands_, help_) \
@@ -164,8 +165,16 @@ static bool is_value_good(const grout_option_info *info, const char *value) {
         return grout_read_size(value, &count) && count > 0;
     case GROUT_OPTION_CHOICE:
         return is_choice(info->argument, value);
+    case GROUT_OPTION_SCHEDULE_KIND:
+        return strcmp(value, "fair") == 0 || strcmp(value, "random") == 0 ||
+               (strncmp(value, "pct:", 4) == 0 && grout_read_u64(value + 4, &count) && count > 0 &&
+                count <= UINT32_MAX);
     }
     return false;
+}
+
+bool grout_options__is_value_good(grout_option_id id, const char *value) {
+    return is_value_good(&options_table[id], value);
 }
 
 static const char *get_wanted(const grout_option_info *info) {
@@ -180,6 +189,7 @@ static const char *get_wanted(const grout_option_info *info) {
         return "a number above 0";
     case GROUT_OPTION_SIZE:
         return "a number of bytes from 1, such as 4096 or 512M";
+    case GROUT_OPTION_SCHEDULE_KIND:
     case GROUT_OPTION_CHOICE:
     case GROUT_OPTION_FLAG:
     case GROUT_OPTION_TEXT:

@@ -28,7 +28,8 @@ typedef enum grout_option_kind {
     GROUT_OPTION_NUMBER,
     GROUT_OPTION_SECONDS,
     GROUT_OPTION_SIZE,
-    GROUT_OPTION_CHOICE
+    GROUT_OPTION_CHOICE,
+    GROUT_OPTION_SCHEDULE_KIND
 } grout_option_kind;
 
 typedef struct grout_command_info {
@@ -72,6 +73,8 @@ void grout_option__print_name(grout_option_id id, grout_text *out);
  * Checks the form of every value. False: bad-option diagnostics say why. argv is permuted.
  */
 bool grout_options__parse(grout_options *options, int argc, char **argv, grout_diags *diags);
+/* Whether an option takes a value of this form. */
+bool grout_options__is_value_good(grout_option_id id, const char *value);
 /* Whether the number of arguments fits the command; a bad-option if not. */
 bool grout_options__check_arguments(const grout_options *options, grout_diags *diags);
 void grout_options__deinit(grout_options *options);

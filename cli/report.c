@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "report.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 const char *grout_schedule_get_text(grout_schedule schedule) {
@@ -50,8 +51,9 @@ static const char *get_kernel_name(const grout_load *load, grout_kernel_id kerne
     return grout_module_get_string(load->bound, grout_module_get_kernel(load->bound, kernel)->name);
 }
 
-bool grout_report__init(grout_report *report, grout_session *session, const grout_load *load) {
-    *report = (grout_report){.session = session, .load = load};
+bool grout_report__init(grout_report *report, grout_session *session, const grout_load *load,
+                        const grout_bytes *text) {
+    *report = (grout_report){.session = session, .load = load, .text = text};
     if (session->is_json) {
         report->json = grout_json__new();
         return report->json != NULL || grout_diags_add_oom(session->diags);
@@ -59,8 +61,15 @@ bool grout_report__init(grout_report *report, grout_session *session, const grou
     return true;
 }
 
+bool grout_report__read_rules(grout_report *report) {
+    return grout_silencer__init(&report->silencer, report->session, report->load->name,
+                                report->text);
+}
+
 void grout_report__deinit(grout_report *report) {
+    grout_silencer__deinit(&report->silencer);
     grout_json__free(report->json);
+    free(report->shown);
     *report = (grout_report){0};
 }
 
@@ -93,10 +102,17 @@ static void add_word(grout_text *out, const char *word) {
     grout_text_add(out, "'");
 }
 
+/* Whether the seed of a run has a say in it. */
+static bool has_seed(const grout_launch_settings *settings) {
+    return settings->schedule == GROUT_SCHEDULE_RANDOM ||
+           settings->schedule == GROUT_SCHEDULE_PCT || settings->timing == GROUT_TIMING_RANDOM;
+}
+
 /* Options that decide what is found. */
 static bool is_kept(grout_option_id id) {
-    return id == GROUT_OPTION_DEFINE || id == GROUT_OPTION_ARCH || id == GROUT_OPTION_INPUT ||
-           id == GROUT_OPTION_INOUT || id == GROUT_OPTION_MAX_STEPS || id == GROUT_OPTION_SEVERITY;
+    return id == GROUT_OPTION_SMS || id == GROUT_OPTION_RESIDENT || id == GROUT_OPTION_DEFINE ||
+           id == GROUT_OPTION_ARCH || id == GROUT_OPTION_INPUT || id == GROUT_OPTION_INOUT ||
+           id == GROUT_OPTION_MAX_STEPS || id == GROUT_OPTION_SEVERITY;
 }
 
 void grout_report__print_command(const grout_report *report, grout_kernel_id kernel,
@@ -115,28 +131,91 @@ void grout_report__print_command(const grout_report *report, grout_kernel_id ker
             add_word(out, options->uses[i].value);
         }
     }
-    grout_text_add(out, " --schedule %s --timing %s", grout_schedule_get_text(settings->schedule),
-                   grout_timing_get_text(settings->timing));
-    if (settings->schedule == GROUT_SCHEDULE_RANDOM || settings->timing == GROUT_TIMING_RANDOM) {
+    if (outcome->schedule_file != NULL) {
+        grout_text_add(out, " --replay");
+        add_word(out, outcome->schedule_file);
+    } else if (settings->schedule == GROUT_SCHEDULE_REPLAY) {
+        grout_text_add(out, " --replay");
+        add_word(out, grout_options__get(options, GROUT_OPTION_REPLAY));
+    } else {
+        grout_text_add(out, " --schedule %s", grout_schedule_get_text(settings->schedule));
+    }
+    if (settings->schedule == GROUT_SCHEDULE_PCT) {
+        grout_text_add(out, ":%u", settings->pct_depth);
+    }
+    grout_text_add(out, " --timing %s", grout_timing_get_text(settings->timing));
+    if (has_seed(settings)) {
         grout_text_add(out, " --seed %llu", (unsigned long long)settings->seed);
     }
 }
 
 /* ---- findings ------------------------------------------------------------------------------- */
 
+/* Escapes a value of a workflow command: its data, or (is_property) one of its properties. */
+static void add_escaped(grout_text *out, const char *text, bool is_property) {
+    for (const char *c = text; *c != '\0'; c++) {
+        bool is_special =
+            *c == '%' || *c == '\r' || *c == '\n' || (is_property && (*c == ':' || *c == ','));
+        if (is_special) {
+            grout_text_add(out, "%%%02X", (unsigned char)*c);
+        } else {
+            grout_text_add_bytes(out, c, 1);
+        }
+    }
+}
+
+/* ::error file=..,line=..,col=..,title=..::message */
+static void add_annotation(const grout_diag *diag, grout_text *out) {
+    grout_text_add(out, "::%s ",
+                   diag->severity == GROUT_SEVERITY_ERROR     ? "error"
+                   : diag->severity == GROUT_SEVERITY_WARNING ? "warning"
+                                                              : "notice");
+    if (diag->place.file != NULL) {
+        grout_text_add(out, "file=");
+        add_escaped(out, diag->place.file, true);
+        grout_text_add(out, ",line=%u,col=%u,endColumn=%u,", diag->place.line, diag->place.column,
+                       diag->place.column + diag->place.length);
+    }
+    grout_text_add(out, "title=%s::", grout_diag_get(diag->code)->text);
+    add_escaped(out, diag->message, false);
+    for (uint32_t i = 0; i < diag->note_count; i++) {
+        const grout_note *note = &diag->notes[i];
+        grout_text_add(out, "%%0A");
+        if (note->place.file != NULL) {
+            add_escaped(out, note->place.file, false);
+            grout_text_add(out, ":%u: ", note->place.line);
+        }
+        add_escaped(out, note->message, false);
+    }
+    grout_text_add(out, "\n");
+}
+
+/* A diagnostic in the form of the session: as a terminal shows it, or as an annotation. */
+static void render(const grout_session *session, const grout_diag *diag, bool use_color,
+                   grout_text *out) {
+    if (session->is_github) {
+        add_annotation(diag, out);
+    } else {
+        grout_render_options options = {.color = use_color};
+        grout_diag_render(diag, session->diags, &options, out);
+    }
+}
+
 static void add_finding(grout_report *report, grout_kernel_id kernel, const grout_finding *finding,
                         grout_text *out) {
     grout_session *session = report->session;
     grout_severity severity =
         grout_session__get_severity(session, finding->code, finding->severity);
+    const grout_allowance *allowance =
+        severity == GROUT_SEVERITY_OFF ? NULL : grout_silencer__find(&report->silencer, finding);
+    severity = allowance != NULL ? GROUT_SEVERITY_OFF : severity;
     if (report->json != NULL) {
         grout_json__add_finding(report->json, get_kernel_name(report->load, kernel), finding,
-                                severity);
+                                severity, allowance);
     } else if (severity != GROUT_SEVERITY_OFF) {
-        grout_render_options render = {.color = session->use_color};
         grout_diag diag = *finding->diag;
         diag.severity = severity;
-        grout_diag_render(&diag, session->diags, &render, out);
+        render(session, &diag, session->use_color, out);
         if (finding->count > 1) {
             grout_text_add(out, "  seen %llu times\n", (unsigned long long)finding->count);
         }
@@ -149,13 +228,33 @@ static void add_finding(grout_report *report, grout_kernel_id kernel, const grou
     report->silenced_count += severity == GROUT_SEVERITY_OFF ? 1u : 0u;
 }
 
+/* Whether no schedule before has shown this finding; it now has been. */
+static bool note_shown(grout_report *report, uint64_t identity) {
+    for (size_t i = 0; i < report->shown_count; i++) {
+        if (report->shown[i] == identity) {
+            return false;
+        }
+    }
+    uint64_t *shown = realloc(report->shown, (report->shown_count + 1) * sizeof *shown);
+    if (shown == NULL) {
+        (void)grout_diags_add_oom(report->session->diags);
+        return true;
+    }
+    report->shown = shown;
+    shown[report->shown_count++] = identity;
+    return true;
+}
+
 /* Returns whether one was shown. */
 static bool add_findings(grout_report *report, grout_kernel_id kernel, const grout_outcome *outcome,
                          grout_text *out) {
     size_t before = out->size;
     uint32_t count = outcome->checker == NULL ? 0 : grout_checker_get_count(outcome->checker);
     for (uint32_t i = 0; i < count; i++) {
-        add_finding(report, kernel, grout_checker_get_finding(outcome->checker, i), out);
+        const grout_finding *finding = grout_checker_get_finding(outcome->checker, i);
+        if (outcome->exploration == NULL || note_shown(report, finding->identity)) {
+            add_finding(report, kernel, finding, out);
+        }
     }
     return out->size > before;
 }
@@ -173,7 +272,8 @@ static void add_launch(grout_text *out, const grout_load *load, grout_kernel_id 
         bool is_open = false;
         for (uint32_t i = 0; i < kernel->axis_count; i++) {
             if (kernel->axes[i].kind == kind) {
-                const char *word = kind == GROUT_AXIS_GRID ? "grid(" : "threads(";
+                static const char *const words[] = {"grid(", "cluster(", "threads("};
+                const char *word = words[kind];
                 grout_text_add(out, "%s%s%s=%lld", is_open ? ", " : start, is_open ? "" : word,
                                grout_module_get_string(load->bound, kernel->axes[i].name),
                                (long long)grout_kernel_get_axis_size(load->bound, id, i));
@@ -203,10 +303,24 @@ static void add_coverage(grout_text *out, const grout_load *load, grout_kernel_i
     grout_text_free(&inputs);
     grout_text_add(out, "; %s schedule, %s timing", grout_schedule_get_text(settings->schedule),
                    grout_timing_get_text(settings->timing));
-    if (settings->schedule == GROUT_SCHEDULE_RANDOM || settings->timing == GROUT_TIMING_RANDOM) {
+    if (has_seed(settings)) {
         grout_text_add(out, ", seed %llu", (unsigned long long)settings->seed);
     }
     grout_text_add(out, "\n");
+}
+
+static void add_explored(grout_text *out, const grout_exploration *exploration,
+                         const grout_check_summary *summary) {
+    unsigned long long schedules = (unsigned long long)exploration->schedules;
+    if (exploration->is_complete) {
+        grout_text_add(out,
+                       "  holds for every schedule of this launch with these inputs: %llu "
+                       "explored, which differ in what matters\n",
+                       schedules);
+    } else {
+        grout_text_add(out, "  holds for the %llu schedules explored: %s (%s)\n", schedules,
+                       exploration->why_open, summary->not_well_synchronised_because);
+    }
 }
 
 static void add_promise(grout_text *out, const grout_outcome *outcome, bool has_errors,
@@ -215,6 +329,8 @@ static void add_promise(grout_text *out, const grout_outcome *outcome, bool has_
     if (grout_outcome__get_cut(outcome) != NULL) {
         grout_text_add(out, "  the run is incomplete: %s; nothing is known of the rest\n",
                        grout_outcome__get_cut(outcome));
+    } else if (outcome->exploration != NULL && !outcome->exploration->is_certified) {
+        add_explored(out, outcome->exploration, summary);
     } else if (summary->is_well_synchronised) {
         grout_text_add(out, "  holds for every schedule and timing of this launch with these "
                             "inputs\n");
@@ -277,20 +393,27 @@ void grout_report__add_outcome(grout_report *report, grout_kernel_id kernel,
         report->is_incomplete || grout_outcome__get_cut(outcome) != NULL ||
         (outcome->checker != NULL && outcome->summary.verdict == GROUT_VERDICT_INCOMPLETE);
     grout_report__print_command(report, kernel, outcome, &command);
-    if (report->json != NULL) {
+    if (report->json != NULL && !outcome->has_more) {
         grout_json__add_kernel(report->json, report->load, kernel, outcome,
                                command.data == NULL ? "" : command.data);
-    } else if (outcome->checker != NULL) {
+    } else if (report->json == NULL && outcome->checker != NULL) {
         uint64_t counts[3] = {report->error_count - before[0], report->warning_count - before[1],
                               report->silenced_count - before[2]};
         if (has_findings) {
             grout_text_add(&text, "see it again: %s\n", command.data == NULL ? "" : command.data);
         }
-        if (!session->is_quiet) {
-            grout_text_add(&text, "%s", has_findings ? "\n" : "");
-            add_summary(report, kernel, outcome, counts, &text);
+        for (int i = 0; i < 3; i++) {
+            report->before[i] += counts[i];
         }
-    } else if (grout_outcome__get_cut(outcome) != NULL) {
+        if (!session->is_quiet && !outcome->has_more) {
+            grout_text_add(&text, "%s", has_findings ? "\n" : "");
+            add_summary(report, kernel, outcome, report->before, &text);
+        }
+        if (!outcome->has_more) {
+            memset(report->before, 0, sizeof report->before);
+            report->shown_count = 0;
+        }
+    } else if (report->json == NULL && grout_outcome__get_cut(outcome) != NULL) {
         grout_session__print(session, GROUT_STREAM_ERR, "@%s: %s\n",
                              get_kernel_name(report->load, kernel),
                              grout_outcome__get_cut(outcome));
@@ -324,8 +447,7 @@ static void add_diag(grout_report *report, const grout_diag *diag) {
     grout_text text = {0};
     bool is_note = is_use || (report->is_run && !is_error);
     grout_stream stream = is_note ? GROUT_STREAM_ERR : GROUT_STREAM_OUT;
-    grout_render_options render = {.color = grout_session__wants_color(session, stream)};
-    grout_diag_render(diag, session->diags, &render, &text);
+    render(session, diag, grout_session__wants_color(session, stream), &text);
     grout_session__flush(session, stream, &text);
 }
 
@@ -347,10 +469,15 @@ void grout_report__add_diags(grout_report *report) {
 
 void grout_report__finish(grout_report *report) {
     grout_text text = {0};
+    if (report->session->is_verbose) {
+        grout_silencer__describe_unused(&report->silencer, &text);
+        grout_session__flush(report->session, GROUT_STREAM_ERR, &text);
+    }
     if (report->json == NULL) {
         return;
     }
-    if (grout_json__print(report->json, report->load, grout_report__get_verdict(report), &text)) {
+    if (grout_json__print(report->json, report->load, grout_report__get_verdict(report),
+                          report->session->is_sarif ? report->text : NULL, &text)) {
         grout_session__flush(report->session, GROUT_STREAM_OUT, &text);
     } else {
         grout_text_free(&text);

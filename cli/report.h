@@ -4,22 +4,31 @@
 #define GROUT_CLI_REPORT_H
 
 #include "launch.h"
+#include "silence.h"
 
 typedef struct grout_json grout_json; /* json.c */
 
 typedef struct grout_report {
     grout_session *session;
     const grout_load *load;
-    grout_json *json; /* NULL: text */
+    grout_json *json;        /* NULL: text */
+    const grout_bytes *text; /* of the file; borrowed */
+    grout_silencer silencer;
     uint64_t error_count, warning_count, silenced_count;
     bool is_incomplete, is_invalid;
     bool is_run; /* without the checker: warnings are notes, not the answer */
     uint64_t total_shown;
+    uint64_t *shown; /* identities of the findings of the exploration that is reported */
+    size_t shown_count;
+    uint64_t before[3];  /* errors, warnings, silenced findings of its outcomes so far */
     uint32_t diag_count; /* of the session's diagnostics, that add_diags has seen */
 } grout_report;
 
 /* False without memory. Deinit after finish, or without it. */
-bool grout_report__init(grout_report *report, grout_session *session, const grout_load *load);
+bool grout_report__init(grout_report *report, grout_session *session, const grout_load *load,
+                        const grout_bytes *text);
+/* Reads the rules that silence findings, once the file's text is there. False: diagnostics. */
+bool grout_report__read_rules(grout_report *report);
 void grout_report__deinit(grout_report *report);
 /* The findings and the summary of one kernel's run. */
 void grout_report__add_outcome(grout_report *report, grout_kernel_id kernel,
@@ -44,12 +53,18 @@ void grout_report__print_command(const grout_report *report, grout_kernel_id ker
 grout_json *grout_json__new(void);
 void grout_json__free(grout_json *json);
 void grout_json__add_finding(grout_json *json, const char *kernel, const grout_finding *finding,
-                             grout_severity severity);
+                             grout_severity severity, const grout_allowance *allowance);
 void grout_json__add_diag(grout_json *json, const grout_diag *diag);
 void grout_json__add_kernel(grout_json *json, const grout_load *load, grout_kernel_id kernel,
                             const grout_outcome *outcome, const char *command);
-/* Ends the object and appends it as text; false without memory. */
+/* Ends the object and appends it as text, or (text not NULL: of the file) as a SARIF log; false
+ * without memory. */
 bool grout_json__print(grout_json *json, const grout_load *load, const char *verdict,
-                       grout_text *out);
+                       const grout_bytes *text, grout_text *out);
+
+/* sarif.c: a report as a SARIF log; NULL without memory. */
+struct json_t;
+struct json_t *grout_sarif__from_report(const struct json_t *report, const char *name,
+                                        const grout_bytes *text);
 
 #endif

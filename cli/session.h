@@ -6,13 +6,19 @@
 #include "host.h"
 #include "options.h"
 
+#include "grout/interp.h"
+
 typedef struct grout_session {
     const grout_host *host;
     grout_options options;
     grout_diags *diags; /* of this call, with the texts of the files read */
     bool use_color;     /* of the report on stdout */
-    bool is_json, is_quiet, is_verbose;
-    bool write_failed; /* stdout is closed or full */
+    bool is_json;       /* the answer is one object: --format json or sarif */
+    bool is_sarif;      /* which of them */
+    bool is_github;     /* findings as annotations of a workflow */
+    bool is_quiet, is_verbose;
+    const grout_decisions *replay; /* of --replay; NULL: none */
+    bool write_failed;             /* stdout is closed or full */
 } grout_session;
 
 /* The place of things that stand in no file. */

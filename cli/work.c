@@ -2,17 +2,20 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "work.h"
 
+#include "schedule_file.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 bool grout_work__load(grout_session *session, const char *path, bool needs_one, grout_bytes *text,
                       grout_load *load, grout_report *report) {
     *load = (grout_load){.name = grout_load__get_name(path)};
-    if (!grout_report__init(report, session, load)) {
+    if (!grout_report__init(report, session, load, text)) {
         return false;
     }
     bool is_loaded = grout_session__read_file(session, path, GROUT_FILE_MAX, text) &&
-                     grout_load__init(session, path, text, needs_one, load);
+                     grout_load__init(session, path, text, needs_one, load) &&
+                     grout_report__read_rules(report);
     grout_session__apply_severities(session);
     grout_report__add_diags(report);
     return is_loaded;
@@ -81,39 +84,132 @@ static void note_lost_results(grout_session *session, const grout_load *load,
     grout_text_free(&outputs);
 }
 
-static void run_kernel(grout_session *session, const grout_load *load, grout_kernel_id kernel,
-                       bool with_checker, grout_report *report) {
-    grout_argument_set arguments = {0};
+/* What follows a run: statistics, outputs. */
+static void finish_run(grout_session *session, const grout_load *load, grout_kernel_id kernel,
+                       bool with_checker, const grout_argument_set *arguments,
+                       const grout_outcome *outcome) {
+    if (grout_options__has(&session->options, GROUT_OPTION_STATS)) {
+        print_stats(session, arguments, outcome);
+    }
+    bool has_results = grout_bindings__have_results(&load->bindings);
+    if (outcome->status == GROUT_RUN_DONE && has_results) {
+        (void)grout_argument_set__finish(session, &load->bindings, load->bound, kernel, arguments);
+    } else if (outcome->status == GROUT_RUN_DONE && !with_checker && !session->is_quiet) {
+        note_lost_results(session, load, kernel);
+    } else if (outcome->status != GROUT_RUN_DONE && has_results) {
+        grout_session__print(session, GROUT_STREAM_ERR,
+                             "the run did not reach its end: no output is written or compared\n");
+    }
+    if (outcome->status == GROUT_RUN_INTERRUPTED && !outcome->is_late) {
+        grout_diags_add(session->diags, GROUT_DIAG_INTERRUPTED, grout_nowhere,
+                        "Ctrl-C ended the run: the report is incomplete");
+    }
+}
+
+/* Writes a schedule to the file of --save-schedule, or to KERNEL.schedule. */
+static bool save_schedule(grout_session *session, const grout_load *load, grout_kernel_id kernel,
+                          const grout_decisions *decisions, grout_text *path_out) {
+    const char *path = grout_options__get(&session->options, GROUT_OPTION_SAVE_SCHEDULE);
+    const char *name =
+        grout_module_get_string(load->bound, grout_module_get_kernel(load->bound, kernel)->name);
+    grout_text text = {0};
+    grout_text_add(path_out, path == NULL ? "%s.schedule" : "%s", path == NULL ? name : path);
+    grout_schedule_file__print(session, name, decisions, &text);
+    const grout_chunk chunk = {text.data, text.size};
+    bool is_written = path_out->data != NULL && text.data != NULL &&
+                      grout_session__write_file(session, path_out->data, &chunk, 1);
+    grout_text_free(&text);
+    return is_written;
+}
+
+/* One witness of an exploration as an outcome: the first stands for the whole run. */
+static void report_witness(grout_session *session, const grout_load *load, grout_kernel_id kernel,
+                           const grout_launch_settings *settings,
+                           const grout_exploration *exploration, uint32_t index,
+                           const grout_argument_set *arguments, grout_report *report) {
+    const grout_witness *witness = &exploration->witnesses[index];
+    grout_text path = {0};
+    grout_outcome outcome = {
+        .settings = *settings,
+        .status = witness->status,
+        .stats = witness->stats,
+        .checker = witness->checker,
+        .exploration = exploration,
+        .has_more = index + 1 < exploration->witness_count,
+    };
+    bool was_cut = grout_outcome__get_cut(&outcome) != NULL;
+    outcome.summary = grout_checker_get_summary(witness->checker, was_cut);
+    if (index > 0) {
+        outcome.settings.schedule = GROUT_SCHEDULE_REPLAY;
+        if (save_schedule(session, load, kernel, &witness->decisions, &path)) {
+            outcome.schedule_file = path.data;
+        }
+    }
+    grout_report__add_outcome(report, kernel, &outcome);
+    if (!outcome.has_more) {
+        finish_run(session, load, kernel, true, arguments, &outcome);
+    }
+    grout_text_free(&path);
+}
+
+static void explore_kernel(grout_session *session, const grout_load *load, grout_kernel_id kernel,
+                           const grout_argument_set *arguments,
+                           const grout_launch_settings *settings, grout_report *report) {
+    grout_exploration exploration = {0};
+    double seconds;
+    if (grout_launch__explore(session, load, kernel, arguments, settings, &exploration, &seconds)) {
+        for (uint32_t i = 0; i < exploration.witness_count; i++) {
+            report_witness(session, load, kernel, settings, &exploration, i, arguments, report);
+        }
+        if (session->is_verbose) {
+            grout_session__print(session, GROUT_STREAM_ERR, "explored in %.3f s\n", seconds);
+        }
+    }
+    grout_exploration_deinit(&exploration);
+}
+
+static void run_once(grout_session *session, const grout_load *load, grout_kernel_id kernel,
+                     const grout_argument_set *arguments, const grout_launch_settings *settings,
+                     grout_report *report) {
     grout_outcome outcome = {0};
-    grout_launch_settings settings = grout_launch_settings__get(session, with_checker);
-    if (grout_argument_set__init(session, &load->bindings, load->bound, kernel, &arguments) &&
-        grout_launch__run(session, load, kernel, &arguments, &settings, &outcome)) {
+    grout_decisions decisions = {0};
+    bool is_saved = session->replay == NULL &&
+                    grout_options__has(&session->options, GROUT_OPTION_SAVE_SCHEDULE);
+    grout_launch_settings own = *settings;
+    own.record = is_saved ? &decisions : NULL;
+    if (grout_launch__run(session, load, kernel, arguments, &own, &outcome)) {
         grout_argument_set__note_rounding(session, &load->bindings, load->bound, kernel);
-        if (outcome.status == GROUT_RUN_DEADLOCK && !with_checker) {
+        if (outcome.status == GROUT_RUN_DEADLOCK && !settings->with_checker) {
             note_deadlock(session, load, kernel);
         }
         grout_report__add_outcome(report, kernel, &outcome);
-        if (grout_options__has(&session->options, GROUT_OPTION_STATS)) {
-            print_stats(session, &arguments, &outcome);
+        finish_run(session, load, kernel, settings->with_checker, arguments, &outcome);
+        grout_text path = {0};
+        if (is_saved) {
+            (void)save_schedule(session, load, kernel, &decisions, &path);
         }
-        bool has_results = grout_bindings__have_results(&load->bindings);
-        if (outcome.status == GROUT_RUN_DONE && has_results) {
-            (void)grout_argument_set__finish(session, &load->bindings, load->bound, kernel,
-                                             &arguments);
-        } else if (outcome.status == GROUT_RUN_DONE && !with_checker && !session->is_quiet) {
-            note_lost_results(session, load, kernel);
-        } else if (outcome.status != GROUT_RUN_DONE && has_results) {
-            grout_session__print(session, GROUT_STREAM_ERR,
-                                 "the run did not reach its end: no output is written or "
-                                 "compared\n");
+        grout_text_free(&path);
+    }
+    free(decisions.actors);
+    grout_outcome__deinit(&outcome);
+}
+
+static void run_kernel(grout_session *session, const grout_load *load, grout_kernel_id kernel,
+                       bool with_checker, grout_report *report) {
+    grout_argument_set arguments = {0};
+    grout_launch_settings settings = grout_launch_settings__get(session, with_checker);
+    if (grout_argument_set__init(session, &load->bindings, load->bound, kernel, &arguments)) {
+        if (session->replay == NULL &&
+            grout_options__has(&session->options, GROUT_OPTION_EXPLORE)) {
+            explore_kernel(session, load, kernel, &arguments, &settings, report);
+        } else {
+            run_once(session, load, kernel, &arguments, &settings, report);
         }
-        if (outcome.status == GROUT_RUN_INTERRUPTED && !outcome.is_late) {
-            grout_diags_add(session->diags, GROUT_DIAG_INTERRUPTED, grout_nowhere,
-                            "Ctrl-C ended the run: the report is incomplete");
+        if (with_checker && grout_options__has(&session->options, GROUT_OPTION_ADVICE)) {
+            grout_launch__advise(session, load, kernel, &arguments, &settings);
         }
     }
     grout_report__add_diags(report);
-    grout_outcome__deinit(&outcome);
     grout_argument_set__deinit(&arguments);
 }
 
@@ -122,6 +218,14 @@ int grout_work__run_on_cpu(grout_session *session, const char *path, bool with_c
     grout_bytes text = {0};
     grout_load load;
     grout_report report = {0};
+    grout_schedule_file schedule = {0};
+    const char *replay = grout_options__get(&session->options, GROUT_OPTION_REPLAY);
+    if (replay != NULL && !grout_schedule_file__init(&schedule, session, replay)) {
+        grout_schedule_file__deinit(&schedule);
+        grout_session__print_diags(session, GROUT_STREAM_ERR);
+        return GROUT_EXIT_USAGE;
+    }
+    session->replay = replay == NULL ? session->replay : &schedule.decisions;
     if (grout_work__load(session, path, needs_one, &text, &load, &report)) {
         report.is_run = !with_checker;
         for (size_t i = 0; i < load.kernel_count; i++) {
@@ -136,6 +240,8 @@ int grout_work__run_on_cpu(grout_session *session, const char *path, bool with_c
     int exit_code = grout_work__get_exit_code(session, &report);
     grout_report__deinit(&report);
     grout_load__deinit(&load);
+    session->replay = NULL;
+    grout_schedule_file__deinit(&schedule);
     free(text.data);
     return exit_code;
 }

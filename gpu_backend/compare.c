@@ -13,16 +13,26 @@ typedef struct exactness {
     bool has_functions, has_sums;
 } exactness;
 
+/* Of an op's result, or of its first operand if it has none. */
+static bool is_float(const exactness *e, const grout_op *op) {
+    const grout_type type =
+        op->result_count > 0
+            ? *grout_module_get_type(e->module, op->first_result)
+            : grout_module_get_operand_type(e->module, grout_module_get_operand(e->module, op, 0));
+    return grout_dtype_get_info((grout_dtype)type.dtype)->class_ == GROUT_CLASS_FLOAT;
+}
+
 static bool note_exactness(void *payload, grout_op_id id, const grout_op *op) {
     exactness *e = payload;
     const grout_form form = (grout_form)grout_op_get_info((grout_opcode)op->opcode)->form;
     (void)id;
     e->has_functions |= form == GROUT_FORM_MATH;
     e->has_sums |= form == GROUT_FORM_WGMMA;
-    if (op->opcode == GROUT_OP_REDUCE_SUM) {
-        const grout_type *type = grout_module_get_type(e->module, op->first_result);
-        e->has_sums |= grout_dtype_get_info((grout_dtype)type->dtype)->class_ == GROUT_CLASS_FLOAT;
-    }
+    e->has_sums |= op->opcode == GROUT_OP_REDUCE_SUM && is_float(e, op);
+    /* Several CTAs add to one element in the order in which they come. */
+    const bool is_reduce_add =
+        grout_op_get_choice(e->module, op, GROUT_ATTR_REDUCE) == GROUT_CHOICE_REDUCE_ADD;
+    e->has_sums |= (is_reduce_add || op->opcode == GROUT_OP_ATOMIC_ADD) && is_float(e, op);
     return true;
 }
 

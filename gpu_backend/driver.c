@@ -372,6 +372,14 @@ bool grout_gpu__driver_prepare(const grout_gpu_driver *driver, grout_cu_function
         if (result == GROUT_CU_SUCCESS) {
             result = cu->occupancy_clusters(&out->clusters_per_device, kernel, &config);
         }
+        if (result == GROUT_CU_SUCCESS && out->clusters_per_device == 0) {
+            return grout_gpu__fail(error, GROUT_DIAG_GPU_UNSUPPORTED,
+                                   "a cluster of %" PRIu32 " CTAs with %" PRIu32
+                                   " CUDA threads, %d registers a lane and %" PRIu32
+                                   " bytes of dynamic SMEM each does not fit on this GPU",
+                                   cluster_size(shape), block, out->registers,
+                                   shape->dynamic_smem_bytes);
+        }
     }
     return grout_gpu__driver_check(driver, result, "prepare the kernel", error);
 }

@@ -65,8 +65,13 @@ void grout_emit__open_issuer(grout_emitter *e) {
     }
     /* Written out each time: ptxas then knows that one lane is left (device header). */
     grout_emit__begin(e);
-    grout_emit__add(e, e->plan->thread_count == 1 ? "if (warp == 0 && grout_elect())"
-                                                  : "if (warp %% 4 == 0 && grout_elect())");
+    if (e->is_warp) {
+        grout_emit__add(e, "if (grout_elect())");
+    } else if (e->plan->thread_count == 1) {
+        grout_emit__add(e, "if (warp == 0 && grout_elect())");
+    } else {
+        grout_emit__add(e, "if (warp %% 4 == 0 && grout_elect())");
+    }
     grout_emit__open(e);
 }
 
@@ -108,12 +113,24 @@ void grout_emit__alias(grout_emitter *e, grout_value_id value, const char *name)
     e->is_alias[value] = true;
 }
 
+grout_value_id grout_emit__make_start(grout_emitter *e, uint32_t which, uint32_t number) {
+    const grout_value_id value = grout_module_get_value_count(e->module) + which;
+    char name[16];
+    (void)snprintf(name, sizeof name, "x%" PRIu32, number);
+    e->name_of[value] = keep_name(e, name);
+    if (e->name_of[value] == NULL) {
+        e->failed = e->failed || !grout_diags_add_oom(e->diags);
+        e->name_of[value] = "";
+    }
+    return value;
+}
+
 const char *grout_emit__name(grout_emitter *e, grout_value_id value) {
-    const grout_string_id string = grout_module_get_value(e->module, value)->name;
     char name[GROUT_NAME_MAX + 32];
     if (e->name_of[value] != NULL) {
         return e->name_of[value];
     }
+    const grout_string_id string = grout_module_get_value(e->module, value)->name;
     if (string == 0) {
         (void)snprintf(name, sizeof name, "t%" PRIu32, e->temp_count++);
     } else {
@@ -218,6 +235,16 @@ static grout_emit_op *const emitters[GROUT_OP_COUNT] = {
 #include "grout/ops.def"
 };
 
+void grout_emit__op(grout_emitter *e, grout_op_id id) {
+    const grout_op *op = grout_module_get_op(e->module, id);
+    write_directive(e, op);
+    write_comment(e, id);
+    if (grout_op_needs_auto_fence(e->module, id)) {
+        grout_emit__publish_smem(e);
+    }
+    emitters[op->opcode](e, id, op);
+}
+
 void grout_emit__block(grout_emitter *e, grout_block_id id) {
     grout_op_id at = grout_module_get_block(e->module, id)->first;
     const grout_op_id lone = e->is_alone ? 0 : grout_emit__find_lone_part(e, id);
@@ -228,9 +255,7 @@ void grout_emit__block(grout_emitter *e, grout_block_id id) {
             grout_emit__open_issuer(e);
             e->is_alone = true;
         }
-        write_directive(e, op);
-        write_comment(e, at);
-        emitters[op->opcode](e, at, op);
+        grout_emit__op(e, at);
         at = op->next;
     }
     if (lone != 0 && e->is_alone) { /* reached, whatever failed before */
@@ -273,7 +298,7 @@ bool grout_emit__kernel_text(const grout_module *module, grout_kernel_id kernel,
         grout_gpu__plan_deinit(&plan);
         return false;
     }
-    const size_t value_count = (size_t)grout_module_get_value_count(module) + 1;
+    const size_t value_count = (size_t)grout_module_get_value_count(module) + GROUT_EMIT_STARTS;
     e.name_of = calloc(value_count, sizeof *e.name_of);
     e.is_alias = calloc(value_count, sizeof *e.is_alias);
     e.name_uses = calloc(count_strings(module), sizeof *e.name_uses);
@@ -308,6 +333,23 @@ static void add_header(grout_text *out, uint32_t index) {
     grout_text_add_bytes(out, text, strlen(text));
 }
 
+/* Those that stand beside each other, behind all of the others; what they include is there. */
+static void add_last_headers(grout_text *out) {
+    const char *const texts[] = {(const char *)grout_gpu__cluster_header,
+                                 (const char *)grout_gpu__sync_header,
+                                 (const char *)grout_gpu__atomic_header};
+    for (uint32_t k = 0; k < sizeof texts / sizeof texts[0]; k++) {
+        for (const char *line = texts[k]; *line != '\0';) {
+            const char *end = strchr(line, '\n');
+            end = end == NULL ? line + strlen(line) : end + 1;
+            if (strncmp(line, "#include \"", 10) != 0) {
+                grout_text_add_bytes(out, line, (size_t)(end - line));
+            }
+            line = end;
+        }
+    }
+}
+
 bool grout_emit_cuda(const grout_module *bound, grout_kernel_id kernel,
                      const grout_emit_options *options, grout_text *out, grout_diags *diags) {
     const bool has_watchdog = options != NULL && options->watchdog;
@@ -321,6 +363,7 @@ bool grout_emit_cuda(const grout_module *bound, grout_kernel_id kernel,
             "#pragma nv_diag_suppress 177, 550 // what these kernels do not use\n\n",
             has_watchdog ? 1 : 0);
         add_header(out, 0);
+        add_last_headers(out);
     }
     grout_text_add(out, "\n");
     return grout_emit__kernel_text(bound, kernel, options, out, diags);

@@ -51,8 +51,10 @@ typedef struct grout_emitter {
     uint32_t temp_count;                  /* names given to values without one */
     uint32_t coordinates[GROUT_RANK_MAX]; /* x<number> of prepare_address, by dimension */
     uint32_t offset;                      /* the same of a swizzled address */
+    uint32_t peer;                        /* the same of where an object is in another CTA */
     const grout_op *commented;            /* the op whose text was written last */
     bool is_alone; /* what is written is run by one lane, the issuer (emit_lone.c) */
+    bool is_warp;  /* what is written is run by each warp of the thread for itself (warp_map) */
     grout_emit_pending pending;
 } grout_emitter;
 
@@ -79,6 +81,10 @@ void grout_emit__unsupported(grout_emitter *e, const grout_op *op, const char *f
 
 /* The identifier of a value; given on first use. */
 const char *grout_emit__name(grout_emitter *e, grout_value_id value);
+/* A value that the module does not have, called x<number>, for a start in a view: the first or the
+ * second of them. */
+#define GROUT_EMIT_STARTS 2
+grout_value_id grout_emit__make_start(grout_emitter *e, uint32_t which, uint32_t number);
 /* Makes a value go by the name of another, or by this identifier. */
 void grout_emit__alias(grout_emitter *e, grout_value_id value, const char *name);
 /* The names of a block's values are out of sight. */
@@ -87,6 +93,8 @@ void grout_emit__leave_block(grout_emitter *e, grout_block_id id);
 /* ---- blocks (emit.c) ---- */
 
 void grout_emit__block(grout_emitter *e, grout_block_id id);
+/* One op of a block: comment and statements. */
+void grout_emit__op(grout_emitter *e, grout_op_id id);
 
 /* ---- values (emit_expr.c) ---- */
 
@@ -215,6 +223,9 @@ typedef struct grout_emit_carries {
 
 void grout_emit__begin_carries(grout_emitter *e, const grout_emit_carries *c);
 void grout_emit__assign_carries(grout_emitter *e, const grout_emit_carries *c);
+/* The variables of an op's results, before the block that assigns them; what a block yields. */
+void grout_emit__declare_results(grout_emitter *e, const grout_op *op);
+void grout_emit__assign_results(grout_emitter *e, const grout_op *op, grout_block_id block);
 
 /* ---- automatic barriers (emit_sync.c) ---- */
 
@@ -225,6 +236,9 @@ void grout_emit__before_access(grout_emitter *e, grout_object_id object, bool is
 void grout_emit__after_access(grout_emitter *e, grout_object_id object, bool is_write);
 /* Before the issuer acts for all lanes. */
 void grout_emit__before_issue(grout_emitter *e, const char *reason);
+/* Publishes the thread's (or warp's) accesses of its CTA's SMEM to the async proxy: what commit_smem
+ * and the fences of 'attr auto_fence' do. */
+void grout_emit__publish_smem(grout_emitter *e);
 /* What both of two paths may leave pending. */
 void grout_emit__join_pending(grout_emit_pending *into, const grout_emit_pending *other);
 /* What the end of a block may leave pending for its next run. */
@@ -235,12 +249,66 @@ void grout_emit__collect_pending(const grout_emitter *e, grout_block_id id,
  * the other warps' ones. */
 void grout_emit__after_wgmma_wait(grout_emitter *e);
 
-/* The SMEM address of one barrier. */
+/* All lanes are known to have met: nothing is pending. */
+void grout_emit__settle(grout_emitter *e);
+
+/* The plan's entry of the barrier that an op's first operand is, and that operand; NULL with a
+ * diagnostic if it is none. */
+const grout_gpu_barrier *grout_emit__find_barrier(grout_emitter *e, const grout_op *op,
+                                                  grout_view *view_out);
+/* The device header's word for what an op's order(..) or scope(..) says, or fallback. */
+const char *grout_emit__choice(const grout_emitter *e, const grout_op *op, grout_attr attr,
+                               const char *fallback);
+/* Whether the op says order(relaxed). */
+bool grout_emit__is_relaxed(const grout_emitter *e, const grout_op *op);
+/* "<GROUT_RELAXED, GROUT_CLUSTER>": order and scope of a barrier's operation, strong being the
+ * default's name; nothing where they are the default. */
+void grout_emit__barrier_order(grout_emitter *e, const grout_op *op, const grout_gpu_barrier *entry,
+                               const char *strong);
+/* ", 12});": the end of a wait's site and of its call. */
+void grout_emit__end_site(grout_emitter *e, const grout_op *op);
+/* The index of a barrier or semaphore reference: a constant, or terms. */
+void grout_emit__slot(grout_emitter *e, const grout_view *view);
+/* The SMEM address of one barrier, in the cluster's window if it is another CTA's. */
 void grout_emit__barrier_address(grout_emitter *e, const grout_view *barrier);
 /* The variable that holds a pool's phases: one bit an element. */
 grout_gpu_name grout_emit__phases_name(const grout_emitter *e, uint32_t barrier);
 /* The same for the arrivals that are watched. */
 grout_gpu_name grout_emit__arrived_name(const grout_emitter *e, uint32_t barrier);
+
+/* ---- other CTAs of the cluster (emit_cluster.c) ---- */
+
+/* Whether a reference has a '.cluster(..)': it lies in the CTA named there, in the window of all
+ * CTAs' SMEM (shared::cluster). */
+bool grout_emit__is_peer(const grout_view *view);
+/* The rank of that CTA: "peer * 2 + 1", as an operand of a call. */
+void grout_emit__rank(grout_emitter *e, const grout_view *view);
+/* "rank / 2 % 4": this CTA's index among those that differ from it only along a set of axes,
+ * row-major; and the set of their ranks as bits: "0x11u << rank % 4". */
+void grout_emit__group_index(grout_emitter *e, uint32_t axes);
+void grout_emit__group_mask(grout_emitter *e, uint32_t axes);
+/* An arrival on a cluster barrier: one on the barrier of every peer. */
+void grout_emit__arrive_peers(grout_emitter *e, const grout_op *op, const grout_view *barrier,
+                              int64_t count);
+
+/* ---- what one lane finds out for all (emit_uniform.c) ---- */
+
+/* The statements around the expression of a scalar that lanes must not find out each for itself:
+ * another moment would give another value. */
+void grout_emit__begin_uniform(grout_emitter *e, grout_value_id value);
+void grout_emit__end_uniform(grout_emitter *e, grout_value_id value);
+
+/* ---- warps and partitions (emit_warp.c, emit_specialize.c) ---- */
+
+/* Whether some warp_map stores to GMEM by TMA, so that each of a thread's warps has bulk groups. */
+bool grout_emit__has_warp_stores(const grout_emitter *e);
+/* Whether an op is the last mbarrier_init of the kernel's own block; and what follows it: every
+ * thread of the cluster learns that the mbarriers are made. */
+bool grout_emit__is_last_init(const grout_emitter *e, grout_op_id id);
+void grout_emit__init_rendezvous(grout_emitter *e);
+/* Whether the kernel has a warp_specialize; and its body then: a part for each thread. */
+bool grout_emit__is_specialized(const grout_emitter *e);
+void grout_emit__specialized_body(grout_emitter *e);
 
 /* ---- what one lane does alone (emit_lone.c) ---- */
 

@@ -209,6 +209,14 @@ static void add_terms(grout_emitter *e, address *a, bool is_named) {
 
 void grout_emit__prepare_address(grout_emitter *e, const grout_view *view, grout_emit_at at) {
     address a = describe(e, view, at);
+    if (grout_emit__is_peer(view)) {
+        e->peer = e->temp_count++;
+        grout_emit__begin(e);
+        grout_emit__add(e, "const grout_u32 x%" PRIu32 " = grout_peer_address(%s, ", e->peer,
+                        grout_emit__name(e, view->base));
+        grout_emit__rank(e, view);
+        grout_emit__end(e, ");");
+    }
     for (uint32_t dim = 0; dim < view->rank; dim++) {
         if (!a.is_tiled[dim] || is_constant(&a, dim)) {
             continue;
@@ -239,7 +247,11 @@ void grout_emit__prepare_address(grout_emitter *e, const grout_view *view, grout
 
 void grout_emit__address(grout_emitter *e, const grout_view *view, grout_emit_at at) {
     address a = describe(e, view, at);
-    grout_emit__add(e, "%s", grout_emit__name(e, view->base));
+    if (grout_emit__is_peer(view)) {
+        grout_emit__add(e, "x%" PRIu32, e->peer);
+    } else {
+        grout_emit__add(e, "%s", grout_emit__name(e, view->base));
+    }
     a.join = " + ";
     if (a.layout->swizzle != 0) {
         grout_emit__add(e, " + (x%" PRIu32 " ^ ((x%" PRIu32 " >> 7 & %" PRIu32 "u) << 4))",

@@ -1,48 +1,190 @@
-/* emit_atomic.c - atomics on GMEM and SMEM.
+/* emit_atomic.c - atomics on GMEM and SMEM, also of other CTAs.
+ *
+ * Each element once: a lane of several that hold the same one does it (open_owners). f32, f16 and
+ * bf16 of GMEM go several at a time where the reference lets them.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "emit.h"
 
+#include <inttypes.h>
+
+/* An atomic on a reference: "grout_atomic_add_gmem<GROUT_GPU>(". */
+typedef struct atomic {
+    const grout_op *op;
+    const grout_operand *from; /* the value */
+    grout_view view;
+    const char *name;  /* "add" */
+    const char *space; /* "gmem" */
+    grout_dtype dtype;
+} atomic;
+
+static bool describe(grout_emitter *e, const grout_op *op, const char *name, atomic *a) {
+    *a = (atomic){.op = op, .name = name, .from = grout_module_get_operand(e->module, op, 1)};
+    if (!grout_module_get_view(e->module, grout_module_get_operand(e->module, op, 0), &a->view)) {
+        grout_emit__unsupported(e, op, "operand 1 is no reference to memory");
+        return false;
+    }
+    const bool is_gmem =
+        grout_module_get_object(e->module, a->view.object)->space == GROUT_SPACE_GMEM;
+    a->space = is_gmem ? "gmem" : grout_emit__is_peer(&a->view) ? "peer" : "smem";
+    a->dtype = (grout_dtype)grout_object_get_type(e->module, a->view.object)->dtype;
+    return true;
+}
+
+/* SMEM is the cluster's at most. */
+static const char *get_scope_name(const grout_emitter *e, const atomic *a) {
+    const char *fallback = a->space[0] == 'g'          ? "GROUT_GPU"
+                           : e->plan->cluster_size > 1 ? "GROUT_CLUSTER"
+                                                       : "GROUT_CTA";
+    return grout_emit__choice(e, a->op, GROUT_ATTR_SCOPE, fallback);
+}
+
+/* ---- arrays ---- */
+
+/* How many elements one instruction takes of so many in a row. */
+static uint32_t get_width(const grout_emitter *e, const atomic *a,
+                          const grout_register_layout *layout) {
+    const uint32_t access = grout_view_get_access_width(e->module, &a->view);
+    const uint32_t run = grout_emit__get_run(layout);
+    const bool is_float = a->dtype == GROUT_DTYPE_F32 || grout_emit__is_half(a->dtype);
+    const uint32_t most =
+        is_float && a->space[0] == 'g'
+            ? GROUT_WIDE_BYTES_MAX / grout_dtype_get_info(a->dtype)->bytes
+            : 1;
+    const uint32_t width = access < run ? access : run;
+    return width < most ? width : most;
+}
+
+static void begin_call(grout_emitter *e, const atomic *a, grout_emit_at at) {
+    grout_emit__begin(e);
+    grout_emit__add(e, "grout_atomic_%s_%s<%s>(", a->name, a->space, get_scope_name(e, a));
+    grout_emit__address(e, &a->view, at);
+    grout_emit__add(e, ", ");
+}
+
+static void write_one(grout_emitter *e, const atomic *a) {
+    grout_emit__open_issuer(e);
+    grout_emit__prepare_address(e, &a->view, GROUT_EMIT_AT_FIRST);
+    begin_call(e, a, GROUT_EMIT_AT_FIRST);
+    grout_emit__element(e, a->from, a->dtype, NULL);
+    grout_emit__end(e, ");");
+    grout_emit__close_issuer(e);
+}
+
+static void write_array(grout_emitter *e, const atomic *a, const grout_register_layout *layout) {
+    const grout_emit_at at = grout_emit__get_at(layout);
+    const uint32_t width = get_width(e, a, layout);
+    grout_emit__open_owners(e, layout);
+    grout_emit__open_registers(e, layout->registers, width);
+    grout_emit__open_element(e, layout, width);
+    grout_emit__prepare_address(e, &a->view, at);
+    if (width > 1) {
+        grout_emit__write_chunk(e, a->from, a->dtype, width);
+    }
+    begin_call(e, a, at);
+    if (width > 1) {
+        grout_emit__add(e, "chunk");
+    } else {
+        grout_emit__element(e, a->from, a->dtype, "reg");
+    }
+    grout_emit__end(e, ");");
+    grout_emit__close_registers(e, layout);
+    grout_emit__close_owners(e, layout);
+}
+
+static int64_t count_elements(const grout_view *view) {
+    int64_t count = 1;
+    for (uint32_t dim = 0; dim < view->rank; dim++) {
+        count *= view->extent[dim];
+    }
+    return count;
+}
+
+static void emit(grout_emitter *e, const grout_op *op, const char *name) {
+    atomic a;
+    if (!describe(e, op, name, &a)) {
+        return;
+    }
+    const int64_t count = count_elements(&a.view);
+    grout_emit__before_access(e, a.view.object, true);
+    if (grout_emit__is_spread(e, a.from)) {
+        write_array(e, &a, grout_emit__layout(e, a.from->id));
+    } else if (count == 1) {
+        write_one(e, &a);
+    } else {
+        const grout_register_layout layout = grout_register_layout_make_strided(
+            count, grout_view_get_access_width(e->module, &a.view));
+        write_array(e, &a, &layout);
+    }
+    grout_emit__after_access(e, a.view.object, true);
+}
+
 void grout_emit__atomic_add(grout_emitter *e, grout_op_id id, const grout_op *op) {
     (void)id;
-    grout_emit__unsupported(e, op, "%s", "'atomic_add' is not built yet");
+    emit(e, op, "add");
 }
 
 void grout_emit__atomic_max(grout_emitter *e, grout_op_id id, const grout_op *op) {
     (void)id;
-    grout_emit__unsupported(e, op, "%s", "'atomic_max' is not built yet");
+    emit(e, op, "max");
 }
 
 void grout_emit__atomic_min(grout_emitter *e, grout_op_id id, const grout_op *op) {
     (void)id;
-    grout_emit__unsupported(e, op, "%s", "'atomic_min' is not built yet");
+    emit(e, op, "min");
 }
 
 void grout_emit__atomic_and(grout_emitter *e, grout_op_id id, const grout_op *op) {
     (void)id;
-    grout_emit__unsupported(e, op, "%s", "'atomic_and' is not built yet");
+    emit(e, op, "and");
 }
 
 void grout_emit__atomic_or(grout_emitter *e, grout_op_id id, const grout_op *op) {
     (void)id;
-    grout_emit__unsupported(e, op, "%s", "'atomic_or' is not built yet");
+    emit(e, op, "or");
 }
 
 void grout_emit__atomic_xor(grout_emitter *e, grout_op_id id, const grout_op *op) {
     (void)id;
-    grout_emit__unsupported(e, op, "%s", "'atomic_xor' is not built yet");
+    emit(e, op, "xor");
+}
+
+/* ---- one element, with what it held before ---- */
+
+/* One lane does it for all, so that it happens once; all have what it held. */
+static void fetch(grout_emitter *e, const grout_op *op, const char *name) {
+    atomic a;
+    if (!describe(e, op, name, &a)) {
+        return;
+    }
+    if (grout_op_get_choice(e->module, op, GROUT_ATTR_ORDER) != GROUT_CHOICE_NONE) {
+        grout_emit__before_issue(e, "one lane releases for all");
+    } else {
+        grout_emit__before_access(e, a.view.object, true);
+    }
+    grout_emit__prepare_address(e, &a.view, GROUT_EMIT_AT_FIRST);
+    grout_emit__begin_uniform(e, op->first_result);
+    grout_emit__add(e, "grout_atomic_%s_%s<%s, %s>(", name, a.space, grout_emit__choice(e, op, GROUT_ATTR_ORDER, "GROUT_RELAXED"),
+                    get_scope_name(e, &a));
+    grout_emit__address(e, &a.view, GROUT_EMIT_AT_FIRST);
+    for (uint32_t k = 1; k < op->operand_count; k++) {
+        grout_emit__add(e, ", ");
+        grout_emit__operand(e, grout_module_get_operand(e->module, op, k), NULL);
+    }
+    grout_emit__add(e, ")");
+    grout_emit__end_uniform(e, op->first_result);
 }
 
 void grout_emit__atomic_fetch_add(grout_emitter *e, grout_op_id id, const grout_op *op) {
     (void)id;
-    grout_emit__unsupported(e, op, "%s", "'atomic_fetch_add' is not built yet");
+    fetch(e, op, "fetch_add");
 }
 
 void grout_emit__atomic_exchange(grout_emitter *e, grout_op_id id, const grout_op *op) {
     (void)id;
-    grout_emit__unsupported(e, op, "%s", "'atomic_exchange' is not built yet");
+    fetch(e, op, "exchange");
 }
 
 void grout_emit__atomic_cas(grout_emitter *e, grout_op_id id, const grout_op *op) {
     (void)id;
-    grout_emit__unsupported(e, op, "%s", "'atomic_cas' is not built yet");
+    fetch(e, op, "cas");
 }

@@ -1,23 +1,295 @@
-/* emit_cluster.c - the hardware barrier of a cluster, and stores to the SMEM of its other CTAs.
+/* emit_cluster.c - other CTAs of the cluster: who they are, the hardware barrier, arrivals on
+ * theirs, stores to their SMEM.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "emit.h"
 
-void grout_emit__cluster_arrive(grout_emitter *e, grout_op_id id, const grout_op *op) {
-    (void)id;
-    grout_emit__unsupported(e, op, "%s", "'cluster_arrive' is not built yet");
+#include <inttypes.h>
+
+/* ---- who they are ---- */
+
+bool grout_emit__is_peer(const grout_view *view) {
+    return view->cluster_index_count > 0;
 }
 
+/* A cluster axis in the rank: rank / stride % size is the index along it. */
+typedef struct cluster_axis {
+    int64_t stride, size;
+    bool is_outermost;
+} cluster_axis;
+
+static bool is_cluster_axis(const grout_emitter *e, uint32_t axis) {
+    return e->kernel->axes[axis].kind == GROUT_AXIS_CLUSTER;
+}
+
+static cluster_axis describe_axis(const grout_emitter *e, uint32_t axis) {
+    cluster_axis a = {.stride = 1,
+                      .size = grout_kernel_get_axis_size(e->module, e->kernel_id, axis),
+                      .is_outermost = true};
+    for (uint32_t k = 0; k < e->kernel->axis_count; k++) {
+        if (is_cluster_axis(e, k) && k > axis) {
+            a.stride *= grout_kernel_get_axis_size(e->module, e->kernel_id, k);
+        }
+        if (is_cluster_axis(e, k) && k < axis) {
+            a.is_outermost = false;
+        }
+    }
+    return a;
+}
+
+void grout_emit__rank(grout_emitter *e, const grout_view *view) {
+    uint32_t place = 0;
+    int64_t constant = 0;
+    const char *join = "";
+    for (uint32_t k = 0; k < e->kernel->axis_count && place < view->cluster_index_count; k++) {
+        if (!is_cluster_axis(e, k)) {
+            continue;
+        }
+        const cluster_axis axis = describe_axis(e, k);
+        const grout_operand *index = &view->cluster_index[place++];
+        if (index->kind == GROUT_OPERAND_EXPR) {
+            constant +=
+                axis.stride * grout_module_get_expr_value(e->module, index->id).integer;
+            continue;
+        }
+        grout_emit__add(e, "%s", join);
+        grout_emit__operand(e, index, NULL);
+        if (axis.stride != 1) {
+            grout_emit__add(e, " * %" PRId64, axis.stride);
+        }
+        join = " + ";
+    }
+    if (constant != 0 || join[0] == '\0') {
+        grout_emit__add(e, "%s%" PRId64, join, constant);
+    }
+}
+
+/* Whether a set of axes holds every cluster axis with more than one place. */
+static bool has_all_axes(const grout_emitter *e, uint32_t axes) {
+    return (uint32_t)__builtin_popcount(grout_kernel_get_cluster_mask(
+               e->module, e->kernel_id, axes, 0)) == e->plan->cluster_size;
+}
+
+/* "rank / 2 % 4 * 2": the index along an axis, times factor. */
+static void add_index(grout_emitter *e, const cluster_axis *axis, int64_t factor) {
+    grout_emit__add(e, "rank");
+    if (axis->stride != 1) {
+        grout_emit__add(e, " / %" PRId64 "u", axis->stride);
+    }
+    if (!axis->is_outermost) {
+        grout_emit__add(e, " %% %" PRId64 "u", axis->size);
+    }
+    if (factor != 1) {
+        grout_emit__add(e, " * %" PRId64 "u", factor);
+    }
+}
+
+void grout_emit__group_index(grout_emitter *e, uint32_t axes) {
+    const char *join = "";
+    if (has_all_axes(e, axes)) {
+        grout_emit__add(e, "rank");
+        return;
+    }
+    for (uint32_t k = 0; k < e->kernel->axis_count; k++) {
+        if (!is_cluster_axis(e, k) || (axes >> k & 1u) == 0) {
+            continue;
+        }
+        const cluster_axis axis = describe_axis(e, k);
+        int64_t inner = 1;
+        for (uint32_t i = k + 1; i < e->kernel->axis_count; i++) {
+            if (is_cluster_axis(e, i) && (axes >> i & 1u) != 0) {
+                inner *= grout_kernel_get_axis_size(e->module, e->kernel_id, i);
+            }
+        }
+        grout_emit__add(e, "%s", join);
+        add_index(e, &axis, inner);
+        join = " + ";
+    }
+}
+
+/* The set of the first CTA's group, moved to where the own group starts. */
+void grout_emit__group_mask(grout_emitter *e, uint32_t axes) {
+    const char *join = " << (";
+    grout_emit__add(e, "0x%" PRIx32 "u",
+                    grout_kernel_get_cluster_mask(e->module, e->kernel_id, axes, 0));
+    for (uint32_t k = 0; k < e->kernel->axis_count && !has_all_axes(e, axes); k++) {
+        if (is_cluster_axis(e, k) && (axes >> k & 1u) == 0) {
+            const cluster_axis axis = describe_axis(e, k);
+            grout_emit__add(e, "%s", join);
+            add_index(e, &axis, axis.stride);
+            join = " + ";
+        }
+    }
+    grout_emit__add(e, "%s", join[1] == '+' ? ")" : "");
+}
+
+/* ---- the hardware barrier ---- */
+
+static bool is_relaxed(const grout_emitter *e, const grout_op *op) {
+    return grout_op_get_choice(e->module, op, GROUT_ATTR_ORDER) == GROUT_CHOICE_ORDER_RELAXED;
+}
+
+void grout_emit__cluster_arrive(grout_emitter *e, grout_op_id id, const grout_op *op) {
+    (void)id;
+    grout_emit__line(e, "grout_cluster_arrive%s();", is_relaxed(e, op) ? "_relaxed" : "");
+}
+
+/* The hardware's wait acquires always. */
 void grout_emit__cluster_wait(grout_emitter *e, grout_op_id id, const grout_op *op) {
     (void)id;
-    grout_emit__unsupported(e, op, "%s", "'cluster_wait' is not built yet");
+    (void)op;
+    grout_emit__line(e, "grout_cluster_wait();");
 }
 
 void grout_emit__cluster_barrier(grout_emitter *e, grout_op_id id, const grout_op *op) {
     (void)id;
-    grout_emit__unsupported(e, op, "%s", "'cluster_barrier' is not built yet");
+    if (is_relaxed(e, op)) {
+        grout_emit__line(e, "grout_cluster_arrive_relaxed();");
+        grout_emit__line(e, "grout_cluster_wait();");
+        return;
+    }
+    grout_emit__line(e, "grout_cluster_barrier();");
+    e->pending = (grout_emit_pending){0}; /* all lanes of this thread have met, too */
+}
+
+/* ---- cluster barriers ---- */
+
+void grout_emit__arrive_peers(grout_emitter *e, const grout_op *op, const grout_view *barrier,
+                              int64_t count) {
+    const grout_object *object = grout_module_get_object(e->module, barrier->object);
+    const bool is_thread = !e->is_alone && !e->is_warp;
+    grout_emit__before_issue(e, "one arrival stands for all lanes");
+    if (is_thread) {
+        grout_emit__begin(e);
+        grout_emit__add(e, e->plan->thread_count == 1 ? "if (warp == 0)" : "if (warp %% 4 == 0)");
+        grout_emit__open(e);
+    }
+    grout_emit__begin(e);
+    grout_emit__add(e, "grout_arrive_peers%s<%s>(", e->is_alone ? "_alone" : "",
+                    is_relaxed(e, op) ? "GROUT_RELAXED" : "GROUT_RELEASE");
+    grout_emit__barrier_address(e, barrier);
+    for (uint32_t k = 0; k < object->cluster_group_count; k++) {
+        grout_emit__add(e, k == 0 ? ", " : " | ");
+        grout_emit__group_mask(e, object->cluster_groups[k]);
+    }
+    if (count != 1) {
+        grout_emit__add(e, ", %" PRId64, count);
+    }
+    grout_emit__end(e, ");");
+    if (is_thread) {
+        grout_emit__close(e, "");
+    }
+}
+
+/* ---- stores to their SMEM ---- */
+
+typedef struct async_store {
+    const grout_op *op;
+    const grout_operand *from;
+    grout_view to;
+    uint32_t barrier; /* x<number>: the address of the barrier beside the destination */
+    grout_register_layout layout;
+    grout_dtype dtype;
+    uint32_t width; /* elements that one instruction moves */
+    grout_choice reduce;
+} async_store;
+
+/* The names of the reductions, as the device header spells them. */
+static const char *get_reduction(grout_choice reduce) {
+    return grout_choice_get_info(reduce)->text;
+}
+
+static bool choose_width(grout_emitter *e, async_store *store) {
+    const uint32_t bytes = grout_dtype_get_info(store->dtype)->bytes;
+    const uint32_t access = grout_view_get_access_width(e->module, &store->to);
+    const uint32_t run = grout_emit__get_run(&store->layout);
+    store->width = access < run ? access : run;
+    if (store->reduce != GROUT_CHOICE_NONE) {
+        store->width = 1;
+    }
+    if (store->width * bytes < 4) {
+        grout_emit__unsupported(e, store->op,
+                                "async_store_smem moves 4, 8 or 16 bytes at a time, and the lanes "
+                                "hold only %" PRIu32 " bytes that lie side by side in SMEM",
+                                store->width * bytes);
+        grout_diags_help(e->diags, "'layout_cast .. wg_strided' puts neighbours into one lane; an "
+                                   "SMEM array that is not transposed keeps rows together");
+        return false;
+    }
+    return true;
+}
+
+/* The barrier's place in the destination's CTA; a barrier that nobody else arms is armed. */
+static void prepare_barrier(grout_emitter *e, async_store *store, grout_view *barrier) {
+    const uint32_t number = grout_gpu__plan_find_barrier(e->plan, barrier->object);
+    const grout_type *type = grout_object_get_type(e->module, store->to.object);
+    int64_t bytes = grout_dtype_get_info((grout_dtype)type->dtype)->bytes;
+    for (uint32_t dim = 0; dim < store->to.rank; dim++) {
+        bytes *= store->to.extent[dim];
+    }
+    barrier->cluster_index_count = store->to.cluster_index_count;
+    for (uint32_t k = 0; k < store->to.cluster_index_count; k++) {
+        barrier->cluster_index[k] = store->to.cluster_index[k];
+    }
+    store->barrier = e->temp_count++;
+    grout_emit__begin(e);
+    grout_emit__add(e, "const grout_u32 x%" PRIu32 " = ", store->barrier);
+    grout_emit__barrier_address(e, barrier);
+    grout_emit__end(e, ";");
+    if (number != UINT32_MAX && !e->plan->barriers[number].is_explicit) {
+        grout_emit__open_issuer(e);
+        grout_emit__line(e, "grout_peer_expect(x%" PRIu32 ", %" PRId64 ");", store->barrier, bytes);
+        grout_emit__close_issuer(e);
+    }
+}
+
+static void store_async(grout_emitter *e, const async_store *store) {
+    const grout_emit_at at = grout_emit__get_at(&store->layout);
+    const bool is_reduced = store->reduce != GROUT_CHOICE_NONE;
+    grout_emit__open_owners(e, &store->layout);
+    grout_emit__open_registers(e, store->layout.registers, store->width);
+    grout_emit__open_element(e, &store->layout, store->width);
+    grout_emit__prepare_address(e, &store->to, at);
+    if (store->width > 1) {
+        grout_emit__write_chunk(e, store->from, store->dtype, store->width);
+    }
+    grout_emit__begin(e);
+    grout_emit__add(e, "grout_%s_async(", is_reduced ? get_reduction(store->reduce) : "store");
+    grout_emit__address(e, &store->to, at);
+    grout_emit__add(e, ", ");
+    if (store->width > 1) {
+        grout_emit__add(e, "chunk");
+    } else {
+        grout_emit__element(e, store->from, store->dtype, "reg");
+    }
+    grout_emit__end(e, ", x%" PRIu32 ");", store->barrier);
+    grout_emit__close_registers(e, &store->layout);
+    grout_emit__close_owners(e, &store->layout);
 }
 
 void grout_emit__async_store_smem(grout_emitter *e, grout_op_id id, const grout_op *op) {
+    async_store store = {.op = op,
+                         .from = grout_module_get_operand(e->module, op, 0),
+                         .reduce = grout_op_get_choice(e->module, op, GROUT_ATTR_REDUCE)};
+    grout_view barrier;
     (void)id;
-    grout_emit__unsupported(e, op, "%s", "'async_store_smem' is not built yet");
+    if (!grout_module_get_view(e->module, grout_module_get_operand(e->module, op, 1), &store.to) ||
+        !grout_module_get_view(e->module, grout_module_get_operand(e->module, op, 2), &barrier)) {
+        grout_emit__unsupported(e, op, "the destination is no reference, or the barrier is none");
+        return;
+    }
+    const grout_type *type = grout_object_get_type(e->module, store.to.object);
+    const grout_type from = grout_module_get_operand_type(e->module, store.from);
+    store.dtype = (grout_dtype)type->dtype;
+    store.layout = grout_emit__is_spread(e, store.from)
+                       ? *grout_emit__layout(e, store.from->id)
+                       : grout_register_layout_make_strided(
+                             grout_type_get_count(&from),
+                             grout_view_get_access_width(e->module, &store.to));
+    if (!choose_width(e, &store)) {
+        return;
+    }
+    grout_emit__before_access(e, store.to.object, true);
+    prepare_barrier(e, &store, &barrier);
+    store_async(e, &store);
+    grout_emit__after_access(e, store.to.object, true);
 }

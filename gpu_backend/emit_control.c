@@ -29,8 +29,7 @@ static bool is_same_name(grout_emitter *e, const grout_operand *from, grout_valu
            (from->id == target || grout_emit__name(e, from->id) == grout_emit__name(e, target));
 }
 
-/* The variables of an op's results, before the block that assigns them. */
-static void declare_results(grout_emitter *e, const grout_op *op) {
+void grout_emit__declare_results(grout_emitter *e, const grout_op *op) {
     for (uint32_t k = 0; k < op->result_count; k++) {
         grout_emit__declare(e, op->first_result + k);
         grout_emit__end(e, ";");
@@ -41,7 +40,7 @@ static const grout_op *get_yield(const grout_emitter *e, grout_block_id block) {
     return grout_module_get_op(e->module, grout_module_get_block(e->module, block)->last);
 }
 
-static void assign_results(grout_emitter *e, const grout_op *op, grout_block_id block) {
+void grout_emit__assign_results(grout_emitter *e, const grout_op *op, grout_block_id block) {
     for (uint32_t k = 0; k < op->result_count; k++) {
         assign(e, op->first_result + k,
                grout_module_get_operand(e->module, get_yield(e, block), k));
@@ -209,7 +208,7 @@ void grout_emit__for(grout_emitter *e, grout_op_id id, const grout_op *op) {
 
 void grout_emit__if(grout_emitter *e, grout_op_id id, const grout_op *op) {
     (void)id;
-    declare_results(e, op);
+    grout_emit__declare_results(e, op);
     grout_emit__begin(e);
     grout_emit__add(e, "if (");
     grout_emit__operand(e, grout_module_get_operand(e->module, op, 0), NULL);
@@ -217,7 +216,7 @@ void grout_emit__if(grout_emitter *e, grout_op_id id, const grout_op *op) {
     grout_emit__open(e);
     const grout_emit_pending before = e->pending;
     grout_emit__block(e, op->first_block);
-    assign_results(e, op, op->first_block);
+    grout_emit__assign_results(e, op, op->first_block);
     grout_emit__leave_block(e, op->first_block);
     const grout_emit_pending then = e->pending;
     e->pending = before;
@@ -227,7 +226,7 @@ void grout_emit__if(grout_emitter *e, grout_op_id id, const grout_op *op) {
         grout_emit__add(e, "} else");
         grout_emit__open(e);
         grout_emit__block(e, op->first_block + 1);
-        assign_results(e, op, op->first_block + 1);
+        grout_emit__assign_results(e, op, op->first_block + 1);
         grout_emit__leave_block(e, op->first_block + 1);
     }
     grout_emit__close(e, "");
@@ -250,7 +249,7 @@ static void read_phases(grout_emitter *e, const grout_block *block) {
     for (uint32_t k = 0; k < block->arg_count && e->plan->thread_count > 1; k++) {
         const uint32_t number = grout_gpu__plan_find_barrier(
             e->plan, grout_module_get_value(e->module, block->first_arg + k)->object);
-        if (number == UINT32_MAX) {
+        if (number == UINT32_MAX || e->plan->barriers[number].is_explicit) {
             continue;
         }
         const grout_gpu_barrier *barrier = &e->plan->barriers[number];
@@ -269,7 +268,7 @@ void grout_emit__scoped(grout_emitter *e, grout_op_id id, const grout_op *op) {
     const grout_block *block = grout_module_get_block(e->module, op->first_block);
     const bool is_collective = grout_module_find_attr(e->module, op, GROUT_ATTR_COLLECTIVE) != NULL;
     (void)id;
-    declare_results(e, op);
+    grout_emit__declare_results(e, op);
     if (is_collective) {
         grout_emit__line(e, "grout_block_barrier();");
         e->pending = (grout_emit_pending){0};
@@ -281,7 +280,7 @@ void grout_emit__scoped(grout_emitter *e, grout_op_id id, const grout_op *op) {
         read_phases(e, block);
     }
     grout_emit__block(e, op->first_block);
-    assign_results(e, op, op->first_block);
+    grout_emit__assign_results(e, op, op->first_block);
     grout_emit__close(e, "");
     grout_emit__leave_block(e, op->first_block);
 }

@@ -185,7 +185,20 @@ static int64_t get_inner_size(const grout_emitter *e, uint32_t axis, bool *is_ou
             *is_outermost_out = false;
         }
     }
-    return inner;
+    /* The grid counts clusters, and blockIdx.x their CTAs. */
+    return kernel->axes[axis].kind == GROUT_AXIS_GRID ? inner * e->plan->cluster_size : inner;
+}
+
+static const char *get_index_source(const grout_emitter *e, uint32_t axis) {
+    switch ((grout_axis_kind)e->kernel->axes[axis].kind) {
+    case GROUT_AXIS_GRID:
+        return "blockIdx.x";
+    case GROUT_AXIS_CLUSTER:
+        return e->plan->cluster_size > 1 ? "rank" : "0";
+    case GROUT_AXIS_THREADS:
+        break;
+    }
+    return "thread";
 }
 
 void grout_emit__axis_index(grout_emitter *e, grout_op_id id, const grout_op *op) {
@@ -194,8 +207,7 @@ void grout_emit__axis_index(grout_emitter *e, grout_op_id id, const grout_op *op
     const int64_t inner = get_inner_size(e, axis, &is_outermost);
     (void)id;
     grout_emit__begin_scalar(e, op->first_result);
-    grout_emit__add(e, "(grout_i32)(%s",
-                    e->kernel->axes[axis].kind == GROUT_AXIS_GRID ? "blockIdx.x" : "thread");
+    grout_emit__add(e, "(grout_i32)(%s", get_index_source(e, axis));
     if (inner > 1) {
         grout_emit__add(e, " / %" PRId64 "u", inner);
     }

@@ -11,8 +11,9 @@ typedef struct host {
     grout_text *out;
 } host;
 
-/* Everything that is the same for all kernels. */
-static const char preamble[] =
+/* Everything that is the same for all kernels: in two pieces, as compilers promise no longer
+ * strings. */
+static const char arrays_preamble[] =
     "#include <cuda.h>\n"
     "\n"
     "#include <cstdint>\n"
@@ -94,6 +95,19 @@ static const char preamble[] =
     "    }\n"
     "}\n"
     "\n"
+    "// Memory beside the arrays: what the kernel's scratch and semaphores are in.\n"
+    "static CUdeviceptr make_workspace(size_t bytes, uint64_t fill, size_t fill_bytes) {\n"
+    "    std::vector<unsigned char> data(bytes);\n"
+    "    CUdeviceptr address = 0;\n"
+    "    for (size_t i = 0; i < bytes; i++) {\n"
+    "        data[i] = (unsigned char)(fill >> (8 * (i % fill_bytes)));\n"
+    "    }\n"
+    "    check(cuMemAlloc(&address, bytes == 0 ? 1 : bytes), \"allocate a workspace\");\n"
+    "    check(cuMemcpyHtoD(address, data.data(), bytes), \"fill a workspace\");\n"
+    "    return address;\n"
+    "}\n"
+    "\n";
+static const char maps_preamble[] =
     "// A TMA descriptor; dimension 0 is the fastest.\n"
     "struct Map {\n"
     "    CUtensorMapDataType type;\n"
@@ -183,10 +197,9 @@ static void add_numbers(const host *h, const int64_t *numbers, uint32_t count) {
 static void add_maps(const host *h) {
     for (uint32_t k = 0; k < h->plan->map_count; k++) {
         const grout_gpu_map *map = &h->plan->maps[k];
-        const grout_type *type =
-            grout_object_get_type(h->module, get_param(h, map->param_index)->object);
+        const grout_type *type = grout_object_get_type(h->module, map->object);
         grout_text_add(h->out, "static const Map %s = {CU_TENSOR_MAP_DATA_TYPE_%s, %u,\n    ",
-                       grout_gpu__get_map_name(h->module, h->kernel, map).text,
+                       grout_gpu__get_map_name(h->module, map).text,
                        get_tensor_type((grout_dtype)type->dtype), map->tma.rank);
         add_numbers(h, map->tma.dims, map->tma.rank);
         grout_text_add(h->out, ", ");
@@ -198,6 +211,27 @@ static void add_maps(const host *h) {
         } else {
             grout_text_add(h->out, ", CU_TENSOR_MAP_SWIZZLE_%" PRIu32 "B};\n", map->tma.swizzle);
         }
+    }
+}
+
+/* "arrays[2].address" or "space_0": where the array of a map is. */
+static void add_map_address(const host *h, const grout_gpu_map *map) {
+    if (map->param_index == UINT32_MAX) {
+        grout_text_add(h->out, "space_%" PRIu32, map->workspace_index);
+    } else {
+        grout_text_add(h->out, "arrays[%" PRIu32 "].address",
+                       get_array_number(h, map->param_index));
+    }
+}
+
+static void add_workspaces(const host *h) {
+    for (uint32_t k = 0; k < h->plan->workspace_count; k++) {
+        const grout_gpu_workspace *workspace = &h->plan->workspaces[k];
+        grout_text_add(h->out,
+                       "    CUdeviceptr space_%" PRIu32 " = make_workspace(%" PRId64 ", 0x%" PRIx64
+                       ", %" PRIu32 "); // %%%s\n",
+                       k, workspace->bytes, workspace->fill, workspace->fill_bytes,
+                       grout_gpu__get_object_name(h->module, workspace->object));
     }
 }
 
@@ -217,6 +251,7 @@ static void add_scalar(const host *h, uint32_t number, uint32_t param_index) {
 }
 
 static void add_parameters(const host *h) {
+    add_workspaces(h);
     grout_text_add(h->out, "    void *parameters[%" PRIu32 "];\n", h->plan->arg_count);
     for (uint32_t k = 0; k < h->plan->arg_count; k++) {
         const grout_gpu_arg *arg = &h->plan->args[k];
@@ -230,13 +265,16 @@ static void add_parameters(const host *h) {
             break;
         case GROUT_GPU_ARG_MAP: {
             const grout_gpu_map *map = &h->plan->maps[arg->index];
-            grout_text_add(h->out,
-                           "    alignas(64) CUtensorMap map%" PRIu32 " = encode(%s, arrays[%" PRIu32
-                           "].address);\n    parameters[%" PRIu32 "] = &map%" PRIu32 ";\n",
-                           k, grout_gpu__get_map_name(h->module, h->kernel, map).text,
-                           get_array_number(h, map->param_index), k, k);
+            grout_text_add(h->out, "    alignas(64) CUtensorMap map%" PRIu32 " = encode(%s, ", k,
+                           grout_gpu__get_map_name(h->module, map).text);
+            add_map_address(h, map);
+            grout_text_add(h->out, ");\n    parameters[%" PRIu32 "] = &map%" PRIu32 ";\n", k, k);
             break;
         }
+        case GROUT_GPU_ARG_WORKSPACE:
+            grout_text_add(h->out, "    parameters[%" PRIu32 "] = &space_%" PRIu32 ";\n", k,
+                           arg->index);
+            break;
         case GROUT_GPU_ARG_WATCHDOG:
             grout_text_add(h->out,
                            "    CUdeviceptr state = 0;\n"
@@ -248,6 +286,45 @@ static void add_parameters(const host *h) {
             break;
         }
     }
+}
+
+static void add_launch(const host *h) {
+    const int64_t grid = h->plan->grid_size;
+    const uint32_t block = h->plan->thread_count * GROUT_LANES;
+    const uint32_t cluster = h->plan->cluster_size;
+    if (cluster == 1) {
+        grout_text_add(h->out,
+                       "    check(cuLaunchKernel(kernel, %" PRId64 ", 1, 1, %" PRIu32
+                       ", 1, 1, smem_bytes, nullptr, parameters,\n"
+                       "                         nullptr),\n"
+                       "          \"launch the kernel\");\n",
+                       grid, block);
+        return;
+    }
+    if (cluster > 8) {
+        grout_text_add(h->out,
+                       "    check(cuFuncSetAttribute(kernel, "
+                       "CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1),\n"
+                       "          \"allow clusters of %" PRIu32 " CTAs\");\n",
+                       cluster);
+    }
+    grout_text_add(h->out,
+                   "    CUlaunchAttribute attribute = {};\n"
+                   "    attribute.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;\n"
+                   "    attribute.value.clusterDim.x = %" PRIu32 ";\n"
+                   "    attribute.value.clusterDim.y = 1;\n"
+                   "    attribute.value.clusterDim.z = 1;\n"
+                   "    CUlaunchConfig config = {};\n"
+                   "    config.gridDimX = %" PRId64 "; // CTAs: %" PRId64 " clusters\n"
+                   "    config.gridDimY = config.gridDimZ = 1;\n"
+                   "    config.blockDimX = %" PRIu32 ";\n"
+                   "    config.blockDimY = config.blockDimZ = 1;\n"
+                   "    config.sharedMemBytes = smem_bytes;\n"
+                   "    config.attrs = &attribute;\n"
+                   "    config.numAttrs = 1;\n"
+                   "    check(cuLaunchKernelEx(&config, kernel, parameters, nullptr), \"launch the "
+                   "kernel\");\n",
+                   cluster, grid, grid / cluster, block);
 }
 
 static void add_main(const host *h) {
@@ -281,18 +358,17 @@ static void add_main(const host *h) {
         "    const unsigned smem_bytes = %" PRId64 ";\n"
         "    check(cuFuncSetAttribute(kernel, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,\n"
         "                             (int)smem_bytes),\n"
-        "          \"give the kernel its SMEM\");\n"
-        "    check(cuLaunchKernel(kernel, %" PRId64 ", 1, 1, %" PRIu32
-        ", 1, 1, smem_bytes, nullptr, parameters,\n"
-        "                         nullptr),\n"
-        "          \"launch the kernel\");\n"
+        "          \"give the kernel its SMEM\");\n",
+        h->plan->dynamic_smem_bytes);
+    add_launch(h);
+    grout_text_add(
+        h->out,
         "    check(cuCtxSynchronize(), \"run the kernel\");\n"
         "    for (Array *array = arrays; array->name != nullptr; array++) {\n"
         "        store(*array);\n"
         "    }\n"
         "    return 0;\n"
-        "}\n",
-        h->plan->dynamic_smem_bytes, h->plan->grid_size, h->plan->thread_count * GROUT_LANES);
+        "}\n");
 }
 
 bool grout_emit_host(const grout_module *bound, grout_kernel_id kernel,
@@ -309,7 +385,7 @@ bool grout_emit_host(const grout_module *bound, grout_kernel_id kernel,
                        "// Launches kernel @%s: nvcc THIS.cpp -lcuda; by grout.\n"
                        "// Arrays without a file are zeros; outputs without one are not kept.\n",
                        grout_module_get_string(bound, h.kernel->name));
-        grout_text_add(out, "%s", preamble);
+        grout_text_add(out, "%s%s", arrays_preamble, maps_preamble);
         add_arrays(&h);
         add_maps(&h);
         add_main(&h);

@@ -21,8 +21,49 @@ grout_gpu_name grout_emit__arrived_name(const grout_emitter *e, uint32_t barrier
     return name;
 }
 
+/* What memory holds of a workspace's elements: a bool is a byte there. */
+static const char *get_workspace_type(const grout_emitter *e, const grout_gpu_workspace *w) {
+    const grout_dtype dtype = (grout_dtype)grout_object_get_type(e->module, w->object)->dtype;
+    return grout_module_get_object(e->module, w->object)->kind == GROUT_OBJECT_SEMAPHORE
+               ? "grout_u64"
+               : grout_emit__memory_type(dtype);
+}
+
+/* "grout_u64 *const done = done_space_0 + blockIdx.x * 2; // semaphore[2]" */
+static void declare_workspace(grout_emitter *e, grout_value_id value, uint32_t number) {
+    const grout_gpu_workspace *workspace = &e->plan->workspaces[number];
+    grout_emit__begin(e);
+    grout_emit__add(e, "%s *const %s = %s", get_workspace_type(e, workspace),
+                    grout_emit__name(e, value),
+                    grout_gpu__get_workspace_name(e->module, e->plan, number).text);
+    if (workspace->is_per_cta) {
+        grout_emit__add(e, " + (grout_u64)blockIdx.x * %" PRId64, workspace->count);
+    }
+    grout_emit__add(e, "; // ");
+    grout_type_print(grout_object_get_type(e->module, workspace->object), e->out);
+    grout_emit__end(e, "%s", "");
+}
+
+/* " arrivals(2), each by one lane" */
+static void describe_barrier(grout_emitter *e, const grout_gpu_barrier *barrier) {
+    if (barrier->is_explicit) {
+        return;
+    }
+    grout_emit__add(e, " arrivals(%" PRIu32 "), ", barrier->arrivals);
+    if (barrier->is_clustered) {
+        grout_emit__add(e, "one for each CTA");
+    } else {
+        grout_emit__add(e, "each by %s", barrier->counts_warps ? "four warps" : "one lane");
+    }
+}
+
 void grout_emit__object(grout_emitter *e, grout_value_id value) {
     const grout_object_id object = grout_module_get_value(e->module, value)->object;
+    const uint32_t workspace = grout_gpu__plan_find_workspace(e->plan, object);
+    if (workspace != UINT32_MAX) {
+        declare_workspace(e, value, workspace);
+        return;
+    }
     if (grout_module_get_object(e->module, object)->space == GROUT_SPACE_ACC) {
         grout_emit__declare_accumulator(e, value);
         return;
@@ -37,16 +78,14 @@ void grout_emit__object(grout_emitter *e, grout_value_id value) {
     grout_type_print(grout_object_get_type(e->module, object), e->out);
     const uint32_t number = grout_gpu__plan_find_barrier(e->plan, object);
     if (number != UINT32_MAX) {
-        const grout_gpu_barrier *barrier = &e->plan->barriers[number];
-        grout_emit__add(e, " arrivals(%" PRIu32 "), each by %s", barrier->arrivals,
-                        barrier->counts_warps ? "four warps" : "one lane");
+        describe_barrier(e, &e->plan->barriers[number]);
     }
     grout_emit__end(e, "%s", "");
 }
 
 static void write_axes(grout_emitter *e) {
     static const char *const words[] = {
-        [GROUT_AXIS_GRID] = "grid", [GROUT_AXIS_THREADS] = "threads"};
+        [GROUT_AXIS_GRID] = "grid", [GROUT_AXIS_CLUSTER] = "cluster", [GROUT_AXIS_THREADS] = "threads"};
     grout_emit__add(e, "// kernel @%s", grout_module_get_string(e->module, e->kernel->name));
     for (uint32_t k = 0; k < e->kernel->axis_count; k++) {
         const grout_axis *axis = &e->kernel->axes[k];
@@ -80,7 +119,11 @@ static void add_argument(grout_emitter *e, const grout_gpu_arg *arg) {
     case GROUT_GPU_ARG_MAP:
         grout_emit__add(
             e, "const __grid_constant__ grout_tensor_map %s",
-            grout_gpu__get_map_name(e->module, e->kernel, &e->plan->maps[arg->index]).text);
+            grout_gpu__get_map_name(e->module, &e->plan->maps[arg->index]).text);
+        return;
+    case GROUT_GPU_ARG_WORKSPACE:
+        grout_emit__add(e, "%s *%s", get_workspace_type(e, &e->plan->workspaces[arg->index]),
+                        grout_gpu__get_workspace_name(e->module, e->plan, arg->index).text);
         return;
     case GROUT_GPU_ARG_WATCHDOG:
         grout_emit__add(e, "const __grid_constant__ grout_watchdog dog");
@@ -104,16 +147,34 @@ static void write_signature(grout_emitter *e) {
     grout_emit__open(e);
 }
 
+/* Whether barriers are made before the body: an mbarrier is made by an op of its own. */
+static bool is_made_first(const grout_gpu_plan *plan, uint32_t barrier) {
+    return plan->barriers[barrier].owner == barrier && !plan->barriers[barrier].is_explicit;
+}
+
+static bool has_barriers_made_first(const grout_gpu_plan *plan) {
+    for (uint32_t k = 0; k < plan->barrier_count; k++) {
+        if (is_made_first(plan, k)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* One CUDA thread makes all barriers, those of scopes too: their phases go on from scope to scope.
  */
 static void init_barriers(grout_emitter *e) {
     const grout_gpu_plan *plan = e->plan;
+    const bool has_barriers = has_barriers_made_first(plan);
+    if (!has_barriers && plan->map_count == 0) {
+        return;
+    }
     grout_emit__begin(e);
     grout_emit__add(e, "if (threadIdx.x == 0)");
     grout_emit__open(e);
     for (uint32_t k = 0; k < plan->barrier_count; k++) {
         const grout_gpu_barrier *barrier = &plan->barriers[k];
-        if (barrier->owner != k) {
+        if (!is_made_first(plan, k)) {
             continue;
         }
         grout_emit__begin(e);
@@ -125,15 +186,15 @@ static void init_barriers(grout_emitter *e) {
             grout_gpu__get_object_name(e->module, barrier->object));
         grout_emit__close(e, "");
     }
-    if (plan->barrier_count > 0) {
+    if (has_barriers) {
         grout_emit__line(e, "grout_fence_mbarrier_init();");
     }
     for (uint32_t k = 0; k < plan->map_count; k++) {
         grout_emit__line(e, "grout_prefetch_tensor_map(%s);",
-                         grout_gpu__get_map_name(e->module, e->kernel, &plan->maps[k]).text);
+                         grout_gpu__get_map_name(e->module, &plan->maps[k]).text);
     }
     grout_emit__close(e, "");
-    if (plan->barrier_count > 0) {
+    if (has_barriers && plan->cluster_size == 1) {
         grout_emit__line(e, "grout_block_barrier();");
     }
 }
@@ -143,7 +204,7 @@ static void init_barriers(grout_emitter *e) {
 static void declare_phases(grout_emitter *e) {
     for (uint32_t k = 0; k < e->plan->barrier_count; k++) {
         const grout_gpu_barrier *barrier = &e->plan->barriers[k];
-        if (barrier->owner != k) {
+        if (barrier->owner != k || barrier->is_explicit) { /* an mbarrier_wait has its parity */
             continue;
         }
         const grout_gpu_name name = grout_emit__phases_name(e, k);
@@ -177,10 +238,21 @@ void grout_emit__kernel(grout_emitter *e) {
         grout_emit__line(e, "const grout_u32 exchange = smem + %" PRId64 " + thread * %" PRId64 ";",
                          plan->exchange_offset, plan->exchange_bytes);
     }
-    declare_phases(e);
-    if (plan->barrier_count + plan->map_count > 0) {
-        init_barriers(e);
+    if (plan->cluster_size > 1) {
+        grout_emit__line(e, "const grout_u32 rank = grout_cluster_rank();");
     }
-    grout_emit__block(e, e->kernel->body);
+    declare_phases(e);
+    init_barriers(e);
+    if (plan->cluster_size > 1) {
+        grout_emit__line(e, "grout_cluster_start();");
+    }
+    if (grout_emit__is_specialized(e)) {
+        grout_emit__specialized_body(e);
+    } else {
+        grout_emit__block(e, e->kernel->body);
+    }
+    if (plan->has_exit_sync) {
+        grout_emit__line(e, "grout_cluster_exit();");
+    }
     grout_emit__close(e, "");
 }

@@ -46,10 +46,19 @@ static bool is_for_one(const grout_emitter *e, const grout_op *op) {
     case GROUT_OP_COPY_GMEM_TO_SMEM:
     case GROUT_OP_COPY_SMEM_TO_GMEM:
     case GROUT_OP_COMMIT_GROUP:
-    case GROUT_OP_WAIT_SMEM_TO_GMEM:
     case GROUT_OP_COND:
     case GROUT_OP_YIELD:
+    case GROUT_OP_MBARRIER_EXPECT:
+    case GROUT_OP_MBARRIER_ARRIVE:
+    case GROUT_OP_MBARRIER_WAIT:
+    case GROUT_OP_MBARRIER_TEST:
+    case GROUT_OP_BARRIER_TEST:
+    case GROUT_OP_SEMAPHORE_SIGNAL:
+    case GROUT_OP_SEMAPHORE_WAIT:
+    case GROUT_OP_SEMAPHORE_READ:
         return true;
+    case GROUT_OP_WAIT_SMEM_TO_GMEM: /* other lanes' groups may count, too */
+        return !grout_emit__has_warp_stores(e);
     case GROUT_OP_FOR:
     case GROUT_OP_WHILE:
     case GROUT_OP_IF:
@@ -66,7 +75,7 @@ static bool is_for_one(const grout_emitter *e, const grout_op *op) {
 static bool is_alone_in_block(const grout_emitter *e, grout_block_id id) {
     for (grout_op_id at = grout_module_get_block(e->module, id)->first; at != 0;) {
         const grout_op *op = grout_module_get_op(e->module, at);
-        if (!is_for_one(e, op)) {
+        if (!is_for_one(e, op) || grout_op_needs_auto_fence(e->module, at)) {
             return false;
         }
         at = op->next;
@@ -84,7 +93,8 @@ static bool find_gain(void *payload, grout_op_id id, const grout_op *op) {
     (void)payload;
     (void)id;
     return op->opcode != GROUT_OP_COPY_GMEM_TO_SMEM && op->opcode != GROUT_OP_COPY_SMEM_TO_GMEM &&
-           op->opcode != GROUT_OP_BARRIER_WAIT && op->opcode != GROUT_OP_WAIT_SMEM_TO_GMEM;
+           op->opcode != GROUT_OP_BARRIER_WAIT && op->opcode != GROUT_OP_MBARRIER_WAIT &&
+           op->opcode != GROUT_OP_WAIT_SMEM_TO_GMEM;
 }
 
 static bool has_gain(const grout_emitter *e, grout_op_id id) {
@@ -96,16 +106,30 @@ static bool has_gain(const grout_emitter *e, grout_op_id id) {
     return has;
 }
 
-/* Whether the kernel ends where a block ends. */
+/* Whether a partition ends its thread: the first one's goes on, others may have another one. */
+static bool is_last_partition(const grout_emitter *e, const grout_op *op, grout_block_id id) {
+    for (grout_op_id at = op->next; at != 0; at = grout_module_get_op(e->module, at)->next) {
+        if (grout_module_get_op(e->module, at)->opcode == GROUT_OP_WARP_SPECIALIZE) {
+            return false;
+        }
+    }
+    return id != op->first_block;
+}
+
+/* Whether the thread ends where a block ends. */
 static bool is_at_end(const grout_emitter *e, grout_block_id id) {
     grout_op_id around = grout_module_get_block(e->module, id)->parent;
     while (around != 0) {
         const grout_op *op = grout_module_get_op(e->module, around);
+        if (op->opcode == GROUT_OP_WARP_SPECIALIZE) {
+            return is_last_partition(e, op, id);
+        }
         const grout_op *next = op->next == 0 ? NULL : grout_module_get_op(e->module, op->next);
         if (op->opcode != GROUT_OP_IF || (next != NULL && next->opcode != GROUT_OP_YIELD)) {
             return false;
         }
-        around = grout_module_get_block(e->module, op->parent)->parent;
+        id = op->parent;
+        around = grout_module_get_block(e->module, id)->parent;
     }
     return true;
 }
@@ -119,7 +143,7 @@ grout_op_id grout_emit__find_lone_part(const grout_emitter *e, grout_block_id id
     }
     for (grout_op_id at = statement; at != 0;) {
         const grout_op *op = grout_module_get_op(e->module, at);
-        if (!is_for_one(e, op)) {
+        if (!is_for_one(e, op) || grout_op_needs_auto_fence(e->module, at)) {
             first = 0;
             gains = false;
         } else {

@@ -28,8 +28,9 @@ grout_emit_matrix grout_emit__find_matrix(const grout_emitter *e, const grout_vi
     const grout_type *type = grout_object_get_type(e->module, view->object);
     grout_emit_matrix matrix = {.count = layout->cols % 16 == 0 ? 4 : 2};
     grout_view turned;
+    /* The instructions reach the own CTA's SMEM only. */
     if (grout_module_get_object(e->module, view->object)->space != GROUT_SPACE_SMEM ||
-        layout->kind != GROUT_LAYOUT_WGMMA ||
+        grout_emit__is_peer(view) || layout->kind != GROUT_LAYOUT_WGMMA ||
         grout_dtype_get_info((grout_dtype)type->dtype)->bytes != 2 || !turn(view, &turned)) {
         return (grout_emit_matrix){0};
     }

@@ -1,43 +1,277 @@
 /* emit_mbarrier.c - barriers of the explicit face, and tests of barriers.
+ *
+ * A thread's arrival is made by one lane; on a barrier that counts lanes (plan_arrivals.c) it is
+ * 128 arrivals, and mbarrier_init counts to as many times more.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "emit.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
+static int64_t get_number(const grout_emitter *e, const grout_op *op) {
+    const grout_operand *operand = grout_module_get_operand(e->module, op, 1);
+    return grout_module_get_expr_value(e->module, operand->id).integer;
+}
+
+/* Whether an arrival of so many fits what the hardware counts; if not, it is unsupported. */
+static bool check_count(grout_emitter *e, const grout_op *op, int64_t count) {
+    if (count > GROUT_GPU_ARRIVALS_MAX) {
+        grout_emit__unsupported(e, op,
+                                "cp.async arrives on this mbarrier once for each of 128 lanes, "
+                                "which makes this %" PRId64 " arrivals: it counts to %u",
+                                count, GROUT_GPU_ARRIVALS_MAX);
+        return false;
+    }
+    return true;
+}
+
+/* ---- init, invalidate ---- */
+
+/* The last mbarrier_init of the kernel's own block; 0: there is none. */
+static grout_op_id find_last_init(const grout_emitter *e) {
+    grout_op_id last = 0;
+    for (grout_op_id at = grout_module_get_block(e->module, e->kernel->body)->first; at != 0;) {
+        const grout_op *op = grout_module_get_op(e->module, at);
+        last = op->opcode == GROUT_OP_MBARRIER_INIT ? at : last;
+        at = op->next;
+    }
+    return last;
+}
+
+bool grout_emit__is_last_init(const grout_emitter *e, grout_op_id id) {
+    return id == find_last_init(e);
+}
+
+void grout_emit__init_rendezvous(grout_emitter *e) {
+    static const char reason[] = "the mbarriers are made";
+    if (e->plan->cluster_size > 1) {
+        grout_emit__line(e, "grout_cluster_start(); // %s", reason);
+    } else if (grout_emit__is_specialized(e)) { /* each thread at a place of its own */
+        grout_emit__line(e, "grout_partition_barrier(%" PRIu32 "); // %s", e->plan->thread_count,
+                         reason);
+    } else {
+        grout_emit__line(e, "grout_block_barrier(); // %s", reason);
+    }
+    grout_emit__settle(e);
+}
+
 void grout_emit__mbarrier_init(grout_emitter *e, grout_op_id id, const grout_op *op) {
-    (void)id;
-    grout_emit__unsupported(e, op, "%s", "'mbarrier_init' is not built yet");
-}
-
-void grout_emit__mbarrier_expect(grout_emitter *e, grout_op_id id, const grout_op *op) {
-    (void)id;
-    grout_emit__unsupported(e, op, "%s", "'mbarrier_expect' is not built yet");
-}
-
-void grout_emit__mbarrier_arrive(grout_emitter *e, grout_op_id id, const grout_op *op) {
-    (void)id;
-    grout_emit__unsupported(e, op, "%s", "'mbarrier_arrive' is not built yet");
-}
-
-void grout_emit__mbarrier_wait(grout_emitter *e, grout_op_id id, const grout_op *op) {
-    (void)id;
-    grout_emit__unsupported(e, op, "%s", "'mbarrier_wait' is not built yet");
-}
-
-void grout_emit__mbarrier_test(grout_emitter *e, grout_op_id id, const grout_op *op) {
-    (void)id;
-    grout_emit__unsupported(e, op, "%s", "'mbarrier_test' is not built yet");
+    const bool is_first_block = op->parent == e->kernel->body;
+    const bool is_last = is_first_block && grout_emit__is_last_init(e, id);
+    grout_view barrier;
+    const grout_gpu_barrier *entry = grout_emit__find_barrier(e, op, &barrier);
+    if (entry == NULL) {
+        return;
+    }
+    const int64_t count = get_number(e, op) * grout_gpu__plan_get_arrival_size(entry);
+    if (!check_count(e, op, count)) {
+        return;
+    }
+    grout_emit__before_issue(e, "all lanes are done with the bytes");
+    grout_emit__open_issuer(e);
+    grout_emit__begin(e);
+    grout_emit__add(e, "grout_mbarrier_init(");
+    grout_emit__barrier_address(e, &barrier);
+    grout_emit__end(e, ", %" PRId64 ");", count);
+    if (is_last || !is_first_block) {
+        grout_emit__line(e, "grout_fence_mbarrier_init();");
+    }
+    grout_emit__close_issuer(e);
+    if (is_last) {
+        grout_emit__init_rendezvous(e);
+    } else if (!is_first_block) {
+        grout_emit__thread_barrier(e, "all lanes may use it");
+    }
 }
 
 void grout_emit__mbarrier_invalidate(grout_emitter *e, grout_op_id id, const grout_op *op) {
+    grout_view barrier;
     (void)id;
-    grout_emit__unsupported(e, op, "%s", "'mbarrier_invalidate' is not built yet");
+    if (grout_emit__find_barrier(e, op, &barrier) == NULL) {
+        return;
+    }
+    grout_emit__before_issue(e, "all lanes are done with it");
+    grout_emit__open_issuer(e);
+    grout_emit__begin(e);
+    grout_emit__add(e, "grout_mbarrier_invalidate(");
+    grout_emit__barrier_address(e, &barrier);
+    grout_emit__end(e, ");");
+    grout_emit__close_issuer(e);
+    grout_emit__thread_barrier(e, "the bytes are free");
 }
 
+/* ---- arrivals ---- */
+
+/* "<GROUT_RELAXED>": the order of what other CTAs' barriers get, for whom the scope is the
+ * cluster. */
+static void add_peer_order(grout_emitter *e, const grout_op *op) {
+    if (grout_emit__is_relaxed(e, op)) {
+        grout_emit__add(e, "<GROUT_RELAXED>");
+    }
+}
+
+/* ", mask, cluster size" of from_cta. */
+static void add_mask(grout_emitter *e, const grout_op *op) {
+    grout_emit__add(e, ", %" PRId64 "u, %" PRIu32,
+                    grout_op_get_attr_integer(e->module, op, GROUT_ATTR_FROM_CTA, -1) &
+                        (GROUT_CLUSTER_MAX - 1),
+                    e->plan->cluster_size);
+}
+
+static bool has_mask(const grout_emitter *e, const grout_op *op) {
+    return grout_module_find_attr(e->module, op, GROUT_ATTR_FROM_CTA) != NULL &&
+           e->plan->cluster_size > 1;
+}
+
+/* The call of an arrival, up to its address. */
+static void begin_arrival(grout_emitter *e, const grout_op *op, const grout_view *barrier,
+                          const grout_gpu_barrier *entry, bool is_expect) {
+    grout_emit__begin(e);
+    if (has_mask(e, op)) {
+        grout_emit__add(e, is_expect ? "grout_expect_from" : "grout_arrive_from");
+        add_peer_order(e, op);
+    } else if (grout_emit__is_peer(barrier)) {
+        grout_emit__add(e, is_expect ? "grout_peer_expect_arrive" : "grout_peer_arrive");
+        add_peer_order(e, op);
+    } else {
+        grout_emit__add(e, is_expect ? "grout_mbarrier_arrive_expect" : "grout_mbarrier_arrive");
+        grout_emit__barrier_order(e, op, entry, "GROUT_RELEASE");
+    }
+    grout_emit__add(e, "(");
+    grout_emit__barrier_address(e, barrier);
+    if (has_mask(e, op)) {
+        add_mask(e, op);
+    }
+}
+
+void grout_emit__mbarrier_expect(grout_emitter *e, grout_op_id id, const grout_op *op) {
+    grout_view barrier;
+    (void)id;
+    const grout_gpu_barrier *entry = grout_emit__find_barrier(e, op, &barrier);
+    if (entry == NULL) {
+        return;
+    }
+    const uint32_t size = grout_gpu__plan_get_arrival_size(entry);
+    grout_emit__before_issue(e, "one arrival stands for all lanes");
+    grout_emit__open_issuer(e);
+    begin_arrival(e, op, &barrier, entry, true);
+    grout_emit__add(e, ", %" PRId64, get_number(e, op));
+    if (size > 1 || has_mask(e, op)) {
+        grout_emit__add(e, ", %" PRIu32, size);
+    }
+    grout_emit__end(e, ");");
+    grout_emit__close_issuer(e);
+}
+
+void grout_emit__mbarrier_arrive(grout_emitter *e, grout_op_id id, const grout_op *op) {
+    grout_view barrier;
+    (void)id;
+    const grout_gpu_barrier *entry = grout_emit__find_barrier(e, op, &barrier);
+    if (entry == NULL) {
+        return;
+    }
+    const int64_t count = grout_op_get_attr_integer(e->module, op, GROUT_ATTR_ARRIVE_COUNT, 1) *
+                          grout_gpu__plan_get_arrival_size(entry);
+    if (!check_count(e, op, count)) {
+        return;
+    }
+    grout_emit__before_issue(e, "one arrival stands for all lanes");
+    grout_emit__open_issuer(e);
+    begin_arrival(e, op, &barrier, entry, false);
+    if (count > 1 || has_mask(e, op)) {
+        grout_emit__add(e, ", %" PRId64, count);
+    }
+    grout_emit__end(e, ");");
+    grout_emit__close_issuer(e);
+}
+
+/* ---- waits ---- */
+
+/* "parity & 1u" */
+static void add_parity(grout_emitter *e, const grout_op *op) {
+    grout_emit__add(e, "(grout_u32)(");
+    grout_emit__operand(e, grout_module_get_operand(e->module, op, 1), NULL);
+    grout_emit__add(e, ") & 1u");
+}
+
+void grout_emit__mbarrier_wait(grout_emitter *e, grout_op_id id, const grout_op *op) {
+    grout_view barrier;
+    (void)id;
+    const grout_gpu_barrier *entry = grout_emit__find_barrier(e, op, &barrier);
+    if (entry == NULL) {
+        return;
+    }
+    grout_emit__begin(e);
+    grout_emit__add(e, "grout_mbarrier_wait");
+    grout_emit__barrier_order(e, op, entry, "GROUT_ACQUIRE");
+    grout_emit__add(e, "(");
+    grout_emit__barrier_address(e, &barrier);
+    grout_emit__add(e, ", ");
+    add_parity(e, op);
+    grout_emit__add(e, ", dog, {%" PRIu32 ", (grout_u32)(", (uint32_t)(entry - e->plan->barriers));
+    grout_emit__slot(e, &barrier);
+    grout_emit__add(e, ")");
+    grout_emit__end_site(e, op);
+    e->pending.has_waited = !e->is_alone;
+}
+
+/* ---- tests: all lanes look, and it is so if all see it ---- */
+
+/* "const bool done = grout_thread_all(thread, grout_mbarrier_test(bar, " */
+static void begin_test(grout_emitter *e, const grout_op *op, const grout_view *barrier,
+                       const grout_gpu_barrier *entry) {
+    /* Else a lane could look before others have arrived. */
+    grout_emit__before_issue(e, "what all lanes did before is done");
+    grout_emit__begin_scalar(e, op->first_result);
+    if (e->is_warp) {
+        grout_emit__add(e, "grout_warp_all(");
+    } else if (!e->is_alone) {
+        grout_emit__add(e, "grout_thread_all(thread, ");
+    }
+    grout_emit__add(e, "grout_mbarrier_test");
+    grout_emit__barrier_order(e, op, entry, "GROUT_ACQUIRE");
+    grout_emit__add(e, "(");
+    grout_emit__barrier_address(e, barrier);
+    grout_emit__add(e, ", ");
+}
+
+static void end_test(grout_emitter *e) {
+    grout_emit__end(e, e->is_alone ? ");" : "));");
+    grout_emit__settle(e); /* the vote is a meeting */
+}
+
+void grout_emit__mbarrier_test(grout_emitter *e, grout_op_id id, const grout_op *op) {
+    grout_view barrier;
+    (void)id;
+    const grout_gpu_barrier *entry = grout_emit__find_barrier(e, op, &barrier);
+    if (entry == NULL) {
+        return;
+    }
+    begin_test(e, op, &barrier, entry);
+    add_parity(e, op);
+    end_test(e);
+}
+
+/* The phase counts as waited for only if the test is true. */
 void grout_emit__barrier_test(grout_emitter *e, grout_op_id id, const grout_op *op) {
+    const char *name = grout_emit__name(e, op->first_result);
+    grout_view barrier;
     (void)id;
-    grout_emit__unsupported(e, op, "%s", "'barrier_test' is not built yet");
-}
-
-void grout_emit__tensor_descriptor(grout_emitter *e, grout_op_id id, const grout_op *op) {
-    (void)id;
-    grout_emit__unsupported(e, op, "%s", "'tensor_descriptor' is not built yet");
+    const grout_gpu_barrier *entry = grout_emit__find_barrier(e, op, &barrier);
+    if (entry == NULL) {
+        return;
+    }
+    const grout_gpu_name phases = grout_emit__phases_name(e, entry->owner);
+    const bool is_array = e->plan->barriers[entry->owner].count > 32;
+    const uint32_t slot = e->temp_count++;
+    char word[sizeof phases.text + 32];
+    (void)snprintf(word, sizeof word, is_array ? "%s[x%" PRIu32 " / 32]" : "%s", phases.text, slot);
+    grout_emit__begin(e);
+    grout_emit__add(e, "const grout_u32 x%" PRIu32 " = (grout_u32)(", slot);
+    grout_emit__slot(e, &barrier);
+    grout_emit__end(e, ");");
+    begin_test(e, op, &barrier, entry);
+    grout_emit__add(e, "%s >> x%" PRIu32 " %% 32 & 1u", word, slot);
+    end_test(e);
+    grout_emit__line(e, "%s ^= (%s ? 1u : 0u) << x%" PRIu32 " %% 32;", word, name, slot);
 }

@@ -1,4 +1,4 @@
-/* emit_memory.c - loads and stores between registers and memory, TMA copies, debug_print.
+/* emit_memory.c - loads and stores between registers and memory.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "emit.h"
 
@@ -19,6 +19,11 @@ static bool is_gmem(const grout_emitter *e, const grout_view *view) {
     return grout_module_get_object(e->module, view->object)->space == GROUT_SPACE_GMEM;
 }
 
+/* What the device header calls the memory that a view lies in. */
+static const char *get_memory_name(const grout_emitter *e, const grout_view *view) {
+    return grout_emit__is_peer(view) ? "peer" : is_gmem(e, view) ? "gmem" : "smem";
+}
+
 const char *grout_emit__memory_type(grout_dtype dtype) {
     return dtype == GROUT_DTYPE_BOOL ? "grout_u8" : grout_gpu__get_type_name(dtype);
 }
@@ -26,7 +31,7 @@ const char *grout_emit__memory_type(grout_dtype dtype) {
 /* "grout_load_smem<T>(address)" or with a vector of width elements. */
 static void add_load(grout_emitter *e, const grout_view *view, uint32_t width, grout_emit_at at) {
     const grout_dtype dtype = (grout_dtype)grout_object_get_type(e->module, view->object)->dtype;
-    grout_emit__add(e, "grout_load_%s<", is_gmem(e, view) ? "gmem" : "smem");
+    grout_emit__add(e, "grout_load_%s<", get_memory_name(e, view));
     if (width > 1) {
         grout_emit__add(e, "grout_vector<%s, %" PRIu32 ">>(", grout_emit__memory_type(dtype),
                         width);
@@ -158,7 +163,7 @@ static void store_one(grout_emitter *e, const grout_view *view, const grout_oper
     grout_emit__open_issuer(e);
     grout_emit__prepare_address(e, view, GROUT_EMIT_AT_FIRST);
     grout_emit__begin(e);
-    grout_emit__add(e, "grout_store_%s(", is_gmem(e, view) ? "gmem" : "smem");
+    grout_emit__add(e, "grout_store_%s(", get_memory_name(e, view));
     grout_emit__address(e, view, GROUT_EMIT_AT_FIRST);
     grout_emit__add(e, ", ");
     grout_emit__element(e, from, dtype, NULL);
@@ -209,7 +214,7 @@ static void store_registers(grout_emitter *e, const grout_view *view, const grou
         grout_emit__write_chunk(e, from, dtype, width);
     }
     grout_emit__begin(e);
-    grout_emit__add(e, "grout_store_%s(", is_gmem(e, view) ? "gmem" : "smem");
+    grout_emit__add(e, "grout_store_%s(", get_memory_name(e, view));
     grout_emit__address(e, view, at);
     grout_emit__add(e, ", ");
     if (width > 1) {
@@ -267,120 +272,4 @@ void grout_emit__store(grout_emitter *e, grout_op_id id, const grout_op *op) {
         store_array(e, op, &view, from, &layout);
     }
     grout_emit__after_access(e, view.object, true);
-}
-
-/* ", col, row": where the box of an instruction starts in the GMEM array, fastest dimension first.
- */
-static void add_coordinates(grout_emitter *e, const grout_view *view, const grout_tma *tma) {
-    for (uint32_t k = 0; k < tma->rank; k++) {
-        const uint32_t dim = tma->object_dim[k];
-        const bool has_panel = k == 0 && tma->panel_count > 1;
-        const bool has_band = k == tma->band_dim && tma->band_count > 1;
-        const bool is_zero = view->start_term_count[dim] == 0 && view->start_const[dim] == 0;
-        const char *join = "";
-        grout_emit__add(e, ", ");
-        if (!is_zero || !(has_panel || has_band)) {
-            grout_emit__start(e, view, dim);
-            join = " + ";
-        }
-        if (has_panel) {
-            grout_emit__add(e, "%spanel * %" PRId64, join, tma->panel_elements);
-            join = " + ";
-        }
-        if (has_band) {
-            grout_emit__add(e, "%sband * %" PRId64, join, tma->band_elements);
-        }
-    }
-}
-
-static void add_map_name(grout_emitter *e, grout_op_id id) {
-    const grout_gpu_map *map = &e->plan->maps[e->plan->map_of_op[id] - 1];
-    grout_emit__add(e, "%s", grout_gpu__get_map_name(e->module, e->kernel, map).text);
-}
-
-static void open_loop(grout_emitter *e, const char *name, uint32_t count) {
-    if (count > 1) {
-        grout_emit__begin(e);
-        grout_emit__add(e, "for (grout_i32 %s = 0; %s < %" PRIu32 "; %s++)", name, name, count,
-                        name);
-        grout_emit__open(e);
-    }
-}
-
-/* A layout in tiles takes an instruction for each panel and band. */
-static void open_instructions(grout_emitter *e, const grout_tma *tma) {
-    open_loop(e, "band", tma->band_count);
-    open_loop(e, "panel", tma->panel_count);
-}
-
-static void close_instructions(grout_emitter *e, const grout_tma *tma) {
-    if (tma->panel_count > 1) {
-        grout_emit__close(e, "");
-    }
-    if (tma->band_count > 1) {
-        grout_emit__close(e, "");
-    }
-}
-
-static void add_box_smem(grout_emitter *e, const grout_view *view, const grout_tma *tma) {
-    grout_emit__smem_start(e, view);
-    if (tma->band_count > 1) {
-        grout_emit__add(e, " + band * %" PRId64 "u", tma->band_bytes);
-    }
-    if (tma->panel_count > 1) {
-        grout_emit__add(e, " + panel * %" PRId64 "u", tma->panel_bytes);
-    }
-}
-
-void grout_emit__copy_gmem_to_smem(grout_emitter *e, grout_op_id id, const grout_op *op) {
-    grout_view source, destination, barrier;
-    grout_tma tma;
-    if (!get_view(e, op, 0, &source) || !get_view(e, op, 1, &destination) ||
-        !get_view(e, op, 2, &barrier) || !grout_tma_plan(e->module, id, &tma, e->diags)) {
-        e->failed = true;
-        return;
-    }
-    grout_emit__before_issue(e, "all lanes are done with the bytes");
-    grout_emit__open_issuer(e);
-    grout_emit__begin(e);
-    grout_emit__add(e, "grout_mbarrier_arrive_expect(");
-    grout_emit__barrier_address(e, &barrier);
-    grout_emit__end(e, ", %" PRIu32 ");", tma.box_bytes * tma.panel_count * tma.band_count);
-    open_instructions(e, &tma);
-    grout_emit__begin(e);
-    grout_emit__add(e, "grout_tma_load(");
-    add_box_smem(e, &destination, &tma);
-    grout_emit__add(e, ", ");
-    add_map_name(e, id);
-    grout_emit__add(e, ", ");
-    grout_emit__barrier_address(e, &barrier);
-    add_coordinates(e, &source, &tma);
-    grout_emit__end(e, ");");
-    close_instructions(e, &tma);
-    grout_emit__close_issuer(e);
-}
-
-void grout_emit__copy_smem_to_gmem(grout_emitter *e, grout_op_id id, const grout_op *op) {
-    grout_view source, destination;
-    grout_tma tma;
-    if (!get_view(e, op, 0, &source) || !get_view(e, op, 1, &destination) ||
-        !grout_tma_plan(e->module, id, &tma, e->diags)) {
-        e->failed = true;
-        return;
-    }
-    grout_emit__before_issue(e, "all lanes have written the source");
-    grout_emit__open_issuer(e);
-    open_instructions(e, &tma);
-    grout_emit__begin(e);
-    grout_emit__add(e, "grout_tma_store(");
-    add_map_name(e, id);
-    grout_emit__add(e, ", ");
-    add_box_smem(e, &source, &tma);
-    add_coordinates(e, &destination, &tma);
-    grout_emit__end(e, ");");
-    close_instructions(e, &tma);
-    if (grout_module_find_attr(e->module, op, GROUT_ATTR_NO_COMMIT_GROUP) == NULL) {
-        grout_emit__line(e, "grout_bulk_commit();");
-    }
-    grout_emit__close_issuer(e);
 }

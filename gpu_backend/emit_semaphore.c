@@ -1,18 +1,93 @@
-/* emit_semaphore.c - semaphores.
+/* emit_semaphore.c - semaphores: 64 bits of GMEM each, units and total, which one lane of a thread
+ * changes and looks at.
+ *
+ * Buffers: plan_workspace.c. A signal stands behind a meeting of the thread's lanes, so that its
+ * release covers what all of them did; a wait in front of one.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "emit.h"
 
+#include <inttypes.h>
+
+static bool get_semaphore(grout_emitter *e, const grout_op *op, grout_view *view_out) {
+    if (grout_module_get_view(e->module, grout_module_get_operand(e->module, op, 0), view_out) &&
+        grout_gpu__plan_find_workspace(e->plan, view_out->object) != UINT32_MAX) {
+        return true;
+    }
+    grout_emit__unsupported(e, op, "the operand is no semaphore");
+    return false;
+}
+
+/* "done + slot": a pointer. */
+static void add_pointer(grout_emitter *e, const grout_view *semaphore) {
+    grout_emit__add(e, "%s", grout_emit__name(e, semaphore->base));
+    if (semaphore->rank > 0 &&
+        (semaphore->start_term_count[0] > 0 || semaphore->start_const[0] != 0)) {
+        grout_emit__add(e, " + (");
+        grout_emit__slot(e, semaphore);
+        grout_emit__add(e, ")");
+    }
+}
+
+/* "<GROUT_RELEASE, GROUT_SYS>(done + 1, units": units as u32. */
+static void add_call(grout_emitter *e, const grout_op *op, const grout_view *semaphore,
+                     const char *strong) {
+    /* Any device may have the semaphore. */
+    grout_emit__add(e, "<%s, %s>(", grout_emit__choice(e, op, GROUT_ATTR_ORDER, strong),
+                    grout_emit__choice(e, op, GROUT_ATTR_SCOPE, "GROUT_SYS"));
+    add_pointer(e, semaphore);
+    grout_emit__add(e, ", (grout_u32)(");
+    grout_emit__operand(e, grout_module_get_operand(e->module, op, 1), NULL);
+    grout_emit__add(e, ")");
+}
+
 void grout_emit__semaphore_signal(grout_emitter *e, grout_op_id id, const grout_op *op) {
+    grout_view semaphore;
     (void)id;
-    grout_emit__unsupported(e, op, "%s", "'semaphore_signal' is not built yet");
+    if (!get_semaphore(e, op, &semaphore)) {
+        return;
+    }
+    grout_emit__before_issue(e, "one lane signals for all");
+    grout_emit__open_issuer(e);
+    grout_emit__begin(e);
+    grout_emit__add(e, "grout_semaphore_signal");
+    add_call(e, op, &semaphore, "GROUT_RELEASE");
+    grout_emit__end(e, ");");
+    grout_emit__close_issuer(e);
 }
 
 void grout_emit__semaphore_wait(grout_emitter *e, grout_op_id id, const grout_op *op) {
+    const bool is_look = grout_module_find_attr(e->module, op, GROUT_ATTR_NO_DECREMENT) != NULL;
+    grout_view semaphore;
     (void)id;
-    grout_emit__unsupported(e, op, "%s", "'semaphore_wait' is not built yet");
+    if (!get_semaphore(e, op, &semaphore)) {
+        return;
+    }
+    grout_emit__open_issuer(e);
+    grout_emit__begin(e);
+    grout_emit__add(e, is_look ? "grout_semaphore_look" : "grout_semaphore_wait");
+    add_call(e, op, &semaphore, "GROUT_ACQUIRE");
+    grout_emit__add(e, ", dog, {%" PRIu32 ", (grout_u32)(",
+                    grout_gpu__plan_find_workspace(e->plan, semaphore.object));
+    if (semaphore.rank == 0) {
+        grout_emit__add(e, "0");
+    } else {
+        grout_emit__slot(e, &semaphore);
+    }
+    grout_emit__add(e, ")");
+    grout_emit__end_site(e, op);
+    grout_emit__close_issuer(e);
+    grout_emit__thread_barrier(e, "all lanes know");
 }
 
 void grout_emit__semaphore_read(grout_emitter *e, grout_op_id id, const grout_op *op) {
+    grout_view semaphore;
     (void)id;
-    grout_emit__unsupported(e, op, "%s", "'semaphore_read' is not built yet");
+    if (!get_semaphore(e, op, &semaphore)) {
+        return;
+    }
+    grout_emit__begin_uniform(e, op->first_result);
+    grout_emit__add(e, "grout_semaphore_read(");
+    add_pointer(e, &semaphore);
+    grout_emit__add(e, ")");
+    grout_emit__end_uniform(e, op->first_result);
 }

@@ -12,8 +12,14 @@ static void settle(grout_emitter *e) {
 }
 
 void grout_emit__thread_barrier(grout_emitter *e, const char *reason) {
-    grout_emit__line(e, "grout_thread_barrier(thread);%s%s", reason[0] == '\0' ? "" : " // ",
-                     reason);
+    if (!e->is_alone) {
+        grout_emit__line(e, "%s%s%s", e->is_warp ? "__syncwarp();" : "grout_thread_barrier(thread);",
+                         reason[0] == '\0' ? "" : " // ", reason);
+    }
+    settle(e);
+}
+
+void grout_emit__settle(grout_emitter *e) {
     settle(e);
 }
 
@@ -96,15 +102,32 @@ void grout_emit__join_pending(grout_emit_pending *into, const grout_emit_pending
 
 /* The ops that hold a barrier of all lanes whatever came before. */
 static bool is_settling(const grout_emitter *e, const grout_op *op) {
-    return op->opcode == GROUT_OP_COMMIT_SMEM || op->opcode == GROUT_OP_WAIT_SMEM_TO_GMEM ||
-           (op->opcode == GROUT_OP_SCOPED &&
-            grout_module_find_attr(e->module, op, GROUT_ATTR_COLLECTIVE) != NULL);
+    switch (op->opcode) {
+    case GROUT_OP_COMMIT_SMEM:
+    case GROUT_OP_FENCE_ASYNC_SHARED:
+    case GROUT_OP_COMMIT_GMEM:
+    case GROUT_OP_WAIT_SMEM_TO_GMEM:
+    case GROUT_OP_ASYNC_COPY_WAIT:
+    case GROUT_OP_BLOCK_BARRIER:
+    case GROUT_OP_NAMED_BARRIER_SYNC:
+    case GROUT_OP_SEMAPHORE_WAIT:
+    case GROUT_OP_WARP_MAP:
+    case GROUT_OP_WARP_SPECIALIZE:
+    case GROUT_OP_BARRIER_TEST: /* the vote */
+    case GROUT_OP_MBARRIER_TEST:
+        return true;
+    case GROUT_OP_SCOPED:
+        return grout_module_find_attr(e->module, op, GROUT_ATTR_COLLECTIVE) != NULL;
+    default:
+        return false;
+    }
 }
 
-static void collect_access(const grout_emitter *e, const grout_op *op, bool is_write,
-                           grout_emit_pending *into) {
+static void collect_access(const grout_emitter *e, const grout_op *op, uint32_t operand,
+                           bool is_write, grout_emit_pending *into) {
     grout_view view;
-    if (!grout_module_get_view(e->module, grout_module_get_operand(e->module, op, 0), &view)) {
+    if (!grout_module_get_view(e->module, grout_module_get_operand(e->module, op, operand),
+                               &view)) {
         return;
     }
     if (!grout_emit__is_accumulator(e, &view)) {
@@ -122,10 +145,25 @@ static void collect_op(const grout_emitter *e, grout_op_id id, const grout_op *o
     switch (op->opcode) {
     case GROUT_OP_LOAD:
     case GROUT_OP_ACC_LOAD:
-        collect_access(e, op, false, into);
+        collect_access(e, op, 0, false, into);
         return;
     case GROUT_OP_STORE:
-        collect_access(e, op, true, into);
+    case GROUT_OP_ATOMIC_ADD:
+    case GROUT_OP_ATOMIC_MAX:
+    case GROUT_OP_ATOMIC_MIN:
+    case GROUT_OP_ATOMIC_AND:
+    case GROUT_OP_ATOMIC_OR:
+    case GROUT_OP_ATOMIC_XOR:
+        collect_access(e, op, 0, true, into);
+        return;
+    case GROUT_OP_ASYNC_STORE_SMEM:
+        collect_access(e, op, 1, true, into);
+        return;
+    case GROUT_OP_ATOMIC_FETCH_ADD:
+    case GROUT_OP_ATOMIC_EXCHANGE:
+    case GROUT_OP_ATOMIC_CAS:
+    case GROUT_OP_SEMAPHORE_READ:
+        add_pending(into, 0, true); /* the result went through the exchange area */
         return;
     case GROUT_OP_WGMMA:
     case GROUT_OP_WGMMA_WAIT:
@@ -133,6 +171,12 @@ static void collect_op(const grout_emitter *e, grout_op_id id, const grout_op *o
         return;
     case GROUT_OP_BARRIER_WAIT:
     case GROUT_OP_BARRIER_ARRIVE:
+    case GROUT_OP_MBARRIER_WAIT:
+    case GROUT_OP_ASYNC_COPY_ARRIVE:
+    case GROUT_OP_NAMED_BARRIER_ARRIVE:
+    case GROUT_OP_CLUSTER_ARRIVE:
+    case GROUT_OP_CLUSTER_WAIT:
+    case GROUT_OP_CLUSTER_BARRIER:
         into->has_waited = true;
         return;
     default:
@@ -163,7 +207,7 @@ void grout_emit__collect_pending(const grout_emitter *e, grout_block_id id,
 /* ---- mbarriers ---- */
 
 /* The one index of a barrier reference: constant, or terms. */
-static void add_slot(grout_emitter *e, const grout_view *barrier) {
+void grout_emit__slot(grout_emitter *e, const grout_view *barrier) {
     if (barrier->rank == 0) {
         grout_emit__add(e, "0");
     } else {
@@ -178,24 +222,74 @@ static bool has_constant_slot(const grout_view *barrier, int64_t *slot_out) {
 
 void grout_emit__barrier_address(grout_emitter *e, const grout_view *barrier) {
     int64_t slot;
+    if (grout_emit__is_peer(barrier)) {
+        grout_view own = *barrier;
+        own.cluster_index_count = 0;
+        grout_emit__add(e, "grout_peer_address(");
+        grout_emit__barrier_address(e, &own);
+        grout_emit__add(e, ", ");
+        grout_emit__rank(e, barrier);
+        grout_emit__add(e, ")");
+        return;
+    }
     grout_emit__add(e, "%s", grout_emit__name(e, barrier->base));
     if (!has_constant_slot(barrier, &slot)) {
         const bool is_sum = barrier->start_term_count[0] > 1 || barrier->start_const[0] != 0;
         grout_emit__add(e, is_sum ? " + 8 * (" : " + 8 * ");
-        add_slot(e, barrier);
+        grout_emit__slot(e, barrier);
         grout_emit__add(e, is_sum ? ")" : "");
     } else if (slot != 0) {
         grout_emit__add(e, " + %" PRId64, 8 * slot);
     }
 }
 
-static bool get_barrier(grout_emitter *e, const grout_op *op, grout_view *view_out) {
-    if (grout_module_get_view(e->module, grout_module_get_operand(e->module, op, 0), view_out) &&
-        grout_gpu__plan_find_barrier(e->plan, view_out->object) != UINT32_MAX) {
-        return true;
+const grout_gpu_barrier *grout_emit__find_barrier(grout_emitter *e, const grout_op *op,
+                                                  grout_view *view_out) {
+    if (grout_module_get_view(e->module, grout_module_get_operand(e->module, op, 0), view_out)) {
+        const uint32_t number = grout_gpu__plan_find_barrier(e->plan, view_out->object);
+        if (number != UINT32_MAX) {
+            return &e->plan->barriers[number];
+        }
     }
     grout_emit__unsupported(e, op, "the operand is no barrier");
-    return false;
+    return NULL;
+}
+
+/* The scope that a barrier's operation has, written or not: what mbarriers know of. */
+static bool is_for_cluster(const grout_emitter *e, const grout_op *op,
+                           const grout_gpu_barrier *entry) {
+    const grout_choice scope = grout_op_get_choice(e->module, op, GROUT_ATTR_SCOPE);
+    return scope == GROUT_CHOICE_NONE ? entry->is_cluster_scope : scope != GROUT_CHOICE_SCOPE_CTA;
+}
+
+const char *grout_emit__choice(const grout_emitter *e, const grout_op *op, grout_attr attr,
+                               const char *fallback) {
+    static const char *const names[GROUT_CHOICE_COUNT] = {
+        [GROUT_CHOICE_ORDER_RELAXED] = "GROUT_RELAXED", [GROUT_CHOICE_ORDER_ACQUIRE] = "GROUT_ACQUIRE",
+        [GROUT_CHOICE_ORDER_RELEASE] = "GROUT_RELEASE", [GROUT_CHOICE_ORDER_ACQ_REL] = "GROUT_ACQ_REL",
+        [GROUT_CHOICE_SCOPE_CTA] = "GROUT_CTA",         [GROUT_CHOICE_SCOPE_CLUSTER] = "GROUT_CLUSTER",
+        [GROUT_CHOICE_SCOPE_GPU] = "GROUT_GPU",         [GROUT_CHOICE_SCOPE_SYS] = "GROUT_SYS"};
+    const char *name = names[grout_op_get_choice(e->module, op, attr)];
+    return name == NULL ? fallback : name;
+}
+
+bool grout_emit__is_relaxed(const grout_emitter *e, const grout_op *op) {
+    return grout_op_get_choice(e->module, op, GROUT_ATTR_ORDER) == GROUT_CHOICE_ORDER_RELAXED;
+}
+
+void grout_emit__barrier_order(grout_emitter *e, const grout_op *op, const grout_gpu_barrier *entry,
+                               const char *strong) {
+    const bool is_relaxed = grout_emit__is_relaxed(e, op);
+    const bool is_cluster = is_for_cluster(e, op, entry);
+    if (is_relaxed || is_cluster) {
+        grout_emit__add(e, "<%s, %s>", is_relaxed ? "GROUT_RELAXED" : strong,
+                        is_cluster ? "GROUT_CLUSTER" : "GROUT_CTA");
+    }
+}
+
+void grout_emit__end_site(grout_emitter *e, const grout_op *op) {
+    grout_emit__end(e, ", %" PRIu32 "%s});", grout_emit__get_line(e, op->loc),
+                    e->is_warp ? ", warp % 4 + 1" : "");
 }
 
 /* ", 2" for an arrival that counts more than one. */
@@ -206,11 +300,14 @@ static void add_arrivals(grout_emitter *e, int64_t count) {
 }
 
 /* One lane's arrival stands for the thread's. */
-static void arrive_for_all(grout_emitter *e, const grout_view *barrier, int64_t count) {
+static void arrive_for_all(grout_emitter *e, const grout_op *op, const grout_view *barrier,
+                           const grout_gpu_barrier *entry, int64_t count) {
     grout_emit__before_issue(e, "one arrival stands for all lanes");
     grout_emit__open_issuer(e);
     grout_emit__begin(e);
-    grout_emit__add(e, "grout_mbarrier_arrive(");
+    grout_emit__add(e, "grout_mbarrier_arrive");
+    grout_emit__barrier_order(e, op, entry, "GROUT_RELEASE");
+    grout_emit__add(e, "(");
     grout_emit__barrier_address(e, barrier);
     add_arrivals(e, count);
     grout_emit__end(e, ");");
@@ -218,7 +315,7 @@ static void arrive_for_all(grout_emitter *e, const grout_view *barrier, int64_t 
 }
 
 /* Each warp arrives for itself; none may be a phase ahead of another. */
-static void arrive_by_warp(grout_emitter *e, const grout_view *barrier,
+static void arrive_by_warp(grout_emitter *e, const grout_op *op, const grout_view *barrier,
                            const grout_gpu_barrier *entry, int64_t count) {
     const uint32_t words = (e->plan->barriers[entry->owner].count + 31) / 32;
     if (entry->is_watched && words > 1) {
@@ -228,13 +325,17 @@ static void arrive_by_warp(grout_emitter *e, const grout_view *barrier,
     if (entry->is_watched && words == 1) {
         int64_t slot;
         const bool is_constant = has_constant_slot(barrier, &slot);
-        grout_emit__add(e, "grout_barrier_arrive(thread, %s, ", grout_emit__name(e, barrier->base));
+        grout_emit__add(e, "grout_barrier_arrive");
+        grout_emit__barrier_order(e, op, entry, "GROUT_RELEASE");
+        grout_emit__add(e, "(thread, %s, ", grout_emit__name(e, barrier->base));
         grout_emit__add(e, is_constant ? "" : "(grout_u32)(");
-        add_slot(e, barrier);
+        grout_emit__slot(e, barrier);
         grout_emit__add(e, "%s, %s", is_constant ? "" : ")",
                         grout_emit__arrived_name(e, entry->owner).text);
     } else {
-        grout_emit__add(e, "grout_mbarrier_arrive_warp(");
+        grout_emit__add(e, "grout_mbarrier_arrive_warp");
+        grout_emit__barrier_order(e, op, entry, "GROUT_RELEASE");
+        grout_emit__add(e, "(");
         grout_emit__barrier_address(e, barrier);
     }
     add_arrivals(e, count);
@@ -246,68 +347,87 @@ void grout_emit__barrier_arrive(grout_emitter *e, grout_op_id id, const grout_op
     const int64_t count = grout_op_get_attr_integer(e->module, op, GROUT_ATTR_ARRIVE_COUNT, 1);
     grout_view barrier;
     (void)id;
-    if (!get_barrier(e, op, &barrier)) {
+    const grout_gpu_barrier *entry = grout_emit__find_barrier(e, op, &barrier);
+    if (entry == NULL) {
         return;
     }
-    const grout_gpu_barrier *entry =
-        &e->plan->barriers[grout_gpu__plan_find_barrier(e->plan, barrier.object)];
-    if (entry->counts_warps && !e->is_alone) {
-        arrive_by_warp(e, &barrier, entry, count);
+    if (entry->is_clustered) {
+        grout_emit__arrive_peers(e, op, &barrier, count);
+    } else if (entry->counts_warps && !e->is_alone && !e->is_warp) {
+        arrive_by_warp(e, op, &barrier, entry, count);
     } else {
-        arrive_for_all(e, &barrier, count * grout_gpu__plan_get_arrival_size(entry));
+        arrive_for_all(e, op, &barrier, entry, count * grout_gpu__plan_get_arrival_size(entry));
     }
 }
 
 /* More elements than a word has bits: the word of the element is picked by hand. */
-static void wait_many(grout_emitter *e, const grout_view *barrier, const char *phases,
-                      uint32_t number, uint32_t line) {
+static void wait_many(grout_emitter *e, const grout_op *op, const grout_view *barrier,
+                      const char *phases, uint32_t number) {
     const uint32_t slot = e->temp_count++;
     grout_emit__begin(e);
     grout_emit__add(e, "const grout_u32 x%" PRIu32 " = ", slot);
-    add_slot(e, barrier);
+    grout_emit__slot(e, barrier);
     grout_emit__end(e, ";");
     grout_emit__begin(e);
-    grout_emit__add(e, "grout_mbarrier_wait(");
+    grout_emit__add(e, "grout_mbarrier_wait");
+    grout_emit__barrier_order(e, op, &e->plan->barriers[number], "GROUT_ACQUIRE");
+    grout_emit__add(e, "(");
     grout_emit__barrier_address(e, barrier);
-    grout_emit__end(e,
+    grout_emit__add(e,
                     ", %s[x%" PRIu32 " / 32] >> x%" PRIu32 " %% 32 & 1u, dog, {%" PRIu32
-                    ", x%" PRIu32 ", %" PRIu32 "});",
-                    phases, slot, slot, number, slot, line);
+                    ", x%" PRIu32,
+                    phases, slot, slot, number, slot);
+    grout_emit__end_site(e, op);
     grout_emit__line(e, "%s[x%" PRIu32 " / 32] ^= 1u << x%" PRIu32 " %% 32;", phases, slot, slot);
 }
 
 void grout_emit__barrier_wait(grout_emitter *e, grout_op_id id, const grout_op *op) {
-    const uint32_t line = grout_emit__get_line(e, op->loc);
     grout_view barrier;
     (void)id;
-    if (!get_barrier(e, op, &barrier)) {
+    const grout_gpu_barrier *entry = grout_emit__find_barrier(e, op, &barrier);
+    if (entry == NULL) {
         return;
     }
-    const uint32_t number = grout_gpu__plan_find_barrier(e->plan, barrier.object);
-    const grout_gpu_barrier *entry = &e->plan->barriers[number];
+    const uint32_t number = (uint32_t)(entry - e->plan->barriers);
     const grout_gpu_name phases = grout_emit__phases_name(e, entry->owner);
     if (e->plan->barriers[entry->owner].count > 32) {
-        wait_many(e, &barrier, phases.text, number, line);
+        wait_many(e, op, &barrier, phases.text, number);
     } else {
         grout_emit__begin(e);
-        grout_emit__add(e, "grout_barrier_wait(%s, %s, dog, {%" PRIu32 ", ",
-                        grout_emit__name(e, barrier.base), phases.text, number);
+        grout_emit__add(e, "grout_barrier_wait");
+        grout_emit__barrier_order(e, op, entry, "GROUT_ACQUIRE");
+        grout_emit__add(e, "(%s, %s, dog, {%" PRIu32 ", ", grout_emit__name(e, barrier.base),
+                        phases.text, number);
         int64_t slot;
         const bool is_constant = has_constant_slot(&barrier, &slot);
         grout_emit__add(e, is_constant ? "" : "(grout_u32)(");
-        add_slot(e, &barrier);
-        grout_emit__end(e, "%s, %" PRIu32 "});", is_constant ? "" : ")", line);
+        grout_emit__slot(e, &barrier);
+        grout_emit__add(e, is_constant ? "" : ")");
+        grout_emit__end_site(e, op);
     }
     e->pending.has_waited = !e->is_alone;
 }
 
 /* ---- fences and groups ---- */
 
-void grout_emit__commit_smem(grout_emitter *e, grout_op_id id, const grout_op *op) {
-    (void)id;
-    (void)op;
+void grout_emit__publish_smem(grout_emitter *e) {
+    if (e->is_warp) {
+        grout_emit__line(e, "grout_fence_async_smem();");
+        grout_emit__thread_barrier(e, "all lanes of the warp have");
+        return;
+    }
     grout_emit__line(e, "grout_commit_smem(thread);");
     settle(e);
+}
+
+void grout_emit__commit_smem(grout_emitter *e, grout_op_id id, const grout_op *op) {
+    (void)id;
+    if (grout_module_find_attr(e->module, op, GROUT_ATTR_CLUSTER) != NULL) {
+        grout_emit__line(e, "grout_fence_async_peers();");
+        grout_emit__thread_barrier(e, "all lanes have");
+        return;
+    }
+    grout_emit__publish_smem(e);
 }
 
 void grout_emit__fence_async_shared(grout_emitter *e, grout_op_id id, const grout_op *op) {
@@ -316,7 +436,9 @@ void grout_emit__fence_async_shared(grout_emitter *e, grout_op_id id, const grou
 
 void grout_emit__commit_gmem(grout_emitter *e, grout_op_id id, const grout_op *op) {
     (void)id;
-    grout_emit__unsupported(e, op, "%s", "'commit_gmem' is not built yet");
+    (void)op;
+    grout_emit__line(e, "grout_fence_async_gmem();");
+    grout_emit__thread_barrier(e, "all lanes have");
 }
 
 void grout_emit__commit_group(grout_emitter *e, grout_op_id id, const grout_op *op) {
@@ -330,11 +452,21 @@ void grout_emit__commit_group(grout_emitter *e, grout_op_id id, const grout_op *
 void grout_emit__wait_smem_to_gmem(grout_emitter *e, grout_op_id id, const grout_op *op) {
     const grout_operand *count = grout_module_get_operand(e->module, op, 0);
     const bool is_read = grout_module_find_attr(e->module, op, GROUT_ATTR_READ_ONLY) != NULL;
+    const bool is_by_warps = !e->is_warp && !e->is_alone && grout_emit__has_warp_stores(e);
     (void)id;
-    grout_emit__open_issuer(e);
+    if (is_by_warps) { /* each warp's lane has bulk groups of its own */
+        grout_emit__line(e, "if (grout_elect()) {");
+        e->indent++;
+    } else {
+        grout_emit__open_issuer(e);
+    }
     grout_emit__line(e, "grout_bulk_wait%s<%" PRId64 ">();", is_read ? "_read" : "",
                      grout_module_get_expr_value(e->module, count->id).integer);
-    grout_emit__close_issuer(e);
+    if (is_by_warps) {
+        grout_emit__close(e, "");
+    } else {
+        grout_emit__close_issuer(e);
+    }
     if (!e->is_alone) {
         grout_emit__thread_barrier(e, "all lanes know");
     }

@@ -26,7 +26,7 @@ typedef enum grout_gpu_direction {
     GROUT_GPU_IN,     /* input is copied to the device */
     GROUT_GPU_OUT,    /* filled; copied to output after the steps */
     GROUT_GPU_INOUT,  /* both */
-    GROUT_GPU_SCRATCH /* filled; stays on the device */
+    GROUT_GPU_SCRATCH /* filled before each run of a step; stays on the device */
 } grout_gpu_direction;
 
 /* An array in device memory. */
@@ -97,7 +97,7 @@ typedef struct grout_gpu_hang {
     uint32_t slot;    /* index into it */
     uint32_t parity;  /* the phase it waited for, modulo 2 */
     uint32_t line;    /* of the kernel's text */
-    uint32_t reserved;
+    uint32_t actor;   /* 0: the whole thread, 1 + w: its warp w (warp_map) */
     uint64_t waited_ns;
 } grout_gpu_hang;
 

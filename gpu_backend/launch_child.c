@@ -152,6 +152,19 @@ static bool prepare_step(child *c, uint32_t index) {
     return true;
 }
 
+/* Scratch is as new for each run. */
+static bool fill_scratch(child *c) {
+    for (uint32_t i = 0; i < c->launch->buffer_count; i++) {
+        const grout_gpu_buffer *buffer = &c->launch->buffers[i];
+        if (buffer->direction == GROUT_GPU_SCRATCH &&
+            !grout_gpu__driver_fill(&c->driver, c->buffers[i], buffer->size, buffer->fill,
+                                    c->error)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool start_step(child *c, uint32_t index) {
     atomic_store(&c->shared->step, index);
     return grout_gpu__driver_launch(&c->driver, c->steps[index].kernel,
@@ -162,7 +175,8 @@ static bool start_step(child *c, uint32_t index) {
 static bool run_step(child *c, uint32_t index) {
     char what[256];
     (void)snprintf(what, sizeof what, "run kernel '%.200s'", c->launch->steps[index].kernel);
-    return start_step(c, index) && grout_gpu__driver_synchronize(&c->driver, what, c->error);
+    return fill_scratch(c) && start_step(c, index) &&
+           grout_gpu__driver_synchronize(&c->driver, what, c->error);
 }
 
 static bool read_outputs(child *c) {
@@ -197,10 +211,11 @@ static bool time_step(child *c, uint32_t index, const flusher *flush,
     const grout_gpu_fill zeros = {.pattern = 0, .pattern_size = 4};
     bool ok = true;
     for (uint32_t i = 0; ok && i < c->launch->timing.warm_up; i++) {
-        ok = start_step(c, index);
+        ok = fill_scratch(c) && start_step(c, index);
     }
     for (uint32_t i = 0; ok && i < repeats; i++) {
-        ok = grout_gpu__driver_fill(&c->driver, flush->buffer, flush->size, zeros, c->error) &&
+        ok = fill_scratch(c) &&
+             grout_gpu__driver_fill(&c->driver, flush->buffer, flush->size, zeros, c->error) &&
              check(c, cu->event_record(starts[i], NULL)) && start_step(c, index) &&
              check(c, cu->event_record(ends[i], NULL));
     }

@@ -89,6 +89,9 @@ static void add_args(const manifest *m) {
             grout_text_add(m->out, "\"tensor_map\", \"map\": %" PRIu32 ", \"bytes\": 128",
                            arg->index);
             break;
+        case GROUT_GPU_ARG_WORKSPACE:
+            grout_text_add(m->out, "\"workspace\", \"workspace\": %" PRIu32, arg->index);
+            break;
         case GROUT_GPU_ARG_WATCHDOG:
             grout_text_add(m->out, "\"watchdog\", \"bytes\": 32");
             break;
@@ -102,13 +105,16 @@ static void add_maps(const manifest *m) {
     grout_text_add(m->out, "  \"tensor_maps\": [");
     for (uint32_t k = 0; k < m->plan->map_count; k++) {
         const grout_gpu_map *map = &m->plan->maps[k];
-        const grout_param *param = grout_module_get_param(m->module, m->kernel, map->param_index);
-        const grout_type *type = grout_object_get_type(m->module, param->object);
+        const grout_type *type = grout_object_get_type(m->module, map->object);
         const int64_t ones[5] = {1, 1, 1, 1, 1};
         grout_text_add(m->out, "%s\n    {\"name\": ", k == 0 ? "" : ",");
-        add_string(m->out, grout_gpu__get_map_name(m->module, m->kernel, map).text);
-        grout_text_add(m->out, ", \"array\": ");
-        add_param_name(m, map->param_index);
+        add_string(m->out, grout_gpu__get_map_name(m->module, map).text);
+        if (map->param_index == UINT32_MAX) {
+            grout_text_add(m->out, ", \"workspace\": %" PRIu32, map->workspace_index);
+        } else {
+            grout_text_add(m->out, ", \"array\": ");
+            add_param_name(m, map->param_index);
+        }
         grout_text_add(m->out, ", \"dtype\": \"%s\", \"rank\": %u, \"dims\": ",
                        grout_dtype_get_info((grout_dtype)type->dtype)->text, map->tma.rank);
         add_numbers(m->out, map->tma.dims, map->tma.rank);
@@ -121,6 +127,30 @@ static void add_maps(const manifest *m) {
         grout_text_add(m->out, ", \"swizzle_bytes\": %" PRIu32 "}", map->tma.swizzle);
     }
     grout_text_add(m->out, "%s],\n", m->plan->map_count == 0 ? "" : "\n  ");
+}
+
+/* Memory that the launch brings, filled anew before each launch. */
+static void add_workspaces(const manifest *m) {
+    grout_text_add(m->out, "  \"workspaces\": [");
+    for (uint32_t k = 0; k < m->plan->workspace_count; k++) {
+        const grout_gpu_workspace *workspace = &m->plan->workspaces[k];
+        const grout_object *object = grout_module_get_object(m->module, workspace->object);
+        const grout_type *type = grout_object_get_type(m->module, workspace->object);
+        const bool is_semaphore = object->kind == GROUT_OBJECT_SEMAPHORE;
+        grout_text_add(m->out, "%s\n    {\"name\": ", k == 0 ? "" : ",");
+        add_string(m->out, grout_gpu__get_object_name(m->module, workspace->object));
+        grout_text_add(m->out, ", \"kind\": \"%s\", \"dtype\": \"%s\", \"shape\": ",
+                       is_semaphore ? "semaphores" : "scratch",
+                       is_semaphore ? "u64" : grout_dtype_get_info((grout_dtype)type->dtype)->text);
+        add_numbers(m->out, type->dims, type->rank);
+        grout_text_add(m->out,
+                       ", \"instances\": %" PRId64 ", \"bytes\": %" PRId64
+                       ", \"fill\": \"0x%0*" PRIx64 "\", \"line\": %" PRIu32 "}",
+                       workspace->is_per_cta ? m->plan->grid_size : 1, workspace->bytes,
+                       2 * (int)workspace->fill_bytes, workspace->fill,
+                       grout_module_get_place(m->module, object->loc).line);
+    }
+    grout_text_add(m->out, "%s],\n", m->plan->workspace_count == 0 ? "" : "\n  ");
 }
 
 /* The numbers that the watchdog's records use. */
@@ -153,9 +183,9 @@ static void add_head(const manifest *m) {
     add_string(m->out, place.file == NULL ? "" : place.file);
     grout_text_add(m->out,
                    ",\n  \"arch\": \"sm_90a\",\n  \"grid\": [%" PRId64 ", 1, 1],\n"
-                   "  \"block\": [%" PRIu32 ", 1, 1],\n  \"cluster\": [1, 1, 1],\n"
+                   "  \"block\": [%" PRIu32 ", 1, 1],\n  \"cluster\": [%" PRIu32 ", 1, 1],\n"
                    "  \"dynamic_smem_bytes\": %" PRId64 ",\n",
-                   m->plan->grid_size, m->plan->thread_count * GROUT_LANES,
+                   m->plan->grid_size, m->plan->thread_count * GROUT_LANES, m->plan->cluster_size,
                    m->plan->dynamic_smem_bytes);
 }
 
@@ -172,6 +202,7 @@ bool grout_emit_manifest(const grout_module *bound, grout_kernel_id kernel, grou
         add_arrays(&m);
         add_args(&m);
         add_maps(&m);
+        add_workspaces(&m);
         add_barriers(&m);
         grout_text_add(out, "}\n");
     }

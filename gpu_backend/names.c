@@ -27,7 +27,7 @@ static const char *const reserved[] = {
     "min",       "mutable",  "namespace",     "new",          "noexcept",
     "not",       "not_eq",   "nullptr",       "operator",     "or",
     "or_eq",     "panel",    "part",          "printf",       "private",
-    "protected", "public",   "reg",           "register",     "reinterpret_cast",
+    "protected", "public",   "rank",          "reg",          "register",     "reinterpret_cast",
     "requires",  "return",   "short",         "signed",       "sizeof",
     "smem",      "static",   "static_assert", "static_cast",  "stderr",
     "stdin",     "stdout",   "struct",        "switch",       "template",
@@ -264,18 +264,26 @@ bool grout_gpu__is_reserved_name(const char *name) {
     return is_listed(reserved, sizeof reserved / sizeof reserved[0], name) ||
            has_prefix(name, "grout_") || has_prefix(name, "GROUT_") || has_prefix(name, "_") ||
            strstr(name, "__") != NULL || strstr(name, "_map") != NULL ||
-           strstr(name, "_phases") != NULL || is_numbered(name);
+           strstr(name, "_phases") != NULL || strstr(name, "_space_") != NULL || is_numbered(name);
 }
 
-grout_gpu_name grout_gpu__get_map_name(const grout_module *module, const grout_kernel *kernel,
-                                       const grout_gpu_map *map) {
+grout_gpu_name grout_gpu__get_map_name(const grout_module *module, const grout_gpu_map *map) {
     grout_gpu_name name;
-    const char *array = grout_gpu__get_param_name(module, kernel, map->param_index);
+    const char *array = grout_gpu__get_object_name(module, map->object);
     if (map->number == 1) {
         (void)snprintf(name.text, sizeof name.text, "%s_map", array);
     } else {
         (void)snprintf(name.text, sizeof name.text, "%s_map_%" PRIu32, array, map->number);
     }
+    return name;
+}
+
+grout_gpu_name grout_gpu__get_workspace_name(const grout_module *module, const grout_gpu_plan *plan,
+                                             uint32_t workspace) {
+    grout_gpu_name name;
+    (void)snprintf(name.text, sizeof name.text, "%s_space_%" PRIu32,
+                   grout_gpu__get_object_name(module, plan->workspaces[workspace].object),
+                   workspace);
     return name;
 }
 

@@ -1,8 +1,7 @@
 /* plan.c - the plan of a launch: which tensor maps, parameters and barriers a kernel has.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "plan.h"
+#include "planning.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,16 +48,6 @@ const char *grout_gpu__get_object_name(const grout_module *module, grout_object_
     return grout_gpu__get_value_name(module, grout_module_get_object(module, object)->value);
 }
 
-/* What a launch of this kernel is made of while it is being found. */
-typedef struct plan_walk {
-    grout_gpu_plan *plan;
-    const grout_module *module;
-    const grout_kernel *kernel;
-    grout_diags *diags;
-    bool *is_plain; /* by parameter: reached by loads or stores */
-    uint32_t map_capacity, barrier_capacity, mma_object_capacity;
-} plan_walk;
-
 static bool is_same_tma(const grout_tma *a, const grout_tma *b) {
     if (a->rank != b->rank || a->element_bytes != b->element_bytes || a->swizzle != b->swizzle) {
         return false;
@@ -72,11 +61,12 @@ static bool is_same_tma(const grout_tma *a, const grout_tma *b) {
 }
 
 /* The index of this map, made if it is new, or UINT32_MAX without memory. */
-static uint32_t find_or_add_map(plan_walk *walk, uint32_t param, const grout_tma *tma) {
+static uint32_t find_or_add_map(grout_gpu_planning *walk, grout_object_id object,
+                                const grout_tma *tma) {
     grout_gpu_plan *plan = walk->plan;
     uint32_t number = 1;
     for (uint32_t i = 0; i < plan->map_count; i++) {
-        if (plan->maps[i].param_index == param) {
+        if (plan->maps[i].object == object) {
             if (is_same_tma(&plan->maps[i].tma, tma)) {
                 return i;
             }
@@ -92,12 +82,16 @@ static uint32_t find_or_add_map(plan_walk *walk, uint32_t param, const grout_tma
         plan->maps = maps;
         walk->map_capacity = capacity;
     }
-    plan->maps[plan->map_count] =
-        (grout_gpu_map){.param_index = param, .number = number, .tma = *tma};
+    plan->maps[plan->map_count] = (grout_gpu_map){
+        .object = object,
+        .param_index = grout_gpu__find_param(walk->module, walk->kernel, object),
+        .workspace_index = grout_gpu__plan_find_workspace(plan, object),
+        .number = number,
+        .tma = *tma};
     return plan->map_count++;
 }
 
-static bool plan_copy(plan_walk *walk, grout_op_id id, const grout_op *op) {
+static bool plan_copy(grout_gpu_planning *walk, grout_op_id id, const grout_op *op) {
     const bool is_in = op->opcode == GROUT_OP_COPY_GMEM_TO_SMEM;
     grout_view view;
     grout_tma tma;
@@ -110,8 +104,7 @@ static bool plan_copy(plan_walk *walk, grout_op_id id, const grout_op *op) {
     if (!grout_tma_plan(walk->module, id, &tma, walk->diags)) {
         return false;
     }
-    uint32_t map =
-        find_or_add_map(walk, grout_gpu__find_param(walk->module, walk->kernel, view.object), &tma);
+    const uint32_t map = find_or_add_map(walk, view.object, &tma);
     if (map == UINT32_MAX) {
         return grout_diags_add_oom(walk->diags);
     }
@@ -119,10 +112,12 @@ static bool plan_copy(plan_walk *walk, grout_op_id id, const grout_op *op) {
     return true;
 }
 
-static bool plan_barrier(plan_walk *walk, grout_object_id id) {
+/* Gives an object what it needs of the launch. */
+static bool plan_object(grout_gpu_planning *walk, grout_object_id id) {
     grout_gpu_plan *plan = walk->plan;
-    if (grout_module_get_object(walk->module, id)->kind != GROUT_OBJECT_BARRIER) {
-        return true;
+    const grout_object *object = grout_module_get_object(walk->module, id);
+    if (object->kind != GROUT_OBJECT_BARRIER) {
+        return grout_gpu__plan_workspace(walk, id);
     }
     if (plan->barrier_count == walk->barrier_capacity) {
         uint32_t capacity = walk->barrier_capacity == 0 ? 8 : 2 * walk->barrier_capacity;
@@ -137,6 +132,9 @@ static bool plan_barrier(plan_walk *walk, grout_object_id id) {
         .object = id,
         .count = (uint32_t)grout_type_get_count(grout_object_get_type(walk->module, id)),
         .arrivals = grout_object_get_arrivals(walk->module, id),
+        .is_explicit = object->is_explicit,
+        .is_clustered = object->cluster_group_count > 0,
+        .is_cluster_scope = object->cluster_group_count > 0 && walk->plan->cluster_size > 1,
         .smem_offset = grout_object_get_smem_offset(walk->module, id),
         .owner = plan->barrier_count,
     };
@@ -149,20 +147,35 @@ static bool plan_barrier(plan_walk *walk, grout_object_id id) {
     return true;
 }
 
-static void plan_access(plan_walk *walk, const grout_op *op) {
-    grout_view view;
-    if (grout_module_get_view(walk->module, grout_module_get_operand(walk->module, op, 0), &view)) {
-        uint32_t param = grout_gpu__find_param(walk->module, walk->kernel, view.object);
-        if (param != UINT32_MAX) {
+/* Which arrays the kernel reaches by their addresses, and which barriers by other CTAs. */
+static void plan_operands(grout_gpu_planning *walk, const grout_op *op) {
+    const bool is_copy =
+        op->opcode == GROUT_OP_COPY_GMEM_TO_SMEM || op->opcode == GROUT_OP_COPY_SMEM_TO_GMEM;
+    const bool is_for_peers = op->opcode == GROUT_OP_ASYNC_STORE_SMEM ||
+                              grout_op_get_axes(walk->module, op, GROUT_ATTR_COLLECTIVE_AXES) != 0 ||
+                              grout_op_get_axes(walk->module, op, GROUT_ATTR_MULTICAST) != 0;
+    for (uint32_t k = 0; k < op->operand_count; k++) {
+        const grout_operand *operand = grout_module_get_operand(walk->module, op, k);
+        grout_view view;
+        if ((operand->kind != GROUT_OPERAND_VALUE && operand->kind != GROUT_OPERAND_REF) ||
+            !grout_module_get_view(walk->module, operand, &view)) {
+            continue;
+        }
+        const uint32_t param = grout_gpu__find_param(walk->module, walk->kernel, view.object);
+        const uint32_t barrier = grout_gpu__plan_find_barrier(walk->plan, view.object);
+        if (param != UINT32_MAX && !is_copy && op->opcode != GROUT_OP_TENSOR_DESCRIPTOR) {
             walk->is_plain[param] = true;
+        }
+        if (barrier != UINT32_MAX && (view.cluster_index_count > 0 || is_for_peers)) {
+            walk->plan->barriers[barrier].is_cluster_scope = walk->plan->cluster_size > 1;
         }
     }
 }
 
-static bool plan_scope(plan_walk *walk, const grout_block *block) {
+static bool plan_scope(grout_gpu_planning *walk, const grout_block *block) {
     for (uint32_t i = 0; i < block->arg_count; i++) {
         const grout_value_id value = block->first_arg + i;
-        if (!plan_barrier(walk, grout_module_get_value(walk->module, value)->object)) {
+        if (!plan_object(walk, grout_module_get_value(walk->module, value)->object)) {
             return false;
         }
     }
@@ -179,7 +192,7 @@ static bool has_mma_object(const grout_gpu_plan *plan, grout_object_id object) {
 }
 
 /* Both operands, of which a may be in registers. */
-static bool plan_wgmma(plan_walk *walk, const grout_op *op) {
+static bool plan_wgmma(grout_gpu_planning *walk, const grout_op *op) {
     grout_gpu_plan *plan = walk->plan;
     for (uint32_t k = 1; k <= 2; k++) {
         grout_view view;
@@ -204,23 +217,31 @@ static bool plan_wgmma(plan_walk *walk, const grout_op *op) {
 }
 
 static bool plan_op(void *payload, grout_op_id id, const grout_op *op) {
-    plan_walk *walk = payload;
+    grout_gpu_planning *walk = payload;
+    plan_operands(walk, op);
+    if (op->operand_count > 0) {
+        grout_gpu__plan_cross_wait(walk, id, op);
+    }
     switch (op->opcode) {
-    case GROUT_OP_LOAD:
-    case GROUT_OP_STORE:
-        plan_access(walk, op);
-        return true;
     case GROUT_OP_COPY_GMEM_TO_SMEM:
     case GROUT_OP_COPY_SMEM_TO_GMEM:
         return plan_copy(walk, id, op);
     case GROUT_OP_WGMMA:
     case GROUT_OP_WGMMA_ASYNC:
         return plan_wgmma(walk, op);
+    case GROUT_OP_ATOMIC_FETCH_ADD:
+    case GROUT_OP_ATOMIC_EXCHANGE:
+    case GROUT_OP_ATOMIC_CAS:
+    case GROUT_OP_SEMAPHORE_READ: /* one lane finds out, all have to know (emit_uniform.c) */
+        if (walk->plan->exchange_bytes < 16) {
+            walk->plan->exchange_bytes = 16;
+        }
+        return true;
     case GROUT_OP_SET_MAX_REGISTERS:
         walk->plan->changes_registers = true;
         return true;
     case GROUT_OP_SCRATCH:
-        return plan_barrier(walk, grout_module_get_value(walk->module, op->first_result)->object);
+        return plan_object(walk, grout_module_get_value(walk->module, op->first_result)->object);
     case GROUT_OP_SCOPED:
         return plan_scope(walk, grout_module_get_block(walk->module, op->first_block));
     default:
@@ -228,12 +249,13 @@ static bool plan_op(void *payload, grout_op_id id, const grout_op *op) {
     }
 }
 
-/* Parameters in the kernel's order, then the maps, then the watchdog. Arrays that only TMA touches
+/* Parameters in the kernel's order, then maps, workspaces and the watchdog. Arrays that only TMA touches
  * are no parameters of their own: their address is in the map. */
-static bool plan_args(plan_walk *walk) {
+static bool plan_args(grout_gpu_planning *walk) {
     grout_gpu_plan *plan = walk->plan;
     const uint32_t param_count = walk->kernel->param_count;
-    plan->args = calloc((size_t)param_count + plan->map_count + 1, sizeof *plan->args);
+    plan->args = calloc((size_t)param_count + plan->map_count + plan->workspace_count + 1,
+                        sizeof *plan->args);
     if (plan->args == NULL) {
         return grout_diags_add_oom(walk->diags);
     }
@@ -248,12 +270,15 @@ static bool plan_args(plan_walk *walk) {
     for (uint32_t i = 0; i < plan->map_count; i++) {
         plan->args[plan->arg_count++] = (grout_gpu_arg){GROUT_GPU_ARG_MAP, i};
     }
+    for (uint32_t i = 0; i < plan->workspace_count; i++) {
+        plan->args[plan->arg_count++] = (grout_gpu_arg){GROUT_GPU_ARG_WORKSPACE, i};
+    }
     plan->args[plan->arg_count++] = (grout_gpu_arg){GROUT_GPU_ARG_WATCHDOG, 0};
     return true;
 }
 
 /* Names the first op that needs all of the exchange area. */
-static void note_exchange(plan_walk *walk) {
+static void note_exchange(grout_gpu_planning *walk) {
     for (grout_op_id id = 1; id < grout_module_get_op_count(walk->module); id++) {
         if (walk->plan->exchange_bytes > 0 &&
             grout_register_layouts_get_exchange_bytes(walk->plan->layouts, id) ==
@@ -269,16 +294,20 @@ static void note_exchange(plan_walk *walk) {
     }
 }
 
-static bool plan_sizes(plan_walk *walk, grout_kernel_id id) {
+static bool plan_sizes(grout_gpu_planning *walk, grout_kernel_id id) {
     grout_gpu_plan *plan = walk->plan;
     const grout_place place = grout_module_get_place(walk->module, walk->kernel->loc);
-    plan->grid_size = grout_kernel_get_grid_size(walk->module, id);
+    plan->has_exit_sync = grout_kernel_has_exit_sync(walk->module, id);
     plan->thread_count = grout_kernel_get_thread_count(walk->module, id);
     plan->object_bytes = grout_kernel_get_smem_bytes(walk->module, id);
     plan->exchange_offset = (plan->object_bytes + 15) / 16 * 16;
     int64_t used = plan->object_bytes;
     if (plan->exchange_bytes > 0) {
         used = plan->exchange_offset + plan->exchange_bytes * (int64_t)plan->thread_count;
+    }
+    if (plan->capture_count > 0) {
+        plan->capture_offset = (used + 7) / 8 * 8;
+        used = plan->capture_offset + 8 * (int64_t)plan->capture_count;
     }
     plan->dynamic_smem_bytes = used == 0 ? 0 : used + GROUT_GPU_SMEM_SLACK;
     if (plan->grid_size > GROUT_GPU_GRID_MAX) {
@@ -302,11 +331,13 @@ static bool plan_sizes(plan_walk *walk, grout_kernel_id id) {
 
 bool grout_gpu__plan_init(grout_gpu_plan *plan, const grout_module *module, grout_kernel_id kernel,
                           grout_diags *diags) {
-    plan_walk walk = {.plan = plan,
+    grout_gpu_planning walk = {.plan = plan,
                       .module = module,
                       .kernel = grout_module_get_kernel(module, kernel),
                       .diags = diags};
-    *plan = (grout_gpu_plan){0};
+    *plan = (grout_gpu_plan){.grid_size = grout_kernel_get_grid_size(module, kernel),
+                             .cluster_size = grout_kernel_get_cluster_size(module, kernel)};
+    walk.grid_size = plan->grid_size;
     plan->map_of_op = calloc(grout_module_get_op_count(module), sizeof *plan->map_of_op);
     walk.is_plain = calloc((size_t)walk.kernel->param_count + 1, sizeof *walk.is_plain);
     bool is_done = plan->map_of_op != NULL && walk.is_plain != NULL;
@@ -319,6 +350,7 @@ bool grout_gpu__plan_init(grout_gpu_plan *plan, const grout_module *module, grou
     }
     is_done = is_done && plan->layouts != NULL &&
               grout_gpu__walk(module, walk.kernel->body, plan_op, &walk) && plan_args(&walk) &&
+              grout_gpu__plan_captures(&walk) &&
               plan_sizes(&walk, kernel);
     if (is_done) {
         grout_gpu__plan_arrivals(plan, module, walk.kernel->body);
@@ -333,6 +365,8 @@ void grout_gpu__plan_deinit(grout_gpu_plan *plan) {
     free(plan->map_of_op);
     free(plan->args);
     free(plan->barriers);
+    free(plan->workspaces);
+    free(plan->captures);
     free(plan->mma_objects);
     *plan = (grout_gpu_plan){0};
 }

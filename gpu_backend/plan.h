@@ -17,9 +17,24 @@
 #define GROUT_GPU_WARPS        4u         /* of a thread */
 #define GROUT_GPU_ARRIVALS_MAX 1048575u   /* of one phase, as the hardware counts */
 
+/* Device memory that the launch brings, beside the arrays: a gmem scratch, or semaphores. */
+typedef struct grout_gpu_workspace {
+    grout_object_id object;
+    int64_t count;    /* elements of one instance */
+    int64_t bytes;    /* of everything */
+    bool is_per_cta;  /* each CTA has an instance, in the order of the launch's CTAs */
+    uint64_t fill;    /* what it holds before each launch: fill_bytes of this, again and again */
+    uint32_t fill_bytes;
+} grout_gpu_workspace;
+
+/* Bytes of a semaphore: its units, and all it was ever given, 4 each. */
+#define GROUT_GPU_SEMAPHORE_BYTES 8
+
 /* One TMA descriptor: a kernel has one for each distinct (array, box, swizzle). */
 typedef struct grout_gpu_map {
-    uint32_t param_index; /* of the array */
+    grout_object_id object;   /* the array */
+    uint32_t param_index;     /* of a parameter, or UINT32_MAX: a gmem scratch */
+    uint32_t workspace_index; /* of a gmem scratch, or UINT32_MAX */
     uint32_t number;      /* 1 for the array's first map, 2, ... */
     grout_tma tma;
 } grout_gpu_map;
@@ -28,6 +43,7 @@ typedef enum grout_gpu_arg_kind {
     GROUT_GPU_ARG_ARRAY,   /* index: of the parameter; a pointer to its first element */
     GROUT_GPU_ARG_SCALAR,  /* index: of the parameter; one element */
     GROUT_GPU_ARG_MAP,     /* index: of the map; 128 bytes */
+    GROUT_GPU_ARG_WORKSPACE, /* index: of the workspace; a pointer to its first element */
     GROUT_GPU_ARG_WATCHDOG /* a grout_watchdog, 32 bytes */
 } grout_gpu_arg_kind;
 
@@ -45,9 +61,17 @@ typedef struct grout_gpu_barrier {
     /* Whether each of a thread's four warps arrives for itself, which spares them a meeting: only
      * where no copy arrives, whose one arrival stands for all. Alike in the whole pool. */
     bool counts_warps;
+    /* Whether each of its 128 lanes does: async_copy_arrive cannot do otherwise. Alike in the whole
+     * pool. */
+    bool counts_lanes;
     /* Whether a warp could arrive for a phase while another has still to arrive for the one before,
      * so that arrivals have to be watched. Alike in the whole pool. */
     bool is_watched;
+    bool is_explicit;  /* an mbarrier: made by mbarrier_init, not at the kernel's start */
+    bool is_clustered; /* a cluster barrier: each arrival is one on the barrier of every peer */
+    /* Whether other CTAs arrive on it or bring it bytes: what is released and acquired through it
+     * is meant for the cluster, unless the op says otherwise. */
+    bool is_cluster_scope;
     int64_t smem_offset;
     uint32_t
         owner; /* index of the first barrier of the plan at the same bytes; itself for that one */
@@ -62,14 +86,25 @@ typedef struct grout_gpu_plan {
     uint32_t arg_count;
     grout_gpu_barrier *barriers;
     uint32_t barrier_count;
+    grout_gpu_workspace *workspaces;
+    uint32_t workspace_count;
     grout_object_id *mma_objects; /* SMEM objects that the tensor core reads */
     uint32_t mma_object_count;
     bool changes_registers; /* set_max_registers */
     int64_t grid_size;      /* CTAs */
+    uint32_t cluster_size;  /* CTAs of a cluster; the grid is a multiple */
+    bool has_exit_sync;     /* the CTAs of a cluster meet at the end */
+    /* The first op that may wait for another cluster: with fewer CTAs resident than the grid has,
+     * it may wait for one that cannot start. 0: there is none. */
+    grout_op_id waits_for_clusters;
     uint32_t thread_count;
     int64_t object_bytes;       /* SMEM of the kernel's objects, as the interpreter lays them out */
     int64_t exchange_offset;    /* behind them: where elements pass between the lanes of a thread */
     int64_t exchange_bytes;     /* of one thread */
+    /* Values that partitions of a warp_specialize need and only thread 0 can make: 8 bytes each */
+    grout_value_id *captures;
+    uint32_t capture_count;
+    int64_t capture_offset;     /* of the first, in SMEM */
     int64_t dynamic_smem_bytes; /* what the launch asks for */
 } grout_gpu_plan;
 
@@ -85,6 +120,9 @@ uint32_t grout_gpu__plan_get_arrival_size(const grout_gpu_barrier *barrier);
 /* The number of the plan's barrier for an object, or UINT32_MAX. */
 uint32_t grout_gpu__plan_find_barrier(const grout_gpu_plan *plan, grout_object_id object);
 
+/* The number of the plan's workspace for an object, or UINT32_MAX. */
+uint32_t grout_gpu__plan_find_workspace(const grout_gpu_plan *plan, grout_object_id object);
+
 /* Decides how arrivals are made on each barrier of the plan (plan_arrivals.c). */
 void grout_gpu__plan_arrivals(grout_gpu_plan *plan, const grout_module *module,
                               grout_block_id body);
@@ -93,6 +131,18 @@ void grout_gpu__plan_arrivals(grout_gpu_plan *plan, const grout_module *module,
 typedef bool grout_gpu_visit(void *payload, grout_op_id id, const grout_op *op);
 bool grout_gpu__walk(const grout_module *module, grout_block_id block, grout_gpu_visit *visit,
                      void *payload);
+
+/* The place of a value among the plan's captures, or UINT32_MAX. */
+uint32_t grout_gpu__plan_find_capture(const grout_gpu_plan *plan, grout_value_id value);
+/* Calls visit for the values that results of ops directly in body are, and that a block's ops, or
+ * one op, use; several times, maybe (plan_captures.c). */
+typedef void grout_gpu_visit_value(void *payload, grout_value_id value);
+void grout_gpu__visit_outer_values(const grout_module *module, grout_block_id body,
+                                   grout_block_id block, grout_gpu_visit_value *visit,
+                                   void *payload);
+void grout_gpu__visit_outer_operands(const grout_module *module, grout_block_id body,
+                                     const grout_op *op, grout_gpu_visit_value *visit,
+                                     void *payload);
 
 /* Index of the parameter that an object is, or UINT32_MAX. */
 uint32_t grout_gpu__find_param(const grout_module *module, const grout_kernel *kernel,
@@ -113,8 +163,10 @@ typedef struct grout_gpu_name {
 } grout_gpu_name;
 
 /* "a_map", "a_map_2" */
-grout_gpu_name grout_gpu__get_map_name(const grout_module *module, const grout_kernel *kernel,
-                                       const grout_gpu_map *map);
+grout_gpu_name grout_gpu__get_map_name(const grout_module *module, const grout_gpu_map *map);
+/* "done_space_0" */
+grout_gpu_name grout_gpu__get_workspace_name(const grout_module *module, const grout_gpu_plan *plan,
+                                             uint32_t workspace);
 
 #define GROUT_GPU_SYMBOL_MAX (GROUT_NAME_MAX + 16)
 /* The CUDA function's name: the kernel's, or with '_kernel' behind it where C++ reserves that. */

@@ -1,5 +1,6 @@
 /*
- * plan_arrivals.c - how a thread arrives on a barrier: one lane for all, or each warp for itself.
+ * plan_arrivals.c - how a thread arrives on a barrier: one lane for all, each warp or each lane for
+ * itself.
  * SPDX-License-Identifier: Apache-2.0
  *
  * A thread has arrived when its four warps have got as far. If one lane says so for all, they have
@@ -10,7 +11,12 @@
  * waited for the phase (rules of barriers, docs/memory_model.md), which took all four warps. With
  * several threads one of them may learn from another, and not from who waits, that the phase is
  * complete: there each thread watches that its warps have met before it arrives on the same barrier
- * again. A copy arrives once for all; barriers that copies arrive on count threads.
+ * again. A copy arrives once for all; barriers that copies arrive on count threads. So do
+ * those that the warps of a warp_map arrive on, whose arrivals are as good as a thread's, those of
+ * other CTAs and mbarriers.
+ *
+ * cp.async is each lane's own, and so is its arrival: a barrier with an async_copy_arrive counts
+ * lanes, and whoever arrives otherwise makes 128 arrivals at once.
  */
 #include "plan.h"
 
@@ -18,7 +24,9 @@ typedef struct pool_walk {
     const grout_gpu_plan *plan;
     const grout_module *module;
     uint32_t pool;         /* number of its first barrier */
-    bool has_copies;       /* some copy arrives */
+    bool has_single;       /* somebody arrives once for all: a copy, a warp */
+    bool has_async_copies; /* some async_copy_arrive */
+    bool is_in_warps;      /* what is visited stands in a warp_map */
     uint32_t arrive_count; /* barrier_arrives: 0, 1, or several in program order */
 } pool_walk;
 
@@ -48,9 +56,16 @@ static bool visit(void *payload, grout_op_id id, const grout_op *op) {
     pool_walk *walk = payload;
     (void)id;
     if (op->opcode == GROUT_OP_COPY_GMEM_TO_SMEM) {
-        walk->has_copies = walk->has_copies || is_in_pool(walk, op, 2);
+        walk->has_single = walk->has_single || is_in_pool(walk, op, 2);
+    } else if (op->opcode == GROUT_OP_ASYNC_COPY_ARRIVE) {
+        walk->has_async_copies = walk->has_async_copies || is_in_pool(walk, op, 0);
+    } else if (op->opcode == GROUT_OP_WARP_MAP && !walk->is_in_warps) {
+        walk->is_in_warps = true;
+        (void)grout_gpu__walk(walk->module, op->first_block, visit, walk);
+        walk->is_in_warps = false;
     } else if (op->opcode == GROUT_OP_BARRIER_ARRIVE && is_in_pool(walk, op, 0)) {
         walk->arrive_count += is_in_loop(walk->module, op) ? 2 : 1;
+        walk->has_single = walk->has_single || walk->is_in_warps;
     }
     return true;
 }
@@ -60,6 +75,7 @@ void grout_gpu__plan_arrivals(grout_gpu_plan *plan, const grout_module *module,
     for (uint32_t pool = 0; pool < plan->barrier_count; pool++) {
         pool_walk walk = {.plan = plan, .module = module, .pool = pool};
         uint32_t most = 0; /* arrivals of a phase */
+        bool is_special = false;
         if (plan->barriers[pool].owner != pool) {
             continue;
         }
@@ -68,13 +84,19 @@ void grout_gpu__plan_arrivals(grout_gpu_plan *plan, const grout_module *module,
             if (plan->barriers[k].owner == pool && plan->barriers[k].arrivals > most) {
                 most = plan->barriers[k].arrivals;
             }
+            if (plan->barriers[k].owner == pool) {
+                is_special = is_special || plan->barriers[k].is_explicit ||
+                             plan->barriers[k].is_clustered || plan->barriers[k].is_cluster_scope;
+            }
         }
         /* What mbarrier counts to bounds them. */
         const bool counts_warps =
-            !walk.has_copies && most <= GROUT_GPU_ARRIVALS_MAX / GROUT_GPU_WARPS;
+            !walk.has_single && !walk.has_async_copies && !is_special &&
+            most <= GROUT_GPU_ARRIVALS_MAX / GROUT_GPU_WARPS;
         for (uint32_t k = pool; k < plan->barrier_count; k++) {
             if (plan->barriers[k].owner == pool) {
                 plan->barriers[k].counts_warps = counts_warps;
+                plan->barriers[k].counts_lanes = walk.has_async_copies;
                 plan->barriers[k].is_watched = counts_warps && most > 1 && walk.arrive_count > 1;
             }
         }
@@ -82,5 +104,5 @@ void grout_gpu__plan_arrivals(grout_gpu_plan *plan, const grout_module *module,
 }
 
 uint32_t grout_gpu__plan_get_arrival_size(const grout_gpu_barrier *barrier) {
-    return barrier->counts_warps ? GROUT_GPU_WARPS : 1;
+    return barrier->counts_lanes ? GROUT_LANES : barrier->counts_warps ? GROUT_GPU_WARPS : 1;
 }

@@ -53,6 +53,14 @@ static void find_occupancy(grout_resources *out) {
     }
 }
 
+/* CTAs that an H200 runs at a time. The SMs of a cluster are neighbours, and not all 132 have enough
+ * of them (docs/hardware.md 5.2). */
+static int32_t count_resident(const grout_resources *resources) {
+    const int32_t size = resources->cluster_ctas;
+    const int32_t sms = size <= 2 ? 132 : size <= 8 ? 120 : 112;
+    return sms * resources->ctas_per_sm / size * size;
+}
+
 /* The kernel's place in what ptxas said, or NULL with the log given back. */
 static const grout_gpu_resources *open_log(const grout_module *bound, grout_kernel_id kernel,
                                            const grout_binary *binary, grout_gpu_ptxas_log *log,
@@ -80,8 +88,10 @@ bool grout_binary_get_resources(const grout_binary *binary, const grout_module *
             .spill_bytes = (int32_t)(found->spill_store_bytes + found->spill_load_bytes),
             .static_smem_bytes = (int32_t)found->static_smem_bytes,
             .dynamic_smem_bytes = (int32_t)plan.dynamic_smem_bytes,
-            .cuda_threads = (int32_t)(plan.thread_count * GROUT_LANES)};
+            .cuda_threads = (int32_t)(plan.thread_count * GROUT_LANES),
+            .cluster_ctas = (int32_t)plan.cluster_size};
         find_occupancy(resources_out);
+        resources_out->resident_ctas = count_resident(resources_out);
     }
     grout_gpu__plan_deinit(&plan);
     grout_gpu__ptxas_log_deinit(&log);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #define HANG_NOTES_MAX 8
+#define HANG_SEMAPHORE 2 /* grout_gpu_hang's code */
 
 /* The plan of a launch turned into the lower half's data. */
 typedef struct run {
@@ -22,6 +23,7 @@ typedef struct run {
     grout_gpu_buffer *buffers;
     uint32_t *buffer_of_param; /* by parameter */
     uint32_t buffer_count;
+    uint32_t first_workspace; /* buffer of the plan's first workspace */
     grout_gpu_param *params;
     char symbol[GROUT_GPU_SYMBOL_MAX];
     grout_diags *diags;
@@ -81,6 +83,14 @@ static void make_buffer(run *r, uint32_t index) {
                            .fill = {.pattern = dtype->poison, .pattern_size = dtype->bytes}};
 }
 
+static void make_workspace(run *r, const grout_gpu_workspace *workspace) {
+    r->buffers[r->buffer_count++] =
+        (grout_gpu_buffer){.name = grout_gpu__get_object_name(r->module, workspace->object),
+                           .direction = GROUT_GPU_SCRATCH,
+                           .size = (uint64_t)workspace->bytes,
+                           .fill = {workspace->fill, workspace->fill_bytes}};
+}
+
 static grout_gpu_tensor_type get_tensor_type(grout_dtype dtype) {
     static const grout_gpu_tensor_type types[GROUT_DTYPE_COUNT] = {
         [GROUT_DTYPE_BOOL] = GROUT_GPU_TENSOR_U8,   [GROUT_DTYPE_I8] = GROUT_GPU_TENSOR_U8,
@@ -96,8 +106,7 @@ static grout_gpu_tensor_type get_tensor_type(grout_dtype dtype) {
 }
 
 static grout_gpu_tensor_map make_map(const run *r, const grout_gpu_map *map) {
-    const grout_param *param = grout_module_get_param(r->module, r->kernel, map->param_index);
-    const grout_type *type = grout_object_get_type(r->module, param->object);
+    const grout_type *type = grout_object_get_type(r->module, map->object);
     grout_gpu_tensor_map made = {.type = get_tensor_type((grout_dtype)type->dtype),
                                  .rank = map->tma.rank,
                                  .swizzle_bytes = map->tma.swizzle,
@@ -109,6 +118,11 @@ static grout_gpu_tensor_map make_map(const run *r, const grout_gpu_map *map) {
         made.box[k] = (uint32_t)map->tma.box[k];
     }
     return made;
+}
+
+static uint32_t get_map_buffer(const run *r, const grout_gpu_map *map) {
+    return map->param_index == UINT32_MAX ? r->first_workspace + map->workspace_index
+                                          : r->buffer_of_param[map->param_index];
 }
 
 static grout_gpu_param make_param(const run *r, const grout_gpu_arg *arg) {
@@ -128,8 +142,12 @@ static grout_gpu_param make_param(const run *r, const grout_gpu_arg *arg) {
     }
     case GROUT_GPU_ARG_MAP:
         param.kind = GROUT_GPU_PARAM_TENSOR_MAP;
-        param.buffer = r->buffer_of_param[r->plan.maps[arg->index].param_index];
+        param.buffer = get_map_buffer(r, &r->plan.maps[arg->index]);
         param.map = make_map(r, &r->plan.maps[arg->index]);
+        break;
+    case GROUT_GPU_ARG_WORKSPACE:
+        param.kind = GROUT_GPU_PARAM_BUFFER;
+        param.buffer = r->first_workspace + arg->index;
         break;
     case GROUT_GPU_ARG_WATCHDOG:
         param.kind = GROUT_GPU_PARAM_WATCHDOG;
@@ -140,7 +158,7 @@ static grout_gpu_param make_param(const run *r, const grout_gpu_arg *arg) {
 
 static bool make_tables(run *r) {
     const uint32_t count = r->kernel->param_count;
-    r->buffers = calloc((size_t)count + 1, sizeof *r->buffers);
+    r->buffers = calloc((size_t)count + r->plan.workspace_count + 1, sizeof *r->buffers);
     r->buffer_of_param = calloc((size_t)count + 1, sizeof *r->buffer_of_param);
     r->params = calloc((size_t)r->plan.arg_count + 1, sizeof *r->params);
     if (r->buffers == NULL || r->buffer_of_param == NULL || r->params == NULL) {
@@ -150,6 +168,10 @@ static bool make_tables(run *r) {
         if (grout_module_get_param(r->module, r->kernel, i)->direction != GROUT_DIRECTION_SCALAR) {
             make_buffer(r, i);
         }
+    }
+    r->first_workspace = r->buffer_count;
+    for (uint32_t i = 0; i < r->plan.workspace_count; i++) {
+        make_workspace(r, &r->plan.workspaces[i]);
     }
     for (uint32_t i = 0; i < r->plan.arg_count; i++) {
         r->params[i] = make_param(r, &r->plan.args[i]);
@@ -166,15 +188,25 @@ typedef struct wait_search {
     grout_loc_id found;
 } wait_search;
 
+/* What a record's number stands for: a barrier or a semaphore array; 0 if it stands for nothing. */
+static grout_object_id get_hang_object(const run *r, const grout_gpu_hang *hang) {
+    if (hang->code == HANG_SEMAPHORE) {
+        return hang->barrier < r->plan.workspace_count ? r->plan.workspaces[hang->barrier].object
+                                                       : 0;
+    }
+    return hang->barrier < r->plan.barrier_count ? r->plan.barriers[hang->barrier].object : 0;
+}
+
 static bool find_wait(void *payload, grout_op_id id, const grout_op *op) {
     wait_search *search = payload;
     const run *r = search->r;
+    const grout_object_id object = get_hang_object(r, search->hang);
     grout_view view;
     (void)id;
-    if (op->opcode == GROUT_OP_BARRIER_WAIT && search->hang->barrier < r->plan.barrier_count &&
+    if (op->operand_count > 0 && op->block_count == 0 && object != 0 &&
         grout_module_get_place(r->module, op->loc).line == search->hang->line &&
         grout_module_get_view(r->module, grout_module_get_operand(r->module, op, 0), &view) &&
-        view.object == r->plan.barriers[search->hang->barrier].object) {
+        view.object == object) {
         search->found = op->loc;
         return false;
     }
@@ -188,30 +220,78 @@ static grout_place find_wait_place(const run *r, const grout_gpu_hang *hang) {
 }
 
 static bool is_same_wait(const grout_gpu_hang *a, const grout_gpu_hang *b) {
-    return a->thread == b->thread && a->barrier == b->barrier && a->slot == b->slot &&
-           a->parity == b->parity && a->line == b->line;
+    return a->thread == b->thread && a->actor == b->actor && a->code == b->code &&
+           a->barrier == b->barrier && a->slot == b->slot && a->parity == b->parity &&
+           a->line == b->line;
+}
+
+/* "CTA 5 (rank 1 of cluster 2), thread 0, warp 3" */
+static void add_waiter(const run *r, const grout_gpu_hang *hang, grout_text *out) {
+    const uint32_t size = r->plan.cluster_size;
+    grout_text_add(out, "CTA %" PRIu32, hang->cta[0]);
+    if (size > 1) {
+        grout_text_add(out, " (rank %" PRIu32 " of cluster %" PRIu32 ")", hang->cta[0] % size,
+                       hang->cta[0] / size);
+    }
+    grout_text_add(out, ", thread %" PRIu32, hang->thread);
+    if (hang->actor > 0) {
+        grout_text_add(out, ", warp %" PRIu32, hang->actor - 1);
+    }
 }
 
 /* One note for all CTAs whose thread waits for the same, in the order of the records. */
 static void note_hang(const run *r, const grout_gpu_outcome *outcome, uint32_t index) {
     const grout_gpu_hang *hang = &outcome->hangs[index];
-    const bool is_known = hang->barrier < r->plan.barrier_count;
+    const grout_object_id object = get_hang_object(r, hang);
     uint32_t others = 0;
     char more[64] = "";
+    char what[64];
+    grout_text who = {0};
     for (uint32_t k = index + 1; k < outcome->hang_count; k++) {
         others += is_same_wait(&outcome->hangs[k], hang) ? 1 : 0;
     }
     if (others > 0) {
         (void)snprintf(more, sizeof more, ", and so do %" PRIu32 " CTAs more", others);
     }
-    grout_diags_note(
-        r->diags, find_wait_place(r, hang),
-        "CTA %" PRIu32 ", thread %" PRIu32 " waits for a phase of parity %" PRIu32
-        " of %%%s[%" PRIu32 "] since %.1f s%s",
-        hang->cta[0], hang->thread, hang->parity,
-        is_known ? grout_gpu__get_object_name(r->module, r->plan.barriers[hang->barrier].object)
-                 : "?",
-        hang->slot, (double)hang->waited_ns * 1e-9, more);
+    (void)snprintf(what, sizeof what,
+                   hang->code == HANG_SEMAPHORE ? "%" PRIu32 " units" : "a phase of parity %" PRIu32,
+                   hang->parity);
+    add_waiter(r, hang, &who);
+    grout_diags_note(r->diags, find_wait_place(r, hang),
+                     "%s waits for %s of %%%s[%" PRIu32 "] since %.1f s%s",
+                     who.data == NULL ? "a thread" : who.data, what,
+                     object == 0 ? "?" : grout_gpu__get_object_name(r->module, object), hang->slot,
+                     (double)hang->waited_ns * 1e-9, more);
+    grout_text_free(&who);
+}
+
+/* CTAs of the kernel that the GPU runs at a time; 0 if that is not known. */
+static int64_t count_resident(const run *r, const grout_gpu_outcome *outcome) {
+    if (outcome->step_count == 0) {
+        return 0;
+    }
+    const grout_gpu_kernel_info *info = &outcome->steps[0].info;
+    return r->plan.cluster_size > 1
+               ? (int64_t)info->clusters_per_device * r->plan.cluster_size
+               : (int64_t)info->ctas_per_sm * outcome->device.sm_count;
+}
+
+/* A wait for a CTA that cannot start before this one ends. */
+static void note_residency(const run *r, const grout_gpu_outcome *outcome) {
+    const int64_t resident = count_resident(r, outcome);
+    if (r->plan.waits_for_clusters == 0 || resident == 0 || resident >= r->plan.grid_size) {
+        return;
+    }
+    const grout_op *op = grout_module_get_op(r->module, r->plan.waits_for_clusters);
+    grout_diags_note(r->diags, grout_module_get_place(r->module, op->loc),
+                     "this waits for other CTAs, of which the launch has %" PRId64
+                     ", and the GPU runs %" PRId64
+                     " at a time: the others start only when one of those has ended",
+                     r->plan.grid_size, resident);
+    grout_diags_help(r->diags,
+                     "launch at most %" PRId64
+                     " CTAs and give each several tiles, or wait only for CTAs of lower number",
+                     resident);
 }
 
 static void report_hangs(const run *r, const grout_gpu_outcome *outcome) {
@@ -235,6 +315,9 @@ static void report_failure(const run *r, const grout_gpu_outcome *outcome,
     const bool has_hangs = error->code == GROUT_DIAG_GPU_HANG && outcome->hang_count > 0;
     const grout_place place = has_hangs ? find_wait_place(r, &outcome->hangs[0]) : get_place(r);
     grout_gpu__report(r->diags, error, place);
+    if (error->code == GROUT_DIAG_GPU_HANG) {
+        note_residency(r, outcome);
+    }
     if (has_hangs) {
         report_hangs(r, outcome);
     }
@@ -267,6 +350,7 @@ static bool run_job(run *r, grout_gpu_result *result_out) {
         .kernel = r->symbol,
         .shape = {.grid = {(uint32_t)r->plan.grid_size, 1, 1},
                   .block = {r->plan.thread_count * GROUT_LANES, 1, 1},
+                  .cluster = {r->plan.cluster_size, 1, 1},
                   .dynamic_smem_bytes = (uint32_t)r->plan.dynamic_smem_bytes},
         .params = r->params,
         .param_count = r->plan.arg_count,

@@ -10,22 +10,24 @@
 
 #include <string.h>
 
+/* Component ph of an element of the selected CTA. */
 static uint32_t get_ph(const grout_machine *machine, uint32_t element) {
-    return grout_clock_ph(&machine->plan->shape, element);
+    return grout_clock_ph(&machine->plan->shape, grout_machine__element(machine, element));
 }
 
 grout_barrier_fact grout_barrier__get_fact(const grout_machine *machine, uint32_t element) {
     const grout_barrier *barrier = grout_machine__barrier(machine, element);
     const grout_element_plan *plan = &machine->plan->elements[element];
-    grout_barrier_fact fact = {.element = element,
+    grout_barrier_fact fact = {.cta = grout_machine__cta(machine)->index,
+                               .element = element,
                                .object = plan->object,
                                .index = plan->index,
-                               .arrivals = plan->arrivals,
+                               .arrivals = barrier->needed,
                                .arrived = barrier->arrived,
                                .completed = barrier->completed,
                                .phase_base = barrier->phase_base,
                                .waits = grout_machine__waits(machine, element),
-                               .actor_count = machine->plan->shape.thread_count,
+                               .actor_count = machine->plan->actor_count,
                                .has_contribution = barrier->has_contribution != 0,
                                .last_contribution = barrier->last_contribution};
     if (barrier->first_open != 0) {
@@ -34,14 +36,37 @@ grout_barrier_fact grout_barrier__get_fact(const grout_machine *machine, uint32_
     return fact;
 }
 
+uint32_t grout_barrier__count_ready(const grout_machine *machine, uint32_t element) {
+    const grout_barrier *barrier = grout_machine__barrier(machine, element);
+    uint32_t count = barrier->completed;
+    for (uint32_t i = barrier->first_open; i != 0;) {
+        const grout_phase *phase = grout_machine__phase(machine, i);
+        if (phase->number != count || phase->bytes_due != phase->bytes_flying ||
+            !grout_barrier__is_full(machine, element, count)) {
+            break;
+        }
+        count++;
+        i = phase->next;
+    }
+    return count;
+}
+
+bool grout_barrier__is_ready(const grout_machine *machine, uint32_t element, uint32_t phase) {
+    const grout_barrier *barrier = grout_machine__barrier(machine, element);
+    return barrier->completed > phase ||
+           (grout_barrier__is_full(machine, element, phase) &&
+            grout_barrier__count_ready(machine, element) > phase);
+}
+
 /* ---- old phases --------------------------------------------------------------------------------
  */
 
 /* Whether a thread may still wait for the phase. */
 static bool is_awaited(const grout_machine *machine, uint32_t element, uint32_t number) {
-    for (uint32_t i = 0; i < machine->plan->shape.thread_count; i++) {
+    for (uint32_t i = 0; i < machine->plan->actor_count; i++) {
+        uint32_t state = grout_machine__thread(machine, i)->state;
         if (grout_machine__waits(machine, element)[i].waits <= number &&
-            grout_machine__thread(machine, i)->state != GROUT_THREAD_EXITED) {
+            state != GROUT_THREAD_EXITED && state != GROUT_THREAD_IDLE) {
             return true;
         }
     }
@@ -80,7 +105,7 @@ static void keep_old(grout_machine *machine, uint32_t element, uint32_t number) 
     grout_old_phase *phase = grout_machine__old_phase(machine, index);
     phase->number = number;
     memcpy(grout_old_phase__clocks(phase), grout_machine__snapshot_of(machine, element, number),
-           grout_order__get_size(&machine->plan->shape) * sizeof(uint32_t));
+           grout_machine__phase_words(machine) * sizeof(uint32_t));
     if (barrier->last_old != 0) {
         grout_machine__old_phase(machine, barrier->last_old)->next = index;
     } else {
@@ -135,6 +160,8 @@ static void publish_phase(grout_machine *machine, uint32_t element, const grout_
         i = contribution->next;
     }
     event.kind = GROUT_EVENT_PHASE;
+    event.step = machine->stats.steps;
+    event.origin.cta = fact.cta;
     if (count > 0) {
         event.origin = origins[count - 1];
     }
@@ -143,7 +170,7 @@ static void publish_phase(grout_machine *machine, uint32_t element, const grout_
     event.u.phase.completion = clocks;
     event.u.phase.contributions = origins;
     event.u.phase.contribution_count = count;
-    grout_machine__publish_cta(machine, &event);
+    grout_machine__publish(machine, &event);
 }
 
 static void free_phase(grout_machine *machine, uint32_t record) {
@@ -171,13 +198,16 @@ static void complete_phase(grout_machine *machine, uint32_t element) {
     barrier->completed = phase->number + 1;
     barrier->had_bytes = (barrier->had_bytes & ~(1u << parity)) | phase->had_bytes << parity;
     if (machine->has_clocks) {
-        grout_order__raise(&clocks[get_ph(machine, element)],
-                           barrier->phase_base + phase->number + 1);
+        uint32_t done = barrier->phase_base + phase->number + 1;
+        size_t words = grout_machine__phase_words(machine);
+        for (size_t at = 0; at < words; at += machine->plan->order.words) {
+            grout_order__raise(&clocks[at + get_ph(machine, element)], done);
+        }
         if (phase->number >= machine->at.snapshots_kept) {
             keep_old(machine, element, phase->number - machine->at.snapshots_kept);
         }
         memcpy(grout_machine__snapshot_of(machine, element, phase->number), clocks,
-               grout_order__get_size(&machine->plan->shape) * sizeof *clocks);
+               words * sizeof *clocks);
     }
     barrier->first_open = phase->next;
     barrier->last_open = barrier->first_open == 0 ? 0 : barrier->last_open;
@@ -191,7 +221,8 @@ static void complete_phases(grout_machine *machine, uint32_t element) {
     grout_barrier *barrier = grout_machine__barrier(machine, element);
     while (barrier->first_open != 0) {
         const grout_phase *phase = grout_machine__phase(machine, barrier->first_open);
-        if (!grout_barrier__is_full(machine, element, phase->number) || phase->bytes_due != 0) {
+        if (!grout_barrier__is_full(machine, element, phase->number) || phase->bytes_due != 0 ||
+            phase->bytes_flying != 0) {
             break;
         }
         complete_phase(machine, element);
@@ -199,32 +230,42 @@ static void complete_phases(grout_machine *machine, uint32_t element) {
 }
 
 void grout_barrier__land(grout_machine *machine, uint32_t element, uint32_t record, int64_t bytes) {
-    grout_machine__phase(machine, record)->bytes_due -= bytes;
+    grout_phase *phase = grout_machine__phase(machine, record);
+    phase->bytes_due -= bytes;
+    phase->bytes_flying -= bytes;
     complete_phases(machine, element);
 }
 
 /* ---- arrivals ---------------------------------------------------------------------------------
  */
 
-/* The record of a phase, made if need be. Phases begin in order, so it is the last one or new. */
+/* The record of a phase that is not complete, made if need be; they are sorted by number. */
 static uint32_t open_phase(grout_machine *machine, uint32_t element, uint32_t number) {
     grout_barrier *barrier = grout_machine__barrier(machine, element);
-    if (barrier->last_open != 0 &&
-        grout_machine__phase(machine, barrier->last_open)->number == number) {
-        return barrier->last_open;
+    uint32_t before = barrier->last_open;
+    if (before != 0 && grout_machine__phase(machine, before)->number >= number) {
+        before = 0;
+        for (uint32_t i = barrier->first_open;
+             i != 0 && grout_machine__phase(machine, i)->number <= number;) {
+            before = i;
+            i = grout_machine__phase(machine, i)->next;
+        }
+    }
+    if (before != 0 && grout_machine__phase(machine, before)->number == number) {
+        return before;
     }
     uint32_t record = grout_pool__take(&machine->phases, &machine->heap);
     if (record == 0) {
         machine->has_failed = true;
         return 0;
     }
-    grout_machine__phase(machine, record)->number = number;
-    if (barrier->last_open != 0) {
-        grout_machine__phase(machine, barrier->last_open)->next = record;
-    } else {
-        barrier->first_open = record;
-    }
-    barrier->last_open = record;
+    grout_phase *phase = grout_machine__phase(machine, record);
+    phase->number = number;
+    uint32_t *link = before != 0 ? &grout_machine__phase(machine, before)->next
+                                 : &barrier->first_open;
+    phase->next = *link;
+    *link = record;
+    barrier->last_open = phase->next == 0 ? record : barrier->last_open;
     return record;
 }
 
@@ -243,7 +284,8 @@ static grout_phase_fact get_previous(const grout_machine *machine, uint32_t elem
         grout_phase *phase = grout_machine__phase(machine, i);
         if (phase->number == number - 1) {
             fact.had_bytes = phase->had_bytes != 0;
-            fact.is_complete = !fact.had_bytes;
+            fact.is_complete =
+                !fact.had_bytes && grout_barrier__is_full(machine, element, number - 1);
             fact.completion = fact.is_complete ? grout_phase__clocks(phase) : NULL;
         }
         i = phase->next;
@@ -251,29 +293,51 @@ static grout_phase_fact get_previous(const grout_machine *machine, uint32_t elem
     return fact;
 }
 
-static void publish_arrive(grout_machine *machine, uint32_t thread, const grout_inst *inst,
-                           const grout_arrival *arrival, uint32_t number) {
+/* Of a contribution to the barrier of the selected CTA, by an actor of the CTA of a rank. */
+typedef struct contributor {
+    uint32_t rank;
+    uint32_t thread;
+    const grout_inst *inst;
+} contributor;
+
+static void publish_arrive(grout_machine *machine, const contributor *who,
+                           const grout_arrival *arrival, uint32_t number, bool is_bytes) {
     grout_clocks clocks;
-    grout_event event = grout_machine__event(machine, GROUT_EVENT_ARRIVE, thread, inst, &clocks);
-    event.u.arrive.element = arrival->element;
+    grout_phase_fact previous = {0};
+    uint32_t element = arrival->element, own = machine->rank;
+    if (number > 0) {
+        previous = get_previous(machine, element, number);
+    }
+    uint32_t cta = grout_machine__cta(machine)->index;
+    uint32_t base = grout_machine__barrier(machine, element)->phase_base;
+    grout_machine__select(machine, who->rank);
+    grout_event event =
+        grout_machine__event(machine, GROUT_EVENT_ARRIVE, who->thread, who->inst, &clocks);
+    event.u.arrive.cta = cta;
+    event.u.arrive.element = element;
     event.u.arrive.phase = number;
     event.u.arrive.count = arrival->count;
     event.u.arrive.by_copy = arrival->by_copy;
-    event.u.arrive.phase_base = grout_machine__barrier(machine, arrival->element)->phase_base;
-    if (number > 0) {
-        event.u.arrive.previous = get_previous(machine, arrival->element, number);
-    }
+    event.u.arrive.is_bytes = is_bytes;
+    event.u.arrive.is_first = !arrival->is_later;
+    event.u.arrive.order = arrival->order;
+    event.u.arrive.scope = arrival->scope;
+    event.u.arrive.phase_base = base;
+    event.u.arrive.previous = previous;
     grout_machine__publish(machine, &event);
+    grout_machine__select(machine, own);
 }
 
 /* Remembers who contributed: all of the phase if somebody wants to know, and the latest in the
  * text. */
-static void note_contribution(grout_machine *machine, uint32_t thread, const grout_inst *inst,
-                              uint32_t element, uint32_t record) {
+static void note_contribution(grout_machine *machine, const contributor *who, uint32_t element,
+                              uint32_t record) {
+    uint32_t own = grout_machine__select(machine, who->rank);
+    uint32_t pc = grout_machine__thread(machine, who->thread)->pc;
+    grout_origin origin = grout_machine__origin(machine, who->thread, who->inst);
+    grout_machine__select(machine, own);
     grout_barrier *barrier = grout_machine__barrier(machine, element);
     grout_phase *phase = grout_machine__phase(machine, record);
-    uint32_t pc = grout_machine__thread(machine, thread)->pc;
-    grout_origin origin = grout_machine__origin(machine, thread, inst);
     if (barrier->has_contribution == 0 || barrier->newest_phase != phase->number ||
         barrier->newest_pc <= pc) {
         barrier->has_contribution = 1;
@@ -302,42 +366,52 @@ static void note_contribution(grout_machine *machine, uint32_t thread, const gro
     phase->contribution_count++;
 }
 
-static void add_bytes(grout_machine *machine, uint32_t thread, const grout_inst *inst,
-                      const grout_arrival *arrival, grout_phase *phase) {
+static void add_bytes(grout_machine *machine, const contributor *who, uint32_t element,
+                      grout_phase *phase, int64_t bytes) {
     int64_t before = phase->bytes;
     phase->had_bytes = 1;
-    phase->bytes += arrival->bytes;
-    phase->bytes_due += arrival->bytes;
+    phase->bytes += bytes;
+    phase->bytes_due += bytes;
     if (before <= GROUT_PHASE_BYTES_MAX && phase->bytes > GROUT_PHASE_BYTES_MAX) {
         grout_fault fault = {.code = GROUT_DIAG_BARRIER_TX_MISMATCH,
-                             .object = machine->plan->elements[arrival->element].object,
-                             .element = arrival->element,
+                             .object = machine->plan->elements[element].object,
+                             .element = element,
                              .phase = phase->number,
                              .have = phase->bytes,
                              .need = GROUT_PHASE_BYTES_MAX};
-        grout_machine__fault(machine, thread, inst, 0, &fault);
+        uint32_t own = grout_machine__select(machine, who->rank);
+        grout_machine__fault(machine, who->thread, who->inst, 0, &fault);
+        grout_machine__select(machine, own);
     }
 }
 
 static void wake_waiters(grout_machine *machine, uint32_t element) {
-    for (uint32_t i = 0; i < machine->plan->shape.thread_count; i++) {
+    for (uint32_t i = 0; i < machine->plan->actor_count; i++) {
         grout_thread *thread = grout_machine__thread(machine, i);
-        if (thread->state == GROUT_THREAD_BLOCKED_BARRIER && thread->element == element &&
-            grout_barrier__is_full(machine, element, thread->phase)) {
+        if (thread->element == element &&
+            (thread->state == GROUT_THREAD_BLOCKED_PARITY ||
+             (thread->state == GROUT_THREAD_BLOCKED_BARRIER &&
+              grout_barrier__is_ready(machine, element, thread->phase)))) {
             thread->state = GROUT_THREAD_RUNNABLE;
         }
     }
+}
+
+/* The clock set of the actor of a contribution. */
+static uint32_t *get_clocks(const grout_machine *machine, const contributor *who) {
+    uint8_t *arena = grout_machine__get_arena(machine, machine->slot, who->rank);
+    return (uint32_t *)(void *)(arena + machine->at.clocks) +
+           (size_t)who->thread * machine->plan->order.words;
 }
 
 /*
  * Who has arrived, and whose clock covers all arrivals of a phase without bytes, knows the phase
  * complete without waiting for it. It must know the phase before too: they complete in order.
  */
-static void learn_completion(grout_machine *machine, uint32_t thread, uint32_t element,
+static void learn_completion(grout_machine *machine, const contributor *who, uint32_t element,
                              uint32_t number, uint32_t record) {
-    const grout_clock_shape *shape = &machine->plan->shape;
     const grout_barrier *barrier = grout_machine__barrier(machine, element);
-    uint32_t *known = grout_machine__clocks(machine, thread);
+    uint32_t *known = get_clocks(machine, who);
     uint32_t *ph = &known[get_ph(machine, element)];
     if (!grout_barrier__is_full(machine, element, number) || *ph < barrier->phase_base + number) {
         return;
@@ -348,17 +422,59 @@ static void learn_completion(grout_machine *machine, uint32_t thread, uint32_t e
                                  : grout_phase__clocks(grout_machine__phase(machine, record));
     bool had_bytes = is_complete ? (barrier->had_bytes >> (number & 1) & 1u) != 0
                                  : grout_machine__phase(machine, record)->had_bytes != 0;
-    if (!had_bytes && grout_order__is_known(shape, clocks, known)) {
+    if (!had_bytes && grout_order__is_known(&machine->plan->order, clocks, known)) {
         grout_order__raise(ph, barrier->phase_base + number + 1);
     }
 }
 
-uint32_t grout_barrier__arrive(grout_machine *machine, uint32_t thread, const grout_inst *inst,
-                               const grout_arrival *arrival) {
+/* What an arrival leaves in a phase; its actor's epoch is to advance behind all of the op. */
+static void leave_clocks(grout_machine *machine, const contributor *who,
+                         const grout_arrival *arrival, uint32_t record) {
+    const grout_order *order = &machine->plan->order;
+    uint32_t size = order->shape.cta_count, cta = grout_machine__cta(machine)->index;
+    uint32_t other = cta - machine->rank + who->rank;
+    bool is_strong = arrival->order != GROUT_CHOICE_ORDER_RELAXED &&
+                     (arrival->scope == GROUT_CHOICE_NONE ||
+                      grout_order__covers(arrival->scope, other, cta, size));
+    uint32_t *clocks = grout_phase__clocks(grout_machine__phase(machine, record));
+    const uint32_t *from = get_clocks(machine, who);
+    grout_machine__carry(machine, clocks, from, is_strong ? GROUT_EDGE_STRONG : GROUT_EDGE_WEAK);
+    if (arrival->async_copies > 0) {
+        uint32_t actor = who->rank * machine->plan->actor_count + who->thread;
+        grout_order__raise(&clocks[grout_clock_ca(&order->shape, actor)], arrival->async_copies);
+    }
+    if (machine->plan->has_narrow_waits) {
+        is_strong &= who->rank == machine->rank;
+        grout_machine__carry(machine, clocks + order->words, from,
+                             is_strong ? GROUT_EDGE_STRONG : GROUT_EDGE_WEAK);
+        if (arrival->async_copies > 0) {
+            uint32_t actor = who->rank * machine->plan->actor_count + who->thread;
+            grout_order__raise(&clocks[order->words + grout_clock_ca(&order->shape, actor)],
+                               arrival->async_copies);
+        }
+    }
+}
+
+static void fault_at(grout_machine *machine, const contributor *who, const grout_fault *fault) {
+    uint32_t own = grout_machine__select(machine, who->rank);
+    grout_machine__fault(machine, who->thread, who->inst, 0, fault);
+    grout_machine__select(machine, own);
+}
+
+/* Arrives on the selected CTA's element. What it does to the actor's own clock comes later. */
+static uint32_t arrive(grout_machine *machine, const contributor *who,
+                       const grout_arrival *arrival) {
     grout_arrival taken = *arrival;
     uint32_t element = taken.element, needed = grout_barrier__get_arrivals(machine, element);
     uint32_t number = grout_barrier__get_phase(machine, element);
     grout_barrier *barrier = grout_machine__barrier(machine, element);
+    if (needed == 0) {
+        grout_fault fault = {.code = GROUT_DIAG_BARRIER_UNINITIALISED,
+                             .object = machine->plan->elements[element].object,
+                             .element = element};
+        fault_at(machine, who, &fault);
+        return 0;
+    }
     uint32_t lacking = needed - (uint32_t)(barrier->arrived % needed);
     if (taken.count > lacking) {
         grout_fault fault = {.code = GROUT_DIAG_BARRIER_TOO_MANY,
@@ -367,7 +483,7 @@ uint32_t grout_barrier__arrive(grout_machine *machine, uint32_t thread, const gr
                              .phase = number,
                              .have = taken.count,
                              .need = lacking};
-        grout_machine__fault(machine, thread, inst, 0, &fault);
+        fault_at(machine, who, &fault);
         taken.count = lacking;
     }
     uint32_t record = open_phase(machine, element, number);
@@ -375,63 +491,217 @@ uint32_t grout_barrier__arrive(grout_machine *machine, uint32_t thread, const gr
         return 0;
     }
     if (grout_machine__wants(machine, GROUT_EVENT_ARRIVE)) {
-        publish_arrive(machine, thread, inst, &taken, number);
+        publish_arrive(machine, who, &taken, number, false);
     }
-    note_contribution(machine, thread, inst, element, record);
+    note_contribution(machine, who, element, record);
     if (machine->has_clocks) {
-        grout_order__release(&machine->plan->shape, grout_machine__clocks(machine, thread), thread,
-                             grout_phase__clocks(grout_machine__phase(machine, record)));
+        leave_clocks(machine, who, &taken, record);
     }
     barrier->arrived += taken.count;
-    if (taken.by_copy) {
-        add_bytes(machine, thread, inst, &taken, grout_machine__phase(machine, record));
+    if (taken.by_copy || taken.bytes > 0) {
+        add_bytes(machine, who, element, grout_machine__phase(machine, record), taken.bytes);
     }
+    return record;
+}
+
+/* What follows the arrival, when the actor's epoch has advanced. */
+static void finish_arrive(grout_machine *machine, const contributor *who, uint32_t element,
+                          uint32_t number, uint32_t record) {
     complete_phases(machine, element);
     if (machine->has_clocks) {
-        learn_completion(machine, thread, element, number, record);
+        learn_completion(machine, who, element, number, record);
     }
     wake_waiters(machine, element);
+}
+
+uint32_t grout_barrier__arrive(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+                               const grout_arrival *arrival) {
+    contributor who = {machine->rank, thread, inst};
+    uint32_t own = grout_machine__select(machine, arrival->rank);
+    uint32_t number = grout_barrier__get_phase(machine, arrival->element);
+    uint32_t record = arrive(machine, &who, arrival);
+    if (record != 0) {
+        if (machine->has_clocks) {
+            grout_order__advance(&machine->plan->order, get_clocks(machine, &who),
+                                 who.rank * machine->plan->actor_count + thread);
+        }
+        grout_machine__phase(machine, record)->bytes_flying +=
+            arrival->async_copies != 0 ? arrival->bytes : arrival->flying;
+        finish_arrive(machine, &who, arrival->element, number, record);
+    }
+    grout_machine__select(machine, own);
+    return record;
+}
+
+void grout_barrier__arrive_all(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+                               const grout_arrival *arrival, uint32_t mask) {
+    contributor who = {machine->rank, thread, inst};
+    uint32_t numbers[GROUT_CLUSTER_MAX], records[GROUT_CLUSTER_MAX] = {0};
+    grout_arrival each = *arrival;
+    for (uint32_t rank = 0; rank < machine->plan->shape.cta_count; rank++) {
+        if ((mask >> rank & 1u) != 0) {
+            grout_machine__select(machine, rank);
+            each.rank = rank;
+            numbers[rank] = grout_barrier__get_phase(machine, each.element);
+            records[rank] = arrive(machine, &who, &each);
+            each.is_later = true;
+        }
+    }
+    grout_machine__select(machine, who.rank);
+    if (machine->has_clocks) {
+        grout_machine__advance(machine, thread);
+    }
+    for (uint32_t rank = 0; rank < machine->plan->shape.cta_count; rank++) {
+        if (records[rank] != 0) {
+            grout_machine__select(machine, rank);
+            finish_arrive(machine, &who, each.element, numbers[rank], records[rank]);
+        }
+    }
+    grout_machine__select(machine, who.rank);
+}
+
+uint32_t grout_barrier__get_targets(const grout_machine *machine, uint32_t element) {
+    const grout_element_plan *plan = &machine->plan->elements[element];
+    uint32_t mask = 1u << machine->rank;
+    if (plan->group_count > 0) {
+        const grout_object *object =
+            grout_module_get_object(machine->launch.module, plan->object);
+        for (uint32_t i = 0; i < plan->group_count; i++) {
+            mask |= grout_kernel_get_cluster_mask(machine->launch.module, machine->launch.kernel,
+                                                  object->cluster_groups[i], machine->rank);
+        }
+    }
+    return mask;
+}
+
+/* ---- bytes ------------------------------------------------------------------------------------
+ */
+
+/* Bytes for a phase that is complete go to the next one, as on hardware: the kernel is wrong. */
+static uint32_t deliver(grout_machine *machine, const contributor *who,
+                        const grout_delivery *delivery) {
+    grout_barrier *barrier = grout_machine__barrier(machine, delivery->element);
+    uint32_t meant = delivery->phase - barrier->phase_base;
+    meant = delivery->phase < barrier->phase_base ? 0 : meant;
+    uint32_t number = meant < barrier->completed ? barrier->completed : meant;
+    uint32_t record = open_phase(machine, delivery->element, number);
+    if (record == 0) {
+        return 0;
+    }
+    grout_phase *phase = grout_machine__phase(machine, record);
+    phase->had_bytes = 1;
+    phase->bytes_flying += delivery->bytes;
+    grout_arrival bytes = {.rank = delivery->rank, .element = delivery->element, .by_copy = true};
+    if (delivery->is_told && grout_machine__wants(machine, GROUT_EVENT_ARRIVE)) {
+        publish_arrive(machine, who, &bytes, meant, true);
+    }
+    if (delivery->is_told) {
+        note_contribution(machine, who, delivery->element, record);
+    }
+    if (delivery->is_armed) {
+        add_bytes(machine, who, delivery->element, grout_machine__phase(machine, record),
+                  delivery->bytes);
+    }
+    if (machine->has_clocks) {
+        uint32_t *clocks = grout_phase__clocks(grout_machine__phase(machine, record));
+        size_t words = grout_machine__phase_words(machine);
+        for (size_t at = 0; at < words; at += machine->plan->order.words) {
+            grout_machine__carry(machine, clocks + at, get_clocks(machine, who),
+                                 GROUT_EDGE_ENGINE);
+        }
+    }
+    wake_waiters(machine, delivery->element);
+    return record;
+}
+
+uint32_t grout_barrier__deliver(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+                                const grout_delivery *delivery) {
+    contributor who = {machine->rank, thread, inst};
+    uint32_t own = grout_machine__select(machine, delivery->rank);
+    uint32_t record = deliver(machine, &who, delivery);
+    grout_machine__select(machine, own);
     return record;
 }
 
 /* ---- waits and lives --------------------------------------------------------------------------
  */
 
+uint32_t grout_barrier__get_next_wait(const grout_machine *machine, uint32_t thread,
+                                      uint32_t element) {
+    const grout_wait_fact *waits = grout_machine__waits(machine, element);
+    uint32_t threads = machine->plan->shape.thread_count, count = waits[thread].waits;
+    if (thread >= threads) {
+        uint32_t own = waits[grout_machine__thread_of(machine, thread)].waits;
+        return count < own ? own : count;
+    }
+    if (machine->plan->actor_count > threads) {
+        const grout_wait_fact *warps = &waits[threads + GROUT_WARPS * thread];
+        for (uint32_t i = 0; i < GROUT_WARPS; i++) {
+            count = count < warps[i].waits ? warps[i].waits : count;
+        }
+    }
+    return count;
+}
+
+static void publish_wait(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+                         const grout_waiting *waiting) {
+    grout_clocks clocks;
+    grout_event event = grout_machine__event(machine, GROUT_EVENT_WAIT, thread, inst, &clocks);
+    grout_barrier_fact fact = grout_barrier__get_fact(machine, waiting->element);
+    event.u.wait.barrier = &fact;
+    event.u.wait.phase = waiting->phase;
+    event.u.wait.is_late = waiting->phase != UINT32_MAX && fact.completed > waiting->phase + 1;
+    event.u.wait.has_parity = waiting->has_parity;
+    event.u.wait.is_other = waiting->is_other;
+    event.u.wait.parity = waiting->parity;
+    event.u.wait.is_test = waiting->is_test;
+    event.u.wait.scope = waiting->scope;
+    grout_machine__publish(machine, &event);
+}
+
+static void acquire_phase(grout_machine *machine, uint32_t thread, const grout_waiting *waiting,
+                          const uint32_t *completion) {
+    bool is_narrow =
+        machine->plan->has_narrow_waits && waiting->scope == GROUT_CHOICE_SCOPE_CTA;
+    grout_machine__carry(machine, grout_machine__clocks(machine, thread),
+                         completion + (is_narrow ? machine->plan->order.words : 0),
+                         waiting->order == GROUT_CHOICE_ORDER_RELAXED ? GROUT_EDGE_WEAK
+                                                                      : GROUT_EDGE_STRONG);
+}
+
 void grout_barrier__observe(grout_machine *machine, uint32_t thread, const grout_inst *inst,
-                            uint32_t element) {
+                            const grout_waiting *waiting) {
+    uint32_t element = waiting->element, phase = waiting->phase;
     grout_wait_fact *wait = &grout_machine__waits(machine, element)[thread];
     uint32_t *known = grout_machine__clocks(machine, thread);
-    uint32_t phase = wait->waits;
-    const uint32_t *completion =
-        machine->has_clocks ? find_completion(machine, element, phase) : NULL;
-    wait->waits++;
-    wait->epoch = known[grout_clock_x(&machine->plan->shape, thread)];
+    const uint32_t *completion = machine->has_clocks && phase != UINT32_MAX
+                                     ? find_completion(machine, element, phase)
+                                     : NULL;
+    wait->waits = phase + 1;
+    wait->epoch =
+        known[grout_clock_x(&machine->plan->shape, grout_machine__actor(machine, thread))];
     wait->origin = grout_machine__origin(machine, thread, inst);
     if (grout_machine__wants(machine, GROUT_EVENT_WAIT)) {
-        grout_clocks clocks;
-        grout_event event = grout_machine__event(machine, GROUT_EVENT_WAIT, thread, inst, &clocks);
-        grout_barrier_fact fact = grout_barrier__get_fact(machine, element);
-        event.u.wait.barrier = &fact;
-        event.u.wait.phase = phase;
-        event.u.wait.is_late = fact.completed > phase + 1;
-        grout_machine__publish(machine, &event);
+        publish_wait(machine, thread, inst, waiting);
     }
-    if (!machine->has_clocks) {
+    if (!machine->has_clocks || phase == UINT32_MAX) {
         return;
     }
     const grout_barrier *barrier = grout_machine__barrier(machine, element);
     if (completion != NULL) {
-        grout_order__acquire(&machine->plan->shape, known, completion);
+        acquire_phase(machine, thread, waiting, completion);
     } else { /* never what a later phase released: it would hide the race that comes with it */
         grout_order__raise(&known[get_ph(machine, element)], barrier->phase_base + phase + 1);
     }
     trim_old(machine, element);
 }
 
-void grout_barrier__reset(grout_machine *machine, uint32_t element) {
+void grout_barrier__init(grout_machine *machine, uint32_t element, uint32_t needed) {
     grout_barrier *barrier = grout_machine__barrier(machine, element);
-    uint32_t needed = grout_barrier__get_arrivals(machine, element);
-    uint32_t base = barrier->phase_base + (uint32_t)((barrier->arrived + needed - 1) / needed);
+    uint64_t begun = barrier->needed == 0
+                         ? 0
+                         : (barrier->arrived + barrier->needed - 1) / barrier->needed;
+    uint32_t base = barrier->phase_base + (uint32_t)begun;
     for (uint32_t i = barrier->first_open; i != 0;) {
         uint32_t next = grout_machine__phase(machine, i)->next;
         free_phase(machine, i);
@@ -442,6 +712,11 @@ void grout_barrier__reset(grout_machine *machine, uint32_t element) {
     }
     memset(barrier, 0, sizeof *barrier);
     barrier->phase_base = base;
+    barrier->needed = needed;
     memset(grout_machine__waits(machine, element), 0,
-           machine->plan->shape.thread_count * sizeof(grout_wait_fact));
+           machine->plan->actor_count * sizeof(grout_wait_fact));
+}
+
+void grout_barrier__reset(grout_machine *machine, uint32_t element) {
+    grout_barrier__init(machine, element, machine->plan->elements[element].arrivals);
 }

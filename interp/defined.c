@@ -19,7 +19,7 @@ typedef struct bit_map {
 
 static bit_map get_bit_map(const grout_machine *machine, const grout_box *box) {
     if (box->plan->space == GROUT_SPACE_SMEM) {
-        return (bit_map){.defined = grout_machine__defined(machine),
+        return (bit_map){.defined = (uint64_t *)(void *)(box->state + machine->at.defined),
                          .first = box->plan->smem_offset,
                          .divisor = 1};
     }

@@ -8,7 +8,8 @@ grout_origin grout_machine__origin(const grout_machine *machine, uint32_t thread
                                    const grout_inst *inst) {
     grout_origin origin = {.op = inst->op,
                            .cta = grout_machine__cta(machine)->index,
-                           .thread = (uint8_t)thread,
+                           .thread = (uint8_t)grout_machine__thread_of(machine, thread),
+                           .warp = (uint8_t)grout_machine__warp_of(machine, thread),
                            .loop_depth = inst->loop_depth};
     const grout_loop_state *loops = grout_machine__loops(machine, thread);
     for (uint32_t i = 0; i < inst->loop_depth && i < GROUT_ORIGIN_LOOPS; i++) {
@@ -17,14 +18,19 @@ grout_origin grout_machine__origin(const grout_machine *machine, uint32_t thread
     return origin;
 }
 
-grout_event grout_machine__event(const grout_machine *machine, grout_event_kind kind,
-                                 uint32_t thread, const grout_inst *inst, grout_clocks *clocks) {
-    const grout_clock_shape *shape = &machine->plan->shape;
+grout_event grout_machine__event(grout_machine *machine, grout_event_kind kind, uint32_t thread,
+                                 const grout_inst *inst, grout_clocks *clocks) {
+    const grout_order *order = &machine->plan->order;
     uint32_t *set = grout_machine__clocks(machine, thread);
-    *clocks = (grout_clocks){.cluster = grout_machine__cta(machine)->index};
+    *clocks = (grout_clocks){.cluster = grout_machine__cluster(machine)->index};
     clocks->known = set;
-    clocks->published_smem = grout_order__get(shape, set, GROUT_ORDER_SMEM);
-    clocks->published_gmem = grout_order__get(shape, set, GROUT_ORDER_GMEM);
+    clocks->published_gmem = grout_order__get_gmem(order, set);
+    clocks->published_smem = grout_order__get_smem(order, set, 0);
+    clocks->smem_stride = order->owners > 1 ? order->size : 0;
+    if (*grout_order__get_foreign(order, set) != 0) {
+        clocks->foreign = grout_foreign__show(machine, *grout_order__get_foreign(order, set),
+                                              &clocks->foreign_count);
+    }
     grout_event event;
     memset(&event, 0, sizeof event);
     event.kind = kind;
@@ -32,6 +38,15 @@ grout_event grout_machine__event(const grout_machine *machine, grout_event_kind 
     event.origin = grout_machine__origin(machine, thread, inst);
     event.clocks = clocks;
     return event;
+}
+
+void grout_machine__publish_plain(grout_machine *machine, grout_event_kind kind, uint32_t thread,
+                                  const grout_inst *inst) {
+    if (grout_machine__wants(machine, kind)) {
+        grout_clocks clocks;
+        grout_event event = grout_machine__event(machine, kind, thread, inst, &clocks);
+        grout_machine__publish(machine, &event);
+    }
 }
 
 void grout_machine__publish(grout_machine *machine, const grout_event *event) {

@@ -25,15 +25,27 @@ grout_exec grout_exec_next;  /* a for's next turn, or its end */
 grout_exec grout_exec_again; /* the end of a while's second body */
 grout_exec grout_exec_leave; /* the end of a scoped */
 grout_exec grout_exec_exit;  /* the end of a thread */
+grout_exec grout_exec_partition; /* the beginning of a partition */
+grout_exec grout_exec_join;      /* where they have all ended */
+grout_exec grout_exec_end_child; /* the end of a warp or partition */
+grout_exec grout_exec_rendezvous; /* behind the last mbarrier_init of the kernel's own block */
 
 /* issue.c: the barrier element of a barrier operand; false, and a fault, if its index lies outside.
  */
 bool grout_exec__find_element(grout_machine *machine, uint32_t thread, const grout_inst *inst,
                               uint32_t box_index, uint32_t *element_out);
 
+/* The same of a reference that may name another CTA's barrier, and the rank of that CTA. */
+bool grout_exec__find_peer_element(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+                                   uint32_t box_index, uint32_t *element_out, uint32_t *rank_out);
+
 /* exec_memory.c: the accesses of an instruction, as its effect row lists them. */
 struct grout_box;
 void grout_exec__publish_accesses(grout_machine *machine, uint32_t thread, const grout_inst *inst,
                                   const struct grout_box *boxes, const grout_stamp *stamps);
+enum { GROUT_PUBLISH_READS = 1, GROUT_PUBLISH_WRITES = 2 };
+void grout_exec__publish_some(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+                              const struct grout_box *boxes, const grout_stamp *stamps,
+                              uint32_t which);
 
 #endif

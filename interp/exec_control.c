@@ -133,7 +133,7 @@ static void meet(grout_machine *machine, const grout_scope_plan *scope, const gr
         grout_machine__publish_cta(machine, &event);
     }
     if (machine->has_clocks) {
-        grout_order__meet(&plan->shape, grout_machine__clocks(machine, 0), machine->clock_scratch);
+        grout_machine__meet(machine, 0, plan->shape.thread_count);
     }
     grout_machine__begin_scope(machine, scope, inst);
     for (uint32_t i = 0; i < plan->shape.thread_count; i++) {
@@ -175,14 +175,13 @@ grout_outcome grout_exec_scoped(grout_machine *machine, uint32_t thread, const g
  */
 grout_outcome grout_exec_leave(grout_machine *machine, uint32_t thread, const grout_inst *inst) {
     const grout_scope_plan *scope = grout_plan__scope(machine->plan, inst->scope);
-    const grout_clock_shape *shape = &machine->plan->shape;
     uint32_t *left = grout_machine__scope(machine, inst->scope), *last = left + 1;
-    uint32_t size = grout_clock_size(shape);
+    uint32_t size = machine->plan->order.size;
     if (machine->has_clocks) {
         grout_order__join(last, grout_machine__clocks(machine, thread), size);
     }
     ++*left;
-    if (scope->is_collective && *left < shape->thread_count) {
+    if (scope->is_collective && *left < machine->plan->runner_count) {
         return GROUT_OUTCOME_NEXT;
     }
     grout_machine__end_scope(machine, scope, last, thread, inst);
@@ -190,18 +189,36 @@ grout_outcome grout_exec_leave(grout_machine *machine, uint32_t thread, const gr
     return GROUT_OUTCOME_NEXT;
 }
 
+/* 'cluster_exit = sync': the last thing a thread does is to meet all others of the cluster. */
+static bool sync_exit(grout_machine *machine, uint32_t thread, const grout_inst *inst) {
+    grout_thread *own = grout_machine__thread(machine, thread);
+    if (own->is_leaving == 0) {
+        if (own->cluster_arrives > own->cluster_waits &&
+            !grout_cluster__wait(machine, thread, inst, false)) {
+            return false;
+        }
+        grout_cluster__arrive(machine, thread, inst, false);
+        own->is_leaving = 1;
+    }
+    return grout_cluster__wait(machine, thread, inst, false);
+}
+
 grout_outcome grout_exec_exit(grout_machine *machine, uint32_t thread, const grout_inst *inst) {
     grout_thread *own = grout_machine__thread(machine, thread);
+    const grout_inst *last = grout_plan__inst(machine->plan, own->last_pc);
     (void)inst;
+    if (machine->plan->has_exit_sync && !sync_exit(machine, thread, last)) {
+        return GROUT_OUTCOME_BLOCKED;
+    }
     grout_wgmma__finish(machine, thread, own->wgmma_groups);
     own->state = GROUT_THREAD_EXITED;
     grout_machine__cta(machine)->exited++;
     if (grout_machine__wants(machine, GROUT_EVENT_THREAD_EXIT)) {
         grout_clocks clocks;
-        const grout_inst *last = grout_plan__inst(machine->plan, own->last_pc);
         grout_event event =
             grout_machine__event(machine, GROUT_EVENT_THREAD_EXIT, thread, last, &clocks);
         grout_machine__publish(machine, &event);
     }
+    grout_cluster__leave(machine, thread);
     return GROUT_OUTCOME_EXIT;
 }

@@ -321,7 +321,9 @@ grout_outcome grout_exec_iota(grout_machine *machine, uint32_t thread, const gro
 
 grout_outcome grout_exec_axis_index(grout_machine *machine, uint32_t thread,
                                     const grout_inst *inst) {
-    int64_t linear = inst->flag ? thread : grout_machine__cta(machine)->index;
+    int64_t linear = inst->flag            ? grout_machine__thread_of(machine, thread)
+                     : inst->is_collective ? machine->rank
+                                           : grout_machine__cluster(machine)->index;
     int32_t index = (int32_t)(linear / inst->divisor % inst->number);
     memcpy(grout_slot__data(machine, thread, &inst->result), &index, sizeof index);
     grout_slot__set_undefined(machine, thread, &inst->result, false);

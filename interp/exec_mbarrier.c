@@ -4,59 +4,176 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "exec.h"
+#include "mbarrier.h"
+#include "memory.h"
+#include "tma.h"
 
-grout_outcome grout_exec_mbarrier_init(grout_machine *machine, uint32_t thread, const grout_inst *inst) {
-    (void)machine;
-    (void)thread;
-    (void)inst;
-    return GROUT_OUTCOME_FAILED;
+#include <string.h>
+
+static uint32_t get_count(const grout_machine *machine, uint32_t thread, const grout_inst *inst) {
+    return (uint32_t)grout_slot__get_integer(machine, thread,
+                                             grout_plan__slot(machine->plan, inst, 0));
 }
 
-grout_outcome grout_exec_mbarrier_expect(grout_machine *machine, uint32_t thread, const grout_inst *inst) {
-    (void)machine;
-    (void)thread;
-    (void)inst;
-    return GROUT_OUTCOME_FAILED;
+grout_outcome grout_exec_mbarrier_init(grout_machine *machine, uint32_t thread,
+                                       const grout_inst *inst) {
+    uint32_t element;
+    if (grout_exec__find_element(machine, thread, inst, 0, &element)) {
+        grout_mbarrier__init(machine, thread, inst, element, get_count(machine, thread, inst));
+    }
+    return GROUT_OUTCOME_NEXT;
 }
 
-grout_outcome grout_exec_mbarrier_arrive(grout_machine *machine, uint32_t thread, const grout_inst *inst) {
-    (void)machine;
-    (void)thread;
-    (void)inst;
-    return GROUT_OUTCOME_FAILED;
+grout_outcome grout_exec_mbarrier_invalidate(grout_machine *machine, uint32_t thread,
+                                             const grout_inst *inst) {
+    uint32_t element;
+    if (grout_exec__find_element(machine, thread, inst, 0, &element)) {
+        grout_mbarrier__invalidate(machine, thread, inst, element);
+    }
+    return GROUT_OUTCOME_NEXT;
 }
 
-grout_outcome grout_exec_mbarrier_wait(grout_machine *machine, uint32_t thread, const grout_inst *inst) {
-    (void)machine;
-    (void)thread;
-    (void)inst;
-    return GROUT_OUTCOME_FAILED;
+/* Behind the last mbarrier_init of the kernel's own block: who runs that block meets, knowing
+ * afterwards no more than that. */
+grout_outcome grout_exec_rendezvous(grout_machine *machine, uint32_t thread,
+                                    const grout_inst *inst) {
+    grout_thread *own = grout_machine__thread(machine, thread);
+    if (own->stage == 0) {
+        grout_cluster__arrive(machine, thread, inst, true);
+        own->stage = 1;
+    }
+    if (!grout_cluster__wait(machine, thread, inst, true)) {
+        return GROUT_OUTCOME_BLOCKED;
+    }
+    own->stage = 0;
+    return GROUT_OUTCOME_NEXT;
 }
 
-grout_outcome grout_exec_mbarrier_test(grout_machine *machine, uint32_t thread, const grout_inst *inst) {
-    (void)machine;
-    (void)thread;
-    (void)inst;
-    return GROUT_OUTCOME_FAILED;
+/* ---- contributions -----------------------------------------------------------------------------
+ */
+
+/* CTAs whose barriers the op contributes to: the one it names, or those it serves. */
+static uint32_t get_targets(const grout_machine *machine, const grout_inst *inst, uint32_t rank) {
+    if (inst->from_cta < 0) {
+        return 1u << rank;
+    }
+    return grout_mbarrier__get_served(machine->rank, (uint32_t)inst->from_cta,
+                                      grout_machine__cluster_size(machine));
 }
 
-grout_outcome grout_exec_mbarrier_invalidate(grout_machine *machine, uint32_t thread, const grout_inst *inst) {
-    (void)machine;
-    (void)thread;
-    (void)inst;
-    return GROUT_OUTCOME_FAILED;
+static grout_outcome contribute(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+                                grout_arrival arrival) {
+    grout_box box = grout_box__resolve(machine, thread, inst, 0);
+    if (box.is_nowhere ||
+        !grout_exec__find_element(machine, thread, inst, 0, &arrival.element)) {
+        return GROUT_OUTCOME_NEXT;
+    }
+    uint32_t targets = get_targets(machine, inst, box.rank);
+    arrival.order = inst->order;
+    arrival.scope = inst->edge_scope;
+    grout_barrier__arrive_all(machine, thread, inst, &arrival, targets);
+    return GROUT_OUTCOME_NEXT;
 }
 
-grout_outcome grout_exec_barrier_test(grout_machine *machine, uint32_t thread, const grout_inst *inst) {
-    (void)machine;
-    (void)thread;
-    (void)inst;
-    return GROUT_OUTCOME_FAILED;
+grout_outcome grout_exec_mbarrier_expect(grout_machine *machine, uint32_t thread,
+                                         const grout_inst *inst) {
+    grout_arrival arrival = {.count = 1, .bytes = get_count(machine, thread, inst)};
+    return contribute(machine, thread, inst, arrival);
 }
 
-grout_outcome grout_exec_tensor_descriptor(grout_machine *machine, uint32_t thread, const grout_inst *inst) {
+grout_outcome grout_exec_mbarrier_arrive(grout_machine *machine, uint32_t thread,
+                                         const grout_inst *inst) {
+    grout_arrival arrival = {.count = (uint32_t)inst->number};
+    return contribute(machine, thread, inst, arrival);
+}
+
+/* ---- waits -------------------------------------------------------------------------------------
+ */
+
+/* The element and parity of a wait or test; false if there is no such barrier, which has been told:
+ * then nothing is waited for. */
+static bool find_wait(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+                      grout_waiting *wait) {
+    const grout_slot *slot = grout_plan__slot(machine->plan, inst, 0);
+    bool is_first = grout_machine__thread(machine, thread)->is_retry == 0;
+    *wait = (grout_waiting){.has_parity = true, .order = inst->order, .scope = inst->edge_scope};
+    if (!grout_exec__find_element(machine, thread, inst, 0, &wait->element)) {
+        return false;
+    }
+    if (grout_slot__is_undefined(machine, thread, slot) && is_first) {
+        grout_machine__fault_undefined(machine, thread, inst, 1, GROUT_USE_SYNC);
+    }
+    wait->parity = (uint8_t)(grout_slot__get_integer(machine, thread, slot) & 1);
+    if (grout_machine__barrier(machine, wait->element)->needed == 0 && !is_first) {
+        return false; /* invalidated while it waited: hardware may do anything */
+    }
+    return grout_mbarrier__check(machine, thread, inst, wait->element);
+}
+
+/* Waits if the real parity lets it; the phase that was meant is what it acquires. */
+static bool try_wait(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+                     grout_waiting *wait) {
+    grout_parity parity =
+        grout_mbarrier__judge(machine, thread, wait->element, wait->parity);
+    if (!parity.passes) {
+        return false;
+    }
+    wait->phase = parity.meant;
+    wait->is_other = parity.meant != parity.real;
+    if (parity.meant != GROUT_PHASE_NONE) {
+        grout_tma__land_phases(machine, wait->element, parity.meant);
+    }
+    grout_barrier__observe(machine, thread, inst, wait);
+    return true;
+}
+
+grout_outcome grout_exec_mbarrier_wait(grout_machine *machine, uint32_t thread,
+                                       const grout_inst *inst) {
+    grout_waiting wait;
+    if (!find_wait(machine, thread, inst, &wait) || try_wait(machine, thread, inst, &wait)) {
+        return GROUT_OUTCOME_NEXT;
+    }
+    return grout_machine__block(machine, thread, GROUT_THREAD_BLOCKED_PARITY, wait.element,
+                                wait.parity);
+}
+
+static grout_outcome set_result(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+                                bool value) {
+    *grout_slot__data(machine, thread, &inst->result) = value ? 1 : 0;
+    grout_slot__set_undefined(machine, thread, &inst->result, false);
+    return GROUT_OUTCOME_NEXT;
+}
+
+grout_outcome grout_exec_mbarrier_test(grout_machine *machine, uint32_t thread,
+                                       const grout_inst *inst) {
+    grout_waiting wait;
+    if (!find_wait(machine, thread, inst, &wait)) {
+        return set_result(machine, thread, inst, true);
+    }
+    wait.is_test = true;
+    return set_result(machine, thread, inst, try_wait(machine, thread, inst, &wait));
+}
+
+grout_outcome grout_exec_barrier_test(grout_machine *machine, uint32_t thread,
+                                      const grout_inst *inst) {
+    grout_waiting wait = {.is_test = true, .order = inst->order, .scope = inst->edge_scope};
+    if (!grout_exec__find_element(machine, thread, inst, 0, &wait.element)) {
+        return set_result(machine, thread, inst, true);
+    }
+    wait.phase = grout_barrier__get_next_wait(machine, thread, wait.element);
+    if (!grout_barrier__is_ready(machine, wait.element, wait.phase)) {
+        return set_result(machine, thread, inst, false);
+    }
+    grout_tma__land_phases(machine, wait.element, wait.phase);
+    grout_barrier__observe(machine, thread, inst, &wait);
+    return set_result(machine, thread, inst, true);
+}
+
+/* References through a descriptor say all that it is for: it has no code. */
+grout_outcome grout_exec_tensor_descriptor(grout_machine *machine, uint32_t thread,
+                                           const grout_inst *inst) {
     (void)machine;
     (void)thread;
     (void)inst;
-    return GROUT_OUTCOME_FAILED;
+    return GROUT_OUTCOME_NEXT;
 }

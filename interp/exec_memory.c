@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "atomic.h"
 #include "convert.h"
 #include "exec.h"
 #include "memory.h"
@@ -11,43 +12,65 @@
 
 #include <string.h>
 
-void grout_exec__publish_accesses(grout_machine *machine, uint32_t thread, const grout_inst *inst,
-                                  const grout_box *boxes, const grout_stamp *stamps) {
+/* One line of an effect row, for its box. */
+static void publish_access(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+                           const grout_access_plan *plan, const grout_box *box,
+                           const grout_stamp *stamps) {
+    grout_clocks clocks;
+    grout_event event = grout_machine__event(machine, GROUT_EVENT_ACCESS, thread, inst, &clocks);
+    grout_access access = {.object = box->plan->object,
+                           .space = box->plan->space,
+                           .owner = event.origin.cta - machine->rank + box->rank,
+                           .is_write = plan->is_write};
+    if (plan->is_atomic) {
+        access.is_atomic = true;
+        access.atomic_scope = inst->reduce_kind != GROUT_CHOICE_NONE ? GROUT_CHOICE_SCOPE_GPU
+                                                                     : inst->edge_scope;
+        access.atomic_width = box->plan->element_bytes;
+    }
+    if (plan->is_async && stamps != NULL) {
+        access.stamp = stamps[plan->is_write ? 1 : 0];
+    } else {
+        access.stamp.cluster = clocks.cluster;
+        access.stamp.component =
+            grout_clock_g(&machine->plan->shape, grout_machine__actor(machine, thread));
+        access.stamp.number = clocks.known[access.stamp.component];
+    }
+    access.runs = grout_box__get_runs(machine, box, &access.run_count);
+    if (access.runs == NULL) {
+        machine->has_failed = true;
+        return;
+    }
+    event.origin.operand = plan->operand;
+    event.u.access = &access;
+    if (access.run_count > 0) {
+        grout_machine__publish(machine, &event);
+    }
+}
+
+void grout_exec__publish_some(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+                              const grout_box *boxes, const grout_stamp *stamps, uint32_t which) {
     const grout_access_plan *plans = grout_pool__at(&machine->plan->accesses, inst->first_access);
     if (!grout_machine__wants(machine, GROUT_EVENT_ACCESS)) {
         return;
     }
     for (uint32_t i = 0; i < inst->access_count; i++) {
-        const grout_box *box = &boxes[plans[i].box];
-        grout_clocks clocks;
-        grout_event event =
-            grout_machine__event(machine, GROUT_EVENT_ACCESS, thread, inst, &clocks);
-        grout_access access = {
-            .object = box->plan->object, .space = box->plan->space,
-            .owner = event.origin.cta, .is_write = plans[i].is_write};
-        if (plans[i].is_async && stamps != NULL) {
-            access.stamp = stamps[plans[i].is_write ? 1 : 0];
-        } else {
-            access.stamp.cluster = clocks.cluster;
-            access.stamp.component = grout_clock_g(&machine->plan->shape, thread);
-            access.stamp.number = clocks.known[access.stamp.component];
-        }
-        access.runs = grout_box__get_runs(machine, box, &access.run_count);
-        if (access.runs == NULL) {
-            machine->has_failed = true;
-            return;
-        }
-        event.origin.operand = plans[i].operand;
-        event.u.access = &access;
-        if (access.run_count > 0) {
-            grout_machine__publish(machine, &event);
+        uint32_t kind = plans[i].is_write ? GROUT_PUBLISH_WRITES : GROUT_PUBLISH_READS;
+        if ((which & kind) != 0) {
+            publish_access(machine, thread, inst, &plans[i], &boxes[plans[i].box], stamps);
         }
     }
 }
 
+void grout_exec__publish_accesses(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+                                  const grout_box *boxes, const grout_stamp *stamps) {
+    grout_exec__publish_some(machine, thread, inst, boxes, stamps,
+                             GROUT_PUBLISH_READS | GROUT_PUBLISH_WRITES);
+}
+
 static void check_bounds(grout_machine *machine, uint32_t thread, const grout_inst *inst,
                          const grout_box *box) {
-    if (!box->is_inside) {
+    if (!box->is_inside && !box->is_nowhere) {
         uint32_t dim = box->outside;
         grout_fault fault = {.code = GROUT_DIAG_OUT_OF_BOUNDS,
                              .object = box->plan->object,
@@ -140,6 +163,9 @@ grout_outcome grout_exec_store(grout_machine *machine, uint32_t thread, const gr
     grout_box__scatter(machine, &box, grout_slot__data(machine, thread, slot));
     if (machine->tracks) {
         store_mask(machine, thread, inst, &box);
+    }
+    if (inst->is_ordered) {
+        grout_atomic__forget(machine, &box);
     }
     return GROUT_OUTCOME_NEXT;
 }

@@ -8,17 +8,19 @@
 #include "memory.h"
 
 #include "convert.h"
+#include "operand.h"
 
 #include <string.h>
 
 #define CHUNK 16
 
 /* Accumulators have none: see accumulator.h. */
-static uint8_t *get_object_bytes(const grout_machine *machine, const grout_box_plan *plan) {
+static uint8_t *get_object_bytes(const grout_machine *machine, const grout_box *box) {
+    const grout_box_plan *plan = box->plan;
     if (plan->space == GROUT_SPACE_GMEM) {
         return machine->arrays[plan->param].data;
     }
-    return grout_machine__smem(machine) + plan->smem_offset;
+    return box->state + machine->at.smem + plan->smem_offset;
 }
 
 /* Whether the plan's shape holds at this start, and how far it has moved. */
@@ -40,7 +42,7 @@ static void find_offset(grout_box *box) {
 
 static void place(const grout_machine *machine, grout_box *box) {
     const grout_box_plan *plan = box->plan;
-    box->bytes = get_object_bytes(machine, plan);
+    box->bytes = get_object_bytes(machine, box);
     box->is_inside = true;
     for (uint32_t dim = plan->rank; dim-- > 0;) {
         int64_t low = box->start[dim], high = low + plan->extent[dim];
@@ -67,26 +69,96 @@ static void add_terms(const grout_machine *machine, uint32_t thread, const grout
     }
 }
 
+/* The rank of the CTA that a reference names; false, and a fault, if there is none. */
+static bool find_rank(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+                      const grout_box_plan *plan, uint32_t *rank_out, bool *is_undefined) {
+    const grout_term *terms = grout_pool__at(&machine->plan->terms, plan->first_place);
+    int64_t place[GROUT_CLUSTER_AXES_MAX];
+    *rank_out = 0;
+    for (uint32_t i = 0; i < plan->place_count; i++) {
+        place[i] = plan->place[i];
+    }
+    for (uint32_t i = 0; i < plan->place_term_count; i++) {
+        place[terms[i].dimension] += grout_slot__get_integer(machine, thread, &terms[i].slot);
+        *is_undefined |= grout_slot__is_undefined(machine, thread, &terms[i].slot);
+    }
+    for (uint32_t i = 0; i < plan->place_count; i++) {
+        if (place[i] < 0 || place[i] >= plan->place_size[i]) {
+            grout_fault fault = {.code = GROUT_DIAG_OUT_OF_BOUNDS,
+                                 .object = plan->object,
+                                 .dimension = GROUT_RANK_MAX + i,
+                                 .start = place[i],
+                                 .extent = 1,
+                                 .limit = plan->place_size[i]};
+            if (grout_machine__thread(machine, thread)->is_retry == 0) {
+                grout_machine__fault(machine, thread, inst, plan->operand, &fault);
+            }
+            return false;
+        }
+        *rank_out = *rank_out * (uint32_t)plan->place_size[i] + (uint32_t)place[i];
+    }
+    return true;
+}
+
+void grout_box__set_rank(const grout_machine *machine, grout_box *box, uint32_t rank) {
+    box->rank = rank;
+    box->state = grout_machine__get_arena(machine, machine->slot, rank);
+    box->versions = grout_operand__get_versions(machine, machine->slot, rank);
+    if (!box->plan->is_barrier) {
+        box->bytes = get_object_bytes(machine, box);
+    }
+}
+
 grout_box grout_box__resolve(grout_machine *machine, uint32_t thread, const grout_inst *inst,
                              uint32_t index) {
     grout_box box = {.plan = grout_plan__box(machine->plan, inst, index)};
     bool is_undefined = false;
     add_terms(machine, thread, box.plan, box.start, &is_undefined);
+    box.rank = machine->rank;
+    box.state = machine->state;
+    box.versions = machine->page_versions;
+    if (box.plan->place_count > 0) {
+        uint32_t rank;
+        box.is_nowhere = !find_rank(machine, thread, inst, box.plan, &rank, &is_undefined);
+        grout_box__set_rank(machine, &box, box.is_nowhere ? machine->rank : rank);
+    }
     if (is_undefined && grout_machine__thread(machine, thread)->is_retry == 0) {
         grout_machine__fault_undefined(machine, thread, inst, box.plan->operand, GROUT_USE_ADDRESS);
     }
     if (!box.plan->is_barrier) {
         place(machine, &box);
     }
+    if (box.is_nowhere) {
+        box.is_empty = true;
+        box.is_inside = box.is_shaped = false;
+        memset(box.size, 0, sizeof box.size);
+    }
     return box;
 }
 
 grout_box grout_box__place(const grout_machine *machine, const grout_box_plan *plan,
                            const int64_t *start) {
-    grout_box box = {.plan = plan};
+    grout_box box = {.plan = plan,
+                     .rank = machine->rank,
+                     .state = machine->state,
+                     .versions = machine->page_versions};
     memcpy(box.start, start, sizeof box.start);
     place(machine, &box);
     return box;
+}
+
+void grout_box__cut(grout_box *box, uint32_t dim, uint32_t part, uint32_t parts) {
+    uint32_t cut = box->plan->order[box->plan->rank - 1 - dim];
+    int64_t step = box->plan->extent[cut] / parts;
+    int64_t low = box->start[cut] + (int64_t)part * step, high = low + step;
+    int64_t end = box->low[cut] + box->size[cut];
+    low = low < box->low[cut] ? box->low[cut] : low;
+    high = high > end ? end : high;
+    box->low[cut] = low;
+    box->size[cut] = high > low ? high - low : 0;
+    box->is_empty |= high <= low;
+    box->is_shaped = false;
+    box->offset = 0;
 }
 
 const grout_run *grout_box__get_runs(grout_machine *machine, const grout_box *box,
@@ -157,7 +229,9 @@ static void visit_rows(const grout_box *box, grout_piece_visitor *visitor, void 
     int64_t index[GROUT_RANK_MAX];
     if (plan->rank == 0) {
         grout_piece piece = {0, 0, plan->element_bytes};
-        visitor(payload, &piece);
+        if (!box->is_empty) {
+            visitor(payload, &piece);
+        }
         return;
     }
     memcpy(index, box->low, sizeof index);
@@ -244,17 +318,17 @@ void grout_box__get_range(const grout_box *box, int64_t *low_out, int64_t *high_
         plan->smem_offset + (box->is_shaped ? plan->high + box->offset : plan->layout->bytes);
 }
 
-void grout_box__touch(const grout_machine *machine, const grout_box *box) {
+void grout_box__touch(const grout_box *box) {
     if (box->plan->space == GROUT_SPACE_SMEM) {
         int64_t low, high;
         grout_box__get_range(box, &low, &high);
-        grout_smem__touch(machine, low, high - low);
+        grout_smem__touch(box->versions, low, high - low);
     }
 }
 
 void grout_box__scatter(const grout_machine *machine, const grout_box *box, const void *linear) {
     const uint8_t *from = linear;
-    grout_box__touch(machine, box);
+    grout_box__touch(box);
     if (!box->is_shaped) {
         copy_walk walk = {.memory = box->bytes, .source = from};
         walk.element_bytes = box->plan->element_bytes;
@@ -287,7 +361,7 @@ void grout_box__poison(grout_machine *machine, const grout_box *box) {
     uint32_t count;
     const grout_run *runs = grout_box__get_runs(machine, box, &count);
     machine->has_failed |= runs == NULL;
-    grout_box__touch(machine, box);
+    grout_box__touch(box);
     for (uint32_t i = 0; runs != NULL && i < count; i++) {
         fill_run(box, &runs[i]);
     }

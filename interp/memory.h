@@ -15,19 +15,30 @@ typedef struct grout_box {
     int64_t start[GROUT_RANK_MAX];
     int64_t low[GROUT_RANK_MAX], size[GROUT_RANK_MAX]; /* the part inside the object */
     uint8_t *bytes;                                    /* of the object */
+    uint32_t rank;      /* of the CTA whose SMEM or barrier it is; the own one of other boxes */
+    uint8_t *state;     /* its arena */
+    uint64_t *versions; /* its page versions: operand.h */
     int64_t offset;   /* the plan's shape, moved by this many bytes */
     bool is_inside;   /* all of it */
     bool is_empty;    /* nothing of it is inside */
+    bool is_nowhere;  /* of a CTA outside the cluster; empty too */
     bool is_shaped;   /* the plan's shape holds */
     uint32_t outside; /* first dimension that leaves the object, if not is_inside */
 } grout_box;
 
-/* The box for the values in a thread's registers; reports an undefined start. */
+/* The box for the values in an actor's registers; reports an undefined start, and a place outside
+ * the cluster. */
 grout_box grout_box__resolve(grout_machine *machine, uint32_t thread, const grout_inst *inst,
                              uint32_t index);
-/* The box at a given start. */
+/* The box at a given start, in the selected CTA. */
 grout_box grout_box__place(const grout_machine *machine, const grout_box_plan *plan,
                            const int64_t *start);
+
+/* The same box in the SMEM of another CTA of the cluster. */
+void grout_box__set_rank(const grout_machine *machine, grout_box *box, uint32_t rank);
+/* Part i of so many of the box, cut along its dim-th dimension from the innermost: elements keep the
+ * numbers that they have in the whole box. */
+void grout_box__cut(grout_box *box, uint32_t dim, uint32_t part, uint32_t parts);
 
 /* The bytes inside, as runs of the object; *count_out of them. Scratch: valid until the next call.
  * NULL without memory. */
@@ -43,9 +54,9 @@ void grout_box__scatter(const grout_machine *machine, const grout_box *box, cons
 /* All bytes of an SMEM box are in [*low_out, *high_out), which counts from the start of SMEM. */
 void grout_box__get_range(const grout_box *box, int64_t *low_out, int64_t *high_out);
 /* Somebody writes bytes of SMEM: what was packed of them for wgmmas is void (operand.c). */
-void grout_smem__touch(const grout_machine *machine, int64_t first, int64_t size);
+void grout_smem__touch(uint64_t *versions, int64_t first, int64_t size);
 /* The same for a box, of whatever space. */
-void grout_box__touch(const grout_machine *machine, const grout_box *box);
+void grout_box__touch(const grout_box *box);
 /* Fills what is inside with the poison of the object's type. */
 void grout_box__poison(grout_machine *machine, const grout_box *box);
 

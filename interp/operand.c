@@ -9,11 +9,13 @@
 
 #define PAGE      1024
 #define TILES_MIN 4
+#define CTAS_MAX  16 /* that have tiles of their own, on average */
 
 /* A packed operand. */
 struct grout_tile {
     float *data;
     uint32_t key; /* of its operand */
+    uint32_t cta; /* place of its CTA among all arenas */
     int64_t start[GROUT_RANK_MAX];
     int64_t first_page, end_page;
     uint64_t version; /* number of the latest write when it was packed; 0: holds nothing */
@@ -30,30 +32,40 @@ bool grout_operand__new(grout_machine *machine) {
     if (plan->products.count == 0) {
         return true;
     }
-    uint32_t count = 2 * plan->shape.thread_count;
+    uint32_t ctas = machine->slot_count * plan->shape.cta_count;
+    uint32_t count = 2 * plan->shape.thread_count * (ctas < CTAS_MAX ? ctas : CTAS_MAX);
     count = count < TILES_MIN ? TILES_MIN : count;
     machine->tiles = grout_heap__take(heap, count * sizeof *machine->tiles);
     machine->tile_data = grout_heap__take(heap, (size_t)count * plan->packed_max * sizeof(float));
     machine->chunk_offsets = grout_heap__take(heap, plan->chunks_max * sizeof(int32_t));
-    machine->page_versions =
-        grout_heap__take(heap, (size_t)(1 + get_page_count(plan)) * sizeof(uint64_t));
+    machine->all_page_versions =
+        grout_heap__take(heap, ctas * (size_t)(1 + get_page_count(plan)) * sizeof(uint64_t));
     if (machine->tiles == NULL || machine->tile_data == NULL || machine->chunk_offsets == NULL ||
-        machine->page_versions == NULL) {
+        machine->all_page_versions == NULL) {
         return false;
     }
     machine->tile_count = count;
     for (uint32_t i = 0; i < count; i++) {
         machine->tiles[i].data = machine->tile_data + (size_t)i * plan->packed_max;
     }
-    machine->page_versions[0] = 1;
+    for (uint32_t i = 0; i < ctas; i++) {
+        machine->all_page_versions[i * (size_t)(1 + get_page_count(plan))] = 1;
+    }
     return true;
+}
+
+uint64_t *grout_operand__get_versions(const grout_machine *machine, uint32_t slot, uint32_t rank) {
+    size_t cta = (size_t)slot * machine->plan->shape.cta_count + rank;
+    return machine->all_page_versions == NULL
+               ? NULL
+               : machine->all_page_versions + cta * (size_t)(1 + get_page_count(machine->plan));
 }
 
 void grout_operand__free(grout_machine *machine) {
     grout_heap__give(&machine->heap, machine->tiles, 0);
     grout_heap__give(&machine->heap, machine->tile_data, 0);
     grout_heap__give(&machine->heap, machine->chunk_offsets, 0);
-    grout_heap__give(&machine->heap, machine->page_versions, 0);
+    grout_heap__give(&machine->heap, machine->all_page_versions, 0);
 }
 
 void grout_operand__forget(grout_machine *machine) {
@@ -64,8 +76,7 @@ void grout_operand__forget(grout_machine *machine) {
 
 /* ---- SMEM as it changes: page_versions[0] counts writes, pages follow ------------------------ */
 
-void grout_smem__touch(const grout_machine *machine, int64_t first, int64_t size) {
-    uint64_t *versions = machine->page_versions;
+void grout_smem__touch(uint64_t *versions, int64_t first, int64_t size) {
     if (versions == NULL || size <= 0) {
         return;
     }
@@ -89,6 +100,10 @@ static bool is_fresh(const grout_machine *machine, const grout_tile *tile) {
 
 #define NO_TILE UINT32_MAX
 
+static uint32_t get_cta(const grout_machine *machine) {
+    return machine->slot * machine->plan->shape.cta_count + machine->rank;
+}
+
 /* The one of the box that starts here, or the one that nobody has asked for the longest. */
 static uint32_t choose_tile(grout_machine *machine, const grout_operand_source *source,
                             uint32_t taken) {
@@ -99,6 +114,7 @@ static uint32_t choose_tile(grout_machine *machine, const grout_operand_source *
             continue;
         }
         if (source->rows == NULL && tile->version != 0 && tile->key == source->plan->key &&
+            tile->cta == get_cta(machine) &&
             memcmp(tile->start, source->box->start, sizeof tile->start) == 0) {
             return i;
         }
@@ -163,6 +179,7 @@ static uint32_t get_tile(grout_machine *machine, const grout_operand_source *sou
     grout_pack__run(&plan->pack, source->box->bytes + (is_shaped ? source->box->offset : 0),
                     offsets, tile->data);
     tile->key = plan->key;
+    tile->cta = get_cta(machine);
     memcpy(tile->start, source->box->start, sizeof tile->start);
     tile->version = machine->page_versions[0];
     set_pages(tile, source->box);

@@ -23,6 +23,8 @@ typedef struct grout_operand_source {
 /* Buffers for tiles, if the plan has wgmmas; false without memory. */
 bool grout_operand__new(grout_machine *machine);
 void grout_operand__free(grout_machine *machine);
+/* The numbers of a CTA's writes, by page behind that of the latest; NULL without wgmmas. */
+uint64_t *grout_operand__get_versions(const grout_machine *machine, uint32_t slot, uint32_t rank);
 /* All of SMEM may have changed. */
 void grout_operand__forget(grout_machine *machine);
 

@@ -10,55 +10,103 @@
 
 #include <string.h>
 
+void grout_order__init(grout_order *order, const grout_clock_shape *shape, uint32_t owners) {
+    order->shape = *shape;
+    order->owners = owners;
+    order->size = grout_clock_size(shape);
+    order->engine_size = grout_clock_engine_size(shape);
+    order->words = (2 + owners) * order->size + 1;
+}
+
 void grout_order__join(uint32_t *into, const uint32_t *from, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
         into[i] = into[i] < from[i] ? from[i] : into[i];
     }
 }
 
-void grout_order__begin(const grout_clock_shape *shape, uint32_t *set, uint32_t thread) {
-    memset(set, 0, grout_order__get_size(shape) * sizeof *set);
-    set[grout_clock_x(shape, thread)] = 1;
-    set[grout_clock_g(shape, thread)] = 1;
+void grout_order__carry(const grout_order *order, uint32_t *into, const uint32_t *from,
+                        grout_edge edge) {
+    uint32_t first = edge == GROUT_EDGE_ENGINE ? grout_clock_x(&order->shape, 0) : 0;
+    uint32_t end = edge == GROUT_EDGE_STRONG ? order->words - 1 : order->engine_size;
+    grout_order__join(into + first, from + first, end - first);
 }
 
-void grout_order__advance(const grout_clock_shape *shape, uint32_t *set, uint32_t thread) {
-    uint32_t epoch = set[grout_clock_x(shape, thread)] + 1;
-    set[grout_clock_x(shape, thread)] = epoch;
-    set[grout_clock_g(shape, thread)] = epoch;
+void grout_order__begin(const grout_order *order, uint32_t *set, uint32_t actor) {
+    memset(set, 0, order->words * sizeof *set);
+    grout_order__advance(order, set, actor);
 }
 
-void grout_order__release(const grout_clock_shape *shape, uint32_t *set, uint32_t thread,
-                          uint32_t *snapshot) {
-    grout_order__join(snapshot, set, grout_order__get_size(shape));
-    grout_order__advance(shape, set, thread);
+void grout_order__advance(const grout_order *order, uint32_t *set, uint32_t actor) {
+    const grout_clock_shape *shape = &order->shape;
+    uint32_t epoch = set[grout_clock_x(shape, actor)] + 1;
+    set[grout_clock_s(shape, actor)] = epoch;
+    set[grout_clock_x(shape, actor)] = epoch;
+    set[grout_clock_g(shape, actor)] = epoch;
 }
 
-void grout_order__acquire(const grout_clock_shape *shape, uint32_t *set, const uint32_t *snapshot) {
-    grout_order__join(set, snapshot, grout_order__get_size(shape));
+/* The counters of one CTA, group by group. */
+static void join_rank(const grout_order *order, uint32_t *into, const uint32_t *from,
+                      uint32_t rank) {
+    const grout_clock_shape *shape = &order->shape;
+    uint32_t actors = shape->actor_count / shape->cta_count;
+    uint32_t lanes = shape->lane_count / shape->cta_count;
+    uint32_t barriers = shape->barrier_count / shape->cta_count;
+    const uint32_t groups[8][2] = {{grout_clock_s(shape, rank * actors), actors},
+                                   {grout_clock_x(shape, rank * actors), actors},
+                                   {grout_clock_br(shape, rank * lanes), lanes},
+                                   {grout_clock_ca(shape, rank * actors), actors},
+                                   {grout_clock_ph(shape, rank * barriers), barriers},
+                                   {grout_clock_wg(shape, rank * actors), actors},
+                                   {grout_clock_g(shape, rank * actors), actors},
+                                   {grout_clock_bw(shape, rank * lanes), lanes}};
+    for (uint32_t i = 0; i < 8; i++) {
+        grout_order__join(into + groups[i][0], from + groups[i][0], groups[i][1]);
+    }
 }
 
-void grout_order__commit_smem(const grout_clock_shape *shape, uint32_t *set, uint32_t thread) {
-    grout_order__join(grout_order__get(shape, set, GROUT_ORDER_SMEM), set, grout_clock_size(shape));
-    grout_order__advance(shape, set, thread);
+void grout_order__commit_smem(const grout_order *order, uint32_t *set, uint32_t actor,
+                              uint32_t rank, bool is_cluster) {
+    if (order->owners == 1 && !is_cluster && order->shape.cta_count > 1) {
+        join_rank(order, grout_order__get_smem(order, set, 0), set, rank);
+    } else if (order->owners == 1 || !is_cluster) {
+        grout_order__join(grout_order__get_smem(order, set, rank), set, order->size);
+    } else {
+        for (uint32_t i = 0; i < order->owners; i++) {
+            grout_order__join(grout_order__get_smem(order, set, i), set, order->size);
+        }
+    }
+    grout_order__advance(order, set, actor);
 }
 
-void grout_order__meet(const grout_clock_shape *shape, uint32_t *sets, uint32_t *scratch) {
-    size_t size = grout_order__get_size(shape);
+void grout_order__commit_gmem(const grout_order *order, uint32_t *set, uint32_t actor) {
+    grout_order__join(grout_order__get_gmem(order, set), set, order->size);
+    grout_order__advance(order, set, actor);
+}
+
+void grout_order__fork(const grout_order *order, uint32_t *parent, uint32_t parent_actor,
+                       uint32_t *child, uint32_t child_actor) {
+    grout_order__carry(order, child, parent, GROUT_EDGE_STRONG);
+    grout_order__advance(order, child, child_actor);
+    grout_order__advance(order, parent, parent_actor);
+}
+
+void grout_order__meet(const grout_order *order, uint32_t *sets, uint32_t first_actor,
+                       uint32_t count, uint32_t *scratch) {
+    size_t size = order->words;
     memcpy(scratch, sets, size * sizeof *sets);
-    for (uint32_t i = 1; i < shape->thread_count; i++) {
-        grout_order__join(scratch, sets + i * size, (uint32_t)size);
+    for (uint32_t i = 1; i < count; i++) {
+        grout_order__carry(order, scratch, sets + i * size, GROUT_EDGE_STRONG);
     }
-    for (uint32_t i = 0; i < shape->thread_count; i++) {
-        memcpy(sets + i * size, scratch, size * sizeof *sets);
-        grout_order__advance(shape, sets + i * size, i);
+    for (uint32_t i = 0; i < count; i++) {
+        memcpy(sets + i * size, scratch, (size - 1) * sizeof *sets);
+        grout_order__advance(order, sets + i * size, first_actor + i);
     }
 }
 
-bool grout_order__is_known(const grout_clock_shape *shape, const uint32_t *clock,
-                           const uint32_t *known) {
-    for (uint32_t i = 0; i < shape->thread_count; i++) {
-        if (clock[grout_clock_x(shape, i)] > known[grout_clock_x(shape, i)]) {
+bool grout_order__is_known(const grout_order *order, const uint32_t *clock, const uint32_t *known) {
+    const uint32_t first = grout_clock_x(&order->shape, 0);
+    for (uint32_t i = first; i < first + order->shape.actor_count; i++) {
+        if (clock[i] > known[i]) {
             return false;
         }
     }

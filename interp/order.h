@@ -3,27 +3,51 @@
  *
  * order.h - the clock engine: who knows what of whom (docs/memory_model.md).
  *
- * A clock set is three clocks, one behind the other: known (V), published to SMEM engines (PS) and
- * to GMEM engines (PG). A thread has one; an arrive leaves a copy of it, a wait joins such copies.
- * With one CTA a cluster and no relaxed edges every edge between threads carries all three, with
- * all their components; only an engine's completion carries less: itself, and what its issuer's
- * arrival had released at the issue.
+ * A clock set is what an actor has, an arrive leaves and a wait joins: V (known), PG (published to
+ * engines on GMEM), PS (the same for SMEM: one clock, or one for each CTA of the cluster), and a
+ * word that stands for what is known of other clusters (foreign.h), which nothing here looks at.
+ * Actors are numbered over the cluster (grout_clock_actor).
+ *
+ * Of every clock s is nowhere below g: whatever carries g carries s with it.
  */
 #ifndef GROUT_INTERP_ORDER_H
 #define GROUT_INTERP_ORDER_H
 
 #include "grout/observe.h"
 
-enum { GROUT_ORDER_KNOWN, GROUT_ORDER_SMEM, GROUT_ORDER_GMEM, GROUT_ORDER_SETS };
+/* How the clock sets of a kernel lie. */
+typedef struct grout_order {
+    grout_clock_shape shape;
+    uint32_t owners;      /* clocks of PS: 1, or cta_count */
+    uint32_t size;        /* counters of a clock */
+    uint32_t engine_size; /* of these, the ones before g */
+    uint32_t words;       /* of a clock set, the foreign word (its last) included */
+} grout_order;
 
-/* Counters of a clock set. */
-static inline uint32_t grout_order__get_size(const grout_clock_shape *shape) {
-    return GROUT_ORDER_SETS * grout_clock_size(shape);
+/* What an edge carries. */
+typedef enum grout_edge {
+    GROUT_EDGE_STRONG, /* all: release and acquire, scopes that cover both sides */
+    GROUT_EDGE_WEAK,   /* engine facts, and in s what got lost */
+    GROUT_EDGE_ENGINE  /* completion of an engine: engine facts that its issuer had at issue */
+} grout_edge;
+
+void grout_order__init(grout_order *order, const grout_clock_shape *shape, uint32_t owners);
+
+/* ---- parts of a clock set; V is its beginning ------------------------------------------------ */
+
+static inline uint32_t *grout_order__get_gmem(const grout_order *order, uint32_t *set) {
+    return set + order->size;
 }
-static inline uint32_t *grout_order__get(const grout_clock_shape *shape, uint32_t *set,
-                                         uint32_t which) {
-    return set + (size_t)which * grout_clock_size(shape);
+/* PS of the SMEM of a CTA. */
+static inline uint32_t *grout_order__get_smem(const grout_order *order, uint32_t *set,
+                                              uint32_t rank) {
+    return set + (size_t)(2 + (order->owners > 1 ? rank : 0)) * order->size;
 }
+static inline uint32_t *grout_order__get_foreign(const grout_order *order, uint32_t *set) {
+    return set + order->words - 1;
+}
+
+/* ---- joins ----------------------------------------------------------------------------------- */
 
 /* into becomes the componentwise maximum of both; any number of counters. */
 void grout_order__join(uint32_t *into, const uint32_t *from, uint32_t count);
@@ -31,22 +55,55 @@ void grout_order__join(uint32_t *into, const uint32_t *from, uint32_t count);
 static inline void grout_order__raise(uint32_t *counter, uint32_t value) {
     *counter = *counter < value ? value : *counter;
 }
+/* A set joins what an edge of this kind carries of another. Both ends of an edge are such joins:
+ * the release into a snapshot and the acquire from it; the weaker of the two decides. */
+void grout_order__carry(const grout_order *order, uint32_t *into, const uint32_t *from,
+                        grout_edge edge);
 
-/* The clock set of a thread at its start. */
-void grout_order__begin(const grout_clock_shape *shape, uint32_t *set, uint32_t thread);
-/* The thread's epoch advances: after every op that copies its clock. */
-void grout_order__advance(const grout_clock_shape *shape, uint32_t *set, uint32_t thread);
-/* Leaves a copy of the thread's clock set in a snapshot; its epoch advances. */
-void grout_order__release(const grout_clock_shape *shape, uint32_t *set, uint32_t thread,
-                          uint32_t *snapshot);
-/* The thread learns all that a snapshot holds. */
-void grout_order__acquire(const grout_clock_shape *shape, uint32_t *set, const uint32_t *snapshot);
-/* commit_smem: all the thread knows is published to the SMEM engines; its epoch advances. */
-void grout_order__commit_smem(const grout_clock_shape *shape, uint32_t *set, uint32_t thread);
-/* Every thread learns all from all, and every epoch advances; sets lie one behind the other. */
-void grout_order__meet(const grout_clock_shape *shape, uint32_t *sets, uint32_t *scratch);
+/* ---- what ops do ----------------------------------------------------------------------------- */
+
+/* The clock set of an actor at its start. */
+void grout_order__begin(const grout_order *order, uint32_t *set, uint32_t actor);
+/* The actor's epoch advances (s, x and g): after every op that copies its clock. */
+void grout_order__advance(const grout_order *order, uint32_t *set, uint32_t actor);
+/* Leaves what the edge carries of the actor's clock set in a snapshot; its epoch advances. */
+static inline void grout_order__release(const grout_order *order, uint32_t *set, uint32_t actor,
+                                        uint32_t *snapshot, grout_edge edge) {
+    grout_order__carry(order, snapshot, set, edge);
+    grout_order__advance(order, set, actor);
+}
+/* The actor learns what the edge carries of a snapshot. */
+static inline void grout_order__acquire(const grout_order *order, uint32_t *set,
+                                        const uint32_t *snapshot, grout_edge edge) {
+    grout_order__carry(order, set, snapshot, edge);
+}
+/*
+ * commit_smem by an actor of a CTA: all it knows is published to the engines, as to the SMEM of its
+ * own CTA, or is_cluster of all; its epoch advances.
+ */
+void grout_order__commit_smem(const grout_order *order, uint32_t *set, uint32_t actor,
+                              uint32_t rank, bool is_cluster);
+void grout_order__commit_gmem(const grout_order *order, uint32_t *set, uint32_t actor);
+/* A child begins (again) with what its parent knows; both epochs advance. */
+void grout_order__fork(const grout_order *order, uint32_t *parent, uint32_t parent_actor,
+                       uint32_t *child, uint32_t child_actor);
+/* A child has ended: its parent learns all it knows. */
+static inline void grout_order__rejoin(const grout_order *order, uint32_t *parent,
+                                       const uint32_t *child) {
+    grout_order__carry(order, parent, child, GROUT_EDGE_STRONG);
+}
+/* Actors first_actor .. + count learn all from all, and every epoch advances; their sets lie one
+ * behind the other. scratch takes a set. Foreign words stay as they are. */
+void grout_order__meet(const grout_order *order, uint32_t *sets, uint32_t first_actor,
+                       uint32_t count, uint32_t *scratch);
 /* True if the x components of one clock are nowhere above the other's: what it covers is known. */
-bool grout_order__is_known(const grout_clock_shape *shape, const uint32_t *clock,
-                           const uint32_t *known);
+bool grout_order__is_known(const grout_order *order, const uint32_t *clock, const uint32_t *known);
+
+/* Whether a scope (GROUT_CHOICE_SCOPE_*) of an actor of one CTA covers those of another. */
+static inline bool grout_order__covers(uint32_t scope, uint32_t cta, uint32_t other,
+                                       uint32_t cluster_size) {
+    return scope >= GROUT_CHOICE_SCOPE_GPU || cta == other ||
+           (scope == GROUT_CHOICE_SCOPE_CLUSTER && cta / cluster_size == other / cluster_size);
+}
 
 #endif

@@ -49,8 +49,14 @@ static void fill_elements(grout_planner *planner, grout_object_id id, bool is_in
     int64_t count = grout_type_get_count(grout_object_get_type(planner->module, id));
     for (uint32_t i = 0; i < count; i++) {
         uint32_t element = planner->object_elements[id] + i;
+        const grout_object *object = grout_module_get_object(planner->module, id);
         plan->elements[element] = (grout_element_plan){
-            .object = id, .index = i, .arrivals = grout_object_get_arrivals(planner->module, id)};
+            .object = id,
+            .index = i,
+            .arrivals = object->is_explicit ? 0 : grout_object_get_arrivals(planner->module, id),
+            .is_explicit = object->is_explicit,
+            .is_shared = planner->object_is_shared[id],
+            .group_count = object->cluster_group_count};
         plan->element_objects[element] = id;
         plan->element_indices[element] = i;
     }
@@ -70,6 +76,26 @@ static void add_scratch(grout_planner *planner, grout_object_id id, bool is_inne
     }
     *(grout_object_id *)grout_pool__at(&plan->objects, entry) = id;
     ((grout_scope_plan *)grout_pool__at(&plan->scopes, 1))->object_count++;
+}
+
+/* GMEM scratches are arrays of the launch, behind those of its parameters. */
+static void add_gmem(grout_planner *planner, grout_object_id id, bool is_inner) {
+    const grout_object *object = grout_module_get_object(planner->module, id);
+    (void)is_inner;
+    if (object->kind == GROUT_OBJECT_ARRAY && object->space == GROUT_SPACE_GMEM) {
+        uint32_t index = grout_pool__take(&planner->plan->gmem_scratches, planner->plan->heap);
+        if (index == 0) {
+            planner->failed = true;
+            return;
+        }
+        *(grout_object_id *)grout_pool__at(&planner->plan->gmem_scratches, index) = id;
+        planner->object_params[id] = planner->kernel->param_count + index;
+    }
+}
+
+static void add_semaphore(grout_planner *planner, grout_object_id id, bool is_inner) {
+    (void)is_inner;
+    grout_planner__add_semaphore(planner, id);
 }
 
 static void add_accumulator(grout_planner *planner, grout_object_id id, bool is_inner) {
@@ -113,6 +139,8 @@ static void add_objects(grout_planner *planner) {
     }
     visit_objects(planner, planner->kernel->body, fill_elements);
     visit_objects(planner, planner->kernel->body, add_scratch);
+    visit_objects(planner, planner->kernel->body, add_gmem);
+    visit_objects(planner, planner->kernel->body, add_semaphore);
     visit_objects(planner, planner->kernel->body, add_accumulator);
 }
 
@@ -148,6 +176,8 @@ static bool begin_planner(grout_planner *planner) {
     planner->value_slots = grout_heap__take(heap, values * sizeof(grout_slot));
     planner->object_params = grout_heap__take(heap, objects * sizeof(uint32_t));
     planner->object_elements = grout_heap__take(heap, objects * sizeof(uint32_t));
+    planner->object_is_shared = grout_heap__take(heap, objects * sizeof(bool));
+    planner->object_is_ordered = grout_heap__take(heap, objects * sizeof(bool));
     planner->value_buffers = grout_heap__take(heap, values * sizeof(uint32_t));
     planner->value_is_widened = grout_heap__take(heap, values * sizeof(bool));
     planner->lasting.spans.item_size = sizeof(grout_span);
@@ -156,7 +186,9 @@ static bool begin_planner(grout_planner *planner) {
     return planner->op_begin != NULL && planner->op_end != NULL && planner->defined != NULL &&
            planner->last_use != NULL && planner->expire_next != NULL &&
            planner->value_slots != NULL && planner->object_params != NULL &&
-           planner->object_elements != NULL && planner->value_buffers != NULL &&
+           planner->object_elements != NULL && planner->object_is_shared != NULL &&
+           planner->object_is_ordered != NULL &&
+           planner->value_buffers != NULL &&
            planner->value_is_widened != NULL;
 }
 
@@ -173,6 +205,8 @@ static void end_planner(grout_planner *planner) {
     grout_heap__give(heap, planner->value_slots, values * sizeof(grout_slot));
     grout_heap__give(heap, planner->object_params, objects * sizeof(uint32_t));
     grout_heap__give(heap, planner->object_elements, objects * sizeof(uint32_t));
+    grout_heap__give(heap, planner->object_is_shared, objects * sizeof(bool));
+    grout_heap__give(heap, planner->object_is_ordered, objects * sizeof(bool));
     grout_heap__give(heap, planner->expire_first, planner->position_count * sizeof(uint32_t));
     grout_heap__give(heap, planner->value_buffers, values * sizeof(uint32_t));
     grout_heap__give(heap, planner->value_is_widened, values * sizeof(bool));
@@ -183,6 +217,8 @@ static void end_planner(grout_planner *planner) {
 
 static void lower_kernel(grout_planner *planner) {
     grout_plan *plan = planner->plan;
+    grout_planner__scan(planner);
+    grout_planner__scan_atomics(planner);
     add_objects(planner);
     if (planner->failed) {
         return;
@@ -224,6 +260,8 @@ static void set_sizes(grout_plan *plan) {
     plan->gemms.item_size = sizeof(grout_gemm);
     plan->offsets.item_size = sizeof(int32_t);
     plan->chunk_moves.item_size = sizeof(grout_chunk_move);
+    plan->gmem_scratches.item_size = sizeof(grout_object_id);
+    plan->semaphores.item_size = sizeof(grout_semaphore_plan);
     plan->constants.item_size = 8;
 }
 
@@ -251,12 +289,12 @@ grout_plan *grout_plan__new(const grout_launch *launch, grout_heap *heap, grout_
         planner.failed = true;
     }
     end_planner(&planner);
-    plan->shape.thread_count = grout_kernel_get_thread_count(launch->module, launch->kernel);
-    plan->shape.actor_count = plan->shape.thread_count;
-    plan->shape.cta_count = 1;
-    plan->shape.lanes_per_thread = 1;
-    plan->shape.lane_count = plan->shape.thread_count;
-    plan->shape.barrier_count = plan->element_count;
+    if (!planner.failed) {
+        plan->shape.actor_count = plan->actor_count * plan->shape.cta_count;
+        plan->shape.lane_count = plan->lane_count * plan->shape.cta_count;
+        plan->shape.barrier_count = plan->element_count * plan->shape.cta_count;
+        grout_order__init(&plan->order, &plan->shape, plan->order.owners);
+    }
     plan->entry_registers = grout_get_entry_registers(plan->shape.thread_count);
     if (planner.failed) {
         grout_diags_add_oom(diags);
@@ -280,7 +318,8 @@ void grout_plan__free(grout_plan *plan) {
                            &plan->accesses, &plan->moves,   &plan->transfers,    &plan->runs,
                            &plan->pieces,   &plan->scopes,  &plan->objects,      &plan->constants,
                            &plan->chains,   &plan->steps,   &plan->accumulators, &plan->products,
-                           &plan->gemms,    &plan->offsets, &plan->chunk_moves};
+                           &plan->gemms,    &plan->offsets, &plan->chunk_moves,
+                           &plan->gmem_scratches, &plan->semaphores};
     for (uint32_t i = 1; i < plan->gemms.count; i++) {
         grout_gemm__deinit(grout_pool__at(&plan->gemms, i));
     }

@@ -11,6 +11,7 @@
 #include "gemm.h"
 #include "heap.h"
 #include "loops.h"
+#include "order.h"
 #include "pack.h"
 
 #include "grout/interp.h"
@@ -59,9 +60,9 @@ typedef struct grout_slot {
     bool is_temporary; /* among the registers that mean something only inside a chain */
 } grout_slot;
 
-/* One summand of the start of a box. */
+/* One summand of the start of a box, or of the place of the CTA that it lies in. */
 typedef struct grout_term {
-    uint32_t dimension;
+    uint32_t dimension; /* or cluster axis */
     grout_slot slot; /* an i32 */
 } grout_term;
 
@@ -77,6 +78,12 @@ typedef struct grout_box_plan {
     uint8_t dtype, element_bytes, rank;
     bool is_barrier;
     bool has_shape; /* runs and pieces are there */
+    uint8_t object_kind; /* grout_object_kind */
+    /* '.cluster(..)': the CTA it lies in, by its place on each cluster axis; 0: the own one */
+    uint8_t place_count;
+    uint32_t first_place, place_term_count; /* terms, by axis */
+    int32_t place[GROUT_CLUSTER_AXES_MAX];  /* their constant part */
+    int32_t place_size[GROUT_CLUSTER_AXES_MAX];
     const grout_layout *layout;
     uint8_t order[GROUT_RANK_MAX]; /* dimensions of the object, the outermost of the box first */
     int64_t dims[GROUT_RANK_MAX], extent[GROUT_RANK_MAX];
@@ -85,13 +92,13 @@ typedef struct grout_box_plan {
     int64_t tile[GROUT_RANK_MAX];   /* a start moves rigidly by multiples of it */
     int64_t weight[GROUT_RANK_MAX]; /* bytes by which one tile moves it */
     uint32_t first_term, term_count;
-    uint32_t param;       /* of a gmem object */
+    uint32_t param;       /* of a gmem object: its array */
     int64_t smem_offset;  /* of an smem object */
     int64_t low, high;    /* bytes of the object, at home: all of the box is in [low, high) */
     int64_t count, bytes; /* of the box */
     uint32_t first_run, run_count;
     uint32_t first_piece, piece_count;
-    uint32_t first_element; /* of a barrier object */
+    uint32_t first_element; /* of a barrier object; of a semaphore object: the first of its kind */
     bool is_uniform_chunks; /* every piece is 16 bytes */
 } grout_box_plan;
 
@@ -112,6 +119,8 @@ typedef struct grout_access_plan {
     uint32_t box; /* index into the plan's boxes */
     uint8_t operand, milestone;
     bool is_write, is_async;
+    bool is_atomic; /* a read and write at once: one event */
+    uint8_t agent;  /* grout_agent */
 } grout_access_plan;
 
 /* A value that a yield hands on; moves run in order. */
@@ -205,13 +214,32 @@ typedef struct grout_inst {
      * an accumulator leaves in flight, -1: it does not wait */
     int64_t number;
     int64_t divisor; /* of axis, iota and reduction: inner elements */
-    bool flag;       /* read_only, no_commit_group, increase */
+    bool flag;       /* read_only, no_commit_group, increase; cluster of a commit; no_decrement */
+    uint8_t order, edge_scope; /* grout_choice, resolved: what is not written has its default */
+    uint8_t reduce_kind;  /* grout_choice, of a copy or async_store_smem; NONE: overwrites */
+    uint8_t axes;         /* of collective_axes or multicast: bit i for axis i of the kernel */
+    bool is_collective;   /* collective_axes */
+    int32_t from_cta;     /* mask of from_cta(..); -1: it is not written */
+    bool is_ordered;      /* an atomic or store whose object has atomics that order something */
+    uint8_t collective;   /* which of the kernel's sets of axes */
+    int8_t part_dim;      /* the dimension of the boxes that a collective copy splits; -1: none */
 } grout_inst;
 
 typedef struct grout_element_plan {
     grout_object_id object;
-    uint32_t index, arrivals;
+    uint32_t index, arrivals; /* arrivals 0: an mbarrier */
+    bool is_explicit;         /* an mbarrier */
+    bool is_shared;           /* other CTAs of the cluster reach it */
+    uint32_t group_count;     /* of a cluster barrier: its groups of axes; 0: it is none */
 } grout_element_plan;
+
+/* A semaphore; each CTA has its own, but for global ones. */
+typedef struct grout_semaphore_plan {
+    grout_object_id object;
+    uint32_t index; /* inside it */
+    bool is_global;
+    bool keeps_all; /* some wait looks at units without taking them */
+} grout_semaphore_plan;
 
 typedef struct grout_plan {
     const grout_module *module;
@@ -219,6 +247,18 @@ typedef struct grout_plan {
     grout_heap *heap;
     bool has_masks; /* registers carry masks of undefined elements */
     grout_clock_shape shape;
+    grout_order order;
+    uint32_t actor_count;  /* of a CTA: its threads, then (with a warp_map) their warps */
+    uint32_t lane_count;   /* of a CTA */
+    uint32_t runner_count; /* threads of a CTA that run the body: all, or (with a warp_specialize) 1 */
+    bool has_narrow_waits; /* some wait of a kernel with clusters is written scope(cta) */
+    bool has_exit_sync;
+    bool needs_clocks; /* some phase follows from what an actor knows: mbarriers, async_store_smem */
+    bool has_foreign_order; /* order between clusters: global semaphores, ordered atomics */
+    uint32_t collective_count; /* different sets of axes of collective copies */
+    uint8_t collective_axes[16];
+    uint32_t cluster_axis_count;
+    uint32_t cluster_axes[GROUT_CLUSTER_AXES_MAX]; /* of the kernel's axes */
     int64_t cta_count;
     int64_t smem_bytes;
     uint32_t register_bytes;  /* of a thread */
@@ -236,9 +276,12 @@ typedef struct grout_plan {
     grout_pool chains, steps;
     grout_pool accumulators, products, gemms, offsets; /* offsets: int32_t, of chunks */
     grout_pool chunk_moves;
+    grout_pool gmem_scratches; /* grout_object_id, in the order of their arrays */
     uint32_t accumulator_bytes;      /* of a thread */
     uint32_t packed_max, chunks_max; /* floats, chunks of the largest operand */
     grout_pool objects;              /* grout_object_id: lists of scopes */
+    grout_pool semaphores;           /* number i at i + 1 */
+    uint32_t async_copy_waits_max;   /* largest n of an async_copy_wait */
     grout_pool constants;            /* bytes in items of 8 */
     grout_element_plan *elements;
     grout_object_id *element_objects; /* for grout_launch_info */
@@ -271,6 +314,13 @@ static inline const grout_product_plan *grout_plan__product(const grout_plan *pl
 static inline const grout_accumulator_plan *grout_plan__accumulator(const grout_plan *plan,
                                                                     uint32_t index) {
     return grout_pool__at(&plan->accumulators, index);
+}
+static inline uint32_t grout_plan__get_semaphore_count(const grout_plan *plan) {
+    return plan->semaphores.count == 0 ? 0 : plan->semaphores.count - 1;
+}
+static inline const grout_semaphore_plan *grout_plan__semaphore(const grout_plan *plan,
+                                                                uint32_t index) {
+    return grout_pool__at(&plan->semaphores, index + 1);
 }
 /* The accumulator that an object is, or 0. */
 uint32_t grout_plan__find_accumulator(const grout_plan *plan, grout_object_id object);

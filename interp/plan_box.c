@@ -47,6 +47,37 @@ static void add_terms(grout_planner *planner, grout_box_plan *box, const grout_v
     }
 }
 
+static int32_t get_constant(const grout_planner *planner, const grout_operand *operand) {
+    if (operand->kind != GROUT_OPERAND_EXPR) {
+        return 0;
+    }
+    int64_t value = grout_module_get_expr_value(planner->module, operand->id).integer;
+    return value < 0 || value > INT32_MAX ? -1 : (int32_t)value;
+}
+
+/* The place of the CTA that a reference lies in. */
+static void add_place(grout_planner *planner, grout_box_plan *box, const grout_view *view) {
+    grout_plan *plan = planner->plan;
+    box->first_place = grout_plan__get_next(&plan->terms);
+    for (uint32_t i = 0; i < view->cluster_index_count && i < plan->cluster_axis_count; i++) {
+        const grout_operand *operand = &view->cluster_index[i];
+        box->place_count++;
+        box->place[i] = get_constant(planner, operand);
+        box->place_size[i] = (int32_t)grout_kernel_get_axis_size(planner->module, plan->kernel,
+                                                                 plan->cluster_axes[i]);
+        if (operand->kind == GROUT_OPERAND_VALUE) {
+            uint32_t index = grout_pool__take(&plan->terms, plan->heap);
+            if (index == 0) {
+                planner->failed = true;
+                return;
+            }
+            *(grout_term *)grout_pool__at(&plan->terms, index) =
+                (grout_term){.dimension = i, .slot = planner->value_slots[operand->id]};
+            box->place_term_count++;
+        }
+    }
+}
+
 /* Home: constant starts as they are, the others at 0. Outside the object there is no shape. */
 static bool set_home(const grout_view *view, grout_box_plan *box) {
     for (uint32_t dim = 0; dim < box->rank; dim++) {
@@ -146,11 +177,13 @@ uint32_t grout_planner__add_box(grout_planner *planner, const grout_operand *ope
     box->space = object->space;
     box->rank = view.rank;
     box->dtype = type->dtype;
-    box->is_barrier = object->kind == GROUT_OBJECT_BARRIER;
+    box->is_barrier = object->kind != GROUT_OBJECT_ARRAY;
+    box->object_kind = object->kind;
     memcpy(box->dims, type->dims, sizeof box->dims);
     memcpy(box->extent, view.extent, sizeof box->extent);
     memcpy(box->start, view.start_const, sizeof box->start);
     add_terms(planner, box, &view);
+    add_place(planner, box, &view);
     if (box->is_barrier) {
         box->first_element = planner->object_elements[view.object];
     } else {

@@ -32,8 +32,8 @@ static bool is_carry(const grout_slot *slot, const grout_slot *targets, uint32_t
  * The yield at a block's end: all its values move at once. A value that is itself a target of
  * another move goes by way of a slot of its own, first of all.
  */
-static uint32_t lower_yield(grout_planner *planner, grout_block_id block, const grout_slot *targets,
-                            uint32_t count) {
+uint32_t grout_planner__lower_yield(grout_planner *planner, grout_block_id block,
+                                    const grout_slot *targets, uint32_t count) {
     const grout_module *module = planner->module;
     grout_op_id yield = find_yield(planner, block);
     uint32_t index = grout_planner__add_inst(planner, grout_exec_yield, yield);
@@ -103,7 +103,7 @@ void grout_planner__lower_for(grout_planner *planner, grout_op_id id) {
     grout_planner__expire(planner, planner->op_begin[id]);
     enter_loop(planner);
     grout_planner__lower_block(planner, op->first_block);
-    lower_yield(planner, op->first_block, carries, body->arg_count - 1);
+    grout_planner__lower_yield(planner, op->first_block, carries, body->arg_count - 1);
     uint32_t next = grout_planner__add_inst(planner, grout_exec_next, id);
     planner->loop_depth--;
     if (!planner->failed) {
@@ -135,7 +135,7 @@ void grout_planner__lower_while(grout_planner *planner, grout_op_id id) {
     grout_planner__lower_block(planner, op->first_block);
     uint32_t cond = grout_plan__get_next(&planner->plan->insts) - 1;
     grout_planner__lower_block(planner, op->first_block + 1);
-    uint32_t again = lower_yield(planner, op->first_block + 1,
+    uint32_t again = grout_planner__lower_yield(planner, op->first_block + 1,
                                  planner->value_slots + head->first_arg, head->arg_count);
     planner->loop_depth--;
     if (!planner->failed) {
@@ -155,12 +155,12 @@ void grout_planner__lower_if(grout_planner *planner, grout_op_id id) {
     define_results(planner, op);
     grout_planner__expire(planner, planner->op_begin[id]);
     grout_planner__lower_block(planner, op->first_block);
-    uint32_t leave = lower_yield(planner, op->first_block, planner->value_slots + op->first_result,
+    uint32_t leave = grout_planner__lower_yield(planner, op->first_block, planner->value_slots + op->first_result,
                                  op->result_count);
     uint32_t end = leave + 1;
     if (op->block_count > 1) {
         grout_planner__lower_block(planner, op->first_block + 1);
-        end = lower_yield(planner, op->first_block + 1, planner->value_slots + op->first_result,
+        end = grout_planner__lower_yield(planner, op->first_block + 1, planner->value_slots + op->first_result,
                           op->result_count) +
               1;
     }
@@ -216,7 +216,7 @@ void grout_planner__lower_scoped(grout_planner *planner, grout_op_id id) {
     grout_planner__get_inst(planner, begin)->is_point = true;
     define_results(planner, op);
     grout_planner__lower_block(planner, op->first_block);
-    lower_yield(planner, op->first_block, planner->value_slots + op->first_result,
+    grout_planner__lower_yield(planner, op->first_block, planner->value_slots + op->first_result,
                 op->result_count);
     uint32_t leave = grout_planner__add_inst(planner, grout_exec_leave, id);
     if (!planner->failed) {

@@ -58,6 +58,11 @@ static void use_operand(grout_planner *planner, const grout_operand *operand, ui
                 use_value(planner, view.start_terms[dim][i], position, loop);
             }
         }
+        for (uint32_t i = 0; i < view.cluster_index_count; i++) {
+            if (view.cluster_index[i].kind == GROUT_OPERAND_VALUE) {
+                use_value(planner, view.cluster_index[i].id, position, loop);
+            }
+        }
     } else if (operand->kind == GROUT_OPERAND_VALUE) {
         use_value(planner, operand->id, position, loop);
     }

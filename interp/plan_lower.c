@@ -82,7 +82,8 @@ static void add_accesses(grout_planner *planner, uint32_t inst_index, const grou
     const grout_effect *effects = grout_effect_row_get_effects(row, &count);
     for (uint32_t i = 0; i < count; i++) {
         grout_inst *inst = grout_planner__get_inst(planner, inst_index);
-        if (effects[i].access != GROUT_ACCESS_READ && effects[i].access != GROUT_ACCESS_WRITE) {
+        if (effects[i].access != GROUT_ACCESS_READ && effects[i].access != GROUT_ACCESS_WRITE &&
+            effects[i].access != GROUT_ACCESS_ATOMIC) {
             continue;
         }
         for (uint32_t k = 0; k < inst->box_count; k++) {
@@ -94,8 +95,17 @@ static void add_accesses(grout_planner *planner, uint32_t inst_index, const grou
                 access->box = k;
                 access->operand = effects[i].operand;
                 access->milestone = effects[i].milestone;
-                access->is_write = effects[i].access == GROUT_ACCESS_WRITE;
-                access->is_async = effects[i].proxy == GROUT_PROXY_ASYNC;
+                access->is_write = effects[i].access != GROUT_ACCESS_READ;
+                access->is_async = effects[i].milestone != GROUT_MILESTONE_ISSUE;
+                access->is_atomic =
+                    effects[i].access == GROUT_ACCESS_ATOMIC ||
+                    (access->is_write &&
+                     grout_module_find_attr(planner->module, op, GROUT_ATTR_REDUCE) != NULL);
+                access->agent = (uint8_t)(effects[i].milestone == GROUT_MILESTONE_ISSUE
+                                              ? GROUT_AGENT_ACTOR
+                                          : effects[i].proxy == GROUT_PROXY_ASYNC
+                                              ? GROUT_AGENT_ENGINE
+                                              : GROUT_AGENT_GENERIC_ENGINE);
                 inst->access_count++;
             }
         }
@@ -123,6 +133,7 @@ static void add_axis(grout_planner *planner, grout_inst *inst, const grout_op *o
     inst->number = grout_kernel_get_axis_size(planner->module, planner->plan->kernel, axis);
     inst->divisor = 1;
     inst->flag = kernel->axes[axis].kind == GROUT_AXIS_THREADS;
+    inst->is_collective = kernel->axes[axis].kind == GROUT_AXIS_CLUSTER;
     for (uint32_t i = axis + 1; i < kernel->axis_count; i++) {
         if (kernel->axes[i].kind == kernel->axes[axis].kind) {
             inst->divisor *= grout_kernel_get_axis_size(planner->module, planner->plan->kernel, i);
@@ -176,9 +187,13 @@ static void note_sizes(grout_plan *plan, const grout_inst *inst) {
         if (box->space == GROUT_SPACE_ACC) {
             continue;
         }
+        if (access->is_atomic && !access->is_async) {
+            raise(&plan->linear_bytes_max, box->bytes);
+            raise(&plan->mask_count_max, box->bytes);
+        }
         if (access->is_async) {
             raise(&plan->copy_bytes_max, box->bytes);
-            raise(&plan->linear_bytes_max, box->bytes);
+            raise(&plan->linear_bytes_max, access->is_atomic ? 2 * box->bytes : box->bytes);
             raise(&plan->mask_count_max, box->bytes);
         } else if (access->is_write && box->space == GROUT_SPACE_SMEM) {
             raise(&plan->store_bytes_max, box->bytes);
@@ -300,8 +315,22 @@ static void lower_form(grout_planner *planner, uint32_t index, const grout_op *o
     }
 }
 
+/* The fence that 'attr auto_fence' puts in front of an operation: an instruction at its place. */
+static void lower_auto_fence(grout_planner *planner, grout_op_id id) {
+    if (!grout_op_needs_auto_fence(planner->module, id)) {
+        return;
+    }
+    uint32_t index =
+        grout_planner__add_inst(planner, exec_table[GROUT_OP_FENCE_ASYNC_SHARED], id);
+    if (!planner->failed) {
+        grout_planner__get_inst(planner, index)->opcode = GROUT_OP_FENCE_ASYNC_SHARED;
+        grout_planner__get_inst(planner, index)->is_point = true;
+    }
+}
+
 static void lower_plain(grout_planner *planner, grout_op_id id) {
     const grout_op *op = grout_module_get_op(planner->module, id);
+    lower_auto_fence(planner, id);
     uint32_t index = grout_planner__add_inst(planner, exec_table[op->opcode], id);
     if (planner->failed) {
         return;
@@ -318,11 +347,21 @@ static void lower_plain(grout_planner *planner, grout_op_id id) {
         return;
     }
     add_accesses(planner, index, op);
+    grout_planner__lower_atomic(planner, index, op);
     lower_form(planner, index, op);
+    if (!planner->failed) {
+        grout_planner__lower_cluster(planner, index, op);
+    }
     note_sizes(planner->plan, grout_planner__get_inst(planner, index));
+    if (!planner->failed) {
+        grout_planner__lower_mbarrier(planner, index, op);
+    }
 }
 
 void grout_planner__lower_op(grout_planner *planner, grout_op_id id) {
+    if (planner->launch->skipped != NULL && planner->launch->skipped[id]) {
+        return;
+    }
     switch ((grout_form)grout_op_get_info(grout_module_get_op(planner->module, id)->opcode)->form) {
     case GROUT_FORM_FOR:
         grout_planner__lower_for(planner, id);
@@ -336,10 +375,15 @@ void grout_planner__lower_op(grout_planner *planner, grout_op_id id) {
     case GROUT_FORM_SCOPED:
         grout_planner__lower_scoped(planner, id);
         break;
+    case GROUT_FORM_WARP_MAP:
+        grout_planner__lower_warp_map(planner, id);
+        break;
+    case GROUT_FORM_SPECIALIZE:
+        grout_planner__lower_specialize(planner, id);
+        break;
     case GROUT_FORM_SCRATCH: /* lives as long as the CTA: nothing to do at its place */
     case GROUT_FORM_YIELD:   /* lowered by the op around it */
-    case GROUT_FORM_WARP_MAP:
-    case GROUT_FORM_SPECIALIZE:
+    case GROUT_FORM_DESCRIPTOR: /* references through it say all */
     case GROUT_FORM_NONE:
     case GROUT_FORM_COUNT:
         break;
@@ -354,7 +398,6 @@ void grout_planner__lower_op(grout_planner *planner, grout_op_id id) {
     case GROUT_FORM_COMPARE_SWAP:
     case GROUT_FORM_COPY:
     case GROUT_FORM_STORE_ASYNC:
-    case GROUT_FORM_DESCRIPTOR:
     case GROUT_FORM_UNARY:
     case GROUT_FORM_BINARY:
     case GROUT_FORM_COMPARE:

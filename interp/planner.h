@@ -47,6 +47,8 @@ typedef struct grout_planner {
     uint32_t loop_depth;
     uint32_t *object_params;   /* by object: parameter of a gmem array, plus 1 */
     uint32_t *object_elements; /* by object: first barrier element */
+    bool *object_is_shared;    /* by object: other CTAs of the cluster reach it */
+    bool *object_is_ordered;   /* by object: some atomic on it releases or acquires */
     bool is_wgmma;             /* what is lowered is one: this one, whose operands lie as it says */
     grout_wgmma wgmma;
 } grout_planner;
@@ -71,6 +73,19 @@ uint32_t grout_planner__add_box(grout_planner *planner, const grout_operand *ope
                                 uint32_t index);
 /* The pieces of a copy between two boxes at home; fills the instruction's transfers. */
 void grout_planner__add_transfers(grout_planner *planner, uint32_t inst);
+
+/* plan_cluster.c: what the ops of the kernel say about clusters, before anything is lowered; and
+ * what an op says, once its operands are. */
+void grout_planner__scan(grout_planner *planner);
+void grout_planner__lower_cluster(grout_planner *planner, uint32_t inst, const grout_op *op);
+
+/* plan_atomic.c: which objects have ordered atomics, before anything is lowered; what an op is. */
+void grout_planner__scan_atomics(grout_planner *planner);
+void grout_planner__lower_atomic(grout_planner *planner, uint32_t inst, const grout_op *op);
+/* plan_mbarrier.c: last of all of an op; what it adds comes behind the op's instruction. */
+void grout_planner__lower_mbarrier(grout_planner *planner, uint32_t inst, const grout_op *op);
+/* plan_semaphore.c: numbers the elements of an object, if it is one of semaphores. */
+void grout_planner__add_semaphore(grout_planner *planner, grout_object_id id);
 
 /* plan_lower.c: the instructions of a block and all inside it. */
 void grout_planner__lower_block(grout_planner *planner, grout_block_id block);
@@ -99,6 +114,12 @@ void grout_planner__lower_for(grout_planner *planner, grout_op_id id);
 void grout_planner__lower_while(grout_planner *planner, grout_op_id id);
 void grout_planner__lower_if(grout_planner *planner, grout_op_id id);
 void grout_planner__lower_scoped(grout_planner *planner, grout_op_id id);
+/* The yield at a block's end: its values move to the targets. */
+uint32_t grout_planner__lower_yield(grout_planner *planner, grout_block_id block,
+                                    const grout_slot *targets, uint32_t count);
+/* plan_warp.c */
+void grout_planner__lower_warp_map(grout_planner *planner, grout_op_id id);
+void grout_planner__lower_specialize(grout_planner *planner, grout_op_id id);
 
 static inline grout_inst *grout_planner__get_inst(grout_planner *planner, uint32_t index) {
     return grout_pool__at(&planner->plan->insts, index);

@@ -1,9 +1,9 @@
 /*
- * scheduler.c - which thread of the CTA runs, for how long, and when nothing can.
+ * scheduler.c - which actor runs, for how long, and when nothing can.
  *
- * A thread runs until it has done something that others can see (memory, order, an async op), or
- * blocks, or ends; then the next is chosen. Which thread comes next is a function of the state, so
- * a run can stop between any two ops and go on.
+ * An actor runs until it has done something that others can see (memory, order, an async op), or
+ * blocks, or ends; then the next is chosen among all of the clusters in flight. Which one comes next
+ * is a function of the state, so a run can stop between any two ops and go on.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,17 +11,21 @@
 #include "exec.h"
 #include "tma.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define PROGRESS_STEPS 1024 /* ops between two calls of progress() */
 
 /* SplitMix64 (Steele, Lea and Flood, 'Fast splittable pseudorandom number generators', 2014). */
-uint64_t grout_machine__draw(grout_machine *machine, uint32_t stream) {
-    grout_cta *cta = grout_machine__cta(machine);
-    uint64_t z = cta->random[stream] += UINT64_C(0x9e3779b97f4a7c15);
+static uint64_t mix(uint64_t z) {
     z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
     z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
     return z ^ z >> 31;
+}
+
+uint64_t grout_machine__draw(grout_machine *machine, uint32_t stream) {
+    uint64_t z = machine->run.random[stream] += UINT64_C(0x9e3779b97f4a7c15);
+    return mix(z);
 }
 
 int64_t grout_slot__get_integer(const grout_machine *machine, uint32_t thread,
@@ -34,60 +38,201 @@ int64_t grout_slot__get_integer(const grout_machine *machine, uint32_t thread,
     return slot->dtype == GROUT_DTYPE_U32 ? (int64_t)wide : narrow;
 }
 
-/* The next thread, plus 1; 0 if none can run. */
-static uint32_t choose(grout_machine *machine) {
-    const grout_cta *cta = grout_machine__cta(machine);
-    uint32_t count = machine->plan->shape.thread_count, runnable = 0;
+/* ---- who runs next ------------------------------------------------------------------------------
+ * Actors of all slots, one behind the other: slot by slot, CTA by CTA.
+ */
+
+static uint32_t count_per_slot(const grout_machine *machine) {
+    return machine->plan->shape.cta_count * machine->plan->actor_count;
+}
+
+/* The actor of a number, or NULL if its slot is empty. Selects nothing. */
+static grout_thread *find_actor(const grout_machine *machine, uint32_t number) {
+    uint32_t per_slot = count_per_slot(machine), slot = number / per_slot;
+    const grout_cluster *cluster = (const grout_cluster *)(const void *)machine->slots[slot];
+    if (cluster == NULL || cluster->is_begun == 0) {
+        return NULL;
+    }
+    uint32_t rank = number % per_slot / machine->plan->actor_count;
+    uint8_t *arena = grout_machine__get_arena(machine, slot, rank);
+    return (grout_thread *)(void *)(arena + machine->at.threads) +
+           number % machine->plan->actor_count;
+}
+
+static bool is_runnable(const grout_machine *machine, uint32_t number) {
+    const grout_thread *thread = find_actor(machine, number);
+    return thread != NULL && thread->state == GROUT_THREAD_RUNNABLE;
+}
+
+/* Number over the launch, as decisions are written. */
+static uint32_t get_launch_number(const grout_machine *machine, uint32_t number) {
+    uint32_t per_slot = count_per_slot(machine), slot = number / per_slot;
+    const grout_cluster *cluster = (const grout_cluster *)(const void *)machine->slots[slot];
+    return cluster->index * per_slot + number % per_slot;
+}
+
+/* The first that can run, round robin from a number on; skip so many. UINT32_MAX: none. */
+static uint32_t find_runnable(const grout_machine *machine, uint32_t first, uint32_t skip) {
+    uint32_t count = machine->slot_count * count_per_slot(machine);
+    for (uint32_t i = 0, number = first; i < count; i++) {
+        if (is_runnable(machine, number) && skip-- == 0) {
+            return number;
+        }
+        number = number + 1 == count ? 0 : number + 1;
+    }
+    return UINT32_MAX;
+}
+
+static uint32_t count_runnable(const grout_machine *machine) {
+    uint32_t count = machine->slot_count * count_per_slot(machine), runnable = 0;
     for (uint32_t i = 0; i < count; i++) {
-        runnable += grout_machine__thread(machine, i)->state == GROUT_THREAD_RUNNABLE;
+        runnable += is_runnable(machine, i);
     }
-    if (runnable == 0) {
-        return 0;
+    return runnable;
+}
+
+/*
+ * pct: who has not been dropped before who has, those by a random priority, these the earlier
+ * dropped the higher.
+ */
+static uint32_t find_highest(const grout_machine *machine) {
+    uint32_t count = machine->slot_count * count_per_slot(machine), best = UINT32_MAX;
+    uint64_t best_rank = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (is_runnable(machine, i)) {
+            uint32_t dropped = find_actor(machine, i)->dropped;
+            uint64_t number = get_launch_number(machine, i) + UINT64_C(1);
+            uint64_t priority = mix(machine->launch.seed + number * UINT64_C(0x9e3779b97f4a7c15));
+            uint64_t rank = dropped == 0 ? priority | UINT64_C(1) << 63 : UINT32_MAX - dropped;
+            if (best == UINT32_MAX || rank > best_rank) {
+                best = i;
+                best_rank = rank;
+            }
+        }
     }
-    uint32_t skip = 0, first = cta->last % count;
-    if (machine->launch.schedule == GROUT_SCHEDULE_RANDOM) {
-        first = 0;
-        skip = runnable > 1
-                   ? (uint32_t)(grout_machine__draw(machine, GROUT_DRAW_SCHEDULE) % runnable)
-                   : 0;
-    }
-    for (uint32_t i = first;; i = (i + 1) % count) {
-        if (grout_machine__thread(machine, i)->state == GROUT_THREAD_RUNNABLE && skip-- == 0) {
-            return i + 1;
+    return best;
+}
+
+/*
+ * Where change point i lies, in decisions. How many there will be is not known: its order of
+ * magnitude is drawn too.
+ */
+static uint64_t get_change_point(const grout_machine *machine, uint32_t i) {
+    uint64_t draw = mix(machine->launch.seed ^ (i + UINT64_C(1)) * UINT64_C(0xd1b54a32d192ed03));
+    return (draw >> 8) % (UINT64_C(8) << (draw & 255) % 12);
+}
+
+/* The running actor drops at each change point that has come. */
+static void drop_running(grout_machine *machine) {
+    const grout_run_state *run = &machine->run;
+    for (uint32_t i = 0; i + 1 < machine->launch.pct_depth; i++) {
+        grout_thread *thread = run->last == 0 ? NULL : find_actor(machine, run->last - 1);
+        if (thread != NULL && get_change_point(machine, i) == run->decisions) {
+            thread->dropped = i + 1;
         }
     }
 }
 
-static void publish_deadlock(grout_machine *machine) {
-    const grout_plan *plan = machine->plan;
-    grout_event event;
-    memset(&event, 0, sizeof event);
-    for (uint32_t i = 0; i < plan->shape.thread_count; i++) {
-        const grout_thread *thread = grout_machine__thread(machine, i);
-        bool has_exited = thread->state == GROUT_THREAD_EXITED;
-        const grout_inst *inst = grout_plan__inst(plan, has_exited ? thread->last_pc : thread->pc);
-        grout_thread_fact *fact = &machine->thread_facts[i];
-        *fact = (grout_thread_fact){.state = (uint8_t)thread->state,
-                                    .element = thread->element,
-                                    .phase = thread->phase,
-                                    .registers_held = thread->registers,
-                                    .origin = grout_machine__origin(machine, i, inst)};
-        if (thread->state == GROUT_THREAD_BLOCKED_REGISTERS) {
-            const grout_slot *wanted = grout_plan__slot(plan, inst, 0);
-            fact->registers = (uint32_t)grout_slot__get_integer(machine, i, wanted);
-            fact->registers_free = grout_machine__cta(machine)->registers_free;
+/* What the decision of this number was, if that actor can run; else UINT32_MAX. */
+static uint32_t find_replayed(const grout_machine *machine) {
+    const grout_decisions *replay = machine->launch.replay;
+    if (replay == NULL || machine->run.decisions >= replay->count) {
+        return UINT32_MAX;
+    }
+    uint32_t wanted = replay->actors[machine->run.decisions];
+    uint32_t per_slot = count_per_slot(machine);
+    for (uint32_t slot = 0; slot < machine->slot_count; slot++) {
+        uint32_t number = slot * per_slot + wanted % per_slot;
+        if (is_runnable(machine, number) && get_launch_number(machine, number) == wanted) {
+            return number;
         }
     }
-    for (uint32_t i = 0; i < plan->element_count; i++) {
-        machine->barrier_facts[i] = grout_barrier__get_fact(machine, i);
-    }
-    event.kind = GROUT_EVENT_DEADLOCK;
-    event.u.deadlock.threads = machine->thread_facts;
-    event.u.deadlock.thread_count = plan->shape.thread_count;
-    event.u.deadlock.barriers = machine->barrier_facts;
-    event.u.deadlock.barrier_count = plan->element_count;
-    grout_machine__publish_cta(machine, &event);
+    return UINT32_MAX;
 }
+
+static void record_decision(grout_machine *machine, uint32_t number) {
+    grout_decisions *record = machine->launch.record;
+    if (record == NULL) {
+        return;
+    }
+    if (record->count == record->capacity) {
+        size_t capacity = record->capacity < 64 ? 64 : 2 * record->capacity;
+        uint32_t *actors = realloc(record->actors, capacity * sizeof *actors);
+        if (actors == NULL) {
+            machine->has_failed = true;
+            return;
+        }
+        record->actors = actors;
+        record->capacity = capacity;
+    }
+    record->actors[record->count++] = get_launch_number(machine, number);
+}
+
+/* The next actor where more than one can run. */
+static uint32_t decide(grout_machine *machine, uint32_t runnable) {
+    uint32_t first = machine->run.last % (machine->slot_count * count_per_slot(machine));
+    uint32_t number = UINT32_MAX;
+    switch (machine->launch.schedule) {
+    case GROUT_SCHEDULE_RANDOM:
+        number = find_runnable(
+            machine, 0,
+            (uint32_t)(grout_machine__draw(machine, GROUT_DRAW_SCHEDULE) % runnable));
+        break;
+    case GROUT_SCHEDULE_PCT:
+        drop_running(machine);
+        number = find_highest(machine);
+        break;
+    case GROUT_SCHEDULE_REPLAY:
+        number = find_replayed(machine);
+        break;
+    case GROUT_SCHEDULE_FAIR:
+        break;
+    }
+    number = number == UINT32_MAX ? find_runnable(machine, first, 0) : number;
+    machine->run.decisions++;
+    record_decision(machine, number);
+    return number;
+}
+
+/* The next actor, plus 1; 0 if none can run. */
+static uint32_t choose(grout_machine *machine) {
+    uint32_t first = machine->run.last % (machine->slot_count * count_per_slot(machine));
+    if (machine->launch.schedule == GROUT_SCHEDULE_FAIR && machine->launch.record == NULL) {
+        return find_runnable(machine, first, 0) + 1;
+    }
+    uint32_t runnable = count_runnable(machine);
+    return runnable > 1 ? decide(machine, runnable) + 1 : find_runnable(machine, first, 0) + 1;
+}
+
+static void select_actor(grout_machine *machine, uint32_t number) {
+    uint32_t per_slot = count_per_slot(machine);
+    uint32_t slot = number / per_slot, rank = number % per_slot / machine->plan->actor_count;
+    if (slot != machine->slot || rank != machine->rank) {
+        grout_machine__select_slot(machine, slot, rank);
+    }
+}
+
+void grout_machine__wake(grout_machine *machine, grout_thread_state state, uint32_t element) {
+    for (uint32_t i = 0; i < machine->plan->actor_count; i++) {
+        grout_thread *thread = grout_machine__thread(machine, i);
+        if (thread->state == state && thread->element == element) {
+            thread->state = GROUT_THREAD_RUNNABLE;
+        }
+    }
+}
+
+void grout_machine__wake_all(grout_machine *machine, grout_thread_state state, uint32_t element) {
+    uint32_t count = machine->slot_count * count_per_slot(machine);
+    for (uint32_t i = 0; i < count; i++) {
+        grout_thread *thread = find_actor(machine, i);
+        if (thread != NULL && thread->state == state && thread->element == element) {
+            thread->state = GROUT_THREAD_RUNNABLE;
+        }
+    }
+}
+
+/* ---- running ------------------------------------------------------------------------------------
+ */
 
 static bool stop(grout_machine *machine, grout_run_status status) {
     machine->status = status;
@@ -117,7 +262,7 @@ static bool make_progress(grout_machine *machine) {
 
 /* What follows an instruction that was done: its count, its scheduling point. */
 static void pass(grout_machine *machine, uint32_t thread, const grout_inst *inst) {
-    grout_cta *cta = grout_machine__cta(machine);
+    grout_run_state *run = &machine->run;
     grout_thread *own = grout_machine__thread(machine, thread);
     own->is_retry = 0;
     if (inst->op != 0) {
@@ -125,18 +270,19 @@ static void pass(grout_machine *machine, uint32_t thread, const grout_inst *inst
     }
     machine->stats.steps += inst->is_silent ? 0 : 1;
     if (inst->is_point) {
-        cta->last = thread + 1;
-        cta->current = 0;
+        run->last = run->current;
+        run->current = 0;
         grout_tma__pass_point(machine);
     }
 }
 
-/* Runs a thread to its next scheduling point. False: the run stops. */
+/* Runs an actor of the selected CTA to its next scheduling point. False: the run stops. */
 static bool run_thread(grout_machine *machine, uint32_t thread, uint64_t limit) {
-    grout_cta *cta = grout_machine__cta(machine);
+    grout_run_state *run = &machine->run;
     grout_thread *own = grout_machine__thread(machine, thread);
+    uint32_t number = run->current;
     machine->step_limit = limit < machine->max_steps ? limit : machine->max_steps;
-    while (cta->current == thread + 1) {
+    while (run->current == number) {
         uint64_t before = machine->stats.steps;
         const grout_inst *inst = grout_plan__inst(machine->plan, own->pc);
         uint32_t pc = own->pc;
@@ -155,8 +301,8 @@ static bool run_thread(grout_machine *machine, uint32_t thread, uint64_t limit) 
         case GROUT_OUTCOME_BLOCKED:
             own->pc = pc;
             own->is_retry = 1;
-            cta->last = thread + 1;
-            cta->current = 0;
+            run->last = run->current;
+            run->current = 0;
             break;
         case GROUT_OUTCOME_FAILED:
             machine->has_failed = true;
@@ -173,22 +319,46 @@ static bool run_thread(grout_machine *machine, uint32_t thread, uint64_t limit) 
     return true;
 }
 
-bool grout_machine__run_cta(grout_machine *machine, uint64_t step_limit) {
-    grout_cta *cta = grout_machine__cta(machine);
-    while (cta->exited < machine->plan->shape.thread_count) {
-        if (cta->current == 0) {
-            cta->current = choose(machine);
-        }
-        if (cta->current == 0) {
-            grout_tma__finish_all(machine);
-            if (grout_machine__wants(machine, GROUT_EVENT_DEADLOCK)) {
-                publish_deadlock(machine);
+/* All that is in flight takes effect; true if that let somebody run. */
+static bool finish_flights(grout_machine *machine) {
+    for (uint32_t slot = 0; slot < machine->slot_count; slot++) {
+        for (uint32_t rank = 0;
+             machine->slots[slot] != NULL && rank < machine->plan->shape.cta_count; rank++) {
+            grout_machine__select_slot(machine, slot, rank);
+            if (grout_machine__cluster(machine)->is_begun != 0) {
+                grout_tma__finish_all(machine);
             }
-            return stop(machine, GROUT_RUN_DEADLOCK);
-        }
-        if (!run_thread(machine, cta->current - 1, step_limit)) {
-            return false;
         }
     }
-    return true;
+    return count_runnable(machine) > 0;
+}
+
+bool grout_machine__run(grout_machine *machine, uint64_t step_limit) {
+    uint32_t actors = machine->plan->actor_count;
+    for (;;) {
+        if (machine->run.current == 0) {
+            machine->run.current = choose(machine);
+        }
+        if (machine->run.current == 0) {
+            if (finish_flights(machine)) {
+                continue;
+            }
+            grout_machine__publish_deadlock(machine);
+            return stop(machine, GROUT_RUN_DEADLOCK);
+        }
+        select_actor(machine, machine->run.current - 1);
+        if (!run_thread(machine, (machine->run.current - 1) % actors, step_limit)) {
+            return false;
+        }
+        if (machine->foreign_maps.count > 0) {
+            grout_foreign__collect(machine);
+        }
+        if (grout_machine__cta(machine)->exited == machine->plan->runner_count &&
+            grout_machine__cta(machine)->has_ended == 0) {
+            grout_cluster__end_cta(machine);
+            if (grout_machine__cluster(machine)->ended == machine->plan->shape.cta_count) {
+                return true;
+            }
+        }
+    }
 }

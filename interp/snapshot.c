@@ -11,8 +11,7 @@
 
 #include <string.h>
 
-#define REGIONS_MAX 16
-#define POOLS       4
+#define POOLS (8 + GROUT_OPS_POOLS)
 
 /* A range of bytes of the state whose size does not change during a run. */
 typedef struct region {
@@ -23,10 +22,13 @@ typedef struct region {
 struct grout_snapshot {
     grout_heap heap;
     grout_run_stats stats;
-    int64_t next_cta;
+    grout_run_state run;
     grout_run_status status;
     bool is_over, has_failed;
-    uint8_t *fixed; /* the regions, one behind the other */
+    uint32_t foreign_limit;
+    bool *has_slot; /* clusters in flight: their arenas, one behind the other */
+    uint32_t slot_count;
+    uint8_t *fixed;
     size_t fixed_size;
     uint8_t *arrays; /* of arrays that the kernel may write: data, then bitmaps */
     size_t arrays_size;
@@ -38,16 +40,20 @@ struct grout_snapshot {
     uint32_t observer_count;
 };
 
-static uint32_t get_regions(const grout_machine *machine, region *regions) {
-    uint32_t count = 0;
-    regions[count++] = (region){machine->state, machine->at.size};
-    if (machine->is_lazy) {
-        regions[count++] = (region){machine->payload,
-                                    (size_t)machine->payload_slots * machine->payload_slot_bytes};
-        regions[count++] = (region){machine->undo_entries, GROUT_UNDO_ENTRIES * sizeof(grout_undo)};
-        regions[count++] = (region){machine->undo_data, machine->undo_data_size};
-    }
-    return count;
+static grout_pool *get_pool(const grout_machine *machine, uint32_t index) {
+    grout_machine *m = (grout_machine *)machine;
+    grout_pool *pools[] = {&m->phases,      &m->contributions, &m->asyncs,       &m->old_phases,
+                           &m->collectives, &m->sets,          &m->foreign_maps, &m->foreign_clocks};
+    return index < 8 ? pools[index] : &m->ops_pools[index - 8];
+}
+
+static size_t get_slot_size(const grout_machine *machine) {
+    return machine->at.head + (size_t)machine->plan->shape.cta_count * machine->at.size;
+}
+
+static bool is_slot_begun(const grout_machine *machine, uint32_t slot) {
+    return machine->slots[slot] != NULL &&
+           ((const grout_cluster *)(const void *)machine->slots[slot])->is_begun != 0;
 }
 
 static uint32_t get_array_regions(const grout_array *array, region *regions) {
@@ -84,19 +90,26 @@ static size_t copy_arrays(const grout_machine *machine, uint8_t *buffer, bool is
     return size;
 }
 
-static size_t copy_fixed(const grout_machine *machine, uint8_t *buffer, bool is_save) {
-    region regions[REGIONS_MAX];
-    uint32_t count = get_regions(machine, regions);
-    size_t size = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        if (buffer != NULL && is_save) {
-            memcpy(buffer + size, regions[i].bytes, regions[i].size);
-        } else if (buffer != NULL) {
-            memcpy(regions[i].bytes, buffer + size, regions[i].size);
+static void save_slots(const grout_machine *machine, grout_snapshot *snapshot) {
+    size_t size = get_slot_size(machine), at = 0;
+    for (uint32_t i = 0; i < machine->slot_count; i++) {
+        if (snapshot->has_slot[i]) {
+            memcpy(snapshot->fixed + at, machine->slots[i], size);
+            at += size;
         }
-        size += regions[i].size;
     }
-    return size;
+}
+
+static void restore_slots(grout_machine *machine, const grout_snapshot *snapshot) {
+    size_t size = get_slot_size(machine), at = 0;
+    for (uint32_t i = 0; i < machine->slot_count; i++) {
+        if (snapshot->has_slot[i]) {
+            memcpy(machine->slots[i], snapshot->fixed + at, size);
+            at += size;
+        } else if (machine->slots[i] != NULL) {
+            memset(machine->slots[i], 0, sizeof(grout_cluster));
+        }
+    }
 }
 
 static bool copy_pool(grout_pool *to, const grout_pool *from, grout_heap *heap) {
@@ -131,24 +144,32 @@ static bool save_observers(const grout_machine *machine, grout_snapshot *snapsho
 static bool save(const grout_machine *machine, grout_snapshot *snapshot) {
     grout_heap *heap = &snapshot->heap;
     snapshot->stats = machine->stats;
-    snapshot->next_cta = machine->next_cta;
+    snapshot->run = machine->run;
     snapshot->status = machine->status;
     snapshot->is_over = machine->is_over;
     snapshot->has_failed = machine->has_failed;
-    snapshot->fixed_size = copy_fixed(machine, NULL, true);
+    snapshot->foreign_limit = machine->foreign_limit;
+    snapshot->slot_count = machine->slot_count;
     snapshot->arrays_size = copy_arrays(machine, NULL, true);
     snapshot->array_count = machine->array_count;
+    snapshot->has_slot = grout_heap__take(heap, machine->slot_count * sizeof(bool));
+    for (uint32_t i = 0; snapshot->has_slot != NULL && i < machine->slot_count; i++) {
+        snapshot->has_slot[i] = is_slot_begun(machine, i);
+        snapshot->fixed_size += snapshot->has_slot[i] ? get_slot_size(machine) : 0;
+    }
     snapshot->fixed = grout_heap__take(heap, snapshot->fixed_size);
     snapshot->arrays = grout_heap__take(heap, snapshot->arrays_size);
     snapshot->has_tainted = grout_heap__take(heap, machine->array_count * sizeof(bool));
-    if (snapshot->fixed == NULL || snapshot->arrays == NULL || snapshot->has_tainted == NULL ||
-        !copy_pool(&snapshot->pools[0], &machine->phases, heap) ||
-        !copy_pool(&snapshot->pools[1], &machine->contributions, heap) ||
-        !copy_pool(&snapshot->pools[2], &machine->asyncs, heap) ||
-        !copy_pool(&snapshot->pools[3], &machine->old_phases, heap)) {
+    if (snapshot->has_slot == NULL || snapshot->fixed == NULL || snapshot->arrays == NULL ||
+        snapshot->has_tainted == NULL) {
         return false;
     }
-    copy_fixed(machine, snapshot->fixed, true);
+    for (uint32_t i = 0; i < POOLS; i++) {
+        if (!copy_pool(&snapshot->pools[i], get_pool(machine, i), heap)) {
+            return false;
+        }
+    }
+    save_slots(machine, snapshot);
     copy_arrays(machine, snapshot->arrays, true);
     for (uint32_t i = 0; i < machine->array_count; i++) {
         snapshot->has_tainted[i] = machine->arrays[i].has_tainted;
@@ -169,18 +190,23 @@ grout_snapshot *grout_machine_snapshot(const grout_machine *machine, grout_diags
 
 bool grout_machine_restore(grout_machine *machine, const grout_snapshot *snapshot,
                            grout_diags *diags) {
-    if (!copy_pool(&machine->phases, &snapshot->pools[0], &machine->heap) ||
-        !copy_pool(&machine->contributions, &snapshot->pools[1], &machine->heap) ||
-        !copy_pool(&machine->asyncs, &snapshot->pools[2], &machine->heap) ||
-        !copy_pool(&machine->old_phases, &snapshot->pools[3], &machine->heap)) {
-        return grout_diags_add_oom(diags);
+    for (uint32_t i = 0; i < POOLS; i++) {
+        if (!copy_pool(get_pool(machine, i), &snapshot->pools[i], &machine->heap)) {
+            return grout_diags_add_oom(diags);
+        }
+    }
+    for (uint32_t i = 0; i < snapshot->slot_count; i++) {
+        if (snapshot->has_slot[i] && !grout_machine__add_slot(machine, i)) {
+            return grout_diags_add_oom(diags);
+        }
     }
     machine->stats = snapshot->stats;
-    machine->next_cta = snapshot->next_cta;
+    machine->run = snapshot->run;
     machine->status = snapshot->status;
     machine->is_over = snapshot->is_over;
     machine->has_failed = snapshot->has_failed;
-    copy_fixed(machine, snapshot->fixed, false);
+    machine->foreign_limit = snapshot->foreign_limit;
+    restore_slots(machine, snapshot);
     copy_arrays(machine, snapshot->arrays, false);
     grout_operand__forget(machine);
     for (uint32_t i = 0; i < snapshot->array_count; i++) {
@@ -206,6 +232,7 @@ void grout_snapshot_free(grout_snapshot *snapshot) {
             observer->snapshot_free(observer->self, snapshot->observed[i]);
         }
     }
+    grout_heap__give(&snapshot->heap, snapshot->has_slot, 0);
     grout_heap__give(&snapshot->heap, snapshot->fixed, 0);
     grout_heap__give(&snapshot->heap, snapshot->arrays, 0);
     grout_heap__give(&snapshot->heap, snapshot->has_tainted, 0);
@@ -242,20 +269,38 @@ static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size) {
     return mix(hash, rest);
 }
 
+/* Clock sets, what their foreign words stand for instead of the words. */
+static uint64_t hash_sets(const grout_machine *machine, uint64_t hash, const uint32_t *sets,
+                          size_t count) {
+    uint32_t words = machine->plan->order.words;
+    for (size_t i = 0; i < count; i++, sets += words) {
+        hash = hash_bytes(hash, sets, (words - 1) * sizeof *sets);
+        hash = sets[words - 1] == 0 ? hash
+                                    : mix(hash, grout_foreign__hash(machine, sets[words - 1]));
+    }
+    return hash;
+}
+
 /* What threads, barriers and copies are, without the places of their records in the pools. */
 static uint64_t hash_threads(const grout_machine *machine, uint64_t hash) {
-    for (uint32_t i = 0; i < machine->plan->shape.thread_count; i++) {
+    const grout_plan *plan = machine->plan;
+    for (uint32_t i = 0; i < plan->actor_count; i++) {
         grout_thread thread = *grout_machine__thread(machine, i);
-        thread.first_store = thread.last_store = thread.first_unread = 0;
         thread.first_wgmma = thread.last_wgmma = 0;
         hash = hash_bytes(hash, &thread, sizeof thread);
     }
-    return hash_bytes(hash, machine->state + machine->at.loops,
-                      machine->at.barriers - machine->at.loops);
+    for (uint32_t i = 0; i < plan->lane_count; i++) {
+        hash = mix(hash, grout_machine__lane(machine, i)->committed);
+    }
+    hash = hash_bytes(hash, machine->state + machine->at.loops,
+                      machine->at.clocks - machine->at.loops);
+    hash = hash_sets(machine, hash, grout_machine__clocks(machine, 0), plan->actor_count);
+    return hash_bytes(hash, machine->state + machine->at.scopes,
+                      machine->at.barriers - machine->at.scopes);
 }
 
 static uint64_t hash_barriers(const grout_machine *machine, uint64_t hash) {
-    uint32_t clocks = grout_order__get_size(&machine->plan->shape);
+    size_t sets = machine->plan->has_narrow_waits ? 2 : 1;
     for (uint32_t i = 0; i < machine->plan->element_count; i++) {
         grout_barrier barrier = *grout_machine__barrier(machine, i);
         uint32_t record = barrier.first_open, old = barrier.first_old;
@@ -263,21 +308,23 @@ static uint64_t hash_barriers(const grout_machine *machine, uint64_t hash) {
         hash = hash_bytes(hash, &barrier, sizeof barrier);
         while (record != 0) {
             grout_phase *phase = grout_machine__phase(machine, record);
-            int64_t facts[] = {phase->number, phase->bytes, phase->bytes_due,
+            int64_t facts[] = {phase->number, phase->bytes, phase->bytes_due, phase->bytes_flying,
                                phase->contribution_count};
             hash = hash_bytes(hash, facts, sizeof facts);
-            hash = hash_bytes(hash, grout_phase__clocks(phase), clocks * sizeof(uint32_t));
+            hash = hash_sets(machine, hash, grout_phase__clocks(phase), sets);
             record = phase->next;
         }
         while (old != 0) {
             grout_old_phase *phase = grout_machine__old_phase(machine, old);
             hash = mix(hash, phase->number);
-            hash = hash_bytes(hash, grout_old_phase__clocks(phase), clocks * sizeof(uint32_t));
+            hash = hash_sets(machine, hash, grout_old_phase__clocks(phase), sets);
             old = phase->next;
         }
     }
-    return hash_bytes(hash, machine->state + machine->at.snapshots,
-                      machine->at.payload_free - machine->at.snapshots);
+    hash = hash_sets(machine, hash, grout_machine__snapshot_of(machine, 0, 0),
+                     machine->plan->element_count * machine->at.snapshots_kept * sets);
+    return hash_bytes(hash, machine->state + machine->at.waits,
+                      machine->at.payload_free - machine->at.waits);
 }
 
 static uint64_t hash_flights(const grout_machine *machine, uint64_t hash) {
@@ -287,7 +334,8 @@ static uint64_t hash_flights(const grout_machine *machine, uint64_t hash) {
         for (uint32_t k = 0; k < 2; k++) {
             if (async.payload[k] != 0) {
                 size_t at = (size_t)(async.payload[k] - 1) * machine->payload_slot_bytes;
-                hash = hash_bytes(hash, machine->payload + at, machine->payload_mask_at);
+                hash = hash_bytes(hash, machine->state + machine->at.payload + at,
+                                  machine->payload_mask_at);
             }
         }
         async.link = async.previous = async.next = async.peer = 0;
@@ -302,10 +350,11 @@ static uint64_t hash_undo(const grout_machine *machine, uint64_t hash) {
     const grout_cta *cta = grout_machine__cta(machine);
     for (uint32_t i = 0; i < cta->undo_count; i++) {
         const uint8_t *at =
-            machine->undo_entries + (cta->undo_first + i) % GROUT_UNDO_ENTRIES * sizeof(grout_undo);
+            machine->state + machine->at.undo_entries +
+            (cta->undo_first + i) % GROUT_UNDO_ENTRIES * sizeof(grout_undo);
         grout_undo entry;
         memcpy(&entry, at, sizeof entry);
-        hash = hash_bytes(hash, machine->undo_data + entry.data, entry.size);
+        hash = hash_bytes(hash, machine->state + machine->at.undo_data + entry.data, entry.size);
         entry.data = 0;
         hash = hash_bytes(hash, &entry, sizeof entry);
     }
@@ -316,7 +365,7 @@ static uint64_t hash_undo(const grout_machine *machine, uint64_t hash) {
  */
 static uint64_t hash_registers(const grout_machine *machine, uint64_t hash) {
     const grout_plan *plan = machine->plan;
-    for (uint32_t i = 0; i < plan->shape.thread_count; i++) {
+    for (uint32_t i = 0; i < plan->actor_count; i++) {
         const grout_thread *thread = grout_machine__thread(machine, i);
         bool is_inside =
             thread->state != GROUT_THREAD_EXITED && grout_plan__inst(plan, thread->pc)->is_member;
@@ -326,19 +375,58 @@ static uint64_t hash_registers(const grout_machine *machine, uint64_t hash) {
     return hash;
 }
 
-uint64_t grout_machine_hash(const grout_machine *machine) {
+/* The selected CTA. */
+static uint64_t hash_cta(const grout_machine *machine, uint64_t hash) {
     grout_cta cta = *grout_machine__cta(machine);
     cta.first_flight = cta.last_flight = cta.payload_used = 0;
     cta.undo_first = cta.undo_data_first = cta.undo_dropped = 0;
-    uint64_t hash = hash_bytes((uint64_t)machine->next_cta, &cta, sizeof cta);
+    hash = hash_bytes(hash, &cta, sizeof cta);
     hash = hash_threads(machine, hash);
     hash = hash_barriers(machine, hash);
     hash = hash_flights(machine, hash);
     hash = hash_undo(machine, hash);
     hash = hash_registers(machine, hash);
-    size_t behind = machine->at.registers +
-                    (size_t)machine->plan->shape.thread_count * machine->plan->register_bytes;
-    hash = hash_bytes(hash, machine->state + behind, machine->at.size - behind);
+    return hash_bytes(hash, machine->state + machine->at.smem,
+                      machine->at.undo_entries - machine->at.smem);
+}
+
+static uint64_t hash_cluster(const grout_machine *machine, uint64_t hash) {
+    grout_cluster cluster = *grout_machine__cluster(machine);
+    uint32_t index = cluster.first_collective;
+    cluster.first_collective = cluster.last_collective = 0;
+    hash = hash_bytes(hash, &cluster, sizeof cluster);
+    while (index != 0) {
+        grout_collective record = *(grout_collective *)grout_pool__at(&machine->collectives, index);
+        index = record.next;
+        record.link = record.next = 0;
+        hash = hash_bytes(hash, &record, sizeof record);
+    }
+    return hash_sets(machine, hash, grout_machine__generation(machine, 0), 2);
+}
+
+/* How far the run is, but for what only counts. */
+static uint64_t hash_run(const grout_machine *machine) {
+    grout_run_state run = machine->run;
+    if (machine->launch.timing != GROUT_TIMING_RANDOM) {
+        run.points = run.random[GROUT_DRAW_ENGINE] = 0;
+    }
+    return hash_bytes((uint64_t)run.next_cluster, &run, sizeof run);
+}
+
+uint64_t grout_machine_hash(const grout_machine *machine) {
+    /* Selecting changes what the machine looks at, not its state. */
+    grout_machine *viewed = (grout_machine *)machine;
+    uint32_t slot = machine->slot, rank = machine->rank;
+    uint64_t hash = hash_run(machine);
+    for (uint32_t i = 0; i < machine->slot_count; i++) {
+        for (uint32_t k = 0; is_slot_begun(machine, i) && k < machine->plan->shape.cta_count; k++) {
+            grout_machine__select_slot(viewed, i, k);
+            hash = k == 0 ? hash_cluster(machine, hash) : hash;
+            hash = hash_cta(machine, hash);
+        }
+    }
+    grout_machine__select_slot(viewed, slot, rank);
+    hash = grout_ops__hash(machine, hash);
     for (uint32_t i = 0; i < machine->array_count; i++) {
         region regions[3];
         uint32_t count = get_array_regions(&machine->arrays[i], regions);

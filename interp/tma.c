@@ -12,7 +12,10 @@
  */
 #include "tma.h"
 
+#include "async_copy.h"
+#include "atomic_math.h"
 #include "barrier.h"
+#include "convert.h"
 #include "issue.h"
 #include "undo.h"
 #include "wgmma.h"
@@ -62,7 +65,7 @@ void grout_tma__move(grout_machine *machine, const grout_inst *inst, const grout
                      const grout_box *to) {
     const grout_plan *plan = machine->plan;
     if (from->is_shaped && to->is_shaped && inst->chunk_count + inst->transfer_count > 0) {
-        grout_box__touch(machine, to);
+        grout_box__touch(to);
         if (inst->chunk_count > 0) {
             copy_chunks(grout_pool__at(&plan->chunk_moves, inst->first_chunk), inst->chunk_count,
                         from->bytes + from->offset, to->bytes + to->offset);
@@ -77,6 +80,26 @@ void grout_tma__move(grout_machine *machine, const grout_inst *inst, const grout
     }
     grout_box__gather(machine, from, machine->linear);
     grout_box__scatter(machine, to, machine->linear);
+}
+
+void grout_tma__reduce(grout_machine *machine, const grout_inst *inst, const grout_box *to,
+                       const uint8_t *elements) {
+    uint8_t *held = machine->linear + to->plan->bytes;
+    grout_box__gather(machine, to, held);
+    grout_update__apply(grout_update__from_choice((grout_choice)inst->reduce_kind),
+                        (grout_dtype)to->plan->dtype, true, held, elements, to->plan->count);
+    grout_box__scatter(machine, to, held);
+}
+
+/* A store's copy: elements that are reduced go by way of registers. */
+static void move_store(grout_machine *machine, const grout_inst *inst, const grout_box *from,
+                       const grout_box *to) {
+    if (inst->reduce_kind == GROUT_CHOICE_NONE) {
+        grout_tma__move(machine, inst, from, to);
+        return;
+    }
+    grout_box__gather(machine, from, machine->linear);
+    grout_tma__reduce(machine, inst, to, machine->linear);
 }
 
 static const grout_inst *get_inst(const grout_machine *machine, const grout_async *async) {
@@ -122,7 +145,8 @@ void grout_tma__end_flight(grout_machine *machine, uint32_t index) {
     grout_async *async = grout_machine__async(machine, index);
     async->flags |= GROUT_ASYNC_READ | GROUT_ASYNC_DONE;
     unlink_flight(machine, index);
-    if (grout_machine__wants(machine, GROUT_EVENT_COMPLETE)) {
+    if (grout_machine__wants(machine, GROUT_EVENT_COMPLETE) &&
+        (async->flags & GROUT_ASYNC_PART) == 0) {
         grout_tma__publish_complete(machine, async);
     }
 }
@@ -134,8 +158,8 @@ void grout_tma__forget(grout_machine *machine, uint32_t index) {
     grout_pool__give(&machine->asyncs, index);
 }
 
-uint32_t grout_tma__add_flight(grout_machine *machine, uint32_t thread, const grout_inst *inst) {
-    grout_cta *cta = grout_machine__cta(machine);
+uint32_t grout_tma__add_flight_to(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+                                  uint32_t rank) {
     uint32_t index = grout_pool__take(&machine->asyncs, &machine->heap);
     if (index == 0) {
         machine->has_failed = true;
@@ -143,58 +167,31 @@ uint32_t grout_tma__add_flight(grout_machine *machine, uint32_t thread, const gr
     }
     grout_async *async = grout_machine__async(machine, index);
     async->pc = (uint32_t)(inst - grout_plan__inst(machine->plan, 0));
-    async->serial = cta->async_serial - 1;
+    async->actor = thread;
+    async->serial = grout_machine__cta(machine)->async_serial - 1;
     async->origin = grout_machine__origin(machine, thread, inst);
     if (machine->launch.timing == GROUT_TIMING_RANDOM) {
-        async->read_due = cta->points + grout_machine__draw(machine, GROUT_DRAW_ENGINE) % DELAY_MAX;
+        async->read_due =
+            machine->run.points + grout_machine__draw(machine, GROUT_DRAW_ENGINE) % DELAY_MAX;
         async->write_due =
             async->read_due + grout_machine__draw(machine, GROUT_DRAW_ENGINE) % DELAY_MAX;
     }
+    uint32_t own = grout_machine__select(machine, rank);
     link_flight(machine, index);
+    grout_machine__select(machine, own);
     return index;
 }
 
-static uint32_t add_copy(grout_machine *machine, uint32_t thread, const grout_inst *inst,
-                         const grout_box *boxes) {
-    uint32_t index = grout_tma__add_flight(machine, thread, inst);
-    if (index != 0) {
-        grout_async *async = grout_machine__async(machine, index);
-        memcpy(async->start[0], boxes[0].start, sizeof async->start[0]);
-        memcpy(async->start[1], boxes[1].start, sizeof async->start[1]);
-    }
-    return index;
+uint32_t grout_tma__add_flight(grout_machine *machine, uint32_t thread, const grout_inst *inst) {
+    return grout_tma__add_flight_to(machine, thread, inst, machine->rank);
 }
 
-/* ---- loads
- * --------------------------------------------------------------------------------------- */
-
-void grout_tma__start_load(grout_machine *machine, uint32_t thread, const grout_inst *inst,
-                           const grout_box *boxes, const grout_load *load) {
-    if (!machine->is_lazy) {
-        if (!load->is_void) {
-            grout_tma__move(machine, inst, &boxes[0], &boxes[1]);
-        }
-        if (grout_machine__wants(machine, GROUT_EVENT_COMPLETE)) {
-            grout_async async = {.pc = (uint32_t)(inst - grout_plan__inst(machine->plan, 0)),
-                                 .element = load->element,
-                                 .phase = load->phase,
-                                 .serial = grout_machine__cta(machine)->async_serial - 1,
-                                 .origin = grout_machine__origin(machine, thread, inst)};
-            grout_tma__publish_complete(machine, &async);
-        }
-        grout_barrier__land(machine, load->element, load->record, boxes[1].plan->bytes);
-        return;
-    }
-    uint32_t index = add_copy(machine, thread, inst, boxes);
-    if (index == 0) {
-        return;
-    }
+void grout_tma__attach(grout_machine *machine, uint32_t element, uint32_t record, uint32_t index) {
     grout_async *async = grout_machine__async(machine, index);
-    grout_phase *phase = grout_machine__phase(machine, load->record);
-    async->flags = load->is_void ? GROUT_ASYNC_VOID : 0;
-    async->element = load->element;
-    async->phase = load->phase;
-    async->phase_record = load->record;
+    grout_phase *phase = grout_machine__phase(machine, record);
+    async->element = element;
+    async->phase = grout_machine__barrier(machine, element)->phase_base + phase->number;
+    async->phase_record = record;
     if (phase->last_load != 0) {
         grout_machine__async(machine, phase->last_load)->peer = index;
     } else {
@@ -203,16 +200,130 @@ void grout_tma__start_load(grout_machine *machine, uint32_t thread, const grout_
     phase->last_load = index;
 }
 
+static void set_starts(grout_machine *machine, uint32_t index, const grout_box *boxes) {
+    grout_async *async = grout_machine__async(machine, index);
+    memcpy(async->start[0], boxes[0].start, sizeof async->start[0]);
+    memcpy(async->start[1], boxes[1].start, sizeof async->start[1]);
+}
+
+/* ---- loads
+ * --------------------------------------------------------------------------------------- */
+
+/* At once. The barrier's CTA is not the one that is selected, if it is a peer. */
+static void load_now(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+                     const grout_box *boxes, const grout_load *load) {
+    if (!load->is_void) {
+        grout_tma__move(machine, inst, &boxes[0], &boxes[1]);
+    }
+    if (grout_machine__wants(machine, GROUT_EVENT_COMPLETE) && !load->is_part) {
+        grout_async async = {.pc = (uint32_t)(inst - grout_plan__inst(machine->plan, 0)),
+                             .element = load->element,
+                             .phase = load->phase,
+                             .serial = grout_machine__cta(machine)->async_serial - 1,
+                             .origin = grout_machine__origin(machine, thread, inst)};
+        grout_tma__publish_complete(machine, &async);
+    }
+    uint32_t own = grout_machine__select(machine, load->rank);
+    grout_barrier__land(machine, load->element, load->record, load->bytes);
+    grout_machine__select(machine, own);
+}
+
+void grout_tma__start_load(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+                           const grout_box *boxes, const grout_load *load) {
+    if (!machine->is_lazy) {
+        load_now(machine, thread, inst, boxes, load);
+        return;
+    }
+    uint32_t index = grout_tma__add_flight_to(machine, thread, inst, load->rank);
+    if (index == 0) {
+        return;
+    }
+    grout_async *async = grout_machine__async(machine, index);
+    async->flags = (load->is_void ? (uint32_t)GROUT_ASYNC_VOID : 0) |
+                   (load->is_part ? (uint32_t)GROUT_ASYNC_PART : 0) |
+                   (load->spoilt != 0 ? (uint32_t)GROUT_ASYNC_SPOILT : 0);
+    async->bytes = load->bytes;
+    async->part = load->part;
+    async->parts = load->parts;
+    async->payload[1] = load->spoilt;
+    set_starts(machine, index, boxes);
+    uint32_t own = grout_machine__select(machine, load->rank);
+    grout_tma__attach(machine, load->element, load->record, index);
+    grout_machine__select(machine, own);
+}
+
+/* What an older store may win of the bytes that have landed is poison. */
+static void spoil(grout_machine *machine, grout_async *async, const grout_box *to) {
+    const uint8_t *mask =
+        grout_tma__get_payload(machine, async->payload[1]) + machine->payload_mask_at;
+    uint8_t *poison = machine->image;
+    grout_box__gather(machine, to, machine->linear);
+    grout_fill_poison(to->plan->dtype, poison, 1);
+    for (int64_t i = 0; i < to->plan->bytes; i++) {
+        if (mask[i] != 0) {
+            machine->linear[i] = poison[i % to->plan->element_bytes];
+        }
+    }
+    grout_box__scatter(machine, to, machine->linear);
+    grout_tma__give_payload(machine, async->payload[1]);
+    async->payload[1] = 0;
+}
+
+void grout_tma__combine(grout_machine *machine, const grout_inst *inst, const grout_box *to,
+                        const uint8_t *elements) {
+    if (inst->reduce_kind == GROUT_CHOICE_NONE) {
+        grout_box__scatter(machine, to, elements);
+        return;
+    }
+    grout_box__gather(machine, to, machine->linear);
+    grout_update__apply(grout_update__from_choice((grout_choice)inst->reduce_kind),
+                        (grout_dtype)to->plan->dtype, false, machine->linear, elements,
+                        to->plan->count);
+    grout_box__scatter(machine, to, machine->linear);
+}
+
+/* Elements of an async_store_smem, in its payload, to their places. */
+static void land_elements(grout_machine *machine, grout_async *async) {
+    if (async->payload[0] != 0) {
+        grout_box to = place_box(machine, async, 0);
+        grout_tma__combine(machine, get_inst(machine, async), &to,
+                           grout_tma__get_payload(machine, async->payload[0]));
+        grout_tma__give_payload(machine, async->payload[0]);
+        async->payload[0] = 0;
+    }
+}
+
 /* Moves a load's bytes. Its phase does not complete before grout_barrier__land is called. */
 static void finish_load(grout_machine *machine, uint32_t index) {
-    const grout_async *async = grout_machine__async(machine, index);
-    grout_box from = place_box(machine, async, 0), to = place_box(machine, async, 1);
-    if ((async->flags & GROUT_ASYNC_VOID) == 0) {
-        grout_tma__move(machine, get_inst(machine, async), &from, &to);
+    grout_async *async = grout_machine__async(machine, index);
+    const grout_inst *inst = get_inst(machine, async);
+    if ((async->flags & GROUT_ASYNC_DSMEM) != 0) {
+        land_elements(machine, async);
+    } else if ((async->flags & GROUT_ASYNC_VOID) == 0) {
+        grout_box from = place_box(machine, async, 0), to = place_box(machine, async, 1);
+        if (async->parts > 0) {
+            grout_box__cut(&from, (uint32_t)inst->part_dim, async->part, async->parts);
+            grout_box__cut(&to, (uint32_t)inst->part_dim, async->part, async->parts);
+        }
+        grout_tma__move(machine, inst, &from, &to);
+        if ((async->flags & GROUT_ASYNC_SPOILT) != 0) {
+            spoil(machine, async, &to);
+        }
     }
     grout_tma__end_flight(machine, index);
-    grout_machine__phase(machine, grout_machine__async(machine, index)->phase_record)->bytes_due -=
-        to.plan->bytes;
+}
+
+/* An operation that a phase waits for takes effect, and its bytes land; the phase stays open. */
+static void finish_attached(grout_machine *machine, uint32_t index) {
+    if ((grout_machine__async(machine, index)->flags & GROUT_ASYNC_COPY) != 0) {
+        grout_async_copy__finish(machine, index);
+    } else {
+        finish_load(machine, index);
+    }
+    const grout_async *async = grout_machine__async(machine, index);
+    grout_phase *phase = grout_machine__phase(machine, async->phase_record);
+    phase->bytes_due -= async->bytes;
+    phase->bytes_flying -= async->bytes;
 }
 
 void grout_tma__land_phases(grout_machine *machine, uint32_t element, uint32_t phase) {
@@ -223,7 +334,7 @@ void grout_tma__land_phases(grout_machine *machine, uint32_t element, uint32_t p
         for (uint32_t i = grout_machine__phase(machine, record)->first_load; i != 0;) {
             uint32_t next = grout_machine__async(machine, i)->peer;
             if ((grout_machine__async(machine, i)->flags & GROUT_ASYNC_DONE) == 0) {
-                finish_load(machine, i);
+                finish_attached(machine, i);
             }
             i = next;
         }
@@ -253,10 +364,12 @@ uint32_t grout_tma__take_payload(grout_machine *machine) {
             oldest = async->next;
             async = grout_machine__async(machine, oldest);
         }
-        if ((async->flags & GROUT_ASYNC_WGMMA) != 0) {
-            grout_wgmma__finish(machine, async->origin.thread, async->group);
-        } else {
+        if ((async->flags & GROUT_ASYNC_STORE) != 0) {
             finish_store(machine, oldest);
+        } else if ((async->flags & GROUT_ASYNC_WGMMA) != 0) {
+            grout_wgmma__finish(machine, async->actor, async->group);
+        } else {
+            finish_attached(machine, oldest);
         }
     }
     return get_free_slots(machine)[cta->payload_used++];
@@ -291,11 +404,22 @@ static void read_store(grout_machine *machine, uint32_t index) {
     grout_tma__read_captured(machine, &from, async->payload[0]);
 }
 
+/* Writes a store's elements, or combines them with what is there. */
+static void write_elements(grout_machine *machine, const grout_async *async,
+                           const uint8_t *elements) {
+    const grout_inst *inst = get_inst(machine, async);
+    grout_box to = place_box(machine, async, 1);
+    if (inst->reduce_kind != GROUT_CHOICE_NONE) {
+        grout_tma__reduce(machine, inst, &to, elements);
+    } else {
+        grout_box__scatter(machine, &to, elements);
+    }
+}
+
 static void write_store(grout_machine *machine, uint32_t index) {
     grout_async *async = grout_machine__async(machine, index);
     if ((async->flags & GROUT_ASYNC_VOID) == 0) {
-        grout_box to = place_box(machine, async, 1);
-        grout_box__scatter(machine, &to, grout_tma__get_payload(machine, async->payload[0]));
+        write_elements(machine, async, grout_tma__get_payload(machine, async->payload[0]));
         grout_tma__give_payload(machine, async->payload[0]);
         async->payload[0] = 0;
     }
@@ -306,7 +430,7 @@ static void finish_store(grout_machine *machine, uint32_t index) {
     const grout_async *async = grout_machine__async(machine, index);
     if ((async->flags & (GROUT_ASYNC_READ | GROUT_ASYNC_STALE | GROUT_ASYNC_VOID)) == 0) {
         grout_box from = place_box(machine, async, 0), to = place_box(machine, async, 1);
-        grout_tma__move(machine, get_inst(machine, async), &from, &to);
+        move_store(machine, get_inst(machine, async), &from, &to);
         grout_tma__end_flight(machine, index);
         return;
     }
@@ -333,13 +457,15 @@ uint32_t grout_tma__capture(grout_machine *machine, uint32_t thread, const grout
 
 void grout_tma__start_store(grout_machine *machine, uint32_t thread, const grout_inst *inst,
                             const grout_box *boxes, bool is_void) {
-    grout_thread *owner = grout_machine__thread(machine, thread);
+    uint32_t lane = grout_machine__lane_of(machine, thread);
+    grout_lane *owner = grout_machine__lane(machine, lane);
     if (!machine->is_lazy) {
         if (!is_void) {
-            grout_tma__move(machine, inst, &boxes[0], &boxes[1]);
+            move_store(machine, inst, &boxes[0], &boxes[1]);
         }
         if (grout_machine__wants(machine, GROUT_EVENT_COMPLETE)) {
             grout_async async = {.pc = (uint32_t)(inst - grout_plan__inst(machine->plan, 0)),
+                                 .actor = lane,
                                  .group = owner->committed + 1,
                                  .flags = GROUT_ASYNC_STORE,
                                  .serial = grout_machine__cta(machine)->async_serial - 1,
@@ -348,11 +474,13 @@ void grout_tma__start_store(grout_machine *machine, uint32_t thread, const grout
         }
         return;
     }
-    uint32_t index = add_copy(machine, thread, inst, boxes);
+    uint32_t index = grout_tma__add_flight(machine, thread, inst);
     if (index == 0) {
         return;
     }
+    set_starts(machine, index, boxes);
     grout_async *async = grout_machine__async(machine, index);
+    async->actor = lane;
     async->flags = GROUT_ASYNC_STORE | (is_void ? (uint32_t)GROUT_ASYNC_VOID : 0);
     async->group = owner->committed + 1;
     if (owner->last_store != 0) {
@@ -366,8 +494,8 @@ void grout_tma__start_store(grout_machine *machine, uint32_t thread, const grout
     async->flags |= async->payload[0] != 0 ? (uint32_t)GROUT_ASYNC_STALE : 0;
 }
 
-/* Forgets the thread's finished stores, from the oldest on. */
-static void pop_stores(grout_machine *machine, grout_thread *owner) {
+/* Forgets a lane's finished stores, from the oldest on. */
+static void pop_stores(grout_machine *machine, grout_lane *owner) {
     while (owner->first_store != 0 &&
            (grout_machine__async(machine, owner->first_store)->flags & GROUT_ASYNC_DONE) != 0) {
         uint32_t index = owner->first_store;
@@ -379,9 +507,9 @@ static void pop_stores(grout_machine *machine, grout_thread *owner) {
     }
 }
 
-void grout_tma__finish_groups(grout_machine *machine, uint32_t thread, uint32_t last,
+void grout_tma__finish_groups(grout_machine *machine, uint32_t lane, uint32_t last,
                               bool read_only) {
-    grout_thread *owner = grout_machine__thread(machine, thread);
+    grout_lane *owner = grout_machine__lane(machine, lane);
     uint32_t first = read_only ? owner->first_unread : owner->first_store;
     for (uint32_t i = first; i != 0; i = grout_machine__async(machine, i)->peer) {
         const grout_async *async = grout_machine__async(machine, i);
@@ -405,13 +533,15 @@ void grout_tma__finish_groups(grout_machine *machine, uint32_t thread, uint32_t 
 static void finish(grout_machine *machine, uint32_t index) {
     grout_async async = *grout_machine__async(machine, index);
     if ((async.flags & GROUT_ASYNC_WGMMA) != 0) {
-        grout_wgmma__finish(machine, async.origin.thread, async.group);
+        grout_wgmma__finish(machine, async.actor, async.group);
     } else if ((async.flags & GROUT_ASYNC_STORE) != 0) {
         finish_store(machine, index);
-        pop_stores(machine, grout_machine__thread(machine, async.origin.thread));
-    } else {
-        finish_load(machine, index);
+        pop_stores(machine, grout_machine__lane(machine, async.actor));
+    } else if (async.phase_record != 0) {
+        finish_attached(machine, index);
         grout_barrier__land(machine, async.element, async.phase_record, 0);
+    } else {
+        grout_async_copy__finish(machine, index);
     }
 }
 
@@ -432,7 +562,7 @@ static bool is_touched(const grout_machine *machine, const grout_scope_plan *sco
             const grout_box_plan *box = grout_plan__box(machine->plan, inst, k);
             if (box->object == objects[i] &&
                 (box->space != GROUT_SPACE_ACC || scope->is_collective ||
-                 async->origin.thread == thread)) {
+                 async->actor == thread)) {
                 return true;
             }
         }
@@ -455,7 +585,7 @@ void grout_tma__finish_scope(grout_machine *machine, const grout_scope_plan *sco
 
 /* One copy that is due at this point takes its next step; false if there is none. */
 static bool step_due(grout_machine *machine) {
-    uint64_t now = grout_machine__cta(machine)->points;
+    uint64_t now = machine->run.points;
     for (uint32_t i = grout_machine__cta(machine)->first_flight; i != 0;) {
         const grout_async *async = grout_machine__async(machine, i);
         bool is_store = (async->flags & GROUT_ASYNC_STORE) != 0;
@@ -473,10 +603,17 @@ static bool step_due(grout_machine *machine) {
     return false;
 }
 
+/* In random timing whatever is in flight in the cluster may move, whoever runs. */
 void grout_tma__pass_point(grout_machine *machine) {
-    grout_machine__cta(machine)->points++;
-    if (machine->launch.timing == GROUT_TIMING_RANDOM) {
+    machine->run.points++;
+    if (machine->launch.timing != GROUT_TIMING_RANDOM) {
+        return;
+    }
+    uint32_t own = machine->rank;
+    for (uint32_t rank = 0; rank < machine->plan->shape.cta_count; rank++) {
+        grout_machine__select(machine, rank);
         while (step_due(machine)) {
         }
     }
+    grout_machine__select(machine, own);
 }

@@ -18,21 +18,26 @@
 static grout_undo *get_entry(const grout_machine *machine, uint32_t index) {
     const grout_cta *cta = grout_machine__cta(machine);
     uint32_t slot = (cta->undo_first + index) % GROUT_UNDO_ENTRIES;
-    return (grout_undo *)(void *)machine->undo_entries + slot;
+    return (grout_undo *)(void *)(machine->state + machine->at.undo_entries) + slot;
 }
 
-/* Whether a store is published to the engines that a thread starts. */
-static bool is_published(const grout_machine *machine, const grout_undo *entry, uint32_t thread) {
-    const grout_clock_shape *shape = &machine->plan->shape;
-    const uint32_t *published =
-        grout_order__get(shape, grout_machine__clocks(machine, thread), GROUT_ORDER_SMEM);
-    return entry->is_engine != 0 || published[grout_clock_g(shape, entry->thread)] >= entry->epoch;
+static uint8_t *get_data(const grout_machine *machine) {
+    return machine->state + machine->at.undo_data;
 }
 
+/* Whether a store is published to the engines of who has this PS. */
+static bool is_published(const grout_undo *entry, const uint32_t *published) {
+    return entry->is_engine != 0 || published[entry->component] >= entry->number;
+}
+
+/* Engines read the SMEM of the CTA whose actors start them. */
 static bool is_published_to_all(const grout_machine *machine, const grout_undo *entry) {
-    for (uint32_t i = 0; i < machine->plan->shape.thread_count; i++) {
-        if (grout_machine__thread(machine, i)->state != GROUT_THREAD_EXITED &&
-            !is_published(machine, entry, i)) {
+    for (uint32_t i = 0; i < machine->plan->actor_count; i++) {
+        uint32_t state = grout_machine__thread(machine, i)->state;
+        if (state != GROUT_THREAD_EXITED && state != GROUT_THREAD_IDLE &&
+            !is_published(entry, grout_order__get_smem(&machine->plan->order,
+                                                       grout_machine__clocks(machine, i),
+                                                       machine->rank))) {
             return false;
         }
     }
@@ -95,8 +100,9 @@ static grout_undo *add_entry(grout_machine *machine, const grout_inst *inst, uin
     return entry;
 }
 
-void grout_undo__note_store(grout_machine *machine, uint32_t thread, const grout_inst *inst,
-                            uint32_t box_index, const grout_box *box) {
+/* Keeps what a box of the selected CTA holds. */
+static void note(grout_machine *machine, const grout_undo *facts, const grout_inst *inst,
+                 uint32_t box_index, const grout_box *box) {
     uint32_t size = (uint32_t)box->plan->bytes;
     prune(machine);
     if (size > machine->undo_data_size || box->is_empty) {
@@ -104,20 +110,40 @@ void grout_undo__note_store(grout_machine *machine, uint32_t thread, const grout
     }
     uint32_t data = take_data(machine, size);
     grout_undo *entry = add_entry(machine, inst, box_index, box);
-    entry->thread = thread;
-    entry->epoch =
-        grout_machine__clocks(machine, thread)[grout_clock_x(&machine->plan->shape, thread)];
+    entry->component = facts->component;
+    entry->number = facts->number;
     entry->data = data;
     entry->size = size;
-    grout_box__gather(machine, box, machine->undo_data + data);
+    grout_box__gather(machine, box, get_data(machine) + data);
+}
+
+void grout_undo__note_store(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+                            uint32_t box_index, const grout_box *box) {
+    const grout_clock_shape *shape = &machine->plan->shape;
+    uint32_t actor = grout_machine__actor(machine, thread);
+    grout_undo facts = {.component = grout_clock_g(shape, actor)};
+    facts.number = grout_machine__clocks(machine, thread)[grout_clock_x(shape, actor)];
+    uint32_t own = grout_machine__select(machine, box->rank);
+    note(machine, &facts, inst, box_index, box);
+    grout_machine__select(machine, own);
+}
+
+void grout_undo__note_copy(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+                           uint32_t box_index, const grout_box *box, uint32_t group) {
+    grout_undo facts = {.component = grout_clock_ca(&machine->plan->shape,
+                                                    grout_machine__actor(machine, thread)),
+                        .number = group};
+    note(machine, &facts, inst, box_index, box);
 }
 
 void grout_undo__note_load(grout_machine *machine, const grout_inst *inst, uint32_t box_index,
                            const grout_box *box) {
+    uint32_t own = grout_machine__select(machine, box->rank);
     prune(machine);
     if (grout_machine__cta(machine)->undo_count > 0 && !box->is_empty) {
         add_entry(machine, inst, box_index, box)->is_engine = 1;
     }
+    grout_machine__select(machine, own);
 }
 
 /* ---- capture -----------------------------------------------------------------------------------
@@ -181,16 +207,16 @@ static bool has_overlap(const grout_undo *entry, int64_t low, int64_t high) {
     return entry->low < high && low < entry->high;
 }
 
-bool grout_undo__capture(grout_machine *machine, uint32_t thread, const grout_box *box,
-                         uint8_t *linear, uint8_t *stale) {
+/* The same in the CTA whose SMEM it is. */
+static bool capture(grout_machine *machine, const uint32_t *published, const grout_box *box,
+                    uint8_t *linear, uint8_t *stale) {
     uint32_t count = grout_machine__cta(machine)->undo_count;
     bool is_needed = false;
     capture_walk walk = {.machine = machine, .linear = linear, .stale = stale};
     grout_box__get_range(box, &walk.low, &walk.high);
     for (uint32_t i = 0; i < count && !is_needed; i++) {
         const grout_undo *entry = get_entry(machine, i);
-        is_needed =
-            has_overlap(entry, walk.low, walk.high) && !is_published(machine, entry, thread);
+        is_needed = has_overlap(entry, walk.low, walk.high) && !is_published(entry, published);
     }
     if (!is_needed || box->is_empty) {
         return false;
@@ -208,11 +234,22 @@ bool grout_undo__capture(grout_machine *machine, uint32_t thread, const grout_bo
         grout_box other = grout_box__place(machine, plan, entry->start);
         walk.object = plan->smem_offset;
         walk.element_bytes = plan->element_bytes;
-        walk.old = is_published(machine, entry, thread) ? NULL : machine->undo_data + entry->data;
+        walk.old = is_published(entry, published) ? NULL : get_data(machine) + entry->data;
         grout_box__visit(machine, &other, apply_piece, &walk);
     }
     walk.object = box->plan->smem_offset;
     walk.element_bytes = box->plan->element_bytes;
+    memset(stale, 0, (size_t)box->plan->bytes);
     grout_box__visit(machine, box, read_piece, &walk);
     return walk.found;
+}
+
+bool grout_undo__capture(grout_machine *machine, uint32_t thread, const grout_box *box,
+                         uint8_t *linear, uint8_t *stale) {
+    const uint32_t *published = grout_order__get_smem(
+        &machine->plan->order, grout_machine__clocks(machine, thread), box->rank);
+    uint32_t own = grout_machine__select(machine, box->rank);
+    bool found = capture(machine, published, box, linear, stale);
+    grout_machine__select(machine, own);
+    return found;
 }

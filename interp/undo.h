@@ -11,9 +11,12 @@
 
 #define GROUT_UNDO_ENTRIES 128
 
-/* A thread is about to store to an SMEM box: keeps the bytes it overwrites. */
+/* An actor is about to store to an SMEM box, of whatever CTA: keeps the bytes it overwrites. */
 void grout_undo__note_store(grout_machine *machine, uint32_t thread, const grout_inst *inst,
                             uint32_t box_index, const grout_box *box);
+/* The same of a cp.async, one of a group of the actor's. */
+void grout_undo__note_copy(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+                           uint32_t box_index, const grout_box *box, uint32_t group);
 /* A load was issued over an SMEM box: earlier stores there no longer matter. */
 void grout_undo__note_load(grout_machine *machine, const grout_inst *inst, uint32_t box_index,
                            const grout_box *box);

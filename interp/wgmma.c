@@ -90,7 +90,7 @@ static void perform_flight(grout_machine *machine, uint32_t index) {
             sources[i].rows = grout_tma__get_payload(machine, async->payload[i]);
         }
     }
-    multiply(machine, async->origin.thread, product, sources);
+    multiply(machine, async->actor, product, sources);
 }
 
 static void finish_first(grout_machine *machine, grout_thread *owner) {
@@ -247,6 +247,7 @@ static void put_in_flight(grout_machine *machine, uint32_t thread, const grout_i
 
 static void publish_complete(grout_machine *machine, uint32_t thread, const grout_inst *inst) {
     grout_async async = {.pc = (uint32_t)(inst - grout_plan__inst(machine->plan, 0)),
+                         .actor = thread,
                          .group = grout_machine__thread(machine, thread)->wgmma_groups,
                          .flags = GROUT_ASYNC_WGMMA,
                          .serial = grout_machine__cta(machine)->async_serial - 1,
@@ -264,8 +265,9 @@ void grout_wgmma__issue(grout_machine *machine, uint32_t thread, const grout_ins
         boxes[i] = grout_box__resolve(machine, thread, inst, i);
         is_void |= !check_box(machine, thread, inst, &boxes[i]);
     }
-    grout_stamp stamp = {.cluster = grout_machine__cta(machine)->index,
-                         .component = grout_clock_wg(&machine->plan->shape, thread),
+    grout_stamp stamp = {.cluster = grout_machine__cluster(machine)->index,
+                         .component = grout_clock_wg(&machine->plan->shape,
+                                                     grout_machine__actor(machine, thread)),
                          .number = ++owner->wgmma_groups,
                          .agent = GROUT_AGENT_ENGINE};
     const grout_stamp stamps[2] = {stamp, stamp};
@@ -299,14 +301,15 @@ void grout_wgmma__wait(grout_machine *machine, uint32_t thread, const grout_inst
         grout_clocks clocks;
         grout_event event =
             grout_machine__event(machine, GROUT_EVENT_WGMMA_WAIT, thread, inst, &clocks);
-        event.u.group.lane = thread;
+        event.u.group.lane = grout_machine__actor(machine, thread);
         event.u.group.number = done;
         event.u.group.allowed = allowed;
         grout_machine__publish(machine, &event);
     }
     grout_wgmma__finish(machine, thread, done);
     uint32_t *known = grout_machine__clocks(machine, thread);
-    grout_order__raise(&known[grout_clock_wg(&machine->plan->shape, thread)], done);
+    grout_order__raise(
+        &known[grout_clock_wg(&machine->plan->shape, grout_machine__actor(machine, thread))], done);
 }
 
 void grout_wgmma__poison_in_flight(const grout_machine *machine, uint32_t thread,

@@ -212,10 +212,16 @@ static int64_t get_integer(const grout_binding *binding, grout_expr_id id) {
     return binding->bound->expr_values[id].integer;
 }
 
+/* Bytes of a barrier, a semaphore or an element. */
+static uint8_t get_element_bytes(const grout_object *object) {
+    return object->kind == GROUT_OBJECT_BARRIER     ? 8
+           : object->kind == GROUT_OBJECT_SEMAPHORE ? 4
+                                                    : grout_dtype_get_info((grout_dtype)object->type.dtype)->bytes;
+}
+
 /* The dimensions of an object: each positive, and all together not too large. */
 static bool bind_dims(grout_binding *binding, const grout_object *object, grout_type *type) {
-    bool is_barrier = object->kind == GROUT_OBJECT_BARRIER;
-    int64_t bytes = is_barrier ? 8 : grout_dtype_get_info((grout_dtype)object->type.dtype)->bytes;
+    int64_t bytes = get_element_bytes(object);
     int64_t max = object->space == GROUT_SPACE_GMEM ? GROUT_GMEM_MAX : GROUT_SMEM_MAX;
     grout_value_text name = grout_value__get_text(binding->module, object->value, "the object");
     type->rank = object->type.rank;
@@ -325,28 +331,49 @@ static bool bind_swizzle(grout_binding *binding, const grout_object *object,
     return true;
 }
 
+/* Arrivals that a phase of a barrier takes: one of a cluster barrier hears of every CTA that differs
+ * from it along one group of axes. Out of range: 0, and the verifier says so. */
+static uint32_t bind_arrivals(const grout_binding *binding, grout_object_id id) {
+    const grout_object *object = grout_module_get_object(binding->module, id);
+    const grout_kernel_id kernel = grout_object__get_kernel(binding->module, id);
+    if (object->is_explicit) {
+        return 0;
+    }
+    int64_t arrivals = object->arrivals == 0 ? 1 : get_integer(binding, object->arrivals);
+    int64_t ctas = 1;
+    for (uint32_t k = 0; k < object->cluster_group_count; k++) {
+        int64_t size = grout_kernel__get_group_size(binding->module, kernel,
+                                                    object->cluster_groups[k]);
+        ctas = size < 1 || __builtin_add_overflow(ctas, size - 1, &ctas) ? INT64_MAX : ctas;
+    }
+    bool is_out_of_range = arrivals < 0 || __builtin_mul_overflow(arrivals, ctas, &arrivals) ||
+                           arrivals > INT32_MAX;
+    return is_out_of_range ? 0 : (uint32_t)arrivals;
+}
+
+static grout_type_kind get_type_kind(const grout_object *object) {
+    return object->kind == GROUT_OBJECT_BARRIER     ? GROUT_TYPE_BARRIER
+           : object->kind == GROUT_OBJECT_SEMAPHORE ? GROUT_TYPE_SEMAPHORE
+                                                    : GROUT_TYPE_REF;
+}
+
 static bool bind_object(grout_binding *binding, grout_object_id id) {
     const grout_object *object = grout_module_get_object(binding->module, id);
-    bool is_barrier = object->kind == GROUT_OBJECT_BARRIER;
     grout_bound *bound = binding->bound;
-    grout_type type = {.kind = is_barrier ? GROUT_TYPE_BARRIER : GROUT_TYPE_REF,
-                       .dtype = is_barrier ? GROUT_DTYPE_NONE : object->type.dtype,
+    grout_type type = {.kind = (uint8_t)get_type_kind(object),
+                       .dtype = object->type.dtype,
                        .space = object->space};
     bound->object_offsets[id] = -1;
     if (!bind_dims(binding, object, &type)) {
         return false;
     }
-    grout_layout_spec spec = {.rank = type.rank, .element_bytes = 8};
-    if (!is_barrier) {
-        spec.element_bytes = grout_dtype_get_info((grout_dtype)type.dtype)->bytes;
-    }
+    grout_layout_spec spec = {.rank = type.rank, .element_bytes = get_element_bytes(object)};
     memcpy(spec.dims, type.dims, sizeof spec.dims);
     if (!bind_transpose(binding, object, &spec) || !bind_tile(binding, object, &spec) ||
         !bind_swizzle(binding, object, &spec)) {
         return false;
     }
-    int64_t arrivals = object->arrivals == 0 ? 1 : get_integer(binding, object->arrivals);
-    bound->object_arrivals[id] = arrivals < 0 || arrivals > INT32_MAX ? 0 : (uint32_t)arrivals;
+    bound->object_arrivals[id] = bind_arrivals(binding, id);
     bound->object_layouts[id] = grout_layout__make(&spec);
     bound->object_types[id] = type;
     bound->value_types[object->value] = type;
@@ -411,14 +438,19 @@ static void bind_kernels(grout_binding *binding) {
     if (binding->value_scopes == NULL || binding->open_blocks == NULL) {
         return;
     }
+    for (uint32_t id = 1; id < module->kernels.count; id++) {
+        bind_axes(binding, id);
+    }
     for (uint32_t id = 1; id < module->objects.count; id++) {
         bind_object(binding, id);
     }
     for (uint32_t id = 1; id < module->kernels.count; id++) {
-        bind_axes(binding, id);
         grout_infer__kernel(binding, id);
     }
     grout_smem_plan__module(binding);
+    if (binding->ok) {
+        grout_auto_fence__module(binding);
+    }
 }
 
 static void bind_all(grout_binding *binding) {

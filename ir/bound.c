@@ -21,6 +21,7 @@ void grout_bound__free(grout_bound *bound) {
     grout__free(bound->object_arrivals);
     grout__free(bound->expr_dtypes);
     grout__free(bound->kernel_smem_bytes);
+    grout__free(bound->auto_fences);
     grout__free(bound->kernels);
     grout__free(bound);
 }
@@ -95,6 +96,18 @@ uint32_t grout_kernel_get_cluster_size(const grout_module *module, grout_kernel_
     return module->bound->kernels[id].cluster_size;
 }
 
+int64_t grout_kernel__get_group_size(const grout_module *module, grout_kernel_id id,
+                                     uint32_t axes) {
+    int64_t product = 1;
+    for (uint32_t i = 0; i < GROUT_AXES_MAX; i++) {
+        int64_t size = (axes >> i & 1u) != 0 ? grout_kernel_get_axis_size(module, id, i) : 1;
+        if (size < 1 || __builtin_mul_overflow(product, size, &product)) {
+            return 0;
+        }
+    }
+    return product;
+}
+
 int64_t grout_kernel_get_axis_index(const grout_module *module, grout_kernel_id id,
                                     uint32_t axis_index, int64_t cta, uint32_t thread) {
     const grout_kernel *kernel = grout_module_get_kernel(module, id);
@@ -131,11 +144,8 @@ uint32_t grout_kernel_get_cluster_mask(const grout_module *module, grout_kernel_
 /* Of the explicit face: it has mbarriers. */
 static bool has_mbarriers(const grout_module *module, grout_kernel_id id) {
     for (grout_object_id i = 1; i < grout_module_get_object_count(module); i++) {
-        const grout_object *object = grout_module_get_object(module, i);
-        const grout_value *value = grout_module_get_value(module, object->value);
-        if (object->is_explicit && value->op != 0 &&
-            grout_module_get_block(module, grout_module_get_op(module, value->op)->parent)
-                    ->kernel == id) {
+        if (grout_module_get_object(module, i)->is_explicit &&
+            grout_object__get_kernel(module, i) == id) {
             return true;
         }
     }

@@ -43,6 +43,10 @@ void grout_infer__kernel(grout_binding *binding, grout_kernel_id id);
 /* smem_plan.c: where the SMEM objects of each kernel lie. */
 void grout_smem_plan__module(grout_binding *binding);
 
+/* auto_fence.c: which operations have an implied fence in front. After the SMEM plan, of a module
+ * without a fault. */
+void grout_auto_fence__module(grout_binding *binding);
+
 /* view.c: why a reference has no view. */
 typedef enum grout_view_fault {
     GROUT_VIEW_FINE,
@@ -51,7 +55,11 @@ typedef enum grout_view_fault {
     GROUT_VIEW_PERMUTATION,  /* a transpose that is none */
     GROUT_VIEW_START,        /* a constant start outside i32 */
     GROUT_VIEW_SIZE,         /* a slice of less than 1 or more than GROUT_DIM_MAX elements */
-    GROUT_VIEW_TERMS         /* more dynamic starts than GROUT_VIEW_TERMS_MAX */
+    GROUT_VIEW_TERMS,        /* more dynamic starts than GROUT_VIEW_TERMS_MAX */
+    GROUT_VIEW_DESCRIPTOR,   /* a descriptor without one index for each dimension */
+    GROUT_VIEW_CLUSTER,      /* .cluster of what other CTAs cannot reach */
+    GROUT_VIEW_CLUSTER_TWICE,
+    GROUT_VIEW_CLUSTER_COUNT /* more or fewer places than the kernel has cluster axes */
 } grout_view_fault;
 
 typedef struct grout_view_problem {
@@ -64,8 +72,16 @@ typedef struct grout_view_problem {
 
 grout_view_problem grout_view__resolve(const grout_module *module, const grout_operand *operand,
                                        grout_view *view_out);
-/* The type of a view: a REF of its dimensions, or a BARRIER. */
+/* The type of a view: a REF of its dimensions, a BARRIER or a SEMAPHORE. */
 grout_type grout_view__get_type(const grout_module *module, const grout_view *view);
+
+/* The tensor_descriptor that a value is the result of, or NULL. */
+const grout_op *grout_value__get_descriptor(const grout_module *module, grout_value_id id);
+/* The kernel that an object belongs to; 0 for a parameter. */
+grout_kernel_id grout_object__get_kernel(const grout_module *module, grout_object_id id);
+
+/* The product of the sizes of a set of axes of a kernel; 0 if one is none. */
+int64_t grout_kernel__get_group_size(const grout_module *module, grout_kernel_id id, uint32_t axes);
 
 /* The tile of each dimension of an object: slices start at multiples of it. 1 without tile. */
 void grout_object__get_tiles(const grout_module *module, grout_object_id id,

@@ -141,6 +141,25 @@ grout_operand grout_build_ref(grout_builder *builder, grout_value_id base, uint3
     return add_ref(builder, base, 0, &step);
 }
 
+/* A step behind a reference, with these indices. */
+static grout_operand add_view(grout_builder *b, const grout_operand *ref, grout_ref_step_kind kind,
+                              uint32_t count, const grout_index *indices) {
+    grout_module *module = b->module;
+    grout_ref_step step = {.kind = (uint8_t)kind,
+                           .count = (uint8_t)count,
+                           .first = grout_table__add(&module->indices, count),
+                           .loc = b->loc};
+    if (!grout_builder__is_ok(b) || step.first == 0) {
+        module->failed |= step.first == 0;
+        return no_operand();
+    }
+    memcpy(GROUT_TABLE_AT(module->indices, grout_index, step.first), indices,
+           count * sizeof indices[0]);
+    bool is_ref = ref->kind == GROUT_OPERAND_REF;
+    grout_value_id base = is_ref ? grout_module_get_ref(module, ref->id)->base : ref->id;
+    return add_ref(b, base, is_ref ? ref->id : 0, &step);
+}
+
 grout_operand grout_build_transpose(grout_builder *builder, grout_operand ref, uint32_t rank,
                                     const uint32_t *permutation) {
     if (!grout_builder__is_ok(builder) || !grout_builder__check_operand(builder, &ref)) {
@@ -156,20 +175,31 @@ grout_operand grout_build_transpose(grout_builder *builder, grout_operand ref, u
         indices[i] = (grout_index){.kind = GROUT_INDEX_ALL,
                                    .size = grout_build_int(builder, permutation[i])};
     }
-    grout_module *module = builder->module;
-    grout_ref_step step = {.kind = GROUT_REF_TRANSPOSE,
-                           .count = (uint8_t)rank,
-                           .first = grout_table__add(&module->indices, rank),
-                           .loc = builder->loc};
-    if (!grout_builder__is_ok(builder) || step.first == 0) {
-        module->failed |= step.first == 0;
+    return add_view(builder, &ref, GROUT_REF_TRANSPOSE, rank, indices);
+}
+
+grout_operand grout_build_cluster_ref(grout_builder *builder, grout_operand ref, uint32_t count,
+                                      const grout_operand *place) {
+    if (!grout_builder__is_ok(builder) || !grout_builder__check_operand(builder, &ref)) {
         return no_operand();
     }
-    memcpy(GROUT_TABLE_AT(module->indices, grout_index, step.first), indices,
-           rank * sizeof indices[0]);
-    bool is_ref = ref.kind == GROUT_OPERAND_REF;
-    grout_value_id base = is_ref ? grout_module_get_ref(module, ref.id)->base : ref.id;
-    return add_ref(builder, base, is_ref ? ref.id : 0, &step);
+    if (count == 0 || count > GROUT_CLUSTER_AXES_MAX || ref.kind == GROUT_OPERAND_EXPR) {
+        (void)grout_builder__error(builder, "a CTA has a place on 1 to %d cluster axes",
+                                   GROUT_CLUSTER_AXES_MAX);
+        return no_operand();
+    }
+    grout_index indices[GROUT_CLUSTER_AXES_MAX];
+    for (uint32_t i = 0; i < count; i++) {
+        indices[i] = (grout_index){.kind = GROUT_INDEX_AT, .start = place[i]};
+        if (place[i].kind == GROUT_OPERAND_REF) {
+            (void)grout_builder__error(builder, "a place is a reference; load it first");
+            return no_operand();
+        }
+        if (!grout_builder__check_operand(builder, &indices[i].start)) {
+            return no_operand();
+        }
+    }
+    return add_view(builder, &ref, GROUT_REF_CLUSTER, count, indices);
 }
 
 /* ---- operations ------------------------------------------------------------------------------ */
@@ -216,6 +246,7 @@ static bool check_letter(grout_builder *b, const grout_op_info *info, char lette
     case 'r':
     case 'm':
     case 'b':
+    case 'e':
         ok = is_value || is_ref;
         break;
     case 'k':
@@ -282,8 +313,52 @@ static bool get_operands(grout_builder *b, const grout_op_info *info,
     return !b->module->failed;
 }
 
+/* The choice that the arguments make for an attribute. */
+static bool get_choice(grout_builder *b, const grout_build_op_args *args, grout_attr_value *attr) {
+    for (uint32_t i = 0; args->choices != NULL && i < args->choice_count; i++) {
+        grout_choice choice = args->choices[i];
+        bool is_known = choice > GROUT_CHOICE_NONE && choice < GROUT_CHOICE_COUNT;
+        if (is_known && grout_choice_get_info(choice)->attr == attr->attr) {
+            attr->choice = (uint8_t)choice;
+            return true;
+        }
+    }
+    return grout_builder__error(b, "attribute '%s' has no choice",
+                                grout_attr_get_info((grout_attr)attr->attr)->text);
+}
+
+bool grout_builder__check_axes(grout_builder *b, uint32_t axes) {
+    const grout_kernel *kernel = grout_module_get_kernel(b->module, b->kernel);
+    uint32_t known = 0;
+    for (uint32_t i = 0; i < kernel->axis_count; i++) {
+        known |= kernel->axes[i].kind == GROUT_AXIS_CLUSTER ? 1u << i : 0;
+    }
+    return (axes != 0 && (axes & ~known) == 0) ||
+           grout_builder__error(b, "a set of axes has axes that are no cluster axes, or none");
+}
+
+/* What one attribute says; *int_count INT attributes were before it. */
+static bool get_attr(grout_builder *b, const grout_build_op_args *args, uint32_t *int_count,
+                     grout_attr_value *attr) {
+    switch ((grout_argument_kind)grout_attr_get_info((grout_attr)attr->attr)->argument) {
+    case GROUT_ARGUMENT_FLAG:
+        return true;
+    case GROUT_ARGUMENT_INT:
+        attr->expr = args->attr_values == NULL ? args->attr_value : args->attr_values[*int_count];
+        (*int_count)++;
+        return grout_builder__check_expr(b, attr->expr);
+    case GROUT_ARGUMENT_AXES:
+        attr->axes = (uint8_t)args->attr_axes;
+        return grout_builder__check_axes(b, args->attr_axes);
+    case GROUT_ARGUMENT_CHOICE:
+        return get_choice(b, args, attr);
+    }
+    return false;
+}
+
 static bool get_attrs(grout_builder *b, const grout_op_info *info, const grout_build_op_args *args,
                       grout_attr_value *attrs, uint8_t *count) {
+    uint32_t int_count = 0;
     if ((args->attrs & ~info->attrs) != 0) {
         return grout_builder__error(b, "'%s' does not take one of its attributes", info->text);
     }
@@ -292,11 +367,8 @@ static bool get_attrs(grout_builder *b, const grout_op_info *info, const grout_b
             continue;
         }
         attrs[*count] = (grout_attr_value){.attr = (uint8_t)i, .loc = b->loc};
-        if (grout_attr_get_info((grout_attr)i)->argument == GROUT_ARGUMENT_INT) {
-            attrs[*count].expr = args->attr_value;
-            if (!grout_builder__check_expr(b, args->attr_value)) {
-                return false;
-            }
+        if (!get_attr(b, args, &int_count, &attrs[*count])) {
+            return false;
         }
         (*count)++;
     }

@@ -20,8 +20,42 @@ static void copy_exprs(grout_expr_id *to, uint32_t count, const grout_expr_id *f
     }
 }
 
-bool grout_builder__object(grout_builder *b, const grout_build_object *from, grout_object *to) {
+/* Barriers and semaphores: a number of them, and what only they have. */
+static bool check_counted(grout_builder *b, const grout_build_object *from) {
     bool is_barrier = from->kind == GROUT_OBJECT_BARRIER;
+    const char *what = is_barrier ? "barriers" : "semaphores";
+    grout_space space = is_barrier ? GROUT_SPACE_SMEM : GROUT_SPACE_GMEM;
+    if (from->rank != 1) {
+        return grout_builder__error(b, "an array of %s has one dimension", what);
+    }
+    if (from->tile_rank > 0 || from->swizzle != 0 || from->transpose_rank > 0) {
+        return grout_builder__error(b, "%s have no tile, swizzle or transpose", what);
+    }
+    if (from->space != GROUT_SPACE_NONE && from->space != space) {
+        return grout_builder__error(b, "%s lie in %s", what, grout_space_get_text(space));
+    }
+    bool is_plain = from->arrivals == 0 && from->cluster_group_count == 0;
+    return is_plain || (is_barrier && !from->is_explicit) ||
+           grout_builder__error(b, "only a barrier that is no mbarrier has arrivals and a cluster");
+}
+
+static bool check_array(grout_builder *b, const grout_build_object *from) {
+    bool has_transforms = from->tile_rank > 0 || from->swizzle != 0 || from->transpose_rank > 0;
+    bool is_smem = from->space == GROUT_SPACE_NONE || from->space == GROUT_SPACE_SMEM;
+    if (has_transforms && !is_smem) {
+        return grout_builder__error(b, "%s have no tile, swizzle or transpose",
+                                    from->space == GROUT_SPACE_ACC ? "accumulators"
+                                                                   : "arrays in gmem");
+    }
+    if (from->dtype <= GROUT_DTYPE_NONE || from->dtype >= GROUT_DTYPE_COUNT ||
+        from->arrivals != 0 || from->cluster_group_count > 0) {
+        return grout_builder__error(b, "an array has an element type and no arrivals");
+    }
+    return from->space < GROUT_SPACE_COUNT ||
+           grout_builder__error(b, "there is no memory space %d", (int)from->space);
+}
+
+static bool check_object(grout_builder *b, const grout_build_object *from) {
     if (!grout_builder__check_exprs(b, from->rank, from->dims) ||
         !grout_builder__check_exprs(b, from->tile_rank, from->tile) ||
         !grout_builder__check_exprs(b, from->transpose_rank, from->transpose) ||
@@ -29,37 +63,58 @@ bool grout_builder__object(grout_builder *b, const grout_build_object *from, gro
         (from->arrivals != 0 && !grout_builder__check_expr(b, from->arrivals))) {
         return false;
     }
-    if (is_barrier && from->rank != 1) {
-        return grout_builder__error(b, "an array of barriers has one dimension");
+    bool is_array = from->kind == GROUT_OBJECT_ARRAY;
+    if (!(is_array ? check_array(b, from) : check_counted(b, from))) {
+        return false;
     }
-    bool has_transforms = from->tile_rank > 0 || from->swizzle != 0 || from->transpose_rank > 0;
-    bool is_acc = from->space == GROUT_SPACE_ACC;
-    if (has_transforms && (is_barrier || is_acc)) {
-        return grout_builder__error(b, "%s have no tile, swizzle or transpose",
-                                    is_barrier ? "barriers" : "accumulators");
+    return (from->kind == GROUT_OBJECT_BARRIER || !from->is_explicit) &&
+                   (from->kind == GROUT_OBJECT_SEMAPHORE || !from->is_global)
+               ? true
+               : grout_builder__error(b, "only barriers are explicit, and only semaphores global");
+}
+
+/* The groups of axes of a cluster barrier: sets of cluster axes that share none. */
+static bool add_groups(grout_builder *b, const grout_build_object *from, grout_object *to) {
+    uint32_t taken = 0;
+    for (uint32_t i = 0; i < from->cluster_group_count; i++) {
+        uint32_t axes = from->cluster_groups[i];
+        if (!grout_builder__check_axes(b, axes)) {
+            return false;
+        }
+        if ((taken & axes) != 0) {
+            return grout_builder__error(b, "a cluster axis stands in two groups of one barrier");
+        }
+        taken |= axes;
+        grout_object__add_group(to, axes);
     }
-    bool is_smem = from->space == GROUT_SPACE_NONE || from->space == GROUT_SPACE_SMEM;
-    if (!is_smem && (is_barrier || !is_acc)) {
-        return grout_builder__error(b, "arrays of a kernel lie in smem or acc, barriers in smem");
+    return true;
+}
+
+bool grout_builder__object(grout_builder *b, const grout_build_object *from, grout_object *to) {
+    static const uint8_t spaces[] = {[GROUT_OBJECT_BARRIER] = GROUT_SPACE_SMEM,
+                                     [GROUT_OBJECT_SEMAPHORE] = GROUT_SPACE_GMEM};
+    if (!check_object(b, from)) {
+        return false;
     }
-    bool has_dtype = from->dtype > GROUT_DTYPE_NONE && from->dtype < GROUT_DTYPE_COUNT;
-    if (!is_barrier && (!has_dtype || from->arrivals != 0)) {
-        return grout_builder__error(b, "an array has an element type and no arrivals");
-    }
+    bool is_array = from->kind == GROUT_OBJECT_ARRAY;
+    uint8_t array_space =
+        (uint8_t)(from->space == GROUT_SPACE_NONE ? GROUT_SPACE_SMEM : from->space);
     *to = (grout_object){.kind = (uint8_t)from->kind,
-                         .space = (uint8_t)(is_acc ? GROUT_SPACE_ACC : GROUT_SPACE_SMEM),
+                         .space = is_array ? array_space : spaces[from->kind],
                          .loc = b->loc,
                          .tile_rank = (uint8_t)from->tile_rank,
                          .swizzle = from->swizzle,
                          .transpose_rank = (uint8_t)from->transpose_rank,
-                         .arrivals = from->arrivals};
-    to->type.dtype = (uint8_t)(is_barrier ? GROUT_DTYPE_NONE : from->dtype);
+                         .arrivals = from->arrivals,
+                         .is_explicit = from->is_explicit};
+    to->is_global = from->is_global || (is_array && to->space == GROUT_SPACE_GMEM);
+    to->type.dtype = (uint8_t)(is_array ? from->dtype : GROUT_DTYPE_NONE);
     to->type.rank = (uint8_t)from->rank;
     to->type.is_array = true;
     copy_exprs(to->type.dims, from->rank, from->dims);
     copy_exprs(to->tile, from->tile_rank, from->tile);
     copy_exprs(to->transpose, from->transpose_rank, from->transpose);
-    return true;
+    return add_groups(b, from, to);
 }
 
 grout_value_id grout_build_scratch(grout_builder *builder, const char *name,
@@ -317,13 +372,74 @@ void grout_build_scoped(grout_builder *builder, bool collective, uint32_t object
     }
 }
 
+grout_value_id grout_build_warp_map(grout_builder *builder, const char *index_name) {
+    if (!grout_builder__is_ok(builder) || !grout_builder__is_in_kernel(builder)) {
+        return 0;
+    }
+    grout_new_op new_op = {.opcode = GROUT_OP_WARP_MAP, .block_count = 1};
+    if (begin_region(builder, &new_op) == 0) {
+        return 0;
+    }
+    grout_value_id index = grout_module__add_block_args(builder->module, builder->block,
+                                                        GROUT_VALUE_BLOCK_ARG, 1);
+    return index != 0 && grout_builder__name_values(builder, index, 1, &index_name) ? index : 0;
+}
+
+/* All blocks that there may be are made at once: those of an operation are consecutive. */
+void grout_build_warp_specialize(grout_builder *builder) {
+    if (!grout_builder__is_ok(builder) || !grout_builder__is_in_kernel(builder)) {
+        return;
+    }
+    grout_new_op new_op = {.opcode = GROUT_OP_WARP_SPECIALIZE, .block_count = GROUT_THREADS_MAX};
+    grout_op_id id = begin_region(builder, &new_op);
+    GROUT_TABLE_AT(builder->module->ops, grout_op, id)->block_count = id != 0 ? 1 : 0;
+}
+
+/* Whether the region that is open is a partition, which yields nothing; reported if it does. */
+static bool check_partition_yields(grout_builder *b, uint32_t yield_count) {
+    const grout_build_region *region = get_innermost(b);
+    const grout_op *op = grout_module_get_op(b->module, region->op);
+    return op->opcode != GROUT_OP_WARP_SPECIALIZE || region->block == op->first_block ||
+           yield_count == 0 ||
+           grout_builder__error(b, "the results of a warp_specialize are those of its first body");
+}
+
+void grout_build_partition(grout_builder *builder, uint32_t yield_count,
+                           const grout_operand *yields) {
+    if (!grout_builder__is_ok(builder)) {
+        return;
+    }
+    grout_op_id id = get_innermost(builder)->op;
+    if (get_opcode(builder, id) != GROUT_OP_WARP_SPECIALIZE) {
+        (void)grout_builder__error(builder, "a partition outside of 'warp_specialize'");
+        return;
+    }
+    if (grout_module_get_op(builder->module, id)->block_count == GROUT_THREADS_MAX) {
+        (void)grout_builder__error(builder, "more than %d bodies of a warp_specialize",
+                                   GROUT_THREADS_MAX);
+        return;
+    }
+    if (!check_partition_yields(builder, yield_count)) {
+        return;
+    }
+    add_yield(builder, yield_count, yields);
+    if (!grout_builder__is_ok(builder)) {
+        return;
+    }
+    grout_build_region *region = get_innermost(builder);
+    grout_op *op = GROUT_TABLE_AT(builder->module->ops, grout_op, id);
+    region->block = op->first_block + op->block_count++;
+    builder->block = region->block;
+}
+
 /* ---- ends ------------------------------------------------------------------------------------ */
 
 /* How many values the region's body yields, all its blocks alike; false after a report. */
 static bool count_yields(grout_builder *b, grout_op_id id, uint32_t *count_out) {
     const grout_op *op = grout_module_get_op(b->module, id);
     uint32_t first = op->opcode == GROUT_OP_WHILE ? 1 : 0; /* the first body of a while does not */
-    for (uint32_t i = first; i < op->block_count; i++) {
+    uint32_t end = op->opcode == GROUT_OP_WARP_SPECIALIZE ? 1 : op->block_count; /* nor partitions */
+    for (uint32_t i = first; i < end; i++) {
         const grout_block *block = grout_module_get_block(b->module, op->first_block + i);
         const grout_op *last = grout_module_get_op(b->module, block->last);
         uint32_t count = last->opcode == GROUT_OP_YIELD ? last->operand_count : 0;
@@ -332,6 +448,9 @@ static bool count_yields(grout_builder *b, grout_op_id id, uint32_t *count_out) 
                                         (unsigned)*count_out, (unsigned)count);
         }
         *count_out = count;
+    }
+    if (op->opcode == GROUT_OP_WARP_MAP && *count_out > 0) {
+        return grout_builder__error(b, "a warp_map has no results");
     }
     uint32_t carries = op->opcode == GROUT_OP_FOR     ? op->operand_count - 3
                        : op->opcode == GROUT_OP_WHILE ? op->operand_count
@@ -355,6 +474,9 @@ grout_value_id grout_build_end(grout_builder *builder, uint32_t yield_count,
     bool is_while = get_opcode(builder, id) == GROUT_OP_WHILE;
     if (is_while && region.block == grout_module_get_op(builder->module, id)->first_block) {
         (void)grout_builder__error(builder, "a 'while' ends without 'do'");
+        return 0;
+    }
+    if (!check_partition_yields(builder, yield_count)) {
         return 0;
     }
     add_yield(builder, yield_count, yields);

@@ -422,11 +422,13 @@ void grout_build_axis(grout_builder *builder, grout_axis_kind kind, const char *
                        .loc = builder->loc};
     grout_kernel *kernel = GROUT_TABLE_AT(builder->module->kernels, grout_kernel, builder->kernel);
     bool is_known = false;
-    uint32_t at = kernel->axis_count;
+    uint32_t at = kernel->axis_count, same_kind = 0;
     for (uint32_t i = 0; i < kernel->axis_count; i++) {
         is_known |= kernel->axes[i].name == axis.name;
+        same_kind += kernel->axes[i].kind == axis.kind;
     }
-    if (is_known || at == GROUT_AXES_MAX) {
+    if (is_known || at == GROUT_AXES_MAX ||
+        (kind == GROUT_AXIS_CLUSTER && same_kind == GROUT_CLUSTER_AXES_MAX)) {
         (void)grout_builder__error(
             builder, is_known ? "axis '%s' is defined twice" : "axis '%s' is one too many", name);
         return;
@@ -437,4 +439,20 @@ void grout_build_axis(grout_builder *builder, grout_axis_kind kind, const char *
     }
     kernel->axes[at] = axis;
     kernel->axis_count++;
+}
+
+void grout_build_cluster_exit(grout_builder *builder, grout_cluster_exit exit) {
+    if (is_in_header(builder)) {
+        GROUT_TABLE_AT(builder->module->kernels, grout_kernel, builder->kernel)->cluster_exit =
+            (uint8_t)exit;
+    }
+}
+
+void grout_build_auto_fence(grout_builder *builder, bool is_on) {
+    if (is_in_header(builder)) {
+        grout_kernel *kernel =
+            GROUT_TABLE_AT(builder->module->kernels, grout_kernel, builder->kernel);
+        kernel->has_auto_fence = true;
+        kernel->auto_fence = is_on;
+    }
 }

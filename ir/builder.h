@@ -42,6 +42,8 @@ grout_string_id grout_builder__name(grout_builder *b, const char *name, const ch
 grout_string_id grout_builder__string(grout_builder *b, const char *text);
 bool grout_builder__check_expr(grout_builder *b, grout_expr_id expr);
 bool grout_builder__check_exprs(grout_builder *b, uint32_t count, const grout_expr_id *exprs);
+/* Whether a set of axes of the open kernel has cluster axes, and nothing else (build_op.c). */
+bool grout_builder__check_axes(grout_builder *b, uint32_t axes);
 /* Checks an operand and gives it the builder's place. */
 bool grout_builder__check_operand(grout_builder *b, grout_operand *operand);
 /* Fills an object; false after a report. */

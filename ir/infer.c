@@ -357,27 +357,36 @@ static bool infer_load(grout_binding *binding, const grout_op *op, grout_type *t
            make_register_type(binding, op, &ref, (grout_dtype)ref.dtype, type);
 }
 
-static bool check_store(grout_binding *binding, const grout_op *op) {
-    grout_type ref = grout_infer__get_reference(binding, op, 0, GROUT_TYPE_REF);
-    grout_type value = grout_infer__get_value(binding, op, 1);
-    grout_loc_id loc = grout_infer__get_operand(binding, op, 1)->loc;
+bool grout_infer__check_stored(grout_binding *binding, const grout_op *op, uint32_t ref_index,
+                               uint32_t value_index) {
+    bool is_store = op->opcode == GROUT_OP_STORE || op->opcode == GROUT_OP_ACC_STORE;
+    const char *what = is_store ? "store" : grout_infer__get_mnemonic(op);
+    const char *article = is_store || what[0] != 'a' ? "a" : "an";
+    grout_type ref = grout_infer__get_reference(binding, op, ref_index, GROUT_TYPE_REF);
+    grout_type value = grout_infer__get_value(binding, op, value_index);
+    grout_loc_id loc = grout_infer__get_operand(binding, op, value_index)->loc;
     if (ref.kind == GROUT_TYPE_NONE || value.kind == GROUT_TYPE_NONE) {
         return false;
     }
+    /* Which types a store or an atomic takes where is the verifier's; INT is a rule of the op. */
+    if (grout_op_get_info((grout_opcode)op->opcode)->types == GROUT_TYPES_INT &&
+        !grout_infer__check_integers(binding, op, ref_index, &ref)) {
+        return false;
+    }
     if (value.dtype == GROUT_DTYPE_NONE) {
-        if (!grout_infer__set_constant(binding, op, 1, (grout_dtype)ref.dtype)) {
+        if (!grout_infer__set_constant(binding, op, value_index, (grout_dtype)ref.dtype)) {
             return false;
         }
     } else if (value.dtype != ref.dtype) {
         grout_binding__report(binding, GROUT_DIAG_TYPE_MISMATCH, loc,
-                              "a store of %s to %s: the element types differ",
+                              "%s %s of %s to %s: the element types differ", article, what,
                               grout_type__get_text(&value).chars, grout_type__get_text(&ref).chars);
-        help_cast(binding, op, 1, (grout_dtype)ref.dtype);
+        help_cast(binding, op, value_index, (grout_dtype)ref.dtype);
         return false;
     }
     if (!grout_type__is_same_shape(&ref, &value)) {
         grout_binding__report(binding, GROUT_DIAG_SHAPE_MISMATCH, loc,
-                              "a store of %s to a reference of shape %s",
+                              "%s %s of %s to a reference of shape %s", article, what,
                               value.rank == 0 ? "one element" : grout_type__get_text(&value).chars,
                               grout_type__get_shape_text(&ref).chars);
         if (value.rank == 0) {
@@ -514,12 +523,13 @@ static bool infer_form(grout_binding *binding, const grout_op *op, grout_type *t
         *type = binding->bound->value_types[op->first_result];
         return true;
     case GROUT_FORM_STORE:
-        return check_store(binding, op);
+        return grout_infer__check_stored(binding, op, 0, 1);
     case GROUT_FORM_BARRIER:
         grout_infer__get_reference(binding, op, 0, GROUT_TYPE_BARRIER);
         break;
     case GROUT_FORM_COPY_IN:
     case GROUT_FORM_COPY_OUT:
+    case GROUT_FORM_COPY:
         return check_copy(binding, op);
     case GROUT_FORM_WGMMA:
         check_wgmma(binding, op);
@@ -539,11 +549,9 @@ static bool infer_form(grout_binding *binding, const grout_op *op, grout_type *t
     case GROUT_FORM_NAMED_BARRIER:
     case GROUT_FORM_FETCH:
     case GROUT_FORM_COMPARE_SWAP:
-    case GROUT_FORM_COPY:
     case GROUT_FORM_STORE_ASYNC:
     case GROUT_FORM_DESCRIPTOR:
-    case GROUT_FORM_WARP_MAP:
-    case GROUT_FORM_SPECIALIZE:
+        return grout_infer__sync(binding, op, type);
     case GROUT_FORM_FENCE:
     case GROUT_FORM_YIELD: /* typed with its region, as the regions are: infer_region.c */
     case GROUT_FORM_COND:
@@ -551,6 +559,8 @@ static bool infer_form(grout_binding *binding, const grout_op *op, grout_type *t
     case GROUT_FORM_WHILE:
     case GROUT_FORM_IF:
     case GROUT_FORM_SCOPED:
+    case GROUT_FORM_WARP_MAP:
+    case GROUT_FORM_SPECIALIZE:
     case GROUT_FORM_NONE:
     case GROUT_FORM_COUNT:
         break;

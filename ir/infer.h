@@ -12,6 +12,14 @@ bool grout_infer__broadcast(grout_binding *binding, const grout_op *op, grout_ty
 bool grout_infer__iota(grout_binding *binding, const grout_op *op, grout_type *type);
 bool grout_infer__reduce(grout_binding *binding, const grout_op *op, grout_type *type);
 bool grout_infer__layout(grout_binding *binding, const grout_op *op, grout_type *type);
+/* Whether the value that operand value_index is goes to the reference ref_index: reported if not. */
+bool grout_infer__check_stored(grout_binding *binding, const grout_op *op, uint32_t ref_index,
+                               uint32_t value_index);
+/* Whether a reference, of an operation whose rule is INT, has integers: reported if not. */
+bool grout_infer__check_integers(grout_binding *binding, const grout_op *op, uint32_t index,
+                                 const grout_type *ref);
+/* infer_sync.c: operations on barriers, semaphores, single elements, and descriptors. */
+bool grout_infer__sync(grout_binding *binding, const grout_op *op, grout_type *type);
 /* The ': type' of an operation; kind NONE after a report that it is none, or too large. */
 grout_type grout_infer__get_written(grout_binding *binding, const grout_op *op);
 /* Whether the operation takes the element type (TYPES column of ops.def); reported at loc if not.
@@ -32,8 +40,8 @@ grout_dtype grout_infer__get_default(const grout_binding *binding, const grout_o
 /* A scalar operand of the element type, or false after a report. what: "the bounds of a loop". */
 bool grout_infer__check_scalar(grout_binding *binding, const grout_op *op, uint32_t index,
                                grout_dtype dtype, const char *what);
-/* An operand that has to be a reference to an array (kind REF) or to one barrier (BARRIER): its
- * type, indices applied. Kind NONE after a report. */
+/* An operand that has to be a reference to an array (kind REF), to one barrier (BARRIER) or to one
+ * semaphore (SEMAPHORE): its type, indices applied. Kind NONE after a report. */
 grout_type grout_infer__get_reference(grout_binding *binding, const grout_op *op, uint32_t index,
                                       grout_type_kind kind);
 /* Whether all values that the operands use are defined before op and around it; reported if not. */

@@ -33,6 +33,54 @@ grout_value_text grout_infer__get_operand_text(const grout_binding *binding, con
 
 /* ---- references ------------------------------------------------------------------------------ */
 
+/* A descriptor that is not indexed with a start for each dimension. */
+static void report_box(grout_binding *binding, const grout_operand *operand,
+                       const grout_view_problem *problem, const char *name) {
+    grout_loc_id loc = problem->step == NULL ? operand->loc : problem->step->loc;
+    grout_binding__report(binding, GROUT_DIAG_BAD_INDEX, loc,
+                          "%s is a TMA descriptor: it is indexed once, with the start of the box in "
+                          "each of its %d dimensions",
+                          name, problem->rank);
+    grout_diags_help(binding->diags, "the box's size is that of the descriptor: write starts only, "
+                                     "and no ds(..), ':' or views");
+}
+
+/* A .cluster(..) that is none. */
+static void report_cluster(grout_binding *binding, const grout_view_problem *problem,
+                           const char *name) {
+    const grout_module *module = binding->module;
+    grout_loc_id loc = problem->step->loc;
+    if (problem->fault == GROUT_VIEW_CLUSTER_TWICE) {
+        grout_binding__report(binding, GROUT_DIAG_BAD_INDEX, loc,
+                              "'.cluster' stands twice: a reference lies in one CTA");
+        return;
+    }
+    if (problem->fault == GROUT_VIEW_CLUSTER) {
+        grout_binding__report(binding, GROUT_DIAG_BAD_SPACE, loc,
+                              "'.cluster' of %s: other CTAs of the cluster are reached in SMEM only",
+                              name);
+        grout_diags_help(binding->diags, "it is for smem arrays, barriers and mbarriers");
+        return;
+    }
+    const grout_kernel *kernel =
+        grout_module_get_kernel(module, grout_object__get_kernel(module, problem->object));
+    uint32_t axes = 0;
+    for (uint32_t i = 0; i < kernel->axis_count; i++) {
+        axes += kernel->axes[i].kind == GROUT_AXIS_CLUSTER;
+    }
+    if (axes == 0) {
+        grout_binding__report(binding, GROUT_DIAG_BAD_INDEX, loc,
+                              "'.cluster' in a kernel without cluster axes");
+        grout_diags_help(binding->diags, "name them in the kernel's header: 'cluster(cx = 2)'");
+        return;
+    }
+    grout_binding__report(binding, GROUT_DIAG_BAD_INDEX, loc,
+                          "'.cluster' takes the place on each of the %" PRIu32
+                          " cluster axes, found %d",
+                          axes, problem->step->count);
+    grout_diags_help(binding->diags, "axis_index gives the own place on an axis");
+}
+
 static void report_view(grout_binding *binding, const grout_operand *operand,
                         const grout_view_problem *problem) {
     const grout_module *module = binding->module;
@@ -42,6 +90,10 @@ static void report_view(grout_binding *binding, const grout_operand *operand,
     const grout_ref *ref =
         operand->kind == GROUT_OPERAND_REF ? grout_module_get_ref(module, operand->id) : NULL;
     name = grout_value__get_text(module, ref == NULL ? operand->id : ref->base, "the reference");
+    if (problem->fault == GROUT_VIEW_DESCRIPTOR) {
+        report_box(binding, operand, problem, name.chars);
+        return;
+    }
     if (problem->step == NULL) {
         grout_binding__report(binding, GROUT_DIAG_OPERAND_KIND, operand->loc,
                               "%s is a value: only references to memory have indices", name.chars);
@@ -88,6 +140,13 @@ static void report_view(grout_binding *binding, const grout_operand *operand,
                               GROUT_VIEW_TERMS_MAX, name.chars);
         grout_diags_help(binding->diags, "add the starts first, and index once");
         break;
+    case GROUT_VIEW_DESCRIPTOR:
+        break; /* above */
+    case GROUT_VIEW_CLUSTER:
+    case GROUT_VIEW_CLUSTER_TWICE:
+    case GROUT_VIEW_CLUSTER_COUNT:
+        report_cluster(binding, problem, name.chars);
+        break;
     }
 }
 
@@ -100,7 +159,29 @@ void grout_infer__help_operands(grout_binding *binding, const grout_op *op) {
     }
 }
 
-/* Indices are i32 scalars. */
+/* An index is an i32 scalar. */
+static bool check_start(grout_binding *binding, const grout_op *op, const grout_operand *start) {
+    if (start->kind == GROUT_OPERAND_EXPR) {
+        binding->bound->expr_dtypes[start->id] = GROUT_DTYPE_I32;
+        return true;
+    }
+    if (start->kind != GROUT_OPERAND_VALUE) {
+        return true;
+    }
+    const grout_type *type = &binding->bound->value_types[start->id];
+    if (type->kind == GROUT_TYPE_NONE) {
+        return false;
+    }
+    if (type->kind == GROUT_TYPE_SCALAR && type->dtype == GROUT_DTYPE_I32) {
+        return true;
+    }
+    grout_binding__report(binding, GROUT_DIAG_TYPE_MISMATCH,
+                          start->loc == 0 ? op->loc : start->loc,
+                          "an index is an i32, and this is %s", grout_type__get_text(type).chars);
+    grout_diags_help(binding->diags, "cast it: (cast .. : i32)");
+    return false;
+}
+
 static bool check_starts(grout_binding *binding, const grout_op *op, const grout_operand *operand) {
     if (operand->kind != GROUT_OPERAND_REF) {
         return true;
@@ -109,34 +190,41 @@ static bool check_starts(grout_binding *binding, const grout_op *op, const grout
     bool ok = true;
     for (uint32_t k = 0; k < ref->step_count; k++) {
         const grout_ref_step *step = grout_module_get_ref_step(binding->module, ref, k);
-        for (uint32_t i = 0; step->kind == GROUT_REF_INDEX && i < step->count; i++) {
-            const grout_operand *start = &grout_module_get_index(binding->module, step, i)->start;
-            if (start->kind == GROUT_OPERAND_EXPR) {
-                binding->bound->expr_dtypes[start->id] = GROUT_DTYPE_I32;
-                continue;
-            }
-            const grout_type *type =
-                start->kind == GROUT_OPERAND_VALUE ? &binding->bound->value_types[start->id] : NULL;
-            if (type == NULL || type->kind == GROUT_TYPE_NONE) {
-                ok = type == NULL && ok;
-                continue;
-            }
-            if (type->kind != GROUT_TYPE_SCALAR || type->dtype != GROUT_DTYPE_I32) {
-                ok = grout_binding__report(
-                    binding, GROUT_DIAG_TYPE_MISMATCH, start->loc == 0 ? op->loc : start->loc,
-                    "an index is an i32, and this is %s", grout_type__get_text(type).chars);
-                grout_diags_help(binding->diags, "cast it: (cast .. : i32)");
-            }
+        for (uint32_t i = 0; step->kind != GROUT_REF_TRANSPOSE && i < step->count; i++) {
+            ok = check_start(binding, op, &grout_module_get_index(binding->module, step, i)->start) && ok;
         }
     }
     return ok;
+}
+
+/* What an operand of the kind is called. */
+static const char *get_kind_text(grout_type_kind kind) {
+    return kind == GROUT_TYPE_REF         ? "a reference to memory"
+           : kind == GROUT_TYPE_SEMAPHORE ? "a semaphore"
+                                          : "a barrier";
+}
+
+/* A barrier or semaphore of an array has to be named by its index. */
+static bool check_one(grout_binding *binding, const grout_op *op, uint32_t index,
+                      const grout_type *type) {
+    const char *what = type->kind == GROUT_TYPE_BARRIER ? "barrier" : "semaphore";
+    if (type->kind == GROUT_TYPE_REF || type->rank == 0) {
+        return true;
+    }
+    grout_binding__report(binding, GROUT_DIAG_BAD_INDEX,
+                          grout_infer__get_operand(binding, op, index)->loc,
+                          "'%s' takes one %s, and %s is %s", grout_infer__get_mnemonic(op), what,
+                          grout_infer__get_operand_text(binding, op, index).chars,
+                          grout_type__get_text(type).chars);
+    grout_diags_help(binding->diags, "index it: which of the %ss is meant?", what);
+    return false;
 }
 
 grout_type grout_infer__get_reference(grout_binding *binding, const grout_op *op, uint32_t index,
                                       grout_type_kind kind) {
     const grout_type none = {.kind = GROUT_TYPE_NONE};
     const grout_operand *operand = grout_infer__get_operand(binding, op, index);
-    const char *wanted = kind == GROUT_TYPE_REF ? "a reference to memory" : "a barrier";
+    const char *wanted = get_kind_text(kind);
     grout_view view;
     if (operand->kind != GROUT_OPERAND_REF && operand->kind != GROUT_OPERAND_VALUE) {
         grout_binding__report(binding, GROUT_DIAG_OPERAND_KIND, operand->loc,
@@ -180,15 +268,7 @@ grout_type grout_infer__get_reference(grout_binding *binding, const grout_op *op
         grout_infer__help_operands(binding, op);
         return none;
     }
-    if (kind == GROUT_TYPE_BARRIER && type.rank > 0) {
-        grout_binding__report(binding, GROUT_DIAG_BAD_INDEX, operand->loc,
-                              "'%s' takes one barrier, and %s is %s", grout_infer__get_mnemonic(op),
-                              grout_infer__get_operand_text(binding, op, index).chars,
-                              grout_type__get_text(&type).chars);
-        grout_diags_help(binding->diags, "index it: which of the barriers is meant?");
-        return none;
-    }
-    return type;
+    return check_one(binding, op, index, &type) ? type : none;
 }
 
 /* ---- values and constants -------------------------------------------------------------------- */
@@ -228,6 +308,13 @@ static void help_reference(grout_binding *binding, const grout_op *op,
     }
 }
 
+static bool is_descriptor(const grout_binding *binding, const grout_operand *operand) {
+    grout_value_id base = operand->kind == GROUT_OPERAND_REF
+                              ? grout_module_get_ref(binding->module, operand->id)->base
+                              : operand->id;
+    return grout_value__get_descriptor(binding->module, base) != NULL;
+}
+
 grout_type grout_infer__get_value(grout_binding *binding, const grout_op *op, uint32_t index) {
     const grout_type none = {.kind = GROUT_TYPE_NONE};
     const grout_operand *operand = grout_infer__get_operand(binding, op, index);
@@ -236,9 +323,18 @@ grout_type grout_infer__get_value(grout_binding *binding, const grout_op *op, ui
     }
     if (operand->kind == GROUT_OPERAND_VALUE) {
         const grout_type *type = &binding->bound->value_types[operand->id];
-        if (type->kind != GROUT_TYPE_REF && type->kind != GROUT_TYPE_BARRIER) {
+        if (type->kind <= GROUT_TYPE_ARRAY) {
             return *type;
         }
+    }
+    if (is_descriptor(binding, operand)) {
+        grout_binding__report(binding, GROUT_DIAG_OPERAND_KIND, operand->loc,
+                              "'%s' takes a value here, and %s is a TMA descriptor",
+                              grout_infer__get_mnemonic(op),
+                              grout_infer__get_operand_text(binding, op, index).chars);
+        grout_diags_help(binding->diags, "a descriptor is for copies, indexed with the start of a "
+                                         "box; it is never carried, yielded or stored");
+        return none;
     }
     if (leaves_its_scope(binding, op, operand)) {
         grout_binding__report(binding, GROUT_DIAG_USE_AFTER_SCOPE, operand->loc,
@@ -304,6 +400,8 @@ bool grout_infer__set_constant(grout_binding *binding, const grout_op *op, uint3
                               grout_infer__get_operand_text(binding, op, index).chars);
         if (dtype == GROUT_DTYPE_BOOL) {
             grout_diags_help(binding->diags, "write true or false, or compare, as in (ne .., 0)");
+        } else if (value->is_bool) {
+            grout_diags_help(binding->diags, "write 1 for true, 0 for false");
         } else if (value->is_float) {
             grout_diags_help(binding->diags, "constants are not cast either: write an integer, or "
                                              "cast the other operand to f32");

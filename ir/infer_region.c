@@ -1,4 +1,5 @@
-/* infer_region.c - types through blocks: loops, conditions, scopes and what they yield.
+/* infer_region.c - types through blocks: loops, conditions, scopes, warps and partitions, and what they
+ * yield.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "infer.h"
 
@@ -214,6 +215,35 @@ static void infer_scoped(grout_binding *binding, const grout_op *op) {
     }
 }
 
+static void infer_warp_map(grout_binding *binding, const grout_op *op) {
+    const grout_type index_type = {.kind = GROUT_TYPE_SCALAR, .dtype = GROUT_DTYPE_I32};
+    const grout_block *body = grout_module_get_block(binding->module, op->first_block);
+    const grout_op *yield;
+    grout_infer__set_type(binding, body->first_arg, op->first_block, &index_type);
+    infer_block(binding, op->first_block);
+    check_yield_count(binding, op, op->first_block, &yield);
+}
+
+/* The results are what the first body yields; a partition yields nothing. */
+static void infer_specialize(grout_binding *binding, const grout_op *op) {
+    const grout_type none = {.kind = GROUT_TYPE_NONE};
+    const grout_op *yield;
+    for (uint32_t k = 0; k < op->block_count; k++) {
+        infer_block(binding, op->first_block + k);
+        const grout_op *own = find_yield(binding->module, op->first_block + k);
+        if (k > 0 && own != NULL) {
+            grout_binding__report(binding, GROUT_DIAG_BAD_REGION, own->loc,
+                                  "'yield' in a partition of 'warp_specialize': its results are "
+                                  "those of the first body");
+        }
+    }
+    bool ok = check_yield_count(binding, op, op->first_block, &yield);
+    for (uint32_t k = 0; k < op->result_count; k++) {
+        grout_type type = ok ? settle_value(binding, yield, k) : none;
+        set_results(binding, op, k, &type);
+    }
+}
+
 static void infer_op(grout_binding *binding, const grout_op *op) {
     if (!grout_infer__check_uses(binding, op)) {
         drop_results(binding, op);
@@ -229,6 +259,10 @@ static void infer_op(grout_binding *binding, const grout_op *op) {
         infer_cond(binding, op);
     } else if (op->opcode == GROUT_OP_SCOPED) {
         infer_scoped(binding, op);
+    } else if (op->opcode == GROUT_OP_WARP_MAP) {
+        infer_warp_map(binding, op);
+    } else if (op->opcode == GROUT_OP_WARP_SPECIALIZE) {
+        infer_specialize(binding, op);
     } else {
         grout_infer__op(binding, op);
     }

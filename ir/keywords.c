@@ -19,17 +19,15 @@ bool grout_word__is_later_op(const char *text, size_t size) {
         /* tensor cores */
         "tcgen05_mma", "tcgen05_commit", "tcgen05_commit_arrive", "tcgen05_copy",
         "async_load_tmem", "async_store_tmem", "commit_tmem", "wait_load_tmem",
-        /* semaphores, clusters, several GPUs */
-        "semaphore_signal", "semaphore_wait", "semaphore_read", "semaphore_signal_multicast",
-        "multicast", "multicast_ref", "remote_ref", "multimem_store", "multimem_load_reduce",
-        "cluster_arrive", "cluster_wait", "try_cluster_cancel", "query_cluster_cancel",
+        /* clusters, several GPUs */
+        "semaphore_signal_multicast", "multicast_ref", "remote_ref", "multimem_store",
+        "multimem_load_reduce", "try_cluster_cancel", "query_cluster_cancel",
         /* memory */
-        "commit_gmem", "async_prefetch", "atomic_add", "atomic_max", "atomic_min", "atomic_cas",
-        "atomic_xchg", "async_copy_global_to_shared",
+        "async_prefetch",
         /* arrays */
         "reshape", "permute",
         /* programs */
-        "emit_pipeline", "emit_pipeline_warp_specialized", "warp_specialize",
+        "emit_pipeline", "emit_pipeline_warp_specialized",
     };
     // clang-format on
     return is_among(words, sizeof words / sizeof words[0], text, size);
@@ -53,8 +51,17 @@ const char *grout_word__find_foreign_op(const char *text, size_t size) {
         {"minimum", "min"},
         {"arange", "iota"},
         {"full", "broadcast"},
+        {"async_copy_global_to_shared", "copy_gmem_to_smem"},
+        {"async_copy_shared_to_global", "copy_smem_to_gmem"},
+        {"make_tensor_descriptor", "tensor_descriptor"},
+        {"atomic_xchg", "atomic_exchange"},
+        {"thread_barrier", "block_barrier"},
         /* PTX */
         {"setmaxnreg", "set_max_registers"},
+        {"bar_sync", "named_barrier_sync"},
+        {"bar_arrive", "named_barrier_arrive"},
+        {"st_async", "async_store_smem"},
+        {"cp_async", "async_copy"},
         {"wgmma_commit_group", "wgmma_async"},
         {"wgmma_wait_group", "wgmma_wait"},
     };
@@ -72,12 +79,11 @@ grout_word_kind grout_word__get_kind(const char *text, size_t size) {
         "grout", "const",    "require", "kernel",  "in",      "out",       "inout", "grid",
         "threads", "barrier", "arrivals", "tile",  "swizzle", "transpose", "ds",    "step",
         "carry", "else",     "true",    "false",   "inf",     "nan",       "cdiv",  "min",
-        "max",   "align_up", "log2",    "do",
+        "max",   "align_up", "log2",    "do",      "cluster", "attr",      "mbarrier",
+        "semaphore", "global", "partition",
     };
     static const char *const not_yet[] = {
-        "launch", "devices", "cluster",   "attr",
-        "of",     "tmem",    "bytes",     "semaphore",
-        "orders_tensor_core",
+        "launch", "devices", "of", "tmem", "bytes", "orders_tensor_core",
     };
     // clang-format on
     if (is_among(not_yet, sizeof not_yet / sizeof not_yet[0], text, size)) {

@@ -265,6 +265,16 @@ grout_object_id grout_module__add_object(grout_module *module, const grout_objec
     return id;
 }
 
+/* Groups share no axis, so their lowest axes tell them apart. */
+void grout_object__add_group(grout_object *object, uint32_t axes) {
+    uint32_t at = object->cluster_group_count++;
+    while (at > 0 && __builtin_ctz(object->cluster_groups[at - 1]) > __builtin_ctz(axes)) {
+        object->cluster_groups[at] = object->cluster_groups[at - 1];
+        at--;
+    }
+    object->cluster_groups[at] = (uint8_t)axes;
+}
+
 static void count_use(grout_module *module, const grout_operand *operand) {
     if (operand->kind == GROUT_OPERAND_VALUE) {
         GROUT_TABLE_AT(module->values, grout_value, operand->id)->use_count++;

@@ -39,6 +39,7 @@ typedef struct grout_bound {
     uint32_t *object_arrivals;
     uint8_t *expr_dtypes;       /* by expr: dtype a constant operand takes (grout_dtype) */
     int64_t *kernel_smem_bytes; /* by kernel */
+    uint8_t *auto_fences;       /* by op: an implied fence stands before it; NULL: nowhere */
     struct grout_kernel_bound {
         int64_t axis_sizes[GROUT_AXES_MAX];
         int64_t grid_size; /* CTAs: clusters times cluster_size */
@@ -132,6 +133,8 @@ grout_value_id grout_module__add_block_args(grout_module *module, grout_block_id
                                             grout_value_kind kind, uint32_t count);
 /* Adds an object that value stands for; 0 without memory. */
 grout_object_id grout_module__add_object(grout_module *module, const grout_object *object);
+/* One more group of axes for a cluster barrier: groups stand in the order of their lowest axes. */
+void grout_object__add_group(grout_object *object, uint32_t axes);
 grout_expr_id grout_module__add_expr(grout_module *module, const grout_expr *expr);
 void grout_module__add_item(grout_module *module, grout_item_kind kind, uint32_t id);
 

@@ -10,29 +10,12 @@ static grout_kernel *get_kernel(grout_parser *p) {
     return GROUT_TABLE_AT(p->module->kernels, grout_kernel, p->kernel);
 }
 
-/* Whether the word may name a const or an axis; what is "const" or "axis". */
-static bool check_free(grout_parser *p, const grout_token *token, const char *what) {
-    const char *text = p->lexer.text + token->offset;
-    if (grout_word__get_kind(text, token->size) == GROUT_WORD_FREE) {
-        return true;
-    }
-    return grout_parser__error(p, token, GROUT_DIAG_RESERVED_NAME,
-                               "'%.*s' is a word of the language and cannot name %s",
-                               (int)token->size, text, what);
-}
-
-static void report_duplicate(grout_parser *p, const grout_token *token, grout_loc_id first) {
-    (void)grout_parser__error(p, token, GROUT_DIAG_DUPLICATE_NAME, "'%.*s' is defined twice",
-                              (int)token->size, p->lexer.text + token->offset);
-    grout_parser__note(p, first, "first defined here");
-}
-
 /* ---- consts and requires --------------------------------------------------------------------- */
 
 static void add_const(grout_parser *p, const grout_token *token, const grout_const *constant) {
     grout_const_id other = grout_scope__find(&p->consts, constant->name);
     if (other != 0) {
-        report_duplicate(p, token, grout_module_get_const(p->module, other)->loc);
+        grout_parser__report_duplicate(p, token, grout_module_get_const(p->module, other)->loc);
         return;
     }
     grout_const_id id = grout_table__push(&p->module->consts, constant);
@@ -47,7 +30,7 @@ static bool parse_const(grout_parser *p, grout_const *constant, bool *more_out) 
     if (name.kind != GROUT_TOKEN_NAME) {
         return grout_parser__expected(p, "the name of a const");
     }
-    bool is_free = check_free(p, &name, "a const");
+    bool is_free = grout_parser__check_free(p, &name, "a const");
     constant->name = grout_parser__intern(p, &name);
     constant->loc = grout_parser__add_loc(p, &name);
     grout_parser__advance(p);
@@ -101,7 +84,7 @@ static bool parse_require(grout_parser *p, grout_string_id lead) {
     return true;
 }
 
-/* ---- parameters and axes --------------------------------------------------------------------- */
+/* ---- parameters ------------------------------------------------------------------------------ */
 
 static bool parse_direction(grout_parser *p, grout_param *param) {
     static const struct {
@@ -173,25 +156,6 @@ static bool parse_param(grout_parser *p) {
     return ok;
 }
 
-/* After a fault inside parentheses: goes to the ',' or ')' that ends the part. */
-static void skip_part(grout_parser *p) {
-    uint32_t open = 0;
-    while (p->token.kind != GROUT_TOKEN_END && p->token.kind != GROUT_TOKEN_LEFT_BRACE &&
-           p->token.kind != GROUT_TOKEN_RIGHT_BRACE && !grout_parser__at_item(p)) {
-        bool is_open =
-            p->token.kind == GROUT_TOKEN_LEFT_PAREN || p->token.kind == GROUT_TOKEN_LEFT_BRACKET;
-        bool is_close =
-            p->token.kind == GROUT_TOKEN_RIGHT_PAREN || p->token.kind == GROUT_TOKEN_RIGHT_BRACKET;
-        if (open == 0 &&
-            (p->token.kind == GROUT_TOKEN_COMMA || p->token.kind == GROUT_TOKEN_RIGHT_PAREN)) {
-            return;
-        }
-        open += is_open;
-        open -= is_close && open > 0;
-        grout_parser__advance(p);
-    }
-}
-
 static bool parse_params(grout_parser *p) {
     if (!grout_parser__expect(p, GROUT_TOKEN_LEFT_PAREN, "'(' and the parameters")) {
         return false;
@@ -201,98 +165,10 @@ static bool parse_params(grout_parser *p) {
     }
     do {
         if (!parse_param(p)) {
-            skip_part(p);
+            grout_parser__skip_part(p);
         }
     } while (grout_parser__accept(p, GROUT_TOKEN_COMMA));
     return grout_parser__expect(p, GROUT_TOKEN_RIGHT_PAREN, "',' or ')'");
-}
-
-/* Puts an axis behind those of its kind: grid axes come before thread axes. */
-static bool add_axis(grout_parser *p, const grout_token *token, const grout_axis *axis) {
-    grout_kernel *kernel = get_kernel(p);
-    if (kernel->axis_count == GROUT_AXES_MAX) {
-        return grout_parser__error(p, token, GROUT_DIAG_LIMIT, "more than %d axes", GROUT_AXES_MAX);
-    }
-    uint32_t at = kernel->axis_count;
-    for (uint32_t i = 0; i < kernel->axis_count; i++) {
-        if (kernel->axes[i].name == axis->name) {
-            report_duplicate(p, token, kernel->axes[i].loc);
-            return true;
-        }
-    }
-    while (at > 0 && kernel->axes[at - 1].kind > axis->kind) {
-        kernel->axes[at] = kernel->axes[at - 1];
-        at--;
-    }
-    kernel->axes[at] = *axis;
-    kernel->axis_count++;
-    return true;
-}
-
-static bool parse_axis(grout_parser *p, grout_axis_kind kind) {
-    grout_token name = p->token;
-    grout_axis axis = {.kind = (uint8_t)kind};
-    if (name.kind != GROUT_TOKEN_NAME) {
-        (void)grout_parser__expected(p, "the name of an axis");
-        grout_parser__help(p, "axes have names: %s",
-                           kind == GROUT_AXIS_GRID ? "grid(x = 2)" : "threads(wg = 2)");
-        return false;
-    }
-    bool is_free = check_free(p, &name, "an axis");
-    axis.name = grout_parser__intern(p, &name);
-    axis.loc = grout_parser__add_loc(p, &name);
-    grout_parser__advance(p);
-    return grout_parser__expect(p, GROUT_TOKEN_ASSIGN, "'=' and the size of the axis") &&
-           grout_parser__constant(p, &axis.size) && (!is_free || add_axis(p, &name, &axis));
-}
-
-static bool parse_axis_group(grout_parser *p, grout_axis_kind kind) {
-    grout_parser__advance(p);
-    if (!grout_parser__expect(p, GROUT_TOKEN_LEFT_PAREN, "'('")) {
-        return false;
-    }
-    do {
-        if (!parse_axis(p, kind)) {
-            skip_part(p);
-        }
-    } while (grout_parser__accept(p, GROUT_TOKEN_COMMA));
-    return grout_parser__expect(p, GROUT_TOKEN_RIGHT_PAREN, "',' or ')'");
-}
-
-/* What is wrong with a word between the parameters and the body. */
-static bool report_header_word(grout_parser *p) {
-    const char *text = p->lexer.text + p->token.offset;
-    if (p->token.kind == GROUT_TOKEN_NAME &&
-        grout_word__get_kind(text, p->token.size) == GROUT_WORD_NOT_YET) {
-        return grout_parser__not_yet(p, &p->token);
-    }
-    (void)grout_parser__unexpected(p, "'grid', 'threads' or '{'");
-    if (p->token.kind == GROUT_TOKEN_NAME) {
-        grout_suggestion suggestion = grout_suggest__begin(text, p->token.size);
-        grout_suggest__offer(&suggestion, "grid");
-        grout_suggest__offer(&suggestion, "threads");
-        grout_parser__suggest(p, "", suggestion.best);
-    }
-    return false;
-}
-
-static bool parse_axes(grout_parser *p) {
-    bool has_group[2] = {false, false};
-    while (p->token.kind != GROUT_TOKEN_LEFT_BRACE) {
-        bool is_grid = grout_parser__is_word(p, &p->token, "grid");
-        if (!is_grid && !grout_parser__is_word(p, &p->token, "threads")) {
-            return report_header_word(p);
-        }
-        if (has_group[is_grid]) {
-            return grout_parser__error(p, &p->token, GROUT_DIAG_SYNTAX, "'%s' stands twice",
-                                       is_grid ? "grid" : "threads");
-        }
-        has_group[is_grid] = true;
-        if (!parse_axis_group(p, is_grid ? GROUT_AXIS_GRID : GROUT_AXIS_THREADS)) {
-            return false;
-        }
-    }
-    return true;
 }
 
 /* ---- kernels --------------------------------------------------------------------------------- */
@@ -315,7 +191,7 @@ static bool begin_kernel(grout_parser *p) {
     grout_parser__advance(p);
     grout_kernel_id other = grout_scope__find(&p->globals, kernel.name);
     if (other != 0) {
-        report_duplicate(p, &name, grout_module_get_kernel(p->module, other)->loc);
+        grout_parser__report_duplicate(p, &name, grout_module_get_kernel(p->module, other)->loc);
     }
     p->kernel = grout_table__push(&p->module->kernels, &kernel);
     p->first_value = p->module->values.count;
@@ -367,7 +243,7 @@ static bool parse_kernel(grout_parser *p, grout_string_id lead) {
         return false;
     }
     uint32_t mark = grout_scope__enter(&p->values);
-    bool ok = parse_params(p) && parse_axes(p);
+    bool ok = parse_params(p) && grout_parser__kernel_header(p);
     ok = ok || skip_to_kernel_body(p);
     if (ok) {
         parse_kernel_body(p, lead);

@@ -100,6 +100,16 @@ static bool report_unknown_op(grout_parser *p) {
     return false;
 }
 
+/* A word of the language that begins no operation. */
+static bool report_keyword(grout_parser *p) {
+    (void)grout_parser__unexpected(p, "an operation");
+    if (grout_parser__is_word(p, &p->token, "partition")) {
+        grout_parser__help(p, "a partition stands right behind a body of a warp_specialize: "
+                              "'warp_specialize { .. } partition { .. }'");
+    }
+    return false;
+}
+
 /* Consumes a mnemonic. */
 static bool begin_op(grout_parser *p, grout_parsed_op *op) {
     *op = (grout_parsed_op){.info = grout_op_get_info(GROUT_OP_NONE),
@@ -119,8 +129,7 @@ static bool begin_op(grout_parser *p, grout_parsed_op *op) {
         if (kind == GROUT_WORD_NOT_YET) {
             return grout_parser__not_yet(p, &p->token);
         }
-        return kind == GROUT_WORD_KEYWORD ? grout_parser__unexpected(p, "an operation")
-                                          : report_unknown_op(p);
+        return kind == GROUT_WORD_KEYWORD ? report_keyword(p) : report_unknown_op(p);
     }
     op->loc = grout_parser__add_loc(p, &p->token);
     grout_parser__advance(p);
@@ -321,7 +330,8 @@ static bool check_terminator_place(grout_parser *p, const grout_parsed_op *op) {
     }
     return grout_module_get_block(p->module, p->block)->parent != 0 ||
            grout_parser__error(p, &op->token, GROUT_DIAG_SYNTAX,
-                               "'yield' stands in the body of a for, while, if or scoped only");
+                               "'yield' stands in the body of a for, while, if, scoped or "
+                               "warp_specialize only");
 }
 
 /* A yield or cond: the last operation of its block. */
@@ -410,8 +420,9 @@ static bool parse_by_form(grout_parser *p, grout_parsed_op *op) {
     case GROUT_FORM_YIELD:
         return parse_terminator(p, op);
     case GROUT_FORM_WARP_MAP:
+        return grout_parser__warp_map(p, op);
     case GROUT_FORM_SPECIALIZE:
-        return grout_parser__not_yet(p, &p->token);
+        return grout_parser__specialize(p, op);
     case GROUT_FORM_NONE:
     case GROUT_FORM_COUNT:
         break;

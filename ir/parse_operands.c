@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "parser.h"
 
+#include "grout/text.h"
 #include "suggest.h"
 
 #include <string.h>
@@ -65,31 +66,13 @@ bool grout_parser__report_count(grout_parser *p, const grout_parsed_op *op,
 }
 
 static bool parse_axis(grout_parser *p, grout_operand *operand) {
-    const grout_kernel *kernel = grout_module_get_kernel(p->module, p->kernel);
-    if (p->token.kind != GROUT_TOKEN_NAME) {
-        return grout_parser__expected(p, "the name of an axis");
+    grout_token name = p->token;
+    uint32_t axis = 0;
+    if (!grout_parser__axis(p, false, &axis)) {
+        return false;
     }
-    const char *text = p->lexer.text + p->token.offset;
-    grout_string_id name = grout_module__find_string(p->module, text, p->token.size);
-    grout_suggestion suggestion = grout_suggest__begin(text, p->token.size);
-    for (uint32_t i = 0; i < kernel->axis_count; i++) {
-        if (kernel->axes[i].name == name) {
-            *operand =
-                (grout_operand){GROUT_OPERAND_AXIS, i + 1, grout_parser__add_loc(p, &p->token)};
-            grout_parser__advance(p);
-            return true;
-        }
-        grout_suggest__offer(&suggestion, grout_module_get_string(p->module, kernel->axes[i].name));
-    }
-    (void)grout_parser__error(p, &p->token, GROUT_DIAG_UNKNOWN_NAME,
-                              "the kernel has no axis '%.*s'", (int)p->token.size, text);
-    if (suggestion.best != NULL) {
-        grout_parser__suggest(p, "", suggestion.best);
-    } else {
-        grout_parser__help(p, "axes are named in the kernel's header: 'grid(%.*s = ...)'",
-                           (int)p->token.size, text);
-    }
-    return false;
+    *operand = (grout_operand){GROUT_OPERAND_AXIS, axis + 1, grout_parser__add_loc(p, &name)};
+    return true;
 }
 
 /* One operand, by its letter in the form. */
@@ -213,29 +196,84 @@ static bool has_attr(const grout_parser *p, const grout_parsed_op *op, grout_att
     return false;
 }
 
+/* "help: it is one of: ..", or the choice that was meant. */
+static void help_choice(grout_parser *p, grout_attr attr) {
+    bool has_word = p->token.kind == GROUT_TOKEN_NAME;
+    grout_suggestion suggestion =
+        grout_suggest__begin(p->lexer.text + p->token.offset, has_word ? p->token.size : 0);
+    grout_text choices = {0};
+    for (int i = 1; i < GROUT_CHOICE_COUNT; i++) {
+        const grout_choice_info *info = grout_choice_get_info((grout_choice)i);
+        if (info->attr == attr) {
+            grout_suggest__offer(&suggestion, info->text);
+            grout_text_add(&choices, "%s%s", choices.size > 0 ? ", " : "", info->text);
+        }
+    }
+    if (has_word && suggestion.best != NULL) {
+        grout_parser__suggest(p, "", suggestion.best);
+    } else if (!choices.failed) {
+        grout_parser__help(p, "it is one of: %s", choices.data);
+    }
+    p->module->failed |= choices.failed;
+    grout_text_free(&choices);
+}
+
+/* '(' one of the attribute's choices ')'. */
+static bool parse_choice(grout_parser *p, grout_attr attr, uint8_t *choice_out) {
+    if (!grout_parser__expect(p, GROUT_TOKEN_LEFT_PAREN, "'(' and the attribute's value")) {
+        help_choice(p, attr);
+        return false;
+    }
+    if (p->token.kind != GROUT_TOKEN_NAME) {
+        (void)grout_parser__expected(p, "a choice");
+        help_choice(p, attr);
+        return false;
+    }
+    const char *text = p->lexer.text + p->token.offset;
+    grout_choice choice = grout_choice_find(attr, text, p->token.size);
+    if (choice == GROUT_CHOICE_NONE) {
+        (void)grout_parser__error(p, &p->token, GROUT_DIAG_BAD_ATTRIBUTE,
+                                  "attribute '%s' has no choice '%.*s'",
+                                  grout_attr_get_info(attr)->text, (int)p->token.size, text);
+        help_choice(p, attr);
+        return false;
+    }
+    *choice_out = (uint8_t)choice;
+    grout_parser__advance(p);
+    return grout_parser__expect(p, GROUT_TOKEN_RIGHT_PAREN, "')'");
+}
+
+/* What stands behind the attribute's word. */
+static bool parse_attr_argument(grout_parser *p, grout_attr_value *value) {
+    const grout_attr_info *info = grout_attr_get_info((grout_attr)value->attr);
+    switch ((grout_argument_kind)info->argument) {
+    case GROUT_ARGUMENT_INT:
+        return grout_parser__expect(p, GROUT_TOKEN_LEFT_PAREN, "'(' and the attribute's value") &&
+               grout_parser__constants(p, &value->expr, 1, GROUT_TOKEN_RIGHT_PAREN) > 0;
+    case GROUT_ARGUMENT_AXES:
+        return grout_parser__axis_set(p, &value->axes);
+    case GROUT_ARGUMENT_CHOICE:
+        return parse_choice(p, (grout_attr)value->attr, &value->choice);
+    case GROUT_ARGUMENT_FLAG:
+        break;
+    }
+    return p->token.kind != GROUT_TOKEN_LEFT_PAREN ||
+           grout_parser__error(p, &p->token, GROUT_DIAG_SYNTAX, "attribute '%s' takes no value",
+                               info->text);
+}
+
 static bool parse_attr(grout_parser *p, const grout_parsed_op *op, grout_attr attr) {
-    const grout_attr_info *info = grout_attr_get_info(attr);
     if ((op->info->attrs >> attr & 1) == 0) {
         return report_attr(p, op);
     }
     if (has_attr(p, op, attr)) {
         return grout_parser__error(p, &p->token, GROUT_DIAG_BAD_ATTRIBUTE,
-                                   "attribute '%s' stands twice", info->text);
+                                   "attribute '%s' stands twice", grout_attr_get_info(attr)->text);
     }
     grout_attr_value value = {.attr = (uint8_t)attr, .loc = grout_parser__add_loc(p, &p->token)};
     grout_parser__advance(p);
-    if (info->argument == GROUT_ARGUMENT_AXES || info->argument == GROUT_ARGUMENT_CHOICE) {
-        return grout_parser__not_yet(p, &p->token);
-    }
-    if (info->argument == GROUT_ARGUMENT_INT) {
-        char what[] = "'(' and the attribute's value";
-        if (!grout_parser__expect(p, GROUT_TOKEN_LEFT_PAREN, what) ||
-            grout_parser__constants(p, &value.expr, 1, GROUT_TOKEN_RIGHT_PAREN) == 0) {
-            return false;
-        }
-    } else if (p->token.kind == GROUT_TOKEN_LEFT_PAREN) {
-        return grout_parser__error(p, &p->token, GROUT_DIAG_SYNTAX, "attribute '%s' takes no value",
-                                   info->text);
+    if (!parse_attr_argument(p, &value)) {
+        return false;
     }
     grout_parser__push(p, &p->attrs, &value);
     return true;

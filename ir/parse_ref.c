@@ -181,12 +181,8 @@ static bool parse_indices(grout_parser *p, uint32_t *depth) {
     return ok;
 }
 
-/* '.transpose(1, 0)' behind its point. */
-static bool parse_view(grout_parser *p) {
-    if (!grout_parser__expect_word(p, "transpose") ||
-        !grout_parser__expect(p, GROUT_TOKEN_LEFT_PAREN, "'('")) {
-        return false;
-    }
+/* '(1, 0)' of a transpose. */
+static bool parse_permutation(grout_parser *p) {
     grout_expr_id order[GROUT_RANK_MAX];
     uint32_t count = grout_parser__constants(p, order, GROUT_RANK_MAX, GROUT_TOKEN_RIGHT_PAREN);
     for (uint32_t i = 0; i < count; i++) {
@@ -194,6 +190,55 @@ static bool parse_view(grout_parser *p) {
         grout_parser__push(p, &p->indices, &index);
     }
     return count > 0;
+}
+
+/* '(%p, 0)' of a cluster: the place on each axis. */
+static bool parse_place(grout_parser *p, uint32_t *depth) {
+    uint32_t count = 0;
+    if (!grout_parser__nest(p)) {
+        return false;
+    }
+    bool ok = true;
+    do {
+        grout_parsed_operand place = {0};
+        if (count++ == GROUT_CLUSTER_AXES_MAX) {
+            ok = grout_parser__error(p, &p->token, GROUT_DIAG_LIMIT, "more than %d cluster axes",
+                                     GROUT_CLUSTER_AXES_MAX);
+        }
+        ok = ok && grout_parser__scalar(p, &place);
+        if (ok) {
+            grout_index index = {.kind = GROUT_INDEX_AT, .start = place.operand};
+            *depth = place.depth > *depth ? place.depth : *depth;
+            grout_parser__push(p, &p->indices, &index);
+        }
+    } while (ok && grout_parser__accept(p, GROUT_TOKEN_COMMA));
+    p->nesting--;
+    return ok && grout_parser__expect(p, GROUT_TOKEN_RIGHT_PAREN, "',' or ')'");
+}
+
+/* What stands behind a point that is no view. */
+static bool report_view(grout_parser *p) {
+    (void)grout_parser__expected(p, "'transpose' or 'cluster'");
+    if (p->token.kind == GROUT_TOKEN_NAME) {
+        grout_suggestion suggestion =
+            grout_suggest__begin(p->lexer.text + p->token.offset, p->token.size);
+        grout_suggest__offer(&suggestion, "transpose");
+        grout_suggest__offer(&suggestion, "cluster");
+        grout_parser__suggest(p, "", suggestion.best);
+    }
+    return false;
+}
+
+/* '.transpose(1, 0)' or '.cluster(%p)' behind its point. */
+static bool parse_view(grout_parser *p, grout_ref_step *step, uint32_t *depth) {
+    bool is_cluster = grout_parser__is_word(p, &p->token, "cluster");
+    if (!is_cluster && !grout_parser__is_word(p, &p->token, "transpose")) {
+        return report_view(p);
+    }
+    step->kind = is_cluster ? GROUT_REF_CLUSTER : GROUT_REF_TRANSPOSE;
+    grout_parser__advance(p);
+    return grout_parser__expect(p, GROUT_TOKEN_LEFT_PAREN, "'('") &&
+           (is_cluster ? parse_place(p, depth) : parse_permutation(p));
 }
 
 /* Moves the indices of a step from the stack into the module. */
@@ -212,9 +257,9 @@ static void move_indices(grout_parser *p, uint32_t first, grout_ref_step *step) 
 static bool parse_step(grout_parser *p, grout_ref_step *step, uint32_t *depth) {
     uint32_t first = p->indices.count;
     grout_token start = p->token;
-    step->kind = start.kind == GROUT_TOKEN_DOT ? GROUT_REF_TRANSPOSE : GROUT_REF_INDEX;
+    step->kind = GROUT_REF_INDEX;
     grout_parser__advance(p);
-    bool ok = step->kind == GROUT_REF_TRANSPOSE ? parse_view(p) : parse_indices(p, depth);
+    bool ok = start.kind == GROUT_TOKEN_DOT ? parse_view(p, step, depth) : parse_indices(p, depth);
     if (ok) {
         if (start.line == p->last.line) {
             start.size = p->last.offset + p->last.size - start.offset;

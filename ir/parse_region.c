@@ -1,4 +1,5 @@
-/* parse_region.c - blocks, and the operations that have them: for, while, if, scoped.
+/* parse_region.c - blocks, and the operations that have them: for, while, if, scoped, warp_map,
+ * warp_specialize.
  *
  * A fault in the header of such an operation does not hide its body: the parser goes on at the
  * opening brace, with what names the header gave.
@@ -232,13 +233,13 @@ bool grout_parser__for(grout_parser *p, grout_parsed_op *op) {
     return true;
 }
 
-/* ---- two bodies ------------------------------------------------------------------------------ */
+/* ---- several bodies -------------------------------------------------------------------------- */
 
-/* The comment behind the '{' of an else or do goes to the end of the first block, which is on its
- * line.
+/* The comment behind the '{' of an else, do or partition goes to the end of the block before it,
+ * which is on its line.
  */
-static void take_second_comment(grout_parser *p, grout_block_id first_block) {
-    grout_trivia_id id = get_block(p, first_block)->end_trivia;
+static void take_next_comment(grout_parser *p, grout_block_id block) {
+    grout_trivia_id id = get_block(p, block)->end_trivia;
     if (id != 0 && grout_module_get_trivia(p->module, id)->tail != 0) {
         return;
     }
@@ -249,7 +250,7 @@ static void take_second_comment(grout_parser *p, grout_block_id first_block) {
     if (id == 0) {
         id = grout_table__add(&p->module->trivia, 1);
         p->module->failed |= id == 0;
-        get_block(p, first_block)->end_trivia = id;
+        get_block(p, block)->end_trivia = id;
     }
     GROUT_TABLE_AT(p->module->trivia, grout_trivia, id)->tail = tail;
 }
@@ -260,10 +261,10 @@ static void parse_scoped_block(grout_parser *p, grout_block_id block) {
     grout_scope__leave(&p->values, mark);
 }
 
-/* Consumes the opening brace of the second body. */
-static void begin_second_body(grout_parser *p, grout_block_id first_block) {
-    grout_parser__open_block(p, first_block + 1);
-    take_second_comment(p, first_block);
+/* Consumes the opening brace of the body behind another one. */
+static void begin_next_body(grout_parser *p, grout_block_id block) {
+    grout_parser__open_block(p, block + 1);
+    take_next_comment(p, block);
 }
 
 /* ---- while ----------------------------------------------------------------------------------- */
@@ -313,7 +314,7 @@ static void parse_do(grout_parser *p, const grout_parsed_op *op, grout_op_id id)
         (void)grout_parser__expected(p, "'{'");
         return;
     }
-    begin_second_body(p, first_block);
+    begin_next_body(p, first_block);
     parse_scoped_block(p, first_block + 1);
 }
 
@@ -362,7 +363,7 @@ static void parse_else(grout_parser *p, grout_op_id id) {
         return;
     }
     get_op(p, id)->block_count = 2;
-    begin_second_body(p, first_block);
+    begin_next_body(p, first_block);
     parse_scoped_block(p, first_block + 1);
 }
 
@@ -453,6 +454,88 @@ bool grout_parser__scoped(grout_parser *p, grout_parsed_op *op) {
     grout_scope__leave(&p->values, mark);
     uint32_t yields = count_yields(p, body);
     check_yield(p, op, body, has_names || yields > 0);
+    add_results(p, op, id, yields);
+    return true;
+}
+
+/* ---- warp_map -------------------------------------------------------------------------------- */
+
+static bool parse_warp_map_header(grout_parser *p) {
+    return grout_parser__expect(p, GROUT_TOKEN_LEFT_PAREN, "'(' and a name for the warp's index") &&
+           parse_name(p, "a name for the warp's index") &&
+           grout_parser__expect(p, GROUT_TOKEN_RIGHT_PAREN, "')'");
+}
+
+bool grout_parser__warp_map(grout_parser *p, grout_parsed_op *op) {
+    uint32_t first_own_name = p->names.count;
+    bool ok = parse_warp_map_header(p);
+    if (!find_body(p, ok, "'{'")) {
+        p->names.count = first_own_name;
+        return false;
+    }
+    bool has_index = p->names.count > first_own_name;
+    grout_op_id id = begin_body(p, op, 1);
+    grout_block_id body = get_op(p, id)->first_block;
+    uint32_t mark = grout_scope__enter(&p->values);
+    if (has_index) {
+        grout_value_id index =
+            grout_module__add_block_args(p->module, body, GROUT_VALUE_BLOCK_ARG, 1);
+        grout_parser__bind_names(p, first_own_name, index);
+    }
+    grout_parser__block(p, body);
+    grout_scope__leave(&p->values, mark);
+    check_yield(p, op, body, false);
+    return true;
+}
+
+/* ---- warp_specialize ------------------------------------------------------------------------- */
+
+/* 'partition' and its body, behind the body of the block before it. */
+static bool parse_partition(grout_parser *p, const grout_parsed_op *op, grout_op_id id) {
+    uint32_t count = get_op(p, id)->block_count;
+    grout_parser__advance(p);
+    if (p->token.kind != GROUT_TOKEN_LEFT_BRACE) {
+        return grout_parser__expected(p, "'{'");
+    }
+    if (count == GROUT_THREADS_MAX) {
+        (void)grout_parser__error(p, &p->last, GROUT_DIAG_LIMIT,
+                                  "more than %d bodies of 'warp_specialize': a CTA has at most as "
+                                  "many threads",
+                                  GROUT_THREADS_MAX);
+        grout_parser__advance(p);
+        skip_block(p);
+        return true;
+    }
+    get_op(p, id)->block_count++;
+    grout_block_id block = get_op(p, id)->first_block + count;
+    begin_next_body(p, block - 1);
+    parse_scoped_block(p, block);
+    if (count_yields(p, block) > 0 && grout_diags_total(p->diags) == op->report_count) {
+        (void)grout_parser__error_at(p, get_op(p, get_block(p, block)->last)->loc,
+                                     GROUT_DIAG_BAD_REGION,
+                                     "'yield' in a partition of 'warp_specialize': its results are "
+                                     "those of the first body");
+    }
+    return true;
+}
+
+bool grout_parser__specialize(grout_parser *p, grout_parsed_op *op) {
+    bool ok = grout_parser__attrs(p, op);
+    if (!find_body(p, ok, "'{'")) {
+        return false;
+    }
+    bool has_names = p->names.count > op->first_name;
+    /* As for 'if', all blocks that there may be are made now; those left over belong to nobody. */
+    grout_op_id id = begin_body(p, op, GROUT_THREADS_MAX);
+    get_op(p, id)->block_count = 1;
+    grout_block_id first_block = get_op(p, id)->first_block;
+    parse_scoped_block(p, first_block);
+    uint32_t yields = count_yields(p, first_block);
+    check_yield(p, op, first_block, has_names || yields > 0);
+    bool goes_on = true;
+    while (goes_on && grout_parser__is_word(p, &p->token, "partition") && !p->is_unwinding) {
+        goes_on = parse_partition(p, op, id);
+    }
     add_results(p, op, id, yields);
     return true;
 }

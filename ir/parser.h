@@ -146,7 +146,7 @@ bool grout_word__is_later_op(const char *text, size_t size);
 /* The operation that Pallas, Gluon or PTX call so, or NULL. */
 const char *grout_word__find_foreign_op(const char *text, size_t size);
 
-/* ---- parse_expr.c, parse_ref.c, parse_type.c ---------------------------------------------------
+/* ---- parse_expr.c, parse_ref.c, parse_type.c, parse_object.c -----------------------------------
  */
 
 /* Any operand: a value, reference, literal, nested operation or expression. */
@@ -207,10 +207,30 @@ bool grout_parser__for(grout_parser *p, grout_parsed_op *op);
 bool grout_parser__while(grout_parser *p, grout_parsed_op *op);
 bool grout_parser__if(grout_parser *p, grout_parsed_op *op);
 bool grout_parser__scoped(grout_parser *p, grout_parsed_op *op);
+bool grout_parser__warp_map(grout_parser *p, grout_parsed_op *op);
+bool grout_parser__specialize(grout_parser *p, grout_parsed_op *op);
 /* The statements of a block behind its opening brace, through the closing one. */
 void grout_parser__block(grout_parser *p, grout_block_id block);
 /* Consumes the opening brace of a block. */
 void grout_parser__open_block(grout_parser *p, grout_block_id block);
+
+/* ---- parse_header.c ----------------------------------------------------------------------------
+ */
+
+/* Axes and attributes of a kernel, to the brace of its body. */
+bool grout_parser__kernel_header(grout_parser *p);
+/* The name of an axis of the kernel, or of a cluster axis: its index. */
+bool grout_parser__axis(grout_parser *p, bool cluster_only, uint32_t *index_out);
+/* '(' cluster axes ')': bit i for axis i. */
+bool grout_parser__axis_set(grout_parser *p, uint8_t *set_out);
+/* '(' cluster axes, some grouped in parentheses ')' of a barrier. */
+bool grout_parser__axis_groups(grout_parser *p, grout_object *object);
+/* Whether the word may name a const or an axis; what is "a const" or "an axis". */
+bool grout_parser__check_free(grout_parser *p, const grout_token *token, const char *what);
+/* Reports that a name is defined twice. */
+void grout_parser__report_duplicate(grout_parser *p, const grout_token *token, grout_loc_id first);
+/* After a fault inside parentheses: goes to the ',' or ')' that ends the part. */
+void grout_parser__skip_part(grout_parser *p);
 
 /* ---- parse_item.c ------------------------------------------------------------------------------
  */

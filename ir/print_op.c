@@ -43,7 +43,38 @@ static void print_list(const grout_printer *pr, const char *word, const grout_ex
     }
 }
 
-static void print_object(const grout_printer *pr, const grout_object *object) {
+/* The names of the axes of a set, in their order. */
+static void print_axes(const grout_printer *pr, grout_kernel_id id, uint32_t axes) {
+    const grout_kernel *kernel = grout_module_get_kernel(pr->module, id);
+    const char *separator = "";
+    for (uint32_t i = 0; i < kernel->axis_count; i++) {
+        if ((axes >> i & 1u) != 0) {
+            grout_printer__text(pr, separator);
+            print_string(pr, kernel->axes[i].name);
+            separator = ", ";
+        }
+    }
+}
+
+static grout_kernel_id get_kernel(const grout_printer *pr, const grout_op *op) {
+    return grout_module_get_block(pr->module, op->parent)->kernel;
+}
+
+static void print_groups(const grout_printer *pr, grout_kernel_id kernel,
+                         const grout_object *object) {
+    for (uint32_t i = 0; i < object->cluster_group_count; i++) {
+        uint32_t axes = object->cluster_groups[i];
+        bool is_group = (axes & (axes - 1)) != 0;
+        grout_printer__text(pr, i == 0 ? " cluster(" : ", ");
+        grout_printer__text(pr, is_group ? "(" : "");
+        print_axes(pr, kernel, axes);
+        grout_printer__text(pr, is_group ? ")" : "");
+    }
+    grout_printer__text(pr, object->cluster_group_count > 0 ? ")" : "");
+}
+
+static void print_object(const grout_printer *pr, grout_kernel_id kernel,
+                         const grout_object *object) {
     switch ((grout_object_kind)object->kind) {
     case GROUT_OBJECT_ARRAY:
         grout_text_add(pr->out, "%s ", grout_space_get_text((grout_space)object->space));
@@ -53,12 +84,16 @@ static void print_object(const grout_printer *pr, const grout_object *object) {
         print_list(pr, "transpose", object->transpose, object->transpose_rank);
         break;
     case GROUT_OBJECT_BARRIER:
-        grout_printer__text(pr, "barrier[");
+        grout_printer__text(pr, object->is_explicit ? "mbarrier[" : "barrier[");
         grout_printer__exprs(pr, object->type.dims, object->type.rank);
         grout_printer__text(pr, "]");
         print_list(pr, "arrivals", &object->arrivals, object->arrivals != 0);
+        print_groups(pr, kernel, object);
         break;
     case GROUT_OBJECT_SEMAPHORE:
+        grout_printer__text(pr, "semaphore[");
+        grout_printer__exprs(pr, object->type.dims, object->type.rank);
+        grout_printer__text(pr, object->is_global ? "] global" : "]");
         break;
     }
 }
@@ -82,18 +117,20 @@ static void print_index(const grout_printer *pr, const grout_index *index) {
 }
 
 static void print_step(const grout_printer *pr, const grout_ref_step *step) {
-    bool is_transpose = step->kind == GROUT_REF_TRANSPOSE;
-    grout_printer__text(pr, is_transpose ? ".transpose(" : "[");
+    static const char *const starts[] = {[GROUT_REF_INDEX] = "[",
+                                         [GROUT_REF_TRANSPOSE] = ".transpose(",
+                                         [GROUT_REF_CLUSTER] = ".cluster("};
+    grout_printer__text(pr, starts[step->kind]);
     for (uint32_t i = 0; i < step->count; i++) {
         const grout_index *index = grout_module_get_index(pr->module, step, i);
         grout_printer__text(pr, i > 0 ? ", " : "");
-        if (is_transpose) {
+        if (step->kind == GROUT_REF_TRANSPOSE) {
             grout_printer__expr(pr, index->size, GROUT_LEVEL_ANY);
         } else {
             print_index(pr, index);
         }
     }
-    grout_printer__text(pr, is_transpose ? ")" : "]");
+    grout_printer__text(pr, step->kind == GROUT_REF_INDEX ? "]" : ")");
 }
 
 static void print_reference(const grout_printer *pr, const grout_ref *ref) {
@@ -173,9 +210,8 @@ static void print_value_operand(const grout_printer *pr, grout_value_id id, grou
 }
 
 /* The axis that an AXIS operand of an operation stands for. */
-static void print_axis(const grout_printer *pr, const grout_op *op, uint32_t id) {
-    grout_kernel_id kernel = grout_module_get_block(pr->module, op->parent)->kernel;
-    print_string(pr, grout_module_get_kernel(pr->module, kernel)->axes[id - 1].name);
+static void print_axis_operand(const grout_printer *pr, const grout_op *op, uint32_t id) {
+    print_string(pr, grout_module_get_kernel(pr->module, get_kernel(pr, op))->axes[id - 1].name);
 }
 
 static void print_operand(const grout_printer *pr, const grout_operand *operand,
@@ -207,11 +243,23 @@ static void print_attrs(const grout_printer *pr, const grout_op *op) {
             GROUT_TABLE_AT(pr->module->attrs, grout_attr_value, op->first_attr + i);
         const grout_attr_info *info = grout_attr_get_info((grout_attr)value->attr);
         grout_text_add(pr->out, " %s", info->text);
-        if (info->argument == GROUT_ARGUMENT_INT) {
+        switch ((grout_argument_kind)info->argument) {
+        case GROUT_ARGUMENT_FLAG:
+            continue;
+        case GROUT_ARGUMENT_INT:
             grout_printer__text(pr, "(");
             grout_printer__expr(pr, value->expr, GROUT_LEVEL_ANY);
-            grout_printer__text(pr, ")");
+            break;
+        case GROUT_ARGUMENT_AXES:
+            grout_printer__text(pr, "(");
+            print_axes(pr, get_kernel(pr, op), value->axes);
+            break;
+        case GROUT_ARGUMENT_CHOICE:
+            grout_text_add(pr->out, "(%s",
+                           grout_choice_get_info((grout_choice)value->choice)->text);
+            break;
         }
+        grout_printer__text(pr, ")");
     }
 }
 
@@ -221,7 +269,7 @@ static void print_plain(const grout_printer *pr, const grout_op *op) {
         const grout_operand *operand = grout_module_get_operand(pr->module, op, i);
         grout_printer__text(pr, i > 0 ? ", " : " ");
         if (operand->kind == GROUT_OPERAND_AXIS) {
-            print_axis(pr, op, operand->id);
+            print_axis_operand(pr, op, operand->id);
         } else {
             print_operand(pr, operand, GROUT_LEVEL_ANY);
         }
@@ -238,7 +286,7 @@ static void print_scratch(const grout_printer *pr, const grout_op *op) {
     grout_printer__text(pr, "scratch ");
     grout_printer__value(pr, op->first_result);
     grout_printer__text(pr, " : ");
-    print_object(pr, grout_module_get_object(pr->module, value->object));
+    print_object(pr, get_kernel(pr, op), grout_module_get_object(pr->module, value->object));
 }
 
 static bool is_literal_one(const grout_printer *pr, const grout_operand *operand) {
@@ -290,11 +338,18 @@ static void print_scoped(const grout_printer *pr, const grout_op *op) {
         grout_printer__text(pr, i > 0 ? ", " : "");
         grout_printer__value(pr, value);
         grout_printer__text(pr, " : ");
-        print_object(pr, grout_module_get_object(
-                             pr->module, grout_module_get_value(pr->module, value)->object));
+        print_object(pr, body->kernel,
+                     grout_module_get_object(pr->module,
+                                             grout_module_get_value(pr->module, value)->object));
     }
     grout_printer__text(pr, ")");
     print_attrs(pr, op);
+}
+
+static void print_warp_map(const grout_printer *pr, const grout_op *op) {
+    grout_printer__text(pr, "warp_map(");
+    grout_printer__value(pr, grout_module_get_block(pr->module, op->first_block)->first_arg);
+    grout_printer__text(pr, ")");
 }
 
 static void print_body(const grout_printer *pr, const grout_op *op) {
@@ -331,7 +386,6 @@ static void print_body(const grout_printer *pr, const grout_op *op) {
     case GROUT_FORM_COPY:
     case GROUT_FORM_STORE_ASYNC:
     case GROUT_FORM_DESCRIPTOR:
-    case GROUT_FORM_WARP_MAP:
     case GROUT_FORM_SPECIALIZE:
     case GROUT_FORM_COND:
     case GROUT_FORM_PRINT:
@@ -350,6 +404,9 @@ static void print_body(const grout_printer *pr, const grout_op *op) {
         break;
     case GROUT_FORM_SCOPED:
         print_scoped(pr, op);
+        break;
+    case GROUT_FORM_WARP_MAP:
+        print_warp_map(pr, op);
         break;
     case GROUT_FORM_NONE:
     case GROUT_FORM_COUNT:

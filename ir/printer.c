@@ -41,6 +41,13 @@ static void end_line(const grout_printer *pr, grout_trivia_id id) {
 static void print_block(const grout_printer *pr, grout_nesting *nesting, grout_block_id id,
                         uint32_t indent);
 
+/* What stands between the bodies of an operation. */
+static const char *get_next_word(const grout_op *op) {
+    return op->opcode == GROUT_OP_WHILE             ? " do {"
+           : op->opcode == GROUT_OP_WARP_SPECIALIZE ? " partition {"
+                                                    : " else {";
+}
+
 /* The bodies behind an operation's header, whose line is not ended yet. */
 static void print_bodies(const grout_printer *pr, grout_nesting *nesting, const grout_op *op,
                          uint32_t indent) {
@@ -49,7 +56,7 @@ static void print_bodies(const grout_printer *pr, grout_nesting *nesting, const 
     for (uint32_t i = 0; i < op->block_count; i++) {
         grout_block_id block = op->first_block + i;
         if (i > 0) {
-            grout_printer__text(pr, op->opcode == GROUT_OP_WHILE ? " do {" : " else {");
+            grout_printer__text(pr, get_next_word(op));
             end_line(pr, grout_module_get_block(pr->module, block - 1)->end_trivia);
         }
         print_block(pr, nesting, block, indent + 2);
@@ -137,13 +144,16 @@ static bool print_params(const grout_printer *pr, const grout_kernel *kernel) {
 }
 
 static void print_axes(const grout_printer *pr, const grout_kernel *kernel) {
+    static const char *const words[] = {[GROUT_AXIS_GRID] = "grid(",
+                                        [GROUT_AXIS_CLUSTER] = "cluster(",
+                                        [GROUT_AXIS_THREADS] = "threads("};
     for (uint32_t i = 0; i < kernel->axis_count; i++) {
         const grout_axis *axis = &kernel->axes[i];
         bool is_first = i == 0 || kernel->axes[i - 1].kind != axis->kind;
         bool is_last = i + 1 == kernel->axis_count || kernel->axes[i + 1].kind != axis->kind;
         if (is_first) {
             grout_printer__text(pr, i > 0 ? " " : "");
-            grout_printer__text(pr, axis->kind == GROUT_AXIS_GRID ? "grid(" : "threads(");
+            grout_printer__text(pr, words[axis->kind]);
         }
         grout_text_add(pr->out, "%s%s = ", is_first ? "" : ", ",
                        grout_module_get_string(pr->module, axis->name));
@@ -152,18 +162,43 @@ static void print_axes(const grout_printer *pr, const grout_kernel *kernel) {
     }
 }
 
+static void print_kernel_attrs(const grout_printer *pr, const grout_kernel *kernel) {
+    if (kernel->cluster_exit == GROUT_CLUSTER_EXIT_UNWRITTEN && !kernel->has_auto_fence) {
+        return;
+    }
+    grout_printer__text(pr, "attr");
+    if (kernel->cluster_exit != GROUT_CLUSTER_EXIT_UNWRITTEN) {
+        grout_printer__text(pr, kernel->cluster_exit == GROUT_CLUSTER_EXIT_SYNC
+                                    ? " cluster_exit = sync"
+                                    : " cluster_exit = none");
+    }
+    if (kernel->has_auto_fence) {
+        grout_printer__text(pr, kernel->auto_fence ? " auto_fence = 1" : " auto_fence = 0");
+    }
+}
+
+/* Adds a part of a header, if the kernel has it: whether it does. */
+static bool add_header_part(const grout_printer *pr, const grout_kernel *kernel,
+                            void (*print)(const grout_printer *pr, const grout_kernel *kernel),
+                            size_t *line_start, bool is_broken) {
+    grout_text part = {0};
+    grout_printer inner = {.module = pr->module, .out = &part};
+    print(&inner, kernel);
+    bool has_part = part.size > 0;
+    if (has_part || part.failed) {
+        add_part(pr, &part, 4, line_start, is_broken);
+    }
+    grout_text_free(&part);
+    return has_part;
+}
+
 static void print_kernel(const grout_printer *pr, grout_nesting *nesting, grout_kernel_id id) {
     const grout_kernel *kernel = grout_module_get_kernel(pr->module, id);
-    grout_text axes = {0};
-    grout_printer inner = {.module = pr->module, .out = &axes};
     print_lead(pr, kernel->trivia, 0);
     size_t line_start = pr->out->size;
     bool is_broken = print_params(pr, kernel);
-    print_axes(&inner, kernel);
-    if (kernel->axis_count > 0) {
-        add_part(pr, &axes, 4, &line_start, is_broken);
-    }
-    grout_text_free(&axes);
+    is_broken = !add_header_part(pr, kernel, print_axes, &line_start, is_broken) && is_broken;
+    (void)add_header_part(pr, kernel, print_kernel_attrs, &line_start, is_broken);
     end_line(pr, kernel->trivia);
     grout_printer__text(pr, "{\n");
     print_block(pr, nesting, kernel->body, 2);

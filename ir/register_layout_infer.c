@@ -174,24 +174,36 @@ static void join_cast(grout_layout_inference *inf, grout_op_id id, const grout_o
 
 /* ---- strided runs ---------------------------------------------------------------------------- */
 
-/* The array that a load makes or a store takes; 0: a constant. */
-static grout_value_id get_moved(const grout_layout_inference *inf, const grout_op *op) {
+/* What an operation moves between registers and memory: the array that a load makes, or a store,
+ * atomic or async store takes (0: a constant), and the operand that is the memory. */
+typedef struct moved_array {
+    grout_value_id value;
+    uint32_t ref;
+} moved_array;
+
+static moved_array get_moved(const grout_layout_inference *inf, const grout_op *op) {
+    const grout_form form = (grout_form)grout_op_get_info((grout_opcode)op->opcode)->form;
+    const moved_array none = {0, 0};
     if (op->opcode == GROUT_OP_LOAD) {
-        return op->first_result;
+        return (moved_array){op->first_result, 0};
     }
-    const grout_operand *operand = grout_module_get_operand(inf->module, op, 1);
-    return operand->kind == GROUT_OPERAND_VALUE ? operand->id : 0;
+    if ((form != GROUT_FORM_STORE && form != GROUT_FORM_STORE_ASYNC) ||
+        op->opcode == GROUT_OP_ACC_STORE) {
+        return none;
+    }
+    const uint32_t ref = form == GROUT_FORM_STORE ? 0 : 1;
+    const grout_operand *operand = grout_module_get_operand(inf->module, op, 1 - ref);
+    return (moved_array){operand->kind == GROUT_OPERAND_VALUE ? operand->id : 0, ref};
 }
 
 static void measure_access(grout_layout_inference *inf, grout_op_id id, const grout_op *op) {
     grout_view view;
+    const moved_array moved = get_moved(inf, op);
+    const grout_value_id value = moved.value;
     (void)id;
-    if (op->opcode != GROUT_OP_LOAD && op->opcode != GROUT_OP_STORE) {
-        return;
-    }
-    const grout_value_id value = get_moved(inf, op);
     if (value == 0 || !grout_layout__is_spread(inf, value) ||
-        !grout_module_get_view(inf->module, grout_module_get_operand(inf->module, op, 0), &view)) {
+        !grout_module_get_view(inf->module, grout_module_get_operand(inf->module, op, moved.ref),
+                               &view)) {
         return;
     }
     grout_layout_width *wanted = &inf->widths[grout_layout__find_root(inf, value)];

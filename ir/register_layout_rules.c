@@ -31,10 +31,12 @@ static void visit_carries(grout_layout_inference *inf, grout_op_id id, const gro
     }
 }
 
+/* The partitions of a warp_specialize yield nothing. */
 static void visit_yields(grout_layout_inference *inf, grout_op_id id, const grout_op *op,
                          grout_layout_edge *act) {
+    const uint32_t count = op->opcode == GROUT_OP_WARP_SPECIALIZE ? 1 : op->block_count;
     for (uint32_t k = 0; k < op->result_count; k++) {
-        for (uint32_t b = 0; b < op->block_count; b++) {
+        for (uint32_t b = 0; b < count; b++) {
             act(inf, id, get_yield(inf->module, op->first_block + b, k), op->first_result + k);
         }
     }
@@ -64,6 +66,7 @@ void grout_layout__visit_edges(grout_layout_inference *inf, grout_op_id id, cons
         return;
     case GROUT_FORM_IF:
     case GROUT_FORM_SCOPED:
+    case GROUT_FORM_SPECIALIZE:
         visit_yields(inf, id, op, act);
         return;
     case GROUT_FORM_BARRIER_TEST:
@@ -79,7 +82,6 @@ void grout_layout__visit_edges(grout_layout_inference *inf, grout_op_id id, cons
     case GROUT_FORM_STORE_ASYNC:
     case GROUT_FORM_DESCRIPTOR:
     case GROUT_FORM_WARP_MAP:
-    case GROUT_FORM_SPECIALIZE:
     case GROUT_FORM_NONE:
     case GROUT_FORM_LAYOUT:
     case GROUT_FORM_WGMMA:

@@ -5,12 +5,13 @@
  * Arrays first, each at a multiple of 1024 bytes: scratch, then the objects of scopes like frames
  * on a stack, so that scopes inside each other add up and scopes after each other share. Barriers
  * follow, 8 bytes each. They are initialised once, at the kernel's start, so a scope does not take
- * fresh ones: it takes from a pool an array of barriers of the same number and arrivals that no
+ * fresh ones: it takes from a pool an array of barriers of the same number, kind and arrivals that no
  * scope around it uses, and hands it back at its end with its parity as it is.
  */
 #include "bound.h"
 
 #include "alloc.h"
+#include <string.h>
 
 #define ARRAY_ALIGNMENT 1024
 #define BARRIER_BYTES   8
@@ -20,7 +21,7 @@
 typedef struct pool_entry {
     int64_t offset; /* from the first barrier */
     int64_t bytes;
-    uint32_t arrivals;
+    grout_object_id object; /* the first that took it */
     bool is_used;
 } pool_entry;
 
@@ -52,21 +53,34 @@ static void place_array(smem_plan *plan, grout_object_id id) {
     }
 }
 
+/* Whether two arrays of barriers may be one after the other: alike to the hardware, and used alike.
+ */
+static bool is_alike(const smem_plan *plan, grout_object_id a, grout_object_id b) {
+    const grout_object *first = grout_module_get_object(plan->binding->module, a);
+    const grout_object *second = grout_module_get_object(plan->binding->module, b);
+    const grout_bound *bound = plan->binding->bound;
+    if (first->is_explicit != second->is_explicit ||
+        first->cluster_group_count != second->cluster_group_count ||
+        bound->object_arrivals[a] != bound->object_arrivals[b]) {
+        return false;
+    }
+    return memcmp(first->cluster_groups, second->cluster_groups, first->cluster_group_count) == 0;
+}
+
 /* Offsets of barriers count from the first barrier until finish_plan moves them. */
 static void place_barriers(smem_plan *plan, grout_object_id id) {
-    uint32_t arrivals = plan->binding->bound->object_arrivals[id];
     int64_t bytes = get_bytes(plan, id);
     uint32_t k = 0;
     if (plan->pool_count > POOL_SEARCH_MAX) {
         k = plan->pool_count; /* beyond every budget: only stay fast */
     }
     while (k < plan->pool_count && (plan->pool[k].is_used || plan->pool[k].bytes != bytes ||
-                                    plan->pool[k].arrivals != arrivals)) {
+                                    !is_alike(plan, plan->pool[k].object, id))) {
         k++;
     }
     if (k == plan->pool_count) {
         plan->pool[k] =
-            (pool_entry){.offset = plan->barrier_bytes, .bytes = bytes, .arrivals = arrivals};
+            (pool_entry){.offset = plan->barrier_bytes, .bytes = bytes, .object = id};
         plan->pool_count++;
         plan->barrier_bytes += bytes;
     }

@@ -24,6 +24,7 @@
 #define STRIDE_MAX      ((1ll << 40) - 16)
 #define PHASE_BYTES_MAX ((1 << 20) - 1)
 #define SMEM_ALIGNMENT  128
+#define SWIZZLE_ROWS    8 /* a swizzle's pattern repeats after so many rows of its width */
 #define DIGITS_MAX      (2 * GROUT_RANK_MAX + 1)
 
 /* One digit of the SMEM view's address, innermost first. */
@@ -73,7 +74,80 @@ static grout_value_text get_name(const planning *plan, const grout_view *view) {
     return grout_value__get_text(plan->module, view->base, "the array");
 }
 
+/* ---- parts ----------------------------------------------------------------------------------- */
+
+/* CTAs that make a collective copy together; 1 of any other, and where the launch is none. */
+static uint32_t count_parts(const planning *plan) {
+    const uint32_t axes = grout_op_get_axes(plan->module, plan->op, GROUT_ATTR_COLLECTIVE_AXES);
+    const grout_kernel_id id = grout_module_get_block(plan->module, plan->op->parent)->kernel;
+    const uint32_t size = grout_kernel_get_cluster_size(plan->module, id);
+    if (axes == 0 || size == 0 || size > GROUT_CLUSTER_MAX) {
+        return 1;
+    }
+    return (uint32_t)__builtin_popcount(grout_kernel_get_cluster_mask(plan->module, id, axes, 0));
+}
+
+/* Whether parts of so many elements of a dimension of the SMEM object are whole tiles and, with a
+ * swizzle, whole repeats of its pattern: then each part lies as in the tile of all. */
+static bool is_whole_part(const planning *plan, uint32_t dim, int64_t elements) {
+    const grout_layout *layout = plan->layout;
+    int64_t tiles[GROUT_RANK_MAX];
+    grout_object__get_tiles(plan->module, plan->smem.object, tiles);
+    if (elements % tiles[dim] != 0) {
+        return false;
+    }
+    for (uint32_t k = 0; layout->swizzle != 0 && k < layout->tiled_rank; k++) {
+        bool moves =
+            layout->dim[k] == dim && elements % (layout->divisor[k] * layout->extent[k]) != 0;
+        int64_t step = elements > layout->divisor[k] ? elements / layout->divisor[k] : 1;
+        if (moves && step * layout->stride[k] % (SWIZZLE_ROWS * (int64_t)layout->swizzle) != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The first dimension that can be dealt out evenly; the last one only if no swizzle exchanges its
+ * chunks. Both views become one part. */
+static bool choose_part(planning *plan) {
+    const uint32_t count = count_parts(plan);
+    grout_tma *tma = plan->tma;
+    tma->part_count = 1;
+    for (uint8_t k = 0; count > 1 && k < plan->gmem.view_rank && k < plan->smem.view_rank; k++) {
+        int64_t *from = &plan->gmem.extent[plan->gmem.view_dim[k]];
+        int64_t *to = &plan->smem.extent[plan->smem.view_dim[k]];
+        const bool is_swizzled_row = k + 1 == plan->gmem.view_rank && tma->swizzle != 0;
+        if (*from % count == 0 && *to == *from && !is_swizzled_row &&
+            is_whole_part(plan, plan->smem.view_dim[k], *to / count)) {
+            *from /= count;
+            *to /= count;
+            tma->part_count = count;
+            tma->part_dim = k;
+            tma->part_elements = *from;
+            return true;
+        }
+    }
+    if (count > 1) {
+        grout_type type = grout_view__get_type(plan->module, &plan->smem);
+        fail(plan, GROUT_DIAG_TMA_BOX, plan->gmem_operand,
+             "%" PRIu32 " CTAs share this copy of %s, and no dimension%s can be cut into %" PRIu32
+             " parts of whole %s",
+             count, grout_type__get_text(&type).chars,
+             tma->swizzle != 0 ? " but the swizzled last one" : "", count,
+             tma->swizzle != 0 ? "swizzle atoms (8 rows)" : "tiles");
+        help(plan, "copy a box whose first dimension the CTAs can share evenly, or let each CTA "
+                   "copy it for itself");
+        return false;
+    }
+    return true;
+}
+
 /* ---- the GMEM side --------------------------------------------------------------------------- */
+
+/* Whether the parts of a collective copy start at different places of a dimension. */
+static bool is_part_dim(const planning *plan, uint32_t dim) {
+    return plan->tma->part_count > 1 && plan->gmem.view_dim[plan->tma->part_dim] == dim;
+}
 
 /* Dimensions of size 1 that stand at 0 are left out: nothing lies beside them. */
 static bool choose_dims(planning *plan) {
@@ -82,7 +156,8 @@ static bool choose_dims(planning *plan) {
     plan->inner = gmem->rank == 0 ? 0 : (uint8_t)(gmem->rank - 1);
     for (uint8_t dim = 0; dim < gmem->rank; dim++) {
         plan->is_kept[dim] = plan->gmem_type->dims[dim] > 1 || gmem->extent[dim] > 1 ||
-                             gmem->start_term_count[dim] > 0 || gmem->start_const[dim] != 0;
+                             gmem->start_term_count[dim] > 0 || gmem->start_const[dim] != 0 ||
+                             is_part_dim(plan, dim);
         if (plan->is_kept[dim]) {
             plan->inner = dim;
             count++;
@@ -297,7 +372,7 @@ static bool check_box(planning *plan) {
         }
     }
     grout_type type = grout_view__get_type(plan->module, &plan->smem);
-    int64_t bytes = grout_type_get_count(&type) * tma->element_bytes;
+    int64_t bytes = grout_type_get_count(&type) * tma->element_bytes * tma->part_count;
     if (bytes > PHASE_BYTES_MAX && plan->op->opcode == GROUT_OP_COPY_GMEM_TO_SMEM) {
         ok = fail(plan, GROUT_DIAG_TMA_BYTES, plan->gmem_operand,
                   "a copy of %" PRId64 " bytes: a barrier phase counts at most %d", bytes,
@@ -321,6 +396,20 @@ static int64_t get_digit_step(const grout_layout *layout, uint32_t digit, int64_
     return (step > divisor ? step / divisor : 1) * layout->stride[digit];
 }
 
+/* The same of the parts of a collective copy: the least distance that is no multiple. */
+static int64_t get_part_step(const planning *plan) {
+    const grout_layout *layout = plan->layout;
+    for (uint32_t k = 0; plan->tma->part_count > 1 && k < layout->tiled_rank; k++) {
+        if (layout->dim[k] == plan->smem.view_dim[plan->tma->part_dim]) {
+            const int64_t step = get_digit_step(layout, k, plan->tma->part_elements);
+            if (step % SMEM_ALIGNMENT != 0) {
+                return step;
+            }
+        }
+    }
+    return 0;
+}
+
 /* Every instruction's SMEM address has to be a multiple of 128, whatever the indices are. */
 static bool check_alignment(planning *plan) {
     const grout_layout *layout = plan->layout;
@@ -341,6 +430,10 @@ static bool check_alignment(planning *plan) {
     }
     if (offset % SMEM_ALIGNMENT != 0) {
         worst = offset;
+    }
+    const int64_t part = get_part_step(plan);
+    if (part % SMEM_ALIGNMENT != 0) {
+        worst = part;
     }
     if (plan->tma->panel_count > 1 && plan->tma->panel_bytes % SMEM_ALIGNMENT != 0) {
         worst = plan->tma->panel_bytes;
@@ -375,7 +468,7 @@ bool grout_tma_plan(const grout_module *bound, grout_op_id copy, grout_tma *tma_
     tma_out->element_bytes = plan.layout->element_bytes;
     tma_out->swizzle = plan.layout->swizzle;
     tma_out->panel_count = tma_out->band_count = 1;
-    bool ok = choose_dims(&plan) && plan_box(&plan);
+    bool ok = choose_part(&plan) && choose_dims(&plan) && plan_box(&plan);
     if (ok) {
         bool has_box = check_box(&plan), is_aligned = check_alignment(&plan);
         ok = check_pitches(&plan) && has_box && is_aligned;

@@ -43,18 +43,78 @@ const grout_param *grout_verify__find_param(const grout_verifying *verifying,
                                   value->index);
 }
 
+const grout_object *grout_verify__find_object(const grout_verifying *verifying,
+                                              const grout_operand *operand, grout_view *view_out) {
+    if (operand->kind != GROUT_OPERAND_VALUE && operand->kind != GROUT_OPERAND_REF) {
+        return NULL;
+    }
+    return grout_module_get_view(verifying->module, operand, view_out)
+               ? grout_module_get_object(verifying->module, view_out->object)
+               : NULL;
+}
+
+grout_value_text grout_verify__get_name(const grout_verifying *verifying, const grout_view *view) {
+    return grout_value__get_text(verifying->module, view->base, "the reference");
+}
+
+bool grout_verify__find_constant(const grout_verifying *verifying, const grout_operand *operand,
+                                 int64_t *value_out) {
+    if (operand->kind != GROUT_OPERAND_EXPR) {
+        return false;
+    }
+    grout_expr_value value = grout_module_get_expr_value(verifying->module, operand->id);
+    *value_out = value.integer;
+    return !value.is_float && !value.is_bool && value.bits_dtype == GROUT_DTYPE_NONE;
+}
+
+void grout_verify__note_object(grout_verifying *verifying, grout_object_id object) {
+    grout_loc_id loc = grout_module_get_object(verifying->module, object)->loc;
+    grout_diags_note(verifying->diags, grout_module_get_place(verifying->module, loc),
+                     "declared here");
+}
+
+static const grout_op *find_specialize(const grout_module *module, grout_kernel_id kernel) {
+    grout_op_id id = grout_kernel__get_first_op(module, kernel);
+    for (; id != 0; id = grout_kernel__get_next_op(module, id)) {
+        const grout_op *op = grout_module_get_op(module, id);
+        if (op->opcode == GROUT_OP_WARP_SPECIALIZE) {
+            return op;
+        }
+    }
+    return NULL;
+}
+
+static void verify_op(grout_verifying *verifying, grout_op_id id, const grout_op *op) {
+    grout_verify__types(verifying, op);
+    grout_verify__order(verifying, op);
+    grout_verify__objects(verifying, op);
+    grout_verify__cluster(verifying, op);
+    grout_verify__memory(verifying, id, op);
+    grout_verify__sync(verifying, op);
+    grout_verify__barrier_kind(verifying, op);
+    grout_verify__mbarrier(verifying, op);
+    grout_verify__semaphore(verifying, op);
+    grout_verify__atomic(verifying, op);
+    grout_verify__pieces(verifying, id, op);
+    grout_verify__descriptor(verifying, op);
+    grout_verify__warps(verifying, op);
+    grout_verify__partitions(verifying, op);
+    grout_verify__wgmma(verifying, id, op);
+}
+
 static void verify_kernel(grout_verifying *verifying) {
     const grout_module *module = verifying->module;
+    verifying->is_spread = false;
+    verifying->all_differ = 0;
+    verifying->specialize = find_specialize(module, verifying->kernel);
     grout_verify__launch(verifying);
     grout_op_id id = grout_kernel__get_first_op(module, verifying->kernel);
     for (; id != 0; id = grout_kernel__get_next_op(module, id)) {
-        const grout_op *op = grout_module_get_op(module, id);
-        grout_verify__types(verifying, op);
-        grout_verify__memory(verifying, id, op);
-        grout_verify__sync(verifying, op);
-        grout_verify__wgmma(verifying, id, op);
+        verify_op(verifying, id, grout_module_get_op(module, id));
     }
+    grout_verify__named(verifying);
     grout_verify__scopes(verifying);
+    grout_verify__meetings(verifying);
     grout_verify__registers(verifying);
 }
 

@@ -49,6 +49,15 @@ static void check_counts(grout_verifying *verifying, const grout_kernel *kernel)
                                 find_axis_loc(kernel, GROUT_AXIS_GRID),
                                 "a grid of more than %d CTAs: no GPU launches it", GRID_MAX);
     }
+    uint32_t cluster_size = grout_kernel_get_cluster_size(verifying->module, verifying->kernel);
+    if (cluster_size > GROUT_CLUSTER_MAX) {
+        grout_verifying__report(verifying, GROUT_DIAG_BAD_LAUNCH,
+                                find_axis_loc(kernel, GROUT_AXIS_CLUSTER),
+                                "%" PRIu32 " CTAs in a cluster: the hardware takes at most %d",
+                                cluster_size, GROUT_CLUSTER_MAX);
+        grout_diags_help(verifying->diags, "8 fit every GPU of the architecture, 16 the larger "
+                                           "ones; the grid counts clusters");
+    }
     if (threads > GROUT_THREADS_MAX) {
         grout_verifying__report(
             verifying, GROUT_DIAG_BAD_LAUNCH, find_axis_loc(kernel, GROUT_AXIS_THREADS),
@@ -74,7 +83,8 @@ static void add_part(const grout_module *module, smem_parts *parts, grout_object
         parts->barrier_bytes += bytes;
         return;
     }
-    if (object->space != GROUT_SPACE_SMEM) { /* accumulators lie in registers */
+    if (object->kind == GROUT_OBJECT_SEMAPHORE ||
+        object->space != GROUT_SPACE_SMEM) { /* of registers and GMEM it takes nothing */
         return;
     }
     if (parts->count == PARTS_MAX) {

@@ -18,10 +18,10 @@ static bool is_copy(const grout_op *op) {
     return get_form(op) == GROUT_FORM_COPY_IN || get_form(op) == GROUT_FORM_COPY_OUT;
 }
 
-/* The value whose object a reference operand names. */
+/* The value that stands for the object of a reference operand: behind a descriptor, its array. */
 static grout_value_id get_base(const grout_module *module, const grout_operand *operand) {
-    return operand->kind == GROUT_OPERAND_REF ? grout_module_get_ref(module, operand->id)->base
-                                              : operand->id;
+    grout_view view;
+    return grout_module_get_view(module, operand, &view) ? view.base : 0;
 }
 
 /* The space that the effect row asks of an operand; ANY: all will do. */
@@ -38,6 +38,10 @@ static const grout_effect *find_effect(const grout_op *op, uint32_t operand) {
     return NULL;
 }
 
+static bool is_written(const grout_effect *effect) {
+    return effect->access == GROUT_ACCESS_WRITE || effect->access == GROUT_ACCESS_ATOMIC;
+}
+
 /* What an operation that takes another space than the operand's is replaced by. */
 static void help_space(grout_verifying *verifying, const grout_op *op, grout_space space) {
     const char *text = "";
@@ -51,11 +55,21 @@ static void help_space(grout_verifying *verifying, const grout_op *op, grout_spa
     case GROUT_OP_ACC_STORE:
         text = "store writes memory";
         break;
-    default:
+    case GROUT_OP_ASYNC_COPY:
+        text = "async_copy SOURCE, DESTINATION loads from gmem to smem; store writes gmem";
+        break;
+    case GROUT_OP_ASYNC_STORE_SMEM:
+        text = "it stores to SMEM of the cluster: store writes gmem, acc_store an accumulator";
+        break;
+    case GROUT_OP_COPY_GMEM_TO_SMEM:
+    case GROUT_OP_COPY_SMEM_TO_GMEM:
         text = space == GROUT_SPACE_ACC
                    ? "TMA moves memory: load the accumulator, store it to SMEM, and copy that"
                    : "copy_gmem_to_smem SOURCE, DESTINATION, BARRIER loads; copy_smem_to_gmem "
                      "SOURCE, DESTINATION stores";
+        break;
+    default:
+        text = "an accumulator belongs to one thread: acc_load it, and acc_store the result";
         break;
     }
     grout_diags_help(verifying->diags, "%s", text);
@@ -91,7 +105,7 @@ static bool check_space(grout_verifying *verifying, const grout_op *op, uint32_t
                                          [GROUT_EFFECT_SPACE_GMEM] = "gmem",
                                          [GROUT_EFFECT_SPACE_SMEM] = "smem",
                                          [GROUT_EFFECT_SPACE_ACC] = "acc"};
-    bool is_destination = index == 1 || effect->access == GROUT_ACCESS_WRITE;
+    bool is_destination = index == 1 || is_written(effect);
     grout_verifying__report(
         verifying, GROUT_DIAG_BAD_SPACE, operand->loc, "the %s of '%s' lies in %s, and %s is %s",
         is_destination ? "destination" : "source", get_text(op), wanted[effect->space],
@@ -107,8 +121,8 @@ static void check_direction(grout_verifying *verifying, const grout_op *op, uint
     const grout_module *module = verifying->module;
     const grout_operand *operand = grout_module_get_operand(module, op, index);
     grout_value_id base = get_base(module, operand);
-    grout_object_id object = grout_module_get_value(module, base)->object;
-    const grout_param *param = grout_verify__find_param(verifying, object);
+    grout_object_id object = base == 0 ? 0 : grout_module_get_value(module, base)->object;
+    const grout_param *param = object == 0 ? NULL : grout_verify__find_param(verifying, object);
     if (param == NULL || param->direction != GROUT_DIRECTION_IN) {
         return;
     }
@@ -136,6 +150,7 @@ typedef struct index_check {
     int64_t tiles[GROUT_RANK_MAX]; /* by dimension of the object: its tile, 1 without */
     bool is_whole[GROUT_RANK_MAX]; /* not sliced yet */
     bool is_tma;                   /* a box of a gmem array: it may hang over */
+    bool is_box;                   /* through a descriptor: indices are starts of a box */
     bool is_written;
 } index_check;
 
@@ -208,7 +223,7 @@ static void check_index(index_check *check, const grout_index *index, uint32_t d
     if (index->kind == GROUT_INDEX_ALL) {
         return;
     }
-    if (check->is_tma && is_slice && check->is_whole[dim]) {
+    if (check->is_tma && (is_slice || check->is_box) && check->is_whole[dim]) {
         check_tma_start(check, loc, dim, start);
     } else if (size > check->sizes[dim] || is_known) {
         check_start(check, loc, dim, start, size);
@@ -230,7 +245,7 @@ static void check_step(index_check *check, const grout_ref_step *step) {
     for (uint32_t k = 0; k < GROUT_RANK_MAX; k++) {
         old[k] = check->dims[k];
     }
-    for (uint32_t k = 0; k < step->count; k++) {
+    for (uint32_t k = 0; k < step->count && step->kind != GROUT_REF_CLUSTER; k++) {
         const grout_index *index = grout_module_get_index(module, step, k);
         if (step->kind == GROUT_REF_TRANSPOSE) {
             check->dims[k] = old[module->bound->expr_values[index->size].integer];
@@ -253,14 +268,19 @@ static void check_indices(grout_verifying *verifying, const grout_op *op, uint32
     if (operand->kind != GROUT_OPERAND_REF) {
         return;
     }
+    grout_view view;
+    if (!grout_module_get_view(module, operand, &view)) {
+        return;
+    }
     const grout_ref *ref = grout_module_get_ref(module, operand->id);
-    grout_object_id object = grout_module_get_value(module, ref->base)->object;
+    grout_object_id object = view.object;
     const grout_type *type = grout_object_get_type(module, object);
     index_check check = {.verifying = verifying, .op = op, .operand = operand};
     check.object_rank = check.rank = type->rank;
-    check.base = ref->base;
+    check.base = view.base;
+    check.is_box = view.descriptor != 0;
     check.is_tma = is_copy(op) && type->space == GROUT_SPACE_GMEM;
-    check.is_written = effect->access == GROUT_ACCESS_WRITE;
+    check.is_written = is_written(effect);
     for (uint8_t dim = 0; dim < type->rank && dim < GROUT_RANK_MAX; dim++) {
         check.dims[dim] = dim;
         check.sizes[dim] = type->dims[dim];
@@ -287,23 +307,29 @@ static void check_scratch(grout_verifying *verifying, const grout_op *op) {
                      "move it to the top of the kernel, or write scoped(%%x : ..)");
 }
 
-/* A pitch is the array's fault, not the copy's: the second copy of the same array is not reported.
- */
+/* A pitch is the array's fault, and narrow rows that of a descriptor, not the copy's: the second
+ * copy of the same array, or the copy through the descriptor, is not reported. */
 static void check_tma(grout_verifying *verifying, grout_op_id id, const grout_op *op) {
     grout_tma tma;
+    grout_view view;
     const grout_operand *operand =
         grout_module_get_operand(verifying->module, op, get_form(op) == GROUT_FORM_COPY_IN ? 0 : 1);
-    grout_value_id base = get_base(verifying->module, operand);
-    grout_object_id array = grout_module_get_value(verifying->module, base)->object;
-    bool is_known = verifying->has_bad_pitch[array];
+    if (!grout_module_get_view(verifying->module, operand, &view)) {
+        return;
+    }
+    bool *has_bad_pitch = &verifying->has_bad_pitch[view.object];
+    bool is_known =
+        *has_bad_pitch ||
+        (view.descriptor != 0 &&
+         grout_verify__is_narrow(grout_module_get_type(verifying->module, view.descriptor)));
     if (grout_tma_plan(verifying->module, id, &tma, is_known ? NULL : verifying->diags)) {
         return;
     }
     verifying->ok = false;
     uint32_t count = grout_diags_count(verifying->diags);
-    verifying->has_bad_pitch[array] =
-        is_known ||
-        (count > 0 && grout_diags_get(verifying->diags, count - 1)->code == GROUT_DIAG_TMA_PITCH);
+    *has_bad_pitch = is_known ? *has_bad_pitch
+                              : count > 0 && grout_diags_get(verifying->diags, count - 1)->code ==
+                                                 GROUT_DIAG_TMA_PITCH;
 }
 
 void grout_verify__memory(grout_verifying *verifying, grout_op_id id, const grout_op *op) {
@@ -316,7 +342,7 @@ void grout_verify__memory(grout_verifying *verifying, grout_op_id id, const grou
         }
         bool fits = check_space(verifying, op, k, effect);
         spaces_fit = spaces_fit && fits;
-        if (fits && effect->access == GROUT_ACCESS_WRITE) {
+        if (fits && is_written(effect)) {
             check_direction(verifying, op, k);
         }
         check_indices(verifying, op, k, effect);

@@ -10,7 +10,6 @@
 #include "verifying.h"
 
 #include "alloc.h"
-#include "grout/num.h"
 #include "wgmma.h"
 
 #include <inttypes.h>
@@ -18,7 +17,6 @@
 #define SM_REGISTERS   65536
 #define LANES          128
 #define LANE_REGISTERS 255 /* that an instruction can name */
-#define EVALUATE_MAX   256 /* operands of one condition */
 /* What the smallest loop around a wgmma needs besides its accumulators: seen with ptxas 13.0, which
  * with one group of 8 columns more spills and serialises, or gives up (docs/hardware.md 6.6). */
 #define OTHER_REGISTERS 26
@@ -40,126 +38,8 @@ typedef struct register_walk {
     int64_t registers;  /* that a lane has here; 0: unknown */
     grout_op_id change; /* set_max_registers that gave them; 0: none yet */
     uint32_t changes;   /* so far */
-    uint32_t evaluated; /* operands of the condition at hand */
     bool is_reported;   /* one report a kernel */
 } register_walk;
-
-/* ---- conditions ------------------------------------------------------------------------------ */
-
-typedef struct known_value {
-    bool is_known;
-    int32_t value; /* a truth value is 0 or 1 */
-} known_value;
-
-static known_value evaluate(register_walk *walk, const grout_operand *operand);
-
-static known_value know(int32_t value) {
-    return (known_value){.is_known = true, .value = value};
-}
-
-static known_value evaluate_axis(const register_walk *walk, uint32_t index) {
-    const grout_module *module = walk->verifying->module;
-    grout_kernel_id id = walk->verifying->kernel;
-    const grout_kernel *kernel = grout_module_get_kernel(module, id);
-    int64_t inner = 1;
-    if (kernel->axes[index].kind != GROUT_AXIS_THREADS) {
-        return (known_value){.is_known = false};
-    }
-    for (uint32_t k = index + 1; k < kernel->axis_count; k++) {
-        if (kernel->axes[k].kind == GROUT_AXIS_THREADS) {
-            inner *= grout_kernel_get_axis_size(module, id, k);
-        }
-    }
-    return know((int32_t)(walk->thread / inner % grout_kernel_get_axis_size(module, id, index)));
-}
-
-/* The operations that choose threads; of i32 and bool. */
-static known_value apply(const grout_op *op, int32_t a, int32_t b) {
-    switch (op->opcode) {
-    case GROUT_OP_ADD:
-        return know(grout_add_i32(a, b));
-    case GROUT_OP_SUB:
-        return know(grout_sub_i32(a, b));
-    case GROUT_OP_MUL:
-        return know(grout_mul_i32(a, b));
-    case GROUT_OP_DIV:
-        return know(grout_div_i32(a, b));
-    case GROUT_OP_REM:
-        return know(grout_rem_i32(a, b));
-    case GROUT_OP_AND:
-        return know(grout_and_i32(a, b));
-    case GROUT_OP_OR:
-        return know(grout_or_i32(a, b));
-    case GROUT_OP_XOR:
-        return know(grout_xor_i32(a, b));
-    case GROUT_OP_EQ:
-        return know(a == b);
-    case GROUT_OP_NE:
-        return know(a != b);
-    case GROUT_OP_LT:
-        return know(a < b);
-    case GROUT_OP_LE:
-        return know(a <= b);
-    case GROUT_OP_GT:
-        return know(a > b);
-    case GROUT_OP_GE:
-        return know(a >= b);
-    default:
-        return (known_value){.is_known = false};
-    }
-}
-
-static known_value evaluate_op(register_walk *walk, const grout_op *op) {
-    const grout_module *module = walk->verifying->module;
-    known_value unknown = {.is_known = false};
-    if (op->opcode == GROUT_OP_AXIS_INDEX) {
-        return evaluate_axis(walk, grout_module_get_operand(module, op, 0)->id - 1);
-    }
-    if (op->operand_count == 0 || op->operand_count > 2 || op->block_count > 0) {
-        return unknown;
-    }
-    grout_dtype dtype =
-        grout_module_get_operand_dtype(module, grout_module_get_operand(module, op, 0));
-    if (dtype != GROUT_DTYPE_I32 && dtype != GROUT_DTYPE_BOOL) {
-        return unknown;
-    }
-    known_value a = evaluate(walk, grout_module_get_operand(module, op, 0));
-    if (op->opcode == GROUT_OP_NOT && dtype == GROUT_DTYPE_BOOL && a.is_known) {
-        return know(a.value == 0);
-    }
-    if (op->operand_count != 2) {
-        return unknown;
-    }
-    known_value b = evaluate(walk, grout_module_get_operand(module, op, 1));
-    if (op->opcode == GROUT_OP_AND &&
-        ((a.is_known && a.value == 0) || (b.is_known && b.value == 0))) {
-        return know(0);
-    }
-    return a.is_known && b.is_known ? apply(op, a.value, b.value) : unknown;
-}
-
-/* An operand as this thread sees it, in whichever CTA. */
-static known_value evaluate(register_walk *walk, const grout_operand *operand) {
-    const grout_module *module = walk->verifying->module;
-    known_value unknown = {.is_known = false};
-    if (++walk->evaluated > EVALUATE_MAX) {
-        return unknown;
-    }
-    if (operand->kind == GROUT_OPERAND_EXPR) {
-        grout_expr_value value = grout_module_get_expr_value(module, operand->id);
-        bool is_number = !value.is_float && value.bits_dtype == GROUT_DTYPE_NONE;
-        return is_number && value.integer >= INT32_MIN && value.integer <= INT32_MAX
-                   ? know((int32_t)value.integer)
-                   : unknown;
-    }
-    if (operand->kind != GROUT_OPERAND_VALUE) {
-        return unknown;
-    }
-    const grout_value *value = grout_module_get_value(module, operand->id);
-    return value->kind == GROUT_VALUE_RESULT && value->op != 0
-               ? evaluate_op(walk, grout_module_get_op(module, value->op))
-               : unknown;
-}
 
 /* ---- accumulators ---------------------------------------------------------------------------- */
 
@@ -285,9 +165,8 @@ static void visit_change(register_walk *walk, grout_op_id id, const grout_op *op
 static void walk_block(register_walk *walk, grout_block_id id);
 
 static void walk_if(register_walk *walk, const grout_op *op) {
-    walk->evaluated = 0;
-    known_value condition =
-        evaluate(walk, grout_module_get_operand(walk->verifying->module, op, 0));
+    grout_known_value condition = grout_verify__evaluate(
+        walk->verifying, walk->thread, grout_module_get_operand(walk->verifying->module, op, 0));
     if (condition.is_known) {
         uint32_t branch = condition.value != 0 ? 0 : 1;
         if (branch < op->block_count) {
@@ -317,6 +196,13 @@ static void walk_scope(register_walk *walk, const grout_op *op) {
     walk->live = live;
 }
 
+/* Each thread has its own body of a warp_specialize. */
+static void walk_specialize(register_walk *walk, const grout_op *op) {
+    if (walk->thread < op->block_count) {
+        walk_block(walk, op->first_block + walk->thread);
+    }
+}
+
 static void walk_op(register_walk *walk, grout_op_id id, const grout_op *op) {
     const grout_module *module = walk->verifying->module;
     for (uint32_t k = 0; k < op->operand_count; k++) {
@@ -334,6 +220,8 @@ static void walk_op(register_walk *walk, grout_op_id id, const grout_op *op) {
         walk_if(walk, op);
     } else if (op->opcode == GROUT_OP_SCOPED) {
         walk_scope(walk, op);
+    } else if (op->opcode == GROUT_OP_WARP_SPECIALIZE) {
+        walk_specialize(walk, op);
     } else if (op->block_count > 0) {
         walk->undecided++;
         for (uint32_t k = 0; k < op->block_count; k++) {
@@ -343,13 +231,22 @@ static void walk_op(register_walk *walk, grout_op_id id, const grout_op *op) {
     }
 }
 
+/* Whether the thread runs an op of the kernel's own block: with warp_specialize thread 0 does. */
+static bool takes_part(const register_walk *walk, const grout_block *block, const grout_op *op) {
+    return block->parent != 0 || walk->thread == 0 || walk->verifying->specialize == NULL ||
+           op->opcode == GROUT_OP_WARP_SPECIALIZE;
+}
+
 /* Blocks nest at most GROUT_NESTING_MAX deep. */
 static void walk_block(register_walk *walk, grout_block_id id) {
     const grout_module *module = walk->verifying->module;
-    grout_op_id next = grout_module_get_block(module, id)->first;
+    const grout_block *block = grout_module_get_block(module, id);
+    grout_op_id next = block->first;
     while (next != 0) {
         const grout_op *op = grout_module_get_op(module, next);
-        walk_op(walk, next, op);
+        if (takes_part(walk, block, op)) {
+            walk_op(walk, next, op);
+        }
         next = op->next;
     }
 }

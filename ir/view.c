@@ -4,19 +4,47 @@
 
 #include <string.h>
 
-/* An operand's object and the reference behind it (0: the whole object); 0 if it is no reference.
- */
-static grout_object_id find_object(const grout_module *module, const grout_operand *operand,
-                                   grout_ref_id *ref_out) {
-    grout_value_id base = 0;
+/* The value that an operand refers to, and the reference behind it (0: none). */
+static grout_value_id get_base(const grout_module *module, const grout_operand *operand,
+                               grout_ref_id *ref_out) {
     *ref_out = 0;
     if (operand->kind == GROUT_OPERAND_REF) {
         *ref_out = operand->id;
-        base = grout_module_get_ref(module, operand->id)->base;
-    } else if (operand->kind == GROUT_OPERAND_VALUE) {
-        base = operand->id;
+        return grout_module_get_ref(module, operand->id)->base;
     }
-    return base == 0 ? 0 : grout_module_get_value(module, base)->object;
+    return operand->kind == GROUT_OPERAND_VALUE ? operand->id : 0;
+}
+
+const grout_op *grout_value__get_descriptor(const grout_module *module, grout_value_id id) {
+    const grout_value *value = grout_module_get_value(module, id);
+    const grout_op *op =
+        value->kind == GROUT_VALUE_RESULT ? grout_module_get_op(module, value->op) : NULL;
+    return op != NULL && op->opcode == GROUT_OP_TENSOR_DESCRIPTOR ? op : NULL;
+}
+
+/* A value's object; of a descriptor the array that it was made of, also in *descriptor_out. 0: it
+ * is no reference. */
+static grout_object_id find_object(const grout_module *module, grout_value_id base,
+                                   grout_value_id *descriptor_out) {
+    const grout_op *descriptor = grout_value__get_descriptor(module, base);
+    *descriptor_out = 0;
+    if (descriptor == NULL) {
+        return grout_module_get_value(module, base)->object;
+    }
+    const grout_operand *array = grout_module_get_operand(module, descriptor, 0);
+    *descriptor_out = base;
+    return module->bound->value_types[base].kind == GROUT_TYPE_DESCRIPTOR
+               ? grout_module_get_value(module, array->id)->object
+               : 0; /* a fault, reported */
+}
+
+grout_kernel_id grout_object__get_kernel(const grout_module *module, grout_object_id id) {
+    const grout_value *value =
+        grout_module_get_value(module, grout_module_get_object(module, id)->value);
+    if (value->op == 0) {
+        return 0;
+    }
+    return grout_module_get_block(module, grout_module_get_op(module, value->op)->parent)->kernel;
 }
 
 static void begin_view(grout_view *view, const grout_module *module, grout_object_id object) {
@@ -122,6 +150,86 @@ static grout_view_fault apply_transpose(const grout_module *module, grout_view *
     return GROUT_VIEW_FINE;
 }
 
+static uint32_t count_cluster_axes(const grout_module *module, grout_kernel_id id) {
+    const grout_kernel *kernel = grout_module_get_kernel(module, id);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < kernel->axis_count; i++) {
+        count += kernel->axes[i].kind == GROUT_AXIS_CLUSTER;
+    }
+    return count;
+}
+
+/* The same object in another CTA of the cluster. */
+static grout_view_fault apply_cluster(const grout_module *module, grout_view *view,
+                                      const grout_ref_step *step, uint32_t *index_out) {
+    const grout_object *object = grout_module_get_object(module, view->object);
+    if (object->space != GROUT_SPACE_SMEM) {
+        return GROUT_VIEW_CLUSTER;
+    }
+    if (view->cluster_index_count > 0) {
+        return GROUT_VIEW_CLUSTER_TWICE;
+    }
+    if (step->count != count_cluster_axes(module, grout_object__get_kernel(module, view->object))) {
+        return GROUT_VIEW_CLUSTER_COUNT;
+    }
+    for (uint32_t k = 0; k < step->count; k++) {
+        const grout_operand *place = &grout_module_get_index(module, step, k)->start;
+        const grout_expr_value *value = &module->bound->expr_values[place->id];
+        bool is_constant = place->kind == GROUT_OPERAND_EXPR;
+        *index_out = k;
+        if (is_constant && (value->is_float || value->is_bool || value->integer < INT32_MIN ||
+                            value->integer > INT32_MAX)) {
+            return GROUT_VIEW_START;
+        }
+        view->cluster_index[k] = *place;
+    }
+    view->cluster_index_count = step->count;
+    return GROUT_VIEW_FINE;
+}
+
+/* The box of a descriptor: at one index for each dimension, of which all stay. */
+static grout_view_fault apply_box(const grout_module *module, grout_view *view,
+                                  const grout_ref *ref, grout_view_problem *problem) {
+    const grout_type *box = &module->bound->value_types[view->descriptor];
+    if (ref == NULL || ref->step_count == 0) {
+        return GROUT_VIEW_DESCRIPTOR;
+    }
+    problem->step = grout_module_get_ref_step(module, ref, 0);
+    if (problem->step->kind != GROUT_REF_INDEX || problem->step->count != view->rank) {
+        return GROUT_VIEW_DESCRIPTOR;
+    }
+    for (uint32_t dim = 0; dim < view->rank; dim++) {
+        const grout_index *index = grout_module_get_index(module, problem->step, dim);
+        grout_view_fault fault = GROUT_VIEW_DESCRIPTOR;
+        problem->index = dim;
+        if (index->kind == GROUT_INDEX_AT) {
+            fault = add_start(module, view, dim, &index->start);
+        }
+        if (fault != GROUT_VIEW_FINE) {
+            return fault;
+        }
+        view->extent[dim] = box->dims[dim];
+    }
+    if (ref->step_count > 1) {
+        problem->step = grout_module_get_ref_step(module, ref, 1);
+        return GROUT_VIEW_DESCRIPTOR;
+    }
+    return GROUT_VIEW_FINE;
+}
+
+static grout_view_fault apply_step(const grout_module *module, grout_view *view,
+                                   grout_view_problem *problem) {
+    switch ((grout_ref_step_kind)problem->step->kind) {
+    case GROUT_REF_INDEX:
+        return apply_indices(module, view, problem->step, &problem->index);
+    case GROUT_REF_TRANSPOSE:
+        return apply_transpose(module, view, problem->step);
+    case GROUT_REF_CLUSTER:
+        return apply_cluster(module, view, problem->step, &problem->index);
+    }
+    return GROUT_VIEW_FINE;
+}
+
 static void fill_order(grout_view *view) {
     uint8_t count = 0;
     for (uint8_t dim = 0; dim < view->rank; dim++) {
@@ -135,32 +243,30 @@ static void fill_order(grout_view *view) {
 grout_view_problem grout_view__resolve(const grout_module *module, const grout_operand *operand,
                                        grout_view *view_out) {
     grout_ref_id ref_id;
+    grout_value_id descriptor = 0;
     grout_view_problem problem = {.fault = GROUT_VIEW_NO_REFERENCE};
-    problem.object = find_object(module, operand, &ref_id);
+    grout_value_id base = get_base(module, operand, &ref_id);
+    problem.object = base == 0 ? 0 : find_object(module, base, &descriptor);
     if (problem.object == 0) {
         return problem;
     }
     begin_view(view_out, module, problem.object);
     const grout_ref *ref = ref_id == 0 ? NULL : grout_module_get_ref(module, ref_id);
-    for (uint32_t k = 0; ref != NULL && k < ref->step_count; k++) {
+    uint32_t first_step = 0;
+    problem.fault = GROUT_VIEW_FINE;
+    if (descriptor != 0) {
+        view_out->descriptor = descriptor;
+        problem.rank = view_out->rank;
+        problem.fault = apply_box(module, view_out, ref, &problem);
+        first_step = 1;
+    }
+    uint32_t step_count = ref == NULL ? 0 : ref->step_count;
+    for (uint32_t k = first_step; problem.fault == GROUT_VIEW_FINE && k < step_count; k++) {
         problem.step = grout_module_get_ref_step(module, ref, k);
         problem.rank = view_out->view_rank;
-        switch ((grout_ref_step_kind)problem.step->kind) {
-        case GROUT_REF_INDEX:
-            problem.fault = apply_indices(module, view_out, problem.step, &problem.index);
-            break;
-        case GROUT_REF_TRANSPOSE:
-            problem.fault = apply_transpose(module, view_out, problem.step);
-            break;
-        case GROUT_REF_CLUSTER:
-            break;
-        }
-        if (problem.fault != GROUT_VIEW_FINE) {
-            return problem;
-        }
+        problem.fault = apply_step(module, view_out, &problem);
     }
     fill_order(view_out);
-    problem.fault = GROUT_VIEW_FINE;
     return problem;
 }
 

@@ -4,16 +4,22 @@
  *
  * The rules (docs/memory_model.md, 'Barriers'), for each pair of phases p, p+1 of an element:
  * (a) every contribution to p+1 knows that p is complete; (b) the completion of p+1, the union of
- * its contributions, knows every wait on p, and there is at least one. What breaks either is one
- * finding of the pair. It is judged when all is in: when the arrivals of p+1 are, and every thread
- * has waited for p or exited; or at the element's end. Nothing here asks when an engine brings its
- * bytes: arrivals, waits and exits come in the same order under every timing. Nor does it matter
- * whether the wait or the last arrival came first in this run: a wait that comes after p+1 is full
- * is not known to it. Primary: the contribution to p+1 that breaks (a), else of all its
- * contributions, the last in the source. Related: the wait on p that (b) misses, else of all waits
- * on p, the first in the source.
+ * its contributions, knows every wait on p, and (but for an mbarrier) there is at least one. What
+ * breaks either is one finding of the pair. It is judged when all is in: when the contributions to
+ * p+1 are, and every thread has waited for p or exited; or at the element's end. Nothing here asks
+ * when an engine brings its bytes: arrivals, issues, waits and exits come in the same order under
+ * every timing. Nor does it matter whether the wait or the last arrival came first in this run: a
+ * wait that comes after p+1 is full is not known to it. Primary: the contribution to p+1 that
+ * breaks (a), else of all its contributions, the last in the source. Related: the wait on p that
+ * (b) misses, else of all waits on p, the first in the source.
+ *
+ * Contributions come from all CTAs of the cluster: arrivals on a cluster barrier or through
+ * .cluster(..), bytes of multicast and partitioned copies and of st.async. Bytes of others may come
+ * when all arrivals are in; whoever waits for the phase, or for it to complete, comes later still,
+ * and only then are the contributions held against the waits. Of an mbarrier there is a phase
+ * before the first: a fresh one's wait for parity 1 is a wait on that, and rule (b) holds for it.
  */
-#include "checker.h"
+#include "barriers.h"
 
 #include "alloc.h"
 
@@ -22,49 +28,116 @@
 /* Of an element. Older ones are judged as they stand; of them only the contribution is kept. */
 enum { OPEN_PAIRS_MAX = 1024 };
 
+/* ---- elements ----------------------------------------------------------------------------------
+ */
+
+static bool is_cluster_barrier(const grout_object *object) {
+    return object->cluster_group_count > 0;
+}
+
+grout_element_at grout_checker__find_element(grout_checker *checker, uint32_t cta, uint32_t index) {
+    const grout_object *object =
+        grout_module_get_object(checker->info.module, checker->info.element_objects[index]);
+    grout_element_at at = {.state = grout_checker__find_cta(checker, cta), .index = index};
+    if (!at.state) {
+        return at;
+    }
+    at.element = &at.state->elements[index];
+    at.barrier = grout_clock_barrier(&checker->shape, grout_checker__get_rank(checker, cta), index);
+    at.is_explicit = object->is_explicit;
+    at.has_late_bytes =
+        object->is_explicit || (checker->shape.cta_count > 1 && !is_cluster_barrier(object));
+    if (!object->is_explicit && at.element->arrivals == 0) {
+        at.element->arrivals =
+            grout_object_get_arrivals(checker->info.module, checker->info.element_objects[index]);
+    }
+    return at;
+}
+
+/* An actor of the element's CTA, in the cluster. */
+static uint32_t get_actor(const grout_checker *checker, const grout_element_at *at,
+                          uint32_t local) {
+    return grout_clock_actor(&checker->shape, grout_checker__get_rank(checker, at->state->cta),
+                             local);
+}
+
+static grout_wait_fact *get_wait(const grout_checker *checker, const grout_cta_state *state,
+                                 uint32_t index, uint32_t local) {
+    return &state->waits[(size_t)local * checker->local_elements + index];
+}
+
+uint32_t grout_checker__get_observed(const grout_checker *checker, const grout_cta_state *state,
+                                     uint32_t index, uint32_t local_actor) {
+    uint32_t threads = checker->shape.thread_count;
+    uint32_t own = get_wait(checker, state, index, local_actor)->waits;
+    uint32_t other = UINT32_MAX;
+    if (checker->local_actors == threads) {
+        return own;
+    }
+    if (local_actor >= threads) {
+        other = get_wait(checker, state, index, (local_actor - threads) / 4)->waits;
+    }
+    for (uint32_t w = 0; local_actor < threads && w < 4; w++) {
+        uint32_t warp =
+            get_wait(checker, state, index, threads + 4 * local_actor + w)->waits;
+        other = warp < other ? warp : other;
+    }
+    return own < other ? other : own;
+}
+
 /* ---- phases of an element ---------------------------------------------------------------------
  */
 
-/* Room for index more phases behind the first that is kept. */
-static bool reserve_phases(grout_element_state *element, uint32_t index) {
-    uint32_t capacity = element->capacity ? element->capacity : 4;
-    grout_phase_state *phases = NULL;
-    if (element->head + index < element->capacity) {
-        return true;
-    }
-    if (element->head > 0) {
-        memmove(element->phases, grout_element__at(element, 0),
-                element->count * sizeof *element->phases);
-        element->head = 0;
-    }
-    while (capacity <= index + element->count) { /* half is free: moving stays rare */
-        capacity *= 2;
-    }
-    if (capacity <= element->capacity) {
-        return true;
-    }
-    phases = grout_check__realloc(element->phases, capacity * sizeof *phases);
+static bool grow_phases(grout_element_state *element, uint32_t capacity, uint32_t local_actors) {
+    grout_phase_state *phases = grout_check__realloc(element->phases, capacity * sizeof *phases);
+    uint32_t *known = NULL;
     if (!phases) {
         return false;
     }
     element->phases = phases;
+    known = grout_check__realloc(element->known, (size_t)capacity * local_actors * sizeof *known);
+    if (!known) {
+        return false;
+    }
+    element->known = known;
     element->capacity = capacity;
     return true;
 }
 
-/* The state of a phase; NULL if it was dropped, or without memory. */
-static grout_phase_state *find_phase(grout_element_state *element, uint32_t phase) {
-    if (phase < element->first || !reserve_phases(element, phase - element->first)) {
+/* Room for index more phases behind the first that is kept. */
+static bool reserve_phases(grout_element_state *element, uint32_t index, uint32_t local_actors) {
+    uint32_t capacity = element->capacity ? element->capacity : 4;
+    if (element->head + index < element->capacity) {
+        return true;
+    }
+    if (element->head > 0 && element->count > 0) {
+        memmove(element->phases, grout_element__at(element, 0),
+                element->count * sizeof *element->phases);
+        memmove(element->known, grout_element__get_known(element, local_actors, 0),
+                (size_t)element->count * local_actors * sizeof *element->known);
+    }
+    element->head = 0;
+    while (capacity <= index + element->count) { /* half is free: moving stays rare */
+        capacity *= 2;
+    }
+    return capacity <= element->capacity || grow_phases(element, capacity, local_actors);
+}
+
+/* The state of a phase that has not been dropped; NULL without memory. */
+static grout_phase_state *find_phase(const grout_checker *checker, grout_element_state *element,
+                                     uint32_t phase) {
+    if (!reserve_phases(element, phase - element->first, checker->local_actors)) {
         return NULL;
     }
     while (element->count <= phase - element->first) {
+        memset(grout_element__get_known(element, checker->local_actors, element->count), 0,
+               checker->local_actors * sizeof *element->known);
         memset(grout_element__at(element, element->count++), 0, sizeof *element->phases);
     }
     return grout_element__at(element, phase - element->first);
 }
 
-/* Keeps the one that stands last (sign 1) or first (sign -1) in the source. */
-static void keep_origin(const grout_module *module, grout_origin *kept, const grout_origin *other,
+void grout_origin__keep(const grout_module *module, grout_origin *kept, const grout_origin *other,
                         int sign) {
     if (!kept->op || sign * grout_loc__compare(module, grout_origin__get_loc(module, other),
                                                grout_origin__get_loc(module, kept)) >
@@ -76,8 +149,8 @@ static void keep_origin(const grout_module *module, grout_origin *kept, const gr
 /* ---- findings ----------------------------------------------------------------------------------
  */
 
-static bool report_barrier(grout_checker *checker, grout_diag_code code, grout_severity severity,
-                           const grout_facts *facts) {
+bool grout_checker__report_barrier(grout_checker *checker, grout_diag_code code,
+                                   grout_severity severity, const grout_facts *facts) {
     const grout_module *module = checker->info.module;
     grout_object_id object = checker->info.element_objects[facts->element];
     grout_finding_key key = {.code = code,
@@ -100,7 +173,8 @@ static bool report_overrun(grout_checker *checker, uint32_t element, uint32_t ph
     facts.sides[0].origin = *contribution;
     facts.sides[1].origin = *wait;
     facts.side_count = wait->op ? 2 : 1;
-    return report_barrier(checker, GROUT_DIAG_BARRIER_OVERRUN, GROUT_SEVERITY_ERROR, &facts);
+    return grout_checker__report_barrier(checker, GROUT_DIAG_BARRIER_OVERRUN, GROUT_SEVERITY_ERROR,
+                                         &facts);
 }
 
 /* The contribution that the pair of a phase's predecessor and the phase is reported at. */
@@ -109,16 +183,29 @@ static const grout_origin *get_primary(const grout_phase_state *phase) {
 }
 
 /* Judges the pair of the oldest phase and the next. has_all: nothing can follow any more. */
-static bool judge_oldest(grout_checker *checker, const grout_element_state *element, uint32_t index,
-                         bool has_all) {
+static bool judge_oldest(grout_checker *checker, const grout_element_at *at, bool has_all) {
+    const grout_element_state *element = at->element;
     const grout_phase_state *phase = grout_element__at(element, 0);
     const grout_phase_state *next = grout_element__at(element, 1);
     const grout_origin *wait = phase->missed.op ? &phase->missed : &phase->wait;
-    bool has_no_wait = has_all && element->full > element->first + 1 && !phase->has_wait;
+    bool has_no_wait = has_all && !at->is_explicit && element->full > element->first + 1 &&
+                       !phase->has_wait;
     if (!next->early.op && !phase->missed.op && !has_no_wait) {
         return true;
     }
-    return report_overrun(checker, index, element->first, get_primary(next), wait);
+    return report_overrun(checker, at->index, element->first, get_primary(next), wait);
+}
+
+/* The pair of the phase before the first, and the first. */
+static bool judge_fresh(grout_checker *checker, const grout_element_at *at) {
+    grout_element_state *element = at->element;
+    grout_origin missed = element->fresh_missed;
+    if (!missed.op || element->first > 0 || element->count == 0) {
+        return true;
+    }
+    memset(&element->fresh_missed, 0, sizeof element->fresh_missed);
+    return report_overrun(checker, at->index, UINT32_MAX, get_primary(grout_element__at(element, 0)),
+                          &missed);
 }
 
 static void drop_oldest(grout_element_state *element) {
@@ -158,23 +245,23 @@ static const grout_origin *find_dropped(const grout_element_state *element, uint
     return &element->dropped[i].contribution;
 }
 
-/* Has every thread waited for the oldest phase of the element, or exited? */
-static bool is_observed(const grout_checker *checker, const grout_cta_state *state,
-                        uint32_t index) {
-    const grout_element_state *element = &state->elements[index];
-    for (uint32_t t = 0; t < checker->shape.thread_count; t++) {
-        if (!(state->exited_threads >> t & 1) &&
-            state->waits[t * checker->shape.barrier_count + index].waits <= element->first) {
+/* Has every actor waited for the oldest phase of the element, or exited? */
+static bool is_observed(const grout_checker *checker, const grout_element_at *at) {
+    uint32_t threads = checker->shape.thread_count;
+    for (uint32_t i = 0; i < checker->local_actors; i++) {
+        uint32_t thread = i < threads ? i : (i - threads) / 4;
+        if (!(at->state->exited_threads >> thread & 1) &&
+            grout_checker__get_observed(checker, at->state, at->index, i) <= at->element->first) {
             return false;
         }
     }
     return true;
 }
 
-static bool settle(grout_checker *checker, grout_cta_state *state, uint32_t index) {
-    grout_element_state *element = &state->elements[index];
+bool grout_element__settle(grout_checker *checker, const grout_element_at *at) {
+    grout_element_state *element = at->element;
     while (element->count > 1 && element->full > element->first + 1) {
-        bool has_all = is_observed(checker, state, index);
+        bool has_all = is_observed(checker, at);
         if (has_all) {
             element->dropped_count = 0;
         } else if (element->count <= OPEN_PAIRS_MAX) {
@@ -182,7 +269,7 @@ static bool settle(grout_checker *checker, grout_cta_state *state, uint32_t inde
         } else if (!keep_dropped(element)) {
             return grout_checker__fail(checker);
         }
-        if (!judge_oldest(checker, element, index, has_all)) {
+        if (!judge_fresh(checker, at) || !judge_oldest(checker, at, has_all)) {
             return false;
         }
         drop_oldest(element);
@@ -190,11 +277,25 @@ static bool settle(grout_checker *checker, grout_cta_state *state, uint32_t inde
     return true;
 }
 
+/* Phases of which all arrivals are in, as far as they are kept. */
+static uint32_t count_arrived(const grout_element_state *element) {
+    uint32_t count = element->full;
+    while (element->arrivals > 0 && count - element->first < element->count &&
+           grout_element__at(element, count - element->first)->arrived >= element->arrivals) {
+        count++;
+    }
+    return count;
+}
+
 /* The element ends: what is open is judged as it stands. */
-static bool settle_last(grout_checker *checker, grout_element_state *element, uint32_t index) {
+bool grout_element__settle_last(grout_checker *checker, const grout_element_at *at) {
+    grout_element_state *element = at->element;
     bool has_all = !checker->has_deadlock && !checker->has_step_limit;
+    if (!grout_element__fill(checker, at, count_arrived(element)) || !judge_fresh(checker, at)) {
+        return false;
+    }
     while (element->count > 1) {
-        if (!judge_oldest(checker, element, index, has_all)) {
+        if (!judge_oldest(checker, at, has_all)) {
             return false;
         }
         drop_oldest(element);
@@ -204,9 +305,9 @@ static bool settle_last(grout_checker *checker, grout_element_state *element, ui
 
 bool grout_checker__settle_all(grout_checker *checker) {
     for (uint32_t i = 0; i < checker->cta_count; i++) {
-        grout_cta_state *state = &checker->ctas[i];
-        for (uint32_t k = 0; state->is_live && k < checker->shape.barrier_count; k++) {
-            if (!settle_last(checker, &state->elements[k], k)) {
+        for (uint32_t k = 0; checker->ctas[i].is_live && k < checker->local_elements; k++) {
+            grout_element_at at = grout_checker__find_element(checker, checker->ctas[i].cta, k);
+            if (!grout_element__settle_last(checker, &at)) {
                 return false;
             }
         }
@@ -214,218 +315,283 @@ bool grout_checker__settle_all(grout_checker *checker) {
     return true;
 }
 
-/* ---- events -------------------------------------------------------------------------------------
+/* ---- contributions -----------------------------------------------------------------------------
  */
 
 /* Does the contribution know that the phase before its own is complete? */
-static bool knows_previous(const grout_checker *checker, const grout_event *event) {
+static bool knows_previous(const grout_checker *checker, const grout_event *event,
+                           uint32_t barrier) {
     const grout_phase_fact *previous = &event->u.arrive.previous;
     const uint32_t *known = event->clocks->known;
-    if (known[grout_clock_ph(&checker->shape, event->u.arrive.element)] >=
+    if (known[grout_clock_ph(&checker->shape, barrier)] >=
         event->u.arrive.phase_base + event->u.arrive.phase) {
         return true;
     }
-    if (!previous->is_complete || previous->had_bytes || !previous->completion) {
-        return false;
-    }
-    for (uint32_t t = 0; t < checker->shape.thread_count; t++) {
-        uint32_t x = grout_clock_x(&checker->shape, t);
-        if (previous->completion[x] > known[x]) {
+    return previous->is_complete && !previous->had_bytes && previous->completion &&
+           grout_checker__knows_actors(checker, known, previous->completion);
+}
+
+bool grout_checker__knows_actors(const grout_checker *checker, const uint32_t *known,
+                                 const uint32_t *clock) {
+    for (uint32_t i = 0; i < checker->shape.actor_count; i++) {
+        uint32_t x = grout_clock_x(&checker->shape, i);
+        if (clock[x] > known[x]) {
             return false;
         }
     }
     return true;
 }
 
-/* The arrivals of a phase are all in: which waits on the phase before do they not know? */
-static void fill_phase(grout_checker *checker, grout_cta_state *state, uint32_t index,
-                       uint32_t number) {
-    grout_element_state *element = &state->elements[index];
-    const grout_phase_state *phase = find_phase(element, number);
-    grout_phase_state *before = number > element->first ? find_phase(element, number - 1) : NULL;
-    element->full = number + 1;
-    for (uint32_t t = 0; before && t < checker->shape.thread_count; t++) {
-        const grout_wait_fact *wait = &state->waits[t * checker->shape.barrier_count + index];
-        if (wait->waits == number && !(element->skipped_threads >> t & 1) &&
-            phase->known[t] < wait->epoch) {
-            keep_origin(checker->info.module, &before->missed, &wait->origin, -1);
+/* Which waits on the phase before do the contributions of a phase not know? */
+static void hold_against_waits(grout_checker *checker, const grout_element_at *at,
+                               uint32_t number) {
+    grout_element_state *element = at->element;
+    const uint32_t *known =
+        grout_element__get_known(element, checker->local_actors, number - element->first);
+    grout_origin *missed = NULL;
+    if (number > element->first) {
+        missed = &grout_element__at(element, number - 1 - element->first)->missed;
+    } else if (number == 0 && at->is_explicit) {
+        missed = &element->fresh_missed;
+    }
+    for (uint32_t i = 0; missed && i < checker->local_actors; i++) {
+        const grout_wait_fact *wait = get_wait(checker, at->state, at->index, i);
+        if (wait->origin.op && wait->waits == number && !(element->skipped >> i & 1) &&
+            known[i] < wait->epoch) {
+            grout_origin__keep(checker->info.module, missed, &wait->origin, -1);
         }
     }
 }
 
+bool grout_element__fill(grout_checker *checker, const grout_element_at *at, uint32_t phases) {
+    grout_element_state *element = at->element;
+    for (; element->full < phases; element->full++) {
+        if (element->full < element->first) {
+            continue;
+        }
+        if (!find_phase(checker, element, element->full)) {
+            return grout_checker__fail(checker);
+        }
+        hold_against_waits(checker, at, element->full);
+    }
+    return true;
+}
+
+/* Adds the contribution to its phase. */
+static void contribute(grout_checker *checker, const grout_event *event, const grout_element_at *at,
+                       grout_phase_state *phase) {
+    const grout_module *module = checker->info.module;
+    grout_element_state *element = at->element;
+    uint32_t number = event->u.arrive.phase;
+    uint32_t *known =
+        grout_element__get_known(element, checker->local_actors, number - element->first);
+    grout_origin__keep(module, &phase->contribution, &event->origin, 1);
+    if (number > 0 && !knows_previous(checker, event, at->barrier)) {
+        grout_origin__keep(module, &phase->early, &event->origin, 1);
+    }
+    for (uint32_t i = 0; i < checker->local_actors; i++) {
+        uint32_t x =
+            event->clocks->known[grout_clock_x(&checker->shape, get_actor(checker, at, i))];
+        known[i] = known[i] < x ? x : known[i];
+    }
+    if (event->u.arrive.by_copy || event->u.arrive.is_bytes) {
+        element->last_load = element->phase_base + number + 1;
+    }
+    if (!event->u.arrive.is_bytes) {
+        phase->arrived += event->u.arrive.count;
+        element->notes[element->note_count++ % GROUT_ARRIVAL_NOTES] =
+            (grout_arrival_note){event->origin, number, event->u.arrive.count};
+    }
+}
+
 bool grout_checker__arrive(grout_checker *checker, const grout_event *event) {
-    grout_cta_state *state = grout_checker__find_cta(checker, event->origin.cta);
-    uint32_t index = event->u.arrive.element, number = event->u.arrive.phase;
-    const grout_object_id object = checker->info.element_objects[index];
-    grout_element_state *element = NULL;
+    bool has_own = grout_checker__find_cta(checker, event->origin.cta) != NULL;
+    grout_element_at at =
+        grout_checker__find_element(checker, event->u.arrive.cta, event->u.arrive.element);
+    uint32_t number = event->u.arrive.phase;
     grout_phase_state *phase = NULL;
-    if (!state) {
+    if (!has_own || !at.state) {
+        return !checker->has_failed && grout_checker__reach_ended(checker, event);
+    }
+    grout_checker__note(checker, event, grout_checker__find_cta(checker, event->origin.cta));
+    grout_checker__note_visit(checker, event);
+    at.element->phase_base = event->u.arrive.phase_base;
+    if (!grout_checker__check_init(checker, event, &at) ||
+        !grout_checker__note_contributor(checker, event, &at)) {
         return false;
     }
-    grout_checker__note(checker, event, state);
-    element = &state->elements[index];
-    phase = find_phase(element, number);
+    if (number < at.element->first) { /* bytes for a phase that has completed without them */
+        return true;
+    }
+    phase = find_phase(checker, at.element, number);
     if (!phase) {
         return grout_checker__fail(checker);
     }
-    element->phase_base = event->u.arrive.phase_base;
-    if (event->u.arrive.by_copy) {
-        element->last_load = element->phase_base + number + 1;
+    contribute(checker, event, &at, phase);
+    if (!at.has_late_bytes && at.element->arrivals > 0 && phase->arrived >= at.element->arrivals &&
+        !grout_element__fill(checker, &at, number + 1)) {
+        return false;
     }
-    keep_origin(checker->info.module, &phase->contribution, &event->origin, 1);
-    if (number > 0 && !knows_previous(checker, event)) {
-        keep_origin(checker->info.module, &phase->early, &event->origin, 1);
+    return grout_element__settle(checker, &at);
+}
+
+bool grout_checker__phase(grout_checker *checker, const grout_event *event) {
+    const grout_barrier_fact *barrier = event->u.phase.barrier;
+    grout_element_at at = grout_checker__find_element(checker, barrier->cta, barrier->element);
+    checker->barrier_phases++;
+    if (!at.state) {
+        return !checker->has_failed;
     }
-    for (uint32_t t = 0; t < checker->shape.thread_count; t++) {
-        uint32_t known = event->clocks->known[grout_clock_x(&checker->shape, t)];
-        phase->known[t] = phase->known[t] < known ? known : phase->known[t];
+    if (!at.has_late_bytes) { /* its arrivals have said it */
+        return true;
     }
-    phase->arrived += event->u.arrive.count;
-    if (phase->arrived >= grout_object_get_arrivals(checker->info.module, object)) {
-        fill_phase(checker, state, index, number);
-    }
-    return settle(checker, state, index);
+    return grout_element__fill(checker, &at, event->u.phase.phase + 1) &&
+           grout_element__settle(checker, &at);
 }
 
 bool grout_checker__thread_exit(grout_checker *checker, const grout_event *event) {
     grout_cta_state *state = grout_checker__find_cta(checker, event->origin.cta);
     if (!state) {
-        return false;
+        return !checker->has_failed;
     }
     state->exited_threads |= 1u << event->origin.thread;
-    for (uint32_t i = 0; i < checker->shape.barrier_count; i++) {
-        if (!settle(checker, state, i)) {
+    if (!grout_checker__end_rendezvous(checker, event, state)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < checker->local_elements; i++) {
+        grout_element_at at = grout_checker__find_element(checker, event->origin.cta, i);
+        if (!grout_element__settle(checker, &at)) {
             return false;
         }
     }
     return true;
 }
 
-/* A thread's first wait, when it knows already that the phase after has completed too. */
-static bool report_skipped(grout_checker *checker, const grout_event *event,
-                           const grout_element_state *element) {
-    grout_facts facts;
-    memset(&facts, 0, sizeof facts);
+/* ---- waits -------------------------------------------------------------------------------------
+ */
+
+/* What a wait does that cannot mean the phase it stands for. */
+static bool report_wait(grout_checker *checker, const grout_event *event, grout_diag_code code,
+                        const grout_origin *related, const grout_facts *numbers) {
+    grout_facts facts = *numbers;
     facts.element = event->u.wait.barrier->element;
     facts.phase = event->u.wait.phase;
+    facts.fault.object = event->u.wait.barrier->object;
     facts.sides[0].origin = event->origin;
-    facts.sides[1].origin = event->u.wait.barrier->last_contribution;
-    facts.side_count = facts.sides[1].origin.op ? 2 : 1;
-    facts.have = element->full;
-    return report_barrier(checker, GROUT_DIAG_BARRIER_SKIPPED, GROUT_SEVERITY_ERROR, &facts);
+    facts.sides[1].origin = *related;
+    facts.side_count = related->op ? 2 : 1;
+    return grout_checker__report_barrier(checker, code, GROUT_SEVERITY_ERROR, &facts);
 }
 
-bool grout_checker__wait(grout_checker *checker, const grout_event *event) {
-    grout_cta_state *state = grout_checker__find_cta(checker, event->origin.cta);
-    uint32_t index = event->u.wait.barrier->element;
+/* An actor's first wait, when it knows already that the phase after has completed too. */
+static bool check_skipped(grout_checker *checker, const grout_event *event,
+                          const grout_element_at *at, bool is_first) {
+    grout_facts facts;
     uint32_t number = event->u.wait.phase;
-    uint32_t bit = 1u << event->origin.thread;
-    grout_element_state *element = NULL;
-    grout_phase_state *phase = NULL;
-    if (!state) {
-        return false;
+    memset(&facts, 0, sizeof facts);
+    if (at->is_explicit || !is_first ||
+        event->clocks->known[grout_clock_ph(&checker->shape, at->barrier)] <=
+            event->u.wait.barrier->phase_base + number + 1) {
+        return true;
     }
-    grout_checker__note(checker, event, state);
-    element = &state->elements[index];
-    if (number == 0 && event->clocks->known[grout_clock_ph(&checker->shape, index)] >
-                           event->u.wait.barrier->phase_base + number + 1) {
-        element->skipped_threads |= bit;
-        if (!report_skipped(checker, event, element)) {
-            return false;
+    at->element->skipped |= UINT64_C(1) << grout_checker__get_local(checker, &event->origin);
+    facts.have = at->element->full;
+    return report_wait(checker, event, GROUT_DIAG_BARRIER_SKIPPED,
+                       &event->u.wait.barrier->last_contribution, &facts);
+}
+
+/* A thread may wait again only when its warps have waited equally often. */
+static bool check_warps(grout_checker *checker, const grout_event *event,
+                        const grout_element_at *at) {
+    uint32_t threads = checker->shape.thread_count;
+    uint32_t first = threads + 4u * event->origin.thread, low = UINT32_MAX, high = 0;
+    const grout_origin nowhere = {0};
+    grout_facts facts;
+    memset(&facts, 0, sizeof facts);
+    if (checker->local_actors == threads || event->origin.warp != 0 || at->is_explicit) {
+        return true;
+    }
+    for (uint32_t w = 0; w < 4; w++) {
+        uint32_t waits = grout_checker__get_observed(checker, at->state, at->index, first + w);
+        low = waits < low ? waits : low;
+        high = waits > high ? waits : high;
+    }
+    if (low == high) {
+        return true;
+    }
+    facts.subject = GROUT_SUBJECT_WARPS;
+    facts.have = low;
+    facts.need = high;
+    return report_wait(checker, event, GROUT_DIAG_BARRIER_SKIPPED, &nowhere, &facts);
+}
+
+/* The parity that was asked for stood for another phase when the wait ran. */
+static bool check_parity(grout_checker *checker, const grout_event *event) {
+    const grout_barrier_fact *barrier = event->u.wait.barrier;
+    int64_t newest = (int64_t)barrier->completed - 1;
+    grout_facts facts;
+    memset(&facts, 0, sizeof facts);
+    if (!event->u.wait.has_parity || !event->u.wait.is_other) {
+        return true;
+    }
+    facts.have = (newest & 1) == event->u.wait.parity ? newest : newest - 1;
+    facts.need = event->u.wait.parity;
+    return report_wait(checker, event, GROUT_DIAG_BARRIER_WRONG_PARITY,
+                       &barrier->last_contribution, &facts);
+}
+
+/* The wait is one on a phase whose successor may be full already. */
+static bool observe(grout_checker *checker, const grout_event *event, const grout_element_at *at) {
+    grout_element_state *element = at->element;
+    uint32_t number = event->u.wait.phase;
+    uint32_t local = grout_checker__get_local(checker, &event->origin);
+    bool is_skipped = (element->skipped >> local & 1) != 0;
+    grout_phase_state *phase = NULL;
+    if (number == UINT32_MAX) { /* the phase before the first */
+        if (element->full > 0) {
+            grout_origin__keep(checker->info.module, &element->fresh_missed, &event->origin, -1);
         }
+        return true;
     }
     if (number < element->first) { /* its pair had to be settled before its time */
-        return (element->skipped_threads & bit) || element->dropped_count == 0 ||
-               report_overrun(checker, index, number, find_dropped(element, number),
+        return is_skipped || element->dropped_count == 0 ||
+               report_overrun(checker, at->index, number, find_dropped(element, number),
                               &event->origin);
     }
-    phase = find_phase(element, number);
+    phase = find_phase(checker, element, number);
     if (!phase) {
         return grout_checker__fail(checker);
     }
     phase->has_wait = true;
-    keep_origin(checker->info.module, &phase->wait, &event->origin, -1);
-    if (element->full > number + 1 && !(element->skipped_threads & bit)) {
-        keep_origin(checker->info.module, &phase->missed, &event->origin, -1);
+    grout_origin__keep(checker->info.module, &phase->wait, &event->origin, -1);
+    if (element->full > number + 1 && !is_skipped) {
+        grout_origin__keep(checker->info.module, &phase->missed, &event->origin, -1);
     }
-    return settle(checker, state, index);
+    return grout_element__settle(checker, at);
 }
 
-/* ---- the end of an element
- * ------------------------------------------------------------------------ */
-
-static bool report_at_end(grout_checker *checker, const grout_event *event, grout_diag_code code,
-                          grout_severity severity, uint32_t phase) {
-    const grout_barrier_fact *barrier = event->u.barrier_end.barrier;
-    grout_facts facts;
-    if (checker->has_deadlock || checker->has_step_limit) {
-        checker->suppressed++;
-        return true;
+bool grout_checker__wait(grout_checker *checker, const grout_event *event) {
+    const grout_barrier_fact *barrier = event->u.wait.barrier;
+    grout_element_at at = grout_checker__find_element(checker, barrier->cta, barrier->element);
+    uint32_t number = event->u.wait.phase;
+    grout_wait_fact *wait = NULL;
+    bool is_first = false;
+    if (!at.state) {
+        return !checker->has_failed;
     }
-    memset(&facts, 0, sizeof facts);
-    facts.element = barrier->element;
-    facts.phase = phase;
-    facts.is_inner = event->u.barrier_end.is_inner;
-    facts.have = (int64_t)(barrier->arrived % barrier->arrivals);
-    facts.need = barrier->arrivals;
-    facts.sides[0].origin.cta = event->origin.cta;
-    if (barrier->has_contribution) {
-        facts.sides[1].origin = barrier->last_contribution;
-        facts.side_count = 2;
-    }
-    return report_barrier(checker, code, severity, &facts);
-}
-
-/* Phases that complete: all their arrivals are in. Their bytes land, at some time or other. */
-static uint32_t count_full(const grout_barrier_fact *barrier) {
-    return (uint32_t)(barrier->arrived / barrier->arrivals);
-}
-
-static bool report_unobserved(grout_checker *checker, const grout_event *event,
-                              grout_severity severity) {
-    const grout_barrier_fact *barrier = event->u.barrier_end.barrier;
-    uint32_t full = count_full(barrier);
-    bool has_waiter = false;
-    for (uint32_t t = 0; t < barrier->actor_count; t++) {
-        uint32_t waits = barrier->waits[t].waits;
-        has_waiter = has_waiter || waits > 0;
-        if (waits > 0 && waits < full &&
-            !report_at_end(checker, event, GROUT_DIAG_BARRIER_UNOBSERVED, severity, waits)) {
-            return false;
-        }
-    }
-    if (!has_waiter && full == 1) { /* more of them are an overrun */
-        return report_at_end(checker, event, GROUT_DIAG_BARRIER_UNOBSERVED, severity, 0);
-    }
-    return true;
-}
-
-/* Its next life, if its scope runs again, begins afresh. */
-static void reset_element(grout_checker *checker, grout_cta_state *state, uint32_t index) {
-    grout_element_state *element = &state->elements[index];
-    element->first = element->count = element->head = element->full = element->dropped_count = 0;
-    element->skipped_threads = 0;
-    for (uint32_t t = 0; t < checker->shape.thread_count; t++) {
-        memset(&state->waits[t * checker->shape.barrier_count + index], 0, sizeof *state->waits);
-    }
-}
-
-bool grout_checker__barrier_end(grout_checker *checker, const grout_event *event) {
-    const grout_barrier_fact *barrier = event->u.barrier_end.barrier;
-    grout_cta_state *state = grout_checker__find_cta(checker, event->origin.cta);
-    grout_severity severity =
-        event->u.barrier_end.is_inner ? GROUT_SEVERITY_ERROR : GROUT_SEVERITY_WARNING;
-    if (!state) {
+    wait = get_wait(checker, at.state, at.index, grout_checker__get_local(checker, &event->origin));
+    is_first = !wait->origin.op;
+    if ((number != UINT32_MAX && !grout_element__fill(checker, &at, number + 1)) ||
+        !check_warps(checker, event, &at)) {
         return false;
     }
-    if (!settle_last(checker, &state->elements[barrier->element], barrier->element) ||
-        !report_unobserved(checker, event, severity)) {
-        return false;
-    }
-    if (barrier->arrived % barrier->arrivals != 0 &&
-        !report_at_end(checker, event, GROUT_DIAG_BARRIER_PARTIAL, severity, count_full(barrier))) {
-        return false;
-    }
-    reset_element(checker, state, barrier->element);
-    return true;
+    grout_checker__note(checker, event, at.state);
+    grout_checker__note_visit(checker, event);
+    wait->waits = number + 1;
+    wait->origin = event->origin;
+    wait->epoch = event->clocks->known[grout_clock_x(
+        &checker->shape, grout_checker__get_actor(checker, &event->origin))];
+    return grout_checker__check_init(checker, event, &at) &&
+           check_skipped(checker, event, &at, is_first) && check_parity(checker, event) &&
+           observe(checker, event, &at);
 }

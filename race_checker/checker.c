@@ -28,44 +28,79 @@ bool grout_checker__find(grout_checker *checker, const grout_finding_key *key,
 /* ---- CTAs ---------------------------------------------------------------------------------------
  */
 
+/* Room for the CTA in the table of slots. */
+static bool reserve_slots(grout_checker *checker, uint32_t cta) {
+    uint32_t count = checker->slot_count ? checker->slot_count : 16;
+    uint32_t *slots = NULL;
+    if (cta < checker->slot_count) {
+        return true;
+    }
+    while (count <= cta) {
+        count *= 2;
+    }
+    slots = grout_check__realloc(checker->slots, count * sizeof *slots);
+    if (!slots) {
+        return false;
+    }
+    memset(&slots[checker->slot_count], 0, (count - checker->slot_count) * sizeof *slots);
+    checker->slots = slots;
+    checker->slot_count = count;
+    return true;
+}
+
+/* A slot that no CTA has; NULL without memory. */
+static grout_cta_state *find_free_slot(grout_checker *checker) {
+    grout_cta_state *ctas = NULL;
+    for (uint32_t i = 0; i < checker->cta_count; i++) {
+        if (!checker->ctas[i].is_live) {
+            return &checker->ctas[i];
+        }
+    }
+    ctas = grout_check__realloc(checker->ctas, (checker->cta_count + 1) * sizeof *ctas);
+    if (!ctas) {
+        return NULL;
+    }
+    checker->ctas = ctas;
+    if (!grout_cta_state__init(checker, &ctas[checker->cta_count])) {
+        grout_cta_state__deinit(checker, &ctas[checker->cta_count]);
+        return NULL;
+    }
+    return &ctas[checker->cta_count++];
+}
+
 static grout_cta_state *begin_cta(grout_checker *checker, uint32_t cta) {
-    grout_cta_state *slot = NULL;
-    for (uint32_t i = 0; i < checker->cta_count && !slot; i++) {
-        slot = checker->ctas[i].is_live ? NULL : &checker->ctas[i];
-    }
+    grout_cta_state *slot = reserve_slots(checker, cta) ? find_free_slot(checker) : NULL;
     if (!slot) {
-        grout_cta_state *ctas =
-            grout_check__realloc(checker->ctas, (checker->cta_count + 1) * sizeof *ctas);
-        if (!ctas) {
-            (void)grout_checker__fail(checker);
-            return NULL;
-        }
-        checker->ctas = ctas;
-        slot = &ctas[checker->cta_count];
-        if (!grout_cta_state__init(checker, slot)) {
-            grout_cta_state__deinit(checker, slot);
-            (void)grout_checker__fail(checker);
-            return NULL;
-        }
-        checker->cta_count++;
+        (void)grout_checker__fail(checker);
+        return NULL;
     }
+    checker->slots[cta] = (uint32_t)(slot - checker->ctas) + 1;
     grout_cta_state__begin(checker, slot, cta);
     return slot;
 }
 
+bool grout_checker__has_ended(const grout_checker *checker, uint32_t cta) {
+    return cta / 64 < checker->ended_words && (checker->ended_ctas[cta / 64] >> cta % 64 & 1);
+}
+
+const grout_cta_state *grout_checker__get_cta(const grout_checker *checker, uint32_t cta) {
+    uint32_t slot = cta < checker->slot_count ? checker->slots[cta] : 0;
+    return slot ? &checker->ctas[slot - 1] : NULL;
+}
+
 grout_cta_state *grout_checker__find_cta(grout_checker *checker, uint32_t cta) {
-    for (uint32_t i = 0; i < checker->cta_count; i++) {
-        if (checker->ctas[i].is_live && checker->ctas[i].cta == cta) {
-            return &checker->ctas[i];
-        }
+    uint32_t slot = cta < checker->slot_count ? checker->slots[cta] : 0;
+    if (slot) {
+        return &checker->ctas[slot - 1];
     }
-    return begin_cta(checker, cta);
+    return grout_checker__has_ended(checker, cta) ? NULL : begin_cta(checker, cta);
 }
 
 static bool end_cta(grout_checker *checker, const grout_event *event) {
     grout_cta_state *state = grout_checker__find_cta(checker, event->origin.cta);
     uint32_t word = event->origin.cta / 64;
-    if (!state || !grout_checker__scope_end(checker, event)) {
+    if (!state || !grout_checker__scope_end(checker, event) ||
+        !grout_checker__cta_exit(checker, event, state)) {
         return false;
     }
     if (word >= checker->ended_words) {
@@ -83,6 +118,7 @@ static bool end_cta(grout_checker *checker, const grout_event *event) {
         checker->local_peak = state->local.slab.peak_bytes;
     }
     state->is_live = false;
+    checker->slots[event->origin.cta] = 0;
     return true;
 }
 
@@ -99,11 +135,12 @@ static void forget_launch(grout_checker *checker) {
     grout_check__free(checker->local_plane_sizes);
     grout_check__free(checker->local_plane_pitches);
     grout_check__free(checker->wgmma_shapes);
+    grout_check__free(checker->sync_ops);
     grout_pairs__deinit(&checker->pairs);
 }
 
 static bool copy_elements(grout_checker *checker, const grout_launch_info *info) {
-    uint32_t count = info->shape.barrier_count;
+    uint32_t count = checker->local_elements;
     checker->element_objects = grout_check__calloc(count, sizeof *checker->element_objects);
     checker->element_indices = grout_check__calloc(count, sizeof *checker->element_indices);
     if (!checker->element_objects || !checker->element_indices) {
@@ -130,10 +167,13 @@ static bool begin(void *self, const grout_launch_info *info) {
     checker->has_launch = true;
     checker->info = *info;
     checker->shape = info->shape;
+    checker->local_actors = info->shape.actor_count / info->shape.cta_count;
+    checker->local_elements = info->shape.barrier_count / info->shape.cta_count;
     checker->findings.module = info->module;
     checker->op_threads = grout_check__calloc(grout_module_get_op_count(info->module), 1);
     if (!checker->op_threads || !copy_elements(checker, info) ||
-        !grout_checker__place_objects(checker) || !grout_checker__find_shapes(checker)) {
+        !grout_checker__place_objects(checker) || !grout_checker__find_shapes(checker) ||
+        !grout_checker__number_sync_ops(checker)) {
         return grout_checker__fail(checker);
     }
     return true;
@@ -143,7 +183,7 @@ static bool begin(void *self, const grout_launch_info *info) {
 static bool note_event(grout_checker *checker, const grout_event *event) {
     grout_cta_state *state = grout_checker__find_cta(checker, event->origin.cta);
     if (!state) {
-        return false;
+        return !checker->has_failed;
     }
     grout_checker__note(checker, event, state);
     return true;
@@ -153,6 +193,9 @@ static bool observe(void *self, const grout_event *event) {
     grout_checker *checker = self;
     if (event->clocks) {
         checker->op_threads[event->origin.op] |= (uint8_t)(1u << event->origin.thread);
+        if (checker->protocol.open_wait_count > 0) {
+            grout_checker__ask_open_waits(checker, event);
+        }
     }
     switch ((grout_event_kind)event->kind) {
     case GROUT_EVENT_CTA_BEGIN:
@@ -162,14 +205,16 @@ static bool observe(void *self, const grout_event *event) {
     case GROUT_EVENT_ARRIVE:
         return grout_checker__arrive(checker, event);
     case GROUT_EVENT_PHASE:
-        checker->barrier_phases++;
-        return true;
+        return grout_checker__phase(checker, event);
     case GROUT_EVENT_WAIT:
         return grout_checker__wait(checker, event);
     case GROUT_EVENT_COMMIT_SMEM:
     case GROUT_EVENT_COMMIT_GROUP:
     case GROUT_EVENT_GROUP_WAIT:
     case GROUT_EVENT_WGMMA_WAIT:
+    case GROUT_EVENT_COMMIT_GMEM:
+    case GROUT_EVENT_ASYNC_COPY_COMMIT:
+    case GROUT_EVENT_ASYNC_COPY_WAIT:
         return note_event(checker, event);
     case GROUT_EVENT_ISSUE:
         checker->async_ops++;
@@ -188,21 +233,24 @@ static bool observe(void *self, const grout_event *event) {
         return grout_checker__deadlock(checker, event);
     case GROUT_EVENT_STEP_LIMIT:
         return grout_checker__step_limit(checker, event);
-    case GROUT_EVENT_COMMIT_GMEM:
-    case GROUT_EVENT_ASYNC_COPY_COMMIT:
-    case GROUT_EVENT_ASYNC_COPY_WAIT:
     case GROUT_EVENT_NAMED_ARRIVE:
     case GROUT_EVENT_NAMED_SYNC:
+        return grout_checker__named(checker, event);
     case GROUT_EVENT_CLUSTER_ARRIVE:
     case GROUT_EVENT_CLUSTER_WAIT:
+        return grout_checker__rendezvous(checker, event);
     case GROUT_EVENT_SIGNAL:
     case GROUT_EVENT_SEMAPHORE_WAIT:
     case GROUT_EVENT_SEMAPHORE_READ:
+        return note_event(checker, event) && grout_checker__semaphore(checker, event);
     case GROUT_EVENT_BARRIER_INIT:
     case GROUT_EVENT_BARRIER_INVALIDATE:
+        return grout_checker__init(checker, event);
     case GROUT_EVENT_FORK:
     case GROUT_EVENT_JOIN:
+        return grout_checker__fork(checker, event);
     case GROUT_EVENT_COLLECTIVE:
+        return grout_checker__collective(checker, event);
     case GROUT_EVENT_COMPLETE:
     case GROUT_EVENT_BLOCK_BARRIER:
     case GROUT_EVENT_SCOPE_BEGIN:
@@ -217,13 +265,11 @@ static bool end(void *self) {
     return !checker->has_failed;
 }
 
+/* All but what only traces look at. */
 static const uint64_t INTEREST =
-    UINT64_C(1) << GROUT_EVENT_CTA_BEGIN | UINT64_C(1) << GROUT_EVENT_ACCESS | UINT64_C(1) << GROUT_EVENT_ARRIVE |
-    UINT64_C(1) << GROUT_EVENT_PHASE | UINT64_C(1) << GROUT_EVENT_WAIT | UINT64_C(1) << GROUT_EVENT_COMMIT_SMEM |
-    UINT64_C(1) << GROUT_EVENT_COMMIT_GROUP | UINT64_C(1) << GROUT_EVENT_GROUP_WAIT | UINT64_C(1) << GROUT_EVENT_ISSUE |
-    UINT64_C(1) << GROUT_EVENT_WGMMA_WAIT | UINT64_C(1) << GROUT_EVENT_SCOPE_END | UINT64_C(1) << GROUT_EVENT_BARRIER_END |
-    UINT64_C(1) << GROUT_EVENT_THREAD_EXIT | UINT64_C(1) << GROUT_EVENT_CTA_END | UINT64_C(1) << GROUT_EVENT_FAULT |
-    UINT64_C(1) << GROUT_EVENT_DEADLOCK | UINT64_C(1) << GROUT_EVENT_STEP_LIMIT;
+    ((UINT64_C(1) << GROUT_EVENT_KIND_COUNT) - 1) &
+    ~(UINT64_C(1) << GROUT_EVENT_COMPLETE | UINT64_C(1) << GROUT_EVENT_BLOCK_BARRIER |
+      UINT64_C(1) << GROUT_EVENT_SCOPE_BEGIN);
 
 /* ---- public
  * ---------------------------------------------------------------------------------------- */

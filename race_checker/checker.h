@@ -11,6 +11,7 @@
 
 #include "finding.h"
 #include "pairs.h"
+#include "protocol.h"
 #include "rules.h"
 #include "shadow.h"
 
@@ -43,10 +44,30 @@ typedef struct grout_handover {
 
 enum { GROUT_HANDOVERS_MAX = 16 }; /* the newest that are kept; older ones are not named */
 
-/* What a thread did last, for saying what came close. op 0: it never did. */
+enum { GROUT_BULK_WAITS_MAX = 16 }; /* the newest full waits for bulk groups that are kept */
+
+/* What an actor had learnt by a wait_smem_to_gmem that is not read_only. */
+typedef struct grout_bulk_wait {
+    uint32_t epoch;
+    uint32_t number; /* groups whose writes were known finished */
+} grout_bulk_wait;
+
+/* What an actor did last, for saying what came close. op 0: it never did. */
 typedef struct grout_thread_history {
     grout_origin commit; /* commit_smem */
     uint32_t commit_epoch;
+    grout_origin gmem_commit; /* commit_gmem */
+    uint32_t gmem_commit_epoch;
+    grout_origin release; /* the newest arrive or signal that carries no memory facts, or few */
+    uint32_t release_epoch;
+    bool release_is_relaxed;
+    uint8_t release_scope;   /* grout_choice */
+    grout_origin copy_wait;  /* async_copy_wait */
+    uint32_t copy_allowed;   /* its n */
+    uint32_t copy_closed;    /* cp.async groups closed when it waited */
+    uint32_t copies_closed;  /* so far */
+    uint32_t bulk_wait_count;
+    grout_bulk_wait bulk_waits[GROUT_BULK_WAITS_MAX]; /* number i stands at i % MAX */
     grout_origin group_wait;
     uint32_t group_allowed; /* its n */
     uint32_t group_closed;  /* groups closed when it waited */
@@ -66,34 +87,6 @@ typedef struct grout_thread_history {
     grout_handover handovers[GROUT_HANDOVERS_MAX]; /* number i stands at i % MAX */
 } grout_thread_history;
 
-/* A phase of a barrier element, until its pair (this phase, the next) is settled. */
-typedef struct grout_phase_state {
-    grout_origin contribution; /* the last in the source */
-    grout_origin early;        /* the last in the source that did not know the phase before; op 0 */
-    grout_origin wait;         /* the first in the source */
-    grout_origin missed;       /* the first wait that the next phase's completion did not know */
-    uint32_t known[GROUT_THREADS_MAX]; /* how far its contributions know each thread (x) */
-    uint32_t arrived;
-    bool has_wait;
-} grout_phase_state;
-
-/* A contribution to point at when a wait comes for a phase that is not kept any more. */
-typedef struct grout_dropped_phase {
-    uint32_t phase; /* this one and those after it, up to the next entry */
-    grout_origin contribution;
-} grout_dropped_phase;
-
-typedef struct grout_element_state {
-    grout_phase_state *phases; /* phase first + i stands at head + i */
-    uint32_t first, count, head, capacity;
-    grout_dropped_phase *dropped; /* phases up to first that a thread may still come to wait for */
-    uint32_t dropped_count, dropped_capacity;
-    uint32_t full;            /* phases whose arrivals are all in */
-    uint32_t phase_base;      /* as in grout_barrier_fact */
-    uint32_t last_load;       /* number (component ph) of its latest load; 0: none in this life */
-    uint32_t skipped_threads; /* bit t: thread t began to wait too late */
-} grout_element_state;
-
 /* A CTA that runs. */
 typedef struct grout_cta_state {
     uint32_t cta;
@@ -101,9 +94,11 @@ typedef struct grout_cta_state {
     uint32_t exited_threads; /* bit t */
     grout_shadow local;      /* SMEM, and the accumulators of each thread */
     grout_thread_history *threads;
-    grout_wait_fact *waits; /* [thread * barrier_count + element] */
+    /* [local actor * local_elements + element]; waits: the phase of the newest wait, plus 1 */
+    grout_wait_fact *waits;
     uint16_t *told_since;   /* the same: see grout_rules */
-    grout_element_state *elements;
+    grout_element_state *elements; /* by element of the CTA */
+    grout_cta_protocol protocol;
 } grout_cta_state;
 
 typedef struct grout_report grout_report;
@@ -112,6 +107,7 @@ typedef struct grout_report grout_report;
 typedef struct grout_report_cache {
     grout_report *report;
     uint64_t total;
+    char doubt[240]; /* the sentence of grout_checker__find_doubt */
 } grout_report_cache;
 
 struct grout_checker {
@@ -123,18 +119,24 @@ struct grout_checker {
     grout_object_id *element_objects;
     uint32_t *element_indices;
     grout_clock_shape shape; /* info.shape, whose address is kept */
+    uint32_t local_actors, local_elements; /* of one CTA */
     grout_home *homes;       /* by object */
     uint32_t local_plane_count;
     uint64_t *local_plane_sizes, *local_plane_pitches;
     uint32_t *wgmma_shapes; /* by op: see grout_rules */
+    uint32_t *sync_ops;     /* by op: number of a synchronising one, plus 1 */
+    uint32_t sync_op_count;
     /* state */
     grout_shadow gmem;
     grout_cta_state *ctas; /* slots; a slot is used again */
     uint32_t cta_count;
+    uint32_t *slots; /* by CTA: its slot, plus 1; 0: it has none */
+    uint32_t slot_count;
     uint64_t *ended_ctas;
     uint32_t ended_words;
     uint8_t
         *op_threads; /* by op that accesses, arrives or waits; bit t: thread t has executed it */
+    grout_protocol protocol;
     grout_findings findings;
     bool has_deadlock, has_step_limit, has_failed;
     uint64_t suppressed;
@@ -150,8 +152,31 @@ struct grout_checker {
 
 /* Records that memory ran out. Returns false. */
 bool grout_checker__fail(grout_checker *checker);
-/* The state of a CTA that runs; NULL without memory. */
+/* The state of a CTA that runs; NULL without memory, and of one that has ended. */
 grout_cta_state *grout_checker__find_cta(grout_checker *checker, uint32_t cta);
+/* The state of a CTA that runs now, or NULL. */
+const grout_cta_state *grout_checker__get_cta(const grout_checker *checker, uint32_t cta);
+bool grout_checker__has_ended(const grout_checker *checker, uint32_t cta);
+
+static inline uint32_t grout_checker__get_rank(const grout_checker *checker, uint32_t cta) {
+    return cta % checker->shape.cta_count;
+}
+/* Who executed something: number of the actor in its CTA, in its cluster. */
+static inline uint32_t grout_checker__get_local(const grout_checker *checker,
+                                                const grout_origin *origin) {
+    return grout_clock_local_actor(&checker->shape, origin->thread, origin->warp);
+}
+static inline uint32_t grout_checker__get_actor(const grout_checker *checker,
+                                                const grout_origin *origin) {
+    return grout_clock_actor(&checker->shape, grout_checker__get_rank(checker, origin->cta),
+                             grout_checker__get_local(checker, origin));
+}
+static inline bool grout_origin__is_same_actor(const grout_origin *a, const grout_origin *b) {
+    return a->cta == b->cta && a->thread == b->thread && a->warp == b->warp;
+}
+/* What the actor did; of nothing if its CTA has ended. */
+const grout_thread_history *grout_checker__get_history(const grout_checker *checker,
+                                                       const grout_origin *origin);
 /* A finding with facts; they are copied if this occurrence is the one to show. */
 bool grout_checker__find(grout_checker *checker, const grout_finding_key *key,
                          const grout_facts *facts);
@@ -183,21 +208,20 @@ static inline uint32_t grout_checker__get_plane(const grout_checker *checker,
 grout_box grout_box__from_runs(const grout_module *module, grout_object_id object,
                                const grout_run *runs, uint32_t run_count);
 
-static inline grout_phase_state *grout_element__at(const grout_element_state *element,
-                                                   uint32_t index) {
-    return &element->phases[element->head + index];
-}
-
 /* ---- the rest, one noun each
  * ---------------------------------------------------------------------- */
 
 bool grout_checker__access(grout_checker *checker, const grout_event *event); /* conflicts.c */
+/* An entry as a side of a finding, without its box. */
+grout_side grout_entry__describe(const grout_entry *entry);
 /* Remembers what a thread did, for saying what came close. */
 void grout_checker__note(grout_checker *checker, const grout_event *event, grout_cta_state *state);
 /* The synchronisation that comes closest to ordering the two sides of an access conflict. */
-grout_near grout_near__find(const grout_checker *checker, const grout_cta_state *state,
-                            grout_diag_code code, const grout_facts *facts,
-                            const grout_clocks *clocks); /* near.c */
+grout_near grout_near__find(const grout_checker *checker, grout_diag_code code,
+                            const grout_facts *facts, const grout_clocks *clocks); /* near.c */
+/* Does the actor know s of the issuer up to a full wait for the copy's group? */
+bool grout_checker__is_write_lost(const grout_checker *checker, const grout_entry *copy,
+                                  const grout_clocks *clocks);
 /* The same for a copy that is in flight when its memory, or its barrier, goes away. */
 grout_near grout_near__find_at_exit(grout_checker *checker, const grout_event *event,
                                     const grout_side *copy);
@@ -211,11 +235,11 @@ bool grout_checker__find_shapes(grout_checker *checker);
 void grout_checker__note_wgmma(const grout_checker *checker, const grout_event *event,
                                grout_thread_history *thread);
 /* Of a finding about a wgmma: who waits as it says has waited for all groups up to this one. */
-void grout_checker__note_reported(grout_cta_state *state, const grout_facts *facts);
+void grout_checker__note_reported(grout_checker *checker, const grout_facts *facts);
 /* Primary: who uses what a wgmma still uses; related: the wgmma. */
-grout_near grout_near__find_wgmma(const grout_checker *checker, const grout_cta_state *state,
-                                  const grout_facts *facts, const grout_clocks *clocks);
-grout_near grout_near__find_wgmma_at_exit(const grout_cta_state *state, const grout_side *wgmma);
+grout_near grout_near__find_wgmma(const grout_checker *checker, const grout_facts *facts,
+                                  const grout_clocks *clocks);
+grout_near grout_near__find_wgmma_at_exit(const grout_checker *checker, const grout_side *wgmma);
 /* One more occurrence, with its near facts. */
 void grout_cover__add(grout_cover *cover, bool is_first, const grout_facts *facts);
 /* 0 if the occurrences have none in common. */
@@ -228,11 +252,27 @@ grout_object_id grout_origin__find_object(const grout_module *module,
 bool grout_checker__arrive(grout_checker *checker, const grout_event *event); /* barriers.c */
 bool grout_checker__thread_exit(grout_checker *checker, const grout_event *event);
 bool grout_checker__wait(grout_checker *checker, const grout_event *event);
+bool grout_checker__phase(grout_checker *checker, const grout_event *event);
 bool grout_checker__barrier_end(grout_checker *checker, const grout_event *event);
 /* Settles what is left open about the phases of every live CTA: after a deadlock, or at the end. */
 bool grout_checker__settle_all(grout_checker *checker);
 bool grout_checker__scope_end(grout_checker *checker, const grout_event *event); /* lifetime.c */
 bool grout_checker__fault(grout_checker *checker, const grout_event *event);     /* faults.c */
+/* The protocols of what else synchronises: each in a file of its name. */
+bool grout_checker__named(grout_checker *checker, const grout_event *event);
+bool grout_checker__semaphore(grout_checker *checker, const grout_event *event);
+/* At the next event of an actor that has waited on a semaphore: what it knows by now. */
+void grout_checker__ask_open_waits(grout_checker *checker, const grout_event *event);
+bool grout_checker__init(grout_checker *checker, const grout_event *event);
+bool grout_checker__collective(grout_checker *checker, const grout_event *event);
+bool grout_checker__rendezvous(grout_checker *checker, const grout_event *event);
+bool grout_checker__fork(grout_checker *checker, const grout_event *event);
+/* A CTA ends: what other CTAs did to its barriers. */
+bool grout_checker__cta_exit(grout_checker *checker, const grout_event *event,
+                             grout_cta_state *state);
+/* A peer's access to SMEM of a CTA that can have ended, or has. lifetime.c */
+bool grout_checker__report_exit(grout_checker *checker, const grout_event *event,
+                                const grout_side *side);
 bool grout_checker__step_limit(grout_checker *checker, const grout_event *event);
 bool grout_checker__deadlock(grout_checker *checker, const grout_event *event); /* deadlock.c */
 /* Does the op arrive on the barrier object? */

@@ -8,7 +8,7 @@
 typedef struct access_context {
     grout_checker *checker;
     const grout_event *event;
-    grout_cta_state *state;
+    grout_cta_state *owner; /* SMEM: of the CTA whose bytes they are; else of the actor's */
     grout_shadow *shadow;
     uint32_t plane;
     grout_rules rules;
@@ -26,15 +26,16 @@ grout_object_id grout_origin__find_object(const grout_module *module, const grou
     return 0;
 }
 
-static grout_side describe_entry(const grout_entry *entry) {
+grout_side grout_entry__describe(const grout_entry *entry) {
     grout_side side = {.origin = entry->origin,
-                       .stamp = {.cluster = entry->cta,
+                       .stamp = {.cluster = entry->cluster,
                                  .component = entry->component,
                                  .number = entry->number,
-                                 .agent = entry->flags & GROUT_ENTRY_ASYNC ? GROUT_AGENT_ENGINE
-                                                                    : GROUT_AGENT_ACTOR},
+                                 .agent = grout_entry__get_agent(entry)},
                        .epoch = entry->epoch,
-                       .is_write = entry->flags & GROUT_ENTRY_WRITE};
+                       .is_write = entry->flags & GROUT_ENTRY_WRITE,
+                       .is_atomic = entry->flags & GROUT_ENTRY_ATOMIC,
+                       .atomicity = entry->atomicity};
     return side;
 }
 
@@ -72,7 +73,9 @@ static grout_finding_key make_key(const access_context *context, const grout_con
                                   const grout_side sides[2]) {
     const grout_module *module = context->checker->info.module;
     grout_finding_key key = {.code = conflict->code,
-                             .severity = grout_diag_get(conflict->code)->severity,
+                             .severity = conflict->is_warning
+                                             ? GROUT_SEVERITY_WARNING
+                                             : grout_diag_get(conflict->code)->severity,
                              .primary = grout_origin__get_loc(module, &sides[0].origin),
                              .related = grout_origin__get_loc(module, &sides[1].origin)};
     return key;
@@ -83,10 +86,10 @@ static void find_facts(const access_context *context, const grout_finding_key *k
                        const grout_entry *earlier, grout_facts *facts) {
     const grout_checker *checker = context->checker;
     const grout_clocks *clocks = context->event->clocks;
-    facts->knows_issue =
-        earlier->cta == context->rules.entry.cta &&
-        clocks->known[grout_clock_x(&checker->shape, earlier->origin.thread)] >= earlier->epoch;
-    facts->near = grout_near__find(checker, context->state, key->code, facts, clocks);
+    const uint32_t *known = grout_clocks_find_known(clocks, earlier->cluster);
+    uint32_t actor = grout_entry__get_actor(&checker->shape, earlier);
+    facts->knows_issue = known && known[grout_clock_x(&checker->shape, actor)] >= earlier->epoch;
+    facts->near = grout_near__find(checker, key->code, facts, clocks);
 }
 
 static bool report_conflict(void *payload, const grout_conflict *conflict,
@@ -95,15 +98,17 @@ static bool report_conflict(void *payload, const grout_conflict *conflict,
     access_context *context = payload;
     grout_checker *checker = context->checker;
     uint32_t late = is_primary_later(context, conflict, earlier, later) ? 0 : 1;
-    grout_facts facts = {.side_count = 2, .primary_is_earlier = late == 1};
+    grout_facts facts = {.side_count = 2,
+                         .primary_is_earlier = late == 1,
+                         .owner = context->rules.owner};
     const grout_side *const sides[2] = {&facts.sides[0], &facts.sides[1]};
     grout_occurrence occurrence = {&facts.sides[0].origin, &facts.sides[1].origin, false};
     grout_finding_key key;
     grout_record *record = NULL;
     bool is_about_wgmma = grout_code__is_about_wgmma(conflict->code);
     bool wants_facts = false, is_new = false;
-    facts.sides[late] = describe_entry(later);
-    facts.sides[1 - late] = describe_entry(earlier);
+    facts.sides[late] = grout_entry__describe(later);
+    facts.sides[1 - late] = grout_entry__describe(earlier);
     key = make_key(context, conflict, facts.sides);
     if (!grout_pairs__add(&checker->pairs, context->event->step, &key, sides, &is_new)) {
         return grout_checker__fail(checker);
@@ -123,7 +128,7 @@ static bool report_conflict(void *payload, const grout_conflict *conflict,
     }
     find_facts(context, &key, earlier, &facts);
     if (is_about_wgmma) {
-        grout_checker__note_reported(context->state, &facts);
+        grout_checker__note_reported(checker, &facts);
         grout_cover__add(&record->cover, record->count == 1, &facts);
     }
     if (wants_facts) {
@@ -135,25 +140,76 @@ static bool report_conflict(void *payload, const grout_conflict *conflict,
 }
 
 /*
- * Of how many barriers the thread that reads has been told a phase. Those that it was not told of
- * at its last read, and is now, are marked with the new number.
+ * Of how many barriers of its CTA the actor that reads has been told a phase. Those that it was not
+ * told of at its last read, and is now, are marked with the new number.
  */
 static uint16_t count_told(const access_context *context) {
-    const grout_clock_shape *shape = &context->checker->shape;
+    const grout_checker *checker = context->checker;
+    const grout_clock_shape *shape = &checker->shape;
     const grout_event *event = context->event;
-    grout_thread_history *thread = &context->state->threads[event->origin.thread];
-    uint16_t *since =
-        &context->state->told_since[(size_t)event->origin.thread * shape->barrier_count];
-    const uint32_t *phases = &event->clocks->known[grout_clock_ph(shape, 0)];
+    uint32_t actor = grout_checker__get_local(checker, &event->origin);
+    uint32_t rank = grout_checker__get_rank(checker, event->origin.cta);
+    uint32_t elements = checker->local_elements;
+    grout_thread_history *thread = &context->owner->threads[actor];
+    uint16_t *since = &context->owner->told_since[(size_t)actor * elements];
+    const uint32_t *phases =
+        &event->clocks->known[grout_clock_ph(shape, grout_clock_barrier(shape, rank, 0))];
     uint16_t told = thread->told;
-    for (uint32_t i = 0; i < shape->barrier_count; i++) {
+    for (uint32_t i = 0; i < elements; i++) {
         told = (uint16_t)(told + (phases[i] > 0 && since[i] == 0));
     }
-    for (uint32_t i = 0; told > thread->told && i < shape->barrier_count; i++) {
+    for (uint32_t i = 0; told > thread->told && i < elements; i++) {
         since[i] = phases[i] > 0 && since[i] == 0 ? told : since[i];
     }
     thread->told = told;
     return told;
+}
+
+static bool is_write_lost(void *payload, const grout_entry *copy) {
+    const access_context *context = payload;
+    return grout_checker__is_write_lost(context->checker, copy, context->event->clocks);
+}
+
+static grout_entry make_entry(const grout_checker *checker, const grout_event *event) {
+    const grout_access *access = event->u.access;
+    uint32_t actor = grout_checker__get_actor(checker, &event->origin);
+    grout_entry entry = {.cluster = access->stamp.cluster,
+                         .number = access->stamp.number,
+                         .component = access->stamp.component,
+                         .epoch = event->clocks->known[grout_clock_x(&checker->shape, actor)],
+                         .origin = event->origin};
+    entry.flags =
+        grout_entry__make_flags(access->stamp.agent, access->is_write, access->is_atomic);
+    if (access->is_atomic) {
+        entry.atomicity =
+            grout_entry__make_atomicity(access->atomic_scope, access->atomic_width);
+    }
+    return entry;
+}
+
+/* An access of memory of a CTA that is gone. */
+static bool access_ended(const access_context *context) {
+    grout_side side = grout_entry__describe(&context->rules.entry);
+    side.box = find_later_box(context);
+    return grout_checker__report_exit(context->checker, context->event, &side);
+}
+
+static void set_rules(access_context *context) {
+    const grout_checker *checker = context->checker;
+    const grout_access *access = context->event->u.access;
+    grout_rules *rules = &context->rules;
+    rules->shape = &checker->shape;
+    rules->clocks = context->event->clocks;
+    rules->space = access->space;
+    rules->owner =
+        access->space == GROUT_SPACE_SMEM ? access->owner : context->event->origin.cta;
+    rules->ended_ctas = checker->info.has_foreign_order ? NULL : checker->ended_ctas;
+    rules->ended_words = checker->ended_words;
+    rules->wgmma_shapes = checker->wgmma_shapes;
+    rules->is_write_lost = is_write_lost;
+    rules->report = report_conflict;
+    rules->payload = context;
+    rules->entry = make_entry(checker, context->event);
 }
 
 bool grout_checker__access(grout_checker *checker, const grout_event *event) {
@@ -165,30 +221,14 @@ bool grout_checker__access(grout_checker *checker, const grout_event *event) {
     if (!home->plane || !event->clocks) {
         return true; /* an 'in' array: nobody writes it */
     }
-    context.state = grout_checker__find_cta(checker, event->origin.cta);
-    if (!context.state) {
-        return false;
+    set_rules(&context);
+    context.owner = grout_checker__find_cta(checker, context.rules.owner);
+    if (!context.owner) {
+        return !checker->has_failed && access_ended(&context);
     }
     context.plane = grout_checker__get_plane(checker, access->object, event->origin.thread);
-    context.shadow = access->space == GROUT_SPACE_GMEM ? &checker->gmem : &context.state->local;
-    context.rules.shape = &checker->shape;
-    context.rules.clocks = event->clocks;
-    context.rules.space = access->space;
-    context.rules.ended_ctas = checker->ended_ctas;
-    context.rules.ended_words = checker->ended_words;
-    context.rules.wgmma_shapes = checker->wgmma_shapes;
-    context.rules.report = report_conflict;
-    context.rules.payload = &context;
-    context.rules.entry.cta = access->stamp.cluster;
-    context.rules.entry.number = access->stamp.number;
-    context.rules.entry.component = (uint16_t)access->stamp.component;
-    context.rules.entry.epoch =
-        event->clocks->known[grout_clock_x(&checker->shape, event->origin.thread)];
-    context.rules.entry.flags =
-        (uint8_t)(GROUT_ENTRY_PRESENT | (access->is_write ? GROUT_ENTRY_WRITE : 0) |
-                  ((access->stamp.agent != GROUT_AGENT_ACTOR) ? GROUT_ENTRY_ASYNC : 0));
-    context.rules.entry.origin = event->origin;
-    context.rules.told_since = context.state->told_since;
+    context.shadow = access->space == GROUT_SPACE_GMEM ? &checker->gmem : &context.owner->local;
+    context.rules.told_since = context.owner->told_since;
     if (grout_rules__is_consumption(&context.rules)) {
         context.rules.entry.told = count_told(&context);
     }

@@ -3,27 +3,27 @@
  * program that could still bring it, why that op does not come.
  *
  * Where a thread stands and where an op stands in the structured program say it: ahead of the
- * thread, behind it in a loop, in the other branch of an if, or out of reach.
+ * thread, behind it in a loop, in the other branch of an if, or out of reach. Threads that stand at
+ * one op in one state are explained once. If blocked threads wait for each other in a circle, it is
+ * named.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "checker.h"
-#include "statement.h"
+#include "deadlock.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-/* ---- sentences
- * ---------------------------------------------------------------------------------------- */
+enum {
+    GROUPS_MAX = 8,   /* blocked threads that are explained, each for all that stand where it does */
+    REASONS_MAX = 6,  /* threads whose reason is given, of an op */
+    CIRCLE_MAX = 32   /* blocked threads among which a circle is looked for */
+};
 
-typedef struct deadlock_text {
-    grout_checker *checker;
-    const grout_event *event;
-    bool done;
-    bool has_decreases; /* what could give registers back has been said */
-} deadlock_text;
+/* ---- sentences ---------------------------------------------------------------------------------
+ */
 
-static void say(deadlock_text *text, grout_loc_id loc, grout_text *sentence) {
+void grout_deadlock__say(grout_deadlock *text, grout_loc_id loc, grout_text *sentence) {
     bool added = !sentence->failed && sentence->data &&
                  grout_findings__add_sentence(&text->checker->findings, loc, sentence->data);
     text->done = text->done && added;
@@ -31,68 +31,84 @@ static void say(deadlock_text *text, grout_loc_id loc, grout_text *sentence) {
     memset(sentence, 0, sizeof *sentence);
 }
 
-static uint32_t get_line(const deadlock_text *text, grout_op_id op) {
-    const grout_module *module = text->checker->info.module;
-    return grout_module_get_place(module, grout_module_get_op(module, op)->loc).line;
+uint32_t grout_deadlock__get_line(const grout_deadlock *text, grout_op_id op) {
+    return grout_module_get_place(text->module, grout_module_get_op(text->module, op)->loc).line;
 }
 
-static const char *get_name(const deadlock_text *text, grout_object_id object) {
-    const grout_module *module = text->checker->info.module;
-    const grout_object *it = grout_module_get_object(module, object);
-    return grout_module_get_string(module, grout_module_get_value(module, it->value)->name);
+const char *grout_deadlock__get_name(const grout_deadlock *text, grout_object_id object) {
+    const grout_object *it = grout_module_get_object(text->module, object);
+    return grout_module_get_string(text->module,
+                                   grout_module_get_value(text->module, it->value)->name);
 }
 
-static bool is_blocked(const grout_thread_fact *thread) {
-    return thread->state == GROUT_THREAD_BLOCKED_BARRIER ||
-           thread->state == GROUT_THREAD_BLOCKED_SCOPE ||
-           thread->state == GROUT_THREAD_BLOCKED_REGISTERS;
+bool grout_thread_fact__is_blocked(const grout_thread_fact *thread) {
+    return thread->state != GROUT_THREAD_RUNNABLE && thread->state != GROUT_THREAD_IDLE &&
+           thread->state != GROUT_THREAD_WAITING && thread->state != GROUT_THREAD_EXITED;
 }
 
-/* "thread 1 is blocked at line 30 before it" */
-static void add_reason(deadlock_text *text, uint32_t index, grout_op_id op, grout_text *out) {
-    const grout_thread_fact *thread = &text->event->u.deadlock.threads[index];
-    const grout_module *module = text->checker->info.module;
-    grout_reach_fact fact = {GROUT_REACH_PASSED, 0};
-    grout_opcode through = GROUT_OP_NONE;
-    grout_text_add(out, "; thread %" PRIu32, index);
-    if (thread->state == GROUT_THREAD_EXITED) {
-        grout_text_add(out, " has exited");
-        return;
+/* ---- what is needed ----------------------------------------------------------------------------
+ */
+
+const grout_barrier_fact *grout_deadlock__find_barrier(const grout_deadlock *text,
+                                                       const grout_thread_fact *thread) {
+    for (uint32_t i = 0; i < text->event->u.deadlock.barrier_count; i++) {
+        const grout_barrier_fact *barrier = &text->event->u.deadlock.barriers[i];
+        if (barrier->element == thread->element && barrier->cta == thread->origin.cta) {
+            return barrier;
+        }
     }
-    fact = grout_op__find_reach(module, thread->origin.op, op);
-    grout_text_add(out, " is blocked at line %" PRIu32, get_line(text, thread->origin.op));
-    if (fact.kind == GROUT_REACH_OTHER_BRANCH) {
-        grout_text_add(out, ", in the other branch of the if at line %" PRIu32,
-                       get_line(text, fact.through));
-        return;
-    }
-    if (fact.kind == GROUT_REACH_AHEAD) {
-        grout_text_add(out, " before it");
-    } else if (fact.kind == GROUT_REACH_NEXT_ROUND) {
-        grout_text_add(out, " and comes to it in the next iteration at the earliest");
-    } else {
-        grout_text_add(out, " behind it and does not come back to it");
-    }
-    if (fact.through) {
-        through = (grout_opcode)grout_module_get_op(module, fact.through)->opcode;
-    }
-    if (through != GROUT_OP_NONE && through != GROUT_OP_SCOPED) {
-        grout_text_add(out, " (if the %s at line %" PRIu32 "%s)", grout_op_get_info(through)->text,
-                       get_line(text, fact.through),
-                       through == GROUT_OP_IF ? " is taken" : " runs at all");
-    }
+    return NULL;
 }
 
-/* Its effects say which operand that would be. */
-bool grout_op__arrives_on(const grout_module *module, const grout_op *op, grout_object_id object) {
+/* The object that the op's operand names. */
+static grout_object_id find_operand_object(const grout_deadlock *text, grout_op_id op,
+                                           uint32_t operand) {
+    const grout_op *it = grout_module_get_op(text->module, op);
+    grout_view view;
+    memset(&view, 0, sizeof view);
+    if (operand >= it->operand_count ||
+        !grout_module_get_view(text->module, grout_module_get_operand(text->module, it, operand),
+                               &view)) {
+        return 0;
+    }
+    return view.object;
+}
+
+const grout_semaphore_fact *grout_deadlock__find_semaphore(const grout_deadlock *text,
+                                                           const grout_thread_fact *thread) {
+    return thread->element < text->event->u.deadlock.semaphore_count
+               ? &text->event->u.deadlock.semaphores[thread->element]
+               : NULL;
+}
+
+grout_need grout_deadlock__get_need(const grout_deadlock *text, const grout_thread_fact *thread) {
+    grout_need need = {.thread = thread};
+    if (thread->state == GROUT_THREAD_BLOCKED_BARRIER ||
+        thread->state == GROUT_THREAD_BLOCKED_PARITY) {
+        const grout_barrier_fact *barrier = grout_deadlock__find_barrier(text, thread);
+        need.object = barrier ? barrier->object : 0;
+    } else if (thread->state == GROUT_THREAD_BLOCKED_SEMAPHORE) {
+        need.object = find_operand_object(text, thread->origin.op, 0);
+    } else if (thread->state == GROUT_THREAD_BLOCKED_NAMED) {
+        need.id = thread->element;
+    }
+    return need;
+}
+
+/* Has an effect on the object that can end a wait? Its effects say which operand that would be. */
+static bool brings_to(const grout_module *module, const grout_op *op, grout_object_id object,
+                      bool counts_bytes) {
     uint32_t count = 0;
     const grout_op_info *info = grout_op_get_info((grout_opcode)op->opcode);
     const grout_effect *effects =
         grout_effect_row_get_effects((grout_effect_row)info->effect_row, &count);
     for (uint32_t i = 0; i < count; i++) {
+        bool brings = effects[i].access == GROUT_ACCESS_ARRIVE ||
+                      effects[i].access == GROUT_ACCESS_SIGNAL ||
+                      (counts_bytes && effects[i].access == GROUT_ACCESS_BYTES);
         grout_view view;
         memset(&view, 0, sizeof view);
-        if (effects[i].access == GROUT_ACCESS_ARRIVE && effects[i].operand < op->operand_count &&
+        if (brings && effects[i].operand < op->operand_count &&
             grout_module_get_view(module, grout_module_get_operand(module, op, effects[i].operand),
                                   &view) &&
             view.object == object) {
@@ -102,145 +118,412 @@ bool grout_op__arrives_on(const grout_module *module, const grout_op *op, grout_
     return false;
 }
 
-/* Every op that could bring what the barrier lacks. */
-static void explain_arrivals(deadlock_text *text, grout_object_id object) {
-    const grout_module *module = text->checker->info.module;
-    grout_text sentence = {0};
-    bool has_any = false;
-    for (grout_op_id i = 1; i < grout_module_get_op_count(module); i++) {
-        const grout_op *op = grout_module_get_op(module, i);
-        if (grout_module_get_block(module, op->parent)->kernel != text->checker->info.kernel ||
-            !grout_op__arrives_on(module, op, object)) {
-            continue;
-        }
-        has_any = true;
-        grout_text_add(&sentence, "this %s arrives on %%%s",
-                       grout_op_get_info((grout_opcode)op->opcode)->text, get_name(text, object));
-        for (uint32_t t = 0; t < text->event->u.deadlock.thread_count; t++) {
-            add_reason(text, t, i, &sentence);
-        }
-        say(text, op->loc, &sentence);
-    }
-    if (!has_any) {
-        grout_text_add(&sentence, "no operation of the kernel arrives on %%%s",
-                       get_name(text, object));
-        say(text, grout_module_get_object(module, object)->loc, &sentence);
-    }
+bool grout_op__arrives_on(const grout_module *module, const grout_op *op, grout_object_id object) {
+    return brings_to(module, op, object, false);
 }
 
-static void add_barrier_state(deadlock_text *text, const grout_thread_fact *thread,
-                              grout_text *out) {
-    const grout_barrier_fact *barrier = &text->event->u.deadlock.barriers[thread->element];
-    uint64_t before = (uint64_t)thread->phase * barrier->arrivals;
-    uint64_t had = barrier->arrived > before ? barrier->arrived - before : 0;
-    had = had < barrier->arrivals ? had : barrier->arrivals;
-    grout_text_add(out,
-                   "waits for phase %" PRIu32 " of %%%s[%" PRIu32 "], which has %" PRIu64
-                   " of %" PRIu32 " arrival%s",
-                   thread->phase, get_name(text, barrier->object), barrier->index, had,
-                   barrier->arrivals, barrier->arrivals == 1 ? "" : "s");
-    if (barrier->bytes_due) {
-        grout_text_add(out, " and %" PRId64 " bytes due", barrier->bytes_due);
+static bool is_named_op(const grout_deadlock *text, const grout_op *op, uint32_t id) {
+    const grout_operand *operand = NULL;
+    if (op->opcode != GROUT_OP_NAMED_BARRIER_SYNC && op->opcode != GROUT_OP_NAMED_BARRIER_ARRIVE) {
+        return false;
     }
-    if (had && barrier->has_contribution) {
-        grout_text_add(out, "; the last came from thread %u at line %" PRIu32,
-                       (unsigned)barrier->last_contribution.thread,
-                       get_line(text, barrier->last_contribution.op));
-    }
+    operand = grout_module_get_operand(text->module, op, 0);
+    return operand->kind == GROUT_OPERAND_EXPR &&
+           grout_module_get_expr_value(text->module, operand->id).integer == (int64_t)id;
 }
 
-/* ---- registers --------------------------------------------------------------------------------
+static bool is_needed_op(const grout_deadlock *text, const grout_need *need, grout_op_id id) {
+    const grout_op *op = grout_module_get_op(text->module, id);
+    switch ((grout_thread_state)need->thread->state) {
+    case GROUT_THREAD_BLOCKED_BARRIER:
+    case GROUT_THREAD_BLOCKED_PARITY:
+    case GROUT_THREAD_BLOCKED_SEMAPHORE:
+        return need->object != 0 && brings_to(text->module, op, need->object, true);
+    case GROUT_THREAD_BLOCKED_NAMED:
+        return is_named_op(text, op, need->id);
+    case GROUT_THREAD_BLOCKED_CLUSTER:
+        return op->opcode == GROUT_OP_CLUSTER_ARRIVE || op->opcode == GROUT_OP_CLUSTER_BARRIER;
+    case GROUT_THREAD_BLOCKED_SCOPE:
+    case GROUT_THREAD_BLOCKED_BLOCK:
+        return id == need->thread->origin.op;
+    case GROUT_THREAD_BLOCKED_REGISTERS:
+        return op->opcode == GROUT_OP_SET_MAX_REGISTERS &&
+               grout_module_find_attr(text->module, op, GROUT_ATTR_DECREASE);
+    case GROUT_THREAD_BLOCKED_JOIN:
+    case GROUT_THREAD_RUNNABLE:
+    case GROUT_THREAD_IDLE:
+    case GROUT_THREAD_WAITING:
+    case GROUT_THREAD_EXITED:
+        break;
+    }
+    return false;
+}
+
+/* Do the op's effects leave its CTA? */
+static bool reaches_peers(const grout_deadlock *text, const grout_need *need, grout_op_id id) {
+    const grout_op *op = grout_module_get_op(text->module, id);
+    const grout_object *object =
+        need->object ? grout_module_get_object(text->module, need->object) : NULL;
+    if (need->thread->state == GROUT_THREAD_BLOCKED_CLUSTER ||
+        (object && object->cluster_group_count > 0) ||
+        op->opcode == GROUT_OP_ASYNC_STORE_SMEM ||
+        grout_module_find_attr(text->module, op, GROUT_ATTR_COLLECTIVE_AXES) ||
+        grout_module_find_attr(text->module, op, GROUT_ATTR_MULTICAST) ||
+        grout_module_find_attr(text->module, op, GROUT_ATTR_FROM_CTA)) {
+        return true;
+    }
+    for (uint32_t i = 0; i < op->operand_count; i++) {
+        grout_view view;
+        memset(&view, 0, sizeof view);
+        if (grout_module_get_view(text->module, grout_module_get_operand(text->module, op, i),
+                                  &view) &&
+            view.cluster_index_count > 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Is the other thread one that could execute the op for the waiting one? */
+static bool is_in_reach(const grout_deadlock *text, const grout_need *need, grout_op_id op,
+                        const grout_thread_fact *other) {
+    uint32_t size = text->checker->shape.cta_count;
+    const grout_origin *own = &need->thread->origin;
+    if (other->state == GROUT_THREAD_IDLE) {
+        return false;
+    }
+    if (need->thread->state == GROUT_THREAD_BLOCKED_SEMAPHORE) {
+        return other->origin.cta == own->cta || need->object == 0 ||
+               grout_module_get_object(text->module, need->object)->is_global;
+    }
+    return other->origin.cta == own->cta ||
+           (other->origin.cta / size == own->cta / size && reaches_peers(text, need, op));
+}
+
+bool grout_deadlock__serves(const grout_deadlock *text, const grout_need *need, grout_op_id op,
+                            const grout_thread_fact *other) {
+    grout_reach_fact fact = {GROUT_REACH_PASSED, 0};
+    if (!is_in_reach(text, need, op, other) || !other->origin.op || other == need->thread) {
+        return false;
+    }
+    fact = grout_op__find_reach(text->module, other->origin.op, op);
+    return (fact.kind == GROUT_REACH_AHEAD && other->origin.op != op) ||
+           fact.kind == GROUT_REACH_NEXT_ROUND;
+}
+
+/* ---- the ops that could bring it ---------------------------------------------------------------
  */
 
-/* "asks for 232 registers a lane and has 168, and the CTA's pool has 0 of the 64 it lacks" */
-static void add_register_state(deadlock_text *text, uint32_t index, grout_text *out) {
-    const grout_thread_fact *threads = text->event->u.deadlock.threads;
-    const grout_thread_fact *own = &threads[index];
-    grout_text_add(out,
-                   "asks for %" PRIu32 " registers a lane and has %" PRIu32
-                   ", and the CTA's pool has %" PRIu32 " of the %" PRIu32 " it lacks",
-                   own->registers, own->registers_held, own->registers_free,
-                   own->registers - own->registers_held);
-    for (uint32_t t = 0; t < text->event->u.deadlock.thread_count; t++) {
-        if (t != index) {
-            grout_text_add(out, "; thread %" PRIu32 " holds %" PRIu32, t,
-                           threads[t].registers_held);
+static bool is_in_kernel(const grout_deadlock *text, grout_op_id id) {
+    const grout_op *op = grout_module_get_op(text->module, id);
+    return grout_module_get_block(text->module, op->parent)->kernel == text->checker->info.kernel;
+}
+
+static void add_reasons(const grout_deadlock *text, const grout_need *need, grout_op_id op,
+                        grout_text *out) {
+    uint32_t count = 0;
+    bool is_meeting = need->thread->origin.op == op;
+    for (uint32_t t = 0; t < text->thread_count; t++) {
+        const grout_thread_fact *other = &text->threads[t];
+        if (!is_in_reach(text, need, op, other) ||
+            (is_meeting && (other->origin.warp != 0 ||
+                            (other->origin.op == op && other->state == need->thread->state)))) {
+            continue;
         }
+        if (++count <= REASONS_MAX) {
+            grout_deadlock__add_reason(text, other, op, out);
+        }
+    }
+    if (count > REASONS_MAX) {
+        grout_text_add(out, "; and %" PRIu32 " more threads", count - REASONS_MAX);
     }
 }
 
-/* Every op that gives registers back. */
-static void explain_decreases(deadlock_text *text) {
-    const grout_module *module = text->checker->info.module;
-    const grout_kernel *kernel = grout_module_get_kernel(module, text->checker->info.kernel);
+/* "this barrier_arrive arrives on %go" */
+static void add_opening(const grout_deadlock *text, const grout_need *need, grout_op_id id,
+                        grout_text *out) {
+    const grout_op *op = grout_module_get_op(text->module, id);
+    const char *mnemonic = grout_op_get_info((grout_opcode)op->opcode)->text;
+    grout_text_add(out, "this %s ", mnemonic);
+    if (need->thread->state == GROUT_THREAD_BLOCKED_SEMAPHORE) {
+        grout_text_add(out, "signals %%%s", grout_deadlock__get_name(text, need->object));
+    } else if (need->thread->state == GROUT_THREAD_BLOCKED_REGISTERS) {
+        grout_text_add(out, "gives registers back");
+    } else if (need->object &&
+               (!grout_op__arrives_on(text->module, op, need->object) ||
+                (grout_module_get_object(text->module, need->object)->is_explicit &&
+                 op->opcode == GROUT_OP_COPY_GMEM_TO_SMEM))) {
+        grout_text_add(out, "brings bytes to %%%s", grout_deadlock__get_name(text, need->object));
+    } else if (need->object) {
+        grout_text_add(out, "arrives on %%%s", grout_deadlock__get_name(text, need->object));
+    } else if (need->thread->state == GROUT_THREAD_BLOCKED_NAMED) {
+        grout_text_add(out, "arrives on named barrier %" PRIu32, need->id);
+    } else if (need->thread->state == GROUT_THREAD_BLOCKED_CLUSTER) {
+        grout_text_add(out, "arrives for its thread");
+    } else {
+        grout_text_add(out, "takes all threads of the CTA");
+    }
+}
+
+static void say_nothing_brings(grout_deadlock *text, const grout_need *need) {
+    const grout_kernel *kernel =
+        grout_module_get_kernel(text->module, text->checker->info.kernel);
     grout_text sentence = {0};
+    grout_loc_id loc = kernel->loc;
+    if (need->object) {
+        loc = grout_module_get_object(text->module, need->object)->loc;
+        grout_text_add(&sentence, "no operation of the kernel %s %%%s",
+                       need->thread->state == GROUT_THREAD_BLOCKED_SEMAPHORE ? "signals"
+                                                                             : "arrives on",
+                       grout_deadlock__get_name(text, need->object));
+    } else if (need->thread->state == GROUT_THREAD_BLOCKED_REGISTERS) {
+        grout_text_add(&sentence, "no operation of the kernel gives registers back: a thread that "
+                                  "needs few has to execute set_max_registers n decrease");
+    } else {
+        return;
+    }
+    grout_deadlock__say(text, loc, &sentence);
+}
+
+/* Every op that could bring what is needed, with the reason of each thread. */
+static void explain_need(grout_deadlock *text, const grout_need *need) {
     bool has_any = false;
-    for (grout_op_id i = 1; i < grout_module_get_op_count(module); i++) {
-        const grout_op *op = grout_module_get_op(module, i);
-        if (grout_module_get_block(module, op->parent)->kernel != text->checker->info.kernel ||
-            op->opcode != GROUT_OP_SET_MAX_REGISTERS ||
-            !grout_module_find_attr(module, op, GROUT_ATTR_DECREASE)) {
+    for (grout_op_id i = 1; i < grout_module_get_op_count(text->module); i++) {
+        grout_text sentence = {0};
+        if (!is_in_kernel(text, i) || !is_needed_op(text, need, i)) {
             continue;
         }
         has_any = true;
-        grout_text_add(&sentence, "this set_max_registers gives registers back");
-        for (uint32_t t = 0; t < text->event->u.deadlock.thread_count; t++) {
-            add_reason(text, t, i, &sentence);
-        }
-        say(text, op->loc, &sentence);
+        add_opening(text, need, i, &sentence);
+        add_reasons(text, need, i, &sentence);
+        grout_deadlock__say(text, grout_module_get_op(text->module, i)->loc, &sentence);
     }
     if (!has_any) {
-        grout_text_add(&sentence, "no operation of the kernel gives registers back: a thread that "
-                                  "needs few has to execute set_max_registers n decrease");
-        say(text, kernel->loc, &sentence);
+        say_nothing_brings(text, need);
     }
 }
 
 /* ---- threads -----------------------------------------------------------------------------------
  */
 
-static void explain_thread(deadlock_text *text, uint32_t index) {
-    const grout_thread_fact *thread = &text->event->u.deadlock.threads[index];
-    const grout_module *module = text->checker->info.module;
-    grout_text sentence = {0};
-    grout_describe_origin(module, text->checker->info.kernel, &thread->origin, &sentence);
-    grout_text_add(&sentence, " ");
-    if (thread->state == GROUT_THREAD_BLOCKED_SCOPE) {
-        grout_text_add(&sentence, "waits at the entry of this collective scope for the others");
-    } else if (thread->state == GROUT_THREAD_BLOCKED_REGISTERS) {
-        add_register_state(text, index, &sentence);
-    } else {
-        add_barrier_state(text, thread, &sentence);
+/* Of threads that stand at one op in one state the first speaks for all. */
+static bool is_alike(const grout_thread_fact *a, const grout_thread_fact *b) {
+    return a->state == b->state && a->origin.op == b->origin.op &&
+           a->state != GROUT_THREAD_BLOCKED_REGISTERS;
+}
+
+static bool is_spoken_for(const grout_deadlock *text, uint32_t index) {
+    for (uint32_t t = 0; t < index; t++) {
+        if (is_alike(&text->threads[t], &text->threads[index])) {
+            return true;
+        }
     }
-    say(text, grout_module_get_op(module, thread->origin.op)->loc, &sentence);
-    if (thread->state == GROUT_THREAD_BLOCKED_BARRIER) {
-        explain_arrivals(text, text->event->u.deadlock.barriers[thread->element].object);
-    } else if (thread->state == GROUT_THREAD_BLOCKED_REGISTERS && !text->has_decreases) {
-        text->has_decreases = true;
-        explain_decreases(text);
+    return false;
+}
+
+static void explain_thread(grout_deadlock *text, uint32_t index) {
+    const grout_thread_fact *thread = &text->threads[index];
+    grout_need need = grout_deadlock__get_need(text, thread);
+    grout_text sentence = {0};
+    uint32_t more = 0;
+    grout_deadlock__add_state(text, thread, &sentence);
+    for (uint32_t t = index + 1; t < text->thread_count; t++) {
+        more += is_alike(thread, &text->threads[t]) ? 1 : 0;
+    }
+    if (more > 0) {
+        grout_text_add(&sentence, "; %" PRIu32 " more thread%s here", more,
+                       more == 1 ? " waits" : "s wait");
+    }
+    grout_deadlock__say(
+        text, thread->origin.op ? grout_module_get_op(text->module, thread->origin.op)->loc : 0,
+        &sentence);
+    if (thread->state == GROUT_THREAD_BLOCKED_JOIN ||
+        (thread->state == GROUT_THREAD_BLOCKED_REGISTERS && text->has_decreases)) {
+        return;
+    }
+    text->has_decreases =
+        text->has_decreases || thread->state == GROUT_THREAD_BLOCKED_REGISTERS;
+    explain_need(text, &need);
+}
+
+static void explain_threads(grout_deadlock *text) {
+    uint32_t groups = 0, left = 0;
+    for (uint32_t t = 0; t < text->thread_count; t++) {
+        if (!grout_thread_fact__is_blocked(&text->threads[t]) || is_spoken_for(text, t)) {
+            continue;
+        }
+        if (groups++ < GROUPS_MAX) {
+            explain_thread(text, t);
+        } else {
+            left++;
+        }
+    }
+    if (left > 0) {
+        grout_text sentence = {0};
+        grout_text_add(&sentence, "threads are blocked in %" PRIu32 " more places", left);
+        grout_deadlock__say(text, 0, &sentence);
     }
 }
 
-static void explain_exits(deadlock_text *text) {
-    const grout_module *module = text->checker->info.module;
-    for (uint32_t t = 0; t < text->event->u.deadlock.thread_count; t++) {
-        const grout_thread_fact *thread = &text->event->u.deadlock.threads[t];
+static void explain_exits(grout_deadlock *text) {
+    for (uint32_t t = 0; t < text->thread_count; t++) {
+        const grout_thread_fact *thread = &text->threads[t];
         grout_text sentence = {0};
-        if (thread->state == GROUT_THREAD_EXITED && thread->origin.op) {
-            grout_text_add(&sentence, "thread %" PRIu32 " ended without it: its last operation", t);
-            say(text, grout_module_get_op(module, thread->origin.op)->loc, &sentence);
+        if (thread->state == GROUT_THREAD_EXITED && thread->origin.op && thread->origin.warp == 0) {
+            grout_deadlock__add_thread(text, &thread->origin, &sentence);
+            grout_text_add(&sentence, " ended without it: its last operation");
+            grout_deadlock__say(text, grout_module_get_op(text->module, thread->origin.op)->loc,
+                                &sentence);
         }
     }
 }
 
-/* ---- the finding
- * ----------------------------------------------------------------------------------------- */
+/* "CTA 40 has not begun: 32 CTAs fit, and all of them wait" */
+static void explain_room(grout_deadlock *text) {
+    int64_t waiting = text->event->u.deadlock.waiting_ctas;
+    int64_t resident = text->event->u.deadlock.resident_ctas;
+    int64_t first = text->checker->info.cta_count - waiting;
+    grout_text sentence = {0};
+    if (waiting <= 0) {
+        return;
+    }
+    grout_text_add(&sentence,
+                   "CTA %" PRId64 "%s not begun: %" PRId64
+                   " CTA%s fit on the GPU at once, and all that have begun and not ended wait",
+                   first, waiting == 1 ? " has" : " and those after it have", resident,
+                   resident == 1 ? "" : "s");
+    grout_deadlock__say(
+        text, grout_module_get_kernel(text->module, text->checker->info.kernel)->loc, &sentence);
+}
 
-static void open_report(deadlock_text *text, bool is_divergence, const grout_thread_fact *lowest) {
+/* ---- circles -----------------------------------------------------------------------------------
+ */
+
+/* Blocked threads, and for each one that it waits for. */
+typedef struct circle {
+    const grout_thread_fact *threads[CIRCLE_MAX];
+    uint32_t next[CIRCLE_MAX]; /* in threads */
+    uint8_t state[CIRCLE_MAX]; /* 0 not looked at, 1 on the way, 2 leads nowhere */
+    uint32_t count;
+} circle;
+
+static bool waits_for(const grout_deadlock *text, const grout_thread_fact *thread,
+                      const grout_thread_fact *other) {
+    grout_need need = grout_deadlock__get_need(text, thread);
+    uint32_t size = text->checker->shape.cta_count;
+    if (thread->state == GROUT_THREAD_BLOCKED_CLUSTER) { /* everybody has to come */
+        return other->state != GROUT_THREAD_BLOCKED_CLUSTER &&
+               other->origin.cta / size == thread->origin.cta / size;
+    }
+    for (grout_op_id i = 1; i < grout_module_get_op_count(text->module); i++) {
+        if (is_in_kernel(text, i) && is_needed_op(text, &need, i) &&
+            grout_deadlock__serves(text, &need, i, other)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Follows from the first thread; *at_out is on a circle if there is one. Without recursion: the way
+ * is a chain of next. */
+static bool find_circle(const grout_deadlock *text, circle *it, uint32_t *at_out) {
+    uint32_t path[CIRCLE_MAX], tried[CIRCLE_MAX] = {0}, depth = 0;
+    path[depth++] = 0;
+    it->state[0] = 1;
+    while (depth > 0) {
+        uint32_t own = path[depth - 1], other = tried[own]++;
+        if (other >= it->count) {
+            it->state[own] = 2;
+            depth--;
+            continue;
+        }
+        if (it->state[other] == 2 || !waits_for(text, it->threads[own], it->threads[other])) {
+            continue;
+        }
+        it->next[own] = other;
+        if (it->state[other] == 1) {
+            *at_out = other;
+            return true;
+        }
+        it->state[other] = 1;
+        path[depth++] = other;
+    }
+    return false;
+}
+
+static void explain_circle(grout_deadlock *text) {
+    circle it = {.count = 0};
+    grout_text sentence = {0};
+    uint32_t at = 0, i = 0;
+    for (uint32_t t = 0; t < text->thread_count && it.count < CIRCLE_MAX; t++) {
+        if (grout_thread_fact__is_blocked(&text->threads[t]) && text->threads[t].origin.op &&
+            text->threads[t].state != GROUT_THREAD_BLOCKED_JOIN) {
+            it.threads[it.count++] = &text->threads[t];
+        }
+    }
+    if (it.count < 2 || !find_circle(text, &it, &at)) {
+        return;
+    }
+    i = at;
+    grout_text_add(&sentence, "they wait in a circle: ");
+    do {
+        grout_deadlock__add_thread(text, &it.threads[i]->origin, &sentence);
+        grout_text_add(&sentence, " at line %" PRIu32 " for ",
+                       grout_deadlock__get_line(text, it.threads[i]->origin.op));
+        i = it.next[i];
+        grout_deadlock__add_thread(text, &it.threads[i]->origin, &sentence);
+        grout_text_add(&sentence, "%s", i == at ? "" : ", ");
+    } while (i != at);
+    grout_deadlock__say(text, 0, &sentence);
+}
+
+/* ---- the finding -------------------------------------------------------------------------------
+ */
+
+static bool is_before(const grout_thread_fact *a, const grout_thread_fact *b) {
+    if (a->origin.cta != b->origin.cta) {
+        return a->origin.cta < b->origin.cta;
+    }
+    if (a->origin.thread != b->origin.thread) {
+        return a->origin.thread < b->origin.thread;
+    }
+    return a->origin.warp < b->origin.warp;
+}
+
+/* The lowest blocked thread: one that is not just waiting for its warps, if there is one. */
+static const grout_thread_fact *find_lowest(const grout_deadlock *text, uint32_t state) {
+    const grout_thread_fact *lowest = NULL;
+    for (uint32_t t = 0; t < text->thread_count; t++) {
+        const grout_thread_fact *it = &text->threads[t];
+        bool counts = state ? it->state == state : grout_thread_fact__is_blocked(it);
+        bool is_join = it->state == GROUT_THREAD_BLOCKED_JOIN;
+        if (!counts || (lowest && is_join)) {
+            continue;
+        }
+        if (!lowest || lowest->state == GROUT_THREAD_BLOCKED_JOIN || is_before(it, lowest)) {
+            lowest = it;
+        }
+    }
+    return lowest;
+}
+
+/* Has a thread of the CTA ended? */
+static bool has_exit(const grout_deadlock *text, uint32_t cta) {
+    for (uint32_t t = 0; t < text->thread_count; t++) {
+        if (text->threads[t].origin.cta == cta && text->threads[t].origin.warp == 0 &&
+            text->threads[t].state == GROUT_THREAD_EXITED) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void open_report(grout_deadlock *text, bool is_divergence,
+                        const grout_thread_fact *lowest) {
     grout_text sentence = {0};
     uint32_t blocked = 0;
-    for (uint32_t t = 0; t < text->event->u.deadlock.thread_count; t++) {
-        blocked += is_blocked(&text->event->u.deadlock.threads[t]) ? 1 : 0;
+    for (uint32_t t = 0; t < text->thread_count; t++) {
+        blocked += grout_thread_fact__is_blocked(&text->threads[t]) ? 1 : 0;
     }
     if (is_divergence) {
         grout_text_add(&sentence,
@@ -251,52 +534,50 @@ static void open_report(deadlock_text *text, bool is_divergence, const grout_thr
                        "no thread can run: %" PRIu32
                        " threads are blocked, the lowest at this scope's entry",
                        blocked);
-    } else if (lowest->state == GROUT_THREAD_BLOCKED_REGISTERS) {
-        grout_text_add(&sentence,
-                       "no thread can run: the registers that this set_max_registers waits for are "
-                       "never given back");
     } else {
-        const grout_barrier_fact *barrier = &text->event->u.deadlock.barriers[lowest->element];
-        grout_text_add(&sentence,
-                       "no thread can run: phase %" PRIu32 " of %%%s[%" PRIu32 "] never completes",
-                       lowest->phase, get_name(text, barrier->object), barrier->index);
+        grout_deadlock__add_headline(text, lowest, &sentence);
     }
-    say(text, 0, &sentence);
+    grout_deadlock__say(text, 0, &sentence);
+}
+
+static void explain(grout_deadlock *text, bool is_divergence, const grout_thread_fact *lowest) {
+    open_report(text, is_divergence, lowest);
+    explain_circle(text);
+    explain_threads(text);
+    if (is_divergence) {
+        explain_exits(text);
+    }
+    explain_room(text);
 }
 
 bool grout_checker__deadlock(grout_checker *checker, const grout_event *event) {
-    const grout_thread_fact *lowest = NULL, *lowest_scope = NULL;
     grout_finding_key key = {.code = GROUT_DIAG_DEADLOCK, .severity = GROUT_SEVERITY_ERROR};
-    deadlock_text text = {.checker = checker, .event = event, .done = true};
-    bool has_exit = false;
+    grout_deadlock text = {.checker = checker,
+                           .event = event,
+                           .module = checker->info.module,
+                           .threads = event->u.deadlock.threads,
+                           .thread_count = event->u.deadlock.thread_count,
+                           .done = true};
+    const grout_thread_fact *lowest = find_lowest(&text, 0);
+    const grout_thread_fact *scope = find_lowest(&text, GROUT_THREAD_BLOCKED_SCOPE);
     grout_facts facts;
     memset(&facts, 0, sizeof facts);
     checker->has_deadlock = true;
-    for (uint32_t t = event->u.deadlock.thread_count; t-- > 0;) {
-        const grout_thread_fact *thread = &event->u.deadlock.threads[t];
-        lowest = is_blocked(thread) ? thread : lowest;
-        lowest_scope = thread->state == GROUT_THREAD_BLOCKED_SCOPE ? thread : lowest_scope;
-        has_exit = has_exit || thread->state == GROUT_THREAD_EXITED;
-    }
     if (!lowest || checker->findings.sentence_count) {
         return true;
     }
-    if (lowest_scope && has_exit) {
+    text.has_ctas = text.threads[0].origin.cta != text.threads[text.thread_count - 1].origin.cta;
+    if (scope && has_exit(&text, scope->origin.cta)) {
         key.code = GROUT_DIAG_COLLECTIVE_DIVERGENCE;
-        lowest = lowest_scope;
+        lowest = scope;
     }
-    open_report(&text, key.code == GROUT_DIAG_COLLECTIVE_DIVERGENCE, lowest);
-    for (uint32_t t = 0; t < event->u.deadlock.thread_count; t++) {
-        if (is_blocked(&event->u.deadlock.threads[t])) {
-            explain_thread(&text, t);
-        }
-    }
-    if (key.code == GROUT_DIAG_COLLECTIVE_DIVERGENCE) {
-        explain_exits(&text);
-    }
+    explain(&text, key.code == GROUT_DIAG_COLLECTIVE_DIVERGENCE, lowest);
     facts.sides[0].origin = lowest->origin;
     facts.side_count = 1;
     key.primary = grout_origin__get_loc(checker->info.module, &lowest->origin);
+    if (!key.primary) {
+        key.primary = grout_module_get_kernel(checker->info.module, checker->info.kernel)->loc;
+    }
     if (!text.done) {
         return grout_checker__fail(checker);
     }

@@ -4,27 +4,44 @@
 
 #include <inttypes.h>
 
+/* "store", "load", or what an engine did. */
+static const char *get_earlier(const grout_wording *wording) {
+    const grout_side *side = &wording->facts->sides[1];
+    if (side->stamp.agent != GROUT_AGENT_ACTOR || side->is_atomic) {
+        return grout_wording__get_access(wording, side);
+    }
+    return side->is_write ? "store" : "load";
+}
+
 static void add_commit_edge(const grout_wording *wording, grout_text *out) {
-    const grout_near *near = &wording->facts->near;
-    uint32_t line = grout_wording__get_line(wording, &wording->facts->sides[1].origin);
-    const char *access = wording->facts->sides[1].is_write ? "store" : "load";
+    const grout_facts *facts = wording->facts;
+    const grout_near *near = &facts->near;
+    uint32_t line = grout_wording__get_line(wording, &facts->sides[1].origin);
+    const char *access = get_earlier(wording);
+    const char *commit =
+        wording->record->code == GROUT_DIAG_MISSING_COMMIT_GMEM ? "commit_gmem" : "commit_smem";
     if (near->kind == GROUT_NEAR_NO_COMMIT) {
         grout_text_add(out,
                        "the two are in order, but nothing publishes the %s at line %" PRIu32
-                       " to the async proxy: no commit_smem has run",
-                       access, line);
+                       " to the async proxy%s: no %s has run",
+                       access, line,
+                       facts->sides[1].stamp.agent == GROUT_AGENT_ENGINE ? " of another CTA" : "",
+                       commit);
     } else if (near->kind == GROUT_NEAR_COMMIT_BEFORE) {
         grout_text_add(out,
-                       "this commit_smem runs before the %s at line %" PRIu32
+                       "this %s runs before the %s at line %" PRIu32
                        " and publishes only what came earlier",
-                       access, line);
+                       commit, access, line);
     } else if (near->kind == GROUT_NEAR_COMMIT_OFF_PATH) {
         grout_text_add(out,
-                       "this commit_smem is not on the way from the %s at line %" PRIu32
+                       "this %s is not on the way from the %s at line %" PRIu32
                        " to the %s: it must follow the one and come before the other",
-                       access, line,
-                       grout_wording__is_wgmma(wording, &wording->facts->sides[0]) ? "wgmma"
-                                                                                   : "copy");
+                       commit, access, line,
+                       grout_wording__is_wgmma(wording, &facts->sides[0]) ? "wgmma" : "copy");
+    } else if (near->kind == GROUT_NEAR_COMMIT_OTHER_CTA) {
+        grout_text_add(out, "this commit_smem publishes accesses of its own CTA's SMEM only, and "
+                            "these bytes are of ");
+        grout_wording__add_cta(wording, facts->owner, out);
     }
 }
 
@@ -61,7 +78,7 @@ static void add_wait_edge(const grout_wording *wording, grout_text *out) {
 static void add_group_edge(const grout_wording *wording, grout_text *out) {
     const grout_near *near = &wording->facts->near;
     uint32_t line = grout_wording__get_line(wording, &wording->facts->sides[1].origin);
-    switch ((grout_near_kind)near->kind) {
+    switch (near->kind) {
     case GROUT_NEAR_GROUP_LEFT:
         grout_text_add(out,
                        "group off by one: this wait_smem_to_gmem %" PRIu32
@@ -96,20 +113,7 @@ static void add_group_edge(const grout_wording *wording, grout_text *out) {
                        "another thread's group: the copy belongs to the thread that issued it, "
                        "and only that thread can wait for it");
         break;
-    case GROUT_NEAR_NOTHING:
-    case GROUT_NEAR_NO_COMMIT:
-    case GROUT_NEAR_COMMIT_BEFORE:
-    case GROUT_NEAR_COMMIT_OFF_PATH:
-    case GROUT_NEAR_NEVER_WAITED:
-    case GROUT_NEAR_WAIT_EARLIER:
-    case GROUT_NEAR_WAIT_ELSEWHERE:
-    case GROUT_NEAR_BARRIER_GONE:
-    case GROUT_NEAR_STILL_READING:
-    case GROUT_NEAR_WGMMA_NEVER:
-    case GROUT_NEAR_WGMMA_BEFORE:
-    case GROUT_NEAR_WGMMA_LEFT:
-    case GROUT_NEAR_WGMMA_LATE:
-    case GROUT_NEAR_WGMMA_UNORDERED:
+    default:
         break;
     }
 }
@@ -131,14 +135,30 @@ static void add_race_edge(const grout_wording *wording, grout_text *out) {
     const grout_facts *facts = wording->facts;
     const grout_side *write = &facts->sides[0];
     const grout_side *other = &facts->sides[1];
-    if (write->origin.cta != other->origin.cta) {
-        grout_text_add(out,
-                       "nothing orders the CTAs of a launch: they must not share bytes that one "
-                       "of them writes");
+    bool is_foreign = wording->checker->info.has_foreign_order;
+    if (write->is_atomic && other->is_atomic) {
+        grout_text_add(out, "atomics need no order among themselves if they are of one width and "
+                            "the scope of each holds the other's thread");
+        return;
+    }
+    if (write->stamp.cluster != other->stamp.cluster && !is_foreign) {
+        grout_text_add(out, "nothing orders the %s of a launch: they must not share bytes that one "
+                            "of them writes",
+                       wording->checker->shape.cta_count > 1 ? "clusters" : "CTAs");
         return;
     }
     if (facts->near.kind == GROUT_NEAR_STILL_READING) {
         add_reading_edge(wording, out);
+        return;
+    }
+    if (grout_wording__add_async_copy_edge(wording, 1, out)) {
+        return;
+    }
+    if (write->stamp.cluster != other->stamp.cluster) {
+        grout_text_add(out,
+                       "%s, in no order: no signal after the one is taken by a wait before the "
+                       "other",
+                       !other->is_write ? "one reads, one writes" : "both write");
         return;
     }
     grout_text_add(out,
@@ -165,13 +185,17 @@ static void add_overrun_edge(const grout_wording *wording, grout_text *out) {
 
 void grout_wording__add_missing_edge(const grout_wording *wording, grout_text *out) {
     grout_diag_code code = wording->record->code;
-    if (code == GROUT_DIAG_MISSING_COMMIT_SMEM || code == GROUT_DIAG_MISSING_COMMIT_SMEM_WAR) {
+    if (grout_wording__add_protocol_edge(wording, out) ||
+        grout_wording__add_peer_edge(wording, out)) {
+        return;
+    }
+    if (code == GROUT_DIAG_MISSING_COMMIT_SMEM || code == GROUT_DIAG_MISSING_COMMIT_SMEM_WAR ||
+        code == GROUT_DIAG_MISSING_COMMIT_GMEM) {
         add_commit_edge(wording, out);
-    } else if (code == GROUT_DIAG_MISSING_COMMIT_GMEM) {
-        grout_text_add(out, "the two are in order, but nothing publishes plain stores of global "
-                            "memory to TMA inside a kernel; the end of a kernel does");
     } else if (code == GROUT_DIAG_ASYNC_NOT_AWAITED) {
-        add_wait_edge(wording, out);
+        if (!grout_wording__add_async_copy_edge(wording, 1, out)) {
+            add_wait_edge(wording, out);
+        }
     } else if (code == GROUT_DIAG_SMEM_SOURCE_REUSE || code == GROUT_DIAG_GMEM_WRITE_NOT_VISIBLE) {
         add_group_edge(wording, out);
     } else if (grout_code__is_about_wgmma(code)) {
@@ -179,6 +203,9 @@ void grout_wording__add_missing_edge(const grout_wording *wording, grout_text *o
     } else if (code == GROUT_DIAG_SMEM_RACE || code == GROUT_DIAG_GMEM_RACE) {
         add_race_edge(wording, out);
     } else if (code == GROUT_DIAG_ASYNC_AT_EXIT) {
+        if (grout_wording__add_async_copy_edge(wording, 0, out)) {
+            return;
+        }
         if (wording->facts->near.kind == GROUT_NEAR_BARRIER_GONE) {
             add_wait_edge(wording, out);
         } else if (grout_wording__is_wgmma(wording, &wording->facts->sides[0])) {

@@ -160,7 +160,7 @@ static bool is_same_access(const grout_side *a, const grout_side *b) {
            memcmp(a->origin.loops, b->origin.loops, sizeof a->origin.loops) == 0;
 }
 
-void grout_record__widen(grout_record *record, const grout_side sides[2], uint32_t i) {
+void grout_record__widen(grout_record *record, const grout_side *sides, uint32_t i) {
     grout_facts *facts = &record->facts;
     grout_box *box = &facts->sides[i].box;
     const grout_box *more = &sides[i].box;
@@ -261,10 +261,26 @@ static int compare_records(const grout_findings *findings, const grout_record *a
     return order;
 }
 
+/* A copy that not every CTA has issued: that its bytes do not come out even, and that it may reach a
+ * CTA that has gone its own way and ended, says nothing new. */
+static bool is_of_divergence(const grout_findings *findings, const grout_record *record) {
+    if (record->code != GROUT_DIAG_CLUSTER_EXIT && record->code != GROUT_DIAG_BARRIER_TX_MISMATCH) {
+        return false;
+    }
+    for (uint32_t i = 0; i < findings->count; i++) {
+        const grout_record *other = &findings->records[i];
+        if (other->code == GROUT_DIAG_COLLECTIVE_DIVERGENCE && other->primary == record->primary &&
+            other->facts.subject == GROUT_SUBJECT_COPY) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* An overrun that points at no wait, beside one of the same contribution that does. */
 static bool is_folded(const grout_findings *findings, const grout_record *record) {
     if (record->code != GROUT_DIAG_BARRIER_OVERRUN || record->related) {
-        return false;
+        return is_of_divergence(findings, record);
     }
     for (uint32_t i = 0; i < findings->count; i++) {
         const grout_record *other = &findings->records[i];

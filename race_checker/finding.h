@@ -25,6 +25,8 @@ typedef struct grout_side {
     grout_stamp stamp;
     uint32_t epoch; /* of its thread when it was made or issued */
     bool is_write;
+    bool is_atomic;
+    uint8_t atomicity; /* scope and width: see grout_entry */
     grout_box box;
 } grout_side;
 
@@ -34,6 +36,7 @@ typedef enum grout_near_kind {
     GROUT_NEAR_NO_COMMIT,          /* no thread that could has executed a commit_smem */
     GROUT_NEAR_COMMIT_BEFORE,      /* the commit runs before the access that it should publish */
     GROUT_NEAR_COMMIT_OFF_PATH,    /* the commit is not between the two */
+    GROUT_NEAR_COMMIT_OTHER_CTA,   /* the commit is of another CTA than the bytes */
     GROUT_NEAR_NEVER_WAITED,       /* the thread never waits on this barrier element */
     GROUT_NEAR_WAIT_EARLIER,       /* its last wait there was for an earlier phase */
     GROUT_NEAR_WAIT_ELSEWHERE,     /* its last wait was on another element: index */
@@ -50,7 +53,14 @@ typedef enum grout_near_kind {
     GROUT_NEAR_WGMMA_BEFORE,       /* its last wait in time runs before the wgmma is issued */
     GROUT_NEAR_WGMMA_LEFT,         /* its last wait in time leaves the group in flight */
     GROUT_NEAR_WGMMA_LATE,         /* a wait covers the group, and comes too late */
-    GROUT_NEAR_WGMMA_UNORDERED     /* nothing orders the overwriting after the wgmma's issue */
+    GROUT_NEAR_WGMMA_UNORDERED,    /* nothing orders the overwriting after the wgmma's issue */
+    GROUT_NEAR_RELAXED,            /* the edge carries no memory facts: written relaxed */
+    GROUT_NEAR_NARROW,             /* the edge's scope does not hold both sides: number */
+    GROUT_NEAR_COPY_NEVER,         /* cp.async: the thread has not executed an async_copy_wait */
+    GROUT_NEAR_COPY_LEFT,          /* async_copy_wait n leaves this group in flight */
+    GROUT_NEAR_COPY_BEFORE,        /* the wait runs before the copy is issued, or closed */
+    GROUT_NEAR_COPY_OPEN,          /* no async_copy_commit_group has closed the group */
+    GROUT_NEAR_COPY_OTHER_THREAD   /* groups belong to the thread that issued the copy */
 } grout_near_kind;
 
 typedef struct grout_near {
@@ -75,6 +85,20 @@ typedef struct grout_cover {
     uint32_t wait_allowed; /* the n that it would need */
 } grout_cover;
 
+/* What a protocol's finding is about, where the code has words of its own for that. */
+typedef enum grout_subject {
+    GROUT_SUBJECT_USUAL,      /* what the code says */
+    GROUT_SUBJECT_WARPS,      /* skipped: warps of the thread have waited have and need times */
+    GROUT_SUBJECT_BYTES,      /* tx-mismatch: have bytes are missing (or, negative, too many) */
+    GROUT_SUBJECT_END,        /* uninitialised: an end that does not know the use */
+    GROUT_SUBJECT_INIT,       /* uninitialised: init of a live one */
+    GROUT_SUBJECT_ARRIVAL,    /* cluster-exit: an arrival, not an access */
+    GROUT_SUBJECT_NAMED,      /* overrun of the named barrier element, generation phase */
+    GROUT_SUBJECT_NAMED_TWICE, /* two arrivals of a thread in one generation */
+    GROUT_SUBJECT_RENDEZVOUS, /* the cluster's hardware barrier */
+    GROUT_SUBJECT_COPY        /* collective-divergence of copies; else of a scope: see sentences */
+} grout_subject;
+
 /* What else a report needs; which members count depends on the code. */
 typedef struct grout_facts {
     grout_side sides[2]; /* primary, related */
@@ -84,7 +108,9 @@ typedef struct grout_facts {
     bool is_inner;              /* at the end of a scope, not of the CTA */
     bool is_contribution_early; /* overrun (a): a contribution does not know the phase before */
     grout_near near;
+    uint32_t owner;          /* accesses: the CTA whose bytes they are, if they are a CTA's */
     uint32_t element, phase; /* barrier findings */
+    uint8_t subject;         /* grout_subject */
     grout_fault fault;       /* findings that come as faults */
     int64_t have, need;
 } grout_facts;
@@ -138,7 +164,7 @@ void grout_findings__deinit(grout_findings *findings);
 grout_record *grout_findings__add(grout_findings *findings, const grout_finding_key *key,
                                   const grout_occurrence *occurrence, bool *wants_facts_out);
 /* Adds the box of side i to the one that is shown, if these are the accesses that are shown. */
-void grout_record__widen(grout_record *record, const grout_side sides[2], uint32_t i);
+void grout_record__widen(grout_record *record, const grout_side *sides, uint32_t i);
 bool grout_findings__add_sentence(grout_findings *findings, grout_loc_id loc, const char *text);
 bool grout_findings__copy(grout_findings *copy, const grout_findings *findings);
 /* The same for the same set of findings, in whatever order they were seen. */

@@ -38,23 +38,35 @@ static bool is_in_kernel(const grout_module *module, grout_kernel_id kernel,
     return op && grout_module_get_block(module, op->parent)->kernel == kernel;
 }
 
-/* The array parameters that the kernel may write: one plane each. */
+static void place_in_gmem(grout_checker *checker, grout_object_id object) {
+    const grout_module *module = checker->info.module;
+    uint64_t size = (uint64_t)grout_object_get_layout(module, object)->bytes;
+    grout_shadow__set_plane(&checker->gmem, checker->gmem.plane_count, size,
+                            get_pitch(module, object));
+    checker->homes[object].plane = ++checker->gmem.plane_count;
+}
+
+/* The array parameters that the kernel may write, and its scratch: one plane each. */
 static bool place_gmem(grout_checker *checker) {
     const grout_module *module = checker->info.module;
     const grout_kernel *kernel = grout_module_get_kernel(module, checker->info.kernel);
-    uint32_t count = 0;
-    if (!grout_shadow__init(&checker->gmem, kernel->param_count ? kernel->param_count : 1)) {
+    if (!grout_shadow__init(&checker->gmem, grout_module_get_object_count(module))) {
         return false;
     }
+    checker->gmem.plane_count = 0;
     for (uint32_t i = 0; i < kernel->param_count; i++) {
         const grout_param *param = grout_module_get_param(module, kernel, i);
         if (param->direction == GROUT_DIRECTION_OUT || param->direction == GROUT_DIRECTION_INOUT) {
-            uint64_t size = (uint64_t)grout_object_get_layout(module, param->object)->bytes;
-            grout_shadow__set_plane(&checker->gmem, count, size, get_pitch(module, param->object));
-            checker->homes[param->object].plane = ++count;
+            place_in_gmem(checker, param->object);
         }
     }
-    checker->gmem.plane_count = count;
+    for (grout_object_id i = 1; i < grout_module_get_object_count(module); i++) {
+        const grout_object *object = grout_module_get_object(module, i);
+        if (object->kind == GROUT_OBJECT_ARRAY && object->space == GROUT_SPACE_GMEM &&
+            !checker->homes[i].plane && is_in_kernel(module, checker->info.kernel, i)) {
+            place_in_gmem(checker, i);
+        }
+    }
     return true;
 }
 

@@ -9,6 +9,9 @@
  * its accumulator, whose registers the thread uses for something else; unless a finding has said
  * already that its thread should have waited for it.
  *
+ * At the end of a CTA another CTA's accesses to its SMEM must be over as well, plain ones too: in
+ * time, for it is the memory that goes away.
+ *
  * A barrier goes away too. A load that arrives on it and is not over then can never be awaited:
  * the phases of the barrier's next life, if its scope runs again, say nothing of it. It is reported
  * wherever it writes, and its records are marked as never over.
@@ -20,34 +23,24 @@
 typedef struct end_context {
     grout_checker *checker;
     const grout_event *event;
-    const grout_cta_state *state;
+    grout_cta_state *state;
     grout_object_id object;
     uint32_t plane;
     uint32_t component; /* of a barrier element that ends */
 } end_context;
 
-static bool report_in_flight(const end_context *context, grout_shadow *shadow,
-                             const grout_entry *entry, const grout_rect *rect) {
-    grout_checker *checker = context->checker;
-    grout_run run = grout_shadow__get_run(shadow, context->plane, rect);
-    const grout_finding_key key = {.code = GROUT_DIAG_ASYNC_AT_EXIT,
-                                   .severity = GROUT_SEVERITY_ERROR,
-                                   .primary =
-                                       grout_origin__get_loc(checker->info.module, &entry->origin)};
-    grout_facts facts = {.side_count = 1};
-    const grout_side *const sides[2] = {&facts.sides[0], NULL};
-    grout_occurrence occurrence = {&facts.sides[0].origin, &facts.sides[1].origin, false};
+/* One access that its memory, or its barrier, does not outlive for certain. */
+static bool report_side(grout_checker *checker, const grout_event *event, grout_diag_code code,
+                        grout_facts *facts) {
+    const grout_finding_key key = {
+        .code = code,
+        .severity = GROUT_SEVERITY_ERROR,
+        .primary = grout_origin__get_loc(checker->info.module, &facts->sides[0].origin)};
+    const grout_side *const sides[2] = {&facts->sides[0], NULL};
+    grout_occurrence occurrence = {&facts->sides[0].origin, &facts->sides[1].origin, false};
     grout_record *record = NULL;
     bool wants_facts = false, is_new = false;
-    run.base -= checker->homes[context->object].offset;
-    facts.sides[0].origin = entry->origin;
-    facts.sides[0].stamp = (grout_stamp){entry->cta, entry->component, entry->number, GROUT_AGENT_ENGINE};
-    facts.sides[0].is_write = entry->flags & GROUT_ENTRY_WRITE;
-    facts.sides[0].box = grout_box__from_runs(checker->info.module, context->object, &run, 1);
-    facts.sides[0].epoch = entry->epoch;
-    facts.is_inner = context->event->u.scope.is_inner;
-    facts.fault.object = context->object;
-    if (!grout_pairs__add(&checker->pairs, context->event->step, &key, sides, &is_new)) {
+    if (!grout_pairs__add(&checker->pairs, event->step, &key, sides, &is_new)) {
         return grout_checker__fail(checker);
     }
     occurrence.is_repeat = !is_new;
@@ -56,12 +49,40 @@ static bool report_in_flight(const end_context *context, grout_shadow *shadow,
         return grout_checker__fail(checker);
     }
     if (!is_new && !wants_facts) {
-        grout_record__widen(record, facts.sides, 0);
+        grout_record__widen(record, facts->sides, 0);
     } else if (wants_facts) {
-        facts.near = grout_near__find_at_exit(checker, context->event, &facts.sides[0]);
-        record->facts = facts;
+        if (code == GROUT_DIAG_ASYNC_AT_EXIT) {
+            facts->near = grout_near__find_at_exit(checker, event, &facts->sides[0]);
+        }
+        record->facts = *facts;
     }
     return true;
+}
+
+bool grout_checker__report_exit(grout_checker *checker, const grout_event *event,
+                                const grout_side *side) {
+    grout_facts facts = {.side_count = 1, .owner = event->u.access->owner};
+    if (checker->has_deadlock || checker->has_step_limit) {
+        checker->suppressed++;
+        return true;
+    }
+    facts.sides[0] = *side;
+    facts.fault.object = event->u.access->object;
+    return report_side(checker, event, GROUT_DIAG_CLUSTER_EXIT, &facts);
+}
+
+static bool report_in_flight(const end_context *context, grout_shadow *shadow,
+                             const grout_entry *entry, const grout_rect *rect,
+                             grout_diag_code code) {
+    const grout_checker *checker = context->checker;
+    grout_run run = grout_shadow__get_run(shadow, context->plane, rect);
+    grout_facts facts = {.side_count = 1, .owner = context->event->origin.cta};
+    run.base -= checker->homes[context->object].offset;
+    facts.sides[0] = grout_entry__describe(entry);
+    facts.sides[0].box = grout_box__from_runs(checker->info.module, context->object, &run, 1);
+    facts.is_inner = context->event->u.scope.is_inner;
+    facts.fault.object = context->object;
+    return report_side(context->checker, context->event, code, &facts);
 }
 
 /*
@@ -70,7 +91,7 @@ static bool report_in_flight(const end_context *context, grout_shadow *shadow,
  */
 static bool is_reported(const end_context *context, const grout_entry *entry) {
     const grout_checker *checker = context->checker;
-    const grout_thread_history *thread = &context->state->threads[entry->origin.thread];
+    const grout_thread_history *thread = grout_checker__get_history(checker, &entry->origin);
     bool is_wgmma = grout_clock__get_mechanism(&checker->shape, entry->component, NULL) ==
                     GROUT_MECHANISM_WGMMA;
     return is_wgmma && (entry->number <= thread->wgmma_reported ||
@@ -78,11 +99,26 @@ static bool is_reported(const end_context *context, const grout_entry *entry) {
                          entry->number <= thread->wgmma_reported_by_others));
 }
 
+/* Another CTA's access, of memory that ends with this one. */
+static bool is_of_peer(const end_context *context, const grout_entry *entry) {
+    return entry->origin.cta != context->event->origin.cta && !context->event->u.scope.is_inner &&
+           entry->flags & GROUT_ENTRY_PRESENT;
+}
+
+/* Is it over, as a fact in time, for those whose clocks 'last' is the union of? */
+static bool is_over(const end_context *context, const grout_entry *entry) {
+    const grout_clock_shape *shape = &context->checker->shape;
+    const uint32_t *last = context->event->u.scope.last;
+    if (grout_entry__get_agent(entry) != GROUT_AGENT_ACTOR) {
+        return last[entry->component] >= entry->number;
+    }
+    return !is_of_peer(context, entry) ||
+           last[grout_clock_x(shape, grout_entry__get_actor(shape, entry))] >= entry->epoch;
+}
+
 static bool check_entry(const end_context *context, grout_shadow *shadow, const grout_entry *entry,
                         const grout_rect *rect) {
-    bool is_over = !(entry->flags & GROUT_ENTRY_ASYNC) ||
-                   context->event->u.scope.last[entry->component] >= entry->number;
-    if (is_over) {
+    if (is_over(context, entry)) {
         return true;
     }
     if (context->checker->has_deadlock || context->checker->has_step_limit ||
@@ -90,7 +126,9 @@ static bool check_entry(const end_context *context, grout_shadow *shadow, const 
         context->checker->suppressed++;
         return true;
     }
-    return report_in_flight(context, shadow, entry, rect);
+    return report_in_flight(context, shadow, entry, rect,
+                            is_of_peer(context, entry) ? GROUT_DIAG_CLUSTER_EXIT
+                                                       : GROUT_DIAG_ASYNC_AT_EXIT);
 }
 
 static bool check_region(void *payload, grout_shadow *shadow, grout_region *region,
@@ -122,8 +160,9 @@ static bool abandon_entry(end_context *context, grout_shadow *shadow, grout_entr
                           const grout_rect *rect) {
     const grout_checker *checker = context->checker;
     const grout_entry found = *entry;
-    if (!(found.flags & GROUT_ENTRY_ASYNC) || found.component != context->component ||
-        found.cta != context->event->origin.cta ||
+    uint32_t cluster = context->event->origin.cta / checker->shape.cta_count;
+    if (grout_entry__get_agent(&found) == GROUT_AGENT_ACTOR ||
+        found.component != context->component || found.cluster != cluster ||
         context->event->u.scope.last[found.component] >= found.number ||
         found.number == GROUT_ENTRY_NEVER_OVER) {
         return true;
@@ -161,9 +200,11 @@ static bool abandon_in(end_context *context, grout_shadow *shadow) {
 
 /* The barriers of a scope end; loads that arrive on them are all over, but for a bug. */
 static bool end_elements(grout_checker *checker, const grout_event *event, grout_cta_state *state) {
-    for (uint32_t i = 0; i < checker->shape.barrier_count; i++) {
+    uint32_t rank = grout_checker__get_rank(checker, event->origin.cta);
+    for (uint32_t i = 0; i < checker->local_elements; i++) {
         grout_element_state *element = &state->elements[i];
-        uint32_t component = grout_clock_ph(&checker->shape, i);
+        uint32_t component =
+            grout_clock_ph(&checker->shape, grout_clock_barrier(&checker->shape, rank, i));
         end_context context = {checker, event, state, 0, 0, component};
         if (!is_ending(event, checker->info.element_objects[i])) {
             continue;

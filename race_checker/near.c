@@ -2,83 +2,265 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "checker.h"
 
-void grout_checker__note(grout_checker *checker, const grout_event *event, grout_cta_state *state) {
-    grout_thread_history *thread = &state->threads[event->origin.thread];
-    if (event->kind == GROUT_EVENT_COMMIT_SMEM) {
-        thread->commit = event->origin;
-        thread->commit_epoch =
-            event->clocks->known[grout_clock_x(&checker->shape, event->origin.thread)];
-    } else if (event->kind == GROUT_EVENT_COMMIT_GROUP) {
-        thread->groups_closed = event->u.group.number;
-    } else if (event->kind == GROUT_EVENT_GROUP_WAIT) {
-        thread->group_wait = event->origin;
-        thread->group_allowed = event->u.group.allowed;
-        thread->group_read_only = event->u.group.read_only;
-        thread->group_closed = thread->groups_closed;
-        thread->group_issued = thread->groups_issued;
-    } else if (event->kind == GROUT_EVENT_ISSUE) {
-        const grout_stamp *read = &event->u.issue->read;
-        grout_mechanism mechanism =
-            grout_clock__get_mechanism(&checker->shape, read->component, NULL);
-        if (mechanism == GROUT_MECHANISM_BULK_READ) {
-            thread->groups_issued = read->number;
-        } else if (mechanism == GROUT_MECHANISM_WGMMA) {
-            grout_checker__note_wgmma(checker, event, thread);
-        }
-    } else if (event->kind == GROUT_EVENT_WGMMA_WAIT || event->kind == GROUT_EVENT_ARRIVE) {
-        grout_checker__note_wgmma(checker, event, thread);
-    } else if (event->kind == GROUT_EVENT_WAIT) {
-        uint32_t element = event->u.wait.barrier->element;
-        thread->wait = event->origin;
-        thread->wait_element = element;
-        state->waits[event->origin.thread * checker->shape.barrier_count + element] =
-            event->u.wait.barrier->waits[event->origin.thread];
+/* ---- what actors did --------------------------------------------------------------------------
+ */
+
+static uint32_t get_epoch(const grout_checker *checker, const grout_event *event) {
+    return event->clocks->known[grout_clock_x(&checker->shape,
+                                              grout_checker__get_actor(checker, &event->origin))];
+}
+
+/* An arrive or signal that carries no memory facts, or not to everyone. */
+static void note_release(const grout_checker *checker, const grout_event *event, uint8_t order,
+                         uint8_t scope, grout_thread_history *thread) {
+    bool is_relaxed = order == GROUT_CHOICE_ORDER_RELAXED;
+    if (is_relaxed || scope == GROUT_CHOICE_SCOPE_CTA || scope == GROUT_CHOICE_SCOPE_CLUSTER) {
+        thread->release = event->origin;
+        thread->release_epoch = get_epoch(checker, event);
+        thread->release_is_relaxed = is_relaxed;
+        thread->release_scope = scope;
     }
 }
 
-/* A plain access that was not published to an engine. */
-static grout_near find_commit(const grout_cta_state *state, const grout_side *access,
-                              const grout_side *issue) {
-    const grout_thread_history *owner = &state->threads[access->origin.thread];
-    const grout_thread_history *issuer = &state->threads[issue->origin.thread];
+static void note_group_wait(const grout_checker *checker, const grout_event *event,
+                            grout_thread_history *thread) {
+    thread->group_wait = event->origin;
+    thread->group_allowed = event->u.group.allowed;
+    thread->group_read_only = event->u.group.read_only;
+    thread->group_closed = thread->groups_closed;
+    thread->group_issued = thread->groups_issued;
+    if (!event->u.group.read_only) {
+        grout_bulk_wait *wait =
+            &thread->bulk_waits[thread->bulk_wait_count++ % GROUT_BULK_WAITS_MAX];
+        wait->epoch = get_epoch(checker, event);
+        wait->number = event->u.group.number;
+    }
+}
+
+static void note_issue(const grout_checker *checker, const grout_event *event,
+                       grout_thread_history *thread) {
+    const grout_stamp *read = &event->u.issue->read;
+    grout_mechanism mechanism = grout_clock__get_mechanism(&checker->shape, read->component, NULL);
+    if (mechanism == GROUT_MECHANISM_BULK_READ) {
+        thread->groups_issued = read->number;
+    } else if (mechanism == GROUT_MECHANISM_WGMMA) {
+        grout_checker__note_wgmma(checker, event, thread);
+    }
+}
+
+/* A wait on a barrier of the actor's own CTA. */
+static void note_wait(const grout_checker *checker, const grout_event *event,
+                      grout_cta_state *state, grout_thread_history *thread) {
+    const grout_barrier_fact *barrier = event->u.wait.barrier;
+    uint32_t actor = grout_checker__get_local(checker, &event->origin);
+    thread->wait = event->origin;
+    thread->wait_element = barrier->element;
+    state->waits[(size_t)actor * checker->local_elements + barrier->element] =
+        barrier->waits[actor];
+}
+
+void grout_checker__note(grout_checker *checker, const grout_event *event, grout_cta_state *state) {
+    grout_thread_history *thread =
+        &state->threads[grout_checker__get_local(checker, &event->origin)];
+    switch (event->kind) {
+    case GROUT_EVENT_COMMIT_SMEM:
+        thread->commit = event->origin;
+        thread->commit_epoch = get_epoch(checker, event);
+        break;
+    case GROUT_EVENT_COMMIT_GMEM:
+        thread->gmem_commit = event->origin;
+        thread->gmem_commit_epoch = get_epoch(checker, event);
+        break;
+    case GROUT_EVENT_COMMIT_GROUP:
+        thread->groups_closed = event->u.group.number;
+        break;
+    case GROUT_EVENT_GROUP_WAIT:
+        note_group_wait(checker, event, thread);
+        break;
+    case GROUT_EVENT_ASYNC_COPY_COMMIT:
+        thread->copies_closed = event->u.group.number;
+        break;
+    case GROUT_EVENT_ASYNC_COPY_WAIT:
+        thread->copy_wait = event->origin;
+        thread->copy_allowed = event->u.group.allowed;
+        thread->copy_closed = thread->copies_closed;
+        break;
+    case GROUT_EVENT_ISSUE:
+        note_issue(checker, event, thread);
+        break;
+    case GROUT_EVENT_WGMMA_WAIT:
+        grout_checker__note_wgmma(checker, event, thread);
+        break;
+    case GROUT_EVENT_ARRIVE:
+        grout_checker__note_wgmma(checker, event, thread);
+        if (!event->u.arrive.by_copy && !event->u.arrive.is_bytes) {
+            note_release(checker, event, event->u.arrive.order, event->u.arrive.scope, thread);
+        }
+        break;
+    case GROUT_EVENT_SIGNAL:
+        note_release(checker, event, event->u.semaphore.order, event->u.semaphore.scope, thread);
+        break;
+    case GROUT_EVENT_CLUSTER_ARRIVE:
+        note_release(checker, event,
+                     event->u.rendezvous.is_relaxed ? GROUT_CHOICE_ORDER_RELAXED
+                                                    : GROUT_CHOICE_ORDER_RELEASE,
+                     GROUT_CHOICE_NONE, thread);
+        break;
+    case GROUT_EVENT_WAIT:
+        note_wait(checker, event, state, thread);
+        break;
+    default:
+        break;
+    }
+}
+
+const grout_thread_history *grout_checker__get_history(const grout_checker *checker,
+                                                       const grout_origin *origin) {
+    static const grout_thread_history nothing;
+    const grout_cta_state *state = grout_checker__get_cta(checker, origin->cta);
+    return state ? &state->threads[grout_checker__get_local(checker, origin)] : &nothing;
+}
+
+/* ---- commits ---------------------------------------------------------------------------------- */
+
+/* The commit of an actor, up to which of its epochs; op 0: there is none. */
+typedef struct last_commit {
+    grout_origin origin;
+    uint32_t epoch;
+} last_commit;
+
+static last_commit get_commit(const grout_checker *checker, const grout_origin *actor,
+                              bool is_gmem) {
+    const grout_thread_history *it = grout_checker__get_history(checker, actor);
+    last_commit commit = {it->commit, it->commit_epoch};
+    if (is_gmem) {
+        commit = (last_commit){it->gmem_commit, it->gmem_commit_epoch};
+    }
+    return commit;
+}
+
+static bool is_of_cluster(const grout_module *module, const grout_origin *commit) {
+    const grout_op *op = grout_module_get_op(module, commit->op);
+    return grout_module_find_attr(module, op, GROUT_ATTR_CLUSTER) != NULL;
+}
+
+/* An access that was not published to an engine. */
+static grout_near find_commit(const grout_checker *checker, const grout_facts *facts,
+                              bool is_gmem) {
+    const grout_side *access = &facts->sides[1];
+    last_commit owner = get_commit(checker, &access->origin, is_gmem);
+    last_commit issuer = get_commit(checker, &facts->sides[0].origin, is_gmem);
     grout_near near = {.kind = GROUT_NEAR_NO_COMMIT};
-    if (owner->commit.op) {
-        near.origin = owner->commit;
-        near.kind = owner->commit_epoch < access->stamp.number ? GROUT_NEAR_COMMIT_BEFORE
-                                                               : GROUT_NEAR_COMMIT_OFF_PATH;
-    } else if (issuer->commit.op) {
-        near.origin = issuer->commit;
+    if (owner.origin.op && access->stamp.agent != GROUT_AGENT_ENGINE) {
+        near.origin = owner.origin;
+        near.kind =
+            owner.epoch < access->epoch ? GROUT_NEAR_COMMIT_BEFORE : GROUT_NEAR_COMMIT_OFF_PATH;
+    } else if (issuer.origin.op) {
+        near.origin = issuer.origin;
         near.kind = GROUT_NEAR_COMMIT_OFF_PATH;
+    }
+    if (near.kind == GROUT_NEAR_COMMIT_OFF_PATH && !is_gmem && near.origin.cta != facts->owner &&
+        !is_of_cluster(checker->info.module, &near.origin)) {
+        near.kind = GROUT_NEAR_COMMIT_OTHER_CTA;
     }
     return near;
 }
 
+/* ---- edges that carry too little ---------------------------------------------------------------
+ */
+
+static bool holds(uint8_t scope, const grout_side *a, const grout_side *b) {
+    if (scope == GROUT_CHOICE_SCOPE_CTA) {
+        return a->origin.cta == b->origin.cta;
+    }
+    return scope != GROUT_CHOICE_SCOPE_CLUSTER || a->stamp.cluster == b->stamp.cluster;
+}
+
+/* The release of the earlier side, or the wait of the later one, that is written too weakly. */
+static grout_near find_weak_edge(const grout_checker *checker, const grout_side *later,
+                                 const grout_side *earlier) {
+    const grout_module *module = checker->info.module;
+    const grout_thread_history *source = grout_checker__get_history(checker, &earlier->origin);
+    const grout_thread_history *sink = grout_checker__get_history(checker, &later->origin);
+    grout_near near = {.kind = GROUT_NEAR_NOTHING};
+    if (source->release.op && source->release_epoch >= earlier->epoch) {
+        if (source->release_is_relaxed || !holds(source->release_scope, earlier, later)) {
+            near.kind = source->release_is_relaxed ? GROUT_NEAR_RELAXED : GROUT_NEAR_NARROW;
+            near.origin = source->release;
+            near.number = source->release_scope;
+            return near;
+        }
+    }
+    if (sink->wait.op) {
+        const grout_op *op = grout_module_get_op(module, sink->wait.op);
+        const grout_attr_value *order = grout_module_find_attr(module, op, GROUT_ATTR_ORDER);
+        const grout_attr_value *scope = grout_module_find_attr(module, op, GROUT_ATTR_SCOPE);
+        if (order && order->choice == GROUT_CHOICE_ORDER_RELAXED) {
+            near.kind = GROUT_NEAR_RELAXED;
+        } else if (scope && !holds(scope->choice, later, earlier)) {
+            near.kind = GROUT_NEAR_NARROW;
+            near.number = scope->choice;
+        }
+        near.origin = near.kind == GROUT_NEAR_NOTHING ? near.origin : sink->wait;
+    }
+    return near;
+}
+
+bool grout_checker__is_write_lost(const grout_checker *checker, const grout_entry *copy,
+                                  const grout_clocks *clocks) {
+    const grout_clock_shape *shape = &checker->shape;
+    const grout_thread_history *thread = grout_checker__get_history(checker, &copy->origin);
+    const uint32_t *known = grout_clocks_find_known(clocks, copy->cluster);
+    uint32_t actor = grout_entry__get_actor(shape, copy);
+    uint32_t kept = thread->bulk_wait_count < GROUT_BULK_WAITS_MAX ? thread->bulk_wait_count
+                                                                   : GROUT_BULK_WAITS_MAX;
+    for (uint32_t i = 0; known && i < kept; i++) {
+        const grout_bulk_wait *wait = &thread->bulk_waits[i];
+        if (wait->number >= copy->number && known[grout_clock_s(shape, actor)] >= wait->epoch &&
+            known[grout_clock_g(shape, actor)] < wait->epoch) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- loads ------------------------------------------------------------------------------------ */
+
 /* The phase that completes a load, in the life of its barrier; false if that life is over. */
-static bool find_phase(const grout_checker *checker, const grout_cta_state *state,
-                       const grout_side *load, grout_near *near) {
+static bool find_phase(const grout_checker *checker, const grout_side *load, grout_near *near) {
+    const grout_cta_state *state = NULL;
     const grout_element_state *element = NULL;
-    (void)grout_clock__get_mechanism(&checker->shape, load->stamp.component, &near->element);
-    element = &state->elements[near->element];
+    uint32_t cluster_element = 0, rank = 0;
+    (void)grout_clock__get_mechanism(&checker->shape, load->stamp.component, &cluster_element);
+    rank = cluster_element / checker->local_elements;
+    near->element = cluster_element % checker->local_elements;
     if (load->stamp.number == GROUT_ENTRY_NEVER_OVER) {
         near->kind = GROUT_NEAR_BARRIER_GONE;
         return false;
     }
     near->phase = load->stamp.number - 1;
-    near->phase -= near->phase < element->phase_base ? near->phase : element->phase_base;
-    near->is_full = near->phase < element->full;
+    state = grout_checker__get_cta(checker, load->stamp.cluster * checker->shape.cta_count + rank);
+    if (state) {
+        element = &state->elements[near->element];
+        near->phase -= near->phase < element->phase_base ? near->phase : element->phase_base;
+        near->is_full = near->phase < element->full;
+    }
     return true;
 }
 
-/* The destination of a load, used by a thread that does not know that the load is done. */
-static grout_near find_wait(const grout_checker *checker, const grout_cta_state *state,
-                            const grout_side *access, const grout_side *load) {
-    const grout_thread_history *thread = &state->threads[access->origin.thread];
+/* The destination of a load, used by an actor that does not know that the load is done. */
+static grout_near find_wait(const grout_checker *checker, const grout_side *access,
+                            const grout_side *load) {
+    const grout_cta_state *state = grout_checker__get_cta(checker, access->origin.cta);
+    const grout_thread_history *thread = grout_checker__get_history(checker, &access->origin);
     grout_near near = {.kind = GROUT_NEAR_NEVER_WAITED};
     const grout_wait_fact *fact = NULL;
-    if (!find_phase(checker, state, load, &near)) {
+    if (!find_phase(checker, load, &near) || !state) {
         return near;
     }
-    fact = &state->waits[access->origin.thread * checker->shape.barrier_count + near.element];
+    fact = &state->waits[(size_t)grout_checker__get_local(checker, &access->origin) *
+                             checker->local_elements +
+                         near.element];
     if (thread->wait.op && thread->wait_element != near.element &&
         checker->info.element_objects[thread->wait_element] ==
             checker->info.element_objects[near.element]) {
@@ -92,13 +274,45 @@ static grout_near find_wait(const grout_checker *checker, const grout_cta_state 
     return near;
 }
 
-/* GMEM that a load reads, written by who knows of its issue. */
-static grout_near find_reading(const grout_checker *checker, const grout_cta_state *state,
-                               const grout_side *load) {
-    grout_near near = {.kind = GROUT_NEAR_STILL_READING};
-    (void)find_phase(checker, state, load, &near);
+/* A cp.async whose group its thread has not waited for as it should, or that is another's. */
+static grout_near find_copy_wait(const grout_checker *checker, const grout_side *access,
+                                 const grout_side *copy) {
+    const grout_thread_history *thread = grout_checker__get_history(checker, &copy->origin);
+    grout_near near = {.kind = GROUT_NEAR_COPY_LEFT,
+                       .origin = thread->copy_wait,
+                       .number = thread->copy_allowed};
+    near.is_open = copy->stamp.number > thread->copies_closed;
+    if (access && !grout_origin__is_same_actor(&access->origin, &copy->origin)) {
+        near.kind = GROUT_NEAR_COPY_OTHER_THREAD;
+        near.origin = grout_checker__get_history(checker, &access->origin)->copy_wait;
+    } else if (near.is_open) {
+        near.kind = GROUT_NEAR_COPY_OPEN;
+    } else if (!thread->copy_wait.op) {
+        near.kind = GROUT_NEAR_COPY_NEVER;
+    } else if (copy->stamp.number > thread->copy_closed) {
+        near.kind = GROUT_NEAR_COPY_BEFORE;
+    }
     return near;
 }
+
+static bool is_async_copy(const grout_checker *checker, const grout_side *side) {
+    return side->stamp.agent == GROUT_AGENT_GENERIC_ENGINE &&
+           grout_clock__get_mechanism(&checker->shape, side->stamp.component, NULL) ==
+               GROUT_MECHANISM_ASYNC_COPY;
+}
+
+/* GMEM that a load reads, written by who knows of its issue. */
+static grout_near find_reading(const grout_checker *checker, const grout_side *load) {
+    grout_near near = {.kind = GROUT_NEAR_STILL_READING};
+    if (is_async_copy(checker, load)) {
+        return find_copy_wait(checker, NULL, load);
+    }
+    (void)find_phase(checker, load, &near);
+    return near;
+}
+
+/* ---- bulk groups ------------------------------------------------------------------------------
+ */
 
 /* Why the thread's latest wait for groups, if any, does not cover its own copy. */
 static void find_own_wait(const grout_thread_history *thread, const grout_side *copy,
@@ -118,10 +332,10 @@ static void find_own_wait(const grout_thread_history *thread, const grout_side *
 }
 
 /* A bulk copy whose group the thread has not waited for as it should. */
-static grout_near find_group_wait(const grout_checker *checker, const grout_cta_state *state,
-                                  const grout_side *copy, const grout_side *access,
-                                  const grout_clocks *clocks) {
-    const grout_thread_history *thread = &state->threads[copy->origin.thread];
+static grout_near find_group_wait(const grout_checker *checker, const grout_side *copy,
+                                  const grout_side *access, const grout_clocks *clocks) {
+    const grout_thread_history *thread = grout_checker__get_history(checker, &copy->origin);
+    const uint32_t *known = grout_clocks_find_known(clocks, copy->stamp.cluster);
     grout_near near = {.kind = GROUT_NEAR_GROUP_NEVER};
     uint32_t lane = 0;
     grout_mechanism mechanism =
@@ -129,11 +343,11 @@ static grout_near find_group_wait(const grout_checker *checker, const grout_cta_
     near.origin = thread->group_wait;
     near.number = thread->group_allowed;
     near.is_open = copy->stamp.number > thread->groups_closed;
-    if (copy->origin.thread != access->origin.thread) {
+    if (!grout_origin__is_same_actor(&copy->origin, &access->origin)) {
         near.kind = GROUT_NEAR_GROUP_OTHER_THREAD;
-        near.origin = state->threads[access->origin.thread].group_wait;
-    } else if (mechanism == GROUT_MECHANISM_BULK_WRITE &&
-               clocks->known[grout_clock_br(&checker->shape, lane)] >= copy->stamp.number) {
+        near.origin = grout_checker__get_history(checker, &access->origin)->group_wait;
+    } else if (mechanism == GROUT_MECHANISM_BULK_WRITE && known &&
+               known[grout_clock_br(&checker->shape, lane)] >= copy->stamp.number) {
         near.kind = GROUT_NEAR_GROUP_READ_ONLY;
     } else {
         find_own_wait(thread, copy, &near);
@@ -141,51 +355,61 @@ static grout_near find_group_wait(const grout_checker *checker, const grout_cta_
     return near;
 }
 
-grout_near grout_near__find(const grout_checker *checker, const grout_cta_state *state,
-                            grout_diag_code code, const grout_facts *facts,
-                            const grout_clocks *clocks) {
+/* ---- all of them ------------------------------------------------------------------------------
+ */
+
+grout_near grout_near__find(const grout_checker *checker, grout_diag_code code,
+                            const grout_facts *facts, const grout_clocks *clocks) {
     const grout_side *primary = &facts->sides[0];
     const grout_side *related = &facts->sides[1];
     const grout_near nothing = {.kind = GROUT_NEAR_NOTHING};
-    if (code == GROUT_DIAG_MISSING_COMMIT_SMEM || code == GROUT_DIAG_MISSING_COMMIT_SMEM_WAR) {
-        return find_commit(state, related, primary);
+    if (code == GROUT_DIAG_MISSING_COMMIT_SMEM || code == GROUT_DIAG_MISSING_COMMIT_SMEM_WAR ||
+        code == GROUT_DIAG_MISSING_COMMIT_GMEM) {
+        return find_commit(checker, facts, code == GROUT_DIAG_MISSING_COMMIT_GMEM);
+    }
+    if (code == GROUT_DIAG_INSUFFICIENT_SCOPE) {
+        return find_weak_edge(checker, primary, related);
     }
     if (code == GROUT_DIAG_ASYNC_NOT_AWAITED) {
-        return find_wait(checker, state, primary, related);
+        return is_async_copy(checker, related) ? find_copy_wait(checker, primary, related)
+                                               : find_wait(checker, primary, related);
     }
     if (code == GROUT_DIAG_SMEM_SOURCE_REUSE || code == GROUT_DIAG_GMEM_WRITE_NOT_VISIBLE) {
-        return find_group_wait(checker, state, related, primary, clocks);
+        return find_group_wait(checker, related, primary, clocks);
     }
     if (grout_code__is_about_wgmma(code)) {
-        return grout_near__find_wgmma(checker, state, facts, clocks);
+        return grout_near__find_wgmma(checker, facts, clocks);
     }
-    if (code == GROUT_DIAG_GMEM_RACE && facts->knows_issue && (related->stamp.agent != GROUT_AGENT_ACTOR) &&
-        !related->is_write && !facts->primary_is_earlier) {
-        return find_reading(checker, state, related);
+    if (code == GROUT_DIAG_GMEM_RACE && facts->knows_issue &&
+        related->stamp.agent != GROUT_AGENT_ACTOR && !related->is_write &&
+        !facts->primary_is_earlier) {
+        return find_reading(checker, related);
     }
     return nothing;
 }
 
 grout_near grout_near__find_at_exit(grout_checker *checker, const grout_event *event,
                                     const grout_side *copy) {
-    const grout_cta_state *state = grout_checker__find_cta(checker, event->origin.cta);
     const grout_object_id *objects = event->u.scope.objects;
+    const grout_thread_history *thread = grout_checker__get_history(checker, &copy->origin);
     grout_near near = {.kind = GROUT_NEAR_NOTHING};
+    uint32_t element = 0;
     grout_mechanism mechanism =
-        grout_clock__get_mechanism(&checker->shape, copy->stamp.component, &near.element);
+        grout_clock__get_mechanism(&checker->shape, copy->stamp.component, &element);
     bool is_load = mechanism == GROUT_MECHANISM_PHASE;
-    if (!state) {
-        return near;
-    }
     if (mechanism == GROUT_MECHANISM_WGMMA) {
-        return grout_near__find_wgmma_at_exit(state, copy);
+        return grout_near__find_wgmma_at_exit(checker, copy);
+    }
+    if (mechanism == GROUT_MECHANISM_ASYNC_COPY) {
+        return find_copy_wait(checker, NULL, copy);
     }
     if (!is_load) {
-        const grout_thread_history *thread = &state->threads[copy->origin.thread];
         near.is_open = copy->stamp.number > thread->groups_closed;
         near.kind = near.is_open ? GROUT_NEAR_GROUP_OPEN : GROUT_NEAR_NOTHING;
+        return near;
     }
-    for (uint32_t i = 0; is_load && i < event->u.scope.object_count; i++) {
+    near.element = element % checker->local_elements;
+    for (uint32_t i = 0; i < event->u.scope.object_count; i++) {
         if (event->u.scope.is_inner && objects[i] == checker->info.element_objects[near.element]) {
             near.kind = GROUT_NEAR_BARRIER_GONE;
         }

@@ -28,11 +28,6 @@ static bool is_same_rect(const grout_rect *a, const grout_rect *b) {
 
 /* ---- records --------------------------------------------------------------------------------- */
 
-void grout_shadow__set_write(grout_region *region, const grout_entry *entry) {
-    region->write = *entry;
-    region->reader_count = 0; /* its memory is kept for the reads to come */
-}
-
 bool grout_shadow__add_reader(grout_shadow *shadow, grout_region *region,
                               const grout_entry *entry) {
     if (region->reader_count == region->reader_capacity) {
@@ -56,11 +51,13 @@ bool grout_shadow__add_reader(grout_shadow *shadow, grout_region *region,
         region->reader_capacity = (uint16_t)capacity;
     }
     grout_shadow__get_readers(shadow, region)[region->reader_count++] = *entry;
+    region->open_count += entry->flags & GROUT_ENTRY_WRITE ? 1 : 0;
     return true;
 }
 
 void grout_shadow__remove_reader(grout_shadow *shadow, grout_region *region, uint32_t index) {
     grout_entry *readers = grout_shadow__get_readers(shadow, region);
+    region->open_count -= readers[index].flags & GROUT_ENTRY_WRITE ? 1 : 0;
     region->reader_count--;
     memmove(&readers[index], &readers[index + 1], (region->reader_count - index) * sizeof *readers);
 }
@@ -68,7 +65,7 @@ void grout_shadow__remove_reader(grout_shadow *shadow, grout_region *region, uin
 static void free_readers(grout_shadow *shadow, grout_region *region) {
     grout_slab__free(&shadow->slab, region->readers, region->reader_capacity * sizeof(grout_entry));
     region->readers = 0;
-    region->reader_count = region->reader_capacity = 0;
+    region->reader_count = region->reader_capacity = region->open_count = 0;
 }
 
 static bool clone_region(grout_shadow *shadow, grout_region *copy, const grout_region *region) {
@@ -91,10 +88,12 @@ static bool clone_region(grout_shadow *shadow, grout_region *copy, const grout_r
 
 /* Loop indices do not count: they are shown, not compared. */
 static bool is_same_entry(const grout_entry *a, const grout_entry *b) {
-    return a->flags == b->flags && a->cta == b->cta && a->number == b->number &&
+    return a->flags == b->flags && a->cluster == b->cluster && a->number == b->number &&
            a->epoch == b->epoch && a->component == b->component && a->told == b->told &&
+           a->vouches == b->vouches && a->atomicity == b->atomicity &&
            a->origin.op == b->origin.op && a->origin.operand == b->origin.operand &&
-           a->origin.thread == b->origin.thread;
+           a->origin.cta == b->origin.cta && a->origin.thread == b->origin.thread &&
+           a->origin.warp == b->origin.warp;
 }
 
 static bool has_reader(const grout_entry *readers, uint32_t count, const grout_entry *entry) {
@@ -122,15 +121,18 @@ static bool is_same_region(const grout_shadow *shadow, const grout_region *a,
 }
 
 static uint64_t hash_entry(const grout_entry *entry) {
-    uint64_t hash = grout_check__mix(UINT64_C(0x2545f4914f6cdd1d), entry->cta);
+    uint64_t hash = grout_check__mix(UINT64_C(0x2545f4914f6cdd1d), entry->cluster);
     if (!(entry->flags & GROUT_ENTRY_PRESENT)) {
         return 0;
     }
     hash = grout_check__mix(hash, (uint64_t)entry->number << 32 | entry->epoch);
     hash = grout_check__mix(hash, (uint64_t)entry->component << 32 | entry->told);
+    hash = grout_check__mix(hash, (uint64_t)entry->vouches << 32 | entry->origin.cta);
     hash = grout_check__mix(hash, (uint64_t)entry->origin.op << 32 |
-                                      (uint64_t)entry->origin.operand << 16 |
-                                      (uint64_t)entry->origin.thread << 8 | entry->flags);
+                                      (uint64_t)entry->origin.operand << 24 |
+                                      (uint64_t)entry->origin.warp << 20 |
+                                      (uint64_t)entry->origin.thread << 16 |
+                                      (uint64_t)entry->atomicity << 8 | entry->flags);
     return hash;
 }
 

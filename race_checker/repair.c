@@ -33,29 +33,49 @@ static uint32_t get_line(const grout_wording *wording, grout_op_id op) {
         .line;
 }
 
+void grout_wording__set_edit_at_end(grout_wording *wording, grout_block_id block,
+                                    const char *lines) {
+    grout_spot spot = grout_block__get_end(wording->module, block);
+    set_edit(wording, &spot, lines);
+}
+
 /* ---- commits ---------------------------------------------------------------------------------
  */
 
-/* Right before the copy a commit always helps: what it lacks is known there. Between two threads
- * the custom is that the one that made the access publishes it. */
+/* The commit that an actor would have to execute for these bytes. */
+static const char *get_commit(const grout_wording *wording, const grout_origin *actor) {
+    if (wording->record->code == GROUT_DIAG_MISSING_COMMIT_GMEM) {
+        return "commit_gmem";
+    }
+    return actor->cta == wording->facts->owner ? "commit_smem" : "commit_smem cluster";
+}
+
+/*
+ * Right before the copy a commit always helps: what it lacks is known there. Between two threads
+ * the custom is that the one that made the access publishes it; what an engine did, the one that
+ * comes to use it.
+ */
 static void repair_commit(grout_wording *wording, grout_text *out) {
     const grout_side *copy = &wording->facts->sides[0];
     const grout_side *access = &wording->facts->sides[1];
     grout_op_id statement = grout_statement__find(wording->module, access->origin.op);
     grout_spot spot = grout_statement__get_after(wording->module, statement);
-    if (access->origin.thread != copy->origin.thread && spot.place.file) {
-        grout_text_add(out, "insert 'commit_smem' %s line %" PRIu32,
+    const char *commit = get_commit(wording, &access->origin);
+    if (access->stamp.agent == GROUT_AGENT_ACTOR && spot.place.file &&
+        !grout_origin__is_same_actor(&access->origin, &copy->origin)) {
+        grout_text_add(out, "insert '%s' %s line %" PRIu32, commit,
                        spot.is_after ? "after" : "before", spot.place.line);
         add_thread(wording, &access->origin, out);
         grout_text_add(out, ", before it lets thread %u go on", (unsigned)copy->origin.thread);
     } else {
+        commit = get_commit(wording, &copy->origin);
         spot = grout_statement__get_before(wording->module, copy->origin.op);
-        grout_text_add(out, "insert 'commit_smem' before the %s at line %" PRIu32,
+        grout_text_add(out, "insert '%s' before the %s at line %" PRIu32, commit,
                        grout_wording__is_wgmma(wording, copy) ? "wgmma" : "copy",
                        grout_wording__get_line(wording, &copy->origin));
         add_thread(wording, &copy->origin, out);
     }
-    set_edit(wording, &spot, "commit_smem");
+    set_edit(wording, &spot, commit);
 }
 
 /* ---- waits for loads -------------------------------------------------------------------------
@@ -99,6 +119,15 @@ static uint32_t find_waits(const grout_wording *wording, uint32_t thread, grout_
 /* Has no thread but this one executed the op? Else what holds for one need not for another. */
 static bool is_alone(const grout_wording *wording, const grout_origin *origin) {
     return wording->checker->op_threads[origin->op] == 1u << origin->thread;
+}
+
+void grout_wording__set_edit_before(grout_wording *wording, const grout_origin *origin,
+                                    const char *lines) {
+    grout_op_id statement = grout_statement__find(wording->module, origin->op);
+    grout_spot spot = grout_statement__get_before(wording->module, statement);
+    if (is_alone(wording, origin)) {
+        set_edit(wording, &spot, lines);
+    }
 }
 
 static bool is_behind(const grout_wording *wording, grout_op_id op, grout_op_id other) {
@@ -195,6 +224,9 @@ static void repair_await(grout_wording *wording, grout_text *out) {
     const grout_side *copy = &wording->facts->sides[1];
     uint32_t line = grout_wording__get_line(wording, &access->origin);
     grout_text wait = {0};
+    if (grout_wording__add_async_copy_repair(wording, 1, out)) {
+        return;
+    }
     if (near->kind == GROUT_NEAR_BARRIER_GONE) {
         grout_text_add(out, "wait on the copy's barrier before its scope ends");
         add_thread(wording, &copy->origin, out);
@@ -424,6 +456,9 @@ static void repair_exit(grout_wording *wording, grout_text *out) {
         repair_wgmma_at_exit(wording, out);
         return;
     }
+    if (grout_wording__add_async_copy_repair(wording, 0, out)) {
+        return;
+    }
     if (copy->is_write) {
         grout_text_add(out, "wait on the copy's barrier before the %s ends", what);
         add_thread(wording, &copy->origin, out);
@@ -442,8 +477,15 @@ static void repair_exit(grout_wording *wording, grout_text *out) {
 /* ---- all -------------------------------------------------------------------------------------
  */
 
-static void repair_race(const grout_wording *wording, grout_text *out) {
+static void repair_race(grout_wording *wording, grout_text *out) {
     const grout_facts *facts = wording->facts;
+    if (facts->sides[0].is_atomic && facts->sides[1].is_atomic) {
+        grout_text_add(out, "give both one width and a scope that holds both threads");
+        return;
+    }
+    if (grout_wording__add_async_copy_repair(wording, 1, out)) {
+        return;
+    }
     if (facts->near.kind == GROUT_NEAR_STILL_READING) {
         grout_text_add(out, "wait for phase %" PRIu32 " of ", facts->near.phase);
         grout_wording__add_element(wording, facts->near.element, out);
@@ -501,7 +543,12 @@ static void repair_protocol(const grout_wording *wording, grout_text *out) {
 
 void grout_wording__add_repair(grout_wording *wording, grout_text *out) {
     grout_diag_code code = wording->record->code;
-    if (code == GROUT_DIAG_MISSING_COMMIT_SMEM || code == GROUT_DIAG_MISSING_COMMIT_SMEM_WAR) {
+    if (grout_wording__add_protocol_repair(wording, out) ||
+        grout_wording__add_peer_repair(wording, out)) {
+        return;
+    }
+    if (code == GROUT_DIAG_MISSING_COMMIT_SMEM || code == GROUT_DIAG_MISSING_COMMIT_SMEM_WAR ||
+        code == GROUT_DIAG_MISSING_COMMIT_GMEM) {
         repair_commit(wording, out);
     } else if (code == GROUT_DIAG_ASYNC_NOT_AWAITED) {
         repair_await(wording, out);

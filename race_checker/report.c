@@ -99,7 +99,22 @@ static const char *get_engine(const grout_wording *wording, const grout_side *si
     if (grout_module_get_object(wording->module, side->box.object)->space == GROUT_SPACE_ACC) {
         return "registers";
     }
-    return (side->stamp.agent != GROUT_AGENT_ACTOR) ? "TMA, async proxy" : "generic proxy";
+    if (side->stamp.agent == GROUT_AGENT_GENERIC_ENGINE) {
+        return grout_wording__is_async_copy(wording, side) ? "cp.async, generic proxy"
+                                                           : "st.async, generic proxy";
+    }
+    return side->stamp.agent == GROUT_AGENT_ENGINE ? "TMA, async proxy" : "generic proxy";
+}
+
+/* " of CTA (x=1)": of SMEM that is not the CTA's own. */
+static void add_owner(const grout_wording *wording, const grout_side *side, grout_text *out) {
+    bool is_smem =
+        grout_module_get_object(wording->module, side->box.object)->space == GROUT_SPACE_SMEM;
+    if (is_smem && wording->checker->shape.cta_count > 1 &&
+        wording->facts->owner != side->origin.cta) {
+        grout_text_add(out, " of ");
+        grout_wording__add_cta(wording, wording->facts->owner, out);
+    }
 }
 
 static grout_finding_access describe_side(grout_wording *wording, const grout_side *side) {
@@ -113,6 +128,7 @@ static grout_finding_access describe_side(grout_wording *wording, const grout_si
     if (side->box.object) {
         access.engine = get_engine(wording, side);
         grout_wording__add_box(wording, &side->box, &text);
+        add_owner(wording, side, &text);
     } else {
         access.engine = "";
     }
@@ -136,6 +152,10 @@ static void note_side(grout_wording *wording, grout_place place, const char *ope
 
 static const char *get_related_opening(const grout_wording *wording) {
     const grout_facts *facts = wording->facts;
+    const char *opening = grout_wording__get_protocol_opening(wording);
+    if (opening) {
+        return opening;
+    }
     if (wording->record->code == GROUT_DIAG_BARRIER_OVERRUN) {
         return facts->sides[1].origin.op ? "the wait on the phase before" : "";
     }
@@ -210,8 +230,9 @@ static void word_finding(grout_wording *wording) {
     const grout_record *record = wording->record;
     grout_finding *finding = wording->finding;
     grout_diag *diag = wording->diag;
-    bool is_stuck =
-        record->code == GROUT_DIAG_DEADLOCK || record->code == GROUT_DIAG_COLLECTIVE_DIVERGENCE;
+    bool is_stuck = record->code == GROUT_DIAG_DEADLOCK ||
+                    (record->code == GROUT_DIAG_COLLECTIVE_DIVERGENCE &&
+                     record->facts.subject != GROUT_SUBJECT_COPY);
     grout_text text = {0};
     finding->code = diag->code = record->code;
     finding->severity = diag->severity = record->severity;

@@ -57,9 +57,45 @@ void grout_wording__add_wgmma_headline(const grout_wording *wording, grout_text 
 /* mma-operand-reuse, accumulator-in-flight, and async-at-exit of a wgmma. */
 void grout_wording__add_wgmma_edge(const grout_wording *wording, grout_text *out);
 
+/* ---- protocol_words.c --------------------------------------------------------------------------
+ */
+
+/* Of findings about barriers, semaphores and what else synchronises. False: nothing was added. */
+bool grout_wording__add_protocol_headline(const grout_wording *wording, grout_text *out);
+bool grout_wording__add_protocol_edge(const grout_wording *wording, grout_text *out);
+bool grout_wording__add_protocol_repair(const grout_wording *wording, grout_text *out);
+/* How their related place is introduced; NULL: as usual. */
+const char *grout_wording__get_protocol_opening(const grout_wording *wording);
+
+/* ---- peer_words.c ------------------------------------------------------------------------------
+ */
+
+/* Is the access one of cp.async? */
+bool grout_wording__is_async_copy(const grout_wording *wording, const grout_side *side);
+/* "TMA", "the tensor core", "cp.async", "st.async", "the thread" */
+const char *grout_wording__get_who(const grout_wording *wording, const grout_side *side);
+/* "plain store", "plain load", "atomic", "copy", "wgmma", "async_store_smem" */
+const char *grout_wording__get_access(const grout_wording *wording, const grout_side *side);
+/* "CTA (x=1)" */
+void grout_wording__add_cta(const grout_wording *wording, uint32_t cta, grout_text *out);
+/* cluster-smem-reuse, cluster-exit, insufficient-scope of accesses; false: it is something else. */
+bool grout_wording__add_peer_headline(const grout_wording *wording, grout_text *out);
+bool grout_wording__add_peer_edge(const grout_wording *wording, grout_text *out);
+bool grout_wording__add_peer_repair(grout_wording *wording, grout_text *out);
+/* Of a cp.async, which is this side; false if the near fact is not about one. */
+bool grout_wording__add_async_copy_edge(const grout_wording *wording, uint32_t side,
+                                        grout_text *out);
+bool grout_wording__add_async_copy_repair(grout_wording *wording, uint32_t side, grout_text *out);
+
 /* ---- repair.c
  * ------------------------------------------------------------------------------------ */
 
+/* The edit: these lines before the statement, if one thread alone executes it; at the end of a
+ * block. */
+void grout_wording__set_edit_before(grout_wording *wording, const grout_origin *origin,
+                                    const char *lines);
+void grout_wording__set_edit_at_end(grout_wording *wording, grout_block_id block,
+                                    const char *lines);
 /* The repair in words, and as an edit where there is only one. */
 void grout_wording__add_repair(grout_wording *wording, grout_text *out);
 

@@ -38,15 +38,17 @@ typedef enum grout_primary {
 typedef struct grout_conflict {
     grout_diag_code code; /* NONE: they are in order */
     grout_primary primary;
+    bool is_warning; /* whatever the severity of the code */
 } grout_conflict;
 
-/* An access against the records, with the clocks of the thread that makes it. */
+/* An access against the records, with the clocks of the actor that makes it. */
 typedef struct grout_rules {
     const grout_clock_shape *shape;
     const grout_clocks *clocks;
     uint8_t space;     /* grout_space: GMEM, SMEM or ACC */
+    uint32_t owner;    /* SMEM: the CTA whose bytes they are */
     grout_entry entry; /* the access, as it will be recorded */
-    /* CTAs that have ended, one bit each; NULL: none */
+    /* CTAs that have ended, one bit each; NULL: none, or clusters may hear of each other */
     const uint64_t *ended_ctas;
     uint32_t ended_words;
     /*
@@ -56,10 +58,14 @@ typedef struct grout_rules {
      */
     const uint32_t *wgmma_shapes;
     /*
-     * [thread * barrier_count + element]: 'told' of the thread's first read that knew of a phase of
-     * the barrier, so that a read knew of one if its own is no less; 0: none did. SMEM only.
+     * Of the owner: [actor in its CTA * barriers of one CTA + element]: 'told' of the actor's first
+     * read that knew of a phase of the barrier, so that a read knew of one if its own is no less; 0:
+     * none did. SMEM only.
      */
     const uint16_t *told_since;
+    /* Did the later actor hear, by an edge that carries no memory facts, from who had waited for
+     * the write of this bulk copy? NULL: nobody knows. */
+    bool (*is_write_lost)(void *payload, const grout_entry *copy);
     bool (*report)(void *payload, const grout_conflict *conflict, const grout_entry *earlier,
                    const grout_entry *later, const grout_rect *rect);
     void *payload;
@@ -67,6 +73,11 @@ typedef struct grout_rules {
 
 /* Is this a read of SMEM that its thread must have waited for a load to make? */
 bool grout_rules__is_consumption(const grout_rules *rules);
+/* Who made or issued a recorded access: an actor of its cluster. */
+uint32_t grout_entry__get_actor(const grout_clock_shape *shape, const grout_entry *entry);
+/* The flags of an access by an agent. */
+uint8_t grout_entry__make_flags(uint8_t agent, bool is_write, bool is_atomic);
+uint8_t grout_entry__get_agent(const grout_entry *entry);
 /* Is the recorded access over, and visible, before this one? */
 bool grout_rules__is_ordered(const grout_rules *rules, const grout_entry *earlier);
 /* What is wrong between a recorded access and this one; one of them is a write. */

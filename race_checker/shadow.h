@@ -14,36 +14,57 @@
 #define GROUT_RACE_CHECKER_SHADOW_H
 
 #include "grout/observe.h"
+#include "grout/tables.h"
 #include "slab.h"
 
 enum {
     GROUT_ENTRY_PRESENT = 1,
     GROUT_ENTRY_ASYNC = 2, /* through the async proxy, by an engine */
     GROUT_ENTRY_WRITE = 4,
-    GROUT_ENTRY_VOUCHES = 8 /* a read that was ordered after the write before it */
+    GROUT_ENTRY_GENERIC_ENGINE = 8, /* by an engine, through the generic proxy */
+    GROUT_ENTRY_ATOMIC = 16         /* see grout_entry__make_atomicity */
 };
 
 #define GROUT_ENTRY_NEVER_OVER UINT32_MAX /* a number that no clock reaches */
 
 /* One access as it is remembered. It is over when component has reached number. */
 typedef struct grout_entry {
-    uint32_t cta;
+    uint32_t cluster;
     uint32_t number;
-    uint32_t epoch; /* of its thread when it was made or issued: x >= epoch knows of it */
-    uint16_t component;
+    uint32_t epoch; /* of its actor when it was made or issued: x >= epoch knows of it */
+    uint32_t component;
+    /* a read: the least number of its component with which this op's accesses were ordered after
+     * every write of the record, so that who knows of them need not know of those; 0: none */
+    uint32_t vouches;
     uint16_t told; /* plain read of SMEM, or a wgmma's: of how many barriers its thread had been
                     * told a phase by then */
     uint8_t flags; /* GROUT_ENTRY_* */
-    uint8_t reserved[3];
+    uint8_t atomicity;
     grout_origin origin;
 } grout_entry;
 
-/* The record of a region: the last write, if any, and the reads since, one for each component. */
+/* Scope and width of an atomic access in one byte. */
+static inline uint8_t grout_entry__make_atomicity(uint8_t scope, uint8_t width) {
+    return (uint8_t)((scope - GROUT_CHOICE_SCOPE_CTA) << 5 | (width & 31));
+}
+static inline uint8_t grout_entry__get_scope(uint8_t atomicity) {
+    return (uint8_t)(GROUT_CHOICE_SCOPE_CTA + (atomicity >> 5));
+}
+static inline uint8_t grout_entry__get_width(uint8_t atomicity) {
+    return atomicity & 31;
+}
+
+/*
+ * The record of a region: the last write, if any, and what else may still be unordered with an
+ * access to come: the reads since, and older reads and writes that were not ordered before a later
+ * write (atomics, which need not be, and what a finding says). One for each component and op.
+ */
 typedef struct grout_region {
     grout_entry write;
     grout_slab_handle readers; /* array of grout_entry */
     uint16_t reader_count;
     uint16_t reader_capacity;
+    uint16_t open_count; /* writes among the readers */
 } grout_region;
 
 /* Rows [row, row_end) and columns [column, column_end) of a plane, in bytes. */
@@ -105,9 +126,7 @@ static inline grout_entry *grout_shadow__get_readers(const grout_shadow *shadow,
                                                      const grout_region *region) {
     return region->readers ? grout_slab__at(&shadow->slab, region->readers) : NULL;
 }
-/* The region's last write becomes entry; its reads are forgotten. */
-void grout_shadow__set_write(grout_region *region, const grout_entry *entry);
-/* Appends a read. False without memory. */
+/* Appends a read, or a write that the last one was not ordered after. False without memory. */
 bool grout_shadow__add_reader(grout_shadow *shadow, grout_region *region, const grout_entry *entry);
 void grout_shadow__remove_reader(grout_shadow *shadow, grout_region *region, uint32_t index);
 

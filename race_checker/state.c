@@ -8,7 +8,7 @@
 #include <string.h>
 
 static size_t get_wait_count(const grout_checker *checker) {
-    return (size_t)checker->shape.thread_count * checker->shape.barrier_count;
+    return (size_t)checker->local_actors * checker->local_elements;
 }
 
 bool grout_cta_state__init(grout_checker *checker, grout_cta_state *state) {
@@ -20,18 +20,19 @@ bool grout_cta_state__init(grout_checker *checker, grout_cta_state *state) {
         grout_shadow__set_plane(&state->local, i, checker->local_plane_sizes[i],
                                 checker->local_plane_pitches[i]);
     }
-    state->threads = grout_check__calloc(checker->shape.thread_count, sizeof *state->threads);
+    state->threads = grout_check__calloc(checker->local_actors, sizeof *state->threads);
     state->waits = grout_check__calloc(get_wait_count(checker), sizeof *state->waits);
     state->told_since = grout_check__calloc(get_wait_count(checker), sizeof *state->told_since);
-    state->elements = grout_check__calloc(checker->shape.barrier_count, sizeof *state->elements);
-    return state->threads && state->waits && state->told_since && state->elements;
+    state->elements = grout_check__calloc(checker->local_elements, sizeof *state->elements);
+    return grout_cta_protocol__init(checker, &state->protocol) && state->threads && state->waits &&
+           state->told_since && state->elements;
 }
 
 void grout_cta_state__deinit(grout_checker *checker, grout_cta_state *state) {
-    for (uint32_t i = 0; state->elements && i < checker->shape.barrier_count; i++) {
-        grout_check__free(state->elements[i].phases);
-        grout_check__free(state->elements[i].dropped);
+    for (uint32_t i = 0; state->elements && i < checker->local_elements; i++) {
+        grout_element__deinit(&state->elements[i]);
     }
+    grout_cta_protocol__deinit(&state->protocol);
     grout_shadow__deinit(&state->local);
     grout_check__free(state->threads);
     grout_check__free(state->waits);
@@ -44,17 +45,12 @@ void grout_cta_state__begin(grout_checker *checker, grout_cta_state *state, uint
     state->is_live = true;
     state->exited_threads = 0;
     grout_shadow__reset(&state->local);
-    memset(state->threads, 0, checker->shape.thread_count * sizeof *state->threads);
+    memset(state->threads, 0, checker->local_actors * sizeof *state->threads);
     memset(state->waits, 0, get_wait_count(checker) * sizeof *state->waits);
     memset(state->told_since, 0, get_wait_count(checker) * sizeof *state->told_since);
-    for (uint32_t i = 0; i < checker->shape.barrier_count; i++) {
-        grout_element_state *element = &state->elements[i];
-        grout_element_state kept = *element;
-        memset(element, 0, sizeof *element);
-        element->phases = kept.phases;
-        element->capacity = kept.capacity;
-        element->dropped = kept.dropped;
-        element->dropped_capacity = kept.dropped_capacity;
+    grout_cta_protocol__begin(checker, &state->protocol);
+    for (uint32_t i = 0; i < checker->local_elements; i++) {
+        grout_element__begin(&state->elements[i]);
     }
 }
 
@@ -63,56 +59,27 @@ void grout_checker__deinit_state(grout_checker *checker) {
         grout_cta_state__deinit(checker, &checker->ctas[i]);
     }
     grout_check__free(checker->ctas);
+    grout_check__free(checker->slots);
     grout_check__free(checker->ended_ctas);
     grout_check__free(checker->op_threads);
+    grout_protocol__deinit(&checker->protocol);
     grout_shadow__deinit(&checker->gmem);
     grout_findings__deinit(&checker->findings);
 }
 
 /* ---- copies ---------------------------------------------------------------------------------- */
 
-static bool copy_element(grout_element_state *copy, const grout_element_state *element) {
-    grout_element_state kept = *copy;
-    if (kept.capacity < element->count) {
-        kept.phases = grout_check__realloc(copy->phases, element->count * sizeof *kept.phases);
-        if (!kept.phases) {
-            return false;
-        }
-        copy->phases = kept.phases;
-        copy->capacity = kept.capacity = element->count;
-    }
-    if (kept.dropped_capacity < element->dropped_count) {
-        kept.dropped =
-            grout_check__realloc(copy->dropped, element->dropped_count * sizeof *kept.dropped);
-        if (!kept.dropped) {
-            return false;
-        }
-        kept.dropped_capacity = element->dropped_count;
-    }
-    *copy = *element;
-    copy->phases = kept.phases;
-    copy->capacity = kept.capacity;
-    copy->dropped = kept.dropped;
-    copy->dropped_capacity = kept.dropped_capacity;
-    copy->head = 0;
-    if (element->count) {
-        memcpy(copy->phases, grout_element__at(element, 0), element->count * sizeof *kept.phases);
-    }
-    if (element->dropped_count) {
-        memcpy(copy->dropped, element->dropped, element->dropped_count * sizeof *kept.dropped);
-    }
-    return true;
-}
-
 static bool copy_cta(grout_checker *checker, grout_cta_state *copy, const grout_cta_state *state) {
     copy->cta = state->cta;
     copy->is_live = state->is_live;
     copy->exited_threads = state->exited_threads;
-    memcpy(copy->threads, state->threads, checker->shape.thread_count * sizeof *copy->threads);
+    memcpy(copy->threads, state->threads, checker->local_actors * sizeof *copy->threads);
     memcpy(copy->waits, state->waits, get_wait_count(checker) * sizeof *copy->waits);
     memcpy(copy->told_since, state->told_since, get_wait_count(checker) * sizeof *copy->told_since);
-    for (uint32_t i = 0; i < checker->shape.barrier_count; i++) {
-        if (!copy_element(&copy->elements[i], &state->elements[i])) {
+    grout_cta_protocol__copy(checker, &copy->protocol, &state->protocol);
+    for (uint32_t i = 0; i < checker->local_elements; i++) {
+        if (!grout_element__copy(&copy->elements[i], &state->elements[i],
+                                 checker->local_actors)) {
             return false;
         }
     }
@@ -146,6 +113,23 @@ static bool copy_ctas(grout_checker *into, const grout_checker *from) {
     return true;
 }
 
+/* Which slot each CTA has follows from the slots. */
+static bool copy_slots(grout_checker *into, const grout_checker *from) {
+    uint32_t *slots = NULL;
+    if (from->slot_count == 0) {
+        into->slot_count = 0;
+        return true;
+    }
+    slots = grout_check__realloc(into->slots, from->slot_count * sizeof *slots);
+    if (!slots) {
+        return false;
+    }
+    memcpy(slots, from->slots, from->slot_count * sizeof *slots);
+    into->slots = slots;
+    into->slot_count = from->slot_count;
+    return true;
+}
+
 static bool copy_ended(grout_checker *into, const grout_checker *from) {
     uint64_t *ended =
         grout_check__realloc(into->ended_ctas, from->ended_words * sizeof *into->ended_ctas);
@@ -170,7 +154,8 @@ static bool copy_state(grout_checker *into, const grout_checker *from) {
     into->local_peak = from->local_peak;
     memcpy(into->op_threads, from->op_threads,
            grout_module_get_op_count(from->info.module) * sizeof *into->op_threads);
-    return copy_ended(into, from) && copy_ctas(into, from) &&
+    return copy_ended(into, from) && copy_ctas(into, from) && copy_slots(into, from) &&
+           grout_protocol__copy(&into->protocol, &from->protocol) &&
            grout_shadow__copy(&into->gmem, &from->gmem) &&
            grout_findings__copy(&into->findings, &from->findings);
 }
@@ -183,6 +168,9 @@ void *grout_checker__snapshot(void *self) {
     }
     copy->info = checker->info;
     copy->shape = checker->shape;
+    copy->local_actors = checker->local_actors;
+    copy->local_elements = checker->local_elements;
+    copy->sync_op_count = checker->sync_op_count;
     copy->local_plane_count = checker->local_plane_count;
     copy->local_plane_sizes = checker->local_plane_sizes; /* borrowed, to make slots */
     copy->local_plane_pitches = checker->local_plane_pitches;
@@ -215,25 +203,6 @@ void grout_checker__snapshot_free(void *self, void *snapshot) {
 
 /* ---- hash ------------------------------------------------------------------------------------ */
 
-static uint64_t hash_element(uint64_t hash, const grout_element_state *element) {
-    hash = grout_check__mix(hash, (uint64_t)element->first << 32 | element->full);
-    hash = grout_check__mix(hash, (uint64_t)element->skipped_threads << 32 | element->last_load);
-    for (uint32_t i = 0; i < element->count; i++) {
-        const grout_phase_state *phase = grout_element__at(element, i);
-        hash = grout_check__mix(hash, (uint64_t)phase->contribution.op << 32 | phase->early.op);
-        hash = grout_check__mix(hash, (uint64_t)phase->wait.op << 32 | phase->missed.op);
-        hash = grout_check__mix(hash, (uint64_t)phase->arrived << 1 | (uint64_t)phase->has_wait);
-        for (uint32_t t = 0; t < GROUT_THREADS_MAX; t++) {
-            hash = grout_check__mix(hash, phase->known[t]);
-        }
-    }
-    for (uint32_t i = 0; i < element->dropped_count; i++) {
-        hash = grout_check__mix(hash, (uint64_t)element->dropped[i].phase << 32 |
-                                          element->dropped[i].contribution.op);
-    }
-    return hash;
-}
-
 static uint64_t hash_cta(const grout_checker *checker, const grout_cta_state *state) {
     uint64_t hash = grout_check__mix(grout_shadow__hash(&state->local), state->cta);
     hash = grout_check__mix(hash, state->exited_threads);
@@ -242,10 +211,12 @@ static uint64_t hash_cta(const grout_checker *checker, const grout_cta_state *st
             grout_check__mix(hash, (uint64_t)state->waits[i].waits << 32 | state->waits[i].epoch);
         hash = grout_check__mix(hash, state->told_since[i]);
     }
-    for (uint32_t i = 0; i < checker->shape.barrier_count; i++) {
-        hash = hash_element(hash, &state->elements[i]);
+    for (uint32_t i = 0; i < checker->local_elements; i++) {
+        hash = grout_check__mix(
+            hash, grout_element__hash(&state->elements[i], checker->local_actors));
     }
-    for (uint32_t t = 0; t < checker->shape.thread_count; t++) {
+    hash = grout_check__mix(hash, grout_cta_protocol__hash(checker, &state->protocol));
+    for (uint32_t t = 0; t < checker->local_actors; t++) {
         hash = grout_check__mix(hash, (uint64_t)state->threads[t].wgmma_reported << 32 |
                                           state->threads[t].wgmma_reported_by_others);
     }
@@ -262,5 +233,6 @@ uint64_t grout_checker__hash(void *self) {
             ctas += hash_cta(checker, &checker->ctas[i]);
         }
     }
+    hash = grout_check__mix(hash, grout_protocol__hash(&checker->protocol));
     return grout_check__mix(hash, ctas);
 }

@@ -2,17 +2,26 @@
  * well_synchronised.c - does the verdict hold for every schedule?
  * SPDX-License-Identifier: Apache-2.0
  *
- * A run without a finding of the ordering or barrier kind has every conflict and every pair of
- * phases in order by happens-before; no operation of this stage lets a value depend on the
- * schedule. Then every schedule has the same graph, and what was found is what any of them finds.
+ * In a run without a finding of the ordering or barrier kind every conflict and every pair of phases
+ * is in order by happens-before, and each contribution knows its phase. If besides every semaphore
+ * wait can be served in one way only, and no value that depends on the schedule decides anything,
+ * every schedule has the same graph, and what was found is what any of them finds.
  *
- * One thing is taken in the order of arrival: registers. Whether a thread that asks for them gets
- * them, or blocks for ever, depends on who asked before, unless no increase can hold up a decrease:
- * then all that the pool will ever have comes back under every schedule, and the increases either
- * all fit or not.
+ * A test of a barrier is such a value, and more: whether it has waited decides what its thread knows
+ * and which phase its next wait means. So is an atomic that acquires: whose release it meets is
+ * chance.
+ *
+ * Registers are taken in the order of arrival. Whether a thread that asks for them gets them, or
+ * blocks for ever, depends on who asked before, unless no increase can hold up a decrease: then all
+ * that the pool will ever have comes back under every schedule, and the increases either all fit or
+ * not.
  */
 #include "checker.h"
 #include "statement.h"
+#include "taint.h"
+
+#include <inttypes.h>
+#include <stdio.h>
 
 static const grout_diag_code ORDER_CODES[] = {GROUT_DIAG_MISSING_COMMIT_SMEM,
                                               GROUT_DIAG_MISSING_COMMIT_SMEM_WAR,
@@ -24,12 +33,18 @@ static const grout_diag_code ORDER_CODES[] = {GROUT_DIAG_MISSING_COMMIT_SMEM,
                                               GROUT_DIAG_MMA_OPERAND_REUSE,
                                               GROUT_DIAG_ACCUMULATOR_IN_FLIGHT,
                                               GROUT_DIAG_GMEM_WRITE_NOT_VISIBLE,
+                                              GROUT_DIAG_CLUSTER_SMEM_REUSE,
+                                              GROUT_DIAG_CLUSTER_EXIT,
+                                              GROUT_DIAG_INSUFFICIENT_SCOPE,
+                                              GROUT_DIAG_INIT_NOT_VISIBLE,
                                               GROUT_DIAG_BARRIER_OVERRUN,
                                               GROUT_DIAG_BARRIER_UNOBSERVED,
                                               GROUT_DIAG_BARRIER_SKIPPED,
                                               GROUT_DIAG_BARRIER_PARTIAL,
                                               GROUT_DIAG_BARRIER_TOO_MANY,
                                               GROUT_DIAG_BARRIER_TX_MISMATCH,
+                                              GROUT_DIAG_BARRIER_WRONG_PARITY,
+                                              GROUT_DIAG_BARRIER_UNINITIALISED,
                                               GROUT_DIAG_DEADLOCK,
                                               GROUT_DIAG_COLLECTIVE_DIVERGENCE,
                                               GROUT_DIAG_ASYNC_AT_EXIT};
@@ -60,6 +75,12 @@ static bool is_in_kernel(const grout_checker *checker, const grout_op *op) {
     return grout_module_get_block(checker->info.module, op->parent)->kernel == checker->info.kernel;
 }
 
+static bool waits_for_others(const grout_op *op) {
+    return op->opcode == GROUT_OP_BARRIER_WAIT || op->opcode == GROUT_OP_MBARRIER_WAIT ||
+           op->opcode == GROUT_OP_NAMED_BARRIER_SYNC || op->opcode == GROUT_OP_CLUSTER_WAIT ||
+           op->opcode == GROUT_OP_CLUSTER_BARRIER || op->opcode == GROUT_OP_SEMAPHORE_WAIT;
+}
+
 /* Can a thread that waits for registers keep another from giving some back? */
 static bool can_hold_up(const grout_checker *checker, grout_op_id increase, grout_op_id decrease) {
     const grout_module *module = checker->info.module;
@@ -68,10 +89,11 @@ static bool can_hold_up(const grout_checker *checker, grout_op_id increase, grou
     }
     for (grout_op_id i = 1; i < grout_module_get_op_count(module); i++) {
         const grout_op *op = grout_module_get_op(module, i);
-        bool is_scope = op->opcode == GROUT_OP_SCOPED &&
-                        grout_module_find_attr(module, op, GROUT_ATTR_COLLECTIVE);
-        if ((op->opcode == GROUT_OP_BARRIER_WAIT || is_scope) && is_in_kernel(checker, op) &&
-            leads_to(module, i, decrease) && (!is_scope || leads_to(module, increase, i))) {
+        bool is_meeting = (op->opcode == GROUT_OP_SCOPED &&
+                           grout_module_find_attr(module, op, GROUT_ATTR_COLLECTIVE)) ||
+                          op->opcode == GROUT_OP_BLOCK_BARRIER;
+        if ((is_meeting || waits_for_others(op)) && is_in_kernel(checker, op) &&
+            leads_to(module, i, decrease) && (!is_meeting || leads_to(module, increase, i))) {
             return true;
         }
     }
@@ -97,21 +119,122 @@ static bool is_register_order_open(const grout_checker *checker) {
     return false;
 }
 
-const char *grout_checker__find_doubt(const grout_checker *checker, bool was_cut) {
+/* ---- semaphores, tests and values --------------------------------------------------------------
+ */
+
+static uint32_t get_line(const grout_checker *checker, grout_op_id op) {
+    const grout_module *module = checker->info.module;
+    return grout_module_get_place(module, grout_module_get_op(module, op)->loc).line;
+}
+
+/* Of tests nothing is heard while they are false: those that stand in the kernel count. */
+static grout_op_id find_test(const grout_checker *checker) {
+    const grout_module *module = checker->info.module;
+    for (grout_op_id i = 1; i < grout_module_get_op_count(module); i++) {
+        const grout_op *op = grout_module_get_op(module, i);
+        bool is_test =
+            op->opcode == GROUT_OP_BARRIER_TEST || op->opcode == GROUT_OP_MBARRIER_TEST;
+        if (is_test && is_in_kernel(checker, op)) {
+            return i;
+        }
+    }
+    return 0;
+}
+
+/* An atomic that orders, and has run. */
+static grout_op_id find_ordered_atomic(const grout_checker *checker) {
+    const grout_module *module = checker->info.module;
+    for (grout_op_id i = 1; i < grout_module_get_op_count(module); i++) {
+        const grout_op *op = grout_module_get_op(module, i);
+        bool is_fetch = op->opcode == GROUT_OP_ATOMIC_FETCH_ADD ||
+                        op->opcode == GROUT_OP_ATOMIC_EXCHANGE ||
+                        op->opcode == GROUT_OP_ATOMIC_CAS;
+        grout_choice order = grout_op_get_choice(module, op, GROUT_ATTR_ORDER);
+        if (is_fetch && checker->op_threads[i] && order != GROUT_CHOICE_NONE &&
+            order != GROUT_CHOICE_ORDER_RELAXED) {
+            return i;
+        }
+    }
+    return 0;
+}
+
+static const char *find_value_doubt(const grout_checker *checker) {
+    const grout_module *module = checker->info.module;
+    char *text = checker->cache->doubt;
+    size_t size = sizeof checker->cache->doubt;
+    grout_op_id test = find_test(checker), atomic = find_ordered_atomic(checker);
+    grout_taint taint;
+    if (test) {
+        (void)snprintf(text, size,
+                       "what the %s at line %" PRIu32 " finds depends on the schedule",
+                       grout_op_get_info((grout_opcode)grout_module_get_op(module, test)->opcode)
+                           ->text,
+                       get_line(checker, test));
+        return text;
+    }
+    if (atomic) {
+        (void)snprintf(text, size,
+                       "from whom the atomic at line %" PRIu32 " acquires depends on the schedule",
+                       get_line(checker, atomic));
+        return text;
+    }
+    if (!grout_checker__find_taint(checker, &taint)) {
+        return "there was no memory to follow the values that depend on the schedule";
+    }
+    if (!taint.source) {
+        return "";
+    }
+    (void)snprintf(text, size,
+                   "a value that depends on the schedule, from the %s at line %" PRIu32
+                   ", %s at line %" PRIu32,
+                   grout_op_get_info(
+                       (grout_opcode)grout_module_get_op(module, taint.source)->opcode)
+                       ->text,
+                   get_line(checker, taint.source), taint.what, get_line(checker, taint.sink));
+    return text;
+}
+
+static const char *find_semaphore_doubt(const grout_checker *checker) {
+    if (!checker->protocol.competing.op) {
+        return "";
+    }
+    (void)snprintf(checker->cache->doubt, sizeof checker->cache->doubt,
+                   "the semaphore_wait at line %" PRIu32
+                   " competes for units with another that it is in no order with",
+                   get_line(checker, checker->protocol.competing.op));
+    return checker->cache->doubt;
+}
+
+static const char *find_finding_doubt(const grout_checker *checker) {
     const grout_findings *findings = &checker->findings;
+    bool is_ambiguous = false;
+    for (uint32_t i = 0; i < findings->count; i++) {
+        if (is_order(findings->records[i].code)) {
+            return "accesses or barrier phases are out of order: other schedules may show more";
+        }
+        is_ambiguous =
+            is_ambiguous || findings->records[i].code == GROUT_DIAG_SEMAPHORE_AMBIGUOUS;
+    }
+    return is_ambiguous ? "a semaphore_wait can be served by other signals" : "";
+}
+
+const char *grout_checker__find_doubt(const grout_checker *checker, bool was_cut) {
+    const char *doubt = "";
     if (checker->has_deadlock) {
         return "the run ended in a deadlock";
     }
     if (checker->has_step_limit || was_cut) {
         return "the run did not reach its end";
     }
-    for (uint32_t i = 0; i < findings->count; i++) {
-        if (is_order(findings->records[i].code)) {
-            return "accesses or barrier phases are out of order: other schedules may show more";
-        }
+    doubt = find_finding_doubt(checker);
+    if (!*doubt) {
+        doubt = find_semaphore_doubt(checker);
     }
-    if (is_register_order_open(checker)) {
-        return "set_max_registers: which thread gets registers first depends on the schedule";
+    if (!*doubt && checker->has_launch) {
+        doubt = find_value_doubt(checker);
     }
-    return "";
+    if (!*doubt && is_register_order_open(checker)) {
+        doubt = "set_max_registers: which thread gets registers first depends on the schedule";
+    }
+    return doubt;
 }

@@ -62,17 +62,22 @@ void grout_checker__note_wgmma(const grout_checker *checker, const grout_event *
             &thread->handovers[thread->handover_count++ % GROUT_HANDOVERS_MAX];
         handover->origin = event->origin;
         handover->element = event->u.arrive.element;
-        handover->epoch =
-            event->clocks->known[grout_clock_x(&checker->shape, event->origin.thread)];
+        handover->epoch = event->clocks->known[grout_clock_x(
+            &checker->shape, grout_checker__get_actor(checker, &event->origin))];
         handover->issued = thread->wgmma_issued;
         handover->wait = thread->wgmma_wait;
     }
 }
 
-void grout_checker__note_reported(grout_cta_state *state, const grout_facts *facts) {
+void grout_checker__note_reported(grout_checker *checker, const grout_facts *facts) {
     const grout_side *wgmma = &facts->sides[1];
-    grout_thread_history *thread = &state->threads[wgmma->origin.thread];
-    bool is_own = facts->sides[0].origin.thread == wgmma->origin.thread;
+    grout_cta_state *state = grout_checker__find_cta(checker, wgmma->origin.cta);
+    bool is_own = grout_origin__is_same_actor(&facts->sides[0].origin, &wgmma->origin);
+    grout_thread_history *thread = NULL;
+    if (!state) {
+        return;
+    }
+    thread = &state->threads[grout_checker__get_local(checker, &wgmma->origin)];
     uint32_t *newest = is_own ? &thread->wgmma_reported : &thread->wgmma_reported_by_others;
     *newest = *newest < wgmma->stamp.number ? wgmma->stamp.number : *newest;
 }
@@ -138,14 +143,14 @@ static void judge_wait(const grout_module *module, const grout_wgmma_wait *wait,
 }
 
 /* Nothing tells the thread that overwrites of the wgmma: perhaps an arrive came before it. */
-static grout_near find_unordered(const grout_checker *checker, const grout_cta_state *state,
+static grout_near find_unordered(const grout_checker *checker,
                                  const grout_facts *facts, const grout_clocks *clocks) {
     const grout_side *copy = &facts->sides[0], *wgmma = &facts->sides[1];
-    const grout_thread_history *owner = &state->threads[wgmma->origin.thread];
-    const grout_thread_history *other = &state->threads[copy->origin.thread];
+    const grout_thread_history *owner = grout_checker__get_history(checker, &wgmma->origin);
+    const grout_thread_history *other = grout_checker__get_history(checker, &copy->origin);
     const grout_handover *handover = NULL;
     grout_near near = {.kind = GROUT_NEAR_WGMMA_UNORDERED};
-    uint32_t told = clocks->known[grout_clock_x(&checker->shape, wgmma->origin.thread)];
+    uint32_t told = clocks->known[grout_clock_x(&checker->shape, grout_checker__get_actor(checker, &wgmma->origin))];
     if (!facts->primary_is_earlier && told > 0) {
         handover = find_handover(owner, other, 1, told);
     }
@@ -155,25 +160,25 @@ static grout_near find_unordered(const grout_checker *checker, const grout_cta_s
     return near;
 }
 
-grout_near grout_near__find_wgmma(const grout_checker *checker, const grout_cta_state *state,
-                                  const grout_facts *facts, const grout_clocks *clocks) {
+grout_near grout_near__find_wgmma(const grout_checker *checker, const grout_facts *facts,
+                                  const grout_clocks *clocks) {
     const grout_side *access = &facts->sides[0], *wgmma = &facts->sides[1];
-    const grout_thread_history *owner = &state->threads[wgmma->origin.thread];
+    const grout_thread_history *owner = grout_checker__get_history(checker, &wgmma->origin);
     const grout_handover *handover = NULL;
     uint32_t group = wgmma->stamp.number;
     grout_near near = {.kind = GROUT_NEAR_WGMMA_NEVER};
     if (!facts->knows_issue) {
-        return find_unordered(checker, state, facts, clocks);
+        return find_unordered(checker, facts, clocks);
     }
-    if (access->origin.thread == wgmma->origin.thread) {
+    if (grout_origin__is_same_actor(&access->origin, &wgmma->origin)) {
         /* A wgmma has its own group counted already, and waits after its accesses. */
         bool is_wgmma = (access->stamp.agent != GROUT_AGENT_ACTOR) && access->stamp.component == wgmma->stamp.component;
         near.needed = (is_wgmma ? access->stamp.number - 1 : owner->wgmma_issued) - group;
         judge_wait(checker->info.module, &owner->wgmma_wait, group, access->origin.op, &near);
         return near;
     }
-    handover = find_handover(owner, &state->threads[access->origin.thread], wgmma->epoch,
-                             clocks->known[grout_clock_x(&checker->shape, wgmma->origin.thread)]);
+    handover = find_handover(owner, grout_checker__get_history(checker, &access->origin), wgmma->epoch,
+                             clocks->known[grout_clock_x(&checker->shape, grout_checker__get_actor(checker, &wgmma->origin))]);
     if (handover) {
         near.handover = handover->origin;
         near.needed = handover->issued - group;
@@ -182,8 +187,8 @@ grout_near grout_near__find_wgmma(const grout_checker *checker, const grout_cta_
     return near;
 }
 
-grout_near grout_near__find_wgmma_at_exit(const grout_cta_state *state, const grout_side *wgmma) {
-    const grout_thread_history *owner = &state->threads[wgmma->origin.thread];
+grout_near grout_near__find_wgmma_at_exit(const grout_checker *checker, const grout_side *wgmma) {
+    const grout_thread_history *owner = grout_checker__get_history(checker, &wgmma->origin);
     const grout_wgmma_wait *wait = &owner->wgmma_wait;
     grout_near near = {.kind = GROUT_NEAR_WGMMA_NEVER};
     near.origin = wait->origin;
@@ -214,7 +219,7 @@ static void add_op(grout_op_id op, uint32_t allowed, bool is_first, grout_op_id 
 
 void grout_cover__add(grout_cover *cover, bool is_first, const grout_facts *facts) {
     const grout_near *near = &facts->near;
-    bool is_own = facts->sides[0].origin.thread == facts->sides[1].origin.thread;
+    bool is_own = grout_origin__is_same_actor(&facts->sides[0].origin, &facts->sides[1].origin);
     grout_op_id spot = is_own ? facts->sides[0].origin.op : near->handover.op;
     grout_op_id wait = near->kind == GROUT_NEAR_WGMMA_LEFT ? near->origin.op : 0;
     if (near->kind == GROUT_NEAR_WGMMA_UNORDERED) {

@@ -66,37 +66,44 @@ static void add_side_object(const grout_wording *wording, uint32_t side, grout_t
 
 static void add_commit_headline(const grout_wording *wording, grout_text *out) {
     const grout_facts *facts = wording->facts;
+    const char *who = grout_wording__get_who(wording, &facts->sides[0]);
+    const char *access = grout_wording__get_access(wording, &facts->sides[1]);
     uint32_t line = grout_wording__get_line(wording, &facts->sides[1].origin);
     if (wording->record->code == GROUT_DIAG_MISSING_COMMIT_SMEM_WAR) {
-        grout_text_add(out, "TMA may overwrite ");
+        grout_text_add(out, "%s may overwrite ", who);
         add_side_object(wording, 0, out);
-        grout_text_add(out, " while the plain load at line %" PRIu32 " is still reading it", line);
+        grout_text_add(out, " while the %s at line %" PRIu32 " is still reading it", access, line);
     } else if (facts->sides[0].is_write) {
-        grout_text_add(out, "TMA may write ");
+        grout_text_add(out, "%s may write ", who);
         add_side_object(wording, 0, out);
-        grout_text_add(out, " before the plain store at line %" PRIu32 " has, which then wins",
+        grout_text_add(out, " before the %s at line %" PRIu32 " has, which then wins", access,
                        line);
     } else {
-        grout_text_add(out, "%s may read stale bytes of ",
-                       grout_wording__is_wgmma(wording, &facts->sides[0]) ? "the tensor core"
-                                                                          : "TMA");
+        grout_text_add(out, "%s may read stale bytes of ", who);
         add_side_object(wording, 0, out);
     }
 }
 
 static void add_await_headline(const grout_wording *wording, grout_text *out) {
     const grout_side *side = &wording->facts->sides[0];
+    const grout_side *load = &wording->facts->sides[1];
     add_side_object(wording, 0, out);
-    if (grout_wording__is_wgmma(wording, side)) {
-        grout_text_add(out, " is read by the tensor core");
-    } else if ((side->stamp.agent != GROUT_AGENT_ACTOR)) {
-        grout_text_add(out, " is %s by TMA", side->is_write ? "loaded again" : "stored");
+    if (side->stamp.agent != GROUT_AGENT_ACTOR) {
+        bool loads = side->is_write && side->stamp.agent == GROUT_AGENT_ENGINE;
+        grout_text_add(out, " is %s by %s",
+                       loads ? "loaded again" : (side->is_write ? "overwritten"
+                                                 : grout_wording__is_wgmma(wording, side)
+                                                     ? "read"
+                                                     : "stored"),
+                       grout_wording__get_who(wording, side));
     } else {
         grout_text_add(out, " is %s", side->is_write ? "overwritten" : "read");
     }
-    grout_text_add(
-        out, " while TMA may still be loading it: the copy at line %" PRIu32 " is not awaited",
-        grout_wording__get_line(wording, &wording->facts->sides[1].origin));
+    grout_text_add(out, " while %s may still be %s it: the %s at line %" PRIu32 " is not awaited",
+                   grout_wording__get_who(wording, load),
+                   load->stamp.agent == GROUT_AGENT_ENGINE ? "loading" : "writing",
+                   grout_wording__get_access(wording, load),
+                   grout_wording__get_line(wording, &load->origin));
 }
 
 static void add_group_headline(const grout_wording *wording, grout_text *out) {
@@ -116,32 +123,49 @@ static void add_group_headline(const grout_wording *wording, grout_text *out) {
 static void add_race_headline(const grout_wording *wording, grout_text *out) {
     const grout_facts *facts = wording->facts;
     const grout_side *other = &facts->sides[1];
+    bool are_atomic = facts->sides[0].is_atomic && other->is_atomic;
     const char *who = "";
     if (facts->sides[0].origin.cta != other->origin.cta) {
         who = " in another CTA";
     } else if (facts->sides[0].origin.thread != other->origin.thread) {
         who = " in another thread";
+    } else if (facts->sides[0].origin.warp != other->origin.warp) {
+        who = " in another warp";
     }
-    if (facts->near.kind == GROUT_NEAR_STILL_READING) {
+    if (facts->near.kind != GROUT_NEAR_NOTHING) {
         add_side_object(wording, 0, out);
         grout_text_add(out,
-                       " is written while the load at line %" PRIu32 " may still be reading it",
+                       " is written while the %s at line %" PRIu32 " may still be reading it",
+                       grout_wording__is_async_copy(wording, other) ? "async_copy" : "load",
                        grout_wording__get_line(wording, &other->origin));
         return;
     }
-    grout_text_add(out, "this write of ");
+    grout_text_add(out, are_atomic ? "this atomic on " : "this write of ");
     add_side_object(wording, 0, out);
     grout_text_add(out, " and the %s at line %" PRIu32 "%s are not ordered",
-                   other->is_write ? "write" : "read",
+                   are_atomic ? "one" : (other->is_write ? "write" : "read"),
                    grout_wording__get_line(wording, &other->origin), who);
+    if (are_atomic && grout_entry__get_width(facts->sides[0].atomicity) !=
+                          grout_entry__get_width(other->atomicity)) {
+        grout_text_add(out, ", and are of different widths");
+    } else if (are_atomic) {
+        grout_text_add(out, ", and a scope does not hold both threads");
+    }
 }
 
 static void add_exit_headline(const grout_wording *wording, grout_text *out) {
     const grout_side *side = &wording->facts->sides[0];
-    bool is_wgmma = grout_wording__is_wgmma(wording, side);
+    const char *what = "loading";
+    if (!side->is_write) {
+        what = "reading";
+    } else if (grout_wording__is_wgmma(wording, side)) {
+        what = "adding to";
+    } else if (side->stamp.agent == GROUT_AGENT_GENERIC_ENGINE) {
+        what = "writing";
+    }
     grout_text_add(out, "the %s ends while %s may still be %s ",
-                   wording->facts->is_inner ? "scope" : "CTA", is_wgmma ? "the tensor core" : "TMA",
-                   !side->is_write ? "reading" : (is_wgmma ? "adding to" : "loading"));
+                   wording->facts->is_inner ? "scope" : "CTA",
+                   grout_wording__get_who(wording, side), what);
     add_side_object(wording, 0, out);
 }
 
@@ -202,7 +226,8 @@ static const char *const USES[] = {
     [GROUT_USE_BRANCH] = "a value that nobody wrote decides a branch or the bound of a loop",
     [GROUT_USE_ADDRESS] = "a value that nobody wrote is used as an index",
     [GROUT_USE_OUTPUT] = "a value that nobody wrote is stored to global memory",
-    [GROUT_USE_PRINT] = "a value that nobody wrote is printed"};
+    [GROUT_USE_PRINT] = "a value that nobody wrote is printed",
+    [GROUT_USE_SYNC] = "a value that nobody wrote says how long to wait"};
 
 static void add_bounds_headline(const grout_wording *wording, grout_text *out) {
     const grout_fault *fault = &wording->facts->fault;
@@ -226,7 +251,7 @@ static void add_bounds_headline(const grout_wording *wording, grout_text *out) {
 
 static void add_fault_headline(const grout_wording *wording, grout_text *out) {
     const grout_fault *fault = &wording->facts->fault;
-    if (fault->code == GROUT_DIAG_UNINITIALISED_READ && fault->use <= GROUT_USE_PRINT) {
+    if (fault->code == GROUT_DIAG_UNINITIALISED_READ && fault->use <= GROUT_USE_SYNC) {
         grout_text_add(out, "%s", USES[fault->use]);
         if (fault->object) {
             grout_text_add(out, ": ");
@@ -276,6 +301,10 @@ static const headline_row HEADLINES[] = {
 void grout_wording__add_headline(const grout_wording *wording, grout_text *out) {
     const grout_findings *findings = &wording->checker->findings;
     grout_diag_code code = wording->record->code;
+    if (grout_wording__add_protocol_headline(wording, out) ||
+        grout_wording__add_peer_headline(wording, out)) {
+        return;
+    }
     if ((code == GROUT_DIAG_DEADLOCK || code == GROUT_DIAG_COLLECTIVE_DIVERGENCE) &&
         findings->sentence_count) {
         grout_text_add(out, "%s", findings->sentences[0].text);

@@ -10,7 +10,7 @@ import re
 import subprocess
 import sys
 
-MODULES = ("ir", "interp", "race_checker", "gpu_backend")
+MODULES = ("ir", "interp", "race_checker", "explore", "gpu_backend")
 # address, flags, section, size, [visibility,] name
 SYMBOL = re.compile(r"^[0-9a-f]+ (.{7}) (\S+)\t[0-9a-f]+ +(?:\.\w+ +)?(\S+)$")
 MUTABLE = re.compile(r"^(\.data|\.bss|\.tdata|\.tbss|\*COM\*)(?!\.rel\.ro)")

@@ -12,14 +12,16 @@ import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 LINES_MAX = 700
-LIBRARIES = ("ir", "interp", "race_checker", "gpu_backend")
+LIBRARIES = ("ir", "interp", "race_checker", "explore", "gpu_backend")
 
 # Public headers above the IR, and the folders that may include them (architecture.md). A public
 # header that is not named here belongs to the IR, and everybody may include it.
 UPPER_HEADERS = {
-    "grout/interp.h": {"interp"},
-    "grout/observe.h": {"interp", "race_checker"},
-    "grout/race.h": {"race_checker"},
+    "grout/interp.h": {"interp", "explore"},
+    "grout/observe.h": {"interp", "race_checker", "explore"},
+    "grout/race.h": {"race_checker", "explore"},
+    "grout/explore.h": {"explore"},
+    "grout/advice.h": {"explore"},
     "grout/gpu.h": {"gpu_backend"},
     "grout/grout.h": set(),
 }
@@ -27,6 +29,8 @@ UPPER_HEADERS = {
 UPPER_HEADER_USES = {
     "include/grout/interp.h": {"grout/observe.h"},
     "include/grout/race.h": {"grout/observe.h"},
+    "include/grout/explore.h": {"grout/interp.h", "grout/race.h"},
+    "include/grout/advice.h": {"grout/interp.h", "grout/race.h"},
     "include/grout/grout.h": set(UPPER_HEADERS),
 }
 SEES_ALL_PUBLIC = ("cli", "bench", "tests", "python", "examples")
@@ -37,6 +41,7 @@ stdarg stdatomic stdbool stddef stdint stdio stdlib stdnoreturn string tgmath th
 EXTRA_HEADERS = {
     "interp": r"pthread\.h|(x86|imm|arm_)\w*\.h|cpuid\.h|sleef\.h|libxsmm_\w+\.h|sys/mman\.h|sanitizer/\w+\.h|unistd\.h",
     "ir": r"sanitizer/\w+\.h",
+    "explore": r"sanitizer/\w+\.h",
     "race_checker": r"sanitizer/\w+\.h",
     "gpu_backend": r"dlfcn\.h|xxhash\.h|unistd\.h|poll\.h|signal\.h|pthread\.h|fcntl\.h|sys/\w+\.h|sanitizer/\w+\.h",
 }
@@ -51,7 +56,7 @@ BANNED_CALLS = re.compile(
 # And where the same input must give the same bits: nothing that tells one run from another.
 BANNED_SOURCES_OF_CHANCE = re.compile(
     r"(?<![\w.>])(time|clock|clock_gettime|gettimeofday|timespec_get|random|rand_r|drand48|getpid|pthread_self)\s*\(")
-DETERMINISTIC = ("ir", "interp", "race_checker")
+DETERMINISTIC = ("ir", "interp", "race_checker", "explore")
 BANNED_WORDS = re.compile(r"\b(stdout|stderr|stdin)\b")
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')

@@ -194,7 +194,7 @@ GROUT_DEVICE void grout_commit_smem(grout_u32 thread) {
 
 // Mirrors grout_gpu_hang of gpu_backend/launch.h.
 struct grout_hang {
-    grout_u32 code, cta[3], thread, barrier, slot, parity, line, reserved;
+    grout_u32 code, cta[3], thread, barrier, slot, parity, line, actor;
     grout_u64 waited_ns;
 };
 static_assert(sizeof(grout_hang) == 48, "as in launch.h");
@@ -217,14 +217,15 @@ GROUT_DEVICE grout_u64 grout_time_ns() {
 }
 
 // Which wait of the kernel this is, for the report: the barrier's number in the manifest, the index
-// into its array, the line of the kernel's text.
-struct grout_site { grout_u32 barrier, slot, line; };
+// into its array, the line of the kernel's text, and who waits: 0 the whole thread, 1 + w its warp
+// w alone.
+struct grout_site { grout_u32 barrier, slot, line, actor; };
 
 // Called by a lane whose wait did not end in time, or who learnt that another's did not. The
 // threads that wait write one record each and get 50 ms to do so; then the kernel traps.
 GROUT_DEVICE void grout_report_hang(const grout_watchdog &dog, const grout_hang &hang) {
     atomicExch(&dog.state[0], 1u);
-    if (grout_lane() == 0) {
+    if (hang.actor == 0 ? grout_lane() == 0 : threadIdx.x % 32 == 0) {
         grout_u32 index = atomicAdd(&dog.state[1], 1u);
         if (index < dog.capacity) {
             dog.hangs[index] = hang;
@@ -248,12 +249,16 @@ GROUT_DEVICE void grout_check_hang(const grout_watchdog &dog, grout_u64 start, g
     }
     if (waited > dog.limit_ns || *(volatile grout_u32 *)&dog.state[0] != 0) {
         const grout_hang hang = {code, {blockIdx.x, blockIdx.y, blockIdx.z}, threadIdx.x / 128,
-                                 site.barrier, site.slot, parity, site.line, 0, waited};
+                                 site.barrier, site.slot, parity, site.line, site.actor, waited};
         grout_report_hang(dog, hang);
     }
 }
 
 // ---- mbarriers ----------------------------------------------------------------------------------
+
+// What an operation releases or acquires, and for whom.
+enum { GROUT_RELAXED, GROUT_ACQUIRE, GROUT_RELEASE, GROUT_ACQ_REL };
+enum { GROUT_CTA, GROUT_CLUSTER, GROUT_GPU, GROUT_SYS };
 
 GROUT_DEVICE void grout_mbarrier_init(grout_u32 mbarrier, grout_u32 arrivals) {
     asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;"
@@ -262,47 +267,88 @@ GROUT_DEVICE void grout_mbarrier_init(grout_u32 mbarrier, grout_u32 arrivals) {
 GROUT_DEVICE void grout_mbarrier_invalidate(grout_u32 mbarrier) {
     asm volatile("mbarrier.inval.shared::cta.b64 [%0];" ::"r"(mbarrier) : "memory");
 }
+// PTX's words for the order and scope of an mbarrier's operation; those that mean its default are
+// left out. Relaxed ones need PTX ISA 8.6.
+#define GROUT_MBARRIER_FORMS(FORM, ORDER, STRONG)                                                  \
+    if (ORDER == GROUT_RELAXED) {                                                                  \
+        if (scope == GROUT_CTA) { FORM(".relaxed.cta"); } else { FORM(".relaxed.cluster"); }       \
+    } else {                                                                                       \
+        if (scope == GROUT_CTA) { FORM(""); } else { FORM("." STRONG ".cluster"); }                \
+    }
+
 // Releases what this lane did so far to whoever waits on this phase.
-GROUT_DEVICE void grout_mbarrier_arrive(grout_u32 mbarrier) {
-    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(mbarrier) : "memory");
-}
-GROUT_DEVICE void grout_mbarrier_arrive(grout_u32 mbarrier, grout_u32 count) {
-    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0], %1;"
-                 ::"r"(mbarrier), "r"(count) : "memory");
+template <int order = GROUT_RELEASE, int scope = GROUT_CTA>
+GROUT_DEVICE void grout_mbarrier_arrive(grout_u32 mbarrier, grout_u32 count = 1) {
+#define GROUT_FORM(WORDS)                                                                          \
+    asm volatile("mbarrier.arrive" WORDS ".shared::cta.b64 _, [%0], %1;"                           \
+                 ::"r"(mbarrier), "r"(count) : "memory")
+    GROUT_MBARRIER_FORMS(GROUT_FORM, order, "release")
+#undef GROUT_FORM
 }
 // A thread's arrival on a barrier that counts warps: each warp arrives when its lanes have met. The
 // phase is complete when all four have, so that nobody has to wait for the others here.
+template <int order = GROUT_RELEASE, int scope = GROUT_CTA>
 GROUT_DEVICE void grout_mbarrier_arrive_warp(grout_u32 mbarrier, grout_u32 count = 1) {
     __syncwarp();
     if (grout_elect()) {
-        grout_mbarrier_arrive(mbarrier, count);
+        grout_mbarrier_arrive<order, scope>(mbarrier, count);
     }
 }
 // One arrival, and the phase waits for so many bytes more.
+template <int order = GROUT_RELEASE, int scope = GROUT_CTA>
 GROUT_DEVICE void grout_mbarrier_arrive_expect(grout_u32 mbarrier, grout_u32 bytes) {
-    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;"
-                 ::"r"(mbarrier), "r"(bytes) : "memory");
+#define GROUT_FORM(WORDS)                                                                          \
+    asm volatile("mbarrier.arrive.expect_tx" WORDS ".shared::cta.b64 _, [%0], %1;"                 \
+                 ::"r"(mbarrier), "r"(bytes) : "memory")
+    GROUT_MBARRIER_FORMS(GROUT_FORM, order, "release")
+#undef GROUT_FORM
+}
+// The same on a barrier that counts lanes: count arrivals. The phase stays open until the last one.
+template <int order = GROUT_RELEASE, int scope = GROUT_CTA>
+GROUT_DEVICE void grout_mbarrier_arrive_expect(grout_u32 mbarrier, grout_u32 bytes,
+                                               grout_u32 count) {
+    grout_mbarrier_arrive<order, scope>(mbarrier, count - 1);
+    grout_mbarrier_arrive_expect<order, scope>(mbarrier, bytes);
 }
 // Whether the phase of this parity is complete; may sleep for some microseconds.
+template <int order = GROUT_ACQUIRE, int scope = GROUT_CTA>
 GROUT_DEVICE bool grout_mbarrier_try_wait(grout_u32 mbarrier, grout_u32 parity) {
     grout_u32 done;
-    asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
-                 "  selp.b32 %0, 1, 0, p; }"
-                 : "=r"(done) : "r"(mbarrier), "r"(parity) : "memory");
+#define GROUT_FORM(WORDS)                                                                          \
+    asm volatile("{ .reg .pred p; mbarrier.try_wait.parity" WORDS                                  \
+                 ".shared::cta.b64 p, [%1], %2; selp.b32 %0, 1, 0, p; }"                           \
+                 : "=r"(done) : "r"(mbarrier), "r"(parity) : "memory")
+    GROUT_MBARRIER_FORMS(GROUT_FORM, order, "acquire")
+#undef GROUT_FORM
     return done != 0;
 }
+// The same at once.
+template <int order = GROUT_ACQUIRE, int scope = GROUT_CTA>
+GROUT_DEVICE bool grout_mbarrier_test(grout_u32 mbarrier, grout_u32 parity) {
+    grout_u32 done;
+#define GROUT_FORM(WORDS)                                                                          \
+    asm volatile("{ .reg .pred p; mbarrier.test_wait.parity" WORDS                                 \
+                 ".shared::cta.b64 p, [%1], %2; selp.b32 %0, 1, 0, p; }"                           \
+                 : "=r"(done) : "r"(mbarrier), "r"(parity) : "memory")
+    GROUT_MBARRIER_FORMS(GROUT_FORM, order, "acquire")
+#undef GROUT_FORM
+    return done != 0;
+}
+#undef GROUT_MBARRIER_FORMS
+
+template <int order = GROUT_ACQUIRE, int scope = GROUT_CTA>
 GROUT_DEVICE void grout_mbarrier_wait(grout_u32 mbarrier, grout_u32 parity,
                                       const grout_watchdog &dog, grout_site site) {
-    if (grout_mbarrier_try_wait(mbarrier, parity)) {
+    if (grout_mbarrier_try_wait<order, scope>(mbarrier, parity)) {
         return;
     }
 #if GROUT_WATCHDOG
     const grout_u64 start = grout_time_ns();
-    while (!grout_mbarrier_try_wait(mbarrier, parity)) {
+    while (!grout_mbarrier_try_wait<order, scope>(mbarrier, parity)) {
         grout_check_hang(dog, start, GROUT_HANG_BARRIER, site, parity);
     }
 #else
-    while (!grout_mbarrier_try_wait(mbarrier, parity)) {
+    while (!grout_mbarrier_try_wait<order, scope>(mbarrier, parity)) {
     }
 #endif
 }
@@ -321,15 +367,18 @@ GROUT_DEVICE void grout_read_phases(grout_u32 barriers, grout_u32 count, grout_u
 
 // barrier_wait: the thread's next phase of a barrier array's element. Bit slot of phases is the
 // parity that the next wait on that element stands for.
+template <int order = GROUT_ACQUIRE, int scope = GROUT_CTA>
 GROUT_DEVICE void grout_barrier_wait(grout_u32 barriers, grout_u32 &phases,
                                      const grout_watchdog &dog, grout_site site) {
-    grout_mbarrier_wait(barriers + 8u * site.slot, (phases >> site.slot) & 1u, dog, site);
+    grout_mbarrier_wait<order, scope>(barriers + 8u * site.slot, (phases >> site.slot) & 1u, dog,
+                                      site);
     phases ^= 1u << site.slot;
 }
 
 // barrier_arrive on an array of barriers that count the warps of several threads. A warp may run
 // ahead of the other three, but not so far that its next arrival counts for a phase that lacks one
 // of theirs: bit slot of arrived says that this thread has arrived since its warps last met here.
+template <int order = GROUT_RELEASE, int scope = GROUT_CTA>
 GROUT_DEVICE void grout_barrier_arrive(grout_u32 thread, grout_u32 barriers, grout_u32 slot,
                                        grout_u32 &arrived, grout_u32 count = 1) {
     if ((arrived >> slot & 1u) != 0) {
@@ -337,7 +386,7 @@ GROUT_DEVICE void grout_barrier_arrive(grout_u32 thread, grout_u32 barriers, gro
         arrived = 0;
     }
     arrived |= 1u << slot;
-    grout_mbarrier_arrive_warp(barriers + 8u * slot, count);
+    grout_mbarrier_arrive_warp<order, scope>(barriers + 8u * slot, count);
 }
 
 // ---- tensor core --------------------------------------------------------------------------------

@@ -121,6 +121,7 @@ typedef struct grout_build_op_args {
     const grout_expr_id *type_dims;
     uint32_t attrs;           /* GROUT_ATTR_BIT_* */
     grout_expr_id attr_value; /* of the one INT attribute */
+    const grout_expr_id *attr_values; /* of several, in the order of the table; NULL: attr_value */
     uint32_t attr_axes;       /* of the one AXES attribute: bit i for axis i of the kernel */
     const grout_choice *choices; /* of the CHOICE attributes */
     uint32_t choice_count;

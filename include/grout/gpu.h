@@ -77,6 +77,8 @@ typedef struct grout_resources {
     int32_t cuda_threads; /* of a CTA */
     int32_t ctas_per_sm;  /* at a time */
     const char *bound;    /* what keeps it from being more: "SMEM", "registers", ...; static */
+    int32_t cluster_ctas; /* CTAs of a cluster */
+    int32_t resident_ctas; /* of an H100 or H200 with 132 SMs at a time: whole clusters */
 } grout_resources;
 
 /* What a compiled kernel of a bound module takes. False: the binary's log does not have it (it is

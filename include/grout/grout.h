@@ -5,8 +5,10 @@
 #ifndef GROUT_GROUT_H
 #define GROUT_GROUT_H
 
+#include "grout/advice.h"
 #include "grout/build.h"
 #include "grout/diag.h"
+#include "grout/explore.h"
 #include "grout/gpu.h"
 #include "grout/interp.h"
 #include "grout/ir.h"

@@ -516,6 +516,10 @@ GROUT_API uint32_t grout_kernel_get_cluster_mask(const grout_module *module, gro
                                                  uint32_t axes, uint32_t rank);
 /* Does a cluster_exit apply: the CTAs of a cluster meet before they end. */
 GROUT_API bool grout_kernel_has_exit_sync(const grout_module *module, grout_kernel_id id);
+/* Of a kernel with 'attr auto_fence = 1': whether an implied fence_async_shared stands right before
+ * the operation: it touches SMEM through the async proxy, and the thread may have touched the same
+ * object through the generic proxy since its last fence. */
+GROUT_API bool grout_op_needs_auto_fence(const grout_module *module, grout_op_id id);
 /* Value of an INT attribute, or fallback if the op does not have it. */
 GROUT_API int64_t grout_op_get_attr_integer(const grout_module *module, const grout_op *op,
                                             grout_attr attr, int64_t fallback);

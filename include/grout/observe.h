@@ -280,7 +280,8 @@ typedef enum grout_uninitialised_use {
     GROUT_USE_BRANCH,  /* condition of an if, bound of a loop */
     GROUT_USE_ADDRESS, /* index of a reference */
     GROUT_USE_OUTPUT,  /* stored, in bounds, to a gmem array */
-    GROUT_USE_PRINT
+    GROUT_USE_PRINT,
+    GROUT_USE_SYNC /* units of a semaphore, parity of an mbarrier */
 } grout_uninitialised_use;
 
 /* A fault: code says which of the numbers count. */
@@ -306,7 +307,8 @@ typedef enum grout_thread_state {
     GROUT_THREAD_BLOCKED_BLOCK,     /* in block_barrier */
     GROUT_THREAD_BLOCKED_NAMED,     /* in named_barrier_sync: element is the id, phase generation */
     GROUT_THREAD_BLOCKED_CLUSTER,   /* in cluster_wait, or at the end of a CTA with an exit sync */
-    GROUT_THREAD_BLOCKED_SEMAPHORE, /* in semaphore_wait: element of the semaphores, units in phase */
+    /* in semaphore_wait: element of the event's semaphores, units in phase */
+    GROUT_THREAD_BLOCKED_SEMAPHORE,
     GROUT_THREAD_BLOCKED_JOIN,      /* its warps or partitions run */
     GROUT_THREAD_IDLE,              /* a warp or partition that does not run now */
     GROUT_THREAD_WAITING,           /* of a cluster that waits for room on the GPU */
@@ -428,6 +430,7 @@ typedef struct grout_event {
         struct {
             const grout_barrier_fact *barrier;
             bool is_inner; /* the scope of a scoped ends, not the CTA */
+            const uint32_t *last; /* as in the SCOPE_END that follows */
         } barrier_end;
         const grout_fault *fault;
         struct {

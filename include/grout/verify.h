@@ -48,6 +48,15 @@ typedef struct grout_tma {
     uint8_t band_dim;
     int64_t panel_elements, panel_bytes;
     int64_t band_elements, band_bytes;
+    /*
+     * A collective copy is made by part_count CTAs, each of which copies part_elements in dimension
+     * part_dim of the two references (an index into a view's view_dim), the CTA with index i in its
+     * group from i * part_elements on. All the rest of this is about one part. Of other copies
+     * part_count is 1.
+     */
+    uint32_t part_count;
+    uint8_t part_dim;
+    int64_t part_elements;
 } grout_tma;
 
 /*
@@ -56,6 +65,14 @@ typedef struct grout_tma {
  */
 GROUT_API bool grout_tma_plan(const grout_module *bound, grout_op_id copy, grout_tma *tma_out,
                               grout_diags *diags);
+
+/*
+ * The pieces that an async_copy or async_store_smem of a bound module moves: 16, 8 or 4 bytes, the
+ * most for which the whole box falls into runs of so many neighbouring bytes, aligned to as many,
+ * in SMEM and, of an async_copy, in GMEM too; 0 if not even 4 do. Of a start along a row that is a
+ * value no more is taken than a multiple of 4 bytes, which the run has to see to.
+ */
+GROUT_API uint32_t grout_get_piece_bytes(const grout_module *bound, grout_op_id op);
 
 /* An operand of a wgmma in SMEM, as the tensor core addresses it. */
 typedef struct grout_wgmma_operand {

@@ -106,6 +106,19 @@ same tests/differential/layouts.grout
 same tests/differential/control.grout
 same tests/differential/arrivals.grout
 same tests/differential/wgmma.grout
+for name in sync atomics async_copy explicit warps; do
+    same "tests/differential/$name.grout"
+done
+
+# Clusters of 1 to 16 CTAs, several at a time.
+for shape in '1 1' '2 1' '1 2' '2 2' '4 1' '4 2' '8 1' '4 4' '16 1' '1 16'; do
+    # shellcheck disable=SC2086 # to be split
+    set -- $shape
+    same tests/differential/clusters.grout -D X="$1" -D Y="$2" -D G=7
+done
+for size in 2 4 8 16; do
+    same tests/differential/cluster_copies.grout -D C="$size"
+done
 expect 0 '' run tests/differential/layouts.grout --kernel @f32 --device cuda --compare cpu --input x=randn:7
 
 # The kernels with a bug that the hardware shows.

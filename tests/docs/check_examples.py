@@ -38,7 +38,7 @@ def blocks_of(path, lines):
 
 def check_file(grout, text):
     """What is wrong with a whole file; '' if nothing."""
-    if "expect" not in text:
+    if "// expect" not in text:
         text += "// expect: clean\n"
     with tempfile.TemporaryDirectory() as folder:
         with open(os.path.join(folder, "example.grout"), "w", encoding="utf-8") as file:

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { THREADS = 3, COUNTERS = 5 * THREADS + 1, PHASES = 1200, ARRIVALS = 4 };
+enum { THREADS = 3, COUNTERS = 7 * THREADS + 1, PHASES = 1200, ARRIVALS = 4 };
 
 static const char KERNEL[] = "kernel @k() threads(wg = 3) {\n" /* 1 */
                              "  scratch %b : barrier[1] arrivals(N)\n"
@@ -100,7 +100,13 @@ static void find_ops(machine *it) {
 static void start(machine *it, uint32_t arrivals) {
     static const uint32_t element_indices[] = {0};
     grout_define define = {.name = "N", .integer = arrivals, .origin = "-D"};
-    grout_launch_info info = {.kernel = 1, .shape = {THREADS, THREADS, 1}, .cta_count = 1};
+    grout_launch_info info = {.kernel = 1, .shape = {.cta_count = 1,
+                                        .actor_count = THREADS,
+                                        .lane_count = THREADS,
+                                        .barrier_count = 1,
+                                        .thread_count = THREADS,
+                                        .lanes_per_thread = 1},
+                              .cta_count = 1};
     memset(it, 0, sizeof *it);
     it->diags = grout_diags_new();
     it->symbolic = grout_parse("k.grout", KERNEL, strlen(KERNEL), it->diags);

@@ -566,8 +566,8 @@ static void tiled_accumulator(void) {
 static void barrier_in_acc(void) {
     build_object(GROUT_OBJECT_BARRIER, GROUT_SPACE_ACC, 0);
 }
-static void scratch_in_gmem(void) {
-    build_object(GROUT_OBJECT_ARRAY, GROUT_SPACE_GMEM, 0);
+static void tiled_array_in_gmem(void) {
+    build_object(GROUT_OBJECT_ARRAY, GROUT_SPACE_GMEM, 1);
 }
 static void constant_as_matrix(void) {
     begin_kernel();
@@ -626,8 +626,8 @@ static const struct {
      "before it is built, or hidden by another value of its name"},
     {deep_whiles, "blocks nest deeper than 256"},
     {tiled_accumulator, "accumulators have no tile, swizzle or transpose"},
-    {barrier_in_acc, "arrays of a kernel lie in smem or acc, barriers in smem"},
-    {scratch_in_gmem, "arrays of a kernel lie in smem or acc, barriers in smem"},
+    {barrier_in_acc, "barriers lie in smem"},
+    {tiled_array_in_gmem, "arrays in gmem have no tile, swizzle or transpose"},
     {constant_as_matrix, "an operand of 'wgmma' is of the wrong kind"},
 };
 

@@ -35,6 +35,7 @@ static const struct sentence {
     const char *text;
 } SENTENCES[] = {
     {4, "no thread can run: phase 0 of %go[0] never completes"},
+    {0, "they wait in a circle: thread 0 at line 4 for thread 1, thread 1 at line 7 for thread 0"},
     {4, "CTA 0, thread wg=0 waits for phase 0 of %go[0], which has 0 of 1 arrival"},
     {8, "this barrier_arrive arrives on %go; thread 0 is blocked at line 4, in the other branch of "
         "the if at line 3; thread 1 is blocked at line 7 before it; thread 2 is blocked at line 7 "
@@ -102,7 +103,12 @@ START_TEST(registers_are_explained) {
     const grout_observer *observer = grout_checker_get_observer(checker);
     const grout_launch_info info = {.module = it.module,
                                     .kernel = 1,
-                                    .shape = {3, 3, 1},
+                                    .shape = {.cta_count = 1,
+                                              .actor_count = 3,
+                                              .lane_count = 3,
+                                              .barrier_count = 1,
+                                              .thread_count = 3,
+                                              .lanes_per_thread = 1},
                                     .cta_count = 1,
                                     .element_objects = &barrier.object,
                                     .element_indices = &index};
@@ -194,7 +200,12 @@ START_TEST(order_of_registers_is_a_doubt) {
     const grout_observer *observer = grout_checker_get_observer(checker);
     const grout_launch_info info = {.module = it.module,
                                     .kernel = 1,
-                                    .shape = {3, 3, 1},
+                                    .shape = {.cta_count = 1,
+                                              .actor_count = 3,
+                                              .lane_count = 3,
+                                              .barrier_count = 1,
+                                              .thread_count = 3,
+                                              .lanes_per_thread = 1},
                                     .cta_count = 1,
                                     .element_objects = &object,
                                     .element_indices = &index};

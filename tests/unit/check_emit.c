@@ -8,8 +8,9 @@
 
 #include <stdlib.h>
 
-static const char *const goldens[] = {"add_one", "control", "elementwise", "scopes",
-                                      "tiles",   "values",  "wgmma"};
+static const char *const goldens[] = {"add_one",     "async_copy", "atomics", "clusters", "control",
+                                      "elementwise", "explicit",   "scopes",  "sync",     "tiles",
+                                      "values",      "warps",      "wgmma"};
 
 static void write_file(const char *path, const grout_text *text) {
     FILE *file = fopen(path, "wb");

@@ -91,6 +91,49 @@ START_TEST(timed_steps_have_times) {
 }
 END_TEST
 
+/* Scratch is filled before each run: the second one counts from zero again. */
+START_TEST(scratch_is_new_for_each_run) {
+    int32_t counted = 0;
+    const grout_gpu_buffer own[] = {
+        {.name = "y", .direction = GROUT_GPU_OUT, .size = 4, .output = &counted},
+        {.name = "p",
+         .direction = GROUT_GPU_SCRATCH,
+         .size = 8,
+         .fill = {.pattern = 0, .pattern_size = 8}},
+    };
+    const grout_gpu_param params[] = {{.kind = GROUT_GPU_PARAM_BUFFER, .buffer = 0},
+                                      {.kind = GROUT_GPU_PARAM_BUFFER, .buffer = 1}};
+    grout_gpu_step steps[] = {make_step("count"), make_step("count")};
+    for (int k = 0; k < 2; k++) {
+        steps[k].params = params;
+        steps[k].param_count = 2;
+    }
+    grout_gpu_job launch = make_launch(steps, 2);
+    grout_gpu_outcome outcome;
+    grout_gpu_error error = {0};
+    launch.buffers = own;
+    launch.buffer_count = 2;
+    ck_assert_msg(grout_gpu__launch_run(&launch, &outcome, &error), "%s", error.text);
+    ck_assert_int_eq(counted, 1);
+    grout_gpu__outcome_deinit(&outcome);
+}
+END_TEST
+
+START_TEST(clusters_that_never_fit_are_refused) {
+    grout_gpu_step step = make_step("add");
+    grout_gpu_outcome outcome;
+    grout_gpu_error error = {0};
+    step.shape.grid[0] = step.shape.cluster[0] = 16;
+    step.shape.block[0] = 1024;
+    const grout_gpu_job launch = make_launch(&step, 1);
+    ck_assert(!grout_gpu__launch_run(&launch, &outcome, &error));
+    ck_assert_int_eq(error.code, GROUT_DIAG_GPU_UNSUPPORTED);
+    ck_assert_msg(strstr(error.text, "a cluster of 16 CTAs with 1024 CUDA threads") != NULL, "%s",
+                  error.text);
+    grout_gpu__outcome_deinit(&outcome);
+}
+END_TEST
+
 static const struct {
     const char *kernel;
     uint32_t image;
@@ -219,6 +262,8 @@ int main(void) {
     TCase *tcase = tcase_create("fake driver");
     tcase_add_test(tcase, outputs_come_back);
     tcase_add_test(tcase, timed_steps_have_times);
+    tcase_add_test(tcase, scratch_is_new_for_each_run);
+    tcase_add_test(tcase, clusters_that_never_fit_are_refused);
     tcase_add_loop_test(tcase, failures_have_their_code, 0,
                         (int)(sizeof failures / sizeof failures[0]));
     tcase_add_test(tcase, the_failing_step_is_named);

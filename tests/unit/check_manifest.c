@@ -57,6 +57,7 @@ static const char expected[] =
     "     \"strides_bytes\": [256], \"box\": [64, 32], \"element_strides\": [1, 1], "
     "\"swizzle_bytes\": 128}\n"
     "  ],\n"
+    "  \"workspaces\": [],\n"
     "  \"barriers\": [\n"
     "    {\"name\": \"full\", \"count\": 2, \"arrivals\": 3, \"smem_offset\": 8192, \"line\": 5}\n"
     "  ]\n"
@@ -80,7 +81,80 @@ START_TEST(kernel_without_anything) {
     grout_module *module = bind_text("empty.grout", "kernel @nothing() {\n}\n", diags);
     ck_assert(grout_emit_manifest(module, 1, &text, diags));
     ck_assert_ptr_nonnull(strstr(text.data, "\"dynamic_smem_bytes\": 0,\n  \"arrays\": [],\n"));
-    ck_assert_ptr_nonnull(strstr(text.data, "\"tensor_maps\": [],\n  \"barriers\": []\n}\n"));
+    ck_assert_ptr_nonnull(strstr(text.data, "\"tensor_maps\": [],\n  \"workspaces\": [],\n"
+                                        "  \"barriers\": []\n}\n"));
+    grout_text_free(&text);
+    grout_module_free(module);
+    grout_diags_free(diags);
+}
+END_TEST
+
+/* Clusters, semaphores of each CTA and of the launch, scratch in GMEM that TMA reaches. */
+static const char cluster_kernel[] =
+    "kernel @k(%y: out gmem f32[6, 64]) grid(g = 3) cluster(c = 2) threads(t = 1)\n"
+    "    attr cluster_exit = sync\n"
+    "{\n"
+    "  scratch %own : semaphore[3]\n"
+    "  scratch %all : semaphore[2] global\n"
+    "  scratch %p : gmem f32[6, 64]\n"
+    "  scratch %s : smem f32[64]\n"
+    "  store %s, (broadcast 1.0 : f32[64])\n"
+    "  commit_smem\n"
+    "  copy_smem_to_gmem %s, %p[(axis_index g)]\n"
+    "  wait_smem_to_gmem 0\n"
+    "  store %y[(axis_index g)], (load %p[(axis_index g)])\n"
+    "}\n";
+
+static void check_parts(const char *text, const char *const *parts, size_t count) {
+    for (size_t k = 0; k < count; k++) {
+        ck_assert_msg(strstr(text, parts[k]) != NULL, "no '%s' in\n%s", parts[k], text);
+    }
+}
+
+START_TEST(clusters_and_workspaces) {
+    static const char *const manifest_parts[] = {
+        "\"grid\": [6, 1, 1],\n",
+        "\"cluster\": [2, 1, 1],\n",
+        "{\"kind\": \"workspace\", \"workspace\": 2}",
+        "{\"name\": \"p_map\", \"workspace\": 2, \"dtype\": \"f32\"",
+        "{\"name\": \"own\", \"kind\": \"semaphores\", \"dtype\": \"u64\", \"shape\": [3], "
+        "\"instances\": 6, \"bytes\": 144, \"fill\": \"0x0000000000000000\", \"line\": 4}",
+        "{\"name\": \"all\", \"kind\": \"semaphores\", \"dtype\": \"u64\", \"shape\": [2], "
+        "\"instances\": 1, \"bytes\": 16, ",
+        "{\"name\": \"p\", \"kind\": \"scratch\", \"dtype\": \"f32\", \"shape\": [6, 64], "
+        "\"instances\": 1, \"bytes\": 1536, \"fill\": \"0x7f800001\", \"line\": 6}"};
+    static const char *const host_parts[] = {
+        "CUdeviceptr space_0 = make_workspace(144, 0x0, 8); // %own",
+        "CUdeviceptr space_2 = make_workspace(1536, 0x7f800001, 4); // %p",
+        "encode(p_map, space_2)",
+        "&space_1;",
+        "attribute.value.clusterDim.x = 2;",
+        "config.gridDimX = 6; // CTAs: 3 clusters",
+        "cuLaunchKernelEx(&config, kernel, parameters, nullptr)"};
+    grout_diags *diags = grout_diags_new();
+    grout_text text = {0};
+    grout_module *module = bind_text("clusters.grout", cluster_kernel, diags);
+    ck_assert(grout_emit_manifest(module, 1, &text, diags));
+    check_parts(text.data, manifest_parts, sizeof manifest_parts / sizeof manifest_parts[0]);
+    grout_text_free(&text);
+    ck_assert(grout_emit_host(module, 1, NULL, &text, diags));
+    check_parts(text.data, host_parts, sizeof host_parts / sizeof host_parts[0]);
+    ck_assert_ptr_null(strstr(text.data, "NON_PORTABLE"));
+    grout_text_free(&text);
+    grout_module_free(module);
+    grout_diags_free(diags);
+}
+END_TEST
+
+START_TEST(sixteen_ctas_are_allowed_for) {
+    grout_diags *diags = grout_diags_new();
+    grout_text text = {0};
+    grout_module *module = bind_text(
+        "clusters.grout", "kernel @k() grid(g = 2) cluster(x = 4, y = 4) threads(t = 1) {\n}\n",
+        diags);
+    ck_assert(grout_emit_host(module, 1, NULL, &text, diags));
+    ck_assert_ptr_nonnull(strstr(text.data, "NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1)"));
+    ck_assert_ptr_nonnull(strstr(text.data, "clusterDim.x = 16;"));
     grout_text_free(&text);
     grout_module_free(module);
     grout_diags_free(diags);
@@ -112,5 +186,7 @@ int main(void) {
     tcase_add_test(tcase, manifest_is_as_written);
     tcase_add_test(tcase, kernel_without_anything);
     tcase_add_test(tcase, launcher_names_the_same_things);
+    tcase_add_test(tcase, clusters_and_workspaces);
+    tcase_add_test(tcase, sixteen_ctas_are_allowed_for);
     return run_suite(tcase, "manifest");
 }

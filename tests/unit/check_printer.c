@@ -45,6 +45,9 @@ typedef struct form_case {
 } form_case;
 
 #define BODY(lines) "kernel @k(%a: in gmem f32[4, 4], %n: i32) grid(x = 2)\n{\n" lines "}\n"
+#define CLUSTER(lines)                                                                             \
+    "kernel @k(%a: in gmem f32[4, 4], %n: i32) cluster(cx = 2, cy = 2, cz = 1) threads(wg = 3)\n{\n" \
+    lines "}\n"
 
 // clang-format off
 static const form_case forms[] = {
@@ -123,6 +126,26 @@ static const form_case forms[] = {
     {BODY("  while { // a\n    cond false // b\n    // c\n  } // d\n  do { // e\n    // f\n  } // g\n"), BODY("  while {  // a\n    cond false  // b\n    // c\n  } do {  // d\n    // e\n    // f\n  }  // g\n")},
     {BODY("  while {\n    while {\n      cond true\n    } do {\n    }\n    cond true\n  } do {\n    while {\n      cond true\n    } do {\n    }\n  }\n"), NULL},
     {BODY("  if true {\n    if false {\n      commit_smem\n    }\n  }\n"), NULL},
+    /* clusters, the explicit face, semaphores, warps and partitions */
+    {"kernel @k() threads(wg=2) attr auto_fence=1 cluster(a=2,b=1) attr cluster_exit=sync grid(x=2) {\n}\n", "kernel @k() grid(x = 2) cluster(a = 2, b = 1) threads(wg = 2)\n    attr cluster_exit = sync auto_fence = 1\n{\n}\n"},
+    {"kernel @k() attr cluster_exit = none\n{\n}\n", NULL},
+    {"kernel @k() attr auto_fence = 0\n{\n}\n", NULL},
+    {CLUSTER("  scratch %b : barrier[2]  cluster( cz , (cy , cx) )  arrivals(3)\n"), CLUSTER("  scratch %b : barrier[2] arrivals(3) cluster((cx, cy), cz)\n")},
+    {CLUSTER("  scratch %b : barrier[1] cluster((cy))\n"), CLUSTER("  scratch %b : barrier[1] cluster(cy)\n")},
+    {CLUSTER("  scratch %m : mbarrier[1 + 1]\n  scratch %s : semaphore[2]\n  scratch %g : semaphore[4] global\n  scratch %p : gmem f32[4, 8]\n"), NULL},
+    {CLUSTER("  scoped(%m : mbarrier[1], %s : semaphore[1], %b : barrier[1] cluster(cx)) {\n  }\n"), NULL},
+    {CLUSTER("  copy_gmem_to_smem %a, %a, %a[0] multicast(cz, cx)\n"), CLUSTER("  copy_gmem_to_smem %a, %a, %a[0] multicast(cx, cz)\n")},
+    {CLUSTER("  load %a.cluster(%n, %n % 2, 0)\n  load %a[%n].cluster(0, -%n, (neg %n))[ds(%n, 2)].transpose(0)\n"), NULL},
+    {CLUSTER("  mbarrier_arrive %a.cluster(0, 0, 0)[1] from_cta(1) scope(cluster) order(release) count(2)\n"), CLUSTER("  mbarrier_arrive %a.cluster(0, 0, 0)[1] count(2) order(release) scope(cluster) from_cta(1)\n")},
+    {CLUSTER("  %d = tensor_descriptor %a : f32[1 * 4, 4]\n  copy_gmem_to_smem %d[%n, 0], %a, %a[0]\n"), NULL},
+    {CLUSTER("  if (barrier_test %a[0]) {\n    semaphore_wait %a[0], (add %n, 1) no_decrement\n  }\n"), NULL},
+    {CLUSTER("  %x = add (atomic_fetch_add %a[0], (atomic_cas %a[1], 0, %n) order(acq_rel)), (semaphore_read %a[0])\n"), NULL},
+    {CLUSTER("  warp_map( %w ){commit_smem}\n"), CLUSTER("  warp_map(%w) {\n    commit_smem\n  }\n")},
+    {CLUSTER("  warp_map(%w) { // a\n    // b\n  } // c\n"), CLUSTER("  warp_map(%w) {  // a\n    // b\n  }  // c\n")},
+    {CLUSTER("  warp_specialize {\n  }\n"), NULL},
+    {CLUSTER("  %r, %q = warp_specialize {\n    yield %n, (load %a[0, 0])\n  } partition {\n    block_barrier\n  } partition {\n  }\n"), NULL},
+    {CLUSTER("  warp_specialize { // a\n  } // b\n  // c\n  partition // d\n  { // e\n    // f\n  } partition {// g\n  } // h\n"), CLUSTER("  warp_specialize {  // a\n  } partition {  // b\n    // c\n    // d\n    // e\n    // f\n  } partition {  // g\n  }  // h\n")},
+    {CLUSTER("  warp_specialize {\n    warp_specialize {\n    } partition {\n      warp_map(%w) {\n      }\n    }\n  } partition {\n  }\n"), NULL},
 };
 // clang-format on
 
@@ -166,38 +189,87 @@ static const char *const form_texts[GROUT_FORM_COUNT] = {
     [GROUT_FORM_COND] = "while {\n    @ true&\n  } do {\n  }",
     [GROUT_FORM_IF] = "%r = @ true& {\n    yield 1\n  } else {\n    yield 2\n  }",
     [GROUT_FORM_SCOPED] = "@(%s : smem f32[4])& {\n  }",
+    [GROUT_FORM_BARRIER_TEST] = "%r = @ %a[0]&",
+    [GROUT_FORM_BARRIER_COUNT] = "@ %a[0], 4 * 2&",
+    [GROUT_FORM_PARITY_WAIT] = "@ %a[0], %n % 2&",
+    [GROUT_FORM_PARITY_TEST] = "%r = @ %a[0], 1&",
+    [GROUT_FORM_SEMAPHORE] = "@ %a[0], (add %n, 1)&",
+    [GROUT_FORM_SEMAPHORE_READ] = "%r = @ %a[%n]&",
+    [GROUT_FORM_NAMED_BARRIER] = "@ 1, 2 + 1&",
+    [GROUT_FORM_FETCH] = "%r = @ %a.cluster(0, 1)[0, %n], 1&",
+    [GROUT_FORM_COMPARE_SWAP] = "%r = @ %a[0, %n], 1, (@ %a[1, %n], 0, 7&)&",
+    [GROUT_FORM_COPY] = "@ %a[ds(0, 2), :], %a[:]&",
+    [GROUT_FORM_STORE_ASYNC] = "@ (load %a), %a.cluster(%n, 0)[:], %a[0]&",
+    [GROUT_FORM_DESCRIPTOR] = "%r = @ %a& : f32[4, 2]",
+    [GROUT_FORM_WARP_MAP] = "@(%w)& {\n    commit_smem\n  }",
+    [GROUT_FORM_SPECIALIZE] = "%r = @& {\n    yield 1\n  } partition {\n  }",
     [GROUT_FORM_YIELD] = "for %i in 0..4 carry(%c = 1) {\n    @ %i&\n  }",
 };
 // clang-format on
 
+/* An attribute with its choice-th argument of those that are tried. */
+static void add_attr(grout_text *out, grout_attr attr, uint32_t choice) {
+    static const char *const axes[] = {"(cx)", "(cy)", "(cx, cy)"};
+    const grout_attr_info *info = grout_attr_get_info(attr);
+    grout_text_add(out, " %s", info->text);
+    if (info->argument == GROUT_ARGUMENT_INT) {
+        grout_text_add(out, "(1)");
+    } else if (info->argument == GROUT_ARGUMENT_AXES) {
+        grout_text_add(out, "%s", axes[choice % 3]);
+    } else if (info->argument == GROUT_ARGUMENT_CHOICE) {
+        grout_choice first = (grout_choice)1;
+        while (grout_choice_get_info(first)->attr != (uint8_t)attr) {
+            first++;
+        }
+        grout_text_add(out, "(%s)", grout_choice_get_info(first + choice)->text);
+    }
+}
+
+/* How many arguments of an attribute are tried. */
+static uint32_t count_arguments(grout_attr attr) {
+    uint32_t count = 0;
+    for (int i = 1; i < GROUT_CHOICE_COUNT; i++) {
+        count += grout_choice_get_info((grout_choice)i)->attr == (uint8_t)attr;
+    }
+    bool is_axes = attr != GROUT_ATTR_COUNT &&
+                   grout_attr_get_info(attr)->argument == GROUT_ARGUMENT_AXES;
+    return is_axes ? 3 : count > 0 ? count : 1;
+}
+
 /* The statement of an operation with one attribute, or none (GROUT_ATTR_COUNT). */
-static void add_statement(grout_text *out, const grout_op_info *info, grout_attr attr) {
+static void add_statement(grout_text *out, const grout_op_info *info, grout_attr attr,
+                          uint32_t choice) {
     for (const char *at = form_texts[info->form]; *at != '\0'; at++) {
         if (*at == '@') {
             grout_text_add(out, "%s", info->text);
         } else if (*at != '&') {
             grout_text_add_bytes(out, at, 1);
         } else if (attr != GROUT_ATTR_COUNT) {
-            const grout_attr_info *attr_info = grout_attr_get_info(attr);
-            grout_text_add(out, " %s%s", attr_info->text, attr_info->argument == GROUT_ARGUMENT_INT ? "(1)" : "");
+            add_attr(out, attr, choice);
         }
     }
+}
+
+static void check_statement(const grout_op_info *info, grout_attr attr, uint32_t choice) {
+    grout_text text = {0};
+    grout_text_add(&text, "kernel @k(%%a: in gmem f32[4, 4], %%n: i32) grid(x = 2) "
+                          "cluster(cx = 2, cy = 2)\n{\n  ");
+    add_statement(&text, info, attr, choice);
+    grout_text_add(&text, "\n}\n");
+    grout_text printed = print_and_reread(text.data, text.size);
+    ck_assert_str_eq(printed.data, text.data);
+    grout_text_free(&printed);
+    grout_text_free(&text);
 }
 
 START_TEST(each_op_prints_as_it_is_written) {
     const grout_op_info *info = grout_op_get_info((grout_opcode)_i);
     for (int attr = 0; attr <= GROUT_ATTR_COUNT; attr++) {
-        if (attr < GROUT_ATTR_COUNT && (info->attrs >> attr & 1u) == 0) {
-            continue;
+        bool is_taken = attr == GROUT_ATTR_COUNT || (info->attrs >> attr & 1u) != 0;
+        for (uint32_t choice = 0; is_taken && choice < count_arguments((grout_attr)attr);
+             choice++) {
+            check_statement(info, (grout_attr)attr, choice);
         }
-        grout_text text = {0};
-        grout_text_add(&text, "kernel @k(%%a: in gmem f32[4, 4], %%n: i32) grid(x = 2)\n{\n  ");
-        add_statement(&text, info, (grout_attr)attr);
-        grout_text_add(&text, "\n}\n");
-        grout_text printed = print_and_reread(text.data, text.size);
-        ck_assert_str_eq(printed.data, text.data);
-        grout_text_free(&printed);
-        grout_text_free(&text);
     }
 }
 END_TEST

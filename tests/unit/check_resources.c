@@ -52,6 +52,30 @@ START_TEST(occupancy_has_its_bound) {
 }
 END_TEST
 
+/* The SMs of a cluster are neighbours: large ones leave some SMs idle. */
+START_TEST(clusters_leave_sms_idle) {
+    static const struct {
+        const char *kernel;
+        int size, resident;
+    } rows[] = {{"kernel @k() threads(t = 3) {\n}\n", 1, 132},
+                {"kernel @k() cluster(x = 2) threads(t = 3) {\n}\n", 2, 132},
+                {"kernel @k() cluster(x = 2, y = 2) threads(t = 3) {\n}\n", 4, 120},
+                {"kernel @k() cluster(x = 8) threads(t = 3) {\n}\n", 8, 120},
+                {"kernel @k() cluster(x = 4, y = 4) threads(t = 3) {\n}\n", 16, 112}};
+    const grout_binary binary = make_binary(LOG("168", "0", "0"));
+    for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++) {
+        grout_diags *diags = grout_diags_new();
+        grout_module *module = bind_text("k", rows[k].kernel, diags);
+        grout_resources facts;
+        ck_assert(grout_binary_get_resources(&binary, module, 1, &facts, diags));
+        ck_assert_int_eq(facts.cluster_ctas, rows[k].size);
+        ck_assert_int_eq(facts.resident_ctas, rows[k].resident);
+        grout_module_free(module);
+        grout_diags_free(diags);
+    }
+}
+END_TEST
+
 START_TEST(ptx_has_none) {
     grout_diags *diags = grout_diags_new();
     grout_module *module = bind_text("k", "kernel @k() {\n}\n", diags);
@@ -159,6 +183,7 @@ int main(void) {
     TCase *tcase = tcase_create("resources");
     tcase_add_loop_test(tcase, occupancy_has_its_bound, 0,
                         (int)(sizeof occupancies / sizeof occupancies[0]));
+    tcase_add_test(tcase, clusters_leave_sms_idle);
     tcase_add_test(tcase, ptx_has_none);
     tcase_add_loop_test(tcase, a_note_has_cause_and_remedy, 0,
                         (int)(sizeof losses / sizeof losses[0]));

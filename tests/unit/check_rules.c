@@ -9,11 +9,25 @@
 
 #include <check.h>
 
-enum { COUNTERS = 3 * 2 + 2 * 2 + 2, NUMBER = 5 };
+enum { CTAS = 2, COUNTERS = CTAS * (5 * 2 + 2 * 2 + 2), NUMBER = 5 };
 
-static const grout_clock_shape SHAPE = {.cta_count = 1, .actor_count = 2, .lane_count = 2, .barrier_count = 2, .thread_count = 2, .lanes_per_thread = 1};
+/* Two CTAs of two threads. */
+static const grout_clock_shape SHAPE = {.cta_count = CTAS,
+                                        .actor_count = CTAS * 2,
+                                        .lane_count = CTAS * 2,
+                                        .barrier_count = CTAS * 2,
+                                        .thread_count = 2,
+                                        .lanes_per_thread = 1};
 
-typedef enum who { PLAIN, STORE_SOURCE, STORE_TARGET, LOAD, WGMMA } who;
+typedef enum who {
+    PLAIN,
+    STORE_SOURCE,
+    STORE_TARGET,
+    LOAD,
+    WGMMA,
+    ASYNC_COPY, /* cp.async */
+    ASYNC_STORE /* st.async: completes on a barrier of the CTA whose bytes it writes */
+} who;
 
 /* What Y's thread knows of X. */
 typedef enum knowledge {
@@ -22,7 +36,8 @@ typedef enum knowledge {
     IN_TIME,   /* that it is over */
     PUBLISHED, /* and it is published to the proxy of the space */
     NEXT_LIFE, /* a later number of its component, which it will never reach: its barrier is gone */
-    READ_SIDE  /* of a store: that its source has been read */
+    READ_SIDE, /* of a store: that its source has been read */
+    LOST       /* that it is over, by an edge that is relaxed or too narrow */
 } knowledge;
 
 typedef struct row {
@@ -114,60 +129,249 @@ static const row ROWS[] = {
     {"accumulator, another shape when done", ACC, WGMMA, 1, 2, 1, IN_TIME, OK, LATER},
     {"accumulator, stored, then used: no commit", ACC, PLAIN, 1, 2, 1, IN_TIME, OK, LATER}};
 
-static uint16_t get_component(who x) {
+/* A row about CTAs: X of CTA x_cta, Y of CTA y_cta, on bytes of CTA 0. */
+typedef struct pair {
+    row row;
+    uint8_t x_cta, y_cta;
+    uint8_t x_scope, y_scope; /* of atomics; 0: none */
+    uint8_t y_width;          /* of an atomic; X's is 4 */
+    who y;
+    bool is_warning;
+} pair;
+
+#define REUSE      GROUT_DIAG_CLUSTER_SMEM_REUSE
+#define GPU_SCOPE  GROUT_CHOICE_SCOPE_GPU
+#define CTA_SCOPE  GROUT_CHOICE_SCOPE_CTA
+#define CLUS_SCOPE GROUT_CHOICE_SCOPE_CLUSTER
+
+static const pair PAIRS[] = {
+    /* generic engines: what they write needs a commit before an engine of the async proxy */
+    {{"cp.async, awaited, read", SMEM, ASYNC_COPY, 1, 0, 0, IN_TIME, OK, LATER},
+     0, 0, 0, 0, 0, PLAIN, 0},
+    {{"cp.async, unawaited, read", SMEM, ASYNC_COPY, 1, 0, 0, ISSUE, GROUT_DIAG_ASYNC_NOT_AWAITED,
+      LATER}, 0, 0, 0, 0, 0, PLAIN, 0},
+    {{"cp.async, unordered, read", SMEM, ASYNC_COPY, 1, 0, 0, NOTHING, GROUT_DIAG_SMEM_RACE,
+      EARLIER}, 0, 0, 0, 0, 0, PLAIN, 0},
+    {{"cp.async, awaited, TMA read", SMEM, ASYNC_COPY, 1, 0, 0, IN_TIME,
+      GROUT_DIAG_MISSING_COMMIT_SMEM, LATER}, 0, 0, 0, 0, 0, STORE_SOURCE, 0},
+    {{"cp.async, awaited, wgmma", SMEM, ASYNC_COPY, 1, 0, 0, IN_TIME,
+      GROUT_DIAG_MISSING_COMMIT_SMEM, LATER}, 0, 0, 0, 0, 0, WGMMA, 0},
+    {{"cp.async, published, wgmma", SMEM, ASYNC_COPY, 1, 0, 0, PUBLISHED, OK, LATER},
+     0, 0, 0, 0, 0, WGMMA, 0},
+    {{"cp.async, awaited, cp.async", SMEM, ASYNC_COPY, 1, 0, 1, IN_TIME, OK, LATER},
+     0, 0, 0, 0, 0, ASYNC_COPY, 0},
+    {{"plain load, cp.async: no commit", SMEM, PLAIN, 0, 0, 1, IN_TIME, OK, LATER},
+     0, 0, 0, 0, 0, ASYNC_COPY, 0},
+    {{"wgmma done, cp.async", SMEM, WGMMA, 0, 0, 1, IN_TIME, OK, LATER},
+     0, 0, 0, 0, 0, ASYNC_COPY, 0},
+    {{"gmem: cp.async's source overwritten", GMEM, ASYNC_COPY, 0, 0, 1, ISSUE,
+      GROUT_DIAG_GMEM_RACE, LATER}, 0, 0, 0, 0, 0, PLAIN, 0},
+    {{"gmem: cp.async's source, done, TMA write", GMEM, ASYNC_COPY, 0, 0, 1, IN_TIME, OK, LATER},
+     0, 0, 0, 0, 0, STORE_TARGET, 0},
+    {{"st.async, awaited, read", SMEM, ASYNC_STORE, 1, 0, 0, IN_TIME, OK, LATER},
+     1, 0, 0, 0, 0, PLAIN, 0},
+    {{"st.async, awaited, TMA read", SMEM, ASYNC_STORE, 1, 0, 0, IN_TIME,
+      GROUT_DIAG_MISSING_COMMIT_SMEM, LATER}, 1, 0, 0, 0, 0, STORE_SOURCE, 0},
+    {{"st.async, read by who was never told", SMEM, ASYNC_STORE, 1, 0, 0, NOTHING,
+      GROUT_DIAG_ASYNC_NOT_AWAITED, LATER}, 1, 0, 0, 0, 0, PLAIN, 0},
+    {{"plain load, st.async by a peer, ordered", SMEM, PLAIN, 0, 0, 1, IN_TIME, OK, LATER},
+     0, 1, 0, 0, 0, ASYNC_STORE, 0},
+    {{"plain store, st.async by a peer", SMEM, PLAIN, 1, 0, 1, NOTHING, REUSE, LATER},
+     0, 1, 0, 0, 0, ASYNC_STORE, 0},
+    /* peers */
+    {{"owner reads, peer stores", SMEM, PLAIN, 0, 0, 1, NOTHING, REUSE, LATER},
+     0, 1, 0, 0, 0, PLAIN, 0},
+    {{"peer stores, owner reads", SMEM, PLAIN, 1, 0, 0, NOTHING, REUSE, EARLIER},
+     1, 0, 0, 0, 0, PLAIN, 0},
+    {{"peer stores, owner stores", SMEM, PLAIN, 1, 0, 1, NOTHING, REUSE, EARLIER},
+     1, 0, 0, 0, 0, PLAIN, 0},
+    {{"owner stores, peer reads", SMEM, PLAIN, 1, 0, 0, NOTHING, GROUT_DIAG_SMEM_RACE, EARLIER},
+     0, 1, 0, 0, 0, PLAIN, 0},
+    {{"peer stores, that peer's other thread reads", SMEM, PLAIN, 1, 0, 0, NOTHING,
+      GROUT_DIAG_SMEM_RACE, EARLIER}, 1, 1, 0, 0, 0, PLAIN, 0},
+    {{"owner's TMA reads, peer multicasts", SMEM, STORE_SOURCE, 0, 0, 1, NOTHING, REUSE, LATER},
+     0, 1, 0, 0, 0, LOAD, 0},
+    {{"owner's wgmma reads, peer multicasts knowing its issue", SMEM, WGMMA, 0, 0, 1, ISSUE,
+      GROUT_DIAG_MMA_OPERAND_REUSE, LATER}, 0, 1, 0, 0, 0, LOAD, 0},
+    {{"owner reads, peer multicasts, commit of the owner", SMEM, PLAIN, 0, 0, 1, PUBLISHED, OK,
+      LATER}, 0, 1, 0, 0, 0, LOAD, 0},
+    {{"owner reads, peer multicasts, no commit", SMEM, PLAIN, 0, 0, 1, IN_TIME,
+      GROUT_DIAG_MISSING_COMMIT_SMEM_WAR, LATER}, 0, 1, 0, 0, 0, LOAD, 0},
+    /* edges that carry too little */
+    {{"plain store, plain load, relaxed edge", SMEM, PLAIN, 1, 0, 0, LOST,
+      GROUT_DIAG_INSUFFICIENT_SCOPE, LATER}, 0, 0, 0, 0, 0, PLAIN, 0},
+    {{"plain store, TMA read, relaxed edge", SMEM, PLAIN, 1, 0, 0, LOST,
+      GROUT_DIAG_INSUFFICIENT_SCOPE, LATER}, 0, 0, 0, 0, 0, STORE_SOURCE, 0},
+    {{"gmem: plain store, plain load, relaxed edge", GMEM, PLAIN, 1, 0, 0, LOST,
+      GROUT_DIAG_INSUFFICIENT_SCOPE, LATER}, 0, 1, 0, 0, 0, PLAIN, 0},
+    {{"engines do not need memory facts", SMEM, LOAD, 1, 0, 0, IN_TIME, OK, LATER},
+     0, 0, 0, 0, 0, PLAIN, 0},
+    /* async to async of another CTA, in GMEM */
+    {{"gmem: copy, awaited, TMA read in another CTA", GMEM, STORE_TARGET, 1, 0, 0, IN_TIME,
+      GROUT_DIAG_MISSING_COMMIT_GMEM, LATER}, 0, 1, 0, 0, 0, LOAD, 1},
+    {{"gmem: copy, awaited, TMA write in another CTA", GMEM, STORE_TARGET, 1, 0, 1, IN_TIME,
+      GROUT_DIAG_MISSING_COMMIT_GMEM, LATER}, 0, 1, 0, 0, 0, STORE_TARGET, 1},
+    {{"gmem: copy, published, TMA read in another CTA", GMEM, STORE_TARGET, 1, 0, 0, PUBLISHED, OK,
+      LATER}, 0, 1, 0, 0, 0, LOAD, 0},
+    {{"gmem: copy, awaited, TMA read in this CTA", GMEM, STORE_TARGET, 1, 0, 0, IN_TIME, OK, LATER},
+     0, 0, 0, 0, 0, LOAD, 0},
+    {{"gmem: copy, awaited, plain load in another CTA", GMEM, STORE_TARGET, 1, 0, 0, IN_TIME, OK,
+      LATER}, 0, 1, 0, 0, 0, PLAIN, 0},
+    {{"gmem: plain store, cp.async: no commit", GMEM, PLAIN, 1, 0, 0, IN_TIME, OK, LATER},
+     0, 0, 0, 0, 0, ASYNC_COPY, 0},
+    /* atomics */
+    {{"atomics of the GPU", GMEM, PLAIN, 1, 0, 1, NOTHING, OK, LATER},
+     0, 1, GPU_SCOPE, GPU_SCOPE, 4, PLAIN, 0},
+    {{"two reductions by TMA", GMEM, STORE_TARGET, 1, 0, 1, NOTHING, OK, LATER},
+     0, 1, GPU_SCOPE, GPU_SCOPE, 4, STORE_TARGET, 0},
+    {{"atomic, reduction by TMA", GMEM, PLAIN, 1, 0, 1, NOTHING, OK, LATER},
+     0, 1, GPU_SCOPE, GPU_SCOPE, 4, STORE_TARGET, 0},
+    {{"atomic in time, reduction by TMA: no commit", GMEM, PLAIN, 1, 0, 1, IN_TIME, OK, LATER},
+     0, 1, GPU_SCOPE, GPU_SCOPE, 4, STORE_TARGET, 0},
+    {{"atomics of two widths", GMEM, PLAIN, 1, 0, 1, NOTHING, GROUT_DIAG_GMEM_RACE, SOURCE},
+     0, 1, GPU_SCOPE, GPU_SCOPE, 8, PLAIN, 0},
+    {{"atomic of the CTA, another CTA's", SMEM, PLAIN, 1, 0, 1, NOTHING, REUSE, LATER},
+     0, 1, CTA_SCOPE, CLUS_SCOPE, 4, PLAIN, 0},
+    {{"atomics of the cluster", SMEM, PLAIN, 1, 0, 1, NOTHING, OK, LATER},
+     0, 1, CLUS_SCOPE, CLUS_SCOPE, 4, PLAIN, 0},
+    {{"atomics of the CTA", SMEM, PLAIN, 1, 0, 1, NOTHING, OK, LATER},
+     0, 0, CTA_SCOPE, CTA_SCOPE, 4, PLAIN, 0},
+    {{"atomic, plain load", SMEM, PLAIN, 1, 0, 0, NOTHING, GROUT_DIAG_SMEM_RACE, EARLIER},
+     0, 0, CTA_SCOPE, 0, 0, PLAIN, 0},
+    {{"plain store, atomic", GMEM, PLAIN, 1, 0, 1, NOTHING, GROUT_DIAG_GMEM_RACE, SOURCE},
+     0, 1, 0, GPU_SCOPE, 4, PLAIN, 0}};
+
+/* The component of an access by thread 0 of a CTA; CTA 0's barrier, whose bytes they are. */
+static uint32_t get_component(who x, uint32_t cta) {
+    uint32_t lane = grout_clock_lane(&SHAPE, cta, 0), actor = grout_clock_actor(&SHAPE, cta, 0);
     switch (x) {
     case STORE_SOURCE:
-        return (uint16_t)grout_clock_br(&SHAPE, 0);
+        return grout_clock_br(&SHAPE, lane);
     case STORE_TARGET:
-        return (uint16_t)grout_clock_bw(&SHAPE, 0);
+        return grout_clock_bw(&SHAPE, lane);
     case LOAD:
-        return (uint16_t)grout_clock_ph(&SHAPE, 0);
+    case ASYNC_STORE:
+        return grout_clock_ph(&SHAPE, 0);
     case WGMMA:
-        return (uint16_t)grout_clock_wg(&SHAPE, 0);
+        return grout_clock_wg(&SHAPE, actor);
+    case ASYNC_COPY:
+        return grout_clock_ca(&SHAPE, actor);
     case PLAIN:
         break;
     }
-    return (uint16_t)grout_clock_g(&SHAPE, 0);
+    return grout_clock_g(&SHAPE, actor);
+}
+
+static uint8_t get_agent(who x) {
+    if (x == ASYNC_COPY || x == ASYNC_STORE) {
+        return GROUT_AGENT_GENERIC_ENGINE;
+    }
+    return x == PLAIN ? GROUT_AGENT_ACTOR : GROUT_AGENT_ENGINE;
 }
 
 static grout_entry make_entry(who x, bool writes, uint8_t thread) {
     grout_entry entry = {.number = NUMBER,
                          .epoch = NUMBER,
-                         .component = get_component(x),
+                         .component = get_component(x, 0),
                          .origin = {.op = 1, .thread = thread}};
-    entry.flags = (uint8_t)(GROUT_ENTRY_PRESENT | (x != PLAIN ? GROUT_ENTRY_ASYNC : 0) |
-                            (writes ? GROUT_ENTRY_WRITE : 0));
+    entry.flags = grout_entry__make_flags(get_agent(x), writes, false);
     return entry;
 }
 
-static grout_conflict judge(const row *it, uint32_t other_cta) {
-    uint32_t known[COUNTERS] = {0}, smem[COUNTERS] = {0}, gmem[COUNTERS] = {0};
-    grout_clocks clocks = {.cluster = other_cta, .known = known, .published_smem = smem, .published_gmem = gmem};
-    const uint16_t never_told[4] = {0};
-    grout_rules rules = {
-        .shape = &SHAPE, .clocks = &clocks, .space = it->space, .told_since = never_told};
-    grout_entry x = make_entry(it->x, it->x_writes, 0);
-    who engines[] = {PLAIN, it->y_writes ? LOAD : STORE_SOURCE, WGMMA};
-    rules.entry = make_entry(engines[it->y_engine], it->y_writes, 1);
-    rules.entry.cta = other_cta;
-    if (it->knows != NOTHING) {
-        known[grout_clock_x(&SHAPE, 0)] = NUMBER;
+static void make_atomic(grout_entry *entry, uint8_t scope, uint8_t width) {
+    if (scope) {
+        entry->flags |= GROUT_ENTRY_ATOMIC;
+        entry->atomicity = grout_entry__make_atomicity(scope, width);
     }
-    if (it->knows == IN_TIME || it->knows == PUBLISHED) {
-        known[x.component] = NUMBER;
+}
+
+/* What the thread of Y knows of X. */
+static void learn(knowledge knows, grout_entry *x, uint32_t *known, uint32_t *published) {
+    uint32_t actor = grout_entry__get_actor(&SHAPE, x);
+    if (knows != NOTHING) {
+        known[grout_clock_x(&SHAPE, actor)] = NUMBER;
     }
-    if (it->knows == PUBLISHED) {
-        smem[x.component] = gmem[x.component] = NUMBER;
+    if (knows == IN_TIME || knows == PUBLISHED) {
+        known[x->component] = NUMBER;
     }
-    if (it->knows == NEXT_LIFE) {
-        x.number = GROUT_ENTRY_NEVER_OVER;
-        known[x.component] = NUMBER + 1;
+    if (knows == PUBLISHED) {
+        published[x->component] = NUMBER;
     }
-    if (it->knows == READ_SIDE) {
+    if (knows == NEXT_LIFE) {
+        x->number = GROUT_ENTRY_NEVER_OVER;
+        known[x->component] = NUMBER + 1;
+    }
+    if (knows == READ_SIDE) {
         known[grout_clock_br(&SHAPE, 0)] = NUMBER;
     }
+    if (knows == LOST) {
+        known[grout_clock_s(&SHAPE, actor)] = NUMBER;
+    }
+}
+
+/* other: the cluster of Y, and of its clocks. */
+static grout_conflict judge_pair(const pair *it, uint32_t other) {
+    const row *of = &it->row;
+    uint32_t known[COUNTERS] = {0}, published[COUNTERS] = {0};
+    grout_clocks clocks = {.cluster = other,
+                           .known = known,
+                           .published_smem = published,
+                           .published_gmem = published};
+    const uint16_t never_told[CTAS * 4] = {0};
+    grout_rules rules = {
+        .shape = &SHAPE, .clocks = &clocks, .space = of->space, .told_since = never_told};
+    grout_entry x = make_entry(of->x, of->x_writes, 0);
+    x.origin.cta = it->x_cta;
+    x.component = get_component(of->x, it->x_cta);
+    make_atomic(&x, it->x_scope, 4);
+    rules.entry = make_entry(it->y, of->y_writes, 1);
+    rules.entry.cluster = other;
+    rules.entry.origin.cta = other * CTAS + it->y_cta;
+    make_atomic(&rules.entry, it->y_scope, it->y_width);
+    learn(of->knows, &x, known, published);
     return grout_rules__judge(&rules, &x);
 }
+
+static grout_conflict judge(const row *it, uint32_t other) {
+    const who engines[] = {PLAIN, it->y_writes ? LOAD : STORE_SOURCE, WGMMA};
+    const pair in_one_cta = {.row = *it, .y = engines[it->y_engine]};
+    return judge_pair(&in_one_cta, other);
+}
+
+START_TEST(row_about_ctas) {
+    const pair *it = &PAIRS[_i];
+    grout_conflict conflict = judge_pair(it, 0);
+    ck_assert_msg(conflict.code == it->row.code, "%s: %s", it->row.name,
+                  conflict.code ? grout_diag_get(conflict.code)->text : "in order");
+    ck_assert_msg(conflict.code == OK || conflict.primary == it->row.primary, "%s: primary %d",
+                  it->row.name, (int)conflict.primary);
+    ck_assert_msg(conflict.is_warning == it->is_warning, "%s", it->row.name);
+}
+END_TEST
+
+/* What an actor has heard of another cluster counts as what it knows of its own. */
+START_TEST(foreign_clocks_count) {
+    uint32_t none[COUNTERS] = {0}, known[COUNTERS] = {0}, published[COUNTERS] = {0};
+    grout_foreign_clock foreign[] = {{3, none, none}, {5, known, published}};
+    grout_clocks clocks = {.cluster = 7,
+                           .known = none,
+                           .published_gmem = none,
+                           .published_smem = none,
+                           .foreign_count = 2,
+                           .foreign = foreign};
+    grout_rules rules = {.shape = &SHAPE, .clocks = &clocks, .space = GMEM};
+    grout_entry x = make_entry(PLAIN, true, 0);
+    x.cluster = _i == 0 ? 3 : 5;
+    x.origin.cta = x.cluster * CTAS;
+    known[x.component] = NUMBER;
+    published[x.component] = _i == 2 ? NUMBER : 0;
+    rules.entry = make_entry(_i == 1 ? PLAIN : LOAD, false, 1);
+    rules.entry.cluster = 7;
+    rules.entry.origin.cta = 7 * CTAS;
+    const grout_diag_code codes[] = {GROUT_DIAG_GMEM_RACE, OK, OK, GROUT_DIAG_MISSING_COMMIT_GMEM};
+    ck_assert_int_eq(grout_rules__judge(&rules, &x).code, codes[_i]);
+}
+END_TEST
 
 START_TEST(row_of_the_table) {
     const row *it = &ROWS[_i];
@@ -183,7 +387,8 @@ END_TEST
 START_TEST(equal_shapes_need_no_wait) {
     static const uint32_t SHAPES[][3] = {{0, 7, 7}, {0, 7, 9}, {0, 0, 0}};
     const uint32_t none[COUNTERS] = {0};
-    const grout_clocks clocks = {.cluster = 0, .known = none, .published_smem = none, .published_gmem = none};
+    const grout_clocks clocks = {
+        .known = none, .published_smem = none, .published_gmem = none};
     grout_entry earlier = make_entry(WGMMA, true, 0);
     grout_rules rules = {
         .shape = &SHAPE, .clocks = &clocks, .space = ACC, .wgmma_shapes = SHAPES[_i]};
@@ -217,19 +422,19 @@ START_TEST(order_of_execution_has_no_part) {
     bool is_wgmma = _i & 1, has_been_told = TOLD[_i / 2].has_been_told;
     uint16_t since[4] = {0};
     uint32_t none[COUNTERS] = {0};
-    grout_clocks reader = {.cluster = 0, .known = none, .published_smem = none, .published_gmem = none}, loader = {.cluster = 0, .known = none, .published_smem = none, .published_gmem = none};
+    const grout_clocks clocks = {
+        .known = none, .published_smem = none, .published_gmem = none};
     grout_entry load = make_entry(LOAD, true, 0);
     grout_entry read = make_entry(is_wgmma ? WGMMA : PLAIN, false, 1);
-    grout_rules rules = {.shape = &SHAPE, .clocks = &reader, .space = SMEM, .entry = read};
+    grout_rules rules = {.shape = &SHAPE, .clocks = &clocks, .space = SMEM, .entry = read};
     grout_diag_code race = is_wgmma ? GROUT_DIAG_MMA_OPERAND_REUSE : GROUT_DIAG_SMEM_RACE;
     grout_conflict load_first, read_first;
     rules.told_since = since;
     read.component = rules.entry.component =
-        (uint16_t)(is_wgmma ? grout_clock_wg(&SHAPE, 1) : grout_clock_g(&SHAPE, 1));
-    since[SHAPE.barrier_count] = TOLD[_i / 2].since;
+        is_wgmma ? grout_clock_wg(&SHAPE, 1) : grout_clock_g(&SHAPE, 1);
+    since[SHAPE.barrier_count / CTAS] = TOLD[_i / 2].since;
     read.told = rules.entry.told = TOLD[_i / 2].told;
     load_first = grout_rules__judge(&rules, &load);
-    rules.clocks = &loader;
     rules.entry = load;
     read_first = grout_rules__judge(&rules, &read);
     ck_assert_int_eq(load_first.code, has_been_told ? race : GROUT_DIAG_ASYNC_NOT_AWAITED);
@@ -255,7 +460,7 @@ static bool count_conflict(void *payload, const grout_conflict *conflict,
 /* Who is ordered after a read that was right to see the write need not know of the write. */
 START_TEST(reader_vouches_for_the_write) {
     uint32_t known[COUNTERS] = {0}, none[COUNTERS] = {0}, conflicts = 0;
-    grout_clocks clocks = {.cluster = 0, .known = known, .published_smem = none, .published_gmem = none};
+    grout_clocks clocks = {.known = known, .published_smem = none, .published_gmem = none};
     grout_entry write = make_entry(PLAIN, true, 0), read = make_entry(PLAIN, false, 1);
     grout_rules rules = {.shape = &SHAPE,
                          .clocks = &clocks,
@@ -266,8 +471,8 @@ START_TEST(reader_vouches_for_the_write) {
     grout_region region = {.write = write};
     grout_rect rect = {0, 1, 0, 1};
     ck_assert(grout_shadow__init(&shadow, 1));
-    read.component = (uint16_t)grout_clock_g(&SHAPE, 1);
-    read.flags |= _i ? GROUT_ENTRY_VOUCHES : 0;
+    read.component = grout_clock_g(&SHAPE, 1);
+    read.vouches = _i ? NUMBER : 0;
     ck_assert(grout_shadow__add_reader(&shadow, &region, &read));
     known[read.component] = NUMBER; /* and nothing of the write */
     rules.entry = make_entry(PLAIN, true, 1);
@@ -278,19 +483,22 @@ START_TEST(reader_vouches_for_the_write) {
 END_TEST
 
 START_TEST(components_have_mechanisms) {
-    uint32_t index = 99;
-    ck_assert_int_eq(grout_clock__get_mechanism(&SHAPE, 1, &index), GROUT_MECHANISM_EPOCH);
-    ck_assert_uint_eq(index, 1);
-    ck_assert_int_eq(grout_clock__get_mechanism(&SHAPE, 2, &index), GROUT_MECHANISM_ACCESS);
-    ck_assert_uint_eq(index, 0);
-    ck_assert_int_eq(grout_clock__get_mechanism(&SHAPE, 5, &index), GROUT_MECHANISM_BULK_READ);
-    ck_assert_int_eq(grout_clock__get_mechanism(&SHAPE, 6, &index), GROUT_MECHANISM_BULK_WRITE);
-    ck_assert_int_eq(grout_clock__get_mechanism(&SHAPE, 9, &index), GROUT_MECHANISM_PHASE);
-    ck_assert_uint_eq(index, 1);
-    ck_assert_int_eq(grout_clock__get_mechanism(&SHAPE, 10, &index), GROUT_MECHANISM_WGMMA);
-    ck_assert_uint_eq(index, 0);
-    ck_assert_int_eq(grout_clock__get_mechanism(&SHAPE, 11, &index), GROUT_MECHANISM_WGMMA);
-    ck_assert_uint_eq(index, 1);
+    static const struct {
+        uint32_t component;
+        grout_mechanism mechanism;
+        uint32_t index;
+    } of[] = {{0, GROUT_MECHANISM_LOST, 0},        {3, GROUT_MECHANISM_LOST, 3},
+              {4, GROUT_MECHANISM_EPOCH, 0},       {8, GROUT_MECHANISM_BULK_READ, 0},
+              {11, GROUT_MECHANISM_BULK_READ, 3},  {12, GROUT_MECHANISM_ASYNC_COPY, 0},
+              {16, GROUT_MECHANISM_PHASE, 0},      {19, GROUT_MECHANISM_PHASE, 3},
+              {20, GROUT_MECHANISM_WGMMA, 0},      {24, GROUT_MECHANISM_ACCESS, 0},
+              {28, GROUT_MECHANISM_BULK_WRITE, 0}, {31, GROUT_MECHANISM_BULK_WRITE, 3}};
+    for (uint32_t i = 0; i < sizeof of / sizeof *of; i++) {
+        uint32_t index = 99;
+        ck_assert_int_eq(grout_clock__get_mechanism(&SHAPE, of[i].component, &index),
+                         of[i].mechanism);
+        ck_assert_uint_eq(index, of[i].index);
+    }
 }
 END_TEST
 
@@ -298,6 +506,8 @@ int main(void) {
     Suite *suite = suite_create("rules");
     TCase *rows = tcase_create("rows");
     tcase_add_loop_test(rows, row_of_the_table, 0, (int)(sizeof ROWS / sizeof *ROWS));
+    tcase_add_loop_test(rows, row_about_ctas, 0, (int)(sizeof PAIRS / sizeof *PAIRS));
+    tcase_add_loop_test(rows, foreign_clocks_count, 0, 4);
     tcase_add_loop_test(rows, other_cta_is_never_ordered, 0, (int)(sizeof ROWS / sizeof *ROWS));
     tcase_add_loop_test(rows, order_of_execution_has_no_part, 0, 2 * TOLD_COUNT);
     tcase_add_loop_test(rows, reader_vouches_for_the_write, 0, 2);

@@ -3,10 +3,10 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * Random programs of a few threads: boxes read and written through both proxies, commits,
- * hand-overs between threads, completions learnt, CTAs that end. The model keeps, for each byte,
- * its last write and all reads since. After every access both must have reported the same set of
+ * hand-overs between threads, completions learnt, CTAs that end, atomics. The model keeps a record
+ * for each byte and never joins two. After every access both must have reported the same set of
  * conflicts; at the end every byte must have the same record, and a shadow fed byte by byte the
- * same hash.
+ * same hash. Whether the records are right is the question of check_oracle.c.
  */
 #include "race_checker/rules.h"
 
@@ -18,19 +18,17 @@ enum {
     THREADS = 3,
     LANES = 3,
     BARRIERS = 2,
-    COUNTERS = 2 * THREADS + 2 * LANES + BARRIERS,
-    READERS_MAX = 64,
+    COUNTERS = 5 * THREADS + 2 * LANES + BARRIERS,
     OPS = 12,
     CONFLICTS_MAX = 1 << 12
 };
 
-static const grout_clock_shape SHAPE = {.cta_count = 1, .actor_count = THREADS, .lane_count = LANES, .barrier_count = BARRIERS, .thread_count = THREADS, .lanes_per_thread = 1};
-
-typedef struct model_byte {
-    grout_entry write;
-    grout_entry readers[READERS_MAX];
-    uint32_t reader_count;
-} model_byte;
+static const grout_clock_shape SHAPE = {.cta_count = 1,
+                                        .actor_count = THREADS,
+                                        .lane_count = LANES,
+                                        .barrier_count = BARRIERS,
+                                        .thread_count = THREADS,
+                                        .lanes_per_thread = 1};
 
 /* A set of (code, primary op, related op, which is primary). */
 typedef struct conflict_set {
@@ -44,13 +42,14 @@ typedef struct thread_clock {
 
 typedef struct world {
     uint64_t random;
-    uint32_t cta, groups[LANES], phases[BARRIERS];
+    uint32_t cta, groups[LANES], phases[BARRIERS], copies[THREADS];
     thread_clock threads[THREADS];
     uint64_t ended[1];
     uint32_t pitch, rows;
     bool has_bytewise;
     grout_shadow shadow, bytewise;
-    model_byte *model;
+    grout_region *model; /* by byte */
+    grout_shadow model_memory;
     conflict_set fast, slow;
 } world;
 
@@ -82,51 +81,6 @@ static bool note_conflict(void *payload, const grout_conflict *conflict, const g
     return true;
 }
 
-/* ---- the model --------------------------------------------------------------------------------
- */
-
-static bool model_vouches(const grout_rules *rules, const model_byte *byte) {
-    for (uint32_t i = 0; rules->space == GROUT_SPACE_SMEM && i < byte->reader_count; i++) {
-        if ((byte->readers[i].flags & GROUT_ENTRY_VOUCHES) &&
-            grout_rules__is_ordered(rules, &byte->readers[i])) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static void model_access(const grout_rules *rules, model_byte *byte) {
-    grout_entry entry = rules->entry;
-    bool agrees = true, is_first = !(byte->write.flags & GROUT_ENTRY_PRESENT);
-    if (!is_first) {
-        grout_conflict conflict = grout_rules__judge(rules, &byte->write);
-        agrees = conflict.code == GROUT_DIAG_NONE || model_vouches(rules, byte);
-        if (!agrees) {
-            note_conflict(rules->payload, &conflict, &byte->write, &entry, NULL);
-        }
-    }
-    if (entry.flags & GROUT_ENTRY_WRITE) {
-        for (uint32_t i = 0; i < byte->reader_count; i++) {
-            grout_conflict conflict = grout_rules__judge(rules, &byte->readers[i]);
-            if (conflict.code != GROUT_DIAG_NONE) {
-                note_conflict(rules->payload, &conflict, &byte->readers[i], &entry, NULL);
-            }
-        }
-        byte->write = entry;
-        byte->reader_count = 0;
-        return;
-    }
-    entry.flags |= agrees ? GROUT_ENTRY_VOUCHES : 0;
-    for (uint32_t i = 0; i < byte->reader_count; i++) {
-        if (byte->readers[i].cta == entry.cta && byte->readers[i].component == entry.component) {
-            byte->readers[i] = entry;
-            return;
-        }
-    }
-    ck_assert_uint_lt(byte->reader_count, READERS_MAX);
-    byte->readers[byte->reader_count++] = entry;
-}
-
 /* ---- a random program ---------------------------------------------------------------------------
  */
 
@@ -145,6 +99,7 @@ static void begin_cta(world *it) {
     memset(it->threads, 0, sizeof it->threads);
     memset(it->groups, 0, sizeof it->groups);
     memset(it->phases, 0, sizeof it->phases);
+    memset(it->copies, 0, sizeof it->copies);
     for (uint32_t t = 0; t < THREADS; t++) {
         advance(it, t);
     }
@@ -153,7 +108,7 @@ static void begin_cta(world *it) {
 static void synchronise(world *it) {
     uint32_t from = draw(it, THREADS), to = draw(it, THREADS);
     thread_clock *clock = &it->threads[from];
-    switch (draw(it, 5)) {
+    switch (draw(it, 6)) {
     case 0:
         join(clock->smem, clock->known);
         advance(it, from);
@@ -178,6 +133,12 @@ static void synchronise(world *it) {
         }
         break;
     }
+    case 4: { /* a wait for cp.async groups */
+        uint32_t done = draw(it, it->copies[from] + 1);
+        uint32_t *ca = &clock->known[grout_clock_ca(&SHAPE, from)];
+        *ca = *ca < done ? done : *ca;
+        break;
+    }
     default: { /* a barrier wait */
         uint32_t barrier = draw(it, BARRIERS);
         uint32_t *ph = &clock->known[grout_clock_ph(&SHAPE, barrier)];
@@ -188,29 +149,48 @@ static void synchronise(world *it) {
     }
 }
 
-/* Fills in who accesses, and how it will be known to be over. */
+/* Which engine makes the access, and how it will be known to be over. */
+static void choose_engine(world *it, uint32_t thread, bool is_write, const grout_rules *rules,
+                          grout_entry *entry) {
+    bool is_load = is_write == (rules->space == GROUT_SPACE_SMEM);
+    uint8_t agent = GROUT_AGENT_ENGINE;
+    if (is_load && draw(it, 3) == 0) {
+        agent = GROUT_AGENT_GENERIC_ENGINE;
+        entry->component = grout_clock_ca(&SHAPE, thread);
+        entry->number = ++it->copies[thread];
+    } else if (is_load) {
+        uint32_t barrier = draw(it, BARRIERS);
+        entry->component = grout_clock_ph(&SHAPE, barrier);
+        entry->number = ++it->phases[barrier];
+    } else {
+        entry->component =
+            is_write ? grout_clock_bw(&SHAPE, thread) : grout_clock_br(&SHAPE, thread);
+        entry->number = ++it->groups[thread];
+    }
+    entry->flags = grout_entry__make_flags(agent, is_write, false);
+}
+
+/* Fills in who accesses. */
 static void choose_access(world *it, grout_rules *rules, grout_clocks *clocks) {
     uint32_t thread = draw(it, THREADS);
     bool is_async = draw(it, 2), is_write = draw(it, 2);
     grout_entry *entry = &rules->entry;
     memset(entry, 0, sizeof *entry);
-    entry->cta = clocks->cluster = it->cta;
+    entry->cluster = clocks->cluster = rules->owner = it->cta;
     entry->origin.op = 1 + draw(it, OPS);
     entry->origin.cta = it->cta;
     entry->origin.thread = (uint8_t)thread;
     entry->epoch = it->threads[thread].known[grout_clock_x(&SHAPE, thread)];
-    entry->flags = (uint8_t)(GROUT_ENTRY_PRESENT | (is_async ? GROUT_ENTRY_ASYNC : 0) |
-                             (is_write ? GROUT_ENTRY_WRITE : 0));
-    entry->component = (uint16_t)grout_clock_g(&SHAPE, thread);
+    entry->flags = grout_entry__make_flags(GROUT_AGENT_ACTOR, is_write, false);
+    entry->component = grout_clock_g(&SHAPE, thread);
     entry->number = entry->epoch;
-    if (is_async && (is_write == (rules->space == GROUT_SPACE_SMEM))) { /* a load's side */
-        uint32_t barrier = draw(it, BARRIERS);
-        entry->component = (uint16_t)grout_clock_ph(&SHAPE, barrier);
-        entry->number = ++it->phases[barrier];
-    } else if (is_async) {
-        entry->component =
-            (uint16_t)(is_write ? grout_clock_bw(&SHAPE, thread) : grout_clock_br(&SHAPE, thread));
-        entry->number = ++it->groups[thread];
+    if (is_async) {
+        choose_engine(it, thread, is_write, rules, entry);
+    }
+    if (is_write && draw(it, 3) == 0) {
+        entry->flags |= GROUT_ENTRY_ATOMIC;
+        entry->atomicity = grout_entry__make_atomicity(
+            (uint8_t)(GROUT_CHOICE_SCOPE_CTA + 2 * draw(it, 2)), 4);
     }
     if (grout_rules__is_consumption(rules)) {
         entry->told = (uint16_t)draw(it, 3);
@@ -260,7 +240,7 @@ static void access_all(world *it, uint8_t space, grout_visitor *visitor, grout_r
             grout_run byte = {
                 runs[i].base + k / runs[i].length * runs[i].stride + k % runs[i].length, 0, 1, 1};
             grout_access one = {.space = space, .runs = &byte, .run_count = 1};
-            model_access(rules, &it->model[byte.base]);
+            ck_assert(grout_rules__visit(rules, &it->model_memory, &it->model[byte.base], NULL));
             if (it->has_bytewise) {
                 rules->payload = &it->fast;
                 ck_assert(grout_shadow__access(&it->bytewise, 0, 0, &one, visitor));
@@ -279,8 +259,9 @@ typedef struct comparison {
 } comparison;
 
 static bool is_same(const grout_entry *a, const grout_entry *b) {
-    return a->flags == b->flags && a->cta == b->cta && a->component == b->component &&
-           a->number == b->number && a->origin.op == b->origin.op && a->told == b->told;
+    return a->flags == b->flags && a->cluster == b->cluster && a->component == b->component &&
+           a->number == b->number && a->origin.op == b->origin.op && a->told == b->told &&
+           a->vouches == b->vouches;
 }
 
 /* Their order is not compared: it depends on what was joined. */
@@ -299,12 +280,15 @@ static bool compare_region(void *payload, grout_shadow *shadow, grout_region *re
     const grout_entry *readers = grout_shadow__get_readers(shadow, region);
     for (uint32_t row = rect->row; row < rect->row_end; row++) {
         for (uint32_t column = rect->column; column < rect->column_end; column++) {
-            const model_byte *byte = &compare->it->model[row * compare->it->pitch + column];
+            const grout_region *byte = &compare->it->model[row * compare->it->pitch + column];
+            const grout_entry *expected =
+                grout_shadow__get_readers(&compare->it->model_memory, byte);
             ck_assert(is_same(&byte->write, &region->write));
             ck_assert_uint_eq(byte->reader_count, region->reader_count);
             for (uint32_t i = 0; i < byte->reader_count; i++) {
-                ck_assert(has_same(readers, region->reader_count, &byte->readers[i]));
+                ck_assert(has_same(readers, region->reader_count, &expected[i]));
             }
+            ck_assert_uint_eq(byte->open_count, region->open_count);
             compare->bytes++;
         }
     }
@@ -343,6 +327,7 @@ static void run_program(uint64_t seed, uint8_t space, uint32_t steps) {
     it->model = calloc((size_t)it->rows * it->pitch, sizeof *it->model);
     make_plane(&it->shadow, it->rows, it->pitch);
     make_plane(&it->bytewise, it->rows, it->pitch);
+    make_plane(&it->model_memory, 1, 1);
     begin_cta(it);
     for (uint32_t step = 0; step < steps; step++) {
         if (draw(it, 3) == 0) {
@@ -366,6 +351,7 @@ static void run_program(uint64_t seed, uint8_t space, uint32_t steps) {
     grout_shadow__deinit(&copy);
     grout_shadow__deinit(&it->shadow);
     grout_shadow__deinit(&it->bytewise);
+    grout_shadow__deinit(&it->model_memory);
     free(it->model);
     free(it);
 }
@@ -393,7 +379,8 @@ static bool touch(void *payload, grout_shadow *shadow, grout_region *region,
     grout_entry entry = {.flags = GROUT_ENTRY_PRESENT | GROUT_ENTRY_WRITE};
     (void)shadow;
     (void)rect;
-    grout_shadow__set_write(region, &entry);
+    region->write = entry;
+    region->reader_count = 0;
     (*count)++;
     return true;
 }

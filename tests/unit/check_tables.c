@@ -61,7 +61,10 @@ START_TEST(effects_of_each_op_name_operands_of_its_form) {
         ck_assert_uint_lt(effects[i].operand, strlen(info->operands));
         char letter = info->operands[effects[i].operand];
         bool is_barrier = effects[i].space == GROUT_EFFECT_SPACE_BARRIER;
-        ck_assert(is_barrier ? letter == 'b' : letter == 'r' || letter == 'm');
+        bool is_semaphore = effects[i].space == GROUT_EFFECT_SPACE_SEMAPHORE;
+        ck_assert(is_barrier     ? letter == 'b'
+                  : is_semaphore ? letter == 'e'
+                                 : letter == 'r' || letter == 'm');
         ck_assert(i == 0 || effects[i - 1].operand < effects[i].operand);
     }
 }
@@ -114,6 +117,28 @@ START_TEST(each_attribute_is_found_and_documented) {
 }
 END_TEST
 
+/* A choice is found under its own attribute only; attributes of other kinds have none. */
+START_TEST(each_choice_is_found_and_documented) {
+    const grout_choice_info *info = grout_choice_get_info((grout_choice)_i);
+    ck_assert_uint_gt(strlen(info->doc), 2);
+    ck_assert_uint_eq(grout_attr_get_info((grout_attr)info->attr)->argument, GROUT_ARGUMENT_CHOICE);
+    for (int attr = 0; attr < GROUT_ATTR_COUNT; attr++) {
+        grout_choice found = grout_choice_find((grout_attr)attr, info->text, strlen(info->text));
+        ck_assert(attr == info->attr ? (int)found == _i : (int)found != _i);
+    }
+}
+END_TEST
+
+START_TEST(each_attribute_that_chooses_has_choices) {
+    uint32_t count = 0;
+    for (int i = 1; i < GROUT_CHOICE_COUNT; i++) {
+        count += grout_choice_get_info((grout_choice)i)->attr == (uint8_t)_i;
+    }
+    bool chooses = grout_attr_get_info((grout_attr)_i)->argument == GROUT_ARGUMENT_CHOICE;
+    ck_assert(chooses ? count >= 2 : count == 0);
+}
+END_TEST
+
 START_TEST(each_space_is_found) {
     const char *text = grout_space_get_text((grout_space)_i);
     ck_assert_int_eq(grout_space_find(text, strlen(text)), _i);
@@ -125,7 +150,8 @@ START_TEST(each_code_is_found_and_documented) {
     ck_assert_int_eq(grout_diag_find(info->text), _i);
     ck_assert_uint_gt(strlen(info->doc), 10);
     ck_assert_uint_eq(strspn(info->text, "abcdefghijklmnopqrstuvwxyz-"), strlen(info->text));
-    ck_assert(info->severity == GROUT_SEVERITY_ERROR || info->severity == GROUT_SEVERITY_WARNING);
+    ck_assert(info->severity == GROUT_SEVERITY_ERROR || info->severity == GROUT_SEVERITY_WARNING ||
+              info->severity == GROUT_SEVERITY_ADVICE);
 }
 END_TEST
 
@@ -137,6 +163,8 @@ START_TEST(what_is_unknown_is_not_found) {
     ck_assert_int_eq(grout_dtype_find("f33", 3), GROUT_DTYPE_NONE);
     ck_assert_int_eq(grout_attr_find("dims", 4), GROUT_ATTR_COUNT);
     ck_assert_int_eq(grout_space_find("mem", 3), GROUT_SPACE_NONE);
+    ck_assert_int_eq(grout_choice_find(GROUT_ATTR_ORDER, "acquires", 8), GROUT_CHOICE_NONE);
+    ck_assert_int_eq(grout_choice_find(GROUT_ATTR_ORDER, "sys", 3), GROUT_CHOICE_NONE);
     ck_assert_int_eq(grout_diag_find("no-such-code"), GROUT_DIAG_NONE);
 }
 END_TEST
@@ -154,6 +182,8 @@ int main(void) {
     tcase_add_loop_test(tcase, each_dtype_is_found_and_documented, 1, GROUT_DTYPE_COUNT);
     tcase_add_test(tcase, arithmetic_types_are_six);
     tcase_add_loop_test(tcase, each_attribute_is_found_and_documented, 0, GROUT_ATTR_COUNT);
+    tcase_add_loop_test(tcase, each_choice_is_found_and_documented, 1, GROUT_CHOICE_COUNT);
+    tcase_add_loop_test(tcase, each_attribute_that_chooses_has_choices, 0, GROUT_ATTR_COUNT);
     tcase_add_loop_test(tcase, each_space_is_found, 1, GROUT_SPACE_COUNT);
     tcase_add_loop_test(tcase, each_code_is_found_and_documented, 1, GROUT_DIAG_COUNT);
     tcase_add_test(tcase, what_is_unknown_is_not_found);

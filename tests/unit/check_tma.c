@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "run_kernel.h"
 
+#include <math.h>
+
 #define POISON 0x7f800001u
 
 static uint32_t get_bits(const run *r, uint32_t index, size_t element) {
@@ -184,16 +186,33 @@ START_TEST(stale_bytes_are_of_the_last_commit) {
 }
 END_TEST
 
-/* A load over uncommitted stores: the engine's own write counts, not what was there before. */
+/* A load over committed stores: the engine's own write counts, not what was there before. */
 START_TEST(loads_settle_stale_bytes) {
     run *r = run_new("kernel @k(%x: in gmem f32[32], %y: out gmem f32[32]) {\n scratch %s : smem "
                      "f32[32]\n scratch %b : barrier[1]\n"
-                     " store %s, (broadcast 9.0 : f32[32])\n copy_gmem_to_smem %x, %s, %b[0]\n "
-                     "barrier_wait %b[0]\n"
+                     " store %s, (broadcast 9.0 : f32[32])\n commit_smem\n"
+                     " copy_gmem_to_smem %x, %s, %b[0]\n barrier_wait %b[0]\n"
                      " copy_smem_to_gmem %s, %y\n wait_smem_to_gmem 0 }",
                      _i);
     ck_assert_int_eq(run_to_end(r), GROUT_RUN_DONE);
     ck_assert_mem_eq(r->arguments[0].data, r->arguments[1].data, 128);
+    run_delete(r);
+}
+END_TEST
+
+/* Over uncommitted ones it is not said which wins: neither does, unless the engine is at once. */
+START_TEST(uncommitted_stores_may_win) {
+    run *r = run_new("kernel @k(%x: in gmem f32[32], %y: out gmem f32[32]) {\n scratch %s : smem "
+                     "f32[32]\n scratch %b : barrier[1]\n"
+                     " store %s[ds(0, 16)], (broadcast 9.0 : f32[16])\n"
+                     " copy_gmem_to_smem %x, %s, %b[0]\n barrier_wait %b[0]\n"
+                     " store %y, (load %s) }",
+                     _i);
+    ck_assert_int_eq(run_to_end(r), GROUT_RUN_DONE);
+    for (size_t i = 0; i < 32; i++) {
+        bool is_lost = i < 16 && r->timing != GROUT_TIMING_EAGER;
+        ck_assert(is_lost ? isnan(run_get(r, 1, i)) : run_get(r, 1, i) == run_get(r, 0, i));
+    }
     run_delete(r);
 }
 END_TEST
@@ -244,6 +263,7 @@ int main(void) {
     tcase_add_loop_test(tests, payload_is_bounded, 0, RUN_VARIANTS);
     tcase_add_loop_test(tests, stale_bytes_are_of_the_last_commit, 0, RUN_VARIANTS);
     tcase_add_loop_test(tests, loads_settle_stale_bytes, 0, RUN_VARIANTS);
+    tcase_add_loop_test(tests, uncommitted_stores_may_win, 0, RUN_VARIANTS);
     tcase_add_loop_test(tests, another_threads_commit_publishes, 0, RUN_VARIANTS);
     tcase_add_loop_test(tests, undefined_elements_of_stores, 0, RUN_VARIANTS);
     suite_add_tcase(suite, tests);

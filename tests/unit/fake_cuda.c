@@ -189,7 +189,8 @@ FAKE(cuOccupancyMaxActiveBlocksPerMultiprocessor, int *out, grout_cu_function ke
 }
 FAKE(cuOccupancyMaxActiveClusters, int *out, grout_cu_function kernel,
      const grout_cu_launch_config *config) {
-    *out = kernel != NULL && config->attribute_count > 0 ? 66 : 0;
+    const bool fits = config->attributes[0].value.cluster[0] < 16 || config->block[0] < 512;
+    *out = kernel != NULL && config->attribute_count > 0 && fits ? 66 : 0;
     return 0;
 }
 
@@ -200,6 +201,12 @@ static void add(void **params) {
     for (int32_t i = 0; i < *(int32_t *)params[3]; i++) {
         c[i] = a[i] + b[i];
     }
+}
+
+/* Counts its own runs in the third buffer, and hands the count out in the first. */
+static void count(void **params) {
+    ++*(int32_t *)*(void **)params[1];
+    memcpy(*(void **)params[0], *(void **)params[1], 4);
 }
 
 static void hang(void **params) {
@@ -217,6 +224,8 @@ FAKE(cuLaunchKernelEx, const grout_cu_launch_config *config, grout_cu_function k
     clock_ms += 1.0f;
     if (strcmp(kernel->name, "add") == 0) {
         add(params);
+    } else if (strcmp(kernel->name, "count") == 0) {
+        count(params);
     } else if (strcmp(kernel->name, "fault") == 0) {
         fault = 715;
     } else if (strcmp(kernel->name, "hang") == 0) {

@@ -87,6 +87,10 @@ static bool same_object(comparison *c, grout_object_id id_a, grout_object_id id_
     const grout_object *b = grout_module_get_object(c->b, id_b);
     SAME(a->kind == b->kind && a->space == b->space, "kind of object");
     SAME(a->tile_rank == b->tile_rank && a->transpose_rank == b->transpose_rank, "transforms");
+    SAME(a->is_explicit == b->is_explicit && a->is_global == b->is_global, "form of object");
+    SAME(a->cluster_group_count == b->cluster_group_count &&
+             memcmp(a->cluster_groups, b->cluster_groups, a->cluster_group_count) == 0,
+         "axes of a cluster barrier");
     SAME(c->map[a->value] == b->value, "value of an object");
     return same_type(c, &a->type, &b->type) && same_exprs(c, a->tile, b->tile, a->tile_rank) &&
            same_expr(c, a->swizzle, b->swizzle) && same_expr(c, a->arrivals, b->arrivals) &&
@@ -162,6 +166,8 @@ static bool same_attrs(comparison *c, const grout_op *a, const grout_op *b) {
         const grout_attr_value *attr_b =
             GROUT_TABLE_AT(c->b->attrs, grout_attr_value, b->first_attr + i);
         SAME(attr_a->attr == attr_b->attr, "attribute");
+        SAME(attr_a->choice == attr_b->choice && attr_a->axes == attr_b->axes,
+             "value of an attribute");
         if (!same_expr(c, attr_a->expr, attr_b->expr)) {
             return false;
         }
@@ -219,6 +225,9 @@ static bool same_block(comparison *c, grout_block_id id_a, grout_block_id id_b) 
 static bool same_kernel(comparison *c, const grout_kernel *a, const grout_kernel *b) {
     SAME(a->param_count == b->param_count, "number of parameters");
     SAME(a->axis_count == b->axis_count, "number of axes");
+    SAME(a->cluster_exit == b->cluster_exit && a->has_auto_fence == b->has_auto_fence &&
+             a->auto_fence == b->auto_fence,
+         "attributes of a kernel");
     for (uint32_t i = 0; i < a->param_count; i++) {
         const grout_param *param_a = grout_module_get_param(c->a, a, i);
         const grout_param *param_b = grout_module_get_param(c->b, b, i);

@@ -22,7 +22,7 @@ enum {
     THREADS = 3,
     SLOTS = 8,
     ELEMENTS = SLOTS + THREADS, /* %full[slot], %free[thread] */
-    COUNTERS = 5 * THREADS + ELEMENTS,
+    COUNTERS = 7 * THREADS + ELEMENTS,
     SLOT_BYTES = 64 * 64 * 2,
     ROWS = 64,
     COLUMNS = 128,
@@ -140,7 +140,14 @@ static void start(machine *it, const char *text) {
     grout_object_id elements[ELEMENTS] = {0};
     uint32_t indices[ELEMENTS] = {0};
     const grout_checker_options options = {.max_findings = 1000};
-    grout_launch_info info = {.kernel = 1, .shape = {THREADS, THREADS, ELEMENTS}, .cta_count = 1};
+    grout_launch_info info = {.kernel = 1,
+                              .shape = {.cta_count = 1,
+                                        .actor_count = THREADS,
+                                        .lane_count = THREADS,
+                                        .barrier_count = ELEMENTS,
+                                        .thread_count = THREADS,
+                                        .lanes_per_thread = 1},
+                              .cta_count = 1};
     memset(it, 0, sizeof *it);
     it->diags = grout_diags_new();
     it->symbolic = grout_parse("k.grout", text, strlen(text), it->diags);

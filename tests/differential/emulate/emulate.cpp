@@ -1,13 +1,14 @@
 /*
- * emulate.cpp - a CTA on the CPU: fibers for CUDA threads, SMEM, and the PTX that the device header
- * uses.
+ * emulate.cpp - CTAs on the CPU: fibers for CUDA threads, SMEM, and the PTX that the device headers
+ * use. A cluster's CTAs run side by side, clusters one after another, unless the launch asks for
+ * all at once.
  *
  * A fiber runs until it has to wait: in a shuffle, a matrix instruction or a wgmma for the other
  * lanes, in a barrier, for a phase of an mbarrier. So lanes run far ahead of each other, in an
  * order that the seed chooses, whole warps stay behind for a while, and what lacks a barrier goes
- * wrong. Copies happen at once. A wgmma happens at once with an even seed; with an odd one as late
- * as it may, each warp's rows when the warp waits for the group, and what is overwritten or read
- * before goes wrong, too.
+ * wrong. With an even seed copies and wgmmas happen at once. With an odd one a copy happens at some
+ * time before whoever may know of it does, a wgmma as late as it may, each warp's rows when the warp
+ * waits for the group, and what is overwritten or read before goes wrong, too.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "emulate.h"
@@ -24,11 +25,15 @@
 #include <vector>
 
 uint3 threadIdx, blockIdx, blockDim;
+/* Stands for the start of dynamic SMEM: the bytes are in the CTA that runs. */
 alignas(1024) unsigned char grout_dynamic_smem[256 * 1024];
 
 namespace {
 
 constexpr unsigned SMEM_START = 1024; /* address of the first byte of dynamic SMEM */
+/* The window of CTA r of a cluster, where its peers see its SMEM, starts at r + 1 of these: its own
+ * addresses are small, so that a peer's where an own one is wanted is noticed. */
+constexpr unsigned PEER_SHIFT = 24;
 constexpr size_t STACK_BYTES = 1 << 20;
 
 [[noreturn]] void fail(const std::string &what) {
@@ -38,14 +43,29 @@ constexpr size_t STACK_BYTES = 1 << 20;
 
 /* ---- fibers ---- */
 
+/* A piece of cp.async that has not happened yet. */
+struct async_piece {
+    std::uint64_t smem;
+    const unsigned char *gmem;
+    unsigned bytes;
+};
+
+struct cta;
 struct fiber {
     ucontext_t context;
     void *stack;
     bool is_done;
+    cta *home;
+    unsigned lane;
+    bool has_arrived; /* on the cluster's barrier, whose generation this was then */
+    unsigned generation;
+    std::vector<async_piece> open;                /* of the open group */
+    std::vector<std::vector<async_piece>> groups; /* closed ones, the oldest first */
 };
 std::vector<fiber> fibers;
 ucontext_t scheduler;
 unsigned current;
+bool is_lazy;      /* the seed is odd */
 bool has_progress; /* some fiber did more than look whether it may go on */
 
 void yield() {
@@ -79,25 +99,102 @@ void meet(meeting &m, unsigned lanes, unsigned lane, void *place,
     const unsigned generation = m.generation;
     wait_while([&] { return m.generation == generation; });
 }
-std::map<unsigned, meeting> warp_meetings, group_meetings;
 
-/* ---- named barriers ---- */
+/* ---- CTAs ---- */
 
 struct named_barrier {
     unsigned count = 0, generation = 0;
+    bool is_all = true, was_all = true; /* of what the lanes say; of the generation before */
 };
-std::map<unsigned, named_barrier> named_barriers;
+struct mbarrier {
+    unsigned arrivals = 0, pending = 0, phase = 0;
+    long long bytes = 0;
+};
+/* What one warp does of a wgmma: its 16 rows. Lanes' registers stay where they are until then. */
+struct product {
+    unsigned cols, depth, element_bytes;
+    std::string type; /* of a and b: f16, bf16, tf32 */
+    bool is_f16;      /* the accumulator's elements, in pairs */
+    bool is_turned_a, is_turned_b, is_in_registers;
+    std::uint64_t a, b;                            /* descriptors */
+    std::vector<std::vector<void *>> accumulators; /* by lane */
+    std::vector<std::vector<std::uint32_t>> rows;  /* the same, of a in registers */
+};
+struct warp_queue {
+    std::vector<product> open;
+    std::vector<std::vector<product>> groups;
+};
+struct cluster {
+    std::vector<cta *> ctas; /* by rank */
+    unsigned generation = 0; /* of the hardware barrier */
+};
+struct cta {
+    unsigned index = 0, rank = 0; /* of the launch, in the cluster */
+    unsigned left = 0;            /* lanes that have not ended */
+    cluster *peers = nullptr;
+    std::vector<unsigned char> smem;
+    std::map<unsigned, meeting> warp_meetings, group_meetings;
+    std::map<unsigned, named_barrier> named_barriers;
+    std::map<std::uint64_t, mbarrier> mbarriers; /* by their own CTA's address */
+    std::map<unsigned, warp_queue> queues;
+};
+cta *here; /* of the fiber that runs */
 
-void sync_named(unsigned id, unsigned lanes) {
-    named_barrier &barrier = named_barriers[id];
+/* ---- named barriers ---- */
+
+void arrive_named(named_barrier &barrier, unsigned lanes, bool is_true) {
+    barrier.is_all = barrier.is_all && is_true;
+    has_progress = true;
     if (++barrier.count == lanes) {
         barrier.count = 0;
         barrier.generation++;
-        has_progress = true;
-        return;
+        barrier.was_all = barrier.is_all;
+        barrier.is_all = true;
     }
+}
+
+/* Whether all of them say so. */
+bool sync_named(unsigned id, unsigned lanes, bool is_true = true) {
+    named_barrier &barrier = here->named_barriers[id];
     const unsigned generation = barrier.generation;
+    arrive_named(barrier, lanes, is_true);
     wait_while([&] { return barrier.generation == generation; });
+    return barrier.was_all;
+}
+
+/* ---- the cluster's barrier ---- */
+
+/* Complete when every lane of the cluster has arrived or ended. */
+void settle_cluster(cluster &c) {
+    for (const fiber &f : fibers) {
+        if (f.home != nullptr && f.home->peers == &c && !f.is_done && !f.has_arrived) {
+            return;
+        }
+    }
+    for (fiber &f : fibers) {
+        if (f.home != nullptr && f.home->peers == &c) {
+            f.has_arrived = false;
+        }
+    }
+    c.generation++;
+    has_progress = true;
+}
+
+void use_cluster_barrier(bool is_arrive) {
+    cluster &c = *here->peers;
+    fiber &f = fibers[current];
+    if (is_arrive && f.has_arrived) {
+        fail("a second arrival on the cluster's barrier before the wait");
+    }
+    if (is_arrive) {
+        f.has_arrived = true;
+        f.generation = c.generation;
+        settle_cluster(c);
+        has_progress = true;
+    } else {
+        const unsigned generation = f.generation;
+        wait_while([&c, generation] { return c.generation == generation; });
+    }
 }
 
 /* ---- memory ---- */
@@ -105,7 +202,27 @@ void sync_named(unsigned id, unsigned lanes) {
 unsigned smem_bytes;
 std::vector<emulate_array> arrays;
 
-unsigned char *at_smem(std::uint64_t address, unsigned size) {
+/* The CTA whose SMEM an address lies in. Peers' are for instructions on shared::cluster. */
+cta &get_owner(std::uint64_t address, bool is_for_cluster) {
+    const std::uint64_t window = address >> PEER_SHIFT;
+    if (window == 0) {
+        return *here;
+    }
+    if (!is_for_cluster || window > here->peers->ctas.size()) {
+        fail("address " + std::to_string(address) + " is in the window of a peer");
+    }
+    cta &owner = *here->peers->ctas[window - 1];
+    if (owner.left == 0) {
+        fail("CTA " + std::to_string(owner.index) + " has ended, and its SMEM is used");
+    }
+    return owner;
+}
+std::uint64_t strip_window(std::uint64_t address) {
+    return address & ((1u << PEER_SHIFT) - 1);
+}
+
+unsigned char *at_smem_of(cta &owner, std::uint64_t address, unsigned size) {
+    address = strip_window(address);
     if (address < SMEM_START || address + size > SMEM_START + smem_bytes) {
         fail("SMEM address " + std::to_string(address) + " outside");
     }
@@ -113,7 +230,10 @@ unsigned char *at_smem(std::uint64_t address, unsigned size) {
         fail("SMEM address " + std::to_string(address) + " not a multiple of " +
              std::to_string(size));
     }
-    return grout_dynamic_smem + (address - SMEM_START);
+    return owner.smem.data() + (address - SMEM_START);
+}
+unsigned char *at_smem(std::uint64_t address, unsigned size, bool is_for_cluster = false) {
+    return at_smem_of(get_owner(address, is_for_cluster), address, size);
 }
 unsigned char *at_gmem(std::uint64_t address, unsigned size) {
     unsigned char *pointer = reinterpret_cast<unsigned char *>(address);
@@ -130,18 +250,15 @@ unsigned char *at_gmem(std::uint64_t address, unsigned size) {
 
 /* ---- mbarriers ---- */
 
-struct mbarrier {
-    unsigned arrivals = 0, pending = 0, phase = 0;
-    long long bytes = 0;
-};
-std::map<std::uint64_t, mbarrier> mbarriers;
-
-mbarrier &get_mbarrier(std::uint64_t address) {
-    auto found = mbarriers.find(address);
-    if (found == mbarriers.end()) {
+mbarrier &get_mbarrier_of(cta &owner, std::uint64_t address) {
+    auto found = owner.mbarriers.find(strip_window(address));
+    if (found == owner.mbarriers.end()) {
         fail("no mbarrier at " + std::to_string(address));
     }
     return found->second;
+}
+mbarrier &get_mbarrier(std::uint64_t address, bool is_for_cluster = false) {
+    return get_mbarrier_of(get_owner(address, is_for_cluster), address);
 }
 void settle(mbarrier &barrier) {
     if (barrier.pending == 0 && barrier.bytes == 0) {
@@ -166,7 +283,13 @@ std::uint64_t swizzle_address(std::uint64_t address, unsigned swizzle) {
 
 /* The box of a map at these coordinates, element by element; outside, zeros come in and nothing
  * goes out. */
-void copy_box(const emulate_map &map, std::uint64_t smem, const int *start, bool is_load) {
+void combine(const emulate_map &map, const std::string &op, unsigned char *to,
+             const unsigned char *from);
+
+/* op: "load", "store" or a reduction. The SMEM is that of owner. */
+void copy_box(const emulate_map &map, cta &owner, std::uint64_t smem, const int *start,
+              const std::string &op) {
+    const bool is_load = op == "load";
     unsigned index[5] = {0};
     const unsigned width = map.element_bytes;
     if (smem % 128 != 0) {
@@ -185,14 +308,16 @@ void copy_box(const emulate_map &map, std::uint64_t smem, const int *start, bool
             offset += (std::uint64_t)at * map.strides[k];
             row = k > 0 ? row * map.box[k] + index[k] : row;
         }
-        unsigned char *to =
-            at_smem(swizzle_address(smem + row * pitch + index[0] * width, map.swizzle), width);
+        unsigned char *to = at_smem_of(
+            owner, swizzle_address(smem + row * pitch + index[0] * width, map.swizzle), width);
         if (is_load && is_inside) {
             std::memcpy(to, map.data + offset, width);
         } else if (is_load) {
             std::memset(to, 0, width);
-        } else if (is_inside) {
+        } else if (is_inside && op == "store") {
             std::memcpy(map.data + offset, to, width);
+        } else if (is_inside) {
+            combine(map, op, map.data + offset, to);
         }
         unsigned k = 0;
         for (; k < map.rank && ++index[k] == map.box[k]; k++) {
@@ -337,6 +462,36 @@ std::uint64_t write_number(const std::string &type, long double value, bool is_n
     fail("cvt to " + type);
 }
 
+/* Two elements to one, both as bits. Integers wrap; floats are rounded to nearest even. */
+std::uint64_t combine_bits(const std::string &op, const std::string &type, std::uint64_t a,
+                           std::uint64_t b) {
+    const bool is_float = type[0] == 'f' || type[0] == 'b';
+    const std::uint64_t mask = type.find("64") != std::string::npos ? ~0ull : 0xffffffffull;
+    if (op == "and" || op == "or" || op == "xor") {
+        return op == "and" ? a & b : op == "or" ? a | b : a ^ b;
+    }
+    if (op == "inc" || op == "dec") {
+        return op == "inc" ? (a >= b ? 0 : a + 1) : (a == 0 || a > b ? b : a - 1);
+    }
+    if (op == "add" && !is_float) {
+        return (a + b) & mask;
+    }
+    const long double x = read_number(type, a), y = read_number(type, b);
+    if (op == "add") {
+        return write_number(type, x + y, true);
+    }
+    return (op == "min") == (x < y) ? a : b;
+}
+
+void combine(const emulate_map &map, const std::string &op, unsigned char *to,
+             const unsigned char *from) {
+    std::uint64_t a = 0, b = 0;
+    std::memcpy(&a, to, map.element_bytes);
+    std::memcpy(&b, from, map.element_bytes);
+    a = combine_bits(op, map.type, a, b);
+    std::memcpy(to, &a, map.element_bytes);
+}
+
 /* ---- PTX text ---- */
 
 /* "{%0, %1}" and "[%0, {%1}]" are lists; everything else is a name, a number or an operand. */
@@ -455,6 +610,9 @@ struct machine {
         if (a.name == "%globaltimer") {
             return 0;
         }
+        if (a.name == "%%cluster_ctarank") {
+            return here->rank;
+        }
         return registers[a.name];
     }
     void set(const argument &a, std::uint64_t bits) {
@@ -558,6 +716,31 @@ unsigned get_type_bytes(const std::string &type) {
                                             : 4;
 }
 
+/* st.async, red.async: the store, or the combination, and its bytes to the mbarrier beside it. */
+void access_async(machine &m, const statement &s) {
+    const argument &value = s.arguments[1];
+    const std::string &type = s.words.back();
+    const unsigned bytes = get_type_bytes(type);
+    const unsigned count = value.is_list ? (unsigned)value.list.size() : 1;
+    const std::uint64_t address = m.get(s.arguments[0].list[0]);
+    const std::uint64_t barrier_address = m.get(s.arguments[2].list[0]);
+    unsigned char *data = at_smem(address, bytes * count, true);
+    if (&get_owner(address, true) != &get_owner(barrier_address, true)) {
+        fail("the bytes and the mbarrier are in different CTAs: " + s.text);
+    }
+    for (unsigned k = 0; k < count; k++) {
+        std::uint64_t bits = m.get(value.is_list ? value.list[k] : value), old = 0;
+        if (s.words[0] == "red") {
+            std::memcpy(&old, data + k * bytes, bytes);
+            bits = combine_bits(s.words[s.words.size() - 2], type, old, bits);
+        }
+        std::memcpy(data + k * bytes, &bits, bytes);
+    }
+    mbarrier &barrier = get_mbarrier(barrier_address, true);
+    barrier.bytes -= bytes * count;
+    settle(barrier);
+}
+
 /* ld.shared.v4.b32 {..}, [address]; st.global.b32 [address], value */
 void access_memory(machine &m, const statement &s) {
     const bool is_load = s.words[0] == "ld";
@@ -566,7 +749,8 @@ void access_memory(machine &m, const statement &s) {
     const unsigned count = value.is_list ? (unsigned)value.list.size() : 1;
     const std::uint64_t at = m.get(address.list[0]);
     unsigned char *data =
-        has_word(s, "global") ? at_gmem(at, bytes * count) : at_smem(at, bytes * count);
+        has_word(s, "global") ? at_gmem(at, bytes * count)
+                              : at_smem(at, bytes * count, has_word(s, "shared::cluster"));
     for (unsigned k = 0; k < count; k++) {
         const argument &part = value.is_list ? value.list[k] : value;
         std::uint64_t bits = is_load ? 0 : m.get(part);
@@ -595,7 +779,7 @@ void move_matrices(machine &m, const statement &s) {
     for (unsigned k = 0; k < count && !is_load; k++) {
         mine.registers[k] = (std::uint32_t)m.get(values.list[k]);
     }
-    meet(warp_meetings[threadIdx.x / 32], 32, lane, &mine, [&](const std::vector<void *> &all) {
+    meet(here->warp_meetings[threadIdx.x / 32], 32, lane, &mine, [&](const std::vector<void *> &all) {
         for (unsigned k = 0; k < count * 64; k++) {
             const unsigned matrix = k / 64, row = k / 8 % 8, col = k % 8;
             const unsigned run = is_transposed ? col : row, element = is_transposed ? row : col;
@@ -612,22 +796,120 @@ void move_matrices(machine &m, const statement &s) {
     }
 }
 
+/* One element in memory, and what it held. */
+std::uint64_t change_element(machine &m, const statement &s, const std::string &op,
+                             const std::string &type, unsigned char *data, const argument &value) {
+    const unsigned bytes = type == "f16" || type == "bf16" ? 2 : get_type_bytes(type);
+    const std::uint64_t mask = bytes == 8 ? ~0ull : (1ull << 8 * bytes) - 1;
+    const std::uint64_t bits = m.get(value) & mask;
+    std::uint64_t old = 0;
+    std::memcpy(&old, data, bytes);
+    std::uint64_t wanted = bits;
+    if (op == "cas") {
+        wanted = old == bits ? m.get(s.arguments[3]) & mask : old;
+    } else if (op != "exch") {
+        wanted = combine_bits(op, type, old, bits);
+    }
+    std::memcpy(data, &wanted, bytes);
+    return old;
+}
+
+/* red.relaxed.gpu.global.add.noftz.v2.f16x2 [address], {..}; atom...cas.b32 old, [address], a, b */
+void do_atomic(machine &m, const statement &s) {
+    static const std::vector<std::string> ops = {"add", "min", "max", "and", "or",
+                                                 "xor", "inc", "dec", "exch", "cas"};
+    const bool is_fetch = s.words[0] == "atom";
+    const argument &address = s.arguments[is_fetch ? 1 : 0], &value = s.arguments[is_fetch ? 2 : 1];
+    const unsigned count = value.is_list ? (unsigned)value.list.size() : 1;
+    std::string type = s.words.back(), op;
+    for (const std::string &word : s.words) {
+        op = std::find(ops.begin(), ops.end(), word) != ops.end() ? word : op;
+    }
+    const bool is_pair = type == "f16x2" || type == "bf16x2";
+    type = is_pair ? type.substr(0, type.size() - 2) : type;
+    const unsigned bytes = is_pair ? 4 : type == "f16" || type == "bf16" ? 2 : get_type_bytes(type);
+    const std::uint64_t at = m.get(address.list[0]);
+    unsigned char *data = has_word(s, "global")
+                              ? at_gmem(at, bytes * count)
+                              : at_smem(at, bytes * count, has_word(s, "shared::cluster"));
+    has_progress = true;
+    for (unsigned k = 0; k < count; k++) {
+        const argument &part = value.is_list ? value.list[k] : value;
+        if (is_pair) {
+            for (unsigned half = 0; half < 2; half++) {
+                argument number;
+                number.name = std::to_string(m.get(part) >> 16 * half & 0xffff);
+                change_element(m, s, op, type, data + k * 4 + half * 2, number);
+            }
+            continue;
+        }
+        const std::uint64_t old = change_element(m, s, op, type, data + k * bytes, part);
+        if (is_fetch) {
+            m.set(s.arguments[0], old);
+        }
+    }
+}
+
+/* ---- cp.async ---- */
+
+void finish_pieces(std::vector<async_piece> &pieces) {
+    for (const async_piece &piece : pieces) {
+        std::memcpy(at_smem(piece.smem, piece.bytes), piece.gmem, piece.bytes);
+    }
+    pieces.clear();
+}
+
+/* At once; or, with an odd seed, when the lane waits for it or arrives for it, and until then there
+ * is nothing to read. */
+void copy_async(machine &m, const statement &s) {
+    fiber &f = fibers[current];
+    if (s.words[2] == "commit_group") {
+        f.groups.push_back(f.open);
+        f.open.clear();
+    } else if (s.words[2] == "wait_group") {
+        while (f.groups.size() > m.get(s.arguments[0])) {
+            finish_pieces(f.groups.front());
+            f.groups.erase(f.groups.begin());
+        }
+    } else if (s.words[2] == "mbarrier") {
+        for (std::vector<async_piece> &group : f.groups) {
+            finish_pieces(group);
+        }
+        finish_pieces(f.open);
+        arrive(get_mbarrier(m.get(s.arguments[0].list[0])), 1);
+    } else {
+        const unsigned bytes = (unsigned)m.get(s.arguments[2]);
+        const std::uint64_t smem = m.get(s.arguments[0].list[0]);
+        const unsigned char *gmem = at_gmem(m.get(s.arguments[1].list[0]), bytes);
+        f.open.push_back({smem, gmem, bytes});
+        std::memset(at_smem(smem, bytes), 0xa5, bytes);
+        if (!is_lazy) {
+            finish_pieces(f.open);
+        }
+    }
+}
+
 void use_mbarrier(machine &m, const statement &s) {
     const std::string &what = s.words[1];
     const bool is_test = what == "try_wait" || what == "test_wait";
-    const argument &place = s.arguments[what == "init" || what == "inval" ? 0 : 1];
+    const bool is_first = what == "init" || what == "inval" || what == "expect_tx";
+    const bool is_for_cluster = has_word(s, "shared::cluster");
+    const argument &place = s.arguments[is_first ? 0 : 1];
     const std::uint64_t address = m.get(place.list[0]);
     if (what == "init") {
         const unsigned count = (unsigned)m.get(s.arguments[1]);
         (void)at_smem(address, 8);
-        mbarriers[address] = {count, count, 0, 0};
+        here->mbarriers[address] = {count, count, 0, 0};
     } else if (what == "inval") {
-        mbarriers.erase(address);
+        here->mbarriers.erase(address);
+    } else if (what == "expect_tx") {
+        get_mbarrier(address, is_for_cluster).bytes += (long long)m.get(s.arguments[1]);
     } else if (what == "arrive" && has_word(s, "expect_tx")) {
-        get_mbarrier(address).bytes += (long long)m.get(s.arguments[2]);
-        arrive(get_mbarrier(address), 1);
+        get_mbarrier(address, is_for_cluster).bytes += (long long)m.get(s.arguments[2]);
+        arrive(get_mbarrier(address, is_for_cluster), 1);
     } else if (what == "arrive") {
-        arrive(get_mbarrier(address), s.arguments.size() > 2 ? (unsigned)m.get(s.arguments[2]) : 1);
+        arrive(get_mbarrier(address, is_for_cluster),
+               s.arguments.size() > 2 ? (unsigned)m.get(s.arguments[2]) : 1);
     } else if (is_test) {
         const bool is_complete = get_mbarrier(address).phase % 2 != (m.get(s.arguments[2]) & 1);
         m.set(s.arguments[0], is_complete ? 1 : 0);
@@ -641,47 +923,123 @@ void use_mbarrier(machine &m, const statement &s) {
     }
 }
 
+/* ---- copies in flight ---- */
+
+/* With an odd seed copies happen later: a load some time, a store at the latest when its lane waits
+ * for its group, or ends. */
+struct bulk_queue {
+    std::vector<std::function<void()>> open;
+    std::vector<std::vector<std::function<void()>>> groups;
+};
+std::vector<std::function<void()>> loads;
+std::map<unsigned, bulk_queue> stores; /* by fiber */
+
+/* One copy of those in flight; false if there is none. */
+bool land_one(std::mt19937 &random) {
+    if (loads.empty()) {
+        return false;
+    }
+    const size_t which = random() % loads.size();
+    const std::function<void()> act = loads[which];
+    loads.erase(loads.begin() + (std::ptrdiff_t)which);
+    act();
+    has_progress = true;
+    return true;
+}
+
+void close_group(unsigned lane) {
+    bulk_queue &queue = stores[lane];
+    queue.groups.push_back(queue.open);
+    queue.open.clear();
+}
+
+/* The oldest groups of a lane, until so many are left. */
+void land_groups(unsigned lane, size_t left) {
+    bulk_queue &queue = stores[lane];
+    while (queue.groups.size() > left) {
+        for (const std::function<void()> &act : queue.groups.front()) {
+            act();
+        }
+        queue.groups.erase(queue.groups.begin());
+    }
+}
+
+void land_all_of(unsigned lane) {
+    close_group(lane);
+    land_groups(lane, 0);
+    stores.erase(lane);
+}
+
+void load_box(const emulate_map *map, cta *to, std::uint64_t address, std::uint64_t barrier_address,
+              const std::vector<int> &start, unsigned bytes) {
+    if (to->left == 0) {
+        fail("a copy to CTA " + std::to_string(to->index) + ", which has ended");
+    }
+    copy_box(*map, *to, address, start.data(), "load");
+    mbarrier &barrier = get_mbarrier_of(*to, barrier_address);
+    barrier.bytes -= bytes;
+    settle(barrier);
+}
+
+void do_or_keep(std::vector<std::function<void()>> &kept, const std::function<void()> &act) {
+    if (is_lazy) {
+        kept.push_back(act);
+    } else {
+        act();
+    }
+}
+
+void use_bulk_groups(machine &m, const statement &s) {
+    if (has_word(s, "commit_group")) {
+        close_group(current);
+    } else {
+        land_groups(current, m.get(s.arguments[0]));
+    }
+}
+
 void copy_tensor(machine &m, const statement &s) {
-    if (!has_word(s, "tensor")) { /* commit_group, wait_group: copies are complete at once */
+    if (s.words[2] != "bulk" && s.words[1] == "async") {
+        copy_async(m, s);
+        return;
+    }
+    if (!has_word(s, "tensor")) {
+        use_bulk_groups(m, s);
         return;
     }
     const bool is_load = has_word(s, "shared::cluster");
+    const bool is_multicast = has_word(s, "multicast::cluster");
     const argument &box = s.arguments[is_load ? 1 : 0];
     const argument &smem = s.arguments[is_load ? 0 : 1];
     const emulate_map *map = nullptr;
-    int start[5] = {0};
+    std::vector<int> start(5);
     std::memcpy(&map, reinterpret_cast<void *>(m.get(box.list[0])), sizeof map);
     unsigned bytes = map->element_bytes;
     for (unsigned k = 0; k < map->rank; k++) {
         start[k] = (int)m.get(box.list[1].list[k]);
         bytes *= map->box[k];
     }
-    copy_box(*map, m.get(smem.list[0]), start, is_load);
-    if (is_load) {
-        mbarrier &barrier = get_mbarrier(m.get(s.arguments[2].list[0]));
-        barrier.bytes -= bytes;
-        settle(barrier);
+    const std::uint64_t address = m.get(smem.list[0]);
+    if (!is_load) {
+        const std::string op = has_word(s, "reduce") ? s.words[8] : "store";
+        cta *from = here;
+        do_or_keep(stores[current].open,
+                   [=] { copy_box(*map, *from, address, start.data(), op); });
+        return;
+    }
+    const std::uint64_t peers = is_multicast ? m.get(s.arguments[3]) : 1ull << here->rank;
+    const std::uint64_t barrier_address = m.get(s.arguments[2].list[0]);
+    if (peers >> here->peers->ctas.size() != 0) {
+        fail("a copy to CTAs that the cluster does not have: " + std::to_string(peers));
+    }
+    for (cta *to : here->peers->ctas) {
+        if ((peers >> to->rank & 1) != 0) {
+            do_or_keep(loads,
+                       [=] { load_box(map, to, address, barrier_address, start, bytes); });
+        }
     }
 }
 
 /* ---- wgmma ---- */
-
-/* What one warp does of a wgmma: its 16 rows. Lanes' registers stay where they are until then. */
-struct product {
-    unsigned cols, depth, element_bytes;
-    std::string type; /* of a and b: f16, bf16, tf32 */
-    bool is_f16;      /* the accumulator's elements, in pairs */
-    bool is_turned_a, is_turned_b, is_in_registers;
-    std::uint64_t a, b;                            /* descriptors */
-    std::vector<std::vector<void *>> accumulators; /* by lane */
-    std::vector<std::vector<std::uint32_t>> rows;  /* the same, of a in registers */
-};
-struct warp_queue {
-    std::vector<product> open;
-    std::vector<std::vector<product>> groups;
-};
-std::map<unsigned, warp_queue> queues;
-bool is_lazy;
 
 /* Address of an element of an operand: mn is its row of a or its column of b. */
 std::uint64_t get_operand_address(std::uint64_t descriptor, bool is_turned, unsigned mn, unsigned k,
@@ -783,13 +1141,13 @@ void start_product(machine &m, const statement &s) {
         mine.row.push_back((std::uint32_t)m.get(a));
     }
     p.a = p.is_in_registers ? 0 : m.get(arguments[1]);
-    meet(warp_meetings[warp], 32, emulate_lane(), &mine, [&](const std::vector<void *> &all) {
+    meet(here->warp_meetings[warp], 32, emulate_lane(), &mine, [&](const std::vector<void *> &all) {
         for (void *lane : all) {
             p.accumulators.push_back(static_cast<wgmma_lane *>(lane)->accumulators);
             p.rows.push_back(static_cast<wgmma_lane *>(lane)->row);
         }
         if (is_lazy) {
-            queues[warp].open.push_back(p);
+            here->queues[warp].open.push_back(p);
         } else {
             multiply(p, warp);
         }
@@ -802,8 +1160,8 @@ void use_wgmma(machine &m, const statement &s) {
     if (what == "mma_async") {
         start_product(m, s);
     } else if (what == "commit_group" || what == "wait_group") {
-        meet(warp_meetings[warp], 32, emulate_lane(), nullptr, [&](const std::vector<void *> &) {
-            warp_queue &queue = queues[warp];
+        meet(here->warp_meetings[warp], 32, emulate_lane(), nullptr, [&](const std::vector<void *> &) {
+            warp_queue &queue = here->queues[warp];
             if (what == "commit_group") {
                 queue.groups.push_back(queue.open);
                 queue.open.clear();
@@ -827,8 +1185,50 @@ void elect(machine &m, const statement &) {
 void pick(machine &m, const statement &s) {
     m.set(s.arguments[0], m.get(s.arguments[m.get(s.arguments[3]) != 0 ? 1 : 2]));
 }
+void use_cluster(machine &, const statement &s) {
+    if (s.words[1] != "cluster") {
+        fail(s.text);
+    }
+    use_cluster_barrier(s.words[2] == "arrive");
+}
+void map_peer(machine &m, const statement &s) {
+    const std::uint64_t rank = m.get(s.arguments[2]) & 0xffffffff;
+    if (m.get(s.arguments[1]) >> PEER_SHIFT != 0 || rank >= here->peers->ctas.size()) {
+        fail("mapa of address " + std::to_string(m.get(s.arguments[1])) + " to CTA " +
+             std::to_string(rank));
+    }
+    m.set(s.arguments[0], m.get(s.arguments[1]) | (rank + 1) << PEER_SHIFT);
+}
+void store_or_async(machine &m, const statement &s) {
+    if (has_word(s, "async")) {
+        access_async(m, s);
+    } else if (s.words[0] == "red") {
+        do_atomic(m, s);
+    } else {
+        access_memory(m, s);
+    }
+}
+/* bar.sync id, n; bar.arrive id, n; bar.red.and.pred p, id, n, q */
 void synchronise(machine &m, const statement &s) {
-    sync_named((unsigned)m.get(s.arguments[0]), (unsigned)m.get(s.arguments[1]));
+    const bool is_vote = s.words[1] == "red";
+    const unsigned id = (unsigned)m.get(s.arguments[is_vote ? 1 : 0]);
+    const unsigned lanes = (unsigned)m.get(s.arguments[is_vote ? 2 : 1]);
+    if (id > 15) {
+        fail("named barrier " + std::to_string(id));
+    }
+    if (is_vote) {
+        m.set(s.arguments[0], sync_named(id, lanes, m.get(s.arguments[3]) != 0) ? 1 : 0);
+    } else if (s.words[1] == "arrive") {
+        arrive_named(here->named_barriers[id], lanes, true);
+    } else {
+        sync_named(id, lanes);
+    }
+}
+void set_predicate(machine &m, const statement &s) {
+    if (s.words[1] != "ne") {
+        fail(s.text);
+    }
+    m.set(s.arguments[0], m.get(s.arguments[1]) != m.get(s.arguments[2]) ? 1 : 0);
 }
 void move(machine &m, const statement &s) {
     std::uint64_t bits = 0;
@@ -855,7 +1255,10 @@ instruction *find_instruction(const statement &s) {
         {"rsqrt", approximate},
         {"rcp", approximate},
         {"ld", access_memory},
-        {"st", access_memory},
+        {"st", store_or_async},
+        {"red", store_or_async},
+        {"mapa", map_peer},
+        {"barrier", use_cluster},
         {"ldmatrix", move_matrices},
         {"stmatrix", move_matrices},
         {"mbarrier", use_mbarrier},
@@ -866,6 +1269,8 @@ instruction *find_instruction(const statement &s) {
         {"elect", elect},
         {"selp", pick},
         {"bar", synchronise},
+        {"setp", set_predicate},
+        {"atom", do_atomic},
         {"mov", move},
         {"wgmma", use_wgmma},
     };
@@ -899,7 +1304,7 @@ unsigned emulate_shuffle(unsigned value, unsigned lane) {
         unsigned value, from, result;
     } mine = {value, lane, 0};
     typedef decltype(mine) place;
-    meet(warp_meetings[threadIdx.x / 32], 32, emulate_lane(), &mine,
+    meet(here->warp_meetings[threadIdx.x / 32], 32, emulate_lane(), &mine,
          [](const std::vector<void *> &all) {
              for (void *p : all) {
                  static_cast<place *>(p)->result =
@@ -913,12 +1318,29 @@ void __syncthreads() {
     sync_named(0, blockDim.x);
 }
 void __syncwarp() {
-    meet(warp_meetings[threadIdx.x / 32], 32, emulate_lane(), nullptr,
+    meet(here->warp_meetings[threadIdx.x / 32], 32, emulate_lane(), nullptr,
          [](const std::vector<void *> &) {});
 }
 std::uint64_t __cvta_generic_to_shared(const void *pointer) {
     return SMEM_START +
            (std::uint64_t)(static_cast<const unsigned char *>(pointer) - grout_dynamic_smem);
+}
+void __nanosleep(unsigned) {
+    yield();
+}
+bool __all_sync(unsigned, bool is_true) {
+    bool all = is_true;
+    meet(here->warp_meetings[threadIdx.x / 32], 32, emulate_lane(), &all,
+         [](const std::vector<void *> &lanes) {
+             bool is_all = true;
+             for (void *lane : lanes) {
+                 is_all = is_all && *static_cast<bool *>(lane);
+             }
+             for (void *lane : lanes) {
+                 *static_cast<bool *>(lane) = is_all;
+             }
+         });
+    return all;
 }
 void __trap() {
     fail("trap");
@@ -935,6 +1357,17 @@ emulate_array emulate_output(const char *path, std::uint64_t size, const char *i
         fail(std::string("cannot read ") + input);
     }
     std::fclose(file);
+    arrays.push_back(array);
+    return array;
+}
+
+emulate_array emulate_workspace(std::uint64_t size, std::uint64_t fill, unsigned fill_bytes) {
+    emulate_array array = {
+        static_cast<unsigned char *>(std::aligned_alloc(256, (size + 511) / 256 * 256)), size,
+        nullptr, false};
+    for (std::uint64_t k = 0; k < size; k++) {
+        array.data[k] = (unsigned char)(fill >> 8 * (k % fill_bytes));
+    }
     arrays.push_back(array);
     return array;
 }
@@ -959,66 +1392,107 @@ static void *kernel_payload;
 
 static void run_fiber() {
     kernel_run(kernel_payload);
+    land_all_of(current);
     fibers[current].is_done = true;
+    here->left--;
+    settle_cluster(*here->peers);
     has_progress = true;
     yield();
 }
 
-static void run_cta(unsigned block, std::mt19937 &random) {
-    std::vector<unsigned> order(block);
-    std::memset(grout_dynamic_smem, 0xa5, sizeof grout_dynamic_smem);
-    warp_meetings.clear();
-    named_barriers.clear();
-    mbarriers.clear();
-    queues.clear();
-    for (unsigned k = 0; k < block; k++) {
-        order[k] = k;
-        fibers[k].is_done = false;
-        getcontext(&fibers[k].context);
-        fibers[k].context.uc_stack.ss_sp = fibers[k].stack;
-        fibers[k].context.uc_stack.ss_size = STACK_BYTES;
-        fibers[k].context.uc_link = nullptr;
-        makecontext(&fibers[k].context, run_fiber, 0);
+static void start_fiber(fiber &f, cta &home, unsigned lane) {
+    f.home = &home;
+    f.lane = lane;
+    f.is_done = false;
+    f.has_arrived = false;
+    f.generation = 0;
+    f.open.clear();
+    f.groups.clear();
+    if (f.stack == nullptr) {
+        f.stack = mmap(nullptr, STACK_BYTES, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     }
-    std::vector<unsigned> sleeping((block + 31) / 32); /* by warp: rounds that it is left behind */
-    for (unsigned left = block, idle = 0; left > 0;) {
+    getcontext(&f.context);
+    f.context.uc_stack.ss_sp = f.stack;
+    f.context.uc_stack.ss_size = STACK_BYTES;
+    f.context.uc_link = nullptr;
+    makecontext(&f.context, run_fiber, 0);
+}
+
+/* Goes on with a fiber until it waits or ends. */
+static void resume(unsigned number) {
+    current = number;
+    here = fibers[number].home;
+    threadIdx = {fibers[number].lane, 0, 0};
+    blockIdx = {here->index, 0, 0};
+    swapcontext(&scheduler, &fibers[number].context);
+}
+
+/* All fibers there are, to their end. */
+static void run_fibers(std::mt19937 &random) {
+    std::vector<unsigned> order(fibers.size());
+    for (unsigned k = 0; k < order.size(); k++) {
+        order[k] = k;
+    }
+    /* By warp: rounds that it is left behind. */
+    std::vector<unsigned> sleeping((fibers.size() + 31) / 32);
+    bool is_stuck = false;
+    for (size_t left = fibers.size(), idle = 0; left > 0;) {
         std::shuffle(order.begin(), order.end(), random);
         has_progress = false;
         bool is_anyone_asleep = false;
         for (unsigned &rounds : sleeping) {
-            rounds = rounds > 0 ? rounds - 1 : random() % 4 == 0 ? random() % 64 : 0;
+            rounds = is_stuck ? 0 : rounds > 0 ? rounds - 1 : random() % 4 == 0 ? random() % 64 : 0;
             is_anyone_asleep = is_anyone_asleep || rounds > 0;
         }
         for (unsigned k : order) {
             if (!fibers[k].is_done && sleeping[k / 32] == 0) {
-                current = k;
-                threadIdx = {k, 0, 0};
-                swapcontext(&scheduler, &fibers[k].context);
+                resume(k);
                 left -= fibers[k].is_done ? 1 : 0;
             }
         }
+        is_stuck = !has_progress; /* then all wake up */
+        while (random() % 2 == 0 && land_one(random)) {
+        }
         idle = has_progress ? 0 : idle + (is_anyone_asleep ? 0 : 1);
+        if (idle > 1 && land_one(random)) {
+            idle = 0;
+        }
         if (idle > 4) {
             fail("deadlock: " + std::to_string(left) + " lanes wait");
         }
     }
 }
 
-void emulate_launch(unsigned grid, unsigned block, unsigned bytes, unsigned seed,
-                    void (*run)(void *payload), void *payload) {
-    std::mt19937 random(seed);
-    is_lazy = seed % 2 != 0;
+/* CTAs first to first + count of the launch, whole clusters, side by side. */
+static void run_ctas(unsigned first, unsigned count, const emulate_shape &shape,
+                     std::mt19937 &random) {
+    std::vector<cluster> clusters(count / shape.cluster);
+    std::vector<cta> ctas(count);
+    fibers.resize((size_t)count * shape.block, fiber());
+    for (unsigned k = 0; k < count; k++) {
+        ctas[k].index = first + k;
+        ctas[k].rank = k % shape.cluster;
+        ctas[k].left = shape.block;
+        ctas[k].peers = &clusters[k / shape.cluster];
+        ctas[k].peers->ctas.push_back(&ctas[k]);
+        ctas[k].smem.assign(smem_bytes, 0xa5);
+        for (unsigned lane = 0; lane < shape.block; lane++) {
+            start_fiber(fibers[(size_t)k * shape.block + lane], ctas[k], lane);
+        }
+    }
+    run_fibers(random);
+}
+
+void emulate_launch(const emulate_shape &shape, void (*run)(void *payload), void *payload) {
+    std::mt19937 random(shape.seed);
+    is_lazy = shape.seed % 2 != 0;
     kernel_run = run;
     kernel_payload = payload;
-    smem_bytes = bytes;
-    blockDim = {block, 1, 1};
-    fibers.resize(block);
-    for (fiber &f : fibers) {
-        f.stack = mmap(nullptr, STACK_BYTES, PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    }
-    for (unsigned cta = 0; cta < grid; cta++) {
-        blockIdx = {cta, 0, 0};
-        run_cta(block, random);
+    smem_bytes = shape.smem_bytes;
+    blockDim = {shape.block, 1, 1};
+    const unsigned together = shape.is_resident ? shape.grid : shape.cluster;
+    for (unsigned first = 0; first < shape.grid; first += together) {
+        run_ctas(first, together, shape, random);
     }
 }

@@ -2,7 +2,7 @@
  * emulate.h - what emitted CUDA sees when g++ compiles it: CUDA's words, and inline PTX as a call.
  *
  * emulate.py turns each asm statement into a call of emulate_asm, which interprets the PTX text
- * (emulate.cpp). CUDA threads are fibers of one process; a CTA runs at a time.
+ * (emulate.cpp). CUDA threads are fibers of one process.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef GROUT_TEST_EMULATE_H
@@ -23,6 +23,9 @@
 
 struct uint3 {
     unsigned x, y, z;
+};
+struct uint2 {
+    unsigned x, y;
 };
 struct uint4 {
     unsigned x, y, z, w;
@@ -111,7 +114,8 @@ inline float __double2float_rz(double a) {
     return std::fabs((double)nearest) > std::fabs(a) ? std::nextafter(nearest, 0.0f) : nearest;
 }
 inline void __threadfence_system() {}
-inline void __nanosleep(unsigned) {}
+void __nanosleep(unsigned);
+bool __all_sync(unsigned, bool is_true);
 template <typename T> T atomicAdd(T *target, T value) {
     const T old = *target;
     *target += value;
@@ -136,14 +140,21 @@ struct emulate_array {
 struct emulate_map {
     unsigned char *data;
     unsigned rank, element_bytes, swizzle;
+    const char *type; /* as PTX calls it: f32, s32 */
     std::uint64_t dims[5], strides[5]; /* strides in bytes, from dimension 0 on */
     unsigned box[5];
 };
 /* Bytes of a file, in memory whose ends are known. */
 emulate_array emulate_read(const char *path, std::uint64_t size);
 emulate_array emulate_output(const char *path, std::uint64_t size, const char *input);
-void emulate_launch(unsigned grid, unsigned block, unsigned smem_bytes, unsigned seed,
-                    void (*run)(void *payload), void *payload);
+/* Memory beside the arrays, full of a pattern of so many bytes. */
+emulate_array emulate_workspace(std::uint64_t size, std::uint64_t fill, unsigned fill_bytes);
+struct emulate_shape {
+    unsigned grid, block, cluster; /* CTAs, lanes of a CTA, CTAs of a cluster */
+    unsigned smem_bytes, seed;
+    bool is_resident; /* all CTAs at once */
+};
+void emulate_launch(const emulate_shape &shape, void (*run)(void *payload), void *payload);
 void emulate_write();
 
 #endif

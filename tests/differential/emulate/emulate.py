@@ -234,7 +234,8 @@ static void run_%(name)s(void *) {
     %(symbol)s(%(arguments)s);
 }
 static void launch_%(name)s() {
-%(body)s    emulate_launch(%(grid)d, %(block)d, %(smem)d, %(seed)d, run_%(name)s, nullptr);
+%(body)s    emulate_launch({%(grid)d, %(block)d, %(cluster)d, %(smem)d, %(seed)d, %(resident)s},
+                   run_%(name)s, nullptr);
     emulate_write();
 }
 """
@@ -296,14 +297,20 @@ class Kernel:
                         if array["direction"] == "in" else
                         '%s = emulate_output("%s", %d, "%s");' % (variable, target, array["bytes"],
                                                                  source))
+        for k, workspace in enumerate(manifest["workspaces"]):
+            declarations.append("static emulate_array %s_space_%d;" % (name, k))
+            body.append("%s_space_%d = emulate_workspace(%d, %sull, %d);" % (
+                name, k, workspace["bytes"], workspace["fill"], len(workspace["fill"]) // 2 - 1))
         for tensor_map in manifest["tensor_maps"]:
             variable = "%s_map_%s" % (name, tensor_map["name"])
             size = struct.calcsize(DTYPES[tensor_map["dtype"]][0])
+            data = ("%s_array_%s" % (name, tensor_map["array"]) if "array" in tensor_map else
+                    "%s_space_%d" % (name, tensor_map["workspace"]))
             declarations.append("static emulate_map %s_record;" % variable)
             declarations.append("static grout_tensor_map %s;" % variable)
-            body.append("%s_record = {%s_array_%s.data, %d, %d, %d, {%s}, {%s}, {%s}};" % (
-                variable, name, tensor_map["array"], tensor_map["rank"], size,
-                tensor_map["swizzle_bytes"], ", ".join(map(str, tensor_map["dims"])),
+            body.append('%s_record = {%s.data, %d, %d, %d, "%s", {%s}, {%s}, {%s}};' % (
+                variable, data, tensor_map["rank"], size, tensor_map["swizzle_bytes"],
+                tensor_map["dtype"].replace("i", "s"), ", ".join(map(str, tensor_map["dims"])),
                 ", ".join(map(str, [size] + tensor_map["strides_bytes"])),
                 ", ".join(map(str, tensor_map["box"]))))
             body.append("%s.opaque[0] = (grout_u64)&%s_record;" % (variable, variable))
@@ -313,7 +320,12 @@ class Kernel:
             "declarations": "\n".join(declarations), "name": name, "symbol": manifest["symbol"],
             "arguments": ", ".join(arguments), "body": "".join("    %s\n" % line for line in body),
             "grid": manifest["grid"][0], "block": manifest["block"][0],
-            "smem": manifest["dynamic_smem_bytes"], "seed": seed}
+            "cluster": manifest["cluster"][0], "smem": manifest["dynamic_smem_bytes"],
+            "resident": "true" if self.is_resident() else "false", "seed": seed}
+
+    def is_resident(self):
+        """Whether clusters may wait for each other: all of them have to run at once then."""
+        return any(workspace["instances"] == 1 for workspace in self.manifest["workspaces"])
 
     def write_argument(self, parameter):
         name = self.name[1:]
@@ -327,6 +339,10 @@ class Kernel:
                                            self.scalars[parameter["name"]])
         if parameter["kind"] == "tensor_map":
             return "%s_map_%s" % (name, self.manifest["tensor_maps"][parameter["map"]]["name"])
+        if parameter["kind"] == "workspace":
+            workspace = self.manifest["workspaces"][parameter["workspace"]]
+            dtype = "u8" if workspace["dtype"] == "bool" else workspace["dtype"]
+            return "(grout_%s *)%s_space_%d.data" % (dtype, name, parameter["workspace"])
         return "grout_watchdog()"
 
     def get_tolerance(self, array, expected):

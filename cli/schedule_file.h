@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * schedule_file.h - a schedule in a small text file: what '--replay' reads and '--explore' writes.
+ *
+ *     grout-schedule 1
+ *     kernel @ring
+ *     option -D N=4
+ *     option --timing lazy
+ *     actors 0 1x12 0 5
+ *
+ * 'kernel' and 'option' lines are those of the run that decide what it does; 'actors' lines say who
+ * ran, in order, at each point where more than one could, NxM for M times N in a row. The file is
+ * good at every line's end: what is missing behind it the fair schedule decides.
+ */
+#ifndef GROUT_CLI_SCHEDULE_FILE_H
+#define GROUT_CLI_SCHEDULE_FILE_H
+
+#include "session.h"
+
+#include "grout/interp.h"
+
+typedef struct grout_schedule_file {
+    char *text; /* the lines, each with a NUL behind every word */
+    grout_decisions decisions;
+} grout_schedule_file;
+
+/*
+ * Reads a file and puts its options behind those of the session, where the session has not got them
+ * already (-D: of another const). False: diagnostics (bad-schedule, file-unreadable). Deinit even
+ * then, after the session's options.
+ */
+bool grout_schedule_file__init(grout_schedule_file *file, grout_session *session, const char *path);
+void grout_schedule_file__deinit(grout_schedule_file *file);
+/* Appends the file for a kernel's run with the session's options. */
+void grout_schedule_file__print(const grout_session *session, const char *kernel,
+                                const grout_decisions *decisions, grout_text *out);
+
+#endif

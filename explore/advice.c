@@ -1,0 +1,269 @@
+/* advice.c - tries a launch without parts of its synchronisation.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "grout/advice.h"
+
+#include "arrays.h"
+#include "grow.h"
+
+#include <string.h>
+
+typedef struct advisor {
+    const grout_launch *launch;
+    const grout_advice_options *options;
+    grout_advice_list *out;
+    grout_diags *diags;
+    grout_saved_arrays inputs, results;
+    bool *skipped; /* by op: what the run that is made does without */
+    bool *was_run; /* by op, in the launch itself */
+    grout_observer notes;
+    size_t capacity;
+} advisor;
+
+/* ---- runs ----------------------------------------------------------------------------------- */
+
+static bool note_op(void *self, const grout_event *event) {
+    advisor *it = self;
+    it->was_run[event->origin.op] = true;
+    return true;
+}
+
+/* A run is as good as the launch: clean, warnings included, and for every schedule. */
+static bool is_clean(const grout_checker *checker, grout_run_status status) {
+    grout_check_summary summary = grout_checker_get_summary(checker, status != GROUT_RUN_DONE);
+    return status == GROUT_RUN_DONE && summary.verdict == GROUT_VERDICT_CLEAN &&
+           summary.warning_count == 0 && summary.is_well_synchronised;
+}
+
+/* Runs without what is skipped. False: it could not be run. */
+static bool run(advisor *it, bool notes_ops, bool *is_clean_out) {
+    grout_launch launch = *it->launch;
+    grout_checker *checker = grout_checker_new(NULL, it->diags);
+    if (checker == NULL) {
+        return false;
+    }
+    launch.skipped = it->skipped;
+    launch.track_undefined = true;
+    launch.print = NULL;
+    launch.observers[launch.observer_count++] = grout_checker_get_observer(checker);
+    if (notes_ops) {
+        launch.observers[launch.observer_count++] = &it->notes;
+    }
+    grout_saved_arrays__restore(&it->inputs, it->launch);
+    grout_machine *machine = grout_machine_new(&launch, it->diags);
+    grout_run_status status =
+        machine == NULL ? GROUT_RUN_FAILED : grout_machine_run(machine, 0, it->diags);
+    *is_clean_out = status != GROUT_RUN_FAILED && is_clean(checker, status);
+    it->out->runs++;
+    grout_machine_free(machine);
+    grout_checker_free(checker);
+    return status != GROUT_RUN_FAILED;
+}
+
+static bool try_without(advisor *it, bool *is_redundant_out) {
+    if (!run(it, false, is_redundant_out)) {
+        return false;
+    }
+    *is_redundant_out =
+        *is_redundant_out && grout_saved_arrays__are_equal(&it->results, it->launch);
+    return true;
+}
+
+/* ---- candidates ----------------------------------------------------------------------------- */
+
+/* The code that an operation gets if it is redundant by itself; NONE: it is not asked about. */
+static grout_diag_code get_code(const grout_op *op) {
+    switch (op->opcode) {
+    case GROUT_OP_COMMIT_SMEM:
+    case GROUT_OP_FENCE_ASYNC_SHARED:
+    case GROUT_OP_COMMIT_GMEM:
+        return GROUT_DIAG_REDUNDANT_COMMIT;
+    case GROUT_OP_WAIT_SMEM_TO_GMEM:
+    case GROUT_OP_WGMMA_WAIT:
+    case GROUT_OP_ASYNC_COPY_WAIT:
+    case GROUT_OP_MBARRIER_WAIT:
+        return GROUT_DIAG_REDUNDANT_WAIT;
+    case GROUT_OP_BLOCK_BARRIER:
+    case GROUT_OP_CLUSTER_BARRIER:
+        return GROUT_DIAG_REDUNDANT_BARRIER;
+    default:
+        return GROUT_DIAG_NONE;
+    }
+}
+
+static bool add_op(grout_advice *item, grout_op_id op) {
+    grout_op_id *ops = realloc(item->ops, (item->op_count + 1) * sizeof *ops);
+    if (ops == NULL) {
+        return false;
+    }
+    item->ops = ops;
+    ops[item->op_count++] = op;
+    return true;
+}
+
+static grout_advice *add_item(advisor *it, grout_diag_code code) {
+    grout_advice *items = grout_grow(it->out->items, it->out->count, &it->capacity, sizeof *items);
+    if (items == NULL) {
+        return NULL;
+    }
+    it->out->items = items;
+    items[it->out->count] = (grout_advice){.code = code};
+    return &items[it->out->count++];
+}
+
+static bool add_single(advisor *it, grout_op_id op, grout_diag_code code) {
+    grout_advice *item = add_item(it, code);
+    return item != NULL && add_op(item, op);
+}
+
+/* The barrier object that an operation arrives on, brings bytes to or waits on; 0: none. */
+static grout_object_id find_barrier(const grout_module *module, const grout_op *op) {
+    const grout_op_info *info = grout_op_get_info((grout_opcode)op->opcode);
+    uint32_t count;
+    const grout_effect *effects =
+        grout_effect_row_get_effects((grout_effect_row)info->effect_row, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        grout_view view;
+        if (effects[i].space == GROUT_EFFECT_SPACE_BARRIER &&
+            grout_module_get_view(module, grout_module_get_operand(module, op, effects[i].operand),
+                                  &view)) {
+            return view.object;
+        }
+    }
+    return 0;
+}
+
+/* All arrivals and waits of a barrier that brings no bytes: it only orders. */
+static bool add_barrier(advisor *it, grout_object_id object) {
+    const grout_module *module = it->launch->module;
+    grout_advice *item = NULL;
+    for (grout_op_id id = 1; id < grout_module_get_op_count(module); id++) {
+        const grout_op *op = grout_module_get_op(module, id);
+        if (find_barrier(module, op) != object) {
+            continue;
+        }
+        if (op->opcode != GROUT_OP_BARRIER_ARRIVE && op->opcode != GROUT_OP_BARRIER_WAIT) {
+            if (item != NULL) {
+                free(item->ops);
+                it->out->count--;
+            }
+            return true; /* bytes, tests or parities: it is more than an order */
+        }
+        if (item == NULL) {
+            item = add_item(it, GROUT_DIAG_REDUNDANT_BARRIER);
+        }
+        if (item == NULL || !add_op(item, id)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Candidates that the launch ran at all: nothing is known of others. */
+static bool add_candidates(advisor *it) {
+    const grout_module *module = it->launch->module;
+    for (grout_op_id id = 1; id < grout_module_get_op_count(module); id++) {
+        grout_diag_code code = get_code(grout_module_get_op(module, id));
+        if (code != GROUT_DIAG_NONE && it->was_run[id] && !add_single(it, id, code)) {
+            return false;
+        }
+    }
+    for (grout_object_id id = 1; id < grout_module_get_object_count(module); id++) {
+        const grout_object *object = grout_module_get_object(module, id);
+        if (object->kind == GROUT_OBJECT_BARRIER && !object->is_explicit && !add_barrier(it, id)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- the search ----------------------------------------------------------------------------- */
+
+static bool goes_on(const advisor *it) {
+    return it->options == NULL || it->options->goes_on == NULL ||
+           it->options->goes_on(it->options->payload);
+}
+
+static void skip(bool *skipped, const grout_advice *item, bool is_skipped) {
+    for (uint32_t i = 0; i < item->op_count; i++) {
+        skipped[item->ops[i]] = is_skipped;
+    }
+}
+
+/* Keeps the candidates without which, one by one, the launch stays as it is. */
+static bool keep_redundant(advisor *it) {
+    uint32_t kept = 0, at = 0;
+    bool is_good = true;
+    for (; at < it->out->count && is_good && goes_on(it); at++) {
+        grout_advice *item = &it->out->items[at];
+        bool is_redundant = false;
+        skip(it->skipped, item, true);
+        is_good = try_without(it, &is_redundant);
+        skip(it->skipped, item, false);
+        if (is_redundant) {
+            it->out->items[kept++] = *item;
+        } else {
+            free(item->ops);
+        }
+    }
+    it->out->is_complete = at == it->out->count;
+    for (; at < it->out->count; at++) {
+        free(it->out->items[at].ops);
+    }
+    it->out->count = kept;
+    return is_good;
+}
+
+/* Those that can go together: each is added if the launch stays as it is without all of them. */
+static bool find_set(advisor *it) {
+    bool is_good = true;
+    for (uint32_t i = 0; i < it->out->count && is_good && goes_on(it); i++) {
+        grout_advice *item = &it->out->items[i];
+        skip(it->skipped, item, true);
+        is_good = try_without(it, &item->is_in_set);
+        it->out->set_size += item->is_in_set ? 1u : 0u;
+        if (!item->is_in_set) {
+            skip(it->skipped, item, false);
+        }
+    }
+    return is_good;
+}
+
+static bool advise(advisor *it) {
+    if (!grout_saved_arrays__take(&it->inputs, it->launch, false) ||
+        !run(it, true, &it->out->is_possible)) {
+        return false;
+    }
+    if (!it->out->is_possible) {
+        return true;
+    }
+    if (!grout_saved_arrays__take(&it->results, it->launch, true) || !add_candidates(it)) {
+        return false;
+    }
+    bool is_good = keep_redundant(it) && find_set(it);
+    grout_saved_arrays__restore(&it->results, it->launch);
+    return is_good;
+}
+
+bool grout_advise(const grout_launch *launch, const grout_advice_options *options,
+                  grout_advice_list *out, grout_diags *diags) {
+    size_t ops = grout_module_get_op_count(launch->module);
+    advisor it = {.launch = launch, .options = options, .out = out, .diags = diags};
+    *out = (grout_advice_list){0};
+    it.skipped = calloc(ops, sizeof *it.skipped);
+    it.was_run = calloc(ops, sizeof *it.was_run);
+    it.notes = (grout_observer){.self = &it, .interest = UINT64_MAX, .event = note_op};
+    bool is_good = it.skipped != NULL && it.was_run != NULL && advise(&it);
+    free(it.skipped);
+    free(it.was_run);
+    grout_saved_arrays__deinit(&it.inputs);
+    grout_saved_arrays__deinit(&it.results);
+    return is_good || grout_diags_add_oom(diags);
+}
+
+void grout_advice_list_deinit(grout_advice_list *list) {
+    for (uint32_t i = 0; i < list->count; i++) {
+        free(list->items[i].ops);
+    }
+    free(list->items);
+    *list = (grout_advice_list){0};
+}

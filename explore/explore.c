@@ -1,0 +1,407 @@
+/* explore.c - runs the schedules of a launch that may end otherwise.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "grout/explore.h"
+
+#include "arrays.h"
+#include "grow.h"
+#include "trace.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A decision of the schedule that is explored now: who was chosen, and who is to be tried there. */
+typedef struct node {
+    uint32_t chosen;
+    uint32_t wanted_count, wanted_capacity;
+    uint32_t *wanted; /* actors to try; the first tried_count have been */
+    uint32_t tried_count;
+} node;
+
+typedef struct explorer {
+    const grout_launch *launch;
+    const grout_explore_options *options;
+    grout_exploration *out;
+    grout_diags *diags;
+    grout_saved_arrays arrays; /* of inout parameters, as they were */
+    node *nodes;
+    size_t node_count, node_capacity;
+    uint64_t *signatures;
+    size_t signature_count, signature_capacity;
+    uint64_t *identities; /* of all findings so far */
+    size_t identity_count, identity_capacity;
+    grout_decisions decisions; /* of the run that was made last */
+} explorer;
+
+/* ---- one run -------------------------------------------------------------------------------- */
+
+/* One schedule: the decisions given (NULL: the launch's own policy), then the fair one. */
+typedef struct one_run {
+    grout_checker *checker;
+    grout_run_status status;
+    grout_run_stats stats;
+    grout_check_summary summary;
+} one_run;
+
+static bool run_schedule(explorer *it, const grout_decisions *replay, grout_trace *trace,
+                         one_run *run) {
+    const grout_checker_options options = {.max_findings = it->options->max_findings};
+    grout_launch launch = *it->launch;
+    *run = (one_run){0};
+    run->checker = grout_checker_new(&options, it->diags);
+    if (run->checker == NULL) {
+        return false;
+    }
+    it->decisions.count = 0;
+    launch.record = &it->decisions;
+    launch.track_undefined = true;
+    if (replay != NULL) {
+        launch.schedule = GROUT_SCHEDULE_REPLAY;
+        launch.replay = replay;
+    }
+    launch.observers[launch.observer_count++] = grout_checker_get_observer(run->checker);
+    if (trace != NULL) {
+        launch.observers[launch.observer_count++] = &trace->observer;
+    }
+    grout_saved_arrays__restore(&it->arrays, it->launch);
+    grout_machine *machine = grout_machine_new(&launch, it->diags);
+    if (machine == NULL) {
+        return false;
+    }
+    run->status = grout_machine_run(machine, 0, it->diags);
+    run->stats = grout_machine_get_stats(machine);
+    run->summary = grout_checker_get_summary(run->checker, run->status != GROUT_RUN_DONE &&
+                                                               run->status != GROUT_RUN_DEADLOCK);
+    grout_machine_free(machine);
+    it->out->schedules++;
+    return run->status != GROUT_RUN_FAILED && (trace == NULL || !trace->has_failed);
+}
+
+static bool has(const uint64_t *items, size_t count, uint64_t item) {
+    for (size_t i = 0; i < count; i++) {
+        if (items[i] == item) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Adds the identities of a run's findings; *is_new_out: there was one that no run before had. */
+static bool add_identities(explorer *it, const grout_checker *checker, bool *is_new_out) {
+    *is_new_out = false;
+    for (uint32_t i = 0; i < grout_checker_get_count(checker); i++) {
+        uint64_t identity = grout_checker_get_finding(checker, i)->identity;
+        if (has(it->identities, it->identity_count, identity)) {
+            continue;
+        }
+        void *identities = grout_grow(it->identities, it->identity_count, &it->identity_capacity,
+                                      sizeof *it->identities);
+        if (identities == NULL) {
+            return false;
+        }
+        it->identities = identities;
+        it->identities[it->identity_count++] = identity;
+        *is_new_out = true;
+    }
+    return true;
+}
+
+static bool copy_decisions(const grout_decisions *from, grout_decisions *to) {
+    *to = (grout_decisions){0};
+    to->actors = malloc((from->count + 1) * sizeof *to->actors);
+    if (to->actors == NULL) {
+        return false;
+    }
+    if (from->count > 0) {
+        memcpy(to->actors, from->actors, from->count * sizeof *to->actors);
+    }
+    to->count = from->count;
+    to->capacity = from->count + 1;
+    return true;
+}
+
+/* Keeps the run if it is the first or shows something new; frees its checker else. */
+static bool keep_witness(explorer *it, one_run *run) {
+    grout_exploration *out = it->out;
+    bool is_new = false;
+    if (!add_identities(it, run->checker, &is_new)) {
+        return false;
+    }
+    if (!is_new && out->witness_count > 0) {
+        grout_checker_free(run->checker);
+        run->checker = NULL;
+        return true;
+    }
+    grout_witness *witnesses =
+        realloc(out->witnesses, (out->witness_count + 1) * sizeof *witnesses);
+    if (witnesses == NULL) {
+        return false;
+    }
+    out->witnesses = witnesses;
+    grout_witness *witness = &witnesses[out->witness_count];
+    *witness = (grout_witness){.status = run->status, .stats = run->stats};
+    if (!copy_decisions(&it->decisions, &witness->decisions)) {
+        return false;
+    }
+    witness->checker = run->checker;
+    run->checker = NULL;
+    out->witness_count++;
+    return true;
+}
+
+/* ---- what to try next ----------------------------------------------------------------------- */
+
+/* The nodes of the decisions that the last run made; those it shares with the run before stay. */
+static bool take_nodes(explorer *it) {
+    for (size_t i = it->node_count; i < it->decisions.count; i++) {
+        void *nodes = grout_grow(it->nodes, it->node_count, &it->node_capacity, sizeof *it->nodes);
+        if (nodes == NULL) {
+            return false;
+        }
+        it->nodes = nodes;
+        it->nodes[it->node_count++] = (node){.chosen = it->decisions.actors[i]};
+    }
+    return true;
+}
+
+static void drop_nodes(explorer *it, size_t count) {
+    while (it->node_count > count) {
+        free(it->nodes[--it->node_count].wanted);
+    }
+}
+
+static bool want(explorer *it, size_t index, uint32_t actor) {
+    node *at = &it->nodes[index];
+    if (at->chosen == actor) {
+        return true;
+    }
+    for (uint32_t i = 0; i < at->wanted_count; i++) {
+        if (at->wanted[i] == actor) {
+            return true;
+        }
+    }
+    size_t capacity = at->wanted_capacity;
+    uint32_t *wanted = grout_grow(at->wanted, at->wanted_count, &capacity, sizeof *wanted);
+    if (wanted == NULL) {
+        return false;
+    }
+    at->wanted = wanted;
+    at->wanted_capacity = (uint32_t)capacity;
+    it->out->states += at->wanted_count == 0 ? 1u : 0u;
+    at->wanted[at->wanted_count++] = actor;
+    return true;
+}
+
+/*
+ * A reversal is tried by running, at the decision that chose the first step's actor, somebody who
+ * brings the second step nearer: its actor, or whoever did something in between (one of them can
+ * run there, or nobody but the first step's actor could).
+ */
+static bool want_reversal(explorer *it, const grout_trace *trace, const grout_reversal *reversal) {
+    const grout_step *first = &trace->steps[reversal->first];
+    const grout_step *second = &trace->steps[reversal->second];
+    if (first->decision == 0) {
+        return true; /* nobody else could run then */
+    }
+    size_t index = first->decision - 1;
+    while (index > 0 && it->nodes[index].chosen != first->actor) {
+        index--;
+    }
+    bool is_good = want(it, index, second->actor);
+    for (size_t i = index + 1; is_good && i < it->node_count && i < second->decision; i++) {
+        is_good = want(it, index, it->nodes[i].chosen);
+    }
+    return is_good;
+}
+
+static bool want_reversals(explorer *it, const grout_trace *trace) {
+    bool is_good = true;
+    for (size_t i = 0; is_good && i < trace->reversal_count; i++) {
+        is_good = want_reversal(it, trace, &trace->reversals[i]);
+    }
+    return is_good;
+}
+
+/* Has a run with the same order of what does not commute been made? Notes this one. */
+static bool is_known_trace(explorer *it, const grout_trace *trace, bool *failed) {
+    uint64_t signature = grout_trace__get_signature(trace);
+    if (has(it->signatures, it->signature_count, signature)) {
+        return true;
+    }
+    uint64_t *signatures = grout_grow(it->signatures, it->signature_count, &it->signature_capacity,
+                                      sizeof *signatures);
+    *failed = signatures == NULL;
+    if (signatures != NULL) {
+        it->signatures = signatures;
+        it->signatures[it->signature_count++] = signature;
+    }
+    return false;
+}
+
+/* The decisions up to the deepest node with somebody to try, ending with that one; false: none. */
+static bool choose_next(explorer *it, grout_decisions *next) {
+    size_t index = it->node_count;
+    while (index > 0 && it->nodes[index - 1].tried_count == it->nodes[index - 1].wanted_count) {
+        index--;
+    }
+    if (index == 0) {
+        return false;
+    }
+    drop_nodes(it, index);
+    node *at = &it->nodes[index - 1];
+    at->chosen = at->wanted[at->tried_count++];
+    next->count = 0;
+    for (size_t i = 0; i < index; i++) {
+        next->actors[next->count++] = it->nodes[i].chosen;
+    }
+    return true;
+}
+
+/* ---- the exploration ------------------------------------------------------------------------ */
+
+static bool goes_on(const explorer *it) {
+    const grout_explore_options *options = it->options;
+    return (options->max_schedules == 0 || it->out->schedules < options->max_schedules) &&
+           (options->goes_on == NULL || options->goes_on(options->payload, it->out->schedules));
+}
+
+/* One schedule, from run to what it asks to be tried. */
+static bool explore_one(explorer *it, const grout_decisions *replay, bool *is_certified_out) {
+    grout_trace trace;
+    one_run run;
+    grout_trace__init(&trace, &it->decisions);
+    bool failed = !run_schedule(it, replay, &trace, &run);
+    *is_certified_out = !failed && run.summary.is_well_synchronised;
+    failed = failed || !keep_witness(it, &run);
+    grout_checker_free(run.checker);
+    if (!failed && !*is_certified_out) {
+        grout_trace__settle(&trace);
+        failed = !take_nodes(it);
+        bool is_known = !failed && is_known_trace(it, &trace, &failed);
+        failed = failed || (!is_known && !want_reversals(it, &trace));
+    }
+    grout_trace__deinit(&trace);
+    return !failed;
+}
+
+static bool explore(explorer *it) {
+    grout_exploration *out = it->out;
+    grout_decisions next = {0};
+    out->states = 1;
+    if (!explore_one(it, NULL, &out->is_certified)) {
+        return false;
+    }
+    if (out->is_certified) {
+        out->is_complete = true;
+        return true;
+    }
+    bool is_good = true;
+    while (is_good && goes_on(it)) {
+        uint32_t *actors = realloc(next.actors, (it->node_count + 1) * sizeof *actors);
+        bool stands_for_rest = false;
+        if (actors == NULL) {
+            is_good = false;
+            break;
+        }
+        next.actors = actors;
+        if (!choose_next(it, &next)) {
+            out->is_complete = true;
+            break;
+        }
+        is_good = explore_one(it, &next, &stands_for_rest);
+    }
+    out->why_open = out->is_complete ? "" : "the budget of the exploration was over";
+    free(next.actors);
+    return is_good;
+}
+
+static void deinit(explorer *it) {
+    drop_nodes(it, 0);
+    free(it->nodes);
+    free(it->signatures);
+    free(it->identities);
+    grout_saved_arrays__deinit(&it->arrays);
+    free(it->decisions.actors);
+}
+
+bool grout_explore(const grout_launch *launch, const grout_explore_options *options,
+                   grout_exploration *out, grout_diags *diags) {
+    explorer it = {.launch = launch, .options = options, .out = out, .diags = diags};
+    *out = (grout_exploration){.why_open = ""};
+    bool is_good = grout_saved_arrays__take(&it.arrays, launch, false) && explore(&it);
+    deinit(&it);
+    return is_good || grout_diags_add_oom(diags);
+}
+
+void grout_exploration_deinit(grout_exploration *exploration) {
+    for (uint32_t i = 0; i < exploration->witness_count; i++) {
+        free(exploration->witnesses[i].decisions.actors);
+        grout_checker_free(exploration->witnesses[i].checker);
+    }
+    free(exploration->witnesses);
+    *exploration = (grout_exploration){0};
+}
+
+/* ---- smaller schedules ---------------------------------------------------------------------- */
+
+static bool shows(const grout_checker *checker, uint64_t identity) {
+    for (uint32_t i = 0; i < grout_checker_get_count(checker); i++) {
+        if (grout_checker_get_finding(checker, i)->identity == identity) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether a schedule shows the finding; what it really decided is then in it->decisions. */
+static bool try_schedule(explorer *it, const grout_decisions *decisions, uint64_t identity,
+                         bool *shows_out) {
+    one_run run;
+    bool is_good = run_schedule(it, decisions, NULL, &run);
+    *shows_out = is_good && shows(run.checker, identity);
+    grout_checker_free(run.checker);
+    return is_good;
+}
+
+/* Takes count decisions at start away if the finding stays. */
+static bool try_without(explorer *it, grout_decisions *decisions, size_t start, size_t count,
+                        uint64_t identity, bool *done_out) {
+    grout_decisions shorter;
+    if (!copy_decisions(decisions, &shorter)) {
+        return false;
+    }
+    memmove(shorter.actors + start, shorter.actors + start + count,
+            (shorter.count - start - count) * sizeof *shorter.actors);
+    shorter.count -= count;
+    bool is_good = try_schedule(it, &shorter, identity, done_out);
+    if (is_good && *done_out) {
+        memcpy(decisions->actors, shorter.actors, shorter.count * sizeof *shorter.actors);
+        decisions->count = shorter.count;
+    }
+    free(shorter.actors);
+    return is_good;
+}
+
+static bool minimise(explorer *it, grout_decisions *decisions, uint64_t identity) {
+    /* The end first: behind the last decision that matters the fair schedule goes on. */
+    for (size_t size = decisions->count; size > 0; size /= 2) {
+        for (size_t end = decisions->count; end > 0 && goes_on(it);) {
+            size_t count = size < end ? size : end;
+            bool is_gone = false;
+            if (!try_without(it, decisions, end - count, count, identity, &is_gone)) {
+                return false;
+            }
+            end -= count;
+        }
+    }
+    return true;
+}
+
+bool grout_minimise_schedule(const grout_launch *launch, const grout_explore_options *options,
+                             uint64_t identity, grout_decisions *decisions, grout_diags *diags) {
+    grout_exploration counts = {0};
+    explorer it = {.launch = launch, .options = options, .out = &counts, .diags = diags};
+    bool is_good =
+        grout_saved_arrays__take(&it.arrays, launch, false) && minimise(&it, decisions, identity);
+    deinit(&it);
+    return is_good || grout_diags_add_oom(diags);
+}

@@ -1,0 +1,341 @@
+/* trace.c - steps of a run, and the pairs that could be reversed.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "trace.h"
+
+#include "grow.h"
+
+#include <string.h>
+
+/* ---- storage -------------------------------------------------------------------------------- */
+
+static uint64_t mix(uint64_t hash, uint64_t value) {
+    hash = (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
+    return hash ^ hash >> 29;
+}
+
+/* Where a resource stands in the table, or is to be put. */
+static size_t find_slot(const grout_trace *trace, uint64_t resource) {
+    size_t mask = trace->table_size - 1, at = (size_t)resource & mask;
+    while (trace->table[at] != 0 && trace->visitors[trace->table[at] - 1].resource != resource) {
+        at = (at + 1) & mask;
+    }
+    return at;
+}
+
+static bool grow_table(grout_trace *trace) {
+    if (trace->table_used * 2 < trace->table_size) {
+        return true;
+    }
+    uint64_t *old = trace->table;
+    size_t old_size = trace->table_size;
+    size_t size = old_size == 0 ? 256 : 2 * old_size;
+    trace->table = calloc(size, sizeof *trace->table);
+    if (trace->table == NULL) {
+        trace->table = old;
+        return false;
+    }
+    trace->table_size = size;
+    for (size_t i = 0; i < old_size; i++) {
+        if (old[i] != 0) {
+            trace->table[find_slot(trace, trace->visitors[old[i] - 1].resource)] = old[i];
+        }
+    }
+    free(old);
+    return true;
+}
+
+/* The actor's entry at a resource, made if need be (its step is then UINT64_MAX). */
+static grout_visitor *find_visitor(grout_trace *trace, uint64_t resource, uint32_t actor) {
+    if (!grow_table(trace)) {
+        return NULL;
+    }
+    void *visitors = grout_grow(trace->visitors, trace->visitor_count, &trace->visitor_capacity,
+                                sizeof *trace->visitors);
+    if (visitors == NULL) {
+        return NULL;
+    }
+    trace->visitors = visitors;
+    size_t slot = find_slot(trace, resource);
+    for (uint64_t at = trace->table[slot]; at != 0; at = trace->visitors[at - 1].next) {
+        if (trace->visitors[at - 1].actor == actor) {
+            return &trace->visitors[at - 1];
+        }
+    }
+    trace->table_used += trace->table[slot] == 0 ? 1u : 0u;
+    grout_visitor *visitor = &trace->visitors[trace->visitor_count++];
+    *visitor = (grout_visitor){resource, UINT64_MAX, trace->table[slot], actor};
+    trace->table[slot] = trace->visitor_count;
+    return visitor;
+}
+
+/* ---- what commutes -------------------------------------------------------------------------- */
+
+/* Can the two be told apart by what comes after, if they change places? */
+static bool is_dependent(const grout_step *first, const grout_step *second) {
+    uint8_t a = first->kind, b = second->kind;
+    switch ((grout_step_kind)b) {
+    case GROUT_STEP_ARRIVE:
+    case GROUT_STEP_PARITY:
+        /* Arrivals on one phase commute; a test or a parity sees each of them. */
+        return a == GROUT_STEP_PARITY ? b == GROUT_STEP_ARRIVE
+                                      : b == GROUT_STEP_PARITY || first->number != second->number;
+    case GROUT_STEP_SIGNAL: /* two signals: if some wait takes one without the other (settle) */
+        return a == GROUT_STEP_SIGNAL || a == GROUT_STEP_LOOK;
+    case GROUT_STEP_TAKE:
+        return a == GROUT_STEP_TAKE || a == GROUT_STEP_LOOK;
+    case GROUT_STEP_LOOK:
+        return a != GROUT_STEP_LOOK;
+    case GROUT_STEP_FETCH:
+        return true;
+    case GROUT_STEP_NAMED:
+        return first->number != second->number;
+    }
+    return true;
+}
+
+static bool is_known(const grout_clocks *clocks, const grout_step *step) {
+    const uint32_t *known = grout_clocks_find_known(clocks, step->cluster);
+    return known != NULL && known[step->component] >= step->epoch;
+}
+
+static bool add_reversal(grout_trace *trace, uint64_t first, uint64_t second) {
+    void *reversals = grout_grow(trace->reversals, trace->reversal_count, &trace->reversal_capacity,
+                                 sizeof *trace->reversals);
+    if (reversals == NULL) {
+        return false;
+    }
+    trace->reversals = reversals;
+    trace->reversals[trace->reversal_count++] = (grout_reversal){first, second};
+    return true;
+}
+
+/* The newest step of each other actor on the resource that is not known and does not commute. */
+static bool find_reversals(grout_trace *trace, uint64_t index, const grout_clocks *clocks) {
+    const grout_step *step = &trace->steps[index];
+    size_t slot = find_slot(trace, step->resource);
+    for (uint64_t i = trace->table[slot]; i != 0; i = trace->visitors[i - 1].next) {
+        if (trace->visitors[i - 1].actor == step->actor) {
+            continue;
+        }
+        uint64_t at = trace->visitors[i - 1].step + 1;
+        while (at != 0 && !is_known(clocks, &trace->steps[at - 1])) {
+            if (is_dependent(&trace->steps[at - 1], step)) {
+                if (!add_reversal(trace, at - 1, index)) {
+                    return false;
+                }
+                break;
+            }
+            at = trace->steps[at - 1].previous;
+        }
+    }
+    return true;
+}
+
+/* ---- events --------------------------------------------------------------------------------- */
+
+static uint32_t get_local(const grout_trace *trace, const grout_origin *origin) {
+    return grout_clock_local_actor(&trace->info.shape, origin->thread, origin->warp);
+}
+
+static bool add_step(grout_trace *trace, const grout_event *event, uint64_t resource,
+                     grout_step_kind kind, uint32_t number) {
+    const grout_clock_shape *shape = &trace->info.shape;
+    if (event->clocks == NULL) {
+        return true;
+    }
+    void *steps =
+        grout_grow(trace->steps, trace->step_count, &trace->step_capacity, sizeof *trace->steps);
+    if (steps == NULL) {
+        return false;
+    }
+    trace->steps = steps;
+    uint32_t local = get_local(trace, &event->origin);
+    uint32_t component =
+        grout_clock_x(shape, grout_clock_actor(shape, event->origin.cta % shape->cta_count, local));
+    uint64_t index = trace->step_count++;
+    grout_step *step = &trace->steps[index];
+    *step = (grout_step){.resource = resource,
+                         .actor = event->origin.cta * trace->local_actors + local,
+                         .cluster = event->clocks->cluster,
+                         .component = component,
+                         .epoch = event->clocks->known[component],
+                         .number = number,
+                         .kind = (uint8_t)kind,
+                         .decision = trace->decisions->count};
+    grout_visitor *visitor = find_visitor(trace, resource, step->actor);
+    if (visitor == NULL || !find_reversals(trace, index, event->clocks)) {
+        return false;
+    }
+    step->previous = visitor->step + 1; /* UINT64_MAX: it has none, and this is 0 */
+    visitor->step = index;
+    return true;
+}
+
+enum { RESOURCE_BARRIER = 1, RESOURCE_SEMAPHORE, RESOURCE_ELEMENT, RESOURCE_NAMED };
+
+static uint64_t get_resource(uint32_t kind, uint32_t a, uint64_t b, uint64_t c) {
+    return mix(mix(mix(kind, a), b), c);
+}
+
+static bool note_semaphore(grout_trace *trace, const grout_event *event) {
+    const grout_semaphore_fact *fact = event->u.semaphore.semaphore;
+    uint64_t resource = get_resource(RESOURCE_SEMAPHORE, fact->cta, fact->object, fact->index);
+    if (event->kind == GROUT_EVENT_SIGNAL) {
+        return add_step(trace, event, resource, GROUT_STEP_SIGNAL, event->u.semaphore.serial);
+    }
+    if (event->kind == GROUT_EVENT_SEMAPHORE_READ || event->u.semaphore.no_decrement) {
+        /* A wait that leaves the units waits for the oldest ones, whatever comes after. */
+        if (event->kind == GROUT_EVENT_SEMAPHORE_READ) {
+            return add_step(trace, event, resource, GROUT_STEP_LOOK, 0);
+        }
+    }
+    uint32_t count = event->u.semaphore.serial_count;
+    void *takings = grout_grow(trace->takings, trace->taking_count, &trace->taking_capacity,
+                               sizeof *trace->takings);
+    if (takings == NULL) {
+        return false;
+    }
+    trace->takings = takings;
+    trace->takings[trace->taking_count++] =
+        (grout_taking){resource, (uint32_t)trace->serial_count, count};
+    for (uint32_t i = 0; i < count; i++) {
+        void *serials = grout_grow(trace->serials, trace->serial_count, &trace->serial_capacity,
+                                   sizeof *trace->serials);
+        if (serials == NULL) {
+            return false;
+        }
+        trace->serials = serials;
+        trace->serials[trace->serial_count++] = event->u.semaphore.serials[i];
+    }
+    return event->u.semaphore.no_decrement || add_step(trace, event, resource, GROUT_STEP_TAKE, 0);
+}
+
+static bool is_fetch(const grout_trace *trace, const grout_event *event) {
+    const grout_op *op = grout_module_get_op(trace->info.module, event->origin.op);
+    return grout_op_get_info((grout_opcode)op->opcode)->effect_row == GROUT_EFFECT_ROW_FETCH;
+}
+
+static bool observe(void *self, const grout_event *event) {
+    grout_trace *trace = self;
+    bool is_good = true;
+    switch (event->kind) {
+    case GROUT_EVENT_ARRIVE:
+        is_good = add_step(
+            trace, event,
+            get_resource(RESOURCE_BARRIER, event->u.arrive.cta, event->u.arrive.element, 0),
+            GROUT_STEP_ARRIVE, event->u.arrive.phase_base + event->u.arrive.phase);
+        break;
+    case GROUT_EVENT_WAIT:
+        if (event->u.wait.has_parity || event->u.wait.is_test) {
+            const grout_barrier_fact *barrier = event->u.wait.barrier;
+            is_good = add_step(trace, event,
+                               get_resource(RESOURCE_BARRIER, barrier->cta, barrier->element, 0),
+                               GROUT_STEP_PARITY, 0);
+        }
+        break;
+    case GROUT_EVENT_SIGNAL:
+    case GROUT_EVENT_SEMAPHORE_WAIT:
+    case GROUT_EVENT_SEMAPHORE_READ:
+        is_good = note_semaphore(trace, event);
+        break;
+    case GROUT_EVENT_NAMED_ARRIVE:
+        is_good = add_step(trace, event,
+                           get_resource(RESOURCE_NAMED, event->origin.cta, event->u.named.id, 0),
+                           GROUT_STEP_NAMED, event->u.named.generation);
+        break;
+    case GROUT_EVENT_ACCESS:
+        if (event->u.access->is_atomic && event->u.access->is_write && is_fetch(trace, event)) {
+            is_good = add_step(trace, event,
+                               get_resource(RESOURCE_ELEMENT, event->u.access->owner,
+                                            event->u.access->object,
+                                            (uint64_t)event->u.access->runs[0].base),
+                               GROUT_STEP_FETCH, 0);
+        }
+        break;
+    default:
+        break;
+    }
+    trace->has_failed |= !is_good;
+    return is_good;
+}
+
+static bool begin(void *self, const grout_launch_info *info) {
+    grout_trace *trace = self;
+    trace->info = *info;
+    trace->local_actors = info->shape.actor_count / info->shape.cta_count;
+    return true;
+}
+
+void grout_trace__init(grout_trace *trace, const grout_decisions *decisions) {
+    *trace = (grout_trace){.decisions = decisions};
+    trace->observer = (grout_observer){
+        .self = trace,
+        .interest = UINT64_C(1) << GROUT_EVENT_ARRIVE | UINT64_C(1) << GROUT_EVENT_WAIT |
+                    UINT64_C(1) << GROUT_EVENT_SIGNAL | UINT64_C(1) << GROUT_EVENT_SEMAPHORE_WAIT |
+                    UINT64_C(1) << GROUT_EVENT_SEMAPHORE_READ |
+                    UINT64_C(1) << GROUT_EVENT_NAMED_ARRIVE | UINT64_C(1) << GROUT_EVENT_ACCESS,
+        .begin = begin,
+        .event = observe,
+    };
+}
+
+void grout_trace__deinit(grout_trace *trace) {
+    free(trace->steps);
+    free(trace->reversals);
+    free(trace->takings);
+    free(trace->serials);
+    free(trace->visitors);
+    free(trace->table);
+    *trace = (grout_trace){0};
+}
+
+/* ---- after the run -------------------------------------------------------------------------- */
+
+static bool has_serial(const grout_trace *trace, const grout_taking *taking, uint32_t serial) {
+    for (uint32_t i = 0; i < taking->count; i++) {
+        if (trace->serials[taking->first_serial + i] == serial) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Does some wait know one of two signals and not the other? */
+static bool are_told_apart(const grout_trace *trace, const grout_step *a, const grout_step *b) {
+    for (size_t i = 0; i < trace->taking_count; i++) {
+        const grout_taking *taking = &trace->takings[i];
+        if (taking->resource == a->resource &&
+            has_serial(trace, taking, a->number) != has_serial(trace, taking, b->number)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void grout_trace__settle(grout_trace *trace) {
+    size_t kept = 0;
+    for (size_t i = 0; i < trace->reversal_count; i++) {
+        const grout_reversal *reversal = &trace->reversals[i];
+        const grout_step *first = &trace->steps[reversal->first];
+        const grout_step *second = &trace->steps[reversal->second];
+        bool are_signals = first->kind == GROUT_STEP_SIGNAL && second->kind == GROUT_STEP_SIGNAL;
+        if (!are_signals || are_told_apart(trace, first, second)) {
+            trace->reversals[kept++] = *reversal;
+        }
+    }
+    trace->reversal_count = kept;
+}
+
+/* The pairs that could be reversed, each named by its actors and how many steps each had done. */
+uint64_t grout_trace__get_signature(const grout_trace *trace) {
+    uint64_t sum = trace->step_count;
+    for (size_t i = 0; i < trace->reversal_count; i++) {
+        const grout_step *first = &trace->steps[trace->reversals[i].first];
+        const grout_step *second = &trace->steps[trace->reversals[i].second];
+        uint64_t pair =
+            mix(mix(mix(mix(first->resource, first->actor), first->epoch), second->actor),
+                second->epoch);
+        sum += mix(pair, (uint64_t)first->kind << 8 | second->kind);
+    }
+    return sum;
+}

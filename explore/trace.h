@@ -1,0 +1,78 @@
+/* trace.h - what a run did to its synchronisation, and which pairs of it could have gone the other
+ * way round.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef GROUT_EXPLORE_TRACE_H
+#define GROUT_EXPLORE_TRACE_H
+
+#include "grout/interp.h"
+
+typedef enum grout_step_kind {
+    GROUT_STEP_ARRIVE, /* on a barrier: number is the phase */
+    GROUT_STEP_PARITY, /* a wait or test that sees more of a barrier than one phase's completion */
+    GROUT_STEP_SIGNAL, /* number: its serial */
+    GROUT_STEP_TAKE,   /* a semaphore_wait that takes units */
+    GROUT_STEP_LOOK,   /* semaphore_read, or a wait that leaves the units */
+    GROUT_STEP_FETCH,  /* an atomic with a result */
+    GROUT_STEP_NAMED   /* on a named barrier: number is the generation */
+} grout_step_kind;
+
+/* One operation on one resource. */
+typedef struct grout_step {
+    uint64_t resource;
+    uint32_t actor;     /* of the launch: CTA times actors of a CTA, plus actor */
+    uint32_t cluster;   /* whose counters its epoch counts in */
+    uint32_t component; /* x of the actor */
+    uint32_t epoch;
+    uint32_t number;
+    uint8_t kind;      /* grout_step_kind */
+    uint64_t previous; /* the actor's step before on this resource, plus 1 */
+    size_t decision;   /* decisions made up to here */
+} grout_step;
+
+/* Two steps on one resource that nothing orders and that do not commute: the earlier first. */
+typedef struct grout_reversal {
+    uint64_t first, second; /* of the steps */
+} grout_reversal;
+
+/* An actor that has done something to a resource: its last step there. */
+typedef struct grout_visitor {
+    uint64_t resource, step;
+    uint64_t next; /* of the resource, plus 1 */
+    uint32_t actor;
+} grout_visitor;
+
+/* Which signals a wait took. */
+typedef struct grout_taking {
+    uint64_t resource;
+    uint32_t first_serial, count; /* in the serials */
+} grout_taking;
+
+typedef struct grout_trace {
+    grout_observer observer;
+    const grout_decisions *decisions; /* recorded by the run */
+    grout_launch_info info;
+    uint32_t local_actors;
+    grout_step *steps;
+    size_t step_count, step_capacity;
+    grout_reversal *reversals;
+    size_t reversal_count, reversal_capacity;
+    grout_taking *takings;
+    size_t taking_count, taking_capacity;
+    uint32_t *serials;
+    size_t serial_count, serial_capacity;
+    grout_visitor *visitors;
+    size_t visitor_count, visitor_capacity;
+    uint64_t *table; /* resource -> its first visitor, plus 1: open addressing */
+    size_t table_size, table_used;
+    bool has_failed;
+} grout_trace;
+
+/* An observer of one run. Deinit at the end. */
+void grout_trace__init(grout_trace *trace, const grout_decisions *decisions);
+void grout_trace__deinit(grout_trace *trace);
+/* After the run: drops pairs of signals that every wait took or left together. */
+void grout_trace__settle(grout_trace *trace);
+/* The same for runs that order all steps that do not commute alike. */
+uint64_t grout_trace__get_signature(const grout_trace *trace);
+
+#endif

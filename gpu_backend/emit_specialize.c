@@ -1,0 +1,217 @@
+/* emit_specialize.c - warp_specialize: the kernel's body as one part for each thread.
+ *
+ * Thread 0's part is everything; that of thread k its partitions, between the two meetings with
+ * thread 0 at the ends of each warp_specialize, and what every thread of the CTA has to take part
+ * in: the rendezvous behind the mbarrier_inits and the cluster's barrier. Threads that never have a
+ * partition go straight to the kernel's end and wait there for what ends it. Nobody returns, so that
+ * setmaxnreg finds whole warpgroups.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "emit.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+/* What a thread behind the first one knows of the outside. */
+typedef struct part {
+    grout_emitter *e;
+    bool *is_made; /* by value: it has a variable in this part */
+} part;
+
+static uint32_t count_parts(const grout_emitter *e) {
+    uint32_t count = 0;
+    for (grout_op_id at = grout_module_get_block(e->module, e->kernel->body)->first; at != 0;) {
+        const grout_op *op = grout_module_get_op(e->module, at);
+        if (op->opcode == GROUT_OP_WARP_SPECIALIZE && op->block_count > count) {
+            count = op->block_count;
+        }
+        at = op->next;
+    }
+    return count;
+}
+
+bool grout_emit__is_specialized(const grout_emitter *e) {
+    return count_parts(e) > 0;
+}
+
+/* Threads that come to each meeting: all that ever have a partition, and if one of the meetings is
+ * the whole CTA's, all of it. Who came to some only would be early for the next one. */
+static uint32_t count_members(const grout_emitter *e) {
+    for (grout_op_id at = grout_module_get_block(e->module, e->kernel->body)->first; at != 0;) {
+        const grout_op *op = grout_module_get_op(e->module, at);
+        if (op->opcode == GROUT_OP_MBARRIER_INIT && e->plan->cluster_size == 1) {
+            return e->plan->thread_count;
+        }
+        at = op->next;
+    }
+    return count_parts(e);
+}
+
+static void meet(grout_emitter *e, const char *reason) {
+    grout_emit__line(e, "grout_partition_barrier(%" PRIu32 "); // %s", count_members(e), reason);
+    grout_emit__settle(e);
+}
+
+/* ---- values of outside ---- */
+
+static int64_t get_place(const grout_emitter *e, uint32_t capture) {
+    return e->plan->capture_offset + 8 * (int64_t)capture;
+}
+
+/* Thread 0 leaves them in SMEM. */
+static void publish(grout_emitter *e) {
+    grout_emit__open_issuer(e);
+    for (uint32_t k = 0; k < e->plan->capture_count; k++) {
+        const grout_operand value = {.kind = GROUT_OPERAND_VALUE, .id = e->plan->captures[k]};
+        if (e->name_of[value.id] == NULL) {
+            continue; /* of a later warp_specialize */
+        }
+        grout_emit__begin(e);
+        grout_emit__add(e, "grout_store_smem(smem + %" PRId64 ", ", get_place(e, k));
+        grout_emit__element(e, &value, grout_emit__dtype(e, value.id), NULL);
+        grout_emit__end(e, ");");
+    }
+    grout_emit__close_issuer(e);
+}
+
+static void take(grout_emitter *e, grout_value_id value) {
+    const grout_dtype dtype = grout_emit__dtype(e, value);
+    grout_emit__begin_scalar(e, value);
+    grout_emit__end(e, "grout_load_smem<%s>(smem + %" PRId64 ")%s;", grout_emit__memory_type(dtype),
+                    get_place(e, grout_gpu__plan_find_capture(e->plan, value)),
+                    dtype == GROUT_DTYPE_BOOL ? " != 0" : "");
+}
+
+/* Makes a value again, or takes what thread 0 left. */
+static void make_value(void *payload, grout_value_id value) {
+    part *p = payload;
+    grout_emitter *e = p->e;
+    const grout_op_id id = grout_module_get_value(e->module, value)->op;
+    const grout_op *op = grout_module_get_op(e->module, id);
+    if (p->is_made[value]) {
+        return;
+    }
+    p->is_made[value] = true;
+    if (grout_gpu__plan_find_capture(e->plan, value) != UINT32_MAX) {
+        take(e, value);
+        return;
+    }
+    grout_gpu__visit_outer_operands(e->module, e->kernel->body, op, make_value, p);
+    if (op->opcode == GROUT_OP_AXIS_INDEX &&
+        e->kernel->axes[grout_module_get_operand(e->module, op, 0)->id - 1].kind ==
+            GROUT_AXIS_THREADS) {
+        grout_emit__begin_scalar(e, value);
+        grout_emit__end(e, "0; // thread 0 runs what stands outside");
+    } else {
+        grout_emit__op(e, id);
+    }
+}
+
+/* ---- the parts ---- */
+
+/* The first body, in thread 0. */
+void grout_emit__warp_specialize(grout_emitter *e, grout_op_id id, const grout_op *op) {
+    (void)id;
+    grout_emit__declare_results(e, op);
+    if (e->plan->capture_count > 0) {
+        publish(e);
+    }
+    meet(e, "the partitions begin");
+    grout_emit__line(e, "{");
+    e->indent++;
+    grout_emit__block(e, op->first_block);
+    grout_emit__assign_results(e, op, op->first_block);
+    grout_emit__close(e, "");
+    grout_emit__leave_block(e, op->first_block);
+    meet(e, "all partitions have ended");
+}
+
+static void write_partition(part *p, const grout_op *op, uint32_t thread) {
+    grout_emitter *e = p->e;
+    grout_gpu__visit_outer_values(e->module, e->kernel->body, op->first_block + thread, make_value,
+                                  p);
+    grout_emit__line(e, "{");
+    e->indent++;
+    grout_emit__block(e, op->first_block + thread);
+    grout_emit__close(e, "");
+    grout_emit__leave_block(e, op->first_block + thread);
+}
+
+static void write_op(part *p, grout_op_id id, const grout_op *op, uint32_t thread) {
+    switch (op->opcode) {
+    case GROUT_OP_SCRATCH:
+    case GROUT_OP_CLUSTER_ARRIVE:
+    case GROUT_OP_CLUSTER_WAIT:
+    case GROUT_OP_CLUSTER_BARRIER:
+        grout_emit__op(p->e, id);
+        return;
+    case GROUT_OP_MBARRIER_INIT:
+        if (grout_emit__is_last_init(p->e, id)) {
+            grout_emit__init_rendezvous(p->e);
+        }
+        return;
+    case GROUT_OP_WARP_SPECIALIZE:
+        if (thread < count_members(p->e)) {
+            meet(p->e, "the partitions begin");
+            if (thread < op->block_count) {
+                write_partition(p, op, thread);
+            }
+            meet(p->e, "all partitions have ended");
+        }
+        return;
+    default:
+        return;
+    }
+}
+
+/* What a thread behind the first one runs. */
+static void write_part(grout_emitter *e, uint32_t thread) {
+    part p = {.e = e,
+              .is_made = calloc((size_t)grout_module_get_value_count(e->module) + 1,
+                                sizeof *p.is_made)};
+    if (p.is_made == NULL) {
+        e->failed = e->failed || !grout_diags_add_oom(e->diags);
+        return;
+    }
+    for (grout_op_id at = grout_module_get_block(e->module, e->kernel->body)->first;
+         at != 0 && !e->failed;) {
+        const grout_op *op = grout_module_get_op(e->module, at);
+        write_op(&p, at, op, thread);
+        at = op->next;
+    }
+    free(p.is_made);
+}
+
+/* Whether the threads without a partition have something to take part in. */
+static bool has_common_ops(const grout_emitter *e) {
+    for (grout_op_id at = grout_module_get_block(e->module, e->kernel->body)->first; at != 0;) {
+        const grout_op *op = grout_module_get_op(e->module, at);
+        if (op->opcode == GROUT_OP_MBARRIER_INIT || op->opcode == GROUT_OP_CLUSTER_ARRIVE ||
+            op->opcode == GROUT_OP_CLUSTER_WAIT || op->opcode == GROUT_OP_CLUSTER_BARRIER) {
+            return true;
+        }
+        at = op->next;
+    }
+    return false;
+}
+
+void grout_emit__specialized_body(grout_emitter *e) {
+    const uint32_t count = count_parts(e);
+    const bool has_idle = e->plan->thread_count > count && has_common_ops(e);
+    for (uint32_t thread = 0; thread < count + (has_idle ? 1 : 0) && !e->failed; thread++) {
+        e->indent -= thread > 0 ? 1 : 0;
+        grout_emit__begin(e);
+        grout_emit__add(e, thread > 0 ? "} else" : "");
+        if (thread < count) {
+            grout_emit__add(e, "%sif (thread == %" PRIu32 ")", thread > 0 ? " " : "", thread);
+        }
+        grout_emit__open(e);
+        grout_emit__settle(e);
+        if (thread == 0) {
+            grout_emit__block(e, e->kernel->body);
+        } else {
+            write_part(e, thread);
+        }
+    }
+    grout_emit__close(e, "");
+    grout_emit__settle(e);
+}

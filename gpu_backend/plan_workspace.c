@@ -1,0 +1,91 @@
+/* plan_workspace.c - device memory that a launch brings beside the arrays; who waits across
+ * clusters.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "planning.h"
+
+#include <stdlib.h>
+
+static bool add_workspace(grout_gpu_planning *walk, const grout_gpu_workspace *workspace) {
+    grout_gpu_plan *plan = walk->plan;
+    if (plan->workspace_count == walk->workspace_capacity) {
+        const uint32_t capacity = walk->workspace_capacity == 0 ? 4 : 2 * walk->workspace_capacity;
+        grout_gpu_workspace *workspaces =
+            realloc(plan->workspaces, capacity * sizeof *plan->workspaces);
+        if (workspaces == NULL) {
+            return grout_diags_add_oom(walk->diags);
+        }
+        plan->workspaces = workspaces;
+        walk->workspace_capacity = capacity;
+    }
+    plan->workspaces[plan->workspace_count++] = *workspace;
+    return true;
+}
+
+bool grout_gpu__plan_workspace(grout_gpu_planning *walk, grout_object_id id) {
+    const grout_object *object = grout_module_get_object(walk->module, id);
+    const grout_type *type = grout_object_get_type(walk->module, id);
+    grout_gpu_workspace workspace = {.object = id, .count = grout_type_get_count(type)};
+    if (object->kind == GROUT_OBJECT_SEMAPHORE) {
+        workspace.is_per_cta = !object->is_global;
+        workspace.fill_bytes = GROUT_GPU_SEMAPHORE_BYTES;
+        workspace.bytes = workspace.count * GROUT_GPU_SEMAPHORE_BYTES;
+        if (workspace.is_per_cta &&
+            __builtin_mul_overflow(workspace.bytes, walk->grid_size, &workspace.bytes)) {
+            return grout_diags_add(walk->diags, GROUT_DIAG_GPU_UNSUPPORTED,
+                                   grout_module_get_place(walk->module, object->loc),
+                                   "%" PRId64 " semaphores in each of %" PRId64
+                                   " CTAs are more than a GPU's memory holds",
+                                   workspace.count, walk->grid_size);
+        }
+        return add_workspace(walk, &workspace);
+    }
+    if (object->kind == GROUT_OBJECT_ARRAY && object->space == GROUT_SPACE_GMEM) {
+        const grout_dtype_info *dtype = grout_dtype_get_info((grout_dtype)type->dtype);
+        workspace.fill = dtype->poison;
+        workspace.fill_bytes = dtype->bytes;
+        workspace.bytes = workspace.count * dtype->bytes;
+        return add_workspace(walk, &workspace);
+    }
+    return true;
+}
+
+uint32_t grout_gpu__plan_find_workspace(const grout_gpu_plan *plan, grout_object_id object) {
+    for (uint32_t i = 0; i < plan->workspace_count; i++) {
+        if (plan->workspaces[i].object == object) {
+            return i;
+        }
+    }
+    return UINT32_MAX;
+}
+
+/* ---- waits across clusters ---- */
+
+static bool is_in_while(const grout_module *module, const grout_op *op) {
+    grout_op_id around = grout_module_get_block(module, op->parent)->parent;
+    while (around != 0) {
+        op = grout_module_get_op(module, around);
+        if (op->opcode == GROUT_OP_WHILE) {
+            return true;
+        }
+        around = grout_module_get_block(module, op->parent)->parent;
+    }
+    return false;
+}
+
+void grout_gpu__plan_cross_wait(grout_gpu_planning *walk, grout_op_id id, const grout_op *op) {
+    grout_view view;
+    if (walk->plan->waits_for_clusters != 0 ||
+        !grout_module_get_view(walk->module, grout_module_get_operand(walk->module, op, 0),
+                               &view)) {
+        return;
+    }
+    const grout_object *object = grout_module_get_object(walk->module, view.object);
+    const bool is_wait = op->opcode == GROUT_OP_SEMAPHORE_WAIT && object->is_global;
+    const bool is_poll =
+        (op->opcode == GROUT_OP_SEMAPHORE_READ && object->is_global) ||
+        (grout_op_get_info((grout_opcode)op->opcode)->effect_row == GROUT_EFFECT_ROW_FETCH &&
+         object->space == GROUT_SPACE_GMEM);
+    if (is_wait || (is_poll && is_in_while(walk->module, op))) {
+        walk->plan->waits_for_clusters = id;
+    }
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * explore.h - the other schedules of a launch.
+ *
+ * A run that is well synchronised stands for every schedule. Of one that is not, exploration runs
+ * the schedules that differ in what matters: dynamic partial-order reduction (Flanagan and
+ * Godefroid, POPL 2005) over synchronisation alone. Two operations on one resource (a barrier, a
+ * semaphore, an element that fetch atomics work on) that nothing orders and that do not commute are
+ * tried in both orders; orders of operations that commute are never told apart.
+ */
+#ifndef GROUT_EXPLORE_H
+#define GROUT_EXPLORE_H
+
+#include "grout/interp.h"
+#include "grout/race.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct grout_explore_options {
+    uint64_t max_schedules; /* 0: no limit of ours */
+    uint32_t max_findings;  /* of each checker, as in grout_checker_options */
+    /* Asked before each schedule; false ends the exploration, incomplete. May be NULL. */
+    bool (*goes_on)(void *payload, uint64_t schedules);
+    void *payload;
+} grout_explore_options;
+
+/* A schedule that showed a finding which none before it had, and its checker. */
+typedef struct grout_witness {
+    grout_decisions decisions; /* replays it exactly, with the launch's timing and seed */
+    grout_checker *checker;
+    grout_run_status status;
+    grout_run_stats stats;
+} grout_witness;
+
+typedef struct grout_exploration {
+    /* The first is the launch's own schedule, whether it found something or not. */
+    grout_witness *witnesses;
+    uint32_t witness_count;
+    uint64_t schedules;   /* that were run */
+    uint64_t states;      /* points from which more than one order was to be tried, and the start */
+    bool is_certified;    /* the first run was well synchronised: it stands for all schedules */
+    bool is_complete;     /* every schedule is equivalent to one that was run */
+    const char *why_open; /* if it is not complete; a literal */
+} grout_exploration;
+
+/*
+ * Runs a launch under its own schedule, and then under those that may end otherwise. launch: as for
+ * grout_machine_new; its observers, record and replay have to be empty. Arrays are restored before
+ * each schedule; afterwards they hold what the last witness wrote. False: reasons in diags. Deinit
+ * even then.
+ */
+GROUT_API bool grout_explore(const grout_launch *launch, const grout_explore_options *options,
+                             grout_exploration *out, grout_diags *diags);
+GROUT_API void grout_exploration_deinit(grout_exploration *exploration);
+
+/*
+ * Makes the decisions of a failing schedule as short and as near to the fair schedule as they get
+ * while a finding of this identity stays (delta debugging, Zeller and Hildebrandt, TSE 2002).
+ * Changes decisions in place. False: reasons in diags.
+ */
+GROUT_API bool grout_minimise_schedule(const grout_launch *launch,
+                                       const grout_explore_options *options, uint64_t identity,
+                                       grout_decisions *decisions, grout_diags *diags);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,219 @@
+/*
+ * atomic.c - release sequences. What an atomic reads was written by the one before it, and that one
+ * goes on with the sequences it has read: so a location collects releases until a plain store ends
+ * them all. Releases of one CTA with one scope are one record; a relaxed write leaves one too, for a
+ * reader that acquires: there is an edge then, without memory facts.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "atomic.h"
+
+#include "handover.h"
+
+/* Key: object and owner, offset. */
+typedef struct record {
+    grout_keyed head;
+    uint32_t first; /* release */
+    uint32_t reserved;
+} record;
+
+typedef struct release {
+    uint32_t link, next;
+    uint32_t cta;
+    uint32_t set; /* of clocks */
+    uint8_t scope;
+    bool is_relaxed;
+    uint8_t reserved[6];
+} release;
+
+static grout_keyed_table get_table(const grout_machine *machine) {
+    return grout_ops__get_table(machine, GROUT_OPS_LOCATIONS);
+}
+static record *get_record(const grout_machine *machine, uint32_t index) {
+    return grout_pool__at(get_table(machine).records, index);
+}
+static grout_pool *get_releases(const grout_machine *machine) {
+    return grout_ops__get_pool(machine, GROUT_OPS_RELEASES);
+}
+static release *get_release(const grout_machine *machine, uint32_t index) {
+    return grout_pool__at(get_releases(machine), index);
+}
+
+void grout_atomic__begin(grout_machine *machine) {
+    get_releases(machine)->item_size = sizeof(release);
+    grout_keyed__init(get_table(machine), sizeof(record));
+}
+
+static uint64_t get_key(grout_object_id object, uint32_t owner) {
+    return (uint64_t)object << 32 | owner;
+}
+
+/* The CTA whose bytes a box has. */
+static uint32_t get_owner(const grout_machine *machine, const grout_box *box) {
+    uint32_t first = grout_machine__cta(machine)->index - machine->rank;
+    return box->plan->space == GROUT_SPACE_GMEM ? UINT32_MAX : first + box->rank;
+}
+
+grout_location grout_atomic__get_location(grout_machine *machine, const grout_box *box) {
+    uint32_t count;
+    const grout_run *runs = grout_box__get_runs(machine, box, &count);
+    machine->has_failed |= runs == NULL;
+    return (grout_location){.object = box->plan->object,
+                            .owner = get_owner(machine, box),
+                            .offset = runs != NULL && count > 0 ? runs[0].base : 0};
+}
+
+static grout_edge get_edge(const grout_machine *machine, const release *from, grout_sync sync) {
+    uint32_t cta = grout_machine__cta(machine)->index;
+    uint32_t cluster_size = grout_machine__cluster_size(machine);
+    bool is_strong = !from->is_relaxed && grout_sync__acquires(sync.order) &&
+                     grout_order__covers(from->scope, from->cta, cta, cluster_size) &&
+                     grout_order__covers(sync.scope, cta, from->cta, cluster_size);
+    return is_strong ? GROUT_EDGE_STRONG : GROUT_EDGE_WEAK;
+}
+
+void grout_atomic__acquire(grout_machine *machine, uint32_t actor, const grout_location *location,
+                           grout_sync sync) {
+    grout_keyed_table table = get_table(machine);
+    uint32_t index = grout_keyed__find(table, get_key(location->object, location->owner),
+                                       (uint64_t)location->offset);
+    uint32_t first = index == 0 || !machine->has_clocks ? 0 : get_record(machine, index)->first;
+    for (uint32_t i = first; i != 0; i = get_release(machine, i)->next) {
+        const release *from = get_release(machine, i);
+        if (!from->is_relaxed || grout_sync__acquires(sync.order)) {
+            grout_handover__absorb(machine, actor, from->set, from->cta,
+                                   get_edge(machine, from, sync));
+        }
+    }
+}
+
+static uint32_t add_release(grout_machine *machine, uint32_t location, grout_sync sync) {
+    uint32_t cta = grout_machine__cta(machine)->index;
+    bool is_relaxed = !grout_sync__releases(sync.order);
+    uint32_t index = get_record(machine, location)->first;
+    for (; index != 0; index = get_release(machine, index)->next) {
+        const release *other = get_release(machine, index);
+        if (other->cta == cta && other->scope == sync.scope && other->is_relaxed == is_relaxed) {
+            return index;
+        }
+    }
+    index = grout_pool__take(get_releases(machine), &machine->heap);
+    if (index == 0) {
+        machine->has_failed = true;
+        return 0;
+    }
+    release *own = get_release(machine, index);
+    own->cta = cta;
+    own->scope = sync.scope;
+    own->is_relaxed = is_relaxed;
+    own->next = get_record(machine, location)->first;
+    get_record(machine, location)->first = index;
+    return index;
+}
+
+void grout_atomic__release(grout_machine *machine, uint32_t actor, const grout_location *location,
+                           grout_sync sync) {
+    if (!machine->has_clocks) {
+        return;
+    }
+    uint32_t index =
+        grout_keyed__get(get_table(machine), get_key(location->object, location->owner),
+                         (uint64_t)location->offset, &machine->heap);
+    uint32_t own = index == 0 ? 0 : add_release(machine, index, sync);
+    uint32_t set = own == 0 ? 0 : grout_handover__capture(machine, actor);
+    if (set == 0) {
+        machine->has_failed = true;
+        return;
+    }
+    if (get_release(machine, own)->set == 0) {
+        get_release(machine, own)->set = set;
+        return;
+    }
+    grout_handover__join(machine, get_release(machine, own)->set, set, GROUT_EDGE_STRONG);
+    grout_handover__give(machine, set);
+}
+
+/* ---- ends --------------------------------------------------------------------------------------
+ */
+
+static void remove_location(grout_machine *machine, uint32_t index) {
+    for (uint32_t i = get_record(machine, index)->first; i != 0;) {
+        uint32_t next = get_release(machine, i)->next;
+        grout_handover__give(machine, get_release(machine, i)->set);
+        grout_pool__give(get_releases(machine), i);
+        i = next;
+    }
+    grout_keyed__remove(get_table(machine), index);
+}
+
+static bool is_in_runs(const grout_run *runs, uint32_t count, int64_t offset) {
+    for (uint32_t i = 0; i < count; i++) {
+        int64_t from = offset - runs[i].base;
+        int64_t stride = runs[i].count > 1 ? runs[i].stride : runs[i].length;
+        if (from >= 0 && from / stride < runs[i].count && from % stride < runs[i].length) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void grout_atomic__forget(grout_machine *machine, const grout_box *box) {
+    grout_keyed_table table = get_table(machine);
+    uint64_t key = get_key(box->plan->object, get_owner(machine, box));
+    uint32_t count;
+    const grout_run *runs = grout_box__get_runs(machine, box, &count);
+    machine->has_failed |= runs == NULL;
+    for (uint32_t i = runs == NULL ? 0 : grout_keyed__next(table, 0); i != 0;) {
+        const record *own = get_record(machine, i);
+        uint32_t next = grout_keyed__next(table, i);
+        if (own->head.key[0] == key && is_in_runs(runs, count, (int64_t)own->head.key[1])) {
+            remove_location(machine, i);
+        }
+        i = next;
+    }
+}
+
+void grout_atomic__end_cta(grout_machine *machine, uint32_t cta) {
+    grout_keyed_table table = get_table(machine);
+    for (uint32_t i = grout_keyed__next(table, 0); i != 0;) {
+        uint32_t next = grout_keyed__next(table, i);
+        if ((uint32_t)get_record(machine, i)->head.key[0] == cta) {
+            remove_location(machine, i);
+        }
+        i = next;
+    }
+}
+
+void grout_atomic__end_scope(grout_machine *machine, uint32_t cta, const grout_object_id *objects,
+                             uint32_t count) {
+    grout_keyed_table table = get_table(machine);
+    for (uint32_t i = grout_keyed__next(table, 0); i != 0;) {
+        uint32_t next = grout_keyed__next(table, i);
+        uint64_t key = get_record(machine, i)->head.key[0];
+        bool is_in_scope = false;
+        for (uint32_t k = 0; k < count; k++) {
+            is_in_scope |= key == get_key(objects[k], cta);
+        }
+        if (is_in_scope) {
+            remove_location(machine, i);
+        }
+        i = next;
+    }
+}
+
+/* Sums: neither locations nor the releases of one have an order. */
+uint64_t grout_atomic__hash(const grout_machine *machine, uint64_t hash) {
+    grout_keyed_table table = get_table(machine);
+    uint64_t sum = 0;
+    for (uint32_t i = grout_keyed__next(table, 0); i != 0; i = grout_keyed__next(table, i)) {
+        const record *own = get_record(machine, i);
+        for (uint32_t k = own->first; k != 0; k = get_release(machine, k)->next) {
+            const release *from = get_release(machine, k);
+            const uint64_t facts[] = {own->head.key[0], own->head.key[1], from->cta,
+                                      (uint64_t)from->scope << 8 | from->is_relaxed};
+            sum += grout_handover__hash(machine, from->set,
+                                       grout_ops__hash_bytes(3, facts, sizeof facts));
+        }
+    }
+    return hash + sum * UINT64_C(0xd6e8feb86659fd93);
+}

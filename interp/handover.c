@@ -1,0 +1,55 @@
+/*
+ * handover.c - see handover.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "handover.h"
+
+uint32_t grout_handover__new(grout_machine *machine) {
+    return machine->has_clocks ? grout_machine__take_set(machine) : 0;
+}
+
+uint32_t grout_handover__capture(grout_machine *machine, uint32_t actor) {
+    uint32_t set = grout_handover__new(machine);
+    if (set != 0) {
+        grout_machine__release(machine, actor, grout_machine__set(machine, set),
+                               GROUT_EDGE_STRONG);
+    }
+    return set;
+}
+
+void grout_handover__join(grout_machine *machine, uint32_t into, uint32_t from, grout_edge edge) {
+    if (into != 0 && from != 0) {
+        grout_machine__carry(machine, grout_machine__set(machine, into),
+                             grout_machine__set(machine, from), edge);
+    }
+}
+
+void grout_handover__absorb(grout_machine *machine, uint32_t actor, uint32_t from, uint32_t cta,
+                            grout_edge edge) {
+    if (from != 0) {
+        grout_machine__carry_from(machine, grout_machine__clocks(machine, actor),
+                                  grout_machine__set(machine, from),
+                                  cta / grout_machine__cluster_size(machine), edge);
+    }
+}
+
+void grout_handover__give(grout_machine *machine, uint32_t set) {
+    if (set != 0) {
+        grout_machine__give_set(machine, set);
+    }
+}
+
+const uint32_t *grout_handover__get(const grout_machine *machine, uint32_t set) {
+    return set == 0 ? NULL : grout_machine__set(machine, set);
+}
+
+uint64_t grout_handover__hash(const grout_machine *machine, uint32_t set, uint64_t hash) {
+    const grout_order *order = &machine->plan->order;
+    if (set == 0) {
+        return hash;
+    }
+    uint32_t *clocks = grout_machine__set(machine, set);
+    hash = grout_ops__hash_bytes(hash, clocks, (order->words - 1) * sizeof *clocks);
+    return hash + grout_foreign__hash(machine, *grout_order__get_foreign(order, clocks));
+}

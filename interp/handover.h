@@ -1,0 +1,27 @@
+/*
+ * handover.h - clock sets that an actor leaves for others to find: of a signal, of an arrival on a
+ * named barrier, of an atomic. Each is a record of machine->sets; 0, good everywhere, is none, as in
+ * a launch without clocks.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef GROUT_INTERP_HANDOVER_H
+#define GROUT_INTERP_HANDOVER_H
+
+#include "machine.h"
+
+/* An empty one. */
+uint32_t grout_handover__new(grout_machine *machine);
+/* All that an actor knows; its epoch advances. */
+uint32_t grout_handover__capture(grout_machine *machine, uint32_t actor);
+/* One joins what an edge carries of another one of the same cluster. */
+void grout_handover__join(grout_machine *machine, uint32_t into, uint32_t from, grout_edge edge);
+/* The actor learns what an edge carries of one that a CTA (of the launch) has left. */
+void grout_handover__absorb(grout_machine *machine, uint32_t actor, uint32_t from, uint32_t cta,
+                            grout_edge edge);
+void grout_handover__give(grout_machine *machine, uint32_t set);
+/* NULL for none. */
+const uint32_t *grout_handover__get(const grout_machine *machine, uint32_t set);
+uint64_t grout_handover__hash(const grout_machine *machine, uint32_t set, uint64_t hash);
+
+#endif

@@ -1,0 +1,77 @@
+/*
+ * mbarrier.c - lives and parities of mbarriers.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "mbarrier.h"
+
+/*
+ * With k phases known complete parity k & 1 is that of phase k, the other one that of the phase
+ * before, which is complete. Hardware sees the real count alone: a wait passes if the newest
+ * complete phase has its parity; before the first that is 1. What is complete is decided by what
+ * has been contributed, not by what an engine has got done.
+ */
+grout_parity grout_mbarrier__judge(const grout_machine *machine, uint32_t actor, uint32_t element,
+                                   uint32_t parity) {
+    const grout_barrier *barrier = grout_machine__barrier(machine, element);
+    const grout_clock_shape *shape = &machine->plan->shape;
+    uint32_t component = grout_clock_ph(shape, grout_machine__element(machine, element));
+    uint32_t done = grout_barrier__count_ready(machine, element);
+    uint32_t known = done;
+    if (machine->has_clocks) {
+        uint32_t ph = grout_machine__clocks(machine, actor)[component];
+        known = ph > barrier->phase_base ? ph - barrier->phase_base : 0;
+    }
+    grout_parity result = {.real = done == 0 ? GROUT_PHASE_NONE : done - 1};
+    result.passes = ((done + 1) & 1) == parity;
+    result.meant = (known & 1) == parity ? known : known == 0 ? GROUT_PHASE_NONE : known - 1;
+    return result;
+}
+
+bool grout_mbarrier__check(grout_machine *machine, uint32_t actor, const grout_inst *inst,
+                           uint32_t element) {
+    if (grout_machine__barrier(machine, element)->needed != 0) {
+        return true;
+    }
+    grout_fault fault = {.code = GROUT_DIAG_BARRIER_UNINITIALISED,
+                         .object = machine->plan->elements[element].object,
+                         .element = element};
+    grout_machine__fault(machine, actor, inst, 0, &fault);
+    return false;
+}
+
+static void publish(grout_machine *machine, grout_event_kind kind, uint32_t actor,
+                    const grout_inst *inst, uint32_t element, uint32_t arrivals) {
+    if (!grout_machine__wants(machine, kind)) {
+        return;
+    }
+    grout_clocks clocks;
+    grout_event event = grout_machine__event(machine, kind, actor, inst, &clocks);
+    grout_barrier_fact fact = grout_barrier__get_fact(machine, element);
+    event.u.init.barrier = &fact;
+    event.u.init.arrivals = arrivals;
+    event.u.init.was_live = grout_machine__barrier(machine, element)->needed != 0;
+    grout_machine__publish(machine, &event);
+}
+
+void grout_mbarrier__init(grout_machine *machine, uint32_t actor, const grout_inst *inst,
+                          uint32_t element, uint32_t arrivals) {
+    publish(machine, GROUT_EVENT_BARRIER_INIT, actor, inst, element, arrivals);
+    grout_barrier__init(machine, element, arrivals);
+}
+
+void grout_mbarrier__invalidate(grout_machine *machine, uint32_t actor, const grout_inst *inst,
+                                uint32_t element) {
+    if (grout_mbarrier__check(machine, actor, inst, element)) {
+        publish(machine, GROUT_EVENT_BARRIER_INVALIDATE, actor, inst, element, 0);
+        grout_barrier__init(machine, element, 0);
+    }
+}
+
+uint32_t grout_mbarrier__get_served(uint32_t rank, uint32_t mask, uint32_t cluster_size) {
+    uint32_t served = 0;
+    for (uint32_t i = 0; i < cluster_size; i++) {
+        served |= (i & mask) == rank ? 1u << i : 0;
+    }
+    return served;
+}

@@ -1,0 +1,33 @@
+/*
+ * mbarrier.h - barriers of the explicit face: which phase a parity stands for, whose barriers an
+ * op of one CTA serves, and what happens to one that is not initialised.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef GROUT_INTERP_MBARRIER_H
+#define GROUT_INTERP_MBARRIER_H
+
+#include "barrier.h"
+
+#define GROUT_PHASE_NONE UINT32_MAX /* the one before the first */
+
+/* A parity at an element, as one actor sees it. */
+typedef struct grout_parity {
+    uint32_t meant; /* phase that it stands for by what the actor knows, or GROUT_PHASE_NONE */
+    uint32_t real;  /* newest complete phase, or GROUT_PHASE_NONE */
+    bool passes;    /* the real one has this parity */
+} grout_parity;
+
+grout_parity grout_mbarrier__judge(const grout_machine *machine, uint32_t actor, uint32_t element,
+                                   uint32_t parity);
+/* Whether an element of the selected CTA can be used; a fault if not. */
+bool grout_mbarrier__check(grout_machine *machine, uint32_t actor, const grout_inst *inst,
+                           uint32_t element);
+void grout_mbarrier__init(grout_machine *machine, uint32_t actor, const grout_inst *inst,
+                          uint32_t element, uint32_t arrivals);
+void grout_mbarrier__invalidate(grout_machine *machine, uint32_t actor, const grout_inst *inst,
+                                uint32_t element);
+/* Ranks whose barriers a CTA serves with from_cta(mask): bit r for rank r. */
+uint32_t grout_mbarrier__get_served(uint32_t rank, uint32_t mask, uint32_t cluster_size);
+
+#endif

@@ -1,0 +1,218 @@
+/*
+ * named.c - named barriers. Arrival number j of a barrier of n threads belongs to generation j / n;
+ * a sync waits for its own generation, however many have followed it.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "named.h"
+
+#include "handover.h"
+
+/* A named barrier of a CTA that has been used. Key: id, CTA. */
+typedef struct record {
+    grout_keyed head;
+    uint64_t arrived;
+    uint32_t first, last; /* generations kept, the oldest first */
+} record;
+
+/* A generation: open, or with syncs that have not returned, or the last one complete. */
+typedef struct generation {
+    uint32_t link, next;
+    uint32_t number;
+    uint32_t arrived;
+    uint32_t waiting; /* syncs that have not returned */
+    uint32_t set;     /* of clocks */
+} generation;
+
+static grout_keyed_table get_table(const grout_machine *machine) {
+    return grout_ops__get_table(machine, GROUT_OPS_NAMED);
+}
+static record *get_record(const grout_machine *machine, uint32_t index) {
+    return grout_pool__at(get_table(machine).records, index);
+}
+static grout_pool *get_generations(const grout_machine *machine) {
+    return grout_ops__get_pool(machine, GROUT_OPS_GENERATIONS);
+}
+static generation *get_generation(const grout_machine *machine, uint32_t index) {
+    return grout_pool__at(get_generations(machine), index);
+}
+
+void grout_named__begin(grout_machine *machine) {
+    get_generations(machine)->item_size = sizeof(generation);
+    grout_keyed__init(get_table(machine), sizeof(record));
+}
+
+static uint32_t find(const grout_machine *machine, uint32_t id) {
+    return grout_keyed__find(get_table(machine), id, grout_machine__cta(machine)->index);
+}
+
+static uint32_t find_generation(const grout_machine *machine, const record *own, uint32_t number) {
+    uint32_t index = own->first;
+    while (index != 0 && get_generation(machine, index)->number != number) {
+        index = get_generation(machine, index)->next;
+    }
+    return index;
+}
+
+bool grout_named__is_full(const grout_machine *machine, uint32_t id, uint32_t threads,
+                          uint32_t number) {
+    uint32_t index = find(machine, id);
+    return index != 0 && get_record(machine, index)->arrived >= ((uint64_t)number + 1) * threads;
+}
+
+static uint32_t open_generation(grout_machine *machine, uint32_t barrier, uint32_t number) {
+    uint32_t index = find_generation(machine, get_record(machine, barrier), number);
+    if (index != 0) {
+        return index;
+    }
+    index = grout_pool__take(get_generations(machine), &machine->heap);
+    if (index == 0) {
+        machine->has_failed = true;
+        return 0;
+    }
+    record *own = get_record(machine, barrier);
+    *get_generation(machine, index) = (generation){.number = number};
+    if (own->last != 0) {
+        get_generation(machine, own->last)->next = index;
+    } else {
+        own->first = index;
+    }
+    own->last = index;
+    return index;
+}
+
+static void drop_generation(grout_machine *machine, uint32_t index) {
+    grout_handover__give(machine, get_generation(machine, index)->set);
+    grout_pool__give(get_generations(machine), index);
+}
+
+/* Forgets generations that nobody waits in, from the oldest on, but for the last two. */
+static void trim(grout_machine *machine, uint32_t barrier) {
+    record *own = get_record(machine, barrier);
+    while (own->first != own->last) {
+        const generation *oldest = get_generation(machine, own->first);
+        if (oldest->waiting > 0 || oldest->next == own->last) {
+            return;
+        }
+        uint32_t index = own->first;
+        own->first = oldest->next;
+        drop_generation(machine, index);
+    }
+}
+
+static grout_phase_fact get_previous(const grout_machine *machine, const record *own,
+                                     uint32_t number, uint32_t threads) {
+    uint32_t index = number == 0 ? 0 : find_generation(machine, own, number - 1);
+    grout_phase_fact fact = {.is_complete = own->arrived >= (uint64_t)number * threads};
+    if (index != 0) {
+        fact.completion = grout_handover__get(machine, get_generation(machine, index)->set);
+    }
+    return fact;
+}
+
+static void publish(grout_machine *machine, grout_event_kind kind, uint32_t actor,
+                    const grout_inst *inst, uint32_t barrier, const grout_event *facts) {
+    if (!grout_machine__wants(machine, kind)) {
+        return;
+    }
+    grout_clocks clocks;
+    grout_event event = grout_machine__event(machine, kind, actor, inst, &clocks);
+    event.u.named.id = facts->u.named.id;
+    event.u.named.generation = facts->u.named.generation;
+    event.u.named.threads = facts->u.named.threads;
+    event.u.named.is_sync = facts->u.named.is_sync;
+    event.u.named.previous = get_previous(machine, get_record(machine, barrier),
+                                          facts->u.named.generation, facts->u.named.threads);
+    grout_machine__publish(machine, &event);
+}
+
+static void leave_clocks(grout_machine *machine, uint32_t actor, uint32_t index) {
+    uint32_t set = grout_handover__capture(machine, actor);
+    if (get_generation(machine, index)->set == 0) {
+        get_generation(machine, index)->set = set;
+    } else {
+        grout_handover__join(machine, get_generation(machine, index)->set, set, GROUT_EDGE_STRONG);
+        grout_handover__give(machine, set);
+    }
+}
+
+uint32_t grout_named__arrive(grout_machine *machine, uint32_t actor, const grout_inst *inst,
+                             uint32_t id, uint32_t threads, bool is_sync) {
+    uint32_t barrier = grout_keyed__get(get_table(machine), id, grout_machine__cta(machine)->index,
+                                        &machine->heap);
+    if (barrier == 0) {
+        machine->has_failed = true;
+        return 0;
+    }
+    uint32_t number = (uint32_t)(get_record(machine, barrier)->arrived / threads);
+    uint32_t index = open_generation(machine, barrier, number);
+    if (index == 0) {
+        return 0;
+    }
+    grout_event facts = {.u.named = {
+                             .id = id, .generation = number, .threads = threads, .is_sync = is_sync}};
+    publish(machine, GROUT_EVENT_NAMED_ARRIVE, actor, inst, barrier, &facts);
+    get_record(machine, barrier)->arrived++;
+    get_generation(machine, index)->arrived++;
+    get_generation(machine, index)->waiting += is_sync;
+    leave_clocks(machine, actor, index);
+    if (grout_named__is_full(machine, id, threads, number)) {
+        grout_machine__wake(machine, GROUT_THREAD_BLOCKED_NAMED, id);
+        trim(machine, barrier);
+    }
+    return number;
+}
+
+void grout_named__leave(grout_machine *machine, uint32_t actor, const grout_inst *inst, uint32_t id,
+                        uint32_t threads, uint32_t number) {
+    uint32_t barrier = find(machine, id);
+    uint32_t index = find_generation(machine, get_record(machine, barrier), number);
+    grout_event facts = {
+        .u.named = {.id = id, .generation = number, .threads = threads, .is_sync = true}};
+    publish(machine, GROUT_EVENT_NAMED_SYNC, actor, inst, barrier, &facts);
+    if (index == 0) {
+        return;
+    }
+    grout_handover__absorb(machine, actor, get_generation(machine, index)->set,
+                           grout_machine__cta(machine)->index, GROUT_EDGE_STRONG);
+    get_generation(machine, index)->waiting--;
+    trim(machine, barrier);
+}
+
+void grout_named__end_cta(grout_machine *machine, uint32_t cta) {
+    grout_keyed_table table = get_table(machine);
+    for (uint32_t i = grout_keyed__next(table, 0); i != 0;) {
+        const record *own = get_record(machine, i);
+        uint32_t next = grout_keyed__next(table, i), index = own->first;
+        if (own->head.key[1] == cta) {
+            while (index != 0) {
+                uint32_t behind = get_generation(machine, index)->next;
+                drop_generation(machine, index);
+                index = behind;
+            }
+            grout_keyed__remove(table, i);
+        }
+        i = next;
+    }
+}
+
+/* The sum of a hash of each: the table has no order. */
+uint64_t grout_named__hash(const grout_machine *machine, uint64_t hash) {
+    grout_keyed_table table = get_table(machine);
+    uint64_t sum = 0;
+    for (uint32_t i = grout_keyed__next(table, 0); i != 0; i = grout_keyed__next(table, i)) {
+        record own = *get_record(machine, i);
+        uint32_t index = own.first;
+        own.head.link = own.head.next = own.first = own.last = 0;
+        uint64_t part = grout_ops__hash_bytes(2, &own, sizeof own);
+        for (; index != 0; index = get_generation(machine, index)->next) {
+            generation copy = *get_generation(machine, index);
+            uint32_t set = copy.set;
+            copy.link = copy.next = copy.set = 0;
+            part = grout_ops__hash_bytes(part, &copy, sizeof copy);
+            part = grout_handover__hash(machine, set, part);
+        }
+        sum += part;
+    }
+    return hash + sum * UINT64_C(0xc2b2ae3d27d4eb4f);
+}

@@ -1,0 +1,25 @@
+/*
+ * named.h - the CTA's named barriers: arrivals counted by order into generations, each with the
+ * clocks of who arrived.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef GROUT_INTERP_NAMED_H
+#define GROUT_INTERP_NAMED_H
+
+#include "machine.h"
+
+void grout_named__begin(grout_machine *machine);
+/* An actor arrives on a named barrier that takes so many threads: the generation it belongs to. */
+uint32_t grout_named__arrive(grout_machine *machine, uint32_t actor, const grout_inst *inst,
+                             uint32_t id, uint32_t threads, bool is_sync);
+/* Whether all arrivals of a generation are in. */
+bool grout_named__is_full(const grout_machine *machine, uint32_t id, uint32_t threads,
+                          uint32_t generation);
+/* A sync returns: it acquires its own generation. */
+void grout_named__leave(grout_machine *machine, uint32_t actor, const grout_inst *inst, uint32_t id,
+                        uint32_t threads, uint32_t generation);
+void grout_named__end_cta(grout_machine *machine, uint32_t cta);
+uint64_t grout_named__hash(const grout_machine *machine, uint64_t hash);
+
+#endif

@@ -1,0 +1,239 @@
+/*
+ * plan_cluster.c - what a kernel says about its cluster: who reaches whom, orders and scopes, sets
+ * of CTAs, places of references.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "planner.h"
+
+/* ---- the kernel as a whole ------------------------------------------------------------------- */
+
+/* An object that an operand names: other CTAs reach it. */
+static void share_operand(grout_planner *planner, const grout_op *op, uint32_t index) {
+    grout_view view;
+    if (index < op->operand_count &&
+        grout_module_get_view(planner->module, grout_module_get_operand(planner->module, op, index),
+                              &view)) {
+        planner->object_is_shared[view.object] = true;
+    }
+}
+
+static void add_collective(grout_plan *plan, uint32_t axes) {
+    for (uint32_t i = 0; i < plan->collective_count; i++) {
+        if (plan->collective_axes[i] == axes) {
+            return;
+        }
+    }
+    uint32_t room = sizeof plan->collective_axes;
+    if (plan->collective_count < room) {
+        plan->collective_axes[plan->collective_count++] = (uint8_t)axes;
+    }
+}
+
+static bool is_wait(grout_opcode opcode) {
+    switch ((int)opcode) {
+    case GROUT_OP_BARRIER_WAIT:
+    case GROUT_OP_BARRIER_TEST:
+    case GROUT_OP_MBARRIER_WAIT:
+    case GROUT_OP_MBARRIER_TEST:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* The references of an op: a peer's SMEM through plain accesses needs PS for each CTA. */
+static void scan_views(grout_planner *planner, const grout_op *op) {
+    grout_form form = (grout_form)grout_op_get_info(op->opcode)->form;
+    bool is_plain = form == GROUT_FORM_LOAD || form == GROUT_FORM_STORE ||
+                    form == GROUT_FORM_FETCH || form == GROUT_FORM_COMPARE_SWAP;
+    for (uint32_t i = 0; i < op->operand_count; i++) {
+        grout_view view;
+        if (!grout_module_get_view(planner->module,
+                                   grout_module_get_operand(planner->module, op, i), &view)) {
+            continue;
+        }
+        const grout_object *object = grout_module_get_object(planner->module, view.object);
+        if (view.cluster_index_count > 0) {
+            planner->object_is_shared[view.object] = true;
+            planner->plan->order.owners = is_plain && object->kind == GROUT_OBJECT_ARRAY
+                                              ? planner->plan->shape.cta_count
+                                              : planner->plan->order.owners;
+        }
+        planner->object_is_shared[view.object] |= object->cluster_group_count > 0;
+        planner->plan->needs_clocks |= object->is_explicit;
+        planner->plan->has_foreign_order |=
+            (object->kind == GROUT_OBJECT_SEMAPHORE && object->is_global) ||
+            ((form == GROUT_FORM_FETCH || form == GROUT_FORM_COMPARE_SWAP) &&
+             object->space == GROUT_SPACE_GMEM);
+    }
+}
+
+static void scan_op(grout_planner *planner, const grout_op *op) {
+    const grout_module *module = planner->module;
+    grout_plan *plan = planner->plan;
+    uint32_t collective = grout_op_get_axes(module, op, GROUT_ATTR_COLLECTIVE_AXES);
+    if (collective != 0) {
+        add_collective(plan, collective);
+    }
+    if (collective != 0 || grout_op_get_axes(module, op, GROUT_ATTR_MULTICAST) != 0) {
+        share_operand(planner, op, 1);
+        share_operand(planner, op, 2);
+    }
+    if (op->opcode == GROUT_OP_ASYNC_STORE_SMEM) {
+        plan->needs_clocks = true;
+        share_operand(planner, op, 2);
+    }
+    if (grout_module_find_attr(module, op, GROUT_ATTR_FROM_CTA) != NULL) {
+        share_operand(planner, op, 0);
+    }
+    plan->has_narrow_waits |=
+        plan->shape.cta_count > 1 && is_wait((grout_opcode)op->opcode) &&
+        grout_op_get_choice(module, op, GROUT_ATTR_SCOPE) == GROUT_CHOICE_SCOPE_CTA;
+    if (op->opcode == GROUT_OP_WARP_MAP) {
+        plan->shape.lanes_per_thread = GROUT_WARPS;
+    } else if (op->opcode == GROUT_OP_WARP_SPECIALIZE) {
+        plan->runner_count = 1;
+    }
+    scan_views(planner, op);
+}
+
+static void scan_block(grout_planner *planner, grout_block_id block) {
+    const grout_module *module = planner->module;
+    grout_op_id id = grout_module_get_block(module, block)->first;
+    for (; id != 0; id = grout_module_get_op(module, id)->next) {
+        const grout_op *op = grout_module_get_op(module, id);
+        scan_op(planner, op);
+        for (uint32_t i = 0; i < op->block_count; i++) {
+            scan_block(planner, op->first_block + i);
+        }
+    }
+}
+
+void grout_planner__scan(grout_planner *planner) {
+    grout_plan *plan = planner->plan;
+    const grout_kernel *kernel = planner->kernel;
+    for (uint32_t i = 0; i < kernel->axis_count; i++) {
+        if (kernel->axes[i].kind == GROUT_AXIS_CLUSTER &&
+            plan->cluster_axis_count < GROUT_CLUSTER_AXES_MAX) {
+            plan->cluster_axes[plan->cluster_axis_count++] = i;
+        }
+    }
+    plan->shape.thread_count = grout_kernel_get_thread_count(planner->module, plan->kernel);
+    plan->shape.cta_count = grout_kernel_get_cluster_size(planner->module, plan->kernel);
+    plan->shape.lanes_per_thread = 1;
+    plan->runner_count = plan->shape.thread_count;
+    plan->order.owners = 1;
+    plan->has_exit_sync = grout_kernel_has_exit_sync(planner->module, plan->kernel);
+    scan_block(planner, kernel->body);
+    plan->lane_count = plan->shape.thread_count * plan->shape.lanes_per_thread;
+    plan->actor_count = plan->shape.thread_count;
+    if (plan->shape.lanes_per_thread > 1) {
+        plan->actor_count += plan->lane_count;
+    }
+}
+
+/* ---- an op ----------------------------------------------------------------------------------- */
+
+static uint8_t get_default_order(const grout_op *op) {
+    switch (grout_effect_row_get_class(grout_op_get_info(op->opcode)->effect_row)) {
+    case GROUT_EFFECT_ACCESS:
+        return GROUT_CHOICE_ORDER_RELAXED;
+    case GROUT_EFFECT_BLOCKING:
+        return GROUT_CHOICE_ORDER_ACQUIRE;
+    case GROUT_EFFECT_SYNC:
+        break;
+    case GROUT_EFFECT_ASYNC:
+    case GROUT_EFFECT_PURE:
+    case GROUT_EFFECT_CONTROL:
+        break;
+    }
+    return is_wait((grout_opcode)op->opcode) ? GROUT_CHOICE_ORDER_ACQUIRE
+                                             : GROUT_CHOICE_ORDER_RELEASE;
+}
+
+static uint8_t get_default_scope(const grout_planner *planner, const grout_inst *inst) {
+    uint8_t shared = planner->plan->shape.cta_count > 1 ? GROUT_CHOICE_SCOPE_CLUSTER
+                                                        : GROUT_CHOICE_SCOPE_CTA;
+    if (inst->box_count == 0) {
+        return shared;
+    }
+    const grout_box_plan *box = grout_plan__box(planner->plan, inst, inst->box_count - 1u);
+    if (box->object_kind == GROUT_OBJECT_SEMAPHORE) {
+        return GROUT_CHOICE_SCOPE_SYS;
+    }
+    if (box->object_kind == GROUT_OBJECT_BARRIER) {
+        return planner->object_is_shared[box->object] ? shared : GROUT_CHOICE_SCOPE_CTA;
+    }
+    return box->space == GROUT_SPACE_GMEM ? GROUT_CHOICE_SCOPE_GPU : shared;
+}
+
+/* CTAs that differ only along some axes. */
+static uint32_t count_group(const grout_planner *planner, uint32_t axes) {
+    uint32_t count = 0;
+    uint32_t mask = grout_kernel_get_cluster_mask(planner->module, planner->plan->kernel, axes, 0);
+    for (; mask != 0; mask &= mask - 1) {
+        count++;
+    }
+    return count;
+}
+
+/*
+ * The dimension that a collective copy splits, counted from the innermost of the box: the first
+ * whose extent its CTAs divide; the innermost only if it is not swizzled.
+ */
+static int8_t find_part_dim(const grout_planner *planner, const grout_inst *inst) {
+    const grout_box_plan *to = grout_plan__box(planner->plan, inst, 1);
+    uint32_t count = count_group(planner, inst->axes);
+    for (uint32_t i = to->rank; count > 0 && i-- > 0;) {
+        if (i == 0 && to->layout->swizzle != 0) {
+            break;
+        }
+        int64_t extent = to->extent[to->order[to->rank - 1 - i]];
+        if (extent > 1 && extent % count == 0) {
+            return (int8_t)i;
+        }
+    }
+    return -1;
+}
+
+static void lower_axes(grout_planner *planner, grout_inst *inst, const grout_op *op) {
+    const grout_plan *plan = planner->plan;
+    uint32_t axes = grout_op_get_axes(planner->module, op, GROUT_ATTR_COLLECTIVE_AXES);
+    inst->is_collective = axes != 0;
+    inst->part_dim = -1;
+    inst->axes =
+        (uint8_t)(axes != 0 ? axes : grout_op_get_axes(planner->module, op, GROUT_ATTR_MULTICAST));
+    if (inst->is_collective) {
+        while (inst->collective + 1u < plan->collective_count &&
+               plan->collective_axes[inst->collective] != axes) {
+            inst->collective++;
+        }
+        if (count_group(planner, axes) > 1) {
+            inst->part_dim = find_part_dim(planner, inst);
+        }
+    }
+}
+
+void grout_planner__lower_cluster(grout_planner *planner, uint32_t index, const grout_op *op) {
+    const grout_module *module = planner->module;
+    grout_inst *inst = grout_planner__get_inst(planner, index);
+    uint32_t attrs = grout_op_get_info(op->opcode)->attrs;
+    inst->order = (uint8_t)grout_op_get_choice(module, op, GROUT_ATTR_ORDER);
+    inst->edge_scope = (uint8_t)grout_op_get_choice(module, op, GROUT_ATTR_SCOPE);
+    inst->reduce_kind = (uint8_t)grout_op_get_choice(module, op, GROUT_ATTR_REDUCE);
+    if (inst->order == GROUT_CHOICE_NONE) {
+        inst->order = get_default_order(op);
+    }
+    if (inst->edge_scope == GROUT_CHOICE_NONE) {
+        inst->edge_scope = get_default_scope(planner, inst);
+    }
+    if (op->opcode == GROUT_OP_COPY_GMEM_TO_SMEM) {
+        lower_axes(planner, inst, op);
+    }
+    if ((attrs & GROUT_ATTR_BIT_CLUSTER) != 0) {
+        inst->flag = grout_module_find_attr(module, op, GROUT_ATTR_CLUSTER) != NULL;
+    } else if ((attrs & GROUT_ATTR_BIT_NO_DECREMENT) != 0) {
+        inst->flag = grout_module_find_attr(module, op, GROUT_ATTR_NO_DECREMENT) != NULL;
+    }
+}

@@ -1,0 +1,42 @@
+/*
+ * plan_mbarrier.c - what the instructions of mbarriers need beside their operands, and the
+ * rendezvous behind their initialisation.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "exec.h"
+#include "planner.h"
+
+static bool is_last_init(const grout_planner *planner, const grout_op *op) {
+    const grout_module *module = planner->module;
+    if (op->opcode != GROUT_OP_MBARRIER_INIT || op->parent != planner->kernel->body) {
+        return false;
+    }
+    for (grout_op_id id = op->next; id != 0; id = grout_module_get_op(module, id)->next) {
+        if (grout_module_get_op(module, id)->opcode == GROUT_OP_MBARRIER_INIT) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void note_wait(grout_planner *planner, const grout_op *op) {
+    if (op->opcode == GROUT_OP_ASYNC_COPY_WAIT) {
+        const grout_operand *operand = grout_module_get_operand(planner->module, op, 0);
+        int64_t allowed = grout_module_get_expr_value(planner->module, operand->id).integer;
+        uint32_t *max = &planner->plan->async_copy_waits_max;
+        *max = allowed > *max && allowed < UINT16_MAX ? (uint32_t)allowed : *max;
+    }
+}
+
+void grout_planner__lower_mbarrier(grout_planner *planner, uint32_t index, const grout_op *op) {
+    grout_op_id id = grout_planner__get_inst(planner, index)->op;
+    grout_planner__get_inst(planner, index)->from_cta =
+        (int32_t)grout_op_get_attr_integer(planner->module, op, GROUT_ATTR_FROM_CTA, -1);
+    note_wait(planner, op);
+    if (is_last_init(planner, op)) {
+        uint32_t meet = grout_planner__add_inst(planner, grout_exec_rendezvous, id);
+        grout_planner__get_inst(planner, meet)->is_point = true;
+        grout_planner__get_inst(planner, meet)->is_silent = true;
+    }
+}

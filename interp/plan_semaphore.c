@@ -1,0 +1,48 @@
+/*
+ * plan_semaphore.c - the numbers of a kernel's semaphores.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "planner.h"
+
+/* Whether a wait of the block, or of one inside, looks at the object's units without taking them. */
+static bool has_look(const grout_planner *planner, grout_block_id block, grout_object_id object) {
+    const grout_module *module = planner->module;
+    grout_op_id id = grout_module_get_block(module, block)->first;
+    for (; id != 0; id = grout_module_get_op(module, id)->next) {
+        const grout_op *op = grout_module_get_op(module, id);
+        grout_view view;
+        if (op->opcode == GROUT_OP_SEMAPHORE_WAIT &&
+            grout_module_find_attr(module, op, GROUT_ATTR_NO_DECREMENT) != NULL &&
+            grout_module_get_view(module, grout_module_get_operand(module, op, 0), &view) &&
+            view.object == object) {
+            return true;
+        }
+        for (uint32_t i = 0; i < op->block_count; i++) {
+            if (has_look(planner, op->first_block + i, object)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+void grout_planner__add_semaphore(grout_planner *planner, grout_object_id id) {
+    grout_pool *pool = &planner->plan->semaphores;
+    const grout_object *object = grout_module_get_object(planner->module, id);
+    if (object->kind != GROUT_OBJECT_SEMAPHORE) {
+        return;
+    }
+    int64_t count = grout_type_get_count(grout_object_get_type(planner->module, id));
+    bool keeps_all = has_look(planner, planner->kernel->body, id);
+    planner->object_elements[id] = grout_plan__get_semaphore_count(planner->plan);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t index = grout_pool__take(pool, planner->plan->heap);
+        if (index == 0) {
+            planner->failed = true;
+            return;
+        }
+        *(grout_semaphore_plan *)grout_pool__at(pool, index) = (grout_semaphore_plan){
+            .object = id, .index = i, .is_global = object->is_global, .keeps_all = keeps_all};
+    }
+}

@@ -1,0 +1,45 @@
+/*
+ * residency.c - how many CTAs a GPU has room for at once.
+ *
+ * As NVIDIA's occupancy rules have it: an SM takes as many CTAs as its SMEM, threads, registers and
+ * CTA slots allow; clusters of 4 and more leave SMs over, because the CTAs of one lie in one GPC
+ * and GPCs differ in size.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "machine.h"
+
+#define SM_SMEM       (228 << 10) /* bytes; 1 KiB of it for each CTA is the system's */
+#define CTA_SMEM      (1 << 10)
+#define SM_LANES      2048
+#define SM_REGISTERS  65536
+#define SM_CTAS       32
+#define THREAD_LANES  128
+
+static int64_t get_least(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+static int64_t count_ctas_per_sm(const grout_plan *plan) {
+    int64_t lanes = (int64_t)plan->shape.thread_count * THREAD_LANES;
+    int64_t count = get_least(SM_CTAS, SM_LANES / lanes);
+    count = get_least(count, SM_SMEM / (plan->smem_bytes + CTA_SMEM));
+    count = get_least(count, SM_REGISTERS / (lanes * plan->entry_registers));
+    return count < 1 ? 1 : count;
+}
+
+/* SMs of an H100 SXM or H200 (132) that clusters of a size can fill. */
+static int64_t count_sms(uint32_t cluster_size, uint32_t sm_count) {
+    int64_t usable = cluster_size <= 2 ? 132 : cluster_size <= 8 ? 120 : 112;
+    int64_t sms = sm_count == 0 ? GROUT_SMS_DEFAULT : sm_count;
+    return sms * usable / 132;
+}
+
+int64_t grout_residency__get_clusters(const grout_plan *plan, const grout_launch *launch) {
+    int64_t ctas = launch->resident;
+    if (ctas == 0) {
+        ctas = count_ctas_per_sm(plan) * count_sms(plan->shape.cta_count, launch->sm_count);
+    }
+    int64_t clusters = ctas / plan->shape.cta_count;
+    return clusters < 1 ? 1 : clusters;
+}

@@ -1,0 +1,281 @@
+/*
+ * auto_fence.c - where a kernel with 'attr auto_fence = 1' has a fence that is not written: before
+ * an operation through which the async proxy touches SMEM that the same thread has touched through
+ * the generic proxy since its last fence, one of the two a write.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A forward walk over the structured code keeps the set of SMEM objects whose generic reads and
+ * writes no fence covers yet. It is by object: an access of any element stands for all of them, and
+ * objects of scopes that share bytes stand for each other. Branches are joined; a loop's body is
+ * walked until the set at its head stands still, and that set only grows, so the walk ends. What
+ * cp.async and st.async have started is written at some later time, so every wait
+ * that may be for it makes those objects written anew. An operation that needs a fence keeps it, whatever way leads there.
+ */
+#include "bound.h"
+
+#include "alloc.h"
+#include <string.h>
+
+enum { SET_READ, SET_WRITTEN, SET_STARTED, SET_COUNT };
+enum { WORD_BITS = 64 };
+
+/* Sets of objects, one behind the other: words of each. Object ids are the bits. */
+typedef uint64_t *object_sets;
+
+typedef struct fence_walk {
+    const grout_module *module;
+    uint8_t *fences;       /* by operation: has an implied fence */
+    uint32_t words;        /* of one set */
+    object_sets *heads;    /* by block: what is known at the head of a loop's body; NULL: no loop */
+    const uint8_t *is_smem; /* by object */
+    bool failed;           /* no memory */
+} fence_walk;
+
+static size_t get_sets_size(const fence_walk *walk) {
+    return (size_t)SET_COUNT * walk->words * sizeof(uint64_t);
+}
+
+/* Empty sets, or a copy; NULL without memory. */
+static object_sets make_sets(fence_walk *walk, const uint64_t *from) {
+    object_sets sets = grout__calloc(1, get_sets_size(walk));
+    walk->failed |= sets == NULL;
+    if (sets != NULL && from != NULL) {
+        memcpy(sets, from, get_sets_size(walk));
+    }
+    return sets;
+}
+
+/* Adds sets to others; whether they grew. */
+static bool join_sets(const fence_walk *walk, object_sets into, const uint64_t *from) {
+    bool has_grown = false;
+    for (uint32_t i = 0; i < SET_COUNT * walk->words; i++) {
+        has_grown |= (from[i] & ~into[i]) != 0;
+        into[i] |= from[i];
+    }
+    return has_grown;
+}
+
+/* ---- one operation --------------------------------------------------------------------------- */
+
+static void add_object(const fence_walk *walk, object_sets sets, uint32_t set, grout_object_id id) {
+    sets[set * walk->words + id / WORD_BITS] |= (uint64_t)1 << id % WORD_BITS;
+}
+
+static bool may_share_bytes(const fence_walk *walk, grout_object_id a, grout_object_id b) {
+    int64_t first = grout_object_get_smem_offset(walk->module, a);
+    int64_t second = grout_object_get_smem_offset(walk->module, b);
+    return first < second + grout_object_get_layout(walk->module, b)->bytes &&
+           second < first + grout_object_get_layout(walk->module, a)->bytes;
+}
+
+/* Whether a set has an object that may share bytes with this one. */
+static bool has_object(const fence_walk *walk, const uint64_t *sets, uint32_t set,
+                       grout_object_id id) {
+    for (uint32_t word = 0; word < walk->words; word++) {
+        uint64_t bits = sets[set * walk->words + word];
+        for (; bits != 0; bits &= bits - 1) {
+            grout_object_id other = word * WORD_BITS + (uint32_t)__builtin_ctzll(bits);
+            if (may_share_bytes(walk, other, id)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* The SMEM array that an effect of an operation touches, or 0. */
+static grout_object_id find_array(const fence_walk *walk, const grout_op *op,
+                                  const grout_effect *effect) {
+    grout_view view;
+    bool is_memory = effect->space == GROUT_EFFECT_SPACE_SMEM ||
+                     effect->space == GROUT_EFFECT_SPACE_ANY;
+    if (!is_memory || effect->operand >= op->operand_count ||
+        !grout_module_get_view(walk->module,
+                               grout_module_get_operand(walk->module, op, effect->operand),
+                               &view)) {
+        return 0;
+    }
+    return walk->is_smem[view.object] != 0 ? view.object : 0;
+}
+
+static void note_async(fence_walk *walk, const uint64_t *sets, grout_op_id id,
+                       const grout_effect *effect, grout_object_id object) {
+    bool is_write = effect->access != GROUT_ACCESS_READ;
+    if (has_object(walk, sets, SET_WRITTEN, object) ||
+        (is_write && has_object(walk, sets, SET_READ, object))) {
+        walk->fences[id] = 1;
+    }
+}
+
+static void note_generic(const fence_walk *walk, object_sets sets, const grout_effect *effect,
+                         grout_object_id object) {
+    add_object(walk, sets, effect->access == GROUT_ACCESS_READ ? SET_READ : SET_WRITTEN, object);
+    if (effect->milestone != GROUT_MILESTONE_ISSUE) {
+        add_object(walk, sets, SET_STARTED, object);
+    }
+}
+
+/* A fence publishes all that has been done; what has only been started comes after it. */
+static void publish(const fence_walk *walk, object_sets sets) {
+    memset(sets, 0, (size_t)SET_STARTED * walk->words * sizeof *sets);
+}
+
+/* Whether what cp.async or st.async have started can be known to be written behind it. */
+static bool may_complete(grout_effect_row row) {
+    return row == GROUT_EFFECT_ROW_ASYNC_COPY_WAIT || row == GROUT_EFFECT_ROW_WAIT ||
+           row == GROUT_EFFECT_ROW_TEST || row == GROUT_EFFECT_ROW_PARITY_WAIT ||
+           row == GROUT_EFFECT_ROW_PARITY_TEST;
+}
+
+static void walk_op(fence_walk *walk, grout_op_id id, const grout_op *op, object_sets sets) {
+    const grout_op_info *info = grout_op_get_info((grout_opcode)op->opcode);
+    grout_effect_row row = (grout_effect_row)info->effect_row;
+    uint32_t count = 0;
+    const grout_effect *effects = grout_effect_row_get_effects(row, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        grout_object_id object = find_array(walk, op, &effects[i]);
+        if (object != 0 && effects[i].proxy == GROUT_PROXY_ASYNC) {
+            note_async(walk, sets, id, &effects[i], object);
+        }
+    }
+    if (walk->fences[id] != 0 || row == GROUT_EFFECT_ROW_COMMIT_SMEM) {
+        publish(walk, sets);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        grout_object_id object = find_array(walk, op, &effects[i]);
+        if (object != 0 && effects[i].proxy == GROUT_PROXY_GENERIC) {
+            note_generic(walk, sets, &effects[i], object);
+        }
+    }
+    for (uint32_t word = 0; may_complete(row) && word < walk->words; word++) {
+        sets[SET_WRITTEN * walk->words + word] |= sets[SET_STARTED * walk->words + word];
+    }
+}
+
+/* ---- blocks ---------------------------------------------------------------------------------- */
+
+static void walk_block(fence_walk *walk, grout_block_id block, object_sets sets);
+
+/* The body of a 'for', or both of a 'while': until what is known at its head stands still. sets are
+ * then those behind the loop. */
+static void walk_loop(fence_walk *walk, const grout_op *op, object_sets sets) {
+    object_sets *head = &walk->heads[op->first_block];
+    bool is_while = op->opcode == GROUT_OP_WHILE;
+    if (*head == NULL) {
+        *head = make_sets(walk, NULL);
+    }
+    object_sets inner = make_sets(walk, NULL);
+    if (!walk->failed) {
+        join_sets(walk, *head, sets);
+    }
+    bool goes_on = !walk->failed;
+    while (goes_on) {
+        memcpy(inner, *head, get_sets_size(walk));
+        walk_block(walk, op->first_block, inner);
+        memcpy(sets, is_while ? inner : *head, get_sets_size(walk));
+        if (is_while) {
+            walk_block(walk, op->first_block + 1, inner);
+        }
+        goes_on = join_sets(walk, *head, inner) && !walk->failed;
+    }
+    grout__free(inner);
+}
+
+/* Bodies of which one runs, or all side by side: what any of them leaves. may_skip: none may run. */
+static void walk_branches(fence_walk *walk, const grout_op *op, bool may_skip, object_sets sets) {
+    object_sets before = make_sets(walk, sets);
+    object_sets inner = make_sets(walk, NULL);
+    for (uint32_t k = 0; !walk->failed && k < op->block_count; k++) {
+        memcpy(inner, before, get_sets_size(walk));
+        walk_block(walk, op->first_block + k, inner);
+        if (k == 0 && !may_skip) {
+            memcpy(sets, inner, get_sets_size(walk));
+        } else {
+            join_sets(walk, sets, inner);
+        }
+    }
+    grout__free(before);
+    grout__free(inner);
+}
+
+/* Blocks nest at most GROUT_NESTING_MAX deep. */
+static void walk_block(fence_walk *walk, grout_block_id block, object_sets sets) {
+    grout_op_id id = grout_module_get_block(walk->module, block)->first;
+    while (id != 0 && !walk->failed) {
+        const grout_op *op = grout_module_get_op(walk->module, id);
+        if (op->opcode == GROUT_OP_FOR || op->opcode == GROUT_OP_WHILE) {
+            walk_loop(walk, op, sets);
+        } else if (op->block_count > 0) {
+            walk_op(walk, id, op, sets);
+            walk_branches(walk, op, op->opcode == GROUT_OP_IF && op->block_count == 1, sets);
+        } else {
+            walk_op(walk, id, op, sets);
+        }
+        id = op->next;
+    }
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
+static void walk_kernel(fence_walk *walk, const grout_kernel *kernel) {
+    object_sets sets = make_sets(walk, NULL);
+    if (sets != NULL) {
+        walk_block(walk, kernel->body, sets);
+    }
+    grout__free(sets);
+}
+
+static void fill_smem(const grout_module *module, uint8_t *is_smem) {
+    for (grout_object_id id = 1; id < module->objects.count; id++) {
+        const grout_object *object = grout_module_get_object(module, id);
+        is_smem[id] = object->kind == GROUT_OBJECT_ARRAY && object->space == GROUT_SPACE_SMEM;
+    }
+}
+
+static bool has_auto_fence(const grout_module *module) {
+    bool has_any = false;
+    for (grout_kernel_id id = 1; id < module->kernels.count; id++) {
+        has_any |= grout_module_get_kernel(module, id)->auto_fence;
+    }
+    return has_any;
+}
+
+static void walk_kernels(fence_walk *walk) {
+    const grout_module *module = walk->module;
+    for (grout_kernel_id id = 1; id < module->kernels.count; id++) {
+        const grout_kernel *kernel = grout_module_get_kernel(module, id);
+        if (kernel->auto_fence) {
+            walk_kernel(walk, kernel);
+        }
+    }
+    for (grout_block_id id = 1; id < module->blocks.count; id++) {
+        grout__free(walk->heads[id]);
+    }
+}
+
+void grout_auto_fence__module(grout_binding *binding) {
+    const grout_module *module = binding->module;
+    if (!has_auto_fence(module)) {
+        return;
+    }
+    uint8_t *is_smem = grout_binding__new(binding, module->objects.count, 1);
+    fence_walk walk = {.module = module,
+                       .words = (module->objects.count + WORD_BITS - 1) / WORD_BITS,
+                       .is_smem = is_smem};
+    walk.heads = grout_binding__new(binding, module->blocks.count, sizeof *walk.heads);
+    walk.fences = binding->bound->auto_fences =
+        grout_binding__new(binding, module->ops.count, sizeof *walk.fences);
+    if (is_smem != NULL && walk.heads != NULL && walk.fences != NULL) {
+        fill_smem(module, is_smem);
+        walk_kernels(&walk);
+    }
+    if (walk.failed) {
+        binding->ok = grout_diags_add_oom(binding->diags);
+    }
+    grout__free(walk.heads);
+    grout__free(is_smem);
+}
+
+bool grout_op_needs_auto_fence(const grout_module *module, grout_op_id id) {
+    return module->bound->auto_fences != NULL && module->bound->auto_fences[id] != 0;
+}

@@ -1,0 +1,183 @@
+/* infer_sync.c - types of operations on barriers, semaphores and single elements, and of
+ * descriptors.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "infer.h"
+
+#include "type.h"
+
+#include <inttypes.h>
+
+/* A constant operand that counts something. */
+static bool check_count(grout_binding *binding, const grout_op *op, uint32_t index) {
+    const grout_operand *operand = grout_infer__get_operand(binding, op, index);
+    if (operand->kind == GROUT_OPERAND_EXPR) {
+        return grout_infer__set_constant(binding, op, index, GROUT_DTYPE_I32);
+    }
+    grout_binding__report(binding, GROUT_DIAG_OPERAND_KIND, operand->loc,
+                          "'%s' takes a constant here", grout_infer__get_mnemonic(op));
+    grout_infer__help_operands(binding, op);
+    return false;
+}
+
+static bool check_barrier(grout_binding *binding, const grout_op *op, uint32_t index) {
+    return grout_infer__get_reference(binding, op, index, GROUT_TYPE_BARRIER).kind !=
+           GROUT_TYPE_NONE;
+}
+
+static bool check_parity(grout_binding *binding, const grout_op *op) {
+    bool ok = check_barrier(binding, op, 0);
+    return grout_infer__check_scalar(binding, op, 1, GROUT_DTYPE_I32, "a parity") && ok;
+}
+
+static bool check_semaphore(grout_binding *binding, const grout_op *op) {
+    bool ok = grout_infer__get_reference(binding, op, 0, GROUT_TYPE_SEMAPHORE).kind !=
+              GROUT_TYPE_NONE;
+    if (op->operand_count > 1) {
+        ok = grout_infer__check_scalar(binding, op, 1, GROUT_DTYPE_I32,
+                                       "a number of units") &&
+             ok;
+    }
+    return ok;
+}
+
+bool grout_infer__check_integers(grout_binding *binding, const grout_op *op, uint32_t index,
+                                 const grout_type *ref) {
+    if (ref->dtype == GROUT_DTYPE_I32 || ref->dtype == GROUT_DTYPE_U32) {
+        return true;
+    }
+    grout_binding__report(binding, GROUT_DIAG_TYPE_CLASS,
+                          grout_infer__get_operand(binding, op, index)->loc,
+                          "'%s' is for memory of i32 or u32, and %s is %s",
+                          grout_infer__get_mnemonic(op),
+                          grout_infer__get_operand_text(binding, op, index).chars,
+                          grout_type__get_text(ref).chars);
+    grout_diags_help(binding->diags, "atomic_add takes floats too; it returns nothing");
+    return false;
+}
+
+/* An atomic of one element: its value is what the element held. */
+static bool infer_fetch(grout_binding *binding, const grout_op *op, grout_type *type) {
+    grout_type ref = grout_infer__get_reference(binding, op, 0, GROUT_TYPE_REF);
+    if (ref.kind == GROUT_TYPE_NONE || !grout_infer__check_integers(binding, op, 0, &ref)) {
+        return false;
+    }
+    if (ref.rank > 0) {
+        grout_binding__report(binding, GROUT_DIAG_BAD_INDEX,
+                              grout_infer__get_operand(binding, op, 0)->loc,
+                              "'%s' takes one element, and %s is %s", grout_infer__get_mnemonic(op),
+                              grout_infer__get_operand_text(binding, op, 0).chars,
+                              grout_type__get_text(&ref).chars);
+        grout_diags_help(binding->diags, "index every dimension");
+        return false;
+    }
+    for (uint32_t k = 1; k < op->operand_count; k++) {
+        if (!grout_infer__check_scalar(binding, op, k, (grout_dtype)ref.dtype,
+                                       k + 1 == op->operand_count ? "the operand of an atomic"
+                                                                  : "the expected value")) {
+            return false;
+        }
+    }
+    *type = (grout_type){.kind = GROUT_TYPE_SCALAR, .dtype = ref.dtype};
+    return true;
+}
+
+static bool report_array(grout_binding *binding, const grout_op *op) {
+    grout_binding__report(binding, GROUT_DIAG_OPERAND_KIND,
+                          grout_infer__get_operand(binding, op, 0)->loc,
+                          "'%s' takes a whole array in gmem, and %s is none",
+                          grout_infer__get_mnemonic(op),
+                          grout_infer__get_operand_text(binding, op, 0).chars);
+    grout_diags_help(binding->diags, "the box is chosen where the descriptor is used: index that");
+    return false;
+}
+
+/* The shape of a descriptor's boxes; kind NONE after a report. */
+static grout_type get_block(grout_binding *binding, const grout_op *op) {
+    const grout_written_type *written = grout_module_get_written_type(binding->module, op);
+    grout_type block = {
+        .kind = GROUT_TYPE_DESCRIPTOR, .dtype = written->dtype, .space = GROUT_SPACE_GMEM};
+    int64_t count = 1;
+    block.rank = written->rank;
+    for (uint32_t dim = 0; dim < block.rank; dim++) {
+        int64_t size = binding->bound->expr_values[written->dims[dim]].integer;
+        if (size < 1 || __builtin_mul_overflow(count, size, &count) || count > GROUT_ARRAY_MAX) {
+            grout_binding__report(
+                binding, GROUT_DIAG_BAD_DIMENSION,
+                grout_module_get_expr(binding->module, written->dims[dim])->loc,
+                "dimension %" PRIu32 " of the box is %" PRId64
+                ": it has to be at least 1, and a box has at most %u elements",
+                dim, size, GROUT_ARRAY_MAX);
+            block.kind = GROUT_TYPE_NONE;
+            return block;
+        }
+        block.dims[dim] = size;
+    }
+    return block;
+}
+
+/* A descriptor: the array's element type, a block of its rank. */
+static bool infer_descriptor(grout_binding *binding, const grout_op *op, grout_type *type) {
+    const grout_operand *operand = grout_infer__get_operand(binding, op, 0);
+    grout_type array = grout_infer__get_reference(binding, op, 0, GROUT_TYPE_REF);
+    grout_type block = get_block(binding, op);
+    if (array.kind == GROUT_TYPE_NONE || block.kind == GROUT_TYPE_NONE) {
+        return false;
+    }
+    if (operand->kind != GROUT_OPERAND_VALUE || array.space != GROUT_SPACE_GMEM) {
+        return report_array(binding, op);
+    }
+    if (block.dtype != array.dtype) {
+        grout_binding__report(binding, GROUT_DIAG_TYPE_MISMATCH, op->loc,
+                              "boxes of %s of an array of %s: the element types differ",
+                              grout_infer__get_dtype_text(block.dtype),
+                              grout_infer__get_dtype_text(array.dtype));
+        grout_diags_help(binding->diags, "write ': %s%s'", grout_infer__get_dtype_text(array.dtype),
+                         grout_type__get_shape_text(&block).chars);
+        return false;
+    }
+    if (block.rank != array.rank) {
+        grout_binding__report(binding, GROUT_DIAG_SHAPE_MISMATCH, op->loc,
+                              "boxes of shape %s of an array of shape %s",
+                              grout_type__get_shape_text(&block).chars,
+                              grout_type__get_shape_text(&array).chars);
+        grout_diags_help(binding->diags, "a box has all dimensions of its array; 1 where one element "
+                                         "is meant");
+        return false;
+    }
+    *type = block;
+    return true;
+}
+
+/* An async store arms a barrier beside the data. */
+static bool check_store_async(grout_binding *binding, const grout_op *op) {
+    bool ok = grout_infer__check_stored(binding, op, 1, 0);
+    return check_barrier(binding, op, 2) && ok;
+}
+
+bool grout_infer__sync(grout_binding *binding, const grout_op *op, grout_type *type) {
+    grout_form form = (grout_form)grout_op_get_info((grout_opcode)op->opcode)->form;
+    const grout_type truth = {.kind = GROUT_TYPE_SCALAR, .dtype = GROUT_DTYPE_BOOL};
+    *type = truth;
+    if (form == GROUT_FORM_BARRIER_TEST) {
+        return check_barrier(binding, op, 0);
+    }
+    if (form == GROUT_FORM_PARITY_WAIT || form == GROUT_FORM_PARITY_TEST) {
+        return check_parity(binding, op);
+    }
+    if (form == GROUT_FORM_BARRIER_COUNT) {
+        bool ok = check_barrier(binding, op, 0);
+        return check_count(binding, op, 1) && ok;
+    }
+    if (form == GROUT_FORM_NAMED_BARRIER) {
+        return check_count(binding, op, 0) && check_count(binding, op, 1);
+    }
+    if (form == GROUT_FORM_SEMAPHORE || form == GROUT_FORM_SEMAPHORE_READ) {
+        type->dtype = GROUT_DTYPE_I32;
+        return check_semaphore(binding, op);
+    }
+    if (form == GROUT_FORM_FETCH || form == GROUT_FORM_COMPARE_SWAP) {
+        return infer_fetch(binding, op, type);
+    }
+    return form == GROUT_FORM_DESCRIPTOR ? infer_descriptor(binding, op, type)
+                                         : check_store_async(binding, op);
+}

@@ -1,0 +1,204 @@
+/* parse_object.c - the objects of scratch and scoped.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "parser.h"
+
+#include "suggest.h"
+
+static bool report_twice(grout_parser *p) {
+    return grout_parser__error(p, &p->token, GROUT_DIAG_SYNTAX, "'%.*s' stands twice",
+                               (int)p->token.size, p->lexer.text + p->token.offset);
+}
+
+/* word '(' constants ')', the word being the next token. */
+static uint32_t parse_list(grout_parser *p, grout_expr_id *ids, uint32_t max) {
+    grout_parser__advance(p);
+    return grout_parser__expect(p, GROUT_TOKEN_LEFT_PAREN, "'('")
+               ? grout_parser__constants(p, ids, max, GROUT_TOKEN_RIGHT_PAREN)
+               : 0;
+}
+
+/* A transform of an smem array; *done_out if none stands next. */
+static bool parse_transform(grout_parser *p, grout_object *object, bool *done_out) {
+    if (grout_parser__is_word(p, &p->token, "tile")) {
+        if (object->tile_rank > 0) {
+            return report_twice(p);
+        }
+        object->tile_rank = (uint8_t)parse_list(p, object->tile, GROUT_RANK_MAX);
+        return object->tile_rank > 0;
+    }
+    if (grout_parser__is_word(p, &p->token, "swizzle")) {
+        return object->swizzle != 0 ? report_twice(p) : parse_list(p, &object->swizzle, 1) > 0;
+    }
+    if (grout_parser__is_word(p, &p->token, "transpose")) {
+        if (object->transpose_rank > 0) {
+            return report_twice(p);
+        }
+        object->transpose_rank = (uint8_t)parse_list(p, object->transpose, GROUT_RANK_MAX);
+        return object->transpose_rank > 0;
+    }
+    *done_out = true;
+    return true;
+}
+
+static bool parse_smem(grout_parser *p, grout_object *object) {
+    object->kind = GROUT_OBJECT_ARRAY;
+    object->space = GROUT_SPACE_SMEM;
+    grout_parser__advance(p);
+    if (!grout_parser__type(p, &object->type)) {
+        return false;
+    }
+    if (!object->type.is_array) {
+        return grout_parser__expected(p, "'[' and the dimensions of the array");
+    }
+    bool is_done = false;
+    while (!is_done) {
+        if (!parse_transform(p, object, &is_done)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* '[' number ']' of barriers or semaphores, behind their word. */
+static bool parse_number(grout_parser *p, grout_object *object, const char *what) {
+    grout_parser__advance(p);
+    object->type.is_array = true;
+    object->type.rank = 1;
+    return grout_parser__expect(p, GROUT_TOKEN_LEFT_BRACKET, what) &&
+           grout_parser__constant(p, &object->type.dims[0]) &&
+           grout_parser__expect(p, GROUT_TOKEN_RIGHT_BRACKET, "']'");
+}
+
+/* What says more about a barrier; *done_out if nothing stands next. */
+static bool parse_barrier_part(grout_parser *p, grout_object *object, bool *done_out) {
+    bool is_arrivals = grout_parser__is_word(p, &p->token, "arrivals");
+    if (is_arrivals && object->is_explicit) {
+        (void)grout_parser__unexpected(p, "the end of the object");
+        grout_parser__help(p, "mbarrier_init says how many arrivals a phase of an mbarrier takes");
+        return false;
+    }
+    if (is_arrivals) {
+        return object->arrivals != 0 ? report_twice(p) : parse_list(p, &object->arrivals, 1) > 0;
+    }
+    if (grout_parser__is_word(p, &p->token, "cluster") && object->is_explicit) {
+        (void)grout_parser__unexpected(p, "the end of the object");
+        grout_parser__help(p, "an mbarrier of another CTA is named by .cluster(..) where it is "
+                              "used; only a 'barrier' is one of the cluster");
+        return false;
+    }
+    if (grout_parser__is_word(p, &p->token, "cluster")) {
+        if (object->cluster_group_count > 0) {
+            return report_twice(p);
+        }
+        grout_parser__advance(p);
+        return grout_parser__axis_groups(p, object);
+    }
+    if (grout_parser__is_word(p, &p->token, "orders_tensor_core")) {
+        return grout_parser__not_yet(p, &p->token);
+    }
+    *done_out = true;
+    return true;
+}
+
+static bool parse_barrier(grout_parser *p, grout_object *object) {
+    object->kind = GROUT_OBJECT_BARRIER;
+    object->space = GROUT_SPACE_SMEM;
+    object->is_explicit = grout_parser__is_word(p, &p->token, "mbarrier");
+    if (!parse_number(p, object, "'[' and the number of barriers")) {
+        return false;
+    }
+    bool is_done = false;
+    while (!is_done) {
+        if (!parse_barrier_part(p, object, &is_done)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool parse_semaphore(grout_parser *p, grout_object *object) {
+    object->kind = GROUT_OBJECT_SEMAPHORE;
+    object->space = GROUT_SPACE_GMEM;
+    if (!parse_number(p, object, "'[' and the number of semaphores")) {
+        return false;
+    }
+    object->is_global = grout_parser__is_word(p, &p->token, "global");
+    if (object->is_global) {
+        grout_parser__advance(p);
+    }
+    return true;
+}
+
+/* An array of memory that has no transforms: the one behind it is a fault. what: "accumulator". */
+static bool parse_plain_array(grout_parser *p, grout_object *object, const char *what,
+                              const char *why) {
+    object->kind = GROUT_OBJECT_ARRAY;
+    grout_parser__advance(p);
+    if (!grout_parser__type(p, &object->type)) {
+        return false;
+    }
+    if (!object->type.is_array) {
+        return grout_parser__expected(p, "'[' and the dimensions of the array");
+    }
+    if (grout_parser__is_word(p, &p->token, "tile") ||
+        grout_parser__is_word(p, &p->token, "swizzle") ||
+        grout_parser__is_word(p, &p->token, "transpose")) {
+        return grout_parser__error(p, &p->token, GROUT_DIAG_BAD_TRANSFORM, "%s has no '%.*s': %s",
+                                   what, (int)p->token.size, p->lexer.text + p->token.offset, why);
+    }
+    return true;
+}
+
+/* An accumulator: the hardware says how it lies in registers. */
+static bool parse_acc(grout_parser *p, grout_object *object) {
+    object->space = GROUT_SPACE_ACC;
+    return parse_plain_array(p, object, "an accumulator",
+                             "it lies in registers as the tensor core wants it");
+}
+
+/* One array for the launch, as a parameter is. */
+static bool parse_gmem(grout_parser *p, grout_object *object) {
+    object->space = GROUT_SPACE_GMEM;
+    object->is_global = true;
+    return parse_plain_array(p, object, "an array in gmem", "it lies in rows");
+}
+
+static bool report_object(grout_parser *p) {
+    static const char *const words[] = {"smem", "acc", "gmem", "barrier", "mbarrier", "semaphore"};
+    static const char wanted[] = "'smem', 'acc', 'gmem', 'barrier', 'mbarrier' or 'semaphore'";
+    if (p->token.kind != GROUT_TOKEN_NAME) {
+        return grout_parser__expected(p, wanted);
+    }
+    const char *text = p->lexer.text + p->token.offset;
+    if (grout_word__get_kind(text, p->token.size) == GROUT_WORD_NOT_YET) {
+        return grout_parser__not_yet(p, &p->token);
+    }
+    grout_suggestion suggestion = grout_suggest__begin(text, p->token.size);
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        grout_suggest__offer(&suggestion, words[i]);
+    }
+    (void)grout_parser__error(p, &p->token, GROUT_DIAG_UNKNOWN_TYPE, "expected %s, found '%.*s'",
+                              wanted, (int)p->token.size, text);
+    grout_parser__suggest(p, "", suggestion.best);
+    return false;
+}
+
+bool grout_parser__object(grout_parser *p, grout_object *object_out) {
+    if (grout_parser__is_word(p, &p->token, "smem")) {
+        return parse_smem(p, object_out);
+    }
+    if (grout_parser__is_word(p, &p->token, "barrier") ||
+        grout_parser__is_word(p, &p->token, "mbarrier")) {
+        return parse_barrier(p, object_out);
+    }
+    if (grout_parser__is_word(p, &p->token, "acc")) {
+        return parse_acc(p, object_out);
+    }
+    if (grout_parser__is_word(p, &p->token, "semaphore")) {
+        return parse_semaphore(p, object_out);
+    }
+    if (grout_parser__is_word(p, &p->token, "gmem")) {
+        return parse_gmem(p, object_out);
+    }
+    return report_object(p);
+}

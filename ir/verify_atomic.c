@@ -1,0 +1,136 @@
+/* verify_atomic.c - atomics and reductions: which element types go with which memory.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "verifying.h"
+
+#include "type.h"
+
+#include <stdio.h>
+
+#define DTYPE(name) (1u << GROUT_DTYPE_##name)
+#define INT32       (DTYPE(I32) | DTYPE(U32))
+#define INT64       (DTYPE(I64) | DTYPE(U64))
+#define HALF        (DTYPE(F16) | DTYPE(BF16))
+
+static grout_type get_type(const grout_verifying *verifying, const grout_op *op, uint32_t operand) {
+    return grout_module_get_operand_type(verifying->module,
+                                         grout_module_get_operand(verifying->module, op, operand));
+}
+
+/* "i32, u32 or f32" */
+static void add_dtypes(uint32_t dtypes, grout_text *out) {
+    const char *separator = "";
+    for (uint32_t k = 0; k < GROUT_DTYPE_COUNT; k++) {
+        if ((dtypes >> k & 1u) != 0) {
+            bool is_last = dtypes >> k == 1;
+            grout_text_add(out, "%s%s", is_last && *separator != '\0' ? " or " : separator,
+                           grout_dtype_get_info((grout_dtype)k)->text);
+            separator = ", ";
+        }
+    }
+}
+
+static void report_dtype(grout_verifying *verifying, grout_loc_id loc, const char *what,
+                         uint8_t dtype, uint32_t dtypes, const char *help) {
+    grout_text texts = {0};
+    add_dtypes(dtypes, &texts);
+    grout_verifying__report(verifying, GROUT_DIAG_TYPE_CLASS, loc, "%s takes %s, not %s", what,
+                            texts.data == NULL ? "other types" : texts.data,
+                            grout_dtype_get_info((grout_dtype)dtype)->text);
+    grout_diags_help(verifying->diags, "%s", help);
+    grout_text_free(&texts);
+}
+
+/* ---- atomics --------------------------------------------------------------------------------- */
+
+/* What 'red' takes in a space (PTX ISA 9.1 'red'); 0: the op is no atomic update. */
+static uint32_t get_atomic_dtypes(const grout_op *op, bool is_gmem) {
+    switch (op->opcode) {
+    case GROUT_OP_ATOMIC_ADD:
+        return INT32 | DTYPE(F32) | (is_gmem ? HALF : 0);
+    case GROUT_OP_ATOMIC_MAX:
+    case GROUT_OP_ATOMIC_MIN:
+        return INT32 | (is_gmem ? HALF : 0);
+    case GROUT_OP_ATOMIC_AND:
+    case GROUT_OP_ATOMIC_OR:
+    case GROUT_OP_ATOMIC_XOR:
+    case GROUT_OP_ATOMIC_FETCH_ADD:
+    case GROUT_OP_ATOMIC_EXCHANGE:
+    case GROUT_OP_ATOMIC_CAS:
+        return INT32;
+    default:
+        return 0;
+    }
+}
+
+static void check_atomic(grout_verifying *verifying, const grout_op *op) {
+    grout_type type = get_type(verifying, op, 0);
+    bool is_gmem = type.space == GROUT_SPACE_GMEM;
+    uint32_t dtypes = get_atomic_dtypes(op, is_gmem);
+    const grout_operand *operand = grout_module_get_operand(verifying->module, op, 0);
+    if (dtypes == 0 || type.kind != GROUT_TYPE_REF || type.space == GROUT_SPACE_ACC) {
+        return;
+    }
+    if ((dtypes >> type.dtype & 1u) == 0) {
+        char what[96];
+        snprintf(what, sizeof what, "'%s' on %s", grout_verify__get_text(op),
+                 is_gmem ? "gmem" : "smem");
+        bool is_half = (HALF >> type.dtype & 1u) != 0;
+        report_dtype(verifying, operand->loc, what, type.dtype, dtypes,
+                     is_half && !is_gmem ? "add in f32, and cast at the end; or use GMEM"
+                                         : "hold the array in a type that the hardware updates");
+    }
+    if (type.rank > 0 && grout_op_get_info((grout_opcode)op->opcode)->results == 1) {
+        grout_verifying__report(verifying, GROUT_DIAG_SHAPE_MISMATCH, operand->loc,
+                                "'%s' works on one element, and this is %s",
+                                grout_verify__get_text(op), grout_type__get_text(&type).chars);
+        grout_diags_help(verifying->diags, "index every dimension");
+    }
+}
+
+/* ---- reductions by the TMA engine and by st.async ---------------------------------------------
+ */
+
+/* PTX ISA 9.1 'cp.reduce.async.bulk.tensor'. */
+static uint32_t get_copy_dtypes(grout_choice choice) {
+    if (choice == GROUT_CHOICE_REDUCE_ADD) {
+        return INT32 | INT64 | HALF | DTYPE(F32);
+    }
+    if (choice == GROUT_CHOICE_REDUCE_MIN || choice == GROUT_CHOICE_REDUCE_MAX) {
+        return INT32 | INT64 | HALF;
+    }
+    return choice == GROUT_CHOICE_REDUCE_INC || choice == GROUT_CHOICE_REDUCE_DEC ? DTYPE(U32)
+                                                                                  : INT32 | INT64;
+}
+
+/* PTX ISA 9.1 'red.async'. */
+static uint32_t get_store_dtypes(grout_choice choice) {
+    return choice == GROUT_CHOICE_REDUCE_ADD ? INT32 | DTYPE(U64) : INT32;
+}
+
+static void check_reduce(grout_verifying *verifying, const grout_op *op) {
+    const grout_attr_value *attr = grout_module_find_attr(verifying->module, op, GROUT_ATTR_REDUCE);
+    if (attr == NULL || attr->choice == GROUT_CHOICE_NONE) {
+        return;
+    }
+    grout_choice choice = (grout_choice)attr->choice;
+    bool is_store = op->opcode == GROUT_OP_ASYNC_STORE_SMEM;
+    grout_type type = get_type(verifying, op, 1);
+    uint32_t dtypes = is_store ? get_store_dtypes(choice) : get_copy_dtypes(choice);
+    char what[96];
+    snprintf(what, sizeof what, "reduce(%s) of '%s'", grout_choice_get_info(choice)->text,
+             grout_verify__get_text(op));
+    if (is_store && (choice == GROUT_CHOICE_REDUCE_INC || choice == GROUT_CHOICE_REDUCE_DEC)) {
+        grout_verifying__report(verifying, GROUT_DIAG_BAD_ATTRIBUTE, attr->loc,
+                                "'%s' reduces with add, min, max, and, or and xor, not with %s",
+                                grout_verify__get_text(op), grout_choice_get_info(choice)->text);
+        grout_diags_help(verifying->diags, "add 1, or reduce into GMEM with copy_smem_to_gmem");
+    } else if (type.kind == GROUT_TYPE_REF && (dtypes >> type.dtype & 1u) == 0) {
+        report_dtype(verifying, attr->loc, what, type.dtype, dtypes,
+                     "hold both arrays in such a type");
+    }
+}
+
+void grout_verify__atomic(grout_verifying *verifying, const grout_op *op) {
+    check_atomic(verifying, op);
+    check_reduce(verifying, op);
+}

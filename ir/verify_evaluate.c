@@ -1,0 +1,132 @@
+/*
+ * verify_evaluate.c - values that the index of a thread decides.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "verifying.h"
+
+#include "grout/num.h"
+
+#define EVALUATE_MAX 256 /* operands of one value */
+
+/* A value being evaluated for one thread of a CTA, whichever that is. */
+typedef struct evaluation {
+    const grout_verifying *verifying;
+    uint32_t thread;
+    uint32_t evaluated; /* operands so far */
+} evaluation;
+
+static grout_known_value evaluate(evaluation *eval, const grout_operand *operand);
+
+static grout_known_value know(int32_t value) {
+    return (grout_known_value){.is_known = true, .value = value};
+}
+
+static grout_known_value evaluate_axis(const evaluation *eval, uint32_t index) {
+    const grout_module *module = eval->verifying->module;
+    grout_kernel_id id = eval->verifying->kernel;
+    const grout_kernel *kernel = grout_module_get_kernel(module, id);
+    int64_t inner = 1;
+    if (kernel->axes[index].kind != GROUT_AXIS_THREADS) {
+        return (grout_known_value){.is_known = false};
+    }
+    for (uint32_t k = index + 1; k < kernel->axis_count; k++) {
+        if (kernel->axes[k].kind == GROUT_AXIS_THREADS) {
+            inner *= grout_kernel_get_axis_size(module, id, k);
+        }
+    }
+    return know((int32_t)(eval->thread / inner % grout_kernel_get_axis_size(module, id, index)));
+}
+
+/* The operations that choose threads; of i32 and bool. */
+static grout_known_value apply(const grout_op *op, int32_t a, int32_t b) {
+    switch (op->opcode) {
+    case GROUT_OP_ADD:
+        return know(grout_add_i32(a, b));
+    case GROUT_OP_SUB:
+        return know(grout_sub_i32(a, b));
+    case GROUT_OP_MUL:
+        return know(grout_mul_i32(a, b));
+    case GROUT_OP_DIV:
+        return know(grout_div_i32(a, b));
+    case GROUT_OP_REM:
+        return know(grout_rem_i32(a, b));
+    case GROUT_OP_AND:
+        return know(grout_and_i32(a, b));
+    case GROUT_OP_OR:
+        return know(grout_or_i32(a, b));
+    case GROUT_OP_XOR:
+        return know(grout_xor_i32(a, b));
+    case GROUT_OP_EQ:
+        return know(a == b);
+    case GROUT_OP_NE:
+        return know(a != b);
+    case GROUT_OP_LT:
+        return know(a < b);
+    case GROUT_OP_LE:
+        return know(a <= b);
+    case GROUT_OP_GT:
+        return know(a > b);
+    case GROUT_OP_GE:
+        return know(a >= b);
+    default:
+        return (grout_known_value){.is_known = false};
+    }
+}
+
+static grout_known_value evaluate_op(evaluation *eval, const grout_op *op) {
+    const grout_module *module = eval->verifying->module;
+    grout_known_value unknown = {.is_known = false};
+    if (op->opcode == GROUT_OP_AXIS_INDEX) {
+        return evaluate_axis(eval, grout_module_get_operand(module, op, 0)->id - 1);
+    }
+    if (op->operand_count == 0 || op->operand_count > 2 || op->block_count > 0) {
+        return unknown;
+    }
+    grout_dtype dtype =
+        grout_module_get_operand_dtype(module, grout_module_get_operand(module, op, 0));
+    if (dtype != GROUT_DTYPE_I32 && dtype != GROUT_DTYPE_BOOL) {
+        return unknown;
+    }
+    grout_known_value a = evaluate(eval, grout_module_get_operand(module, op, 0));
+    if (op->opcode == GROUT_OP_NOT && dtype == GROUT_DTYPE_BOOL && a.is_known) {
+        return know(a.value == 0);
+    }
+    if (op->operand_count != 2) {
+        return unknown;
+    }
+    grout_known_value b = evaluate(eval, grout_module_get_operand(module, op, 1));
+    if (op->opcode == GROUT_OP_AND &&
+        ((a.is_known && a.value == 0) || (b.is_known && b.value == 0))) {
+        return know(0);
+    }
+    return a.is_known && b.is_known ? apply(op, a.value, b.value) : unknown;
+}
+
+/* An operand as this thread sees it, in whichever CTA. */
+static grout_known_value evaluate(evaluation *eval, const grout_operand *operand) {
+    const grout_module *module = eval->verifying->module;
+    grout_known_value unknown = {.is_known = false};
+    if (++eval->evaluated > EVALUATE_MAX) {
+        return unknown;
+    }
+    if (operand->kind == GROUT_OPERAND_EXPR) {
+        grout_expr_value value = grout_module_get_expr_value(module, operand->id);
+        bool is_number = !value.is_float && value.bits_dtype == GROUT_DTYPE_NONE;
+        return is_number && value.integer >= INT32_MIN && value.integer <= INT32_MAX
+                   ? know((int32_t)value.integer)
+                   : unknown;
+    }
+    if (operand->kind != GROUT_OPERAND_VALUE) {
+        return unknown;
+    }
+    const grout_value *value = grout_module_get_value(module, operand->id);
+    return value->kind == GROUT_VALUE_RESULT && value->op != 0
+               ? evaluate_op(eval, grout_module_get_op(module, value->op))
+               : unknown;
+}
+
+grout_known_value grout_verify__evaluate(const grout_verifying *verifying, uint32_t thread,
+                                         const grout_operand *operand) {
+    evaluation eval = {.verifying = verifying, .thread = thread};
+    return evaluate(&eval, operand);
+}

@@ -1,0 +1,71 @@
+/* verify_pieces.c - async_copy and async_store_smem: pieces of at least 4 bytes.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "verifying.h"
+
+#include "type.h"
+
+#include <inttypes.h>
+
+/* The instructions of a store move whole runs of 16 bytes of the value. */
+#define STORE_BYTES 16
+
+static void check_pieces(grout_verifying *verifying, grout_op_id id, const grout_op *op) {
+    const grout_operand *operand = grout_module_get_operand(verifying->module, op, 1);
+    grout_type type = grout_module_get_operand_type(verifying->module, operand);
+    if (type.kind != GROUT_TYPE_REF || grout_get_piece_bytes(verifying->module, id) > 0) {
+        return;
+    }
+    bool is_copy = op->opcode == GROUT_OP_ASYNC_COPY;
+    grout_verifying__report(verifying, GROUT_DIAG_ASYNC_PIECES, op->loc,
+                            "'%s' moves pieces of 4, 8 or 16 bytes, and not all of this box, %s, "
+                            "falls into aligned runs of 4%s",
+                            grout_verify__get_text(op), grout_type__get_text(&type).chars,
+                            is_copy ? " on both sides" : "");
+    grout_diags_help(verifying->diags,
+                     "keep the innermost dimension, let rows begin and end at multiples of %d "
+                     "elements, or use load and store",
+                     4 / grout_dtype_get_info((grout_dtype)type.dtype)->bytes);
+}
+
+static void check_store(grout_verifying *verifying, const grout_op *op) {
+    const grout_operand *operand = grout_module_get_operand(verifying->module, op, 0);
+    grout_type type = grout_module_get_operand_type(verifying->module, operand);
+    if (type.kind != GROUT_TYPE_ARRAY) {
+        if (type.kind != GROUT_TYPE_NONE) {
+            grout_verifying__report(verifying, GROUT_DIAG_OPERAND_KIND, operand->loc,
+                                    "'%s' stores an array, and this is %s",
+                                    grout_verify__get_text(op), grout_type__get_text(&type).chars);
+            grout_diags_help(verifying->diags, "store to the other CTA, then mbarrier_arrive at "
+                                               "its mbarrier");
+        }
+        return;
+    }
+    int64_t bytes =
+        grout_type_get_count(&type) * grout_dtype_get_info((grout_dtype)type.dtype)->bytes;
+    if (bytes % STORE_BYTES != 0) {
+        grout_verifying__report(verifying, GROUT_DIAG_ASYNC_PIECES, operand->loc,
+                                "'%s' stores multiples of %d bytes, and %s has %" PRId64,
+                                grout_verify__get_text(op), STORE_BYTES,
+                                grout_type__get_text(&type).chars, bytes);
+        grout_diags_help(verifying->diags, "widen the array; its rest may be anything");
+    }
+}
+
+static bool has_space(const grout_verifying *verifying, const grout_op *op, uint32_t index,
+                      grout_space space) {
+    grout_type type = grout_module_get_operand_type(
+        verifying->module, grout_module_get_operand(verifying->module, op, index));
+    return type.kind == GROUT_TYPE_REF && type.space == space;
+}
+
+void grout_verify__pieces(grout_verifying *verifying, grout_op_id id, const grout_op *op) {
+    if (op->opcode == GROUT_OP_ASYNC_COPY && has_space(verifying, op, 0, GROUT_SPACE_GMEM) &&
+        has_space(verifying, op, 1, GROUT_SPACE_SMEM)) {
+        check_pieces(verifying, id, op);
+    } else if (op->opcode == GROUT_OP_ASYNC_STORE_SMEM) {
+        check_store(verifying, op);
+        if (has_space(verifying, op, 1, GROUT_SPACE_SMEM)) {
+            check_pieces(verifying, id, op);
+        }
+    }
+}

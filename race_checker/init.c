@@ -1,0 +1,199 @@
+/*
+ * init.c - the life of mbarriers: who may use them, and when.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * An init happens before every use (a fact in time is enough: the object's 8 bytes are written and
+ * used through one proxy), and everything that the mbarrier still gets, every phase that it
+ * completes and every wait on it happen before its invalidate. Of an actor's contributions the
+ * newest is enough: who knows it knows those before. Bytes that an engine brings are over when
+ * their phase is.
+ */
+#include "barriers.h"
+
+#include "alloc.h"
+
+#include <string.h>
+
+/* ---- uses --------------------------------------------------------------------------------------
+ */
+
+bool grout_checker__check_init(grout_checker *checker, const grout_event *event,
+                               const grout_element_at *at) {
+    const grout_element_state *element = at->element;
+    grout_facts facts;
+    if (!at->is_explicit || !element->init.op || !event->clocks ||
+        event->clocks->known[grout_clock_x(&checker->shape, element->init_actor)] >=
+            element->init_epoch) {
+        return true;
+    }
+    memset(&facts, 0, sizeof facts);
+    facts.element = at->index;
+    facts.fault.object = checker->info.element_objects[at->index];
+    facts.sides[0].origin = event->origin;
+    facts.sides[1].origin = element->init;
+    facts.side_count = 2;
+    return grout_checker__report_barrier(checker, GROUT_DIAG_INIT_NOT_VISIBLE, GROUT_SEVERITY_ERROR,
+                                         &facts);
+}
+
+bool grout_checker__note_contributor(grout_checker *checker, const grout_event *event,
+                                     const grout_element_at *at) {
+    grout_element_state *element = at->element;
+    uint32_t actor = grout_checker__get_actor(checker, &event->origin);
+    grout_contributor *it = NULL;
+    void *list = element->contributors;
+    if (!at->is_explicit && event->origin.cta == at->state->cta) {
+        return true;
+    }
+    for (uint32_t i = 0; i < element->contributor_count && !it; i++) {
+        bool is_same = element->contributors[i].actor == actor &&
+                       element->contributors[i].is_bytes == event->u.arrive.is_bytes;
+        it = is_same ? &element->contributors[i] : NULL;
+    }
+    if (!it) {
+        if (!grout_check__reserve(&list, element->contributor_count,
+                                  &element->contributor_capacity, sizeof *it)) {
+            return grout_checker__fail(checker);
+        }
+        element->contributors = list;
+        it = &element->contributors[element->contributor_count++];
+    }
+    *it = (grout_contributor){
+        .origin = event->origin,
+        .actor = actor,
+        .epoch = event->clocks->known[grout_clock_x(&checker->shape, actor)],
+        .phase = event->u.arrive.phase_base + event->u.arrive.phase,
+        .is_bytes = event->u.arrive.is_bytes || event->u.arrive.by_copy};
+    return true;
+}
+
+/* ---- ends --------------------------------------------------------------------------------------
+ */
+
+bool grout_contributor__is_known(const grout_checker *checker, const grout_contributor *it,
+                                 uint32_t barrier, const uint32_t *known) {
+    return known[grout_clock_ph(&checker->shape, barrier)] > it->phase ||
+           (!it->is_bytes && known[grout_clock_x(&checker->shape, it->actor)] >= it->epoch);
+}
+
+/* Something that its end does not know. */
+static bool report_unknown(grout_checker *checker, const grout_element_at *at,
+                           const grout_origin *end, const grout_origin *use) {
+    grout_facts facts;
+    memset(&facts, 0, sizeof facts);
+    facts.subject = GROUT_SUBJECT_END;
+    facts.element = at->index;
+    facts.fault.object = checker->info.element_objects[at->index];
+    facts.sides[0].origin = *end;
+    facts.sides[1].origin = *use;
+    facts.side_count = 2;
+    return grout_checker__report_barrier(checker, GROUT_DIAG_BARRIER_UNINITIALISED,
+                                         GROUT_SEVERITY_ERROR, &facts);
+}
+
+static bool check_waits(grout_checker *checker, const grout_element_at *at,
+                        const grout_origin *end, const uint32_t *known) {
+    uint32_t rank = grout_checker__get_rank(checker, at->state->cta);
+    for (uint32_t i = 0; i < checker->local_actors; i++) {
+        const grout_wait_fact *wait =
+            &at->state->waits[(size_t)i * checker->local_elements + at->index];
+        uint32_t x = grout_clock_x(&checker->shape, grout_clock_actor(&checker->shape, rank, i));
+        if (wait->origin.op && known[x] < wait->epoch &&
+            !report_unknown(checker, at, end, &wait->origin)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool grout_checker__end_mbarrier(grout_checker *checker, const grout_element_at *at,
+                                 const grout_origin *origin, const uint32_t *known) {
+    const grout_element_state *element = at->element;
+    for (uint32_t i = 0; i < element->contributor_count; i++) {
+        const grout_contributor *it = &element->contributors[i];
+        if (!grout_contributor__is_known(checker, it, at->barrier, known) &&
+            !report_unknown(checker, at, origin, &it->origin)) {
+            return false;
+        }
+    }
+    return check_waits(checker, at, origin, known);
+}
+
+static bool report_twice(grout_checker *checker, const grout_event *event,
+                         const grout_element_at *at) {
+    const grout_object *object =
+        grout_module_get_object(checker->info.module, event->u.init.barrier->object);
+    grout_finding_key key = {.code = GROUT_DIAG_BARRIER_UNINITIALISED,
+                             .severity = GROUT_SEVERITY_ERROR,
+                             .primary =
+                                 grout_origin__get_loc(checker->info.module, &event->origin),
+                             .related =
+                                 grout_origin__get_loc(checker->info.module, &at->element->init)};
+    grout_facts facts;
+    memset(&facts, 0, sizeof facts);
+    facts.subject = GROUT_SUBJECT_INIT;
+    facts.element = at->index;
+    facts.fault.object = event->u.init.barrier->object;
+    facts.sides[0].origin = event->origin;
+    facts.sides[1].origin = at->element->init;
+    facts.side_count = at->element->init.op ? 2 : 1;
+    key.related = key.related ? key.related : object->loc;
+    return grout_checker__find(checker, &key, &facts);
+}
+
+static bool begin_life(grout_checker *checker, const grout_event *event,
+                       const grout_element_at *at) {
+    grout_element_state *element = at->element;
+    grout_checker__renew_element(checker, at);
+    element->arrivals = event->u.init.arrivals;
+    element->init = event->origin;
+    element->init_actor = grout_checker__get_actor(checker, &event->origin);
+    element->init_epoch = event->clocks->known[grout_clock_x(&checker->shape, element->init_actor)];
+    return true;
+}
+
+static void end_life(grout_checker *checker, const grout_event *event, const grout_element_at *at) {
+    grout_element_state *element = at->element;
+    grout_checker__renew_element(checker, at);
+    element->ended = event->origin;
+    element->ended_actor = grout_checker__get_actor(checker, &event->origin);
+    element->ended_epoch =
+        event->clocks->known[grout_clock_x(&checker->shape, element->ended_actor)];
+}
+
+/* The init knows the invalidate of the life before: else it may be one of a live mbarrier. */
+static bool check_order_of_lives(grout_checker *checker, const grout_event *event,
+                                 const grout_element_at *at) {
+    const grout_element_state *element = at->element;
+    return !element->ended.op ||
+           event->clocks->known[grout_clock_x(&checker->shape, element->ended_actor)] >=
+               element->ended_epoch ||
+           report_unknown(checker, at, &event->origin, &element->ended);
+}
+
+bool grout_checker__init(grout_checker *checker, const grout_event *event) {
+    const grout_barrier_fact *barrier = event->u.init.barrier;
+    grout_element_at at = grout_checker__find_element(checker, barrier->cta, barrier->element);
+    bool is_init = event->kind == GROUT_EVENT_BARRIER_INIT;
+    if (!at.state) {
+        return !checker->has_failed;
+    }
+    if (is_init && event->u.init.was_live && !report_twice(checker, event, &at)) {
+        return false;
+    }
+    if (!is_init && !grout_checker__check_init(checker, event, &at)) {
+        return false;
+    }
+    if (!is_init || event->u.init.was_live) {
+        if (!grout_element__settle_last(checker, &at) ||
+            (!is_init && !grout_checker__end_mbarrier(checker, &at, &event->origin,
+                                                      event->clocks->known))) {
+            return false;
+        }
+    }
+    if (is_init) {
+        return check_order_of_lives(checker, event, &at) && begin_life(checker, event, &at);
+    }
+    end_life(checker, event, &at);
+    return true;
+}

@@ -1,0 +1,223 @@
+/*
+ * semaphores.c - whose units a wait takes, and whether that could have been others.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A wait takes the oldest units. It is ambiguous if some signal that neither it nor an earlier wait
+ * has taken does not happen after it: that one could have served it. Those signals are in the queue
+ * when the wait returns, or come later; of later ones, who does not know the newest wait of an op
+ * of an actor is enough, since the actor's earlier ones are known with it. Two waits that take units
+ * and are in no order compete: which of them gets whose is chance, and no finding. Units of one
+ * signal are alike: waits that take nothing else do not compete.
+ */
+#include "barriers.h"
+
+#include "alloc.h"
+
+#include <string.h>
+
+static grout_semaphore_state *find_semaphore(grout_checker *checker,
+                                             const grout_semaphore_fact *fact) {
+    grout_protocol *protocol = &checker->protocol;
+    void *list = protocol->semaphores;
+    grout_semaphore_state *it = NULL;
+    for (uint32_t i = 0; i < protocol->semaphore_count; i++) {
+        it = &protocol->semaphores[i];
+        if (it->object == fact->object && it->index == fact->index && it->cta == fact->cta) {
+            return it;
+        }
+    }
+    if (!grout_check__reserve(&list, protocol->semaphore_count, &protocol->semaphore_capacity,
+                              sizeof *it)) {
+        (void)grout_checker__fail(checker);
+        return NULL;
+    }
+    protocol->semaphores = list;
+    it = &protocol->semaphores[protocol->semaphore_count++];
+    memset(it, 0, sizeof *it);
+    it->object = fact->object;
+    it->index = fact->index;
+    it->cta = fact->cta;
+    return it;
+}
+
+/* Does the actor of the event know of the other as it was at an epoch? */
+static bool knows_epoch(const grout_checker *checker, const grout_event *event,
+                        const grout_unit_wait *wait, uint32_t epoch) {
+    const uint32_t *known = event->clocks->cluster == wait->cluster
+                                ? event->clocks->known
+                                : grout_clocks_find_known(event->clocks, wait->cluster);
+    return epoch == 0 ||
+           (known && known[grout_clock_x(&checker->shape, wait->actor)] >= epoch);
+}
+
+/* Does it know of the wait? */
+static bool knows_wait(const grout_checker *checker, const grout_event *event,
+                       const grout_unit_wait *wait) {
+    return knows_epoch(checker, event, wait, wait->epoch);
+}
+
+static bool report_ambiguous(grout_checker *checker, const grout_semaphore_state *semaphore,
+                             const grout_origin *wait, const grout_origin *signal) {
+    const grout_module *module = checker->info.module;
+    grout_finding_key key = {.code = GROUT_DIAG_SEMAPHORE_AMBIGUOUS,
+                             .severity = grout_diag_get(GROUT_DIAG_SEMAPHORE_AMBIGUOUS)->severity,
+                             .primary = grout_origin__get_loc(module, wait),
+                             .related = grout_origin__get_loc(module, signal)};
+    grout_facts facts;
+    memset(&facts, 0, sizeof facts);
+    facts.fault.object = semaphore->object;
+    facts.element = semaphore->index;
+    facts.sides[0].origin = *wait;
+    facts.sides[1].origin = *signal;
+    facts.side_count = 2;
+    return grout_checker__find(checker, &key, &facts);
+}
+
+/* ---- signals -----------------------------------------------------------------------------------
+ */
+
+static bool add_signal(grout_checker *checker, const grout_event *event,
+                       grout_semaphore_state *semaphore) {
+    void *list = semaphore->signals;
+    grout_unit_signal *it = NULL;
+    for (uint32_t i = 0; i < semaphore->wait_count; i++) {
+        if (!knows_wait(checker, event, &semaphore->waits[i]) &&
+            !report_ambiguous(checker, semaphore, &semaphore->waits[i].origin, &event->origin)) {
+            return false;
+        }
+    }
+    for (uint32_t i = 0; i < semaphore->signal_count && !it; i++) {
+        it = semaphore->signals[i].origin.op == event->origin.op ? &semaphore->signals[i] : NULL;
+    }
+    if (!it) {
+        if (!grout_check__reserve(&list, semaphore->signal_count, &semaphore->signal_capacity,
+                                  sizeof *it)) {
+            return grout_checker__fail(checker);
+        }
+        semaphore->signals = list;
+        it = &semaphore->signals[semaphore->signal_count++];
+    }
+    *it = (grout_unit_signal){event->origin, event->u.semaphore.serial};
+    return true;
+}
+
+/* ---- waits -------------------------------------------------------------------------------------
+ */
+
+/* Units are taken oldest first, so what is left is newer than all that was. Signals that are left
+ * could have served the wait too. */
+static bool take_signals(grout_checker *checker, const grout_event *event,
+                         grout_semaphore_state *semaphore) {
+    uint32_t taken = semaphore->taken;
+    for (uint32_t i = 0; i < event->u.semaphore.serial_count; i++) {
+        uint32_t after = event->u.semaphore.serials[i] + 1;
+        taken = taken < after ? after : taken;
+    }
+    for (uint32_t i = 0; i < semaphore->signal_count; i++) {
+        const grout_unit_signal *signal = &semaphore->signals[i];
+        if (signal->serial >= taken &&
+            !report_ambiguous(checker, semaphore, &event->origin, &signal->origin)) {
+            return false;
+        }
+    }
+    semaphore->taken = event->u.semaphore.no_decrement ? semaphore->taken : taken;
+    return true;
+}
+
+/* Two waits that take units, which of them first is chance. */
+static void note_competing(grout_checker *checker, const grout_origin *a, const grout_origin *b) {
+    grout_origin__keep(checker->info.module, &checker->protocol.competing, a, -1);
+    grout_origin__keep(checker->info.module, &checker->protocol.competing, b, -1);
+}
+
+/* Is the wait in order with all others that take units? What it acquires may say so: clocks of the
+ * event are those before. */
+static bool check_order(grout_checker *checker, const grout_event *event,
+                        const grout_semaphore_state *semaphore, const grout_unit_wait *own) {
+    grout_protocol *protocol = &checker->protocol;
+    for (uint32_t i = 0; i < semaphore->wait_count && !own->no_decrement; i++) {
+        const grout_unit_wait *other = &semaphore->waits[i];
+        void *list = protocol->open_waits;
+        if (other->no_decrement || knows_wait(checker, event, other)) {
+            continue;
+        }
+        if (!grout_check__reserve(&list, protocol->open_wait_count, &protocol->open_wait_capacity,
+                                  sizeof *protocol->open_waits)) {
+            return grout_checker__fail(checker);
+        }
+        protocol->open_waits = list;
+        protocol->open_waits[protocol->open_wait_count++] = (grout_open_wait){*own, *other};
+    }
+    return true;
+}
+
+void grout_checker__ask_open_waits(grout_checker *checker, const grout_event *event) {
+    grout_protocol *protocol = &checker->protocol;
+    uint32_t actor = grout_checker__get_actor(checker, &event->origin), kept = 0;
+    for (uint32_t i = 0; i < protocol->open_wait_count; i++) {
+        const grout_open_wait it = protocol->open_waits[i];
+        if (it.own.cluster != event->clocks->cluster || it.own.actor != actor) {
+            protocol->open_waits[kept++] = it;
+        } else if (!knows_wait(checker, event, &it.other) &&
+                   !(it.own.serial != UINT32_MAX && it.own.serial == it.other.serial &&
+                     knows_epoch(checker, event, &it.other, it.other.before_epoch))) {
+            note_competing(checker, &it.own.origin, &it.other.origin);
+        }
+    }
+    protocol->open_wait_count = kept;
+}
+
+static grout_unit_wait make_wait(const grout_checker *checker, const grout_event *event) {
+    uint32_t actor = grout_checker__get_actor(checker, &event->origin);
+    return (grout_unit_wait){.origin = event->origin,
+                             .cluster = event->clocks->cluster,
+                             .actor = actor,
+                             .epoch = event->clocks->known[grout_clock_x(&checker->shape, actor)],
+                             .serial = event->u.semaphore.serial_count == 1
+                                           ? event->u.semaphore.serials[0]
+                                           : UINT32_MAX,
+                             .no_decrement = event->u.semaphore.no_decrement};
+}
+
+/* The newest wait of an op takes the place of the one before. */
+static bool add_wait(grout_checker *checker, grout_semaphore_state *semaphore,
+                     const grout_unit_wait *own) {
+    void *list = semaphore->waits;
+    for (uint32_t i = 0; i < semaphore->wait_count; i++) {
+        grout_unit_wait *other = &semaphore->waits[i];
+        if (other->cluster == own->cluster && other->actor == own->actor &&
+            other->origin.op == own->origin.op) {
+            grout_unit_wait newest = *own;
+            newest.before_epoch =
+                other->serial == own->serial ? other->before_epoch : other->epoch;
+            *other = newest;
+            return true;
+        }
+    }
+    if (!grout_check__reserve(&list, semaphore->wait_count, &semaphore->wait_capacity,
+                              sizeof *semaphore->waits)) {
+        return grout_checker__fail(checker);
+    }
+    semaphore->waits = list;
+    semaphore->waits[semaphore->wait_count++] = *own;
+    return true;
+}
+
+bool grout_checker__semaphore(grout_checker *checker, const grout_event *event) {
+    grout_semaphore_state *semaphore = NULL;
+    grout_unit_wait own;
+    if (event->kind == GROUT_EVENT_SEMAPHORE_READ) {
+        return true;
+    }
+    grout_checker__note_visit(checker, event);
+    semaphore = find_semaphore(checker, event->u.semaphore.semaphore);
+    if (!semaphore) {
+        return false;
+    }
+    if (event->kind == GROUT_EVENT_SIGNAL) {
+        return add_signal(checker, event, semaphore);
+    }
+    own = make_wait(checker, event);
+    return take_signals(checker, event, semaphore) &&
+           check_order(checker, event, semaphore, &own) && add_wait(checker, semaphore, &own);
+}

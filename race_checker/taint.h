@@ -1,0 +1,20 @@
+/*
+ * taint.h - values that depend on the schedule, and what they decide; private to race_checker/.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef GROUT_RACE_CHECKER_TAINT_H
+#define GROUT_RACE_CHECKER_TAINT_H
+
+#include "checker.h"
+
+/* The first op of the kernel that such a value decides something of. source 0: there is none. */
+typedef struct grout_taint {
+    grout_op_id source, sink;
+    const char *what; /* "decides a branch" */
+} grout_taint;
+
+/* False without memory. */
+bool grout_checker__find_taint(const grout_checker *checker, grout_taint *taint_out);
+
+#endif

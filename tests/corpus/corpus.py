@@ -1,0 +1,150 @@
+"""The corpus: real bugs of asynchronous kernels as pairs of small ones, and controls that must stay
+silent. Checks every file under several schedules and timings, and writes the table docs/corpus.md.
+
+usage: corpus.py --grout PATH [--seeds N] [--update | --table]
+
+Files: NAME.bug.grout with its fixed twin NAME.fix.grout, NAME.control.grout. The head of each says
+what it is from:
+
+    // corpus: RB-08 https://github.com/...
+    // In our own words: what goes wrong.
+
+Entries that the IR cannot express yet stand in waiting.txt: a line 'ID  LINK  reason' each.
+--update writes docs/corpus.md; without it the page has to be as it would be written.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import argparse
+import concurrent.futures
+import os
+import re
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+PAGE = os.path.join(ROOT, "docs", "corpus.md")
+HEAD = re.compile(r"^// corpus: ([A-Z]+-\d+[a-z]?) (\S+)$", re.M)
+EXPECT = re.compile(r"// expect-(error|warning): ([a-z0-9, -]+?)\s*(?://|$)", re.M)
+
+
+def read(path):
+    with open(path) as file:
+        return file.read()
+
+
+def get_words(text):
+    """The sentences of the head, behind the corpus line."""
+    words = []
+    for line in text.split("\n")[1:]:
+        if not line.startswith("// ") or line.startswith(("// expect", "// run:")):
+            break
+        words.append(line[3:])
+    return " ".join(words)
+
+
+def get_findings(text):
+    codes = []
+    for number, line in enumerate(text.split("\n"), 1):
+        for match in EXPECT.finditer(line):
+            codes += [(code.strip(), number) for code in match.group(2).split(",")]
+    return codes
+
+
+def check(grout, path, seeds):
+    command = [grout, "check", "--expect", "--all-timings", "--seeds", str(seeds), "--timeout", "120", path]
+    done = subprocess.run(command, capture_output=True, text=True)
+    return done.returncode == 0, done.stdout + done.stderr
+
+
+def load():
+    entries = {}
+    for name in sorted(os.listdir(HERE)):
+        match = re.match(r"(.+)\.(bug|fix|control)\.grout$", name)
+        if not match:
+            continue
+        text = read(os.path.join(HERE, name))
+        head = HEAD.match(text)
+        if not head:
+            sys.exit("%s: its first line is no '// corpus: ID LINK'" % name)
+        entry = entries.setdefault(match.group(1), {"id": head.group(1), "link": head.group(2)})
+        entry[match.group(2)] = name
+        entry.setdefault("words", get_words(text))
+        if match.group(2) == "bug":
+            entry["words"], entry["findings"] = get_words(text), get_findings(text)
+            if not entry["findings"]:
+                sys.exit("%s: a bug without an expected finding" % name)
+        elif "// expect: clean" not in text:
+            sys.exit("%s: it has to be clean" % name)
+    for name, entry in entries.items():
+        if "control" not in entry and not ("bug" in entry and "fix" in entry):
+            sys.exit("%s: a bug needs its fixed twin, and the other way round" % name)
+    return entries
+
+
+def load_waiting():
+    rows = []
+    for line in read(os.path.join(HERE, "waiting.txt")).split("\n"):
+        if line.strip() and not line.startswith("#"):
+            rows.append(line.split(None, 2))
+    return rows
+
+
+def make_page(entries, waiting):
+    bugs = sorted((e for e in entries.values() if "bug" in e), key=lambda e: (e["id"], e["bug"]))
+    controls = sorted((e for e in entries.values() if "control" in e),
+                      key=lambda e: (e["id"], e["control"]))
+    lines = ["# Corpus", "",
+             "Real bugs of asynchronous kernels, each reproduced as a pattern in a small kernel beside its fix, and correct",
+             "kernels that other tools flag. `make corpus` checks all of them under several schedules and timings and writes this",
+             "page: every bug has the finding named here at that line, every fix and control is clean.", "",
+             "| entry | what goes wrong | finding | bug | fix |", "|---|---|---|---|---|"]
+    for e in bugs:
+        lines.append("| [%s](%s) | %s | %s | [bug](../tests/corpus/%s) | [fix](../tests/corpus/%s) |" % (
+            e["id"], e["link"], e["words"],
+            ", ".join("`%s` at line %d" % finding for finding in e["findings"]),
+            e["bug"], e["fix"]))
+    lines += ["", "## Controls", "", "Correct; silence is the answer.", "", "| entry | what is right | kernel |", "|---|---|---|"]
+    for e in controls:
+        lines.append("| [%s](%s) | %s | [control](../tests/corpus/%s) |" % (
+            e["id"], e["link"], e["words"], e["control"]))
+    lines += ["", "## Not expressible yet", "", "| entry | why |", "|---|---|"]
+    for row in waiting:
+        lines.append("| [%s](%s) | %s |" % (row[0], row[1], row[2]))
+    return "\n".join(lines) + "\n"
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--grout", required=True)
+    parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--update", action="store_true")
+    parser.add_argument("--table", action="store_true", help="print the verdicts")
+    arguments = parser.parse_args()
+    entries, waiting = load(), load_waiting()
+    names = sorted(e[k] for e in entries.values() for k in ("bug", "fix", "control") if k in e)
+    failed = 0
+    with concurrent.futures.ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
+        jobs = {n: pool.submit(check, arguments.grout, os.path.join(HERE, n), arguments.seeds) for n in names}
+        for name, job in jobs.items():
+            is_good, output = job.result()
+            failed += not is_good
+            if arguments.table or not is_good:
+                print("%s: %s" % (name, "as expected" if is_good else "NOT as expected"))
+            if not is_good:
+                print(output)
+    page = make_page(entries, waiting)
+    if arguments.update and failed == 0:
+        with open(PAGE, "w") as file:
+            file.write(page)
+    elif not os.path.exists(PAGE) or read(PAGE) != page:
+        print("docs/corpus.md is not what 'make corpus' writes")
+        failed += 1
+    count = sum("bug" in e for e in entries.values())
+    print("corpus: %d bugs with their fixes, %d controls, %d entries wait; %d files not as expected" % (
+        count, len(entries) - count, len(waiting), failed))
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

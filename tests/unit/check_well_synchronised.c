@@ -1,0 +1,133 @@
+/*
+ * check_well_synchronised.c - values that depend on the schedule: which of them leave the verdict to
+ * this schedule, and what is said of it. Every op of a row's kernel is told to have run, unless the
+ * row says none.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "grout/race.h"
+#include "grout/text.h"
+
+#include <check.h>
+#include <string.h>
+
+#define HEAD                                                                                       \
+    "kernel @k(%a: inout gmem f32[64], %n: inout gmem i32[64]) threads(wg = 2) {\n"                \
+    "  scratch %s : semaphore[1] global\n"                                                         \
+    "  scratch %b : barrier[1]\n"                                                                  \
+    "  scratch %x : smem i32[64]\n"                                                                \
+    "  scratch %f : smem f32[64]\n" /* 5 */
+
+static const struct row {
+    const char *name, *body, *because;
+    bool ran_nothing;
+} ROWS[] = {
+    {"nothing", "", "", false},
+    {"a fetch nobody looks at", "  %v = atomic_fetch_add %n[0], 1\n", "", false},
+    {"a fetch that decides a branch",
+     "  %v = atomic_fetch_add %n[0], 1\n  if (eq %v, 3) {\n    store %n[1], 1\n  }\n",
+     "a value that depends on the schedule, from the atomic_fetch_add at line 6, decides a branch at "
+     "line 7",
+     false},
+    {"the same, never run",
+     "  %v = atomic_fetch_add %n[0], 1\n  if (eq %v, 3) {\n    store %n[1], 1\n  }\n", "", true},
+    {"a fetch that is an address", "  %v = atomic_exchange %n[0], 1\n  store %n[%v], 1\n",
+     "a value that depends on the schedule, from the atomic_exchange at line 6, is part of an "
+     "address at line 7",
+     false},
+    {"through memory",
+     "  %v = atomic_fetch_add %n[0], 1\n  store %x[0], %v\n  %w = load %x[1]\n  if (eq %w, 3) {\n"
+     "    store %n[1], 1\n  }\n",
+     "a value that depends on the schedule, from the atomic_fetch_add at line 6, decides a branch at "
+     "line 9",
+     false},
+    {"through a loop's carry",
+     "  %r = for %i in 0..4 carry(%c = 0) {\n    %v = atomic_fetch_add %n[0], 1\n"
+     "    yield (add %c, %v)\n  }\n  for %j in 0..%r {\n    store %n[1], 1\n  }\n",
+     "a value that depends on the schedule, from the atomic_fetch_add at line 7, decides a branch at "
+     "line 10",
+     false},
+    {"a reading of a semaphore that is units",
+     "  %v = semaphore_read %s[0]\n  semaphore_signal %s[0], %v\n",
+     "a value that depends on the schedule, from the semaphore_read at line 6, is an operand of a "
+     "synchronisation at line 7",
+     false},
+    {"a float sum read back",
+     "  atomic_add %a[0], 1.0\n  %v = load %a[0]\n  if (gt %v, 3.0) {\n    store %n[1], 1\n  }\n",
+     "a value that depends on the schedule, from the atomic_add at line 6, decides a branch at line "
+     "8",
+     false},
+    {"an integer sum read back",
+     "  atomic_add %n[0], 1\n  %v = load %n[0]\n  if (gt %v, 3) {\n    store %n[1], 1\n  }\n", "",
+     false},
+    {"two kinds of atomics",
+     "  atomic_add %n[0], 1\n  atomic_max %n[0], 5\n  %v = load %n[0]\n  if (gt %v, 3) {\n"
+     "    store %n[1], 1\n  }\n",
+     "a value that depends on the schedule, from the atomic_max at line 7, decides a branch at line "
+     "9",
+     false},
+    {"a test", "  %t = barrier_test %b[0]\n",
+     "what the barrier_test at line 6 finds depends on the schedule", false},
+    {"an atomic that acquires", "  %v = atomic_cas %n[0], 0, 1 order(acq_rel) scope(gpu)\n",
+     "from whom the atomic at line 6 acquires depends on the schedule", false},
+    {"data decide", "  %v = load %n[0]\n  if (gt %v, 3) {\n    store %n[%v], 1\n  }\n", "", false}};
+
+START_TEST(row_gives_reason) {
+    const struct row *row = &ROWS[_i];
+    grout_text text = {0};
+    grout_diags *diags = grout_diags_new();
+    uint32_t clock[64] = {0};
+    grout_clocks clocks = {.known = clock, .published_smem = clock, .published_gmem = clock};
+    grout_object_id objects[1] = {0};
+    uint32_t indices[1] = {0};
+    grout_text_add(&text, "%s%s}\n", HEAD, row->body);
+    grout_module *symbolic = grout_parse("k.grout", text.data, strlen(text.data), diags);
+    ck_assert_msg(symbolic != NULL, "%s", row->name);
+    grout_module *module = grout_module_bind(symbolic, NULL, 0, diags);
+    ck_assert_msg(module != NULL, "%s", row->name);
+    for (grout_object_id i = 1; i < grout_module_get_object_count(module); i++) {
+        bool is_barrier = grout_module_get_object(module, i)->kind == GROUT_OBJECT_BARRIER;
+        objects[0] = is_barrier ? i : objects[0];
+    }
+    const grout_launch_info info = {.module = module,
+                                    .kernel = 1,
+                                    .shape = {.cta_count = 1,
+                                              .actor_count = 2,
+                                              .lane_count = 2,
+                                              .barrier_count = 1,
+                                              .thread_count = 2,
+                                              .lanes_per_thread = 1},
+                                    .cta_count = 1,
+                                    .element_objects = objects,
+                                    .element_indices = indices};
+    grout_checker *checker = grout_checker_new(NULL, diags);
+    const grout_observer *observer = grout_checker_get_observer(checker);
+    ck_assert(observer->begin(observer->self, &info));
+    for (grout_op_id i = 1; !row->ran_nothing && i < grout_module_get_op_count(module); i++) {
+        const grout_event event = {
+            .kind = GROUT_EVENT_COMPLETE, .origin = {.op = i}, .clocks = &clocks};
+        ck_assert(observer->event(observer->self, &event));
+    }
+    grout_check_summary summary = grout_checker_get_summary(checker, false);
+    ck_assert_msg(strcmp(summary.not_well_synchronised_because, row->because) == 0,
+                  "%s: '%s', not '%s'", row->name, summary.not_well_synchronised_because,
+                  row->because);
+    ck_assert(summary.is_well_synchronised == (row->because[0] == '\0'));
+    grout_checker_free(checker);
+    grout_module_free(module);
+    grout_module_free(symbolic);
+    grout_diags_free(diags);
+    grout_text_free(&text);
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("well_synchronised");
+    TCase *rows = tcase_create("rows");
+    tcase_add_loop_test(rows, row_gives_reason, 0, (int)(sizeof ROWS / sizeof *ROWS));
+    suite_add_tcase(suite, rows);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? 1 : 0;
+}
