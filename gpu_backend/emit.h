@@ -34,6 +34,14 @@ typedef struct grout_emit_names {
     char bytes[16384];
 } grout_emit_names;
 
+/* What is known of a kernel's warps and partitions before it is written (emit_specialize.c). */
+typedef struct grout_emit_forks {
+    bool has_warp_stores;  /* some warp_map stores by TMA: each of a thread's warps has bulk groups */
+    grout_op_id last_init; /* the last mbarrier_init of the kernel's own block; 0: none */
+    uint32_t part_count;   /* bodies of the largest warp_specialize; 0: there is none */
+    uint32_t member_count; /* threads that come to each meeting at their ends */
+} grout_emit_forks;
+
 typedef struct grout_emitter {
     const grout_module *module;
     const grout_kernel *kernel;
@@ -56,6 +64,7 @@ typedef struct grout_emitter {
     bool is_alone; /* what is written is run by one lane, the issuer (emit_lone.c) */
     bool is_warp;  /* what is written is run by each warp of the thread for itself (warp_map) */
     grout_emit_pending pending;
+    grout_emit_forks forks;
 } grout_emitter;
 
 /* ---- text (emit.c) ---- */
@@ -236,8 +245,8 @@ void grout_emit__before_access(grout_emitter *e, grout_object_id object, bool is
 void grout_emit__after_access(grout_emitter *e, grout_object_id object, bool is_write);
 /* Before the issuer acts for all lanes. */
 void grout_emit__before_issue(grout_emitter *e, const char *reason);
-/* Publishes the thread's (or warp's) accesses of its CTA's SMEM to the async proxy: what commit_smem
- * and the fences of 'attr auto_fence' do. */
+/* Publishes the thread's (or warp's) accesses of its CTA's SMEM to the async proxy: what
+ * commit_smem and the fences of 'attr auto_fence' do. */
 void grout_emit__publish_smem(grout_emitter *e);
 /* What both of two paths may leave pending. */
 void grout_emit__join_pending(grout_emit_pending *into, const grout_emit_pending *other);
@@ -300,14 +309,11 @@ void grout_emit__end_uniform(grout_emitter *e, grout_value_id value);
 
 /* ---- warps and partitions (emit_warp.c, emit_specialize.c) ---- */
 
-/* Whether some warp_map stores to GMEM by TMA, so that each of a thread's warps has bulk groups. */
+grout_emit_forks grout_emit__find_forks(const grout_emitter *e);
 bool grout_emit__has_warp_stores(const grout_emitter *e);
-/* Whether an op is the last mbarrier_init of the kernel's own block; and what follows it: every
- * thread of the cluster learns that the mbarriers are made. */
-bool grout_emit__is_last_init(const grout_emitter *e, grout_op_id id);
+/* What follows the last mbarrier_init: every thread of the cluster learns that they are made. */
 void grout_emit__init_rendezvous(grout_emitter *e);
-/* Whether the kernel has a warp_specialize; and its body then: a part for each thread. */
-bool grout_emit__is_specialized(const grout_emitter *e);
+/* The body of a kernel with a warp_specialize: a part for each thread. */
 void grout_emit__specialized_body(grout_emitter *e);
 
 /* ---- what one lane does alone (emit_lone.c) ---- */

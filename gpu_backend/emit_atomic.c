@@ -46,10 +46,9 @@ static uint32_t get_width(const grout_emitter *e, const atomic *a,
     const uint32_t access = grout_view_get_access_width(e->module, &a->view);
     const uint32_t run = grout_emit__get_run(layout);
     const bool is_float = a->dtype == GROUT_DTYPE_F32 || grout_emit__is_half(a->dtype);
-    const uint32_t most =
-        is_float && a->space[0] == 'g'
-            ? GROUT_WIDE_BYTES_MAX / grout_dtype_get_info(a->dtype)->bytes
-            : 1;
+    const uint32_t most = is_float && a->space[0] == 'g'
+                              ? GROUT_WIDE_BYTES_MAX / grout_dtype_get_info(a->dtype)->bytes
+                              : 1;
     const uint32_t width = access < run ? access : run;
     return width < most ? width : most;
 }
@@ -163,7 +162,8 @@ static void fetch(grout_emitter *e, const grout_op *op, const char *name) {
     }
     grout_emit__prepare_address(e, &a.view, GROUT_EMIT_AT_FIRST);
     grout_emit__begin_uniform(e, op->first_result);
-    grout_emit__add(e, "grout_atomic_%s_%s<%s, %s>(", name, a.space, grout_emit__choice(e, op, GROUT_ATTR_ORDER, "GROUT_RELAXED"),
+    grout_emit__add(e, "grout_atomic_%s_%s<%s, %s>(", name, a.space,
+                    grout_emit__choice(e, op, GROUT_ATTR_ORDER, "GROUT_RELAXED"),
                     get_scope_name(e, &a));
     grout_emit__address(e, &a.view, GROUT_EMIT_AT_FIRST);
     for (uint32_t k = 1; k < op->operand_count; k++) {

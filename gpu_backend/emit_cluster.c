@@ -47,8 +47,7 @@ void grout_emit__rank(grout_emitter *e, const grout_view *view) {
         const cluster_axis axis = describe_axis(e, k);
         const grout_operand *index = &view->cluster_index[place++];
         if (index->kind == GROUT_OPERAND_EXPR) {
-            constant +=
-                axis.stride * grout_module_get_expr_value(e->module, index->id).integer;
+            constant += axis.stride * grout_module_get_expr_value(e->module, index->id).integer;
             continue;
         }
         grout_emit__add(e, "%s", join);
@@ -65,8 +64,8 @@ void grout_emit__rank(grout_emitter *e, const grout_view *view) {
 
 /* Whether a set of axes holds every cluster axis with more than one place. */
 static bool has_all_axes(const grout_emitter *e, uint32_t axes) {
-    return (uint32_t)__builtin_popcount(grout_kernel_get_cluster_mask(
-               e->module, e->kernel_id, axes, 0)) == e->plan->cluster_size;
+    return (uint32_t)__builtin_popcount(grout_kernel_get_cluster_mask(e->module, e->kernel_id, axes,
+                                                                      0)) == e->plan->cluster_size;
 }
 
 /* "rank / 2 % 4 * 2": the index along an axis, times factor. */
@@ -280,11 +279,11 @@ void grout_emit__async_store_smem(grout_emitter *e, grout_op_id id, const grout_
     const grout_type *type = grout_object_get_type(e->module, store.to.object);
     const grout_type from = grout_module_get_operand_type(e->module, store.from);
     store.dtype = (grout_dtype)type->dtype;
-    store.layout = grout_emit__is_spread(e, store.from)
-                       ? *grout_emit__layout(e, store.from->id)
-                       : grout_register_layout_make_strided(
-                             grout_type_get_count(&from),
-                             grout_view_get_access_width(e->module, &store.to));
+    store.layout =
+        grout_emit__is_spread(e, store.from)
+            ? *grout_emit__layout(e, store.from->id)
+            : grout_register_layout_make_strided(grout_type_get_count(&from),
+                                                 grout_view_get_access_width(e->module, &store.to));
     if (!choose_width(e, &store)) {
         return;
     }

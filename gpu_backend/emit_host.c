@@ -361,14 +361,12 @@ static void add_main(const host *h) {
         "          \"give the kernel its SMEM\");\n",
         h->plan->dynamic_smem_bytes);
     add_launch(h);
-    grout_text_add(
-        h->out,
-        "    check(cuCtxSynchronize(), \"run the kernel\");\n"
-        "    for (Array *array = arrays; array->name != nullptr; array++) {\n"
-        "        store(*array);\n"
-        "    }\n"
-        "    return 0;\n"
-        "}\n");
+    grout_text_add(h->out, "    check(cuCtxSynchronize(), \"run the kernel\");\n"
+                           "    for (Array *array = arrays; array->name != nullptr; array++) {\n"
+                           "        store(*array);\n"
+                           "    }\n"
+                           "    return 0;\n"
+                           "}\n");
 }
 
 bool grout_emit_host(const grout_module *bound, grout_kernel_id kernel,

@@ -84,8 +84,9 @@ void grout_emit__object(grout_emitter *e, grout_value_id value) {
 }
 
 static void write_axes(grout_emitter *e) {
-    static const char *const words[] = {
-        [GROUT_AXIS_GRID] = "grid", [GROUT_AXIS_CLUSTER] = "cluster", [GROUT_AXIS_THREADS] = "threads"};
+    static const char *const words[] = {[GROUT_AXIS_GRID] = "grid",
+                                        [GROUT_AXIS_CLUSTER] = "cluster",
+                                        [GROUT_AXIS_THREADS] = "threads"};
     grout_emit__add(e, "// kernel @%s", grout_module_get_string(e->module, e->kernel->name));
     for (uint32_t k = 0; k < e->kernel->axis_count; k++) {
         const grout_axis *axis = &e->kernel->axes[k];
@@ -117,9 +118,8 @@ static void add_argument(grout_emitter *e, const grout_gpu_arg *arg) {
         return;
     }
     case GROUT_GPU_ARG_MAP:
-        grout_emit__add(
-            e, "const __grid_constant__ grout_tensor_map %s",
-            grout_gpu__get_map_name(e->module, &e->plan->maps[arg->index]).text);
+        grout_emit__add(e, "const __grid_constant__ grout_tensor_map %s",
+                        grout_gpu__get_map_name(e->module, &e->plan->maps[arg->index]).text);
         return;
     case GROUT_GPU_ARG_WORKSPACE:
         grout_emit__add(e, "%s *%s", get_workspace_type(e, &e->plan->workspaces[arg->index]),
@@ -222,6 +222,7 @@ static void declare_phases(grout_emitter *e) {
 
 void grout_emit__kernel(grout_emitter *e) {
     const grout_gpu_plan *plan = e->plan;
+    e->forks = grout_emit__find_forks(e);
     grout_emit__wgmma_forms(e);
     write_signature(e);
     grout_emit__line(e, "const grout_u32 warp = grout_warp();");
@@ -246,7 +247,7 @@ void grout_emit__kernel(grout_emitter *e) {
     if (plan->cluster_size > 1) {
         grout_emit__line(e, "grout_cluster_start();");
     }
-    if (grout_emit__is_specialized(e)) {
+    if (e->forks.part_count > 0) {
         grout_emit__specialized_body(e);
     } else {
         grout_emit__block(e, e->kernel->body);

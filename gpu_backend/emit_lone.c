@@ -58,7 +58,7 @@ static bool is_for_one(const grout_emitter *e, const grout_op *op) {
     case GROUT_OP_SEMAPHORE_READ:
         return true;
     case GROUT_OP_WAIT_SMEM_TO_GMEM: /* other lanes' groups may count, too */
-        return !grout_emit__has_warp_stores(e);
+        return !e->forks.has_warp_stores;
     case GROUT_OP_FOR:
     case GROUT_OP_WHILE:
     case GROUT_OP_IF:

@@ -27,26 +27,11 @@ static bool check_count(grout_emitter *e, const grout_op *op, int64_t count) {
 
 /* ---- init, invalidate ---- */
 
-/* The last mbarrier_init of the kernel's own block; 0: there is none. */
-static grout_op_id find_last_init(const grout_emitter *e) {
-    grout_op_id last = 0;
-    for (grout_op_id at = grout_module_get_block(e->module, e->kernel->body)->first; at != 0;) {
-        const grout_op *op = grout_module_get_op(e->module, at);
-        last = op->opcode == GROUT_OP_MBARRIER_INIT ? at : last;
-        at = op->next;
-    }
-    return last;
-}
-
-bool grout_emit__is_last_init(const grout_emitter *e, grout_op_id id) {
-    return id == find_last_init(e);
-}
-
 void grout_emit__init_rendezvous(grout_emitter *e) {
     static const char reason[] = "the mbarriers are made";
     if (e->plan->cluster_size > 1) {
         grout_emit__line(e, "grout_cluster_start(); // %s", reason);
-    } else if (grout_emit__is_specialized(e)) { /* each thread at a place of its own */
+    } else if (e->forks.part_count > 0) { /* each thread at a place of its own */
         grout_emit__line(e, "grout_partition_barrier(%" PRIu32 "); // %s", e->plan->thread_count,
                          reason);
     } else {
@@ -55,9 +40,15 @@ void grout_emit__init_rendezvous(grout_emitter *e) {
     grout_emit__settle(e);
 }
 
+/* Whether more of them follow at once, which may be made before anybody is told. */
+static bool is_followed(const grout_emitter *e, const grout_op *op) {
+    return op->next != 0 &&
+           grout_module_get_op(e->module, op->next)->opcode == GROUT_OP_MBARRIER_INIT;
+}
+
 void grout_emit__mbarrier_init(grout_emitter *e, grout_op_id id, const grout_op *op) {
-    const bool is_first_block = op->parent == e->kernel->body;
-    const bool is_last = is_first_block && grout_emit__is_last_init(e, id);
+    const bool is_last = id == e->forks.last_init;
+    const bool is_told = is_last || !is_followed(e, op);
     grout_view barrier;
     const grout_gpu_barrier *entry = grout_emit__find_barrier(e, op, &barrier);
     if (entry == NULL) {
@@ -73,13 +64,13 @@ void grout_emit__mbarrier_init(grout_emitter *e, grout_op_id id, const grout_op 
     grout_emit__add(e, "grout_mbarrier_init(");
     grout_emit__barrier_address(e, &barrier);
     grout_emit__end(e, ", %" PRId64 ");", count);
-    if (is_last || !is_first_block) {
+    if (is_told) {
         grout_emit__line(e, "grout_fence_mbarrier_init();");
     }
     grout_emit__close_issuer(e);
     if (is_last) {
         grout_emit__init_rendezvous(e);
-    } else if (!is_first_block) {
+    } else if (is_told) {
         grout_emit__thread_barrier(e, "all lanes may use it");
     }
 }

@@ -3,51 +3,44 @@
  * Thread 0's part is everything; that of thread k its partitions, between the two meetings with
  * thread 0 at the ends of each warp_specialize, and what every thread of the CTA has to take part
  * in: the rendezvous behind the mbarrier_inits and the cluster's barrier. Threads that never have a
- * partition go straight to the kernel's end and wait there for what ends it. Nobody returns, so that
- * setmaxnreg finds whole warpgroups.
- * SPDX-License-Identifier: Apache-2.0 */
+ * partition go straight to the kernel's end and wait there for what ends it. Nobody returns, so
+ * that setmaxnreg finds whole warpgroups. SPDX-License-Identifier: Apache-2.0 */
 #include "emit.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* What a thread behind the first one knows of the outside. */
+/* What a thread behind the first one knows of the outside, by value. */
 typedef struct part {
     grout_emitter *e;
-    bool *is_made; /* by value: it has a variable in this part */
+    bool *is_needed; /* its partitions use it */
+    bool *is_made;   /* it has a variable in this part */
 } part;
-
-static uint32_t count_parts(const grout_emitter *e) {
-    uint32_t count = 0;
-    for (grout_op_id at = grout_module_get_block(e->module, e->kernel->body)->first; at != 0;) {
-        const grout_op *op = grout_module_get_op(e->module, at);
-        if (op->opcode == GROUT_OP_WARP_SPECIALIZE && op->block_count > count) {
-            count = op->block_count;
-        }
-        at = op->next;
-    }
-    return count;
-}
-
-bool grout_emit__is_specialized(const grout_emitter *e) {
-    return count_parts(e) > 0;
-}
 
 /* Threads that come to each meeting: all that ever have a partition, and if one of the meetings is
  * the whole CTA's, all of it. Who came to some only would be early for the next one. */
-static uint32_t count_members(const grout_emitter *e) {
+static uint32_t count_members(const grout_emitter *e, const grout_emit_forks *forks) {
+    return forks->last_init != 0 && e->plan->cluster_size == 1 ? e->plan->thread_count
+                                                               : forks->part_count;
+}
+
+grout_emit_forks grout_emit__find_forks(const grout_emitter *e) {
+    grout_emit_forks forks = {.has_warp_stores = grout_emit__has_warp_stores(e)};
     for (grout_op_id at = grout_module_get_block(e->module, e->kernel->body)->first; at != 0;) {
         const grout_op *op = grout_module_get_op(e->module, at);
-        if (op->opcode == GROUT_OP_MBARRIER_INIT && e->plan->cluster_size == 1) {
-            return e->plan->thread_count;
+        if (op->opcode == GROUT_OP_WARP_SPECIALIZE && op->block_count > forks.part_count) {
+            forks.part_count = op->block_count;
         }
+        forks.last_init = op->opcode == GROUT_OP_MBARRIER_INIT ? at : forks.last_init;
         at = op->next;
     }
-    return count_parts(e);
+    forks.member_count = count_members(e, &forks);
+    return forks;
 }
 
 static void meet(grout_emitter *e, const char *reason) {
-    grout_emit__line(e, "grout_partition_barrier(%" PRIu32 "); // %s", count_members(e), reason);
+    grout_emit__line(e, "grout_partition_barrier(%" PRIu32 "); // %s", e->forks.member_count,
+                     reason);
     grout_emit__settle(e);
 }
 
@@ -81,28 +74,37 @@ static void take(grout_emitter *e, grout_value_id value) {
                     dtype == GROUT_DTYPE_BOOL ? " != 0" : "");
 }
 
-/* Makes a value again, or takes what thread 0 left. */
-static void make_value(void *payload, grout_value_id value) {
-    part *p = payload;
-    grout_emitter *e = p->e;
-    const grout_op_id id = grout_module_get_value(e->module, value)->op;
-    const grout_op *op = grout_module_get_op(e->module, id);
-    if (p->is_made[value]) {
-        return;
-    }
-    p->is_made[value] = true;
-    if (grout_gpu__plan_find_capture(e->plan, value) != UINT32_MAX) {
+static bool is_of_threads(const grout_emitter *e, const grout_op *op) {
+    return op->opcode == GROUT_OP_AXIS_INDEX &&
+           e->kernel->axes[grout_module_get_operand(e->module, op, 0)->id - 1].kind ==
+               GROUT_AXIS_THREADS;
+}
+
+/* Makes an op's result again, or takes what thread 0 left. */
+static void make_value(grout_emitter *e, grout_op_id id, const grout_op *op, grout_value_id value) {
+    if (!grout_gpu__is_made_again(e->module, op)) {
         take(e, value);
-        return;
-    }
-    grout_gpu__visit_outer_operands(e->module, e->kernel->body, op, make_value, p);
-    if (op->opcode == GROUT_OP_AXIS_INDEX &&
-        e->kernel->axes[grout_module_get_operand(e->module, op, 0)->id - 1].kind ==
-            GROUT_AXIS_THREADS) {
+    } else if (is_of_threads(e, op)) {
         grout_emit__begin_scalar(e, value);
         grout_emit__end(e, "0; // thread 0 runs what stands outside");
     } else {
         grout_emit__op(e, id);
+    }
+}
+
+/* All that a partition needs and the part does not have yet. */
+static void make_values(part *p, grout_op_id end) {
+    grout_emitter *e = p->e;
+    for (grout_op_id at = grout_module_get_block(e->module, e->kernel->body)->first; at != end;) {
+        const grout_op *op = grout_module_get_op(e->module, at);
+        for (uint32_t k = 0; k < op->result_count; k++) {
+            const grout_value_id value = op->first_result + k;
+            if (p->is_needed[value] && !p->is_made[value]) {
+                p->is_made[value] = true;
+                make_value(e, at, op, value);
+            }
+        }
+        at = op->next;
     }
 }
 
@@ -125,15 +127,19 @@ void grout_emit__warp_specialize(grout_emitter *e, grout_op_id id, const grout_o
     meet(e, "all partitions have ended");
 }
 
-static void write_partition(part *p, const grout_op *op, uint32_t thread) {
+static void write_partition(part *p, grout_op_id id, const grout_op *op, uint32_t thread) {
     grout_emitter *e = p->e;
-    grout_gpu__visit_outer_values(e->module, e->kernel->body, op->first_block + thread, make_value,
-                                  p);
+    const grout_block_id block = op->first_block + thread;
+    if (!grout_gpu__mark_outer_values(e->module, e->kernel->body, block, p->is_needed)) {
+        e->failed = e->failed || !grout_diags_add_oom(e->diags);
+        return;
+    }
+    make_values(p, id);
     grout_emit__line(e, "{");
     e->indent++;
-    grout_emit__block(e, op->first_block + thread);
+    grout_emit__block(e, block);
     grout_emit__close(e, "");
-    grout_emit__leave_block(e, op->first_block + thread);
+    grout_emit__leave_block(e, block);
 }
 
 static void write_op(part *p, grout_op_id id, const grout_op *op, uint32_t thread) {
@@ -145,15 +151,15 @@ static void write_op(part *p, grout_op_id id, const grout_op *op, uint32_t threa
         grout_emit__op(p->e, id);
         return;
     case GROUT_OP_MBARRIER_INIT:
-        if (grout_emit__is_last_init(p->e, id)) {
+        if (id == p->e->forks.last_init) {
             grout_emit__init_rendezvous(p->e);
         }
         return;
     case GROUT_OP_WARP_SPECIALIZE:
-        if (thread < count_members(p->e)) {
+        if (thread < p->e->forks.member_count) {
             meet(p->e, "the partitions begin");
             if (thread < op->block_count) {
-                write_partition(p, op, thread);
+                write_partition(p, id, op, thread);
             }
             meet(p->e, "all partitions have ended");
         }
@@ -163,21 +169,28 @@ static void write_op(part *p, grout_op_id id, const grout_op *op, uint32_t threa
     }
 }
 
-/* What a thread behind the first one runs. */
-static void write_part(grout_emitter *e, uint32_t thread) {
-    part p = {.e = e,
-              .is_made = calloc((size_t)grout_module_get_value_count(e->module) + 1,
-                                sizeof *p.is_made)};
-    if (p.is_made == NULL) {
-        e->failed = e->failed || !grout_diags_add_oom(e->diags);
-        return;
-    }
+static void write_ops(part *p, uint32_t thread) {
+    grout_emitter *e = p->e;
     for (grout_op_id at = grout_module_get_block(e->module, e->kernel->body)->first;
          at != 0 && !e->failed;) {
         const grout_op *op = grout_module_get_op(e->module, at);
-        write_op(&p, at, op, thread);
+        write_op(p, at, op, thread);
         at = op->next;
     }
+}
+
+/* What a thread behind the first one runs. */
+static void write_part(grout_emitter *e, uint32_t thread) {
+    const size_t count = (size_t)grout_module_get_value_count(e->module) + 1;
+    part p = {.e = e};
+    p.is_needed = calloc(count, sizeof *p.is_needed);
+    p.is_made = calloc(count, sizeof *p.is_made);
+    if (p.is_needed != NULL && p.is_made != NULL) {
+        write_ops(&p, thread);
+    } else {
+        e->failed = e->failed || !grout_diags_add_oom(e->diags);
+    }
+    free(p.is_needed);
     free(p.is_made);
 }
 
@@ -195,7 +208,7 @@ static bool has_common_ops(const grout_emitter *e) {
 }
 
 void grout_emit__specialized_body(grout_emitter *e) {
-    const uint32_t count = count_parts(e);
+    const uint32_t count = e->forks.part_count;
     const bool has_idle = e->plan->thread_count > count && has_common_ops(e);
     for (uint32_t thread = 0; thread < count + (has_idle ? 1 : 0) && !e->failed; thread++) {
         e->indent -= thread > 0 ? 1 : 0;

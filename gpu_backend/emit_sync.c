@@ -13,7 +13,8 @@ static void settle(grout_emitter *e) {
 
 void grout_emit__thread_barrier(grout_emitter *e, const char *reason) {
     if (!e->is_alone) {
-        grout_emit__line(e, "%s%s%s", e->is_warp ? "__syncwarp();" : "grout_thread_barrier(thread);",
+        grout_emit__line(e, "%s%s%s",
+                         e->is_warp ? "__syncwarp();" : "grout_thread_barrier(thread);",
                          reason[0] == '\0' ? "" : " // ", reason);
     }
     settle(e);
@@ -265,10 +266,14 @@ static bool is_for_cluster(const grout_emitter *e, const grout_op *op,
 const char *grout_emit__choice(const grout_emitter *e, const grout_op *op, grout_attr attr,
                                const char *fallback) {
     static const char *const names[GROUT_CHOICE_COUNT] = {
-        [GROUT_CHOICE_ORDER_RELAXED] = "GROUT_RELAXED", [GROUT_CHOICE_ORDER_ACQUIRE] = "GROUT_ACQUIRE",
-        [GROUT_CHOICE_ORDER_RELEASE] = "GROUT_RELEASE", [GROUT_CHOICE_ORDER_ACQ_REL] = "GROUT_ACQ_REL",
-        [GROUT_CHOICE_SCOPE_CTA] = "GROUT_CTA",         [GROUT_CHOICE_SCOPE_CLUSTER] = "GROUT_CLUSTER",
-        [GROUT_CHOICE_SCOPE_GPU] = "GROUT_GPU",         [GROUT_CHOICE_SCOPE_SYS] = "GROUT_SYS"};
+        [GROUT_CHOICE_ORDER_RELAXED] = "GROUT_RELAXED",
+        [GROUT_CHOICE_ORDER_ACQUIRE] = "GROUT_ACQUIRE",
+        [GROUT_CHOICE_ORDER_RELEASE] = "GROUT_RELEASE",
+        [GROUT_CHOICE_ORDER_ACQ_REL] = "GROUT_ACQ_REL",
+        [GROUT_CHOICE_SCOPE_CTA] = "GROUT_CTA",
+        [GROUT_CHOICE_SCOPE_CLUSTER] = "GROUT_CLUSTER",
+        [GROUT_CHOICE_SCOPE_GPU] = "GROUT_GPU",
+        [GROUT_CHOICE_SCOPE_SYS] = "GROUT_SYS"};
     const char *name = names[grout_op_get_choice(e->module, op, attr)];
     return name == NULL ? fallback : name;
 }
@@ -373,10 +378,9 @@ static void wait_many(grout_emitter *e, const grout_op *op, const grout_view *ba
     grout_emit__barrier_order(e, op, &e->plan->barriers[number], "GROUT_ACQUIRE");
     grout_emit__add(e, "(");
     grout_emit__barrier_address(e, barrier);
-    grout_emit__add(e,
-                    ", %s[x%" PRIu32 " / 32] >> x%" PRIu32 " %% 32 & 1u, dog, {%" PRIu32
-                    ", x%" PRIu32,
-                    phases, slot, slot, number, slot);
+    grout_emit__add(
+        e, ", %s[x%" PRIu32 " / 32] >> x%" PRIu32 " %% 32 & 1u, dog, {%" PRIu32 ", x%" PRIu32,
+        phases, slot, slot, number, slot);
     grout_emit__end_site(e, op);
     grout_emit__line(e, "%s[x%" PRIu32 " / 32] ^= 1u << x%" PRIu32 " %% 32;", phases, slot, slot);
 }
@@ -452,7 +456,7 @@ void grout_emit__commit_group(grout_emitter *e, grout_op_id id, const grout_op *
 void grout_emit__wait_smem_to_gmem(grout_emitter *e, grout_op_id id, const grout_op *op) {
     const grout_operand *count = grout_module_get_operand(e->module, op, 0);
     const bool is_read = grout_module_find_attr(e->module, op, GROUT_ATTR_READ_ONLY) != NULL;
-    const bool is_by_warps = !e->is_warp && !e->is_alone && grout_emit__has_warp_stores(e);
+    const bool is_by_warps = !e->is_warp && !e->is_alone && e->forks.has_warp_stores;
     (void)id;
     if (is_by_warps) { /* each warp's lane has bulk groups of its own */
         grout_emit__line(e, "if (grout_elect()) {");

@@ -82,12 +82,12 @@ static uint32_t find_or_add_map(grout_gpu_planning *walk, grout_object_id object
         plan->maps = maps;
         walk->map_capacity = capacity;
     }
-    plan->maps[plan->map_count] = (grout_gpu_map){
-        .object = object,
-        .param_index = grout_gpu__find_param(walk->module, walk->kernel, object),
-        .workspace_index = grout_gpu__plan_find_workspace(plan, object),
-        .number = number,
-        .tma = *tma};
+    plan->maps[plan->map_count] =
+        (grout_gpu_map){.object = object,
+                        .param_index = grout_gpu__find_param(walk->module, walk->kernel, object),
+                        .workspace_index = grout_gpu__plan_find_workspace(plan, object),
+                        .number = number,
+                        .tma = *tma};
     return plan->map_count++;
 }
 
@@ -151,9 +151,10 @@ static bool plan_object(grout_gpu_planning *walk, grout_object_id id) {
 static void plan_operands(grout_gpu_planning *walk, const grout_op *op) {
     const bool is_copy =
         op->opcode == GROUT_OP_COPY_GMEM_TO_SMEM || op->opcode == GROUT_OP_COPY_SMEM_TO_GMEM;
-    const bool is_for_peers = op->opcode == GROUT_OP_ASYNC_STORE_SMEM ||
-                              grout_op_get_axes(walk->module, op, GROUT_ATTR_COLLECTIVE_AXES) != 0 ||
-                              grout_op_get_axes(walk->module, op, GROUT_ATTR_MULTICAST) != 0;
+    const bool is_for_peers =
+        op->opcode == GROUT_OP_ASYNC_STORE_SMEM ||
+        grout_op_get_axes(walk->module, op, GROUT_ATTR_COLLECTIVE_AXES) != 0 ||
+        grout_op_get_axes(walk->module, op, GROUT_ATTR_MULTICAST) != 0;
     for (uint32_t k = 0; k < op->operand_count; k++) {
         const grout_operand *operand = grout_module_get_operand(walk->module, op, k);
         grout_view view;
@@ -249,8 +250,8 @@ static bool plan_op(void *payload, grout_op_id id, const grout_op *op) {
     }
 }
 
-/* Parameters in the kernel's order, then maps, workspaces and the watchdog. Arrays that only TMA touches
- * are no parameters of their own: their address is in the map. */
+/* Parameters in the kernel's order, then maps, workspaces and the watchdog. Arrays that only TMA
+ * touches are no parameters of their own: their address is in the map. */
 static bool plan_args(grout_gpu_planning *walk) {
     grout_gpu_plan *plan = walk->plan;
     const uint32_t param_count = walk->kernel->param_count;
@@ -332,9 +333,9 @@ static bool plan_sizes(grout_gpu_planning *walk, grout_kernel_id id) {
 bool grout_gpu__plan_init(grout_gpu_plan *plan, const grout_module *module, grout_kernel_id kernel,
                           grout_diags *diags) {
     grout_gpu_planning walk = {.plan = plan,
-                      .module = module,
-                      .kernel = grout_module_get_kernel(module, kernel),
-                      .diags = diags};
+                               .module = module,
+                               .kernel = grout_module_get_kernel(module, kernel),
+                               .diags = diags};
     *plan = (grout_gpu_plan){.grid_size = grout_kernel_get_grid_size(module, kernel),
                              .cluster_size = grout_kernel_get_cluster_size(module, kernel)};
     walk.grid_size = plan->grid_size;
@@ -350,8 +351,7 @@ bool grout_gpu__plan_init(grout_gpu_plan *plan, const grout_module *module, grou
     }
     is_done = is_done && plan->layouts != NULL &&
               grout_gpu__walk(module, walk.kernel->body, plan_op, &walk) && plan_args(&walk) &&
-              grout_gpu__plan_captures(&walk) &&
-              plan_sizes(&walk, kernel);
+              grout_gpu__plan_captures(&walk) && plan_sizes(&walk, kernel);
     if (is_done) {
         grout_gpu__plan_arrivals(plan, module, walk.kernel->body);
     }

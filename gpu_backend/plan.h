@@ -20,10 +20,10 @@
 /* Device memory that the launch brings, beside the arrays: a gmem scratch, or semaphores. */
 typedef struct grout_gpu_workspace {
     grout_object_id object;
-    int64_t count;    /* elements of one instance */
-    int64_t bytes;    /* of everything */
-    bool is_per_cta;  /* each CTA has an instance, in the order of the launch's CTAs */
-    uint64_t fill;    /* what it holds before each launch: fill_bytes of this, again and again */
+    int64_t count;   /* elements of one instance */
+    int64_t bytes;   /* of everything */
+    bool is_per_cta; /* each CTA has an instance, in the order of the launch's CTAs */
+    uint64_t fill;   /* what it holds before each launch: fill_bytes of this, again and again */
     uint32_t fill_bytes;
 } grout_gpu_workspace;
 
@@ -35,16 +35,16 @@ typedef struct grout_gpu_map {
     grout_object_id object;   /* the array */
     uint32_t param_index;     /* of a parameter, or UINT32_MAX: a gmem scratch */
     uint32_t workspace_index; /* of a gmem scratch, or UINT32_MAX */
-    uint32_t number;      /* 1 for the array's first map, 2, ... */
+    uint32_t number;          /* 1 for the array's first map, 2, ... */
     grout_tma tma;
 } grout_gpu_map;
 
 typedef enum grout_gpu_arg_kind {
-    GROUT_GPU_ARG_ARRAY,   /* index: of the parameter; a pointer to its first element */
-    GROUT_GPU_ARG_SCALAR,  /* index: of the parameter; one element */
-    GROUT_GPU_ARG_MAP,     /* index: of the map; 128 bytes */
+    GROUT_GPU_ARG_ARRAY,     /* index: of the parameter; a pointer to its first element */
+    GROUT_GPU_ARG_SCALAR,    /* index: of the parameter; one element */
+    GROUT_GPU_ARG_MAP,       /* index: of the map; 128 bytes */
     GROUT_GPU_ARG_WORKSPACE, /* index: of the workspace; a pointer to its first element */
-    GROUT_GPU_ARG_WATCHDOG /* a grout_watchdog, 32 bytes */
+    GROUT_GPU_ARG_WATCHDOG   /* a grout_watchdog, 32 bytes */
 } grout_gpu_arg_kind;
 
 /* A parameter of the CUDA kernel, in order. */
@@ -98,9 +98,9 @@ typedef struct grout_gpu_plan {
      * it may wait for one that cannot start. 0: there is none. */
     grout_op_id waits_for_clusters;
     uint32_t thread_count;
-    int64_t object_bytes;       /* SMEM of the kernel's objects, as the interpreter lays them out */
-    int64_t exchange_offset;    /* behind them: where elements pass between the lanes of a thread */
-    int64_t exchange_bytes;     /* of one thread */
+    int64_t object_bytes;    /* SMEM of the kernel's objects, as the interpreter lays them out */
+    int64_t exchange_offset; /* behind them: where elements pass between the lanes of a thread */
+    int64_t exchange_bytes;  /* of one thread */
     /* Values that partitions of a warp_specialize need and only thread 0 can make: 8 bytes each */
     grout_value_id *captures;
     uint32_t capture_count;
@@ -134,15 +134,12 @@ bool grout_gpu__walk(const grout_module *module, grout_block_id block, grout_gpu
 
 /* The place of a value among the plan's captures, or UINT32_MAX. */
 uint32_t grout_gpu__plan_find_capture(const grout_gpu_plan *plan, grout_value_id value);
-/* Calls visit for the values that results of ops directly in body are, and that a block's ops, or
- * one op, use; several times, maybe (plan_captures.c). */
-typedef void grout_gpu_visit_value(void *payload, grout_value_id value);
-void grout_gpu__visit_outer_values(const grout_module *module, grout_block_id body,
-                                   grout_block_id block, grout_gpu_visit_value *visit,
-                                   void *payload);
-void grout_gpu__visit_outer_operands(const grout_module *module, grout_block_id body,
-                                     const grout_op *op, grout_gpu_visit_value *visit,
-                                     void *payload);
+/* Whether threads that need an op's result make it for themselves: it is pure, of scalars. */
+bool grout_gpu__is_made_again(const grout_module *module, const grout_op *op);
+/* Marks, by value, the results of ops that stand in body itself which a block's ops use, and those
+ * that such values are made of if they are made again. False without memory. */
+bool grout_gpu__mark_outer_values(const grout_module *module, grout_block_id body,
+                                  grout_block_id block, bool *is_needed);
 
 /* Index of the parameter that an object is, or UINT32_MAX. */
 uint32_t grout_gpu__find_param(const grout_module *module, const grout_kernel *kernel,

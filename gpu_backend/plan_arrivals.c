@@ -90,9 +90,8 @@ void grout_gpu__plan_arrivals(grout_gpu_plan *plan, const grout_module *module,
             }
         }
         /* What mbarrier counts to bounds them. */
-        const bool counts_warps =
-            !walk.has_single && !walk.has_async_copies && !is_special &&
-            most <= GROUT_GPU_ARRIVALS_MAX / GROUT_GPU_WARPS;
+        const bool counts_warps = !walk.has_single && !walk.has_async_copies && !is_special &&
+                                  most <= GROUT_GPU_ARRIVALS_MAX / GROUT_GPU_WARPS;
         for (uint32_t k = pool; k < plan->barrier_count; k++) {
             if (plan->barriers[k].owner == pool) {
                 plan->barriers[k].counts_warps = counts_warps;

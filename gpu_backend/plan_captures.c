@@ -9,8 +9,7 @@
 
 #include <stdlib.h>
 
-/* An op whose result other threads can make for themselves, out of scalars. */
-static bool is_pure(const grout_module *module, const grout_op *op) {
+bool grout_gpu__is_made_again(const grout_module *module, const grout_op *op) {
     for (uint32_t k = 0; k < op->operand_count; k++) {
         const grout_operand *operand = grout_module_get_operand(module, op, k);
         if (operand->kind == GROUT_OPERAND_VALUE &&
@@ -21,70 +20,84 @@ static bool is_pure(const grout_module *module, const grout_op *op) {
     return grout_op_get_info((grout_opcode)op->opcode)->effect_row == GROUT_EFFECT_ROW_PURE;
 }
 
-static bool is_outer(const grout_module *module, grout_block_id body, grout_value_id value) {
-    const grout_value *v = grout_module_get_value(module, value);
-    return v->kind == GROUT_VALUE_RESULT && grout_module_get_op(module, v->op)->parent == body &&
-           grout_module_get_op(module, v->op)->opcode != GROUT_OP_TENSOR_DESCRIPTOR;
+/* What is being marked: results of ops that stand in body itself. */
+typedef struct marking {
+    const grout_module *module;
+    grout_block_id body;
+    bool *is_needed; /* by value */
+} marking;
+
+static void mark_value(marking *m, grout_value_id value) {
+    const grout_value *v = grout_module_get_value(m->module, value);
+    if (v->kind == GROUT_VALUE_RESULT && grout_module_get_op(m->module, v->op)->parent == m->body &&
+        grout_module_get_op(m->module, v->op)->opcode != GROUT_OP_TENSOR_DESCRIPTOR) {
+        m->is_needed[value] = true;
+    }
 }
 
-static void visit_operand(const grout_module *module, const grout_operand *operand,
-                          grout_gpu_visit_value *visit, void *payload) {
+static void mark_operand(marking *m, const grout_operand *operand) {
     grout_view view;
     if (operand->kind != GROUT_OPERAND_VALUE && operand->kind != GROUT_OPERAND_REF) {
         return;
     }
-    if (!grout_module_get_view(module, operand, &view)) {
-        visit(payload, operand->id);
+    if (!grout_module_get_view(m->module, operand, &view)) {
+        if (operand->kind == GROUT_OPERAND_VALUE) {
+            mark_value(m, operand->id);
+        }
         return;
     }
     for (uint32_t dim = 0; dim < view.rank; dim++) {
         for (uint32_t k = 0; k < view.start_term_count[dim]; k++) {
-            visit(payload, view.start_terms[dim][k]);
+            mark_value(m, view.start_terms[dim][k]);
         }
     }
     for (uint32_t k = 0; k < view.cluster_index_count; k++) {
         if (view.cluster_index[k].kind == GROUT_OPERAND_VALUE) {
-            visit(payload, view.cluster_index[k].id);
+            mark_value(m, view.cluster_index[k].id);
         }
     }
 }
 
-typedef struct outer_walk {
-    const grout_module *module;
-    grout_block_id body;
-    grout_gpu_visit_value *visit;
-    void *payload;
-} outer_walk;
-
-static void visit_if_outer(void *payload, grout_value_id value) {
-    const outer_walk *walk = payload;
-    if (is_outer(walk->module, walk->body, value)) {
-        walk->visit(walk->payload, value);
-    }
-}
-
-static bool visit_op(void *payload, grout_op_id id, const grout_op *op) {
-    outer_walk *walk = payload;
+static bool mark_op(void *payload, grout_op_id id, const grout_op *op) {
+    marking *m = payload;
     (void)id;
     for (uint32_t k = 0; k < op->operand_count; k++) {
-        visit_operand(walk->module, grout_module_get_operand(walk->module, op, k), visit_if_outer,
-                      walk);
+        mark_operand(m, grout_module_get_operand(m->module, op, k));
     }
     return true;
 }
 
-void grout_gpu__visit_outer_values(const grout_module *module, grout_block_id body,
-                                   grout_block_id block, grout_gpu_visit_value *visit,
-                                   void *payload) {
-    outer_walk walk = {module, body, visit, payload};
-    (void)grout_gpu__walk(module, block, visit_op, &walk);
+/* What values that are made again are made of, from the last op to the first. */
+static bool mark_makers(marking *m) {
+    const grout_op_id first = grout_module_get_block(m->module, m->body)->first;
+    uint32_t count = 0;
+    for (grout_op_id at = first; at != 0; at = grout_module_get_op(m->module, at)->next) {
+        count++;
+    }
+    grout_op_id *ops = malloc(((size_t)count + 1) * sizeof *ops);
+    if (ops == NULL) {
+        return false;
+    }
+    count = 0;
+    for (grout_op_id at = first; at != 0; at = grout_module_get_op(m->module, at)->next) {
+        ops[count++] = at;
+    }
+    while (count-- > 0) {
+        const grout_op *op = grout_module_get_op(m->module, ops[count]);
+        if (op->result_count == 1 && m->is_needed[op->first_result] &&
+            grout_gpu__is_made_again(m->module, op)) {
+            (void)mark_op(m, ops[count], op);
+        }
+    }
+    free(ops);
+    return true;
 }
 
-void grout_gpu__visit_outer_operands(const grout_module *module, grout_block_id body,
-                                     const grout_op *op, grout_gpu_visit_value *visit,
-                                     void *payload) {
-    outer_walk walk = {module, body, visit, payload};
-    (void)visit_op(&walk, 0, op);
+bool grout_gpu__mark_outer_values(const grout_module *module, grout_block_id body,
+                                  grout_block_id block, bool *is_needed) {
+    marking m = {.module = module, .body = body, .is_needed = is_needed};
+    (void)grout_gpu__walk(module, block, mark_op, &m);
+    return mark_makers(&m);
 }
 
 uint32_t grout_gpu__plan_find_capture(const grout_gpu_plan *plan, grout_value_id value) {
@@ -96,50 +109,47 @@ uint32_t grout_gpu__plan_find_capture(const grout_gpu_plan *plan, grout_value_id
     return UINT32_MAX;
 }
 
-typedef struct capture_walk {
-    grout_gpu_planning *planning;
-    bool is_done;
-    uint32_t depth;
-} capture_walk;
-
-static void add_capture(capture_walk *walk, grout_value_id value) {
-    grout_gpu_plan *plan = walk->planning->plan;
-    if (grout_gpu__plan_find_capture(plan, value) != UINT32_MAX) {
-        return;
-    }
+static bool add_capture(grout_gpu_plan *plan, grout_value_id value) {
     grout_value_id *captures =
         realloc(plan->captures, (plan->capture_count + 1) * sizeof *plan->captures);
     if (captures == NULL) {
-        walk->is_done = walk->is_done && grout_diags_add_oom(walk->planning->diags);
-        return;
+        return false;
     }
     plan->captures = captures;
     plan->captures[plan->capture_count++] = value;
+    return true;
 }
 
-/* A pure value stands for what it is made of. */
-static void visit_value(void *payload, grout_value_id value) {
-    capture_walk *walk = payload;
-    const grout_module *module = walk->planning->module;
-    const grout_op *op = grout_module_get_op(module, grout_module_get_value(module, value)->op);
-    if (is_pure(module, op)) {
-        grout_gpu__visit_outer_operands(module, walk->planning->kernel->body, op, visit_value,
-                                        walk);
-    } else {
-        add_capture(walk, value);
-    }
-}
-
-bool grout_gpu__plan_captures(grout_gpu_planning *planning) {
-    capture_walk walk = {.planning = planning, .is_done = true};
+/* The results of body's ops that are needed and cannot be made again. */
+static bool add_captures(grout_gpu_planning *planning, const bool *is_needed) {
     const grout_module *module = planning->module;
-    const grout_block_id body = planning->kernel->body;
-    for (grout_op_id at = grout_module_get_block(module, body)->first; at != 0;) {
+    bool is_done = true;
+    for (grout_op_id at = grout_module_get_block(module, planning->kernel->body)->first; at != 0;) {
         const grout_op *op = grout_module_get_op(module, at);
-        for (uint32_t k = 1; op->opcode == GROUT_OP_WARP_SPECIALIZE && k < op->block_count; k++) {
-            grout_gpu__visit_outer_values(module, body, op->first_block + k, visit_value, &walk);
+        for (uint32_t k = 0; k < op->result_count && is_done; k++) {
+            if (is_needed[op->first_result + k] && !grout_gpu__is_made_again(module, op)) {
+                is_done = add_capture(planning->plan, op->first_result + k);
+            }
         }
         at = op->next;
     }
-    return walk.is_done;
+    return is_done;
+}
+
+bool grout_gpu__plan_captures(grout_gpu_planning *planning) {
+    const grout_module *module = planning->module;
+    const grout_block_id body = planning->kernel->body;
+    bool *is_needed = calloc((size_t)grout_module_get_value_count(module) + 1, sizeof *is_needed);
+    bool is_done = is_needed != NULL;
+    for (grout_op_id at = grout_module_get_block(module, body)->first; at != 0 && is_done;) {
+        const grout_op *op = grout_module_get_op(module, at);
+        for (uint32_t k = 1; op->opcode == GROUT_OP_WARP_SPECIALIZE && k < op->block_count; k++) {
+            is_done = is_done &&
+                      grout_gpu__mark_outer_values(module, body, op->first_block + k, is_needed);
+        }
+        at = op->next;
+    }
+    is_done = is_done && add_captures(planning, is_needed);
+    free(is_needed);
+    return is_done || grout_diags_add_oom(planning->diags);
 }

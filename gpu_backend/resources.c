@@ -53,8 +53,8 @@ static void find_occupancy(grout_resources *out) {
     }
 }
 
-/* CTAs that an H200 runs at a time. The SMs of a cluster are neighbours, and not all 132 have enough
- * of them (docs/hardware.md 5.2). */
+/* CTAs that an H200 runs at a time. The SMs of a cluster are neighbours, and not all 132 have
+ * enough of them (docs/hardware.md 5.2). */
 static int32_t count_resident(const grout_resources *resources) {
     const int32_t size = resources->cluster_ctas;
     const int32_t sms = size <= 2 ? 132 : size <= 8 ? 120 : 112;

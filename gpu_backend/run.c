@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "run.h"
 
+#include "hangs.h"
 #include "launch.h"
 #include "plan.h"
 
@@ -9,9 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define HANG_NOTES_MAX 8
-#define HANG_SEMAPHORE 2 /* grout_gpu_hang's code */
 
 /* The plan of a launch turned into the lower half's data. */
 typedef struct run {
@@ -179,150 +177,6 @@ static bool make_tables(run *r) {
     return true;
 }
 
-/* ---- hangs ---- */
-
-/* The wait that a record of the watchdog tells of. */
-typedef struct wait_search {
-    const run *r;
-    const grout_gpu_hang *hang;
-    grout_loc_id found;
-} wait_search;
-
-/* What a record's number stands for: a barrier or a semaphore array; 0 if it stands for nothing. */
-static grout_object_id get_hang_object(const run *r, const grout_gpu_hang *hang) {
-    if (hang->code == HANG_SEMAPHORE) {
-        return hang->barrier < r->plan.workspace_count ? r->plan.workspaces[hang->barrier].object
-                                                       : 0;
-    }
-    return hang->barrier < r->plan.barrier_count ? r->plan.barriers[hang->barrier].object : 0;
-}
-
-static bool find_wait(void *payload, grout_op_id id, const grout_op *op) {
-    wait_search *search = payload;
-    const run *r = search->r;
-    const grout_object_id object = get_hang_object(r, search->hang);
-    grout_view view;
-    (void)id;
-    if (op->operand_count > 0 && op->block_count == 0 && object != 0 &&
-        grout_module_get_place(r->module, op->loc).line == search->hang->line &&
-        grout_module_get_view(r->module, grout_module_get_operand(r->module, op, 0), &view) &&
-        view.object == object) {
-        search->found = op->loc;
-        return false;
-    }
-    return true;
-}
-
-static grout_place find_wait_place(const run *r, const grout_gpu_hang *hang) {
-    wait_search search = {.r = r, .hang = hang, .found = r->kernel->loc};
-    grout_gpu__walk(r->module, r->kernel->body, find_wait, &search);
-    return grout_module_get_place(r->module, search.found);
-}
-
-static bool is_same_wait(const grout_gpu_hang *a, const grout_gpu_hang *b) {
-    return a->thread == b->thread && a->actor == b->actor && a->code == b->code &&
-           a->barrier == b->barrier && a->slot == b->slot && a->parity == b->parity &&
-           a->line == b->line;
-}
-
-/* "CTA 5 (rank 1 of cluster 2), thread 0, warp 3" */
-static void add_waiter(const run *r, const grout_gpu_hang *hang, grout_text *out) {
-    const uint32_t size = r->plan.cluster_size;
-    grout_text_add(out, "CTA %" PRIu32, hang->cta[0]);
-    if (size > 1) {
-        grout_text_add(out, " (rank %" PRIu32 " of cluster %" PRIu32 ")", hang->cta[0] % size,
-                       hang->cta[0] / size);
-    }
-    grout_text_add(out, ", thread %" PRIu32, hang->thread);
-    if (hang->actor > 0) {
-        grout_text_add(out, ", warp %" PRIu32, hang->actor - 1);
-    }
-}
-
-/* One note for all CTAs whose thread waits for the same, in the order of the records. */
-static void note_hang(const run *r, const grout_gpu_outcome *outcome, uint32_t index) {
-    const grout_gpu_hang *hang = &outcome->hangs[index];
-    const grout_object_id object = get_hang_object(r, hang);
-    uint32_t others = 0;
-    char more[64] = "";
-    char what[64];
-    grout_text who = {0};
-    for (uint32_t k = index + 1; k < outcome->hang_count; k++) {
-        others += is_same_wait(&outcome->hangs[k], hang) ? 1 : 0;
-    }
-    if (others > 0) {
-        (void)snprintf(more, sizeof more, ", and so do %" PRIu32 " CTAs more", others);
-    }
-    (void)snprintf(what, sizeof what,
-                   hang->code == HANG_SEMAPHORE ? "%" PRIu32 " units" : "a phase of parity %" PRIu32,
-                   hang->parity);
-    add_waiter(r, hang, &who);
-    grout_diags_note(r->diags, find_wait_place(r, hang),
-                     "%s waits for %s of %%%s[%" PRIu32 "] since %.1f s%s",
-                     who.data == NULL ? "a thread" : who.data, what,
-                     object == 0 ? "?" : grout_gpu__get_object_name(r->module, object), hang->slot,
-                     (double)hang->waited_ns * 1e-9, more);
-    grout_text_free(&who);
-}
-
-/* CTAs of the kernel that the GPU runs at a time; 0 if that is not known. */
-static int64_t count_resident(const run *r, const grout_gpu_outcome *outcome) {
-    if (outcome->step_count == 0) {
-        return 0;
-    }
-    const grout_gpu_kernel_info *info = &outcome->steps[0].info;
-    return r->plan.cluster_size > 1
-               ? (int64_t)info->clusters_per_device * r->plan.cluster_size
-               : (int64_t)info->ctas_per_sm * outcome->device.sm_count;
-}
-
-/* A wait for a CTA that cannot start before this one ends. */
-static void note_residency(const run *r, const grout_gpu_outcome *outcome) {
-    const int64_t resident = count_resident(r, outcome);
-    if (r->plan.waits_for_clusters == 0 || resident == 0 || resident >= r->plan.grid_size) {
-        return;
-    }
-    const grout_op *op = grout_module_get_op(r->module, r->plan.waits_for_clusters);
-    grout_diags_note(r->diags, grout_module_get_place(r->module, op->loc),
-                     "this waits for other CTAs, of which the launch has %" PRId64
-                     ", and the GPU runs %" PRId64
-                     " at a time: the others start only when one of those has ended",
-                     r->plan.grid_size, resident);
-    grout_diags_help(r->diags,
-                     "launch at most %" PRId64
-                     " CTAs and give each several tiles, or wait only for CTAs of lower number",
-                     resident);
-}
-
-static void report_hangs(const run *r, const grout_gpu_outcome *outcome) {
-    uint32_t noted = 0;
-    for (uint32_t k = 0; k < outcome->hang_count && noted < HANG_NOTES_MAX; k++) {
-        bool is_new = true;
-        for (uint32_t i = 0; i < k && is_new; i++) {
-            is_new = !is_same_wait(&outcome->hangs[i], &outcome->hangs[k]);
-        }
-        if (is_new) {
-            note_hang(r, outcome, k);
-            noted++;
-        }
-    }
-    grout_diags_help(r->diags, "'grout check' runs the kernel on the CPU and says which arrival is "
-                               "missing, and why");
-}
-
-static void report_failure(const run *r, const grout_gpu_outcome *outcome,
-                           const grout_gpu_error *error) {
-    const bool has_hangs = error->code == GROUT_DIAG_GPU_HANG && outcome->hang_count > 0;
-    const grout_place place = has_hangs ? find_wait_place(r, &outcome->hangs[0]) : get_place(r);
-    grout_gpu__report(r->diags, error, place);
-    if (error->code == GROUT_DIAG_GPU_HANG) {
-        note_residency(r, outcome);
-    }
-    if (has_hangs) {
-        report_hangs(r, outcome);
-    }
-}
-
 /* ---- the launch ---- */
 
 static void fill_result(const run *r, const grout_gpu_outcome *outcome, grout_gpu_result *out) {
@@ -374,7 +228,8 @@ static bool run_job(run *r, grout_gpu_result *result_out) {
     if (is_done) {
         fill_result(r, &outcome, result_out);
     } else {
-        report_failure(r, &outcome, &error);
+        const grout_gpu_hang_report report = {r->module, r->kernel, &r->plan, &outcome, r->diags};
+        grout_gpu__report_failure(&report, &error);
     }
     grout_gpu__outcome_deinit(&outcome);
     return is_done;

@@ -16,7 +16,8 @@
 
 #include <string.h>
 
-#define PIECE 4 /* bytes that a copy moves at least, and their alignment (PTX ISA 9.1, 'cp.async') */
+#define PIECE \
+    4 /* bytes that a copy moves at least, and their alignment (PTX ISA 9.1, 'cp.async') */
 
 /* What an actor has going. Key: CTA, actor in it. Behind it, by group modulo their number: the last
  * part of each of the newest groups that a wait of the kernel may ask for. */
@@ -99,8 +100,7 @@ static bool check_pieces(grout_machine *machine, uint32_t actor, const grout_ins
 static grout_stamp get_stamp(const grout_machine *machine, uint32_t actor, uint32_t part) {
     return (grout_stamp){
         .cluster = grout_machine__cluster(machine)->index,
-        .component =
-            grout_clock_ca(&machine->plan->shape, grout_machine__actor(machine, actor)),
+        .component = grout_clock_ca(&machine->plan->shape, grout_machine__actor(machine, actor)),
         .number = part,
         .agent = GROUT_AGENT_GENERIC_ENGINE};
 }
@@ -203,10 +203,10 @@ static void finish_copy(grout_machine *machine, uint32_t index) {
     const grout_async *async = grout_machine__async(machine, index);
     const grout_inst *inst = grout_plan__inst(machine->plan, async->pc);
     if ((async->flags & GROUT_ASYNC_VOID) == 0) {
-        grout_box from = grout_box__place(machine, grout_plan__box(machine->plan, inst, 0),
-                                          async->start[0]);
-        grout_box to = grout_box__place(machine, grout_plan__box(machine->plan, inst, 1),
-                                        async->start[1]);
+        grout_box from =
+            grout_box__place(machine, grout_plan__box(machine->plan, inst, 0), async->start[0]);
+        grout_box to =
+            grout_box__place(machine, grout_plan__box(machine->plan, inst, 1), async->start[1]);
         grout_tma__move(machine, inst, &from, &to);
     }
     grout_tma__end_flight(machine, index);
@@ -287,9 +287,8 @@ void grout_async_copy__wait(grout_machine *machine, uint32_t actor, const grout_
                         : 0;
     publish_group(machine, GROUT_EVENT_ASYNC_COPY_WAIT, actor, inst, done, allowed);
     finish_parts(machine, owner, done);
-    grout_order__raise(&grout_machine__clocks(
-                           machine, actor)[get_stamp(machine, actor, 0).component],
-                       done);
+    grout_order__raise(
+        &grout_machine__clocks(machine, actor)[get_stamp(machine, actor, 0).component], done);
 }
 
 /* ---- arrivals ----------------------------------------------------------------------------------

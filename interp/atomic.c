@@ -1,8 +1,8 @@
 /*
  * atomic.c - release sequences. What an atomic reads was written by the one before it, and that one
  * goes on with the sequences it has read: so a location collects releases until a plain store ends
- * them all. Releases of one CTA with one scope are one record; a relaxed write leaves one too, for a
- * reader that acquires: there is an edge then, without memory facts.
+ * them all. Releases of one CTA with one scope are one record; a relaxed write leaves one too, for
+ * a reader that acquires: there is an edge then, without memory facts.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -111,6 +111,29 @@ static uint32_t add_release(grout_machine *machine, uint32_t location, grout_syn
     return index;
 }
 
+/*
+ * An atomic that acquires and releases for all knows what it has just acquired, and hands it on:
+ * the releases it stands for need not be kept. A counter of all CTAs stays one record.
+ */
+static void drop_covered(grout_machine *machine, uint32_t location, uint32_t own, grout_sync sync) {
+    uint32_t kept = 0, next;
+    if (sync.order != GROUT_CHOICE_ORDER_ACQ_REL || sync.scope < GROUT_CHOICE_SCOPE_GPU) {
+        return;
+    }
+    for (uint32_t i = get_record(machine, location)->first; i != 0; i = next) {
+        release *from = get_release(machine, i);
+        next = from->next;
+        if (i == own || get_edge(machine, from, sync) != GROUT_EDGE_STRONG) {
+            from->next = kept;
+            kept = i;
+        } else {
+            grout_handover__give(machine, from->set);
+            grout_pool__give(get_releases(machine), i);
+        }
+    }
+    get_record(machine, location)->first = kept;
+}
+
 void grout_atomic__release(grout_machine *machine, uint32_t actor, const grout_location *location,
                            grout_sync sync) {
     if (!machine->has_clocks) {
@@ -125,6 +148,7 @@ void grout_atomic__release(grout_machine *machine, uint32_t actor, const grout_l
         machine->has_failed = true;
         return;
     }
+    drop_covered(machine, index, own, sync);
     if (get_release(machine, own)->set == 0) {
         get_release(machine, own)->set = set;
         return;
@@ -212,7 +236,7 @@ uint64_t grout_atomic__hash(const grout_machine *machine, uint64_t hash) {
             const uint64_t facts[] = {own->head.key[0], own->head.key[1], from->cta,
                                       (uint64_t)from->scope << 8 | from->is_relaxed};
             sum += grout_handover__hash(machine, from->set,
-                                       grout_ops__hash_bytes(3, facts, sizeof facts));
+                                        grout_ops__hash_bytes(3, facts, sizeof facts));
         }
     }
     return hash + sum * UINT64_C(0xd6e8feb86659fd93);

@@ -10,46 +10,47 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- integers: two's complement, so one function serves both signs but for comparisons -------- */
+/* ---- integers: two's complement, so one function serves both signs but for comparisons --------
+ */
 
-#define DEFINE_INTEGER(BITS)                                                                      \
-    static bool is_less_##BITS(uint##BITS##_t a, uint##BITS##_t b, bool is_signed) {              \
-        uint##BITS##_t sign = is_signed ? (uint##BITS##_t)1 << (BITS - 1) : 0;                    \
-        return (a ^ sign) < (b ^ sign);                                                           \
-    }                                                                                             \
-    static uint##BITS##_t update_##BITS(grout_update update, uint##BITS##_t held,                 \
-                                        uint##BITS##_t value, bool is_signed) {                   \
-        switch (update) {                                                                         \
-        case GROUT_UPDATE_ADD:                                                                    \
-            return held + value;                                                                  \
-        case GROUT_UPDATE_MIN:                                                                    \
-            return is_less_##BITS(value, held, is_signed) ? value : held;                         \
-        case GROUT_UPDATE_MAX:                                                                    \
-            return is_less_##BITS(held, value, is_signed) ? value : held;                         \
-        case GROUT_UPDATE_INC:                                                                    \
-            return held >= value ? 0 : held + 1;                                                  \
-        case GROUT_UPDATE_DEC:                                                                    \
-            return held == 0 || held > value ? value : held - 1;                                  \
-        case GROUT_UPDATE_AND:                                                                    \
-            return held & value;                                                                  \
-        case GROUT_UPDATE_OR:                                                                     \
-            return held | value;                                                                  \
-        case GROUT_UPDATE_XOR:                                                                    \
-            return held ^ value;                                                                  \
-        case GROUT_UPDATE_EXCHANGE:                                                               \
-            break;                                                                                \
-        }                                                                                         \
-        return value;                                                                             \
-    }                                                                                             \
-    static void apply_##BITS(grout_update update, bool is_signed, uint8_t *elements,              \
-                             const uint8_t *values, int64_t count) {                              \
-        for (int64_t i = 0; i < count; i++) {                                                     \
-            uint##BITS##_t held, value;                                                           \
-            memcpy(&held, elements + i * (BITS / 8), sizeof held);                                \
-            memcpy(&value, values + i * (BITS / 8), sizeof value);                                \
-            held = update_##BITS(update, held, value, is_signed);                                 \
-            memcpy(elements + i * (BITS / 8), &held, sizeof held);                                \
-        }                                                                                         \
+#define DEFINE_INTEGER(BITS)                                                         \
+    static bool is_less_##BITS(uint##BITS##_t a, uint##BITS##_t b, bool is_signed) { \
+        uint##BITS##_t sign = is_signed ? (uint##BITS##_t)1 << (BITS - 1) : 0;       \
+        return (a ^ sign) < (b ^ sign);                                              \
+    }                                                                                \
+    static uint##BITS##_t update_##BITS(grout_update update, uint##BITS##_t held,    \
+                                        uint##BITS##_t value, bool is_signed) {      \
+        switch (update) {                                                            \
+        case GROUT_UPDATE_ADD:                                                       \
+            return held + value;                                                     \
+        case GROUT_UPDATE_MIN:                                                       \
+            return is_less_##BITS(value, held, is_signed) ? value : held;            \
+        case GROUT_UPDATE_MAX:                                                       \
+            return is_less_##BITS(held, value, is_signed) ? value : held;            \
+        case GROUT_UPDATE_INC:                                                       \
+            return held >= value ? 0 : held + 1;                                     \
+        case GROUT_UPDATE_DEC:                                                       \
+            return held == 0 || held > value ? value : held - 1;                     \
+        case GROUT_UPDATE_AND:                                                       \
+            return held & value;                                                     \
+        case GROUT_UPDATE_OR:                                                        \
+            return held | value;                                                     \
+        case GROUT_UPDATE_XOR:                                                       \
+            return held ^ value;                                                     \
+        case GROUT_UPDATE_EXCHANGE:                                                  \
+            break;                                                                   \
+        }                                                                            \
+        return value;                                                                \
+    }                                                                                \
+    static void apply_##BITS(grout_update update, bool is_signed, uint8_t *elements, \
+                             const uint8_t *values, int64_t count) {                 \
+        for (int64_t i = 0; i < count; i++) {                                        \
+            uint##BITS##_t held, value;                                              \
+            memcpy(&held, elements + i * (BITS / 8), sizeof held);                   \
+            memcpy(&value, values + i * (BITS / 8), sizeof value);                   \
+            held = update_##BITS(update, held, value, is_signed);                    \
+            memcpy(elements + i * (BITS / 8), &held, sizeof held);                   \
+        }                                                                            \
     }
 
 DEFINE_INTEGER(32)
@@ -118,8 +119,8 @@ bool grout_update__apply(grout_update update, grout_dtype dtype, bool is_gmem, v
         }
         return false;
     }
-    if (!is_float_update(update) || (dtype != GROUT_DTYPE_F16 && dtype != GROUT_DTYPE_BF16 &&
-                                     dtype != GROUT_DTYPE_F32)) {
+    if (!is_float_update(update) ||
+        (dtype != GROUT_DTYPE_F16 && dtype != GROUT_DTYPE_BF16 && dtype != GROUT_DTYPE_F32)) {
         return false;
     }
     apply_float(update, dtype, is_gmem, elements, values, count);

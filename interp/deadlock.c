@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "barrier.h"
+#include "mbarrier.h"
 #include "semaphore.h"
 
 #include <string.h>
@@ -25,35 +26,13 @@ static void add_actor(grout_machine *machine, uint32_t actor) {
         const grout_slot *wanted = grout_plan__slot(plan, inst, 0);
         fact->registers = (uint32_t)grout_slot__get_integer(machine, actor, wanted);
         fact->registers_free = grout_machine__cta(machine)->registers_free;
+    } else if (thread->state == GROUT_THREAD_BLOCKED_PARITY) {
+        fact->meant =
+            grout_mbarrier__judge(machine, actor, thread->element, (uint8_t)thread->phase).meant;
     } else if (thread->state == GROUT_THREAD_BLOCKED_SEMAPHORE) {
         grout_semaphore_key key = {thread->element, grout_machine__cta(machine)->index};
         fact->element = grout_semaphore__find_fact(machine, key);
     }
-}
-
-/* A phase whose arrivals are in, and whose bytes cannot come out even any more. */
-static void check_bytes(grout_machine *machine, uint32_t element) {
-    const grout_barrier *barrier = grout_machine__barrier(machine, element);
-    if (barrier->first_open == 0 || !grout_machine__wants(machine, GROUT_EVENT_FAULT)) {
-        return;
-    }
-    const grout_phase *phase = grout_machine__phase(machine, barrier->first_open);
-    if (!grout_barrier__is_full(machine, element, phase->number) || phase->bytes_due == 0) {
-        return;
-    }
-    grout_fault fault = {.code = GROUT_DIAG_BARRIER_TX_MISMATCH,
-                         .object = machine->plan->elements[element].object,
-                         .element = element,
-                         .phase = phase->number,
-                         .have = phase->bytes - phase->bytes_due,
-                         .need = phase->bytes};
-    grout_event event;
-    memset(&event, 0, sizeof event);
-    event.kind = GROUT_EVENT_FAULT;
-    event.step = machine->stats.steps;
-    event.origin = barrier->last_contribution;
-    event.u.fault = &fault;
-    grout_machine__publish(machine, &event);
 }
 
 static bool reserve_facts(grout_machine *machine) {
@@ -69,9 +48,6 @@ static bool reserve_facts(grout_machine *machine) {
 }
 
 static void add_cta(grout_machine *machine) {
-    for (uint32_t i = 0; i < machine->plan->element_count; i++) {
-        check_bytes(machine, i);
-    }
     machine->has_failed |=
         !grout_semaphore__add_facts(machine, grout_machine__cta(machine)->index);
     for (uint32_t i = 0; i < machine->plan->actor_count; i++) {

@@ -156,11 +156,18 @@ static void describe_loops(const grout_module *bound, const grout_origin *origin
 
 void grout_describe_origin(const grout_module *bound, grout_kernel_id kernel,
                            const grout_origin *origin, grout_text *out) {
-    if (count_axes(bound, kernel, GROUT_AXIS_GRID) == 0) {
+    uint32_t size = grout_kernel_get_cluster_size(bound, kernel);
+    if (count_axes(bound, kernel, GROUT_AXIS_GRID) +
+            count_axes(bound, kernel, GROUT_AXIS_CLUSTER) ==
+        0) {
         grout_text_add(out, "CTA %" PRIu32, origin->cta);
     } else {
         grout_text_add(out, "CTA (");
-        describe_axes(bound, kernel, GROUT_AXIS_GRID, origin->cta, out);
+        if (describe_axes(bound, kernel, GROUT_AXIS_GRID, origin->cta / size, out) > 0 &&
+            count_axes(bound, kernel, GROUT_AXIS_CLUSTER) > 0) {
+            grout_text_add(out, ", ");
+        }
+        describe_axes(bound, kernel, GROUT_AXIS_CLUSTER, origin->cta % size, out);
         grout_text_add(out, ")");
     }
     uint32_t axes = count_axes(bound, kernel, GROUT_AXIS_THREADS);
@@ -170,6 +177,9 @@ void grout_describe_origin(const grout_module *bound, grout_kernel_id kernel,
         grout_text_add(out, axes == 1 ? ", thread " : ", thread (");
         describe_axes(bound, kernel, GROUT_AXIS_THREADS, origin->thread, out);
         grout_text_add(out, axes == 1 ? "" : ")");
+    }
+    if (origin->warp > 0) {
+        grout_text_add(out, ", warp %u", origin->warp - 1u);
     }
     describe_loops(bound, origin, out);
 }

@@ -1,6 +1,6 @@
 /*
- * exec_atomic.c - atomics on GMEM and SMEM: of arrays, element by element, and of one element, whose
- * old value they return.
+ * exec_atomic.c - atomics on GMEM and SMEM: of arrays, element by element, and of one element,
+ * whose old value they return.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -166,6 +166,7 @@ grout_outcome grout_exec_async_store_smem(grout_machine *machine, uint32_t threa
         }
     }
     uint32_t record = grout_barrier__deliver(machine, thread, inst, &delivery);
+    grout_machine__advance(machine, thread); /* its bytes carry the clock as of now */
     if (record != 0 && machine->is_lazy) {
         put_in_flight(machine, thread, inst, &box, &delivery, record);
     } else if (record != 0) {

@@ -64,8 +64,7 @@ static uint32_t get_targets(const grout_machine *machine, const grout_inst *inst
 static grout_outcome contribute(grout_machine *machine, uint32_t thread, const grout_inst *inst,
                                 grout_arrival arrival) {
     grout_box box = grout_box__resolve(machine, thread, inst, 0);
-    if (box.is_nowhere ||
-        !grout_exec__find_element(machine, thread, inst, 0, &arrival.element)) {
+    if (box.is_nowhere || !grout_exec__find_element(machine, thread, inst, 0, &arrival.element)) {
         return GROUT_OUTCOME_NEXT;
     }
     uint32_t targets = get_targets(machine, inst, box.rank);
@@ -104,17 +103,13 @@ static bool find_wait(grout_machine *machine, uint32_t thread, const grout_inst 
         grout_machine__fault_undefined(machine, thread, inst, 1, GROUT_USE_SYNC);
     }
     wait->parity = (uint8_t)(grout_slot__get_integer(machine, thread, slot) & 1);
-    if (grout_machine__barrier(machine, wait->element)->needed == 0 && !is_first) {
-        return false; /* invalidated while it waited: hardware may do anything */
-    }
     return grout_mbarrier__check(machine, thread, inst, wait->element);
 }
 
 /* Waits if the real parity lets it; the phase that was meant is what it acquires. */
 static bool try_wait(grout_machine *machine, uint32_t thread, const grout_inst *inst,
                      grout_waiting *wait) {
-    grout_parity parity =
-        grout_mbarrier__judge(machine, thread, wait->element, wait->parity);
+    grout_parity parity = grout_mbarrier__judge(machine, thread, wait->element, wait->parity);
     if (!parity.passes) {
         return false;
     }

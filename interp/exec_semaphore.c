@@ -54,8 +54,8 @@ grout_outcome grout_exec_semaphore_wait(grout_machine *machine, uint32_t thread,
         return GROUT_OUTCOME_NEXT;
     }
     if (!grout_semaphore__has(machine, &op)) {
-        return grout_machine__block(machine, thread, GROUT_THREAD_BLOCKED_SEMAPHORE,
-                                    op.key.element, op.units);
+        return grout_machine__block(machine, thread, GROUT_THREAD_BLOCKED_SEMAPHORE, op.key.element,
+                                    op.units);
     }
     grout_semaphore__take(machine, thread, inst, &op);
     return GROUT_OUTCOME_NEXT;

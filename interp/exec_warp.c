@@ -10,8 +10,7 @@
 
 enum { STAGE_FORKED = 1 }; /* of a thread in a warp_map */
 
-static void set_warp(grout_machine *machine, uint32_t actor, const grout_inst *inst,
-                     int32_t warp) {
+static void set_warp(grout_machine *machine, uint32_t actor, const grout_inst *inst, int32_t warp) {
     if (inst->result.dtype != GROUT_DTYPE_NONE) {
         memcpy(grout_slot__data(machine, actor, &inst->result), &warp, sizeof warp);
         grout_slot__set_undefined(machine, actor, &inst->result, false);
@@ -25,8 +24,7 @@ static void join(grout_machine *machine, uint32_t thread, const grout_inst *inst
 }
 
 /* The thread stands at its warp_map until the warps have ended. */
-grout_outcome grout_exec_warp_map(grout_machine *machine, uint32_t thread,
-                                  const grout_inst *inst) {
+grout_outcome grout_exec_warp_map(grout_machine *machine, uint32_t thread, const grout_inst *inst) {
     grout_thread *own = grout_machine__thread(machine, thread);
     grout_children warps = grout_warp__get_warps(machine, thread);
     if (own->stage == 0) {

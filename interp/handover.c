@@ -12,8 +12,7 @@ uint32_t grout_handover__new(grout_machine *machine) {
 uint32_t grout_handover__capture(grout_machine *machine, uint32_t actor) {
     uint32_t set = grout_handover__new(machine);
     if (set != 0) {
-        grout_machine__release(machine, actor, grout_machine__set(machine, set),
-                               GROUT_EDGE_STRONG);
+        grout_machine__release(machine, actor, grout_machine__set(machine, set), GROUT_EDGE_STRONG);
     }
     return set;
 }

@@ -385,6 +385,9 @@ void grout_tma__issue_load(grout_machine *machine, uint32_t thread, const grout_
     }
     publish_load(machine, &load);
     send_all(machine, &load);
+    if (machine->has_clocks && (load.is_explicit || load.mask != 1u << machine->rank)) {
+        grout_machine__advance(machine, thread); /* its bytes carry the clock as of now */
+    }
 }
 
 /* ---- stores

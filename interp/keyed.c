@@ -52,7 +52,8 @@ uint32_t grout_keyed__find(grout_keyed_table table, uint64_t first, uint64_t sec
     return index;
 }
 
-uint32_t grout_keyed__get(grout_keyed_table table, uint64_t first, uint64_t second, grout_heap *heap) {
+uint32_t grout_keyed__get(grout_keyed_table table, uint64_t first, uint64_t second,
+                          grout_heap *heap) {
     uint32_t index = grout_keyed__find(table, first, second);
     if (index != 0) {
         return index;

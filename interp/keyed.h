@@ -26,7 +26,8 @@ void grout_keyed__init(grout_keyed_table table, uint32_t item_size);
 /* The record of a key, or 0. */
 uint32_t grout_keyed__find(grout_keyed_table table, uint64_t first, uint64_t second);
 /* The same; made, zeroed but for its key, if there is none. 0 without memory. */
-uint32_t grout_keyed__get(grout_keyed_table table, uint64_t first, uint64_t second, grout_heap *heap);
+uint32_t grout_keyed__get(grout_keyed_table table, uint64_t first, uint64_t second,
+                          grout_heap *heap);
 void grout_keyed__remove(grout_keyed_table table, uint32_t index);
 /* The record behind another one in an order that is no order, 0 at the end; the first behind 0. */
 uint32_t grout_keyed__next(grout_keyed_table table, uint32_t index);

@@ -65,6 +65,8 @@ void grout_mbarrier__invalidate(grout_machine *machine, uint32_t actor, const gr
     if (grout_mbarrier__check(machine, actor, inst, element)) {
         publish(machine, GROUT_EVENT_BARRIER_INVALIDATE, actor, inst, element, 0);
         grout_barrier__init(machine, element, 0);
+        /* Who still waits has been left alone with it: it goes on, with a fault. */
+        grout_machine__wake(machine, GROUT_THREAD_BLOCKED_PARITY, element);
     }
 }
 

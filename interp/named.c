@@ -149,8 +149,8 @@ uint32_t grout_named__arrive(grout_machine *machine, uint32_t actor, const grout
     if (index == 0) {
         return 0;
     }
-    grout_event facts = {.u.named = {
-                             .id = id, .generation = number, .threads = threads, .is_sync = is_sync}};
+    grout_event facts = {
+        .u.named = {.id = id, .generation = number, .threads = threads, .is_sync = is_sync}};
     publish(machine, GROUT_EVENT_NAMED_ARRIVE, actor, inst, barrier, &facts);
     get_record(machine, barrier)->arrived++;
     get_generation(machine, index)->arrived++;

@@ -18,7 +18,7 @@ grout_pool *grout_ops__get_pool(const grout_machine *machine, uint32_t which) {
 
 grout_keyed_table grout_ops__get_table(const grout_machine *machine, uint32_t which) {
     return (grout_keyed_table){grout_ops__get_pool(machine, which),
-                         grout_ops__get_pool(machine, which + 1)};
+                               grout_ops__get_pool(machine, which + 1)};
 }
 
 void grout_ops__begin(grout_machine *machine) {

@@ -5,7 +5,8 @@
  */
 #include "planner.h"
 
-/* Whether a wait of the block, or of one inside, looks at the object's units without taking them. */
+/* Whether a wait of the block, or of one inside, looks at the object's units without taking them.
+ */
 static bool has_look(const grout_planner *planner, grout_block_id block, grout_object_id object) {
     const grout_module *module = planner->module;
     grout_op_id id = grout_module_get_block(module, block)->first;

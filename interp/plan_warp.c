@@ -1,13 +1,13 @@
 /*
+ * SPDX-License-Identifier: Apache-2.0
+ *
  * plan_warp.c - warp_map and warp_specialize: the code of each body, and the values of outside that
  * it uses, which its actor gets a copy of.
  *
  *     warp_map          fork, body, end of a child, [behind it: the thread goes on here]
- *     warp_specialize   fork, first body, yield, partition, body, end of a child, partition, ..., join
+ *     warp_specialize   fork, first body, yield, partition, body, end of a child, ..., join
  *
  * A partition's leading instruction names the one of the next.
- *
- * SPDX-License-Identifier: Apache-2.0
  */
 #include "exec.h"
 #include "planner.h"
@@ -117,9 +117,8 @@ void grout_planner__lower_specialize(grout_planner *planner, grout_op_id id) {
         grout_planner__define(planner, op->first_result + i);
     }
     grout_planner__lower_block(planner, op->first_block);
-    uint32_t leave = grout_planner__lower_yield(planner, op->first_block,
-                                                planner->value_slots + op->first_result,
-                                                op->result_count);
+    uint32_t leave = grout_planner__lower_yield(
+        planner, op->first_block, planner->value_slots + op->first_result, op->result_count);
     uint32_t link = fork;
     for (uint32_t i = 1; i < op->block_count; i++) {
         lower_partition(planner, id, op->first_block + i, &link);

@@ -73,7 +73,7 @@ void grout_machine__begin_scope(grout_machine *machine, const grout_scope_plan *
 }
 
 static void end_barriers(grout_machine *machine, const grout_scope_plan *scope,
-                         const grout_origin *origin) {
+                         const uint32_t *last, const grout_origin *origin) {
     if (!grout_machine__wants(machine, GROUT_EVENT_BARRIER_END)) {
         return;
     }
@@ -84,6 +84,7 @@ static void end_barriers(grout_machine *machine, const grout_scope_plan *scope,
         event.kind = GROUT_EVENT_BARRIER_END;
         event.origin = *origin;
         event.u.barrier_end.barrier = &fact;
+        event.u.barrier_end.last = last;
         event.u.barrier_end.is_inner = scope->op != 0;
         grout_machine__publish_cta(machine, &event);
     }
@@ -94,7 +95,7 @@ void grout_machine__end_scope(grout_machine *machine, const grout_scope_plan *sc
     grout_origin origin = grout_machine__origin(machine, thread, inst);
     grout_tma__finish_scope(machine, scope, thread);
     grout_ops__end_scope(machine, get_objects(machine, scope), scope->object_count);
-    end_barriers(machine, scope, &origin);
+    end_barriers(machine, scope, last, &origin);
     if (grout_machine__wants(machine, GROUT_EVENT_SCOPE_END)) {
         grout_clocks clocks;
         grout_event event =
@@ -107,11 +108,12 @@ void grout_machine__end_scope(grout_machine *machine, const grout_scope_plan *sc
 void grout_machine__end_objects(grout_machine *machine) {
     const grout_scope_plan *scope = grout_plan__scope(machine->plan, 1);
     grout_origin origin = {.cta = grout_machine__cta(machine)->index};
-    end_barriers(machine, scope, &origin);
+    const uint32_t *last = join_clocks(machine);
+    end_barriers(machine, scope, last, &origin);
     if (grout_machine__wants(machine, GROUT_EVENT_CTA_END)) {
         grout_event event;
         memset(&event, 0, sizeof event);
         event.kind = GROUT_EVENT_CTA_END;
-        publish_scope(machine, &event, scope, join_clocks(machine));
+        publish_scope(machine, &event, scope, last);
     }
 }

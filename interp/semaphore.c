@@ -331,8 +331,7 @@ static void publish_wait(grout_machine *machine, uint32_t actor, const grout_ins
     event.u.semaphore.no_decrement = op->no_decrement;
     event.u.semaphore.order = op->order;
     event.u.semaphore.scope = op->scope;
-    event.u.semaphore.serials =
-        grout_pool__at(grout_ops__get_pool(machine, GROUT_OPS_SCRATCH), 0);
+    event.u.semaphore.serials = grout_pool__at(grout_ops__get_pool(machine, GROUT_OPS_SCRATCH), 0);
     event.u.semaphore.serial_count = serial_count;
     grout_machine__publish(machine, &event);
 }

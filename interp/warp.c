@@ -76,7 +76,6 @@ void grout_warp__publish(grout_machine *machine, grout_event_kind kind, uint32_t
 void grout_warp__join(grout_machine *machine, uint32_t parent, grout_children children) {
     for (uint32_t i = 0; machine->has_clocks && i < children.count; i++) {
         grout_machine__carry(machine, grout_machine__clocks(machine, parent),
-                             grout_machine__clocks(machine, children.first + i),
-                             GROUT_EDGE_STRONG);
+                             grout_machine__clocks(machine, children.first + i), GROUT_EDGE_STRONG);
     }
 }

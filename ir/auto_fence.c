@@ -9,7 +9,8 @@
  * objects of scopes that share bytes stand for each other. Branches are joined; a loop's body is
  * walked until the set at its head stands still, and that set only grows, so the walk ends. What
  * cp.async and st.async have started is written at some later time, so every wait
- * that may be for it makes those objects written anew. An operation that needs a fence keeps it, whatever way leads there.
+ * that may be for it makes those objects written anew. An operation that needs a fence keeps it,
+ * whatever way leads there.
  */
 #include "bound.h"
 
@@ -24,11 +25,11 @@ typedef uint64_t *object_sets;
 
 typedef struct fence_walk {
     const grout_module *module;
-    uint8_t *fences;       /* by operation: has an implied fence */
-    uint32_t words;        /* of one set */
-    object_sets *heads;    /* by block: what is known at the head of a loop's body; NULL: no loop */
+    uint8_t *fences;    /* by operation: has an implied fence */
+    uint32_t words;     /* of one set */
+    object_sets *heads; /* by block: what is known at the head of a loop's body; NULL: no loop */
     const uint8_t *is_smem; /* by object */
-    bool failed;           /* no memory */
+    bool failed;            /* no memory */
 } fence_walk;
 
 static size_t get_sets_size(const fence_walk *walk) {
@@ -87,12 +88,11 @@ static bool has_object(const fence_walk *walk, const uint64_t *sets, uint32_t se
 static grout_object_id find_array(const fence_walk *walk, const grout_op *op,
                                   const grout_effect *effect) {
     grout_view view;
-    bool is_memory = effect->space == GROUT_EFFECT_SPACE_SMEM ||
-                     effect->space == GROUT_EFFECT_SPACE_ANY;
+    bool is_memory =
+        effect->space == GROUT_EFFECT_SPACE_SMEM || effect->space == GROUT_EFFECT_SPACE_ANY;
     if (!is_memory || effect->operand >= op->operand_count ||
-        !grout_module_get_view(walk->module,
-                               grout_module_get_operand(walk->module, op, effect->operand),
-                               &view)) {
+        !grout_module_get_view(
+            walk->module, grout_module_get_operand(walk->module, op, effect->operand), &view)) {
         return 0;
     }
     return walk->is_smem[view.object] != 0 ? view.object : 0;
@@ -181,7 +181,8 @@ static void walk_loop(fence_walk *walk, const grout_op *op, object_sets sets) {
     grout__free(inner);
 }
 
-/* Bodies of which one runs, or all side by side: what any of them leaves. may_skip: none may run. */
+/* Bodies of which one runs, or all side by side: what any of them leaves. may_skip: none may run.
+ */
 static void walk_branches(fence_walk *walk, const grout_op *op, bool may_skip, object_sets sets) {
     object_sets before = make_sets(walk, sets);
     object_sets inner = make_sets(walk, NULL);

@@ -214,9 +214,10 @@ static int64_t get_integer(const grout_binding *binding, grout_expr_id id) {
 
 /* Bytes of a barrier, a semaphore or an element. */
 static uint8_t get_element_bytes(const grout_object *object) {
-    return object->kind == GROUT_OBJECT_BARRIER     ? 8
-           : object->kind == GROUT_OBJECT_SEMAPHORE ? 4
-                                                    : grout_dtype_get_info((grout_dtype)object->type.dtype)->bytes;
+    return object->kind == GROUT_OBJECT_BARRIER ? 8
+           : object->kind == GROUT_OBJECT_SEMAPHORE
+               ? 4
+               : grout_dtype_get_info((grout_dtype)object->type.dtype)->bytes;
 }
 
 /* The dimensions of an object: each positive, and all together not too large. */
@@ -234,6 +235,11 @@ static bool bind_dims(grout_binding *binding, const grout_object *object, grout_
                                          "dimension %" PRIu32 " of %s is %" PRId64
                                          ", and has to be at least 1",
                                          dim, name.chars, size);
+        }
+        if (object->kind == GROUT_OBJECT_SEMAPHORE && size > GROUT_SEMAPHORES_MAX) {
+            return grout_binding__report(binding, GROUT_DIAG_BAD_DIMENSION, loc,
+                                         "%s is too large: at most %u semaphores", name.chars,
+                                         GROUT_SEMAPHORES_MAX);
         }
         if (size > GROUT_DIM_MAX || __builtin_mul_overflow(bytes, size, &bytes) || bytes > max) {
             return grout_binding__report(binding, GROUT_DIAG_BAD_DIMENSION, loc,
@@ -331,8 +337,8 @@ static bool bind_swizzle(grout_binding *binding, const grout_object *object,
     return true;
 }
 
-/* Arrivals that a phase of a barrier takes: one of a cluster barrier hears of every CTA that differs
- * from it along one group of axes. Out of range: 0, and the verifier says so. */
+/* Arrivals that a phase of a barrier takes: one of a cluster barrier hears of every CTA that
+ * differs from it along one group of axes. Out of range: 0, and the verifier says so. */
 static uint32_t bind_arrivals(const grout_binding *binding, grout_object_id id) {
     const grout_object *object = grout_module_get_object(binding->module, id);
     const grout_kernel_id kernel = grout_object__get_kernel(binding->module, id);
@@ -342,12 +348,12 @@ static uint32_t bind_arrivals(const grout_binding *binding, grout_object_id id) 
     int64_t arrivals = object->arrivals == 0 ? 1 : get_integer(binding, object->arrivals);
     int64_t ctas = 1;
     for (uint32_t k = 0; k < object->cluster_group_count; k++) {
-        int64_t size = grout_kernel__get_group_size(binding->module, kernel,
-                                                    object->cluster_groups[k]);
+        int64_t size =
+            grout_kernel__get_group_size(binding->module, kernel, object->cluster_groups[k]);
         ctas = size < 1 || __builtin_add_overflow(ctas, size - 1, &ctas) ? INT64_MAX : ctas;
     }
-    bool is_out_of_range = arrivals < 0 || __builtin_mul_overflow(arrivals, ctas, &arrivals) ||
-                           arrivals > INT32_MAX;
+    bool is_out_of_range =
+        arrivals < 0 || __builtin_mul_overflow(arrivals, ctas, &arrivals) || arrivals > INT32_MAX;
     return is_out_of_range ? 0 : (uint32_t)arrivals;
 }
 

@@ -91,8 +91,8 @@ static bool add_groups(grout_builder *b, const grout_build_object *from, grout_o
 }
 
 bool grout_builder__object(grout_builder *b, const grout_build_object *from, grout_object *to) {
-    static const uint8_t spaces[] = {[GROUT_OBJECT_BARRIER] = GROUT_SPACE_SMEM,
-                                     [GROUT_OBJECT_SEMAPHORE] = GROUT_SPACE_GMEM};
+    static const uint8_t spaces[] = {
+        [GROUT_OBJECT_BARRIER] = GROUT_SPACE_SMEM, [GROUT_OBJECT_SEMAPHORE] = GROUT_SPACE_GMEM};
     if (!check_object(b, from)) {
         return false;
     }
@@ -380,8 +380,8 @@ grout_value_id grout_build_warp_map(grout_builder *builder, const char *index_na
     if (begin_region(builder, &new_op) == 0) {
         return 0;
     }
-    grout_value_id index = grout_module__add_block_args(builder->module, builder->block,
-                                                        GROUT_VALUE_BLOCK_ARG, 1);
+    grout_value_id index =
+        grout_module__add_block_args(builder->module, builder->block, GROUT_VALUE_BLOCK_ARG, 1);
     return index != 0 && grout_builder__name_values(builder, index, 1, &index_name) ? index : 0;
 }
 
@@ -438,7 +438,8 @@ void grout_build_partition(grout_builder *builder, uint32_t yield_count,
 static bool count_yields(grout_builder *b, grout_op_id id, uint32_t *count_out) {
     const grout_op *op = grout_module_get_op(b->module, id);
     uint32_t first = op->opcode == GROUT_OP_WHILE ? 1 : 0; /* the first body of a while does not */
-    uint32_t end = op->opcode == GROUT_OP_WARP_SPECIALIZE ? 1 : op->block_count; /* nor partitions */
+    uint32_t end =
+        op->opcode == GROUT_OP_WARP_SPECIALIZE ? 1 : op->block_count; /* nor partitions */
     for (uint32_t i = first; i < end; i++) {
         const grout_block *block = grout_module_get_block(b->module, op->first_block + i);
         const grout_op *last = grout_module_get_op(b->module, block->last);

@@ -524,9 +524,6 @@ static bool infer_form(grout_binding *binding, const grout_op *op, grout_type *t
         return true;
     case GROUT_FORM_STORE:
         return grout_infer__check_stored(binding, op, 0, 1);
-    case GROUT_FORM_BARRIER:
-        grout_infer__get_reference(binding, op, 0, GROUT_TYPE_BARRIER);
-        break;
     case GROUT_FORM_COPY_IN:
     case GROUT_FORM_COPY_OUT:
     case GROUT_FORM_COPY:
@@ -540,6 +537,7 @@ static bool infer_form(grout_binding *binding, const grout_op *op, grout_type *t
     case GROUT_FORM_PRINT:
         check_print(binding, op);
         break;
+    case GROUT_FORM_BARRIER:
     case GROUT_FORM_BARRIER_TEST:
     case GROUT_FORM_BARRIER_COUNT:
     case GROUT_FORM_PARITY_WAIT:

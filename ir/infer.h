@@ -12,7 +12,8 @@ bool grout_infer__broadcast(grout_binding *binding, const grout_op *op, grout_ty
 bool grout_infer__iota(grout_binding *binding, const grout_op *op, grout_type *type);
 bool grout_infer__reduce(grout_binding *binding, const grout_op *op, grout_type *type);
 bool grout_infer__layout(grout_binding *binding, const grout_op *op, grout_type *type);
-/* Whether the value that operand value_index is goes to the reference ref_index: reported if not. */
+/* Whether the value that operand value_index is goes to the reference ref_index: reported if not.
+ */
 bool grout_infer__check_stored(grout_binding *binding, const grout_op *op, uint32_t ref_index,
                                uint32_t value_index);
 /* Whether a reference, of an operation whose rule is INT, has integers: reported if not. */

@@ -37,10 +37,11 @@ grout_value_text grout_infer__get_operand_text(const grout_binding *binding, con
 static void report_box(grout_binding *binding, const grout_operand *operand,
                        const grout_view_problem *problem, const char *name) {
     grout_loc_id loc = problem->step == NULL ? operand->loc : problem->step->loc;
-    grout_binding__report(binding, GROUT_DIAG_BAD_INDEX, loc,
-                          "%s is a TMA descriptor: it is indexed once, with the start of the box in "
-                          "each of its %d dimensions",
-                          name, problem->rank);
+    grout_binding__report(
+        binding, GROUT_DIAG_BAD_INDEX, loc,
+        "%s is a TMA descriptor: it is indexed once, with the start of the box in "
+        "each of its %d dimensions",
+        name, problem->rank);
     grout_diags_help(binding->diags, "the box's size is that of the descriptor: write starts only, "
                                      "and no ds(..), ':' or views");
 }
@@ -56,9 +57,9 @@ static void report_cluster(grout_binding *binding, const grout_view_problem *pro
         return;
     }
     if (problem->fault == GROUT_VIEW_CLUSTER) {
-        grout_binding__report(binding, GROUT_DIAG_BAD_SPACE, loc,
-                              "'.cluster' of %s: other CTAs of the cluster are reached in SMEM only",
-                              name);
+        grout_binding__report(
+            binding, GROUT_DIAG_BAD_SPACE, loc,
+            "'.cluster' of %s: other CTAs of the cluster are reached in SMEM only", name);
         grout_diags_help(binding->diags, "it is for smem arrays, barriers and mbarriers");
         return;
     }
@@ -175,8 +176,7 @@ static bool check_start(grout_binding *binding, const grout_op *op, const grout_
     if (type->kind == GROUT_TYPE_SCALAR && type->dtype == GROUT_DTYPE_I32) {
         return true;
     }
-    grout_binding__report(binding, GROUT_DIAG_TYPE_MISMATCH,
-                          start->loc == 0 ? op->loc : start->loc,
+    grout_binding__report(binding, GROUT_DIAG_TYPE_MISMATCH, start->loc == 0 ? op->loc : start->loc,
                           "an index is an i32, and this is %s", grout_type__get_text(type).chars);
     grout_diags_help(binding->diags, "cast it: (cast .. : i32)");
     return false;
@@ -191,7 +191,9 @@ static bool check_starts(grout_binding *binding, const grout_op *op, const grout
     for (uint32_t k = 0; k < ref->step_count; k++) {
         const grout_ref_step *step = grout_module_get_ref_step(binding->module, ref, k);
         for (uint32_t i = 0; step->kind != GROUT_REF_TRANSPOSE && i < step->count; i++) {
-            ok = check_start(binding, op, &grout_module_get_index(binding->module, step, i)->start) && ok;
+            ok = check_start(binding, op,
+                             &grout_module_get_index(binding->module, step, i)->start) &&
+                 ok;
         }
     }
     return ok;
@@ -211,11 +213,10 @@ static bool check_one(grout_binding *binding, const grout_op *op, uint32_t index
     if (type->kind == GROUT_TYPE_REF || type->rank == 0) {
         return true;
     }
-    grout_binding__report(binding, GROUT_DIAG_BAD_INDEX,
-                          grout_infer__get_operand(binding, op, index)->loc,
-                          "'%s' takes one %s, and %s is %s", grout_infer__get_mnemonic(op), what,
-                          grout_infer__get_operand_text(binding, op, index).chars,
-                          grout_type__get_text(type).chars);
+    grout_binding__report(
+        binding, GROUT_DIAG_BAD_INDEX, grout_infer__get_operand(binding, op, index)->loc,
+        "'%s' takes one %s, and %s is %s", grout_infer__get_mnemonic(op), what,
+        grout_infer__get_operand_text(binding, op, index).chars, grout_type__get_text(type).chars);
     grout_diags_help(binding->diags, "index it: which of the %ss is meant?", what);
     return false;
 }

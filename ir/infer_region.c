@@ -1,6 +1,5 @@
-/* infer_region.c - types through blocks: loops, conditions, scopes, warps and partitions, and what they
- * yield.
- * SPDX-License-Identifier: Apache-2.0 */
+/* infer_region.c - types through blocks: loops, conditions, scopes, warps and partitions, and what
+ * they yield. SPDX-License-Identifier: Apache-2.0 */
 #include "infer.h"
 
 #include "type.h"

@@ -30,12 +30,10 @@ static bool check_parity(grout_binding *binding, const grout_op *op) {
 }
 
 static bool check_semaphore(grout_binding *binding, const grout_op *op) {
-    bool ok = grout_infer__get_reference(binding, op, 0, GROUT_TYPE_SEMAPHORE).kind !=
-              GROUT_TYPE_NONE;
+    bool ok =
+        grout_infer__get_reference(binding, op, 0, GROUT_TYPE_SEMAPHORE).kind != GROUT_TYPE_NONE;
     if (op->operand_count > 1) {
-        ok = grout_infer__check_scalar(binding, op, 1, GROUT_DTYPE_I32,
-                                       "a number of units") &&
-             ok;
+        ok = grout_infer__check_scalar(binding, op, 1, GROUT_DTYPE_I32, "a number of units") && ok;
     }
     return ok;
 }
@@ -45,12 +43,10 @@ bool grout_infer__check_integers(grout_binding *binding, const grout_op *op, uin
     if (ref->dtype == GROUT_DTYPE_I32 || ref->dtype == GROUT_DTYPE_U32) {
         return true;
     }
-    grout_binding__report(binding, GROUT_DIAG_TYPE_CLASS,
-                          grout_infer__get_operand(binding, op, index)->loc,
-                          "'%s' is for memory of i32 or u32, and %s is %s",
-                          grout_infer__get_mnemonic(op),
-                          grout_infer__get_operand_text(binding, op, index).chars,
-                          grout_type__get_text(ref).chars);
+    grout_binding__report(
+        binding, GROUT_DIAG_TYPE_CLASS, grout_infer__get_operand(binding, op, index)->loc,
+        "'%s' is for memory of i32 or u32, and %s is %s", grout_infer__get_mnemonic(op),
+        grout_infer__get_operand_text(binding, op, index).chars, grout_type__get_text(ref).chars);
     grout_diags_help(binding->diags, "atomic_add takes floats too; it returns nothing");
     return false;
 }
@@ -62,11 +58,10 @@ static bool infer_fetch(grout_binding *binding, const grout_op *op, grout_type *
         return false;
     }
     if (ref.rank > 0) {
-        grout_binding__report(binding, GROUT_DIAG_BAD_INDEX,
-                              grout_infer__get_operand(binding, op, 0)->loc,
-                              "'%s' takes one element, and %s is %s", grout_infer__get_mnemonic(op),
-                              grout_infer__get_operand_text(binding, op, 0).chars,
-                              grout_type__get_text(&ref).chars);
+        grout_binding__report(
+            binding, GROUT_DIAG_BAD_INDEX, grout_infer__get_operand(binding, op, 0)->loc,
+            "'%s' takes one element, and %s is %s", grout_infer__get_mnemonic(op),
+            grout_infer__get_operand_text(binding, op, 0).chars, grout_type__get_text(&ref).chars);
         grout_diags_help(binding->diags, "index every dimension");
         return false;
     }
@@ -82,11 +77,10 @@ static bool infer_fetch(grout_binding *binding, const grout_op *op, grout_type *
 }
 
 static bool report_array(grout_binding *binding, const grout_op *op) {
-    grout_binding__report(binding, GROUT_DIAG_OPERAND_KIND,
-                          grout_infer__get_operand(binding, op, 0)->loc,
-                          "'%s' takes a whole array in gmem, and %s is none",
-                          grout_infer__get_mnemonic(op),
-                          grout_infer__get_operand_text(binding, op, 0).chars);
+    grout_binding__report(
+        binding, GROUT_DIAG_OPERAND_KIND, grout_infer__get_operand(binding, op, 0)->loc,
+        "'%s' takes a whole array in gmem, and %s is none", grout_infer__get_mnemonic(op),
+        grout_infer__get_operand_text(binding, op, 0).chars);
     grout_diags_help(binding->diags, "the box is chosen where the descriptor is used: index that");
     return false;
 }
@@ -101,12 +95,11 @@ static grout_type get_block(grout_binding *binding, const grout_op *op) {
     for (uint32_t dim = 0; dim < block.rank; dim++) {
         int64_t size = binding->bound->expr_values[written->dims[dim]].integer;
         if (size < 1 || __builtin_mul_overflow(count, size, &count) || count > GROUT_ARRAY_MAX) {
-            grout_binding__report(
-                binding, GROUT_DIAG_BAD_DIMENSION,
-                grout_module_get_expr(binding->module, written->dims[dim])->loc,
-                "dimension %" PRIu32 " of the box is %" PRId64
-                ": it has to be at least 1, and a box has at most %u elements",
-                dim, size, GROUT_ARRAY_MAX);
+            grout_binding__report(binding, GROUT_DIAG_BAD_DIMENSION,
+                                  grout_module_get_expr(binding->module, written->dims[dim])->loc,
+                                  "dimension %" PRIu32 " of the box is %" PRId64
+                                  ": it has to be at least 1, and a box has at most %u elements",
+                                  dim, size, GROUT_ARRAY_MAX);
             block.kind = GROUT_TYPE_NONE;
             return block;
         }
@@ -140,8 +133,9 @@ static bool infer_descriptor(grout_binding *binding, const grout_op *op, grout_t
                               "boxes of shape %s of an array of shape %s",
                               grout_type__get_shape_text(&block).chars,
                               grout_type__get_shape_text(&array).chars);
-        grout_diags_help(binding->diags, "a box has all dimensions of its array; 1 where one element "
-                                         "is meant");
+        grout_diags_help(binding->diags,
+                         "a box has all dimensions of its array; 1 where one element "
+                         "is meant");
         return false;
     }
     *type = block;
@@ -158,7 +152,7 @@ bool grout_infer__sync(grout_binding *binding, const grout_op *op, grout_type *t
     grout_form form = (grout_form)grout_op_get_info((grout_opcode)op->opcode)->form;
     const grout_type truth = {.kind = GROUT_TYPE_SCALAR, .dtype = GROUT_DTYPE_BOOL};
     *type = truth;
-    if (form == GROUT_FORM_BARRIER_TEST) {
+    if (form == GROUT_FORM_BARRIER || form == GROUT_FORM_BARRIER_TEST) {
         return check_barrier(binding, op, 0);
     }
     if (form == GROUT_FORM_PARITY_WAIT || form == GROUT_FORM_PARITY_TEST) {

@@ -338,9 +338,9 @@ static void print_scoped(const grout_printer *pr, const grout_op *op) {
         grout_printer__text(pr, i > 0 ? ", " : "");
         grout_printer__value(pr, value);
         grout_printer__text(pr, " : ");
-        print_object(pr, body->kernel,
-                     grout_module_get_object(pr->module,
-                                             grout_module_get_value(pr->module, value)->object));
+        print_object(
+            pr, body->kernel,
+            grout_module_get_object(pr->module, grout_module_get_value(pr->module, value)->object));
     }
     grout_printer__text(pr, ")");
     print_attrs(pr, op);

@@ -5,8 +5,8 @@
  * Arrays first, each at a multiple of 1024 bytes: scratch, then the objects of scopes like frames
  * on a stack, so that scopes inside each other add up and scopes after each other share. Barriers
  * follow, 8 bytes each. They are initialised once, at the kernel's start, so a scope does not take
- * fresh ones: it takes from a pool an array of barriers of the same number, kind and arrivals that no
- * scope around it uses, and hands it back at its end with its parity as it is.
+ * fresh ones: it takes from a pool an array of barriers of the same number, kind and arrivals that
+ * no scope around it uses, and hands it back at its end with its parity as it is.
  */
 #include "bound.h"
 
@@ -79,8 +79,7 @@ static void place_barriers(smem_plan *plan, grout_object_id id) {
         k++;
     }
     if (k == plan->pool_count) {
-        plan->pool[k] =
-            (pool_entry){.offset = plan->barrier_bytes, .bytes = bytes, .object = id};
+        plan->pool[k] = (pool_entry){.offset = plan->barrier_bytes, .bytes = bytes, .object = id};
         plan->pool_count++;
         plan->barrier_bytes += bytes;
     }

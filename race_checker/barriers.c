@@ -529,6 +529,7 @@ static bool check_warps(grout_checker *checker, const grout_event *event,
 static bool check_parity(grout_checker *checker, const grout_event *event) {
     const grout_barrier_fact *barrier = event->u.wait.barrier;
     int64_t newest = (int64_t)barrier->completed - 1;
+    const grout_origin nowhere = {0};
     grout_facts facts;
     memset(&facts, 0, sizeof facts);
     if (!event->u.wait.has_parity || !event->u.wait.is_other) {
@@ -536,8 +537,7 @@ static bool check_parity(grout_checker *checker, const grout_event *event) {
     }
     facts.have = (newest & 1) == event->u.wait.parity ? newest : newest - 1;
     facts.need = event->u.wait.parity;
-    return report_wait(checker, event, GROUT_DIAG_BARRIER_WRONG_PARITY,
-                       &barrier->last_contribution, &facts);
+    return report_wait(checker, event, GROUT_DIAG_BARRIER_WRONG_PARITY, &nowhere, &facts);
 }
 
 /* The wait is one on a phase whose successor may be full already. */

@@ -193,9 +193,6 @@ static bool observe(void *self, const grout_event *event) {
     grout_checker *checker = self;
     if (event->clocks) {
         checker->op_threads[event->origin.op] |= (uint8_t)(1u << event->origin.thread);
-        if (checker->protocol.open_wait_count > 0) {
-            grout_checker__ask_open_waits(checker, event);
-        }
     }
     switch ((grout_event_kind)event->kind) {
     case GROUT_EVENT_CTA_BEGIN:

@@ -261,8 +261,6 @@ bool grout_checker__fault(grout_checker *checker, const grout_event *event);    
 /* The protocols of what else synchronises: each in a file of its name. */
 bool grout_checker__named(grout_checker *checker, const grout_event *event);
 bool grout_checker__semaphore(grout_checker *checker, const grout_event *event);
-/* At the next event of an actor that has waited on a semaphore: what it knows by now. */
-void grout_checker__ask_open_waits(grout_checker *checker, const grout_event *event);
 bool grout_checker__init(grout_checker *checker, const grout_event *event);
 bool grout_checker__collective(grout_checker *checker, const grout_event *event);
 bool grout_checker__rendezvous(grout_checker *checker, const grout_event *event);

@@ -184,12 +184,24 @@ static bool reaches_peers(const grout_deadlock *text, const grout_need *need, gr
     return false;
 }
 
+/* Has the thread, or warp, executed the op before? */
+static bool has_run(const grout_deadlock *text, grout_op_id op, const grout_thread_fact *thread) {
+    grout_cta_state *state = grout_checker__find_cta(text->checker, thread->origin.cta);
+    const grout_visit *visit =
+        state ? grout_checker__find_visit(text->checker, state,
+                                          grout_checker__get_local(text->checker, &thread->origin),
+                                          op)
+              : NULL;
+    return visit && visit->count > 0;
+}
+
 /* Is the other thread one that could execute the op for the waiting one? */
 static bool is_in_reach(const grout_deadlock *text, const grout_need *need, grout_op_id op,
                         const grout_thread_fact *other) {
     uint32_t size = text->checker->shape.cta_count;
     const grout_origin *own = &need->thread->origin;
-    if (other->state == GROUT_THREAD_IDLE) {
+    if (other->state == GROUT_THREAD_BLOCKED_JOIN || /* its warps or partitions speak for it */
+        (other->state == GROUT_THREAD_IDLE && !has_run(text, op, other))) {
         return false;
     }
     if (need->thread->state == GROUT_THREAD_BLOCKED_SEMAPHORE) {
@@ -203,7 +215,8 @@ static bool is_in_reach(const grout_deadlock *text, const grout_need *need, grou
 bool grout_deadlock__serves(const grout_deadlock *text, const grout_need *need, grout_op_id op,
                             const grout_thread_fact *other) {
     grout_reach_fact fact = {GROUT_REACH_PASSED, 0};
-    if (!is_in_reach(text, need, op, other) || !other->origin.op || other == need->thread) {
+    if (!is_in_reach(text, need, op, other) || !other->origin.op || other == need->thread ||
+        !grout_thread_fact__is_blocked(other)) {
         return false;
     }
     fact = grout_op__find_reach(text->module, other->origin.op, op);

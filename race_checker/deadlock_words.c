@@ -43,7 +43,7 @@ static bool get_constant(const grout_deadlock *text, const grout_op *op, uint32_
     return true;
 }
 
-/* "the for at line 9, over 0..3" */
+/* "the for at line 9 (0..3)" */
 static void add_loop(const grout_deadlock *text, grout_op_id loop, grout_text *out) {
     const grout_op *op = grout_module_get_op(text->module, loop);
     int64_t low = 0, high = 0;
@@ -52,7 +52,7 @@ static void add_loop(const grout_deadlock *text, grout_op_id loop, grout_text *o
                    grout_deadlock__get_line(text, loop));
     if (op->opcode == GROUT_OP_FOR && get_constant(text, op, 0, &low) &&
         get_constant(text, op, 1, &high)) {
-        grout_text_add(out, ", over %" PRId64 "..%" PRId64, low, high);
+        grout_text_add(out, " (%" PRId64 "..%" PRId64 ")", low, high);
     }
 }
 
@@ -102,6 +102,16 @@ static void add_phase_state(const grout_deadlock *text, const grout_barrier_fact
     }
 }
 
+/* "; it stands in the for at line 12 (0..4)" */
+static void add_own_loop(const grout_deadlock *text, const grout_thread_fact *thread,
+                         grout_text *out) {
+    grout_op_id loop = thread->origin.op ? grout_op__get_loop(text->module, thread->origin.op) : 0;
+    if (loop) {
+        grout_text_add(out, "; it stands in ");
+        add_loop(text, loop, out);
+    }
+}
+
 static void add_barrier_state(const grout_deadlock *text, const grout_thread_fact *thread,
                               grout_text *out) {
     const grout_barrier_fact *barrier = grout_deadlock__find_barrier(text, thread);
@@ -114,31 +124,29 @@ static void add_barrier_state(const grout_deadlock *text, const grout_thread_fac
     add_phase_state(text, barrier, thread->phase, out);
 }
 
-/* The phase that the thread last saw complete names what its parity means, unless it has learnt of
- * more since. */
+/* The phase that the parity means by what the thread knows may be over, and the next too. */
 static void add_parity_state(const grout_deadlock *text, const grout_thread_fact *thread,
                              grout_text *out) {
     const grout_barrier_fact *barrier = grout_deadlock__find_barrier(text, thread);
-    uint32_t parity = thread->phase & 1, next = 0, meant = 0;
-    grout_cta_state *state = grout_checker__find_cta(text->checker, thread->origin.cta);
-    if (!barrier || !state) {
-        grout_text_add(out, "waits for parity %" PRIu32, parity);
+    grout_text_add(out, "waits for parity %" PRIu32, thread->phase & 1);
+    if (!barrier) {
         return;
     }
-    next = grout_checker__get_observed(text->checker, state, barrier->element,
-                                       grout_checker__get_local(text->checker, &thread->origin));
-    meant = (next & 1) == parity ? next : next + 1;
-    grout_text_add(out, "waits for parity %" PRIu32 " of %%%s[%" PRIu32 "]", parity,
-                   grout_deadlock__get_name(text, barrier->object), barrier->index);
-    if (meant < barrier->completed) {
+    grout_text_add(out, " of %%%s[%" PRIu32 "]", grout_deadlock__get_name(text, barrier->object),
+                   barrier->index);
+    if (thread->meant == UINT32_MAX) {
+        grout_text_add(out, ", which it takes for fresh: phase %" PRIu32
+                            " has completed since, so the parity has passed",
+                       barrier->completed - 1);
+    } else if (thread->meant < barrier->completed) {
         grout_text_add(out,
-                       ", phase %" PRIu32 " by what it has seen: that completed, and phase %" PRIu32
-                       " after it before this wait came, so the parity has passed",
-                       meant, barrier->completed - 1);
-        return;
+                       ", which means phase %" PRIu32 " by what it knows: that has completed, and "
+                       "phase %" PRIu32 " before this wait came, so the parity has passed",
+                       thread->meant, barrier->completed - 1);
+    } else {
+        grout_text_add(out, ", which means phase %" PRIu32 " by what it knows, ", thread->meant);
+        add_phase_state(text, barrier, thread->meant, out);
     }
-    grout_text_add(out, ", the next phase is %" PRIu32 ", ", barrier->completed);
-    add_phase_state(text, barrier, barrier->completed, out);
 }
 
 /* "asks for 232 registers a lane and has 168, and the CTA's pool has 0 of the 64 it lacks" */
@@ -190,9 +198,11 @@ void grout_deadlock__add_state(const grout_deadlock *text, const grout_thread_fa
     switch ((grout_thread_state)thread->state) {
     case GROUT_THREAD_BLOCKED_BARRIER:
         add_barrier_state(text, thread, out);
+        add_own_loop(text, thread, out);
         break;
     case GROUT_THREAD_BLOCKED_PARITY:
         add_parity_state(text, thread, out);
+        add_own_loop(text, thread, out);
         break;
     case GROUT_THREAD_BLOCKED_SCOPE:
         grout_text_add(out, "waits at the entry of this collective scope for the others");
@@ -210,6 +220,7 @@ void grout_deadlock__add_state(const grout_deadlock *text, const grout_thread_fa
         break;
     case GROUT_THREAD_BLOCKED_SEMAPHORE:
         add_semaphore_state(text, thread, out);
+        add_own_loop(text, thread, out);
         break;
     case GROUT_THREAD_BLOCKED_REGISTERS:
         add_register_state(text, thread, out);
@@ -230,34 +241,38 @@ void grout_deadlock__add_state(const grout_deadlock *text, const grout_thread_fa
 
 /* How often the thread has executed the op, and which turn of its loop went past it. */
 static void add_history(const grout_deadlock *text, const grout_thread_fact *thread, grout_op_id op,
-                        grout_text *out) {
+                        grout_reach reach, grout_text *out) {
     grout_cta_state *state = grout_checker__find_cta(text->checker, thread->origin.cta);
     grout_op_id loop = grout_op__get_loop(text->module, op);
     const grout_visit *visit = NULL;
+    bool is_behind = reach == GROUT_REACH_NEXT_ROUND || reach == GROUT_REACH_PASSED;
     int32_t turn = 0;
     if (!state || !loop) {
         return;
     }
     visit = grout_checker__find_visit(text->checker, state,
                                       grout_checker__get_local(text->checker, &thread->origin), op);
-    if (!visit) {
+    if (!visit || (visit->count == 0 && reach == GROUT_REACH_OTHER_BRANCH)) {
         return;
     }
-    grout_text_add(out, ", has run it %" PRIu32 " time%s in ", visit->count,
+    grout_text_add(out, ", having run it %" PRIu32 " time%s in ", visit->count,
                    visit->count == 1 ? "" : "s");
     add_loop(text, loop, out);
-    if (grout_visit__find_gap(text->module, visit, &thread->origin, &turn)) {
-        grout_text_add(out, ", and went past it at ");
+    if (grout_visit__find_gap(text->module, visit, &thread->origin, is_behind, &turn)) {
+        grout_text_add(out, " and gone past it at ");
         add_turn(text, op, turn, out);
     }
 }
 
-static void add_reach(const grout_deadlock *text, const grout_thread_fact *thread, grout_op_id op,
-                      grout_text *out) {
-    grout_reach_fact fact = grout_op__find_reach(text->module, thread->origin.op, op);
+static void add_reach(const grout_deadlock *text, grout_reach_fact fact, grout_text *out) {
     grout_opcode through = GROUT_OP_NONE;
+    if (fact.through) {
+        through = (grout_opcode)grout_module_get_op(text->module, fact.through)->opcode;
+    }
     if (fact.kind == GROUT_REACH_OTHER_BRANCH) {
-        grout_text_add(out, ", in the other branch of the if at line %" PRIu32,
+        grout_text_add(out, ", in %s at line %" PRIu32,
+                       through == GROUT_OP_IF ? "the other branch of the if"
+                                              : "another partition of the warp_specialize",
                        grout_deadlock__get_line(text, fact.through));
         return;
     }
@@ -267,11 +282,9 @@ static void add_reach(const grout_deadlock *text, const grout_thread_fact *threa
         grout_text_add(out, " and comes to it in the next iteration at the earliest");
     } else {
         grout_text_add(out, " behind it and does not come back to it");
+        return;
     }
-    if (fact.through) {
-        through = (grout_opcode)grout_module_get_op(text->module, fact.through)->opcode;
-    }
-    if (through != GROUT_OP_NONE && through != GROUT_OP_SCOPED) {
+    if (through == GROUT_OP_IF || through == GROUT_OP_FOR || through == GROUT_OP_WHILE) {
         grout_text_add(out, " (if the %s at line %" PRIu32 "%s)", grout_op_get_info(through)->text,
                        grout_deadlock__get_line(text, fact.through),
                        through == GROUT_OP_IF ? " is taken" : " runs at all");
@@ -280,10 +293,13 @@ static void add_reach(const grout_deadlock *text, const grout_thread_fact *threa
 
 void grout_deadlock__add_reason(const grout_deadlock *text, const grout_thread_fact *thread,
                                 grout_op_id op, grout_text *out) {
+    grout_reach_fact fact = {GROUT_REACH_PASSED, 0};
     grout_text_add(out, "; ");
     grout_deadlock__add_thread(text, &thread->origin, out);
     if (thread->state == GROUT_THREAD_EXITED) {
         grout_text_add(out, " has exited");
+    } else if (thread->state == GROUT_THREAD_IDLE) {
+        grout_text_add(out, " has come to the end of its part");
     } else if (thread->state == GROUT_THREAD_BLOCKED_JOIN) {
         grout_text_add(out, " waits for its warps or partitions at line %" PRIu32,
                        grout_deadlock__get_line(text, thread->origin.op));
@@ -291,11 +307,12 @@ void grout_deadlock__add_reason(const grout_deadlock *text, const grout_thread_f
     } else if (thread->origin.op == 0) {
         grout_text_add(out, " waits at the end of the kernel");
     } else {
+        fact = grout_op__find_reach(text->module, thread->origin.op, op);
         grout_text_add(out, " is blocked at line %" PRIu32,
                        grout_deadlock__get_line(text, thread->origin.op));
-        add_reach(text, thread, op, out);
+        add_reach(text, fact, out);
     }
-    add_history(text, thread, op, out);
+    add_history(text, thread, op, fact.kind, out);
 }
 
 /* ---- the headline ------------------------------------------------------------------------------

@@ -248,7 +248,6 @@ void grout_protocol__deinit(grout_protocol *protocol) {
         grout_check__free(protocol->semaphores[i].signals);
     }
     grout_check__free(protocol->semaphores);
-    grout_check__free(protocol->open_waits);
     memset(protocol, 0, sizeof *protocol);
 }
 
@@ -271,13 +270,6 @@ static bool copy_semaphore(grout_semaphore_state *copy, const grout_semaphore_st
 }
 
 bool grout_protocol__copy(grout_protocol *copy, const grout_protocol *protocol) {
-    void *open_waits = copy->open_waits;
-    if (!grout_check__copy_list(&open_waits, &copy->open_wait_capacity, protocol->open_waits,
-                                protocol->open_wait_count, sizeof *copy->open_waits)) {
-        return false;
-    }
-    copy->open_waits = open_waits;
-    copy->open_wait_count = protocol->open_wait_count;
     copy->competing = protocol->competing;
     for (uint32_t i = protocol->semaphore_count; i < copy->semaphore_count; i++) {
         grout_check__free(copy->semaphores[i].waits);
@@ -305,12 +297,6 @@ bool grout_protocol__copy(grout_protocol *copy, const grout_protocol *protocol) 
 
 uint64_t grout_protocol__hash(const grout_protocol *protocol) {
     uint64_t sum = protocol->competing.op != 0;
-    for (uint32_t i = 0; i < protocol->open_wait_count; i++) {
-        const grout_open_wait *it = &protocol->open_waits[i];
-        uint64_t own = (uint64_t)it->own.cluster << 32 | it->own.actor;
-        uint64_t other = (uint64_t)it->other.cluster << 32 | it->other.actor;
-        sum += grout_check__mix(grout_check__mix(own, other), it->other.epoch);
-    }
     for (uint32_t i = 0; i < protocol->semaphore_count; i++) {
         const grout_semaphore_state *it = &protocol->semaphores[i];
         uint64_t hash = grout_check__mix((uint64_t)it->object << 32 | it->index, it->cta);

@@ -151,16 +151,9 @@ typedef struct grout_semaphore_state {
 /* ---- the launch --------------------------------------------------------------------------------
  */
 
-/* Does the actor, as soon as it has acquired what it waited for, know of the other's wait? */
-typedef struct grout_open_wait {
-    grout_unit_wait own, other;
-} grout_open_wait;
-
 typedef struct grout_protocol {
     grout_semaphore_state *semaphores;
     uint32_t semaphore_count, semaphore_capacity;
-    grout_open_wait *open_waits; /* to be asked at the next event of their actors */
-    uint32_t open_wait_count, open_wait_capacity;
     grout_origin competing; /* a wait on a semaphore that is in no order with another; op 0: none */
 } grout_protocol;
 

@@ -124,47 +124,23 @@ static bool take_signals(grout_checker *checker, const grout_event *event,
     return true;
 }
 
-/* Two waits that take units, which of them first is chance. */
-static void note_competing(grout_checker *checker, const grout_origin *a, const grout_origin *b) {
-    grout_origin__keep(checker->info.module, &checker->protocol.competing, a, -1);
-    grout_origin__keep(checker->info.module, &checker->protocol.competing, b, -1);
-}
-
-/* Is the wait in order with all others that take units? What it acquires may say so: clocks of the
- * event are those before. */
-static bool check_order(grout_checker *checker, const grout_event *event,
+/*
+ * Which of two waits that take units comes first is chance, unless the later one has heard of the
+ * other before: what it is told with the units that it waits for does not count, since it could have
+ * taken the other's. Units of one signal are alike.
+ */
+static void check_order(grout_checker *checker, const grout_event *event,
                         const grout_semaphore_state *semaphore, const grout_unit_wait *own) {
-    grout_protocol *protocol = &checker->protocol;
+    const grout_module *module = checker->info.module;
     for (uint32_t i = 0; i < semaphore->wait_count && !own->no_decrement; i++) {
         const grout_unit_wait *other = &semaphore->waits[i];
-        void *list = protocol->open_waits;
-        if (other->no_decrement || knows_wait(checker, event, other)) {
-            continue;
-        }
-        if (!grout_check__reserve(&list, protocol->open_wait_count, &protocol->open_wait_capacity,
-                                  sizeof *protocol->open_waits)) {
-            return grout_checker__fail(checker);
-        }
-        protocol->open_waits = list;
-        protocol->open_waits[protocol->open_wait_count++] = (grout_open_wait){*own, *other};
-    }
-    return true;
-}
-
-void grout_checker__ask_open_waits(grout_checker *checker, const grout_event *event) {
-    grout_protocol *protocol = &checker->protocol;
-    uint32_t actor = grout_checker__get_actor(checker, &event->origin), kept = 0;
-    for (uint32_t i = 0; i < protocol->open_wait_count; i++) {
-        const grout_open_wait it = protocol->open_waits[i];
-        if (it.own.cluster != event->clocks->cluster || it.own.actor != actor) {
-            protocol->open_waits[kept++] = it;
-        } else if (!knows_wait(checker, event, &it.other) &&
-                   !(it.own.serial != UINT32_MAX && it.own.serial == it.other.serial &&
-                     knows_epoch(checker, event, &it.other, it.other.before_epoch))) {
-            note_competing(checker, &it.own.origin, &it.other.origin);
+        bool is_alike = own->serial != UINT32_MAX && own->serial == other->serial &&
+                        knows_epoch(checker, event, other, other->before_epoch);
+        if (!other->no_decrement && !is_alike && !knows_wait(checker, event, other)) {
+            grout_origin__keep(module, &checker->protocol.competing, &own->origin, -1);
+            grout_origin__keep(module, &checker->protocol.competing, &other->origin, -1);
         }
     }
-    protocol->open_wait_count = kept;
 }
 
 static grout_unit_wait make_wait(const grout_checker *checker, const grout_event *event) {
@@ -218,6 +194,6 @@ bool grout_checker__semaphore(grout_checker *checker, const grout_event *event) 
         return add_signal(checker, event, semaphore);
     }
     own = make_wait(checker, event);
-    return take_signals(checker, event, semaphore) &&
-           check_order(checker, event, semaphore, &own) && add_wait(checker, semaphore, &own);
+    check_order(checker, event, semaphore, &own);
+    return take_signals(checker, event, semaphore) && add_wait(checker, semaphore, &own);
 }

@@ -148,6 +148,9 @@ static grout_reach judge_blocks(const grout_module *module, const climber *stand
     if (opcode == GROUT_OP_IF && goal->from) {
         return GROUT_REACH_OTHER_BRANCH;
     }
+    if (opcode == GROUT_OP_WARP_SPECIALIZE && goal->from) {
+        return GROUT_REACH_OTHER_BRANCH;
+    }
     if (opcode == GROUT_OP_WHILE && goal->from) { /* the condition's block, then the body's */
         return stand->from < goal->from ? GROUT_REACH_AHEAD : GROUT_REACH_NEXT_ROUND;
     }

@@ -37,13 +37,13 @@ grout_op_id grout_op__get_loop(const grout_module *module, grout_op_id op);
 typedef enum grout_reach {
     GROUT_REACH_AHEAD,        /* who stands there would still come to it */
     GROUT_REACH_NEXT_ROUND,   /* in the next iteration of a loop around both */
-    GROUT_REACH_OTHER_BRANCH, /* in the other branch of an if */
+    GROUT_REACH_OTHER_BRANCH, /* in the other branch of an if, or another partition */
     GROUT_REACH_PASSED        /* behind, and no loop leads back */
 } grout_reach;
 
 typedef struct grout_reach_fact {
     grout_reach kind;
-    grout_op_id through; /* OTHER_BRANCH: the if; else the outermost op between them, or 0 */
+    grout_op_id through; /* OTHER_BRANCH: the op of both; else the outermost op between them, or 0 */
 } grout_reach_fact;
 
 grout_reach_fact grout_op__find_reach(const grout_module *module, grout_op_id stand,

@@ -50,20 +50,34 @@ static bool find_next_turn(const grout_module *module, const grout_origin *last,
     return true;
 }
 
+/* Does the loop, whose bounds are constant, come to the turn? */
+static bool has_turn(const grout_module *module, grout_op_id loop, int32_t turn) {
+    const grout_op *op = grout_module_get_op(module, loop);
+    const grout_operand *high = NULL;
+    if (op->opcode != GROUT_OP_FOR) {
+        return false;
+    }
+    high = grout_module_get_operand(module, op, 1);
+    return high->kind == GROUT_OPERAND_EXPR &&
+           turn < grout_module_get_expr_value(module, high->id).integer;
+}
+
 bool grout_visit__find_gap(const grout_module *module, const grout_visit *visit,
-                           const grout_origin *now, int32_t *turn_out) {
+                           const grout_origin *now, bool is_behind, int32_t *turn_out) {
     uint32_t depth = visit->last.loop_depth;
-    int32_t next = 0;
     if (visit->has_gap) {
         *turn_out = visit->gap;
         return true;
     }
-    if (!visit->last.op || now->loop_depth < depth || !is_same_round(&visit->last, now) ||
-        !find_next_turn(module, &visit->last, &next) || now->loops[depth - 1] <= next) {
+    if (!visit->last.op || !find_next_turn(module, &visit->last, turn_out)) {
         return false;
     }
-    *turn_out = next;
-    return true;
+    if (now->loop_depth < depth) { /* it has left the loop */
+        return is_behind &&
+               has_turn(module, grout_op__get_loop(module, visit->last.op), *turn_out);
+    }
+    return is_same_round(&visit->last, now) &&
+           now->loops[depth - 1] >= *turn_out + (is_behind ? 0 : 1);
 }
 
 void grout_checker__note_visit(grout_checker *checker, const grout_event *event) {
@@ -82,7 +96,7 @@ void grout_checker__note_visit(grout_checker *checker, const grout_event *event)
         memcmp(&visit->last, &event->origin, sizeof visit->last) == 0) {
         return;
     }
-    if (!visit->has_gap && grout_visit__find_gap(module, visit, &event->origin, &gap)) {
+    if (!visit->has_gap && grout_visit__find_gap(module, visit, &event->origin, false, &gap)) {
         visit->has_gap = true;
         visit->gap = gap;
     }

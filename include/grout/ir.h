@@ -26,21 +26,22 @@ extern "C" {
 #endif
 
 /* Limits of the language, each with a test at the limit and one past it. */
-#define GROUT_NESTING_MAX  256         /* blocks and parentheses inside each other */
-#define GROUT_NAME_MAX     255         /* bytes of a name */
-#define GROUT_OPS_MAX      (1u << 24)  /* operations of a module */
-#define GROUT_FILE_MAX     (64u << 20) /* bytes of a file */
-#define GROUT_AXES_MAX     8           /* named axes of a kernel, all kinds together */
-#define GROUT_THREADS_MAX  8           /* threads (warpgroups) of a CTA: 1024 CUDA threads */
-#define GROUT_WARPS        4           /* warps of a thread */
-#define GROUT_CLUSTER_MAX  16          /* CTAs of a cluster; more than 8 is not portable */
-#define GROUT_NAMED_MAX    7           /* named barriers of a CTA */
-#define GROUT_ARRAY_MAX    (1u << 20)  /* elements of a register array */
-#define GROUT_DIM_MAX      INT32_MAX   /* one dimension: indices are i32 */
-#define GROUT_GMEM_MAX     (1ll << 40) /* bytes of a gmem array */
-#define GROUT_SMEM_MAX     (1ll << 32) /* bytes of an smem object, before any budget is asked */
-#define GROUT_UNROLL_MAX   256         /* copies of a loop body */
-#define GROUT_TEXT_VERSION 1           /* the N of a 'grout N' header */
+#define GROUT_NESTING_MAX    256         /* blocks and parentheses inside each other */
+#define GROUT_NAME_MAX       255         /* bytes of a name */
+#define GROUT_OPS_MAX        (1u << 24)  /* operations of a module */
+#define GROUT_FILE_MAX       (64u << 20) /* bytes of a file */
+#define GROUT_AXES_MAX       8           /* named axes of a kernel, all kinds together */
+#define GROUT_THREADS_MAX    8           /* threads (warpgroups) of a CTA: 1024 CUDA threads */
+#define GROUT_WARPS          4           /* warps of a thread */
+#define GROUT_CLUSTER_MAX    16          /* CTAs of a cluster; more than 8 is not portable */
+#define GROUT_NAMED_MAX      7           /* named barriers of a CTA */
+#define GROUT_ARRAY_MAX      (1u << 20)  /* elements of a register array */
+#define GROUT_DIM_MAX        INT32_MAX   /* one dimension: indices are i32 */
+#define GROUT_GMEM_MAX       (1ll << 40) /* bytes of a gmem array */
+#define GROUT_SMEM_MAX       (1ll << 32) /* bytes of an smem object, before any budget is asked */
+#define GROUT_UNROLL_MAX     256         /* copies of a loop body */
+#define GROUT_SEMAPHORES_MAX (1u << 20)  /* semaphores of an array */
+#define GROUT_TEXT_VERSION   1           /* the N of a 'grout N' header */
 
 typedef uint32_t grout_string_id;
 typedef uint32_t grout_loc_id;
@@ -158,8 +159,8 @@ typedef struct grout_written_type {
 } grout_written_type;
 
 typedef enum grout_object_kind {
-    /* in space: a gmem parameter, an smem scratch, an accumulator (acc), or a gmem scratch, of which
-     * the launch has one */
+    /* in space: a gmem parameter, an smem scratch, an accumulator (acc), or a gmem scratch, of
+     * which the launch has one */
     GROUT_OBJECT_ARRAY,
     GROUT_OBJECT_BARRIER,  /* an array of mbarriers: 'barrier' or, is_explicit, 'mbarrier' */
     GROUT_OBJECT_SEMAPHORE /* an array of semaphores; in GMEM */
@@ -180,7 +181,7 @@ typedef struct grout_object {
     grout_expr_id transpose[GROUT_RANK_MAX];
     grout_expr_id arrivals; /* barrier; 0: one arrival a phase */
     bool is_explicit;       /* barrier: 'mbarrier', which mbarrier_init makes usable */
-    bool is_global; /* semaphore: one for the launch ('global'), else one for each CTA; gmem scratch */
+    bool is_global; /* one for the launch: gmem scratch, 'global' semaphores (else: of each CTA) */
     /* 'cluster(x, (y, z))' of a barrier: sets of the kernel's axes, bit i axis i; grouped ones are
      * one set. Printed in the order of the axes. */
     uint8_t cluster_group_count;
@@ -347,7 +348,7 @@ typedef struct grout_kernel {
 typedef enum grout_type_kind {
     GROUT_TYPE_NONE,
     GROUT_TYPE_SCALAR,
-    GROUT_TYPE_ARRAY,  /* register array */
+    GROUT_TYPE_ARRAY,     /* register array */
     GROUT_TYPE_REF,       /* array in memory */
     GROUT_TYPE_BARRIER,   /* array of barriers; rank 0: one barrier */
     GROUT_TYPE_SEMAPHORE, /* array of semaphores; rank 0: one */

@@ -330,6 +330,9 @@ typedef struct grout_thread_fact {
     uint8_t state; /* grout_thread_state */
     uint32_t element;
     uint32_t phase;
+    /* BLOCKED_PARITY: the phase that the parity stands for by what the actor knows; UINT32_MAX: the
+     * one before the first */
+    uint32_t meant;
     /* BLOCKED_REGISTERS: asked for; in the CTA's pool, so many for each lane of one thread */
     uint32_t registers, registers_free;
     uint32_t registers_held; /* that each lane of the thread has now, whatever its state */

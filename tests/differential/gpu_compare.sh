@@ -110,8 +110,8 @@ for name in sync atomics async_copy explicit warps; do
     same "tests/differential/$name.grout"
 done
 
-# Clusters of 1 to 16 CTAs, several at a time.
-for shape in '1 1' '2 1' '1 2' '2 2' '4 1' '4 2' '8 1' '4 4' '16 1' '1 16'; do
+# Clusters of 2 to 16 CTAs, several at a time.
+for shape in '2 1' '1 2' '2 2' '4 1' '4 2' '8 1' '4 4' '16 1' '1 16'; do
     # shellcheck disable=SC2086 # to be split
     set -- $shape
     same tests/differential/clusters.grout -D X="$1" -D Y="$2" -D G=7

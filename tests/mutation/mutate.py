@@ -148,16 +148,25 @@ def run_kernel(grout, path, folder, kernel, outputs, options):
     return json.loads(done.stdout), digest.digest()
 
 
+def get_settings(text):
+    """The options of each '// run:' line, without --explore; one without options if there is none."""
+    lines = re.findall(r"^// run: (.*)$", text, re.M)
+    return [[w for w in line.split() if w != "--explore"] for line in lines] or [[]]
+
+
 def run(grout, path, folder, options):
-    """(verdict, codes, certified, digest of the outputs) of all kernels of a file."""
+    """(verdict, codes, certified, digest of the outputs) of all kernels of a file, at all its sizes."""
+    text = open(path).read()
     verdicts, codes, certified, digest = set(), set(), True, hashlib.sha256()
-    for header in re.findall(r"^kernel (@\w+)\s*\((.*?)\)", open(path).read(), re.M | re.S):
-        outputs = re.findall(r"%(\w+)\s*:\s*(?:out|inout)\s+gmem", header[1])
-        report, bytes_ = run_kernel(grout, path, folder, header[0], outputs, options)
-        verdicts.add(report["verdict"])
-        codes |= {f["code"] for f in report["findings"]}
-        certified &= all(k.get("holds_for_every_schedule") for k in report["coverage"]["kernels"])
-        digest.update(bytes_)
+    for name, params in re.findall(r"^kernel (@\w+)\s*\((.*?)\)", text, re.M | re.S):
+        outputs = re.findall(r"%(\w+)\s*:\s*(?:out|inout)\s+gmem", params)
+        for setting in get_settings(text):
+            report, bytes_ = run_kernel(grout, path, folder, name, outputs, setting + options)
+            verdicts.add(report["verdict"])
+            codes |= {f["code"] for f in report["findings"]}
+            certified &= all(k.get("holds_for_every_schedule")
+                             for k in report["coverage"]["kernels"])
+            digest.update(bytes_)
     worst = next(v for v in ("invalid", "error", "incomplete", "clean") if v in verdicts)
     return worst, sorted(codes), certified, digest.hexdigest()
 

@@ -5,7 +5,8 @@
 
 #include <math.h>
 
-/* ---- arithmetic -------------------------------------------------------------------------------- */
+/* ---- arithmetic --------------------------------------------------------------------------------
+ */
 
 typedef struct sum {
     grout_update update;
@@ -43,8 +44,8 @@ static const sum SUMS[] = {
     {GROUT_UPDATE_XOR, GROUT_DTYPE_U64, 0xff, 0x1f0, 0x10f, false},
     {GROUT_UPDATE_EXCHANGE, U32, 1, 2, 2, false},
     {ADD, F32, 0x3f800000, 0x3f800000, 0x40000000, false},
-    {ADD, F32, 1, 1, 2, false},                    /* subnormals */
-    {ADD, F32, 1, 1, 0, true},                     /* flushed in GMEM */
+    {ADD, F32, 1, 1, 2, false}, /* subnormals */
+    {ADD, F32, 1, 1, 0, true},  /* flushed in GMEM */
     {ADD, F32, 0x80000001, 0x80000000, 0x80000000, true},
     {ADD, GROUT_DTYPE_F16, 0x3c00, 0x1000, 0x3c00, true}, /* 1 + 2^-11: a tie, to even */
     {ADD, GROUT_DTYPE_F16, 0x3c01, 0x1000, 0x3c02, true},
@@ -77,7 +78,8 @@ START_TEST(what_there_is_not) {
 }
 END_TEST
 
-/* ---- kernels ----------------------------------------------------------------------------------- */
+/* ---- kernels -----------------------------------------------------------------------------------
+ */
 
 typedef struct kernel_row {
     const char *name, *text;
@@ -87,49 +89,84 @@ typedef struct kernel_row {
 
 static const kernel_row KERNELS[] = {
     {"sums of all threads of all CTAs",
-     "kernel @k(%y: inout gmem f32[4]) grid(g = 3) threads(w = 2) { atomic_add %y, (broadcast 2.0 : "
+     "kernel @k(%y: inout gmem f32[4]) grid(g = 3) threads(w = 2) { atomic_add %y, (broadcast 2.0 "
+     ": "
      "f32[4])\n atomic_add %y[1], 1.0 }",
-     {-4 + 12, 3 + 12 + 6, 1 + 12, -1 + 12}, 0, 0},
+     {-4 + 12, 3 + 12 + 6, 1 + 12, -1 + 12},
+     0,
+     0},
     {"in SMEM",
-     "kernel @k(%y: inout gmem i32[4]) threads(w = 3) { scratch %s : smem i32[4]\n %t = axis_index w\n if (eq "
-     "%t, 0) { store %s, (load %y) }\n block_barrier\n atomic_add %s, (broadcast %t : i32[4])\n block_barrier\n atomic_max "
-     "%s[0], 9\n atomic_min %s[1], -7\n atomic_or %s[2], 4\n block_barrier\n if (eq %t, 0) { store %y, "
+     "kernel @k(%y: inout gmem i32[4]) threads(w = 3) { scratch %s : smem i32[4]\n %t = axis_index "
+     "w\n if (eq "
+     "%t, 0) { store %s, (load %y) }\n block_barrier\n atomic_add %s, (broadcast %t : i32[4])\n "
+     "block_barrier\n atomic_max "
+     "%s[0], 9\n atomic_min %s[1], -7\n atomic_or %s[2], 4\n block_barrier\n if (eq %t, 0) { store "
+     "%y, "
      "(load %s) } }",
-     {9, -7, 4, 2}, 0, 0},
+     {9, -7, 4, 2},
+     0,
+     0},
     {"bits",
-     "kernel @k(%y: inout gmem i32[4]) { atomic_and %y[1], 2\n atomic_xor %y[2], 3\n atomic_or %y[3], 8\n "
+     "kernel @k(%y: inout gmem i32[4]) { atomic_and %y[1], 2\n atomic_xor %y[2], 3\n atomic_or "
+     "%y[3], 8\n "
      "atomic_max %y[0], -1 }",
-     {-1, 2, 2, -1}, 0, 0},
+     {-1, 2, 2, -1},
+     0,
+     0},
     {"old values",
-     "kernel @k(%y: inout gmem i32[4]) { %a = atomic_fetch_add %y[0], 10\n %b = atomic_exchange %y[1], %a\n "
+     "kernel @k(%y: inout gmem i32[4]) { %a = atomic_fetch_add %y[0], 10\n %b = atomic_exchange "
+     "%y[1], %a\n "
      "%c = atomic_cas %y[2], 1, %b\n %d = atomic_cas %y[2], 1, 77\n store %y[3], (add %c, %d) }",
-     {6, -4, 3, 4}, 0, 0},
+     {6, -4, 3, 4},
+     0,
+     0},
     {"a lock",
-     "kernel @k(%y: inout gmem i32[4]) grid(g = 2) threads(w = 2) { scratch %l : gmem i32[1]\n scratch %ready : "
-     "semaphore[1] global\n %t = axis_index w\n if (eq (add %t, (axis_index g)), 0) { store %l[0], 0\n "
-     "semaphore_signal %ready[0], 4 }\n semaphore_wait %ready[0], 1\n for %i in 0..3 {\n while { %old = atomic_cas "
-     "%l[0], 0, 1 order(acquire)\n cond (ne %old, 0) } do { }\n store %y[0], (add (load %y[0]), 1)\n %was = "
+     "kernel @k(%y: inout gmem i32[4]) grid(g = 2) threads(w = 2) { scratch %l : gmem i32[1]\n "
+     "scratch %ready : "
+     "semaphore[1] global\n %t = axis_index w\n if (eq (add %t, (axis_index g)), 0) { store %l[0], "
+     "0\n "
+     "semaphore_signal %ready[0], 4 }\n semaphore_wait %ready[0], 1\n for %i in 0..3 {\n while { "
+     "%old = atomic_cas "
+     "%l[0], 0, 1 order(acquire)\n cond (ne %old, 0) } do { }\n store %y[0], (add (load %y[0]), "
+     "1)\n %was = "
      "atomic_exchange %l[0], 0 order(release)\n atomic_add %y[1], %was } }",
-     {-4 + 12, 3 + 12, 1, -1}, 0, 0},
+     {-4 + 12, 3 + 12, 1, -1},
+     0,
+     0},
     {"of what nobody wrote",
-     "kernel @k(%y: inout gmem i32[4]) { scratch %s : smem i32[4]\n atomic_add %s, (broadcast 1 : i32[4])\n "
-     "store %s[1], 5\n atomic_add %s[1], 1\n store %y[1], (load %s[1])\n store %y[0], (load %s[0]) }",
-     {0, 6, 1, -1}, 1, 0},
+     "kernel @k(%y: inout gmem i32[4]) { scratch %s : smem i32[4]\n atomic_add %s, (broadcast 1 : "
+     "i32[4])\n "
+     "store %s[1], 5\n atomic_add %s[1], 1\n store %y[1], (load %s[1])\n store %y[0], (load %s[0]) "
+     "}",
+     {0, 6, 1, -1},
+     1,
+     0},
     {"an undefined value makes it undefined, an exchange defines it",
-     "kernel @k(%y: inout gmem i32[4]) { scratch %s : smem i32[2]\n store %s[0], 1\n atomic_add %s[0], (load "
+     "kernel @k(%y: inout gmem i32[4]) { scratch %s : smem i32[2]\n store %s[0], 1\n atomic_add "
+     "%s[0], (load "
      "%s[1])\n %a = atomic_exchange %s[0], 3\n store %y[0], (load %s[0])\n store %y[1], %a }",
-     {3, 0, 1, -1}, 1, 0},
+     {3, 0, 1, -1},
+     1,
+     0},
     {"in the SMEM of a peer",
-     "kernel @k(%y: inout gmem i32[4]) cluster(c = 2) threads(w = 2) { scratch %s : smem i32[2]\n %r = "
+     "kernel @k(%y: inout gmem i32[4]) cluster(c = 2) threads(w = 2) { scratch %s : smem i32[2]\n "
+     "%r = "
      "axis_index c\n %t = axis_index w\n if (eq %t, 0) { store %s[0], 100\n store %s[1], 0 }\n "
-     "cluster_barrier\n atomic_add %s.cluster(0)[0], 1\n %old = atomic_fetch_add %s.cluster((sub 1, %r))[1], "
-     "(add %r, 1)\n cluster_barrier\n if (eq %t, 0) { store %y[%r], (load %s[0])\n store %y[%r + 2], (load "
+     "cluster_barrier\n atomic_add %s.cluster(0)[0], 1\n %old = atomic_fetch_add %s.cluster((sub "
+     "1, %r))[1], "
+     "(add %r, 1)\n cluster_barrier\n if (eq %t, 0) { store %y[%r], (load %s[0])\n store %y[%r + "
+     "2], (load "
      "%s[1])\n }\n cluster_barrier }",
-     {104, 100, 4, 2}, 0, 0},
+     {104, 100, 4, 2},
+     0,
+     0},
     {"outside",
-     "kernel @k(%y: inout gmem i32[4]) { %i = load %y[1]\n %a = atomic_fetch_add %y[%i + 1], 1\n atomic_add "
+     "kernel @k(%y: inout gmem i32[4]) { %i = load %y[1]\n %a = atomic_fetch_add %y[%i + 1], 1\n "
+     "atomic_add "
      "%y[ds(%i, 2)], (broadcast 1 : i32[2]) }",
-     {-4, 3, 1, 0}, 0, 2},
+     {-4, 3, 1, 0},
+     0,
+     2},
 };
 enum { KERNEL_COUNT = sizeof KERNELS / sizeof *KERNELS };
 
@@ -154,7 +191,8 @@ START_TEST(runs_go_on_from_every_step) {
 }
 END_TEST
 
-/* ---- order ------------------------------------------------------------------------------------- */
+/* ---- order -------------------------------------------------------------------------------------
+ */
 
 typedef struct order_row {
     const char *name, *text;
@@ -162,11 +200,12 @@ typedef struct order_row {
 } order_row;
 
 /* A flag in GMEM, as many readers as it takes; the data beside it. */
-#define FLAG(RELEASE, ACQUIRE, BETWEEN)                                                           \
-    "kernel @k(%f: inout gmem i32[2], %y: out gmem i32[2]) grid(g = 2) {\n scratch %m : gmem "      \
-    "i32[1]\n scratch %s : semaphore[2] global\n if (eq (axis_index g), 0) { store %m[0], 7\n %o = " \
-    "atomic_exchange %f[0], 1 " RELEASE "\n semaphore_signal %s[0], 1 order(relaxed)\n } else { "    \
-    "semaphore_wait %s[0], 1 order(relaxed)\n " BETWEEN " %v = atomic_fetch_add %f[0], 0 " ACQUIRE  \
+#define FLAG(RELEASE, ACQUIRE, BETWEEN)                                                            \
+    "kernel @k(%f: inout gmem i32[2], %y: out gmem i32[2]) grid(g = 2) {\n scratch %m : gmem "     \
+    "i32[1]\n scratch %s : semaphore[2] global\n if (eq (axis_index g), 0) { store %m[0], 7\n %o " \
+    "= "                                                                                           \
+    "atomic_exchange %f[0], 1 " RELEASE "\n semaphore_signal %s[0], 1 order(relaxed)\n } else { "  \
+    "semaphore_wait %s[0], 1 order(relaxed)\n " BETWEEN " %v = atomic_fetch_add %f[0], 0 " ACQUIRE \
     "\n store %y[1], (load %m[0]) } }"
 
 static const order_row ORDERS[] = {
@@ -185,11 +224,16 @@ static const order_row ORDERS[] = {
     {"a store beside it does not", FLAG("order(release)", "order(acquire)", "store %f[1], 3\n"), 1,
      0},
     {"between CTAs of a cluster, in SMEM",
-     "kernel @k(%f: inout gmem i32[2], %y: out gmem i32[2]) cluster(c = 2) {\n scratch %d : smem i32[1]\n "
-     "scratch %s : smem i32[1]\n store %s[0], 0\n cluster_barrier\n %r = axis_index c\n if (eq %r, 0) { store "
-     "%d.cluster(1)[0], 7\n %o = atomic_exchange %s.cluster(1)[0], 1 order(release)\n cluster_arrive "
-     "order(relaxed)\n cluster_wait order(relaxed)\n } else { cluster_arrive order(relaxed)\n cluster_wait "
-     "order(relaxed)\n %v = atomic_fetch_add %s[0], 0 order(acquire)\n store %y[1], (load %d[0]) }\n "
+     "kernel @k(%f: inout gmem i32[2], %y: out gmem i32[2]) cluster(c = 2) {\n scratch %d : smem "
+     "i32[1]\n "
+     "scratch %s : smem i32[1]\n store %s[0], 0\n cluster_barrier\n %r = axis_index c\n if (eq %r, "
+     "0) { store "
+     "%d.cluster(1)[0], 7\n %o = atomic_exchange %s.cluster(1)[0], 1 order(release)\n "
+     "cluster_arrive "
+     "order(relaxed)\n cluster_wait order(relaxed)\n } else { cluster_arrive order(relaxed)\n "
+     "cluster_wait "
+     "order(relaxed)\n %v = atomic_fetch_add %s[0], 0 order(acquire)\n store %y[1], (load %d[0]) "
+     "}\n "
      "cluster_barrier }",
      1, 0},
     {"a failed comparison acquires",
@@ -224,6 +268,11 @@ START_TEST(accesses) {
 }
 END_TEST
 
+START_TEST(memory_runs_out) {
+    run_check_memory(ORDERS[_i].text, 1);
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("atomic");
     TCase *tests = tcase_create("atomic");
@@ -234,6 +283,7 @@ int main(void) {
     tcase_add_loop_test(tests, order, 0, ORDER_COUNT * RUN_VARIANTS);
     tcase_add_loop_test(tests, orders_go_on_from_every_step, 0, ORDER_COUNT * RUN_VARIANTS);
     tcase_add_loop_test(tests, accesses, 0, RUN_VARIANTS);
+    tcase_add_loop_test(tests, memory_runs_out, 0, ORDER_COUNT);
     suite_add_tcase(suite, tests);
     return run_suite(suite);
 }

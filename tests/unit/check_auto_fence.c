@@ -2,11 +2,11 @@
  * the thread has touched itself since its last fence. SPDX-License-Identifier: Apache-2.0 */
 #include "bind_text.h"
 
-#define HEADER                                                                                    \
-    "kernel @k(%%a: inout gmem f32[64, 64], %%n: i32, %%p: bool) threads(wg = 2) "                \
-    "attr auto_fence = %d {\n"                                                                    \
-    "  scratch %%s : smem f32[2, 8, 64]\n"                                                        \
-    "  scratch %%t : smem f32[8, 64]\n"                                                           \
+#define HEADER                                                                     \
+    "kernel @k(%%a: inout gmem f32[64, 64], %%n: i32, %%p: bool) threads(wg = 2) " \
+    "attr auto_fence = %d {\n"                                                     \
+    "  scratch %%s : smem f32[2, 8, 64]\n"                                         \
+    "  scratch %%t : smem f32[8, 64]\n"                                            \
     "  scratch %%b : barrier[2]\n"
 
 #define STORE_S "  store %s[0], (broadcast 1.0 : f32[8, 64])\n"
@@ -132,8 +132,8 @@ START_TEST(deep_loops_end) {
     grout_text_add(&text, "}\n");
     bound_text bound = bind_text(text.data, NULL, 0);
     ck_assert_msg(bound.bound != NULL, "%s", get_said(bound.diags));
-    ck_assert(grout_op_needs_auto_fence(
-        bound.bound, find_op(bound.bound, GROUT_OP_COPY_SMEM_TO_GMEM, 0)));
+    ck_assert(grout_op_needs_auto_fence(bound.bound,
+                                        find_op(bound.bound, GROUT_OP_COPY_SMEM_TO_GMEM, 0)));
     free_text(&bound);
     grout_text_free(&text);
 }

@@ -1,5 +1,5 @@
-/* check_build_sync.c - the builder's clusters, semaphores, explicit face, warps and partitions: what
- * is built prints as a text that reads back equal; mistakes are reported once.
+/* check_build_sync.c - the builder's clusters, semaphores, explicit face, warps and partitions:
+ * what is built prints as a text that reads back equal; mistakes are reported once.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "grout/build.h"
 #include "grout/text.h"
@@ -56,11 +56,11 @@ static void begin_kernel(void) {
     grout_build_auto_fence(b, true);
 }
 
-#define OBJECTS                                                  \
-    "  scratch %full : mbarrier[2]\n"                            \
+#define OBJECTS                                                   \
+    "  scratch %full : mbarrier[2]\n"                             \
     "  scratch %peers : barrier[2] arrivals(2) cluster(cx, cy)\n" \
-    "  scratch %sem : semaphore[2] global\n"                     \
-    "  scratch %tile : smem f32[4, 8]\n"                         \
+    "  scratch %sem : semaphore[2] global\n"                      \
+    "  scratch %tile : smem f32[4, 8]\n"                          \
     "  scratch %counts : gmem u32[4]\n"
 
 static void begin_objects(void) {
@@ -68,11 +68,10 @@ static void begin_objects(void) {
     begin_kernel();
     grout_expr_id two = grout_build_int(b, 2);
     grout_expr_id dims[] = {grout_build_int(b, 4), grout_build_int(b, 8)};
-    full = grout_build_scratch(b, "full",
-                               &(grout_build_object){.kind = GROUT_OBJECT_BARRIER,
-                                                     .rank = 1,
-                                                     .dims = &two,
-                                                     .is_explicit = true});
+    full = grout_build_scratch(
+        b, "full",
+        &(grout_build_object){
+            .kind = GROUT_OBJECT_BARRIER, .rank = 1, .dims = &two, .is_explicit = true});
     peers = grout_build_scratch(b, "peers",
                                 &(grout_build_object){.kind = GROUT_OBJECT_BARRIER,
                                                       .rank = 1,
@@ -80,16 +79,14 @@ static void begin_objects(void) {
                                                       .arrivals = two,
                                                       .cluster_group_count = 2,
                                                       .cluster_groups = groups});
-    sem = grout_build_scratch(b, "sem",
-                              &(grout_build_object){.kind = GROUT_OBJECT_SEMAPHORE,
-                                                    .rank = 1,
-                                                    .dims = &two,
-                                                    .is_global = true});
-    tile = grout_build_scratch(b, "tile",
-                               &(grout_build_object){.kind = GROUT_OBJECT_ARRAY,
-                                                     .dtype = GROUT_DTYPE_F32,
-                                                     .rank = 2,
-                                                     .dims = dims});
+    sem = grout_build_scratch(
+        b, "sem",
+        &(grout_build_object){
+            .kind = GROUT_OBJECT_SEMAPHORE, .rank = 1, .dims = &two, .is_global = true});
+    tile = grout_build_scratch(
+        b, "tile",
+        &(grout_build_object){
+            .kind = GROUT_OBJECT_ARRAY, .dtype = GROUT_DTYPE_F32, .rank = 2, .dims = dims});
     counts = grout_build_scratch(b, "counts",
                                  &(grout_build_object){.kind = GROUT_OBJECT_ARRAY,
                                                        .space = GROUT_SPACE_GMEM,
@@ -144,8 +141,7 @@ END_TEST
 START_TEST(each_form_is_built) {
     begin_objects();
     grout_expr_id box[] = {grout_build_int(b, 4), grout_build_int(b, 8)};
-    grout_value_id descriptor =
-        grout_build_tensor_descriptor(b, value(a), GROUT_DTYPE_F32, 2, box);
+    grout_value_id descriptor = grout_build_tensor_descriptor(b, value(a), GROUT_DTYPE_F32, 2, box);
     grout_build_index start[] = {grout_index_at(expr(0)), grout_index_at(expr(0))};
     grout_build_mbarrier_init(b, at(full, 0), grout_build_int(b, 1));
     grout_build_copy_gmem_to_smem(b, grout_build_ref(b, descriptor, 2, start), value(tile),
@@ -268,8 +264,8 @@ static void build_object(grout_build_object object) {
     (void)grout_build_scratch(b, "o", &object);
 }
 static void arrivals_of_an_mbarrier(void) {
-    build_object((grout_build_object){
-        .kind = GROUT_OBJECT_BARRIER, .is_explicit = true, .arrivals = 1});
+    build_object(
+        (grout_build_object){.kind = GROUT_OBJECT_BARRIER, .is_explicit = true, .arrivals = 1});
 }
 static void explicit_semaphore(void) {
     build_object((grout_build_object){.kind = GROUT_OBJECT_SEMAPHORE, .is_explicit = true});
@@ -278,8 +274,7 @@ static void global_barrier(void) {
     build_object((grout_build_object){.kind = GROUT_OBJECT_BARRIER, .is_global = true});
 }
 static void semaphore_in_smem(void) {
-    build_object(
-        (grout_build_object){.kind = GROUT_OBJECT_SEMAPHORE, .space = GROUT_SPACE_SMEM});
+    build_object((grout_build_object){.kind = GROUT_OBJECT_SEMAPHORE, .space = GROUT_SPACE_SMEM});
 }
 static void array_with_a_cluster(void) {
     static const uint8_t group = AXIS_CX;

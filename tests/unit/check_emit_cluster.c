@@ -12,12 +12,13 @@ typedef struct text_case {
     const char *name, *text, *holds, *lacks;
 } text_case;
 
-#define HEAD "kernel @k(%a: in gmem f32[64, 64], %y: inout gmem f32[64, 64]) grid(g = 2) "
+#define HEAD    "kernel @k(%a: in gmem f32[64, 64], %y: inout gmem f32[64, 64]) grid(g = 2) "
 #define CLUSTER HEAD "cluster(x = 2, y = 4) threads(t = 2) "
-#define ALONE HEAD "cluster(x = 2, y = 4) threads(t = 1) "
+#define ALONE   HEAD "cluster(x = 2, y = 4) threads(t = 1) "
 
 static const text_case text_cases[] = {
-    {"a cluster meets at the start", CLUSTER "{\n  scratch %b : barrier[1]\n  barrier_arrive %b[0]\n}\n",
+    {"a cluster meets at the start",
+     CLUSTER "{\n  scratch %b : barrier[1]\n  barrier_arrive %b[0]\n}\n",
      "    grout_cluster_start();\n", "grout_block_barrier"},
     {"a lone CTA does not",
      HEAD "threads(t = 1) {\n  scratch %b : barrier[1]\n  barrier_arrive %b[0]\n}\n",
@@ -62,8 +63,8 @@ static const text_case text_cases[] = {
      ", b, 0xffu, 0, x", NULL},
     {"a multicast arms nothing",
      ALONE "{\n  scratch %s : smem f32[64, 64]\n  scratch %b : mbarrier[1]\n"
-             "  mbarrier_init %b[0], 1\n"
-             "  copy_gmem_to_smem %a, %s, %b[0] multicast(y)\n}\n",
+           "  mbarrier_init %b[0], 1\n"
+           "  copy_gmem_to_smem %a, %s, %b[0] multicast(y)\n}\n",
      ", b, 0xfu << (rank / 4u * 4u), 0, 0);", "arrive_expect<"},
     {"a cluster barrier counts peers",
      CLUSTER "{\n  scratch %b : barrier[1] arrivals(2) cluster(x, y)\n  barrier_arrive %b[0]\n"
@@ -72,7 +73,8 @@ static const text_case text_cases[] = {
     {"an arrival on it goes to all of them",
      CLUSTER "{\n  scratch %b : barrier[1] arrivals(2) cluster(x, y)\n  barrier_arrive %b[0]\n"
              "  barrier_wait %b[0]\n  commit_smem\n}\n",
-     "grout_arrive_peers<GROUT_RELEASE>(b, 0x11u << (rank % 4u) | 0xfu << (rank / 4u * 4u));", NULL},
+     "grout_arrive_peers<GROUT_RELEASE>(b, 0x11u << (rank % 4u) | 0xfu << (rank / 4u * 4u));",
+     NULL},
     {"grouped axes are one",
      CLUSTER "{\n  scratch %b : barrier[1] arrivals(2) cluster((x, y))\n  barrier_arrive %b[0]\n"
              "  barrier_wait %b[0]\n  commit_smem\n}\n",
@@ -87,15 +89,15 @@ static const text_case text_cases[] = {
      "grout_peer_expect(x", NULL},
     {"and not an mbarrier",
      ALONE "{\n  scratch %s : smem f32[64]\n  scratch %b : mbarrier[1]\n"
-             "  mbarrier_init %b[0], 1\n"
-             "  async_store_smem (load %a[0]), %s.cluster(0, 1), %b[0]\n}\n",
+           "  mbarrier_init %b[0], 1\n"
+           "  async_store_smem (load %a[0]), %s.cluster(0, 1), %b[0]\n}\n",
      "grout_store_async(x", "grout_peer_expect(x"},
     {"a reduction by TMA",
      HEAD "threads(t = 1) {\n  scratch %s : smem f32[64, 64]\n"
           "  copy_smem_to_gmem %s, %y reduce(add)\n}\n",
      "grout_tma_add(y_map, s, 0, 0);", NULL},
-    {"a fence for GMEM", HEAD "threads(t = 1) {\n  commit_gmem\n}\n",
-     "grout_fence_async_gmem();", NULL},
+    {"a fence for GMEM", HEAD "threads(t = 1) {\n  commit_gmem\n}\n", "grout_fence_async_gmem();",
+     NULL},
     {"a fence for all CTAs", CLUSTER "{\n  commit_smem cluster\n}\n", "grout_fence_async_peers();",
      NULL},
     {"the hardware barrier", CLUSTER "{\n  cluster_arrive order(relaxed)\n  cluster_wait\n}\n",

@@ -1,8 +1,7 @@
 /*
- * check_emit_sync.c - what is emitted for the operations that order and move within a CTA: the words
- * of the text, and what is refused. tests/differential/ has them at work, check_emit_compile.c
- * compiles those.
- * SPDX-License-Identifier: Apache-2.0
+ * check_emit_sync.c - what is emitted for the operations that order and move within a CTA: the
+ * words of the text, and what is refused. tests/differential/ has them at work,
+ * check_emit_compile.c compiles those. SPDX-License-Identifier: Apache-2.0
  */
 #include "gpu_backend/emit.h"
 #include "gpu_text.h"
@@ -12,18 +11,19 @@ typedef struct text_case {
     const char *name, *text, *holds, *lacks;
 } text_case;
 
-#define HEAD                                                                                       \
-    "kernel @k(%a: in gmem f32[64, 64], %y: inout gmem f32[64, 64], %n: inout gmem i32[8], "       \
+#define HEAD                                                                                 \
+    "kernel @k(%a: in gmem f32[64, 64], %y: inout gmem f32[64, 64], %n: inout gmem i32[8], " \
     "%h: inout gmem f16[64, 64]) "
 #define TWO HEAD "threads(t = 2) {\n"
 #define ONE HEAD "threads(t = 1) {\n"
-/* A kernel whose first thread does this, so that something stands behind it and no lane is alone. */
+/* A kernel whose first thread does this, so that something stands behind it and no lane is alone.
+ */
 #define END "  block_barrier\n  store %y, (load %a)\n}\n"
 
 static const text_case text_cases[] = {
     /* named barriers */
-    {"a named barrier counts lanes", TWO "  named_barrier_sync 3, 2\n" END, "grout_named_sync(3, 2);",
-     NULL},
+    {"a named barrier counts lanes", TWO "  named_barrier_sync 3, 2\n" END,
+     "grout_named_sync(3, 2);", NULL},
     {"an arrive is one of every lane",
      TWO "  if (eq (axis_index t), 0) {\n    named_barrier_arrive 0, 2\n  } else {\n"
          "    named_barrier_sync 0, 2\n  }\n" END,
@@ -37,10 +37,12 @@ static const text_case text_cases[] = {
     {"a signal covers what all lanes did",
      ONE "  scratch %s : semaphore[2]\n  store %y, (load %a)\n  semaphore_signal %s[1], 3\n" END,
      "grout_thread_barrier(thread); // one lane signals for all", NULL},
-    {"it releases to the system by itself", ONE "  scratch %s : semaphore[2]\n  semaphore_signal %s[1], 3\n" END,
+    {"it releases to the system by itself",
+     ONE "  scratch %s : semaphore[2]\n  semaphore_signal %s[1], 3\n" END,
      "grout_semaphore_signal<GROUT_RELEASE, GROUT_SYS>(s + (1), (grout_u32)(3));", NULL},
     {"order and scope as written",
-     ONE "  scratch %s : semaphore[1]\n  semaphore_signal %s[0], 1 order(relaxed) scope(cluster)\n" END,
+     ONE
+     "  scratch %s : semaphore[1]\n  semaphore_signal %s[0], 1 order(relaxed) scope(cluster)\n" END,
      "<GROUT_RELAXED, GROUT_CLUSTER>(s, ", NULL},
     {"a wait is one lane's, and all hear of it",
      ONE "  scratch %s : semaphore[1]\n  semaphore_wait %s[0], 1 scope(gpu)\n" END,
@@ -63,19 +65,21 @@ static const text_case text_cases[] = {
     {"what four lanes hold is added by one",
      ONE "  %r = reduce_sum (layout_cast (load %a) wgmma) dim(1)\n  atomic_add %y[0], %r\n}\n",
      "if (lane % 4 == 0) {", NULL},
-    {"SMEM is the CTA's by itself",
-     ONE "  scratch %s : smem i32[4]\n  atomic_or %s[1], 2\n" END,
+    {"SMEM is the CTA's by itself", ONE "  scratch %s : smem i32[4]\n  atomic_or %s[1], 2\n" END,
      "grout_atomic_or_smem<GROUT_CTA>(s + 4u, 2);", NULL},
     {"a fetch happens once and is known to all",
      ONE "  %o = atomic_fetch_add %n[1], 2 order(acq_rel) scope(sys)\n  store %n[2], %o\n" END,
-     "grout_store_smem(exchange, grout_atomic_fetch_add_gmem<GROUT_ACQ_REL, GROUT_SYS>(n + 1ll, 2));",
+     "grout_store_smem(exchange, grout_atomic_fetch_add_gmem<GROUT_ACQ_REL, GROUT_SYS>(n + 1ll, "
+     "2));",
      NULL},
     {"of an ordered fetch all lanes' past is released",
-     ONE "  store %y, (load %a)\n  %o = atomic_exchange %n[1], 2 order(release)\n  store %n[2], %o\n" END,
+     ONE "  store %y, (load %a)\n  %o = atomic_exchange %n[1], 2 order(release)\n  store %n[2], "
+         "%o\n" END,
      "// one lane releases for all", NULL},
     /* cp.async */
-    {"cp.async takes 16 bytes", ONE "  scratch %s : smem f32[64, 64]\n  async_copy %a, %s\n"
-                                    "  async_copy_wait 0\n" END,
+    {"cp.async takes 16 bytes",
+     ONE "  scratch %s : smem f32[64, 64]\n  async_copy %a, %s\n"
+         "  async_copy_wait 0\n" END,
      "grout_async_copy<16>(", NULL},
     {"or 8, as the box allows",
      ONE "  scratch %s : smem f32[8, 6]\n  async_copy %a[ds(0, 8), ds(2, 6)], %s\n"
@@ -93,7 +97,8 @@ static const text_case text_cases[] = {
      ONE "  async_copy_commit_group\n  async_copy_wait 2\n" END,
      "grout_async_copy_wait<2>();\n    grout_thread_barrier(thread);", NULL},
     {"a barrier of its arrivals counts lanes",
-     TWO "  scratch %b : barrier[1] arrivals(2)\n  async_copy_arrive %b[0]\n  barrier_wait %b[0]\n" END,
+     TWO
+     "  scratch %b : barrier[1] arrivals(2)\n  async_copy_arrive %b[0]\n  barrier_wait %b[0]\n" END,
      "grout_mbarrier_init(smem + 0 + 8 * part, 256); // %b", NULL},
     {"and other arrivals weigh as much",
      TWO "  scratch %b : barrier[1] arrivals(3)\n  if (eq (axis_index t), 0) {\n"
@@ -128,7 +133,8 @@ static const text_case text_cases[] = {
          "  barrier_wait %b[0] scope(cluster)\n" END,
      "grout_barrier_wait<GROUT_ACQUIRE, GROUT_CLUSTER>(b, b_phases_0, dog, {0, 0, 4});", NULL},
     {"a relaxed arrival says so",
-     ONE "  scratch %b : barrier[1]\n  barrier_arrive %b[0] order(relaxed)\n  barrier_wait %b[0]\n" END,
+     ONE
+     "  scratch %b : barrier[1]\n  barrier_arrive %b[0] order(relaxed)\n  barrier_wait %b[0]\n" END,
      "<GROUT_RELAXED, GROUT_CTA>(b", NULL},
     /* warp_map */
     {"a warp meets its own lanes only",
@@ -142,18 +148,21 @@ static const text_case text_cases[] = {
     {"the thread waits for the groups of all its warps",
      ONE "  scratch %s : smem f32[4, 64]\n  warp_map(%w) {\n    copy_smem_to_gmem %s[%w], %y[%w]\n"
          "  }\n  wait_smem_to_gmem 0\n" END,
-     "    if (grout_elect()) {\n        grout_bulk_wait<0>();\n    }\n    grout_thread_barrier", NULL},
+     "    if (grout_elect()) {\n        grout_bulk_wait<0>();\n    }\n    grout_thread_barrier",
+     NULL},
     {"without such copies one lane waits",
      ONE "  scratch %s : smem f32[4, 64]\n  copy_smem_to_gmem %s[0], %y[0]\n"
          "  wait_smem_to_gmem 0\n" END,
      "    if (warp == 0 && grout_elect()) {\n        grout_bulk_wait<0>();", NULL},
     {"what a warp's lane fetched its lanes get by a shuffle",
-     ONE "  warp_map(%w) {\n    %o = atomic_fetch_add %n[0], 1\n    store %n[1 + %w], %o\n  }\n" END,
+     ONE
+     "  warp_map(%w) {\n    %o = atomic_fetch_add %n[0], 1\n    store %n[1 + %w], %o\n  }\n" END,
      "o = __shfl_sync(0xffffffffu, o, 0);", "grout_store_smem"},
     /* warp_specialize */
     {"each thread has its part",
      TWO "  warp_specialize {\n    store %n[0], 1\n  } partition {\n    store %n[1], 2\n  }\n}\n",
-     "    } else if (thread == 1) {\n        grout_partition_barrier(2); // the partitions begin", NULL},
+     "    } else if (thread == 1) {\n        grout_partition_barrier(2); // the partitions begin",
+     NULL},
     {"pure values are made again",
      TWO "  %x = add (axis_index t), 5\n  warp_specialize {\n    store %n[0], %x\n  } partition {\n"
          "    store %n[1], %x\n  }\n}\n",
@@ -163,9 +172,10 @@ static const text_case text_cases[] = {
          "    store %n[1], (add %x, 1)\n  }\n}\n",
      "const grout_i32 x = grout_load_smem<grout_i32>(smem + 0);", NULL},
     {"a partition of one lane's work is one lane's",
-     TWO "  scratch %s : smem f32[64, 64]\n  scratch %b : mbarrier[1]\n  mbarrier_init %b[0], 1\n"
-         "  warp_specialize {\n    mbarrier_wait %b[0], 0\n    store %y, (load %s)\n  } partition {\n"
-         "    mbarrier_expect %b[0], 16384\n    copy_gmem_to_smem %a, %s, %b[0]\n  }\n}\n",
+     TWO
+     "  scratch %s : smem f32[64, 64]\n  scratch %b : mbarrier[1]\n  mbarrier_init %b[0], 1\n"
+     "  warp_specialize {\n    mbarrier_wait %b[0], 0\n    store %y, (load %s)\n  } partition {\n"
+     "    mbarrier_expect %b[0], 16384\n    copy_gmem_to_smem %a, %s, %b[0]\n  }\n}\n",
      "            if (warp % 4 == 0 && grout_elect()) {\n                // mbarrier_expect", NULL},
 };
 

@@ -12,19 +12,19 @@
 #define SPACE    GROUT_DIAG_BAD_SPACE
 #define DIM      GROUT_DIAG_BAD_DIMENSION
 
-#define HEADER                                                                                    \
-    "kernel @k(%a: in gmem f32[64, 32], %q: inout gmem u32[8], %w: inout gmem i64[8], %n: i32, "  \
-    "%u: u32, %x: f32, %p: bool)\n"                                                               \
-    "    grid(x = 3) cluster(cx = 2, cy = 4) threads(wg = 2)\n{\n"                                \
-    "  scratch %b : barrier[2]\n"                                                                 \
-    "  scratch %m : mbarrier[3]\n"                                                                \
-    "  scratch %s : semaphore[2]\n"                                                               \
-    "  scratch %g : semaphore[1] global\n"                                                        \
-    "  scratch %t : gmem f32[16]\n"                                                               \
-    "  scratch %as : smem f32[2, 16, 32]\n"                                                       \
-    "  scratch %cs : smem u32[8]\n"                                                               \
-    "  scratch %acc : acc f32[64, 8]\n"                                                           \
-    "  %d = tensor_descriptor %a : f32[16, 32]\n"                                                 \
+#define HEADER                                                                                   \
+    "kernel @k(%a: in gmem f32[64, 32], %q: inout gmem u32[8], %w: inout gmem i64[8], %n: i32, " \
+    "%u: u32, %x: f32, %p: bool)\n"                                                              \
+    "    grid(x = 3) cluster(cx = 2, cy = 4) threads(wg = 2)\n{\n"                               \
+    "  scratch %b : barrier[2]\n"                                                                \
+    "  scratch %m : mbarrier[3]\n"                                                               \
+    "  scratch %s : semaphore[2]\n"                                                              \
+    "  scratch %g : semaphore[1] global\n"                                                       \
+    "  scratch %t : gmem f32[16]\n"                                                              \
+    "  scratch %as : smem f32[2, 16, 32]\n"                                                      \
+    "  scratch %cs : smem u32[8]\n"                                                              \
+    "  scratch %acc : acc f32[64, 8]\n"                                                          \
+    "  %d = tensor_descriptor %a : f32[16, 32]\n"                                                \
     "  %row = load %as[0, 0]\n"
 
 /* A statement that defines %r, or a statement without a result (type ""); or the code that refuses
@@ -187,7 +187,8 @@ static grout_view view_of(const bound_text *text, grout_opcode opcode, uint32_t 
 }
 
 START_TEST(a_view_says_which_cta) {
-    bound_text text = bind_text(HEADER "  %r = load %as.cluster(%n, 3)[1, ds(%n, 2)]\n}\n", NULL, 0);
+    bound_text text =
+        bind_text(HEADER "  %r = load %as.cluster(%n, 3)[1, ds(%n, 2)]\n}\n", NULL, 0);
     ck_assert_msg(text.bound != NULL, "%s", get_said(text.diags));
     grout_view own = view_of(&text, GROUT_OP_LOAD, 0, 0);
     grout_view peer = view_of(&text, GROUT_OP_LOAD, 1, 0);
@@ -245,8 +246,7 @@ static const struct {
 
 START_TEST(a_phase_takes_so_many_arrivals) {
     grout_text text = {0};
-    grout_text_add(&text,
-                   "kernel @k() cluster(cx = 2, cy = 4, cz = 3) {\n  scratch %%b : %s\n}\n",
+    grout_text_add(&text, "kernel @k() cluster(cx = 2, cy = 4, cz = 3) {\n  scratch %%b : %s\n}\n",
                    arrivals[_i].object);
     bound_text bound = bind_text(text.data, NULL, 0);
     ck_assert_msg(bound.bound != NULL, "%s", get_said(bound.diags));
@@ -313,6 +313,40 @@ START_TEST(barriers_of_scopes_share_with_their_like) {
 }
 END_TEST
 
+START_TEST(semaphores_of_an_array_have_a_limit) {
+    bound_text text = bind_text("kernel @k() {\n  scratch %s : semaphore[1048576]\n}\n", NULL, 0);
+    ck_assert_ptr_nonnull(text.bound);
+    free_text(&text);
+    text = bind_text("kernel @k() {\n  scratch %s : semaphore[1048577]\n}\n", NULL, 0);
+    ck_assert_ptr_null(text.bound);
+    ck_assert_int_eq(get_code(text.diags), DIM);
+    free_text(&text);
+}
+END_TEST
+
+/* CTA i has rank i % C in cluster i / C; the last cluster axis is the fastest. */
+START_TEST(ranks_are_row_major) {
+    bound_text text = bind_text(
+        "kernel @k() threads(wg = 2) cluster(cx = 2, cy = 3) grid(x = 2, y = 2) {\n}\n", NULL, 0);
+    const grout_module *bound = text.bound;
+    ck_assert_ptr_nonnull(bound);
+    ck_assert_uint_eq(grout_kernel_get_cluster_size(bound, 1), 6);
+    ck_assert_int_eq(grout_kernel_get_grid_size(bound, 1), 24);
+    /* axes: x, y, cx, cy, wg */
+    const int64_t cta = 2 * 6 + 4; /* cluster (1, 0), rank 4 = (1, 1) */
+    static const int64_t indices[] = {1, 0, 1, 1, 1};
+    for (uint32_t axis = 0; axis < 5; axis++) {
+        ck_assert_int_eq(grout_kernel_get_axis_index(bound, 1, axis, cta, 1), indices[axis]);
+    }
+    ck_assert_uint_eq(grout_kernel_get_cluster_mask(bound, 1, 0, 4), 1u << 4);
+    ck_assert_uint_eq(grout_kernel_get_cluster_mask(bound, 1, 1 << 2, 4), 1u << 1 | 1u << 4);
+    ck_assert_uint_eq(grout_kernel_get_cluster_mask(bound, 1, 1 << 3, 4), 7u << 3);
+    ck_assert_uint_eq(grout_kernel_get_cluster_mask(bound, 1, 1 << 2 | 1 << 3, 4), 63);
+    ck_assert_uint_eq(grout_kernel_get_cluster_mask(bound, 1, 1 << 0, 4), 1u << 4);
+    free_text(&text);
+}
+END_TEST
+
 START_TEST(an_exit_sync_is_for_clusters) {
     static const struct {
         const char *text;
@@ -346,6 +380,8 @@ int main(void) {
     tcase_add_loop_test(tcase, a_phase_takes_so_many_arrivals, 0, COUNT_OF(arrivals));
     tcase_add_test(tcase, only_arrays_and_barriers_take_smem);
     tcase_add_test(tcase, barriers_of_scopes_share_with_their_like);
+    tcase_add_test(tcase, semaphores_of_an_array_have_a_limit);
+    tcase_add_test(tcase, ranks_are_row_major);
     tcase_add_test(tcase, an_exit_sync_is_for_clusters);
     suite_add_tcase(suite, tcase);
     return run_suite(suite);

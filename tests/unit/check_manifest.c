@@ -82,7 +82,7 @@ START_TEST(kernel_without_anything) {
     ck_assert(grout_emit_manifest(module, 1, &text, diags));
     ck_assert_ptr_nonnull(strstr(text.data, "\"dynamic_smem_bytes\": 0,\n  \"arrays\": [],\n"));
     ck_assert_ptr_nonnull(strstr(text.data, "\"tensor_maps\": [],\n  \"workspaces\": [],\n"
-                                        "  \"barriers\": []\n}\n"));
+                                            "  \"barriers\": []\n}\n"));
     grout_text_free(&text);
     grout_module_free(module);
     grout_diags_free(diags);
@@ -149,9 +149,9 @@ END_TEST
 START_TEST(sixteen_ctas_are_allowed_for) {
     grout_diags *diags = grout_diags_new();
     grout_text text = {0};
-    grout_module *module = bind_text(
-        "clusters.grout", "kernel @k() grid(g = 2) cluster(x = 4, y = 4) threads(t = 1) {\n}\n",
-        diags);
+    grout_module *module =
+        bind_text("clusters.grout",
+                  "kernel @k() grid(g = 2) cluster(x = 4, y = 4) threads(t = 1) {\n}\n", diags);
     ck_assert(grout_emit_host(module, 1, NULL, &text, diags));
     ck_assert_ptr_nonnull(strstr(text.data, "NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1)"));
     ck_assert_ptr_nonnull(strstr(text.data, "clusterDim.x = 16;"));

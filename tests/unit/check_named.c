@@ -9,46 +9,52 @@ typedef struct row {
     grout_run_status status;
 } row;
 
-#define HEAD(THREADS)                                                                             \
-    "kernel @k(%y: inout gmem i32[8]) threads(w = " #THREADS                                         \
+#define HEAD(THREADS)                                        \
+    "kernel @k(%y: inout gmem i32[8]) threads(w = " #THREADS \
     ") {\n scratch %x : smem i32[1]\n scratch %z : smem i32[1]\n %t = axis_index w\n"
 
 static const row ROWS[] = {
-    {"all meet", HEAD(3)
-     " if (eq %t, 0) { store %x[0], 7 }\n block_barrier\n store %y[%t], (load %x[0]) }",
-     2, 0, 0, 0, 1, GROUT_RUN_DONE},
-    {"they meet wherever they stand", HEAD(2)
-     " if (eq %t, 0) { store %x[0], 7\n block_barrier } else { block_barrier\n store %y[1], (load %x[0]) } }",
+    {"all meet",
+     HEAD(3) " if (eq %t, 0) { store %x[0], 7 }\n block_barrier\n store %y[%t], (load %x[0]) }", 2,
+     0, 0, 0, 1, GROUT_RUN_DONE},
+    {"they meet wherever they stand",
+     HEAD(2) " if (eq %t, 0) { store %x[0], 7\n block_barrier } else { block_barrier\n store "
+             "%y[1], (load %x[0]) } }",
      1, 0, 0, 0, 1, GROUT_RUN_DONE},
-    {"one does not come", HEAD(2) " if (ge (load %y[0]), (sub %t, 4)) { block_barrier } }", 0, 0, 0, 0, 0,
-     GROUT_RUN_DEADLOCK},
-    {"two of three meet", HEAD(3)
-     " if (lt %t, 2) { if (eq %t, 0) { store %x[0], 7 }\n named_barrier_sync 1, 2\n if (eq %t, 1) { "
-     "store %y[1], (load %x[0]) } } }",
+    {"one does not come", HEAD(2) " if (ge (load %y[0]), (sub %t, 4)) { block_barrier } }", 0, 0, 0,
+     0, 0, GROUT_RUN_DEADLOCK},
+    {"two of three meet",
+     HEAD(3) " if (lt %t, 2) { if (eq %t, 0) { store %x[0], 7 }\n named_barrier_sync 1, 2\n if (eq "
+             "%t, 1) { "
+             "store %y[1], (load %x[0]) } } }",
      1, 0, 2, 2, 0, GROUT_RUN_DONE},
-    {"arrive and sync", HEAD(2)
-     " if (eq %t, 0) { store %x[0], 7\n named_barrier_arrive 0, 2 } else { named_barrier_sync 0, 2\n "
-     "store %y[1], (load %x[0]) } }",
+    {"arrive and sync",
+     HEAD(2) " if (eq %t, 0) { store %x[0], 7\n named_barrier_arrive 0, 2 } else { "
+             "named_barrier_sync 0, 2\n "
+             "store %y[1], (load %x[0]) } }",
      1, 0, 2, 1, 0, GROUT_RUN_DONE},
-    {"another barrier says nothing", HEAD(3)
-     " if (eq %t, 0) { store %x[0], 7\n named_barrier_arrive 0, 2 }\n if (eq %t, 1) { "
-     "named_barrier_sync 1, 2\n store %y[1], (load %x[0]) }\n if (eq %t, 2) { named_barrier_sync 0, 2\n "
-     "named_barrier_arrive 1, 2 } }",
+    {"another barrier says nothing",
+     HEAD(3) " if (eq %t, 0) { store %x[0], 7\n named_barrier_arrive 0, 2 }\n if (eq %t, 1) { "
+             "named_barrier_sync 1, 2\n store %y[1], (load %x[0]) }\n if (eq %t, 2) { "
+             "named_barrier_sync 0, 2\n "
+             "named_barrier_arrive 1, 2 } }",
      1, 0, 4, 2, 0, GROUT_RUN_DONE},
-    {"what is done after the arrive is not covered", HEAD(2)
-     " if (eq %t, 0) { named_barrier_arrive 0, 2\n store %x[0], 7\n named_barrier_arrive 1, 2 } else { "
-     "named_barrier_sync 0, 2\n store %y[1], (load %z[0])\n named_barrier_sync 1, 2\n store %y[2], "
-     "(load %x[0]) } }",
+    {"what is done after the arrive is not covered",
+     HEAD(2) " if (eq %t, 0) { named_barrier_arrive 0, 2\n store %x[0], 7\n named_barrier_arrive "
+             "1, 2 } else { "
+             "named_barrier_sync 0, 2\n store %y[1], (load %z[0])\n named_barrier_sync 1, 2\n "
+             "store %y[2], "
+             "(load %x[0]) } }",
      1, 0, 4, 2, 0, GROUT_RUN_DONE},
-    {"many generations", HEAD(2)
-     " for %i in 0..9 { if (eq %t, 0) { store %x[0], %i\n named_barrier_sync 2, 2\n named_barrier_sync 3, "
-     "2 } else { named_barrier_sync 2, 2\n store %y[%i - %i / 8 * 8], (load %x[0])\n "
-     "named_barrier_sync 3, 2 } } }",
+    {"many generations",
+     HEAD(2) " for %i in 0..9 { if (eq %t, 0) { store %x[0], %i\n named_barrier_sync 2, 2\n "
+             "named_barrier_sync 3, "
+             "2 } else { named_barrier_sync 2, 2\n store %y[%i - %i / 8 * 8], (load %x[0])\n "
+             "named_barrier_sync 3, 2 } } }",
      9, 0, 36, 36, 0, GROUT_RUN_DONE},
     {"one too few", HEAD(2) " if (eq %t, 0) { named_barrier_sync 0, 2 } }", 0, 0, 1, 0, 0,
      GROUT_RUN_DEADLOCK},
-    {"alone", HEAD(1) " named_barrier_sync 6, 1\n block_barrier }", 0, 0, 1, 1, 1,
-     GROUT_RUN_DONE},
+    {"alone", HEAD(1) " named_barrier_sync 6, 1\n block_barrier }", 0, 0, 1, 1, 1, GROUT_RUN_DONE},
 };
 enum { ROW_COUNT = sizeof ROWS / sizeof *ROWS };
 
@@ -124,9 +130,14 @@ START_TEST(generations_before) {
     ck_assert(grout_machine_run(r->machine, 0, r->diags) != GROUT_RUN_FAILED);
     ck_assert_uint_eq(it.incomplete, 0);
     ck_assert_uint_gt(it.known + it.unknown, 0);
-    ck_assert_msg((it.unknown == 0) == expected->is_known, "%s: %u known, %u not", expected->text, it.known,
-                  it.unknown);
+    ck_assert_msg((it.unknown == 0) == expected->is_known, "%s: %u known, %u not", expected->text,
+                  it.known, it.unknown);
     run_delete(r);
+}
+END_TEST
+
+START_TEST(memory_runs_out) {
+    run_check_memory(ROWS[_i].text, 1);
 }
 END_TEST
 
@@ -136,6 +147,7 @@ int main(void) {
     tcase_add_loop_test(tests, generations, 0, ROW_COUNT * RUN_VARIANTS);
     tcase_add_loop_test(tests, runs_go_on_from_every_step, 0, ROW_COUNT * RUN_VARIANTS);
     tcase_add_loop_test(tests, generations_before, 0, OVERRUN_COUNT * RUN_VARIANTS);
+    tcase_add_loop_test(tests, memory_runs_out, 0, ROW_COUNT);
     suite_add_tcase(suite, tests);
     return run_suite(suite);
 }

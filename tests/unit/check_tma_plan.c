@@ -225,11 +225,64 @@ START_TEST(store) {
 }
 END_TEST
 
+/* A collective copy is planned as one part of it: the first dimension that the CTAs can share. */
+typedef struct part_case {
+    const char *gmem, *smem, *source, *destination, *axes;
+    grout_diag_code code;
+    uint32_t count;
+    uint8_t dim;
+    int64_t elements;
+    uint32_t box_bytes, panels, bands;
+} part_case;
+
+static const part_case part_cases[] = {
+    {"f32[64, 64]", "f32[32, 64]", "%a[ds(0, 32)]", "%s", "x", 0, 2, 0, 16, 4096, 1, 1},
+    {"f32[64, 64]", "f32[32, 64]", "%a[ds(0, 32)]", "%s", "x, y", 0, 8, 0, 4, 1024, 1, 1},
+    {"f32[1024]", "f32[128]", "%a[ds(0, 128)]", "%s", "y", 0, 4, 0, 32, 128, 1, 1},
+    {"f32[64, 64]", "f32[6, 64]", "%a[ds(0, 6)]", "%s", "y", GROUT_DIAG_TMA_LAYOUT, 0, 0, 0, 0, 0,
+     0},
+    {"f32[9, 64, 64]", "f32[64, 64]", "%a[3]", "%s", "y", 0, 4, 0, 16, 4096, 1, 1},
+    {"bf16[64, 256]", "bf16[64, 128] tile(8, 64) swizzle(128)", "%a[:, ds(0, 128)]", "%s", "y", 0,
+     4, 0, 16, 1024, 2, 2},
+    {"f32[64, 64]", "f32[3, 32, 64]", "%a[ds(0, 32)]", "%s[1]", "x", 0, 2, 0, 16, 4096, 1, 1},
+    {"f32[64, 64]", "f32[7, 14]", "%a[ds(0, 7), ds(0, 14)]", "%s", "y", GROUT_DIAG_TMA_BOX, 0, 0, 0,
+     0, 0, 0},
+    {"bf16[64, 64]", "bf16[2, 64] swizzle(128)", "%a[ds(0, 2)]", "%s", "y", GROUT_DIAG_TMA_BOX, 0,
+     0, 0, 0, 0, 0},
+};
+
+START_TEST(parts) {
+    const part_case *c = &part_cases[_i];
+    char kernel[1024];
+    snprintf(kernel, sizeof kernel,
+             "kernel @k(%%a: in gmem %s) cluster(x = 2, y = 4) {\n  scratch %%s : smem %s\n"
+             "  scratch %%b : barrier[1]\n"
+             "  copy_gmem_to_smem %s, %s, %%b[0] collective_axes(%s)\n}\n",
+             c->gmem, c->smem, c->source, c->destination, c->axes);
+    bound_text text = bind_text(kernel, NULL, 0);
+    grout_tma tma;
+    const bool ok = grout_tma_plan(text.bound, find_op(text.bound, GROUT_OP_COPY_GMEM_TO_SMEM, 0),
+                                   &tma, text.diags);
+    ck_assert_msg(get_code(text.diags) == c->code, "%s", get_said(text.diags));
+    ck_assert_int_eq(ok, c->code == GROUT_DIAG_NONE);
+    if (ok) {
+        ck_assert_uint_eq(tma.part_count, c->count);
+        ck_assert_uint_eq(tma.part_dim, c->dim);
+        ck_assert_int_eq(tma.part_elements, c->elements);
+        ck_assert_uint_eq(tma.box_bytes, c->box_bytes);
+        ck_assert_uint_eq(tma.panel_count, c->panels);
+        ck_assert_uint_eq(tma.band_count, c->bands);
+    }
+    free_text(&text);
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("tma_plan");
     TCase *tcase = tcase_create("tma_plan");
     tcase_add_loop_test(tcase, plans, 0, COUNT_OF(plan_cases));
     tcase_add_test(tcase, store);
+    tcase_add_loop_test(tcase, parts, 0, COUNT_OF(part_cases));
     suite_add_tcase(suite, tcase);
     return run_suite(suite);
 }

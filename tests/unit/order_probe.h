@@ -1,6 +1,6 @@
 /*
- * order_probe.h - for the tests of interp/: whether a run's reads know of the writes before them. It
- * looks at whole objects: the last write of each, and every later read or write of it by another
+ * order_probe.h - for the tests of interp/: whether a run's reads know of the writes before them.
+ * It looks at whole objects (of SMEM: each CTA's): the last write, and every later read by another
  * actor.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -11,6 +11,7 @@
 #include "run_kernel.h"
 
 #define PROBE_OBJECTS 32
+#define PROBE_CTAS    4
 
 typedef struct order_probe {
     run *r;
@@ -19,7 +20,7 @@ typedef struct order_probe {
         grout_stamp stamp;
         uint32_t cta;
         uint8_t thread, warp;
-    } writes[PROBE_OBJECTS];
+    } writes[PROBE_OBJECTS * PROBE_CTAS];
     uint32_t ordered, unordered; /* reads */
 } order_probe;
 
@@ -32,21 +33,23 @@ static inline bool probe_on_event(void *self, const grout_event *event) {
     order_probe *probe = self;
     const grout_access *access = event->u.access;
     if (event->kind == GROUT_EVENT_ACCESS && access->object < PROBE_OBJECTS) {
-        bool is_own = probe->writes[access->object].stamp.agent == GROUT_AGENT_ACTOR &&
-                      probe->writes[access->object].cta == event->origin.cta &&
-                      probe->writes[access->object].thread == event->origin.thread &&
-                      probe->writes[access->object].warp == event->origin.warp;
-        if (!access->is_write && probe->writes[access->object].is_written && !is_own) {
-            bool is_known = probe_knows(event->clocks, &probe->writes[access->object].stamp);
+        uint32_t cta = access->space == GROUT_SPACE_SMEM ? access->owner % PROBE_CTAS : 0;
+        uint32_t place = access->object * PROBE_CTAS + cta;
+        bool is_own = probe->writes[place].stamp.agent == GROUT_AGENT_ACTOR &&
+                      probe->writes[place].cta == event->origin.cta &&
+                      probe->writes[place].thread == event->origin.thread &&
+                      probe->writes[place].warp == event->origin.warp;
+        if (!access->is_write && probe->writes[place].is_written && !is_own) {
+            bool is_known = probe_knows(event->clocks, &probe->writes[place].stamp);
             probe->ordered += is_known;
             probe->unordered += !is_known;
         }
         if (access->is_write && !access->is_atomic) {
-            probe->writes[access->object].is_written = true;
-            probe->writes[access->object].stamp = access->stamp;
-            probe->writes[access->object].cta = event->origin.cta;
-            probe->writes[access->object].thread = event->origin.thread;
-            probe->writes[access->object].warp = event->origin.warp;
+            probe->writes[place].is_written = true;
+            probe->writes[place].stamp = access->stamp;
+            probe->writes[place].cta = event->origin.cta;
+            probe->writes[place].thread = event->origin.thread;
+            probe->writes[place].warp = event->origin.warp;
         }
     }
     return run_on_event(probe->r, event);
@@ -89,7 +92,7 @@ static inline void run_check_resumes(const char *text, int variant) {
     run *whole = run_new(text, variant);
     grout_run_status status = run_to_end(whole);
     uint64_t steps = grout_machine_get_stats(whole->machine).steps;
-    for (uint64_t at = 1; at < steps; at++) {
+    for (uint64_t at = 1; at < steps; at += 1 + at / 7) {
         run *r = run_new(text, variant);
         run_start(r);
         ck_assert_int_eq(grout_machine_run(r->machine, at, r->diags), GROUT_RUN_PAUSED);
@@ -120,6 +123,20 @@ static inline void run_check_unobserved(const char *text, int variant) {
     }
     run_delete(seen);
     run_delete(unseen);
+}
+
+/* Memory runs out early, later, and at last not at all: the run fails, and nothing else happens. */
+static inline void run_check_memory(const char *text, int variant) {
+    bool is_over = false;
+    for (uint64_t limit = 2048; !is_over; limit += limit / 8) {
+        run *r = run_new(text, variant);
+        r->max_memory = limit;
+        run_start(r);
+        grout_run_status status =
+            r->machine == NULL ? GROUT_RUN_FAILED : grout_machine_run(r->machine, 0, r->diags);
+        is_over = status != GROUT_RUN_FAILED;
+        run_delete(r);
+    }
 }
 
 #endif

@@ -24,6 +24,9 @@ typedef struct run {
     grout_timing timing;
     grout_schedule schedule;
     uint64_t seed, max_steps, max_memory;
+    uint32_t pct_depth, resident;
+    const grout_decisions *replay;
+    grout_decisions *record;
     bool is_unobserved;
     bool is_unfused;
     /* filled in */
@@ -41,7 +44,9 @@ typedef struct run {
     grout_fault last_fault;
     uint64_t event_hash;
     uint32_t late_waits;
-    uint32_t states[GROUT_THREADS_MAX]; /* of the deadlock event */
+    uint32_t states[GROUT_THREADS_MAX * GROUT_CLUSTER_MAX]; /* of the deadlock event */
+    uint32_t state_count;
+    int64_t waiting_ctas, resident_ctas;
     char printed[1024];
     int64_t steps_allowed; /* progress() says stop after so many steps; 0: never */
 } run;
@@ -62,7 +67,11 @@ static inline bool run_on_event(void *self, const grout_event *event) {
     } else if (kind == GROUT_EVENT_WAIT) {
         r->late_waits += event->u.wait.is_late;
     } else if (kind == GROUT_EVENT_DEADLOCK) {
-        for (uint32_t i = 0; i < event->u.deadlock.thread_count; i++) {
+        r->state_count = event->u.deadlock.thread_count;
+        r->waiting_ctas = event->u.deadlock.waiting_ctas;
+        r->resident_ctas = event->u.deadlock.resident_ctas;
+        for (uint32_t i = 0; i < r->state_count && i < GROUT_THREADS_MAX * GROUT_CLUSTER_MAX;
+             i++) {
             r->states[i] = event->u.deadlock.threads[i].state;
         }
     } else if (kind == GROUT_EVENT_ACCESS) {
@@ -158,6 +167,10 @@ static inline void run_start(run *r) {
                            .schedule = r->schedule,
                            .timing = r->timing,
                            .seed = r->seed,
+                           .pct_depth = r->pct_depth,
+                           .resident = r->resident,
+                           .replay = r->replay,
+                           .record = r->record,
                            .max_steps = r->max_steps,
                            .max_memory = r->max_memory,
                            .track_undefined = !r->is_unobserved,

@@ -140,7 +140,7 @@ struct emulate_array {
 struct emulate_map {
     unsigned char *data;
     unsigned rank, element_bytes, swizzle;
-    const char *type; /* as PTX calls it: f32, s32 */
+    const char *type;                  /* as PTX calls it: f32, s32 */
     std::uint64_t dims[5], strides[5]; /* strides in bytes, from dimension 0 on */
     unsigned box[5];
 };

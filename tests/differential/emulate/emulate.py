@@ -11,8 +11,8 @@ Where functions such as exp are called, elements may differ by the bound of docs
 rule'.
 
 Options of 'grout run' in a comment '// same: OPTION...' before a kernel are its own: --rtol and
---atol (here of each element by itself), and --input P=WHAT, of which uniform:SEED:LO:HI and
-randn:SEED are made here.
+--atol (here of each element by itself), and --input P=WHAT, of which zeros, ones,
+uniform:SEED:LO:HI and randn:SEED are made here.
 
 Exit code 0: all equal; 1: not; 77: no C++ compiler.
 """
@@ -124,7 +124,9 @@ def make_element(dtype, what, source):
         return source.randrange(2)
     if dtype in ("f8e4m3", "f8e5m2"):
         return source.randrange(128)
-    if what[0] == "randn":
+    if what[0] in ("zeros", "ones"):
+        value = what[0] == "ones"
+    elif what[0] == "randn":
         value = source.gauss(0.0, 1.0)
     elif what[0] == "uniform":
         value = source.uniform(float(what[2]), float(what[3]))

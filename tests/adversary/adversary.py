@@ -1,0 +1,141 @@
+"""The value adversary: what is wrong also computes wrong, what is right never does.
+
+In lazy timing every unordered pair that involves an asynchronous operation changes the output: each
+bug of the corpus and of kernels/bugs that has such a finding gives other outputs than its fix (or
+than itself in eager timing), under the fair schedule or, where the two sides are different threads,
+under one of a few random ones. The one exception is missing-commit-smem-war alone: the value that was
+read is in registers before the overwriting copy is issued. And the outputs of a clean kernel are the
+same under every timing and schedule.
+
+usage: adversary.py --grout PATH [--seeds N] bugs|clean
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import argparse
+import concurrent.futures
+import glob
+import hashlib
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+# Findings about a pair of accesses of which one is made by an engine.
+ASYNC = {"missing-commit-smem", "missing-commit-gmem", "async-not-awaited",
+         "smem-source-reuse", "mma-operand-reuse", "accumulator-in-flight", "gmem-write-not-visible",
+         "cluster-smem-reuse"}
+SEEDS = 12
+
+
+def read(path):
+    with open(path) as file:
+        return file.read()
+
+
+def get_settings(text):
+    lines = re.findall(r"^// run: (.*)$", text, re.M)
+    return [[w for w in line.split() if w != "--explore"] for line in lines] or [[]]
+
+
+def get_kernels(text):
+    return [(name, re.findall(r"%(\w+)\s*:\s*(?:out|inout)\s+gmem", params))
+            for name, params in re.findall(r"^kernel (@\w+)\s*\((.*?)\)", text, re.M | re.S)]
+
+
+def run(grout, path, kernel, outputs, options):
+    """(verdict, codes, digest of the outputs)."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = [grout, "check", path, "--kernel", kernel, "--format", "json", "--timeout", "120"] + options
+        for name in outputs:
+            command += ["--output", "%s=%s" % (name, os.path.join(folder, name + ".npy"))]
+        done = subprocess.run(command, capture_output=True, text=True)
+        report = json.loads(done.stdout)
+        digest = hashlib.sha256()
+        for name in outputs:
+            file = os.path.join(folder, name + ".npy")
+            digest.update(open(file, "rb").read() if os.path.exists(file) else b"none")
+        return report["verdict"], {f["code"] for f in report["findings"]}, digest.hexdigest()
+
+
+def check_clean(grout, path, seeds):
+    faults = []
+    text = read(path)
+    for kernel, outputs in get_kernels(text):
+        for setting in get_settings(text):
+            seen = {}
+            for timing in ("lazy", "eager", "random"):
+                for seed in range(seeds + 1):
+                    policy = ["--schedule", "fair"] if seed == 0 else ["--schedule", "random", "--seed", str(seed)]
+                    options = setting + ["--timing", timing] + policy
+                    verdict, codes, digest = run(grout, path, kernel, outputs, options)
+                    seen.setdefault(digest, " ".join(options))
+                    if verdict != "clean":
+                        faults.append("%s %s: %s %s with %s" % (path, kernel, verdict, sorted(codes),
+                                                               " ".join(options)))
+            if len(seen) > 1:
+                faults.append("%s %s: outputs differ: %s" % (path, kernel, "; ".join(seen.values())))
+    return faults
+
+
+def check_bug(grout, path, fix):
+    """fix: a file with the right outputs, kernel by kernel; None: the bug itself in eager timing."""
+    faults, count = [], 0
+    text = read(path)
+    for kernel, outputs in get_kernels(text):
+        for setting in get_settings(text):
+            verdict, codes, lazy = run(grout, path, kernel, outputs, setting + ["--timing", "lazy"])
+            if not codes & ASYNC or "deadlock" in codes or not outputs:
+                continue
+            if fix is None:
+                right = run(grout, path, kernel, outputs, setting + ["--timing", "eager"])[2]
+            else:
+                right = run(grout, fix, kernel, outputs, get_settings(read(fix))[0])[2]
+            count += 1
+            for seed in range(1, SEEDS + 1):
+                if lazy == right:
+                    lazy = run(grout, path, kernel, outputs,
+                               setting + ["--schedule", "random", "--seed", str(seed)])[2]
+            if lazy == right:
+                faults.append("%s %s %s: %s, and the outputs are right" % (path, kernel, " ".join(setting),
+                                                                      sorted(codes & ASYNC)))
+    return faults, count
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--grout", required=True)
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("what", choices=("bugs", "clean"))
+    arguments = parser.parse_args()
+    grout = os.path.abspath(arguments.grout)
+    faults, count = [], 0
+    with concurrent.futures.ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
+        if arguments.what == "clean":
+            paths = glob.glob(ROOT + "/kernels/*.grout") + glob.glob(ROOT + "/tests/corpus/*.grout") + \
+                glob.glob(ROOT + "/tests/litmus/*.grout")
+            paths = [p for p in sorted(paths) if "// expect: clean" in read(p)]
+            for job in [pool.submit(check_clean, grout, p, arguments.seeds) for p in paths]:
+                faults += job.result()
+            count = len(paths)
+        else:
+            jobs = []
+            for path in sorted(glob.glob(ROOT + "/tests/corpus/*.bug.grout")):
+                jobs.append(pool.submit(check_bug, grout, path, path.replace(".bug.", ".fix.")))
+            for path in sorted(glob.glob(ROOT + "/kernels/bugs/*.grout")):
+                jobs.append(pool.submit(check_bug, grout, path, None))
+            for job in jobs:
+                more, kernels = job.result()
+                faults += more
+                count += kernels
+    print("\n".join(faults))
+    print("adversary: %d %s, %d not as they should be" % (
+        count, "clean files" if arguments.what == "clean" else "wrong kernels", len(faults)))
+    return 1 if faults or count == 0 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,101 @@
+"""Every clean kernel of the repository that synchronises with more than a barrier and a bulk group, on
+the GPU and on the CPU: clusters, multicast, semaphores, atomics, cp.async, named barriers, the explicit
+face, warps. For a machine with an H100 or H200.
+
+usage: sync_on_gpu.py GROUT [--jobs 12] [--log FILE] [--only TEXT] [--emit]
+       from the project's folder; --emit compiles to cubin instead of running (needs NVRTC only)
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import argparse
+import concurrent.futures
+import glob
+import os
+import re
+import subprocess
+import sys
+import time
+
+WORDS = re.compile(r"\bcluster\b|cluster\(|collective_axes|multicast|mbarrier|semaphore|atomic_|async_copy|"
+                   r"async_store_smem|named_barrier|block_barrier|warp_map|warp_specialize|reduce\(|commit_gmem|"
+                   r"barrier_test|scratch %\w+ : gmem|order\(|tensor_descriptor")
+FOLDERS = ("kernels/*.grout", "tests/behaviour/**/*.grout", "tests/corpus/*.grout", "tests/litmus/*.grout",
+           "tests/differential/*.grout")
+# Options of a '// run:' line that are about the emulated run only.
+CPU_ONLY = {"--explore": 0, "--schedule": 1, "--timing": 1, "--resident": 1, "--sms": 1, "--severity": 1,
+            "--max-steps": 1, "--budget": 1, "--advice": 0}
+
+
+def get_settings(text):
+    settings = []
+    for line in re.findall(r"^// run: (.*)$", text, re.M) or [""]:
+        words, kept = line.split(), []
+        while words:
+            word = words.pop(0)
+            if word in CPU_ONLY:
+                words = words[CPU_ONLY[word]:]
+            else:
+                kept.append(word)
+        if kept not in settings:
+            settings.append(kept)
+    return settings
+
+
+def find_cases(only):
+    for pattern in FOLDERS:
+        for path in sorted(glob.glob(pattern, recursive=True)):
+            text = open(path).read()
+            is_clean = "// expect: clean" in text or path.startswith("tests/differential/")
+            if not is_clean or not WORDS.search(re.sub(r"//.*", "", text)) or only not in path:
+                continue
+            own = []
+            for line in text.split("\n"):
+                same = re.match(r"// same: (.*)", line)
+                kernel = re.match(r"kernel (@\w+)", line)
+                own += same.group(1).split() if same else []
+                if kernel:
+                    for setting in get_settings(text):
+                        yield path, kernel.group(1), setting + own
+                    own = []
+
+
+def run(grout, case, is_emit):
+    path, kernel, options = case
+    if is_emit:
+        defines = [w for i, w in enumerate(options) if w == "-D" or (i and options[i - 1] == "-D")]
+        command = [grout, "emit", path, "--kernel", kernel, "--to", "cubin", "-o", "/dev/null"] + defines
+    else:
+        command = [grout, "run", path, "--kernel", kernel, "--device", "cuda", "--compare", "cpu"] + options
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+        return done.returncode, done.stdout + done.stderr
+    except subprocess.TimeoutExpired:
+        return 124, "it did not end in 120 s"
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("grout")
+    parser.add_argument("--jobs", type=int, default=12)
+    parser.add_argument("--log", default="sync_on_gpu.log")
+    parser.add_argument("--only", default="")
+    parser.add_argument("--emit", action="store_true")
+    arguments = parser.parse_args()
+    cases = list(find_cases(arguments.only))
+    failed, start = 0, time.time()
+    with open(arguments.log, "w") as log, \
+            concurrent.futures.ThreadPoolExecutor(max_workers=arguments.jobs) as pool:
+        jobs = [(c, pool.submit(run, arguments.grout, c, arguments.emit)) for c in cases]
+        for case, job in jobs:
+            code, output = job.result()
+            line = "%s %s %s" % (case[0], case[1], " ".join(case[2]))
+            log.write("$ %s\n%s[exit %d]\n\n" % (line, output, code))
+            if code != 0:
+                failed += 1
+                print("FAILED  %s (exit %d): %s" % (line, code, " ".join(output.split())[:300]))
+    print("sync_on_gpu: %d cases, %d failed, %.0f s" % (len(cases), failed, time.time() - start))
+    return 1 if failed or not cases else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
