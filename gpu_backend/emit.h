@@ -36,7 +36,8 @@ typedef struct grout_emit_names {
 
 /* What is known of a kernel's warps and partitions before it is written (emit_specialize.c). */
 typedef struct grout_emit_forks {
-    bool has_warp_stores;  /* some warp_map stores by TMA: each of a thread's warps has bulk groups */
+    bool
+        has_warp_stores; /* some warp_map stores by TMA: each of a thread's warps has bulk groups */
     grout_op_id last_init; /* the last mbarrier_init of the kernel's own block; 0: none */
     uint32_t part_count;   /* bodies of the largest warp_specialize; 0: there is none */
     uint32_t member_count; /* threads that come to each meeting at their ends */

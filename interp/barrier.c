@@ -4,16 +4,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "barrier.h"
-
-#include "tma.h"
+#include "phase.h"
 
 #include <string.h>
-
-/* Component ph of an element of the selected CTA. */
-static uint32_t get_ph(const grout_machine *machine, uint32_t element) {
-    return grout_clock_ph(&machine->plan->shape, grout_machine__element(machine, element));
-}
 
 grout_barrier_fact grout_barrier__get_fact(const grout_machine *machine, uint32_t element) {
     const grout_barrier *barrier = grout_machine__barrier(machine, element);
@@ -53,221 +46,12 @@ uint32_t grout_barrier__count_ready(const grout_machine *machine, uint32_t eleme
 
 bool grout_barrier__is_ready(const grout_machine *machine, uint32_t element, uint32_t phase) {
     const grout_barrier *barrier = grout_machine__barrier(machine, element);
-    return barrier->completed > phase ||
-           (grout_barrier__is_full(machine, element, phase) &&
-            grout_barrier__count_ready(machine, element) > phase);
-}
-
-/* ---- old phases --------------------------------------------------------------------------------
- */
-
-/* Whether a thread may still wait for the phase. */
-static bool is_awaited(const grout_machine *machine, uint32_t element, uint32_t number) {
-    for (uint32_t i = 0; i < machine->plan->actor_count; i++) {
-        uint32_t state = grout_machine__thread(machine, i)->state;
-        if (grout_machine__waits(machine, element)[i].waits <= number &&
-            state != GROUT_THREAD_EXITED && state != GROUT_THREAD_IDLE) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static void drop_oldest(grout_machine *machine, grout_barrier *barrier) {
-    uint32_t index = barrier->first_old;
-    barrier->first_old = grout_machine__old_phase(machine, index)->next;
-    barrier->last_old = barrier->first_old == 0 ? 0 : barrier->last_old;
-    barrier->old_count--;
-    grout_pool__give(&machine->old_phases, index);
-}
-
-static void trim_old(grout_machine *machine, uint32_t element) {
-    grout_barrier *barrier = grout_machine__barrier(machine, element);
-    while (barrier->first_old != 0 &&
-           (barrier->old_count > machine->at.old_max ||
-            !is_awaited(machine, element,
-                        grout_machine__old_phase(machine, barrier->first_old)->number))) {
-        drop_oldest(machine, barrier);
-    }
-}
-
-/* A phase makes way for a newer one in the latest snapshots: keeps it if somebody is late. */
-static void keep_old(grout_machine *machine, uint32_t element, uint32_t number) {
-    grout_barrier *barrier = grout_machine__barrier(machine, element);
-    if (machine->at.old_max == 0 || !is_awaited(machine, element, number)) {
-        return;
-    }
-    uint32_t index = grout_pool__take(&machine->old_phases, &machine->heap);
-    if (index == 0) {
-        machine->has_failed = true;
-        return;
-    }
-    grout_old_phase *phase = grout_machine__old_phase(machine, index);
-    phase->number = number;
-    memcpy(grout_old_phase__clocks(phase), grout_machine__snapshot_of(machine, element, number),
-           grout_machine__phase_words(machine) * sizeof(uint32_t));
-    if (barrier->last_old != 0) {
-        grout_machine__old_phase(machine, barrier->last_old)->next = index;
-    } else {
-        barrier->first_old = index;
-    }
-    barrier->last_old = index;
-    barrier->old_count++;
-    trim_old(machine, element);
-}
-
-/*
- * The clock set of a completed phase, or NULL: so long ago that it is not kept. How long ago counts
- * in arrivals, not completions: it must not depend on when an engine finishes.
- */
-static const uint32_t *find_completion(const grout_machine *machine, uint32_t element,
-                                       uint32_t number) {
-    const grout_barrier *barrier = grout_machine__barrier(machine, element);
-    uint32_t kept = machine->at.snapshots_kept;
-    if (grout_barrier__get_phase(machine, element) > number + kept + machine->at.old_max) {
-        return NULL;
-    }
-    if (barrier->completed <= number + kept) {
-        return grout_machine__snapshot_of(machine, element, number);
-    }
-    for (uint32_t i = barrier->first_old; i != 0;) {
-        grout_old_phase *phase = grout_machine__old_phase(machine, i);
-        if (phase->number == number) {
-            return grout_old_phase__clocks(phase);
-        }
-        i = phase->next;
-    }
-    return NULL;
-}
-
-/* ---- completion -------------------------------------------------------------------------------
- */
-
-static void publish_phase(grout_machine *machine, uint32_t element, const grout_phase *phase,
-                          const uint32_t *clocks) {
-    grout_barrier_fact fact = grout_barrier__get_fact(machine, element);
-    grout_event event;
-    memset(&event, 0, sizeof event);
-    if (!grout_pool__reserve(&machine->origin_scratch, &machine->heap, phase->contribution_count)) {
-        machine->has_failed = true;
-        return;
-    }
-    grout_origin *origins = grout_pool__at(&machine->origin_scratch, 0);
-    uint32_t count = 0;
-    for (uint32_t i = phase->first_contribution; i != 0;) {
-        const grout_contribution *contribution = grout_pool__at(&machine->contributions, i);
-        origins[count++] = contribution->origin;
-        i = contribution->next;
-    }
-    event.kind = GROUT_EVENT_PHASE;
-    event.step = machine->stats.steps;
-    event.origin.cta = fact.cta;
-    if (count > 0) {
-        event.origin = origins[count - 1];
-    }
-    event.u.phase.barrier = &fact;
-    event.u.phase.phase = phase->number;
-    event.u.phase.completion = clocks;
-    event.u.phase.contributions = origins;
-    event.u.phase.contribution_count = count;
-    grout_machine__publish(machine, &event);
-}
-
-static void free_phase(grout_machine *machine, uint32_t record) {
-    grout_phase *phase = grout_machine__phase(machine, record);
-    for (uint32_t i = phase->first_contribution; i != 0;) {
-        const grout_contribution *contribution = grout_pool__at(&machine->contributions, i);
-        uint32_t next = contribution->next;
-        grout_pool__give(&machine->contributions, i);
-        i = next;
-    }
-    for (uint32_t i = phase->first_load; i != 0;) {
-        uint32_t next = grout_machine__async(machine, i)->peer;
-        grout_tma__forget(machine, i);
-        i = next;
-    }
-    grout_pool__give(&machine->phases, record);
-}
-
-static void complete_phase(grout_machine *machine, uint32_t element) {
-    grout_barrier *barrier = grout_machine__barrier(machine, element);
-    uint32_t record = barrier->first_open;
-    grout_phase *phase = grout_machine__phase(machine, record);
-    uint32_t *clocks = grout_phase__clocks(phase);
-    uint32_t parity = phase->number & 1;
-    barrier->completed = phase->number + 1;
-    barrier->had_bytes = (barrier->had_bytes & ~(1u << parity)) | phase->had_bytes << parity;
-    if (machine->has_clocks) {
-        uint32_t done = barrier->phase_base + phase->number + 1;
-        size_t words = grout_machine__phase_words(machine);
-        for (size_t at = 0; at < words; at += machine->plan->order.words) {
-            grout_order__raise(&clocks[at + get_ph(machine, element)], done);
-        }
-        if (phase->number >= machine->at.snapshots_kept) {
-            keep_old(machine, element, phase->number - machine->at.snapshots_kept);
-        }
-        memcpy(grout_machine__snapshot_of(machine, element, phase->number), clocks,
-               words * sizeof *clocks);
-    }
-    barrier->first_open = phase->next;
-    barrier->last_open = barrier->first_open == 0 ? 0 : barrier->last_open;
-    if (grout_machine__wants(machine, GROUT_EVENT_PHASE)) {
-        publish_phase(machine, element, phase, clocks);
-    }
-    free_phase(machine, record);
-}
-
-static void complete_phases(grout_machine *machine, uint32_t element) {
-    grout_barrier *barrier = grout_machine__barrier(machine, element);
-    while (barrier->first_open != 0) {
-        const grout_phase *phase = grout_machine__phase(machine, barrier->first_open);
-        if (!grout_barrier__is_full(machine, element, phase->number) || phase->bytes_due != 0 ||
-            phase->bytes_flying != 0) {
-            break;
-        }
-        complete_phase(machine, element);
-    }
-}
-
-void grout_barrier__land(grout_machine *machine, uint32_t element, uint32_t record, int64_t bytes) {
-    grout_phase *phase = grout_machine__phase(machine, record);
-    phase->bytes_due -= bytes;
-    phase->bytes_flying -= bytes;
-    complete_phases(machine, element);
+    return barrier->completed > phase || (grout_barrier__is_full(machine, element, phase) &&
+                                          grout_barrier__count_ready(machine, element) > phase);
 }
 
 /* ---- arrivals ---------------------------------------------------------------------------------
  */
-
-/* The record of a phase that is not complete, made if need be; they are sorted by number. */
-static uint32_t open_phase(grout_machine *machine, uint32_t element, uint32_t number) {
-    grout_barrier *barrier = grout_machine__barrier(machine, element);
-    uint32_t before = barrier->last_open;
-    if (before != 0 && grout_machine__phase(machine, before)->number >= number) {
-        before = 0;
-        for (uint32_t i = barrier->first_open;
-             i != 0 && grout_machine__phase(machine, i)->number <= number;) {
-            before = i;
-            i = grout_machine__phase(machine, i)->next;
-        }
-    }
-    if (before != 0 && grout_machine__phase(machine, before)->number == number) {
-        return before;
-    }
-    uint32_t record = grout_pool__take(&machine->phases, &machine->heap);
-    if (record == 0) {
-        machine->has_failed = true;
-        return 0;
-    }
-    grout_phase *phase = grout_machine__phase(machine, record);
-    phase->number = number;
-    uint32_t *link = before != 0 ? &grout_machine__phase(machine, before)->next
-                                 : &barrier->first_open;
-    phase->next = *link;
-    *link = record;
-    barrier->last_open = phase->next == 0 ? record : barrier->last_open;
-    return record;
-}
 
 /* What is known of the phase before. One without bytes counts as complete when its arrivals are in,
  * whenever an engine may bring the bytes of phases before: the same under every timing. */
@@ -412,7 +196,7 @@ static void learn_completion(grout_machine *machine, const contributor *who, uin
                              uint32_t number, uint32_t record) {
     const grout_barrier *barrier = grout_machine__barrier(machine, element);
     uint32_t *known = get_clocks(machine, who);
-    uint32_t *ph = &known[get_ph(machine, element)];
+    uint32_t *ph = &known[grout_phase__get_component(machine, element)];
     if (!grout_barrier__is_full(machine, element, number) || *ph < barrier->phase_base + number) {
         return;
     }
@@ -486,7 +270,7 @@ static uint32_t arrive(grout_machine *machine, const contributor *who,
         fault_at(machine, who, &fault);
         taken.count = lacking;
     }
-    uint32_t record = open_phase(machine, element, number);
+    uint32_t record = grout_phase__open(machine, element, number);
     if (record == 0) {
         return 0;
     }
@@ -507,7 +291,7 @@ static uint32_t arrive(grout_machine *machine, const contributor *who,
 /* What follows the arrival, when the actor's epoch has advanced. */
 static void finish_arrive(grout_machine *machine, const contributor *who, uint32_t element,
                           uint32_t number, uint32_t record) {
-    complete_phases(machine, element);
+    grout_phase__complete_all(machine, element);
     if (machine->has_clocks) {
         learn_completion(machine, who, element, number, record);
     }
@@ -564,8 +348,7 @@ uint32_t grout_barrier__get_targets(const grout_machine *machine, uint32_t eleme
     const grout_element_plan *plan = &machine->plan->elements[element];
     uint32_t mask = 1u << machine->rank;
     if (plan->group_count > 0) {
-        const grout_object *object =
-            grout_module_get_object(machine->launch.module, plan->object);
+        const grout_object *object = grout_module_get_object(machine->launch.module, plan->object);
         for (uint32_t i = 0; i < plan->group_count; i++) {
             mask |= grout_kernel_get_cluster_mask(machine->launch.module, machine->launch.kernel,
                                                   object->cluster_groups[i], machine->rank);
@@ -584,7 +367,7 @@ static uint32_t deliver(grout_machine *machine, const contributor *who,
     uint32_t meant = delivery->phase - barrier->phase_base;
     meant = delivery->phase < barrier->phase_base ? 0 : meant;
     uint32_t number = meant < barrier->completed ? barrier->completed : meant;
-    uint32_t record = open_phase(machine, delivery->element, number);
+    uint32_t record = grout_phase__open(machine, delivery->element, number);
     if (record == 0) {
         return 0;
     }
@@ -606,8 +389,7 @@ static uint32_t deliver(grout_machine *machine, const contributor *who,
         uint32_t *clocks = grout_phase__clocks(grout_machine__phase(machine, record));
         size_t words = grout_machine__phase_words(machine);
         for (size_t at = 0; at < words; at += machine->plan->order.words) {
-            grout_machine__carry(machine, clocks + at, get_clocks(machine, who),
-                                 GROUT_EDGE_ENGINE);
+            grout_machine__carry(machine, clocks + at, get_clocks(machine, who), GROUT_EDGE_ENGINE);
         }
     }
     wake_waiters(machine, delivery->element);
@@ -661,8 +443,7 @@ static void publish_wait(grout_machine *machine, uint32_t thread, const grout_in
 
 static void acquire_phase(grout_machine *machine, uint32_t thread, const grout_waiting *waiting,
                           const uint32_t *completion) {
-    bool is_narrow =
-        machine->plan->has_narrow_waits && waiting->scope == GROUT_CHOICE_SCOPE_CTA;
+    bool is_narrow = machine->plan->has_narrow_waits && waiting->scope == GROUT_CHOICE_SCOPE_CTA;
     grout_machine__carry(machine, grout_machine__clocks(machine, thread),
                          completion + (is_narrow ? machine->plan->order.words : 0),
                          waiting->order == GROUT_CHOICE_ORDER_RELAXED ? GROUT_EDGE_WEAK
@@ -675,7 +456,7 @@ void grout_barrier__observe(grout_machine *machine, uint32_t thread, const grout
     grout_wait_fact *wait = &grout_machine__waits(machine, element)[thread];
     uint32_t *known = grout_machine__clocks(machine, thread);
     const uint32_t *completion = machine->has_clocks && phase != UINT32_MAX
-                                     ? find_completion(machine, element, phase)
+                                     ? grout_phase__find_completion(machine, element, phase)
                                      : NULL;
     wait->waits = phase + 1;
     wait->epoch =
@@ -691,25 +472,18 @@ void grout_barrier__observe(grout_machine *machine, uint32_t thread, const grout
     if (completion != NULL) {
         acquire_phase(machine, thread, waiting, completion);
     } else { /* never what a later phase released: it would hide the race that comes with it */
-        grout_order__raise(&known[get_ph(machine, element)], barrier->phase_base + phase + 1);
+        grout_order__raise(&known[grout_phase__get_component(machine, element)],
+                           barrier->phase_base + phase + 1);
     }
-    trim_old(machine, element);
+    grout_phase__trim_old(machine, element);
 }
 
 void grout_barrier__init(grout_machine *machine, uint32_t element, uint32_t needed) {
     grout_barrier *barrier = grout_machine__barrier(machine, element);
-    uint64_t begun = barrier->needed == 0
-                         ? 0
-                         : (barrier->arrived + barrier->needed - 1) / barrier->needed;
+    uint64_t begun =
+        barrier->needed == 0 ? 0 : (barrier->arrived + barrier->needed - 1) / barrier->needed;
     uint32_t base = barrier->phase_base + (uint32_t)begun;
-    for (uint32_t i = barrier->first_open; i != 0;) {
-        uint32_t next = grout_machine__phase(machine, i)->next;
-        free_phase(machine, i);
-        i = next;
-    }
-    while (barrier->first_old != 0) {
-        drop_oldest(machine, barrier);
-    }
+    grout_phase__forget_all(machine, element);
     memset(barrier, 0, sizeof *barrier);
     barrier->phase_base = base;
     barrier->needed = needed;

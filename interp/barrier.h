@@ -42,7 +42,8 @@ typedef struct grout_waiting {
     uint8_t order, scope;
 } grout_waiting;
 
-/* ---- the selected CTA's ----------------------------------------------------------------------- */
+/* ---- the selected CTA's -----------------------------------------------------------------------
+ */
 
 static inline uint32_t grout_barrier__get_arrivals(const grout_machine *machine, uint32_t element) {
     return grout_machine__barrier(machine, element)->needed;
@@ -74,11 +75,13 @@ void grout_barrier__observe(grout_machine *machine, uint32_t thread, const grout
                             const grout_waiting *waiting);
 /* Bytes of a phase's record have landed (0: look whether it is complete). */
 void grout_barrier__land(grout_machine *machine, uint32_t element, uint32_t record, int64_t bytes);
-/* A new life of the element: as its plan says, or of so many arrivals a phase (0: none, invalid). */
+/* A new life of the element: as its plan says, or of so many arrivals a phase (0: none, invalid).
+ */
 void grout_barrier__reset(grout_machine *machine, uint32_t element);
 void grout_barrier__init(grout_machine *machine, uint32_t element, uint32_t needed);
 
-/* ---- of any CTA of the cluster ----------------------------------------------------------------- */
+/* ---- of any CTA of the cluster -----------------------------------------------------------------
+ */
 
 /* An actor arrives. Returns the record of the phase (valid until it completes), 0 without memory
  * or on an mbarrier that is not initialised. */

@@ -8,7 +8,8 @@
 
 #include <string.h>
 
-/* ---- beginning -------------------------------------------------------------------------------- */
+/* ---- beginning --------------------------------------------------------------------------------
+ */
 
 static void begin_actors(grout_machine *machine) {
     const grout_plan *plan = machine->plan;
@@ -55,8 +56,7 @@ static void begin_alone(grout_machine *machine, uint32_t index) {
     grout_pool__clear(&machine->collectives);
     run->current = run->last = 0;
     run->points = 0;
-    run->random[GROUT_DRAW_SCHEDULE] =
-        machine->launch.seed * UINT64_C(0x9e3779b97f4a7c15) + index;
+    run->random[GROUT_DRAW_SCHEDULE] = machine->launch.seed * UINT64_C(0x9e3779b97f4a7c15) + index;
     run->random[GROUT_DRAW_ENGINE] = ~run->random[GROUT_DRAW_SCHEDULE];
 }
 
@@ -88,15 +88,16 @@ static bool is_begun(const grout_machine *machine, uint32_t slot) {
 
 void grout_cluster__begin_all(grout_machine *machine) {
     int64_t clusters = machine->plan->cta_count / machine->plan->shape.cta_count;
-    for (uint32_t slot = 0;
-         slot < machine->slot_count && machine->run.next_cluster < clusters; slot++) {
+    for (uint32_t slot = 0; slot < machine->slot_count && machine->run.next_cluster < clusters;
+         slot++) {
         if (!is_begun(machine, slot) && !begin_cluster(machine, slot)) {
             return;
         }
     }
 }
 
-/* ---- ends ------------------------------------------------------------------------------------- */
+/* ---- ends -------------------------------------------------------------------------------------
+ */
 
 static void publish_divergence(grout_machine *machine, const grout_collective *record) {
     if (!grout_machine__wants(machine, GROUT_EVENT_COLLECTIVE)) {
@@ -167,7 +168,8 @@ void grout_cluster__end_all(grout_machine *machine) {
     }
 }
 
-/* ---- the hardware barrier ---------------------------------------------------------------------- */
+/* ---- the hardware barrier ----------------------------------------------------------------------
+ */
 
 static void wake_cluster(grout_machine *machine) {
     uint32_t own = machine->rank;
@@ -250,7 +252,8 @@ bool grout_cluster__wait(grout_machine *machine, uint32_t thread, const grout_in
     return true;
 }
 
-/* ---- collective copies ------------------------------------------------------------------------- */
+/* ---- collective copies -------------------------------------------------------------------------
+ */
 
 /* The record of a set's n-th copy, or 0: all before it have been issued by all, it by none. */
 static uint32_t find_collective(const grout_machine *machine, uint32_t mask, uint32_t number) {

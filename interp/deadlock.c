@@ -41,15 +41,12 @@ static bool reserve_facts(grout_machine *machine) {
     machine->thread_facts.count = machine->barrier_facts.count = 0;
     machine->semaphore_facts.count = 0;
     return grout_semaphore__add_facts(machine, UINT32_MAX) &&
-           grout_pool__reserve(&machine->thread_facts, &machine->heap,
-                               ctas * plan->actor_count) &&
-           grout_pool__reserve(&machine->barrier_facts, &machine->heap,
-                               ctas * plan->element_count);
+           grout_pool__reserve(&machine->thread_facts, &machine->heap, ctas * plan->actor_count) &&
+           grout_pool__reserve(&machine->barrier_facts, &machine->heap, ctas * plan->element_count);
 }
 
 static void add_cta(grout_machine *machine) {
-    machine->has_failed |=
-        !grout_semaphore__add_facts(machine, grout_machine__cta(machine)->index);
+    machine->has_failed |= !grout_semaphore__add_facts(machine, grout_machine__cta(machine)->index);
     for (uint32_t i = 0; i < machine->plan->actor_count; i++) {
         add_actor(machine, i);
     }

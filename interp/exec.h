@@ -20,14 +20,14 @@ grout_exec grout_exec_reduce; /* the same for REDUCE ops */
 #define GROUT_OP(NAME, text, FORM, TYPES, ATTRS, EFFECTS, DOC) grout_exec grout_exec_##text;
 #include "grout/ops.def"
 
-grout_exec grout_exec_chain; /* elementwise ops, strip by strip */
-grout_exec grout_exec_next;  /* a for's next turn, or its end */
-grout_exec grout_exec_again; /* the end of a while's second body */
-grout_exec grout_exec_leave; /* the end of a scoped */
-grout_exec grout_exec_exit;  /* the end of a thread */
-grout_exec grout_exec_partition; /* the beginning of a partition */
-grout_exec grout_exec_join;      /* where they have all ended */
-grout_exec grout_exec_end_child; /* the end of a warp or partition */
+grout_exec grout_exec_chain;      /* elementwise ops, strip by strip */
+grout_exec grout_exec_next;       /* a for's next turn, or its end */
+grout_exec grout_exec_again;      /* the end of a while's second body */
+grout_exec grout_exec_leave;      /* the end of a scoped */
+grout_exec grout_exec_exit;       /* the end of a thread */
+grout_exec grout_exec_partition;  /* the beginning of a partition */
+grout_exec grout_exec_join;       /* where they have all ended */
+grout_exec grout_exec_end_child;  /* the end of a warp or partition */
 grout_exec grout_exec_rendezvous; /* behind the last mbarrier_init of the kernel's own block */
 
 /* issue.c: the barrier element of a barrier operand; false, and a fault, if its index lies outside.

@@ -10,7 +10,8 @@
 
 #include <string.h>
 
-/* ---- the hardware barrier ----------------------------------------------------------------------- */
+/* ---- the hardware barrier -----------------------------------------------------------------------
+ */
 
 static bool is_relaxed(const grout_inst *inst) {
     return inst->order == GROUT_CHOICE_ORDER_RELAXED;
@@ -25,7 +26,7 @@ grout_outcome grout_exec_cluster_arrive(grout_machine *machine, uint32_t thread,
 grout_outcome grout_exec_cluster_wait(grout_machine *machine, uint32_t thread,
                                       const grout_inst *inst) {
     return grout_cluster__wait(machine, thread, inst, is_relaxed(inst)) ? GROUT_OUTCOME_NEXT
-                                                                         : GROUT_OUTCOME_BLOCKED;
+                                                                        : GROUT_OUTCOME_BLOCKED;
 }
 
 grout_outcome grout_exec_cluster_barrier(grout_machine *machine, uint32_t thread,
@@ -42,7 +43,8 @@ grout_outcome grout_exec_cluster_barrier(grout_machine *machine, uint32_t thread
     return GROUT_OUTCOME_NEXT;
 }
 
-/* ---- async_store_smem --------------------------------------------------------------------------- */
+/* ---- async_store_smem ---------------------------------------------------------------------------
+ */
 
 /* A destination that leaves its object is refused. */
 static bool check_bounds(grout_machine *machine, uint32_t thread, const grout_inst *inst,
@@ -65,8 +67,8 @@ static bool check_bounds(grout_machine *machine, uint32_t thread, const grout_in
 static uint32_t find_phase(const grout_machine *machine, uint32_t thread, uint32_t rank,
                            uint32_t element) {
     uint32_t number = rank * machine->plan->element_count + element;
-    uint32_t known = grout_machine__clocks(
-        machine, thread)[grout_clock_ph(&machine->plan->shape, number)];
+    uint32_t known =
+        grout_machine__clocks(machine, thread)[grout_clock_ph(&machine->plan->shape, number)];
     const uint8_t *arena = grout_machine__get_arena(machine, machine->slot, rank);
     const grout_barrier *barrier =
         (const grout_barrier *)(const void *)(arena + machine->at.barriers) + element;
@@ -148,8 +150,7 @@ grout_outcome grout_exec_async_store_smem(grout_machine *machine, uint32_t threa
                                           const grout_inst *inst) {
     grout_box box = grout_box__resolve(machine, thread, inst, 0);
     grout_delivery delivery = {.rank = box.rank, .bytes = box.plan->bytes, .is_told = true};
-    if (box.is_nowhere ||
-        !grout_exec__find_element(machine, thread, inst, 1, &delivery.element)) {
+    if (box.is_nowhere || !grout_exec__find_element(machine, thread, inst, 1, &delivery.element)) {
         return GROUT_OUTCOME_NEXT;
     }
     check_bounds(machine, thread, inst, &box);

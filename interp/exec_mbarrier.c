@@ -146,7 +146,15 @@ grout_outcome grout_exec_mbarrier_test(grout_machine *machine, uint32_t thread,
         return set_result(machine, thread, inst, true);
     }
     wait.is_test = true;
-    return set_result(machine, thread, inst, try_wait(machine, thread, inst, &wait));
+    if (try_wait(machine, thread, inst, &wait)) {
+        machine->run.polls = 0;
+        return set_result(machine, thread, inst, true);
+    }
+    if (!grout_machine__poll(machine)) {
+        return grout_machine__block(machine, thread, GROUT_THREAD_BLOCKED_PARITY, wait.element,
+                                    wait.parity);
+    }
+    return set_result(machine, thread, inst, false);
 }
 
 grout_outcome grout_exec_barrier_test(grout_machine *machine, uint32_t thread,
@@ -157,8 +165,13 @@ grout_outcome grout_exec_barrier_test(grout_machine *machine, uint32_t thread,
     }
     wait.phase = grout_barrier__get_next_wait(machine, thread, wait.element);
     if (!grout_barrier__is_ready(machine, wait.element, wait.phase)) {
+        if (!grout_machine__poll(machine)) {
+            return grout_machine__block(machine, thread, GROUT_THREAD_BLOCKED_BARRIER, wait.element,
+                                        wait.phase);
+        }
         return set_result(machine, thread, inst, false);
     }
+    machine->run.polls = 0;
     grout_tma__land_phases(machine, wait.element, wait.phase);
     grout_barrier__observe(machine, thread, inst, &wait);
     return set_result(machine, thread, inst, true);

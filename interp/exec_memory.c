@@ -6,6 +6,7 @@
 #include "atomic.h"
 #include "convert.h"
 #include "exec.h"
+#include "gmem.h"
 #include "memory.h"
 #include "tma.h"
 #include "undo.h"
@@ -24,8 +25,8 @@ static void publish_access(grout_machine *machine, uint32_t thread, const grout_
                            .is_write = plan->is_write};
     if (plan->is_atomic) {
         access.is_atomic = true;
-        access.atomic_scope = inst->reduce_kind != GROUT_CHOICE_NONE ? GROUT_CHOICE_SCOPE_GPU
-                                                                     : inst->edge_scope;
+        access.atomic_scope =
+            inst->reduce_kind != GROUT_CHOICE_NONE ? GROUT_CHOICE_SCOPE_GPU : inst->edge_scope;
         access.atomic_width = box->plan->element_bytes;
     }
     if (plan->is_async && stamps != NULL) {
@@ -159,6 +160,8 @@ grout_outcome grout_exec_store(grout_machine *machine, uint32_t thread, const gr
     grout_exec__publish_accesses(machine, thread, inst, &box, NULL);
     if (machine->is_lazy && box.plan->space == GROUT_SPACE_SMEM) {
         grout_undo__note_store(machine, thread, inst, 0, &box);
+    } else if (machine->is_lazy && box.plan->is_mixed) {
+        grout_gmem__note_store(machine, thread, &box);
     }
     grout_box__scatter(machine, &box, grout_slot__data(machine, thread, slot));
     if (machine->tracks) {

@@ -20,9 +20,9 @@ static bool find_op(grout_machine *machine, uint32_t thread, const grout_inst *i
     }
     const grout_slot *slot = grout_plan__slot(machine->plan, inst, 0);
     int64_t units = grout_slot__get_integer(machine, thread, slot);
-    bool is_first = grout_machine__thread(machine, thread)->is_retry == 0;
-    if (grout_slot__is_undefined(machine, thread, slot) && is_first) {
+    if (grout_slot__is_undefined(machine, thread, slot)) {
         grout_machine__fault_undefined(machine, thread, inst, 1, GROUT_USE_SYNC);
+        return false;
     }
     if (units < 1 || units > GROUT_SEMAPHORE_UNITS_MAX) {
         const grout_semaphore_plan *plan = grout_plan__semaphore(machine->plan, op->key.element);
@@ -81,8 +81,12 @@ grout_outcome grout_exec_semaphore_read(grout_machine *machine, uint32_t thread,
     grout_semaphore_key key = {.cta = grout_machine__cta(machine)->index};
     int32_t units = 0;
     if (grout_exec__find_element(machine, thread, inst, 0, &key.element)) {
-        publish_read(machine, thread, inst, &key);
         units = (int32_t)grout_semaphore__get_units(machine, key);
+        if (!grout_machine__poll(machine)) {
+            return grout_machine__block(machine, thread, GROUT_THREAD_BLOCKED_SEMAPHORE,
+                                        key.element, (uint32_t)units + 1);
+        }
+        publish_read(machine, thread, inst, &key);
     }
     memcpy(grout_slot__data(machine, thread, &inst->result), &units, sizeof units);
     grout_slot__set_undefined(machine, thread, &inst->result, false);

@@ -111,9 +111,8 @@ static void wait_lane(grout_machine *machine, uint32_t thread, const grout_inst 
 grout_outcome grout_exec_wait_smem_to_gmem(grout_machine *machine, uint32_t thread,
                                            const grout_inst *inst) {
     uint32_t lane = grout_machine__lane_of(machine, thread);
-    uint32_t count = grout_machine__warp_of(machine, thread) > 0
-                         ? 1
-                         : machine->plan->shape.lanes_per_thread;
+    uint32_t count =
+        grout_machine__warp_of(machine, thread) > 0 ? 1 : machine->plan->shape.lanes_per_thread;
     for (uint32_t i = 0; i < count; i++) {
         wait_lane(machine, thread, inst, lane + i);
     }

@@ -1,12 +1,12 @@
 /*
+ * SPDX-License-Identifier: Apache-2.0
+ *
  * foreign.c - what a cluster knows of others, and clock sets that travel between clusters.
  *
  * A clock set's foreign word names a map: clusters, sorted, each with a clock set of that cluster.
  * Maps and the sets in them never change once made, so that many words share one; what no word
  * names any more is found by marking. Kernels whose clusters do not wait for each other have no
  * maps: their words stay 0.
- *
- * SPDX-License-Identifier: Apache-2.0
  */
 #include "machine.h"
 
@@ -37,7 +37,8 @@ static entry *get_entry(const grout_machine *machine, uint32_t index) {
 }
 
 static uint32_t *get_clocks(const grout_machine *machine, uint32_t index) {
-    return (uint32_t *)(void *)((clock_record *)grout_pool__at(&machine->foreign_clocks, index) + 1);
+    return (uint32_t *)(void *)((clock_record *)grout_pool__at(&machine->foreign_clocks, index) +
+                                1);
 }
 
 static uint32_t take(grout_machine *machine, grout_pool *pool) {
@@ -284,8 +285,7 @@ void grout_machine__meet(grout_machine *machine, uint32_t first, uint32_t count)
     grout_order__meet(order, sets, grout_machine__actor(machine, first), count,
                       machine->clock_scratch);
     for (uint32_t i = 1; machine->foreign_maps.count > 0 && i < count; i++) {
-        carry_words(machine, sets, sets + (size_t)i * order->words, UINT32_MAX,
-                    GROUT_EDGE_STRONG);
+        carry_words(machine, sets, sets + (size_t)i * order->words, UINT32_MAX, GROUT_EDGE_STRONG);
     }
     for (uint32_t i = 1; i < count; i++) {
         *grout_order__get_foreign(order, sets + (size_t)i * order->words) =
@@ -331,7 +331,8 @@ static void mark_cta(const grout_machine *machine) {
     }
 }
 
-/* Frees the records of a pool whose mark (at so many words) is 0 and that are in use; clears marks. */
+/* Frees the records of a pool whose mark (at so many words) is 0 and that are in use; clears marks.
+ */
 static uint32_t sweep(grout_pool *pool, uint32_t mark_at, uint8_t *is_free) {
     uint32_t left = 0;
     memset(is_free, 0, pool->count);

@@ -136,10 +136,10 @@ void grout_tma__publish_complete(grout_machine *machine, const grout_async *asyn
     const grout_inst *inst = grout_plan__inst(machine->plan, async->pc);
     bool is_wgmma = (async->flags & GROUT_ASYNC_WGMMA) != 0;
     bool is_dsmem = (async->flags & GROUT_ASYNC_DSMEM) != 0;
-    grout_issue issue = {.serial = async->serial,
-                         .bytes = is_wgmma ? grout_wgmma__get_bytes(machine, inst)
-                                           : grout_plan__box(machine->plan, inst, is_dsmem ? 0 : 1)
-                                                 ->bytes};
+    grout_issue issue = {
+        .serial = async->serial,
+        .bytes = is_wgmma ? grout_wgmma__get_bytes(machine, inst)
+                          : grout_plan__box(machine->plan, inst, is_dsmem ? 0 : 1)->bytes};
     grout_event event;
     memset(&event, 0, sizeof event);
     get_stamps(machine, async, &issue.read, &issue.write);
@@ -233,8 +233,8 @@ static uint32_t find_phase(const grout_machine *machine, const load_issue *load)
     if (!load->is_explicit) {
         return base + grout_barrier__get_phase(machine, load->element);
     }
-    uint32_t ph = grout_clock_ph(&machine->plan->shape,
-                                 grout_machine__element(machine, load->element));
+    uint32_t ph =
+        grout_clock_ph(&machine->plan->shape, grout_machine__element(machine, load->element));
     uint32_t known = grout_machine__clocks(machine, load->thread)[ph];
     return known < base ? base : known;
 }
@@ -287,8 +287,7 @@ static void publish_load(grout_machine *machine, const load_issue *load) {
 
 /* What the issue does to one destination: definedness, what engines and threads see meanwhile. The
  * slot of what an older store may win, plus 1, or 0. */
-static uint32_t prepare_destination(grout_machine *machine, const load_issue *load,
-                                    grout_box *to) {
+static uint32_t prepare_destination(grout_machine *machine, const load_issue *load, grout_box *to) {
     const grout_box boxes[2] = {load->boxes[0], *to};
     uint32_t spoilt = 0;
     if (machine->tracks && !load->is_void) {
@@ -297,7 +296,7 @@ static uint32_t prepare_destination(grout_machine *machine, const load_issue *lo
         grout_box__set_written(machine, to, NULL);
     }
     if (machine->is_lazy) {
-        spoilt = load->is_void ? 0 : grout_tma__capture(machine, load->thread, to);
+        spoilt = load->is_void ? 0 : grout_tma__capture_for(machine, load->thread, to, to->rank);
         grout_undo__note_load(machine, load->inst, 1, to);
     }
     if (machine->is_lazy || load->is_void) {

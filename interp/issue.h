@@ -11,17 +11,17 @@
 /* One destination of a load: the box and the barrier of the CTA of a rank. */
 typedef struct grout_load {
     uint32_t rank, element;
-    uint32_t record;  /* of the phase that its bytes are in flight to */
-    uint32_t phase;   /* over all lives of the element */
+    uint32_t record; /* of the phase that its bytes are in flight to */
+    uint32_t phase;  /* over all lives of the element */
     int64_t bytes;
-    bool is_void;     /* refused: moves nothing */
-    bool is_part;     /* not the first destination of its op */
+    bool is_void;         /* refused: moves nothing */
+    bool is_part;         /* not the first destination of its op */
     uint32_t part, parts; /* of a collective copy; parts 0: all of the box */
     uint32_t spoilt;      /* slot of the destination with a mask of what stays poison, plus 1 */
 } grout_load;
 
-/* Takes over a copy whose issue has been told: makes it at once, or puts it in flight. The boxes are
- * those of the destination's CTA. */
+/* Takes over a copy whose issue has been told: makes it at once, or puts it in flight. The boxes
+ * are those of the destination's CTA. */
 void grout_tma__start_load(grout_machine *machine, uint32_t thread, const grout_inst *inst,
                            const grout_box *boxes, const grout_load *load);
 void grout_tma__start_store(grout_machine *machine, uint32_t thread, const grout_inst *inst,
@@ -29,6 +29,9 @@ void grout_tma__start_store(grout_machine *machine, uint32_t thread, const grout
 /* Copies a box to a box. */
 void grout_tma__move(grout_machine *machine, const grout_inst *inst, const grout_box *from,
                      const grout_box *to);
+/* A store's copy: moves, or reduces. */
+void grout_tma__move_store(grout_machine *machine, const grout_inst *inst, const grout_box *from,
+                           const grout_box *to);
 /* Combines elements with what a box of GMEM holds, as the instruction's reduce says. */
 void grout_tma__reduce(grout_machine *machine, const grout_inst *inst, const grout_box *to,
                        const uint8_t *elements);
@@ -41,14 +44,16 @@ uint32_t grout_tma__add_flight(grout_machine *machine, uint32_t thread, const gr
 /* The same in the list of the CTA of a rank. */
 uint32_t grout_tma__add_flight_to(grout_machine *machine, uint32_t thread, const grout_inst *inst,
                                   uint32_t rank);
-/* What is in flight belongs to a phase (of the selected CTA): it takes effect before that completes. */
+/* What is in flight belongs to a phase (of the selected CTA): it takes effect before that
+ * completes. */
 void grout_tma__attach(grout_machine *machine, uint32_t element, uint32_t record, uint32_t index);
 /* The destination becomes as defined as the source is now, whenever the bytes move. */
 void grout_tma__copy_definedness(grout_machine *machine, uint32_t thread, const grout_inst *inst,
                                  const grout_box *boxes);
 /* It is over: no longer in flight, and told. Its record stays. */
 void grout_tma__end_flight(grout_machine *machine, uint32_t index);
-/* A slot of the selected CTA for captured bytes, plus 1. If none is free the oldest operation that has one finishes. */
+/* A slot of the selected CTA for captured bytes, plus 1. If none is free the oldest operation that
+ * has one finishes. */
 uint32_t grout_tma__take_payload(grout_machine *machine);
 void grout_tma__give_payload(grout_machine *machine, uint32_t slot);
 static inline uint8_t *grout_tma__get_payload(const grout_machine *machine, uint32_t slot) {
@@ -59,6 +64,9 @@ static inline uint8_t *grout_tma__get_payload(const grout_machine *machine, uint
  * its own: their old values, and behind payload_mask_at 1 for each such byte. 0: there are none.
  */
 uint32_t grout_tma__capture(grout_machine *machine, uint32_t thread, const grout_box *from);
+/* The same into a slot of the CTA of a rank, of a box in SMEM or GMEM. */
+uint32_t grout_tma__capture_for(grout_machine *machine, uint32_t thread, const grout_box *box,
+                                uint32_t rank);
 /* What the engine sees: the box as it is, but for captured bytes. */
 void grout_tma__read_captured(grout_machine *machine, const grout_box *from, uint32_t slot);
 /* Tells an ISSUE of an operation, and counts it. */

@@ -86,8 +86,8 @@ static bool add_params(grout_machine *machine) {
 static bool add_gmem_scratches(grout_machine *machine, uint32_t first) {
     const grout_module *module = machine->launch.module;
     for (uint32_t i = first; i < machine->array_count; i++) {
-        grout_object_id id = *(const grout_object_id *)grout_pool__at(
-            &machine->plan->gmem_scratches, i - first + 1);
+        grout_object_id id =
+            *(const grout_object_id *)grout_pool__at(&machine->plan->gmem_scratches, i - first + 1);
         grout_array *array = &machine->arrays[i];
         const grout_type *type = grout_object_get_type(module, id);
         array->direction = GROUT_DIRECTION_OUT;
@@ -107,8 +107,7 @@ static bool add_arrays(grout_machine *machine) {
     const grout_kernel *kernel =
         grout_module_get_kernel(machine->launch.module, machine->launch.kernel);
     const grout_pool *scratches = &machine->plan->gmem_scratches;
-    machine->array_count =
-        kernel->param_count + (scratches->count == 0 ? 0 : scratches->count - 1);
+    machine->array_count = kernel->param_count + (scratches->count == 0 ? 0 : scratches->count - 1);
     machine->arrays =
         grout_heap__take(&machine->heap, machine->array_count * sizeof *machine->arrays);
     return machine->arrays != NULL && add_params(machine) &&
@@ -215,7 +214,8 @@ static void check_outputs(grout_machine *machine) {
         grout_module_get_kernel(machine->launch.module, machine->launch.kernel);
     for (uint32_t i = 0; i < machine->array_count; i++) {
         const grout_array *array = &machine->arrays[i];
-        if (array->written == NULL || array->is_scratch || !grout_machine__wants(machine, GROUT_EVENT_FAULT)) {
+        if (array->written == NULL || array->is_scratch ||
+            !grout_machine__wants(machine, GROUT_EVENT_FAULT)) {
             continue;
         }
         int64_t written = grout_bits__count(array->written, array->count);

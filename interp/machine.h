@@ -9,9 +9,9 @@
  * arrays, written in place. The scratch: means nothing between two ops.
  *
  * A CTA is *selected* at any time: what follows says 'the CTA', or takes the number of an actor or
- * barrier element in its CTA, is about that one. The selected CTA is that of the actor that runs; who
- * works on a peer's SMEM or barriers selects it meanwhile (grout_machine__select) and then goes back.
- * Functions that take an actor (the argument 'thread') want its CTA selected.
+ * barrier element in its CTA, is about that one. The selected CTA is that of the actor that runs;
+ * who works on a peer's SMEM or barriers selects it meanwhile (grout_machine__select) and then goes
+ * back. Functions that take an actor (the argument 'thread') want its CTA selected.
  */
 #ifndef GROUT_INTERP_MACHINE_H
 #define GROUT_INTERP_MACHINE_H
@@ -30,21 +30,21 @@ typedef struct grout_loop_state {
 /* An actor: a thread, or a warp of one. */
 typedef struct grout_thread {
     uint32_t pc;
-    uint32_t state;                   /* grout_thread_state */
-    uint32_t element, phase;          /* what it is blocked on: see grout_thread_state */
-    uint32_t scope;                   /* BLOCKED_SCOPE: of the plan's scopes */
-    uint32_t wgmma_groups;            /* issued */
-    uint32_t first_wgmma, last_wgmma; /* those not performed, in issue order */
-    uint32_t last_pc;                 /* of its latest op */
-    uint32_t is_released;             /* the scope it stands at has let it in */
-    uint32_t is_retry;                /* it has tried its op before, and blocked */
-    uint32_t registers;               /* of each of its lanes, on the GPU */
+    uint32_t state;                          /* grout_thread_state */
+    uint32_t element, phase;                 /* what it is blocked on: see grout_thread_state */
+    uint32_t scope;                          /* BLOCKED_SCOPE: of the plan's scopes */
+    uint32_t wgmma_groups;                   /* issued */
+    uint32_t first_wgmma, last_wgmma;        /* those not performed, in issue order */
+    uint32_t last_pc;                        /* of its latest op */
+    uint32_t is_released;                    /* the scope it stands at has let it in */
+    uint32_t is_retry;                       /* it has tried its op before, and blocked */
+    uint32_t registers;                      /* of each of its lanes, on the GPU */
     uint32_t cluster_arrives, cluster_waits; /* on the hardware barrier of the cluster */
-    uint32_t is_leaving;              /* it has arrived on the exit sync */
-    uint32_t dropped;                 /* pct: number of the change point that lowered it */
-    uint32_t async_copies;            /* cp.async groups closed */
-    uint32_t parent_pc;               /* free for who forks */
-    uint32_t stage;                   /* of an op that blocks more than once; 0 between ops */
+    uint32_t is_leaving;                     /* it has arrived on the exit sync */
+    uint32_t dropped;                        /* pct: number of the change point that lowered it */
+    uint32_t async_copies;                   /* cp.async groups closed */
+    uint32_t parent_pc;                      /* free for who forks */
+    uint32_t stage; /* of an op that blocks more than once; 0 between ops */
 } grout_thread;
 
 /* A lane: bulk groups. */
@@ -77,8 +77,8 @@ typedef struct grout_phase {
     uint32_t next;
     uint32_t number;
     uint32_t had_bytes;
-    int64_t bytes;     /* announced */
-    int64_t bytes_due; /* of these not landed; below 0 if more have landed than were announced */
+    int64_t bytes;        /* announced */
+    int64_t bytes_due;    /* of these not landed; below 0 if more have landed than were announced */
     int64_t bytes_flying; /* in flight to it */
     uint32_t first_load, last_load; /* operations in flight that it waits for */
     uint32_t first_contribution, last_contribution, contribution_count;
@@ -133,6 +133,7 @@ typedef struct grout_async {
     uint64_t serial;
     uint64_t read_due, write_due; /* scheduling points, in random timing */
     int64_t bytes;                /* that it brings to its phase */
+    uint64_t order;               /* of its issue, in the launch */
     grout_origin origin;
     int64_t start[2][GROUT_RANK_MAX]; /* of the boxes; of a wgmma, of its operands' */
     uint32_t part, parts;             /* of a collective copy: it moves this one of so many */
@@ -165,7 +166,7 @@ typedef struct grout_cta {
     uint32_t payload_used;           /* slots in use */
     uint32_t undo_first, undo_count; /* ring of entries */
     uint32_t undo_data_first,
-        undo_dropped;   /* ring of bytes: next free; entries lost to the limit */
+        undo_dropped; /* ring of bytes: next free; entries lost to the limit */
     uint64_t async_serial;
 } grout_cta;
 
@@ -199,6 +200,8 @@ typedef struct grout_run_state {
     uint64_t points;      /* scheduling points */
     uint64_t random[2];   /* of the schedule, of the engine */
     uint64_t decisions;   /* points so far where more than one actor could run */
+    uint32_t polls;       /* tests that were false since anything else has happened */
+    uint32_t reserved;
 } grout_run_state;
 
 /* A step of a chain on its way from strip to strip. */
@@ -222,10 +225,10 @@ typedef struct grout_array {
 
 /* Where the parts of a CTA's state lie. */
 typedef struct grout_state_layout {
-    size_t head;    /* of a cluster, before its CTAs */
+    size_t head; /* of a cluster, before its CTAs */
     size_t threads, lanes, loops, clocks, scopes, barriers, snapshots, waits, collectives,
         payload_free, registers, smem, defined, accumulators, undo_entries, undo_data, payload,
-        size; /* of a CTA */
+        size;                /* of a CTA */
     uint32_t snapshots_kept; /* of the latest phases of each element; a power of two */
     uint32_t old_max;        /* of older ones, for late waits */
 } grout_state_layout;
@@ -252,7 +255,8 @@ struct grout_machine {
     grout_pool ops_pools[GROUT_OPS_POOLS];   /* ops_state.h */
     uint32_t payload_slot_bytes, payload_mask_at, payload_slots; /* of a CTA */
     uint32_t undo_data_size;
-    grout_array *arrays; /* by parameter, then gmem scratches */
+    struct grout_gmem_log *gmem_log; /* gmem.h */
+    grout_array *arrays;             /* by parameter, then gmem scratches */
     uint32_t array_count;
     /* the selected CTA */
     uint8_t *state;
@@ -561,6 +565,15 @@ static inline grout_outcome grout_machine__block(grout_machine *machine, uint32_
     own->element = element;
     own->phase = phase;
     return GROUT_OUTCOME_BLOCKED;
+}
+/*
+ * An actor has looked for something that has not happened yet. False: so often in a row, with
+ * nothing else done by anybody, that it never will (GROUT_POLLS_MAX): then the actor blocks on it
+ * instead, so that the run ends as a deadlock.
+ */
+#define GROUT_POLLS_MAX 100000u
+static inline bool grout_machine__poll(grout_machine *machine) {
+    return ++machine->run.polls <= GROUT_POLLS_MAX;
 }
 /* All actors of the CTA that are blocked so can try again. */
 void grout_machine__wake(grout_machine *machine, grout_thread_state state, uint32_t element);

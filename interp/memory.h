@@ -18,12 +18,12 @@ typedef struct grout_box {
     uint32_t rank;      /* of the CTA whose SMEM or barrier it is; the own one of other boxes */
     uint8_t *state;     /* its arena */
     uint64_t *versions; /* its page versions: operand.h */
-    int64_t offset;   /* the plan's shape, moved by this many bytes */
-    bool is_inside;   /* all of it */
-    bool is_empty;    /* nothing of it is inside */
-    bool is_nowhere;  /* of a CTA outside the cluster; empty too */
-    bool is_shaped;   /* the plan's shape holds */
-    uint32_t outside; /* first dimension that leaves the object, if not is_inside */
+    int64_t offset;     /* the plan's shape, moved by this many bytes */
+    bool is_inside;     /* all of it */
+    bool is_empty;      /* nothing of it is inside */
+    bool is_nowhere;    /* of a CTA outside the cluster; empty too */
+    bool is_shaped;     /* the plan's shape holds */
+    uint32_t outside;   /* first dimension that leaves the object, if not is_inside */
 } grout_box;
 
 /* The box for the values in an actor's registers; reports an undefined start, and a place outside
@@ -36,8 +36,8 @@ grout_box grout_box__place(const grout_machine *machine, const grout_box_plan *p
 
 /* The same box in the SMEM of another CTA of the cluster. */
 void grout_box__set_rank(const grout_machine *machine, grout_box *box, uint32_t rank);
-/* Part i of so many of the box, cut along its dim-th dimension from the innermost: elements keep the
- * numbers that they have in the whole box. */
+/* Part i of so many of the box, cut along its dim-th dimension from the innermost: elements keep
+ * the numbers that they have in the whole box. */
 void grout_box__cut(grout_box *box, uint32_t dim, uint32_t part, uint32_t parts);
 
 /* The bytes inside, as runs of the object; *count_out of them. Scratch: valid until the next call.

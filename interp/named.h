@@ -15,10 +15,10 @@ uint32_t grout_named__arrive(grout_machine *machine, uint32_t actor, const grout
                              uint32_t id, uint32_t threads, bool is_sync);
 /* Whether all arrivals of a generation are in. */
 bool grout_named__is_full(const grout_machine *machine, uint32_t id, uint32_t threads,
-                          uint32_t generation);
+                          uint32_t number);
 /* A sync returns: it acquires its own generation. */
 void grout_named__leave(grout_machine *machine, uint32_t actor, const grout_inst *inst, uint32_t id,
-                        uint32_t threads, uint32_t generation);
+                        uint32_t threads, uint32_t number);
 void grout_named__end_cta(grout_machine *machine, uint32_t cta);
 uint64_t grout_named__hash(const grout_machine *machine, uint64_t hash);
 

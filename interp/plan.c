@@ -177,6 +177,7 @@ static bool begin_planner(grout_planner *planner) {
     planner->object_params = grout_heap__take(heap, objects * sizeof(uint32_t));
     planner->object_elements = grout_heap__take(heap, objects * sizeof(uint32_t));
     planner->object_is_shared = grout_heap__take(heap, objects * sizeof(bool));
+    planner->object_uses = grout_heap__take(heap, objects);
     planner->object_is_ordered = grout_heap__take(heap, objects * sizeof(bool));
     planner->value_buffers = grout_heap__take(heap, values * sizeof(uint32_t));
     planner->value_is_widened = grout_heap__take(heap, values * sizeof(bool));
@@ -187,9 +188,8 @@ static bool begin_planner(grout_planner *planner) {
            planner->last_use != NULL && planner->expire_next != NULL &&
            planner->value_slots != NULL && planner->object_params != NULL &&
            planner->object_elements != NULL && planner->object_is_shared != NULL &&
-           planner->object_is_ordered != NULL &&
-           planner->value_buffers != NULL &&
-           planner->value_is_widened != NULL;
+           planner->object_uses != NULL && planner->object_is_ordered != NULL &&
+           planner->value_buffers != NULL && planner->value_is_widened != NULL;
 }
 
 static void end_planner(grout_planner *planner) {
@@ -206,6 +206,7 @@ static void end_planner(grout_planner *planner) {
     grout_heap__give(heap, planner->object_params, objects * sizeof(uint32_t));
     grout_heap__give(heap, planner->object_elements, objects * sizeof(uint32_t));
     grout_heap__give(heap, planner->object_is_shared, objects * sizeof(bool));
+    grout_heap__give(heap, planner->object_uses, objects);
     grout_heap__give(heap, planner->object_is_ordered, objects * sizeof(bool));
     grout_heap__give(heap, planner->expire_first, planner->position_count * sizeof(uint32_t));
     grout_heap__give(heap, planner->value_buffers, values * sizeof(uint32_t));
@@ -314,12 +315,13 @@ void grout_plan__free(grout_plan *plan) {
                      plan->element_count * sizeof *plan->element_objects);
     grout_heap__give(heap, plan->element_indices,
                      plan->element_count * sizeof *plan->element_indices);
-    grout_pool *pools[] = {&plan->insts,    &plan->slots,   &plan->boxes,        &plan->terms,
-                           &plan->accesses, &plan->moves,   &plan->transfers,    &plan->runs,
-                           &plan->pieces,   &plan->scopes,  &plan->objects,      &plan->constants,
-                           &plan->chains,   &plan->steps,   &plan->accumulators, &plan->products,
-                           &plan->gemms,    &plan->offsets, &plan->chunk_moves,
-                           &plan->gmem_scratches, &plan->semaphores};
+    grout_pool *pools[] = {&plan->insts,       &plan->slots,          &plan->boxes,
+                           &plan->terms,       &plan->accesses,       &plan->moves,
+                           &plan->transfers,   &plan->runs,           &plan->pieces,
+                           &plan->scopes,      &plan->objects,        &plan->constants,
+                           &plan->chains,      &plan->steps,          &plan->accumulators,
+                           &plan->products,    &plan->gemms,          &plan->offsets,
+                           &plan->chunk_moves, &plan->gmem_scratches, &plan->semaphores};
     for (uint32_t i = 1; i < plan->gemms.count; i++) {
         grout_gemm__deinit(grout_pool__at(&plan->gemms, i));
     }

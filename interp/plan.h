@@ -63,7 +63,7 @@ typedef struct grout_slot {
 /* One summand of the start of a box, or of the place of the CTA that it lies in. */
 typedef struct grout_term {
     uint32_t dimension; /* or cluster axis */
-    grout_slot slot; /* an i32 */
+    grout_slot slot;    /* an i32 */
 } grout_term;
 
 /*
@@ -77,8 +77,10 @@ typedef struct grout_box_plan {
     uint8_t space; /* grout_space */
     uint8_t dtype, element_bytes, rank;
     bool is_barrier;
-    bool has_shape; /* runs and pieces are there */
+    bool has_shape;      /* runs and pieces are there */
     uint8_t object_kind; /* grout_object_kind */
+    bool is_mixed;       /* a gmem array that threads store to and TMA copies */
+    bool is_relayed;     /* one that TMA both loads from and stores to */
     /* '.cluster(..)': the CTA it lies in, by its place on each cluster axis; 0: the own one */
     uint8_t place_count;
     uint32_t first_place, place_term_count; /* terms, by axis */
@@ -216,13 +218,14 @@ typedef struct grout_inst {
     int64_t divisor; /* of axis, iota and reduction: inner elements */
     bool flag;       /* read_only, no_commit_group, increase; cluster of a commit; no_decrement */
     uint8_t order, edge_scope; /* grout_choice, resolved: what is not written has its default */
-    uint8_t reduce_kind;  /* grout_choice, of a copy or async_store_smem; NONE: overwrites */
-    uint8_t axes;         /* of collective_axes or multicast: bit i for axis i of the kernel */
-    bool is_collective;   /* collective_axes */
-    int32_t from_cta;     /* mask of from_cta(..); -1: it is not written */
-    bool is_ordered;      /* an atomic or store whose object has atomics that order something */
-    uint8_t collective;   /* which of the kernel's sets of axes */
-    int8_t part_dim;      /* the dimension of the boxes that a collective copy splits; -1: none */
+    uint8_t reduce_kind;       /* grout_choice, of a copy or async_store_smem; NONE: overwrites */
+    uint8_t axes;              /* of collective_axes or multicast: bit i for axis i of the kernel */
+    bool is_collective;        /* collective_axes */
+    bool is_look;              /* changes nothing that another actor sees: a load, a test */
+    int32_t from_cta;          /* mask of from_cta(..); -1: it is not written */
+    bool is_ordered;    /* an atomic or store whose object has atomics that order something */
+    uint8_t collective; /* which of the kernel's sets of axes */
+    int8_t part_dim;    /* the dimension of the boxes that a collective copy splits; -1: none */
 } grout_inst;
 
 typedef struct grout_element_plan {
@@ -248,13 +251,15 @@ typedef struct grout_plan {
     bool has_masks; /* registers carry masks of undefined elements */
     grout_clock_shape shape;
     grout_order order;
-    uint32_t actor_count;  /* of a CTA: its threads, then (with a warp_map) their warps */
-    uint32_t lane_count;   /* of a CTA */
-    uint32_t runner_count; /* threads of a CTA that run the body: all, or (with a warp_specialize) 1 */
+    uint32_t actor_count; /* of a CTA: its threads, then (with a warp_map) their warps */
+    uint32_t lane_count;  /* of a CTA */
+    uint32_t
+        runner_count; /* threads of a CTA that run the body: all, or (with a warp_specialize) 1 */
     bool has_narrow_waits; /* some wait of a kernel with clusters is written scope(cta) */
     bool has_exit_sync;
-    bool needs_clocks; /* some phase follows from what an actor knows: mbarriers, async_store_smem */
-    bool has_foreign_order; /* order between clusters: global semaphores, ordered atomics */
+    bool
+        needs_clocks; /* some phase follows from what an actor knows: mbarriers, async_store_smem */
+    bool has_foreign_order;    /* order between clusters: global semaphores, ordered atomics */
     uint32_t collective_count; /* different sets of axes of collective copies */
     uint8_t collective_axes[16];
     uint32_t cluster_axis_count;
@@ -268,6 +273,7 @@ typedef struct grout_plan {
     uint32_t element_count;
     int64_t copy_bytes_max;   /* largest box of an async copy */
     int64_t store_bytes_max;  /* largest smem box of a plain store */
+    int64_t mixed_bytes_max;  /* the same of arrays that TMA copies too */
     int64_t linear_bytes_max; /* scratch for a box in logical order */
     int64_t mask_count_max;   /* the same for a mask */
     uint32_t chain_bytes_max; /* buffers of a chain */
@@ -276,7 +282,7 @@ typedef struct grout_plan {
     grout_pool chains, steps;
     grout_pool accumulators, products, gemms, offsets; /* offsets: int32_t, of chunks */
     grout_pool chunk_moves;
-    grout_pool gmem_scratches; /* grout_object_id, in the order of their arrays */
+    grout_pool gmem_scratches;       /* grout_object_id, in the order of their arrays */
     uint32_t accumulator_bytes;      /* of a thread */
     uint32_t packed_max, chunks_max; /* floats, chunks of the largest operand */
     grout_pool objects;              /* grout_object_id: lists of scopes */

@@ -179,6 +179,12 @@ uint32_t grout_planner__add_box(grout_planner *planner, const grout_operand *ope
     box->dtype = type->dtype;
     box->is_barrier = object->kind != GROUT_OBJECT_ARRAY;
     box->object_kind = object->kind;
+    box->is_mixed = object->space == GROUT_SPACE_GMEM && object->kind == GROUT_OBJECT_ARRAY &&
+                    (planner->object_uses[view.object] & GROUT_USED_STORED) != 0 &&
+                    planner->object_uses[view.object] != GROUT_USED_STORED;
+    box->is_relayed = object->space == GROUT_SPACE_GMEM && object->kind == GROUT_OBJECT_ARRAY &&
+                      (planner->object_uses[view.object] & GROUT_USED_TMA_READ) != 0 &&
+                      (planner->object_uses[view.object] & GROUT_USED_TMA_WRITTEN) != 0;
     memcpy(box->dims, type->dims, sizeof box->dims);
     memcpy(box->extent, view.extent, sizeof box->extent);
     memcpy(box->start, view.start_const, sizeof box->start);

@@ -60,6 +60,11 @@ static void scan_views(grout_planner *planner, const grout_op *op) {
                                               ? planner->plan->shape.cta_count
                                               : planner->plan->order.owners;
         }
+        planner->object_uses[view.object] |=
+            (uint8_t)(form == GROUT_FORM_STORE      ? GROUT_USED_STORED
+                      : form == GROUT_FORM_COPY_IN  ? GROUT_USED_TMA_READ
+                      : form == GROUT_FORM_COPY_OUT ? GROUT_USED_TMA_WRITTEN
+                                                    : 0);
         planner->object_is_shared[view.object] |= object->cluster_group_count > 0;
         planner->plan->needs_clocks |= object->is_explicit;
         planner->plan->has_foreign_order |=
@@ -153,8 +158,8 @@ static uint8_t get_default_order(const grout_op *op) {
 }
 
 static uint8_t get_default_scope(const grout_planner *planner, const grout_inst *inst) {
-    uint8_t shared = planner->plan->shape.cta_count > 1 ? GROUT_CHOICE_SCOPE_CLUSTER
-                                                        : GROUT_CHOICE_SCOPE_CTA;
+    uint8_t shared =
+        planner->plan->shape.cta_count > 1 ? GROUT_CHOICE_SCOPE_CLUSTER : GROUT_CHOICE_SCOPE_CTA;
     if (inst->box_count == 0) {
         return shared;
     }

@@ -101,11 +101,10 @@ static void add_accesses(grout_planner *planner, uint32_t inst_index, const grou
                     effects[i].access == GROUT_ACCESS_ATOMIC ||
                     (access->is_write &&
                      grout_module_find_attr(planner->module, op, GROUT_ATTR_REDUCE) != NULL);
-                access->agent = (uint8_t)(effects[i].milestone == GROUT_MILESTONE_ISSUE
-                                              ? GROUT_AGENT_ACTOR
-                                          : effects[i].proxy == GROUT_PROXY_ASYNC
-                                              ? GROUT_AGENT_ENGINE
-                                              : GROUT_AGENT_GENERIC_ENGINE);
+                access->agent =
+                    (uint8_t)(effects[i].milestone == GROUT_MILESTONE_ISSUE ? GROUT_AGENT_ACTOR
+                              : effects[i].proxy == GROUT_PROXY_ASYNC       ? GROUT_AGENT_ENGINE
+                                                                      : GROUT_AGENT_GENERIC_ENGINE);
                 inst->access_count++;
             }
         }
@@ -197,6 +196,8 @@ static void note_sizes(grout_plan *plan, const grout_inst *inst) {
             raise(&plan->mask_count_max, box->bytes);
         } else if (access->is_write && box->space == GROUT_SPACE_SMEM) {
             raise(&plan->store_bytes_max, box->bytes);
+        } else if (access->is_write && box->is_mixed) {
+            raise(&plan->mixed_bytes_max, box->bytes);
         }
     }
 }
@@ -320,8 +321,7 @@ static void lower_auto_fence(grout_planner *planner, grout_op_id id) {
     if (!grout_op_needs_auto_fence(planner->module, id)) {
         return;
     }
-    uint32_t index =
-        grout_planner__add_inst(planner, exec_table[GROUT_OP_FENCE_ASYNC_SHARED], id);
+    uint32_t index = grout_planner__add_inst(planner, exec_table[GROUT_OP_FENCE_ASYNC_SHARED], id);
     if (!planner->failed) {
         grout_planner__get_inst(planner, index)->opcode = GROUT_OP_FENCE_ASYNC_SHARED;
         grout_planner__get_inst(planner, index)->is_point = true;
@@ -381,8 +381,8 @@ void grout_planner__lower_op(grout_planner *planner, grout_op_id id) {
     case GROUT_FORM_SPECIALIZE:
         grout_planner__lower_specialize(planner, id);
         break;
-    case GROUT_FORM_SCRATCH: /* lives as long as the CTA: nothing to do at its place */
-    case GROUT_FORM_YIELD:   /* lowered by the op around it */
+    case GROUT_FORM_SCRATCH:    /* lives as long as the CTA: nothing to do at its place */
+    case GROUT_FORM_YIELD:      /* lowered by the op around it */
     case GROUT_FORM_DESCRIPTOR: /* references through it say all */
     case GROUT_FORM_NONE:
     case GROUT_FORM_COUNT:

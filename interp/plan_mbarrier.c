@@ -34,6 +34,9 @@ void grout_planner__lower_mbarrier(grout_planner *planner, uint32_t index, const
     grout_planner__get_inst(planner, index)->from_cta =
         (int32_t)grout_op_get_attr_integer(planner->module, op, GROUT_ATTR_FROM_CTA, -1);
     note_wait(planner, op);
+    grout_planner__get_inst(planner, index)->is_look =
+        op->opcode == GROUT_OP_LOAD || op->opcode == GROUT_OP_BARRIER_TEST ||
+        op->opcode == GROUT_OP_MBARRIER_TEST || op->opcode == GROUT_OP_SEMAPHORE_READ;
     if (is_last_init(planner, op)) {
         uint32_t meet = grout_planner__add_inst(planner, grout_exec_rendezvous, id);
         grout_planner__get_inst(planner, meet)->is_point = true;

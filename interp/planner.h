@@ -48,6 +48,7 @@ typedef struct grout_planner {
     uint32_t *object_params;   /* by object: parameter of a gmem array, plus 1 */
     uint32_t *object_elements; /* by object: first barrier element */
     bool *object_is_shared;    /* by object: other CTAs of the cluster reach it */
+    uint8_t *object_uses;      /* by object: GROUT_USED_* */
     bool *object_is_ordered;   /* by object: some atomic on it releases or acquires */
     bool is_wgmma;             /* what is lowered is one: this one, whose operands lie as it says */
     grout_wgmma wgmma;
@@ -74,6 +75,8 @@ uint32_t grout_planner__add_box(grout_planner *planner, const grout_operand *ope
 /* The pieces of a copy between two boxes at home; fills the instruction's transfers. */
 void grout_planner__add_transfers(grout_planner *planner, uint32_t inst);
 
+enum { GROUT_USED_STORED = 1, GROUT_USED_TMA_READ = 2, GROUT_USED_TMA_WRITTEN = 4 };
+
 /* plan_cluster.c: what the ops of the kernel say about clusters, before anything is lowered; and
  * what an op says, once its operands are. */
 void grout_planner__scan(grout_planner *planner);
@@ -81,9 +84,9 @@ void grout_planner__lower_cluster(grout_planner *planner, uint32_t inst, const g
 
 /* plan_atomic.c: which objects have ordered atomics, before anything is lowered; what an op is. */
 void grout_planner__scan_atomics(grout_planner *planner);
-void grout_planner__lower_atomic(grout_planner *planner, uint32_t inst, const grout_op *op);
+void grout_planner__lower_atomic(grout_planner *planner, uint32_t index, const grout_op *op);
 /* plan_mbarrier.c: last of all of an op; what it adds comes behind the op's instruction. */
-void grout_planner__lower_mbarrier(grout_planner *planner, uint32_t inst, const grout_op *op);
+void grout_planner__lower_mbarrier(grout_planner *planner, uint32_t index, const grout_op *op);
 /* plan_semaphore.c: numbers the elements of an object, if it is one of semaphores. */
 void grout_planner__add_semaphore(grout_planner *planner, grout_object_id id);
 

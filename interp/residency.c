@@ -9,12 +9,12 @@
  */
 #include "machine.h"
 
-#define SM_SMEM       (228 << 10) /* bytes; 1 KiB of it for each CTA is the system's */
-#define CTA_SMEM      (1 << 10)
-#define SM_LANES      2048
-#define SM_REGISTERS  65536
-#define SM_CTAS       32
-#define THREAD_LANES  128
+#define SM_SMEM      (228 << 10) /* bytes; 1 KiB of it for each CTA is the system's */
+#define CTA_SMEM     (1 << 10)
+#define SM_LANES     2048
+#define SM_REGISTERS 65536
+#define SM_CTAS      32
+#define THREAD_LANES 128
 
 static int64_t get_least(int64_t a, int64_t b) {
     return a < b ? a : b;

@@ -2,8 +2,8 @@
  * scheduler.c - which actor runs, for how long, and when nothing can.
  *
  * An actor runs until it has done something that others can see (memory, order, an async op), or
- * blocks, or ends; then the next is chosen among all of the clusters in flight. Which one comes next
- * is a function of the state, so a run can stop between any two ops and go on.
+ * blocks, or ends; then the next is chosen among all of the clusters in flight. Which one comes
+ * next is a function of the state, so a run can stop between any two ops and go on.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -175,8 +175,7 @@ static uint32_t decide(grout_machine *machine, uint32_t runnable) {
     switch (machine->launch.schedule) {
     case GROUT_SCHEDULE_RANDOM:
         number = find_runnable(
-            machine, 0,
-            (uint32_t)(grout_machine__draw(machine, GROUT_DRAW_SCHEDULE) % runnable));
+            machine, 0, (uint32_t)(grout_machine__draw(machine, GROUT_DRAW_SCHEDULE) % runnable));
         break;
     case GROUT_SCHEDULE_PCT:
         drop_running(machine);
@@ -269,6 +268,9 @@ static void pass(grout_machine *machine, uint32_t thread, const grout_inst *inst
         own->last_pc = (uint32_t)(inst - grout_plan__inst(machine->plan, 0));
     }
     machine->stats.steps += inst->is_silent ? 0 : 1;
+    if (inst->is_point && !inst->is_look) {
+        run->polls = 0;
+    }
     if (inst->is_point) {
         run->last = run->current;
         run->current = 0;

@@ -3,9 +3,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "machine.h"
-
 #include "bits.h"
+#include "gmem.h"
 #include "operand.h"
 #include "undo.h"
 
@@ -30,6 +29,7 @@ struct grout_snapshot {
     uint32_t slot_count;
     uint8_t *fixed;
     size_t fixed_size;
+    uint8_t *gmem_log;
     uint8_t *arrays; /* of arrays that the kernel may write: data, then bitmaps */
     size_t arrays_size;
     bool *has_tainted;
@@ -42,8 +42,9 @@ struct grout_snapshot {
 
 static grout_pool *get_pool(const grout_machine *machine, uint32_t index) {
     grout_machine *m = (grout_machine *)machine;
-    grout_pool *pools[] = {&m->phases,      &m->contributions, &m->asyncs,       &m->old_phases,
-                           &m->collectives, &m->sets,          &m->foreign_maps, &m->foreign_clocks};
+    grout_pool *pools[] = {&m->phases,       &m->contributions, &m->asyncs,
+                           &m->old_phases,   &m->collectives,   &m->sets,
+                           &m->foreign_maps, &m->foreign_clocks};
     return index < 8 ? pools[index] : &m->ops_pools[index - 8];
 }
 
@@ -160,8 +161,9 @@ static bool save(const grout_machine *machine, grout_snapshot *snapshot) {
     snapshot->fixed = grout_heap__take(heap, snapshot->fixed_size);
     snapshot->arrays = grout_heap__take(heap, snapshot->arrays_size);
     snapshot->has_tainted = grout_heap__take(heap, machine->array_count * sizeof(bool));
+    snapshot->gmem_log = grout_heap__take(heap, grout_gmem__get_size(machine));
     if (snapshot->has_slot == NULL || snapshot->fixed == NULL || snapshot->arrays == NULL ||
-        snapshot->has_tainted == NULL) {
+        snapshot->has_tainted == NULL || snapshot->gmem_log == NULL) {
         return false;
     }
     for (uint32_t i = 0; i < POOLS; i++) {
@@ -170,6 +172,9 @@ static bool save(const grout_machine *machine, grout_snapshot *snapshot) {
         }
     }
     save_slots(machine, snapshot);
+    if (machine->gmem_log != NULL) {
+        memcpy(snapshot->gmem_log, machine->gmem_log, grout_gmem__get_size(machine));
+    }
     copy_arrays(machine, snapshot->arrays, true);
     for (uint32_t i = 0; i < machine->array_count; i++) {
         snapshot->has_tainted[i] = machine->arrays[i].has_tainted;
@@ -207,6 +212,9 @@ bool grout_machine_restore(grout_machine *machine, const grout_snapshot *snapsho
     machine->has_failed = snapshot->has_failed;
     machine->foreign_limit = snapshot->foreign_limit;
     restore_slots(machine, snapshot);
+    if (machine->gmem_log != NULL) {
+        memcpy(machine->gmem_log, snapshot->gmem_log, grout_gmem__get_size(machine));
+    }
     copy_arrays(machine, snapshot->arrays, false);
     grout_operand__forget(machine);
     for (uint32_t i = 0; i < snapshot->array_count; i++) {
@@ -234,6 +242,7 @@ void grout_snapshot_free(grout_snapshot *snapshot) {
     }
     grout_heap__give(&snapshot->heap, snapshot->has_slot, 0);
     grout_heap__give(&snapshot->heap, snapshot->fixed, 0);
+    grout_heap__give(&snapshot->heap, snapshot->gmem_log, 0);
     grout_heap__give(&snapshot->heap, snapshot->arrays, 0);
     grout_heap__give(&snapshot->heap, snapshot->has_tainted, 0);
     for (uint32_t i = 0; i < POOLS; i++) {
@@ -275,8 +284,8 @@ static uint64_t hash_sets(const grout_machine *machine, uint64_t hash, const uin
     uint32_t words = machine->plan->order.words;
     for (size_t i = 0; i < count; i++, sets += words) {
         hash = hash_bytes(hash, sets, (words - 1) * sizeof *sets);
-        hash = sets[words - 1] == 0 ? hash
-                                    : mix(hash, grout_foreign__hash(machine, sets[words - 1]));
+        hash =
+            sets[words - 1] == 0 ? hash : mix(hash, grout_foreign__hash(machine, sets[words - 1]));
     }
     return hash;
 }
@@ -339,6 +348,7 @@ static uint64_t hash_flights(const grout_machine *machine, uint64_t hash) {
             }
         }
         async.link = async.previous = async.next = async.peer = 0;
+        async.order = 0;
         async.phase_record = async.payload[0] = async.payload[1] = 0;
         hash = hash_bytes(hash, &async, sizeof async);
     }
@@ -349,9 +359,8 @@ static uint64_t hash_flights(const grout_machine *machine, uint64_t hash) {
 static uint64_t hash_undo(const grout_machine *machine, uint64_t hash) {
     const grout_cta *cta = grout_machine__cta(machine);
     for (uint32_t i = 0; i < cta->undo_count; i++) {
-        const uint8_t *at =
-            machine->state + machine->at.undo_entries +
-            (cta->undo_first + i) % GROUT_UNDO_ENTRIES * sizeof(grout_undo);
+        const uint8_t *at = machine->state + machine->at.undo_entries +
+                            (cta->undo_first + i) % GROUT_UNDO_ENTRIES * sizeof(grout_undo);
         grout_undo entry;
         memcpy(&entry, at, sizeof entry);
         hash = hash_bytes(hash, machine->state + machine->at.undo_data + entry.data, entry.size);
@@ -407,6 +416,7 @@ static uint64_t hash_cluster(const grout_machine *machine, uint64_t hash) {
 /* How far the run is, but for what only counts. */
 static uint64_t hash_run(const grout_machine *machine) {
     grout_run_state run = machine->run;
+    run.polls = 0;
     if (machine->launch.timing != GROUT_TIMING_RANDOM) {
         run.points = run.random[GROUT_DRAW_ENGINE] = 0;
     }
@@ -426,7 +436,7 @@ uint64_t grout_machine_hash(const grout_machine *machine) {
         }
     }
     grout_machine__select_slot(viewed, slot, rank);
-    hash = grout_ops__hash(machine, hash);
+    hash = grout_gmem__hash(machine, grout_ops__hash(machine, hash));
     for (uint32_t i = 0; i < machine->array_count; i++) {
         region regions[3];
         uint32_t count = get_array_regions(&machine->arrays[i], regions);

@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "bits.h"
-#include "machine.h"
+#include "gmem.h"
 #include "operand.h"
 #include "strip.h"
 #include "undo.h"
@@ -88,8 +88,8 @@ static void size_cta(grout_machine *machine) {
     at->lanes = add_part(&size, plan->lane_count * sizeof(grout_lane));
     at->loops = add_part(&size, actors * plan->loop_depth_max * sizeof(grout_loop_state));
     at->clocks = add_part(&size, actors * set);
-    at->scopes = add_part(&size, (size_t)plan->scopes.count * (1 + plan->order.size) *
-                                     sizeof(uint32_t));
+    at->scopes =
+        add_part(&size, (size_t)plan->scopes.count * (1 + plan->order.size) * sizeof(uint32_t));
     at->barriers = add_part(&size, elements * sizeof(grout_barrier));
     size_history(at, elements, phase);
     at->snapshots = add_part(&size, elements * at->snapshots_kept * phase);
@@ -154,8 +154,7 @@ static bool add_image(grout_machine *machine) {
     machine->image = grout_heap__take(heap, (size_t)plan->smem_bytes);
     machine->image_stale = grout_heap__take(heap, words);
     machine->image_settled = grout_heap__take(heap, words);
-    return machine->image != NULL && machine->image_stale != NULL &&
-           machine->image_settled != NULL;
+    return machine->image != NULL && machine->image_stale != NULL && machine->image_settled != NULL;
 }
 
 bool grout_machine__add_state(grout_machine *machine) {
@@ -168,11 +167,10 @@ bool grout_machine__add_state(grout_machine *machine) {
     size_undo(machine);
     size_cta(machine);
     size_pools(machine);
-    machine->slots =
-        grout_heap__take(&machine->heap, machine->slot_count * sizeof *machine->slots);
+    machine->slots = grout_heap__take(&machine->heap, machine->slot_count * sizeof *machine->slots);
     if (machine->slots == NULL || !add_scratch(machine) ||
         (machine->is_lazy && !add_image(machine)) || !grout_operand__new(machine) ||
-        !grout_machine__add_slot(machine, 0)) {
+        !grout_gmem__new(machine) || !grout_machine__add_slot(machine, 0)) {
         return false;
     }
     grout_machine__select_slot(machine, 0, 0);
@@ -180,8 +178,7 @@ bool grout_machine__add_state(grout_machine *machine) {
 }
 
 bool grout_machine__add_slot(grout_machine *machine, uint32_t slot) {
-    size_t size =
-        machine->at.head + (size_t)machine->plan->shape.cta_count * machine->at.size;
+    size_t size = machine->at.head + (size_t)machine->plan->shape.cta_count * machine->at.size;
     if (machine->slots[slot] != NULL) {
         return true;
     }
@@ -217,20 +214,20 @@ void grout_machine__free_state(grout_machine *machine) {
     for (uint32_t i = 0; machine->slots != NULL && i < machine->slot_count; i++) {
         grout_heap__give(heap, machine->slots[i], 0);
     }
-    void *blocks[] = {machine->slots,         machine->linear,        machine->mask_linear,
-                      machine->image,         machine->image_stale,   machine->image_settled,
-                      machine->clock_scratch, machine->strips,        machine->chain_runs};
+    void *blocks[] = {machine->slots,         machine->linear,      machine->mask_linear,
+                      machine->image,         machine->image_stale, machine->image_settled,
+                      machine->clock_scratch, machine->strips,      machine->chain_runs};
     for (uint32_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++) {
         grout_heap__give(heap, blocks[i], 0);
     }
     grout_operand__free(machine);
-    grout_pool *pools[] = {&machine->phases,          &machine->old_phases,
-                           &machine->contributions,   &machine->asyncs,
-                           &machine->collectives,     &machine->sets,
-                           &machine->foreign_maps,    &machine->foreign_clocks,
-                           &machine->foreign_scratch, &machine->run_scratch,
-                           &machine->origin_scratch,  &machine->thread_facts,
-                           &machine->barrier_facts,   &machine->semaphore_facts};
+    grout_heap__give(heap, machine->gmem_log, 0);
+    grout_pool *pools[] = {
+        &machine->phases,        &machine->old_phases,     &machine->contributions,
+        &machine->asyncs,        &machine->collectives,    &machine->sets,
+        &machine->foreign_maps,  &machine->foreign_clocks, &machine->foreign_scratch,
+        &machine->run_scratch,   &machine->origin_scratch, &machine->thread_facts,
+        &machine->barrier_facts, &machine->semaphore_facts};
     for (uint32_t i = 0; i < sizeof pools / sizeof pools[0]; i++) {
         grout_pool__free(pools[i], heap);
     }

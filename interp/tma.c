@@ -13,94 +13,16 @@
 #include "tma.h"
 
 #include "async_copy.h"
-#include "atomic_math.h"
 #include "barrier.h"
 #include "convert.h"
+#include "gmem.h"
 #include "issue.h"
 #include "undo.h"
 #include "wgmma.h"
 
 #include <string.h>
 
-#define DELAY_MAX    32 /* scheduling points, in random timing */
-#define CHUNK        16 /* bytes that a swizzle keeps together */
-#define LINE         64 /* bytes of a cache line */
-#define ROWS_AHEAD   8
-#define CHUNKS_AHEAD 64
-#define PREFETCH_MAX 1024 /* bytes of a row */
-
-/* ---- copies ------------------------------------------------------------------------------------
- */
-
-/*
- * Rows of a box are far apart in GMEM, often a page each, where no hardware prefetcher follows:
- * asking for a row a few rows ahead makes add_tma a fifth faster (4096 x 4096, blocks of 32 x 64).
- */
-static void copy_rows(const grout_transfer *transfers, uint32_t count, const uint8_t *source,
-                      uint8_t *destination) {
-    for (uint32_t i = 0; i < count; i++) {
-        const grout_transfer *row = &transfers[i];
-        if (i + ROWS_AHEAD < count && row->length >= LINE) {
-            for (int64_t k = 0; k < row[ROWS_AHEAD].length && k < PREFETCH_MAX; k += LINE) {
-                __builtin_prefetch(source + row[ROWS_AHEAD].source + k, 0, 2);
-                __builtin_prefetch(destination + row[ROWS_AHEAD].destination + k, 1, 2);
-            }
-        }
-        memcpy(destination + row->destination, source + row->source, (size_t)row->length);
-    }
-}
-
-/* The same where a swizzle scatters the rows. */
-static void copy_chunks(const grout_chunk_move *moves, uint32_t count, const uint8_t *source,
-                        uint8_t *destination) {
-    for (uint32_t i = 0; i < count; i++) {
-        if (i % (LINE / CHUNK) == 0 && i + CHUNKS_AHEAD < count) {
-            __builtin_prefetch(source + moves[i + CHUNKS_AHEAD].source, 0, 2);
-        }
-        memcpy(destination + moves[i].destination, source + moves[i].source, CHUNK);
-    }
-}
-
-void grout_tma__move(grout_machine *machine, const grout_inst *inst, const grout_box *from,
-                     const grout_box *to) {
-    const grout_plan *plan = machine->plan;
-    if (from->is_shaped && to->is_shaped && inst->chunk_count + inst->transfer_count > 0) {
-        grout_box__touch(to);
-        if (inst->chunk_count > 0) {
-            copy_chunks(grout_pool__at(&plan->chunk_moves, inst->first_chunk), inst->chunk_count,
-                        from->bytes + from->offset, to->bytes + to->offset);
-        } else {
-            copy_rows(grout_pool__at(&plan->transfers, inst->first_transfer), inst->transfer_count,
-                      from->bytes + from->offset, to->bytes + to->offset);
-        }
-        return;
-    }
-    if (!from->is_inside) {
-        memset(machine->linear, 0, (size_t)from->plan->bytes);
-    }
-    grout_box__gather(machine, from, machine->linear);
-    grout_box__scatter(machine, to, machine->linear);
-}
-
-void grout_tma__reduce(grout_machine *machine, const grout_inst *inst, const grout_box *to,
-                       const uint8_t *elements) {
-    uint8_t *held = machine->linear + to->plan->bytes;
-    grout_box__gather(machine, to, held);
-    grout_update__apply(grout_update__from_choice((grout_choice)inst->reduce_kind),
-                        (grout_dtype)to->plan->dtype, true, held, elements, to->plan->count);
-    grout_box__scatter(machine, to, held);
-}
-
-/* A store's copy: elements that are reduced go by way of registers. */
-static void move_store(grout_machine *machine, const grout_inst *inst, const grout_box *from,
-                       const grout_box *to) {
-    if (inst->reduce_kind == GROUT_CHOICE_NONE) {
-        grout_tma__move(machine, inst, from, to);
-        return;
-    }
-    grout_box__gather(machine, from, machine->linear);
-    grout_tma__reduce(machine, inst, to, machine->linear);
-}
+#define DELAY_MAX 32 /* scheduling points, in random timing */
 
 static const grout_inst *get_inst(const grout_machine *machine, const grout_async *async) {
     return grout_plan__inst(machine->plan, async->pc);
@@ -170,6 +92,7 @@ uint32_t grout_tma__add_flight_to(grout_machine *machine, uint32_t thread, const
     async->actor = thread;
     async->serial = grout_machine__cta(machine)->async_serial - 1;
     async->origin = grout_machine__origin(machine, thread, inst);
+    async->order = machine->stats.async_ops;
     if (machine->launch.timing == GROUT_TIMING_RANDOM) {
         async->read_due =
             machine->run.points + grout_machine__draw(machine, GROUT_DRAW_ENGINE) % DELAY_MAX;
@@ -242,6 +165,9 @@ void grout_tma__start_load(grout_machine *machine, uint32_t thread, const grout_
     async->flags = (load->is_void ? (uint32_t)GROUT_ASYNC_VOID : 0) |
                    (load->is_part ? (uint32_t)GROUT_ASYNC_PART : 0) |
                    (load->spoilt != 0 ? (uint32_t)GROUT_ASYNC_SPOILT : 0);
+    async->payload[0] =
+        load->is_void ? 0 : grout_tma__capture_for(machine, thread, &boxes[0], load->rank);
+    async->flags |= async->payload[0] != 0 ? (uint32_t)GROUT_ASYNC_STALE : 0;
     async->bytes = load->bytes;
     async->part = load->part;
     async->parts = load->parts;
@@ -269,19 +195,6 @@ static void spoil(grout_machine *machine, grout_async *async, const grout_box *t
     async->payload[1] = 0;
 }
 
-void grout_tma__combine(grout_machine *machine, const grout_inst *inst, const grout_box *to,
-                        const uint8_t *elements) {
-    if (inst->reduce_kind == GROUT_CHOICE_NONE) {
-        grout_box__scatter(machine, to, elements);
-        return;
-    }
-    grout_box__gather(machine, to, machine->linear);
-    grout_update__apply(grout_update__from_choice((grout_choice)inst->reduce_kind),
-                        (grout_dtype)to->plan->dtype, false, machine->linear, elements,
-                        to->plan->count);
-    grout_box__scatter(machine, to, machine->linear);
-}
-
 /* Elements of an async_store_smem, in its payload, to their places. */
 static void land_elements(grout_machine *machine, grout_async *async) {
     if (async->payload[0] != 0) {
@@ -293,6 +206,70 @@ static void land_elements(grout_machine *machine, grout_async *async) {
     }
 }
 
+static void finish_store(grout_machine *machine, uint32_t index);
+static void finish_attached(grout_machine *machine, uint32_t index);
+
+/* Whether what two stores write, or a load reads and a store writes, overlaps. */
+static bool has_overlap(const grout_box_plan *plan, const int64_t *start,
+                        const grout_box_plan *other, const int64_t *other_start) {
+    bool overlaps = plan->object == other->object;
+    for (uint32_t dim = 0; overlaps && dim < plan->rank; dim++) {
+        overlaps = start[dim] < other_start[dim] + other->extent[dim] &&
+                   other_start[dim] < start[dim] + plan->extent[dim];
+    }
+    return overlaps;
+}
+
+/* What is in flight in the selected CTA, was issued later, and reads (or writes) what this writes
+ * (or reads); 0: nothing. */
+static uint32_t find_later(const grout_machine *machine, const grout_async *async) {
+    bool is_store = (async->flags & GROUT_ASYNC_STORE) != 0;
+    uint32_t which = is_store ? 1 : 0;
+    const grout_box_plan *plan = grout_plan__box(machine->plan, get_inst(machine, async), which);
+    for (uint32_t i = grout_machine__cta(machine)->first_flight; i != 0;) {
+        const grout_async *other = grout_machine__async(machine, i);
+        bool is_other_store = (other->flags & GROUT_ASYNC_STORE) != 0;
+        bool is_copy =
+            is_other_store || (other->phase_record != 0 &&
+                               (other->flags & (GROUT_ASYNC_DSMEM | GROUT_ASYNC_COPY)) == 0);
+        if (is_copy && is_other_store != is_store && other->order > async->order &&
+            (other->flags & GROUT_ASYNC_VOID) == 0 &&
+            has_overlap(plan, async->start[which],
+                        grout_plan__box(machine->plan, get_inst(machine, other), 1 - which),
+                        other->start[1 - which])) {
+            return i;
+        }
+        i = other->next;
+    }
+    return 0;
+}
+
+/*
+ * Loads and stores of the same elements with no order between them: the later of the two takes
+ * effect first. A load that ought to see a store then does not, one that ought not to does.
+ */
+static void let_later_first(grout_machine *machine, uint32_t index) {
+    const grout_async *async = grout_machine__async(machine, index);
+    bool is_store = (async->flags & GROUT_ASYNC_STORE) != 0;
+    const grout_inst *inst = get_inst(machine, async);
+    uint32_t own = machine->rank, later;
+    if (machine->launch.timing != GROUT_TIMING_LAZY ||
+        !grout_plan__box(machine->plan, inst, is_store ? 1 : 0)->is_relayed) {
+        return;
+    }
+    for (uint32_t rank = 0; rank < machine->plan->shape.cta_count; rank++) {
+        grout_machine__select(machine, rank);
+        while ((later = find_later(machine, grout_machine__async(machine, index))) != 0) {
+            if (is_store) {
+                finish_attached(machine, later);
+            } else {
+                finish_store(machine, later);
+            }
+        }
+    }
+    grout_machine__select(machine, own);
+}
+
 /* Moves a load's bytes. Its phase does not complete before grout_barrier__land is called. */
 static void finish_load(grout_machine *machine, uint32_t index) {
     grout_async *async = grout_machine__async(machine, index);
@@ -300,12 +277,23 @@ static void finish_load(grout_machine *machine, uint32_t index) {
     if ((async->flags & GROUT_ASYNC_DSMEM) != 0) {
         land_elements(machine, async);
     } else if ((async->flags & GROUT_ASYNC_VOID) == 0) {
+        let_later_first(machine, index);
         grout_box from = place_box(machine, async, 0), to = place_box(machine, async, 1);
         if (async->parts > 0) {
             grout_box__cut(&from, (uint32_t)inst->part_dim, async->part, async->parts);
             grout_box__cut(&to, (uint32_t)inst->part_dim, async->part, async->parts);
         }
-        grout_tma__move(machine, inst, &from, &to);
+        if ((async->flags & GROUT_ASYNC_STALE) != 0) {
+            if (!from.is_inside) {
+                memset(machine->linear, 0, (size_t)from.plan->bytes);
+            }
+            grout_tma__read_captured(machine, &from, async->payload[0]);
+            grout_box__scatter(machine, &to, grout_tma__get_payload(machine, async->payload[0]));
+            grout_tma__give_payload(machine, async->payload[0]);
+            async->payload[0] = 0;
+        } else {
+            grout_tma__move(machine, inst, &from, &to);
+        }
         if ((async->flags & GROUT_ASYNC_SPOILT) != 0) {
             spoil(machine, async, &to);
         }
@@ -416,12 +404,23 @@ static void write_elements(grout_machine *machine, const grout_async *async,
     }
 }
 
+/* Where an older plain store may win there is poison. */
+static void spoil_store(grout_machine *machine, uint32_t index) {
+    grout_async *async = grout_machine__async(machine, index);
+    if ((async->flags & GROUT_ASYNC_SPOILT) != 0) {
+        grout_box to = place_box(machine, async, 1);
+        spoil(machine, async, &to);
+    }
+}
+
 static void write_store(grout_machine *machine, uint32_t index) {
     grout_async *async = grout_machine__async(machine, index);
     if ((async->flags & GROUT_ASYNC_VOID) == 0) {
+        let_later_first(machine, index);
         write_elements(machine, async, grout_tma__get_payload(machine, async->payload[0]));
         grout_tma__give_payload(machine, async->payload[0]);
         async->payload[0] = 0;
+        spoil_store(machine, index);
     }
     grout_tma__end_flight(machine, index);
 }
@@ -429,8 +428,10 @@ static void write_store(grout_machine *machine, uint32_t index) {
 static void finish_store(grout_machine *machine, uint32_t index) {
     const grout_async *async = grout_machine__async(machine, index);
     if ((async->flags & (GROUT_ASYNC_READ | GROUT_ASYNC_STALE | GROUT_ASYNC_VOID)) == 0) {
+        let_later_first(machine, index);
         grout_box from = place_box(machine, async, 0), to = place_box(machine, async, 1);
-        move_store(machine, get_inst(machine, async), &from, &to);
+        grout_tma__move_store(machine, get_inst(machine, async), &from, &to);
+        spoil_store(machine, index);
         grout_tma__end_flight(machine, index);
         return;
     }
@@ -438,60 +439,6 @@ static void finish_store(grout_machine *machine, uint32_t index) {
         read_store(machine, index);
     }
     write_store(machine, index);
-}
-
-uint32_t grout_tma__capture(grout_machine *machine, uint32_t thread, const grout_box *from) {
-    uint8_t *stale = machine->mask_linear;
-    if (!grout_undo__capture(machine, thread, from, machine->linear, stale)) {
-        return 0;
-    }
-    /* What finishes to make room uses the scratch. */
-    uint32_t slot = grout_tma__take_payload(machine);
-    if (grout_undo__capture(machine, thread, from, machine->linear, stale)) {
-        uint8_t *bytes = grout_tma__get_payload(machine, slot);
-        memcpy(bytes, machine->linear, (size_t)from->plan->bytes);
-        memcpy(bytes + machine->payload_mask_at, stale, (size_t)from->plan->bytes);
-    }
-    return slot;
-}
-
-void grout_tma__start_store(grout_machine *machine, uint32_t thread, const grout_inst *inst,
-                            const grout_box *boxes, bool is_void) {
-    uint32_t lane = grout_machine__lane_of(machine, thread);
-    grout_lane *owner = grout_machine__lane(machine, lane);
-    if (!machine->is_lazy) {
-        if (!is_void) {
-            move_store(machine, inst, &boxes[0], &boxes[1]);
-        }
-        if (grout_machine__wants(machine, GROUT_EVENT_COMPLETE)) {
-            grout_async async = {.pc = (uint32_t)(inst - grout_plan__inst(machine->plan, 0)),
-                                 .actor = lane,
-                                 .group = owner->committed + 1,
-                                 .flags = GROUT_ASYNC_STORE,
-                                 .serial = grout_machine__cta(machine)->async_serial - 1,
-                                 .origin = grout_machine__origin(machine, thread, inst)};
-            grout_tma__publish_complete(machine, &async);
-        }
-        return;
-    }
-    uint32_t index = grout_tma__add_flight(machine, thread, inst);
-    if (index == 0) {
-        return;
-    }
-    set_starts(machine, index, boxes);
-    grout_async *async = grout_machine__async(machine, index);
-    async->actor = lane;
-    async->flags = GROUT_ASYNC_STORE | (is_void ? (uint32_t)GROUT_ASYNC_VOID : 0);
-    async->group = owner->committed + 1;
-    if (owner->last_store != 0) {
-        grout_machine__async(machine, owner->last_store)->peer = index;
-    } else {
-        owner->first_store = index;
-    }
-    owner->last_store = index;
-    owner->first_unread = owner->first_unread == 0 ? index : owner->first_unread;
-    async->payload[0] = is_void ? 0 : grout_tma__capture(machine, thread, &boxes[0]);
-    async->flags |= async->payload[0] != 0 ? (uint32_t)GROUT_ASYNC_STALE : 0;
 }
 
 /* Forgets a lane's finished stores, from the oldest on. */
@@ -504,6 +451,106 @@ static void pop_stores(grout_machine *machine, grout_lane *owner) {
         owner->first_store = next;
         owner->last_store = next == 0 ? 0 : owner->last_store;
         grout_pool__give(&machine->asyncs, index);
+    }
+}
+
+static bool capture(grout_machine *machine, uint32_t thread, const grout_box *box) {
+    return box->plan->space == GROUT_SPACE_GMEM
+               ? grout_gmem__capture(machine, thread, box, machine->linear, machine->mask_linear)
+               : grout_undo__capture(machine, thread, box, machine->linear, machine->mask_linear);
+}
+
+uint32_t grout_tma__capture_for(grout_machine *machine, uint32_t thread, const grout_box *box,
+                                uint32_t rank) {
+    if (!capture(machine, thread, box)) {
+        return 0;
+    }
+    uint32_t own = grout_machine__select(machine, rank);
+    /* What finishes to make room uses the scratch. */
+    uint32_t slot = grout_tma__take_payload(machine);
+    grout_machine__select(machine, own);
+    if (capture(machine, thread, box)) {
+        grout_machine__select(machine, rank);
+        uint8_t *bytes = grout_tma__get_payload(machine, slot);
+        memcpy(bytes, machine->linear, (size_t)box->plan->bytes);
+        memcpy(bytes + machine->payload_mask_at, machine->mask_linear, (size_t)box->plan->bytes);
+        grout_machine__select(machine, own);
+    }
+    return slot;
+}
+
+uint32_t grout_tma__capture(grout_machine *machine, uint32_t thread, const grout_box *from) {
+    return grout_tma__capture_for(machine, thread, from, machine->rank);
+}
+
+/* An earlier store of the cluster that is in flight to some of the same elements. */
+static bool has_rival(grout_machine *machine, uint32_t index) {
+    const grout_async *async = grout_machine__async(machine, index);
+    const grout_box_plan *plan = grout_plan__box(machine->plan, get_inst(machine, async), 1);
+    uint32_t own = machine->rank;
+    bool found = get_inst(machine, async)->reduce_kind != GROUT_CHOICE_NONE;
+    for (uint32_t rank = 0; !found && rank < machine->plan->shape.cta_count; rank++) {
+        grout_machine__select(machine, rank);
+        for (uint32_t i = grout_machine__cta(machine)->first_flight; i != 0 && !found;) {
+            const grout_async *other = grout_machine__async(machine, i);
+            found = i != index && (other->flags & GROUT_ASYNC_STORE) != 0 &&
+                    (other->flags & GROUT_ASYNC_VOID) == 0 &&
+                    has_overlap(plan, async->start[1],
+                                grout_plan__box(machine->plan, get_inst(machine, other), 1),
+                                other->start[1]);
+            i = other->next;
+        }
+    }
+    grout_machine__select(machine, own);
+    return found && get_inst(machine, async)->reduce_kind == GROUT_CHOICE_NONE;
+}
+
+void grout_tma__start_store(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+                            const grout_box *boxes, bool is_void) {
+    uint32_t lane = grout_machine__lane_of(machine, thread);
+    grout_lane *owner = grout_machine__lane(machine, lane);
+    if (!machine->is_lazy) {
+        if (!is_void) {
+            grout_tma__move_store(machine, inst, &boxes[0], &boxes[1]);
+        }
+        if (grout_machine__wants(machine, GROUT_EVENT_COMPLETE)) {
+            grout_async async = {.pc = (uint32_t)(inst - grout_plan__inst(machine->plan, 0)),
+                                 .actor = lane,
+                                 .group = owner->committed + 1,
+                                 .flags = GROUT_ASYNC_STORE,
+                                 .serial = grout_machine__cta(machine)->async_serial - 1,
+                                 .origin = grout_machine__origin(machine, thread, inst)};
+            grout_tma__publish_complete(machine, &async);
+        }
+        return;
+    }
+    uint32_t payload[2] = {0, 0};
+    for (uint32_t i = 0; i < 2 && !is_void; i++) {
+        payload[i] = grout_tma__capture(machine, thread, &boxes[i]);
+    }
+    uint32_t index = grout_tma__add_flight(machine, thread, inst);
+    if (index == 0) {
+        return;
+    }
+    set_starts(machine, index, boxes);
+    grout_async *async = grout_machine__async(machine, index);
+    async->actor = lane;
+    memcpy(async->payload, payload, sizeof payload);
+    async->flags = GROUT_ASYNC_STORE | (is_void ? (uint32_t)GROUT_ASYNC_VOID : 0);
+    async->group = owner->committed + 1;
+    if (owner->last_store != 0) {
+        grout_machine__async(machine, owner->last_store)->peer = index;
+    } else {
+        owner->first_store = index;
+    }
+    owner->last_store = index;
+    owner->first_unread = owner->first_unread == 0 ? index : owner->first_unread;
+    async->flags |= payload[0] != 0 ? (uint32_t)GROUT_ASYNC_STALE : 0;
+    async->flags |= payload[1] != 0 ? (uint32_t)GROUT_ASYNC_SPOILT : 0;
+    /* Nothing says which of two stores lands last: it is the earlier one. */
+    if (!is_void && machine->launch.timing == GROUT_TIMING_LAZY && has_rival(machine, index)) {
+        finish_store(machine, index);
+        pop_stores(machine, owner);
     }
 }
 
@@ -561,8 +608,7 @@ static bool is_touched(const grout_machine *machine, const grout_scope_plan *sco
         for (uint32_t k = 0; k < inst->box_count; k++) {
             const grout_box_plan *box = grout_plan__box(machine->plan, inst, k);
             if (box->object == objects[i] &&
-                (box->space != GROUT_SPACE_ACC || scope->is_collective ||
-                 async->actor == thread)) {
+                (box->space != GROUT_SPACE_ACC || scope->is_collective || async->actor == thread)) {
                 return true;
             }
         }

@@ -18,8 +18,7 @@ void grout_tma__commit_group(grout_machine *machine, uint32_t thread, const grou
 void grout_tma__land_phases(grout_machine *machine, uint32_t element, uint32_t phase);
 /* A lane's stores of groups up to last have read their sources, and (unless read_only) written.
  */
-void grout_tma__finish_groups(grout_machine *machine, uint32_t lane, uint32_t last,
-                              bool read_only);
+void grout_tma__finish_groups(grout_machine *machine, uint32_t lane, uint32_t last, bool read_only);
 /* All copies and wgmmas in flight take effect; those that touch the scope's objects or barriers. */
 void grout_tma__finish_all(grout_machine *machine);
 /* The scope ends in a thread, or if it is collective in all. */

@@ -130,9 +130,9 @@ void grout_undo__note_store(grout_machine *machine, uint32_t thread, const grout
 
 void grout_undo__note_copy(grout_machine *machine, uint32_t thread, const grout_inst *inst,
                            uint32_t box_index, const grout_box *box, uint32_t group) {
-    grout_undo facts = {.component = grout_clock_ca(&machine->plan->shape,
-                                                    grout_machine__actor(machine, thread)),
-                        .number = group};
+    grout_undo facts = {
+        .component = grout_clock_ca(&machine->plan->shape, grout_machine__actor(machine, thread)),
+        .number = group};
     note(machine, &facts, inst, box_index, box);
 }
 

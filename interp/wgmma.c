@@ -265,11 +265,11 @@ void grout_wgmma__issue(grout_machine *machine, uint32_t thread, const grout_ins
         boxes[i] = grout_box__resolve(machine, thread, inst, i);
         is_void |= !check_box(machine, thread, inst, &boxes[i]);
     }
-    grout_stamp stamp = {.cluster = grout_machine__cluster(machine)->index,
-                         .component = grout_clock_wg(&machine->plan->shape,
-                                                     grout_machine__actor(machine, thread)),
-                         .number = ++owner->wgmma_groups,
-                         .agent = GROUT_AGENT_ENGINE};
+    grout_stamp stamp = {
+        .cluster = grout_machine__cluster(machine)->index,
+        .component = grout_clock_wg(&machine->plan->shape, grout_machine__actor(machine, thread)),
+        .number = ++owner->wgmma_groups,
+        .agent = GROUT_AGENT_ENGINE};
     const grout_stamp stamps[2] = {stamp, stamp};
     const grout_issue issue = {
         .bytes = grout_wgmma__get_bytes(machine, inst), .read = stamp, .write = stamp};

@@ -80,8 +80,7 @@ static bool check_barrier(grout_checker *checker, const grout_event *event,
         return false;
     }
     return barrier->arrivals == 0 || barrier->arrived % barrier->arrivals == 0 ||
-           report_at_end(checker, event, GROUT_DIAG_BARRIER_PARTIAL, severity,
-                         count_full(barrier));
+           report_at_end(checker, event, GROUT_DIAG_BARRIER_PARTIAL, severity, count_full(barrier));
 }
 
 bool grout_checker__check_bytes(grout_checker *checker, const grout_barrier_fact *barrier) {

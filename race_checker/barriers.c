@@ -78,8 +78,7 @@ uint32_t grout_checker__get_observed(const grout_checker *checker, const grout_c
         other = get_wait(checker, state, index, (local_actor - threads) / 4)->waits;
     }
     for (uint32_t w = 0; local_actor < threads && w < 4; w++) {
-        uint32_t warp =
-            get_wait(checker, state, index, threads + 4 * local_actor + w)->waits;
+        uint32_t warp = get_wait(checker, state, index, threads + 4 * local_actor + w)->waits;
         other = warp < other ? warp : other;
     }
     return own < other ? other : own;
@@ -188,8 +187,8 @@ static bool judge_oldest(grout_checker *checker, const grout_element_at *at, boo
     const grout_phase_state *phase = grout_element__at(element, 0);
     const grout_phase_state *next = grout_element__at(element, 1);
     const grout_origin *wait = phase->missed.op ? &phase->missed : &phase->wait;
-    bool has_no_wait = has_all && !at->is_explicit && element->full > element->first + 1 &&
-                       !phase->has_wait;
+    bool has_no_wait =
+        has_all && !at->is_explicit && element->full > element->first + 1 && !phase->has_wait;
     if (!next->early.op && !phase->missed.op && !has_no_wait) {
         return true;
     }
@@ -204,8 +203,8 @@ static bool judge_fresh(grout_checker *checker, const grout_element_at *at) {
         return true;
     }
     memset(&element->fresh_missed, 0, sizeof element->fresh_missed);
-    return report_overrun(checker, at->index, UINT32_MAX, get_primary(grout_element__at(element, 0)),
-                          &missed);
+    return report_overrun(checker, at->index, UINT32_MAX,
+                          get_primary(grout_element__at(element, 0)), &missed);
 }
 
 static void drop_oldest(grout_element_state *element) {
@@ -404,6 +403,21 @@ static void contribute(grout_checker *checker, const grout_event *event, const g
     }
 }
 
+/* Bytes for a phase that has completed without them. */
+static bool report_late_bytes(grout_checker *checker, const grout_event *event,
+                              const grout_element_at *at) {
+    grout_facts facts;
+    memset(&facts, 0, sizeof facts);
+    facts.subject = GROUT_SUBJECT_LATE;
+    facts.element = at->index;
+    facts.phase = event->u.arrive.phase;
+    facts.fault.object = checker->info.element_objects[at->index];
+    facts.sides[0].origin = event->origin;
+    facts.side_count = 1;
+    return grout_checker__report_barrier(checker, GROUT_DIAG_BARRIER_TX_MISMATCH,
+                                         GROUT_SEVERITY_ERROR, &facts);
+}
+
 bool grout_checker__arrive(grout_checker *checker, const grout_event *event) {
     bool has_own = grout_checker__find_cta(checker, event->origin.cta) != NULL;
     grout_element_at at =
@@ -418,6 +432,10 @@ bool grout_checker__arrive(grout_checker *checker, const grout_event *event) {
     at.element->phase_base = event->u.arrive.phase_base;
     if (!grout_checker__check_init(checker, event, &at) ||
         !grout_checker__note_contributor(checker, event, &at)) {
+        return false;
+    }
+    if (event->u.arrive.is_bytes && at.is_explicit && number < at.element->full &&
+        !report_late_bytes(checker, event, &at)) {
         return false;
     }
     if (number < at.element->first) { /* bytes for a phase that has completed without them */

@@ -51,8 +51,8 @@ void grout_checker__note_visit(grout_checker *checker, const grout_event *event)
 /* NULL: the op is none that synchronises. */
 grout_visit *grout_checker__find_visit(const grout_checker *checker, const grout_cta_state *state,
                                        uint32_t local_actor, grout_op_id op);
-/* The first turn of the innermost loop around the op that went past it, up to where the actor stands
- * now: in this turn behind the op (is_behind), or not yet there. False: there is none. */
+/* The first turn of the innermost loop around the op that went past it, up to where the actor
+ * stands now: in this turn behind the op (is_behind), or not yet there. False: there is none. */
 bool grout_visit__find_gap(const grout_module *module, const grout_visit *visit,
                            const grout_origin *now, bool is_behind, int32_t *turn_out);
 

@@ -117,6 +117,9 @@ static bool end_cta(grout_checker *checker, const grout_event *event) {
     if (state->local.slab.peak_bytes > checker->local_peak) {
         checker->local_peak = state->local.slab.peak_bytes;
     }
+    if (!grout_checker__keep_waits(checker, state)) {
+        return grout_checker__fail(checker);
+    }
     state->is_live = false;
     checker->slots[event->origin.cta] = 0;
     return true;
@@ -243,11 +246,10 @@ static bool observe(void *self, const grout_event *event) {
     case GROUT_EVENT_BARRIER_INIT:
     case GROUT_EVENT_BARRIER_INVALIDATE:
         return grout_checker__init(checker, event);
-    case GROUT_EVENT_FORK:
-    case GROUT_EVENT_JOIN:
-        return grout_checker__fork(checker, event);
     case GROUT_EVENT_COLLECTIVE:
         return grout_checker__collective(checker, event);
+    case GROUT_EVENT_FORK: /* the clocks say what it orders */
+    case GROUT_EVENT_JOIN:
     case GROUT_EVENT_COMPLETE:
     case GROUT_EVENT_BLOCK_BARRIER:
     case GROUT_EVENT_SCOPE_BEGIN:

@@ -52,6 +52,13 @@ typedef struct grout_bulk_wait {
     uint32_t number; /* groups whose writes were known finished */
 } grout_bulk_wait;
 
+/* What an actor of a CTA that has ended had learnt so. */
+typedef struct grout_ended_waits {
+    uint32_t cta, actor; /* actor in its CTA */
+    uint32_t count;
+    grout_bulk_wait waits[GROUT_BULK_WAITS_MAX];
+} grout_ended_waits;
+
 /* What an actor did last, for saying what came close. op 0: it never did. */
 typedef struct grout_thread_history {
     grout_origin commit; /* commit_smem */
@@ -61,11 +68,11 @@ typedef struct grout_thread_history {
     grout_origin release; /* the newest arrive or signal that carries no memory facts, or few */
     uint32_t release_epoch;
     bool release_is_relaxed;
-    uint8_t release_scope;   /* grout_choice */
-    grout_origin copy_wait;  /* async_copy_wait */
-    uint32_t copy_allowed;   /* its n */
-    uint32_t copy_closed;    /* cp.async groups closed when it waited */
-    uint32_t copies_closed;  /* so far */
+    uint8_t release_scope;  /* grout_choice */
+    grout_origin copy_wait; /* async_copy_wait */
+    uint32_t copy_allowed;  /* its n */
+    uint32_t copy_closed;   /* cp.async groups closed when it waited */
+    uint32_t copies_closed; /* so far */
     uint32_t bulk_wait_count;
     grout_bulk_wait bulk_waits[GROUT_BULK_WAITS_MAX]; /* number i stands at i % MAX */
     grout_origin group_wait;
@@ -96,7 +103,7 @@ typedef struct grout_cta_state {
     grout_thread_history *threads;
     /* [local actor * local_elements + element]; waits: the phase of the newest wait, plus 1 */
     grout_wait_fact *waits;
-    uint16_t *told_since;   /* the same: see grout_rules */
+    uint16_t *told_since;          /* the same: see grout_rules */
     grout_element_state *elements; /* by element of the CTA */
     grout_cta_protocol protocol;
 } grout_cta_state;
@@ -118,9 +125,9 @@ struct grout_checker {
     grout_launch_info info; /* its arrays are ours: reports are asked for when the launch is gone */
     grout_object_id *element_objects;
     uint32_t *element_indices;
-    grout_clock_shape shape; /* info.shape, whose address is kept */
+    grout_clock_shape shape;               /* info.shape, whose address is kept */
     uint32_t local_actors, local_elements; /* of one CTA */
-    grout_home *homes;       /* by object */
+    grout_home *homes;                     /* by object */
     uint32_t local_plane_count;
     uint64_t *local_plane_sizes, *local_plane_pitches;
     uint32_t *wgmma_shapes; /* by op: see grout_rules */
@@ -134,6 +141,8 @@ struct grout_checker {
     uint32_t slot_count;
     uint64_t *ended_ctas;
     uint32_t ended_words;
+    grout_ended_waits *ended_waits; /* kept where clusters or their CTAs may hear of each other */
+    uint32_t ended_wait_count, ended_wait_capacity;
     uint8_t
         *op_threads; /* by op that accesses, arrives or waits; bit t: thread t has executed it */
     grout_protocol protocol;
@@ -219,6 +228,8 @@ void grout_checker__note(grout_checker *checker, const grout_event *event, grout
 /* The synchronisation that comes closest to ordering the two sides of an access conflict. */
 grout_near grout_near__find(const grout_checker *checker, grout_diag_code code,
                             const grout_facts *facts, const grout_clocks *clocks); /* near.c */
+/* A CTA ends: what its actors had learnt of their bulk groups is kept. False without memory. */
+bool grout_checker__keep_waits(grout_checker *checker, const grout_cta_state *state);
 /* Does the actor know s of the issuer up to a full wait for the copy's group? */
 bool grout_checker__is_write_lost(const grout_checker *checker, const grout_entry *copy,
                                   const grout_clocks *clocks);
@@ -264,7 +275,6 @@ bool grout_checker__semaphore(grout_checker *checker, const grout_event *event);
 bool grout_checker__init(grout_checker *checker, const grout_event *event);
 bool grout_checker__collective(grout_checker *checker, const grout_event *event);
 bool grout_checker__rendezvous(grout_checker *checker, const grout_event *event);
-bool grout_checker__fork(grout_checker *checker, const grout_event *event);
 /* A CTA ends: what other CTAs did to its barriers. */
 bool grout_checker__cta_exit(grout_checker *checker, const grout_event *event,
                              grout_cta_state *state);

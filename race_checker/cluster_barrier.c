@@ -68,12 +68,6 @@ bool grout_checker__end_rendezvous(grout_checker *checker, const grout_event *ev
                                          GROUT_SEVERITY_WARNING, &pending, &nowhere);
 }
 
-bool grout_checker__fork(grout_checker *checker, const grout_event *event) {
-    (void)checker; /* the clocks say what it orders */
-    (void)event;
-    return true;
-}
-
 /* ---- ends --------------------------------------------------------------------------------------
  */
 

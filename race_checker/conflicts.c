@@ -98,9 +98,8 @@ static bool report_conflict(void *payload, const grout_conflict *conflict,
     access_context *context = payload;
     grout_checker *checker = context->checker;
     uint32_t late = is_primary_later(context, conflict, earlier, later) ? 0 : 1;
-    grout_facts facts = {.side_count = 2,
-                         .primary_is_earlier = late == 1,
-                         .owner = context->rules.owner};
+    grout_facts facts = {
+        .side_count = 2, .primary_is_earlier = late == 1, .owner = context->rules.owner};
     const grout_side *const sides[2] = {&facts.sides[0], &facts.sides[1]};
     grout_occurrence occurrence = {&facts.sides[0].origin, &facts.sides[1].origin, false};
     grout_finding_key key;
@@ -178,11 +177,9 @@ static grout_entry make_entry(const grout_checker *checker, const grout_event *e
                          .component = access->stamp.component,
                          .epoch = event->clocks->known[grout_clock_x(&checker->shape, actor)],
                          .origin = event->origin};
-    entry.flags =
-        grout_entry__make_flags(access->stamp.agent, access->is_write, access->is_atomic);
+    entry.flags = grout_entry__make_flags(access->stamp.agent, access->is_write, access->is_atomic);
     if (access->is_atomic) {
-        entry.atomicity =
-            grout_entry__make_atomicity(access->atomic_scope, access->atomic_width);
+        entry.atomicity = grout_entry__make_atomicity(access->atomic_scope, access->atomic_width);
     }
     return entry;
 }
@@ -201,8 +198,7 @@ static void set_rules(access_context *context) {
     rules->shape = &checker->shape;
     rules->clocks = context->event->clocks;
     rules->space = access->space;
-    rules->owner =
-        access->space == GROUT_SPACE_SMEM ? access->owner : context->event->origin.cta;
+    rules->owner = access->space == GROUT_SPACE_SMEM ? access->owner : context->event->origin.cta;
     rules->ended_ctas = checker->info.has_foreign_order ? NULL : checker->ended_ctas;
     rules->ended_words = checker->ended_words;
     rules->wgmma_shapes = checker->wgmma_shapes;

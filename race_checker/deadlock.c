@@ -1,13 +1,12 @@
 /*
  * deadlock.c - why no thread can run: each blocked thread, what it lacks, and for every op of the
  * program that could still bring it, why that op does not come.
+ * SPDX-License-Identifier: Apache-2.0
  *
  * Where a thread stands and where an op stands in the structured program say it: ahead of the
  * thread, behind it in a loop, in the other branch of an if, or out of reach. Threads that stand at
  * one op in one state are explained once. If blocked threads wait for each other in a circle, it is
  * named.
- *
- * SPDX-License-Identifier: Apache-2.0
  */
 #include "deadlock.h"
 
@@ -15,9 +14,9 @@
 #include <string.h>
 
 enum {
-    GROUPS_MAX = 8,   /* blocked threads that are explained, each for all that stand where it does */
-    REASONS_MAX = 6,  /* threads whose reason is given, of an op */
-    CIRCLE_MAX = 32   /* blocked threads among which a circle is looked for */
+    GROUPS_MAX = 8,  /* blocked threads that are explained, each for all that stand where it does */
+    REASONS_MAX = 6, /* threads whose reason is given, of an op */
+    CIRCLE_MAX = 32  /* blocked threads among which a circle is looked for */
 };
 
 /* ---- sentences ---------------------------------------------------------------------------------
@@ -79,6 +78,12 @@ const grout_semaphore_fact *grout_deadlock__find_semaphore(const grout_deadlock 
     return thread->element < text->event->u.deadlock.semaphore_count
                ? &text->event->u.deadlock.semaphores[thread->element]
                : NULL;
+}
+
+bool grout_deadlock__is_at_end(const grout_deadlock *text, const grout_thread_fact *thread) {
+    uint16_t opcode = grout_module_get_op(text->module, thread->origin.op)->opcode;
+    return thread->state == GROUT_THREAD_BLOCKED_CLUSTER && opcode != GROUT_OP_CLUSTER_WAIT &&
+           opcode != GROUT_OP_CLUSTER_BARRIER && opcode != GROUT_OP_MBARRIER_INIT;
 }
 
 grout_need grout_deadlock__get_need(const grout_deadlock *text, const grout_thread_fact *thread) {
@@ -165,8 +170,7 @@ static bool reaches_peers(const grout_deadlock *text, const grout_need *need, gr
     const grout_object *object =
         need->object ? grout_module_get_object(text->module, need->object) : NULL;
     if (need->thread->state == GROUT_THREAD_BLOCKED_CLUSTER ||
-        (object && object->cluster_group_count > 0) ||
-        op->opcode == GROUT_OP_ASYNC_STORE_SMEM ||
+        (object && object->cluster_group_count > 0) || op->opcode == GROUT_OP_ASYNC_STORE_SMEM ||
         grout_module_find_attr(text->module, op, GROUT_ATTR_COLLECTIVE_AXES) ||
         grout_module_find_attr(text->module, op, GROUT_ATTR_MULTICAST) ||
         grout_module_find_attr(text->module, op, GROUT_ATTR_FROM_CTA)) {
@@ -262,10 +266,9 @@ static void add_opening(const grout_deadlock *text, const grout_need *need, grou
         grout_text_add(out, "signals %%%s", grout_deadlock__get_name(text, need->object));
     } else if (need->thread->state == GROUT_THREAD_BLOCKED_REGISTERS) {
         grout_text_add(out, "gives registers back");
-    } else if (need->object &&
-               (!grout_op__arrives_on(text->module, op, need->object) ||
-                (grout_module_get_object(text->module, need->object)->is_explicit &&
-                 op->opcode == GROUT_OP_COPY_GMEM_TO_SMEM))) {
+    } else if (need->object && (!grout_op__arrives_on(text->module, op, need->object) ||
+                                (grout_module_get_object(text->module, need->object)->is_explicit &&
+                                 op->opcode == GROUT_OP_COPY_GMEM_TO_SMEM))) {
         grout_text_add(out, "brings bytes to %%%s", grout_deadlock__get_name(text, need->object));
     } else if (need->object) {
         grout_text_add(out, "arrives on %%%s", grout_deadlock__get_name(text, need->object));
@@ -279,8 +282,7 @@ static void add_opening(const grout_deadlock *text, const grout_need *need, grou
 }
 
 static void say_nothing_brings(grout_deadlock *text, const grout_need *need) {
-    const grout_kernel *kernel =
-        grout_module_get_kernel(text->module, text->checker->info.kernel);
+    const grout_kernel *kernel = grout_module_get_kernel(text->module, text->checker->info.kernel);
     grout_text sentence = {0};
     grout_loc_id loc = kernel->loc;
     if (need->object) {
@@ -350,12 +352,11 @@ static void explain_thread(grout_deadlock *text, uint32_t index) {
     grout_deadlock__say(
         text, thread->origin.op ? grout_module_get_op(text->module, thread->origin.op)->loc : 0,
         &sentence);
-    if (thread->state == GROUT_THREAD_BLOCKED_JOIN ||
+    if (thread->state == GROUT_THREAD_BLOCKED_JOIN || grout_deadlock__is_at_end(text, thread) ||
         (thread->state == GROUT_THREAD_BLOCKED_REGISTERS && text->has_decreases)) {
         return;
     }
-    text->has_decreases =
-        text->has_decreases || thread->state == GROUT_THREAD_BLOCKED_REGISTERS;
+    text->has_decreases = text->has_decreases || thread->state == GROUT_THREAD_BLOCKED_REGISTERS;
     explain_need(text, &need);
 }
 
@@ -531,8 +532,7 @@ static bool has_exit(const grout_deadlock *text, uint32_t cta) {
     return false;
 }
 
-static void open_report(grout_deadlock *text, bool is_divergence,
-                        const grout_thread_fact *lowest) {
+static void open_report(grout_deadlock *text, bool is_divergence, const grout_thread_fact *lowest) {
     grout_text sentence = {0};
     uint32_t blocked = 0;
     for (uint32_t t = 0; t < text->thread_count; t++) {
@@ -561,6 +561,17 @@ static void explain(grout_deadlock *text, bool is_divergence, const grout_thread
         explain_exits(text);
     }
     explain_room(text);
+}
+
+/* Everything has landed: phases whose arrivals are in and whose bytes are not even never complete.
+ */
+static bool check_bytes(grout_checker *checker, const grout_event *event) {
+    for (uint32_t i = 0; i < event->u.deadlock.barrier_count; i++) {
+        if (!grout_checker__check_bytes(checker, &event->u.deadlock.barriers[i])) {
+            return false;
+        }
+    }
+    return true;
 }
 
 bool grout_checker__deadlock(grout_checker *checker, const grout_event *event) {
@@ -594,5 +605,6 @@ bool grout_checker__deadlock(grout_checker *checker, const grout_event *event) {
     if (!text.done) {
         return grout_checker__fail(checker);
     }
-    return grout_checker__find(checker, &key, &facts) && grout_checker__settle_all(checker);
+    return grout_checker__find(checker, &key, &facts) && check_bytes(checker, event) &&
+           grout_checker__settle_all(checker);
 }

@@ -74,8 +74,7 @@ static void add_arrivals(const grout_deadlock *text, const grout_barrier_fact *b
         }
         grout_text_add(out, "%s", count++ == 0 ? "; from " : " and ");
         grout_deadlock__add_thread(text, &note->origin, out);
-        grout_text_add(out, " at line %" PRIu32,
-                       grout_deadlock__get_line(text, note->origin.op));
+        grout_text_add(out, " at line %" PRIu32, grout_deadlock__get_line(text, note->origin.op));
     }
     if (count == 0 && barrier->has_contribution) {
         grout_text_add(out, "; the last came from ");
@@ -135,8 +134,9 @@ static void add_parity_state(const grout_deadlock *text, const grout_thread_fact
     grout_text_add(out, " of %%%s[%" PRIu32 "]", grout_deadlock__get_name(text, barrier->object),
                    barrier->index);
     if (thread->meant == UINT32_MAX) {
-        grout_text_add(out, ", which it takes for fresh: phase %" PRIu32
-                            " has completed since, so the parity has passed",
+        grout_text_add(out,
+                       ", which it takes for fresh: phase %" PRIu32
+                       " has completed since, so the parity has passed",
                        barrier->completed - 1);
     } else if (thread->meant < barrier->completed) {
         grout_text_add(out,
@@ -191,6 +191,17 @@ static void add_semaphore_state(const grout_deadlock *text, const grout_thread_f
     }
 }
 
+/* In an op, in the rendezvous that follows inits, or where the cluster meets to end. */
+static void add_cluster_state(const grout_deadlock *text, const grout_thread_fact *thread,
+                              grout_text *out) {
+    if (grout_deadlock__is_at_end(text, thread)) {
+        grout_text_add(out, "has come to its end, its last operation this, and waits for every "
+                            "thread of the cluster to come to theirs");
+    } else {
+        grout_text_add(out, "waits for every thread of the cluster to arrive");
+    }
+}
+
 void grout_deadlock__add_state(const grout_deadlock *text, const grout_thread_fact *thread,
                                grout_text *out) {
     grout_describe_origin(text->module, text->checker->info.kernel, &thread->origin, out);
@@ -216,7 +227,7 @@ void grout_deadlock__add_state(const grout_deadlock *text, const grout_thread_fa
                        thread->element, thread->phase);
         break;
     case GROUT_THREAD_BLOCKED_CLUSTER:
-        grout_text_add(out, "waits for every thread of the cluster to arrive");
+        add_cluster_state(text, thread, out);
         break;
     case GROUT_THREAD_BLOCKED_SEMAPHORE:
         add_semaphore_state(text, thread, out);
@@ -300,10 +311,6 @@ void grout_deadlock__add_reason(const grout_deadlock *text, const grout_thread_f
         grout_text_add(out, " has exited");
     } else if (thread->state == GROUT_THREAD_IDLE) {
         grout_text_add(out, " has come to the end of its part");
-    } else if (thread->state == GROUT_THREAD_BLOCKED_JOIN) {
-        grout_text_add(out, " waits for its warps or partitions at line %" PRIu32,
-                       grout_deadlock__get_line(text, thread->origin.op));
-        return;
     } else if (thread->origin.op == 0) {
         grout_text_add(out, " waits at the end of the kernel");
     } else {
@@ -347,7 +354,9 @@ void grout_deadlock__add_headline(const grout_deadlock *text, const grout_thread
         grout_text_add(out, "generation %" PRIu32 " of named barrier %" PRIu32 " is never full",
                        lowest->phase, lowest->element);
     } else if (lowest->state == GROUT_THREAD_BLOCKED_CLUSTER) {
-        grout_text_add(out, "not every thread of the cluster arrives");
+        grout_text_add(out, grout_deadlock__is_at_end(text, lowest)
+                                ? "not every thread of the cluster comes to its end"
+                                : "not every thread of the cluster arrives");
     } else if (lowest->state == GROUT_THREAD_BLOCKED_BLOCK) {
         grout_text_add(out, "not every thread of the CTA comes to this block_barrier");
     } else if (lowest->state == GROUT_THREAD_BLOCKED_JOIN) {

@@ -142,8 +142,9 @@ static void add_race_edge(const grout_wording *wording, grout_text *out) {
         return;
     }
     if (write->stamp.cluster != other->stamp.cluster && !is_foreign) {
-        grout_text_add(out, "nothing orders the %s of a launch: they must not share bytes that one "
-                            "of them writes",
+        grout_text_add(out,
+                       "nothing orders the %s of a launch: they must not share bytes that one "
+                       "of them writes",
                        wording->checker->shape.cta_count > 1 ? "clusters" : "CTAs");
         return;
     }

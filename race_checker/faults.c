@@ -14,7 +14,8 @@ static grout_loc_id find_declaration(const grout_checker *checker, const grout_f
     return object ? grout_module_get_object(checker->info.module, object)->loc : 0;
 }
 
-/* Nobody came to write the rest of an output, or to take the units of a semaphore, when the run did not reach its end. */
+/* Nobody came to write the rest of an output, or to take the units of a semaphore, when the run did
+ * not reach its end. */
 static bool is_follow_on(const grout_checker *checker, const grout_fault *fault) {
     return (checker->has_deadlock || checker->has_step_limit) &&
            (fault->code == GROUT_DIAG_OUTPUT_NOT_WRITTEN ||

@@ -261,8 +261,8 @@ static int compare_records(const grout_findings *findings, const grout_record *a
     return order;
 }
 
-/* A copy that not every CTA has issued: that its bytes do not come out even, and that it may reach a
- * CTA that has gone its own way and ended, says nothing new. */
+/* A copy that not every CTA has issued: that its bytes do not come out even, and that it may reach
+ * a CTA that has gone its own way and ended, says nothing new. */
 static bool is_of_divergence(const grout_findings *findings, const grout_record *record) {
     if (record->code != GROUT_DIAG_CLUSTER_EXIT && record->code != GROUT_DIAG_BARRIER_TX_MISMATCH) {
         return false;
@@ -279,6 +279,9 @@ static bool is_of_divergence(const grout_findings *findings, const grout_record 
 
 /* An overrun that points at no wait, beside one of the same contribution that does. */
 static bool is_folded(const grout_findings *findings, const grout_record *record) {
+    if (record->is_replaced) {
+        return true;
+    }
     if (record->code != GROUT_DIAG_BARRIER_OVERRUN || record->related) {
         return is_of_divergence(findings, record);
     }

@@ -87,16 +87,17 @@ typedef struct grout_cover {
 
 /* What a protocol's finding is about, where the code has words of its own for that. */
 typedef enum grout_subject {
-    GROUT_SUBJECT_USUAL,      /* what the code says */
-    GROUT_SUBJECT_WARPS,      /* skipped: warps of the thread have waited have and need times */
-    GROUT_SUBJECT_BYTES,      /* tx-mismatch: have bytes are missing (or, negative, too many) */
-    GROUT_SUBJECT_END,        /* uninitialised: an end that does not know the use */
-    GROUT_SUBJECT_INIT,       /* uninitialised: init of a live one */
-    GROUT_SUBJECT_ARRIVAL,    /* cluster-exit: an arrival, not an access */
-    GROUT_SUBJECT_NAMED,      /* overrun of the named barrier element, generation phase */
+    GROUT_SUBJECT_USUAL,       /* what the code says */
+    GROUT_SUBJECT_WARPS,       /* skipped: warps of the thread have waited have and need times */
+    GROUT_SUBJECT_BYTES,       /* tx-mismatch: have bytes are missing (or, negative, too many) */
+    GROUT_SUBJECT_LATE,        /* tx-mismatch, overrun: bytes that the phase does not wait for */
+    GROUT_SUBJECT_END,         /* uninitialised: an end that does not know the use */
+    GROUT_SUBJECT_INIT,        /* uninitialised: init of a live one */
+    GROUT_SUBJECT_ARRIVAL,     /* cluster-exit: an arrival, not an access */
+    GROUT_SUBJECT_NAMED,       /* overrun of the named barrier element, generation phase */
     GROUT_SUBJECT_NAMED_TWICE, /* two arrivals of a thread in one generation */
-    GROUT_SUBJECT_RENDEZVOUS, /* the cluster's hardware barrier */
-    GROUT_SUBJECT_COPY        /* collective-divergence of copies; else of a scope: see sentences */
+    GROUT_SUBJECT_RENDEZVOUS,  /* the cluster's hardware barrier */
+    GROUT_SUBJECT_COPY         /* collective-divergence of copies; else of a scope: see sentences */
 } grout_subject;
 
 /* What else a report needs; which members count depends on the code. */
@@ -127,6 +128,7 @@ typedef struct grout_record {
     grout_loc_id primary, related; /* related 0: none */
     uint64_t count;
     grout_facts facts;
+    bool is_replaced;  /* another finding has been made of it: not listed */
     grout_cover cover; /* mma-operand-reuse, accumulator-in-flight */
 } grout_record;
 

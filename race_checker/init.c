@@ -17,23 +17,26 @@
 /* ---- uses --------------------------------------------------------------------------------------
  */
 
-bool grout_checker__check_init(grout_checker *checker, const grout_event *event,
-                               const grout_element_at *at) {
-    const grout_element_state *element = at->element;
+static bool report_invisible(grout_checker *checker, const grout_element_at *at,
+                             const grout_origin *use, const grout_origin *init) {
     grout_facts facts;
-    if (!at->is_explicit || !element->init.op || !event->clocks ||
-        event->clocks->known[grout_clock_x(&checker->shape, element->init_actor)] >=
-            element->init_epoch) {
-        return true;
-    }
     memset(&facts, 0, sizeof facts);
     facts.element = at->index;
     facts.fault.object = checker->info.element_objects[at->index];
-    facts.sides[0].origin = event->origin;
-    facts.sides[1].origin = element->init;
+    facts.sides[0].origin = *use;
+    facts.sides[1].origin = *init;
     facts.side_count = 2;
     return grout_checker__report_barrier(checker, GROUT_DIAG_INIT_NOT_VISIBLE, GROUT_SEVERITY_ERROR,
                                          &facts);
+}
+
+bool grout_checker__check_init(grout_checker *checker, const grout_event *event,
+                               const grout_element_at *at) {
+    const grout_element_state *element = at->element;
+    return !at->is_explicit || !element->init.op || !event->clocks ||
+           event->clocks->known[grout_clock_x(&checker->shape, element->init_actor)] >=
+               element->init_epoch ||
+           report_invisible(checker, at, &event->origin, &element->init);
 }
 
 bool grout_checker__note_contributor(grout_checker *checker, const grout_event *event,
@@ -51,19 +54,18 @@ bool grout_checker__note_contributor(grout_checker *checker, const grout_event *
         it = is_same ? &element->contributors[i] : NULL;
     }
     if (!it) {
-        if (!grout_check__reserve(&list, element->contributor_count,
-                                  &element->contributor_capacity, sizeof *it)) {
+        if (!grout_check__reserve(&list, element->contributor_count, &element->contributor_capacity,
+                                  sizeof *it)) {
             return grout_checker__fail(checker);
         }
         element->contributors = list;
         it = &element->contributors[element->contributor_count++];
     }
-    *it = (grout_contributor){
-        .origin = event->origin,
-        .actor = actor,
-        .epoch = event->clocks->known[grout_clock_x(&checker->shape, actor)],
-        .phase = event->u.arrive.phase_base + event->u.arrive.phase,
-        .is_bytes = event->u.arrive.is_bytes || event->u.arrive.by_copy};
+    *it = (grout_contributor){.origin = event->origin,
+                              .actor = actor,
+                              .epoch = event->clocks->known[grout_clock_x(&checker->shape, actor)],
+                              .phase = event->u.arrive.phase_base + event->u.arrive.phase,
+                              .is_bytes = event->u.arrive.is_bytes || event->u.arrive.by_copy};
     return true;
 }
 
@@ -91,8 +93,8 @@ static bool report_unknown(grout_checker *checker, const grout_element_at *at,
                                          GROUT_SEVERITY_ERROR, &facts);
 }
 
-static bool check_waits(grout_checker *checker, const grout_element_at *at,
-                        const grout_origin *end, const uint32_t *known) {
+static bool check_waits(grout_checker *checker, const grout_element_at *at, const grout_origin *end,
+                        const uint32_t *known) {
     uint32_t rank = grout_checker__get_rank(checker, at->state->cta);
     for (uint32_t i = 0; i < checker->local_actors; i++) {
         const grout_wait_fact *wait =
@@ -125,8 +127,7 @@ static bool report_twice(grout_checker *checker, const grout_event *event,
         grout_module_get_object(checker->info.module, event->u.init.barrier->object);
     grout_finding_key key = {.code = GROUT_DIAG_BARRIER_UNINITIALISED,
                              .severity = GROUT_SEVERITY_ERROR,
-                             .primary =
-                                 grout_origin__get_loc(checker->info.module, &event->origin),
+                             .primary = grout_origin__get_loc(checker->info.module, &event->origin),
                              .related =
                                  grout_origin__get_loc(checker->info.module, &at->element->init)};
     grout_facts facts;
@@ -139,6 +140,27 @@ static bool report_twice(grout_checker *checker, const grout_event *event,
     facts.side_count = at->element->init.op ? 2 : 1;
     key.related = key.related ? key.related : object->loc;
     return grout_checker__find(checker, &key, &facts);
+}
+
+/* Whether a use came before the init or after it is chance if nothing orders them: uses that were
+ * told as coming before any are uses that do not know of this one. */
+static bool replace_premature(grout_checker *checker, const grout_event *event,
+                              const grout_element_at *at) {
+    grout_findings *findings = &checker->findings;
+    for (uint32_t i = 0, count = findings->count; i < count; i++) {
+        grout_record *record = &findings->records[i];
+        grout_origin use = record->facts.sides[0].origin;
+        if (record->code != GROUT_DIAG_BARRIER_UNINITIALISED || record->is_replaced ||
+            record->facts.subject != GROUT_SUBJECT_USUAL || record->facts.element != at->index ||
+            record->facts.fault.object != event->u.init.barrier->object) {
+            continue;
+        }
+        record->is_replaced = true;
+        if (!report_invisible(checker, at, &use, &event->origin)) {
+            return false;
+        }
+    }
+    return true;
 }
 
 static bool begin_life(grout_checker *checker, const grout_event *event,
@@ -186,13 +208,16 @@ bool grout_checker__init(grout_checker *checker, const grout_event *event) {
     }
     if (!is_init || event->u.init.was_live) {
         if (!grout_element__settle_last(checker, &at) ||
-            (!is_init && !grout_checker__end_mbarrier(checker, &at, &event->origin,
-                                                      event->clocks->known))) {
+            (!is_init &&
+             !grout_checker__end_mbarrier(checker, &at, &event->origin, event->clocks->known))) {
             return false;
         }
     }
     if (is_init) {
-        return check_order_of_lives(checker, event, &at) && begin_life(checker, event, &at);
+        return check_order_of_lives(checker, event, &at) &&
+               (at.element->ended.op || event->u.init.was_live ||
+                replace_premature(checker, event, &at)) &&
+               begin_life(checker, event, &at);
     }
     end_life(checker, event, &at);
     return true;

@@ -2,9 +2,10 @@
  * named.c - the protocol of named barriers.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Arrival j belongs to generation j / n. A thread that syncs knows its generation complete; one that
- * only arrives does not, and its next arrival may take the place of another's: each contribution to
- * a generation has to know that the one before is complete, and no thread makes two to one.
+ * Arrival j belongs to generation j / n. A thread that syncs knows its generation complete; one
+ * that only arrives does not, and its next arrival may take the place of another's: each
+ * contribution to a generation has to know that the one before is complete, and no thread makes two
+ * to one.
  */
 #include "barriers.h"
 
@@ -47,9 +48,9 @@ bool grout_checker__named(grout_checker *checker, const grout_event *event) {
     if (event->kind == GROUT_EVENT_NAMED_SYNC || id >= GROUT_NAMED_MAX) {
         return true;
     }
-    own = &state->protocol.named[(size_t)grout_checker__get_local(checker, &event->origin) *
-                                     GROUT_NAMED_MAX +
-                                 id];
+    own = &state->protocol
+               .named[(size_t)grout_checker__get_local(checker, &event->origin) * GROUT_NAMED_MAX +
+                      id];
     earlier = *own;
     own->origin = event->origin;
     own->generation = event->u.named.generation + 1;

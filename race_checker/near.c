@@ -2,12 +2,16 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "checker.h"
 
+#include "alloc.h"
+
+#include <string.h>
+
 /* ---- what actors did --------------------------------------------------------------------------
  */
 
 static uint32_t get_epoch(const grout_checker *checker, const grout_event *event) {
-    return event->clocks->known[grout_clock_x(&checker->shape,
-                                              grout_checker__get_actor(checker, &event->origin))];
+    return event->clocks
+        ->known[grout_clock_x(&checker->shape, grout_checker__get_actor(checker, &event->origin))];
 }
 
 /* An arrive or signal that carries no memory facts, or not to everyone. */
@@ -121,7 +125,8 @@ const grout_thread_history *grout_checker__get_history(const grout_checker *chec
     return state ? &state->threads[grout_checker__get_local(checker, origin)] : &nothing;
 }
 
-/* ---- commits ---------------------------------------------------------------------------------- */
+/* ---- commits ----------------------------------------------------------------------------------
+ */
 
 /* The commit of an actor, up to which of its epochs; op 0: there is none. */
 typedef struct last_commit {
@@ -206,25 +211,68 @@ static grout_near find_weak_edge(const grout_checker *checker, const grout_side 
     return near;
 }
 
+bool grout_checker__keep_waits(grout_checker *checker, const grout_cta_state *state) {
+    bool is_heard = checker->info.has_foreign_order || checker->shape.cta_count > 1;
+    for (uint32_t i = 0; is_heard && i < checker->local_actors; i++) {
+        const grout_thread_history *thread = &state->threads[i];
+        grout_ended_waits *kept = NULL;
+        if (thread->bulk_wait_count == 0) {
+            continue;
+        }
+        if (checker->ended_wait_count == checker->ended_wait_capacity) {
+            uint32_t capacity = checker->ended_wait_capacity ? checker->ended_wait_capacity * 2 : 8;
+            kept = grout_check__realloc(checker->ended_waits, capacity * sizeof *kept);
+            if (!kept) {
+                return false;
+            }
+            checker->ended_waits = kept;
+            checker->ended_wait_capacity = capacity;
+        }
+        kept = &checker->ended_waits[checker->ended_wait_count++];
+        kept->cta = state->cta;
+        kept->actor = i;
+        kept->count = thread->bulk_wait_count;
+        memcpy(kept->waits, thread->bulk_waits, sizeof kept->waits);
+    }
+    return true;
+}
+
+/* The full waits of an actor, whether its CTA still runs or not; *count_out of them. */
+static const grout_bulk_wait *find_bulk_waits(const grout_checker *checker,
+                                              const grout_origin *origin, uint32_t *count_out) {
+    const grout_thread_history *thread = grout_checker__get_history(checker, origin);
+    const grout_bulk_wait *waits = thread->bulk_waits;
+    uint32_t count = thread->bulk_wait_count;
+    for (uint32_t i = 0; i < checker->ended_wait_count; i++) {
+        const grout_ended_waits *ended = &checker->ended_waits[i];
+        if (ended->cta == origin->cta &&
+            ended->actor == grout_checker__get_local(checker, origin)) {
+            waits = ended->waits;
+            count = ended->count;
+        }
+    }
+    *count_out = count < GROUT_BULK_WAITS_MAX ? count : GROUT_BULK_WAITS_MAX;
+    return waits;
+}
+
 bool grout_checker__is_write_lost(const grout_checker *checker, const grout_entry *copy,
                                   const grout_clocks *clocks) {
     const grout_clock_shape *shape = &checker->shape;
-    const grout_thread_history *thread = grout_checker__get_history(checker, &copy->origin);
     const uint32_t *known = grout_clocks_find_known(clocks, copy->cluster);
-    uint32_t actor = grout_entry__get_actor(shape, copy);
-    uint32_t kept = thread->bulk_wait_count < GROUT_BULK_WAITS_MAX ? thread->bulk_wait_count
-                                                                   : GROUT_BULK_WAITS_MAX;
-    for (uint32_t i = 0; known && i < kept; i++) {
-        const grout_bulk_wait *wait = &thread->bulk_waits[i];
-        if (wait->number >= copy->number && known[grout_clock_s(shape, actor)] >= wait->epoch &&
-            known[grout_clock_g(shape, actor)] < wait->epoch) {
+    uint32_t actor = grout_entry__get_actor(shape, copy), count = 0;
+    const grout_bulk_wait *waits = find_bulk_waits(checker, &copy->origin, &count);
+    for (uint32_t i = 0; known && i < count; i++) {
+        if (waits[i].number >= copy->number &&
+            known[grout_clock_s(shape, actor)] >= waits[i].epoch &&
+            known[grout_clock_g(shape, actor)] < waits[i].epoch) {
             return true;
         }
     }
     return false;
 }
 
-/* ---- loads ------------------------------------------------------------------------------------ */
+/* ---- loads ------------------------------------------------------------------------------------
+ */
 
 /* The phase that completes a load, in the life of its barrier; false if that life is over. */
 static bool find_phase(const grout_checker *checker, const grout_side *load, grout_near *near) {
@@ -278,9 +326,8 @@ static grout_near find_wait(const grout_checker *checker, const grout_side *acce
 static grout_near find_copy_wait(const grout_checker *checker, const grout_side *access,
                                  const grout_side *copy) {
     const grout_thread_history *thread = grout_checker__get_history(checker, &copy->origin);
-    grout_near near = {.kind = GROUT_NEAR_COPY_LEFT,
-                       .origin = thread->copy_wait,
-                       .number = thread->copy_allowed};
+    grout_near near = {
+        .kind = GROUT_NEAR_COPY_LEFT, .origin = thread->copy_wait, .number = thread->copy_allowed};
     near.is_open = copy->stamp.number > thread->copies_closed;
     if (access && !grout_origin__is_same_actor(&access->origin, &copy->origin)) {
         near.kind = GROUT_NEAR_COPY_OTHER_THREAD;

@@ -5,7 +5,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* ---- names ------------------------------------------------------------------------------------ */
+/* ---- names ------------------------------------------------------------------------------------
+ */
 
 bool grout_wording__is_async_copy(const grout_wording *wording, const grout_side *side) {
     return side->stamp.agent == GROUT_AGENT_GENERIC_ENGINE &&
@@ -49,8 +50,7 @@ void grout_wording__add_cta(const grout_wording *wording, uint32_t cta, grout_te
         out->failed = true;
     } else {
         end = strstr(text.data, ", thread");
-        grout_text_add(out, "%.*s", (int)(end ? end - text.data : (ptrdiff_t)text.size),
-                       text.data);
+        grout_text_add(out, "%.*s", (int)(end ? end - text.data : (ptrdiff_t)text.size), text.data);
     }
     grout_text_free(&text);
 }
@@ -64,7 +64,8 @@ static void add_object(const grout_wording *wording, uint32_t side, grout_text *
     grout_wording__add_object(wording, object ? object : wording->facts->fault.object, out);
 }
 
-/* ---- headlines -------------------------------------------------------------------------------- */
+/* ---- headlines --------------------------------------------------------------------------------
+ */
 
 static void add_reuse_headline(const grout_wording *wording, grout_text *out) {
     const grout_facts *facts = wording->facts;
@@ -116,7 +117,8 @@ bool grout_wording__add_peer_headline(const grout_wording *wording, grout_text *
     return true;
 }
 
-/* ---- missing edges ---------------------------------------------------------------------------- */
+/* ---- missing edges ----------------------------------------------------------------------------
+ */
 
 static const char *get_scope(uint32_t choice) {
     return choice == GROUT_CHOICE_SCOPE_CTA ? "cta" : "cluster";
@@ -134,8 +136,7 @@ static void add_scope_edge(const grout_wording *wording, grout_text *out) {
         grout_text_add(out,
                        "this %s has scope(%s), and the two threads lie in different %s: it tells "
                        "that line %" PRIu32 " has run, and not what it did",
-                       grout_wording__get_mnemonic(wording, &near->origin),
-                       get_scope(near->number),
+                       grout_wording__get_mnemonic(wording, &near->origin), get_scope(near->number),
                        near->number == GROUT_CHOICE_SCOPE_CTA ? "CTAs" : "clusters", line);
     } else {
         grout_text_add(out,
@@ -170,7 +171,8 @@ bool grout_wording__add_peer_edge(const grout_wording *wording, grout_text *out)
     return true;
 }
 
-/* ---- repairs ---------------------------------------------------------------------------------- */
+/* ---- repairs ----------------------------------------------------------------------------------
+ */
 
 static void repair_reuse(const grout_wording *wording, grout_text *out) {
     const grout_facts *facts = wording->facts;
@@ -189,13 +191,15 @@ static void repair_peer_exit(grout_wording *wording, grout_text *out) {
     if (side->stamp.agent != GROUT_AGENT_ACTOR) {
         grout_text_add(out, "let a thread of ");
         grout_wording__add_cta(wording, wording->facts->owner, out);
-        grout_text_add(out, " wait on the barrier that the bytes of line %" PRIu32
-                            " arrive on, before the CTA ends",
+        grout_text_add(out,
+                       " wait on the barrier that the bytes of line %" PRIu32
+                       " arrive on, before the CTA ends",
                        get_line(wording, 0));
         return;
     }
-    grout_text_add(out, "end the kernel with 'cluster_barrier', or write 'attr cluster_exit = sync' "
-                        "in its head");
+    grout_text_add(out,
+                   "end the kernel with 'cluster_barrier', or write 'attr cluster_exit = sync' "
+                   "in its head");
     grout_wording__set_edit_at_end(wording, kernel->body, "cluster_barrier");
 }
 
@@ -213,9 +217,10 @@ static void repair_scope(const grout_wording *wording, grout_text *out) {
                        grout_wording__get_mnemonic(wording, &near->origin),
                        grout_wording__get_line(wording, &near->origin));
     } else {
-        grout_text_add(out, "make the arrive or signal after line %" PRIu32
-                            " a release and the wait before line %" PRIu32
-                            " an acquire, both at scope(%s) at least",
+        grout_text_add(out,
+                       "make the arrive or signal after line %" PRIu32
+                       " a release and the wait before line %" PRIu32
+                       " an acquire, both at scope(%s) at least",
                        get_line(wording, 1), get_line(wording, 0),
                        is_in_cluster ? "cluster" : "gpu");
     }
@@ -238,7 +243,8 @@ bool grout_wording__add_peer_repair(grout_wording *wording, grout_text *out) {
     return true;
 }
 
-/* ---- cp.async --------------------------------------------------------------------------------- */
+/* ---- cp.async ---------------------------------------------------------------------------------
+ */
 
 bool grout_wording__add_async_copy_edge(const grout_wording *wording, uint32_t side,
                                         grout_text *out) {
@@ -265,8 +271,9 @@ bool grout_wording__add_async_copy_edge(const grout_wording *wording, uint32_t s
                             "closed; async_copy_wait counts closed groups only");
         return true;
     case GROUT_NEAR_COPY_OTHER_THREAD:
-        grout_text_add(out, "another thread's group: only the thread that issued the copy at line "
-                            "%" PRIu32 " can wait for it, and then has to tell this one",
+        grout_text_add(out,
+                       "another thread's group: only the thread that issued the copy at line "
+                       "%" PRIu32 " can wait for it, and then has to tell this one",
                        line);
         return true;
     default:
@@ -277,8 +284,8 @@ bool grout_wording__add_async_copy_edge(const grout_wording *wording, uint32_t s
 bool grout_wording__add_async_copy_repair(grout_wording *wording, uint32_t side, grout_text *out) {
     const grout_facts *facts = wording->facts;
     const grout_near *near = &facts->near;
-    const char *lines = near->is_open ? "async_copy_commit_group\nasync_copy_wait 0"
-                                      : "async_copy_wait 0";
+    const char *lines =
+        near->is_open ? "async_copy_commit_group\nasync_copy_wait 0" : "async_copy_wait 0";
     const char *words = near->is_open ? "'async_copy_commit_group' and then 'async_copy_wait 0'"
                                       : "'async_copy_wait 0'";
     if (near->kind < GROUT_NEAR_COPY_NEVER || near->kind > GROUT_NEAR_COPY_OTHER_THREAD) {

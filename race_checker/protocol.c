@@ -113,9 +113,8 @@ bool grout_element__copy(grout_element_state *copy, const grout_element_state *e
     done = grout_check__copy_list(&dropped, &copy->dropped_capacity, element->dropped,
                                   element->dropped_count, sizeof *copy->dropped) &&
            done;
-    done = grout_check__copy_list(&contributors, &copy->contributor_capacity,
-                                  element->contributors, element->contributor_count,
-                                  sizeof *copy->contributors) &&
+    done = grout_check__copy_list(&contributors, &copy->contributor_capacity, element->contributors,
+                                  element->contributor_count, sizeof *copy->contributors) &&
            done;
     copy->dropped = dropped;
     copy->contributors = contributors;
@@ -142,7 +141,8 @@ static uint64_t hash_phase(uint64_t hash, const grout_phase_state *phase) {
 }
 
 uint64_t grout_element__hash(const grout_element_state *element, uint32_t local_actors) {
-    uint64_t hash = grout_check__mix(element->skipped, (uint64_t)element->first << 32 | element->full);
+    uint64_t hash =
+        grout_check__mix(element->skipped, (uint64_t)element->first << 32 | element->full);
     uint64_t contributors = 0;
     hash = grout_check__mix(hash, (uint64_t)element->arrivals << 32 | element->last_load);
     hash = grout_check__mix(hash, (uint64_t)element->init.op << 32 | element->init_epoch);
@@ -179,8 +179,7 @@ static size_t count_named(const grout_checker *checker) {
 
 bool grout_cta_protocol__init(const grout_checker *checker, grout_cta_protocol *protocol) {
     protocol->visits = grout_check__calloc(count_visits(checker), sizeof *protocol->visits);
-    protocol->rendezvous =
-        grout_check__calloc(checker->local_actors, sizeof *protocol->rendezvous);
+    protocol->rendezvous = grout_check__calloc(checker->local_actors, sizeof *protocol->rendezvous);
     protocol->named = grout_check__calloc(count_named(checker), sizeof *protocol->named);
     return protocol->visits && protocol->rendezvous && protocol->named;
 }
@@ -234,8 +233,7 @@ bool grout_checker__number_sync_ops(grout_checker *checker) {
         grout_effect_class kind = grout_effect_row_get_class((grout_effect_row)info->effect_row);
         bool is_sync = kind == GROUT_EFFECT_SYNC || kind == GROUT_EFFECT_BLOCKING ||
                        kind == GROUT_EFFECT_ASYNC;
-        if (is_sync &&
-            grout_module_get_block(module, op->parent)->kernel == checker->info.kernel) {
+        if (is_sync && grout_module_get_block(module, op->parent)->kernel == checker->info.kernel) {
             checker->sync_ops[i] = ++checker->sync_op_count;
         }
     }

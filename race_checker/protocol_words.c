@@ -35,8 +35,8 @@ static bool add_fresh_overrun(const grout_wording *wording, grout_text *out) {
     }
     grout_text_add(out, "phase 0 of ");
     add_element(wording, out);
-    grout_text_add(out, " can complete before the wait at line %" PRIu32
-                        " has seen that it is fresh",
+    grout_text_add(out,
+                   " can complete before the wait at line %" PRIu32 " has seen that it is fresh",
                    get_related_line(wording));
     return true;
 }
@@ -67,7 +67,8 @@ static bool add_warps_edge(const grout_wording *wording, grout_text *out) {
 
 static bool add_warps_repair(const grout_wording *wording, grout_text *out) {
     (void)wording;
-    grout_text_add(out, "let all four warps wait on this barrier equally often, or only the thread");
+    grout_text_add(out,
+                   "let all four warps wait on this barrier equally often, or only the thread");
     return true;
 }
 
@@ -104,6 +105,21 @@ static bool add_bytes_repair(const grout_wording *wording, grout_text *out) {
     return true;
 }
 
+static bool add_late_headline(const grout_wording *wording, grout_text *out) {
+    grout_text_add(out, "phase %" PRIu32 " of ", wording->facts->phase);
+    add_element(wording, out);
+    grout_text_add(out, " can complete without the bytes that this brings to it");
+    return true;
+}
+
+static bool add_late_edge(const grout_wording *wording, grout_text *out) {
+    grout_text_add(out, "%s", wording->record->code == GROUT_DIAG_BARRIER_OVERRUN
+                                  ? "the bytes announce themselves when this is issued, and no "
+                                    "arrival of the phase comes after it"
+                                  : "they were not announced: the phase was complete before");
+    return true;
+}
+
 static void add_phase_name(int64_t phase, grout_text *out) {
     if (phase < 0) {
         grout_text_add(out, "the state before phase 0");
@@ -125,8 +141,9 @@ static bool add_parity_headline(const grout_wording *wording, grout_text *out) {
 
 static bool add_parity_edge(const grout_wording *wording, grout_text *out) {
     (void)wording;
-    grout_text_add(out, "by what this thread knows to be complete the parity names the one; when it "
-                        "came to wait the mbarrier had gone on, and the parity stood for the other");
+    grout_text_add(out,
+                   "by what this thread knows to be complete the parity names the one; when it "
+                   "came to wait the mbarrier had gone on, and the parity stood for the other");
     return true;
 }
 
@@ -142,8 +159,7 @@ static bool add_parity_repair(const grout_wording *wording, grout_text *out) {
 
 static bool add_end_headline(const grout_wording *wording, grout_text *out) {
     add_element(wording, out);
-    grout_text_add(out, " ends or begins anew here, and the use at line %" PRIu32
-                        " may come later",
+    grout_text_add(out, " ends or begins anew here, and the use at line %" PRIu32 " may come later",
                    get_related_line(wording));
     return true;
 }
@@ -185,8 +201,9 @@ static bool add_unborn_headline(const grout_wording *wording, grout_text *out) {
 
 static bool add_unborn_repair(const grout_wording *wording, grout_text *out) {
     (void)wording;
-    grout_text_add(out, "initialise it with mbarrier_init n in the kernel's own block: a rendezvous "
-                        "follows there by itself");
+    grout_text_add(out,
+                   "initialise it with mbarrier_init n in the kernel's own block: a rendezvous "
+                   "follows there by itself");
     return true;
 }
 
@@ -209,8 +226,9 @@ static bool add_visible_edge(const grout_wording *wording, grout_text *out) {
 }
 
 static bool add_visible_repair(const grout_wording *wording, grout_text *out) {
-    grout_text_add(out, "%s after the init, or initialise it in the kernel's own block: a "
-                        "rendezvous follows there by itself",
+    grout_text_add(out,
+                   "%s after the init, or initialise it in the kernel's own block: a "
+                   "rendezvous follows there by itself",
                    is_remote(wording) ? "let the cluster meet (cluster_barrier)"
                                       : "let the CTA meet (block_barrier)");
     return true;
@@ -274,8 +292,9 @@ static bool add_rendezvous_edge(const grout_wording *wording, grout_text *out) {
     if (wording->record->code == GROUT_DIAG_BARRIER_UNOBSERVED) {
         return true;
     }
-    grout_text_add(out, "each thread arrives once a generation: a second arrive counts in the place "
-                        "of a thread that has not come");
+    grout_text_add(out,
+                   "each thread arrives once a generation: a second arrive counts in the place "
+                   "of a thread that has not come");
     return true;
 }
 
@@ -300,8 +319,9 @@ static bool add_copy_headline(const grout_wording *wording, grout_text *out) {
 
 static bool add_copy_edge(const grout_wording *wording, grout_text *out) {
     (void)wording;
-    grout_text_add(out, "each CTA of the set brings its part to all of them: without one the others "
-                        "lack its bytes, and their barriers never complete");
+    grout_text_add(out,
+                   "each CTA of the set brings its part to all of them: without one the others "
+                   "lack its bytes, and their barriers never complete");
     return true;
 }
 
@@ -331,7 +351,8 @@ static bool add_named_headline(const grout_wording *wording, grout_text *out) {
 
 static bool add_named_edge(const grout_wording *wording, grout_text *out) {
     grout_text_add(out,
-                   "the barrier counts %" PRId64 " arrivals, whoever makes them; this thread has not "
+                   "the barrier counts %" PRId64
+                   " arrivals, whoever makes them; this thread has not "
                    "been told that all of the generation before have come",
                    wording->facts->need);
     return true;
@@ -339,8 +360,9 @@ static bool add_named_edge(const grout_wording *wording, grout_text *out) {
 
 static bool add_named_repair(const grout_wording *wording, grout_text *out) {
     (void)wording;
-    grout_text_add(out, "sync (not just arrive) on it, or another barrier, between the two arrivals; "
-                        "or take another id in turn");
+    grout_text_add(out,
+                   "sync (not just arrive) on it, or another barrier, between the two arrivals; "
+                   "or take another id in turn");
     return true;
 }
 
@@ -416,6 +438,9 @@ static const words_row ROWS[] = {
     {GROUT_DIAG_BARRIER_SKIPPED, GROUT_SUBJECT_WARPS, add_warps_headline, add_warps_edge,
      add_warps_repair, NULL},
     {GROUT_DIAG_BARRIER_TX_MISMATCH, GROUT_SUBJECT_USUAL, add_uneven_headline, NULL, NULL, NULL},
+    {GROUT_DIAG_BARRIER_TX_MISMATCH, GROUT_SUBJECT_LATE, add_late_headline, add_late_edge,
+     add_bytes_repair, NULL},
+    {GROUT_DIAG_BARRIER_OVERRUN, GROUT_SUBJECT_LATE, add_late_headline, add_late_edge, NULL, NULL},
     {GROUT_DIAG_BARRIER_TX_MISMATCH, GROUT_SUBJECT_BYTES, add_bytes_headline, NULL,
      add_bytes_repair, NULL},
     {GROUT_DIAG_BARRIER_WRONG_PARITY, GROUT_SUBJECT_USUAL, add_parity_headline, add_parity_edge,
@@ -424,8 +449,8 @@ static const words_row ROWS[] = {
      add_unborn_repair, NULL},
     {GROUT_DIAG_BARRIER_UNINITIALISED, GROUT_SUBJECT_END, add_end_headline, add_end_edge,
      add_end_repair, "the use"},
-    {GROUT_DIAG_BARRIER_UNINITIALISED, GROUT_SUBJECT_INIT, add_init_headline, NULL,
-     add_init_repair, "the init before"},
+    {GROUT_DIAG_BARRIER_UNINITIALISED, GROUT_SUBJECT_INIT, add_init_headline, NULL, add_init_repair,
+     "the init before"},
     {GROUT_DIAG_INIT_NOT_VISIBLE, GROUT_SUBJECT_USUAL, add_visible_headline, add_visible_edge,
      add_visible_repair, "the init"},
     {GROUT_DIAG_CLUSTER_EXIT, GROUT_SUBJECT_ARRIVAL, add_arrival_headline, add_arrival_edge,

@@ -128,11 +128,10 @@ static uint64_t hash_entry(const grout_entry *entry) {
     hash = grout_check__mix(hash, (uint64_t)entry->number << 32 | entry->epoch);
     hash = grout_check__mix(hash, (uint64_t)entry->component << 32 | entry->told);
     hash = grout_check__mix(hash, (uint64_t)entry->vouches << 32 | entry->origin.cta);
-    hash = grout_check__mix(hash, (uint64_t)entry->origin.op << 32 |
-                                      (uint64_t)entry->origin.operand << 24 |
-                                      (uint64_t)entry->origin.warp << 20 |
-                                      (uint64_t)entry->origin.thread << 16 |
-                                      (uint64_t)entry->atomicity << 8 | entry->flags);
+    hash = grout_check__mix(
+        hash, (uint64_t)entry->origin.op << 32 | (uint64_t)entry->origin.operand << 24 |
+                  (uint64_t)entry->origin.warp << 20 | (uint64_t)entry->origin.thread << 16 |
+                  (uint64_t)entry->atomicity << 8 | entry->flags);
     return hash;
 }
 

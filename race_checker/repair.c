@@ -186,8 +186,10 @@ static bool can_insert_wait(const grout_wording *wording) {
     grout_op_id statement = grout_statement__find(wording->module, access->op);
     grout_op_id loop = grout_op__get_loop(wording->module, copy);
     grout_op_id wait = 0;
-    if (near->kind != GROUT_NEAR_NEVER_WAITED || near->phase != 0 || !near->is_full ||
-        wording->checker->has_deadlock || wording->checker->has_step_limit ||
+    grout_object_id barrier = wording->checker->info.element_objects[near->element];
+    if (near->kind != GROUT_NEAR_NEVER_WAITED || load->cta != access->cta ||
+        grout_module_get_object(wording->module, barrier)->is_explicit || near->phase != 0 ||
+        !near->is_full || wording->checker->has_deadlock || wording->checker->has_step_limit ||
         !is_alone(wording, access) || !is_alone(wording, load) ||
         !is_behind(wording, statement, copy) ||
         find_level(wording, access->op, copy) != statement ||

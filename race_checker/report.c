@@ -230,9 +230,9 @@ static void word_finding(grout_wording *wording) {
     const grout_record *record = wording->record;
     grout_finding *finding = wording->finding;
     grout_diag *diag = wording->diag;
-    bool is_stuck = record->code == GROUT_DIAG_DEADLOCK ||
-                    (record->code == GROUT_DIAG_COLLECTIVE_DIVERGENCE &&
-                     record->facts.subject != GROUT_SUBJECT_COPY);
+    bool is_stuck =
+        record->code == GROUT_DIAG_DEADLOCK || (record->code == GROUT_DIAG_COLLECTIVE_DIVERGENCE &&
+                                                record->facts.subject != GROUT_SUBJECT_COPY);
     grout_text text = {0};
     finding->code = diag->code = record->code;
     finding->severity = diag->severity = record->severity;

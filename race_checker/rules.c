@@ -4,15 +4,14 @@
 
 grout_mechanism grout_clock__get_mechanism(const grout_clock_shape *shape, uint32_t component,
                                            uint32_t *index_out) {
-    const uint32_t starts[] = {
-        [GROUT_MECHANISM_LOST] = grout_clock_s(shape, 0),
-        [GROUT_MECHANISM_EPOCH] = grout_clock_x(shape, 0),
-        [GROUT_MECHANISM_BULK_READ] = grout_clock_br(shape, 0),
-        [GROUT_MECHANISM_ASYNC_COPY] = grout_clock_ca(shape, 0),
-        [GROUT_MECHANISM_PHASE] = grout_clock_ph(shape, 0),
-        [GROUT_MECHANISM_WGMMA] = grout_clock_wg(shape, 0),
-        [GROUT_MECHANISM_ACCESS] = grout_clock_g(shape, 0),
-        [GROUT_MECHANISM_BULK_WRITE] = grout_clock_bw(shape, 0)};
+    const uint32_t starts[] = {[GROUT_MECHANISM_LOST] = grout_clock_s(shape, 0),
+                               [GROUT_MECHANISM_EPOCH] = grout_clock_x(shape, 0),
+                               [GROUT_MECHANISM_BULK_READ] = grout_clock_br(shape, 0),
+                               [GROUT_MECHANISM_ASYNC_COPY] = grout_clock_ca(shape, 0),
+                               [GROUT_MECHANISM_PHASE] = grout_clock_ph(shape, 0),
+                               [GROUT_MECHANISM_WGMMA] = grout_clock_wg(shape, 0),
+                               [GROUT_MECHANISM_ACCESS] = grout_clock_g(shape, 0),
+                               [GROUT_MECHANISM_BULK_WRITE] = grout_clock_bw(shape, 0)};
     uint32_t mechanism = sizeof starts / sizeof *starts - 1;
     while (component < starts[mechanism]) {
         mechanism--;
@@ -273,8 +272,8 @@ static grout_conflict judge_accumulator(const grout_rules *rules, const grout_en
 static grout_conflict judge_unpublished(const grout_rules *rules, const grout_entry *earlier) {
     grout_conflict conflict = {GROUT_DIAG_MISSING_COMMIT_GMEM, GROUT_PRIMARY_LATER, false};
     if (rules->space == GROUT_SPACE_SMEM) {
-        conflict.code = is_write(earlier) ? GROUT_DIAG_MISSING_COMMIT_SMEM
-                                          : GROUT_DIAG_MISSING_COMMIT_SMEM_WAR;
+        conflict.code =
+            is_write(earlier) ? GROUT_DIAG_MISSING_COMMIT_SMEM : GROUT_DIAG_MISSING_COMMIT_SMEM_WAR;
     }
     /* PTX asks for it between engines of two CTAs; nothing is known to go wrong without. */
     conflict.is_warning = is_async(earlier);
@@ -283,8 +282,8 @@ static grout_conflict judge_unpublished(const grout_rules *rules, const grout_en
 
 /* Would the plain access be known, were every edge strong and wide enough? */
 static bool is_lost(const grout_rules *rules, const grout_entry *earlier) {
-    uint32_t lost = grout_clock_s(rules->shape, 0) +
-                    (earlier->component - grout_clock_g(rules->shape, 0));
+    uint32_t lost =
+        grout_clock_s(rules->shape, 0) + (earlier->component - grout_clock_g(rules->shape, 0));
     return !is_by_engine(earlier) && has_reached(find_known(rules, earlier), lost, earlier->number);
 }
 
@@ -394,8 +393,7 @@ static bool keep(const grout_rules *rules, grout_shadow *shadow, grout_region *r
 static bool outdoes(const grout_rules *rules, const grout_entry *newer, const grout_entry *entry) {
     return newer->component == entry->component && newer->cluster == entry->cluster &&
            newer->number > entry->number &&
-           ((newer->flags ^ entry->flags) & GROUT_ENTRY_WRITE) == 0 &&
-           is_issue_known(rules, newer);
+           ((newer->flags ^ entry->flags) & GROUT_ENTRY_WRITE) == 0 && is_issue_known(rules, newer);
 }
 
 /*
@@ -432,8 +430,8 @@ static bool check_write(const grout_rules *rules, grout_shadow *shadow, const gr
 static bool check_read(const grout_rules *rules, grout_shadow *shadow, const grout_region *region,
                        const grout_entry *reader, const grout_rect *rect) {
     grout_conflict conflict = grout_rules__judge(rules, reader);
-    return conflict.code == GROUT_DIAG_NONE ||
-           is_outdone(rules, shadow, region, reader) || report(rules, &conflict, reader, rect);
+    return conflict.code == GROUT_DIAG_NONE || is_outdone(rules, shadow, region, reader) ||
+           report(rules, &conflict, reader, rect);
 }
 
 /* Compares the access with every write, and if it is one itself, with every read. */

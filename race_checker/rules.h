@@ -59,8 +59,8 @@ typedef struct grout_rules {
     const uint32_t *wgmma_shapes;
     /*
      * Of the owner: [actor in its CTA * barriers of one CTA + element]: 'told' of the actor's first
-     * read that knew of a phase of the barrier, so that a read knew of one if its own is no less; 0:
-     * none did. SMEM only.
+     * read that knew of a phase of the barrier, so that a read knew of one if its own is no less;
+     * 0: none did. SMEM only.
      */
     const uint16_t *told_since;
     /* Did the later actor hear, by an edge that carries no memory facts, from who had waited for

@@ -5,9 +5,9 @@
  * A wait takes the oldest units. It is ambiguous if some signal that neither it nor an earlier wait
  * has taken does not happen after it: that one could have served it. Those signals are in the queue
  * when the wait returns, or come later; of later ones, who does not know the newest wait of an op
- * of an actor is enough, since the actor's earlier ones are known with it. Two waits that take units
- * and are in no order compete: which of them gets whose is chance, and no finding. Units of one
- * signal are alike: waits that take nothing else do not compete.
+ * of an actor is enough, since the actor's earlier ones are known with it. Two waits that take
+ * units and are in no order compete: which of them gets whose is chance, and no finding. Units of
+ * one signal are alike: waits that take nothing else do not compete.
  */
 #include "barriers.h"
 
@@ -46,8 +46,7 @@ static bool knows_epoch(const grout_checker *checker, const grout_event *event,
     const uint32_t *known = event->clocks->cluster == wait->cluster
                                 ? event->clocks->known
                                 : grout_clocks_find_known(event->clocks, wait->cluster);
-    return epoch == 0 ||
-           (known && known[grout_clock_x(&checker->shape, wait->actor)] >= epoch);
+    return epoch == 0 || (known && known[grout_clock_x(&checker->shape, wait->actor)] >= epoch);
 }
 
 /* Does it know of the wait? */
@@ -126,8 +125,8 @@ static bool take_signals(grout_checker *checker, const grout_event *event,
 
 /*
  * Which of two waits that take units comes first is chance, unless the later one has heard of the
- * other before: what it is told with the units that it waits for does not count, since it could have
- * taken the other's. Units of one signal are alike.
+ * other before: what it is told with the units that it waits for does not count, since it could
+ * have taken the other's. Units of one signal are alike.
  */
 static void check_order(grout_checker *checker, const grout_event *event,
                         const grout_semaphore_state *semaphore, const grout_unit_wait *own) {
@@ -145,14 +144,13 @@ static void check_order(grout_checker *checker, const grout_event *event,
 
 static grout_unit_wait make_wait(const grout_checker *checker, const grout_event *event) {
     uint32_t actor = grout_checker__get_actor(checker, &event->origin);
-    return (grout_unit_wait){.origin = event->origin,
-                             .cluster = event->clocks->cluster,
-                             .actor = actor,
-                             .epoch = event->clocks->known[grout_clock_x(&checker->shape, actor)],
-                             .serial = event->u.semaphore.serial_count == 1
-                                           ? event->u.semaphore.serials[0]
-                                           : UINT32_MAX,
-                             .no_decrement = event->u.semaphore.no_decrement};
+    return (grout_unit_wait){
+        .origin = event->origin,
+        .cluster = event->clocks->cluster,
+        .actor = actor,
+        .epoch = event->clocks->known[grout_clock_x(&checker->shape, actor)],
+        .serial = event->u.semaphore.serial_count == 1 ? event->u.semaphore.serials[0] : UINT32_MAX,
+        .no_decrement = event->u.semaphore.no_decrement};
 }
 
 /* The newest wait of an op takes the place of the one before. */
@@ -164,8 +162,7 @@ static bool add_wait(grout_checker *checker, grout_semaphore_state *semaphore,
         if (other->cluster == own->cluster && other->actor == own->actor &&
             other->origin.op == own->origin.op) {
             grout_unit_wait newest = *own;
-            newest.before_epoch =
-                other->serial == own->serial ? other->before_epoch : other->epoch;
+            newest.before_epoch = other->serial == own->serial ? other->before_epoch : other->epoch;
             *other = newest;
             return true;
         }

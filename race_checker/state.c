@@ -61,6 +61,7 @@ void grout_checker__deinit_state(grout_checker *checker) {
     grout_check__free(checker->ctas);
     grout_check__free(checker->slots);
     grout_check__free(checker->ended_ctas);
+    grout_check__free(checker->ended_waits);
     grout_check__free(checker->op_threads);
     grout_protocol__deinit(&checker->protocol);
     grout_shadow__deinit(&checker->gmem);
@@ -78,8 +79,7 @@ static bool copy_cta(grout_checker *checker, grout_cta_state *copy, const grout_
     memcpy(copy->told_since, state->told_since, get_wait_count(checker) * sizeof *copy->told_since);
     grout_cta_protocol__copy(checker, &copy->protocol, &state->protocol);
     for (uint32_t i = 0; i < checker->local_elements; i++) {
-        if (!grout_element__copy(&copy->elements[i], &state->elements[i],
-                                 checker->local_actors)) {
+        if (!grout_element__copy(&copy->elements[i], &state->elements[i], checker->local_actors)) {
             return false;
         }
     }
@@ -130,6 +130,25 @@ static bool copy_slots(grout_checker *into, const grout_checker *from) {
     return true;
 }
 
+static bool copy_waits(grout_checker *into, const grout_checker *from) {
+    grout_ended_waits *waits = NULL;
+    into->ended_wait_count = 0;
+    if (from->ended_wait_count == 0) {
+        return true;
+    }
+    if (into->ended_wait_capacity < from->ended_wait_count) {
+        waits = grout_check__realloc(into->ended_waits, from->ended_wait_count * sizeof *waits);
+        if (!waits) {
+            return false;
+        }
+        into->ended_waits = waits;
+        into->ended_wait_capacity = from->ended_wait_count;
+    }
+    memcpy(into->ended_waits, from->ended_waits, from->ended_wait_count * sizeof *waits);
+    into->ended_wait_count = from->ended_wait_count;
+    return true;
+}
+
 static bool copy_ended(grout_checker *into, const grout_checker *from) {
     uint64_t *ended =
         grout_check__realloc(into->ended_ctas, from->ended_words * sizeof *into->ended_ctas);
@@ -155,7 +174,7 @@ static bool copy_state(grout_checker *into, const grout_checker *from) {
     memcpy(into->op_threads, from->op_threads,
            grout_module_get_op_count(from->info.module) * sizeof *into->op_threads);
     return copy_ended(into, from) && copy_ctas(into, from) && copy_slots(into, from) &&
-           grout_protocol__copy(&into->protocol, &from->protocol) &&
+           copy_waits(into, from) && grout_protocol__copy(&into->protocol, &from->protocol) &&
            grout_shadow__copy(&into->gmem, &from->gmem) &&
            grout_findings__copy(&into->findings, &from->findings);
 }
@@ -212,8 +231,8 @@ static uint64_t hash_cta(const grout_checker *checker, const grout_cta_state *st
         hash = grout_check__mix(hash, state->told_since[i]);
     }
     for (uint32_t i = 0; i < checker->local_elements; i++) {
-        hash = grout_check__mix(
-            hash, grout_element__hash(&state->elements[i], checker->local_actors));
+        hash =
+            grout_check__mix(hash, grout_element__hash(&state->elements[i], checker->local_actors));
     }
     hash = grout_check__mix(hash, grout_cta_protocol__hash(checker, &state->protocol));
     for (uint32_t t = 0; t < checker->local_actors; t++) {

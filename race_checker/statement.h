@@ -43,7 +43,8 @@ typedef enum grout_reach {
 
 typedef struct grout_reach_fact {
     grout_reach kind;
-    grout_op_id through; /* OTHER_BRANCH: the op of both; else the outermost op between them, or 0 */
+    grout_op_id
+        through; /* OTHER_BRANCH: the op of both; else the outermost op between them, or 0 */
 } grout_reach_fact;
 
 grout_reach_fact grout_op__find_reach(const grout_module *module, grout_op_id stand,

@@ -8,9 +8,9 @@
  * need not be followed, since a branch that they reach is what is looked for. Of the ops that tell
  * when they run only those count that did.
  */
+#include "taint.h"
 #include "checker.h"
 #include "statement.h"
-#include "taint.h"
 
 #include "alloc.h"
 
@@ -39,8 +39,15 @@ static bool gives_old_value(const grout_op *op) {
 }
 
 /* Bits of the kinds of combination that do not commute with each other; 0: it combines nothing. */
-enum { KIND_ADD = 1, KIND_MIN = 2, KIND_MAX = 4, KIND_AND = 8, KIND_OR = 16, KIND_XOR = 32,
-       KIND_ORDERED = 64 };
+enum {
+    KIND_ADD = 1,
+    KIND_MIN = 2,
+    KIND_MAX = 4,
+    KIND_AND = 8,
+    KIND_OR = 16,
+    KIND_XOR = 32,
+    KIND_ORDERED = 64
+};
 
 static uint32_t get_reduction(const grout_module *module, const grout_op *op) {
     static const struct {
@@ -66,10 +73,10 @@ static uint32_t get_kind(const grout_module *module, const grout_op *op) {
     static const struct {
         grout_opcode opcode;
         uint32_t kind;
-    } KINDS[] = {{GROUT_OP_ATOMIC_ADD, KIND_ADD},          {GROUT_OP_ATOMIC_MIN, KIND_MIN},
-                 {GROUT_OP_ATOMIC_MAX, KIND_MAX},          {GROUT_OP_ATOMIC_AND, KIND_AND},
-                 {GROUT_OP_ATOMIC_OR, KIND_OR},            {GROUT_OP_ATOMIC_XOR, KIND_XOR},
-                 {GROUT_OP_ATOMIC_FETCH_ADD, KIND_ADD},    {GROUT_OP_ATOMIC_CAS, KIND_ORDERED},
+    } KINDS[] = {{GROUT_OP_ATOMIC_ADD, KIND_ADD},         {GROUT_OP_ATOMIC_MIN, KIND_MIN},
+                 {GROUT_OP_ATOMIC_MAX, KIND_MAX},         {GROUT_OP_ATOMIC_AND, KIND_AND},
+                 {GROUT_OP_ATOMIC_OR, KIND_OR},           {GROUT_OP_ATOMIC_XOR, KIND_XOR},
+                 {GROUT_OP_ATOMIC_FETCH_ADD, KIND_ADD},   {GROUT_OP_ATOMIC_CAS, KIND_ORDERED},
                  {GROUT_OP_ATOMIC_EXCHANGE, KIND_ORDERED}};
     for (size_t i = 0; i < sizeof KINDS / sizeof *KINDS; i++) {
         if (KINDS[i].opcode == op->opcode) {
@@ -83,8 +90,8 @@ static uint32_t get_kind(const grout_module *module, const grout_op *op) {
  */
 
 static bool is_in_kernel(const flow *it, const grout_op *op) {
-    return op->parent && grout_module_get_block(it->module, op->parent)->kernel ==
-                             it->checker->info.kernel;
+    return op->parent &&
+           grout_module_get_block(it->module, op->parent)->kernel == it->checker->info.kernel;
 }
 
 static void mark(flow *it, grout_op_id *place, grout_op_id source) {
@@ -124,8 +131,8 @@ static void spread_to_memory(flow *it, const grout_op *op, grout_op_id source) {
     const grout_effect *effects =
         grout_effect_row_get_effects((grout_effect_row)info->effect_row, &count);
     for (uint32_t i = 0; i < count; i++) {
-        bool writes = effects[i].access == GROUT_ACCESS_WRITE ||
-                      effects[i].access == GROUT_ACCESS_ATOMIC;
+        bool writes =
+            effects[i].access == GROUT_ACCESS_WRITE || effects[i].access == GROUT_ACCESS_ATOMIC;
         grout_object_id object = writes && effects[i].operand < op->operand_count
                                      ? find_object(it, op, effects[i].operand)
                                      : 0;
@@ -138,10 +145,8 @@ static void spread_to_memory(flow *it, const grout_op *op, grout_op_id source) {
 /* Memory whose contents depend on the order in which atomics come. */
 static void spread_atomic(flow *it, grout_op_id id, const grout_op *op) {
     uint32_t kind = get_kind(it->module, op);
-    uint32_t operand = op->opcode == GROUT_OP_COPY_SMEM_TO_GMEM ||
-                               op->opcode == GROUT_OP_ASYNC_STORE_SMEM
-                           ? 1
-                           : 0;
+    uint32_t operand =
+        op->opcode == GROUT_OP_COPY_SMEM_TO_GMEM || op->opcode == GROUT_OP_ASYNC_STORE_SMEM ? 1 : 0;
     grout_object_id object = kind ? find_object(it, op, operand) : 0;
     bool is_open = false;
     if (!object) {
@@ -243,8 +248,7 @@ static grout_op_id find_sink(const flow *it, const grout_op *op, const char **wh
     grout_op_id found = 0;
     uint32_t branches = op->opcode == GROUT_OP_IF || op->opcode == GROUT_OP_COND ? 1 : 0;
     bool is_sync = op->opcode == GROUT_OP_MBARRIER_WAIT || op->opcode == GROUT_OP_MBARRIER_TEST ||
-                   op->opcode == GROUT_OP_SEMAPHORE_SIGNAL ||
-                   op->opcode == GROUT_OP_SEMAPHORE_WAIT;
+                   op->opcode == GROUT_OP_SEMAPHORE_SIGNAL || op->opcode == GROUT_OP_SEMAPHORE_WAIT;
     branches = op->opcode == GROUT_OP_FOR ? 3 : branches;
     *what_out = "decides a branch";
     for (uint32_t i = 0; i < branches && !found; i++) {

@@ -73,8 +73,7 @@ bool grout_visit__find_gap(const grout_module *module, const grout_visit *visit,
         return false;
     }
     if (now->loop_depth < depth) { /* it has left the loop */
-        return is_behind &&
-               has_turn(module, grout_op__get_loop(module, visit->last.op), *turn_out);
+        return is_behind && has_turn(module, grout_op__get_loop(module, visit->last.op), *turn_out);
     }
     return is_same_round(&visit->last, now) &&
            now->loops[depth - 1] >= *turn_out + (is_behind ? 0 : 1);
@@ -89,9 +88,8 @@ void grout_checker__note_visit(grout_checker *checker, const grout_event *event)
     if (!state || number == 0) {
         return;
     }
-    visit = grout_checker__find_visit(checker, state,
-                                      grout_checker__get_local(checker, &event->origin),
-                                      event->origin.op);
+    visit = grout_checker__find_visit(
+        checker, state, grout_checker__get_local(checker, &event->origin), event->origin.op);
     if (visit->count > 0 && visit->step == event->step &&
         memcmp(&visit->last, &event->origin, sizeof visit->last) == 0) {
         return;
@@ -108,7 +106,7 @@ void grout_checker__note_visit(grout_checker *checker, const grout_event *event)
 grout_visit *grout_checker__find_visit(const grout_checker *checker, const grout_cta_state *state,
                                        uint32_t local_actor, grout_op_id op) {
     uint32_t number = checker->sync_ops[op];
-    return number == 0 ? NULL
-                       : &state->protocol
-                              .visits[(size_t)local_actor * checker->sync_op_count + number - 1];
+    return number == 0
+               ? NULL
+               : &state->protocol.visits[(size_t)local_actor * checker->sync_op_count + number - 1];
 }

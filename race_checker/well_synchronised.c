@@ -2,14 +2,14 @@
  * well_synchronised.c - does the verdict hold for every schedule?
  * SPDX-License-Identifier: Apache-2.0
  *
- * In a run without a finding of the ordering or barrier kind every conflict and every pair of phases
- * is in order by happens-before, and each contribution knows its phase. If besides every semaphore
- * wait can be served in one way only, and no value that depends on the schedule decides anything,
- * every schedule has the same graph, and what was found is what any of them finds.
+ * In a run without a finding of the ordering or barrier kind every conflict and every pair of
+ * phases is in order by happens-before, and each contribution knows its phase. If besides every
+ * semaphore wait can be served in one way only, and no value that depends on the schedule decides
+ * anything, every schedule has the same graph, and what was found is what any of them finds.
  *
- * A test of a barrier is such a value, and more: whether it has waited decides what its thread knows
- * and which phase its next wait means. So is an atomic that acquires: whose release it meets is
- * chance.
+ * A test of a barrier is such a value, and more: whether it has waited decides what its thread
+ * knows and which phase its next wait means. So is an atomic that acquires: whose release it meets
+ * is chance.
  *
  * Registers are taken in the order of arrival. Whether a thread that asks for them gets them, or
  * blocks for ever, depends on who asked before, unless no increase can hold up a decrease: then all
@@ -132,8 +132,7 @@ static grout_op_id find_test(const grout_checker *checker) {
     const grout_module *module = checker->info.module;
     for (grout_op_id i = 1; i < grout_module_get_op_count(module); i++) {
         const grout_op *op = grout_module_get_op(module, i);
-        bool is_test =
-            op->opcode == GROUT_OP_BARRIER_TEST || op->opcode == GROUT_OP_MBARRIER_TEST;
+        bool is_test = op->opcode == GROUT_OP_BARRIER_TEST || op->opcode == GROUT_OP_MBARRIER_TEST;
         if (is_test && is_in_kernel(checker, op)) {
             return i;
         }
@@ -147,8 +146,7 @@ static grout_op_id find_ordered_atomic(const grout_checker *checker) {
     for (grout_op_id i = 1; i < grout_module_get_op_count(module); i++) {
         const grout_op *op = grout_module_get_op(module, i);
         bool is_fetch = op->opcode == GROUT_OP_ATOMIC_FETCH_ADD ||
-                        op->opcode == GROUT_OP_ATOMIC_EXCHANGE ||
-                        op->opcode == GROUT_OP_ATOMIC_CAS;
+                        op->opcode == GROUT_OP_ATOMIC_EXCHANGE || op->opcode == GROUT_OP_ATOMIC_CAS;
         grout_choice order = grout_op_get_choice(module, op, GROUT_ATTR_ORDER);
         if (is_fetch && checker->op_threads[i] && order != GROUT_CHOICE_NONE &&
             order != GROUT_CHOICE_ORDER_RELAXED) {
@@ -165,11 +163,10 @@ static const char *find_value_doubt(const grout_checker *checker) {
     grout_op_id test = find_test(checker), atomic = find_ordered_atomic(checker);
     grout_taint taint;
     if (test) {
-        (void)snprintf(text, size,
-                       "what the %s at line %" PRIu32 " finds depends on the schedule",
-                       grout_op_get_info((grout_opcode)grout_module_get_op(module, test)->opcode)
-                           ->text,
-                       get_line(checker, test));
+        (void)snprintf(
+            text, size, "what the %s at line %" PRIu32 " finds depends on the schedule",
+            grout_op_get_info((grout_opcode)grout_module_get_op(module, test)->opcode)->text,
+            get_line(checker, test));
         return text;
     }
     if (atomic) {
@@ -184,13 +181,12 @@ static const char *find_value_doubt(const grout_checker *checker) {
     if (!taint.source) {
         return "";
     }
-    (void)snprintf(text, size,
-                   "a value that depends on the schedule, from the %s at line %" PRIu32
-                   ", %s at line %" PRIu32,
-                   grout_op_get_info(
-                       (grout_opcode)grout_module_get_op(module, taint.source)->opcode)
-                       ->text,
-                   get_line(checker, taint.source), taint.what, get_line(checker, taint.sink));
+    (void)snprintf(
+        text, size,
+        "a value that depends on the schedule, from the %s at line %" PRIu32
+        ", %s at line %" PRIu32,
+        grout_op_get_info((grout_opcode)grout_module_get_op(module, taint.source)->opcode)->text,
+        get_line(checker, taint.source), taint.what, get_line(checker, taint.sink));
     return text;
 }
 
@@ -212,8 +208,7 @@ static const char *find_finding_doubt(const grout_checker *checker) {
         if (is_order(findings->records[i].code)) {
             return "accesses or barrier phases are out of order: other schedules may show more";
         }
-        is_ambiguous =
-            is_ambiguous || findings->records[i].code == GROUT_DIAG_SEMAPHORE_AMBIGUOUS;
+        is_ambiguous = is_ambiguous || findings->records[i].code == GROUT_DIAG_SEMAPHORE_AMBIGUOUS;
     }
     return is_ambiguous ? "a semaphore_wait can be served by other signals" : "";
 }

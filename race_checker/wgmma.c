@@ -143,14 +143,15 @@ static void judge_wait(const grout_module *module, const grout_wgmma_wait *wait,
 }
 
 /* Nothing tells the thread that overwrites of the wgmma: perhaps an arrive came before it. */
-static grout_near find_unordered(const grout_checker *checker,
-                                 const grout_facts *facts, const grout_clocks *clocks) {
+static grout_near find_unordered(const grout_checker *checker, const grout_facts *facts,
+                                 const grout_clocks *clocks) {
     const grout_side *copy = &facts->sides[0], *wgmma = &facts->sides[1];
     const grout_thread_history *owner = grout_checker__get_history(checker, &wgmma->origin);
     const grout_thread_history *other = grout_checker__get_history(checker, &copy->origin);
     const grout_handover *handover = NULL;
     grout_near near = {.kind = GROUT_NEAR_WGMMA_UNORDERED};
-    uint32_t told = clocks->known[grout_clock_x(&checker->shape, grout_checker__get_actor(checker, &wgmma->origin))];
+    uint32_t told = clocks->known[grout_clock_x(&checker->shape,
+                                                grout_checker__get_actor(checker, &wgmma->origin))];
     if (!facts->primary_is_earlier && told > 0) {
         handover = find_handover(owner, other, 1, told);
     }
@@ -172,13 +173,16 @@ grout_near grout_near__find_wgmma(const grout_checker *checker, const grout_fact
     }
     if (grout_origin__is_same_actor(&access->origin, &wgmma->origin)) {
         /* A wgmma has its own group counted already, and waits after its accesses. */
-        bool is_wgmma = (access->stamp.agent != GROUT_AGENT_ACTOR) && access->stamp.component == wgmma->stamp.component;
+        bool is_wgmma = (access->stamp.agent != GROUT_AGENT_ACTOR) &&
+                        access->stamp.component == wgmma->stamp.component;
         near.needed = (is_wgmma ? access->stamp.number - 1 : owner->wgmma_issued) - group;
         judge_wait(checker->info.module, &owner->wgmma_wait, group, access->origin.op, &near);
         return near;
     }
-    handover = find_handover(owner, grout_checker__get_history(checker, &access->origin), wgmma->epoch,
-                             clocks->known[grout_clock_x(&checker->shape, grout_checker__get_actor(checker, &wgmma->origin))]);
+    handover =
+        find_handover(owner, grout_checker__get_history(checker, &access->origin), wgmma->epoch,
+                      clocks->known[grout_clock_x(
+                          &checker->shape, grout_checker__get_actor(checker, &wgmma->origin))]);
     if (handover) {
         near.handover = handover->origin;
         near.needed = handover->issued - group;

@@ -91,10 +91,10 @@ static void add_await_headline(const grout_wording *wording, grout_text *out) {
     if (side->stamp.agent != GROUT_AGENT_ACTOR) {
         bool loads = side->is_write && side->stamp.agent == GROUT_AGENT_ENGINE;
         grout_text_add(out, " is %s by %s",
-                       loads ? "loaded again" : (side->is_write ? "overwritten"
-                                                 : grout_wording__is_wgmma(wording, side)
-                                                     ? "read"
-                                                     : "stored"),
+                       loads ? "loaded again"
+                             : (side->is_write                           ? "overwritten"
+                                : grout_wording__is_wgmma(wording, side) ? "read"
+                                                                         : "stored"),
                        grout_wording__get_who(wording, side));
     } else {
         grout_text_add(out, " is %s", side->is_write ? "overwritten" : "read");
@@ -134,8 +134,7 @@ static void add_race_headline(const grout_wording *wording, grout_text *out) {
     }
     if (facts->near.kind != GROUT_NEAR_NOTHING) {
         add_side_object(wording, 0, out);
-        grout_text_add(out,
-                       " is written while the %s at line %" PRIu32 " may still be reading it",
+        grout_text_add(out, " is written while the %s at line %" PRIu32 " may still be reading it",
                        grout_wording__is_async_copy(wording, other) ? "async_copy" : "load",
                        grout_wording__get_line(wording, &other->origin));
         return;

@@ -81,9 +81,9 @@ typedef struct grout_build_object {
     grout_expr_id swizzle; /* 0: none */
     uint32_t transpose_rank;
     const grout_expr_id *transpose;
-    grout_expr_id arrivals; /* of a barrier; 0: 1 */
-    bool is_explicit;       /* of a barrier: mbarrier */
-    bool is_global;         /* of a semaphore */
+    grout_expr_id arrivals;       /* of a barrier; 0: 1 */
+    bool is_explicit;             /* of a barrier: mbarrier */
+    bool is_global;               /* of a semaphore */
     uint32_t cluster_group_count; /* of a barrier: sets of axes, by their numbers in the kernel */
     const uint8_t *cluster_groups;
 } grout_build_object;
@@ -119,10 +119,10 @@ typedef struct grout_build_op_args {
     grout_dtype type_dtype;
     uint32_t type_rank;
     const grout_expr_id *type_dims;
-    uint32_t attrs;           /* GROUT_ATTR_BIT_* */
-    grout_expr_id attr_value; /* of the one INT attribute */
+    uint32_t attrs;                   /* GROUT_ATTR_BIT_* */
+    grout_expr_id attr_value;         /* of the one INT attribute */
     const grout_expr_id *attr_values; /* of several, in the order of the table; NULL: attr_value */
-    uint32_t attr_axes;       /* of the one AXES attribute: bit i for axis i of the kernel */
+    uint32_t attr_axes;          /* of the one AXES attribute: bit i for axis i of the kernel */
     const grout_choice *choices; /* of the CHOICE attributes */
     uint32_t choice_count;
 } grout_build_op_args;
@@ -222,27 +222,27 @@ GROUT_API grout_value_id grout_build_end(grout_builder *builder, uint32_t yield_
     GROUT_API void grout_build_##name(grout_builder *builder, const char *text, uint32_t count, \
                                       const grout_operand *values);
 #define GROUT_BUILD_BARRIER_TEST(NAME, name) GROUT_BUILD_LOAD(NAME, name)
-#define GROUT_BUILD_BARRIER_COUNT(NAME, name)                                                \
-    GROUT_API void grout_build_##name(grout_builder *builder, grout_operand barrier,         \
+#define GROUT_BUILD_BARRIER_COUNT(NAME, name)                                        \
+    GROUT_API void grout_build_##name(grout_builder *builder, grout_operand barrier, \
                                       grout_expr_id n);
-#define GROUT_BUILD_PARITY_WAIT(NAME, name)                                                  \
-    GROUT_API void grout_build_##name(grout_builder *builder, grout_operand barrier,         \
+#define GROUT_BUILD_PARITY_WAIT(NAME, name)                                          \
+    GROUT_API void grout_build_##name(grout_builder *builder, grout_operand barrier, \
                                       grout_operand parity);
 #define GROUT_BUILD_PARITY_TEST(NAME, name) GROUT_BUILD_BINARY(NAME, name)
-#define GROUT_BUILD_SEMAPHORE(NAME, name)                                                    \
-    GROUT_API void grout_build_##name(grout_builder *builder, grout_operand semaphore,       \
+#define GROUT_BUILD_SEMAPHORE(NAME, name)                                              \
+    GROUT_API void grout_build_##name(grout_builder *builder, grout_operand semaphore, \
                                       grout_operand n);
 #define GROUT_BUILD_SEMAPHORE_READ(NAME, name) GROUT_BUILD_LOAD(NAME, name)
-#define GROUT_BUILD_NAMED_BARRIER(NAME, name)                                                \
-    GROUT_API void grout_build_##name(grout_builder *builder, grout_expr_id id,              \
+#define GROUT_BUILD_NAMED_BARRIER(NAME, name)                                   \
+    GROUT_API void grout_build_##name(grout_builder *builder, grout_expr_id id, \
                                       grout_expr_id threads);
-#define GROUT_BUILD_FETCH(NAME, name) GROUT_BUILD_BINARY(NAME, name)
+#define GROUT_BUILD_FETCH(NAME, name)        GROUT_BUILD_BINARY(NAME, name)
 #define GROUT_BUILD_COMPARE_SWAP(NAME, name) GROUT_BUILD_TERNARY(NAME, name)
-#define GROUT_BUILD_COPY(NAME, name)                                                         \
-    GROUT_API void grout_build_##name(grout_builder *builder, grout_operand source,          \
+#define GROUT_BUILD_COPY(NAME, name)                                                \
+    GROUT_API void grout_build_##name(grout_builder *builder, grout_operand source, \
                                       grout_operand destination);
-#define GROUT_BUILD_STORE_ASYNC(NAME, name)                                                  \
-    GROUT_API void grout_build_##name(grout_builder *builder, grout_operand a,               \
+#define GROUT_BUILD_STORE_ASYNC(NAME, name)                                    \
+    GROUT_API void grout_build_##name(grout_builder *builder, grout_operand a, \
                                       grout_operand destination, grout_operand barrier);
 #define GROUT_BUILD_DESCRIPTOR(NAME, name)                                                   \
     GROUT_API grout_value_id grout_build_##name(grout_builder *builder, grout_operand array, \

@@ -288,7 +288,9 @@ typedef enum grout_uninitialised_use {
 typedef struct grout_fault {
     grout_diag_code code;
     grout_object_id object; /* 0: none */
-    uint32_t dimension;     /* of the object: OUT_OF_BOUNDS, MISALIGNED */
+    /* of the object: OUT_OF_BOUNDS, MISALIGNED; GROUT_RANK_MAX + i: the i-th of the places of a
+     * '.cluster(..)', which names no CTA of the cluster */
+    uint32_t dimension;
     int64_t start, extent;  /* of the access in that dimension */
     int64_t limit;          /* size of the dimension; MISALIGNED: bytes it must be a multiple of */
     uint32_t use;           /* grout_uninitialised_use */

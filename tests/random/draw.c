@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 uint32_t draw_below(draw *d, uint32_t limit) {
     uint64_t x = d->state += UINT64_C(0x9e3779b97f4a7c15);
@@ -33,4 +34,19 @@ void draw_finish(draw *d, const char *scratch, const char *axes, grout_text *out
                    d->body.data == NULL ? "" : d->body.data);
     grout_text_free(&d->body);
     grout_text_free(&d->params);
+}
+
+void draw_sums_init(draw_sums *sums, uint32_t elements, uint32_t sources, uint32_t results) {
+    sums->elements = elements;
+    sums->sources = sources;
+    sums->results = results;
+    sums->weights = calloc((size_t)sources * results, sizeof *sums->weights);
+    sums->is_certified = true;
+    if (sums->weights == NULL) {
+        abort();
+    }
+}
+
+void draw_sum(draw_sums *sums, uint32_t result, uint32_t source) {
+    sums->weights[(size_t)result * sums->sources + source]++;
 }

@@ -34,6 +34,32 @@ void draw_groups(uint64_t seed, grout_text *out); /* wgmmas in flight among othe
  * last one. */
 bool draw_wgmma_form(uint64_t number, grout_text *out);
 
+/*
+ * What a kernel of the kinds below computes. %p0 and %p1 are arrays of tiles; each tile of %p1 is a
+ * sum of tiles of %p0, all of whole numbers, so in every order the same.
+ */
+typedef struct draw_sums {
+    uint32_t elements; /* of a tile */
+    uint32_t sources, results;
+    int32_t *weights;  /* of each source in each result, by result; the caller frees them */
+    bool is_certified; /* the verdict has to hold for every schedule */
+} draw_sums;
+
+/* Threads of a CTA that hand slots to each other: barriers of both faces, TMA, cp.async, wgmma. */
+void draw_rings(uint64_t seed, grout_text *out, draw_sums *sums);
+/* CTAs of a cluster: shared copies, cluster barriers, stores and loads in each other's SMEM. */
+void draw_clusters(uint64_t seed, grout_text *out, draw_sums *sums);
+/* CTAs of a grid: semaphores, atomics, reductions by TMA. */
+void draw_grids(uint64_t seed, grout_text *out, draw_sums *sums);
+/* Result += weight * source. */
+void draw_sum(draw_sums *sums, uint32_t result, uint32_t source);
+/* Sizes sums; without memory the test ends. */
+void draw_sums_init(draw_sums *sums, uint32_t elements, uint32_t sources, uint32_t results);
+
+/* One of the synchronising operations of a drawn kernel dropped, moved or changed: the seed says
+ * which and how. A note of what was done is put in front. false: there is none to change. */
+bool draw_mistake(const grout_text *right, uint64_t seed, grout_text *out);
+
 /* Puts a kernel around body and parameters, and frees both. */
 void draw_finish(draw *d, const char *scratch, const char *axes, grout_text *out);
 

@@ -257,6 +257,22 @@ START_TEST(orders_go_on_from_every_step) {
 }
 END_TEST
 
+/* Sixty CTAs count, in whatever order: the last one knows of all. */
+START_TEST(counted) {
+    order_probe probe;
+    run *r = probe_run(
+        "kernel @k(%f: inout gmem i32[1], %y: out gmem i32[1]) grid(g = 60) {\n scratch "
+        "%m : gmem i32[60]\n %g = axis_index g\n store %m[%g], %g\n %o = "
+        "atomic_fetch_add %f[0], 1 order(acq_rel)\n if (eq %o, 55) { %s = for %i in 0..60 "
+        "carry(%c = 0) { yield (add %c, (load %m[%i])) }\n store %y[0], %s } }",
+        _i, &probe, GROUT_RUN_DONE);
+    ck_assert_int_eq((int)run_get(r, 1, 0), 59 * 60 / 2);
+    ck_assert_uint_eq(probe.unordered, 0);
+    ck_assert_uint_gt(probe.ordered, 0);
+    run_delete(r);
+}
+END_TEST
+
 /* The event of an atomic says so. */
 START_TEST(accesses) {
     run *r = run_new("kernel @k(%y: inout gmem f16[8]) { atomic_add %y[ds(2, 4)], (broadcast 1.0 : "
@@ -282,6 +298,7 @@ int main(void) {
     tcase_add_loop_test(tests, runs_go_on_from_every_step, 0, KERNEL_COUNT * RUN_VARIANTS);
     tcase_add_loop_test(tests, order, 0, ORDER_COUNT * RUN_VARIANTS);
     tcase_add_loop_test(tests, orders_go_on_from_every_step, 0, ORDER_COUNT * RUN_VARIANTS);
+    tcase_add_loop_test(tests, counted, 0, RUN_VARIANTS);
     tcase_add_loop_test(tests, accesses, 0, RUN_VARIANTS);
     tcase_add_loop_test(tests, memory_runs_out, 0, ORDER_COUNT);
     suite_add_tcase(suite, tests);

@@ -100,7 +100,8 @@ static void find_ops(machine *it) {
 static void start(machine *it, uint32_t arrivals) {
     static const uint32_t element_indices[] = {0};
     grout_define define = {.name = "N", .integer = arrivals, .origin = "-D"};
-    grout_launch_info info = {.kernel = 1, .shape = {.cta_count = 1,
+    grout_launch_info info = {.kernel = 1,
+                              .shape = {.cta_count = 1,
                                         .actor_count = THREADS,
                                         .lane_count = THREADS,
                                         .barrier_count = 1,

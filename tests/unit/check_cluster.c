@@ -12,7 +12,8 @@ static void expect_clean(const run *r) {
     ck_assert_uint_eq(r->counts[GROUT_EVENT_DEADLOCK], 0);
 }
 
-/* ---- peers ------------------------------------------------------------------------------------ */
+/* ---- peers ------------------------------------------------------------------------------------
+ */
 
 START_TEST(stores_reach_peers) {
     run *r = run_new("kernel @k(%y: out gmem f32[4, 32]) grid(x = 2) cluster(c = 2) {\n"
@@ -67,16 +68,17 @@ END_TEST
 
 /* Bytes to a peer's barrier; summed up where they say so. */
 START_TEST(async_stores_land_on_the_peer) {
-    run *r = run_new("kernel @k(%y: out gmem f32[2, 64], %z: out gmem i32[2, 4]) cluster(c = 2) {\n"
-                     " scratch %s : smem f32[64]\n scratch %t : smem i32[4]\n"
-                     " scratch %b : barrier[2]\n %c = axis_index c\n store %t, (iota dim(0) : i32[4])\n"
-                     " cluster_barrier\n"
-                     " async_store_smem (broadcast (cast %c : f32) : f32[64]), %s.cluster(1 - %c), %b[0]\n"
-                     " async_store_smem (broadcast 5 : i32[4]), %t.cluster(1 - %c), %b[1] reduce(add)\n"
-                     " barrier_arrive %b[0]\n barrier_arrive %b[1]\n barrier_wait %b[0]\n"
-                     " barrier_wait %b[1]\n store %y[%c], (load %s)\n store %z[%c], (load %t)\n"
-                     " cluster_barrier }",
-                     _i);
+    run *r = run_new(
+        "kernel @k(%y: out gmem f32[2, 64], %z: out gmem i32[2, 4]) cluster(c = 2) {\n"
+        " scratch %s : smem f32[64]\n scratch %t : smem i32[4]\n"
+        " scratch %b : barrier[2]\n %c = axis_index c\n store %t, (iota dim(0) : i32[4])\n"
+        " cluster_barrier\n"
+        " async_store_smem (broadcast (cast %c : f32) : f32[64]), %s.cluster(1 - %c), %b[0]\n"
+        " async_store_smem (broadcast 5 : i32[4]), %t.cluster(1 - %c), %b[1] reduce(add)\n"
+        " barrier_arrive %b[0]\n barrier_arrive %b[1]\n barrier_wait %b[0]\n"
+        " barrier_wait %b[1]\n store %y[%c], (load %s)\n store %z[%c], (load %t)\n"
+        " cluster_barrier }",
+        _i);
     ck_assert_int_eq(run_to_end(r), GROUT_RUN_DONE);
     expect_clean(r);
     ck_assert(run_get(r, 0, 0) == 1.0 && run_get(r, 0, 127) == 0.0);
@@ -85,7 +87,8 @@ START_TEST(async_stores_land_on_the_peer) {
 }
 END_TEST
 
-/* ---- copies to several CTAs --------------------------------------------------------------------- */
+/* ---- copies to several CTAs ---------------------------------------------------------------------
+ */
 
 static void expect_copies(const run *r, uint32_t array, size_t ctas, size_t elements) {
     for (size_t i = 0; i < ctas * elements; i++) {
@@ -114,12 +117,13 @@ END_TEST
 
 /* Along one axis of two: the other CTAs' copies are others. */
 START_TEST(collective_copies_along_an_axis) {
-    run *r = run_new("kernel @k(%x: in gmem f32[2, 32, 32], %y: out gmem f32[2, 2, 32, 32]) "
-                     "cluster(a = 2, b = 2) {\n scratch %s : smem f32[32, 32]\n"
-                     " scratch %f : barrier[1]\n %a = axis_index a\n %b = axis_index b\n"
-                     " copy_gmem_to_smem %x[%a], %s, %f[0] collective_axes(b)\n barrier_wait %f[0]\n"
-                     " store %y[%b, %a], (load %s)\n cluster_barrier }",
-                     _i);
+    run *r =
+        run_new("kernel @k(%x: in gmem f32[2, 32, 32], %y: out gmem f32[2, 2, 32, 32]) "
+                "cluster(a = 2, b = 2) {\n scratch %s : smem f32[32, 32]\n"
+                " scratch %f : barrier[1]\n %a = axis_index a\n %b = axis_index b\n"
+                " copy_gmem_to_smem %x[%a], %s, %f[0] collective_axes(b)\n barrier_wait %f[0]\n"
+                " store %y[%b, %a], (load %s)\n cluster_barrier }",
+                _i);
     ck_assert_int_eq(run_to_end(r), GROUT_RUN_DONE);
     expect_clean(r);
     expect_copies(r, 1, 2, 2048);
@@ -152,12 +156,13 @@ static const grout_event *find_event(const run *r, grout_event_kind kind, uint32
 
 /* A CTA that never issues the copy is named; the others hang, and it is told why. */
 START_TEST(divergent_copies_are_named) {
-    run *r = run_new("kernel @k(%x: in gmem f32[32, 32], %y: out gmem f32[2]) cluster(c = 2) {\n"
-                     " scratch %s : smem f32[32, 32]\n scratch %f : barrier[1]\n %c = axis_index c\n"
-                     " if (eq %c, 0) {\n"
-                     "  copy_gmem_to_smem %x, %s, %f[0] collective_axes(c)\n barrier_wait %f[0] }\n"
-                     " store %y[%c], 1.0 }",
-                     _i);
+    run *r =
+        run_new("kernel @k(%x: in gmem f32[32, 32], %y: out gmem f32[2]) cluster(c = 2) {\n"
+                " scratch %s : smem f32[32, 32]\n scratch %f : barrier[1]\n %c = axis_index c\n"
+                " if (eq %c, 0) {\n"
+                "  copy_gmem_to_smem %x, %s, %f[0] collective_axes(c)\n barrier_wait %f[0] }\n"
+                " store %y[%c], 1.0 }",
+                _i);
     ck_assert_int_eq(run_to_end(r), GROUT_RUN_DEADLOCK);
     const grout_event *told = NULL;
     for (uint32_t i = 0; i < r->counts[GROUT_EVENT_COLLECTIVE]; i++) {
@@ -172,7 +177,8 @@ START_TEST(divergent_copies_are_named) {
 }
 END_TEST
 
-/* ---- barriers ------------------------------------------------------------------------------------ */
+/* ---- barriers
+ * ------------------------------------------------------------------------------------ */
 
 /* One arrive, simultaneous on all its targets: rows and columns of the cluster. */
 START_TEST(cluster_barriers_take_rows_and_columns) {
@@ -210,11 +216,12 @@ START_TEST(ended_threads_have_arrived) {
 END_TEST
 
 START_TEST(deadlocks_show_the_whole_cluster) {
-    run *r = run_new("kernel @k(%y: out gmem f32[2]) cluster(c = 2) threads(w = 2) {\n"
-                     " scratch %b : barrier[1]\n"
-                     " if (eq (axis_index c), 0) { if (eq (axis_index w), 0) { barrier_wait %b[0] } }\n"
-                     " cluster_barrier\n store %y[(axis_index c)], 1.0 }",
-                     _i);
+    run *r =
+        run_new("kernel @k(%y: out gmem f32[2]) cluster(c = 2) threads(w = 2) {\n"
+                " scratch %b : barrier[1]\n"
+                " if (eq (axis_index c), 0) { if (eq (axis_index w), 0) { barrier_wait %b[0] } }\n"
+                " cluster_barrier\n store %y[(axis_index c)], 1.0 }",
+                _i);
     ck_assert_int_eq(run_to_end(r), GROUT_RUN_DEADLOCK);
     ck_assert_uint_eq(r->state_count, 4);
     ck_assert_uint_eq(r->states[0], GROUT_THREAD_BLOCKED_BARRIER);
@@ -245,7 +252,8 @@ START_TEST(exit_sync_waits_for_peers) {
 }
 END_TEST
 
-/* ---- several clusters in flight ------------------------------------------------------------------ */
+/* ---- several clusters in flight
+ * ------------------------------------------------------------------ */
 
 static const char *const ring_text =
     "kernel @k(%x: in gmem f32[8, 32], %y: out gmem f32[8, 32]) grid(g = 4) cluster(c = 2) {\n"
@@ -298,7 +306,8 @@ START_TEST(clusters_begin_as_room_frees) {
 }
 END_TEST
 
-/* ---- schedules ------------------------------------------------------------------------------------ */
+/* ---- schedules
+ * ------------------------------------------------------------------------------------ */
 
 /* What was decided under a random schedule, done again. */
 START_TEST(decisions_replay) {
@@ -346,8 +355,7 @@ START_TEST(memory_limit_is_respected) {
     run *r = run_new(ring_text, 1);
     r->max_memory = 64 << 10;
     run_start(r);
-    ck_assert(r->machine == NULL ||
-              grout_machine_run(r->machine, 0, r->diags) == GROUT_RUN_FAILED);
+    ck_assert(r->machine == NULL || grout_machine_run(r->machine, 0, r->diags) == GROUT_RUN_FAILED);
     run_delete(r);
 }
 END_TEST

@@ -114,6 +114,11 @@ static const row ROWS[] = {
      "(load %s) }\n "
      "cluster_barrier }",
      1, 0, 0, GROUT_RUN_DONE, -4},
+    {"invalidated under a waiter",
+     HEAD(2) INIT(
+         1, 1) " if (eq %t, 0) { mbarrier_arrive %b[1]\n for %i in 0..40 { store %d[0], 1.0 }\n "
+               "mbarrier_invalidate %b[0] } else { mbarrier_wait %b[0], 0 }\n store %y[%t], 2.0 }",
+     0, 0, 1, GROUT_RUN_DONE, 2},
     {"tests",
      HEAD(2) INIT(1, 1) " if (eq %t, 0) { store %d[0], 7.0\n mbarrier_arrive %b[0] } else { while "
                         "{ %ok = mbarrier_test %b[0], 0\n "

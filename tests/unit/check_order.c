@@ -15,9 +15,9 @@
 #define WORDS    256
 
 /*
- * ISSUE: the thread's next wgmma group; AWAIT: all but the newest of them are over. ENGINE: an engine
- * that the thread started completes on a channel. COPY: the thread issues a bulk group; DRAIN: its
- * writes are over. MEET: the threads of the CTA.
+ * ISSUE: the thread's next wgmma group; AWAIT: all but the newest of them are over. ENGINE: an
+ * engine that the thread started completes on a channel. COPY: the thread issues a bulk group;
+ * DRAIN: its writes are over. MEET: the threads of the CTA.
  */
 typedef enum kind {
     ACCESS,
@@ -55,7 +55,8 @@ static uint32_t get_cta(const node *n) {
     return n->actor / THREADS;
 }
 
-/* ---- the simple model: reachability over edges, of two strengths, by matrix -------------------- */
+/* ---- the simple model: reachability over edges, of two strengths, by matrix --------------------
+ */
 
 typedef struct graph {
     bool time[STEPS][STEPS];   /* engine facts travel */
@@ -92,8 +93,8 @@ static void build_graph(const node *nodes, uint32_t count, graph *g) {
             bool is_engine = nodes[i].kind == ENGINE;
             g->time[i][j] = is_sure || is_edge;
             g->wide[i][j] = is_sure || (is_edge && !is_engine);
-            g->memory[i][j] = is_sure || (is_edge && !is_engine && !nodes[i].is_weak &&
-                                          !nodes[j].is_weak);
+            g->memory[i][j] =
+                is_sure || (is_edge && !is_engine && !nodes[i].is_weak && !nodes[j].is_weak);
         }
     }
     close_graph(g->time, count);
@@ -105,10 +106,10 @@ static void build_graph(const node *nodes, uint32_t count, graph *g) {
 static bool is_published(const node *nodes, const graph *g, uint32_t from, uint32_t to,
                          bool is_gmem) {
     for (uint32_t c = from + 1; c < to; c++) {
-        bool is_commit = is_gmem ? nodes[c].kind == COMMIT_GMEM
-                                 : nodes[c].kind == COMMIT_CLUSTER ||
-                                       (nodes[c].kind == COMMIT &&
-                                        get_cta(&nodes[c]) == nodes[from].owner);
+        bool is_commit =
+            is_gmem ? nodes[c].kind == COMMIT_GMEM
+                    : nodes[c].kind == COMMIT_CLUSTER ||
+                          (nodes[c].kind == COMMIT && get_cta(&nodes[c]) == nodes[from].owner);
         if (is_commit && g->memory[from][c] && g->memory[c][to]) {
             return true;
         }
@@ -129,7 +130,8 @@ static uint32_t count_done(const node *nodes, bool reach[STEPS][STEPS], kind wai
     return done;
 }
 
-/* ---- the engine ------------------------------------------------------------------------------- */
+/* ---- the engine -------------------------------------------------------------------------------
+ */
 
 typedef struct engine {
     grout_order order;
@@ -316,9 +318,10 @@ START_TEST(scopes_cover) {
         uint8_t scope;
         uint32_t cta, other;
         bool covers;
-    } cases[] = {{GROUT_CHOICE_SCOPE_CTA, 3, 3, true},     {GROUT_CHOICE_SCOPE_CTA, 2, 3, false},
-                 {GROUT_CHOICE_SCOPE_CLUSTER, 2, 3, true}, {GROUT_CHOICE_SCOPE_CLUSTER, 1, 2, false},
-                 {GROUT_CHOICE_SCOPE_GPU, 1, 2, true},     {GROUT_CHOICE_SCOPE_SYS, 0, 7, true}};
+    } cases[] = {
+        {GROUT_CHOICE_SCOPE_CTA, 3, 3, true},     {GROUT_CHOICE_SCOPE_CTA, 2, 3, false},
+        {GROUT_CHOICE_SCOPE_CLUSTER, 2, 3, true}, {GROUT_CHOICE_SCOPE_CLUSTER, 1, 2, false},
+        {GROUT_CHOICE_SCOPE_GPU, 1, 2, true},     {GROUT_CHOICE_SCOPE_SYS, 0, 7, true}};
     ck_assert_int_eq(grout_order__covers(cases[_i].scope, cases[_i].cta, cases[_i].other, 2),
                      cases[_i].covers);
 }

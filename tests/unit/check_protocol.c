@@ -32,24 +32,24 @@ static const char KERNEL[] =
     "  scratch %c : barrier[1] cluster(cx)\n"
     "  scratch %m : mbarrier[1]\n"
     "  scratch %s : semaphore[1] global\n"
-    "  barrier_arrive %b[0]\n"                    /*  6 a */
-    "  barrier_wait %b[0]\n"                      /*  7 w */
-    "  barrier_arrive %c[0]\n"                    /*  8 c */
-    "  barrier_wait %c[0]\n"                      /*  9 k */
-    "  mbarrier_init %m[0], 1\n"                  /* 10 i */
-    "  mbarrier_arrive %m[0]\n"                   /* 11 m */
-    "  mbarrier_arrive %m.cluster(0)[0]\n"        /* 12 M: CTA 0's */
-    "  mbarrier_wait %m[0], 0\n"                  /* 13 p, o: the parity stands for another phase */
-    "  mbarrier_wait %m[0], 1\n"                  /* 14 P */
-    "  mbarrier_invalidate %m[0]\n"               /* 15 v */
-    "  cluster_arrive\n"                          /* 16 r */
-    "  cluster_wait\n"                            /* 17 q */
-    "  named_barrier_arrive 1, 2\n"               /* 18 n */
-    "  named_barrier_sync 1, 2\n"                 /* 19 s: arrives, t: returns */
-    "  semaphore_signal %s[0], 1\n"               /* 20 S, D: 2 units */
-    "  semaphore_wait %s[0], 1\n"                 /* 21 W, X: 2 units */
-    "  semaphore_signal %s[0], 1\n"               /* 22 T */
-    "  semaphore_wait %s[0], 1 no_decrement\n"    /* 23 L */
+    "  barrier_arrive %b[0]\n"                 /*  6 a */
+    "  barrier_wait %b[0]\n"                   /*  7 w */
+    "  barrier_arrive %c[0]\n"                 /*  8 c */
+    "  barrier_wait %c[0]\n"                   /*  9 k */
+    "  mbarrier_init %m[0], 1\n"               /* 10 i */
+    "  mbarrier_arrive %m[0]\n"                /* 11 m */
+    "  mbarrier_arrive %m.cluster(0)[0]\n"     /* 12 M: CTA 0's */
+    "  mbarrier_wait %m[0], 0\n"               /* 13 p, o: the parity stands for another phase */
+    "  mbarrier_wait %m[0], 1\n"               /* 14 P */
+    "  mbarrier_invalidate %m[0]\n"            /* 15 v */
+    "  cluster_arrive\n"                       /* 16 r */
+    "  cluster_wait\n"                         /* 17 q */
+    "  named_barrier_arrive 1, 2\n"            /* 18 n */
+    "  named_barrier_sync 1, 2\n"              /* 19 s: arrives, t: returns */
+    "  semaphore_signal %s[0], 1\n"            /* 20 S, D: 2 units */
+    "  semaphore_wait %s[0], 1\n"              /* 21 W, X: 2 units */
+    "  semaphore_signal %s[0], 1\n"            /* 22 T */
+    "  semaphore_wait %s[0], 1 no_decrement\n" /* 23 L */
     "}\n";
 
 typedef struct script {
@@ -70,8 +70,8 @@ static const script SCRIPTS[] = {
     {"nobody waits for the peer's arrival", "00c 10c 10k 10x 11x 00x 01x",
      "barrier-unobserved-phase 3/8,cluster-exit 8" ORDER},
     /* remote arrivals */
-    {"a remote arrival, seen before the end", "00i 00r 01r 10r 11r 10q 10M 00q 00p 00x 01q 01x 10x 11q 11x",
-     ""},
+    {"a remote arrival, seen before the end",
+     "00i 00r 01r 10r 11r 10q 10M 00q 00p 00x 01q 01x 10x 11q 11x", ""},
     {"a remote arrival that the end does not know",
      "00i 00r 01r 10r 11r 00q 01q 10q 11q 10M 00x 01x 10x 11x", "cluster-exit 12" ORDER},
     {"a remote arrival, known by a rendezvous",
@@ -215,13 +215,12 @@ static void start(machine *it) {
     }
     for (uint32_t c = 0; c < CTAS; c++) {
         for (uint32_t e = 0; e < ELEMENTS; e++) {
-            it->elements[c][e].fact =
-                (grout_barrier_fact){.cta = c,
-                                     .element = e,
-                                     .object = it->objects[e],
-                                     .arrivals = e == 1 ? 2 : e == 0,
-                                     .waits = it->elements[c][e].waits,
-                                     .actor_count = THREADS};
+            it->elements[c][e].fact = (grout_barrier_fact){.cta = c,
+                                                           .element = e,
+                                                           .object = it->objects[e],
+                                                           .arrivals = e == 1 ? 2 : e == 0,
+                                                           .waits = it->elements[c][e].waits,
+                                                           .actor_count = THREADS};
         }
     }
 }
@@ -264,7 +263,8 @@ static void send(machine *it, const grout_event *event) {
     ck_assert(it->observer->event(it->observer->self, event));
 }
 
-/* ---- barriers ---------------------------------------------------------------------------------- */
+/* ---- barriers ----------------------------------------------------------------------------------
+ */
 
 static uint32_t get_ph(const machine *it, uint32_t cta, uint32_t index) {
     return grout_clock_ph(&it->shape, grout_clock_barrier(&it->shape, cta, index));
@@ -497,40 +497,97 @@ static void exit_thread(machine *it, const actor *who) {
 /* ---- scripts -----------------------------------------------------------------------------------
  */
 
-static void take_step(machine *it, const char *at) {
-    static const char LETTERS[] = "awckimMpPvrqnsSWTL";
-    actor who = {.cta = (uint32_t)(at[0] - '0'), .thread = (uint32_t)(at[1] - '0')};
-    const char *letter = strchr(LETTERS, at[2] == 'o' ? 'p' : at[2] == 't' ? 's' : at[2]);
-    who.number = who.cta * THREADS + who.thread;
-    it->step++;
-    if (at[2] == 'x') {
-        exit_thread(it, &who);
-        return;
+static uint32_t count_waits(const machine *it, const actor *who, uint32_t index) {
+    return it->elements[who->cta][index].waits[who->thread].waits;
+}
+
+/* False: the step is none of a barrier. */
+static bool take_barrier_step(machine *it, const actor *who, char step) {
+    switch (step) {
+    case 'a':
+        arrive(it, who, who->cta, 0);
+        return true;
+    case 'w':
+        observe(it, who, 0, count_waits(it, who, 0), -1, false);
+        return true;
+    case 'c':
+        arrive_cluster(it, who);
+        return true;
+    case 'k':
+        observe(it, who, 1, count_waits(it, who, 1), -1, false);
+        return true;
+    case 'i':
+    case 'v':
+        begin_mbarrier(it, who, step == 'i');
+        return true;
+    case 'm':
+        arrive(it, who, who->cta, 2);
+        return true;
+    case 'M':
+        arrive(it, who, 0, 2);
+        return true;
+    case 'p':
+    case 'P':
+    case 'o':
+        wait_for_parity(it, who, step == 'P', step == 'o');
+        return true;
+    default:
+        return false;
     }
-    who.op = at[2] == 'D' || at[2] == 'X' ? find_op(it, at[2] == 'D' ? 20 : 21) : find_op(it, 6 + (uint32_t)(letter - LETTERS));
-    switch (at[2]) {
-    case 'a': arrive(it, &who, who.cta, 0); break;
-    case 'w': observe(it, &who, 0, it->elements[who.cta][0].waits[who.thread].waits, -1, false); break;
-    case 'c': arrive_cluster(it, &who); break;
-    case 'k': observe(it, &who, 1, it->elements[who.cta][1].waits[who.thread].waits, -1, false); break;
-    case 'i': begin_mbarrier(it, &who, true); break;
-    case 'v': begin_mbarrier(it, &who, false); break;
-    case 'm': arrive(it, &who, who.cta, 2); break;
-    case 'M': arrive(it, &who, 0, 2); break;
-    case 'p': wait_for_parity(it, &who, 0, false); break;
-    case 'P': wait_for_parity(it, &who, 1, false); break;
-    case 'o': wait_for_parity(it, &who, 0, true); break;
-    case 'r': meet(it, &who, true); break;
-    case 'q': meet(it, &who, false); break;
-    case 'n': arrive_named(it, &who, false); break;
-    case 's': arrive_named(it, &who, true); break;
-    case 't': return_named(it, &who); break;
-    case 'S': case 'T': signal_units(it, &who, 1); break;
-    case 'D': signal_units(it, &who, 2); break;
-    case 'W': wait_for_units(it, &who, 1, false); break;
-    case 'X': wait_for_units(it, &who, 2, false); break;
-    case 'L': wait_for_units(it, &who, 1, true); break;
-    default: ck_abort_msg("no step '%c'", at[2]);
+}
+
+static void take_other_step(machine *it, const actor *who, char step) {
+    switch (step) {
+    case 'r':
+    case 'q':
+        meet(it, who, step == 'r');
+        break;
+    case 'n':
+    case 's':
+        arrive_named(it, who, step == 's');
+        break;
+    case 't':
+        return_named(it, who);
+        break;
+    case 'S':
+    case 'T':
+        signal_units(it, who, 1);
+        break;
+    case 'D':
+        signal_units(it, who, 2);
+        break;
+    case 'W':
+        wait_for_units(it, who, 1, false);
+        break;
+    case 'X':
+        wait_for_units(it, who, 2, false);
+        break;
+    case 'L':
+        wait_for_units(it, who, 1, true);
+        break;
+    case 'x':
+        exit_thread(it, who);
+        break;
+    default:
+        ck_abort_msg("no step '%c'", step);
+    }
+}
+
+/* Steps beside the letters of the kernel's lines stand for one of these. */
+static uint32_t get_line(char step) {
+    static const char LETTERS[] = "awckimMpPvrqnsSWTL", OTHERS[] = "otDXx", STAND_FOR[] = "psSWa";
+    const char *other = strchr(OTHERS, step);
+    const char *letter = strchr(LETTERS, other ? STAND_FOR[other - OTHERS] : step);
+    return 6 + (uint32_t)(letter - LETTERS);
+}
+
+static void take_step(machine *it, const char *at) {
+    actor who = {.cta = (uint32_t)(at[0] - '0'), .thread = (uint32_t)(at[1] - '0')};
+    who.number = who.cta * THREADS + who.thread;
+    who.op = find_op(it, get_line(at[2]));
+    it->step++;
+    if (!take_barrier_step(it, &who, at[2])) {
+        take_other_step(it, &who, at[2]);
     }
 }
 

@@ -5,60 +5,9 @@
  * X is recorded by thread 0 at epoch 5 (a group, or a phase, of number 5 if an engine makes it).
  * Each row says what the thread of Y knows, and what must come out.
  */
-#include "race_checker/rules.h"
+#include "rules_pairs.h"
 
 #include <check.h>
-
-enum { CTAS = 2, COUNTERS = CTAS * (5 * 2 + 2 * 2 + 2), NUMBER = 5 };
-
-/* Two CTAs of two threads. */
-static const grout_clock_shape SHAPE = {.cta_count = CTAS,
-                                        .actor_count = CTAS * 2,
-                                        .lane_count = CTAS * 2,
-                                        .barrier_count = CTAS * 2,
-                                        .thread_count = 2,
-                                        .lanes_per_thread = 1};
-
-typedef enum who {
-    PLAIN,
-    STORE_SOURCE,
-    STORE_TARGET,
-    LOAD,
-    WGMMA,
-    ASYNC_COPY, /* cp.async */
-    ASYNC_STORE /* st.async: completes on a barrier of the CTA whose bytes it writes */
-} who;
-
-/* What Y's thread knows of X. */
-typedef enum knowledge {
-    NOTHING,
-    ISSUE,     /* that it was issued (async), or nothing more (plain) */
-    IN_TIME,   /* that it is over */
-    PUBLISHED, /* and it is published to the proxy of the space */
-    NEXT_LIFE, /* a later number of its component, which it will never reach: its barrier is gone */
-    READ_SIDE, /* of a store: that its source has been read */
-    LOST       /* that it is over, by an edge that is relaxed or too narrow */
-} knowledge;
-
-typedef struct row {
-    const char *name;
-    uint8_t space;
-    who x;
-    bool x_writes;
-    uint8_t y_engine; /* 0: the thread itself, 1: TMA, 2: the tensor core */
-    bool y_writes;
-    knowledge knows;
-    grout_diag_code code;
-    grout_primary primary;
-} row;
-
-#define SMEM    GROUT_SPACE_SMEM
-#define GMEM    GROUT_SPACE_GMEM
-#define ACC     GROUT_SPACE_ACC
-#define LATER   GROUT_PRIMARY_LATER
-#define EARLIER GROUT_PRIMARY_EARLIER
-#define SOURCE  GROUT_PRIMARY_SOURCE
-#define OK      GROUT_DIAG_NONE
 
 static const row ROWS[] = {
     {"plain store, plain load, ordered", SMEM, PLAIN, 1, 0, 0, IN_TIME, OK, LATER},
@@ -128,118 +77,6 @@ static const row ROWS[] = {
      GROUT_DIAG_ACCUMULATOR_IN_FLIGHT, LATER},
     {"accumulator, another shape when done", ACC, WGMMA, 1, 2, 1, IN_TIME, OK, LATER},
     {"accumulator, stored, then used: no commit", ACC, PLAIN, 1, 2, 1, IN_TIME, OK, LATER}};
-
-/* A row about CTAs: X of CTA x_cta, Y of CTA y_cta, on bytes of CTA 0. */
-typedef struct pair {
-    row row;
-    uint8_t x_cta, y_cta;
-    uint8_t x_scope, y_scope; /* of atomics; 0: none */
-    uint8_t y_width;          /* of an atomic; X's is 4 */
-    who y;
-    bool is_warning;
-} pair;
-
-#define REUSE      GROUT_DIAG_CLUSTER_SMEM_REUSE
-#define GPU_SCOPE  GROUT_CHOICE_SCOPE_GPU
-#define CTA_SCOPE  GROUT_CHOICE_SCOPE_CTA
-#define CLUS_SCOPE GROUT_CHOICE_SCOPE_CLUSTER
-
-static const pair PAIRS[] = {
-    /* generic engines: what they write needs a commit before an engine of the async proxy */
-    {{"cp.async, awaited, read", SMEM, ASYNC_COPY, 1, 0, 0, IN_TIME, OK, LATER},
-     0, 0, 0, 0, 0, PLAIN, 0},
-    {{"cp.async, unawaited, read", SMEM, ASYNC_COPY, 1, 0, 0, ISSUE, GROUT_DIAG_ASYNC_NOT_AWAITED,
-      LATER}, 0, 0, 0, 0, 0, PLAIN, 0},
-    {{"cp.async, unordered, read", SMEM, ASYNC_COPY, 1, 0, 0, NOTHING, GROUT_DIAG_SMEM_RACE,
-      EARLIER}, 0, 0, 0, 0, 0, PLAIN, 0},
-    {{"cp.async, awaited, TMA read", SMEM, ASYNC_COPY, 1, 0, 0, IN_TIME,
-      GROUT_DIAG_MISSING_COMMIT_SMEM, LATER}, 0, 0, 0, 0, 0, STORE_SOURCE, 0},
-    {{"cp.async, awaited, wgmma", SMEM, ASYNC_COPY, 1, 0, 0, IN_TIME,
-      GROUT_DIAG_MISSING_COMMIT_SMEM, LATER}, 0, 0, 0, 0, 0, WGMMA, 0},
-    {{"cp.async, published, wgmma", SMEM, ASYNC_COPY, 1, 0, 0, PUBLISHED, OK, LATER},
-     0, 0, 0, 0, 0, WGMMA, 0},
-    {{"cp.async, awaited, cp.async", SMEM, ASYNC_COPY, 1, 0, 1, IN_TIME, OK, LATER},
-     0, 0, 0, 0, 0, ASYNC_COPY, 0},
-    {{"plain load, cp.async: no commit", SMEM, PLAIN, 0, 0, 1, IN_TIME, OK, LATER},
-     0, 0, 0, 0, 0, ASYNC_COPY, 0},
-    {{"wgmma done, cp.async", SMEM, WGMMA, 0, 0, 1, IN_TIME, OK, LATER},
-     0, 0, 0, 0, 0, ASYNC_COPY, 0},
-    {{"gmem: cp.async's source overwritten", GMEM, ASYNC_COPY, 0, 0, 1, ISSUE,
-      GROUT_DIAG_GMEM_RACE, LATER}, 0, 0, 0, 0, 0, PLAIN, 0},
-    {{"gmem: cp.async's source, done, TMA write", GMEM, ASYNC_COPY, 0, 0, 1, IN_TIME, OK, LATER},
-     0, 0, 0, 0, 0, STORE_TARGET, 0},
-    {{"st.async, awaited, read", SMEM, ASYNC_STORE, 1, 0, 0, IN_TIME, OK, LATER},
-     1, 0, 0, 0, 0, PLAIN, 0},
-    {{"st.async, awaited, TMA read", SMEM, ASYNC_STORE, 1, 0, 0, IN_TIME,
-      GROUT_DIAG_MISSING_COMMIT_SMEM, LATER}, 1, 0, 0, 0, 0, STORE_SOURCE, 0},
-    {{"st.async, read by who was never told", SMEM, ASYNC_STORE, 1, 0, 0, NOTHING,
-      GROUT_DIAG_ASYNC_NOT_AWAITED, LATER}, 1, 0, 0, 0, 0, PLAIN, 0},
-    {{"plain load, st.async by a peer, ordered", SMEM, PLAIN, 0, 0, 1, IN_TIME, OK, LATER},
-     0, 1, 0, 0, 0, ASYNC_STORE, 0},
-    {{"plain store, st.async by a peer", SMEM, PLAIN, 1, 0, 1, NOTHING, REUSE, LATER},
-     0, 1, 0, 0, 0, ASYNC_STORE, 0},
-    /* peers */
-    {{"owner reads, peer stores", SMEM, PLAIN, 0, 0, 1, NOTHING, REUSE, LATER},
-     0, 1, 0, 0, 0, PLAIN, 0},
-    {{"peer stores, owner reads", SMEM, PLAIN, 1, 0, 0, NOTHING, REUSE, EARLIER},
-     1, 0, 0, 0, 0, PLAIN, 0},
-    {{"peer stores, owner stores", SMEM, PLAIN, 1, 0, 1, NOTHING, REUSE, EARLIER},
-     1, 0, 0, 0, 0, PLAIN, 0},
-    {{"owner stores, peer reads", SMEM, PLAIN, 1, 0, 0, NOTHING, GROUT_DIAG_SMEM_RACE, EARLIER},
-     0, 1, 0, 0, 0, PLAIN, 0},
-    {{"peer stores, that peer's other thread reads", SMEM, PLAIN, 1, 0, 0, NOTHING,
-      GROUT_DIAG_SMEM_RACE, EARLIER}, 1, 1, 0, 0, 0, PLAIN, 0},
-    {{"owner's TMA reads, peer multicasts", SMEM, STORE_SOURCE, 0, 0, 1, NOTHING, REUSE, LATER},
-     0, 1, 0, 0, 0, LOAD, 0},
-    {{"owner's wgmma reads, peer multicasts knowing its issue", SMEM, WGMMA, 0, 0, 1, ISSUE,
-      GROUT_DIAG_MMA_OPERAND_REUSE, LATER}, 0, 1, 0, 0, 0, LOAD, 0},
-    {{"owner reads, peer multicasts, commit of the owner", SMEM, PLAIN, 0, 0, 1, PUBLISHED, OK,
-      LATER}, 0, 1, 0, 0, 0, LOAD, 0},
-    {{"owner reads, peer multicasts, no commit", SMEM, PLAIN, 0, 0, 1, IN_TIME,
-      GROUT_DIAG_MISSING_COMMIT_SMEM_WAR, LATER}, 0, 1, 0, 0, 0, LOAD, 0},
-    /* edges that carry too little */
-    {{"plain store, plain load, relaxed edge", SMEM, PLAIN, 1, 0, 0, LOST,
-      GROUT_DIAG_INSUFFICIENT_SCOPE, LATER}, 0, 0, 0, 0, 0, PLAIN, 0},
-    {{"plain store, TMA read, relaxed edge", SMEM, PLAIN, 1, 0, 0, LOST,
-      GROUT_DIAG_INSUFFICIENT_SCOPE, LATER}, 0, 0, 0, 0, 0, STORE_SOURCE, 0},
-    {{"gmem: plain store, plain load, relaxed edge", GMEM, PLAIN, 1, 0, 0, LOST,
-      GROUT_DIAG_INSUFFICIENT_SCOPE, LATER}, 0, 1, 0, 0, 0, PLAIN, 0},
-    {{"engines do not need memory facts", SMEM, LOAD, 1, 0, 0, IN_TIME, OK, LATER},
-     0, 0, 0, 0, 0, PLAIN, 0},
-    /* async to async of another CTA, in GMEM */
-    {{"gmem: copy, awaited, TMA read in another CTA", GMEM, STORE_TARGET, 1, 0, 0, IN_TIME,
-      GROUT_DIAG_MISSING_COMMIT_GMEM, LATER}, 0, 1, 0, 0, 0, LOAD, 1},
-    {{"gmem: copy, awaited, TMA write in another CTA", GMEM, STORE_TARGET, 1, 0, 1, IN_TIME,
-      GROUT_DIAG_MISSING_COMMIT_GMEM, LATER}, 0, 1, 0, 0, 0, STORE_TARGET, 1},
-    {{"gmem: copy, published, TMA read in another CTA", GMEM, STORE_TARGET, 1, 0, 0, PUBLISHED, OK,
-      LATER}, 0, 1, 0, 0, 0, LOAD, 0},
-    {{"gmem: copy, awaited, TMA read in this CTA", GMEM, STORE_TARGET, 1, 0, 0, IN_TIME, OK, LATER},
-     0, 0, 0, 0, 0, LOAD, 0},
-    {{"gmem: copy, awaited, plain load in another CTA", GMEM, STORE_TARGET, 1, 0, 0, IN_TIME, OK,
-      LATER}, 0, 1, 0, 0, 0, PLAIN, 0},
-    {{"gmem: plain store, cp.async: no commit", GMEM, PLAIN, 1, 0, 0, IN_TIME, OK, LATER},
-     0, 0, 0, 0, 0, ASYNC_COPY, 0},
-    /* atomics */
-    {{"atomics of the GPU", GMEM, PLAIN, 1, 0, 1, NOTHING, OK, LATER},
-     0, 1, GPU_SCOPE, GPU_SCOPE, 4, PLAIN, 0},
-    {{"two reductions by TMA", GMEM, STORE_TARGET, 1, 0, 1, NOTHING, OK, LATER},
-     0, 1, GPU_SCOPE, GPU_SCOPE, 4, STORE_TARGET, 0},
-    {{"atomic, reduction by TMA", GMEM, PLAIN, 1, 0, 1, NOTHING, OK, LATER},
-     0, 1, GPU_SCOPE, GPU_SCOPE, 4, STORE_TARGET, 0},
-    {{"atomic in time, reduction by TMA: no commit", GMEM, PLAIN, 1, 0, 1, IN_TIME, OK, LATER},
-     0, 1, GPU_SCOPE, GPU_SCOPE, 4, STORE_TARGET, 0},
-    {{"atomics of two widths", GMEM, PLAIN, 1, 0, 1, NOTHING, GROUT_DIAG_GMEM_RACE, SOURCE},
-     0, 1, GPU_SCOPE, GPU_SCOPE, 8, PLAIN, 0},
-    {{"atomic of the CTA, another CTA's", SMEM, PLAIN, 1, 0, 1, NOTHING, REUSE, LATER},
-     0, 1, CTA_SCOPE, CLUS_SCOPE, 4, PLAIN, 0},
-    {{"atomics of the cluster", SMEM, PLAIN, 1, 0, 1, NOTHING, OK, LATER},
-     0, 1, CLUS_SCOPE, CLUS_SCOPE, 4, PLAIN, 0},
-    {{"atomics of the CTA", SMEM, PLAIN, 1, 0, 1, NOTHING, OK, LATER},
-     0, 0, CTA_SCOPE, CTA_SCOPE, 4, PLAIN, 0},
-    {{"atomic, plain load", SMEM, PLAIN, 1, 0, 0, NOTHING, GROUT_DIAG_SMEM_RACE, EARLIER},
-     0, 0, CTA_SCOPE, 0, 0, PLAIN, 0},
-    {{"plain store, atomic", GMEM, PLAIN, 1, 0, 1, NOTHING, GROUT_DIAG_GMEM_RACE, SOURCE},
-     0, 1, 0, GPU_SCOPE, 4, PLAIN, 0}};
 
 /* The component of an access by thread 0 of a CTA; CTA 0's barrier, whose bytes they are. */
 static uint32_t get_component(who x, uint32_t cta) {
@@ -313,10 +150,8 @@ static void learn(knowledge knows, grout_entry *x, uint32_t *known, uint32_t *pu
 static grout_conflict judge_pair(const pair *it, uint32_t other) {
     const row *of = &it->row;
     uint32_t known[COUNTERS] = {0}, published[COUNTERS] = {0};
-    grout_clocks clocks = {.cluster = other,
-                           .known = known,
-                           .published_smem = published,
-                           .published_gmem = published};
+    grout_clocks clocks = {
+        .cluster = other, .known = known, .published_smem = published, .published_gmem = published};
     const uint16_t never_told[CTAS * 4] = {0};
     grout_rules rules = {
         .shape = &SHAPE, .clocks = &clocks, .space = of->space, .told_since = never_told};
@@ -387,8 +222,7 @@ END_TEST
 START_TEST(equal_shapes_need_no_wait) {
     static const uint32_t SHAPES[][3] = {{0, 7, 7}, {0, 7, 9}, {0, 0, 0}};
     const uint32_t none[COUNTERS] = {0};
-    const grout_clocks clocks = {
-        .known = none, .published_smem = none, .published_gmem = none};
+    const grout_clocks clocks = {.known = none, .published_smem = none, .published_gmem = none};
     grout_entry earlier = make_entry(WGMMA, true, 0);
     grout_rules rules = {
         .shape = &SHAPE, .clocks = &clocks, .space = ACC, .wgmma_shapes = SHAPES[_i]};
@@ -422,8 +256,7 @@ START_TEST(order_of_execution_has_no_part) {
     bool is_wgmma = _i & 1, has_been_told = TOLD[_i / 2].has_been_told;
     uint16_t since[4] = {0};
     uint32_t none[COUNTERS] = {0};
-    const grout_clocks clocks = {
-        .known = none, .published_smem = none, .published_gmem = none};
+    const grout_clocks clocks = {.known = none, .published_smem = none, .published_gmem = none};
     grout_entry load = make_entry(LOAD, true, 0);
     grout_entry read = make_entry(is_wgmma ? WGMMA : PLAIN, false, 1);
     grout_rules rules = {.shape = &SHAPE, .clocks = &clocks, .space = SMEM, .entry = read};

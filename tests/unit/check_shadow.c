@@ -189,8 +189,8 @@ static void choose_access(world *it, grout_rules *rules, grout_clocks *clocks) {
     }
     if (is_write && draw(it, 3) == 0) {
         entry->flags |= GROUT_ENTRY_ATOMIC;
-        entry->atomicity = grout_entry__make_atomicity(
-            (uint8_t)(GROUT_CHOICE_SCOPE_CTA + 2 * draw(it, 2)), 4);
+        entry->atomicity =
+            grout_entry__make_atomicity((uint8_t)(GROUT_CHOICE_SCOPE_CTA + 2 * draw(it, 2)), 4);
     }
     if (grout_rules__is_consumption(rules)) {
         entry->told = (uint16_t)draw(it, 3);

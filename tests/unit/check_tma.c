@@ -217,6 +217,88 @@ START_TEST(uncommitted_stores_may_win) {
 }
 END_TEST
 
+/* GMEM: a load sees plain stores as of the last commit_gmem; what was stored since may win over a
+ * store by TMA. */
+START_TEST(uncommitted_gmem_is_old) {
+    run *r =
+        run_new("kernel @k(%x: inout gmem f32[32], %y: out gmem f32[32]) {\n scratch %s : smem "
+                "f32[32]\n scratch %b : barrier[1]\n"
+                " store %x[ds(0, 8)], (broadcast 5.0 : f32[8])\n commit_gmem\n"
+                " store %x[ds(4, 8)], (broadcast 6.0 : f32[8])\n"
+                " copy_gmem_to_smem %x, %s, %b[0]\n barrier_wait %b[0]\n"
+                " store %y, (load %s) }",
+                _i);
+    ck_assert_int_eq(run_to_end(r), GROUT_RUN_DONE);
+    bool is_lazy = r->timing != GROUT_TIMING_EAGER;
+    ck_assert(run_get(r, 1, 3) == 5.0);
+    ck_assert(run_get(r, 1, 4) == (is_lazy ? 5.0 : 6.0));
+    ck_assert(run_get(r, 1, 11) == (is_lazy ? (7 * 11) % 9 - 4.0 : 6.0));
+    ck_assert(run_get(r, 1, 12) == run_get(r, 0, 12));
+    run_delete(r);
+}
+END_TEST
+
+START_TEST(uncommitted_gmem_stores_may_win) {
+    run *r = run_new("kernel @k(%y: out gmem f32[32]) {\n scratch %s : smem f32[32]\n"
+                     " store %y[ds(0, 8)], (broadcast 5.0 : f32[8])\n commit_gmem\n"
+                     " store %y[ds(8, 8)], (broadcast 6.0 : f32[8])\n"
+                     " store %s, (broadcast 7.0 : f32[32])\n commit_smem\n"
+                     " copy_smem_to_gmem %s, %y\n wait_smem_to_gmem 0 }",
+                     _i);
+    ck_assert_int_eq(run_to_end(r), GROUT_RUN_DONE);
+    bool is_lazy = r->timing != GROUT_TIMING_EAGER;
+    for (size_t i = 0; i < 32; i++) {
+        bool is_lost = is_lazy && i >= 8 && i < 16;
+        ck_assert(is_lost ? isnan(run_get(r, 0, i)) : run_get(r, 0, i) == 7.0);
+    }
+    run_delete(r);
+}
+END_TEST
+
+/* Two stores in flight to one place: in lazy timing the earlier one lands last. */
+START_TEST(earlier_stores_land_last) {
+    run *r = run_new("kernel @k(%y: out gmem f32[32], %z: out gmem f32[32]) {\n"
+                     " scratch %s : smem f32[2, 32]\n store %s[0], (broadcast 1.0 : f32[32])\n"
+                     " store %s[1], (broadcast 2.0 : f32[32])\n commit_smem\n"
+                     " copy_smem_to_gmem %s[0], %y\n copy_smem_to_gmem %s[1], %y\n"
+                     " wait_smem_to_gmem 0\n"
+                     " copy_smem_to_gmem %s[0], %z\n wait_smem_to_gmem 0\n"
+                     " copy_smem_to_gmem %s[1], %z\n wait_smem_to_gmem 0 }",
+                     _i);
+    ck_assert_int_eq(run_to_end(r), GROUT_RUN_DONE);
+    if (r->timing != GROUT_TIMING_RANDOM) {
+        ck_assert(run_get(r, 0, 0) == (r->timing == GROUT_TIMING_LAZY ? 1.0 : 2.0));
+    }
+    ck_assert(run_get(r, 1, 31) == 2.0);
+    run_delete(r);
+}
+END_TEST
+
+/* A store in flight and a load of what it writes: the load, though later, is first; and a load in
+ * flight, over which a store is issued, is last. */
+START_TEST(loads_and_stores_in_flight) {
+    run *r = run_new("kernel @k(%x: inout gmem f32[2, 32], %y: out gmem f32[2, 32]) {\n"
+                     " scratch %s : smem f32[32]\n scratch %t : smem f32[2, 32]\n"
+                     " scratch %b : barrier[2]\n store %s, (broadcast 9.0 : f32[32])\n"
+                     " commit_smem\n copy_smem_to_gmem %s, %x[0]\n"
+                     " copy_gmem_to_smem %x[0], %t[0], %b[0]\n wait_smem_to_gmem 0\n"
+                     " barrier_wait %b[0]\n"
+                     " copy_gmem_to_smem %x[1], %t[1], %b[1]\n copy_smem_to_gmem %s, %x[1]\n"
+                     " barrier_wait %b[1]\n wait_smem_to_gmem 0\n store %y, (load %t) }",
+                     _i);
+    ck_assert_int_eq(run_to_end(r), GROUT_RUN_DONE);
+    if (r->timing == GROUT_TIMING_LAZY) {
+        ck_assert(run_get(r, 1, 0) == -4.0);
+        ck_assert(run_get(r, 1, 32) == 9.0);
+    } else if (r->timing == GROUT_TIMING_EAGER) {
+        ck_assert(run_get(r, 1, 0) == 9.0);
+        ck_assert(run_get(r, 1, 32) == (7 * 32) % 9 - 4.0);
+    }
+    ck_assert(run_get(r, 0, 63) == 9.0);
+    run_delete(r);
+}
+END_TEST
+
 /* A commit by another thread, on the path, publishes too. */
 START_TEST(another_threads_commit_publishes) {
     run *r = run_new(
@@ -264,6 +346,10 @@ int main(void) {
     tcase_add_loop_test(tests, stale_bytes_are_of_the_last_commit, 0, RUN_VARIANTS);
     tcase_add_loop_test(tests, loads_settle_stale_bytes, 0, RUN_VARIANTS);
     tcase_add_loop_test(tests, uncommitted_stores_may_win, 0, RUN_VARIANTS);
+    tcase_add_loop_test(tests, uncommitted_gmem_is_old, 0, RUN_VARIANTS);
+    tcase_add_loop_test(tests, uncommitted_gmem_stores_may_win, 0, RUN_VARIANTS);
+    tcase_add_loop_test(tests, earlier_stores_land_last, 0, RUN_VARIANTS);
+    tcase_add_loop_test(tests, loads_and_stores_in_flight, 0, RUN_VARIANTS);
     tcase_add_loop_test(tests, another_threads_commit_publishes, 0, RUN_VARIANTS);
     tcase_add_loop_test(tests, undefined_elements_of_stores, 0, RUN_VARIANTS);
     suite_add_tcase(suite, tests);

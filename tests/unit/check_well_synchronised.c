@@ -1,8 +1,7 @@
 /*
- * check_well_synchronised.c - values that depend on the schedule: which of them leave the verdict to
- * this schedule, and what is said of it. Every op of a row's kernel is told to have run, unless the
- * row says none.
- * SPDX-License-Identifier: Apache-2.0
+ * check_well_synchronised.c - values that depend on the schedule: which of them leave the verdict
+ * to this schedule, and what is said of it. Every op of a row's kernel is told to have run, unless
+ * the row says none. SPDX-License-Identifier: Apache-2.0
  */
 #include "grout/race.h"
 #include "grout/text.h"
@@ -10,11 +9,11 @@
 #include <check.h>
 #include <string.h>
 
-#define HEAD                                                                                       \
-    "kernel @k(%a: inout gmem f32[64], %n: inout gmem i32[64]) threads(wg = 2) {\n"                \
-    "  scratch %s : semaphore[1] global\n"                                                         \
-    "  scratch %b : barrier[1]\n"                                                                  \
-    "  scratch %x : smem i32[64]\n"                                                                \
+#define HEAD                                                                        \
+    "kernel @k(%a: inout gmem f32[64], %n: inout gmem i32[64]) threads(wg = 2) {\n" \
+    "  scratch %s : semaphore[1] global\n"                                          \
+    "  scratch %b : barrier[1]\n"                                                   \
+    "  scratch %x : smem i32[64]\n"                                                 \
     "  scratch %f : smem f32[64]\n" /* 5 */
 
 static const struct row {
@@ -25,7 +24,8 @@ static const struct row {
     {"a fetch nobody looks at", "  %v = atomic_fetch_add %n[0], 1\n", "", false},
     {"a fetch that decides a branch",
      "  %v = atomic_fetch_add %n[0], 1\n  if (eq %v, 3) {\n    store %n[1], 1\n  }\n",
-     "a value that depends on the schedule, from the atomic_fetch_add at line 6, decides a branch at "
+     "a value that depends on the schedule, from the atomic_fetch_add at line 6, decides a branch "
+     "at "
      "line 7",
      false},
     {"the same, never run",
@@ -37,13 +37,15 @@ static const struct row {
     {"through memory",
      "  %v = atomic_fetch_add %n[0], 1\n  store %x[0], %v\n  %w = load %x[1]\n  if (eq %w, 3) {\n"
      "    store %n[1], 1\n  }\n",
-     "a value that depends on the schedule, from the atomic_fetch_add at line 6, decides a branch at "
+     "a value that depends on the schedule, from the atomic_fetch_add at line 6, decides a branch "
+     "at "
      "line 9",
      false},
     {"through a loop's carry",
      "  %r = for %i in 0..4 carry(%c = 0) {\n    %v = atomic_fetch_add %n[0], 1\n"
      "    yield (add %c, %v)\n  }\n  for %j in 0..%r {\n    store %n[1], 1\n  }\n",
-     "a value that depends on the schedule, from the atomic_fetch_add at line 7, decides a branch at "
+     "a value that depends on the schedule, from the atomic_fetch_add at line 7, decides a branch "
+     "at "
      "line 10",
      false},
     {"a reading of a semaphore that is units",
@@ -53,7 +55,8 @@ static const struct row {
      false},
     {"a float sum read back",
      "  atomic_add %a[0], 1.0\n  %v = load %a[0]\n  if (gt %v, 3.0) {\n    store %n[1], 1\n  }\n",
-     "a value that depends on the schedule, from the atomic_add at line 6, decides a branch at line "
+     "a value that depends on the schedule, from the atomic_add at line 6, decides a branch at "
+     "line "
      "8",
      false},
     {"an integer sum read back",
@@ -62,7 +65,8 @@ static const struct row {
     {"two kinds of atomics",
      "  atomic_add %n[0], 1\n  atomic_max %n[0], 5\n  %v = load %n[0]\n  if (gt %v, 3) {\n"
      "    store %n[1], 1\n  }\n",
-     "a value that depends on the schedule, from the atomic_max at line 7, decides a branch at line "
+     "a value that depends on the schedule, from the atomic_max at line 7, decides a branch at "
+     "line "
      "9",
      false},
     {"a test", "  %t = barrier_test %b[0]\n",

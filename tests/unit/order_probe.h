@@ -1,6 +1,6 @@
 /*
  * order_probe.h - for the tests of interp/: whether a run's reads know of the writes before them.
- * It looks at whole objects (of SMEM: each CTA's): the last write, and every later read by another
+ * It looks at accesses that begin at the same word: the last write, and every later read by another
  * actor.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -12,6 +12,7 @@
 
 #define PROBE_OBJECTS 32
 #define PROBE_CTAS    4
+#define PROBE_WORDS   64
 
 typedef struct order_probe {
     run *r;
@@ -20,7 +21,7 @@ typedef struct order_probe {
         grout_stamp stamp;
         uint32_t cta;
         uint8_t thread, warp;
-    } writes[PROBE_OBJECTS * PROBE_CTAS];
+    } writes[PROBE_OBJECTS * PROBE_CTAS * PROBE_WORDS];
     uint32_t ordered, unordered; /* reads */
 } order_probe;
 
@@ -34,7 +35,8 @@ static inline bool probe_on_event(void *self, const grout_event *event) {
     const grout_access *access = event->u.access;
     if (event->kind == GROUT_EVENT_ACCESS && access->object < PROBE_OBJECTS) {
         uint32_t cta = access->space == GROUT_SPACE_SMEM ? access->owner % PROBE_CTAS : 0;
-        uint32_t place = access->object * PROBE_CTAS + cta;
+        uint32_t word = (uint32_t)(access->runs[0].base / 4) % PROBE_WORDS;
+        uint32_t place = (access->object * PROBE_CTAS + cta) * PROBE_WORDS + word;
         bool is_own = probe->writes[place].stamp.agent == GROUT_AGENT_ACTOR &&
                       probe->writes[place].cta == event->origin.cta &&
                       probe->writes[place].thread == event->origin.thread &&

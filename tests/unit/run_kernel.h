@@ -70,8 +70,7 @@ static inline bool run_on_event(void *self, const grout_event *event) {
         r->state_count = event->u.deadlock.thread_count;
         r->waiting_ctas = event->u.deadlock.waiting_ctas;
         r->resident_ctas = event->u.deadlock.resident_ctas;
-        for (uint32_t i = 0; i < r->state_count && i < GROUT_THREADS_MAX * GROUT_CLUSTER_MAX;
-             i++) {
+        for (uint32_t i = 0; i < r->state_count && i < GROUT_THREADS_MAX * GROUT_CLUSTER_MAX; i++) {
             r->states[i] = event->u.deadlock.threads[i].state;
         }
     } else if (kind == GROUT_EVENT_ACCESS) {

@@ -1,0 +1,27 @@
+/*
+ * gmem.h - what engines see of GMEM when plain stores have not been published to them: the bytes as
+ * they were before. Only for arrays that a kernel both stores to and copies by TMA.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef GROUT_INTERP_GMEM_H
+#define GROUT_INTERP_GMEM_H
+
+#include "memory.h"
+
+/* Room for old bytes, if the plan and the timing need any; false without memory. */
+bool grout_gmem__new(grout_machine *machine);
+/* The log as bytes, for a copy of it; 0: there is none. */
+size_t grout_gmem__get_size(const grout_machine *machine);
+uint64_t grout_gmem__hash(const grout_machine *machine, uint64_t hash);
+
+/* An actor is about to store to a box. */
+void grout_gmem__note_store(grout_machine *machine, uint32_t thread, const grout_box *box);
+/*
+ * The bytes of a box that an engine uses at the word of an actor and that are not published to it:
+ * as grout_undo__capture, with 0 in stale where there is nothing.
+ */
+bool grout_gmem__capture(grout_machine *machine, uint32_t thread, const grout_box *box,
+                         uint8_t *linear, uint8_t *stale);
+
+#endif

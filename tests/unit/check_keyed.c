@@ -1,0 +1,94 @@
+/* check_keyed.c - records by key: against a list of the same.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "interp/keyed.h"
+
+#include <check.h>
+#include <stdlib.h>
+
+typedef struct item {
+    grout_keyed head;
+    uint64_t value;
+} item;
+
+enum { KEYS = 1500 };
+
+typedef struct fixture {
+    grout_heap heap;
+    grout_pool records, buckets;
+    grout_keyed_table table;
+} fixture;
+
+static void begin(fixture *f) {
+    *f = (fixture){.heap.limit = 0};
+    f->table = (grout_keyed_table){&f->records, &f->buckets};
+    grout_keyed__init(f->table, sizeof(item));
+}
+
+static void end(fixture *f) {
+    grout_pool__free(&f->records, &f->heap);
+    grout_pool__free(&f->buckets, &f->heap);
+}
+
+static item *get_item(const fixture *f, uint32_t index) {
+    return grout_pool__at(&f->records, index);
+}
+
+/* Every third key is taken out again; all others are found, each once. */
+START_TEST(found_and_removed) {
+    fixture f;
+    uint32_t count = 0;
+    uint64_t sum = 0;
+    begin(&f);
+    ck_assert_uint_eq(grout_keyed__next(f.table, 0), 0);
+    ck_assert_uint_eq(grout_keyed__find(f.table, 1, 2), 0);
+    for (uint64_t i = 0; i < KEYS; i++) {
+        uint32_t index = grout_keyed__get(f.table, i % 7, i * i, &f.heap);
+        ck_assert_uint_ne(index, 0);
+        ck_assert_uint_eq(get_item(&f, index)->value, 0);
+        get_item(&f, index)->value = i + 1;
+        ck_assert_uint_eq(grout_keyed__get(f.table, i % 7, i * i, &f.heap), index);
+    }
+    for (uint64_t i = 0; i < KEYS; i += 3) {
+        grout_keyed__remove(f.table, grout_keyed__find(f.table, i % 7, i * i));
+    }
+    for (uint64_t i = 0; i < KEYS; i++) {
+        uint32_t index = grout_keyed__find(f.table, i % 7, i * i);
+        ck_assert((index == 0) == (i % 3 == 0));
+        ck_assert(index == 0 || get_item(&f, index)->value == i + 1);
+    }
+    for (uint32_t i = grout_keyed__next(f.table, 0); i != 0; i = grout_keyed__next(f.table, i)) {
+        count++;
+        sum += get_item(&f, i)->value;
+    }
+    ck_assert_uint_eq(count, KEYS - KEYS / 3);
+    ck_assert_uint_eq(sum, (uint64_t)KEYS * (KEYS + 1) / 2 - 3 * (KEYS / 3 - 1) * (KEYS / 3) / 2 -
+                               KEYS / 3);
+    end(&f);
+}
+END_TEST
+
+START_TEST(without_memory) {
+    fixture f;
+    begin(&f);
+    f.heap.limit = 64;
+    ck_assert_uint_eq(grout_keyed__get(f.table, 1, 2, &f.heap), 0);
+    ck_assert_uint_eq(grout_keyed__find(f.table, 1, 2), 0);
+    ck_assert_uint_eq(grout_keyed__next(f.table, 0), 0);
+    f.heap.limit = 0;
+    ck_assert_uint_ne(grout_keyed__get(f.table, 1, 2, &f.heap), 0);
+    end(&f);
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("keyed");
+    TCase *tests = tcase_create("keyed");
+    tcase_add_test(tests, found_and_removed);
+    tcase_add_test(tests, without_memory);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
