@@ -105,12 +105,36 @@ static uint32_t join_entry(grout_machine *machine, uint32_t into, uint32_t from,
     if (into == from || (into == 0 && edge == GROUT_EDGE_STRONG)) {
         return from;
     }
-    if (!grout_pool__reserve(&machine->foreign_clocks, &machine->heap,
-                             machine->foreign_clocks.count + 2)) {
+    grout_pool *pool = &machine->foreign_clocks;
+    if (pool->first_free == 0 && pool->count + 2 > pool->capacity &&
+        !grout_pool__reserve(pool, &machine->heap, 2 * pool->capacity + 16)) {
         machine->has_failed = true;
         return into;
     }
     return join_clocks(machine, into, get_clocks(machine, from), edge);
+}
+
+/* Whether a map already has all that an edge carries of another: then no new one is made. */
+static bool covers(const grout_machine *machine, uint32_t into, uint32_t from, uint32_t without,
+                   grout_edge edge) {
+    uint32_t a = into;
+    for (uint32_t b = from; b != 0; b = get_entry(machine, b)->next) {
+        const entry *right = get_entry(machine, b);
+        if (right->cluster == without) {
+            continue;
+        }
+        while (a != 0 && get_entry(machine, a)->cluster < right->cluster) {
+            a = get_entry(machine, a)->next;
+        }
+        const entry *left = a == 0 ? NULL : get_entry(machine, a);
+        if (left == NULL || left->cluster != right->cluster ||
+            (left->clocks != right->clocks &&
+             !has_all(&machine->plan->order, get_clocks(machine, left->clocks),
+                      get_clocks(machine, right->clocks), edge))) {
+            return false;
+        }
+    }
+    return true;
 }
 
 /* The map of two, without the entry of one cluster (UINT32_MAX: with all). */
@@ -119,7 +143,7 @@ static uint32_t join_maps(grout_machine *machine, uint32_t into, uint32_t from, 
     map_writer writer = {.machine = machine};
     bool is_same = true;
     uint32_t a = into, b = from;
-    if (from == 0 || (into == from)) {
+    if (from == 0 || into == from || covers(machine, into, from, without, edge)) {
         return into;
     }
     while (a != 0 || b != 0) {
@@ -145,7 +169,11 @@ static uint32_t join_maps(grout_machine *machine, uint32_t into, uint32_t from, 
 static uint32_t join_set(grout_machine *machine, uint32_t into, const uint32_t *from,
                          uint32_t cluster, grout_edge edge) {
     map_writer writer = {.machine = machine};
+    const uint32_t *had_clocks = grout_foreign__find(machine, into, cluster);
     bool is_done = false;
+    if (had_clocks != NULL && has_all(&machine->plan->order, had_clocks, from, edge)) {
+        return into;
+    }
     for (uint32_t i = into; i != 0; i = get_entry(machine, i)->next) {
         entry old = *get_entry(machine, i);
         if (!is_done && old.cluster >= cluster) {

@@ -372,6 +372,9 @@ bool grout_element__fill(grout_checker *checker, const grout_element_at *at, uin
             return grout_checker__fail(checker);
         }
         hold_against_waits(checker, at, element->full);
+        if (!grout_element__check_bytes_met(checker, at, element->full)) {
+            return false;
+        }
     }
     return true;
 }
@@ -403,19 +406,18 @@ static void contribute(grout_checker *checker, const grout_event *event, const g
     }
 }
 
-/* Bytes for a phase that has completed without them. */
-static bool report_late_bytes(grout_checker *checker, const grout_event *event,
-                              const grout_element_at *at) {
+bool grout_checker__report_late(grout_checker *checker, grout_diag_code code,
+                                const grout_element_at *at, uint32_t phase,
+                                const grout_origin *bytes) {
     grout_facts facts;
     memset(&facts, 0, sizeof facts);
     facts.subject = GROUT_SUBJECT_LATE;
     facts.element = at->index;
-    facts.phase = event->u.arrive.phase;
+    facts.phase = phase;
     facts.fault.object = checker->info.element_objects[at->index];
-    facts.sides[0].origin = event->origin;
+    facts.sides[0].origin = *bytes;
     facts.side_count = 1;
-    return grout_checker__report_barrier(checker, GROUT_DIAG_BARRIER_TX_MISMATCH,
-                                         GROUT_SEVERITY_ERROR, &facts);
+    return grout_checker__report_barrier(checker, code, GROUT_SEVERITY_ERROR, &facts);
 }
 
 bool grout_checker__arrive(grout_checker *checker, const grout_event *event) {
@@ -434,8 +436,12 @@ bool grout_checker__arrive(grout_checker *checker, const grout_event *event) {
         !grout_checker__note_contributor(checker, event, &at)) {
         return false;
     }
+    if (!event->u.arrive.is_bytes) {
+        grout_element__meet_bytes(checker, event, &at);
+    }
     if (event->u.arrive.is_bytes && at.is_explicit && number < at.element->full &&
-        !report_late_bytes(checker, event, &at)) {
+        !grout_checker__report_late(checker, GROUT_DIAG_BARRIER_TX_MISMATCH, &at, number,
+                                    &event->origin)) {
         return false;
     }
     if (number < at.element->first) { /* bytes for a phase that has completed without them */

@@ -65,6 +65,16 @@ bool grout_checker__check_init(grout_checker *checker, const grout_event *event,
 /* Remembers the contribution of an event. False without memory. */
 bool grout_checker__note_contributor(grout_checker *checker, const grout_event *event,
                                      const grout_element_at *at);
+/* Bytes that a phase does not wait for; primary: what brings them. barriers.c */
+bool grout_checker__report_late(grout_checker *checker, grout_diag_code code,
+                                const grout_element_at *at, uint32_t phase,
+                                const grout_origin *bytes);
+/* An arrival: which bytes that announced themselves does it know of? */
+void grout_element__meet_bytes(const grout_checker *checker, const grout_event *event,
+                               const grout_element_at *at);
+/* A phase is full: bytes of its that no arrival knows of may come when it is complete. */
+bool grout_element__check_bytes_met(grout_checker *checker, const grout_element_at *at,
+                                    uint32_t number);
 /* Is the contribution before all that the clock knows? */
 bool grout_contributor__is_known(const grout_checker *checker, const grout_contributor *it,
                                  uint32_t barrier, const uint32_t *known);

@@ -39,18 +39,59 @@ bool grout_checker__check_init(grout_checker *checker, const grout_event *event,
            report_invisible(checker, at, &event->origin, &element->init);
 }
 
+/* Bytes of st.async on a barrier announce themselves when they are issued. */
+static bool arms_itself(const grout_checker *checker, const grout_event *event,
+                        const grout_element_at *at) {
+    return event->u.arrive.is_bytes && !at->is_explicit &&
+           grout_module_get_op(checker->info.module, event->origin.op)->opcode ==
+               GROUT_OP_ASYNC_STORE_SMEM;
+}
+
+void grout_element__meet_bytes(const grout_checker *checker, const grout_event *event,
+                               const grout_element_at *at) {
+    for (uint32_t i = 0; i < at->element->contributor_count; i++) {
+        grout_contributor *it = &at->element->contributors[i];
+        if (it->arms && it->phase == event->u.arrive.phase_base + event->u.arrive.phase &&
+            event->clocks->known[grout_clock_x(&checker->shape, it->actor)] >= it->epoch) {
+            it->is_met = true;
+        }
+    }
+}
+
+bool grout_element__check_bytes_met(grout_checker *checker, const grout_element_at *at,
+                                    uint32_t number) {
+    grout_element_state *element = at->element;
+    uint32_t kept = 0;
+    bool done = true;
+    for (uint32_t i = 0; i < element->contributor_count; i++) {
+        const grout_contributor it = element->contributors[i];
+        if (!it.arms || it.phase > element->phase_base + number) {
+            element->contributors[kept++] = it;
+        } else if (!it.is_met) {
+            done = grout_checker__report_late(checker, GROUT_DIAG_BARRIER_OVERRUN, at, number,
+                                              &it.origin) &&
+                   done;
+        }
+    }
+    element->contributor_count = kept;
+    return done;
+}
+
 bool grout_checker__note_contributor(grout_checker *checker, const grout_event *event,
                                      const grout_element_at *at) {
     grout_element_state *element = at->element;
     uint32_t actor = grout_checker__get_actor(checker, &event->origin);
     grout_contributor *it = NULL;
     void *list = element->contributors;
-    if (!at->is_explicit && event->origin.cta == at->state->cta) {
+    uint32_t number = event->u.arrive.phase_base + event->u.arrive.phase;
+    bool arms = arms_itself(checker, event, at);
+    if (!at->is_explicit && !arms && event->origin.cta == at->state->cta) {
         return true;
     }
     for (uint32_t i = 0; i < element->contributor_count && !it; i++) {
-        bool is_same = element->contributors[i].actor == actor &&
-                       element->contributors[i].is_bytes == event->u.arrive.is_bytes;
+        const grout_contributor *other = &element->contributors[i];
+        bool is_same = other->actor == actor && other->is_bytes == event->u.arrive.is_bytes &&
+                       other->arms == arms && (!arms || other->phase == number);
         it = is_same ? &element->contributors[i] : NULL;
     }
     if (!it) {
@@ -64,7 +105,8 @@ bool grout_checker__note_contributor(grout_checker *checker, const grout_event *
     *it = (grout_contributor){.origin = event->origin,
                               .actor = actor,
                               .epoch = event->clocks->known[grout_clock_x(&checker->shape, actor)],
-                              .phase = event->u.arrive.phase_base + event->u.arrive.phase,
+                              .phase = number,
+                              .arms = arms,
                               .is_bytes = event->u.arrive.is_bytes || event->u.arrive.by_copy};
     return true;
 }

@@ -39,6 +39,8 @@ typedef struct grout_contributor {
     uint32_t epoch; /* x; known when at least as far */
     uint32_t phase; /* plus the base: component ph */
     bool is_bytes;  /* of an engine: known by its phase only */
+    bool arms;   /* bytes that announce themselves: some arrival of the phase has to know of them */
+    bool is_met; /* one does */
 } grout_contributor;
 
 /* One of the newest arrivals, for a deadlock's words. op 0: none. */

@@ -113,10 +113,11 @@ static bool add_late_headline(const grout_wording *wording, grout_text *out) {
 }
 
 static bool add_late_edge(const grout_wording *wording, grout_text *out) {
-    grout_text_add(out, "%s", wording->record->code == GROUT_DIAG_BARRIER_OVERRUN
-                                  ? "the bytes announce themselves when this is issued, and no "
-                                    "arrival of the phase comes after it"
-                                  : "they were not announced: the phase was complete before");
+    grout_text_add(out, "%s",
+                   wording->record->code == GROUT_DIAG_BARRIER_OVERRUN
+                       ? "the bytes announce themselves when this is issued, and no "
+                         "arrival of the phase comes after it"
+                       : "they were not announced: the phase was complete before");
     return true;
 }
 

@@ -222,7 +222,7 @@ GROUT_DEVICE grout_u64 grout_time_ns() {
 struct grout_site { grout_u32 barrier, slot, line, actor; };
 
 // Called by a lane whose wait did not end in time, or who learnt that another's did not. The
-// threads that wait write one record each and get 50 ms to do so; then the kernel traps.
+// threads that wait write one record each and get 50 ms to do so; then the kernel faults.
 GROUT_DEVICE void grout_report_hang(const grout_watchdog &dog, const grout_hang &hang) {
     atomicExch(&dog.state[0], 1u);
     if (hang.actor == 0 ? grout_lane() == 0 : threadIdx.x % 32 == 0) {
@@ -236,7 +236,11 @@ GROUT_DEVICE void grout_report_hang(const grout_watchdog &dog, const grout_hang 
     while (grout_time_ns() - start < 50000000ull) {
         __nanosleep(1000);
     }
-    __trap();
+    // Not __trap(): ptxas takes a path that ends in one for one that leaves the kernel, and then no
+    // longer brings the lanes of a warp together behind branches around the wait (CUDA 13.0, sm_90a;
+    // it drops a __syncwarp there, too). The next bar.sync, which half a warp reaches first, never
+    // ends. A store to nowhere ends the kernel as well, and to ptxas the path goes on.
+    asm volatile("st.volatile.global.u32 [%0], %1;" ::"l"(0ull), "r"(hang.code) : "memory");
 }
 
 // Ends the kernel if this wait, which began at start, has lasted too long. A wait shorter than 1 ms

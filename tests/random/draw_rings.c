@@ -176,17 +176,18 @@ static void add_step_of_filler(ring *r, uint32_t filler) {
 /* Everybody who ever waits for a barrier waits for all of its phases. */
 static void add_drain(ring *r) {
     const uint32_t open = r->is_early ? r->stages : r->trips < r->stages ? r->trips : r->stages;
-    if (r->is_explicit || (!r->is_early && r->trips <= r->stages)) {
-        return; /* or nobody waits at all: one phase may be left alone */
+    const uint32_t first = r->is_early ? r->trips : r->trips - open;
+    if (r->is_explicit || open == 0) {
+        return;
     }
     if (draw_below(&r->d, 2)) {
         for (uint32_t i = 0; i < open; i++) {
-            draw_line(&r->d, "barrier_wait %%free[%" PRIu32 "]", (r->trips + i) % r->stages);
+            draw_line(&r->d, "barrier_wait %%free[%" PRIu32 "]", (first + i) % r->stages);
         }
         return;
     }
     draw_line(&r->d, "for %%i in 0..%" PRIu32 " {", open);
-    draw_line(&r->d, "  barrier_wait %%free[(rem (add %%i, %" PRIu32 "), %" PRIu32 ")]", r->trips,
+    draw_line(&r->d, "  barrier_wait %%free[(rem (add %%i, %" PRIu32 "), %" PRIu32 ")]", first,
               r->stages);
     draw_line(&r->d, "}");
 }
@@ -392,8 +393,10 @@ static void add_start(ring *r) {
         draw_line(d, "block_barrier");
     }
     for (uint32_t i = 0; i < r->fillers && r->has_descriptor; i++) {
-        const uint32_t rows =
-            r->rows / r->fillers / (r->fills[i] == FILL_WARPS ? 4 : 1);
+        const uint32_t rows = r->rows / r->fillers / get_arrivals(r, i);
+        if (!is_async_fill(r->fills[i]) || (i > 0 && r->fills[i] == r->fills[0])) {
+            continue;
+        }
         draw_line(d, "%%dx%" PRIu32 " = tensor_descriptor %%p0 : %s[1, %" PRIu32 ", %" PRIu32 "]",
                   rows, r->type, rows, r->columns);
     }
@@ -439,7 +442,7 @@ static void draw_choices(ring *r) {
     r->loops_in_warps = draw_below(d, 2);
     r->count = 1 + draw_below(d, 2) * draw_below(d, 3);
     r->rows = r->use == USE_WGMMA ? 64 : 16;
-    r->columns = 16;
+    r->columns = r->use == USE_WGMMA ? 16 : 32; /* TMA starts at multiples of 128 bytes */
     r->type = r->use == USE_WGMMA ? "f16" : draw_below(d, 2) ? "i32" : "f32";
     r->sum_type = r->use == USE_WGMMA ? "f32" : r->type;
 }

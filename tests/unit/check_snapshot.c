@@ -50,18 +50,21 @@ static const char *const texts[] = {
     /* a cluster: parts of copies, bytes and arrivals in flight between its CTAs */
     "kernel @k(%x: in gmem f32[64, 32], %y: out gmem f32[4, 64, 32]) grid(g = 2) cluster(c = 2) "
     "threads(w = 2) {\n scratch %s : smem f32[32, 32]\n scratch %p : smem f32[32]\n"
-    " scratch %f : barrier[1]\n scratch %q : barrier[1]\n scratch %e : barrier[1] arrivals(2) cluster(c)\n"
+    " scratch %f : barrier[1]\n scratch %q : barrier[1]\n scratch %e : barrier[1] arrivals(2) "
+    "cluster(c)\n"
     " %c = axis_index c\n %n = add (mul (axis_index g), 2), %c\n if (eq (axis_index w), 0) {\n"
     "  for %k in 0..2 { if (gt %k, 0) { barrier_wait %e[0] }\n"
     "   copy_gmem_to_smem %x[ds(%k * 32, 32), :], %s, %f[0] collective_axes(c) }\n"
     " } else { for %k in 0..2 {\n  async_store_smem (load %x[%k]), %p.cluster(1 - %c), %q[0]\n"
     "   barrier_arrive %q[0]\n barrier_wait %q[0]\n barrier_wait %f[0]\n"
     "   store %y[%n, ds(%k * 32, 32), :], (load %s)\n store %y[%n, %k, 0], (load %p[3])\n"
-    "   commit_smem\n cluster_arrive\n if (lt %k, 1) { barrier_arrive %e[0] count(2) } cluster_wait } }\n"
+    "   commit_smem\n cluster_arrive\n if (lt %k, 1) { barrier_arrive %e[0] count(2) } "
+    "cluster_wait } }\n"
     " if (eq (axis_index w), 0) { cluster_barrier cluster_barrier } }",
     /* clusters that wait for each other */
     "kernel @k(%x: in gmem f32[8, 32], %y: out gmem f32[8, 32]) grid(g = 4) cluster(c = 2) {\n"
-    " scratch %s : semaphore[4] global\n scratch %p : gmem f32[8, 32]\n %c = axis_index c\n %g = axis_index g\n"
+    " scratch %s : semaphore[4] global\n scratch %p : gmem f32[8, 32]\n %c = axis_index c\n %g = "
+    "axis_index g\n"
     " %n = add (mul %g, 2), %c\n store %p[%n], (load %x[%n])\n semaphore_signal %s[%g], 1\n"
     " %o = rem %g + 1, 4\n semaphore_wait %s[%o], 1\n store %y[%n], (load %p[%o * 2 + %c]) }",
 };
