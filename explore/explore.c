@@ -12,6 +12,7 @@
 /* A decision of the schedule that is explored now: who was chosen, and who is to be tried there. */
 typedef struct node {
     uint32_t chosen;
+    uint32_t displaced; /* who was chosen when it was first decided: they all are tried instead */
     uint32_t wanted_count, wanted_capacity;
     uint32_t *wanted; /* actors to try; the first tried_count have been */
     uint32_t tried_count;
@@ -25,6 +26,7 @@ typedef struct explorer {
     grout_saved_arrays arrays; /* of inout parameters, as they were */
     node *nodes;
     size_t node_count, node_capacity;
+    size_t shared_count; /* nodes that the last run has in common with the one before */
     uint64_t *signatures;
     size_t signature_count, signature_capacity;
     uint64_t *identities; /* of all findings so far */
@@ -152,13 +154,15 @@ static bool keep_witness(explorer *it, one_run *run) {
 
 /* The nodes of the decisions that the last run made; those it shares with the run before stay. */
 static bool take_nodes(explorer *it) {
+    it->shared_count = it->node_count;
     for (size_t i = it->node_count; i < it->decisions.count; i++) {
         void *nodes = grout_grow(it->nodes, it->node_count, &it->node_capacity, sizeof *it->nodes);
         if (nodes == NULL) {
             return false;
         }
         it->nodes = nodes;
-        it->nodes[it->node_count++] = (node){.chosen = it->decisions.actors[i]};
+        it->nodes[it->node_count++] =
+            (node){.chosen = it->decisions.actors[i], .displaced = it->decisions.actors[i]};
     }
     return true;
 }
@@ -191,20 +195,26 @@ static bool want(explorer *it, size_t index, uint32_t actor) {
     return true;
 }
 
+/* The last decision for a step's actor up to that step; node_count if there is none. */
+static size_t find_node(const explorer *it, const grout_step *step) {
+    for (size_t index = (size_t)step->decision; index > 0; index--) {
+        if (it->nodes[index - 1].chosen == step->actor) {
+            return index - 1;
+        }
+    }
+    return it->node_count;
+}
+
 /*
  * A reversal is tried by running, at the decision that chose the first step's actor, somebody who
  * brings the second step nearer: its actor, or whoever did something in between (one of them can
  * run there, or nobody but the first step's actor could).
  */
 static bool want_reversal(explorer *it, const grout_trace *trace, const grout_reversal *reversal) {
-    const grout_step *first = &trace->steps[reversal->first];
     const grout_step *second = &trace->steps[reversal->second];
-    if (first->decision == 0) {
+    size_t index = find_node(it, &trace->steps[reversal->first]);
+    if (index == it->node_count) {
         return true; /* nobody else could run then */
-    }
-    size_t index = first->decision - 1;
-    while (index > 0 && it->nodes[index].chosen != first->actor) {
-        index--;
     }
     bool is_good = want(it, index, second->actor);
     for (size_t i = index + 1; is_good && i < it->node_count && i < second->decision; i++) {
@@ -213,10 +223,26 @@ static bool want_reversal(explorer *it, const grout_trace *trace, const grout_re
     return is_good;
 }
 
-static bool want_reversals(explorer *it, const grout_trace *trace) {
+/*
+ * Of a run whose order is that of an earlier one nothing needs to be tried: it was tried there. But
+ * if the run was to reverse a pair and did not come that far, since the fair schedule took the
+ * displaced actor up again before the second step, that actor has to wait once more.
+ */
+static bool is_unfinished(const explorer *it, const grout_trace *trace,
+                          const grout_reversal *reversal) {
+    const grout_step *first = &trace->steps[reversal->first];
+    size_t index = find_node(it, first);
+    return index < it->node_count && index >= it->shared_count && it->shared_count > 0 &&
+           it->nodes[it->shared_count - 1].displaced == first->actor;
+}
+
+static bool want_reversals(explorer *it, const grout_trace *trace, bool is_known) {
     bool is_good = true;
     for (size_t i = 0; is_good && i < trace->reversal_count; i++) {
-        is_good = want_reversal(it, trace, &trace->reversals[i]);
+        const grout_reversal *reversal = &trace->reversals[i];
+        if (!is_known || is_unfinished(it, trace, reversal)) {
+            is_good = want_reversal(it, trace, reversal);
+        }
     }
     return is_good;
 }
@@ -277,7 +303,7 @@ static bool explore_one(explorer *it, const grout_decisions *replay, bool *is_ce
         grout_trace__settle(&trace);
         failed = !take_nodes(it);
         bool is_known = !failed && is_known_trace(it, &trace, &failed);
-        failed = failed || (!is_known && !want_reversals(it, &trace));
+        failed = failed || !want_reversals(it, &trace, is_known);
     }
     grout_trace__deinit(&trace);
     return !failed;

@@ -89,16 +89,18 @@ grout_outcome grout_exec_mbarrier_arrive(grout_machine *machine, uint32_t thread
 /* ---- waits -------------------------------------------------------------------------------------
  */
 
-/* The element and parity of a wait or test; false if there is no such barrier, which has been told:
- * then nothing is waited for. */
 static bool find_wait(grout_machine *machine, uint32_t thread, const grout_inst *inst,
                       grout_waiting *wait) {
+    *wait = (grout_waiting){.has_parity = true, .order = inst->order, .scope = inst->edge_scope};
+    return grout_exec__find_element(machine, thread, inst, 0, &wait->element);
+}
+
+/* The parity of a wait or test; false if its barrier is not initialised, which has been told: then
+ * nothing is waited for. */
+static bool read_parity(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+                        grout_waiting *wait) {
     const grout_slot *slot = grout_plan__slot(machine->plan, inst, 0);
     bool is_first = grout_machine__thread(machine, thread)->is_retry == 0;
-    *wait = (grout_waiting){.has_parity = true, .order = inst->order, .scope = inst->edge_scope};
-    if (!grout_exec__find_element(machine, thread, inst, 0, &wait->element)) {
-        return false;
-    }
     if (grout_slot__is_undefined(machine, thread, slot) && is_first) {
         grout_machine__fault_undefined(machine, thread, inst, 1, GROUT_USE_SYNC);
     }
@@ -114,7 +116,7 @@ static bool try_wait(grout_machine *machine, uint32_t thread, const grout_inst *
         return false;
     }
     wait->phase = parity.meant;
-    wait->is_other = parity.meant != parity.real;
+    wait->is_other = parity.is_awaited && parity.meant != parity.real;
     if (parity.meant != GROUT_PHASE_NONE) {
         grout_tma__land_phases(machine, wait->element, parity.meant);
     }
@@ -125,7 +127,13 @@ static bool try_wait(grout_machine *machine, uint32_t thread, const grout_inst *
 grout_outcome grout_exec_mbarrier_wait(grout_machine *machine, uint32_t thread,
                                        const grout_inst *inst) {
     grout_waiting wait;
-    if (!find_wait(machine, thread, inst, &wait) || try_wait(machine, thread, inst, &wait)) {
+    if (!find_wait(machine, thread, inst, &wait)) {
+        return GROUT_OUTCOME_NEXT;
+    }
+    if (grout_mbarrier__awaits_init(machine, thread, wait.element)) {
+        return grout_machine__block(machine, thread, GROUT_THREAD_BLOCKED_PARITY, wait.element, 0);
+    }
+    if (!read_parity(machine, thread, inst, &wait) || try_wait(machine, thread, inst, &wait)) {
         return GROUT_OUTCOME_NEXT;
     }
     return grout_machine__block(machine, thread, GROUT_THREAD_BLOCKED_PARITY, wait.element,
@@ -142,7 +150,7 @@ static grout_outcome set_result(grout_machine *machine, uint32_t thread, const g
 grout_outcome grout_exec_mbarrier_test(grout_machine *machine, uint32_t thread,
                                        const grout_inst *inst) {
     grout_waiting wait;
-    if (!find_wait(machine, thread, inst, &wait)) {
+    if (!find_wait(machine, thread, inst, &wait) || !read_parity(machine, thread, inst, &wait)) {
         return set_result(machine, thread, inst, true);
     }
     wait.is_test = true;

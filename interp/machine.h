@@ -30,15 +30,15 @@ typedef struct grout_loop_state {
 /* An actor: a thread, or a warp of one. */
 typedef struct grout_thread {
     uint32_t pc;
-    uint32_t state;                          /* grout_thread_state */
-    uint32_t element, phase;                 /* what it is blocked on: see grout_thread_state */
-    uint32_t scope;                          /* BLOCKED_SCOPE: of the plan's scopes */
-    uint32_t wgmma_groups;                   /* issued */
-    uint32_t first_wgmma, last_wgmma;        /* those not performed, in issue order */
-    uint32_t last_pc;                        /* of its latest op */
-    uint32_t is_released;                    /* the scope it stands at has let it in */
-    uint32_t is_retry;                       /* it has tried its op before, and blocked */
-    uint32_t registers;                      /* of each of its lanes, on the GPU */
+    uint32_t state;                   /* grout_thread_state */
+    uint32_t element, phase;          /* what it is blocked on: see grout_thread_state */
+    uint32_t scope;                   /* BLOCKED_SCOPE: of the plan's scopes */
+    uint32_t wgmma_groups;            /* issued */
+    uint32_t first_wgmma, last_wgmma; /* those not performed, in issue order */
+    uint32_t last_pc;                 /* of its latest op */
+    uint32_t is_released;             /* the scope it stands at has let it in */
+    uint32_t is_retry;  /* it has tried its op before, and blocked; 2: nobody else can run */
+    uint32_t registers; /* of each of its lanes, on the GPU */
     uint32_t cluster_arrives, cluster_waits; /* on the hardware barrier of the cluster */
     uint32_t is_leaving;                     /* it has arrived on the exit sync */
     uint32_t dropped;                        /* pct: number of the change point that lowered it */

@@ -7,9 +7,12 @@
 
 /*
  * With k phases known complete parity k & 1 is that of phase k, the other one that of the phase
- * before, which is complete. Hardware sees the real count alone: a wait passes if the newest
- * complete phase has its parity; before the first that is 1. What is complete is decided by what
- * has been contributed, not by what an engine has got done.
+ * before, which is complete: a wait for that one returns at once, whatever else is complete by now,
+ * since under another timing it would. (Under this one it might wait for the phase after next; the
+ * checker calls that an overrun.) A wait for phase k is judged as hardware does, which sees the
+ * real count alone: it passes if the newest complete phase has its parity; before the first that
+ * is 1. What is complete is decided by what has been contributed, not by what an engine has got
+ * done.
  */
 grout_parity grout_mbarrier__judge(const grout_machine *machine, uint32_t actor, uint32_t element,
                                    uint32_t parity) {
@@ -23,9 +26,15 @@ grout_parity grout_mbarrier__judge(const grout_machine *machine, uint32_t actor,
         known = ph > barrier->phase_base ? ph - barrier->phase_base : 0;
     }
     grout_parity result = {.real = done == 0 ? GROUT_PHASE_NONE : done - 1};
-    result.passes = ((done + 1) & 1) == parity;
-    result.meant = (known & 1) == parity ? known : known == 0 ? GROUT_PHASE_NONE : known - 1;
+    result.is_awaited = (known & 1) == parity;
+    result.passes = ((done + 1) & 1) == parity || (machine->has_clocks && !result.is_awaited);
+    result.meant = result.is_awaited ? known : known == 0 ? GROUT_PHASE_NONE : known - 1;
     return result;
+}
+
+bool grout_mbarrier__awaits_init(const grout_machine *machine, uint32_t actor, uint32_t element) {
+    const grout_barrier *barrier = grout_machine__barrier(machine, element);
+    return barrier->needed == 0 && grout_machine__thread(machine, actor)->is_retry != 2;
 }
 
 bool grout_mbarrier__check(grout_machine *machine, uint32_t actor, const grout_inst *inst,
@@ -58,6 +67,7 @@ void grout_mbarrier__init(grout_machine *machine, uint32_t actor, const grout_in
                           uint32_t element, uint32_t arrivals) {
     publish(machine, GROUT_EVENT_BARRIER_INIT, actor, inst, element, arrivals);
     grout_barrier__init(machine, element, arrivals);
+    grout_machine__wake(machine, GROUT_THREAD_BLOCKED_PARITY, element);
 }
 
 void grout_mbarrier__invalidate(grout_machine *machine, uint32_t actor, const grout_inst *inst,

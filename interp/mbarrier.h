@@ -13,13 +13,18 @@
 
 /* A parity at an element, as one actor sees it. */
 typedef struct grout_parity {
-    uint32_t meant; /* phase that it stands for by what the actor knows, or GROUT_PHASE_NONE */
-    uint32_t real;  /* newest complete phase, or GROUT_PHASE_NONE */
-    bool passes;    /* the real one has this parity */
+    uint32_t meant;  /* phase that it stands for by what the actor knows, or GROUT_PHASE_NONE */
+    uint32_t real;   /* newest complete phase, or GROUT_PHASE_NONE */
+    bool is_awaited; /* meant is not known complete */
+    bool passes;
 } grout_parity;
 
 grout_parity grout_mbarrier__judge(const grout_machine *machine, uint32_t actor, uint32_t element,
                                    uint32_t parity);
+/* Whether a wait comes before the init and somebody else can still run: it waits for the init then,
+ * so that what it acquires is the same as when it comes late. The checker says that nothing orders
+ * the two. */
+bool grout_mbarrier__awaits_init(const grout_machine *machine, uint32_t actor, uint32_t element);
 /* Whether an element of the selected CTA can be used; a fault if not. */
 bool grout_mbarrier__check(grout_machine *machine, uint32_t actor, const grout_inst *inst,
                            uint32_t element);

@@ -135,8 +135,8 @@ void grout_planner__lower_while(grout_planner *planner, grout_op_id id) {
     grout_planner__lower_block(planner, op->first_block);
     uint32_t cond = grout_plan__get_next(&planner->plan->insts) - 1;
     grout_planner__lower_block(planner, op->first_block + 1);
-    uint32_t again = grout_planner__lower_yield(planner, op->first_block + 1,
-                                 planner->value_slots + head->first_arg, head->arg_count);
+    uint32_t again = grout_planner__lower_yield(
+        planner, op->first_block + 1, planner->value_slots + head->first_arg, head->arg_count);
     planner->loop_depth--;
     if (!planner->failed) {
         grout_planner__get_inst(planner, cond)->target = again + 1;
@@ -155,14 +155,15 @@ void grout_planner__lower_if(grout_planner *planner, grout_op_id id) {
     define_results(planner, op);
     grout_planner__expire(planner, planner->op_begin[id]);
     grout_planner__lower_block(planner, op->first_block);
-    uint32_t leave = grout_planner__lower_yield(planner, op->first_block, planner->value_slots + op->first_result,
-                                 op->result_count);
+    uint32_t leave = grout_planner__lower_yield(
+        planner, op->first_block, planner->value_slots + op->first_result, op->result_count);
     uint32_t end = leave + 1;
     if (op->block_count > 1) {
         grout_planner__lower_block(planner, op->first_block + 1);
-        end = grout_planner__lower_yield(planner, op->first_block + 1, planner->value_slots + op->first_result,
-                          op->result_count) +
-              1;
+        end =
+            grout_planner__lower_yield(planner, op->first_block + 1,
+                                       planner->value_slots + op->first_result, op->result_count) +
+            1;
     }
     if (!planner->failed) {
         grout_planner__get_inst(planner, branch)->target = leave + 1;
@@ -217,7 +218,7 @@ void grout_planner__lower_scoped(grout_planner *planner, grout_op_id id) {
     define_results(planner, op);
     grout_planner__lower_block(planner, op->first_block);
     grout_planner__lower_yield(planner, op->first_block, planner->value_slots + op->first_result,
-                op->result_count);
+                               op->result_count);
     uint32_t leave = grout_planner__add_inst(planner, grout_exec_leave, id);
     if (!planner->failed) {
         grout_planner__get_inst(planner, leave)->scope = scope;

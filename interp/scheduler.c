@@ -321,6 +321,18 @@ static bool run_thread(grout_machine *machine, uint32_t thread, uint64_t limit) 
     return true;
 }
 
+/* Lets those of the selected CTA go on that wait for an init which does not come. */
+static void release_uninitialised(grout_machine *machine) {
+    for (uint32_t i = 0; i < machine->plan->actor_count; i++) {
+        grout_thread *thread = grout_machine__thread(machine, i);
+        if (thread->state == GROUT_THREAD_BLOCKED_PARITY && thread->is_retry == 1 &&
+            grout_machine__barrier(machine, thread->element)->needed == 0) {
+            thread->state = GROUT_THREAD_RUNNABLE;
+            thread->is_retry = 2;
+        }
+    }
+}
+
 /* All that is in flight takes effect; true if that let somebody run. */
 static bool finish_flights(grout_machine *machine) {
     for (uint32_t slot = 0; slot < machine->slot_count; slot++) {
@@ -329,6 +341,7 @@ static bool finish_flights(grout_machine *machine) {
             grout_machine__select_slot(machine, slot, rank);
             if (grout_machine__cluster(machine)->is_begun != 0) {
                 grout_tma__finish_all(machine);
+                release_uninitialised(machine);
             }
         }
     }

@@ -61,6 +61,15 @@ static bool is_write(const grout_entry *entry) {
     return entry->flags & GROUT_ENTRY_WRITE;
 }
 
+static bool is_atomic(const grout_entry *entry) {
+    return entry->flags & GROUT_ENTRY_ATOMIC;
+}
+
+/* Is it kept only for the atomics to come? */
+static bool is_behind(const grout_entry *entry) {
+    return entry->flags & GROUT_ENTRY_BEHIND;
+}
+
 /* Does the scope of an atomic, made in the CTA of the one, hold the other? */
 static bool covers(const grout_entry *atomic, const grout_entry *other) {
     switch (grout_entry__get_scope(atomic->atomicity)) {
@@ -444,6 +453,9 @@ static bool check(const grout_rules *rules, grout_shadow *shadow, const grout_re
     }
     for (uint32_t i = 0; (writes || region->open_count > 0) && i < region->reader_count; i++) {
         bool done = true;
+        if (is_behind(&readers[i]) && !is_atomic(&rules->entry)) {
+            continue; /* the atomic that stands for it has been asked */
+        }
         if (is_write(&readers[i])) {
             done = check_write(rules, shadow, region, &readers[i], rect, agrees_out);
         } else if (writes) {
@@ -465,16 +477,30 @@ static bool is_settled(const grout_rules *rules, const grout_entry *earlier) {
            (is_issue_known(rules, earlier) && !are_atomic(earlier, &rules->entry));
 }
 
+/*
+ * An atomic stands for what comes before it only to those who must be in order with it, which other
+ * atomics need not be. To them it stands for nothing but its like, from its own CTA.
+ */
+static bool hides(const grout_rules *rules, const grout_entry *earlier) {
+    return is_atomic(&rules->entry) &&
+           !(is_atomic(earlier) && earlier->atomicity == rules->entry.atomicity &&
+             earlier->origin.cta == rules->entry.origin.cta);
+}
+
 /* The access becomes the last write; what may as well have come after it stays. */
 static bool settle(const grout_rules *rules, grout_shadow *shadow, grout_region *region,
                    bool agrees) {
     grout_entry *readers = grout_shadow__get_readers(shadow, region);
-    const grout_entry last = region->write;
+    grout_entry last = region->write;
     uint32_t kept = 0, open = 0;
+    bool is_done = agrees || is_settled(rules, &last);
     for (uint32_t i = 0; i < region->reader_count; i++) {
-        if (!is_settled(rules, &readers[i]) && !(agrees && is_write(&readers[i]))) {
+        bool is_done = is_settled(rules, &readers[i]) || is_behind(&readers[i]) ||
+                       (agrees && is_write(&readers[i]));
+        if (!is_done || hides(rules, &readers[i])) {
             readers[kept] = readers[i];
             readers[kept].vouches = 0; /* not for the write to come */
+            readers[kept].flags |= is_done ? GROUT_ENTRY_BEHIND : 0;
             open += is_write(&readers[i]) ? 1 : 0;
             kept++;
         }
@@ -482,7 +508,8 @@ static bool settle(const grout_rules *rules, grout_shadow *shadow, grout_region 
     region->reader_count = (uint16_t)kept; /* its memory is kept for the reads to come */
     region->open_count = (uint16_t)open;
     region->write = rules->entry;
-    return agrees || !(last.flags & GROUT_ENTRY_PRESENT) || is_settled(rules, &last) ||
+    last.flags |= is_done ? GROUT_ENTRY_BEHIND : 0;
+    return !(last.flags & GROUT_ENTRY_PRESENT) || (is_done && !hides(rules, &last)) ||
            keep(rules, shadow, region, &last);
 }
 

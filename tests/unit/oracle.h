@@ -78,6 +78,7 @@ typedef struct completion {
 typedef struct byte_entry {
     uint32_t id;
     bool is_dead, vouches;
+    bool is_behind; /* an atomic came after it in order: of interest to other atomics only */
 } byte_entry;
 
 /* All accesses of a byte. */
@@ -327,14 +328,22 @@ static void replace(const world *it, byte_list *list, uint32_t index) {
     }
 }
 
+/* An atomic, which others need not be in order with, stands to them for its like only. */
+static bool hides(const access *y, const access *x) {
+    return y->is_atomic && !(x->is_atomic && x->scope == y->scope && x->width == y->width &&
+                             x->cta == y->cta);
+}
+
 static void settle(const world *it, byte_list *list, const access *y, bool agrees) {
     for (uint32_t i = 0; i < list->count; i++) {
         byte_entry *entry = &list->entries[i];
         const access *x = &it->accesses[entry->id];
         entry->vouches = false;
         if ((agrees && x->writes) || is_in_order(it, entry->id, y) ||
+            entry->is_behind ||
             (has(&it->knows[y->actor].issued, entry->id) && !are_atomic(x, y))) {
-            entry->is_dead = true;
+            entry->is_behind = hides(y, x);
+            entry->is_dead = entry->is_dead || !entry->is_behind;
         }
     }
     if (list->last >= 0 && !list->entries[list->last].is_dead) {
@@ -350,7 +359,8 @@ static void ask_oracle(world *it, uint32_t id, byte_list *list) {
     for (uint32_t i = 0; i < list->count; i++) {
         const access *x = &it->accesses[list->entries[i].id];
         grout_conflict conflict;
-        if (list->entries[i].is_dead || (!x->writes && !y->writes) ||
+        if (list->entries[i].is_dead || (list->entries[i].is_behind && !y->is_atomic) ||
+            (!x->writes && !y->writes) ||
             is_in_order(it, list->entries[i].id, y) || (x->writes && is_vouched)) {
             continue;
         }
@@ -364,7 +374,7 @@ static void ask_oracle(world *it, uint32_t id, byte_list *list) {
         settle(it, list, y, agrees);
         list->last = (int32_t)list->count;
     }
-    list->entries[list->count] = (byte_entry){id, false, !y->writes && agrees};
+    list->entries[list->count] = (byte_entry){id, false, !y->writes && agrees, false};
     if (!y->writes) {
         replace(it, list, list->count);
     }

@@ -1,0 +1,345 @@
+/* oracle.c - every access of every byte, and which two of them are in no order.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "oracle.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct known {
+    uint32_t cluster;
+    uint32_t *happened, *gmem; /* V, PG */
+} known;
+
+typedef struct entry {
+    grout_access access; /* without its runs */
+    grout_origin origin;
+    uint32_t line;
+    uint32_t cluster;
+    grout_run *runs;
+    uint32_t known_count;
+    known *knowns;       /* of the own cluster first */
+    uint32_t **smem;     /* PS of each CTA of the own cluster */
+} entry;
+
+struct oracle {
+    grout_observer observer;
+    const grout_module *module;
+    grout_clock_shape shape;
+    entry *entries;
+    uint32_t count, capacity;
+    oracle_pair *pairs;
+    uint32_t pair_count, pair_capacity;
+    uint64_t comparisons;
+};
+
+/* A test that has no memory left ends. */
+static void *take(void *memory) {
+    if (memory == NULL) {
+        abort();
+    }
+    return memory;
+}
+
+static uint32_t *copy_clock(const oracle *it, const uint32_t *clock) {
+    const size_t size = grout_clock_size(&it->shape) * sizeof *clock;
+    return memcpy(take(malloc(size)), clock, size);
+}
+
+/* ---- recording ------------------------------------------------------------------------------- */
+
+static void keep_clocks(const oracle *it, entry *e, const grout_clocks *clocks) {
+    e->cluster = clocks->cluster;
+    e->known_count = 1 + clocks->foreign_count;
+    e->knowns = take(calloc(e->known_count, sizeof *e->knowns));
+    e->knowns[0] = (known){clocks->cluster, copy_clock(it, clocks->known),
+                           copy_clock(it, clocks->published_gmem)};
+    for (uint32_t i = 0; i < clocks->foreign_count; i++) {
+        const grout_foreign_clock *foreign = &clocks->foreign[i];
+        e->knowns[i + 1] = (known){foreign->cluster, copy_clock(it, foreign->known),
+                                   copy_clock(it, foreign->published_gmem)};
+    }
+    e->smem = take(calloc(it->shape.cta_count, sizeof *e->smem));
+    for (uint32_t rank = 0; rank < it->shape.cta_count; rank++) {
+        e->smem[rank] = copy_clock(it, grout_clocks_get_smem(clocks, rank));
+    }
+}
+
+static uint32_t get_line(const oracle *it, const grout_origin *origin) {
+    const grout_op *op = grout_module_get_op(it->module, origin->op);
+    return grout_module_get_place(it->module, op->loc).line;
+}
+
+static bool take_event(void *self, const grout_event *event) {
+    oracle *it = self;
+    const grout_access *access = event->u.access;
+    if (event->clocks == NULL ||
+        (access->space != GROUT_SPACE_SMEM && access->space != GROUT_SPACE_GMEM)) {
+        return true;
+    }
+    if (it->count == it->capacity) {
+        it->capacity = it->capacity ? 2 * it->capacity : 64;
+        it->entries = take(realloc(it->entries, it->capacity * sizeof *it->entries));
+    }
+    entry *e = &it->entries[it->count++];
+    memset(e, 0, sizeof *e);
+    e->access = *access;
+    e->origin = event->origin;
+    e->line = get_line(it, &event->origin);
+    e->runs = take(malloc(access->run_count * sizeof *e->runs));
+    memcpy(e->runs, access->runs, access->run_count * sizeof *e->runs);
+    keep_clocks(it, e, event->clocks);
+    return true;
+}
+
+static bool begin(void *self, const grout_launch_info *info) {
+    oracle *it = self;
+    it->module = info->module;
+    it->shape = info->shape;
+    return true;
+}
+
+static bool end(void *self) {
+    (void)self;
+    return true;
+}
+
+/* ---- order ----------------------------------------------------------------------------------- */
+
+static bool has_reached(const oracle *it, const entry *y, const entry *x, bool published) {
+    const grout_stamp *stamp = &x->access.stamp;
+    (void)it;
+    for (uint32_t i = 0; i < y->known_count; i++) {
+        if (y->knowns[i].cluster == stamp->cluster) {
+            const uint32_t *clock = published ? y->knowns[i].gmem : y->knowns[i].happened;
+            return clock[stamp->component] >= stamp->number;
+        }
+    }
+    return false;
+}
+
+static bool is_ordered(const oracle *it, const entry *x, const entry *y) {
+    const bool is_smem = x->access.space == GROUT_SPACE_SMEM;
+    const bool x_is_async = x->access.stamp.agent == GROUT_AGENT_ENGINE;
+    if (!has_reached(it, y, x, false)) {
+        return false;
+    }
+    if (y->access.stamp.agent != GROUT_AGENT_ENGINE) {
+        return true;
+    }
+    if (x_is_async) {
+        return is_smem || !x->access.is_write || x->origin.cta == y->origin.cta ||
+               has_reached(it, y, x, true);
+    }
+    if (!is_smem) {
+        return !x->access.is_write || has_reached(it, y, x, true);
+    }
+    return y->cluster == x->cluster &&
+           y->smem[x->access.owner % it->shape.cta_count][x->access.stamp.component] >=
+               x->access.stamp.number;
+}
+
+static bool holds(const oracle *it, const entry *x, const entry *y) {
+    switch (x->access.atomic_scope) {
+    case GROUT_CHOICE_SCOPE_CTA:
+        return x->origin.cta == y->origin.cta;
+    case GROUT_CHOICE_SCOPE_CLUSTER:
+        return x->origin.cta / it->shape.cta_count == y->origin.cta / it->shape.cta_count;
+    default:
+        return true;
+    }
+}
+
+static bool is_conflict(const oracle *it, const entry *x, const entry *y) {
+    if (!x->access.is_write && !y->access.is_write) {
+        return false;
+    }
+    return !(x->access.is_atomic && y->access.is_atomic &&
+             x->access.atomic_width == y->access.atomic_width && holds(it, x, y) &&
+             holds(it, y, x));
+}
+
+/* ---- bytes ----------------------------------------------------------------------------------- */
+
+static bool is_same_memory(const entry *x, const entry *y) {
+    return x->access.object == y->access.object &&
+           (x->access.space == GROUT_SPACE_GMEM || x->access.owner == y->access.owner);
+}
+
+static bool touches(const entry *e, int64_t byte) {
+    for (uint32_t i = 0; i < e->access.run_count; i++) {
+        const grout_run *run = &e->runs[i];
+        const int64_t stride = run->count > 1 ? run->stride : 1;
+        const int64_t piece = byte < run->base ? -1 : (byte - run->base) / stride;
+        const int64_t last = piece < run->count ? piece : run->count - 1;
+        if (piece >= 0 && byte - run->base - last * (run->count > 1 ? run->stride : 0) < run->length) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* An access between the two that is in order with both stands for what lies before it. */
+static bool is_covered(const oracle *it, const uint32_t *list, uint32_t x, uint32_t y) {
+    const entry *first = &it->entries[list[x]], *then = &it->entries[list[y]];
+    for (uint32_t i = x + 1; i < y; i++) {
+        const entry *between = &it->entries[list[i]];
+        if ((first->access.is_write || between->access.is_write) &&
+            is_ordered(it, first, between) && is_ordered(it, between, then) &&
+            (first->access.space == GROUT_SPACE_SMEM || between->access.is_write)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void note(oracle *it, const entry *x, const entry *y) {
+    oracle_pair pair = {x->line < y->line ? x->line : y->line, x->line < y->line ? y->line : x->line,
+                        x->access.object};
+    for (uint32_t i = 0; i < it->pair_count; i++) {
+        if (memcmp(&it->pairs[i], &pair, sizeof pair) == 0) {
+            return;
+        }
+    }
+    if (it->pair_count == it->pair_capacity) {
+        it->pair_capacity = it->pair_capacity ? 2 * it->pair_capacity : 16;
+        it->pairs = take(realloc(it->pairs, it->pair_capacity * sizeof *it->pairs));
+    }
+    it->pairs[it->pair_count++] = pair;
+}
+
+static void compare_byte(oracle *it, const uint32_t *list, uint32_t count) {
+    for (uint32_t y = 1; y < count; y++) {
+        for (uint32_t x = 0; x < y; x++) {
+            const entry *first = &it->entries[list[x]], *then = &it->entries[list[y]];
+            it->comparisons++;
+            if (is_conflict(it, first, then) && !is_ordered(it, first, then) &&
+                !is_covered(it, list, x, y)) {
+                note(it, first, then);
+            }
+        }
+    }
+}
+
+/* ---- one memory ------------------------------------------------------------------------------ */
+
+static int compare_offsets(const void *a, const void *b) {
+    const int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
+    return (left > right) - (left < right);
+}
+
+/* Where something begins or ends; between two such places all bytes have the same accesses. */
+static size_t find_places(const oracle *it, const uint32_t *members, uint32_t count,
+                          int64_t **places_out) {
+    int64_t *places = NULL;
+    size_t found = 0, kept = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const entry *e = &it->entries[members[i]];
+        for (uint32_t k = 0; k < e->access.run_count; k++) {
+            const grout_run *run = &e->runs[k];
+            places = take(realloc(places, (found + 2 * (size_t)run->count) * sizeof *places));
+            for (int64_t piece = 0; piece < run->count; piece++) {
+                places[found++] = run->base + piece * run->stride;
+                places[found++] = run->base + piece * run->stride + run->length;
+            }
+        }
+    }
+    if (places != NULL) {
+        qsort(places, found, sizeof *places, compare_offsets);
+    }
+    for (size_t i = 0; i < found; i++) {
+        if (kept == 0 || places[kept - 1] != places[i]) {
+            places[kept++] = places[i];
+        }
+    }
+    *places_out = places;
+    return kept;
+}
+
+static void compare_memory(oracle *it, const uint32_t *members, uint32_t count) {
+    int64_t *places = NULL;
+    const size_t place_count = find_places(it, members, count, &places);
+    uint32_t *list = take(malloc(count * sizeof *list));
+    uint32_t *last = take(malloc(count * sizeof *list));
+    uint32_t last_count = 0;
+    for (size_t i = 0; i + 1 < place_count; i++) {
+        uint32_t listed = 0;
+        for (uint32_t k = 0; k < count; k++) {
+            if (touches(&it->entries[members[k]], places[i])) {
+                list[listed++] = members[k];
+            }
+        }
+        /* neighbours with the same accesses give the same answers */
+        if (listed != last_count || memcmp(list, last, listed * sizeof *list) != 0) {
+            compare_byte(it, list, listed);
+            memcpy(last, list, listed * sizeof *list);
+            last_count = listed;
+        }
+    }
+    free(list);
+    free(last);
+    free(places);
+}
+
+uint32_t oracle_find(oracle *it, const oracle_pair **pairs_out) {
+    bool *is_done = take(calloc(it->count + 1, sizeof *is_done));
+    uint32_t *members = take(calloc(it->count + 1, sizeof *members));
+    for (uint32_t i = 0; i < it->count; i++) {
+        uint32_t count = 0;
+        for (uint32_t k = i; k < it->count && !is_done[i]; k++) {
+            if (is_same_memory(&it->entries[i], &it->entries[k])) {
+                members[count++] = k;
+            }
+        }
+        for (uint32_t k = 0; k < count; k++) {
+            is_done[members[k]] = true;
+        }
+        if (count > 1) {
+            compare_memory(it, members, count);
+        }
+    }
+    free(is_done);
+    free(members);
+    *pairs_out = it->pairs;
+    return it->pair_count;
+}
+
+/* ---- life ------------------------------------------------------------------------------------ */
+
+oracle *oracle_new(void) {
+    oracle *it = take(calloc(1, sizeof *it));
+    it->observer = (grout_observer){.self = it,
+                                    .interest = UINT64_C(1) << GROUT_EVENT_ACCESS,
+                                    .begin = begin,
+                                    .event = take_event,
+                                    .end = end};
+    return it;
+}
+
+void oracle_free(oracle *it) {
+    for (uint32_t i = 0; it != NULL && i < it->count; i++) {
+        entry *e = &it->entries[i];
+        for (uint32_t k = 0; k < e->known_count; k++) {
+            free(e->knowns[k].happened);
+            free(e->knowns[k].gmem);
+        }
+        for (uint32_t rank = 0; rank < it->shape.cta_count; rank++) {
+            free(e->smem[rank]);
+        }
+        free(e->smem);
+        free(e->knowns);
+        free(e->runs);
+    }
+    if (it != NULL) {
+        free(it->entries);
+        free(it->pairs);
+    }
+    free(it);
+}
+
+const grout_observer *oracle_get_observer(oracle *it) {
+    return &it->observer;
+}
+
+uint64_t oracle_get_comparisons(const oracle *it) {
+    return it->comparisons;
+}

@@ -1,0 +1,29 @@
+/* oracle.h - an observer that decides races in the simplest way there is.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * It keeps every access of every byte, with all clocks of its actor at that moment, and forgets
+ * nothing. When the run is over it asks of each two accesses of a byte, one of them a write, whether
+ * the later one's clocks say that the earlier is over and, where the proxies differ, published.
+ * Accumulators are not its subject: they are one thread's.
+ */
+#ifndef GROUT_TESTS_RANDOM_ORACLE_H
+#define GROUT_TESTS_RANDOM_ORACLE_H
+
+#include "grout/observe.h"
+
+typedef struct oracle oracle;
+
+/* Lines of two accesses of an object that are in no order, the smaller first. */
+typedef struct oracle_pair {
+    uint32_t first, second;
+    grout_object_id object;
+} oracle_pair;
+
+oracle *oracle_new(void);
+void oracle_free(oracle *it);
+const grout_observer *oracle_get_observer(oracle *it);
+/* After the run: all such pairs, each once. */
+uint32_t oracle_find(oracle *it, const oracle_pair **pairs_out);
+uint64_t oracle_get_comparisons(const oracle *it);
+
+#endif
