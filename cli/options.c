@@ -249,8 +249,8 @@ static grout_option_id find_short(grout_command command, int letter) {
     return GROUT_OPTION_NONE;
 }
 
-/* The commands that take an option of this name, for a better message than 'unknown'. */
-static void note_other_commands(parser *p, const char *word, size_t size) {
+/* Names the commands that take an option of this name; false: there are none. */
+static bool note_other_commands(parser *p, const char *word, size_t size) {
     grout_text text = {0};
     for (int c = 1; c < GROUT_COMMAND_COUNT; c++) {
         for (int i = 1; i < GROUT_OPTION_COUNT; i++) {
@@ -264,10 +264,12 @@ static void note_other_commands(parser *p, const char *word, size_t size) {
             }
         }
     }
-    if (text.size > 0) {
+    bool is_found = text.size > 0;
+    if (is_found) {
         grout_diags_help(p->diags, "it is an option of %s", text.data);
     }
     grout_text_free(&text);
+    return is_found;
 }
 
 static bool add_unknown(parser *p, const char *word) {
@@ -285,10 +287,8 @@ static bool add_unknown(parser *p, const char *word) {
         grout_suggestion__add(&suggestion, option->name);
     }
     const char *near = size > 3 ? grout_suggestion__get(&suggestion) : NULL;
-    if (near != NULL) {
+    if (!note_other_commands(p, word, size) && near != NULL) {
         grout_diags_help(p->diags, "did you mean '--%s'?", near);
-    } else {
-        note_other_commands(p, word, size);
     }
     return false;
 }

@@ -93,8 +93,9 @@ static bool is_dependent(const grout_step *first, const grout_step *second) {
     return true;
 }
 
+/* Without clocks nothing is known. */
 static bool is_known(const grout_clocks *clocks, const grout_step *step) {
-    const uint32_t *known = grout_clocks_find_known(clocks, step->cluster);
+    const uint32_t *known = clocks == NULL ? NULL : grout_clocks_find_known(clocks, step->cluster);
     return known != NULL && known[step->component] >= step->epoch;
 }
 
@@ -137,38 +138,42 @@ static uint32_t get_local(const grout_trace *trace, const grout_origin *origin) 
     return grout_clock_local_actor(&trace->info.shape, origin->thread, origin->warp);
 }
 
-static bool add_step(grout_trace *trace, const grout_event *event, uint64_t resource,
-                     grout_step_kind kind, uint32_t number) {
+/* clocks: of the actor; NULL for what it could not do. */
+static bool add_step_of(grout_trace *trace, const grout_origin *origin, const grout_clocks *clocks,
+                        uint64_t resource, grout_step_kind kind, uint32_t number) {
     const grout_clock_shape *shape = &trace->info.shape;
-    if (event->clocks == NULL) {
-        return true;
-    }
     void *steps =
         grout_grow(trace->steps, trace->step_count, &trace->step_capacity, sizeof *trace->steps);
     if (steps == NULL) {
         return false;
     }
     trace->steps = steps;
-    uint32_t local = get_local(trace, &event->origin);
+    uint32_t local = get_local(trace, origin);
     uint32_t component =
-        grout_clock_x(shape, grout_clock_actor(shape, event->origin.cta % shape->cta_count, local));
+        grout_clock_x(shape, grout_clock_actor(shape, origin->cta % shape->cta_count, local));
     uint64_t index = trace->step_count++;
     grout_step *step = &trace->steps[index];
     *step = (grout_step){.resource = resource,
-                         .actor = event->origin.cta * trace->local_actors + local,
-                         .cluster = event->clocks->cluster,
+                         .actor = origin->cta * trace->local_actors + local,
+                         .cluster = clocks == NULL ? 0 : clocks->cluster,
                          .component = component,
-                         .epoch = event->clocks->known[component],
+                         .epoch = clocks == NULL ? UINT32_MAX : clocks->known[component],
                          .number = number,
                          .kind = (uint8_t)kind,
                          .decision = trace->decisions->count};
     grout_visitor *visitor = find_visitor(trace, resource, step->actor);
-    if (visitor == NULL || !find_reversals(trace, index, event->clocks)) {
+    if (visitor == NULL || !find_reversals(trace, index, clocks)) {
         return false;
     }
     step->previous = visitor->step + 1; /* UINT64_MAX: it has none, and this is 0 */
     visitor->step = index;
     return true;
+}
+
+static bool add_step(grout_trace *trace, const grout_event *event, uint64_t resource,
+                     grout_step_kind kind, uint32_t number) {
+    return event->clocks == NULL ||
+           add_step_of(trace, &event->origin, event->clocks, resource, kind, number);
 }
 
 enum { RESOURCE_BARRIER = 1, RESOURCE_SEMAPHORE, RESOURCE_ELEMENT, RESOURCE_NAMED };
@@ -215,6 +220,36 @@ static bool is_fetch(const grout_trace *trace, const grout_event *event) {
     return grout_op_get_info((grout_opcode)op->opcode)->effect_row == GROUT_EFFECT_ROW_FETCH;
 }
 
+/* What an actor of a deadlock waits for counts as its step, too: had it come first, it would have
+ * been let through. */
+static bool note_blocked(grout_trace *trace, const grout_event *event,
+                         const grout_thread_fact *thread) {
+    if (thread->state == GROUT_THREAD_BLOCKED_SEMAPHORE) {
+        const grout_semaphore_fact *semaphore = &event->u.deadlock.semaphores[thread->element];
+        return add_step_of(
+            trace, &thread->origin, NULL,
+            get_resource(RESOURCE_SEMAPHORE, semaphore->cta, semaphore->object, semaphore->index),
+            GROUT_STEP_TAKE, 0);
+    }
+    return thread->state != GROUT_THREAD_BLOCKED_PARITY ||
+           add_step_of(trace, &thread->origin, NULL,
+                       get_resource(RESOURCE_BARRIER, thread->origin.cta, thread->element, 0),
+                       GROUT_STEP_PARITY, 0);
+}
+
+static bool note_deadlock(grout_trace *trace, const grout_event *event) {
+    bool is_good = true;
+    for (uint32_t i = 0; is_good && i < event->u.deadlock.thread_count; i++) {
+        is_good = note_blocked(trace, event, &event->u.deadlock.threads[i]);
+    }
+    return is_good;
+}
+
+static uint64_t get_element(const grout_access *access) {
+    return get_resource(RESOURCE_ELEMENT, access->space == GROUT_SPACE_GMEM ? 0 : access->owner,
+                        access->object, (uint64_t)access->runs[0].base);
+}
+
 static bool observe(void *self, const grout_event *event) {
     grout_trace *trace = self;
     bool is_good = true;
@@ -245,12 +280,11 @@ static bool observe(void *self, const grout_event *event) {
         break;
     case GROUT_EVENT_ACCESS:
         if (event->u.access->is_atomic && event->u.access->is_write && is_fetch(trace, event)) {
-            is_good = add_step(trace, event,
-                               get_resource(RESOURCE_ELEMENT, event->u.access->owner,
-                                            event->u.access->object,
-                                            (uint64_t)event->u.access->runs[0].base),
-                               GROUT_STEP_FETCH, 0);
+            is_good = add_step(trace, event, get_element(event->u.access), GROUT_STEP_FETCH, 0);
         }
+        break;
+    case GROUT_EVENT_DEADLOCK:
+        is_good = note_deadlock(trace, event);
         break;
     default:
         break;
@@ -273,7 +307,8 @@ void grout_trace__init(grout_trace *trace, const grout_decisions *decisions) {
         .interest = UINT64_C(1) << GROUT_EVENT_ARRIVE | UINT64_C(1) << GROUT_EVENT_WAIT |
                     UINT64_C(1) << GROUT_EVENT_SIGNAL | UINT64_C(1) << GROUT_EVENT_SEMAPHORE_WAIT |
                     UINT64_C(1) << GROUT_EVENT_SEMAPHORE_READ |
-                    UINT64_C(1) << GROUT_EVENT_NAMED_ARRIVE | UINT64_C(1) << GROUT_EVENT_ACCESS,
+                    UINT64_C(1) << GROUT_EVENT_NAMED_ARRIVE | UINT64_C(1) << GROUT_EVENT_DEADLOCK |
+                    UINT64_C(1) << GROUT_EVENT_ACCESS,
         .begin = begin,
         .event = observe,
     };

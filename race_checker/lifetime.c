@@ -131,14 +131,28 @@ static bool check_entry(const end_context *context, grout_shadow *shadow, const 
                                                        : GROUT_DIAG_ASYNC_AT_EXIT);
 }
 
+/* Does the same mechanism read again later? Who waits for that has waited for this one too. */
+static bool has_newer(const grout_entry *readers, uint32_t count, const grout_entry *entry) {
+    bool is_engine = grout_entry__get_agent(entry) != GROUT_AGENT_ACTOR;
+    for (uint32_t i = 0; is_engine && i < count; i++) {
+        if (readers[i].component == entry->component && readers[i].cluster == entry->cluster &&
+            readers[i].number > entry->number) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool check_region(void *payload, grout_shadow *shadow, grout_region *region,
                          const grout_rect *rect) {
     const end_context *context = payload;
     if (!check_entry(context, shadow, &region->write, rect)) {
         return false;
     }
+    const grout_entry *readers = grout_shadow__get_readers(shadow, region);
     for (uint32_t i = 0; i < region->reader_count; i++) {
-        if (!check_entry(context, shadow, &grout_shadow__get_readers(shadow, region)[i], rect)) {
+        if (!has_newer(readers, region->reader_count, &readers[i]) &&
+            !check_entry(context, shadow, &readers[i], rect)) {
             return false;
         }
     }

@@ -306,7 +306,15 @@ uint64_t grout_protocol__hash(const grout_protocol *protocol) {
             waits += grout_check__mix(one, wait->no_decrement);
         }
         for (uint32_t k = 0; k < it->signal_count; k++) {
-            hash = grout_check__mix(hash, it->signals[k].origin.op);
+            const grout_unit_signal *signal = &it->signals[k];
+            uint64_t one = grout_check__mix((uint64_t)signal->cluster << 32 | signal->actor,
+                                            (uint64_t)signal->epoch << 32 | signal->origin.op);
+            one = grout_check__mix(one, signal->unknown);
+            if (signal->serial < it->taken) { /* in whatever order they came */
+                waits += one;
+            } else {
+                hash = grout_check__mix(hash, one);
+            }
         }
         sum += grout_check__mix(hash, waits);
     }

@@ -131,13 +131,17 @@ typedef struct grout_unit_wait {
     uint32_t cluster, actor, epoch;
     uint32_t serial;       /* of the only signal that it took units of; UINT32_MAX: of several */
     uint32_t before_epoch; /* of the op's last wait that took another's; 0: there was none */
+    uint32_t end;          /* it took units of signals below, by serial, or looked at them */
     bool no_decrement;
 } grout_unit_wait;
 
-/* The newest signal of an op. */
+/* A signal; of those that waits have taken units of the newest of each actor. */
 typedef struct grout_unit_signal {
     grout_origin origin;
+    uint32_t cluster, actor, epoch;
     uint32_t serial;
+    uint32_t oldest;  /* serial of the oldest signal of its actor that it stands for */
+    uint32_t unknown; /* of the oldest one that it did not happen after; UINT32_MAX: there is none */
 } grout_unit_signal;
 
 typedef struct grout_semaphore_state {

@@ -495,12 +495,12 @@ static bool settle(const grout_rules *rules, grout_shadow *shadow, grout_region 
     uint32_t kept = 0, open = 0;
     bool is_done = agrees || is_settled(rules, &last);
     for (uint32_t i = 0; i < region->reader_count; i++) {
-        bool is_done = is_settled(rules, &readers[i]) || is_behind(&readers[i]) ||
+        bool is_over = is_settled(rules, &readers[i]) || is_behind(&readers[i]) ||
                        (agrees && is_write(&readers[i]));
-        if (!is_done || hides(rules, &readers[i])) {
+        if (!is_over || hides(rules, &readers[i])) {
             readers[kept] = readers[i];
             readers[kept].vouches = 0; /* not for the write to come */
-            readers[kept].flags |= is_done ? GROUT_ENTRY_BEHIND : 0;
+            readers[kept].flags |= is_over ? GROUT_ENTRY_BEHIND : 0;
             open += is_write(&readers[i]) ? 1 : 0;
             kept++;
         }

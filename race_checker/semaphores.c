@@ -3,9 +3,11 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * A wait takes the oldest units. It is ambiguous if some signal that neither it nor an earlier wait
- * has taken does not happen after it: that one could have served it. Those signals are in the queue
- * when the wait returns, or come later; of later ones, who does not know the newest wait of an op
- * of an actor is enough, since the actor's earlier ones are known with it. Two waits that take
+ * has taken does not happen after it: that one could have served it. Unless it happens after all
+ * those whose units the wait took: then it stands behind them in the queue under every schedule.
+ * Those signals are in the queue when the wait returns, or come later; of later ones, who does not
+ * know the newest wait of an op of an actor is enough, since the actor's earlier ones are known with
+ * it. Two waits that take
  * units and are in no order compete: which of them gets whose is chance, and no finding. Units of
  * one signal are alike: waits that take nothing else do not compete.
  */
@@ -40,19 +42,33 @@ static grout_semaphore_state *find_semaphore(grout_checker *checker,
     return it;
 }
 
-/* Does the actor of the event know of the other as it was at an epoch? */
-static bool knows_epoch(const grout_checker *checker, const grout_event *event,
-                        const grout_unit_wait *wait, uint32_t epoch) {
-    const uint32_t *known = event->clocks->cluster == wait->cluster
+/* Does the actor of the event know of another one as it was at an epoch? */
+static bool knows_epoch(const grout_checker *checker, const grout_event *event, uint32_t cluster,
+                        uint32_t actor, uint32_t epoch) {
+    const uint32_t *known = event->clocks->cluster == cluster
                                 ? event->clocks->known
-                                : grout_clocks_find_known(event->clocks, wait->cluster);
-    return epoch == 0 || (known && known[grout_clock_x(&checker->shape, wait->actor)] >= epoch);
+                                : grout_clocks_find_known(event->clocks, cluster);
+    return epoch == 0 || (known && known[grout_clock_x(&checker->shape, actor)] >= epoch);
 }
 
 /* Does it know of the wait? */
 static bool knows_wait(const grout_checker *checker, const grout_event *event,
                        const grout_unit_wait *wait) {
-    return knows_epoch(checker, event, wait, wait->epoch);
+    return knows_epoch(checker, event, wait->cluster, wait->actor, wait->epoch);
+}
+
+/* Serial number of the oldest signal that it does not know of; UINT32_MAX: there is none. */
+static uint32_t find_unknown(const grout_checker *checker, const grout_event *event,
+                             const grout_semaphore_state *semaphore) {
+    uint32_t unknown = UINT32_MAX;
+    for (uint32_t i = 0; i < semaphore->signal_count; i++) {
+        const grout_unit_signal *signal = &semaphore->signals[i];
+        if (signal->oldest < unknown &&
+            !knows_epoch(checker, event, signal->cluster, signal->actor, signal->epoch)) {
+            unknown = signal->oldest;
+        }
+    }
+    return unknown;
 }
 
 static bool report_ambiguous(grout_checker *checker, const grout_semaphore_state *semaphore,
@@ -78,48 +94,79 @@ static bool report_ambiguous(grout_checker *checker, const grout_semaphore_state
 static bool add_signal(grout_checker *checker, const grout_event *event,
                        grout_semaphore_state *semaphore) {
     void *list = semaphore->signals;
-    grout_unit_signal *it = NULL;
+    uint32_t actor = grout_checker__get_actor(checker, &event->origin);
+    uint32_t unknown = find_unknown(checker, event, semaphore);
     for (uint32_t i = 0; i < semaphore->wait_count; i++) {
-        if (!knows_wait(checker, event, &semaphore->waits[i]) &&
-            !report_ambiguous(checker, semaphore, &semaphore->waits[i].origin, &event->origin)) {
+        const grout_unit_wait *wait = &semaphore->waits[i];
+        if (unknown < wait->end && !knows_wait(checker, event, wait) &&
+            !report_ambiguous(checker, semaphore, &wait->origin, &event->origin)) {
             return false;
         }
     }
-    for (uint32_t i = 0; i < semaphore->signal_count && !it; i++) {
-        it = semaphore->signals[i].origin.op == event->origin.op ? &semaphore->signals[i] : NULL;
+    if (!grout_check__reserve(&list, semaphore->signal_count, &semaphore->signal_capacity,
+                              sizeof *semaphore->signals)) {
+        return grout_checker__fail(checker);
     }
-    if (!it) {
-        if (!grout_check__reserve(&list, semaphore->signal_count, &semaphore->signal_capacity,
-                                  sizeof *it)) {
-            return grout_checker__fail(checker);
-        }
-        semaphore->signals = list;
-        it = &semaphore->signals[semaphore->signal_count++];
-    }
-    *it = (grout_unit_signal){event->origin, event->u.semaphore.serial};
+    semaphore->signals = list;
+    semaphore->signals[semaphore->signal_count++] = (grout_unit_signal){
+        .origin = event->origin,
+        .cluster = event->clocks->cluster,
+        .actor = actor,
+        .epoch = event->clocks->known[grout_clock_x(&checker->shape, actor)],
+        .serial = event->u.semaphore.serial,
+        .oldest = event->u.semaphore.serial,
+        .unknown = unknown};
     return true;
 }
 
 /* ---- waits -------------------------------------------------------------------------------------
  */
 
-/* Units are taken oldest first, so what is left is newer than all that was. Signals that are left
- * could have served the wait too. */
-static bool take_signals(grout_checker *checker, const grout_event *event,
-                         grout_semaphore_state *semaphore) {
-    uint32_t taken = semaphore->taken;
-    for (uint32_t i = 0; i < event->u.semaphore.serial_count; i++) {
-        uint32_t after = event->u.semaphore.serials[i] + 1;
-        taken = taken < after ? after : taken;
+/* A newer signal of the actor that has been taken too, or NULL. */
+static grout_unit_signal *find_newer(const grout_semaphore_state *semaphore,
+                                     const grout_unit_signal *signal) {
+    for (uint32_t i = 0; i < semaphore->signal_count; i++) {
+        grout_unit_signal *newer = &semaphore->signals[i];
+        if (newer->serial > signal->serial && newer->serial < semaphore->taken &&
+            newer->cluster == signal->cluster && newer->actor == signal->actor) {
+            return newer;
+        }
     }
+    return NULL;
+}
+
+/* Who knows an actor's newest signal knows those before. */
+static void drop_taken(grout_semaphore_state *semaphore) {
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < semaphore->signal_count; i++) {
+        const grout_unit_signal signal = semaphore->signals[i];
+        grout_unit_signal *newer =
+            signal.serial < semaphore->taken ? find_newer(semaphore, &signal) : NULL;
+        if (newer) {
+            newer->oldest = newer->oldest < signal.oldest ? newer->oldest : signal.oldest;
+        } else {
+            semaphore->signals[kept++] = signal;
+        }
+    }
+    semaphore->signal_count = kept;
+}
+
+/* Units are taken oldest first, so what is left is newer than all that was. Signals that are left
+ * could have served the wait too, unless they come after all that it took. */
+static bool take_signals(grout_checker *checker, const grout_event *event,
+                         grout_semaphore_state *semaphore, uint32_t end) {
+    uint32_t taken = semaphore->taken < end ? end : semaphore->taken;
     for (uint32_t i = 0; i < semaphore->signal_count; i++) {
         const grout_unit_signal *signal = &semaphore->signals[i];
-        if (signal->serial >= taken &&
+        if (signal->serial >= taken && signal->unknown < end &&
             !report_ambiguous(checker, semaphore, &event->origin, &signal->origin)) {
             return false;
         }
     }
-    semaphore->taken = event->u.semaphore.no_decrement ? semaphore->taken : taken;
+    if (!event->u.semaphore.no_decrement && taken > semaphore->taken) {
+        semaphore->taken = taken;
+        drop_taken(semaphore);
+    }
     return true;
 }
 
@@ -134,7 +181,8 @@ static void check_order(grout_checker *checker, const grout_event *event,
     for (uint32_t i = 0; i < semaphore->wait_count && !own->no_decrement; i++) {
         const grout_unit_wait *other = &semaphore->waits[i];
         bool is_alike = own->serial != UINT32_MAX && own->serial == other->serial &&
-                        knows_epoch(checker, event, other, other->before_epoch);
+                        knows_epoch(checker, event, other->cluster, other->actor,
+                                    other->before_epoch);
         if (!other->no_decrement && !is_alike && !knows_wait(checker, event, other)) {
             grout_origin__keep(module, &checker->protocol.competing, &own->origin, -1);
             grout_origin__keep(module, &checker->protocol.competing, &other->origin, -1);
@@ -143,13 +191,18 @@ static void check_order(grout_checker *checker, const grout_event *event,
 }
 
 static grout_unit_wait make_wait(const grout_checker *checker, const grout_event *event) {
-    uint32_t actor = grout_checker__get_actor(checker, &event->origin);
+    uint32_t actor = grout_checker__get_actor(checker, &event->origin), end = 0;
+    for (uint32_t i = 0; i < event->u.semaphore.serial_count; i++) {
+        uint32_t after = event->u.semaphore.serials[i] + 1;
+        end = end < after ? after : end;
+    }
     return (grout_unit_wait){
         .origin = event->origin,
         .cluster = event->clocks->cluster,
         .actor = actor,
         .epoch = event->clocks->known[grout_clock_x(&checker->shape, actor)],
         .serial = event->u.semaphore.serial_count == 1 ? event->u.semaphore.serials[0] : UINT32_MAX,
+        .end = end,
         .no_decrement = event->u.semaphore.no_decrement};
 }
 
@@ -192,5 +245,5 @@ bool grout_checker__semaphore(grout_checker *checker, const grout_event *event) 
     }
     own = make_wait(checker, event);
     check_order(checker, event, semaphore, &own);
-    return take_signals(checker, event, semaphore) && add_wait(checker, semaphore, &own);
+    return take_signals(checker, event, semaphore, own.end) && add_wait(checker, semaphore, &own);
 }

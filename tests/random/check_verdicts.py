@@ -92,7 +92,8 @@ class Line:
         if stores:
             self.expect("smem-source-reuse", line, stores[-1]["line"])
         if loads and kind == "tma-load":
-            self.expect("missing-commit-smem-war", line, loads[-1]["line"])
+            for load in loads:
+                self.expect("missing-commit-smem-war", line, load["line"])
 
     def access(self, kind, regions, line, group=0):
         it = {"kind": kind, "line": line, "group": group, "committed": False, "awaited": False}
