@@ -68,6 +68,11 @@ static grout_outcome contribute(grout_machine *machine, uint32_t thread, const g
         return GROUT_OUTCOME_NEXT;
     }
     uint32_t targets = get_targets(machine, inst, box.rank);
+    if (targets == 1u << machine->rank &&
+        grout_mbarrier__awaits_init(machine, thread, arrival.element)) {
+        return grout_machine__block(machine, thread, GROUT_THREAD_BLOCKED_PARITY, arrival.element,
+                                    0);
+    }
     arrival.order = inst->order;
     arrival.scope = inst->edge_scope;
     grout_barrier__arrive_all(machine, thread, inst, &arrival, targets);

@@ -76,7 +76,7 @@ grout_outcome grout_exec_named_barrier_sync(grout_machine *machine, uint32_t thr
         own->stage = 1 + grout_named__arrive(machine, thread, inst, id, threads, true);
     }
     uint32_t generation = own->stage - 1;
-    if (!grout_named__is_full(machine, id, threads, generation)) {
+    if (!grout_named__is_full(machine, id, generation)) {
         return grout_machine__block(machine, thread, GROUT_THREAD_BLOCKED_NAMED, id, generation);
     }
     own->stage = 0;

@@ -21,9 +21,9 @@ typedef struct grout_parity {
 
 grout_parity grout_mbarrier__judge(const grout_machine *machine, uint32_t actor, uint32_t element,
                                    uint32_t parity);
-/* Whether a wait comes before the init and somebody else can still run: it waits for the init then,
- * so that what it acquires is the same as when it comes late. The checker says that nothing orders
- * the two. */
+/* Whether a wait or an arrival comes before the init and somebody else can still run: it waits for
+ * the init then, so that what follows is the same as when it comes late. The checker says that
+ * nothing orders the two. */
 bool grout_mbarrier__awaits_init(const grout_machine *machine, uint32_t actor, uint32_t element);
 /* Whether an element of the selected CTA can be used; a fault if not. */
 bool grout_mbarrier__check(grout_machine *machine, uint32_t actor, const grout_inst *inst,

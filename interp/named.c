@@ -1,6 +1,9 @@
 /*
- * named.c - named barriers. Arrival number j of a barrier of n threads belongs to generation j / n;
- * a sync waits for its own generation, however many have followed it.
+ * named.c - named barriers. An arrival belongs to the oldest generation that is not full and that
+ * its actor has not arrived in: a second arrival of one that came too early does not take the place
+ * of somebody else, as it may on hardware, so that what follows is the same under every schedule.
+ * The checker calls it an overrun. A sync waits for its own generation, however many have followed
+ * it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,7 +14,6 @@
 /* A named barrier of a CTA that has been used. Key: id, CTA. */
 typedef struct record {
     grout_keyed head;
-    uint64_t arrived;
     uint32_t first, last; /* generations kept, the oldest first */
 } record;
 
@@ -19,7 +21,8 @@ typedef struct record {
 typedef struct generation {
     uint32_t link, next;
     uint32_t number;
-    uint32_t arrived;
+    uint32_t arrived, threads;
+    uint64_t actors;  /* that have arrived, by number below 64 */
     uint32_t waiting; /* syncs that have not returned */
     uint32_t set;     /* of clocks */
 } generation;
@@ -54,13 +57,39 @@ static uint32_t find_generation(const grout_machine *machine, const record *own,
     return index;
 }
 
-bool grout_named__is_full(const grout_machine *machine, uint32_t id, uint32_t threads,
-                          uint32_t number) {
-    uint32_t index = find(machine, id);
-    return index != 0 && get_record(machine, index)->arrived >= ((uint64_t)number + 1) * threads;
+/* Old generations are forgotten only when they are full. */
+static bool is_full(const grout_machine *machine, const record *own, uint32_t number) {
+    uint32_t index = find_generation(machine, own, number);
+    if (index == 0) {
+        return own->first != 0 && number < get_generation(machine, own->first)->number;
+    }
+    return get_generation(machine, index)->arrived >= get_generation(machine, index)->threads;
 }
 
-static uint32_t open_generation(grout_machine *machine, uint32_t barrier, uint32_t number) {
+bool grout_named__is_full(const grout_machine *machine, uint32_t id, uint32_t number) {
+    uint32_t index = find(machine, id);
+    return index != 0 && is_full(machine, get_record(machine, index), number);
+}
+
+static uint64_t get_bit(uint32_t actor) {
+    return actor < 64 ? UINT64_C(1) << actor : 0;
+}
+
+/* The generation that an actor's next arrival belongs to. */
+static uint32_t choose_generation(const grout_machine *machine, const record *own, uint32_t actor) {
+    uint32_t number = 0;
+    for (uint32_t i = own->first; i != 0; i = get_generation(machine, i)->next) {
+        const generation *it = get_generation(machine, i);
+        if (it->arrived < it->threads && (it->actors & get_bit(actor)) == 0) {
+            return it->number;
+        }
+        number = it->number + 1;
+    }
+    return number;
+}
+
+static uint32_t open_generation(grout_machine *machine, uint32_t barrier, uint32_t number,
+                                uint32_t threads) {
     uint32_t index = find_generation(machine, get_record(machine, barrier), number);
     if (index != 0) {
         return index;
@@ -71,7 +100,7 @@ static uint32_t open_generation(grout_machine *machine, uint32_t barrier, uint32
         return 0;
     }
     record *own = get_record(machine, barrier);
-    *get_generation(machine, index) = (generation){.number = number};
+    *get_generation(machine, index) = (generation){.number = number, .threads = threads};
     if (own->last != 0) {
         get_generation(machine, own->last)->next = index;
     } else {
@@ -91,7 +120,7 @@ static void trim(grout_machine *machine, uint32_t barrier) {
     record *own = get_record(machine, barrier);
     while (own->first != own->last) {
         const generation *oldest = get_generation(machine, own->first);
-        if (oldest->waiting > 0 || oldest->next == own->last) {
+        if (oldest->waiting > 0 || oldest->arrived < oldest->threads || oldest->next == own->last) {
             return;
         }
         uint32_t index = own->first;
@@ -101,9 +130,9 @@ static void trim(grout_machine *machine, uint32_t barrier) {
 }
 
 static grout_phase_fact get_previous(const grout_machine *machine, const record *own,
-                                     uint32_t number, uint32_t threads) {
+                                     uint32_t number) {
     uint32_t index = number == 0 ? 0 : find_generation(machine, own, number - 1);
-    grout_phase_fact fact = {.is_complete = own->arrived >= (uint64_t)number * threads};
+    grout_phase_fact fact = {.is_complete = number == 0 || is_full(machine, own, number - 1)};
     if (index != 0) {
         fact.completion = grout_handover__get(machine, get_generation(machine, index)->set);
     }
@@ -121,8 +150,8 @@ static void publish(grout_machine *machine, grout_event_kind kind, uint32_t acto
     event.u.named.generation = facts->u.named.generation;
     event.u.named.threads = facts->u.named.threads;
     event.u.named.is_sync = facts->u.named.is_sync;
-    event.u.named.previous = get_previous(machine, get_record(machine, barrier),
-                                          facts->u.named.generation, facts->u.named.threads);
+    event.u.named.previous =
+        get_previous(machine, get_record(machine, barrier), facts->u.named.generation);
     grout_machine__publish(machine, &event);
 }
 
@@ -144,19 +173,19 @@ uint32_t grout_named__arrive(grout_machine *machine, uint32_t actor, const grout
         machine->has_failed = true;
         return 0;
     }
-    uint32_t number = (uint32_t)(get_record(machine, barrier)->arrived / threads);
-    uint32_t index = open_generation(machine, barrier, number);
+    uint32_t number = choose_generation(machine, get_record(machine, barrier), actor);
+    uint32_t index = open_generation(machine, barrier, number, threads);
     if (index == 0) {
         return 0;
     }
     grout_event facts = {
         .u.named = {.id = id, .generation = number, .threads = threads, .is_sync = is_sync}};
     publish(machine, GROUT_EVENT_NAMED_ARRIVE, actor, inst, barrier, &facts);
-    get_record(machine, barrier)->arrived++;
     get_generation(machine, index)->arrived++;
+    get_generation(machine, index)->actors |= get_bit(actor);
     get_generation(machine, index)->waiting += is_sync;
     leave_clocks(machine, actor, index);
-    if (grout_named__is_full(machine, id, threads, number)) {
+    if (is_full(machine, get_record(machine, barrier), number)) {
         grout_machine__wake(machine, GROUT_THREAD_BLOCKED_NAMED, id);
         trim(machine, barrier);
     }

@@ -14,8 +14,7 @@ void grout_named__begin(grout_machine *machine);
 uint32_t grout_named__arrive(grout_machine *machine, uint32_t actor, const grout_inst *inst,
                              uint32_t id, uint32_t threads, bool is_sync);
 /* Whether all arrivals of a generation are in. */
-bool grout_named__is_full(const grout_machine *machine, uint32_t id, uint32_t threads,
-                          uint32_t number);
+bool grout_named__is_full(const grout_machine *machine, uint32_t id, uint32_t number);
 /* A sync returns: it acquires its own generation. */
 void grout_named__leave(grout_machine *machine, uint32_t actor, const grout_inst *inst, uint32_t id,
                         uint32_t threads, uint32_t number);

@@ -270,6 +270,36 @@ static void let_later_first(grout_machine *machine, uint32_t index) {
     grout_machine__select(machine, own);
 }
 
+/* Fills the place that a load writes. */
+static void poison_place(grout_machine *machine, const grout_async *load) {
+    grout_box to = place_box(machine, load, 1);
+    grout_fill_poison(to.plan->dtype, machine->linear,
+                      to.plan->bytes / (int64_t)to.plan->element_bytes);
+    grout_box__scatter(machine, &to, machine->linear);
+}
+
+/* Where a newer load is in flight over the same bytes nobody can count on those of the older one:
+ * who reads them before the newer one has landed finds poison. */
+static void let_newer_win(grout_machine *machine, const grout_async *async) {
+    const grout_box_plan *plan = grout_plan__box(machine->plan, get_inst(machine, async), 1);
+    if (machine->launch.timing != GROUT_TIMING_LAZY) {
+        return;
+    }
+    for (uint32_t i = grout_machine__cta(machine)->first_flight; i != 0;) {
+        const grout_async *other = grout_machine__async(machine, i);
+        bool is_load = other->phase_record != 0 &&
+                       (other->flags & (GROUT_ASYNC_STORE | GROUT_ASYNC_DSMEM | GROUT_ASYNC_COPY |
+                                        GROUT_ASYNC_VOID | GROUT_ASYNC_DONE)) == 0;
+        if (is_load && other->order > async->order &&
+            has_overlap(plan, async->start[1],
+                        grout_plan__box(machine->plan, get_inst(machine, other), 1),
+                        other->start[1])) {
+            poison_place(machine, other);
+        }
+        i = other->next;
+    }
+}
+
 /* Moves a load's bytes. Its phase does not complete before grout_barrier__land is called. */
 static void finish_load(grout_machine *machine, uint32_t index) {
     grout_async *async = grout_machine__async(machine, index);
@@ -297,6 +327,7 @@ static void finish_load(grout_machine *machine, uint32_t index) {
         if ((async->flags & GROUT_ASYNC_SPOILT) != 0) {
             spoil(machine, async, &to);
         }
+        let_newer_win(machine, async);
     }
     grout_tma__end_flight(machine, index);
 }

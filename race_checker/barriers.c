@@ -440,10 +440,9 @@ bool grout_checker__arrive(grout_checker *checker, const grout_event *event) {
         grout_element__meet_bytes(checker, event, &at);
     }
     if (event->u.arrive.is_bytes && number < at.element->full &&
-        !grout_checker__report_late(checker,
-                                    at.is_explicit ? GROUT_DIAG_BARRIER_TX_MISMATCH
-                                                   : GROUT_DIAG_BARRIER_OVERRUN,
-                                    &at, number, &event->origin)) {
+        !grout_checker__report_late(
+            checker, at.is_explicit ? GROUT_DIAG_BARRIER_TX_MISMATCH : GROUT_DIAG_BARRIER_OVERRUN,
+            &at, number, &event->origin)) {
         return false;
     }
     if (number < at.element->first) { /* bytes for a phase that has completed without them */

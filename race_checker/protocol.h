@@ -140,8 +140,9 @@ typedef struct grout_unit_signal {
     grout_origin origin;
     uint32_t cluster, actor, epoch;
     uint32_t serial;
-    uint32_t oldest;  /* serial of the oldest signal of its actor that it stands for */
-    uint32_t unknown; /* of the oldest one that it did not happen after; UINT32_MAX: there is none */
+    uint32_t oldest; /* serial of the oldest signal of its actor that it stands for */
+    uint32_t
+        unknown; /* of the oldest one that it did not happen after; UINT32_MAX: there is none */
 } grout_unit_signal;
 
 typedef struct grout_semaphore_state {

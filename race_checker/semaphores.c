@@ -6,10 +6,10 @@
  * has taken does not happen after it: that one could have served it. Unless it happens after all
  * those whose units the wait took: then it stands behind them in the queue under every schedule.
  * Those signals are in the queue when the wait returns, or come later; of later ones, who does not
- * know the newest wait of an op of an actor is enough, since the actor's earlier ones are known with
- * it. Two waits that take
- * units and are in no order compete: which of them gets whose is chance, and no finding. Units of
- * one signal are alike: waits that take nothing else do not compete.
+ * know the newest wait of an op of an actor is enough, since the actor's earlier ones are known
+ * with it. Two waits that take units and are in no order compete: which of them gets whose is
+ * chance, and no finding. Units of one signal are alike: waits that take nothing else do not
+ * compete.
  */
 #include "barriers.h"
 
@@ -108,14 +108,14 @@ static bool add_signal(grout_checker *checker, const grout_event *event,
         return grout_checker__fail(checker);
     }
     semaphore->signals = list;
-    semaphore->signals[semaphore->signal_count++] = (grout_unit_signal){
-        .origin = event->origin,
-        .cluster = event->clocks->cluster,
-        .actor = actor,
-        .epoch = event->clocks->known[grout_clock_x(&checker->shape, actor)],
-        .serial = event->u.semaphore.serial,
-        .oldest = event->u.semaphore.serial,
-        .unknown = unknown};
+    semaphore->signals[semaphore->signal_count++] =
+        (grout_unit_signal){.origin = event->origin,
+                            .cluster = event->clocks->cluster,
+                            .actor = actor,
+                            .epoch = event->clocks->known[grout_clock_x(&checker->shape, actor)],
+                            .serial = event->u.semaphore.serial,
+                            .oldest = event->u.semaphore.serial,
+                            .unknown = unknown};
     return true;
 }
 
@@ -180,9 +180,9 @@ static void check_order(grout_checker *checker, const grout_event *event,
     const grout_module *module = checker->info.module;
     for (uint32_t i = 0; i < semaphore->wait_count && !own->no_decrement; i++) {
         const grout_unit_wait *other = &semaphore->waits[i];
-        bool is_alike = own->serial != UINT32_MAX && own->serial == other->serial &&
-                        knows_epoch(checker, event, other->cluster, other->actor,
-                                    other->before_epoch);
+        bool is_alike =
+            own->serial != UINT32_MAX && own->serial == other->serial &&
+            knows_epoch(checker, event, other->cluster, other->actor, other->before_epoch);
         if (!other->no_decrement && !is_alike && !knows_wait(checker, event, other)) {
             grout_origin__keep(module, &checker->protocol.competing, &own->origin, -1);
             grout_origin__keep(module, &checker->protocol.competing, &other->origin, -1);

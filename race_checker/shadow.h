@@ -23,7 +23,7 @@ enum {
     GROUT_ENTRY_WRITE = 4,
     GROUT_ENTRY_GENERIC_ENGINE = 8, /* by an engine, through the generic proxy */
     GROUT_ENTRY_ATOMIC = 16,        /* see grout_entry__make_atomicity */
-    GROUT_ENTRY_BEHIND = 32         /* an atomic came after it in order: of interest to others only */
+    GROUT_ENTRY_BEHIND = 32 /* an atomic came after it in order: of interest to others only */
 };
 
 #define GROUT_ENTRY_NEVER_OVER UINT32_MAX /* a number that no clock reaches */

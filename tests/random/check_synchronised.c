@@ -5,10 +5,10 @@
  *
  * right: each kernel runs RUNS times (3) under the timings and schedules in turn. There is nothing
  * to find, the verdict holds for every schedule unless the generator says otherwise, and the
- * outputs are the sums that it says. mistakes: the same kernels with one operation dropped, moved or
- * changed. What the checker says about memory is compared with the oracle, which knows every access
- * of every byte: each of its pairs of lines is one of the oracle's, and it is silent about an object
- * only if the oracle is. What fails is printed. Closing line: 'N passed, N failed'.
+ * outputs are the sums that it says. mistakes: the same kernels with one operation dropped, moved
+ * or changed. What the checker says about memory is compared with the oracle, which knows every
+ * access of every byte: each of its pairs of lines is one of the oracle's, and it is silent about
+ * an object only if the oracle is. What fails is printed. Closing line: 'N passed, N failed'.
  */
 #include "draw.h"
 #include "oracle.h"
@@ -135,8 +135,7 @@ static bool start(trial *t, uint64_t number, bool has_oracle, grout_diags *diags
     }
     out->status = grout_machine_run(machine, 0, diags);
     grout_machine_free(machine);
-    out->summary =
-        grout_checker_get_summary(out->checker, out->status == GROUT_RUN_STEP_LIMIT);
+    out->summary = grout_checker_get_summary(out->checker, out->status == GROUT_RUN_STEP_LIMIT);
     return true;
 }
 
@@ -188,13 +187,17 @@ static bool check_right(trial *t, uint64_t seed, uint64_t runs, grout_diags *dia
 /* ---- mistakes -------------------------------------------------------------------------------- */
 
 static bool is_about_memory(grout_diag_code code) {
-    static const grout_diag_code CODES[] = {
-        GROUT_DIAG_MISSING_COMMIT_SMEM, GROUT_DIAG_MISSING_COMMIT_SMEM_WAR,
-        GROUT_DIAG_MISSING_COMMIT_GMEM, GROUT_DIAG_ASYNC_NOT_AWAITED,
-        GROUT_DIAG_SMEM_RACE,           GROUT_DIAG_GMEM_RACE,
-        GROUT_DIAG_SMEM_SOURCE_REUSE,   GROUT_DIAG_MMA_OPERAND_REUSE,
-        GROUT_DIAG_GMEM_WRITE_NOT_VISIBLE, GROUT_DIAG_CLUSTER_SMEM_REUSE,
-        GROUT_DIAG_INSUFFICIENT_SCOPE};
+    static const grout_diag_code CODES[] = {GROUT_DIAG_MISSING_COMMIT_SMEM,
+                                            GROUT_DIAG_MISSING_COMMIT_SMEM_WAR,
+                                            GROUT_DIAG_MISSING_COMMIT_GMEM,
+                                            GROUT_DIAG_ASYNC_NOT_AWAITED,
+                                            GROUT_DIAG_SMEM_RACE,
+                                            GROUT_DIAG_GMEM_RACE,
+                                            GROUT_DIAG_SMEM_SOURCE_REUSE,
+                                            GROUT_DIAG_MMA_OPERAND_REUSE,
+                                            GROUT_DIAG_GMEM_WRITE_NOT_VISIBLE,
+                                            GROUT_DIAG_CLUSTER_SMEM_REUSE,
+                                            GROUT_DIAG_INSUFFICIENT_SCOPE};
     for (size_t i = 0; i < sizeof CODES / sizeof *CODES; i++) {
         if (CODES[i] == code) {
             return true;
@@ -405,8 +408,8 @@ int main(int argc, char **argv) {
         return 0;
     }
     printf("%" PRIu64 " runs, %" PRIu64 " with races (%" PRIu64 " pairs), %" PRIu64
-           " with other findings only, %" PRIu64 " not legal, %" PRIu64 " of this schedule, %" PRIu64
-           " comparisons\n",
+           " with other findings only, %" PRIu64 " not legal, %" PRIu64
+           " of this schedule, %" PRIu64 " comparisons\n",
            sum.runs, sum.racy, sum.pairs, sum.other, sum.skipped, sum.uncertified, sum.comparisons);
     printf("%" PRIu64 " passed, %" PRIu64 " failed\n", sum.passed, sum.failed);
     return sum.failed > 0 || sum.passed == 0 ? 1 : 0;

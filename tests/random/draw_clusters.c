@@ -10,7 +10,7 @@
 
 typedef struct cluster {
     draw d;
-    uint32_t x, y;    /* CTAs along its axes; y 1: it has one axis */
+    uint32_t x, y;     /* CTAs along its axes; y 1: it has one axis */
     uint32_t clusters; /* of the grid */
     uint32_t threads;
     uint32_t trips, stages;
@@ -32,8 +32,9 @@ typedef enum meeting { MEET_ONCE, MEET_SPLIT, MEET_BARRIER } meeting;
 static meeting draw_meeting(cluster *c, const char *name) {
     const meeting how = (meeting)draw_below(&c->d, 3);
     if (how == MEET_BARRIER) {
-        grout_text_add(&c->scratch, "  scratch %%%s : barrier[1] arrivals(%" PRIu32 ") cluster(%s)\n",
-                       name, c->threads, c->y > 1 ? "(cx, cy)" : "cx");
+        grout_text_add(&c->scratch,
+                       "  scratch %%%s : barrier[1] arrivals(%" PRIu32 ") cluster(%s)\n", name,
+                       c->threads, c->y > 1 ? "(cx, cy)" : "cx");
     }
     return how;
 }
@@ -90,7 +91,8 @@ static void draw_exchange(cluster *c, bool stores_far) {
     draw_line(d, "store %%s%s[ds(%%row, %" PRIu32 ")], (load %%p0[%%t, ds(%%row, %" PRIu32 ")])",
               stores_far ? place : "", rows, rows);
     add_meeting(c, filled, "filled");
-    draw_line(d, "store %%p1[%%t, ds(%%other, %" PRIu32 ")], (load %%s%s[ds(%%other, %" PRIu32 ")])",
+    draw_line(d,
+              "store %%p1[%%t, ds(%%other, %" PRIu32 ")], (load %%s%s[ds(%%other, %" PRIu32 ")])",
               rows, stores_far ? "" : place, rows);
     add_meeting(c, emptied, "emptied");
     d->indent--;
@@ -113,8 +115,8 @@ static void add_gathering(cluster *c, meeting filled, meeting emptied) {
     const uint32_t rows = ROWS / c->threads;
     char place[96];
     get_place(c, "from", place, sizeof place);
-    draw_line(d, "store %%s[ds(%%row, %" PRIu32 ")], (load %%p0[%%t, ds(%%row, %" PRIu32 ")])", rows,
-              rows);
+    draw_line(d, "store %%s[ds(%%row, %" PRIu32 ")], (load %%p0[%%t, ds(%%row, %" PRIu32 ")])",
+              rows, rows);
     add_meeting(c, filled, "filled");
     draw_line(d,
               "%%sum = for %%from in 0..%" PRIu32 " carry(%%a = (broadcast 0 : %s[%" PRIu32
@@ -135,9 +137,9 @@ static void add_scattering(cluster *c, meeting filled, meeting emptied) {
               c->type, rows, COLUMNS);
     add_meeting(c, emptied, "emptied");
     draw_line(d, "for %%to in 0..%" PRIu32 " {", get_size(c));
-    draw_line(d, "  atomic_add %%s%s[ds(%%row, %" PRIu32 ")], (load %%p0[%%t, ds(%%row, %" PRIu32
-                 ")])",
-              place, rows, rows);
+    draw_line(
+        d, "  atomic_add %%s%s[ds(%%row, %" PRIu32 ")], (load %%p0[%%t, ds(%%row, %" PRIu32 ")])",
+        place, rows, rows);
     draw_line(d, "}");
     add_meeting(c, filled, "filled");
     draw_line(d, "store %%p1[%%t, ds(%%other, %" PRIu32 ")], (load %%s[ds(%%other, %" PRIu32 ")])",
@@ -181,12 +183,13 @@ static void draw_async_stores(cluster *c, bool is_explicit) {
     const meeting emptied = draw_meeting(c, "emptied");
     char place[96];
     get_place(c, "to", place, sizeof place);
-    grout_text_add(&c->scratch,
-                   "  scratch %%s : smem %s[%" PRIu32 ", %d, %d]\n  scratch %%full : %s[%" PRIu32
-                   "]%s\n",
-                   c->type, c->stages, ROWS, COLUMNS, is_explicit ? "mbarrier" : "barrier",
-                   c->stages,
-                   is_explicit ? "" : c->y > 1 ? " cluster((cx, cy))" : " cluster(cx)");
+    grout_text_add(
+        &c->scratch,
+        "  scratch %%s : smem %s[%" PRIu32 ", %d, %d]\n  scratch %%full : %s[%" PRIu32 "]%s\n",
+        c->type, c->stages, ROWS, COLUMNS, is_explicit ? "mbarrier" : "barrier", c->stages,
+        is_explicit ? ""
+        : c->y > 1  ? " cluster((cx, cy))"
+                    : " cluster(cx)");
     add_neighbour(c, distance, "to");
     for (uint32_t i = 0; i < c->stages && is_explicit; i++) {
         draw_line(d, "mbarrier_init %%full[%" PRIu32 "], 1", i);
@@ -196,8 +199,8 @@ static void draw_async_stores(cluster *c, bool is_explicit) {
     draw_line(d, "%%t = add (mul %%cta, %" PRIu32 "), %%i", c->trips);
     draw_line(d, "%%slot = rem %%i, %" PRIu32, c->stages);
     const bool is_armed_first = is_explicit && draw_below(d, 2);
-    const char *arm = is_explicit ? "mbarrier_expect %full[%slot], 2048"
-                                  : "barrier_arrive %full[%slot]";
+    const char *arm =
+        is_explicit ? "mbarrier_expect %full[%slot], 2048" : "barrier_arrive %full[%slot]";
     if (is_armed_first) {
         draw_line(d, "%s", arm);
     }
@@ -242,7 +245,8 @@ static void add_shared_copy(cluster *c, const char *axes, bool is_one_row) {
 static void add_shared_use(cluster *c) {
     draw *d = &c->d;
     draw_line(d, "barrier_wait %%full[(rem %%j, %" PRIu32 ")]", c->stages);
-    draw_line(d, "store %%p1[(add (mul %%cta, %" PRIu32 "), %%j)], (load %%s[(rem %%j, %" PRIu32 ")])",
+    draw_line(d,
+              "store %%p1[(add (mul %%cta, %" PRIu32 "), %%j)], (load %%s[(rem %%j, %" PRIu32 ")])",
               c->trips, c->stages);
     draw_line(d, "commit_smem");
     draw_line(d, "barrier_arrive %%free[(rem %%j, %" PRIu32 ")]", c->stages);
@@ -251,7 +255,8 @@ static void add_shared_use(cluster *c) {
 static void add_shared_drain(cluster *c) {
     const uint32_t open = c->trips < c->stages ? c->trips : c->stages;
     for (uint32_t i = 0; i < open; i++) {
-        draw_line(&c->d, "barrier_wait %%free[%" PRIu32 "]", (c->trips + c->stages - open + i) % c->stages);
+        draw_line(&c->d, "barrier_wait %%free[%" PRIu32 "]",
+                  (c->trips + c->stages - open + i) % c->stages);
     }
 }
 
@@ -307,7 +312,8 @@ static void draw_shared_ring(cluster *c) {
     const uint32_t group = is_one_row ? c->y : size, groups = c->clusters * size / group;
     c->threads = 1 + draw_below(d, 2);
     grout_text_add(&c->scratch,
-                   "  scratch %%s : smem %s[%" PRIu32 ", %d, %d]\n  scratch %%full : barrier[%" PRIu32
+                   "  scratch %%s : smem %s[%" PRIu32
+                   ", %d, %d]\n  scratch %%full : barrier[%" PRIu32
                    "]\n  scratch %%free : barrier[%" PRIu32 "] cluster(%s%s%s)\n",
                    c->type, c->stages, ROWS, COLUMNS, c->stages, c->stages,
                    c->y > 1 && !is_one_row ? "(" : "", axes, c->y > 1 && !is_one_row ? ")" : "");
@@ -341,7 +347,8 @@ static void add_multicast_use(cluster *c) {
     draw_line(d, "fence_async_shared");
     for (uint32_t i = 0; i < 2; i++) {
         if ((i == 0) == is_armed_first) {
-            draw_line(d, "if (lt %%i, %" PRIu32 ") {", c->trips > c->stages ? c->trips - c->stages : 0);
+            draw_line(d, "if (lt %%i, %" PRIu32 ") {",
+                      c->trips > c->stages ? c->trips - c->stages : 0);
             draw_line(d, "  mbarrier_expect %%full[%%slot], 2048");
             draw_line(d, "}");
         } else {
@@ -357,7 +364,8 @@ static void draw_multicast_ring(cluster *c) {
     const uint32_t size = get_size(c);
     c->threads = 2;
     grout_text_add(&c->scratch,
-                   "  scratch %%s : smem %s[%" PRIu32 ", %d, %d]\n  scratch %%full : mbarrier[%" PRIu32
+                   "  scratch %%s : smem %s[%" PRIu32
+                   ", %d, %d]\n  scratch %%full : mbarrier[%" PRIu32
                    "]\n  scratch %%free : mbarrier[%" PRIu32 "]\n",
                    c->type, c->stages, ROWS, COLUMNS, c->stages, c->stages);
     draw_line(d, "%%cluster = axis_index g");
@@ -379,8 +387,9 @@ static void draw_multicast_ring(cluster *c) {
     draw_line(d, "    %%slot = rem %%i, %" PRIu32, c->stages);
     draw_line(d, "    mbarrier_wait %%free[%%slot], (rem (add (div %%i, %" PRIu32 "), 1), 2)",
               c->stages);
-    draw_line(d, "    copy_gmem_to_smem %%p0[(add (mul %%cluster, %" PRIu32
-                 "), %%i)], %%s[%%slot], %%full[%%slot] multicast(%s)",
+    draw_line(d,
+              "    copy_gmem_to_smem %%p0[(add (mul %%cluster, %" PRIu32
+              "), %%i)], %%s[%%slot], %%full[%%slot] multicast(%s)",
               c->trips, c->y > 1 ? "cx, cy" : "cx");
     draw_line(d, "  }");
     draw_line(d, "}");
@@ -451,8 +460,9 @@ void draw_clusters(uint64_t seed, grout_text *out, draw_sums *sums) {
     } else {
         (void)snprintf(type, sizeof type, "cx = %" PRIu32, c.x);
     }
-    (void)snprintf(axes, sizeof axes, "grid(g = %" PRIu32 ") cluster(%s) threads(wg = %" PRIu32 ")%s",
-                   c.clusters, type, c.threads, c.has_exit_sync ? " attr cluster_exit = sync" : "");
+    (void)snprintf(axes, sizeof axes,
+                   "grid(g = %" PRIu32 ") cluster(%s) threads(wg = %" PRIu32 ")%s", c.clusters,
+                   type, c.threads, c.has_exit_sync ? " attr cluster_exit = sync" : "");
     draw_finish(d, c.scratch.data, axes, out);
     grout_text_free(&c.scratch);
 }

@@ -1,6 +1,5 @@
-/* draw_grids.c - CTAs of a grid that wait for each other by semaphores, take turns, meet, and add up
- * in GMEM by atomics and TMA.
- * SPDX-License-Identifier: Apache-2.0 */
+/* draw_grids.c - CTAs of a grid that wait for each other by semaphores, take turns, meet, and add
+ * up in GMEM by atomics and TMA. SPDX-License-Identifier: Apache-2.0 */
 #include "draw.h"
 
 #include <inttypes.h>
@@ -28,7 +27,8 @@ static void add_tile_scratch(grid *g) {
                    g->type, ROWS, COLUMNS);
 }
 
-/* ---- parts that travel through GMEM, by plain accesses or by TMA ------------------------------ */
+/* ---- parts that travel through GMEM, by plain accesses or by TMA ------------------------------
+ */
 
 /* The tile %v of this CTA goes to a place, and is released by what follows. */
 static void add_write(grid *g, const char *to, bool by_tma) {
@@ -65,8 +65,8 @@ static void draw_gathering(grid *g) {
     const uint32_t ctas = g->ctas;
     add_tile_scratch(g);
     grout_text_add(&g->scratch,
-                   "  scratch %%part : gmem %s[%" PRIu32 ", %d, %d]\n  scratch %%done : semaphore[%" PRIu32
-                   "] global\n",
+                   "  scratch %%part : gmem %s[%" PRIu32
+                   ", %d, %d]\n  scratch %%done : semaphore[%" PRIu32 "] global\n",
                    g->type, ctas, ROWS, COLUMNS, each_its_own ? ctas : 1);
     draw_line(d, "%%v = load %%p0[%%me]");
     add_write(g, "%part[%me]", writes_by_tma);
@@ -82,8 +82,8 @@ static void draw_gathering(grid *g) {
     if (needs_commit && (is_told || writes_by_tma) && !each_its_own) {
         draw_line(d, "commit_gmem");
     }
-    draw_line(d, "%%sum = for %%i in 0..%" PRIu32 " carry(%%a = (broadcast 0 : %s[%d, %d])) {", ctas,
-              g->type, ROWS, COLUMNS);
+    draw_line(d, "%%sum = for %%i in 0..%" PRIu32 " carry(%%a = (broadcast 0 : %s[%d, %d])) {",
+              ctas, g->type, ROWS, COLUMNS);
     d->indent++;
     if (each_its_own) {
         draw_line(d, "semaphore_wait %%done[%%i], 1");
@@ -150,14 +150,15 @@ static void draw_chain(grid *g) {
     }
 }
 
-/* ---- meeting ---------------------------------------------------------------------------------- */
+/* ---- meeting ----------------------------------------------------------------------------------
+ */
 
 typedef enum meeting { MEET_COUNTING, MEET_ROUNDS, MEET_CENTRE } meeting;
 
 static void add_meeting_scratch(grid *g, meeting how, uint32_t rounds) {
     grout_text_add(&g->scratch,
-                   "  scratch %%here : semaphore[%" PRIu32 "] global\n  scratch %%go : semaphore[%" PRIu32
-                   "] global\n",
+                   "  scratch %%here : semaphore[%" PRIu32
+                   "] global\n  scratch %%go : semaphore[%" PRIu32 "] global\n",
                    how == MEET_ROUNDS ? rounds : 1, g->ctas);
 }
 
@@ -242,9 +243,11 @@ static void draw_exchange(grid *g) {
     }
 }
 
-/* ---- adding up -------------------------------------------------------------------------------- */
+/* ---- adding up --------------------------------------------------------------------------------
+ */
 
-/* A persistent grid: CTA i takes tiles i, i + CTAs, ..; all are added to one result, zero before. */
+/* A persistent grid: CTA i takes tiles i, i + CTAs, ..; all are added to one result, zero before.
+ */
 static void draw_reduction(grid *g) {
     draw *d = &g->d;
     const uint32_t way = draw_below(d, 3), results = 1 + draw_below(d, 3);
@@ -292,7 +295,8 @@ static void draw_counter(grid *g) {
         draw_line(d, "store %%part[%%me], (load %%p0[%%me])");
         draw_line(d, "%%old = atomic_fetch_add %%count[0], 1 order(acq_rel)");
         draw_line(d, "if (eq %%old, %" PRIu32 ") {", g->ctas - 1);
-        draw_line(d, "  %%sum = for %%i in 0..%" PRIu32 " carry(%%a = (broadcast 0 : %s[%d, %d])) {",
+        draw_line(d,
+                  "  %%sum = for %%i in 0..%" PRIu32 " carry(%%a = (broadcast 0 : %s[%d, %d])) {",
                   g->ctas, g->type, ROWS, COLUMNS);
         draw_line(d, "    yield (add %%a, (load %%part[%%i]))");
         draw_line(d, "  }");
@@ -315,7 +319,8 @@ static void draw_counter(grid *g) {
     g->sums->is_certified = false;
 }
 
-/* ---- threads of each CTA, by semaphores of its own -------------------------------------------- */
+/* ---- threads of each CTA, by semaphores of its own --------------------------------------------
+ */
 
 static void draw_own_ring(grid *g) {
     draw *d = &g->d;
@@ -338,8 +343,9 @@ static void draw_own_ring(grid *g) {
         draw_line(d, "    semaphore_wait %%free[0], 1 scope(cta)");
         draw_line(d, "  }");
     }
-    draw_line(d, "  store %%s[(rem %%i, %" PRIu32 ")], (load %%p0[(add (mul %%me, %" PRIu32 "), %%i)])",
-              stages, trips);
+    draw_line(
+        d, "  store %%s[(rem %%i, %" PRIu32 ")], (load %%p0[(add (mul %%me, %" PRIu32 "), %%i)])",
+        stages, trips);
     draw_line(d, "  semaphore_signal %%full[0], 1 scope(cta)");
     draw_line(d, "}");
     draw_line(d, "semaphore_wait %%free[0], %" PRIu32,
@@ -349,8 +355,9 @@ static void draw_own_ring(grid *g) {
     d->indent++;
     draw_line(d, "for %%i in 0..%" PRIu32 " {", trips);
     draw_line(d, "  semaphore_wait %%full[0], 1 scope(cta)");
-    draw_line(d, "  store %%p1[(add (mul %%me, %" PRIu32 "), %%i)], (load %%s[(rem %%i, %" PRIu32 ")])",
-              trips, stages);
+    draw_line(
+        d, "  store %%p1[(add (mul %%me, %" PRIu32 "), %%i)], (load %%s[(rem %%i, %" PRIu32 ")])",
+        trips, stages);
     draw_line(d, "  semaphore_signal %%free[0], 1 scope(cta)");
     draw_line(d, "}");
     d->indent--;

@@ -16,14 +16,31 @@ typedef struct lines {
     uint32_t chosen[LINES_MAX], chosen_count; /* those that synchronise */
 } lines;
 
-static const char *const SYNCHRONISING[] = {
-    "barrier_arrive", "barrier_wait",     "commit_smem",       "fence_async_shared",
-    "commit_gmem",    "mbarrier_arrive",  "mbarrier_wait",     "mbarrier_expect",
-    "mbarrier_init",  "block_barrier",    "wgmma_wait",        "wait_smem_to_gmem",
-    "async_copy_wait", "async_copy_commit_group", "async_copy_arrive", "cluster_barrier",
-    "cluster_arrive", "cluster_wait",     "semaphore_signal",  "semaphore_wait",
-    "wgmma ",         "copy_gmem_to_smem", "scratch %full",    "scratch %free",
-    "async_store_smem"};
+static const char *const SYNCHRONISING[] = {"barrier_arrive",
+                                            "barrier_wait",
+                                            "commit_smem",
+                                            "fence_async_shared",
+                                            "commit_gmem",
+                                            "mbarrier_arrive",
+                                            "mbarrier_wait",
+                                            "mbarrier_expect",
+                                            "mbarrier_init",
+                                            "block_barrier",
+                                            "wgmma_wait",
+                                            "wait_smem_to_gmem",
+                                            "async_copy_wait",
+                                            "async_copy_commit_group",
+                                            "async_copy_arrive",
+                                            "cluster_barrier",
+                                            "cluster_arrive",
+                                            "cluster_wait",
+                                            "semaphore_signal",
+                                            "semaphore_wait",
+                                            "wgmma ",
+                                            "copy_gmem_to_smem",
+                                            "scratch %full",
+                                            "scratch %free",
+                                            "async_store_smem"};
 
 static bool starts_with(const char *text, const char *word) {
     return strncmp(text, word, strlen(word)) == 0;
@@ -75,8 +92,9 @@ static void add_changed(const lines *it, uint32_t line, uint32_t number, bool up
     }
     char *end = NULL;
     const long value = strtol(text + at - 1, &end, 10);
-    grout_text_add(out, "%.*s%ld%.*s", (int)(at - 1), text, up || value == 0 ? value + 1 : value - 1,
-                   (int)(text + it->size[line] - end), end);
+    grout_text_add(out, "%.*s%ld%.*s", (int)(at - 1), text,
+                   up || value == 0 ? value + 1 : value - 1, (int)(text + it->size[line] - end),
+                   end);
 }
 
 static bool contains(const lines *it, uint32_t line, const char *word) {
@@ -88,7 +106,9 @@ static bool contains(const lines *it, uint32_t line, const char *word) {
 static void add_weakened(draw *d, const lines *it, uint32_t line, grout_text *out) {
     const int size = (int)it->size[line] - 1;
     const bool is_wait = contains(it, line, "wait_smem_to_gmem");
-    const char *word = is_wait ? " read_only" : draw_below(d, 2) ? " order(relaxed)" : " scope(cta)";
+    const char *word = is_wait            ? " read_only"
+                       : draw_below(d, 2) ? " order(relaxed)"
+                                          : " scope(cta)";
     if (contains(it, line, word)) {
         grout_text_add(out, "%.*s\n", size - (int)strlen(word), it->at[line]);
     } else {

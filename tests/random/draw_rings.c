@@ -2,8 +2,8 @@
  * plain stores, one to three use them, by plain loads, wgmma or stores by TMA.
  * SPDX-License-Identifier: Apache-2.0
  *
- * The kernels have what the contract asks for and no more: a slot is announced by its fillers, used,
- * handed back; between proxies stands one commit, on either side of the barrier.
+ * The kernels have what the contract asks for and no more: a slot is announced by its fillers,
+ * used, handed back; between proxies stands one commit, on either side of the barrier.
  */
 #include "draw.h"
 
@@ -451,12 +451,11 @@ static void get_sums(const ring *r, draw_sums *sums) {
     const uint32_t users = r->is_shared ? 1 : r->users;
     const bool is_each = r->use == USE_EACH || r->use == USE_STORE;
     const uint32_t sources = r->trips * r->ctas > 0 ? r->trips * r->ctas : 1;
-    draw_sums_init(sums, r->rows * r->columns, sources,
-                   users * r->ctas * (is_each ? r->trips : 1));
+    draw_sums_init(sums, r->rows * r->columns, sources, users * r->ctas * (is_each ? r->trips : 1));
     for (uint32_t user = 0; user < users; user++) {
         for (uint32_t i = 0; i < r->trips * r->ctas; i++) {
-            draw_sum(sums,
-                     is_each ? user * r->trips * r->ctas + i : user * r->ctas + i / r->trips, i);
+            draw_sum(sums, is_each ? user * r->trips * r->ctas + i : user * r->ctas + i / r->trips,
+                     i);
         }
     }
 }
@@ -486,8 +485,8 @@ void draw_rings(uint64_t seed, grout_text *out, draw_sums *sums) {
     }
     if (r.is_explicit) {
         grout_text_add(&scratch,
-                       "  scratch %%full : mbarrier[%" PRIu32 "]\n  scratch %%free : mbarrier[%" PRIu32
-                       "]\n",
+                       "  scratch %%full : mbarrier[%" PRIu32
+                       "]\n  scratch %%free : mbarrier[%" PRIu32 "]\n",
                        r.stages, r.stages);
     } else {
         grout_text_add(&scratch,

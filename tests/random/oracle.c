@@ -17,8 +17,8 @@ typedef struct entry {
     uint32_t cluster;
     grout_run *runs;
     uint32_t known_count;
-    known *knowns;       /* of the own cluster first */
-    uint32_t **smem;     /* PS of each CTA of the own cluster */
+    known *knowns;   /* of the own cluster first */
+    uint32_t **smem; /* PS of each CTA of the own cluster */
 } entry;
 
 struct oracle {
@@ -171,7 +171,8 @@ static bool touches(const entry *e, int64_t byte) {
         const int64_t stride = run->count > 1 ? run->stride : 1;
         const int64_t piece = byte < run->base ? -1 : (byte - run->base) / stride;
         const int64_t last = piece < run->count ? piece : run->count - 1;
-        if (piece >= 0 && byte - run->base - last * (run->count > 1 ? run->stride : 0) < run->length) {
+        if (piece >= 0 &&
+            byte - run->base - last * (run->count > 1 ? run->stride : 0) < run->length) {
             return true;
         }
     }
@@ -193,8 +194,8 @@ static bool is_covered(const oracle *it, const uint32_t *list, uint32_t x, uint3
 }
 
 static void note(oracle *it, const entry *x, const entry *y) {
-    oracle_pair pair = {x->line < y->line ? x->line : y->line, x->line < y->line ? y->line : x->line,
-                        x->access.object};
+    oracle_pair pair = {x->line < y->line ? x->line : y->line,
+                        x->line < y->line ? y->line : x->line, x->access.object};
     for (uint32_t i = 0; i < it->pair_count; i++) {
         if (memcmp(&it->pairs[i], &pair, sizeof pair) == 0) {
             return;

@@ -330,8 +330,8 @@ static void replace(const world *it, byte_list *list, uint32_t index) {
 
 /* An atomic, which others need not be in order with, stands to them for its like only. */
 static bool hides(const access *y, const access *x) {
-    return y->is_atomic && !(x->is_atomic && x->scope == y->scope && x->width == y->width &&
-                             x->cta == y->cta);
+    return y->is_atomic &&
+           !(x->is_atomic && x->scope == y->scope && x->width == y->width && x->cta == y->cta);
 }
 
 static void settle(const world *it, byte_list *list, const access *y, bool agrees) {
@@ -339,8 +339,7 @@ static void settle(const world *it, byte_list *list, const access *y, bool agree
         byte_entry *entry = &list->entries[i];
         const access *x = &it->accesses[entry->id];
         entry->vouches = false;
-        if ((agrees && x->writes) || is_in_order(it, entry->id, y) ||
-            entry->is_behind ||
+        if ((agrees && x->writes) || is_in_order(it, entry->id, y) || entry->is_behind ||
             (has(&it->knows[y->actor].issued, entry->id) && !are_atomic(x, y))) {
             entry->is_behind = hides(y, x);
             entry->is_dead = entry->is_dead || !entry->is_behind;
@@ -360,8 +359,8 @@ static void ask_oracle(world *it, uint32_t id, byte_list *list) {
         const access *x = &it->accesses[list->entries[i].id];
         grout_conflict conflict;
         if (list->entries[i].is_dead || (list->entries[i].is_behind && !y->is_atomic) ||
-            (!x->writes && !y->writes) ||
-            is_in_order(it, list->entries[i].id, y) || (x->writes && is_vouched)) {
+            (!x->writes && !y->writes) || is_in_order(it, list->entries[i].id, y) ||
+            (x->writes && is_vouched)) {
             continue;
         }
         agrees = agrees && !x->writes;

@@ -1,0 +1,331 @@
+/* history.c - what each actor knows, as sets of accesses.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "history.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define ACCESSES_MAX 2048
+#define WORDS        (ACCESSES_MAX / 64)
+#define RANKS_MAX    16
+
+typedef struct access_set {
+    uint64_t words[WORDS];
+} access_set;
+
+/* What an actor knows, or hands on. */
+typedef struct knowledge {
+    access_set engines; /* done by an engine, but for the writes of bulk groups */
+    access_set memory;  /* plain accesses, and those writes */
+    access_set gmem;    /* published */
+    access_set smem[RANKS_MAX];
+} knowledge;
+
+/* Knowledge that waits to be taken: of a phase, a generation, a signal. */
+typedef struct message {
+    uint64_t place, number;
+    knowledge knows;
+} message;
+
+struct history {
+    const grout_module *module;
+    grout_clock_shape shape;
+    knowledge *actors; /* of the launch */
+    grout_stamp stamps[ACCESSES_MAX];
+    uint32_t count;
+    message **messages;
+    uint32_t message_count, message_capacity;
+};
+
+enum { PHASE, GENERATION, SIGNAL };
+
+static void *take(void *memory) {
+    if (memory == NULL) {
+        abort();
+    }
+    return memory;
+}
+
+static void add(access_set *set, uint32_t id) {
+    set->words[id / 64] |= UINT64_C(1) << id % 64;
+}
+
+static bool has(const access_set *set, uint32_t id) {
+    return set->words[id / 64] >> id % 64 & 1;
+}
+
+static void unite(access_set *into, const access_set *from) {
+    for (uint32_t i = 0; i < WORDS; i++) {
+        into->words[i] |= from->words[i];
+    }
+}
+
+static void absorb(const history *it, knowledge *into, const knowledge *from) {
+    unite(&into->engines, &from->engines);
+    unite(&into->memory, &from->memory);
+    unite(&into->gmem, &from->gmem);
+    for (uint32_t rank = 0; rank < it->shape.cta_count; rank++) {
+        unite(&into->smem[rank], &from->smem[rank]);
+    }
+}
+
+/* ---- who ------------------------------------------------------------------------------------- */
+
+static uint32_t get_local_count(const history *it) {
+    return it->shape.actor_count / it->shape.cta_count;
+}
+
+static knowledge *get_actor(const history *it, uint32_t cta, uint32_t local) {
+    return &it->actors[(size_t)cta * get_local_count(it) + local];
+}
+
+static knowledge *get_own(const history *it, const grout_event *event) {
+    return get_actor(
+        it, event->origin.cta,
+        grout_clock_local_actor(&it->shape, event->origin.thread, event->origin.warp));
+}
+
+static uint32_t get_rank(const history *it, uint32_t cta) {
+    return cta % it->shape.cta_count;
+}
+
+static uint32_t get_cluster(const history *it, uint32_t cta) {
+    return cta / it->shape.cta_count;
+}
+
+static knowledge *find_message(history *it, uint32_t kind, uint64_t place, uint64_t number) {
+    place = place << 2 | kind;
+    for (uint32_t i = it->message_count; i-- > 0;) {
+        if (it->messages[i]->place == place && it->messages[i]->number == number) {
+            return &it->messages[i]->knows;
+        }
+    }
+    if (it->message_count == it->message_capacity) {
+        it->message_capacity = it->message_capacity ? 2 * it->message_capacity : 64;
+        it->messages =
+            take(realloc(it->messages, it->message_capacity * sizeof(*it->messages)));
+    }
+    message *made = take(calloc(1, sizeof *made));
+    made->place = place;
+    made->number = number;
+    it->messages[it->message_count++] = made;
+    return &made->knows;
+}
+
+/* ---- facts ----------------------------------------------------------------------------------- */
+
+/* All that a mechanism has done up to a number. */
+static void learn(history *it, knowledge *knows, uint32_t cluster, uint32_t component,
+                  uint32_t number, bool is_memory) {
+    for (uint32_t i = 0; i < it->count; i++) {
+        const grout_stamp *stamp = &it->stamps[i];
+        if (stamp->cluster == cluster && stamp->component == component && stamp->number <= number) {
+            add(is_memory ? &knows->memory : &knows->engines, i);
+        }
+    }
+}
+
+bool history_add(history *it, const grout_event *event) {
+    const grout_stamp *stamp = &event->u.access->stamp;
+    if (it->count == ACCESSES_MAX) {
+        return false;
+    }
+    it->stamps[it->count] = *stamp;
+    if (stamp->agent == GROUT_AGENT_ACTOR) {
+        add(&get_own(it, event)->memory, it->count);
+    }
+    it->count++;
+    return true;
+}
+
+/* What the completion of an engine carries: facts of its own cluster. */
+static void hand_on_engines(const history *it, knowledge *into, const knowledge *from,
+                            uint32_t cluster) {
+    for (uint32_t i = 0; i < it->count; i++) {
+        if (has(&from->engines, i) && it->stamps[i].cluster == cluster) {
+            add(&into->engines, i);
+        }
+    }
+}
+
+static void arrive(history *it, const grout_event *event) {
+    const knowledge *own = get_own(it, event);
+    const grout_op *op = grout_module_get_op(it->module, event->origin.op);
+    const uint64_t place = (uint64_t)event->u.arrive.cta << 20 | event->u.arrive.element;
+    const uint32_t cluster = get_cluster(it, event->origin.cta);
+    knowledge *phase =
+        find_message(it, PHASE, place, event->u.arrive.phase_base + event->u.arrive.phase);
+    if (event->u.arrive.is_bytes) {
+        hand_on_engines(it, phase, own, cluster);
+        return;
+    }
+    absorb(it, phase, own);
+    if (op->opcode == GROUT_OP_ASYNC_COPY_ARRIVE) {
+        const uint32_t actor = grout_clock_actor(
+            &it->shape, get_rank(it, event->origin.cta),
+            grout_clock_local_actor(&it->shape, event->origin.thread, event->origin.warp));
+        learn(it, phase, cluster, grout_clock_ca(&it->shape, actor), UINT32_MAX, false);
+    }
+}
+
+static void wait(history *it, const grout_event *event) {
+    const grout_barrier_fact *barrier = event->u.wait.barrier;
+    const uint64_t place = (uint64_t)barrier->cta << 20 | barrier->element;
+    const uint32_t rank = get_rank(it, barrier->cta);
+    knowledge *own = get_own(it, event);
+    if (event->u.wait.phase == UINT32_MAX) {
+        return;
+    }
+    const uint32_t number = barrier->phase_base + event->u.wait.phase;
+    absorb(it, own, find_message(it, PHASE, place, number));
+    learn(it, own, get_cluster(it, barrier->cta),
+          grout_clock_ph(&it->shape, grout_clock_barrier(&it->shape, rank, barrier->element)),
+          number + 1, false);
+}
+
+static void meet(history *it, uint32_t cta) {
+    knowledge all = {0};
+    for (uint32_t i = 0; i < it->shape.thread_count; i++) {
+        absorb(it, &all, get_actor(it, cta, i));
+    }
+    for (uint32_t i = 0; i < it->shape.thread_count; i++) {
+        absorb(it, get_actor(it, cta, i), &all);
+    }
+}
+
+static uint64_t get_place(const grout_event *event) {
+    const grout_semaphore_fact *semaphore = event->u.semaphore.semaphore;
+    return (uint64_t)semaphore->object << 44 | (uint64_t)semaphore->index << 24 |
+           (semaphore->cta & 0xffffff);
+}
+
+static void wait_for_signals(history *it, const grout_event *event) {
+    knowledge *own = get_own(it, event);
+    uint32_t newest = 0;
+    for (uint32_t i = 0; i < event->u.semaphore.serial_count; i++) {
+        const uint32_t serial = event->u.semaphore.serials[i];
+        newest = newest < serial ? serial : newest;
+        absorb(it, own, find_message(it, SIGNAL, get_place(event), serial));
+    }
+    for (uint32_t i = 0; i < newest; i++) { /* facts in time, of all before */
+        unite(&own->engines, &find_message(it, SIGNAL, get_place(event), i)->engines);
+    }
+}
+
+static void wait_for_group(history *it, const grout_event *event) {
+    const uint32_t rank = get_rank(it, event->origin.cta);
+    const uint32_t cluster = get_cluster(it, event->origin.cta);
+    const uint32_t local =
+        grout_clock_local_actor(&it->shape, event->origin.thread, event->origin.warp);
+    const uint32_t actor = grout_clock_actor(&it->shape, rank, local);
+    const uint32_t number = event->u.group.number;
+    knowledge *own = get_own(it, event);
+    if (event->kind == GROUT_EVENT_WGMMA_WAIT) {
+        learn(it, own, cluster, grout_clock_wg(&it->shape, actor), number, false);
+    } else if (event->kind == GROUT_EVENT_ASYNC_COPY_WAIT) {
+        learn(it, own, cluster, grout_clock_ca(&it->shape, actor), number, false);
+    } else {
+        const uint32_t lane = grout_clock_lane(&it->shape, rank, event->u.group.lane);
+        learn(it, own, cluster, grout_clock_br(&it->shape, lane), number, false);
+        if (!event->u.group.read_only) {
+            learn(it, own, cluster, grout_clock_bw(&it->shape, lane), number, true);
+        }
+    }
+}
+
+static void publish(history *it, const grout_event *event) {
+    knowledge *own = get_own(it, event);
+    access_set *into = event->kind == GROUT_EVENT_COMMIT_GMEM
+                           ? &own->gmem
+                           : &own->smem[get_rank(it, event->origin.cta)];
+    unite(into, &own->engines);
+    unite(into, &own->memory);
+}
+
+static void fork_or_join(history *it, const grout_event *event) {
+    knowledge *own = get_own(it, event);
+    for (uint32_t i = 0; i < event->u.fork.actor_count; i++) {
+        knowledge *child = get_actor(it, event->origin.cta, event->u.fork.actors[i]);
+        if (child != own) {
+            absorb(it, event->kind == GROUT_EVENT_FORK ? child : own,
+                   event->kind == GROUT_EVENT_FORK ? own : child);
+        }
+    }
+}
+
+void history_take(history *it, const grout_event *event) {
+    switch (event->kind) {
+    case GROUT_EVENT_ARRIVE:
+        arrive(it, event);
+        break;
+    case GROUT_EVENT_WAIT:
+        wait(it, event);
+        break;
+    case GROUT_EVENT_COMMIT_SMEM:
+    case GROUT_EVENT_COMMIT_GMEM:
+        publish(it, event);
+        break;
+    case GROUT_EVENT_GROUP_WAIT:
+    case GROUT_EVENT_WGMMA_WAIT:
+    case GROUT_EVENT_ASYNC_COPY_WAIT:
+        wait_for_group(it, event);
+        break;
+    case GROUT_EVENT_BLOCK_BARRIER:
+        meet(it, event->origin.cta);
+        break;
+    case GROUT_EVENT_CLUSTER_ARRIVE:
+        absorb(it,
+               find_message(it, GENERATION, get_cluster(it, event->origin.cta),
+                            event->u.rendezvous.generation),
+               get_own(it, event));
+        break;
+    case GROUT_EVENT_CLUSTER_WAIT:
+        absorb(it, get_own(it, event),
+               find_message(it, GENERATION, get_cluster(it, event->origin.cta),
+                            event->u.rendezvous.generation));
+        break;
+    case GROUT_EVENT_SIGNAL:
+        absorb(it, find_message(it, SIGNAL, get_place(event), event->u.semaphore.serial),
+               get_own(it, event));
+        break;
+    case GROUT_EVENT_SEMAPHORE_WAIT:
+        wait_for_signals(it, event);
+        break;
+    case GROUT_EVENT_FORK:
+    case GROUT_EVENT_JOIN:
+        fork_or_join(it, event);
+        break;
+    default:
+        break;
+    }
+}
+
+bool history_knows(const history *it, const grout_event *event, uint32_t access) {
+    const knowledge *own = get_own(it, event);
+    return has(&own->engines, access) || has(&own->memory, access);
+}
+
+bool history_is_published(const history *it, const grout_event *event, uint32_t access,
+                          bool is_smem, uint32_t rank) {
+    const knowledge *own = get_own(it, event);
+    return has(is_smem ? &own->smem[rank] : &own->gmem, access);
+}
+
+history *history_new(const grout_launch_info *info) {
+    history *it = take(calloc(1, sizeof *it));
+    it->shape = info->shape;
+    it->module = info->module;
+    it->actors = take(calloc((size_t)info->cta_count * get_local_count(it), sizeof *it->actors));
+    return it;
+}
+
+void history_free(history *it) {
+    for (uint32_t i = 0; it != NULL && i < it->message_count; i++) {
+        free(it->messages[i]);
+    }
+    if (it != NULL) {
+        free(it->messages);
+        free(it->actors);
+    }
+    free(it);
+}

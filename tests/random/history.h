@@ -1,0 +1,27 @@
+/* history.h - what each actor knows, as sets of accesses: made from the events of synchronisation
+ * alone, without the machine's clocks, to hold against them.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Every edge is taken for strong and wide: kernels with order(relaxed), scope(..) or ordered atomics
+ * are not its subject.
+ */
+#ifndef GROUT_TESTS_RANDOM_HISTORY_H
+#define GROUT_TESTS_RANDOM_HISTORY_H
+
+#include "grout/observe.h"
+
+typedef struct history history;
+
+history *history_new(const grout_launch_info *info);
+void history_free(history *it);
+/* An access, as it is made; they are numbered from 0. false: there are too many. */
+bool history_add(history *it, const grout_event *event);
+/* Anything else. */
+void history_take(history *it, const grout_event *event);
+/* Does the actor of the event know that the access of a number is over? */
+bool history_knows(const history *it, const grout_event *event, uint32_t access);
+/* And is it published for its async accesses: of the SMEM of a CTA, by rank, or of GMEM? */
+bool history_is_published(const history *it, const grout_event *event, uint32_t access,
+                          bool is_smem, uint32_t rank);
+
+#endif
