@@ -127,9 +127,28 @@ static void check_collectives(grout_machine *machine) {
     }
 }
 
+/* Does the selected CTA issue nothing more: has it ended, or do all its threads wait to end? */
+static bool is_over(const grout_machine *machine) {
+    for (uint32_t i = 0; i < machine->plan->runner_count; i++) {
+        const grout_thread *thread = grout_machine__thread(machine, i);
+        if (thread->state != GROUT_THREAD_EXITED && thread->is_leaving == 0) {
+            return grout_machine__cta(machine)->has_ended != 0;
+        }
+    }
+    return true;
+}
+
+void grout_cluster__note_leaving(grout_machine *machine) {
+    if (is_over(machine)) {
+        check_collectives(machine);
+    }
+}
+
 void grout_cluster__end_cta(grout_machine *machine) {
     grout_tma__finish_all(machine);
-    check_collectives(machine);
+    if (!machine->plan->has_exit_sync) {
+        check_collectives(machine);
+    }
     grout_machine__end_objects(machine);
     grout_ops__end_cta(machine);
     grout_machine__cta(machine)->has_ended = 1;
@@ -310,7 +329,7 @@ static uint32_t find_ended(grout_machine *machine, uint32_t missing) {
     uint32_t own = machine->rank, found = UINT32_MAX;
     for (uint32_t rank = 0; rank < machine->plan->shape.cta_count; rank++) {
         grout_machine__select(machine, rank);
-        if ((missing >> rank & 1u) != 0 && grout_machine__cta(machine)->has_ended != 0) {
+        if ((missing >> rank & 1u) != 0 && is_over(machine)) {
             found = found == UINT32_MAX ? grout_machine__cta(machine)->index : found;
         }
     }

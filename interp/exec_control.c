@@ -199,6 +199,7 @@ static bool sync_exit(grout_machine *machine, uint32_t thread, const grout_inst 
         }
         grout_cluster__arrive(machine, thread, inst, false);
         own->is_leaving = 1;
+        grout_cluster__note_leaving(machine);
     }
     return grout_cluster__wait(machine, thread, inst, false);
 }

@@ -521,6 +521,9 @@ bool grout_machine__add_slot(grout_machine *machine, uint32_t slot);
 /* Clusters begin as long as there is room; the ones whose CTAs have ended end. */
 void grout_cluster__begin_all(grout_machine *machine);
 void grout_cluster__end_all(grout_machine *machine);
+/* A thread waits for its cluster to end: with all others of its CTA, nothing more is issued there.
+ */
+void grout_cluster__note_leaving(grout_machine *machine);
 /* The last thread of the CTA has exited. */
 void grout_cluster__end_cta(grout_machine *machine);
 /*

@@ -22,6 +22,14 @@ static bool is_follow_on(const grout_checker *checker, const grout_fault *fault)
             fault->code == GROUT_DIAG_SEMAPHORE_NOT_RESTORED);
 }
 
+/* Of the actor that the fault is of, where there is one. */
+static uint32_t get_epoch(const grout_checker *checker, const grout_event *event) {
+    return event->clocks == NULL
+               ? 0
+               : event->clocks->known[grout_clock_x(
+                     &checker->shape, grout_checker__get_actor(checker, &event->origin))];
+}
+
 bool grout_checker__fault(grout_checker *checker, const grout_event *event) {
     const grout_fault *fault = event->u.fault;
     grout_finding_key key = {.code = fault->code,
@@ -39,6 +47,7 @@ bool grout_checker__fault(grout_checker *checker, const grout_event *event) {
     facts.need = fault->need;
     facts.sides[0].origin = event->origin;
     facts.side_count = 1;
+    facts.epoch = get_epoch(checker, event);
     key.primary = grout_origin__get_loc(checker->info.module, &event->origin);
     key.related = find_declaration(checker, fault);
     if (!key.primary) {

@@ -107,6 +107,7 @@ typedef struct grout_facts {
     bool primary_is_earlier;    /* it came before the related one in this run */
     bool knows_issue;           /* the later side is ordered after the issue of the earlier one */
     bool is_inner;              /* at the end of a scope, not of the CTA */
+    uint32_t epoch;             /* of the primary's actor: use of an mbarrier before its init */
     bool is_contribution_early; /* overrun (a): a contribution does not know the phase before */
     grout_near near;
     uint32_t owner;          /* accesses: the CTA whose bytes they are, if they are a CTA's */

@@ -184,6 +184,15 @@ static bool report_twice(grout_checker *checker, const grout_event *event,
     return grout_checker__find(checker, &key, &facts);
 }
 
+/* Does the init come after the use? Then that was one before the init, whatever the schedule. */
+static bool is_known_use(const grout_checker *checker, const grout_event *event,
+                         const grout_facts *use) {
+    const grout_origin *origin = &use->sides[0].origin;
+    uint32_t actor = grout_checker__get_actor(checker, origin);
+    return origin->cta / checker->shape.cta_count == event->origin.cta / checker->shape.cta_count &&
+           event->clocks->known[grout_clock_x(&checker->shape, actor)] >= use->epoch;
+}
+
 /* Whether a use came before the init or after it is chance if nothing orders them: uses that were
  * told as coming before any are uses that do not know of this one. */
 static bool replace_premature(grout_checker *checker, const grout_event *event,
@@ -194,7 +203,8 @@ static bool replace_premature(grout_checker *checker, const grout_event *event,
         grout_origin use = record->facts.sides[0].origin;
         if (record->code != GROUT_DIAG_BARRIER_UNINITIALISED || record->is_replaced ||
             record->facts.subject != GROUT_SUBJECT_USUAL || record->facts.element != at->index ||
-            record->facts.fault.object != event->u.init.barrier->object) {
+            record->facts.fault.object != event->u.init.barrier->object ||
+            is_known_use(checker, event, &record->facts)) {
             continue;
         }
         record->is_replaced = true;

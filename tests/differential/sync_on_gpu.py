@@ -55,7 +55,8 @@ def find_cases(only):
                 own += same.group(1).split() if same else []
                 if kernel:
                     for setting in get_settings(text):
-                        yield path, kernel.group(1), setting + own
+                        is_there = " ".join(own) in " ".join(setting)
+                        yield path, kernel.group(1), setting if is_there else setting + own
                     own = []
 
 

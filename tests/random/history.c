@@ -80,9 +80,8 @@ static knowledge *get_actor(const history *it, uint32_t cta, uint32_t local) {
 }
 
 static knowledge *get_own(const history *it, const grout_event *event) {
-    return get_actor(
-        it, event->origin.cta,
-        grout_clock_local_actor(&it->shape, event->origin.thread, event->origin.warp));
+    return get_actor(it, event->origin.cta,
+                     grout_clock_local_actor(&it->shape, event->origin.thread, event->origin.warp));
 }
 
 static uint32_t get_rank(const history *it, uint32_t cta) {
@@ -102,8 +101,7 @@ static knowledge *find_message(history *it, uint32_t kind, uint64_t place, uint6
     }
     if (it->message_count == it->message_capacity) {
         it->message_capacity = it->message_capacity ? 2 * it->message_capacity : 64;
-        it->messages =
-            take(realloc(it->messages, it->message_capacity * sizeof(*it->messages)));
+        it->messages = take(realloc(it->messages, it->message_capacity * sizeof(*it->messages)));
     }
     message *made = take(calloc(1, sizeof *made));
     made->place = place;
@@ -225,7 +223,7 @@ static void wait_for_group(history *it, const grout_event *event) {
     } else if (event->kind == GROUT_EVENT_ASYNC_COPY_WAIT) {
         learn(it, own, cluster, grout_clock_ca(&it->shape, actor), number, false);
     } else {
-        const uint32_t lane = grout_clock_lane(&it->shape, rank, event->u.group.lane);
+        const uint32_t lane = event->u.group.lane; /* in the cluster */
         learn(it, own, cluster, grout_clock_br(&it->shape, lane), number, false);
         if (!event->u.group.read_only) {
             learn(it, own, cluster, grout_clock_bw(&it->shape, lane), number, true);

@@ -2,8 +2,8 @@
  * alone, without the machine's clocks, to hold against them.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Every edge is taken for strong and wide: kernels with order(relaxed), scope(..) or ordered atomics
- * are not its subject.
+ * Every edge is taken for strong and wide: kernels with order(relaxed), scope(..) or ordered
+ * atomics are not its subject.
  */
 #ifndef GROUT_TESTS_RANDOM_HISTORY_H
 #define GROUT_TESTS_RANDOM_HISTORY_H

@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "oracle.h"
 
+#include "history.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,6 +32,10 @@ struct oracle {
     oracle_pair *pairs;
     uint32_t pair_count, pair_capacity;
     uint64_t comparisons;
+    history *history; /* NULL: not asked for, or too much for it */
+    bool has_history;
+    uint64_t differences;
+    oracle_pair difference;
 };
 
 /* A test that has no memory left ends. */
@@ -69,9 +75,17 @@ static uint32_t get_line(const oracle *it, const grout_origin *origin) {
     return grout_module_get_place(it->module, op->loc).line;
 }
 
+static void compare_with_history(oracle *it, const grout_event *event);
+
 static bool take_event(void *self, const grout_event *event) {
     oracle *it = self;
     const grout_access *access = event->u.access;
+    if (event->kind != GROUT_EVENT_ACCESS) {
+        if (it->history != NULL) {
+            history_take(it->history, event);
+        }
+        return true;
+    }
     if (event->clocks == NULL ||
         (access->space != GROUT_SPACE_SMEM && access->space != GROUT_SPACE_GMEM)) {
         return true;
@@ -88,12 +102,16 @@ static bool take_event(void *self, const grout_event *event) {
     e->runs = take(malloc(access->run_count * sizeof *e->runs));
     memcpy(e->runs, access->runs, access->run_count * sizeof *e->runs);
     keep_clocks(it, e, event->clocks);
+    if (it->history != NULL) {
+        compare_with_history(it, event);
+    }
     return true;
 }
 
 static bool begin(void *self, const grout_launch_info *info) {
     oracle *it = self;
     it->module = info->module;
+    it->history = it->has_history ? history_new(info) : NULL;
     it->shape = info->shape;
     return true;
 }
@@ -117,25 +135,29 @@ static bool has_reached(const oracle *it, const entry *y, const entry *x, bool p
     return false;
 }
 
-static bool is_ordered(const oracle *it, const entry *x, const entry *y) {
+/* Is the one before the other, by what these say? known, published: that the earlier is over, and
+ * that it is published to the proxy of the later. */
+static bool is_before(const entry *x, const entry *y, bool is_known, bool is_published) {
     const bool is_smem = x->access.space == GROUT_SPACE_SMEM;
     const bool x_is_async = x->access.stamp.agent == GROUT_AGENT_ENGINE;
-    if (!has_reached(it, y, x, false)) {
-        return false;
-    }
-    if (y->access.stamp.agent != GROUT_AGENT_ENGINE) {
-        return true;
+    if (!is_known || y->access.stamp.agent != GROUT_AGENT_ENGINE) {
+        return is_known;
     }
     if (x_is_async) {
-        return is_smem || !x->access.is_write || x->origin.cta == y->origin.cta ||
-               has_reached(it, y, x, true);
+        return is_smem || !x->access.is_write || x->origin.cta == y->origin.cta || is_published;
     }
-    if (!is_smem) {
-        return !x->access.is_write || has_reached(it, y, x, true);
+    return is_published || (!is_smem && !x->access.is_write);
+}
+
+static bool is_ordered(const oracle *it, const entry *x, const entry *y) {
+    bool is_published = false;
+    if (x->access.space == GROUT_SPACE_GMEM) {
+        is_published = has_reached(it, y, x, true);
+    } else if (y->cluster == x->cluster) {
+        const uint32_t *clock = y->smem[x->access.owner % it->shape.cta_count];
+        is_published = clock[x->access.stamp.component] >= x->access.stamp.number;
     }
-    return y->cluster == x->cluster &&
-           y->smem[x->access.owner % it->shape.cta_count][x->access.stamp.component] >=
-               x->access.stamp.number;
+    return is_before(x, y, has_reached(it, y, x, false), is_published);
 }
 
 static bool holds(const oracle *it, const entry *x, const entry *y) {
@@ -177,6 +199,30 @@ static bool touches(const entry *e, int64_t byte) {
         }
     }
     return false;
+}
+
+static void compare_with_history(oracle *it, const grout_event *event) {
+    const entry *y = &it->entries[it->count - 1];
+    for (uint32_t i = 0; i + 1 < it->count; i++) {
+        const entry *x = &it->entries[i];
+        if (!is_same_memory(x, y) || !is_conflict(it, x, y)) {
+            continue;
+        }
+        const bool is_smem = x->access.space == GROUT_SPACE_SMEM;
+        const bool is_published = history_is_published(
+            it->history, event, i, is_smem, is_smem ? x->access.owner % it->shape.cta_count : 0);
+        const bool is_known = history_knows(it->history, event, i);
+        if (is_before(x, y, is_known, is_published) != is_ordered(it, x, y)) {
+            it->difference = it->differences > 0
+                                 ? it->difference
+                                 : (oracle_pair){x->line, y->line, x->access.object};
+            it->differences++;
+        }
+    }
+    if (!history_add(it->history, event)) {
+        history_free(it->history);
+        it->history = NULL;
+    }
 }
 
 /* An access between the two that is in order with both stands for what lies before it. */
@@ -306,13 +352,15 @@ uint32_t oracle_find(oracle *it, const oracle_pair **pairs_out) {
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
-oracle *oracle_new(void) {
+oracle *oracle_new(bool has_history) {
     oracle *it = take(calloc(1, sizeof *it));
-    it->observer = (grout_observer){.self = it,
-                                    .interest = UINT64_C(1) << GROUT_EVENT_ACCESS,
-                                    .begin = begin,
-                                    .event = take_event,
-                                    .end = end};
+    it->has_history = has_history;
+    it->observer =
+        (grout_observer){.self = it,
+                         .interest = has_history ? UINT64_MAX : UINT64_C(1) << GROUT_EVENT_ACCESS,
+                         .begin = begin,
+                         .event = take_event,
+                         .end = end};
     return it;
 }
 
@@ -333,12 +381,18 @@ void oracle_free(oracle *it) {
     if (it != NULL) {
         free(it->entries);
         free(it->pairs);
+        history_free(it->history);
     }
     free(it);
 }
 
 const grout_observer *oracle_get_observer(oracle *it) {
     return &it->observer;
+}
+
+uint64_t oracle_get_differences(const oracle *it, oracle_pair *first_out) {
+    *first_out = it->difference;
+    return it->differences;
 }
 
 uint64_t oracle_get_comparisons(const oracle *it) {

@@ -19,11 +19,16 @@ typedef struct oracle_pair {
     grout_object_id object;
 } oracle_pair;
 
-oracle *oracle_new(void);
+/* has_history: the clocks are held against what each actor knows by history.h, access for access.
+ */
+oracle *oracle_new(bool has_history);
 void oracle_free(oracle *it);
 const grout_observer *oracle_get_observer(oracle *it);
 /* After the run: all such pairs, each once. */
 uint32_t oracle_find(oracle *it, const oracle_pair **pairs_out);
 uint64_t oracle_get_comparisons(const oracle *it);
+/* How often the clocks and the history did not say the same; lines of the first such two accesses.
+ */
+uint64_t oracle_get_differences(const oracle *it, oracle_pair *first_out);
 
 #endif

@@ -1,0 +1,163 @@
+/* check_hygiene.c - requirement 16: several checks at once in one process, between texts that do
+ * not parse and kernels that fault, say what one alone says. SPDX-License-Identifier: Apache-2.0 */
+#include "bind_text.h"
+
+#include "grout/interp.h"
+#include "grout/race.h"
+
+#include <pthread.h>
+
+#define WORKERS      4
+#define ROUNDS       12
+#define FINDINGS_MAX 16
+
+static const char broken[] = "kernel @broken(%y: out gmem f32[4]) {\n  store %y, (load %nothing)\n";
+
+static const char ring[] =
+    "const STEPS = 6, N = 64\n"
+    "kernel @ring(%x: in gmem f32[STEPS, N], %y: out gmem f32[STEPS, N]) threads(wg = 2)\n"
+    "{\n"
+    "  scratch %s : smem f32[2, N]\n"
+    "  scratch %full : barrier[2]\n"
+    "  scratch %empty : barrier[2]\n"
+    "  for %i in 0..STEPS {\n"
+    "    %slot = rem %i, 2\n"
+    "    if (eq (axis_index wg), 0) {\n"
+    "      if (gt %i, 1) {\n"
+    "        barrier_wait %empty[%slot]\n"
+    "      }\n"
+    "      copy_gmem_to_smem %x[%i], %s[%slot], %full[%slot]\n"
+    "    } else {\n"
+    "      barrier_wait %full[%slot]\n"
+    "      store %y[%i], (load %s[%slot])\n"
+    "      ";
+static const char ring_end[] = "      if (lt %i, STEPS - 2) {\n"
+                               "        barrier_arrive %empty[%slot]\n"
+                               "      }\n"
+                               "    }\n"
+                               "  }\n"
+                               "}\n";
+static const char stuck[] = "kernel @stuck(%y: out gmem f32[4])\n"
+                            "{\n"
+                            "  scratch %b : barrier[1]\n"
+                            "  barrier_wait %b[0]\n"
+                            "  store %y, (broadcast 1.0 : f32[4])\n"
+                            "}\n";
+
+enum { SUBJECT_BROKEN, SUBJECT_CLEAN, SUBJECT_RACY, SUBJECT_STUCK, SUBJECT_COUNT };
+
+/* What was said of a text. */
+typedef struct verdict {
+    bool is_bound, is_clean;
+    uint32_t count;
+    uint64_t identities[FINDINGS_MAX];
+} verdict;
+
+typedef struct worker {
+    pthread_t thread;
+    char texts[SUBJECT_COUNT][2048];
+    verdict expected[SUBJECT_COUNT];
+    uint32_t first;
+    uint32_t wrong;
+} worker;
+
+static void fill_texts(char texts[SUBJECT_COUNT][2048]) {
+    (void)snprintf(texts[SUBJECT_BROKEN], 2048, "%s", broken);
+    (void)snprintf(texts[SUBJECT_CLEAN], 2048, "%scommit_smem\n%s", ring, ring_end);
+    (void)snprintf(texts[SUBJECT_RACY], 2048, "%s\n%s", ring, ring_end);
+    (void)snprintf(texts[SUBJECT_STUCK], 2048, "%s", stuck);
+}
+
+/* No assertions here: they jump, and this runs in threads. */
+static void run_bound(const grout_module *module, grout_diags *diags, verdict *out) {
+    const grout_kernel *kernel = grout_module_get_kernel(module, 1);
+    grout_argument arguments[4] = {{0}};
+    grout_checker *checker = grout_checker_new(NULL, diags);
+    grout_launch launch = {.module = module,
+                           .kernel = 1,
+                           .arguments = arguments,
+                           .argument_count = kernel->param_count,
+                           .track_undefined = true};
+    for (uint32_t i = 0; i < kernel->param_count; i++) {
+        const grout_param *param = grout_module_get_param(module, kernel, i);
+        arguments[i].size = (size_t)grout_object_get_layout(module, param->object)->bytes;
+        arguments[i].data = calloc(1, arguments[i].size);
+    }
+    if (checker != NULL) {
+        launch.observers[launch.observer_count++] = grout_checker_get_observer(checker);
+        grout_machine *machine = grout_machine_new(&launch, diags);
+        out->is_clean = machine != NULL && grout_machine_run(machine, 0, diags) == GROUT_RUN_DONE &&
+                        grout_checker_get_count(checker) == 0;
+        out->count = grout_checker_get_count(checker);
+        for (uint32_t i = 0; i < out->count && i < FINDINGS_MAX; i++) {
+            out->identities[i] = grout_checker_get_finding(checker, i)->identity;
+        }
+        grout_machine_free(machine);
+        grout_checker_free(checker);
+    }
+    for (uint32_t i = 0; i < kernel->param_count; i++) {
+        free(arguments[i].data);
+    }
+}
+
+static verdict judge(const char *text) {
+    verdict result = {0};
+    grout_diags *diags = grout_diags_new();
+    grout_module *symbolic = grout_parse("test.grout", text, strlen(text), diags);
+    grout_module *bound = symbolic == NULL ? NULL : grout_module_bind(symbolic, NULL, 0, diags);
+    result.is_bound = bound != NULL;
+    if (bound != NULL) {
+        run_bound(bound, diags, &result);
+    }
+    grout_module_free(bound);
+    grout_module_free(symbolic);
+    grout_diags_free(diags);
+    return result;
+}
+
+static void *work(void *payload) {
+    worker *own = payload;
+    for (uint32_t i = 0; i < ROUNDS; i++) {
+        uint32_t subject = (own->first + i) % SUBJECT_COUNT;
+        verdict found = judge(own->texts[subject]);
+        own->wrong += memcmp(&found, &own->expected[subject], sizeof found) != 0 ? 1u : 0u;
+    }
+    return NULL;
+}
+
+START_TEST(test_checks_at_once) {
+    worker workers[WORKERS];
+    memset(workers, 0, sizeof workers);
+    for (uint32_t i = 0; i < WORKERS; i++) {
+        workers[i].first = i;
+        fill_texts(workers[i].texts);
+        for (uint32_t k = 0; k < SUBJECT_COUNT; k++) {
+            workers[i].expected[k] = judge(workers[i].texts[k]);
+        }
+    }
+    ck_assert(!workers[0].expected[SUBJECT_BROKEN].is_bound);
+    ck_assert(workers[0].expected[SUBJECT_CLEAN].is_clean);
+    ck_assert_uint_gt(workers[0].expected[SUBJECT_RACY].count, 0);
+    ck_assert_uint_gt(workers[0].expected[SUBJECT_STUCK].count, 0);
+    for (uint32_t i = 0; i < WORKERS; i++) {
+        ck_assert_int_eq(pthread_create(&workers[i].thread, NULL, work, &workers[i]), 0);
+    }
+    for (uint32_t i = 0; i < WORKERS; i++) {
+        ck_assert_int_eq(pthread_join(workers[i].thread, NULL), 0);
+        ck_assert_uint_eq(workers[i].wrong, 0);
+    }
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("hygiene");
+    TCase *tcase = tcase_create("hygiene");
+    tcase_add_test(tcase, test_checks_at_once);
+    tcase_set_timeout(tcase, 120);
+    suite_add_tcase(suite, tcase);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? 0 : 1;
+}
