@@ -34,8 +34,7 @@ static grout_box place_box(const grout_machine *machine, const grout_async *asyn
                             async->start[index]);
 }
 
-/* ---- the list of copies in flight
- * ---------------------------------------------------------------- */
+/* ---- the list of copies in flight ------------------------------------------------------------ */
 
 static void link_flight(grout_machine *machine, uint32_t index) {
     grout_cta *cta = grout_machine__cta(machine);
@@ -129,8 +128,7 @@ static void set_starts(grout_machine *machine, uint32_t index, const grout_box *
     memcpy(async->start[1], boxes[1].start, sizeof async->start[1]);
 }
 
-/* ---- loads
- * --------------------------------------------------------------------------------------- */
+/* ---- loads ----------------------------------------------------------------------------------- */
 
 /* At once. The barrier's CTA is not the one that is selected, if it is a peer. */
 static void load_now(grout_machine *machine, uint32_t thread, const grout_inst *inst,
@@ -270,9 +268,17 @@ static void let_later_first(grout_machine *machine, uint32_t index) {
     grout_machine__select(machine, own);
 }
 
-/* Fills the place that a load writes. */
-static void poison_place(grout_machine *machine, const grout_async *load) {
+/* The place that a load writes: of a collective copy its part. */
+static grout_box place_target(const grout_machine *machine, const grout_async *load) {
     grout_box to = place_box(machine, load, 1);
+    if (load->parts > 0) {
+        grout_box__cut(&to, (uint32_t)get_inst(machine, load)->part_dim, load->part, load->parts);
+    }
+    return to;
+}
+
+static void poison_target(grout_machine *machine, const grout_async *load) {
+    grout_box to = place_target(machine, load);
     grout_fill_poison(to.plan->dtype, machine->linear,
                       to.plan->bytes / (int64_t)to.plan->element_bytes);
     grout_box__scatter(machine, &to, machine->linear);
@@ -294,7 +300,7 @@ static void let_newer_win(grout_machine *machine, const grout_async *async) {
             has_overlap(plan, async->start[1],
                         grout_plan__box(machine->plan, get_inst(machine, other), 1),
                         other->start[1])) {
-            poison_place(machine, other);
+            poison_target(machine, other);
         }
         i = other->next;
     }
@@ -308,10 +314,9 @@ static void finish_load(grout_machine *machine, uint32_t index) {
         land_elements(machine, async);
     } else if ((async->flags & GROUT_ASYNC_VOID) == 0) {
         let_later_first(machine, index);
-        grout_box from = place_box(machine, async, 0), to = place_box(machine, async, 1);
+        grout_box from = place_box(machine, async, 0), to = place_target(machine, async);
         if (async->parts > 0) {
             grout_box__cut(&from, (uint32_t)inst->part_dim, async->part, async->parts);
-            grout_box__cut(&to, (uint32_t)inst->part_dim, async->part, async->parts);
         }
         if ((async->flags & GROUT_ASYNC_STALE) != 0) {
             if (!from.is_inside) {
@@ -364,8 +369,7 @@ void grout_tma__land_phases(grout_machine *machine, uint32_t element, uint32_t p
     }
 }
 
-/* ---- stores
- * -------------------------------------------------------------------------------------- */
+/* ---- stores ---------------------------------------------------------------------------------- */
 
 static uint32_t *get_free_slots(const grout_machine *machine) {
     return (uint32_t *)(void *)(machine->state + machine->at.payload_free);
@@ -605,8 +609,7 @@ void grout_tma__finish_groups(grout_machine *machine, uint32_t lane, uint32_t la
     pop_stores(machine, owner);
 }
 
-/* ---- several at once --------------------------------------------------------------------------
- */
+/* ---- several at once ------------------------------------------------------------------------- */
 
 static void finish(grout_machine *machine, uint32_t index) {
     grout_async async = *grout_machine__async(machine, index);

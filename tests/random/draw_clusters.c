@@ -309,7 +309,7 @@ static void draw_shared_ring(cluster *c) {
     const uint32_t size = get_size(c);
     const bool is_one_row = c->y > 1 && draw_below(d, 2); /* along one of the two axes */
     const char *axes = c->y == 1 ? "cx" : is_one_row ? "cy" : "cx, cy";
-    const uint32_t group = is_one_row ? c->y : size, groups = c->clusters * size / group;
+    const uint32_t group = is_one_row ? c->y : size, groups = c->clusters * (is_one_row ? c->x : 1);
     c->threads = 1 + draw_below(d, 2);
     grout_text_add(&c->scratch,
                    "  scratch %%s : smem %s[%" PRIu32

@@ -23,6 +23,7 @@ typedef struct knowledge {
 
 /* Knowledge that waits to be taken: of a phase, a generation, a signal. */
 typedef struct message {
+    struct message *before; /* the one that was made before */
     uint64_t place, number;
     knowledge knows;
 } message;
@@ -33,8 +34,7 @@ struct history {
     knowledge *actors; /* of the launch */
     grout_stamp stamps[ACCESSES_MAX];
     uint32_t count;
-    message **messages;
-    uint32_t message_count, message_capacity;
+    message *newest;
 };
 
 enum { PHASE, GENERATION, SIGNAL };
@@ -94,19 +94,16 @@ static uint32_t get_cluster(const history *it, uint32_t cta) {
 
 static knowledge *find_message(history *it, uint32_t kind, uint64_t place, uint64_t number) {
     place = place << 2 | kind;
-    for (uint32_t i = it->message_count; i-- > 0;) {
-        if (it->messages[i]->place == place && it->messages[i]->number == number) {
-            return &it->messages[i]->knows;
+    for (message *i = it->newest; i != NULL; i = i->before) {
+        if (i->place == place && i->number == number) {
+            return &i->knows;
         }
-    }
-    if (it->message_count == it->message_capacity) {
-        it->message_capacity = it->message_capacity ? 2 * it->message_capacity : 64;
-        it->messages = take(realloc(it->messages, it->message_capacity * sizeof(*it->messages)));
     }
     message *made = take(calloc(1, sizeof *made));
     made->place = place;
     made->number = number;
-    it->messages[it->message_count++] = made;
+    made->before = it->newest;
+    it->newest = made;
     return &made->knows;
 }
 
@@ -318,11 +315,12 @@ history *history_new(const grout_launch_info *info) {
 }
 
 void history_free(history *it) {
-    for (uint32_t i = 0; it != NULL && i < it->message_count; i++) {
-        free(it->messages[i]);
+    while (it != NULL && it->newest != NULL) {
+        message *newest = it->newest;
+        it->newest = newest->before;
+        free(newest);
     }
     if (it != NULL) {
-        free(it->messages);
         free(it->actors);
     }
     free(it);

@@ -128,7 +128,8 @@ START_TEST(generations_before) {
     r->observer.self = &it;
     r->observer.event = judge_arrive;
     ck_assert(grout_machine_run(r->machine, 0, r->diags) != GROUT_RUN_FAILED);
-    ck_assert_uint_eq(it.incomplete, 0);
+    /* who comes too early does not take the other's place, but one in the generation behind */
+    ck_assert(it.incomplete == 0 || !expected->is_known);
     ck_assert_uint_gt(it.known + it.unknown, 0);
     ck_assert_msg((it.unknown == 0) == expected->is_known, "%s: %u known, %u not", expected->text,
                   it.known, it.unknown);

@@ -79,6 +79,18 @@ static void store(const Array &array) {
     }
 }
 
+// Memory beside the arrays: what the kernel's scratch and semaphores are in.
+static CUdeviceptr make_workspace(size_t bytes, uint64_t fill, size_t fill_bytes) {
+    std::vector<unsigned char> data(bytes);
+    CUdeviceptr address = 0;
+    for (size_t i = 0; i < bytes; i++) {
+        data[i] = (unsigned char)(fill >> (8 * (i % fill_bytes)));
+    }
+    check(cuMemAlloc(&address, bytes == 0 ? 1 : bytes), "allocate a workspace");
+    check(cuMemcpyHtoD(address, data.data(), bytes), "fill a workspace");
+    return address;
+}
+
 // A TMA descriptor; dimension 0 is the fastest.
 struct Map {
     CUtensorMapDataType type;
