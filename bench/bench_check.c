@@ -116,7 +116,8 @@ static double run(const loaded *it, grout_kernel_id id, const grout_argument *ar
 static void clear_inouts(const loaded *it, grout_kernel_id id, const grout_argument *arguments) {
     const grout_kernel *kernel = grout_module_get_kernel(it->bound, id);
     for (uint32_t i = 0; i < kernel->param_count; i++) {
-        if (grout_module_get_param(it->bound, kernel, i)->direction == GROUT_DIRECTION_INOUT) {
+        if (grout_module_get_param(it->bound, kernel, i)->direction == GROUT_DIRECTION_INOUT &&
+            arguments[i].data != NULL) {
             memset(arguments[i].data, 0, arguments[i].size);
         }
     }
@@ -136,7 +137,7 @@ static double run_often(const loaded *it, grout_kernel_id id, const grout_argume
 
 /* Prints a line; returns the ratio of checked to plain. */
 static double measure(const loaded *it, grout_kernel_id id) {
-    grout_argument arguments[PARAMS_MAX];
+    grout_argument arguments[PARAMS_MAX] = {{0}};
     uint32_t count = make_arguments(it, id, arguments);
     double plain[RUNS], checked[RUNS];
     uint64_t shadow = 0;

@@ -15,6 +15,7 @@ static bool goes_on(void *payload, uint64_t schedules) {
     return b->session->host->get_seconds(b->session->host->payload) < b->deadline;
 }
 
+/* NOLINTNEXTLINE(readability-function-size): what a launch is, and two results */
 bool grout_launch__explore(grout_session *session, const grout_load *load, grout_kernel_id kernel,
                            const grout_argument_set *arguments,
                            const grout_launch_settings *settings, grout_exploration *out,

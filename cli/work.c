@@ -123,6 +123,7 @@ static bool save_schedule(grout_session *session, const grout_load *load, grout_
 }
 
 /* One witness of an exploration as an outcome: the first stands for the whole run. */
+/* NOLINTNEXTLINE(readability-function-size): what a launch is, and what its report needs */
 static void report_witness(grout_session *session, const grout_load *load, grout_kernel_id kernel,
                            const grout_launch_settings *settings,
                            const grout_exploration *exploration, uint32_t index,

@@ -110,23 +110,30 @@ static bool add_reversal(grout_trace *trace, uint64_t first, uint64_t second) {
     return true;
 }
 
-/* The newest step of each other actor on the resource that is not known and does not commute. */
+/* A visitor's newest step on the resource that is not known and does not commute, plus 1; 0: none.
+ */
+static uint64_t find_rival(const grout_trace *trace, const grout_visitor *visitor,
+                           const grout_step *step, const grout_clocks *clocks) {
+    uint64_t at = visitor->step + 1;
+    while (at != 0 && !is_known(clocks, &trace->steps[at - 1])) {
+        if (is_dependent(&trace->steps[at - 1], step)) {
+            return at;
+        }
+        at = trace->steps[at - 1].previous;
+    }
+    return 0;
+}
+
+/* Pairs a step with the newest rival step of each other actor. */
 static bool find_reversals(grout_trace *trace, uint64_t index, const grout_clocks *clocks) {
     const grout_step *step = &trace->steps[index];
     size_t slot = find_slot(trace, step->resource);
     for (uint64_t i = trace->table[slot]; i != 0; i = trace->visitors[i - 1].next) {
-        if (trace->visitors[i - 1].actor == step->actor) {
-            continue;
-        }
-        uint64_t at = trace->visitors[i - 1].step + 1;
-        while (at != 0 && !is_known(clocks, &trace->steps[at - 1])) {
-            if (is_dependent(&trace->steps[at - 1], step)) {
-                if (!add_reversal(trace, at - 1, index)) {
-                    return false;
-                }
-                break;
-            }
-            at = trace->steps[at - 1].previous;
+        const grout_visitor *visitor = &trace->visitors[i - 1];
+        uint64_t rival =
+            visitor->actor == step->actor ? 0 : find_rival(trace, visitor, step, clocks);
+        if (rival != 0 && !add_reversal(trace, rival - 1, index)) {
+            return false;
         }
     }
     return true;

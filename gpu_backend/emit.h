@@ -278,7 +278,7 @@ void grout_emit__barrier_order(grout_emitter *e, const grout_op *op, const grout
 /* ", 12});": the end of a wait's site and of its call. */
 void grout_emit__end_site(grout_emitter *e, const grout_op *op);
 /* The index of a barrier or semaphore reference: a constant, or terms. */
-void grout_emit__slot(grout_emitter *e, const grout_view *view);
+void grout_emit__slot(grout_emitter *e, const grout_view *barrier);
 /* The SMEM address of one barrier, in the cluster's window if it is another CTA's. */
 void grout_emit__barrier_address(grout_emitter *e, const grout_view *barrier);
 /* The variable that holds a pool's phases: one bit an element. */

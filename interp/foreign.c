@@ -343,7 +343,7 @@ static void mark_cta(const grout_machine *machine) {
     size_t per_phase = machine->plan->has_narrow_waits ? 2 : 1;
     mark_sets(machine, grout_machine__clocks(machine, 0), machine->plan->actor_count);
     mark_sets(machine, grout_machine__snapshot_of(machine, 0, 0),
-              machine->plan->element_count * machine->at.snapshots_kept * per_phase);
+              (size_t)machine->plan->element_count * machine->at.snapshots_kept * per_phase);
     for (uint32_t i = 0; i < machine->plan->element_count; i++) {
         const grout_barrier *barrier = grout_machine__barrier(machine, i);
         for (uint32_t k = barrier->first_open; k != 0;) {

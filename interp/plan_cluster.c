@@ -147,7 +147,6 @@ static uint8_t get_default_order(const grout_op *op) {
     case GROUT_EFFECT_BLOCKING:
         return GROUT_CHOICE_ORDER_ACQUIRE;
     case GROUT_EFFECT_SYNC:
-        break;
     case GROUT_EFFECT_ASYNC:
     case GROUT_EFFECT_PURE:
     case GROUT_EFFECT_CONTROL:

@@ -231,6 +231,7 @@ static void add_loop(grout_planner *planner, grout_inst *inst) {
 }
 
 /* What a plain op's form needs beside operands and result. */
+/* NOLINTNEXTLINE(readability-function-size): one short case for each form */
 static void lower_form(grout_planner *planner, uint32_t index, const grout_op *op) {
     const grout_module *module = planner->module;
     grout_inst *inst = grout_planner__get_inst(planner, index);

@@ -11,6 +11,7 @@
 #include "exec.h"
 #include "tma.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -195,7 +196,9 @@ static uint32_t decide(grout_machine *machine, uint32_t runnable) {
 
 /* The next actor, plus 1; 0 if none can run. */
 static uint32_t choose(grout_machine *machine) {
-    uint32_t first = machine->run.last % (machine->slot_count * count_per_slot(machine));
+    uint32_t actors = machine->slot_count * count_per_slot(machine);
+    assert(actors > 0);
+    uint32_t first = machine->run.last % actors;
     if (machine->launch.schedule == GROUT_SCHEDULE_FAIR && machine->launch.record == NULL) {
         return find_runnable(machine, first, 0) + 1;
     }

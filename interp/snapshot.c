@@ -331,7 +331,7 @@ static uint64_t hash_barriers(const grout_machine *machine, uint64_t hash) {
         }
     }
     hash = hash_sets(machine, hash, grout_machine__snapshot_of(machine, 0, 0),
-                     machine->plan->element_count * machine->at.snapshots_kept * sets);
+                     (size_t)machine->plan->element_count * machine->at.snapshots_kept * sets);
     return hash_bytes(hash, machine->state + machine->at.waits,
                       machine->at.payload_free - machine->at.waits);
 }

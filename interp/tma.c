@@ -20,6 +20,7 @@
 #include "undo.h"
 #include "wgmma.h"
 
+#include <assert.h>
 #include <string.h>
 
 #define DELAY_MAX 32 /* scheduling points, in random timing */
@@ -124,6 +125,7 @@ void grout_tma__attach(grout_machine *machine, uint32_t element, uint32_t record
 
 static void set_starts(grout_machine *machine, uint32_t index, const grout_box *boxes) {
     grout_async *async = grout_machine__async(machine, index);
+    assert(async != NULL);
     memcpy(async->start[0], boxes[0].start, sizeof async->start[0]);
     memcpy(async->start[1], boxes[1].start, sizeof async->start[1]);
 }
@@ -374,8 +376,6 @@ void grout_tma__land_phases(grout_machine *machine, uint32_t element, uint32_t p
 static uint32_t *get_free_slots(const grout_machine *machine) {
     return (uint32_t *)(void *)(machine->state + machine->at.payload_free);
 }
-
-static void finish_store(grout_machine *machine, uint32_t index);
 
 /* There are two slots at least, and who asks for one has at most one that is not in flight yet. */
 uint32_t grout_tma__take_payload(grout_machine *machine) {

@@ -143,9 +143,9 @@
             builder, GROUT_OP_##NAME,                                                           \
             &(grout_build_op_args){.operands = operands, .operand_count = COUNT_OF(operands)}); \
     }
-#define DEFINE_PARITY_WAIT(NAME, name) DEFINE_STORE(NAME, name)
-#define DEFINE_PARITY_TEST(NAME, name) DEFINE_BINARY(NAME, name)
-#define DEFINE_SEMAPHORE(NAME, name) DEFINE_STORE(NAME, name)
+#define DEFINE_PARITY_WAIT(NAME, name)    DEFINE_STORE(NAME, name)
+#define DEFINE_PARITY_TEST(NAME, name)    DEFINE_BINARY(NAME, name)
+#define DEFINE_SEMAPHORE(NAME, name)      DEFINE_STORE(NAME, name)
 #define DEFINE_SEMAPHORE_READ(NAME, name) DEFINE_LOAD(NAME, name)
 #define DEFINE_NAMED_BARRIER(NAME, name)                                                        \
     void grout_build_##name(grout_builder *builder, grout_expr_id id, grout_expr_id threads) {  \
@@ -154,11 +154,11 @@
             builder, GROUT_OP_##NAME,                                                           \
             &(grout_build_op_args){.operands = operands, .operand_count = COUNT_OF(operands)}); \
     }
-#define DEFINE_FETCH(NAME, name) DEFINE_BINARY(NAME, name)
+#define DEFINE_FETCH(NAME, name)        DEFINE_BINARY(NAME, name)
 #define DEFINE_COMPARE_SWAP(NAME, name) DEFINE_TERNARY(NAME, name)
-#define DEFINE_COPY(NAME, name) DEFINE_STORE(NAME, name)
-#define DEFINE_STORE_ASYNC(NAME, name) DEFINE_COPY_IN(NAME, name)
-#define DEFINE_DESCRIPTOR(NAME, name) DEFINE_BROADCAST(NAME, name)
+#define DEFINE_COPY(NAME, name)         DEFINE_STORE(NAME, name)
+#define DEFINE_STORE_ASYNC(NAME, name)  DEFINE_COPY_IN(NAME, name)
+#define DEFINE_DESCRIPTOR(NAME, name)   DEFINE_BROADCAST(NAME, name)
 #define DEFINE_WARP_MAP(NAME, name)
 #define DEFINE_SPECIALIZE(NAME, name)
 #define DEFINE_SCRATCH(NAME, name)

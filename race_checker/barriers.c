@@ -23,6 +23,7 @@
 
 #include "alloc.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* Of an element. Older ones are judged as they stand; of them only the contribution is kept. */
@@ -198,6 +199,7 @@ static bool judge_oldest(grout_checker *checker, const grout_element_at *at, boo
 /* The pair of the phase before the first, and the first. */
 static bool judge_fresh(grout_checker *checker, const grout_element_at *at) {
     grout_element_state *element = at->element;
+    assert(element != NULL);
     grout_origin missed = element->fresh_missed;
     if (!missed.op || element->first > 0 || element->count == 0) {
         return true;
@@ -259,6 +261,7 @@ static bool is_observed(const grout_checker *checker, const grout_element_at *at
 
 bool grout_element__settle(grout_checker *checker, const grout_element_at *at) {
     grout_element_state *element = at->element;
+    assert(element != NULL);
     while (element->count > 1 && element->full > element->first + 1) {
         bool has_all = is_observed(checker, at);
         if (has_all) {
@@ -278,6 +281,7 @@ bool grout_element__settle(grout_checker *checker, const grout_element_at *at) {
 
 /* Phases of which all arrivals are in, as far as they are kept. */
 static uint32_t count_arrived(const grout_element_state *element) {
+    assert(element != NULL);
     uint32_t count = element->full;
     while (element->arrivals > 0 && count - element->first < element->count &&
            grout_element__at(element, count - element->first)->arrived >= element->arrivals) {

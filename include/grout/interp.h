@@ -63,13 +63,13 @@ typedef struct grout_launch {
     grout_schedule schedule;
     grout_timing timing;
     uint64_t seed;
-    uint32_t pct_depth;   /* GROUT_SCHEDULE_PCT: 1 or more */
-    uint32_t sm_count;    /* of the GPU; 0: GROUT_SMS_DEFAULT */
-    uint32_t resident;    /* CTAs that fit on the GPU at once; 0: worked out */
+    uint32_t pct_depth;            /* GROUT_SCHEDULE_PCT: 1 or more */
+    uint32_t sm_count;             /* of the GPU; 0: GROUT_SMS_DEFAULT */
+    uint32_t resident;             /* CTAs that fit on the GPU at once; 0: worked out */
     const grout_decisions *replay; /* borrowed; GROUT_SCHEDULE_REPLAY */
     grout_decisions *record;       /* what was decided is appended; NULL: not kept */
-    uint64_t max_steps;   /* 0: GROUT_STEPS_DEFAULT */
-    uint64_t max_memory;  /* bytes of machine state; 0: no limit of ours */
+    uint64_t max_steps;            /* 0: GROUT_STEPS_DEFAULT */
+    uint64_t max_memory;           /* bytes of machine state; 0: no limit of ours */
     const bool *skipped;  /* by op: it does nothing; ops without results only. NULL: none */
     bool track_undefined; /* follow values that nobody wrote; the checker needs it */
     bool is_unfused;      /* elementwise ops one by one, not strip by strip: the same, slower */

@@ -43,9 +43,10 @@ extern "C" {
  *     bw[L] bulk groups whose writes are finished (memory fact)
  *
  * in this order: an edge between actors that has lost its memory facts carries the first part of
- * the vector, the completion of an engine the part from x on without the memory facts of its issuer.
- * Within a group of counters those of rank 0 come first. Epochs start at 1, phase and group numbers
- * count from 1 (phase q, counted from 0, is done when ph >= q + 1); 0 means nothing is known.
+ * the vector, the completion of an engine the part from x on without the memory facts of its
+ * issuer. Within a group of counters those of rank 0 come first. Epochs start at 1, phase and group
+ * numbers count from 1 (phase q, counted from 0, is done when ph >= q + 1); 0 means nothing is
+ * known.
  */
 typedef struct grout_clock_shape {
     uint32_t cta_count; /* of the cluster */
@@ -242,23 +243,23 @@ typedef enum grout_event_kind {
     GROUT_EVENT_COMPLETE,      /* u.issue: an async op has done all its accesses (for traces) */
     GROUT_EVENT_BLOCK_BARRIER, /* all threads met: entry of a collective scope, or block_barrier */
     GROUT_EVENT_COMMIT_GMEM,
-    GROUT_EVENT_ASYNC_COPY_COMMIT, /* u.group: a cp.async group was closed */
-    GROUT_EVENT_ASYNC_COPY_WAIT,   /* u.group: an async_copy_wait returned */
-    GROUT_EVENT_NAMED_ARRIVE,      /* u.named: also the arrival that a sync makes */
-    GROUT_EVENT_NAMED_SYNC,        /* u.named: a sync returned */
-    GROUT_EVENT_CLUSTER_ARRIVE,    /* u.rendezvous */
-    GROUT_EVENT_CLUSTER_WAIT,      /* u.rendezvous: a wait returned */
-    GROUT_EVENT_SIGNAL,            /* u.semaphore */
-    GROUT_EVENT_SEMAPHORE_WAIT,    /* u.semaphore: a wait returned; clocks are those before it */
-    GROUT_EVENT_SEMAPHORE_READ,    /* u.semaphore */
-    GROUT_EVENT_BARRIER_INIT,      /* u.init: mbarrier_init */
+    GROUT_EVENT_ASYNC_COPY_COMMIT,  /* u.group: a cp.async group was closed */
+    GROUT_EVENT_ASYNC_COPY_WAIT,    /* u.group: an async_copy_wait returned */
+    GROUT_EVENT_NAMED_ARRIVE,       /* u.named: also the arrival that a sync makes */
+    GROUT_EVENT_NAMED_SYNC,         /* u.named: a sync returned */
+    GROUT_EVENT_CLUSTER_ARRIVE,     /* u.rendezvous */
+    GROUT_EVENT_CLUSTER_WAIT,       /* u.rendezvous: a wait returned */
+    GROUT_EVENT_SIGNAL,             /* u.semaphore */
+    GROUT_EVENT_SEMAPHORE_WAIT,     /* u.semaphore: a wait returned; clocks are those before it */
+    GROUT_EVENT_SEMAPHORE_READ,     /* u.semaphore */
+    GROUT_EVENT_BARRIER_INIT,       /* u.init: mbarrier_init */
     GROUT_EVENT_BARRIER_INVALIDATE, /* u.init */
-    GROUT_EVENT_FORK, /* u.fork: the actor's warps, or the CTA's threads, begin */
-    GROUT_EVENT_JOIN, /* u.fork: they have ended */
+    GROUT_EVENT_FORK,               /* u.fork: the actor's warps, or the CTA's threads, begin */
+    GROUT_EVENT_JOIN,               /* u.fork: they have ended */
     /* u.collective: a CTA issued, or ended without, a copy that all CTAs of a set must issue */
     GROUT_EVENT_COLLECTIVE,
-    GROUT_EVENT_SCOPE_BEGIN,   /* u.scope */
-    GROUT_EVENT_SCOPE_END,     /* u.scope: its objects die; may come once per thread, see scope */
+    GROUT_EVENT_SCOPE_BEGIN, /* u.scope */
+    GROUT_EVENT_SCOPE_END,   /* u.scope: its objects die; may come once per thread, see scope */
     GROUT_EVENT_BARRIER_END, /* u.barrier_end: a barrier element dies, before SCOPE_END, CTA_END */
     GROUT_EVENT_THREAD_EXIT,
     GROUT_EVENT_CTA_END,  /* u.scope with all the kernel's own objects */
@@ -291,10 +292,10 @@ typedef struct grout_fault {
     /* of the object: OUT_OF_BOUNDS, MISALIGNED; GROUT_RANK_MAX + i: the i-th of the places of a
      * '.cluster(..)', which names no CTA of the cluster */
     uint32_t dimension;
-    int64_t start, extent;  /* of the access in that dimension */
-    int64_t limit;          /* size of the dimension; MISALIGNED: bytes it must be a multiple of */
-    uint32_t use;           /* grout_uninitialised_use */
-    uint32_t element;       /* barrier element: TOO_MANY, TX_MISMATCH */
+    int64_t start, extent; /* of the access in that dimension */
+    int64_t limit;         /* size of the dimension; MISALIGNED: bytes it must be a multiple of */
+    uint32_t use;          /* grout_uninitialised_use */
+    uint32_t element;      /* barrier element: TOO_MANY, TX_MISMATCH */
     uint32_t phase;
     int64_t have, need; /* arrivals or bytes; OUTPUT_NOT_WRITTEN: elements missing, in all */
     bool is_static;     /* LAUNCH-level fault: origin.op is 0 (OUTPUT_NOT_WRITTEN) */
@@ -311,9 +312,9 @@ typedef enum grout_thread_state {
     GROUT_THREAD_BLOCKED_CLUSTER,   /* in cluster_wait, or at the end of a CTA with an exit sync */
     /* in semaphore_wait: element of the event's semaphores, units in phase */
     GROUT_THREAD_BLOCKED_SEMAPHORE,
-    GROUT_THREAD_BLOCKED_JOIN,      /* its warps or partitions run */
-    GROUT_THREAD_IDLE,              /* a warp or partition that does not run now */
-    GROUT_THREAD_WAITING,           /* of a cluster that waits for room on the GPU */
+    GROUT_THREAD_BLOCKED_JOIN, /* its warps or partitions run */
+    GROUT_THREAD_IDLE,         /* a warp or partition that does not run now */
+    GROUT_THREAD_WAITING,      /* of a cluster that waits for room on the GPU */
     GROUT_THREAD_EXITED
 } grout_thread_state;
 
@@ -372,9 +373,9 @@ typedef struct grout_event {
             const grout_barrier_fact *barrier; /* as it stands; waits[thread] counts this wait */
             uint32_t phase;
             bool is_late; /* a later phase had completed too; depends on the timing: for traces */
-            /* an mbarrier's: parity asked for; phase is the one that it stands for by what the actor
-             * knows (UINT32_MAX: the one before the first), and is_other says that, when the wait
-             * ran, the real parity stood for another one */
+            /* an mbarrier's: parity asked for; phase is the one that it stands for by what the
+             * actor knows (UINT32_MAX: the one before the first), and is_other says that, when the
+             * wait ran, the real parity stood for another one */
             bool has_parity, is_other;
             uint8_t parity;
             bool is_test; /* barrier_test, mbarrier_test that were true */
@@ -411,8 +412,8 @@ typedef struct grout_event {
             uint32_t actor_count;
         } fork;
         struct {
-            uint32_t mask;    /* ranks of the CTAs that must issue it */
-            uint32_t number;  /* of the CTA's collective copies with this set, from 0 */
+            uint32_t mask;     /* ranks of the CTAs that must issue it */
+            uint32_t number;   /* of the CTA's collective copies with this set, from 0 */
             grout_op_id other; /* what another CTA issued as this number; 0: it ended without */
             uint32_t other_cta;
             bool is_divergent;
@@ -434,7 +435,7 @@ typedef struct grout_event {
         } scope;
         struct {
             const grout_barrier_fact *barrier;
-            bool is_inner; /* the scope of a scoped ends, not the CTA */
+            bool is_inner;        /* the scope of a scoped ends, not the CTA */
             const uint32_t *last; /* as in the SCOPE_END that follows */
         } barrier_end;
         const grout_fault *fault;
@@ -453,7 +454,8 @@ typedef struct grout_event {
 
 /* ---- observers ------------------------------------------------------------------------------- */
 
-/* What an observer is told once, before the first event; lives as long as the launch. */
+/* What an observer is told once, before the first event: to be copied; what it points to lives as
+ * long as the launch. */
 typedef struct grout_launch_info {
     const grout_module *module; /* bound */
     grout_kernel_id kernel;

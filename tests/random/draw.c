@@ -24,6 +24,7 @@ void draw_line(draw *d, const char *format, ...) {
     char line[1024];
     va_list arguments;
     va_start(arguments, format);
+    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): va_start has just initialised it */
     (void)vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
     grout_text_add(&d->body, "%*s%s\n", (int)(2 + 2 * d->indent), "", line);

@@ -411,6 +411,7 @@ static void run_branch(reference *ref, const grout_op *op, uint32_t which) {
     }
 }
 
+/* NOLINTNEXTLINE(readability-function-size): one short case for each form */
 static void run_op(reference *ref, const grout_op *op) {
     switch ((grout_form)grout_op_get_info((grout_opcode)op->opcode)->form) {
     case GROUT_FORM_UNARY:

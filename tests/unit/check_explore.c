@@ -14,8 +14,8 @@ typedef struct subject {
 
 static void load(subject *it, const char *text) {
     *it = (subject){.text = bind_text(text, NULL, 0)};
-    ck_assert_msg(it->text.bound != NULL && grout_verify(it->text.bound, GROUT_ARCH_SM_90A,
-                                                         it->text.diags),
+    ck_assert_msg(it->text.bound != NULL &&
+                      grout_verify(it->text.bound, GROUT_ARCH_SM_90A, it->text.diags),
                   "%s", get_said(it->text.diags));
     const grout_kernel *kernel = grout_module_get_kernel(it->text.bound, 1);
     it->launch = (grout_launch){.module = it->text.bound,
@@ -190,16 +190,17 @@ START_TEST(test_replay_and_minimise) {
 END_TEST
 
 /* Tiles taken from a counter: who gets which depends on the schedule, what is written does not. */
-static const char tiles[] = "kernel @tiles(%next: inout gmem i32[1], %y: out gmem i32[3]) grid(x = 2)\n"
-                            "{\n"
-                            "  %first = atomic_fetch_add %next[0], 1\n"
-                            "  %last = while carry(%tile = %first) {\n"
-                            "    cond (lt %tile, 3)\n"
-                            "  } do {\n"
-                            "    store %y[%tile], (mul %tile, 10)\n"
-                            "    yield (atomic_fetch_add %next[0], 1)\n"
-                            "  }\n"
-                            "}\n";
+static const char tiles[] =
+    "kernel @tiles(%next: inout gmem i32[1], %y: out gmem i32[3]) grid(x = 2)\n"
+    "{\n"
+    "  %first = atomic_fetch_add %next[0], 1\n"
+    "  %last = while carry(%tile = %first) {\n"
+    "    cond (lt %tile, 3)\n"
+    "  } do {\n"
+    "    store %y[%tile], (mul %tile, 10)\n"
+    "    yield (atomic_fetch_add %next[0], 1)\n"
+    "  }\n"
+    "}\n";
 
 START_TEST(test_all_assignments_are_seen) {
     subject it;

@@ -115,12 +115,17 @@ static verdict judge(const char *text) {
     return result;
 }
 
+static bool is_same(const verdict *a, const verdict *b) {
+    return a->is_bound == b->is_bound && a->is_clean == b->is_clean && a->count == b->count &&
+           memcmp(a->identities, b->identities, sizeof a->identities) == 0;
+}
+
 static void *work(void *payload) {
     worker *own = payload;
     for (uint32_t i = 0; i < ROUNDS; i++) {
         uint32_t subject = (own->first + i) % SUBJECT_COUNT;
         verdict found = judge(own->texts[subject]);
-        own->wrong += memcmp(&found, &own->expected[subject], sizeof found) != 0 ? 1u : 0u;
+        own->wrong += is_same(&found, &own->expected[subject]) ? 0u : 1u;
     }
     return NULL;
 }

@@ -217,7 +217,8 @@ static scope_ends watch_scopes(const char *text, int variant) {
     run_start(r);
     grout_machine_free(r->machine);
     grout_observer observer = {.self = &ends,
-                               .interest = UINT64_C(1) << GROUT_EVENT_SCOPE_END | UINT64_C(1) << GROUT_EVENT_CTA_END,
+                               .interest = UINT64_C(1) << GROUT_EVENT_SCOPE_END |
+                                           UINT64_C(1) << GROUT_EVENT_CTA_END,
                                .begin = on_scopes_begin,
                                .event = on_scope_end};
     grout_launch launch = {.module = r->module,

@@ -24,7 +24,7 @@ static bool note_conflict(void *payload, const grout_conflict *conflict, const g
 
 /* As the checker counts them: see count_told in conflicts.c. */
 static uint16_t count_told(world *it, uint32_t actor) {
-    uint16_t *since = &it->told_since[get_cta(actor)][actor % THREADS * ELEMENTS];
+    uint16_t *since = &it->told_since[get_cta(actor)][(size_t)(actor % THREADS) * ELEMENTS];
     const uint32_t *phases =
         &get_known(it, actor)[grout_clock_ph(&SHAPE, get_cta(actor) % CTAS * ELEMENTS)];
     uint16_t told = it->told[actor];

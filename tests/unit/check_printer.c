@@ -45,9 +45,9 @@ typedef struct form_case {
 } form_case;
 
 #define BODY(lines) "kernel @k(%a: in gmem f32[4, 4], %n: i32) grid(x = 2)\n{\n" lines "}\n"
-#define CLUSTER(lines)                                                                             \
-    "kernel @k(%a: in gmem f32[4, 4], %n: i32) cluster(cx = 2, cy = 2, cz = 1) threads(wg = 3)\n{\n" \
-    lines "}\n"
+#define CLUSTER(lines)                                                                        \
+    "kernel @k(%a: in gmem f32[4, 4], %n: i32) cluster(cx = 2, cy = 2, cz = 1) threads(wg = " \
+    "3)\n{\n" lines "}\n"
 
 // clang-format off
 static const form_case forms[] = {
@@ -231,8 +231,8 @@ static uint32_t count_arguments(grout_attr attr) {
     for (int i = 1; i < GROUT_CHOICE_COUNT; i++) {
         count += grout_choice_get_info((grout_choice)i)->attr == (uint8_t)attr;
     }
-    bool is_axes = attr != GROUT_ATTR_COUNT &&
-                   grout_attr_get_info(attr)->argument == GROUT_ARGUMENT_AXES;
+    bool is_axes =
+        attr != GROUT_ATTR_COUNT && grout_attr_get_info(attr)->argument == GROUT_ARGUMENT_AXES;
     return is_axes ? 3 : count > 0 ? count : 1;
 }
 

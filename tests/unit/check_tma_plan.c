@@ -229,9 +229,7 @@ END_TEST
 typedef struct part_case {
     const char *gmem, *smem, *source, *destination, *axes;
     grout_diag_code code;
-    uint32_t count;
-    uint8_t dim;
-    int64_t elements;
+    uint32_t count, dim, elements;
     uint32_t box_bytes, panels, bands;
 } part_case;
 

@@ -296,7 +296,12 @@ static uint32_t wg_count;
 static bool log_event(void *self, const grout_event *event) {
     const run *r = self;
     told entry = {.kind = event->kind, .operand = event->origin.operand};
-    grout_clock_shape shape = {.cta_count = 1, .actor_count = 2, .lane_count = 2, .barrier_count = 1, .thread_count = 2, .lanes_per_thread = 1};
+    grout_clock_shape shape = {.cta_count = 1,
+                               .actor_count = 2,
+                               .lane_count = 2,
+                               .barrier_count = 1,
+                               .thread_count = 2,
+                               .lanes_per_thread = 1};
     if (event->kind == GROUT_EVENT_ACCESS) {
         const grout_access *access = event->u.access;
         entry.space = access->space;
@@ -404,7 +409,12 @@ START_TEST(events_come_in_order) {
     ck_assert_uint_eq(completions, 2);
     drop(GROUT_EVENT_COMPLETE);
     ck_assert_uint_eq(log_count, sizeof wanted / sizeof wanted[0]);
-    grout_clock_shape shape = {.cta_count = 1, .actor_count = 1, .lane_count = 1, .barrier_count = 0, .thread_count = 1, .lanes_per_thread = 1};
+    grout_clock_shape shape = {.cta_count = 1,
+                               .actor_count = 1,
+                               .lane_count = 1,
+                               .barrier_count = 0,
+                               .thread_count = 1,
+                               .lanes_per_thread = 1};
     for (uint32_t i = 0; i < log_count; i++) {
         const told *got = &log_entries[i], *want = &wanted[i];
         ck_assert_msg(got->kind == want->kind && got->number == want->number, "event %u", i);
