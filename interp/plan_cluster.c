@@ -6,6 +6,8 @@
  */
 #include "planner.h"
 
+#include "grout/verify.h"
+
 /* ---- the kernel as a whole ------------------------------------------------------------------- */
 
 /* An object that an operand names: other CTAs reach it. */
@@ -182,11 +184,9 @@ static uint32_t count_group(const grout_planner *planner, uint32_t axes) {
     return count;
 }
 
-/*
- * The dimension that a collective copy splits, counted from the innermost of the box: the first
- * whose extent its CTAs divide; the innermost only if it is not swizzled.
+/* The outermost dimension whose extent the CTAs divide; the innermost only if it is not swizzled.
  */
-static int8_t find_part_dim(const grout_planner *planner, const grout_inst *inst) {
+static int8_t find_dividable(const grout_planner *planner, const grout_inst *inst) {
     const grout_box_plan *to = grout_plan__box(planner->plan, inst, 1);
     uint32_t count = count_group(planner, inst->axes);
     for (uint32_t i = to->rank; count > 0 && i-- > 0;) {
@@ -199,6 +199,20 @@ static int8_t find_part_dim(const grout_planner *planner, const grout_inst *inst
         }
     }
     return -1;
+}
+
+/* The dimension that a collective copy splits, counted from the innermost one of the reference: the
+ * one that the GPU splits, or where there is no such copy ('--arch any') one that can be. */
+static int8_t find_part_dim(const grout_planner *planner, const grout_inst *inst,
+                            const grout_op *op) {
+    const grout_module *module = planner->module;
+    grout_tma tma;
+    grout_view view;
+    if (!grout_tma_plan(module, inst->op, &tma, NULL) || tma.part_count <= 1 ||
+        !grout_module_get_view(module, grout_module_get_operand(module, op, 1), &view)) {
+        return find_dividable(planner, inst);
+    }
+    return (int8_t)(view.view_rank - 1 - tma.part_dim);
 }
 
 static void lower_axes(grout_planner *planner, grout_inst *inst, const grout_op *op) {
@@ -214,7 +228,7 @@ static void lower_axes(grout_planner *planner, grout_inst *inst, const grout_op 
             inst->collective++;
         }
         if (count_group(planner, axes) > 1) {
-            inst->part_dim = find_part_dim(planner, inst);
+            inst->part_dim = find_part_dim(planner, inst, op);
         }
     }
 }
