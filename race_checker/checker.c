@@ -1,6 +1,7 @@
 /* checker.c - the observer: events in, findings and a summary out.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "checker.h"
+#include "follow_on.h"
 
 #include "alloc.h"
 
@@ -261,7 +262,7 @@ static bool observe(void *self, const grout_event *event) {
 
 static bool end(void *self) {
     grout_checker *checker = self;
-    return !checker->has_failed;
+    return !checker->has_failed && grout_checker__withhold_follow_ons(checker);
 }
 
 /* All but what only traces look at. */

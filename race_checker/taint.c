@@ -21,6 +21,7 @@ typedef struct flow {
     const grout_module *module;
     grout_op_id *values, *objects; /* what each has from: an op that is a source; 0: nothing */
     uint32_t *kinds;               /* of an object: bits of the atomics on it */
+    grout_op_id read;              /* what is followed instead: this op's value; 0: no */
     bool has_changed;
 } flow;
 
@@ -207,11 +208,15 @@ static void spread(flow *it, grout_op_id id) {
         }
         return;
     }
-    if (has_run && gives_old_value(op)) {
+    if (it->read == 0 && has_run && gives_old_value(op)) {
         spread_to_results(it, op, id);
     }
-    if (has_run) {
+    if (it->read == 0 && has_run) {
         spread_atomic(it, id, op);
+    }
+    if (it->read == id) {
+        spread_to_results(it, op, id);
+        spread_to_memory(it, op, id);
     }
     if (grout_effect_row_get_class((grout_effect_row)info->effect_row) != GROUT_EFFECT_CONTROL) {
         grout_op_id source = find_input(it, op);
@@ -273,7 +278,7 @@ static bool allocate(flow *it) {
     return it->values && it->objects && it->kinds;
 }
 
-static void search(flow *it, grout_taint *found) {
+static void spread_all(flow *it) {
     uint32_t count = grout_module_get_op_count(it->module);
     do {
         it->has_changed = false;
@@ -283,6 +288,11 @@ static void search(flow *it, grout_taint *found) {
             }
         }
     } while (it->has_changed);
+}
+
+static void search(flow *it, grout_taint *found) {
+    uint32_t count = grout_module_get_op_count(it->module);
+    spread_all(it);
     for (grout_op_id i = 1; i < count && !found->source; i++) {
         const grout_op *op = grout_module_get_op(it->module, i);
         if (is_in_kernel(it, op)) {
@@ -292,6 +302,12 @@ static void search(flow *it, grout_taint *found) {
     }
 }
 
+static void deinit(flow *it) {
+    grout_check__free(it->values);
+    grout_check__free(it->objects);
+    grout_check__free(it->kinds);
+}
+
 bool grout_checker__find_taint(const grout_checker *checker, grout_taint *taint_out) {
     flow it = {.checker = checker, .module = checker->info.module};
     bool done = allocate(&it);
@@ -299,8 +315,24 @@ bool grout_checker__find_taint(const grout_checker *checker, grout_taint *taint_
     if (done) {
         search(&it, taint_out);
     }
-    grout_check__free(it.values);
-    grout_check__free(it.objects);
-    grout_check__free(it.kinds);
+    deinit(&it);
+    return done;
+}
+
+/* ---- what was read ------------------------------------------------------------------------------
+ */
+
+bool grout_checker__is_fed(const grout_checker *checker, grout_op_id read, grout_op_id use,
+                           bool *is_fed_out) {
+    flow it = {.checker = checker, .module = checker->info.module, .read = read};
+    const grout_op *op = grout_module_get_op(checker->info.module, use);
+    bool done = allocate(&it);
+    *is_fed_out = read == use;
+    if (done && read != use) {
+        const char *what = NULL;
+        spread_all(&it);
+        *is_fed_out = find_input(&it, op) != 0 || find_sink(&it, op, &what) != 0;
+    }
+    deinit(&it);
     return done;
 }
