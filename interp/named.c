@@ -57,13 +57,17 @@ static uint32_t find_generation(const grout_machine *machine, const record *own,
     return index;
 }
 
+static bool is_complete(const generation *it) {
+    return it->arrived >= it->threads;
+}
+
 /* Old generations are forgotten only when they are full. */
 static bool is_full(const grout_machine *machine, const record *own, uint32_t number) {
     uint32_t index = find_generation(machine, own, number);
     if (index == 0) {
         return own->first != 0 && number < get_generation(machine, own->first)->number;
     }
-    return get_generation(machine, index)->arrived >= get_generation(machine, index)->threads;
+    return is_complete(get_generation(machine, index));
 }
 
 bool grout_named__is_full(const grout_machine *machine, uint32_t id, uint32_t number) {
@@ -80,7 +84,7 @@ static uint32_t choose_generation(const grout_machine *machine, const record *ow
     uint32_t number = 0;
     for (uint32_t i = own->first; i != 0; i = get_generation(machine, i)->next) {
         const generation *it = get_generation(machine, i);
-        if (it->arrived < it->threads && (it->actors & get_bit(actor)) == 0) {
+        if (!is_complete(it) && (it->actors & get_bit(actor)) == 0) {
             return it->number;
         }
         number = it->number + 1;
@@ -115,12 +119,14 @@ static void drop_generation(grout_machine *machine, uint32_t index) {
     grout_pool__give(get_generations(machine), index);
 }
 
-/* Forgets generations that nobody waits in, from the oldest on, but for the last two. */
+/* Forgets generations that nobody waits in, from the oldest on, but for the last that is complete:
+ * the next one is compared with it. */
 static void trim(grout_machine *machine, uint32_t barrier) {
     record *own = get_record(machine, barrier);
     while (own->first != own->last) {
         const generation *oldest = get_generation(machine, own->first);
-        if (oldest->waiting > 0 || oldest->arrived < oldest->threads || oldest->next == own->last) {
+        if (oldest->waiting > 0 || !is_complete(oldest) ||
+            !is_complete(get_generation(machine, oldest->next))) {
             return;
         }
         uint32_t index = own->first;
