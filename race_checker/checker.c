@@ -262,7 +262,8 @@ static bool observe(void *self, const grout_event *event) {
 
 static bool end(void *self) {
     grout_checker *checker = self;
-    return !checker->has_failed && grout_checker__withhold_follow_ons(checker);
+    return !checker->has_failed &&
+           (!checker->op_threads || grout_checker__withhold_follow_ons(checker));
 }
 
 /* All but what only traces look at. */

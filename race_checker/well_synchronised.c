@@ -221,6 +221,9 @@ const char *grout_checker__find_doubt(const grout_checker *checker, bool was_cut
     if (checker->has_step_limit || was_cut) {
         return "the run did not reach its end";
     }
+    if (checker->has_failed || (checker->has_launch && !checker->op_threads)) {
+        return "there was no memory to follow the run";
+    }
     doubt = find_finding_doubt(checker);
     if (!*doubt) {
         doubt = find_semaphore_doubt(checker);
