@@ -7,6 +7,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "async_copy.h"
+#include "hash.h"
 
 #include "barrier.h"
 #include "exec.h"
@@ -358,9 +359,9 @@ uint64_t grout_async_copy__hash(const grout_machine *machine, uint64_t hash) {
     for (uint32_t i = grout_keyed__next(table, 0); i != 0; i = grout_keyed__next(table, i)) {
         copier own = *get_copier(machine, i);
         own.head.link = own.head.next = own.first = own.last = 0;
-        uint64_t part = grout_ops__hash_bytes(4, &own, sizeof own);
-        sum += grout_ops__hash_bytes(part, get_ends(get_copier(machine, i)),
-                                     get_ring_size(machine) * sizeof(uint32_t));
+        uint64_t part = grout_hash__bytes(4, &own, sizeof own);
+        sum += grout_hash__bytes(part, get_ends(get_copier(machine, i)),
+                                 get_ring_size(machine) * sizeof(uint32_t));
     }
     return hash + sum * UINT64_C(0xa0761d6478bd642f);
 }

@@ -7,6 +7,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "atomic.h"
+#include "hash.h"
 
 #include "handover.h"
 
@@ -235,8 +236,8 @@ uint64_t grout_atomic__hash(const grout_machine *machine, uint64_t hash) {
             const release *from = get_release(machine, k);
             const uint64_t facts[] = {own->head.key[0], own->head.key[1], from->cta,
                                       (uint64_t)from->scope << 8 | from->is_relaxed};
-            sum += grout_handover__hash(machine, from->set,
-                                        grout_ops__hash_bytes(3, facts, sizeof facts));
+            sum +=
+                grout_handover__hash(machine, from->set, grout_hash__bytes(3, facts, sizeof facts));
         }
     }
     return hash + sum * UINT64_C(0xd6e8feb86659fd93);

@@ -8,6 +8,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "gmem.h"
+#include "hash.h"
 
 #include <string.h>
 
@@ -59,7 +60,7 @@ static entry *get_entry(const grout_machine *machine, uint32_t index) {
 
 uint64_t grout_gmem__hash(const grout_machine *machine, uint64_t hash) {
     for (uint32_t i = 0; machine->gmem_log != NULL && i < machine->gmem_log->count; i++) {
-        hash = grout_ops__hash_bytes(hash, get_entry(machine, i), machine->gmem_log->entry_bytes);
+        hash = grout_hash__bytes(hash, get_entry(machine, i), machine->gmem_log->entry_bytes);
     }
     return hash;
 }

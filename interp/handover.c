@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "handover.h"
+#include "hash.h"
 
 uint32_t grout_handover__new(grout_machine *machine) {
     return machine->has_clocks ? grout_machine__take_set(machine) : 0;
@@ -49,6 +50,6 @@ uint64_t grout_handover__hash(const grout_machine *machine, uint32_t set, uint64
         return hash;
     }
     uint32_t *clocks = grout_machine__set(machine, set);
-    hash = grout_ops__hash_bytes(hash, clocks, (order->words - 1) * sizeof *clocks);
+    hash = grout_hash__bytes(hash, clocks, (order->words - 1) * sizeof *clocks);
     return hash + grout_foreign__hash(machine, *grout_order__get_foreign(order, clocks));
 }

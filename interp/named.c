@@ -8,6 +8,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "named.h"
+#include "hash.h"
 
 #include "handover.h"
 
@@ -239,12 +240,12 @@ uint64_t grout_named__hash(const grout_machine *machine, uint64_t hash) {
         record own = *get_record(machine, i);
         uint32_t index = own.first;
         own.head.link = own.head.next = own.first = own.last = 0;
-        uint64_t part = grout_ops__hash_bytes(2, &own, sizeof own);
+        uint64_t part = grout_hash__bytes(2, &own, sizeof own);
         for (; index != 0; index = get_generation(machine, index)->next) {
             generation copy = *get_generation(machine, index);
             uint32_t set = copy.set;
             copy.link = copy.next = copy.set = 0;
-            part = grout_ops__hash_bytes(part, &copy, sizeof copy);
+            part = grout_hash__bytes(part, &copy, sizeof copy);
             part = grout_handover__hash(machine, set, part);
         }
         sum += part;

@@ -47,21 +47,6 @@ void grout_ops__end_launch(grout_machine *machine) {
     grout_semaphore__end_launch(machine);
 }
 
-/* Words of 32 bits, mixed by a multiplication each. */
-uint64_t grout_ops__hash_bytes(uint64_t hash, const void *bytes, size_t size) {
-    const uint8_t *at = bytes;
-    for (; size >= sizeof(uint32_t); size -= sizeof(uint32_t), at += sizeof(uint32_t)) {
-        uint32_t word;
-        memcpy(&word, at, sizeof word);
-        hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
-        hash ^= hash >> 29;
-    }
-    for (; size > 0; size--, at++) {
-        hash = (hash ^ *at) * UINT64_C(0xbf58476d1ce4e5b9);
-    }
-    return hash;
-}
-
 uint64_t grout_ops__hash(const grout_machine *machine, uint64_t hash) {
     hash = grout_semaphore__hash(machine, hash);
     hash = grout_named__hash(machine, hash);

@@ -44,6 +44,5 @@ uint64_t grout_ops__hash(const grout_machine *machine, uint64_t hash);
 
 grout_pool *grout_ops__get_pool(const grout_machine *machine, uint32_t which);
 grout_keyed_table grout_ops__get_table(const grout_machine *machine, uint32_t which);
-uint64_t grout_ops__hash_bytes(uint64_t hash, const void *bytes, size_t size);
 
 #endif

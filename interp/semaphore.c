@@ -8,6 +8,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "semaphore.h"
+#include "hash.h"
 
 #include "handover.h"
 
@@ -482,11 +483,11 @@ uint64_t grout_semaphore__hash(const grout_machine *machine, uint64_t hash) {
         record own = *get_record(machine, i);
         uint32_t signal = own.first;
         own.head.link = own.head.next = own.first = own.last = own.front = 0;
-        uint64_t part = grout_ops__hash_bytes(1, &own, sizeof own);
+        uint64_t part = grout_hash__bytes(1, &own, sizeof own);
         for (; signal != 0; signal = get_signal(machine, signal)->next) {
             signal_record copy = *get_signal(machine, signal);
             copy.link = copy.next = copy.set = 0;
-            part = grout_ops__hash_bytes(part, &copy, sizeof copy);
+            part = grout_hash__bytes(part, &copy, sizeof copy);
             part = grout_handover__hash(machine, get_signal(machine, signal)->set, part);
         }
         for (uint32_t p = grout_keyed__next(get_pasts(machine), 0); p != 0;

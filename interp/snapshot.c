@@ -5,6 +5,7 @@
  */
 #include "bits.h"
 #include "gmem.h"
+#include "hash.h"
 #include "operand.h"
 #include "undo.h"
 
@@ -255,37 +256,15 @@ void grout_snapshot_free(grout_snapshot *snapshot) {
 /* ---- hash ---------------------------------------------------------------------------------------
  */
 
-/* A word at a time, mixed by a multiplication whose halves are folded (wyhash's step). */
-static uint64_t mix(uint64_t hash, uint64_t word) {
-    uint64_t a = hash ^ word ^ UINT64_C(0xa0761d6478bd642f);
-    uint64_t low = (a & 0xffffffffu) * UINT64_C(0xe7037ed1a0b428db);
-    uint64_t high = (a >> 32) * UINT64_C(0x8ebc6af09c88c6e3);
-    return (low ^ (high << 32 | high >> 32)) + hash * 31;
-}
-
-static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size) {
-    const uint8_t *at = bytes;
-    for (; size >= sizeof(uint64_t); size -= sizeof(uint64_t), at += sizeof(uint64_t)) {
-        uint64_t word;
-        memcpy(&word, at, sizeof word);
-        hash = mix(hash, word);
-    }
-    uint64_t rest = size;
-    if (size > 0) {
-        memcpy(&rest, at, size);
-        rest ^= (uint64_t)size << 56;
-    }
-    return mix(hash, rest);
-}
-
 /* Clock sets, what their foreign words stand for instead of the words. */
 static uint64_t hash_sets(const grout_machine *machine, uint64_t hash, const uint32_t *sets,
                           size_t count) {
     uint32_t words = machine->plan->order.words;
     for (size_t i = 0; i < count; i++, sets += words) {
-        hash = hash_bytes(hash, sets, (words - 1) * sizeof *sets);
-        hash =
-            sets[words - 1] == 0 ? hash : mix(hash, grout_foreign__hash(machine, sets[words - 1]));
+        hash = grout_hash__bytes(hash, sets, (words - 1) * sizeof *sets);
+        hash = sets[words - 1] == 0
+                   ? hash
+                   : grout_hash__word(hash, grout_foreign__hash(machine, sets[words - 1]));
     }
     return hash;
 }
@@ -296,16 +275,16 @@ static uint64_t hash_threads(const grout_machine *machine, uint64_t hash) {
     for (uint32_t i = 0; i < plan->actor_count; i++) {
         grout_thread thread = *grout_machine__thread(machine, i);
         thread.first_wgmma = thread.last_wgmma = 0;
-        hash = hash_bytes(hash, &thread, sizeof thread);
+        hash = grout_hash__bytes(hash, &thread, sizeof thread);
     }
     for (uint32_t i = 0; i < plan->lane_count; i++) {
-        hash = mix(hash, grout_machine__lane(machine, i)->committed);
+        hash = grout_hash__word(hash, grout_machine__lane(machine, i)->committed);
     }
-    hash = hash_bytes(hash, machine->state + machine->at.loops,
-                      machine->at.clocks - machine->at.loops);
+    hash = grout_hash__bytes(hash, machine->state + machine->at.loops,
+                             machine->at.clocks - machine->at.loops);
     hash = hash_sets(machine, hash, grout_machine__clocks(machine, 0), plan->actor_count);
-    return hash_bytes(hash, machine->state + machine->at.scopes,
-                      machine->at.barriers - machine->at.scopes);
+    return grout_hash__bytes(hash, machine->state + machine->at.scopes,
+                             machine->at.barriers - machine->at.scopes);
 }
 
 static uint64_t hash_barriers(const grout_machine *machine, uint64_t hash) {
@@ -314,26 +293,26 @@ static uint64_t hash_barriers(const grout_machine *machine, uint64_t hash) {
         grout_barrier barrier = *grout_machine__barrier(machine, i);
         uint32_t record = barrier.first_open, old = barrier.first_old;
         barrier.first_open = barrier.last_open = barrier.first_old = barrier.last_old = 0;
-        hash = hash_bytes(hash, &barrier, sizeof barrier);
+        hash = grout_hash__bytes(hash, &barrier, sizeof barrier);
         while (record != 0) {
             grout_phase *phase = grout_machine__phase(machine, record);
             int64_t facts[] = {phase->number, phase->bytes, phase->bytes_due, phase->bytes_flying,
                                phase->contribution_count};
-            hash = hash_bytes(hash, facts, sizeof facts);
+            hash = grout_hash__bytes(hash, facts, sizeof facts);
             hash = hash_sets(machine, hash, grout_phase__clocks(phase), sets);
             record = phase->next;
         }
         while (old != 0) {
             grout_old_phase *phase = grout_machine__old_phase(machine, old);
-            hash = mix(hash, phase->number);
+            hash = grout_hash__word(hash, phase->number);
             hash = hash_sets(machine, hash, grout_old_phase__clocks(phase), sets);
             old = phase->next;
         }
     }
     hash = hash_sets(machine, hash, grout_machine__snapshot_of(machine, 0, 0),
                      (size_t)machine->plan->element_count * machine->at.snapshots_kept * sets);
-    return hash_bytes(hash, machine->state + machine->at.waits,
-                      machine->at.payload_free - machine->at.waits);
+    return grout_hash__bytes(hash, machine->state + machine->at.waits,
+                             machine->at.payload_free - machine->at.waits);
 }
 
 static uint64_t hash_flights(const grout_machine *machine, uint64_t hash) {
@@ -343,14 +322,14 @@ static uint64_t hash_flights(const grout_machine *machine, uint64_t hash) {
         for (uint32_t k = 0; k < 2; k++) {
             if (async.payload[k] != 0) {
                 size_t at = (size_t)(async.payload[k] - 1) * machine->payload_slot_bytes;
-                hash = hash_bytes(hash, machine->state + machine->at.payload + at,
-                                  machine->payload_mask_at);
+                hash = grout_hash__bytes(hash, machine->state + machine->at.payload + at,
+                                         machine->payload_mask_at);
             }
         }
         async.link = async.previous = async.next = async.peer = 0;
         async.order = 0;
         async.phase_record = async.payload[0] = async.payload[1] = 0;
-        hash = hash_bytes(hash, &async, sizeof async);
+        hash = grout_hash__bytes(hash, &async, sizeof async);
     }
     return hash;
 }
@@ -363,9 +342,10 @@ static uint64_t hash_undo(const grout_machine *machine, uint64_t hash) {
                             (cta->undo_first + i) % GROUT_UNDO_ENTRIES * sizeof(grout_undo);
         grout_undo entry;
         memcpy(&entry, at, sizeof entry);
-        hash = hash_bytes(hash, machine->state + machine->at.undo_data + entry.data, entry.size);
+        hash = grout_hash__bytes(hash, machine->state + machine->at.undo_data + entry.data,
+                                 entry.size);
         entry.data = 0;
-        hash = hash_bytes(hash, &entry, sizeof entry);
+        hash = grout_hash__bytes(hash, &entry, sizeof entry);
     }
     return hash;
 }
@@ -378,8 +358,8 @@ static uint64_t hash_registers(const grout_machine *machine, uint64_t hash) {
         const grout_thread *thread = grout_machine__thread(machine, i);
         bool is_inside =
             thread->state != GROUT_THREAD_EXITED && grout_plan__inst(plan, thread->pc)->is_member;
-        hash = hash_bytes(hash, grout_machine__registers(machine, i),
-                          is_inside ? plan->register_bytes : plan->temporary_at);
+        hash = grout_hash__bytes(hash, grout_machine__registers(machine, i),
+                                 is_inside ? plan->register_bytes : plan->temporary_at);
     }
     return hash;
 }
@@ -389,26 +369,26 @@ static uint64_t hash_cta(const grout_machine *machine, uint64_t hash) {
     grout_cta cta = *grout_machine__cta(machine);
     cta.first_flight = cta.last_flight = cta.payload_used = 0;
     cta.undo_first = cta.undo_data_first = cta.undo_dropped = 0;
-    hash = hash_bytes(hash, &cta, sizeof cta);
+    hash = grout_hash__bytes(hash, &cta, sizeof cta);
     hash = hash_threads(machine, hash);
     hash = hash_barriers(machine, hash);
     hash = hash_flights(machine, hash);
     hash = hash_undo(machine, hash);
     hash = hash_registers(machine, hash);
-    return hash_bytes(hash, machine->state + machine->at.smem,
-                      machine->at.undo_entries - machine->at.smem);
+    return grout_hash__bytes(hash, machine->state + machine->at.smem,
+                             machine->at.undo_entries - machine->at.smem);
 }
 
 static uint64_t hash_cluster(const grout_machine *machine, uint64_t hash) {
     grout_cluster cluster = *grout_machine__cluster(machine);
     uint32_t index = cluster.first_collective;
     cluster.first_collective = cluster.last_collective = 0;
-    hash = hash_bytes(hash, &cluster, sizeof cluster);
+    hash = grout_hash__bytes(hash, &cluster, sizeof cluster);
     while (index != 0) {
         grout_collective record = *(grout_collective *)grout_pool__at(&machine->collectives, index);
         index = record.next;
         record.link = record.next = 0;
-        hash = hash_bytes(hash, &record, sizeof record);
+        hash = grout_hash__bytes(hash, &record, sizeof record);
     }
     return hash_sets(machine, hash, grout_machine__generation(machine, 0), 2);
 }
@@ -420,7 +400,7 @@ static uint64_t hash_run(const grout_machine *machine) {
     if (machine->launch.timing != GROUT_TIMING_RANDOM) {
         run.points = run.random[GROUT_DRAW_ENGINE] = 0;
     }
-    return hash_bytes((uint64_t)run.next_cluster, &run, sizeof run);
+    return grout_hash__bytes((uint64_t)run.next_cluster, &run, sizeof run);
 }
 
 uint64_t grout_machine_hash(const grout_machine *machine) {
@@ -441,12 +421,13 @@ uint64_t grout_machine_hash(const grout_machine *machine) {
         region regions[3];
         uint32_t count = get_array_regions(&machine->arrays[i], regions);
         for (uint32_t k = 0; k < count; k++) {
-            hash = hash_bytes(hash, regions[k].bytes, regions[k].size);
+            hash = grout_hash__bytes(hash, regions[k].bytes, regions[k].size);
         }
     }
     for (uint32_t i = 0; i < machine->launch.observer_count; i++) {
         const grout_observer *observer = machine->launch.observers[i];
-        hash = observer->hash == NULL ? hash : mix(hash, observer->hash(observer->self));
+        hash =
+            observer->hash == NULL ? hash : grout_hash__word(hash, observer->hash(observer->self));
     }
     return hash;
 }

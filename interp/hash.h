@@ -1,0 +1,36 @@
+/*
+ * hash.h - hashes of the machine's state.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef GROUT_INTERP_HASH_H
+#define GROUT_INTERP_HASH_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/* A word at a time, mixed by a multiplication whose halves are folded (wyhash's step). */
+static inline uint64_t grout_hash__word(uint64_t hash, uint64_t word) {
+    uint64_t a = hash ^ word ^ UINT64_C(0xa0761d6478bd642f);
+    uint64_t low = (a & 0xffffffffu) * UINT64_C(0xe7037ed1a0b428db);
+    uint64_t high = (a >> 32) * UINT64_C(0x8ebc6af09c88c6e3);
+    return (low ^ (high << 32 | high >> 32)) + hash * 31;
+}
+
+static inline uint64_t grout_hash__bytes(uint64_t hash, const void *bytes, size_t size) {
+    const uint8_t *at = bytes;
+    for (; size >= sizeof(uint64_t); size -= sizeof(uint64_t), at += sizeof(uint64_t)) {
+        uint64_t word;
+        memcpy(&word, at, sizeof word);
+        hash = grout_hash__word(hash, word);
+    }
+    uint64_t rest = size;
+    if (size > 0) {
+        memcpy(&rest, at, size);
+        rest ^= (uint64_t)size << 56;
+    }
+    return grout_hash__word(hash, rest);
+}
+
+#endif
