@@ -197,9 +197,10 @@ static void repair_peer_exit(grout_wording *wording, grout_text *out) {
                        get_line(wording, 0));
         return;
     }
-    grout_text_add(out,
-                   "end the kernel with 'cluster_barrier', or write 'attr cluster_exit = sync' "
-                   "in its head");
+    grout_text_add(out, "end the kernel with 'cluster_barrier'");
+    if (!grout_kernel_has_exit_sync(wording->module, wording->checker->info.kernel)) {
+        grout_text_add(out, ", or write 'attr cluster_exit = sync' in its head");
+    }
     grout_wording__set_edit_at_end(wording, kernel->body, "cluster_barrier");
 }
 

@@ -500,6 +500,16 @@ static void repair_race(grout_wording *wording, grout_text *out) {
     }
 }
 
+/* A wait for the parity that a fresh mbarrier has: most often meant for the first phase. */
+static void repair_fresh(const grout_wording *wording, uint32_t line, grout_text *out) {
+    uint32_t wait = grout_wording__get_line(wording, &wording->facts->sides[1].origin);
+    grout_text_add(out,
+                   "if the wait at line %" PRIu32
+                   " is meant for phase 0, give it parity 0: a fresh "
+                   "mbarrier passes parity 1 at once; if not, let it come before line %" PRIu32,
+                   wait, line);
+}
+
 /* The usual causes: the arrivals of one phase counted as several, or no way back to the arriver. */
 static void repair_overrun(const grout_wording *wording, grout_text *out) {
     const grout_facts *facts = wording->facts;
@@ -508,6 +518,10 @@ static void repair_overrun(const grout_wording *wording, grout_text *out) {
         grout_text_add(
             out, "wait for each phase before the arrival at line %" PRIu32 " can complete the next",
             line);
+        return;
+    }
+    if (facts->phase == UINT32_MAX) {
+        repair_fresh(wording, line, out);
         return;
     }
     if (facts->sides[0].origin.thread != facts->sides[1].origin.thread) {
@@ -520,12 +534,15 @@ static void repair_overrun(const grout_wording *wording, grout_text *out) {
     }
     grout_object_id object = wording->checker->info.element_objects[facts->element];
     uint32_t arrivals = grout_object_get_arrivals(wording->module, object);
-    grout_text_add(
-        out,
-        "thread %u arrives for both phases itself: let it wait for the first before line "
-        "%" PRIu32 ", or, if these arrivals are meant to make one phase, declare more "
-        "than arrivals(%" PRIu32 ") for ",
-        (unsigned)facts->sides[0].origin.thread, line, arrivals);
+    grout_text_add(out,
+                   "thread %u arrives for both phases itself: let it wait for the first before "
+                   "line %" PRIu32 ", or, if these arrivals are meant to make one phase, ",
+                   (unsigned)facts->sides[0].origin.thread, line);
+    if (arrivals == 0) { /* an mbarrier's are those of its init */
+        grout_text_add(out, "initialise it with more of them");
+        return;
+    }
+    grout_text_add(out, "declare more than arrivals(%" PRIu32 ") for ", arrivals);
     grout_wording__add_object(wording, object, out);
 }
 
