@@ -255,7 +255,8 @@ static uint32_t arrive(grout_machine *machine, const contributor *who,
     if (needed == 0) {
         grout_fault fault = {.code = GROUT_DIAG_BARRIER_UNINITIALISED,
                              .object = machine->plan->elements[element].object,
-                             .element = element};
+                             .element = element,
+                             .cta = grout_machine__cta(machine)->index};
         fault_at(machine, who, &fault);
         return 0;
     }

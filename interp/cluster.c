@@ -56,8 +56,7 @@ static void begin_alone(grout_machine *machine, uint32_t index) {
     grout_pool__clear(&machine->collectives);
     run->current = run->last = 0;
     run->points = 0;
-    run->random[GROUT_DRAW_SCHEDULE] = machine->launch.seed * UINT64_C(0x9e3779b97f4a7c15) + index;
-    run->random[GROUT_DRAW_ENGINE] = ~run->random[GROUT_DRAW_SCHEDULE];
+    grout_machine__seed(machine, index);
 }
 
 static bool begin_cluster(grout_machine *machine, uint32_t slot) {

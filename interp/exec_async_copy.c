@@ -31,8 +31,13 @@ grout_outcome grout_exec_async_copy_wait(grout_machine *machine, uint32_t thread
 grout_outcome grout_exec_async_copy_arrive(grout_machine *machine, uint32_t thread,
                                            const grout_inst *inst) {
     uint32_t element;
-    if (grout_exec__find_element(machine, thread, inst, 0, &element) &&
-        grout_mbarrier__check(machine, thread, inst, element)) {
+    if (!grout_exec__find_element(machine, thread, inst, 0, &element)) {
+        return GROUT_OUTCOME_NEXT;
+    }
+    if (grout_mbarrier__awaits_init(machine, thread, element, 1u << machine->rank)) {
+        return GROUT_OUTCOME_BLOCKED;
+    }
+    if (grout_mbarrier__check(machine, thread, inst, element)) {
         grout_async_copy__arrive(machine, thread, inst, element);
     }
     return GROUT_OUTCOME_NEXT;

@@ -6,6 +6,7 @@
 #include "barrier.h"
 #include "exec.h"
 #include "issue.h"
+#include "mbarrier.h"
 #include "undo.h"
 
 #include <string.h>
@@ -152,6 +153,9 @@ grout_outcome grout_exec_async_store_smem(grout_machine *machine, uint32_t threa
     grout_delivery delivery = {.rank = box.rank, .bytes = box.plan->bytes, .is_told = true};
     if (box.is_nowhere || !grout_exec__find_element(machine, thread, inst, 1, &delivery.element)) {
         return GROUT_OUTCOME_NEXT;
+    }
+    if (grout_mbarrier__awaits_init(machine, thread, delivery.element, 1u << box.rank)) {
+        return GROUT_OUTCOME_BLOCKED;
     }
     check_bounds(machine, thread, inst, &box);
     delivery.is_armed = !machine->plan->elements[delivery.element].is_explicit;

@@ -68,10 +68,8 @@ static grout_outcome contribute(grout_machine *machine, uint32_t thread, const g
         return GROUT_OUTCOME_NEXT;
     }
     uint32_t targets = get_targets(machine, inst, box.rank);
-    if (targets == 1u << machine->rank &&
-        grout_mbarrier__awaits_init(machine, thread, arrival.element)) {
-        return grout_machine__block(machine, thread, GROUT_THREAD_BLOCKED_PARITY, arrival.element,
-                                    0);
+    if (grout_mbarrier__awaits_init(machine, thread, arrival.element, targets)) {
+        return GROUT_OUTCOME_BLOCKED;
     }
     arrival.order = inst->order;
     arrival.scope = inst->edge_scope;
@@ -100,17 +98,15 @@ static bool find_wait(grout_machine *machine, uint32_t thread, const grout_inst 
     return grout_exec__find_element(machine, thread, inst, 0, &wait->element);
 }
 
-/* The parity of a wait or test; false if its barrier is not initialised, which has been told: then
- * nothing is waited for. */
-static bool read_parity(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+/* The parity of a wait or test. */
+static void read_parity(grout_machine *machine, uint32_t thread, const grout_inst *inst,
                         grout_waiting *wait) {
     const grout_slot *slot = grout_plan__slot(machine->plan, inst, 0);
-    bool is_first = grout_machine__thread(machine, thread)->is_retry == 0;
+    bool is_first = grout_machine__thread(machine, thread)->retry == GROUT_RETRY_FIRST;
     if (grout_slot__is_undefined(machine, thread, slot) && is_first) {
         grout_machine__fault_undefined(machine, thread, inst, 1, GROUT_USE_SYNC);
     }
     wait->parity = (uint8_t)(grout_slot__get_integer(machine, thread, slot) & 1);
-    return grout_mbarrier__check(machine, thread, inst, wait->element);
 }
 
 /* Waits if the real parity lets it; the phase that was meant is what it acquires. */
@@ -135,10 +131,13 @@ grout_outcome grout_exec_mbarrier_wait(grout_machine *machine, uint32_t thread,
     if (!find_wait(machine, thread, inst, &wait)) {
         return GROUT_OUTCOME_NEXT;
     }
-    if (grout_mbarrier__awaits_init(machine, thread, wait.element)) {
-        return grout_machine__block(machine, thread, GROUT_THREAD_BLOCKED_PARITY, wait.element, 0);
+    read_parity(machine, thread, inst, &wait);
+    if (grout_mbarrier__awaits_init(machine, thread, wait.element, 1u << machine->rank)) {
+        return GROUT_OUTCOME_BLOCKED;
     }
-    if (!read_parity(machine, thread, inst, &wait) || try_wait(machine, thread, inst, &wait)) {
+    /* Nothing is waited for if nobody has initialised it, which has been told. */
+    if (!grout_mbarrier__check(machine, thread, inst, wait.element) ||
+        try_wait(machine, thread, inst, &wait)) {
         return GROUT_OUTCOME_NEXT;
     }
     return grout_machine__block(machine, thread, GROUT_THREAD_BLOCKED_PARITY, wait.element,
@@ -155,7 +154,11 @@ static grout_outcome set_result(grout_machine *machine, uint32_t thread, const g
 grout_outcome grout_exec_mbarrier_test(grout_machine *machine, uint32_t thread,
                                        const grout_inst *inst) {
     grout_waiting wait;
-    if (!find_wait(machine, thread, inst, &wait) || !read_parity(machine, thread, inst, &wait)) {
+    if (!find_wait(machine, thread, inst, &wait)) {
+        return set_result(machine, thread, inst, true);
+    }
+    read_parity(machine, thread, inst, &wait);
+    if (!grout_mbarrier__check(machine, thread, inst, wait.element)) {
         return set_result(machine, thread, inst, true);
     }
     wait.is_test = true;

@@ -175,8 +175,8 @@ grout_outcome grout_exec_store(grout_machine *machine, uint32_t thread, const gr
 
 grout_outcome grout_exec_copy_gmem_to_smem(grout_machine *machine, uint32_t thread,
                                            const grout_inst *inst) {
-    grout_tma__issue_load(machine, thread, inst);
-    return GROUT_OUTCOME_NEXT;
+    return grout_tma__issue_load(machine, thread, inst) ? GROUT_OUTCOME_NEXT
+                                                        : GROUT_OUTCOME_BLOCKED;
 }
 
 grout_outcome grout_exec_copy_smem_to_gmem(grout_machine *machine, uint32_t thread,

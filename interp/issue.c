@@ -8,6 +8,7 @@
 
 #include "barrier.h"
 #include "exec.h"
+#include "mbarrier.h"
 #include "tma.h"
 #include "undo.h"
 #include "wgmma.h"
@@ -174,7 +175,7 @@ static bool find_element(grout_machine *machine, uint32_t thread, const grout_in
     int64_t count = box->plan->rank > 0 ? box->plan->dims[0] : 1;
     if (index < 0 || index >= count) {
         grout_fault fault = {.code = GROUT_DIAG_OUT_OF_BOUNDS, .limit = count};
-        if (grout_machine__thread(machine, thread)->is_retry == 0) {
+        if (grout_machine__thread(machine, thread)->retry == GROUT_RETRY_FIRST) {
             refuse(machine, thread, inst, box, fault);
         }
         return false;
@@ -366,19 +367,22 @@ static void send_all(grout_machine *machine, const load_issue *load) {
     }
 }
 
-void grout_tma__issue_load(grout_machine *machine, uint32_t thread, const grout_inst *inst) {
+bool grout_tma__issue_load(grout_machine *machine, uint32_t thread, const grout_inst *inst) {
     load_issue load = {.inst = inst,
                        .thread = thread,
                        .boxes = {grout_box__resolve(machine, thread, inst, 0),
                                  grout_box__resolve(machine, thread, inst, 1)}};
     if (!grout_exec__find_element(machine, thread, inst, 2, &load.element)) {
-        return;
+        return true;
+    }
+    set_parts(machine, &load);
+    if (grout_mbarrier__awaits_init(machine, thread, load.element, load.mask)) {
+        return false;
     }
     load.is_explicit = machine->plan->elements[load.element].is_explicit;
     load.is_void = check_gmem(machine, thread, inst, &load.boxes[0], false);
     load.is_void |= check_smem(machine, thread, inst, &load.boxes[1]);
     load.phase = find_phase(machine, &load);
-    set_parts(machine, &load);
     if (inst->is_collective) {
         grout_cluster__note_collective(machine, thread, inst, load.mask, inst->collective);
     }
@@ -387,6 +391,7 @@ void grout_tma__issue_load(grout_machine *machine, uint32_t thread, const grout_
     if (machine->has_clocks && (load.is_explicit || load.mask != 1u << machine->rank)) {
         grout_machine__advance(machine, thread); /* its bytes carry the clock as of now */
     }
+    return true;
 }
 
 /* ---- stores

@@ -142,10 +142,7 @@ static bool prepare(grout_machine *machine, grout_diags *diags) {
     if (!add_arrays(machine) || !grout_machine__add_state(machine) || !begin_observers(machine)) {
         return grout_diags_add_oom(diags);
     }
-    for (uint32_t i = 0; i < 2; i++) {
-        machine->run.random[i] = machine->launch.seed * UINT64_C(0x9e3779b97f4a7c15);
-        machine->run.random[i] = i == 0 ? machine->run.random[i] : ~machine->run.random[i];
-    }
+    grout_machine__seed(machine, 0);
     return true;
 }
 

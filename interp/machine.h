@@ -27,18 +27,25 @@ typedef struct grout_loop_state {
     int64_t index, high, step;
 } grout_loop_state;
 
+/* How often an actor has tried its op. */
+typedef enum grout_retry {
+    GROUT_RETRY_FIRST,
+    GROUT_RETRY_BLOCKED, /* it has blocked in it */
+    GROUT_RETRY_ALONE    /* the same, on an init that does not come: nobody else can run */
+} grout_retry;
+
 /* An actor: a thread, or a warp of one. */
 typedef struct grout_thread {
     uint32_t pc;
-    uint32_t state;                   /* grout_thread_state */
-    uint32_t element, phase;          /* what it is blocked on: see grout_thread_state */
-    uint32_t scope;                   /* BLOCKED_SCOPE: of the plan's scopes */
-    uint32_t wgmma_groups;            /* issued */
-    uint32_t first_wgmma, last_wgmma; /* those not performed, in issue order */
-    uint32_t last_pc;                 /* of its latest op */
-    uint32_t is_released;             /* the scope it stands at has let it in */
-    uint32_t is_retry;  /* it has tried its op before, and blocked; 2: nobody else can run */
-    uint32_t registers; /* of each of its lanes, on the GPU */
+    uint32_t state;                          /* grout_thread_state */
+    uint32_t element, phase;                 /* what it is blocked on: see grout_thread_state */
+    uint32_t scope;                          /* BLOCKED_SCOPE: of the plan's scopes */
+    uint32_t wgmma_groups;                   /* issued */
+    uint32_t first_wgmma, last_wgmma;        /* those not performed, in issue order */
+    uint32_t last_pc;                        /* of its latest op */
+    uint32_t is_released;                    /* the scope it stands at has let it in */
+    uint32_t retry;                          /* grout_retry */
+    uint32_t registers;                      /* of each of its lanes, on the GPU */
     uint32_t cluster_arrives, cluster_waits; /* on the hardware barrier of the cluster */
     uint32_t is_leaving;                     /* it has arrived on the exit sync */
     uint32_t dropped;                        /* pct: number of the change point that lowered it */
@@ -557,7 +564,9 @@ int64_t grout_residency__get_clusters(const grout_plan *plan, const grout_launch
 
 /* Draws from the random state. The engine has its own, so that the schedule of a seed is the same
  * under every timing. */
-enum { GROUT_DRAW_SCHEDULE, GROUT_DRAW_ENGINE };
+enum { GROUT_DRAW_SCHEDULE, GROUT_DRAW_ENGINE, GROUT_DRAW_STREAMS };
+/* Begins both streams from the launch's seed; index: of the cluster, where each has its own. */
+void grout_machine__seed(grout_machine *machine, uint32_t index);
 uint64_t grout_machine__draw(grout_machine *machine, uint32_t stream);
 /* An actor blocks in its op: it is tried again once it is runnable. */
 static inline grout_outcome grout_machine__block(grout_machine *machine, uint32_t thread,

@@ -32,9 +32,36 @@ grout_parity grout_mbarrier__judge(const grout_machine *machine, uint32_t actor,
     return result;
 }
 
-bool grout_mbarrier__awaits_init(const grout_machine *machine, uint32_t actor, uint32_t element) {
-    const grout_barrier *barrier = grout_machine__barrier(machine, element);
-    return barrier->needed == 0 && grout_machine__thread(machine, actor)->is_retry != 2;
+static bool is_initialised(grout_machine *machine, uint32_t element, uint32_t rank) {
+    uint32_t own = grout_machine__select(machine, rank);
+    bool is_there = grout_machine__barrier(machine, element)->needed != 0;
+    grout_machine__select(machine, own);
+    return is_there;
+}
+
+bool grout_mbarrier__awaits_init(grout_machine *machine, uint32_t actor, uint32_t element,
+                                 uint32_t ranks) {
+    if (!machine->plan->elements[element].is_explicit ||
+        grout_machine__thread(machine, actor)->retry == GROUT_RETRY_ALONE) {
+        return false;
+    }
+    for (uint32_t rank = 0; rank < machine->plan->shape.cta_count; rank++) {
+        if ((ranks >> rank & 1u) != 0 && !is_initialised(machine, element, rank)) {
+            (void)grout_machine__block(machine, actor, GROUT_THREAD_BLOCKED_INIT, element, 0);
+            return true;
+        }
+    }
+    return false;
+}
+
+void grout_mbarrier__give_up_inits(grout_machine *machine) {
+    for (uint32_t i = 0; i < machine->plan->actor_count; i++) {
+        grout_thread *thread = grout_machine__thread(machine, i);
+        if (thread->state == GROUT_THREAD_BLOCKED_INIT) {
+            thread->state = GROUT_THREAD_RUNNABLE;
+            thread->retry = GROUT_RETRY_ALONE;
+        }
+    }
 }
 
 bool grout_mbarrier__check(grout_machine *machine, uint32_t actor, const grout_inst *inst,
@@ -44,7 +71,8 @@ bool grout_mbarrier__check(grout_machine *machine, uint32_t actor, const grout_i
     }
     grout_fault fault = {.code = GROUT_DIAG_BARRIER_UNINITIALISED,
                          .object = machine->plan->elements[element].object,
-                         .element = element};
+                         .element = element,
+                         .cta = grout_machine__cta(machine)->index};
     grout_machine__fault(machine, actor, inst, 0, &fault);
     return false;
 }
@@ -68,6 +96,7 @@ void grout_mbarrier__init(grout_machine *machine, uint32_t actor, const grout_in
     publish(machine, GROUT_EVENT_BARRIER_INIT, actor, inst, element, arrivals);
     grout_barrier__init(machine, element, arrivals);
     grout_machine__wake(machine, GROUT_THREAD_BLOCKED_PARITY, element);
+    grout_machine__wake_all(machine, GROUT_THREAD_BLOCKED_INIT, element); /* peers, too */
 }
 
 void grout_mbarrier__invalidate(grout_machine *machine, uint32_t actor, const grout_inst *inst,

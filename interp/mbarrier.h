@@ -21,10 +21,16 @@ typedef struct grout_parity {
 
 grout_parity grout_mbarrier__judge(const grout_machine *machine, uint32_t actor, uint32_t element,
                                    uint32_t parity);
-/* Whether a wait or an arrival comes before the init and somebody else can still run: it waits for
- * the init then, so that what follows is the same as when it comes late. The checker says that
- * nothing orders the two. */
-bool grout_mbarrier__awaits_init(const grout_machine *machine, uint32_t actor, uint32_t element);
+/*
+ * Whether an op that waits on an mbarrier or contributes to it, in each CTA of a set of ranks, comes
+ * before one of the inits and somebody else can still run: the actor is blocked then until they have
+ * come, so that what follows is the same as when the op comes late. The checker says that nothing
+ * orders the two. To be asked before the op has done anything.
+ */
+bool grout_mbarrier__awaits_init(grout_machine *machine, uint32_t actor, uint32_t element,
+                                 uint32_t ranks);
+/* Lets those actors of the selected CTA go on that wait for inits which do not come. */
+void grout_mbarrier__give_up_inits(grout_machine *machine);
 /* Whether an element of the selected CTA can be used; a fault if not. */
 bool grout_mbarrier__check(grout_machine *machine, uint32_t actor, const grout_inst *inst,
                            uint32_t element);

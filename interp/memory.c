@@ -90,7 +90,7 @@ static bool find_rank(grout_machine *machine, uint32_t thread, const grout_inst 
                                  .start = place[i],
                                  .extent = 1,
                                  .limit = plan->place_size[i]};
-            if (grout_machine__thread(machine, thread)->is_retry == 0) {
+            if (grout_machine__thread(machine, thread)->retry == GROUT_RETRY_FIRST) {
                 grout_machine__fault(machine, thread, inst, plan->operand, &fault);
             }
             return false;
@@ -122,7 +122,7 @@ grout_box grout_box__resolve(grout_machine *machine, uint32_t thread, const grou
         box.is_nowhere = !find_rank(machine, thread, inst, box.plan, &rank, &is_undefined);
         grout_box__set_rank(machine, &box, box.is_nowhere ? machine->rank : rank);
     }
-    if (is_undefined && grout_machine__thread(machine, thread)->is_retry == 0) {
+    if (is_undefined && grout_machine__thread(machine, thread)->retry == GROUT_RETRY_FIRST) {
         grout_machine__fault_undefined(machine, thread, inst, box.plan->operand, GROUT_USE_ADDRESS);
     }
     if (!box.plan->is_barrier) {

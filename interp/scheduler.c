@@ -9,6 +9,7 @@
  */
 #include "barrier.h"
 #include "exec.h"
+#include "mbarrier.h"
 #include "tma.h"
 
 #include <assert.h>
@@ -17,6 +18,9 @@
 
 #define PROGRESS_STEPS 1024 /* ops between two calls of progress() */
 
+#define GOLDEN_RATIO \
+    UINT64_C(0x9e3779b97f4a7c15) /* 2^64 over the golden ratio: SplitMix64's step */
+
 /* SplitMix64 (Steele, Lea and Flood, 'Fast splittable pseudorandom number generators', 2014). */
 static uint64_t mix(uint64_t z) {
     z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -24,8 +28,17 @@ static uint64_t mix(uint64_t z) {
     return z ^ z >> 31;
 }
 
+/* Hashed, or the draws of seed + 1 would be those of seed but the first. */
+void grout_machine__seed(grout_machine *machine, uint32_t index) {
+    for (uint32_t stream = 0; stream < GROUT_DRAW_STREAMS; stream++) {
+        uint64_t number = (uint64_t)index * GROUT_DRAW_STREAMS + stream + 1;
+        machine->run.random[stream] =
+            mix(mix(machine->launch.seed + GOLDEN_RATIO) + number * GOLDEN_RATIO);
+    }
+}
+
 uint64_t grout_machine__draw(grout_machine *machine, uint32_t stream) {
-    uint64_t z = machine->run.random[stream] += UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t z = machine->run.random[stream] += GOLDEN_RATIO;
     return mix(z);
 }
 
@@ -103,7 +116,7 @@ static uint32_t find_highest(const grout_machine *machine) {
         if (is_runnable(machine, i)) {
             uint32_t dropped = find_actor(machine, i)->dropped;
             uint64_t number = get_launch_number(machine, i) + UINT64_C(1);
-            uint64_t priority = mix(machine->launch.seed + number * UINT64_C(0x9e3779b97f4a7c15));
+            uint64_t priority = mix(machine->launch.seed + number * GOLDEN_RATIO);
             uint64_t rank = dropped == 0 ? priority | UINT64_C(1) << 63 : UINT32_MAX - dropped;
             if (best == UINT32_MAX || rank > best_rank) {
                 best = i;
@@ -266,7 +279,7 @@ static bool make_progress(grout_machine *machine) {
 static void pass(grout_machine *machine, uint32_t thread, const grout_inst *inst) {
     grout_run_state *run = &machine->run;
     grout_thread *own = grout_machine__thread(machine, thread);
-    own->is_retry = 0;
+    own->retry = GROUT_RETRY_FIRST;
     if (inst->op != 0) {
         own->last_pc = (uint32_t)(inst - grout_plan__inst(machine->plan, 0));
     }
@@ -305,7 +318,7 @@ static bool run_thread(grout_machine *machine, uint32_t thread, uint64_t limit) 
             break;
         case GROUT_OUTCOME_BLOCKED:
             own->pc = pc;
-            own->is_retry = 1;
+            own->retry = GROUT_RETRY_BLOCKED;
             run->last = run->current;
             run->current = 0;
             break;
@@ -324,18 +337,6 @@ static bool run_thread(grout_machine *machine, uint32_t thread, uint64_t limit) 
     return true;
 }
 
-/* Lets those of the selected CTA go on that wait for an init which does not come. */
-static void release_uninitialised(grout_machine *machine) {
-    for (uint32_t i = 0; i < machine->plan->actor_count; i++) {
-        grout_thread *thread = grout_machine__thread(machine, i);
-        if (thread->state == GROUT_THREAD_BLOCKED_PARITY && thread->is_retry == 1 &&
-            grout_machine__barrier(machine, thread->element)->needed == 0) {
-            thread->state = GROUT_THREAD_RUNNABLE;
-            thread->is_retry = 2;
-        }
-    }
-}
-
 /* All that is in flight takes effect; true if that let somebody run. */
 static bool finish_flights(grout_machine *machine) {
     for (uint32_t slot = 0; slot < machine->slot_count; slot++) {
@@ -344,7 +345,7 @@ static bool finish_flights(grout_machine *machine) {
             grout_machine__select_slot(machine, slot, rank);
             if (grout_machine__cluster(machine)->is_begun != 0) {
                 grout_tma__finish_all(machine);
-                release_uninitialised(machine);
+                grout_mbarrier__give_up_inits(machine);
             }
         }
     }

@@ -39,7 +39,7 @@ void grout_warp__start(grout_machine *machine, uint32_t parent, uint32_t child,
            inst->loop_depth * sizeof(grout_loop_state));
     own->pc = own->last_pc = pc;
     own->state = GROUT_THREAD_RUNNABLE;
-    own->is_released = own->is_retry = own->stage = 0;
+    own->is_released = own->retry = own->stage = 0;
     own->parent_pc = (uint32_t)(inst - grout_plan__inst(machine->plan, 0));
     if (machine->has_clocks) {
         grout_machine__carry(machine, grout_machine__clocks(machine, child),

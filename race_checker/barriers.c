@@ -569,32 +569,31 @@ static bool check_parity(grout_checker *checker, const grout_event *event) {
     return report_wait(checker, event, GROUT_DIAG_BARRIER_WRONG_PARITY, &nowhere, &facts);
 }
 
-/* The wait is one on a phase whose successor may be full already. */
-static bool observe(grout_checker *checker, const grout_event *event, const grout_element_at *at) {
+/* A wait on a phase whose successor may be full already. */
+static bool observe(grout_checker *checker, const grout_element_at *at, uint32_t number,
+                    const grout_origin *origin) {
     grout_element_state *element = at->element;
-    uint32_t number = event->u.wait.phase;
-    uint32_t local = grout_checker__get_local(checker, &event->origin);
+    uint32_t local = grout_checker__get_local(checker, origin);
     bool is_skipped = (element->skipped >> local & 1) != 0;
     grout_phase_state *phase = NULL;
     if (number == UINT32_MAX) { /* the phase before the first */
         if (element->full > 0) {
-            grout_origin__keep(checker->info.module, &element->fresh_missed, &event->origin, -1);
+            grout_origin__keep(checker->info.module, &element->fresh_missed, origin, -1);
         }
         return true;
     }
     if (number < element->first) { /* its pair had to be settled before its time */
         return is_skipped || element->dropped_count == 0 ||
-               report_overrun(checker, at->index, number, find_dropped(element, number),
-                              &event->origin);
+               report_overrun(checker, at->index, number, find_dropped(element, number), origin);
     }
     phase = find_phase(checker, element, number);
     if (!phase) {
         return grout_checker__fail(checker);
     }
     phase->has_wait = true;
-    grout_origin__keep(checker->info.module, &phase->wait, &event->origin, -1);
+    grout_origin__keep(checker->info.module, &phase->wait, origin, -1);
     if (element->full > number + 1 && !is_skipped) {
-        grout_origin__keep(checker->info.module, &phase->missed, &event->origin, -1);
+        grout_origin__keep(checker->info.module, &phase->missed, origin, -1);
     }
     return grout_element__settle(checker, at);
 }
@@ -622,5 +621,21 @@ bool grout_checker__wait(grout_checker *checker, const grout_event *event) {
         &checker->shape, grout_checker__get_actor(checker, &event->origin))];
     return grout_checker__check_init(checker, event, &at) &&
            check_skipped(checker, event, &at, is_first) && check_parity(checker, event) &&
-           observe(checker, event, &at);
+           observe(checker, &at, number, &event->origin);
+}
+
+bool grout_checker__observe_blocked(grout_checker *checker, const grout_event *event) {
+    for (uint32_t i = 0; i < event->u.deadlock.thread_count; i++) {
+        const grout_thread_fact *thread = &event->u.deadlock.threads[i];
+        grout_element_at at;
+        if (thread->state != GROUT_THREAD_BLOCKED_PARITY || thread->meant == UINT32_MAX) {
+            continue;
+        }
+        at = grout_checker__find_element(checker, thread->origin.cta, thread->element);
+        if (at.state && at.element->full > thread->meant + 1 &&
+            !observe(checker, &at, thread->meant, &thread->origin)) {
+            return false;
+        }
+    }
+    return !checker->has_failed;
 }

@@ -35,6 +35,9 @@ bool grout_element__fill(grout_checker *checker, const grout_element_at *at, uin
 /* Judges what nothing can change any more; at the end of the element, all. */
 bool grout_element__settle(grout_checker *checker, const grout_element_at *at);
 bool grout_element__settle_last(grout_checker *checker, const grout_element_at *at);
+/* A deadlock: waits whose phase and the next one have both completed, so that the parity they wait
+ * for has passed, are waits on that phase all the same. False without memory. */
+bool grout_checker__observe_blocked(grout_checker *checker, const grout_event *event);
 /* A new life of the element: its phases and the waits on it are forgotten. */
 void grout_checker__renew_element(grout_checker *checker, const grout_element_at *at);
 /* Has the actor of a clock heard of all that another clock's has, in the cluster? (x) */

@@ -155,6 +155,7 @@ static bool is_needed_op(const grout_deadlock *text, const grout_need *need, gro
         return op->opcode == GROUT_OP_SET_MAX_REGISTERS &&
                grout_module_find_attr(text->module, op, GROUT_ATTR_DECREASE);
     case GROUT_THREAD_BLOCKED_JOIN:
+    case GROUT_THREAD_BLOCKED_INIT:
     case GROUT_THREAD_RUNNABLE:
     case GROUT_THREAD_IDLE:
     case GROUT_THREAD_WAITING:
@@ -606,5 +607,5 @@ bool grout_checker__deadlock(grout_checker *checker, const grout_event *event) {
         return grout_checker__fail(checker);
     }
     return grout_checker__find(checker, &key, &facts) && check_bytes(checker, event) &&
-           grout_checker__settle_all(checker);
+           grout_checker__observe_blocked(checker, event) && grout_checker__settle_all(checker);
 }

@@ -239,6 +239,7 @@ void grout_deadlock__add_state(const grout_deadlock *text, const grout_thread_fa
     case GROUT_THREAD_BLOCKED_JOIN:
         grout_text_add(out, "waits for its warps or partitions to end");
         break;
+    case GROUT_THREAD_BLOCKED_INIT:
     case GROUT_THREAD_RUNNABLE:
     case GROUT_THREAD_IDLE:
     case GROUT_THREAD_WAITING:

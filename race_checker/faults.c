@@ -35,9 +35,16 @@ bool grout_checker__fault(grout_checker *checker, const grout_event *event) {
     grout_finding_key key = {.code = fault->code,
                              .severity = grout_diag_get(fault->code)->severity};
     grout_facts facts;
+    bool is_told = false;
     if (is_follow_on(checker, fault)) {
         checker->suppressed++;
         return true;
+    }
+    if (fault->code == GROUT_DIAG_BARRIER_UNINITIALISED) {
+        bool has_memory = grout_checker__check_ended(checker, event, &is_told);
+        if (!has_memory || is_told) {
+            return has_memory;
+        }
     }
     memset(&facts, 0, sizeof facts);
     facts.fault = *fault;

@@ -163,6 +163,19 @@ bool grout_checker__end_mbarrier(grout_checker *checker, const grout_element_at 
     return check_waits(checker, at, origin, known);
 }
 
+/* A use that came when the mbarrier had ended, and might have come before: as if it had. */
+bool grout_checker__check_ended(grout_checker *checker, const grout_event *event,
+                                bool *is_told_out) {
+    const grout_fault *fault = event->u.fault;
+    grout_element_at at = grout_checker__find_element(checker, fault->cta, fault->element);
+    const grout_element_state *element = at.element;
+    *is_told_out = at.state && element->ended.op && event->clocks &&
+                   event->clocks->known[grout_clock_x(&checker->shape, element->ended_actor)] <
+                       element->ended_epoch;
+    return *is_told_out ? report_unknown(checker, &at, &element->ended, &event->origin)
+                        : !checker->has_failed;
+}
+
 static bool report_twice(grout_checker *checker, const grout_event *event,
                          const grout_element_at *at) {
     const grout_object *object =
@@ -203,7 +216,7 @@ static bool replace_premature(grout_checker *checker, const grout_event *event,
         grout_origin use = record->facts.sides[0].origin;
         if (record->code != GROUT_DIAG_BARRIER_UNINITIALISED || record->is_replaced ||
             record->facts.subject != GROUT_SUBJECT_USUAL || record->facts.element != at->index ||
-            record->facts.fault.object != event->u.init.barrier->object ||
+            record->facts.fault.cta != at->state->cta ||
             is_known_use(checker, event, &record->facts)) {
             continue;
         }

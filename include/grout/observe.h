@@ -295,7 +295,8 @@ typedef struct grout_fault {
     int64_t start, extent; /* of the access in that dimension */
     int64_t limit;         /* size of the dimension; MISALIGNED: bytes it must be a multiple of */
     uint32_t use;          /* grout_uninitialised_use */
-    uint32_t element;      /* barrier element: TOO_MANY, TX_MISMATCH */
+    uint32_t element;      /* BARRIER_*: the barrier element */
+    uint32_t cta;          /* BARRIER_UNINITIALISED: whose it is */
     uint32_t phase;
     int64_t have, need; /* arrivals or bytes; OUTPUT_NOT_WRITTEN: elements missing, in all */
     bool is_static;     /* LAUNCH-level fault: origin.op is 0 (OUTPUT_NOT_WRITTEN) */
@@ -307,6 +308,7 @@ typedef enum grout_thread_state {
     GROUT_THREAD_BLOCKED_SCOPE,     /* at the entry of a collective scope */
     GROUT_THREAD_BLOCKED_REGISTERS, /* in set_max_registers increase: registers, free */
     GROUT_THREAD_BLOCKED_PARITY,    /* in mbarrier_wait: element, parity in phase */
+    GROUT_THREAD_BLOCKED_INIT,      /* before the init of an mbarrier: element; never in a DEADLOCK */
     GROUT_THREAD_BLOCKED_BLOCK,     /* in block_barrier */
     GROUT_THREAD_BLOCKED_NAMED,     /* in named_barrier_sync: element is the id, phase generation */
     GROUT_THREAD_BLOCKED_CLUSTER,   /* in cluster_wait, or at the end of a CTA with an exit sync */
