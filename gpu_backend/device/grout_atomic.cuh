@@ -149,107 +149,48 @@ GROUT_RED_TWO(max, grout_bf16, "bf16")
 // ---- what was there before ----------------------------------------------------------------------
 // By one lane. 32-bit integers.
 
-#define GROUT_EACH_ORDER(FORM)                                                                     \
-    if (order == GROUT_RELAXED) {                                                                  \
-        GROUT_EACH_SCOPE(FORM, ".relaxed")                                                         \
-    } else if (order == GROUT_ACQUIRE) {                                                           \
-        GROUT_EACH_SCOPE(FORM, ".acquire")                                                         \
-    } else if (order == GROUT_RELEASE) {                                                           \
-        GROUT_EACH_SCOPE(FORM, ".release")                                                         \
+#define GROUT_FETCH_IN(WORDS, ADDRESS, TAIL, ...)                                                  \
+    asm volatile("atom" WORDS TAIL : "=r"(old) : ADDRESS(at), __VA_ARGS__ : "memory")
+#define GROUT_FETCH_ORDERED(ORDER, ...)                                                            \
+    if (scope == GROUT_CTA) {                                                                      \
+        GROUT_FETCH_IN(ORDER ".cta", __VA_ARGS__);                                                 \
+    } else if (scope == GROUT_CLUSTER) {                                                           \
+        GROUT_FETCH_IN(ORDER ".cluster", __VA_ARGS__);                                             \
+    } else if (scope == GROUT_GPU) {                                                               \
+        GROUT_FETCH_IN(ORDER ".gpu", __VA_ARGS__);                                                 \
     } else {                                                                                       \
-        GROUT_EACH_SCOPE(FORM, ".acq_rel")                                                         \
+        GROUT_FETCH_IN(ORDER ".sys", __VA_ARGS__);                                                 \
     }
-#define GROUT_FORM_ONE(WORDS)                                                                      \
-    asm volatile("atom" WORDS GROUT_TAIL " %0, [%1], %2;"                                          \
-                 : "=r"(old) : GROUT_ADDRESS(at), "r"(value) : "memory")
-#define GROUT_FORM_TWO(WORDS)                                                                      \
-    asm volatile("atom" WORDS GROUT_TAIL " %0, [%1], %2, %3;"                                      \
-                 : "=r"(old) : GROUT_ADDRESS(at), "r"(expected), "r"(value) : "memory")
-
-#define GROUT_ADDRESS "l"
-#define GROUT_TAIL ".global.add.u32"
-template <int order, int scope, typename T>
-GROUT_DEVICE T grout_atomic_fetch_add_gmem(void *at, T value) {
-    T old;
-    GROUT_EACH_ORDER(GROUT_FORM_ONE)
-    return old;
-}
-#undef GROUT_TAIL
-#define GROUT_TAIL ".global.exch.b32"
-template <int order, int scope, typename T>
-GROUT_DEVICE T grout_atomic_exchange_gmem(void *at, T value) {
-    T old;
-    GROUT_EACH_ORDER(GROUT_FORM_ONE)
-    return old;
-}
-#undef GROUT_TAIL
-#define GROUT_TAIL ".global.cas.b32"
-template <int order, int scope, typename T>
-GROUT_DEVICE T grout_atomic_cas_gmem(void *at, T expected, T value) {
-    T old;
-    GROUT_EACH_ORDER(GROUT_FORM_TWO)
-    return old;
-}
-#undef GROUT_TAIL
-#undef GROUT_ADDRESS
-
-#define GROUT_ADDRESS "r"
-#define GROUT_TAIL ".shared::cta.add.u32"
-template <int order, int scope, typename T>
-GROUT_DEVICE T grout_atomic_fetch_add_smem(grout_u32 at, T value) {
-    T old;
-    GROUT_EACH_ORDER(GROUT_FORM_ONE)
-    return old;
-}
-#undef GROUT_TAIL
-#define GROUT_TAIL ".shared::cta.exch.b32"
-template <int order, int scope, typename T>
-GROUT_DEVICE T grout_atomic_exchange_smem(grout_u32 at, T value) {
-    T old;
-    GROUT_EACH_ORDER(GROUT_FORM_ONE)
-    return old;
-}
-#undef GROUT_TAIL
-#define GROUT_TAIL ".shared::cta.cas.b32"
-template <int order, int scope, typename T>
-GROUT_DEVICE T grout_atomic_cas_smem(grout_u32 at, T expected, T value) {
-    T old;
-    GROUT_EACH_ORDER(GROUT_FORM_TWO)
-    return old;
-}
-#undef GROUT_TAIL
-#undef GROUT_ADDRESS
-
-#define GROUT_ADDRESS "r"
-#define GROUT_TAIL ".shared::cluster.add.u32"
-template <int order, int scope, typename T>
-GROUT_DEVICE T grout_atomic_fetch_add_peer(grout_u32 at, T value) {
-    T old;
-    GROUT_EACH_ORDER(GROUT_FORM_ONE)
-    return old;
-}
-#undef GROUT_TAIL
-#define GROUT_TAIL ".shared::cluster.exch.b32"
-template <int order, int scope, typename T>
-GROUT_DEVICE T grout_atomic_exchange_peer(grout_u32 at, T value) {
-    T old;
-    GROUT_EACH_ORDER(GROUT_FORM_ONE)
-    return old;
-}
-#undef GROUT_TAIL
-#define GROUT_TAIL ".shared::cluster.cas.b32"
-template <int order, int scope, typename T>
-GROUT_DEVICE T grout_atomic_cas_peer(grout_u32 at, T expected, T value) {
-    T old;
-    GROUT_EACH_ORDER(GROUT_FORM_TWO)
-    return old;
-}
-#undef GROUT_TAIL
-#undef GROUT_ADDRESS
-
-#undef GROUT_FORM_ONE
-#undef GROUT_FORM_TWO
-#undef GROUT_EACH_ORDER
+// ...: how the address is held, the instruction behind its order and scope, its inputs.
+#define GROUT_FETCH(NAME, PARAMETERS, ...)                                                         \
+    template <int order, int scope, typename T>                                                    \
+    GROUT_DEVICE T grout_atomic_##NAME PARAMETERS {                                                \
+        T old;                                                                                     \
+        if (order == GROUT_RELAXED) {                                                              \
+            GROUT_FETCH_ORDERED(".relaxed", __VA_ARGS__)                                           \
+        } else if (order == GROUT_ACQUIRE) {                                                       \
+            GROUT_FETCH_ORDERED(".acquire", __VA_ARGS__)                                           \
+        } else if (order == GROUT_RELEASE) {                                                       \
+            GROUT_FETCH_ORDERED(".release", __VA_ARGS__)                                           \
+        } else {                                                                                   \
+            GROUT_FETCH_ORDERED(".acq_rel", __VA_ARGS__)                                           \
+        }                                                                                          \
+        return old;                                                                                \
+    }
+#define GROUT_FETCH_SPACE(NAME, SPACE, POINTER, ADDRESS)                                           \
+    GROUT_FETCH(fetch_add_##NAME, (POINTER at, T value), ADDRESS,                                  \
+                SPACE ".add.u32 %0, [%1], %2;", "r"(value))                                        \
+    GROUT_FETCH(exchange_##NAME, (POINTER at, T value), ADDRESS,                                   \
+                SPACE ".exch.b32 %0, [%1], %2;", "r"(value))                                       \
+    GROUT_FETCH(cas_##NAME, (POINTER at, T expected, T value), ADDRESS,                            \
+                SPACE ".cas.b32 %0, [%1], %2, %3;", "r"(expected), "r"(value))
+GROUT_FETCH_SPACE(gmem, ".global", void *, "l")
+GROUT_FETCH_SPACE(smem, ".shared::cta", grout_u32, "r")
+GROUT_FETCH_SPACE(peer, ".shared::cluster", grout_u32, "r")
+#undef GROUT_FETCH_SPACE
+#undef GROUT_FETCH
+#undef GROUT_FETCH_ORDERED
+#undef GROUT_FETCH_IN
 #undef GROUT_EACH_SCOPE
 
 #endif
