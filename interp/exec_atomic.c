@@ -8,6 +8,7 @@
 #include "atomic_math.h"
 #include "convert.h"
 #include "exec.h"
+#include "spin.h"
 #include "undo.h"
 
 #include <string.h>
@@ -182,6 +183,9 @@ static grout_outcome fetch_and_update(grout_machine *machine, uint32_t thread,
     uint8_t value[8], operand[8];
     /* The result may take the operand's place. */
     memcpy(operand, grout_slot__data(machine, thread, slot), slot->element_bytes);
+    if (grout_spin__stops(machine, thread)) {
+        return GROUT_OUTCOME_BLOCKED;
+    }
     if (!read_element(machine, thread, inst, &op)) {
         return GROUT_OUTCOME_NEXT;
     }
@@ -189,6 +193,8 @@ static grout_outcome fetch_and_update(grout_machine *machine, uint32_t thread,
     grout_update__apply(kind, (grout_dtype)op.box.plan->dtype,
                         op.box.plan->space == GROUT_SPACE_GMEM, value, operand, 1);
     is_undefined |= op.is_undefined && kind != GROUT_UPDATE_EXCHANGE;
+    machine->spin.is_idle =
+        is_undefined == op.is_undefined && memcmp(value, op.old, op.box.plan->element_bytes) == 0;
     write_element(machine, thread, inst, &op, value, is_undefined);
     return GROUT_OUTCOME_NEXT;
 }
@@ -214,6 +220,9 @@ grout_outcome grout_exec_atomic_cas(grout_machine *machine, uint32_t thread,
     uint8_t held[8] = {0}, value[8] = {0};
     memcpy(held, grout_slot__data(machine, thread, expected), expected->element_bytes);
     memcpy(value, grout_slot__data(machine, thread, slot), slot->element_bytes);
+    if (grout_spin__stops(machine, thread)) {
+        return GROUT_OUTCOME_BLOCKED;
+    }
     if (!read_element(machine, thread, inst, &op)) {
         return GROUT_OUTCOME_NEXT;
     }
@@ -223,6 +232,8 @@ grout_outcome grout_exec_atomic_cas(grout_machine *machine, uint32_t thread,
     } else if (is_open && machine->tracks) {
         const uint8_t mask = 1;
         set_mask(machine, thread, inst, &op.box, &mask);
+    } else {
+        machine->spin.is_idle = true;
     }
     return GROUT_OUTCOME_NEXT;
 }

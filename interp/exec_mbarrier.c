@@ -6,6 +6,7 @@
 #include "exec.h"
 #include "mbarrier.h"
 #include "memory.h"
+#include "spin.h"
 #include "tma.h"
 
 #include <string.h>
@@ -163,10 +164,10 @@ grout_outcome grout_exec_mbarrier_test(grout_machine *machine, uint32_t thread,
     }
     wait.is_test = true;
     if (try_wait(machine, thread, inst, &wait)) {
-        machine->run.polls = 0;
+        grout_spin__reset(machine);
         return set_result(machine, thread, inst, true);
     }
-    if (!grout_machine__poll(machine)) {
+    if (grout_spin__gives_up(machine, thread)) {
         return grout_machine__block(machine, thread, GROUT_THREAD_BLOCKED_PARITY, wait.element,
                                     wait.parity);
     }
@@ -181,13 +182,13 @@ grout_outcome grout_exec_barrier_test(grout_machine *machine, uint32_t thread,
     }
     wait.phase = grout_barrier__get_next_wait(machine, thread, wait.element);
     if (!grout_barrier__is_ready(machine, wait.element, wait.phase)) {
-        if (!grout_machine__poll(machine)) {
+        if (grout_spin__gives_up(machine, thread)) {
             return grout_machine__block(machine, thread, GROUT_THREAD_BLOCKED_BARRIER, wait.element,
                                         wait.phase);
         }
         return set_result(machine, thread, inst, false);
     }
-    machine->run.polls = 0;
+    grout_spin__reset(machine);
     grout_tma__land_phases(machine, wait.element, wait.phase);
     grout_barrier__observe(machine, thread, inst, &wait);
     return set_result(machine, thread, inst, true);

@@ -8,6 +8,7 @@
 #include "exec.h"
 #include "gmem.h"
 #include "memory.h"
+#include "spin.h"
 #include "tma.h"
 #include "undo.h"
 
@@ -120,6 +121,9 @@ static uint8_t *load_mask(grout_machine *machine, uint32_t thread, const grout_i
 }
 
 grout_outcome grout_exec_load(grout_machine *machine, uint32_t thread, const grout_inst *inst) {
+    if (grout_spin__stops(machine, thread)) {
+        return GROUT_OUTCOME_BLOCKED;
+    }
     grout_box box = grout_box__resolve(machine, thread, inst, 0);
     const grout_slot *slot = &inst->result;
     void *data = grout_slot__data(machine, thread, slot);

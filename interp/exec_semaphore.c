@@ -5,6 +5,7 @@
  */
 #include "exec.h"
 #include "semaphore.h"
+#include "spin.h"
 
 #include <string.h>
 
@@ -82,7 +83,7 @@ grout_outcome grout_exec_semaphore_read(grout_machine *machine, uint32_t thread,
     int32_t units = 0;
     if (grout_exec__find_element(machine, thread, inst, 0, &key.element)) {
         units = (int32_t)grout_semaphore__get_units(machine, key);
-        if (!grout_machine__poll(machine)) {
+        if (grout_spin__gives_up(machine, thread)) {
             return grout_machine__block(machine, thread, GROUT_THREAD_BLOCKED_SEMAPHORE,
                                         key.element, (uint32_t)units + 1);
         }

@@ -51,7 +51,9 @@ typedef struct grout_thread {
     uint32_t dropped;                        /* pct: number of the change point that lowered it */
     uint32_t async_copies;                   /* cp.async groups closed */
     uint32_t parent_pc;                      /* free for who forks */
-    uint32_t stage; /* of an op that blocks more than once; 0 between ops */
+    uint32_t looked;      /* number of the sample after which it has looked: spin.c */
+    uint32_t is_spinning; /* its next look blocks it, until something happens */
+    uint32_t stage;       /* of an op that blocks more than once; 0 between ops */
 } grout_thread;
 
 /* A lane: bulk groups. */
@@ -211,6 +213,18 @@ typedef struct grout_run_state {
     uint32_t reserved;
 } grout_run_state;
 
+/* What is known of actors that only look: spin.c. No part of the state: it is found anew. */
+typedef struct grout_spin {
+    uint64_t looks;           /* since anything has changed */
+    uint64_t hash;            /* of the actors, at the sample */
+    uint32_t slot, actor, pc; /* who had looked then, and where */
+    uint32_t round;           /* number of the sample */
+    uint32_t compares;        /* with it that are left */
+    bool sees_gmem;           /* some of the looks are plain loads of GMEM */
+    bool is_idle;             /* the atomic that runs has left its element as it was */
+    bool has_parked;          /* actors go round */
+} grout_spin;
+
 /* A step of a chain on its way from strip to strip. */
 typedef struct grout_chain_run {
     const grout_inst *inst;
@@ -252,6 +266,7 @@ struct grout_machine {
     /* state */
     grout_run_stats stats;
     grout_run_state run;
+    grout_spin spin;
     uint32_t slot_count; /* clusters that may be in flight at once */
     uint8_t **slots;     /* their arenas; NULL: not needed yet */
     grout_state_layout at;
@@ -578,19 +593,13 @@ static inline grout_outcome grout_machine__block(grout_machine *machine, uint32_
     own->phase = phase;
     return GROUT_OUTCOME_BLOCKED;
 }
-/*
- * An actor has looked for something that has not happened yet. False: so often in a row, with
- * nothing else done by anybody, that it never will (GROUT_POLLS_MAX): then the actor blocks on it
- * instead, so that the run ends as a deadlock.
- */
-#define GROUT_POLLS_MAX 100000u
-static inline bool grout_machine__poll(grout_machine *machine) {
-    return ++machine->run.polls <= GROUT_POLLS_MAX;
-}
 /* All actors of the CTA that are blocked so can try again. */
 void grout_machine__wake(grout_machine *machine, grout_thread_state state, uint32_t element);
 /* The same in all CTAs that are in flight. */
 void grout_machine__wake_all(grout_machine *machine, grout_thread_state state, uint32_t element);
+/* All that is in flight takes effect, and who waits for an init that does not come goes on; true if
+ * that lets somebody run. */
+bool grout_machine__finish_flights(grout_machine *machine);
 /* Runs until a CTA or all have ended (true) or the run stops (false, status set). */
 bool grout_machine__run(grout_machine *machine, uint64_t step_limit);
 /* deadlock.c: nothing can run. */

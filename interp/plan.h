@@ -259,7 +259,8 @@ typedef struct grout_plan {
     bool has_exit_sync;
     bool
         needs_clocks; /* some phase follows from what an actor knows: mbarriers, async_store_smem */
-    bool has_foreign_order;    /* order between clusters: global semaphores, ordered atomics */
+    bool has_foreign_order; /* order between clusters: global semaphores, atomics, loops that look
+                               at GMEM */
     uint32_t collective_count; /* different sets of axes of collective copies */
     uint8_t collective_axes[16];
     uint32_t cluster_axis_count;

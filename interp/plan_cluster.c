@@ -44,6 +44,37 @@ static bool is_wait(grout_opcode opcode) {
     }
 }
 
+/* Does the op stand in what a while looks at before each turn? */
+static bool is_in_while_head(const grout_module *module, const grout_op *op) {
+    grout_block_id block = op->parent;
+    for (;;) {
+        grout_op_id parent = grout_module_get_block(module, block)->parent;
+        const grout_op *region = parent ? grout_module_get_op(module, parent) : NULL;
+        if (region == NULL || (region->opcode == GROUT_OP_WHILE && region->first_block == block)) {
+            return region != NULL;
+        }
+        block = region->parent;
+    }
+}
+
+static bool is_read_only(const grout_planner *planner, grout_object_id object) {
+    for (uint32_t i = 0; i < planner->kernel->param_count; i++) {
+        const grout_param *param = grout_module_get_param(planner->module, planner->kernel, i);
+        if (param->object == object) {
+            return param->direction == GROUT_DIRECTION_IN;
+        }
+    }
+    return false;
+}
+
+/* A loop that looks at GMEM which the kernel may write waits, perhaps, for another CTA. */
+static bool is_looked_for(const grout_planner *planner, const grout_op *op,
+                          grout_object_id object) {
+    return op->opcode == GROUT_OP_LOAD &&
+           grout_module_get_object(planner->module, object)->space == GROUT_SPACE_GMEM &&
+           !is_read_only(planner, object) && is_in_while_head(planner->module, op);
+}
+
 /* The references of an op: a peer's SMEM through plain accesses needs PS for each CTA. */
 static void scan_views(grout_planner *planner, const grout_op *op) {
     grout_form form = (grout_form)grout_op_get_info(op->opcode)->form;
@@ -72,7 +103,8 @@ static void scan_views(grout_planner *planner, const grout_op *op) {
         planner->plan->has_foreign_order |=
             (object->kind == GROUT_OBJECT_SEMAPHORE && object->is_global) ||
             ((form == GROUT_FORM_FETCH || form == GROUT_FORM_COMPARE_SWAP) &&
-             object->space == GROUT_SPACE_GMEM);
+             object->space == GROUT_SPACE_GMEM) ||
+            is_looked_for(planner, op, view.object);
     }
 }
 

@@ -10,6 +10,7 @@
 #include "barrier.h"
 #include "exec.h"
 #include "mbarrier.h"
+#include "spin.h"
 #include "tma.h"
 
 #include <assert.h>
@@ -275,6 +276,16 @@ static bool make_progress(grout_machine *machine) {
            stop(machine, GROUT_RUN_INTERRUPTED);
 }
 
+/* Whether the instruction has only looked. */
+static void note_point(grout_machine *machine, uint32_t thread, const grout_inst *inst) {
+    if (inst->is_look || machine->spin.is_idle) {
+        machine->spin.is_idle = false;
+        grout_spin__note(machine, thread, inst);
+        return;
+    }
+    grout_spin__reset(machine);
+}
+
 /* What follows an instruction that was done: its count, its scheduling point. */
 static void pass(grout_machine *machine, uint32_t thread, const grout_inst *inst) {
     grout_run_state *run = &machine->run;
@@ -284,10 +295,8 @@ static void pass(grout_machine *machine, uint32_t thread, const grout_inst *inst
         own->last_pc = (uint32_t)(inst - grout_plan__inst(machine->plan, 0));
     }
     machine->stats.steps += inst->is_silent ? 0 : 1;
-    if (inst->is_point && !inst->is_look) {
-        run->polls = 0;
-    }
     if (inst->is_point) {
+        note_point(machine, thread, inst);
         run->last = run->current;
         run->current = 0;
         grout_tma__pass_point(machine);
@@ -337,8 +346,8 @@ static bool run_thread(grout_machine *machine, uint32_t thread, uint64_t limit) 
     return true;
 }
 
-/* All that is in flight takes effect; true if that let somebody run. */
-static bool finish_flights(grout_machine *machine) {
+bool grout_machine__finish_flights(grout_machine *machine) {
+    uint32_t own_slot = machine->slot, own_rank = machine->rank;
     for (uint32_t slot = 0; slot < machine->slot_count; slot++) {
         for (uint32_t rank = 0;
              machine->slots[slot] != NULL && rank < machine->plan->shape.cta_count; rank++) {
@@ -349,6 +358,7 @@ static bool finish_flights(grout_machine *machine) {
             }
         }
     }
+    grout_machine__select_slot(machine, own_slot, own_rank);
     return count_runnable(machine) > 0;
 }
 
@@ -359,7 +369,7 @@ bool grout_machine__run(grout_machine *machine, uint64_t step_limit) {
             machine->run.current = choose(machine);
         }
         if (machine->run.current == 0) {
-            if (finish_flights(machine)) {
+            if (grout_machine__finish_flights(machine)) {
                 continue;
             }
             grout_machine__publish_deadlock(machine);

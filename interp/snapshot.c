@@ -208,6 +208,8 @@ bool grout_machine_restore(grout_machine *machine, const grout_snapshot *snapsho
     }
     machine->stats = snapshot->stats;
     machine->run = snapshot->run;
+    machine->spin.looks = machine->spin.compares = 0;
+    machine->spin.has_parked = true; /* perhaps */
     machine->status = snapshot->status;
     machine->is_over = snapshot->is_over;
     machine->has_failed = snapshot->has_failed;
@@ -274,7 +276,7 @@ static uint64_t hash_threads(const grout_machine *machine, uint64_t hash) {
     const grout_plan *plan = machine->plan;
     for (uint32_t i = 0; i < plan->actor_count; i++) {
         grout_thread thread = *grout_machine__thread(machine, i);
-        thread.first_wgmma = thread.last_wgmma = 0;
+        thread.first_wgmma = thread.last_wgmma = thread.looked = thread.is_spinning = 0;
         hash = grout_hash__bytes(hash, &thread, sizeof thread);
     }
     for (uint32_t i = 0; i < plan->lane_count; i++) {

@@ -92,7 +92,8 @@ grout_need grout_deadlock__get_need(const grout_deadlock *text, const grout_thre
         thread->state == GROUT_THREAD_BLOCKED_PARITY) {
         const grout_barrier_fact *barrier = grout_deadlock__find_barrier(text, thread);
         need.object = barrier ? barrier->object : 0;
-    } else if (thread->state == GROUT_THREAD_BLOCKED_SEMAPHORE) {
+    } else if (thread->state == GROUT_THREAD_BLOCKED_SEMAPHORE ||
+               thread->state == GROUT_THREAD_BLOCKED_SPIN) {
         need.object = find_operand_object(text, thread->origin.op, 0);
     } else if (thread->state == GROUT_THREAD_BLOCKED_NAMED) {
         need.id = thread->element;
@@ -100,20 +101,24 @@ grout_need grout_deadlock__get_need(const grout_deadlock *text, const grout_thre
     return need;
 }
 
-/* Has an effect on the object that can end a wait? Its effects say which operand that would be. */
-static bool brings_to(const grout_module *module, const grout_op *op, grout_object_id object,
-                      bool counts_bytes) {
+/* Kinds of accesses, a bit for each. */
+enum {
+    ARRIVES = 1u << GROUT_ACCESS_ARRIVE | 1u << GROUT_ACCESS_SIGNAL,
+    BRINGS = ARRIVES | 1u << GROUT_ACCESS_BYTES,
+    CHANGES = 1u << GROUT_ACCESS_WRITE | 1u << GROUT_ACCESS_ATOMIC
+};
+
+/* Has the op an effect of these kinds on the object? Its effects say which operand that would be. */
+static bool has_effect_on(const grout_module *module, const grout_op *op, grout_object_id object,
+                          uint32_t kinds) {
     uint32_t count = 0;
     const grout_op_info *info = grout_op_get_info((grout_opcode)op->opcode);
     const grout_effect *effects =
         grout_effect_row_get_effects((grout_effect_row)info->effect_row, &count);
     for (uint32_t i = 0; i < count; i++) {
-        bool brings = effects[i].access == GROUT_ACCESS_ARRIVE ||
-                      effects[i].access == GROUT_ACCESS_SIGNAL ||
-                      (counts_bytes && effects[i].access == GROUT_ACCESS_BYTES);
         grout_view view;
         memset(&view, 0, sizeof view);
-        if (brings && effects[i].operand < op->operand_count &&
+        if ((kinds >> effects[i].access & 1) != 0 && effects[i].operand < op->operand_count &&
             grout_module_get_view(module, grout_module_get_operand(module, op, effects[i].operand),
                                   &view) &&
             view.object == object) {
@@ -124,7 +129,7 @@ static bool brings_to(const grout_module *module, const grout_op *op, grout_obje
 }
 
 bool grout_op__arrives_on(const grout_module *module, const grout_op *op, grout_object_id object) {
-    return brings_to(module, op, object, false);
+    return has_effect_on(module, op, object, ARRIVES);
 }
 
 static bool is_named_op(const grout_deadlock *text, const grout_op *op, uint32_t id) {
@@ -143,7 +148,9 @@ static bool is_needed_op(const grout_deadlock *text, const grout_need *need, gro
     case GROUT_THREAD_BLOCKED_BARRIER:
     case GROUT_THREAD_BLOCKED_PARITY:
     case GROUT_THREAD_BLOCKED_SEMAPHORE:
-        return need->object != 0 && brings_to(text->module, op, need->object, true);
+        return need->object != 0 && has_effect_on(text->module, op, need->object, BRINGS);
+    case GROUT_THREAD_BLOCKED_SPIN:
+        return need->object != 0 && has_effect_on(text->module, op, need->object, CHANGES);
     case GROUT_THREAD_BLOCKED_NAMED:
         return is_named_op(text, op, need->id);
     case GROUT_THREAD_BLOCKED_CLUSTER:
@@ -213,6 +220,10 @@ static bool is_in_reach(const grout_deadlock *text, const grout_need *need, grou
         return other->origin.cta == own->cta || need->object == 0 ||
                grout_module_get_object(text->module, need->object)->is_global;
     }
+    if (need->thread->state == GROUT_THREAD_BLOCKED_SPIN && need->object != 0 &&
+        grout_object_get_type(text->module, need->object)->space == GROUT_SPACE_GMEM) {
+        return true;
+    }
     return other->origin.cta == own->cta ||
            (other->origin.cta / size == own->cta / size && reaches_peers(text, need, op));
 }
@@ -265,6 +276,8 @@ static void add_opening(const grout_deadlock *text, const grout_need *need, grou
     grout_text_add(out, "this %s ", mnemonic);
     if (need->thread->state == GROUT_THREAD_BLOCKED_SEMAPHORE) {
         grout_text_add(out, "signals %%%s", grout_deadlock__get_name(text, need->object));
+    } else if (need->thread->state == GROUT_THREAD_BLOCKED_SPIN) {
+        grout_text_add(out, "can change %%%s", grout_deadlock__get_name(text, need->object));
     } else if (need->thread->state == GROUT_THREAD_BLOCKED_REGISTERS) {
         grout_text_add(out, "gives registers back");
     } else if (need->object && (!grout_op__arrives_on(text->module, op, need->object) ||
@@ -290,6 +303,7 @@ static void say_nothing_brings(grout_deadlock *text, const grout_need *need) {
         loc = grout_module_get_object(text->module, need->object)->loc;
         grout_text_add(&sentence, "no operation of the kernel %s %%%s",
                        need->thread->state == GROUT_THREAD_BLOCKED_SEMAPHORE ? "signals"
+                       : need->thread->state == GROUT_THREAD_BLOCKED_SPIN    ? "changes"
                                                                              : "arrives on",
                        grout_deadlock__get_name(text, need->object));
     } else if (need->thread->state == GROUT_THREAD_BLOCKED_REGISTERS) {
@@ -407,6 +421,25 @@ static void explain_room(grout_deadlock *text) {
                    " CTA%s fit on the GPU at once, and all that have begun and not ended wait",
                    first, waiting == 1 ? " has" : " and those after it have", resident,
                    resident == 1 ? "" : "s");
+    grout_deadlock__say(
+        text, grout_module_get_kernel(text->module, text->checker->info.kernel)->loc, &sentence);
+}
+
+/* Who has ended will not change what a thread looks at. */
+static void explain_ended(grout_deadlock *text) {
+    uint32_t actors = text->checker->local_actors;
+    int64_t ended = text->checker->info.cta_count - text->event->u.deadlock.waiting_ctas -
+                    (int64_t)(text->thread_count / actors);
+    bool has_spin = false;
+    grout_text sentence = {0};
+    for (uint32_t t = 0; t < text->thread_count; t++) {
+        has_spin = has_spin || text->threads[t].state == GROUT_THREAD_BLOCKED_SPIN;
+    }
+    if (!has_spin || ended <= 0) {
+        return;
+    }
+    grout_text_add(&sentence, "%" PRId64 " of the %" PRId64 " CTAs %s ended", ended,
+                   text->checker->info.cta_count, ended == 1 ? "has" : "have");
     grout_deadlock__say(
         text, grout_module_get_kernel(text->module, text->checker->info.kernel)->loc, &sentence);
 }
@@ -562,6 +595,7 @@ static void explain(grout_deadlock *text, bool is_divergence, const grout_thread
         explain_exits(text);
     }
     explain_room(text);
+    explain_ended(text);
 }
 
 /* Everything has landed: phases whose arrivals are in and whose bytes are not even never complete.

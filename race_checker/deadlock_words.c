@@ -202,6 +202,20 @@ static void add_cluster_state(const grout_deadlock *text, const grout_thread_fac
     }
 }
 
+static void add_spin_state(const grout_deadlock *text, const grout_thread_fact *thread,
+                           grout_text *out) {
+    const grout_op *op = grout_module_get_op(text->module, thread->origin.op);
+    grout_need need = grout_deadlock__get_need(text, thread);
+    const char *name = need.object ? grout_deadlock__get_name(text, need.object) : "";
+    grout_text_add(out, "goes round for ever: this %s finds ",
+                   grout_op_get_info((grout_opcode)op->opcode)->text);
+    if (thread->has_value) {
+        grout_text_add(out, "%" PRId64 " in %%%s each time", thread->value, name);
+    } else {
+        grout_text_add(out, "%%%s as it was each time", name);
+    }
+}
+
 void grout_deadlock__add_state(const grout_deadlock *text, const grout_thread_fact *thread,
                                grout_text *out) {
     grout_describe_origin(text->module, text->checker->info.kernel, &thread->origin, out);
@@ -235,6 +249,10 @@ void grout_deadlock__add_state(const grout_deadlock *text, const grout_thread_fa
         break;
     case GROUT_THREAD_BLOCKED_REGISTERS:
         add_register_state(text, thread, out);
+        break;
+    case GROUT_THREAD_BLOCKED_SPIN:
+        add_spin_state(text, thread, out);
+        add_own_loop(text, thread, out);
         break;
     case GROUT_THREAD_BLOCKED_JOIN:
         grout_text_add(out, "waits for its warps or partitions to end");
@@ -351,6 +369,10 @@ void grout_deadlock__add_headline(const grout_deadlock *text, const grout_thread
         grout_text_add(out, "%%%s[%" PRIu32 "] never has the parity of this wait",
                        barrier ? grout_deadlock__get_name(text, barrier->object) : "",
                        barrier ? barrier->index : 0);
+    } else if (lowest->state == GROUT_THREAD_BLOCKED_SPIN) {
+        grout_object_id object = grout_deadlock__get_need(text, lowest).object;
+        grout_text_add(out, "%%%s never becomes what this loop looks for",
+                       object ? grout_deadlock__get_name(text, object) : "");
     } else if (lowest->state == GROUT_THREAD_BLOCKED_NAMED) {
         grout_text_add(out, "generation %" PRIu32 " of named barrier %" PRIu32 " is never full",
                        lowest->phase, lowest->element);

@@ -10,7 +10,7 @@ shift
 build=build/fuzz
 
 cmake --preset fuzz >/dev/null
-cmake --build --preset fuzz
+cmake --build --preset fuzz --target fuzzers
 
 if [ $# -eq 0 ]; then
     for list in "$build"/bin/fuzz_*.corpus; do

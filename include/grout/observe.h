@@ -309,6 +309,7 @@ typedef enum grout_thread_state {
     GROUT_THREAD_BLOCKED_REGISTERS, /* in set_max_registers increase: registers, free */
     GROUT_THREAD_BLOCKED_PARITY,    /* in mbarrier_wait: element, parity in phase */
     GROUT_THREAD_BLOCKED_INIT,      /* before the init of an mbarrier: element; never in a DEADLOCK */
+    GROUT_THREAD_BLOCKED_SPIN,      /* in a load or an atomic, round and round: nothing changes */
     GROUT_THREAD_BLOCKED_BLOCK,     /* in block_barrier */
     GROUT_THREAD_BLOCKED_NAMED,     /* in named_barrier_sync: element is the id, phase generation */
     GROUT_THREAD_BLOCKED_CLUSTER,   /* in cluster_wait, or at the end of a CTA with an exit sync */
@@ -338,6 +339,9 @@ typedef struct grout_thread_fact {
     /* BLOCKED_PARITY: the phase that the parity stands for by what the actor knows; UINT32_MAX: the
      * one before the first */
     uint32_t meant;
+    /* BLOCKED_SPIN: what it finds there each time, if that is one i32 or u32 */
+    bool has_value;
+    int64_t value;
     /* BLOCKED_REGISTERS: asked for; in the CTA's pool, so many for each lane of one thread */
     uint32_t registers, registers_free;
     uint32_t registers_held; /* that each lane of the thread has now, whatever its state */

@@ -75,7 +75,7 @@ START_TEST(async_stores_land_on_the_peer) {
         " cluster_barrier\n"
         " async_store_smem (broadcast (cast %c : f32) : f32[64]), %s.cluster(1 - %c), %b[0]\n"
         " async_store_smem (broadcast 5 : i32[4]), %t.cluster(1 - %c), %b[1] reduce(add)\n"
-        " barrier_arrive %b[0]\n barrier_arrive %b[1]\n barrier_wait %b[0]\n"
+        " cluster_barrier\n barrier_arrive %b[0]\n barrier_arrive %b[1]\n barrier_wait %b[0]\n"
         " barrier_wait %b[1]\n store %y[%c], (load %s)\n store %z[%c], (load %t)\n"
         " cluster_barrier }",
         _i);

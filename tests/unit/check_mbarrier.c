@@ -142,7 +142,10 @@ START_TEST(phases) {
     const row *it = &ROWS[_i / RUN_VARIANTS];
     order_probe probe;
     run *r = probe_run(it->text, _i % RUN_VARIANTS, &probe, it->status);
-    ck_assert_msg(probe.ordered == it->ordered && probe.unordered == it->unordered,
+    /* Under a random schedule the load may come before the store that it is in no order with. */
+    bool may_miss = run_variants[_i % RUN_VARIANTS].schedule == GROUT_SCHEDULE_RANDOM;
+    ck_assert_msg(probe.ordered == it->ordered &&
+                      (probe.unordered == it->unordered || (may_miss && probe.unordered == 0)),
                   "%s: %u ordered, %u not", it->name, probe.ordered, probe.unordered);
     ck_assert_msg(r->faults[GROUT_DIAG_BARRIER_UNINITIALISED] == it->uninitialised, "%s: %u",
                   it->name, r->faults[GROUT_DIAG_BARRIER_UNINITIALISED]);

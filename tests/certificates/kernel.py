@@ -1,0 +1,174 @@
+"""The text of a drawn kernel: parameters, objects and lines, and small expressions over a round's number.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import random
+
+
+class Kernel:
+    """One kernel of a file that holds several: the names of its parameters end in its number.
+
+    is_right: there is no mistake in it by construction. is_certain: no value that the schedule
+    decides decides anything, so a run without a finding of order holds for every schedule.
+    expected: the pairs of code and line of the text that a run has to find, or None where no
+    oracle knows; unsure: lines that the oracle leaves open."""
+
+    def __init__(self, number):
+        self.number = number
+        self.draw = random.Random(number)
+        self.family = ""
+        self.params, self.outputs, self.options = [], [], []
+        self.launch = ""
+        self.scratch, self.lines = [], []
+        self.depth = 1
+        self.is_right = self.is_certain = True
+        self.expected, self.unsure = None, set()
+        self.names = 0
+
+    @property
+    def name(self):
+        return f"k{self.number}"
+
+    def name_value(self, stem="v"):
+        self.names += 1
+        return f"%{stem}{self.names}"
+
+    def add_param(self, stem, direction, dtype):
+        name = f"%{stem}{self.number}"
+        self.params.append(f"{name}: {direction} gmem {dtype}")
+        if direction != "in":
+            self.outputs.append(name[1:])
+        return name
+
+    def add_flags(self, stem, count):
+        """An i32 array that begins at zero."""
+        name = self.add_param(stem, "inout", f"i32[{count}]")
+        self.options += ["--input", f"{name[1:]}=zeros"]
+        return name
+
+    def add_object(self, stem, what):
+        name = self.name_value(stem)
+        self.scratch.append(f"scratch {name} : {what}")
+        return name
+
+    def emit(self, *texts):
+        for text in texts:
+            if text == "}" or text.startswith("} "):
+                self.depth -= 1
+            self.lines.append((self.depth, text))
+            if text.endswith("{"):
+                self.depth += 1
+
+    def emit_branches(self, value, bodies):
+        """bodies: what each value of the index does, by a function without parameters."""
+        for index, body in bodies:
+            self.emit(f"if (eq {value}, {index}) {{")
+            body()
+            self.emit("}")
+
+    def make_text(self):
+        head = f"kernel @{self.name}({', '.join(self.params)})"
+        lines = [head, "    " + self.launch, "{"] if self.launch else [head, "{"]
+        lines += ["  " + line for line in self.scratch]
+        lines += ["  " * depth + text for depth, text in self.lines]
+        return "\n".join(lines) + "\n}\n"
+
+    def count_head(self):
+        """How many lines of the text stand before the first of self.lines."""
+        return 2 + bool(self.launch) + len(self.scratch)
+
+
+# A round is a number, where rounds are written one by one, or the name of a loop's index.
+
+def mod(i, n):
+    if n == 1:
+        return "0"
+    return str(i % n) if isinstance(i, int) else f"{i} % {n}"
+
+
+def parity(i, n, before=0):
+    """The parity of the phase that round i of n elements completes, or of the one before it."""
+    if isinstance(i, int):
+        return str((i // n + before) % 2)
+    turn = i if n == 1 else f"{i} / {n}"
+    return f"({turn} + 1) % 2" if before else f"{turn} % 2"
+
+
+def add(i, n):
+    if isinstance(i, int):
+        return str(i + n)
+    return f"({i} + {n})" if n >= 0 else f"({i} - {-n})"
+
+
+def emit_rounds(kernel, count, is_loop, body):
+    """body(i) count times: in a loop, or written one by one."""
+    if is_loop:
+        index = kernel.name_value("i")
+        kernel.emit(f"for {index} in 0..{count} {{")
+        body(index)
+        kernel.emit("}")
+    else:
+        for i in range(count):
+            body(i)
+
+
+class World:
+    """The actors of a launch: a grid of clusters of CTAs of threads."""
+
+    def __init__(self, kernel, grid, cluster, threads, axes=1):
+        self.grid, self.cluster, self.threads = grid, cluster, threads
+        self.axes = axes
+        parts = []
+        if grid > 1:
+            parts.append(f"grid(g = {grid})")
+        if cluster > 1:
+            parts.append(f"cluster(cx = {cluster})" if axes == 1 else f"cluster(cy = 2, cx = {cluster // 2})")
+        if threads > 1 or not parts or kernel.draw.random() < 0.3:
+            parts.append(f"threads(wg = {threads})")
+        if cluster > 1:
+            parts.append("attr cluster_exit = sync")
+        kernel.launch = " ".join(parts)
+        self.count = grid * cluster * threads
+
+    def emit_indices(self, kernel):
+        """%g, %c, %w and %me, where there are any."""
+        terms = []
+        if self.grid > 1:
+            kernel.emit("%g = axis_index g")
+            terms.append(("%g", self.cluster * self.threads))
+        if self.cluster > 1:
+            if self.axes == 1:
+                kernel.emit("%c = axis_index cx")
+            else:
+                kernel.emit("%cy = axis_index cy", "%cx = axis_index cx",
+                            f"%c = add (mul %cy, {self.cluster // 2}), %cx")
+            terms.append(("%c", self.threads))
+        if self.threads > 1:
+            kernel.emit("%w = axis_index wg")
+            terms.append(("%w", 1))
+        value = ""
+        for name, factor in terms:
+            term = name if factor == 1 else f"(mul {name}, {factor})"
+            value = f"(add {value}, {term})" if value else term
+        if not value:
+            value = "(axis_index wg)" if "threads" in kernel.launch else "0"
+        kernel.emit(f"%me = add {value}, 0")
+
+    def get_cta(self, actor):
+        return actor // self.threads
+
+    def get_cluster(self, actor):
+        return actor // self.threads // self.cluster
+
+    def get_rank(self, actor):
+        """The place of an actor's CTA in its cluster."""
+        return self.get_cta(actor) % self.cluster
+
+    def refer(self, name, rank):
+        """The object of the CTA with this place in the cluster, a number or an expression."""
+        if self.axes == 1:
+            return f"{name}.cluster({rank})"
+        if isinstance(rank, int):
+            return f"{name}.cluster({rank // (self.cluster // 2)}, {rank % (self.cluster // 2)})"
+        half = self.cluster // 2
+        return f"{name}.cluster(({rank}) / {half}, ({rank}) % {half})"
