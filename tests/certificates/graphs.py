@@ -43,7 +43,7 @@ class Graph:
         self.counts = {"b": 0, "m": 0, "u": 0}
         draw = self.draw
         self.actors = draw.sample(range(ACTORS), draw.choice((2, 3, 4, 4, 8)))
-        self.pairs = draw.randint(1, 5)
+        self.pairs = draw.choice((1, 1, 2, 3, 5))
         self.places = [get_cta(draw.choice(self.actors)) for _ in range(self.pairs)]  # of the pairs in SMEM
         self.accesses = {}  # (space, pair): the events and kinds of the first and the second
         self.draw_events(draw.randint(5, draw.choice((40, 120))))
