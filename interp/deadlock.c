@@ -34,8 +34,7 @@ static void add_actor(grout_machine *machine, uint32_t actor) {
             !inst->result.is_array &&
             (inst->result.dtype == GROUT_DTYPE_I32 || inst->result.dtype == GROUT_DTYPE_U32) &&
             !grout_slot__is_undefined(machine, actor, &inst->result);
-        fact->value =
-            fact->has_value ? grout_slot__get_integer(machine, actor, &inst->result) : 0;
+        fact->value = fact->has_value ? grout_slot__get_integer(machine, actor, &inst->result) : 0;
     } else if (thread->state == GROUT_THREAD_BLOCKED_SEMAPHORE) {
         grout_semaphore_key key = {thread->element, grout_machine__cta(machine)->index};
         fact->element = grout_semaphore__find_fact(machine, key);

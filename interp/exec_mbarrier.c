@@ -164,7 +164,7 @@ grout_outcome grout_exec_mbarrier_test(grout_machine *machine, uint32_t thread,
     }
     wait.is_test = true;
     if (try_wait(machine, thread, inst, &wait)) {
-        grout_spin__reset(machine);
+        grout_spin__change(machine);
         return set_result(machine, thread, inst, true);
     }
     if (grout_spin__gives_up(machine, thread)) {
@@ -188,7 +188,7 @@ grout_outcome grout_exec_barrier_test(grout_machine *machine, uint32_t thread,
         }
         return set_result(machine, thread, inst, false);
     }
-    grout_spin__reset(machine);
+    grout_spin__change(machine);
     grout_tma__land_phases(machine, wait.element, wait.phase);
     grout_barrier__observe(machine, thread, inst, &wait);
     return set_result(machine, thread, inst, true);

@@ -51,9 +51,14 @@ typedef struct grout_thread {
     uint32_t dropped;                        /* pct: number of the change point that lowered it */
     uint32_t async_copies;                   /* cp.async groups closed */
     uint32_t parent_pc;                      /* free for who forks */
-    uint32_t looked;      /* number of the sample after which it has looked: spin.c */
-    uint32_t is_spinning; /* its next look blocks it, until something happens */
-    uint32_t stage;       /* of an op that blocks more than once; 0 between ops */
+    uint32_t stage; /* of an op that blocks more than once; 0 between ops */
+    /* spin.c */
+    uint64_t looks_at;    /* changes of the machine when it looked last */
+    uint64_t look_hash;   /* of its registers when the sample was taken */
+    uint32_t look_pc;     /* where it looked then */
+    uint32_t looks;       /* since the last change */
+    uint32_t is_spinning; /* its next look blocks it */
+    uint32_t reserved;
 } grout_thread;
 
 /* A lane: bulk groups. */
@@ -213,16 +218,12 @@ typedef struct grout_run_state {
     uint32_t reserved;
 } grout_run_state;
 
-/* What is known of actors that only look: spin.c. No part of the state: it is found anew. */
+/* Of actors that look again and again: spin.c. */
 typedef struct grout_spin {
-    uint64_t looks;           /* since anything has changed */
-    uint64_t hash;            /* of the actors, at the sample */
-    uint32_t slot, actor, pc; /* who had looked then, and where */
-    uint32_t round;           /* number of the sample */
-    uint32_t compares;        /* with it that are left */
-    bool sees_gmem;           /* some of the looks are plain loads of GMEM */
-    bool is_idle;             /* the atomic that runs has left its element as it was */
-    bool has_parked;          /* actors go round */
+    uint64_t changes;   /* that others can see, since the launch began */
+    uint64_t parked_at; /* changes by then */
+    bool has_parked;    /* actors go round */
+    bool is_idle;       /* the atomic that runs has left its element as it was */
 } grout_spin;
 
 /* A step of a chain on its way from strip to strip. */

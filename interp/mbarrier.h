@@ -22,10 +22,10 @@ typedef struct grout_parity {
 grout_parity grout_mbarrier__judge(const grout_machine *machine, uint32_t actor, uint32_t element,
                                    uint32_t parity);
 /*
- * Whether an op that waits on an mbarrier or contributes to it, in each CTA of a set of ranks, comes
- * before one of the inits and somebody else can still run: the actor is blocked then until they have
- * come, so that what follows is the same as when the op comes late. The checker says that nothing
- * orders the two. To be asked before the op has done anything.
+ * Whether an op that waits on an mbarrier or contributes to it, in each CTA of a set of ranks,
+ * comes before one of the inits and somebody else can still run: the actor is blocked then until
+ * they have come, so that what follows is the same as when the op comes late. The checker says that
+ * nothing orders the two. To be asked before the op has done anything.
  */
 bool grout_mbarrier__awaits_init(grout_machine *machine, uint32_t actor, uint32_t element,
                                  uint32_t ranks);

@@ -221,6 +221,7 @@ typedef struct grout_inst {
     uint8_t reduce_kind;       /* grout_choice, of a copy or async_store_smem; NONE: overwrites */
     uint8_t axes;              /* of collective_axes or multicast: bit i for axis i of the kernel */
     bool is_collective;        /* collective_axes */
+    bool is_in_while;          /* one element, or none, inside a while: may be what it waits for */
     bool is_look;              /* changes nothing that another actor sees: a load, a test */
     int32_t from_cta;          /* mask of from_cta(..); -1: it is not written */
     bool is_ordered;    /* an atomic or store whose object has atomics that order something */

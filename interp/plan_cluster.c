@@ -44,13 +44,12 @@ static bool is_wait(grout_opcode opcode) {
     }
 }
 
-/* Does the op stand in what a while looks at before each turn? */
-static bool is_in_while_head(const grout_module *module, const grout_op *op) {
+bool grout_planner__is_in_while(const grout_planner *planner, const grout_op *op) {
     grout_block_id block = op->parent;
     for (;;) {
-        grout_op_id parent = grout_module_get_block(module, block)->parent;
-        const grout_op *region = parent ? grout_module_get_op(module, parent) : NULL;
-        if (region == NULL || (region->opcode == GROUT_OP_WHILE && region->first_block == block)) {
+        grout_op_id parent = grout_module_get_block(planner->module, block)->parent;
+        const grout_op *region = parent ? grout_module_get_op(planner->module, parent) : NULL;
+        if (region == NULL || region->opcode == GROUT_OP_WHILE) {
             return region != NULL;
         }
         block = region->parent;
@@ -72,7 +71,7 @@ static bool is_looked_for(const grout_planner *planner, const grout_op *op,
                           grout_object_id object) {
     return op->opcode == GROUT_OP_LOAD &&
            grout_module_get_object(planner->module, object)->space == GROUT_SPACE_GMEM &&
-           !is_read_only(planner, object) && is_in_while_head(planner->module, op);
+           !is_read_only(planner, object) && grout_planner__is_in_while(planner, op);
 }
 
 /* The references of an op: a peer's SMEM through plain accesses needs PS for each CTA. */

@@ -37,6 +37,9 @@ void grout_planner__lower_mbarrier(grout_planner *planner, uint32_t index, const
     grout_planner__get_inst(planner, index)->is_look =
         op->opcode == GROUT_OP_LOAD || op->opcode == GROUT_OP_BARRIER_TEST ||
         op->opcode == GROUT_OP_MBARRIER_TEST || op->opcode == GROUT_OP_SEMAPHORE_READ;
+    grout_planner__get_inst(planner, index)->is_in_while =
+        op->result_count > 0 && !grout_planner__get_inst(planner, index)->result.is_array &&
+        grout_planner__is_in_while(planner, op);
     if (is_last_init(planner, op)) {
         uint32_t meet = grout_planner__add_inst(planner, grout_exec_rendezvous, id);
         grout_planner__get_inst(planner, meet)->is_point = true;

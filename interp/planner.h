@@ -80,6 +80,8 @@ enum { GROUT_USED_STORED = 1, GROUT_USED_TMA_READ = 2, GROUT_USED_TMA_WRITTEN = 
 /* plan_cluster.c: what the ops of the kernel say about clusters, before anything is lowered; and
  * what an op says, once its operands are. */
 void grout_planner__scan(grout_planner *planner);
+/* Does the op stand inside a while? */
+bool grout_planner__is_in_while(const grout_planner *planner, const grout_op *op);
 void grout_planner__lower_cluster(grout_planner *planner, uint32_t index, const grout_op *op);
 
 /* plan_atomic.c: which objects have ordered atomics, before anything is lowered; what an op is. */

@@ -283,7 +283,7 @@ static void note_point(grout_machine *machine, uint32_t thread, const grout_inst
         grout_spin__note(machine, thread, inst);
         return;
     }
-    grout_spin__reset(machine);
+    grout_spin__change(machine);
 }
 
 /* What follows an instruction that was done: its count, its scheduling point. */
@@ -359,6 +359,7 @@ bool grout_machine__finish_flights(grout_machine *machine) {
         }
     }
     grout_machine__select_slot(machine, own_slot, own_rank);
+    grout_spin__let_out(machine);
     return count_runnable(machine) > 0;
 }
 
@@ -366,6 +367,7 @@ bool grout_machine__run(grout_machine *machine, uint64_t step_limit) {
     uint32_t actors = machine->plan->actor_count;
     for (;;) {
         if (machine->run.current == 0) {
+            grout_spin__let_out(machine);
             machine->run.current = choose(machine);
         }
         if (machine->run.current == 0) {

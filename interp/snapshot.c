@@ -23,6 +23,7 @@ struct grout_snapshot {
     grout_heap heap;
     grout_run_stats stats;
     grout_run_state run;
+    grout_spin spin;
     grout_run_status status;
     bool is_over, has_failed;
     uint32_t foreign_limit;
@@ -147,6 +148,7 @@ static bool save(const grout_machine *machine, grout_snapshot *snapshot) {
     grout_heap *heap = &snapshot->heap;
     snapshot->stats = machine->stats;
     snapshot->run = machine->run;
+    snapshot->spin = machine->spin;
     snapshot->status = machine->status;
     snapshot->is_over = machine->is_over;
     snapshot->has_failed = machine->has_failed;
@@ -208,8 +210,7 @@ bool grout_machine_restore(grout_machine *machine, const grout_snapshot *snapsho
     }
     machine->stats = snapshot->stats;
     machine->run = snapshot->run;
-    machine->spin.looks = machine->spin.compares = 0;
-    machine->spin.has_parked = true; /* perhaps */
+    machine->spin = snapshot->spin;
     machine->status = snapshot->status;
     machine->is_over = snapshot->is_over;
     machine->has_failed = snapshot->has_failed;
@@ -276,7 +277,9 @@ static uint64_t hash_threads(const grout_machine *machine, uint64_t hash) {
     const grout_plan *plan = machine->plan;
     for (uint32_t i = 0; i < plan->actor_count; i++) {
         grout_thread thread = *grout_machine__thread(machine, i);
-        thread.first_wgmma = thread.last_wgmma = thread.looked = thread.is_spinning = 0;
+        thread.first_wgmma = thread.last_wgmma = 0;
+        thread.looks_at = thread.look_hash = 0;
+        thread.look_pc = thread.looks = thread.is_spinning = 0;
         hash = grout_hash__bytes(hash, &thread, sizeof thread);
     }
     for (uint32_t i = 0; i < plan->lane_count; i++) {

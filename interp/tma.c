@@ -50,6 +50,7 @@ static void link_flight(grout_machine *machine, uint32_t index) {
 
 static void unlink_flight(grout_machine *machine, uint32_t index) {
     grout_cta *cta = grout_machine__cta(machine);
+    machine->spin.changes++;
     const grout_async *async = grout_machine__async(machine, index);
     if (async->previous != 0) {
         grout_machine__async(machine, async->previous)->next = async->next;

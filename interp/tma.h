@@ -8,8 +8,8 @@
 
 #include "machine.h"
 
-/* The two copies, in full: faults, events, arrival or bulk group, effects if they are due. A load is
- * false if its actor is blocked, see grout_mbarrier__awaits_init. */
+/* The two copies, in full: faults, events, arrival or bulk group, effects if they are due. A load
+ * is false if its actor is blocked, see grout_mbarrier__awaits_init. */
 bool grout_tma__issue_load(grout_machine *machine, uint32_t thread, const grout_inst *inst);
 void grout_tma__issue_store(grout_machine *machine, uint32_t thread, const grout_inst *inst);
 /* Closes the thread's open bulk group. */

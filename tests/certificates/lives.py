@@ -162,6 +162,51 @@ def draw_gathering(kernel):
                 "}", "}", f"semaphore_wait {go}[%me], 1", "}")
 
 
+def draw_contest(kernel):
+    """Several waits take the units of one semaphore, in any order; all of one signal, or of several."""
+    draw = kernel.draw
+    count, rounds = draw.randint(2, 4), draw.randint(1, 2)
+    axis, kernel.launch = draw.choice((("g", f"grid(g = {count})"), ("wg", f"threads(wg = {count})")))
+    is_one = draw.random() < 0.5
+    kernel.is_certain = is_one or count == 2
+    x = kernel.add_param("x", "in", f"f32[{rounds}, 64]")
+    y = kernel.add_param("y", "out", f"f32[{rounds}, {count}, 64]")
+    slot = kernel.add_object("g", "gmem f32[64]")
+    ready = kernel.add_object("u", "semaphore[1] global")
+    done = kernel.add_object("d", f"semaphore[{count}] global")
+    signals = [f"semaphore_signal {ready}[0], {count - 1}"] if is_one else (
+        [f"semaphore_signal {ready}[0], 1"] * (count - 1))
+    kernel.emit(f"%me = axis_index {axis}", f"for %i in 0..{rounds} {{", "if (eq %me, 0) {",
+                f"store {slot}, (load {x}[%i])", *signals, f"store {y}[%i, 0], (load {slot})")
+    kernel.emit(*[f"semaphore_wait {done}[{i}], 1" for i in range(1, count)])
+    kernel.emit("} else {", f"semaphore_wait {ready}[0], 1", f"store {y}[%i, %me], (load {slot})",
+                f"semaphore_signal {done}[%me], 1", "}", "}")
+
+
+def draw_reader(kernel):
+    """A look at a semaphore decides whether there is something else to do before the wait."""
+    draw = kernel.draw
+    kernel.is_certain = False
+    axis, kernel.launch = draw.choice((("g", "grid(g = 2)"), ("wg", "threads(wg = 2)")))
+    rounds, polls = draw.randint(1, 3), draw.random() < 0.3
+    x = kernel.add_param("x", "in", f"f32[{rounds}, 64]")
+    y = kernel.add_param("y", "out", f"f32[{rounds}, 64]")
+    slot = kernel.add_object("g", "gmem f32[64]")
+    spare = kernel.add_object("h", "gmem i32[64]")
+    full = kernel.add_object("u", "semaphore[1] global")
+    free = kernel.add_object("v", "semaphore[1] global")
+    kernel.emit(f"%me = axis_index {axis}", f"for %i in 0..{rounds} {{", "if (eq %me, 0) {",
+                f"store {slot}, (load {x}[%i])", f"semaphore_signal {full}[0], 1", f"semaphore_wait {free}[0], 1",
+                "} else {")
+    if polls:
+        kernel.emit("while {", f"%n = semaphore_read {full}[0]", "cond (lt %n, 1)", "} do {", "}")
+    else:
+        kernel.emit(f"%n = semaphore_read {full}[0]", "if (lt %n, 1) {", f"store {spare}, (broadcast %i : i32[64])",
+                    "}")
+    kernel.emit(f"semaphore_wait {full}[0], 1", f"store {y}[%i], (load {slot})", f"semaphore_signal {free}[0], 1",
+                "}", "}")
+
+
 def draw_histogram(kernel):
     """Atomics and reductions into the same sums; nobody reads them."""
     draw = kernel.draw
@@ -208,4 +253,4 @@ def draw_warps(kernel):
 
 def draw_lives(kernel):
     kernel.draw.choice((draw_life, draw_life, draw_life, draw_tests, draw_tests, draw_tickets, draw_last, draw_lock,
-                        draw_lookers, draw_gathering, draw_histogram, draw_warps))(kernel)
+                        draw_lookers, draw_gathering, draw_contest, draw_contest, draw_reader, draw_histogram, draw_warps))(kernel)
