@@ -272,7 +272,7 @@ bool grout_checker__fault(grout_checker *checker, const grout_event *event);    
 /* The protocols of what else synchronises: each in a file of its name. */
 bool grout_checker__named(grout_checker *checker, const grout_event *event);
 bool grout_checker__semaphore(grout_checker *checker, const grout_event *event);
-bool grout_checker__init(grout_checker *checker, const grout_event *event);      /* init.c */
+bool grout_checker__init(grout_checker *checker, const grout_event *event); /* init.c */
 /* init.c; a fault BARRIER_UNINITIALISED: whether it is one of use and end in no order, and told as
  * that. False without memory. */
 bool grout_checker__check_ended(grout_checker *checker, const grout_event *event,

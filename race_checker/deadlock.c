@@ -108,7 +108,8 @@ enum {
     CHANGES = 1u << GROUT_ACCESS_WRITE | 1u << GROUT_ACCESS_ATOMIC
 };
 
-/* Has the op an effect of these kinds on the object? Its effects say which operand that would be. */
+/* Has the op an effect of these kinds on the object? Its effects say which operand that would be.
+ */
 static bool has_effect_on(const grout_module *module, const grout_op *op, grout_object_id object,
                           uint32_t kinds) {
     uint32_t count = 0;

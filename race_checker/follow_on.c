@@ -4,8 +4,8 @@
  *
  * Each is the finding that explains it again, seen in the schedules where it happens to show:
  *
- * - Where a read and a write are in no order, the read may come first and find bytes that nobody has
- *   written yet: no uninitialised read beside the race.
+ * - Where a read and a write are in no order, the read may come first and find bytes that nobody
+ * has written yet: no uninitialised read beside the race.
  * - Bytes that a phase does not wait for come when they like: what they then write over, and what
  *   reads before they came, are the overrun.
  * - An arrival that may find its CTA gone leaves a phase partial, or complete and unobserved.
@@ -63,9 +63,9 @@ static bool is_too_early(const grout_checker *checker, const grout_record *cause
                          bool *is_explained_out) {
     const grout_module *module = checker->info.module;
     grout_object_id object =
-        is_late(cause) ? get_object(module,
-                                    grout_module_get_op(module, cause->facts.sides[0].origin.op), 1)
-                       : 0;
+        is_late(cause)
+            ? get_object(module, grout_module_get_op(module, cause->facts.sides[0].origin.op), 1)
+            : 0;
     for (grout_op_id i = 1; object && i < grout_module_get_op_count(module); i++) {
         const grout_op *op = grout_module_get_op(module, i);
         if (op->opcode == GROUT_OP_LOAD && get_object(module, op, 0) == object &&

@@ -308,11 +308,11 @@ typedef enum grout_thread_state {
     GROUT_THREAD_BLOCKED_SCOPE,     /* at the entry of a collective scope */
     GROUT_THREAD_BLOCKED_REGISTERS, /* in set_max_registers increase: registers, free */
     GROUT_THREAD_BLOCKED_PARITY,    /* in mbarrier_wait: element, parity in phase */
-    GROUT_THREAD_BLOCKED_INIT,      /* before the init of an mbarrier: element; never in a DEADLOCK */
-    GROUT_THREAD_BLOCKED_SPIN,      /* in a load or an atomic, round and round: nothing changes */
-    GROUT_THREAD_BLOCKED_BLOCK,     /* in block_barrier */
-    GROUT_THREAD_BLOCKED_NAMED,     /* in named_barrier_sync: element is the id, phase generation */
-    GROUT_THREAD_BLOCKED_CLUSTER,   /* in cluster_wait, or at the end of a CTA with an exit sync */
+    GROUT_THREAD_BLOCKED_INIT,    /* before the init of an mbarrier: element; never in a DEADLOCK */
+    GROUT_THREAD_BLOCKED_SPIN,    /* in a load or an atomic, round and round: nothing changes */
+    GROUT_THREAD_BLOCKED_BLOCK,   /* in block_barrier */
+    GROUT_THREAD_BLOCKED_NAMED,   /* in named_barrier_sync: element is the id, phase generation */
+    GROUT_THREAD_BLOCKED_CLUSTER, /* in cluster_wait, or at the end of a CTA with an exit sync */
     /* in semaphore_wait: element of the event's semaphores, units in phase */
     GROUT_THREAD_BLOCKED_SEMAPHORE,
     GROUT_THREAD_BLOCKED_JOIN, /* its warps or partitions run */

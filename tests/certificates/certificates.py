@@ -33,7 +33,7 @@ from meetings import draw_meetings
 from mistakes import make_mistakes
 from running import Crash, list_rejected, make_file, run
 
-FAMILIES = ((draw_handovers, 36), (draw_meetings, 30), (draw_lives, 14), (draw_graphs, 20))
+FAMILIES = ((draw_handovers, 34), (draw_meetings, 28), (draw_lives, 18), (draw_graphs, 20))
 BATCH = 40  # kernels of a file
 EXPLORE_SECONDS = 2
 # Whether a phase with more bytes than it announced completes depends on the timing, and with it what comes after.
@@ -190,7 +190,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--grout", required=True)
     parser.add_argument("--first", type=int, default=1)
-    parser.add_argument("--count", type=int, default=400)
+    parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--schedules", type=int, default=6)
     parser.add_argument("--keep")
     arguments = parser.parse_args()

@@ -165,7 +165,8 @@ def draw_gathering(kernel):
 def draw_contest(kernel):
     """Several waits take the units of one semaphore, in any order; all of one signal, or of several."""
     draw = kernel.draw
-    count, rounds = draw.randint(2, 4), draw.randint(1, 2)
+    count = draw.randint(2, 4)
+    rounds = draw.randint(1, 3) if count == 2 else 1  # a fast one could take another's unit of the round before
     axis, kernel.launch = draw.choice((("g", f"grid(g = {count})"), ("wg", f"threads(wg = {count})")))
     is_one = draw.random() < 0.5
     kernel.is_certain = is_one or count == 2
@@ -253,4 +254,5 @@ def draw_warps(kernel):
 
 def draw_lives(kernel):
     kernel.draw.choice((draw_life, draw_life, draw_life, draw_tests, draw_tests, draw_tickets, draw_last, draw_lock,
-                        draw_lookers, draw_gathering, draw_contest, draw_contest, draw_reader, draw_histogram, draw_warps))(kernel)
+                        draw_lookers, draw_gathering, draw_contest, draw_contest, draw_reader, draw_histogram,
+                        draw_warps))(kernel)

@@ -67,8 +67,7 @@ static const script SCRIPTS[] = {
     {"a loop of rendezvous", "00c 10c 00k 10k 00c 10c 00k 10k 10c 00c 00k 10k" ENDS, ""},
     {"arrives twice without a wait", "00c 10c 00c 10k 10c 10k 00k 00k" ENDS,
      "barrier-overrun 8/9" ORDER},
-    {"nobody waits for the peer's arrival", "00c 10c 10k 10x 11x 00x 01x",
-     "cluster-exit 8" ORDER},
+    {"nobody waits for the peer's arrival", "00c 10c 10k 10x 11x 00x 01x", "cluster-exit 8" ORDER},
     /* remote arrivals */
     {"a remote arrival, seen before the end",
      "00i 00r 01r 10r 11r 10q 10M 00q 00p 00x 01q 01x 10x 11q 11x", ""},
