@@ -5,7 +5,7 @@
  * Each is the finding that explains it again, seen in the schedules where it happens to show:
  *
  * - Where a read and a write are in no order, the read may come first and find bytes that nobody
- * has written yet: no uninitialised read beside the race.
+ *   has written yet: no uninitialised read beside the race.
  * - Bytes that a phase does not wait for come when they like: what they then write over, and what
  *   reads before they came, are the overrun.
  * - An arrival that may find its CTA gone leaves a phase partial, or complete and unobserved.
