@@ -84,8 +84,11 @@ typedef struct contributor {
     const grout_inst *inst;
 } contributor;
 
+/* Whether an arrival is one of bytes alone; late: for a phase that lacks nothing any more. */
+typedef enum bytes_kind { BYTES_NONE, BYTES_DUE, BYTES_LATE } bytes_kind;
+
 static void publish_arrive(grout_machine *machine, const contributor *who,
-                           const grout_arrival *arrival, uint32_t number, bool is_bytes) {
+                           const grout_arrival *arrival, uint32_t number, bytes_kind bytes) {
     grout_clocks clocks;
     grout_phase_fact previous = {0};
     uint32_t element = arrival->element, own = machine->rank;
@@ -102,7 +105,8 @@ static void publish_arrive(grout_machine *machine, const contributor *who,
     event.u.arrive.phase = number;
     event.u.arrive.count = arrival->count;
     event.u.arrive.by_copy = arrival->by_copy;
-    event.u.arrive.is_bytes = is_bytes;
+    event.u.arrive.is_bytes = bytes != BYTES_NONE;
+    event.u.arrive.is_late = bytes == BYTES_LATE;
     event.u.arrive.is_first = !arrival->is_later;
     event.u.arrive.order = arrival->order;
     event.u.arrive.scope = arrival->scope;
@@ -276,7 +280,7 @@ static uint32_t arrive(grout_machine *machine, const contributor *who,
         return 0;
     }
     if (grout_machine__wants(machine, GROUT_EVENT_ARRIVE)) {
-        publish_arrive(machine, who, &taken, number, false);
+        publish_arrive(machine, who, &taken, number, BYTES_NONE);
     }
     note_contribution(machine, who, element, record);
     if (machine->has_clocks) {
@@ -361,13 +365,15 @@ uint32_t grout_barrier__get_targets(const grout_machine *machine, uint32_t eleme
 /* ---- bytes ------------------------------------------------------------------------------------
  */
 
-/* Bytes for a phase that is complete go to the next one, as on hardware: the kernel is wrong. */
+/* Bytes for a phase that lacks nothing any more go to the next one, as on hardware: the kernel is
+ * wrong. */
 static uint32_t deliver(grout_machine *machine, const contributor *who,
                         const grout_delivery *delivery) {
     grout_barrier *barrier = grout_machine__barrier(machine, delivery->element);
     uint32_t meant = delivery->phase - barrier->phase_base;
     meant = delivery->phase < barrier->phase_base ? 0 : meant;
-    uint32_t number = meant < barrier->completed ? barrier->completed : meant;
+    uint32_t ready = grout_barrier__count_ready(machine, delivery->element);
+    uint32_t number = meant < ready ? ready : meant;
     uint32_t record = grout_phase__open(machine, delivery->element, number);
     if (record == 0) {
         return 0;
@@ -377,7 +383,7 @@ static uint32_t deliver(grout_machine *machine, const contributor *who,
     phase->bytes_flying += delivery->bytes;
     grout_arrival bytes = {.rank = delivery->rank, .element = delivery->element, .by_copy = true};
     if (delivery->is_told && grout_machine__wants(machine, GROUT_EVENT_ARRIVE)) {
-        publish_arrive(machine, who, &bytes, meant, true);
+        publish_arrive(machine, who, &bytes, meant, meant < ready ? BYTES_LATE : BYTES_DUE);
     }
     if (delivery->is_told) {
         note_contribution(machine, who, delivery->element, record);
@@ -436,6 +442,7 @@ static void publish_wait(grout_machine *machine, uint32_t thread, const grout_in
     event.u.wait.is_late = waiting->phase != UINT32_MAX && fact.completed > waiting->phase + 1;
     event.u.wait.has_parity = waiting->has_parity;
     event.u.wait.is_other = waiting->is_other;
+    event.u.wait.real = waiting->real;
     event.u.wait.parity = waiting->parity;
     event.u.wait.is_test = waiting->is_test;
     event.u.wait.scope = waiting->scope;

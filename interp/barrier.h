@@ -38,6 +38,7 @@ typedef struct grout_waiting {
     uint32_t element;
     uint32_t phase; /* UINT32_MAX: the one before the first */
     bool has_parity, is_other, is_test;
+    uint32_t real; /* of is_other: the phase that the real parity stands for */
     uint8_t parity;
     uint8_t order, scope;
 } grout_waiting;

@@ -119,6 +119,7 @@ static bool try_wait(grout_machine *machine, uint32_t thread, const grout_inst *
     }
     wait->phase = parity.meant;
     wait->is_other = parity.is_awaited && parity.meant != parity.real;
+    wait->real = parity.real;
     if (parity.meant != GROUT_PHASE_NONE) {
         grout_tma__land_phases(machine, wait->element, parity.meant);
     }

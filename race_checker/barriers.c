@@ -246,13 +246,17 @@ static const grout_origin *find_dropped(const grout_element_state *element, uint
     return &element->dropped[i].contribution;
 }
 
-/* Has every actor waited for the oldest phase of the element, or exited? */
+/*
+ * Has every actor waited for the oldest phase of the element, or exited? A parity may name a phase
+ * again, until the actor knows the next one complete.
+ */
 static bool is_observed(const grout_checker *checker, const grout_element_at *at) {
     uint32_t threads = checker->shape.thread_count;
+    uint32_t last = at->element->first + (at->is_explicit ? 1 : 0);
     for (uint32_t i = 0; i < checker->local_actors; i++) {
         uint32_t thread = i < threads ? i : (i - threads) / 4;
         if (!(at->state->exited_threads >> thread & 1) &&
-            grout_checker__get_observed(checker, at->state, at->index, i) <= at->element->first) {
+            grout_checker__get_observed(checker, at->state, at->index, i) <= last) {
             return false;
         }
     }
@@ -443,7 +447,7 @@ bool grout_checker__arrive(grout_checker *checker, const grout_event *event) {
     if (!event->u.arrive.is_bytes) {
         grout_element__meet_bytes(checker, event, &at);
     }
-    if (event->u.arrive.is_bytes && number < at.element->full &&
+    if (event->u.arrive.is_bytes && (event->u.arrive.is_late || number < at.element->full) &&
         !grout_checker__report_late(
             checker, at.is_explicit ? GROUT_DIAG_BARRIER_TX_MISMATCH : GROUT_DIAG_BARRIER_OVERRUN,
             &at, number, &event->origin)) {
@@ -512,6 +516,19 @@ static bool report_wait(grout_checker *checker, const grout_event *event, grout_
     return grout_checker__report_barrier(checker, code, GROUT_SEVERITY_ERROR, &facts);
 }
 
+/* A contribution to the newest phase that the actor knows complete: whatever came after it by
+ * chance is none of its business. */
+static const grout_origin *find_known_contribution(const grout_checker *checker,
+                                                   const grout_event *event,
+                                                   const grout_element_at *at) {
+    static const grout_origin nowhere;
+    uint32_t known = event->clocks->known[grout_clock_ph(&checker->shape, at->barrier)];
+    uint32_t newest = known - event->u.wait.barrier->phase_base - 1;
+    bool is_kept = newest >= at->element->first && newest - at->element->first < at->element->count;
+    return is_kept ? &grout_element__at(at->element, newest - at->element->first)->contribution
+                   : &nowhere;
+}
+
 /* An actor's first wait, when it knows already that the phase after has completed too. */
 static bool check_skipped(grout_checker *checker, const grout_event *event,
                           const grout_element_at *at, bool is_first) {
@@ -526,7 +543,7 @@ static bool check_skipped(grout_checker *checker, const grout_event *event,
     at->element->skipped |= UINT64_C(1) << grout_checker__get_local(checker, &event->origin);
     facts.have = at->element->full;
     return report_wait(checker, event, GROUT_DIAG_BARRIER_SKIPPED,
-                       &event->u.wait.barrier->last_contribution, &facts);
+                       find_known_contribution(checker, event, at), &facts);
 }
 
 /* A thread may wait again only when its warps have waited equally often. */
@@ -556,15 +573,13 @@ static bool check_warps(grout_checker *checker, const grout_event *event,
 
 /* The parity that was asked for stood for another phase when the wait ran. */
 static bool check_parity(grout_checker *checker, const grout_event *event) {
-    const grout_barrier_fact *barrier = event->u.wait.barrier;
-    int64_t newest = (int64_t)barrier->completed - 1;
     const grout_origin nowhere = {0};
     grout_facts facts;
     memset(&facts, 0, sizeof facts);
     if (!event->u.wait.has_parity || !event->u.wait.is_other) {
         return true;
     }
-    facts.have = (newest & 1) == event->u.wait.parity ? newest : newest - 1;
+    facts.have = event->u.wait.real;
     facts.need = event->u.wait.parity;
     return report_wait(checker, event, GROUT_DIAG_BARRIER_WRONG_PARITY, &nowhere, &facts);
 }

@@ -18,9 +18,11 @@
 
 #include <string.h>
 
+/* A read and a write in no order; of a copy that is not awaited, too. */
 static bool is_race(const grout_record *record) {
     return record->code == GROUT_DIAG_SMEM_RACE || record->code == GROUT_DIAG_GMEM_RACE ||
-           record->code == GROUT_DIAG_CLUSTER_SMEM_REUSE;
+           record->code == GROUT_DIAG_CLUSTER_SMEM_REUSE ||
+           record->code == GROUT_DIAG_ASYNC_NOT_AWAITED;
 }
 
 /* Bytes for a phase that can complete without them; side 0 brings them. */

@@ -361,6 +361,7 @@ typedef struct grout_event {
             uint32_t phase; /* that this contribution belongs to */
             uint32_t count;
             bool by_copy;
+            bool is_late;  /* bytes for a phase that lacked nothing any more */
             bool is_bytes; /* no arrival: bytes that a copy brings (explicit face), or st.async */
             bool is_first; /* of a cluster barrier's simultaneous arrivals */
             uint8_t order; /* grout_choice */
@@ -383,6 +384,7 @@ typedef struct grout_event {
              * actor knows (UINT32_MAX: the one before the first), and is_other says that, when the
              * wait ran, the real parity stood for another one */
             bool has_parity, is_other;
+            uint32_t real; /* that other one, by what has been contributed; UINT32_MAX: none */
             uint8_t parity;
             bool is_test; /* barrier_test, mbarrier_test that were true */
             uint8_t scope;

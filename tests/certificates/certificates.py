@@ -25,15 +25,17 @@ import os
 import sys
 import tempfile
 
-from graphs import draw_graphs
 from handovers import draw_handovers
 from kernel import Kernel
 from lives import draw_lives
 from meetings import draw_meetings
 from mistakes import make_mistakes
+from oracle import draw_graphs
+from phases import draw_phases
 from running import Crash, list_rejected, make_file, run
 
-FAMILIES = ((draw_handovers, 34), (draw_meetings, 28), (draw_lives, 18), (draw_graphs, 20))
+FAMILIES = ((draw_handovers, 34), (draw_meetings, 28), (draw_lives, 18), (draw_graphs, 16),
+            (draw_phases, 4))
 BATCH = 40  # kernels of a file
 EXPLORE_SECONDS = 2
 # Whether a phase with more bytes than it announced completes depends on the timing, and with it what comes after.
@@ -109,7 +111,7 @@ class Tally:
         self.rejected = collections.Counter()
         self.faults, self.listed = 0, []
 
-    def add_fault(self, kernel, faults, options=""):
+    def add_fault(self, kernel, faults):
         self.faults += 1
         text = make_file([kernel])[0]
         head = "".join(f"// {line}\n" for fault in faults for line in fault.split("\n"))
@@ -180,7 +182,8 @@ def judge_kernel(kernel, outcomes, explored, tally):
             tally.counts["hidden, found by exploring"] += 1
         elif hidden:
             tally.counts["hidden, not found by exploring"] += 1
-            tally.listed.append(f"{kernel.number}: {explored.say()} ({explored.schedules} schedules); {hidden[0].say()}")
+            tally.listed.append(f"{kernel.number}: {explored.say()} ({explored.schedules} schedules); "
+                                f"{hidden[0].say()}")
             tally.save(kernel, f"// hidden: {hidden[0].say()}\n", make_file([kernel])[0])
     if faults:
         tally.add_fault(kernel, faults)

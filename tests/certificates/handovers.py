@@ -170,10 +170,6 @@ class Handovers:
         self.is_loop = draw.random() < 0.6
         self.input = kernel.add_param("x", "in", f"f32[{self.rounds}, 64]")
         self.row_count, self.total = 0, None
-        kernel.inits, kernel.named = [], 0
-        junk = []
-        kernel.get_junk = lambda: junk[0] if junk else junk.append(
-            kernel.add_object("junk", f"gmem i32[{self.world.count}]")) or junk[0]
         actors = sorted(draw.sample(range(self.world.count), min(self.world.count, draw.choice((2, 2, 3, 4)))))
         self.actors = actors
         self.output = f"%y{kernel.number}"
@@ -218,7 +214,7 @@ class Handovers:
 
     def emit_body(self):
         kernel, world, draw = self.kernel, self.world, self.kernel.draw
-        inits = [f"mbarrier_init {name}, {count}" for name, count in kernel.inits]
+        inits = kernel.list_inits()
         used = [a for a in self.actors if any(a == c.producer or a in c.consumers for c in self.channels)]
         if world.grid == world.cluster == 1 and draw.random() < 0.4:
             kernel.launch = f"threads(wg = {world.threads})"

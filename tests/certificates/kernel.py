@@ -24,6 +24,9 @@ class Kernel:
         self.is_right = self.is_certain = True
         self.expected, self.unsure = None, set()
         self.names = 0
+        self.inits = []  # of mbarriers: the element and its arrivals
+        self.named = 0  # named barriers in use
+        self.junk = None
 
     @property
     def name(self):
@@ -50,6 +53,25 @@ class Kernel:
         name = self.name_value(stem)
         self.scratch.append(f"scratch {name} : {what}")
         return name
+
+    def add_mbarrier(self, arrivals, count=1):
+        """count mbarriers; who lays out the kernel places their inits."""
+        name = self.add_object("m", f"mbarrier[{count}]")
+        self.inits += [(f"{name}[{i}]", arrivals) for i in range(count)]
+        return name
+
+    def list_inits(self):
+        return [f"mbarrier_init {element}, {arrivals}" for element, arrivals in self.inits]
+
+    def add_named(self, count=1):
+        """The first of so many named barriers."""
+        self.named += count
+        return self.named - count
+
+    def get_junk(self, actors):
+        """An array for results that nobody needs."""
+        self.junk = self.junk or self.add_object("junk", f"gmem i32[{actors}]")
+        return self.junk
 
     def emit(self, *texts):
         for text in texts:

@@ -112,6 +112,31 @@ def draw_last(kernel):
                 f"yield (add %s, (load {parts}[%i]))", "}", f"store {y}, %sum", "}")
 
 
+def draw_flagged(kernel):
+    """Data and a flag; who sees the flag set reads the data. Right if the flag releases and acquires."""
+    draw = kernel.draw
+    kernel.is_certain = False
+    data = kernel.add_object("m", "gmem f32[64]")
+    copy = kernel.add_object("c", "gmem f32[64]")
+    olds = kernel.add_object("o", "gmem i32[2]")
+    flag = kernel.add_flags("flag", 1)
+    kernel.launch = "grid(g = 2)"
+    sets = draw.choice(("exchange", "exchange", "fetch_add", "cas", "max"))
+    order, seen = draw.choice((" order(release)", " order(release)", "")), draw.choice((" order(acquire)",) * 2 + ("",))
+    kernel.is_right = bool(order and seen) and sets != "max"
+    sets = {"exchange": f"%was = atomic_exchange {flag}[0], 1{order}",
+            "fetch_add": f"%was = atomic_fetch_add {flag}[0], 1{order}",
+            "cas": f"%was = atomic_cas {flag}[0], 0, 1{order}", "max": f"atomic_max {flag}[0], 1"}[sets]
+    delays = [draw.randrange(4) for _ in range(2)]
+    kernel.emit("%g = axis_index g", "if (eq %g, 0) {", *["commit_gmem"] * delays[0],
+                f"store {data}, (broadcast 1.0 : f32[64])", sets)
+    if sets.startswith("%"):
+        kernel.emit(f"store {olds}[0], %was")
+    look = draw.choice((f"atomic_fetch_add {flag}[0], 0", f"atomic_cas {flag}[0], 1, 1"))
+    kernel.emit("} else {", *["commit_gmem"] * delays[1], f"%old = {look}{seen}", f"store {olds}[1], %old",
+                "if (eq %old, 1) {", f"store {copy}, (load {data})", "}", "}")
+
+
 def draw_lock(kernel):
     """A lock around plain additions."""
     draw = kernel.draw
@@ -254,5 +279,5 @@ def draw_warps(kernel):
 
 def draw_lives(kernel):
     kernel.draw.choice((draw_life, draw_life, draw_life, draw_tests, draw_tests, draw_tickets, draw_last, draw_lock,
-                        draw_lookers, draw_gathering, draw_contest, draw_contest, draw_reader, draw_histogram,
-                        draw_warps))(kernel)
+                        draw_flagged, draw_lookers, draw_gathering, draw_contest, draw_contest, draw_reader,
+                        draw_histogram, draw_warps))(kernel)

@@ -4,7 +4,7 @@ How they meet, what they write and by what it travels is drawn for each round, o
 
 SPDX-License-Identifier: Apache-2.0
 """
-from kernel import World, emit_rounds, mod, parity
+from kernel import World, emit_rounds, parity
 
 WORLDS = ((1, 1, 2), (1, 1, 2), (1, 1, 3), (1, 1, 4), (1, 2, 1), (1, 2, 1), (1, 2, 2), (1, 4, 1), (1, 4, 1), (1, 4, 2),
           (2, 1, 1), (3, 1, 1), (2, 2, 1))
@@ -13,8 +13,9 @@ WORLDS = ((1, 1, 2), (1, 1, 2), (1, 1, 3), (1, 1, 4), (1, 2, 1), (1, 2, 1), (1, 
 class Meeting:
     """All actors come, then all go on; each then knows what all had done."""
 
-    def __init__(self, kernel, world):
+    def __init__(self, kernel, world, loop):
         self.kernel, self.world, self.times = kernel, world, 0
+        self.loop = loop  # the index of the loop around it, or None
         kinds = ["block", "block", "named", "barrier", "barrier-split", "mbarrier", "mbarrier-split", "hub"]
         if world.grid > 1:
             kinds = ["semaphores"]
@@ -30,8 +31,7 @@ class Meeting:
         kernel, world = self.kernel, self.world
         arrivals = "" if world.threads == 1 else f" arrivals({world.threads})"
         if self.kind == "named":
-            self.name = kernel.named
-            kernel.named += 1
+            self.name = kernel.add_named()
         elif self.kind.startswith("barrier"):
             self.name = kernel.add_object("b", f"barrier[1]{arrivals}")
         elif self.kind == "cluster-object":
@@ -48,7 +48,7 @@ class Meeting:
     def meet(self, between=None):
         """between: what may be done after the own arrival and before the wait."""
         kernel, kind = self.kernel, self.kind
-        turn = self.times if kernel.loop is None else kernel.loop
+        turn = self.times if self.loop is None else self.loop
         self.times += 1
         if between and not kind.endswith("split"):
             between()
@@ -101,18 +101,10 @@ class Meetings:
         axes = 2 if cluster == 4 and draw.random() < 0.4 else 1
         self.world = world = World(kernel, grid, cluster, threads, axes)
         self.rounds = draw.randint(1, 4)
+        self.loop, self.is_sending = None, False
         is_loop = draw.random() < 0.5
         self.input = kernel.add_param("x", "in", f"f32[{self.rounds}, {world.count}, 64]")
         self.output = kernel.add_param("y", "out", f"f32[{self.rounds}, {world.count}, 64]")
-        kernel.named, inits = 0, []
-        kernel.loop = None
-
-        def add_mbarrier(count):
-            name = kernel.add_object("m", "mbarrier[1]")
-            inits.append(f"mbarrier_init {name}[0], {count}")
-            return name
-
-        kernel.add_mbarrier = add_mbarrier
         ways = [self.share_slots, self.share_slots, self.load_here, self.copy_here, self.add_atomically]
         if grid > 1:
             ways = [self.share_gmem, self.share_gmem, self.share_gmem_by_tma]
@@ -124,17 +116,14 @@ class Meetings:
         else:
             ways += [self.scope, self.send_out, self.share_gmem_by_tma]
         world.emit_indices(kernel)
-        self.at = "%me" if world.count > 1 else "0"
         start = len(kernel.lines)
         if is_loop:
             way = draw.choice(ways)
             self.objects = {}
 
             def emit_round(i):
-                kernel.loop = i
-                self.turn = i
+                self.loop = self.turn = i
                 way(i)
-                kernel.loop = None
 
             emit_rounds(kernel, self.rounds, True, emit_round)
         else:
@@ -146,15 +135,13 @@ class Meetings:
                 self.objects, self.turn = self.pool[way]
                 self.pool[way][1] += 1
                 way(i)
-        self.place_inits(inits, start)
+        self.place_inits(start)
         if self.is_sending:
             kernel.emit("wait_smem_to_gmem 0")
 
-    is_sending = False
-
-    def place_inits(self, inits, start):
+    def place_inits(self, start):
         """In the kernel's own block, or in a branch with a meeting behind."""
-        kernel, world = self.kernel, self.world
+        kernel, world, inits = self.kernel, self.world, self.kernel.list_inits()
         if not inits:
             return
         tail, kernel.lines = kernel.lines[start:], kernel.lines[:start]
@@ -171,9 +158,9 @@ class Meetings:
         return self.objects[key]
 
     def meet(self, key, between=None):
-        if self.kernel.loop is None and self.kernel.draw.random() < 0.4:
+        if self.loop is None and self.kernel.draw.random() < 0.4:
             self.objects.pop(key, None)
-        self.get(key, lambda: Meeting(self.kernel, self.world)).meet(between)
+        self.get(key, lambda: Meeting(self.kernel, self.world, self.loop)).meet(between)
 
     def add_slots(self, key="slots", count=None):
         return self.get(key, lambda: self.kernel.add_object("s", f"smem f32[{count or self.world.threads}, 64]"))

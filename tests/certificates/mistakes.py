@@ -87,7 +87,8 @@ def change_object(kernel):
     places = [i for i, text in enumerate(kernel.scratch) if "arrivals(" in text]
     if places and draw.random() < 0.7:
         at = draw.choice(places)
-        kernel.scratch[at] = re.sub(r"arrivals\((\d+)\)", lambda m: f"arrivals({max(1, int(m[1]) + draw.choice((-1, 1)))})",
+        step = draw.choice((-1, 1))
+        kernel.scratch[at] = re.sub(r"arrivals\((\d+)\)", lambda m: f"arrivals({max(1, int(m[1]) + step)})",
                                     kernel.scratch[at])
         return True
     if "cluster_exit = sync" in kernel.launch:
@@ -144,7 +145,9 @@ def change_order(draw, name, text):
         return [ORDERS.sub(order, text) for order in ("", " order(relaxed)", " order(acquire)", " order(release)")]
     if re.match(r"m?barrier_(arrive|wait|test|expect)|semaphore_|cluster_", name):
         changes = 2 * [text + " order(relaxed)"]
-        return changes if name.startswith("cluster_") else changes + [text + f" scope({draw.choice(('cta', 'cluster'))})"]
+        if not name.startswith("cluster_"):
+            changes.append(text + f" scope({draw.choice(('cta', 'cluster'))})")
+        return changes
     return []
 
 

@@ -12,7 +12,7 @@ EXIT_CODES = {"clean": 0, "error": 1, "invalid": 2, "incomplete": 3}
 # Of the text and of what was written, not of an order.
 IGNORED = {"unused-result", "output-not-written"}
 # --timeout is for all the kernels of a file.
-LIMITS = ["--max-findings", "1000", "--timeout", "200", "--max-steps", "200000"]
+LIMITS = ["--max-findings", "1000", "--timeout", "200", "--max-steps", "30000"]
 SECONDS_MAX = 600
 
 
@@ -23,7 +23,7 @@ class Crash(Exception):
 class Outcome:
     """What one run said of one kernel."""
 
-    def __init__(self, how, kernel, first_line, facts, findings, digest):
+    def __init__(self, how, first_line, facts, findings, digest):
         self.how = how
         self.status, self.because = facts["status"], facts.get("because", "")
         self.holds = facts["holds_for_every_schedule"]
@@ -58,7 +58,8 @@ def make_file(kernels):
 def call(grout, path, options):
     command = [grout, "check", path, "--format", "json", *LIMITS, *options]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS_MAX, errors="replace", check=False)
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=SECONDS_MAX,
+                              check=False)
     except subprocess.TimeoutExpired as late:
         raise Crash(f"no end within {SECONDS_MAX} s: {' '.join(command)}") from late
     try:
@@ -118,6 +119,6 @@ def run(grout, kernels, folder, options):
                 with open(files[name], "rb") as file:
                     digest.update(file.read())
                 os.remove(files[name])
-        outcomes[kernel.name] = Outcome(" ".join(options), kernel, lines[kernel.name], facts[kernel.name], findings,
+        outcomes[kernel.name] = Outcome(" ".join(options), lines[kernel.name], facts[kernel.name], findings,
                                         digest.hexdigest())
     return outcomes

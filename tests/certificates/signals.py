@@ -61,9 +61,7 @@ class Mbarrier(Signal):
     """mbarriers in the CTAs of the receivers; all in one cluster."""
 
     def declare(self):
-        self.name = self.kernel.add_object("m", f"mbarrier[{self.slots}]")
-        for slot in range(self.slots):
-            self.kernel.inits.append((f"{self.name}[{slot}]", len(self.senders)))
+        self.name = self.kernel.add_mbarrier(len(self.senders), self.slots)
 
     def refer(self, i, sender=None, cta=None):
         name = self.name
@@ -114,8 +112,7 @@ class Named(Signal):
     """named_barrier_arrive and named_barrier_sync, one for each slot; rounds are written one by one."""
 
     def declare(self):
-        self.first = self.kernel.named
-        self.kernel.named += self.slots
+        self.first = self.kernel.add_named(self.slots)
         self.count = len(self.senders) + len(self.receivers)
 
     def notify(self, i, sender):
@@ -135,7 +132,7 @@ class Flag(Signal):
     def notify(self, i, sender):
         old = self.kernel.name_value("old")
         self.kernel.emit(f"{old} = atomic_fetch_add {self.name}[{self.senders.index(sender)}], 1 order(release)",
-                         f"store {self.kernel.get_junk()}[{sender}], {old}")
+                         f"store {self.kernel.get_junk(self.world.count)}[{sender}], {old}")
 
     def await_round(self, i, receiver):
         for sender in range(len(self.senders)):
