@@ -4,6 +4,7 @@
 
 #include "arrays.h"
 #include "grow.h"
+#include "orders.h"
 #include "trace.h"
 
 #include <stdlib.h>
@@ -23,12 +24,13 @@ typedef struct explorer {
     const grout_explore_options *options;
     grout_exploration *out;
     grout_diags *diags;
+    uint8_t *orders;           /* of the kernel: orders.h */
     grout_saved_arrays arrays; /* of inout parameters, as they were */
     node *nodes;
     size_t node_count, node_capacity;
     size_t shared_count; /* nodes that the last run has in common with the one before */
-    uint64_t *signatures;
-    size_t signature_count, signature_capacity;
+    uint64_t *signatures; /* open addressing; 0: empty */
+    size_t signature_count, signature_size;
     uint64_t *identities; /* of all findings so far */
     size_t identity_count, identity_capacity;
     grout_decisions decisions; /* of the run that was made last */
@@ -247,20 +249,47 @@ static bool want_reversals(explorer *it, const grout_trace *trace, bool is_known
     return is_good;
 }
 
-/* Has a run with the same order of what does not commute been made? Notes this one. */
-static bool is_known_trace(explorer *it, const grout_trace *trace, bool *failed) {
-    uint64_t signature = grout_trace__get_signature(trace);
-    if (has(it->signatures, it->signature_count, signature)) {
+/* Where a signature stands in the table, or is to be put. */
+static uint64_t *find_signature(uint64_t *table, size_t size, uint64_t signature) {
+    size_t at = (size_t)signature & (size - 1);
+    while (table[at] != 0 && table[at] != signature) {
+        at = (at + 1) & (size - 1);
+    }
+    return &table[at];
+}
+
+static bool grow_signatures(explorer *it) {
+    if (it->signature_count * 2 < it->signature_size) {
         return true;
     }
-    uint64_t *signatures = grout_grow(it->signatures, it->signature_count, &it->signature_capacity,
-                                      sizeof *signatures);
-    *failed = signatures == NULL;
-    if (signatures != NULL) {
-        it->signatures = signatures;
-        it->signatures[it->signature_count++] = signature;
+    size_t size = it->signature_size == 0 ? 64 : 2 * it->signature_size;
+    uint64_t *table = calloc(size, sizeof *table);
+    if (table == NULL) {
+        return false;
     }
-    return false;
+    for (size_t i = 0; i < it->signature_size; i++) {
+        if (it->signatures[i] != 0) {
+            *find_signature(table, size, it->signatures[i]) = it->signatures[i];
+        }
+    }
+    free(it->signatures);
+    it->signatures = table;
+    it->signature_size = size;
+    return true;
+}
+
+/* Has a run with the same order of what does not commute been made? Notes this one. */
+static bool is_known_trace(explorer *it, const grout_trace *trace, bool *failed) {
+    uint64_t signature = grout_trace__get_signature(trace) | 1;
+    *failed = !grow_signatures(it);
+    if (*failed) {
+        return false;
+    }
+    uint64_t *place = find_signature(it->signatures, it->signature_size, signature);
+    bool is_known = *place != 0;
+    it->signature_count += is_known ? 0 : 1;
+    *place = signature;
+    return is_known;
 }
 
 /* The decisions up to the deepest node with somebody to try, ending with that one; false: none. */
@@ -294,7 +323,7 @@ static bool goes_on(const explorer *it) {
 static bool explore_one(explorer *it, const grout_decisions *replay, bool *is_certified_out) {
     grout_trace trace;
     one_run run;
-    grout_trace__init(&trace, &it->decisions);
+    grout_trace__init(&trace, &it->decisions, it->orders);
     bool failed = !run_schedule(it, replay, &trace, &run);
     *is_certified_out = !failed && run.summary.is_well_synchronised;
     failed = failed || !keep_witness(it, &run);
@@ -345,6 +374,7 @@ static void deinit(explorer *it) {
     free(it->nodes);
     free(it->signatures);
     free(it->identities);
+    free(it->orders);
     grout_saved_arrays__deinit(&it->arrays);
     free(it->decisions.actors);
 }
@@ -353,7 +383,9 @@ bool grout_explore(const grout_launch *launch, const grout_explore_options *opti
                    grout_exploration *out, grout_diags *diags) {
     explorer it = {.launch = launch, .options = options, .out = out, .diags = diags};
     *out = (grout_exploration){.why_open = ""};
-    bool is_good = grout_saved_arrays__take(&it.arrays, launch, false) && explore(&it);
+    it.orders = grout_orders__find(launch->module, launch->kernel);
+    bool is_good =
+        it.orders != NULL && grout_saved_arrays__take(&it.arrays, launch, false) && explore(&it);
     deinit(&it);
     return is_good || grout_diags_add_oom(diags);
 }

@@ -87,6 +87,8 @@ static bool is_dependent(const grout_step *first, const grout_step *second) {
         return a != GROUT_STEP_LOOK;
     case GROUT_STEP_FETCH:
         return true;
+    case GROUT_STEP_UPDATE: /* adding twice is one thing, adding and taking the larger another */
+        return a != GROUT_STEP_UPDATE || first->number != second->number || first->number == 0;
     case GROUT_STEP_NAMED:
         return first->number != second->number;
     }
@@ -183,7 +185,13 @@ static bool add_step(grout_trace *trace, const grout_event *event, uint64_t reso
            add_step_of(trace, &event->origin, event->clocks, resource, kind, number);
 }
 
-enum { RESOURCE_BARRIER = 1, RESOURCE_SEMAPHORE, RESOURCE_ELEMENT, RESOURCE_NAMED };
+enum {
+    RESOURCE_BARRIER = 1,
+    RESOURCE_SEMAPHORE,
+    RESOURCE_ELEMENT,
+    RESOURCE_NAMED,
+    RESOURCE_OBJECT
+};
 
 static uint64_t get_resource(uint32_t kind, uint32_t a, uint64_t b, uint64_t c) {
     return mix(mix(mix(kind, a), b), c);
@@ -222,9 +230,37 @@ static bool note_semaphore(grout_trace *trace, const grout_event *event) {
     return event->u.semaphore.no_decrement || add_step(trace, event, resource, GROUT_STEP_TAKE, 0);
 }
 
-static bool is_fetch(const grout_trace *trace, const grout_event *event) {
-    const grout_op *op = grout_module_get_op(trace->info.module, event->origin.op);
+static bool is_fetch(const grout_op *op) {
     return grout_op_get_info((grout_opcode)op->opcode)->effect_row == GROUT_EFFECT_ROW_FETCH;
+}
+
+/* The same for updates that commute with each other; 0: float sums, which do not. */
+static uint32_t get_update_kind(const grout_trace *trace, const grout_op *op,
+                                grout_object_id object) {
+    uint8_t dtype = grout_object_get_type(trace->info.module, object)->dtype;
+    bool is_float = grout_dtype_get_info((grout_dtype)dtype)->class_ == GROUT_CLASS_FLOAT;
+    grout_choice reduce = grout_op_get_choice(trace->info.module, op, GROUT_ATTR_REDUCE);
+    bool is_add = op->opcode == GROUT_OP_ATOMIC_ADD || reduce == GROUT_CHOICE_REDUCE_ADD;
+    return is_float && is_add ? 0 : is_add ? 1 : 2 + op->opcode * 64u + (uint32_t)reduce;
+}
+
+static bool note_atomic(grout_trace *trace, const grout_event *event) {
+    const grout_access *access = event->u.access;
+    const grout_op *op = grout_module_get_op(trace->info.module, event->origin.op);
+    bool has_order = trace->orders[access->object] == GROUT_ORDER_ALL;
+    uint32_t owner = access->space == GROUT_SPACE_GMEM ? 0 : access->owner;
+    if (!access->is_write || !(has_order || is_fetch(op))) {
+        return true;
+    }
+    if (has_order) {
+        return add_step(trace, event, get_resource(RESOURCE_OBJECT, owner, access->object, 0),
+                        is_fetch(op) ? GROUT_STEP_FETCH : GROUT_STEP_UPDATE,
+                        is_fetch(op) ? 0 : get_update_kind(trace, op, access->object));
+    }
+    return add_step(
+        trace, event,
+        get_resource(RESOURCE_ELEMENT, owner, access->object, (uint64_t)access->runs[0].base),
+        GROUT_STEP_FETCH, 0);
 }
 
 /* What an actor of a deadlock waits for counts as its step, too: had it come first, it would have
@@ -252,11 +288,6 @@ static bool note_deadlock(grout_trace *trace, const grout_event *event) {
     return is_good;
 }
 
-static uint64_t get_element(const grout_access *access) {
-    return get_resource(RESOURCE_ELEMENT, access->space == GROUT_SPACE_GMEM ? 0 : access->owner,
-                        access->object, (uint64_t)access->runs[0].base);
-}
-
 static bool observe(void *self, const grout_event *event) {
     grout_trace *trace = self;
     bool is_good = true;
@@ -268,6 +299,7 @@ static bool observe(void *self, const grout_event *event) {
             GROUT_STEP_ARRIVE, event->u.arrive.phase_base + event->u.arrive.phase);
         break;
     case GROUT_EVENT_WAIT:
+    case GROUT_EVENT_TEST_FALSE:
         if (event->u.wait.has_parity || event->u.wait.is_test) {
             const grout_barrier_fact *barrier = event->u.wait.barrier;
             is_good = add_step(trace, event,
@@ -286,9 +318,7 @@ static bool observe(void *self, const grout_event *event) {
                            GROUT_STEP_NAMED, event->u.named.generation);
         break;
     case GROUT_EVENT_ACCESS:
-        if (event->u.access->is_atomic && event->u.access->is_write && is_fetch(trace, event)) {
-            is_good = add_step(trace, event, get_element(event->u.access), GROUT_STEP_FETCH, 0);
-        }
+        is_good = !event->u.access->is_atomic || note_atomic(trace, event);
         break;
     case GROUT_EVENT_DEADLOCK:
         is_good = note_deadlock(trace, event);
@@ -307,15 +337,16 @@ static bool begin(void *self, const grout_launch_info *info) {
     return true;
 }
 
-void grout_trace__init(grout_trace *trace, const grout_decisions *decisions) {
-    *trace = (grout_trace){.decisions = decisions};
+void grout_trace__init(grout_trace *trace, const grout_decisions *decisions,
+                       const uint8_t *orders) {
+    *trace = (grout_trace){.decisions = decisions, .orders = orders};
     trace->observer = (grout_observer){
         .self = trace,
         .interest = UINT64_C(1) << GROUT_EVENT_ARRIVE | UINT64_C(1) << GROUT_EVENT_WAIT |
                     UINT64_C(1) << GROUT_EVENT_SIGNAL | UINT64_C(1) << GROUT_EVENT_SEMAPHORE_WAIT |
                     UINT64_C(1) << GROUT_EVENT_SEMAPHORE_READ |
                     UINT64_C(1) << GROUT_EVENT_NAMED_ARRIVE | UINT64_C(1) << GROUT_EVENT_DEADLOCK |
-                    UINT64_C(1) << GROUT_EVENT_ACCESS,
+                    UINT64_C(1) << GROUT_EVENT_ACCESS | UINT64_C(1) << GROUT_EVENT_TEST_FALSE,
         .begin = begin,
         .event = observe,
     };

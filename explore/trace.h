@@ -4,7 +4,7 @@
 #ifndef GROUT_EXPLORE_TRACE_H
 #define GROUT_EXPLORE_TRACE_H
 
-#include "grout/interp.h"
+#include "orders.h"
 
 typedef enum grout_step_kind {
     GROUT_STEP_ARRIVE, /* on a barrier: number is the phase */
@@ -13,6 +13,7 @@ typedef enum grout_step_kind {
     GROUT_STEP_TAKE,   /* a semaphore_wait that takes units */
     GROUT_STEP_LOOK,   /* semaphore_read, or a wait that leaves the units */
     GROUT_STEP_FETCH,  /* an atomic with a result */
+    GROUT_STEP_UPDATE, /* one without; number: its kind and whether it commutes with its like */
     GROUT_STEP_NAMED   /* on a named barrier: number is the generation */
 } grout_step_kind;
 
@@ -52,6 +53,7 @@ typedef struct grout_trace {
     const grout_decisions *decisions; /* recorded by the run */
     grout_launch_info info;
     uint32_t local_actors;
+    const uint8_t *orders; /* by object: grout_order_kind */
     grout_step *steps;
     size_t step_count, step_capacity;
     grout_reversal *reversals;
@@ -67,8 +69,8 @@ typedef struct grout_trace {
     bool has_failed;
 } grout_trace;
 
-/* An observer of one run. Deinit at the end. */
-void grout_trace__init(grout_trace *trace, const grout_decisions *decisions);
+/* An observer of one run; orders: grout_orders__find. Deinit at the end. */
+void grout_trace__init(grout_trace *trace, const grout_decisions *decisions, const uint8_t *orders);
 void grout_trace__deinit(grout_trace *trace);
 /* After the run: drops pairs of signals that every wait took or left together. */
 void grout_trace__settle(grout_trace *trace);

@@ -153,6 +153,19 @@ static grout_outcome set_result(grout_machine *machine, uint32_t thread, const g
     return GROUT_OUTCOME_NEXT;
 }
 
+static void publish_false(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+                          uint32_t element) {
+    if (grout_machine__wants(machine, GROUT_EVENT_TEST_FALSE)) {
+        grout_clocks clocks;
+        grout_event event =
+            grout_machine__event(machine, GROUT_EVENT_TEST_FALSE, thread, inst, &clocks);
+        grout_barrier_fact fact = grout_barrier__get_fact(machine, element);
+        event.u.wait.barrier = &fact;
+        event.u.wait.is_test = true;
+        grout_machine__publish(machine, &event);
+    }
+}
+
 grout_outcome grout_exec_mbarrier_test(grout_machine *machine, uint32_t thread,
                                        const grout_inst *inst) {
     grout_waiting wait;
@@ -172,6 +185,7 @@ grout_outcome grout_exec_mbarrier_test(grout_machine *machine, uint32_t thread,
         return grout_machine__block(machine, thread, GROUT_THREAD_BLOCKED_PARITY, wait.element,
                                     wait.parity);
     }
+    publish_false(machine, thread, inst, wait.element);
     return set_result(machine, thread, inst, false);
 }
 
@@ -187,6 +201,7 @@ grout_outcome grout_exec_barrier_test(grout_machine *machine, uint32_t thread,
             return grout_machine__block(machine, thread, GROUT_THREAD_BLOCKED_BARRIER, wait.element,
                                         wait.phase);
         }
+        publish_false(machine, thread, inst, wait.element);
         return set_result(machine, thread, inst, false);
     }
     grout_spin__change(machine);

@@ -254,6 +254,7 @@ static bool observe(void *self, const grout_event *event) {
     case GROUT_EVENT_COMPLETE:
     case GROUT_EVENT_BLOCK_BARRIER:
     case GROUT_EVENT_SCOPE_BEGIN:
+    case GROUT_EVENT_TEST_FALSE:
     case GROUT_EVENT_KIND_COUNT:
         break;
     }

@@ -17,8 +17,10 @@
 #include <string.h>
 
 typedef struct flow {
-    const grout_checker *checker;
     const grout_module *module;
+    grout_kernel_id kernel;
+    const grout_checker *checker;  /* knows which ops have run; NULL: all may */
+    grout_object_id only;          /* sources are those of this object alone; 0: of all */
     grout_op_id *values, *objects; /* what each has from: an op that is a source; 0: nothing */
     uint32_t *kinds;               /* of an object: bits of the atomics on it */
     grout_op_id read;              /* what is followed instead: this op's value; 0: no */
@@ -91,8 +93,7 @@ static uint32_t get_kind(const grout_module *module, const grout_op *op) {
  */
 
 static bool is_in_kernel(const flow *it, const grout_op *op) {
-    return op->parent &&
-           grout_module_get_block(it->module, op->parent)->kernel == it->checker->info.kernel;
+    return op->parent && grout_module_get_block(it->module, op->parent)->kernel == it->kernel;
 }
 
 static void mark(flow *it, grout_op_id *place, grout_op_id source) {
@@ -150,7 +151,7 @@ static void spread_atomic(flow *it, grout_op_id id, const grout_op *op) {
         op->opcode == GROUT_OP_COPY_SMEM_TO_GMEM || op->opcode == GROUT_OP_ASYNC_STORE_SMEM ? 1 : 0;
     grout_object_id object = kind ? find_object(it, op, operand) : 0;
     bool is_open = false;
-    if (!object) {
+    if (!object || (it->only != 0 && object != it->only)) {
         return;
     }
     it->has_changed = it->has_changed || !(it->kinds[object] & kind);
@@ -195,7 +196,7 @@ static void spread_region(flow *it, const grout_op *op) {
 static void spread(flow *it, grout_op_id id) {
     const grout_op *op = grout_module_get_op(it->module, id);
     const grout_op_info *info = grout_op_get_info((grout_opcode)op->opcode);
-    bool has_run = it->checker->op_threads[id] != 0;
+    bool has_run = it->checker == NULL || it->checker->op_threads[id] != 0;
     if (op->block_count > 0) {
         spread_region(it, op);
         return;
@@ -208,7 +209,8 @@ static void spread(flow *it, grout_op_id id) {
         }
         return;
     }
-    if (it->read == 0 && has_run && gives_old_value(op)) {
+    if (it->read == 0 && has_run && gives_old_value(op) &&
+        (it->only == 0 || find_object(it, op, 0) == it->only)) {
         spread_to_results(it, op, id);
     }
     if (it->read == 0 && has_run) {
@@ -309,7 +311,7 @@ static void deinit(flow *it) {
 }
 
 bool grout_checker__find_taint(const grout_checker *checker, grout_taint *taint_out) {
-    flow it = {.checker = checker, .module = checker->info.module};
+    flow it = {.checker = checker, .module = checker->info.module, .kernel = checker->info.kernel};
     bool done = allocate(&it);
     memset(taint_out, 0, sizeof *taint_out);
     if (done) {
@@ -319,12 +321,28 @@ bool grout_checker__find_taint(const grout_checker *checker, grout_taint *taint_
     return done;
 }
 
+bool grout_race_is_decisive(const grout_module *module, grout_kernel_id kernel,
+                            grout_object_id object, bool *is_decisive_out) {
+    flow it = {.module = module, .kernel = kernel, .only = object};
+    grout_taint found = {0};
+    bool done = allocate(&it);
+    if (done) {
+        search(&it, &found);
+    }
+    *is_decisive_out = found.source != 0;
+    deinit(&it);
+    return done;
+}
+
 /* ---- what was read ------------------------------------------------------------------------------
  */
 
 bool grout_checker__is_fed(const grout_checker *checker, grout_op_id read, grout_op_id use,
                            bool *is_fed_out) {
-    flow it = {.checker = checker, .module = checker->info.module, .read = read};
+    flow it = {.checker = checker,
+               .module = checker->info.module,
+               .kernel = checker->info.kernel,
+               .read = read};
     const grout_op *op = grout_module_get_op(checker->info.module, use);
     bool done = allocate(&it);
     *is_fed_out = read == use;

@@ -266,6 +266,7 @@ typedef enum grout_event_kind {
     GROUT_EVENT_FAULT,    /* u.fault: an access or value that is wrong by itself */
     GROUT_EVENT_DEADLOCK, /* u.deadlock */
     GROUT_EVENT_STEP_LIMIT,
+    GROUT_EVENT_TEST_FALSE, /* u.wait: a test that was false; barrier and is_test alone are set */
     GROUT_EVENT_KIND_COUNT
 } grout_event_kind;
 

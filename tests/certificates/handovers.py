@@ -31,7 +31,7 @@ class Channel:
             self.place = draw.choice(("peer-source", "peer-source", "gmem"))
             if len(ctas) == 1:
                 self.place = draw.choice(("peer-target",) * 3 + (self.place,))
-        self.writes = draw.choice({"own": ("store", "tma", "tma", "tma-here", "copy", "copy-arrive"),
+        self.writes = draw.choice({"own": ("store", "tma", "tma-halves", "tma-here", "copy", "copy-arrive"),
                                    "peer-target": ("store", "async-store", "async-store"),
                                    "peer-source": ("store", "tma-here", "copy"),
                                    "gmem": ("store", "tma-store")}[self.place])
@@ -55,8 +55,8 @@ class Channel:
             if what in ("tma-load", "tma-here"):
                 self.stages[actor, "barrier"] = kernel.add_object("landed", "barrier[1]")
         senders, allowed = [self.producer], None
-        if self.writes in ("tma", "copy-arrive"):
-            allowed = (Barrier, Mbarrier)
+        if self.writes in ("tma", "tma-halves", "copy-arrive"):
+            allowed = (Mbarrier,) if self.writes == "tma-halves" else (Barrier, Mbarrier)
         elif self.writes == "async-store":
             allowed = (Mbarrier,)
             if self.kernel.draw.random() < 0.5:  # the first consumer announces the bytes, and both arrive
@@ -86,16 +86,17 @@ class Channel:
     def emit_produce(self, i, value):
         kernel, slot, draw = self.kernel, self.refer(i, self.producer), self.kernel.draw
         self.free.wait(i, self.producer)
-        is_async_write = self.writes in ("tma", "tma-here")
+        is_async_write = self.writes in ("tma", "tma-halves", "tma-here")
         if is_async_write and self.place != "gmem" and not self.fence_before:
             self.fence(self.producer)
         if self.writes == "store":
             kernel.emit(f"store {slot}, {value}")
-        elif self.writes == "tma":
+        elif self.writes in ("tma", "tma-halves"):
             barrier = self.full.refer(i)
             if isinstance(self.full, Mbarrier):
                 kernel.emit(f"mbarrier_expect {barrier}, {BYTES}")
-            kernel.emit(f"copy_gmem_to_smem {self.hand.input}[{i}], {slot}, {barrier}")
+            for part in ("",) if self.writes == "tma" else (", ds(0, 32)", ", ds(32, 32)"):
+                kernel.emit(f"copy_gmem_to_smem {self.hand.input}[{i}{part}], {slot[:-1]}{part}], {barrier}")
             return
         elif self.writes == "tma-here":
             landed = self.stages[self.producer, "barrier"]
@@ -155,7 +156,7 @@ class Channel:
                 slot = self.stages[actor]
             value = kernel.name_value()
             kernel.emit(f"{value} = load {slot}", f"store {row}, {value}")
-            if self.writes in ("tma", "tma-here") and self.fence_before:
+            if self.writes in ("tma", "tma-halves", "tma-here") and self.fence_before:
                 self.fence(actor)
         self.free.notify(i, actor)
         return value

@@ -133,6 +133,8 @@ def list_changes(kernel, text):
         changes.append(text.replace("_sync", "_arrive") if "_sync" in text else text.replace("_arrive", "_sync"))
     if name in ("cluster_barrier", "block_barrier"):
         changes += ["cluster_arrive", "cluster_wait"] if name == "cluster_barrier" else ["named_barrier_sync 6, 2"]
+    if ", ds(32, 32)" in text:  # the same half again
+        changes.append(text.replace("ds(32, 32)", "ds(0, 32)"))
     if name == "async_copy_arrive":
         changes.append(text.replace("async_copy_arrive", "barrier_arrive" if "%b" in text else "mbarrier_arrive"))
     for word in (" multicast(cx)", " collective_axes(cx)", " reduce(add)"):

@@ -1,0 +1,47 @@
+/* orders.c - which atomics of a kernel are part of the schedule.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "orders.h"
+
+#include "grout/race.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The operand that the op combines with something, without a result; UINT32_MAX: there is none. */
+static uint32_t find_updated(const grout_module *module, const grout_op *op) {
+    if (grout_op_get_info((grout_opcode)op->opcode)->effect_row == GROUT_EFFECT_ROW_ATOMIC) {
+        return 0;
+    }
+    return grout_op_get_choice(module, op, GROUT_ATTR_REDUCE) == GROUT_CHOICE_NONE ? UINT32_MAX : 1;
+}
+
+static bool note_op(const grout_module *module, grout_kernel_id kernel, const grout_op *op,
+                    uint8_t *orders) {
+    uint32_t operand = find_updated(module, op);
+    grout_view view;
+    bool is_decisive = false;
+    memset(&view, 0, sizeof view);
+    if (operand >= op->operand_count ||
+        !grout_module_get_view(module, grout_module_get_operand(module, op, operand), &view) ||
+        orders[view.object] == GROUT_ORDER_ALL) {
+        return true;
+    }
+    if (!grout_race_is_decisive(module, kernel, view.object, &is_decisive)) {
+        return false;
+    }
+    orders[view.object] = is_decisive ? GROUT_ORDER_ALL : GROUT_ORDER_FETCHES;
+    return true;
+}
+
+uint8_t *grout_orders__find(const grout_module *module, grout_kernel_id kernel) {
+    uint8_t *orders = calloc(grout_module_get_object_count(module), sizeof *orders);
+    for (grout_op_id i = 1; orders != NULL && i < grout_module_get_op_count(module); i++) {
+        const grout_op *op = grout_module_get_op(module, i);
+        if (op->parent && grout_module_get_block(module, op->parent)->kernel == kernel &&
+            !note_op(module, kernel, op, orders)) {
+            free(orders);
+            return NULL;
+        }
+    }
+    return orders;
+}

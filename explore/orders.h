@@ -1,0 +1,17 @@
+/* orders.h - which atomics of a kernel are part of the schedule.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef GROUT_EXPLORE_ORDERS_H
+#define GROUT_EXPLORE_ORDERS_H
+
+#include "grout/interp.h"
+
+/* What of the atomics on an object is part of the schedule. */
+typedef enum grout_order_kind {
+    GROUT_ORDER_FETCHES, /* those with a result, each element by itself */
+    GROUT_ORDER_ALL      /* of the object as a whole: what is left depends on all of them */
+} grout_order_kind;
+
+/* By object, grout_order_kind; the caller frees it. NULL without memory. */
+uint8_t *grout_orders__find(const grout_module *module, grout_kernel_id kernel);
+
+#endif
