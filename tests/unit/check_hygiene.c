@@ -1,14 +1,16 @@
 /* check_hygiene.c - requirement 16: several checks at once in one process, between texts that do
- * not parse and kernels that fault, say what one alone says. SPDX-License-Identifier: Apache-2.0 */
-#include "bind_text.h"
+ * not parse and kernels that fault, say what one alone says. The threads come first, so that what
+ * is made at its first use is made there. SPDX-License-Identifier: Apache-2.0 */
+#include "gpu_text.h"
 
 #include "grout/interp.h"
 #include "grout/race.h"
 
 #include <pthread.h>
+#include <stdlib.h>
 
 #define WORKERS      4
-#define ROUNDS       12
+#define ROUNDS       16
 #define FINDINGS_MAX 16
 
 static const char broken[] = "kernel @broken(%y: out gmem f32[4]) {\n  store %y, (load %nothing)\n";
@@ -44,7 +46,16 @@ static const char stuck[] = "kernel @stuck(%y: out gmem f32[4])\n"
                             "  store %y, (broadcast 1.0 : f32[4])\n"
                             "}\n";
 
-enum { SUBJECT_BROKEN, SUBJECT_CLEAN, SUBJECT_RACY, SUBJECT_STUCK, SUBJECT_COUNT };
+enum { SUBJECT_BROKEN, SUBJECT_CLEAN, SUBJECT_RACY, SUBJECT_STUCK, SUBJECT_FILES };
+
+/* Matrix products, functions, clusters, semaphores: all that has state of its own somewhere. */
+static const char *const FILES[] = {
+    GROUT_TEST_SOURCE_DIR "/kernels/matmul_hopper.grout",
+    GROUT_TEST_SOURCE_DIR "/kernels/softmax_cluster.grout",
+    GROUT_TEST_SOURCE_DIR "/kernels/normalise_grid.grout",
+    GROUT_TEST_SOURCE_DIR "/kernels/bugs/matmul_hopper_no_commit.grout",
+};
+enum { SUBJECT_COUNT = SUBJECT_FILES + sizeof FILES / sizeof *FILES };
 
 /* What was said of a text. */
 typedef struct verdict {
@@ -55,17 +66,19 @@ typedef struct verdict {
 
 typedef struct worker {
     pthread_t thread;
-    char texts[SUBJECT_COUNT][2048];
-    verdict expected[SUBJECT_COUNT];
+    const grout_text *texts;
+    verdict found[ROUNDS];
     uint32_t first;
-    uint32_t wrong;
 } worker;
 
-static void fill_texts(char texts[SUBJECT_COUNT][2048]) {
-    (void)snprintf(texts[SUBJECT_BROKEN], 2048, "%s", broken);
-    (void)snprintf(texts[SUBJECT_CLEAN], 2048, "%scommit_smem\n%s", ring, ring_end);
-    (void)snprintf(texts[SUBJECT_RACY], 2048, "%s\n%s", ring, ring_end);
-    (void)snprintf(texts[SUBJECT_STUCK], 2048, "%s", stuck);
+static void fill_texts(grout_text texts[SUBJECT_COUNT]) {
+    grout_text_add(&texts[SUBJECT_BROKEN], "%s", broken);
+    grout_text_add(&texts[SUBJECT_CLEAN], "%scommit_smem\n%s", ring, ring_end);
+    grout_text_add(&texts[SUBJECT_RACY], "%s\n%s", ring, ring_end);
+    grout_text_add(&texts[SUBJECT_STUCK], "%s", stuck);
+    for (uint32_t i = SUBJECT_FILES; i < SUBJECT_COUNT; i++) {
+        texts[i] = read_file(FILES[i - SUBJECT_FILES]);
+    }
 }
 
 /* No assertions here: they jump, and this runs in threads. */
@@ -120,36 +133,47 @@ static bool is_same(const verdict *a, const verdict *b) {
            memcmp(a->identities, b->identities, sizeof a->identities) == 0;
 }
 
+static uint32_t get_subject(const worker *own, uint32_t round) {
+    return (own->first + round) % SUBJECT_COUNT;
+}
+
 static void *work(void *payload) {
     worker *own = payload;
     for (uint32_t i = 0; i < ROUNDS; i++) {
-        uint32_t subject = (own->first + i) % SUBJECT_COUNT;
-        verdict found = judge(own->texts[subject]);
-        own->wrong += is_same(&found, &own->expected[subject]) ? 0u : 1u;
+        own->found[i] = judge(own->texts[get_subject(own, i)].data);
     }
     return NULL;
 }
 
 START_TEST(test_checks_at_once) {
-    worker workers[WORKERS];
-    memset(workers, 0, sizeof workers);
+    static worker workers[WORKERS];
+    grout_text texts[SUBJECT_COUNT] = {0};
+    verdict alone[SUBJECT_COUNT];
+    fill_texts(texts);
     for (uint32_t i = 0; i < WORKERS; i++) {
-        workers[i].first = i;
-        fill_texts(workers[i].texts);
-        for (uint32_t k = 0; k < SUBJECT_COUNT; k++) {
-            workers[i].expected[k] = judge(workers[i].texts[k]);
-        }
-    }
-    ck_assert(!workers[0].expected[SUBJECT_BROKEN].is_bound);
-    ck_assert(workers[0].expected[SUBJECT_CLEAN].is_clean);
-    ck_assert_uint_gt(workers[0].expected[SUBJECT_RACY].count, 0);
-    ck_assert_uint_gt(workers[0].expected[SUBJECT_STUCK].count, 0);
-    for (uint32_t i = 0; i < WORKERS; i++) {
+        workers[i].texts = texts;
+        workers[i].first = i * 2;
         ck_assert_int_eq(pthread_create(&workers[i].thread, NULL, work, &workers[i]), 0);
     }
     for (uint32_t i = 0; i < WORKERS; i++) {
         ck_assert_int_eq(pthread_join(workers[i].thread, NULL), 0);
-        ck_assert_uint_eq(workers[i].wrong, 0);
+    }
+    for (uint32_t i = 0; i < SUBJECT_COUNT; i++) {
+        alone[i] = judge(texts[i].data);
+    }
+    ck_assert(!alone[SUBJECT_BROKEN].is_bound);
+    ck_assert(alone[SUBJECT_CLEAN].is_clean);
+    ck_assert_uint_gt(alone[SUBJECT_RACY].count, 0);
+    ck_assert_uint_gt(alone[SUBJECT_STUCK].count, 0);
+    for (uint32_t i = SUBJECT_FILES; i < SUBJECT_COUNT; i++) {
+        ck_assert_msg(alone[i].is_clean == (i + 1 < SUBJECT_COUNT), "%s", FILES[i - SUBJECT_FILES]);
+    }
+    for (uint32_t i = 0; i < WORKERS * ROUNDS; i++) {
+        const worker *own = &workers[i / ROUNDS];
+        ck_assert(is_same(&own->found[i % ROUNDS], &alone[get_subject(own, i % ROUNDS)]));
+    }
+    for (uint32_t i = 0; i < SUBJECT_COUNT; i++) {
+        grout_text_free(&texts[i]);
     }
 }
 END_TEST
