@@ -28,7 +28,7 @@ typedef struct explorer {
     grout_saved_arrays arrays; /* of inout parameters, as they were */
     node *nodes;
     size_t node_count, node_capacity;
-    size_t shared_count; /* nodes that the last run has in common with the one before */
+    size_t shared_count;  /* nodes that the last run has in common with the one before */
     uint64_t *signatures; /* open addressing; 0: empty */
     size_t signature_count, signature_size;
     uint64_t *identities; /* of all findings so far */
