@@ -447,14 +447,11 @@ bool grout_checker__arrive(grout_checker *checker, const grout_event *event) {
     if (!event->u.arrive.is_bytes) {
         grout_element__meet_bytes(checker, event, &at);
     }
-    if (event->u.arrive.is_bytes && (event->u.arrive.is_late || number < at.element->full) &&
-        !grout_checker__report_late(
+    if (event->u.arrive.is_bytes && (event->u.arrive.is_late || number < at.element->full)) {
+        /* They are no contribution to it. */
+        return grout_checker__report_late(
             checker, at.is_explicit ? GROUT_DIAG_BARRIER_TX_MISMATCH : GROUT_DIAG_BARRIER_OVERRUN,
-            &at, number, &event->origin)) {
-        return false;
-    }
-    if (number < at.element->first) { /* bytes for a phase that has completed without them */
-        return true;
+            &at, number, &event->origin);
     }
     phase = find_phase(checker, at.element, number);
     if (!phase) {

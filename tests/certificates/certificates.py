@@ -25,6 +25,8 @@ import os
 import sys
 import tempfile
 
+sys.dont_write_bytecode = True  # the folder is a source tree
+
 from handovers import draw_handovers
 from kernel import Kernel
 from lives import draw_lives
