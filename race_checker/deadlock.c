@@ -414,14 +414,15 @@ static void explain_room(grout_deadlock *text) {
     int64_t resident = text->event->u.deadlock.resident_ctas;
     int64_t first = text->checker->info.cta_count - waiting;
     grout_text sentence = {0};
-    if (waiting <= 0) {
+    /* Clusters that nothing orders run one by one: none of them waits for room. */
+    if (waiting <= 0 || !text->checker->info.has_foreign_order) {
         return;
     }
     grout_text_add(&sentence,
                    "CTA %" PRId64 "%s not begun: %" PRId64
-                   " CTA%s fit on the GPU at once, and all that have begun and not ended wait",
+                   " CTA%s on the GPU at once, and all that have begun and not ended wait",
                    first, waiting == 1 ? " has" : " and those after it have", resident,
-                   resident == 1 ? "" : "s");
+                   resident == 1 ? " fits" : "s fit");
     grout_deadlock__say(
         text, grout_module_get_kernel(text->module, text->checker->info.kernel)->loc, &sentence);
 }
