@@ -598,9 +598,6 @@ static inline grout_outcome grout_machine__block(grout_machine *machine, uint32_
 void grout_machine__wake(grout_machine *machine, grout_thread_state state, uint32_t element);
 /* The same in all CTAs that are in flight. */
 void grout_machine__wake_all(grout_machine *machine, grout_thread_state state, uint32_t element);
-/* All that is in flight takes effect, and who waits for an init that does not come goes on; true if
- * that lets somebody run. */
-bool grout_machine__finish_flights(grout_machine *machine);
 /* Runs until a CTA or all have ended (true) or the run stops (false, status set). */
 bool grout_machine__run(grout_machine *machine, uint64_t step_limit);
 /* deadlock.c: nothing can run. */

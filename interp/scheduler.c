@@ -346,8 +346,9 @@ static bool run_thread(grout_machine *machine, uint32_t thread, uint64_t limit) 
     return true;
 }
 
-bool grout_machine__finish_flights(grout_machine *machine) {
-    uint32_t own_slot = machine->slot, own_rank = machine->rank;
+/* All that is in flight takes effect, and who waits for an init that does not come goes on; true if
+ * that lets somebody run. */
+static bool finish_flights(grout_machine *machine) {
     for (uint32_t slot = 0; slot < machine->slot_count; slot++) {
         for (uint32_t rank = 0;
              machine->slots[slot] != NULL && rank < machine->plan->shape.cta_count; rank++) {
@@ -358,7 +359,6 @@ bool grout_machine__finish_flights(grout_machine *machine) {
             }
         }
     }
-    grout_machine__select_slot(machine, own_slot, own_rank);
     grout_spin__let_out(machine);
     return count_runnable(machine) > 0;
 }
@@ -371,7 +371,7 @@ bool grout_machine__run(grout_machine *machine, uint64_t step_limit) {
             machine->run.current = choose(machine);
         }
         if (machine->run.current == 0) {
-            if (grout_machine__finish_flights(machine)) {
+            if (finish_flights(machine)) {
                 continue;
             }
             grout_machine__publish_deadlock(machine);

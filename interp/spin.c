@@ -70,11 +70,8 @@ static void let_out(const grout_machine *machine) {
     }
 }
 
-void grout_spin__let_out(grout_machine *machine) {
+void grout_spin__wake(grout_machine *machine) {
     uint32_t slot = machine->slot, rank = machine->rank;
-    if (!machine->spin.has_parked || machine->spin.parked_at == machine->spin.changes) {
-        return;
-    }
     machine->spin.has_parked = false;
     for (uint32_t i = 0; i < machine->slot_count; i++) {
         for (uint32_t k = 0; machine->slots[i] != NULL && k < machine->plan->shape.cta_count; k++) {

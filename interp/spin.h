@@ -18,8 +18,14 @@ static inline void grout_spin__change(grout_machine *machine) {
  * element as it was. */
 void grout_spin__note(grout_machine *machine, uint32_t actor, const grout_inst *inst);
 
-/* Lets out those that went round, if something has happened since. Before each choice. */
-void grout_spin__let_out(grout_machine *machine);
+/* Lets out those that went round. */
+void grout_spin__wake(grout_machine *machine);
+/* If something has happened since they did. Before each choice. */
+static inline void grout_spin__let_out(grout_machine *machine) {
+    if (machine->spin.has_parked && machine->spin.parked_at != machine->spin.changes) {
+        grout_spin__wake(machine);
+    }
+}
 
 /* Before a look: whether its actor goes round until something happens, and is blocked in it. */
 static inline bool grout_spin__stops(grout_machine *machine, uint32_t actor) {

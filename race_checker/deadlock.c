@@ -59,20 +59,6 @@ const grout_barrier_fact *grout_deadlock__find_barrier(const grout_deadlock *tex
     return NULL;
 }
 
-/* The object that the op's operand names. */
-static grout_object_id find_operand_object(const grout_deadlock *text, grout_op_id op,
-                                           uint32_t operand) {
-    const grout_op *it = grout_module_get_op(text->module, op);
-    grout_view view;
-    memset(&view, 0, sizeof view);
-    if (operand >= it->operand_count ||
-        !grout_module_get_view(text->module, grout_module_get_operand(text->module, it, operand),
-                               &view)) {
-        return 0;
-    }
-    return view.object;
-}
-
 const grout_semaphore_fact *grout_deadlock__find_semaphore(const grout_deadlock *text,
                                                            const grout_thread_fact *thread) {
     return thread->element < text->event->u.deadlock.semaphore_count
@@ -94,7 +80,8 @@ grout_need grout_deadlock__get_need(const grout_deadlock *text, const grout_thre
         need.object = barrier ? barrier->object : 0;
     } else if (thread->state == GROUT_THREAD_BLOCKED_SEMAPHORE ||
                thread->state == GROUT_THREAD_BLOCKED_SPIN) {
-        need.object = find_operand_object(text, thread->origin.op, 0);
+        need.object = grout_op__find_object(
+            text->module, grout_module_get_op(text->module, thread->origin.op), 0);
     } else if (thread->state == GROUT_THREAD_BLOCKED_NAMED) {
         need.id = thread->element;
     }

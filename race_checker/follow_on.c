@@ -14,9 +14,8 @@
  */
 #include "follow_on.h"
 
+#include "statement.h"
 #include "taint.h"
-
-#include <string.h>
 
 /* A read and a write in no order; of a copy that is not awaited, too. */
 static bool is_race(const grout_record *record) {
@@ -48,17 +47,6 @@ static bool is_raced(const grout_checker *checker, const grout_record *cause, gr
     return true;
 }
 
-static grout_object_id get_object(const grout_module *module, const grout_op *op,
-                                  uint32_t operand) {
-    grout_view view;
-    memset(&view, 0, sizeof view);
-    return operand < op->operand_count &&
-                   grout_module_get_view(module, grout_module_get_operand(module, op, operand),
-                                         &view)
-               ? view.object
-               : 0;
-}
-
 /* Has the use its value from what late bytes were to bring? Those copies and stores name where the
  * bytes go as their operand 1. */
 static bool is_too_early(const grout_checker *checker, const grout_record *cause, grout_op_id use,
@@ -66,11 +54,12 @@ static bool is_too_early(const grout_checker *checker, const grout_record *cause
     const grout_module *module = checker->info.module;
     grout_object_id object =
         is_late(cause)
-            ? get_object(module, grout_module_get_op(module, cause->facts.sides[0].origin.op), 1)
+            ? grout_op__find_object(module,
+                                    grout_module_get_op(module, cause->facts.sides[0].origin.op), 1)
             : 0;
     for (grout_op_id i = 1; object && i < grout_module_get_op_count(module); i++) {
         const grout_op *op = grout_module_get_op(module, i);
-        if (op->opcode == GROUT_OP_LOAD && get_object(module, op, 0) == object &&
+        if (op->opcode == GROUT_OP_LOAD && grout_op__find_object(module, op, 0) == object &&
             !*is_explained_out && !grout_checker__is_fed(checker, i, use, is_explained_out)) {
             return false;
         }

@@ -2,10 +2,23 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "statement.h"
 
+#include <string.h>
+
 static const grout_spot NOWHERE;
 
 grout_op_id grout_op__get_parent(const grout_module *module, grout_op_id op) {
     return grout_module_get_block(module, grout_module_get_op(module, op)->parent)->parent;
+}
+
+grout_object_id grout_op__find_object(const grout_module *module, const grout_op *op,
+                                      uint32_t operand) {
+    grout_view view;
+    memset(&view, 0, sizeof view);
+    return operand < op->operand_count &&
+                   grout_module_get_view(module, grout_module_get_operand(module, op, operand),
+                                         &view)
+               ? view.object
+               : 0;
 }
 
 grout_op_id grout_op__get_loop(const grout_module *module, grout_op_id op) {

@@ -27,6 +27,9 @@ grout_spot grout_statement__get_after(const grout_module *module, grout_op_id st
 grout_spot grout_block__get_end(const grout_module *module, grout_block_id block);
 /* The op around it; 0: none. */
 grout_op_id grout_op__get_parent(const grout_module *module, grout_op_id op);
+/* The object that an operand of the op names; 0: it has no such operand, or that names none. */
+grout_object_id grout_op__find_object(const grout_module *module, const grout_op *op,
+                                      uint32_t operand);
 /* The innermost loop around it, a for or a while; 0: none. */
 grout_op_id grout_op__get_loop(const grout_module *module, grout_op_id op);
 

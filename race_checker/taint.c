@@ -104,11 +104,7 @@ static void mark(flow *it, grout_op_id *place, grout_op_id source) {
 }
 
 static grout_object_id find_object(const flow *it, const grout_op *op, uint32_t index) {
-    grout_view view;
-    memset(&view, 0, sizeof view);
-    return grout_module_get_view(it->module, grout_module_get_operand(it->module, op, index), &view)
-               ? view.object
-               : 0;
+    return grout_op__find_object(it->module, op, index);
 }
 
 /* What the op's result and writes have from its operands. */

@@ -150,12 +150,18 @@ def draw_lock(kernel):
                 f"if (ne %was, 1) {{", f"store {sums}[0], -99", "}")
 
 
+def draw_crowd(kernel):
+    """Two to four CTAs of a grid or a cluster, or threads: how many, and along which axis."""
+    count = kernel.draw.randint(2, 4)
+    axis, kernel.launch = kernel.draw.choice((("g", f"grid(g = {count})"), ("cx", f"cluster(cx = {count})"),
+                                              ("wg", f"threads(wg = {count})")))
+    return count, axis
+
+
 def draw_lookers(kernel):
     """Units that several look at and one takes in the end, when the others have answered."""
     draw = kernel.draw
-    count = draw.randint(2, 4)
-    axis, kernel.launch = draw.choice((("g", f"grid(g = {count})"), ("cx", f"cluster(cx = {count})"),
-                                       ("wg", f"threads(wg = {count})")))
+    count, axis = draw_crowd(kernel)
     units = draw.randint(1, 3)
     slots = kernel.add_object("m", "gmem f32[64]")
     y = kernel.add_param("y", "out", f"f32[{count}, 64]")
@@ -172,9 +178,7 @@ def draw_lookers(kernel):
 def draw_gathering(kernel):
     """Several signal one semaphore, one takes all their units at once."""
     draw = kernel.draw
-    count = draw.randint(2, 4)
-    axis, kernel.launch = draw.choice((("g", f"grid(g = {count})"), ("cx", f"cluster(cx = {count})"),
-                                       ("wg", f"threads(wg = {count})")))
+    count, axis = draw_crowd(kernel)
     rounds = draw.randint(1, 3)
     parts = kernel.add_object("p", f"gmem f32[{count}, 64]")
     y = kernel.add_param("y", "out", f"f32[{rounds}, {count}, 64]")
