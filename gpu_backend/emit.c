@@ -230,7 +230,9 @@ static grout_emit_op *const emitters[GROUT_OP_COUNT] = {
 #define GROUT_ALU(NAME, text, FORM, TYPES, EXPRESSION, DOC) [GROUT_OP_##NAME] = grout_emit__alu,
 #define GROUT_MATH(NAME, text, EXPRESSION, ULP, DOC)        [GROUT_OP_##NAME] = grout_emit__math,
 #define GROUT_REDUCE(NAME, text, TYPES, EXPRESSION, DOC)    [GROUT_OP_##NAME] = grout_emit__reduce,
-#define GROUT_OP(NAME, text, FORM, TYPES, ATTRS, EFFECTS, DOC) \
+#define GROUT_ATOMIC(NAME, text, FORM, BUILD, TYPES, EFFECTS, ATTRS, UPDATE, DOC) \
+    [GROUT_OP_##NAME] = grout_emit__atomic,
+#define GROUT_OP(NAME, text, FORM, BUILD, TYPES, EFFECTS, ATTRS, DOC) \
     [GROUT_OP_##NAME] = grout_emit__##text,
 #include "grout/ops.def"
 };

@@ -364,10 +364,13 @@ typedef void grout_emit_op(grout_emitter *e, grout_op_id id, const grout_op *op)
 grout_emit_op grout_emit__alu;
 grout_emit_op grout_emit__math;
 grout_emit_op grout_emit__reduce;
+grout_emit_op grout_emit__atomic;
 #define GROUT_ALU(NAME, text, FORM, TYPES, EXPRESSION, DOC)
 #define GROUT_MATH(NAME, text, EXPRESSION, ULP, DOC)
 #define GROUT_REDUCE(NAME, text, TYPES, EXPRESSION, DOC)
-#define GROUT_OP(NAME, text, FORM, TYPES, ATTRS, EFFECTS, DOC) grout_emit_op grout_emit__##text;
+#define GROUT_ATOMIC(NAME, text, FORM, BUILD, TYPES, EFFECTS, ATTRS, UPDATE, DOC)
+#define GROUT_OP(NAME, text, FORM, BUILD, TYPES, EFFECTS, ATTRS, DOC) \
+    grout_emit_op grout_emit__##text;
 #include "grout/ops.def"
 
 #endif

@@ -12,13 +12,15 @@ typedef struct atomic {
     const grout_op *op;
     const grout_operand *from; /* the value */
     grout_view view;
-    const char *name;  /* "add" */
+    const char *name;  /* "atomic_add" */
     const char *space; /* "gmem" */
     grout_dtype dtype;
 } atomic;
 
-static bool describe(grout_emitter *e, const grout_op *op, const char *name, atomic *a) {
-    *a = (atomic){.op = op, .name = name, .from = grout_module_get_operand(e->module, op, 1)};
+static bool describe(grout_emitter *e, const grout_op *op, atomic *a) {
+    *a = (atomic){.op = op,
+                  .name = grout_op_get_info((grout_opcode)op->opcode)->text,
+                  .from = grout_module_get_operand(e->module, op, 1)};
     if (!grout_module_get_view(e->module, grout_module_get_operand(e->module, op, 0), &a->view)) {
         grout_emit__unsupported(e, op, "operand 1 is no reference to memory");
         return false;
@@ -55,7 +57,7 @@ static uint32_t get_width(const grout_emitter *e, const atomic *a,
 
 static void begin_call(grout_emitter *e, const atomic *a, grout_emit_at at) {
     grout_emit__begin(e);
-    grout_emit__add(e, "grout_atomic_%s_%s<%s>(", a->name, a->space, get_scope_name(e, a));
+    grout_emit__add(e, "grout_%s_%s<%s>(", a->name, a->space, get_scope_name(e, a));
     grout_emit__address(e, &a->view, at);
     grout_emit__add(e, ", ");
 }
@@ -98,9 +100,9 @@ static int64_t count_elements(const grout_view *view) {
     return count;
 }
 
-static void emit(grout_emitter *e, const grout_op *op, const char *name) {
+static void update(grout_emitter *e, const grout_op *op) {
     atomic a;
-    if (!describe(e, op, name, &a)) {
+    if (!describe(e, op, &a)) {
         return;
     }
     const int64_t count = count_elements(&a.view);
@@ -117,42 +119,12 @@ static void emit(grout_emitter *e, const grout_op *op, const char *name) {
     grout_emit__after_access(e, a.view.object, true);
 }
 
-void grout_emit__atomic_add(grout_emitter *e, grout_op_id id, const grout_op *op) {
-    (void)id;
-    emit(e, op, "add");
-}
-
-void grout_emit__atomic_max(grout_emitter *e, grout_op_id id, const grout_op *op) {
-    (void)id;
-    emit(e, op, "max");
-}
-
-void grout_emit__atomic_min(grout_emitter *e, grout_op_id id, const grout_op *op) {
-    (void)id;
-    emit(e, op, "min");
-}
-
-void grout_emit__atomic_and(grout_emitter *e, grout_op_id id, const grout_op *op) {
-    (void)id;
-    emit(e, op, "and");
-}
-
-void grout_emit__atomic_or(grout_emitter *e, grout_op_id id, const grout_op *op) {
-    (void)id;
-    emit(e, op, "or");
-}
-
-void grout_emit__atomic_xor(grout_emitter *e, grout_op_id id, const grout_op *op) {
-    (void)id;
-    emit(e, op, "xor");
-}
-
 /* ---- one element, with what it held before ---- */
 
 /* One lane does it for all, so that it happens once; all have what it held. */
-static void fetch(grout_emitter *e, const grout_op *op, const char *name) {
+static void fetch(grout_emitter *e, const grout_op *op) {
     atomic a;
-    if (!describe(e, op, name, &a)) {
+    if (!describe(e, op, &a)) {
         return;
     }
     if (grout_op_get_choice(e->module, op, GROUT_ATTR_ORDER) != GROUT_CHOICE_NONE) {
@@ -162,7 +134,7 @@ static void fetch(grout_emitter *e, const grout_op *op, const char *name) {
     }
     grout_emit__prepare_address(e, &a.view, GROUT_EMIT_AT_FIRST);
     grout_emit__begin_uniform(e, op->first_result);
-    grout_emit__add(e, "grout_atomic_%s_%s<%s, %s>(", name, a.space,
+    grout_emit__add(e, "grout_%s_%s<%s, %s>(", a.name, a.space,
                     grout_emit__choice(e, op, GROUT_ATTR_ORDER, "GROUT_RELAXED"),
                     get_scope_name(e, &a));
     grout_emit__address(e, &a.view, GROUT_EMIT_AT_FIRST);
@@ -174,17 +146,11 @@ static void fetch(grout_emitter *e, const grout_op *op, const char *name) {
     grout_emit__end_uniform(e, op->first_result);
 }
 
-void grout_emit__atomic_fetch_add(grout_emitter *e, grout_op_id id, const grout_op *op) {
+void grout_emit__atomic(grout_emitter *e, grout_op_id id, const grout_op *op) {
     (void)id;
-    fetch(e, op, "fetch_add");
-}
-
-void grout_emit__atomic_exchange(grout_emitter *e, grout_op_id id, const grout_op *op) {
-    (void)id;
-    fetch(e, op, "exchange");
-}
-
-void grout_emit__atomic_cas(grout_emitter *e, grout_op_id id, const grout_op *op) {
-    (void)id;
-    fetch(e, op, "cas");
+    if (op->result_count == 0) {
+        update(e, op);
+    } else {
+        fetch(e, op);
+    }
 }

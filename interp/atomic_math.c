@@ -38,6 +38,9 @@
         case GROUT_UPDATE_XOR:                                                       \
             return held ^ value;                                                     \
         case GROUT_UPDATE_EXCHANGE:                                                  \
+        case GROUT_UPDATE_COMPARE_SWAP: /* by who knows what is expected */          \
+        case GROUT_UPDATE_NONE:                                                      \
+        case GROUT_UPDATE_COUNT:                                                     \
             break;                                                                   \
         }                                                                            \
         return value;                                                                \
@@ -125,21 +128,4 @@ bool grout_update__apply(grout_update update, grout_dtype dtype, bool is_gmem, v
     }
     apply_float(update, dtype, is_gmem, elements, values, count);
     return true;
-}
-
-grout_update grout_update__from_choice(grout_choice choice) {
-    static const struct {
-        grout_choice choice;
-        grout_update update;
-    } table[] = {
-        {GROUT_CHOICE_REDUCE_ADD, GROUT_UPDATE_ADD}, {GROUT_CHOICE_REDUCE_MIN, GROUT_UPDATE_MIN},
-        {GROUT_CHOICE_REDUCE_MAX, GROUT_UPDATE_MAX}, {GROUT_CHOICE_REDUCE_INC, GROUT_UPDATE_INC},
-        {GROUT_CHOICE_REDUCE_DEC, GROUT_UPDATE_DEC}, {GROUT_CHOICE_REDUCE_AND, GROUT_UPDATE_AND},
-        {GROUT_CHOICE_REDUCE_OR, GROUT_UPDATE_OR},   {GROUT_CHOICE_REDUCE_XOR, GROUT_UPDATE_XOR}};
-    for (uint32_t i = 0; i < sizeof table / sizeof table[0]; i++) {
-        if (table[i].choice == choice) {
-            return table[i].update;
-        }
-    }
-    return GROUT_UPDATE_EXCHANGE;
 }

@@ -9,18 +9,6 @@
 
 #include "grout/tables.h"
 
-typedef enum grout_update {
-    GROUT_UPDATE_ADD,
-    GROUT_UPDATE_MIN,
-    GROUT_UPDATE_MAX,
-    GROUT_UPDATE_INC, /* held >= value ? 0 : held + 1 */
-    GROUT_UPDATE_DEC, /* held == 0 || held > value ? value : held - 1 */
-    GROUT_UPDATE_AND,
-    GROUT_UPDATE_OR,
-    GROUT_UPDATE_XOR,
-    GROUT_UPDATE_EXCHANGE
-} grout_update;
-
 /*
  * Combines count elements with as many values, one after another; the two may not overlap. Integers
  * wrap. A sum is rounded once; in GMEM (is_gmem) subnormal operands and sums of f32 count as zeros
@@ -29,7 +17,4 @@ typedef enum grout_update {
  */
 bool grout_update__apply(grout_update update, grout_dtype dtype, bool is_gmem, void *elements,
                          const void *values, int64_t count);
-/* What a reduce(...) attribute says. */
-grout_update grout_update__from_choice(grout_choice choice);
-
 #endif

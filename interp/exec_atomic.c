@@ -71,8 +71,7 @@ static void combine_masks(grout_machine *machine, uint32_t thread, const grout_i
     set_mask(machine, thread, inst, box, mask);
 }
 
-static grout_outcome update(grout_machine *machine, uint32_t thread, const grout_inst *inst,
-                            grout_update kind) {
+static grout_outcome update(grout_machine *machine, uint32_t thread, const grout_inst *inst) {
     grout_box box;
     if (!begin(machine, thread, inst, &box)) {
         return GROUT_OUTCOME_NEXT;
@@ -82,43 +81,14 @@ static grout_outcome update(grout_machine *machine, uint32_t thread, const grout
         memset(machine->linear, 0, (size_t)box.plan->bytes);
     }
     grout_box__gather(machine, &box, machine->linear);
-    grout_update__apply(kind, (grout_dtype)box.plan->dtype, box.plan->space == GROUT_SPACE_GMEM,
-                        machine->linear, grout_slot__data(machine, thread, slot), box.plan->count);
+    grout_update__apply((grout_update)inst->update, (grout_dtype)box.plan->dtype,
+                        box.plan->space == GROUT_SPACE_GMEM, machine->linear,
+                        grout_slot__data(machine, thread, slot), box.plan->count);
     if (machine->tracks) {
         combine_masks(machine, thread, inst, &box);
     }
     grout_box__scatter(machine, &box, machine->linear);
     return GROUT_OUTCOME_NEXT;
-}
-
-grout_outcome grout_exec_atomic_add(grout_machine *machine, uint32_t thread,
-                                    const grout_inst *inst) {
-    return update(machine, thread, inst, GROUT_UPDATE_ADD);
-}
-
-grout_outcome grout_exec_atomic_max(grout_machine *machine, uint32_t thread,
-                                    const grout_inst *inst) {
-    return update(machine, thread, inst, GROUT_UPDATE_MAX);
-}
-
-grout_outcome grout_exec_atomic_min(grout_machine *machine, uint32_t thread,
-                                    const grout_inst *inst) {
-    return update(machine, thread, inst, GROUT_UPDATE_MIN);
-}
-
-grout_outcome grout_exec_atomic_and(grout_machine *machine, uint32_t thread,
-                                    const grout_inst *inst) {
-    return update(machine, thread, inst, GROUT_UPDATE_AND);
-}
-
-grout_outcome grout_exec_atomic_or(grout_machine *machine, uint32_t thread,
-                                   const grout_inst *inst) {
-    return update(machine, thread, inst, GROUT_UPDATE_OR);
-}
-
-grout_outcome grout_exec_atomic_xor(grout_machine *machine, uint32_t thread,
-                                    const grout_inst *inst) {
-    return update(machine, thread, inst, GROUT_UPDATE_XOR);
 }
 
 /* ---- one element -------------------------------------------------------------------------------
@@ -176,7 +146,7 @@ static void write_element(grout_machine *machine, uint32_t thread, const grout_i
 }
 
 static grout_outcome fetch_and_update(grout_machine *machine, uint32_t thread,
-                                      const grout_inst *inst, grout_update kind) {
+                                      const grout_inst *inst) {
     fetch op;
     const grout_slot *slot = grout_plan__slot(machine->plan, inst, 0);
     bool is_undefined = grout_slot__is_undefined(machine, thread, slot);
@@ -190,28 +160,18 @@ static grout_outcome fetch_and_update(grout_machine *machine, uint32_t thread,
         return GROUT_OUTCOME_NEXT;
     }
     memcpy(value, op.old, sizeof value);
-    grout_update__apply(kind, (grout_dtype)op.box.plan->dtype,
+    grout_update__apply((grout_update)inst->update, (grout_dtype)op.box.plan->dtype,
                         op.box.plan->space == GROUT_SPACE_GMEM, value, operand, 1);
-    is_undefined |= op.is_undefined && kind != GROUT_UPDATE_EXCHANGE;
+    is_undefined |= op.is_undefined && inst->update != GROUT_UPDATE_EXCHANGE;
     machine->spin.is_idle =
         is_undefined == op.is_undefined && memcmp(value, op.old, op.box.plan->element_bytes) == 0;
     write_element(machine, thread, inst, &op, value, is_undefined);
     return GROUT_OUTCOME_NEXT;
 }
 
-grout_outcome grout_exec_atomic_fetch_add(grout_machine *machine, uint32_t thread,
-                                          const grout_inst *inst) {
-    return fetch_and_update(machine, thread, inst, GROUT_UPDATE_ADD);
-}
-
-grout_outcome grout_exec_atomic_exchange(grout_machine *machine, uint32_t thread,
-                                         const grout_inst *inst) {
-    return fetch_and_update(machine, thread, inst, GROUT_UPDATE_EXCHANGE);
-}
-
 /* A comparison with something undefined may go either way: then the element is undefined too. */
-grout_outcome grout_exec_atomic_cas(grout_machine *machine, uint32_t thread,
-                                    const grout_inst *inst) {
+static grout_outcome compare_and_swap(grout_machine *machine, uint32_t thread,
+                                      const grout_inst *inst) {
     fetch op;
     const grout_slot *expected = grout_plan__slot(machine->plan, inst, 0);
     const grout_slot *slot = grout_plan__slot(machine->plan, inst, 1);
@@ -236,4 +196,12 @@ grout_outcome grout_exec_atomic_cas(grout_machine *machine, uint32_t thread,
         machine->spin.is_idle = true;
     }
     return GROUT_OUTCOME_NEXT;
+}
+
+grout_outcome grout_exec_atomic(grout_machine *machine, uint32_t thread, const grout_inst *inst) {
+    if (inst->update == GROUT_UPDATE_COMPARE_SWAP) {
+        return compare_and_swap(machine, thread, inst);
+    }
+    return inst->result.element_bytes == 0 ? update(machine, thread, inst)
+                                           : fetch_and_update(machine, thread, inst);
 }

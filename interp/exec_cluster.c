@@ -98,7 +98,7 @@ static void set_definedness(grout_machine *machine, uint32_t thread, const grout
     if (grout_slot__is_undefined(machine, thread, slot)) {
         mask = slot->is_array ? grout_slot__mask(machine, thread, slot) : &is_undefined;
     }
-    if (inst->reduce_kind == GROUT_CHOICE_NONE || mask != NULL) {
+    if (inst->reduction == GROUT_UPDATE_NONE || mask != NULL) {
         grout_box__set_written(machine, box, mask);
     }
 }
@@ -166,7 +166,7 @@ grout_outcome grout_exec_async_store_smem(grout_machine *machine, uint32_t threa
     }
     if (machine->is_lazy && box.is_inside) {
         grout_undo__note_load(machine, inst, 0, &box);
-        if (inst->reduce_kind == GROUT_CHOICE_NONE) {
+        if (inst->reduction == GROUT_UPDATE_NONE) {
             grout_box__poison(machine, &box);
         }
     }

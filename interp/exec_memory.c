@@ -27,7 +27,7 @@ static void publish_access(grout_machine *machine, uint32_t thread, const grout_
     if (plan->is_atomic) {
         access.is_atomic = true;
         access.atomic_scope =
-            inst->reduce_kind != GROUT_CHOICE_NONE ? GROUT_CHOICE_SCOPE_GPU : inst->edge_scope;
+            inst->reduction != GROUT_UPDATE_NONE ? GROUT_CHOICE_SCOPE_GPU : inst->edge_scope;
         access.atomic_width = box->plan->element_bytes;
     }
     if (plan->is_async && stamps != NULL) {

@@ -68,14 +68,14 @@ void grout_tma__reduce(grout_machine *machine, const grout_inst *inst, const gro
                        const uint8_t *elements) {
     uint8_t *held = machine->linear + to->plan->bytes;
     grout_box__gather(machine, to, held);
-    grout_update__apply(grout_update__from_choice((grout_choice)inst->reduce_kind),
+    grout_update__apply((grout_update)inst->reduction,
                         (grout_dtype)to->plan->dtype, true, held, elements, to->plan->count);
     grout_box__scatter(machine, to, held);
 }
 
 void grout_tma__move_store(grout_machine *machine, const grout_inst *inst, const grout_box *from,
                            const grout_box *to) {
-    if (inst->reduce_kind == GROUT_CHOICE_NONE) {
+    if (inst->reduction == GROUT_UPDATE_NONE) {
         grout_tma__move(machine, inst, from, to);
         return;
     }
@@ -85,12 +85,12 @@ void grout_tma__move_store(grout_machine *machine, const grout_inst *inst, const
 
 void grout_tma__combine(grout_machine *machine, const grout_inst *inst, const grout_box *to,
                         const uint8_t *elements) {
-    if (inst->reduce_kind == GROUT_CHOICE_NONE) {
+    if (inst->reduction == GROUT_UPDATE_NONE) {
         grout_box__scatter(machine, to, elements);
         return;
     }
     grout_box__gather(machine, to, machine->linear);
-    grout_update__apply(grout_update__from_choice((grout_choice)inst->reduce_kind),
+    grout_update__apply((grout_update)inst->reduction,
                         (grout_dtype)to->plan->dtype, false, machine->linear, elements,
                         to->plan->count);
     grout_box__scatter(machine, to, machine->linear);

@@ -218,7 +218,8 @@ typedef struct grout_inst {
     int64_t divisor; /* of axis, iota and reduction: inner elements */
     bool flag;       /* read_only, no_commit_group, increase; cluster of a commit; no_decrement */
     uint8_t order, edge_scope; /* grout_choice, resolved: what is not written has its default */
-    uint8_t reduce_kind;       /* grout_choice, of a copy or async_store_smem; NONE: overwrites */
+    uint8_t reduction;         /* grout_update, of a copy or async_store_smem; NONE: overwrites */
+    uint8_t update;            /* grout_update, of an atomic */
     uint8_t axes;              /* of collective_axes or multicast: bit i for axis i of the kernel */
     bool is_collective;        /* collective_axes */
     bool is_in_while;          /* one element, or none, inside a while: may be what it waits for */

@@ -270,7 +270,9 @@ void grout_planner__lower_cluster(grout_planner *planner, uint32_t index, const 
     uint32_t attrs = grout_op_get_info(op->opcode)->attrs;
     inst->order = (uint8_t)grout_op_get_choice(module, op, GROUT_ATTR_ORDER);
     inst->edge_scope = (uint8_t)grout_op_get_choice(module, op, GROUT_ATTR_SCOPE);
-    inst->reduce_kind = (uint8_t)grout_op_get_choice(module, op, GROUT_ATTR_REDUCE);
+    inst->reduction =
+        (uint8_t)grout_update_from_choice(grout_op_get_choice(module, op, GROUT_ATTR_REDUCE));
+    inst->update = grout_op_get_info(op->opcode)->update;
     if (inst->order == GROUT_CHOICE_NONE) {
         inst->order = get_default_order(op);
     }

@@ -14,7 +14,9 @@ static grout_exec *const exec_table[GROUT_OP_COUNT] = {
 #define GROUT_ALU(NAME, text, FORM, TYPES, EXPRESSION, DOC) [GROUT_OP_##NAME] = grout_exec_alu,
 #define GROUT_MATH(NAME, text, EXPRESSION, ULP, DOC)        [GROUT_OP_##NAME] = grout_exec_alu,
 #define GROUT_REDUCE(NAME, text, TYPES, EXPRESSION, DOC)    [GROUT_OP_##NAME] = grout_exec_reduce,
-#define GROUT_OP(NAME, text, FORM, TYPES, ATTRS, EFFECTS, DOC) \
+#define GROUT_ATOMIC(NAME, text, FORM, BUILD, TYPES, EFFECTS, ATTRS, UPDATE, DOC) \
+    [GROUT_OP_##NAME] = grout_exec_atomic,
+#define GROUT_OP(NAME, text, FORM, BUILD, TYPES, EFFECTS, ATTRS, DOC) \
     [GROUT_OP_##NAME] = grout_exec_##text,
 #include "grout/ops.def"
 };

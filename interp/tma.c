@@ -433,7 +433,7 @@ static void write_elements(grout_machine *machine, const grout_async *async,
                            const uint8_t *elements) {
     const grout_inst *inst = get_inst(machine, async);
     grout_box to = place_box(machine, async, 1);
-    if (inst->reduce_kind != GROUT_CHOICE_NONE) {
+    if (inst->reduction != GROUT_UPDATE_NONE) {
         grout_tma__reduce(machine, inst, &to, elements);
     } else {
         grout_box__scatter(machine, &to, elements);
@@ -524,7 +524,7 @@ static bool has_rival(grout_machine *machine, uint32_t index) {
     const grout_async *async = grout_machine__async(machine, index);
     const grout_box_plan *plan = grout_plan__box(machine->plan, get_inst(machine, async), 1);
     uint32_t own = machine->rank;
-    bool found = get_inst(machine, async)->reduce_kind != GROUT_CHOICE_NONE;
+    bool found = get_inst(machine, async)->reduction != GROUT_UPDATE_NONE;
     for (uint32_t rank = 0; !found && rank < machine->plan->shape.cta_count; rank++) {
         grout_machine__select(machine, rank);
         for (uint32_t i = grout_machine__cta(machine)->first_flight; i != 0 && !found;) {
@@ -538,7 +538,7 @@ static bool has_rival(grout_machine *machine, uint32_t index) {
         }
     }
     grout_machine__select(machine, own);
-    return found && get_inst(machine, async)->reduce_kind == GROUT_CHOICE_NONE;
+    return found && get_inst(machine, async)->reduction == GROUT_UPDATE_NONE;
 }
 
 void grout_tma__start_store(grout_machine *machine, uint32_t thread, const grout_inst *inst,

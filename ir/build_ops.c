@@ -1,173 +1,111 @@
-/* build_ops.c - one function of the builder for each operation, generated from ops.def by form.
+/* build_ops.c - one function of the builder for each operation, generated from ops.def.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "builder.h"
 
+/* ---- the arguments of each kind of function ----------------------------------------------------
+ */
+
 #define COUNT_OF(array) ((uint32_t)(sizeof(array) / sizeof((array)[0])))
+#define BUILDER         grout_builder *builder
+#define OPERAND(name)   grout_operand name
 
-#define DEFINE_UNARY(NAME, name)                                                           \
-    grout_value_id grout_build_##name(grout_builder *builder, grout_operand a) {           \
-        return grout_build_op(builder, GROUT_OP_##NAME,                                    \
-                              &(grout_build_op_args){.operands = &a, .operand_count = 1}); \
+/* A function that returns its op's result (VALUE) or nothing (NOTHING), of what args holds. */
+#define VALUE(OP, name, PARAMETERS, ...)                                                    \
+    grout_value_id grout_build_##name PARAMETERS {                                          \
+        return grout_build_op(builder, GROUT_OP_##OP, &(grout_build_op_args){__VA_ARGS__}); \
     }
-#define DEFINE_BINARY(NAME, name)                                                                 \
-    grout_value_id grout_build_##name(grout_builder *builder, grout_operand a, grout_operand b) { \
-        grout_operand operands[] = {a, b};                                                        \
-        return grout_build_op(                                                                    \
-            builder, GROUT_OP_##NAME,                                                             \
-            &(grout_build_op_args){.operands = operands, .operand_count = COUNT_OF(operands)});   \
+#define NOTHING(OP, name, PARAMETERS, ...)                                                 \
+    void grout_build_##name PARAMETERS {                                                   \
+        (void)grout_build_op(builder, GROUT_OP_##OP, &(grout_build_op_args){__VA_ARGS__}); \
     }
-#define DEFINE_COMPARE(NAME, name) DEFINE_BINARY(NAME, name)
-#define DEFINE_TERNARY(NAME, name)                                                              \
-    grout_value_id grout_build_##name(grout_builder *builder, grout_operand a, grout_operand b, \
-                                      grout_operand c) {                                        \
-        grout_operand operands[] = {a, b, c};                                                   \
-        return grout_build_op(                                                                  \
-            builder, GROUT_OP_##NAME,                                                           \
-            &(grout_build_op_args){.operands = operands, .operand_count = COUNT_OF(operands)}); \
-    }
-#define DEFINE_SELECT(NAME, name) DEFINE_TERNARY(NAME, name)
-#define DEFINE_CONVERT(NAME, name)                                                            \
-    grout_value_id grout_build_##name(grout_builder *builder, grout_operand a,                \
-                                      grout_dtype dtype) {                                    \
-        return grout_build_op(                                                                \
-            builder, GROUT_OP_##NAME,                                                         \
-            &(grout_build_op_args){.operands = &a, .operand_count = 1, .type_dtype = dtype}); \
-    }
-#define DEFINE_BROADCAST(NAME, name)                                                              \
-    grout_value_id grout_build_##name(grout_builder *builder, grout_operand a, grout_dtype dtype, \
-                                      uint32_t rank, const grout_expr_id *dims) {                 \
-        return grout_build_op(builder, GROUT_OP_##NAME,                                           \
-                              &(grout_build_op_args){.operands = &a,                              \
-                                                     .operand_count = 1,                          \
-                                                     .type_dtype = dtype,                         \
-                                                     .type_rank = rank,                           \
-                                                     .type_dims = dims});                         \
-    }
-#define DEFINE_IOTA(NAME, name)                                                        \
-    grout_value_id grout_build_##name(grout_builder *builder, grout_expr_id dimension, \
-                                      grout_dtype dtype, uint32_t rank,                \
-                                      const grout_expr_id *dims) {                     \
-        return grout_build_op(builder, GROUT_OP_##NAME,                                \
-                              &(grout_build_op_args){.type_dtype = dtype,              \
-                                                     .type_rank = rank,                \
-                                                     .type_dims = dims,                \
-                                                     .attrs = GROUT_ATTR_BIT_DIM,      \
-                                                     .attr_value = dimension});        \
-    }
-#define DEFINE_MATH(NAME, name)                                                                  \
-    grout_value_id grout_build_##name(grout_builder *builder, grout_operand a, uint32_t attrs) { \
-        return grout_build_op(                                                                   \
-            builder, GROUT_OP_##NAME,                                                            \
-            &(grout_build_op_args){.operands = &a, .operand_count = 1, .attrs = attrs});         \
-    }
-#define DEFINE_LAYOUT(NAME, name) DEFINE_MATH(NAME, name)
-#define DEFINE_REDUCE(NAME, name)                                                              \
-    grout_value_id grout_build_##name(grout_builder *builder, grout_operand a,                 \
-                                      grout_expr_id dimension) {                               \
-        return grout_build_op(                                                                 \
-            builder, GROUT_OP_##NAME,                                                          \
-            &(grout_build_op_args){.operands = &a,                                             \
-                                   .operand_count = 1,                                         \
-                                   .attrs = dimension == 0 ? 0 : (uint32_t)GROUT_ATTR_BIT_DIM, \
-                                   .attr_value = dimension});                                  \
-    }
-#define DEFINE_WGMMA(NAME, name)                                                                \
-    void grout_build_##name(grout_builder *builder, grout_operand acc, grout_operand a,         \
-                            grout_operand b) {                                                  \
-        grout_operand operands[] = {acc, a, b};                                                 \
-        (void)grout_build_op(                                                                   \
-            builder, GROUT_OP_##NAME,                                                           \
-            &(grout_build_op_args){.operands = operands, .operand_count = COUNT_OF(operands)}); \
-    }
-#define DEFINE_AXIS(NAME, name)                                                                \
-    grout_value_id grout_build_##name(grout_builder *builder, const char *axis) {              \
-        return grout_build_op(builder, GROUT_OP_##NAME, &(grout_build_op_args){.text = axis}); \
-    }
-#define DEFINE_LOAD(NAME, name)                                                              \
-    grout_value_id grout_build_##name(grout_builder *builder, grout_operand ref) {           \
-        return grout_build_op(builder, GROUT_OP_##NAME,                                      \
-                              &(grout_build_op_args){.operands = &ref, .operand_count = 1}); \
-    }
-#define DEFINE_STORE(NAME, name)                                                                \
-    void grout_build_##name(grout_builder *builder, grout_operand ref, grout_operand a) {       \
-        grout_operand operands[] = {ref, a};                                                    \
-        (void)grout_build_op(                                                                   \
-            builder, GROUT_OP_##NAME,                                                           \
-            &(grout_build_op_args){.operands = operands, .operand_count = COUNT_OF(operands)}); \
-    }
-#define DEFINE_BARRIER(NAME, name)                                                              \
-    void grout_build_##name(grout_builder *builder, grout_operand barrier) {                    \
-        (void)grout_build_op(builder, GROUT_OP_##NAME,                                          \
-                             &(grout_build_op_args){.operands = &barrier, .operand_count = 1}); \
-    }
-#define DEFINE_FENCE(NAME, name)                                                   \
-    void grout_build_##name(grout_builder *builder) {                              \
-        (void)grout_build_op(builder, GROUT_OP_##NAME, &(grout_build_op_args){0}); \
-    }
-#define DEFINE_COPY_IN(NAME, name)                                                              \
-    void grout_build_##name(grout_builder *builder, grout_operand source,                       \
-                            grout_operand destination, grout_operand barrier) {                 \
-        grout_operand operands[] = {source, destination, barrier};                              \
-        (void)grout_build_op(                                                                   \
-            builder, GROUT_OP_##NAME,                                                           \
-            &(grout_build_op_args){.operands = operands, .operand_count = COUNT_OF(operands)}); \
-    }
-#define DEFINE_COPY_OUT(NAME, name)                                                      \
-    void grout_build_##name(grout_builder *builder, grout_operand source,                \
-                            grout_operand destination, uint32_t attrs) {                 \
-        grout_operand operands[] = {source, destination};                                \
-        (void)grout_build_op(builder, GROUT_OP_##NAME,                                   \
-                             &(grout_build_op_args){.operands = operands,                \
-                                                    .operand_count = COUNT_OF(operands), \
-                                                    .attrs = attrs});                    \
-    }
-#define DEFINE_WAIT(NAME, name)                                                                \
-    void grout_build_##name(grout_builder *builder, grout_expr_id n, uint32_t attrs) {         \
-        grout_operand operand = grout_expr_operand(n);                                         \
-        (void)grout_build_op(                                                                  \
-            builder, GROUT_OP_##NAME,                                                          \
-            &(grout_build_op_args){.operands = &operand, .operand_count = 1, .attrs = attrs}); \
-    }
-#define DEFINE_PRINT(NAME, name)                                                               \
-    void grout_build_##name(grout_builder *builder, const char *text, uint32_t count,          \
-                            const grout_operand *values) {                                     \
-        (void)grout_build_op(                                                                  \
-            builder, GROUT_OP_##NAME,                                                          \
-            &(grout_build_op_args){.operands = values, .operand_count = count, .text = text}); \
-    }
-#define DEFINE_BARRIER_TEST(NAME, name) DEFINE_LOAD(NAME, name)
-#define DEFINE_BARRIER_COUNT(NAME, name)                                                        \
-    void grout_build_##name(grout_builder *builder, grout_operand barrier, grout_expr_id n) {   \
-        grout_operand operands[] = {barrier, grout_expr_operand(n)};                            \
-        (void)grout_build_op(                                                                   \
-            builder, GROUT_OP_##NAME,                                                           \
-            &(grout_build_op_args){.operands = operands, .operand_count = COUNT_OF(operands)}); \
-    }
-#define DEFINE_PARITY_WAIT(NAME, name)    DEFINE_STORE(NAME, name)
-#define DEFINE_PARITY_TEST(NAME, name)    DEFINE_BINARY(NAME, name)
-#define DEFINE_SEMAPHORE(NAME, name)      DEFINE_STORE(NAME, name)
-#define DEFINE_SEMAPHORE_READ(NAME, name) DEFINE_LOAD(NAME, name)
-#define DEFINE_NAMED_BARRIER(NAME, name)                                                        \
-    void grout_build_##name(grout_builder *builder, grout_expr_id id, grout_expr_id threads) {  \
-        grout_operand operands[] = {grout_expr_operand(id), grout_expr_operand(threads)};       \
-        (void)grout_build_op(                                                                   \
-            builder, GROUT_OP_##NAME,                                                           \
-            &(grout_build_op_args){.operands = operands, .operand_count = COUNT_OF(operands)}); \
-    }
-#define DEFINE_FETCH(NAME, name)        DEFINE_BINARY(NAME, name)
-#define DEFINE_COMPARE_SWAP(NAME, name) DEFINE_TERNARY(NAME, name)
-#define DEFINE_COPY(NAME, name)         DEFINE_STORE(NAME, name)
-#define DEFINE_STORE_ASYNC(NAME, name)  DEFINE_COPY_IN(NAME, name)
-#define DEFINE_DESCRIPTOR(NAME, name)   DEFINE_BROADCAST(NAME, name)
-#define DEFINE_WARP_MAP(NAME, name)
-#define DEFINE_SPECIALIZE(NAME, name)
-#define DEFINE_SCRATCH(NAME, name)
-#define DEFINE_FOR(NAME, name)
-#define DEFINE_WHILE(NAME, name)
-#define DEFINE_COND(NAME, name)
-#define DEFINE_IF(NAME, name)
-#define DEFINE_SCOPED(NAME, name)
-#define DEFINE_YIELD(NAME, name)
+/* Operands as a list that lives as long as the call. */
+#define OPERANDS(...)                                 \
+    .operands = (const grout_operand[]){__VA_ARGS__}, \
+    .operand_count = COUNT_OF(((const grout_operand[]){__VA_ARGS__}))
+#define K(expr) grout_expr_operand(expr)
 
-#define GROUT_OP(NAME, text, FORM, TYPES, ATTRS, EFFECTS, DOC) DEFINE_##FORM(NAME, text)
+#define DEFINE_V1(OP, name) VALUE(OP, name, (BUILDER, OPERAND(a)), OPERANDS(a))
+#define DEFINE_V2(OP, name) VALUE(OP, name, (BUILDER, OPERAND(a), OPERAND(b)), OPERANDS(a, b))
+#define DEFINE_V3(OP, name) \
+    VALUE(OP, name, (BUILDER, OPERAND(a), OPERAND(b), OPERAND(c)), OPERANDS(a, b, c))
+#define DEFINE_V1_ATTRS(OP, name) \
+    VALUE(OP, name, (BUILDER, OPERAND(a), uint32_t attrs), OPERANDS(a), .attrs = attrs)
+#define DEFINE_N0(OP, name) NOTHING(OP, name, (BUILDER), .operand_count = 0)
+#define DEFINE_N1(OP, name) NOTHING(OP, name, (BUILDER, OPERAND(a)), OPERANDS(a))
+#define DEFINE_N2(OP, name) NOTHING(OP, name, (BUILDER, OPERAND(a), OPERAND(b)), OPERANDS(a, b))
+#define DEFINE_N3(OP, name) \
+    NOTHING(OP, name, (BUILDER, OPERAND(a), OPERAND(b), OPERAND(c)), OPERANDS(a, b, c))
+#define DEFINE_N2_ATTRS(OP, name)                                                        \
+    NOTHING(OP, name, (BUILDER, OPERAND(a), OPERAND(b), uint32_t attrs), OPERANDS(a, b), \
+            .attrs = attrs)
+#define DEFINE_N1_K(OP, name) \
+    NOTHING(OP, name, (BUILDER, OPERAND(a), grout_expr_id n), OPERANDS(a, K(n)))
+#define DEFINE_K1_ATTRS(OP, name) \
+    NOTHING(OP, name, (BUILDER, grout_expr_id n, uint32_t attrs), OPERANDS(K(n)), .attrs = attrs)
+#define DEFINE_K2(OP, name) \
+    NOTHING(OP, name, (BUILDER, grout_expr_id a, grout_expr_id b), OPERANDS(K(a), K(b)))
+#define DEFINE_UNARY(OP, name)   DEFINE_V1(OP, name)
+#define DEFINE_BINARY(OP, name)  DEFINE_V2(OP, name)
+#define DEFINE_COMPARE(OP, name) DEFINE_V2(OP, name)
+#define DEFINE_TERNARY(OP, name) DEFINE_V3(OP, name)
+#define DEFINE_CAST(OP, name) \
+    VALUE(OP, name, (BUILDER, OPERAND(a), grout_dtype dtype), OPERANDS(a), .type_dtype = dtype)
+#define SHAPE_PARAMETERS grout_dtype dtype, uint32_t rank, const grout_expr_id *dims
+#define WRITTEN_TYPE     .type_dtype = dtype, .type_rank = rank, .type_dims = dims
+#define DEFINE_SHAPED(OP, name) \
+    VALUE(OP, name, (BUILDER, OPERAND(a), SHAPE_PARAMETERS), OPERANDS(a), WRITTEN_TYPE)
+#define DEFINE_IOTA(OP, name)                                                           \
+    VALUE(OP, name, (BUILDER, grout_expr_id dimension, SHAPE_PARAMETERS), WRITTEN_TYPE, \
+          .attrs = GROUT_ATTR_BIT_DIM, .attr_value = dimension)
+#define DEFINE_REDUCE(OP, name)                                                  \
+    VALUE(OP, name, (BUILDER, OPERAND(a), grout_expr_id dimension), OPERANDS(a), \
+          .attrs = dimension == 0 ? 0 : (uint32_t)GROUT_ATTR_BIT_DIM, .attr_value = dimension)
+#define DEFINE_AXIS(OP, name) VALUE(OP, name, (BUILDER, const char *axis), .text = axis)
+#define DEFINE_PRINT(OP, name)                                                                  \
+    NOTHING(OP, name, (BUILDER, const char *text, uint32_t count, const grout_operand *values), \
+            .operands = values, .operand_count = count, .text = text)
+#define DEFINE_OWN(OP, name)
+
+#define GROUT_OP(NAME, text, FORM, BUILD, TYPES, EFFECTS, ATTRS, DOC) DEFINE_##BUILD(NAME, text)
+#include "grout/ops.def"
+
+/* ---- the columns agree --------------------------------------------------------------------------
+ */
+
+/* Operands that a function takes, and whether it has a result; -1: its form says. */
+enum {
+    operands_of_V1 = 1,
+    operands_of_V2 = 2,
+    operands_of_V3 = 3,
+    operands_of_V1_ATTRS = 1,
+    operands_of_N0 = 0,
+    operands_of_N1 = 1,
+    operands_of_N2 = 2,
+    operands_of_N3 = 3,
+    operands_of_N2_ATTRS = 2,
+    operands_of_N1_K = 2,
+    operands_of_K1_ATTRS = 1,
+    operands_of_K2 = 2,
+    operands_of_UNARY = 1,
+    operands_of_BINARY = 2,
+    operands_of_COMPARE = 2,
+    operands_of_TERNARY = 3,
+    operands_of_CAST = 1,
+    operands_of_SHAPED = 1,
+    operands_of_IOTA = 0,
+    operands_of_REDUCE = 1,
+    operands_of_AXIS = 1,
+    operands_of_PRINT = 2,
+    operands_of_OWN = -1
+};
+enum {
+#define GROUT_FORM(NAME, OPERANDS, SHAPE, RULE, TYPED, RESULTS, SYNTAX) \
+    letters_of_##NAME = sizeof(OPERANDS) - 1,
+#include "grout/ops.def"
+    letters_end
+};
+#define GROUT_OP(NAME, text, FORM, BUILD, TYPES, EFFECTS, ATTRS, DOC)      \
+    _Static_assert((int)operands_of_##BUILD == -1 ||                       \
+                       (int)operands_of_##BUILD == (int)letters_of_##FORM, \
+                   "ops.def: BUILD and FORM of '" #text "' take as many operands");
 #include "grout/ops.def"

@@ -5,36 +5,58 @@
 #include <string.h>
 
 /* Columns of a form, to be pasted into the lines of its ops. */
-#define GROUT_FORM(NAME, OPERANDS, TYPED, RESULTS, SYNTAX) \
-    static const char operands_##NAME[] = OPERANDS;        \
-    static const char syntax_##NAME[] = SYNTAX;            \
-    enum { typed_##NAME = TYPED, results_##NAME = RESULTS };
+#define GROUT_FORM(NAME, OPERANDS, SHAPE, RULE, TYPED, RESULTS, SYNTAX) \
+    static const char operands_##NAME[] = OPERANDS;                     \
+    static const char syntax_##NAME[] = SYNTAX;                         \
+    enum {                                                              \
+        shape_##NAME = GROUT_SHAPE_##SHAPE,                             \
+        rule_##NAME = GROUT_RULE_##RULE,                                \
+        typed_##NAME = TYPED,                                           \
+        results_##NAME = RESULTS                                        \
+    };
 #include "grout/ops.def"
 
-#define OP_INFO(TEXT, EXPRESSION, ULP, FORM, TYPES, ATTRS, EFFECTS, DOC)                 \
+/* A list in a column, (A, B), as bits or'ed: PREFIX names what a word becomes. */
+#define BITS_1(PREFIX, A)                PREFIX##A
+#define BITS_2(PREFIX, A, B)             (PREFIX##A | PREFIX##B)
+#define BITS_3(PREFIX, A, B, C)          (PREFIX##A | PREFIX##B | PREFIX##C)
+#define BITS_4(PREFIX, A, B, C, D)       (BITS_2(PREFIX, A, B) | BITS_2(PREFIX, C, D))
+#define BITS_5(PREFIX, A, B, C, D, E)    (BITS_3(PREFIX, A, B, C) | BITS_2(PREFIX, D, E))
+#define BITS_6(PREFIX, A, B, C, D, E, F) (BITS_3(PREFIX, A, B, C) | BITS_3(PREFIX, D, E, F))
+#define PICK_7(A, B, C, D, E, F, G, ...) G
+#define BITS(PREFIX, ...) \
+    PICK_7(__VA_ARGS__, BITS_6, BITS_5, BITS_4, BITS_3, BITS_2, BITS_1, )(PREFIX, __VA_ARGS__)
+#define UNWRAP(...)         __VA_ARGS__
+#define ATTR_BITS(...)      BITS(GROUT_ATTR_BIT_, __VA_ARGS__)
+#define MILESTONE_BITS(...) BITS(MILESTONE_BIT_, __VA_ARGS__)
+
+#define OP_INFO(TEXT, EXPRESSION, ULP, FORM, TYPES, EFFECTS, ATTRS, UPDATE, DOC)         \
     {                                                                                    \
-        TEXT, DOC, EXPRESSION, operands_##FORM, syntax_##FORM, ATTRS, GROUT_FORM_##FORM, \
-            GROUT_TYPES_##TYPES, GROUT_EFFECT_ROW_##EFFECTS, results_##FORM, ULP,        \
-            typed_##FORM != 0                                                            \
+        .text = TEXT, .doc = DOC, .expression = EXPRESSION, .operands = operands_##FORM, \
+        .syntax = syntax_##FORM, .attrs = ATTR_BITS ATTRS, .form = GROUT_FORM_##FORM,    \
+        .shape = shape_##FORM, .rule = rule_##FORM, .types = GROUT_TYPES_##TYPES,        \
+        .effect_row = GROUT_EFFECT_ROW_##EFFECTS, .results = results_##FORM,             \
+        .update = GROUT_UPDATE_##UPDATE, .ulp = ULP, .typed = typed_##FORM != 0          \
     }
 
 static const grout_op_info op_infos[GROUT_OP_COUNT] = {
-    [GROUT_OP_NONE] = {"", "", NULL, "", "", 0, 0, 0, 0, 0, 0, false},
+    [GROUT_OP_NONE] = {.text = "", .doc = "", .operands = "", .syntax = ""},
 #define GROUT_ALU(NAME, text, FORM, TYPES, EXPRESSION, DOC) \
-    [GROUT_OP_##NAME] = OP_INFO(#text, #EXPRESSION, 0, FORM, TYPES, 0, PURE, DOC),
+    [GROUT_OP_##NAME] = OP_INFO(#text, #EXPRESSION, 0, FORM, TYPES, PURE, (NONE), NONE, DOC),
 #define GROUT_MATH(NAME, text, EXPRESSION, ULP, DOC) \
-    [GROUT_OP_##NAME] =                              \
-        OP_INFO(#text, #EXPRESSION, ULP, MATH, FLOAT, GROUT_ATTR_BIT_APPROX, PURE, DOC),
+    [GROUT_OP_##NAME] = OP_INFO(#text, #EXPRESSION, ULP, MATH, FLOAT, PURE, (APPROX), NONE, DOC),
 #define GROUT_REDUCE(NAME, text, TYPES, EXPRESSION, DOC) \
-    [GROUT_OP_##NAME] =                                  \
-        OP_INFO(#text, #EXPRESSION, 0, REDUCE, TYPES, GROUT_ATTR_BIT_DIM, PURE, DOC),
-#define GROUT_OP(NAME, text, FORM, TYPES, ATTRS, EFFECTS, DOC) \
-    [GROUT_OP_##NAME] = OP_INFO(#text, NULL, 0, FORM, TYPES, ATTRS, EFFECTS, DOC),
+    [GROUT_OP_##NAME] = OP_INFO(#text, #EXPRESSION, 0, REDUCE, TYPES, PURE, (DIM), NONE, DOC),
+#define GROUT_ATOMIC(NAME, text, FORM, BUILD, TYPES, EFFECTS, ATTRS, UPDATE, DOC) \
+    [GROUT_OP_##NAME] = OP_INFO(#text, NULL, 0, FORM, TYPES, EFFECTS, ATTRS, UPDATE, DOC),
+#define GROUT_OP(NAME, text, FORM, BUILD, TYPES, EFFECTS, ATTRS, DOC) \
+    [GROUT_OP_##NAME] = OP_INFO(#text, NULL, 0, FORM, TYPES, EFFECTS, ATTRS, NONE, DOC),
 #include "grout/ops.def"
 };
 
 static const uint8_t op_text_sizes[GROUT_OP_COUNT] = {
-#define GROUT_OP(NAME, text, FORM, TYPES, ATTRS, EFFECTS, DOC) [GROUT_OP_##NAME] = sizeof #text - 1,
+#define GROUT_OP(NAME, text, FORM, BUILD, TYPES, EFFECTS, ATTRS, DOC) \
+    [GROUT_OP_##NAME] = sizeof #text - 1,
 #include "grout/ops.def"
 };
 
@@ -86,8 +108,144 @@ static const uint8_t effect_line_rows[] = {
 #include "grout/effects.def"
 };
 
+/* Bits of the COVERS column. */
+enum {
+    MILESTONE_BIT_NONE = 0,
+    MILESTONE_BIT_PHASE = 1 << GROUT_MILESTONE_PHASE,
+    MILESTONE_BIT_BULK_READ = 1 << GROUT_MILESTONE_BULK_READ,
+    MILESTONE_BIT_BULK_WRITE = 1 << GROUT_MILESTONE_BULK_WRITE,
+    MILESTONE_BIT_WGMMA = 1 << GROUT_MILESTONE_WGMMA,
+    MILESTONE_BIT_ASYNC_COPY = 1 << GROUT_MILESTONE_ASYNC_COPY
+};
+
+static const grout_sync_info sync_infos[GROUT_OP_COUNT] = {
+#define GROUT_SYNC(NAME, OBJECT, REACH, MODE, SIDE, SCOPE, ARRIVAL, COVERS, LANES, REDUNDANT, \
+                   TENSOR, WARP)                                                              \
+    [GROUT_OP_##NAME] = {.warp = WARP,                                                        \
+                         .object = GROUT_SYNC_OBJECT_##OBJECT,                                \
+                         .reach = GROUT_SYNC_REACH_##REACH,                                   \
+                         .mode = GROUT_SYNC_MODE_##MODE,                                      \
+                         .side = GROUT_SYNC_SIDE_##SIDE,                                      \
+                         .scope = GROUT_SYNC_SCOPE_##SCOPE,                                   \
+                         .arrival = GROUT_SYNC_ARRIVAL_##ARRIVAL,                             \
+                         .covers = MILESTONE_BITS COVERS,                                     \
+                         .lanes = GROUT_SYNC_LANES_##LANES,                                   \
+                         .redundant = GROUT_SYNC_REDUNDANT_##REDUNDANT,                       \
+                         .tensor = GROUT_SYNC_TENSOR_##TENSOR},
+#include "grout/sync.def"
+};
+
+static const grout_region_info region_infos[GROUT_FORM_COUNT] = {
+#define GROUT_REGION(FORM, KIND, LEAD_OPERANDS, LEAD_ARGS, YIELDS) \
+    [GROUT_FORM_##FORM] = {GROUT_REGION_##KIND, LEAD_OPERANDS, LEAD_ARGS, GROUT_YIELDS_##YIELDS},
+#include "grout/ops.def"
+};
+
+static const uint8_t update_commutes[GROUT_UPDATE_COUNT] = {
+    [GROUT_UPDATE_NONE] = GROUT_COMMUTES_NEVER,
+#define GROUT_UPDATE(NAME, COMMUTES, DOC) [GROUT_UPDATE_##NAME] = GROUT_COMMUTES_##COMMUTES,
+#include "grout/ops.def"
+};
+
+/*
+ * No line may be missing: an op whose effect row has the class SYNC, BLOCKING or ASYNC has one in
+ * sync.def, and no other op; a form of shape REGION has a GROUT_REGION line, and no other form. The
+ * inner enumerators hide the outer ones where there is a line.
+ */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"
+enum {
+#define GROUT_EFFECT_ROW(NAME, CLASS, DOC)                             \
+    row_asks_##NAME = GROUT_EFFECT_##CLASS == GROUT_EFFECT_SYNC ||     \
+                      GROUT_EFFECT_##CLASS == GROUT_EFFECT_BLOCKING || \
+                      GROUT_EFFECT_##CLASS == GROUT_EFFECT_ASYNC,
+#include "grout/effects.def"
+    asks_end
+};
+enum {
+#define GROUT_OP(NAME, text, FORM, BUILD, TYPES, EFFECTS, ATTRS, DOC) sync_line_of_##NAME = 0,
+#include "grout/ops.def"
+#define GROUT_FORM(NAME, OPERANDS, SHAPE, RULE, TYPED, RESULTS, SYNTAX) region_line_of_##NAME = 0,
+#include "grout/ops.def"
+    lines_end
+};
+static inline void check_lines(void) {
+    enum {
+#define GROUT_SYNC(NAME, OBJECT, REACH, MODE, SIDE, SCOPE, ARRIVAL, COVERS, LANES, REDUNDANT, \
+                   TENSOR, WARP)                                                              \
+    sync_line_of_##NAME = 1,
+#include "grout/sync.def"
+#define GROUT_REGION(FORM, KIND, LEAD_OPERANDS, LEAD_ARGS, YIELDS) region_line_of_##FORM = 1,
+#include "grout/ops.def"
+        inner_end
+    };
+#define GROUT_OP(NAME, text, FORM, BUILD, TYPES, EFFECTS, ATTRS, DOC)   \
+    _Static_assert((int)row_asks_##EFFECTS == (int)sync_line_of_##NAME, \
+                   "sync.def has a line for '" #text                    \
+                   "' if and only if its effect row has the class SYNC, BLOCKING or ASYNC");
+#include "grout/ops.def"
+#define GROUT_FORM(NAME, OPERANDS, SHAPE, RULE, TYPED, RESULTS, SYNTAX)                  \
+    _Static_assert((GROUT_SHAPE_##SHAPE == GROUT_SHAPE_REGION) == region_line_of_##NAME, \
+                   "ops.def has a GROUT_REGION line for the form " #NAME                 \
+                   " if and only if its shape is REGION");
+#include "grout/ops.def"
+}
+#pragma GCC diagnostic pop
+
 const grout_op_info *grout_op_get_info(grout_opcode opcode) {
     return &op_infos[opcode];
+}
+
+const grout_sync_info *grout_op_get_sync(grout_opcode opcode) {
+    check_lines();
+    return sync_infos[opcode].warp == NULL ? NULL : &sync_infos[opcode];
+}
+
+const grout_region_info *grout_op_get_region(grout_opcode opcode) {
+    return &region_infos[op_infos[opcode].form];
+}
+
+bool grout_op_has_access(grout_opcode opcode, grout_access_kind access) {
+    uint32_t count = 0;
+    const grout_effect *effects =
+        grout_effect_row_get_effects((grout_effect_row)op_infos[opcode].effect_row, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        if (effects[i].access == access) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool grout_op_returns_old_value(grout_opcode opcode) {
+    const grout_sync_info *sync = grout_op_get_sync(opcode);
+    bool is_look =
+        sync != NULL && sync->mode == GROUT_SYNC_MODE_TESTS && sync->side == GROUT_SYNC_SIDE_NONE;
+    return op_infos[opcode].results > 0 &&
+           (op_infos[opcode].update != GROUT_UPDATE_NONE || is_look);
+}
+
+grout_commutes grout_update_get_commutes(grout_update update) {
+    return (grout_commutes)update_commutes[update];
+}
+
+grout_update grout_update_from_choice(grout_choice choice) {
+    static const struct {
+        grout_choice choice;
+        grout_update update;
+    } updates[] = {
+#define UPDATE_OF_REDUCE(NAME) {GROUT_CHOICE_REDUCE_##NAME, GROUT_UPDATE_##NAME},
+#define UPDATE_OF_ORDER(NAME)
+#define UPDATE_OF_SCOPE(NAME)
+#define GROUT_CHOICE(ATTR, NAME, text, DOC) UPDATE_OF_##ATTR(NAME)
+#include "grout/ops.def"
+    };
+    for (size_t i = 0; i < sizeof updates / sizeof updates[0]; i++) {
+        if (updates[i].choice == choice) {
+            return updates[i].update;
+        }
+    }
+    return GROUT_UPDATE_NONE;
 }
 
 const grout_attr_info *grout_attr_get_info(grout_attr attr) {

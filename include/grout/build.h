@@ -164,101 +164,68 @@ GROUT_API grout_value_id grout_build_end(grout_builder *builder, uint32_t yield_
                                          const grout_operand *yields);
 
 /*
- * One function an op, generated from ops.def by the shape of its form. attrs are those of the op:
- * APPROX or none of a MATH op, one of LAYOUT_* of a layout_cast, READ_ONLY or none of
+ * One function an op, grout_build_<op>, generated from the BUILD column of ops.def. a, b, c are its
+ * operands in the order of its syntax ('grout ops NAME'). attrs are those of the op without an
+ * argument: APPROX or none of a MATH op, one of LAYOUT_* of a layout_cast, READ_ONLY or none of
  * wait_smem_to_gmem, INCREASE or DECREASE of set_max_registers. What has no argument here (dim of a
  * broadcast, wait of an acc_load, count of a barrier_arrive) is for grout_build_op.
  */
-#define GROUT_BUILD_UNARY(NAME, name) \
+#define GROUT_BUILD_V1(name) \
     GROUT_API grout_value_id grout_build_##name(grout_builder *builder, grout_operand a);
-#define GROUT_BUILD_BINARY(NAME, name)                                                   \
+#define GROUT_BUILD_V2(name)                                                             \
     GROUT_API grout_value_id grout_build_##name(grout_builder *builder, grout_operand a, \
                                                 grout_operand b);
-#define GROUT_BUILD_COMPARE(NAME, name) GROUT_BUILD_BINARY(NAME, name)
-#define GROUT_BUILD_TERNARY(NAME, name)                                                  \
+#define GROUT_BUILD_V3(name)                                                             \
     GROUT_API grout_value_id grout_build_##name(grout_builder *builder, grout_operand a, \
                                                 grout_operand b, grout_operand c);
-#define GROUT_BUILD_SELECT(NAME, name) GROUT_BUILD_TERNARY(NAME, name)
-#define GROUT_BUILD_CONVERT(NAME, name)                                                  \
+#define GROUT_BUILD_V1_ATTRS(name)                                                       \
+    GROUT_API grout_value_id grout_build_##name(grout_builder *builder, grout_operand a, \
+                                                uint32_t attrs);
+#define GROUT_BUILD_N0(name) GROUT_API void grout_build_##name(grout_builder *builder);
+#define GROUT_BUILD_N1(name) \
+    GROUT_API void grout_build_##name(grout_builder *builder, grout_operand a);
+#define GROUT_BUILD_N2(name) \
+    GROUT_API void grout_build_##name(grout_builder *builder, grout_operand a, grout_operand b);
+#define GROUT_BUILD_N3(name)                                                                    \
+    GROUT_API void grout_build_##name(grout_builder *builder, grout_operand a, grout_operand b, \
+                                      grout_operand c);
+#define GROUT_BUILD_N2_ATTRS(name)                                                              \
+    GROUT_API void grout_build_##name(grout_builder *builder, grout_operand a, grout_operand b, \
+                                      uint32_t attrs);
+#define GROUT_BUILD_N1_K(name) \
+    GROUT_API void grout_build_##name(grout_builder *builder, grout_operand a, grout_expr_id n);
+#define GROUT_BUILD_K1_ATTRS(name) \
+    GROUT_API void grout_build_##name(grout_builder *builder, grout_expr_id n, uint32_t attrs);
+#define GROUT_BUILD_K2(name) \
+    GROUT_API void grout_build_##name(grout_builder *builder, grout_expr_id a, grout_expr_id b);
+#define GROUT_BUILD_UNARY(name)   GROUT_BUILD_V1(name)
+#define GROUT_BUILD_BINARY(name)  GROUT_BUILD_V2(name)
+#define GROUT_BUILD_COMPARE(name) GROUT_BUILD_V2(name)
+#define GROUT_BUILD_TERNARY(name) GROUT_BUILD_V3(name)
+#define GROUT_BUILD_CAST(name)                                                           \
     GROUT_API grout_value_id grout_build_##name(grout_builder *builder, grout_operand a, \
                                                 grout_dtype dtype);
-#define GROUT_BUILD_BROADCAST(NAME, name)                                                \
+/* with a written type of a shape */
+#define GROUT_BUILD_SHAPED(name)                                                         \
     GROUT_API grout_value_id grout_build_##name(grout_builder *builder, grout_operand a, \
                                                 grout_dtype dtype, uint32_t rank,        \
                                                 const grout_expr_id *dims);
-#define GROUT_BUILD_IOTA(NAME, name)                                                             \
+#define GROUT_BUILD_IOTA(name)                                                                   \
     GROUT_API grout_value_id grout_build_##name(grout_builder *builder, grout_expr_id dimension, \
                                                 grout_dtype dtype, uint32_t rank,                \
                                                 const grout_expr_id *dims);
-#define GROUT_BUILD_MATH(NAME, name)                                                     \
-    GROUT_API grout_value_id grout_build_##name(grout_builder *builder, grout_operand a, \
-                                                uint32_t attrs);
-#define GROUT_BUILD_LAYOUT(NAME, name) GROUT_BUILD_MATH(NAME, name)
 /* dimension 0 (no expression): all of them */
-#define GROUT_BUILD_REDUCE(NAME, name)                                                   \
+#define GROUT_BUILD_REDUCE(name)                                                         \
     GROUT_API grout_value_id grout_build_##name(grout_builder *builder, grout_operand a, \
                                                 grout_expr_id dimension);
-#define GROUT_BUILD_WGMMA(NAME, name)                                                             \
-    GROUT_API void grout_build_##name(grout_builder *builder, grout_operand acc, grout_operand a, \
-                                      grout_operand b);
-#define GROUT_BUILD_AXIS(NAME, name) \
+#define GROUT_BUILD_AXIS(name) \
     GROUT_API grout_value_id grout_build_##name(grout_builder *builder, const char *axis);
-#define GROUT_BUILD_LOAD(NAME, name) \
-    GROUT_API grout_value_id grout_build_##name(grout_builder *builder, grout_operand ref);
-#define GROUT_BUILD_STORE(NAME, name) \
-    GROUT_API void grout_build_##name(grout_builder *builder, grout_operand ref, grout_operand a);
-#define GROUT_BUILD_BARRIER(NAME, name) \
-    GROUT_API void grout_build_##name(grout_builder *builder, grout_operand barrier);
-#define GROUT_BUILD_FENCE(NAME, name) GROUT_API void grout_build_##name(grout_builder *builder);
-#define GROUT_BUILD_COPY_IN(NAME, name)                                             \
-    GROUT_API void grout_build_##name(grout_builder *builder, grout_operand source, \
-                                      grout_operand destination, grout_operand barrier);
-#define GROUT_BUILD_COPY_OUT(NAME, name)                                            \
-    GROUT_API void grout_build_##name(grout_builder *builder, grout_operand source, \
-                                      grout_operand destination, uint32_t attrs);
-#define GROUT_BUILD_WAIT(NAME, name) \
-    GROUT_API void grout_build_##name(grout_builder *builder, grout_expr_id n, uint32_t attrs);
-#define GROUT_BUILD_PRINT(NAME, name)                                                           \
+#define GROUT_BUILD_PRINT(name)                                                                 \
     GROUT_API void grout_build_##name(grout_builder *builder, const char *text, uint32_t count, \
                                       const grout_operand *values);
-#define GROUT_BUILD_BARRIER_TEST(NAME, name) GROUT_BUILD_LOAD(NAME, name)
-#define GROUT_BUILD_BARRIER_COUNT(NAME, name)                                        \
-    GROUT_API void grout_build_##name(grout_builder *builder, grout_operand barrier, \
-                                      grout_expr_id n);
-#define GROUT_BUILD_PARITY_WAIT(NAME, name)                                          \
-    GROUT_API void grout_build_##name(grout_builder *builder, grout_operand barrier, \
-                                      grout_operand parity);
-#define GROUT_BUILD_PARITY_TEST(NAME, name) GROUT_BUILD_BINARY(NAME, name)
-#define GROUT_BUILD_SEMAPHORE(NAME, name)                                              \
-    GROUT_API void grout_build_##name(grout_builder *builder, grout_operand semaphore, \
-                                      grout_operand n);
-#define GROUT_BUILD_SEMAPHORE_READ(NAME, name) GROUT_BUILD_LOAD(NAME, name)
-#define GROUT_BUILD_NAMED_BARRIER(NAME, name)                                   \
-    GROUT_API void grout_build_##name(grout_builder *builder, grout_expr_id id, \
-                                      grout_expr_id threads);
-#define GROUT_BUILD_FETCH(NAME, name)        GROUT_BUILD_BINARY(NAME, name)
-#define GROUT_BUILD_COMPARE_SWAP(NAME, name) GROUT_BUILD_TERNARY(NAME, name)
-#define GROUT_BUILD_COPY(NAME, name)                                                \
-    GROUT_API void grout_build_##name(grout_builder *builder, grout_operand source, \
-                                      grout_operand destination);
-#define GROUT_BUILD_STORE_ASYNC(NAME, name)                                    \
-    GROUT_API void grout_build_##name(grout_builder *builder, grout_operand a, \
-                                      grout_operand destination, grout_operand barrier);
-#define GROUT_BUILD_DESCRIPTOR(NAME, name)                                                   \
-    GROUT_API grout_value_id grout_build_##name(grout_builder *builder, grout_operand array, \
-                                                grout_dtype dtype, uint32_t rank,            \
-                                                const grout_expr_id *block);
 /* Regions and objects have functions of their own, above. */
-#define GROUT_BUILD_SCRATCH(NAME, name)
-#define GROUT_BUILD_FOR(NAME, name)
-#define GROUT_BUILD_WHILE(NAME, name)
-#define GROUT_BUILD_COND(NAME, name)
-#define GROUT_BUILD_IF(NAME, name)
-#define GROUT_BUILD_SCOPED(NAME, name)
-#define GROUT_BUILD_WARP_MAP(NAME, name)
-#define GROUT_BUILD_SPECIALIZE(NAME, name)
-#define GROUT_BUILD_YIELD(NAME, name)
-#define GROUT_OP(NAME, text, FORM, TYPES, ATTRS, EFFECTS, DOC) GROUT_BUILD_##FORM(NAME, text)
+#define GROUT_BUILD_OWN(name)
+#define GROUT_OP(NAME, text, FORM, BUILD, TYPES, EFFECTS, ATTRS, DOC) GROUT_BUILD_##BUILD(text)
 #include "grout/ops.def"
 
 #ifdef __cplusplus

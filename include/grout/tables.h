@@ -40,10 +40,68 @@ typedef enum grout_space {
 
 typedef enum grout_form {
     GROUT_FORM_NONE,
-#define GROUT_FORM(NAME, OPERANDS, TYPED, RESULTS, SYNTAX) GROUT_FORM_##NAME,
+#define GROUT_FORM(NAME, OPERANDS, SHAPE, RULE, TYPED, RESULTS, SYNTAX) GROUT_FORM_##NAME,
 #include "grout/ops.def"
     GROUT_FORM_COUNT
 } grout_form;
+
+/* How ops of a form are written and laid out (SHAPE column of ops.def). */
+typedef enum grout_shape {
+    GROUT_SHAPE_PLAIN,   /* mnemonic, operands, attributes */
+    GROUT_SHAPE_SCRATCH, /* makes an object */
+    GROUT_SHAPE_REGION,  /* has blocks */
+    GROUT_SHAPE_END      /* ends a block: cond, yield */
+} grout_shape;
+
+/* What decides the types of an op beyond the letters of its operands (RULE column of ops.def). */
+typedef enum grout_rule {
+    GROUT_RULE_NONE,    /* the letters say all; no result */
+    GROUT_RULE_TRUTH,   /* the result is a bool */
+    GROUT_RULE_INTEGER, /* the result is an i32 */
+    GROUT_RULE_JOIN,    /* operands and result have one element type and shape */
+    GROUT_RULE_COMPARE, /* the same, with bools as result */
+    GROUT_RULE_SELECT,
+    GROUT_RULE_CONVERT,
+    GROUT_RULE_BROADCAST,
+    GROUT_RULE_IOTA,
+    GROUT_RULE_LAYOUT,
+    GROUT_RULE_REDUCE,
+    GROUT_RULE_LOAD,  /* the result is what the reference holds */
+    GROUT_RULE_STORE, /* the value fits the reference */
+    GROUT_RULE_FETCH, /* one element, and the result what it held */
+    GROUT_RULE_COPY,  /* two boxes of one shape and element type */
+    GROUT_RULE_DESCRIPTOR,
+    GROUT_RULE_WGMMA,
+    GROUT_RULE_PRINT,
+    GROUT_RULE_OBJECT, /* the result is the object made */
+    GROUT_RULE_REGION  /* typed with its blocks */
+} grout_rule;
+
+/* What an op does with its blocks (KIND column of GROUT_REGION lines). */
+typedef enum grout_region_kind {
+    GROUT_REGION_NONE,      /* it has none */
+    GROUT_REGION_LOOP,      /* runs them again and again */
+    GROUT_REGION_BRANCH,    /* runs one of them */
+    GROUT_REGION_SCOPE,     /* runs its block with objects that live there */
+    GROUT_REGION_WARPS,     /* runs its block in each warp of the thread */
+    GROUT_REGION_PARTITIONS /* runs each block in a thread of its own */
+} grout_region_kind;
+
+/* The blocks whose yields are the results of a region's op. */
+typedef enum grout_region_yields {
+    GROUT_YIELDS_NONE,
+    GROUT_YIELDS_EACH,
+    GROUT_YIELDS_FIRST,
+    GROUT_YIELDS_LAST
+} grout_region_yields;
+
+/* One GROUT_REGION line. */
+typedef struct grout_region_info {
+    uint8_t kind;          /* grout_region_kind */
+    uint8_t lead_operands; /* in front of those that are carried: a loop's bounds, a condition */
+    uint8_t lead_args; /* arguments of its blocks in front of the carried ones: a loop's index */
+    uint8_t yields;    /* grout_region_yields */
+} grout_region_info;
 
 typedef enum grout_attr {
 #define GROUT_ATTR(NAME, text, ARGUMENT, DOC) GROUT_ATTR_##NAME,
@@ -54,7 +112,7 @@ typedef enum grout_attr {
 enum {
 #define GROUT_ATTR(NAME, text, ARGUMENT, DOC) GROUT_ATTR_BIT_##NAME = 1 << GROUT_ATTR_##NAME,
 #include "grout/ops.def"
-    GROUT_ATTR_BITS_END
+    GROUT_ATTR_BIT_NONE = 0
 };
 
 /* What an AXES or CHOICE attribute says. */
@@ -74,7 +132,7 @@ typedef enum grout_argument_kind {
 
 typedef enum grout_opcode {
     GROUT_OP_NONE,
-#define GROUT_OP(NAME, text, FORM, TYPES, ATTRS, EFFECTS, DOC) GROUT_OP_##NAME,
+#define GROUT_OP(NAME, text, FORM, BUILD, TYPES, EFFECTS, ATTRS, DOC) GROUT_OP_##NAME,
 #include "grout/ops.def"
     GROUT_OP_COUNT
 } grout_opcode;
@@ -129,6 +187,21 @@ typedef enum grout_milestone {
     GROUT_MILESTONE_ASYNC_COPY
 } grout_milestone;
 
+/* How an atomic or a reduce(..) combines a value with memory. */
+typedef enum grout_update {
+    GROUT_UPDATE_NONE,
+#define GROUT_UPDATE(NAME, COMMUTES, DOC) GROUT_UPDATE_##NAME,
+#include "grout/ops.def"
+    GROUT_UPDATE_COUNT
+} grout_update;
+
+/* Whether two equal updates of an element leave the same bits in either order. */
+typedef enum grout_commutes {
+    GROUT_COMMUTES_NEVER,
+    GROUT_COMMUTES_INTEGERS, /* not of floats, which are rounded in the order they come */
+    GROUT_COMMUTES_ALWAYS
+} grout_commutes;
+
 /* Where an operand of an effect row lives; ANY is the operand's own space. */
 typedef enum grout_effect_space {
     GROUT_EFFECT_SPACE_ANY,
@@ -148,6 +221,103 @@ typedef struct grout_effect {
     uint8_t milestone; /* grout_milestone */
 } grout_effect;
 
+/* The columns of sync.def, which says what each word means. */
+typedef enum grout_sync_object {
+    GROUT_SYNC_OBJECT_BARRIER,
+    GROUT_SYNC_OBJECT_MBARRIER,
+    GROUT_SYNC_OBJECT_ANY_BARRIER,
+    GROUT_SYNC_OBJECT_SEMAPHORE,
+    GROUT_SYNC_OBJECT_NAMED,
+    GROUT_SYNC_OBJECT_CTA,
+    GROUT_SYNC_OBJECT_CLUSTER,
+    GROUT_SYNC_OBJECT_REGISTERS,
+    GROUT_SYNC_OBJECT_PROXY,
+    GROUT_SYNC_OBJECT_BULK,
+    GROUT_SYNC_OBJECT_ASYNC_COPY,
+    GROUT_SYNC_OBJECT_WGMMA,
+    GROUT_SYNC_OBJECT_OBJECTS,
+    GROUT_SYNC_OBJECT_PARTS
+} grout_sync_object;
+
+typedef enum grout_sync_reach {
+    GROUT_SYNC_REACH_OWN,
+    GROUT_SYNC_REACH_CLUSTER,
+    GROUT_SYNC_REACH_PEER,
+    GROUT_SYNC_REACH_GRID
+} grout_sync_reach;
+
+typedef enum grout_sync_mode {
+    GROUT_SYNC_MODE_POSTS,
+    GROUT_SYNC_MODE_WAITS,
+    GROUT_SYNC_MODE_MEETS,
+    GROUT_SYNC_MODE_TESTS,
+    GROUT_SYNC_MODE_STARTS,
+    GROUT_SYNC_MODE_CLOSES,
+    GROUT_SYNC_MODE_FENCES,
+    GROUT_SYNC_MODE_MAKES,
+    GROUT_SYNC_MODE_ENDS,
+    GROUT_SYNC_MODE_FORKS
+} grout_sync_mode;
+
+typedef enum grout_sync_side {
+    GROUT_SYNC_SIDE_NONE = 0,
+    GROUT_SYNC_SIDE_RELEASE = 1,
+    GROUT_SYNC_SIDE_ACQUIRE = 2,
+    GROUT_SYNC_SIDE_BOTH = 3
+} grout_sync_side;
+
+typedef enum grout_sync_scope {
+    GROUT_SYNC_SCOPE_THREAD,
+    GROUT_SYNC_SCOPE_CTA,
+    GROUT_SYNC_SCOPE_CLUSTER,
+    GROUT_SYNC_SCOPE_SHARERS,
+    GROUT_SYNC_SCOPE_SYS
+} grout_sync_scope;
+
+typedef enum grout_sync_arrival {
+    GROUT_SYNC_ARRIVAL_NONE,
+    GROUT_SYNC_ARRIVAL_NOW,
+    GROUT_SYNC_ARRIVAL_LATER
+} grout_sync_arrival;
+
+typedef enum grout_sync_lanes {
+    GROUT_SYNC_LANES_ONE,
+    GROUT_SYNC_LANES_ANY,
+    GROUT_SYNC_LANES_EACH,
+    GROUT_SYNC_LANES_VOTE,
+    GROUT_SYNC_LANES_MEET,
+    GROUT_SYNC_LANES_OWN
+} grout_sync_lanes;
+
+typedef enum grout_sync_redundant {
+    GROUT_SYNC_REDUNDANT_NO,
+    GROUT_SYNC_REDUNDANT_COMMIT,
+    GROUT_SYNC_REDUNDANT_WAIT,
+    GROUT_SYNC_REDUNDANT_BARRIER,
+    GROUT_SYNC_REDUNDANT_PAIR
+} grout_sync_redundant;
+
+typedef enum grout_sync_tensor {
+    GROUT_SYNC_TENSOR_NO,
+    GROUT_SYNC_TENSOR_SEALS,
+    GROUT_SYNC_TENSOR_ADMITS
+} grout_sync_tensor;
+
+/* One line of sync.def. */
+typedef struct grout_sync_info {
+    const char *warp;  /* why it cannot stand in a warp_map; "" if it can */
+    uint8_t object;    /* grout_sync_object */
+    uint8_t reach;     /* grout_sync_reach */
+    uint8_t mode;      /* grout_sync_mode */
+    uint8_t side;      /* grout_sync_side */
+    uint8_t scope;     /* grout_sync_scope */
+    uint8_t arrival;   /* grout_sync_arrival */
+    uint8_t covers;    /* bits 1 << GROUT_MILESTONE_* */
+    uint8_t lanes;     /* grout_sync_lanes */
+    uint8_t redundant; /* grout_sync_redundant */
+    uint8_t tensor;    /* grout_sync_tensor */
+} grout_sync_info;
+
 typedef struct grout_op_info {
     const char *text;       /* mnemonic */
     const char *doc;        /* one sentence */
@@ -156,9 +326,12 @@ typedef struct grout_op_info {
     const char *syntax;     /* of the form */
     uint32_t attrs;         /* GROUT_ATTR_BIT_* it takes */
     uint8_t form;           /* grout_form */
+    uint8_t shape;          /* grout_shape, of the form */
+    uint8_t rule;           /* grout_rule, of the form */
     uint8_t types;          /* grout_type_rule */
     uint8_t effect_row;     /* grout_effect_row */
     uint8_t results;        /* number, 9: as its yields */
+    uint8_t update;         /* grout_update, of an atomic; else GROUT_UPDATE_NONE */
     uint8_t ulp;            /* of a MATH op: largest error in units in the last place; else 0 */
     bool typed;             /* written with ': type' */
 } grout_op_info;
@@ -183,6 +356,19 @@ typedef struct grout_dtype_info {
 
 /* Facts of the tables; never NULL for a valid enumerator. */
 GROUT_API const grout_op_info *grout_op_get_info(grout_opcode opcode);
+/* The op's line of sync.def; NULL if it has none: it neither orders nor waits, nor starts an
+ * engine. */
+GROUT_API const grout_sync_info *grout_op_get_sync(grout_opcode opcode);
+/* What the op does with its blocks; kind NONE if it has none. */
+GROUT_API const grout_region_info *grout_op_get_region(grout_opcode opcode);
+/* Whether the op's effect row has a line with this access. */
+GROUT_API bool grout_op_has_access(grout_opcode opcode, grout_access_kind access);
+/* Whether the op's result is what memory or a counter held at that moment: chance, unless something
+ * orders the op. */
+GROUT_API bool grout_op_returns_old_value(grout_opcode opcode);
+GROUT_API grout_commutes grout_update_get_commutes(grout_update update);
+/* What a reduce(..) attribute says; NONE for GROUT_CHOICE_NONE and other attributes' choices. */
+GROUT_API grout_update grout_update_from_choice(grout_choice choice);
 GROUT_API const grout_attr_info *grout_attr_get_info(grout_attr attr);
 GROUT_API const grout_choice_info *grout_choice_get_info(grout_choice choice); /* not of NONE */
 GROUT_API const grout_dtype_info *grout_dtype_get_info(grout_dtype dtype);
