@@ -18,7 +18,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 LIMIT_SECONDS = 1800
 RUNS = (
     ("check",),
-    ("check", "--json", "--schedule", "random", "--timing", "random", "--seed", "3"),
+    ("check", "--format", "json", "--schedule", "random", "--timing", "random", "--seed", "3"),
     ("check", "--timing", "eager", "--advice"),
     ("emit", "--to", "cuda"),
     ("emit", "--to", "host"),
