@@ -297,7 +297,7 @@ static void check_indices(grout_verifying *verifying, const grout_op *op, uint32
 /* ---- operations ------------------------------------------------------------------------------ */
 
 static void check_scratch(grout_verifying *verifying, const grout_op *op) {
-    if (op->opcode != GROUT_OP_SCRATCH ||
+    if (grout_op_get_info((grout_opcode)op->opcode)->shape != GROUT_SHAPE_SCRATCH ||
         grout_module_get_block(verifying->module, op->parent)->parent == 0) {
         return;
     }
