@@ -245,6 +245,14 @@ bool grout_op_has_access(grout_opcode opcode, grout_access_kind access) {
     return false;
 }
 
+bool grout_op_is_partial(grout_opcode opcode) {
+    static const bool is_partial[GROUT_OP_COUNT] = {
+#define GROUT_PARTIAL(NAME) [GROUT_OP_##NAME] = true,
+#include "grout/ops.def"
+    };
+    return is_partial[opcode];
+}
+
 bool grout_op_returns_old_value(grout_opcode opcode) {
     const grout_sync_info *sync = grout_op_get_sync(opcode);
     bool is_look =
