@@ -121,14 +121,14 @@ static uint32_t count_axes(const grout_module *bound, grout_kernel_id id, grout_
 }
 
 static bool is_loop(const grout_op *op) {
-    return op->opcode == GROUT_OP_FOR || op->opcode == GROUT_OP_WHILE;
+    return grout_op_get_region_kind(op) == GROUT_REGION_LOOP;
 }
 
 /* The index of a for; of a while, which has none, the turn, counted from 0 like one. */
 static void describe_turn(const grout_module *bound, const grout_op *loop, int32_t turn,
                           grout_text *out) {
     const grout_block *body = grout_module_get_block(bound, loop->first_block);
-    if (loop->opcode == GROUT_OP_WHILE) {
+    if (grout_op_get_region((grout_opcode)loop->opcode)->lead_args == 0) {
         grout_text_add(out, ", turn %" PRId32 " of the while at line %" PRIu32, turn,
                        grout_module_get_place(bound, loop->loc).line);
         return;

@@ -247,8 +247,7 @@ static void check_division(grout_machine *machine, uint32_t thread, const grout_
 }
 
 grout_outcome grout_exec_alu(grout_machine *machine, uint32_t thread, const grout_inst *inst) {
-    if (inst->opcode == GROUT_OP_DIV || inst->opcode == GROUT_OP_REM ||
-        inst->opcode == GROUT_OP_CDIV) {
+    if (grout_op_is_partial((grout_opcode)inst->opcode)) {
         check_division(machine, thread, inst);
     }
     run_strips(machine, thread, inst);
@@ -321,7 +320,7 @@ grout_outcome grout_exec_iota(grout_machine *machine, uint32_t thread, const gro
 
 grout_outcome grout_exec_axis_index(grout_machine *machine, uint32_t thread,
                                     const grout_inst *inst) {
-    int64_t linear = inst->flag            ? grout_machine__thread_of(machine, thread)
+    int64_t linear = inst->is_thread_axis  ? grout_machine__thread_of(machine, thread)
                      : inst->is_collective ? machine->rank
                                            : grout_machine__cluster(machine)->index;
     int32_t index = (int32_t)(linear / inst->divisor % inst->number);

@@ -24,7 +24,7 @@ grout_outcome grout_exec_set_max_registers(grout_machine *machine, uint32_t thre
     grout_thread *own = grout_machine__thread(machine, thread);
     const grout_slot *slot = grout_plan__slot(machine->plan, inst, 0);
     uint32_t wanted = (uint32_t)grout_slot__get_integer(machine, thread, slot);
-    bool is_increase = inst->flag;
+    bool is_increase = (inst->attrs & GROUT_ATTR_BIT_INCREASE) != 0;
     if (is_increase && wanted > own->registers) {
         uint32_t more = wanted - own->registers;
         if (more > cta->registers_free) {

@@ -13,7 +13,7 @@
 static bool find_op(grout_machine *machine, uint32_t thread, const grout_inst *inst,
                     grout_semaphore_op *op) {
     *op = (grout_semaphore_op){.key.cta = grout_machine__cta(machine)->index,
-                               .no_decrement = inst->flag,
+                               .no_decrement = (inst->attrs & GROUT_ATTR_BIT_NO_DECREMENT) != 0,
                                .order = inst->order,
                                .scope = inst->edge_scope};
     if (!grout_exec__find_element(machine, thread, inst, 0, &op->key.element)) {

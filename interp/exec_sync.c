@@ -12,7 +12,8 @@ grout_outcome grout_exec_commit_smem(grout_machine *machine, uint32_t thread,
     grout_machine__publish_plain(machine, GROUT_EVENT_COMMIT_SMEM, thread, inst);
     if (machine->has_clocks) {
         grout_order__commit_smem(&machine->plan->order, grout_machine__clocks(machine, thread),
-                                 grout_machine__actor(machine, thread), machine->rank, inst->flag);
+                                 grout_machine__actor(machine, thread), machine->rank,
+                                 (inst->attrs & GROUT_ATTR_BIT_CLUSTER) != 0);
     }
     return GROUT_OUTCOME_NEXT;
 }
@@ -83,6 +84,7 @@ static void wait_lane(grout_machine *machine, uint32_t thread, const grout_inst 
                       uint32_t lane) {
     const grout_clock_shape *shape = &machine->plan->shape;
     const grout_slot *slot = grout_plan__slot(machine->plan, inst, 0);
+    bool is_read_only = (inst->attrs & GROUT_ATTR_BIT_READ_ONLY) != 0;
     uint32_t allowed = (uint32_t)grout_slot__get_integer(machine, thread, slot);
     uint32_t committed = grout_machine__lane(machine, lane)->committed;
     uint32_t done = committed > allowed ? committed - allowed : 0;
@@ -93,15 +95,15 @@ static void wait_lane(grout_machine *machine, uint32_t thread, const grout_inst 
         event.u.group.lane = machine->lane_base + lane;
         event.u.group.number = done;
         event.u.group.allowed = allowed;
-        event.u.group.read_only = inst->flag;
+        event.u.group.read_only = is_read_only;
         grout_machine__publish(machine, &event);
     }
     if (machine->is_lazy) {
-        grout_tma__finish_groups(machine, lane, done, inst->flag);
+        grout_tma__finish_groups(machine, lane, done, is_read_only);
     }
     uint32_t *known = grout_machine__clocks(machine, thread);
     grout_order__raise(&known[grout_clock_br(shape, machine->lane_base + lane)], done);
-    if (!inst->flag) {
+    if (!is_read_only) {
         grout_order__raise(&known[grout_clock_bw(shape, machine->lane_base + lane)], done);
     }
 }

@@ -432,7 +432,7 @@ void grout_tma__issue_store(grout_machine *machine, uint32_t thread, const grout
         grout_tma__copy_definedness(machine, thread, inst, boxes);
     }
     grout_tma__start_store(machine, thread, inst, boxes, is_void);
-    if (!inst->flag) {
+    if ((inst->attrs & GROUT_ATTR_BIT_NO_COMMIT_GROUP) == 0) {
         grout_tma__commit_group(machine, thread, inst);
     }
 }

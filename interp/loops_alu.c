@@ -130,7 +130,8 @@ grout_loop *grout_loops__find(grout_opcode opcode, grout_dtype dtype, grout_simd
 #define GROUT_ALU(NAME, text, FORM, TYPES, EXPRESSION, DOC) ENTRIES_##TYPES(NAME)
 #include "grout/ops.def"
     };
-    if (grout_op_get_info(opcode)->form == GROUT_FORM_MATH) {
+    if (grout_op_get_info(opcode)->ulp >
+        0) { /* a function: MATH ops alone say how exact they are */
         return dtype == GROUT_DTYPE_F32 ? grout_loops__find_math(opcode, simd) : NULL;
     }
     return loops[opcode][dtype][simd];

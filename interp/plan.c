@@ -18,14 +18,12 @@ static void visit_objects(grout_planner *planner, grout_block_id block,
     grout_op_id id = grout_module_get_block(module, block)->first;
     for (; id != 0; id = grout_module_get_op(module, id)->next) {
         const grout_op *op = grout_module_get_op(module, id);
-        if (op->opcode == GROUT_OP_SCRATCH) {
-            visit(planner, grout_module_get_value(module, op->first_result)->object, false);
+        grout_value_id first;
+        uint32_t count = grout_op_get_made_objects(module, op, &first);
+        for (uint32_t k = 0; k < count; k++) {
+            visit(planner, grout_module_get_value(module, first + k)->object, op->block_count > 0);
         }
         for (uint32_t i = 0; i < op->block_count; i++) {
-            const grout_block *inner = grout_module_get_block(module, op->first_block + i);
-            for (uint32_t k = 0; op->opcode == GROUT_OP_SCOPED && k < inner->arg_count; k++) {
-                visit(planner, grout_module_get_value(module, inner->first_arg + k)->object, true);
-            }
             visit_objects(planner, op->first_block + i, visit);
         }
     }

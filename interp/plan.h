@@ -216,7 +216,8 @@ typedef struct grout_inst {
      * an accumulator leaves in flight, -1: it does not wait */
     int64_t number;
     int64_t divisor; /* of axis, iota and reduction: inner elements */
-    bool flag;       /* read_only, no_commit_group, increase; cluster of a commit; no_decrement */
+    uint32_t attrs;  /* GROUT_ATTR_BIT_* that are written */
+    bool is_thread_axis;
     uint8_t order, edge_scope; /* grout_choice, resolved: what is not written has its default */
     uint8_t reduction;         /* grout_update, of a copy or async_store_smem; NONE: overwrites */
     uint8_t update;            /* grout_update, of an atomic */

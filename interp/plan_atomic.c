@@ -6,10 +6,9 @@
 #include "planner.h"
 
 static bool is_ordered(const grout_planner *planner, const grout_op *op) {
-    grout_form form = (grout_form)grout_op_get_info(op->opcode)->form;
     grout_choice order = grout_op_get_choice(planner->module, op, GROUT_ATTR_ORDER);
-    return (form == GROUT_FORM_FETCH || form == GROUT_FORM_COMPARE_SWAP) &&
-           order != GROUT_CHOICE_NONE && order != GROUT_CHOICE_ORDER_RELAXED;
+    return grout_op_get_info(op->opcode)->rule == GROUT_RULE_FETCH && order != GROUT_CHOICE_NONE &&
+           order != GROUT_CHOICE_ORDER_RELAXED;
 }
 
 static bool get_object(const grout_planner *planner, const grout_op *op, grout_object_id *object) {
@@ -44,16 +43,9 @@ void grout_planner__scan_atomics(grout_planner *planner) {
 
 void grout_planner__lower_atomic(grout_planner *planner, uint32_t index, const grout_op *op) {
     grout_object_id object;
-    switch ((int)grout_op_get_info(op->opcode)->form) {
-    case GROUT_FORM_FETCH:
-    case GROUT_FORM_COMPARE_SWAP:
-    case GROUT_FORM_STORE:
-        if (get_object(planner, op, &object)) {
-            grout_planner__get_inst(planner, index)->is_ordered =
-                planner->object_is_ordered[object];
-        }
-        break;
-    default:
-        break;
+    const bool is_access = grout_op_find_letter((grout_opcode)op->opcode, 'r') != UINT32_MAX &&
+                           grout_op_get_info(op->opcode)->rule != GROUT_RULE_LOAD;
+    if (is_access && get_object(planner, op, &object)) {
+        grout_planner__get_inst(planner, index)->is_ordered = planner->object_is_ordered[object];
     }
 }

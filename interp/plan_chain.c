@@ -24,64 +24,46 @@
 /* ---- finding ------------------------------------------------------------------------------------
  */
 
-static bool is_integer_division(const grout_planner *planner, const grout_op *op) {
+/* Whether the op may be a finding: a division of integers. */
+static bool may_fail(const grout_planner *planner, const grout_op *op) {
     grout_dtype dtype = grout_module_get_type(planner->module, op->first_result)->dtype;
-    return (op->opcode == GROUT_OP_DIV || op->opcode == GROUT_OP_REM ||
-            op->opcode == GROUT_OP_CDIV) &&
+    return grout_op_is_partial((grout_opcode)op->opcode) &&
            grout_dtype_get_info(dtype)->class_ != GROUT_CLASS_FLOAT;
 }
 
 static bool is_elementwise(const grout_planner *planner, const grout_op *op) {
-    switch ((grout_form)grout_op_get_info(op->opcode)->form) {
-    case GROUT_FORM_UNARY:
-    case GROUT_FORM_BINARY:
-    case GROUT_FORM_COMPARE:
-    case GROUT_FORM_TERNARY:
-    case GROUT_FORM_MATH:
-        return !is_integer_division(planner, op);
-    case GROUT_FORM_SELECT:
-    case GROUT_FORM_CONVERT:
-    case GROUT_FORM_LAYOUT:
-    case GROUT_FORM_BROADCAST:
-    case GROUT_FORM_IOTA:
+    switch ((grout_rule)grout_op_get_info(op->opcode)->rule) {
+    case GROUT_RULE_JOIN:
+    case GROUT_RULE_COMPARE:
+        return !may_fail(planner, op);
+    case GROUT_RULE_SELECT:
+    case GROUT_RULE_CONVERT:
+    case GROUT_RULE_LAYOUT:
+    case GROUT_RULE_BROADCAST:
+    case GROUT_RULE_IOTA:
         return true;
-    case GROUT_FORM_BARRIER_TEST:
-    case GROUT_FORM_BARRIER_COUNT:
-    case GROUT_FORM_PARITY_WAIT:
-    case GROUT_FORM_PARITY_TEST:
-    case GROUT_FORM_SEMAPHORE:
-    case GROUT_FORM_SEMAPHORE_READ:
-    case GROUT_FORM_NAMED_BARRIER:
-    case GROUT_FORM_FETCH:
-    case GROUT_FORM_COMPARE_SWAP:
-    case GROUT_FORM_COPY:
-    case GROUT_FORM_STORE_ASYNC:
-    case GROUT_FORM_DESCRIPTOR:
-    case GROUT_FORM_WARP_MAP:
-    case GROUT_FORM_SPECIALIZE:
-    case GROUT_FORM_REDUCE:
-    case GROUT_FORM_AXIS:
-    case GROUT_FORM_LOAD:
-    case GROUT_FORM_STORE:
-    case GROUT_FORM_BARRIER:
-    case GROUT_FORM_FENCE:
-    case GROUT_FORM_COPY_IN:
-    case GROUT_FORM_COPY_OUT:
-    case GROUT_FORM_WGMMA:
-    case GROUT_FORM_WAIT:
-    case GROUT_FORM_PRINT:
-    case GROUT_FORM_SCRATCH:
-    case GROUT_FORM_FOR:
-    case GROUT_FORM_WHILE:
-    case GROUT_FORM_COND:
-    case GROUT_FORM_IF:
-    case GROUT_FORM_SCOPED:
-    case GROUT_FORM_YIELD:
-    case GROUT_FORM_NONE:
-    case GROUT_FORM_COUNT:
+    case GROUT_RULE_NONE:
+    case GROUT_RULE_TRUTH:
+    case GROUT_RULE_INTEGER:
+    case GROUT_RULE_REDUCE:
+    case GROUT_RULE_LOAD:
+    case GROUT_RULE_STORE:
+    case GROUT_RULE_FETCH:
+    case GROUT_RULE_COPY:
+    case GROUT_RULE_DESCRIPTOR:
+    case GROUT_RULE_WGMMA:
+    case GROUT_RULE_PRINT:
+    case GROUT_RULE_OBJECT:
+    case GROUT_RULE_CONDITION:
+    case GROUT_RULE_YIELD:
+    case GROUT_RULE_REGION:
         break;
     }
     return false;
+}
+
+static bool is_broadcast(const grout_op *op) {
+    return grout_op_get_info(op->opcode)->rule == GROUT_RULE_BROADCAST;
 }
 
 /* How many elements an op of a chain has; 0 if it cannot be in one. A broadcast's source must be
@@ -92,7 +74,7 @@ static int64_t get_count(const grout_planner *planner, const grout_op *op, uint3
         return 0;
     }
     const grout_type *type = grout_module_get_type(module, op->first_result);
-    if (op->opcode == GROUT_OP_BROADCAST) {
+    if (is_broadcast(op)) {
         const grout_operand *source = grout_module_get_operand(module, op, 0);
         if (source->kind == GROUT_OPERAND_VALUE && planner->defined[source->id] >= begin) {
             return 0;
@@ -148,7 +130,7 @@ static void place_operand(grout_planner *planner, chain_state *state, const grou
     const grout_slot *slot = grout_plan__slot(planner->plan, inst, index);
     const grout_op *op = grout_module_get_op(planner->module, inst->op);
     const grout_operand *operand = grout_module_get_operand(planner->module, op, index);
-    bool is_scalar = slot->count == 1 && op->opcode != GROUT_OP_BROADCAST;
+    bool is_scalar = slot->count == 1 && !is_broadcast(op);
     bool is_shared = operand->kind == GROUT_OPERAND_VALUE && !(is_scalar && inst->is_wide);
     grout_value_id value = is_shared ? operand->id : 0;
     uint32_t bytes = inst->is_wide ? sizeof(float) : slot->element_bytes;

@@ -32,16 +32,11 @@ static void add_collective(grout_plan *plan, uint32_t axes) {
     }
 }
 
-static bool is_wait(grout_opcode opcode) {
-    switch ((int)opcode) {
-    case GROUT_OP_BARRIER_WAIT:
-    case GROUT_OP_BARRIER_TEST:
-    case GROUT_OP_MBARRIER_WAIT:
-    case GROUT_OP_MBARRIER_TEST:
-        return true;
-    default:
-        return false;
-    }
+/* Whether it acquires from a barrier's phase: what a narrow scope is of importance for. */
+static bool is_wait(const grout_op *op) {
+    const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
+    return sync != NULL && (sync->side & GROUT_SYNC_SIDE_ACQUIRE) != 0 &&
+           sync->scope == GROUT_SYNC_SCOPE_SHARERS;
 }
 
 bool grout_planner__is_in_while(const grout_planner *planner, const grout_op *op) {
@@ -49,7 +44,7 @@ bool grout_planner__is_in_while(const grout_planner *planner, const grout_op *op
     for (;;) {
         grout_op_id parent = grout_module_get_block(planner->module, block)->parent;
         const grout_op *region = parent ? grout_module_get_op(planner->module, parent) : NULL;
-        if (region == NULL || region->opcode == GROUT_OP_WHILE) {
+        if (region == NULL || grout_op_get_region((grout_opcode)region->opcode)->blocks == 2) {
             return region != NULL;
         }
         block = region->parent;
@@ -69,16 +64,30 @@ static bool is_read_only(const grout_planner *planner, grout_object_id object) {
 /* A loop that looks at GMEM which the kernel may write waits, perhaps, for another CTA. */
 static bool is_looked_for(const grout_planner *planner, const grout_op *op,
                           grout_object_id object) {
-    return op->opcode == GROUT_OP_LOAD &&
+    return grout_op_get_info(op->opcode)->rule == GROUT_RULE_LOAD &&
            grout_module_get_object(planner->module, object)->space == GROUT_SPACE_GMEM &&
            !is_read_only(planner, object) && grout_planner__is_in_while(planner, op);
 }
 
+/* How an op uses the array that an operand refers to. */
+static uint8_t get_use(grout_opcode opcode, uint32_t operand) {
+    const grout_effect *effect = grout_op_find_effect(opcode, operand);
+    if (effect == NULL) {
+        return 0;
+    }
+    if (grout_op_get_letter(opcode, operand) == 'G') {
+        return effect->access == GROUT_ACCESS_READ ? GROUT_USED_TMA_READ : GROUT_USED_TMA_WRITTEN;
+    }
+    return effect->access != GROUT_ACCESS_READ &&
+                   grout_op_get_info(opcode)->rule == GROUT_RULE_STORE
+               ? GROUT_USED_STORED
+               : 0;
+}
+
 /* The references of an op: a peer's SMEM through plain accesses needs PS for each CTA. */
 static void scan_views(grout_planner *planner, const grout_op *op) {
-    grout_form form = (grout_form)grout_op_get_info(op->opcode)->form;
-    bool is_plain = form == GROUT_FORM_LOAD || form == GROUT_FORM_STORE ||
-                    form == GROUT_FORM_FETCH || form == GROUT_FORM_COMPARE_SWAP;
+    const grout_op_info *info = grout_op_get_info(op->opcode);
+    const bool is_fetch = info->rule == GROUT_RULE_FETCH;
     for (uint32_t i = 0; i < op->operand_count; i++) {
         grout_view view;
         if (!grout_module_get_view(planner->module,
@@ -88,23 +97,26 @@ static void scan_views(grout_planner *planner, const grout_op *op) {
         const grout_object *object = grout_module_get_object(planner->module, view.object);
         if (view.cluster_index_count > 0) {
             planner->object_is_shared[view.object] = true;
+            const bool is_plain = grout_op_get_letter((grout_opcode)op->opcode, i) == 'r';
             planner->plan->order.owners = is_plain && object->kind == GROUT_OBJECT_ARRAY
                                               ? planner->plan->shape.cta_count
                                               : planner->plan->order.owners;
         }
-        planner->object_uses[view.object] |=
-            (uint8_t)(form == GROUT_FORM_STORE      ? GROUT_USED_STORED
-                      : form == GROUT_FORM_COPY_IN  ? GROUT_USED_TMA_READ
-                      : form == GROUT_FORM_COPY_OUT ? GROUT_USED_TMA_WRITTEN
-                                                    : 0);
+        planner->object_uses[view.object] |= get_use((grout_opcode)op->opcode, i);
         planner->object_is_shared[view.object] |= object->cluster_group_count > 0;
         planner->plan->needs_clocks |= object->is_explicit;
         planner->plan->has_foreign_order |=
             (object->kind == GROUT_OBJECT_SEMAPHORE && object->is_global) ||
-            ((form == GROUT_FORM_FETCH || form == GROUT_FORM_COMPARE_SWAP) &&
-             object->space == GROUT_SPACE_GMEM) ||
+            (is_fetch && object->space == GROUT_SPACE_GMEM) ||
             is_looked_for(planner, op, view.object);
     }
+}
+
+/* Whether an engine brings the barrier of another CTA something by itself. */
+static bool posts_to_peers(const grout_op *op) {
+    const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
+    return sync != NULL && sync->mode == GROUT_SYNC_MODE_STARTS &&
+           sync->object == GROUT_SYNC_OBJECT_ANY_BARRIER && sync->reach != GROUT_SYNC_REACH_OWN;
 }
 
 static void scan_op(grout_planner *planner, const grout_op *op) {
@@ -118,19 +130,19 @@ static void scan_op(grout_planner *planner, const grout_op *op) {
         share_operand(planner, op, 1);
         share_operand(planner, op, 2);
     }
-    if (op->opcode == GROUT_OP_ASYNC_STORE_SMEM) {
+    if (posts_to_peers(op)) {
         plan->needs_clocks = true;
-        share_operand(planner, op, 2);
+        share_operand(planner, op, grout_op_find_letter((grout_opcode)op->opcode, 'b'));
     }
     if (grout_module_find_attr(module, op, GROUT_ATTR_FROM_CTA) != NULL) {
         share_operand(planner, op, 0);
     }
     plan->has_narrow_waits |=
-        plan->shape.cta_count > 1 && is_wait((grout_opcode)op->opcode) &&
+        plan->shape.cta_count > 1 && is_wait(op) &&
         grout_op_get_choice(module, op, GROUT_ATTR_SCOPE) == GROUT_CHOICE_SCOPE_CTA;
-    if (op->opcode == GROUT_OP_WARP_MAP) {
+    if (grout_op_get_region_kind(op) == GROUT_REGION_WARPS) {
         plan->shape.lanes_per_thread = GROUT_WARPS;
-    } else if (op->opcode == GROUT_OP_WARP_SPECIALIZE) {
+    } else if (grout_op_get_region_kind(op) == GROUT_REGION_PARTITIONS) {
         plan->runner_count = 1;
     }
     scan_views(planner, op);
@@ -173,36 +185,55 @@ void grout_planner__scan(grout_planner *planner) {
 
 /* ---- an op ----------------------------------------------------------------------------------- */
 
+/* What is meant where no order(..) is written; atomics are relaxed. */
 static uint8_t get_default_order(const grout_op *op) {
-    switch (grout_effect_row_get_class(grout_op_get_info(op->opcode)->effect_row)) {
-    case GROUT_EFFECT_ACCESS:
-        return GROUT_CHOICE_ORDER_RELAXED;
-    case GROUT_EFFECT_BLOCKING:
+    const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
+    switch (sync == NULL ? GROUT_SYNC_SIDE_NONE : (grout_sync_side)sync->side) {
+    case GROUT_SYNC_SIDE_RELEASE:
+        return GROUT_CHOICE_ORDER_RELEASE;
+    case GROUT_SYNC_SIDE_ACQUIRE:
         return GROUT_CHOICE_ORDER_ACQUIRE;
-    case GROUT_EFFECT_SYNC:
-    case GROUT_EFFECT_ASYNC:
-    case GROUT_EFFECT_PURE:
-    case GROUT_EFFECT_CONTROL:
+    case GROUT_SYNC_SIDE_BOTH:
+        return GROUT_CHOICE_ORDER_ACQ_REL;
+    case GROUT_SYNC_SIDE_NONE:
         break;
     }
-    return is_wait((grout_opcode)op->opcode) ? GROUT_CHOICE_ORDER_ACQUIRE
-                                             : GROUT_CHOICE_ORDER_RELEASE;
+    return GROUT_CHOICE_ORDER_RELAXED;
 }
 
-static uint8_t get_default_scope(const grout_planner *planner, const grout_inst *inst) {
-    uint8_t shared =
-        planner->plan->shape.cta_count > 1 ? GROUT_CHOICE_SCOPE_CLUSTER : GROUT_CHOICE_SCOPE_CTA;
+/* Of an op without a line in sync.def: the threads that can reach the memory. */
+static uint8_t get_memory_scope(const grout_planner *planner, const grout_inst *inst,
+                                uint8_t shared) {
     if (inst->box_count == 0) {
         return shared;
     }
     const grout_box_plan *box = grout_plan__box(planner->plan, inst, inst->box_count - 1u);
-    if (box->object_kind == GROUT_OBJECT_SEMAPHORE) {
-        return GROUT_CHOICE_SCOPE_SYS;
+    return box->space == GROUT_SPACE_GMEM ? GROUT_CHOICE_SCOPE_GPU : shared;
+}
+
+/* What is meant where no scope(..) is written. */
+static uint8_t get_default_scope(const grout_planner *planner, const grout_inst *inst,
+                                 const grout_op *op) {
+    const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
+    uint8_t shared =
+        planner->plan->shape.cta_count > 1 ? GROUT_CHOICE_SCOPE_CLUSTER : GROUT_CHOICE_SCOPE_CTA;
+    if (sync == NULL) {
+        return get_memory_scope(planner, inst, shared);
     }
-    if (box->object_kind == GROUT_OBJECT_BARRIER) {
+    switch ((grout_sync_scope)sync->scope) {
+    case GROUT_SYNC_SCOPE_SYS:
+        return GROUT_CHOICE_SCOPE_SYS;
+    case GROUT_SYNC_SCOPE_SHARERS: {
+        const grout_box_plan *box = grout_plan__box(planner->plan, inst, inst->box_count - 1u);
         return planner->object_is_shared[box->object] ? shared : GROUT_CHOICE_SCOPE_CTA;
     }
-    return box->space == GROUT_SPACE_GMEM ? GROUT_CHOICE_SCOPE_GPU : shared;
+    case GROUT_SYNC_SCOPE_CLUSTER:
+        return shared;
+    case GROUT_SYNC_SCOPE_THREAD:
+    case GROUT_SYNC_SCOPE_CTA:
+        break;
+    }
+    return GROUT_CHOICE_SCOPE_CTA;
 }
 
 /* CTAs that differ only along some axes. */
@@ -277,14 +308,9 @@ void grout_planner__lower_cluster(grout_planner *planner, uint32_t index, const 
         inst->order = get_default_order(op);
     }
     if (inst->edge_scope == GROUT_CHOICE_NONE) {
-        inst->edge_scope = get_default_scope(planner, inst);
+        inst->edge_scope = get_default_scope(planner, inst, op);
     }
-    if (op->opcode == GROUT_OP_COPY_GMEM_TO_SMEM) {
+    if ((attrs & GROUT_ATTR_BIT_COLLECTIVE_AXES) != 0) {
         lower_axes(planner, inst, op);
-    }
-    if ((attrs & GROUT_ATTR_BIT_CLUSTER) != 0) {
-        inst->flag = grout_module_find_attr(module, op, GROUT_ATTR_CLUSTER) != NULL;
-    } else if ((attrs & GROUT_ATTR_BIT_NO_DECREMENT) != 0) {
-        inst->flag = grout_module_find_attr(module, op, GROUT_ATTR_NO_DECREMENT) != NULL;
     }
 }

@@ -13,9 +13,9 @@ static void define_results(grout_planner *planner, const grout_op *op) {
 }
 
 static grout_op_id find_yield(const grout_planner *planner, grout_block_id block) {
-    grout_op_id last = grout_module_get_block(planner->module, block)->last;
-    return last != 0 && grout_module_get_op(planner->module, last)->opcode == GROUT_OP_YIELD ? last
-                                                                                             : 0;
+    return grout_block_find_yield(planner->module, block) == NULL
+               ? 0
+               : grout_module_get_block(planner->module, block)->last;
 }
 
 static bool is_carry(const grout_slot *slot, const grout_slot *targets, uint32_t count,

@@ -69,7 +69,7 @@ static void use_operand(grout_planner *planner, const grout_operand *operand, ui
 }
 
 static bool is_loop(const grout_op *op) {
-    return op->opcode == GROUT_OP_FOR || op->opcode == GROUT_OP_WHILE;
+    return grout_op_get_region_kind(op) == GROUT_REGION_LOOP;
 }
 
 /* Carries live to the end of the loop and stand for its results, which have no place of their own.
@@ -77,7 +77,7 @@ static bool is_loop(const grout_op *op) {
 static void join_carries(grout_planner *planner, grout_op_id id) {
     const grout_op *op = grout_module_get_op(planner->module, id);
     const grout_block *body = grout_module_get_block(planner->module, op->first_block);
-    uint32_t first = op->opcode == GROUT_OP_FOR ? 1 : 0;
+    uint32_t first = grout_op_get_region((grout_opcode)op->opcode)->lead_args;
     for (uint32_t i = 0; i < body->arg_count; i++) {
         raise_last_use(planner, body->first_arg + i, planner->op_end[id]);
         if (i >= first && i - first < op->result_count) {

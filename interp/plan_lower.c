@@ -1,6 +1,6 @@
 /*
- * plan_lower.c - from ops to instructions: one case for each form, nothing for each op but its
- * function.
+ * plan_lower.c - from ops to instructions: one case for each rule of ops.def, nothing for each op
+ * but its function.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -133,7 +133,7 @@ static void add_axis(grout_planner *planner, grout_inst *inst, const grout_op *o
     const grout_kernel *kernel = planner->kernel;
     inst->number = grout_kernel_get_axis_size(planner->module, planner->plan->kernel, axis);
     inst->divisor = 1;
-    inst->flag = kernel->axes[axis].kind == GROUT_AXIS_THREADS;
+    inst->is_thread_axis = kernel->axes[axis].kind == GROUT_AXIS_THREADS;
     inst->is_collective = kernel->axes[axis].kind == GROUT_AXIS_CLUSTER;
     for (uint32_t i = axis + 1; i < kernel->axis_count; i++) {
         if (kernel->axes[i].kind == kernel->axes[axis].kind) {
@@ -232,90 +232,77 @@ static void add_loop(grout_planner *planner, grout_inst *inst) {
     planner->failed |= inst->loop == NULL;
 }
 
-/* What a plain op's form needs beside operands and result. */
-/* NOLINTNEXTLINE(readability-function-size): one short case for each form */
-static void lower_form(grout_planner *planner, uint32_t index, const grout_op *op) {
-    const grout_module *module = planner->module;
+/* What a plain op's rule needs beside operands and result. */
+/* NOLINTNEXTLINE(readability-function-size): one short case for each rule */
+static void lower_rule(grout_planner *planner, uint32_t index, const grout_op *op) {
     grout_inst *inst = grout_planner__get_inst(planner, index);
-    switch ((grout_form)grout_op_get_info(op->opcode)->form) {
-    case GROUT_FORM_UNARY:
-    case GROUT_FORM_BINARY:
-    case GROUT_FORM_COMPARE:
-    case GROUT_FORM_TERNARY:
-    case GROUT_FORM_MATH:
+    switch ((grout_rule)grout_op_get_info(op->opcode)->rule) {
+    case GROUT_RULE_JOIN:
+    case GROUT_RULE_COMPARE:
         add_loop(planner, inst);
         break;
-    case GROUT_FORM_SELECT:
+    case GROUT_RULE_SELECT:
         inst->strip = grout_strip__select;
         inst->loop = grout_loops__find_select(inst->result.element_bytes, grout_simd__get_best());
         break;
-    case GROUT_FORM_CONVERT:
+    case GROUT_RULE_CONVERT:
         inst->strip = grout_strip__cast;
         break;
-    case GROUT_FORM_LAYOUT:
+    case GROUT_RULE_LAYOUT:
         inst->strip = grout_strip__copy;
         break;
-    case GROUT_FORM_BROADCAST:
+    case GROUT_RULE_BROADCAST:
         inst->strip = grout_strip__broadcast;
         add_broadcast(planner, index, op);
         break;
-    case GROUT_FORM_IOTA:
+    case GROUT_RULE_IOTA:
         add_iota(planner, inst, op);
         break;
-    case GROUT_FORM_REDUCE:
+    case GROUT_RULE_REDUCE:
         add_reduce(planner, inst, op);
         break;
-    case GROUT_FORM_AXIS:
-        add_axis(planner, inst, op);
-        break;
-    case GROUT_FORM_BARRIER:
-        inst->number = grout_op_get_attr_integer(module, op, GROUT_ATTR_ARRIVE_COUNT, 1);
-        break;
-    case GROUT_FORM_COPY_IN:
-    case GROUT_FORM_COPY_OUT:
-        inst->flag = grout_module_find_attr(module, op, GROUT_ATTR_NO_COMMIT_GROUP) != NULL;
-        grout_planner__add_transfers(planner, index);
-        break;
-    case GROUT_FORM_BARRIER_TEST:
-    case GROUT_FORM_BARRIER_COUNT:
-    case GROUT_FORM_PARITY_WAIT:
-    case GROUT_FORM_PARITY_TEST:
-    case GROUT_FORM_SEMAPHORE:
-    case GROUT_FORM_SEMAPHORE_READ:
-    case GROUT_FORM_NAMED_BARRIER:
-    case GROUT_FORM_FETCH:
-    case GROUT_FORM_COMPARE_SWAP:
-    case GROUT_FORM_COPY:
-    case GROUT_FORM_STORE_ASYNC:
-    case GROUT_FORM_DESCRIPTOR:
-    case GROUT_FORM_WARP_MAP:
-    case GROUT_FORM_SPECIALIZE:
-        break;
-    case GROUT_FORM_WAIT:
-        inst->flag = grout_module_find_attr(module, op, GROUT_ATTR_READ_ONLY) != NULL ||
-                     grout_module_find_attr(module, op, GROUT_ATTR_INCREASE) != NULL;
-        break;
-    case GROUT_FORM_PRINT:
+    case GROUT_RULE_PRINT:
         add_string(planner, inst, op);
         break;
-    case GROUT_FORM_WGMMA:
+    case GROUT_RULE_WGMMA:
         grout_planner__lower_wgmma(planner, index);
         break;
-    case GROUT_FORM_LOAD:
+    case GROUT_RULE_LOAD:
         grout_planner__lower_load(planner, index, op);
         break;
-    case GROUT_FORM_WHILE:
-    case GROUT_FORM_COND:
-    case GROUT_FORM_NONE:
-    case GROUT_FORM_STORE:
-    case GROUT_FORM_FENCE:
-    case GROUT_FORM_SCRATCH:
-    case GROUT_FORM_FOR:
-    case GROUT_FORM_IF:
-    case GROUT_FORM_SCOPED:
-    case GROUT_FORM_YIELD:
-    case GROUT_FORM_COUNT:
+    case GROUT_RULE_INTEGER:
+        if (grout_op_get_letter(op->opcode, 0) == 'x') {
+            add_axis(planner, inst, op);
+        }
         break;
+    case GROUT_RULE_COPY:
+        if (grout_op_find_letter(op->opcode, 'G') != UINT32_MAX) {
+            grout_planner__add_transfers(planner, index);
+        }
+        break;
+    case GROUT_RULE_NONE:
+    case GROUT_RULE_TRUTH:
+    case GROUT_RULE_STORE:
+    case GROUT_RULE_FETCH:
+    case GROUT_RULE_DESCRIPTOR:
+    case GROUT_RULE_OBJECT:
+    case GROUT_RULE_CONDITION:
+    case GROUT_RULE_YIELD:
+    case GROUT_RULE_REGION:
+        break;
+    }
+}
+
+/* The attributes that are written, and how many arrivals an op that posts makes. */
+static void lower_attrs(const grout_planner *planner, grout_inst *inst, const grout_op *op) {
+    const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
+    for (int attr = 0; attr < GROUT_ATTR_COUNT; attr++) {
+        if (grout_module_find_attr(planner->module, op, (grout_attr)attr) != NULL) {
+            inst->attrs |= 1u << attr;
+        }
+    }
+    if (sync != NULL && sync->mode == GROUT_SYNC_MODE_POSTS) {
+        inst->number = grout_op_get_attr_integer(planner->module, op, GROUT_ATTR_ARRIVE_COUNT, 1);
     }
 }
 
@@ -351,7 +338,8 @@ static void lower_plain(grout_planner *planner, grout_op_id id) {
     }
     add_accesses(planner, index, op);
     grout_planner__lower_atomic(planner, index, op);
-    lower_form(planner, index, op);
+    lower_attrs(planner, grout_planner__get_inst(planner, index), op);
+    lower_rule(planner, index, op);
     if (!planner->failed) {
         grout_planner__lower_cluster(planner, index, op);
     }
@@ -361,69 +349,34 @@ static void lower_plain(grout_planner *planner, grout_op_id id) {
     }
 }
 
+/* By form; NULL of forms without blocks. */
+typedef void region_lowering(grout_planner *planner, grout_op_id id);
+static region_lowering *const region_lowerings[GROUT_FORM_COUNT] = {
+#define GROUT_REGION(FORM, text, KIND, LEAD_OPERANDS, LEAD_ARGS, BLOCKS, YIELDS) \
+    [GROUT_FORM_##FORM] = grout_planner__lower_##text,
+#include "grout/ops.def"
+};
+
 void grout_planner__lower_op(grout_planner *planner, grout_op_id id) {
     if (planner->launch->skipped != NULL && planner->launch->skipped[id]) {
         return;
     }
-    switch ((grout_form)grout_op_get_info(grout_module_get_op(planner->module, id)->opcode)->form) {
-    case GROUT_FORM_FOR:
-        grout_planner__lower_for(planner, id);
+    const grout_op_info *info = grout_op_get_info(grout_module_get_op(planner->module, id)->opcode);
+    switch ((grout_shape)info->shape) {
+    case GROUT_SHAPE_REGION:
+        region_lowerings[info->form](planner, id);
         break;
-    case GROUT_FORM_WHILE:
-        grout_planner__lower_while(planner, id);
+    case GROUT_SHAPE_PLAIN:
+        if (info->rule != GROUT_RULE_DESCRIPTOR) { /* references through it say all */
+            lower_plain(planner, id);
+        }
         break;
-    case GROUT_FORM_IF:
-        grout_planner__lower_if(planner, id);
+    case GROUT_SHAPE_END:
+        if (info->rule == GROUT_RULE_CONDITION) { /* a yield is lowered by the op around it */
+            lower_plain(planner, id);
+        }
         break;
-    case GROUT_FORM_SCOPED:
-        grout_planner__lower_scoped(planner, id);
-        break;
-    case GROUT_FORM_WARP_MAP:
-        grout_planner__lower_warp_map(planner, id);
-        break;
-    case GROUT_FORM_SPECIALIZE:
-        grout_planner__lower_specialize(planner, id);
-        break;
-    case GROUT_FORM_SCRATCH:    /* lives as long as the CTA: nothing to do at its place */
-    case GROUT_FORM_YIELD:      /* lowered by the op around it */
-    case GROUT_FORM_DESCRIPTOR: /* references through it say all */
-    case GROUT_FORM_NONE:
-    case GROUT_FORM_COUNT:
-        break;
-    case GROUT_FORM_BARRIER_TEST:
-    case GROUT_FORM_BARRIER_COUNT:
-    case GROUT_FORM_PARITY_WAIT:
-    case GROUT_FORM_PARITY_TEST:
-    case GROUT_FORM_SEMAPHORE:
-    case GROUT_FORM_SEMAPHORE_READ:
-    case GROUT_FORM_NAMED_BARRIER:
-    case GROUT_FORM_FETCH:
-    case GROUT_FORM_COMPARE_SWAP:
-    case GROUT_FORM_COPY:
-    case GROUT_FORM_STORE_ASYNC:
-    case GROUT_FORM_UNARY:
-    case GROUT_FORM_BINARY:
-    case GROUT_FORM_COMPARE:
-    case GROUT_FORM_TERNARY:
-    case GROUT_FORM_SELECT:
-    case GROUT_FORM_CONVERT:
-    case GROUT_FORM_BROADCAST:
-    case GROUT_FORM_IOTA:
-    case GROUT_FORM_AXIS:
-    case GROUT_FORM_LOAD:
-    case GROUT_FORM_STORE:
-    case GROUT_FORM_BARRIER:
-    case GROUT_FORM_FENCE:
-    case GROUT_FORM_COPY_IN:
-    case GROUT_FORM_COPY_OUT:
-    case GROUT_FORM_WAIT:
-    case GROUT_FORM_MATH:
-    case GROUT_FORM_LAYOUT:
-    case GROUT_FORM_REDUCE:
-    case GROUT_FORM_WGMMA:
-    case GROUT_FORM_COND:
-    case GROUT_FORM_PRINT:
-        lower_plain(planner, id);
+    case GROUT_SHAPE_SCRATCH: /* lives as long as the CTA: nothing to do at its place */
         break;
     }
 }
@@ -438,7 +391,7 @@ void grout_planner__lower_block(grout_planner *planner, grout_block_id block) {
             continue;
         }
         grout_planner__lower_op(planner, id);
-        if (grout_module_get_op(module, id)->opcode != GROUT_OP_YIELD) {
+        if (grout_op_get_info(grout_module_get_op(module, id)->opcode)->rule != GROUT_RULE_YIELD) {
             grout_planner__expire(planner, planner->op_begin[id]);
             grout_planner__expire(planner, planner->op_end[id]);
         }

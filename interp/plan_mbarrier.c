@@ -7,13 +7,29 @@
 #include "exec.h"
 #include "planner.h"
 
+static bool has_mode(const grout_op *op, grout_sync_mode mode) {
+    const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
+    return sync != NULL && sync->mode == mode;
+}
+
+static bool makes_barrier(const grout_op *op) {
+    return has_mode(op, GROUT_SYNC_MODE_MAKES);
+}
+
+/* Whether it looks at something that others change, and changes nothing. */
+static bool is_look(const grout_op *op) {
+    const grout_op_info *info = grout_op_get_info(op->opcode);
+    return has_mode(op, GROUT_SYNC_MODE_TESTS) ||
+           (grout_op_get_sync((grout_opcode)op->opcode) == NULL && info->rule == GROUT_RULE_LOAD);
+}
+
 static bool is_last_init(const grout_planner *planner, const grout_op *op) {
     const grout_module *module = planner->module;
-    if (op->opcode != GROUT_OP_MBARRIER_INIT || op->parent != planner->kernel->body) {
+    if (!makes_barrier(op) || op->parent != planner->kernel->body) {
         return false;
     }
     for (grout_op_id id = op->next; id != 0; id = grout_module_get_op(module, id)->next) {
-        if (grout_module_get_op(module, id)->opcode == GROUT_OP_MBARRIER_INIT) {
+        if (makes_barrier(grout_module_get_op(module, id))) {
             return false;
         }
     }
@@ -21,7 +37,8 @@ static bool is_last_init(const grout_planner *planner, const grout_op *op) {
 }
 
 static void note_wait(grout_planner *planner, const grout_op *op) {
-    if (op->opcode == GROUT_OP_ASYNC_COPY_WAIT) {
+    const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
+    if (sync != NULL && (sync->covers & 1u << GROUT_MILESTONE_ASYNC_COPY) != 0) {
         const grout_operand *operand = grout_module_get_operand(planner->module, op, 0);
         int64_t allowed = grout_module_get_expr_value(planner->module, operand->id).integer;
         uint32_t *max = &planner->plan->async_copy_waits_max;
@@ -34,9 +51,7 @@ void grout_planner__lower_mbarrier(grout_planner *planner, uint32_t index, const
     grout_planner__get_inst(planner, index)->from_cta =
         (int32_t)grout_op_get_attr_integer(planner->module, op, GROUT_ATTR_FROM_CTA, -1);
     note_wait(planner, op);
-    grout_planner__get_inst(planner, index)->is_look =
-        op->opcode == GROUT_OP_LOAD || op->opcode == GROUT_OP_BARRIER_TEST ||
-        op->opcode == GROUT_OP_MBARRIER_TEST || op->opcode == GROUT_OP_SEMAPHORE_READ;
+    grout_planner__get_inst(planner, index)->is_look = is_look(op);
     grout_planner__get_inst(planner, index)->is_in_while =
         op->result_count > 0 && !grout_planner__get_inst(planner, index)->result.is_array &&
         grout_planner__is_in_while(planner, op);

@@ -13,8 +13,7 @@ static bool has_look(const grout_planner *planner, grout_block_id block, grout_o
     for (; id != 0; id = grout_module_get_op(module, id)->next) {
         const grout_op *op = grout_module_get_op(module, id);
         grout_view view;
-        if (op->opcode == GROUT_OP_SEMAPHORE_WAIT &&
-            grout_module_find_attr(module, op, GROUT_ATTR_NO_DECREMENT) != NULL &&
+        if (grout_module_find_attr(module, op, GROUT_ATTR_NO_DECREMENT) != NULL &&
             grout_module_get_view(module, grout_module_get_operand(module, op, 0), &view) &&
             view.object == object) {
             return true;

@@ -103,7 +103,7 @@ static void lower_partition(grout_planner *planner, grout_op_id id, grout_block_
     }
 }
 
-void grout_planner__lower_specialize(grout_planner *planner, grout_op_id id) {
+void grout_planner__lower_warp_specialize(grout_planner *planner, grout_op_id id) {
     const grout_op *op = grout_module_get_op(planner->module, id);
     uint32_t fork = grout_planner__add_inst(planner, grout_exec_warp_specialize, id);
     if (planner->failed) {

@@ -157,7 +157,7 @@ static uint32_t find_gemm(grout_planner *planner, const grout_gemm *shape) {
 
 void grout_planner__begin_wgmma(grout_planner *planner, grout_op_id id) {
     const grout_op *op = grout_module_get_op(planner->module, id);
-    bool is_wgmma = grout_op_get_info(op->opcode)->form == GROUT_FORM_WGMMA;
+    bool is_wgmma = grout_op_get_info(op->opcode)->rule == GROUT_RULE_WGMMA;
     planner->is_wgmma =
         is_wgmma && grout_wgmma_plan(planner->module, id, &planner->wgmma, planner->diags);
     planner->failed |= is_wgmma && !planner->is_wgmma;
@@ -193,8 +193,10 @@ void grout_planner__lower_load(grout_planner *planner, uint32_t inst_index, cons
     if (inst->box_count == 0 || grout_plan__box(planner->plan, inst, 0)->space != GROUT_SPACE_ACC) {
         return;
     }
-    bool is_load = op->opcode == GROUT_OP_LOAD;
+    /* A load waits for all groups; an op that takes wait(n) for what it says. */
+    bool takes_wait = (grout_op_get_info(op->opcode)->attrs & GROUT_ATTR_BIT_WAIT_GROUPS) != 0;
     inst->exec = grout_exec_acc_load;
-    inst->number =
-        is_load ? 0 : grout_op_get_attr_integer(planner->module, op, GROUT_ATTR_WAIT_GROUPS, -1);
+    inst->number = !takes_wait
+                       ? 0
+                       : grout_op_get_attr_integer(planner->module, op, GROUT_ATTR_WAIT_GROUPS, -1);
 }

@@ -124,7 +124,7 @@ uint32_t grout_planner__lower_yield(grout_planner *planner, grout_block_id block
                                     const grout_slot *targets, uint32_t count);
 /* plan_warp.c */
 void grout_planner__lower_warp_map(grout_planner *planner, grout_op_id id);
-void grout_planner__lower_specialize(grout_planner *planner, grout_op_id id);
+void grout_planner__lower_warp_specialize(grout_planner *planner, grout_op_id id);
 
 static inline grout_inst *grout_planner__get_inst(grout_planner *planner, uint32_t index) {
     return grout_pool__at(&planner->plan->insts, index);

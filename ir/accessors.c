@@ -62,6 +62,53 @@ const grout_operand *grout_module_get_operand(const grout_module *module, const 
     return GROUT_TABLE_AT(module->operands, grout_operand, op->first_operand + index);
 }
 
+grout_region_kind grout_op_get_region_kind(const grout_op *op) {
+    return (grout_region_kind)grout_op_get_region((grout_opcode)op->opcode)->kind;
+}
+
+const grout_op *grout_op_find_around(const grout_module *module, const grout_op *op,
+                                     grout_region_kind kind, grout_block_id *block_out) {
+    grout_block_id block = op->parent;
+    for (;;) {
+        grout_op_id id = grout_module_get_block(module, block)->parent;
+        if (id == 0) {
+            return NULL;
+        }
+        const grout_op *around = grout_module_get_op(module, id);
+        if (grout_op_get_region_kind(around) == kind) {
+            if (block_out != NULL) {
+                *block_out = block;
+            }
+            return around;
+        }
+        block = around->parent;
+    }
+}
+
+const grout_op *grout_block_find_yield(const grout_module *module, grout_block_id block) {
+    grout_op_id last = grout_module_get_block(module, block)->last;
+    const grout_op *op = last == 0 ? NULL : grout_module_get_op(module, last);
+    bool is_yield =
+        op != NULL && grout_op_get_info((grout_opcode)op->opcode)->rule == GROUT_RULE_YIELD;
+    return is_yield ? op : NULL;
+}
+
+uint32_t grout_op_get_made_objects(const grout_module *module, const grout_op *op,
+                                   grout_value_id *first_out) {
+    grout_opcode opcode = (grout_opcode)op->opcode;
+    if (grout_op_get_info(opcode)->shape == GROUT_SHAPE_SCRATCH) {
+        *first_out = op->first_result;
+        return op->result_count;
+    }
+    if (grout_op_get_region(opcode)->kind == GROUT_REGION_SCOPE) {
+        const grout_block *body = grout_module_get_block(module, op->first_block);
+        *first_out = body->first_arg;
+        return body->arg_count;
+    }
+    *first_out = 0;
+    return 0;
+}
+
 const grout_attr_value *grout_module_find_attr(const grout_module *module, const grout_op *op,
                                                grout_attr attr) {
     for (uint32_t i = 0; i < op->attr_count; i++) {

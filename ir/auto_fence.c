@@ -160,7 +160,7 @@ static void walk_block(fence_walk *walk, grout_block_id block, object_sets sets)
  * then those behind the loop. */
 static void walk_loop(fence_walk *walk, const grout_op *op, object_sets sets) {
     object_sets *head = &walk->heads[op->first_block];
-    bool is_while = op->opcode == GROUT_OP_WHILE;
+    bool is_while = grout_op_get_region((grout_opcode)op->opcode)->blocks == 2;
     if (*head == NULL) {
         *head = make_sets(walk, NULL);
     }
@@ -204,11 +204,12 @@ static void walk_block(fence_walk *walk, grout_block_id block, object_sets sets)
     grout_op_id id = grout_module_get_block(walk->module, block)->first;
     while (id != 0 && !walk->failed) {
         const grout_op *op = grout_module_get_op(walk->module, id);
-        if (op->opcode == GROUT_OP_FOR || op->opcode == GROUT_OP_WHILE) {
+        grout_region_kind kind = grout_op_get_region_kind(op);
+        if (kind == GROUT_REGION_LOOP) {
             walk_loop(walk, op, sets);
         } else if (op->block_count > 0) {
             walk_op(walk, id, op, sets);
-            walk_branches(walk, op, op->opcode == GROUT_OP_IF && op->block_count == 1, sets);
+            walk_branches(walk, op, kind == GROUT_REGION_BRANCH && op->block_count == 1, sets);
         } else {
             walk_op(walk, id, op, sets);
         }

@@ -179,7 +179,7 @@ static bool check_scoped_block(resolving *r, grout_block_id id) {
 /* Each body has a scope of its own; that of a while's second lies inside that of its first. */
 static bool check_bodies(resolving *r, const grout_op *op) {
     bool ok = true;
-    if (op->opcode == GROUT_OP_WHILE) {
+    if (grout_op_get_region((grout_opcode)op->opcode)->blocks == 2) {
         uint32_t mark = grout_scope__enter(&r->scope);
         ok = check_block(r, op->first_block) && check_scoped_block(r, op->first_block + 1);
         grout_scope__leave(&r->scope, mark);

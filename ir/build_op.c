@@ -212,7 +212,7 @@ grout_op_id grout_builder__add_op(grout_builder *b, grout_new_op *new_op, uint32
     }
     const grout_op *last =
         grout_module_get_op(module, grout_module_get_block(module, b->block)->last);
-    if (last->opcode == GROUT_OP_YIELD) {
+    if (grout_op_get_info((grout_opcode)last->opcode)->rule == GROUT_RULE_YIELD) {
         (void)grout_builder__error(b, "an operation behind 'yield'");
         return 0;
     }
@@ -399,14 +399,11 @@ static bool may_be_built(grout_builder *b, const grout_op_info *info) {
     if (!grout_builder__is_in_kernel(b)) {
         return false;
     }
-    if (info->form == GROUT_FORM_NONE || info->form == GROUT_FORM_FOR ||
-        info->form == GROUT_FORM_WHILE || info->form == GROUT_FORM_COND ||
-        info->form == GROUT_FORM_IF || info->form == GROUT_FORM_SCOPED ||
-        info->form == GROUT_FORM_WARP_MAP || info->form == GROUT_FORM_SPECIALIZE ||
-        info->form == GROUT_FORM_SCRATCH) {
+    const bool is_yield = info->rule == GROUT_RULE_YIELD;
+    if (info->form == GROUT_FORM_NONE || (info->shape != GROUT_SHAPE_PLAIN && !is_yield)) {
         return grout_builder__error(b, "'%s' has a function of its own", info->text);
     }
-    return info->form != GROUT_FORM_YIELD || b->regions.count > 1 ||
+    return !is_yield || b->regions.count > 1 ||
            grout_builder__error(b, "'yield' outside of a region");
 }
 

@@ -8,8 +8,8 @@ static grout_build_region *get_innermost(grout_builder *b) {
     return GROUT_TABLE_AT(b->regions, grout_build_region, b->regions.count - 1);
 }
 
-static grout_opcode get_opcode(const grout_builder *b, grout_op_id op) {
-    return (grout_opcode)grout_module_get_op(b->module, op)->opcode;
+static const grout_region_info *get_region(const grout_builder *b, grout_op_id op) {
+    return grout_op_get_region((grout_opcode)grout_module_get_op(b->module, op)->opcode);
 }
 
 /* ---- objects --------------------------------------------------------------------------------- */
@@ -196,7 +196,7 @@ static bool begin_loop(grout_builder *b, const loop_parts *parts) {
         grout_new_op new_op = {.opcode = parts->opcode,
                                .operands = GROUT_TABLE_AT(operands, grout_operand, 1),
                                .operand_count = operands.count - 1,
-                               .block_count = parts->opcode == GROUT_OP_WHILE ? 2 : 1};
+                               .block_count = grout_op_get_region(parts->opcode)->blocks};
         id = begin_region(b, &new_op);
     }
     grout_table__deinit(&operands);
@@ -237,13 +237,13 @@ grout_value_id grout_build_carry(grout_builder *builder, uint32_t index) {
     }
     const grout_op *op = grout_module_get_op(builder->module, 0);
     for (uint32_t i = builder->regions.count;
-         i-- > 1 && op->opcode != GROUT_OP_FOR && op->opcode != GROUT_OP_WHILE;) {
+         i-- > 1 && grout_op_get_region_kind(op) != GROUT_REGION_LOOP;) {
         const grout_build_region *region = GROUT_TABLE_AT(builder->regions, grout_build_region, i);
         op = grout_module_get_op(builder->module, region->op);
     }
-    if (op->opcode == GROUT_OP_FOR || op->opcode == GROUT_OP_WHILE) {
+    if (grout_op_get_region_kind(op) == GROUT_REGION_LOOP) {
         const grout_block *block = grout_module_get_block(builder->module, op->first_block);
-        uint32_t first = op->opcode == GROUT_OP_FOR ? 1 : 0; /* behind the loop's index */
+        uint32_t first = grout_op_get_region((grout_opcode)op->opcode)->lead_args;
         if (index < block->arg_count - first) {
             return block->first_arg + first + index;
         }
@@ -281,7 +281,7 @@ void grout_build_do(grout_builder *builder, grout_operand condition) {
     }
     grout_build_region region = *get_innermost(builder);
     grout_block_id first = grout_module_get_op(builder->module, region.op)->first_block;
-    if (get_opcode(builder, region.op) != GROUT_OP_WHILE || region.block != first) {
+    if (get_region(builder, region.op)->blocks != 2 || region.block != first) {
         (void)grout_builder__error(builder, "'do' without a 'while' in front of it");
         return;
     }
@@ -319,7 +319,7 @@ void grout_build_else(grout_builder *builder, uint32_t yield_count, const grout_
         return;
     }
     grout_op_id id = get_innermost(builder)->op;
-    if (get_opcode(builder, id) != GROUT_OP_IF ||
+    if (get_region(builder, id)->kind != GROUT_REGION_BRANCH ||
         grout_module_get_op(builder->module, id)->block_count != 1) {
         (void)grout_builder__error(builder, "'else' without an 'if' in front of it");
         return;
@@ -399,8 +399,8 @@ void grout_build_warp_specialize(grout_builder *builder) {
 static bool check_partition_yields(grout_builder *b, uint32_t yield_count) {
     const grout_build_region *region = get_innermost(b);
     const grout_op *op = grout_module_get_op(b->module, region->op);
-    return op->opcode != GROUT_OP_WARP_SPECIALIZE || region->block == op->first_block ||
-           yield_count == 0 ||
+    return grout_op_get_region_kind(op) != GROUT_REGION_PARTITIONS ||
+           region->block == op->first_block || yield_count == 0 ||
            grout_builder__error(b, "the results of a warp_specialize are those of its first body");
 }
 
@@ -410,7 +410,7 @@ void grout_build_partition(grout_builder *builder, uint32_t yield_count,
         return;
     }
     grout_op_id id = get_innermost(builder)->op;
-    if (get_opcode(builder, id) != GROUT_OP_WARP_SPECIALIZE) {
+    if (get_region(builder, id)->kind != GROUT_REGION_PARTITIONS) {
         (void)grout_builder__error(builder, "a partition outside of 'warp_specialize'");
         return;
     }
@@ -437,25 +437,23 @@ void grout_build_partition(grout_builder *builder, uint32_t yield_count,
 /* How many values the region's body yields, all its blocks alike; false after a report. */
 static bool count_yields(grout_builder *b, grout_op_id id, uint32_t *count_out) {
     const grout_op *op = grout_module_get_op(b->module, id);
-    uint32_t first = op->opcode == GROUT_OP_WHILE ? 1 : 0; /* the first body of a while does not */
-    uint32_t end =
-        op->opcode == GROUT_OP_WARP_SPECIALIZE ? 1 : op->block_count; /* nor partitions */
+    const grout_region_info *region = grout_op_get_region((grout_opcode)op->opcode);
+    uint32_t first = region->yields == GROUT_YIELDS_LAST ? op->block_count - 1 : 0;
+    uint32_t end = region->yields == GROUT_YIELDS_FIRST ? 1 : op->block_count;
     for (uint32_t i = first; i < end; i++) {
-        const grout_block *block = grout_module_get_block(b->module, op->first_block + i);
-        const grout_op *last = grout_module_get_op(b->module, block->last);
-        uint32_t count = last->opcode == GROUT_OP_YIELD ? last->operand_count : 0;
+        const grout_op *yield = grout_block_find_yield(b->module, op->first_block + i);
+        uint32_t count = yield == NULL ? 0 : yield->operand_count;
         if (i > first && count != *count_out) {
             return grout_builder__error(b, "the two bodies of an 'if' yield %u and %u values",
                                         (unsigned)*count_out, (unsigned)count);
         }
         *count_out = count;
     }
-    if (op->opcode == GROUT_OP_WARP_MAP && *count_out > 0) {
+    if (region->yields == GROUT_YIELDS_NONE && *count_out > 0) {
         return grout_builder__error(b, "a warp_map has no results");
     }
-    uint32_t carries = op->opcode == GROUT_OP_FOR     ? op->operand_count - 3
-                       : op->opcode == GROUT_OP_WHILE ? op->operand_count
-                                                      : *count_out;
+    uint32_t carries =
+        region->kind == GROUT_REGION_LOOP ? op->operand_count - region->lead_operands : *count_out;
     return *count_out == carries ||
            grout_builder__error(b, "a loop with %u carried values yields %u", (unsigned)carries,
                                 (unsigned)*count_out);
@@ -472,7 +470,7 @@ grout_value_id grout_build_end(grout_builder *builder, uint32_t yield_count,
     }
     grout_build_region region = *get_innermost(builder);
     grout_op_id id = region.op;
-    bool is_while = get_opcode(builder, id) == GROUT_OP_WHILE;
+    bool is_while = get_region(builder, id)->blocks == 2;
     if (is_while && region.block == grout_module_get_op(builder->module, id)->first_block) {
         (void)grout_builder__error(builder, "a 'while' ends without 'do'");
         return 0;

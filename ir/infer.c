@@ -1,4 +1,4 @@
-/* infer.c - the result type of every operation without regions, by its form and type rule.
+/* infer.c - the result type of every operation without regions, by its RULE and TYPES in ops.def.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "infer.h"
 
@@ -199,15 +199,8 @@ static bool join_dtypes(grout_binding *binding, const grout_op *op, uint32_t fir
 
 /* Operands first to the last: their element type and joined shape. False after a report. */
 static bool join_operands(grout_binding *binding, const grout_op *op, uint32_t first,
-                          grout_type *joined) {
-    grout_type types[4];
+                          const grout_type *types, grout_type *joined) {
     grout_dtype dtype = GROUT_DTYPE_NONE;
-    for (uint32_t k = first; k < op->operand_count; k++) {
-        types[k] = grout_infer__get_value(binding, op, k);
-        if (types[k].kind == GROUT_TYPE_NONE) {
-            return false;
-        }
-    }
     if (!join_dtypes(binding, op, first, types, &dtype)) {
         return false;
     }
@@ -278,35 +271,31 @@ static bool check_infix(grout_binding *binding, const grout_op *op) {
     return false;
 }
 
-static bool infer_elementwise(grout_binding *binding, const grout_op *op, grout_type *type) {
+static bool infer_joined(grout_binding *binding, const grout_op *op, const grout_type *types,
+                         grout_type *type) {
     *type = (grout_type){.kind = GROUT_TYPE_SCALAR};
-    if (((op->flags & GROUT_OP_FLAG_INFIX) != 0 && !check_infix(binding, op)) ||
-        !join_operands(binding, op, 0, type)) {
-        return false;
-    }
-    if (grout_op_get_info((grout_opcode)op->opcode)->form == GROUT_FORM_COMPARE) {
-        type->dtype = GROUT_DTYPE_BOOL;
-    }
-    return true;
+    return ((op->flags & GROUT_OP_FLAG_INFIX) == 0 || check_infix(binding, op)) &&
+           join_operands(binding, op, 0, types, type);
 }
 
-static bool infer_select(grout_binding *binding, const grout_op *op, grout_type *type) {
-    grout_type condition = grout_infer__get_value(binding, op, 0);
+static bool infer_select(grout_binding *binding, const grout_op *op, const grout_type *types,
+                         grout_type *type) {
+    const grout_type *condition = &types[0];
     *type = (grout_type){.kind = GROUT_TYPE_SCALAR};
-    if (condition.kind == GROUT_TYPE_NONE || !join_operands(binding, op, 1, type)) {
+    if (!join_operands(binding, op, 1, types, type)) {
         return false;
     }
-    if (condition.dtype == GROUT_DTYPE_NONE) {
+    if (condition->dtype == GROUT_DTYPE_NONE) {
         return grout_infer__set_constant(binding, op, 0, GROUT_DTYPE_BOOL);
     }
-    if (condition.dtype != GROUT_DTYPE_BOOL) {
+    if (condition->dtype != GROUT_DTYPE_BOOL) {
         grout_binding__report(
             binding, GROUT_DIAG_TYPE_MISMATCH, grout_infer__get_operand(binding, op, 0)->loc,
-            "the condition of a select is bool, not %s", grout_type__get_text(&condition).chars);
+            "the condition of a select is bool, not %s", grout_type__get_text(condition).chars);
         grout_diags_help(binding->diags, "compare it, as in (gt .., 0)");
         return false;
     }
-    return join_shape(binding, op, 0, &condition, type);
+    return join_shape(binding, op, 0, condition, type);
 }
 
 /* ---- written types --------------------------------------------------------------------------- */
@@ -324,11 +313,12 @@ grout_type grout_infer__get_written(grout_binding *binding, const grout_op *op) 
     return type;
 }
 
-static bool infer_cast(grout_binding *binding, const grout_op *op, grout_type *type) {
+static bool infer_cast(grout_binding *binding, const grout_op *op, const grout_type *from,
+                       grout_type *type) {
     const grout_operand *operand = grout_infer__get_operand(binding, op, 0);
     grout_type to = grout_infer__get_written(binding, op);
-    *type = grout_infer__get_value(binding, op, 0);
-    if (type->kind == GROUT_TYPE_NONE || to.kind == GROUT_TYPE_NONE) {
+    *type = *from;
+    if (to.kind == GROUT_TYPE_NONE) {
         return false;
     }
     if (operand->kind == GROUT_OPERAND_EXPR) {
@@ -351,23 +341,16 @@ static bool infer_cast(grout_binding *binding, const grout_op *op, grout_type *t
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-static bool infer_load(grout_binding *binding, const grout_op *op, grout_type *type) {
-    grout_type ref = grout_infer__get_reference(binding, op, 0, GROUT_TYPE_REF);
-    return ref.kind != GROUT_TYPE_NONE &&
-           make_register_type(binding, op, &ref, (grout_dtype)ref.dtype, type);
-}
-
-bool grout_infer__check_stored(grout_binding *binding, const grout_op *op, uint32_t ref_index,
-                               uint32_t value_index) {
-    bool is_store = op->opcode == GROUT_OP_STORE || op->opcode == GROUT_OP_ACC_STORE;
+/* A value and where it goes, in either order. */
+static bool check_stored(grout_binding *binding, const grout_op *op, const grout_type *types) {
+    bool is_first = types[0].kind == GROUT_TYPE_REF;
+    uint32_t ref_index = is_first ? 0 : 1, value_index = is_first ? 1 : 0;
+    grout_type ref = types[ref_index], value = types[value_index];
+    bool is_update = grout_op_get_info((grout_opcode)op->opcode)->update != GROUT_UPDATE_NONE;
+    bool is_store = is_first && !is_update;
     const char *what = is_store ? "store" : grout_infer__get_mnemonic(op);
     const char *article = is_store || what[0] != 'a' ? "a" : "an";
-    grout_type ref = grout_infer__get_reference(binding, op, ref_index, GROUT_TYPE_REF);
-    grout_type value = grout_infer__get_value(binding, op, value_index);
     grout_loc_id loc = grout_infer__get_operand(binding, op, value_index)->loc;
-    if (ref.kind == GROUT_TYPE_NONE || value.kind == GROUT_TYPE_NONE) {
-        return false;
-    }
     /* Which types a store or an atomic takes where is the verifier's; INT is a rule of the op. */
     if (grout_op_get_info((grout_opcode)op->opcode)->types == GROUT_TYPES_INT &&
         !grout_infer__check_integers(binding, op, ref_index, &ref)) {
@@ -401,15 +384,8 @@ bool grout_infer__check_stored(grout_binding *binding, const grout_op *op, uint3
     return true;
 }
 
-static bool check_copy(grout_binding *binding, const grout_op *op) {
-    grout_type from = grout_infer__get_reference(binding, op, 0, GROUT_TYPE_REF);
-    grout_type to = grout_infer__get_reference(binding, op, 1, GROUT_TYPE_REF);
-    if (op->operand_count > 2) {
-        grout_infer__get_reference(binding, op, 2, GROUT_TYPE_BARRIER);
-    }
-    if (from.kind == GROUT_TYPE_NONE || to.kind == GROUT_TYPE_NONE) {
-        return false;
-    }
+static bool check_copy(grout_binding *binding, const grout_op *op, const grout_type *types) {
+    grout_type from = types[0], to = types[1];
     if (from.dtype != to.dtype) {
         grout_binding__report(binding, GROUT_DIAG_TYPE_MISMATCH, op->loc,
                               "'%s' copies bytes as they are: the source is %s, the destination %s",
@@ -431,56 +407,6 @@ static bool check_copy(grout_binding *binding, const grout_op *op) {
     return true;
 }
 
-/* Whether b is an array value: reported if so. */
-static bool is_b_in_registers(grout_binding *binding, const grout_op *op) {
-    const grout_operand *b = grout_infer__get_operand(binding, op, 2);
-    const grout_type *type =
-        b->kind == GROUT_OPERAND_VALUE ? &binding->bound->value_types[b->id] : NULL;
-    if (type == NULL || type->kind != GROUT_TYPE_ARRAY) {
-        return false;
-    }
-    grout_binding__report(binding, GROUT_DIAG_OPERAND_KIND, b->loc,
-                          "the tensor core reads b from SMEM, and %s is a value, %s",
-                          grout_infer__get_operand_text(binding, op, 2).chars,
-                          grout_type__get_text(type).chars);
-    grout_diags_help(binding->diags, "store it to SMEM, then commit_smem");
-    return true;
-}
-
-/* What the operands are; shapes and element types are those of grout_wgmma_plan. */
-static void check_wgmma(grout_binding *binding, const grout_op *op) {
-    const grout_operand *a = grout_infer__get_operand(binding, op, 1);
-    grout_infer__get_reference(binding, op, 0, GROUT_TYPE_REF);
-    if (!is_b_in_registers(binding, op)) {
-        grout_infer__get_reference(binding, op, 2, GROUT_TYPE_REF);
-    }
-    if (a->kind != GROUT_OPERAND_VALUE ||
-        grout_module_get_value(binding->module, a->id)->object != 0) {
-        grout_infer__get_reference(binding, op, 1, GROUT_TYPE_REF);
-        return;
-    }
-    const grout_type *type = &binding->bound->value_types[a->id];
-    if (type->kind != GROUT_TYPE_NONE && type->kind != GROUT_TYPE_ARRAY) {
-        grout_binding__report(binding, GROUT_DIAG_OPERAND_KIND, a->loc,
-                              "'%s' takes a reference to memory or an array here, and %s is %s",
-                              grout_infer__get_mnemonic(op),
-                              grout_infer__get_operand_text(binding, op, 1).chars,
-                              grout_type__get_text(type).chars);
-        grout_infer__help_operands(binding, op);
-    }
-}
-
-static void check_wait(grout_binding *binding, const grout_op *op) {
-    const grout_operand *operand = grout_infer__get_operand(binding, op, 0);
-    if (operand->kind != GROUT_OPERAND_EXPR) {
-        grout_binding__report(binding, GROUT_DIAG_OPERAND_KIND, operand->loc,
-                              "'%s' takes a constant: the instruction holds the number",
-                              grout_infer__get_mnemonic(op));
-        return;
-    }
-    grout_infer__set_constant(binding, op, 0, GROUT_DTYPE_I32);
-}
-
 static void check_print(grout_binding *binding, const grout_op *op) {
     for (uint32_t k = 1; k < op->operand_count; k++) {
         const grout_operand *operand = grout_infer__get_operand(binding, op, k);
@@ -493,82 +419,71 @@ static void check_print(grout_binding *binding, const grout_op *op) {
     }
 }
 
-/* The type of the result; false after a report. Operations without one are checked only. */
-static bool infer_form(grout_binding *binding, const grout_op *op, grout_type *type) {
-    switch ((grout_form)grout_op_get_info((grout_opcode)op->opcode)->form) {
-    case GROUT_FORM_UNARY:
-    case GROUT_FORM_BINARY:
-    case GROUT_FORM_COMPARE:
-    case GROUT_FORM_TERNARY:
-    case GROUT_FORM_MATH:
-        return infer_elementwise(binding, op, type);
-    case GROUT_FORM_SELECT:
-        return infer_select(binding, op, type);
-    case GROUT_FORM_CONVERT:
-        return infer_cast(binding, op, type);
-    case GROUT_FORM_BROADCAST:
-        return grout_infer__broadcast(binding, op, type);
-    case GROUT_FORM_IOTA:
-        return grout_infer__iota(binding, op, type);
-    case GROUT_FORM_LAYOUT:
-        return grout_infer__layout(binding, op, type);
-    case GROUT_FORM_REDUCE:
-        return grout_infer__reduce(binding, op, type);
-    case GROUT_FORM_AXIS:
-        *type = (grout_type){.kind = GROUT_TYPE_SCALAR, .dtype = GROUT_DTYPE_I32};
+/* The type of the result, from those of the operands; false after a report. Operations without one
+ * are checked only. */
+static bool infer_by_rule(grout_binding *binding, const grout_op *op, const grout_type *types,
+                          grout_type *type) {
+    *type = (grout_type){.kind = GROUT_TYPE_SCALAR, .dtype = GROUT_DTYPE_NONE};
+    switch ((grout_rule)grout_op_get_info((grout_opcode)op->opcode)->rule) {
+    case GROUT_RULE_TRUTH:
+        type->dtype = GROUT_DTYPE_BOOL;
         return true;
-    case GROUT_FORM_LOAD:
-        return infer_load(binding, op, type);
-    case GROUT_FORM_SCRATCH:
+    case GROUT_RULE_INTEGER:
+        type->dtype = GROUT_DTYPE_I32;
+        return true;
+    case GROUT_RULE_JOIN:
+        return infer_joined(binding, op, types, type);
+    case GROUT_RULE_COMPARE: {
+        bool ok = infer_joined(binding, op, types, type);
+        type->dtype = GROUT_DTYPE_BOOL;
+        return ok;
+    }
+    case GROUT_RULE_SELECT:
+        return infer_select(binding, op, types, type);
+    case GROUT_RULE_CONVERT:
+        return infer_cast(binding, op, types, type);
+    case GROUT_RULE_BROADCAST:
+        return grout_infer__broadcast(binding, op, types, type);
+    case GROUT_RULE_IOTA:
+        return grout_infer__iota(binding, op, type);
+    case GROUT_RULE_LAYOUT:
+        return grout_infer__layout(binding, op, types, type);
+    case GROUT_RULE_REDUCE:
+        return grout_infer__reduce(binding, op, types, type);
+    case GROUT_RULE_LOAD:
+        return make_register_type(binding, op, types, (grout_dtype)types[0].dtype, type);
+    case GROUT_RULE_OBJECT:
         *type = binding->bound->value_types[op->first_result];
         return true;
-    case GROUT_FORM_STORE:
-        return grout_infer__check_stored(binding, op, 0, 1);
-    case GROUT_FORM_COPY_IN:
-    case GROUT_FORM_COPY_OUT:
-    case GROUT_FORM_COPY:
-        return check_copy(binding, op);
-    case GROUT_FORM_WGMMA:
-        check_wgmma(binding, op);
-        break;
-    case GROUT_FORM_WAIT:
-        check_wait(binding, op);
-        break;
-    case GROUT_FORM_PRINT:
+    case GROUT_RULE_STORE:
+        return check_stored(binding, op, types);
+    case GROUT_RULE_COPY:
+        return check_copy(binding, op, types);
+    case GROUT_RULE_FETCH:
+        return grout_infer__fetch(binding, op, types, type);
+    case GROUT_RULE_DESCRIPTOR:
+        return grout_infer__descriptor(binding, op, types, type);
+    case GROUT_RULE_PRINT:
         check_print(binding, op);
-        break;
-    case GROUT_FORM_BARRIER:
-    case GROUT_FORM_BARRIER_TEST:
-    case GROUT_FORM_BARRIER_COUNT:
-    case GROUT_FORM_PARITY_WAIT:
-    case GROUT_FORM_PARITY_TEST:
-    case GROUT_FORM_SEMAPHORE:
-    case GROUT_FORM_SEMAPHORE_READ:
-    case GROUT_FORM_NAMED_BARRIER:
-    case GROUT_FORM_FETCH:
-    case GROUT_FORM_COMPARE_SWAP:
-    case GROUT_FORM_STORE_ASYNC:
-    case GROUT_FORM_DESCRIPTOR:
-        return grout_infer__sync(binding, op, type);
-    case GROUT_FORM_FENCE:
-    case GROUT_FORM_YIELD: /* typed with its region, as the regions are: infer_region.c */
-    case GROUT_FORM_COND:
-    case GROUT_FORM_FOR:
-    case GROUT_FORM_WHILE:
-    case GROUT_FORM_IF:
-    case GROUT_FORM_SCOPED:
-    case GROUT_FORM_WARP_MAP:
-    case GROUT_FORM_SPECIALIZE:
-    case GROUT_FORM_NONE:
-    case GROUT_FORM_COUNT:
-        break;
+        return true;
+    case GROUT_RULE_CONDITION:
+        grout_infer__condition(binding, op);
+        return true;
+    case GROUT_RULE_WGMMA: /* shapes and element types are those of grout_wgmma_plan */
+    case GROUT_RULE_YIELD: /* typed with its region, as the regions are: infer_region.c */
+    case GROUT_RULE_REGION:
+    case GROUT_RULE_NONE:
+        return true;
     }
     return true;
 }
 
 void grout_infer__op(grout_binding *binding, const grout_op *op) {
+    grout_type types[GROUT_LETTERS_MAX] = {{.kind = GROUT_TYPE_NONE}};
     grout_type type = {.kind = GROUT_TYPE_NONE};
-    if (!infer_form(binding, op, &type)) {
+    bool is_plain = grout_op_get_info((grout_opcode)op->opcode)->shape == GROUT_SHAPE_PLAIN;
+    if ((is_plain && !grout_infer__check_letters(binding, op, types)) ||
+        !infer_by_rule(binding, op, types, &type)) {
         type.kind = GROUT_TYPE_NONE;
     }
     if (op->result_count > 0) {

@@ -7,20 +7,31 @@
 
 /* Infers one operation without regions (infer.c). */
 void grout_infer__op(grout_binding *binding, const grout_op *op);
-/* infer_array.c: the result type of one operation; false after a report. */
-bool grout_infer__broadcast(grout_binding *binding, const grout_op *op, grout_type *type);
+/* Operands that have a letter of their own, at most: what a rule gets the types of. */
+#define GROUT_LETTERS_MAX 4
+/* infer_letters.c: whether every operand is of the kind that its letter says; reported if not. A
+ * constant has the type of a scalar without element type, until its rule gives it one. */
+bool grout_infer__check_letters(grout_binding *binding, const grout_op *op,
+                                grout_type types[GROUT_LETTERS_MAX]);
+/* The result type of one operation, from those of its operands; false after a report.
+ * infer_array.c: */
+bool grout_infer__broadcast(grout_binding *binding, const grout_op *op, const grout_type *types,
+                            grout_type *type);
 bool grout_infer__iota(grout_binding *binding, const grout_op *op, grout_type *type);
-bool grout_infer__reduce(grout_binding *binding, const grout_op *op, grout_type *type);
-bool grout_infer__layout(grout_binding *binding, const grout_op *op, grout_type *type);
-/* Whether the value that operand value_index is goes to the reference ref_index: reported if not.
- */
-bool grout_infer__check_stored(grout_binding *binding, const grout_op *op, uint32_t ref_index,
-                               uint32_t value_index);
+bool grout_infer__reduce(grout_binding *binding, const grout_op *op, const grout_type *types,
+                         grout_type *type);
+bool grout_infer__layout(grout_binding *binding, const grout_op *op, const grout_type *types,
+                         grout_type *type);
+/* infer_region.c: the condition of a while. */
+void grout_infer__condition(grout_binding *binding, const grout_op *op);
+/* infer_element.c: */
+bool grout_infer__fetch(grout_binding *binding, const grout_op *op, const grout_type *types,
+                        grout_type *type);
+bool grout_infer__descriptor(grout_binding *binding, const grout_op *op, const grout_type *types,
+                             grout_type *type);
 /* Whether a reference, of an operation whose rule is INT, has integers: reported if not. */
 bool grout_infer__check_integers(grout_binding *binding, const grout_op *op, uint32_t index,
                                  const grout_type *ref);
-/* infer_sync.c: operations on barriers, semaphores, single elements, and descriptors. */
-bool grout_infer__sync(grout_binding *binding, const grout_op *op, grout_type *type);
 /* The ': type' of an operation; kind NONE after a report that it is none, or too large. */
 grout_type grout_infer__get_written(grout_binding *binding, const grout_op *op);
 /* Whether the operation takes the element type (TYPES column of ops.def); reported at loc if not.

@@ -80,11 +80,12 @@ static bool get_first_dim(grout_binding *binding, const grout_op *op, const grou
     return true;
 }
 
-bool grout_infer__broadcast(grout_binding *binding, const grout_op *op, grout_type *type) {
-    grout_type from = grout_infer__get_value(binding, op, 0);
+bool grout_infer__broadcast(grout_binding *binding, const grout_op *op, const grout_type *types,
+                            grout_type *type) {
+    grout_type from = types[0];
     int64_t first = 0;
     *type = grout_infer__get_written(binding, op);
-    if (from.kind == GROUT_TYPE_NONE || type->kind == GROUT_TYPE_NONE) {
+    if (type->kind == GROUT_TYPE_NONE) {
         return false;
     }
     if (type->kind != GROUT_TYPE_ARRAY) {
@@ -124,8 +125,7 @@ bool grout_infer__iota(grout_binding *binding, const grout_op *op, grout_type *t
 /* ---- reductions, layouts --------------------------------------------------------------------- */
 
 /* The operand, which has to be an array. Kind NONE after a report. */
-static grout_type get_array(grout_binding *binding, const grout_op *op) {
-    grout_type type = grout_infer__get_value(binding, op, 0);
+static grout_type get_array(grout_binding *binding, const grout_op *op, grout_type type) {
     const grout_operand *operand = grout_infer__get_operand(binding, op, 0);
     if (type.kind == GROUT_TYPE_SCALAR) {
         bool is_constant = operand->kind == GROUT_OPERAND_EXPR;
@@ -142,16 +142,18 @@ static grout_type get_array(grout_binding *binding, const grout_op *op) {
     return type;
 }
 
-bool grout_infer__layout(grout_binding *binding, const grout_op *op, grout_type *type) {
-    *type = get_array(binding, op);
+bool grout_infer__layout(grout_binding *binding, const grout_op *op, const grout_type *types,
+                         grout_type *type) {
+    *type = get_array(binding, op, types[0]);
     return type->kind != GROUT_TYPE_NONE;
 }
 
 /* Without dim(d) all elements become one; with it the result has one dimension less, and is a
  * scalar if none is left. */
-bool grout_infer__reduce(grout_binding *binding, const grout_op *op, grout_type *type) {
+bool grout_infer__reduce(grout_binding *binding, const grout_op *op, const grout_type *types,
+                         grout_type *type) {
     const grout_attr_value *attr = find_dim(binding, op);
-    grout_type from = get_array(binding, op);
+    grout_type from = get_array(binding, op, types[0]);
     if (from.kind == GROUT_TYPE_NONE) {
         return false;
     }

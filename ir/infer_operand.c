@@ -274,6 +274,10 @@ grout_type grout_infer__get_reference(grout_binding *binding, const grout_op *op
 
 /* ---- values and constants -------------------------------------------------------------------- */
 
+static grout_rule get_rule(const grout_op *op) {
+    return (grout_rule)grout_op_get_info((grout_opcode)op->opcode)->rule;
+}
+
 /* Whether the operand is an object of the very scope that the 'yield' ends. */
 static bool leaves_its_scope(const grout_binding *binding, const grout_op *op,
                              const grout_operand *operand) {
@@ -282,7 +286,7 @@ static bool leaves_its_scope(const grout_binding *binding, const grout_op *op,
                               ? grout_module_get_ref(module, operand->id)->base
                               : operand->id;
     const grout_value *value = grout_module_get_value(module, base);
-    return op->opcode == GROUT_OP_YIELD && value->kind == GROUT_VALUE_OBJECT &&
+    return get_rule(op) == GROUT_RULE_YIELD && value->kind == GROUT_VALUE_OBJECT &&
            value->block == op->parent;
 }
 
@@ -296,10 +300,11 @@ static void help_reference(grout_binding *binding, const grout_op *op,
                               : operand->id;
     grout_object_id object = grout_module_get_value(module, base)->object;
     const grout_op *carrier = op;
-    if (op->opcode == GROUT_OP_YIELD && grout_module_get_block(module, op->parent)->parent != 0) {
+    if (get_rule(op) == GROUT_RULE_YIELD &&
+        grout_module_get_block(module, op->parent)->parent != 0) {
         carrier = grout_module_get_op(module, grout_module_get_block(module, op->parent)->parent);
     }
-    bool is_loop = carrier->opcode == GROUT_OP_FOR || carrier->opcode == GROUT_OP_WHILE;
+    bool is_loop = grout_op_get_region_kind(carrier) == GROUT_REGION_LOOP;
     if (is_loop && object != 0 &&
         grout_module_get_object(module, object)->space == GROUT_SPACE_ACC) {
         grout_diags_help(binding->diags, "use %s in the body; an accumulator is never carried",
@@ -432,14 +437,15 @@ bool grout_infer__check_scalar(grout_binding *binding, const grout_op *op, uint3
     if (type.kind == GROUT_TYPE_SCALAR && type.dtype == dtype) {
         return true;
     }
-    bool is_condition = op->opcode == GROUT_OP_IF || op->opcode == GROUT_OP_COND;
+    bool is_branch = grout_op_get_region_kind(op) == GROUT_REGION_BRANCH;
+    bool is_condition = is_branch || get_rule(op) == GROUT_RULE_CONDITION;
     grout_binding__report(binding, GROUT_DIAG_TYPE_MISMATCH, operand->loc, "%s is %s, not %s", what,
                           grout_infer__get_dtype_text(dtype), grout_type__get_text(&type).chars);
     if (type.kind == GROUT_TYPE_ARRAY && is_condition) {
         grout_diags_help(binding->diags,
                          "it decides for the whole thread: load or reduce to one "
                          "element%s",
-                         op->opcode == GROUT_OP_IF ? ", or use select" : "");
+                         is_branch ? ", or use select" : "");
     } else if (type.kind == GROUT_TYPE_ARRAY) {
         grout_diags_help(binding->diags, "load one element: index every dimension");
     } else if (dtype == GROUT_DTYPE_BOOL) {

@@ -8,18 +8,16 @@
 
 static void infer_block(grout_binding *binding, grout_block_id id);
 
-/* The yield at the end of a block, or NULL. */
-static const grout_op *find_yield(const grout_module *module, grout_block_id id) {
-    grout_op_id last = grout_module_get_block(module, id)->last;
-    const grout_op *op = last == 0 ? NULL : grout_module_get_op(module, last);
-    return op != NULL && op->opcode == GROUT_OP_YIELD ? op : NULL;
+static grout_rule get_rule(const grout_module *module, grout_op_id id) {
+    return (grout_rule)grout_op_get_info((grout_opcode)grout_module_get_op(module, id)->opcode)
+        ->rule;
 }
 
 /* Checks that a block yields as many values as op has results; the yield, or NULL if there is none.
  */
 static bool check_yield_count(grout_binding *binding, const grout_op *op, grout_block_id id,
                               const grout_op **yield_out) {
-    const grout_op *yield = find_yield(binding->module, id);
+    const grout_op *yield = grout_block_find_yield(binding->module, id);
     uint32_t count = yield == NULL ? 0 : yield->operand_count;
     *yield_out = yield;
     if (count == op->result_count) {
@@ -137,8 +135,7 @@ static void infer_while(grout_binding *binding, const grout_op *op) {
     const grout_block *body = grout_module_get_block(binding->module, op->first_block);
     infer_carries(binding, op, body->first_arg, 0);
     infer_block(binding, op->first_block);
-    if (body->last == 0 ||
-        grout_module_get_op(binding->module, body->last)->opcode != GROUT_OP_COND) {
+    if (body->last == 0 || get_rule(binding->module, body->last) != GROUT_RULE_CONDITION) {
         grout_binding__report(binding, GROUT_DIAG_BAD_REGION, body->end_loc,
                               "the first body of 'while' ends without 'cond'");
     }
@@ -149,10 +146,11 @@ static void infer_while(grout_binding *binding, const grout_op *op) {
 }
 
 /* The parser sees to the place of a condition; the builder too. */
-static void infer_cond(grout_binding *binding, const grout_op *op) {
+void grout_infer__condition(grout_binding *binding, const grout_op *op) {
     const grout_block *block = grout_module_get_block(binding->module, op->parent);
     const grout_op *around = grout_module_get_op(binding->module, block->parent);
-    if (around->opcode != GROUT_OP_WHILE || around->first_block != op->parent || op->next != 0) {
+    bool has_condition = grout_op_get_region((grout_opcode)around->opcode)->blocks == 2;
+    if (!has_condition || around->first_block != op->parent || op->next != 0) {
         grout_binding__report(binding, GROUT_DIAG_BAD_REGION, op->loc,
                               "'cond' stands at the end of the first body of a while only");
     }
@@ -224,12 +222,12 @@ static void infer_warp_map(grout_binding *binding, const grout_op *op) {
 }
 
 /* The results are what the first body yields; a partition yields nothing. */
-static void infer_specialize(grout_binding *binding, const grout_op *op) {
+static void infer_warp_specialize(grout_binding *binding, const grout_op *op) {
     const grout_type none = {.kind = GROUT_TYPE_NONE};
     const grout_op *yield;
     for (uint32_t k = 0; k < op->block_count; k++) {
         infer_block(binding, op->first_block + k);
-        const grout_op *own = find_yield(binding->module, op->first_block + k);
+        const grout_op *own = grout_block_find_yield(binding->module, op->first_block + k);
         if (k > 0 && own != NULL) {
             grout_binding__report(binding, GROUT_DIAG_BAD_REGION, own->loc,
                                   "'yield' in a partition of 'warp_specialize': its results are "
@@ -243,25 +241,22 @@ static void infer_specialize(grout_binding *binding, const grout_op *op) {
     }
 }
 
+/* By form; NULL of forms without blocks. */
+typedef void infer_region(grout_binding *binding, const grout_op *op);
+static infer_region *const infer_regions[GROUT_FORM_COUNT] = {
+#define GROUT_REGION(FORM, text, KIND, LEAD_OPERANDS, LEAD_ARGS, BLOCKS, YIELDS) \
+    [GROUT_FORM_##FORM] = infer_##text,
+#include "grout/ops.def"
+};
+
 static void infer_op(grout_binding *binding, const grout_op *op) {
     if (!grout_infer__check_uses(binding, op)) {
         drop_results(binding, op);
         return;
     }
-    if (op->opcode == GROUT_OP_FOR) {
-        infer_for(binding, op);
-    } else if (op->opcode == GROUT_OP_IF) {
-        infer_if(binding, op);
-    } else if (op->opcode == GROUT_OP_WHILE) {
-        infer_while(binding, op);
-    } else if (op->opcode == GROUT_OP_COND) {
-        infer_cond(binding, op);
-    } else if (op->opcode == GROUT_OP_SCOPED) {
-        infer_scoped(binding, op);
-    } else if (op->opcode == GROUT_OP_WARP_MAP) {
-        infer_warp_map(binding, op);
-    } else if (op->opcode == GROUT_OP_WARP_SPECIALIZE) {
-        infer_specialize(binding, op);
+    infer_region *region = infer_regions[grout_op_get_info((grout_opcode)op->opcode)->form];
+    if (region != NULL) {
+        region(binding, op);
     } else {
         grout_infer__op(binding, op);
     }

@@ -74,6 +74,10 @@ typedef struct grout_lexer {
     bool has_failed; /* no memory for a comment */
 } grout_lexer;
 
+static inline bool grout_token__is_mnemonic(const grout_token *token) {
+    return token->opcode != GROUT_OP_NONE;
+}
+
 /* False without memory. The text is borrowed until deinit. */
 bool grout_lexer__init(grout_lexer *lexer, const char *file, const char *text, uint32_t size,
                        grout_diags *diags);

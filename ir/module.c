@@ -369,7 +369,9 @@ grout_value_id grout_module__add_results(grout_module *module, grout_op_id op, u
     owner->result_count = count;
     for (uint32_t i = 0; i < count; i++) {
         grout_value *value = GROUT_TABLE_AT(module->values, grout_value, first + i);
-        value->kind = owner->opcode == GROUT_OP_SCRATCH ? GROUT_VALUE_OBJECT : GROUT_VALUE_RESULT;
+        value->kind = grout_op_get_info((grout_opcode)owner->opcode)->shape == GROUT_SHAPE_SCRATCH
+                          ? GROUT_VALUE_OBJECT
+                          : GROUT_VALUE_RESULT;
         value->op = op;
         value->index = i;
         value->loc = owner->loc;

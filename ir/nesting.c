@@ -30,7 +30,8 @@ bool grout_nesting__is_nested(const grout_nesting *nesting, grout_op_id op) {
 }
 
 static bool may_nest(const grout_module *module, const grout_op *op) {
-    if (op->result_count != 1 || op->block_count != 0 || op->opcode == GROUT_OP_SCRATCH) {
+    if (op->result_count != 1 || op->block_count != 0 ||
+        grout_op_get_info((grout_opcode)op->opcode)->shape != GROUT_SHAPE_PLAIN) {
         return false;
     }
     const grout_value *value = grout_module_get_value(module, op->first_result);

@@ -107,7 +107,7 @@ static bool combine(grout_parser *p, const grout_token *token, infix_operator in
                            .a = left->operand.id,
                            .b = right->operand.id};
         set_expr(p, &expr, left);
-    } else if (infix.opcode == GROUT_OP_NONE) {
+    } else if (infix.opcode == 0) { /* for constants only */
         (void)grout_parser__error(p, token, GROUT_DIAG_SYNTAX,
                                   "'%.*s' takes constants, and one side is a run-time value",
                                   (int)token->size, p->lexer.text + token->offset);
@@ -335,7 +335,7 @@ static bool report_word(grout_parser *p, grout_word_kind kind) {
     }
     (void)grout_parser__expected(p, p->constants_only ? "a constant" : "an operand");
     grout_opcode opcode = (grout_opcode)p->token.opcode;
-    if (opcode != GROUT_OP_NONE && !p->constants_only) {
+    if (opcode != 0 && !p->constants_only) {
         grout_parser__help(p, "an operation inside an operand stands in parentheses: '(%s ...)'",
                            grout_op_get_info(opcode)->text);
     }
@@ -360,7 +360,7 @@ static void parse_const_name(grout_parser *p, grout_parsed_operand *out) {
 static bool at_known_const(const grout_parser *p) {
     const char *text = p->lexer.text + p->token.offset;
     grout_string_id name = grout_module__find_string(p->module, text, p->token.size);
-    return p->token.opcode == GROUT_OP_NONE && name != 0 &&
+    return !grout_token__is_mnemonic(&p->token) && name != 0 &&
            grout_scope__find(&p->consts, name) != 0;
 }
 
@@ -399,7 +399,7 @@ static bool at_nested_op(const grout_parser *p) {
     if (p->token.kind != GROUT_TOKEN_NAME) {
         return false;
     }
-    if (p->token.opcode != GROUT_OP_NONE) {
+    if (grout_token__is_mnemonic(&p->token)) {
         return !(is_call(p) && find_function(p, &p->token) != NULL);
     }
     uint8_t next = p->ahead.kind;

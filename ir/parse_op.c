@@ -123,7 +123,7 @@ static bool begin_op(grout_parser *p, grout_parsed_op *op) {
     }
     op->opcode = (grout_opcode)p->token.opcode;
     op->info = grout_op_get_info(op->opcode);
-    if (op->opcode == GROUT_OP_NONE) {
+    if (op->opcode == 0) {
         const char *text = p->lexer.text + p->token.offset;
         grout_word_kind kind = grout_word__get_kind(text, p->token.size);
         if (kind == GROUT_WORD_NOT_YET) {
@@ -137,7 +137,7 @@ static bool begin_op(grout_parser *p, grout_parsed_op *op) {
 }
 
 static bool is_plain_value(const grout_op_info *info) {
-    return info->results == 1 && info->form != GROUT_FORM_SCRATCH;
+    return info->results == 1 && info->shape == GROUT_SHAPE_PLAIN;
 }
 
 static bool parse_nested(grout_parser *p, grout_parsed_op *op) {
@@ -186,7 +186,7 @@ bool grout_parser__at_statement(const grout_parser *p) {
     if (p->token.kind == GROUT_TOKEN_VALUE) {
         return p->ahead.kind == GROUT_TOKEN_ASSIGN;
     }
-    return p->token.opcode != GROUT_OP_NONE || grout_parser__at_item(p);
+    return grout_token__is_mnemonic(&p->token) || grout_parser__at_item(p);
 }
 
 /* Whether the statement loop may go on here after a fault. */
@@ -248,7 +248,7 @@ static grout_opcode get_arithmetic(uint8_t token_kind) {
  * infix. */
 static void help_result(grout_parser *p) {
     grout_opcode opcode = get_arithmetic(p->ahead.kind);
-    if (opcode != GROUT_OP_NONE && !p->ahead.has_newline) {
+    if (opcode != 0 && !p->ahead.has_newline) {
         grout_parser__help(p, "name the operation: '%s %.*s, ..'", grout_op_get_info(opcode)->text,
                            (int)p->token.size, p->lexer.text + p->token.offset);
     } else if (p->token.kind == GROUT_TOKEN_VALUE) {
@@ -262,7 +262,8 @@ static void help_result(grout_parser *p) {
 /* An operation has as many names in front of it as results, or none. */
 static bool check_result_count(grout_parser *p, const grout_parsed_op *op) {
     uint32_t names = p->names.count - op->first_name;
-    uint32_t results = op->opcode == GROUT_OP_SCRATCH ? 0 : op->info->results;
+    bool is_object = op->info->shape == GROUT_SHAPE_SCRATCH; /* its name stands behind it */
+    uint32_t results = is_object ? 0 : op->info->results;
     if (names <= results) {
         return true;
     }
@@ -311,13 +312,13 @@ static bool parse_scratch(grout_parser *p, grout_parsed_op *op) {
 static bool is_condition_body(const grout_parser *p, grout_block_id id) {
     const grout_op *op =
         grout_module_get_op(p->module, grout_module_get_block(p->module, id)->parent);
-    return op->opcode == GROUT_OP_WHILE && op->first_block == id;
+    return grout_op_get_region((grout_opcode)op->opcode)->blocks == 2 && op->first_block == id;
 }
 
 /* Whether a 'yield' or 'cond' may stand in the block that it stands in. */
 static bool check_terminator_place(grout_parser *p, const grout_parsed_op *op) {
     bool is_condition = is_condition_body(p, p->block);
-    if (op->opcode == GROUT_OP_COND) {
+    if (op->info->rule == GROUT_RULE_CONDITION) {
         return is_condition ||
                grout_parser__error(p, &op->token, GROUT_DIAG_SYNTAX,
                                    "'cond' stands at the end of the first body of a while only");
@@ -370,62 +371,24 @@ static bool parse_plain(grout_parser *p, grout_parsed_op *op) {
     return true;
 }
 
-static bool parse_by_form(grout_parser *p, grout_parsed_op *op) {
-    switch ((grout_form)op->info->form) {
-    case GROUT_FORM_UNARY:
-    case GROUT_FORM_BINARY:
-    case GROUT_FORM_COMPARE:
-    case GROUT_FORM_TERNARY:
-    case GROUT_FORM_SELECT:
-    case GROUT_FORM_CONVERT:
-    case GROUT_FORM_BROADCAST:
-    case GROUT_FORM_IOTA:
-    case GROUT_FORM_AXIS:
-    case GROUT_FORM_LOAD:
-    case GROUT_FORM_STORE:
-    case GROUT_FORM_BARRIER:
-    case GROUT_FORM_FENCE:
-    case GROUT_FORM_COPY_IN:
-    case GROUT_FORM_COPY_OUT:
-    case GROUT_FORM_WAIT:
-    case GROUT_FORM_MATH:
-    case GROUT_FORM_LAYOUT:
-    case GROUT_FORM_REDUCE:
-    case GROUT_FORM_WGMMA:
-    case GROUT_FORM_BARRIER_TEST:
-    case GROUT_FORM_BARRIER_COUNT:
-    case GROUT_FORM_PARITY_WAIT:
-    case GROUT_FORM_PARITY_TEST:
-    case GROUT_FORM_SEMAPHORE:
-    case GROUT_FORM_SEMAPHORE_READ:
-    case GROUT_FORM_NAMED_BARRIER:
-    case GROUT_FORM_FETCH:
-    case GROUT_FORM_COMPARE_SWAP:
-    case GROUT_FORM_COPY:
-    case GROUT_FORM_STORE_ASYNC:
-    case GROUT_FORM_DESCRIPTOR:
-    case GROUT_FORM_PRINT:
+/* By form; NULL of forms without blocks. */
+typedef bool region_parser(grout_parser *p, grout_parsed_op *op);
+static region_parser *const region_parsers[GROUT_FORM_COUNT] = {
+#define GROUT_REGION(FORM, text, KIND, LEAD_OPERANDS, LEAD_ARGS, BLOCKS, YIELDS) \
+    [GROUT_FORM_##FORM] = grout_parser__##text,
+#include "grout/ops.def"
+};
+
+static bool parse_by_shape(grout_parser *p, grout_parsed_op *op) {
+    switch ((grout_shape)op->info->shape) {
+    case GROUT_SHAPE_PLAIN:
         return parse_plain(p, op);
-    case GROUT_FORM_SCRATCH:
+    case GROUT_SHAPE_SCRATCH:
         return parse_scratch(p, op);
-    case GROUT_FORM_FOR:
-        return grout_parser__for(p, op);
-    case GROUT_FORM_IF:
-        return grout_parser__if(p, op);
-    case GROUT_FORM_SCOPED:
-        return grout_parser__scoped(p, op);
-    case GROUT_FORM_WHILE:
-        return grout_parser__while(p, op);
-    case GROUT_FORM_COND:
-    case GROUT_FORM_YIELD:
+    case GROUT_SHAPE_REGION:
+        return region_parsers[op->info->form](p, op);
+    case GROUT_SHAPE_END:
         return parse_terminator(p, op);
-    case GROUT_FORM_WARP_MAP:
-        return grout_parser__warp_map(p, op);
-    case GROUT_FORM_SPECIALIZE:
-        return grout_parser__specialize(p, op);
-    case GROUT_FORM_NONE:
-    case GROUT_FORM_COUNT:
-        break;
     }
     return false;
 }
@@ -454,7 +417,7 @@ static bool parse_statement(grout_parser *p, grout_string_id lead) {
     }
     op.first_name = first_name;
     op.lead = lead;
-    return check_result_count(p, &op) && parse_by_form(p, &op);
+    return check_result_count(p, &op) && parse_by_shape(p, &op);
 }
 
 void grout_parser__statement(grout_parser *p, bool is_first) {

@@ -168,10 +168,11 @@ static bool report_attr(grout_parser *p, const grout_parsed_op *op) {
             grout_suggest__offer(&suggestion, grout_attr_get_info((grout_attr)i)->text);
         }
     }
-    if (op->opcode == GROUT_OP_FOR) {
+    bool is_loop = grout_op_get_region(op->opcode)->kind == GROUT_REGION_LOOP;
+    if (is_loop && grout_op_get_region(op->opcode)->lead_operands > 0) {
         grout_suggest__offer(&suggestion, "step");
     }
-    if (op->opcode == GROUT_OP_FOR || op->opcode == GROUT_OP_WHILE) {
+    if (is_loop) {
         grout_suggest__offer(&suggestion, "carry");
     }
     (void)grout_parser__error(p, &p->token, GROUT_DIAG_UNKNOWN_ATTRIBUTE,
@@ -179,7 +180,7 @@ static bool report_attr(grout_parser *p, const grout_parsed_op *op) {
                               text);
     if (suggestion.best != NULL) {
         grout_parser__suggest(p, "", suggestion.best);
-    } else if (op->info->attrs == 0 && op->opcode != GROUT_OP_WHILE) {
+    } else if (op->info->attrs == 0 && !is_loop) {
         grout_parser__help(p, "'%s' takes no attributes", op->info->text);
     } else {
         grout_parser__help_form(p, op->info);
@@ -282,7 +283,7 @@ static bool parse_attr(grout_parser *p, const grout_parsed_op *op, grout_attr at
 /* Whether the next word, an attribute's, is a mnemonic here: 'wgmma' is both. At the start of a
  * line it is one, and where the operation has no such attribute. */
 static bool starts_op(const grout_parser *p, const grout_parsed_op *op, grout_attr attr) {
-    return p->token.opcode != GROUT_OP_NONE &&
+    return grout_token__is_mnemonic(&p->token) &&
            (p->token.has_newline || (op->info->attrs >> attr & 1) == 0);
 }
 
@@ -294,7 +295,7 @@ bool grout_parser__attrs(grout_parser *p, const grout_parsed_op *op) {
                 return false;
             }
         } else if (p->token.has_newline || grout_parser__at_item(p) ||
-                   p->token.opcode != GROUT_OP_NONE) {
+                   grout_token__is_mnemonic(&p->token)) {
             return true;
         } else {
             return report_attr(p, op);

@@ -88,10 +88,10 @@ static bool find_body(grout_parser *p, bool ok, const char *what) {
     return true;
 }
 
-/* Whether the last operation of a block is a yield, and of how many values. */
+/* How many values a block yields. */
 static uint32_t count_yields(grout_parser *p, grout_block_id block) {
-    const grout_op *last = get_op(p, get_block(p, block)->last);
-    return last->opcode == GROUT_OP_YIELD ? last->operand_count : 0;
+    const grout_op *yield = grout_block_find_yield(p->module, block);
+    return yield == NULL ? 0 : yield->operand_count;
 }
 
 /* A body ends with a yield if and only if its operation has results. */
@@ -282,7 +282,8 @@ static bool parse_while_header(grout_parser *p, const grout_parsed_op *op) {
 /* The first body ends with a condition. */
 static void check_condition(grout_parser *p, const grout_parsed_op *op, grout_block_id block) {
     const grout_block *body = get_block(p, block);
-    if (get_op(p, body->last)->opcode == GROUT_OP_COND ||
+    const grout_op *last = get_op(p, body->last);
+    if (grout_op_get_info((grout_opcode)last->opcode)->rule == GROUT_RULE_CONDITION ||
         grout_diags_total(p->diags) > op->report_count) {
         return;
     }
@@ -519,7 +520,7 @@ static bool parse_partition(grout_parser *p, const grout_parsed_op *op, grout_op
     return true;
 }
 
-bool grout_parser__specialize(grout_parser *p, grout_parsed_op *op) {
+bool grout_parser__warp_specialize(grout_parser *p, grout_parsed_op *op) {
     bool ok = grout_parser__attrs(p, op);
     if (!find_body(p, ok, "'{'")) {
         return false;

@@ -208,7 +208,7 @@ bool grout_parser__while(grout_parser *p, grout_parsed_op *op);
 bool grout_parser__if(grout_parser *p, grout_parsed_op *op);
 bool grout_parser__scoped(grout_parser *p, grout_parsed_op *op);
 bool grout_parser__warp_map(grout_parser *p, grout_parsed_op *op);
-bool grout_parser__specialize(grout_parser *p, grout_parsed_op *op);
+bool grout_parser__warp_specialize(grout_parser *p, grout_parsed_op *op);
 /* The statements of a block behind its opening brace, through the closing one. */
 void grout_parser__block(grout_parser *p, grout_block_id block);
 /* Consumes the opening brace of a block. */

@@ -79,7 +79,7 @@ static uint32_t get_side(const grout_module *module, const grout_view *view) {
 uint32_t grout_get_piece_bytes(const grout_module *bound, grout_op_id id) {
     const grout_op *op = grout_module_get_op(bound, id);
     uint32_t piece = PIECE_MAX;
-    for (uint32_t k = op->opcode == GROUT_OP_ASYNC_COPY ? 0 : 1; k < 2; k++) {
+    for (uint32_t k = grout_op_get_letter((grout_opcode)op->opcode, 0) == 'v' ? 1 : 0; k < 2; k++) {
         grout_view view;
         if (!grout_module_get_view(bound, grout_module_get_operand(bound, op, k), &view)) {
             return 0;

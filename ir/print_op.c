@@ -147,26 +147,11 @@ typedef struct infix_text {
 } infix_text;
 
 static infix_text get_infix_text(uint16_t opcode) {
-    switch (opcode) {
-    case GROUT_OP_ADD:
-        return (infix_text){"+", GROUT_LEVEL_SUM};
-    case GROUT_OP_SUB:
-        return (infix_text){"-", GROUT_LEVEL_SUM};
-    case GROUT_OP_MUL:
-        return (infix_text){"*", GROUT_LEVEL_PRODUCT};
-    case GROUT_OP_DIV:
-        return (infix_text){"/", GROUT_LEVEL_PRODUCT};
-    case GROUT_OP_REM:
-        return (infix_text){"%", GROUT_LEVEL_PRODUCT};
-    case GROUT_OP_SHL:
-        return (infix_text){"<<", GROUT_LEVEL_SHIFT};
-    case GROUT_OP_SHR:
-        return (infix_text){">>", GROUT_LEVEL_SHIFT};
-    case GROUT_OP_NEG:
-        return (infix_text){"-", GROUT_LEVEL_UNARY};
-    default:
-        return (infix_text){NULL, GROUT_LEVEL_UNARY};
-    }
+    static const infix_text texts[GROUT_OP_COUNT] = {
+#define GROUT_INFIX(NAME, text, LEVEL) [GROUT_OP_##NAME] = {text, GROUT_LEVEL_##LEVEL},
+#include "grout/ops.def"
+    };
+    return texts[opcode].text != NULL ? texts[opcode] : (infix_text){NULL, GROUT_LEVEL_UNARY};
 }
 
 static void print_infix(const grout_printer *pr, const grout_op *op, grout_level level) {
@@ -352,71 +337,43 @@ static void print_warp_map(const grout_printer *pr, const grout_op *op) {
     grout_printer__text(pr, ")");
 }
 
+/* An 'if', like a 'warp_specialize', is written as a plain op is: its bodies follow. */
+static void print_if(const grout_printer *pr, const grout_op *op) {
+    print_plain(pr, op);
+}
+
+static void print_warp_specialize(const grout_printer *pr, const grout_op *op) {
+    print_plain(pr, op);
+}
+
+/* By form; NULL of forms without blocks. */
+typedef void region_header(const grout_printer *pr, const grout_op *op);
+static region_header *const region_headers[GROUT_FORM_COUNT] = {
+#define GROUT_REGION(FORM, text, KIND, LEAD_OPERANDS, LEAD_ARGS, BLOCKS, YIELDS) \
+    [GROUT_FORM_##FORM] = print_##text,
+#include "grout/ops.def"
+};
+
 static void print_body(const grout_printer *pr, const grout_op *op) {
-    switch ((grout_form)grout_op_get_info((grout_opcode)op->opcode)->form) {
-    case GROUT_FORM_UNARY:
-    case GROUT_FORM_BINARY:
-    case GROUT_FORM_COMPARE:
-    case GROUT_FORM_TERNARY:
-    case GROUT_FORM_SELECT:
-    case GROUT_FORM_CONVERT:
-    case GROUT_FORM_BROADCAST:
-    case GROUT_FORM_IOTA:
-    case GROUT_FORM_AXIS:
-    case GROUT_FORM_LOAD:
-    case GROUT_FORM_STORE:
-    case GROUT_FORM_BARRIER:
-    case GROUT_FORM_FENCE:
-    case GROUT_FORM_COPY_IN:
-    case GROUT_FORM_COPY_OUT:
-    case GROUT_FORM_WAIT:
-    case GROUT_FORM_MATH:
-    case GROUT_FORM_LAYOUT:
-    case GROUT_FORM_REDUCE:
-    case GROUT_FORM_WGMMA:
-    case GROUT_FORM_BARRIER_TEST:
-    case GROUT_FORM_BARRIER_COUNT:
-    case GROUT_FORM_PARITY_WAIT:
-    case GROUT_FORM_PARITY_TEST:
-    case GROUT_FORM_SEMAPHORE:
-    case GROUT_FORM_SEMAPHORE_READ:
-    case GROUT_FORM_NAMED_BARRIER:
-    case GROUT_FORM_FETCH:
-    case GROUT_FORM_COMPARE_SWAP:
-    case GROUT_FORM_COPY:
-    case GROUT_FORM_STORE_ASYNC:
-    case GROUT_FORM_DESCRIPTOR:
-    case GROUT_FORM_SPECIALIZE:
-    case GROUT_FORM_COND:
-    case GROUT_FORM_PRINT:
-    case GROUT_FORM_IF:
-    case GROUT_FORM_YIELD:
+    const grout_op_info *info = grout_op_get_info((grout_opcode)op->opcode);
+    switch ((grout_shape)info->shape) {
+    case GROUT_SHAPE_PLAIN:
+    case GROUT_SHAPE_END:
         print_plain(pr, op);
         break;
-    case GROUT_FORM_SCRATCH:
+    case GROUT_SHAPE_SCRATCH:
         print_scratch(pr, op);
         break;
-    case GROUT_FORM_FOR:
-        print_for(pr, op);
-        break;
-    case GROUT_FORM_WHILE:
-        print_while(pr, op);
-        break;
-    case GROUT_FORM_SCOPED:
-        print_scoped(pr, op);
-        break;
-    case GROUT_FORM_WARP_MAP:
-        print_warp_map(pr, op);
-        break;
-    case GROUT_FORM_NONE:
-    case GROUT_FORM_COUNT:
+    case GROUT_SHAPE_REGION:
+        region_headers[info->form](pr, op);
         break;
     }
 }
 
 void grout_printer__op(const grout_printer *pr, grout_op_id id) {
     const grout_op *op = grout_module_get_op(pr->module, id);
-    bool has_names = op->result_count > 0 && op->opcode != GROUT_OP_SCRATCH &&
+    bool is_object = grout_op_get_info((grout_opcode)op->opcode)->shape == GROUT_SHAPE_SCRATCH;
+    bool has_names = op->result_count > 0 && !is_object &&
                      grout_module_get_value(pr->module, op->first_result)->name != 0;
     for (uint32_t i = 0; has_names && i < op->result_count; i++) {
         grout_printer__text(pr, i > 0 ? ", " : "");

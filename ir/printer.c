@@ -43,9 +43,18 @@ static void print_block(const grout_printer *pr, grout_nesting *nesting, grout_b
 
 /* What stands between the bodies of an operation. */
 static const char *get_next_word(const grout_op *op) {
-    return op->opcode == GROUT_OP_WHILE             ? " do {"
-           : op->opcode == GROUT_OP_WARP_SPECIALIZE ? " partition {"
-                                                    : " else {";
+    switch (grout_op_get_region_kind(op)) {
+    case GROUT_REGION_LOOP:
+        return " do {";
+    case GROUT_REGION_PARTITIONS:
+        return " partition {";
+    case GROUT_REGION_BRANCH:
+    case GROUT_REGION_SCOPE:
+    case GROUT_REGION_WARPS:
+    case GROUT_REGION_NONE:
+        break;
+    }
+    return " else {";
 }
 
 /* The bodies behind an operation's header, whose line is not ended yet. */

@@ -25,6 +25,7 @@ static int64_t max_i64(int64_t a, int64_t b) {
     return a > b ? a : b;
 }
 
+/* by name: what each op of the arithmetic leaves of the divisors of its operands. */
 static int64_t get_op_divisor(const grout_module *module, const grout_op *op, int depth) {
     int64_t d[3] = {1, 1, 1};
     for (uint32_t k = 0; k < op->operand_count && k < 3; k++) {
@@ -70,7 +71,9 @@ static int64_t get_value_divisor(const grout_module *module, grout_value_id id, 
     if (value->kind == GROUT_VALUE_RESULT) {
         return get_op_divisor(module, op, depth + 1);
     }
-    if (value->kind == GROUT_VALUE_BLOCK_ARG && op->opcode == GROUT_OP_FOR && value->index == 0) {
+    const grout_region_info *region = grout_op_get_region((grout_opcode)op->opcode);
+    const bool is_index = region->kind == GROUT_REGION_LOOP && value->index < region->lead_args;
+    if (value->kind == GROUT_VALUE_BLOCK_ARG && is_index) {
         return min_i64(
             get_operand_divisor(module, grout_module_get_operand(module, op, 0), depth + 1),
             get_operand_divisor(module, grout_module_get_operand(module, op, 2), depth + 1));

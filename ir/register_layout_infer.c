@@ -161,7 +161,7 @@ static void wish_op(grout_layout_inference *inf, grout_op_id id, const grout_op 
 /* A layout_cast between strided classes is none: together they agree on the runs' length. */
 static void join_cast(grout_layout_inference *inf, grout_op_id id, const grout_op *op) {
     (void)id;
-    if (op->opcode != GROUT_OP_LAYOUT_CAST) {
+    if (grout_op_get_info((grout_opcode)op->opcode)->rule != GROUT_RULE_LAYOUT) {
         return;
     }
     const grout_operand *from = grout_module_get_operand(inf->module, op, 0);
@@ -182,16 +182,18 @@ typedef struct moved_array {
 } moved_array;
 
 static moved_array get_moved(const grout_layout_inference *inf, const grout_op *op) {
-    const grout_form form = (grout_form)grout_op_get_info((grout_opcode)op->opcode)->form;
+    const grout_op_info *info = grout_op_get_info((grout_opcode)op->opcode);
     const moved_array none = {0, 0};
-    if (op->opcode == GROUT_OP_LOAD) {
-        return (moved_array){op->first_result, 0};
-    }
-    if ((form != GROUT_FORM_STORE && form != GROUT_FORM_STORE_ASYNC) ||
-        op->opcode == GROUT_OP_ACC_STORE) {
+    if (info->types == GROUT_TYPES_ACC) { /* it stays in registers */
         return none;
     }
-    const uint32_t ref = form == GROUT_FORM_STORE ? 0 : 1;
+    if (info->rule == GROUT_RULE_LOAD) {
+        return (moved_array){op->first_result, 0};
+    }
+    if (info->rule != GROUT_RULE_STORE) {
+        return none;
+    }
+    const uint32_t ref = info->operands[0] == 'v' ? 1 : 0;
     const grout_operand *operand = grout_module_get_operand(inf->module, op, 1 - ref);
     return (moved_array){operand->kind == GROUT_OPERAND_VALUE ? operand->id : 0, ref};
 }

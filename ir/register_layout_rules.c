@@ -19,22 +19,28 @@ static const grout_operand *get_yield(const grout_module *module, grout_block_id
 /* A loop's carries: from what they start with and from the yield of its last block; into results.
  */
 static void visit_carries(grout_layout_inference *inf, grout_op_id id, const grout_op *op,
-                          uint32_t first_init, grout_layout_edge *act) {
+                          grout_layout_edge *act) {
+    const grout_region_info *region = grout_op_get_region((grout_opcode)op->opcode);
     const grout_block *body = grout_module_get_block(inf->module, op->first_block);
-    const uint32_t index_count = op->opcode == GROUT_OP_FOR ? 1 : 0;
     for (uint32_t k = 0; k < op->result_count; k++) {
         const grout_operand carry = {.kind = GROUT_OPERAND_VALUE,
-                                     .id = body->first_arg + index_count + k};
-        act(inf, id, grout_module_get_operand(inf->module, op, first_init + k), carry.id);
+                                     .id = body->first_arg + region->lead_args + k};
+        act(inf, id, grout_module_get_operand(inf->module, op, region->lead_operands + k),
+            carry.id);
         act(inf, id, get_yield(inf->module, op->first_block + op->block_count - 1, k), carry.id);
         act(inf, id, &carry, op->first_result + k);
     }
 }
 
-/* The partitions of a warp_specialize yield nothing. */
-static void visit_yields(grout_layout_inference *inf, grout_op_id id, const grout_op *op,
+/* Into results, from every block that yields them. */
+static void visit_region(grout_layout_inference *inf, grout_op_id id, const grout_op *op,
                          grout_layout_edge *act) {
-    const uint32_t count = op->opcode == GROUT_OP_WARP_SPECIALIZE ? 1 : op->block_count;
+    const grout_region_info *region = grout_op_get_region((grout_opcode)op->opcode);
+    if (region->kind == GROUT_REGION_LOOP) {
+        visit_carries(inf, id, op, act);
+        return;
+    }
+    const uint32_t count = region->yields == GROUT_YIELDS_FIRST ? 1 : op->block_count;
     for (uint32_t k = 0; k < op->result_count; k++) {
         for (uint32_t b = 0; b < count; b++) {
             act(inf, id, get_yield(inf->module, op->first_block + b, k), op->first_result + k);
@@ -44,68 +50,46 @@ static void visit_yields(grout_layout_inference *inf, grout_op_id id, const grou
 
 void grout_layout__visit_edges(grout_layout_inference *inf, grout_op_id id, const grout_op *op,
                                grout_layout_edge *act) {
-    switch ((grout_form)grout_op_get_info((grout_opcode)op->opcode)->form) {
-    case GROUT_FORM_UNARY:
-    case GROUT_FORM_BINARY:
-    case GROUT_FORM_COMPARE:
-    case GROUT_FORM_TERNARY:
-    case GROUT_FORM_SELECT:
-    case GROUT_FORM_CONVERT:
-    case GROUT_FORM_MATH:
-    case GROUT_FORM_BROADCAST: /* of these two only where no element comes or goes */
-    case GROUT_FORM_REDUCE:
+    switch ((grout_rule)grout_op_get_info((grout_opcode)op->opcode)->rule) {
+    case GROUT_RULE_JOIN:
+    case GROUT_RULE_COMPARE:
+    case GROUT_RULE_SELECT:
+    case GROUT_RULE_CONVERT:
+    case GROUT_RULE_BROADCAST: /* of these two only where no element comes or goes */
+    case GROUT_RULE_REDUCE:
         for (uint32_t k = 0; k < op->operand_count; k++) {
             act(inf, id, grout_module_get_operand(inf->module, op, k), op->first_result);
         }
         return;
-    case GROUT_FORM_FOR:
-        visit_carries(inf, id, op, 3, act);
+    case GROUT_RULE_REGION:
+        visit_region(inf, id, op, act);
         return;
-    case GROUT_FORM_WHILE:
-        visit_carries(inf, id, op, 0, act);
-        return;
-    case GROUT_FORM_IF:
-    case GROUT_FORM_SCOPED:
-    case GROUT_FORM_SPECIALIZE:
-        visit_yields(inf, id, op, act);
-        return;
-    case GROUT_FORM_BARRIER_TEST:
-    case GROUT_FORM_BARRIER_COUNT:
-    case GROUT_FORM_PARITY_WAIT:
-    case GROUT_FORM_PARITY_TEST:
-    case GROUT_FORM_SEMAPHORE:
-    case GROUT_FORM_SEMAPHORE_READ:
-    case GROUT_FORM_NAMED_BARRIER:
-    case GROUT_FORM_FETCH:
-    case GROUT_FORM_COMPARE_SWAP:
-    case GROUT_FORM_COPY:
-    case GROUT_FORM_STORE_ASYNC:
-    case GROUT_FORM_DESCRIPTOR:
-    case GROUT_FORM_WARP_MAP:
-    case GROUT_FORM_NONE:
-    case GROUT_FORM_LAYOUT:
-    case GROUT_FORM_WGMMA:
-    case GROUT_FORM_COND:
-    case GROUT_FORM_IOTA:
-    case GROUT_FORM_AXIS:
-    case GROUT_FORM_LOAD:
-    case GROUT_FORM_STORE:
-    case GROUT_FORM_BARRIER:
-    case GROUT_FORM_FENCE:
-    case GROUT_FORM_COPY_IN:
-    case GROUT_FORM_COPY_OUT:
-    case GROUT_FORM_WAIT:
-    case GROUT_FORM_PRINT:
-    case GROUT_FORM_SCRATCH:
-    case GROUT_FORM_YIELD:
-    case GROUT_FORM_COUNT:
+    case GROUT_RULE_NONE:
+    case GROUT_RULE_TRUTH:
+    case GROUT_RULE_INTEGER:
+    case GROUT_RULE_IOTA:
+    case GROUT_RULE_LAYOUT:
+    case GROUT_RULE_LOAD:
+    case GROUT_RULE_STORE:
+    case GROUT_RULE_FETCH:
+    case GROUT_RULE_COPY:
+    case GROUT_RULE_DESCRIPTOR:
+    case GROUT_RULE_WGMMA:
+    case GROUT_RULE_PRINT:
+    case GROUT_RULE_OBJECT:
+    case GROUT_RULE_CONDITION:
+    case GROUT_RULE_YIELD:
         return;
     }
 }
 
+static grout_rule get_rule(const grout_op *op) {
+    return (grout_rule)grout_op_get_info((grout_opcode)op->opcode)->rule;
+}
+
 bool grout_layout__is_source(const grout_op *op) {
-    return op->opcode == GROUT_OP_LOAD || op->opcode == GROUT_OP_ACC_LOAD ||
-           op->opcode == GROUT_OP_IOTA || op->opcode == GROUT_OP_LAYOUT_CAST;
+    const grout_rule rule = get_rule(op);
+    return rule == GROUT_RULE_LOAD || rule == GROUT_RULE_IOTA || rule == GROUT_RULE_LAYOUT;
 }
 
 /* ---- demands --------------------------------------------------------------------------------- */
@@ -217,29 +201,17 @@ static bool is_accumulator(const grout_layout_inference *inf, const grout_op *op
 
 void grout_layout__visit_demands(grout_layout_inference *inf, grout_op_id id, const grout_op *op,
                                  grout_layout_demander *act) {
-    grout_layout_demand wanted = {.op = id, .kind = GROUT_LAYOUT_WGMMA};
-    switch (op->opcode) {
-    case GROUT_OP_LOAD:
-    case GROUT_OP_ACC_LOAD:
-        wanted.operand = GROUT_LAYOUT_IS_RESULT;
-        if (is_accumulator(inf, op)) {
-            demand(inf, wanted, act);
-        }
-        return;
-    case GROUT_OP_ACC_STORE:
-    case GROUT_OP_WGMMA:
-    case GROUT_OP_WGMMA_ASYNC:
-        wanted.operand = 1;
+    grout_layout_demand wanted = {.op = id, .kind = GROUT_LAYOUT_WGMMA, .operand = 1};
+    const grout_rule rule = get_rule(op);
+    if (rule == GROUT_RULE_WGMMA) {
         demand(inf, wanted, act);
-        return;
-    case GROUT_OP_LAYOUT_CAST:
+    } else if (rule == GROUT_RULE_LAYOUT) {
         demand_cast(inf, id, op, act);
-        return;
-    default:
-        if (grout_op_get_info((grout_opcode)op->opcode)->form == GROUT_FORM_REDUCE) {
-            demand_reduction(inf, id, op, act);
-        }
-        return;
+    } else if (rule == GROUT_RULE_REDUCE) {
+        demand_reduction(inf, id, op, act);
+    } else if ((rule == GROUT_RULE_LOAD || rule == GROUT_RULE_STORE) && is_accumulator(inf, op)) {
+        wanted.operand = rule == GROUT_RULE_LOAD ? GROUT_LAYOUT_IS_RESULT : 1;
+        demand(inf, wanted, act);
     }
 }
 
@@ -265,7 +237,7 @@ static grout_register_layout_kind classify_broadcast(const grout_layout_inferenc
 
 grout_layout_wish grout_layout__get_wish(const grout_layout_inference *inf, const grout_op *op) {
     const grout_layout_wish none = {0};
-    if (op->opcode != GROUT_OP_BROADCAST && op->opcode != GROUT_OP_LAYOUT_CAST) {
+    if (get_rule(op) != GROUT_RULE_BROADCAST && get_rule(op) != GROUT_RULE_LAYOUT) {
         return none;
     }
     const grout_operand *from = grout_module_get_operand(inf->module, op, 0);
@@ -275,7 +247,7 @@ grout_layout_wish grout_layout__get_wish(const grout_layout_inference *inf, cons
     }
     grout_layout_wish wish = {
         .from = from->id, .to = op->first_result, .to_kind = GROUT_LAYOUT_WGMMA};
-    if (op->opcode == GROUT_OP_LAYOUT_CAST) {
+    if (get_rule(op) == GROUT_RULE_LAYOUT) {
         wish.from_kind = wish.to_kind = (uint8_t)get_cast_kind(inf, op);
     } else {
         wish.from_kind = (uint8_t)classify_broadcast(inf, op);
@@ -297,7 +269,7 @@ static bool is_same_layout(const grout_register_layout *a, const grout_register_
 static bool stays_in_lane(const grout_layout_inference *inf, const grout_op *op,
                           const grout_register_layout *from, const grout_register_layout *to) {
     return is_same_layout(from, to) ||
-           (op->opcode == GROUT_OP_BROADCAST && to->kind == GROUT_LAYOUT_WGMMA &&
+           (get_rule(op) == GROUT_RULE_BROADCAST && to->kind == GROUT_LAYOUT_WGMMA &&
             from->kind != GROUT_LAYOUT_WGMMA && from->kind == classify_broadcast(inf, op));
 }
 
@@ -320,8 +292,8 @@ static int64_t get_reduction_bytes(const grout_layout_inference *inf, const grou
 }
 
 int64_t grout_layout__get_exchange_bytes(const grout_layout_inference *inf, const grout_op *op) {
-    const grout_form form = (grout_form)grout_op_get_info((grout_opcode)op->opcode)->form;
-    if (form != GROUT_FORM_BROADCAST && form != GROUT_FORM_LAYOUT && form != GROUT_FORM_REDUCE) {
+    const grout_rule rule = get_rule(op);
+    if (rule != GROUT_RULE_BROADCAST && rule != GROUT_RULE_LAYOUT && rule != GROUT_RULE_REDUCE) {
         return 0;
     }
     const grout_operand *operand = grout_module_get_operand(inf->module, op, 0);
@@ -332,7 +304,7 @@ int64_t grout_layout__get_exchange_bytes(const grout_layout_inference *inf, cons
     const grout_register_layout *to = grout_register_layouts_get(inf->out, op->first_result);
     const grout_type *type = grout_module_get_type(inf->module, operand->id);
     int64_t bytes = from->count * grout_dtype_get_info((grout_dtype)type->dtype)->bytes;
-    if (form == GROUT_FORM_REDUCE) {
+    if (rule == GROUT_RULE_REDUCE) {
         bytes = get_reduction_bytes(inf, op, from, bytes);
     } else if (stays_in_lane(inf, op, from, to)) {
         bytes = 0;

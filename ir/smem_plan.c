@@ -124,7 +124,7 @@ static void place_block(smem_plan *plan, grout_block_id id) {
     while (next != 0) {
         const grout_op *op = grout_module_get_op(module, next);
         next = op->next;
-        if (op->opcode == GROUT_OP_SCOPED) {
+        if (grout_op_get_region_kind(op) == GROUT_REGION_SCOPE) {
             place_scope(plan, op);
             continue;
         }
@@ -140,7 +140,7 @@ static void place_scratch(smem_plan *plan, grout_kernel_id kernel) {
     grout_op_id id = grout_kernel__get_first_op(module, kernel);
     for (; id != 0; id = grout_kernel__get_next_op(module, id)) {
         const grout_op *op = grout_module_get_op(module, id);
-        if (op->opcode == GROUT_OP_SCRATCH) {
+        if (grout_op_get_info((grout_opcode)op->opcode)->shape == GROUT_SHAPE_SCRATCH) {
             place_object(plan, grout_module_get_value(module, op->first_result)->object);
         }
     }

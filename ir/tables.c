@@ -136,8 +136,12 @@ static const grout_sync_info sync_infos[GROUT_OP_COUNT] = {
 };
 
 static const grout_region_info region_infos[GROUT_FORM_COUNT] = {
-#define GROUT_REGION(FORM, KIND, LEAD_OPERANDS, LEAD_ARGS, YIELDS) \
-    [GROUT_FORM_##FORM] = {GROUT_REGION_##KIND, LEAD_OPERANDS, LEAD_ARGS, GROUT_YIELDS_##YIELDS},
+#define BLOCKS_ANY 0
+#define BLOCKS_1   1
+#define BLOCKS_2   2
+#define GROUT_REGION(FORM, text, KIND, LEAD_OPERANDS, LEAD_ARGS, BLOCKS, YIELDS)           \
+    [GROUT_FORM_##FORM] = {GROUT_REGION_##KIND, LEAD_OPERANDS, LEAD_ARGS, BLOCKS_##BLOCKS, \
+                           GROUT_YIELDS_##YIELDS},
 #include "grout/ops.def"
 };
 
@@ -178,7 +182,8 @@ static inline void check_lines(void) {
                    TENSOR, WARP)                                                              \
     sync_line_of_##NAME = 1,
 #include "grout/sync.def"
-#define GROUT_REGION(FORM, KIND, LEAD_OPERANDS, LEAD_ARGS, YIELDS) region_line_of_##FORM = 1,
+#define GROUT_REGION(FORM, text, KIND, LEAD_OPERANDS, LEAD_ARGS, BLOCKS, YIELDS) \
+    region_line_of_##FORM = 1,
 #include "grout/ops.def"
         inner_end
     };
@@ -208,6 +213,29 @@ const grout_region_info *grout_op_get_region(grout_opcode opcode) {
     return &region_infos[op_infos[opcode].form];
 }
 
+const grout_effect *grout_op_find_effect(grout_opcode opcode, uint32_t operand) {
+    uint32_t count;
+    const grout_effect *effects =
+        grout_effect_row_get_effects((grout_effect_row)op_infos[opcode].effect_row, &count);
+    for (uint32_t k = 0; k < count; k++) {
+        if (effects[k].operand == operand) {
+            return &effects[k];
+        }
+    }
+    return NULL;
+}
+
+char grout_op_get_letter(grout_opcode opcode, uint32_t operand) {
+    const char *letters = op_infos[opcode].operands;
+    size_t count = strlen(letters);
+    return count == 0 ? '*' : letters[operand < count ? operand : count - 1];
+}
+
+uint32_t grout_op_find_letter(grout_opcode opcode, char letter) {
+    const char *letters = op_infos[opcode].operands, *at = strchr(letters, letter);
+    return at == NULL ? UINT32_MAX : (uint32_t)(at - letters);
+}
+
 bool grout_op_has_access(grout_opcode opcode, grout_access_kind access) {
     uint32_t count = 0;
     const grout_effect *effects =
@@ -218,6 +246,14 @@ bool grout_op_has_access(grout_opcode opcode, grout_access_kind access) {
         }
     }
     return false;
+}
+
+bool grout_op_is_partial(grout_opcode opcode) {
+    static const bool is_partial[GROUT_OP_COUNT] = {
+#define GROUT_PARTIAL(NAME) [GROUT_OP_##NAME] = true,
+#include "grout/ops.def"
+    };
+    return is_partial[opcode];
 }
 
 bool grout_op_returns_old_value(grout_opcode opcode) {

@@ -9,6 +9,8 @@
  * they lie next to each other. A tiled layout has more: the digits that count tiles become loops
  * around the instruction, one along dimension 0 (panels) and one along another (bands).
  *
+ * An instruction without an SMEM side, a prefetch, takes the box as it lies in the array.
+ *
  * Splitting a dimension of the array in two instead would take one instruction, and would not clip
  * at the array's end: it is never done.
  */
@@ -40,7 +42,7 @@ typedef struct planning {
     const grout_operand *gmem_operand, *smem_operand;
     grout_view gmem, smem;
     const grout_type *gmem_type;
-    const grout_layout *layout; /* of the SMEM object */
+    const grout_layout *layout; /* of the SMEM object; NULL: the op has no SMEM side */
     view_digit digits[DIGITS_MAX];
     uint32_t digit_count;
     bool is_kept[GROUT_RANK_MAX];  /* by GMEM dimension: the descriptor has it */
@@ -269,6 +271,25 @@ static bool find_digits(planning *plan) {
     return true;
 }
 
+/* The innermost dimension of the box. */
+static bool add_row(planning *plan, int64_t extent, int64_t *row_bytes_out) {
+    const grout_tma *tma = plan->tma;
+    int64_t bytes = extent * tma->element_bytes;
+    if (bytes % 16 != 0) {
+        fail(plan, GROUT_DIAG_TMA_INNER_BYTES, plan->gmem_operand,
+             "rows of the box have %" PRId64 " elements of %d bytes, %" PRId64
+             " bytes: TMA needs a multiple of 16",
+             extent, tma->element_bytes, bytes);
+        help(plan, "take wider rows, or copy with load and store");
+        return false;
+    }
+    if (plan->gmem.rank > 0) {
+        add_dim(plan, plan->inner, extent);
+    }
+    *row_bytes_out = bytes;
+    return true;
+}
+
 /* The row of the box: the digit that counts neighbouring elements. */
 static bool plan_row(planning *plan, int64_t *row_bytes_out) {
     const view_digit *first = &plan->digits[0];
@@ -287,20 +308,7 @@ static bool plan_row(planning *plan, int64_t *row_bytes_out) {
         }
         extent = first->extent;
     }
-    int64_t bytes = extent * tma->element_bytes;
-    if (bytes % 16 != 0) {
-        fail(plan, GROUT_DIAG_TMA_INNER_BYTES, plan->gmem_operand,
-             "rows of the box have %" PRId64 " elements of %d bytes, %" PRId64
-             " bytes: TMA needs a multiple of 16",
-             extent, tma->element_bytes, bytes);
-        help(plan, "take wider rows, or copy with load and store");
-        return false;
-    }
-    if (plan->gmem.rank > 0) {
-        add_dim(plan, plan->inner, extent);
-    }
-    *row_bytes_out = bytes;
-    return true;
+    return add_row(plan, extent, row_bytes_out);
 }
 
 /* A digit that does not lie next to the box: a loop around the instruction, if it counts tiles. */
@@ -360,6 +368,20 @@ static bool plan_box(planning *plan) {
     return true;
 }
 
+/* The box of an op without an SMEM side: all that the view takes of the array. */
+static bool plan_bare_box(planning *plan) {
+    int64_t row_bytes;
+    if (!add_row(plan, plan->gmem.extent[plan->inner], &row_bytes)) {
+        return false;
+    }
+    for (uint32_t dim = plan->gmem.rank; dim-- > 0;) {
+        if (plan->is_kept[dim] && !plan->is_boxed[dim]) {
+            add_dim(plan, (uint8_t)dim, plan->gmem.extent[dim]);
+        }
+    }
+    return true;
+}
+
 static bool check_box(planning *plan) {
     grout_tma *tma = plan->tma;
     bool ok = true;
@@ -371,9 +393,10 @@ static bool check_box(planning *plan) {
             help(plan, "copy it in parts, or tile the SMEM array");
         }
     }
-    grout_type type = grout_view__get_type(plan->module, &plan->smem);
+    grout_type type = grout_view__get_type(plan->module, &plan->gmem);
     int64_t bytes = grout_type_get_count(&type) * tma->element_bytes * tma->part_count;
-    if (bytes > PHASE_BYTES_MAX && plan->op->opcode == GROUT_OP_COPY_GMEM_TO_SMEM) {
+    bool has_phase = grout_op_find_letter((grout_opcode)plan->op->opcode, 'b') != UINT32_MAX;
+    if (bytes > PHASE_BYTES_MAX && has_phase) {
         ok = fail(plan, GROUT_DIAG_TMA_BYTES, plan->gmem_operand,
                   "a copy of %" PRId64 " bytes: a barrier phase counts at most %d", bytes,
                   PHASE_BYTES_MAX);
@@ -451,26 +474,46 @@ static bool check_alignment(planning *plan) {
     return true;
 }
 
+/* The views of both sides; false if the op has none to plan for. */
+static bool find_sides(planning *plan) {
+    const grout_opcode opcode = (grout_opcode)plan->op->opcode;
+    const uint32_t gmem = grout_op_find_letter(opcode, 'G');
+    const uint32_t smem = grout_op_find_letter(opcode, 'H');
+    if (gmem == UINT32_MAX) {
+        return false;
+    }
+    plan->gmem_operand = grout_module_get_operand(plan->module, plan->op, gmem);
+    if (!grout_module_get_view(plan->module, plan->gmem_operand, &plan->gmem)) {
+        return false;
+    }
+    plan->gmem_type = grout_object_get_type(plan->module, plan->gmem.object);
+    if (smem == UINT32_MAX) {
+        return true;
+    }
+    plan->smem_operand = grout_module_get_operand(plan->module, plan->op, smem);
+    if (!grout_module_get_view(plan->module, plan->smem_operand, &plan->smem)) {
+        return false;
+    }
+    plan->layout = grout_object_get_layout(plan->module, plan->smem.object);
+    return true;
+}
+
 bool grout_tma_plan(const grout_module *bound, grout_op_id copy, grout_tma *tma_out,
                     grout_diags *diags) {
     const grout_op *op = grout_module_get_op(bound, copy);
-    bool is_load = op->opcode == GROUT_OP_COPY_GMEM_TO_SMEM;
     planning plan = {.module = bound, .diags = diags, .op = op, .tma = tma_out};
-    plan.gmem_operand = grout_module_get_operand(bound, op, is_load ? 0 : 1);
-    plan.smem_operand = grout_module_get_operand(bound, op, is_load ? 1 : 0);
     memset(tma_out, 0, sizeof *tma_out);
-    if (!grout_module_get_view(bound, plan.gmem_operand, &plan.gmem) ||
-        !grout_module_get_view(bound, plan.smem_operand, &plan.smem)) {
+    if (!find_sides(&plan)) {
         return false;
     }
-    plan.gmem_type = grout_object_get_type(bound, plan.gmem.object);
-    plan.layout = grout_object_get_layout(bound, plan.smem.object);
-    tma_out->element_bytes = plan.layout->element_bytes;
-    tma_out->swizzle = plan.layout->swizzle;
-    tma_out->panel_count = tma_out->band_count = 1;
-    bool ok = choose_part(&plan) && choose_dims(&plan) && plan_box(&plan);
+    tma_out->element_bytes = grout_dtype_get_info((grout_dtype)plan.gmem_type->dtype)->bytes;
+    tma_out->swizzle = plan.layout == NULL ? 0 : plan.layout->swizzle;
+    tma_out->panel_count = tma_out->band_count = tma_out->part_count = 1;
+    bool ok = plan.layout == NULL ? choose_dims(&plan) && plan_bare_box(&plan)
+                                  : choose_part(&plan) && choose_dims(&plan) && plan_box(&plan);
     if (ok) {
-        bool has_box = check_box(&plan), is_aligned = check_alignment(&plan);
+        bool has_box = check_box(&plan);
+        bool is_aligned = plan.layout == NULL || check_alignment(&plan);
         ok = check_pitches(&plan) && has_box && is_aligned;
     }
     return ok;

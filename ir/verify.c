@@ -77,7 +77,7 @@ static const grout_op *find_specialize(const grout_module *module, grout_kernel_
     grout_op_id id = grout_kernel__get_first_op(module, kernel);
     for (; id != 0; id = grout_kernel__get_next_op(module, id)) {
         const grout_op *op = grout_module_get_op(module, id);
-        if (op->opcode == GROUT_OP_WARP_SPECIALIZE) {
+        if (grout_op_get_region_kind(op) == GROUT_REGION_PARTITIONS) {
             return op;
         }
     }

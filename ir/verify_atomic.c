@@ -44,22 +44,12 @@ static void report_dtype(grout_verifying *verifying, grout_loc_id loc, const cha
 
 /* What 'red' takes in a space (PTX ISA 9.1 'red'); 0: the op is no atomic update. */
 static uint32_t get_atomic_dtypes(const grout_op *op, bool is_gmem) {
-    switch (op->opcode) {
-    case GROUT_OP_ATOMIC_ADD:
-        return INT32 | DTYPE(F32) | (is_gmem ? HALF : 0);
-    case GROUT_OP_ATOMIC_MAX:
-    case GROUT_OP_ATOMIC_MIN:
-        return INT32 | (is_gmem ? HALF : 0);
-    case GROUT_OP_ATOMIC_AND:
-    case GROUT_OP_ATOMIC_OR:
-    case GROUT_OP_ATOMIC_XOR:
-    case GROUT_OP_ATOMIC_FETCH_ADD:
-    case GROUT_OP_ATOMIC_EXCHANGE:
-    case GROUT_OP_ATOMIC_CAS:
-        return INT32;
-    default:
-        return 0;
+    const grout_op_info *info = grout_op_get_info((grout_opcode)op->opcode);
+    if (info->update == GROUT_UPDATE_NONE || info->types == GROUT_TYPES_INT) {
+        return info->update == GROUT_UPDATE_NONE ? 0 : INT32;
     }
+    const bool is_sum = info->update == GROUT_UPDATE_ADD;
+    return INT32 | (is_sum ? DTYPE(F32) : 0) | (is_gmem ? HALF : 0);
 }
 
 static void check_atomic(grout_verifying *verifying, const grout_op *op) {
@@ -113,7 +103,7 @@ static void check_reduce(grout_verifying *verifying, const grout_op *op) {
         return;
     }
     grout_choice choice = (grout_choice)attr->choice;
-    bool is_store = op->opcode == GROUT_OP_ASYNC_STORE_SMEM;
+    bool is_store = grout_op_get_letter((grout_opcode)op->opcode, 0) == 'v';
     grout_type type = get_type(verifying, op, 1);
     uint32_t dtypes = is_store ? get_store_dtypes(choice) : get_copy_dtypes(choice);
     char what[96];

@@ -9,80 +9,20 @@ typedef struct barrier_use {
     bool takes_barrier, takes_mbarrier;
     bool takes_cluster; /* cluster barriers too */
     bool takes_peer;    /* that of another CTA */
-    const char *other;  /* what does it on a barrier of the other kind */
-    const char *peer;   /* what does it where takes_peer is false */
 } barrier_use;
-
-#define LOCAL_WAIT   "a wait is local on the hardware: wait in the CTA that the barrier lies in"
-#define LOCAL_OBJECT "each CTA initialises and invalidates its own"
 
 /* False if the operation has no barrier. */
 static bool find_use(const grout_op *op, barrier_use *use) {
-    const barrier_use pallas = {.takes_barrier = true, .takes_cluster = true};
-    const barrier_use explicit_ = {.takes_mbarrier = true};
-    *use = pallas;
-    switch (op->opcode) {
-    case GROUT_OP_BARRIER_ARRIVE:
-        use->other = "mbarrier_arrive %bar[i]";
-        use->peer = "declare the barrier with cluster(..): an arrive then counts in the other "
-                    "CTAs too; or use an mbarrier, which mbarrier_arrive reaches anywhere";
-        return true;
-    case GROUT_OP_BARRIER_WAIT:
-        use->other = "mbarrier_wait %bar[i], PARITY";
-        use->peer = LOCAL_WAIT;
-        return true;
-    case GROUT_OP_BARRIER_TEST:
-        use->other = "mbarrier_test %bar[i], PARITY";
-        use->peer = LOCAL_WAIT;
-        return true;
-    case GROUT_OP_COPY_GMEM_TO_SMEM:
-        *use = (barrier_use){.operand = 2, .takes_barrier = true, .takes_mbarrier = true};
-        use->peer = "collective_axes(..) on a barrier, or multicast(..) on an mbarrier, bring "
-                    "data and bytes to the other CTAs";
-        return true;
-    case GROUT_OP_ASYNC_COPY_ARRIVE:
-        *use = (barrier_use){.takes_barrier = true, .takes_mbarrier = true};
-        use->peer = "async_copy_wait 0, then mbarrier_arrive at the other CTA's mbarrier";
-        return true;
-    case GROUT_OP_ASYNC_STORE_SMEM:
-        *use = (barrier_use){
-            .operand = 2, .takes_barrier = true, .takes_mbarrier = true, .takes_cluster = true};
-        use->peer = "the barrier is that of the destination's CTA in any case: write it without "
-                    ".cluster(..)";
-        return true;
-    case GROUT_OP_MBARRIER_INIT:
-        *use = explicit_;
-        use->other = "nothing: a barrier is ready from the start, for arrivals(n) a phase";
-        use->peer = LOCAL_OBJECT;
-        return true;
-    case GROUT_OP_MBARRIER_INVALIDATE:
-        *use = explicit_;
-        use->other = "nothing: a barrier ends with its scope";
-        use->peer = LOCAL_OBJECT;
-        return true;
-    case GROUT_OP_MBARRIER_EXPECT:
-        *use = explicit_;
-        use->takes_peer = true;
-        use->other = "nothing: a copy announces its own bytes there, and makes an arrival";
-        return true;
-    case GROUT_OP_MBARRIER_ARRIVE:
-        *use = explicit_;
-        use->takes_peer = true;
-        use->other = "barrier_arrive %bar[i]";
-        return true;
-    case GROUT_OP_MBARRIER_WAIT:
-        *use = explicit_;
-        use->other = "barrier_wait %bar[i], which counts the phases itself";
-        use->peer = LOCAL_WAIT;
-        return true;
-    case GROUT_OP_MBARRIER_TEST:
-        *use = explicit_;
-        use->other = "barrier_test %bar[i], which counts the phases itself";
-        use->peer = LOCAL_WAIT;
-        return true;
-    default:
+    const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
+    *use = (barrier_use){.operand = grout_op_find_letter((grout_opcode)op->opcode, 'b')};
+    if (sync == NULL || use->operand == UINT32_MAX) {
         return false;
     }
+    use->takes_barrier = sync->object != GROUT_SYNC_OBJECT_MBARRIER;
+    use->takes_mbarrier = sync->object != GROUT_SYNC_OBJECT_BARRIER;
+    use->takes_cluster = sync->reach != GROUT_SYNC_REACH_OWN;
+    use->takes_peer = sync->reach == GROUT_SYNC_REACH_PEER;
+    return true;
 }
 
 static void check_face(grout_verifying *verifying, const grout_op *op, const barrier_use *use,
@@ -98,7 +38,8 @@ static void check_face(grout_verifying *verifying, const grout_op *op, const bar
                             object->is_explicit ? "an mbarrier" : "a barrier");
     grout_verify__note_object(verifying, view->object);
     grout_diags_help(verifying->diags, "on %s: %s",
-                     object->is_explicit ? "an mbarrier" : "a barrier", use->other);
+                     object->is_explicit ? "an mbarrier" : "a barrier",
+                     grout_verify__get_remedy(op, GROUT_REMEDY_OTHER_FACE));
 }
 
 /* A cluster barrier counts one arrival a CTA, not one a lane or a copy. */
@@ -127,7 +68,8 @@ static void check_peer(grout_verifying *verifying, const grout_op *op, const bar
                             "'%s' takes a barrier of its own CTA, and this is %s of another one",
                             grout_verify__get_text(op),
                             grout_verify__get_name(verifying, view).chars);
-    grout_diags_help(verifying->diags, "%s", use->peer);
+    grout_diags_help(verifying->diags, "%s",
+                     grout_verify__get_remedy(op, GROUT_REMEDY_PEER_BARRIER));
 }
 
 /* Every CTA issues a collective copy and so arrives in its own; one CTA issues a multicast. */
@@ -172,7 +114,5 @@ void grout_verify__barrier_kind(grout_verifying *verifying, const grout_op *op) 
     check_face(verifying, op, &use, operand, &view, object);
     check_cluster(verifying, op, &use, operand, &view, object);
     check_peer(verifying, op, &use, operand, &view);
-    if (op->opcode == GROUT_OP_COPY_GMEM_TO_SMEM) {
-        check_copy(verifying, op, &view, object);
-    }
+    check_copy(verifying, op, &view, object);
 }

@@ -6,28 +6,18 @@
 
 /* ---- '.cluster(..)' -------------------------------------------------------------------------- */
 
-/* Whether the operation reaches the SMEM of another CTA through this operand. */
+/* Whether the operation reaches the SMEM of another CTA through this operand: the thread's own
+ * accesses do, and engines whose bytes and arrivals go to the barrier of that CTA. */
 static bool takes_peer(const grout_op *op, uint32_t index) {
-    uint8_t form = grout_op_get_info((grout_opcode)op->opcode)->form;
-    bool is_access = form == GROUT_FORM_LOAD || form == GROUT_FORM_STORE ||
-                     form == GROUT_FORM_FETCH || form == GROUT_FORM_COMPARE_SWAP;
-    bool is_register = op->opcode == GROUT_OP_ACC_LOAD || op->opcode == GROUT_OP_ACC_STORE;
-    return form == GROUT_FORM_STORE_ASYNC ? index == 1 : is_access && !is_register && index == 0;
-}
-
-/* What does instead. */
-static const char *get_peer_help(const grout_op *op) {
-    switch (op->opcode) {
-    case GROUT_OP_COPY_GMEM_TO_SMEM:
-        return "collective_axes(..) on a barrier, or multicast(..) on an mbarrier, bring the box "
-               "to several CTAs";
-    case GROUT_OP_COPY_SMEM_TO_GMEM:
-        return "let that CTA copy its own SMEM, or load from it and store";
-    case GROUT_OP_ASYNC_COPY:
-        return "copy to the own SMEM, or load and async_store_smem";
-    default:
-        return "load it from there and store it to the own SMEM";
+    const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
+    const grout_effect *effect = grout_op_find_effect((grout_opcode)op->opcode, index);
+    if (effect == NULL || effect->proxy != GROUT_PROXY_GENERIC) {
+        return false;
     }
+    return sync == NULL
+               ? effect->space == GROUT_EFFECT_SPACE_ANY
+               : sync->mode == GROUT_SYNC_MODE_STARTS && sync->reach != GROUT_SYNC_REACH_OWN &&
+                     effect->access == GROUT_ACCESS_WRITE;
 }
 
 /* Of GMEM, registers and semaphores there is no '.cluster' (infer_operand.c). */
@@ -37,7 +27,8 @@ static void report_peer(grout_verifying *verifying, const grout_op *op,
                             "'%s' works on this CTA's own SMEM, and this is %s of another one",
                             grout_verify__get_text(op),
                             grout_verify__get_name(verifying, view).chars);
-    grout_diags_help(verifying->diags, "%s", get_peer_help(op));
+    grout_diags_help(verifying->diags, "%s",
+                     grout_verify__get_remedy(op, GROUT_REMEDY_PEER_MEMORY));
 }
 
 static void check_place(grout_verifying *verifying, const grout_operand *ref,
@@ -122,13 +113,17 @@ static void check_from_cta(grout_verifying *verifying, const grout_op *op) {
 }
 
 static void check_store(grout_verifying *verifying, const grout_op *op) {
-    if (op->opcode != GROUT_OP_ASYNC_STORE_SMEM ||
+    const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
+    bool is_for_cluster =
+        sync != NULL && sync->mode == GROUT_SYNC_MODE_STARTS && sync->reach != GROUT_SYNC_REACH_OWN;
+    if (!is_for_cluster ||
         grout_kernel_get_cluster_size(verifying->module, verifying->kernel) > 1) {
         return;
     }
     grout_verifying__report(verifying, GROUT_DIAG_BAD_LAUNCH, op->loc,
-                            "'async_store_smem' stores to SMEM of a cluster, and this kernel's "
-                            "clusters have one CTA");
+                            "'%s' stores to SMEM of a cluster, and this kernel's clusters have one "
+                            "CTA",
+                            grout_verify__get_text(op));
     grout_diags_help(verifying->diags, "give the kernel cluster(NAME = 2) or more, or use store");
 }
 

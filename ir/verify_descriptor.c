@@ -62,7 +62,7 @@ static void check_pitch(grout_verifying *verifying, const grout_operand *operand
 void grout_verify__descriptor(grout_verifying *verifying, const grout_op *op) {
     const grout_module *module = verifying->module;
     grout_view view;
-    if (op->opcode != GROUT_OP_TENSOR_DESCRIPTOR) {
+    if (grout_op_get_info((grout_opcode)op->opcode)->rule != GROUT_RULE_DESCRIPTOR) {
         return;
     }
     const grout_operand *operand = grout_module_get_operand(module, op, 0);

@@ -37,46 +37,56 @@ static grout_known_value evaluate_axis(const evaluation *eval, uint32_t index) {
     return know((int32_t)(eval->thread / inner % grout_kernel_get_axis_size(module, id, index)));
 }
 
-/* The operations that choose threads; of i32 and bool. */
-static grout_known_value apply(const grout_op *op, int32_t a, int32_t b) {
+/* The expression of an op of ops.def over whole numbers (i32), and over truth values. */
+#define NUMBER_NUM(NAME, EXPRESSION)   NUMBER_CASE(NAME, EXPRESSION)
+#define NUMBER_INT(NAME, EXPRESSION)   NUMBER_CASE(NAME, EXPRESSION)
+#define NUMBER_LOGIC(NAME, EXPRESSION) NUMBER_CASE(NAME, EXPRESSION)
+#define NUMBER_CMP(NAME, EXPRESSION)   NUMBER_CASE(NAME, EXPRESSION)
+#define NUMBER_FLOAT(NAME, EXPRESSION)
+#define NUMBER_CASE(NAME, EXPRESSION) \
+    case GROUT_OP_##NAME:             \
+        return know((int32_t)(EXPRESSION));
+
+static grout_known_value apply_numbers(const grout_op *op, int32_t a, int32_t b) {
+    (void)b;
     switch (op->opcode) {
-    case GROUT_OP_ADD:
-        return know(grout_add_i32(a, b));
-    case GROUT_OP_SUB:
-        return know(grout_sub_i32(a, b));
-    case GROUT_OP_MUL:
-        return know(grout_mul_i32(a, b));
-    case GROUT_OP_DIV:
-        return know(grout_div_i32(a, b));
-    case GROUT_OP_REM:
-        return know(grout_rem_i32(a, b));
-    case GROUT_OP_AND:
-        return know(grout_and_i32(a, b));
-    case GROUT_OP_OR:
-        return know(grout_or_i32(a, b));
-    case GROUT_OP_XOR:
-        return know(grout_xor_i32(a, b));
-    case GROUT_OP_EQ:
-        return know(a == b);
-    case GROUT_OP_NE:
-        return know(a != b);
-    case GROUT_OP_LT:
-        return know(a < b);
-    case GROUT_OP_LE:
-        return know(a <= b);
-    case GROUT_OP_GT:
-        return know(a > b);
-    case GROUT_OP_GE:
-        return know(a >= b);
+#define GROUT_ALU(NAME, text, FORM, TYPES, EXPRESSION, DOC) NUMBER_##TYPES(NAME, EXPRESSION)
+#include "grout/ops.def"
     default:
         return (grout_known_value){.is_known = false};
     }
 }
 
+#define TRUTH_NUM(NAME, EXPRESSION)
+#define TRUTH_INT(NAME, EXPRESSION)
+#define TRUTH_CMP(NAME, EXPRESSION)
+#define TRUTH_FLOAT(NAME, EXPRESSION)
+#define TRUTH_LOGIC(NAME, EXPRESSION) NUMBER_CASE(NAME, EXPRESSION)
+
+static grout_known_value apply_truths(const grout_op *op, bool a, bool b) {
+    (void)b;
+    switch (op->opcode) {
+#define GROUT_ALU(NAME, text, FORM, TYPES, EXPRESSION, DOC) TRUTH_##TYPES(NAME, EXPRESSION)
+#include "grout/ops.def"
+    default:
+        return (grout_known_value){.is_known = false};
+    }
+}
+
+static grout_known_value apply(const grout_op *op, grout_dtype dtype, int32_t a, int32_t b) {
+    return dtype == GROUT_DTYPE_BOOL ? apply_truths(op, a != 0, b != 0) : apply_numbers(op, a, b);
+}
+
+/* Whether one operand alone decides the result: a zero that is and'ed. */
+static bool is_settled(const grout_op *op, grout_known_value operand) {
+    return op->opcode == GROUT_OP_AND && /* by name: no column says what absorbs */
+           operand.is_known && operand.value == 0;
+}
+
 static grout_known_value evaluate_op(evaluation *eval, const grout_op *op) {
     const grout_module *module = eval->verifying->module;
     grout_known_value unknown = {.is_known = false};
-    if (op->opcode == GROUT_OP_AXIS_INDEX) {
+    if (grout_op_get_letter((grout_opcode)op->opcode, 0) == 'x') {
         return evaluate_axis(eval, grout_module_get_operand(module, op, 0)->id - 1);
     }
     if (op->operand_count == 0 || op->operand_count > 2 || op->block_count > 0) {
@@ -88,18 +98,12 @@ static grout_known_value evaluate_op(evaluation *eval, const grout_op *op) {
         return unknown;
     }
     grout_known_value a = evaluate(eval, grout_module_get_operand(module, op, 0));
-    if (op->opcode == GROUT_OP_NOT && dtype == GROUT_DTYPE_BOOL && a.is_known) {
-        return know(a.value == 0);
-    }
-    if (op->operand_count != 2) {
-        return unknown;
-    }
-    grout_known_value b = evaluate(eval, grout_module_get_operand(module, op, 1));
-    if (op->opcode == GROUT_OP_AND &&
-        ((a.is_known && a.value == 0) || (b.is_known && b.value == 0))) {
+    grout_known_value b =
+        op->operand_count < 2 ? know(0) : evaluate(eval, grout_module_get_operand(module, op, 1));
+    if (is_settled(op, a) || is_settled(op, b)) {
         return know(0);
     }
-    return a.is_known && b.is_known ? apply(op, a.value, b.value) : unknown;
+    return a.is_known && b.is_known ? apply(op, dtype, a.value, b.value) : unknown;
 }
 
 /* An operand as this thread sees it, in whichever CTA. */

@@ -107,14 +107,10 @@ static smem_parts find_parts(const grout_verifying *verifying) {
     grout_op_id id = grout_kernel__get_first_op(module, verifying->kernel);
     for (; id != 0; id = grout_kernel__get_next_op(module, id)) {
         const grout_op *op = grout_module_get_op(module, id);
-        if (op->opcode == GROUT_OP_SCRATCH) {
-            add_part(module, &parts, grout_module_get_value(module, op->first_result)->object);
-        } else if (op->opcode == GROUT_OP_SCOPED) {
-            const grout_block *body = grout_module_get_block(module, op->first_block);
-            for (uint32_t k = 0; k < body->arg_count; k++) {
-                add_part(module, &parts,
-                         grout_module_get_value(module, body->first_arg + k)->object);
-            }
+        grout_value_id first;
+        uint32_t count = grout_op_get_made_objects(module, op, &first);
+        for (uint32_t k = 0; k < count; k++) {
+            add_part(module, &parts, grout_module_get_value(module, first + k)->object);
         }
     }
     return parts;

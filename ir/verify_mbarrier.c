@@ -64,7 +64,8 @@ static void check_init(grout_verifying *verifying, const grout_op *op) {
     uint32_t threads = grout_kernel_get_thread_count(module, verifying->kernel);
     bool is_entry = block->parent == 0;
     bool is_warp =
-        !is_entry && grout_module_get_op(module, block->parent)->opcode == GROUT_OP_WARP_MAP;
+        !is_entry &&
+        grout_op_get_region_kind(grout_module_get_op(module, block->parent)) == GROUT_REGION_WARPS;
     if (!is_warp && (!is_entry || threads < 2 || verifying->specialize != NULL)) {
         return;
     }
@@ -81,19 +82,30 @@ static void check_init(grout_verifying *verifying, const grout_op *op) {
 }
 
 void grout_verify__mbarrier(grout_verifying *verifying, const grout_op *op) {
-    switch (op->opcode) {
-    case GROUT_OP_MBARRIER_INIT:
+    const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
+    if (sync == NULL || sync->object != GROUT_SYNC_OBJECT_MBARRIER) {
+        return;
+    }
+    switch ((grout_sync_mode)sync->mode) {
+    case GROUT_SYNC_MODE_MAKES:
         check_init_count(verifying, op);
         check_init(verifying, op);
         break;
-    case GROUT_OP_MBARRIER_EXPECT:
-        check_expected_bytes(verifying, op);
+    case GROUT_SYNC_MODE_POSTS:
+        if (grout_op_get_letter((grout_opcode)op->opcode, 1) == 'k') {
+            check_expected_bytes(verifying, op);
+        }
         break;
-    case GROUT_OP_MBARRIER_WAIT:
-    case GROUT_OP_MBARRIER_TEST:
+    case GROUT_SYNC_MODE_WAITS:
+    case GROUT_SYNC_MODE_TESTS:
         check_parity(verifying, op);
         break;
-    default:
+    case GROUT_SYNC_MODE_MEETS:
+    case GROUT_SYNC_MODE_STARTS:
+    case GROUT_SYNC_MODE_CLOSES:
+    case GROUT_SYNC_MODE_FENCES:
+    case GROUT_SYNC_MODE_ENDS:
+    case GROUT_SYNC_MODE_FORKS:
         break;
     }
 }

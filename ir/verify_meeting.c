@@ -64,17 +64,18 @@ static count_range count_for(const grout_verifying *verifying, uint32_t thread,
 
 static count_range count_op(const grout_verifying *verifying, uint32_t thread, const grout_op *op) {
     count_range range = {0, 0};
-    switch (op->opcode) {
-    case GROUT_OP_BLOCK_BARRIER:
+    const grout_region_info *region = grout_op_get_region((grout_opcode)op->opcode);
+    if (grout_verify__is_meeting(op)) {
         return (count_range){1, 1};
-    case GROUT_OP_IF:
+    }
+    if (region->kind == GROUT_REGION_BRANCH) {
         return count_if(verifying, thread, op);
-    case GROUT_OP_FOR:
+    }
+    if (region->kind == GROUT_REGION_LOOP && region->blocks == 1) {
         return count_for(verifying, thread, op);
-    case GROUT_OP_SCOPED:
+    }
+    if (region->kind == GROUT_REGION_SCOPE) {
         return count_block(verifying, thread, op->first_block);
-    default:
-        break;
     }
     for (uint32_t k = 0; k < op->block_count; k++) {
         range.high += count_block(verifying, thread, op->first_block + k).high;
@@ -92,7 +93,7 @@ static count_range count_block(const grout_verifying *verifying, uint32_t thread
     while (next != 0) {
         const grout_op *op = grout_module_get_op(module, next);
         count_range range = {0, 0};
-        if (op->opcode == GROUT_OP_BLOCK_BARRIER || op->block_count > 0) {
+        if (grout_verify__is_meeting(op) || op->block_count > 0) {
             range = count_op(verifying, thread, op);
         }
         sum.low = sum.low + range.low > COUNT_MAX ? COUNT_MAX : sum.low + range.low;
@@ -112,7 +113,7 @@ static bool is_kept_away(const grout_verifying *verifying, uint32_t thread, cons
             return false;
         }
         const grout_op *around = grout_module_get_op(module, id);
-        if (around->opcode == GROUT_OP_IF) {
+        if (grout_op_get_region_kind(around) == GROUT_REGION_BRANCH) {
             grout_known_value condition = grout_verify__evaluate(
                 verifying, thread, grout_module_get_operand(module, around, 0));
             bool is_first = block == around->first_block;
@@ -132,7 +133,7 @@ static const grout_op *find_barrier(const grout_verifying *verifying, uint32_t t
     grout_op_id id = grout_kernel__get_first_op(module, verifying->kernel);
     for (; id != 0; id = grout_kernel__get_next_op(module, id)) {
         const grout_op *op = grout_module_get_op(module, id);
-        if (op->opcode != GROUT_OP_BLOCK_BARRIER || is_kept_away(verifying, thread, op)) {
+        if (!grout_verify__is_meeting(op) || is_kept_away(verifying, thread, op)) {
             continue;
         }
         first = first == NULL ? op : first;

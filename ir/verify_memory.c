@@ -10,12 +10,9 @@ static const char *get_text(const grout_op *op) {
     return grout_op_get_info((grout_opcode)op->opcode)->text;
 }
 
-static grout_form get_form(const grout_op *op) {
-    return (grout_form)grout_op_get_info((grout_opcode)op->opcode)->form;
-}
-
-static bool is_copy(const grout_op *op) {
-    return get_form(op) == GROUT_FORM_COPY_IN || get_form(op) == GROUT_FORM_COPY_OUT;
+/* Whether its plan says which memory it takes, and which parts of tiles. */
+static bool has_plan(const grout_op *op) {
+    return grout_op_get_info((grout_opcode)op->opcode)->rule == GROUT_RULE_WGMMA;
 }
 
 /* The value that stands for the object of a reference operand: behind a descriptor, its array. */
@@ -24,64 +21,36 @@ static grout_value_id get_base(const grout_module *module, const grout_operand *
     return grout_module_get_view(module, operand, &view) ? view.base : 0;
 }
 
-/* The space that the effect row asks of an operand; ANY: all will do. */
-static const grout_effect *find_effect(const grout_op *op, uint32_t operand) {
-    uint32_t count;
-    const grout_op_info *info = grout_op_get_info((grout_opcode)op->opcode);
-    const grout_effect *effects =
-        grout_effect_row_get_effects((grout_effect_row)info->effect_row, &count);
-    for (uint32_t k = 0; k < count; k++) {
-        if (effects[k].operand == operand) {
-            return &effects[k];
-        }
-    }
-    return NULL;
-}
-
 static bool is_written(const grout_effect *effect) {
     return effect->access == GROUT_ACCESS_WRITE || effect->access == GROUT_ACCESS_ATOMIC;
 }
 
-/* What an operation that takes another space than the operand's is replaced by. */
-static void help_space(grout_verifying *verifying, const grout_op *op, grout_space space) {
-    const char *text = "";
-    switch (op->opcode) {
-    case GROUT_OP_STORE:
-        text = "acc_store writes an accumulator";
-        break;
-    case GROUT_OP_ACC_LOAD:
-        text = "load reads memory";
-        break;
-    case GROUT_OP_ACC_STORE:
-        text = "store writes memory";
-        break;
-    case GROUT_OP_ASYNC_COPY:
-        text = "async_copy SOURCE, DESTINATION loads from gmem to smem; store writes gmem";
-        break;
-    case GROUT_OP_ASYNC_STORE_SMEM:
-        text = "it stores to SMEM of the cluster: store writes gmem, acc_store an accumulator";
-        break;
-    case GROUT_OP_COPY_GMEM_TO_SMEM:
-    case GROUT_OP_COPY_SMEM_TO_GMEM:
-        text = space == GROUT_SPACE_ACC
-                   ? "TMA moves memory: load the accumulator, store it to SMEM, and copy that"
-                   : "copy_gmem_to_smem SOURCE, DESTINATION, BARRIER loads; copy_smem_to_gmem "
-                     "SOURCE, DESTINATION stores";
-        break;
+/* The space that an operand has to lie in: what its letter says, or else its effect. */
+static grout_effect_space get_wanted_space(const grout_op *op, uint32_t index,
+                                           const grout_effect *effect) {
+    switch (grout_op_get_letter((grout_opcode)op->opcode, index)) {
+    case 'g':
+    case 'G':
+        return GROUT_EFFECT_SPACE_GMEM;
+    case 'h':
+    case 'H':
+        return GROUT_EFFECT_SPACE_SMEM;
+    case 'a':
+        return GROUT_EFFECT_SPACE_ACC;
     default:
-        text = "an accumulator belongs to one thread: acc_load it, and acc_store the result";
-        break;
+        return effect == NULL ? GROUT_EFFECT_SPACE_ANY : (grout_effect_space)effect->space;
     }
-    grout_diags_help(verifying->diags, "%s", text);
 }
 
 /* The spaces of a wgmma's operands are part of its plan. */
 static bool check_space(grout_verifying *verifying, const grout_op *op, uint32_t index,
                         const grout_effect *effect) {
+    const grout_effect_space space = get_wanted_space(op, index, effect);
+    const bool is_read = effect == NULL || effect->access == GROUT_ACCESS_READ;
     const grout_operand *operand = grout_module_get_operand(verifying->module, op, index);
     grout_type type = grout_module_get_operand_type(verifying->module, operand);
     bool fits = true;
-    switch ((grout_effect_space)effect->space) {
+    switch (space) {
     case GROUT_EFFECT_SPACE_GMEM:
         fits = type.space == GROUT_SPACE_GMEM;
         break;
@@ -92,28 +61,31 @@ static bool check_space(grout_verifying *verifying, const grout_op *op, uint32_t
         fits = type.space == GROUT_SPACE_ACC;
         break;
     case GROUT_EFFECT_SPACE_ANY:
-        fits = type.space != GROUT_SPACE_ACC || effect->access == GROUT_ACCESS_READ;
+        fits = type.space != GROUT_SPACE_ACC || is_read;
         break;
     case GROUT_EFFECT_SPACE_SEMAPHORE:
     case GROUT_EFFECT_SPACE_BARRIER:
         break;
     }
-    if (fits || type.kind != GROUT_TYPE_REF || get_form(op) == GROUT_FORM_WGMMA) {
+    if (fits || type.kind != GROUT_TYPE_REF || has_plan(op)) {
         return true;
     }
     static const char *const wanted[] = {[GROUT_EFFECT_SPACE_ANY] = "gmem or smem",
                                          [GROUT_EFFECT_SPACE_GMEM] = "gmem",
                                          [GROUT_EFFECT_SPACE_SMEM] = "smem",
                                          [GROUT_EFFECT_SPACE_ACC] = "acc"};
-    bool is_destination = index == 1 || is_written(effect);
+    bool is_destination = index == 1 || (effect != NULL && is_written(effect));
     grout_verifying__report(
         verifying, GROUT_DIAG_BAD_SPACE, operand->loc, "the %s of '%s' lies in %s, and %s is %s",
-        is_destination ? "destination" : "source", get_text(op), wanted[effect->space],
+        is_destination ? "destination" : "source", get_text(op), wanted[space],
         grout_value__get_text(verifying->module, get_base(verifying->module, operand),
                               "the reference")
             .chars,
         grout_type__get_text(&type).chars);
-    help_space(verifying, op, (grout_space)type.space);
+    grout_diags_help(verifying->diags, "%s",
+                     grout_verify__get_remedy(op, type.space == GROUT_SPACE_ACC
+                                                      ? GROUT_REMEDY_ACCUMULATOR
+                                                      : GROUT_REMEDY_SPACE));
     return false;
 }
 
@@ -279,14 +251,14 @@ static void check_indices(grout_verifying *verifying, const grout_op *op, uint32
     check.object_rank = check.rank = type->rank;
     check.base = view.base;
     check.is_box = view.descriptor != 0;
-    check.is_tma = is_copy(op) && type->space == GROUT_SPACE_GMEM;
-    check.is_written = is_written(effect);
+    check.is_tma = grout_op_get_letter((grout_opcode)op->opcode, operand_index) == 'G';
+    check.is_written = effect != NULL && is_written(effect);
     for (uint8_t dim = 0; dim < type->rank && dim < GROUT_RANK_MAX; dim++) {
         check.dims[dim] = dim;
         check.sizes[dim] = type->dims[dim];
         check.is_whole[dim] = true;
     }
-    if (get_form(op) != GROUT_FORM_WGMMA) { /* its plan says which parts of tiles it takes */
+    if (!has_plan(op)) {
         grout_object__get_tiles(module, object, check.tiles);
     }
     for (uint32_t k = 0; k < ref->step_count; k++) {
@@ -297,7 +269,7 @@ static void check_indices(grout_verifying *verifying, const grout_op *op, uint32
 /* ---- operations ------------------------------------------------------------------------------ */
 
 static void check_scratch(grout_verifying *verifying, const grout_op *op) {
-    if (op->opcode != GROUT_OP_SCRATCH ||
+    if (grout_op_get_info((grout_opcode)op->opcode)->shape != GROUT_SHAPE_SCRATCH ||
         grout_module_get_block(verifying->module, op->parent)->parent == 0) {
         return;
     }
@@ -312,8 +284,8 @@ static void check_scratch(grout_verifying *verifying, const grout_op *op) {
 static void check_tma(grout_verifying *verifying, grout_op_id id, const grout_op *op) {
     grout_tma tma;
     grout_view view;
-    const grout_operand *operand =
-        grout_module_get_operand(verifying->module, op, get_form(op) == GROUT_FORM_COPY_IN ? 0 : 1);
+    const grout_operand *operand = grout_module_get_operand(
+        verifying->module, op, grout_op_find_letter((grout_opcode)op->opcode, 'G'));
     if (!grout_module_get_view(verifying->module, operand, &view)) {
         return;
     }
@@ -332,22 +304,27 @@ static void check_tma(grout_verifying *verifying, grout_op_id id, const grout_op
                                                  GROUT_DIAG_TMA_PITCH;
 }
 
+/* Whether an operand is a reference to an array: it has an effect, or a letter that says so. */
+static bool is_memory(const grout_op *op, uint32_t index, const grout_effect *effect) {
+    return effect != NULL || get_wanted_space(op, index, NULL) != GROUT_EFFECT_SPACE_ANY;
+}
+
 void grout_verify__memory(grout_verifying *verifying, grout_op_id id, const grout_op *op) {
     bool spaces_fit = true;
     check_scratch(verifying, op);
     for (uint32_t k = 0; k < op->operand_count; k++) {
-        const grout_effect *effect = find_effect(op, k);
-        if (effect == NULL) {
+        const grout_effect *effect = grout_op_find_effect((grout_opcode)op->opcode, k);
+        if (!is_memory(op, k, effect)) {
             continue;
         }
         bool fits = check_space(verifying, op, k, effect);
         spaces_fit = spaces_fit && fits;
-        if (fits && is_written(effect)) {
+        if (fits && effect != NULL && is_written(effect)) {
             check_direction(verifying, op, k);
         }
         check_indices(verifying, op, k, effect);
     }
-    if (is_copy(op) && spaces_fit) {
+    if (spaces_fit && grout_op_find_letter((grout_opcode)op->opcode, 'G') != UINT32_MAX) {
         check_tma(verifying, id, op);
     }
 }

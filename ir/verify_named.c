@@ -5,7 +5,8 @@
 #include <inttypes.h>
 
 static bool is_named(const grout_op *op) {
-    return op->opcode == GROUT_OP_NAMED_BARRIER_SYNC || op->opcode == GROUT_OP_NAMED_BARRIER_ARRIVE;
+    const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
+    return sync != NULL && sync->object == GROUT_SYNC_OBJECT_NAMED;
 }
 
 static bool check_id(grout_verifying *verifying, const grout_operand *operand, int64_t id) {

@@ -82,12 +82,9 @@ static void check_object(grout_verifying *verifying, grout_value_id value, bool 
 }
 
 void grout_verify__objects(grout_verifying *verifying, const grout_op *op) {
-    if (op->opcode == GROUT_OP_SCRATCH) {
-        check_object(verifying, op->first_result, false);
-    } else if (op->opcode == GROUT_OP_SCOPED) {
-        const grout_block *body = grout_module_get_block(verifying->module, op->first_block);
-        for (uint32_t k = 0; k < body->arg_count; k++) {
-            check_object(verifying, body->first_arg + k, true);
-        }
+    grout_value_id first;
+    uint32_t count = grout_op_get_made_objects(verifying->module, op, &first);
+    for (uint32_t k = 0; k < count; k++) {
+        check_object(verifying, first + k, op->block_count > 0);
     }
 }

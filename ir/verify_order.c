@@ -24,25 +24,18 @@ static const order_rule both_rule = {{GROUT_CHOICE_ORDER_ACQ_REL, GROUT_CHOICE_O
 
 /* NULL: any order, or none at all. */
 static const order_rule *find_rule(const grout_op *op) {
-    switch (op->opcode) {
-    case GROUT_OP_BARRIER_ARRIVE:
-    case GROUT_OP_MBARRIER_ARRIVE:
-    case GROUT_OP_MBARRIER_EXPECT:
-    case GROUT_OP_SEMAPHORE_SIGNAL:
-    case GROUT_OP_CLUSTER_ARRIVE:
+    const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
+    switch (sync == NULL ? GROUT_SYNC_SIDE_NONE : (grout_sync_side)sync->side) {
+    case GROUT_SYNC_SIDE_RELEASE:
         return &release_rule;
-    case GROUT_OP_BARRIER_WAIT:
-    case GROUT_OP_BARRIER_TEST:
-    case GROUT_OP_MBARRIER_WAIT:
-    case GROUT_OP_MBARRIER_TEST:
-    case GROUT_OP_SEMAPHORE_WAIT:
-    case GROUT_OP_CLUSTER_WAIT:
+    case GROUT_SYNC_SIDE_ACQUIRE:
         return &acquire_rule;
-    case GROUT_OP_CLUSTER_BARRIER:
+    case GROUT_SYNC_SIDE_BOTH:
         return &both_rule;
-    default:
-        return NULL;
+    case GROUT_SYNC_SIDE_NONE:
+        break;
     }
+    return NULL;
 }
 
 static void check_order(grout_verifying *verifying, const grout_op *op) {
@@ -63,18 +56,10 @@ static void check_order(grout_verifying *verifying, const grout_op *op) {
 
 /* Whether it works on an mbarrier, whose instructions have two scopes (PTX ISA 9.1). */
 static bool is_barrier_op(const grout_op *op) {
-    switch (op->opcode) {
-    case GROUT_OP_BARRIER_ARRIVE:
-    case GROUT_OP_BARRIER_WAIT:
-    case GROUT_OP_BARRIER_TEST:
-    case GROUT_OP_MBARRIER_ARRIVE:
-    case GROUT_OP_MBARRIER_EXPECT:
-    case GROUT_OP_MBARRIER_WAIT:
-    case GROUT_OP_MBARRIER_TEST:
-        return true;
-    default:
-        return false;
-    }
+    const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
+    return sync != NULL && (sync->object == GROUT_SYNC_OBJECT_BARRIER ||
+                            sync->object == GROUT_SYNC_OBJECT_MBARRIER ||
+                            sync->object == GROUT_SYNC_OBJECT_ANY_BARRIER);
 }
 
 static void check_scope(grout_verifying *verifying, const grout_op *op) {

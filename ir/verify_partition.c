@@ -60,18 +60,9 @@ static bool is_inside(const grout_module *module, grout_block_id block, grout_bl
 
 /* The partition around an op, or 0; the first body is none. */
 static grout_block_id find_partition(const grout_module *module, const grout_op *op) {
-    grout_block_id block = op->parent;
-    for (;;) {
-        grout_op_id id = grout_module_get_block(module, block)->parent;
-        if (id == 0) {
-            return 0;
-        }
-        const grout_op *around = grout_module_get_op(module, id);
-        if (around->opcode == GROUT_OP_WARP_SPECIALIZE) {
-            return block == around->first_block ? 0 : block;
-        }
-        block = around->parent;
-    }
+    grout_block_id block = 0;
+    const grout_op *around = grout_op_find_around(module, op, GROUT_REGION_PARTITIONS, &block);
+    return around == NULL || block == around->first_block ? 0 : block;
 }
 
 /* The lanes of thread 0 hold an array made outside: only the first body runs on them. */
@@ -100,7 +91,7 @@ static void check_captures(grout_verifying *verifying, const grout_op *op,
 }
 
 void grout_verify__partitions(grout_verifying *verifying, const grout_op *op) {
-    if (op->opcode == GROUT_OP_WARP_SPECIALIZE) {
+    if (grout_op_get_region_kind(op) == GROUT_REGION_PARTITIONS) {
         check_place(verifying, op);
         check_bodies(verifying, op);
     }

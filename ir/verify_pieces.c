@@ -9,13 +9,18 @@
 /* The instructions of a store move whole runs of 16 bytes of the value. */
 #define STORE_BYTES 16
 
+/* Whether one side of the copy is a register array. */
+static bool stores_value(const grout_op *op) {
+    return grout_op_get_letter((grout_opcode)op->opcode, 0) == 'v';
+}
+
 static void check_pieces(grout_verifying *verifying, grout_op_id id, const grout_op *op) {
     const grout_operand *operand = grout_module_get_operand(verifying->module, op, 1);
     grout_type type = grout_module_get_operand_type(verifying->module, operand);
     if (type.kind != GROUT_TYPE_REF || grout_get_piece_bytes(verifying->module, id) > 0) {
         return;
     }
-    bool is_copy = op->opcode == GROUT_OP_ASYNC_COPY;
+    bool is_copy = !stores_value(op);
     grout_verifying__report(verifying, GROUT_DIAG_ASYNC_PIECES, op->loc,
                             "'%s' moves pieces of 4, 8 or 16 bytes, and not all of this box, %s, "
                             "falls into aligned runs of 4%s",
@@ -58,14 +63,23 @@ static bool has_space(const grout_verifying *verifying, const grout_op *op, uint
     return type.kind == GROUT_TYPE_REF && type.space == space;
 }
 
+/* Whether an engine writes SMEM through the generic proxy, piece by piece. */
+static bool moves_pieces(const grout_op *op) {
+    const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
+    const grout_effect *effect = grout_op_find_effect((grout_opcode)op->opcode, 1);
+    return sync != NULL && sync->mode == GROUT_SYNC_MODE_STARTS && effect != NULL &&
+           effect->proxy == GROUT_PROXY_GENERIC && effect->access == GROUT_ACCESS_WRITE;
+}
+
 void grout_verify__pieces(grout_verifying *verifying, grout_op_id id, const grout_op *op) {
-    if (op->opcode == GROUT_OP_ASYNC_COPY && has_space(verifying, op, 0, GROUT_SPACE_GMEM) &&
-        has_space(verifying, op, 1, GROUT_SPACE_SMEM)) {
-        check_pieces(verifying, id, op);
-    } else if (op->opcode == GROUT_OP_ASYNC_STORE_SMEM) {
+    if (!moves_pieces(op)) {
+        return;
+    }
+    if (stores_value(op)) {
         check_store(verifying, op);
-        if (has_space(verifying, op, 1, GROUT_SPACE_SMEM)) {
-            check_pieces(verifying, id, op);
-        }
+    }
+    if (has_space(verifying, op, 1, GROUT_SPACE_SMEM) &&
+        (stores_value(op) || has_space(verifying, op, 0, GROUT_SPACE_GMEM))) {
+        check_pieces(verifying, id, op);
     }
 }

@@ -203,6 +203,35 @@ static void walk_specialize(register_walk *walk, const grout_op *op) {
     }
 }
 
+static bool changes_registers(const grout_op *op) {
+    const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
+    return sync != NULL && sync->object == GROUT_SYNC_OBJECT_REGISTERS;
+}
+
+static void walk_region(register_walk *walk, const grout_op *op) {
+    switch (grout_op_get_region_kind(op)) {
+    case GROUT_REGION_BRANCH:
+        walk_if(walk, op);
+        break;
+    case GROUT_REGION_SCOPE:
+        walk_scope(walk, op);
+        break;
+    case GROUT_REGION_PARTITIONS:
+        walk_specialize(walk, op);
+        break;
+    case GROUT_REGION_LOOP:
+    case GROUT_REGION_WARPS:
+        walk->undecided++;
+        for (uint32_t k = 0; k < op->block_count; k++) {
+            walk_block(walk, op->first_block + k);
+        }
+        walk->undecided--;
+        break;
+    case GROUT_REGION_NONE:
+        break;
+    }
+}
+
 static void walk_op(register_walk *walk, grout_op_id id, const grout_op *op) {
     const grout_module *module = walk->verifying->module;
     for (uint32_t k = 0; k < op->operand_count; k++) {
@@ -214,27 +243,16 @@ static void walk_op(register_walk *walk, grout_op_id id, const grout_op *op) {
             visit_accumulator(walk, op, operand);
         }
     }
-    if (op->opcode == GROUT_OP_SET_MAX_REGISTERS && !walk->is_listing) {
+    if (changes_registers(op) && !walk->is_listing) {
         visit_change(walk, id, op);
-    } else if (op->opcode == GROUT_OP_IF) {
-        walk_if(walk, op);
-    } else if (op->opcode == GROUT_OP_SCOPED) {
-        walk_scope(walk, op);
-    } else if (op->opcode == GROUT_OP_WARP_SPECIALIZE) {
-        walk_specialize(walk, op);
-    } else if (op->block_count > 0) {
-        walk->undecided++;
-        for (uint32_t k = 0; k < op->block_count; k++) {
-            walk_block(walk, op->first_block + k);
-        }
-        walk->undecided--;
     }
+    walk_region(walk, op);
 }
 
 /* Whether the thread runs an op of the kernel's own block: with warp_specialize thread 0 does. */
 static bool takes_part(const register_walk *walk, const grout_block *block, const grout_op *op) {
     return block->parent != 0 || walk->thread == 0 || walk->verifying->specialize == NULL ||
-           op->opcode == GROUT_OP_WARP_SPECIALIZE;
+           grout_op_get_region_kind(op) == GROUT_REGION_PARTITIONS;
 }
 
 /* Blocks nest at most GROUT_NESTING_MAX deep. */
@@ -284,7 +302,7 @@ static bool needs_walk(const grout_verifying *verifying) {
     grout_op_id id = grout_kernel__get_first_op(module, verifying->kernel);
     for (; id != 0; id = grout_kernel__get_next_op(module, id)) {
         const grout_op *op = grout_module_get_op(module, id);
-        if (op->opcode == GROUT_OP_SET_MAX_REGISTERS ||
+        if (changes_registers(op) ||
             (op->operand_count > 0 &&
              find_accumulator(module, grout_module_get_operand(module, op, 0)) != 0)) {
             return true;

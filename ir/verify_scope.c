@@ -74,18 +74,9 @@ static void check_scope(grout_verifying *verifying, const grout_op *op, uint32_t
 
 /* The body of the warp_specialize that op stands in, counted from 0; UINT32_MAX outside. */
 static uint32_t find_partition(const grout_module *module, const grout_op *op) {
-    grout_block_id block = op->parent;
-    for (;;) {
-        grout_op_id id = grout_module_get_block(module, block)->parent;
-        if (id == 0) {
-            return UINT32_MAX;
-        }
-        const grout_op *around = grout_module_get_op(module, id);
-        if (around->opcode == GROUT_OP_WARP_SPECIALIZE) {
-            return block - around->first_block;
-        }
-        block = around->parent;
-    }
+    grout_block_id block = 0;
+    const grout_op *around = grout_op_find_around(module, op, GROUT_REGION_PARTITIONS, &block);
+    return around == NULL ? UINT32_MAX : block - around->first_block;
 }
 
 static void check_lone_scope(grout_verifying *verifying, const grout_op *op) {
@@ -118,8 +109,7 @@ static uint32_t find_meeting(const grout_module *module, grout_kernel_id kernel)
     grout_op_id id = grout_kernel__get_first_op(module, kernel);
     for (; id != 0; id = grout_kernel__get_next_op(module, id)) {
         const grout_op *op = grout_module_get_op(module, id);
-        uint32_t partition =
-            op->opcode == GROUT_OP_BLOCK_BARRIER ? find_partition(module, op) : UINT32_MAX;
+        uint32_t partition = grout_verify__is_meeting(op) ? find_partition(module, op) : UINT32_MAX;
         found |= partition < GROUT_THREADS_MAX ? 1u << partition : 0;
     }
     return found;
@@ -158,12 +148,13 @@ void grout_verify__scopes(grout_verifying *verifying) {
     grout_op_id id = grout_kernel__get_first_op(module, verifying->kernel);
     for (; id != 0; id = grout_kernel__get_next_op(module, id)) {
         const grout_op *op = grout_module_get_op(module, id);
-        if (op->opcode == GROUT_OP_SCOPED && is_specialised) {
+        bool is_scope = grout_op_get_region_kind(op) == GROUT_REGION_SCOPE;
+        if (is_scope && is_specialised) {
             check_lone_scope(verifying, op);
-        } else if (op->opcode == GROUT_OP_SCOPED) {
+        } else if (is_scope) {
             grout_verify__spread(verifying);
             check_scope(verifying, op, threads);
-        } else if (op->opcode == GROUT_OP_BLOCK_BARRIER && is_specialised) {
+        } else if (grout_verify__is_meeting(op) && is_specialised) {
             check_lone_barrier(verifying, op, meeting, threads);
         }
     }

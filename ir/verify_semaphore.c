@@ -6,8 +6,9 @@
 
 /* Units that are computed are checked where they are signalled. */
 void grout_verify__semaphore(grout_verifying *verifying, const grout_op *op) {
+    const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
     int64_t units;
-    if (op->opcode != GROUT_OP_SEMAPHORE_SIGNAL && op->opcode != GROUT_OP_SEMAPHORE_WAIT) {
+    if (sync == NULL || sync->object != GROUT_SYNC_OBJECT_SEMAPHORE || op->operand_count < 2) {
         return;
     }
     const grout_operand *operand = grout_module_get_operand(verifying->module, op, 1);
@@ -17,7 +18,7 @@ void grout_verify__semaphore(grout_verifying *verifying, const grout_op *op) {
     grout_verifying__report(verifying, GROUT_DIAG_BAD_ATTRIBUTE, operand->loc,
                             "'%s' with %" PRId64 " units: a semaphore counts 1 to %d at once",
                             grout_verify__get_text(op), units, INT32_MAX);
-    grout_diags_help(verifying->diags, op->opcode == GROUT_OP_SEMAPHORE_WAIT
+    grout_diags_help(verifying->diags, sync->mode == GROUT_SYNC_MODE_WAITS
                                            ? "a wait takes units away: it needs no negative number"
                                            : "units are taken away by semaphore_wait");
 }

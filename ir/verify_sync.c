@@ -52,16 +52,20 @@ static void check_wait(grout_verifying *verifying, const grout_op *op) {
     }
 }
 
+/* Whether its object is the thread's groups of copies; of wgmmas: verify_wgmma.c. */
+static bool is_of_copies(const grout_sync_info *sync) {
+    return sync->object == GROUT_SYNC_OBJECT_BULK || sync->object == GROUT_SYNC_OBJECT_ASYNC_COPY;
+}
+
 void grout_verify__sync(grout_verifying *verifying, const grout_op *op) {
     const grout_module *module = verifying->module;
-    if (op->opcode == GROUT_OP_SCRATCH) {
-        check_arrivals(verifying, op->first_result);
-    } else if (op->opcode == GROUT_OP_SCOPED) {
-        const grout_block *body = grout_module_get_block(module, op->first_block);
-        for (uint32_t k = 0; k < body->arg_count; k++) {
-            check_arrivals(verifying, body->first_arg + k);
-        }
-    } else if (op->opcode == GROUT_OP_WAIT_SMEM_TO_GMEM || op->opcode == GROUT_OP_ASYNC_COPY_WAIT) {
+    const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
+    grout_value_id first;
+    uint32_t count = grout_op_get_made_objects(module, op, &first);
+    for (uint32_t k = 0; k < count; k++) {
+        check_arrivals(verifying, first + k);
+    }
+    if (sync != NULL && sync->mode == GROUT_SYNC_MODE_WAITS && is_of_copies(sync)) {
         check_wait(verifying, op);
     }
     check_arrive_count(verifying, op);

@@ -23,11 +23,15 @@ static void check_range(grout_verifying *verifying, const grout_attr_value *attr
     }
 }
 
+static grout_rule get_rule(const grout_op *op) {
+    return (grout_rule)grout_op_get_info((grout_opcode)op->opcode)->rule;
+}
+
 static void check_attr(grout_verifying *verifying, const grout_op *op,
                        const grout_attr_value *attr) {
     switch ((grout_attr)attr->attr) {
     case GROUT_ATTR_DIM: /* of the others it decides about types: infer_array.c */
-        if (op->opcode == GROUT_OP_IOTA) {
+        if (get_rule(op) == GROUT_RULE_IOTA) {
             check_range(verifying, attr, 0,
                         grout_module_get_type(verifying->module, op->first_result)->rank - 1);
         }
@@ -76,7 +80,9 @@ static void add_attr_texts(uint32_t attrs, grout_text *out) {
 /* The attributes of these operations exclude each other, and one has to be there. */
 static void check_choice(grout_verifying *verifying, const grout_op *op) {
     const grout_op_info *info = grout_op_get_info((grout_opcode)op->opcode);
-    bool is_choice = op->opcode == GROUT_OP_LAYOUT_CAST || op->opcode == GROUT_OP_SET_MAX_REGISTERS;
+    const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
+    const bool is_change = sync != NULL && sync->object == GROUT_SYNC_OBJECT_REGISTERS;
+    const bool is_choice = get_rule(op) == GROUT_RULE_LAYOUT || is_change;
     if (!is_choice || op->attr_count == 1) {
         return;
     }
@@ -87,7 +93,7 @@ static void check_choice(grout_verifying *verifying, const grout_op *op) {
                             "'%s' takes one of %s, and %s here", info->text,
                             texts.data == NULL ? "its attributes" : texts.data,
                             op->attr_count == 0 ? "none stands" : "more stand");
-    if (op->opcode == GROUT_OP_SET_MAX_REGISTERS) {
+    if (is_change) {
         grout_diags_help(verifying->diags,
                          "increase takes registers from the CTA's pool, decrease gives them back: "
                          "'set_max_registers 232 increase', 'set_max_registers 40 decrease'");
@@ -108,7 +114,7 @@ static void check_attrs(grout_verifying *verifying, const grout_op *op) {
         seen |= 1u << attr->attr;
         check_attr(verifying, op, attr);
     }
-    if (op->opcode == GROUT_OP_IOTA && (seen & GROUT_ATTR_BIT_DIM) == 0) {
+    if (get_rule(op) == GROUT_RULE_IOTA && (seen & GROUT_ATTR_BIT_DIM) == 0) {
         grout_verifying__report(verifying, GROUT_DIAG_BAD_ATTRIBUTE, op->loc,
                                 "'iota' needs dim(d), the dimension that counts");
         grout_diags_help(verifying->diags, "write dim(0) to count rows");
@@ -116,10 +122,12 @@ static void check_attrs(grout_verifying *verifying, const grout_op *op) {
 }
 
 static void check_step(grout_verifying *verifying, const grout_op *op) {
-    if (op->opcode != GROUT_OP_FOR) {
+    const grout_region_info *region = grout_op_get_region((grout_opcode)op->opcode);
+    if (region->kind != GROUT_REGION_LOOP || region->lead_operands == 0) {
         return;
     }
-    const grout_operand *step = grout_module_get_operand(verifying->module, op, 2);
+    const grout_operand *step =
+        grout_module_get_operand(verifying->module, op, region->lead_operands - 1u);
     if (step->kind != GROUT_OPERAND_EXPR) {
         return;
     }
@@ -134,7 +142,7 @@ static void check_step(grout_verifying *verifying, const grout_op *op) {
 
 /* '{}' stands for a value; no other brace may stand in a format. */
 static void check_format(grout_verifying *verifying, const grout_op *op) {
-    if (op->opcode != GROUT_OP_DEBUG_PRINT) {
+    if (get_rule(op) != GROUT_RULE_PRINT) {
         return;
     }
     const grout_operand *operand = grout_module_get_operand(verifying->module, op, 0);
@@ -164,7 +172,7 @@ static void check_format(grout_verifying *verifying, const grout_op *op) {
  * twice.
  */
 static void check_cast(grout_verifying *verifying, const grout_op *op) {
-    if (op->opcode != GROUT_OP_CAST || verifying->arch != GROUT_ARCH_SM_90A) {
+    if (get_rule(op) != GROUT_RULE_CONVERT || verifying->arch != GROUT_ARCH_SM_90A) {
         return;
     }
     const grout_operand *operand = grout_module_get_operand(verifying->module, op, 0);
@@ -181,8 +189,8 @@ static void check_cast(grout_verifying *verifying, const grout_op *op) {
 static void check_unused(grout_verifying *verifying, const grout_op *op) {
     const grout_op_info *info = grout_op_get_info((grout_opcode)op->opcode);
     grout_effect_class class_ = grout_effect_row_get_class((grout_effect_row)info->effect_row);
-    bool is_silent = class_ == GROUT_EFFECT_PURE || op->opcode == GROUT_OP_LOAD ||
-                     op->opcode == GROUT_OP_SCRATCH;
+    bool is_load = class_ == GROUT_EFFECT_ACCESS && info->rule == GROUT_RULE_LOAD;
+    bool is_silent = class_ == GROUT_EFFECT_PURE || is_load || info->shape == GROUT_SHAPE_SCRATCH;
     if (!is_silent || op->result_count != 1) {
         return;
     }

@@ -66,16 +66,10 @@ static uint32_t get_condition(const grout_verifying *verifying, const grout_op *
 }
 
 uint32_t grout_verify__get_control(const grout_verifying *verifying, const grout_op *op) {
-    switch (op->opcode) {
-    case GROUT_OP_FOR:
-        return join_operands(verifying, op, 3);
-    case GROUT_OP_WHILE:
-        return get_condition(verifying, op);
-    case GROUT_OP_IF:
-        return join_operands(verifying, op, 1);
-    default:
-        return 0;
-    }
+    const grout_region_info *region = grout_op_get_region((grout_opcode)op->opcode);
+    return region->kind == GROUT_REGION_LOOP && region->blocks == 2
+               ? get_condition(verifying, op)
+               : join_operands(verifying, op, region->lead_operands);
 }
 
 const grout_op *grout_verify__find_divergence(const grout_verifying *verifying, const grout_op *op,
@@ -95,7 +89,7 @@ const grout_op *grout_verify__find_divergence(const grout_verifying *verifying, 
 /* The first carry of a loop, behind the index that a for has. */
 static grout_value_id get_first_carry(const spreading *spread, const grout_op *op) {
     return grout_module_get_block(spread->module, op->first_block)->first_arg +
-           (op->opcode == GROUT_OP_FOR ? 1 : 0);
+           grout_op_get_region((grout_opcode)op->opcode)->lead_args;
 }
 
 /* A yield gives its values to the results of the op around, and to a loop's carries. */
@@ -107,7 +101,7 @@ static void spread_yield(spreading *spread, const grout_op *yield) {
     }
     const grout_op *around = grout_module_get_op(module, block->parent);
     uint32_t control = grout_verify__get_control(spread->verifying, around);
-    bool is_loop = around->opcode == GROUT_OP_FOR || around->opcode == GROUT_OP_WHILE;
+    bool is_loop = grout_op_get_region_kind(around) == GROUT_REGION_LOOP;
     for (uint32_t k = 0; k < yield->operand_count && k < around->result_count; k++) {
         uint32_t differs =
             control | grout_verify__get_differing(spread->verifying,
@@ -120,10 +114,11 @@ static void spread_yield(spreading *spread, const grout_op *yield) {
 }
 
 static void spread_loop(spreading *spread, const grout_op *op) {
-    uint32_t first = op->opcode == GROUT_OP_FOR ? 3 : 0; /* behind the bounds */
+    const grout_region_info *region = grout_op_get_region((grout_opcode)op->opcode);
+    uint32_t first = region->lead_operands;
     grout_value_id carry = get_first_carry(spread, op);
-    if (op->opcode == GROUT_OP_FOR) {
-        mark(spread, carry - 1, grout_verify__get_control(spread->verifying, op));
+    for (uint32_t k = 1; k <= region->lead_args; k++) { /* the index */
+        mark(spread, carry - k, grout_verify__get_control(spread->verifying, op));
     }
     for (uint32_t k = first; k < op->operand_count; k++) {
         uint32_t differs = grout_verify__get_differing(
@@ -141,18 +136,20 @@ static uint32_t get_axis(const spreading *spread, const grout_op *op) {
 }
 
 static void spread_op(spreading *spread, const grout_op *op) {
-    if (op->opcode == GROUT_OP_AXIS_INDEX) {
+    const grout_op_info *info = grout_op_get_info((grout_opcode)op->opcode);
+    grout_region_kind kind = grout_op_get_region_kind(op);
+    if (grout_op_get_letter((grout_opcode)op->opcode, 0) == 'x') {
         mark(spread, op->first_result, get_axis(spread, op));
-    } else if (op->opcode == GROUT_OP_WARP_MAP) {
+    } else if (kind == GROUT_REGION_WARPS) {
         const grout_block *body = grout_module_get_block(spread->module, op->first_block);
         if (body->arg_count > 0) {
             mark(spread, body->first_arg, GROUT_DIFFERS_BY_WARP);
         }
-    } else if (op->opcode == GROUT_OP_YIELD) {
+    } else if (info->rule == GROUT_RULE_YIELD) {
         spread_yield(spread, op);
-    } else if (op->opcode == GROUT_OP_FOR || op->opcode == GROUT_OP_WHILE) {
+    } else if (kind == GROUT_REGION_LOOP) {
         spread_loop(spread, op);
-    } else if (op->block_count == 0 && op->result_count == 1 && op->opcode != GROUT_OP_SCRATCH) {
+    } else if (info->shape == GROUT_SHAPE_PLAIN && op->result_count == 1) {
         mark(spread, op->first_result, join_operands(spread->verifying, op, op->operand_count));
     }
 }

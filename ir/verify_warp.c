@@ -4,53 +4,20 @@
 
 #include "type.h"
 
-/* The warp_map around an op, or NULL. */
-static const grout_op *find_warp_map(const grout_module *module, const grout_op *op) {
-    grout_op_id id = grout_module_get_block(module, op->parent)->parent;
-    while (id != 0) {
-        const grout_op *around = grout_module_get_op(module, id);
-        if (around->opcode == GROUT_OP_WARP_MAP) {
-            return around;
+/* Why an operation cannot be a warp's, or NULL if it can: its line of sync.def says, and no warp
+ * has an accumulator of its own. */
+static const char *find_reason(const grout_op *op) {
+    const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
+    if (sync != NULL) {
+        return sync->warp[0] == '\0' ? NULL : sync->warp;
+    }
+    for (uint32_t k = 0; k < op->operand_count; k++) {
+        const grout_effect *effect = grout_op_find_effect((grout_opcode)op->opcode, k);
+        if (effect != NULL && effect->space == GROUT_EFFECT_SPACE_ACC) {
+            return "the tensor core and its accumulators belong to all four warps together";
         }
-        id = grout_module_get_block(module, around->parent)->parent;
     }
     return NULL;
-}
-
-/* Why an operation cannot be a warp's, or NULL if it can. */
-static const char *find_reason(const grout_op *op) {
-    switch (op->opcode) {
-    case GROUT_OP_WGMMA:
-    case GROUT_OP_WGMMA_ASYNC:
-    case GROUT_OP_WGMMA_WAIT:
-    case GROUT_OP_ACC_LOAD:
-    case GROUT_OP_ACC_STORE:
-        return "the tensor core and its accumulators belong to all four warps together";
-    case GROUT_OP_ASYNC_COPY:
-    case GROUT_OP_ASYNC_COPY_COMMIT_GROUP:
-    case GROUT_OP_ASYNC_COPY_WAIT:
-    case GROUT_OP_ASYNC_COPY_ARRIVE:
-        return "each lane of the thread copies its share, and counts its own groups";
-    case GROUT_OP_ASYNC_STORE_SMEM:
-        return "it stores an array, which the lanes of all four warps hold";
-    case GROUT_OP_BLOCK_BARRIER:
-    case GROUT_OP_NAMED_BARRIER_SYNC:
-    case GROUT_OP_NAMED_BARRIER_ARRIVE:
-    case GROUT_OP_CLUSTER_ARRIVE:
-    case GROUT_OP_CLUSTER_WAIT:
-    case GROUT_OP_CLUSTER_BARRIER:
-        return "it counts whole threads";
-    case GROUT_OP_SET_MAX_REGISTERS:
-        return "the four warps of a thread change their registers together";
-    case GROUT_OP_SCOPED:
-        return "objects belong to a thread or the CTA";
-    case GROUT_OP_WARP_MAP:
-        return "a warp has no warps";
-    case GROUT_OP_WARP_SPECIALIZE:
-        return "partitions are threads";
-    default:
-        return NULL;
-    }
 }
 
 static void report(grout_verifying *verifying, const grout_op *warp_map, grout_loc_id loc,
@@ -89,7 +56,8 @@ static bool find_array(const grout_verifying *verifying, const grout_op *op, gro
 }
 
 void grout_verify__warps(grout_verifying *verifying, const grout_op *op) {
-    const grout_op *warp_map = find_warp_map(verifying->module, op);
+    const grout_op *warp_map =
+        grout_op_find_around(verifying->module, op, GROUT_REGION_WARPS, NULL);
     grout_type type;
     grout_loc_id loc;
     if (warp_map == NULL) {

@@ -23,13 +23,10 @@ static void check_object(grout_verifying *verifying, grout_value_id value) {
 }
 
 static void check_objects(grout_verifying *verifying, const grout_op *op) {
-    if (op->opcode == GROUT_OP_SCRATCH) {
-        check_object(verifying, op->first_result);
-    } else if (op->opcode == GROUT_OP_SCOPED) {
-        const grout_block *body = grout_module_get_block(verifying->module, op->first_block);
-        for (uint32_t k = 0; k < body->arg_count; k++) {
-            check_object(verifying, body->first_arg + k);
-        }
+    grout_value_id first;
+    uint32_t count = grout_op_get_made_objects(verifying->module, op, &first);
+    for (uint32_t k = 0; k < count; k++) {
+        check_object(verifying, first + k);
     }
 }
 
@@ -81,9 +78,16 @@ static void check_groups(grout_verifying *verifying, grout_loc_id loc, const cha
     }
 }
 
+/* Whether it waits for the thread's wgmma groups. */
+static bool is_of_groups(const grout_op *op) {
+    const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
+    return sync != NULL && sync->object == GROUT_SYNC_OBJECT_WGMMA &&
+           sync->mode == GROUT_SYNC_MODE_WAITS;
+}
+
 static void check_waits(grout_verifying *verifying, const grout_op *op) {
     const grout_module *module = verifying->module;
-    if (op->opcode == GROUT_OP_WGMMA_WAIT) {
+    if (is_of_groups(op) && grout_op_get_letter((grout_opcode)op->opcode, 0) == 'k') {
         const grout_operand *operand = grout_module_get_operand(module, op, 0);
         check_groups(verifying, operand->loc, "'wgmma_wait n'",
                      grout_module_get_expr_value(module, operand->id).integer);
@@ -117,28 +121,18 @@ static void check_registers(grout_verifying *verifying, const grout_op *op) {
 }
 
 void grout_verify__wgmma(grout_verifying *verifying, grout_op_id id, const grout_op *op) {
-    switch (op->opcode) {
-    case GROUT_OP_SCRATCH:
-    case GROUT_OP_SCOPED:
-        check_objects(verifying, op);
-        break;
-    case GROUT_OP_LOAD:
-    case GROUT_OP_ACC_LOAD:
-    case GROUT_OP_ACC_STORE:
-        check_slice(verifying, op);
-        check_waits(verifying, op);
-        break;
-    case GROUT_OP_WGMMA:
-    case GROUT_OP_WGMMA_ASYNC:
+    const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
+    const grout_rule rule = (grout_rule)grout_op_get_info((grout_opcode)op->opcode)->rule;
+    check_objects(verifying, op);
+    if (rule == GROUT_RULE_WGMMA) {
         check_plan(verifying, id, op);
-        break;
-    case GROUT_OP_WGMMA_WAIT:
-        check_waits(verifying, op);
-        break;
-    case GROUT_OP_SET_MAX_REGISTERS:
+        return;
+    }
+    if (rule == GROUT_RULE_LOAD || rule == GROUT_RULE_STORE) {
+        check_slice(verifying, op);
+    }
+    check_waits(verifying, op);
+    if (sync != NULL && sync->object == GROUT_SYNC_OBJECT_REGISTERS) {
         check_registers(verifying, op);
-        break;
-    default:
-        break;
     }
 }

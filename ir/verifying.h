@@ -86,6 +86,22 @@ grout_known_value grout_verify__evaluate(const grout_verifying *verifying, uint3
 /* What an mbarrier counts in a phase, arrivals or bytes (PTX ISA 9.1 'mbarrier'). */
 #define GROUT_MBARRIER_MAX ((1 << 20) - 1)
 
+/* Where the verifier refuses an operand: the situations of remedies.def. */
+typedef enum grout_remedy {
+#define GROUT_REMEDY_DEFAULT(SITUATION, TEXT) GROUT_REMEDY_##SITUATION,
+#include "remedies.def"
+    GROUT_REMEDY_COUNT
+} grout_remedy;
+/* What to write instead of an op in a situation. */
+const char *grout_verify__get_remedy(const grout_op *op, grout_remedy situation);
+
+/* Whether all threads of the CTA meet in the op. */
+static inline bool grout_verify__is_meeting(const grout_op *op) {
+    const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
+    return sync != NULL && sync->object == GROUT_SYNC_OBJECT_CTA &&
+           sync->mode == GROUT_SYNC_MODE_MEETS;
+}
+
 /* The object that an operand refers to, with its view; NULL if it is no reference. */
 const grout_object *grout_verify__find_object(const grout_verifying *verifying,
                                               const grout_operand *operand, grout_view *view_out);

@@ -19,7 +19,9 @@ const grout_op *grout_value__get_descriptor(const grout_module *module, grout_va
     const grout_value *value = grout_module_get_value(module, id);
     const grout_op *op =
         value->kind == GROUT_VALUE_RESULT ? grout_module_get_op(module, value->op) : NULL;
-    return op != NULL && op->opcode == GROUT_OP_TENSOR_DESCRIPTOR ? op : NULL;
+    return op != NULL && grout_op_get_info((grout_opcode)op->opcode)->rule == GROUT_RULE_DESCRIPTOR
+               ? op
+               : NULL;
 }
 
 /* A value's object; of a descriptor the array that it was made of, also in *descriptor_out. 0: it

@@ -78,6 +78,8 @@ def compare(old, new, kernel, cubin):
     differences = []
     for words in RUNS:
         a, b = run(old, words, kernel), run(new, words, kernel)
+        if b"[bad-option]" in a[2] and b"--kernel" not in a[2]:
+            sys.exit(f"compare_builds: {old} does not know the options of 'grout {' '.join(words)}'")
         if a != b:
             differences.append(f"{kernel}: grout {' '.join(words)}: {describe(a, b)}")
     if cubin:

@@ -43,6 +43,7 @@ globals() {
 
 lint "formatting (clang-format)" format
 lint "includes, calls, lengths (tools/lint_sources.py)" python3 tools/lint_sources.py
+lint "operations by their columns (tools/lint_ops.py)" python3 tools/lint_ops.py
 lint "shell scripts (shellcheck)" shell
 lint "clang-tidy" tidy
 lint "public headers compile alone" headers

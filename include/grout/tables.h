@@ -73,8 +73,10 @@ typedef enum grout_rule {
     GROUT_RULE_DESCRIPTOR,
     GROUT_RULE_WGMMA,
     GROUT_RULE_PRINT,
-    GROUT_RULE_OBJECT, /* the result is the object made */
-    GROUT_RULE_REGION  /* typed with its blocks */
+    GROUT_RULE_OBJECT,    /* the result is the object made */
+    GROUT_RULE_CONDITION, /* a bool that decides about the loop around */
+    GROUT_RULE_YIELD,     /* its operands are the results of the region around */
+    GROUT_RULE_REGION     /* typed with its blocks */
 } grout_rule;
 
 /* What an op does with its blocks (KIND column of GROUT_REGION lines). */
@@ -100,6 +102,7 @@ typedef struct grout_region_info {
     uint8_t kind;          /* grout_region_kind */
     uint8_t lead_operands; /* in front of those that are carried: a loop's bounds, a condition */
     uint8_t lead_args; /* arguments of its blocks in front of the carried ones: a loop's index */
+    uint8_t blocks;    /* 0: any number; a loop of 2 computes its condition in the first */
     uint8_t yields;    /* grout_region_yields */
 } grout_region_info;
 
@@ -361,8 +364,17 @@ GROUT_API const grout_op_info *grout_op_get_info(grout_opcode opcode);
 GROUT_API const grout_sync_info *grout_op_get_sync(grout_opcode opcode);
 /* What the op does with its blocks; kind NONE if it has none. */
 GROUT_API const grout_region_info *grout_op_get_region(grout_opcode opcode);
+/* The line of the op's effect row about an operand; NULL if there is none. */
+GROUT_API const grout_effect *grout_op_find_effect(grout_opcode opcode, uint32_t operand);
+/* The letter of an operand (OPERANDS column of ops.def); of the operands behind the last letter,
+ * that one, and '*' where the form has none. */
+GROUT_API char grout_op_get_letter(grout_opcode opcode, uint32_t operand);
+/* The first operand that has a letter; UINT32_MAX if none has. */
+GROUT_API uint32_t grout_op_find_letter(grout_opcode opcode, char letter);
 /* Whether the op's effect row has a line with this access. */
 GROUT_API bool grout_op_has_access(grout_opcode opcode, grout_access_kind access);
+/* Whether the op has no value for some integers, which is a finding: division by zero. */
+GROUT_API bool grout_op_is_partial(grout_opcode opcode);
 /* Whether the op's result is what memory or a counter held at that moment: chance, unless something
  * orders the op. */
 GROUT_API bool grout_op_returns_old_value(grout_opcode opcode);

@@ -73,8 +73,8 @@ START_TEST(what_there_is_not) {
     ck_assert(!grout_update__apply(ADD, GROUT_DTYPE_F64, false, &held, &value, 1));
     ck_assert(!grout_update__apply(GROUT_UPDATE_AND, F32, false, &held, &value, 1));
     ck_assert_uint_eq(held, 1);
-    ck_assert_int_eq(grout_update__from_choice(GROUT_CHOICE_REDUCE_DEC), GROUT_UPDATE_DEC);
-    ck_assert_int_eq(grout_update__from_choice(GROUT_CHOICE_REDUCE_ADD), ADD);
+    ck_assert_int_eq(grout_update_from_choice(GROUT_CHOICE_REDUCE_DEC), GROUT_UPDATE_DEC);
+    ck_assert_int_eq(grout_update_from_choice(GROUT_CHOICE_REDUCE_ADD), ADD);
 }
 END_TEST
 

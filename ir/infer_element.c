@@ -1,42 +1,10 @@
-/* infer_sync.c - types of operations on barriers, semaphores and single elements, and of
- * descriptors.
+/* infer_element.c - types of atomics on single elements, and of descriptors.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "infer.h"
 
 #include "type.h"
 
 #include <inttypes.h>
-
-/* A constant operand that counts something. */
-static bool check_count(grout_binding *binding, const grout_op *op, uint32_t index) {
-    const grout_operand *operand = grout_infer__get_operand(binding, op, index);
-    if (operand->kind == GROUT_OPERAND_EXPR) {
-        return grout_infer__set_constant(binding, op, index, GROUT_DTYPE_I32);
-    }
-    grout_binding__report(binding, GROUT_DIAG_OPERAND_KIND, operand->loc,
-                          "'%s' takes a constant here", grout_infer__get_mnemonic(op));
-    grout_infer__help_operands(binding, op);
-    return false;
-}
-
-static bool check_barrier(grout_binding *binding, const grout_op *op, uint32_t index) {
-    return grout_infer__get_reference(binding, op, index, GROUT_TYPE_BARRIER).kind !=
-           GROUT_TYPE_NONE;
-}
-
-static bool check_parity(grout_binding *binding, const grout_op *op) {
-    bool ok = check_barrier(binding, op, 0);
-    return grout_infer__check_scalar(binding, op, 1, GROUT_DTYPE_I32, "a parity") && ok;
-}
-
-static bool check_semaphore(grout_binding *binding, const grout_op *op) {
-    bool ok =
-        grout_infer__get_reference(binding, op, 0, GROUT_TYPE_SEMAPHORE).kind != GROUT_TYPE_NONE;
-    if (op->operand_count > 1) {
-        ok = grout_infer__check_scalar(binding, op, 1, GROUT_DTYPE_I32, "a number of units") && ok;
-    }
-    return ok;
-}
 
 bool grout_infer__check_integers(grout_binding *binding, const grout_op *op, uint32_t index,
                                  const grout_type *ref) {
@@ -52,9 +20,10 @@ bool grout_infer__check_integers(grout_binding *binding, const grout_op *op, uin
 }
 
 /* An atomic of one element: its value is what the element held. */
-static bool infer_fetch(grout_binding *binding, const grout_op *op, grout_type *type) {
-    grout_type ref = grout_infer__get_reference(binding, op, 0, GROUT_TYPE_REF);
-    if (ref.kind == GROUT_TYPE_NONE || !grout_infer__check_integers(binding, op, 0, &ref)) {
+bool grout_infer__fetch(grout_binding *binding, const grout_op *op, const grout_type *types,
+                        grout_type *type) {
+    grout_type ref = types[0];
+    if (!grout_infer__check_integers(binding, op, 0, &ref)) {
         return false;
     }
     if (ref.rank > 0) {
@@ -109,11 +78,12 @@ static grout_type get_block(grout_binding *binding, const grout_op *op) {
 }
 
 /* A descriptor: the array's element type, a block of its rank. */
-static bool infer_descriptor(grout_binding *binding, const grout_op *op, grout_type *type) {
+bool grout_infer__descriptor(grout_binding *binding, const grout_op *op, const grout_type *types,
+                             grout_type *type) {
     const grout_operand *operand = grout_infer__get_operand(binding, op, 0);
-    grout_type array = grout_infer__get_reference(binding, op, 0, GROUT_TYPE_REF);
+    grout_type array = types[0];
     grout_type block = get_block(binding, op);
-    if (array.kind == GROUT_TYPE_NONE || block.kind == GROUT_TYPE_NONE) {
+    if (block.kind == GROUT_TYPE_NONE) {
         return false;
     }
     if (operand->kind != GROUT_OPERAND_VALUE || array.space != GROUT_SPACE_GMEM) {
@@ -140,38 +110,4 @@ static bool infer_descriptor(grout_binding *binding, const grout_op *op, grout_t
     }
     *type = block;
     return true;
-}
-
-/* An async store arms a barrier beside the data. */
-static bool check_store_async(grout_binding *binding, const grout_op *op) {
-    bool ok = grout_infer__check_stored(binding, op, 1, 0);
-    return check_barrier(binding, op, 2) && ok;
-}
-
-bool grout_infer__sync(grout_binding *binding, const grout_op *op, grout_type *type) {
-    grout_form form = (grout_form)grout_op_get_info((grout_opcode)op->opcode)->form;
-    const grout_type truth = {.kind = GROUT_TYPE_SCALAR, .dtype = GROUT_DTYPE_BOOL};
-    *type = truth;
-    if (form == GROUT_FORM_BARRIER || form == GROUT_FORM_BARRIER_TEST) {
-        return check_barrier(binding, op, 0);
-    }
-    if (form == GROUT_FORM_PARITY_WAIT || form == GROUT_FORM_PARITY_TEST) {
-        return check_parity(binding, op);
-    }
-    if (form == GROUT_FORM_BARRIER_COUNT) {
-        bool ok = check_barrier(binding, op, 0);
-        return check_count(binding, op, 1) && ok;
-    }
-    if (form == GROUT_FORM_NAMED_BARRIER) {
-        return check_count(binding, op, 0) && check_count(binding, op, 1);
-    }
-    if (form == GROUT_FORM_SEMAPHORE || form == GROUT_FORM_SEMAPHORE_READ) {
-        type->dtype = GROUT_DTYPE_I32;
-        return check_semaphore(binding, op);
-    }
-    if (form == GROUT_FORM_FETCH || form == GROUT_FORM_COMPARE_SWAP) {
-        return infer_fetch(binding, op, type);
-    }
-    return form == GROUT_FORM_DESCRIPTOR ? infer_descriptor(binding, op, type)
-                                         : check_store_async(binding, op);
 }

@@ -1,0 +1,182 @@
+"""One file for an operation: golden of its check and of its CUDA, template of drawn kernels.
+
+usage: ops.py --grout PATH [--update] [--draws 12] [FILE...]     every file of tests/ops by default
+
+tests/ops/README.md says how a file is written. SPDX-License-Identifier: Apache-2.0
+"""
+import argparse
+import difflib
+import glob
+import hashlib
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+# Against a hang only; a slow machine takes what it takes.
+LIMIT_SECONDS = 1800
+MARKS = ("check", "cuda")
+KERNEL = re.compile(r"^kernel @(\w+)\((.*?)\)", re.MULTILINE | re.DOTALL)
+DRAW = re.compile(r"^// DRAW: (.+)$", re.MULTILINE)
+RANGE = re.compile(r"(\w+) = (\d+)\.\.(\d+)$")
+
+
+class FileError(Exception):
+    """The file itself is wrong."""
+
+
+def read(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+def split(text):
+    """The kernel's text, and what is expected by mark."""
+    parts = re.split(r"^// ---- (\w+) ----\n", text, flags=re.MULTILINE)
+    return parts[0], dict(zip(parts[1::2], parts[2::2]))
+
+
+def comment(text):
+    return "".join(f"// {line}\n" if line else "//\n" for line in text.splitlines())
+
+
+def call(grout, *words, cwd):
+    environment = {k: v for k, v in os.environ.items() if not k.startswith(("GROUT_", "CUDA_", "COLUMNS"))}
+    done = subprocess.run([grout, *words], cwd=cwd, env=environment, stdin=subprocess.DEVNULL, capture_output=True,
+                          text=True, errors="replace", timeout=LIMIT_SECONDS, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+def must(result, what):
+    code, stdout, stderr = result
+    if code != 0:
+        raise FileError(f"{what}: exit code {code}\n{stdout}{stderr}")
+    return stdout
+
+
+class Template:
+    """A file laid out in a folder of its own."""
+
+    def __init__(self, path, folder, grout):
+        self.name = os.path.basename(path)[:-len(".grout")]
+        self.source, self.expected = split(read(path))
+        self.folder, self.grout, self.file = folder, grout, self.name + ".grout"
+        with open(os.path.join(folder, self.file), "w", encoding="utf-8") as file:
+            file.write(self.source)
+        self.kernels = [match.group(1) for match in KERNEL.finditer(self.source)]
+        self.outputs = {match.group(1): re.findall(r"%(\w+):\s*(?:in)?out\s+gmem", match.group(2))
+                        for match in KERNEL.finditer(self.source)}
+        if self.kernels != [self.name, "expected"]:
+            raise FileError(f"the kernels are @{self.name} and @expected, not {self.kernels}")
+        if not self.outputs[self.name] or self.outputs[self.name] != self.outputs["expected"]:
+            raise FileError("both kernels have the same outputs, at least one")
+        self.ranges = self.read_ranges()
+
+    def read_ranges(self):
+        line = DRAW.search(self.source)
+        entries = [RANGE.match(entry.strip()) for entry in line.group(1).split(",")] if line else []
+        if not entries or None in entries:
+            raise FileError("no line '// DRAW: CONST = LOW..HIGH, ...'")
+        ranges = {entry.group(1): (int(entry.group(2)), int(entry.group(3))) for entry in entries}
+        if all(low >= high for low, high in ranges.values()):
+            raise FileError("every const of the DRAW line has one value only: nothing is drawn")
+        return ranges
+
+    def call(self, *words):
+        return call(self.grout, *words, cwd=self.folder)
+
+    def get_check(self):
+        code, stdout, stderr = self.call("check", self.file)
+        return comment(f"exit code {code}\n{stdout}{stderr}")
+
+    def get_cuda(self):
+        text = must(self.call("emit", self.file, "--kernel", "@" + self.name), "emit")
+        return comment(text[text.rindex("\n// kernel @") + 1:])
+
+    def draw(self, number):
+        """Consts, and how the check runs: decided by the file's name and the number alone."""
+        bits = int.from_bytes(hashlib.sha256(f"{self.name} {number}".encode()).digest(), "little")
+        options = []
+        for const, (low, high) in self.ranges.items():
+            bits, value = divmod(bits, high - low + 1)
+            options += ["-D", f"{const}={low + value}"]
+        timing = ("lazy", "eager", "random")[number % 3]
+        schedule = ("fair", "random")[number // 3 % 2]
+        return options, ["--timing", timing, "--schedule", schedule, "--seed", str(bits % 1000 + 1)]
+
+    def run(self, kernel, options):
+        """The bytes of every output, for inputs that are drawn too."""
+        words = ["run", self.file, "--kernel", "@" + kernel, *options]
+        paths = []
+        for output in self.outputs[kernel]:
+            paths.append(os.path.join(self.folder, f"{kernel}-{output}.npy"))
+            words += ["--output", f"{output}={os.path.basename(paths[-1])}"]
+        must(self.call(*words), " ".join(words))
+        return [open(path, "rb").read() for path in paths]
+
+    def check_draw(self, number):
+        options, schedule = self.draw(number)
+        words = ["check", self.file, "--format", "json", *options, *schedule]
+        code, stdout, stderr = self.call(*words)
+        if code not in (0, 1):
+            return f"grout {' '.join(words)}: exit code {code}\n{stdout}{stderr}"
+        findings = [finding["code"] for finding in json.loads(stdout)["findings"]]
+        if findings:
+            return f"grout {' '.join(words)}: {findings}, and the kernels are right"
+        if self.run(self.name, options) != self.run("expected", options):
+            return f"grout run {self.file} {' '.join(options)}: @{self.name} and @expected differ"
+        return None
+
+
+def show(path, mark, expected, actual):
+    print(f"{path}: '{mark}' is not what it says:")
+    sys.stdout.writelines(difflib.unified_diff(expected.splitlines(True), actual.splitlines(True), "file", "actual"))
+
+
+def check(path, arguments):
+    """Whether the file says what happens; with --update it is made to."""
+    with tempfile.TemporaryDirectory(prefix="grout-ops-") as folder:
+        template = Template(path, folder, arguments.grout)
+        actual = {"check": template.get_check(), "cuda": template.get_cuda()}
+        ok = True
+        if arguments.update:
+            text = template.source + "".join(f"// ---- {mark} ----\n{actual[mark]}" for mark in MARKS)
+            if text != read(path):
+                with open(path, "w", encoding="utf-8") as file:
+                    file.write(text)
+        for mark in MARKS:
+            if not arguments.update and template.expected.get(mark, "") != actual[mark]:
+                show(path, mark, template.expected.get(mark, ""), actual[mark])
+                ok = False
+        for number in range(arguments.draws):
+            problem = template.check_draw(number)
+            if problem:
+                print(f"{path}: {problem}")
+                return False
+    return ok
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--grout", required=True, type=os.path.abspath)
+    parser.add_argument("--update", action="store_true", help="write what is said now into the files")
+    parser.add_argument("--draws", type=int, default=12, help="kernels to draw from each file")
+    parser.add_argument("files", nargs="*")
+    arguments = parser.parse_args()
+    failures = 0
+    files = arguments.files or sorted(glob.glob(os.path.join(HERE, "*.grout")))
+    for path in files:
+        try:
+            failures += not check(path, arguments)
+        except FileError as error:
+            print(f"{path}: {error}")
+            failures += 1
+    print(f"ops: {len(files)} files, {failures} wrong")
+    return failures > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
