@@ -104,15 +104,15 @@ static const char *get_region_text(grout_region_kind kind) {
     case GROUT_REGION_NONE:
         return "none";
     case GROUT_REGION_LOOP:
-        return "run again and again";
+        return "run again and again, the last one as the body";
     case GROUT_REGION_BRANCH:
         return "one of them runs";
     case GROUT_REGION_SCOPE:
-        return "run with objects that live only there";
+        return "run once, with objects that live only there";
     case GROUT_REGION_WARPS:
-        return "run in each warp of the thread";
+        return "run in each warp of the thread, side by side";
     case GROUT_REGION_PARTITIONS:
-        return "each runs in a thread of its own";
+        return "each runs in a thread of its own, side by side";
     }
     return "";
 }
@@ -133,8 +133,11 @@ static const char *get_yields_text(grout_region_yields yields) {
 
 void grout_op_facts__add_region(const grout_region_info *region, const char *start,
                                 grout_text *out) {
-    grout_text_add(out, "%sblocks: %s; results: %s\n", start,
-                   get_region_text((grout_region_kind)region->kind),
+    grout_text_add(out, "%sblocks: ", start);
+    if (region->blocks > 0) {
+        grout_text_add(out, "%u, ", region->blocks);
+    }
+    grout_text_add(out, "%s; results: %s\n", get_region_text((grout_region_kind)region->kind),
                    get_yields_text((grout_region_yields)region->yields));
     grout_text_add(out, "%sin front of what is carried: operands: %u, arguments of a block: %u\n",
                    start, region->lead_operands, region->lead_args);

@@ -36,6 +36,7 @@ static const column region_columns[] = {
     REGION(kind, GROUT_REGION_PARTITIONS),
     REGION(lead_operands, 3),
     REGION(lead_args, 3),
+    REGION(blocks, 2),
     REGION(yields, GROUT_YIELDS_LAST),
 };
 

@@ -184,6 +184,17 @@ static void an_arrival_fits_the_mode(const op_facts *it) {
            "an engine tells a barrier when it is done (LATER), and a group nothing (NONE)");
 }
 
+static bool is_group_of_all_lanes(grout_milestone milestone) {
+    bool is_found = false;
+    for (int i = 1; i < GROUT_OP_COUNT; i++) {
+        op_facts it = get_facts(i, NULL);
+        is_found = is_found || (is_mode(&it, MODE(STARTS)) && is_object(&it, GROUPS) &&
+                                is_lanes(&it, LANES(OWN)) &&
+                                (get_engine_milestones(&it) >> milestone & 1) != 0);
+    }
+    return is_found;
+}
+
 /* Deadlock reports look for those who can post by effects, certificates and plans by columns. */
 static void a_post_is_an_effect_on_the_object(const op_facts *it) {
     const grout_effect *post = find_effect(it, POSTING);
@@ -207,6 +218,10 @@ static void a_post_is_an_effect_on_the_object(const op_facts *it) {
                (post->milestone != GROUT_MILESTONE_ISSUE),
            "an arrival whose milestone is ISSUE counts NOW, any other LATER: change ARRIVAL, or "
            "effects.def");
+    expect(it, post->milestone != GROUT_MILESTONE_ISSUE,
+           is_group_of_all_lanes((grout_milestone)post->milestone),
+           "it stands for what the lanes have started themselves: its milestone is that of a "
+           "group which all of them fill (LANES OWN)");
     expect(it, is_mode(it, MODE(STARTS)), post->milestone == GROUT_MILESTONE_ISSUE,
            "what an engine brings is announced when it starts: the milestone is ISSUE");
 }

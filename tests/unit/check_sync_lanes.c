@@ -178,14 +178,21 @@ static const attr_rule attr_rules[] = {
      BARRIERS, "multicast and collective_axes are of what is told to barriers"},
     {GROUT_ATTR_BIT_INCREASE | GROUT_ATTR_BIT_DECREASE, MODE(WAITS), OBJECT(REGISTERS),
      "increase and decrease are of the pool of registers: it WAITS for them"},
+    {GROUT_ATTR_BIT_REDUCE, MODE(STARTS), BARRIERS | GROUPS,
+     "reduce(..) is of what an engine writes"},
 };
 
 static void an_attribute_fits_the_line(const op_facts *it) {
-    for (size_t i = 0; i < sizeof attr_rules / sizeof *attr_rules; i++) {
+    uint32_t known = GROUT_ATTR_BIT_ORDER | GROUT_ATTR_BIT_SCOPE;
+    for (size_t i = 0; i < sizeof attr_rules / sizeof *attr_rules && it->sync != NULL; i++) {
+        known |= attr_rules[i].attrs;
         expect(it, takes(it, attr_rules[i].attrs),
                is_mode(it, attr_rules[i].modes) && is_object(it, attr_rules[i].objects),
                attr_rules[i].advice);
     }
+    expect(it, it->sync != NULL, !takes(it, ~known),
+           "it takes an attribute that says nothing of synchronisation: see attr_rules of "
+           "check_sync_lanes.c");
     expect(it, takes(it, GROUT_ATTR_BIT_READ_ONLY),
            it->line.covers == (COVER(BULK_READ) | COVER(BULK_WRITE)),
            "read_only chooses between BULK_READ and BULK_WRITE: COVERS has both");
@@ -203,8 +210,7 @@ static void a_result_is_what_was_found(const op_facts *it) {
            "its result can only be what it found: MODE is TESTS");
     expect(it, is_mode(it, MODE(TESTS)) && it->info->rule == GROUT_RULE_TRUTH, has_acquire(it),
            "what says yes or no has waited if it says yes: SIDE is ACQUIRE");
-    expect(it, is_mode(it, MODE(TESTS)) && !has_acquire(it),
-           grout_op_returns_old_value(grout_op_find(it->info->text, strlen(it->info->text))),
+    expect(it, is_mode(it, MODE(TESTS)) && !has_acquire(it), grout_op_returns_old_value(it->opcode),
            "what only looks returns an old value, which is chance: see grout_op_returns_old_value");
 }
 

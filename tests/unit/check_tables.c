@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "op_rules.h"
 
+#include <strings.h>
+
 START_TEST(each_op_is_found_and_documented) {
     const grout_op_info *info = grout_op_get_info((grout_opcode)_i);
     ck_assert_int_eq(grout_op_find(info->text, strlen(info->text)), _i);
@@ -18,7 +20,7 @@ END_TEST
 
 START_TEST(letters_of_each_form_are_known) {
     const grout_op_info *info = grout_op_get_info((grout_opcode)_i);
-    ck_assert_uint_eq(strspn(info->operands, "vsrmbexkt*"), strlen(info->operands));
+    ck_assert_uint_eq(strspn(info->operands, "vsirgGhHambexkt*"), strlen(info->operands));
     const char *star = strchr(info->operands, '*');
     ck_assert_msg(star == NULL || star[1] == '\0', "'*' is not the last letter of %s", info->text);
 }
@@ -47,6 +49,25 @@ START_TEST(functions_say_how_exact_they_are) {
 }
 END_TEST
 
+/* The letters of what lies in a space. */
+static const char *get_letters(grout_effect_space space) {
+    switch (space) {
+    case GROUT_EFFECT_SPACE_ANY:
+        return "r";
+    case GROUT_EFFECT_SPACE_GMEM:
+        return "gG";
+    case GROUT_EFFECT_SPACE_SMEM:
+        return "hHm";
+    case GROUT_EFFECT_SPACE_ACC:
+        return "ar";
+    case GROUT_EFFECT_SPACE_BARRIER:
+        return "b";
+    case GROUT_EFFECT_SPACE_SEMAPHORE:
+        return "e";
+    }
+    return "";
+}
+
 START_TEST(effects_of_each_op_name_operands_of_its_form) {
     const grout_op_info *info = grout_op_get_info((grout_opcode)_i);
     uint32_t count;
@@ -56,11 +77,12 @@ START_TEST(effects_of_each_op_name_operands_of_its_form) {
     for (uint32_t i = 0; i < count; i++) {
         ck_assert_uint_lt(effects[i].operand, strlen(info->operands));
         char letter = info->operands[effects[i].operand];
-        bool is_barrier = effects[i].space == GROUT_EFFECT_SPACE_BARRIER;
-        bool is_semaphore = effects[i].space == GROUT_EFFECT_SPACE_SEMAPHORE;
-        ck_assert(is_barrier     ? letter == 'b'
-                  : is_semaphore ? letter == 'e'
-                                 : letter == 'r' || letter == 'm');
+        bool is_tma = letter == 'G' || letter == 'H';
+        ck_assert_msg(strchr(get_letters((grout_effect_space)effects[i].space), letter) != NULL,
+                      "%s: operand %u has the letter %c and another space in effects.def",
+                      info->text, effects[i].operand, letter);
+        ck_assert_msg(!is_tma || effects[i].proxy == GROUT_PROXY_ASYNC,
+                      "%s: TMA uses the async proxy", info->text);
         ck_assert(i == 0 || effects[i - 1].operand < effects[i].operand);
     }
 }
@@ -168,17 +190,91 @@ END_TEST
 /* ---- rules of ops.def: see check_sync.c ---------------------------------------------------------
  */
 
+/* What no effect names is not there for the checker: neither a race nor an order. */
+static void what_an_op_touches_has_an_effect(const op_facts *it) {
+    bool touches = it->class_ != GROUT_EFFECT_PURE;
+    for (uint32_t k = 0; k < strlen(it->info->operands); k++) {
+        char letter = it->info->operands[k];
+        bool has_line = grout_op_find_effect(it->opcode, k) != NULL;
+        expect(it, touches && strchr("rgGhHambe", letter) != NULL, has_line,
+               "an operand in memory, a barrier or semaphore has no line in effects.def");
+        expect(it, !touches && letter != 'g', strchr("rGhHambe", letter) == NULL,
+               "its effect row says that it touches nothing (PURE), and it takes memory");
+    }
+    expect(it, it->sync == NULL, (it->class_ == GROUT_EFFECT_ACCESS) == (it->effect_count > 0),
+           "what touches memory itself, and nothing else, has a row of the class ACCESS");
+    expect(it, it->class_ == GROUT_EFFECT_CONTROL,
+           it->info->results == 0 || it->info->shape != GROUT_SHAPE_PLAIN,
+           "values are not followed through rows of the class CONTROL, and it has a result");
+}
+
+/* What the rule of a form moves from where to where. */
+static void an_effect_fits_the_rule(const op_facts *it) {
+    for (uint32_t i = 0; i < it->effect_count; i++) {
+        const grout_effect *effect = &it->effects[i];
+        bool is_memory = (MEMORY >> effect->access & 1) != 0;
+        bool writes = (WRITING >> effect->access & 1) != 0;
+        bool is_target = it->info->rule == GROUT_RULE_COPY
+                             ? effect->operand == 1
+                             : it->info->operands[effect->operand] == 'a';
+        bool moves = it->info->rule == GROUT_RULE_COPY || it->info->rule == GROUT_RULE_WGMMA;
+        expect(it, is_memory && it->info->rule == GROUT_RULE_LOAD, !writes,
+               "a load reads: the ACCESS of its line in effects.def is READ");
+        expect(it, is_memory && it->info->rule == GROUT_RULE_STORE, writes,
+               "a store writes: the ACCESS of its line in effects.def is WRITE or ATOMIC");
+        expect(it, is_memory && it->info->rule == GROUT_RULE_FETCH,
+               effect->access == GROUT_ACCESS_ATOMIC,
+               "it fetches what was there: the ACCESS of its line in effects.def is ATOMIC");
+        expect(it, is_memory && moves, writes == is_target,
+               "the destination of a copy, or the accumulator, is a WRITE in effects.def, all else "
+               "a READ");
+        expect(it, effect->access == GROUT_ACCESS_WAIT || effect->access == GROUT_ACCESS_SIGNAL,
+               effect->milestone == GROUT_MILESTONE_ISSUE && effect->proxy == GROUT_PROXY_GENERIC,
+               "a wait or signal is the thread's own, and over with the op (GENERIC, ISSUE)");
+    }
+}
+
+static void an_effect_fits_the_engine(const op_facts *it) {
+    for (uint32_t i = 0; i < it->effect_count; i++) {
+        const grout_effect *effect = &it->effects[i];
+        bool is_async = effect->proxy == GROUT_PROXY_ASYNC;
+        bool is_acc = effect->space == GROUT_EFFECT_SPACE_ACC;
+        char letter = it->info->operands[effect->operand];
+        expect(it, letter == 'r', is_acc == (it->info->types == GROUT_TYPES_ACC),
+               "an op with TYPES of accumulators, and no other, has ACC as SPACE in effects.def");
+        expect(it,
+               effect->milestone == GROUT_MILESTONE_WGMMA ||
+                   effect->milestone == GROUT_MILESTONE_BULK_READ ||
+                   effect->milestone == GROUT_MILESTONE_BULK_WRITE,
+               is_async, "the tensor core and TMA use the ASYNC proxy");
+        expect(it, effect->milestone == GROUT_MILESTONE_ASYNC_COPY, !is_async,
+               "cp.async uses the GENERIC proxy");
+    }
+}
+
 /* Taint and exploration ask how an op combines, and whether its result is chance. */
+static bool is_named_for(const op_facts *it, grout_update update) {
+    static const char *const names[GROUT_UPDATE_COUNT] = {
+        [GROUT_UPDATE_NONE] = "",
+#define GROUT_UPDATE(NAME, COMMUTES, DOC) [GROUT_UPDATE_##NAME] = #NAME,
+#include "grout/ops.def"
+    };
+    const char *name = update == GROUT_UPDATE_COMPARE_SWAP ? "cas" : names[update];
+    const char *last = strrchr(it->info->text, '_');
+    return last != NULL && strcasecmp(last + 1, name) == 0;
+}
+
 static void an_atomic_says_how_it_combines(const op_facts *it) {
     bool is_update = it->info->update != GROUT_UPDATE_NONE;
-    grout_opcode opcode = grout_op_find(it->info->text, strlen(it->info->text));
     bool is_exchange =
         it->info->update == GROUT_UPDATE_EXCHANGE || it->info->update == GROUT_UPDATE_COMPARE_SWAP;
+    expect(it, is_update, is_named_for(it, (grout_update)it->info->update),
+           "an atomic is named for its UPDATE: see its GROUT_ATOMIC line");
     hold(it, has_effect(it, ACCESS(ATOMIC)) == is_update,
          "an op with an ATOMIC effect, and no other, is a GROUT_ATOMIC line of ops.def");
     expect(it, is_update, it->class_ == GROUT_EFFECT_ACCESS,
            "an atomic is done when the op is: its effect row has the class ACCESS");
-    expect(it, is_update, (it->info->results == 1) == grout_op_returns_old_value(opcode),
+    expect(it, is_update, (it->info->results == 1) == grout_op_returns_old_value(it->opcode),
            "the result of an atomic is what was there");
     expect(it, is_exchange, it->info->results == 1, "an exchange returns what was there");
     expect(it, is_exchange,
@@ -189,7 +285,7 @@ static void an_atomic_says_how_it_combines(const op_facts *it) {
     expect(it, takes(it, GROUT_ATTR_BIT_REDUCE), !is_update && has_effect(it, ACCESS(WRITE)),
            "reduce(..) combines with what the op writes: effects.def needs a line WRITE");
     expect(it, is_update || takes(it, GROUT_ATTR_BIT_REDUCE),
-           grout_op_find_target(opcode) < strlen(it->info->operands),
+           grout_op_find_target(it->opcode) < strlen(it->info->operands),
            "it combines with no operand: effects.def needs a line ATOMIC or WRITE");
 }
 
@@ -201,8 +297,10 @@ static void a_region_is_as_its_form(const op_facts *it) {
     bool ends = it->info->shape == GROUT_SHAPE_END;
     hold(it, is_region == (it->region->kind != GROUT_REGION_NONE),
          "a form of shape REGION, and no other, has a GROUT_REGION line");
-    hold(it, (is_region || ends) == (it->info->rule == GROUT_RULE_REGION),
-         "ops with blocks, those that end blocks, and no others, have the rule REGION");
+    hold(it, is_region == (it->info->rule == GROUT_RULE_REGION),
+         "ops with blocks, and no others, have the rule REGION");
+    hold(it, ends == (it->info->rule == (carries ? GROUT_RULE_YIELD : GROUT_RULE_CONDITION)),
+         "what ends a block yields what is carried on (*, YIELD) or decides (s, CONDITION)");
     expect(it, is_region, it->region->lead_operands == lead,
            "LEAD_OPERANDS is the number of letters in front of the '*'");
     expect(it, is_region, (it->info->results != 0) == (it->region->yields != GROUT_YIELDS_NONE),
@@ -210,36 +308,36 @@ static void a_region_is_as_its_form(const op_facts *it) {
     expect(it, is_region, carries == (it->region->kind == GROUT_REGION_LOOP),
            "loops carry values, and nothing else: '*', or KIND");
     expect(it, ends, it->info->results == 0 && (lead == 1) != carries,
-           "what ends a block takes values to carry on (*), or a condition (s)");
+           "what ends a block takes values to carry on (*), or a condition (s), and has no result");
+}
+
+/* LEAD_OPERANDS, LEAD_ARGS, BLOCKS and YIELDS. */
+static bool has_layout(const op_facts *it, uint8_t operands, uint8_t args, uint8_t blocks,
+                       grout_region_yields yields) {
+    return it->region->lead_operands == operands && it->region->lead_args == args &&
+           it->region->blocks == blocks && it->region->yields == yields;
 }
 
 static void a_region_is_as_its_kind(const op_facts *it) {
-    const grout_region_info *region = it->region;
-    bool counts = region->lead_args == 1 && region->lead_operands == 3;
-    bool is_plain = region->lead_args == 0 && region->lead_operands == 0;
-    bool is_scope = region->kind == GROUT_REGION_SCOPE;
-    expect(it, region->kind == GROUT_REGION_LOOP,
-           (counts || is_plain) && region->yields == GROUT_YIELDS_LAST,
-           "a loop has low, high, step and an index, or nothing of these; the LAST block yields");
-    expect(it, region->kind == GROUT_REGION_BRANCH,
-           region->lead_operands == 1 && region->lead_args == 0 &&
-               region->yields == GROUT_YIELDS_EACH,
+    grout_region_kind kind = (grout_region_kind)it->region->kind;
+    expect(it, kind == GROUT_REGION_LOOP,
+           has_layout(it, 3, 1, 1, GROUT_YIELDS_LAST) || has_layout(it, 0, 0, 2, GROUT_YIELDS_LAST),
+           "a loop has low, high, step, an index and a body, or a block for its condition and "
+           "then the body; the LAST block yields");
+    expect(it, kind == GROUT_REGION_BRANCH, has_layout(it, 1, 0, 0, GROUT_YIELDS_EACH),
            "a branch has a condition; its blocks have no arguments, and EACH yields");
-    expect(it, is_scope, is_plain && region->yields == GROUT_YIELDS_EACH,
-           "a scope has nothing in front of its objects, and EACH block yields");
-    expect(it, region->kind == GROUT_REGION_WARPS,
-           region->lead_operands == 0 && region->lead_args == 1 &&
-               region->yields == GROUT_YIELDS_NONE,
+    expect(it, kind == GROUT_REGION_SCOPE, has_layout(it, 0, 0, 1, GROUT_YIELDS_EACH),
+           "a scope has one block, nothing in front of its objects, and EACH block yields");
+    expect(it, kind == GROUT_REGION_WARPS, has_layout(it, 0, 1, 1, GROUT_YIELDS_NONE),
            "the block of the warps has the number of the warp, and yields nothing (NONE)");
-    expect(it, region->kind == GROUT_REGION_PARTITIONS,
-           is_plain && region->yields == GROUT_YIELDS_FIRST,
-           "the first thread goes on with what the FIRST block yields");
+    expect(it, kind == GROUT_REGION_PARTITIONS, has_layout(it, 0, 0, 0, GROUT_YIELDS_FIRST),
+           "any number of partitions; the first thread goes on with what the FIRST block yields");
 }
 
 static const op_rule rules[] = {
-    RULE(an_atomic_says_how_it_combines),
-    RULE(a_region_is_as_its_form),
-    RULE(a_region_is_as_its_kind),
+    RULE(what_an_op_touches_has_an_effect), RULE(an_effect_fits_the_rule),
+    RULE(an_effect_fits_the_engine),        RULE(an_atomic_says_how_it_combines),
+    RULE(a_region_is_as_its_form),          RULE(a_region_is_as_its_kind),
 };
 
 START_TEST(each_op_keeps_the_rule) {

@@ -13,6 +13,7 @@
 
 /* All that the tables say of one op. */
 typedef struct op_facts {
+    grout_opcode opcode;
     const grout_op_info *info;
     const grout_sync_info *sync; /* NULL: it has no line, and a zeroed one stands below */
     grout_sync_info line;
@@ -24,7 +25,8 @@ typedef struct op_facts {
 } op_facts;
 
 static inline op_facts get_facts(int opcode, grout_text *faults) {
-    op_facts it = {.faults = faults,
+    op_facts it = {.opcode = (grout_opcode)opcode,
+                   .faults = faults,
                    .info = grout_op_get_info((grout_opcode)opcode),
                    .sync = grout_op_get_sync((grout_opcode)opcode),
                    .line = {.warp = ""},
