@@ -228,6 +228,20 @@ char grout_op_get_letter(grout_opcode opcode, uint32_t operand) {
     return count == 0 ? '*' : letters[operand < count ? operand : count - 1];
 }
 
+const grout_letter_info *grout_letter_get_info(char letter) {
+    static const grout_letter_info letters[] = {
+#define GROUT_LETTER(LETTER, KIND, SPACE, DOC) \
+    {DOC, LETTER, GROUT_LETTER_##KIND, GROUT_EFFECT_SPACE_##SPACE},
+#include "grout/ops.def"
+    };
+    for (size_t i = 0; i < sizeof letters / sizeof letters[0]; i++) {
+        if (letters[i].letter == letter) {
+            return &letters[i];
+        }
+    }
+    return NULL;
+}
+
 uint32_t grout_op_find_letter(grout_opcode opcode, char letter) {
     const char *letters = op_infos[opcode].operands, *at = strchr(letters, letter);
     return at == NULL ? UINT32_MAX : (uint32_t)(at - letters);

@@ -22,7 +22,17 @@ END_TEST
 
 START_TEST(letters_of_each_form_are_known) {
     const grout_op_info *info = grout_op_get_info((grout_opcode)_i);
-    ck_assert_uint_eq(strspn(info->operands, "vsrmbexkt*"), strlen(info->operands));
+    for (const char *at = info->operands; *at != '\0'; at++) {
+        const grout_letter_info *letter = grout_letter_get_info(*at);
+        ck_assert_msg(letter != NULL,
+                      "the form of '%s' has the letter '%c', and no GROUT_LETTER "
+                      "line says what that is",
+                      info->text, *at);
+        ck_assert_msg(letter->kind != GROUT_LETTER_SCALAR || info->rule != GROUT_RULE_NONE,
+                      "an operand of '%s' is 's', and its form has no rule that knows the element "
+                      "type: 'i' is an i32",
+                      info->text);
+    }
     const char *star = strchr(info->operands, '*');
     ck_assert_msg(star == NULL || star[1] == '\0', "'*' is not the last letter of %s", info->text);
 }
@@ -51,6 +61,24 @@ START_TEST(functions_say_how_exact_they_are) {
 }
 END_TEST
 
+/* Letter and effect row say the same of an operand. */
+static void check_space(const grout_op_info *info, const grout_effect *effect) {
+    const grout_letter_info *letter = grout_letter_get_info(info->operands[effect->operand]);
+    bool is_barrier = effect->space == GROUT_EFFECT_SPACE_BARRIER;
+    bool is_semaphore = effect->space == GROUT_EFFECT_SPACE_SEMAPHORE;
+    ck_assert_msg(is_barrier == (letter->kind == GROUT_LETTER_BARRIER) &&
+                      is_semaphore == (letter->kind == GROUT_LETTER_SEMAPHORE),
+                  "operand %d of '%s': its letter is '%c', and its effect another kind",
+                  effect->operand + 1, info->text, letter->letter);
+    ck_assert_msg(is_barrier || is_semaphore || letter->space == GROUT_EFFECT_SPACE_ANY ||
+                      letter->space == effect->space,
+                  "operand %d of '%s': the letter '%c' and its effect name different spaces",
+                  effect->operand + 1, info->text, letter->letter);
+    ck_assert_msg(letter->letter != 'G' || effect->proxy == GROUT_PROXY_ASYNC,
+                  "operand %d of '%s': TMA goes through the async proxy", effect->operand + 1,
+                  info->text);
+}
+
 START_TEST(effects_of_each_op_name_operands_of_its_form) {
     const grout_op_info *info = grout_op_get_info((grout_opcode)_i);
     uint32_t count;
@@ -59,12 +87,7 @@ START_TEST(effects_of_each_op_name_operands_of_its_form) {
     ck_assert_ptr_nonnull(effects);
     for (uint32_t i = 0; i < count; i++) {
         ck_assert_uint_lt(effects[i].operand, strlen(info->operands));
-        char letter = info->operands[effects[i].operand];
-        bool is_barrier = effects[i].space == GROUT_EFFECT_SPACE_BARRIER;
-        bool is_semaphore = effects[i].space == GROUT_EFFECT_SPACE_SEMAPHORE;
-        ck_assert(is_barrier     ? letter == 'b'
-                  : is_semaphore ? letter == 'e'
-                                 : letter == 'r' || letter == 'm');
+        check_space(info, &effects[i]);
         ck_assert(i == 0 || effects[i - 1].operand < effects[i].operand);
     }
 }
