@@ -14,13 +14,6 @@
 
 #define FILES_MAX 64
 
-static void fail_with_diags(const char *name, const grout_diags *diags, const char *source) {
-    const grout_render_options plain = {.color = false};
-    grout_text shown = {0};
-    grout_diags_render(diags, &plain, &shown);
-    ck_abort_msg("%s: %s\n%s", name, shown.data == NULL ? "no reason" : shown.data, source);
-}
-
 /* What a kernel may have in local memory. */
 typedef enum local_memory {
     LOCAL_ANY,
@@ -54,11 +47,12 @@ static void compile_text(const char *name, const char *text, local_memory allowe
             grout_module_get_string(module, grout_module_get_kernel(module, id)->name);
         grout_text source = {0};
         grout_binary binary = {0};
-        if (!grout_emit_cuda(module, id, &options, &source, diags) ||
-            !grout_compile_cuda(source.data, kernel, GROUT_BINARY_CUBIN, &nvrtc_options, &binary,
+        if (!grout_emit_cuda(module, id, &options, &source, diags)) {
+            fail_to_compile(name, NULL, diags);
+        }
+        if (!grout_compile_cuda(source.data, kernel, GROUT_BINARY_CUBIN, &nvrtc_options, &binary,
                                 diags)) {
-            const char *at = source.data == NULL ? "" : strstr(source.data, "// kernel @");
-            fail_with_diags(name, diags, at == NULL ? "" : at);
+            fail_to_compile(name, source.data, diags);
         }
         ck_assert_msg(binary.size > 0 && binary.registers > 0, "%s: no cubin of %s", name, kernel);
         check_local_memory(name, &binary, allowed);
@@ -83,7 +77,11 @@ static void find_files(const char *folder) {
     DIR *directory = opendir(folder);
     for (struct dirent *entry; directory != NULL && (entry = readdir(directory)) != NULL;) {
         const char *end = strrchr(entry->d_name, '.');
-        if (end != NULL && strcmp(end, ".grout") == 0 && file_count < FILES_MAX) {
+        if (end != NULL && strcmp(end, ".grout") == 0) {
+            if (file_count == FILES_MAX) {
+                fprintf(stderr, "more than %d kernels: raise FILES_MAX\n", FILES_MAX);
+                exit(1);
+            }
             snprintf(files[file_count++], sizeof files[0], "%s/%s", folder, entry->d_name);
         }
     }

@@ -12,6 +12,18 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Fails the test, for the reasons in diags; text: what they are about, or "". All of it goes to stderr:
+ * Check takes 4 KB of a message, and at more ends the program without one. */
+static inline void fail_with_diags(const char *name, const grout_diags *diags, const char *text) {
+    const grout_render_options plain = {.color = false};
+    grout_text shown = {0};
+    grout_diags_render(diags, &plain, &shown);
+    fprintf(stderr, "---- %s ----\n%s%s", name, shown.data == NULL ? "no reason\n" : shown.data,
+            text);
+    grout_text_free(&shown);
+    ck_abort_msg("%.200s: see above", name);
+}
+
 /* A module that binds and verifies, or a failed test that shows why it does not. */
 static inline grout_module *bind_text(const char *name, const char *text, grout_diags *diags) {
     grout_module *symbolic = grout_parse(name, text, strlen(text), diags);
@@ -21,12 +33,22 @@ static inline grout_module *bind_text(const char *name, const char *text, grout_
     }
     grout_module_free(symbolic);
     if (bound == NULL || !grout_verify(bound, GROUT_ARCH_SM_90A, diags)) {
-        const grout_render_options plain = {.color = false};
-        grout_text shown = {0};
-        grout_diags_render(diags, &plain, &shown);
-        ck_abort_msg("%s: %s", name, shown.data == NULL ? "no reason" : shown.data);
+        fail_with_diags(name, diags, "");
     }
     return bound;
+}
+
+/* An emitted text has to hold one text, and to lack another one unless that is NULL. The whole text
+ * goes to stderr. */
+static inline void check_text(const char *name, const char *text, const char *holds,
+                              const char *lacks) {
+    const bool is_held = strstr(text, holds) != NULL;
+    const bool is_lacking = lacks == NULL || strstr(text, lacks) == NULL;
+    if (!is_held || !is_lacking) {
+        fprintf(stderr, "---- %s ----\n%s", name, text);
+    }
+    ck_assert_msg(is_held, "%s: no '%s' in the text above", name, holds);
+    ck_assert_msg(is_lacking, "%s: '%s' in the text above", name, lacks);
 }
 
 /* The whole file; the caller frees the text. */
