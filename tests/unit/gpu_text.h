@@ -9,7 +9,9 @@
 #include "grout/text.h"
 
 #include <check.h>
+#include <dirent.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Fails the test, for the reasons in diags; text: what they are about, or "". All of it goes to stderr:
@@ -63,6 +65,39 @@ static inline grout_text read_file(const char *path) {
     fclose(file);
     grout_text_add(&text, "%s", "");
     return text;
+}
+
+#define KERNEL_FILES_MAX 128
+
+typedef struct kernel_files {
+    char paths[KERNEL_FILES_MAX][512];
+    int count;
+} kernel_files;
+
+static inline int compare_paths(const void *a, const void *b) {
+    return strcmp(a, b);
+}
+
+/* Adds the kernels of a folder, in the order of their names. None, or too many, ends the program:
+ * a test of no kernel would pass. */
+static inline void find_kernel_files(const char *folder, kernel_files *out) {
+    const int first = out->count;
+    DIR *directory = opendir(folder);
+    for (struct dirent *entry; directory != NULL && (entry = readdir(directory)) != NULL;) {
+        const char *end = strrchr(entry->d_name, '.');
+        if (end != NULL && strcmp(end, ".grout") == 0 && out->count < KERNEL_FILES_MAX) {
+            snprintf(out->paths[out->count++], sizeof out->paths[0], "%s/%s", folder,
+                     entry->d_name);
+        }
+    }
+    if (directory != NULL) {
+        closedir(directory);
+    }
+    if (out->count == first || out->count == KERNEL_FILES_MAX) {
+        fprintf(stderr, "%s: no kernels, or more than KERNEL_FILES_MAX\n", folder);
+        exit(1);
+    }
+    qsort(out->paths + first, (size_t)(out->count - first), sizeof out->paths[0], compare_paths);
 }
 
 static inline int run_suite(TCase *tcase, const char *name) {
