@@ -1,8 +1,8 @@
 /*
  * check_emit_compile.c - NVRTC takes what is emitted: every kernel of kernels/, of
- * tests/differential/ and of tests/golden/cuda/data/, and generated ones for each op on each element
- * type, each cast, each element type in each SMEM layout. The shipped kernels keep everything in
- * registers, and no array of the others is in local memory. Skipped without NVRTC.
+ * tests/differential/ and of tests/golden/cuda/data/, and generated ones for each op on each
+ * element type, each cast, each element type in each SMEM layout. The shipped kernels keep
+ * everything in registers, and no array of the others is in local memory. Skipped without NVRTC.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "gpu_backend/ptxas_log.h"

@@ -205,7 +205,8 @@ START_TEST(every_function_has_a_case) {
         has_case = has_case || (int)math_cases[k].opcode == _i;
     }
     ck_assert_msg(has_case == (info->form == GROUT_FORM_MATH),
-                  has_case ? "op '%s' of math_cases is no function" : "op '%s' is not in math_cases",
+                  has_case ? "op '%s' of math_cases is no function"
+                           : "op '%s' is not in math_cases",
                   info->text);
 }
 END_TEST

@@ -169,8 +169,7 @@ static void check_reduction(grout_opcode opcode, grout_dtype dtype, grout_simd s
     for (int64_t i = 0; i < shape->rows * shape->columns; i++) {
         x[i] = values[next_random(&state) % 9];
     }
-    grout_loops__reduce(reduce, dtype, result,
-                        &(grout_reduce_box){x, shape->rows, shape->columns});
+    grout_loops__reduce(reduce, dtype, result, &(grout_reduce_box){x, shape->rows, shape->columns});
     for (int64_t j = 0; j < shape->columns; j++) {
         uint32_t expected = x[j];
         for (int64_t i = 1; i < shape->rows; i++) {

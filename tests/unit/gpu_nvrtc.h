@@ -1,7 +1,6 @@
 /*
- * gpu_nvrtc.h - for the tests of gpu_backend/ that compile: where NVRTC is looked for, whether it is
- * there, and what it says of a text that it refuses.
- * SPDX-License-Identifier: Apache-2.0
+ * gpu_nvrtc.h - for the tests of gpu_backend/ that compile: where NVRTC is looked for, whether it
+ * is there, and what it says of a text that it refuses. SPDX-License-Identifier: Apache-2.0
  */
 #ifndef GROUT_TEST_GPU_NVRTC_H
 #define GROUT_TEST_GPU_NVRTC_H
@@ -33,7 +32,8 @@ static inline void print_line(uint32_t number, const char *line) {
     fprintf(stderr, "  %5u | %.*s\n", number, (int)strcspn(line, "\n"), line);
 }
 
-/* A line of the source, and the last comment before it: in an emitted kernel that is the op's text. */
+/* A line of the source, and the last comment before it: in an emitted kernel that is the op's text.
+ */
 static inline void print_source_line(const char *source, uint32_t wanted) {
     const char *comment = NULL, *at = source;
     uint32_t comment_number = 0, number = 1;

@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Fails the test, for the reasons in diags; text: what they are about, or "". All of it goes to stderr:
- * Check takes 4 KB of a message, and at more ends the program without one. */
+/* Fails the test, for the reasons in diags; text: what they are about, or "". All of it goes to
+ * stderr: Check takes 4 KB of a message, and at more ends the program without one. */
 static inline void fail_with_diags(const char *name, const grout_diags *diags, const char *text) {
     const grout_render_options plain = {.color = false};
     grout_text shown = {0};
