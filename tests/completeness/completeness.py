@@ -135,8 +135,8 @@ def list_holes(wanted, used):
         if (kind, name) not in wanted:
             lines.append(f"{kind} '{name}': there is none: remove it from EXCEPTIONS")
         elif (kind, name) in used[way]:
-            files = ", ".join(os.path.basename(path) for path in used[way][kind, name])
-            lines.append(f"{kind} '{name}': {files} has it: remove ('{way}', ..) from EXCEPTIONS")
+            file = os.path.basename(used[way][kind, name][0])
+            lines.append(f"{kind} '{name}': {file} has it: remove ('{way}', ..) from EXCEPTIONS")
     return lines
 
 

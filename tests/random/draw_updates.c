@@ -1,7 +1,7 @@
 /* draw_updates.c - elements that atomics update, in GMEM and in SMEM, with and without the old
- * value, and that copies reduce into: operations of the op table by their effects, reductions by
- * the choices of 'reduce', so that a new one is drawn from then on. SPDX-License-Identifier:
- * Apache-2.0
+ * value, and that copies reduce into: atomics of the op table by their effects, reductions by the
+ * choices of 'reduce', so that a new one is drawn from then on.
+ * SPDX-License-Identifier: Apache-2.0
  *
  * Several CTAs update the same elements only where their order makes no difference.
  */

@@ -182,12 +182,13 @@ static void draw_iota(values *v) {
 
 /* The CTA's index, then values that fit a line. */
 static void draw_print(values *v) {
-    char holes[16] = "", operands[64] = "";
+    const char *holes = "";
+    char operands[64] = "";
     int size = 0;
     for (uint32_t tries = 0; tries < 2; tries++) {
         const value of = v->list[draw_below(&v->d, v->count)];
         if (of.shape != FULL) {
-            strcat(holes, " {}");
+            holes = size == 0 ? " {}" : " {} {}";
             size +=
                 snprintf(operands + size, sizeof operands - (size_t)size, ", %%v%" PRIu32, of.name);
         }
