@@ -5,9 +5,9 @@
  * usage: check_random KIND FIRST COUNT [STRIDE [print]]      KIND: values, copies, wgmma, groups,
  * updates, forms
  *
- * A kernel that fails is printed. Of KERNELS_TOLD kernels or more each operation with a result has
- * to have one that is compared. Closing line: 'N passed, N failed'. print writes the kernels and
- * runs nothing: for 'grout run --device cuda --compare cpu'.
+ * A kernel that fails is printed. With KERNELS_ENOUGH kernels or more, at least one result of each
+ * drawn operation has to be compared. Closing line: 'N passed, N failed'. print writes the kernels
+ * and runs nothing: for 'grout run --device cuda --compare cpu'.
  */
 #include "draw.h"
 #include "prints.h"
@@ -24,9 +24,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PARAMS_MAX   32
-#define TIMINGS      3
-#define KERNELS_TOLD 50
+#define PARAMS_MAX     32
+#define TIMINGS        3
+#define KERNELS_ENOUGH 50
 
 typedef struct trial {
     grout_module *bound;
@@ -294,7 +294,7 @@ static void check_seed(const char *kind, uint64_t seed, const grout_text *text, 
 /* An operation whose results nobody compares is not tested by being drawn. */
 static uint32_t count_unchecked(const totals *sum) {
     uint32_t count = 0;
-    for (int i = 1; i < GROUT_OP_COUNT && sum->passed >= KERNELS_TOLD; i++) {
+    for (int i = 1; i < GROUT_OP_COUNT && sum->passed >= KERNELS_ENOUGH; i++) {
         if (sum->drawn.has[i] && !sum->checked.has[i]) {
             printf("op '%s' is drawn, and no result of it is compared\n",
                    grout_op_get_info((grout_opcode)i)->text);

@@ -62,8 +62,8 @@ static void take_carries(reference *ref, const grout_op *op, grout_value_id carr
     }
 }
 
-/* What an operation decides is its own too: whether, and how often, all in its bodies runs. Returns
- * what decides around it. */
+/* An operation with bodies decides whether, and how often, they run: so it makes their results too.
+ * Returns what decides outside of it. */
 static reference_ops enter(reference *ref, const grout_op *op) {
     const reference_ops around = ref->deciding;
     ref->deciding.has[op->opcode] = true;
@@ -125,7 +125,7 @@ static void run_if(reference *ref, const grout_op *op) {
     ref->deciding = around;
 }
 
-/* Its accumulators start at zero; others' loops are around it. */
+/* Its accumulators start at zero. */
 static void run_scope(reference *ref, const grout_op *op) {
     reference__clear_objects(ref, true);
     run_branch(ref, op, 0);

@@ -24,7 +24,7 @@ typedef struct reference_array {
     reference_number *numbers; /* row-major */
     bool *is_written;          /* by element */
     int64_t count;
-    reference_ops ops; /* whose results are in it */
+    reference_ops ops; /* that made what is in it */
 } reference_array;
 
 /* What one debug_print prints, element by element. */

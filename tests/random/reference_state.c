@@ -132,7 +132,7 @@ void reference_ops_add(reference_ops *to, const reference_ops *from) {
     }
 }
 
-/* Of the array, and of the indices. */
+/* The operations that made the array, and those that made the indices. */
 static void add_view_ops(reference *ref, const grout_view *view, reference_ops *ops) {
     reference_ops_add(ops, &reference__get_array(ref, view->object)->ops);
     for (uint32_t d = 0; d < view->rank; d++) {
@@ -155,7 +155,7 @@ void reference__add_operand_ops(reference *ref, const grout_op *op, reference_op
     }
 }
 
-/* A result with any value allowed tells nothing of its operation. */
+/* A result for which any value is allowed says nothing about its operation. */
 static bool has_bound(const reference *ref, grout_value_id value) {
     const int64_t count = reference__get_value_count(ref, value);
     for (int64_t i = 0; i < count; i++) {
@@ -166,7 +166,7 @@ static bool has_bound(const reference *ref, grout_value_id value) {
     return false;
 }
 
-/* The result of an operation is its own, and that of all that its operands are of. */
+/* A result is made by its operation and by those that made the operands. */
 void reference__note_ops(reference *ref, const grout_op *op) {
     reference_ops ops = {.has = {false}};
     reference__add_operand_ops(ref, op, &ops);
@@ -178,7 +178,7 @@ void reference__note_ops(reference *ref, const grout_op *op) {
     ref->output->ops.has[op->opcode] = true;
 }
 
-/* The same of an array that it writes to. */
+/* So is an array that the operation writes to. */
 void reference__note_write(reference *ref, const grout_op *op, reference_array *array) {
     array->ops.has[op->opcode] = true;
     ref->output->ops.has[op->opcode] = true;

@@ -1,5 +1,5 @@
 /* reference_state.h - what the files of the reference share: values, arrays, references to boxes of
- * them, and which operations are behind each.
+ * them, and the operations that made each.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef GROUT_TESTS_RANDOM_REFERENCE_STATE_H
@@ -18,7 +18,7 @@ typedef struct reference {
     reference_array *arrays;  /* of the parameters */
     reference_array *objects; /* SMEM and accumulators, by object id */
     num **values;             /* by value id */
-    reference_ops *made_by;   /* by value id: the operations behind it */
+    reference_ops *made_by;   /* by value id: the operations that made it */
     reference_ops deciding;   /* the operations that decide what runs */
     reference_output *output;
     int64_t cta, thread;

@@ -16,7 +16,7 @@ typedef struct compiled {
     grout_binary binary;
 } compiled;
 
-/* Of diagnostics that should not be there. */
+/* Fails because of diagnostics that should not be there. */
 static void show(const compiled *c, const char *name) {
     const char *kernels = strstr(c->source.data, "#endif\n\nGROUT_DEVICE void grout_w");
     fail_with_diags(name, c->diags, kernels == NULL ? "" : kernels);
