@@ -217,11 +217,15 @@ static void add_attr(grout_text *out, grout_attr attr, uint32_t choice) {
     } else if (info->argument == GROUT_ARGUMENT_AXES) {
         grout_text_add(out, "%s", axes[choice % 3]);
     } else if (info->argument == GROUT_ARGUMENT_CHOICE) {
-        grout_choice first = (grout_choice)1;
-        while (grout_choice_get_info(first)->attr != (uint8_t)attr) {
-            first++;
+        uint32_t rest = choice;
+        int at = 1;
+        while (at < GROUT_CHOICE_COUNT &&
+               (grout_choice_get_info((grout_choice)at)->attr != (uint8_t)attr || rest-- > 0)) {
+            at++;
         }
-        grout_text_add(out, "(%s)", grout_choice_get_info(first + choice)->text);
+        ck_assert_msg(at < GROUT_CHOICE_COUNT, "attribute '%s' has no choice %u", info->text,
+                      choice);
+        grout_text_add(out, "(%s)", grout_choice_get_info((grout_choice)at)->text);
     }
 }
 
@@ -239,7 +243,9 @@ static uint32_t count_arguments(grout_attr attr) {
 /* The statement of an operation with one attribute, or none (GROUT_ATTR_COUNT). */
 static void add_statement(grout_text *out, const grout_op_info *info, grout_attr attr,
                           uint32_t choice) {
-    for (const char *at = form_texts[info->form]; *at != '\0'; at++) {
+    const char *text = form_texts[info->form];
+    ck_assert_msg(text != NULL, "op '%s': its form has no text in form_texts", info->text);
+    for (const char *at = text; *at != '\0'; at++) {
         if (*at == '@') {
             grout_text_add(out, "%s", info->text);
         } else if (*at != '&') {
