@@ -8,6 +8,8 @@
   computes or that it is free of races; random/values also fails if no result of a drawn operation
   is compared.
 
+A file of tests/ops/ is all three: tests/ops/ops.py compares its check and its CUDA, and draws from it.
+
 list_used reads the kernels with grout's own parser, so a name in a comment counts for nothing.
 
 usage: completeness.py --grout PATH --list-used PATH --random PATH --synchronised PATH [--verbose]
@@ -16,6 +18,7 @@ SPDX-License-Identifier: Apache-2.0
 """
 import argparse
 import collections
+import glob
 import os
 import re
 import subprocess
@@ -41,9 +44,9 @@ CERTIFICATES = range(1, 1001)
 
 RUN, CUDA, DRAWN = "run", "cuda", "drawn"
 WHERE = {
-    RUN: ("no golden runs it", "add it to a kernel in tests/golden/run/"),
-    CUDA: ("no golden holds its CUDA text", "add it to a kernel in tests/golden/cuda/data/"),
-    DRAWN: ("no generator draws it", "draw it in tests/random/ or tests/certificates/"),
+    RUN: ("no golden runs it", "write tests/ops/ for it, or add it to a kernel in tests/golden/run/"),
+    CUDA: ("no golden holds its CUDA text", "write tests/ops/ for it, or add it to a kernel in tests/golden/cuda/data/"),
+    DRAWN: ("no generator draws it", "write tests/ops/ for it, or draw it in tests/random/ or tests/certificates/"),
 }
 # (way, kind, name): why not. One that is no longer needed fails the test.
 EXCEPTIONS = {
@@ -124,6 +127,17 @@ def draw_files(arguments, folder):
     return [os.path.join(folder, kind) for kind in texts]
 
 
+def cut_ops(folder):
+    """The kernels of tests/ops/, each without @expected, which is no test of what it uses."""
+    paths = []
+    for path in sorted(glob.glob(os.path.join(TESTS, "ops", "*.grout"))):
+        text = run_golden.read_text(path).partition("// ---- ")[0]
+        paths.append(os.path.join(folder, "ops-" + os.path.basename(path)))
+        with open(paths[-1], "w", encoding="utf-8") as file:
+            file.write(text.partition("kernel @expected")[0])
+    return paths
+
+
 def list_holes(wanted, used):
     """One line for each hole, and for each exception that is none."""
     lines = []
@@ -148,7 +162,9 @@ def main():
     arguments = parser.parse_args()
     wanted = list_wanted(arguments.grout)
     with tempfile.TemporaryDirectory(prefix="grout-completeness-") as folder:
-        files = {RUN: find_goldens({"check", "run"}), CUDA: find_cuda(), DRAWN: draw_files(arguments, folder)}
+        ops = cut_ops(folder)
+        files = {RUN: find_goldens({"check", "run"}) + ops, CUDA: find_cuda() + ops,
+                 DRAWN: draw_files(arguments, folder) + ops}
         used = {way: list_used(arguments.list_used, paths) for way, paths in files.items()}
     if arguments.verbose:
         for kind, name in wanted:
