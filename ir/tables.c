@@ -205,6 +205,17 @@ const grout_region_info *grout_op_get_region(grout_opcode opcode) {
     return &region_infos[op_infos[opcode].form];
 }
 
+char grout_op_get_letter(grout_opcode opcode, uint32_t operand) {
+    const char *letters = op_infos[opcode].operands;
+    size_t count = strlen(letters);
+    return count == 0 ? '*' : letters[operand < count ? operand : count - 1];
+}
+
+uint32_t grout_op_find_letter(grout_opcode opcode, char letter) {
+    const char *letters = op_infos[opcode].operands, *at = strchr(letters, letter);
+    return at == NULL ? UINT32_MAX : (uint32_t)(at - letters);
+}
+
 bool grout_op_has_access(grout_opcode opcode, grout_access_kind access) {
     uint32_t count = 0;
     const grout_effect *effects =
@@ -223,6 +234,22 @@ bool grout_op_returns_old_value(grout_opcode opcode) {
         sync != NULL && sync->mode == GROUT_SYNC_MODE_TESTS && sync->side == GROUT_SYNC_SIDE_NONE;
     return op_infos[opcode].results > 0 &&
            (op_infos[opcode].update != GROUT_UPDATE_NONE || is_look);
+}
+
+grout_update grout_op_get_reduction(grout_opcode opcode) {
+    /* num.h is not in sight: an expression expands to the update that does the same. */
+    static const uint8_t reductions[GROUT_OP_COUNT] = {
+        [GROUT_OP_NONE] = GROUT_UPDATE_NONE,
+#define GROUT_ADD(A, B)                                  GROUT_UPDATE_ADD
+#define GROUT_MIN(A, B)                                  GROUT_UPDATE_MIN
+#define GROUT_MAX(A, B)                                  GROUT_UPDATE_MAX
+#define GROUT_REDUCE(NAME, text, TYPES, EXPRESSION, DOC) [GROUT_OP_##NAME] = EXPRESSION,
+#include "grout/ops.def"
+#undef GROUT_ADD
+#undef GROUT_MIN
+#undef GROUT_MAX
+    };
+    return (grout_update)reductions[opcode];
 }
 
 grout_commutes grout_update_get_commutes(grout_update update) {

@@ -361,11 +361,19 @@ GROUT_API const grout_op_info *grout_op_get_info(grout_opcode opcode);
 GROUT_API const grout_sync_info *grout_op_get_sync(grout_opcode opcode);
 /* What the op does with its blocks; kind NONE if it has none. */
 GROUT_API const grout_region_info *grout_op_get_region(grout_opcode opcode);
+/* The letter of an operand (OPERANDS column of ops.def); of the operands behind the last letter,
+ * that one, and '*' where the form has none. */
+GROUT_API char grout_op_get_letter(grout_opcode opcode, uint32_t operand);
+/* The first operand that has a letter; UINT32_MAX if none has. */
+GROUT_API uint32_t grout_op_find_letter(grout_opcode opcode, char letter);
 /* Whether the op's effect row has a line with this access. */
 GROUT_API bool grout_op_has_access(grout_opcode opcode, grout_access_kind access);
 /* Whether the op's result is what memory or a counter held at that moment: chance, unless something
  * orders the op. */
 GROUT_API bool grout_op_returns_old_value(grout_opcode opcode);
+/* How a GROUT_REDUCE line combines elements: the update whose name its expression's function has.
+ * NONE of other ops. */
+GROUT_API grout_update grout_op_get_reduction(grout_opcode opcode);
 GROUT_API grout_commutes grout_update_get_commutes(grout_update update);
 /* What a reduce(..) attribute says; NONE for GROUT_CHOICE_NONE and other attributes' choices. */
 GROUT_API grout_update grout_update_from_choice(grout_choice choice);
