@@ -238,13 +238,16 @@ void grout_emit__barrier_address(grout_emitter *e, const grout_view *barrier) {
 
 const grout_gpu_barrier *grout_emit__find_barrier(grout_emitter *e, const grout_op *op,
                                                   grout_view *view_out) {
-    if (grout_module_get_view(e->module, grout_module_get_operand(e->module, op, 0), view_out)) {
+    const uint32_t operand = grout_op_find_letter((grout_opcode)op->opcode, 'b');
+    if (operand != UINT32_MAX &&
+        grout_module_get_view(e->module, grout_module_get_operand(e->module, op, operand),
+                              view_out)) {
         const uint32_t number = grout_gpu__plan_find_barrier(e->plan, view_out->object);
         if (number != UINT32_MAX) {
             return &e->plan->barriers[number];
         }
     }
-    grout_emit__unsupported(e, op, "the operand is no barrier");
+    grout_emit__unsupported(e, op, "no operand is a barrier");
     return NULL;
 }
 
