@@ -34,8 +34,8 @@ static bool is_scalar(const grout_emitter *e, const grout_op *op, uint32_t opera
            view.view_rank == 0 && !grout_emit__is_accumulator(e, &view);
 }
 
-/* Whether all that an op does to memory is to load or store single elements, or an engine does it.
- * Atomics are dealt out to the lanes. */
+/* Whether the lanes have no share in an op's accesses: it loads and stores single elements, or an
+ * engine makes the access. Atomics are left to all lanes. */
 static bool has_scalar_accesses(const grout_emitter *e, const grout_op *op) {
     uint32_t count;
     const grout_effect *effects = grout_gpu__get_effects(op, &count);
@@ -47,7 +47,7 @@ static bool has_scalar_accesses(const grout_emitter *e, const grout_op *op) {
     return has;
 }
 
-/* The same of an op that orders, waits or starts an engine. */
+/* Whether one lane can run an op of sync.def for all. */
 static bool is_sync_for_one(const grout_emitter *e, const grout_sync_info *sync) {
     if (sync->object == GROUT_SYNC_OBJECT_BULK && sync->mode == GROUT_SYNC_MODE_WAITS &&
         e->forks.has_warp_stores) { /* other lanes' groups count, too */
@@ -97,8 +97,8 @@ static bool is_end(const grout_op *op) {
     return grout_op_get_info((grout_opcode)op->opcode)->shape == GROUT_SHAPE_END;
 }
 
-/* What a lane does better alone, because the others would have to be met: the copies that TMA makes
- * for it, and waits for them and on barriers. */
+/* Whether a lane runs an op better alone, because beside others it would have to meet them: copies
+ * that TMA makes, waits for bulk groups, waits on barriers. */
 static bool is_gain(const grout_op *op) {
     const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
     if (sync == NULL) {

@@ -91,8 +91,8 @@ static void take(grout_emitter *e, grout_value_id value) {
 }
 
 static bool is_of_threads(const grout_emitter *e, const grout_op *op) {
-    /* by name: that the value is 0 in thread 0 is what this op means; other ops may say something
-     * else of a threads axis. */
+    /* by name: the value is 0 in thread 0 because of what axis_index means; another op of a threads
+     * axis, such as its size, would mean something else. */
     return op->opcode == GROUT_OP_AXIS_INDEX &&
            e->kernel->axes[grout_module_get_operand(e->module, op, 0)->id - 1].kind ==
                GROUT_AXIS_THREADS;

@@ -101,8 +101,8 @@ void grout_emit__join_pending(grout_emit_pending *into, const grout_emit_pending
     }
 }
 
-/* The ops at which all lanes meet, whatever came before; one that may be collective only if it is.
- */
+/* Whether all lanes meet at an op, whatever came before. An op that can be collective meets only if
+ * it is. */
 static bool is_settling(const grout_emitter *e, const grout_op *op) {
     const grout_opcode opcode = (grout_opcode)op->opcode;
     const grout_sync_info *sync = grout_op_get_sync(opcode);
@@ -129,10 +129,11 @@ static void collect_access(const grout_emitter *e, const grout_op *op, uint32_t 
 }
 
 /*
- * Whether other lanes may meet an access that a lane has made, or started, before they have met the
- * lane: by a load or store, or by one that a phase completes, for which each waits by itself. Not
- * an engine's, which one lane starts for all; nor one that the lane's own group completes: until
- * the lanes have waited for it and met nobody may touch the bytes.
+ * Whether a lane's access stays pending: other lanes could touch the same bytes before they have
+ * met this lane. Loads and stores stay pending, and stores that a barrier's phase completes
+ * (st.async), because each lane waits for a phase by itself. What an engine does for the thread is
+ * no lane's access. Copies that the lane's own group completes (cp.async) leave nothing: nobody may
+ * touch the bytes before the wait for the group, and all lanes meet in that wait.
  */
 static bool is_left_pending(const grout_effect *effect) {
     const bool is_of_memory = effect->space != GROUT_EFFECT_SPACE_BARRIER &&
@@ -149,7 +150,7 @@ static void collect_accesses(const grout_emitter *e, const grout_op *op, grout_e
     uint32_t count;
     const grout_effect *effects = grout_gpu__get_effects(op, &count);
     if (grout_op_returns_old_value((grout_opcode)op->opcode)) {
-        add_pending(into, 0, true); /* one lane's access; the result went through the area */
+        add_pending(into, 0, true); /* one lane did it; the result went through the exchange area */
         return;
     }
     for (uint32_t k = 0; k < count; k++) {
@@ -183,7 +184,7 @@ void grout_emit__collect_pending(const grout_emitter *e, grout_block_id id,
     grout_op_id first = grout_module_get_block(e->module, id)->first;
     for (grout_op_id at = first; at != 0;) {
         const grout_op *op = grout_module_get_op(e->module, at);
-        if (is_settling(e, op)) { /* a scope at its entry, before its block */
+        if (is_settling(e, op)) { /* in a scope, the lanes meet before its block */
             const bool is_scope =
                 grout_op_get_region((grout_opcode)op->opcode)->kind == GROUT_REGION_SCOPE;
             first = is_scope ? at : op->next;

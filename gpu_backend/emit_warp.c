@@ -6,7 +6,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "emit.h"
 
-/* An op that makes or closes bulk groups is a store. */
+/* Every op on bulk groups is a store, or ends a group of stores; but waits do not count. */
 static bool is_no_store(void *payload, grout_op_id id, const grout_op *op) {
     const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
     (void)payload;

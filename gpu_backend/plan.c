@@ -161,8 +161,8 @@ static bool plan_object(grout_gpu_planning *walk, grout_object_id id) {
     return true;
 }
 
-/* Whether an op may serve the barriers of other CTAs although none is written with a
- * '.cluster(..)': several CTAs get a copy, or an engine reports where the data goes. */
+/* Whether an op may serve barriers of other CTAs although its barrier has no '.cluster(..)':
+ * several CTAs get the copy, or an engine reports to the barrier of the CTA that gets the data. */
 static bool is_for_peers(const grout_gpu_planning *walk, const grout_op *op) {
     const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
     return (sync != NULL && sync->arrival == GROUT_SYNC_ARRIVAL_LATER &&
@@ -171,7 +171,9 @@ static bool is_for_peers(const grout_gpu_planning *walk, const grout_op *op) {
            grout_op_get_axes(walk->module, op, GROUT_ATTR_MULTICAST) != 0;
 }
 
-/* Whether an op reaches the array that an operand is by its address, not by a tensor map. */
+/* Whether an op needs the address of the array that an operand names. With a tensor map it does
+ * not.
+ */
 static bool needs_address(const grout_gpu_planning *walk, const grout_op *op, uint32_t operand) {
     const bool makes_descriptor =
         op->result_count > 0 &&

@@ -52,7 +52,7 @@ static bool is_in_loop(const grout_module *module, const grout_op *op) {
     return false;
 }
 
-/* An op arrives on a barrier of the pool: how its lanes do. */
+/* Notes who makes the arrival of an op on a barrier of the pool. */
 static void note_arrival(pool_walk *walk, const grout_op *op) {
     const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
     if (sync != NULL && sync->lanes == GROUT_SYNC_LANES_EACH) {

@@ -60,7 +60,7 @@ uint32_t grout_gpu__plan_find_workspace(const grout_gpu_plan *plan, grout_object
 
 /* ---- waits across clusters ---- */
 
-/* Whether an op stands in a loop without bounds, which may go on until what it sees changes. */
+/* Whether an op stands in a loop without bounds: it may look again until the value changes. */
 static bool is_in_endless_loop(const grout_module *module, const grout_op *op) {
     grout_op_id around = grout_module_get_block(module, op->parent)->parent;
     while (around != 0) {
@@ -74,8 +74,7 @@ static bool is_in_endless_loop(const grout_module *module, const grout_op *op) {
     return false;
 }
 
-/* Whether an operand lies where every cluster can change it: an array in GMEM, a semaphore of the
- * launch. */
+/* Whether other clusters can change an operand: an array in GMEM, or a semaphore of the launch. */
 static bool is_of_grid(const grout_gpu_planning *walk, const grout_op *op, uint32_t operand) {
     grout_view view;
     if (!grout_module_get_view(walk->module, grout_module_get_operand(walk->module, op, operand),
