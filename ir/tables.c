@@ -275,6 +275,22 @@ bool grout_op_returns_old_value(grout_opcode opcode) {
            (op_infos[opcode].update != GROUT_UPDATE_NONE || is_look);
 }
 
+grout_update grout_op_get_reduction(grout_opcode opcode) {
+    /* num.h is not in sight: an expression expands to the update that does the same. */
+    static const uint8_t reductions[GROUT_OP_COUNT] = {
+        [GROUT_OP_NONE] = GROUT_UPDATE_NONE,
+#define GROUT_ADD(A, B)                                  GROUT_UPDATE_ADD
+#define GROUT_MIN(A, B)                                  GROUT_UPDATE_MIN
+#define GROUT_MAX(A, B)                                  GROUT_UPDATE_MAX
+#define GROUT_REDUCE(NAME, text, TYPES, EXPRESSION, DOC) [GROUT_OP_##NAME] = EXPRESSION,
+#include "grout/ops.def"
+#undef GROUT_ADD
+#undef GROUT_MIN
+#undef GROUT_MAX
+    };
+    return (grout_update)reductions[opcode];
+}
+
 grout_commutes grout_update_get_commutes(grout_update update) {
     return (grout_commutes)update_commutes[update];
 }

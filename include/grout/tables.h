@@ -403,6 +403,9 @@ GROUT_API bool grout_op_is_partial(grout_opcode opcode);
 /* Whether the op's result is what memory or a counter held at that moment: chance, unless something
  * orders the op. */
 GROUT_API bool grout_op_returns_old_value(grout_opcode opcode);
+/* How a GROUT_REDUCE line combines elements: the update whose name its expression's function has.
+ * NONE of other ops. */
+GROUT_API grout_update grout_op_get_reduction(grout_opcode opcode);
 GROUT_API grout_commutes grout_update_get_commutes(grout_update update);
 /* What a reduce(..) attribute says; NONE for GROUT_CHOICE_NONE and other attributes' choices. */
 GROUT_API grout_update grout_update_from_choice(grout_choice choice);

@@ -78,6 +78,21 @@ static void check_space(const grout_op_info *info, const grout_effect *effect) {
                   "operand %d of '%s': TMA goes through the async proxy", effect->operand + 1,
                   info->text);
 }
+/* The update whose name a reduction's expression has; no other op has one. */
+START_TEST(reductions_combine_by_an_update) {
+    const grout_op_info *info = grout_op_get_info((grout_opcode)_i);
+    grout_update reduction = grout_op_get_reduction((grout_opcode)_i);
+    const char *expression = reduction == GROUT_UPDATE_ADD   ? "GROUT_ADD(a, b)"
+                             : reduction == GROUT_UPDATE_MIN ? "GROUT_MIN(a, b)"
+                             : reduction == GROUT_UPDATE_MAX ? "GROUT_MAX(a, b)"
+                                                             : "";
+    if (info->rule == GROUT_RULE_REDUCE) {
+        ck_assert_str_eq(info->expression, expression);
+    } else {
+        ck_assert_int_eq(reduction, GROUT_UPDATE_NONE);
+    }
+}
+END_TEST
 
 START_TEST(effects_of_each_op_name_operands_of_its_form) {
     const grout_op_info *info = grout_op_get_info((grout_opcode)_i);
@@ -199,6 +214,7 @@ int main(void) {
     tcase_add_loop_test(tcase, letters_of_each_form_are_known, 1, GROUT_OP_COUNT);
     tcase_add_loop_test(tcase, alu_ops_are_pure_and_have_an_expression, 1, GROUT_OP_COUNT);
     tcase_add_loop_test(tcase, functions_say_how_exact_they_are, 1, GROUT_OP_COUNT);
+    tcase_add_loop_test(tcase, reductions_combine_by_an_update, 1, GROUT_OP_COUNT);
     tcase_add_loop_test(tcase, effects_of_each_op_name_operands_of_its_form, 1, GROUT_OP_COUNT);
     tcase_add_test(tcase, copies_touch_what_effects_def_says);
     tcase_add_loop_test(tcase, each_effect_row_is_documented, 0, GROUT_EFFECT_ROW_COUNT);
