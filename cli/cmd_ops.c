@@ -1,5 +1,6 @@
-/* cmd_ops.c - grout ops: the operations, from ops.def and effects.def.
+/* cmd_ops.c - grout ops: the operations, from ops.def, effects.def and sync.def.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "op_facts.h"
 #include "session.h"
 
 #include <string.h>
@@ -26,62 +27,6 @@ static const char *get_types_text(grout_type_rule rule) {
         return "f16, f32";
     case GROUT_TYPES_MMA:
         return "a and b both f16, bf16 or f32 (read as tf32); acc f32, with f16 also f16";
-    }
-    return "";
-}
-
-static const char *get_space_text(grout_effect_space space) {
-    switch (space) {
-    case GROUT_EFFECT_SPACE_ANY:
-        return "the operand's memory";
-    case GROUT_EFFECT_SPACE_GMEM:
-        return "GMEM";
-    case GROUT_EFFECT_SPACE_SMEM:
-        return "SMEM";
-    case GROUT_EFFECT_SPACE_ACC:
-        return "the accumulator";
-    case GROUT_EFFECT_SPACE_BARRIER:
-        return "barrier";
-    case GROUT_EFFECT_SPACE_SEMAPHORE:
-        return "semaphore";
-    }
-    return "";
-}
-
-static const char *get_access_text(grout_access_kind access) {
-    switch (access) {
-    case GROUT_ACCESS_READ:
-        return "read";
-    case GROUT_ACCESS_WRITE:
-        return "write";
-    case GROUT_ACCESS_ARRIVE:
-        return "arrive";
-    case GROUT_ACCESS_ATOMIC:
-        return "atomic";
-    case GROUT_ACCESS_BYTES:
-        return "bytes";
-    case GROUT_ACCESS_SIGNAL:
-        return "signal";
-    case GROUT_ACCESS_WAIT:
-        return "wait";
-    }
-    return "";
-}
-
-static const char *get_milestone_text(grout_milestone milestone) {
-    switch (milestone) {
-    case GROUT_MILESTONE_ISSUE:
-        return "at once";
-    case GROUT_MILESTONE_BULK_READ:
-        return "until the bulk group's reads are done";
-    case GROUT_MILESTONE_BULK_WRITE:
-        return "until the bulk group's writes are done";
-    case GROUT_MILESTONE_PHASE:
-        return "until the barrier's phase is complete";
-    case GROUT_MILESTONE_ASYNC_COPY:
-        return "until the thread's cp.async group is done";
-    case GROUT_MILESTONE_WGMMA:
-        return "until the wgmma group is done";
     }
     return "";
 }
@@ -170,17 +115,18 @@ static void add_attrs(const grout_op_info *info, const char *start, const char *
     }
 }
 
-static void add_effects(const grout_op_info *info, const char *start, grout_text *out) {
-    uint32_t count = 0;
-    const grout_effect *effects =
-        grout_effect_row_get_effects((grout_effect_row)info->effect_row, &count);
-    for (uint32_t i = 0; i < count; i++) {
-        const grout_effect *effect = &effects[i];
-        grout_text_add(out, "%soperand %u: %s, %s, %s proxy, %s\n", start, effect->operand + 1u,
-                       get_access_text((grout_access_kind)effect->access),
-                       get_space_text((grout_effect_space)effect->space),
-                       effect->proxy == GROUT_PROXY_ASYNC ? "async" : "generic",
-                       get_milestone_text((grout_milestone)effect->milestone));
+static void add_facts(grout_opcode opcode, const char *start, grout_text *out) {
+    const grout_sync_info *sync = grout_op_get_sync(opcode);
+    const grout_region_info *region = grout_op_get_region(opcode);
+    grout_update update = (grout_update)grout_op_get_info(opcode)->update;
+    if (update != GROUT_UPDATE_NONE) {
+        grout_op_facts__add_update(update, start, out);
+    }
+    if (region->kind != GROUT_REGION_NONE) {
+        grout_op_facts__add_region(region, start, out);
+    }
+    if (sync != NULL) {
+        grout_op_facts__add_sync(sync, start, out);
     }
 }
 
@@ -201,7 +147,8 @@ static void add_op(grout_opcode opcode, grout_text *out) {
     add_attrs(info, "  attribute ", "", "    ", out);
     grout_text_add(out, "  effect: %s; %s\n", get_class_text(grout_effect_row_get_class(row)),
                    grout_effect_row_get_doc(row));
-    add_effects(info, "    ", out);
+    grout_op_facts__add_effects(row, "    ", out);
+    add_facts(opcode, "  ", out);
 }
 
 /* ---- docs/operations.md
@@ -225,12 +172,13 @@ static void add_markdown_op(grout_opcode opcode, grout_text *out) {
     add_attrs(info, "- attribute ", "`", NULL, out);
     grout_text_add(out, "- effect: %s; %s\n", get_class_text(grout_effect_row_get_class(row)),
                    grout_effect_row_get_doc(row));
-    add_effects(info, "  - ", out);
+    grout_op_facts__add_effects(row, "  - ", out);
+    add_facts(opcode, "- ", out);
 }
 
 static void add_markdown(grout_text *out) {
     grout_text_add(out, "<!-- Written by 'grout ops --markdown'; a test compares. Change "
-                        "include/grout/ops.def, effects.def or types.def. -->\n"
+                        "include/grout/ops.def, effects.def, sync.def or types.def. -->\n"
                         "# The operations\n\n## Element types\n\n"
                         "| type | bytes | arithmetic | meaning |\n|---|---|---|---|\n");
     for (int i = 1; i < GROUT_DTYPE_COUNT; i++) {

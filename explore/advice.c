@@ -70,24 +70,25 @@ static bool try_without(advisor *it, bool *is_redundant_out) {
 
 /* ---- candidates ----------------------------------------------------------------------------- */
 
+static grout_sync_redundant get_redundant(const grout_op *op) {
+    const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
+    return sync == NULL ? GROUT_SYNC_REDUNDANT_NO : (grout_sync_redundant)sync->redundant;
+}
+
 /* The code that an operation gets if it is redundant by itself; NONE: it is not asked about. */
 static grout_diag_code get_code(const grout_op *op) {
-    switch (op->opcode) {
-    case GROUT_OP_COMMIT_SMEM:
-    case GROUT_OP_FENCE_ASYNC_SHARED:
-    case GROUT_OP_COMMIT_GMEM:
+    switch (get_redundant(op)) {
+    case GROUT_SYNC_REDUNDANT_COMMIT:
         return GROUT_DIAG_REDUNDANT_COMMIT;
-    case GROUT_OP_WAIT_SMEM_TO_GMEM:
-    case GROUT_OP_WGMMA_WAIT:
-    case GROUT_OP_ASYNC_COPY_WAIT:
-    case GROUT_OP_MBARRIER_WAIT:
+    case GROUT_SYNC_REDUNDANT_WAIT:
         return GROUT_DIAG_REDUNDANT_WAIT;
-    case GROUT_OP_BLOCK_BARRIER:
-    case GROUT_OP_CLUSTER_BARRIER:
+    case GROUT_SYNC_REDUNDANT_BARRIER:
         return GROUT_DIAG_REDUNDANT_BARRIER;
-    default:
-        return GROUT_DIAG_NONE;
+    case GROUT_SYNC_REDUNDANT_PAIR: /* with all that belongs to its barrier: add_barrier */
+    case GROUT_SYNC_REDUNDANT_NO:
+        break;
     }
+    return GROUT_DIAG_NONE;
 }
 
 static bool add_op(grout_advice *item, grout_op_id op) {
@@ -141,7 +142,7 @@ static bool add_barrier(advisor *it, grout_object_id object) {
         if (find_barrier(module, op) != object) {
             continue;
         }
-        if (op->opcode != GROUT_OP_BARRIER_ARRIVE && op->opcode != GROUT_OP_BARRIER_WAIT) {
+        if (get_redundant(op) != GROUT_SYNC_REDUNDANT_PAIR) {
             if (item != NULL) {
                 free(item->ops);
                 it->out->count--;

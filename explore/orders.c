@@ -9,10 +9,10 @@
 
 /* The operand that the op combines with something, without a result; UINT32_MAX: there is none. */
 static uint32_t find_updated(const grout_module *module, const grout_op *op) {
-    if (grout_op_get_info((grout_opcode)op->opcode)->effect_row == GROUT_EFFECT_ROW_ATOMIC) {
-        return 0;
-    }
-    return grout_op_get_choice(module, op, GROUT_ATTR_REDUCE) == GROUT_CHOICE_NONE ? UINT32_MAX : 1;
+    grout_opcode opcode = (grout_opcode)op->opcode;
+    bool is_update = grout_op_get_update(module, op) != GROUT_UPDATE_NONE;
+    return is_update && !grout_op_returns_old_value(opcode) ? grout_op_find_target(opcode)
+                                                            : UINT32_MAX;
 }
 
 static bool note_op(const grout_module *module, grout_kernel_id kernel, const grout_op *op,

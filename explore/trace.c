@@ -231,17 +231,15 @@ static bool note_semaphore(grout_trace *trace, const grout_event *event) {
 }
 
 static bool is_fetch(const grout_op *op) {
-    return grout_op_get_info((grout_opcode)op->opcode)->effect_row == GROUT_EFFECT_ROW_FETCH;
+    return grout_op_returns_old_value((grout_opcode)op->opcode);
 }
 
-/* The same for updates that commute with each other; 0: float sums, which do not. */
+/* The same for updates that commute with each other; 0: those whose order shows. */
 static uint32_t get_update_kind(const grout_trace *trace, const grout_op *op,
                                 grout_object_id object) {
     uint8_t dtype = grout_object_get_type(trace->info.module, object)->dtype;
-    bool is_float = grout_dtype_get_info((grout_dtype)dtype)->class_ == GROUT_CLASS_FLOAT;
-    grout_choice reduce = grout_op_get_choice(trace->info.module, op, GROUT_ATTR_REDUCE);
-    bool is_add = op->opcode == GROUT_OP_ATOMIC_ADD || reduce == GROUT_CHOICE_REDUCE_ADD;
-    return is_float && is_add ? 0 : is_add ? 1 : 2 + op->opcode * 64u + (uint32_t)reduce;
+    grout_update update = grout_op_get_update(trace->info.module, op);
+    return grout_update_is_ordered(update, (grout_dtype)dtype) ? 0 : (uint32_t)update;
 }
 
 static bool note_atomic(grout_trace *trace, const grout_event *event) {

@@ -164,6 +164,13 @@ grout_choice grout_op_get_choice(const grout_module *module, const grout_op *op,
     return value == NULL ? GROUT_CHOICE_NONE : (grout_choice)value->choice;
 }
 
+grout_update grout_op_get_update(const grout_module *module, const grout_op *op) {
+    grout_update own = (grout_update)grout_op_get_info((grout_opcode)op->opcode)->update;
+    return own != GROUT_UPDATE_NONE
+               ? own
+               : grout_update_from_choice(grout_op_get_choice(module, op, GROUT_ATTR_REDUCE));
+}
+
 uint32_t grout_op_get_axes(const grout_module *module, const grout_op *op, grout_attr attr) {
     const grout_attr_value *value = grout_module_find_attr(module, op, attr);
     return value == NULL ? 0 : value->axes;

@@ -145,9 +145,12 @@ static const grout_region_info region_infos[GROUT_FORM_COUNT] = {
 #include "grout/ops.def"
 };
 
-static const uint8_t update_commutes[GROUT_UPDATE_COUNT] = {
-    [GROUT_UPDATE_NONE] = GROUT_COMMUTES_NEVER,
-#define GROUT_UPDATE(NAME, COMMUTES, DOC) [GROUT_UPDATE_##NAME] = GROUT_COMMUTES_##COMMUTES,
+static const struct {
+    grout_commutes commutes;
+    const char *doc;
+} update_infos[GROUT_UPDATE_COUNT] = {
+    [GROUT_UPDATE_NONE] = {GROUT_COMMUTES_ALWAYS, ""},
+#define GROUT_UPDATE(NAME, COMMUTES, DOC) [GROUT_UPDATE_##NAME] = {GROUT_COMMUTES_##COMMUTES, DOC},
 #include "grout/ops.def"
 };
 
@@ -291,8 +294,30 @@ grout_update grout_op_get_reduction(grout_opcode opcode) {
     return (grout_update)reductions[opcode];
 }
 
+uint32_t grout_op_find_target(grout_opcode opcode) {
+    uint32_t count = 0;
+    const grout_effect *effects =
+        grout_effect_row_get_effects((grout_effect_row)op_infos[opcode].effect_row, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        if (effects[i].access == GROUT_ACCESS_WRITE || effects[i].access == GROUT_ACCESS_ATOMIC) {
+            return effects[i].operand;
+        }
+    }
+    return UINT32_MAX;
+}
+
+const char *grout_update_get_doc(grout_update update) {
+    return update_infos[update].doc;
+}
+
 grout_commutes grout_update_get_commutes(grout_update update) {
-    return (grout_commutes)update_commutes[update];
+    return update_infos[update].commutes;
+}
+
+bool grout_update_is_ordered(grout_update update, grout_dtype dtype) {
+    grout_commutes commutes = update_infos[update].commutes;
+    return commutes == GROUT_COMMUTES_NEVER ||
+           (commutes == GROUT_COMMUTES_INTEGERS && dtype_infos[dtype].class_ == GROUT_CLASS_FLOAT);
 }
 
 grout_update grout_update_from_choice(grout_choice choice) {

@@ -66,10 +66,17 @@ const grout_semaphore_fact *grout_deadlock__find_semaphore(const grout_deadlock 
                : NULL;
 }
 
+static const grout_sync_info *find_sync(const grout_deadlock *text, grout_op_id op) {
+    return grout_op_get_sync((grout_opcode)grout_module_get_op(text->module, op)->opcode);
+}
+
+/* Threads of a cluster meet at its barrier, after their mbarriers are made, and at their end. */
 bool grout_deadlock__is_at_end(const grout_deadlock *text, const grout_thread_fact *thread) {
-    uint16_t opcode = grout_module_get_op(text->module, thread->origin.op)->opcode;
-    return thread->state == GROUT_THREAD_BLOCKED_CLUSTER && opcode != GROUT_OP_CLUSTER_WAIT &&
-           opcode != GROUT_OP_CLUSTER_BARRIER && opcode != GROUT_OP_MBARRIER_INIT;
+    const grout_sync_info *sync = find_sync(text, thread->origin.op);
+    bool is_meeting = sync != NULL && sync->object == GROUT_SYNC_OBJECT_CLUSTER &&
+                      sync->mode != GROUT_SYNC_MODE_POSTS;
+    bool is_init = sync != NULL && sync->mode == GROUT_SYNC_MODE_MAKES;
+    return thread->state == GROUT_THREAD_BLOCKED_CLUSTER && !is_meeting && !is_init;
 }
 
 grout_need grout_deadlock__get_need(const grout_deadlock *text, const grout_thread_fact *thread) {
@@ -120,9 +127,15 @@ bool grout_op__arrives_on(const grout_module *module, const grout_op *op, grout_
     return has_effect_on(module, op, object, ARRIVES);
 }
 
+/* Of objects that are no operands: named and cluster barriers, registers. */
+static bool posts_on(const grout_op *op, grout_sync_object object) {
+    const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
+    return sync != NULL && sync->object == object && sync->arrival != GROUT_SYNC_ARRIVAL_NONE;
+}
+
 static bool is_named_op(const grout_deadlock *text, const grout_op *op, uint32_t id) {
     const grout_operand *operand = NULL;
-    if (op->opcode != GROUT_OP_NAMED_BARRIER_SYNC && op->opcode != GROUT_OP_NAMED_BARRIER_ARRIVE) {
+    if (!posts_on(op, GROUT_SYNC_OBJECT_NAMED)) {
         return false;
     }
     operand = grout_module_get_operand(text->module, op, 0);
@@ -142,12 +155,12 @@ static bool is_needed_op(const grout_deadlock *text, const grout_need *need, gro
     case GROUT_THREAD_BLOCKED_NAMED:
         return is_named_op(text, op, need->id);
     case GROUT_THREAD_BLOCKED_CLUSTER:
-        return op->opcode == GROUT_OP_CLUSTER_ARRIVE || op->opcode == GROUT_OP_CLUSTER_BARRIER;
+        return posts_on(op, GROUT_SYNC_OBJECT_CLUSTER);
     case GROUT_THREAD_BLOCKED_SCOPE:
     case GROUT_THREAD_BLOCKED_BLOCK:
         return id == need->thread->origin.op;
     case GROUT_THREAD_BLOCKED_REGISTERS:
-        return op->opcode == GROUT_OP_SET_MAX_REGISTERS &&
+        return posts_on(op, GROUT_SYNC_OBJECT_REGISTERS) &&
                grout_module_find_attr(text->module, op, GROUT_ATTR_DECREASE);
     case GROUT_THREAD_BLOCKED_JOIN:
     case GROUT_THREAD_BLOCKED_INIT:
@@ -166,7 +179,7 @@ static bool reaches_peers(const grout_deadlock *text, const grout_need *need, gr
     const grout_object *object =
         need->object ? grout_module_get_object(text->module, need->object) : NULL;
     if (need->thread->state == GROUT_THREAD_BLOCKED_CLUSTER ||
-        (object && object->cluster_group_count > 0) || op->opcode == GROUT_OP_ASYNC_STORE_SMEM ||
+        (object && object->cluster_group_count > 0) ||
         grout_module_find_attr(text->module, op, GROUT_ATTR_COLLECTIVE_AXES) ||
         grout_module_find_attr(text->module, op, GROUT_ATTR_MULTICAST) ||
         grout_module_find_attr(text->module, op, GROUT_ATTR_FROM_CTA)) {
@@ -256,6 +269,15 @@ static void add_reasons(const grout_deadlock *text, const grout_need *need, grou
     }
 }
 
+/* An engine's op makes no arrival on an mbarrier. */
+static bool brings_bytes_only(const grout_deadlock *text, const grout_op *op,
+                              grout_object_id object) {
+    const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
+    bool is_engine = sync != NULL && sync->mode == GROUT_SYNC_MODE_STARTS;
+    return !grout_op__arrives_on(text->module, op, object) ||
+           (is_engine && grout_module_get_object(text->module, object)->is_explicit);
+}
+
 /* "this barrier_arrive arrives on %go" */
 static void add_opening(const grout_deadlock *text, const grout_need *need, grout_op_id id,
                         grout_text *out) {
@@ -268,9 +290,7 @@ static void add_opening(const grout_deadlock *text, const grout_need *need, grou
         grout_text_add(out, "can change %%%s", grout_deadlock__get_name(text, need->object));
     } else if (need->thread->state == GROUT_THREAD_BLOCKED_REGISTERS) {
         grout_text_add(out, "gives registers back");
-    } else if (need->object && (!grout_op__arrives_on(text->module, op, need->object) ||
-                                (grout_module_get_object(text->module, need->object)->is_explicit &&
-                                 op->opcode == GROUT_OP_COPY_GMEM_TO_SMEM))) {
+    } else if (need->object && brings_bytes_only(text, op, need->object)) {
         grout_text_add(out, "brings bytes to %%%s", grout_deadlock__get_name(text, need->object));
     } else if (need->object) {
         grout_text_add(out, "arrives on %%%s", grout_deadlock__get_name(text, need->object));

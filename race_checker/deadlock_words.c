@@ -24,7 +24,7 @@ void grout_deadlock__add_thread(const grout_deadlock *text, const grout_origin *
 static void add_turn(const grout_deadlock *text, grout_op_id op, int32_t turn, grout_text *out) {
     grout_op_id loop = grout_op__get_loop(text->module, op);
     const grout_op *it = loop ? grout_module_get_op(text->module, loop) : NULL;
-    if (!it || it->opcode == GROUT_OP_WHILE) {
+    if (!it || !grout_op__is_counted_loop(it)) {
         grout_text_add(out, "turn %" PRId32, turn);
         return;
     }
@@ -50,7 +50,7 @@ static void add_loop(const grout_deadlock *text, grout_op_id loop, grout_text *o
     grout_text_add(out, "the %s at line %" PRIu32,
                    grout_op_get_info((grout_opcode)op->opcode)->text,
                    grout_deadlock__get_line(text, loop));
-    if (op->opcode == GROUT_OP_FOR && get_constant(text, op, 0, &low) &&
+    if (grout_op__is_counted_loop(op) && get_constant(text, op, 0, &low) &&
         get_constant(text, op, 1, &high)) {
         grout_text_add(out, " (%" PRId64 "..%" PRId64 ")", low, high);
     }
@@ -295,15 +295,13 @@ static void add_history(const grout_deadlock *text, const grout_thread_fact *thr
 }
 
 static void add_reach(const grout_deadlock *text, grout_reach_fact fact, grout_text *out) {
-    grout_opcode through = GROUT_OP_NONE;
-    if (fact.through) {
-        through = (grout_opcode)grout_module_get_op(text->module, fact.through)->opcode;
-    }
+    grout_opcode through = (grout_opcode)grout_module_get_op(text->module, fact.through)->opcode;
+    const char *mnemonic = grout_op_get_info(through)->text;
+    grout_region_kind kind = (grout_region_kind)grout_op_get_region(through)->kind;
     if (fact.kind == GROUT_REACH_OTHER_BRANCH) {
-        grout_text_add(out, ", in %s at line %" PRIu32,
-                       through == GROUT_OP_IF ? "the other branch of the if"
-                                              : "another partition of the warp_specialize",
-                       grout_deadlock__get_line(text, fact.through));
+        grout_text_add(out, ", in %s of the %s at line %" PRIu32,
+                       kind == GROUT_REGION_BRANCH ? "the other branch" : "another partition",
+                       mnemonic, grout_deadlock__get_line(text, fact.through));
         return;
     }
     if (fact.kind == GROUT_REACH_AHEAD) {
@@ -314,10 +312,10 @@ static void add_reach(const grout_deadlock *text, grout_reach_fact fact, grout_t
         grout_text_add(out, " behind it and does not come back to it");
         return;
     }
-    if (through == GROUT_OP_IF || through == GROUT_OP_FOR || through == GROUT_OP_WHILE) {
-        grout_text_add(out, " (if the %s at line %" PRIu32 "%s)", grout_op_get_info(through)->text,
+    if (kind == GROUT_REGION_BRANCH || kind == GROUT_REGION_LOOP) {
+        grout_text_add(out, " (if the %s at line %" PRIu32 "%s)", mnemonic,
                        grout_deadlock__get_line(text, fact.through),
-                       through == GROUT_OP_IF ? " is taken" : " runs at all");
+                       kind == GROUT_REGION_BRANCH ? " is taken" : " runs at all");
     }
 }
 

@@ -59,8 +59,9 @@ static bool is_too_early(const grout_checker *checker, const grout_record *cause
             : 0;
     for (grout_op_id i = 1; object && i < grout_module_get_op_count(module); i++) {
         const grout_op *op = grout_module_get_op(module, i);
-        if (op->opcode == GROUT_OP_LOAD && grout_op__find_object(module, op, 0) == object &&
-            !*is_explained_out && !grout_checker__is_fed(checker, i, use, is_explained_out)) {
+        if (grout_op_get_info((grout_opcode)op->opcode)->rule == GROUT_RULE_LOAD &&
+            grout_op__find_object(module, op, 0) == object && !*is_explained_out &&
+            !grout_checker__is_fed(checker, i, use, is_explained_out)) {
             return false;
         }
     }

@@ -43,8 +43,9 @@ bool grout_checker__check_init(grout_checker *checker, const grout_event *event,
 static bool arms_itself(const grout_checker *checker, const grout_event *event,
                         const grout_element_at *at) {
     return event->u.arrive.is_bytes && !at->is_explicit &&
-           grout_module_get_op(checker->info.module, event->origin.op)->opcode ==
-               GROUT_OP_ASYNC_STORE_SMEM;
+           grout_op_has_access(
+               (grout_opcode)grout_module_get_op(checker->info.module, event->origin.op)->opcode,
+               GROUT_ACCESS_BYTES);
 }
 
 void grout_element__meet_bytes(const grout_checker *checker, const grout_event *event,

@@ -229,11 +229,8 @@ bool grout_checker__number_sync_ops(grout_checker *checker) {
     }
     for (grout_op_id i = 1; i < count; i++) {
         const grout_op *op = grout_module_get_op(module, i);
-        const grout_op_info *info = grout_op_get_info((grout_opcode)op->opcode);
-        grout_effect_class kind = grout_effect_row_get_class((grout_effect_row)info->effect_row);
-        bool is_sync = kind == GROUT_EFFECT_SYNC || kind == GROUT_EFFECT_BLOCKING ||
-                       kind == GROUT_EFFECT_ASYNC;
-        if (is_sync && grout_module_get_block(module, op->parent)->kernel == checker->info.kernel) {
+        if (grout_op_get_sync((grout_opcode)op->opcode) != NULL &&
+            grout_module_get_block(module, op->parent)->kernel == checker->info.kernel) {
             checker->sync_ops[i] = ++checker->sync_op_count;
         }
     }

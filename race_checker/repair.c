@@ -99,6 +99,13 @@ static bool get_constant_barrier(grout_wording *wording, const grout_origin *cop
     return done && !out->failed;
 }
 
+/* Of the Pallas face: the k-th wait stands for phase k. */
+static bool waits_on_barrier(const grout_op *op) {
+    const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
+    return sync != NULL && sync->object == GROUT_SYNC_OBJECT_BARRIER &&
+           sync->mode == GROUT_SYNC_MODE_WAITS;
+}
+
 /* The ops by which the thread has waited on the barrier: how many, and one of them. */
 static uint32_t find_waits(const grout_wording *wording, uint32_t thread, grout_op_id *op_out) {
     const grout_checker *checker = wording->checker;
@@ -106,7 +113,7 @@ static uint32_t find_waits(const grout_wording *wording, uint32_t thread, grout_
     uint32_t count = 0;
     for (grout_op_id i = 1; i < grout_module_get_op_count(wording->module); i++) {
         const grout_origin origin = {.op = i};
-        if (grout_module_get_op(wording->module, i)->opcode == GROUT_OP_BARRIER_WAIT &&
+        if (waits_on_barrier(grout_module_get_op(wording->module, i)) &&
             (checker->op_threads[i] >> thread & 1) &&
             grout_origin__find_object(wording->module, &origin) == object) {
             *op_out = i;
@@ -153,7 +160,8 @@ static bool is_conditional(const grout_module *module, grout_op_id op, grout_op_
         while (around && around != op) {
             around = grout_op__get_parent(module, around);
         }
-        if (!around && grout_module_get_op(module, op)->opcode == GROUT_OP_IF) {
+        grout_opcode opcode = (grout_opcode)grout_module_get_op(module, op)->opcode;
+        if (!around && grout_op_get_region(opcode)->kind == GROUT_REGION_BRANCH) {
             return true;
         }
     }
@@ -322,21 +330,13 @@ static bool set_number(grout_wording *wording, grout_expr_id expr, uint32_t numb
     return true;
 }
 
-/* The n of a wgmma_wait or acc_load wait(n); 0: it has none to lower. */
-static grout_expr_id get_wait_count(const grout_module *module, grout_op_id wait) {
-    const grout_op *op = grout_module_get_op(module, wait);
-    const grout_attr_value *attr = grout_module_find_attr(module, op, GROUT_ATTR_WAIT_GROUPS);
-    if (op->opcode == GROUT_OP_WGMMA_WAIT) {
-        return grout_module_get_operand(module, op, 0)->id;
-    }
-    return attr ? attr->expr : 0;
-}
-
 /* "lower the 2 of the wgmma_wait at line 12 to 1" */
 static bool lower_wait(grout_wording *wording, grout_text *out) {
     const grout_cover *cover = &wording->record->cover;
     grout_op_id wait = grout_cover__get_wait(cover);
-    grout_expr_id n = wait ? get_wait_count(wording->module, wait) : 0;
+    grout_expr_id n =
+        wait ? grout_op__find_allowed(wording->module, grout_module_get_op(wording->module, wait))
+             : 0;
     if (!n || !set_number(wording, n, cover->wait_allowed)) {
         return false;
     }
@@ -427,9 +427,10 @@ static grout_spot get_last_spot(const grout_module *module, grout_object_id obje
     grout_op_id op =
         grout_module_get_value(module, grout_module_get_object(module, object)->value)->op;
     const grout_op *owner = grout_module_get_op(module, op);
-    grout_block_id block = owner->opcode == GROUT_OP_SCOPED ? owner->first_block : body;
+    grout_block_id block = owner->block_count > 0 ? owner->first_block : body;
     grout_op_id last = grout_module_get_block(module, block)->last;
-    if (last && grout_module_get_op(module, last)->opcode == GROUT_OP_YIELD) {
+    grout_opcode opcode = (grout_opcode)grout_module_get_op(module, last)->opcode;
+    if (last && grout_op_get_info(opcode)->shape == GROUT_SHAPE_END) {
         return grout_statement__get_before(module, last);
     }
     return grout_block__get_end(module, block);

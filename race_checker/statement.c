@@ -21,12 +21,31 @@ grout_object_id grout_op__find_object(const grout_module *module, const grout_op
                : 0;
 }
 
+static grout_region_kind get_region_kind(const grout_module *module, grout_op_id op) {
+    grout_opcode opcode = (grout_opcode)grout_module_get_op(module, op)->opcode;
+    return (grout_region_kind)grout_op_get_region(opcode)->kind;
+}
+
 grout_op_id grout_op__get_loop(const grout_module *module, grout_op_id op) {
     do {
         op = grout_op__get_parent(module, op);
-    } while (op && grout_module_get_op(module, op)->opcode != GROUT_OP_FOR &&
-             grout_module_get_op(module, op)->opcode != GROUT_OP_WHILE);
+    } while (op && get_region_kind(module, op) != GROUT_REGION_LOOP);
     return op;
+}
+
+bool grout_op__is_counted_loop(const grout_op *op) {
+    const grout_region_info *region = grout_op_get_region((grout_opcode)op->opcode);
+    return region->kind == GROUT_REGION_LOOP && region->lead_args > 0;
+}
+
+grout_expr_id grout_op__find_allowed(const grout_module *module, const grout_op *op) {
+    const grout_attr_value *attr = grout_module_find_attr(module, op, GROUT_ATTR_WAIT_GROUPS);
+    const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
+    const char *letters = grout_op_get_info((grout_opcode)op->opcode)->operands;
+    if (sync != NULL && sync->covers != 0 && letters[0] == 'k') {
+        return grout_module_get_operand(module, op, 0)->id;
+    }
+    return attr ? attr->expr : 0;
 }
 
 /* Its result has no name: it is printed where it is used, by an op behind it in the block. */
@@ -107,7 +126,8 @@ grout_spot grout_block__get_end(const grout_module *module, grout_block_id block
 grout_spot grout_statement__get_after(const grout_module *module, grout_op_id statement) {
     const grout_op *op = grout_module_get_op(module, statement);
     grout_spot spot = NOWHERE;
-    if (op->block_count > 0 || op->opcode == GROUT_OP_YIELD) {
+    if (op->block_count > 0 ||
+        grout_op_get_info((grout_opcode)op->opcode)->shape == GROUT_SHAPE_END) {
         return spot;
     }
     spot = op->next ? grout_statement__get_before(module, grout_statement__find(module, op->next))
@@ -154,17 +174,14 @@ static void climb(const grout_module *module, climber *it) {
 /* Both have come to one op, from two of its blocks; or one of them is the op itself. */
 static grout_reach judge_blocks(const grout_module *module, const climber *stand,
                                 const climber *goal) {
-    uint16_t opcode = grout_module_get_op(module, goal->op)->opcode;
+    grout_region_kind kind = get_region_kind(module, goal->op);
     if (!stand->from) {
         return GROUT_REACH_AHEAD; /* at the entry */
     }
-    if (opcode == GROUT_OP_IF && goal->from) {
+    if (goal->from && (kind == GROUT_REGION_BRANCH || kind == GROUT_REGION_PARTITIONS)) {
         return GROUT_REACH_OTHER_BRANCH;
     }
-    if (opcode == GROUT_OP_WARP_SPECIALIZE && goal->from) {
-        return GROUT_REACH_OTHER_BRANCH;
-    }
-    if (opcode == GROUT_OP_WHILE && goal->from) { /* the condition's block, then the body's */
+    if (goal->from && kind == GROUT_REGION_LOOP) { /* a condition's block, then the body's */
         return stand->from < goal->from ? GROUT_REACH_AHEAD : GROUT_REACH_NEXT_ROUND;
     }
     return grout_op__get_loop(module, goal->op) ? GROUT_REACH_NEXT_ROUND : GROUT_REACH_PASSED;

@@ -21,7 +21,8 @@ typedef struct grout_spot {
 grout_op_id grout_statement__find(const grout_module *module, grout_op_id op);
 /* The spot before a statement; none if something else stands on its line before it. */
 grout_spot grout_statement__get_before(const grout_module *module, grout_op_id statement);
-/* The spot behind it; none if nothing can stand there: it owns a block, or is a yield. */
+/* The spot behind it; none if nothing can stand there: it owns a block, or ends a
+ * block. */
 grout_spot grout_statement__get_after(const grout_module *module, grout_op_id statement);
 /* The spot before the closing brace of a block. */
 grout_spot grout_block__get_end(const grout_module *module, grout_block_id block);
@@ -32,6 +33,11 @@ grout_object_id grout_op__find_object(const grout_module *module, const grout_op
                                       uint32_t operand);
 /* The innermost loop around it, a for or a while; 0: none. */
 grout_op_id grout_op__get_loop(const grout_module *module, grout_op_id op);
+/* Is it a loop whose index counts: its first operands are low, high and step? */
+bool grout_op__is_counted_loop(const grout_op *op);
+/* The n of an op that lets so many groups stay in flight, as an operand or an attribute; 0: it has
+ * none written. */
+grout_expr_id grout_op__find_allowed(const grout_module *module, const grout_op *op);
 
 /* ---- where one op stands, seen from another
  * ------------------------------------------------------

@@ -22,72 +22,12 @@ typedef struct flow {
     const grout_checker *checker;  /* knows which ops have run; NULL: all may */
     grout_object_id only;          /* sources are those of this object alone; 0: of all */
     grout_op_id *values, *objects; /* what each has from: an op that is a source; 0: nothing */
-    uint32_t *kinds;               /* of an object: bits of the atomics on it */
+    uint32_t *kinds;               /* of an object: bits 1 << grout_update of what it meets */
     grout_op_id read;              /* what is followed instead: this op's value; 0: no */
     bool has_changed;
 } flow;
 
-/* ---- sources -----------------------------------------------------------------------------------
- */
-
-static bool is_float(const grout_module *module, grout_object_id object) {
-    uint8_t dtype = grout_object_get_type(module, object)->dtype;
-    return dtype == GROUT_DTYPE_F16 || dtype == GROUT_DTYPE_BF16 || dtype == GROUT_DTYPE_F32 ||
-           dtype == GROUT_DTYPE_F64;
-}
-
-static bool gives_old_value(const grout_op *op) {
-    return op->opcode == GROUT_OP_SEMAPHORE_READ || op->opcode == GROUT_OP_ATOMIC_FETCH_ADD ||
-           op->opcode == GROUT_OP_ATOMIC_EXCHANGE || op->opcode == GROUT_OP_ATOMIC_CAS;
-}
-
-/* Bits of the kinds of combination that do not commute with each other; 0: it combines nothing. */
-enum {
-    KIND_ADD = 1,
-    KIND_MIN = 2,
-    KIND_MAX = 4,
-    KIND_AND = 8,
-    KIND_OR = 16,
-    KIND_XOR = 32,
-    KIND_ORDERED = 64
-};
-
-static uint32_t get_reduction(const grout_module *module, const grout_op *op) {
-    static const struct {
-        grout_choice choice;
-        uint32_t kind;
-    } KINDS[] = {{GROUT_CHOICE_NONE, 0},
-                 {GROUT_CHOICE_REDUCE_ADD, KIND_ADD},
-                 {GROUT_CHOICE_REDUCE_MIN, KIND_MIN},
-                 {GROUT_CHOICE_REDUCE_MAX, KIND_MAX},
-                 {GROUT_CHOICE_REDUCE_AND, KIND_AND},
-                 {GROUT_CHOICE_REDUCE_OR, KIND_OR},
-                 {GROUT_CHOICE_REDUCE_XOR, KIND_XOR}};
-    grout_choice choice = grout_op_get_choice(module, op, GROUT_ATTR_REDUCE);
-    for (size_t i = 0; i < sizeof KINDS / sizeof *KINDS; i++) {
-        if (KINDS[i].choice == choice) {
-            return KINDS[i].kind;
-        }
-    }
-    return KIND_ORDERED;
-}
-
-static uint32_t get_kind(const grout_module *module, const grout_op *op) {
-    static const struct {
-        grout_opcode opcode;
-        uint32_t kind;
-    } KINDS[] = {{GROUT_OP_ATOMIC_ADD, KIND_ADD},         {GROUT_OP_ATOMIC_MIN, KIND_MIN},
-                 {GROUT_OP_ATOMIC_MAX, KIND_MAX},         {GROUT_OP_ATOMIC_AND, KIND_AND},
-                 {GROUT_OP_ATOMIC_OR, KIND_OR},           {GROUT_OP_ATOMIC_XOR, KIND_XOR},
-                 {GROUT_OP_ATOMIC_FETCH_ADD, KIND_ADD},   {GROUT_OP_ATOMIC_CAS, KIND_ORDERED},
-                 {GROUT_OP_ATOMIC_EXCHANGE, KIND_ORDERED}};
-    for (size_t i = 0; i < sizeof KINDS / sizeof *KINDS; i++) {
-        if (KINDS[i].opcode == op->opcode) {
-            return KINDS[i].kind;
-        }
-    }
-    return get_reduction(module, op);
-}
+_Static_assert(GROUT_UPDATE_COUNT <= 32, "flow.kinds has a bit for each update");
 
 /* ---- spreading ---------------------------------------------------------------------------------
  */
@@ -142,18 +82,21 @@ static void spread_to_memory(flow *it, const grout_op *op, grout_op_id source) {
 
 /* Memory whose contents depend on the order in which atomics come. */
 static void spread_atomic(flow *it, grout_op_id id, const grout_op *op) {
-    uint32_t kind = get_kind(it->module, op);
-    uint32_t operand =
-        op->opcode == GROUT_OP_COPY_SMEM_TO_GMEM || op->opcode == GROUT_OP_ASYNC_STORE_SMEM ? 1 : 0;
-    grout_object_id object = kind ? find_object(it, op, operand) : 0;
+    grout_update update = grout_op_get_update(it->module, op);
+    uint32_t kind = 1u << update;
+    grout_object_id object =
+        update != GROUT_UPDATE_NONE
+            ? find_object(it, op, grout_op_find_target((grout_opcode)op->opcode))
+            : 0;
     bool is_open = false;
     if (!object || (it->only != 0 && object != it->only)) {
         return;
     }
     it->has_changed = it->has_changed || !(it->kinds[object] & kind);
     it->kinds[object] |= kind;
-    is_open = kind == KIND_ORDERED || (kind == KIND_ADD && is_float(it->module, object)) ||
-              it->kinds[object] != kind;
+    is_open = it->kinds[object] != kind ||
+              grout_update_is_ordered(
+                  update, (grout_dtype)grout_object_get_type(it->module, object)->dtype);
     mark(it, &it->objects[object], is_open ? id : 0);
 }
 
@@ -164,15 +107,15 @@ static void spread_to_results(flow *it, const grout_op *op, grout_op_id source) 
 }
 
 /* A value that a region's op takes or yields, to what stands for it inside and behind. */
-static void spread_carried(flow *it, const grout_op *region, uint32_t index, grout_op_id source) {
-    const grout_block *block = grout_module_get_block(it->module, region->first_block);
-    bool is_loop = region->opcode == GROUT_OP_FOR || region->opcode == GROUT_OP_WHILE;
-    uint32_t first = region->opcode == GROUT_OP_FOR ? 1 : 0;
-    if (is_loop && first + index < block->arg_count) {
-        mark(it, &it->values[block->first_arg + first + index], source);
+static void spread_carried(flow *it, const grout_op *op, uint32_t index, grout_op_id source) {
+    const grout_block *block = grout_module_get_block(it->module, op->first_block);
+    const grout_region_info *region = grout_op_get_region((grout_opcode)op->opcode);
+    uint32_t arg = region->lead_args + index;
+    if (region->kind == GROUT_REGION_LOOP && arg < block->arg_count) {
+        mark(it, &it->values[block->first_arg + arg], source);
     }
-    if (index < region->result_count) {
-        mark(it, &it->values[region->first_result + index], source);
+    if (index < op->result_count) {
+        mark(it, &it->values[op->first_result + index], source);
     }
 }
 
@@ -181,11 +124,20 @@ static grout_op_id get_value_source(const flow *it, const grout_op *op, uint32_t
     return operand->kind == GROUT_OPERAND_VALUE ? it->values[operand->id] : 0;
 }
 
-static void spread_region(flow *it, const grout_op *op) {
-    uint32_t first = op->opcode == GROUT_OP_FOR ? 3 : 0;
-    bool is_loop = op->opcode == GROUT_OP_FOR || op->opcode == GROUT_OP_WHILE;
-    for (uint32_t i = first; is_loop && i < op->operand_count; i++) {
-        spread_carried(it, op, i - first, get_value_source(it, op, i));
+/* Operands of an op of blocks in front of those that it carries or yields: they decide what runs.
+ */
+static uint32_t get_lead_count(const grout_op *op) {
+    const grout_op_info *info = grout_op_get_info((grout_opcode)op->opcode);
+    bool decides = info->shape == GROUT_SHAPE_REGION || info->shape == GROUT_SHAPE_END;
+    return decides ? (uint32_t)strcspn(info->operands, "*") : 0;
+}
+
+/* What the op carries into its blocks, or yields to the op around it. */
+static void spread_to_region(flow *it, const grout_op *op, grout_op_id region) {
+    uint32_t first = get_lead_count(op);
+    for (uint32_t i = first; region && i < op->operand_count; i++) {
+        spread_carried(it, grout_module_get_op(it->module, region), i - first,
+                       get_value_source(it, op, i));
     }
 }
 
@@ -193,19 +145,15 @@ static void spread(flow *it, grout_op_id id) {
     const grout_op *op = grout_module_get_op(it->module, id);
     const grout_op_info *info = grout_op_get_info((grout_opcode)op->opcode);
     bool has_run = it->checker == NULL || it->checker->op_threads[id] != 0;
-    if (op->block_count > 0) {
-        spread_region(it, op);
+    if (info->shape == GROUT_SHAPE_REGION) {
+        spread_to_region(it, op, id);
         return;
     }
-    if (op->opcode == GROUT_OP_YIELD) {
-        grout_op_id region = grout_op__get_parent(it->module, id);
-        for (uint32_t i = 0; region && i < op->operand_count; i++) {
-            spread_carried(it, grout_module_get_op(it->module, region), i,
-                           get_value_source(it, op, i));
-        }
+    if (info->shape == GROUT_SHAPE_END) {
+        spread_to_region(it, op, grout_op__get_parent(it->module, id));
         return;
     }
-    if (it->read == 0 && has_run && gives_old_value(op) &&
+    if (it->read == 0 && has_run && grout_op_returns_old_value((grout_opcode)op->opcode) &&
         (it->only == 0 || find_object(it, op, 0) == it->only)) {
         spread_to_results(it, op, id);
     }
@@ -247,18 +195,27 @@ static grout_op_id find_address(const flow *it, const grout_operand *operand) {
     return found;
 }
 
+/* Of the operands that say how often, on which phase or for how many an op synchronises. */
+static grout_op_id find_sync_operand(const flow *it, const grout_op *op) {
+    const char *letters = grout_op_get_info((grout_opcode)op->opcode)->operands;
+    bool is_sync = grout_op_get_sync((grout_opcode)op->opcode) != NULL;
+    grout_op_id found = 0;
+    for (uint32_t i = 0; is_sync && i < op->operand_count && letters[i] != '*' && !found; i++) {
+        bool is_scalar = letters[i] == 'i' || letters[i] == 's';
+        found = is_scalar ? get_value_source(it, op, i) : 0;
+    }
+    return found;
+}
+
 static grout_op_id find_sink(const flow *it, const grout_op *op, const char **what_out) {
     grout_op_id found = 0;
-    uint32_t branches = op->opcode == GROUT_OP_IF || op->opcode == GROUT_OP_COND ? 1 : 0;
-    bool is_sync = op->opcode == GROUT_OP_MBARRIER_WAIT || op->opcode == GROUT_OP_MBARRIER_TEST ||
-                   op->opcode == GROUT_OP_SEMAPHORE_SIGNAL || op->opcode == GROUT_OP_SEMAPHORE_WAIT;
-    branches = op->opcode == GROUT_OP_FOR ? 3 : branches;
+    uint32_t branches = get_lead_count(op);
     *what_out = "decides a branch";
     for (uint32_t i = 0; i < branches && !found; i++) {
         found = get_value_source(it, op, i);
     }
-    if (!found && is_sync) {
-        found = get_value_source(it, op, 1);
+    if (!found) {
+        found = find_sync_operand(it, op);
         *what_out = "is an operand of a synchronisation";
     }
     for (uint32_t i = 0; i < op->operand_count && !found; i++) {

@@ -14,11 +14,8 @@
 static int64_t get_step(const grout_module *module, grout_op_id loop) {
     const grout_op *op = grout_module_get_op(module, loop);
     const grout_operand *step = NULL;
-    if (op->opcode == GROUT_OP_WHILE) {
+    if (!grout_op__is_counted_loop(op)) {
         return 1; /* counted in turns */
-    }
-    if (op->operand_count < 3) {
-        return 0;
     }
     step = grout_module_get_operand(module, op, 2);
     if (step->kind == GROUT_OPERAND_NONE) {
@@ -54,7 +51,7 @@ static bool find_next_turn(const grout_module *module, const grout_origin *last,
 static bool has_turn(const grout_module *module, grout_op_id loop, int32_t turn) {
     const grout_op *op = grout_module_get_op(module, loop);
     const grout_operand *high = NULL;
-    if (op->opcode != GROUT_OP_FOR) {
+    if (!grout_op__is_counted_loop(op)) {
         return false;
     }
     high = grout_module_get_operand(module, op, 1);

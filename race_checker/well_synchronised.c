@@ -59,7 +59,9 @@ static bool is_order(grout_diag_code code) {
 }
 
 static bool is_register_op(const grout_module *module, const grout_op *op, grout_attr attr) {
-    return op->opcode == GROUT_OP_SET_MAX_REGISTERS && grout_module_find_attr(module, op, attr);
+    const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
+    return sync != NULL && sync->object == GROUT_SYNC_OBJECT_REGISTERS &&
+           grout_module_find_attr(module, op, attr);
 }
 
 /* May a thread execute the one and later the other? */
@@ -75,10 +77,45 @@ static bool is_in_kernel(const grout_checker *checker, const grout_op *op) {
     return grout_module_get_block(checker->info.module, op->parent)->kernel == checker->info.kernel;
 }
 
-static bool waits_for_others(const grout_op *op) {
-    return op->opcode == GROUT_OP_BARRIER_WAIT || op->opcode == GROUT_OP_MBARRIER_WAIT ||
-           op->opcode == GROUT_OP_NAMED_BARRIER_SYNC || op->opcode == GROUT_OP_CLUSTER_WAIT ||
-           op->opcode == GROUT_OP_CLUSTER_BARRIER || op->opcode == GROUT_OP_SEMAPHORE_WAIT;
+/* Whom an op may block on. */
+typedef enum company {
+    WITH_NOBODY, /* but its own engines or parts, or the registers that are asked about */
+    WITH_OTHERS, /* some threads, sooner or later */
+    WITH_CTA     /* every thread of the CTA, at this op */
+} company;
+
+static company get_company_of_object(grout_sync_object object) {
+    switch (object) {
+    case GROUT_SYNC_OBJECT_BARRIER:
+    case GROUT_SYNC_OBJECT_MBARRIER:
+    case GROUT_SYNC_OBJECT_ANY_BARRIER:
+    case GROUT_SYNC_OBJECT_SEMAPHORE:
+    case GROUT_SYNC_OBJECT_NAMED:
+    case GROUT_SYNC_OBJECT_CLUSTER:
+        return WITH_OTHERS;
+    case GROUT_SYNC_OBJECT_CTA:
+    case GROUT_SYNC_OBJECT_OBJECTS: /* of a collective scope */
+        return WITH_CTA;
+    case GROUT_SYNC_OBJECT_REGISTERS:
+    case GROUT_SYNC_OBJECT_PROXY:
+    case GROUT_SYNC_OBJECT_BULK:
+    case GROUT_SYNC_OBJECT_ASYNC_COPY:
+    case GROUT_SYNC_OBJECT_WGMMA:
+    case GROUT_SYNC_OBJECT_PARTS: /* what they wait for stands in their own ops */
+        return WITH_NOBODY;
+    }
+    return WITH_OTHERS;
+}
+
+static company get_company(const grout_module *module, const grout_op *op) {
+    const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
+    uint32_t attrs = grout_op_get_info((grout_opcode)op->opcode)->attrs;
+    bool may_block = sync != NULL &&
+                     (sync->mode == GROUT_SYNC_MODE_WAITS || sync->mode == GROUT_SYNC_MODE_MEETS);
+    if ((attrs & GROUT_ATTR_BIT_COLLECTIVE) != 0) {
+        may_block = may_block && grout_module_find_attr(module, op, GROUT_ATTR_COLLECTIVE) != NULL;
+    }
+    return may_block ? get_company_of_object((grout_sync_object)sync->object) : WITH_NOBODY;
 }
 
 /* Can a thread that waits for registers keep another from giving some back? */
@@ -89,11 +126,9 @@ static bool can_hold_up(const grout_checker *checker, grout_op_id increase, grou
     }
     for (grout_op_id i = 1; i < grout_module_get_op_count(module); i++) {
         const grout_op *op = grout_module_get_op(module, i);
-        bool is_meeting = (op->opcode == GROUT_OP_SCOPED &&
-                           grout_module_find_attr(module, op, GROUT_ATTR_COLLECTIVE)) ||
-                          op->opcode == GROUT_OP_BLOCK_BARRIER;
-        if ((is_meeting || waits_for_others(op)) && is_in_kernel(checker, op) &&
-            leads_to(module, i, decrease) && (!is_meeting || leads_to(module, increase, i))) {
+        company with = get_company(module, op);
+        if (with != WITH_NOBODY && is_in_kernel(checker, op) && leads_to(module, i, decrease) &&
+            (with != WITH_CTA || leads_to(module, increase, i))) {
             return true;
         }
     }
@@ -132,7 +167,9 @@ static grout_op_id find_test(const grout_checker *checker) {
     const grout_module *module = checker->info.module;
     for (grout_op_id i = 1; i < grout_module_get_op_count(module); i++) {
         const grout_op *op = grout_module_get_op(module, i);
-        bool is_test = op->opcode == GROUT_OP_BARRIER_TEST || op->opcode == GROUT_OP_MBARRIER_TEST;
+        const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
+        bool is_test = sync != NULL && sync->mode == GROUT_SYNC_MODE_TESTS &&
+                       (sync->side & GROUT_SYNC_SIDE_ACQUIRE) != 0;
         if (is_test && is_in_kernel(checker, op)) {
             return i;
         }
@@ -140,15 +177,14 @@ static grout_op_id find_test(const grout_checker *checker) {
     return 0;
 }
 
-/* An atomic that orders, and has run. */
+/* An atomic that orders, and has run: an access that says order(..). */
 static grout_op_id find_ordered_atomic(const grout_checker *checker) {
     const grout_module *module = checker->info.module;
     for (grout_op_id i = 1; i < grout_module_get_op_count(module); i++) {
         const grout_op *op = grout_module_get_op(module, i);
-        bool is_fetch = op->opcode == GROUT_OP_ATOMIC_FETCH_ADD ||
-                        op->opcode == GROUT_OP_ATOMIC_EXCHANGE || op->opcode == GROUT_OP_ATOMIC_CAS;
+        bool is_access = grout_op_get_sync((grout_opcode)op->opcode) == NULL;
         grout_choice order = grout_op_get_choice(module, op, GROUT_ATTR_ORDER);
-        if (is_fetch && checker->op_threads[i] && order != GROUT_CHOICE_NONE &&
+        if (is_access && checker->op_threads[i] && order != GROUT_CHOICE_NONE &&
             order != GROUT_CHOICE_ORDER_RELAXED) {
             return i;
         }

@@ -8,6 +8,7 @@
  * saying what to do; whether there is a finding is decided in rules.c.
  */
 #include "checker.h"
+#include "statement.h"
 
 #include "alloc.h"
 
@@ -19,6 +20,11 @@ static const grout_op_id MANY = UINT32_MAX;
 
 bool grout_code__is_about_wgmma(grout_diag_code code) {
     return code == GROUT_DIAG_MMA_OPERAND_REUSE || code == GROUT_DIAG_ACCUMULATOR_IN_FLIGHT;
+}
+
+static bool is_wgmma_op(const grout_op *op, grout_sync_mode mode) {
+    const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
+    return sync != NULL && sync->object == GROUT_SYNC_OBJECT_WGMMA && sync->mode == mode;
 }
 
 /* ---- shapes -------------------------------------------------------------------------------------
@@ -38,8 +44,7 @@ bool grout_checker__find_shapes(grout_checker *checker) {
     uint32_t count = grout_module_get_op_count(module);
     checker->wgmma_shapes = grout_check__calloc(count, sizeof *checker->wgmma_shapes);
     for (grout_op_id i = 1; checker->wgmma_shapes && i < count; i++) {
-        grout_opcode opcode = (grout_opcode)grout_module_get_op(module, i)->opcode;
-        if (grout_op_get_info(opcode)->form == GROUT_FORM_WGMMA) {
+        if (is_wgmma_op(grout_module_get_op(module, i), GROUT_SYNC_MODE_STARTS)) {
             checker->wgmma_shapes[i] = get_shape(module, i);
         }
     }
@@ -109,16 +114,17 @@ static const grout_handover *find_handover(const grout_thread_history *owner,
 /* ---- waits --------------------------------------------------------------------------------------
  */
 
-/* A wgmma_wait behind the op, before the block ends or another wgmma, with at most this n. */
+/* An op behind this one that only waits, before the block ends or another wgmma, with at most this
+ * n. */
 static grout_op_id find_later_wait(const grout_module *module, grout_op_id op, uint32_t needed) {
     for (op = grout_module_get_op(module, op)->next; op;
          op = grout_module_get_op(module, op)->next) {
         const grout_op *it = grout_module_get_op(module, op);
-        if (grout_op_get_info((grout_opcode)it->opcode)->form == GROUT_FORM_WGMMA) {
+        if (is_wgmma_op(it, GROUT_SYNC_MODE_STARTS)) {
             return 0;
         }
-        if (it->opcode == GROUT_OP_WGMMA_WAIT) {
-            grout_expr_id n = grout_module_get_operand(module, it, 0)->id;
+        if (is_wgmma_op(it, GROUT_SYNC_MODE_WAITS) && it->result_count == 0) {
+            grout_expr_id n = grout_op__find_allowed(module, it);
             return grout_module_get_expr_value(module, n).integer <= (int64_t)needed ? op : 0;
         }
     }

@@ -59,14 +59,26 @@ void grout_wording__add_wgmma_headline(const grout_wording *wording, grout_text 
 /* ---- the missing edge --------------------------------------------------------------------------
  */
 
+static const grout_op_info *get_info(const grout_wording *wording, const grout_origin *origin) {
+    return grout_op_get_info(
+        (grout_opcode)grout_module_get_op(wording->module, origin->op)->opcode);
+}
+
+/* Does the op that waited also start a wgmma, which it leaves in flight? */
+static bool starts_wgmma(const grout_wording *wording, const grout_origin *origin) {
+    const grout_sync_info *sync =
+        grout_op_get_sync((grout_opcode)grout_module_get_op(wording->module, origin->op)->opcode);
+    return sync != NULL && sync->mode == GROUT_SYNC_MODE_STARTS;
+}
+
 /* "wgmma_wait 2", "acc_load wait(2)"; an op that waits by itself: "wgmma", "load". */
 static void add_wait(const grout_wording *wording, const grout_origin *wait, uint32_t allowed,
                      grout_text *out) {
-    uint16_t opcode = grout_module_get_op(wording->module, wait->op)->opcode;
-    grout_text_add(out, "%s", grout_wording__get_mnemonic(wording, wait));
-    if (opcode == GROUT_OP_WGMMA_WAIT) {
+    const grout_op_info *info = get_info(wording, wait);
+    grout_text_add(out, "%s", info->text);
+    if (info->operands[0] == 'k') {
         grout_text_add(out, " %" PRIu32, allowed);
-    } else if (opcode == GROUT_OP_ACC_LOAD) {
+    } else if ((info->attrs & GROUT_ATTR_BIT_WAIT_GROUPS) != 0) {
         grout_text_add(out, " wait(%" PRIu32 ")", allowed);
     }
 }
@@ -79,10 +91,9 @@ static void add_group(const grout_side *wgmma, grout_text *out) {
 
 static void add_left(const grout_wording *wording, const grout_side *wgmma, grout_text *out) {
     const grout_near *near = &wording->facts->near;
-    uint16_t opcode = grout_module_get_op(wording->module, near->origin.op)->opcode;
     grout_text_add(out, "this ");
     add_wait(wording, &near->origin, near->number, out);
-    if (opcode == GROUT_OP_WGMMA) {
+    if (starts_wgmma(wording, &near->origin)) {
         grout_text_add(out, " waits for the groups before its own, and leaves its own, ");
         add_group(wgmma, out);
         grout_text_add(out, ", in flight");
@@ -115,8 +126,8 @@ static void add_wait_in_time(const grout_wording *wording, const grout_side *wgm
         add_group(wgmma, out);
         grout_text_add(out, ", and comes too late");
     } else {
-        uint16_t opcode = grout_module_get_op(wording->module, near->origin.op)->opcode;
-        grout_text_add(out, opcode == GROUT_OP_WGMMA ? "the wait of this " : "this ");
+        bool is_part = starts_wgmma(wording, &near->origin);
+        grout_text_add(out, is_part ? "the wait of this " : "this ");
         add_wait(wording, &near->origin, near->number, out);
         grout_text_add(out, " runs before the wgmma at line %" PRIu32 ", ", line);
         add_group(wgmma, out);

@@ -541,6 +541,8 @@ GROUT_API grout_choice grout_op_get_choice(const grout_module *module, const gro
                                            grout_attr attr);
 GROUT_API uint32_t grout_op_get_axes(const grout_module *module, const grout_op *op,
                                      grout_attr attr);
+/* How the op combines with memory, as an atomic or by its reduce(..); NONE: it does not. */
+GROUT_API grout_update grout_op_get_update(const grout_module *module, const grout_op *op);
 
 #ifdef __cplusplus
 }

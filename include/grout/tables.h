@@ -406,7 +406,13 @@ GROUT_API bool grout_op_returns_old_value(grout_opcode opcode);
 /* How a GROUT_REDUCE line combines elements: the update whose name its expression's function has.
  * NONE of other ops. */
 GROUT_API grout_update grout_op_get_reduction(grout_opcode opcode);
+/* The first operand whose memory the op writes or combines with; UINT32_MAX if there is none. */
+GROUT_API uint32_t grout_op_find_target(grout_opcode opcode);
+GROUT_API const char *grout_update_get_doc(grout_update update); /* "" of NONE */
 GROUT_API grout_commutes grout_update_get_commutes(grout_update update);
+/* Whether what such updates leave in an element of this type depends on the order in which they
+ * come; false for NONE. */
+GROUT_API bool grout_update_is_ordered(grout_update update, grout_dtype dtype);
 /* What a reduce(..) attribute says; NONE for GROUT_CHOICE_NONE and other attributes' choices. */
 GROUT_API grout_update grout_update_from_choice(grout_choice choice);
 GROUT_API const grout_attr_info *grout_attr_get_info(grout_attr attr);

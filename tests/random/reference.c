@@ -177,9 +177,16 @@ static bool writes_memory(const grout_op *op) {
     return false;
 }
 
+/* Whether values come out of the op, or out of blocks that are not run here. */
+static bool has_value(const grout_op *op) {
+    const grout_op_info *info = grout_op_get_info((grout_opcode)op->opcode);
+    return info->shape == GROUT_SHAPE_REGION ||
+           (info->shape == GROUT_SHAPE_PLAIN && op->result_count > 0);
+}
+
 /* NOLINTNEXTLINE(readability-function-size): one short case for each form */
 static void run_op(reference *ref, const grout_op *op) {
-    switch ((grout_form)grout_op_get_info((grout_opcode)op->opcode)->form) {
+    switch ((int)grout_op_get_info((grout_opcode)op->opcode)->form) {
     case GROUT_FORM_UNARY:
     case GROUT_FORM_BINARY:
     case GROUT_FORM_COMPARE:
@@ -235,30 +242,10 @@ static void run_op(reference *ref, const grout_op *op) {
     case GROUT_FORM_SCOPED:
         run_known(ref, op, run_scope);
         break;
-    case GROUT_FORM_BARRIER: /* these order, and here everything has an order */
-    case GROUT_FORM_BARRIER_COUNT:
-    case GROUT_FORM_FENCE:
-    case GROUT_FORM_WAIT:
-    case GROUT_FORM_SCRATCH:
-    case GROUT_FORM_YIELD:
-    case GROUT_FORM_COND:
-    case GROUT_FORM_NONE:
-    case GROUT_FORM_COUNT:
-        if (writes_memory(op)) {
+    default: /* ops without a result order, and here everything has an order */
+        if (writes_memory(op) || has_value(op)) {
             reference__lack(ref, op);
         }
-        return;
-    case GROUT_FORM_BARRIER_TEST:
-    case GROUT_FORM_PARITY_WAIT:
-    case GROUT_FORM_PARITY_TEST:
-    case GROUT_FORM_SEMAPHORE:
-    case GROUT_FORM_SEMAPHORE_READ:
-    case GROUT_FORM_NAMED_BARRIER:
-    case GROUT_FORM_STORE_ASYNC:
-    case GROUT_FORM_DESCRIPTOR:
-    case GROUT_FORM_WARP_MAP:
-    case GROUT_FORM_SPECIALIZE:
-        reference__lack(ref, op);
         return;
     }
     if (ref->why == NULL && op->result_count > 0) {

@@ -1,10 +1,6 @@
 /* check_tables.c - every line of the .def tables is found by its name and says what it is.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "grout/ir.h"
-
-#include <check.h>
-#include <stdlib.h>
-#include <string.h>
+#include "op_rules.h"
 
 START_TEST(each_op_is_found_and_documented) {
     const grout_op_info *info = grout_op_get_info((grout_opcode)_i);
@@ -207,6 +203,152 @@ START_TEST(what_is_unknown_is_not_found) {
 }
 END_TEST
 
+/* ---- rules of ops.def: see check_sync.c ---------------------------------------------------------
+ */
+
+/* Taint and exploration ask how an op combines, and whether its result is chance. */
+static void an_atomic_says_how_it_combines(const op_facts *it) {
+    bool is_update = it->info->update != GROUT_UPDATE_NONE;
+    grout_opcode opcode = grout_op_find(it->info->text, strlen(it->info->text));
+    bool is_exchange =
+        it->info->update == GROUT_UPDATE_EXCHANGE || it->info->update == GROUT_UPDATE_COMPARE_SWAP;
+    hold(it, has_effect(it, ACCESS(ATOMIC)) == is_update,
+         "an op with an ATOMIC effect, and no other, is a GROUT_ATOMIC line of ops.def");
+    expect(it, is_update, it->class_ == GROUT_EFFECT_ACCESS,
+           "an atomic is done when the op is: its effect row has the class ACCESS");
+    expect(it, is_update, (it->info->results == 1) == grout_op_returns_old_value(opcode),
+           "the result of an atomic is what was there");
+    expect(it, is_exchange, it->info->results == 1, "an exchange returns what was there");
+    expect(it, is_exchange,
+           (it->info->update == GROUT_UPDATE_EXCHANGE) == (strlen(it->info->operands) == 2),
+           "an exchange takes the new value, a compare and swap the expected one too");
+    expect(it, takes(it, GROUT_ATTR_BIT_ORDER) && it->sync == NULL, is_update,
+           "an access that takes order(..) is an atomic");
+    expect(it, takes(it, GROUT_ATTR_BIT_REDUCE), !is_update && has_effect(it, ACCESS(WRITE)),
+           "reduce(..) combines with what the op writes: effects.def needs a line WRITE");
+    expect(it, is_update || takes(it, GROUT_ATTR_BIT_REDUCE),
+           grout_op_find_target(opcode) < strlen(it->info->operands),
+           "it combines with no operand: effects.def needs a line ATOMIC or WRITE");
+}
+
+/* Operands in front of those that are carried decide what runs. */
+static void a_region_is_as_its_form(const op_facts *it) {
+    uint32_t lead = (uint32_t)strcspn(it->info->operands, "*");
+    bool carries = it->info->operands[lead] == '*';
+    bool is_region = it->info->shape == GROUT_SHAPE_REGION;
+    bool ends = it->info->shape == GROUT_SHAPE_END;
+    hold(it, is_region == (it->region->kind != GROUT_REGION_NONE),
+         "a form of shape REGION, and no other, has a GROUT_REGION line");
+    hold(it, (is_region || ends) == (it->info->rule == GROUT_RULE_REGION),
+         "ops with blocks, those that end blocks, and no others, have the rule REGION");
+    expect(it, is_region, it->region->lead_operands == lead,
+           "LEAD_OPERANDS is the number of letters in front of the '*'");
+    expect(it, is_region, (it->info->results != 0) == (it->region->yields != GROUT_YIELDS_NONE),
+           "YIELDS says whose yields the results are: NONE where there are no results");
+    expect(it, is_region, carries == (it->region->kind == GROUT_REGION_LOOP),
+           "loops carry values, and nothing else: '*', or KIND");
+    expect(it, ends, it->info->results == 0 && (lead == 1) != carries,
+           "what ends a block takes values to carry on (*), or a condition (s)");
+}
+
+static void a_region_is_as_its_kind(const op_facts *it) {
+    const grout_region_info *region = it->region;
+    bool counts = region->lead_args == 1 && region->lead_operands == 3;
+    bool is_plain = region->lead_args == 0 && region->lead_operands == 0;
+    bool is_scope = region->kind == GROUT_REGION_SCOPE;
+    expect(it, region->kind == GROUT_REGION_LOOP,
+           (counts || is_plain) && region->yields == GROUT_YIELDS_LAST,
+           "a loop has low, high, step and an index, or nothing of these; the LAST block yields");
+    expect(it, region->kind == GROUT_REGION_BRANCH,
+           region->lead_operands == 1 && region->lead_args == 0 &&
+               region->yields == GROUT_YIELDS_EACH,
+           "a branch has a condition; its blocks have no arguments, and EACH yields");
+    expect(it, is_scope, is_plain && region->yields == GROUT_YIELDS_EACH,
+           "a scope has nothing in front of its objects, and EACH block yields");
+    expect(it, region->kind == GROUT_REGION_WARPS,
+           region->lead_operands == 0 && region->lead_args == 1 &&
+               region->yields == GROUT_YIELDS_NONE,
+           "the block of the warps has the number of the warp, and yields nothing (NONE)");
+    expect(it, region->kind == GROUT_REGION_PARTITIONS,
+           is_plain && region->yields == GROUT_YIELDS_FIRST,
+           "the first thread goes on with what the FIRST block yields");
+}
+
+static const op_rule rules[] = {
+    RULE(an_atomic_says_how_it_combines),
+    RULE(a_region_is_as_its_form),
+    RULE(a_region_is_as_its_kind),
+};
+
+START_TEST(each_op_keeps_the_rule) {
+    check_rule(&rules[_i]);
+}
+END_TEST
+
+START_TEST(each_reduction_is_an_update) {
+    const grout_choice_info *choice = grout_choice_get_info((grout_choice)_i);
+    grout_update update = grout_update_from_choice((grout_choice)_i);
+    bool is_reduction = choice->attr == GROUT_ATTR_REDUCE;
+    ck_assert_msg(is_reduction == (update != GROUT_UPDATE_NONE), "%s", choice->text);
+    ck_assert_msg(!is_reduction || strlen(grout_update_get_doc(update)) > 2, "%s", choice->text);
+}
+END_TEST
+
+/* Integers add in any order, floats do not; only what forgets the old value shows its order. */
+START_TEST(each_update_says_whether_it_commutes) {
+    grout_update update = (grout_update)_i;
+    bool of_floats = grout_update_is_ordered(update, GROUT_DTYPE_F32);
+    bool of_integers = grout_update_is_ordered(update, GROUT_DTYPE_U32);
+    grout_commutes commutes = grout_update_get_commutes(update);
+    ck_assert(of_integers == (commutes == GROUT_COMMUTES_NEVER));
+    ck_assert(of_floats == (commutes != GROUT_COMMUTES_ALWAYS));
+}
+END_TEST
+
+static uint32_t combine(grout_update update, uint32_t old, uint32_t new) {
+    switch (update) {
+    case GROUT_UPDATE_ADD:
+        return old + new;
+    case GROUT_UPDATE_MIN:
+        return old < new ? old : new;
+    case GROUT_UPDATE_MAX:
+        return old > new ? old : new;
+    case GROUT_UPDATE_INC:
+        return old >= new ? 0 : old + 1;
+    case GROUT_UPDATE_DEC:
+        return old == 0 || old > new ? new : old - 1;
+    case GROUT_UPDATE_AND:
+        return old & new;
+    case GROUT_UPDATE_OR:
+        return old | new;
+    case GROUT_UPDATE_XOR:
+        return old ^ new;
+    case GROUT_UPDATE_EXCHANGE:
+        return new;
+    case GROUT_UPDATE_COMPARE_SWAP: /* expects 1 */
+        return old == 1 ? new : old;
+    case GROUT_UPDATE_NONE:
+    case GROUT_UPDATE_COUNT:
+        break;
+    }
+    return old;
+}
+
+/* All pairs of small numbers, in both orders. */
+START_TEST(updates_commute_as_they_say) {
+    grout_update update = (grout_update)_i;
+    bool commutes = true;
+    for (uint32_t i = 0; i < 8 * 8 * 8; i++) {
+        uint32_t old = i & 7, a = i >> 3 & 7, b = i >> 6;
+        commutes = commutes && combine(update, combine(update, old, a), b) ==
+                                   combine(update, combine(update, old, b), a);
+    }
+    ck_assert_msg(commutes == !grout_update_is_ordered(update, GROUT_DTYPE_U32),
+                  "update %d (%s): COMMUTES of its GROUT_UPDATE line is wrong", _i,
+                  grout_update_get_doc(update));
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("tables");
     TCase *tcase = tcase_create("tables");
@@ -226,6 +368,10 @@ int main(void) {
     tcase_add_loop_test(tcase, each_space_is_found, 1, GROUT_SPACE_COUNT);
     tcase_add_loop_test(tcase, each_code_is_found_and_documented, 1, GROUT_DIAG_COUNT);
     tcase_add_test(tcase, what_is_unknown_is_not_found);
+    tcase_add_loop_test(tcase, each_op_keeps_the_rule, 0, sizeof rules / sizeof *rules);
+    tcase_add_loop_test(tcase, each_reduction_is_an_update, 1, GROUT_CHOICE_COUNT);
+    tcase_add_loop_test(tcase, each_update_says_whether_it_commutes, 1, GROUT_UPDATE_COUNT);
+    tcase_add_loop_test(tcase, updates_commute_as_they_say, 1, GROUT_UPDATE_COUNT);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

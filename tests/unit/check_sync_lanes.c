@@ -1,0 +1,256 @@
+/*
+ * check_sync_lanes.c - how lanes and warps take part in an op, what advice asks about it, and which
+ * attributes, results and operands go with its line of sync.def: see check_sync.c.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "op_rules.h"
+
+/* ---- lanes -------------------------------------------------------------------------------------
+ */
+
+/* The lanes that start the work of this kind of groups. */
+static uint32_t get_starting_lanes(uint8_t object) {
+    uint32_t lanes = 0;
+    for (int i = 1; i < GROUT_OP_COUNT; i++) {
+        op_facts it = get_facts(i, NULL);
+        if (is_mode(&it, MODE(STARTS)) && it.line.object == object) {
+            lanes |= 1u << it.line.lanes;
+        }
+    }
+    return lanes;
+}
+
+static void lanes_of_what_posts(const op_facts *it) {
+    bool is_later = it->line.arrival == GROUT_SYNC_ARRIVAL_LATER;
+    bool is_written = is_object(it, OBJECT(MBARRIER) | OBJECT(SEMAPHORE));
+    if (!is_mode(it, MODE(POSTS))) {
+        return;
+    }
+    expect(it, is_later, is_lanes(it, LANES(EACH)),
+           "it stands for what each lane has started: LANES is EACH");
+    expect(it, !is_later && is_written, is_lanes(it, LANES(ONE)),
+           "its object counts as written, not by lanes: LANES is ONE");
+    expect(it, !is_later && is_object(it, OBJECT(BARRIER) | OBJECT(ANY_BARRIER)),
+           is_lanes(it, LANES(ONE) | LANES(ANY)),
+           "a barrier counts threads: LANES is ONE, or ANY if the plan chooses how many arrive");
+    expect(it, !is_object(it, OPERANDS), is_lanes(it, LANES(EACH)),
+           "barriers of the hardware count lanes: LANES is EACH");
+}
+
+static void lanes_of_what_waits(const op_facts *it) {
+    uint32_t of_look = has_acquire(it) ? LANES(VOTE) : LANES(ONE) | LANES(VOTE);
+    expect(it, is_mode(it, MODE(TESTS)), is_lanes(it, of_look),
+           "the lanes of a thread agree on what a test found: LANES is VOTE, or ONE if it acquires "
+           "nothing");
+    expect(it, is_mode(it, MODE(WAITS)) && is_object(it, BARRIERS),
+           is_lanes(it, LANES(ANY) | LANES(VOTE)),
+           "each lane comes out of a wait on a barrier, or all meet behind it: LANES is ANY or "
+           "VOTE");
+    expect(it, is_mode(it, MODE(WAITS)) && is_object(it, OBJECT(SEMAPHORE)),
+           is_lanes(it, LANES(VOTE)),
+           "units are taken once, and no lane goes on before: LANES is VOTE");
+    expect(it, is_mode(it, MODE(MEETS)) && !is_object(it, OBJECT(CLUSTER)),
+           is_lanes(it, LANES(MEET)), "the lanes of the threads meet: LANES is MEET");
+    expect(it, is_object(it, OBJECT(CLUSTER)), is_lanes(it, LANES(EACH)),
+           "the barrier of the cluster counts lanes: LANES is EACH");
+    expect(it, is_object(it, OBJECT(REGISTERS)), is_lanes(it, LANES(OWN)),
+           "each warp changes its own registers: LANES is OWN");
+}
+
+static void lanes_of_groups(const op_facts *it) {
+    uint32_t starting = get_starting_lanes(it->line.object);
+    bool is_wait = is_mode(it, MODE(WAITS)), is_tensor = is_object(it, OBJECT(WGMMA));
+    if (!is_object(it, GROUPS)) {
+        return;
+    }
+    expect(it, is_mode(it, MODE(CLOSES)), is_lanes(it, starting),
+           "the lanes that start a group's work close it: LANES is that of what STARTS");
+    expect(it, is_wait && starting == LANES(ONE), is_lanes(it, LANES(VOTE)),
+           "one lane has started the groups and can wait for them, and the others for it: LANES is "
+           "VOTE");
+    expect(it, is_wait && starting == LANES(OWN) && !is_tensor, is_lanes(it, LANES(MEET)),
+           "each lane waits for its own groups, and has to know of all: LANES is MEET");
+    expect(it, is_wait && is_tensor, is_lanes(it, LANES(OWN)),
+           "the four warps wait together for what they started together: LANES is OWN");
+    hold(it, starting == LANES(ONE) || starting == LANES(OWN),
+         "one op starts its groups with one lane, another with all");
+}
+
+static void lanes_of_all_else(const op_facts *it) {
+    bool is_tma = has_letter(it, "G"); /* the tensor map */
+    expect(it, is_mode(it, MODE(STARTS)), is_lanes(it, is_tma ? LANES(ONE) : LANES(OWN)),
+           "one lane issues the copies of TMA (ONE), of all else each has its share (OWN)");
+    expect(it, is_mode(it, MODE(FENCES)), is_lanes(it, LANES(MEET)),
+           "each lane fences what it did, and then one lets the engine go: LANES is MEET");
+    expect(it, is_mode(it, MODE(FORKS)), is_lanes(it, LANES(MEET)),
+           "the lanes part and meet again: LANES is MEET");
+    expect(it, is_mode(it, MODE(MAKES) | MODE(ENDS)), is_lanes(it, LANES(OWN)),
+           "each lane does some of the elements, and a rendezvous follows: LANES is OWN");
+}
+
+static void a_warp_map_takes_what_a_warp_can_do(const op_facts *it) {
+    bool has_reason = it->sync != NULL && it->line.warp[0] != '\0';
+    bool needs_all = is_lanes(it, LANES(EACH)) ||
+                     (is_lanes(it, LANES(OWN)) && !is_mode(it, MODE(MAKES) | MODE(ENDS))) ||
+                     (is_lanes(it, LANES(MEET)) && !is_mode(it, MODE(FENCES)));
+    expect(it, needs_all, has_reason,
+           "all lanes of the thread belong to it, and a warp has a quarter of them: WARP says why "
+           "it cannot stand in a warp_map");
+    expect(it, has_reason, needs_all, "one lane can do it for all, so a warp can: WARP is empty");
+    for (uint32_t i = 0; i < it->effect_count; i++) {
+        expect(it, it->effects[i].space == GROUT_EFFECT_SPACE_ACC && it->sync != NULL, has_reason,
+               "it uses accumulators, which belong to all four warps: WARP says so");
+    }
+    expect(it, has_reason, strlen(it->line.warp) > 10 && strchr(it->line.warp, '.') == NULL,
+           "WARP is a reason in words, without a full stop");
+}
+
+/* ---- advice and the tensor core ----------------------------------------------------------------
+ */
+
+static void advice_asks_where_it_can(const op_facts *it) {
+    uint8_t redundant = it->line.redundant;
+    bool only_waits = is_mode(it, MODE(WAITS)) && !has_effect(it, MEMORY) &&
+                      is_object(it, GROUPS | OBJECT(MBARRIER));
+    bool is_pair = is_object(it, OBJECT(BARRIER)) && is_mode(it, MODE(POSTS) | MODE(WAITS));
+    bool is_meeting = is_object(it, OBJECT(CTA) | OBJECT(CLUSTER)) && is_mode(it, MODE(MEETS));
+    hold(it, (redundant == GROUT_SYNC_REDUNDANT_COMMIT) == is_mode(it, MODE(FENCES)),
+         "FENCES, and nothing else, is asked about as a COMMIT");
+    hold(it, (redundant == GROUT_SYNC_REDUNDANT_WAIT) == only_waits,
+         "what only waits for groups, or for a parity, is asked about as a WAIT, and nothing else");
+    hold(it, (redundant == GROUT_SYNC_REDUNDANT_PAIR) == is_pair,
+         "arrivals and waits whose phases are counted go only together (PAIR), and nothing else");
+    hold(it, (redundant == GROUT_SYNC_REDUNDANT_BARRIER) == is_meeting,
+         "a meeting of the CTA or the cluster is asked about as a BARRIER, and nothing else: "
+         "without one of its threads the count of a named barrier is wrong");
+}
+
+/* No op of the tensor core of sm_100 is here yet: see tcgen05.commit and tcgen05.fence. */
+static void the_tensor_core_is_ordered_by_its_own(const op_facts *it) {
+    bool is_commit = is_mode(it, MODE(POSTS)) && is_object(it, BARRIERS) &&
+                     it->line.arrival == GROUT_SYNC_ARRIVAL_LATER &&
+                     it->line.tensor == GROUT_SYNC_TENSOR_SEALS;
+    bool is_copy =
+        is_commit && find_effect(it, ACCESS(ARRIVE))->milestone == GROUT_MILESTONE_ASYNC_COPY;
+    expect(it, it->line.tensor != GROUT_SYNC_TENSOR_NO, is_commit && !is_copy,
+           "TENSOR is NO: only an arrival that stands for the tensor core's operations (LATER) "
+           "SEALS them; fences of the tensor core get an object of their own, and a rule here");
+}
+
+/* ---- attributes --------------------------------------------------------------------------------
+ */
+
+static void an_order_is_said_where_there_is_one(const op_facts *it) {
+    bool is_update = it->info->update != GROUT_UPDATE_NONE;
+    bool has_side = it->sync != NULL && it->line.side != GROUT_SYNC_SIDE_NONE;
+    bool is_wide =
+        it->line.scope == GROUT_SYNC_SCOPE_SHARERS || it->line.scope == GROUT_SYNC_SCOPE_SYS;
+    expect(it, takes(it, GROUT_ATTR_BIT_ORDER), has_side || is_update,
+           "it takes order(..): SIDE says what it is without, or it is a GROUT_ATOMIC");
+    expect(it, takes(it, GROUT_ATTR_BIT_SCOPE), (has_side && is_wide) || is_update,
+           "it takes scope(..): its SIDE is not NONE, and its SCOPE not a fixed one");
+    expect(it, takes(it, GROUT_ATTR_BIT_ORDER) && it->sync != NULL,
+           it->line.arrival != GROUT_SYNC_ARRIVAL_LATER,
+           "what an engine did is released in any case: what counts LATER takes no order(..)");
+}
+
+/* Attributes, and what an op has to be to take them. */
+typedef struct attr_rule {
+    uint32_t attrs; /* GROUT_ATTR_BIT_* */
+    uint32_t modes, objects;
+    const char *advice;
+} attr_rule;
+
+static const attr_rule attr_rules[] = {
+    {GROUT_ATTR_BIT_ARRIVE_COUNT, MODE(POSTS), BARRIERS, "count(..) is of arrivals on a barrier"},
+    {GROUT_ATTR_BIT_FROM_CTA, MODE(POSTS), OBJECT(MBARRIER),
+     "from_cta(..) is of posts on mbarriers of other CTAs"},
+    {GROUT_ATTR_BIT_NO_DECREMENT, MODE(WAITS), OBJECT(SEMAPHORE),
+     "no_decrement is of waits that take units"},
+    {GROUT_ATTR_BIT_WAIT_GROUPS, MODE(WAITS), GROUPS, "wait(..) is of waits for groups"},
+    {GROUT_ATTR_BIT_READ_ONLY, MODE(WAITS), OBJECT(BULK),
+     "read_only is of waits for reads and writes"},
+    {GROUT_ATTR_BIT_NO_COMMIT_GROUP, MODE(STARTS), GROUPS,
+     "no_commit_group is of what goes into a group"},
+    {GROUT_ATTR_BIT_COLLECTIVE, MODE(MEETS), OBJECT(OBJECTS), "collective is of scopes"},
+    {GROUT_ATTR_BIT_CLUSTER, MODE(FENCES), OBJECT(PROXY), "cluster is of fences"},
+    {GROUT_ATTR_BIT_MULTICAST | GROUT_ATTR_BIT_COLLECTIVE_AXES, MODE(STARTS) | MODE(POSTS),
+     BARRIERS, "multicast and collective_axes are of what is told to barriers"},
+    {GROUT_ATTR_BIT_INCREASE | GROUT_ATTR_BIT_DECREASE, MODE(WAITS), OBJECT(REGISTERS),
+     "increase and decrease are of the pool of registers: it WAITS for them"},
+};
+
+static void an_attribute_fits_the_line(const op_facts *it) {
+    for (size_t i = 0; i < sizeof attr_rules / sizeof *attr_rules; i++) {
+        expect(it, takes(it, attr_rules[i].attrs),
+               is_mode(it, attr_rules[i].modes) && is_object(it, attr_rules[i].objects),
+               attr_rules[i].advice);
+    }
+    expect(it, takes(it, GROUT_ATTR_BIT_READ_ONLY),
+           it->line.covers == (COVER(BULK_READ) | COVER(BULK_WRITE)),
+           "read_only chooses between BULK_READ and BULK_WRITE: COVERS has both");
+}
+
+/* ---- results and operands ----------------------------------------------------------------------
+ */
+
+static void a_result_is_what_was_found(const op_facts *it) {
+    bool has_blocks = it->region->kind != GROUT_REGION_NONE;
+    bool finds = is_mode(it, MODE(TESTS)) || has_effect(it, ACCESS(READ));
+    expect(it, is_mode(it, MODE(TESTS)), it->info->results == 1,
+           "a test tells what it found: its form has a result, or MODE is not TESTS");
+    expect(it, it->sync != NULL && it->info->results > 0, finds || has_blocks,
+           "its result can only be what it found: MODE is TESTS");
+    expect(it, is_mode(it, MODE(TESTS)) && it->info->rule == GROUT_RULE_TRUTH, has_acquire(it),
+           "what says yes or no has waited if it says yes: SIDE is ACQUIRE");
+    expect(it, is_mode(it, MODE(TESTS)) && !has_acquire(it),
+           grout_op_returns_old_value(grout_op_find(it->info->text, strlen(it->info->text))),
+           "what only looks returns an old value, which is chance: see grout_op_returns_old_value");
+}
+
+/* Scalars of what synchronises are followed by their letters (race_checker/taint.c). */
+static void operands_of_synchronisation_are_followed(const op_facts *it) {
+    bool is_plain = it->info->shape == GROUT_SHAPE_PLAIN && !is_mode(it, MODE(STARTS));
+    expect(it, it->sync != NULL && is_plain,
+           strspn(it->info->operands, "beriskaghGHm") == strlen(it->info->operands),
+           "an operand that says how it synchronises is a scalar (i, s) or a constant (k), not v");
+    expect(it, is_object(it, OBJECT(NAMED)), it->info->operands[0] == 'k',
+           "the first operand is the number of the named barrier, a constant (k)");
+    expect(it, is_mode(it, MODE(WAITS)) && is_object(it, GROUPS),
+           it->info->operands[0] == 'k' || takes(it, GROUT_ATTR_BIT_WAIT_GROUPS),
+           "a wait for groups says how many may stay in flight: a k, or the attribute wait");
+}
+
+/* ---- all ---------------------------------------------------------------------------------------
+ */
+
+static const op_rule rules[] = {
+    RULE(lanes_of_what_posts),
+    RULE(lanes_of_what_waits),
+    RULE(lanes_of_groups),
+    RULE(lanes_of_all_else),
+    RULE(a_warp_map_takes_what_a_warp_can_do),
+    RULE(advice_asks_where_it_can),
+    RULE(the_tensor_core_is_ordered_by_its_own),
+    RULE(an_order_is_said_where_there_is_one),
+    RULE(an_attribute_fits_the_line),
+    RULE(a_result_is_what_was_found),
+    RULE(operands_of_synchronisation_are_followed),
+};
+
+START_TEST(each_op_keeps_the_rule) {
+    check_rule(&rules[_i]);
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("sync_lanes");
+    TCase *tcase = tcase_create("sync_lanes");
+    tcase_add_loop_test(tcase, each_op_keeps_the_rule, 0, sizeof rules / sizeof *rules);
+    suite_add_tcase(suite, tcase);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
