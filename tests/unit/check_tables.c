@@ -237,10 +237,13 @@ static void a_region_is_as_its_form(const op_facts *it) {
     bool carries = it->info->operands[lead] == '*';
     bool is_region = it->info->shape == GROUT_SHAPE_REGION;
     bool ends = it->info->shape == GROUT_SHAPE_END;
+    bool is_end = it->info->rule == GROUT_RULE_CONDITION || it->info->rule == GROUT_RULE_YIELD;
     hold(it, is_region == (it->region->kind != GROUT_REGION_NONE),
          "a form of shape REGION, and no other, has a GROUT_REGION line");
-    hold(it, (is_region || ends) == (it->info->rule == GROUT_RULE_REGION),
-         "ops with blocks, those that end blocks, and no others, have the rule REGION");
+    hold(it, is_region == (it->info->rule == GROUT_RULE_REGION),
+         "ops with blocks, and no others, have the rule REGION");
+    hold(it, ends == is_end,
+         "ops that end blocks, and no others, have the rule CONDITION or YIELD");
     expect(it, is_region, it->region->lead_operands == lead,
            "LEAD_OPERANDS is the number of letters in front of the '*'");
     expect(it, is_region, (it->info->results != 0) == (it->region->yields != GROUT_YIELDS_NONE),
