@@ -28,12 +28,11 @@ test: deps-test
 	cmake --workflow --preset dev
 	@$(MAKE) --no-print-directory demo
 
-# And clang, ThreadSanitizer, one malloc for each arena object, a failing n-th allocation, every legal
+# And clang, ThreadSanitizer, a failing n-th allocation, every legal
 # form of wgmma, 60 s of each fuzzer.
 test-all: deps test
 	cmake --workflow --preset dev-clang
 	cmake --workflow --preset tsan
-	cmake --workflow --preset arena-malloc
 	ctest --preset nth-allocation
 	tools/fuzz.sh 60
 
@@ -77,7 +76,7 @@ format:
 	git ls-files -co --exclude-standard '*.c' '*.h' | xargs -r clang-format -i
 
 clean:
-	rm -rf build/dev build/dev-clang build/tsan build/arena-malloc build/coverage build/release build/cuda build/demo
+	rm -rf build/dev build/dev-clang build/tsan build/coverage build/release build/cuda build/demo
 
 help:
 	@sed -n 's/^\([a-z][a-z-]*\):.*/\1/p' Makefile
