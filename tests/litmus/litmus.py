@@ -20,6 +20,10 @@ import re
 import subprocess
 import sys
 
+sys.dont_write_bytecode = True  # the folder is a source tree
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from limit import SECONDS
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 PAGE = os.path.join(ROOT, "docs", "litmus.md")
@@ -32,7 +36,7 @@ def read(path):
 
 
 def check(grout, path, seeds):
-    command = [grout, "check", "--expect", "--all-timings", "--seeds", str(seeds), "--timeout", "120", path]
+    command = [grout, "check", "--expect", "--all-timings", "--seeds", str(seeds), "--timeout", str(SECONDS), path]
     done = subprocess.run(command, capture_output=True, text=True)
     return done.returncode == 0, done.stdout + done.stderr
 
