@@ -172,7 +172,6 @@ END_TEST
 
 int main(void) {
     TCase *tcase = tcase_create("emit_cluster");
-    tcase_set_timeout(tcase, 300);
     tcase_add_loop_test(tcase, text_says, 0, (int)(sizeof text_cases / sizeof text_cases[0]));
     if (has_nvrtc()) {
         tcase_add_loop_test(tcase, every_size_compiles, 0, (int)(sizeof sizes / sizeof sizes[0]));

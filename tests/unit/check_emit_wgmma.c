@@ -219,7 +219,6 @@ int main(void) {
         return 77;
     }
     TCase *tcase = tcase_create("emit_wgmma");
-    tcase_set_timeout(tcase, 300);
     tcase_add_loop_test(tcase, every_form_stays_in_flight, 0, 16);
     tcase_add_test(tcase, the_warp_specialised_matmul_loses_nothing);
     tcase_add_test(tcase, control_flow_loses_nothing);

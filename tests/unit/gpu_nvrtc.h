@@ -1,6 +1,7 @@
 /*
- * gpu_nvrtc.h - for the tests of gpu_backend/ that compile: where NVRTC is looked for, whether it
- * is there, and what it says of a text that it refuses. SPDX-License-Identifier: Apache-2.0
+ * gpu_nvrtc.h - for the tests of gpu_backend/ that compile much: the NVRTC they use, whether there
+ * is one, and what it says of a text that it refuses.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef GROUT_TEST_GPU_NVRTC_H
 #define GROUT_TEST_GPU_NVRTC_H
@@ -10,9 +11,8 @@
 
 #include <stdlib.h>
 
-static const char *const search_dirs[] = {"/usr/local/cuda/lib64"};
-static const grout_nvrtc_options nvrtc_options = {.search_dirs = search_dirs,
-                                                  .search_dir_count = 1};
+/* The machine's, in a process without sanitizers: outside_nvrtc.c. */
+static const grout_nvrtc_options nvrtc_options = {.library = GROUT_TEST_NVRTC};
 
 static inline bool has_nvrtc(void) {
     grout_diags *diags = grout_diags_new();
