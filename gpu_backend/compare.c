@@ -7,7 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What a kernel's operations leave to the hardware. */
+/* What a kernel's operations leave to the hardware: the last bits of functions, and of sums, which
+ * depend on their order. */
 typedef struct exactness {
     const grout_module *module;
     bool has_functions, has_sums;
@@ -22,17 +23,23 @@ static bool is_float(const exactness *e, const grout_op *op) {
     return grout_dtype_get_info((grout_dtype)type.dtype)->class_ == GROUT_CLASS_FLOAT;
 }
 
+/* Whether floats that are combined so depend on the order in which they come. */
+static bool is_sum(grout_update update) {
+    return grout_update_get_commutes(update) == GROUT_COMMUTES_INTEGERS;
+}
+
 static bool note_exactness(void *payload, grout_op_id id, const grout_op *op) {
     exactness *e = payload;
-    const grout_form form = (grout_form)grout_op_get_info((grout_opcode)op->opcode)->form;
+    const grout_opcode opcode = (grout_opcode)op->opcode;
+    const grout_op_info *info = grout_op_get_info(opcode);
+    const grout_choice reduce = grout_op_get_choice(e->module, op, GROUT_ATTR_REDUCE);
     (void)id;
-    e->has_functions |= form == GROUT_FORM_MATH;
-    e->has_sums |= form == GROUT_FORM_WGMMA;
-    e->has_sums |= op->opcode == GROUT_OP_REDUCE_SUM && is_float(e, op);
-    /* Several CTAs add to one element in the order in which they come. */
-    const bool is_reduce_add =
-        grout_op_get_choice(e->module, op, GROUT_ATTR_REDUCE) == GROUT_CHOICE_REDUCE_ADD;
-    e->has_sums |= (is_reduce_add || op->opcode == GROUT_OP_ATOMIC_ADD) && is_float(e, op);
+    e->has_functions |= info->ulp > 0;
+    e->has_sums |= info->types == GROUT_TYPES_MMA; /* the tensor core has an order of its own */
+    /* Several CTAs may add to one element. */
+    e->has_sums |= (is_sum(grout_op_get_reduction(opcode)) || is_sum((grout_update)info->update) ||
+                    is_sum(grout_update_from_choice(reduce))) &&
+                   is_float(e, op);
     return true;
 }
 
@@ -190,14 +197,18 @@ typedef struct writer_search {
 
 static bool find_writer(void *payload, grout_op_id id, const grout_op *op) {
     writer_search *search = payload;
-    const uint32_t operand = op->opcode == GROUT_OP_STORE ? 0 : 1;
-    grout_view view;
+    uint32_t count;
+    const grout_effect *effects = grout_gpu__get_effects(op, &count);
     (void)id;
-    if ((op->opcode == GROUT_OP_STORE || op->opcode == GROUT_OP_COPY_SMEM_TO_GMEM) &&
-        grout_module_get_view(search->module, grout_module_get_operand(search->module, op, operand),
-                              &view) &&
-        view.object == search->object) {
-        search->found = op;
+    for (uint32_t k = 0; k < count; k++) {
+        grout_view view;
+        if (effects[k].access == GROUT_ACCESS_WRITE &&
+            grout_module_get_view(search->module,
+                                  grout_module_get_operand(search->module, op, effects[k].operand),
+                                  &view) &&
+            view.object == search->object) {
+            search->found = op;
+        }
     }
     return true;
 }

@@ -209,7 +209,8 @@ static void write_comment(grout_emitter *e, grout_op_id id) {
         id = op->next;
         op = grout_module_get_op(e->module, id);
     }
-    if (op == e->commented || (op->opcode == GROUT_OP_YIELD && op->operand_count == 0)) {
+    const bool is_end = grout_op_get_info((grout_opcode)op->opcode)->shape == GROUT_SHAPE_END;
+    if (op == e->commented || (is_end && op->operand_count == 0)) {
         return;
     }
     e->commented = op;

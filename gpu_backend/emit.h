@@ -168,6 +168,43 @@ void grout_emit__smem_start(grout_emitter *e, const grout_view *view);
 /* Where a view starts in a dimension: "row + 4". */
 void grout_emit__start(grout_emitter *e, const grout_view *view, uint32_t dim);
 
+/* ---- boxes that TMA reaches through a tensor map (emit_copy.c) ---- */
+
+/*
+ * The box of an op with a G operand. An op that has nothing but the box, such as a prefetch of it
+ * into L2, is one lane's call:
+ *
+ *     grout_emit_box box;
+ *     if (grout_emit__find_box(e, id, op, &box)) {
+ *         grout_emit__open_issuer(e);
+ *         grout_emit__box_call(e, &box, "grout_tma_prefetch");
+ *         grout_emit__close_issuer(e);
+ *     }
+ */
+typedef struct grout_emit_box {
+    grout_op_id id;
+    grout_view array; /* the G operand */
+    bool has_smem;    /* the op has an H operand, too */
+    grout_view smem;
+    grout_tma tma;
+} grout_emit_box;
+
+/* False, with the failure reported, if the operands are no boxes or TMA cannot move them. */
+bool grout_emit__find_box(grout_emitter *e, grout_op_id id, const grout_op *op,
+                          grout_emit_box *box_out);
+/* The loops over bands and panels: a layout in tiles takes an instruction for each; and their ends.
+ */
+void grout_emit__open_box(grout_emitter *e, const grout_emit_box *box);
+void grout_emit__close_box(grout_emitter *e, const grout_emit_box *box);
+/* What an instruction is given, inside the loops. The map's name: "a_map". */
+void grout_emit__box_map(grout_emitter *e, const grout_emit_box *box);
+/* The address in SMEM: "as + panel * 4096u". */
+void grout_emit__box_smem(grout_emitter *e, const grout_emit_box *box);
+/* Where it starts in the array, fastest dimension first: ", col + panel * 32, row". */
+void grout_emit__box_coordinates(grout_emitter *e, const grout_emit_box *box);
+/* All of it: "name(a_map, as, col, row);", without "as" if there is no SMEM operand. */
+void grout_emit__box_call(grout_emitter *e, const grout_emit_box *box, const char *name);
+
 /* ---- between registers and memory (emit_memory.c, emit_matrix.c, emit_conflicts.c) ---- */
 
 /* What memory holds: a bool is a byte there. */
@@ -231,6 +268,7 @@ typedef struct grout_emit_carries {
     grout_block_id yielding;    /* what they become */
 } grout_emit_carries;
 
+grout_emit_carries grout_emit__find_carries(const grout_emitter *e, const grout_op *loop);
 void grout_emit__begin_carries(grout_emitter *e, const grout_emit_carries *c);
 void grout_emit__assign_carries(grout_emitter *e, const grout_emit_carries *c);
 /* The variables of an op's results, before the block that assigns them; what a block yields. */
@@ -262,8 +300,8 @@ void grout_emit__after_wgmma_wait(grout_emitter *e);
 /* All lanes are known to have met: nothing is pending. */
 void grout_emit__settle(grout_emitter *e);
 
-/* The plan's entry of the barrier that an op's first operand is, and that operand; NULL with a
- * diagnostic if it is none. */
+/* The plan's entry of the barrier that an op is given, and that operand; NULL with a diagnostic if
+ * there is none. */
 const grout_gpu_barrier *grout_emit__find_barrier(grout_emitter *e, const grout_op *op,
                                                   grout_view *view_out);
 /* The device header's word for what an op's order(..) or scope(..) says, or fallback. */

@@ -107,8 +107,11 @@ void grout_emit__wait_wgmmas(grout_emitter *e, int64_t pending) {
 void grout_emit__read_accumulator(grout_emitter *e, const grout_op *op, const grout_view *view) {
     const grout_value_id value = op->first_result;
     const part p = find_part(e, view);
-    const int64_t pending = grout_op_get_attr_integer(e->module, op, GROUT_ATTR_WAIT_GROUPS,
-                                                      op->opcode == GROUT_OP_LOAD ? 0 : -1);
+    /* What can say how long it waits waits only if it does; what cannot waits for all. */
+    const bool can_say =
+        (grout_op_get_info((grout_opcode)op->opcode)->attrs & GROUT_ATTR_BIT_WAIT_GROUPS) != 0;
+    const int64_t pending =
+        grout_op_get_attr_integer(e->module, op, GROUT_ATTR_WAIT_GROUPS, can_say ? -1 : 0);
     if (!check_layout(e, op, value)) {
         return;
     }

@@ -49,6 +49,15 @@ void grout_emit__assign_results(grout_emitter *e, const grout_op *op, grout_bloc
 
 /* ---- loops ---- */
 
+grout_emit_carries grout_emit__find_carries(const grout_emitter *e, const grout_op *loop) {
+    const grout_region_info *region = grout_op_get_region((grout_opcode)loop->opcode);
+    const grout_block *first = grout_module_get_block(e->module, loop->first_block);
+    return (grout_emit_carries){.op = loop,
+                                .first_operand = region->lead_operands,
+                                .first_carry = first->first_arg + region->lead_args,
+                                .yielding = loop->first_block + loop->block_count - 1};
+}
+
 /* Whether any yield is another carry of the same loop, which an assignment would already have
  * overwritten. */
 static bool needs_copies(const grout_emitter *e, const grout_emit_carries *c) {
@@ -188,10 +197,7 @@ static void write_for_head(grout_emitter *e, const grout_op *op, const char *ind
 
 void grout_emit__for(grout_emitter *e, grout_op_id id, const grout_op *op) {
     const grout_block *body = grout_module_get_block(e->module, op->first_block);
-    const grout_emit_carries carries = {.op = op,
-                                        .first_operand = 3,
-                                        .first_carry = body->first_arg + 1,
-                                        .yielding = op->first_block};
+    const grout_emit_carries carries = grout_emit__find_carries(e, op);
     (void)id;
     grout_emit__begin_carries(e, &carries);
     const grout_emit_pending before = e->pending;

@@ -27,49 +27,59 @@ static bool has_only_scalars(const grout_emitter *e, const grout_op *op) {
     return true;
 }
 
-/* A load or store of one element of memory. */
-static bool is_scalar_access(const grout_emitter *e, const grout_op *op) {
+static bool is_scalar(const grout_emitter *e, const grout_op *op, uint32_t operand) {
     grout_view view;
-    return grout_module_get_view(e->module, grout_module_get_operand(e->module, op, 0), &view) &&
+    return grout_module_get_view(e->module, grout_module_get_operand(e->module, op, operand),
+                                 &view) &&
            view.view_rank == 0 && !grout_emit__is_accumulator(e, &view);
+}
+
+/* Whether the lanes have no share in an op's accesses: it loads and stores single elements, or an
+ * engine makes the access. Atomics are left to all lanes. */
+static bool has_scalar_accesses(const grout_emitter *e, const grout_op *op) {
+    uint32_t count;
+    const grout_effect *effects = grout_gpu__get_effects(op, &count);
+    bool has = true;
+    for (uint32_t k = 0; k < count && has; k++) {
+        has = effects[k].proxy == GROUT_PROXY_ASYNC ||
+              (effects[k].access != GROUT_ACCESS_ATOMIC && is_scalar(e, op, effects[k].operand));
+    }
+    return has;
+}
+
+/* Whether one lane can run an op of sync.def for all. */
+static bool is_sync_for_one(const grout_emitter *e, const grout_sync_info *sync) {
+    if (sync->object == GROUT_SYNC_OBJECT_BULK && sync->mode == GROUT_SYNC_MODE_WAITS &&
+        e->forks.has_warp_stores) { /* other lanes' groups count, too */
+        return false;
+    }
+    return sync->lanes == GROUT_SYNC_LANES_ONE || sync->lanes == GROUT_SYNC_LANES_ANY ||
+           sync->lanes == GROUT_SYNC_LANES_VOTE;
 }
 
 /* Whether one lane can run an op for all. */
 static bool is_for_one(const grout_emitter *e, const grout_op *op) {
-    bool is_fine = has_only_scalars(e, op);
-    switch (op->opcode) {
-    case GROUT_OP_LOAD:
-    case GROUT_OP_STORE:
-        return is_fine && is_scalar_access(e, op);
-    case GROUT_OP_BARRIER_ARRIVE:
-    case GROUT_OP_BARRIER_WAIT:
-    case GROUT_OP_COPY_GMEM_TO_SMEM:
-    case GROUT_OP_COPY_SMEM_TO_GMEM:
-    case GROUT_OP_COMMIT_GROUP:
-    case GROUT_OP_COND:
-    case GROUT_OP_YIELD:
-    case GROUT_OP_MBARRIER_EXPECT:
-    case GROUT_OP_MBARRIER_ARRIVE:
-    case GROUT_OP_MBARRIER_WAIT:
-    case GROUT_OP_MBARRIER_TEST:
-    case GROUT_OP_BARRIER_TEST:
-    case GROUT_OP_SEMAPHORE_SIGNAL:
-    case GROUT_OP_SEMAPHORE_WAIT:
-    case GROUT_OP_SEMAPHORE_READ:
+    const grout_opcode opcode = (grout_opcode)op->opcode;
+    const grout_op_info *info = grout_op_get_info(opcode);
+    const grout_sync_info *sync = grout_op_get_sync(opcode);
+    const grout_region_kind kind = (grout_region_kind)grout_op_get_region(opcode)->kind;
+    if (sync != NULL) {
+        return is_sync_for_one(e, sync);
+    }
+    if (info->shape == GROUT_SHAPE_END) {
         return true;
-    case GROUT_OP_WAIT_SMEM_TO_GMEM: /* other lanes' groups may count, too */
-        return !e->forks.has_warp_stores;
-    case GROUT_OP_FOR:
-    case GROUT_OP_WHILE:
-    case GROUT_OP_IF:
+    }
+    bool is_fine = has_only_scalars(e, op);
+    if (kind == GROUT_REGION_LOOP || kind == GROUT_REGION_BRANCH) {
         for (uint32_t k = 0; k < op->block_count; k++) {
             is_fine = is_fine && is_alone_in_block(e, op->first_block + k);
         }
         return is_fine;
-    default:
-        return is_fine &&
-               grout_op_get_info((grout_opcode)op->opcode)->effect_row == GROUT_EFFECT_ROW_PURE;
     }
+    const grout_effect_class class_ =
+        grout_effect_row_get_class((grout_effect_row)info->effect_row);
+    return is_fine && (class_ == GROUT_EFFECT_PURE ||
+                       (class_ == GROUT_EFFECT_ACCESS && has_scalar_accesses(e, op)));
 }
 
 static bool is_alone_in_block(const grout_emitter *e, grout_block_id id) {
@@ -83,33 +93,48 @@ static bool is_alone_in_block(const grout_emitter *e, grout_block_id id) {
     return true;
 }
 
-static bool is_pure(const grout_op *op) {
-    return op->opcode == GROUT_OP_YIELD ||
-           grout_op_get_info((grout_opcode)op->opcode)->effect_row == GROUT_EFFECT_ROW_PURE;
+static bool is_end(const grout_op *op) {
+    return grout_op_get_info((grout_opcode)op->opcode)->shape == GROUT_SHAPE_END;
 }
 
-/* What a lane does better alone: else the others would have to be met. */
-static bool find_gain(void *payload, grout_op_id id, const grout_op *op) {
+/* Whether a lane runs an op better alone, because beside others it would have to meet them: copies
+ * that TMA makes, waits for bulk groups, waits on barriers. */
+static bool is_gain(const grout_op *op) {
+    const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
+    if (sync == NULL) {
+        return false;
+    }
+    const bool is_tma = grout_op_find_letter((grout_opcode)op->opcode, 'G') != UINT32_MAX;
+    const bool is_awaited =
+        sync->object == GROUT_SYNC_OBJECT_BULK || sync->object == GROUT_SYNC_OBJECT_BARRIER ||
+        sync->object == GROUT_SYNC_OBJECT_MBARRIER || sync->object == GROUT_SYNC_OBJECT_ANY_BARRIER;
+    return (is_tma && sync->mode == GROUT_SYNC_MODE_STARTS) ||
+           (is_awaited && sync->mode == GROUT_SYNC_MODE_WAITS);
+}
+
+static bool is_no_gain(void *payload, grout_op_id id, const grout_op *op) {
     (void)payload;
     (void)id;
-    return op->opcode != GROUT_OP_COPY_GMEM_TO_SMEM && op->opcode != GROUT_OP_COPY_SMEM_TO_GMEM &&
-           op->opcode != GROUT_OP_BARRIER_WAIT && op->opcode != GROUT_OP_MBARRIER_WAIT &&
-           op->opcode != GROUT_OP_WAIT_SMEM_TO_GMEM;
+    return !is_gain(op);
 }
 
 static bool has_gain(const grout_emitter *e, grout_op_id id) {
     const grout_op *op = grout_module_get_op(e->module, id);
-    bool has = !find_gain(NULL, id, op);
+    bool has = is_gain(op);
     for (uint32_t k = 0; k < op->block_count; k++) {
-        has = has || !grout_gpu__walk(e->module, op->first_block + k, find_gain, NULL);
+        has = has || !grout_gpu__walk(e->module, op->first_block + k, is_no_gain, NULL);
     }
     return has;
+}
+
+static grout_region_kind get_kind(const grout_op *op) {
+    return (grout_region_kind)grout_op_get_region((grout_opcode)op->opcode)->kind;
 }
 
 /* Whether a partition ends its thread: the first one's goes on, others may have another one. */
 static bool is_last_partition(const grout_emitter *e, const grout_op *op, grout_block_id id) {
     for (grout_op_id at = op->next; at != 0; at = grout_module_get_op(e->module, at)->next) {
-        if (grout_module_get_op(e->module, at)->opcode == GROUT_OP_WARP_SPECIALIZE) {
+        if (get_kind(grout_module_get_op(e->module, at)) == GROUT_REGION_PARTITIONS) {
             return false;
         }
     }
@@ -121,11 +146,11 @@ static bool is_at_end(const grout_emitter *e, grout_block_id id) {
     grout_op_id around = grout_module_get_block(e->module, id)->parent;
     while (around != 0) {
         const grout_op *op = grout_module_get_op(e->module, around);
-        if (op->opcode == GROUT_OP_WARP_SPECIALIZE) {
+        if (get_kind(op) == GROUT_REGION_PARTITIONS) {
             return is_last_partition(e, op, id);
         }
         const grout_op *next = op->next == 0 ? NULL : grout_module_get_op(e->module, op->next);
-        if (op->opcode != GROUT_OP_IF || (next != NULL && next->opcode != GROUT_OP_YIELD)) {
+        if (get_kind(op) != GROUT_REGION_BRANCH || (next != NULL && !is_end(next))) {
             return false;
         }
         id = op->parent;
@@ -147,7 +172,8 @@ grout_op_id grout_emit__find_lone_part(const grout_emitter *e, grout_block_id id
             first = 0;
             gains = false;
         } else {
-            first = first == 0 && !is_pure(op) ? statement : first;
+            const bool does_nothing = is_end(op) || grout_gpu__is_pure(op);
+            first = first == 0 && !does_nothing ? statement : first;
             gains = gains || has_gain(e, at);
         }
         if (!grout_emit__is_nested(e, op)) {

@@ -42,8 +42,7 @@ void grout_emit__init_rendezvous(grout_emitter *e) {
 
 /* Whether more of them follow at once, which may be made before anybody is told. */
 static bool is_followed(const grout_emitter *e, const grout_op *op) {
-    return op->next != 0 &&
-           grout_module_get_op(e->module, op->next)->opcode == GROUT_OP_MBARRIER_INIT;
+    return op->next != 0 && grout_module_get_op(e->module, op->next)->opcode == op->opcode;
 }
 
 void grout_emit__mbarrier_init(grout_emitter *e, grout_op_id id, const grout_op *op) {

@@ -14,6 +14,7 @@ typedef struct reduction {
     const grout_operand *source;
     grout_value_id value;
     const grout_register_layout *from, *to;
+    grout_update update; /* how two elements are combined */
     const char *partial; /* type of partial results */
     uint32_t partial_bytes;
 } reduction;
@@ -26,6 +27,7 @@ static reduction describe(const grout_emitter *e, grout_op_id id, const grout_op
                    .source = grout_module_get_operand(e->module, op, 0),
                    .value = op->first_result,
                    .to = grout_emit__layout(e, op->first_result),
+                   .update = grout_op_get_reduction((grout_opcode)op->opcode),
                    .partial = grout_gpu__get_type_name(partial),
                    .partial_bytes = grout_dtype_get_info(partial)->bytes};
     r.from = grout_emit__layout(e, r.source->id);
@@ -45,23 +47,28 @@ static uint32_t write_function(grout_emitter *e, const reduction *r) {
     return number;
 }
 
+/* Bits of what changes no element that it is combined with. */
+typedef struct identity {
+    bool is_known;
+    uint32_t of_f32, of_i32, of_u32;
+} identity;
+
+static const identity identities[GROUT_UPDATE_COUNT] = {
+    [GROUT_UPDATE_ADD] = {true, 0x80000000u, 0, 0}, /* -0.0 + x is x, whatever zero x is */
+    [GROUT_UPDATE_MIN] = {true, 0x7f800000u, 0x7fffffffu, 0xffffffffu},
+    [GROUT_UPDATE_MAX] = {true, 0xff800000u, 0x80000000u, 0},
+};
+
 /* What changes no partial result: of registers that hold no element. */
 static void add_identity(grout_emitter *e, const reduction *r) {
     const grout_dtype dtype = grout_emit__dtype(e, r->value);
-    const bool is_float = grout_emit__is_half(dtype) || dtype == GROUT_DTYPE_F32;
-    const bool is_signed = dtype == GROUT_DTYPE_I32;
-    if (r->op->opcode == GROUT_OP_REDUCE_SUM) { /* -0.0 + x is x, whatever zero x is */
-        grout_emit__constant(e, is_float ? GROUT_DTYPE_F32 : dtype, is_float ? 0x80000000u : 0);
-    } else if (r->op->opcode == GROUT_OP_REDUCE_MAX) {
-        grout_emit__constant(e, is_float ? GROUT_DTYPE_F32 : dtype,
-                             is_float    ? 0xff800000u
-                             : is_signed ? 0x80000000u
-                                         : 0);
+    const identity *known = &identities[r->update];
+    if (!known->is_known) {
+        grout_emit__unsupported(e, r->op, "no element is known that changes nothing here");
+    } else if (grout_emit__is_half(dtype) || dtype == GROUT_DTYPE_F32) {
+        grout_emit__constant(e, GROUT_DTYPE_F32, known->of_f32);
     } else {
-        grout_emit__constant(e, is_float ? GROUT_DTYPE_F32 : dtype,
-                             is_float    ? 0x7f800000u
-                             : is_signed ? 0x7fffffffu
-                                         : 0xffffffffu);
+        grout_emit__constant(e, dtype, dtype == GROUT_DTYPE_I32 ? known->of_i32 : known->of_u32);
     }
 }
 
@@ -81,7 +88,7 @@ static void add_splat(grout_emitter *e, const reduction *r) {
             : r->from->count / grout_type_get_count(grout_module_get_type(e->module, r->value));
     const grout_dtype dtype = grout_emit__dtype(e, r->value);
     const bool is_float = grout_emit__is_half(dtype) || dtype == GROUT_DTYPE_F32;
-    if (r->op->opcode != GROUT_OP_REDUCE_SUM || count == 1) {
+    if (r->update != GROUT_UPDATE_ADD || count == 1) {
         grout_emit__operand(e, r->source, NULL);
         return;
     }

@@ -24,14 +24,30 @@ static uint32_t count_members(const grout_emitter *e, const grout_emit_forks *fo
                                                                : forks->part_count;
 }
 
+static bool has_partitions(const grout_op *op) {
+    return grout_op_get_region((grout_opcode)op->opcode)->kind == GROUT_REGION_PARTITIONS;
+}
+
+static bool makes_mbarrier(const grout_op *op) {
+    const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
+    return sync != NULL && sync->mode == GROUT_SYNC_MODE_MAKES &&
+           sync->object == GROUT_SYNC_OBJECT_MBARRIER;
+}
+
+/* The hardware barrier of the cluster takes every thread of every CTA. */
+static bool takes_whole_cluster(const grout_op *op) {
+    const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
+    return sync != NULL && sync->object == GROUT_SYNC_OBJECT_CLUSTER;
+}
+
 grout_emit_forks grout_emit__find_forks(const grout_emitter *e) {
     grout_emit_forks forks = {.has_warp_stores = grout_emit__has_warp_stores(e)};
     for (grout_op_id at = grout_module_get_block(e->module, e->kernel->body)->first; at != 0;) {
         const grout_op *op = grout_module_get_op(e->module, at);
-        if (op->opcode == GROUT_OP_WARP_SPECIALIZE && op->block_count > forks.part_count) {
+        if (has_partitions(op) && op->block_count > forks.part_count) {
             forks.part_count = op->block_count;
         }
-        forks.last_init = op->opcode == GROUT_OP_MBARRIER_INIT ? at : forks.last_init;
+        forks.last_init = makes_mbarrier(op) ? at : forks.last_init;
         at = op->next;
     }
     forks.member_count = count_members(e, &forks);
@@ -75,6 +91,8 @@ static void take(grout_emitter *e, grout_value_id value) {
 }
 
 static bool is_of_threads(const grout_emitter *e, const grout_op *op) {
+    /* by name: the value is 0 in thread 0 because of what axis_index means; another op of a threads
+     * axis, such as its size, would mean something else. */
     return op->opcode == GROUT_OP_AXIS_INDEX &&
            e->kernel->axes[grout_module_get_operand(e->module, op, 0)->id - 1].kind ==
                GROUT_AXIS_THREADS;
@@ -143,29 +161,18 @@ static void write_partition(part *p, grout_op_id id, const grout_op *op, uint32_
 }
 
 static void write_op(part *p, grout_op_id id, const grout_op *op, uint32_t thread) {
-    switch (op->opcode) {
-    case GROUT_OP_SCRATCH:
-    case GROUT_OP_CLUSTER_ARRIVE:
-    case GROUT_OP_CLUSTER_WAIT:
-    case GROUT_OP_CLUSTER_BARRIER:
-        grout_emit__op(p->e, id);
-        return;
-    case GROUT_OP_MBARRIER_INIT:
-        if (id == p->e->forks.last_init) {
-            grout_emit__init_rendezvous(p->e);
+    grout_emitter *e = p->e;
+    const grout_op_info *info = grout_op_get_info((grout_opcode)op->opcode);
+    if (info->shape == GROUT_SHAPE_SCRATCH || takes_whole_cluster(op)) {
+        grout_emit__op(e, id);
+    } else if (id == e->forks.last_init) {
+        grout_emit__init_rendezvous(e);
+    } else if (has_partitions(op) && thread < e->forks.member_count) {
+        meet(e, "the partitions begin");
+        if (thread < op->block_count) {
+            write_partition(p, id, op, thread);
         }
-        return;
-    case GROUT_OP_WARP_SPECIALIZE:
-        if (thread < p->e->forks.member_count) {
-            meet(p->e, "the partitions begin");
-            if (thread < op->block_count) {
-                write_partition(p, id, op, thread);
-            }
-            meet(p->e, "all partitions have ended");
-        }
-        return;
-    default:
-        return;
+        meet(e, "all partitions have ended");
     }
 }
 
@@ -196,10 +203,12 @@ static void write_part(grout_emitter *e, uint32_t thread) {
 
 /* Whether the threads without a partition have something to take part in. */
 static bool has_common_ops(const grout_emitter *e) {
+    if (e->forks.last_init != 0) {
+        return true;
+    }
     for (grout_op_id at = grout_module_get_block(e->module, e->kernel->body)->first; at != 0;) {
         const grout_op *op = grout_module_get_op(e->module, at);
-        if (op->opcode == GROUT_OP_MBARRIER_INIT || op->opcode == GROUT_OP_CLUSTER_ARRIVE ||
-            op->opcode == GROUT_OP_CLUSTER_WAIT || op->opcode == GROUT_OP_CLUSTER_BARRIER) {
+        if (takes_whole_cluster(op)) {
             return true;
         }
         at = op->next;

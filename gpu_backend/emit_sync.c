@@ -101,27 +101,17 @@ void grout_emit__join_pending(grout_emit_pending *into, const grout_emit_pending
     }
 }
 
-/* The ops that hold a barrier of all lanes whatever came before. */
+/* Whether all lanes meet at an op, whatever came before. An op that can be collective meets only if
+ * it is. */
 static bool is_settling(const grout_emitter *e, const grout_op *op) {
-    switch (op->opcode) {
-    case GROUT_OP_COMMIT_SMEM:
-    case GROUT_OP_FENCE_ASYNC_SHARED:
-    case GROUT_OP_COMMIT_GMEM:
-    case GROUT_OP_WAIT_SMEM_TO_GMEM:
-    case GROUT_OP_ASYNC_COPY_WAIT:
-    case GROUT_OP_BLOCK_BARRIER:
-    case GROUT_OP_NAMED_BARRIER_SYNC:
-    case GROUT_OP_SEMAPHORE_WAIT:
-    case GROUT_OP_WARP_MAP:
-    case GROUT_OP_WARP_SPECIALIZE:
-    case GROUT_OP_BARRIER_TEST: /* the vote */
-    case GROUT_OP_MBARRIER_TEST:
-        return true;
-    case GROUT_OP_SCOPED:
-        return grout_module_find_attr(e->module, op, GROUT_ATTR_COLLECTIVE) != NULL;
-    default:
+    const grout_opcode opcode = (grout_opcode)op->opcode;
+    const grout_sync_info *sync = grout_op_get_sync(opcode);
+    if (sync == NULL ||
+        (sync->lanes != GROUT_SYNC_LANES_MEET && sync->lanes != GROUT_SYNC_LANES_VOTE)) {
         return false;
     }
+    return (grout_op_get_info(opcode)->attrs & GROUT_ATTR_BIT_COLLECTIVE) == 0 ||
+           grout_module_find_attr(e->module, op, GROUT_ATTR_COLLECTIVE) != NULL;
 }
 
 static void collect_access(const grout_emitter *e, const grout_op *op, uint32_t operand,
@@ -138,53 +128,54 @@ static void collect_access(const grout_emitter *e, const grout_op *op, uint32_t 
     }
 }
 
+/*
+ * Whether a lane's access stays pending: other lanes could touch the same bytes before they have
+ * met this lane. Loads and stores stay pending, and stores that a barrier's phase completes
+ * (st.async), because each lane waits for a phase by itself. What an engine does for the thread is
+ * no lane's access. Copies that the lane's own group completes (cp.async) leave nothing: nobody may
+ * touch the bytes before the wait for the group, and all lanes meet in that wait.
+ */
+static bool is_left_pending(const grout_effect *effect) {
+    const bool is_of_memory = effect->space != GROUT_EFFECT_SPACE_BARRIER &&
+                              effect->space != GROUT_EFFECT_SPACE_SEMAPHORE;
+    const bool is_access = effect->access == GROUT_ACCESS_READ ||
+                           effect->access == GROUT_ACCESS_WRITE ||
+                           effect->access == GROUT_ACCESS_ATOMIC;
+    return is_of_memory && is_access && effect->proxy == GROUT_PROXY_GENERIC &&
+           (effect->milestone == GROUT_MILESTONE_ISSUE ||
+            effect->milestone == GROUT_MILESTONE_PHASE);
+}
+
+static void collect_accesses(const grout_emitter *e, const grout_op *op, grout_emit_pending *into) {
+    uint32_t count;
+    const grout_effect *effects = grout_gpu__get_effects(op, &count);
+    if (grout_op_returns_old_value((grout_opcode)op->opcode)) {
+        add_pending(into, 0, true); /* one lane did it; the result went through the exchange area */
+        return;
+    }
+    for (uint32_t k = 0; k < count; k++) {
+        if (is_left_pending(&effects[k])) {
+            collect_access(e, op, effects[k].operand, effects[k].access != GROUT_ACCESS_READ, into);
+        }
+    }
+}
+
 static void collect_op(const grout_emitter *e, grout_op_id id, const grout_op *op,
                        grout_emit_pending *into) {
+    const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
     if (grout_register_layouts_get_exchange_bytes(e->plan->layouts, id) > 0) {
         add_pending(into, 0, true);
     }
-    switch (op->opcode) {
-    case GROUT_OP_LOAD:
-    case GROUT_OP_ACC_LOAD:
-        collect_access(e, op, 0, false, into);
-        return;
-    case GROUT_OP_STORE:
-    case GROUT_OP_ATOMIC_ADD:
-    case GROUT_OP_ATOMIC_MAX:
-    case GROUT_OP_ATOMIC_MIN:
-    case GROUT_OP_ATOMIC_AND:
-    case GROUT_OP_ATOMIC_OR:
-    case GROUT_OP_ATOMIC_XOR:
-        collect_access(e, op, 0, true, into);
-        return;
-    case GROUT_OP_ASYNC_STORE_SMEM:
-        collect_access(e, op, 1, true, into);
-        return;
-    case GROUT_OP_ATOMIC_FETCH_ADD:
-    case GROUT_OP_ATOMIC_EXCHANGE:
-    case GROUT_OP_ATOMIC_CAS:
-    case GROUT_OP_SEMAPHORE_READ:
-        add_pending(into, 0, true); /* the result went through the exchange area */
-        return;
-    case GROUT_OP_WGMMA:
-    case GROUT_OP_WGMMA_WAIT:
+    collect_accesses(e, op, into);
+    if (sync != NULL && (sync->covers & 1u << GROUT_MILESTONE_WGMMA) != 0) {
         add_mma_operands(e, into);
-        return;
-    case GROUT_OP_BARRIER_WAIT:
-    case GROUT_OP_BARRIER_ARRIVE:
-    case GROUT_OP_MBARRIER_WAIT:
-    case GROUT_OP_ASYNC_COPY_ARRIVE:
-    case GROUT_OP_NAMED_BARRIER_ARRIVE:
-    case GROUT_OP_CLUSTER_ARRIVE:
-    case GROUT_OP_CLUSTER_WAIT:
-    case GROUT_OP_CLUSTER_BARRIER:
+    }
+    if (sync != NULL &&
+        (sync->lanes == GROUT_SYNC_LANES_ANY || sync->lanes == GROUT_SYNC_LANES_EACH)) {
         into->has_waited = true;
-        return;
-    default:
-        for (uint32_t k = 0; k < op->block_count; k++) {
-            grout_emit__collect_pending(e, op->first_block + k, into);
-        }
-        return;
+    }
+    for (uint32_t k = 0; k < op->block_count; k++) {
+        grout_emit__collect_pending(e, op->first_block + k, into);
     }
 }
 
@@ -193,8 +184,10 @@ void grout_emit__collect_pending(const grout_emitter *e, grout_block_id id,
     grout_op_id first = grout_module_get_block(e->module, id)->first;
     for (grout_op_id at = first; at != 0;) {
         const grout_op *op = grout_module_get_op(e->module, at);
-        if (is_settling(e, op)) {
-            first = op->opcode == GROUT_OP_SCOPED ? at : op->next;
+        if (is_settling(e, op)) { /* in a scope, the lanes meet before its block */
+            const bool is_scope =
+                grout_op_get_region((grout_opcode)op->opcode)->kind == GROUT_REGION_SCOPE;
+            first = is_scope ? at : op->next;
         }
         at = op->next;
     }
@@ -246,13 +239,16 @@ void grout_emit__barrier_address(grout_emitter *e, const grout_view *barrier) {
 
 const grout_gpu_barrier *grout_emit__find_barrier(grout_emitter *e, const grout_op *op,
                                                   grout_view *view_out) {
-    if (grout_module_get_view(e->module, grout_module_get_operand(e->module, op, 0), view_out)) {
+    const uint32_t operand = grout_op_find_letter((grout_opcode)op->opcode, 'b');
+    if (operand != UINT32_MAX &&
+        grout_module_get_view(e->module, grout_module_get_operand(e->module, op, operand),
+                              view_out)) {
         const uint32_t number = grout_gpu__plan_find_barrier(e->plan, view_out->object);
         if (number != UINT32_MAX) {
             return &e->plan->barriers[number];
         }
     }
-    grout_emit__unsupported(e, op, "the operand is no barrier");
+    grout_emit__unsupported(e, op, "no operand is a barrier");
     return NULL;
 }
 

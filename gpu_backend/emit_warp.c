@@ -6,17 +6,20 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "emit.h"
 
+/* Every op on bulk groups is a store, or ends a group of stores; but waits do not count. */
 static bool is_no_store(void *payload, grout_op_id id, const grout_op *op) {
+    const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
     (void)payload;
     (void)id;
-    return op->opcode != GROUT_OP_COPY_SMEM_TO_GMEM && op->opcode != GROUT_OP_COMMIT_GROUP;
+    return sync == NULL || sync->object != GROUT_SYNC_OBJECT_BULK ||
+           sync->mode == GROUT_SYNC_MODE_WAITS;
 }
 
 /* The payload points at the module. */
 static bool has_no_warp_store(void *payload, grout_op_id id, const grout_op *op) {
     const grout_module *const *module = payload;
     (void)id;
-    return op->opcode != GROUT_OP_WARP_MAP ||
+    return grout_op_get_region((grout_opcode)op->opcode)->kind != GROUT_REGION_WARPS ||
            grout_gpu__walk(*module, op->first_block, is_no_store, NULL);
 }
 

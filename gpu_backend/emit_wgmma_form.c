@@ -116,7 +116,9 @@ static bool is_written(const grout_emitter *e, const char *name) {
 static bool visit(void *payload, grout_op_id id, const grout_op *op) {
     grout_emitter *e = payload;
     grout_wgmma wgmma;
-    if (op->opcode != GROUT_OP_WGMMA && op->opcode != GROUT_OP_WGMMA_ASYNC) {
+    const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
+    if (sync == NULL || sync->object != GROUT_SYNC_OBJECT_WGMMA ||
+        sync->mode != GROUT_SYNC_MODE_STARTS) {
         return true;
     }
     if (!grout_wgmma_plan(e->module, id, &wgmma, e->diags)) {

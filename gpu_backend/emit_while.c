@@ -3,9 +3,7 @@
 #include "emit.h"
 
 void grout_emit__while(grout_emitter *e, grout_op_id id, const grout_op *op) {
-    const grout_block *first = grout_module_get_block(e->module, op->first_block);
-    const grout_emit_carries carries = {
-        .op = op, .first_carry = first->first_arg, .yielding = op->first_block + 1};
+    const grout_emit_carries carries = grout_emit__find_carries(e, op);
     (void)id;
     grout_emit__begin_carries(e, &carries);
     grout_emit__collect_pending(e, op->first_block, &e->pending);

@@ -24,6 +24,16 @@ bool grout_gpu__walk(const grout_module *module, grout_block_id block, grout_gpu
     return true;
 }
 
+const grout_effect *grout_gpu__get_effects(const grout_op *op, uint32_t *count_out) {
+    const grout_op_info *info = grout_op_get_info((grout_opcode)op->opcode);
+    return grout_effect_row_get_effects((grout_effect_row)info->effect_row, count_out);
+}
+
+bool grout_gpu__is_pure(const grout_op *op) {
+    const grout_op_info *info = grout_op_get_info((grout_opcode)op->opcode);
+    return grout_effect_row_get_class((grout_effect_row)info->effect_row) == GROUT_EFFECT_PURE;
+}
+
 uint32_t grout_gpu__find_param(const grout_module *module, const grout_kernel *kernel,
                                grout_object_id object) {
     for (uint32_t i = 0; i < kernel->param_count; i++) {
@@ -91,15 +101,19 @@ static uint32_t find_or_add_map(grout_gpu_planning *walk, grout_object_id object
     return plan->map_count++;
 }
 
-static bool plan_copy(grout_gpu_planning *walk, grout_op_id id, const grout_op *op) {
-    const bool is_in = op->opcode == GROUT_OP_COPY_GMEM_TO_SMEM;
+/* An array that TMA reaches takes a tensor map. */
+static bool plan_map(grout_gpu_planning *walk, grout_op_id id, const grout_op *op) {
+    const uint32_t array = grout_op_find_letter((grout_opcode)op->opcode, 'G');
     grout_view view;
     grout_tma tma;
-    if (!grout_module_get_view(walk->module,
-                               grout_module_get_operand(walk->module, op, is_in ? 0 : 1), &view)) {
+    if (array == UINT32_MAX) {
+        return true;
+    }
+    if (!grout_module_get_view(walk->module, grout_module_get_operand(walk->module, op, array),
+                               &view)) {
         return grout_diags_add(walk->diags, GROUT_DIAG_INTERNAL_ERROR,
                                grout_module_get_place(walk->module, op->loc),
-                               "a copy whose array is no reference reached the GPU backend");
+                               "a box whose array is no reference reached the GPU backend");
     }
     if (!grout_tma_plan(walk->module, id, &tma, walk->diags)) {
         return false;
@@ -147,14 +161,29 @@ static bool plan_object(grout_gpu_planning *walk, grout_object_id id) {
     return true;
 }
 
+/* Whether an op may serve barriers of other CTAs although its barrier has no '.cluster(..)':
+ * several CTAs get the copy, or an engine reports to the barrier of the CTA that gets the data. */
+static bool is_for_peers(const grout_gpu_planning *walk, const grout_op *op) {
+    const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
+    return (sync != NULL && sync->arrival == GROUT_SYNC_ARRIVAL_LATER &&
+            sync->reach != GROUT_SYNC_REACH_OWN) ||
+           grout_op_get_axes(walk->module, op, GROUT_ATTR_COLLECTIVE_AXES) != 0 ||
+           grout_op_get_axes(walk->module, op, GROUT_ATTR_MULTICAST) != 0;
+}
+
+/* Whether an op needs the address of the array that an operand names. With a tensor map it does
+ * not.
+ */
+static bool needs_address(const grout_gpu_planning *walk, const grout_op *op, uint32_t operand) {
+    const bool makes_descriptor =
+        op->result_count > 0 &&
+        grout_module_get_type(walk->module, op->first_result)->kind == GROUT_TYPE_DESCRIPTOR;
+    return !makes_descriptor && grout_op_get_letter((grout_opcode)op->opcode, operand) != 'G';
+}
+
 /* Which arrays the kernel reaches by their addresses, and which barriers by other CTAs. */
 static void plan_operands(grout_gpu_planning *walk, const grout_op *op) {
-    const bool is_copy =
-        op->opcode == GROUT_OP_COPY_GMEM_TO_SMEM || op->opcode == GROUT_OP_COPY_SMEM_TO_GMEM;
-    const bool is_for_peers =
-        op->opcode == GROUT_OP_ASYNC_STORE_SMEM ||
-        grout_op_get_axes(walk->module, op, GROUT_ATTR_COLLECTIVE_AXES) != 0 ||
-        grout_op_get_axes(walk->module, op, GROUT_ATTR_MULTICAST) != 0;
+    const bool has_peers = is_for_peers(walk, op);
     for (uint32_t k = 0; k < op->operand_count; k++) {
         const grout_operand *operand = grout_module_get_operand(walk->module, op, k);
         grout_view view;
@@ -164,10 +193,10 @@ static void plan_operands(grout_gpu_planning *walk, const grout_op *op) {
         }
         const uint32_t param = grout_gpu__find_param(walk->module, walk->kernel, view.object);
         const uint32_t barrier = grout_gpu__plan_find_barrier(walk->plan, view.object);
-        if (param != UINT32_MAX && !is_copy && op->opcode != GROUT_OP_TENSOR_DESCRIPTOR) {
+        if (param != UINT32_MAX && needs_address(walk, op, k)) {
             walk->is_plain[param] = true;
         }
-        if (barrier != UINT32_MAX && (view.cluster_index_count > 0 || is_for_peers)) {
+        if (barrier != UINT32_MAX && (view.cluster_index_count > 0 || has_peers)) {
             walk->plan->barriers[barrier].is_cluster_scope = walk->plan->cluster_size > 1;
         }
     }
@@ -192,62 +221,67 @@ static bool has_mma_object(const grout_gpu_plan *plan, grout_object_id object) {
     return false;
 }
 
-/* Both operands, of which a may be in registers. */
-static bool plan_wgmma(grout_gpu_planning *walk, const grout_op *op) {
+static bool add_mma_object(grout_gpu_planning *walk, grout_object_id object) {
     grout_gpu_plan *plan = walk->plan;
-    for (uint32_t k = 1; k <= 2; k++) {
-        grout_view view;
-        if (!grout_module_get_view(walk->module, grout_module_get_operand(walk->module, op, k),
-                                   &view) ||
-            has_mma_object(plan, view.object)) {
-            continue;
-        }
-        if (plan->mma_object_count == walk->mma_object_capacity) {
-            const uint32_t capacity =
-                walk->mma_object_capacity == 0 ? 8 : 2 * walk->mma_object_capacity;
-            grout_object_id *objects = realloc(plan->mma_objects, capacity * sizeof *objects);
-            if (objects == NULL) {
-                return grout_diags_add_oom(walk->diags);
-            }
-            plan->mma_objects = objects;
-            walk->mma_object_capacity = capacity;
-        }
-        plan->mma_objects[plan->mma_object_count++] = view.object;
+    if (has_mma_object(plan, object)) {
+        return true;
     }
+    if (plan->mma_object_count == walk->mma_object_capacity) {
+        const uint32_t capacity =
+            walk->mma_object_capacity == 0 ? 8 : 2 * walk->mma_object_capacity;
+        grout_object_id *objects = realloc(plan->mma_objects, capacity * sizeof *objects);
+        if (objects == NULL) {
+            return grout_diags_add_oom(walk->diags);
+        }
+        plan->mma_objects = objects;
+        walk->mma_object_capacity = capacity;
+    }
+    plan->mma_objects[plan->mma_object_count++] = object;
     return true;
+}
+
+/* The operands that the tensor core reads; a wgmma's a may be in registers. */
+static bool plan_mma(grout_gpu_planning *walk, const grout_op *op) {
+    uint32_t count;
+    const grout_effect *effects = grout_gpu__get_effects(op, &count);
+    bool is_done = true;
+    for (uint32_t k = 0; k < count && is_done; k++) {
+        grout_view view;
+        if (effects[k].milestone == GROUT_MILESTONE_WGMMA &&
+            effects[k].access == GROUT_ACCESS_READ &&
+            grout_module_get_view(walk->module,
+                                  grout_module_get_operand(walk->module, op, effects[k].operand),
+                                  &view)) {
+            is_done = add_mma_object(walk, view.object);
+        }
+    }
+    return is_done;
+}
+
+/* The objects that an op makes. */
+static bool plan_objects(grout_gpu_planning *walk, const grout_op *op) {
+    const grout_opcode opcode = (grout_opcode)op->opcode;
+    if (grout_op_get_info(opcode)->shape == GROUT_SHAPE_SCRATCH) {
+        return plan_object(walk, grout_module_get_value(walk->module, op->first_result)->object);
+    }
+    return grout_op_get_region(opcode)->kind != GROUT_REGION_SCOPE ||
+           plan_scope(walk, grout_module_get_block(walk->module, op->first_block));
 }
 
 static bool plan_op(void *payload, grout_op_id id, const grout_op *op) {
     grout_gpu_planning *walk = payload;
+    grout_gpu_plan *plan = walk->plan;
+    const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
     plan_operands(walk, op);
-    if (op->operand_count > 0) {
-        grout_gpu__plan_cross_wait(walk, id, op);
+    grout_gpu__plan_cross_wait(walk, id, op);
+    /* One lane finds out, all have to know (emit_uniform.c). */
+    if (grout_op_returns_old_value((grout_opcode)op->opcode) && plan->exchange_bytes < 16) {
+        plan->exchange_bytes = 16;
     }
-    switch (op->opcode) {
-    case GROUT_OP_COPY_GMEM_TO_SMEM:
-    case GROUT_OP_COPY_SMEM_TO_GMEM:
-        return plan_copy(walk, id, op);
-    case GROUT_OP_WGMMA:
-    case GROUT_OP_WGMMA_ASYNC:
-        return plan_wgmma(walk, op);
-    case GROUT_OP_ATOMIC_FETCH_ADD:
-    case GROUT_OP_ATOMIC_EXCHANGE:
-    case GROUT_OP_ATOMIC_CAS:
-    case GROUT_OP_SEMAPHORE_READ: /* one lane finds out, all have to know (emit_uniform.c) */
-        if (walk->plan->exchange_bytes < 16) {
-            walk->plan->exchange_bytes = 16;
-        }
-        return true;
-    case GROUT_OP_SET_MAX_REGISTERS:
-        walk->plan->changes_registers = true;
-        return true;
-    case GROUT_OP_SCRATCH:
-        return plan_object(walk, grout_module_get_value(walk->module, op->first_result)->object);
-    case GROUT_OP_SCOPED:
-        return plan_scope(walk, grout_module_get_block(walk->module, op->first_block));
-    default:
-        return true;
+    if (sync != NULL && sync->object == GROUT_SYNC_OBJECT_REGISTERS) {
+        plan->changes_registers = true;
     }
+    return plan_map(walk, id, op) && plan_mma(walk, op) && plan_objects(walk, op);
 }
 
 /* Parameters in the kernel's order, then maps, workspaces and the watchdog. Arrays that only TMA

@@ -132,6 +132,11 @@ typedef bool grout_gpu_visit(void *payload, grout_op_id id, const grout_op *op);
 bool grout_gpu__walk(const grout_module *module, grout_block_id block, grout_gpu_visit *visit,
                      void *payload);
 
+/* The lines of an op's effect row, in operand order; *count_out says how many. */
+const grout_effect *grout_gpu__get_effects(const grout_op *op, uint32_t *count_out);
+/* Whether an op touches no memory and orders nothing. */
+bool grout_gpu__is_pure(const grout_op *op);
+
 /* The place of a value among the plan's captures, or UINT32_MAX. */
 uint32_t grout_gpu__plan_find_capture(const grout_gpu_plan *plan, grout_value_id value);
 /* Whether threads that need an op's result make it for themselves: it is pure, of scalars. */

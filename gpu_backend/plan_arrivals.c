@@ -25,9 +25,9 @@ typedef struct pool_walk {
     const grout_module *module;
     uint32_t pool;         /* number of its first barrier */
     bool has_single;       /* somebody arrives once for all: a copy, a warp */
-    bool has_async_copies; /* some async_copy_arrive */
+    bool has_lanes;        /* each lane arrives for itself somewhere: async_copy_arrive */
     bool is_in_warps;      /* what is visited stands in a warp_map */
-    uint32_t arrive_count; /* barrier_arrives: 0, 1, or several in program order */
+    uint32_t arrive_count; /* arrivals of each warp: 0, 1, or several in program order */
 } pool_walk;
 
 static bool is_in_pool(const pool_walk *walk, const grout_op *op, uint32_t index) {
@@ -44,7 +44,7 @@ static bool is_in_loop(const grout_module *module, const grout_op *op) {
     grout_op_id around = grout_module_get_block(module, op->parent)->parent;
     while (around != 0) {
         op = grout_module_get_op(module, around);
-        if (op->opcode == GROUT_OP_FOR || op->opcode == GROUT_OP_WHILE) {
+        if (grout_op_get_region((grout_opcode)op->opcode)->kind == GROUT_REGION_LOOP) {
             return true;
         }
         around = grout_module_get_block(module, op->parent)->parent;
@@ -52,20 +52,34 @@ static bool is_in_loop(const grout_module *module, const grout_op *op) {
     return false;
 }
 
+/* Notes who makes the arrival of an op on a barrier of the pool. */
+static void note_arrival(pool_walk *walk, const grout_op *op) {
+    const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
+    if (sync != NULL && sync->lanes == GROUT_SYNC_LANES_EACH) {
+        walk->has_lanes = true;
+    } else if (sync != NULL && sync->lanes == GROUT_SYNC_LANES_ANY) {
+        walk->arrive_count += is_in_loop(walk->module, op) ? 2 : 1;
+        walk->has_single = walk->has_single || walk->is_in_warps;
+    } else {
+        walk->has_single = true;
+    }
+}
+
 static bool visit(void *payload, grout_op_id id, const grout_op *op) {
     pool_walk *walk = payload;
+    uint32_t count;
+    const grout_effect *effects = grout_gpu__get_effects(op, &count);
     (void)id;
-    if (op->opcode == GROUT_OP_COPY_GMEM_TO_SMEM) {
-        walk->has_single = walk->has_single || is_in_pool(walk, op, 2);
-    } else if (op->opcode == GROUT_OP_ASYNC_COPY_ARRIVE) {
-        walk->has_async_copies = walk->has_async_copies || is_in_pool(walk, op, 0);
-    } else if (op->opcode == GROUT_OP_WARP_MAP && !walk->is_in_warps) {
+    for (uint32_t k = 0; k < count; k++) {
+        if (effects[k].access == GROUT_ACCESS_ARRIVE && is_in_pool(walk, op, effects[k].operand)) {
+            note_arrival(walk, op);
+        }
+    }
+    if (grout_op_get_region((grout_opcode)op->opcode)->kind == GROUT_REGION_WARPS &&
+        !walk->is_in_warps) {
         walk->is_in_warps = true;
         (void)grout_gpu__walk(walk->module, op->first_block, visit, walk);
         walk->is_in_warps = false;
-    } else if (op->opcode == GROUT_OP_BARRIER_ARRIVE && is_in_pool(walk, op, 0)) {
-        walk->arrive_count += is_in_loop(walk->module, op) ? 2 : 1;
-        walk->has_single = walk->has_single || walk->is_in_warps;
     }
     return true;
 }
@@ -90,12 +104,12 @@ void grout_gpu__plan_arrivals(grout_gpu_plan *plan, const grout_module *module,
             }
         }
         /* What mbarrier counts to bounds them. */
-        const bool counts_warps = !walk.has_single && !walk.has_async_copies && !is_special &&
+        const bool counts_warps = !walk.has_single && !walk.has_lanes && !is_special &&
                                   most <= GROUT_GPU_ARRIVALS_MAX / GROUT_GPU_WARPS;
         for (uint32_t k = pool; k < plan->barrier_count; k++) {
             if (plan->barriers[k].owner == pool) {
                 plan->barriers[k].counts_warps = counts_warps;
-                plan->barriers[k].counts_lanes = walk.has_async_copies;
+                plan->barriers[k].counts_lanes = walk.has_lanes;
                 plan->barriers[k].is_watched = counts_warps && most > 1 && walk.arrive_count > 1;
             }
         }

@@ -17,7 +17,7 @@ bool grout_gpu__is_made_again(const grout_module *module, const grout_op *op) {
             return false;
         }
     }
-    return grout_op_get_info((grout_opcode)op->opcode)->effect_row == GROUT_EFFECT_ROW_PURE;
+    return grout_gpu__is_pure(op);
 }
 
 /* What is being marked: results of ops that stand in body itself. */
@@ -30,7 +30,7 @@ typedef struct marking {
 static void mark_value(marking *m, grout_value_id value) {
     const grout_value *v = grout_module_get_value(m->module, value);
     if (v->kind == GROUT_VALUE_RESULT && grout_module_get_op(m->module, v->op)->parent == m->body &&
-        grout_module_get_op(m->module, v->op)->opcode != GROUT_OP_TENSOR_DESCRIPTOR) {
+        grout_module_get_type(m->module, value)->kind != GROUT_TYPE_DESCRIPTOR) { /* a parameter */
         m->is_needed[value] = true;
     }
 }
@@ -143,7 +143,9 @@ bool grout_gpu__plan_captures(grout_gpu_planning *planning) {
     bool is_done = is_needed != NULL;
     for (grout_op_id at = grout_module_get_block(module, body)->first; at != 0 && is_done;) {
         const grout_op *op = grout_module_get_op(module, at);
-        for (uint32_t k = 1; op->opcode == GROUT_OP_WARP_SPECIALIZE && k < op->block_count; k++) {
+        const bool has_partitions =
+            grout_op_get_region((grout_opcode)op->opcode)->kind == GROUT_REGION_PARTITIONS;
+        for (uint32_t k = 1; has_partitions && k < op->block_count; k++) {
             is_done = is_done &&
                       grout_gpu__mark_outer_values(module, body, op->first_block + k, is_needed);
         }

@@ -60,11 +60,13 @@ uint32_t grout_gpu__plan_find_workspace(const grout_gpu_plan *plan, grout_object
 
 /* ---- waits across clusters ---- */
 
-static bool is_in_while(const grout_module *module, const grout_op *op) {
+/* Whether an op stands in a loop without bounds: it may look again until the value changes. */
+static bool is_in_endless_loop(const grout_module *module, const grout_op *op) {
     grout_op_id around = grout_module_get_block(module, op->parent)->parent;
     while (around != 0) {
         op = grout_module_get_op(module, around);
-        if (op->opcode == GROUT_OP_WHILE) {
+        const grout_region_info *region = grout_op_get_region((grout_opcode)op->opcode);
+        if (region->kind == GROUT_REGION_LOOP && region->lead_operands == 0) {
             return true;
         }
         around = grout_module_get_block(module, op->parent)->parent;
@@ -72,20 +74,28 @@ static bool is_in_while(const grout_module *module, const grout_op *op) {
     return false;
 }
 
-void grout_gpu__plan_cross_wait(grout_gpu_planning *walk, grout_op_id id, const grout_op *op) {
+/* Whether other clusters can change an operand: an array in GMEM, or a semaphore of the launch. */
+static bool is_of_grid(const grout_gpu_planning *walk, const grout_op *op, uint32_t operand) {
     grout_view view;
-    if (walk->plan->waits_for_clusters != 0 ||
-        !grout_module_get_view(walk->module, grout_module_get_operand(walk->module, op, 0),
+    if (!grout_module_get_view(walk->module, grout_module_get_operand(walk->module, op, operand),
                                &view)) {
-        return;
+        return false;
     }
     const grout_object *object = grout_module_get_object(walk->module, view.object);
-    const bool is_wait = op->opcode == GROUT_OP_SEMAPHORE_WAIT && object->is_global;
-    const bool is_poll =
-        (op->opcode == GROUT_OP_SEMAPHORE_READ && object->is_global) ||
-        (grout_op_get_info((grout_opcode)op->opcode)->effect_row == GROUT_EFFECT_ROW_FETCH &&
-         object->space == GROUT_SPACE_GMEM);
-    if (is_wait || (is_poll && is_in_while(walk->module, op))) {
-        walk->plan->waits_for_clusters = id;
+    return object->kind == GROUT_OBJECT_SEMAPHORE ? object->is_global
+                                                  : object->space == GROUT_SPACE_GMEM;
+}
+
+void grout_gpu__plan_cross_wait(grout_gpu_planning *walk, grout_op_id id, const grout_op *op) {
+    const grout_opcode opcode = (grout_opcode)op->opcode;
+    uint32_t count;
+    const grout_effect *effects = grout_gpu__get_effects(op, &count);
+    for (uint32_t k = 0; k < count && walk->plan->waits_for_clusters == 0; k++) {
+        const bool is_wait = effects[k].access == GROUT_ACCESS_WAIT;
+        const bool is_poll =
+            grout_op_returns_old_value(opcode) && is_in_endless_loop(walk->module, op);
+        if ((is_wait || is_poll) && is_of_grid(walk, op, effects[k].operand)) {
+            walk->plan->waits_for_clusters = id;
+        }
     }
 }

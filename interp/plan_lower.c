@@ -311,6 +311,7 @@ static void lower_auto_fence(grout_planner *planner, grout_op_id id) {
     if (!grout_op_needs_auto_fence(planner->module, id)) {
         return;
     }
+    /* by name: an implied fence is this operation */
     uint32_t index = grout_planner__add_inst(planner, exec_table[GROUT_OP_FENCE_ASYNC_SHARED], id);
     if (!planner->failed) {
         grout_planner__get_inst(planner, index)->opcode = GROUT_OP_FENCE_ASYNC_SHARED;

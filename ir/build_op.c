@@ -237,22 +237,24 @@ static bool check_letter(grout_builder *b, const grout_op_info *info, char lette
     bool is_expr = operand->kind == GROUT_OPERAND_EXPR;
     bool is_ref = operand->kind == GROUT_OPERAND_REF;
     bool ok = false;
-    switch (letter) {
-    case 'v':
-    case 's':
-    case '*':
+    switch ((grout_letter_kind)grout_letter_get_info(letter)->kind) {
+    case GROUT_LETTER_VALUE:
+    case GROUT_LETTER_SCALAR:
+    case GROUT_LETTER_INTEGER:
+    case GROUT_LETTER_REST:
         ok = is_value || is_expr;
         break;
-    case 'r':
-    case 'm':
-    case 'b':
-    case 'e':
+    case GROUT_LETTER_MEMORY:
+    case GROUT_LETTER_MEMORY_OR_ARRAY:
+    case GROUT_LETTER_BARRIER:
+    case GROUT_LETTER_SEMAPHORE:
         ok = is_value || is_ref;
         break;
-    case 'k':
+    case GROUT_LETTER_CONSTANT:
         ok = is_expr;
         break;
-    default:
+    case GROUT_LETTER_AXIS:
+    case GROUT_LETTER_TEXT:
         break;
     }
     return ok || grout_builder__error(b, "an operand of '%s' is of the wrong kind", info->text);

@@ -97,38 +97,35 @@ static grout_type get_memory_or_array(grout_binding *binding, const grout_op *op
 static bool check_letter(grout_binding *binding, const grout_op *op, uint32_t index,
                          grout_type *type) {
     *type = (grout_type){.kind = GROUT_TYPE_SCALAR, .dtype = GROUT_DTYPE_I32};
-    switch (grout_op_get_letter((grout_opcode)op->opcode, index)) {
-    case 'v':
-    case 's':
+    const char letter = grout_op_get_letter((grout_opcode)op->opcode, index);
+    const grout_letter_info *info = grout_letter_get_info(letter);
+    switch ((grout_letter_kind)info->kind) {
+    case GROUT_LETTER_VALUE:
+    case GROUT_LETTER_SCALAR:
         *type = grout_infer__get_value(binding, op, index);
         break;
-    case 'i':
+    case GROUT_LETTER_INTEGER:
         return check_integer(binding, op, index);
-    case 'k':
+    case GROUT_LETTER_CONSTANT:
         return check_constant(binding, op, index);
-    case 'h':
-    case 'H':
-        if (is_array_for_smem(binding, op, index)) {
+    case GROUT_LETTER_MEMORY:
+        if (info->space == GROUT_EFFECT_SPACE_SMEM && is_array_for_smem(binding, op, index)) {
             return false;
         }
         *type = grout_infer__get_reference(binding, op, index, GROUT_TYPE_REF);
         break;
-    case 'r':
-    case 'g':
-    case 'G':
-    case 'a':
-        *type = grout_infer__get_reference(binding, op, index, GROUT_TYPE_REF);
-        break;
-    case 'm':
+    case GROUT_LETTER_MEMORY_OR_ARRAY:
         *type = get_memory_or_array(binding, op, index);
         break;
-    case 'b':
+    case GROUT_LETTER_BARRIER:
         *type = grout_infer__get_reference(binding, op, index, GROUT_TYPE_BARRIER);
         break;
-    case 'e':
+    case GROUT_LETTER_SEMAPHORE:
         *type = grout_infer__get_reference(binding, op, index, GROUT_TYPE_SEMAPHORE);
         break;
-    default: /* x, t: the parser and the builder make nothing else; *: the rule's */
+    case GROUT_LETTER_AXIS: /* the parser and the builder make nothing else */
+    case GROUT_LETTER_TEXT:
+    case GROUT_LETTER_REST: /* the rule's */
         return true;
     }
     return type->kind != GROUT_TYPE_NONE;

@@ -80,24 +80,30 @@ static bool parse_operand(grout_parser *p, grout_parsed_op *op, char letter) {
     grout_parsed_operand parsed = {0};
     grout_token start = p->token;
     bool ok = false;
-    switch (letter) {
-    case 'x':
+    switch ((grout_letter_kind)grout_letter_get_info(letter)->kind) {
+    case GROUT_LETTER_AXIS:
         ok = parse_axis(p, &parsed.operand);
         break;
-    case 'k':
+    case GROUT_LETTER_CONSTANT:
         parsed.operand.kind = GROUT_OPERAND_EXPR;
         ok = grout_parser__constant(p, &parsed.operand.id);
         parsed.operand.loc = grout_module_get_expr(p->module, parsed.operand.id)->loc;
         break;
-    case 't':
+    case GROUT_LETTER_TEXT:
         parsed.operand.kind = GROUT_OPERAND_STRING;
         ok = grout_parser__string(p, &parsed.operand.id);
         parsed.operand.loc = ok ? grout_parser__add_loc(p, &start) : 0;
         break;
-    case 's':
+    case GROUT_LETTER_SCALAR:
+    case GROUT_LETTER_INTEGER:
         ok = grout_parser__scalar(p, &parsed);
         break;
-    default:
+    case GROUT_LETTER_VALUE:
+    case GROUT_LETTER_MEMORY:
+    case GROUT_LETTER_MEMORY_OR_ARRAY:
+    case GROUT_LETTER_BARRIER:
+    case GROUT_LETTER_SEMAPHORE:
+    case GROUT_LETTER_REST:
         ok = grout_parser__operand(p, &parsed);
         break;
     }

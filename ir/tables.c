@@ -228,7 +228,24 @@ const grout_effect *grout_op_find_effect(grout_opcode opcode, uint32_t operand) 
 char grout_op_get_letter(grout_opcode opcode, uint32_t operand) {
     const char *letters = op_infos[opcode].operands;
     size_t count = strlen(letters);
-    return count == 0 ? '*' : letters[operand < count ? operand : count - 1];
+    if (count == 0) {
+        return '*';
+    }
+    return letters[operand < count ? operand : count - 1];
+}
+
+const grout_letter_info *grout_letter_get_info(char letter) {
+    static const grout_letter_info letters[] = {
+#define GROUT_LETTER(LETTER, KIND, SPACE, DOC) \
+    {DOC, LETTER, GROUT_LETTER_##KIND, GROUT_EFFECT_SPACE_##SPACE},
+#include "grout/ops.def"
+    };
+    for (size_t i = 0; i < sizeof letters / sizeof letters[0]; i++) {
+        if (letters[i].letter == letter) {
+            return &letters[i];
+        }
+    }
+    return NULL;
 }
 
 uint32_t grout_op_find_letter(grout_opcode opcode, char letter) {
@@ -262,6 +279,22 @@ bool grout_op_returns_old_value(grout_opcode opcode) {
         sync != NULL && sync->mode == GROUT_SYNC_MODE_TESTS && sync->side == GROUT_SYNC_SIDE_NONE;
     return op_infos[opcode].results > 0 &&
            (op_infos[opcode].update != GROUT_UPDATE_NONE || is_look);
+}
+
+grout_update grout_op_get_reduction(grout_opcode opcode) {
+    /* num.h is not in sight: an expression expands to the update that does the same. */
+    static const uint8_t reductions[GROUT_OP_COUNT] = {
+        [GROUT_OP_NONE] = GROUT_UPDATE_NONE,
+#define GROUT_ADD(A, B)                                  GROUT_UPDATE_ADD
+#define GROUT_MIN(A, B)                                  GROUT_UPDATE_MIN
+#define GROUT_MAX(A, B)                                  GROUT_UPDATE_MAX
+#define GROUT_REDUCE(NAME, text, TYPES, EXPRESSION, DOC) [GROUT_OP_##NAME] = EXPRESSION,
+#include "grout/ops.def"
+#undef GROUT_ADD
+#undef GROUT_MIN
+#undef GROUT_MAX
+    };
+    return (grout_update)reductions[opcode];
 }
 
 uint32_t grout_op_find_target(grout_opcode opcode) {

@@ -28,18 +28,12 @@ static bool is_written(const grout_effect *effect) {
 /* The space that an operand has to lie in: what its letter says, or else its effect. */
 static grout_effect_space get_wanted_space(const grout_op *op, uint32_t index,
                                            const grout_effect *effect) {
-    switch (grout_op_get_letter((grout_opcode)op->opcode, index)) {
-    case 'g':
-    case 'G':
-        return GROUT_EFFECT_SPACE_GMEM;
-    case 'h':
-    case 'H':
-        return GROUT_EFFECT_SPACE_SMEM;
-    case 'a':
-        return GROUT_EFFECT_SPACE_ACC;
-    default:
-        return effect == NULL ? GROUT_EFFECT_SPACE_ANY : (grout_effect_space)effect->space;
+    const char letter = grout_op_get_letter((grout_opcode)op->opcode, index);
+    const grout_letter_info *info = grout_letter_get_info(letter);
+    if (info->space != GROUT_EFFECT_SPACE_ANY) {
+        return (grout_effect_space)info->space;
     }
+    return effect == NULL ? GROUT_EFFECT_SPACE_ANY : (grout_effect_space)effect->space;
 }
 
 /* The spaces of a wgmma's operands are part of its plan. */

@@ -124,12 +124,21 @@ static grout_op_id get_value_source(const flow *it, const grout_op *op, uint32_t
     return operand->kind == GROUT_OPERAND_VALUE ? it->values[operand->id] : 0;
 }
 
+static uint8_t get_letter_kind(const grout_op *op, uint32_t operand) {
+    return grout_letter_get_info(grout_op_get_letter((grout_opcode)op->opcode, operand))->kind;
+}
+
 /* Operands of an op of blocks in front of those that it carries or yields: they decide what runs.
  */
 static uint32_t get_lead_count(const grout_op *op) {
-    const grout_op_info *info = grout_op_get_info((grout_opcode)op->opcode);
-    bool decides = info->shape == GROUT_SHAPE_REGION || info->shape == GROUT_SHAPE_END;
-    return decides ? (uint32_t)strcspn(info->operands, "*") : 0;
+    uint8_t shape = grout_op_get_info((grout_opcode)op->opcode)->shape;
+    uint32_t count = 0;
+    if (shape == GROUT_SHAPE_REGION || shape == GROUT_SHAPE_END) {
+        while (count < op->operand_count && get_letter_kind(op, count) != GROUT_LETTER_REST) {
+            count++;
+        }
+    }
+    return count;
 }
 
 /* What the op carries into its blocks, or yields to the op around it. */
@@ -197,11 +206,11 @@ static grout_op_id find_address(const flow *it, const grout_operand *operand) {
 
 /* Of the operands that say how often, on which phase or for how many an op synchronises. */
 static grout_op_id find_sync_operand(const flow *it, const grout_op *op) {
-    const char *letters = grout_op_get_info((grout_opcode)op->opcode)->operands;
     bool is_sync = grout_op_get_sync((grout_opcode)op->opcode) != NULL;
     grout_op_id found = 0;
-    for (uint32_t i = 0; is_sync && i < op->operand_count && letters[i] != '*' && !found; i++) {
-        bool is_scalar = letters[i] == 'i' || letters[i] == 's';
+    for (uint32_t i = 0; is_sync && i < op->operand_count && !found; i++) {
+        uint8_t kind = get_letter_kind(op, i);
+        bool is_scalar = kind == GROUT_LETTER_INTEGER || kind == GROUT_LETTER_SCALAR;
         found = is_scalar ? get_value_source(it, op, i) : 0;
     }
     return found;

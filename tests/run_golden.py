@@ -1,6 +1,9 @@
 """Runs golden kernels: what the RUN line prints must be the text after the file's output marker.
 
-usage: run_golden.py --grout PATH [--update] KERNEL...     (in tests/golden; KERNEL relative to it)
+usage: run_golden.py --grout PATH [--update] KERNEL-OR-STAGE...     (in tests/golden; relative to it)
+
+A stage is a folder: all its kernels but those under its data/. Every kernel runs, and each that fails is
+named with the difference.
 
 A golden file holds command, kernel and expected output together:
 
@@ -24,9 +27,11 @@ import subprocess
 import sys
 import tempfile
 
+sys.dont_write_bytecode = True  # the folder is a source tree
+from limit import SECONDS
+
 OUTPUT_MARK = "// ---- output ----\n"
 STDERR_MARK = "// ---- stderr ----\n"
-TIMEOUT_SECONDS = 100
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
@@ -86,7 +91,7 @@ def run(grout, path, source, keys):
         prepare_folder(folder, path, source)
         environment["XDG_CACHE_HOME"] = os.path.join(folder, ".cache")
         done = subprocess.run([grout] + command[1:], cwd=folder, env=environment, stdin=subprocess.DEVNULL,
-                              capture_output=True, timeout=TIMEOUT_SECONDS, check=False)
+                              capture_output=True, timeout=SECONDS, check=False)
     decode = lambda data: data.decode("utf-8", errors="surrogateescape")
     return decode(done.stdout), decode(done.stderr), done.returncode
 
@@ -133,15 +138,27 @@ def check(grout, path, update):
     return ok
 
 
+def find_kernels(paths):
+    for path in paths:
+        if os.path.isfile(path):
+            yield path
+            continue
+        kernels = sorted(os.path.join(folder, name) for folder, _, names in os.walk(os.path.normpath(path))
+                         for name in names if name.endswith(".grout") and os.path.basename(folder) != "data")
+        if not kernels:
+            sys.exit(f"no kernels in {path}")
+        yield from kernels
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--grout", required=True, type=os.path.abspath)
     parser.add_argument("--update", action="store_true", help="write the actual output into the files")
-    parser.add_argument("kernels", nargs="+")
+    parser.add_argument("kernels", nargs="+", metavar="kernel-or-stage")
     args = parser.parse_args()
     sys.stdout.reconfigure(errors="backslashreplace")
     failures = 0
-    for path in args.kernels:
+    for path in find_kernels(args.kernels):
         try:
             failures += not check(args.grout, path, args.update)
         except (GoldenError, subprocess.TimeoutExpired) as error:

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs every fuzz target of the preset fuzz for SECONDS, as many at once as there are processors.
+# Runs every fuzz target of the preset dev-clang, all at once, until each has had a processor for SECONDS.
 # usage: fuzz.sh SECONDS [NAME...]
 # New inputs go to build/fuzz/corpus/NAME; an input that fails goes to build/fuzz/failures, and the
 # command to run it again is printed.
@@ -8,18 +8,20 @@ cd "$(dirname "$0")/.."
 seconds=${1:?usage: fuzz.sh SECONDS [NAME...]}
 shift
 build=build/fuzz
+programs=build/dev-clang/bin
 
-cmake --preset fuzz >/dev/null
-cmake --build --preset fuzz --target fuzzers
+cmake --preset dev-clang >/dev/null
+cmake --build --preset dev-clang --target fuzzers
 
 if [ $# -eq 0 ]; then
-    for list in "$build"/bin/fuzz_*.corpus; do
+    for list in "$programs"/fuzz_*.corpus; do
         [ -e "$list" ] || { echo "fuzz: no targets"; exit 0; }
         name=$(basename "$list" .corpus)
         set -- "$@" "${name#fuzz_}"
     done
 fi
 mkdir -p "$build/failures"
+[ $# -le "$(nproc)" ] || seconds=$((seconds * $# / $(nproc)))
 
 # fuzz_one NAME: its output in build/fuzz/NAME.log.
 fuzz_one() {
@@ -31,42 +33,29 @@ fuzz_one() {
         if [ -d "$folder" ]; then
             folders="$folders $folder"
         fi
-    done <"$build/bin/fuzz_$1.corpus"
-    # The folders' names hold no blanks.
+    done <"$programs/fuzz_$1.corpus"
+    # The folders' names hold no blanks. The timeout is for an input that never ends: see tests/limit.py.
     # shellcheck disable=SC2086
-    "$build/bin/fuzz_$1" $folders ${dictionary:+-dict=$dictionary} -max_total_time="$seconds" \
-        -max_len=65536 -timeout=10 -rss_limit_mb=2048 -artifact_prefix="$build/failures/$1-" \
+    "$programs/fuzz_$1" $folders ${dictionary:+-dict=$dictionary} -max_total_time="$seconds" \
+        -max_len=65536 -timeout=1500 -rss_limit_mb=2048 -artifact_prefix="$build/failures/$1-" \
         >"$build/$1.log" 2>&1 </dev/null
 }
 
-status=0
-running=0
 pids=
-names=
-collect() {
-    # shellcheck disable=SC2086
-    set -- $names
-    for pid in $pids; do
-        if wait "$pid"; then
-            echo "fuzz: $1: nothing found ($(grep -o '^Done [0-9]* runs' "$build/$1.log" || echo 'no count'))"
-        else
-            echo "fuzz: $1: FAILED; see $build/$1.log"
-            tail -n 40 "$build/$1.log"
-            echo "fuzz: run it again: $build/bin/fuzz_$1 $build/failures/$1-..."
-            status=1
-        fi
-        shift
-    done
-    running=0
-    pids=
-    names=
-}
 for name in "$@"; do
     fuzz_one "$name" &
     pids="$pids $!"
-    names="$names $name"
-    running=$((running + 1))
-    [ "$running" -lt "$(nproc)" ] || collect
 done
-collect
+status=0
+for pid in $pids; do
+    if wait "$pid"; then
+        echo "fuzz: $1: nothing found ($(grep -o '^Done [0-9]* runs' "$build/$1.log" || echo 'no count'))"
+    else
+        echo "fuzz: $1: FAILED; see $build/$1.log"
+        tail -n 40 "$build/$1.log"
+        echo "fuzz: run it again: $programs/fuzz_$1 $build/failures/$1-..."
+        status=1
+    fi
+    shift
+done
 exit $status

@@ -45,6 +45,29 @@ typedef enum grout_form {
     GROUT_FORM_COUNT
 } grout_form;
 
+/* What an operand is (KIND column of GROUT_LETTER lines). */
+typedef enum grout_letter_kind {
+    GROUT_LETTER_VALUE,
+    GROUT_LETTER_SCALAR,
+    GROUT_LETTER_INTEGER,
+    GROUT_LETTER_MEMORY,
+    GROUT_LETTER_MEMORY_OR_ARRAY,
+    GROUT_LETTER_BARRIER,
+    GROUT_LETTER_SEMAPHORE,
+    GROUT_LETTER_CONSTANT,
+    GROUT_LETTER_AXIS,
+    GROUT_LETTER_TEXT,
+    GROUT_LETTER_REST
+} grout_letter_kind;
+
+/* One GROUT_LETTER line. */
+typedef struct grout_letter_info {
+    const char *doc;
+    char letter;
+    uint8_t kind;  /* grout_letter_kind */
+    uint8_t space; /* grout_effect_space */
+} grout_letter_info;
+
 /* How ops of a form are written and laid out (SHAPE column of ops.def). */
 typedef enum grout_shape {
     GROUT_SHAPE_PLAIN,   /* mnemonic, operands, attributes */
@@ -369,6 +392,8 @@ GROUT_API const grout_effect *grout_op_find_effect(grout_opcode opcode, uint32_t
 /* The letter of an operand (OPERANDS column of ops.def); of the operands behind the last letter,
  * that one, and '*' where the form has none. */
 GROUT_API char grout_op_get_letter(grout_opcode opcode, uint32_t operand);
+/* What a letter says; NULL of one that there is not. */
+GROUT_API const grout_letter_info *grout_letter_get_info(char letter);
 /* The first operand that has a letter; UINT32_MAX if none has. */
 GROUT_API uint32_t grout_op_find_letter(grout_opcode opcode, char letter);
 /* Whether the op's effect row has a line with this access. */
@@ -378,6 +403,9 @@ GROUT_API bool grout_op_is_partial(grout_opcode opcode);
 /* Whether the op's result is what memory or a counter held at that moment: chance, unless something
  * orders the op. */
 GROUT_API bool grout_op_returns_old_value(grout_opcode opcode);
+/* How a GROUT_REDUCE line combines elements: the update whose name its expression's function has.
+ * NONE of other ops. */
+GROUT_API grout_update grout_op_get_reduction(grout_opcode opcode);
 /* The first operand whose memory the op writes or combines with; UINT32_MAX if there is none. */
 GROUT_API uint32_t grout_op_find_target(grout_opcode opcode);
 GROUT_API const char *grout_update_get_doc(grout_update update); /* "" of NONE */

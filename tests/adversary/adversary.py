@@ -22,6 +22,10 @@ import subprocess
 import sys
 import tempfile
 
+sys.dont_write_bytecode = True  # the folder is a source tree
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from limit import SECONDS
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 # Findings about a pair of accesses of which one is made by an engine.
@@ -49,7 +53,7 @@ def get_kernels(text):
 def run(grout, path, kernel, outputs, options):
     """(verdict, codes, digest of the outputs)."""
     with tempfile.TemporaryDirectory() as folder:
-        command = [grout, "check", path, "--kernel", kernel, "--format", "json", "--timeout", "120"] + options
+        command = [grout, "check", path, "--kernel", kernel, "--format", "json", "--timeout", str(SECONDS)] + options
         for name in outputs:
             command += ["--output", "%s=%s" % (name, os.path.join(folder, name + ".npy"))]
         done = subprocess.run(command, capture_output=True, text=True)

@@ -13,6 +13,10 @@ import subprocess
 import sys
 import tempfile
 
+sys.dont_write_bytecode = True  # the folder is a source tree
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from limit import SECONDS
+
 STUCK = ("deadlock", "collective-divergence")
 STEPS_MAX = "1000000"  # kernels that never end are among them
 
@@ -31,7 +35,7 @@ def find_kernels(paths):
 def check(grout, path, timing):
     command = [grout, "check", "--format", "json", "--max-findings", "1000", "--timing", timing,
                "--max-steps", STEPS_MAX, path]
-    done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=100, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=SECONDS, check=False)
     return json.loads(done.stdout)
 
 

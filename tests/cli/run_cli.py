@@ -14,6 +14,10 @@ import sys
 import tempfile
 import time
 
+sys.dont_write_bytecode = True  # the folder is a source tree
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from limit import SECONDS
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 DOCS = os.path.join(ROOT, "docs")
@@ -83,7 +87,7 @@ def run(*words, stdin="", env=None, cwd=None):
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("GROUT_", "CUDA_", "XDG_", "NO_COLOR"))}
     environment.update(env or {})
     return Result(subprocess.run([grout, *words], input=stdin, capture_output=True, text=True, errors="replace",
-                                 env=environment, cwd=cwd, timeout=100, check=False))
+                                 env=environment, cwd=cwd, timeout=SECONDS, check=False))
 
 
 def write(path, data):
@@ -451,14 +455,24 @@ def test_streams(folder):
     run("check", kernel, "--stats").expect(1, None, "stats: ")
 
 
+def wait_for_handler(process):
+    """Until the process handles Ctrl-C, which comes before all that it does."""
+    while process.poll() is None:
+        caught = re.search(r"^SigCgt:\s*(\w+)$", read(f"/proc/{process.pid}/status").decode(), re.MULTILINE)
+        if int(caught.group(1), 16) >> (signal.SIGINT - 1) & 1:
+            return
+        time.sleep(0.01)
+    raise AssertionError("the process ended by itself")
+
+
 def test_interrupt(folder):
     """Ctrl-C: a partial report, marked incomplete, exit code 130, no output."""
     kernel = write(f"{folder}/k.grout", LONG)
     process = subprocess.Popen([grout, "check", kernel, "--output", f"c={folder}/c.npy"], stdout=subprocess.PIPE,
                                stderr=subprocess.PIPE, text=True)
-    time.sleep(0.5)
+    wait_for_handler(process)
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=30)
+    out, err = process.communicate(timeout=SECONDS)
     assert process.returncode == 130, (process.returncode, out, err)
     assert "incomplete" in out and "[interrupted]" in err, (out, err)
     assert not os.path.exists(f"{folder}/c.npy")

@@ -22,6 +22,10 @@ import re
 import subprocess
 import sys
 
+sys.dont_write_bytecode = True  # the folder is a source tree
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from limit import SECONDS
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 PAGE = os.path.join(ROOT, "docs", "corpus.md")
@@ -58,7 +62,7 @@ def check(grout, path, seeds):
     """Under all timings, and under many schedules: random ones, or those that --explore finds to differ."""
     text = read(path)
     exact = min(seeds, EXACT_SEEDS) if ".bug." in path else seeds
-    command = [grout, "check", "--expect", "--all-timings", "--timeout", "120"]
+    command = [grout, "check", "--expect", "--all-timings", "--timeout", str(SECONDS), "--budget", str(SECONDS)]
     command += [path] if "--explore" in text else ["--seeds", str(exact), path]
     done = subprocess.run(command, capture_output=True, text=True)
     missed = ""

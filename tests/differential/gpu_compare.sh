@@ -26,7 +26,7 @@ expect() {
     text=$2
     shift 2
     echo "\$ grout $*" >>"$log"
-    output=$(timeout 120 "$grout" "$@" 2>&1 </dev/null)
+    output=$(timeout 1500 "$grout" "$@" 2>&1 </dev/null)
     status=$?
     printf '%s\n[exit %s]\n\n' "$output" "$status" >>"$log"
     if [ "$status" -eq "$code" ] && { [ -z "$text" ] || printf '%s' "$output" | grep -qF -e "$text"; }; then

@@ -16,6 +16,10 @@ import subprocess
 import sys
 import tempfile
 
+sys.dont_write_bytecode = True  # the folder is a source tree
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from limit import SECONDS
+
 INEXACT = re.compile(r"= (exp2?|log2?|sin|cos|tanh|rsqrt|logistic|erf|reduce_sum) ")
 
 
@@ -29,7 +33,7 @@ def compare(grout, folder, name, kernel):
     with open(path, "w", encoding="utf-8") as file:
         file.write(kernel)
     done = subprocess.run([grout, "run", path, "--device", "cuda", "--compare", "cpu"], capture_output=True, text=True,
-                          timeout=120)
+                          timeout=SECONDS)
     return name, kernel, done.returncode, done.stdout + done.stderr
 
 

@@ -17,6 +17,10 @@ import subprocess
 import sys
 import time
 
+sys.dont_write_bytecode = True  # the folder is a source tree
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from limit import SECONDS
+
 WORDS = re.compile(r"\bcluster\b|cluster\(|collective_axes|multicast|mbarrier|semaphore|atomic_|async_copy|"
                    r"async_store_smem|named_barrier|block_barrier|warp_map|warp_specialize|reduce\(|commit_gmem|"
                    r"barrier_test|scratch %\w+ : gmem|order\(|tensor_descriptor")
@@ -88,13 +92,13 @@ def run(grout, case, mode):
     else:
         command = [grout, "run", path, "--kernel", kernel, "--device", "cuda", "--compare", "cpu"] + options
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
         output = done.stdout + done.stderr
         if mode == "hang":
             return 0 if done.returncode == 1 and "[gpu-hang]" in output else 1, output
         return done.returncode, output
     except subprocess.TimeoutExpired:
-        return 124, "it did not end in 120 s"
+        return 124, f"it did not end in {SECONDS} s"
 
 
 def main():

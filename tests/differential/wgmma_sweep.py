@@ -19,6 +19,10 @@ import subprocess
 import sys
 import tempfile
 
+sys.dont_write_bytecode = True  # the folder is a source tree
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from limit import SECONDS
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 # operands, sums, bytes of an operand's element
 TYPES = [("bf16", "f32", 2), ("f16", "f32", 2), ("f16", "f16", 2), ("f32", "f32", 4)]
@@ -156,12 +160,12 @@ def make_cases():
     return cases
 
 
-def run(command, timeout=180):
+def run(command):
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
         return done.returncode, done.stdout + done.stderr
     except subprocess.TimeoutExpired:
-        return 124, "no end after %d s" % timeout
+        return 124, "no end after %d s" % SECONDS
 
 
 def get_commands(options, path, number):

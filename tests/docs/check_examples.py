@@ -16,6 +16,10 @@ import subprocess
 import sys
 import tempfile
 
+sys.dont_write_bytecode = True  # the folder is a source tree
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from limit import SECONDS
+
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 PROMPT = "$ grout "
 LEFT_OUT = "...\n"
@@ -44,7 +48,7 @@ def check_file(grout, text):
         with open(os.path.join(folder, "example.grout"), "w", encoding="utf-8") as file:
             file.write(text)
         done = subprocess.run([grout, "check", "--expect", "example.grout"], cwd=folder, capture_output=True,
-                              text=True, timeout=60)
+                              text=True, timeout=SECONDS)
     return "" if done.returncode == 0 else f"exit code {done.returncode}\n{done.stdout}{done.stderr}"
 
 
@@ -57,7 +61,7 @@ def print_command(grout, command, folder):
     """What a command prints, or None if a library that it needs is not here."""
     environment = dict(os.environ, XDG_CACHE_HOME=os.path.join(folder, "cache"))
     done = subprocess.run([grout, *shlex.split(command)], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          text=True, timeout=120, env=environment)
+                          text=True, timeout=SECONDS, env=environment)
     return None if "[nvrtc-missing]" in done.stdout else done.stdout
 
 

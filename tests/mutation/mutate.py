@@ -16,6 +16,10 @@ import subprocess
 import sys
 import tempfile
 
+sys.dont_write_bytecode = True  # the folder is a source tree
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from limit import SECONDS
+
 SYNC = re.compile(
     r"^\s*(?:%\w+ = )?(commit_smem|commit_gmem|fence_async_shared|barrier_arrive|barrier_wait|barrier_test|"
     r"mbarrier_init|mbarrier_expect|mbarrier_arrive|mbarrier_wait|mbarrier_invalidate|commit_group|"
@@ -132,13 +136,14 @@ def mutants(lines):
 
 
 def run_kernel(grout, path, folder, kernel, outputs, options):
-    command = [grout, "check", path, "--kernel", kernel, "--format", "json", "--timeout", "60"]
+    command = [grout, "check", path, "--kernel", kernel, "--format", "json", "--timeout", str(SECONDS)]
     for name in outputs:
         file = os.path.join(folder, name + ".npy")
         command += ["--output", "%s=%s" % (name, file)]
         if os.path.exists(file):
             os.remove(file)
-    done = subprocess.run(command + options, capture_output=True, text=True)
+    # An exploration writes the schedules that it finds where it runs.
+    done = subprocess.run(command + options, capture_output=True, text=True, cwd=folder)
     if done.returncode not in (0, 1, 2, 3):
         raise RuntimeError("%s: exit %d: %s" % (path, done.returncode, done.stderr[-2000:]))
     digest = hashlib.sha256()
@@ -182,7 +187,7 @@ def judge(grout, original, text, expected):
         if codes:
             return "caught", codes  # by a warning
         if verdict == "clean" and not certified:
-            verdict, codes, certified, digest = run(grout, path, folder, ["--explore"])
+            verdict, codes, certified, digest = run(grout, path, folder, ["--explore", "--budget", str(SECONDS)])
             if verdict == "error" or codes:
                 return "caught", codes
         if verdict == "clean" and certified and digest == expected:

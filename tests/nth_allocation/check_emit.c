@@ -70,7 +70,6 @@ int main(void) {
     }
     Suite *suite = suite_create("nth allocation: emit");
     TCase *tcase = tcase_create("emit");
-    tcase_set_timeout(tcase, 300);
     tcase_add_loop_test(tcase, texts_come_out_whole_or_not_at_all, 0, 2 * files.count);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);

@@ -89,7 +89,7 @@ static bool launch(void *payload) {
                                .steps = &step,
                                .step_count = 1,
                                .timing = {.repeats = 2},
-                               .timeout_ms = 10000};
+                               .timeout_ms = GROUT_TEST_SECONDS * 1000};
     grout_gpu_outcome outcome;
     grout_gpu_error error = {0};
     (void)payload;
@@ -160,7 +160,6 @@ END_TEST
 int main(void) {
     Suite *suite = suite_create("nth allocation: gpu");
     TCase *tcase = tcase_create("gpu");
-    tcase_set_timeout(tcase, 300);
     tcase_add_checked_fixture(tcase, make_directory, remove_directory);
     tcase_add_loop_test(tcase, what_fails_says_so, 0, 2 * (int)(sizeof works / sizeof works[0]));
     suite_add_tcase(suite, tcase);

@@ -150,7 +150,6 @@ END_TEST
 int main(void) {
     Suite *suite = suite_create("nth allocation: text");
     TCase *tcase = tcase_create("text");
-    tcase_set_timeout(tcase, 300);
     tcase_add_loop_test(tcase, nothing_crashes_or_leaks_without_memory, 0, 2 * WORK_COUNT);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);

@@ -69,7 +69,6 @@ int main(void) {
     }
     Suite *suite = suite_create("nth allocation: kernels");
     TCase *tcase = tcase_create("kernels");
-    tcase_set_timeout(tcase, 300);
     tcase_add_loop_test(tcase, kernels_come_out_whole_or_not_at_all, 0, 2 * files.count);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);

@@ -166,7 +166,6 @@ END_TEST
 int main(void) {
     Suite *suite = suite_create("nth allocation: run");
     TCase *tcase = tcase_create("run");
-    tcase_set_timeout(tcase, 600);
     tcase_add_loop_test(tcase, runs_end_well_or_say_why_not, 0,
                         2 * (int)(sizeof launches / sizeof launches[0]));
     suite_add_tcase(suite, tcase);

@@ -3,12 +3,14 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * usage: check_random KIND FIRST COUNT [STRIDE [print]]      KIND: values, copies, wgmma, groups,
- * forms
+ * updates, forms
  *
- * A kernel that fails is printed. Closing line: 'N passed, N failed'. print writes the kernels and
- * runs nothing: for 'grout run --device cuda --compare cpu'.
+ * A kernel that fails is printed. With KERNELS_ENOUGH kernels or more, at least one result of each
+ * drawn operation has to be compared. Closing line: 'N passed, N failed'. print writes the kernels
+ * and runs nothing: for 'grout run --device cuda --compare cpu'.
  */
 #include "draw.h"
+#include "prints.h"
 #include "reference.h"
 
 #include "grout/interp.h"
@@ -22,14 +24,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PARAMS_MAX 32
+#define PARAMS_MAX     32
+#define TIMINGS        3
+#define KERNELS_ENOUGH 50
 
 typedef struct trial {
     grout_module *bound;
     const grout_kernel *kernel;
     grout_argument arguments[PARAMS_MAX];
+    uint8_t *initial[PARAMS_MAX];
     uint8_t *first[PARAMS_MAX]; /* what the first timing gave */
     reference_array arrays[PARAMS_MAX];
+    prints printed[TIMINGS];
+    reference_output output;
+    reference_ops checked;      /* with a result that was compared */
     uint64_t compared, skipped; /* elements */
 } trial;
 
@@ -70,16 +78,18 @@ static bool fill(trial *t, uint64_t seed) {
         t->arguments[i].size = (size_t)array->count * info->bytes;
         t->arguments[i].data = calloc(1, t->arguments[i].size);
         t->first[i] = calloc(1, t->arguments[i].size);
+        t->initial[i] = calloc(1, t->arguments[i].size);
         if (array->numbers == NULL || array->is_written == NULL || t->first[i] == NULL ||
-            t->arguments[i].data == NULL) {
+            t->initial[i] == NULL || t->arguments[i].data == NULL) {
             return false;
         }
-        for (int64_t k = 0; param->direction == GROUT_DIRECTION_IN && k < array->count; k++) {
-            uint8_t *element = (uint8_t *)t->arguments[i].data + k * info->bytes;
+        for (int64_t k = 0; param->direction != GROUT_DIRECTION_OUT && k < array->count; k++) {
+            uint8_t *element = t->initial[i] + k * info->bytes;
             grout_element_from_double(
                 (grout_dtype)type->dtype,
                 draw_number(seed, (uint64_t)k * 64 + i, (grout_dtype_class)info->class_), element);
             array->numbers[k].value = grout_element_to_double((grout_dtype)type->dtype, element);
+            array->is_written[k] = param->direction == GROUT_DIRECTION_INOUT;
         }
     }
     return true;
@@ -87,19 +97,10 @@ static bool fill(trial *t, uint64_t seed) {
 
 /* ---- one kernel ------------------------------------------------------------------------------ */
 
-static bool is_near(double value, reference_number wanted) {
-    if (isinf(wanted.bound)) {
-        return true;
-    }
-    if (isnan(wanted.value) || isnan(value)) {
-        return isnan(wanted.value) && isnan(value);
-    }
-    return value == wanted.value || fabs(value - wanted.value) <= wanted.bound;
-}
-
 static bool compare_array(trial *t, uint32_t i) {
     const grout_type *type = grout_object_get_type(t->bound, get_param(t, i)->object);
     const uint32_t bytes = grout_dtype_get_info((grout_dtype)type->dtype)->bytes;
+    bool is_checked = false;
     for (int64_t k = 0; k < t->arrays[i].count; k++) {
         const reference_number wanted = t->arrays[i].numbers[k];
         const double value =
@@ -109,19 +110,41 @@ static bool compare_array(trial *t, uint32_t i) {
         }
         t->compared++;
         t->skipped += isinf(wanted.bound) ? 1 : 0;
-        if (!is_near(value, wanted)) {
+        is_checked = is_checked || !isinf(wanted.bound);
+        if (!prints_is_near(value, wanted)) {
             printf("%%p%" PRIu32 " (%s), element %" PRId64 ": %.9g, and the reference has %.17g "
                    "within %.3g\n",
                    i, get_dtype_text(type->dtype), k, value, wanted.value, wanted.bound);
             return false;
         }
     }
+    if (is_checked) {
+        reference_ops_add(&t->checked, &t->arrays[i].ops);
+    }
     return true;
+}
+
+static bool compare_prints(trial *t) {
+    bool is_right = true;
+    for (uint32_t i = 0; i < TIMINGS; i++) {
+        is_right = is_right && prints_agree(&t->printed[i], &t->output);
+    }
+    for (uint32_t i = 0; i < t->output.line_count; i++) {
+        const reference_line *line = &t->output.lines[i];
+        bool is_checked = true;
+        for (int64_t k = 0; k < line->count; k++) {
+            is_checked = is_checked && !isinf(line->numbers[k].bound);
+        }
+        if (is_checked) {
+            reference_ops_add(&t->checked, &line->ops);
+        }
+    }
+    return is_right;
 }
 
 static bool check_against_reference(trial *t) {
     const char *why = NULL;
-    if (!reference_run(t->bound, 1, t->arrays, &why)) {
+    if (!reference_run(t->bound, 1, t->arrays, &t->output, &why)) {
         if (strstr(why, "rounding decides") != NULL) {
             return true; /* nothing to compare with */
         }
@@ -129,11 +152,11 @@ static bool check_against_reference(trial *t) {
         return false;
     }
     for (uint32_t i = 0; i < t->kernel->param_count; i++) {
-        if (get_param(t, i)->direction == GROUT_DIRECTION_OUT && !compare_array(t, i)) {
+        if (get_param(t, i)->direction != GROUT_DIRECTION_IN && !compare_array(t, i)) {
             return false;
         }
     }
-    return true;
+    return compare_prints(t);
 }
 
 /* What the first timing gave is kept, the others have to give the same bits. */
@@ -165,7 +188,12 @@ static bool run(trial *t, grout_timing timing, uint64_t seed, grout_diags *diags
                            .seed = seed,
                            .track_undefined = true,
                            .observers = {grout_checker_get_observer(checker)},
-                           .observer_count = 1};
+                           .observer_count = 1,
+                           .print = prints_add,
+                           .payload = &t->printed[timing]};
+    for (uint32_t i = 0; i < t->kernel->param_count; i++) {
+        memcpy(t->arguments[i].data, t->initial[i], t->arguments[i].size);
+    }
     grout_machine *machine = grout_machine_new(&launch, diags);
     bool is_right = machine != NULL && grout_machine_run(machine, 0, diags) == GROUT_RUN_DONE;
     for (uint32_t i = 0; i < grout_checker_get_count(checker); i++) {
@@ -185,15 +213,20 @@ static void deinit(trial *t) {
     for (uint32_t i = 0; t->kernel != NULL && i < t->kernel->param_count; i++) {
         free(t->arguments[i].data);
         free(t->first[i]);
+        free(t->initial[i]);
         free(t->arrays[i].numbers);
         free(t->arrays[i].is_written);
     }
+    for (uint32_t i = 0; i < TIMINGS; i++) {
+        prints_deinit(&t->printed[i]);
+    }
+    reference_output_deinit(&t->output);
     grout_module_free(t->bound);
 }
 
 static bool check(trial *t, const grout_text *text, uint64_t seed, grout_diags *diags) {
-    static const grout_timing timings[] = {GROUT_TIMING_LAZY, GROUT_TIMING_EAGER,
-                                           GROUT_TIMING_RANDOM};
+    static const grout_timing timings[TIMINGS] = {GROUT_TIMING_LAZY, GROUT_TIMING_EAGER,
+                                                  GROUT_TIMING_RANDOM};
     grout_module *symbolic = grout_parse("drawn.grout", text->data, text->size, diags);
     t->bound = symbolic == NULL ? NULL : grout_module_bind(symbolic, NULL, 0, diags);
     grout_module_free(symbolic);
@@ -202,7 +235,7 @@ static bool check(trial *t, const grout_text *text, uint64_t seed, grout_diags *
     }
     t->kernel = grout_module_get_kernel(t->bound, 1);
     bool is_right = fill(t, seed);
-    for (uint32_t i = 0; i < 3 && is_right; i++) {
+    for (uint32_t i = 0; i < TIMINGS && is_right; i++) {
         is_right = run(t, timings[i], seed, diags);
     }
     return is_right && check_against_reference(t);
@@ -219,6 +252,7 @@ static void print_diags(const grout_diags *diags) {
 
 typedef struct totals {
     uint64_t passed, failed, compared, skipped;
+    reference_ops drawn, checked;
 } totals;
 
 static bool draw_kernel(const char *kind, uint64_t seed, grout_text *out) {
@@ -231,6 +265,8 @@ static bool draw_kernel(const char *kind, uint64_t seed, grout_text *out) {
         draw_copies(seed, out);
     } else if (strcmp(kind, "groups") == 0) {
         draw_groups(seed, out);
+    } else if (strcmp(kind, "updates") == 0) {
+        draw_updates(seed, out);
     } else {
         draw_wgmma(seed, out);
     }
@@ -249,20 +285,34 @@ static void check_seed(const char *kind, uint64_t seed, const grout_text *text, 
     sum->failed += !is_right;
     sum->compared += t.compared;
     sum->skipped += t.skipped;
+    reference_ops_add(&sum->drawn, &t.output.ops);
+    reference_ops_add(&sum->checked, &t.checked);
     deinit(&t);
     grout_diags_free(diags);
 }
 
+/* An operation whose results nobody compares is not tested by being drawn. */
+static uint32_t count_unchecked(const totals *sum) {
+    uint32_t count = 0;
+    for (int i = 1; i < GROUT_OP_COUNT && sum->passed >= KERNELS_ENOUGH; i++) {
+        if (sum->drawn.has[i] && !sum->checked.has[i]) {
+            printf("op '%s' is drawn, and no result of it is compared\n",
+                   grout_op_get_info((grout_opcode)i)->text);
+            count++;
+        }
+    }
+    return count;
+}
+
 int main(int argc, char **argv) {
     if (argc < 4) {
-        fprintf(
-            stderr,
-            "usage: check_random values|copies|wgmma|groups|forms FIRST COUNT [STRIDE [print]]\n");
+        fprintf(stderr, "usage: check_random values|copies|wgmma|groups|updates|forms FIRST COUNT "
+                        "[STRIDE [print]]\n");
         return 2;
     }
     const uint64_t first = strtoull(argv[2], NULL, 10), count = strtoull(argv[3], NULL, 10);
     const uint64_t stride = argc > 4 ? strtoull(argv[4], NULL, 10) : 1;
-    const bool prints = argc > 5;
+    const bool is_print = argc > 5;
     totals sum = {0};
     for (uint64_t i = 0; i < count && sum.failed < 5; i++) {
         const uint64_t seed = first + i * stride;
@@ -270,20 +320,21 @@ int main(int argc, char **argv) {
         if (!draw_kernel(argv[1], seed, &text)) {
             break;
         }
-        if (text.size > 0 && prints) {
+        if (text.size > 0 && is_print) {
             printf("// %s %" PRIu64 "\n%s", argv[1], seed, text.data);
         } else if (text.size > 0) {
             check_seed(argv[1], seed, &text, &sum);
         }
         grout_text_free(&text);
     }
-    if (prints) {
+    if (is_print) {
         return 0;
     }
     /* Where rounding leaves nothing to compare, a test says nothing. */
     const bool is_hollow = sum.skipped * 2 > sum.compared;
+    const uint32_t unchecked = count_unchecked(&sum);
     printf("%" PRIu64 " elements compared, %" PRIu64 " of them with any value allowed\n",
            sum.compared, sum.skipped);
     printf("%" PRIu64 " passed, %" PRIu64 " failed\n", sum.passed, sum.failed);
-    return sum.failed > 0 || is_hollow ? 1 : 0;
+    return sum.failed > 0 || is_hollow || unchecked > 0 ? 1 : 0;
 }

@@ -20,6 +20,10 @@ import subprocess
 import sys
 import tempfile
 
+sys.dont_write_bytecode = True  # the folder is a source tree
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from limit import SECONDS
+
 TIMINGS = ("lazy", "eager", "random")
 ORDER_CODES = {"mma-operand-reuse", "missing-commit-smem", "missing-commit-smem-war", "async-not-awaited",
                "smem-race", "smem-source-reuse", "accumulator-in-flight", "async-at-exit"}
@@ -34,7 +38,7 @@ def find(grout, text, options):
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
         done = subprocess.run([grout, "check", "--format", "json", "--max-findings", "1000", *options, path],
-                              capture_output=True, text=True, errors="replace", timeout=100, check=False)
+                              capture_output=True, text=True, errors="replace", timeout=SECONDS, check=False)
     try:
         findings = json.loads(done.stdout)["findings"]
     except ValueError:

@@ -26,10 +26,11 @@ uint32_t draw_param(draw *d, const char *direction, const char *type);
 __attribute__((format(printf, 2, 3))) void draw_line(draw *d, const char *format, ...);
 
 /* The kinds: each appends the whole text of one kernel to out. */
-void draw_values(uint64_t seed, grout_text *out); /* ops of the table, reductions, loops */
-void draw_copies(uint64_t seed, grout_text *out); /* SMEM layouts, TMA both ways, rings */
-void draw_wgmma(uint64_t seed, grout_text *out);  /* a matrix product of a form drawn at random */
-void draw_groups(uint64_t seed, grout_text *out); /* wgmmas in flight among other accesses */
+void draw_values(uint64_t seed, grout_text *out);  /* ops of the table, reductions, loops */
+void draw_copies(uint64_t seed, grout_text *out);  /* SMEM layouts, TMA both ways, rings */
+void draw_wgmma(uint64_t seed, grout_text *out);   /* a matrix product of a form drawn at random */
+void draw_groups(uint64_t seed, grout_text *out);  /* wgmmas in flight among other accesses */
+void draw_updates(uint64_t seed, grout_text *out); /* atomics, copies that reduce */
 /* The number-th of all legal combinations of types, swizzles, transpositions and N; false: past the
  * last one. */
 bool draw_wgmma_form(uint64_t number, grout_text *out);

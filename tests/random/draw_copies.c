@@ -64,10 +64,15 @@ void draw_copies(uint64_t seed, grout_text *out) {
     draw_line(&d, "  wait_smem_to_gmem 0 read_only");
     draw_line(&d, "  store %%t, (%s)", draw_below(&d, 2) == 0 ? "add %v, %v" : "max %v, 1");
     draw_line(&d, "  commit_smem");
+    /* In a group of its own, or in one that is closed afterwards. */
+    const bool is_open = draw_below(&d, 2);
     draw_line(&d,
               "  copy_smem_to_gmem %%t, %%p1[ds(%%i * %" PRIu32 ", %" PRIu32
-              "), ds(%%column, %" PRIu32 ")]",
-              rows, rows, columns);
+              "), ds(%%column, %" PRIu32 ")]%s",
+              rows, rows, columns, is_open ? " no_commit_group" : "");
+    if (is_open) {
+        draw_line(&d, "  commit_group");
+    }
     draw_line(&d, "  if (lt (add %%i, %" PRIu32 "), %" PRIu32 ") {", slots, turns);
     draw_line(&d,
               "    copy_gmem_to_smem %%p0[ds((%%i + %" PRIu32 ") * %" PRIu32 ", %" PRIu32

@@ -27,7 +27,8 @@ typedef struct ring {
     bool is_late;        /* a slot is handed back one step later */
     bool is_told;        /* commits stand behind the waits; else before the arrives */
     bool has_descriptor, loops_in_warps;
-    uint32_t count; /* arrivals of one arrive of a user */
+    uint32_t count;     /* arrivals of one arrive of a user */
+    bool has_registers; /* the fillers give registers to the users */
     uint32_t rows, columns;
     const char *type, *sum_type;
 } ring;
@@ -347,7 +348,23 @@ static void add_user(ring *r, uint32_t user) {
 
 /* ---- the kernel ------------------------------------------------------------------------------ */
 
+/* A filler keeps 40 registers a lane, the users share the rest: they wait until all are there. */
+static void add_registers(ring *r, uint32_t thread) {
+    const uint32_t threads = r->fillers + r->users;
+    const uint32_t entry = 512 / threads / 8 * 8 < 256 ? 512 / threads / 8 * 8 : 256;
+    const uint32_t free = threads * entry - r->fillers * 40;
+    const uint32_t user = free / r->users / 8 * 8 < 256 ? free / r->users / 8 * 8 : 256;
+    if (thread < r->fillers) {
+        draw_line(&r->d, "set_max_registers 40 decrease");
+    } else {
+        draw_line(&r->d, "set_max_registers %" PRIu32 " increase", user);
+    }
+}
+
 static void add_thread(ring *r, uint32_t thread) {
+    if (r->has_registers) {
+        add_registers(r, thread);
+    }
     if (thread < r->fillers) {
         add_filler(r, thread);
     } else {
@@ -445,6 +462,7 @@ static void draw_choices(ring *r) {
     r->columns = r->use == USE_WGMMA ? 16 : 32; /* TMA starts at multiples of 128 bytes */
     r->type = r->use == USE_WGMMA ? "f16" : draw_below(d, 2) ? "i32" : "f32";
     r->sum_type = r->use == USE_WGMMA ? "f32" : r->type;
+    r->has_registers = draw_below(d, 4) == 0;
 }
 
 static void get_sums(const ring *r, draw_sums *sums) {
@@ -466,6 +484,9 @@ void draw_rings(uint64_t seed, grout_text *out, draw_sums *sums) {
     char type[64], axes[64];
     draw_choices(&r);
     get_sums(&r, sums);
+    /* The checker follows registers in the text alone: there the first filler's waits stand before
+     * the second one's decrease. */
+    sums->is_certified = !r.has_registers || r.is_specialised || r.fillers == 1;
     (void)snprintf(type, sizeof type, "%s[%" PRIu32 ", %" PRIu32 ", %" PRIu32 "]", r.type,
                    sums->sources, r.rows, r.columns);
     (void)draw_param(&r.d, "in", type);

@@ -118,7 +118,10 @@ static void draw_elementwise(values *v, grout_opcode opcode, const grout_op_info
         size +=
             snprintf(operands + size, sizeof operands - (size_t)size, ", %%v%" PRIu32, names[k]);
     }
-    draw_line(&v->d, "%%v%" PRIu32 " = %s %s", name, info->text, operands);
+    /* approx changes nothing on the CPU */
+    const bool is_fast = (info->attrs & GROUT_ATTR_BIT_APPROX) != 0 && draw_below(&v->d, 4) == 0;
+    draw_line(&v->d, "%%v%" PRIu32 " = %s %s%s", name, info->text, operands,
+              is_fast ? " approx" : "");
 }
 
 static void draw_cast(values *v) {
@@ -177,6 +180,22 @@ static void draw_iota(values *v) {
               type);
 }
 
+/* The CTA's index, then values that fit a line. */
+static void draw_print(values *v) {
+    const char *holes = "";
+    char operands[64] = "";
+    int size = 0;
+    for (uint32_t tries = 0; tries < 2; tries++) {
+        const value of = v->list[draw_below(&v->d, v->count)];
+        if (of.shape != FULL) {
+            holes = size == 0 ? " {}" : " {} {}";
+            size +=
+                snprintf(operands + size, sizeof operands - (size_t)size, ", %%v%" PRIu32, of.name);
+        }
+    }
+    draw_line(&v->d, "debug_print \"cta {}:%s\", (axis_index x)%s", holes, operands);
+}
+
 /* One operation of the table, if its form is one of these and operands are there. */
 static void draw_op(values *v) {
     const grout_opcode opcode = (grout_opcode)(1 + draw_below(&v->d, GROUT_OP_COUNT - 1));
@@ -195,6 +214,8 @@ static void draw_op(values *v) {
         draw_layout_cast(v);
     } else if (form == GROUT_FORM_IOTA) {
         draw_iota(v);
+    } else if (form == GROUT_FORM_PRINT) {
+        draw_print(v);
     }
 }
 
@@ -218,6 +239,10 @@ static void draw_loop(values *v) {
     const uint32_t result = v->d.value_count++, carry = v->d.value_count++,
                    counter = v->d.value_count++, counts = v->d.value_count++;
     const uint32_t before = v->count;
+    char unroll[16] = "";
+    if (draw_below(&v->d, 3) == 0) {
+        (void)snprintf(unroll, sizeof unroll, " unroll(%" PRIu32 ")", 1 + draw_below(&v->d, 3));
+    }
     if (is_while) {
         draw_line(&v->d,
                   "%%v%" PRIu32 ", %%v%" PRIu32 " = while carry(%%v%" PRIu32 " = %%v%" PRIu32
@@ -228,8 +253,8 @@ static void draw_loop(values *v) {
     } else {
         draw_line(&v->d,
                   "%%v%" PRIu32 " = for %%v%" PRIu32 " in 0..%" PRIu32 " carry(%%v%" PRIu32
-                  " = %%v%" PRIu32 ") {",
-                  result, counter, turns, carry, init.name);
+                  " = %%v%" PRIu32 ")%s {",
+                  result, counter, turns, carry, init.name, unroll);
     }
     v->d.indent++;
     if (v->count + 2 <= VALUES_MAX) {

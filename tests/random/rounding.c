@@ -169,34 +169,49 @@ static bool apply_integer(grout_opcode opcode, grout_dtype dtype, const int64_t 
 
 /* ---- floats ---------------------------------------------------------------------------------- */
 
-static num combine(grout_dtype dtype, grout_opcode opcode, num a, num b, num c) {
-    const double low = fabs(b.value) - b.bound;
+static num divide_floats(grout_dtype dtype, num a, num b) {
+    const double low = fabs(b.value) - b.bound, quotient = a.value / b.value;
+    if (a.bound == 0 && b.bound == 0) {
+        return settle(dtype, quotient, 0, 0);
+    }
+    return settle(dtype, quotient, low > 0 ? (a.bound + fabs(quotient) * b.bound) / low : INFINITY,
+                  0);
+}
+
+static num choose(bool takes_a, num a, num b) {
+    const double nan = isnan(a.value) || isnan(b.value) ? NAN : takes_a ? a.value : b.value;
+    return (num){nan, a.bound > b.bound ? a.bound : b.bound};
+}
+
+/* False: no such operation. */
+static bool combine(grout_dtype dtype, grout_opcode opcode, const num in[3], num *result) {
+    const num a = in[0], b = in[1], c = in[2];
+    const double product_bound =
+        fabs(a.value) * b.bound + fabs(b.value) * a.bound + a.bound * b.bound;
     switch ((int)opcode) {
     case GROUT_OP_ADD:
-        return settle(dtype, a.value + b.value, a.bound + b.bound, 0);
+        *result = settle(dtype, a.value + b.value, a.bound + b.bound, 0);
+        return true;
     case GROUT_OP_SUB:
-        return settle(dtype, a.value - b.value, a.bound + b.bound, 0);
+        *result = settle(dtype, a.value - b.value, a.bound + b.bound, 0);
+        return true;
     case GROUT_OP_MUL:
-        return settle(dtype, a.value * b.value,
-                      fabs(a.value) * b.bound + fabs(b.value) * a.bound + a.bound * b.bound, 0);
+        *result = settle(dtype, a.value * b.value, product_bound, 0);
+        return true;
     case GROUT_OP_DIV:
-        if (a.bound == 0 && b.bound == 0) {
-            return settle(dtype, a.value / b.value, 0, 0);
-        }
-        return settle(dtype, a.value / b.value,
-                      low > 0 ? (a.bound + fabs(a.value / b.value) * b.bound) / low : INFINITY, 0);
+        *result = divide_floats(dtype, a, b);
+        return true;
     case GROUT_OP_FMA: /* the product is exact in float64, the sum is rounded twice here */
-        return settle(
-            dtype, a.value * b.value + c.value,
-            fabs(a.value) * b.bound + fabs(b.value) * a.bound + a.bound * b.bound + c.bound, 1);
+        *result = settle(dtype, a.value * b.value + c.value, product_bound + c.bound, 1);
+        return true;
     case GROUT_OP_MIN:
-    case GROUT_OP_MAX: {
-        const bool takes_a = opcode == GROUT_OP_MIN ? a.value < b.value : a.value > b.value;
-        const double nan = isnan(a.value) || isnan(b.value) ? NAN : takes_a ? a.value : b.value;
-        return (num){nan, a.bound > b.bound ? a.bound : b.bound};
-    }
+        *result = choose(a.value < b.value, a, b);
+        return true;
+    case GROUT_OP_MAX:
+        *result = choose(a.value > b.value, a, b);
+        return true;
     default:
-        return (num){0, INFINITY};
+        return false;
     }
 }
 
@@ -207,49 +222,69 @@ static num bend(grout_dtype dtype, grout_opcode opcode, double value, double slo
     return settle(dtype, value, a.bound > 0 ? slope * a.bound : 0, ulp > 0 ? ulp + 1 : 0);
 }
 
-static num apply_function(grout_dtype dtype, grout_opcode opcode, num a) {
+/* False: no such operation. */
+static bool apply_function(grout_dtype dtype, grout_opcode opcode, num a, num *result) {
     const double x = a.value, far = a.bound, near = fabs(x) - far;
     switch ((int)opcode) {
     case GROUT_OP_EXP:
-        return bend(dtype, opcode, exp(x), exp(x + far), a);
+        *result = bend(dtype, opcode, exp(x), exp(x + far), a);
+        return true;
     case GROUT_OP_EXP2:
-        return bend(dtype, opcode, exp2(x), exp2(x + far), a);
+        *result = bend(dtype, opcode, exp2(x), exp2(x + far), a);
+        return true;
     case GROUT_OP_LOG:
-        return bend(dtype, opcode, log(x), x > far ? 1 / (x - far) : INFINITY, a);
+        *result = bend(dtype, opcode, log(x), x > far ? 1 / (x - far) : INFINITY, a);
+        return true;
     case GROUT_OP_LOG2:
-        return bend(dtype, opcode, log2(x), x > far ? 1.5 / (x - far) : INFINITY, a);
+        *result = bend(dtype, opcode, log2(x), x > far ? 1.5 / (x - far) : INFINITY, a);
+        return true;
     case GROUT_OP_SIN:
-        return bend(dtype, opcode, sin(x), 1, a);
+        *result = bend(dtype, opcode, sin(x), 1, a);
+        return true;
     case GROUT_OP_COS:
-        return bend(dtype, opcode, cos(x), 1, a);
+        *result = bend(dtype, opcode, cos(x), 1, a);
+        return true;
     case GROUT_OP_TANH:
-        return bend(dtype, opcode, tanh(x), 1, a);
+        *result = bend(dtype, opcode, tanh(x), 1, a);
+        return true;
     case GROUT_OP_ERF:
-        return bend(dtype, opcode, erf(x), 1.2, a);
+        *result = bend(dtype, opcode, erf(x), 1.2, a);
+        return true;
     case GROUT_OP_LOGISTIC:
-        return bend(dtype, opcode, 1 / (1 + exp(-x)), 0.25, a);
+        *result = bend(dtype, opcode, 1 / (1 + exp(-x)), 0.25, a);
+        return true;
     case GROUT_OP_RSQRT:
-        return bend(dtype, opcode, 1 / sqrt(x), x > far ? 0.5 * pow(x - far, -1.5) : INFINITY, a);
+        *result =
+            bend(dtype, opcode, 1 / sqrt(x), x > far ? 0.5 * pow(x - far, -1.5) : INFINITY, a);
+        return true;
     case GROUT_OP_SQRT:
-        return bend(dtype, opcode, sqrt(x), x > far ? 0.5 / sqrt(x - far) : INFINITY, a);
+        *result = bend(dtype, opcode, sqrt(x), x > far ? 0.5 / sqrt(x - far) : INFINITY, a);
+        return true;
     case GROUT_OP_FLOOR:
-        return (num){floor(x), far > 0 ? far + 1 : 0};
+        *result = (num){floor(x), far > 0 ? far + 1 : 0};
+        return true;
     case GROUT_OP_CEIL:
-        return (num){ceil(x), far > 0 ? far + 1 : 0};
+        *result = (num){ceil(x), far > 0 ? far + 1 : 0};
+        return true;
     case GROUT_OP_ROUND:
-        return (num){rint(x), far > 0 ? far + 1 : 0};
+        *result = (num){rint(x), far > 0 ? far + 1 : 0};
+        return true;
     case GROUT_OP_NEG:
-        return (num){-x, far};
+        *result = (num){-x, far};
+        return true;
     case GROUT_OP_ABS:
-        return (num){fabs(x), far};
+        *result = (num){fabs(x), far};
+        return true;
     case GROUT_OP_SIGN:
-        return (num){x > 0 ? 1 : x < 0 ? -1 : x, far > 0 && near <= 0 ? 2 : 0};
+        *result = (num){x > 0 ? 1 : x < 0 ? -1 : x, far > 0 && near <= 0 ? 2 : 0};
+        return true;
     default:
-        return (num){0, INFINITY};
+        return false;
     }
 }
 
-static num compare(grout_opcode opcode, num a, num b) {
+/* False: no such operation. */
+static bool compare(grout_opcode opcode, num a, num b, num *result) {
     bool holds = false;
     switch ((int)opcode) {
     case GROUT_OP_EQ:
@@ -267,12 +302,15 @@ static num compare(grout_opcode opcode, num a, num b) {
     case GROUT_OP_GT:
         holds = a.value > b.value;
         break;
-    default:
+    case GROUT_OP_GE:
         holds = a.value >= b.value;
         break;
+    default:
+        return false;
     }
     const double bound = a.bound + b.bound;
-    return (num){holds, bound > 0 && !(fabs(a.value - b.value) > bound) ? 1 : 0};
+    *result = (num){holds, bound > 0 && !(fabs(a.value - b.value) > bound) ? 1 : 0};
+    return true;
 }
 
 static num pick(num condition, num a, num b) {
@@ -317,55 +355,72 @@ bool rounding_apply(grout_opcode opcode, grout_dtype from, grout_dtype to, const
     int64_t whole = 0;
     if (opcode == GROUT_OP_SELECT) {
         *result = pick(in[0], in[1], in[2]);
-    } else if (opcode == GROUT_OP_LAYOUT_CAST) {
-        *result = in[0];
-    } else if (opcode == GROUT_OP_CAST) {
-        *result = cast(from, to, in[0]);
-    } else if (info->form == GROUT_FORM_COMPARE) {
-        *result = compare(opcode, in[0], in[1]);
-    } else if (is_float(from)) {
-        *result = info->form == GROUT_FORM_UNARY || info->form == GROUT_FORM_MATH
-                      ? apply_function(from, opcode, in[0])
-                      : combine(from, opcode, in[0], in[1], in[2]);
-    } else {
-        const int64_t operands[2] = {(int64_t)in[0].value, (int64_t)in[1].value};
-        if (!apply_integer(opcode, from, operands, &whole)) {
-            return false;
-        }
-        *result = (num){wrap(to, whole), in[0].bound + in[1].bound > 0 ? INFINITY : 0};
+        return true;
     }
-    return true;
+    if (opcode == GROUT_OP_LAYOUT_CAST) {
+        *result = in[0];
+        return true;
+    }
+    if (opcode == GROUT_OP_CAST) {
+        *result = cast(from, to, in[0]);
+        return true;
+    }
+    if (info->form == GROUT_FORM_COMPARE) {
+        return compare(opcode, in[0], in[1], result);
+    }
+    if (is_float(from)) {
+        return info->form == GROUT_FORM_UNARY || info->form == GROUT_FORM_MATH
+                   ? apply_function(from, opcode, in[0], result)
+                   : combine(from, opcode, in, result);
+    }
+    const int64_t operands[2] = {(int64_t)in[0].value, (int64_t)in[1].value};
+    const bool is_known = apply_integer(opcode, from, operands, &whole);
+    *result = (num){wrap(to, whole), in[0].bound + in[1].bound > 0 ? INFINITY : 0};
+    return is_known;
 }
 
-num rounding_reduce(grout_opcode opcode, grout_dtype dtype, const num *first, int64_t stride,
-                    int64_t count) {
+static num sum_floats(grout_dtype dtype, const rounding_row *row) {
     double sum = 0, bound = 0, magnitude = 0;
-    num best = first[0];
-    for (int64_t i = 0; i < count; i++) {
-        const num x = first[i * stride];
+    bool is_whole = true;
+    for (int64_t i = 0; i < row->count; i++) {
+        const num x = row->first[i * row->stride];
         sum += x.value;
         bound += x.bound;
         magnitude += fabs(x.value);
-        if (i > 0) {
-            best = opcode == GROUT_OP_REDUCE_SUM
-                       ? best
-                       : combine(dtype, opcode == GROUT_OP_REDUCE_MIN ? GROUT_OP_MIN : GROUT_OP_MAX,
-                                 best, x, x);
-        }
-    }
-    if (!is_float(dtype)) {
-        const double value = opcode == GROUT_OP_REDUCE_SUM ? wrap(dtype, (int64_t)sum) : best.value;
-        return (num){value, bound > 0 ? INFINITY : 0};
-    }
-    if (opcode != GROUT_OP_REDUCE_SUM) {
-        return best;
+        is_whole = is_whole && x.value == rint(x.value);
     }
     /* Whole numbers have exact sums in any order, as long as they fit the fraction of f32. */
-    bool is_whole = bound == 0 && magnitude < 0x1p24;
-    for (int64_t i = 0; i < count && is_whole; i++) {
-        is_whole = first[i * stride].value == rint(first[i * stride].value);
+    is_whole = is_whole && bound == 0 && magnitude < 0x1p24;
+    bound += is_whole ? 0 : (double)row->count * 0x1p-24 * magnitude * 1.01;
+    return settle(dtype, sum, bound, 0);
+}
+
+/* Step by step, by an operation of two values. */
+static bool fold(grout_opcode opcode, grout_dtype dtype, const rounding_row *row, num *result) {
+    bool is_known = true;
+    *result = row->first[0];
+    for (int64_t i = 1; i < row->count && is_known; i++) {
+        const num in[3] = {*result, row->first[i * row->stride], {0, 0}};
+        is_known = rounding_apply(opcode, dtype, dtype, in, result);
     }
-    return settle(dtype, sum, is_whole ? 0 : bound + (double)count * 0x1p-24 * magnitude * 1.01, 0);
+    return is_known;
+}
+
+bool rounding_reduce(grout_opcode opcode, grout_dtype dtype, const rounding_row *row, num *result) {
+    switch ((int)opcode) {
+    case GROUT_OP_REDUCE_SUM:
+        if (is_float(dtype)) {
+            *result = sum_floats(dtype, row);
+            return true;
+        }
+        return fold(GROUT_OP_ADD, dtype, row, result);
+    case GROUT_OP_REDUCE_MAX:
+        return fold(GROUT_OP_MAX, dtype, row, result);
+    case GROUT_OP_REDUCE_MIN:
+        return fold(GROUT_OP_MIN, dtype, row, result);
+    default:
+        return false;
+    }
 }
 
 /* The low 13 bits of a tf32 operand count for nothing. */

@@ -15,8 +15,13 @@ reference_number rounding_round(grout_dtype dtype, reference_number number);
 bool rounding_apply(grout_opcode opcode, grout_dtype from, grout_dtype to,
                     const reference_number in[3], reference_number *result);
 /* count numbers, stride apart, in any order of sums. */
-reference_number rounding_reduce(grout_opcode opcode, grout_dtype dtype,
-                                 const reference_number *first, int64_t stride, int64_t count);
+typedef struct rounding_row {
+    const reference_number *first;
+    int64_t stride, count;
+} rounding_row;
+/* False: no such reduction. */
+bool rounding_reduce(grout_opcode opcode, grout_dtype dtype, const rounding_row *row,
+                     reference_number *result);
 
 /* One element of a wgmma: row a, column b (b_stride apart). */
 typedef struct rounding_dot {

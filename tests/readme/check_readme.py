@@ -11,6 +11,10 @@ import subprocess
 import sys
 import tempfile
 
+sys.dont_write_bytecode = True  # the folder is a source tree
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from limit import SECONDS
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 README = os.path.join(os.path.dirname(os.path.dirname(HERE)), "README.md")
 STORE = "  store %xs, (add (load %xs), 1.0)\n"
@@ -18,7 +22,7 @@ CUDA_LINES = 11
 
 
 def run(grout, folder, *arguments):
-    done = subprocess.run([grout, *arguments], cwd=folder, capture_output=True, text=True, timeout=60)
+    done = subprocess.run([grout, *arguments], cwd=folder, capture_output=True, text=True, timeout=SECONDS)
     return done.returncode, done.stdout
 
 

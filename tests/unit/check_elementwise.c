@@ -84,7 +84,7 @@ static int64_t reference_integer(grout_opcode opcode, int64_t a, int64_t b, bool
     case GROUT_OP_GE:
         return a >= b;
     default:
-        ck_abort_msg("no reference for op %d", (int)opcode);
+        ck_abort_msg("no reference for op '%s'", grout_op_get_info(opcode)->text);
     }
     return 0;
 }
@@ -135,7 +135,7 @@ static uint32_t reference_float(grout_opcode opcode, uint32_t x, uint32_t y, uin
     case GROUT_OP_GE:
         return !has_nan && a >= b;
     default:
-        ck_abort_msg("no reference for op %d", (int)opcode);
+        ck_abort_msg("no reference for op '%s'", grout_op_get_info(opcode)->text);
     }
     return 0;
 }

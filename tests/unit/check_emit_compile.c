@@ -1,25 +1,13 @@
 /*
- * check_emit_compile.c - NVRTC takes what is emitted: every kernel of kernels/ and of
- * tests/differential/, and generated ones for each op on each element type, each cast, each element
- * type in each SMEM layout. The shipped kernels keep everything in registers, and no array of the
- * others is in local memory. Skipped without NVRTC.
+ * check_emit_compile.c - NVRTC takes what is emitted: every kernel of kernels/, of
+ * tests/differential/ and of tests/golden/cuda/data/, and generated ones for each op on each
+ * element type, each cast, each element type in each SMEM layout. The shipped kernels keep
+ * everything in registers, and no array of the others is in local memory. Skipped without NVRTC.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "gpu_backend/ptxas_log.h"
 #include "gpu_nvrtc.h"
 #include "gpu_text.h"
-
-#include <dirent.h>
-#include <stdlib.h>
-
-#define FILES_MAX 64
-
-static void fail_with_diags(const char *name, const grout_diags *diags, const char *source) {
-    const grout_render_options plain = {.color = false};
-    grout_text shown = {0};
-    grout_diags_render(diags, &plain, &shown);
-    ck_abort_msg("%s: %s\n%s", name, shown.data == NULL ? "no reason" : shown.data, source);
-}
 
 /* What a kernel may have in local memory. */
 typedef enum local_memory {
@@ -54,11 +42,12 @@ static void compile_text(const char *name, const char *text, local_memory allowe
             grout_module_get_string(module, grout_module_get_kernel(module, id)->name);
         grout_text source = {0};
         grout_binary binary = {0};
-        if (!grout_emit_cuda(module, id, &options, &source, diags) ||
-            !grout_compile_cuda(source.data, kernel, GROUT_BINARY_CUBIN, &nvrtc_options, &binary,
+        if (!grout_emit_cuda(module, id, &options, &source, diags)) {
+            fail_to_compile(name, NULL, diags);
+        }
+        if (!grout_compile_cuda(source.data, kernel, GROUT_BINARY_CUBIN, &nvrtc_options, &binary,
                                 diags)) {
-            const char *at = source.data == NULL ? "" : strstr(source.data, "// kernel @");
-            fail_with_diags(name, diags, at == NULL ? "" : at);
+            fail_to_compile(name, source.data, diags);
         }
         ck_assert_msg(binary.size > 0 && binary.registers > 0, "%s: no cubin of %s", name, kernel);
         check_local_memory(name, &binary, allowed);
@@ -71,31 +60,12 @@ static void compile_text(const char *name, const char *text, local_memory allowe
 
 /* ---- shipped kernels, and those of the differential tests ---- */
 
-static char files[FILES_MAX][512];
-static int file_count, shipped_count;
-
-static int compare_names(const void *a, const void *b) {
-    return strcmp(a, b);
-}
-
-static void find_files(const char *folder) {
-    const int first = file_count;
-    DIR *directory = opendir(folder);
-    for (struct dirent *entry; directory != NULL && (entry = readdir(directory)) != NULL;) {
-        const char *end = strrchr(entry->d_name, '.');
-        if (end != NULL && strcmp(end, ".grout") == 0 && file_count < FILES_MAX) {
-            snprintf(files[file_count++], sizeof files[0], "%s/%s", folder, entry->d_name);
-        }
-    }
-    if (directory != NULL) {
-        closedir(directory);
-    }
-    qsort(files + first, (size_t)(file_count - first), sizeof files[0], compare_names);
-}
+static kernel_files files;
+static int shipped_count;
 
 START_TEST(kernels_compile_without_arrays_in_memory) {
-    grout_text text = read_file(files[_i]);
-    compile_text(files[_i], text.data, _i < shipped_count ? LOCAL_NONE : LOCAL_SMALL);
+    grout_text text = read_file(files.paths[_i]);
+    compile_text(files.paths[_i], text.data, _i < shipped_count ? LOCAL_NONE : LOCAL_SMALL);
     grout_text_free(&text);
 }
 END_TEST
@@ -240,11 +210,12 @@ int main(void) {
     }
     TCase *tcase = tcase_create("emit_compile");
     tcase_set_timeout(tcase, 300);
-    find_files(GROUT_TEST_SOURCE_DIR "/kernels");
-    find_files(GROUT_TEST_SOURCE_DIR "/kernels/bugs");
-    shipped_count = file_count;
-    find_files(GROUT_TEST_SOURCE_DIR "/tests/differential");
-    tcase_add_loop_test(tcase, kernels_compile_without_arrays_in_memory, 0, file_count);
+    find_kernel_files(GROUT_TEST_SOURCE_DIR "/kernels", &files);
+    find_kernel_files(GROUT_TEST_SOURCE_DIR "/kernels/bugs", &files);
+    shipped_count = files.count;
+    find_kernel_files(GROUT_TEST_SOURCE_DIR "/tests/differential", &files);
+    find_kernel_files(GROUT_TEST_SOURCE_DIR "/tests/golden/cuda/data", &files);
+    tcase_add_loop_test(tcase, kernels_compile_without_arrays_in_memory, 0, files.count);
     tcase_add_loop_test(tcase, every_alu_op_compiles, 0,
                         (int)(sizeof alu_dtypes / sizeof alu_dtypes[0]));
     tcase_add_loop_test(tcase, every_cast_compiles, 1, GROUT_DTYPE_COUNT);

@@ -177,7 +177,6 @@ END_TEST
 int main(void) {
     Suite *suite = suite_create("gemm");
     TCase *tests = tcase_create("gemm");
-    tcase_set_timeout(tests, 120);
     tcase_add_loop_test(tests, all_loops_give_the_same_bits, 0, CONTENT_COUNT);
     tcase_add_loop_test(tests, f16_accumulators_round_at_each_step, 0, CONTENT_COUNT);
     tcase_add_test(tests, rounding_is_that_of_f16);

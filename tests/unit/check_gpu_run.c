@@ -76,7 +76,6 @@ END_TEST
 
 int main(void) {
     TCase *tcase = tcase_create("gpu_run");
-    tcase_set_timeout(tcase, 120);
     tcase_add_test(tcase, runs_or_says_what_is_missing);
     tcase_add_test(tcase, wrong_arguments_are_refused);
     tcase_add_test(tcase, no_nvrtc_says_so);

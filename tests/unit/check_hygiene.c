@@ -182,7 +182,6 @@ int main(void) {
     Suite *suite = suite_create("hygiene");
     TCase *tcase = tcase_create("hygiene");
     tcase_add_test(tcase, test_checks_at_once);
-    tcase_set_timeout(tcase, 120);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

@@ -44,7 +44,7 @@ static double reference(grout_opcode opcode, double x) {
     case GROUT_OP_ERF:
         return erf(x);
     default:
-        ck_abort_msg("no reference for op %d", (int)opcode);
+        ck_abort_msg("no reference for op '%s'", grout_op_get_info(opcode)->text);
     }
     return 0;
 }
@@ -198,9 +198,23 @@ START_TEST(narrow_types_round_once) {
 }
 END_TEST
 
+START_TEST(every_function_has_a_case) {
+    const grout_op_info *info = grout_op_get_info((grout_opcode)_i);
+    bool has_case = false;
+    for (int k = 0; k < MATH_CASES; k++) {
+        has_case = has_case || (int)math_cases[k].opcode == _i;
+    }
+    ck_assert_msg(has_case == (info->form == GROUT_FORM_MATH),
+                  has_case ? "op '%s' of math_cases is no function"
+                           : "op '%s' is not in math_cases",
+                  info->text);
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("math");
     TCase *tests = tcase_create("math");
+    tcase_add_loop_test(tests, every_function_has_a_case, 1, GROUT_OP_COUNT);
     tcase_add_loop_test(tests, every_function_keeps_its_bound, 0, MATH_CASES);
     tcase_add_loop_test(tests, edges, 0, MATH_CASES);
     tcase_add_loop_test(tests, any_length, 0, MATH_CASES);

@@ -503,7 +503,6 @@ int main(void) {
     const int nest_count = (int)(sizeof nests / sizeof nests[0]);
     Suite *suite = suite_create("parser");
     TCase *tcase = tcase_create("parser");
-    tcase_set_timeout(tcase, 30);
     tcase_add_loop_test(tcase, each_fault_is_named_where_it_stands, 0, fault_count);
     tcase_add_loop_test(tcase, each_fault_is_named_once, 0, fault_count);
     tcase_add_test(tcase, all_faults_of_a_text_are_named_in_its_order);

@@ -217,11 +217,15 @@ static void add_attr(grout_text *out, grout_attr attr, uint32_t choice) {
     } else if (info->argument == GROUT_ARGUMENT_AXES) {
         grout_text_add(out, "%s", axes[choice % 3]);
     } else if (info->argument == GROUT_ARGUMENT_CHOICE) {
-        grout_choice first = (grout_choice)1;
-        while (grout_choice_get_info(first)->attr != (uint8_t)attr) {
-            first++;
+        uint32_t rest = choice;
+        int at = 1;
+        while (at < GROUT_CHOICE_COUNT &&
+               (grout_choice_get_info((grout_choice)at)->attr != (uint8_t)attr || rest-- > 0)) {
+            at++;
         }
-        grout_text_add(out, "(%s)", grout_choice_get_info(first + choice)->text);
+        ck_assert_msg(at < GROUT_CHOICE_COUNT, "attribute '%s' has no choice %u", info->text,
+                      choice);
+        grout_text_add(out, "(%s)", grout_choice_get_info((grout_choice)at)->text);
     }
 }
 
@@ -236,10 +240,36 @@ static uint32_t count_arguments(grout_attr attr) {
     return is_axes ? 3 : count > 0 ? count : 1;
 }
 
+/* A statement of a form that has no text of its own, from its letters. */
+static void get_plain_text(const grout_op_info *info, char *text, size_t size) {
+    size_t at = (size_t)snprintf(text, size, "%s@", info->results > 0 ? "%r = " : "");
+    for (const char *letter = info->operands; *letter != '\0'; letter++) {
+        const grout_letter_kind kind = (grout_letter_kind)grout_letter_get_info(*letter)->kind;
+        const char *operand = kind == GROUT_LETTER_CONSTANT ? "1"
+                              : kind == GROUT_LETTER_AXIS   ? "x"
+                              : kind == GROUT_LETTER_TEXT   ? "\"text\""
+                              : kind == GROUT_LETTER_MEMORY ? "%a[:, ds(0, 4)]"
+                              : kind == GROUT_LETTER_VALUE  ? "%n"
+                              : kind == GROUT_LETTER_SCALAR || kind == GROUT_LETTER_INTEGER
+                                  ? "%n"
+                                  : "%a[0]";
+        at += (size_t)snprintf(text + at, size - at, "%s%s", letter == info->operands ? " " : ", ",
+                               operand);
+    }
+    (void)snprintf(text + at, size - at, "&%s", info->typed ? " : f32[4, 4]" : "");
+}
+
 /* The statement of an operation with one attribute, or none (GROUT_ATTR_COUNT). */
 static void add_statement(grout_text *out, const grout_op_info *info, grout_attr attr,
                           uint32_t choice) {
-    for (const char *at = form_texts[info->form]; *at != '\0'; at++) {
+    char plain[64];
+    const char *text = form_texts[info->form];
+    if (text == NULL && info->shape == GROUT_SHAPE_PLAIN) {
+        get_plain_text(info, plain, sizeof plain);
+        text = plain;
+    }
+    ck_assert_msg(text != NULL, "op '%s': its form has no text in form_texts", info->text);
+    for (const char *at = text; *at != '\0'; at++) {
         if (*at == '@') {
             grout_text_add(out, "%s", info->text);
         } else if (*at != '&') {

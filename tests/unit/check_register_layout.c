@@ -658,7 +658,6 @@ END_TEST
 int main(void) {
     Suite *suite = suite_create("register_layout");
     TCase *tcase = tcase_create("register_layout");
-    tcase_set_timeout(tcase, 60);
     tcase_add_loop_test(tcase, wgmma_is_the_fragment_of_the_instruction, 0, COUNT_OF(shape_types));
     tcase_add_test(tcase, rows_are_in_the_four_lanes_of_a_quad);
     tcase_add_test(tcase, columns_are_in_every_warp);

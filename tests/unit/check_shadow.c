@@ -435,7 +435,6 @@ static Suite *make_suite(void) {
     Suite *suite = suite_create("shadow");
     TCase *random = tcase_create("random");
     TCase *cost = tcase_create("cost");
-    tcase_set_timeout(random, 120);
     tcase_add_loop_test(random, random_programs_on_smem, 0, 40);
     tcase_add_loop_test(random, random_programs_on_gmem, 0, 20);
     tcase_add_test(cost, tiles_are_one_record);

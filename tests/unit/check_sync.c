@@ -16,29 +16,29 @@
 /* What goes with an object. A new one needs a line here: see the scopes and reaches of sync.def. */
 typedef struct object_rule {
     const char *prefix; /* of the mnemonics of all its ops, and of no others; NULL: any */
-    char letter;        /* of the operand that says which one; 0: none does */
+    uint8_t kind;       /* grout_letter_kind of the operand that says which one; REST: none does */
     uint8_t space;      /* grout_effect_space of that operand */
     uint8_t scope;      /* grout_sync_scope */
 } object_rule;
 
-#define OBJECT_RULE(OBJECT, PREFIX, LETTER, SPACE, SCOPE) \
-    [GROUT_SYNC_OBJECT_##                                 \
-        OBJECT] = {PREFIX, LETTER, GROUT_EFFECT_SPACE_##SPACE, GROUT_SYNC_SCOPE_##SCOPE}
+#define OBJECT_RULE(OBJECT, PREFIX, LETTER, SPACE, SCOPE)                                      \
+    [GROUT_SYNC_OBJECT_##OBJECT] = {PREFIX, GROUT_LETTER_##LETTER, GROUT_EFFECT_SPACE_##SPACE, \
+                                    GROUT_SYNC_SCOPE_##SCOPE}
 static const object_rule object_rules[] = {
-    OBJECT_RULE(BARRIER, "barrier_", 'b', BARRIER, SHARERS),
-    OBJECT_RULE(MBARRIER, "mbarrier_", 'b', BARRIER, SHARERS),
-    OBJECT_RULE(ANY_BARRIER, NULL, 'b', BARRIER, SHARERS),
-    OBJECT_RULE(SEMAPHORE, "semaphore_", 'e', SEMAPHORE, SYS),
-    OBJECT_RULE(NAMED, "named_barrier_", 0, ANY, CTA),
-    OBJECT_RULE(CTA, NULL, 0, ANY, CTA),
-    OBJECT_RULE(CLUSTER, "cluster_", 0, ANY, CLUSTER),
-    OBJECT_RULE(REGISTERS, NULL, 0, ANY, THREAD),
-    OBJECT_RULE(PROXY, NULL, 0, ANY, THREAD),
-    OBJECT_RULE(BULK, NULL, 0, ANY, THREAD),
-    OBJECT_RULE(ASYNC_COPY, NULL, 0, ANY, THREAD),
-    OBJECT_RULE(WGMMA, NULL, 0, ANY, THREAD),
-    OBJECT_RULE(OBJECTS, NULL, 0, ANY, CTA),
-    OBJECT_RULE(PARTS, NULL, 0, ANY, CTA),
+    OBJECT_RULE(BARRIER, "barrier_", BARRIER, BARRIER, SHARERS),
+    OBJECT_RULE(MBARRIER, "mbarrier_", BARRIER, BARRIER, SHARERS),
+    OBJECT_RULE(ANY_BARRIER, NULL, BARRIER, BARRIER, SHARERS),
+    OBJECT_RULE(SEMAPHORE, "semaphore_", SEMAPHORE, SEMAPHORE, SYS),
+    OBJECT_RULE(NAMED, "named_barrier_", REST, ANY, CTA),
+    OBJECT_RULE(CTA, NULL, REST, ANY, CTA),
+    OBJECT_RULE(CLUSTER, "cluster_", REST, ANY, CLUSTER),
+    OBJECT_RULE(REGISTERS, NULL, REST, ANY, THREAD),
+    OBJECT_RULE(PROXY, NULL, REST, ANY, THREAD),
+    OBJECT_RULE(BULK, NULL, REST, ANY, THREAD),
+    OBJECT_RULE(ASYNC_COPY, NULL, REST, ANY, THREAD),
+    OBJECT_RULE(WGMMA, NULL, REST, ANY, THREAD),
+    OBJECT_RULE(OBJECTS, NULL, REST, ANY, CTA),
+    OBJECT_RULE(PARTS, NULL, REST, ANY, CTA),
 };
 enum { OBJECT_COUNT = sizeof object_rules / sizeof *object_rules };
 
@@ -52,12 +52,11 @@ static void an_object_has_a_rule_here(const op_facts *it) {
 }
 
 static void an_object_is_the_one_that_the_operand_names(const op_facts *it) {
-    char letter = get_object_rule(it)->letter;
-    hold(it, has_letter(it, "be") == is_object(it, OPERANDS),
-         "an op with a barrier or semaphore operand (b, e) works on it, and no other op: see "
-         "OBJECT");
-    expect(it, has_letter(it, "be"), letter != 0 && strchr(it->info->operands, letter) != NULL,
-           "a barrier has the letter b, a semaphore e: OBJECT is the other one");
+    bool has_operand = has_kind(it, KIND(BARRIER) | KIND(SEMAPHORE));
+    hold(it, has_operand == is_object(it, OPERANDS),
+         "an op with a barrier or semaphore operand works on it, and no other op: see OBJECT");
+    expect(it, has_operand, has_kind(it, 1u << get_object_rule(it)->kind),
+           "its operand is a barrier and OBJECT a semaphore, or the other way round");
 }
 
 static void an_object_is_the_one_that_the_name_says(const op_facts *it) {
@@ -159,8 +158,8 @@ static void a_life_begins_and_ends_with_a_write(const op_facts *it) {
     hold(it, writes_object == is_mode(it, MODE(MAKES) | MODE(ENDS)),
          "what writes the bytes of a barrier, and nothing else, begins (MAKES) or ends (ENDS) its "
          "life");
-    expect(it, is_mode(it, MODE(MAKES)), has_letter(it, "k"),
-           "MAKES says how many arrivals a phase has: its form has a k");
+    expect(it, is_mode(it, MODE(MAKES)), has_kind(it, KIND(CONSTANT)),
+           "MAKES says how many arrivals a phase has: its form has a constant (k)");
     expect(it, is_mode(it, MODE(ENDS)), strlen(it->info->operands) == 1,
            "ENDS takes the object, and nothing else");
 }
@@ -182,6 +181,10 @@ static void an_arrival_fits_the_mode(const op_facts *it) {
     expect(it, is_mode(it, MODE(STARTS)),
            has_arrival(it) == is_object(it, BARRIERS) && is_later == has_arrival(it),
            "an engine tells a barrier when it is done (LATER), and a group nothing (NONE)");
+}
+
+static const grout_letter_info *get_letter(const op_facts *it, const grout_effect *effect) {
+    return grout_letter_get_info(it->info->operands[effect->operand]);
 }
 
 static bool is_group_of_all_lanes(grout_milestone milestone) {
@@ -207,7 +210,7 @@ static void a_post_is_an_effect_on_the_object(const op_facts *it) {
     hold(it, has_arrival(it) && is_object(it, OPERANDS),
          "its effects post (ARRIVE, BYTES, SIGNAL): OBJECT is a barrier or semaphore, ARRIVAL not "
          "NONE");
-    hold(it, it->info->operands[post->operand] == get_object_rule(it)->letter,
+    hold(it, is_kind(get_letter(it, post), 1u << get_object_rule(it)->kind),
          "it posts on another operand than its object: see effects.def");
     hold(it, (post->access == GROUT_ACCESS_SIGNAL) == is_object(it, OBJECT(SEMAPHORE)),
          "semaphores are signalled, barriers get arrivals or bytes: see effects.def");
@@ -243,7 +246,7 @@ static void a_wait_is_an_effect_on_the_object(const op_facts *it) {
     }
     hold(it, has_acquire(it) && is_mode(it, MODE(WAITS) | MODE(TESTS) | MODE(MEETS)),
          "its effects wait: SIDE is ACQUIRE or BOTH, and MODE is WAITS, TESTS or MEETS");
-    hold(it, it->info->operands[wait->operand] == get_object_rule(it)->letter,
+    hold(it, is_kind(get_letter(it, wait), 1u << get_object_rule(it)->kind),
          "it waits on another operand than its object: see effects.def");
 }
 

@@ -217,13 +217,14 @@ static void a_result_is_what_was_found(const op_facts *it) {
 /* Scalars of what synchronises are followed by their letters (race_checker/taint.c). */
 static void operands_of_synchronisation_are_followed(const op_facts *it) {
     bool is_plain = it->info->shape == GROUT_SHAPE_PLAIN && !is_mode(it, MODE(STARTS));
+    bool is_count = is_kind(grout_letter_get_info(it->info->operands[0]), KIND(CONSTANT));
     expect(it, it->sync != NULL && is_plain,
-           strspn(it->info->operands, "beriskaghGHm") == strlen(it->info->operands),
+           !has_kind(it, KIND(VALUE) | KIND(REST) | KIND(TEXT) | KIND(AXIS)),
            "an operand that says how it synchronises is a scalar (i, s) or a constant (k), not v");
-    expect(it, is_object(it, OBJECT(NAMED)), it->info->operands[0] == 'k',
+    expect(it, is_object(it, OBJECT(NAMED)), is_count,
            "the first operand is the number of the named barrier, a constant (k)");
     expect(it, is_mode(it, MODE(WAITS)) && is_object(it, GROUPS),
-           it->info->operands[0] == 'k' || takes(it, GROUT_ATTR_BIT_WAIT_GROUPS),
+           is_count || takes(it, GROUT_ATTR_BIT_WAIT_GROUPS),
            "a wait for groups says how many may stay in flight: a k, or the attribute wait");
 }
 

@@ -20,7 +20,17 @@ END_TEST
 
 START_TEST(letters_of_each_form_are_known) {
     const grout_op_info *info = grout_op_get_info((grout_opcode)_i);
-    ck_assert_uint_eq(strspn(info->operands, "vsirgGhHambexkt*"), strlen(info->operands));
+    for (const char *at = info->operands; *at != '\0'; at++) {
+        const grout_letter_info *letter = grout_letter_get_info(*at);
+        ck_assert_msg(letter != NULL,
+                      "the form of '%s' has the letter '%c', and no GROUT_LETTER "
+                      "line says what that is",
+                      info->text, *at);
+        ck_assert_msg(letter->kind != GROUT_LETTER_SCALAR || info->rule != GROUT_RULE_NONE,
+                      "an operand of '%s' is 's', and its form has no rule that knows the element "
+                      "type: 'i' is an i32",
+                      info->text);
+    }
     const char *star = strchr(info->operands, '*');
     ck_assert_msg(star == NULL || star[1] == '\0', "'*' is not the last letter of %s", info->text);
 }
@@ -49,24 +59,38 @@ START_TEST(functions_say_how_exact_they_are) {
 }
 END_TEST
 
-/* The letters of what lies in a space. */
-static const char *get_letters(grout_effect_space space) {
-    switch (space) {
-    case GROUT_EFFECT_SPACE_ANY:
-        return "r";
-    case GROUT_EFFECT_SPACE_GMEM:
-        return "gG";
-    case GROUT_EFFECT_SPACE_SMEM:
-        return "hHm";
-    case GROUT_EFFECT_SPACE_ACC:
-        return "ar";
-    case GROUT_EFFECT_SPACE_BARRIER:
-        return "b";
-    case GROUT_EFFECT_SPACE_SEMAPHORE:
-        return "e";
-    }
-    return "";
+/* Letter and effect row say the same of an operand. */
+static void check_space(const grout_op_info *info, const grout_effect *effect) {
+    const grout_letter_info *letter = grout_letter_get_info(info->operands[effect->operand]);
+    bool is_barrier = effect->space == GROUT_EFFECT_SPACE_BARRIER;
+    bool is_semaphore = effect->space == GROUT_EFFECT_SPACE_SEMAPHORE;
+    ck_assert_msg(is_barrier == (letter->kind == GROUT_LETTER_BARRIER) &&
+                      is_semaphore == (letter->kind == GROUT_LETTER_SEMAPHORE),
+                  "operand %d of '%s': its letter is '%c', and its effect another kind",
+                  effect->operand + 1, info->text, letter->letter);
+    ck_assert_msg(is_barrier || is_semaphore || letter->space == GROUT_EFFECT_SPACE_ANY ||
+                      letter->space == effect->space,
+                  "operand %d of '%s': the letter '%c' and its effect name different spaces",
+                  effect->operand + 1, info->text, letter->letter);
+    ck_assert_msg(letter->letter != 'G' || effect->proxy == GROUT_PROXY_ASYNC,
+                  "operand %d of '%s': TMA goes through the async proxy", effect->operand + 1,
+                  info->text);
 }
+/* The update whose name a reduction's expression has; no other op has one. */
+START_TEST(reductions_combine_by_an_update) {
+    const grout_op_info *info = grout_op_get_info((grout_opcode)_i);
+    grout_update reduction = grout_op_get_reduction((grout_opcode)_i);
+    const char *expression = reduction == GROUT_UPDATE_ADD   ? "GROUT_ADD(a, b)"
+                             : reduction == GROUT_UPDATE_MIN ? "GROUT_MIN(a, b)"
+                             : reduction == GROUT_UPDATE_MAX ? "GROUT_MAX(a, b)"
+                                                             : "";
+    if (info->rule == GROUT_RULE_REDUCE) {
+        ck_assert_str_eq(info->expression, expression);
+    } else {
+        ck_assert_int_eq(reduction, GROUT_UPDATE_NONE);
+    }
+}
+END_TEST
 
 START_TEST(effects_of_each_op_name_operands_of_its_form) {
     const grout_op_info *info = grout_op_get_info((grout_opcode)_i);
@@ -76,13 +100,7 @@ START_TEST(effects_of_each_op_name_operands_of_its_form) {
     ck_assert_ptr_nonnull(effects);
     for (uint32_t i = 0; i < count; i++) {
         ck_assert_uint_lt(effects[i].operand, strlen(info->operands));
-        char letter = info->operands[effects[i].operand];
-        bool is_tma = letter == 'G' || letter == 'H';
-        ck_assert_msg(strchr(get_letters((grout_effect_space)effects[i].space), letter) != NULL,
-                      "%s: operand %u has the letter %c and another space in effects.def",
-                      info->text, effects[i].operand, letter);
-        ck_assert_msg(!is_tma || effects[i].proxy == GROUT_PROXY_ASYNC,
-                      "%s: TMA uses the async proxy", info->text);
+        check_space(info, &effects[i]);
         ck_assert(i == 0 || effects[i - 1].operand < effects[i].operand);
     }
 }
@@ -194,11 +212,11 @@ END_TEST
 static void what_an_op_touches_has_an_effect(const op_facts *it) {
     bool touches = it->class_ != GROUT_EFFECT_PURE;
     for (uint32_t k = 0; k < strlen(it->info->operands); k++) {
-        char letter = it->info->operands[k];
+        const grout_letter_info *letter = grout_letter_get_info(it->info->operands[k]);
         bool has_line = grout_op_find_effect(it->opcode, k) != NULL;
-        expect(it, touches && strchr("rgGhHambe", letter) != NULL, has_line,
+        expect(it, touches && is_kind(letter, OBJECTS), has_line,
                "an operand in memory, a barrier or semaphore has no line in effects.def");
-        expect(it, !touches && letter != 'g', strchr("rGhHambe", letter) == NULL,
+        expect(it, !touches && letter->letter != 'g', !is_kind(letter, OBJECTS),
                "its effect row says that it touches nothing (PURE), and it takes memory");
     }
     expect(it, it->sync == NULL, (it->class_ == GROUT_EFFECT_ACCESS) == (it->effect_count > 0),
@@ -416,6 +434,7 @@ int main(void) {
     tcase_add_loop_test(tcase, letters_of_each_form_are_known, 1, GROUT_OP_COUNT);
     tcase_add_loop_test(tcase, alu_ops_are_pure_and_have_an_expression, 1, GROUT_OP_COUNT);
     tcase_add_loop_test(tcase, functions_say_how_exact_they_are, 1, GROUT_OP_COUNT);
+    tcase_add_loop_test(tcase, reductions_combine_by_an_update, 1, GROUT_OP_COUNT);
     tcase_add_loop_test(tcase, effects_of_each_op_name_operands_of_its_form, 1, GROUT_OP_COUNT);
     tcase_add_test(tcase, copies_touch_what_effects_def_says);
     tcase_add_loop_test(tcase, each_effect_row_is_documented, 0, GROUT_EFFECT_ROW_COUNT);

@@ -380,7 +380,6 @@ END_TEST
 int main(void) {
     Suite *suite = suite_create("wgmma");
     TCase *tests = tcase_create("wgmma");
-    tcase_set_timeout(tests, 120);
     tcase_add_loop_test(tests, products_are_those_of_the_definition, 0, 3 * SHAPES);
     tcase_add_test(tests, slices_of_an_accumulator_stand_alone);
     tcase_add_test(tests, operands_are_cut_inside_their_tiles);

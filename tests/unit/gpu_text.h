@@ -9,8 +9,22 @@
 #include "grout/text.h"
 
 #include <check.h>
+#include <dirent.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* Fails the test, for the reasons in diags; text: what they are about, or "". All of it goes to
+ * stderr: Check takes 4 KB of a message, and at more ends the program without one. */
+static inline void fail_with_diags(const char *name, const grout_diags *diags, const char *text) {
+    const grout_render_options plain = {.color = false};
+    grout_text shown = {0};
+    grout_diags_render(diags, &plain, &shown);
+    fprintf(stderr, "---- %s ----\n%s%s", name, shown.data == NULL ? "no reason\n" : shown.data,
+            text);
+    grout_text_free(&shown);
+    ck_abort_msg("%.200s: see above", name);
+}
 
 /* A module that binds and verifies, or a failed test that shows why it does not. */
 static inline grout_module *bind_text(const char *name, const char *text, grout_diags *diags) {
@@ -21,12 +35,22 @@ static inline grout_module *bind_text(const char *name, const char *text, grout_
     }
     grout_module_free(symbolic);
     if (bound == NULL || !grout_verify(bound, GROUT_ARCH_SM_90A, diags)) {
-        const grout_render_options plain = {.color = false};
-        grout_text shown = {0};
-        grout_diags_render(diags, &plain, &shown);
-        ck_abort_msg("%s: %s", name, shown.data == NULL ? "no reason" : shown.data);
+        fail_with_diags(name, diags, "");
     }
     return bound;
+}
+
+/* An emitted text has to hold one text, and to lack another one unless that is NULL. The whole text
+ * goes to stderr. */
+static inline void check_text(const char *name, const char *text, const char *holds,
+                              const char *lacks) {
+    const bool is_held = strstr(text, holds) != NULL;
+    const bool is_lacking = lacks == NULL || strstr(text, lacks) == NULL;
+    if (!is_held || !is_lacking) {
+        fprintf(stderr, "---- %s ----\n%s", name, text);
+    }
+    ck_assert_msg(is_held, "%s: no '%s' in the text above", name, holds);
+    ck_assert_msg(is_lacking, "%s: '%s' in the text above", name, lacks);
 }
 
 /* The whole file; the caller frees the text. */
@@ -41,6 +65,39 @@ static inline grout_text read_file(const char *path) {
     fclose(file);
     grout_text_add(&text, "%s", "");
     return text;
+}
+
+#define KERNEL_FILES_MAX 128
+
+typedef struct kernel_files {
+    char paths[KERNEL_FILES_MAX][512];
+    int count;
+} kernel_files;
+
+static inline int compare_paths(const void *a, const void *b) {
+    return strcmp(a, b);
+}
+
+/* Adds the kernels of a folder, in the order of their names. None, or too many, ends the program:
+ * a test of no kernel would pass. */
+static inline void find_kernel_files(const char *folder, kernel_files *out) {
+    const int first = out->count;
+    DIR *directory = opendir(folder);
+    for (struct dirent *entry; directory != NULL && (entry = readdir(directory)) != NULL;) {
+        const char *end = strrchr(entry->d_name, '.');
+        if (end != NULL && strcmp(end, ".grout") == 0 && out->count < KERNEL_FILES_MAX) {
+            snprintf(out->paths[out->count++], sizeof out->paths[0], "%s/%s", folder,
+                     entry->d_name);
+        }
+    }
+    if (directory != NULL) {
+        closedir(directory);
+    }
+    if (out->count == first || out->count == KERNEL_FILES_MAX) {
+        fprintf(stderr, "%s: no kernels, or more than KERNEL_FILES_MAX\n", folder);
+        exit(1);
+    }
+    qsort(out->paths + first, (size_t)(out->count - first), sizeof out->paths[0], compare_paths);
 }
 
 static inline int run_suite(TCase *tcase, const char *name) {

@@ -59,6 +59,7 @@ static inline void hold(const op_facts *it, bool holds, const char *advice) {
 #define LANES(NAME)  (1u << GROUT_SYNC_LANES_##NAME)
 #define ACCESS(NAME) (1u << GROUT_ACCESS_##NAME)
 #define COVER(NAME)  (1u << GROUT_MILESTONE_##NAME)
+#define KIND(NAME)   (1u << GROUT_LETTER_##NAME)
 
 enum {
     BARRIERS = OBJECT(BARRIER) | OBJECT(MBARRIER) | OBJECT(ANY_BARRIER),
@@ -66,7 +67,8 @@ enum {
     GROUPS = OBJECT(BULK) | OBJECT(ASYNC_COPY) | OBJECT(WGMMA),
     POSTING = ACCESS(ARRIVE) | ACCESS(BYTES) | ACCESS(SIGNAL),
     WRITING = ACCESS(WRITE) | ACCESS(ATOMIC),
-    MEMORY = ACCESS(READ) | WRITING
+    MEMORY = ACCESS(READ) | WRITING,
+    OBJECTS = KIND(MEMORY) | KIND(MEMORY_OR_ARRAY) | KIND(BARRIER) | KIND(SEMAPHORE)
 };
 
 static inline bool is_object(const op_facts *it, uint32_t objects) {
@@ -83,6 +85,19 @@ static inline bool is_lanes(const op_facts *it, uint32_t lanes) {
 
 static inline bool has_letter(const op_facts *it, const char *letters) {
     return strpbrk(it->info->operands, letters) != NULL;
+}
+
+/* Is the letter's kind one of these bits? */
+static inline bool is_kind(const grout_letter_info *letter, uint32_t kinds) {
+    return letter != NULL && (kinds >> letter->kind & 1) != 0;
+}
+
+static inline bool has_kind(const op_facts *it, uint32_t kinds) {
+    bool is_found = false;
+    for (const char *at = it->info->operands; *at != '\0'; at++) {
+        is_found = is_found || is_kind(grout_letter_get_info(*at), kinds);
+    }
+    return is_found;
 }
 
 static inline bool takes(const op_facts *it, uint32_t attrs) {

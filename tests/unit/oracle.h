@@ -278,6 +278,8 @@ static grout_conflict name(const world *it, uint32_t id, const access *y) {
         return conflict;
     }
     if (is_engine(x) && has(&it->knows[y->actor].issued, id)) {
+        ck_assert_msg(UNFINISHED[x->by] != GROUT_DIAG_NONE,
+                      "milestone %d has no code in UNFINISHED", (int)x->by);
         conflict.code = UNFINISHED[x->by];
         return !x->writes && !is_smem(x) ? name_race(x, y) : conflict;
     }

@@ -59,6 +59,8 @@ struct fiber {
     unsigned lane;
     bool has_arrived; /* on the cluster's barrier, whose generation this was then */
     unsigned generation;
+    bool has_looked; /* at an mbarrier, in vain */
+    const std::function<bool()> *is_blocked; /* nullptr: it may go on */
     std::vector<async_piece> open;                /* of the open group */
     std::vector<std::vector<async_piece>> groups; /* closed ones, the oldest first */
 };
@@ -72,10 +74,13 @@ void yield() {
     swapcontext(&fibers[current].context, &scheduler);
 }
 
-/* Waits as long as is_blocked says so. */
+/* Waits as long as is_blocked says so. The scheduler asks: to go to a fiber and back only to hear
+ * that it still waits costs more than all that the fibers do. */
 void wait_while(const std::function<bool()> &is_blocked) {
     while (is_blocked()) {
+        fibers[current].is_blocked = &is_blocked;
         yield();
+        fibers[current].is_blocked = nullptr;
     }
     has_progress = true;
 }
@@ -889,6 +894,27 @@ void copy_async(machine &m, const statement &s) {
     }
 }
 
+/* Whether the phase of this parity is complete. try_wait may sleep: a lane that has looked in vain
+ * once does, until it is. */
+bool look_at_phase(std::uint64_t address, std::uint64_t parity, bool may_sleep) {
+    bool is_complete = get_mbarrier(address).phase % 2 != parity;
+    if (!is_complete && may_sleep && fibers[current].has_looked) {
+        const cta *home = here;
+        wait_while([home, address, parity] {
+            const auto found = home->mbarriers.find(address);
+            return found != home->mbarriers.end() && found->second.phase % 2 == parity;
+        });
+        is_complete = get_mbarrier(address).phase % 2 != parity;
+    } else if (!is_complete) {
+        fibers[current].has_looked = may_sleep;
+        yield();
+        return false;
+    }
+    fibers[current].has_looked = false;
+    has_progress = true;
+    return is_complete;
+}
+
 void use_mbarrier(machine &m, const statement &s) {
     const std::string &what = s.words[1];
     const bool is_test = what == "try_wait" || what == "test_wait";
@@ -911,13 +937,8 @@ void use_mbarrier(machine &m, const statement &s) {
         arrive(get_mbarrier(address, is_for_cluster),
                s.arguments.size() > 2 ? (unsigned)m.get(s.arguments[2]) : 1);
     } else if (is_test) {
-        const bool is_complete = get_mbarrier(address).phase % 2 != (m.get(s.arguments[2]) & 1);
-        m.set(s.arguments[0], is_complete ? 1 : 0);
-        if (is_complete) {
-            has_progress = true;
-        } else {
-            yield();
-        }
+        m.set(s.arguments[0],
+              look_at_phase(address, m.get(s.arguments[2]) & 1, what == "try_wait") ? 1 : 0);
     } else {
         fail(s.text);
     }
@@ -1406,6 +1427,8 @@ static void start_fiber(fiber &f, cta &home, unsigned lane) {
     f.is_done = false;
     f.has_arrived = false;
     f.generation = 0;
+    f.has_looked = false;
+    f.is_blocked = nullptr;
     f.open.clear();
     f.groups.clear();
     if (f.stack == nullptr) {
@@ -1446,9 +1469,11 @@ static void run_fibers(std::mt19937 &random) {
             is_anyone_asleep = is_anyone_asleep || rounds > 0;
         }
         for (unsigned k : order) {
-            if (!fibers[k].is_done && sleeping[k / 32] == 0) {
+            const fiber &f = fibers[k];
+            if (!f.is_done && sleeping[k / 32] == 0 &&
+                (f.is_blocked == nullptr || !(*f.is_blocked)())) {
                 resume(k);
-                left -= fibers[k].is_done ? 1 : 0;
+                left -= f.is_done ? 1 : 0;
             }
         }
         is_stuck = !has_progress; /* then all wake up */

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # emulate.py - emitted CUDA on the CPU, compared with the interpreter: what needs no GPU to be right.
 # SPDX-License-Identifier: Apache-2.0
-"""usage: emulate.py --grout GROUT [--cxx CXX] [--work DIR] [--seed N] [--kernel @NAME]
-                  [--keep] FILE [-D NAME=VALUE]...
+"""usage: emulate.py --grout GROUT [--cxx CXX] [--runtime LIBRARY] [--work DIR] [--seed N]
+                  [--kernel @NAME] [--keep] FILE [-D NAME=VALUE]...
 
 For every kernel of FILE: 'grout emit' writes its CUDA C++, the C++ compiler compiles it against
 emulate.h, in which a CTA is a process of fibers and inline PTX is interpreted, and 'grout run' runs
-the same inputs through the interpreter. Every output array must have the same bits; NaNs are equal.
+the same inputs through the interpreter. LIBRARY is emulate.cpp as CXX compiles it; without it that
+is done here. Every output array must have the same bits; NaNs are equal.
 Where functions such as exp are called, elements may differ by the bound of docs/gpu.md, 'Compare
 rule'.
 
@@ -119,19 +120,7 @@ def round_bf16(value):
     return (bits + 0x7FFF + (bits >> 16 & 1)) >> 16 if math.isfinite(value) else bits >> 16
 
 
-def make_element(dtype, what, source):
-    if dtype == "bool":
-        return source.randrange(2)
-    if dtype in ("f8e4m3", "f8e5m2"):
-        return source.randrange(128)
-    if what[0] in ("zeros", "ones"):
-        value = what[0] == "ones"
-    elif what[0] == "randn":
-        value = source.gauss(0.0, 1.0)
-    elif what[0] == "uniform":
-        value = source.uniform(float(what[2]), float(what[3]))
-    else:
-        value = source.randrange(-8, 9)
+def make_element(dtype, value):
     if dtype == "bf16":
         return round_bf16(float(value))
     if dtype.startswith("f"):
@@ -139,12 +128,25 @@ def make_element(dtype, what, source):
     return abs(int(value)) if dtype.startswith("u") else int(value)
 
 
+def make_elements(dtype, kind, count, source):
+    if dtype == "bool":
+        return source.choices(range(2), k=count)
+    if dtype in ("f8e4m3", "f8e5m2"):
+        return source.choices(range(128), k=count)
+    if kind[0] in ("zeros", "ones"):
+        return [make_element(dtype, kind[0] == "ones")] * count
+    if kind[0] == "randn":
+        return [make_element(dtype, source.gauss(0.0, 1.0)) for _ in range(count)]
+    if kind[0] == "uniform":
+        return [make_element(dtype, source.uniform(float(kind[2]), float(kind[3]))) for _ in range(count)]
+    return source.choices([make_element(dtype, value) for value in range(-8, 9)], k=count)
+
+
 def make_input(array, what):
     source = random.Random("%s %s" % (array["name"], what))
     count = math.prod(array["shape"])
     letter = DTYPES[array["dtype"]][0]
-    kind = (what or "ints").split(":")
-    elements = [make_element(array["dtype"], kind, source) for _ in range(count)]
+    elements = make_elements(array["dtype"], (what or "ints").split(":"), count, source)
     return struct.pack("<%d%s" % (count, letter), *elements)
 
 
@@ -393,8 +395,8 @@ def compile_kernels(options, kernels, work):
         file.write('#include "emulate.h"\n#include <string>\n' + text + "".join(launches) +
                    MAIN % "".join(choices))
     program = os.path.join(work, "kernels")
-    run([options.cxx] + CXX_FLAGS + ["-I", HERE, source, os.path.join(HERE, "emulate.cpp"), "-o",
-                                    program])
+    runtime = options.runtime or os.path.join(HERE, "emulate.cpp")
+    run([options.cxx] + CXX_FLAGS + ["-I", HERE, source, runtime, "-o", program])
     return program
 
 
@@ -403,6 +405,7 @@ def main():
     parser.add_argument("file")
     parser.add_argument("--grout", required=True)
     parser.add_argument("--cxx", default="c++")
+    parser.add_argument("--runtime")
     parser.add_argument("--work")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--kernel")

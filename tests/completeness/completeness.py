@@ -1,0 +1,182 @@
+"""Completeness: every operation, attribute and choice that 'grout ops' lists is tested in three ways.
+
+- A golden runs it: a file of tests/golden/ whose RUN line is 'grout check' or 'grout run', and whose
+  kernel is a valid one. The golden's own test compares what comes out.
+- A golden holds its CUDA text: NAME.cu beside NAME.grout in tests/golden/cuda/data/, compared by
+  unit/emit, or a golden whose RUN line is 'grout emit'.
+- A generator draws it, within the numbers that its own test runs. That test knows what the kernel
+  computes or that it is free of races; random/values also fails if no result of a drawn operation
+  is compared.
+
+A file of tests/ops/ is all three: tests/ops/ops.py compares its check and its CUDA, and draws from it.
+
+list_used reads the kernels with grout's own parser, so a name in a comment counts for nothing.
+
+usage: completeness.py --grout PATH --list-used PATH --random PATH --synchronised PATH [--verbose]
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import argparse
+import collections
+import glob
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True  # the folders are source trees
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TESTS = os.path.dirname(HERE)
+sys.path.insert(0, TESTS)
+sys.path.insert(0, os.path.join(TESTS, "certificates"))
+
+import certificates  # noqa: E402
+import run_golden  # noqa: E402
+import running  # noqa: E402
+
+# The numbers that tests/random/CMakeLists.txt and tests/certificates run without the label slow.
+RANDOM = (("values", 1, 400, 1), ("copies", 1, 200, 1), ("wgmma", 1, 150, 1), ("groups", 1, 100, 1),
+          ("updates", 1, 300, 1), ("forms", 0, 424, 29))
+SYNCHRONISED = (("rings", 1, 500), ("clusters", 1, 500), ("grids", 1, 500))
+CERTIFICATES = range(1, 1001)
+
+RUN, CUDA, DRAWN = "run", "cuda", "drawn"
+WHERE = {
+    RUN: ("no golden runs it", "write tests/ops/ for it, or add it to a kernel in tests/golden/run/"),
+    CUDA: ("no golden holds its CUDA text", "write tests/ops/ for it, or add it to a kernel in tests/golden/cuda/data/"),
+    DRAWN: ("no generator draws it", "write tests/ops/ for it, or draw it in tests/random/ or tests/certificates/"),
+}
+# (way, kind, name): why not. One that is no longer needed fails the test.
+EXCEPTIONS = {
+}
+
+
+def call(*command):
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(command[:4])}: exit code {done.returncode}\n{done.stdout[-2000:]}{done.stderr[-4000:]}")
+    return done.stdout
+
+
+def list_wanted(grout):
+    """Each (kind, name) of the op table, in its order."""
+    wanted = [("op", line.split()[0]) for line in call(grout, "ops").splitlines()]
+    page = call(grout, "ops", "--markdown")
+    for text in re.findall(r"^- attribute `([^`]+)`", page, re.M):
+        name, _, argument = text.partition("(")
+        entries = [("attribute", name)]
+        if "|" in argument:
+            entries += [("choice", f"{name}({choice.strip()})") for choice in argument.rstrip(")").split("|")]
+        wanted += [entry for entry in entries if entry not in wanted]
+    kinds = collections.Counter(kind for kind, _ in wanted)
+    if len(wanted) != len(set(wanted)) or min(kinds[kind] for kind in ("op", "attribute", "choice")) < 2:
+        sys.exit(f"'grout ops' is not understood: it lists {dict(kinds)}")
+    return wanted
+
+
+def list_used(tool, files):
+    """Each (kind, name) that the files use, with the files."""
+    used = collections.defaultdict(list)
+    for line in call(tool, *files).splitlines() if files else ():
+        path, kind, name, _ = line.split("\t")
+        used[kind, name].append(path)
+    return used
+
+
+def find_goldens(commands):
+    """The goldens of valid kernels whose RUN line has one of these commands."""
+    found = []
+    for folder, folders, names in os.walk(os.path.join(TESTS, "golden")):
+        folders[:] = [name for name in folders if name != "data"]
+        for name in sorted(names):
+            path = os.path.join(folder, name)
+            if name.endswith(".grout"):
+                keys = run_golden.read_keys(run_golden.read_text(path).partition(run_golden.OUTPUT_MARK)[0])
+                words = keys["RUN"].split()
+                if words[1] in commands and "%s" in words and keys.get("EXIT", "0") in "01":
+                    found.append(path)
+    return found
+
+
+def find_cuda():
+    """The kernels whose CUDA text is a golden."""
+    folder = os.path.join(TESTS, "golden", "cuda", "data")
+    names = sorted(os.listdir(folder))
+    return find_goldens({"emit"}) + [os.path.join(folder, name) for name in names
+                                     if name.endswith(".grout") and name[:-5] + "cu" in names]
+
+
+def draw_files(arguments, folder):
+    """A file for each kind of drawn kernels."""
+    texts = {}
+    for kind, first, count, stride in RANDOM:
+        texts[kind] = call(arguments.random, kind, str(first), str(count), str(stride), "print")
+    for kind, first, count in SYNCHRONISED:
+        texts[kind] = call(arguments.synchronised, "print", kind, str(first), str(count))
+    for kind, text in texts.items():
+        parts = text.split("kernel @drawn(")
+        texts[kind] = parts[0] + "".join(f"kernel @drawn{i}({part}" for i, part in enumerate(parts[1:]))
+    # Only kernels of which the test knows what there is to find; the others need not be valid.
+    drawn = [certificates.draw_kernel(number) for number in CERTIFICATES]
+    texts["certificates"] = running.make_file([kernel for kernel in drawn if kernel.is_right])[0]
+    for kind, text in texts.items():
+        with open(os.path.join(folder, kind), "w", encoding="utf-8") as file:
+            file.write(text)
+    return [os.path.join(folder, kind) for kind in texts]
+
+
+def cut_ops(folder):
+    """The kernels of tests/ops/, each without @expected, which is no test of what it uses."""
+    paths = []
+    for path in sorted(glob.glob(os.path.join(TESTS, "ops", "*.grout"))):
+        text = run_golden.read_text(path).partition("// ---- ")[0]
+        paths.append(os.path.join(folder, "ops-" + os.path.basename(path)))
+        with open(paths[-1], "w", encoding="utf-8") as file:
+            file.write(text.partition("kernel @expected")[0])
+    return paths
+
+
+def list_holes(wanted, used):
+    """One line for each hole, and for each exception that is none."""
+    lines = []
+    for kind, name in wanted:
+        for way, (what, repair) in WHERE.items():
+            if (kind, name) not in used[way] and (way, kind, name) not in EXCEPTIONS:
+                lines.append(f"{kind} '{name}': {what}: {repair}")
+    for way, kind, name in EXCEPTIONS:
+        if (kind, name) not in wanted:
+            lines.append(f"{kind} '{name}': there is none: remove it from EXCEPTIONS")
+        elif (kind, name) in used[way]:
+            file = os.path.basename(used[way][kind, name][0])
+            lines.append(f"{kind} '{name}': {file} has it: remove ('{way}', ..) from EXCEPTIONS")
+    return lines
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    for name in ("grout", "list-used", "random", "synchronised"):
+        parser.add_argument("--" + name, required=True)
+    parser.add_argument("--verbose", action="store_true", help="also list where each one is")
+    arguments = parser.parse_args()
+    wanted = list_wanted(arguments.grout)
+    with tempfile.TemporaryDirectory(prefix="grout-completeness-") as folder:
+        ops = cut_ops(folder)
+        files = {RUN: find_goldens({"check", "run"}) + ops, CUDA: find_cuda() + ops,
+                 DRAWN: draw_files(arguments, folder) + ops}
+        used = {way: list_used(arguments.list_used, paths) for way, paths in files.items()}
+    if arguments.verbose:
+        for kind, name in wanted:
+            for way, places in used.items():
+                print(f"{kind} '{name}', {way}:", " ".join(os.path.basename(path) for path in places[kind, name]))
+    lines = list_holes(wanted, used)
+    print("\n".join(lines + [""]), end="")
+    kinds = collections.Counter(kind for kind, _ in wanted)
+    print(", ".join(f"{count} {kind}s" for kind, count in kinds.items()) + f": {len(lines)} holes, "
+          f"{len(EXCEPTIONS)} exceptions; " + ", ".join(f"{way}: {len(paths)} files" for way, paths in files.items()))
+    return 1 if lines else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

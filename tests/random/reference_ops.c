@@ -1,0 +1,256 @@
+/* reference_ops.c - what each operation of the reference does.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "reference_state.h"
+
+#include "rounding.h"
+#include "updates.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void reference__run_elementwise(reference *ref, const grout_op *op) {
+    const grout_type *type = grout_module_get_type(ref->module, op->first_result);
+    num constants[3];
+    const num *from[3] = {NULL, NULL, NULL};
+    int64_t counts[3] = {1, 1, 1};
+    grout_dtype dtype = (grout_dtype)type->dtype;
+    for (uint32_t k = 0; k < op->operand_count && k < 3; k++) {
+        const grout_operand *operand = grout_module_get_operand(ref->module, op, k);
+        from[k] = reference__get_operand(ref, operand, &constants[k], &counts[k]);
+        if (k == 0) {
+            dtype = grout_module_get_operand_dtype(ref->module, operand);
+            if (operand->kind == GROUT_OPERAND_VALUE) {
+                dtype = (grout_dtype)grout_module_get_type(ref->module, operand->id)->dtype;
+            }
+        }
+    }
+    num *result = reference__define(ref, op->first_result);
+    const int64_t count = grout_type_get_count(type);
+    for (int64_t i = 0; i < count; i++) {
+        num in[3] = {{0, 0}, {0, 0}, {0, 0}};
+        for (uint32_t k = 0; k < op->operand_count && k < 3; k++) {
+            in[k] = from[k][counts[k] == 1 ? 0 : i];
+        }
+        if (!rounding_apply((grout_opcode)op->opcode, dtype, (grout_dtype)type->dtype, in,
+                            &result[i])) {
+            reference__lack(ref, op);
+            return;
+        }
+    }
+}
+
+void reference__run_broadcast(reference *ref, const grout_op *op) {
+    const grout_type *type = grout_module_get_type(ref->module, op->first_result);
+    const grout_operand *operand = grout_module_get_operand(ref->module, op, 0);
+    num constant;
+    int64_t from_count;
+    const num *from = reference__get_operand(ref, operand, &constant, &from_count);
+    const grout_type from_type = grout_module_get_operand_type(ref->module, operand);
+    const int64_t first = grout_op_get_attr_integer(ref->module, op, GROUT_ATTR_DIM,
+                                                    (int64_t)type->rank - from_type.rank);
+    num *result = reference__define(ref, op->first_result);
+    const int64_t count = grout_type_get_count(type);
+    for (int64_t i = 0; i < count; i++) {
+        int64_t rest = i, place = 0, stride = 1;
+        for (int64_t d = (int64_t)type->rank - 1; d >= 0; d--) {
+            const int64_t at = rest % type->dims[d], k = d - first;
+            rest /= type->dims[d];
+            if (k >= 0 && k < from_type.rank) {
+                place += from_type.dims[k] == 1 ? 0 : at * stride;
+                stride *= from_type.dims[k];
+            }
+        }
+        result[i] = from[from_count == 1 ? 0 : place];
+    }
+}
+
+void reference__run_iota(reference *ref, const grout_op *op) {
+    const grout_type *type = grout_module_get_type(ref->module, op->first_result);
+    const int64_t dim = grout_op_get_attr_integer(ref->module, op, GROUT_ATTR_DIM, 0);
+    num *result = reference__define(ref, op->first_result);
+    int64_t inner = 1;
+    for (int64_t d = dim + 1; d < type->rank; d++) {
+        inner *= type->dims[d];
+    }
+    for (int64_t i = 0; i < grout_type_get_count(type); i++) {
+        result[i] = rounding_round((grout_dtype)type->dtype,
+                                   (num){(double)(i / inner % type->dims[dim]), 0});
+    }
+}
+
+void reference__run_reduce(reference *ref, const grout_op *op) {
+    const grout_operand *operand = grout_module_get_operand(ref->module, op, 0);
+    num constant;
+    int64_t count;
+    const num *from = reference__get_operand(ref, operand, &constant, &count);
+    const grout_type type = grout_module_get_operand_type(ref->module, operand);
+    const int64_t dim = grout_op_get_attr_integer(ref->module, op, GROUT_ATTR_DIM, -1);
+    int64_t inner = 1, extent = count;
+    for (int64_t d = dim + 1; dim >= 0 && d < type.rank; d++) {
+        inner *= type.dims[d];
+    }
+    if (dim >= 0) {
+        extent = type.dims[dim];
+    }
+    num *result = reference__define(ref, op->first_result);
+    for (int64_t i = 0; i < count / extent; i++) {
+        const rounding_row row = {from + i / inner * inner * extent + i % inner, inner, extent};
+        if (!rounding_reduce((grout_opcode)op->opcode, (grout_dtype)type.dtype, &row, &result[i])) {
+            reference__lack(ref, op);
+        }
+    }
+}
+
+void reference__run_load(reference *ref, const grout_op *op) {
+    const box from = reference__get_box(ref, grout_module_get_operand(ref->module, op, 0));
+    num *result = reference__define(ref, op->first_result);
+    for (int64_t i = 0; i < from.count && ref->why == NULL; i++) {
+        result[i] = reference__read_box(&from, i);
+    }
+}
+
+/* store and acc_store, or an atomic update. */
+void reference__run_store(reference *ref, const grout_op *op) {
+    const box to = reference__get_box(ref, grout_module_get_operand(ref->module, op, 0));
+    const bool is_plain = op->opcode == GROUT_OP_STORE || op->opcode == GROUT_OP_ACC_STORE;
+    num constant;
+    int64_t count;
+    const num *from = reference__get_operand(ref, grout_module_get_operand(ref->module, op, 1),
+                                             &constant, &count);
+    for (int64_t i = 0; i < to.count && ref->why == NULL; i++) {
+        num number = from[count == 1 ? 0 : i];
+        const update it = {.dtype = (grout_dtype)to.type->dtype,
+                           .held = reference__read_box(&to, i),
+                           .value = number};
+        if (!is_plain && !update_by_op((grout_opcode)op->opcode, &it, &number)) {
+            reference__lack(ref, op);
+        }
+        reference__write_box(&to, i, number);
+    }
+    reference__note_write(ref, op, to.array);
+}
+
+/* An atomic that returns what was there. */
+void reference__run_fetch(reference *ref, const grout_op *op) {
+    const box to = reference__get_box(ref, grout_module_get_operand(ref->module, op, 0));
+    const bool has_expected = op->operand_count == 3;
+    update it = {.dtype = (grout_dtype)to.type->dtype, .held = reference__read_box(&to, 0)};
+    num number = it.held, constant;
+    int64_t count;
+    it.value = *reference__get_operand(
+        ref, grout_module_get_operand(ref->module, op, has_expected ? 2 : 1), &constant, &count);
+    if (has_expected) {
+        it.expected = *reference__get_operand(ref, grout_module_get_operand(ref->module, op, 1),
+                                              &constant, &count);
+    }
+    if (!update_by_op((grout_opcode)op->opcode, &it, &number)) {
+        reference__lack(ref, op);
+        return;
+    }
+    reference__define(ref, op->first_result)[0] = it.held;
+    reference__write_box(&to, 0, number);
+    reference__note_write(ref, op, to.array);
+}
+
+void reference__run_copy(reference *ref, const grout_op *op) {
+    const box from = reference__get_box(ref, grout_module_get_operand(ref->module, op, 0));
+    const box to = reference__get_box(ref, grout_module_get_operand(ref->module, op, 1));
+    const grout_choice choice = grout_op_get_choice(ref->module, op, GROUT_ATTR_REDUCE);
+    for (int64_t i = 0; i < to.count && ref->why == NULL; i++) {
+        num number = reference__read_box(&from, i);
+        const int64_t place = reference__get_place(&to, i);
+        const update it = {.dtype = (grout_dtype)to.type->dtype,
+                           .held = place < 0 ? number : to.array->numbers[place],
+                           .value = number};
+        if (choice != GROUT_CHOICE_NONE && !update_by_choice(choice, &it, &number)) {
+            reference__lack(ref, op);
+        }
+        reference__write_box(&to, i, number);
+    }
+    reference__note_write(ref, op, to.array);
+}
+
+/* The values of a debug_print, one after the other. */
+void reference__run_print(reference *ref, const grout_op *op) {
+    reference_output *output = ref->output;
+    reference_line *lines =
+        realloc(output->lines, (output->line_count + 1u) * sizeof *output->lines);
+    if (lines == NULL) {
+        ref->why = "memory";
+        return;
+    }
+    reference_line *line = &lines[output->line_count];
+    output->lines = lines;
+    *line = (reference_line){.cta = ref->cta};
+    for (uint32_t k = 1; k < op->operand_count; k++) {
+        num constant;
+        int64_t count;
+        const num *from = reference__get_operand(ref, grout_module_get_operand(ref->module, op, k),
+                                                 &constant, &count);
+        num *numbers = realloc(line->numbers, (size_t)(line->count + count) * sizeof *numbers);
+        if (numbers == NULL) {
+            ref->why = "memory";
+            free(line->numbers);
+            return;
+        }
+        memcpy(numbers + line->count, from, (size_t)count * sizeof *numbers);
+        line->numbers = numbers;
+        line->count += count;
+    }
+    line->ops.has[op->opcode] = true;
+    output->ops.has[op->opcode] = true;
+    reference__add_operand_ops(ref, op, &line->ops);
+    output->line_count++;
+}
+
+/* An operand of a wgmma as numbers, row-major; NULL without memory. */
+static num *get_matrix(reference *ref, const grout_operand *operand, int64_t count) {
+    num *result = calloc((size_t)count, sizeof *result);
+    grout_view view;
+    if (result != NULL && grout_module_get_view(ref->module, operand, &view)) {
+        const box from = reference__get_box(ref, operand);
+        for (int64_t i = 0; i < count; i++) {
+            result[i] = reference__read_box(&from, i);
+        }
+    } else if (result != NULL) {
+        memcpy(result, ref->values[operand->id], (size_t)count * sizeof *result);
+    }
+    return result;
+}
+
+void reference__run_wgmma(reference *ref, const grout_op *op) {
+    const grout_operand *operands[3];
+    grout_type types[3];
+    for (uint32_t k = 0; k < 3; k++) {
+        operands[k] = grout_module_get_operand(ref->module, op, k);
+        types[k] = grout_module_get_operand_type(ref->module, operands[k]);
+    }
+    const int64_t m = types[0].dims[0], n = types[0].dims[1], depth = types[1].dims[1];
+    const box acc = reference__get_box(ref, operands[0]);
+    num *a = get_matrix(ref, operands[1], m * depth);
+    num *b = get_matrix(ref, operands[2], depth * n);
+    for (int64_t i = 0; i < m * n && a != NULL && b != NULL; i++) {
+        const rounding_dot dot = {.a = a + i / n * depth,
+                                  .b = b + i % n,
+                                  .b_stride = n,
+                                  .depth = depth,
+                                  .operand_dtype = (grout_dtype)types[1].dtype,
+                                  .accumulator_dtype = (grout_dtype)types[0].dtype};
+        reference__write_box(&acc, i, rounding_dot_add(&dot, reference__read_box(&acc, i)));
+    }
+    reference__note_write(ref, op, acc.array);
+    free(a);
+    free(b);
+}
+
+void reference__run_axis(reference *ref, const grout_op *op) {
+    const uint32_t axis = grout_module_get_operand(ref->module, op, 0)->id - 1;
+    int64_t rest = ref->kernel->axes[axis].kind == GROUT_AXIS_THREADS ? ref->thread : ref->cta;
+    for (uint32_t k = ref->kernel->axis_count; k-- > axis + 1;) {
+        if (ref->kernel->axes[k].kind == ref->kernel->axes[axis].kind) {
+            rest /= grout_kernel_get_axis_size(ref->module, ref->kernel_id, k);
+        }
+    }
+    reference__define(ref, op->first_result)[0].value =
+        (double)(rest % grout_kernel_get_axis_size(ref->module, ref->kernel_id, axis));
+}

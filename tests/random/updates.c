@@ -1,0 +1,70 @@
+/* updates.c - atomics and reductions as operations of two values.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "updates.h"
+
+#include "rounding.h"
+
+static bool combine(grout_opcode opcode, const update *it, reference_number *out) {
+    const reference_number in[3] = {it->held, it->value, {0, 0}};
+    return rounding_apply(opcode, it->dtype, it->dtype, in, out);
+}
+
+bool update_by_op(grout_opcode opcode, const update *it, reference_number *out) {
+    switch ((int)opcode) {
+    case GROUT_OP_ATOMIC_ADD:
+    case GROUT_OP_ATOMIC_FETCH_ADD:
+        return combine(GROUT_OP_ADD, it, out);
+    case GROUT_OP_ATOMIC_MAX:
+        return combine(GROUT_OP_MAX, it, out);
+    case GROUT_OP_ATOMIC_MIN:
+        return combine(GROUT_OP_MIN, it, out);
+    case GROUT_OP_ATOMIC_AND:
+        return combine(GROUT_OP_AND, it, out);
+    case GROUT_OP_ATOMIC_OR:
+        return combine(GROUT_OP_OR, it, out);
+    case GROUT_OP_ATOMIC_XOR:
+        return combine(GROUT_OP_XOR, it, out);
+    case GROUT_OP_ATOMIC_EXCHANGE:
+        *out = it->value;
+        return true;
+    case GROUT_OP_ATOMIC_CAS:
+        *out = it->held.value == it->expected.value ? it->value : it->held;
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* From 0 to the limit that comes, and from there to 0. */
+static double increment(double held, double limit) {
+    return held >= limit ? 0 : held + 1;
+}
+
+static double decrement(double held, double limit) {
+    return held == 0 || held > limit ? limit : held - 1;
+}
+
+bool update_by_choice(grout_choice choice, const update *it, reference_number *out) {
+    switch ((int)choice) {
+    case GROUT_CHOICE_REDUCE_ADD:
+        return combine(GROUT_OP_ADD, it, out);
+    case GROUT_CHOICE_REDUCE_MIN:
+        return combine(GROUT_OP_MIN, it, out);
+    case GROUT_CHOICE_REDUCE_MAX:
+        return combine(GROUT_OP_MAX, it, out);
+    case GROUT_CHOICE_REDUCE_INC:
+        *out = (reference_number){increment(it->held.value, it->value.value), 0};
+        return true;
+    case GROUT_CHOICE_REDUCE_DEC:
+        *out = (reference_number){decrement(it->held.value, it->value.value), 0};
+        return true;
+    case GROUT_CHOICE_REDUCE_AND:
+        return combine(GROUT_OP_AND, it, out);
+    case GROUT_CHOICE_REDUCE_OR:
+        return combine(GROUT_OP_OR, it, out);
+    case GROUT_CHOICE_REDUCE_XOR:
+        return combine(GROUT_OP_XOR, it, out);
+    default:
+        return false;
+    }
+}

@@ -1,0 +1,68 @@
+"""Runs 'grout check --expect' on kernels: what a file expects must be what is found in it.
+
+usage: run_expect.py --grout PATH [--options "..."] [--without NAME]... KERNEL-OR-FOLDER...
+
+One process checks them all. Only if it fails, each kernel runs in a process of its own, so that one that
+crashes is named and the others are checked nevertheless. --options go to the command, e.g. "--seeds 20
+--all-timings": the findings must not depend on schedule and timing. --without leaves a file out.
+"""
+import argparse
+import os
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True  # the folder is a source tree
+from limit import SECONDS
+
+
+def find_kernels(paths, without):
+    """The files, and all in the folders; a name of --without that none of them has is a mistake."""
+    found = [path for path in paths if os.path.isfile(path)]
+    for path in paths:
+        found += sorted(os.path.join(folder, name) for folder, _, names in os.walk(path) for name in names
+                        if name.endswith(".grout"))
+    missing = set(without) - {os.path.basename(path) for path in found}
+    if missing:
+        sys.exit(f"--without: no file {', '.join(sorted(missing))}")
+    return [path for path in found if os.path.basename(path) not in without]
+
+
+def check(grout, options, kernels):
+    """What is wrong, or None."""
+    command = [grout, "check", "--expect", "-q", *options, *kernels]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=SECONDS, check=False)
+    except subprocess.TimeoutExpired:
+        return f"no end within {SECONDS} s\n"
+    return f"exit code {done.returncode}\n{done.stdout}{done.stderr}" if done.returncode != 0 else None
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--grout", required=True)
+    parser.add_argument("--options", default="")
+    parser.add_argument("--without", action="append", default=[])
+    parser.add_argument("paths", nargs="+")
+    args = parser.parse_args()
+    options = args.options.split()
+    kernels = find_kernels(args.paths, args.without)
+    if not kernels:
+        sys.exit("no kernels")
+    together = check(args.grout, options, kernels)
+    if together is None:
+        print(f"{len(kernels)} kernels as expected")
+        return 0
+    failures = 0
+    for kernel in kernels:
+        alone = check(args.grout, options, [kernel])
+        if alone is not None:
+            failures += 1
+            print(f"---- {' '.join(['grout check --expect', *options, kernel])}: {alone}", end="")
+    if failures == 0:
+        print(f"---- each kernel alone is as expected, but together: {together}", end="")
+    print(f"{failures} of {len(kernels)} kernels are not as expected")
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,202 @@
+/*
+ * outside_nvrtc.c - a libnvrtc whose compilations run in a process of their own, nvrtc_worker.c. So
+ * the tests that compile much have the sanitizers in all of our code, and NVRTC itself is outside.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Cubins only, and no headers beside the source: nothing else is asked for.
+ */
+#include "outside_nvrtc.h"
+#include "gpu_backend/bytes.h"
+#include "gpu_backend/cuda_api.h"
+
+#include <errno.h>
+#include <spawn.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define OPTIONS_MAX 16
+
+enum { FAILED = 11 }; /* NVRTC_ERROR_INTERNAL_ERROR */
+
+/* Each name is exported as NVRTC exports it. */
+#define EXPORT __attribute__((visibility("default")))
+#define NVRTC(type, name, ...)     \
+    EXPORT type name(__VA_ARGS__); \
+    EXPORT type name(__VA_ARGS__)
+
+extern char **environ;
+
+struct grout_nvrtc_program_object {
+    char *source, *name;
+    outside_reply reply;
+    char *cubin, *log;
+};
+
+/* ---- the worker ---- */
+
+typedef struct worker {
+    pid_t process;
+    int input, output;
+} worker;
+
+/* Starts it with the ends of two pipes as its standard streams. */
+static bool start(char *const *arguments, worker *out) {
+    posix_spawn_file_actions_t actions;
+    int in[2], back[2];
+    if (pipe(in) != 0) {
+        return false;
+    }
+    if (pipe(back) != 0) {
+        (void)close(in[0]);
+        (void)close(in[1]);
+        return false;
+    }
+    bool is_started = posix_spawn_file_actions_init(&actions) == 0;
+    if (is_started) {
+        is_started = posix_spawn_file_actions_adddup2(&actions, in[0], STDIN_FILENO) == 0 &&
+                     posix_spawn_file_actions_adddup2(&actions, back[1], STDOUT_FILENO) == 0 &&
+                     posix_spawn_file_actions_addclose(&actions, in[1]) == 0 &&
+                     posix_spawn_file_actions_addclose(&actions, back[0]) == 0 &&
+                     posix_spawn(&out->process, GROUT_TEST_NVRTC_WORKER, &actions, NULL, arguments,
+                                 environ) == 0;
+        (void)posix_spawn_file_actions_destroy(&actions);
+    }
+    (void)close(in[0]);
+    (void)close(back[1]);
+    out->input = in[1];
+    out->output = back[0];
+    if (!is_started) {
+        (void)close(out->input);
+        (void)close(out->output);
+    }
+    return is_started;
+}
+
+static bool end(const worker *w) {
+    int status = -1;
+    (void)close(w->output);
+    while (waitpid(w->process, &status, 0) < 0 && errno == EINTR) {
+    }
+    return status == 0;
+}
+
+/* One piece of the answer, with a NUL that is not counted. */
+static char *receive(const worker *w, size_t size) {
+    char *data = calloc(size + 1, 1);
+    if (data != NULL && !grout_gpu__read_all(w->output, data, size)) {
+        free(data);
+        return NULL;
+    }
+    return data;
+}
+
+/* Asks it about a program, or without one for the version. */
+static bool ask(char *const *arguments, const char *source, outside_reply *reply,
+                grout_nvrtc_program program) {
+    worker w;
+    if (!start(arguments, &w)) {
+        return false;
+    }
+    bool is_good = grout_gpu__write_all(w.input, source, strlen(source));
+    (void)close(w.input);
+    is_good = is_good && grout_gpu__read_all(w.output, reply, sizeof *reply);
+    if (is_good && program != NULL) {
+        program->cubin = receive(&w, reply->cubin_size);
+        program->log = receive(&w, reply->log_size);
+        is_good = program->cubin != NULL && program->log != NULL;
+    }
+    return end(&w) && is_good;
+}
+
+/* ---- NVRTC's functions ---- */
+
+NVRTC(const char *, nvrtcGetErrorString, grout_nvrtc_result result) {
+    return result == GROUT_NVRTC_COMPILATION ? "NVRTC_ERROR_COMPILATION" : "the worker failed";
+}
+
+/* The worker is asked once: every compilation opens the library and asks for the version. */
+NVRTC(grout_nvrtc_result, nvrtcVersion, int *major, int *minor) {
+    static outside_reply found;
+    char *arguments[] = {GROUT_TEST_NVRTC_WORKER, NULL};
+    if (found.major == 0 && !ask(arguments, "", &found, NULL)) {
+        found = (outside_reply){0};
+        return FAILED;
+    }
+    *major = found.major;
+    *minor = found.minor;
+    return GROUT_NVRTC_SUCCESS;
+}
+
+NVRTC(grout_nvrtc_result, nvrtcDestroyProgram, grout_nvrtc_program *program) {
+    free((*program)->source);
+    free((*program)->name);
+    free((*program)->cubin);
+    free((*program)->log);
+    free(*program);
+    *program = NULL;
+    return GROUT_NVRTC_SUCCESS;
+}
+
+NVRTC(grout_nvrtc_result, nvrtcCreateProgram, grout_nvrtc_program *out, const char *source,
+      const char *name, int header_count, const char *const *headers,
+      const char *const *include_names) {
+    (void)headers;
+    (void)include_names;
+    *out = header_count == 0 ? calloc(1, sizeof **out) : NULL;
+    if (*out == NULL) {
+        return FAILED;
+    }
+    (*out)->source = strdup(source);
+    (*out)->name = strdup(name);
+    if ((*out)->source == NULL || (*out)->name == NULL) {
+        (void)nvrtcDestroyProgram(out);
+        return FAILED;
+    }
+    return GROUT_NVRTC_SUCCESS;
+}
+
+NVRTC(grout_nvrtc_result, nvrtcCompileProgram, grout_nvrtc_program program, int option_count,
+      const char *const *options) {
+    char *arguments[OPTIONS_MAX + 3] = {GROUT_TEST_NVRTC_WORKER, program->name};
+    if (option_count > OPTIONS_MAX) {
+        return FAILED;
+    }
+    memcpy(arguments + 2, options, (size_t)option_count * sizeof options[0]);
+    return ask(arguments, program->source, &program->reply, program) ? program->reply.result
+                                                                     : FAILED;
+}
+
+NVRTC(grout_nvrtc_result, nvrtcGetCUBINSize, grout_nvrtc_program program, size_t *out) {
+    *out = program->reply.cubin_size;
+    return GROUT_NVRTC_SUCCESS;
+}
+
+NVRTC(grout_nvrtc_result, nvrtcGetCUBIN, grout_nvrtc_program program, char *out) {
+    memcpy(out, program->cubin, program->reply.cubin_size);
+    return GROUT_NVRTC_SUCCESS;
+}
+
+NVRTC(grout_nvrtc_result, nvrtcGetProgramLogSize, grout_nvrtc_program program, size_t *out) {
+    *out = program->log == NULL ? 0 : program->reply.log_size;
+    return GROUT_NVRTC_SUCCESS;
+}
+
+NVRTC(grout_nvrtc_result, nvrtcGetProgramLog, grout_nvrtc_program program, char *out) {
+    memcpy(out, program->log, program->reply.log_size);
+    return GROUT_NVRTC_SUCCESS;
+}
+
+NVRTC(grout_nvrtc_result, nvrtcGetPTXSize, grout_nvrtc_program program, size_t *out) {
+    (void)program;
+    *out = 0;
+    return FAILED;
+}
+
+NVRTC(grout_nvrtc_result, nvrtcGetPTX, grout_nvrtc_program program, char *out) {
+    (void)program;
+    (void)out;
+    return FAILED;
+}
