@@ -68,8 +68,8 @@ void grout_tma__reduce(grout_machine *machine, const grout_inst *inst, const gro
                        const uint8_t *elements) {
     uint8_t *held = machine->linear + to->plan->bytes;
     grout_box__gather(machine, to, held);
-    grout_update__apply((grout_update)inst->reduction,
-                        (grout_dtype)to->plan->dtype, true, held, elements, to->plan->count);
+    grout_update__apply((grout_update)inst->reduction, (grout_dtype)to->plan->dtype, true, held,
+                        elements, to->plan->count);
     grout_box__scatter(machine, to, held);
 }
 
@@ -90,8 +90,7 @@ void grout_tma__combine(grout_machine *machine, const grout_inst *inst, const gr
         return;
     }
     grout_box__gather(machine, to, machine->linear);
-    grout_update__apply((grout_update)inst->reduction,
-                        (grout_dtype)to->plan->dtype, false, machine->linear, elements,
-                        to->plan->count);
+    grout_update__apply((grout_update)inst->reduction, (grout_dtype)to->plan->dtype, false,
+                        machine->linear, elements, to->plan->count);
     grout_box__scatter(machine, to, machine->linear);
 }
