@@ -78,7 +78,8 @@ static bool is_for_one(const grout_emitter *e, const grout_op *op) {
     }
     const grout_effect_class class_ =
         grout_effect_row_get_class((grout_effect_row)info->effect_row);
-    return is_fine && (class_ == GROUT_EFFECT_PURE ||
+    const bool is_hint = info->effect_row == GROUT_EFFECT_ROW_HINT;
+    return is_fine && (class_ == GROUT_EFFECT_PURE || is_hint ||
                        (class_ == GROUT_EFFECT_ACCESS && has_scalar_accesses(e, op)));
 }
 
