@@ -298,7 +298,8 @@ static void a_scope_fits_the_object(const op_facts *it) {
 
 static void a_reach_fits_the_object(const op_facts *it) {
     uint8_t reach = it->line.reach;
-    uint8_t of_mbarrier = is_mode(it, MODE(POSTS)) ? GROUT_SYNC_REACH_PEER : GROUT_SYNC_REACH_OWN;
+    uint8_t of_mbarrier =
+        takes(it, GROUT_ATTR_BIT_FROM_CTA) ? GROUT_SYNC_REACH_PEER : GROUT_SYNC_REACH_OWN;
     uint8_t of_any =
         has_effect(it, ACCESS(BYTES)) ? GROUT_SYNC_REACH_CLUSTER : GROUT_SYNC_REACH_OWN;
     expect(it, is_object(it, OBJECT(BARRIER) | OBJECT(CLUSTER)), reach == GROUT_SYNC_REACH_CLUSTER,
@@ -306,7 +307,8 @@ static void a_reach_fits_the_object(const op_facts *it) {
     expect(it, is_object(it, OBJECT(SEMAPHORE)), reach == GROUT_SYNC_REACH_GRID,
            "a semaphore is the grid's: REACH is GRID");
     expect(it, is_object(it, OBJECT(MBARRIER)), reach == of_mbarrier,
-           "any CTA posts on an mbarrier (PEER), and all else is done where it lies (OWN)");
+           "what takes from_cta is done by any CTA (PEER), and all else where the mbarrier lies "
+           "(OWN)");
     expect(it, is_object(it, OBJECT(ANY_BARRIER)), reach == of_any,
            "a cluster barrier counts the arrives of CTAs: OWN, or CLUSTER for what only brings "
            "bytes");
