@@ -15,6 +15,10 @@ import subprocess
 import sys
 import tempfile
 
+sys.dont_write_bytecode = True  # the folder is a source tree
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from limit import SECONDS
+
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 # Findings about two accesses, whose edge is missing.
 PAIRS = {"smem-race", "gmem-race", "async-not-awaited", "missing-commit-smem", "missing-commit-smem-war",
@@ -54,7 +58,7 @@ def check_reports_in(grout, folder):
     for path in sorted(glob.glob("kernels/bugs/*.grout", root_dir=ROOT) +
                        glob.glob("tests/corpus/*.bug.grout", root_dir=ROOT)):
         options = re.findall(r"^// run: (.*)$", open(f"{ROOT}/{path}").read(), re.M)
-        options = options[0].split() if options else []
+        options = (options[0].split() if options else []) + ["--budget", str(SECONDS)]
         done = run(grout, "check", "--format", "json", *options, path, folder=folder)
         report = json.loads(done.stdout)
         said = run(grout, "check", *options, path, folder=folder).stdout

@@ -11,8 +11,10 @@
 
 #include <stdlib.h>
 
-/* The machine's, in a process without sanitizers: outside_nvrtc.c. */
-static const grout_nvrtc_options nvrtc_options = {.library = GROUT_TEST_NVRTC};
+/* The machine's, in a process without sanitizers: outside_nvrtc.c. Each text is compiled once: the
+ * tests share the cache, and keep it from run to run. */
+static const grout_nvrtc_options nvrtc_options = {.library = GROUT_TEST_NVRTC,
+                                                  .cache_dir = GROUT_TEST_NVRTC_CACHE};
 
 static inline bool has_nvrtc(void) {
     grout_diags *diags = grout_diags_new();
