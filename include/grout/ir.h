@@ -521,7 +521,6 @@ GROUT_API bool grout_kernel_has_exit_sync(const grout_module *module, grout_kern
  * the operation: it touches SMEM through the async proxy, and the thread may have touched the same
  * object through the generic proxy since its last fence. */
 GROUT_API bool grout_op_needs_auto_fence(const grout_module *module, grout_op_id id);
-/* Value of an INT attribute, or fallback if the op does not have it. */
 /* What an op does with its blocks; NONE if it has none. */
 GROUT_API grout_region_kind grout_op_get_region_kind(const grout_op *op);
 /* The nearest op around another one that does this with its blocks; NULL if there is none.
@@ -534,6 +533,7 @@ GROUT_API const grout_op *grout_block_find_yield(const grout_module *module, gro
  * them. 0 for other ops. */
 GROUT_API uint32_t grout_op_get_made_objects(const grout_module *module, const grout_op *op,
                                              grout_value_id *first_out);
+/* Value of an INT attribute, or fallback if the op does not have it. */
 GROUT_API int64_t grout_op_get_attr_integer(const grout_module *module, const grout_op *op,
                                             grout_attr attr, int64_t fallback);
 /* Of a CHOICE attribute, or GROUT_CHOICE_NONE; of an AXES attribute, or 0. */
