@@ -8,6 +8,7 @@
  * conflicts; at the end every byte must have the same record, and a shadow fed byte by byte the
  * same hash. Whether the records are right is the question of check_oracle.c.
  */
+#include "often.h"
 #include "race_checker/rules.h"
 
 #include <check.h>
@@ -64,7 +65,7 @@ static void put(conflict_set *set, uint32_t item) {
             return;
         }
     }
-    ck_assert_uint_lt(set->count, CONFLICTS_MAX);
+    ASSERT_OFTEN(set->count < CONFLICTS_MAX);
     set->items[set->count++] = item;
 }
 
@@ -233,17 +234,17 @@ static void access_all(world *it, uint8_t space, grout_visitor *visitor, grout_r
     grout_access access = {.space = space, .runs = runs};
     access.run_count = choose_runs(it, runs);
     rules->payload = &it->fast;
-    ck_assert(grout_shadow__access(&it->shadow, 0, 0, &access, visitor));
+    ASSERT_OFTEN(grout_shadow__access(&it->shadow, 0, 0, &access, visitor));
     rules->payload = &it->slow;
     for (uint32_t i = 0; i < access.run_count; i++) {
         for (int64_t k = 0; k < runs[i].count * runs[i].length; k++) {
             grout_run byte = {
                 runs[i].base + k / runs[i].length * runs[i].stride + k % runs[i].length, 0, 1, 1};
             grout_access one = {.space = space, .runs = &byte, .run_count = 1};
-            ck_assert(grout_rules__visit(rules, &it->model_memory, &it->model[byte.base], NULL));
+            ASSERT_OFTEN(grout_rules__visit(rules, &it->model_memory, &it->model[byte.base], NULL));
             if (it->has_bytewise) {
                 rules->payload = &it->fast;
-                ck_assert(grout_shadow__access(&it->bytewise, 0, 0, &one, visitor));
+                ASSERT_OFTEN(grout_shadow__access(&it->bytewise, 0, 0, &one, visitor));
                 rules->payload = &it->slow;
             }
         }
@@ -283,12 +284,12 @@ static bool compare_region(void *payload, grout_shadow *shadow, grout_region *re
             const grout_region *byte = &compare->it->model[row * compare->it->pitch + column];
             const grout_entry *expected =
                 grout_shadow__get_readers(&compare->it->model_memory, byte);
-            ck_assert(is_same(&byte->write, &region->write));
-            ck_assert_uint_eq(byte->reader_count, region->reader_count);
+            ASSERT_OFTEN(is_same(&byte->write, &region->write));
+            ASSERT_OFTEN(byte->reader_count == region->reader_count);
             for (uint32_t i = 0; i < byte->reader_count; i++) {
-                ck_assert(has_same(readers, region->reader_count, &expected[i]));
+                ASSERT_OFTEN(has_same(readers, region->reader_count, &expected[i]));
             }
-            ck_assert_uint_eq(byte->open_count, region->open_count);
+            ASSERT_OFTEN(byte->open_count == region->open_count);
             compare->bytes++;
         }
     }
@@ -298,8 +299,9 @@ static bool compare_region(void *payload, grout_shadow *shadow, grout_region *re
 static void compare_sets(world *it) {
     qsort(it->fast.items, it->fast.count, sizeof *it->fast.items, compare_items);
     qsort(it->slow.items, it->slow.count, sizeof *it->slow.items, compare_items);
-    ck_assert_uint_eq(it->fast.count, it->slow.count);
-    ck_assert_mem_eq(it->fast.items, it->slow.items, it->fast.count * sizeof *it->fast.items);
+    ASSERT_OFTEN(it->fast.count == it->slow.count);
+    ASSERT_OFTEN(memcmp(it->fast.items, it->slow.items, it->fast.count * sizeof *it->fast.items) ==
+                 0);
 }
 
 static void make_plane(grout_shadow *shadow, uint32_t rows, uint32_t pitch) {
