@@ -10,11 +10,10 @@
 
 #include <check.h>
 
-#define ASSERT_OFTEN(condition)                      \
-    do {                                             \
-        if (!(condition)) {                          \
-            ck_abort_msg("%s is false", #condition); \
-        }                                            \
-    } while (0)
+static inline void fail_often(const char *file, int line, const char *condition) {
+    ck_abort_msg("%s:%d: %s is false", file, line, condition);
+}
+
+#define ASSERT_OFTEN(condition) ((condition) ? (void)0 : fail_often(__FILE__, __LINE__, #condition))
 
 #endif
