@@ -209,7 +209,6 @@ int main(void) {
         return 77;
     }
     TCase *tcase = tcase_create("emit_compile");
-    tcase_set_timeout(tcase, 300);
     find_kernel_files(GROUT_TEST_SOURCE_DIR "/kernels", &files);
     find_kernel_files(GROUT_TEST_SOURCE_DIR "/kernels/bugs", &files);
     shipped_count = files.count;

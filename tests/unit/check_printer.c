@@ -407,7 +407,6 @@ int main(void) {
     const int file_count = (int)(sizeof files / sizeof files[0]);
     Suite *suite = suite_create("printer");
     TCase *tcase = tcase_create("printer");
-    tcase_set_timeout(tcase, 30);
     tcase_add_loop_test(tcase, each_form_prints_canonically, 0,
                         (int)(sizeof forms / sizeof forms[0]));
     tcase_add_loop_test(tcase, each_op_prints_as_it_is_written, 1, GROUT_OP_COUNT);
