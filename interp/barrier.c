@@ -16,6 +16,7 @@ grout_barrier_fact grout_barrier__get_fact(const grout_machine *machine, uint32_
                                .object = plan->object,
                                .index = plan->index,
                                .arrivals = barrier->needed,
+                               .full = barrier->full,
                                .arrived = barrier->arrived,
                                .completed = barrier->completed,
                                .phase_base = barrier->phase_base,
@@ -52,6 +53,11 @@ bool grout_barrier__is_ready(const grout_machine *machine, uint32_t element, uin
 
 /* ---- arrivals ---------------------------------------------------------------------------------
  */
+
+/* Arrivals that the open phase has not had. */
+static uint32_t count_lacking(const grout_barrier *barrier) {
+    return barrier->needed - barrier->arrived;
+}
 
 /* What is known of the phase before. One without bytes counts as complete when its arrivals are in,
  * whenever an engine may bring the bytes of phases before: the same under every timing. */
@@ -96,7 +102,7 @@ static void publish_arrive(grout_machine *machine, const contributor *who,
         previous = get_previous(machine, element, number);
     }
     uint32_t cta = grout_machine__cta(machine)->index;
-    uint32_t base = grout_machine__barrier(machine, element)->phase_base;
+    const grout_barrier *barrier = grout_machine__barrier(machine, element);
     grout_machine__select(machine, who->rank);
     grout_event event =
         grout_machine__event(machine, GROUT_EVENT_ARRIVE, who->thread, who->inst, &clocks);
@@ -105,12 +111,13 @@ static void publish_arrive(grout_machine *machine, const contributor *who,
     event.u.arrive.phase = number;
     event.u.arrive.count = arrival->count;
     event.u.arrive.by_copy = arrival->by_copy;
+    event.u.arrive.is_last = bytes == BYTES_NONE && arrival->count == count_lacking(barrier);
     event.u.arrive.is_bytes = bytes != BYTES_NONE;
     event.u.arrive.is_late = bytes == BYTES_LATE;
     event.u.arrive.is_first = !arrival->is_later;
     event.u.arrive.order = arrival->order;
     event.u.arrive.scope = arrival->scope;
-    event.u.arrive.phase_base = base;
+    event.u.arrive.phase_base = barrier->phase_base;
     event.u.arrive.previous = previous;
     grout_machine__publish(machine, &event);
     grout_machine__select(machine, own);
@@ -249,14 +256,24 @@ static void fault_at(grout_machine *machine, const contributor *who, const grout
     grout_machine__select(machine, own);
 }
 
+/* The arrivals of the actors that leave are those of their last phase. */
+static void count_arrival(grout_barrier *barrier, const grout_arrival *arrival) {
+    barrier->arrived += arrival->count;
+    barrier->leaving += arrival->is_leaving ? arrival->count : 0;
+    if (barrier->arrived == barrier->needed) {
+        barrier->full++;
+        barrier->needed -= barrier->leaving;
+        barrier->arrived = barrier->leaving = 0;
+    }
+}
+
 /* Arrives on the selected CTA's element. What it does to the actor's own clock comes later. */
 static uint32_t arrive(grout_machine *machine, const contributor *who,
                        const grout_arrival *arrival) {
     grout_arrival taken = *arrival;
-    uint32_t element = taken.element, needed = grout_barrier__get_arrivals(machine, element);
-    uint32_t number = grout_barrier__get_phase(machine, element);
+    uint32_t element = taken.element, number = grout_barrier__get_phase(machine, element);
     grout_barrier *barrier = grout_machine__barrier(machine, element);
-    if (needed == 0) {
+    if (barrier->is_live == 0) {
         grout_fault fault = {.code = GROUT_DIAG_BARRIER_UNINITIALISED,
                              .object = machine->plan->elements[element].object,
                              .element = element,
@@ -264,7 +281,7 @@ static uint32_t arrive(grout_machine *machine, const contributor *who,
         fault_at(machine, who, &fault);
         return 0;
     }
-    uint32_t lacking = needed - (uint32_t)(barrier->arrived % needed);
+    uint32_t lacking = count_lacking(barrier);
     if (taken.count > lacking) {
         grout_fault fault = {.code = GROUT_DIAG_BARRIER_TOO_MANY,
                              .object = machine->plan->elements[element].object,
@@ -275,7 +292,7 @@ static uint32_t arrive(grout_machine *machine, const contributor *who,
         fault_at(machine, who, &fault);
         taken.count = lacking;
     }
-    uint32_t record = grout_phase__open(machine, element, number);
+    uint32_t record = taken.count == 0 ? 0 : grout_phase__open(machine, element, number);
     if (record == 0) {
         return 0;
     }
@@ -286,7 +303,7 @@ static uint32_t arrive(grout_machine *machine, const contributor *who,
     if (machine->has_clocks) {
         leave_clocks(machine, who, &taken, record);
     }
-    barrier->arrived += taken.count;
+    count_arrival(barrier, &taken);
     if (taken.by_copy || taken.bytes > 0) {
         add_bytes(machine, who, element, grout_machine__phase(machine, record), taken.bytes);
     }
@@ -488,13 +505,11 @@ void grout_barrier__observe(grout_machine *machine, uint32_t thread, const grout
 
 void grout_barrier__init(grout_machine *machine, uint32_t element, uint32_t needed) {
     grout_barrier *barrier = grout_machine__barrier(machine, element);
-    uint64_t begun =
-        barrier->needed == 0 ? 0 : (barrier->arrived + barrier->needed - 1) / barrier->needed;
-    uint32_t base = barrier->phase_base + (uint32_t)begun;
+    uint32_t base = barrier->phase_base + barrier->full + (barrier->arrived > 0 ? 1 : 0);
     grout_phase__forget_all(machine, element);
     memset(barrier, 0, sizeof *barrier);
     barrier->phase_base = base;
-    barrier->needed = needed;
+    grout_barrier__begin(barrier, needed);
     memset(grout_machine__waits(machine, element), 0,
            machine->plan->actor_count * sizeof(grout_wait_fact));
 }

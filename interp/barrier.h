@@ -16,6 +16,7 @@ typedef struct grout_arrival {
     uint32_t rank, element;
     uint32_t count;
     bool by_copy;
+    bool is_leaving;       /* the phases after it need as many less */
     bool is_later;         /* not the first of the op's simultaneous arrivals */
     int64_t bytes;         /* announced by it */
     int64_t flying;        /* of these, and of bytes announced by others, in flight from now on */
@@ -46,19 +47,19 @@ typedef struct grout_waiting {
 /* ---- the selected CTA's -----------------------------------------------------------------------
  */
 
-static inline uint32_t grout_barrier__get_arrivals(const grout_machine *machine, uint32_t element) {
-    return grout_machine__barrier(machine, element)->needed;
-}
 /* The phase that the next arrival belongs to. */
 static inline uint32_t grout_barrier__get_phase(const grout_machine *machine, uint32_t element) {
-    const grout_barrier *barrier = grout_machine__barrier(machine, element);
-    return barrier->needed == 0 ? 0 : (uint32_t)(barrier->arrived / barrier->needed);
+    return grout_machine__barrier(machine, element)->full;
+}
+/* It begins, where all is 0. */
+static inline void grout_barrier__begin(grout_barrier *barrier, uint32_t needed) {
+    barrier->needed = needed;
+    barrier->is_live = needed > 0 ? 1 : 0;
 }
 /* All arrivals of the phase are in: its bytes alone may be missing. */
 static inline bool grout_barrier__is_full(const grout_machine *machine, uint32_t element,
                                           uint32_t phase) {
-    const grout_barrier *barrier = grout_machine__barrier(machine, element);
-    return barrier->needed > 0 && barrier->arrived >= ((uint64_t)phase + 1) * barrier->needed;
+    return grout_machine__barrier(machine, element)->full > phase;
 }
 /* Nothing but what is in flight is missing to the phase and to all before: the same under every
  * timing. */

@@ -34,7 +34,7 @@ static void begin_cta(grout_machine *machine, uint32_t index) {
     cta->index = index;
     cta->is_begun = 1;
     for (uint32_t i = 0; i < plan->element_count; i++) {
-        grout_machine__barrier(machine, i)->needed = plan->elements[i].arrivals;
+        grout_barrier__begin(grout_machine__barrier(machine, i), plan->elements[i].arrivals);
     }
     begin_actors(machine);
     if (grout_machine__wants(machine, GROUT_EVENT_CTA_BEGIN)) {

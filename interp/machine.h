@@ -68,10 +68,13 @@ typedef struct grout_lane {
     uint32_t first_unread;            /* the first of them whose source has not been read */
 } grout_lane;
 
-/* An mbarrier. Phases complete in order; arrival number j belongs to phase j / needed. */
+/* An mbarrier. Phases complete in order; arrivals belong to the open phase. */
 typedef struct grout_barrier {
-    uint64_t arrived;
-    uint32_t needed; /* arrivals of a phase; 0: an mbarrier that is not initialised */
+    uint32_t full;    /* phases whose arrivals are all in; the next one is open */
+    uint32_t arrived; /* in the open phase */
+    uint32_t needed;  /* by it; 0 in a life: all have left */
+    uint32_t leaving; /* of arrived: the phases after it need as many less */
+    uint32_t is_live; /* no mbarrier that is not initialised */
     uint32_t completed;
     uint32_t phase_base; /* its phases in earlier scopes: component ph counts over all lives */
     uint32_t first_open, last_open; /* records of the phases that have begun */
@@ -81,7 +84,6 @@ typedef struct grout_barrier {
     uint32_t has_contribution;
     uint32_t newest_phase; /* of last_contribution */
     uint32_t newest_pc;
-    uint32_t reserved;
     grout_origin last_contribution;
 } grout_barrier;
 

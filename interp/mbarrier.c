@@ -34,7 +34,7 @@ grout_parity grout_mbarrier__judge(const grout_machine *machine, uint32_t actor,
 
 static bool is_initialised(grout_machine *machine, uint32_t element, uint32_t rank) {
     uint32_t own = grout_machine__select(machine, rank);
-    bool is_there = grout_machine__barrier(machine, element)->needed != 0;
+    bool is_there = grout_machine__barrier(machine, element)->is_live != 0;
     grout_machine__select(machine, own);
     return is_there;
 }
@@ -66,7 +66,7 @@ void grout_mbarrier__give_up_inits(grout_machine *machine) {
 
 bool grout_mbarrier__check(grout_machine *machine, uint32_t actor, const grout_inst *inst,
                            uint32_t element) {
-    if (grout_machine__barrier(machine, element)->needed != 0) {
+    if (grout_machine__barrier(machine, element)->is_live != 0) {
         return true;
     }
     grout_fault fault = {.code = GROUT_DIAG_BARRIER_UNINITIALISED,
@@ -87,7 +87,7 @@ static void publish(grout_machine *machine, grout_event_kind kind, uint32_t acto
     grout_barrier_fact fact = grout_barrier__get_fact(machine, element);
     event.u.init.barrier = &fact;
     event.u.init.arrivals = arrivals;
-    event.u.init.was_live = grout_machine__barrier(machine, element)->needed != 0;
+    event.u.init.was_live = grout_machine__barrier(machine, element)->is_live != 0;
     grout_machine__publish(machine, &event);
 }
 

@@ -22,7 +22,7 @@ static bool report_at_end(grout_checker *checker, const grout_event *event, grou
     facts.element = barrier->element;
     facts.phase = phase;
     facts.is_inner = event->u.barrier_end.is_inner;
-    facts.have = (int64_t)(barrier->arrived % barrier->arrivals);
+    facts.have = barrier->arrived;
     facts.need = barrier->arrivals;
     facts.sides[0].origin.cta = barrier->cta;
     if (barrier->has_contribution) {
@@ -30,11 +30,6 @@ static bool report_at_end(grout_checker *checker, const grout_event *event, grou
         facts.side_count = 2;
     }
     return grout_checker__report_barrier(checker, code, severity, &facts);
-}
-
-/* Phases that complete: all their arrivals are in. Their bytes land, at some time or other. */
-static uint32_t count_full(const grout_barrier_fact *barrier) {
-    return barrier->arrivals ? (uint32_t)(barrier->arrived / barrier->arrivals) : 0;
 }
 
 /* A thread has seen what its warps have, as far as all of them do; each warp that waits at all has
@@ -53,7 +48,7 @@ static uint32_t get_seen(const grout_checker *checker, const grout_cta_state *st
 
 static bool report_unobserved(grout_checker *checker, const grout_event *event,
                               const grout_element_at *at, grout_severity severity) {
-    uint32_t full = count_full(event->u.barrier_end.barrier);
+    uint32_t full = event->u.barrier_end.barrier->full;
     bool has_waiter = false;
     for (uint32_t i = 0; i < checker->local_actors; i++) {
         const grout_wait_fact *wait =
@@ -79,14 +74,14 @@ static bool check_barrier(grout_checker *checker, const grout_event *event,
     if (!report_unobserved(checker, event, at, severity)) {
         return false;
     }
-    return barrier->arrivals == 0 || barrier->arrived % barrier->arrivals == 0 ||
-           report_at_end(checker, event, GROUT_DIAG_BARRIER_PARTIAL, severity, count_full(barrier));
+    return barrier->arrived == 0 ||
+           report_at_end(checker, event, GROUT_DIAG_BARRIER_PARTIAL, severity, barrier->full);
 }
 
 bool grout_checker__check_bytes(grout_checker *checker, const grout_barrier_fact *barrier) {
     grout_facts facts;
     memset(&facts, 0, sizeof facts);
-    if (barrier->bytes_due == 0 || barrier->completed >= count_full(barrier)) {
+    if (barrier->bytes_due == 0 || barrier->completed >= barrier->full) {
         return true;
     }
     facts.subject = GROUT_SUBJECT_BYTES;

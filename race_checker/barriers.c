@@ -48,10 +48,6 @@ grout_element_at grout_checker__find_element(grout_checker *checker, uint32_t ct
     at.is_explicit = object->is_explicit;
     at.has_late_bytes =
         object->is_explicit || (checker->shape.cta_count > 1 && !is_cluster_barrier(object));
-    if (!object->is_explicit && at.element->arrivals == 0) {
-        at.element->arrivals =
-            grout_object_get_arrivals(checker->info.module, checker->info.element_objects[index]);
-    }
     return at;
 }
 
@@ -287,8 +283,8 @@ bool grout_element__settle(grout_checker *checker, const grout_element_at *at) {
 static uint32_t count_arrived(const grout_element_state *element) {
     assert(element != NULL);
     uint32_t count = element->full;
-    while (element->arrivals > 0 && count - element->first < element->count &&
-           grout_element__at(element, count - element->first)->arrived >= element->arrivals) {
+    while (count - element->first < element->count &&
+           grout_element__at(element, count - element->first)->has_all) {
         count++;
     }
     return count;
@@ -409,6 +405,7 @@ static void contribute(grout_checker *checker, const grout_event *event, const g
     }
     if (!event->u.arrive.is_bytes) {
         phase->arrived += event->u.arrive.count;
+        phase->has_all = event->u.arrive.is_last;
         element->notes[element->note_count++ % GROUT_ARRIVAL_NOTES] =
             (grout_arrival_note){event->origin, number, event->u.arrive.count};
     }
@@ -458,8 +455,7 @@ bool grout_checker__arrive(grout_checker *checker, const grout_event *event) {
         return grout_checker__fail(checker);
     }
     contribute(checker, event, &at, phase);
-    if (!at.has_late_bytes && at.element->arrivals > 0 && phase->arrived >= at.element->arrivals &&
-        !grout_element__fill(checker, &at, number + 1)) {
+    if (!at.has_late_bytes && phase->has_all && !grout_element__fill(checker, &at, number + 1)) {
         return false;
     }
     return grout_element__settle(checker, &at);

@@ -84,13 +84,28 @@ static void add_arrivals(const grout_deadlock *text, const grout_barrier_fact *b
     }
 }
 
+/* Of a phase that has all; later ones may need fewer. */
+static uint32_t count_arrivals(const grout_deadlock *text, const grout_barrier_fact *barrier,
+                               uint32_t phase) {
+    grout_element_at at =
+        grout_checker__find_element(text->checker, barrier->cta, barrier->element);
+    uint32_t index = at.state ? phase - at.element->first : UINT32_MAX;
+    return at.state && index < at.element->count ? grout_element__at(at.element, index)->arrived
+                                                 : barrier->arrivals;
+}
+
 static void add_phase_state(const grout_deadlock *text, const grout_barrier_fact *barrier,
                             uint32_t phase, grout_text *out) {
-    uint64_t before = (uint64_t)phase * barrier->arrivals;
-    uint64_t had = barrier->arrived > before ? barrier->arrived - before : 0;
-    had = had < barrier->arrivals ? had : barrier->arrivals;
-    grout_text_add(out, "which has %" PRIu64 " of %" PRIu32 " arrival%s", had, barrier->arrivals,
-                   barrier->arrivals == 1 ? "" : "s");
+    uint32_t need = barrier->arrivals, had = phase == barrier->full ? barrier->arrived : 0;
+    if (phase < barrier->full) {
+        need = had = count_arrivals(text, barrier, phase);
+    }
+    if (need == 0) {
+        grout_text_add(out, "which needs no arrival: all have left");
+    } else {
+        grout_text_add(out, "which has %" PRIu32 " of %" PRIu32 " arrival%s", had, need,
+                       need == 1 ? "" : "s");
+    }
     if (barrier->bytes_due > 0) {
         grout_text_add(out, " and %" PRId64 " bytes due", barrier->bytes_due);
     } else if (barrier->bytes_due < 0) {

@@ -233,7 +233,6 @@ static bool begin_life(grout_checker *checker, const grout_event *event,
                        const grout_element_at *at) {
     grout_element_state *element = at->element;
     grout_checker__renew_element(checker, at);
-    element->arrivals = event->u.init.arrivals;
     element->init = event->origin;
     element->init_actor = grout_checker__get_actor(checker, &event->origin);
     element->init_epoch = event->clocks->known[grout_clock_x(&checker->shape, element->init_actor)];

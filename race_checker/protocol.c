@@ -137,14 +137,15 @@ bool grout_element__copy(grout_element_state *copy, const grout_element_state *e
 static uint64_t hash_phase(uint64_t hash, const grout_phase_state *phase) {
     hash = grout_check__mix(hash, (uint64_t)phase->contribution.op << 32 | phase->early.op);
     hash = grout_check__mix(hash, (uint64_t)phase->wait.op << 32 | phase->missed.op);
-    return grout_check__mix(hash, (uint64_t)phase->arrived << 1 | (uint64_t)phase->has_wait);
+    return grout_check__mix(hash, (uint64_t)phase->arrived << 2 | (uint64_t)phase->has_all << 1 |
+                                      (uint64_t)phase->has_wait);
 }
 
 uint64_t grout_element__hash(const grout_element_state *element, uint32_t local_actors) {
     uint64_t hash =
         grout_check__mix(element->skipped, (uint64_t)element->first << 32 | element->full);
     uint64_t contributors = 0;
-    hash = grout_check__mix(hash, (uint64_t)element->arrivals << 32 | element->last_load);
+    hash = grout_check__mix(hash, element->last_load);
     hash = grout_check__mix(hash, (uint64_t)element->init.op << 32 | element->init_epoch);
     for (uint32_t i = 0; i < element->count; i++) {
         const uint32_t *known = grout_element__get_known(element, local_actors, i);

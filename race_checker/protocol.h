@@ -23,6 +23,7 @@ typedef struct grout_phase_state {
     grout_origin wait;         /* the first in the source */
     grout_origin missed;       /* the first wait that the next phase's completion did not know */
     uint32_t arrived;
+    bool has_all; /* arrivals */
     bool has_wait;
 } grout_phase_state;
 
@@ -63,7 +64,6 @@ typedef struct grout_element_state {
     uint32_t phase_base; /* as in grout_barrier_fact */
     uint32_t last_load;  /* number (component ph) of its latest load; 0: none in this life */
     uint64_t skipped;    /* bit: local actor that began to wait too late */
-    uint32_t arrivals;   /* a phase takes; 0: an mbarrier that is not initialised */
     /* of an mbarrier: the first wait on the phase before the first that phase 0 does not know */
     grout_origin fresh_missed;
     /* an mbarrier's init; op 0: none */

@@ -557,7 +557,10 @@ static void repair_protocol(const grout_wording *wording, grout_text *out) {
         grout_text_add(out, " waits for all its phases: add the barrier_wait for phase %" PRIu32,
                        facts->phase);
     } else if (wording->record->code == GROUT_DIAG_BARRIER_TOO_MANY) {
-        grout_text_add(out, "split the arrival, or declare the barrier with more arrivals");
+        grout_text_add(out, facts->need == 0
+                                ? "let no thread arrive after the phase that the last one leaves "
+                                  "with, or let one stay"
+                                : "split the arrival, or declare the barrier with more arrivals");
     }
 }
 

@@ -199,10 +199,14 @@ static void add_end_headline(const grout_wording *wording, grout_text *out) {
 static void add_count_headline(const grout_wording *wording, grout_text *out) {
     const grout_facts *facts = wording->facts;
     if (wording->record->code == GROUT_DIAG_BARRIER_TOO_MANY) {
-        grout_text_add(out, "%" PRId64 " arrivals at once, and phase %" PRIu32 " of ", facts->have,
-                       facts->phase);
+        grout_text_add(out, "%" PRId64 " arrival%s at once, and phase %" PRIu32 " of ", facts->have,
+                       facts->have == 1 ? "" : "s", facts->phase);
         grout_wording__add_element(wording, facts->element, out);
-        grout_text_add(out, " lacks %" PRId64, facts->need);
+        if (facts->need == 0) {
+            grout_text_add(out, " needs none: all have left");
+        } else {
+            grout_text_add(out, " lacks %" PRId64, facts->need);
+        }
         return;
     }
     grout_text_add(out, "phase %" PRIu32 " of ", facts->phase);

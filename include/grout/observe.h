@@ -212,9 +212,10 @@ typedef struct grout_barrier_fact {
     uint32_t cta; /* that it lies in */
     uint32_t element;
     grout_object_id object;
-    uint32_t index;      /* inside the object */
-    uint32_t arrivals;   /* needed for one phase; 0: an mbarrier that is not initialised */
-    uint64_t arrived;    /* in all so far */
+    uint32_t index;    /* inside the object */
+    uint32_t full;     /* phases whose arrivals are all in; the next one is open */
+    uint32_t arrivals; /* that it needs; 0: an mbarrier that is not initialised, or all have left */
+    uint32_t arrived;  /* of them so far */
     uint32_t completed;  /* phases */
     uint32_t phase_base; /* phases of its earlier lives: phase q is complete when ph > base + q */
     int64_t bytes_due;   /* of the open phase: announced, not landed */
@@ -362,6 +363,7 @@ typedef struct grout_event {
             uint32_t phase; /* that this contribution belongs to */
             uint32_t count;
             bool by_copy;
+            bool is_last;  /* with it the phase has all its arrivals */
             bool is_late;  /* bytes for a phase that lacked nothing any more */
             bool is_bytes; /* no arrival: bytes that a copy brings (explicit face), or st.async */
             bool is_first; /* of a cluster barrier's simultaneous arrivals */

@@ -101,7 +101,8 @@ START_TEST(arrivals_make_phases) {
     ck_assert_uint_eq(r.late, 1); /* the first wait looks when both phases are over */
     ck_assert_uint_eq(r.ends, 1);
     ck_assert_uint_eq(r.last_end.completed, 2);
-    ck_assert_uint_eq(r.last_end.arrived, 7);
+    ck_assert_uint_eq(r.last_end.full, 2);
+    ck_assert_uint_eq(r.last_end.arrived, 1);
     ck_assert_uint_eq(r.end_waits[0], 2);
 }
 END_TEST
@@ -127,7 +128,8 @@ START_TEST(surplus_is_dropped) {
     ck_assert_uint_eq(r.faults[GROUT_DIAG_BARRIER_TOO_MANY], 1);
     ck_assert_int_eq(r.fault.have, 3);
     ck_assert_int_eq(r.fault.need, 1);
-    ck_assert_uint_eq(r.last_end.arrived, 4);
+    ck_assert_uint_eq(r.last_end.full, 1);
+    ck_assert_uint_eq(r.last_end.arrived, 0);
     ck_assert_uint_eq(r.last_end.completed, 1);
 }
 END_TEST

@@ -172,11 +172,12 @@ static void complete(machine *it, uint32_t phase) {
 }
 
 static void arrive(machine *it, uint32_t thread, grout_op_id op) {
-    uint32_t phase = (uint32_t)(it->fact.arrived / it->fact.arrivals);
+    uint32_t phase = it->fact.full;
     grout_clocks clocks = {0};
     grout_event event = make_event(it, GROUT_EVENT_ARRIVE, thread, op, &clocks);
     event.u.arrive.phase = phase;
     event.u.arrive.count = 1;
+    event.u.arrive.is_last = it->fact.arrived + 1 == it->fact.arrivals;
     if (phase > 0) {
         event.u.arrive.previous.is_complete = true;
         event.u.arrive.previous.completion = it->phases[phase - 1];
@@ -189,7 +190,9 @@ static void arrive(machine *it, uint32_t thread, grout_op_id op) {
     it->clocks[thread][grout_clock_x(&it->shape, thread)]++;
     it->clocks[thread][grout_clock_g(&it->shape, thread)]++;
     it->fact.arrived++;
-    if (it->fact.arrived % it->fact.arrivals == 0) {
+    if (it->fact.arrived == it->fact.arrivals) {
+        it->fact.full++;
+        it->fact.arrived = 0;
         complete(it, phase);
     }
 }

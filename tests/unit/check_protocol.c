@@ -284,13 +284,14 @@ static void contribute(machine *it, const actor *who, uint32_t cta, uint32_t ind
     element *own = &it->elements[cta][index];
     grout_clocks clocks;
     grout_event event = make_event(it, GROUT_EVENT_ARRIVE, who, &clocks);
-    uint32_t phase = (uint32_t)(own->fact.arrived / own->fact.arrivals);
+    uint32_t phase = own->fact.full;
     event.u.arrive.cta = cta;
     event.u.arrive.element = index;
     event.u.arrive.phase = phase;
     event.u.arrive.phase_base = own->fact.phase_base;
     event.u.arrive.count = 1;
     event.u.arrive.is_first = true;
+    event.u.arrive.is_last = own->fact.arrived + 1 == own->fact.arrivals;
     if (phase > 0) {
         event.u.arrive.previous.is_complete = true;
         event.u.arrive.previous.completion = own->phases[phase - 1];
@@ -300,13 +301,17 @@ static void contribute(machine *it, const actor *who, uint32_t cta, uint32_t ind
     own->fact.has_contribution = true;
     own->fact.last_contribution = event.origin;
     own->fact.arrived++;
+    if (event.u.arrive.is_last) {
+        own->fact.full++;
+        own->fact.arrived = 0;
+    }
 }
 
 static void settle(machine *it, const actor *who, uint32_t cta, uint32_t index) {
     element *own = &it->elements[cta][index];
-    uint32_t phase = (uint32_t)((own->fact.arrived - 1) / own->fact.arrivals);
+    bool covers = own->fact.arrived == 0;
+    uint32_t phase = own->fact.full - (covers ? 1 : 0);
     uint32_t *known = it->clocks[who->number], *ph = &known[get_ph(it, cta, index)];
-    bool covers = own->fact.arrived % own->fact.arrivals == 0;
     if (covers) {
         complete(it, own, phase);
     }
@@ -371,8 +376,8 @@ static void begin_mbarrier(machine *it, const actor *who, bool is_init) {
     event.u.init.arrivals = is_init ? 1 : 0;
     event.u.init.was_live = is_init && before.arrivals != 0;
     send(it, &event);
-    own->fact.phase_base += (uint32_t)own->fact.arrived;
-    own->fact.arrived = own->fact.completed = 0;
+    own->fact.phase_base += own->fact.full;
+    own->fact.full = own->fact.completed = 0;
     own->fact.arrivals = is_init ? 1 : 0;
     memset(own->waits, 0, sizeof own->waits);
     memset(own->phases, 0, sizeof own->phases);

@@ -291,6 +291,7 @@ static void arrive(machine *it, const step *at, uint32_t element, bool by_copy) 
     event.u.arrive.phase = phase;
     event.u.arrive.count = 1;
     event.u.arrive.by_copy = by_copy;
+    event.u.arrive.is_last = true;
     event.u.arrive.previous.is_complete = phase > 0;
     event.u.arrive.previous.completion = it->sets[at->thread][0];
     send(it, at, &event);
@@ -317,7 +318,7 @@ static void wait_for(machine *it, const step *at, uint32_t element) {
     grout_barrier_fact fact = {.element = element,
                                .object = it->objects[element < SLOTS ? FULL : FREE],
                                .arrivals = 1,
-                               .arrived = it->arrived[element],
+                               .full = it->arrived[element],
                                .completed = it->arrived[element],
                                .waits = it->waits[element],
                                .actor_count = THREADS};
