@@ -11,9 +11,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Objects made in a block and all inside it: scratches if wanted, objects of scopes if wanted. */
-static void visit_objects(grout_planner *planner, grout_block_id block,
-                          void (*visit)(grout_planner *, grout_object_id, bool is_inner)) {
+/* Objects made in a block and all inside it. */
+static void find_objects(grout_planner *planner, grout_block_id block) {
     const grout_module *module = planner->module;
     grout_op_id id = grout_module_get_block(module, block)->first;
     for (; id != 0; id = grout_module_get_op(module, id)->next) {
@@ -21,11 +20,19 @@ static void visit_objects(grout_planner *planner, grout_block_id block,
         grout_value_id first;
         uint32_t count = grout_op_get_made_objects(module, op, &first);
         for (uint32_t k = 0; k < count; k++) {
-            visit(planner, grout_module_get_value(module, first + k)->object, op->block_count > 0);
+            planner->made[planner->made_count++] = (grout_made){
+                grout_module_get_value(module, first + k)->object, op->block_count > 0};
         }
         for (uint32_t i = 0; i < op->block_count; i++) {
-            visit_objects(planner, op->first_block + i, visit);
+            find_objects(planner, op->first_block + i);
         }
+    }
+}
+
+static void visit_objects(grout_planner *planner,
+                          void (*visit)(grout_planner *, grout_object_id, bool is_inner)) {
+    for (uint32_t i = 0; i < planner->made_count; i++) {
+        visit(planner, planner->made[i].object, planner->made[i].is_inner);
     }
 }
 
@@ -121,11 +128,12 @@ static void add_objects(grout_planner *planner) {
         planner->failed = true;
         return;
     }
-    visit_objects(planner, planner->kernel->body, count_scratch);
+    find_objects(planner, planner->kernel->body);
+    visit_objects(planner, count_scratch);
     grout_scope_plan *scope = grout_pool__at(&plan->scopes, index);
     scope->first_object = 1;
     scope->element_count = plan->element_count;
-    visit_objects(planner, planner->kernel->body, count_inner);
+    visit_objects(planner, count_inner);
     plan->elements = grout_heap__take(plan->heap, plan->element_count * sizeof *plan->elements);
     plan->element_objects =
         grout_heap__take(plan->heap, plan->element_count * sizeof *plan->element_objects);
@@ -135,11 +143,11 @@ static void add_objects(grout_planner *planner) {
         planner->failed = true;
         return;
     }
-    visit_objects(planner, planner->kernel->body, fill_elements);
-    visit_objects(planner, planner->kernel->body, add_scratch);
-    visit_objects(planner, planner->kernel->body, add_gmem);
-    visit_objects(planner, planner->kernel->body, add_semaphore);
-    visit_objects(planner, planner->kernel->body, add_accumulator);
+    visit_objects(planner, fill_elements);
+    visit_objects(planner, add_scratch);
+    visit_objects(planner, add_gmem);
+    visit_objects(planner, add_semaphore);
+    visit_objects(planner, add_accumulator);
 }
 
 /* Scalar parameters are constants of the launch. */
@@ -166,6 +174,7 @@ static bool begin_planner(grout_planner *planner) {
     size_t ops = grout_module_get_op_count(planner->module) + 1;
     size_t values = grout_module_get_value_count(planner->module) + 1;
     size_t objects = grout_module_get_object_count(planner->module) + 1;
+    planner->made = grout_heap__take(heap, objects * sizeof(grout_made));
     planner->op_begin = grout_heap__take(heap, ops * sizeof(uint32_t));
     planner->op_end = grout_heap__take(heap, ops * sizeof(uint32_t));
     planner->defined = grout_heap__take(heap, values * sizeof(uint32_t));
@@ -182,8 +191,8 @@ static bool begin_planner(grout_planner *planner) {
     planner->lasting.spans.item_size = sizeof(grout_span);
     planner->temporary.spans.item_size = sizeof(grout_span);
     planner->buffers.item_size = sizeof(uint32_t);
-    return planner->op_begin != NULL && planner->op_end != NULL && planner->defined != NULL &&
-           planner->last_use != NULL && planner->expire_next != NULL &&
+    return planner->made != NULL && planner->op_begin != NULL && planner->op_end != NULL &&
+           planner->defined != NULL && planner->last_use != NULL && planner->expire_next != NULL &&
            planner->value_slots != NULL && planner->object_params != NULL &&
            planner->object_elements != NULL && planner->object_is_shared != NULL &&
            planner->object_uses != NULL && planner->object_is_ordered != NULL &&
@@ -195,6 +204,7 @@ static void end_planner(grout_planner *planner) {
     size_t ops = grout_module_get_op_count(planner->module) + 1;
     size_t values = grout_module_get_value_count(planner->module) + 1;
     size_t objects = grout_module_get_object_count(planner->module) + 1;
+    grout_heap__give(heap, planner->made, objects * sizeof(grout_made));
     grout_heap__give(heap, planner->op_begin, ops * sizeof(uint32_t));
     grout_heap__give(heap, planner->op_end, ops * sizeof(uint32_t));
     grout_heap__give(heap, planner->defined, values * sizeof(uint32_t));

@@ -296,11 +296,7 @@ static void lower_rule(grout_planner *planner, uint32_t index, const grout_op *o
 /* The attributes that are written, and how many arrivals an op that posts makes. */
 static void lower_attrs(const grout_planner *planner, grout_inst *inst, const grout_op *op) {
     const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
-    for (int attr = 0; attr < GROUT_ATTR_COUNT; attr++) {
-        if (grout_module_find_attr(planner->module, op, (grout_attr)attr) != NULL) {
-            inst->attrs |= 1u << attr;
-        }
-    }
+    inst->attrs = grout_op_get_attr_bits(planner->module, op);
     if (sync != NULL && sync->mode == GROUT_SYNC_MODE_POSTS) {
         inst->number = grout_op_get_attr_integer(planner->module, op, GROUT_ATTR_ARRIVE_COUNT, 1);
     }

@@ -21,6 +21,12 @@ typedef struct grout_region {
     uint32_t size;
 } grout_region;
 
+/* An object that an op of the kernel makes. */
+typedef struct grout_made {
+    grout_object_id object;
+    bool is_inner; /* of a scope, not a scratch */
+} grout_made;
+
 typedef struct grout_planner {
     grout_plan *plan;
     const grout_module *module;
@@ -28,6 +34,9 @@ typedef struct grout_planner {
     const grout_launch *launch;
     grout_diags *diags;
     bool failed; /* without memory, or refused */
+    /* plan.c */
+    grout_made *made; /* in the order of the text */
+    uint32_t made_count;
     /* plan_live.c: positions count ops in the order of the text, begin and end of each */
     uint32_t position;
     uint32_t *op_begin, *op_end;  /* by op */

@@ -96,11 +96,12 @@ const grout_op *grout_block_find_yield(const grout_module *module, grout_block_i
 uint32_t grout_op_get_made_objects(const grout_module *module, const grout_op *op,
                                    grout_value_id *first_out) {
     grout_opcode opcode = (grout_opcode)op->opcode;
-    if (grout_op_get_info(opcode)->shape == GROUT_SHAPE_SCRATCH) {
+    grout_shape shape = (grout_shape)grout_op_get_info(opcode)->shape;
+    if (shape == GROUT_SHAPE_SCRATCH) {
         *first_out = op->first_result;
         return op->result_count;
     }
-    if (grout_op_get_region(opcode)->kind == GROUT_REGION_SCOPE) {
+    if (shape == GROUT_SHAPE_REGION && grout_op_get_region(opcode)->kind == GROUT_REGION_SCOPE) {
         const grout_block *body = grout_module_get_block(module, op->first_block);
         *first_out = body->first_arg;
         return body->arg_count;
@@ -119,6 +120,14 @@ const grout_attr_value *grout_module_find_attr(const grout_module *module, const
         }
     }
     return NULL;
+}
+
+uint32_t grout_op_get_attr_bits(const grout_module *module, const grout_op *op) {
+    uint32_t bits = 0;
+    for (uint32_t i = 0; i < op->attr_count; i++) {
+        bits |= 1u << GROUT_TABLE_AT(module->attrs, grout_attr_value, op->first_attr + i)->attr;
+    }
+    return bits;
 }
 
 const grout_value *grout_module_get_value(const grout_module *module, grout_value_id id) {

@@ -120,11 +120,12 @@ static void publish(const fence_walk *walk, object_sets sets) {
     memset(sets, 0, (size_t)SET_STARTED * walk->words * sizeof *sets);
 }
 
-/* Whether what cp.async or st.async have started can be known to be written behind it. */
-static bool may_complete(grout_effect_row row) {
-    return row == GROUT_EFFECT_ROW_ASYNC_COPY_WAIT || row == GROUT_EFFECT_ROW_WAIT ||
-           row == GROUT_EFFECT_ROW_TEST || row == GROUT_EFFECT_ROW_PARITY_WAIT ||
-           row == GROUT_EFFECT_ROW_PARITY_TEST;
+/* Whether what cp.async or st.async have started can be known to be written after it. */
+static bool may_complete(const grout_op *op) {
+    const uint8_t milestones = 1 << GROUT_MILESTONE_ASYNC_COPY | 1 << GROUT_MILESTONE_PHASE;
+    const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
+    return sync != NULL && (sync->covers & milestones) != 0 &&
+           (sync->mode == GROUT_SYNC_MODE_WAITS || sync->mode == GROUT_SYNC_MODE_TESTS);
 }
 
 static void walk_op(fence_walk *walk, grout_op_id id, const grout_op *op, object_sets sets) {
@@ -147,7 +148,7 @@ static void walk_op(fence_walk *walk, grout_op_id id, const grout_op *op, object
             note_generic(walk, sets, &effects[i], object);
         }
     }
-    for (uint32_t word = 0; may_complete(row) && word < walk->words; word++) {
+    for (uint32_t word = 0; may_complete(op) && word < walk->words; word++) {
         sets[SET_WRITTEN * walk->words + word] |= sets[SET_STARTED * walk->words + word];
     }
 }

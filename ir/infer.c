@@ -479,10 +479,9 @@ static bool infer_by_rule(grout_binding *binding, const grout_op *op, const grou
 }
 
 void grout_infer__op(grout_binding *binding, const grout_op *op) {
-    grout_type types[GROUT_LETTERS_MAX] = {{.kind = GROUT_TYPE_NONE}};
+    grout_type types[GROUT_LETTERS_MAX];
     grout_type type = {.kind = GROUT_TYPE_NONE};
-    bool is_plain = grout_op_get_info((grout_opcode)op->opcode)->shape == GROUT_SHAPE_PLAIN;
-    if ((is_plain && !grout_infer__check_letters(binding, op, types)) ||
+    if (!grout_infer__check_letters(binding, op, types) ||
         !infer_by_rule(binding, op, types, &type)) {
         type.kind = GROUT_TYPE_NONE;
     }

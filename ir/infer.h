@@ -10,7 +10,8 @@ void grout_infer__op(grout_binding *binding, const grout_op *op);
 /* Operands that have a letter of their own, at most: what a rule gets the types of. */
 #define GROUT_LETTERS_MAX 4
 /* infer_letters.c: whether every operand is of the kind that its letter says; reported if not. A
- * constant has the type of a scalar without element type, until its rule gives it one. */
+ * constant has the type of a scalar without element type, until its rule gives it one. An operand
+ * that the op lacks has the type NONE. */
 bool grout_infer__check_letters(grout_binding *binding, const grout_op *op,
                                 grout_type types[GROUT_LETTERS_MAX]);
 /* The result type of one operation, from those of its operands; false after a report.

@@ -95,21 +95,22 @@ static grout_type get_memory_or_array(grout_binding *binding, const grout_op *op
 
 /* The type of an operand by its letter; false after a report. */
 static bool check_letter(grout_binding *binding, const grout_op *op, uint32_t index,
-                         grout_type *type) {
-    *type = (grout_type){.kind = GROUT_TYPE_SCALAR, .dtype = GROUT_DTYPE_I32};
-    const char letter = grout_op_get_letter((grout_opcode)op->opcode, index);
-    const grout_letter_info *info = grout_letter_get_info(letter);
+                         const grout_letter_info *info, grout_type *type) {
+    static const grout_type i32 = {.kind = GROUT_TYPE_SCALAR, .dtype = GROUT_DTYPE_I32};
     switch ((grout_letter_kind)info->kind) {
     case GROUT_LETTER_VALUE:
     case GROUT_LETTER_SCALAR:
         *type = grout_infer__get_value(binding, op, index);
         break;
     case GROUT_LETTER_INTEGER:
+        *type = i32;
         return check_integer(binding, op, index);
     case GROUT_LETTER_CONSTANT:
+        *type = i32;
         return check_constant(binding, op, index);
     case GROUT_LETTER_MEMORY:
         if (info->space == GROUT_EFFECT_SPACE_SMEM && is_array_for_smem(binding, op, index)) {
+            *type = i32;
             return false;
         }
         *type = grout_infer__get_reference(binding, op, index, GROUT_TYPE_REF);
@@ -126,6 +127,7 @@ static bool check_letter(grout_binding *binding, const grout_op *op, uint32_t in
     case GROUT_LETTER_AXIS: /* the parser and the builder make nothing else */
     case GROUT_LETTER_TEXT:
     case GROUT_LETTER_REST: /* the rule's */
+        *type = i32;
         return true;
     }
     return type->kind != GROUT_TYPE_NONE;
@@ -133,14 +135,19 @@ static bool check_letter(grout_binding *binding, const grout_op *op, uint32_t in
 
 bool grout_infer__check_letters(grout_binding *binding, const grout_op *op,
                                 grout_type types[GROUT_LETTERS_MAX]) {
+    const grout_op_info *own = grout_op_get_info((grout_opcode)op->opcode);
+    const char *letters = own->operands;
+    uint32_t count = own->shape == GROUT_SHAPE_PLAIN ? op->operand_count : 0;
     bool ok = true;
-    for (uint32_t k = 0; k < op->operand_count; k++) {
-        grout_type type;
-        bool fits = check_letter(binding, op, k, &type);
+    for (uint32_t k = count; k < GROUT_LETTERS_MAX; k++) {
+        types[k] = (grout_type){.kind = GROUT_TYPE_NONE};
+    }
+    for (uint32_t k = 0; k < count; k++) {
+        grout_type spare;
+        const grout_letter_info *info = grout_letter_get_info(*letters == '\0' ? '*' : *letters);
+        bool fits = check_letter(binding, op, k, info, k < GROUT_LETTERS_MAX ? &types[k] : &spare);
         ok = ok && fits;
-        if (k < GROUT_LETTERS_MAX) {
-            types[k] = type;
-        }
+        letters += letters[0] != '\0' && letters[1] != '\0' ? 1 : 0; /* the last stands for more */
     }
     return ok;
 }

@@ -124,7 +124,7 @@ static void place_block(smem_plan *plan, grout_block_id id) {
     while (next != 0) {
         const grout_op *op = grout_module_get_op(module, next);
         next = op->next;
-        if (grout_op_get_region_kind(op) == GROUT_REGION_SCOPE) {
+        if (op->block_count > 0 && grout_op_get_region_kind(op) == GROUT_REGION_SCOPE) {
             place_scope(plan, op);
             continue;
         }

@@ -235,17 +235,13 @@ char grout_op_get_letter(grout_opcode opcode, uint32_t operand) {
 }
 
 const grout_letter_info *grout_letter_get_info(char letter) {
-    static const grout_letter_info letters[] = {
+    static const grout_letter_info letters[128] = {
 #define GROUT_LETTER(LETTER, KIND, SPACE, DOC) \
-    {DOC, LETTER, GROUT_LETTER_##KIND, GROUT_EFFECT_SPACE_##SPACE},
+    [LETTER] = {DOC, LETTER, GROUT_LETTER_##KIND, GROUT_EFFECT_SPACE_##SPACE},
 #include "grout/ops.def"
     };
-    for (size_t i = 0; i < sizeof letters / sizeof letters[0]; i++) {
-        if (letters[i].letter == letter) {
-            return &letters[i];
-        }
-    }
-    return NULL;
+    const unsigned char number = (unsigned char)letter;
+    return number < 128 && letters[number].doc != NULL ? &letters[number] : NULL;
 }
 
 uint32_t grout_op_find_letter(grout_opcode opcode, char letter) {
@@ -367,17 +363,14 @@ const char *grout_effect_row_get_doc(grout_effect_row row) {
 }
 
 const grout_effect *grout_effect_row_get_effects(grout_effect_row row, uint32_t *count_out) {
-    const uint32_t line_count = sizeof effect_line_rows / sizeof effect_line_rows[0];
-    uint32_t first = 0;
-    while (first < line_count && effect_line_rows[first] != row) {
-        first++;
-    }
+    const uint8_t *first = memchr(effect_line_rows, row, sizeof effect_line_rows);
+    const uint8_t *end = effect_line_rows + sizeof effect_line_rows;
     uint32_t count = 0;
-    while (first + count < line_count && effect_line_rows[first + count] == row) {
+    while (first != NULL && first + count < end && first[count] == row) {
         count++;
     }
     *count_out = count;
-    return count > 0 ? &effect_lines[first] : effect_lines;
+    return count > 0 ? &effect_lines[first - effect_line_rows] : effect_lines;
 }
 
 static bool is_text(const char *known, const char *text, size_t size) {

@@ -14,8 +14,11 @@ typedef struct barrier_use {
 /* False if the operation has no barrier. */
 static bool find_use(const grout_op *op, barrier_use *use) {
     const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
+    if (sync == NULL) {
+        return false;
+    }
     *use = (barrier_use){.operand = grout_op_find_letter((grout_opcode)op->opcode, 'b')};
-    if (sync == NULL || use->operand == UINT32_MAX) {
+    if (use->operand == UINT32_MAX) {
         return false;
     }
     use->takes_barrier = sync->object != GROUT_SYNC_OBJECT_MBARRIER;
@@ -79,12 +82,11 @@ static void check_copy(grout_verifying *verifying, const grout_op *op, const gro
     const grout_attr_value *collective =
         grout_module_find_attr(module, op, GROUT_ATTR_COLLECTIVE_AXES);
     const grout_attr_value *multicast = grout_module_find_attr(module, op, GROUT_ATTR_MULTICAST);
-    grout_value_text name = grout_verify__get_name(verifying, view);
     if (collective != NULL && multicast == NULL && object->is_explicit) {
         grout_verifying__report(verifying, GROUT_DIAG_BARRIER_KIND, collective->loc,
                                 "a collective copy makes an arrival in each CTA, as copies do on "
                                 "a barrier, and %s is an mbarrier",
-                                name.chars);
+                                grout_verify__get_name(verifying, view).chars);
         grout_verify__note_object(verifying, view->object);
         grout_diags_help(verifying->diags, "on an mbarrier: multicast(..), issued by one CTA for "
                                            "all");
@@ -93,7 +95,7 @@ static void check_copy(grout_verifying *verifying, const grout_op *op, const gro
         grout_verifying__report(verifying, GROUT_DIAG_BARRIER_KIND, multicast->loc,
                                 "a multicast brings bytes and no arrival to the other CTAs, which "
                                 "takes an mbarrier, and %s is a barrier",
-                                name.chars);
+                                grout_verify__get_name(verifying, view).chars);
         grout_verify__note_object(verifying, view->object);
         grout_diags_help(verifying->diags, "on a barrier: collective_axes(..), issued by every "
                                            "CTA");

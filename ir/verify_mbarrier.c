@@ -32,7 +32,11 @@ static void check_expected_bytes(grout_verifying *verifying, const grout_op *op)
 }
 
 static void check_parity(grout_verifying *verifying, const grout_op *op) {
-    const grout_operand *operand = grout_module_get_operand(verifying->module, op, 1);
+    uint32_t index = grout_op_find_letter((grout_opcode)op->opcode, 'p');
+    if (index == UINT32_MAX) {
+        return;
+    }
+    const grout_operand *operand = grout_module_get_operand(verifying->module, op, index);
     int64_t parity;
     if (!grout_verify__find_constant(verifying, operand, &parity) || parity == 0 || parity == 1) {
         return;

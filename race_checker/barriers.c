@@ -572,7 +572,7 @@ static bool check_parity(grout_checker *checker, const grout_event *event) {
     if (!event->u.wait.has_parity || !event->u.wait.is_other) {
         return true;
     }
-    facts.have = event->u.wait.real;
+    facts.have = (int32_t)event->u.wait.real; /* -1: the phase before the first */
     facts.need = event->u.wait.parity;
     return report_wait(checker, event, GROUT_DIAG_BARRIER_WRONG_PARITY, &nowhere, &facts);
 }

@@ -438,6 +438,8 @@ GROUT_API const grout_operand *grout_module_get_operand(const grout_module *modu
                                                         const grout_op *op, uint32_t index);
 GROUT_API const grout_attr_value *grout_module_find_attr(const grout_module *module,
                                                          const grout_op *op, grout_attr attr);
+/* Attributes that the op is written with: GROUT_ATTR_BIT_*. */
+GROUT_API uint32_t grout_op_get_attr_bits(const grout_module *module, const grout_op *op);
 GROUT_API const grout_value *grout_module_get_value(const grout_module *module, grout_value_id id);
 GROUT_API const grout_block *grout_module_get_block(const grout_module *module, grout_block_id id);
 GROUT_API const grout_object *grout_module_get_object(const grout_module *module,

@@ -135,16 +135,24 @@ END_TEST
 /* ---- registers: an op that may wait for others keeps one from giving some back ------------------
  */
 
+/* An operand by its letter's kind; NULL: none that what synchronises takes. */
+static const char *get_sample(char letter, grout_sync_object object) {
+    uint8_t kind = grout_letter_get_info(letter)->kind;
+    if (kind == GROUT_LETTER_BARRIER) {
+        return object == GROUT_SYNC_OBJECT_MBARRIER ? "%m[0]" : "%b[0]";
+    }
+    if (kind == GROUT_LETTER_SEMAPHORE) {
+        return "%s[0]";
+    }
+    return kind == GROUT_LETTER_INTEGER || kind == GROUT_LETTER_CONSTANT ? "1" : NULL;
+}
+
 /* The op with operands by its letters; false: it takes others than what synchronises takes. */
 static bool add_statement(const grout_op_info *info, grout_sync_object object, grout_text *out) {
     const char *separator = " ";
     grout_text_add(out, "    %s%s", info->results == 1 ? "%q = " : "", info->text);
     for (const char *letter = info->operands; *letter != '\0'; letter++, separator = ", ") {
-        const char *sample = *letter == 'b'
-                                 ? object == GROUT_SYNC_OBJECT_MBARRIER ? "%m[0]" : "%b[0]"
-                             : *letter == 'e'                ? "%s[0]"
-                             : strchr("ik", *letter) != NULL ? "1"
-                                                             : NULL;
+        const char *sample = get_sample(*letter, object);
         if (sample == NULL) {
             return false;
         }
