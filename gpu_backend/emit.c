@@ -246,6 +246,7 @@ void grout_emit__op(grout_emitter *e, grout_op_id id) {
         grout_emit__publish_smem(e);
     }
     emitters[op->opcode](e, id, op);
+    grout_emit__note_lanes(e, op);
 }
 
 void grout_emit__block(grout_emitter *e, grout_block_id id) {

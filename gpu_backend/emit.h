@@ -284,6 +284,9 @@ void grout_emit__before_access(grout_emitter *e, grout_object_id object, bool is
 void grout_emit__after_access(grout_emitter *e, grout_object_id object, bool is_write);
 /* Before the issuer acts for all lanes. */
 void grout_emit__before_issue(grout_emitter *e, const char *reason);
+/* After an op: what the column LANES of sync.def says that its lanes may still be at. An op in
+ * which all lanes should meet, and whose CUDA does not make them, is reported. */
+void grout_emit__note_lanes(grout_emitter *e, const grout_op *op);
 /* Publishes the thread's (or warp's) accesses of its CTA's SMEM to the async proxy: what
  * commit_smem and the fences of 'attr auto_fence' do. */
 void grout_emit__publish_smem(grout_emitter *e);

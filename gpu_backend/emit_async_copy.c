@@ -124,5 +124,4 @@ void grout_emit__async_copy_arrive(grout_emitter *e, grout_op_id id, const grout
     grout_emit__add(e, "grout_async_copy_arrive(");
     grout_emit__barrier_address(e, &barrier);
     grout_emit__end(e, ");");
-    e->pending.has_waited = true;
 }

@@ -202,7 +202,6 @@ void grout_emit__mbarrier_wait(grout_emitter *e, grout_op_id id, const grout_op 
     grout_emit__slot(e, &barrier);
     grout_emit__add(e, ")");
     grout_emit__end_site(e, op);
-    e->pending.has_waited = !e->is_alone;
 }
 
 /* ---- tests: all lanes look, and it is so if all see it ---- */

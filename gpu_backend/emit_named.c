@@ -29,5 +29,4 @@ void grout_emit__named_barrier_arrive(grout_emitter *e, grout_op_id id, const gr
     (void)id;
     grout_emit__line(e, "grout_named_arrive(%" PRId64 ", %" PRId64 ");", get_constant(e, op, 0),
                      get_constant(e, op, 1));
-    e->pending.has_waited = true;
 }

@@ -74,11 +74,15 @@ void grout_emit__after_access(grout_emitter *e, grout_object_id object, bool is_
     add_pending(&e->pending, object, is_write);
 }
 
+static bool has_pending(const grout_emitter *e) {
+    return e->pending.count > 0 || e->pending.has_waited || e->pending.has_overflow;
+}
+
 void grout_emit__before_issue(grout_emitter *e, const char *reason) {
     if (e->is_alone) {
         return;
     }
-    if (e->pending.count > 0 || e->pending.has_waited || e->pending.has_overflow) {
+    if (has_pending(e)) {
         grout_emit__thread_barrier(e, reason);
     }
 }
@@ -112,6 +116,29 @@ static bool is_settling(const grout_emitter *e, const grout_op *op) {
     }
     return (grout_op_get_info(opcode)->attrs & GROUT_ATTR_BIT_COLLECTIVE) == 0 ||
            grout_module_find_attr(e->module, op, GROUT_ATTR_COLLECTIVE) != NULL;
+}
+
+/* Some lanes may be at the op still when others have left it, and must have left it too before one
+ * lane acts for all. An arrive that one lane can do for all is left to its function. The cluster's
+ * hardware barrier counts every lane again before it goes on. */
+static bool is_left_by_each(const grout_sync_info *sync) {
+    return (sync->lanes == GROUT_SYNC_LANES_EACH && sync->object != GROUT_SYNC_OBJECT_CLUSTER) ||
+           (sync->lanes == GROUT_SYNC_LANES_ANY && sync->mode == GROUT_SYNC_MODE_WAITS);
+}
+
+void grout_emit__note_lanes(grout_emitter *e, const grout_op *op) {
+    const grout_opcode opcode = (grout_opcode)op->opcode;
+    const grout_sync_info *sync = grout_op_get_sync(opcode);
+    if (sync == NULL || e->failed || grout_op_get_info(opcode)->shape != GROUT_SHAPE_PLAIN) {
+        return;
+    }
+    if (is_left_by_each(sync)) {
+        e->pending.has_waited = !e->is_alone;
+    } else if (is_settling(e, op) && !e->is_alone && has_pending(e)) {
+        grout_emit__unsupported(e, op,
+                                "its line in sync.def says that all lanes meet in it, and "
+                                "its CUDA does not make them");
+    }
 }
 
 static void collect_access(const grout_emitter *e, const grout_op *op, uint32_t operand,
@@ -405,7 +432,6 @@ void grout_emit__barrier_wait(grout_emitter *e, grout_op_id id, const grout_op *
         grout_emit__add(e, is_constant ? "" : ")");
         grout_emit__end_site(e, op);
     }
-    e->pending.has_waited = !e->is_alone;
 }
 
 /* ---- fences and groups ---- */
