@@ -113,18 +113,31 @@ static bool has_mask(const grout_emitter *e, const grout_op *op) {
            e->plan->cluster_size > 1;
 }
 
+/* The device functions of an arrival: on the own CTA's mbarrier, on that of a peer, and on those of
+ * the peers that from_cta serves. */
+typedef struct arrival_functions {
+    const char *own, *peer, *from;
+} arrival_functions;
+
+static const arrival_functions ARRIVE = {"grout_mbarrier_arrive", "grout_peer_arrive",
+                                         "grout_arrive_from"};
+static const arrival_functions ARRIVE_DROP = {"grout_mbarrier_arrive_drop",
+                                              "grout_peer_arrive_drop", "grout_arrive_drop_from"};
+static const arrival_functions EXPECT = {"grout_mbarrier_arrive_expect", "grout_peer_expect_arrive",
+                                         "grout_expect_from"};
+
 /* The call of an arrival, up to its address. */
 static void begin_arrival(grout_emitter *e, const grout_op *op, const grout_view *barrier,
-                          const grout_gpu_barrier *entry, bool is_expect) {
+                          const grout_gpu_barrier *entry, const arrival_functions *functions) {
     grout_emit__begin(e);
     if (has_mask(e, op)) {
-        grout_emit__add(e, is_expect ? "grout_expect_from" : "grout_arrive_from");
+        grout_emit__add(e, "%s", functions->from);
         add_peer_order(e, op);
     } else if (grout_emit__is_peer(barrier)) {
-        grout_emit__add(e, is_expect ? "grout_peer_expect_arrive" : "grout_peer_arrive");
+        grout_emit__add(e, "%s", functions->peer);
         add_peer_order(e, op);
     } else {
-        grout_emit__add(e, is_expect ? "grout_mbarrier_arrive_expect" : "grout_mbarrier_arrive");
+        grout_emit__add(e, "%s", functions->own);
         grout_emit__barrier_order(e, op, entry, "GROUT_RELEASE");
     }
     grout_emit__add(e, "(");
@@ -144,7 +157,7 @@ void grout_emit__mbarrier_expect(grout_emitter *e, grout_op_id id, const grout_o
     const uint32_t size = grout_gpu__plan_get_arrival_size(entry);
     grout_emit__before_issue(e, "one arrival stands for all lanes");
     grout_emit__open_issuer(e);
-    begin_arrival(e, op, &barrier, entry, true);
+    begin_arrival(e, op, &barrier, entry, &EXPECT);
     grout_emit__add(e, ", %" PRId64, get_number(e, op));
     if (size > 1 || has_mask(e, op)) {
         grout_emit__add(e, ", %" PRIu32, size);
@@ -153,9 +166,9 @@ void grout_emit__mbarrier_expect(grout_emitter *e, grout_op_id id, const grout_o
     grout_emit__close_issuer(e);
 }
 
-void grout_emit__mbarrier_arrive(grout_emitter *e, grout_op_id id, const grout_op *op) {
+/* Arrivals without bytes. */
+static void arrive(grout_emitter *e, const grout_op *op, const arrival_functions *functions) {
     grout_view barrier;
-    (void)id;
     const grout_gpu_barrier *entry = grout_emit__find_barrier(e, op, &barrier);
     if (entry == NULL) {
         return;
@@ -167,12 +180,22 @@ void grout_emit__mbarrier_arrive(grout_emitter *e, grout_op_id id, const grout_o
     }
     grout_emit__before_issue(e, "one arrival stands for all lanes");
     grout_emit__open_issuer(e);
-    begin_arrival(e, op, &barrier, entry, false);
+    begin_arrival(e, op, &barrier, entry, functions);
     if (count > 1 || has_mask(e, op)) {
         grout_emit__add(e, ", %" PRId64, count);
     }
     grout_emit__end(e, ");");
     grout_emit__close_issuer(e);
+}
+
+void grout_emit__mbarrier_arrive(grout_emitter *e, grout_op_id id, const grout_op *op) {
+    (void)id;
+    arrive(e, op, &ARRIVE);
+}
+
+void grout_emit__mbarrier_arrive_drop(grout_emitter *e, grout_op_id id, const grout_op *op) {
+    (void)id;
+    arrive(e, op, &ARRIVE_DROP);
 }
 
 /* ---- waits ---- */

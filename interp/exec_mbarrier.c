@@ -90,6 +90,12 @@ grout_outcome grout_exec_mbarrier_arrive(grout_machine *machine, uint32_t thread
     return contribute(machine, thread, inst, arrival);
 }
 
+grout_outcome grout_exec_mbarrier_arrive_drop(grout_machine *machine, uint32_t thread,
+                                              const grout_inst *inst) {
+    grout_arrival arrival = {.count = (uint32_t)inst->number, .is_leaving = true};
+    return contribute(machine, thread, inst, arrival);
+}
+
 /* ---- waits -------------------------------------------------------------------------------------
  */
 

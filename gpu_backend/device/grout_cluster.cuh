@@ -73,6 +73,16 @@ GROUT_DEVICE void grout_peer_arrive(grout_u32 peer, grout_u32 count = 1) {
     }
 }
 template <int order = GROUT_RELEASE>
+GROUT_DEVICE void grout_peer_arrive_drop(grout_u32 peer, grout_u32 count = 1) {
+    if (order == GROUT_RELAXED) {
+        asm volatile("mbarrier.arrive_drop.relaxed.cluster.shared::cluster.b64 _, [%0], %1;"
+                     ::"r"(peer), "r"(count) : "memory");
+    } else {
+        asm volatile("mbarrier.arrive_drop.release.cluster.shared::cluster.b64 _, [%0], %1;"
+                     ::"r"(peer), "r"(count) : "memory");
+    }
+}
+template <int order = GROUT_RELEASE>
 GROUT_DEVICE void grout_peer_arrive_expect(grout_u32 peer, grout_u32 bytes) {
     if (order == GROUT_RELAXED) {
         asm volatile("mbarrier.arrive.expect_tx.relaxed.cluster.shared::cluster.b64 _, [%0], %1;"

@@ -289,6 +289,15 @@ GROUT_DEVICE void grout_mbarrier_arrive(grout_u32 mbarrier, grout_u32 count = 1)
     GROUT_MBARRIER_FORMS(GROUT_FORM, order, "release")
 #undef GROUT_FORM
 }
+// The same, and the phases after this one need as many arrivals less.
+template <int order = GROUT_RELEASE, int scope = GROUT_CTA>
+GROUT_DEVICE void grout_mbarrier_arrive_drop(grout_u32 mbarrier, grout_u32 count = 1) {
+#define GROUT_FORM(WORDS)                                                                          \
+    asm volatile("mbarrier.arrive_drop" WORDS ".shared::cta.b64 _, [%0], %1;"                      \
+                 ::"r"(mbarrier), "r"(count) : "memory")
+    GROUT_MBARRIER_FORMS(GROUT_FORM, order, "release")
+#undef GROUT_FORM
+}
 // A thread's arrival on a barrier that counts warps: each warp arrives when its lanes have met. The
 // phase is complete when all four have, so that nobody has to wait for the others here.
 template <int order = GROUT_RELEASE, int scope = GROUT_CTA>

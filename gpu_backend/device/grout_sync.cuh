@@ -65,6 +65,16 @@ GROUT_DEVICE void grout_arrive_from(grout_u32 mbarrier, grout_u32 mask, grout_u3
     }
 }
 template <int order = GROUT_RELEASE>
+GROUT_DEVICE void grout_arrive_drop_from(grout_u32 mbarrier, grout_u32 mask, grout_u32 cluster_size,
+                                         grout_u32 count) {
+    const grout_u32 rank = grout_cluster_rank();
+    for (grout_u32 peer = 0; peer < cluster_size; peer++) {
+        if ((peer & mask) == rank) {
+            grout_peer_arrive_drop<order>(grout_peer_address(mbarrier, peer), count);
+        }
+    }
+}
+template <int order = GROUT_RELEASE>
 GROUT_DEVICE void grout_expect_from(grout_u32 mbarrier, grout_u32 mask, grout_u32 cluster_size,
                                     grout_u32 bytes, grout_u32 count) {
     const grout_u32 rank = grout_cluster_rank();

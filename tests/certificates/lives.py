@@ -28,7 +28,9 @@ def draw_life(kernel):
         kernel.emit(f"store {slots}[{mine}], (broadcast (cast (add %me, {life}) : f32) : f32[64])")
         for phase in range(phases):
             to = world.refer(bar, f"(%c + 1) % {cluster}") if is_far else bar
-            kernel.emit(f"mbarrier_arrive {to}[0]", f"mbarrier_wait {bar}[0], {phase % 2}")
+            # In its last phase all may leave it: no phase comes after.
+            drop = "_drop" if phase == phases - 1 and draw.random() < 0.3 else ""
+            kernel.emit(f"mbarrier_arrive{drop} {to}[0]", f"mbarrier_wait {bar}[0], {phase % 2}")
             if phase == 0:
                 if is_far:
                     source = f"{world.refer(slots, f'(%c + {cluster - 1}) % {cluster}')}[{mine}]"

@@ -122,8 +122,10 @@ def list_changes(kernel, text):
         changes.append(text.replace(" read_only", "") if "read_only" in text else text + " read_only")
     if name == "semaphore_wait":
         changes.append(text.replace(" no_decrement", "") if "no_decrement" in text else text + " no_decrement")
-    if name in ("mbarrier_arrive", "barrier_arrive"):
+    if name in ("mbarrier_arrive", "mbarrier_arrive_drop", "barrier_arrive"):
         changes.append(text + " count(2)")
+    if name in ("mbarrier_arrive", "mbarrier_arrive_drop"):
+        changes.append(text.replace(name, "mbarrier_arrive" if "_drop" in name else "mbarrier_arrive_drop"))
     if ".cluster(" in text:
         changes.append(re.sub(r"\.cluster\((.*?)\)\[", "[", text))
         changes.append(re.sub(r"\.cluster\((\d)\)", lambda m: f".cluster({1 - min(1, int(m[1]))})", text))

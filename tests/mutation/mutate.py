@@ -22,7 +22,7 @@ from limit import SECONDS
 
 SYNC = re.compile(
     r"^\s*(?:%\w+ = )?(commit_smem|commit_gmem|fence_async_shared|barrier_arrive|barrier_wait|barrier_test|"
-    r"mbarrier_init|mbarrier_expect|mbarrier_arrive|mbarrier_wait|mbarrier_invalidate|commit_group|"
+    r"mbarrier_init|mbarrier_expect|mbarrier_arrive_drop|mbarrier_arrive|mbarrier_wait|mbarrier_invalidate|commit_group|"
     r"wait_smem_to_gmem|wgmma_wait|wgmma|semaphore_signal|semaphore_wait|block_barrier|"
     r"named_barrier_sync|named_barrier_arrive|cluster_arrive|cluster_wait|cluster_barrier|"
     r"async_copy_commit_group|async_copy_wait|async_copy_arrive)\b(.*)$")
@@ -79,11 +79,14 @@ def weaken(op, code):
             out.append(("read_only", code + " read_only"))
     if op == "wgmma":
         out.append(("wgmma_async", code.replace("wgmma ", "wgmma_async ", 1)))
-    if op in ("barrier_arrive", "mbarrier_arrive"):
+    if op in ("mbarrier_arrive", "mbarrier_arrive_drop"):
+        other = "mbarrier_arrive" if op == "mbarrier_arrive_drop" else "mbarrier_arrive_drop"
+        out.append((other, code.replace(op, other, 1)))
+    if op in ("barrier_arrive", "mbarrier_arrive", "mbarrier_arrive_drop"):
         out.append(("one arrival more", code + " count(2)" if "count(" not in code else
                     bump(code, "count", 1)))
-    if op in ("barrier_arrive", "mbarrier_arrive", "mbarrier_expect", "semaphore_signal",
-              "barrier_wait", "mbarrier_wait", "semaphore_wait", "cluster_arrive",
+    if op in ("barrier_arrive", "mbarrier_arrive", "mbarrier_arrive_drop", "mbarrier_expect",
+              "semaphore_signal", "barrier_wait", "mbarrier_wait", "semaphore_wait", "cluster_arrive",
               "cluster_barrier") and "order(" not in code:
         out.append(("order(relaxed)", code + " order(relaxed)"))
     if op in ("semaphore_signal", "semaphore_wait"):
