@@ -25,7 +25,7 @@ WORDS = re.compile(r"\bcluster\b|cluster\(|collective_axes|multicast|mbarrier|se
                    r"async_store_smem|named_barrier|block_barrier|warp_map|warp_specialize|reduce\(|commit_gmem|"
                    r"barrier_test|scratch %\w+ : gmem|order\(|tensor_descriptor")
 FOLDERS = ("kernels/*.grout", "tests/behaviour/**/*.grout", "tests/corpus/*.grout", "tests/litmus/*.grout",
-           "tests/differential/*.grout")
+           "tests/differential/*.grout", "tests/ops/*.grout")
 # Options of a '// run:' line that are about the emulated run only.
 CPU_ONLY = {"--explore": 0, "--schedule": 1, "--timing": 1, "--resident": 1, "--sms": 1, "--severity": 1,
             "--max-steps": 1, "--budget": 1, "--advice": 0}
@@ -65,7 +65,7 @@ def find_cases(only):
     for pattern in FOLDERS:
         for path in sorted(glob.glob(pattern, recursive=True)):
             text = open(path).read()
-            is_clean = "// expect: clean" in text or path.startswith("tests/differential/")
+            is_clean = "// expect: clean" in text or path.startswith(("tests/differential/", "tests/ops/"))
             if "// unordered:" in text:  # without a race, but what comes out depends on the schedule
                 continue
             if not is_clean or not WORDS.search(re.sub(r"//.*", "", text)) or only not in path:
