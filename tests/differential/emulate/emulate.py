@@ -365,7 +365,8 @@ class Kernel:
         run([options.grout, "run"] + self.common + self.arguments)
         result = subprocess.run([program, self.name[1:]], capture_output=True, text=True)
         if result.returncode != 0:
-            return "the emulated kernel failed: " + result.stderr.strip()
+            return "the emulated kernel failed: %s" % (
+                result.stderr.strip() or "exit code %d, and it said nothing" % result.returncode)
         for array in self.manifest["arrays"]:
             if array["direction"] != "in":
                 with open(self.get_path(array, ".out.bin"), "rb") as file:
