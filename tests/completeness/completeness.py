@@ -1,4 +1,5 @@
-"""Completeness: every operation, attribute and choice that 'grout ops' lists is tested in three ways.
+"""Completeness: what 'grout ops' lists is tested in three ways: every operation, attribute and choice, and
+every attribute on each operation that takes it.
 
 - A golden runs it: a file of tests/golden/ whose RUN line is 'grout check' or 'grout run', and whose
   kernel is a valid one. The golden's own test compares what comes out.
@@ -64,14 +65,18 @@ def list_wanted(grout):
     """Each (kind, name) of the op table, in its order."""
     wanted = [("op", line.split()[0]) for line in call(grout, "ops").splitlines()]
     page = call(grout, "ops", "--markdown")
-    for text in re.findall(r"^- attribute `([^`]+)`", page, re.M):
+    op = None
+    for heading, text in re.findall(r"^### (\w+)$|^- attribute `([^`]+)`", page, re.M):
+        op = heading or op
+        if heading:
+            continue
         name, _, argument = text.partition("(")
-        entries = [("attribute", name)]
+        entries = [("attribute", name), ("pair", f"{op} {name}")]
         if "|" in argument:
             entries += [("choice", f"{name}({choice.strip()})") for choice in argument.rstrip(")").split("|")]
         wanted += [entry for entry in entries if entry not in wanted]
     kinds = collections.Counter(kind for kind, _ in wanted)
-    if len(wanted) != len(set(wanted)) or min(kinds[kind] for kind in ("op", "attribute", "choice")) < 2:
+    if len(wanted) != len(set(wanted)) or min(kinds[kind] for kind in ("op", "attribute", "choice", "pair")) < 2:
         sys.exit(f"'grout ops' is not understood: it lists {dict(kinds)}")
     return wanted
 
@@ -138,19 +143,26 @@ def cut_ops(folder):
     return paths
 
 
+def describe(kind, name):
+    if kind == "pair":
+        op, attribute = name.split()
+        return f"op '{op}' with attribute '{attribute}'"
+    return f"{kind} '{name}'"
+
+
 def list_holes(wanted, used):
     """One line for each hole, and for each exception that is none."""
     lines = []
     for kind, name in wanted:
         for way, (what, repair) in WHERE.items():
             if (kind, name) not in used[way] and (way, kind, name) not in EXCEPTIONS:
-                lines.append(f"{kind} '{name}': {what}: {repair}")
+                lines.append(f"{describe(kind, name)}: {what}: {repair}")
     for way, kind, name in EXCEPTIONS:
         if (kind, name) not in wanted:
-            lines.append(f"{kind} '{name}': there is none: remove it from EXCEPTIONS")
+            lines.append(f"{describe(kind, name)}: there is none: remove it from EXCEPTIONS")
         elif (kind, name) in used[way]:
             file = os.path.basename(used[way][kind, name][0])
-            lines.append(f"{kind} '{name}': {file} has it: remove ('{way}', ..) from EXCEPTIONS")
+            lines.append(f"{describe(kind, name)}: {file} has it: remove ('{way}', ..) from EXCEPTIONS")
     return lines
 
 
@@ -169,7 +181,7 @@ def main():
     if arguments.verbose:
         for kind, name in wanted:
             for way, places in used.items():
-                print(f"{kind} '{name}', {way}:", " ".join(os.path.basename(path) for path in places[kind, name]))
+                print(f"{describe(kind, name)}, {way}:", " ".join(os.path.basename(path) for path in places[kind, name]))
     lines = list_holes(wanted, used)
     print("\n".join(lines + [""]), end="")
     kinds = collections.Counter(kind for kind, _ in wanted)

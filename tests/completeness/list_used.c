@@ -1,11 +1,13 @@
-/* list_used.c - which operations, attributes and choices the kernels of files use.
+/* list_used.c - which operations, attributes, choices and pairs of operation and attribute the
+ * kernels of files use.
  * SPDX-License-Identifier: Apache-2.0
  *
  * usage: list_used FILE...
  *
- * Prints one line for each that occurs: the file, 'op', 'attribute' or 'choice', the name, and how
- * often, with tabs between. A choice is named with its attribute: 'order(acquire)'. A file has to
- * parse, bind without defines and verify; the first that does not ends the program with the reason.
+ * Prints one line for each that occurs: the file, 'op', 'attribute', 'choice' or 'pair', the name,
+ * and how often, with tabs between. A choice is named with its attribute: 'order(acquire)', a pair
+ * with its operation first: 'mbarrier_wait order'. A file has to parse, bind without defines and
+ * verify; the first that does not ends the program with the reason.
  */
 #include "grout/text.h"
 #include "grout/verify.h"
@@ -18,6 +20,7 @@ typedef struct uses {
     uint32_t ops[GROUT_OP_COUNT];
     uint32_t attrs[GROUT_ATTR_COUNT];
     uint32_t choices[GROUT_CHOICE_COUNT];
+    uint32_t pairs[GROUT_OP_COUNT][GROUT_ATTR_COUNT];
 } uses;
 
 static bool read_file(const char *path, grout_text *out) {
@@ -50,6 +53,19 @@ static void count_op(const grout_module *module, const grout_op *op, uses *count
         if (value != NULL) {
             counts->attrs[i]++;
             counts->choices[value->choice]++;
+            counts->pairs[op->opcode][i]++;
+        }
+    }
+}
+
+static void print_pairs(const char *path, const uses *counts) {
+    for (int i = 1; i < GROUT_OP_COUNT; i++) {
+        for (int k = 0; k < GROUT_ATTR_COUNT; k++) {
+            if (counts->pairs[i][k] > 0) {
+                printf("%s\tpair\t%s %s\t%" PRIu32 "\n", path,
+                       grout_op_get_info((grout_opcode)i)->text,
+                       grout_attr_get_info((grout_attr)k)->text, counts->pairs[i][k]);
+            }
         }
     }
 }
@@ -75,6 +91,7 @@ static void print_uses(const char *path, const uses *counts) {
                    counts->choices[i]);
         }
     }
+    print_pairs(path, counts);
 }
 
 static void print_diags(const grout_diags *diags) {

@@ -1,8 +1,9 @@
 /*
  * check_emit_compile.c - NVRTC takes what is emitted: every kernel of kernels/, of
- * tests/differential/ and of tests/golden/cuda/data/, and generated ones for each op on each
- * element type, each cast, each element type in each SMEM layout. The shipped kernels keep
- * everything in registers, and no array of the others is in local memory. Skipped without NVRTC.
+ * tests/differential/ and of tests/golden/cuda/data/, that of each op in tests/ops/, and generated
+ * ones for each op on each element type, each cast, each element type in each SMEM layout. The
+ * shipped kernels keep everything in registers, and no array of the others is in local memory.
+ * Skipped without NVRTC.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "gpu_backend/ptxas_log.h"
@@ -32,30 +33,41 @@ static void check_local_memory(const char *name, const grout_binary *binary, loc
     grout_gpu__ptxas_log_deinit(&log);
 }
 
-/* Emits and compiles every kernel of a text; checks what ptxas says about it. */
-static void compile_text(const char *name, const char *text, local_memory allowed) {
+static void compile_kernel(const char *name, const grout_module *module, grout_kernel_id id,
+                           local_memory allowed) {
     grout_diags *diags = grout_diags_new();
     const grout_emit_options options = {.watchdog = true};
+    const char *kernel = grout_module_get_string(module, grout_module_get_kernel(module, id)->name);
+    grout_text source = {0};
+    grout_binary binary = {0};
+    if (!grout_emit_cuda(module, id, &options, &source, diags)) {
+        fail_to_compile(name, NULL, diags);
+    }
+    if (!grout_compile_cuda(source.data, kernel, GROUT_BINARY_CUBIN, &nvrtc_options, &binary,
+                            diags)) {
+        fail_to_compile(name, source.data, diags);
+    }
+    ck_assert_msg(binary.size > 0 && binary.registers > 0, "%s: no cubin of %s", name, kernel);
+    check_local_memory(name, &binary, allowed);
+    grout_binary_free(&binary);
+    grout_text_free(&source);
+    grout_diags_free(diags);
+}
+
+/* Emits and compiles the kernels of a text, at most so many; checks what ptxas says about them. */
+static void compile_kernels(const char *name, const char *text, uint32_t most,
+                            local_memory allowed) {
+    grout_diags *diags = grout_diags_new();
     grout_module *module = bind_text(name, text, diags);
-    for (grout_kernel_id id = 1; id < grout_module_get_kernel_count(module); id++) {
-        const char *kernel =
-            grout_module_get_string(module, grout_module_get_kernel(module, id)->name);
-        grout_text source = {0};
-        grout_binary binary = {0};
-        if (!grout_emit_cuda(module, id, &options, &source, diags)) {
-            fail_to_compile(name, NULL, diags);
-        }
-        if (!grout_compile_cuda(source.data, kernel, GROUT_BINARY_CUBIN, &nvrtc_options, &binary,
-                                diags)) {
-            fail_to_compile(name, source.data, diags);
-        }
-        ck_assert_msg(binary.size > 0 && binary.registers > 0, "%s: no cubin of %s", name, kernel);
-        check_local_memory(name, &binary, allowed);
-        grout_binary_free(&binary);
-        grout_text_free(&source);
+    for (grout_kernel_id id = 1; id < grout_module_get_kernel_count(module) && id <= most; id++) {
+        compile_kernel(name, module, id, allowed);
     }
     grout_module_free(module);
     grout_diags_free(diags);
+}
+
+static void compile_text(const char *name, const char *text, local_memory allowed) {
+    compile_kernels(name, text, UINT32_MAX, allowed);
 }
 
 /* ---- shipped kernels, and those of the differential tests ---- */
@@ -66,6 +78,18 @@ static int shipped_count;
 START_TEST(kernels_compile_without_arrays_in_memory) {
     grout_text text = read_file(files.paths[_i]);
     compile_text(files.paths[_i], text.data, _i < shipped_count ? LOCAL_NONE : LOCAL_SMALL);
+    grout_text_free(&text);
+}
+END_TEST
+
+/* ---- the kernel that an op comes with ---- */
+
+static kernel_files op_files;
+
+/* The first kernel of the file: the second one computes the same without the op. */
+START_TEST(ops_compile) {
+    grout_text text = read_file(op_files.paths[_i]);
+    compile_kernels(op_files.paths[_i], text.data, 1, LOCAL_SMALL);
     grout_text_free(&text);
 }
 END_TEST
@@ -214,7 +238,9 @@ int main(void) {
     shipped_count = files.count;
     find_kernel_files(GROUT_TEST_SOURCE_DIR "/tests/differential", &files);
     find_kernel_files(GROUT_TEST_SOURCE_DIR "/tests/golden/cuda/data", &files);
+    find_kernel_files(GROUT_TEST_SOURCE_DIR "/tests/ops", &op_files);
     tcase_add_loop_test(tcase, kernels_compile_without_arrays_in_memory, 0, files.count);
+    tcase_add_loop_test(tcase, ops_compile, 0, op_files.count);
     tcase_add_loop_test(tcase, every_alu_op_compiles, 0,
                         (int)(sizeof alu_dtypes / sizeof alu_dtypes[0]));
     tcase_add_loop_test(tcase, every_cast_compiles, 1, GROUT_DTYPE_COUNT);

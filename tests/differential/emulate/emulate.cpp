@@ -272,6 +272,13 @@ void settle(mbarrier &barrier) {
     }
     has_progress = true;
 }
+/* The phases after this one take so many arrivals less. */
+void leave(mbarrier &barrier, unsigned count) {
+    if (barrier.arrivals < count) {
+        fail("more arrivals leave the mbarrier than it takes");
+    }
+    barrier.arrivals -= count;
+}
 void arrive(mbarrier &barrier, unsigned count) {
     if (barrier.pending < count) {
         fail("more arrivals than the mbarrier's phase takes");
@@ -499,17 +506,21 @@ void combine(const emulate_map &map, const std::string &op, unsigned char *to,
 
 /* ---- PTX text ---- */
 
+/* What PTX text holds may be less than its instruction reads: run_statement says so then. */
+template <typename T> struct checked_list : std::vector<T> {
+    const T &operator[](size_t k) const { return this->at(k); }
+};
 /* "{%0, %1}" and "[%0, {%1}]" are lists; everything else is a name, a number or an operand. */
 struct argument {
     int operand = -1; /* of %N */
     std::string name;
-    std::vector<argument> list;
+    checked_list<argument> list;
     bool is_list = false;
 };
 struct statement {
     std::string text, guard;
-    std::vector<std::string> words; /* of the mnemonic */
-    std::vector<argument> arguments;
+    checked_list<std::string> words; /* of the mnemonic */
+    checked_list<argument> arguments;
 };
 typedef std::vector<statement> program;
 
@@ -558,7 +569,10 @@ program parse(std::string text) {
     program statements;
     text = strip(text);
     if (!text.empty() && text.front() == '{') {
-        text = text.substr(1, text.rfind('}') - 1);
+        text = strip(text.substr(1, text.rfind('}') - 1));
+    }
+    if (!text.empty() && text.back() != ';') {
+        fail("no ';' at the end of the PTX '" + text + "'");
     }
     for (std::string part : split(text, ';')) {
         statement s;
@@ -647,6 +661,12 @@ struct machine {
 
 bool has_word(const statement &s, const std::string &word) {
     return std::find(s.words.begin(), s.words.end(), word) != s.words.end();
+}
+
+/* Of a form of an instruction that the function of this name does not know. */
+[[noreturn]] void fail_unknown(const statement &s, const char *function) {
+    fail("unknown PTX '" + s.text + "': if it is right, teach it to " + function +
+         " in tests/differential/emulate/emulate.cpp");
 }
 
 /* ---- instructions ---- */
@@ -830,6 +850,9 @@ void do_atomic(machine &m, const statement &s) {
     for (const std::string &word : s.words) {
         op = std::find(ops.begin(), ops.end(), word) != ops.end() ? word : op;
     }
+    if (op.empty()) {
+        fail_unknown(s, __func__);
+    }
     const bool is_pair = type == "f16x2" || type == "bf16x2";
     type = is_pair ? type.substr(0, type.size() - 2) : type;
     const unsigned bytes = is_pair ? 4 : type == "f16" || type == "bf16" ? 2 : get_type_bytes(type);
@@ -882,6 +905,8 @@ void copy_async(machine &m, const statement &s) {
         }
         finish_pieces(f.open);
         arrive(get_mbarrier(m.get(s.arguments[0].list[0])), 1);
+    } else if (s.words[2] != "ca" && s.words[2] != "cg") {
+        fail_unknown(s, __func__);
     } else {
         const unsigned bytes = (unsigned)m.get(s.arguments[2]);
         const std::uint64_t smem = m.get(s.arguments[0].list[0]);
@@ -915,6 +940,19 @@ bool look_at_phase(std::uint64_t address, std::uint64_t parity, bool may_sleep) 
     return is_complete;
 }
 
+/* mbarrier.arrive[.expect_tx] state, [address], count or bytes; arrive_drop: later phases do
+ * without these arrivals. */
+void make_arrival(machine &m, const statement &s, mbarrier &barrier) {
+    const std::uint64_t last = s.arguments.size() > 2 ? m.get(s.arguments[2]) : 1;
+    const bool has_bytes = has_word(s, "expect_tx");
+    const unsigned count = has_bytes ? 1 : (unsigned)last;
+    barrier.bytes += has_bytes ? (long long)last : 0;
+    if (s.words[1] == "arrive_drop") {
+        leave(barrier, count);
+    }
+    arrive(barrier, count);
+}
+
 void use_mbarrier(machine &m, const statement &s) {
     const std::string &what = s.words[1];
     const bool is_test = what == "try_wait" || what == "test_wait";
@@ -930,17 +968,13 @@ void use_mbarrier(machine &m, const statement &s) {
         here->mbarriers.erase(address);
     } else if (what == "expect_tx") {
         get_mbarrier(address, is_for_cluster).bytes += (long long)m.get(s.arguments[1]);
-    } else if (what == "arrive" && has_word(s, "expect_tx")) {
-        get_mbarrier(address, is_for_cluster).bytes += (long long)m.get(s.arguments[2]);
-        arrive(get_mbarrier(address, is_for_cluster), 1);
-    } else if (what == "arrive") {
-        arrive(get_mbarrier(address, is_for_cluster),
-               s.arguments.size() > 2 ? (unsigned)m.get(s.arguments[2]) : 1);
+    } else if (what == "arrive" || what == "arrive_drop") {
+        make_arrival(m, s, get_mbarrier(address, is_for_cluster));
     } else if (is_test) {
         m.set(s.arguments[0],
               look_at_phase(address, m.get(s.arguments[2]) & 1, what == "try_wait") ? 1 : 0);
     } else {
-        fail(s.text);
+        fail_unknown(s, __func__);
     }
 }
 
@@ -1013,8 +1047,10 @@ void do_or_keep(std::vector<std::function<void()>> &kept, const std::function<vo
 void use_bulk_groups(machine &m, const statement &s) {
     if (has_word(s, "commit_group")) {
         close_group(current);
-    } else {
+    } else if (has_word(s, "wait_group")) {
         land_groups(current, m.get(s.arguments[0]));
+    } else {
+        fail_unknown(s, __func__);
     }
 }
 
@@ -1194,6 +1230,8 @@ void use_wgmma(machine &m, const statement &s) {
                 queue.groups.erase(queue.groups.begin());
             }
         });
+    } else if (what != "fence") {
+        fail_unknown(s, __func__);
     }
 }
 
@@ -1207,8 +1245,8 @@ void pick(machine &m, const statement &s) {
     m.set(s.arguments[0], m.get(s.arguments[m.get(s.arguments[3]) != 0 ? 1 : 2]));
 }
 void use_cluster(machine &, const statement &s) {
-    if (s.words[1] != "cluster") {
-        fail(s.text);
+    if (s.words[1] != "cluster" || (s.words[2] != "arrive" && s.words[2] != "wait")) {
+        fail_unknown(s, __func__);
     }
     use_cluster_barrier(s.words[2] == "arrive");
 }
@@ -1247,7 +1285,7 @@ void synchronise(machine &m, const statement &s) {
 }
 void set_predicate(machine &m, const statement &s) {
     if (s.words[1] != "ne") {
-        fail(s.text);
+        fail_unknown(s, __func__);
     }
     m.set(s.arguments[0], m.get(s.arguments[1]) != m.get(s.arguments[2]) ? 1 : 0);
 }
@@ -1297,9 +1335,17 @@ instruction *find_instruction(const statement &s) {
     };
     auto found = instructions.find(s.words[0]);
     if (found == instructions.end()) {
-        fail("unknown instruction: " + s.text);
+        fail_unknown(s, __func__);
     }
     return found->second;
+}
+
+void run_statement(machine &m, const statement &s) {
+    try {
+        find_instruction(s)(m, s);
+    } catch (const std::exception &error) {
+        fail("the PTX '" + s.text + "' is not understood: " + error.what());
+    }
 }
 
 } // namespace
@@ -1311,7 +1357,7 @@ void emulate_asm(const char *text, std::initializer_list<emulate_operand> output
     m.operands.insert(m.operands.end(), inputs.begin(), inputs.end());
     for (const statement &s : get_program(text)) {
         if (s.guard.empty() || m.registers[s.guard] != 0) {
-            find_instruction(s)(m, s);
+            run_statement(m, s);
         }
     }
 }

@@ -2,7 +2,7 @@
 # emulate.py - emitted CUDA on the CPU, compared with the interpreter: what needs no GPU to be right.
 # SPDX-License-Identifier: Apache-2.0
 """usage: emulate.py --grout GROUT [--cxx CXX] [--runtime LIBRARY] [--work DIR] [--seed N]
-                  [--kernel @NAME] [--keep] FILE [-D NAME=VALUE]...
+                  [--kernel @NAME] [--largest] [--keep] FILE [-D NAME=VALUE]...
 
 For every kernel of FILE: 'grout emit' writes its CUDA C++, the C++ compiler compiles it against
 emulate.h, in which a CTA is a process of fibers and inline PTX is interpreted, and 'grout run' runs
@@ -10,6 +10,9 @@ the same inputs through the interpreter. LIBRARY is emulate.cpp as CXX compiles 
 is done here. Every output array must have the same bits; NaNs are equal.
 Where functions such as exp are called, elements may differ by the bound of docs/gpu.md, 'Compare
 rule'.
+
+--largest gives each const of FILE's line '// DRAW: NAME = LOW..HIGH, ..' (tests/ops/README.md) its
+highest value.
 
 Options of 'grout run' in a comment '// same: OPTION...' before a kernel are its own: --rtol and
 --atol (here of each element by itself), and --input P=WHAT, of which zeros, ones,
@@ -219,6 +222,13 @@ def find_kernels(path):
     return kernels
 
 
+def find_largest(path):
+    """Name and highest value of each const that may be drawn."""
+    with open(path, encoding="utf-8") as file:
+        line = re.search(r"^// DRAW: (.*)$", file.read(), re.M)
+    return re.findall(r"(\w+) = \d+\.\.(\d+)", line.group(1)) if line else []
+
+
 def get_option(options, name, fallback):
     return float(options[options.index(name) + 1]) if name in options else fallback
 
@@ -365,7 +375,8 @@ class Kernel:
         run([options.grout, "run"] + self.common + self.arguments)
         result = subprocess.run([program, self.name[1:]], capture_output=True, text=True)
         if result.returncode != 0:
-            return "the emulated kernel failed: " + result.stderr.strip()
+            return "the emulated kernel failed: %s" % (
+                result.stderr.strip() or "exit code %d, and it said nothing" % result.returncode)
         for array in self.manifest["arrays"]:
             if array["direction"] != "in":
                 with open(self.get_path(array, ".out.bin"), "rb") as file:
@@ -409,9 +420,12 @@ def main():
     parser.add_argument("--work")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--kernel")
+    parser.add_argument("--largest", action="store_true")
     parser.add_argument("--keep", action="store_true")
     parser.add_argument("-D", action="append", default=[], dest="values")
     options = parser.parse_args()
+    if options.largest:
+        options.values += ["%s=%s" % pair for pair in find_largest(options.file)]
     options.defines = [word for value in options.values for word in ("-D", value)]
     if shutil.which(options.cxx) is None:
         print("skipped: no C++ compiler '%s'" % options.cxx)
