@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "verifying.h"
 
+#include "grout/text.h"
+
 /* How an operation uses its barrier. */
 typedef struct barrier_use {
     uint32_t operand;
@@ -31,6 +33,7 @@ static bool find_use(const grout_op *op, barrier_use *use) {
 static void check_face(grout_verifying *verifying, const grout_op *op, const barrier_use *use,
                        const grout_operand *operand, const grout_view *view,
                        const grout_object *object) {
+    grout_text remedy = {0};
     if (object->is_explicit ? use->takes_mbarrier : use->takes_barrier) {
         return;
     }
@@ -40,9 +43,11 @@ static void check_face(grout_verifying *verifying, const grout_op *op, const bar
                             grout_verify__get_name(verifying, view).chars,
                             object->is_explicit ? "an mbarrier" : "a barrier");
     grout_verify__note_object(verifying, view->object);
+    grout_verify__add_other_face(op, &remedy);
     grout_diags_help(verifying->diags, "on %s: %s",
                      object->is_explicit ? "an mbarrier" : "a barrier",
-                     grout_verify__get_remedy(op, GROUT_REMEDY_OTHER_FACE));
+                     remedy.data == NULL ? "" : remedy.data);
+    grout_text_free(&remedy);
 }
 
 /* A cluster barrier counts one arrival a CTA, not one a lane or a copy. */

@@ -76,10 +76,10 @@ static bool check_space(grout_verifying *verifying, const grout_op *op, uint32_t
                               "the reference")
             .chars,
         grout_type__get_text(&type).chars);
-    grout_diags_help(verifying->diags, "%s",
-                     grout_verify__get_remedy(op, type.space == GROUT_SPACE_ACC
-                                                      ? GROUT_REMEDY_ACCUMULATOR
-                                                      : GROUT_REMEDY_SPACE));
+    const grout_remedy situation = type.space == GROUT_SPACE_ACC     ? GROUT_REMEDY_ACCUMULATOR
+                                   : space == GROUT_EFFECT_SPACE_ACC ? GROUT_REMEDY_MEMORY
+                                                                     : GROUT_REMEDY_SPACE;
+    grout_diags_help(verifying->diags, "%s", grout_verify__get_remedy(op, situation));
     return false;
 }
 

@@ -229,6 +229,43 @@ static void a_post_is_an_effect_on_the_object(const op_facts *it) {
            "what an engine brings is announced when it starts: the milestone is ISSUE");
 }
 
+/* Rows of effects.def whose lines are the same, and whose words are not: the manual prints them. */
+static void a_row_says_what_the_operands_say(const op_facts *it) {
+    uint8_t row = it->info->effect_row;
+    bool is_parity = row == GROUT_EFFECT_ROW_PARITY_WAIT || row == GROUT_EFFECT_ROW_PARITY_TEST;
+    bool has_bytes = is_mode(it, MODE(POSTS)) && is_object(it, BARRIERS) && has_letter(it, "k");
+    hold(it, (row == GROUT_EFFECT_ROW_EXPECT) == has_bytes,
+         "the effect row EXPECT announces bytes: it is of what POSTS a number of them (k) on a "
+         "barrier, and of nothing else; without bytes the row is ARRIVE");
+    hold(it, is_parity == has_letter(it, "p"),
+         "PARITY_WAIT and PARITY_TEST are the effect rows of what takes a parity (p), and of "
+         "nothing else; without one: WAIT, TEST");
+}
+
+/* ANY_BARRIER is both kinds. */
+static bool is_like(const op_facts *it, const op_facts *other) {
+    return it->sync != NULL && other->sync != NULL &&
+           (it->line.object == other->line.object ||
+            (is_object(it, OBJECT(ANY_BARRIER)) && is_object(other, BARRIERS)) ||
+            (is_object(other, OBJECT(ANY_BARRIER)) && is_object(it, BARRIERS)));
+}
+
+/* What a row's words say of an object, they say of all its ops. */
+static void a_row_has_one_object(const op_facts *it) {
+    enum { LIFE = MODE(MAKES) | MODE(ENDS) };
+    for (int i = 1; i < GROUT_OP_COUNT && it->sync != NULL; i++) {
+        op_facts other = get_facts(i, it->faults);
+        bool is_same = it->info->effect_row == other.info->effect_row && other.sync != NULL;
+        bool has_object =
+            is_like(it, &other) || (is_object(it, BARRIERS) && is_object(&other, BARRIERS));
+        expect(it, is_same,
+               has_object && (it->line.mode == other.line.mode ||
+                              (is_mode(it, LIFE) && is_mode(&other, LIFE))),
+               "an op with another OBJECT or MODE has the same effect row: one of them needs "
+               "another row of effects.def");
+    }
+}
+
 static void only_barriers_are_told_later(const op_facts *it) {
     expect(it, it->line.arrival == GROUT_SYNC_ARRIVAL_LATER, is_object(it, BARRIERS),
            "only a barrier can be told later: ARRIVAL is NOW or NONE");
@@ -382,14 +419,6 @@ static void what_is_closed_was_started(const op_facts *it) {
            "each wgmma is a group of its own, and nothing closes it: see OBJECT");
 }
 
-/* ANY_BARRIER is both kinds. */
-static bool is_like(const op_facts *it, const op_facts *other) {
-    return it->sync != NULL && other->sync != NULL &&
-           (it->line.object == other->line.object ||
-            (is_object(it, OBJECT(ANY_BARRIER)) && is_object(other, BARRIERS)) ||
-            (is_object(other, OBJECT(ANY_BARRIER)) && is_object(it, BARRIERS)));
-}
-
 static void a_wait_has_a_post_and_a_post_a_wait(const op_facts *it) {
     enum { LOOKING = MODE(WAITS) | MODE(MEETS) | MODE(TESTS) };
     bool is_served = is_object(it, GROUPS), is_awaited = false;
@@ -430,6 +459,8 @@ static const op_rule rules[] = {
     RULE(a_life_begins_and_ends_with_a_write),
     RULE(an_arrival_fits_the_mode),
     RULE(a_post_is_an_effect_on_the_object),
+    RULE(a_row_says_what_the_operands_say),
+    RULE(a_row_has_one_object),
     RULE(only_barriers_are_told_later),
     RULE(a_wait_is_an_effect_on_the_object),
     RULE(a_space_fits_the_object),

@@ -154,48 +154,156 @@ static void an_order_is_said_where_there_is_one(const op_facts *it) {
            "what an engine did is released in any case: what counts LATER takes no order(..)");
 }
 
-/* Attributes, and what an op has to be to take them. */
+/* The same words for all that post, wait or look where the scope is not a fixed one. */
+static void an_order_and_its_scope_go_together(const op_facts *it) {
+    enum { SPEAKING = MODE(POSTS) | MODE(WAITS) | MODE(TESTS) };
+    bool is_update = it->info->update != GROUT_UPDATE_NONE;
+    bool is_wide =
+        it->line.scope == GROUT_SYNC_SCOPE_SHARERS || it->line.scope == GROUT_SYNC_SCOPE_SYS;
+    bool is_edge = is_mode(it, SPEAKING) && is_wide && it->line.side != GROUT_SYNC_SIDE_NONE &&
+                   it->line.arrival != GROUT_SYNC_ARRIVAL_LATER;
+    expect(it, is_edge, takes(it, GROUT_ATTR_BIT_ORDER),
+           "ATTRS lacks ORDER: its SIDE is not NONE, and a kernel may say order(relaxed)");
+    expect(it, is_edge || is_update, takes(it, GROUT_ATTR_BIT_SCOPE),
+           "ATTRS lacks SCOPE: several scopes can be meant, and what orders says for whom");
+    expect(it, takes(it, GROUT_ATTR_BIT_SCOPE), takes(it, GROUT_ATTR_BIT_ORDER) || is_update,
+           "it takes scope(..) and no order(..): remove SCOPE from ATTRS");
+    expect(it, is_update, takes(it, GROUT_ATTR_BIT_ORDER) == (it->info->results == 1),
+           "an atomic that returns the old value can acquire and release (ORDER), and no other");
+}
+
+/* Predicates of attr_rules: what an op has to be to take an attribute, which is read there only. */
+
+static bool has_rule(const op_facts *it, grout_rule rule) {
+    return it->info->rule == rule;
+}
+
+static bool has_dimensions(const op_facts *it) {
+    return has_rule(it, GROUT_RULE_BROADCAST) || has_rule(it, GROUT_RULE_IOTA) ||
+           has_rule(it, GROUT_RULE_REDUCE);
+}
+
+static bool is_function(const op_facts *it) {
+    return it->info->ulp > 0;
+}
+
+static bool is_layout(const op_facts *it) {
+    return has_rule(it, GROUT_RULE_LAYOUT);
+}
+
+static bool counts_up(const op_facts *it) {
+    return it->region->kind == GROUT_REGION_LOOP && it->region->lead_args == 1;
+}
+
+static bool is_scope(const op_facts *it) {
+    return it->region->kind == GROUT_REGION_SCOPE;
+}
+
+/* One arrival can be made several times; bytes (k) have a number of their own. */
+static bool makes_arrivals(const op_facts *it) {
+    return is_mode(it, MODE(POSTS)) && is_object(it, BARRIERS) && has_effect(it, ACCESS(ARRIVE)) &&
+           it->line.arrival == GROUT_SYNC_ARRIVAL_NOW && !has_letter(it, "k");
+}
+
+static bool posts_on_mbarriers(const op_facts *it) {
+    return is_mode(it, MODE(POSTS)) && is_object(it, OBJECT(MBARRIER));
+}
+
+static bool takes_units(const op_facts *it) {
+    return is_mode(it, MODE(WAITS)) && is_object(it, OBJECT(SEMAPHORE));
+}
+
+static bool may_wait_for_groups(const op_facts *it) {
+    return is_mode(it, MODE(WAITS)) && is_object(it, GROUPS) && !has_letter(it, "k");
+}
+
+static bool waits_for_both_sides(const op_facts *it) {
+    return is_mode(it, MODE(WAITS)) && is_object(it, OBJECT(BULK)) &&
+           it->line.covers == (COVER(BULK_READ) | COVER(BULK_WRITE));
+}
+
+static bool fills_a_group(const op_facts *it) {
+    return is_mode(it, MODE(STARTS)) && is_object(it, GROUPS);
+}
+
+static bool fences_smem(const op_facts *it) {
+    return is_mode(it, MODE(FENCES)) && it->info->effect_row == GROUT_EFFECT_ROW_COMMIT_SMEM;
+}
+
+/* The tensor map of 'G' and the barrier of each CTA are what the axes are about. */
+static bool loads_by_tma(const op_facts *it) {
+    return is_mode(it, MODE(STARTS)) && is_object(it, BARRIERS) && has_letter(it, "G") &&
+           has_effect(it, ACCESS(ARRIVE));
+}
+
+static bool changes_registers(const op_facts *it) {
+    return is_mode(it, MODE(WAITS)) && is_object(it, OBJECT(REGISTERS));
+}
+
+/* Into a box by TMA, or with values of the thread. */
+static bool writes_by_an_engine(const op_facts *it) {
+    const grout_effect *write = find_effect(it, ACCESS(WRITE));
+    return is_mode(it, MODE(STARTS)) && write != NULL &&
+           (it->info->operands[write->operand] == 'G' || has_rule(it, GROUT_RULE_STORE));
+}
+
+/* Rules above. */
+static bool is_ordered(const op_facts *it) {
+    return it->sync != NULL || it->info->update != GROUT_UPDATE_NONE;
+}
+
+/* Attributes, and what an op has to be to take them. An op that takes another is accepted, and
+ * nobody reads what is written there. */
 typedef struct attr_rule {
     uint32_t attrs; /* GROUT_ATTR_BIT_* */
-    uint32_t modes, objects;
+    bool (*fits)(const op_facts *it);
     const char *advice;
 } attr_rule;
 
-static const attr_rule attr_rules[] = {
-    {GROUT_ATTR_BIT_ARRIVE_COUNT, MODE(POSTS), BARRIERS, "count(..) is of arrivals on a barrier"},
-    {GROUT_ATTR_BIT_FROM_CTA, MODE(POSTS), OBJECT(MBARRIER),
-     "from_cta(..) is of posts on mbarriers of other CTAs"},
-    {GROUT_ATTR_BIT_NO_DECREMENT, MODE(WAITS), OBJECT(SEMAPHORE),
-     "no_decrement is of waits that take units"},
-    {GROUT_ATTR_BIT_WAIT_GROUPS, MODE(WAITS), GROUPS, "wait(..) is of waits for groups"},
-    {GROUT_ATTR_BIT_READ_ONLY, MODE(WAITS), OBJECT(BULK),
-     "read_only is of waits for reads and writes"},
-    {GROUT_ATTR_BIT_NO_COMMIT_GROUP, MODE(STARTS), GROUPS,
-     "no_commit_group is of what goes into a group"},
-    {GROUT_ATTR_BIT_COLLECTIVE, MODE(MEETS), OBJECT(OBJECTS), "collective is of scopes"},
-    {GROUT_ATTR_BIT_CLUSTER, MODE(FENCES), OBJECT(PROXY), "cluster is of fences"},
-    {GROUT_ATTR_BIT_MULTICAST | GROUT_ATTR_BIT_COLLECTIVE_AXES, MODE(STARTS) | MODE(POSTS),
-     BARRIERS, "multicast and collective_axes are of what is told to barriers"},
-    {GROUT_ATTR_BIT_INCREASE | GROUT_ATTR_BIT_DECREASE, MODE(WAITS), OBJECT(REGISTERS),
-     "increase and decrease are of the pool of registers: it WAITS for them"},
-    {GROUT_ATTR_BIT_REDUCE, MODE(STARTS), BARRIERS | GROUPS,
-     "reduce(..) is of what an engine writes"},
+enum {
+    LAYOUTS = GROUT_ATTR_BIT_LAYOUT_WGMMA | GROUT_ATTR_BIT_LAYOUT_ROW | GROUT_ATTR_BIT_LAYOUT_COL |
+              GROUT_ATTR_BIT_LAYOUT_STRIDED
 };
 
-static void an_attribute_fits_the_line(const op_facts *it) {
-    uint32_t known = GROUT_ATTR_BIT_ORDER | GROUT_ATTR_BIT_SCOPE;
-    for (size_t i = 0; i < sizeof attr_rules / sizeof *attr_rules && it->sync != NULL; i++) {
+static const attr_rule attr_rules[] = {
+    {GROUT_ATTR_BIT_DIM, has_dimensions, "DIM is of the RULEs BROADCAST, IOTA and REDUCE"},
+    {GROUT_ATTR_BIT_APPROX, is_function, "APPROX is of GROUT_MATH lines"},
+    {LAYOUTS, is_layout, "LAYOUT_.. is of the RULE LAYOUT"},
+    {GROUT_ATTR_BIT_UNROLL, counts_up, "UNROLL is of loops that count (a LOOP with an index)"},
+    {GROUT_ATTR_BIT_COLLECTIVE, is_scope, "COLLECTIVE is of scopes"},
+    {GROUT_ATTR_BIT_ARRIVE_COUNT, makes_arrivals,
+     "ARRIVE_COUNT is of what POSTS arrivals on a barrier NOW, and no bytes"},
+    {GROUT_ATTR_BIT_FROM_CTA, posts_on_mbarriers,
+     "FROM_CTA is of what POSTS on an MBARRIER, that of another CTA too"},
+    {GROUT_ATTR_BIT_NO_DECREMENT, takes_units, "NO_DECREMENT is of WAITS for units (SEMAPHORE)"},
+    {GROUT_ATTR_BIT_WAIT_GROUPS, may_wait_for_groups,
+     "WAIT_GROUPS is of WAITS for groups that have no constant (k) for it"},
+    {GROUT_ATTR_BIT_READ_ONLY, waits_for_both_sides,
+     "READ_ONLY chooses between BULK_READ and BULK_WRITE: it is of WAITS that COVER both"},
+    {GROUT_ATTR_BIT_NO_COMMIT_GROUP, fills_a_group,
+     "NO_COMMIT_GROUP is of what STARTS something in a group"},
+    {GROUT_ATTR_BIT_CLUSTER, fences_smem, "CLUSTER is of FENCES with the effect row COMMIT_SMEM"},
+    {GROUT_ATTR_BIT_MULTICAST | GROUT_ATTR_BIT_COLLECTIVE_AXES, loads_by_tma,
+     "MULTICAST and COLLECTIVE_AXES are of what STARTS a load by TMA (letters G and b)"},
+    {GROUT_ATTR_BIT_INCREASE | GROUT_ATTR_BIT_DECREASE, changes_registers,
+     "INCREASE and DECREASE are of the pool of REGISTERS: it WAITS for them"},
+    {GROUT_ATTR_BIT_REDUCE, writes_by_an_engine,
+     "REDUCE is of what STARTS a write by TMA (G) or of values (RULE STORE)"},
+    {GROUT_ATTR_BIT_ORDER | GROUT_ATTR_BIT_SCOPE, is_ordered,
+     "ORDER and SCOPE are of what has a line in sync.def, and of GROUT_ATOMIC lines"},
+};
+
+static void an_attribute_is_read(const op_facts *it) {
+    uint32_t known = 0;
+    for (size_t i = 0; i < sizeof attr_rules / sizeof *attr_rules; i++) {
         known |= attr_rules[i].attrs;
-        expect(it, takes(it, attr_rules[i].attrs),
-               is_mode(it, attr_rules[i].modes) && is_object(it, attr_rules[i].objects),
-               attr_rules[i].advice);
+        if (takes(it, attr_rules[i].attrs) && !attr_rules[i].fits(it)) {
+            grout_text_add(it->faults, "\n  %s: remove it from ATTRS: %s", it->info->text,
+                           attr_rules[i].advice);
+        }
     }
-    expect(it, it->sync != NULL, !takes(it, ~known),
-           "it takes an attribute that says nothing of synchronisation: see attr_rules of "
-           "check_sync_lanes.c");
-    expect(it, takes(it, GROUT_ATTR_BIT_READ_ONLY),
-           it->line.covers == (COVER(BULK_READ) | COVER(BULK_WRITE)),
-           "read_only chooses between BULK_READ and BULK_WRITE: COVERS has both");
+    hold(it, !takes(it, ~known),
+         "it takes a new attribute: say in attr_rules of check_sync_lanes.c which ops do");
 }
 
 /* ---- results and operands ----------------------------------------------------------------------
@@ -240,7 +348,8 @@ static const op_rule rules[] = {
     RULE(advice_asks_where_it_can),
     RULE(the_tensor_core_is_ordered_by_its_own),
     RULE(an_order_is_said_where_there_is_one),
-    RULE(an_attribute_fits_the_line),
+    RULE(an_order_and_its_scope_go_together),
+    RULE(an_attribute_is_read),
     RULE(a_result_is_what_was_found),
     RULE(operands_of_synchronisation_are_followed),
 };

@@ -51,6 +51,15 @@ static inline void hold(const op_facts *it, bool holds, const char *advice) {
     expect(it, true, holds, advice);
 }
 
+static inline bool is_first_of_its_form(const op_facts *it) {
+    for (int i = 1; i < (int)it->opcode; i++) {
+        if (grout_op_get_info((grout_opcode)i)->form == it->info->form) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* ---- words for sets of values ------------------------------------------------------------------
  */
 

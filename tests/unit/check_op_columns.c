@@ -1,0 +1,414 @@
+/*
+ * check_op_columns.c - NAME, BUILD, TYPES and DOC of an op, and RULE and SYNTAX of its form, hold
+ * to the letters, the attributes and the effect row. SPDX-License-Identifier: Apache-2.0
+ *
+ * Nothing here runs an op: a RULE that does not fit its letters would read operands that are not
+ * there. As in check_sync.c, each rule says what to write instead.
+ */
+#include "op_rules.h"
+
+#include <ctype.h>
+
+/* Columns that only tests ask for, as they are written. */
+typedef struct op_words {
+    const char *name, *form, *build;
+} op_words;
+
+static const op_words words[GROUT_OP_COUNT] = {
+    [GROUT_OP_NONE] = {"", "", ""},
+#define GROUT_OP(NAME, text, FORM, BUILD, TYPES, EFFECTS, ATTRS, DOC) \
+    [GROUT_OP_##NAME] = {#NAME, #FORM, #BUILD},
+#include "grout/ops.def"
+};
+
+static const char *get_form(const op_facts *it) {
+    return words[it->opcode].form;
+}
+
+/* ---- NAME and DOC ------------------------------------------------------------------------------
+ */
+
+static void a_name_is_the_mnemonic(const op_facts *it) {
+    const char *name = words[it->opcode].name, *text = it->info->text;
+    bool is_same = strlen(name) == strlen(text);
+    for (size_t k = 0; is_same && text[k] != '\0'; k++) {
+        is_same = name[k] == (char)toupper((unsigned char)text[k]);
+    }
+    if (!is_same) {
+        grout_text_add(it->faults, "\n  %s: NAME is '%s': write the mnemonic in capitals", text,
+                       name);
+    }
+}
+
+static void a_doc_is_a_sentence_without_its_end(const op_facts *it) {
+    const char *doc = it->info->doc;
+    size_t size = strlen(doc);
+    hold(it, size > 5, "DOC is empty, or no sentence: say what the op does");
+    expect(it, size > 0, strchr(".,;: \n", doc[size == 0 ? 0 : size - 1]) == NULL,
+           "DOC ends with a full stop, another mark or a space: the manual sets the full stop");
+    expect(it, size > 0, doc[0] != ' ' && strstr(doc, "  ") == NULL,
+           "DOC begins with a space, or has two in a row");
+}
+
+/* ---- RULE --------------------------------------------------------------------------------------
+ */
+
+/*
+ * What a RULE reads of an op (ir/infer.c). Patterns of letters: 'R' memory, '+' the one before
+ * again and again, '~' any of those that say all by themselves, '?' the one before or nothing.
+ */
+typedef struct rule_row {
+    const char *name;
+    const char *letters, *or_letters; /* NULL: any; NULL: no other pattern */
+    grout_shape shape;
+    uint8_t results;
+    bool is_typed;
+    uint32_t types; /* bits of the TYPES that it reads, or ANY */
+} rule_row;
+
+#define TYPES(NAME) (1u << GROUT_TYPES_##NAME)
+enum { ARITHMETIC = TYPES(NUM) | TYPES(INT) | TYPES(FLOAT) | TYPES(LOGIC) };
+
+/* TYPES of NONE, TRUTH and INTEGER, and of accumulators: see get_types. */
+static const rule_row rule_rows[] = {
+    [GROUT_RULE_NONE] = {"NONE", "R?~", NULL, GROUT_SHAPE_PLAIN, 0, false, 0},
+    [GROUT_RULE_TRUTH] = {"TRUTH", "~", NULL, GROUT_SHAPE_PLAIN, 1, false, 0},
+    [GROUT_RULE_INTEGER] = {"INTEGER", "~", NULL, GROUT_SHAPE_PLAIN, 1, false, 0},
+    [GROUT_RULE_JOIN] = {"JOIN", "v+", NULL, GROUT_SHAPE_PLAIN, 1, false, ARITHMETIC},
+    [GROUT_RULE_COMPARE] = {"COMPARE", "vv", NULL, GROUT_SHAPE_PLAIN, 1, false, TYPES(CMP)},
+    [GROUT_RULE_SELECT] = {"SELECT", "vvv", NULL, GROUT_SHAPE_PLAIN, 1, false, TYPES(ANY)},
+    [GROUT_RULE_CONVERT] = {"CONVERT", "v", NULL, GROUT_SHAPE_PLAIN, 1, true, TYPES(ANY)},
+    [GROUT_RULE_BROADCAST] = {"BROADCAST", "v", NULL, GROUT_SHAPE_PLAIN, 1, true, TYPES(ANY)},
+    [GROUT_RULE_IOTA] = {"IOTA", "", NULL, GROUT_SHAPE_PLAIN, 1, true, ARITHMETIC},
+    [GROUT_RULE_LAYOUT] = {"LAYOUT", "v", NULL, GROUT_SHAPE_PLAIN, 1, false, TYPES(ANY)},
+    [GROUT_RULE_REDUCE] = {"REDUCE", "v", NULL, GROUT_SHAPE_PLAIN, 1, false, ARITHMETIC},
+    [GROUT_RULE_LOAD] = {"LOAD", "R~", NULL, GROUT_SHAPE_PLAIN, 1, false, TYPES(ANY)},
+    [GROUT_RULE_STORE] = {"STORE", "Rv~", "vR~", GROUT_SHAPE_PLAIN, 0, false,
+                          TYPES(ANY) | TYPES(INT)},
+    [GROUT_RULE_FETCH] = {"FETCH", "Rs+", NULL, GROUT_SHAPE_PLAIN, 1, false, TYPES(INT)},
+    [GROUT_RULE_COPY] = {"COPY", "RR~", NULL, GROUT_SHAPE_PLAIN, 0, false, TYPES(ANY)},
+    [GROUT_RULE_DESCRIPTOR] = {"DESCRIPTOR", "g", NULL, GROUT_SHAPE_PLAIN, 1, true, TYPES(ANY)},
+    [GROUT_RULE_WGMMA] = {"WGMMA", "amh", NULL, GROUT_SHAPE_PLAIN, 0, false, TYPES(MMA)},
+    [GROUT_RULE_PRINT] = {"PRINT", "t*", NULL, GROUT_SHAPE_PLAIN, 0, false, TYPES(ANY)},
+    [GROUT_RULE_OBJECT] = {"OBJECT", "", NULL, GROUT_SHAPE_SCRATCH, 1, false, TYPES(NONE)},
+    [GROUT_RULE_CONDITION] = {"CONDITION", "s", NULL, GROUT_SHAPE_END, 0, false, TYPES(BOOL)},
+    [GROUT_RULE_YIELD] = {"YIELD", "*", NULL, GROUT_SHAPE_END, 0, false, TYPES(ANY)},
+    /* Letters and results: a_region_is_as_its_form of check_tables.c. */
+    [GROUT_RULE_REGION] = {"REGION", NULL, NULL, GROUT_SHAPE_REGION, 9, false, TYPES(NONE)},
+};
+enum { RULE_COUNT = sizeof rule_rows / sizeof *rule_rows };
+
+/* Does the letter say all, so that a rule has nothing to ask of the operand? */
+static bool is_closed(char letter) {
+    return is_kind(grout_letter_get_info(letter),
+                   KIND(INTEGER) | KIND(BARRIER) | KIND(SEMAPHORE) | KIND(CONSTANT) | KIND(AXIS));
+}
+
+static bool fits_one(char pattern, char letter) {
+    return pattern == '~'   ? is_closed(letter)
+           : pattern == 'R' ? is_kind(grout_letter_get_info(letter), KIND(MEMORY))
+                            : pattern == letter;
+}
+
+static bool fits_letters(const char *pattern, const char *letters) {
+    for (; *pattern != '\0'; pattern++) {
+        char next = pattern[1];
+        bool repeats = *pattern == '~' || next == '+';
+        bool is_optional = *pattern == '~' || next == '?';
+        uint32_t count = 0;
+        while (*letters != '\0' && fits_one(*pattern, *letters) && (repeats || count == 0)) {
+            letters++;
+            count++;
+        }
+        if (count == 0 && !is_optional) {
+            return false;
+        }
+        pattern += next == '+' || next == '?' ? 1 : 0;
+    }
+    return *letters == '\0';
+}
+
+static bool fits_rule(const op_facts *it, const rule_row *row) {
+    const char *letters = it->info->operands;
+    bool is_region = row->shape == GROUT_SHAPE_REGION;
+    bool has_letters = row->letters == NULL || fits_letters(row->letters, letters) ||
+                       (row->or_letters != NULL && fits_letters(row->or_letters, letters));
+    return has_letters && row->shape == it->info->shape && row->is_typed == it->info->typed &&
+           (is_region || row->results == it->info->results);
+}
+
+static void a_rule_fits_the_letters(const op_facts *it) {
+    const char *separator = "";
+    if (!is_first_of_its_form(it) || fits_rule(it, &rule_rows[it->info->rule])) {
+        return;
+    }
+    grout_text_add(it->faults,
+                   "\n  %s: the RULE of its form %s is %s, which does not go with the letters "
+                   "\"%s\", TYPED %d and RESULTS %u. These do: ",
+                   it->info->text, get_form(it), rule_rows[it->info->rule].name, it->info->operands,
+                   it->info->typed, it->info->results);
+    for (uint32_t i = 0; i < RULE_COUNT; i++) {
+        if (fits_rule(it, &rule_rows[i])) {
+            grout_text_add(it->faults, "%s%s", separator, rule_rows[i].name);
+            separator = ", ";
+        }
+    }
+    grout_text_add(it->faults, "%s",
+                   separator[0] == '\0' ? "none, change the letters or RESULTS, or give a new RULE "
+                                          "a line in rule_rows of check_op_columns.c"
+                                        : "");
+}
+
+/* ---- TYPES -------------------------------------------------------------------------------------
+ */
+
+static const char *const types_names[] = {
+    [GROUT_TYPES_NONE] = "NONE", [GROUT_TYPES_ANY] = "ANY",     [GROUT_TYPES_NUM] = "NUM",
+    [GROUT_TYPES_INT] = "INT",   [GROUT_TYPES_FLOAT] = "FLOAT", [GROUT_TYPES_LOGIC] = "LOGIC",
+    [GROUT_TYPES_BOOL] = "BOOL", [GROUT_TYPES_CMP] = "CMP",     [GROUT_TYPES_ACC] = "ACC",
+    [GROUT_TYPES_MMA] = "MMA"};
+enum { TYPES_COUNT = sizeof types_names / sizeof *types_names };
+
+static bool has_accumulator(const op_facts *it) {
+    for (uint32_t i = 0; i < it->effect_count; i++) {
+        if (it->effects[i].space == GROUT_EFFECT_SPACE_ACC) {
+            return true;
+        }
+    }
+    return has_letter(it, "a");
+}
+
+/* Bits of what TYPES may be: a word that nobody reads would be a promise in the manual only. */
+static uint32_t get_types(const op_facts *it) {
+    uint32_t types = rule_rows[it->info->rule].types;
+    if (types == 0) { /* the letters say all: there is an element type only in memory */
+        types = has_kind(it, KIND(MEMORY) | KIND(MEMORY_OR_ARRAY)) ? TYPES(ANY) : TYPES(NONE);
+    }
+    return has_accumulator(it) && types != TYPES(MMA) ? TYPES(ACC) : types;
+}
+
+static void types_are_those_that_the_rule_reads(const op_facts *it) {
+    uint32_t types = get_types(it);
+    const char *separator = "";
+    if (!fits_rule(it, &rule_rows[it->info->rule]) || (types >> it->info->types & 1) != 0) {
+        return; /* or a fault of its own, in the form */
+    }
+    grout_text_add(it->faults,
+                   "\n  %s: TYPES is %s; with the letters \"%s\" and the RULE %s write ",
+                   it->info->text, types_names[it->info->types], it->info->operands,
+                   rule_rows[it->info->rule].name);
+    for (uint32_t i = 0; i < TYPES_COUNT; i++) {
+        if ((types >> i & 1) != 0) {
+            grout_text_add(it->faults, "%s%s", separator, types_names[i]);
+            separator = " or ";
+        }
+    }
+}
+
+/* ---- SYNTAX ------------------------------------------------------------------------------------
+ */
+
+/* Operands of "op a, b dim(d) : dtype": what has parentheses is an attribute. */
+static uint32_t count_words(const char *syntax) {
+    uint32_t count = 0;
+    const char *at = syntax;
+    while (*at != '\0') {
+        at += strspn(at, ", ");
+        size_t word = strcspn(at, ", "), part = strcspn(at, ",");
+        count += word > 0 && *at != ':' && memchr(at, '(', word) == NULL ? 1 : 0;
+        at += part;
+    }
+    return count;
+}
+
+/* Messages name operands by these words, and put the mnemonic for 'op' (ir/infer_letters.c). */
+static void a_plain_syntax_has_a_word_for_each_operand(const op_facts *it) {
+    const char *syntax = it->info->syntax, *letters = it->info->operands;
+    const bool has_result = strncmp(syntax, "%r = ", 5) == 0;
+    const char *op = syntax + (has_result ? 5 : 0);
+    const bool has_op = strncmp(op, "op", 2) == 0 && (op[2] == ' ' || op[2] == '\0');
+    const char *rest = has_op ? op + 2 : op;
+    const bool has_type = strstr(rest, " : ") != NULL;
+    /* '*' is "a, ..." */
+    const uint32_t wanted = (uint32_t)strlen(letters) + (strchr(letters, '*') != NULL ? 1 : 0);
+    if (it->info->shape != GROUT_SHAPE_PLAIN || !is_first_of_its_form(it)) {
+        return;
+    }
+    hold(it, has_result == (it->info->results == 1),
+         "SYNTAX of its form begins with '%r = ' if and only if RESULTS is 1");
+    hold(it, has_op && strstr(rest, " op ") == NULL,
+         "SYNTAX of its form has 'op' once, where the mnemonic stands");
+    hold(it, has_type == it->info->typed,
+         "SYNTAX of its form ends with ' : ' and a type if and only if TYPED is 1");
+    if (count_words(rest) != wanted) {
+        grout_text_add(it->faults,
+                       "\n  %s: SYNTAX of its form %s is '%s', and the letters are \"%s\": write "
+                       "one word for each, with commas ('*' is 'a, ...')",
+                       it->info->text, get_form(it), syntax, letters);
+    }
+}
+
+static uint32_t count_char(const char *text, char wanted) {
+    uint32_t count = 0;
+    for (; *text != '\0'; text++) {
+        count += *text == wanted ? 1 : 0;
+    }
+    return count;
+}
+
+/* What has blocks, makes an object or ends a block is shown with its own mnemonic. */
+static void any_other_syntax_has_the_mnemonic(const op_facts *it) {
+    const char *syntax = it->info->syntax, *at = strstr(syntax, it->info->text);
+    const bool is_region = it->info->shape == GROUT_SHAPE_REGION;
+    const bool has_results = strncmp(syntax, "%r, ... = ", 10) == 0;
+    if (it->info->shape == GROUT_SHAPE_PLAIN) {
+        return;
+    }
+    hold(it, at == syntax + (has_results ? 10 : 0),
+         "SYNTAX of its form begins with the mnemonic, behind '%r, ... = ' if there are results");
+    hold(it, has_results == (it->info->results == 9),
+         "SYNTAX of its form begins with '%r, ... = ' if and only if RESULTS is 9");
+    hold(it,
+         is_region == (strchr(syntax, '{') != NULL) &&
+             count_char(syntax, '{') == count_char(syntax, '}'),
+         "SYNTAX shows blocks, { ... }, where the SHAPE of its form is REGION, and nowhere else");
+}
+
+/* ---- BUILD -------------------------------------------------------------------------------------
+ */
+
+/*
+ * Attributes without argument that some op of this form takes: siblings have the same function.
+ * Fences and waits for semaphores came without a parameter for theirs, as build.h says: they are
+ * written with grout_build_op.
+ */
+static bool has_flags(const op_facts *it) {
+    enum { OF_BUILD_OP = GROUT_ATTR_BIT_CLUSTER | GROUT_ATTR_BIT_NO_DECREMENT };
+    uint32_t attrs = 0;
+    for (int i = 1; i < GROUT_OP_COUNT; i++) {
+        const grout_op_info *other = grout_op_get_info((grout_opcode)i);
+        attrs |= other->form == it->info->form ? other->attrs : 0;
+    }
+    for (int i = 0; i < GROUT_ATTR_COUNT; i++) {
+        bool is_flag = grout_attr_get_info((grout_attr)i)->argument == GROUT_ARGUMENT_FLAG;
+        if (is_flag && ((attrs & ~(uint32_t)OF_BUILD_OP) >> i & 1) != 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* V2, N1_K, K1_ATTRS and so on. */
+static void compose_build(const op_facts *it, grout_text *out) {
+    const uint32_t operands = (uint32_t)strcspn(it->info->operands, "k");
+    const uint32_t constants = (uint32_t)strlen(it->info->operands) - operands;
+    const bool has_result = it->info->results > 0;
+    if (operands == 0 && constants > 0 && !has_result) {
+        grout_text_add(out, "K%u", constants);
+    } else {
+        grout_text_add(out, "%s%u%s", has_result ? "V" : "N", operands, constants > 0 ? "_K" : "");
+    }
+    grout_text_add(out, "%s", has_flags(it) ? "_ATTRS" : "");
+}
+
+static const char *find_own_build(const op_facts *it) {
+    const grout_op_info *info = it->info;
+    bool is_alu = info->expression != NULL && info->ulp == 0;
+    if (info->shape != GROUT_SHAPE_PLAIN) {
+        return "OWN";
+    }
+    if (has_kind(it, KIND(AXIS) | KIND(TEXT) | KIND(REST))) { /* what is no grout_operand */
+        return strcmp(info->operands, "x") == 0    ? "AXIS"
+               : strcmp(info->operands, "t*") == 0 ? "PRINT"
+                                                   : "OWN";
+    }
+    if (info->typed) {
+        return info->rule == GROUT_RULE_CONVERT ? "CAST"
+               : info->operands[0] == '\0'      ? "IOTA"
+                                                : "SHAPED";
+    }
+    return info->rule == GROUT_RULE_REDUCE ? "REDUCE" : is_alu ? get_form(it) : NULL;
+}
+
+static void a_build_is_as_the_form(const op_facts *it) {
+    const char *own = find_own_build(it), *is = words[it->opcode].build;
+    grout_text wanted = {0};
+    if (own != NULL) {
+        grout_text_add(&wanted, "%s", own);
+    } else {
+        compose_build(it, &wanted);
+    }
+    if (wanted.data == NULL || strcmp(is, wanted.data) != 0) {
+        grout_text_add(it->faults,
+                       "\n  %s: BUILD is %s: write %s, as its form (\"%s\", RESULTS %u) and the "
+                       "attributes without argument of that form's ops ask; what build.h does not "
+                       "have yet, define there and in ir/build_ops.c",
+                       it->info->text, is, wanted.data == NULL ? "" : wanted.data,
+                       it->info->operands, it->info->results);
+    }
+    grout_text_free(&wanted);
+}
+
+static void constants_stand_last(const op_facts *it) {
+    const char *constants = strchr(it->info->operands, 'k');
+    expect(it, constants != NULL, constants == NULL || constants[strspn(constants, "k")] == '\0',
+           "constants (k) are the last letters of a form, as the builder's functions take them");
+}
+
+/* ---- hints -------------------------------------------------------------------------------------
+ */
+
+static void a_hint_names_memory_and_touches_nothing(const op_facts *it) {
+    expect(it, it->info->effect_row == GROUT_EFFECT_ROW_HINT,
+           it->info->rule == GROUT_RULE_NONE && it->info->results == 0 && !has_letter(it, "be"),
+           "its effect row is HINT, which nobody can see the effect of: the RULE of its form is "
+           "NONE, RESULTS 0, and no letter a barrier (b) or semaphore (e); or write another row");
+}
+
+/* ---- all ---------------------------------------------------------------------------------------
+ */
+
+static const op_rule rules[] = {
+    RULE(a_name_is_the_mnemonic),
+    RULE(a_doc_is_a_sentence_without_its_end),
+    RULE(a_rule_fits_the_letters),
+    RULE(types_are_those_that_the_rule_reads),
+    RULE(a_plain_syntax_has_a_word_for_each_operand),
+    RULE(any_other_syntax_has_the_mnemonic),
+    RULE(a_build_is_as_the_form),
+    RULE(constants_stand_last),
+    RULE(a_hint_names_memory_and_touches_nothing),
+};
+
+START_TEST(each_op_keeps_the_rule) {
+    check_rule(&rules[_i]);
+}
+END_TEST
+
+/* Forms are looked at through their ops. */
+START_TEST(each_form_has_an_op) {
+    static const char *const names[] = {
+        [GROUT_FORM_NONE] = "",
+#define GROUT_FORM(NAME, OPERANDS, SHAPE, RULE, TYPED, RESULTS, SYNTAX) [GROUT_FORM_##NAME] = #NAME,
+#include "grout/ops.def"
+    };
+    bool is_used = false;
+    for (int i = 1; i < GROUT_OP_COUNT; i++) {
+        is_used = is_used || grout_op_get_info((grout_opcode)i)->form == _i;
+    }
+    ck_assert_msg(is_used, "no op has the form %s: remove its line from ops.def", names[_i]);
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("op_columns");
+    TCase *tcase = tcase_create("op_columns");
+    tcase_add_loop_test(tcase, each_op_keeps_the_rule, 0, sizeof rules / sizeof *rules);
+    tcase_add_loop_test(tcase, each_form_has_an_op, 1, GROUT_FORM_COUNT);
+    suite_add_tcase(suite, tcase);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
