@@ -225,10 +225,10 @@ static const question QUESTIONS[] = {
      .faces = MBARRIER,
      .modes = MODE(WAITS),
      .arrivals = 1,
-     .body = "$D\n if (eq %t, 1) {\n for %i in 0..40 {\n store %d[0], 1.0\n }\n"
-             "mbarrier_init %o[0], 1\n $P\n } else {\n $X0\n }\n store %y[%t, 0], 1.0\n",
+     .body = "$D\n if (eq %t, 1) {\n for %i in 0..40 {\n store %d[1], 1.0\n }\n"
+             "mbarrier_init %o[0], 1\n" WRITES "$P\n } else {\n $X0\n" READS "}\n",
      .codes = "init-not-visible",
-     .result = 1},
+     .result = 7},
     {.name = "a post lets another thread initialise it first",
      .faces = MBARRIER,
      .modes = POSTS,
