@@ -221,6 +221,8 @@ typedef struct answer {
     grout_text codes;  /* each once, in the order of diag.def */
     grout_text report; /* of all findings */
     float result;
+    uint32_t alternative;          /* of those that the question expects */
+    uint32_t waits, tests, falses; /* events of the op: it has waited, by a test; not yet */
 } answer;
 
 static void note_findings(const grout_checker *checker, const grout_diags *diags, answer *out) {
@@ -239,13 +241,37 @@ static void note_findings(const grout_checker *checker, const grout_diags *diags
     }
 }
 
-static void launch(const grout_module *module, const struct run_variant *variant,
+/* Whose events an observer counts. */
+typedef struct counting {
+    const grout_module *module;
+    const subject *of;
+    answer *answer;
+} counting;
+
+static bool count_event(void *self, const grout_event *event) {
+    const counting *it = self;
+    const grout_op *op = grout_module_get_op(it->module, event->origin.op);
+    if (grout_op_get_info((grout_opcode)op->opcode) == it->of->info) {
+        bool is_wait = event->kind == GROUT_EVENT_WAIT;
+        it->answer->waits += is_wait;
+        it->answer->tests += is_wait && event->u.wait.is_test;
+        it->answer->falses += !is_wait;
+    }
+    return true;
+}
+
+static void launch(const grout_module *module, const struct run_variant *variant, const subject *of,
                    grout_diags *diags, answer *out) {
     float x[ELEMENTS], y[ELEMENTS] = {0};
     run_fill(GROUT_DTYPE_F32, x, sizeof x, 0);
     const grout_argument arguments[] = {{.data = x, .size = sizeof x},
                                         {.data = y, .size = sizeof y}};
     grout_checker *checker = grout_checker_new(NULL, diags);
+    counting counts = {module, of, out};
+    const grout_observer counter = {.self = &counts,
+                                    .interest = UINT64_C(1) << GROUT_EVENT_WAIT |
+                                                UINT64_C(1) << GROUT_EVENT_TEST_FALSE,
+                                    .event = count_event};
     const grout_launch what = {.module = module,
                                .kernel = 1,
                                .arguments = arguments,
@@ -255,8 +281,8 @@ static void launch(const grout_module *module, const struct run_variant *variant
                                .seed = variant->seed,
                                .max_steps = 10000,
                                .track_undefined = true,
-                               .observers = {grout_checker_get_observer(checker)},
-                               .observer_count = 1};
+                               .observers = {grout_checker_get_observer(checker), &counter},
+                               .observer_count = 2};
     grout_machine *machine = grout_machine_new(&what, diags);
     out->status = machine == NULL ? GROUT_RUN_FAILED : grout_machine_run(machine, 0, diags);
     out->result = y[0];
@@ -266,7 +292,7 @@ static void launch(const grout_module *module, const struct run_variant *variant
 }
 
 /* What diags say goes into the report too: why a kernel was refused. */
-static answer run_text(const char *text, const struct run_variant *variant) {
+static answer run_text(const char *text, const struct run_variant *variant, const subject *of) {
     answer out = {.status = GROUT_RUN_FAILED};
     grout_diags *diags = grout_diags_new();
     const grout_render_options options = {0};
@@ -275,7 +301,7 @@ static answer run_text(const char *text, const struct run_variant *variant) {
     grout_text_add(&out.codes, "%s", "");
     grout_text_add(&out.report, "%s", "");
     if (module != NULL && grout_verify(module, GROUT_ARCH_ANY, diags)) {
-        launch(module, variant, diags, &out);
+        launch(module, variant, of, diags, &out);
     }
     if (out.status == GROUT_RUN_FAILED) {
         grout_diags_render(diags, &options, &out.report);
@@ -291,55 +317,53 @@ static void free_answer(answer *it) {
     grout_text_free(&it->report);
 }
 
-/* The part of a text that ends at one of these, or at its end. */
-static const char *take(const char **text, char end) {
-    static char part[256];
-    const char ends[] = {end, '\0'};
-    size_t size = strcspn(*text, ends);
-    snprintf(part, sizeof part, "%.*s", (int)size, *text);
-    *text += (*text)[size] == end ? size + 1 : size;
-    return part;
+enum { PART_SIZE = 256, LINE_SIZE = 1024 };
+
+/* The next part of a list, up to the separator or the end. False: there is none. */
+static bool take_part(const char **rest, char separator, char *out) {
+    const char ends[] = {separator, '\0'};
+    size_t size = strcspn(*rest, ends);
+    bool is_there = **rest != '\0';
+    snprintf(out, PART_SIZE, "%.*s", (int)size, *rest);
+    *rest += (*rest)[size] == '\0' ? size : size + 1;
+    return is_there;
 }
 
-/* Number of the alternative that the findings are; UINT32_MAX: none of them. */
-static uint32_t find_alternative(const question *it, const char *codes) {
-    const char *rest = it->codes == NULL ? "" : it->codes;
-    uint32_t index = 0;
-    do {
-        const char *expected = take(&rest, '|');
-        if (it->is_part ? strstr(codes, expected) != NULL : strcmp(codes, expected) == 0) {
-            return index;
-        }
-        index++;
-    } while (*rest != '\0');
-    return UINT32_MAX;
-}
-
-/* Has a line all of these words? */
-static bool has_words(const char *line, const char *words) {
-    while (*words != '\0') {
-        if (strstr(line, take(&words, '*')) == NULL) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* Has the report the words of this alternative, or of the last one? */
-static bool has_line(const question *it, uint32_t alternative, const char *report) {
-    const char *rest = it->words == NULL ? "" : it->words;
-    char words[256], line[1024];
-    do {
-        snprintf(words, sizeof words, "%s", take(&rest, '|'));
-    } while (alternative-- > 0 && *rest != '\0');
+/* Has a line of the report all of these words? */
+static bool has_line(const char *report, const char *words) {
     bool is_found = words[0] == '\0';
+    char line[LINE_SIZE], word[PART_SIZE];
     while (*report != '\0' && !is_found) {
+        const char *rest = words;
         size_t size = strcspn(report, "\n");
         snprintf(line, sizeof line, "%.*s", (int)size, report);
-        is_found = has_words(line, words);
-        report += report[size] == '\n' ? size + 1 : size;
+        for (is_found = true; is_found && take_part(&rest, '*', word);) {
+            is_found = strstr(line, word) != NULL;
+        }
+        report += report[size] == '\0' ? size : size + 1;
     }
     return is_found;
+}
+
+/* Finds which of the expected answers it is. What is wrong if it is none; NULL: nothing. */
+static const char *find_alternative(const question *it, answer *of) {
+    const char *codes = it->codes == NULL ? "" : it->codes, *words = it->words;
+    const char *fault = "the findings are others";
+    char code[PART_SIZE], word[PART_SIZE] = "";
+    of->alternative = 0;
+    do {
+        (void)take_part(&codes, '|', code);
+        (void)(words != NULL && take_part(&words, '|', word));
+        if (it->is_part ? strstr(of->codes.data, code) != NULL
+                        : strcmp(of->codes.data, code) == 0) {
+            if (has_line(of->report.data, word)) {
+                return NULL;
+            }
+            fault = "no line of the report has the words";
+        }
+        of->alternative++;
+    } while (*codes != '\0');
+    return fault;
 }
 
 /* A number like 4294967295 counts nothing that a small kernel has: it was -1, or is garbled. */
@@ -356,25 +380,33 @@ static bool has_huge_number(const char *text) {
     return false;
 }
 
+/* A test that was true is told as one, and so is one that was false, before it is given up. */
+static bool is_told(const subject *of, const answer *it) {
+    bool is_test = of->sync->mode == GROUT_SYNC_MODE_TESTS;
+    bool is_barrier = of->face->objects != OBJECT(SEMAPHORE);
+    return it->tests == (is_test ? it->waits : 0) &&
+           (!is_test || !is_barrier || it->status != GROUT_RUN_DEADLOCK || it->falses > 0);
+}
+
 /* What is wrong with an answer; NULL: nothing. */
-static const char *find_fault(const question *it, const answer *of) {
-    uint32_t alternative = find_alternative(it, of->codes.data);
-    if (of->status == GROUT_RUN_FAILED) {
+static const char *find_fault(const question *it, const subject *of, answer *found) {
+    const char *fault = find_alternative(it, found);
+    if (found->status == GROUT_RUN_FAILED) {
         return "the kernel is refused";
     }
-    if (alternative == UINT32_MAX) {
-        return "the findings are others";
+    if (fault != NULL) {
+        return fault;
     }
-    if (it->result != NOTHING && of->status != GROUT_RUN_DONE) {
+    if (it->result != NOTHING && found->status != GROUT_RUN_DONE) {
         return "it has not come to its end";
     }
-    if (it->result != NOTHING && of->result != (float)it->result) {
+    if (it->result != NOTHING && found->result != (float)it->result) {
         return "%y[0, 0] is another";
     }
-    if (!has_line(it, alternative, of->report.data)) {
-        return "no line of the report has the words";
+    if (has_huge_number(found->report.data)) {
+        return "the report has a number that nothing counts";
     }
-    return has_huge_number(of->report.data) ? "the report has a number that nothing counts" : NULL;
+    return is_told(of, found) ? NULL : "its events do not say that it tests";
 }
 
 static void add_fault(const question *it, const subject *of, const answer *found, const char *fault,
@@ -393,13 +425,18 @@ static void add_fault(const question *it, const subject *of, const answer *found
 static void ask(const question *it, const subject *of, uint32_t undefined, grout_text *faults) {
     grout_text text = {0};
     const char *fault = NULL;
+    uint32_t alternative = UINT32_MAX;
     add_kernel(it, of, undefined, &text);
     for (int i = 0; i < RUN_VARIANTS && fault == NULL; i++) {
         if (it->is_fair && run_variants[i].schedule != GROUT_SCHEDULE_FAIR) {
             continue;
         }
-        answer found = run_text(text.data, &run_variants[i]);
-        fault = find_fault(it, &found);
+        answer found = run_text(text.data, &run_variants[i], of);
+        fault = find_fault(it, of, &found);
+        if (fault == NULL && alternative != UINT32_MAX && alternative != found.alternative) {
+            fault = "the schedule decides what is found";
+        }
+        alternative = found.alternative;
         if (fault != NULL) {
             add_fault(it, of, &found, fault, faults);
             grout_text_add(faults, "  in run %d of this kernel (see add_sample for operands):\n%s",

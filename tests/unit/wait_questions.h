@@ -64,11 +64,12 @@ typedef struct question {
     const char *written; /* attributes of the statement */
     const char *cluster; /* "": the kernel has none */
     const char *body;
-    bool is_fair;      /* what comes later by chance does so under fair schedules only */
-    const char *codes; /* what is found, in the order of diag.def; "": clean. a|b: either */
+    bool is_fair; /* what comes later by chance does so under fair schedules only */
+    const char *
+        codes; /* what is found, in the order of diag.def; "": clean. a|b: either, with its words */
     bool is_part;      /* and perhaps more than that */
     double result;     /* of %y[0, 0] */
-    const char *words; /* in one line of the report; a*b: both, in any order. a|b: see codes */
+    const char *words; /* in one line of the report; a*b: both, in any order. a|b: as codes */
 } question;
 
 #define NOTHING (-1000.0)
@@ -424,6 +425,14 @@ static const question QUESTIONS[] = {
      .codes = "deadlock|barrier-too-many-arrivals,deadlock",
      .result = NOTHING,
      .words = HAS(1, 1 of 3) "|%o[0]*needs none: all have left"},
+    {.name = "the next phase needs as many, unless they leave",
+     .faces = BARRIERS,
+     .modes = POSTS,
+     .arrivals = 3,
+     .body = HAND_OVER "$X0\n $X0\n $X0\n $W0\n $W1\n }\n",
+     .codes = "deadlock|deadlock",
+     .result = NOTHING,
+     .words = HAS(1, 0 of 3) "|waits for*phase 1 *%o[0]*which needs no arrival: all have left"},
     {.name = "one that counts three completes a phase of three",
      .faces = BARRIERS,
      .modes = POSTS,
