@@ -7,7 +7,7 @@
  */
 #include "op_rules.h"
 
-#include <ctype.h>
+#include <strings.h>
 
 /* Columns that only tests ask for, as they are written. */
 typedef struct op_words {
@@ -30,10 +30,8 @@ static const char *get_form(const op_facts *it) {
 
 static void a_name_is_the_mnemonic(const op_facts *it) {
     const char *name = words[it->opcode].name, *text = it->info->text;
-    bool is_same = strlen(name) == strlen(text);
-    for (size_t k = 0; is_same && text[k] != '\0'; k++) {
-        is_same = name[k] == (char)toupper((unsigned char)text[k]);
-    }
+    bool is_same =
+        strcasecmp(name, text) == 0 && strpbrk(name, "abcdefghijklmnopqrstuvwxyz") == NULL;
     if (!is_same) {
         grout_text_add(it->faults, "\n  %s: NAME is '%s': write the mnemonic in capitals", text,
                        name);
