@@ -93,6 +93,18 @@ static grout_type get_memory_or_array(grout_binding *binding, const grout_op *op
     return *type;
 }
 
+/* The usual case of grout_infer__get_value without its call: a value whose type is known. */
+static bool take_value(const grout_binding *binding, const grout_op *op, uint32_t index,
+                       grout_type *type) {
+    const grout_operand *operand = grout_infer__get_operand(binding, op, index);
+    if (operand->kind != GROUT_OPERAND_VALUE ||
+        binding->bound->value_types[operand->id].kind > GROUT_TYPE_ARRAY) {
+        return false;
+    }
+    *type = binding->bound->value_types[operand->id];
+    return true;
+}
+
 /* The type of an operand by its letter; false after a report. */
 static bool check_letter(grout_binding *binding, const grout_op *op, uint32_t index,
                          const grout_letter_info *info, grout_type *type) {
@@ -100,7 +112,9 @@ static bool check_letter(grout_binding *binding, const grout_op *op, uint32_t in
     switch ((grout_letter_kind)info->kind) {
     case GROUT_LETTER_VALUE:
     case GROUT_LETTER_SCALAR:
-        *type = grout_infer__get_value(binding, op, index);
+        if (!take_value(binding, op, index, type)) {
+            *type = grout_infer__get_value(binding, op, index);
+        }
         break;
     case GROUT_LETTER_INTEGER:
         *type = i32;
