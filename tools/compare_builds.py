@@ -96,7 +96,7 @@ def main():
     parser.add_argument("--cubin", action="store_true", help="assemble the kernels too (needs NVRTC)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("paths", nargs="*", default=[ROOT])
-    args = parser.parse_args()
+    args = parser.parse_intermixed_args()
     kernels = [os.path.relpath(path, ROOT) for path in find_kernels([os.path.abspath(p) for p in args.paths])]
     count = 0
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
