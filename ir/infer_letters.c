@@ -150,7 +150,7 @@ static bool check_letter(grout_binding *binding, const grout_op *op, uint32_t in
 bool grout_infer__check_letters(grout_binding *binding, const grout_op *op,
                                 grout_type types[GROUT_LETTERS_MAX]) {
     const grout_op_info *own = grout_op_get_info((grout_opcode)op->opcode);
-    const char *letters = own->operands;
+    const char *letters = own->operands[0] == '\0' ? "*" : own->operands;
     uint32_t count = own->shape == GROUT_SHAPE_PLAIN ? op->operand_count : 0;
     bool ok = true;
     for (uint32_t k = count; k < GROUT_LETTERS_MAX; k++) {
@@ -158,10 +158,10 @@ bool grout_infer__check_letters(grout_binding *binding, const grout_op *op,
     }
     for (uint32_t k = 0; k < count; k++) {
         grout_type spare;
-        const grout_letter_info *info = grout_letter_get_info(*letters == '\0' ? '*' : *letters);
+        const grout_letter_info *info = grout_letter_get_info(*letters);
         bool fits = check_letter(binding, op, k, info, k < GROUT_LETTERS_MAX ? &types[k] : &spare);
         ok = ok && fits;
-        letters += letters[0] != '\0' && letters[1] != '\0' ? 1 : 0; /* the last stands for more */
+        letters += letters[1] != '\0' ? 1 : 0; /* the last stands for more */
     }
     return ok;
 }
