@@ -363,7 +363,7 @@ const char *grout_effect_row_get_doc(grout_effect_row row) {
 }
 
 const grout_effect *grout_effect_row_get_effects(grout_effect_row row, uint32_t *count_out) {
-    const uint8_t *first = memchr(effect_line_rows, row, sizeof effect_line_rows);
+    const uint8_t *first = memchr(effect_line_rows, (int)row, sizeof effect_line_rows);
     const uint8_t *end = effect_line_rows + sizeof effect_line_rows;
     uint32_t count = 0;
     while (first != NULL && first + count < end && first[count] == row) {
