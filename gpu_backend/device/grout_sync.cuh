@@ -53,36 +53,35 @@ GROUT_DEVICE void grout_peer_expect_arrive(grout_u32 peer, grout_u32 bytes, grou
     }
     grout_peer_arrive_expect<order>(peer, bytes);
 }
-// from_cta(mask): this CTA serves each CTA i with (i & mask) == rank. By one lane.
-template <int order = GROUT_RELEASE>
-GROUT_DEVICE void grout_arrive_from(grout_u32 mbarrier, grout_u32 mask, grout_u32 cluster_size,
-                                    grout_u32 count) {
+// from_cta(mask): this CTA serves each CTA i with (i & mask) == rank; arrive is told the address of
+// the mbarrier there. By one lane.
+template <typename arrive_fn>
+GROUT_DEVICE void grout_serve_peers(grout_u32 mbarrier, grout_u32 mask, grout_u32 cluster_size,
+                                    arrive_fn arrive) {
     const grout_u32 rank = grout_cluster_rank();
     for (grout_u32 peer = 0; peer < cluster_size; peer++) {
         if ((peer & mask) == rank) {
-            grout_peer_arrive<order>(grout_peer_address(mbarrier, peer), count);
+            arrive(grout_peer_address(mbarrier, peer));
         }
     }
+}
+template <int order = GROUT_RELEASE>
+GROUT_DEVICE void grout_arrive_from(grout_u32 mbarrier, grout_u32 mask, grout_u32 cluster_size,
+                                    grout_u32 count) {
+    grout_serve_peers(mbarrier, mask, cluster_size,
+                      [=](grout_u32 peer) { grout_peer_arrive<order>(peer, count); });
 }
 template <int order = GROUT_RELEASE>
 GROUT_DEVICE void grout_arrive_drop_from(grout_u32 mbarrier, grout_u32 mask, grout_u32 cluster_size,
                                          grout_u32 count) {
-    const grout_u32 rank = grout_cluster_rank();
-    for (grout_u32 peer = 0; peer < cluster_size; peer++) {
-        if ((peer & mask) == rank) {
-            grout_peer_arrive_drop<order>(grout_peer_address(mbarrier, peer), count);
-        }
-    }
+    grout_serve_peers(mbarrier, mask, cluster_size,
+                      [=](grout_u32 peer) { grout_peer_arrive_drop<order>(peer, count); });
 }
 template <int order = GROUT_RELEASE>
 GROUT_DEVICE void grout_expect_from(grout_u32 mbarrier, grout_u32 mask, grout_u32 cluster_size,
                                     grout_u32 bytes, grout_u32 count) {
-    const grout_u32 rank = grout_cluster_rank();
-    for (grout_u32 peer = 0; peer < cluster_size; peer++) {
-        if ((peer & mask) == rank) {
-            grout_peer_expect_arrive<order>(grout_peer_address(mbarrier, peer), bytes, count);
-        }
-    }
+    grout_serve_peers(mbarrier, mask, cluster_size,
+                      [=](grout_u32 peer) { grout_peer_expect_arrive<order>(peer, bytes, count); });
 }
 
 // ---- semaphores ---------------------------------------------------------------------------------

@@ -25,6 +25,7 @@ typedef struct ring {
     bool is_shared;      /* each user takes a part of the rows; else all of them */
     bool is_early;       /* the users hand all slots over at the start */
     bool is_late;        /* a slot is handed back one step later */
+    bool is_leaving;     /* a user's last arrive drops it from the count */
     bool is_told;        /* commits stand behind the waits; else before the arrives */
     bool has_descriptor, loops_in_warps;
     uint32_t count;     /* arrivals of one arrive of a user */
@@ -67,7 +68,10 @@ static const char *get_commit(const ring *r) {
     return r->is_explicit ? "fence_async_shared" : "commit_smem";
 }
 
-static const char *get_arrive(const ring *r) {
+static const char *get_arrive(const ring *r, bool is_last) {
+    if (is_last && r->is_explicit && r->is_leaving) {
+        return "mbarrier_arrive_drop";
+    }
     return r->is_explicit ? "mbarrier_arrive" : "barrier_arrive";
 }
 
@@ -149,7 +153,7 @@ static void add_announcement(ring *r, fill way) {
     if (way == FILL_ASYNC) {
         draw_line(d, "async_copy_arrive %%full[%%slot]");
     } else if (!is_async_fill(way)) {
-        draw_line(d, "%s %%full[%%slot]", get_arrive(r));
+        draw_line(d, "%s %%full[%%slot]", get_arrive(r, false));
     }
 }
 
@@ -220,15 +224,15 @@ static void add_filler(ring *r, uint32_t filler) {
 
 /* ---- the users ------------------------------------------------------------------------------- */
 
-static void add_return(ring *r, const char *slot) {
+static void add_return(ring *r, const char *slot, bool is_last) {
     draw *d = &r->d;
     if (needs_commit_of_users(r) && !r->is_told) {
         draw_line(d, "%s", get_commit(r));
     }
     if (r->count > 1) {
-        draw_line(d, "%s %%free[%s] count(%" PRIu32 ")", get_arrive(r), slot, r->count);
+        draw_line(d, "%s %%free[%s] count(%" PRIu32 ")", get_arrive(r, is_last), slot, r->count);
     } else {
-        draw_line(d, "%s %%free[%s]", get_arrive(r), slot);
+        draw_line(d, "%s %%free[%s]", get_arrive(r, is_last), slot);
     }
 }
 
@@ -284,14 +288,14 @@ static void add_step_of_user(ring *r, uint32_t user) {
     }
     add_use(r, user);
     if (!r->is_late) {
-        add_return(r, "%slot");
+        add_return(r, "%slot", false);
         return;
     }
     draw_line(d, "if (gt %%i, 0) {");
     d->indent++;
     char slot[64];
     (void)snprintf(slot, sizeof slot, "(rem (sub %%i, 1), %" PRIu32 ")", r->stages);
-    add_return(r, slot);
+    add_return(r, slot, false);
     d->indent--;
     draw_line(d, "}");
 }
@@ -307,7 +311,7 @@ static void add_last_return(ring *r) {
         draw_line(&r->d, "wait_smem_to_gmem 0 read_only");
     }
     (void)snprintf(slot, sizeof slot, "%" PRIu32, (r->trips - 1) % r->stages);
-    add_return(r, slot);
+    add_return(r, slot, true);
 }
 
 static void add_user(ring *r, uint32_t user) {
@@ -318,7 +322,7 @@ static void add_user(ring *r, uint32_t user) {
     for (uint32_t i = 0; i < r->stages && r->is_early; i++) {
         char slot[16];
         (void)snprintf(slot, sizeof slot, "%" PRIu32, i);
-        add_return(r, slot);
+        add_return(r, slot, false);
     }
     if (r->use == USE_SUM) {
         draw_line(d,
@@ -455,6 +459,7 @@ static void draw_choices(ring *r) {
     r->is_early = draw_below(d, 3) == 0;
     r->is_late = (r->use == USE_WGMMA || r->use == USE_STORE) && r->stages > 1 && draw_below(d, 2);
     r->is_told = draw_below(d, 2);
+    r->is_leaving = draw_below(d, 3) == 0;
     r->has_descriptor = draw_below(d, 3) == 0;
     r->loops_in_warps = draw_below(d, 2);
     r->count = 1 + draw_below(d, 2) * draw_below(d, 3);
