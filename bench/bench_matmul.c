@@ -5,7 +5,7 @@
  * Each mode runs in a process of its own, so that its peak memory is its own.
  */
 #include "bench_util.h"
-#include "interp/gemm.h" /* lint-allow: interp/gemm.h, the tile rate is that of the loop inside */
+#include "interp/math/gemm.h" /* lint-allow: interp/math/gemm.h, the tile rate is that of the loop inside */
 
 #include <stdint.h>
 

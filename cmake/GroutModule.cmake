@@ -1,34 +1,48 @@
-# grout_module, grout_embed and grout_library: how a folder of sources becomes part of the library.
+# grout_room, grout_module, grout_embed and grout_library: how a folder of sources becomes part of the library.
 
-define_property(GLOBAL PROPERTY GROUT_MODULES BRIEF_DOCS "Modules whose objects make the grout library")
-define_property(GLOBAL PROPERTY GROUT_MODULE_LIBRARIES BRIEF_DOCS "What those modules link to")
+define_property(GLOBAL PROPERTY GROUT_ROOMS BRIEF_DOCS "Rooms whose objects make the grout library")
+define_property(GLOBAL PROPERTY GROUT_ROOM_LIBRARIES BRIEF_DOCS "What those rooms link to")
 
-# grout_module(NAME SOURCES file... [DEPENDS module...] [LIBRARIES target...] [DEFINITIONS name=value...] [STANDALONE])
+# grout_room(FOLDER [DEPENDS folder...] [LIBRARIES target...] [DEFINITIONS name=value...] [SOURCES file...]
+#     [WITHOUT file...] [STANDALONE])
 #
-# The static library grout_NAME. It sees the public headers and its own folder, and nothing of any
-# other module's folder. DEPENDS are modules it calls, LIBRARIES anything else it links to. Its
-# objects become part of the library grout, unless STANDALONE. A module without sources is an empty
-# INTERFACE library, so that others can name it.
-function(grout_module name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "STANDALONE" "" "SOURCES;DEPENDS;LIBRARIES;DEFINITIONS")
-    list(TRANSFORM arg_DEPENDS PREPEND grout_ OUTPUT_VARIABLE dependencies)
-    if(NOT arg_SOURCES)
-        add_library(grout_${name} INTERFACE)
-        target_include_directories(grout_${name} INTERFACE ${PROJECT_SOURCE_DIR}/include)
-        target_link_libraries(grout_${name} INTERFACE ${dependencies} ${arg_LIBRARIES})
-        return()
-    endif()
-    add_library(grout_${name} STATIC ${arg_SOURCES})
-    set_target_properties(grout_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
-    target_include_directories(grout_${name}
-        PUBLIC ${PROJECT_SOURCE_DIR}/include
-        PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${CMAKE_CURRENT_BINARY_DIR})
-    target_compile_definitions(grout_${name} PRIVATE ${arg_DEFINITIONS})
-    target_link_libraries(grout_${name} PUBLIC ${dependencies} PRIVATE grout_options ${arg_LIBRARIES})
+# The folder of this name, from the top of the project, as a static library: FOLDER 'interp/math' is
+# the target grout_interp_math. Its sources are all C files of the folder but those WITHOUT, and SOURCES
+# beside them, which are generated. Its objects become part of the library grout, unless STANDALONE. DEPENDS are the folders that it may include headers of and call, with what they
+# see in turn; a folder that has rooms itself ('ir') lends its public headers alone. What is not named
+# is not on the include path. tools/lint_rooms.py looks at the objects for the rest.
+function(grout_room folder)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "STANDALONE" "" "SOURCES;WITHOUT;DEPENDS;LIBRARIES;DEFINITIONS")
+    string(REPLACE / _ target grout_${folder})
+    list(TRANSFORM arg_DEPENDS PREPEND grout_)
+    string(REPLACE / _ dependencies "${arg_DEPENDS}")
+    file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.c)
+    list(TRANSFORM arg_WITHOUT PREPEND ${PROJECT_SOURCE_DIR}/${folder}/)
+    list(REMOVE_ITEM sources ${arg_WITHOUT})
+    add_library(${target} STATIC ${sources} ${arg_SOURCES})
+    set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+    target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/${folder})
+    target_compile_definitions(${target} PRIVATE ${arg_DEFINITIONS})
+    target_link_libraries(${target} PUBLIC ${dependencies} PRIVATE grout_options ${arg_LIBRARIES})
     if(NOT arg_STANDALONE)
-        set_property(GLOBAL APPEND PROPERTY GROUT_MODULES ${name})
-        set_property(GLOBAL APPEND PROPERTY GROUT_MODULE_LIBRARIES ${arg_LIBRARIES})
+        set_property(GLOBAL APPEND PROPERTY GROUT_ROOMS ${target})
+        set_property(GLOBAL APPEND PROPERTY GROUT_ROOM_LIBRARIES ${arg_LIBRARIES})
     endif()
+endfunction()
+
+# grout_module(NAME ROOMS room...)
+#
+# The folder NAME, whose rooms these are: the target grout_NAME is all of them with the public headers,
+# grout_NAME_private has the private headers too, for tests.
+function(grout_module name)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "ROOMS")
+    list(TRANSFORM arg_ROOMS PREPEND grout_${name}_ OUTPUT_VARIABLE rooms)
+    add_library(grout_${name} INTERFACE)
+    target_include_directories(grout_${name} INTERFACE ${PROJECT_SOURCE_DIR}/include)
+    add_library(grout_${name}_private INTERFACE)
+    target_link_libraries(grout_${name}_private INTERFACE ${rooms})
+    list(TRANSFORM rooms REPLACE "(.+)" "$<LINK_ONLY:\\1>")
+    target_link_libraries(grout_${name} INTERFACE ${rooms})
 endfunction()
 
 # grout_embed(OUT_VARIABLE NAME FILE)
@@ -47,20 +61,14 @@ function(grout_embed out_variable name file)
 endfunction()
 
 # grout_library(NAME): the one library users link to, static or shared by BUILD_SHARED_LIBS, made of
-# the modules' objects.
+# the rooms' objects.
 function(grout_library library)
-    get_property(modules GLOBAL PROPERTY GROUT_MODULES)
-    get_property(libraries GLOBAL PROPERTY GROUT_MODULE_LIBRARIES)
-    if(NOT modules)
-        message(STATUS "No module has sources yet: ${library} is empty")
-        file(CONFIGURE OUTPUT empty.c CONTENT "typedef int grout_empty;\n")
-        add_library(${library} ${PROJECT_BINARY_DIR}/empty.c)
-    else()
-        add_library(${library})
-    endif()
+    get_property(rooms GLOBAL PROPERTY GROUT_ROOMS)
+    get_property(libraries GLOBAL PROPERTY GROUT_ROOM_LIBRARIES)
+    add_library(${library})
     add_library(grout::${library} ALIAS ${library})
-    foreach(module IN LISTS modules)
-        target_sources(${library} PRIVATE $<TARGET_OBJECTS:grout_${module}>)
+    foreach(room IN LISTS rooms)
+        target_sources(${library} PRIVATE $<TARGET_OBJECTS:${room}>)
     endforeach()
     list(REMOVE_DUPLICATES libraries)
     target_link_libraries(${library} PRIVATE $<BUILD_INTERFACE:grout_options> ${libraries})

@@ -13,7 +13,8 @@ target_compile_options(grout_warnings INTERFACE
 
 # An interpreted a * b + c rounds twice on every machine; fused multiply-add is an op of its own.
 target_compile_options(grout_options INTERFACE -ffp-contract=off)
-target_compile_definitions(grout_options INTERFACE GROUT_VERSION="${PROJECT_VERSION}")
+target_compile_definitions(grout_options INTERFACE GROUT_VERSION="${PROJECT_VERSION}"
+    GROUT_ASSERT_LEVEL=${GROUT_ASSERT_LEVEL})
 
 if(GROUT_SANITIZE)
     target_compile_options(grout_options INTERFACE

@@ -40,6 +40,9 @@ headers() {
 globals() {
     cmake --preset release >/dev/null && cmake --build --preset release && python3 tools/lint_globals.py build/release
 }
+rooms() {
+    python3 tools/lint_rooms.py build/release
+}
 
 lint "formatting (clang-format)" format
 lint "includes, calls, lengths (tools/lint_sources.py)" python3 tools/lint_sources.py
@@ -48,6 +51,7 @@ lint "shell scripts (shellcheck)" shell
 lint "clang-tidy" tidy
 lint "public headers compile alone" headers
 lint "no mutable globals" globals
+lint "walls between folders (tools/lint_rooms.py)" rooms
 
 if [ $status -eq 0 ]; then
     echo "lint: clean"

@@ -15,7 +15,7 @@ LINES_MAX = 700
 # The tables of operations are read side by side: clang-format does not keep them narrow.
 NARROW_TABLES = ("include/grout/ops.def", "include/grout/effects.def", "include/grout/sync.def")
 COLUMNS_MAX = 100
-LIBRARIES = ("ir", "interp", "race_checker", "explore", "gpu_backend")
+LIBRARIES = ("base", "ir", "lowering", "interp", "race_checker", "explore", "gpu_backend")
 
 # Public headers above the IR, and the folders that may include them (architecture.md). A public
 # header that is not named here belongs to the IR, and everybody may include it.
@@ -43,7 +43,9 @@ stdarg stdatomic stdbool stddef stdint stdio stdlib stdnoreturn string tgmath th
 # Headers beyond the C standard's, and the folders that may use them.
 EXTRA_HEADERS = {
     "interp": r"pthread\.h|(x86|imm|arm_)\w*\.h|cpuid\.h|sleef\.h|libxsmm_\w+\.h|sys/mman\.h|sanitizer/\w+\.h|unistd\.h",
+    "base": r"sanitizer/\w+\.h",
     "ir": r"sanitizer/\w+\.h",
+    "lowering": r"sanitizer/\w+\.h",
     "explore": r"sanitizer/\w+\.h",
     "race_checker": r"sanitizer/\w+\.h",
     "gpu_backend": r"dlfcn\.h|xxhash\.h|unistd\.h|poll\.h|signal\.h|pthread\.h|fcntl\.h|sys/\w+\.h|sanitizer/\w+\.h",
@@ -59,7 +61,7 @@ BANNED_CALLS = re.compile(
 # And where the same input must give the same bits: nothing that tells one run from another.
 BANNED_SOURCES_OF_CHANCE = re.compile(
     r"(?<![\w.>])(time|clock|clock_gettime|gettimeofday|timespec_get|random|rand_r|drand48|getpid|pthread_self)\s*\(")
-DETERMINISTIC = ("ir", "interp", "race_checker", "explore")
+DETERMINISTIC = ("base", "ir", "lowering", "interp", "race_checker", "explore")
 BANNED_WORDS = re.compile(r"\b(stdout|stderr|stdin)\b")
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
@@ -107,7 +109,7 @@ def fault_of_include(path, folder, quoted, header):
         if folder not in SEES_ALL_PUBLIC and first != folder and os.path.exists(
                 os.path.join(ROOT, os.path.dirname(path), header)) and ".." not in header:
             return None
-        return f"'{header}': a private header is included by its own folder, by its bare name"
+        return f"'{header}': a private header is included by its bare name, where the folder's grout_room line lets it"
     name = header[:-2] if header.endswith(".h") else header
     if not library:
         if header.startswith(("cuda", "nvrtc")) and folder != "tools":

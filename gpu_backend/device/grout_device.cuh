@@ -192,14 +192,14 @@ GROUT_DEVICE void grout_commit_smem(grout_u32 thread) {
 
 // ---- watchdog -----------------------------------------------------------------------------------
 
-// Mirrors grout_gpu_hang of gpu_backend/launch.h.
+// Mirrors grout_gpu_hang of gpu_backend/run/launch.h.
 struct grout_hang {
     grout_u32 code, cta[3], thread, barrier, slot, parity, line, actor;
     grout_u64 waited_ns;
 };
 static_assert(sizeof(grout_hang) == 48, "as in launch.h");
 
-// Mirrors grout_gpu__watchdog of gpu_backend/launch_child.h: a kernel parameter.
+// Mirrors grout_gpu__watchdog of gpu_backend/run/launch_child.h: a kernel parameter.
 struct grout_watchdog {
     grout_hang *hangs;   // host memory: at most capacity records
     grout_u32 *state;    // device memory: [0] somebody's time is up, [1] records written or dropped

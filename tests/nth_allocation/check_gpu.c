@@ -2,9 +2,9 @@
  * fakes of NVRTC and of the driver. Their child processes' allocations count too.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "failing.h"
-#include "gpu_backend/cache.h"
-#include "gpu_backend/launch.h"
-#include "gpu_backend/ptxas_log.h"
+#include "gpu_backend/run/cache.h"
+#include "gpu_backend/run/launch.h"
+#include "gpu_backend/run/ptxas_log.h"
 #include "grout/gpu.h"
 #include "tests/unit/fake_nvrtc.h"
 

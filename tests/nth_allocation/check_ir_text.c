@@ -1,11 +1,11 @@
 /* check_ir_text.c - parse, print and build with the n-th allocation failing, for every n.
  *
- * This program defines ir/alloc.h itself, so that the library's own alloc.c is not linked.
+ * This program defines base/alloc.h itself, so that the library's own alloc.c is not linked.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "base/alloc.h"
 #include "grout/text.h"
-#include "ir/alloc.h"
-#include "ir/module.h"
+#include "ir/core/module.h"
 #include "tests/unit/build_sample.h"
 
 #include <check.h>

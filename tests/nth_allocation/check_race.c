@@ -1,13 +1,13 @@
 /* check_race.c - a racy kernel checked and reported with the n-th allocation failing, for every n.
  *
- * This program defines race_checker/alloc.h and ir/alloc.h itself, so that the library's own doors
- * to the heap are not linked. Allocations fail from the checker's making to its report only.
+ * This program defines race_checker/alloc.h and base/alloc.h itself, so that the library's own
+ * doors to the heap are not linked. Allocations fail from the checker's making to its report only.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "base/alloc.h"
 #include "grout/interp.h"
 #include "grout/race.h"
 #include "grout/text.h"
-#include "ir/alloc.h"
 #include "race_checker/alloc.h"
 
 #include <check.h>

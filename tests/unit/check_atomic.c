@@ -1,6 +1,6 @@
 /* check_atomic.c - updates of elements, old values, and what ordered atomics hand over.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "interp/atomic_math.h"
+#include "interp/math/atomic_math.h"
 #include "order_probe.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* check_cache.c - the disk cache: what comes back, what is a miss, what is thrown out.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "gpu_backend/cache.h"
+#include "gpu_backend/run/cache.h"
 
 #include <check.h>
 #include <dirent.h>

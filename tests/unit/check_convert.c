@@ -1,6 +1,6 @@
 /* check_convert.c - casts: every value and every rounding boundary of the 8- and 16-bit types.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "interp/convert.h"
+#include "interp/math/convert.h"
 
 #include <check.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /* check_elementwise.c - every ALU op and type against a reference of its own, over special values;
  * then shapes, constants and undefined values through kernels.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "interp/loops.h"
+#include "interp/math/loops.h"
 
 #include "run_kernel.h"
 

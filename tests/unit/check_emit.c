@@ -3,7 +3,7 @@
  * it, without the device header. GROUT_UPDATE_GOLDEN=1 writes what is emitted now; read the diff.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "gpu_backend/emit.h"
+#include "gpu_backend/emit/emit.h"
 #include "gpu_text.h"
 
 #include <stdlib.h>

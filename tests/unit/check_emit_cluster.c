@@ -3,7 +3,7 @@
  * the kernels of tests/differential/clusters.grout at every size of a cluster.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "gpu_backend/emit.h"
+#include "gpu_backend/emit/emit.h"
 #include "gpu_nvrtc.h"
 #include "gpu_text.h"
 

@@ -6,7 +6,7 @@
  * Skipped without NVRTC.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "gpu_backend/ptxas_log.h"
+#include "gpu_backend/run/ptxas_log.h"
 #include "gpu_nvrtc.h"
 #include "gpu_text.h"
 

@@ -3,7 +3,7 @@
  * words of the text, and what is refused. tests/differential/ has them at work,
  * check_emit_compile.c compiles those. SPDX-License-Identifier: Apache-2.0
  */
-#include "gpu_backend/emit.h"
+#include "gpu_backend/emit/emit.h"
 #include "gpu_text.h"
 
 /* What the text of a kernel must, or must not, hold. */

@@ -1,7 +1,7 @@
 /* check_gemm.c - every loop that multiplies tiles gives the bits of the definition.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "interp/gemm.h"
-#include "interp/pack.h"
+#include "interp/math/gemm.h"
+#include "interp/math/pack.h"
 #include "often.h"
 #include "run_kernel.h"
 

@@ -1,6 +1,6 @@
 /* check_hangs.c - what is said of a launch that hung, from records as the watchdog writes them.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "gpu_backend/hangs.h"
+#include "gpu_backend/run/hangs.h"
 #include "gpu_text.h"
 
 static const char kernel[] = "kernel @k(%y: out gmem f32[64, 64]) grid(g = 100) cluster(c = 2)\n"

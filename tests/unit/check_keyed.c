@@ -1,6 +1,6 @@
 /* check_keyed.c - records by key: against a list of the same.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "interp/keyed.h"
+#include "base/keyed.h"
 
 #include <check.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* check_launch.c - launches on the fake driver of fake_cuda.c: what comes back, and every way to
  * fail.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "gpu_backend/launch.h"
+#include "gpu_backend/run/launch.h"
 
 #include <check.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* check_layout.c - offsets, runs and pieces against a naive model, over random layouts and boxes.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "ir/layout.h"
+#include "lowering/layout.h"
 
 #include <check.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* check_lexer.c - tokens, their places, literals, comments, and bytes that are none of these.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "ir/lexer.h"
+#include "ir/text/lexer.h"
 
 #include <check.h>
 #include <math.h>

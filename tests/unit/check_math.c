@@ -1,7 +1,7 @@
 /* check_math.c - the functions of MATH ops against float64, and each instruction set against the
  * others.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "interp/loops.h"
+#include "interp/math/loops.h"
 
 #include "run_kernel.h"
 

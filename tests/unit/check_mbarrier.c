@@ -1,6 +1,6 @@
 /* check_mbarrier.c - barriers of the explicit face: lives, parities, bytes, tests.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "interp/mbarrier.h"
+#include "interp/sync/mbarrier.h"
 #include "order_probe.h"
 
 START_TEST(served) {

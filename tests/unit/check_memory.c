@@ -1,6 +1,6 @@
 /* check_memory.c - boxes: layouts, slices, bounds, poison, initialisation.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "interp/bits.h"
+#include "interp/math/bits.h"
 
 #include "run_kernel.h"
 

@@ -1,9 +1,9 @@
 /* check_module.c - strings, tables, scopes and UTF-8: what modules are made of.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "base/utf8.h"
 #include "grout/text.h"
-#include "ir/module.h"
-#include "ir/scope.h"
-#include "ir/utf8.h"
+#include "ir/core/module.h"
+#include "ir/core/scope.h"
 #include "tests/unit/module_equal.h"
 
 #include <check.h>

@@ -1,9 +1,9 @@
 /* check_nvrtc.c - compiling with the machine's NVRTC; exit code 77 where there is none.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "gpu_backend/nvrtc.h"
+#include "gpu_backend/run/nvrtc.h"
 
-#include "gpu_backend/device_header.h"
-#include "gpu_backend/ptxas_log.h"
+#include "gpu_backend/emit/device_header.h"
+#include "gpu_backend/run/ptxas_log.h"
 
 #include <check.h>
 #include <stdio.h>

@@ -52,7 +52,7 @@ static void a_doc_is_a_sentence_without_its_end(const op_facts *it) {
  */
 
 /*
- * What a RULE reads of an op (ir/infer.c). Patterns of letters: 'R' memory, '+' the one before
+ * What a RULE reads of an op (ir/bind/infer.c). Patterns of letters: 'R' memory, '+' the one before
  * again and again, '~' any of those that say all by themselves, '?' the one before or nothing.
  */
 typedef struct rule_row {
@@ -219,7 +219,8 @@ static uint32_t count_words(const char *syntax) {
     return count;
 }
 
-/* Messages name operands by these words, and put the mnemonic for 'op' (ir/infer_letters.c). */
+/* Messages name operands by these words, and put the mnemonic for 'op' (ir/bind/infer_letters.c).
+ */
 static void a_plain_syntax_has_a_word_for_each_operand(const op_facts *it) {
     const char *syntax = it->info->syntax, *letters = it->info->operands;
     const bool has_result = strncmp(syntax, "%r = ", 5) == 0;
@@ -340,7 +341,7 @@ static void a_build_is_as_the_form(const op_facts *it) {
         grout_text_add(it->faults,
                        "\n  %s: BUILD is %s: write %s, as its form (\"%s\", RESULTS %u) and the "
                        "attributes without argument of that form's ops ask; what build.h does not "
-                       "have yet, define there and in ir/build_ops.c",
+                       "have yet, define there and in ir/build/build_ops.c",
                        it->info->text, is, wanted.data == NULL ? "" : wanted.data,
                        it->info->operands, it->info->results);
     }

@@ -1,6 +1,6 @@
 /* check_order.c - the clock engine against the happens-before graph itself, on random programs.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "interp/order.h"
+#include "interp/clocks/order.h"
 #include "often.h"
 
 #include <check.h>

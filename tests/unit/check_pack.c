@@ -1,6 +1,6 @@
 /* check_pack.c - packing: widening, turning, swizzled chunks; the wide loops against the plain
  * ones. SPDX-License-Identifier: Apache-2.0 */
-#include "interp/pack.h"
+#include "interp/math/pack.h"
 #include "run_kernel.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* check_ptxas_log.c - what the assembler's log says, from logs of NVRTC 13.0.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "gpu_backend/ptxas_log.h"
+#include "gpu_backend/run/ptxas_log.h"
 
 #include <check.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* check_reduce.c - the order of float sums against a simple model; reductions of every type, along
  * every dimension, in every instruction set; undefined elements.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "interp/convert.h"
-#include "interp/loops.h"
+#include "interp/math/convert.h"
+#include "interp/math/loops.h"
 
 #include "run_kernel.h"
 

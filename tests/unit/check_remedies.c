@@ -1,6 +1,6 @@
 /* check_remedies.c - what the verifier says to write instead: every op has words that fit it, and
  * no line of remedies.def stands for what cannot be. SPDX-License-Identifier: Apache-2.0 */
-#include "ir/verifying.h"
+#include "ir/verify/verifying.h"
 #include "op_rules.h"
 
 #include "grout/text.h"
@@ -39,11 +39,11 @@ static bool can_be(const op_facts *it, grout_remedy situation) {
 
 static const char *const situations[] = {
 #define GROUT_REMEDY_DEFAULT(SITUATION, TEXT) [GROUT_REMEDY_##SITUATION] = #SITUATION,
-#include "ir/remedies.def"
+#include "ir/core/remedies.def"
 };
 static const char *const defaults[] = {
 #define GROUT_REMEDY_DEFAULT(SITUATION, TEXT) [GROUT_REMEDY_##SITUATION] = TEXT,
-#include "ir/remedies.def"
+#include "ir/core/remedies.def"
 };
 
 static const struct {
@@ -51,7 +51,7 @@ static const struct {
     grout_remedy situation;
 } lines[] = {
 #define GROUT_REMEDY(OP, SITUATION, TEXT) {GROUT_OP_##OP, GROUT_REMEDY_##SITUATION},
-#include "ir/remedies.def"
+#include "ir/core/remedies.def"
 };
 enum { LINE_COUNT = sizeof lines / sizeof *lines };
 

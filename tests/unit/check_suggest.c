@@ -1,6 +1,6 @@
 /* check_suggest.c - which known word is offered for one that is not known.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "ir/suggest.h"
+#include "base/suggest.h"
 
 #include <check.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* check_tensor_map.c - the rules of TMA descriptors, at each limit and one past it.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "gpu_backend/tensor_map.h"
+#include "gpu_backend/run/tensor_map.h"
 
 #include <check.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* check_wgmma.c - what a wgmma computes: every layout of operands, element types, slices; under
  * each timing the same bits. SPDX-License-Identifier: Apache-2.0 */
-#include "interp/accumulator.h"
+#include "interp/engines/accumulator.h"
 #include "run_kernel.h"
 
 #include <math.h>

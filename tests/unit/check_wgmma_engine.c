@@ -1,6 +1,6 @@
 /* check_wgmma_engine.c - when a wgmma takes effect and what it sees then; what it tells.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "interp/accumulator.h"
+#include "interp/engines/accumulator.h"
 #include "run_kernel.h"
 
 #define POISON 0x7f800001u

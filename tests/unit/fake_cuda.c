@@ -10,9 +10,9 @@
  * - spin: synchronisation never ends
  * - die: the process aborts
  */
-#include "gpu_backend/cuda_api.h"
-#include "gpu_backend/launch.h"
-#include "gpu_backend/launch_child.h"
+#include "gpu_backend/run/cuda_api.h"
+#include "gpu_backend/run/launch.h"
+#include "gpu_backend/run/launch_child.h"
 
 #include <stdint.h>
 #include <stdio.h>

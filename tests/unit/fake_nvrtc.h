@@ -11,7 +11,7 @@
 #ifndef GROUT_TESTS_FAKE_NVRTC_H
 #define GROUT_TESTS_FAKE_NVRTC_H
 
-#include "gpu_backend/nvrtc.h"
+#include "gpu_backend/run/nvrtc.h"
 
 #include <signal.h>
 #include <stdint.h>

@@ -6,7 +6,7 @@
 #ifndef GROUT_TEST_GPU_NVRTC_H
 #define GROUT_TEST_GPU_NVRTC_H
 
-#include "gpu_backend/nvrtc.h"
+#include "gpu_backend/run/nvrtc.h"
 #include "gpu_text.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tests/unit/module_equal.h"
 
-#include "ir/module.h"
+#include "ir/core/module.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,8 +6,8 @@
  * the process, NVRTC takes about four times as long. Exit code 1: there is no NVRTC, and stderr
  * says what was tried.
  */
-#include "gpu_backend/bytes.h"
-#include "gpu_backend/nvrtc.h"
+#include "gpu_backend/run/bytes.h"
+#include "gpu_backend/run/nvrtc.h"
 #include "outside_nvrtc.h"
 
 #include <stdio.h>

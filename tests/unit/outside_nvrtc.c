@@ -6,8 +6,8 @@
  * Cubins only, and no headers beside the source: nothing else is asked for.
  */
 #include "outside_nvrtc.h"
-#include "gpu_backend/bytes.h"
-#include "gpu_backend/cuda_api.h"
+#include "gpu_backend/run/bytes.h"
+#include "gpu_backend/run/cuda_api.h"
 
 #include <errno.h>
 #include <spawn.h>

@@ -1,5 +1,5 @@
 /*
- * check_cuda_api.c - compares gpu_backend/cuda_api.h with a CUDA toolkit's headers, at compile
+ * check_cuda_api.c - compares gpu_backend/run/cuda_api.h with a CUDA toolkit's headers, at compile
  * time.
  * SPDX-License-Identifier: Apache-2.0
  *

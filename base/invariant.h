@@ -1,0 +1,39 @@
+/*
+ * invariant.h - assertions: what is true whatever the user does. Mistakes of users are diagnostics.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Three tiers, by GROUT_ASSERT_LEVEL (CMake's option of the same name). 0, releases: none is looked
+ * at, and none may have effects. 1, the preset dev: GROUT_ASSERT. 2, the preset dev-clang:
+ * GROUT_ASSERT_SLOW too, which may walk a whole structure.
+ */
+#ifndef GROUT_BASE_INVARIANT_H
+#define GROUT_BASE_INVARIANT_H
+
+#include <assert.h>
+
+#ifndef GROUT_ASSERT_LEVEL
+#define GROUT_ASSERT_LEVEL 0
+#endif
+
+/* What is not looked at is compiled all the same, so that it stays right. */
+#if GROUT_ASSERT_LEVEL >= 1
+#define GROUT_ASSERT(condition) assert(condition)
+#else
+#define GROUT_ASSERT(condition) ((void)sizeof((condition) ? 1 : 0))
+#endif
+
+#if GROUT_ASSERT_LEVEL >= 2
+#define GROUT_ASSERT_SLOW(condition) assert(condition)
+#else
+#define GROUT_ASSERT_SLOW(condition) ((void)sizeof((condition) ? 1 : 0))
+#endif
+
+/* Behind a switch that has a case for every value: the compiler may count on it in a release. */
+#if GROUT_ASSERT_LEVEL >= 1
+#define GROUT_UNREACHABLE() assert(!"unreachable")
+#else
+#define GROUT_UNREACHABLE() __builtin_unreachable()
+#endif
+
+#endif

@@ -1,0 +1,367 @@
+/*
+ * async_copy.c - cp.async. Copies complete in the order of their *parts*: a part ends where a group
+ * is closed or an arrival is asked for, so that either can say 'done up to here' in one number; a
+ * kernel without arrivals has one part a group. Eager: at issue. Lazy: when a wait, or a waiter on
+ * the barrier, asks for it; the destination holds poison until then.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "async_copy.h"
+#include "access.h"
+#include "hash.h"
+
+#include "barrier.h"
+#include "issue.h"
+#include "tma.h"
+#include "undo.h"
+
+#include <string.h>
+
+#define PIECE \
+    4 /* bytes that a copy moves at least, and their alignment (PTX ISA 9.1, 'cp.async') */
+
+/* What an actor has going. Key: CTA, actor in it. Behind it, by group modulo their number: the last
+ * part of each of the newest groups that a wait of the kernel may ask for. */
+typedef struct copier {
+    grout_keyed head;
+    uint32_t groups;      /* closed */
+    uint32_t parts;       /* closed */
+    uint32_t is_open;     /* the open part has copies */
+    uint32_t first, last; /* copies in flight, in issue order */
+    uint32_t reserved;
+} copier;
+
+static grout_keyed_table get_table(const grout_machine *machine) {
+    return grout_ops__get_table(machine, GROUT_OPS_COPIERS);
+}
+static copier *get_copier(const grout_machine *machine, uint32_t index) {
+    return grout_pool__at(get_table(machine).records, index);
+}
+static uint32_t get_ring_size(const grout_machine *machine) {
+    return machine->plan->async_copy_waits_max + 1;
+}
+static uint32_t *get_ends(copier *own) {
+    return (uint32_t *)(void *)(own + 1);
+}
+
+void grout_async_copy__begin(grout_machine *machine) {
+    uint32_t bytes = (uint32_t)sizeof(copier) + get_ring_size(machine) * (uint32_t)sizeof(uint32_t);
+    grout_keyed__init(get_table(machine), (bytes + 7) / 8 * 8);
+}
+
+static uint32_t find(grout_machine *machine, uint32_t actor) {
+    uint32_t index = grout_keyed__get(get_table(machine), grout_machine__cta(machine)->index, actor,
+                                      &machine->heap);
+    machine->has_failed |= index == 0;
+    return index;
+}
+
+/* ---- issue -------------------------------------------------------------------------------------
+ */
+
+static bool check_inside(grout_machine *machine, uint32_t actor, const grout_inst *inst,
+                         const grout_box *box) {
+    if (!box->is_inside) {
+        uint32_t dim = box->outside;
+        grout_fault fault = {.code = GROUT_DIAG_OUT_OF_BOUNDS,
+                             .object = box->plan->object,
+                             .dimension = dim,
+                             .start = box->start[dim],
+                             .extent = box->plan->extent[dim],
+                             .limit = box->plan->dims[dim]};
+        grout_machine__fault(machine, actor, inst, box->plan->operand, &fault);
+    }
+    return box->is_inside;
+}
+
+/* Every run of bytes consists of aligned pieces. */
+static bool check_pieces(grout_machine *machine, uint32_t actor, const grout_inst *inst,
+                         const grout_box *box) {
+    uint32_t count;
+    const grout_run *runs = grout_box__get_runs(machine, box, &count);
+    int64_t offset = 0;
+    machine->has_failed |= runs == NULL;
+    for (uint32_t i = 0; runs != NULL && i < count; i++) {
+        offset |= runs[i].base | runs[i].length | (runs[i].count > 1 ? runs[i].stride : 0);
+    }
+    if (offset % PIECE == 0) {
+        return true;
+    }
+    uint32_t dim = box->plan->rank > 0 ? box->plan->order[box->plan->rank - 1u] : 0;
+    grout_fault fault = {.code = GROUT_DIAG_MISALIGNED,
+                         .object = box->plan->object,
+                         .dimension = dim,
+                         .start = box->start[dim],
+                         .extent = box->plan->extent[dim],
+                         .limit = PIECE};
+    grout_machine__fault(machine, actor, inst, box->plan->operand, &fault);
+    return false;
+}
+
+static grout_stamp get_stamp(const grout_machine *machine, uint32_t actor, uint32_t part) {
+    return (grout_stamp){
+        .cluster = grout_machine__cluster(machine)->index,
+        .component = grout_clock_ca(&machine->plan->shape, grout_machine__actor(machine, actor)),
+        .number = part,
+        .agent = GROUT_AGENT_GENERIC_ENGINE};
+}
+
+static void publish_issue(grout_machine *machine, uint32_t actor, const grout_inst *inst,
+                          const grout_box *boxes, uint32_t part, bool is_void) {
+    grout_stamp stamp = get_stamp(machine, actor, part);
+    const grout_stamp stamps[2] = {stamp, stamp};
+    grout_issue issue = {.bytes = boxes[1].plan->bytes, .read = stamp, .write = stamp};
+    grout_tma__publish_issue(machine, actor, inst, &issue);
+    if (!is_void) {
+        grout_access__publish(machine, actor, inst, boxes, stamps);
+    }
+}
+
+static void start(grout_machine *machine, uint32_t actor, const grout_inst *inst,
+                  const grout_box *boxes, uint32_t owner, bool is_void) {
+    uint32_t index = grout_tma__add_flight(machine, actor, inst);
+    if (index == 0) {
+        return;
+    }
+    copier *own = get_copier(machine, owner);
+    grout_async *async = grout_machine__async(machine, index);
+    async->flags = GROUT_ASYNC_COPY | (is_void ? (uint32_t)GROUT_ASYNC_VOID : 0);
+    async->group = own->parts + 1;
+    memcpy(async->start[0], boxes[0].start, sizeof async->start[0]);
+    memcpy(async->start[1], boxes[1].start, sizeof async->start[1]);
+    if (own->last != 0) {
+        grout_machine__async(machine, own->last)->peer = index;
+    } else {
+        own->first = index;
+    }
+    own->last = index;
+}
+
+static void publish_complete(grout_machine *machine, uint32_t actor, const grout_inst *inst,
+                             uint32_t part) {
+    if (grout_machine__wants(machine, GROUT_EVENT_COMPLETE)) {
+        grout_async async = {.pc = (uint32_t)(inst - grout_plan__inst(machine->plan, 0)),
+                             .flags = GROUT_ASYNC_COPY,
+                             .group = part,
+                             .actor = actor,
+                             .serial = grout_machine__cta(machine)->async_serial - 1,
+                             .origin = grout_machine__origin(machine, actor, inst)};
+        grout_tma__publish_complete(machine, &async);
+    }
+}
+
+void grout_async_copy__issue(grout_machine *machine, uint32_t actor, const grout_inst *inst) {
+    grout_box boxes[2] = {grout_box__resolve(machine, actor, inst, 0),
+                          grout_box__resolve(machine, actor, inst, 1)};
+    uint32_t owner = find(machine, actor);
+    if (owner == 0 || boxes[0].is_nowhere || boxes[1].is_nowhere) {
+        return;
+    }
+    bool is_void = !check_inside(machine, actor, inst, &boxes[0]);
+    is_void |= !check_inside(machine, actor, inst, &boxes[1]);
+    is_void = is_void || !check_pieces(machine, actor, inst, &boxes[0]) ||
+              !check_pieces(machine, actor, inst, &boxes[1]);
+    uint32_t part = get_copier(machine, owner)->parts + 1;
+    get_copier(machine, owner)->is_open = 1;
+    publish_issue(machine, actor, inst, boxes, part, is_void);
+    if (machine->tracks && !is_void) {
+        grout_tma__copy_definedness(machine, actor, inst, boxes);
+    } else if (machine->tracks) {
+        grout_box__set_written(machine, &boxes[1], NULL);
+    }
+    if (machine->is_lazy) {
+        grout_undo__note_copy(machine, actor, inst, 1, &boxes[1], part);
+    }
+    if (machine->is_lazy || is_void) {
+        grout_box__poison(machine, &boxes[1]);
+    }
+    if (machine->is_lazy) {
+        start(machine, actor, inst, boxes, owner, is_void);
+        return;
+    }
+    if (!is_void) {
+        grout_tma__move(machine, inst, &boxes[0], &boxes[1]);
+    }
+    publish_complete(machine, actor, inst, part);
+}
+
+/* ---- completion --------------------------------------------------------------------------------
+ */
+
+/* Forgets finished copies, from the oldest on. */
+static void pop(grout_machine *machine, uint32_t owner) {
+    copier *own = get_copier(machine, owner);
+    while (own->first != 0 &&
+           (grout_machine__async(machine, own->first)->flags & GROUT_ASYNC_DONE) != 0) {
+        uint32_t index = own->first;
+        own->first = grout_machine__async(machine, index)->peer;
+        own->last = own->first == 0 ? 0 : own->last;
+        grout_pool__give(&machine->asyncs, index);
+    }
+}
+
+static void finish_copy(grout_machine *machine, uint32_t index) {
+    const grout_async *async = grout_machine__async(machine, index);
+    const grout_inst *inst = grout_plan__inst(machine->plan, async->pc);
+    if ((async->flags & GROUT_ASYNC_VOID) == 0) {
+        grout_box from =
+            grout_box__place(machine, grout_plan__box(machine->plan, inst, 0), async->start[0]);
+        grout_box to =
+            grout_box__place(machine, grout_plan__box(machine->plan, inst, 1), async->start[1]);
+        grout_tma__move(machine, inst, &from, &to);
+    }
+    grout_tma__end_flight(machine, index);
+}
+
+/* All copies of a copier up to a part. */
+static void finish_parts(grout_machine *machine, uint32_t owner, uint32_t part) {
+    for (uint32_t i = get_copier(machine, owner)->first; i != 0;) {
+        const grout_async *async = grout_machine__async(machine, i);
+        uint32_t next = async->peer;
+        if (async->group > part) {
+            break;
+        }
+        if ((async->flags & GROUT_ASYNC_DONE) == 0) {
+            finish_copy(machine, i);
+        }
+        i = next;
+    }
+    pop(machine, owner);
+}
+
+void grout_async_copy__finish(grout_machine *machine, uint32_t index) {
+    grout_async async = *grout_machine__async(machine, index);
+    uint32_t owner = find(machine, async.actor);
+    if (owner == 0) {
+        return;
+    }
+    if (async.phase_record != 0) {
+        finish_parts(machine, owner, async.group);
+        grout_tma__end_flight(machine, index);
+    } else {
+        finish_copy(machine, index);
+        pop(machine, owner);
+    }
+}
+
+/* ---- groups ------------------------------------------------------------------------------------
+ */
+
+static void close_part(copier *own) {
+    own->parts += own->is_open;
+    own->is_open = 0;
+}
+
+static void publish_group(grout_machine *machine, grout_event_kind kind, uint32_t actor,
+                          const grout_inst *inst, uint32_t number, uint32_t allowed) {
+    if (grout_machine__wants(machine, kind)) {
+        grout_clocks clocks;
+        grout_event event = grout_machine__event(machine, kind, actor, inst, &clocks);
+        event.u.group.lane = grout_machine__actor(machine, actor);
+        event.u.group.number = number;
+        event.u.group.allowed = allowed;
+        grout_machine__publish(machine, &event);
+    }
+}
+
+void grout_async_copy__commit(grout_machine *machine, uint32_t actor, const grout_inst *inst) {
+    uint32_t owner = find(machine, actor);
+    if (owner == 0) {
+        return;
+    }
+    copier *own = get_copier(machine, owner);
+    publish_group(machine, GROUT_EVENT_ASYNC_COPY_COMMIT, actor, inst, own->parts + own->is_open,
+                  0);
+    close_part(own);
+    get_ends(own)[own->groups++ % get_ring_size(machine)] = own->parts;
+}
+
+void grout_async_copy__wait(grout_machine *machine, uint32_t actor, const grout_inst *inst,
+                            uint32_t allowed) {
+    uint32_t owner = find(machine, actor);
+    if (owner == 0) {
+        return;
+    }
+    copier *own = get_copier(machine, owner);
+    uint32_t done = own->groups > allowed && allowed < get_ring_size(machine)
+                        ? get_ends(own)[(own->groups - allowed - 1) % get_ring_size(machine)]
+                        : 0;
+    publish_group(machine, GROUT_EVENT_ASYNC_COPY_WAIT, actor, inst, done, allowed);
+    finish_parts(machine, owner, done);
+    grout_order__raise(
+        &grout_machine__clocks(machine, actor)[get_stamp(machine, actor, 0).component], done);
+}
+
+/* ---- arrivals ----------------------------------------------------------------------------------
+ */
+
+/* An arrival that waits for copies, in flight. */
+static void start_arrive(grout_machine *machine, uint32_t actor, const grout_inst *inst,
+                         const grout_arrival *arrival, uint32_t record) {
+    uint32_t index = grout_tma__add_flight(machine, actor, inst);
+    if (index != 0) {
+        grout_async *async = grout_machine__async(machine, index);
+        async->flags = GROUT_ASYNC_COPY | GROUT_ASYNC_PART;
+        async->group = arrival->async_copies;
+        async->bytes = arrival->bytes;
+        grout_tma__attach(machine, arrival->element, record, index);
+    }
+}
+
+/*
+ * The arrival counts for the phase that is open now, and the phase stays open until the copies are
+ * done: one byte that the last of them brings stands for that.
+ */
+void grout_async_copy__arrive(grout_machine *machine, uint32_t actor, const grout_inst *inst,
+                              uint32_t element) {
+    uint32_t owner = find(machine, actor);
+    if (owner == 0) {
+        return;
+    }
+    close_part(get_copier(machine, owner));
+    uint32_t part = get_copier(machine, owner)->parts;
+    grout_arrival arrival = {.rank = machine->rank,
+                             .element = element,
+                             .count = 1,
+                             .bytes = part == 0 ? 0 : 1,
+                             .order = inst->order,
+                             .scope = inst->edge_scope,
+                             .async_copies = part};
+    uint32_t record = grout_barrier__arrive(machine, actor, inst, &arrival);
+    if (record == 0 || part == 0) {
+        return;
+    }
+    if (machine->is_lazy) {
+        start_arrive(machine, actor, inst, &arrival, record);
+    } else {
+        grout_barrier__land(machine, element, record, arrival.bytes);
+    }
+}
+
+/* ---- ends --------------------------------------------------------------------------------------
+ */
+
+void grout_async_copy__end_cta(grout_machine *machine, uint32_t cta) {
+    grout_keyed_table table = get_table(machine);
+    for (uint32_t i = grout_keyed__next(table, 0); i != 0;) {
+        uint32_t next = grout_keyed__next(table, i);
+        if (get_copier(machine, i)->head.key[0] == cta) {
+            grout_keyed__remove(table, i);
+        }
+        i = next;
+    }
+}
+
+/* The copies themselves are hashed with what is in flight. */
+uint64_t grout_async_copy__hash(const grout_machine *machine, uint64_t hash) {
+    grout_keyed_table table = get_table(machine);
+    uint64_t sum = 0;
+    for (uint32_t i = grout_keyed__next(table, 0); i != 0; i = grout_keyed__next(table, i)) {
+        copier own = *get_copier(machine, i);
+        own.head.link = own.head.next = own.first = own.last = 0;
+        uint64_t part = grout_hash__bytes(4, &own, sizeof own);
+        sum += grout_hash__bytes(part, get_ends(get_copier(machine, i)),
+                                 get_ring_size(machine) * sizeof(uint32_t));
+    }
+    return hash + sum * UINT64_C(0xa0761d6478bd642f);
+}

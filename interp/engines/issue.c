@@ -1,0 +1,409 @@
+/*
+ * issue.c - async copies at their issue: what the engine refuses, what is told, what is marked as
+ * written. Nothing here depends on when the copy takes effect.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "issue.h"
+#include "access.h"
+
+#include "barrier.h"
+#include "mbarrier.h"
+#include "tma.h"
+#include "undo.h"
+#include "wgmma.h"
+
+#include <string.h>
+
+#define ALIGNMENT      16  /* of the innermost start: docs/hardware.md 2.2 */
+#define SMEM_ALIGNMENT 128 /* of the box in SMEM: docs/hardware.md 1.2 */
+
+/* ---- refusals -----------------------------------------------------------------------------------
+ */
+
+static bool refuse(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+                   const grout_box *box, grout_fault fault) {
+    fault.object = box->plan->object;
+    fault.start = box->start[fault.dimension];
+    fault.extent = box->plan->extent[fault.dimension];
+    grout_machine__fault(machine, thread, inst, box->plan->operand, &fault);
+    return true;
+}
+
+static bool check_gmem(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+                       const grout_box *box, bool is_store) {
+    uint32_t inner = box->plan->rank - 1u;
+    if (box->plan->rank == 0) {
+        return false;
+    }
+    if (is_store && box->start[inner] < 0) {
+        grout_fault fault = {
+            .code = GROUT_DIAG_OUT_OF_BOUNDS, .dimension = inner, .limit = box->plan->dims[inner]};
+        return refuse(machine, thread, inst, box, fault);
+    }
+    if (box->start[inner] * box->plan->element_bytes % ALIGNMENT != 0) {
+        grout_fault fault = {.code = GROUT_DIAG_MISALIGNED, .dimension = inner, .limit = ALIGNMENT};
+        return refuse(machine, thread, inst, box, fault);
+    }
+    return false;
+}
+
+static bool check_smem(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+                       const grout_box *box) {
+    if (!box->is_inside) {
+        grout_fault fault = {.code = GROUT_DIAG_OUT_OF_BOUNDS,
+                             .dimension = box->outside,
+                             .limit = box->plan->dims[box->outside]};
+        return refuse(machine, thread, inst, box, fault);
+    }
+    for (uint32_t dim = 0; dim < box->plan->rank; dim++) {
+        if (box->start[dim] % box->plan->tile[dim] != 0) {
+            grout_fault fault = {.code = GROUT_DIAG_MISALIGNED,
+                                 .dimension = dim,
+                                 .limit = box->plan->tile[dim] * box->plan->element_bytes};
+            return refuse(machine, thread, inst, box, fault);
+        }
+    }
+    if (box->is_shaped && box->offset % SMEM_ALIGNMENT != 0) {
+        uint32_t dim = 0;
+        while (box->start[dim] == box->plan->home[dim] ||
+               box->plan->weight[dim] % SMEM_ALIGNMENT == 0) {
+            dim++;
+        }
+        grout_fault fault = {
+            .code = GROUT_DIAG_MISALIGNED, .dimension = dim, .limit = SMEM_ALIGNMENT};
+        return refuse(machine, thread, inst, box, fault);
+    }
+    return false;
+}
+
+/* ---- definedness --------------------------------------------------------------------------------
+ */
+
+void grout_tma__copy_definedness(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+                                 const grout_box *boxes) {
+    const grout_box *from = &boxes[0], *to = &boxes[1];
+    if (grout_box__is_defined(machine, from)) {
+        grout_box__set_written(machine, to, NULL);
+        return;
+    }
+    uint8_t *mask = machine->mask_linear;
+    memset(mask, 0, (size_t)from->plan->count); /* what lies outside arrives as zeros */
+    grout_box__get_undefined(machine, from, mask);
+    grout_box__set_written(machine, to, mask);
+    if (to->plan->space == GROUT_SPACE_GMEM && grout_box__has_undefined(machine, to, mask)) {
+        grout_fault fault = {.code = GROUT_DIAG_UNINITIALISED_READ,
+                             .use = GROUT_USE_OUTPUT,
+                             .object = to->plan->object};
+        grout_machine__fault(machine, thread, inst, 0, &fault);
+    }
+}
+
+/* ---- telling
+ * ------------------------------------------------------------------------------------- */
+
+/* When what the selected CTA has in flight reads and writes. */
+static void get_stamps(const grout_machine *machine, const grout_async *async, grout_stamp *read,
+                       grout_stamp *write) {
+    const grout_clock_shape *shape = &machine->plan->shape;
+    *read = (grout_stamp){.cluster = grout_machine__cluster(machine)->index,
+                          .agent = GROUT_AGENT_ENGINE};
+    if ((async->flags & (GROUT_ASYNC_WGMMA | GROUT_ASYNC_COPY)) != 0) {
+        uint32_t actor = grout_machine__actor(machine, async->actor);
+        bool is_copy = (async->flags & GROUT_ASYNC_COPY) != 0;
+        read->number = async->group;
+        read->component = is_copy ? grout_clock_ca(shape, actor) : grout_clock_wg(shape, actor);
+        read->agent = is_copy ? GROUT_AGENT_GENERIC_ENGINE : GROUT_AGENT_ENGINE;
+        *write = *read;
+        return;
+    }
+    if ((async->flags & GROUT_ASYNC_STORE) != 0) {
+        uint32_t lane = machine->lane_base + async->actor;
+        read->number = async->group;
+        *write = *read;
+        read->component = grout_clock_br(shape, lane);
+        write->component = grout_clock_bw(shape, lane);
+        return;
+    }
+    read->component = grout_clock_ph(shape, grout_machine__element(machine, async->element));
+    read->number = async->phase + 1;
+    if ((async->flags & GROUT_ASYNC_DSMEM) != 0) {
+        read->agent = GROUT_AGENT_GENERIC_ENGINE;
+    }
+    *write = *read;
+}
+
+void grout_tma__publish_complete(grout_machine *machine, const grout_async *async) {
+    const grout_inst *inst = grout_plan__inst(machine->plan, async->pc);
+    bool is_wgmma = (async->flags & GROUT_ASYNC_WGMMA) != 0;
+    bool is_dsmem = (async->flags & GROUT_ASYNC_DSMEM) != 0;
+    grout_issue issue = {
+        .serial = async->serial,
+        .bytes = is_wgmma ? grout_wgmma__get_bytes(machine, inst)
+                          : grout_plan__box(machine->plan, inst, is_dsmem ? 0 : 1)->bytes};
+    grout_event event;
+    memset(&event, 0, sizeof event);
+    get_stamps(machine, async, &issue.read, &issue.write);
+    event.kind = GROUT_EVENT_COMPLETE;
+    event.step = machine->stats.steps;
+    event.origin = async->origin;
+    event.u.issue = &issue;
+    grout_machine__publish(machine, &event);
+}
+
+void grout_tma__publish_issue(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+                              const grout_issue *issue) {
+    grout_issue numbered = *issue;
+    numbered.serial = grout_machine__cta(machine)->async_serial;
+    if (grout_machine__wants(machine, GROUT_EVENT_ISSUE)) {
+        grout_clocks clocks;
+        grout_event event = grout_machine__event(machine, GROUT_EVENT_ISSUE, thread, inst, &clocks);
+        event.u.issue = &numbered;
+        grout_machine__publish(machine, &event);
+    }
+    grout_machine__cta(machine)->async_serial++;
+    machine->stats.async_ops++;
+}
+
+/* ---- the two copies
+ * -------------------------------------------------------------------------------- */
+
+/* ---- loads
+ * ---------------------------------------------------------------------------------------- */
+
+/* A load at its issue, and the CTAs that it goes to. */
+typedef struct load_issue {
+    const grout_inst *inst;
+    uint32_t thread;
+    grout_box boxes[2]; /* of the own CTA; from is the own part's */
+    uint32_t element, phase;
+    uint32_t mask; /* ranks */
+    uint32_t part, parts;
+    int64_t bytes; /* that it brings to each of them */
+    bool is_void, is_explicit;
+} load_issue;
+
+static grout_box get_destination(const grout_machine *machine, const load_issue *load,
+                                 uint32_t rank) {
+    grout_box to = load->boxes[1];
+    if (rank != machine->rank) {
+        grout_box__set_rank(machine, &to, rank);
+    }
+    if (load->parts > 0) {
+        grout_box__cut(&to, (uint32_t)load->inst->part_dim, load->part, load->parts);
+    }
+    return to;
+}
+
+/*
+ * The phase that its bytes are for, counted over all lives of the element: that of its own arrival,
+ * on an mbarrier the first that the actor does not know complete. The same number stands for it in
+ * every CTA of the set.
+ */
+static uint32_t find_phase(const grout_machine *machine, const load_issue *load) {
+    uint32_t base = grout_machine__barrier(machine, load->element)->phase_base;
+    if (!load->is_explicit) {
+        return base + grout_barrier__get_phase(machine, load->element);
+    }
+    uint32_t ph =
+        grout_clock_ph(&machine->plan->shape, grout_machine__element(machine, load->element));
+    uint32_t known = grout_machine__clocks(machine, load->thread)[ph];
+    return known < base ? base : known;
+}
+
+static void set_parts(grout_machine *machine, load_issue *load) {
+    const grout_inst *inst = load->inst;
+    load->mask = 1u << machine->rank;
+    load->bytes = load->boxes[1].plan->bytes;
+    if (inst->axes == 0) {
+        return;
+    }
+    load->mask = grout_kernel_get_cluster_mask(machine->launch.module, machine->launch.kernel,
+                                               inst->axes, machine->rank);
+    for (uint32_t i = 0; inst->part_dim >= 0 && i < machine->plan->shape.cta_count; i++) {
+        load->parts += load->mask >> i & 1u;
+        load->part += i < machine->rank ? load->mask >> i & 1u : 0;
+    }
+    if (load->parts > 0) {
+        load->bytes /= load->parts;
+    }
+}
+
+/* ISSUE, then the accesses: the source once, each destination. */
+static void publish_load(grout_machine *machine, const load_issue *load) {
+    const grout_inst *inst = load->inst;
+    grout_async async = {.element = load->element, .phase = load->phase};
+    grout_stamp stamps[2];
+    get_stamps(machine, &async, &stamps[0], &stamps[1]);
+    const grout_issue issue = {
+        .bytes = load->boxes[1].plan->bytes, .read = stamps[0], .write = stamps[1]};
+    grout_tma__publish_issue(machine, load->thread, inst, &issue);
+    if (load->is_void) {
+        return;
+    }
+    grout_box boxes[2] = {load->boxes[0], load->boxes[1]};
+    if (load->parts > 0) {
+        grout_box__cut(&boxes[0], (uint32_t)inst->part_dim, load->part, load->parts);
+    }
+    grout_access__publish_some(machine, load->thread, inst, boxes, stamps, GROUT_PUBLISH_READS);
+    for (uint32_t rank = 0; rank < machine->plan->shape.cta_count; rank++) {
+        if ((load->mask >> rank & 1u) != 0) {
+            uint32_t number = rank * machine->plan->element_count + load->element;
+            stamps[1].component = grout_clock_ph(&machine->plan->shape, number);
+            boxes[1] = get_destination(machine, load, rank);
+            grout_access__publish_some(machine, load->thread, inst, boxes, stamps,
+                                       GROUT_PUBLISH_WRITES);
+        }
+    }
+}
+
+/* What the issue does to one destination: definedness, what engines and threads see meanwhile. The
+ * slot of what an older store may win, plus 1, or 0. */
+static uint32_t prepare_destination(grout_machine *machine, const load_issue *load, grout_box *to) {
+    const grout_box boxes[2] = {load->boxes[0], *to};
+    uint32_t spoilt = 0;
+    if (machine->tracks && !load->is_void) {
+        grout_tma__copy_definedness(machine, load->thread, load->inst, boxes);
+    } else if (machine->tracks) {
+        grout_box__set_written(machine, to, NULL);
+    }
+    if (machine->is_lazy) {
+        spoilt = load->is_void ? 0 : grout_tma__capture_for(machine, load->thread, to, to->rank);
+        grout_undo__note_load(machine, load->inst, 1, to);
+    }
+    if (machine->is_lazy || load->is_void) {
+        grout_box__poison(machine, to);
+    }
+    return spoilt;
+}
+
+/* The record of the phase that the bytes for a CTA are in flight to. */
+static uint32_t deliver(grout_machine *machine, const load_issue *load, uint32_t rank) {
+    grout_delivery delivery = {.rank = rank,
+                               .element = load->element,
+                               .phase = load->phase,
+                               .bytes = load->bytes,
+                               .is_told = load->is_explicit || rank != machine->rank};
+    return grout_barrier__deliver(machine, load->thread, load->inst, &delivery);
+}
+
+static void send(grout_machine *machine, const load_issue *load, uint32_t rank, uint32_t record,
+                 uint32_t spoilt, bool is_part) {
+    grout_box boxes[2] = {load->boxes[0], get_destination(machine, load, rank)};
+    const grout_load sent = {.rank = rank,
+                             .element = load->element,
+                             .record = record,
+                             .phase = load->phase,
+                             .bytes = load->bytes,
+                             .is_void = load->is_void,
+                             .is_part = is_part,
+                             .part = load->part,
+                             .parts = load->parts,
+                             .spoilt = spoilt};
+    if (load->parts > 0) {
+        grout_box__cut(&boxes[0], (uint32_t)load->inst->part_dim, load->part, load->parts);
+    }
+    grout_tma__start_load(machine, load->thread, load->inst, boxes, &sent);
+}
+
+static void send_all(grout_machine *machine, const load_issue *load) {
+    uint32_t spoilt[GROUT_CLUSTER_MAX] = {0}, own = machine->rank, record = 0;
+    for (uint32_t rank = 0; rank < machine->plan->shape.cta_count; rank++) {
+        if ((load->mask >> rank & 1u) != 0) {
+            grout_box to = get_destination(machine, load, rank);
+            spoilt[rank] = prepare_destination(machine, load, &to);
+        }
+    }
+    if (!load->is_explicit) {
+        const grout_arrival arrival = {.rank = own,
+                                       .element = load->element,
+                                       .count = 1,
+                                       .by_copy = true,
+                                       .bytes = load->boxes[1].plan->bytes,
+                                       .flying = load->bytes};
+        record = grout_barrier__arrive(machine, load->thread, load->inst, &arrival);
+    } else {
+        record = deliver(machine, load, own);
+    }
+    if (record != 0) {
+        send(machine, load, own, record, spoilt[own], false);
+    }
+    for (uint32_t rank = 0; rank < machine->plan->shape.cta_count; rank++) {
+        if (rank != own && (load->mask >> rank & 1u) != 0) {
+            record = deliver(machine, load, rank);
+            if (record != 0) {
+                send(machine, load, rank, record, spoilt[rank], true);
+            }
+        }
+    }
+}
+
+bool grout_tma__issue_load(grout_machine *machine, uint32_t thread, const grout_inst *inst) {
+    load_issue load = {.inst = inst,
+                       .thread = thread,
+                       .boxes = {grout_box__resolve(machine, thread, inst, 0),
+                                 grout_box__resolve(machine, thread, inst, 1)}};
+    if (!grout_barrier__find_element(machine, thread, inst, 2, &load.element)) {
+        return true;
+    }
+    set_parts(machine, &load);
+    if (grout_mbarrier__awaits_init(machine, thread, load.element, load.mask)) {
+        return false;
+    }
+    load.is_explicit = machine->plan->elements[load.element].is_explicit;
+    load.is_void = check_gmem(machine, thread, inst, &load.boxes[0], false);
+    load.is_void |= check_smem(machine, thread, inst, &load.boxes[1]);
+    load.phase = find_phase(machine, &load);
+    if (inst->is_collective) {
+        grout_cluster__note_collective(machine, thread, inst, load.mask, inst->collective);
+    }
+    publish_load(machine, &load);
+    send_all(machine, &load);
+    if (machine->has_clocks && (load.is_explicit || load.mask != 1u << machine->rank)) {
+        grout_machine__advance(machine, thread); /* its bytes carry the clock as of now */
+    }
+    return true;
+}
+
+/* ---- stores
+ * --------------------------------------------------------------------------------------- */
+
+void grout_tma__commit_group(grout_machine *machine, uint32_t thread, const grout_inst *inst) {
+    uint32_t lane = grout_machine__lane_of(machine, thread);
+    grout_lane *owner = grout_machine__lane(machine, lane);
+    if (grout_machine__wants(machine, GROUT_EVENT_COMMIT_GROUP)) {
+        grout_clocks clocks;
+        grout_event event =
+            grout_machine__event(machine, GROUT_EVENT_COMMIT_GROUP, thread, inst, &clocks);
+        event.u.group.lane = machine->lane_base + lane;
+        event.u.group.number = owner->committed + 1;
+        grout_machine__publish(machine, &event);
+    }
+    owner->committed++;
+}
+
+void grout_tma__issue_store(grout_machine *machine, uint32_t thread, const grout_inst *inst) {
+    grout_box boxes[2] = {grout_box__resolve(machine, thread, inst, 0),
+                          grout_box__resolve(machine, thread, inst, 1)};
+    bool is_void = check_gmem(machine, thread, inst, &boxes[1], true);
+    is_void |= check_smem(machine, thread, inst, &boxes[0]);
+    uint32_t lane = grout_machine__lane_of(machine, thread);
+    grout_async facts = {.actor = lane,
+                         .group = grout_machine__lane(machine, lane)->committed + 1,
+                         .flags = GROUT_ASYNC_STORE};
+    grout_stamp stamps[2];
+    get_stamps(machine, &facts, &stamps[0], &stamps[1]);
+    const grout_issue issue = {
+        .bytes = boxes[1].plan->bytes, .read = stamps[0], .write = stamps[1]};
+    grout_tma__publish_issue(machine, thread, inst, &issue);
+    if (!is_void) {
+        grout_access__publish(machine, thread, inst, boxes, stamps);
+    }
+    if (machine->tracks && !is_void) {
+        grout_tma__copy_definedness(machine, thread, inst, boxes);
+    }
+    grout_tma__start_store(machine, thread, inst, boxes, is_void);
+    if ((inst->attrs & GROUT_ATTR_BIT_NO_COMMIT_GROUP) == 0) {
+        grout_tma__commit_group(machine, thread, inst);
+    }
+}

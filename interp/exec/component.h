@@ -1,0 +1,36 @@
+/*
+ * component.h - what has a state of its own beside the arenas of the clusters, and when it begins
+ * and ends.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef GROUT_INTERP_COMPONENT_H
+#define GROUT_INTERP_COMPONENT_H
+
+#include "machine.h"
+
+/* What a kind of object does at the ends of others' lives. NULL: nothing. */
+typedef struct grout_component {
+    const char *name;
+    /* Before the first cluster begins. */
+    void (*begin)(grout_machine *machine);
+    /* Objects of the selected CTA end with their scope. */
+    void (*end_scope)(grout_machine *machine, uint32_t cta, const grout_object_id *objects,
+                      uint32_t count);
+    /* The selected CTA has ended: what was its own goes. */
+    void (*end_cta)(grout_machine *machine, uint32_t cta);
+    /* The last cluster has ended. */
+    void (*end_launch)(grout_machine *machine);
+    /* The same for equal states, however they were reached. */
+    uint64_t (*hash)(const grout_machine *machine, uint64_t hash);
+} grout_component;
+
+/* All components, in turn. */
+void grout_components__begin(grout_machine *machine);
+void grout_components__end_scope(grout_machine *machine, const grout_object_id *objects,
+                                 uint32_t count);
+void grout_components__end_cta(grout_machine *machine);
+void grout_components__end_launch(grout_machine *machine);
+uint64_t grout_components__hash(const grout_machine *machine, uint64_t hash);
+
+#endif

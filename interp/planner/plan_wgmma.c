@@ -1,0 +1,192 @@
+/*
+ * plan_wgmma.c - accumulators, and wgmmas as packed tiles and the product of them.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "exec.h"
+#include "planner.h"
+
+enum { LINE = 64, LATEST = 64 };
+
+/* ---- accumulators ----------------------------------------------------------------------------
+ */
+
+void grout_planner__add_accumulator(grout_planner *planner, grout_object_id id) {
+    grout_plan *plan = planner->plan;
+    const grout_type *type = grout_object_get_type(planner->module, id);
+    uint32_t index = grout_pool__take(&plan->accumulators, plan->heap);
+    if (index == 0 || grout_type_get_count(type) > GROUT_ARRAY_MAX) {
+        planner->failed = true;
+        return;
+    }
+    grout_accumulator_plan *accumulator = grout_pool__at(&plan->accumulators, index);
+    accumulator->object = id;
+    accumulator->dtype = type->dtype;
+    accumulator->rows = (uint32_t)type->dims[0];
+    accumulator->cols = (uint32_t)type->dims[1];
+    uint32_t count = accumulator->rows * accumulator->cols;
+    accumulator->values = plan->accumulator_bytes;
+    accumulator->masks = accumulator->values + count * (uint32_t)sizeof(float);
+    accumulator->marks = accumulator->masks + count / 8;
+    plan->accumulator_bytes = grout_planner__align_up(accumulator->marks + accumulator->cols, LINE);
+    planner->failed |= plan->accumulator_bytes > UINT32_MAX / 2;
+}
+
+/* ---- operands --------------------------------------------------------------------------------
+ */
+
+/* The offsets of a box's chunks at home, in the order of its bytes. */
+static uint32_t add_offsets(grout_planner *planner, const grout_box_plan *box) {
+    grout_pool *pool = &planner->plan->offsets;
+    const grout_piece *pieces = grout_pool__at(&planner->plan->pieces, box->first_piece);
+    uint32_t count = (uint32_t)(box->bytes / GROUT_PACK_CHUNK), first = grout_plan__get_next(pool);
+    if (!grout_pool__reserve(pool, planner->plan->heap, 2 * (first + count))) {
+        planner->failed = true;
+        return 0;
+    }
+    pool->count = first + count;
+    int32_t *offset = grout_pool__at(pool, first);
+    for (uint32_t i = 0; offset != NULL && i < box->piece_count; i++) {
+        for (int64_t at = 0; at < pieces[i].length; at += GROUT_PACK_CHUNK) {
+            *offset++ = (int32_t)(pieces[i].offset + at);
+        }
+    }
+    return first;
+}
+
+/* Whether two operands, from one start, are the same elements in the same order. */
+static bool is_alike(const grout_plan *plan, const grout_operand_plan *a,
+                     const grout_operand_plan *b) {
+    if (a->is_register || b->is_register || a->pack.is_turned != b->pack.is_turned) {
+        return false;
+    }
+    const grout_box_plan *box = grout_pool__at(&plan->boxes, a->box);
+    const grout_box_plan *other = grout_pool__at(&plan->boxes, b->box);
+    bool is_same = other->object == box->object;
+    for (uint32_t dim = 0; dim < box->rank && is_same; dim++) {
+        is_same = other->extent[dim] == box->extent[dim] && other->order[dim] == box->order[dim];
+    }
+    return is_same;
+}
+
+/* The key of an operand among the latest that packs alike, or a new one. */
+static uint32_t find_key(const grout_plan *plan, const grout_operand_plan *operand, bool is_a) {
+    uint32_t end = plan->products.count, first = end > LATEST ? end - LATEST : 1;
+    for (uint32_t i = first; i < end; i++) {
+        const grout_product_plan *product = grout_pool__at(&plan->products, i);
+        if (is_alike(plan, operand, &product->a)) {
+            return product->a.key;
+        }
+        if (is_alike(plan, operand, &product->b)) {
+            return product->b.key;
+        }
+    }
+    return 2 * end + (is_a ? 2 : 3);
+}
+
+static void raise(uint32_t *size, uint32_t value) {
+    *size = *size < value ? value : *size;
+}
+
+/* An operand of rows x cols elements as they lie. */
+static void add_pack(grout_planner *planner, grout_operand_plan *operand, uint32_t rows,
+                     uint32_t cols) {
+    grout_dtype dtype = (grout_dtype)planner->wgmma.operand_dtype;
+    uint32_t size = grout_dtype_get_info(dtype)->bytes;
+    operand->pack.dtype = (uint8_t)dtype;
+    operand->pack.rows = rows;
+    operand->pack.chunks = cols * size / GROUT_PACK_CHUNK;
+    operand->bytes = (int64_t)rows * cols * size;
+    grout_pack__init(&operand->pack, true);
+    raise(&planner->plan->packed_max, rows * cols);
+    raise(&planner->plan->chunks_max, rows * operand->pack.chunks);
+}
+
+/*
+ * Packed, M is the inner dimension of a: one whose elements follow each other along K is turned.
+ * b is taken either way.
+ */
+static void add_operand(grout_planner *planner, const grout_inst *inst, bool is_a,
+                        grout_operand_plan *operand) {
+    grout_plan *plan = planner->plan;
+    const grout_wgmma *wgmma = &planner->wgmma;
+    uint32_t mn = is_a ? wgmma->m : wgmma->n;
+    operand->is_register = is_a && wgmma->a.is_register;
+    operand->has_mn_rows = operand->is_register || !(is_a ? wgmma->a : wgmma->b).is_transposed;
+    operand->pack.is_turned = is_a && operand->has_mn_rows;
+    add_pack(planner, operand, operand->has_mn_rows ? mn : wgmma->k,
+             operand->has_mn_rows ? wgmma->k : mn);
+    if (operand->is_register) {
+        plan->copy_bytes_max =
+            plan->copy_bytes_max < operand->bytes ? operand->bytes : plan->copy_bytes_max;
+        return;
+    }
+    operand->box = inst->first_box + (is_a ? 1 : inst->box_count - 1);
+    const grout_box_plan *box = grout_pool__at(&plan->boxes, operand->box);
+    operand->first_offset = box->has_shape ? add_offsets(planner, box) : 0;
+    operand->key = find_key(plan, operand, is_a);
+}
+
+static uint32_t find_gemm(grout_planner *planner, const grout_gemm *shape) {
+    grout_pool *pool = &planner->plan->gemms;
+    for (uint32_t i = 1; i < pool->count; i++) {
+        const grout_gemm *gemm = grout_pool__at(pool, i);
+        if (gemm->m == shape->m && gemm->n == shape->n && gemm->k == shape->k &&
+            gemm->has_k_rows == shape->has_k_rows && gemm->is_rounded == shape->is_rounded) {
+            return i;
+        }
+    }
+    uint32_t index = grout_pool__take(pool, planner->plan->heap);
+    if (index != 0) {
+        grout_gemm *gemm = grout_pool__at(pool, index);
+        *gemm = *shape;
+        grout_gemm__init(gemm, GROUT_GEMM_LIBXSMM);
+    }
+    return index;
+}
+
+void grout_planner__begin_wgmma(grout_planner *planner, grout_op_id id) {
+    const grout_op *op = grout_module_get_op(planner->module, id);
+    bool is_wgmma = grout_op_get_info(op->opcode)->rule == GROUT_RULE_WGMMA;
+    planner->is_wgmma =
+        is_wgmma && grout_wgmma_plan(planner->module, id, &planner->wgmma, planner->diags);
+    planner->failed |= is_wgmma && !planner->is_wgmma;
+}
+
+void grout_planner__lower_wgmma(grout_planner *planner, uint32_t inst_index) {
+    grout_plan *plan = planner->plan;
+    const grout_wgmma *wgmma = &planner->wgmma;
+    const grout_inst *inst = grout_planner__get_inst(planner, inst_index);
+    const grout_box_plan *box = grout_plan__box(plan, inst, 0);
+    grout_product_plan product = {.accumulator = grout_plan__find_accumulator(plan, box->object),
+                                  .column = (uint32_t)wgmma->column,
+                                  .count = wgmma->n};
+    add_operand(planner, inst, true, &product.a);
+    add_operand(planner, inst, false, &product.b);
+    const grout_gemm shape = {.m = wgmma->m,
+                              .n = wgmma->n,
+                              .k = wgmma->k,
+                              .has_k_rows = !product.b.has_mn_rows,
+                              .is_rounded = wgmma->accumulator_dtype == GROUT_DTYPE_F16};
+    product.gemm = find_gemm(planner, &shape);
+    uint32_t index = grout_pool__take(&plan->products, plan->heap);
+    if (index == 0 || product.gemm == 0) {
+        planner->failed = true;
+        return;
+    }
+    *(grout_product_plan *)grout_pool__at(&plan->products, index) = product;
+    grout_planner__get_inst(planner, inst_index)->product = index;
+}
+
+void grout_planner__lower_load(grout_planner *planner, uint32_t inst_index, const grout_op *op) {
+    grout_inst *inst = grout_planner__get_inst(planner, inst_index);
+    if (inst->box_count == 0 || grout_plan__box(planner->plan, inst, 0)->space != GROUT_SPACE_ACC) {
+        return;
+    }
+    /* A load waits for all groups; an op that takes wait(n) for what it says. */
+    bool takes_wait = (grout_op_get_info(op->opcode)->attrs & GROUT_ATTR_BIT_WAIT_GROUPS) != 0;
+    inst->exec = grout_exec_acc_load;
+    inst->number = !takes_wait
+                       ? 0
+                       : grout_op_get_attr_integer(planner->module, op, GROUT_ATTR_WAIT_GROUPS, -1);
+}

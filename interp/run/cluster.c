@@ -1,0 +1,143 @@
+/*
+ * cluster.c - the life of clusters and their CTAs.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "barrier.h"
+#include "component.h"
+#include "tma.h"
+
+#include <string.h>
+
+/* ---- beginning --------------------------------------------------------------------------------
+ */
+
+static void begin_actors(grout_machine *machine) {
+    const grout_plan *plan = machine->plan;
+    for (uint32_t i = 0; i < plan->actor_count; i++) {
+        grout_thread *thread = grout_machine__thread(machine, i);
+        thread->pc = 1;
+        thread->last_pc = 1;
+        thread->registers = plan->entry_registers;
+        thread->state = i < plan->runner_count ? GROUT_THREAD_RUNNABLE : GROUT_THREAD_IDLE;
+        grout_order__begin(&plan->order, grout_machine__clocks(machine, i),
+                           grout_machine__actor(machine, i));
+    }
+}
+
+/* The selected CTA's state as it begins. */
+static void begin_cta(grout_machine *machine, uint32_t index) {
+    const grout_plan *plan = machine->plan;
+    grout_cta *cta = grout_machine__cta(machine);
+    memset(machine->state, 0, machine->at.payload_free);
+    memset(machine->state + machine->at.accumulators, 0,
+           machine->at.undo_entries - machine->at.accumulators);
+    cta->index = index;
+    cta->is_begun = 1;
+    for (uint32_t i = 0; i < plan->element_count; i++) {
+        grout_barrier__begin(grout_machine__barrier(machine, i), plan->elements[i].arrivals);
+    }
+    begin_actors(machine);
+    if (grout_machine__wants(machine, GROUT_EVENT_CTA_BEGIN)) {
+        grout_event event;
+        memset(&event, 0, sizeof event);
+        event.kind = GROUT_EVENT_CTA_BEGIN;
+        grout_machine__publish_cta(machine, &event);
+    }
+    grout_machine__begin_scope(machine, grout_plan__scope(plan, 1), NULL);
+}
+
+/* With one cluster at a time each begins with a state of its own, whatever ran before. */
+static void begin_alone(grout_machine *machine, uint32_t index) {
+    grout_run_state *run = &machine->run;
+    grout_pool__clear(&machine->phases);
+    grout_pool__clear(&machine->old_phases);
+    grout_pool__clear(&machine->contributions);
+    grout_pool__clear(&machine->asyncs);
+    grout_pool__clear(&machine->collectives);
+    run->current = run->last = 0;
+    run->points = 0;
+    grout_machine__seed(machine, index);
+}
+
+static bool begin_cluster(grout_machine *machine, uint32_t slot) {
+    uint32_t size = machine->plan->shape.cta_count;
+    uint32_t index = (uint32_t)machine->run.next_cluster;
+    if (!grout_machine__add_slot(machine, slot)) {
+        return false;
+    }
+    if (machine->slot_count == 1) {
+        begin_alone(machine, index);
+    }
+    memset(machine->slots[slot], 0, machine->at.head);
+    machine->run.next_cluster++;
+    machine->run.begun++;
+    for (uint32_t rank = 0; rank < size; rank++) {
+        grout_machine__select_slot(machine, slot, rank);
+        grout_machine__cluster(machine)->index = index;
+        grout_machine__cluster(machine)->is_begun = 1;
+        begin_cta(machine, index * size + rank);
+    }
+    return true;
+}
+
+static bool is_begun(const grout_machine *machine, uint32_t slot) {
+    return machine->slots[slot] != NULL &&
+           ((const grout_cluster *)(const void *)machine->slots[slot])->is_begun != 0;
+}
+
+void grout_cluster__begin_all(grout_machine *machine) {
+    int64_t clusters = machine->plan->cta_count / machine->plan->shape.cta_count;
+    for (uint32_t slot = 0; slot < machine->slot_count && machine->run.next_cluster < clusters;
+         slot++) {
+        if (!is_begun(machine, slot) && !begin_cluster(machine, slot)) {
+            return;
+        }
+    }
+}
+
+/* ---- ends -------------------------------------------------------------------------------------
+ */
+
+void grout_cluster__end_cta(grout_machine *machine) {
+    grout_tma__finish_all(machine);
+    if (!machine->plan->has_exit_sync) {
+        grout_cluster__check_collectives(machine);
+    }
+    grout_machine__end_objects(machine);
+    grout_components__end_cta(machine);
+    grout_machine__cta(machine)->has_ended = 1;
+    grout_machine__cluster(machine)->ended++;
+    machine->stats.ctas_done++;
+}
+
+/* What is left of a cluster in the pools. */
+static void end_cluster(grout_machine *machine, uint32_t slot) {
+    for (uint32_t rank = 0; rank < machine->plan->shape.cta_count; rank++) {
+        grout_machine__select_slot(machine, slot, rank);
+        grout_tma__finish_all(machine);
+        for (uint32_t i = 0; machine->slot_count > 1 && i < machine->plan->element_count; i++) {
+            grout_barrier__reset(machine, i);
+        }
+        grout_machine__cta(machine)->is_begun = 0;
+    }
+    grout_cluster *cluster = grout_machine__cluster(machine);
+    while (cluster->first_collective != 0) {
+        uint32_t index = cluster->first_collective;
+        const grout_collective *record = grout_pool__at(&machine->collectives, index);
+        cluster->first_collective = record->next;
+        grout_pool__give(&machine->collectives, index);
+    }
+    cluster->is_begun = 0;
+    machine->run.begun--;
+}
+
+void grout_cluster__end_all(grout_machine *machine) {
+    for (uint32_t slot = 0; slot < machine->slot_count; slot++) {
+        if (is_begun(machine, slot) &&
+            ((const grout_cluster *)(const void *)machine->slots[slot])->ended ==
+                machine->plan->shape.cta_count) {
+            end_cluster(machine, slot);
+        }
+    }
+}

@@ -1,0 +1,309 @@
+/*
+ * machine.c - the life of a launch.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "machine.h"
+#include "component.h"
+
+#include "bits.h"
+#include "convert.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* ---- a new machine -------------------------------------------------------------------------- */
+
+static bool check_arguments(const grout_launch *launch, grout_diags *diags) {
+    const grout_module *module = launch->module;
+    const grout_kernel *kernel = grout_module_get_kernel(module, launch->kernel);
+    grout_place place = grout_module_get_place(module, kernel->loc);
+    if (launch->argument_count != kernel->param_count) {
+        return grout_diags_add(diags, GROUT_DIAG_SHAPE_CONFLICT, place,
+                               "kernel '%s' takes %" PRIu32 " arguments, not %zu",
+                               grout_module_get_string(module, kernel->name), kernel->param_count,
+                               launch->argument_count);
+    }
+    for (uint32_t i = 0; i < kernel->param_count; i++) {
+        const grout_param *param = grout_module_get_param(module, kernel, i);
+        const grout_value *value = grout_module_get_value(module, param->value);
+        size_t size =
+            grout_dtype_get_info(param->direction == GROUT_DIRECTION_SCALAR ? param->dtype
+                                                                            : GROUT_DTYPE_BOOL)
+                ->bytes;
+        if (param->direction != GROUT_DIRECTION_SCALAR) {
+            size = (size_t)grout_object_get_layout(module, param->object)->bytes;
+        }
+        if (launch->arguments[i].size != size || launch->arguments[i].data == NULL) {
+            return grout_diags_add(
+                diags, GROUT_DIAG_SHAPE_CONFLICT, grout_module_get_place(module, value->loc),
+                "the argument for '%%%s' has %zu bytes, not %zu",
+                grout_module_get_string(module, value->name), launch->arguments[i].size, size);
+        }
+    }
+    return true;
+}
+
+/* What is known of an array's elements, if the kernel may write it. */
+static bool add_maps(grout_machine *machine, grout_array *array) {
+    size_t bytes = (size_t)grout_bits__get_word_count(array->count) * sizeof(uint64_t);
+    if (!machine->tracks || array->direction == GROUT_DIRECTION_IN) {
+        return true;
+    }
+    array->is_mapped = true;
+    array->tainted = grout_heap__take(&machine->heap, bytes);
+    if (array->direction == GROUT_DIRECTION_OUT) {
+        array->written = grout_heap__take(&machine->heap, bytes);
+    }
+    return array->tainted != NULL &&
+           (array->direction != GROUT_DIRECTION_OUT || array->written != NULL);
+}
+
+static bool add_params(grout_machine *machine) {
+    const grout_module *module = machine->launch.module;
+    const grout_kernel *kernel = grout_module_get_kernel(module, machine->launch.kernel);
+    for (uint32_t i = 0; i < kernel->param_count; i++) {
+        const grout_param *param = grout_module_get_param(module, kernel, i);
+        grout_array *array = &machine->arrays[i];
+        array->direction = param->direction;
+        if (param->direction == GROUT_DIRECTION_SCALAR) {
+            continue;
+        }
+        const grout_type *type = grout_object_get_type(module, param->object);
+        array->data = machine->launch.arguments[i].data;
+        array->size = (int64_t)machine->launch.arguments[i].size;
+        array->count = grout_type_get_count(type);
+        if (param->direction == GROUT_DIRECTION_OUT) {
+            grout_fill_poison(type->dtype, array->data, array->count);
+        }
+        if (!add_maps(machine, array)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* GMEM scratches are like out arrays that nobody looks at afterwards. */
+static bool add_gmem_scratches(grout_machine *machine, uint32_t first) {
+    const grout_module *module = machine->launch.module;
+    for (uint32_t i = first; i < machine->array_count; i++) {
+        grout_object_id id =
+            *(const grout_object_id *)grout_pool__at(&machine->plan->gmem_scratches, i - first + 1);
+        grout_array *array = &machine->arrays[i];
+        const grout_type *type = grout_object_get_type(module, id);
+        array->direction = GROUT_DIRECTION_OUT;
+        array->is_scratch = true;
+        array->size = grout_object_get_layout(module, id)->bytes;
+        array->count = grout_type_get_count(type);
+        array->data = grout_heap__take(&machine->heap, (size_t)array->size);
+        if (array->data == NULL || !add_maps(machine, array)) {
+            return false;
+        }
+        grout_fill_poison(type->dtype, array->data, array->count);
+    }
+    return true;
+}
+
+static bool add_arrays(grout_machine *machine) {
+    const grout_kernel *kernel =
+        grout_module_get_kernel(machine->launch.module, machine->launch.kernel);
+    const grout_pool *scratches = &machine->plan->gmem_scratches;
+    machine->array_count = kernel->param_count + (scratches->count == 0 ? 0 : scratches->count - 1);
+    machine->arrays =
+        grout_heap__take(&machine->heap, machine->array_count * sizeof *machine->arrays);
+    return machine->arrays != NULL && add_params(machine) &&
+           add_gmem_scratches(machine, kernel->param_count);
+}
+
+static bool begin_observers(grout_machine *machine) {
+    const grout_launch_info info = {.module = machine->launch.module,
+                                    .kernel = machine->launch.kernel,
+                                    .shape = machine->plan->shape,
+                                    .cta_count = machine->plan->cta_count,
+                                    .has_foreign_order = machine->plan->has_foreign_order,
+                                    .element_objects = machine->plan->element_objects,
+                                    .element_indices = machine->plan->element_indices};
+    for (uint32_t i = 0; i < machine->launch.observer_count; i++) {
+        const grout_observer *observer = machine->launch.observers[i];
+        machine->interest |= observer->interest;
+        if (observer->begin != NULL && !observer->begin(observer->self, &info)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool prepare(grout_machine *machine, grout_diags *diags) {
+    machine->plan = grout_plan__new(&machine->launch, &machine->heap, diags);
+    if (machine->plan == NULL) {
+        return false;
+    }
+    grout_components__begin(machine);
+    machine->has_clocks |= machine->plan->needs_clocks;
+    if (!add_arrays(machine) || !grout_machine__add_state(machine) || !begin_observers(machine)) {
+        return grout_diags_add_oom(diags);
+    }
+    grout_machine__seed(machine, 0);
+    return true;
+}
+
+grout_machine *grout_machine_new(const grout_launch *launch, grout_diags *diags) {
+    grout_heap heap = {.limit = launch->max_memory};
+    if (!check_arguments(launch, diags)) {
+        return NULL;
+    }
+    grout_machine *machine = grout_heap__take(&heap, sizeof *machine);
+    if (machine == NULL) {
+        grout_diags_add_oom(diags);
+        return NULL;
+    }
+    machine->heap = heap;
+    machine->launch = *launch;
+    machine->launch.arguments = NULL; /* the data is borrowed, the list of it is not */
+    machine->launch.argument_count = 0;
+    machine->max_steps = launch->max_steps == 0 ? GROUT_STEPS_DEFAULT : launch->max_steps;
+    machine->tracks = launch->track_undefined;
+    machine->is_lazy = launch->timing != GROUT_TIMING_EAGER;
+    machine->has_clocks = launch->observer_count > 0 || machine->is_lazy;
+    machine->launch.arguments = launch->arguments;
+    bool is_ready = prepare(machine, diags);
+    machine->launch.arguments = NULL;
+    if (!is_ready) {
+        grout_machine_free(machine);
+        return NULL;
+    }
+    return machine;
+}
+
+void grout_machine_free(grout_machine *machine) {
+    if (machine == NULL) {
+        return;
+    }
+    /* Sizes only balance the count of used bytes, which ends here: 0 will do. */
+    grout_heap *heap = &machine->heap;
+    for (uint32_t i = 0; machine->arrays != NULL && i < machine->array_count; i++) {
+        grout_heap__give(heap, machine->arrays[i].written, 0);
+        grout_heap__give(heap, machine->arrays[i].tainted, 0);
+        if (machine->arrays[i].is_scratch) {
+            grout_heap__give(heap, machine->arrays[i].data, 0);
+        }
+    }
+    grout_heap__give(heap, machine->arrays, 0);
+    if (machine->plan != NULL) {
+        grout_machine__free_state(machine);
+    }
+    grout_plan__free(machine->plan);
+    grout_heap last = {0};
+    grout_heap__give(&last, machine, 0);
+}
+
+grout_run_stats grout_machine_get_stats(const grout_machine *machine) {
+    grout_run_stats stats = machine->stats;
+    stats.peak_bytes = machine->heap.peak;
+    return stats;
+}
+
+/* ---- the run ------------------------------------------------------------------------------------
+ */
+
+/* Elements of out arrays that nobody wrote. */
+static void check_outputs(grout_machine *machine) {
+    const grout_kernel *kernel =
+        grout_module_get_kernel(machine->launch.module, machine->launch.kernel);
+    for (uint32_t i = 0; i < machine->array_count; i++) {
+        const grout_array *array = &machine->arrays[i];
+        if (array->written == NULL || array->is_scratch ||
+            !grout_machine__wants(machine, GROUT_EVENT_FAULT)) {
+            continue;
+        }
+        int64_t written = grout_bits__count(array->written, array->count);
+        if (written < array->count) {
+            const grout_param *param = grout_module_get_param(machine->launch.module, kernel, i);
+            grout_fault fault = {.code = GROUT_DIAG_OUTPUT_NOT_WRITTEN,
+                                 .object = param->object,
+                                 .start = grout_bits__find_clear(array->written, array->count),
+                                 .have = array->count - written,
+                                 .need = array->count,
+                                 .is_static = true};
+            grout_event event;
+            memset(&event, 0, sizeof event);
+            event.kind = GROUT_EVENT_FAULT;
+            event.step = machine->stats.steps;
+            event.u.fault = &fault;
+            grout_machine__publish(machine, &event);
+        }
+    }
+}
+
+static grout_run_status end_run(grout_machine *machine, grout_run_status status,
+                                grout_diags *diags) {
+    bool is_kept = true;
+    machine->is_over = true;
+    machine->status = status;
+    if (status == GROUT_RUN_DONE) {
+        check_outputs(machine);
+    }
+    for (uint32_t i = 0; i < machine->launch.observer_count; i++) {
+        const grout_observer *observer = machine->launch.observers[i];
+        is_kept &= observer->end == NULL || observer->end(observer->self);
+    }
+    if (machine->has_failed || !is_kept || status == GROUT_RUN_FAILED) {
+        machine->status = GROUT_RUN_FAILED;
+        grout_diags_add_oom(diags);
+    }
+    return machine->status;
+}
+
+grout_run_status grout_machine_run(grout_machine *machine, uint64_t max_steps, grout_diags *diags) {
+    uint64_t limit = UINT64_MAX;
+    if (max_steps != 0 && max_steps < UINT64_MAX - machine->stats.steps) {
+        limit = machine->stats.steps + max_steps;
+    }
+    if (machine->is_over) {
+        return machine->status;
+    }
+    while (machine->run.begun > 0 ||
+           machine->run.next_cluster * machine->plan->shape.cta_count < machine->plan->cta_count) {
+        grout_cluster__begin_all(machine);
+        if (machine->has_failed) {
+            return end_run(machine, GROUT_RUN_FAILED, diags);
+        }
+        if (!grout_machine__run(machine, limit)) {
+            return machine->status == GROUT_RUN_PAUSED ? GROUT_RUN_PAUSED
+                                                       : end_run(machine, machine->status, diags);
+        }
+        grout_cluster__end_all(machine);
+        if (machine->has_failed) {
+            return end_run(machine, GROUT_RUN_FAILED, diags);
+        }
+    }
+    grout_components__end_launch(machine);
+    return end_run(machine, GROUT_RUN_DONE, diags);
+}
+
+bool grout_schedule_find(const char *text, grout_schedule *schedule_out) {
+    static const char *const names[] = {"fair", "random", "pct", "replay"};
+    static const grout_schedule schedules[] = {GROUT_SCHEDULE_FAIR, GROUT_SCHEDULE_RANDOM,
+                                               GROUT_SCHEDULE_PCT, GROUT_SCHEDULE_REPLAY};
+    *schedule_out = GROUT_SCHEDULE_FAIR;
+    for (uint32_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp(text, names[i]) == 0) {
+            *schedule_out = schedules[i];
+            return true;
+        }
+    }
+    return false;
+}
+
+bool grout_timing_find(const char *text, grout_timing *timing_out) {
+    static const char *const names[] = {"lazy", "eager", "random"};
+    static const grout_timing timings[] = {GROUT_TIMING_LAZY, GROUT_TIMING_EAGER,
+                                           GROUT_TIMING_RANDOM};
+    for (uint32_t i = 0; i < 3; i++) {
+        if (strcmp(text, names[i]) == 0) {
+            *timing_out = timings[i];
+            return true;
+        }
+    }
+    return false;
+}

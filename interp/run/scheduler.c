@@ -1,0 +1,330 @@
+/*
+ * scheduler.c - which actor runs, for how long, and when nothing can.
+ *
+ * An actor runs until it has done something that others can see (memory, order, an async op), or
+ * blocks, or ends; then the next is chosen among all of the clusters in flight. Which one comes
+ * next is a function of the state, so a run can stop between any two ops and go on.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "barrier.h"
+#include "exec.h"
+#include "mbarrier.h"
+#include "spin.h"
+#include "tma.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PROGRESS_STEPS 1024 /* ops between two calls of progress() */
+
+/* ---- who runs next ------------------------------------------------------------------------------
+ * Actors of all slots, one behind the other: slot by slot, CTA by CTA.
+ */
+
+static bool is_runnable(const grout_machine *machine, uint32_t number) {
+    const grout_thread *thread = grout_machine__find_actor(machine, number);
+    return thread != NULL && thread->state == GROUT_THREAD_RUNNABLE;
+}
+
+/* Number over the launch, as decisions are written. */
+static uint32_t get_launch_number(const grout_machine *machine, uint32_t number) {
+    uint32_t per_slot = grout_machine__actors_per_slot(machine), slot = number / per_slot;
+    const grout_cluster *cluster = (const grout_cluster *)(const void *)machine->slots[slot];
+    return cluster->index * per_slot + number % per_slot;
+}
+
+/* The first that can run, round robin from a number on; skip so many. UINT32_MAX: none. */
+static uint32_t find_runnable(const grout_machine *machine, uint32_t first, uint32_t skip) {
+    uint32_t count = machine->slot_count * grout_machine__actors_per_slot(machine);
+    for (uint32_t i = 0, number = first; i < count; i++) {
+        if (is_runnable(machine, number) && skip-- == 0) {
+            return number;
+        }
+        number = number + 1 == count ? 0 : number + 1;
+    }
+    return UINT32_MAX;
+}
+
+static uint32_t count_runnable(const grout_machine *machine) {
+    uint32_t count = machine->slot_count * grout_machine__actors_per_slot(machine), runnable = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        runnable += is_runnable(machine, i);
+    }
+    return runnable;
+}
+
+/*
+ * pct: who has not been dropped before who has, those by a random priority, these the earlier
+ * dropped the higher.
+ */
+static uint32_t find_highest(const grout_machine *machine) {
+    uint32_t count = machine->slot_count * grout_machine__actors_per_slot(machine),
+             best = UINT32_MAX;
+    uint64_t best_rank = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (is_runnable(machine, i)) {
+            uint32_t dropped = grout_machine__find_actor(machine, i)->dropped;
+            uint64_t number = get_launch_number(machine, i) + UINT64_C(1);
+            uint64_t priority =
+                grout_random__mix(machine->launch.seed + number * GROUT_GOLDEN_RATIO);
+            uint64_t rank = dropped == 0 ? priority | UINT64_C(1) << 63 : UINT32_MAX - dropped;
+            if (best == UINT32_MAX || rank > best_rank) {
+                best = i;
+                best_rank = rank;
+            }
+        }
+    }
+    return best;
+}
+
+/*
+ * Where change point i lies, in decisions. How many there will be is not known: its order of
+ * magnitude is drawn too.
+ */
+static uint64_t get_change_point(const grout_machine *machine, uint32_t i) {
+    uint64_t draw =
+        grout_random__mix(machine->launch.seed ^ (i + UINT64_C(1)) * UINT64_C(0xd1b54a32d192ed03));
+    return (draw >> 8) % (UINT64_C(8) << (draw & 255) % 12);
+}
+
+/* The running actor drops at each change point that has come. */
+static void drop_running(grout_machine *machine) {
+    const grout_run_state *run = &machine->run;
+    for (uint32_t i = 0; i + 1 < machine->launch.pct_depth; i++) {
+        grout_thread *thread =
+            run->last == 0 ? NULL : grout_machine__find_actor(machine, run->last - 1);
+        if (thread != NULL && get_change_point(machine, i) == run->decisions) {
+            thread->dropped = i + 1;
+        }
+    }
+}
+
+/* What the decision of this number was, if that actor can run; else UINT32_MAX. */
+static uint32_t find_replayed(const grout_machine *machine) {
+    const grout_decisions *replay = machine->launch.replay;
+    if (replay == NULL || machine->run.decisions >= replay->count) {
+        return UINT32_MAX;
+    }
+    uint32_t wanted = replay->actors[machine->run.decisions];
+    uint32_t per_slot = grout_machine__actors_per_slot(machine);
+    for (uint32_t slot = 0; slot < machine->slot_count; slot++) {
+        uint32_t number = slot * per_slot + wanted % per_slot;
+        if (is_runnable(machine, number) && get_launch_number(machine, number) == wanted) {
+            return number;
+        }
+    }
+    return UINT32_MAX;
+}
+
+static void record_decision(grout_machine *machine, uint32_t number) {
+    grout_decisions *record = machine->launch.record;
+    if (record == NULL) {
+        return;
+    }
+    if (record->count == record->capacity) {
+        size_t capacity = record->capacity < 64 ? 64 : 2 * record->capacity;
+        uint32_t *actors = realloc(record->actors, capacity * sizeof *actors);
+        if (actors == NULL) {
+            machine->has_failed = true;
+            return;
+        }
+        record->actors = actors;
+        record->capacity = capacity;
+    }
+    record->actors[record->count++] = get_launch_number(machine, number);
+}
+
+/* The next actor where more than one can run. */
+static uint32_t decide(grout_machine *machine, uint32_t runnable) {
+    uint32_t first =
+        machine->run.last % (machine->slot_count * grout_machine__actors_per_slot(machine));
+    uint32_t number = UINT32_MAX;
+    switch (machine->launch.schedule) {
+    case GROUT_SCHEDULE_RANDOM:
+        number = find_runnable(
+            machine, 0, (uint32_t)(grout_machine__draw(machine, GROUT_DRAW_SCHEDULE) % runnable));
+        break;
+    case GROUT_SCHEDULE_PCT:
+        drop_running(machine);
+        number = find_highest(machine);
+        break;
+    case GROUT_SCHEDULE_REPLAY:
+        number = find_replayed(machine);
+        break;
+    case GROUT_SCHEDULE_FAIR:
+        break;
+    }
+    number = number == UINT32_MAX ? find_runnable(machine, first, 0) : number;
+    machine->run.decisions++;
+    record_decision(machine, number);
+    return number;
+}
+
+/* The next actor, plus 1; 0 if none can run. */
+static uint32_t choose(grout_machine *machine) {
+    uint32_t actors = machine->slot_count * grout_machine__actors_per_slot(machine);
+    assert(actors > 0);
+    uint32_t first = machine->run.last % actors;
+    if (machine->launch.schedule == GROUT_SCHEDULE_FAIR && machine->launch.record == NULL) {
+        return find_runnable(machine, first, 0) + 1;
+    }
+    uint32_t runnable = count_runnable(machine);
+    return runnable > 1 ? decide(machine, runnable) + 1 : find_runnable(machine, first, 0) + 1;
+}
+
+static void select_actor(grout_machine *machine, uint32_t number) {
+    uint32_t per_slot = grout_machine__actors_per_slot(machine);
+    uint32_t slot = number / per_slot, rank = number % per_slot / machine->plan->actor_count;
+    if (slot != machine->slot || rank != machine->rank) {
+        grout_machine__select_slot(machine, slot, rank);
+    }
+}
+
+/* ---- running ------------------------------------------------------------------------------------
+ */
+
+static bool stop(grout_machine *machine, grout_run_status status) {
+    machine->status = status;
+    return false;
+}
+
+static bool stop_at_limit(grout_machine *machine, uint32_t thread, const grout_inst *inst) {
+    if (grout_machine__wants(machine, GROUT_EVENT_STEP_LIMIT)) {
+        grout_clocks clocks;
+        grout_event event =
+            grout_machine__event(machine, GROUT_EVENT_STEP_LIMIT, thread, inst, &clocks);
+        grout_machine__publish(machine, &event);
+    }
+    return stop(machine, GROUT_RUN_STEP_LIMIT);
+}
+
+static bool make_progress(grout_machine *machine) {
+    if (machine->launch.progress == NULL) {
+        return true;
+    }
+    grout_progress progress = {.ctas_done = machine->stats.ctas_done,
+                               .ctas_total = machine->plan->cta_count,
+                               .steps = machine->stats.steps};
+    return machine->launch.progress(machine->launch.payload, &progress) ||
+           stop(machine, GROUT_RUN_INTERRUPTED);
+}
+
+/* Whether the instruction has only looked. */
+static void note_point(grout_machine *machine, uint32_t thread, const grout_inst *inst) {
+    if (inst->is_look || machine->spin.is_idle) {
+        machine->spin.is_idle = false;
+        grout_spin__note(machine, thread, inst);
+        return;
+    }
+    grout_spin__change(machine);
+}
+
+/* What follows an instruction that was done: its count, its scheduling point. */
+static void pass(grout_machine *machine, uint32_t thread, const grout_inst *inst) {
+    grout_run_state *run = &machine->run;
+    grout_thread *own = grout_machine__thread(machine, thread);
+    own->retry = GROUT_RETRY_FIRST;
+    if (inst->op != 0) {
+        own->last_pc = (uint32_t)(inst - grout_plan__inst(machine->plan, 0));
+    }
+    machine->stats.steps += inst->is_silent ? 0 : 1;
+    if (inst->is_point) {
+        note_point(machine, thread, inst);
+        run->last = run->current;
+        run->current = 0;
+        grout_tma__pass_point(machine);
+    }
+}
+
+/* Runs an actor of the selected CTA to its next scheduling point. False: the run stops. */
+static bool run_thread(grout_machine *machine, uint32_t thread, uint64_t limit) {
+    grout_run_state *run = &machine->run;
+    grout_thread *own = grout_machine__thread(machine, thread);
+    uint32_t number = run->current;
+    machine->step_limit = limit < machine->max_steps ? limit : machine->max_steps;
+    while (run->current == number) {
+        uint64_t before = machine->stats.steps;
+        const grout_inst *inst = grout_plan__inst(machine->plan, own->pc);
+        uint32_t pc = own->pc;
+        if (!inst->is_silent && machine->stats.steps >= limit) {
+            return stop(machine, GROUT_RUN_PAUSED);
+        }
+        if (!inst->is_silent && machine->stats.steps >= machine->max_steps) {
+            return stop_at_limit(machine, thread, inst);
+        }
+        own->pc = pc + 1;
+        switch (inst->exec(machine, thread, inst)) {
+        case GROUT_OUTCOME_NEXT:
+        case GROUT_OUTCOME_EXIT:
+            pass(machine, thread, inst);
+            break;
+        case GROUT_OUTCOME_BLOCKED:
+            own->pc = pc;
+            own->retry = GROUT_RETRY_BLOCKED;
+            run->last = run->current;
+            run->current = 0;
+            break;
+        case GROUT_OUTCOME_FAILED:
+            machine->has_failed = true;
+            break;
+        }
+        if (machine->has_failed) {
+            return stop(machine, GROUT_RUN_FAILED);
+        }
+        if (machine->stats.steps / PROGRESS_STEPS != before / PROGRESS_STEPS &&
+            !make_progress(machine)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* All that is in flight takes effect, and who waits for an init that does not come goes on; true if
+ * that lets somebody run. */
+static bool finish_flights(grout_machine *machine) {
+    for (uint32_t slot = 0; slot < machine->slot_count; slot++) {
+        for (uint32_t rank = 0;
+             machine->slots[slot] != NULL && rank < machine->plan->shape.cta_count; rank++) {
+            grout_machine__select_slot(machine, slot, rank);
+            if (grout_machine__cluster(machine)->is_begun != 0) {
+                grout_tma__finish_all(machine);
+                grout_mbarrier__give_up_inits(machine);
+            }
+        }
+    }
+    grout_spin__let_out(machine);
+    return count_runnable(machine) > 0;
+}
+
+bool grout_machine__run(grout_machine *machine, uint64_t step_limit) {
+    uint32_t actors = machine->plan->actor_count;
+    for (;;) {
+        if (machine->run.current == 0) {
+            grout_spin__let_out(machine);
+            machine->run.current = choose(machine);
+        }
+        if (machine->run.current == 0) {
+            if (finish_flights(machine)) {
+                continue;
+            }
+            grout_machine__publish_deadlock(machine);
+            return stop(machine, GROUT_RUN_DEADLOCK);
+        }
+        select_actor(machine, machine->run.current - 1);
+        if (!run_thread(machine, (machine->run.current - 1) % actors, step_limit)) {
+            return false;
+        }
+        if (machine->foreign_maps.count > 0) {
+            grout_foreign__collect(machine);
+        }
+        if (grout_machine__cta(machine)->exited == machine->plan->runner_count &&
+            grout_machine__cta(machine)->has_ended == 0) {
+            grout_cluster__end_cta(machine);
+            if (grout_machine__cluster(machine)->ended == machine->plan->shape.cta_count) {
+                return true;
+            }
+        }
+    }
+}

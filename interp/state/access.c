@@ -1,0 +1,62 @@
+/*
+ * access.c - the accesses of an instruction, as its effect row lists them, as events.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "access.h"
+
+/* One line of an effect row, for its box. */
+static void publish_access(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+                           const grout_access_plan *plan, const grout_box *box,
+                           const grout_stamp *stamps) {
+    grout_clocks clocks;
+    grout_event event = grout_machine__event(machine, GROUT_EVENT_ACCESS, thread, inst, &clocks);
+    grout_access access = {.object = box->plan->object,
+                           .space = box->plan->space,
+                           .owner = event.origin.cta - machine->rank + box->rank,
+                           .is_write = plan->is_write};
+    if (plan->is_atomic) {
+        access.is_atomic = true;
+        access.atomic_scope =
+            inst->reduction != GROUT_UPDATE_NONE ? GROUT_CHOICE_SCOPE_GPU : inst->edge_scope;
+        access.atomic_width = box->plan->element_bytes;
+    }
+    if (plan->is_async && stamps != NULL) {
+        access.stamp = stamps[plan->is_write ? 1 : 0];
+    } else {
+        access.stamp.cluster = clocks.cluster;
+        access.stamp.component =
+            grout_clock_g(&machine->plan->shape, grout_machine__actor(machine, thread));
+        access.stamp.number = clocks.known[access.stamp.component];
+    }
+    access.runs = grout_box__get_runs(machine, box, &access.run_count);
+    if (access.runs == NULL) {
+        machine->has_failed = true;
+        return;
+    }
+    event.origin.operand = plan->operand;
+    event.u.access = &access;
+    if (access.run_count > 0) {
+        grout_machine__publish(machine, &event);
+    }
+}
+
+void grout_access__publish_some(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+                                const grout_box *boxes, const grout_stamp *stamps, uint32_t which) {
+    const grout_access_plan *plans = grout_pool__at(&machine->plan->accesses, inst->first_access);
+    if (!grout_machine__wants(machine, GROUT_EVENT_ACCESS)) {
+        return;
+    }
+    for (uint32_t i = 0; i < inst->access_count; i++) {
+        uint32_t kind = plans[i].is_write ? GROUT_PUBLISH_WRITES : GROUT_PUBLISH_READS;
+        if ((which & kind) != 0) {
+            publish_access(machine, thread, inst, &plans[i], &boxes[plans[i].box], stamps);
+        }
+    }
+}
+
+void grout_access__publish(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+                           const grout_box *boxes, const grout_stamp *stamps) {
+    grout_access__publish_some(machine, thread, inst, boxes, stamps,
+                               GROUT_PUBLISH_READS | GROUT_PUBLISH_WRITES);
+}

@@ -1,0 +1,19 @@
+/*
+ * access.h - what an instruction accesses, as events.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef GROUT_INTERP_ACCESS_H
+#define GROUT_INTERP_ACCESS_H
+
+#include "memory.h"
+
+/* The accesses of an instruction, as its effect row lists them. stamps: of the read and the write
+ * of an async op, or NULL. */
+void grout_access__publish(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+                           const grout_box *boxes, const grout_stamp *stamps);
+enum { GROUT_PUBLISH_READS = 1, GROUT_PUBLISH_WRITES = 2 };
+void grout_access__publish_some(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+                                const grout_box *boxes, const grout_stamp *stamps, uint32_t which);
+
+#endif

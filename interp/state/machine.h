@@ -1,0 +1,641 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * machine.h - the state of a launch, private to interp/.
+ *
+ * Three kinds of data, kept apart. The plan: constant, full of host pointers. The state: the
+ * clusters that are in flight, each in an arena of its own (its head, then its CTAs, all alike),
+ * and a few pools, 32-bit offsets and indices only, so that a snapshot is a copy; and the launch's
+ * arrays, written in place. The scratch: means nothing between two ops.
+ *
+ * A CTA is *selected* at any time: what follows says 'the CTA', or takes the number of an actor or
+ * barrier element in its CTA, is about that one. The selected CTA is that of the actor that runs;
+ * who works on a peer's SMEM or barriers selects it meanwhile (grout_machine__select) and then goes
+ * back. Functions that take an actor (the argument 'thread') want its CTA selected.
+ */
+#ifndef GROUT_INTERP_MACHINE_H
+#define GROUT_INTERP_MACHINE_H
+
+#include "ops_state.h"
+#include "order.h"
+#include "plan.h"
+
+#include "grout/interp.h"
+
+/* A loop that an actor is in. */
+typedef struct grout_loop_state {
+    int64_t index, high, step;
+} grout_loop_state;
+
+/* How often an actor has tried its op. */
+typedef enum grout_retry {
+    GROUT_RETRY_FIRST,
+    GROUT_RETRY_BLOCKED, /* it has blocked in it */
+    GROUT_RETRY_ALONE    /* the same, on an init that does not come: nobody else can run */
+} grout_retry;
+
+/* An actor: a thread, or a warp of one. */
+typedef struct grout_thread {
+    uint32_t pc;
+    uint32_t state;                          /* grout_thread_state */
+    uint32_t element, phase;                 /* what it is blocked on: see grout_thread_state */
+    uint32_t scope;                          /* BLOCKED_SCOPE: of the plan's scopes */
+    uint32_t wgmma_groups;                   /* issued */
+    uint32_t first_wgmma, last_wgmma;        /* those not performed, in issue order */
+    uint32_t last_pc;                        /* of its latest op */
+    uint32_t is_released;                    /* the scope it stands at has let it in */
+    uint32_t retry;                          /* grout_retry */
+    uint32_t registers;                      /* of each of its lanes, on the GPU */
+    uint32_t cluster_arrives, cluster_waits; /* on the hardware barrier of the cluster */
+    uint32_t is_leaving;                     /* it has arrived on the exit sync */
+    uint32_t dropped;                        /* pct: number of the change point that lowered it */
+    uint32_t async_copies;                   /* cp.async groups closed */
+    uint32_t parent_pc;                      /* free for who forks */
+    uint32_t stage; /* of an op that blocks more than once; 0 between ops */
+    /* spin.c */
+    uint64_t looks_at;    /* changes of the machine when it looked last */
+    uint64_t look_hash;   /* of its registers when the sample was taken */
+    uint32_t look_pc;     /* where it looked then */
+    uint32_t looks;       /* since the last change */
+    uint32_t is_spinning; /* its next look blocks it */
+    uint32_t reserved;
+} grout_thread;
+
+/* A lane: bulk groups. */
+typedef struct grout_lane {
+    uint32_t committed;               /* bulk groups closed */
+    uint32_t first_store, last_store; /* async stores in flight, in issue order */
+    uint32_t first_unread;            /* the first of them whose source has not been read */
+} grout_lane;
+
+/* An mbarrier. Phases complete in order; arrivals belong to the open phase. */
+typedef struct grout_barrier {
+    uint32_t full;    /* phases whose arrivals are all in; the next one is open */
+    uint32_t arrived; /* in the open phase */
+    uint32_t needed;  /* by it; 0 in a life: all have left */
+    uint32_t leaving; /* of arrived: the phases after it need as many less */
+    uint32_t is_live; /* no mbarrier that is not initialised */
+    uint32_t completed;
+    uint32_t phase_base; /* its phases in earlier scopes: component ph counts over all lives */
+    uint32_t first_open, last_open; /* records of the phases that have begun */
+    uint32_t first_old, last_old;   /* of completed ones that a late wait may still ask for */
+    uint32_t old_count;
+    uint32_t had_bytes; /* bit q & 1: phase q, of the last two completed */
+    uint32_t has_contribution;
+    uint32_t newest_phase; /* of last_contribution */
+    uint32_t newest_pc;
+    grout_origin last_contribution;
+} grout_barrier;
+
+/* A phase that has begun; its clock sets follow. */
+typedef struct grout_phase {
+    uint32_t link;
+    uint32_t next;
+    uint32_t number;
+    uint32_t had_bytes;
+    int64_t bytes;        /* announced */
+    int64_t bytes_due;    /* of these not landed; below 0 if more have landed than were announced */
+    int64_t bytes_flying; /* in flight to it */
+    uint32_t first_load, last_load; /* operations in flight that it waits for */
+    uint32_t first_contribution, last_contribution, contribution_count;
+    uint32_t reserved;
+} grout_phase;
+
+/* A completed phase, older than the snapshots kept for all; its clock sets follow. */
+typedef struct grout_old_phase {
+    uint32_t link;
+    uint32_t next;
+    uint32_t number;
+    uint32_t reserved;
+} grout_old_phase;
+
+typedef struct grout_contribution {
+    uint32_t link;
+    uint32_t next;
+    grout_origin origin;
+} grout_contribution;
+
+enum {
+    GROUT_ASYNC_READ = 1,   /* the source has been read */
+    GROUT_ASYNC_DONE = 2,   /* all accesses are over */
+    GROUT_ASYNC_STORE = 4,  /* SMEM to GMEM */
+    GROUT_ASYNC_VOID = 8,   /* refused: moves nothing */
+    GROUT_ASYNC_STALE = 16, /* some of its source bytes were captured at issue */
+    GROUT_ASYNC_WGMMA = 32,
+    GROUT_ASYNC_STALE_B = 64, /* of a wgmma's second operand */
+    GROUT_ASYNC_DSMEM = 128,  /* async_store_smem: payload[0] holds its elements */
+    GROUT_ASYNC_PART = 256,   /* not the first destination of its op: its end is not told */
+    GROUT_ASYNC_SPOILT = 512, /* payload[1] has a mask of destination bytes that an older,
+                                 unpublished store may win */
+    GROUT_ASYNC_COPY = 1024   /* cp.async (async_copy.c) */
+};
+
+/*
+ * An async operation in flight, towards one destination: in the list of the CTA whose SMEM or
+ * barrier it reaches, else of the CTA that issued it.
+ */
+typedef struct grout_async {
+    uint32_t link;
+    uint32_t previous, next; /* all in flight, by serial */
+    /* next operation of the same phase, next store of the same lane, next wgmma of the thread */
+    uint32_t peer;
+    uint32_t pc;
+    uint32_t flags;
+    uint32_t actor;          /* in the CTA that issued it; of stores the lane */
+    uint32_t element, phase; /* of a load */
+    uint32_t phase_record;
+    uint32_t group;      /* of a store or wgmma */
+    uint32_t payload[2]; /* slots of captured bytes, plus 1; of a wgmma's two operands */
+    uint64_t serial;
+    uint64_t read_due, write_due; /* scheduling points, in random timing */
+    int64_t bytes;                /* that it brings to its phase */
+    uint64_t order;               /* of its issue, in the launch */
+    grout_origin origin;
+    int64_t start[2][GROUT_RANK_MAX]; /* of the boxes; of a wgmma, of its operands' */
+    uint32_t part, parts;             /* of a collective copy: it moves this one of so many */
+} grout_async;
+
+struct grout_tile;
+typedef struct grout_tile grout_tile; /* operand.c */
+
+/* A plain store to SMEM that engines may not see yet, or (is_engine) a load's write over it. */
+typedef struct grout_undo {
+    uint32_t pc;
+    uint32_t box;
+    uint32_t component, number; /* published to who has PS[component] >= number */
+    uint32_t is_engine;
+    uint32_t data; /* offset of the old bytes, in the box's order */
+    uint32_t size;
+    uint32_t reserved;
+    int64_t low, high; /* all of the box's bytes of SMEM are in [low, high) */
+    int64_t start[GROUT_RANK_MAX];
+} grout_undo;
+
+/* The head of a CTA's state. */
+typedef struct grout_cta {
+    uint32_t index; /* in the launch */
+    uint32_t is_begun;
+    uint32_t has_ended;
+    uint32_t exited;         /* threads */
+    uint32_t registers_free; /* of a lane: what threads have given back */
+    uint32_t first_flight, last_flight;
+    uint32_t payload_used;           /* slots in use */
+    uint32_t undo_first, undo_count; /* ring of entries */
+    uint32_t undo_data_first,
+        undo_dropped; /* ring of bytes: next free; entries lost to the limit */
+    uint64_t async_serial;
+} grout_cta;
+
+/* A copy that all CTAs of a set have to issue, and that some have not. */
+typedef struct grout_collective {
+    uint32_t link;
+    uint32_t next;
+    uint32_t mask, issued; /* ranks */
+    uint32_t number;       /* among those of the set, from 0 */
+    uint32_t reserved;
+    grout_origin origin; /* of the first that issued it */
+} grout_collective;
+
+/* The head of a cluster's state; clock sets of two generations of its hardware barrier follow. */
+typedef struct grout_cluster {
+    uint32_t index; /* in the grid */
+    uint32_t is_begun;
+    uint32_t ended;      /* CTAs */
+    uint32_t generation; /* generations that are complete */
+    uint32_t arrived;    /* in the open one, who has exited included */
+    uint32_t exited;     /* who counts as arrived for good */
+    uint32_t first_collective, last_collective;
+} grout_cluster;
+
+/* What a run is at, beside the clusters. */
+typedef struct grout_run_state {
+    int64_t next_cluster; /* that has not begun */
+    int64_t begun;        /* clusters in flight */
+    uint32_t current;     /* actor that runs, as a number over all slots, plus 1; 0: to be chosen */
+    uint32_t last;        /* that ran before, plus 1 */
+    uint64_t points;      /* scheduling points */
+    uint64_t random[2];   /* of the schedule, of the engine */
+    uint64_t decisions;   /* points so far where more than one actor could run */
+    uint32_t polls;       /* tests that were false since anything else has happened */
+    uint32_t reserved;
+} grout_run_state;
+
+/* Of actors that look again and again: spin.c. */
+typedef struct grout_spin {
+    uint64_t changes;   /* that others can see, since the launch began */
+    uint64_t parked_at; /* changes by then */
+    bool has_parked;    /* actors go round */
+    bool is_idle;       /* the atomic that runs has left its element as it was */
+} grout_spin;
+
+/* A step of a chain on its way from strip to strip. */
+typedef struct grout_chain_run {
+    const grout_inst *inst;
+    grout_strip strip;
+    uint32_t steps[3], result_step; /* bytes to the next strip; 0 in a buffer */
+} grout_chain_run;
+
+/* A parameter array, or (behind them) a gmem scratch. */
+typedef struct grout_array {
+    uint8_t *data;
+    int64_t size, count; /* bytes, elements */
+    uint8_t direction;   /* grout_direction; OUT of a scratch */
+    bool is_scratch;     /* the machine's own */
+    bool is_mapped;      /* the two below are there: an array that the kernel may write */
+    bool has_tainted;
+    uint64_t *written; /* of an out array: elements that have been written */
+    uint64_t *tainted; /* elements whose value is undefined though written */
+} grout_array;
+
+/* Where the parts of a CTA's state lie. */
+typedef struct grout_state_layout {
+    size_t head; /* of a cluster, before its CTAs */
+    size_t threads, lanes, loops, clocks, scopes, barriers, snapshots, waits, collectives,
+        payload_free, registers, smem, defined, accumulators, undo_entries, undo_data, payload,
+        size;                /* of a CTA */
+    uint32_t snapshots_kept; /* of the latest phases of each element; a power of two */
+    uint32_t old_max;        /* of older ones, for late waits */
+} grout_state_layout;
+
+struct grout_machine {
+    grout_launch launch;
+    grout_plan *plan;
+    grout_heap heap;
+    uint64_t interest;
+    bool has_clocks, tracks, is_lazy; /* is_lazy: timing is not eager */
+    bool is_over, has_failed;
+    grout_run_status status;
+    uint64_t max_steps;
+    /* state */
+    grout_run_stats stats;
+    grout_run_state run;
+    grout_spin spin;
+    uint32_t slot_count; /* clusters that may be in flight at once */
+    uint8_t **slots;     /* their arenas; NULL: not needed yet */
+    grout_state_layout at;
+    grout_pool phases, old_phases, contributions, asyncs, collectives;
+    grout_pool sets;                         /* clock sets that ops leave: foreign.h */
+    grout_pool foreign_maps, foreign_clocks; /* foreign.c */
+    uint32_t foreign_limit;                  /* clocks in maps before the next collection */
+    grout_pool ops_pools[GROUT_OPS_POOLS];   /* ops_state.h */
+    uint32_t payload_slot_bytes, payload_mask_at, payload_slots; /* of a CTA */
+    uint32_t undo_data_size;
+    struct grout_gmem_log *gmem_log; /* gmem.h */
+    grout_array *arrays;             /* by parameter, then gmem scratches */
+    uint32_t array_count;
+    /* the selected CTA */
+    uint8_t *state;
+    uint32_t slot; /* of its cluster */
+    uint32_t rank;
+    uint32_t actor_base, lane_base, element_base; /* numbers in the cluster of its first ones */
+    uint64_t *page_versions;
+    /* scratch */
+    grout_pool run_scratch;
+    uint8_t *linear;      /* a box in logical order */
+    uint8_t *mask_linear; /* one byte an element */
+    uint8_t *image;       /* SMEM as an engine sees it, while a store's source is captured */
+    uint64_t *image_stale, *image_settled;
+    grout_tile *tiles; /* packed operands of wgmmas: see operand.h */
+    float *tile_data;
+    uint64_t *all_page_versions;
+    int32_t *chunk_offsets;
+    uint32_t tile_count;
+    uint64_t tile_clock, tiles_packed;
+    uint32_t *clock_scratch;
+    uint8_t *strips;             /* see strip.h */
+    grout_chain_run *chain_runs; /* the steps of the chain that runs */
+    uint64_t step_limit;         /* of all steps: where this run stops at the latest */
+    grout_pool thread_facts, barrier_facts, semaphore_facts; /* of a deadlock */
+    grout_pool foreign_scratch;                              /* grout_foreign_clock */
+    grout_pool origin_scratch;
+};
+
+/* ---- selecting a CTA ------------------------------------------------------------------------- */
+
+static inline uint32_t grout_machine__cluster_size(const grout_machine *machine) {
+    return machine->plan->shape.cta_count;
+}
+static inline uint8_t *grout_machine__get_arena(const grout_machine *machine, uint32_t slot,
+                                                uint32_t rank) {
+    return machine->slots[slot] + machine->at.head + (size_t)rank * machine->at.size;
+}
+/* Selects a CTA of the cluster in a slot. */
+void grout_machine__select_slot(grout_machine *machine, uint32_t slot, uint32_t rank);
+/* Selects a CTA of the same cluster; returns the rank that was selected, to go back to. */
+static inline uint32_t grout_machine__select(grout_machine *machine, uint32_t rank) {
+    uint32_t before = machine->rank;
+    if (rank != before) {
+        grout_machine__select_slot(machine, machine->slot, rank);
+    }
+    return before;
+}
+
+/* ---- the parts of the state ------------------------------------------------------------------ */
+
+static inline grout_cluster *grout_machine__cluster(const grout_machine *machine) {
+    return (grout_cluster *)(void *)machine->slots[machine->slot];
+}
+/* The clock set of a generation of the hardware barrier. */
+static inline uint32_t *grout_machine__generation(const grout_machine *machine,
+                                                  uint32_t generation) {
+    return (uint32_t *)(void *)(grout_machine__cluster(machine) + 1) +
+           (size_t)(generation & 1) * machine->plan->order.words;
+}
+static inline grout_cta *grout_machine__cta(const grout_machine *machine) {
+    return (grout_cta *)(void *)machine->state;
+}
+static inline grout_thread *grout_machine__thread(const grout_machine *machine, uint32_t thread) {
+    return (grout_thread *)(void *)(machine->state + machine->at.threads) + thread;
+}
+/* Actors of a CTA. */
+static inline uint32_t grout_machine__actor_count(const grout_machine *machine) {
+    return machine->plan->actor_count;
+}
+/* Numbers in the cluster, as clocks count, of an actor and of a barrier element of the CTA. */
+static inline uint32_t grout_machine__actor(const grout_machine *machine, uint32_t thread) {
+    return machine->actor_base + thread;
+}
+static inline uint32_t grout_machine__element(const grout_machine *machine, uint32_t element) {
+    return machine->element_base + element;
+}
+/* The thread that an actor is or belongs to; its warp plus 1, 0 for a thread. */
+static inline uint32_t grout_machine__thread_of(const grout_machine *machine, uint32_t actor) {
+    uint32_t threads = machine->plan->shape.thread_count;
+    return actor < threads ? actor : (actor - threads) / GROUT_WARPS;
+}
+static inline uint32_t grout_machine__warp_of(const grout_machine *machine, uint32_t actor) {
+    uint32_t threads = machine->plan->shape.thread_count;
+    return actor < threads ? 0 : (actor - threads) % GROUT_WARPS + 1;
+}
+/* The lane, in its CTA, that an actor issues from. */
+static inline uint32_t grout_machine__lane_of(const grout_machine *machine, uint32_t actor) {
+    return grout_clock_local_lane(&machine->plan->shape, grout_machine__thread_of(machine, actor),
+                                  grout_machine__warp_of(machine, actor));
+}
+static inline grout_lane *grout_machine__lane(const grout_machine *machine, uint32_t lane) {
+    return (grout_lane *)(void *)(machine->state + machine->at.lanes) + lane;
+}
+static inline grout_loop_state *grout_machine__loops(const grout_machine *machine,
+                                                     uint32_t thread) {
+    return (grout_loop_state *)(void *)(machine->state + machine->at.loops) +
+           (size_t)thread * machine->plan->loop_depth_max;
+}
+static inline uint32_t *grout_machine__clocks(const grout_machine *machine, uint32_t thread) {
+    return (uint32_t *)(void *)(machine->state + machine->at.clocks) +
+           (size_t)thread * machine->plan->order.words;
+}
+/* Of the running instance of a scope: how many threads have left it, and behind that the union of
+ * what each knew (V) as it left. All 0 when no thread has left yet. */
+static inline uint32_t *grout_machine__scope(const grout_machine *machine, uint32_t scope) {
+    return (uint32_t *)(void *)(machine->state + machine->at.scopes) +
+           (size_t)scope * (1 + machine->plan->order.size);
+}
+static inline grout_barrier *grout_machine__barrier(const grout_machine *machine,
+                                                    uint32_t element) {
+    return (grout_barrier *)(void *)(machine->state + machine->at.barriers) + element;
+}
+/*
+ * A phase has a clock set of all its contributions; in a kernel with waits of narrow scope
+ * (plan->has_narrow_waits) a second one follows, for those: of contributions by other CTAs it has
+ * what a weak edge carries.
+ */
+static inline size_t grout_machine__phase_words(const grout_machine *machine) {
+    return (size_t)machine->plan->order.words * (machine->plan->has_narrow_waits ? 2 : 1);
+}
+/* The clock sets of a completed phase, of the last snapshots_kept. */
+static inline uint32_t *grout_machine__snapshot_of(const grout_machine *machine, uint32_t element,
+                                                   uint32_t phase) {
+    return (uint32_t *)(void *)(machine->state + machine->at.snapshots) +
+           ((size_t)element * machine->at.snapshots_kept +
+            (phase & (machine->at.snapshots_kept - 1))) *
+               grout_machine__phase_words(machine);
+}
+/* By actor of the CTA. */
+static inline grout_wait_fact *grout_machine__waits(const grout_machine *machine,
+                                                    uint32_t element) {
+    return (grout_wait_fact *)(void *)(machine->state + machine->at.waits) +
+           (size_t)element * machine->plan->actor_count;
+}
+static inline uint8_t *grout_machine__registers(const grout_machine *machine, uint32_t thread) {
+    return machine->state + machine->at.registers + (size_t)thread * machine->plan->register_bytes;
+}
+static inline uint8_t *grout_machine__smem(const grout_machine *machine) {
+    return machine->state + machine->at.smem;
+}
+/* One bit for each byte of SMEM: somebody wrote it. */
+static inline uint64_t *grout_machine__defined(const grout_machine *machine) {
+    return (uint64_t *)(void *)(machine->state + machine->at.defined);
+}
+/* The accumulators of a thread. */
+static inline uint8_t *grout_machine__accumulators(const grout_machine *machine, uint32_t thread) {
+    return machine->state + machine->at.accumulators +
+           (size_t)thread * machine->plan->accumulator_bytes;
+}
+static inline grout_phase *grout_machine__phase(const grout_machine *machine, uint32_t index) {
+    return grout_pool__at(&machine->phases, index);
+}
+static inline uint32_t *grout_phase__clocks(grout_phase *phase) {
+    return (uint32_t *)(void *)(phase + 1);
+}
+static inline grout_old_phase *grout_machine__old_phase(const grout_machine *machine,
+                                                        uint32_t index) {
+    return grout_pool__at(&machine->old_phases, index);
+}
+static inline uint32_t *grout_old_phase__clocks(grout_old_phase *phase) {
+    return (uint32_t *)(void *)(phase + 1);
+}
+static inline grout_async *grout_machine__async(const grout_machine *machine, uint32_t index) {
+    return grout_pool__at(&machine->asyncs, index);
+}
+
+/* ---- what is in flight: flight.c --------------------------------------------------------------
+ */
+
+/* Into and out of the list of the selected CTA. */
+void grout_flight__link(grout_machine *machine, uint32_t index);
+void grout_flight__unlink(grout_machine *machine, uint32_t index);
+/* Frees the record of a load whose phase is over. */
+void grout_flight__forget(grout_machine *machine, uint32_t index);
+
+/* ---- clock sets (order.h), foreign words included: foreign.c --------------------------------- */
+
+/* A record of the pool 'sets', all zero, or 0 without memory (has_failed is set). */
+uint32_t grout_machine__take_set(grout_machine *machine);
+void grout_machine__give_set(grout_machine *machine, uint32_t index);
+/* Its clock set: void after the next take. */
+static inline uint32_t *grout_machine__set(const grout_machine *machine, uint32_t index) {
+    return (uint32_t *)grout_pool__at(&machine->sets, index) + 2;
+}
+/* A set joins what an edge carries of one of the same cluster. */
+void grout_machine__carry(grout_machine *machine, uint32_t *into, const uint32_t *from,
+                          grout_edge edge);
+/* A set of the selected cluster joins what an edge carries of a set of any cluster. */
+void grout_machine__carry_from(grout_machine *machine, uint32_t *into, const uint32_t *from,
+                               uint32_t cluster, grout_edge edge);
+static inline void grout_machine__advance(grout_machine *machine, uint32_t thread) {
+    grout_order__advance(&machine->plan->order, grout_machine__clocks(machine, thread),
+                         grout_machine__actor(machine, thread));
+}
+/* Leaves what an edge carries of an actor's clock set in a snapshot; its epoch advances. */
+static inline void grout_machine__release(grout_machine *machine, uint32_t thread,
+                                          uint32_t *snapshot, grout_edge edge) {
+    grout_machine__carry(machine, snapshot, grout_machine__clocks(machine, thread), edge);
+    grout_machine__advance(machine, thread);
+}
+/* Actors first to first + count - 1 of the CTA learn all from all. */
+void grout_machine__meet(grout_machine *machine, uint32_t first, uint32_t count);
+/* What a foreign word stands for, as events show it; *count_out of them, in scratch. */
+const grout_foreign_clock *grout_foreign__show(grout_machine *machine, uint32_t word,
+                                               uint32_t *count_out);
+/* The clock set of a cluster that a foreign word knows of, or NULL. */
+const uint32_t *grout_foreign__find(const grout_machine *machine, uint32_t word, uint32_t cluster);
+/* The word after a commit_gmem: all that is known of other clusters is published too. */
+uint32_t grout_foreign__publish(grout_machine *machine, uint32_t word);
+/* The same for equal knowledge. */
+uint64_t grout_foreign__hash(const grout_machine *machine, uint32_t word);
+/* Frees maps that no clock set names, if there are many; between two ops only. */
+void grout_foreign__collect(grout_machine *machine);
+
+/* ---- values of a thread -----------------------------------------------------------------------
+ */
+
+static inline uint8_t *grout_slot__data(const grout_machine *machine, uint32_t thread,
+                                        const grout_slot *slot) {
+    uint8_t *base = slot->is_constant ? machine->plan->constants.data
+                                      : grout_machine__registers(machine, thread);
+    return base + slot->data;
+}
+static inline bool grout_slot__is_undefined(const grout_machine *machine, uint32_t thread,
+                                            const grout_slot *slot) {
+    return !slot->is_constant && grout_machine__registers(machine, thread)[slot->flag] != 0;
+}
+static inline void grout_slot__set_undefined(const grout_machine *machine, uint32_t thread,
+                                             const grout_slot *slot, bool is_undefined) {
+    grout_machine__registers(machine, thread)[slot->flag] = is_undefined ? 1 : 0;
+}
+static inline uint8_t *grout_slot__mask(const grout_machine *machine, uint32_t thread,
+                                        const grout_slot *slot) {
+    return grout_machine__registers(machine, thread) + slot->mask;
+}
+int64_t grout_slot__get_integer(const grout_machine *machine, uint32_t thread,
+                                const grout_slot *slot);
+
+/* ---- events (event.c) --------------------------------------------------------------------------
+ */
+
+static inline bool grout_machine__wants(const grout_machine *machine, grout_event_kind kind) {
+    return (machine->interest >> kind & 1u) != 0;
+}
+/* The execution that an actor is at; operand as in grout_origin. */
+grout_origin grout_machine__origin(const grout_machine *machine, uint32_t thread,
+                                   const grout_inst *inst);
+/* An event of an actor, with its clocks in *clocks. */
+grout_event grout_machine__event(grout_machine *machine, grout_event_kind kind, uint32_t thread,
+                                 const grout_inst *inst, grout_clocks *clocks);
+void grout_machine__publish(grout_machine *machine, const grout_event *event);
+/* An event that has no actor. */
+void grout_machine__publish_cta(grout_machine *machine, grout_event *event);
+/* An event of an actor that has nothing to say but its kind. */
+void grout_machine__publish_plain(grout_machine *machine, grout_event_kind kind, uint32_t thread,
+                                  const grout_inst *inst);
+void grout_machine__fault(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+                          uint32_t operand, const grout_fault *fault);
+void grout_machine__fault_undefined(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+                                    uint32_t operand, grout_uninitialised_use use);
+
+/* ---- life: state.c, cluster.c, scope.c --------------------------------------------------------
+ */
+
+/* state.c: the parts of the state and the scratch; false without memory. */
+bool grout_machine__add_state(grout_machine *machine);
+void grout_machine__free_state(grout_machine *machine);
+/* The arena of a slot, made if need be; false without memory (has_failed is set). */
+bool grout_machine__add_slot(grout_machine *machine, uint32_t slot);
+
+/* Clusters begin as long as there is room; the ones whose CTAs have ended end. */
+void grout_cluster__begin_all(grout_machine *machine);
+void grout_cluster__end_all(grout_machine *machine);
+/* Reports copies that the selected CTA would have had to issue too. */
+void grout_cluster__check_collectives(grout_machine *machine);
+/* A thread waits for its cluster to end: with all others of its CTA, nothing more is issued there.
+ */
+void grout_cluster__note_leaving(grout_machine *machine);
+/* The last thread of the CTA has exited. */
+void grout_cluster__end_cta(grout_machine *machine);
+/*
+ * The hardware barrier: a thread arrives, and the generation that it arrives for; false if it has
+ * not waited since its last arrive (which then counts alone). A thread that exits counts for good.
+ */
+bool grout_cluster__arrive(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+                           bool is_relaxed);
+void grout_cluster__leave(grout_machine *machine, uint32_t thread);
+/* Whether the thread's wait can return; if not it is blocked. If so it has waited. */
+bool grout_cluster__wait(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+                         bool is_relaxed);
+/* A CTA issues a copy that all of the ranks in mask have to issue. */
+void grout_cluster__note_collective(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+                                    uint32_t mask, uint32_t set);
+
+/* The objects of a scope begin or end: bytes uninitialised, barriers fresh. */
+void grout_machine__begin_scope(grout_machine *machine, const grout_scope_plan *scope,
+                                const grout_inst *inst);
+/* last: what the threads of the scope knew as they left it. */
+void grout_machine__end_scope(grout_machine *machine, const grout_scope_plan *scope,
+                              const uint32_t *last, uint32_t thread, const grout_inst *inst);
+/* The CTA's own objects end, with its CTA_END. */
+void grout_machine__end_objects(grout_machine *machine);
+
+/* residency.c: clusters that may be in flight at once, if all of them are to run as on a GPU. */
+int64_t grout_residency__get_clusters(const grout_plan *plan, const grout_launch *launch);
+
+/* ---- scheduler.c --------------------------------------------------------------------------------
+ */
+
+/* Draws from the random state. The engine has its own, so that the schedule of a seed is the same
+ * under every timing. */
+enum { GROUT_DRAW_SCHEDULE, GROUT_DRAW_ENGINE, GROUT_DRAW_STREAMS };
+#define GROUT_GOLDEN_RATIO \
+    UINT64_C(0x9e3779b97f4a7c15) /* 2^64 over the golden ratio: SplitMix64's step */
+/* SplitMix64 (Steele, Lea and Flood, 'Fast splittable pseudorandom number generators', 2014). */
+uint64_t grout_random__mix(uint64_t z);
+/* Begins both streams from the launch's seed; index: of the cluster, where each has its own. */
+void grout_machine__seed(grout_machine *machine, uint32_t index);
+uint64_t grout_machine__draw(grout_machine *machine, uint32_t stream);
+/* An actor blocks in its op: it is tried again once it is runnable. */
+static inline grout_outcome grout_machine__block(grout_machine *machine, uint32_t thread,
+                                                 grout_thread_state state, uint32_t element,
+                                                 uint32_t phase) {
+    grout_thread *own = grout_machine__thread(machine, thread);
+    own->state = state;
+    own->element = element;
+    own->phase = phase;
+    return GROUT_OUTCOME_BLOCKED;
+}
+/* Actors of all slots, slot by slot, CTA by CTA: so many in each; the actor of a number, or NULL if
+ * its slot is empty. Selects nothing. */
+static inline uint32_t grout_machine__actors_per_slot(const grout_machine *machine) {
+    return machine->plan->shape.cta_count * machine->plan->actor_count;
+}
+
+static inline grout_thread *grout_machine__find_actor(const grout_machine *machine,
+                                                      uint32_t number) {
+    uint32_t per_slot = grout_machine__actors_per_slot(machine), slot = number / per_slot;
+    const grout_cluster *cluster = (const grout_cluster *)(const void *)machine->slots[slot];
+    if (cluster == NULL || cluster->is_begun == 0) {
+        return NULL;
+    }
+    uint32_t rank = number % per_slot / machine->plan->actor_count;
+    uint8_t *arena = grout_machine__get_arena(machine, slot, rank);
+    return (grout_thread *)(void *)(arena + machine->at.threads) +
+           number % machine->plan->actor_count;
+}
+/* All actors of the CTA that are blocked so can try again. */
+void grout_machine__wake(grout_machine *machine, grout_thread_state state, uint32_t element);
+/* The same in all CTAs that are in flight. */
+void grout_machine__wake_all(grout_machine *machine, grout_thread_state state, uint32_t element);
+/* Runs until a CTA or all have ended (true) or the run stops (false, status set). */
+bool grout_machine__run(grout_machine *machine, uint64_t step_limit);
+/* deadlock.c: nothing can run. */
+void grout_machine__publish_deadlock(grout_machine *machine);
+
+#endif

@@ -1,0 +1,111 @@
+/*
+ * barrier.h - mbarriers: arrivals, bytes, phases, and the clocks that travel with them.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef GROUT_INTERP_BARRIER_H
+#define GROUT_INTERP_BARRIER_H
+
+#include "machine.h"
+
+/* Hardware keeps 20 bits of bytes due (PTX ISA 9.1, 'Tx-count of mbarrier object'). */
+#define GROUT_PHASE_BYTES_MAX ((1 << 20) - 1)
+
+/* Arrivals of one op on one element, of the CTA of a rank. */
+typedef struct grout_arrival {
+    uint32_t rank, element;
+    uint32_t count;
+    bool by_copy;
+    bool is_leaving;       /* the phases after it need as many less */
+    bool is_later;         /* not the first of the op's simultaneous arrivals */
+    int64_t bytes;         /* announced by it */
+    int64_t flying;        /* of these, and of bytes announced by others, in flight from now on */
+    uint8_t order, scope;  /* grout_choice; NONE: release, and a scope that covers both */
+    uint32_t async_copies; /* cp.async groups of the actor that are done by then; 0: none */
+} grout_arrival;
+
+/* Bytes that an engine brings to a phase without an arrival of its issuer. */
+typedef struct grout_delivery {
+    uint32_t rank, element;
+    uint32_t phase; /* that they are meant for: at the rank's barrier, counted over all lives */
+    int64_t bytes;
+    bool is_armed; /* they announce themselves */
+    bool is_told;  /* with an ARRIVE event of their own: not what a copy brings to the own barrier
+                    * that it arrives on */
+} grout_delivery;
+
+/* A wait that returns. */
+typedef struct grout_waiting {
+    uint32_t element;
+    uint32_t phase; /* UINT32_MAX: the one before the first */
+    bool has_parity, is_other, is_test;
+    uint32_t real; /* of is_other: the phase that the real parity stands for */
+    uint8_t parity;
+    uint8_t order, scope;
+} grout_waiting;
+
+/* ---- the selected CTA's -----------------------------------------------------------------------
+ */
+
+/* The phase that the next arrival belongs to. */
+static inline uint32_t grout_barrier__get_phase(const grout_machine *machine, uint32_t element) {
+    return grout_machine__barrier(machine, element)->full;
+}
+/* It begins, where all is 0. */
+static inline void grout_barrier__begin(grout_barrier *barrier, uint32_t needed) {
+    barrier->needed = needed;
+    barrier->is_live = needed > 0 ? 1 : 0;
+}
+/* All arrivals of the phase are in: its bytes alone may be missing. */
+static inline bool grout_barrier__is_full(const grout_machine *machine, uint32_t element,
+                                          uint32_t phase) {
+    return grout_machine__barrier(machine, element)->full > phase;
+}
+/* Nothing but what is in flight is missing to the phase and to all before: the same under every
+ * timing. */
+bool grout_barrier__is_ready(const grout_machine *machine, uint32_t element, uint32_t phase);
+/* How many phases are so. */
+uint32_t grout_barrier__count_ready(const grout_machine *machine, uint32_t element);
+
+grout_barrier_fact grout_barrier__get_fact(const grout_machine *machine, uint32_t element);
+/* The phase that the actor's next wait is for: a warp goes on where its thread was, if that is
+ * further; a thread where the furthest of its warps is (they should all be equally far). */
+uint32_t grout_barrier__get_next_wait(const grout_machine *machine, uint32_t thread,
+                                      uint32_t element);
+/* The actor has waited for a phase that is ready and has landed: event, then acquire. */
+void grout_barrier__observe(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+                            const grout_waiting *waiting);
+/* Bytes of a phase's record have landed (0: look whether it is complete). */
+void grout_barrier__land(grout_machine *machine, uint32_t element, uint32_t record, int64_t bytes);
+/* A new life of the element: as its plan says, or of so many arrivals a phase (0: none, invalid).
+ */
+void grout_barrier__reset(grout_machine *machine, uint32_t element);
+void grout_barrier__init(grout_machine *machine, uint32_t element, uint32_t needed);
+
+/* ---- of any CTA of the cluster -----------------------------------------------------------------
+ */
+
+/* An actor arrives. Returns the record of the phase (valid until it completes), 0 without memory
+ * or on an mbarrier that is not initialised. */
+uint32_t grout_barrier__arrive(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+                               const grout_arrival *arrival);
+/* The same on the element of each rank in mask, at once. */
+void grout_barrier__arrive_all(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+                               const grout_arrival *arrival, uint32_t mask);
+/* Bytes are in flight to a phase. Returns its record, in the pool of the machine. */
+uint32_t grout_barrier__deliver(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+                                const grout_delivery *delivery);
+/* The ranks whose elements an arrive on the own CTA's counts for. */
+uint32_t grout_barrier__get_targets(const grout_machine *machine, uint32_t element);
+
+/* element.c: the barrier element of a barrier operand; false, and a fault, if its index lies
+ * outside.
+ */
+bool grout_barrier__find_element(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+                                 uint32_t box_index, uint32_t *element_out);
+/* The same of a reference that may name another CTA's barrier, and the rank of that CTA. */
+bool grout_barrier__find_peer_element(grout_machine *machine, uint32_t thread,
+                                      const grout_inst *inst, uint32_t box_index,
+                                      uint32_t *element_out, uint32_t *rank_out);
+
+#endif

@@ -1,0 +1,233 @@
+/*
+ * phase.c - phases of mbarriers: those that have begun, and what completed ones released.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "phase.h"
+
+#include <string.h>
+
+/* Component ph of an element of the selected CTA. */
+uint32_t grout_phase__get_component(const grout_machine *machine, uint32_t element) {
+    return grout_clock_ph(&machine->plan->shape, grout_machine__element(machine, element));
+}
+
+/* ---- old phases --------------------------------------------------------------------------------
+ */
+
+/* Whether a thread may still wait for the phase. */
+static bool is_awaited(const grout_machine *machine, uint32_t element, uint32_t number) {
+    for (uint32_t i = 0; i < machine->plan->actor_count; i++) {
+        uint32_t state = grout_machine__thread(machine, i)->state;
+        if (grout_machine__waits(machine, element)[i].waits <= number &&
+            state != GROUT_THREAD_EXITED && state != GROUT_THREAD_IDLE) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void drop_oldest(grout_machine *machine, grout_barrier *barrier) {
+    uint32_t index = barrier->first_old;
+    barrier->first_old = grout_machine__old_phase(machine, index)->next;
+    barrier->last_old = barrier->first_old == 0 ? 0 : barrier->last_old;
+    barrier->old_count--;
+    grout_pool__give(&machine->old_phases, index);
+}
+
+void grout_phase__trim_old(grout_machine *machine, uint32_t element) {
+    grout_barrier *barrier = grout_machine__barrier(machine, element);
+    while (barrier->first_old != 0 &&
+           (barrier->old_count > machine->at.old_max ||
+            !is_awaited(machine, element,
+                        grout_machine__old_phase(machine, barrier->first_old)->number))) {
+        drop_oldest(machine, barrier);
+    }
+}
+
+/* A phase makes way for a newer one in the latest snapshots: keeps it if somebody is late. */
+static void keep_old(grout_machine *machine, uint32_t element, uint32_t number) {
+    grout_barrier *barrier = grout_machine__barrier(machine, element);
+    if (machine->at.old_max == 0 || !is_awaited(machine, element, number)) {
+        return;
+    }
+    uint32_t index = grout_pool__take(&machine->old_phases, &machine->heap);
+    if (index == 0) {
+        machine->has_failed = true;
+        return;
+    }
+    grout_old_phase *phase = grout_machine__old_phase(machine, index);
+    phase->number = number;
+    memcpy(grout_old_phase__clocks(phase), grout_machine__snapshot_of(machine, element, number),
+           grout_machine__phase_words(machine) * sizeof(uint32_t));
+    if (barrier->last_old != 0) {
+        grout_machine__old_phase(machine, barrier->last_old)->next = index;
+    } else {
+        barrier->first_old = index;
+    }
+    barrier->last_old = index;
+    barrier->old_count++;
+    grout_phase__trim_old(machine, element);
+}
+
+/*
+ * The clock set of a completed phase, or NULL: so long ago that it is not kept. How long ago counts
+ * in arrivals, not completions: it must not depend on when an engine finishes.
+ */
+const uint32_t *grout_phase__find_completion(const grout_machine *machine, uint32_t element,
+                                             uint32_t number) {
+    const grout_barrier *barrier = grout_machine__barrier(machine, element);
+    uint32_t kept = machine->at.snapshots_kept;
+    if (grout_barrier__get_phase(machine, element) > number + kept + machine->at.old_max) {
+        return NULL;
+    }
+    if (barrier->completed <= number + kept) {
+        return grout_machine__snapshot_of(machine, element, number);
+    }
+    for (uint32_t i = barrier->first_old; i != 0;) {
+        grout_old_phase *phase = grout_machine__old_phase(machine, i);
+        if (phase->number == number) {
+            return grout_old_phase__clocks(phase);
+        }
+        i = phase->next;
+    }
+    return NULL;
+}
+
+/* ---- completion -------------------------------------------------------------------------------
+ */
+
+static void publish_phase(grout_machine *machine, uint32_t element, const grout_phase *phase,
+                          const uint32_t *clocks) {
+    grout_barrier_fact fact = grout_barrier__get_fact(machine, element);
+    grout_event event;
+    memset(&event, 0, sizeof event);
+    if (!grout_pool__reserve(&machine->origin_scratch, &machine->heap, phase->contribution_count)) {
+        machine->has_failed = true;
+        return;
+    }
+    grout_origin *origins = grout_pool__at(&machine->origin_scratch, 0);
+    uint32_t count = 0;
+    for (uint32_t i = phase->first_contribution; i != 0;) {
+        const grout_contribution *contribution = grout_pool__at(&machine->contributions, i);
+        origins[count++] = contribution->origin;
+        i = contribution->next;
+    }
+    event.kind = GROUT_EVENT_PHASE;
+    event.step = machine->stats.steps;
+    event.origin.cta = fact.cta;
+    if (count > 0) {
+        event.origin = origins[count - 1];
+    }
+    event.u.phase.barrier = &fact;
+    event.u.phase.phase = phase->number;
+    event.u.phase.completion = clocks;
+    event.u.phase.contributions = origins;
+    event.u.phase.contribution_count = count;
+    grout_machine__publish(machine, &event);
+}
+
+static void free_phase(grout_machine *machine, uint32_t record) {
+    grout_phase *phase = grout_machine__phase(machine, record);
+    for (uint32_t i = phase->first_contribution; i != 0;) {
+        const grout_contribution *contribution = grout_pool__at(&machine->contributions, i);
+        uint32_t next = contribution->next;
+        grout_pool__give(&machine->contributions, i);
+        i = next;
+    }
+    for (uint32_t i = phase->first_load; i != 0;) {
+        uint32_t next = grout_machine__async(machine, i)->peer;
+        grout_flight__forget(machine, i);
+        i = next;
+    }
+    grout_pool__give(&machine->phases, record);
+}
+
+static void complete_phase(grout_machine *machine, uint32_t element) {
+    grout_barrier *barrier = grout_machine__barrier(machine, element);
+    uint32_t record = barrier->first_open;
+    grout_phase *phase = grout_machine__phase(machine, record);
+    uint32_t *clocks = grout_phase__clocks(phase);
+    uint32_t parity = phase->number & 1;
+    barrier->completed = phase->number + 1;
+    barrier->had_bytes = (barrier->had_bytes & ~(1u << parity)) | phase->had_bytes << parity;
+    if (machine->has_clocks) {
+        uint32_t done = barrier->phase_base + phase->number + 1;
+        size_t words = grout_machine__phase_words(machine);
+        for (size_t at = 0; at < words; at += machine->plan->order.words) {
+            grout_order__raise(&clocks[at + grout_phase__get_component(machine, element)], done);
+        }
+        if (phase->number >= machine->at.snapshots_kept) {
+            keep_old(machine, element, phase->number - machine->at.snapshots_kept);
+        }
+        memcpy(grout_machine__snapshot_of(machine, element, phase->number), clocks,
+               words * sizeof *clocks);
+    }
+    barrier->first_open = phase->next;
+    barrier->last_open = barrier->first_open == 0 ? 0 : barrier->last_open;
+    if (grout_machine__wants(machine, GROUT_EVENT_PHASE)) {
+        publish_phase(machine, element, phase, clocks);
+    }
+    free_phase(machine, record);
+}
+
+void grout_phase__complete_all(grout_machine *machine, uint32_t element) {
+    grout_barrier *barrier = grout_machine__barrier(machine, element);
+    while (barrier->first_open != 0) {
+        const grout_phase *phase = grout_machine__phase(machine, barrier->first_open);
+        if (!grout_barrier__is_full(machine, element, phase->number) || phase->bytes_due != 0 ||
+            phase->bytes_flying != 0) {
+            break;
+        }
+        complete_phase(machine, element);
+    }
+}
+
+void grout_barrier__land(grout_machine *machine, uint32_t element, uint32_t record, int64_t bytes) {
+    grout_phase *phase = grout_machine__phase(machine, record);
+    phase->bytes_due -= bytes;
+    phase->bytes_flying -= bytes;
+    grout_phase__complete_all(machine, element);
+}
+
+/* The record of a phase that is not complete, made if need be; they are sorted by number. */
+uint32_t grout_phase__open(grout_machine *machine, uint32_t element, uint32_t number) {
+    grout_barrier *barrier = grout_machine__barrier(machine, element);
+    uint32_t before = barrier->last_open;
+    if (before != 0 && grout_machine__phase(machine, before)->number >= number) {
+        before = 0;
+        for (uint32_t i = barrier->first_open;
+             i != 0 && grout_machine__phase(machine, i)->number <= number;) {
+            before = i;
+            i = grout_machine__phase(machine, i)->next;
+        }
+    }
+    if (before != 0 && grout_machine__phase(machine, before)->number == number) {
+        return before;
+    }
+    uint32_t record = grout_pool__take(&machine->phases, &machine->heap);
+    if (record == 0) {
+        machine->has_failed = true;
+        return 0;
+    }
+    grout_phase *phase = grout_machine__phase(machine, record);
+    phase->number = number;
+    uint32_t *link =
+        before != 0 ? &grout_machine__phase(machine, before)->next : &barrier->first_open;
+    phase->next = *link;
+    *link = record;
+    barrier->last_open = phase->next == 0 ? record : barrier->last_open;
+    return record;
+}
+
+void grout_phase__forget_all(grout_machine *machine, uint32_t element) {
+    grout_barrier *barrier = grout_machine__barrier(machine, element);
+    for (uint32_t i = barrier->first_open; i != 0;) {
+        uint32_t next = grout_machine__phase(machine, i)->next;
+        free_phase(machine, i);
+        i = next;
+    }
+    while (barrier->first_old != 0) {
+        drop_oldest(machine, barrier);
+    }
+}

@@ -1,0 +1,104 @@
+/* bound.h - what the files that bind and verify a module share; private to ir/.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef GROUT_IR_BOUND_H
+#define GROUT_IR_BOUND_H
+
+#include "module.h"
+
+/* A module being bound. The passes report and go on; ok says whether anybody has reported. */
+typedef struct grout_binding {
+    grout_module *module; /* the copy that becomes the bound module */
+    grout_bound *bound;   /* module->bound */
+    grout_diags *diags;
+    const grout_define *defines;
+    size_t define_count;
+    grout_block_id
+        *value_scopes; /* by value: the block in which it can be used; 0 before its definition */
+    bool *open_blocks; /* by block: the walk stands inside */
+    bool ok;
+} grout_binding;
+
+/* Adds a diagnostic at a place of the module; returns false. */
+bool grout_binding__report(grout_binding *binding, grout_diag_code code, grout_loc_id loc,
+                           const char *format, ...) GROUT_PRINTF(4, 5);
+/* Zeroed memory for count items, or NULL after reporting that there is none. */
+void *grout_binding__new(grout_binding *binding, size_t count, size_t size);
+
+/* fold.c: evaluates every constant expression that the module uses, then the requires. */
+void grout_fold__module(grout_binding *binding);
+/* Whether the element type can hold the value: integers in range, floats without overflow. Whether
+ * it may stand for that type at all is a matter of inference. */
+bool grout_fold__fits(const grout_expr_value *value, grout_dtype dtype);
+/* The largest finite number of a float type. */
+double grout_number__get_largest(grout_dtype dtype);
+/* The expression as the file writes it, cut to fit a message. */
+typedef struct grout_expr_text {
+    char chars[96];
+} grout_expr_text;
+grout_expr_text grout_fold__get_text(const grout_module *module, grout_expr_id id);
+
+/* infer.c: the type of every value of a kernel. */
+void grout_infer__kernel(grout_binding *binding, grout_kernel_id id);
+
+/* smem_plan.c: where the SMEM objects of each kernel lie. */
+void grout_smem_plan__module(grout_binding *binding);
+
+/* auto_fence.c: which operations have an implied fence in front. After the SMEM plan, of a module
+ * without a fault. */
+void grout_auto_fence__module(grout_binding *binding);
+
+/* view.c: why a reference has no view. */
+typedef enum grout_view_fault {
+    GROUT_VIEW_FINE,
+    GROUT_VIEW_NO_REFERENCE, /* the base is no object */
+    GROUT_VIEW_TOO_MANY,     /* more indices than dimensions */
+    GROUT_VIEW_PERMUTATION,  /* a transpose that is none */
+    GROUT_VIEW_START,        /* a constant start outside i32 */
+    GROUT_VIEW_SIZE,         /* a slice of less than 1 or more than GROUT_DIM_MAX elements */
+    GROUT_VIEW_TERMS,        /* more dynamic starts than GROUT_VIEW_TERMS_MAX */
+    GROUT_VIEW_DESCRIPTOR,   /* a descriptor without one index for each dimension */
+    GROUT_VIEW_CLUSTER,      /* .cluster of what other CTAs cannot reach */
+    GROUT_VIEW_CLUSTER_TWICE,
+    GROUT_VIEW_CLUSTER_COUNT /* more or fewer places than the kernel has cluster axes */
+} grout_view_fault;
+
+typedef struct grout_view_problem {
+    grout_view_fault fault;
+    const grout_ref_step *step; /* of the fault */
+    uint32_t index;             /* in the step */
+    uint8_t rank;               /* of the reference before the step */
+    grout_object_id object;
+} grout_view_problem;
+
+grout_view_problem grout_view__resolve(const grout_module *module, const grout_operand *operand,
+                                       grout_view *view_out);
+/* The type of a view: a REF of its dimensions, a BARRIER or a SEMAPHORE. */
+grout_type grout_view__get_type(const grout_module *module, const grout_view *view);
+
+/* The tensor_descriptor that a value is the result of, or NULL. */
+const grout_op *grout_value__get_descriptor(const grout_module *module, grout_value_id id);
+/* The kernel that an object belongs to; 0 for a parameter. */
+grout_kernel_id grout_object__get_kernel(const grout_module *module, grout_object_id id);
+
+/* The product of the sizes of a set of axes of a kernel; 0 if one is none. */
+int64_t grout_kernel__get_group_size(const grout_module *module, grout_kernel_id id, uint32_t axes);
+
+/* The tile of each dimension of an object: slices start at multiples of it. 1 without tile. */
+void grout_object__get_tiles(const grout_module *module, grout_object_id id,
+                             int64_t tiles_out[GROUT_RANK_MAX]);
+
+/* "'%name'" for a value with a name, else the fallback. */
+typedef struct grout_value_text {
+    char chars[GROUT_NAME_MAX + 8];
+} grout_value_text;
+grout_value_text grout_value__get_text(const grout_module *module, grout_value_id id,
+                                       const char *fallback);
+
+/* The operation after it in program order of its kernel, into bodies and out of them; 0 at the end.
+ */
+grout_op_id grout_kernel__get_next_op(const grout_module *module, grout_op_id id);
+grout_op_id grout_kernel__get_first_op(const grout_module *module, grout_kernel_id kernel);
+/* The largest power of two, at most 2^20, that divides a constant (divisor.c). */
+int64_t grout_divisor__of_constant(int64_t value);
+
+#endif

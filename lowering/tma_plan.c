@@ -1,0 +1,522 @@
+/*
+ * tma_plan.c - copies between GMEM and SMEM as TMA instructions.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A TMA instruction moves a box of up to 5 dimensions of the GMEM array to consecutive rows of
+ * SMEM: element (.., i1, i0) of the box to byte (.. + i1) * pitch + i0 * size, where the pitch is
+ * the length of a row, or the swizzle's width (docs/hardware.md 1.4, 2.1 and 2.2). So the
+ * digits of the SMEM view's address, from the innermost on, become dimensions of the box as long as
+ * they lie next to each other. A tiled layout has more: the digits that count tiles become loops
+ * around the instruction, one along dimension 0 (panels) and one along another (bands).
+ *
+ * An instruction without an SMEM side, a prefetch, takes the box as it lies in the array.
+ *
+ * Splitting a dimension of the array in two instead would take one instruction, and would not clip
+ * at the array's end: it is never done.
+ */
+
+#include "bound.h"
+#include "type.h"
+
+#include "grout/verify.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <string.h>
+
+#define BOX_MAX         256
+#define STRIDE_MAX      ((1ll << 40) - 16)
+#define PHASE_BYTES_MAX ((1 << 20) - 1)
+#define SMEM_ALIGNMENT  128
+#define SWIZZLE_ROWS    8 /* a swizzle's pattern repeats after so many rows of its width */
+#define DIGITS_MAX      (2 * GROUT_RANK_MAX + 1)
+
+/* One digit of the SMEM view's address, innermost first. */
+typedef struct view_digit {
+    uint8_t dim; /* of the GMEM object */
+    int64_t divisor, extent, stride;
+} view_digit;
+
+typedef struct planning {
+    const grout_module *module;
+    grout_diags *diags; /* or NULL */
+    const grout_op *op;
+    const grout_operand *gmem_operand, *smem_operand;
+    grout_view gmem, smem;
+    const grout_type *gmem_type;
+    const grout_layout *layout; /* of the SMEM object; NULL: the op has no SMEM side */
+    view_digit digits[DIGITS_MAX];
+    uint32_t digit_count;
+    bool is_kept[GROUT_RANK_MAX];  /* by GMEM dimension: the descriptor has it */
+    bool is_boxed[GROUT_RANK_MAX]; /* it has its place in the box */
+    uint8_t inner;                 /* GMEM dimension that is dimension 0 */
+    grout_tma *tma;
+} planning;
+
+/* Reports at an operand of the copy; returns false. */
+static bool fail(planning *plan, grout_diag_code code, const grout_operand *operand,
+                 const char *format, ...) GROUT_PRINTF(4, 5);
+static bool fail(planning *plan, grout_diag_code code, const grout_operand *operand,
+                 const char *format, ...) {
+    if (plan->diags != NULL) {
+        va_list arguments;
+        va_start(arguments, format);
+        grout_diags_add_list(plan->diags, code, grout_module_get_place(plan->module, operand->loc),
+                             format, arguments);
+        va_end(arguments);
+    }
+    return false;
+}
+
+static void help(planning *plan, const char *text) {
+    if (plan->diags != NULL) {
+        grout_diags_help(plan->diags, "%s", text);
+    }
+}
+
+static grout_value_text get_name(const planning *plan, const grout_view *view) {
+    return grout_value__get_text(plan->module, view->base, "the array");
+}
+
+/* ---- parts ----------------------------------------------------------------------------------- */
+
+/* CTAs that make a collective copy together; 1 of any other, and where the launch is none. */
+static uint32_t count_parts(const planning *plan) {
+    const uint32_t axes = grout_op_get_axes(plan->module, plan->op, GROUT_ATTR_COLLECTIVE_AXES);
+    const grout_kernel_id id = grout_module_get_block(plan->module, plan->op->parent)->kernel;
+    const uint32_t size = grout_kernel_get_cluster_size(plan->module, id);
+    if (axes == 0 || size == 0 || size > GROUT_CLUSTER_MAX) {
+        return 1;
+    }
+    return (uint32_t)__builtin_popcount(grout_kernel_get_cluster_mask(plan->module, id, axes, 0));
+}
+
+/* Whether parts of so many elements of a dimension of the SMEM object are whole tiles and, with a
+ * swizzle, whole repeats of its pattern: then each part lies as in the tile of all. */
+static bool is_whole_part(const planning *plan, uint32_t dim, int64_t elements) {
+    const grout_layout *layout = plan->layout;
+    int64_t tiles[GROUT_RANK_MAX];
+    grout_object__get_tiles(plan->module, plan->smem.object, tiles);
+    if (elements % tiles[dim] != 0) {
+        return false;
+    }
+    for (uint32_t k = 0; layout->swizzle != 0 && k < layout->tiled_rank; k++) {
+        bool moves =
+            layout->dim[k] == dim && elements % (layout->divisor[k] * layout->extent[k]) != 0;
+        int64_t step = elements > layout->divisor[k] ? elements / layout->divisor[k] : 1;
+        if (moves && step * layout->stride[k] % (SWIZZLE_ROWS * (int64_t)layout->swizzle) != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The first dimension that can be dealt out evenly; the last one only if no swizzle exchanges its
+ * chunks. Both views become one part. */
+static bool choose_part(planning *plan) {
+    const uint32_t count = count_parts(plan);
+    grout_tma *tma = plan->tma;
+    tma->part_count = 1;
+    for (uint8_t k = 0; count > 1 && k < plan->gmem.view_rank && k < plan->smem.view_rank; k++) {
+        int64_t *from = &plan->gmem.extent[plan->gmem.view_dim[k]];
+        int64_t *to = &plan->smem.extent[plan->smem.view_dim[k]];
+        const bool is_swizzled_row = k + 1 == plan->gmem.view_rank && tma->swizzle != 0;
+        if (*from % count == 0 && *to == *from && !is_swizzled_row &&
+            is_whole_part(plan, plan->smem.view_dim[k], *to / count)) {
+            *from /= count;
+            *to /= count;
+            tma->part_count = count;
+            tma->part_dim = k;
+            tma->part_elements = *from;
+            return true;
+        }
+    }
+    if (count > 1) {
+        grout_type type = grout_view__get_type(plan->module, &plan->smem);
+        fail(plan, GROUT_DIAG_TMA_BOX, plan->gmem_operand,
+             "%" PRIu32 " CTAs share this copy of %s, and no dimension%s can be cut into %" PRIu32
+             " parts of whole %s",
+             count, grout_type__get_text(&type).chars,
+             tma->swizzle != 0 ? " but the swizzled last one" : "", count,
+             tma->swizzle != 0 ? "swizzle atoms (8 rows)" : "tiles");
+        help(plan, "copy a box whose first dimension the CTAs can share evenly, or let each CTA "
+                   "copy it for itself");
+        return false;
+    }
+    return true;
+}
+
+/* ---- the GMEM side --------------------------------------------------------------------------- */
+
+/* Whether the parts of a collective copy start at different places of a dimension. */
+static bool is_part_dim(const planning *plan, uint32_t dim) {
+    return plan->tma->part_count > 1 && plan->gmem.view_dim[plan->tma->part_dim] == dim;
+}
+
+/* Dimensions of size 1 that stand at 0 are left out: nothing lies beside them. */
+static bool choose_dims(planning *plan) {
+    const grout_view *gmem = &plan->gmem;
+    uint32_t count = 0;
+    plan->inner = gmem->rank == 0 ? 0 : (uint8_t)(gmem->rank - 1);
+    for (uint8_t dim = 0; dim < gmem->rank; dim++) {
+        plan->is_kept[dim] = plan->gmem_type->dims[dim] > 1 || gmem->extent[dim] > 1 ||
+                             gmem->start_term_count[dim] > 0 || gmem->start_const[dim] != 0 ||
+                             is_part_dim(plan, dim);
+        if (plan->is_kept[dim]) {
+            plan->inner = dim;
+            count++;
+        }
+    }
+    if (count == 0 && gmem->rank > 0) {
+        plan->is_kept[plan->inner] = true;
+    }
+    if (count > 5) {
+        fail(plan, GROUT_DIAG_TMA_BOX, plan->gmem_operand,
+             "a TMA descriptor has at most 5 dimensions, and %s has %" PRIu32,
+             get_name(plan, gmem).chars, count);
+        help(plan, "join dimensions of the array, or copy with load and store");
+        return false;
+    }
+    return true;
+}
+
+/* Bytes from one element to the next along a dimension of the GMEM object. */
+static int64_t get_stride(const planning *plan, uint32_t dim) {
+    int64_t stride = plan->tma->element_bytes;
+    for (uint32_t k = dim + 1; k < plan->gmem.rank; k++) {
+        stride *= plan->gmem_type->dims[k];
+    }
+    return stride;
+}
+
+/* Gives a GMEM dimension the next place in the box. */
+static void add_dim(planning *plan, uint8_t dim, int64_t extent) {
+    grout_tma *tma = plan->tma;
+    uint32_t place = tma->rank++;
+    tma->object_dim[place] = dim;
+    tma->dims[place] = plan->gmem_type->dims[dim];
+    tma->strides[place] = get_stride(plan, dim);
+    tma->box[place] = extent;
+    plan->is_boxed[dim] = true;
+}
+
+static bool check_pitches(planning *plan) {
+    grout_tma *tma = plan->tma;
+    for (uint32_t k = 1; k < tma->rank; k++) {
+        if (tma->dims[k] == 1) { /* the stride of a single row is never used */
+            tma->strides[k] = (tma->strides[k] + 15) / 16 * 16;
+        }
+        if (tma->strides[k] % 16 != 0 || tma->strides[k] > STRIDE_MAX) {
+            fail(plan, GROUT_DIAG_TMA_PITCH, plan->gmem_operand,
+                 "dimension %d of %s, %s, has a pitch of %" PRId64
+                 " bytes: TMA needs a multiple of 16",
+                 tma->object_dim[k], get_name(plan, &plan->gmem).chars,
+                 grout_type__get_text(plan->gmem_type).chars, tma->strides[k]);
+            help(plan, "pad the rows of the array, or copy with load and store");
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- the SMEM side --------------------------------------------------------------------------- */
+
+/* The GMEM dimension that a dimension of the SMEM object carries; false if it is indexed away. */
+static bool find_gmem_dim(const planning *plan, uint32_t smem_dim, uint8_t *dim_out) {
+    for (uint32_t k = 0; k < plan->smem.view_rank; k++) {
+        if (plan->smem.view_dim[k] == smem_dim) {
+            *dim_out = plan->gmem.view_dim[k];
+            return true;
+        }
+    }
+    return false;
+}
+
+static void add_digit(planning *plan, const view_digit *digit) {
+    if (digit->extent > 1) {
+        plan->digits[plan->digit_count++] = *digit;
+    }
+}
+
+/* The digits of the SMEM view, innermost first; false if a slice cuts through tiles. */
+static bool find_digits(planning *plan) {
+    const grout_layout *layout = plan->layout;
+    int64_t left[GROUT_RANK_MAX]; /* elements that the digits so far do not count */
+    memcpy(left, plan->smem.extent, sizeof left);
+    for (uint32_t k = layout->tiled_rank; k-- > 0;) {
+        uint32_t dim = layout->dim[k];
+        view_digit digit = {.divisor = layout->divisor[k], .stride = layout->stride[k]};
+        if (!find_gmem_dim(plan, dim, &digit.dim)) {
+            continue;
+        }
+        digit.extent = left[dim] < layout->extent[k] ? left[dim] : layout->extent[k];
+        if (left[dim] > layout->extent[k] && left[dim] % layout->extent[k] != 0) {
+            return fail(plan, GROUT_DIAG_TMA_LAYOUT, plan->smem_operand,
+                        "this slice of %s cuts through its tiles",
+                        get_name(plan, &plan->smem).chars);
+        }
+        left[dim] = left[dim] / digit.extent;
+        int64_t width = layout->swizzle / layout->element_bytes;
+        if (k + 1u == layout->tiled_rank && layout->swizzle != 0 && digit.extent > width) {
+            /* Rows of the swizzle's width that lie side by side have been joined: part them again.
+             */
+            view_digit rows = digit;
+            rows.divisor = width;
+            rows.stride = layout->swizzle;
+            rows.extent /= width;
+            digit.extent = width;
+            add_digit(plan, &digit);
+            digit = rows;
+        }
+        add_digit(plan, &digit);
+    }
+    return true;
+}
+
+/* The innermost dimension of the box. */
+static bool add_row(planning *plan, int64_t extent, int64_t *row_bytes_out) {
+    const grout_tma *tma = plan->tma;
+    int64_t bytes = extent * tma->element_bytes;
+    if (bytes % 16 != 0) {
+        fail(plan, GROUT_DIAG_TMA_INNER_BYTES, plan->gmem_operand,
+             "rows of the box have %" PRId64 " elements of %d bytes, %" PRId64
+             " bytes: TMA needs a multiple of 16",
+             extent, tma->element_bytes, bytes);
+        help(plan, "take wider rows, or copy with load and store");
+        return false;
+    }
+    if (plan->gmem.rank > 0) {
+        add_dim(plan, plan->inner, extent);
+    }
+    *row_bytes_out = bytes;
+    return true;
+}
+
+/* The row of the box: the digit that counts neighbouring elements. */
+static bool plan_row(planning *plan, int64_t *row_bytes_out) {
+    const view_digit *first = &plan->digits[0];
+    grout_tma *tma = plan->tma;
+    int64_t extent = 1;
+    if (plan->digit_count > 0 && first->stride == tma->element_bytes) {
+        if (first->dim != plan->inner) {
+            fail(plan, GROUT_DIAG_TMA_LAYOUT, plan->smem_operand,
+                 "rows of %s in SMEM run along dimension %d of %s, and TMA moves rows along its "
+                 "innermost, %d",
+                 get_name(plan, &plan->smem).chars, first->dim, get_name(plan, &plan->gmem).chars,
+                 plan->inner);
+            help(plan, "TMA does not transpose: keep the innermost dimension, and transpose where "
+                       "the tile is read");
+            return false;
+        }
+        extent = first->extent;
+    }
+    return add_row(plan, extent, row_bytes_out);
+}
+
+/* A digit that does not lie next to the box: a loop around the instruction, if it counts tiles. */
+static bool plan_loop(planning *plan, const view_digit *digit, int64_t dense) {
+    grout_tma *tma = plan->tma;
+    if (digit->divisor > 1 && digit->dim == plan->inner && tma->panel_count == 1) {
+        tma->panel_count = (uint32_t)digit->extent;
+        tma->panel_elements = digit->divisor;
+        tma->panel_bytes = digit->stride;
+        return true;
+    }
+    if (digit->divisor > 1 && digit->dim != plan->inner && tma->band_count == 1) {
+        tma->band_count = (uint32_t)digit->extent;
+        tma->band_dim = digit->dim; /* becomes the place in the box once all have theirs */
+        tma->band_elements = digit->divisor;
+        tma->band_bytes = digit->stride;
+        return true;
+    }
+    fail(plan, GROUT_DIAG_TMA_LAYOUT, plan->smem_operand,
+         "dimension %d of the box moves by %" PRId64 " bytes in %s, and TMA writes rows one after "
+         "another, %" PRId64 " bytes apart",
+         digit->dim, digit->stride, get_name(plan, &plan->smem).chars, dense);
+    help(plan, "copy whole arrays, slots or tiles; a tile(8, S) whose rows fill the swizzle always "
+               "fits");
+    return false;
+}
+
+static bool plan_box(planning *plan) {
+    int64_t dense = 0; /* bytes that the box has taken */
+    grout_tma *tma = plan->tma;
+    if (!find_digits(plan) || !plan_row(plan, &dense)) {
+        return false;
+    }
+    bool has_row = plan->digit_count > 0 && plan->digits[0].stride == tma->element_bytes;
+    dense = tma->swizzle > dense ? tma->swizzle : dense;
+    for (uint32_t k = has_row ? 1 : 0; k < plan->digit_count; k++) {
+        const view_digit *digit = &plan->digits[k];
+        bool is_next = digit->stride == dense && digit->divisor == 1 && !plan->is_boxed[digit->dim];
+        if (is_next) {
+            add_dim(plan, digit->dim, digit->extent);
+            dense *= digit->extent;
+        } else if (!plan_loop(plan, digit, dense)) {
+            return false;
+        }
+    }
+    for (uint32_t dim = plan->gmem.rank; dim-- > 0;) {
+        if (plan->is_kept[dim] && !plan->is_boxed[dim]) {
+            add_dim(plan, (uint8_t)dim, 1);
+        }
+    }
+    for (uint8_t k = 0; tma->band_count > 1 && k < tma->rank; k++) {
+        if (tma->object_dim[k] == tma->band_dim) {
+            tma->band_dim = k;
+            break;
+        }
+    }
+    return true;
+}
+
+/* The box of an op without an SMEM side: all that the view takes of the array. */
+static bool plan_bare_box(planning *plan) {
+    int64_t row_bytes;
+    if (!add_row(plan, plan->gmem.extent[plan->inner], &row_bytes)) {
+        return false;
+    }
+    for (uint32_t dim = plan->gmem.rank; dim-- > 0;) {
+        if (plan->is_kept[dim] && !plan->is_boxed[dim]) {
+            add_dim(plan, (uint8_t)dim, plan->gmem.extent[dim]);
+        }
+    }
+    return true;
+}
+
+static bool check_box(planning *plan) {
+    grout_tma *tma = plan->tma;
+    bool ok = true;
+    for (uint32_t k = 0; k < tma->rank; k++) {
+        if (tma->box[k] > BOX_MAX) {
+            ok = fail(plan, GROUT_DIAG_TMA_BOX, plan->gmem_operand,
+                      "the TMA box takes %" PRId64 " elements of dimension %d: at most %d",
+                      tma->box[k], tma->object_dim[k], BOX_MAX);
+            help(plan, "copy it in parts, or tile the SMEM array");
+        }
+    }
+    grout_type type = grout_view__get_type(plan->module, &plan->gmem);
+    int64_t bytes = grout_type_get_count(&type) * tma->element_bytes * tma->part_count;
+    bool has_phase = grout_op_find_letter((grout_opcode)plan->op->opcode, 'b') != UINT32_MAX;
+    if (bytes > PHASE_BYTES_MAX && has_phase) {
+        ok = fail(plan, GROUT_DIAG_TMA_BYTES, plan->gmem_operand,
+                  "a copy of %" PRId64 " bytes: a barrier phase counts at most %d", bytes,
+                  PHASE_BYTES_MAX);
+        help(plan, "copy it in parts, each with a phase of its own");
+    }
+    int64_t box_bytes = tma->element_bytes;
+    for (uint32_t k = 0; ok && k < tma->rank; k++) {
+        box_bytes *= tma->box[k];
+    }
+    tma->box_bytes = ok ? (uint32_t)box_bytes : 0;
+    return ok;
+}
+
+/* What a digit can add to the address when the start of its dimension moves by step elements. */
+static int64_t get_digit_step(const grout_layout *layout, uint32_t digit, int64_t step) {
+    int64_t divisor = layout->divisor[digit];
+    if (step % (divisor * layout->extent[digit]) == 0) {
+        return 0;
+    }
+    return (step > divisor ? step / divisor : 1) * layout->stride[digit];
+}
+
+/* The same of the parts of a collective copy: the least distance that is no multiple. */
+static int64_t get_part_step(const planning *plan) {
+    const grout_layout *layout = plan->layout;
+    for (uint32_t k = 0; plan->tma->part_count > 1 && k < layout->tiled_rank; k++) {
+        if (layout->dim[k] == plan->smem.view_dim[plan->tma->part_dim]) {
+            const int64_t step = get_digit_step(layout, k, plan->tma->part_elements);
+            if (step % SMEM_ALIGNMENT != 0) {
+                return step;
+            }
+        }
+    }
+    return 0;
+}
+
+/* Every instruction's SMEM address has to be a multiple of 128, whatever the indices are. */
+static bool check_alignment(planning *plan) {
+    const grout_layout *layout = plan->layout;
+    int64_t tiles[GROUT_RANK_MAX];
+    int64_t worst = 0;  /* a byte that a box can start at */
+    int64_t offset = 0; /* of the constant starts */
+    grout_object__get_tiles(plan->module, plan->smem.object, tiles);
+    for (uint32_t k = 0; k < layout->tiled_rank; k++) {
+        uint32_t dim = layout->dim[k];
+        int64_t start = plan->smem.start_const[dim];
+        int64_t step = get_digit_step(layout, k, plan->smem.is_squeezed[dim] ? 1 : tiles[dim]);
+        if (plan->smem.start_term_count[dim] > 0 && step % SMEM_ALIGNMENT != 0) {
+            worst = step;
+        }
+        if (start > 0) {
+            offset += start / layout->divisor[k] % layout->extent[k] * layout->stride[k];
+        }
+    }
+    if (offset % SMEM_ALIGNMENT != 0) {
+        worst = offset;
+    }
+    const int64_t part = get_part_step(plan);
+    if (part % SMEM_ALIGNMENT != 0) {
+        worst = part;
+    }
+    if (plan->tma->panel_count > 1 && plan->tma->panel_bytes % SMEM_ALIGNMENT != 0) {
+        worst = plan->tma->panel_bytes;
+    }
+    if (plan->tma->band_count > 1 && plan->tma->band_bytes % SMEM_ALIGNMENT != 0) {
+        worst = plan->tma->band_bytes;
+    }
+    if (worst != 0) {
+        fail(plan, GROUT_DIAG_TMA_LAYOUT, plan->smem_operand,
+             "a TMA box in %s can start at byte %" PRId64 ": it has to be a multiple of %d",
+             get_name(plan, &plan->smem).chars, worst, SMEM_ALIGNMENT);
+        help(plan, "make a slot, or a tile, a multiple of 128 bytes");
+        return false;
+    }
+    return true;
+}
+
+/* The views of both sides; false if the op has none to plan for. */
+static bool find_sides(planning *plan) {
+    const grout_opcode opcode = (grout_opcode)plan->op->opcode;
+    const uint32_t gmem = grout_op_find_letter(opcode, 'G');
+    const uint32_t smem = grout_op_find_letter(opcode, 'H');
+    if (gmem == UINT32_MAX) {
+        return false;
+    }
+    plan->gmem_operand = grout_module_get_operand(plan->module, plan->op, gmem);
+    if (!grout_module_get_view(plan->module, plan->gmem_operand, &plan->gmem)) {
+        return false;
+    }
+    plan->gmem_type = grout_object_get_type(plan->module, plan->gmem.object);
+    if (smem == UINT32_MAX) {
+        return true;
+    }
+    plan->smem_operand = grout_module_get_operand(plan->module, plan->op, smem);
+    if (!grout_module_get_view(plan->module, plan->smem_operand, &plan->smem)) {
+        return false;
+    }
+    plan->layout = grout_object_get_layout(plan->module, plan->smem.object);
+    return true;
+}
+
+bool grout_tma_plan(const grout_module *bound, grout_op_id copy, grout_tma *tma_out,
+                    grout_diags *diags) {
+    const grout_op *op = grout_module_get_op(bound, copy);
+    planning plan = {.module = bound, .diags = diags, .op = op, .tma = tma_out};
+    memset(tma_out, 0, sizeof *tma_out);
+    if (!find_sides(&plan)) {
+        return false;
+    }
+    tma_out->element_bytes = grout_dtype_get_info((grout_dtype)plan.gmem_type->dtype)->bytes;
+    tma_out->swizzle = plan.layout == NULL ? 0 : plan.layout->swizzle;
+    tma_out->panel_count = tma_out->band_count = tma_out->part_count = 1;
+    bool ok = plan.layout == NULL ? choose_dims(&plan) && plan_bare_box(&plan)
+                                  : choose_part(&plan) && choose_dims(&plan) && plan_box(&plan);
+    if (ok) {
+        bool has_box = check_box(&plan);
+        bool is_aligned = plan.layout == NULL || check_alignment(&plan);
+        ok = check_pitches(&plan) && has_box && is_aligned;
+    }
+    return ok;
+}

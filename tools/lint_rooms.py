@@ -1,0 +1,188 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Holds the walls between the folders: who calls whom, by the objects of a build.
+
+usage: lint_rooms.py BUILD_FOLDER [--graph]     a build without sanitizers, as the preset release
+
+The folders and what each may use are the grout_room lines of the CMakeLists.txt. The compiler sees
+that no header of another folder is included; this looks at what the objects use of each other:
+
+- a folder uses nothing of a folder that its line does not name, directly or through one that it names;
+- within a folder no cycle has more than CYCLE_MAX files;
+- no folder has more than FILES_MAX files of its own.
+
+--graph prints the folders, what they use, and their cycles.
+"""
+import argparse
+import collections
+import os
+import re
+import subprocess
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+CYCLE_MAX = 8
+FILES_MAX = 45
+# What is over the limits still, and by how much at most: these only fall.
+KNOWN_CYCLES = {"ir/text": 10, "ir/bind": 10, "ir/verify": 21, "race_checker": 25, "gpu_backend/emit": 28}
+KNOWN_SIZES = {"race_checker": 53, "cli": 53}
+SOURCE_ENDINGS = (".c", ".h", ".cuh", ".def", ".py", ".grout")
+# Folders of programs are looked at for their size alone; folders of kernels are lists of examples.
+SIZED = ("base", "ir", "lowering", "interp", "race_checker", "explore", "gpu_backend", "cli")
+
+ROOM = re.compile(r"grout_room\(\s*([\w/]+)([^)]*)\)")
+MODULE = re.compile(r"grout_module\(\s*(\w+)\s+ROOMS\s+([^)]*)\)")
+KEYWORDS = ("DEPENDS", "LIBRARIES", "DEFINITIONS", "SOURCES", "WITHOUT", "STANDALONE")
+SYMBOL = re.compile(r"^(.*?):(?:[0-9a-f]+| +) (\w) (\S+)$")
+
+
+def read_rooms():
+    """folder -> the folders that its line names; a module's name stands for all of its rooms. A program
+    (STANDALONE) links to the library, and names none."""
+    rooms, modules = {}, {}
+    for folder in SIZED:
+        path = os.path.join(ROOT, folder, "CMakeLists.txt")
+        with open(path, encoding="utf-8") as file:
+            text = re.sub(r"#[^\n]*", "", file.read())
+        for name, rest in ROOM.findall(text):
+            words, depends, section = rest.split(), [], None
+            for word in words:
+                section = word if word in KEYWORDS else section
+                if section == "DEPENDS" and word != section:
+                    depends.append(word)
+            rooms[name] = list(SIZED) if "STANDALONE" in words else depends
+        for name, names in MODULE.findall(text):
+            modules[name] = [f"{name}/{room}" for room in names.split()]
+    return rooms, modules
+
+
+def close(rooms, modules):
+    """folder -> all folders that it may use."""
+    def expand(names):
+        return {room for name in names for room in modules.get(name, [name])}
+    allowed = {}
+    for room in rooms:
+        todo, seen = list(expand(rooms[room])), set()
+        while todo:
+            name = todo.pop()
+            if name not in seen:
+                seen.add(name)
+                todo += expand(rooms.get(name, []))
+        allowed[room] = seen
+    return allowed
+
+
+def list_objects(build, rooms):
+    """Paths of objects -> (folder, file)."""
+    targets = {"grout_" + room.replace("/", "_"): room for room in rooms}
+    objects = {}
+    for folder, _, files in os.walk(build):
+        match = re.search(r"CMakeFiles/(grout_\w+)\.dir", folder)
+        if match and match.group(1) in targets:
+            for name in files:
+                if name.endswith(".o"):
+                    objects[os.path.join(folder, name)] = (targets[match.group(1)], name[:-2])
+    return objects
+
+
+def read_uses(objects):
+    """file -> file -> the names that it uses of it; a file is (folder, name)."""
+    listing = subprocess.run(["nm", "-A", *objects], capture_output=True, text=True, check=True).stdout
+    defined, used = {}, collections.defaultdict(set)
+    for line in listing.splitlines():
+        match = SYMBOL.match(line)
+        if match:
+            path, kind, name = match.groups()
+            if kind in "TDRBVW":
+                defined[name] = objects[path]
+            elif kind == "U":
+                used[objects[path]].add(name)
+    uses = {file: collections.defaultdict(set) for file in objects.values()}
+    for file, names in used.items():
+        for name in names:
+            if name in defined and defined[name] != file:
+                uses[file][defined[name]].add(name)
+    return uses
+
+
+def find_cycles(nodes, uses):
+    """Strongly connected sets of more than one file (Tarjan), largest first."""
+    order, low, stack, cycles = {}, {}, [], []
+
+    def visit(node):
+        order[node] = low[node] = len(order)
+        stack.append(node)
+        for other in uses[node]:
+            if other in nodes and other not in order:
+                visit(other)
+                low[node] = min(low[node], low[other])
+            elif other in stack:
+                low[node] = min(low[node], order[other])
+        if low[node] == order[node]:
+            cycle = stack[stack.index(node):]
+            del stack[stack.index(node):]
+            if len(cycle) > 1:
+                cycles.append(sorted(name for _, name in cycle))
+
+    for node in sorted(nodes):
+        if node not in order:
+            visit(node)
+    return sorted(cycles, key=len, reverse=True)
+
+
+def faults_of_uses(uses, allowed):
+    for (room, name), others in sorted(uses.items()):
+        for (other, other_name), names in sorted(others.items()):
+            if other != room and other not in allowed[room]:
+                yield f"{room}/{name} uses {', '.join(sorted(names))} of {other}/{other_name}: {room} may not use {other}"
+
+
+def faults_of_cycles(rooms, uses):
+    for room in rooms:
+        for cycle in find_cycles({file for file in uses if file[0] == room}, uses):
+            most = KNOWN_CYCLES.get(room, CYCLE_MAX)
+            if len(cycle) > most:
+                yield f"{room}: a cycle of {len(cycle)} files, {most} at most: {' '.join(cycle)}"
+
+
+def faults_of_sizes():
+    for top in SIZED:
+        for folder, _, files in os.walk(os.path.join(ROOT, top)):
+            count, path = sum(name.endswith(SOURCE_ENDINGS) for name in files), os.path.relpath(folder, ROOT)
+            most = KNOWN_SIZES.get(path, FILES_MAX)
+            if count > most:
+                yield f"{path}: {count} files, {most} at most: give a topic a folder of its own"
+
+
+def print_graph(rooms, uses):
+    for room in rooms:
+        files = {file for file in uses if file[0] == room}
+        counts = collections.Counter(other for file in files for other, _ in uses[file] if other != room)
+        used = ", ".join(f"{other} {count}" for other, count in sorted(counts.items()))
+        print(f"{room} ({len(files)} files) -> {used or 'nothing'}")
+        for cycle in find_cycles(files, uses):
+            print(f"    cycle: {' '.join(cycle)}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build")
+    parser.add_argument("--graph", action="store_true", help="print the graph")
+    args = parser.parse_args()
+    sys.setrecursionlimit(10000)
+    rooms, modules = read_rooms()
+    objects = list_objects(args.build, rooms)
+    if not objects:
+        sys.exit(f"lint_rooms: no objects in {args.build}")
+    uses = read_uses(objects)
+    if args.graph:
+        print_graph(rooms, uses)
+    faults = [*faults_of_uses(uses, close(rooms, modules)), *faults_of_cycles(rooms, uses), *faults_of_sizes()]
+    for fault in faults:
+        print(fault)
+    print(f"lint_rooms: {len(rooms)} folders, {len(objects)} files, {len(faults)} faults")
+    return len(faults) > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
