@@ -22,10 +22,10 @@ uint32_t grout_plan__find_accumulator(const grout_plan *plan, grout_object_id ob
     return 0;
 }
 
-grout_accumulator grout_accumulator__get(const grout_machine *machine, uint32_t thread,
-                                         uint32_t index, uint32_t column, uint32_t count) {
-    const grout_accumulator_plan *plan = grout_plan__accumulator(machine->plan, index);
-    uint8_t *bytes = grout_machine__accumulators(machine, thread);
+grout_accumulator grout_accumulator__get(const grout_cta *cta, uint32_t thread, uint32_t index,
+                                         uint32_t column, uint32_t count) {
+    const grout_accumulator_plan *plan = grout_plan__accumulator(cta->machine->plan, index);
+    uint8_t *bytes = grout_cta__accumulators(cta, thread);
     grout_accumulator accumulator = {.plan = plan, .column = column, .count = count};
     accumulator.values = (float *)(void *)(bytes + plan->values) + (size_t)column * plan->rows;
     accumulator.masks =
@@ -34,14 +34,15 @@ grout_accumulator grout_accumulator__get(const grout_machine *machine, uint32_t 
     return accumulator;
 }
 
-void grout_accumulator__begin(grout_machine *machine, uint32_t thread,
+void grout_accumulator__begin(const grout_cta *cta, uint32_t thread,
                               const grout_scope_plan *scope) {
+    grout_machine *machine = cta->machine;
     const grout_object_id *objects = grout_pool__at(&machine->plan->objects, scope->first_object);
     for (uint32_t i = 0; machine->plan->accumulator_bytes > 0 && i < scope->object_count; i++) {
         uint32_t index = grout_plan__find_accumulator(machine->plan, objects[i]);
         if (index != 0) {
             const grout_accumulator_plan *plan = grout_plan__accumulator(machine->plan, index);
-            memset(grout_machine__accumulators(machine, thread) + plan->values, 0,
+            memset(grout_cta__accumulators(cta, thread) + plan->values, 0,
                    plan->marks + plan->cols - plan->values);
         }
     }

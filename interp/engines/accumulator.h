@@ -23,11 +23,10 @@ typedef struct grout_accumulator {
     uint8_t *marks;  /* [count] */
 } grout_accumulator;
 
-grout_accumulator grout_accumulator__get(const grout_machine *machine, uint32_t thread,
-                                         uint32_t index, uint32_t column, uint32_t count);
+grout_accumulator grout_accumulator__get(const grout_cta *cta, uint32_t thread, uint32_t index,
+                                         uint32_t column, uint32_t count);
 /* The accumulators that a thread has in a scope, all zero again. */
-void grout_accumulator__begin(grout_machine *machine, uint32_t thread,
-                              const grout_scope_plan *scope);
+void grout_accumulator__begin(const grout_cta *cta, uint32_t thread, const grout_scope_plan *scope);
 
 /*
  * Values, row by row, in the accumulator's element type. A NaN that a wgmma has added to comes out

@@ -49,9 +49,10 @@ void grout_async_copy__begin(grout_machine *machine) {
     grout_keyed__init(get_table(machine), (bytes + 7) / 8 * 8);
 }
 
-static uint32_t find(grout_machine *machine, uint32_t actor) {
-    uint32_t index = grout_keyed__get(get_table(machine), grout_machine__cta(machine)->index, actor,
-                                      &machine->heap);
+static uint32_t find(const grout_cta *cta, uint32_t actor) {
+    grout_machine *machine = cta->machine;
+    uint32_t index =
+        grout_keyed__get(get_table(machine), grout_cta__head(cta)->index, actor, &machine->heap);
     machine->has_failed |= index == 0;
     return index;
 }
@@ -59,7 +60,7 @@ static uint32_t find(grout_machine *machine, uint32_t actor) {
 /* ---- issue -------------------------------------------------------------------------------------
  */
 
-static bool check_inside(grout_machine *machine, uint32_t actor, const grout_inst *inst,
+static bool check_inside(const grout_cta *cta, uint32_t actor, const grout_inst *inst,
                          const grout_box *box) {
     if (!box->is_inside) {
         uint32_t dim = box->outside;
@@ -69,14 +70,15 @@ static bool check_inside(grout_machine *machine, uint32_t actor, const grout_ins
                              .start = box->start[dim],
                              .extent = box->plan->extent[dim],
                              .limit = box->plan->dims[dim]};
-        grout_machine__fault(machine, actor, inst, box->plan->operand, &fault);
+        grout_cta__fault(cta, actor, inst, box->plan->operand, &fault);
     }
     return box->is_inside;
 }
 
 /* Every run of bytes consists of aligned pieces. */
-static bool check_pieces(grout_machine *machine, uint32_t actor, const grout_inst *inst,
+static bool check_pieces(const grout_cta *cta, uint32_t actor, const grout_inst *inst,
                          const grout_box *box) {
+    grout_machine *machine = cta->machine;
     uint32_t count;
     const grout_run *runs = grout_box__get_runs(machine, box, &count);
     int64_t offset = 0;
@@ -94,32 +96,33 @@ static bool check_pieces(grout_machine *machine, uint32_t actor, const grout_ins
                          .start = box->start[dim],
                          .extent = box->plan->extent[dim],
                          .limit = PIECE};
-    grout_machine__fault(machine, actor, inst, box->plan->operand, &fault);
+    grout_cta__fault(cta, actor, inst, box->plan->operand, &fault);
     return false;
 }
 
-static grout_stamp get_stamp(const grout_machine *machine, uint32_t actor, uint32_t part) {
+static grout_stamp get_stamp(const grout_cta *cta, uint32_t actor, uint32_t part) {
     return (grout_stamp){
-        .cluster = grout_machine__cluster(machine)->index,
-        .component = grout_clock_ca(&machine->plan->shape, grout_machine__actor(machine, actor)),
+        .cluster = grout_cta__cluster(cta)->index,
+        .component = grout_clock_ca(&cta->machine->plan->shape, grout_cta__actor(cta, actor)),
         .number = part,
         .agent = GROUT_AGENT_GENERIC_ENGINE};
 }
 
-static void publish_issue(grout_machine *machine, uint32_t actor, const grout_inst *inst,
+static void publish_issue(const grout_cta *cta, uint32_t actor, const grout_inst *inst,
                           const grout_box *boxes, uint32_t part, bool is_void) {
-    grout_stamp stamp = get_stamp(machine, actor, part);
+    grout_stamp stamp = get_stamp(cta, actor, part);
     const grout_stamp stamps[2] = {stamp, stamp};
     grout_issue issue = {.bytes = boxes[1].plan->bytes, .read = stamp, .write = stamp};
-    grout_tma__publish_issue(machine, actor, inst, &issue);
+    grout_tma__publish_issue(cta, actor, inst, &issue);
     if (!is_void) {
-        grout_access__publish(machine, actor, inst, boxes, stamps);
+        grout_access__publish(cta, actor, inst, boxes, stamps);
     }
 }
 
-static void start(grout_machine *machine, uint32_t actor, const grout_inst *inst,
+static void start(const grout_cta *cta, uint32_t actor, const grout_inst *inst,
                   const grout_box *boxes, uint32_t owner, bool is_void) {
-    uint32_t index = grout_tma__add_flight(machine, actor, inst);
+    grout_machine *machine = cta->machine;
+    uint32_t index = grout_tma__add_flight(cta, actor, inst);
     if (index == 0) {
         return;
     }
@@ -137,52 +140,54 @@ static void start(grout_machine *machine, uint32_t actor, const grout_inst *inst
     own->last = index;
 }
 
-static void publish_complete(grout_machine *machine, uint32_t actor, const grout_inst *inst,
+static void publish_complete(const grout_cta *cta, uint32_t actor, const grout_inst *inst,
                              uint32_t part) {
+    grout_machine *machine = cta->machine;
     if (grout_machine__wants(machine, GROUT_EVENT_COMPLETE)) {
         grout_async async = {.pc = (uint32_t)(inst - grout_plan__inst(machine->plan, 0)),
                              .flags = GROUT_ASYNC_COPY,
                              .group = part,
                              .actor = actor,
-                             .serial = grout_machine__cta(machine)->async_serial - 1,
-                             .origin = grout_machine__origin(machine, actor, inst)};
-        grout_tma__publish_complete(machine, &async);
+                             .serial = grout_cta__head(cta)->async_serial - 1,
+                             .origin = grout_cta__origin(cta, actor, inst)};
+        grout_tma__publish_complete(cta, &async);
     }
 }
 
-void grout_async_copy__issue(grout_machine *machine, uint32_t actor, const grout_inst *inst) {
-    grout_box boxes[2] = {grout_box__resolve(machine, actor, inst, 0),
-                          grout_box__resolve(machine, actor, inst, 1)};
-    uint32_t owner = find(machine, actor);
+void grout_async_copy__issue(const grout_cta *cta, uint32_t actor, const grout_inst *inst) {
+    grout_machine *machine = cta->machine;
+    grout_box boxes[2] = {grout_box__resolve(cta, actor, inst, 0),
+                          grout_box__resolve(cta, actor, inst, 1)};
+    uint32_t owner = find(cta, actor);
     if (owner == 0 || boxes[0].is_nowhere || boxes[1].is_nowhere) {
         return;
     }
-    bool is_void = !check_inside(machine, actor, inst, &boxes[0]);
-    is_void |= !check_inside(machine, actor, inst, &boxes[1]);
-    is_void = is_void || !check_pieces(machine, actor, inst, &boxes[0]) ||
-              !check_pieces(machine, actor, inst, &boxes[1]);
+    bool is_void = !check_inside(cta, actor, inst, &boxes[0]);
+    is_void |= !check_inside(cta, actor, inst, &boxes[1]);
+    is_void = is_void || !check_pieces(cta, actor, inst, &boxes[0]) ||
+              !check_pieces(cta, actor, inst, &boxes[1]);
     uint32_t part = get_copier(machine, owner)->parts + 1;
     get_copier(machine, owner)->is_open = 1;
-    publish_issue(machine, actor, inst, boxes, part, is_void);
+    publish_issue(cta, actor, inst, boxes, part, is_void);
     if (machine->tracks && !is_void) {
-        grout_tma__copy_definedness(machine, actor, inst, boxes);
+        grout_tma__copy_definedness(cta, actor, inst, boxes);
     } else if (machine->tracks) {
         grout_box__set_written(machine, &boxes[1], NULL);
     }
     if (machine->is_lazy) {
-        grout_undo__note_copy(machine, actor, inst, 1, &boxes[1], part);
+        grout_undo__note_copy(cta, actor, inst, 1, &boxes[1], part);
     }
     if (machine->is_lazy || is_void) {
         grout_box__poison(machine, &boxes[1]);
     }
     if (machine->is_lazy) {
-        start(machine, actor, inst, boxes, owner, is_void);
+        start(cta, actor, inst, boxes, owner, is_void);
         return;
     }
     if (!is_void) {
         grout_tma__move(machine, inst, &boxes[0], &boxes[1]);
     }
-    publish_complete(machine, actor, inst, part);
+    publish_complete(cta, actor, inst, part);
 }
 
 /* ---- completion --------------------------------------------------------------------------------
@@ -200,21 +205,23 @@ static void pop(grout_machine *machine, uint32_t owner) {
     }
 }
 
-static void finish_copy(grout_machine *machine, uint32_t index) {
+static void finish_copy(const grout_cta *cta, uint32_t index) {
+    grout_machine *machine = cta->machine;
     const grout_async *async = grout_machine__async(machine, index);
     const grout_inst *inst = grout_plan__inst(machine->plan, async->pc);
     if ((async->flags & GROUT_ASYNC_VOID) == 0) {
         grout_box from =
-            grout_box__place(machine, grout_plan__box(machine->plan, inst, 0), async->start[0]);
+            grout_box__place(cta, grout_plan__box(machine->plan, inst, 0), async->start[0]);
         grout_box to =
-            grout_box__place(machine, grout_plan__box(machine->plan, inst, 1), async->start[1]);
+            grout_box__place(cta, grout_plan__box(machine->plan, inst, 1), async->start[1]);
         grout_tma__move(machine, inst, &from, &to);
     }
-    grout_tma__end_flight(machine, index);
+    grout_tma__end_flight(cta, index);
 }
 
 /* All copies of a copier up to a part. */
-static void finish_parts(grout_machine *machine, uint32_t owner, uint32_t part) {
+static void finish_parts(const grout_cta *cta, uint32_t owner, uint32_t part) {
+    grout_machine *machine = cta->machine;
     for (uint32_t i = get_copier(machine, owner)->first; i != 0;) {
         const grout_async *async = grout_machine__async(machine, i);
         uint32_t next = async->peer;
@@ -222,24 +229,25 @@ static void finish_parts(grout_machine *machine, uint32_t owner, uint32_t part) 
             break;
         }
         if ((async->flags & GROUT_ASYNC_DONE) == 0) {
-            finish_copy(machine, i);
+            finish_copy(cta, i);
         }
         i = next;
     }
     pop(machine, owner);
 }
 
-void grout_async_copy__finish(grout_machine *machine, uint32_t index) {
+void grout_async_copy__finish(const grout_cta *cta, uint32_t index) {
+    grout_machine *machine = cta->machine;
     grout_async async = *grout_machine__async(machine, index);
-    uint32_t owner = find(machine, async.actor);
+    uint32_t owner = find(cta, async.actor);
     if (owner == 0) {
         return;
     }
     if (async.phase_record != 0) {
-        finish_parts(machine, owner, async.group);
-        grout_tma__end_flight(machine, index);
+        finish_parts(cta, owner, async.group);
+        grout_tma__end_flight(cta, index);
     } else {
-        finish_copy(machine, index);
+        finish_copy(cta, index);
         pop(machine, owner);
     }
 }
@@ -252,33 +260,35 @@ static void close_part(copier *own) {
     own->is_open = 0;
 }
 
-static void publish_group(grout_machine *machine, grout_event_kind kind, uint32_t actor,
+static void publish_group(const grout_cta *cta, grout_event_kind kind, uint32_t actor,
                           const grout_inst *inst, uint32_t number, uint32_t allowed) {
+    grout_machine *machine = cta->machine;
     if (grout_machine__wants(machine, kind)) {
         grout_clocks clocks;
-        grout_event event = grout_machine__event(machine, kind, actor, inst, &clocks);
-        event.u.group.lane = grout_machine__actor(machine, actor);
+        grout_event event = grout_cta__event(cta, kind, actor, inst, &clocks);
+        event.u.group.lane = grout_cta__actor(cta, actor);
         event.u.group.number = number;
         event.u.group.allowed = allowed;
         grout_machine__publish(machine, &event);
     }
 }
 
-void grout_async_copy__commit(grout_machine *machine, uint32_t actor, const grout_inst *inst) {
-    uint32_t owner = find(machine, actor);
+void grout_async_copy__commit(const grout_cta *cta, uint32_t actor, const grout_inst *inst) {
+    grout_machine *machine = cta->machine;
+    uint32_t owner = find(cta, actor);
     if (owner == 0) {
         return;
     }
     copier *own = get_copier(machine, owner);
-    publish_group(machine, GROUT_EVENT_ASYNC_COPY_COMMIT, actor, inst, own->parts + own->is_open,
-                  0);
+    publish_group(cta, GROUT_EVENT_ASYNC_COPY_COMMIT, actor, inst, own->parts + own->is_open, 0);
     close_part(own);
     get_ends(own)[own->groups++ % get_ring_size(machine)] = own->parts;
 }
 
-void grout_async_copy__wait(grout_machine *machine, uint32_t actor, const grout_inst *inst,
+void grout_async_copy__wait(const grout_cta *cta, uint32_t actor, const grout_inst *inst,
                             uint32_t allowed) {
-    uint32_t owner = find(machine, actor);
+    grout_machine *machine = cta->machine;
+    uint32_t owner = find(cta, actor);
     if (owner == 0) {
         return;
     }
@@ -286,25 +296,24 @@ void grout_async_copy__wait(grout_machine *machine, uint32_t actor, const grout_
     uint32_t done = own->groups > allowed && allowed < get_ring_size(machine)
                         ? get_ends(own)[(own->groups - allowed - 1) % get_ring_size(machine)]
                         : 0;
-    publish_group(machine, GROUT_EVENT_ASYNC_COPY_WAIT, actor, inst, done, allowed);
-    finish_parts(machine, owner, done);
-    grout_order__raise(
-        &grout_machine__clocks(machine, actor)[get_stamp(machine, actor, 0).component], done);
+    publish_group(cta, GROUT_EVENT_ASYNC_COPY_WAIT, actor, inst, done, allowed);
+    finish_parts(cta, owner, done);
+    grout_order__raise(&grout_cta__clocks(cta, actor)[get_stamp(cta, actor, 0).component], done);
 }
 
 /* ---- arrivals ----------------------------------------------------------------------------------
  */
 
 /* An arrival that waits for copies, in flight. */
-static void start_arrive(grout_machine *machine, uint32_t actor, const grout_inst *inst,
+static void start_arrive(const grout_cta *cta, uint32_t actor, const grout_inst *inst,
                          const grout_arrival *arrival, uint32_t record) {
-    uint32_t index = grout_tma__add_flight(machine, actor, inst);
+    uint32_t index = grout_tma__add_flight(cta, actor, inst);
     if (index != 0) {
-        grout_async *async = grout_machine__async(machine, index);
+        grout_async *async = grout_machine__async(cta->machine, index);
         async->flags = GROUT_ASYNC_COPY | GROUT_ASYNC_PART;
         async->group = arrival->async_copies;
         async->bytes = arrival->bytes;
-        grout_tma__attach(machine, arrival->element, record, index);
+        grout_tma__attach(cta, arrival->element, record, index);
     }
 }
 
@@ -312,29 +321,30 @@ static void start_arrive(grout_machine *machine, uint32_t actor, const grout_ins
  * The arrival counts for the phase that is open now, and the phase stays open until the copies are
  * done: one byte that the last of them brings stands for that.
  */
-void grout_async_copy__arrive(grout_machine *machine, uint32_t actor, const grout_inst *inst,
+void grout_async_copy__arrive(const grout_cta *cta, uint32_t actor, const grout_inst *inst,
                               uint32_t element) {
-    uint32_t owner = find(machine, actor);
+    grout_machine *machine = cta->machine;
+    uint32_t owner = find(cta, actor);
     if (owner == 0) {
         return;
     }
     close_part(get_copier(machine, owner));
     uint32_t part = get_copier(machine, owner)->parts;
-    grout_arrival arrival = {.rank = machine->rank,
+    grout_arrival arrival = {.rank = cta->rank,
                              .element = element,
                              .count = 1,
                              .bytes = part == 0 ? 0 : 1,
                              .order = inst->order,
                              .scope = inst->edge_scope,
                              .async_copies = part};
-    uint32_t record = grout_barrier__arrive(machine, actor, inst, &arrival);
+    uint32_t record = grout_barrier__arrive(cta, actor, inst, &arrival);
     if (record == 0 || part == 0) {
         return;
     }
     if (machine->is_lazy) {
-        start_arrive(machine, actor, inst, &arrival, record);
+        start_arrive(cta, actor, inst, &arrival, record);
     } else {
-        grout_barrier__land(machine, element, record, arrival.bytes);
+        grout_barrier__land(cta, element, record, arrival.bytes);
     }
 }
 

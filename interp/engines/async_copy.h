@@ -11,18 +11,18 @@
 
 void grout_async_copy__begin(grout_machine *machine);
 /* A copy, in full: faults, events, effects if they are due. */
-void grout_async_copy__issue(grout_machine *machine, uint32_t actor, const grout_inst *inst);
+void grout_async_copy__issue(const grout_cta *cta, uint32_t actor, const grout_inst *inst);
 /* Closes the actor's open group. */
-void grout_async_copy__commit(grout_machine *machine, uint32_t actor, const grout_inst *inst);
+void grout_async_copy__commit(const grout_cta *cta, uint32_t actor, const grout_inst *inst);
 /* At most so many of its newest closed groups are in flight. */
-void grout_async_copy__wait(grout_machine *machine, uint32_t actor, const grout_inst *inst,
+void grout_async_copy__wait(const grout_cta *cta, uint32_t actor, const grout_inst *inst,
                             uint32_t allowed);
 /* One arrival on a barrier element, made when all its copies so far are done. */
-void grout_async_copy__arrive(grout_machine *machine, uint32_t actor, const grout_inst *inst,
+void grout_async_copy__arrive(const grout_cta *cta, uint32_t actor, const grout_inst *inst,
                               uint32_t element);
 /* What is in flight takes effect: a copy, or all that an arrival waits for. The record of an
  * arrival stays, that of its phase is not touched. */
-void grout_async_copy__finish(grout_machine *machine, uint32_t index);
+void grout_async_copy__finish(const grout_cta *cta, uint32_t index);
 void grout_async_copy__end_cta(grout_machine *machine, uint32_t cta);
 uint64_t grout_async_copy__hash(const grout_machine *machine, uint64_t hash);
 

@@ -65,7 +65,8 @@ uint64_t grout_gmem__hash(const grout_machine *machine, uint64_t hash) {
     return hash;
 }
 
-void grout_gmem__note_store(grout_machine *machine, uint32_t thread, const grout_box *box) {
+void grout_gmem__note_store(const grout_cta *cta, uint32_t thread, const grout_box *box) {
+    grout_machine *machine = cta->machine;
     grout_gmem_log *log = machine->gmem_log;
     const grout_box_plan *plan = box->plan;
     if (log == NULL || !plan->is_mixed || !box->is_inside) {
@@ -76,13 +77,12 @@ void grout_gmem__note_store(grout_machine *machine, uint32_t thread, const grout
         log->count--;
     }
     entry *noted = get_entry(machine, log->count++);
-    uint32_t actor = grout_machine__actor(machine, thread);
+    uint32_t actor = grout_cta__actor(cta, thread);
     memset(noted, 0, log->entry_bytes);
     noted->object = plan->object;
-    noted->cluster = grout_machine__cluster(machine)->index;
+    noted->cluster = grout_cta__cluster(cta)->index;
     noted->actor = actor;
-    noted->epoch =
-        grout_machine__clocks(machine, thread)[grout_clock_x(&machine->plan->shape, actor)];
+    noted->epoch = grout_cta__clocks(cta, thread)[grout_clock_x(&machine->plan->shape, actor)];
     memcpy(noted->start, box->start, sizeof noted->start);
     memcpy(noted->extent, plan->extent, sizeof noted->extent);
     memcpy(noted->order, plan->order, sizeof noted->order);
@@ -90,10 +90,11 @@ void grout_gmem__note_store(grout_machine *machine, uint32_t thread, const grout
 }
 
 /* Whether a store is published to the engines of who has this clock set. */
-static bool is_published(const grout_machine *machine, const entry *noted, uint32_t *set) {
+static bool is_published(const grout_cta *cta, const entry *noted, uint32_t *set) {
+    const grout_machine *machine = cta->machine;
     const grout_order *order = &machine->plan->order;
     const uint32_t *published = grout_order__get_gmem(order, set);
-    if (noted->cluster != grout_machine__cluster(machine)->index) {
+    if (noted->cluster != grout_cta__cluster(cta)->index) {
         uint32_t word = *grout_order__get_foreign(order, set);
         const uint32_t *known = grout_foreign__find(machine, word, noted->cluster);
         published = known == NULL ? NULL : known + order->size;
@@ -154,9 +155,10 @@ static bool apply(const entry *noted, bool is_settled, const grout_box *box, uin
     return found;
 }
 
-bool grout_gmem__capture(grout_machine *machine, uint32_t thread, const grout_box *box,
+bool grout_gmem__capture(const grout_cta *cta, uint32_t thread, const grout_box *box,
                          uint8_t *linear, uint8_t *stale) {
-    uint32_t *set = grout_machine__clocks(machine, thread);
+    grout_machine *machine = cta->machine;
+    uint32_t *set = grout_cta__clocks(cta, thread);
     uint8_t *settled = machine->image; /* the box is as large as one of SMEM */
     bool found = false;
     if (machine->gmem_log == NULL || !box->plan->is_mixed || box->is_empty) {
@@ -167,7 +169,7 @@ bool grout_gmem__capture(grout_machine *machine, uint32_t thread, const grout_bo
     for (uint32_t i = machine->gmem_log->count; i-- > 0;) {
         const entry *noted = get_entry(machine, i);
         if (noted->object == box->plan->object) {
-            found |= apply(noted, is_published(machine, noted, set), box, linear, stale, settled);
+            found |= apply(noted, is_published(cta, noted, set), box, linear, stale, settled);
         }
     }
     return found;

@@ -21,16 +21,16 @@
 /* ---- refusals -----------------------------------------------------------------------------------
  */
 
-static bool refuse(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+static bool refuse(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                    const grout_box *box, grout_fault fault) {
     fault.object = box->plan->object;
     fault.start = box->start[fault.dimension];
     fault.extent = box->plan->extent[fault.dimension];
-    grout_machine__fault(machine, thread, inst, box->plan->operand, &fault);
+    grout_cta__fault(cta, thread, inst, box->plan->operand, &fault);
     return true;
 }
 
-static bool check_gmem(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+static bool check_gmem(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                        const grout_box *box, bool is_store) {
     uint32_t inner = box->plan->rank - 1u;
     if (box->plan->rank == 0) {
@@ -39,29 +39,29 @@ static bool check_gmem(grout_machine *machine, uint32_t thread, const grout_inst
     if (is_store && box->start[inner] < 0) {
         grout_fault fault = {
             .code = GROUT_DIAG_OUT_OF_BOUNDS, .dimension = inner, .limit = box->plan->dims[inner]};
-        return refuse(machine, thread, inst, box, fault);
+        return refuse(cta, thread, inst, box, fault);
     }
     if (box->start[inner] * box->plan->element_bytes % ALIGNMENT != 0) {
         grout_fault fault = {.code = GROUT_DIAG_MISALIGNED, .dimension = inner, .limit = ALIGNMENT};
-        return refuse(machine, thread, inst, box, fault);
+        return refuse(cta, thread, inst, box, fault);
     }
     return false;
 }
 
-static bool check_smem(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+static bool check_smem(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                        const grout_box *box) {
     if (!box->is_inside) {
         grout_fault fault = {.code = GROUT_DIAG_OUT_OF_BOUNDS,
                              .dimension = box->outside,
                              .limit = box->plan->dims[box->outside]};
-        return refuse(machine, thread, inst, box, fault);
+        return refuse(cta, thread, inst, box, fault);
     }
     for (uint32_t dim = 0; dim < box->plan->rank; dim++) {
         if (box->start[dim] % box->plan->tile[dim] != 0) {
             grout_fault fault = {.code = GROUT_DIAG_MISALIGNED,
                                  .dimension = dim,
                                  .limit = box->plan->tile[dim] * box->plan->element_bytes};
-            return refuse(machine, thread, inst, box, fault);
+            return refuse(cta, thread, inst, box, fault);
         }
     }
     if (box->is_shaped && box->offset % SMEM_ALIGNMENT != 0) {
@@ -72,7 +72,7 @@ static bool check_smem(grout_machine *machine, uint32_t thread, const grout_inst
         }
         grout_fault fault = {
             .code = GROUT_DIAG_MISALIGNED, .dimension = dim, .limit = SMEM_ALIGNMENT};
-        return refuse(machine, thread, inst, box, fault);
+        return refuse(cta, thread, inst, box, fault);
     }
     return false;
 }
@@ -80,8 +80,9 @@ static bool check_smem(grout_machine *machine, uint32_t thread, const grout_inst
 /* ---- definedness --------------------------------------------------------------------------------
  */
 
-void grout_tma__copy_definedness(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+void grout_tma__copy_definedness(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                                  const grout_box *boxes) {
+    grout_machine *machine = cta->machine;
     const grout_box *from = &boxes[0], *to = &boxes[1];
     if (grout_box__is_defined(machine, from)) {
         grout_box__set_written(machine, to, NULL);
@@ -95,21 +96,20 @@ void grout_tma__copy_definedness(grout_machine *machine, uint32_t thread, const 
         grout_fault fault = {.code = GROUT_DIAG_UNINITIALISED_READ,
                              .use = GROUT_USE_OUTPUT,
                              .object = to->plan->object};
-        grout_machine__fault(machine, thread, inst, 0, &fault);
+        grout_cta__fault(cta, thread, inst, 0, &fault);
     }
 }
 
 /* ---- telling
  * ------------------------------------------------------------------------------------- */
 
-/* When what the selected CTA has in flight reads and writes. */
-static void get_stamps(const grout_machine *machine, const grout_async *async, grout_stamp *read,
+/* When what the CTA has in flight reads and writes. */
+static void get_stamps(const grout_cta *cta, const grout_async *async, grout_stamp *read,
                        grout_stamp *write) {
-    const grout_clock_shape *shape = &machine->plan->shape;
-    *read = (grout_stamp){.cluster = grout_machine__cluster(machine)->index,
-                          .agent = GROUT_AGENT_ENGINE};
+    const grout_clock_shape *shape = &cta->machine->plan->shape;
+    *read = (grout_stamp){.cluster = grout_cta__cluster(cta)->index, .agent = GROUT_AGENT_ENGINE};
     if ((async->flags & (GROUT_ASYNC_WGMMA | GROUT_ASYNC_COPY)) != 0) {
-        uint32_t actor = grout_machine__actor(machine, async->actor);
+        uint32_t actor = grout_cta__actor(cta, async->actor);
         bool is_copy = (async->flags & GROUT_ASYNC_COPY) != 0;
         read->number = async->group;
         read->component = is_copy ? grout_clock_ca(shape, actor) : grout_clock_wg(shape, actor);
@@ -118,14 +118,14 @@ static void get_stamps(const grout_machine *machine, const grout_async *async, g
         return;
     }
     if ((async->flags & GROUT_ASYNC_STORE) != 0) {
-        uint32_t lane = machine->lane_base + async->actor;
+        uint32_t lane = cta->lane_base + async->actor;
         read->number = async->group;
         *write = *read;
         read->component = grout_clock_br(shape, lane);
         write->component = grout_clock_bw(shape, lane);
         return;
     }
-    read->component = grout_clock_ph(shape, grout_machine__element(machine, async->element));
+    read->component = grout_clock_ph(shape, grout_cta__element(cta, async->element));
     read->number = async->phase + 1;
     if ((async->flags & GROUT_ASYNC_DSMEM) != 0) {
         read->agent = GROUT_AGENT_GENERIC_ENGINE;
@@ -133,7 +133,8 @@ static void get_stamps(const grout_machine *machine, const grout_async *async, g
     *write = *read;
 }
 
-void grout_tma__publish_complete(grout_machine *machine, const grout_async *async) {
+void grout_tma__publish_complete(const grout_cta *cta, const grout_async *async) {
+    grout_machine *machine = cta->machine;
     const grout_inst *inst = grout_plan__inst(machine->plan, async->pc);
     bool is_wgmma = (async->flags & GROUT_ASYNC_WGMMA) != 0;
     bool is_dsmem = (async->flags & GROUT_ASYNC_DSMEM) != 0;
@@ -143,7 +144,7 @@ void grout_tma__publish_complete(grout_machine *machine, const grout_async *asyn
                           : grout_plan__box(machine->plan, inst, is_dsmem ? 0 : 1)->bytes};
     grout_event event;
     memset(&event, 0, sizeof event);
-    get_stamps(machine, async, &issue.read, &issue.write);
+    get_stamps(cta, async, &issue.read, &issue.write);
     event.kind = GROUT_EVENT_COMPLETE;
     event.step = machine->stats.steps;
     event.origin = async->origin;
@@ -151,17 +152,18 @@ void grout_tma__publish_complete(grout_machine *machine, const grout_async *asyn
     grout_machine__publish(machine, &event);
 }
 
-void grout_tma__publish_issue(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+void grout_tma__publish_issue(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                               const grout_issue *issue) {
+    grout_machine *machine = cta->machine;
     grout_issue numbered = *issue;
-    numbered.serial = grout_machine__cta(machine)->async_serial;
+    numbered.serial = grout_cta__head(cta)->async_serial;
     if (grout_machine__wants(machine, GROUT_EVENT_ISSUE)) {
         grout_clocks clocks;
-        grout_event event = grout_machine__event(machine, GROUT_EVENT_ISSUE, thread, inst, &clocks);
+        grout_event event = grout_cta__event(cta, GROUT_EVENT_ISSUE, thread, inst, &clocks);
         event.u.issue = &numbered;
         grout_machine__publish(machine, &event);
     }
-    grout_machine__cta(machine)->async_serial++;
+    grout_cta__head(cta)->async_serial++;
     machine->stats.async_ops++;
 }
 
@@ -183,11 +185,10 @@ typedef struct load_issue {
     bool is_void, is_explicit;
 } load_issue;
 
-static grout_box get_destination(const grout_machine *machine, const load_issue *load,
-                                 uint32_t rank) {
+static grout_box get_destination(const grout_cta *cta, const load_issue *load, uint32_t rank) {
     grout_box to = load->boxes[1];
-    if (rank != machine->rank) {
-        grout_box__set_rank(machine, &to, rank);
+    if (rank != cta->rank) {
+        grout_box__set_rank(cta, &to, rank);
     }
     if (load->parts > 0) {
         grout_box__cut(&to, (uint32_t)load->inst->part_dim, load->part, load->parts);
@@ -200,29 +201,30 @@ static grout_box get_destination(const grout_machine *machine, const load_issue 
  * on an mbarrier the first that the actor does not know complete. The same number stands for it in
  * every CTA of the set.
  */
-static uint32_t find_phase(const grout_machine *machine, const load_issue *load) {
-    uint32_t base = grout_machine__barrier(machine, load->element)->phase_base;
+static uint32_t find_phase(const grout_cta *cta, const load_issue *load) {
+    uint32_t base = grout_cta__barrier(cta, load->element)->phase_base;
     if (!load->is_explicit) {
-        return base + grout_barrier__get_phase(machine, load->element);
+        return base + grout_barrier__get_phase(cta, load->element);
     }
     uint32_t ph =
-        grout_clock_ph(&machine->plan->shape, grout_machine__element(machine, load->element));
-    uint32_t known = grout_machine__clocks(machine, load->thread)[ph];
+        grout_clock_ph(&cta->machine->plan->shape, grout_cta__element(cta, load->element));
+    uint32_t known = grout_cta__clocks(cta, load->thread)[ph];
     return known < base ? base : known;
 }
 
-static void set_parts(grout_machine *machine, load_issue *load) {
+static void set_parts(const grout_cta *cta, load_issue *load) {
+    grout_machine *machine = cta->machine;
     const grout_inst *inst = load->inst;
-    load->mask = 1u << machine->rank;
+    load->mask = 1u << cta->rank;
     load->bytes = load->boxes[1].plan->bytes;
     if (inst->axes == 0) {
         return;
     }
     load->mask = grout_kernel_get_cluster_mask(machine->launch.module, machine->launch.kernel,
-                                               inst->axes, machine->rank);
+                                               inst->axes, cta->rank);
     for (uint32_t i = 0; inst->part_dim >= 0 && i < machine->plan->shape.cta_count; i++) {
         load->parts += load->mask >> i & 1u;
-        load->part += i < machine->rank ? load->mask >> i & 1u : 0;
+        load->part += i < cta->rank ? load->mask >> i & 1u : 0;
     }
     if (load->parts > 0) {
         load->bytes /= load->parts;
@@ -230,14 +232,15 @@ static void set_parts(grout_machine *machine, load_issue *load) {
 }
 
 /* ISSUE, then the accesses: the source once, each destination. */
-static void publish_load(grout_machine *machine, const load_issue *load) {
+static void publish_load(const grout_cta *cta, const load_issue *load) {
+    grout_machine *machine = cta->machine;
     const grout_inst *inst = load->inst;
     grout_async async = {.element = load->element, .phase = load->phase};
     grout_stamp stamps[2];
-    get_stamps(machine, &async, &stamps[0], &stamps[1]);
+    get_stamps(cta, &async, &stamps[0], &stamps[1]);
     const grout_issue issue = {
         .bytes = load->boxes[1].plan->bytes, .read = stamps[0], .write = stamps[1]};
-    grout_tma__publish_issue(machine, load->thread, inst, &issue);
+    grout_tma__publish_issue(cta, load->thread, inst, &issue);
     if (load->is_void) {
         return;
     }
@@ -245,13 +248,13 @@ static void publish_load(grout_machine *machine, const load_issue *load) {
     if (load->parts > 0) {
         grout_box__cut(&boxes[0], (uint32_t)inst->part_dim, load->part, load->parts);
     }
-    grout_access__publish_some(machine, load->thread, inst, boxes, stamps, GROUT_PUBLISH_READS);
+    grout_access__publish_some(cta, load->thread, inst, boxes, stamps, GROUT_PUBLISH_READS);
     for (uint32_t rank = 0; rank < machine->plan->shape.cta_count; rank++) {
         if ((load->mask >> rank & 1u) != 0) {
             uint32_t number = rank * machine->plan->element_count + load->element;
             stamps[1].component = grout_clock_ph(&machine->plan->shape, number);
-            boxes[1] = get_destination(machine, load, rank);
-            grout_access__publish_some(machine, load->thread, inst, boxes, stamps,
+            boxes[1] = get_destination(cta, load, rank);
+            grout_access__publish_some(cta, load->thread, inst, boxes, stamps,
                                        GROUT_PUBLISH_WRITES);
         }
     }
@@ -259,17 +262,18 @@ static void publish_load(grout_machine *machine, const load_issue *load) {
 
 /* What the issue does to one destination: definedness, what engines and threads see meanwhile. The
  * slot of what an older store may win, plus 1, or 0. */
-static uint32_t prepare_destination(grout_machine *machine, const load_issue *load, grout_box *to) {
+static uint32_t prepare_destination(const grout_cta *cta, const load_issue *load, grout_box *to) {
+    grout_machine *machine = cta->machine;
     const grout_box boxes[2] = {load->boxes[0], *to};
     uint32_t spoilt = 0;
     if (machine->tracks && !load->is_void) {
-        grout_tma__copy_definedness(machine, load->thread, load->inst, boxes);
+        grout_tma__copy_definedness(cta, load->thread, load->inst, boxes);
     } else if (machine->tracks) {
         grout_box__set_written(machine, to, NULL);
     }
     if (machine->is_lazy) {
-        spoilt = load->is_void ? 0 : grout_tma__capture_for(machine, load->thread, to, to->rank);
-        grout_undo__note_load(machine, load->inst, 1, to);
+        spoilt = load->is_void ? 0 : grout_tma__capture_for(cta, load->thread, to, to->rank);
+        grout_undo__note_load(cta, load->inst, 1, to);
     }
     if (machine->is_lazy || load->is_void) {
         grout_box__poison(machine, to);
@@ -278,18 +282,18 @@ static uint32_t prepare_destination(grout_machine *machine, const load_issue *lo
 }
 
 /* The record of the phase that the bytes for a CTA are in flight to. */
-static uint32_t deliver(grout_machine *machine, const load_issue *load, uint32_t rank) {
+static uint32_t deliver(const grout_cta *cta, const load_issue *load, uint32_t rank) {
     grout_delivery delivery = {.rank = rank,
                                .element = load->element,
                                .phase = load->phase,
                                .bytes = load->bytes,
-                               .is_told = load->is_explicit || rank != machine->rank};
-    return grout_barrier__deliver(machine, load->thread, load->inst, &delivery);
+                               .is_told = load->is_explicit || rank != cta->rank};
+    return grout_barrier__deliver(cta, load->thread, load->inst, &delivery);
 }
 
-static void send(grout_machine *machine, const load_issue *load, uint32_t rank, uint32_t record,
+static void send(const grout_cta *cta, const load_issue *load, uint32_t rank, uint32_t record,
                  uint32_t spoilt, bool is_part) {
-    grout_box boxes[2] = {load->boxes[0], get_destination(machine, load, rank)};
+    grout_box boxes[2] = {load->boxes[0], get_destination(cta, load, rank)};
     const grout_load sent = {.rank = rank,
                              .element = load->element,
                              .record = record,
@@ -303,15 +307,16 @@ static void send(grout_machine *machine, const load_issue *load, uint32_t rank, 
     if (load->parts > 0) {
         grout_box__cut(&boxes[0], (uint32_t)load->inst->part_dim, load->part, load->parts);
     }
-    grout_tma__start_load(machine, load->thread, load->inst, boxes, &sent);
+    grout_tma__start_load(cta, load->thread, load->inst, boxes, &sent);
 }
 
-static void send_all(grout_machine *machine, const load_issue *load) {
-    uint32_t spoilt[GROUT_CLUSTER_MAX] = {0}, own = machine->rank, record = 0;
+static void send_all(const grout_cta *cta, const load_issue *load) {
+    grout_machine *machine = cta->machine;
+    uint32_t spoilt[GROUT_CLUSTER_MAX] = {0}, own = cta->rank, record = 0;
     for (uint32_t rank = 0; rank < machine->plan->shape.cta_count; rank++) {
         if ((load->mask >> rank & 1u) != 0) {
-            grout_box to = get_destination(machine, load, rank);
-            spoilt[rank] = prepare_destination(machine, load, &to);
+            grout_box to = get_destination(cta, load, rank);
+            spoilt[rank] = prepare_destination(cta, load, &to);
         }
     }
     if (!load->is_explicit) {
@@ -321,46 +326,47 @@ static void send_all(grout_machine *machine, const load_issue *load) {
                                        .by_copy = true,
                                        .bytes = load->boxes[1].plan->bytes,
                                        .flying = load->bytes};
-        record = grout_barrier__arrive(machine, load->thread, load->inst, &arrival);
+        record = grout_barrier__arrive(cta, load->thread, load->inst, &arrival);
     } else {
-        record = deliver(machine, load, own);
+        record = deliver(cta, load, own);
     }
     if (record != 0) {
-        send(machine, load, own, record, spoilt[own], false);
+        send(cta, load, own, record, spoilt[own], false);
     }
     for (uint32_t rank = 0; rank < machine->plan->shape.cta_count; rank++) {
         if (rank != own && (load->mask >> rank & 1u) != 0) {
-            record = deliver(machine, load, rank);
+            record = deliver(cta, load, rank);
             if (record != 0) {
-                send(machine, load, rank, record, spoilt[rank], true);
+                send(cta, load, rank, record, spoilt[rank], true);
             }
         }
     }
 }
 
-bool grout_tma__issue_load(grout_machine *machine, uint32_t thread, const grout_inst *inst) {
+bool grout_tma__issue_load(const grout_cta *cta, uint32_t thread, const grout_inst *inst) {
+    grout_machine *machine = cta->machine;
     load_issue load = {.inst = inst,
                        .thread = thread,
-                       .boxes = {grout_box__resolve(machine, thread, inst, 0),
-                                 grout_box__resolve(machine, thread, inst, 1)}};
-    if (!grout_barrier__find_element(machine, thread, inst, 2, &load.element)) {
+                       .boxes = {grout_box__resolve(cta, thread, inst, 0),
+                                 grout_box__resolve(cta, thread, inst, 1)}};
+    if (!grout_barrier__find_element(cta, thread, inst, 2, &load.element)) {
         return true;
     }
-    set_parts(machine, &load);
-    if (grout_mbarrier__awaits_init(machine, thread, load.element, load.mask)) {
+    set_parts(cta, &load);
+    if (grout_mbarrier__awaits_init(cta, thread, load.element, load.mask)) {
         return false;
     }
     load.is_explicit = machine->plan->elements[load.element].is_explicit;
-    load.is_void = check_gmem(machine, thread, inst, &load.boxes[0], false);
-    load.is_void |= check_smem(machine, thread, inst, &load.boxes[1]);
-    load.phase = find_phase(machine, &load);
+    load.is_void = check_gmem(cta, thread, inst, &load.boxes[0], false);
+    load.is_void |= check_smem(cta, thread, inst, &load.boxes[1]);
+    load.phase = find_phase(cta, &load);
     if (inst->is_collective) {
-        grout_cluster__note_collective(machine, thread, inst, load.mask, inst->collective);
+        grout_cluster__note_collective(cta, thread, inst, load.mask, inst->collective);
     }
-    publish_load(machine, &load);
-    send_all(machine, &load);
-    if (machine->has_clocks && (load.is_explicit || load.mask != 1u << machine->rank)) {
-        grout_machine__advance(machine, thread); /* its bytes carry the clock as of now */
+    publish_load(cta, &load);
+    send_all(cta, &load);
+    if (machine->has_clocks && (load.is_explicit || load.mask != 1u << cta->rank)) {
+        grout_cta__advance(cta, thread); /* its bytes carry the clock as of now */
     }
     return true;
 }
@@ -368,42 +374,43 @@ bool grout_tma__issue_load(grout_machine *machine, uint32_t thread, const grout_
 /* ---- stores
  * --------------------------------------------------------------------------------------- */
 
-void grout_tma__commit_group(grout_machine *machine, uint32_t thread, const grout_inst *inst) {
+void grout_tma__commit_group(const grout_cta *cta, uint32_t thread, const grout_inst *inst) {
+    grout_machine *machine = cta->machine;
     uint32_t lane = grout_machine__lane_of(machine, thread);
-    grout_lane *owner = grout_machine__lane(machine, lane);
+    grout_lane *owner = grout_cta__lane(cta, lane);
     if (grout_machine__wants(machine, GROUT_EVENT_COMMIT_GROUP)) {
         grout_clocks clocks;
-        grout_event event =
-            grout_machine__event(machine, GROUT_EVENT_COMMIT_GROUP, thread, inst, &clocks);
-        event.u.group.lane = machine->lane_base + lane;
+        grout_event event = grout_cta__event(cta, GROUT_EVENT_COMMIT_GROUP, thread, inst, &clocks);
+        event.u.group.lane = cta->lane_base + lane;
         event.u.group.number = owner->committed + 1;
         grout_machine__publish(machine, &event);
     }
     owner->committed++;
 }
 
-void grout_tma__issue_store(grout_machine *machine, uint32_t thread, const grout_inst *inst) {
-    grout_box boxes[2] = {grout_box__resolve(machine, thread, inst, 0),
-                          grout_box__resolve(machine, thread, inst, 1)};
-    bool is_void = check_gmem(machine, thread, inst, &boxes[1], true);
-    is_void |= check_smem(machine, thread, inst, &boxes[0]);
+void grout_tma__issue_store(const grout_cta *cta, uint32_t thread, const grout_inst *inst) {
+    grout_machine *machine = cta->machine;
+    grout_box boxes[2] = {grout_box__resolve(cta, thread, inst, 0),
+                          grout_box__resolve(cta, thread, inst, 1)};
+    bool is_void = check_gmem(cta, thread, inst, &boxes[1], true);
+    is_void |= check_smem(cta, thread, inst, &boxes[0]);
     uint32_t lane = grout_machine__lane_of(machine, thread);
     grout_async facts = {.actor = lane,
-                         .group = grout_machine__lane(machine, lane)->committed + 1,
+                         .group = grout_cta__lane(cta, lane)->committed + 1,
                          .flags = GROUT_ASYNC_STORE};
     grout_stamp stamps[2];
-    get_stamps(machine, &facts, &stamps[0], &stamps[1]);
+    get_stamps(cta, &facts, &stamps[0], &stamps[1]);
     const grout_issue issue = {
         .bytes = boxes[1].plan->bytes, .read = stamps[0], .write = stamps[1]};
-    grout_tma__publish_issue(machine, thread, inst, &issue);
+    grout_tma__publish_issue(cta, thread, inst, &issue);
     if (!is_void) {
-        grout_access__publish(machine, thread, inst, boxes, stamps);
+        grout_access__publish(cta, thread, inst, boxes, stamps);
     }
     if (machine->tracks && !is_void) {
-        grout_tma__copy_definedness(machine, thread, inst, boxes);
+        grout_tma__copy_definedness(cta, thread, inst, boxes);
     }
-    grout_tma__start_store(machine, thread, inst, boxes, is_void);
+    grout_tma__start_store(cta, thread, inst, boxes, is_void);
     if ((inst->attrs & GROUT_ATTR_BIT_NO_COMMIT_GROUP) == 0) {
-        grout_tma__commit_group(machine, thread, inst);
+        grout_tma__commit_group(cta, thread, inst);
     }
 }

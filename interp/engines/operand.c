@@ -66,10 +66,10 @@ void grout_operand__forget(grout_machine *machine) {
 
 /* ---- SMEM as it changes: page_versions[0] counts writes, pages follow ------------------------ */
 
-static bool is_fresh(const grout_machine *machine, const grout_tile *tile) {
+static bool is_fresh(const grout_cta *cta, const grout_tile *tile) {
     uint64_t newest = 0;
     for (int64_t page = tile->first_page; page < tile->end_page; page++) {
-        uint64_t version = machine->page_versions[1 + page];
+        uint64_t version = cta->page_versions[1 + page];
         newest = newest < version ? version : newest;
     }
     return newest <= tile->version;
@@ -80,13 +80,14 @@ static bool is_fresh(const grout_machine *machine, const grout_tile *tile) {
 
 #define NO_TILE UINT32_MAX
 
-static uint32_t get_cta(const grout_machine *machine) {
-    return machine->slot * machine->plan->shape.cta_count + machine->rank;
+static uint32_t get_cta(const grout_cta *cta) {
+    return cta->slot * cta->machine->plan->shape.cta_count + cta->rank;
 }
 
 /* The one of the box that starts here, or the one that nobody has asked for the longest. */
-static uint32_t choose_tile(grout_machine *machine, const grout_operand_source *source,
+static uint32_t choose_tile(const grout_cta *cta, const grout_operand_source *source,
                             uint32_t taken) {
+    grout_machine *machine = cta->machine;
     uint32_t oldest = taken == 0 ? 1 : 0;
     for (uint32_t i = 0; i < machine->tile_count; i++) {
         const grout_tile *tile = &machine->tiles[i];
@@ -94,7 +95,7 @@ static uint32_t choose_tile(grout_machine *machine, const grout_operand_source *
             continue;
         }
         if (source->rows == NULL && tile->version != 0 && tile->key == source->plan->key &&
-            tile->cta == get_cta(machine) &&
+            tile->cta == get_cta(cta) &&
             memcmp(tile->start, source->box->start, sizeof tile->start) == 0) {
             return i;
         }
@@ -138,13 +139,13 @@ static void set_pages(grout_tile *tile, const grout_box *box) {
     tile->end_page = (high + GROUT_SMEM_PAGE - 1) / GROUT_SMEM_PAGE;
 }
 
-static uint32_t get_tile(grout_machine *machine, const grout_operand_source *source,
-                         uint32_t taken) {
+static uint32_t get_tile(const grout_cta *cta, const grout_operand_source *source, uint32_t taken) {
+    grout_machine *machine = cta->machine;
     const grout_operand_plan *plan = source->plan;
-    uint32_t index = choose_tile(machine, source, taken);
+    uint32_t index = choose_tile(cta, source, taken);
     grout_tile *tile = &machine->tiles[index];
     tile->used = ++machine->tile_clock;
-    if (source->rows == NULL && tile->version != 0 && is_fresh(machine, tile)) {
+    if (source->rows == NULL && tile->version != 0 && is_fresh(cta, tile)) {
         return index;
     }
     machine->tiles_packed++;
@@ -159,17 +160,18 @@ static uint32_t get_tile(grout_machine *machine, const grout_operand_source *sou
     grout_pack__run(&plan->pack, source->box->bytes + (is_shaped ? source->box->offset : 0),
                     offsets, tile->data);
     tile->key = plan->key;
-    tile->cta = get_cta(machine);
+    tile->cta = get_cta(cta);
     memcpy(tile->start, source->box->start, sizeof tile->start);
-    tile->version = machine->page_versions[0];
+    tile->version = cta->page_versions[0];
     set_pages(tile, source->box);
     return index;
 }
 
-void grout_operand__pack(grout_machine *machine, const grout_operand_source sources[2],
+void grout_operand__pack(const grout_cta *cta, const grout_operand_source sources[2],
                          const float *packed_out[2]) {
-    uint32_t first = get_tile(machine, &sources[0], NO_TILE);
-    uint32_t second = get_tile(machine, &sources[1], first);
+    grout_machine *machine = cta->machine;
+    uint32_t first = get_tile(cta, &sources[0], NO_TILE);
+    uint32_t second = get_tile(cta, &sources[1], first);
     packed_out[0] = machine->tiles[first].data;
     packed_out[1] = machine->tiles[second].data;
 }

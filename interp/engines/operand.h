@@ -29,7 +29,7 @@ void grout_operand__forget(grout_machine *machine);
 /*
  * The packed operands of a product. They stay until the next call.
  */
-void grout_operand__pack(grout_machine *machine, const grout_operand_source sources[2],
+void grout_operand__pack(const grout_cta *cta, const grout_operand_source sources[2],
                          const float *packed_out[2]);
 
 #endif

@@ -29,24 +29,26 @@ static const grout_inst *get_inst(const grout_machine *machine, const grout_asyn
     return grout_plan__inst(machine->plan, async->pc);
 }
 
-static grout_box place_box(const grout_machine *machine, const grout_async *async, uint32_t index) {
+static grout_box place_box(const grout_cta *cta, const grout_async *async, uint32_t index) {
+    const grout_machine *machine = cta->machine;
     const grout_inst *inst = get_inst(machine, async);
-    return grout_box__place(machine, grout_plan__box(machine->plan, inst, index),
-                            async->start[index]);
+    return grout_box__place(cta, grout_plan__box(machine->plan, inst, index), async->start[index]);
 }
 
-void grout_tma__end_flight(grout_machine *machine, uint32_t index) {
+void grout_tma__end_flight(const grout_cta *cta, uint32_t index) {
+    grout_machine *machine = cta->machine;
     grout_async *async = grout_machine__async(machine, index);
     async->flags |= GROUT_ASYNC_READ | GROUT_ASYNC_DONE;
-    grout_flight__unlink(machine, index);
+    grout_flight__unlink(cta, index);
     if (grout_machine__wants(machine, GROUT_EVENT_COMPLETE) &&
         (async->flags & GROUT_ASYNC_PART) == 0) {
-        grout_tma__publish_complete(machine, async);
+        grout_tma__publish_complete(cta, async);
     }
 }
 
-uint32_t grout_tma__add_flight_to(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+uint32_t grout_tma__add_flight_to(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                                   uint32_t rank) {
+    grout_machine *machine = cta->machine;
     uint32_t index = grout_pool__take(&machine->asyncs, &machine->heap);
     if (index == 0) {
         machine->has_failed = true;
@@ -55,8 +57,8 @@ uint32_t grout_tma__add_flight_to(grout_machine *machine, uint32_t thread, const
     grout_async *async = grout_machine__async(machine, index);
     async->pc = (uint32_t)(inst - grout_plan__inst(machine->plan, 0));
     async->actor = thread;
-    async->serial = grout_machine__cta(machine)->async_serial - 1;
-    async->origin = grout_machine__origin(machine, thread, inst);
+    async->serial = grout_cta__head(cta)->async_serial - 1;
+    async->origin = grout_cta__origin(cta, thread, inst);
     async->order = machine->stats.async_ops;
     if (machine->launch.timing == GROUT_TIMING_RANDOM) {
         async->read_due =
@@ -64,21 +66,20 @@ uint32_t grout_tma__add_flight_to(grout_machine *machine, uint32_t thread, const
         async->write_due =
             async->read_due + grout_machine__draw(machine, GROUT_DRAW_ENGINE) % DELAY_MAX;
     }
-    uint32_t own = grout_machine__select(machine, rank);
-    grout_flight__link(machine, index);
-    grout_machine__select(machine, own);
+    grout_flight__link(grout_cta__peer(cta, rank), index);
     return index;
 }
 
-uint32_t grout_tma__add_flight(grout_machine *machine, uint32_t thread, const grout_inst *inst) {
-    return grout_tma__add_flight_to(machine, thread, inst, machine->rank);
+uint32_t grout_tma__add_flight(const grout_cta *cta, uint32_t thread, const grout_inst *inst) {
+    return grout_tma__add_flight_to(cta, thread, inst, cta->rank);
 }
 
-void grout_tma__attach(grout_machine *machine, uint32_t element, uint32_t record, uint32_t index) {
+void grout_tma__attach(const grout_cta *cta, uint32_t element, uint32_t record, uint32_t index) {
+    grout_machine *machine = cta->machine;
     grout_async *async = grout_machine__async(machine, index);
     grout_phase *phase = grout_machine__phase(machine, record);
     async->element = element;
-    async->phase = grout_machine__barrier(machine, element)->phase_base + phase->number;
+    async->phase = grout_cta__barrier(cta, element)->phase_base + phase->number;
     async->phase_record = record;
     if (phase->last_load != 0) {
         grout_machine__async(machine, phase->last_load)->peer = index;
@@ -97,9 +98,10 @@ static void set_starts(grout_machine *machine, uint32_t index, const grout_box *
 
 /* ---- loads ----------------------------------------------------------------------------------- */
 
-/* At once. The barrier's CTA is not the one that is selected, if it is a peer. */
-static void load_now(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+/* At once. The barrier may be a peer's. */
+static void load_now(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                      const grout_box *boxes, const grout_load *load) {
+    grout_machine *machine = cta->machine;
     if (!load->is_void) {
         grout_tma__move(machine, inst, &boxes[0], &boxes[1]);
     }
@@ -107,22 +109,21 @@ static void load_now(grout_machine *machine, uint32_t thread, const grout_inst *
         grout_async async = {.pc = (uint32_t)(inst - grout_plan__inst(machine->plan, 0)),
                              .element = load->element,
                              .phase = load->phase,
-                             .serial = grout_machine__cta(machine)->async_serial - 1,
-                             .origin = grout_machine__origin(machine, thread, inst)};
-        grout_tma__publish_complete(machine, &async);
+                             .serial = grout_cta__head(cta)->async_serial - 1,
+                             .origin = grout_cta__origin(cta, thread, inst)};
+        grout_tma__publish_complete(cta, &async);
     }
-    uint32_t own = grout_machine__select(machine, load->rank);
-    grout_barrier__land(machine, load->element, load->record, load->bytes);
-    grout_machine__select(machine, own);
+    grout_barrier__land(grout_cta__peer(cta, load->rank), load->element, load->record, load->bytes);
 }
 
-void grout_tma__start_load(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+void grout_tma__start_load(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                            const grout_box *boxes, const grout_load *load) {
+    grout_machine *machine = cta->machine;
     if (!machine->is_lazy) {
-        load_now(machine, thread, inst, boxes, load);
+        load_now(cta, thread, inst, boxes, load);
         return;
     }
-    uint32_t index = grout_tma__add_flight_to(machine, thread, inst, load->rank);
+    uint32_t index = grout_tma__add_flight_to(cta, thread, inst, load->rank);
     if (index == 0) {
         return;
     }
@@ -131,22 +132,20 @@ void grout_tma__start_load(grout_machine *machine, uint32_t thread, const grout_
                    (load->is_part ? (uint32_t)GROUT_ASYNC_PART : 0) |
                    (load->spoilt != 0 ? (uint32_t)GROUT_ASYNC_SPOILT : 0);
     async->payload[0] =
-        load->is_void ? 0 : grout_tma__capture_for(machine, thread, &boxes[0], load->rank);
+        load->is_void ? 0 : grout_tma__capture_for(cta, thread, &boxes[0], load->rank);
     async->flags |= async->payload[0] != 0 ? (uint32_t)GROUT_ASYNC_STALE : 0;
     async->bytes = load->bytes;
     async->part = load->part;
     async->parts = load->parts;
     async->payload[1] = load->spoilt;
     set_starts(machine, index, boxes);
-    uint32_t own = grout_machine__select(machine, load->rank);
-    grout_tma__attach(machine, load->element, load->record, index);
-    grout_machine__select(machine, own);
+    grout_tma__attach(grout_cta__peer(cta, load->rank), load->element, load->record, index);
 }
 
 /* What an older store may win of the bytes that have landed is poison. */
-static void spoil(grout_machine *machine, grout_async *async, const grout_box *to) {
-    const uint8_t *mask =
-        grout_tma__get_payload(machine, async->payload[1]) + machine->payload_mask_at;
+static void spoil(const grout_cta *cta, grout_async *async, const grout_box *to) {
+    grout_machine *machine = cta->machine;
+    const uint8_t *mask = grout_tma__get_payload(cta, async->payload[1]) + machine->payload_mask_at;
     uint8_t *poison = machine->image;
     grout_box__gather(machine, to, machine->linear);
     grout_fill_poison(to->plan->dtype, poison, 1);
@@ -156,23 +155,24 @@ static void spoil(grout_machine *machine, grout_async *async, const grout_box *t
         }
     }
     grout_box__scatter(machine, to, machine->linear);
-    grout_tma__give_payload(machine, async->payload[1]);
+    grout_tma__give_payload(cta, async->payload[1]);
     async->payload[1] = 0;
 }
 
 /* Elements of an async_store_smem, in its payload, to their places. */
-static void land_elements(grout_machine *machine, grout_async *async) {
+static void land_elements(const grout_cta *cta, grout_async *async) {
+    grout_machine *machine = cta->machine;
     if (async->payload[0] != 0) {
-        grout_box to = place_box(machine, async, 0);
+        grout_box to = place_box(cta, async, 0);
         grout_tma__combine(machine, get_inst(machine, async), &to,
-                           grout_tma__get_payload(machine, async->payload[0]));
-        grout_tma__give_payload(machine, async->payload[0]);
+                           grout_tma__get_payload(cta, async->payload[0]));
+        grout_tma__give_payload(cta, async->payload[0]);
         async->payload[0] = 0;
     }
 }
 
-static void finish_store(grout_machine *machine, uint32_t index);
-static void finish_attached(grout_machine *machine, uint32_t index);
+static void finish_store(const grout_cta *cta, uint32_t index);
+static void finish_attached(const grout_cta *cta, uint32_t index);
 
 /* Whether what two stores write, or a load reads and a store writes, overlaps. */
 static bool has_overlap(const grout_box_plan *plan, const int64_t *start,
@@ -185,13 +185,14 @@ static bool has_overlap(const grout_box_plan *plan, const int64_t *start,
     return overlaps;
 }
 
-/* What is in flight in the selected CTA, was issued later, and reads (or writes) what this writes
+/* What is in flight in the CTA, was issued later, and reads (or writes) what this writes
  * (or reads); 0: nothing. */
-static uint32_t find_later(const grout_machine *machine, const grout_async *async) {
+static uint32_t find_later(const grout_cta *cta, const grout_async *async) {
+    const grout_machine *machine = cta->machine;
     bool is_store = (async->flags & GROUT_ASYNC_STORE) != 0;
     uint32_t which = is_store ? 1 : 0;
     const grout_box_plan *plan = grout_plan__box(machine->plan, get_inst(machine, async), which);
-    for (uint32_t i = grout_machine__cta(machine)->first_flight; i != 0;) {
+    for (uint32_t i = grout_cta__head(cta)->first_flight; i != 0;) {
         const grout_async *other = grout_machine__async(machine, i);
         bool is_other_store = (other->flags & GROUT_ASYNC_STORE) != 0;
         bool is_copy =
@@ -213,39 +214,41 @@ static uint32_t find_later(const grout_machine *machine, const grout_async *asyn
  * Loads and stores of the same elements with no order between them: the later of the two takes
  * effect first. A load that ought to see a store then does not, one that ought not to does.
  */
-static void let_later_first(grout_machine *machine, uint32_t index) {
+static void let_later_first(const grout_cta *cta, uint32_t index) {
+    grout_machine *machine = cta->machine;
     const grout_async *async = grout_machine__async(machine, index);
     bool is_store = (async->flags & GROUT_ASYNC_STORE) != 0;
     const grout_inst *inst = get_inst(machine, async);
-    uint32_t own = machine->rank, later;
+    uint32_t later;
     if (machine->launch.timing != GROUT_TIMING_LAZY ||
         !grout_plan__box(machine->plan, inst, is_store ? 1 : 0)->is_relayed) {
         return;
     }
     for (uint32_t rank = 0; rank < machine->plan->shape.cta_count; rank++) {
-        grout_machine__select(machine, rank);
-        while ((later = find_later(machine, grout_machine__async(machine, index))) != 0) {
+        const grout_cta *peer = grout_cta__peer(cta, rank);
+        while ((later = find_later(peer, grout_machine__async(machine, index))) != 0) {
             if (is_store) {
-                finish_attached(machine, later);
+                finish_attached(peer, later);
             } else {
-                finish_store(machine, later);
+                finish_store(peer, later);
             }
         }
     }
-    grout_machine__select(machine, own);
 }
 
 /* The place that a load writes: of a collective copy its part. */
-static grout_box place_target(const grout_machine *machine, const grout_async *load) {
-    grout_box to = place_box(machine, load, 1);
+static grout_box place_target(const grout_cta *cta, const grout_async *load) {
+    grout_box to = place_box(cta, load, 1);
     if (load->parts > 0) {
-        grout_box__cut(&to, (uint32_t)get_inst(machine, load)->part_dim, load->part, load->parts);
+        grout_box__cut(&to, (uint32_t)get_inst(cta->machine, load)->part_dim, load->part,
+                       load->parts);
     }
     return to;
 }
 
-static void poison_target(grout_machine *machine, const grout_async *load) {
-    grout_box to = place_target(machine, load);
+static void poison_target(const grout_cta *cta, const grout_async *load) {
+    grout_machine *machine = cta->machine;
+    grout_box to = place_target(cta, load);
     grout_fill_poison(to.plan->dtype, machine->linear,
                       to.plan->bytes / (int64_t)to.plan->element_bytes);
     grout_box__scatter(machine, &to, machine->linear);
@@ -253,12 +256,13 @@ static void poison_target(grout_machine *machine, const grout_async *load) {
 
 /* Where a newer load is in flight over the same bytes nobody can count on those of the older one:
  * who reads them before the newer one has landed finds poison. */
-static void let_newer_win(grout_machine *machine, const grout_async *async) {
+static void let_newer_win(const grout_cta *cta, const grout_async *async) {
+    grout_machine *machine = cta->machine;
     const grout_box_plan *plan = grout_plan__box(machine->plan, get_inst(machine, async), 1);
     if (machine->launch.timing != GROUT_TIMING_LAZY) {
         return;
     }
-    for (uint32_t i = grout_machine__cta(machine)->first_flight; i != 0;) {
+    for (uint32_t i = grout_cta__head(cta)->first_flight; i != 0;) {
         const grout_async *other = grout_machine__async(machine, i);
         bool is_load = other->phase_record != 0 &&
                        (other->flags & (GROUT_ASYNC_STORE | GROUT_ASYNC_DSMEM | GROUT_ASYNC_COPY |
@@ -267,21 +271,22 @@ static void let_newer_win(grout_machine *machine, const grout_async *async) {
             has_overlap(plan, async->start[1],
                         grout_plan__box(machine->plan, get_inst(machine, other), 1),
                         other->start[1])) {
-            poison_target(machine, other);
+            poison_target(cta, other);
         }
         i = other->next;
     }
 }
 
 /* Moves a load's bytes. Its phase does not complete before grout_barrier__land is called. */
-static void finish_load(grout_machine *machine, uint32_t index) {
+static void finish_load(const grout_cta *cta, uint32_t index) {
+    grout_machine *machine = cta->machine;
     grout_async *async = grout_machine__async(machine, index);
     const grout_inst *inst = get_inst(machine, async);
     if ((async->flags & GROUT_ASYNC_DSMEM) != 0) {
-        land_elements(machine, async);
+        land_elements(cta, async);
     } else if ((async->flags & GROUT_ASYNC_VOID) == 0) {
-        let_later_first(machine, index);
-        grout_box from = place_box(machine, async, 0), to = place_target(machine, async);
+        let_later_first(cta, index);
+        grout_box from = place_box(cta, async, 0), to = place_target(cta, async);
         if (async->parts > 0) {
             grout_box__cut(&from, (uint32_t)inst->part_dim, async->part, async->parts);
         }
@@ -289,27 +294,28 @@ static void finish_load(grout_machine *machine, uint32_t index) {
             if (!from.is_inside) {
                 memset(machine->linear, 0, (size_t)from.plan->bytes);
             }
-            grout_tma__read_captured(machine, &from, async->payload[0]);
-            grout_box__scatter(machine, &to, grout_tma__get_payload(machine, async->payload[0]));
-            grout_tma__give_payload(machine, async->payload[0]);
+            grout_tma__read_captured(cta, &from, async->payload[0]);
+            grout_box__scatter(machine, &to, grout_tma__get_payload(cta, async->payload[0]));
+            grout_tma__give_payload(cta, async->payload[0]);
             async->payload[0] = 0;
         } else {
             grout_tma__move(machine, inst, &from, &to);
         }
         if ((async->flags & GROUT_ASYNC_SPOILT) != 0) {
-            spoil(machine, async, &to);
+            spoil(cta, async, &to);
         }
-        let_newer_win(machine, async);
+        let_newer_win(cta, async);
     }
-    grout_tma__end_flight(machine, index);
+    grout_tma__end_flight(cta, index);
 }
 
 /* An operation that a phase waits for takes effect, and its bytes land; the phase stays open. */
-static void finish_attached(grout_machine *machine, uint32_t index) {
+static void finish_attached(const grout_cta *cta, uint32_t index) {
+    grout_machine *machine = cta->machine;
     if ((grout_machine__async(machine, index)->flags & GROUT_ASYNC_COPY) != 0) {
-        grout_async_copy__finish(machine, index);
+        grout_async_copy__finish(cta, index);
     } else {
-        finish_load(machine, index);
+        finish_load(cta, index);
     }
     const grout_async *async = grout_machine__async(machine, index);
     grout_phase *phase = grout_machine__phase(machine, async->phase_record);
@@ -317,19 +323,20 @@ static void finish_attached(grout_machine *machine, uint32_t index) {
     phase->bytes_flying -= async->bytes;
 }
 
-void grout_tma__land_phases(grout_machine *machine, uint32_t element, uint32_t phase) {
-    const grout_barrier *barrier = grout_machine__barrier(machine, element);
+void grout_tma__land_phases(const grout_cta *cta, uint32_t element, uint32_t phase) {
+    grout_machine *machine = cta->machine;
+    const grout_barrier *barrier = grout_cta__barrier(cta, element);
     while (barrier->first_open != 0 &&
            grout_machine__phase(machine, barrier->first_open)->number <= phase) {
         uint32_t record = barrier->first_open;
         for (uint32_t i = grout_machine__phase(machine, record)->first_load; i != 0;) {
             uint32_t next = grout_machine__async(machine, i)->peer;
             if ((grout_machine__async(machine, i)->flags & GROUT_ASYNC_DONE) == 0) {
-                finish_attached(machine, i);
+                finish_attached(cta, i);
             }
             i = next;
         }
-        grout_barrier__land(machine, element, record, 0);
+        grout_barrier__land(cta, element, record, 0);
         if (barrier->first_open == record) {
             return; /* not full yet */
         }
@@ -338,37 +345,39 @@ void grout_tma__land_phases(grout_machine *machine, uint32_t element, uint32_t p
 
 /* ---- stores ---------------------------------------------------------------------------------- */
 
-static uint32_t *get_free_slots(const grout_machine *machine) {
-    return (uint32_t *)(void *)(machine->state + machine->at.payload_free);
+static uint32_t *get_free_slots(const grout_cta *cta) {
+    return (uint32_t *)(void *)(cta->state + cta->machine->at.payload_free);
 }
 
 /* There are two slots at least, and who asks for one has at most one that is not in flight yet. */
-uint32_t grout_tma__take_payload(grout_machine *machine) {
-    grout_cta *cta = grout_machine__cta(machine);
-    if (cta->payload_used == machine->payload_slots) {
-        uint32_t oldest = cta->first_flight;
+uint32_t grout_tma__take_payload(const grout_cta *cta) {
+    grout_machine *machine = cta->machine;
+    grout_cta_state *head = grout_cta__head(cta);
+    if (head->payload_used == machine->payload_slots) {
+        uint32_t oldest = head->first_flight;
         const grout_async *async = grout_machine__async(machine, oldest);
         while ((async->payload[0] | async->payload[1]) == 0) {
             oldest = async->next;
             async = grout_machine__async(machine, oldest);
         }
         if ((async->flags & GROUT_ASYNC_STORE) != 0) {
-            finish_store(machine, oldest);
+            finish_store(cta, oldest);
         } else if ((async->flags & GROUT_ASYNC_WGMMA) != 0) {
-            grout_wgmma__finish(machine, async->actor, async->group);
+            grout_wgmma__finish(cta, async->actor, async->group);
         } else {
-            finish_attached(machine, oldest);
+            finish_attached(cta, oldest);
         }
     }
-    return get_free_slots(machine)[cta->payload_used++];
+    return get_free_slots(cta)[head->payload_used++];
 }
 
-void grout_tma__give_payload(grout_machine *machine, uint32_t slot) {
-    get_free_slots(machine)[--grout_machine__cta(machine)->payload_used] = slot;
+void grout_tma__give_payload(const grout_cta *cta, uint32_t slot) {
+    get_free_slots(cta)[--grout_cta__head(cta)->payload_used] = slot;
 }
 
-void grout_tma__read_captured(grout_machine *machine, const grout_box *from, uint32_t slot) {
-    uint8_t *bytes = grout_tma__get_payload(machine, slot);
+void grout_tma__read_captured(const grout_cta *cta, const grout_box *from, uint32_t slot) {
+    grout_machine *machine = cta->machine;
+    uint8_t *bytes = grout_tma__get_payload(cta, slot);
     const uint8_t *stale = bytes + machine->payload_mask_at;
     grout_box__gather(machine, from, machine->linear);
     for (int64_t i = 0; i < from->plan->bytes; i++) {
@@ -377,26 +386,28 @@ void grout_tma__read_captured(grout_machine *machine, const grout_box *from, uin
 }
 
 /* Reads a store's source into its slot; bytes that were stale at issue are there already. */
-static void read_store(grout_machine *machine, uint32_t index) {
+static void read_store(const grout_cta *cta, uint32_t index) {
+    grout_machine *machine = cta->machine;
     grout_async *async = grout_machine__async(machine, index);
-    grout_box from = place_box(machine, async, 0);
+    grout_box from = place_box(cta, async, 0);
     async->flags |= GROUT_ASYNC_READ;
     if ((async->flags & GROUT_ASYNC_VOID) != 0) {
         return;
     }
     if ((async->flags & GROUT_ASYNC_STALE) == 0) {
-        async->payload[0] = grout_tma__take_payload(machine);
-        grout_box__gather(machine, &from, grout_tma__get_payload(machine, async->payload[0]));
+        async->payload[0] = grout_tma__take_payload(cta);
+        grout_box__gather(machine, &from, grout_tma__get_payload(cta, async->payload[0]));
         return;
     }
-    grout_tma__read_captured(machine, &from, async->payload[0]);
+    grout_tma__read_captured(cta, &from, async->payload[0]);
 }
 
 /* Writes a store's elements, or combines them with what is there. */
-static void write_elements(grout_machine *machine, const grout_async *async,
+static void write_elements(const grout_cta *cta, const grout_async *async,
                            const uint8_t *elements) {
+    grout_machine *machine = cta->machine;
     const grout_inst *inst = get_inst(machine, async);
-    grout_box to = place_box(machine, async, 1);
+    grout_box to = place_box(cta, async, 1);
     if (inst->reduction != GROUT_UPDATE_NONE) {
         grout_tma__reduce(machine, inst, &to, elements);
     } else {
@@ -405,40 +416,41 @@ static void write_elements(grout_machine *machine, const grout_async *async,
 }
 
 /* Where an older plain store may win there is poison. */
-static void spoil_store(grout_machine *machine, uint32_t index) {
-    grout_async *async = grout_machine__async(machine, index);
+static void spoil_store(const grout_cta *cta, uint32_t index) {
+    grout_async *async = grout_machine__async(cta->machine, index);
     if ((async->flags & GROUT_ASYNC_SPOILT) != 0) {
-        grout_box to = place_box(machine, async, 1);
-        spoil(machine, async, &to);
+        grout_box to = place_box(cta, async, 1);
+        spoil(cta, async, &to);
     }
 }
 
-static void write_store(grout_machine *machine, uint32_t index) {
-    grout_async *async = grout_machine__async(machine, index);
+static void write_store(const grout_cta *cta, uint32_t index) {
+    grout_async *async = grout_machine__async(cta->machine, index);
     if ((async->flags & GROUT_ASYNC_VOID) == 0) {
-        let_later_first(machine, index);
-        write_elements(machine, async, grout_tma__get_payload(machine, async->payload[0]));
-        grout_tma__give_payload(machine, async->payload[0]);
+        let_later_first(cta, index);
+        write_elements(cta, async, grout_tma__get_payload(cta, async->payload[0]));
+        grout_tma__give_payload(cta, async->payload[0]);
         async->payload[0] = 0;
-        spoil_store(machine, index);
+        spoil_store(cta, index);
     }
-    grout_tma__end_flight(machine, index);
+    grout_tma__end_flight(cta, index);
 }
 
-static void finish_store(grout_machine *machine, uint32_t index) {
+static void finish_store(const grout_cta *cta, uint32_t index) {
+    grout_machine *machine = cta->machine;
     const grout_async *async = grout_machine__async(machine, index);
     if ((async->flags & (GROUT_ASYNC_READ | GROUT_ASYNC_STALE | GROUT_ASYNC_VOID)) == 0) {
-        let_later_first(machine, index);
-        grout_box from = place_box(machine, async, 0), to = place_box(machine, async, 1);
+        let_later_first(cta, index);
+        grout_box from = place_box(cta, async, 0), to = place_box(cta, async, 1);
         grout_tma__move_store(machine, get_inst(machine, async), &from, &to);
-        spoil_store(machine, index);
-        grout_tma__end_flight(machine, index);
+        spoil_store(cta, index);
+        grout_tma__end_flight(cta, index);
         return;
     }
     if ((async->flags & GROUT_ASYNC_READ) == 0) {
-        read_store(machine, index);
+        read_store(cta, index);
     }
-    write_store(machine, index);
+    write_store(cta, index);
 }
 
 /* Forgets a lane's finished stores, from the oldest on. */
@@ -454,44 +466,43 @@ static void pop_stores(grout_machine *machine, grout_lane *owner) {
     }
 }
 
-static bool capture(grout_machine *machine, uint32_t thread, const grout_box *box) {
+static bool capture(const grout_cta *cta, uint32_t thread, const grout_box *box) {
+    grout_machine *machine = cta->machine;
     return box->plan->space == GROUT_SPACE_GMEM
-               ? grout_gmem__capture(machine, thread, box, machine->linear, machine->mask_linear)
-               : grout_undo__capture(machine, thread, box, machine->linear, machine->mask_linear);
+               ? grout_gmem__capture(cta, thread, box, machine->linear, machine->mask_linear)
+               : grout_undo__capture(cta, thread, box, machine->linear, machine->mask_linear);
 }
 
-uint32_t grout_tma__capture_for(grout_machine *machine, uint32_t thread, const grout_box *box,
+uint32_t grout_tma__capture_for(const grout_cta *cta, uint32_t thread, const grout_box *box,
                                 uint32_t rank) {
-    if (!capture(machine, thread, box)) {
+    grout_machine *machine = cta->machine;
+    if (!capture(cta, thread, box)) {
         return 0;
     }
-    uint32_t own = grout_machine__select(machine, rank);
     /* What finishes to make room uses the scratch. */
-    uint32_t slot = grout_tma__take_payload(machine);
-    grout_machine__select(machine, own);
-    if (capture(machine, thread, box)) {
-        grout_machine__select(machine, rank);
-        uint8_t *bytes = grout_tma__get_payload(machine, slot);
+    const grout_cta *keeper = grout_cta__peer(cta, rank);
+    uint32_t slot = grout_tma__take_payload(keeper);
+    if (capture(cta, thread, box)) {
+        uint8_t *bytes = grout_tma__get_payload(keeper, slot);
         memcpy(bytes, machine->linear, (size_t)box->plan->bytes);
         memcpy(bytes + machine->payload_mask_at, machine->mask_linear, (size_t)box->plan->bytes);
-        grout_machine__select(machine, own);
     }
     return slot;
 }
 
-uint32_t grout_tma__capture(grout_machine *machine, uint32_t thread, const grout_box *from) {
-    return grout_tma__capture_for(machine, thread, from, machine->rank);
+uint32_t grout_tma__capture(const grout_cta *cta, uint32_t thread, const grout_box *from) {
+    return grout_tma__capture_for(cta, thread, from, cta->rank);
 }
 
 /* An earlier store of the cluster that is in flight to some of the same elements. */
-static bool has_rival(grout_machine *machine, uint32_t index) {
+static bool has_rival(const grout_cta *cta, uint32_t index) {
+    grout_machine *machine = cta->machine;
     const grout_async *async = grout_machine__async(machine, index);
     const grout_box_plan *plan = grout_plan__box(machine->plan, get_inst(machine, async), 1);
-    uint32_t own = machine->rank;
     bool found = get_inst(machine, async)->reduction != GROUT_UPDATE_NONE;
     for (uint32_t rank = 0; !found && rank < machine->plan->shape.cta_count; rank++) {
-        grout_machine__select(machine, rank);
-        for (uint32_t i = grout_machine__cta(machine)->first_flight; i != 0 && !found;) {
+        const grout_cta *peer = grout_cta__peer(cta, rank);
+        for (uint32_t i = grout_cta__head(peer)->first_flight; i != 0 && !found;) {
             const grout_async *other = grout_machine__async(machine, i);
             found = i != index && (other->flags & GROUT_ASYNC_STORE) != 0 &&
                     (other->flags & GROUT_ASYNC_VOID) == 0 &&
@@ -501,14 +512,14 @@ static bool has_rival(grout_machine *machine, uint32_t index) {
             i = other->next;
         }
     }
-    grout_machine__select(machine, own);
     return found && get_inst(machine, async)->reduction == GROUT_UPDATE_NONE;
 }
 
-void grout_tma__start_store(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+void grout_tma__start_store(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                             const grout_box *boxes, bool is_void) {
+    grout_machine *machine = cta->machine;
     uint32_t lane = grout_machine__lane_of(machine, thread);
-    grout_lane *owner = grout_machine__lane(machine, lane);
+    grout_lane *owner = grout_cta__lane(cta, lane);
     if (!machine->is_lazy) {
         if (!is_void) {
             grout_tma__move_store(machine, inst, &boxes[0], &boxes[1]);
@@ -518,17 +529,17 @@ void grout_tma__start_store(grout_machine *machine, uint32_t thread, const grout
                                  .actor = lane,
                                  .group = owner->committed + 1,
                                  .flags = GROUT_ASYNC_STORE,
-                                 .serial = grout_machine__cta(machine)->async_serial - 1,
-                                 .origin = grout_machine__origin(machine, thread, inst)};
-            grout_tma__publish_complete(machine, &async);
+                                 .serial = grout_cta__head(cta)->async_serial - 1,
+                                 .origin = grout_cta__origin(cta, thread, inst)};
+            grout_tma__publish_complete(cta, &async);
         }
         return;
     }
     uint32_t payload[2] = {0, 0};
     for (uint32_t i = 0; i < 2 && !is_void; i++) {
-        payload[i] = grout_tma__capture(machine, thread, &boxes[i]);
+        payload[i] = grout_tma__capture(cta, thread, &boxes[i]);
     }
-    uint32_t index = grout_tma__add_flight(machine, thread, inst);
+    uint32_t index = grout_tma__add_flight(cta, thread, inst);
     if (index == 0) {
         return;
     }
@@ -548,15 +559,15 @@ void grout_tma__start_store(grout_machine *machine, uint32_t thread, const grout
     async->flags |= payload[0] != 0 ? (uint32_t)GROUT_ASYNC_STALE : 0;
     async->flags |= payload[1] != 0 ? (uint32_t)GROUT_ASYNC_SPOILT : 0;
     /* Nothing says which of two stores lands last: it is the earlier one. */
-    if (!is_void && machine->launch.timing == GROUT_TIMING_LAZY && has_rival(machine, index)) {
-        finish_store(machine, index);
+    if (!is_void && machine->launch.timing == GROUT_TIMING_LAZY && has_rival(cta, index)) {
+        finish_store(cta, index);
         pop_stores(machine, owner);
     }
 }
 
-void grout_tma__finish_groups(grout_machine *machine, uint32_t lane, uint32_t last,
-                              bool read_only) {
-    grout_lane *owner = grout_machine__lane(machine, lane);
+void grout_tma__finish_groups(const grout_cta *cta, uint32_t lane, uint32_t last, bool read_only) {
+    grout_machine *machine = cta->machine;
+    grout_lane *owner = grout_cta__lane(cta, lane);
     uint32_t first = read_only ? owner->first_unread : owner->first_store;
     for (uint32_t i = first; i != 0; i = grout_machine__async(machine, i)->peer) {
         const grout_async *async = grout_machine__async(machine, i);
@@ -564,9 +575,9 @@ void grout_tma__finish_groups(grout_machine *machine, uint32_t lane, uint32_t la
             break;
         }
         if (read_only && (async->flags & GROUT_ASYNC_READ) == 0) {
-            read_store(machine, i);
+            read_store(cta, i);
         } else if (!read_only && (async->flags & GROUT_ASYNC_DONE) == 0) {
-            finish_store(machine, i);
+            finish_store(cta, i);
         }
         owner->first_unread =
             owner->first_unread == i ? grout_machine__async(machine, i)->peer : owner->first_unread;
@@ -576,24 +587,25 @@ void grout_tma__finish_groups(grout_machine *machine, uint32_t lane, uint32_t la
 
 /* ---- several at once ------------------------------------------------------------------------- */
 
-static void finish(grout_machine *machine, uint32_t index) {
+static void finish(const grout_cta *cta, uint32_t index) {
+    grout_machine *machine = cta->machine;
     grout_async async = *grout_machine__async(machine, index);
     if ((async.flags & GROUT_ASYNC_WGMMA) != 0) {
-        grout_wgmma__finish(machine, async.actor, async.group);
+        grout_wgmma__finish(cta, async.actor, async.group);
     } else if ((async.flags & GROUT_ASYNC_STORE) != 0) {
-        finish_store(machine, index);
-        pop_stores(machine, grout_machine__lane(machine, async.actor));
+        finish_store(cta, index);
+        pop_stores(machine, grout_cta__lane(cta, async.actor));
     } else if (async.phase_record != 0) {
-        finish_attached(machine, index);
-        grout_barrier__land(machine, async.element, async.phase_record, 0);
+        finish_attached(cta, index);
+        grout_barrier__land(cta, async.element, async.phase_record, 0);
     } else {
-        grout_async_copy__finish(machine, index);
+        grout_async_copy__finish(cta, index);
     }
 }
 
-void grout_tma__finish_all(grout_machine *machine) {
-    while (grout_machine__cta(machine)->first_flight != 0) {
-        finish(machine, grout_machine__cta(machine)->first_flight);
+void grout_tma__finish_all(const grout_cta *cta) {
+    while (grout_cta__head(cta)->first_flight != 0) {
+        finish(cta, grout_cta__head(cta)->first_flight);
     }
 }
 
@@ -615,32 +627,33 @@ static bool is_touched(const grout_machine *machine, const grout_scope_plan *sco
     return false;
 }
 
-void grout_tma__finish_scope(grout_machine *machine, const grout_scope_plan *scope,
-                             uint32_t thread) {
-    for (uint32_t i = grout_machine__cta(machine)->first_flight; i != 0;) {
+void grout_tma__finish_scope(const grout_cta *cta, const grout_scope_plan *scope, uint32_t thread) {
+    grout_machine *machine = cta->machine;
+    for (uint32_t i = grout_cta__head(cta)->first_flight; i != 0;) {
         uint32_t next = grout_machine__async(machine, i)->next;
         if (is_touched(machine, scope, grout_machine__async(machine, i), thread)) {
-            finish(machine, i);
+            finish(cta, i);
             /* Finishing may have finished others to make room. */
-            next = grout_machine__cta(machine)->first_flight;
+            next = grout_cta__head(cta)->first_flight;
         }
         i = next;
     }
 }
 
 /* One copy that is due at this point takes its next step; false if there is none. */
-static bool step_due(grout_machine *machine) {
+static bool step_due(const grout_cta *cta) {
+    grout_machine *machine = cta->machine;
     uint64_t now = machine->run.points;
-    for (uint32_t i = grout_machine__cta(machine)->first_flight; i != 0;) {
+    for (uint32_t i = grout_cta__head(cta)->first_flight; i != 0;) {
         const grout_async *async = grout_machine__async(machine, i);
         bool is_store = (async->flags & GROUT_ASYNC_STORE) != 0;
         bool has_read = (async->flags & GROUT_ASYNC_READ) != 0;
         if (is_store && !has_read && async->read_due <= now && async->write_due > now) {
-            read_store(machine, i);
+            read_store(cta, i);
             return true;
         }
         if ((is_store ? async->write_due : async->read_due) <= now) {
-            finish(machine, i);
+            finish(cta, i);
             return true;
         }
         i = async->next;
@@ -649,16 +662,14 @@ static bool step_due(grout_machine *machine) {
 }
 
 /* In random timing whatever is in flight in the cluster may move, whoever runs. */
-void grout_tma__pass_point(grout_machine *machine) {
+void grout_tma__pass_point(const grout_cta *cta) {
+    grout_machine *machine = cta->machine;
     machine->run.points++;
     if (machine->launch.timing != GROUT_TIMING_RANDOM) {
         return;
     }
-    uint32_t own = machine->rank;
     for (uint32_t rank = 0; rank < machine->plan->shape.cta_count; rank++) {
-        grout_machine__select(machine, rank);
-        while (step_due(machine)) {
+        while (step_due(grout_cta__peer(cta, rank))) {
         }
     }
-    grout_machine__select(machine, own);
 }

@@ -15,14 +15,14 @@
 
 #include <string.h>
 
-static grout_undo *get_entry(const grout_machine *machine, uint32_t index) {
-    const grout_cta *cta = grout_machine__cta(machine);
-    uint32_t slot = (cta->undo_first + index) % GROUT_UNDO_ENTRIES;
-    return (grout_undo *)(void *)(machine->state + machine->at.undo_entries) + slot;
+static grout_undo *get_entry(const grout_cta *cta, uint32_t index) {
+    const grout_cta_state *head = grout_cta__head(cta);
+    uint32_t slot = (head->undo_first + index) % GROUT_UNDO_ENTRIES;
+    return (grout_undo *)(void *)(cta->state + cta->machine->at.undo_entries) + slot;
 }
 
-static uint8_t *get_data(const grout_machine *machine) {
-    return machine->state + machine->at.undo_data;
+static uint8_t *get_data(const grout_cta *cta) {
+    return cta->state + cta->machine->at.undo_data;
 }
 
 /* Whether a store is published to the engines of who has this PS. */
@@ -31,29 +31,28 @@ static bool is_published(const grout_undo *entry, const uint32_t *published) {
 }
 
 /* Engines read the SMEM of the CTA whose actors start them. */
-static bool is_published_to_all(const grout_machine *machine, const grout_undo *entry) {
+static bool is_published_to_all(const grout_cta *cta, const grout_undo *entry) {
+    const grout_machine *machine = cta->machine;
     for (uint32_t i = 0; i < machine->plan->actor_count; i++) {
-        uint32_t state = grout_machine__thread(machine, i)->state;
+        uint32_t state = grout_cta__thread(cta, i)->state;
         if (state != GROUT_THREAD_EXITED && state != GROUT_THREAD_IDLE &&
             !is_published(entry, grout_order__get_smem(&machine->plan->order,
-                                                       grout_machine__clocks(machine, i),
-                                                       machine->rank))) {
+                                                       grout_cta__clocks(cta, i), cta->rank))) {
             return false;
         }
     }
     return true;
 }
 
-static void drop_first(grout_machine *machine) {
-    grout_cta *cta = grout_machine__cta(machine);
-    cta->undo_first = (cta->undo_first + 1) % GROUT_UNDO_ENTRIES;
-    cta->undo_count--;
+static void drop_first(const grout_cta *cta) {
+    grout_cta_state *head = grout_cta__head(cta);
+    head->undo_first = (head->undo_first + 1) % GROUT_UNDO_ENTRIES;
+    head->undo_count--;
 }
 
-static void prune(grout_machine *machine) {
-    while (grout_machine__cta(machine)->undo_count > 0 &&
-           is_published_to_all(machine, get_entry(machine, 0))) {
-        drop_first(machine);
+static void prune(const grout_cta *cta) {
+    while (grout_cta__head(cta)->undo_count > 0 && is_published_to_all(cta, get_entry(cta, 0))) {
+        drop_first(cta);
     }
 }
 
@@ -65,85 +64,85 @@ static bool is_used(const grout_machine *machine, const grout_undo *entry, uint3
 }
 
 /* A place for size bytes of old data; entries in the way are dropped, oldest first. */
-static uint32_t take_data(grout_machine *machine, uint32_t size) {
-    grout_cta *cta = grout_machine__cta(machine);
-    uint32_t first = cta->undo_data_first;
+static uint32_t take_data(const grout_cta *cta, uint32_t size) {
+    grout_machine *machine = cta->machine;
+    grout_cta_state *head = grout_cta__head(cta);
+    uint32_t first = head->undo_data_first;
     if (size > machine->undo_data_size - first) {
         first = 0;
     }
-    for (uint32_t i = cta->undo_count; i-- > 0;) {
-        if (is_used(machine, get_entry(machine, i), first, size)) {
+    for (uint32_t i = head->undo_count; i-- > 0;) {
+        if (is_used(machine, get_entry(cta, i), first, size)) {
             for (; i + 1 > 0; i--) {
-                drop_first(machine);
-                cta->undo_dropped++;
+                drop_first(cta);
+                head->undo_dropped++;
             }
             break;
         }
     }
-    cta->undo_data_first = first + size;
+    head->undo_data_first = first + size;
     return first;
 }
 
-static grout_undo *add_entry(grout_machine *machine, const grout_inst *inst, uint32_t box_index,
+static grout_undo *add_entry(const grout_cta *cta, const grout_inst *inst, uint32_t box_index,
                              const grout_box *box) {
-    grout_cta *cta = grout_machine__cta(machine);
-    if (cta->undo_count == GROUT_UNDO_ENTRIES) {
-        drop_first(machine);
-        cta->undo_dropped++;
+    grout_cta_state *head = grout_cta__head(cta);
+    if (head->undo_count == GROUT_UNDO_ENTRIES) {
+        drop_first(cta);
+        head->undo_dropped++;
     }
-    grout_undo *entry = get_entry(machine, cta->undo_count++);
+    grout_undo *entry = get_entry(cta, head->undo_count++);
     memset(entry, 0, sizeof *entry);
-    entry->pc = (uint32_t)(inst - grout_plan__inst(machine->plan, 0));
+    entry->pc = (uint32_t)(inst - grout_plan__inst(cta->machine->plan, 0));
     entry->box = box_index;
     memcpy(entry->start, box->start, sizeof entry->start);
     grout_box__get_range(box, &entry->low, &entry->high);
     return entry;
 }
 
-/* Keeps what a box of the selected CTA holds. */
-static void note(grout_machine *machine, const grout_undo *facts, const grout_inst *inst,
+/* Keeps what a box of the CTA holds. */
+static void note(const grout_cta *cta, const grout_undo *facts, const grout_inst *inst,
                  uint32_t box_index, const grout_box *box) {
+    grout_machine *machine = cta->machine;
     uint32_t size = (uint32_t)box->plan->bytes;
-    prune(machine);
+    prune(cta);
     if (size > machine->undo_data_size || box->is_empty) {
         return;
     }
-    uint32_t data = take_data(machine, size);
-    grout_undo *entry = add_entry(machine, inst, box_index, box);
+    uint32_t data = take_data(cta, size);
+    grout_undo *entry = add_entry(cta, inst, box_index, box);
     entry->component = facts->component;
     entry->number = facts->number;
     entry->data = data;
     entry->size = size;
-    grout_box__gather(machine, box, get_data(machine) + data);
+    grout_box__gather(machine, box, get_data(cta) + data);
 }
 
-void grout_undo__note_store(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+void grout_undo__note_store(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                             uint32_t box_index, const grout_box *box) {
+    grout_machine *machine = cta->machine;
     const grout_clock_shape *shape = &machine->plan->shape;
-    uint32_t actor = grout_machine__actor(machine, thread);
+    uint32_t actor = grout_cta__actor(cta, thread);
     grout_undo facts = {.component = grout_clock_g(shape, actor)};
-    facts.number = grout_machine__clocks(machine, thread)[grout_clock_x(shape, actor)];
-    uint32_t own = grout_machine__select(machine, box->rank);
-    note(machine, &facts, inst, box_index, box);
-    grout_machine__select(machine, own);
+    facts.number = grout_cta__clocks(cta, thread)[grout_clock_x(shape, actor)];
+    note(grout_cta__peer(cta, box->rank), &facts, inst, box_index, box);
 }
 
-void grout_undo__note_copy(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+void grout_undo__note_copy(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                            uint32_t box_index, const grout_box *box, uint32_t group) {
     grout_undo facts = {
-        .component = grout_clock_ca(&machine->plan->shape, grout_machine__actor(machine, thread)),
+        .component = grout_clock_ca(&cta->machine->plan->shape, grout_cta__actor(cta, thread)),
         .number = group};
-    note(machine, &facts, inst, box_index, box);
+    note(cta, &facts, inst, box_index, box);
 }
 
-void grout_undo__note_load(grout_machine *machine, const grout_inst *inst, uint32_t box_index,
+void grout_undo__note_load(const grout_cta *cta, const grout_inst *inst, uint32_t box_index,
                            const grout_box *box) {
-    uint32_t own = grout_machine__select(machine, box->rank);
-    prune(machine);
-    if (grout_machine__cta(machine)->undo_count > 0 && !box->is_empty) {
-        add_entry(machine, inst, box_index, box)->is_engine = 1;
+    const grout_cta *owner = grout_cta__peer(cta, box->rank);
+    prune(owner);
+    if (grout_cta__head(owner)->undo_count > 0 && !box->is_empty) {
+        add_entry(owner, inst, box_index, box)->is_engine = 1;
     }
-    grout_machine__select(machine, own);
 }
 
 /* ---- capture -----------------------------------------------------------------------------------
@@ -208,14 +207,15 @@ static bool has_overlap(const grout_undo *entry, int64_t low, int64_t high) {
 }
 
 /* The same in the CTA whose SMEM it is. */
-static bool capture(grout_machine *machine, const uint32_t *published, const grout_box *box,
+static bool capture(const grout_cta *cta, const uint32_t *published, const grout_box *box,
                     uint8_t *linear, uint8_t *stale) {
-    uint32_t count = grout_machine__cta(machine)->undo_count;
+    grout_machine *machine = cta->machine;
+    uint32_t count = grout_cta__head(cta)->undo_count;
     bool is_needed = false;
     capture_walk walk = {.machine = machine, .linear = linear, .stale = stale};
     grout_box__get_range(box, &walk.low, &walk.high);
     for (uint32_t i = 0; i < count && !is_needed; i++) {
-        const grout_undo *entry = get_entry(machine, i);
+        const grout_undo *entry = get_entry(cta, i);
         is_needed = has_overlap(entry, walk.low, walk.high) && !is_published(entry, published);
     }
     if (!is_needed || box->is_empty) {
@@ -225,16 +225,16 @@ static bool capture(grout_machine *machine, const uint32_t *published, const gro
     memset(machine->image_stale, 0, (size_t)words * sizeof(uint64_t));
     memset(machine->image_settled, 0, (size_t)words * sizeof(uint64_t));
     for (uint32_t i = count; i-- > 0;) {
-        const grout_undo *entry = get_entry(machine, i);
+        const grout_undo *entry = get_entry(cta, i);
         if (!has_overlap(entry, walk.low, walk.high)) {
             continue;
         }
         const grout_inst *inst = grout_plan__inst(machine->plan, entry->pc);
         const grout_box_plan *plan = grout_plan__box(machine->plan, inst, entry->box);
-        grout_box other = grout_box__place(machine, plan, entry->start);
+        grout_box other = grout_box__place(cta, plan, entry->start);
         walk.object = plan->smem_offset;
         walk.element_bytes = plan->element_bytes;
-        walk.old = is_published(entry, published) ? NULL : get_data(machine) + entry->data;
+        walk.old = is_published(entry, published) ? NULL : get_data(cta) + entry->data;
         grout_box__visit(machine, &other, apply_piece, &walk);
     }
     walk.object = box->plan->smem_offset;
@@ -244,12 +244,10 @@ static bool capture(grout_machine *machine, const uint32_t *published, const gro
     return walk.found;
 }
 
-bool grout_undo__capture(grout_machine *machine, uint32_t thread, const grout_box *box,
+bool grout_undo__capture(const grout_cta *cta, uint32_t thread, const grout_box *box,
                          uint8_t *linear, uint8_t *stale) {
-    const uint32_t *published = grout_order__get_smem(
-        &machine->plan->order, grout_machine__clocks(machine, thread), box->rank);
-    uint32_t own = grout_machine__select(machine, box->rank);
-    bool found = capture(machine, published, box, linear, stale);
-    grout_machine__select(machine, own);
-    return found;
+    grout_machine *machine = cta->machine;
+    const uint32_t *published =
+        grout_order__get_smem(&machine->plan->order, grout_cta__clocks(cta, thread), box->rank);
+    return capture(grout_cta__peer(cta, box->rank), published, box, linear, stale);
 }

@@ -12,20 +12,20 @@
 #define GROUT_UNDO_ENTRIES 128
 
 /* An actor is about to store to an SMEM box, of whatever CTA: keeps the bytes it overwrites. */
-void grout_undo__note_store(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+void grout_undo__note_store(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                             uint32_t box_index, const grout_box *box);
 /* The same of a cp.async, one of a group of the actor's. */
-void grout_undo__note_copy(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+void grout_undo__note_copy(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                            uint32_t box_index, const grout_box *box, uint32_t group);
 /* A load was issued over an SMEM box: earlier stores there no longer matter. */
-void grout_undo__note_load(grout_machine *machine, const grout_inst *inst, uint32_t box_index,
+void grout_undo__note_load(const grout_cta *cta, const grout_inst *inst, uint32_t box_index,
                            const grout_box *box);
 /*
  * The bytes of a box that an engine reads at the word of a thread and that are not published to it:
  * writes their old values to linear and 1 to stale, one byte each for a byte of the box. Returns
  * whether there are any; if not, nothing is written.
  */
-bool grout_undo__capture(grout_machine *machine, uint32_t thread, const grout_box *box,
+bool grout_undo__capture(const grout_cta *cta, uint32_t thread, const grout_box *box,
                          uint8_t *linear, uint8_t *stale);
 
 #endif

@@ -39,20 +39,21 @@ int64_t grout_wgmma__get_bytes(const grout_machine *machine, const grout_inst *i
 /* ---- performance -----------------------------------------------------------------------------
  */
 
-static void multiply(grout_machine *machine, uint32_t thread, const grout_product_plan *product,
+static void multiply(const grout_cta *cta, uint32_t thread, const grout_product_plan *product,
                      const grout_operand_source sources[2]) {
-    const grout_gemm *gemm = grout_pool__at(&machine->plan->gemms, product->gemm);
-    grout_accumulator accumulator = grout_accumulator__get(machine, thread, product->accumulator,
-                                                           product->column, product->count);
+    const grout_gemm *gemm = grout_pool__at(&cta->machine->plan->gemms, product->gemm);
+    grout_accumulator accumulator =
+        grout_accumulator__get(cta, thread, product->accumulator, product->column, product->count);
     const float *packed[2];
-    grout_operand__pack(machine, sources, packed);
+    grout_operand__pack(cta, sources, packed);
     grout_gemm__run(gemm, accumulator.values, packed[0], packed[1]);
     grout_accumulator__mark_product(&accumulator);
 }
 
 /* At its issue, with the boxes it has there. */
-static void perform_now(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+static void perform_now(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                         const grout_box *boxes) {
+    grout_machine *machine = cta->machine;
     const grout_product_plan *product = grout_plan__product(machine->plan, inst);
     grout_operand_source sources[2];
     for (uint32_t i = 0; i < 2; i++) {
@@ -60,16 +61,17 @@ static void perform_now(grout_machine *machine, uint32_t thread, const grout_ins
         sources[i] = (grout_operand_source){.plan = operand};
         if (operand->is_register) {
             sources[i].rows =
-                grout_slot__data(machine, thread, grout_plan__slot(machine->plan, inst, 0));
+                grout_slot__data(cta, thread, grout_plan__slot(machine->plan, inst, 0));
         } else {
             sources[i].box = &boxes[get_box_index(inst, operand)];
         }
     }
-    multiply(machine, thread, product, sources);
+    multiply(cta, thread, product, sources);
 }
 
 /* Later, from what its record says. */
-static void perform_flight(grout_machine *machine, uint32_t index) {
+static void perform_flight(const grout_cta *cta, uint32_t index) {
+    grout_machine *machine = cta->machine;
     grout_async *async = grout_machine__async(machine, index);
     const grout_inst *inst = grout_plan__inst(machine->plan, async->pc);
     const grout_product_plan *product = grout_plan__product(machine->plan, inst);
@@ -80,42 +82,43 @@ static void perform_flight(grout_machine *machine, uint32_t index) {
         uint32_t stale = i == 0 ? GROUT_ASYNC_STALE : GROUT_ASYNC_STALE_B;
         sources[i] = (grout_operand_source){.plan = operand, .box = &boxes[i]};
         if (!operand->is_register) {
-            boxes[i] = grout_box__place(
-                machine, grout_pool__at(&machine->plan->boxes, operand->box), async->start[i]);
+            boxes[i] = grout_box__place(cta, grout_pool__at(&machine->plan->boxes, operand->box),
+                                        async->start[i]);
         }
         if ((async->flags & stale) != 0) {
-            grout_tma__read_captured(machine, &boxes[i], async->payload[i]);
+            grout_tma__read_captured(cta, &boxes[i], async->payload[i]);
         }
         if (async->payload[i] != 0) {
-            sources[i].rows = grout_tma__get_payload(machine, async->payload[i]);
+            sources[i].rows = grout_tma__get_payload(cta, async->payload[i]);
         }
     }
-    multiply(machine, async->actor, product, sources);
+    multiply(cta, async->actor, product, sources);
 }
 
-static void finish_first(grout_machine *machine, grout_thread *owner) {
+static void finish_first(const grout_cta *cta, grout_thread *owner) {
+    grout_machine *machine = cta->machine;
     uint32_t index = owner->first_wgmma;
     grout_async *async = grout_machine__async(machine, index);
     if ((async->flags & GROUT_ASYNC_VOID) == 0) {
-        perform_flight(machine, index);
+        perform_flight(cta, index);
     }
     for (uint32_t i = 0; i < 2; i++) {
         if (async->payload[i] != 0) {
-            grout_tma__give_payload(machine, async->payload[i]);
+            grout_tma__give_payload(cta, async->payload[i]);
         }
         async->payload[i] = 0;
     }
     owner->first_wgmma = async->peer;
     owner->last_wgmma = owner->first_wgmma == 0 ? 0 : owner->last_wgmma;
-    grout_tma__end_flight(machine, index);
+    grout_tma__end_flight(cta, index);
     grout_pool__give(&machine->asyncs, index);
 }
 
-void grout_wgmma__finish(grout_machine *machine, uint32_t thread, uint32_t last) {
-    grout_thread *owner = grout_machine__thread(machine, thread);
+void grout_wgmma__finish(const grout_cta *cta, uint32_t thread, uint32_t last) {
+    grout_thread *owner = grout_cta__thread(cta, thread);
     while (owner->first_wgmma != 0 &&
-           grout_machine__async(machine, owner->first_wgmma)->group <= last) {
-        finish_first(machine, owner);
+           grout_machine__async(cta->machine, owner->first_wgmma)->group <= last) {
+        finish_first(cta, owner);
     }
 }
 
@@ -145,13 +148,13 @@ static void spoil(const grout_accumulator *accumulator, const grout_operand_plan
 }
 
 /* Which elements of an operand are undefined now, or NULL: none. */
-static const uint8_t *get_mask(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+static const uint8_t *get_mask(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                                const grout_operand_plan *operand, const grout_box *boxes) {
+    grout_machine *machine = cta->machine;
     if (operand->is_register) {
         const grout_slot *slot = grout_plan__slot(machine->plan, inst, 0);
-        return grout_slot__is_undefined(machine, thread, slot)
-                   ? grout_slot__mask(machine, thread, slot)
-                   : NULL;
+        return grout_slot__is_undefined(cta, thread, slot) ? grout_slot__mask(cta, thread, slot)
+                                                           : NULL;
     }
     const grout_box *box = &boxes[get_box_index(inst, operand)];
     if (grout_box__is_defined(machine, box)) {
@@ -162,14 +165,14 @@ static const uint8_t *get_mask(grout_machine *machine, uint32_t thread, const gr
     return machine->mask_linear;
 }
 
-static void spread_undefined(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+static void spread_undefined(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                              const grout_box *boxes) {
-    const grout_product_plan *product = grout_plan__product(machine->plan, inst);
-    grout_accumulator accumulator = grout_accumulator__get(machine, thread, product->accumulator,
-                                                           product->column, product->count);
+    const grout_product_plan *product = grout_plan__product(cta->machine->plan, inst);
+    grout_accumulator accumulator =
+        grout_accumulator__get(cta, thread, product->accumulator, product->column, product->count);
     for (uint32_t i = 0; i < 2; i++) {
         const grout_operand_plan *operand = get_operand(product, i);
-        const uint8_t *mask = get_mask(machine, thread, inst, operand, boxes);
+        const uint8_t *mask = get_mask(cta, thread, inst, operand, boxes);
         if (mask != NULL) {
             spoil(&accumulator, operand, mask, i == 0);
         }
@@ -180,7 +183,7 @@ static void spread_undefined(grout_machine *machine, uint32_t thread, const grou
  */
 
 /* An operand that leaves its object is refused, and with it the product. */
-static bool check_box(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+static bool check_box(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                       const grout_box *box) {
     if (box->is_inside) {
         return true;
@@ -192,32 +195,33 @@ static bool check_box(grout_machine *machine, uint32_t thread, const grout_inst 
                          .start = box->start[dim],
                          .extent = box->plan->extent[dim],
                          .limit = box->plan->dims[dim]};
-    grout_machine__fault(machine, thread, inst, box->plan->operand, &fault);
+    grout_cta__fault(cta, thread, inst, box->plan->operand, &fault);
     return false;
 }
 
 /* Copies an operand in registers, or captures what must not be seen of one in SMEM. */
-static uint32_t take_operand(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+static uint32_t take_operand(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                              const grout_operand_plan *operand, const grout_box *boxes) {
     if (!operand->is_register) {
-        return grout_tma__capture(machine, thread, &boxes[get_box_index(inst, operand)]);
+        return grout_tma__capture(cta, thread, &boxes[get_box_index(inst, operand)]);
     }
-    uint32_t slot = grout_tma__take_payload(machine);
-    memcpy(grout_tma__get_payload(machine, slot),
-           grout_slot__data(machine, thread, grout_plan__slot(machine->plan, inst, 0)),
+    uint32_t slot = grout_tma__take_payload(cta);
+    memcpy(grout_tma__get_payload(cta, slot),
+           grout_slot__data(cta, thread, grout_plan__slot(cta->machine->plan, inst, 0)),
            (size_t)operand->bytes);
     return slot;
 }
 
-static void put_in_flight(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+static void put_in_flight(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                           const grout_box *boxes, bool is_void) {
-    grout_thread *owner = grout_machine__thread(machine, thread);
+    grout_machine *machine = cta->machine;
+    grout_thread *owner = grout_cta__thread(cta, thread);
     const grout_product_plan *product = grout_plan__product(machine->plan, inst);
     uint32_t payload[2] = {0, 0};
     for (uint32_t i = 0; i < 2 && !is_void; i++) {
-        payload[i] = take_operand(machine, thread, inst, get_operand(product, i), boxes);
+        payload[i] = take_operand(cta, thread, inst, get_operand(product, i), boxes);
     }
-    uint32_t index = grout_tma__add_flight(machine, thread, inst);
+    uint32_t index = grout_tma__add_flight(cta, thread, inst);
     if (index == 0) {
         return;
     }
@@ -241,81 +245,84 @@ static void put_in_flight(grout_machine *machine, uint32_t thread, const grout_i
     }
     owner->last_wgmma = index;
     if (owner->wgmma_groups > FLIGHT_MAX) {
-        grout_wgmma__finish(machine, thread, owner->wgmma_groups - FLIGHT_MAX);
+        grout_wgmma__finish(cta, thread, owner->wgmma_groups - FLIGHT_MAX);
     }
 }
 
-static void publish_complete(grout_machine *machine, uint32_t thread, const grout_inst *inst) {
+static void publish_complete(const grout_cta *cta, uint32_t thread, const grout_inst *inst) {
+    grout_machine *machine = cta->machine;
     grout_async async = {.pc = (uint32_t)(inst - grout_plan__inst(machine->plan, 0)),
                          .actor = thread,
-                         .group = grout_machine__thread(machine, thread)->wgmma_groups,
+                         .group = grout_cta__thread(cta, thread)->wgmma_groups,
                          .flags = GROUT_ASYNC_WGMMA,
-                         .serial = grout_machine__cta(machine)->async_serial - 1,
-                         .origin = grout_machine__origin(machine, thread, inst)};
+                         .serial = grout_cta__head(cta)->async_serial - 1,
+                         .origin = grout_cta__origin(cta, thread, inst)};
     if (grout_machine__wants(machine, GROUT_EVENT_COMPLETE)) {
-        grout_tma__publish_complete(machine, &async);
+        grout_tma__publish_complete(cta, &async);
     }
 }
 
-void grout_wgmma__issue(grout_machine *machine, uint32_t thread, const grout_inst *inst) {
-    grout_thread *owner = grout_machine__thread(machine, thread);
+void grout_wgmma__issue(const grout_cta *cta, uint32_t thread, const grout_inst *inst) {
+    grout_machine *machine = cta->machine;
+    grout_thread *owner = grout_cta__thread(cta, thread);
     grout_box boxes[3];
     bool is_void = false;
     for (uint32_t i = 0; i < inst->box_count; i++) {
-        boxes[i] = grout_box__resolve(machine, thread, inst, i);
-        is_void |= !check_box(machine, thread, inst, &boxes[i]);
+        boxes[i] = grout_box__resolve(cta, thread, inst, i);
+        is_void |= !check_box(cta, thread, inst, &boxes[i]);
     }
-    grout_stamp stamp = {
-        .cluster = grout_machine__cluster(machine)->index,
-        .component = grout_clock_wg(&machine->plan->shape, grout_machine__actor(machine, thread)),
-        .number = ++owner->wgmma_groups,
-        .agent = GROUT_AGENT_ENGINE};
+    grout_stamp stamp = {.cluster = grout_cta__cluster(cta)->index,
+                         .component =
+                             grout_clock_wg(&machine->plan->shape, grout_cta__actor(cta, thread)),
+                         .number = ++owner->wgmma_groups,
+                         .agent = GROUT_AGENT_ENGINE};
     const grout_stamp stamps[2] = {stamp, stamp};
     const grout_issue issue = {
         .bytes = grout_wgmma__get_bytes(machine, inst), .read = stamp, .write = stamp};
-    grout_tma__publish_issue(machine, thread, inst, &issue);
+    grout_tma__publish_issue(cta, thread, inst, &issue);
     if (!is_void) {
-        grout_access__publish(machine, thread, inst, boxes, stamps);
+        grout_access__publish(cta, thread, inst, boxes, stamps);
     }
     if (machine->tracks && !is_void) {
-        spread_undefined(machine, thread, inst, boxes);
+        spread_undefined(cta, thread, inst, boxes);
     }
     if (machine->is_lazy) {
-        put_in_flight(machine, thread, inst, boxes, is_void);
+        put_in_flight(cta, thread, inst, boxes, is_void);
         return;
     }
     if (!is_void) {
-        perform_now(machine, thread, inst, boxes);
+        perform_now(cta, thread, inst, boxes);
     }
-    publish_complete(machine, thread, inst);
+    publish_complete(cta, thread, inst);
 }
 
 /* ---- waits -----------------------------------------------------------------------------------
  */
 
-void grout_wgmma__wait(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+void grout_wgmma__wait(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                        uint32_t allowed) {
-    uint32_t issued = grout_machine__thread(machine, thread)->wgmma_groups;
+    grout_machine *machine = cta->machine;
+    uint32_t issued = grout_cta__thread(cta, thread)->wgmma_groups;
     uint32_t done = issued > allowed ? issued - allowed : 0;
     if (grout_machine__wants(machine, GROUT_EVENT_WGMMA_WAIT)) {
         grout_clocks clocks;
-        grout_event event =
-            grout_machine__event(machine, GROUT_EVENT_WGMMA_WAIT, thread, inst, &clocks);
-        event.u.group.lane = grout_machine__actor(machine, thread);
+        grout_event event = grout_cta__event(cta, GROUT_EVENT_WGMMA_WAIT, thread, inst, &clocks);
+        event.u.group.lane = grout_cta__actor(cta, thread);
         event.u.group.number = done;
         event.u.group.allowed = allowed;
         grout_machine__publish(machine, &event);
     }
-    grout_wgmma__finish(machine, thread, done);
-    uint32_t *known = grout_machine__clocks(machine, thread);
-    grout_order__raise(
-        &known[grout_clock_wg(&machine->plan->shape, grout_machine__actor(machine, thread))], done);
+    grout_wgmma__finish(cta, thread, done);
+    uint32_t *known = grout_cta__clocks(cta, thread);
+    grout_order__raise(&known[grout_clock_wg(&machine->plan->shape, grout_cta__actor(cta, thread))],
+                       done);
 }
 
-void grout_wgmma__poison_in_flight(const grout_machine *machine, uint32_t thread,
-                                   const grout_box *box, void *array) {
+void grout_wgmma__poison_in_flight(const grout_cta *cta, uint32_t thread, const grout_box *box,
+                                   void *array) {
+    const grout_machine *machine = cta->machine;
     const grout_box_plan *plan = box->plan;
-    uint32_t index = grout_machine__thread(machine, thread)->first_wgmma;
+    uint32_t index = grout_cta__thread(cta, thread)->first_wgmma;
     for (; index != 0; index = grout_machine__async(machine, index)->peer) {
         const grout_inst *inst =
             grout_plan__inst(machine->plan, grout_machine__async(machine, index)->pc);

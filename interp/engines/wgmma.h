@@ -10,16 +10,16 @@
 #include "memory.h"
 
 /* A wgmma in full but for its wait: faults, events, definedness, its effect if it is due. */
-void grout_wgmma__issue(grout_machine *machine, uint32_t thread, const grout_inst *inst);
+void grout_wgmma__issue(const grout_cta *cta, uint32_t thread, const grout_inst *inst);
 /* The thread waits until at most so many of its newest groups are in flight. */
-void grout_wgmma__wait(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+void grout_wgmma__wait(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                        uint32_t allowed);
 /* The thread's groups up to last are performed. */
-void grout_wgmma__finish(grout_machine *machine, uint32_t thread, uint32_t last);
+void grout_wgmma__finish(const grout_cta *cta, uint32_t thread, uint32_t last);
 /* A load of an accumulator that did not wait: columns that a group in flight may still change hold
  * poison, one array of the box's shape. */
-void grout_wgmma__poison_in_flight(const grout_machine *machine, uint32_t thread,
-                                   const grout_box *box, void *array);
+void grout_wgmma__poison_in_flight(const grout_cta *cta, uint32_t thread, const grout_box *box,
+                                   void *array);
 /* Bytes of SMEM that an instruction reads. */
 int64_t grout_wgmma__get_bytes(const grout_machine *machine, const grout_inst *inst);
 

@@ -44,21 +44,21 @@ void grout_components__begin(grout_machine *machine) {
     }
 }
 
-void grout_components__end_scope(grout_machine *machine, const grout_object_id *objects,
+void grout_components__end_scope(const grout_cta *cta, const grout_object_id *objects,
                                  uint32_t count) {
-    uint32_t cta = grout_machine__cta(machine)->index;
+    uint32_t index = grout_cta__head(cta)->index;
     for (uint32_t i = 0; i < COMPONENT_COUNT; i++) {
         if (COMPONENTS[i].end_scope != NULL) {
-            COMPONENTS[i].end_scope(machine, cta, objects, count);
+            COMPONENTS[i].end_scope(cta->machine, index, objects, count);
         }
     }
 }
 
-void grout_components__end_cta(grout_machine *machine) {
-    uint32_t cta = grout_machine__cta(machine)->index;
+void grout_components__end_cta(const grout_cta *cta) {
+    uint32_t index = grout_cta__head(cta)->index;
     for (uint32_t i = 0; i < COMPONENT_COUNT; i++) {
         if (COMPONENTS[i].end_cta != NULL) {
-            COMPONENTS[i].end_cta(machine, cta);
+            COMPONENTS[i].end_cta(cta->machine, index);
         }
     }
 }

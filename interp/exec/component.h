@@ -14,10 +14,10 @@ typedef struct grout_component {
     const char *name;
     /* Before the first cluster begins. */
     void (*begin)(grout_machine *machine);
-    /* Objects of the selected CTA end with their scope. */
+    /* Objects of a CTA (its number in the launch) end with their scope. */
     void (*end_scope)(grout_machine *machine, uint32_t cta, const grout_object_id *objects,
                       uint32_t count);
-    /* The selected CTA has ended: what was its own goes. */
+    /* A CTA has ended: what was its own goes. */
     void (*end_cta)(grout_machine *machine, uint32_t cta);
     /* The last cluster has ended. */
     void (*end_launch)(grout_machine *machine);
@@ -27,9 +27,9 @@ typedef struct grout_component {
 
 /* All components, in turn. */
 void grout_components__begin(grout_machine *machine);
-void grout_components__end_scope(grout_machine *machine, const grout_object_id *objects,
+void grout_components__end_scope(const grout_cta *cta, const grout_object_id *objects,
                                  uint32_t count);
-void grout_components__end_cta(grout_machine *machine);
+void grout_components__end_cta(const grout_cta *cta);
 void grout_components__end_launch(grout_machine *machine);
 uint64_t grout_components__hash(const grout_machine *machine, uint64_t hash);
 

@@ -15,8 +15,8 @@
 #include <string.h>
 
 /* The box of the op, told; false if there is nothing of it to touch. */
-static bool begin(grout_machine *machine, uint32_t thread, const grout_inst *inst, grout_box *box) {
-    *box = grout_box__resolve(machine, thread, inst, 0);
+static bool begin(const grout_cta *cta, uint32_t thread, const grout_inst *inst, grout_box *box) {
+    *box = grout_box__resolve(cta, thread, inst, 0);
     if (box->is_nowhere) {
         return false;
     }
@@ -28,27 +28,28 @@ static bool begin(grout_machine *machine, uint32_t thread, const grout_inst *ins
                              .start = box->start[dim],
                              .extent = box->plan->extent[dim],
                              .limit = box->plan->dims[dim]};
-        grout_machine__fault(machine, thread, inst, box->plan->operand, &fault);
+        grout_cta__fault(cta, thread, inst, box->plan->operand, &fault);
     }
     if (box->is_empty) {
         return false;
     }
-    grout_access__publish(machine, thread, inst, box, NULL);
-    if (machine->is_lazy && box->plan->space == GROUT_SPACE_SMEM) {
-        grout_undo__note_store(machine, thread, inst, 0, box);
+    grout_access__publish(cta, thread, inst, box, NULL);
+    if (cta->machine->is_lazy && box->plan->space == GROUT_SPACE_SMEM) {
+        grout_undo__note_store(cta, thread, inst, 0, box);
     }
     return true;
 }
 
 /* An undefined value that reaches a gmem array is told. */
-static void set_mask(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+static void set_mask(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                      const grout_box *box, const uint8_t *mask) {
+    grout_machine *machine = cta->machine;
     grout_box__set_written(machine, box, mask);
     if (box->plan->space == GROUT_SPACE_GMEM && grout_box__has_undefined(machine, box, mask)) {
         grout_fault fault = {.code = GROUT_DIAG_UNINITIALISED_READ,
                              .use = GROUT_USE_OUTPUT,
                              .object = box->plan->object};
-        grout_machine__fault(machine, thread, inst, 0, &fault);
+        grout_cta__fault(cta, thread, inst, 0, &fault);
     }
 }
 
@@ -56,10 +57,11 @@ static void set_mask(grout_machine *machine, uint32_t thread, const grout_inst *
  */
 
 /* An element is undefined after it if it was before, or the value is. */
-static void combine_masks(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+static void combine_masks(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                           const grout_box *box) {
+    grout_machine *machine = cta->machine;
     const grout_slot *slot = grout_plan__slot(machine->plan, inst, 0);
-    bool is_undefined = grout_slot__is_undefined(machine, thread, slot);
+    bool is_undefined = grout_slot__is_undefined(cta, thread, slot);
     if (!is_undefined && grout_box__is_defined(machine, box)) {
         return;
     }
@@ -67,14 +69,15 @@ static void combine_masks(grout_machine *machine, uint32_t thread, const grout_i
     memset(mask, 0, (size_t)box->plan->count);
     grout_box__get_undefined(machine, box, mask);
     for (int64_t i = 0; is_undefined && i < box->plan->count; i++) {
-        mask[i] |= slot->is_array ? grout_slot__mask(machine, thread, slot)[i] : 1;
+        mask[i] |= slot->is_array ? grout_slot__mask(cta, thread, slot)[i] : 1;
     }
-    set_mask(machine, thread, inst, box, mask);
+    set_mask(cta, thread, inst, box, mask);
 }
 
-static grout_outcome update(grout_machine *machine, uint32_t thread, const grout_inst *inst) {
+static grout_outcome update(const grout_cta *cta, uint32_t thread, const grout_inst *inst) {
+    grout_machine *machine = cta->machine;
     grout_box box;
-    if (!begin(machine, thread, inst, &box)) {
+    if (!begin(cta, thread, inst, &box)) {
         return GROUT_OUTCOME_NEXT;
     }
     const grout_slot *slot = grout_plan__slot(machine->plan, inst, 0);
@@ -84,9 +87,9 @@ static grout_outcome update(grout_machine *machine, uint32_t thread, const grout
     grout_box__gather(machine, &box, machine->linear);
     grout_update__apply((grout_update)inst->update, (grout_dtype)box.plan->dtype,
                         box.plan->space == GROUT_SPACE_GMEM, machine->linear,
-                        grout_slot__data(machine, thread, slot), box.plan->count);
+                        grout_slot__data(cta, thread, slot), box.plan->count);
     if (machine->tracks) {
-        combine_masks(machine, thread, inst, &box);
+        combine_masks(cta, thread, inst, &box);
     }
     grout_box__scatter(machine, &box, machine->linear);
     return GROUT_OUTCOME_NEXT;
@@ -103,61 +106,63 @@ typedef struct fetch {
     bool is_undefined; /* the old one */
 } fetch;
 
-static void set_result(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+static void set_result(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                        const uint8_t *value, bool is_undefined) {
-    memcpy(grout_slot__data(machine, thread, &inst->result), value, inst->result.element_bytes);
-    grout_slot__set_undefined(machine, thread, &inst->result, is_undefined);
+    memcpy(grout_slot__data(cta, thread, &inst->result), value, inst->result.element_bytes);
+    grout_slot__set_undefined(cta, thread, &inst->result, is_undefined);
 }
 
 /* Reads the element; of one that is nowhere the result is poison. */
-static bool read_element(grout_machine *machine, uint32_t thread, const grout_inst *inst,
-                         fetch *op) {
+static bool read_element(const grout_cta *cta, uint32_t thread, const grout_inst *inst, fetch *op) {
+    grout_machine *machine = cta->machine;
     *op = (fetch){.is_undefined = false};
     grout_fill_poison(inst->result.dtype, op->old, 1);
-    if (!begin(machine, thread, inst, &op->box)) {
-        set_result(machine, thread, inst, op->old, false);
+    if (!begin(cta, thread, inst, &op->box)) {
+        set_result(cta, thread, inst, op->old, false);
         return false;
     }
     if (inst->is_ordered) {
-        op->location = grout_atomic__get_location(machine, &op->box);
-        grout_atomic__acquire(machine, thread, &op->location,
+        op->location = grout_atomic__get_location(cta, &op->box);
+        grout_atomic__acquire(cta, thread, &op->location,
                               (grout_sync){inst->order, inst->edge_scope});
     }
     grout_box__gather(machine, &op->box, op->old);
     op->is_undefined = machine->tracks && !grout_box__is_defined(machine, &op->box);
-    set_result(machine, thread, inst, op->old, op->is_undefined);
+    set_result(cta, thread, inst, op->old, op->is_undefined);
     return true;
 }
 
-static void write_element(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+static void write_element(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                           const fetch *op, const uint8_t *value, bool is_undefined) {
+    grout_machine *machine = cta->machine;
     if (machine->tracks) {
         const uint8_t mask = 1;
         if (is_undefined) {
-            set_mask(machine, thread, inst, &op->box, &mask);
+            set_mask(cta, thread, inst, &op->box, &mask);
         } else {
             grout_box__set_written(machine, &op->box, NULL);
         }
     }
     grout_box__scatter(machine, &op->box, value);
     if (inst->is_ordered) {
-        grout_atomic__release(machine, thread, &op->location,
+        grout_atomic__release(cta, thread, &op->location,
                               (grout_sync){inst->order, inst->edge_scope});
     }
 }
 
-static grout_outcome fetch_and_update(grout_machine *machine, uint32_t thread,
+static grout_outcome fetch_and_update(const grout_cta *cta, uint32_t thread,
                                       const grout_inst *inst) {
+    grout_machine *machine = cta->machine;
     fetch op;
     const grout_slot *slot = grout_plan__slot(machine->plan, inst, 0);
-    bool is_undefined = grout_slot__is_undefined(machine, thread, slot);
+    bool is_undefined = grout_slot__is_undefined(cta, thread, slot);
     uint8_t value[8], operand[8];
     /* The result may take the operand's place. */
-    memcpy(operand, grout_slot__data(machine, thread, slot), slot->element_bytes);
-    if (grout_spin__stops(machine, thread)) {
+    memcpy(operand, grout_slot__data(cta, thread, slot), slot->element_bytes);
+    if (grout_spin__stops(cta, thread)) {
         return GROUT_OUTCOME_BLOCKED;
     }
-    if (!read_element(machine, thread, inst, &op)) {
+    if (!read_element(cta, thread, inst, &op)) {
         return GROUT_OUTCOME_NEXT;
     }
     memcpy(value, op.old, sizeof value);
@@ -166,43 +171,44 @@ static grout_outcome fetch_and_update(grout_machine *machine, uint32_t thread,
     is_undefined |= op.is_undefined && inst->update != GROUT_UPDATE_EXCHANGE;
     machine->spin.is_idle =
         is_undefined == op.is_undefined && memcmp(value, op.old, op.box.plan->element_bytes) == 0;
-    write_element(machine, thread, inst, &op, value, is_undefined);
+    write_element(cta, thread, inst, &op, value, is_undefined);
     return GROUT_OUTCOME_NEXT;
 }
 
 /* A comparison with something undefined may go either way: then the element is undefined too. */
-static grout_outcome compare_and_swap(grout_machine *machine, uint32_t thread,
+static grout_outcome compare_and_swap(const grout_cta *cta, uint32_t thread,
                                       const grout_inst *inst) {
+    grout_machine *machine = cta->machine;
     fetch op;
     const grout_slot *expected = grout_plan__slot(machine->plan, inst, 0);
     const grout_slot *slot = grout_plan__slot(machine->plan, inst, 1);
-    bool is_open = grout_slot__is_undefined(machine, thread, expected);
-    bool is_undefined = grout_slot__is_undefined(machine, thread, slot);
+    bool is_open = grout_slot__is_undefined(cta, thread, expected);
+    bool is_undefined = grout_slot__is_undefined(cta, thread, slot);
     uint8_t held[8] = {0}, value[8] = {0};
-    memcpy(held, grout_slot__data(machine, thread, expected), expected->element_bytes);
-    memcpy(value, grout_slot__data(machine, thread, slot), slot->element_bytes);
-    if (grout_spin__stops(machine, thread)) {
+    memcpy(held, grout_slot__data(cta, thread, expected), expected->element_bytes);
+    memcpy(value, grout_slot__data(cta, thread, slot), slot->element_bytes);
+    if (grout_spin__stops(cta, thread)) {
         return GROUT_OUTCOME_BLOCKED;
     }
-    if (!read_element(machine, thread, inst, &op)) {
+    if (!read_element(cta, thread, inst, &op)) {
         return GROUT_OUTCOME_NEXT;
     }
     is_open |= op.is_undefined;
     if (memcmp(op.old, held, op.box.plan->element_bytes) == 0) {
-        write_element(machine, thread, inst, &op, value, is_open || is_undefined);
+        write_element(cta, thread, inst, &op, value, is_open || is_undefined);
     } else if (is_open && machine->tracks) {
         const uint8_t mask = 1;
-        set_mask(machine, thread, inst, &op.box, &mask);
+        set_mask(cta, thread, inst, &op.box, &mask);
     } else {
         machine->spin.is_idle = true;
     }
     return GROUT_OUTCOME_NEXT;
 }
 
-grout_outcome grout_exec_atomic(grout_machine *machine, uint32_t thread, const grout_inst *inst) {
+grout_outcome grout_exec_atomic(const grout_cta *cta, uint32_t thread, const grout_inst *inst) {
     if (inst->update == GROUT_UPDATE_COMPARE_SWAP) {
-        return compare_and_swap(machine, thread, inst);
+        return compare_and_swap(cta, thread, inst);
     }
-    return inst->result.element_bytes == 0 ? update(machine, thread, inst)
-                                           : fetch_and_update(machine, thread, inst);
+    return inst->result.element_bytes == 0 ? update(cta, thread, inst)
+                                           : fetch_and_update(cta, thread, inst);
 }

@@ -12,27 +12,29 @@
 
 /* One by one if a value that comes in is undefined, since masks are for whole arrays; and if the
  * run is to stop inside the chain. */
-static bool can_run(const grout_machine *machine, uint32_t thread, const grout_inst *inst,
+static bool can_run(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                     const grout_chain_plan *chain) {
+    const grout_machine *machine = cta->machine;
     bool is_undefined = false;
     for (uint32_t i = 0; i < inst->slot_count; i++) {
         is_undefined |=
-            grout_slot__is_undefined(machine, thread, grout_plan__slot(machine->plan, inst, i));
+            grout_slot__is_undefined(cta, thread, grout_plan__slot(machine->plan, inst, i));
     }
     return !is_undefined && machine->stats.steps + chain->step_count <= machine->step_limit;
 }
 
 /* Temporary registers are part of the state while members run one by one: nothing of an earlier
  * chain may be left in them. */
-static void clear_temporaries(grout_machine *machine, uint32_t thread) {
-    const grout_plan *plan = machine->plan;
-    memset(grout_machine__registers(machine, thread) + plan->temporary_at, 0,
+static void clear_temporaries(const grout_cta *cta, uint32_t thread) {
+    const grout_plan *plan = cta->machine->plan;
+    memset(grout_cta__registers(cta, thread) + plan->temporary_at, 0,
            plan->register_bytes - plan->temporary_at);
 }
 
 /* Where an operand's first strip is; scalars are repeated in their buffer now. */
-static void begin_operand(grout_machine *machine, uint32_t thread, const grout_chain_plan *chain,
+static void begin_operand(const grout_cta *cta, uint32_t thread, const grout_chain_plan *chain,
                           const grout_chain_step *step, uint32_t index) {
+    grout_machine *machine = cta->machine;
     grout_chain_run *run = &machine->chain_runs[step - grout_plan__steps(machine->plan, chain)];
     const grout_slot *slot = grout_plan__slot(machine->plan, run->inst, index);
     uint8_t *buffer = grout_strip__chain(machine) + step->operands[index] - 1;
@@ -40,33 +42,34 @@ static void begin_operand(grout_machine *machine, uint32_t thread, const grout_c
         run->strip.operands[index] = buffer;
         run->steps[index] = 0;
     } else {
-        run->strip.operands[index] = grout_slot__data(machine, thread, slot);
+        run->strip.operands[index] = grout_slot__data(cta, thread, slot);
         run->steps[index] =
             run->inst->strip == grout_strip__broadcast ? 0 : chain->strip * slot->element_bytes;
     }
     if ((step->fills >> index & 1) != 0) {
-        grout_strip__repeat(run->inst, slot, grout_slot__data(machine, thread, slot), buffer,
+        grout_strip__repeat(run->inst, slot, grout_slot__data(cta, thread, slot), buffer,
                             chain->strip);
     }
 }
 
-static void begin_steps(grout_machine *machine, uint32_t thread, const grout_chain_plan *chain) {
+static void begin_steps(const grout_cta *cta, uint32_t thread, const grout_chain_plan *chain) {
+    grout_machine *machine = cta->machine;
     const grout_chain_step *steps = grout_plan__steps(machine->plan, chain);
     for (uint32_t i = 0; i < chain->step_count; i++) {
         grout_chain_run *run = &machine->chain_runs[i];
         run->inst = grout_plan__inst(machine->plan, steps[i].inst);
         run->strip = (grout_strip){.widened = steps[i].widened};
         for (uint32_t k = 0; k < run->inst->slot_count; k++) {
-            begin_operand(machine, thread, chain, &steps[i], k);
+            begin_operand(cta, thread, chain, &steps[i], k);
         }
         if (steps[i].result != 0) {
             run->strip.result = grout_strip__chain(machine) + steps[i].result - 1;
             run->result_step = 0;
         } else {
             const grout_slot *slot = &run->inst->result;
-            run->strip.result = grout_slot__data(machine, thread, slot);
+            run->strip.result = grout_slot__data(cta, thread, slot);
             run->result_step = chain->strip * slot->element_bytes;
-            grout_slot__set_undefined(machine, thread, slot, false);
+            grout_slot__set_undefined(cta, thread, slot, false);
         }
     }
 }
@@ -88,14 +91,15 @@ static void run_strips(grout_machine *machine, const grout_chain_plan *chain) {
     }
 }
 
-grout_outcome grout_exec_chain(grout_machine *machine, uint32_t thread, const grout_inst *inst) {
+grout_outcome grout_exec_chain(const grout_cta *cta, uint32_t thread, const grout_inst *inst) {
+    grout_machine *machine = cta->machine;
     const grout_chain_plan *chain = grout_pool__at(&machine->plan->chains, inst->chain);
-    if (!can_run(machine, thread, inst, chain)) {
-        clear_temporaries(machine, thread);
+    if (!can_run(cta, thread, inst, chain)) {
+        clear_temporaries(cta, thread);
         return GROUT_OUTCOME_NEXT;
     }
-    grout_thread *own = grout_machine__thread(machine, thread);
-    begin_steps(machine, thread, chain);
+    grout_thread *own = grout_cta__thread(cta, thread);
+    begin_steps(cta, thread, chain);
     run_strips(machine, chain);
     machine->stats.steps += chain->step_count;
     own->last_pc = inst->target - 1;

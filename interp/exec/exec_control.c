@@ -9,161 +9,163 @@
 
 #include <string.h>
 
-static void move_values(grout_machine *machine, uint32_t thread, const grout_inst *inst) {
-    const grout_move *moves = grout_pool__at(&machine->plan->moves, inst->first_move);
+static void move_values(const grout_cta *cta, uint32_t thread, const grout_inst *inst) {
+    const grout_move *moves = grout_pool__at(&cta->machine->plan->moves, inst->first_move);
     for (uint32_t i = 0; i < inst->move_count; i++) {
         const grout_slot *from = &moves[i].from, *to = &moves[i].to;
-        bool is_undefined = grout_slot__is_undefined(machine, thread, from);
-        memmove(grout_slot__data(machine, thread, to), grout_slot__data(machine, thread, from),
+        bool is_undefined = grout_slot__is_undefined(cta, thread, from);
+        memmove(grout_slot__data(cta, thread, to), grout_slot__data(cta, thread, from),
                 (size_t)to->count * to->element_bytes);
         if (is_undefined && to->is_array) {
-            memmove(grout_slot__mask(machine, thread, to), grout_slot__mask(machine, thread, from),
+            memmove(grout_slot__mask(cta, thread, to), grout_slot__mask(cta, thread, from),
                     to->count);
         }
-        grout_slot__set_undefined(machine, thread, to, is_undefined);
+        grout_slot__set_undefined(cta, thread, to, is_undefined);
     }
 }
 
-static void jump(grout_machine *machine, uint32_t thread, uint32_t target) {
-    grout_machine__thread(machine, thread)->pc = target;
+static void jump(const grout_cta *cta, uint32_t thread, uint32_t target) {
+    grout_cta__thread(cta, thread)->pc = target;
 }
 
-static void set_index(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+static void set_index(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                       int64_t value) {
     int32_t index = (int32_t)value;
-    memcpy(grout_slot__data(machine, thread, &inst->result), &index, sizeof index);
-    grout_slot__set_undefined(machine, thread, &inst->result, false);
+    memcpy(grout_slot__data(cta, thread, &inst->result), &index, sizeof index);
+    grout_slot__set_undefined(cta, thread, &inst->result, false);
 }
 
 /* Low, high and step as slots; then the carries' initial values as moves. */
-grout_outcome grout_exec_for(grout_machine *machine, uint32_t thread, const grout_inst *inst) {
-    grout_loop_state *loop = &grout_machine__loops(machine, thread)[inst->loop_depth];
+grout_outcome grout_exec_for(const grout_cta *cta, uint32_t thread, const grout_inst *inst) {
+    grout_loop_state *loop = &grout_cta__loops(cta, thread)[inst->loop_depth];
     bool is_undefined = false;
     int64_t bounds[3];
     for (uint32_t i = 0; i < 3; i++) {
-        const grout_slot *slot = grout_plan__slot(machine->plan, inst, i);
-        bounds[i] = grout_slot__get_integer(machine, thread, slot);
-        is_undefined |= grout_slot__is_undefined(machine, thread, slot);
+        const grout_slot *slot = grout_plan__slot(cta->machine->plan, inst, i);
+        bounds[i] = grout_slot__get_integer(cta, thread, slot);
+        is_undefined |= grout_slot__is_undefined(cta, thread, slot);
     }
     if (is_undefined) {
-        grout_machine__fault_undefined(machine, thread, inst, 0, GROUT_USE_BRANCH);
+        grout_cta__fault_undefined(cta, thread, inst, 0, GROUT_USE_BRANCH);
     }
     *loop = (grout_loop_state){bounds[0], bounds[1], bounds[2]};
-    move_values(machine, thread, inst);
+    move_values(cta, thread, inst);
     if (loop->index >= loop->high || loop->step <= 0) {
-        jump(machine, thread, inst->target);
+        jump(cta, thread, inst->target);
     } else {
-        set_index(machine, thread, inst, loop->index);
+        set_index(cta, thread, inst, loop->index);
     }
     return GROUT_OUTCOME_NEXT;
 }
 
-grout_outcome grout_exec_next(grout_machine *machine, uint32_t thread, const grout_inst *inst) {
-    grout_loop_state *loop = &grout_machine__loops(machine, thread)[inst->loop_depth - 1];
+grout_outcome grout_exec_next(const grout_cta *cta, uint32_t thread, const grout_inst *inst) {
+    grout_loop_state *loop = &grout_cta__loops(cta, thread)[inst->loop_depth - 1];
     loop->index += loop->step;
     if (loop->index < loop->high) {
-        set_index(machine, thread, inst, loop->index);
-        jump(machine, thread, inst->target);
+        set_index(cta, thread, inst, loop->index);
+        jump(cta, thread, inst->target);
     }
     return GROUT_OUTCOME_NEXT;
 }
 
 /* Of a while, the loop's index is the number of the turn. */
-grout_outcome grout_exec_while(grout_machine *machine, uint32_t thread, const grout_inst *inst) {
-    grout_machine__loops(machine, thread)[inst->loop_depth] = (grout_loop_state){0};
-    move_values(machine, thread, inst);
+grout_outcome grout_exec_while(const grout_cta *cta, uint32_t thread, const grout_inst *inst) {
+    grout_cta__loops(cta, thread)[inst->loop_depth] = (grout_loop_state){0};
+    move_values(cta, thread, inst);
     return GROUT_OUTCOME_NEXT;
 }
 
 /* A condition that nobody has written ends the loop, so that the run goes on to say so. */
-grout_outcome grout_exec_cond(grout_machine *machine, uint32_t thread, const grout_inst *inst) {
-    const grout_slot *slot = grout_plan__slot(machine->plan, inst, 0);
-    bool is_undefined = grout_slot__is_undefined(machine, thread, slot);
+grout_outcome grout_exec_cond(const grout_cta *cta, uint32_t thread, const grout_inst *inst) {
+    const grout_slot *slot = grout_plan__slot(cta->machine->plan, inst, 0);
+    bool is_undefined = grout_slot__is_undefined(cta, thread, slot);
     if (is_undefined) {
-        grout_machine__fault_undefined(machine, thread, inst, 0, GROUT_USE_BRANCH);
+        grout_cta__fault_undefined(cta, thread, inst, 0, GROUT_USE_BRANCH);
     }
-    if (is_undefined || *grout_slot__data(machine, thread, slot) == 0) {
-        jump(machine, thread, inst->target);
-    }
-    return GROUT_OUTCOME_NEXT;
-}
-
-grout_outcome grout_exec_again(grout_machine *machine, uint32_t thread, const grout_inst *inst) {
-    grout_machine__loops(machine, thread)[inst->loop_depth - 1].index++;
-    move_values(machine, thread, inst);
-    jump(machine, thread, inst->target);
-    return GROUT_OUTCOME_NEXT;
-}
-
-grout_outcome grout_exec_if(grout_machine *machine, uint32_t thread, const grout_inst *inst) {
-    const grout_slot *slot = grout_plan__slot(machine->plan, inst, 0);
-    if (grout_slot__is_undefined(machine, thread, slot)) {
-        grout_machine__fault_undefined(machine, thread, inst, 0, GROUT_USE_BRANCH);
-    }
-    if (*grout_slot__data(machine, thread, slot) == 0) {
-        jump(machine, thread, inst->target);
+    if (is_undefined || *grout_slot__data(cta, thread, slot) == 0) {
+        jump(cta, thread, inst->target);
     }
     return GROUT_OUTCOME_NEXT;
 }
 
-grout_outcome grout_exec_yield(grout_machine *machine, uint32_t thread, const grout_inst *inst) {
-    move_values(machine, thread, inst);
+grout_outcome grout_exec_again(const grout_cta *cta, uint32_t thread, const grout_inst *inst) {
+    grout_cta__loops(cta, thread)[inst->loop_depth - 1].index++;
+    move_values(cta, thread, inst);
+    jump(cta, thread, inst->target);
+    return GROUT_OUTCOME_NEXT;
+}
+
+grout_outcome grout_exec_if(const grout_cta *cta, uint32_t thread, const grout_inst *inst) {
+    const grout_slot *slot = grout_plan__slot(cta->machine->plan, inst, 0);
+    if (grout_slot__is_undefined(cta, thread, slot)) {
+        grout_cta__fault_undefined(cta, thread, inst, 0, GROUT_USE_BRANCH);
+    }
+    if (*grout_slot__data(cta, thread, slot) == 0) {
+        jump(cta, thread, inst->target);
+    }
+    return GROUT_OUTCOME_NEXT;
+}
+
+grout_outcome grout_exec_yield(const grout_cta *cta, uint32_t thread, const grout_inst *inst) {
+    move_values(cta, thread, inst);
     if (inst->target != 0) {
-        jump(machine, thread, inst->target);
+        jump(cta, thread, inst->target);
     }
     return GROUT_OUTCOME_NEXT;
 }
 
 /* Objects of the CTA exist from its beginning. */
-grout_outcome grout_exec_scratch(grout_machine *machine, uint32_t thread, const grout_inst *inst) {
-    (void)machine;
+grout_outcome grout_exec_scratch(const grout_cta *cta, uint32_t thread, const grout_inst *inst) {
+    (void)cta->machine;
     (void)thread;
     (void)inst;
     return GROUT_OUTCOME_NEXT;
 }
 
 /* All threads have come to the scope: a block barrier, and its objects begin. */
-static void meet(grout_machine *machine, const grout_scope_plan *scope, const grout_inst *inst) {
+static void meet(const grout_cta *cta, const grout_scope_plan *scope, const grout_inst *inst) {
+    grout_machine *machine = cta->machine;
     const grout_plan *plan = machine->plan;
     if (grout_machine__wants(machine, GROUT_EVENT_BLOCK_BARRIER)) {
         grout_event event;
         memset(&event, 0, sizeof event);
         event.kind = GROUT_EVENT_BLOCK_BARRIER;
         event.origin.op = inst->op;
-        grout_machine__publish_cta(machine, &event);
+        grout_cta__publish_cta(cta, &event);
     }
     if (machine->has_clocks) {
-        grout_machine__meet(machine, 0, plan->shape.thread_count);
+        grout_cta__meet(cta, 0, plan->shape.thread_count);
     }
-    grout_machine__begin_scope(machine, scope, inst);
+    grout_cta__begin_scope(cta, scope, inst);
     for (uint32_t i = 0; i < plan->shape.thread_count; i++) {
-        grout_thread *other = grout_machine__thread(machine, i);
+        grout_thread *other = grout_cta__thread(cta, i);
         other->state = GROUT_THREAD_RUNNABLE;
         other->is_released = 1;
     }
 }
 
-grout_outcome grout_exec_scoped(grout_machine *machine, uint32_t thread, const grout_inst *inst) {
+grout_outcome grout_exec_scoped(const grout_cta *cta, uint32_t thread, const grout_inst *inst) {
+    grout_machine *machine = cta->machine;
     const grout_scope_plan *scope = grout_plan__scope(machine->plan, inst->scope);
-    grout_thread *own = grout_machine__thread(machine, thread);
+    grout_thread *own = grout_cta__thread(cta, thread);
     if (!scope->is_collective) {
-        grout_machine__begin_scope(machine, scope, inst);
-        grout_accumulator__begin(machine, thread, scope);
+        grout_cta__begin_scope(cta, scope, inst);
+        grout_accumulator__begin(cta, thread, scope);
         return GROUT_OUTCOME_NEXT;
     }
     if (own->is_released == 0) {
         own->state = GROUT_THREAD_BLOCKED_SCOPE;
         own->scope = inst->scope;
         for (uint32_t i = 0; i < machine->plan->shape.thread_count; i++) {
-            const grout_thread *other = grout_machine__thread(machine, i);
+            const grout_thread *other = grout_cta__thread(cta, i);
             if (other->state != GROUT_THREAD_BLOCKED_SCOPE || other->scope != inst->scope) {
                 return GROUT_OUTCOME_BLOCKED;
             }
         }
-        meet(machine, scope, inst);
+        meet(cta, scope, inst);
     }
     own->is_released = 0;
-    grout_accumulator__begin(machine, thread, scope);
+    grout_accumulator__begin(cta, thread, scope);
     return GROUT_OUTCOME_NEXT;
 }
 
@@ -173,53 +175,54 @@ grout_outcome grout_exec_scoped(grout_machine *machine, uint32_t thread, const g
  * threads. So each scope has at most one instance that some have left and others have not, and the
  * bytes that it shares with scopes beside it are not in use there before it has ended.
  */
-grout_outcome grout_exec_leave(grout_machine *machine, uint32_t thread, const grout_inst *inst) {
+grout_outcome grout_exec_leave(const grout_cta *cta, uint32_t thread, const grout_inst *inst) {
+    grout_machine *machine = cta->machine;
     const grout_scope_plan *scope = grout_plan__scope(machine->plan, inst->scope);
-    uint32_t *left = grout_machine__scope(machine, inst->scope), *last = left + 1;
+    uint32_t *left = grout_cta__scope(cta, inst->scope), *last = left + 1;
     uint32_t size = machine->plan->order.size;
     if (machine->has_clocks) {
-        grout_order__join(last, grout_machine__clocks(machine, thread), size);
+        grout_order__join(last, grout_cta__clocks(cta, thread), size);
     }
     ++*left;
     if (scope->is_collective && *left < machine->plan->runner_count) {
         return GROUT_OUTCOME_NEXT;
     }
-    grout_machine__end_scope(machine, scope, last, thread, inst);
+    grout_cta__end_scope(cta, scope, last, thread, inst);
     memset(left, 0, (1 + size) * sizeof *left);
     return GROUT_OUTCOME_NEXT;
 }
 
 /* 'cluster_exit = sync': the last thing a thread does is to meet all others of the cluster. */
-static bool sync_exit(grout_machine *machine, uint32_t thread, const grout_inst *inst) {
-    grout_thread *own = grout_machine__thread(machine, thread);
+static bool sync_exit(const grout_cta *cta, uint32_t thread, const grout_inst *inst) {
+    grout_thread *own = grout_cta__thread(cta, thread);
     if (own->is_leaving == 0) {
         if (own->cluster_arrives > own->cluster_waits &&
-            !grout_cluster__wait(machine, thread, inst, false)) {
+            !grout_cluster__wait(cta, thread, inst, false)) {
             return false;
         }
-        grout_cluster__arrive(machine, thread, inst, false);
+        grout_cluster__arrive(cta, thread, inst, false);
         own->is_leaving = 1;
-        grout_cluster__note_leaving(machine);
+        grout_cluster__note_leaving(cta);
     }
-    return grout_cluster__wait(machine, thread, inst, false);
+    return grout_cluster__wait(cta, thread, inst, false);
 }
 
-grout_outcome grout_exec_exit(grout_machine *machine, uint32_t thread, const grout_inst *inst) {
-    grout_thread *own = grout_machine__thread(machine, thread);
+grout_outcome grout_exec_exit(const grout_cta *cta, uint32_t thread, const grout_inst *inst) {
+    grout_machine *machine = cta->machine;
+    grout_thread *own = grout_cta__thread(cta, thread);
     const grout_inst *last = grout_plan__inst(machine->plan, own->last_pc);
     (void)inst;
-    if (machine->plan->has_exit_sync && !sync_exit(machine, thread, last)) {
+    if (machine->plan->has_exit_sync && !sync_exit(cta, thread, last)) {
         return GROUT_OUTCOME_BLOCKED;
     }
-    grout_wgmma__finish(machine, thread, own->wgmma_groups);
+    grout_wgmma__finish(cta, thread, own->wgmma_groups);
     own->state = GROUT_THREAD_EXITED;
-    grout_machine__cta(machine)->exited++;
+    grout_cta__head(cta)->exited++;
     if (grout_machine__wants(machine, GROUT_EVENT_THREAD_EXIT)) {
         grout_clocks clocks;
-        grout_event event =
-            grout_machine__event(machine, GROUT_EVENT_THREAD_EXIT, thread, last, &clocks);
+        grout_event event = grout_cta__event(cta, GROUT_EVENT_THREAD_EXIT, thread, last, &clocks);
         grout_machine__publish(machine, &event);
     }
-    grout_cluster__leave(machine, thread);
+    grout_cluster__leave(cta, thread);
     return GROUT_OUTCOME_EXIT;
 }

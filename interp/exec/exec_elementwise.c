@@ -142,15 +142,16 @@ void grout_strip__repeat(const grout_inst *inst, const grout_slot *slot, const u
 }
 
 /* Computes the whole result: at once if no operand goes through a buffer. */
-static void run_strips(grout_machine *machine, uint32_t thread, const grout_inst *inst) {
+static void run_strips(const grout_cta *cta, uint32_t thread, const grout_inst *inst) {
+    grout_machine *machine = cta->machine;
     const grout_slot *result = &inst->result;
-    grout_strip strip = {.result = grout_slot__data(machine, thread, result)};
+    grout_strip strip = {.result = grout_slot__data(cta, thread, result)};
     uint32_t steps[3] = {0};
     int64_t length = inst->is_wide ? GROUT_STRIP : result->count;
     bool is_whole = inst->strip == grout_strip__broadcast;
     for (uint32_t i = 0; i < inst->slot_count && i < 3; i++) {
         const grout_slot *slot = grout_plan__slot(machine->plan, inst, i);
-        const uint8_t *data = grout_slot__data(machine, thread, slot);
+        const uint8_t *data = grout_slot__data(cta, thread, slot);
         strip.operands[i] = data;
         if (grout_strip__is_repeated(inst, slot)) {
             uint8_t *buffer = grout_strip__scalar(machine, i);
@@ -175,32 +176,33 @@ static void run_strips(grout_machine *machine, uint32_t thread, const grout_inst
 }
 
 /* Whether element i of an operand is undefined. */
-static uint8_t get_undefined(const grout_machine *machine, uint32_t thread, const grout_slot *slot,
+static uint8_t get_undefined(const grout_cta *cta, uint32_t thread, const grout_slot *slot,
                              uint32_t i) {
-    if (!grout_slot__is_undefined(machine, thread, slot)) {
+    if (!grout_slot__is_undefined(cta, thread, slot)) {
         return 0;
     }
-    return slot->is_array ? grout_slot__mask(machine, thread, slot)[i] : 1;
+    return slot->is_array ? grout_slot__mask(cta, thread, slot)[i] : 1;
 }
 
 /* An element is undefined if it is in one of the operands. */
-static void join_masks(grout_machine *machine, uint32_t thread, const grout_inst *inst) {
+static void join_masks(const grout_cta *cta, uint32_t thread, const grout_inst *inst) {
+    grout_machine *machine = cta->machine;
     const grout_slot *result = &inst->result;
     bool is_undefined = false;
     for (uint32_t i = 0; i < inst->slot_count; i++) {
         is_undefined |=
-            grout_slot__is_undefined(machine, thread, grout_plan__slot(machine->plan, inst, i));
+            grout_slot__is_undefined(cta, thread, grout_plan__slot(machine->plan, inst, i));
     }
-    grout_slot__set_undefined(machine, thread, result, is_undefined);
+    grout_slot__set_undefined(cta, thread, result, is_undefined);
     if (!is_undefined || !result->is_array) {
         return;
     }
-    uint8_t *mask = grout_slot__mask(machine, thread, result);
+    uint8_t *mask = grout_slot__mask(cta, thread, result);
     memset(mask, 0, result->count);
     for (uint32_t i = 0; i < inst->slot_count; i++) {
         const grout_slot *slot = grout_plan__slot(machine->plan, inst, i);
         for (uint32_t k = 0; k < result->count; k++) {
-            mask[k] |= get_undefined(machine, thread, slot, slot->count == 1 ? 0 : k);
+            mask[k] |= get_undefined(cta, thread, slot, slot->count == 1 ? 0 : k);
         }
     }
 }
@@ -215,10 +217,10 @@ static uint32_t get_word(const uint8_t *data, uint32_t i) {
 }
 
 /* By zero, or the least i32 by -1: the quotient is not an integer, or not an i32. */
-static bool has_no_quotient(grout_machine *machine, uint32_t thread, const grout_inst *inst) {
-    const grout_slot *slots = grout_plan__slot(machine->plan, inst, 0);
-    const uint8_t *dividends = grout_slot__data(machine, thread, &slots[0]);
-    const uint8_t *divisors = grout_slot__data(machine, thread, &slots[1]);
+static bool has_no_quotient(const grout_cta *cta, uint32_t thread, const grout_inst *inst) {
+    const grout_slot *slots = grout_plan__slot(cta->machine->plan, inst, 0);
+    const uint8_t *dividends = grout_slot__data(cta, thread, &slots[0]);
+    const uint8_t *divisors = grout_slot__data(cta, thread, &slots[1]);
     bool has_zero = false, has_minus_one = false;
     for (uint32_t i = 0; i < slots[1].count; i++) {
         uint32_t divisor = get_word(divisors, i);
@@ -237,94 +239,93 @@ static bool has_no_quotient(grout_machine *machine, uint32_t thread, const grout
     return false;
 }
 
-static void check_division(grout_machine *machine, uint32_t thread, const grout_inst *inst) {
-    grout_dtype dtype = grout_plan__slot(machine->plan, inst, 1)->dtype;
+static void check_division(const grout_cta *cta, uint32_t thread, const grout_inst *inst) {
+    grout_dtype dtype = grout_plan__slot(cta->machine->plan, inst, 1)->dtype;
     if (grout_dtype_get_info(dtype)->class_ != GROUT_CLASS_FLOAT &&
-        has_no_quotient(machine, thread, inst)) {
+        has_no_quotient(cta, thread, inst)) {
         grout_fault fault = {.code = GROUT_DIAG_DIVISION_BY_ZERO};
-        grout_machine__fault(machine, thread, inst, 1, &fault);
+        grout_cta__fault(cta, thread, inst, 1, &fault);
     }
 }
 
-grout_outcome grout_exec_alu(grout_machine *machine, uint32_t thread, const grout_inst *inst) {
+grout_outcome grout_exec_alu(const grout_cta *cta, uint32_t thread, const grout_inst *inst) {
     if (grout_op_is_partial((grout_opcode)inst->opcode)) {
-        check_division(machine, thread, inst);
+        check_division(cta, thread, inst);
     }
-    run_strips(machine, thread, inst);
-    join_masks(machine, thread, inst);
+    run_strips(cta, thread, inst);
+    join_masks(cta, thread, inst);
     return GROUT_OUTCOME_NEXT;
 }
 
 /* Undefined where the condition is, or the side that it takes. */
-static void select_masks(grout_machine *machine, uint32_t thread, const grout_inst *inst) {
-    const grout_slot *slots = grout_plan__slot(machine->plan, inst, 0);
+static void select_masks(const grout_cta *cta, uint32_t thread, const grout_inst *inst) {
+    const grout_slot *slots = grout_plan__slot(cta->machine->plan, inst, 0);
     const grout_slot *result = &inst->result;
-    const uint8_t *condition = grout_slot__data(machine, thread, &slots[0]);
+    const uint8_t *condition = grout_slot__data(cta, thread, &slots[0]);
     bool is_undefined = false;
     for (uint32_t i = 0; i < 3; i++) {
-        is_undefined |= grout_slot__is_undefined(machine, thread, &slots[i]);
+        is_undefined |= grout_slot__is_undefined(cta, thread, &slots[i]);
     }
-    uint8_t *mask = grout_slot__mask(machine, thread, result);
+    uint8_t *mask = grout_slot__mask(cta, thread, result);
     uint8_t any = 0;
     for (uint32_t i = 0; is_undefined && i < result->count; i++) {
         uint32_t at = slots[0].count == 1 ? 0 : i;
         const grout_slot *side = condition[at] != 0 ? &slots[1] : &slots[2];
-        uint8_t here = get_undefined(machine, thread, &slots[0], at) |
-                       get_undefined(machine, thread, side, side->count == 1 ? 0 : i);
+        uint8_t here = get_undefined(cta, thread, &slots[0], at) |
+                       get_undefined(cta, thread, side, side->count == 1 ? 0 : i);
         any |= here;
         if (result->is_array) {
             mask[i] = here;
         }
     }
-    grout_slot__set_undefined(machine, thread, result, any != 0);
+    grout_slot__set_undefined(cta, thread, result, any != 0);
 }
 
-grout_outcome grout_exec_select(grout_machine *machine, uint32_t thread, const grout_inst *inst) {
-    run_strips(machine, thread, inst);
-    select_masks(machine, thread, inst);
+grout_outcome grout_exec_select(const grout_cta *cta, uint32_t thread, const grout_inst *inst) {
+    run_strips(cta, thread, inst);
+    select_masks(cta, thread, inst);
     return GROUT_OUTCOME_NEXT;
 }
 
-grout_outcome grout_exec_cast(grout_machine *machine, uint32_t thread, const grout_inst *inst) {
-    return grout_exec_alu(machine, thread, inst);
+grout_outcome grout_exec_cast(const grout_cta *cta, uint32_t thread, const grout_inst *inst) {
+    return grout_exec_alu(cta, thread, inst);
 }
 
 /* Where the GPU's lanes hold what is nothing to the CPU. */
-grout_outcome grout_exec_layout_cast(grout_machine *machine, uint32_t thread,
+grout_outcome grout_exec_layout_cast(const grout_cta *cta, uint32_t thread,
                                      const grout_inst *inst) {
-    return grout_exec_alu(machine, thread, inst);
+    return grout_exec_alu(cta, thread, inst);
 }
 
-grout_outcome grout_exec_broadcast(grout_machine *machine, uint32_t thread,
-                                   const grout_inst *inst) {
+grout_outcome grout_exec_broadcast(const grout_cta *cta, uint32_t thread, const grout_inst *inst) {
+    grout_machine *machine = cta->machine;
     const grout_slot *from = grout_plan__slot(machine->plan, inst, 0), *to = &inst->result;
-    bool is_undefined = grout_slot__is_undefined(machine, thread, from);
-    run_strips(machine, thread, inst);
-    grout_slot__set_undefined(machine, thread, to, is_undefined);
+    bool is_undefined = grout_slot__is_undefined(cta, thread, from);
+    run_strips(cta, thread, inst);
+    grout_slot__set_undefined(cta, thread, to, is_undefined);
     if (is_undefined && to->is_array) {
-        grout_strip masks = {.result = grout_slot__mask(machine, thread, to), .count = to->count};
+        grout_strip masks = {.result = grout_slot__mask(cta, thread, to), .count = to->count};
         memset(masks.result, 1, to->count);
         if (from->is_array) {
-            masks.operands[0] = grout_slot__mask(machine, thread, from);
+            masks.operands[0] = grout_slot__mask(cta, thread, from);
             broadcast(machine, inst, 1, &masks);
         }
     }
     return GROUT_OUTCOME_NEXT;
 }
 
-grout_outcome grout_exec_iota(grout_machine *machine, uint32_t thread, const grout_inst *inst) {
-    run_strips(machine, thread, inst);
-    grout_slot__set_undefined(machine, thread, &inst->result, false);
+grout_outcome grout_exec_iota(const grout_cta *cta, uint32_t thread, const grout_inst *inst) {
+    run_strips(cta, thread, inst);
+    grout_slot__set_undefined(cta, thread, &inst->result, false);
     return GROUT_OUTCOME_NEXT;
 }
 
-grout_outcome grout_exec_axis_index(grout_machine *machine, uint32_t thread,
-                                    const grout_inst *inst) {
-    int64_t linear = inst->is_thread_axis  ? grout_machine__thread_of(machine, thread)
-                     : inst->is_collective ? machine->rank
-                                           : grout_machine__cluster(machine)->index;
+grout_outcome grout_exec_axis_index(const grout_cta *cta, uint32_t thread, const grout_inst *inst) {
+    int64_t linear = inst->is_thread_axis  ? grout_machine__thread_of(cta->machine, thread)
+                     : inst->is_collective ? cta->rank
+                                           : grout_cta__cluster(cta)->index;
     int32_t index = (int32_t)(linear / inst->divisor % inst->number);
-    memcpy(grout_slot__data(machine, thread, &inst->result), &index, sizeof index);
-    grout_slot__set_undefined(machine, thread, &inst->result, false);
+    memcpy(grout_slot__data(cta, thread, &inst->result), &index, sizeof index);
+    grout_slot__set_undefined(cta, thread, &inst->result, false);
     return GROUT_OUTCOME_NEXT;
 }

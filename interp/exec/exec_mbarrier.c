@@ -12,39 +12,38 @@
 
 #include <string.h>
 
-static uint32_t get_count(const grout_machine *machine, uint32_t thread, const grout_inst *inst) {
-    return (uint32_t)grout_slot__get_integer(machine, thread,
-                                             grout_plan__slot(machine->plan, inst, 0));
+static uint32_t get_count(const grout_cta *cta, uint32_t thread, const grout_inst *inst) {
+    return (uint32_t)grout_slot__get_integer(cta, thread,
+                                             grout_plan__slot(cta->machine->plan, inst, 0));
 }
 
-grout_outcome grout_exec_mbarrier_init(grout_machine *machine, uint32_t thread,
+grout_outcome grout_exec_mbarrier_init(const grout_cta *cta, uint32_t thread,
                                        const grout_inst *inst) {
     uint32_t element;
-    if (grout_barrier__find_element(machine, thread, inst, 0, &element)) {
-        grout_mbarrier__init(machine, thread, inst, element, get_count(machine, thread, inst));
+    if (grout_barrier__find_element(cta, thread, inst, 0, &element)) {
+        grout_mbarrier__init(cta, thread, inst, element, get_count(cta, thread, inst));
     }
     return GROUT_OUTCOME_NEXT;
 }
 
-grout_outcome grout_exec_mbarrier_invalidate(grout_machine *machine, uint32_t thread,
+grout_outcome grout_exec_mbarrier_invalidate(const grout_cta *cta, uint32_t thread,
                                              const grout_inst *inst) {
     uint32_t element;
-    if (grout_barrier__find_element(machine, thread, inst, 0, &element)) {
-        grout_mbarrier__invalidate(machine, thread, inst, element);
+    if (grout_barrier__find_element(cta, thread, inst, 0, &element)) {
+        grout_mbarrier__invalidate(cta, thread, inst, element);
     }
     return GROUT_OUTCOME_NEXT;
 }
 
 /* Behind the last mbarrier_init of the kernel's own block: who runs that block meets, knowing
  * afterwards no more than that. */
-grout_outcome grout_exec_rendezvous(grout_machine *machine, uint32_t thread,
-                                    const grout_inst *inst) {
-    grout_thread *own = grout_machine__thread(machine, thread);
+grout_outcome grout_exec_rendezvous(const grout_cta *cta, uint32_t thread, const grout_inst *inst) {
+    grout_thread *own = grout_cta__thread(cta, thread);
     if (own->stage == 0) {
-        grout_cluster__arrive(machine, thread, inst, true);
+        grout_cluster__arrive(cta, thread, inst, true);
         own->stage = 1;
     }
-    if (!grout_cluster__wait(machine, thread, inst, true)) {
+    if (!grout_cluster__wait(cta, thread, inst, true)) {
         return GROUT_OUTCOME_BLOCKED;
     }
     own->stage = 0;
@@ -55,73 +54,72 @@ grout_outcome grout_exec_rendezvous(grout_machine *machine, uint32_t thread,
  */
 
 /* CTAs whose barriers the op contributes to: the one it names, or those it serves. */
-static uint32_t get_targets(const grout_machine *machine, const grout_inst *inst, uint32_t rank) {
+static uint32_t get_targets(const grout_cta *cta, const grout_inst *inst, uint32_t rank) {
     if (inst->from_cta < 0) {
         return 1u << rank;
     }
-    return grout_mbarrier__get_served(machine->rank, (uint32_t)inst->from_cta,
-                                      grout_machine__cluster_size(machine));
+    return grout_mbarrier__get_served(cta->rank, (uint32_t)inst->from_cta,
+                                      grout_machine__cluster_size(cta->machine));
 }
 
-static grout_outcome contribute(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+static grout_outcome contribute(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                                 grout_arrival arrival) {
-    grout_box box = grout_box__resolve(machine, thread, inst, 0);
-    if (box.is_nowhere ||
-        !grout_barrier__find_element(machine, thread, inst, 0, &arrival.element)) {
+    grout_box box = grout_box__resolve(cta, thread, inst, 0);
+    if (box.is_nowhere || !grout_barrier__find_element(cta, thread, inst, 0, &arrival.element)) {
         return GROUT_OUTCOME_NEXT;
     }
-    uint32_t targets = get_targets(machine, inst, box.rank);
-    if (grout_mbarrier__awaits_init(machine, thread, arrival.element, targets)) {
+    uint32_t targets = get_targets(cta, inst, box.rank);
+    if (grout_mbarrier__awaits_init(cta, thread, arrival.element, targets)) {
         return GROUT_OUTCOME_BLOCKED;
     }
     arrival.order = inst->order;
     arrival.scope = inst->edge_scope;
-    grout_barrier__arrive_all(machine, thread, inst, &arrival, targets);
+    grout_barrier__arrive_all(cta, thread, inst, &arrival, targets);
     return GROUT_OUTCOME_NEXT;
 }
 
-grout_outcome grout_exec_mbarrier_expect(grout_machine *machine, uint32_t thread,
+grout_outcome grout_exec_mbarrier_expect(const grout_cta *cta, uint32_t thread,
                                          const grout_inst *inst) {
-    grout_arrival arrival = {.count = 1, .bytes = get_count(machine, thread, inst)};
-    return contribute(machine, thread, inst, arrival);
+    grout_arrival arrival = {.count = 1, .bytes = get_count(cta, thread, inst)};
+    return contribute(cta, thread, inst, arrival);
 }
 
-grout_outcome grout_exec_mbarrier_arrive(grout_machine *machine, uint32_t thread,
+grout_outcome grout_exec_mbarrier_arrive(const grout_cta *cta, uint32_t thread,
                                          const grout_inst *inst) {
     grout_arrival arrival = {.count = (uint32_t)inst->number};
-    return contribute(machine, thread, inst, arrival);
+    return contribute(cta, thread, inst, arrival);
 }
 
-grout_outcome grout_exec_mbarrier_arrive_drop(grout_machine *machine, uint32_t thread,
+grout_outcome grout_exec_mbarrier_arrive_drop(const grout_cta *cta, uint32_t thread,
                                               const grout_inst *inst) {
     grout_arrival arrival = {.count = (uint32_t)inst->number, .is_leaving = true};
-    return contribute(machine, thread, inst, arrival);
+    return contribute(cta, thread, inst, arrival);
 }
 
 /* ---- waits -------------------------------------------------------------------------------------
  */
 
-static bool find_wait(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+static bool find_wait(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                       grout_waiting *wait) {
     *wait = (grout_waiting){.has_parity = true, .order = inst->order, .scope = inst->edge_scope};
-    return grout_barrier__find_element(machine, thread, inst, 0, &wait->element);
+    return grout_barrier__find_element(cta, thread, inst, 0, &wait->element);
 }
 
 /* The parity of a wait or test. */
-static void read_parity(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+static void read_parity(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                         grout_waiting *wait) {
-    const grout_slot *slot = grout_plan__slot(machine->plan, inst, 0);
-    bool is_first = grout_machine__thread(machine, thread)->retry == GROUT_RETRY_FIRST;
-    if (grout_slot__is_undefined(machine, thread, slot) && is_first) {
-        grout_machine__fault_undefined(machine, thread, inst, 1, GROUT_USE_SYNC);
+    const grout_slot *slot = grout_plan__slot(cta->machine->plan, inst, 0);
+    bool is_first = grout_cta__thread(cta, thread)->retry == GROUT_RETRY_FIRST;
+    if (grout_slot__is_undefined(cta, thread, slot) && is_first) {
+        grout_cta__fault_undefined(cta, thread, inst, 1, GROUT_USE_SYNC);
     }
-    wait->parity = (uint8_t)(grout_slot__get_integer(machine, thread, slot) & 1);
+    wait->parity = (uint8_t)(grout_slot__get_integer(cta, thread, slot) & 1);
 }
 
 /* Waits if the real parity lets it; the phase that was meant is what it acquires. */
-static bool try_wait(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+static bool try_wait(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                      grout_waiting *wait) {
-    grout_parity parity = grout_mbarrier__judge(machine, thread, wait->element, wait->parity);
+    grout_parity parity = grout_mbarrier__judge(cta, thread, wait->element, wait->parity);
     if (!parity.passes) {
         return false;
     }
@@ -129,99 +127,98 @@ static bool try_wait(grout_machine *machine, uint32_t thread, const grout_inst *
     wait->is_other = parity.is_awaited && parity.meant != parity.real;
     wait->real = parity.real;
     if (parity.meant != GROUT_PHASE_NONE) {
-        grout_tma__land_phases(machine, wait->element, parity.meant);
+        grout_tma__land_phases(cta, wait->element, parity.meant);
     }
-    grout_barrier__observe(machine, thread, inst, wait);
+    grout_barrier__observe(cta, thread, inst, wait);
     return true;
 }
 
-grout_outcome grout_exec_mbarrier_wait(grout_machine *machine, uint32_t thread,
+grout_outcome grout_exec_mbarrier_wait(const grout_cta *cta, uint32_t thread,
                                        const grout_inst *inst) {
     grout_waiting wait;
-    if (!find_wait(machine, thread, inst, &wait)) {
+    if (!find_wait(cta, thread, inst, &wait)) {
         return GROUT_OUTCOME_NEXT;
     }
-    read_parity(machine, thread, inst, &wait);
-    if (grout_mbarrier__awaits_init(machine, thread, wait.element, 1u << machine->rank)) {
+    read_parity(cta, thread, inst, &wait);
+    if (grout_mbarrier__awaits_init(cta, thread, wait.element, 1u << cta->rank)) {
         return GROUT_OUTCOME_BLOCKED;
     }
     /* Nothing is waited for if nobody has initialised it, which has been told. */
-    if (!grout_mbarrier__check(machine, thread, inst, wait.element) ||
-        try_wait(machine, thread, inst, &wait)) {
+    if (!grout_mbarrier__check(cta, thread, inst, wait.element) ||
+        try_wait(cta, thread, inst, &wait)) {
         return GROUT_OUTCOME_NEXT;
     }
-    return grout_machine__block(machine, thread, GROUT_THREAD_BLOCKED_PARITY, wait.element,
-                                wait.parity);
+    return grout_cta__block(cta, thread, GROUT_THREAD_BLOCKED_PARITY, wait.element, wait.parity);
 }
 
-static grout_outcome set_result(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+static grout_outcome set_result(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                                 bool value) {
-    *grout_slot__data(machine, thread, &inst->result) = value ? 1 : 0;
-    grout_slot__set_undefined(machine, thread, &inst->result, false);
+    *grout_slot__data(cta, thread, &inst->result) = value ? 1 : 0;
+    grout_slot__set_undefined(cta, thread, &inst->result, false);
     return GROUT_OUTCOME_NEXT;
 }
 
-static void publish_false(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+static void publish_false(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                           uint32_t element) {
+    grout_machine *machine = cta->machine;
     if (grout_machine__wants(machine, GROUT_EVENT_TEST_FALSE)) {
         grout_clocks clocks;
-        grout_event event =
-            grout_machine__event(machine, GROUT_EVENT_TEST_FALSE, thread, inst, &clocks);
-        grout_barrier_fact fact = grout_barrier__get_fact(machine, element);
+        grout_event event = grout_cta__event(cta, GROUT_EVENT_TEST_FALSE, thread, inst, &clocks);
+        grout_barrier_fact fact = grout_barrier__get_fact(cta, element);
         event.u.wait.barrier = &fact;
         event.u.wait.is_test = true;
         grout_machine__publish(machine, &event);
     }
 }
 
-grout_outcome grout_exec_mbarrier_test(grout_machine *machine, uint32_t thread,
+grout_outcome grout_exec_mbarrier_test(const grout_cta *cta, uint32_t thread,
                                        const grout_inst *inst) {
     grout_waiting wait;
-    if (!find_wait(machine, thread, inst, &wait)) {
-        return set_result(machine, thread, inst, true);
+    if (!find_wait(cta, thread, inst, &wait)) {
+        return set_result(cta, thread, inst, true);
     }
-    read_parity(machine, thread, inst, &wait);
-    if (!grout_mbarrier__check(machine, thread, inst, wait.element)) {
-        return set_result(machine, thread, inst, true);
+    read_parity(cta, thread, inst, &wait);
+    if (!grout_mbarrier__check(cta, thread, inst, wait.element)) {
+        return set_result(cta, thread, inst, true);
     }
     wait.is_test = true;
-    if (try_wait(machine, thread, inst, &wait)) {
-        grout_spin__change(machine);
-        return set_result(machine, thread, inst, true);
+    if (try_wait(cta, thread, inst, &wait)) {
+        grout_spin__change(cta->machine);
+        return set_result(cta, thread, inst, true);
     }
-    if (grout_spin__gives_up(machine, thread)) {
-        return grout_machine__block(machine, thread, GROUT_THREAD_BLOCKED_PARITY, wait.element,
-                                    wait.parity);
+    if (grout_spin__gives_up(cta, thread)) {
+        return grout_cta__block(cta, thread, GROUT_THREAD_BLOCKED_PARITY, wait.element,
+                                wait.parity);
     }
-    publish_false(machine, thread, inst, wait.element);
-    return set_result(machine, thread, inst, false);
+    publish_false(cta, thread, inst, wait.element);
+    return set_result(cta, thread, inst, false);
 }
 
-grout_outcome grout_exec_barrier_test(grout_machine *machine, uint32_t thread,
+grout_outcome grout_exec_barrier_test(const grout_cta *cta, uint32_t thread,
                                       const grout_inst *inst) {
     grout_waiting wait = {.is_test = true, .order = inst->order, .scope = inst->edge_scope};
-    if (!grout_barrier__find_element(machine, thread, inst, 0, &wait.element)) {
-        return set_result(machine, thread, inst, true);
+    if (!grout_barrier__find_element(cta, thread, inst, 0, &wait.element)) {
+        return set_result(cta, thread, inst, true);
     }
-    wait.phase = grout_barrier__get_next_wait(machine, thread, wait.element);
-    if (!grout_barrier__is_ready(machine, wait.element, wait.phase)) {
-        if (grout_spin__gives_up(machine, thread)) {
-            return grout_machine__block(machine, thread, GROUT_THREAD_BLOCKED_BARRIER, wait.element,
-                                        wait.phase);
+    wait.phase = grout_barrier__get_next_wait(cta, thread, wait.element);
+    if (!grout_barrier__is_ready(cta, wait.element, wait.phase)) {
+        if (grout_spin__gives_up(cta, thread)) {
+            return grout_cta__block(cta, thread, GROUT_THREAD_BLOCKED_BARRIER, wait.element,
+                                    wait.phase);
         }
-        publish_false(machine, thread, inst, wait.element);
-        return set_result(machine, thread, inst, false);
+        publish_false(cta, thread, inst, wait.element);
+        return set_result(cta, thread, inst, false);
     }
-    grout_spin__change(machine);
-    grout_tma__land_phases(machine, wait.element, wait.phase);
-    grout_barrier__observe(machine, thread, inst, &wait);
-    return set_result(machine, thread, inst, true);
+    grout_spin__change(cta->machine);
+    grout_tma__land_phases(cta, wait.element, wait.phase);
+    grout_barrier__observe(cta, thread, inst, &wait);
+    return set_result(cta, thread, inst, true);
 }
 
 /* References through a descriptor say all that it is for: it has no code. */
-grout_outcome grout_exec_tensor_descriptor(grout_machine *machine, uint32_t thread,
+grout_outcome grout_exec_tensor_descriptor(const grout_cta *cta, uint32_t thread,
                                            const grout_inst *inst) {
-    (void)machine;
+    (void)cta->machine;
     (void)thread;
     (void)inst;
     return GROUT_OUTCOME_NEXT;

@@ -8,15 +8,15 @@
 #include <string.h>
 
 /* A result is undefined if one of its elements is. */
-static void reduce_masks(grout_machine *machine, uint32_t thread, const grout_inst *inst) {
-    const grout_slot *from = grout_plan__slot(machine->plan, inst, 0), *to = &inst->result;
-    bool is_undefined = grout_slot__is_undefined(machine, thread, from);
-    grout_slot__set_undefined(machine, thread, to, is_undefined);
+static void reduce_masks(const grout_cta *cta, uint32_t thread, const grout_inst *inst) {
+    const grout_slot *from = grout_plan__slot(cta->machine->plan, inst, 0), *to = &inst->result;
+    bool is_undefined = grout_slot__is_undefined(cta, thread, from);
+    grout_slot__set_undefined(cta, thread, to, is_undefined);
     if (!is_undefined || !from->is_array || !to->is_array) {
         return;
     }
-    const uint8_t *source = grout_slot__mask(machine, thread, from);
-    uint8_t *mask = grout_slot__mask(machine, thread, to);
+    const uint8_t *source = grout_slot__mask(cta, thread, from);
+    uint8_t *mask = grout_slot__mask(cta, thread, to);
     int64_t columns = inst->divisor, rows = inst->number;
     memset(mask, 0, to->count);
     for (int64_t i = 0; i < from->count; i++) {
@@ -24,10 +24,10 @@ static void reduce_masks(grout_machine *machine, uint32_t thread, const grout_in
     }
 }
 
-grout_outcome grout_exec_reduce(grout_machine *machine, uint32_t thread, const grout_inst *inst) {
-    const grout_slot *from = grout_plan__slot(machine->plan, inst, 0), *to = &inst->result;
-    uint8_t *result = grout_slot__data(machine, thread, to);
-    const uint8_t *data = grout_slot__data(machine, thread, from);
+grout_outcome grout_exec_reduce(const grout_cta *cta, uint32_t thread, const grout_inst *inst) {
+    const grout_slot *from = grout_plan__slot(cta->machine->plan, inst, 0), *to = &inst->result;
+    uint8_t *result = grout_slot__data(cta, thread, to);
+    const uint8_t *data = grout_slot__data(cta, thread, from);
     grout_reduce_box box = {.rows = inst->number, .columns = inst->divisor};
     int64_t size = box.rows * box.columns * from->element_bytes;
     int64_t all = (int64_t)from->count * from->element_bytes;
@@ -36,6 +36,6 @@ grout_outcome grout_exec_reduce(grout_machine *machine, uint32_t thread, const g
         grout_loops__reduce(inst->reduce, from->dtype, result, &box);
         result += box.columns * to->element_bytes;
     }
-    reduce_masks(machine, thread, inst);
+    reduce_masks(cta, thread, inst);
     return GROUT_OUTCOME_NEXT;
 }

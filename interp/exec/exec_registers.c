@@ -7,9 +7,9 @@
 #include "exec.h"
 
 /* Whoever waits for registers looks again. */
-static void wake(grout_machine *machine) {
-    for (uint32_t i = 0; i < machine->plan->shape.thread_count; i++) {
-        grout_thread *other = grout_machine__thread(machine, i);
+static void wake(const grout_cta *cta) {
+    for (uint32_t i = 0; i < cta->machine->plan->shape.thread_count; i++) {
+        grout_thread *other = grout_cta__thread(cta, i);
         if (other->state == GROUT_THREAD_BLOCKED_REGISTERS) {
             other->state = GROUT_THREAD_RUNNABLE;
         }
@@ -18,25 +18,25 @@ static void wake(grout_machine *machine) {
 
 /* Counts are those of a lane: all of a thread's lanes change together. Without need nothing
  * changes: an increase to what the thread has, a decrease to more. */
-grout_outcome grout_exec_set_max_registers(grout_machine *machine, uint32_t thread,
+grout_outcome grout_exec_set_max_registers(const grout_cta *cta, uint32_t thread,
                                            const grout_inst *inst) {
-    grout_cta *cta = grout_machine__cta(machine);
-    grout_thread *own = grout_machine__thread(machine, thread);
-    const grout_slot *slot = grout_plan__slot(machine->plan, inst, 0);
-    uint32_t wanted = (uint32_t)grout_slot__get_integer(machine, thread, slot);
+    grout_cta_state *head = grout_cta__head(cta);
+    grout_thread *own = grout_cta__thread(cta, thread);
+    const grout_slot *slot = grout_plan__slot(cta->machine->plan, inst, 0);
+    uint32_t wanted = (uint32_t)grout_slot__get_integer(cta, thread, slot);
     bool is_increase = (inst->attrs & GROUT_ATTR_BIT_INCREASE) != 0;
     if (is_increase && wanted > own->registers) {
         uint32_t more = wanted - own->registers;
-        if (more > cta->registers_free) {
+        if (more > head->registers_free) {
             own->state = GROUT_THREAD_BLOCKED_REGISTERS;
             return GROUT_OUTCOME_BLOCKED;
         }
-        cta->registers_free -= more;
+        head->registers_free -= more;
         own->registers = wanted;
     } else if (!is_increase && wanted < own->registers) {
-        cta->registers_free += own->registers - wanted;
+        head->registers_free += own->registers - wanted;
         own->registers = wanted;
-        wake(machine);
+        wake(cta);
     }
     return GROUT_OUTCOME_NEXT;
 }

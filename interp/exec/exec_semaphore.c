@@ -11,19 +11,20 @@
 #include <string.h>
 
 /* What the op is about; false, and a fault, if there is no such semaphore or number of units. */
-static bool find_op(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+static bool find_op(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                     grout_semaphore_op *op) {
-    *op = (grout_semaphore_op){.key.cta = grout_machine__cta(machine)->index,
+    grout_machine *machine = cta->machine;
+    *op = (grout_semaphore_op){.key.cta = grout_cta__head(cta)->index,
                                .no_decrement = (inst->attrs & GROUT_ATTR_BIT_NO_DECREMENT) != 0,
                                .order = inst->order,
                                .scope = inst->edge_scope};
-    if (!grout_barrier__find_element(machine, thread, inst, 0, &op->key.element)) {
+    if (!grout_barrier__find_element(cta, thread, inst, 0, &op->key.element)) {
         return false;
     }
     const grout_slot *slot = grout_plan__slot(machine->plan, inst, 0);
-    int64_t units = grout_slot__get_integer(machine, thread, slot);
-    if (grout_slot__is_undefined(machine, thread, slot)) {
-        grout_machine__fault_undefined(machine, thread, inst, 1, GROUT_USE_SYNC);
+    int64_t units = grout_slot__get_integer(cta, thread, slot);
+    if (grout_slot__is_undefined(cta, thread, slot)) {
+        grout_cta__fault_undefined(cta, thread, inst, 1, GROUT_USE_SYNC);
         return false;
     }
     if (units < 1 || units > GROUT_SEMAPHORE_UNITS_MAX) {
@@ -33,42 +34,43 @@ static bool find_op(grout_machine *machine, uint32_t thread, const grout_inst *i
                              .element = plan->index,
                              .have = units,
                              .need = GROUT_SEMAPHORE_UNITS_MAX};
-        grout_machine__fault(machine, thread, inst, 1, &fault);
+        grout_cta__fault(cta, thread, inst, 1, &fault);
         return false;
     }
     op->units = (uint32_t)units;
     return true;
 }
 
-grout_outcome grout_exec_semaphore_signal(grout_machine *machine, uint32_t thread,
+grout_outcome grout_exec_semaphore_signal(const grout_cta *cta, uint32_t thread,
                                           const grout_inst *inst) {
     grout_semaphore_op op;
-    if (find_op(machine, thread, inst, &op)) {
-        grout_semaphore__signal(machine, thread, inst, &op);
+    if (find_op(cta, thread, inst, &op)) {
+        grout_semaphore__signal(cta, thread, inst, &op);
     }
     return GROUT_OUTCOME_NEXT;
 }
 
-grout_outcome grout_exec_semaphore_wait(grout_machine *machine, uint32_t thread,
+grout_outcome grout_exec_semaphore_wait(const grout_cta *cta, uint32_t thread,
                                         const grout_inst *inst) {
     grout_semaphore_op op;
-    if (!find_op(machine, thread, inst, &op)) {
+    if (!find_op(cta, thread, inst, &op)) {
         return GROUT_OUTCOME_NEXT;
     }
-    if (!grout_semaphore__has(machine, &op)) {
-        return grout_machine__block(machine, thread, GROUT_THREAD_BLOCKED_SEMAPHORE, op.key.element,
-                                    op.units);
+    if (!grout_semaphore__has(cta->machine, &op)) {
+        return grout_cta__block(cta, thread, GROUT_THREAD_BLOCKED_SEMAPHORE, op.key.element,
+                                op.units);
     }
-    grout_semaphore__take(machine, thread, inst, &op);
+    grout_semaphore__take(cta, thread, inst, &op);
     return GROUT_OUTCOME_NEXT;
 }
 
-static void publish_read(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+static void publish_read(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                          const grout_semaphore_key *key) {
+    grout_machine *machine = cta->machine;
     if (grout_machine__wants(machine, GROUT_EVENT_SEMAPHORE_READ)) {
         grout_clocks clocks;
         grout_event event =
-            grout_machine__event(machine, GROUT_EVENT_SEMAPHORE_READ, thread, inst, &clocks);
+            grout_cta__event(cta, GROUT_EVENT_SEMAPHORE_READ, thread, inst, &clocks);
         grout_semaphore_fact fact = grout_semaphore__get_fact(machine, *key);
         event.u.semaphore.semaphore = &fact;
         event.u.semaphore.units = fact.units;
@@ -78,19 +80,19 @@ static void publish_read(grout_machine *machine, uint32_t thread, const grout_in
     }
 }
 
-grout_outcome grout_exec_semaphore_read(grout_machine *machine, uint32_t thread,
+grout_outcome grout_exec_semaphore_read(const grout_cta *cta, uint32_t thread,
                                         const grout_inst *inst) {
-    grout_semaphore_key key = {.cta = grout_machine__cta(machine)->index};
+    grout_semaphore_key key = {.cta = grout_cta__head(cta)->index};
     int32_t units = 0;
-    if (grout_barrier__find_element(machine, thread, inst, 0, &key.element)) {
-        units = (int32_t)grout_semaphore__get_units(machine, key);
-        if (grout_spin__gives_up(machine, thread)) {
-            return grout_machine__block(machine, thread, GROUT_THREAD_BLOCKED_SEMAPHORE,
-                                        key.element, (uint32_t)units + 1);
+    if (grout_barrier__find_element(cta, thread, inst, 0, &key.element)) {
+        units = (int32_t)grout_semaphore__get_units(cta->machine, key);
+        if (grout_spin__gives_up(cta, thread)) {
+            return grout_cta__block(cta, thread, GROUT_THREAD_BLOCKED_SEMAPHORE, key.element,
+                                    (uint32_t)units + 1);
         }
-        publish_read(machine, thread, inst, &key);
+        publish_read(cta, thread, inst, &key);
     }
-    memcpy(grout_slot__data(machine, thread, &inst->result), &units, sizeof units);
-    grout_slot__set_undefined(machine, thread, &inst->result, false);
+    memcpy(grout_slot__data(cta, thread, &inst->result), &units, sizeof units);
+    grout_slot__set_undefined(cta, thread, &inst->result, false);
     return GROUT_OUTCOME_NEXT;
 }

@@ -73,12 +73,13 @@ static void print_array(grout_text *out, const grout_type *type, const uint8_t *
     }
 }
 
-static void print_value(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+static void print_value(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                         uint32_t index, grout_text *out) {
+    grout_machine *machine = cta->machine;
     const grout_module *module = machine->launch.module;
     const grout_slot *slot = grout_plan__slot(machine->plan, inst, index);
     const grout_op *op = grout_module_get_op(module, inst->op);
-    const uint8_t *data = grout_slot__data(machine, thread, slot);
+    const uint8_t *data = grout_slot__data(cta, thread, slot);
     if (slot->is_array) {
         const grout_operand *operand = grout_module_get_operand(module, op, index + 1);
         grout_type type = grout_module_get_operand_type(module, operand);
@@ -88,22 +89,23 @@ static void print_value(grout_machine *machine, uint32_t thread, const grout_ins
     }
 }
 
-static void check_undefined(grout_machine *machine, uint32_t thread, const grout_inst *inst) {
+static void check_undefined(const grout_cta *cta, uint32_t thread, const grout_inst *inst) {
     for (uint32_t i = 0; i < inst->slot_count; i++) {
-        if (grout_slot__is_undefined(machine, thread, grout_plan__slot(machine->plan, inst, i))) {
-            grout_machine__fault_undefined(machine, thread, inst, i + 1, GROUT_USE_PRINT);
+        if (grout_slot__is_undefined(cta, thread, grout_plan__slot(cta->machine->plan, inst, i))) {
+            grout_cta__fault_undefined(cta, thread, inst, i + 1, GROUT_USE_PRINT);
             return;
         }
     }
 }
 
 /* "CTA (x=1), thread wg=0: text", each {} replaced by a value. */
-grout_outcome grout_exec_debug_print(grout_machine *machine, uint32_t thread,
+grout_outcome grout_exec_debug_print(const grout_cta *cta, uint32_t thread,
                                      const grout_inst *inst) {
+    grout_machine *machine = cta->machine;
     grout_text line = {0};
-    grout_origin origin = grout_machine__origin(machine, thread, inst);
+    grout_origin origin = grout_cta__origin(cta, thread, inst);
     uint32_t index = 0;
-    check_undefined(machine, thread, inst);
+    check_undefined(cta, thread, inst);
     if (machine->launch.print == NULL) {
         return GROUT_OUTCOME_NEXT;
     }
@@ -118,7 +120,7 @@ grout_outcome grout_exec_debug_print(grout_machine *machine, uint32_t thread,
             break;
         }
         grout_text_add_bytes(&line, at, (size_t)(hole - at));
-        print_value(machine, thread, inst, index++, &line);
+        print_value(cta, thread, inst, index++, &line);
         at = hole + 2;
     }
     bool is_whole = !line.failed && line.data != NULL;

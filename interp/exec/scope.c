@@ -19,7 +19,8 @@ static const grout_object_id *get_objects(const grout_machine *machine,
 }
 
 /* The bytes of a scope's arrays are as if nobody had written them. */
-static void clear_objects(grout_machine *machine, const grout_scope_plan *scope) {
+static void clear_objects(const grout_cta *cta, const grout_scope_plan *scope) {
+    grout_machine *machine = cta->machine;
     const grout_module *module = machine->launch.module;
     for (uint32_t i = 0; i < scope->object_count; i++) {
         grout_object_id id = get_objects(machine, scope)[i];
@@ -29,58 +30,58 @@ static void clear_objects(grout_machine *machine, const grout_scope_plan *scope)
         }
         const grout_layout *layout = grout_object_get_layout(module, id);
         int64_t offset = grout_object_get_smem_offset(module, id);
-        grout_smem__touch(machine->page_versions, offset, layout->bytes);
-        grout_fill_poison(grout_object_get_type(module, id)->dtype,
-                          grout_machine__smem(machine) + offset,
+        grout_smem__touch(cta->page_versions, offset, layout->bytes);
+        grout_fill_poison(grout_object_get_type(module, id)->dtype, grout_cta__smem(cta) + offset,
                           layout->bytes / layout->element_bytes);
         if (machine->tracks) {
-            grout_bits__clear(grout_machine__defined(machine), offset, layout->bytes);
+            grout_bits__clear(grout_cta__defined(cta), offset, layout->bytes);
         }
     }
 }
 
 /* What all actors of the CTA know now. */
-static const uint32_t *join_clocks(grout_machine *machine) {
+static const uint32_t *join_clocks(const grout_cta *cta) {
+    grout_machine *machine = cta->machine;
     const grout_plan *plan = machine->plan;
     uint32_t size = plan->order.size;
-    memcpy(machine->clock_scratch, grout_machine__clocks(machine, 0), size * sizeof(uint32_t));
+    memcpy(machine->clock_scratch, grout_cta__clocks(cta, 0), size * sizeof(uint32_t));
     for (uint32_t i = 1; i < plan->actor_count; i++) {
-        grout_order__join(machine->clock_scratch, grout_machine__clocks(machine, i), size);
+        grout_order__join(machine->clock_scratch, grout_cta__clocks(cta, i), size);
     }
     return machine->clock_scratch;
 }
 
-static void publish_scope(grout_machine *machine, grout_event *event, const grout_scope_plan *scope,
+static void publish_scope(const grout_cta *cta, grout_event *event, const grout_scope_plan *scope,
                           const uint32_t *last) {
-    event->u.scope.objects = get_objects(machine, scope);
+    event->u.scope.objects = get_objects(cta->machine, scope);
     event->u.scope.object_count = scope->object_count;
     event->u.scope.last = last;
     event->u.scope.is_inner = scope->op != 0;
-    grout_machine__publish_cta(machine, event);
+    grout_cta__publish_cta(cta, event);
 }
 
-void grout_machine__begin_scope(grout_machine *machine, const grout_scope_plan *scope,
-                                const grout_inst *inst) {
+void grout_cta__begin_scope(const grout_cta *cta, const grout_scope_plan *scope,
+                            const grout_inst *inst) {
     for (uint32_t i = 0; scope->op != 0 && i < scope->element_count; i++) {
-        grout_barrier__reset(machine, scope->first_element + i);
+        grout_barrier__reset(cta, scope->first_element + i);
     }
-    clear_objects(machine, scope);
-    if (inst != NULL && grout_machine__wants(machine, GROUT_EVENT_SCOPE_BEGIN)) {
+    clear_objects(cta, scope);
+    if (inst != NULL && grout_machine__wants(cta->machine, GROUT_EVENT_SCOPE_BEGIN)) {
         grout_event event;
         memset(&event, 0, sizeof event);
         event.kind = GROUT_EVENT_SCOPE_BEGIN;
         event.origin.op = inst->op;
-        publish_scope(machine, &event, scope, join_clocks(machine));
+        publish_scope(cta, &event, scope, join_clocks(cta));
     }
 }
 
-static void end_barriers(grout_machine *machine, const grout_scope_plan *scope,
-                         const uint32_t *last, const grout_origin *origin) {
-    if (!grout_machine__wants(machine, GROUT_EVENT_BARRIER_END)) {
+static void end_barriers(const grout_cta *cta, const grout_scope_plan *scope, const uint32_t *last,
+                         const grout_origin *origin) {
+    if (!grout_machine__wants(cta->machine, GROUT_EVENT_BARRIER_END)) {
         return;
     }
     for (uint32_t i = 0; i < scope->element_count; i++) {
-        grout_barrier_fact fact = grout_barrier__get_fact(machine, scope->first_element + i);
+        grout_barrier_fact fact = grout_barrier__get_fact(cta, scope->first_element + i);
         grout_event event;
         memset(&event, 0, sizeof event);
         event.kind = GROUT_EVENT_BARRIER_END;
@@ -88,34 +89,35 @@ static void end_barriers(grout_machine *machine, const grout_scope_plan *scope,
         event.u.barrier_end.barrier = &fact;
         event.u.barrier_end.last = last;
         event.u.barrier_end.is_inner = scope->op != 0;
-        grout_machine__publish_cta(machine, &event);
+        grout_cta__publish_cta(cta, &event);
     }
 }
 
-void grout_machine__end_scope(grout_machine *machine, const grout_scope_plan *scope,
-                              const uint32_t *last, uint32_t thread, const grout_inst *inst) {
-    grout_origin origin = grout_machine__origin(machine, thread, inst);
-    grout_tma__finish_scope(machine, scope, thread);
-    grout_components__end_scope(machine, get_objects(machine, scope), scope->object_count);
-    end_barriers(machine, scope, last, &origin);
+void grout_cta__end_scope(const grout_cta *cta, const grout_scope_plan *scope, const uint32_t *last,
+                          uint32_t thread, const grout_inst *inst) {
+    grout_machine *machine = cta->machine;
+    grout_origin origin = grout_cta__origin(cta, thread, inst);
+    grout_tma__finish_scope(cta, scope, thread);
+    grout_components__end_scope(cta, get_objects(machine, scope), scope->object_count);
+    end_barriers(cta, scope, last, &origin);
     if (grout_machine__wants(machine, GROUT_EVENT_SCOPE_END)) {
         grout_clocks clocks;
-        grout_event event =
-            grout_machine__event(machine, GROUT_EVENT_SCOPE_END, thread, inst, &clocks);
-        publish_scope(machine, &event, scope, last);
+        grout_event event = grout_cta__event(cta, GROUT_EVENT_SCOPE_END, thread, inst, &clocks);
+        publish_scope(cta, &event, scope, last);
     }
-    clear_objects(machine, scope);
+    clear_objects(cta, scope);
 }
 
-void grout_machine__end_objects(grout_machine *machine) {
+void grout_cta__end_objects(const grout_cta *cta) {
+    grout_machine *machine = cta->machine;
     const grout_scope_plan *scope = grout_plan__scope(machine->plan, 1);
-    grout_origin origin = {.cta = grout_machine__cta(machine)->index};
-    const uint32_t *last = join_clocks(machine);
-    end_barriers(machine, scope, last, &origin);
+    grout_origin origin = {.cta = grout_cta__head(cta)->index};
+    const uint32_t *last = join_clocks(cta);
+    end_barriers(cta, scope, last, &origin);
     if (grout_machine__wants(machine, GROUT_EVENT_CTA_END)) {
         grout_event event;
         memset(&event, 0, sizeof event);
         event.kind = GROUT_EVENT_CTA_END;
-        publish_scope(machine, &event, scope, last);
+        publish_scope(cta, &event, scope, last);
     }
 }

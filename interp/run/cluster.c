@@ -12,39 +12,39 @@
 /* ---- beginning --------------------------------------------------------------------------------
  */
 
-static void begin_actors(grout_machine *machine) {
-    const grout_plan *plan = machine->plan;
+static void begin_actors(const grout_cta *cta) {
+    const grout_plan *plan = cta->machine->plan;
     for (uint32_t i = 0; i < plan->actor_count; i++) {
-        grout_thread *thread = grout_machine__thread(machine, i);
+        grout_thread *thread = grout_cta__thread(cta, i);
         thread->pc = 1;
         thread->last_pc = 1;
         thread->registers = plan->entry_registers;
         thread->state = i < plan->runner_count ? GROUT_THREAD_RUNNABLE : GROUT_THREAD_IDLE;
-        grout_order__begin(&plan->order, grout_machine__clocks(machine, i),
-                           grout_machine__actor(machine, i));
+        grout_order__begin(&plan->order, grout_cta__clocks(cta, i), grout_cta__actor(cta, i));
     }
 }
 
-/* The selected CTA's state as it begins. */
-static void begin_cta(grout_machine *machine, uint32_t index) {
+/* A CTA's state as it begins. */
+static void begin_cta(const grout_cta *cta, uint32_t index) {
+    grout_machine *machine = cta->machine;
     const grout_plan *plan = machine->plan;
-    grout_cta *cta = grout_machine__cta(machine);
-    memset(machine->state, 0, machine->at.payload_free);
-    memset(machine->state + machine->at.accumulators, 0,
+    grout_cta_state *head = grout_cta__head(cta);
+    memset(cta->state, 0, machine->at.payload_free);
+    memset(cta->state + machine->at.accumulators, 0,
            machine->at.undo_entries - machine->at.accumulators);
-    cta->index = index;
-    cta->is_begun = 1;
+    head->index = index;
+    head->is_begun = 1;
     for (uint32_t i = 0; i < plan->element_count; i++) {
-        grout_barrier__begin(grout_machine__barrier(machine, i), plan->elements[i].arrivals);
+        grout_barrier__begin(grout_cta__barrier(cta, i), plan->elements[i].arrivals);
     }
-    begin_actors(machine);
+    begin_actors(cta);
     if (grout_machine__wants(machine, GROUT_EVENT_CTA_BEGIN)) {
         grout_event event;
         memset(&event, 0, sizeof event);
         event.kind = GROUT_EVENT_CTA_BEGIN;
-        grout_machine__publish_cta(machine, &event);
+        grout_cta__publish_cta(cta, &event);
     }
-    grout_machine__begin_scope(machine, grout_plan__scope(plan, 1), NULL);
+    grout_cta__begin_scope(cta, grout_plan__scope(plan, 1), NULL);
 }
 
 /* With one cluster at a time each begins with a state of its own, whatever ran before. */
@@ -73,10 +73,10 @@ static bool begin_cluster(grout_machine *machine, uint32_t slot) {
     machine->run.next_cluster++;
     machine->run.begun++;
     for (uint32_t rank = 0; rank < size; rank++) {
-        grout_machine__select_slot(machine, slot, rank);
-        grout_machine__cluster(machine)->index = index;
-        grout_machine__cluster(machine)->is_begun = 1;
-        begin_cta(machine, index * size + rank);
+        const grout_cta *cta = grout_machine__get_cta(machine, slot, rank);
+        grout_cta__cluster(cta)->index = index;
+        grout_cta__cluster(cta)->is_begun = 1;
+        begin_cta(cta, index * size + rank);
     }
     return true;
 }
@@ -99,29 +99,30 @@ void grout_cluster__begin_all(grout_machine *machine) {
 /* ---- ends -------------------------------------------------------------------------------------
  */
 
-void grout_cluster__end_cta(grout_machine *machine) {
-    grout_tma__finish_all(machine);
+void grout_cluster__end_cta(const grout_cta *cta) {
+    grout_machine *machine = cta->machine;
+    grout_tma__finish_all(cta);
     if (!machine->plan->has_exit_sync) {
-        grout_cluster__check_collectives(machine);
+        grout_cluster__check_collectives(cta);
     }
-    grout_machine__end_objects(machine);
-    grout_components__end_cta(machine);
-    grout_machine__cta(machine)->has_ended = 1;
-    grout_machine__cluster(machine)->ended++;
+    grout_cta__end_objects(cta);
+    grout_components__end_cta(cta);
+    grout_cta__head(cta)->has_ended = 1;
+    grout_cta__cluster(cta)->ended++;
     machine->stats.ctas_done++;
 }
 
 /* What is left of a cluster in the pools. */
 static void end_cluster(grout_machine *machine, uint32_t slot) {
     for (uint32_t rank = 0; rank < machine->plan->shape.cta_count; rank++) {
-        grout_machine__select_slot(machine, slot, rank);
-        grout_tma__finish_all(machine);
+        const grout_cta *cta = grout_machine__get_cta(machine, slot, rank);
+        grout_tma__finish_all(cta);
         for (uint32_t i = 0; machine->slot_count > 1 && i < machine->plan->element_count; i++) {
-            grout_barrier__reset(machine, i);
+            grout_barrier__reset(cta, i);
         }
-        grout_machine__cta(machine)->is_begun = 0;
+        grout_cta__head(cta)->is_begun = 0;
     }
-    grout_cluster *cluster = grout_machine__cluster(machine);
+    grout_cluster *cluster = grout_cta__cluster(grout_machine__get_cta(machine, slot, 0));
     while (cluster->first_collective != 0) {
         uint32_t index = cluster->first_collective;
         const grout_collective *record = grout_pool__at(&machine->collectives, index);

@@ -9,9 +9,10 @@
 
 #include <string.h>
 
-static void add_actor(grout_machine *machine, uint32_t actor) {
+static void add_actor(const grout_cta *cta, uint32_t actor) {
+    grout_machine *machine = cta->machine;
     const grout_plan *plan = machine->plan;
-    const grout_thread *thread = grout_machine__thread(machine, actor);
+    const grout_thread *thread = grout_cta__thread(cta, actor);
     bool has_exited = thread->state == GROUT_THREAD_EXITED;
     const grout_inst *inst = grout_plan__inst(plan, has_exited ? thread->last_pc : thread->pc);
     grout_thread_fact *fact =
@@ -21,22 +22,22 @@ static void add_actor(grout_machine *machine, uint32_t actor) {
                                 .element = thread->element,
                                 .phase = thread->phase,
                                 .registers_held = thread->registers,
-                                .origin = grout_machine__origin(machine, actor, inst)};
+                                .origin = grout_cta__origin(cta, actor, inst)};
     if (thread->state == GROUT_THREAD_BLOCKED_REGISTERS) {
         const grout_slot *wanted = grout_plan__slot(plan, inst, 0);
-        fact->registers = (uint32_t)grout_slot__get_integer(machine, actor, wanted);
-        fact->registers_free = grout_machine__cta(machine)->registers_free;
+        fact->registers = (uint32_t)grout_slot__get_integer(cta, actor, wanted);
+        fact->registers_free = grout_cta__head(cta)->registers_free;
     } else if (thread->state == GROUT_THREAD_BLOCKED_PARITY) {
         fact->meant =
-            grout_mbarrier__judge(machine, actor, thread->element, (uint8_t)thread->phase).meant;
+            grout_mbarrier__judge(cta, actor, thread->element, (uint8_t)thread->phase).meant;
     } else if (thread->state == GROUT_THREAD_BLOCKED_SPIN) {
         fact->has_value =
             !inst->result.is_array &&
             (inst->result.dtype == GROUT_DTYPE_I32 || inst->result.dtype == GROUT_DTYPE_U32) &&
-            !grout_slot__is_undefined(machine, actor, &inst->result);
-        fact->value = fact->has_value ? grout_slot__get_integer(machine, actor, &inst->result) : 0;
+            !grout_slot__is_undefined(cta, actor, &inst->result);
+        fact->value = fact->has_value ? grout_slot__get_integer(cta, actor, &inst->result) : 0;
     } else if (thread->state == GROUT_THREAD_BLOCKED_SEMAPHORE) {
-        grout_semaphore_key key = {thread->element, grout_machine__cta(machine)->index};
+        grout_semaphore_key key = {thread->element, grout_cta__head(cta)->index};
         fact->element = grout_semaphore__find_fact(machine, key);
     }
 }
@@ -51,15 +52,16 @@ static bool reserve_facts(grout_machine *machine) {
            grout_pool__reserve(&machine->barrier_facts, &machine->heap, ctas * plan->element_count);
 }
 
-static void add_cta(grout_machine *machine) {
-    machine->has_failed |= !grout_semaphore__add_facts(machine, grout_machine__cta(machine)->index);
+static void add_cta(const grout_cta *cta) {
+    grout_machine *machine = cta->machine;
+    machine->has_failed |= !grout_semaphore__add_facts(machine, grout_cta__head(cta)->index);
     for (uint32_t i = 0; i < machine->plan->actor_count; i++) {
-        add_actor(machine, i);
+        add_actor(cta, i);
     }
     for (uint32_t i = 0; i < machine->plan->element_count; i++) {
         *(grout_barrier_fact *)grout_pool__at(&machine->barrier_facts,
                                               machine->barrier_facts.count++) =
-            grout_barrier__get_fact(machine, i);
+            grout_barrier__get_fact(cta, i);
     }
 }
 
@@ -70,14 +72,9 @@ void grout_machine__publish_deadlock(grout_machine *machine) {
         machine->has_failed = true;
         return;
     }
-    for (uint32_t slot = 0; slot < machine->slot_count; slot++) {
-        for (uint32_t rank = 0; machine->slots[slot] != NULL && rank < plan->shape.cta_count;
-             rank++) {
-            grout_machine__select_slot(machine, slot, rank);
-            if (grout_machine__cluster(machine)->is_begun != 0) {
-                add_cta(machine);
-            }
-        }
+    for (const grout_cta *cta = grout_machine__next_cta(machine, NULL); cta != NULL;
+         cta = grout_machine__next_cta(machine, cta)) {
+        add_cta(cta);
     }
     memset(&event, 0, sizeof event);
     event.kind = GROUT_EVENT_DEADLOCK;
@@ -90,14 +87,8 @@ void grout_machine__publish_deadlock(grout_machine *machine) {
     event.u.deadlock.waiting_ctas =
         plan->cta_count - machine->run.next_cluster * plan->shape.cta_count;
     event.u.deadlock.resident_ctas = (int64_t)machine->slot_count * plan->shape.cta_count;
-    for (uint32_t slot = machine->slot_count; slot-- > 0;) {
-        if (machine->slots[slot] != NULL) {
-            grout_machine__select_slot(machine, slot, 0);
-            if (grout_machine__cluster(machine)->is_begun != 0) {
-                event.origin.cta = grout_machine__cta(machine)->index;
-            }
-        }
-    }
+    const grout_cta *first = grout_machine__next_cta(machine, NULL);
+    event.origin.cta = first == NULL ? 0 : grout_cta__head(first)->index;
     event.step = machine->stats.steps;
     if (grout_machine__wants(machine, GROUT_EVENT_DEADLOCK)) {
         grout_machine__publish(machine, &event);

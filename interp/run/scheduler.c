@@ -174,12 +174,8 @@ static uint32_t choose(grout_machine *machine) {
     return runnable > 1 ? decide(machine, runnable) + 1 : find_runnable(machine, first, 0) + 1;
 }
 
-static void select_actor(grout_machine *machine, uint32_t number) {
-    uint32_t per_slot = grout_machine__actors_per_slot(machine);
-    uint32_t slot = number / per_slot, rank = number % per_slot / machine->plan->actor_count;
-    if (slot != machine->slot || rank != machine->rank) {
-        grout_machine__select_slot(machine, slot, rank);
-    }
+static const grout_cta *get_cta(const grout_machine *machine, uint32_t number) {
+    return &machine->ctas[number / machine->plan->actor_count];
 }
 
 /* ---- running ------------------------------------------------------------------------------------
@@ -190,11 +186,11 @@ static bool stop(grout_machine *machine, grout_run_status status) {
     return false;
 }
 
-static bool stop_at_limit(grout_machine *machine, uint32_t thread, const grout_inst *inst) {
+static bool stop_at_limit(const grout_cta *cta, uint32_t thread, const grout_inst *inst) {
+    grout_machine *machine = cta->machine;
     if (grout_machine__wants(machine, GROUT_EVENT_STEP_LIMIT)) {
         grout_clocks clocks;
-        grout_event event =
-            grout_machine__event(machine, GROUT_EVENT_STEP_LIMIT, thread, inst, &clocks);
+        grout_event event = grout_cta__event(cta, GROUT_EVENT_STEP_LIMIT, thread, inst, &clocks);
         grout_machine__publish(machine, &event);
     }
     return stop(machine, GROUT_RUN_STEP_LIMIT);
@@ -212,36 +208,39 @@ static bool make_progress(grout_machine *machine) {
 }
 
 /* Whether the instruction has only looked. */
-static void note_point(grout_machine *machine, uint32_t thread, const grout_inst *inst) {
+static void note_point(const grout_cta *cta, uint32_t thread, const grout_inst *inst) {
+    grout_machine *machine = cta->machine;
     if (inst->is_look || machine->spin.is_idle) {
         machine->spin.is_idle = false;
-        grout_spin__note(machine, thread, inst);
+        grout_spin__note(cta, thread, inst);
         return;
     }
     grout_spin__change(machine);
 }
 
 /* What follows an instruction that was done: its count, its scheduling point. */
-static void pass(grout_machine *machine, uint32_t thread, const grout_inst *inst) {
+static void pass(const grout_cta *cta, uint32_t thread, const grout_inst *inst) {
+    grout_machine *machine = cta->machine;
     grout_run_state *run = &machine->run;
-    grout_thread *own = grout_machine__thread(machine, thread);
+    grout_thread *own = grout_cta__thread(cta, thread);
     own->retry = GROUT_RETRY_FIRST;
     if (inst->op != 0) {
         own->last_pc = (uint32_t)(inst - grout_plan__inst(machine->plan, 0));
     }
     machine->stats.steps += inst->is_silent ? 0 : 1;
     if (inst->is_point) {
-        note_point(machine, thread, inst);
+        note_point(cta, thread, inst);
         run->last = run->current;
         run->current = 0;
-        grout_tma__pass_point(machine);
+        grout_tma__pass_point(cta);
     }
 }
 
-/* Runs an actor of the selected CTA to its next scheduling point. False: the run stops. */
-static bool run_thread(grout_machine *machine, uint32_t thread, uint64_t limit) {
+/* Runs an actor of a CTA to its next scheduling point. False: the run stops. */
+static bool run_thread(const grout_cta *cta, uint32_t thread, uint64_t limit) {
+    grout_machine *machine = cta->machine;
     grout_run_state *run = &machine->run;
-    grout_thread *own = grout_machine__thread(machine, thread);
+    grout_thread *own = grout_cta__thread(cta, thread);
     uint32_t number = run->current;
     machine->step_limit = limit < machine->max_steps ? limit : machine->max_steps;
     while (run->current == number) {
@@ -252,13 +251,13 @@ static bool run_thread(grout_machine *machine, uint32_t thread, uint64_t limit) 
             return stop(machine, GROUT_RUN_PAUSED);
         }
         if (!inst->is_silent && machine->stats.steps >= machine->max_steps) {
-            return stop_at_limit(machine, thread, inst);
+            return stop_at_limit(cta, thread, inst);
         }
         own->pc = pc + 1;
-        switch (inst->exec(machine, thread, inst)) {
+        switch (inst->exec(cta, thread, inst)) {
         case GROUT_OUTCOME_NEXT:
         case GROUT_OUTCOME_EXIT:
-            pass(machine, thread, inst);
+            pass(cta, thread, inst);
             break;
         case GROUT_OUTCOME_BLOCKED:
             own->pc = pc;
@@ -284,15 +283,10 @@ static bool run_thread(grout_machine *machine, uint32_t thread, uint64_t limit) 
 /* All that is in flight takes effect, and who waits for an init that does not come goes on; true if
  * that lets somebody run. */
 static bool finish_flights(grout_machine *machine) {
-    for (uint32_t slot = 0; slot < machine->slot_count; slot++) {
-        for (uint32_t rank = 0;
-             machine->slots[slot] != NULL && rank < machine->plan->shape.cta_count; rank++) {
-            grout_machine__select_slot(machine, slot, rank);
-            if (grout_machine__cluster(machine)->is_begun != 0) {
-                grout_tma__finish_all(machine);
-                grout_mbarrier__give_up_inits(machine);
-            }
-        }
+    for (const grout_cta *cta = grout_machine__next_cta(machine, NULL); cta != NULL;
+         cta = grout_machine__next_cta(machine, cta)) {
+        grout_tma__finish_all(cta);
+        grout_mbarrier__give_up_inits(cta);
     }
     grout_spin__let_out(machine);
     return count_runnable(machine) > 0;
@@ -312,17 +306,18 @@ bool grout_machine__run(grout_machine *machine, uint64_t step_limit) {
             grout_machine__publish_deadlock(machine);
             return stop(machine, GROUT_RUN_DEADLOCK);
         }
-        select_actor(machine, machine->run.current - 1);
-        if (!run_thread(machine, (machine->run.current - 1) % actors, step_limit)) {
+        uint32_t number = machine->run.current - 1;
+        const grout_cta *cta = get_cta(machine, number);
+        if (!run_thread(cta, number % actors, step_limit)) {
             return false;
         }
         if (machine->foreign_maps.count > 0) {
             grout_foreign__collect(machine);
         }
-        if (grout_machine__cta(machine)->exited == machine->plan->runner_count &&
-            grout_machine__cta(machine)->has_ended == 0) {
-            grout_cluster__end_cta(machine);
-            if (grout_machine__cluster(machine)->ended == machine->plan->shape.cta_count) {
+        if (grout_cta__head(cta)->exited == machine->plan->runner_count &&
+            grout_cta__head(cta)->has_ended == 0) {
+            grout_cluster__end_cta(cta);
+            if (grout_cta__cluster(cta)->ended == machine->plan->shape.cta_count) {
                 return true;
             }
         }

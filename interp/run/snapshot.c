@@ -274,29 +274,31 @@ static uint64_t hash_sets(const grout_machine *machine, uint64_t hash, const uin
 }
 
 /* What threads, barriers and copies are, without the places of their records in the pools. */
-static uint64_t hash_threads(const grout_machine *machine, uint64_t hash) {
+static uint64_t hash_threads(const grout_cta *cta, uint64_t hash) {
+    const grout_machine *machine = cta->machine;
     const grout_plan *plan = machine->plan;
     for (uint32_t i = 0; i < plan->actor_count; i++) {
-        grout_thread thread = *grout_machine__thread(machine, i);
+        grout_thread thread = *grout_cta__thread(cta, i);
         thread.first_wgmma = thread.last_wgmma = 0;
         thread.looks_at = thread.look_hash = 0;
         thread.look_pc = thread.looks = thread.is_spinning = 0;
         hash = grout_hash__bytes(hash, &thread, sizeof thread);
     }
     for (uint32_t i = 0; i < plan->lane_count; i++) {
-        hash = grout_hash__word(hash, grout_machine__lane(machine, i)->committed);
+        hash = grout_hash__word(hash, grout_cta__lane(cta, i)->committed);
     }
-    hash = grout_hash__bytes(hash, machine->state + machine->at.loops,
+    hash = grout_hash__bytes(hash, cta->state + machine->at.loops,
                              machine->at.clocks - machine->at.loops);
-    hash = hash_sets(machine, hash, grout_machine__clocks(machine, 0), plan->actor_count);
-    return grout_hash__bytes(hash, machine->state + machine->at.scopes,
+    hash = hash_sets(machine, hash, grout_cta__clocks(cta, 0), plan->actor_count);
+    return grout_hash__bytes(hash, cta->state + machine->at.scopes,
                              machine->at.barriers - machine->at.scopes);
 }
 
-static uint64_t hash_barriers(const grout_machine *machine, uint64_t hash) {
+static uint64_t hash_barriers(const grout_cta *cta, uint64_t hash) {
+    const grout_machine *machine = cta->machine;
     size_t sets = machine->plan->has_narrow_waits ? 2 : 1;
     for (uint32_t i = 0; i < machine->plan->element_count; i++) {
-        grout_barrier barrier = *grout_machine__barrier(machine, i);
+        grout_barrier barrier = *grout_cta__barrier(cta, i);
         uint32_t record = barrier.first_open, old = barrier.first_old;
         barrier.first_open = barrier.last_open = barrier.first_old = barrier.last_old = 0;
         hash = grout_hash__bytes(hash, &barrier, sizeof barrier);
@@ -315,20 +317,21 @@ static uint64_t hash_barriers(const grout_machine *machine, uint64_t hash) {
             old = phase->next;
         }
     }
-    hash = hash_sets(machine, hash, grout_machine__snapshot_of(machine, 0, 0),
+    hash = hash_sets(machine, hash, grout_cta__snapshot_of(cta, 0, 0),
                      (size_t)machine->plan->element_count * machine->at.snapshots_kept * sets);
-    return grout_hash__bytes(hash, machine->state + machine->at.waits,
+    return grout_hash__bytes(hash, cta->state + machine->at.waits,
                              machine->at.payload_free - machine->at.waits);
 }
 
-static uint64_t hash_flights(const grout_machine *machine, uint64_t hash) {
-    for (uint32_t i = grout_machine__cta(machine)->first_flight; i != 0;) {
+static uint64_t hash_flights(const grout_cta *cta, uint64_t hash) {
+    const grout_machine *machine = cta->machine;
+    for (uint32_t i = grout_cta__head(cta)->first_flight; i != 0;) {
         grout_async async = *grout_machine__async(machine, i);
         i = async.next;
         for (uint32_t k = 0; k < 2; k++) {
             if (async.payload[k] != 0) {
                 size_t at = (size_t)(async.payload[k] - 1) * machine->payload_slot_bytes;
-                hash = grout_hash__bytes(hash, machine->state + machine->at.payload + at,
+                hash = grout_hash__bytes(hash, cta->state + machine->at.payload + at,
                                          machine->payload_mask_at);
             }
         }
@@ -341,15 +344,15 @@ static uint64_t hash_flights(const grout_machine *machine, uint64_t hash) {
 }
 
 /* The log of stores that engines may not see yet, oldest first. */
-static uint64_t hash_undo(const grout_machine *machine, uint64_t hash) {
-    const grout_cta *cta = grout_machine__cta(machine);
-    for (uint32_t i = 0; i < cta->undo_count; i++) {
-        const uint8_t *at = machine->state + machine->at.undo_entries +
-                            (cta->undo_first + i) % GROUT_UNDO_ENTRIES * sizeof(grout_undo);
+static uint64_t hash_undo(const grout_cta *cta, uint64_t hash) {
+    const grout_machine *machine = cta->machine;
+    const grout_cta_state *head = grout_cta__head(cta);
+    for (uint32_t i = 0; i < head->undo_count; i++) {
+        const uint8_t *at = cta->state + machine->at.undo_entries +
+                            (head->undo_first + i) % GROUT_UNDO_ENTRIES * sizeof(grout_undo);
         grout_undo entry;
         memcpy(&entry, at, sizeof entry);
-        hash = grout_hash__bytes(hash, machine->state + machine->at.undo_data + entry.data,
-                                 entry.size);
+        hash = grout_hash__bytes(hash, cta->state + machine->at.undo_data + entry.data, entry.size);
         entry.data = 0;
         hash = grout_hash__bytes(hash, &entry, sizeof entry);
     }
@@ -358,35 +361,36 @@ static uint64_t hash_undo(const grout_machine *machine, uint64_t hash) {
 
 /* Temporary registers count while a thread is inside a chain; else they hold what is left of one.
  */
-static uint64_t hash_registers(const grout_machine *machine, uint64_t hash) {
-    const grout_plan *plan = machine->plan;
+static uint64_t hash_registers(const grout_cta *cta, uint64_t hash) {
+    const grout_plan *plan = cta->machine->plan;
     for (uint32_t i = 0; i < plan->actor_count; i++) {
-        const grout_thread *thread = grout_machine__thread(machine, i);
+        const grout_thread *thread = grout_cta__thread(cta, i);
         bool is_inside =
             thread->state != GROUT_THREAD_EXITED && grout_plan__inst(plan, thread->pc)->is_member;
-        hash = grout_hash__bytes(hash, grout_machine__registers(machine, i),
+        hash = grout_hash__bytes(hash, grout_cta__registers(cta, i),
                                  is_inside ? plan->register_bytes : plan->temporary_at);
     }
     return hash;
 }
 
-/* The selected CTA. */
-static uint64_t hash_cta(const grout_machine *machine, uint64_t hash) {
-    grout_cta cta = *grout_machine__cta(machine);
-    cta.first_flight = cta.last_flight = cta.payload_used = 0;
-    cta.undo_first = cta.undo_data_first = cta.undo_dropped = 0;
-    hash = grout_hash__bytes(hash, &cta, sizeof cta);
-    hash = hash_threads(machine, hash);
-    hash = hash_barriers(machine, hash);
-    hash = hash_flights(machine, hash);
-    hash = hash_undo(machine, hash);
-    hash = hash_registers(machine, hash);
-    return grout_hash__bytes(hash, machine->state + machine->at.smem,
+static uint64_t hash_cta(const grout_cta *cta, uint64_t hash) {
+    const grout_machine *machine = cta->machine;
+    grout_cta_state head = *grout_cta__head(cta);
+    head.first_flight = head.last_flight = head.payload_used = 0;
+    head.undo_first = head.undo_data_first = head.undo_dropped = 0;
+    hash = grout_hash__bytes(hash, &head, sizeof head);
+    hash = hash_threads(cta, hash);
+    hash = hash_barriers(cta, hash);
+    hash = hash_flights(cta, hash);
+    hash = hash_undo(cta, hash);
+    hash = hash_registers(cta, hash);
+    return grout_hash__bytes(hash, cta->state + machine->at.smem,
                              machine->at.undo_entries - machine->at.smem);
 }
 
-static uint64_t hash_cluster(const grout_machine *machine, uint64_t hash) {
-    grout_cluster cluster = *grout_machine__cluster(machine);
+static uint64_t hash_cluster(const grout_cta *cta, uint64_t hash) {
+    const grout_machine *machine = cta->machine;
+    grout_cluster cluster = *grout_cta__cluster(cta);
     uint32_t index = cluster.first_collective;
     cluster.first_collective = cluster.last_collective = 0;
     hash = grout_hash__bytes(hash, &cluster, sizeof cluster);
@@ -396,7 +400,7 @@ static uint64_t hash_cluster(const grout_machine *machine, uint64_t hash) {
         record.link = record.next = 0;
         hash = grout_hash__bytes(hash, &record, sizeof record);
     }
-    return hash_sets(machine, hash, grout_machine__generation(machine, 0), 2);
+    return hash_sets(machine, hash, grout_cta__generation(cta, 0), 2);
 }
 
 /* How far the run is, but for what only counts. */
@@ -410,18 +414,12 @@ static uint64_t hash_run(const grout_machine *machine) {
 }
 
 uint64_t grout_machine_hash(const grout_machine *machine) {
-    /* Selecting changes what the machine looks at, not its state. */
-    grout_machine *viewed = (grout_machine *)machine;
-    uint32_t slot = machine->slot, rank = machine->rank;
     uint64_t hash = hash_run(machine);
-    for (uint32_t i = 0; i < machine->slot_count; i++) {
-        for (uint32_t k = 0; is_slot_begun(machine, i) && k < machine->plan->shape.cta_count; k++) {
-            grout_machine__select_slot(viewed, i, k);
-            hash = k == 0 ? hash_cluster(machine, hash) : hash;
-            hash = hash_cta(machine, hash);
-        }
+    for (const grout_cta *cta = grout_machine__next_cta(machine, NULL); cta != NULL;
+         cta = grout_machine__next_cta(machine, cta)) {
+        hash = cta->rank == 0 ? hash_cluster(cta, hash) : hash;
+        hash = hash_cta(cta, hash);
     }
-    grout_machine__select_slot(viewed, slot, rank);
     hash = grout_components__hash(machine, hash);
     for (uint32_t i = 0; i < machine->array_count; i++) {
         region regions[3];

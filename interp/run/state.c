@@ -168,12 +168,14 @@ bool grout_machine__add_state(grout_machine *machine) {
     size_cta(machine);
     size_pools(machine);
     machine->slots = grout_heap__take(&machine->heap, machine->slot_count * sizeof *machine->slots);
-    if (machine->slots == NULL || !add_scratch(machine) ||
+    machine->ctas = grout_heap__take(&machine->heap, (size_t)machine->slot_count *
+                                                         machine->plan->shape.cta_count *
+                                                         sizeof *machine->ctas);
+    if (machine->slots == NULL || machine->ctas == NULL || !add_scratch(machine) ||
         (machine->is_lazy && !add_image(machine)) || !grout_operand__new(machine) ||
         !grout_gmem__new(machine) || !grout_machine__add_slot(machine, 0)) {
         return false;
     }
-    grout_machine__select_slot(machine, 0, 0);
     return true;
 }
 
@@ -183,9 +185,10 @@ void grout_machine__free_state(grout_machine *machine) {
     for (uint32_t i = 0; machine->slots != NULL && i < machine->slot_count; i++) {
         grout_heap__give(heap, machine->slots[i], 0);
     }
-    void *blocks[] = {machine->slots,         machine->linear,      machine->mask_linear,
-                      machine->image,         machine->image_stale, machine->image_settled,
-                      machine->clock_scratch, machine->strips,      machine->chain_runs};
+    void *blocks[] = {machine->slots,         machine->ctas,          machine->linear,
+                      machine->mask_linear,   machine->image,         machine->image_stale,
+                      machine->image_settled, machine->clock_scratch, machine->strips,
+                      machine->chain_runs};
     for (uint32_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++) {
         grout_heap__give(heap, blocks[i], 0);
     }

@@ -6,14 +6,15 @@
 #include "access.h"
 
 /* One line of an effect row, for its box. */
-static void publish_access(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+static void publish_access(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                            const grout_access_plan *plan, const grout_box *box,
                            const grout_stamp *stamps) {
+    grout_machine *machine = cta->machine;
     grout_clocks clocks;
-    grout_event event = grout_machine__event(machine, GROUT_EVENT_ACCESS, thread, inst, &clocks);
+    grout_event event = grout_cta__event(cta, GROUT_EVENT_ACCESS, thread, inst, &clocks);
     grout_access access = {.object = box->plan->object,
                            .space = box->plan->space,
-                           .owner = event.origin.cta - machine->rank + box->rank,
+                           .owner = event.origin.cta - cta->rank + box->rank,
                            .is_write = plan->is_write};
     if (plan->is_atomic) {
         access.is_atomic = true;
@@ -26,7 +27,7 @@ static void publish_access(grout_machine *machine, uint32_t thread, const grout_
     } else {
         access.stamp.cluster = clocks.cluster;
         access.stamp.component =
-            grout_clock_g(&machine->plan->shape, grout_machine__actor(machine, thread));
+            grout_clock_g(&machine->plan->shape, grout_cta__actor(cta, thread));
         access.stamp.number = clocks.known[access.stamp.component];
     }
     access.runs = grout_box__get_runs(machine, box, &access.run_count);
@@ -41,8 +42,9 @@ static void publish_access(grout_machine *machine, uint32_t thread, const grout_
     }
 }
 
-void grout_access__publish_some(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+void grout_access__publish_some(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                                 const grout_box *boxes, const grout_stamp *stamps, uint32_t which) {
+    grout_machine *machine = cta->machine;
     const grout_access_plan *plans = grout_pool__at(&machine->plan->accesses, inst->first_access);
     if (!grout_machine__wants(machine, GROUT_EVENT_ACCESS)) {
         return;
@@ -50,13 +52,13 @@ void grout_access__publish_some(grout_machine *machine, uint32_t thread, const g
     for (uint32_t i = 0; i < inst->access_count; i++) {
         uint32_t kind = plans[i].is_write ? GROUT_PUBLISH_WRITES : GROUT_PUBLISH_READS;
         if ((which & kind) != 0) {
-            publish_access(machine, thread, inst, &plans[i], &boxes[plans[i].box], stamps);
+            publish_access(cta, thread, inst, &plans[i], &boxes[plans[i].box], stamps);
         }
     }
 }
 
-void grout_access__publish(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+void grout_access__publish(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                            const grout_box *boxes, const grout_stamp *stamps) {
-    grout_access__publish_some(machine, thread, inst, boxes, stamps,
+    grout_access__publish_some(cta, thread, inst, boxes, stamps,
                                GROUT_PUBLISH_READS | GROUT_PUBLISH_WRITES);
 }

@@ -10,10 +10,10 @@
 
 /* The accesses of an instruction, as its effect row lists them. stamps: of the read and the write
  * of an async op, or NULL. */
-void grout_access__publish(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+void grout_access__publish(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                            const grout_box *boxes, const grout_stamp *stamps);
 enum { GROUT_PUBLISH_READS = 1, GROUT_PUBLISH_WRITES = 2 };
-void grout_access__publish_some(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+void grout_access__publish_some(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                                 const grout_box *boxes, const grout_stamp *stamps, uint32_t which);
 
 #endif

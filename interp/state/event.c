@@ -4,25 +4,26 @@
 
 #include <string.h>
 
-grout_origin grout_machine__origin(const grout_machine *machine, uint32_t thread,
-                                   const grout_inst *inst) {
+grout_origin grout_cta__origin(const grout_cta *cta, uint32_t thread, const grout_inst *inst) {
+    const grout_machine *machine = cta->machine;
     grout_origin origin = {.op = inst->op,
-                           .cta = grout_machine__cta(machine)->index,
+                           .cta = grout_cta__head(cta)->index,
                            .thread = (uint8_t)grout_machine__thread_of(machine, thread),
                            .warp = (uint8_t)grout_machine__warp_of(machine, thread),
                            .loop_depth = inst->loop_depth};
-    const grout_loop_state *loops = grout_machine__loops(machine, thread);
+    const grout_loop_state *loops = grout_cta__loops(cta, thread);
     for (uint32_t i = 0; i < inst->loop_depth && i < GROUT_ORIGIN_LOOPS; i++) {
         origin.loops[i] = (int32_t)loops[i].index;
     }
     return origin;
 }
 
-grout_event grout_machine__event(grout_machine *machine, grout_event_kind kind, uint32_t thread,
-                                 const grout_inst *inst, grout_clocks *clocks) {
+grout_event grout_cta__event(const grout_cta *cta, grout_event_kind kind, uint32_t thread,
+                             const grout_inst *inst, grout_clocks *clocks) {
+    grout_machine *machine = cta->machine;
     const grout_order *order = &machine->plan->order;
-    uint32_t *set = grout_machine__clocks(machine, thread);
-    *clocks = (grout_clocks){.cluster = grout_machine__cluster(machine)->index};
+    uint32_t *set = grout_cta__clocks(cta, thread);
+    *clocks = (grout_clocks){.cluster = grout_cta__cluster(cta)->index};
     clocks->known = set;
     clocks->published_gmem = grout_order__get_gmem(order, set);
     clocks->published_smem = grout_order__get_smem(order, set, 0);
@@ -35,16 +36,17 @@ grout_event grout_machine__event(grout_machine *machine, grout_event_kind kind, 
     memset(&event, 0, sizeof event);
     event.kind = kind;
     event.step = machine->stats.steps;
-    event.origin = grout_machine__origin(machine, thread, inst);
+    event.origin = grout_cta__origin(cta, thread, inst);
     event.clocks = clocks;
     return event;
 }
 
-void grout_machine__publish_plain(grout_machine *machine, grout_event_kind kind, uint32_t thread,
-                                  const grout_inst *inst) {
+void grout_cta__publish_plain(const grout_cta *cta, grout_event_kind kind, uint32_t thread,
+                              const grout_inst *inst) {
+    grout_machine *machine = cta->machine;
     if (grout_machine__wants(machine, kind)) {
         grout_clocks clocks;
-        grout_event event = grout_machine__event(machine, kind, thread, inst, &clocks);
+        grout_event event = grout_cta__event(cta, kind, thread, inst, &clocks);
         grout_machine__publish(machine, &event);
     }
 }
@@ -60,25 +62,27 @@ void grout_machine__publish(grout_machine *machine, const grout_event *event) {
     }
 }
 
-void grout_machine__publish_cta(grout_machine *machine, grout_event *event) {
+void grout_cta__publish_cta(const grout_cta *cta, grout_event *event) {
+    grout_machine *machine = cta->machine;
     event->step = machine->stats.steps;
-    event->origin.cta = grout_machine__cta(machine)->index;
+    event->origin.cta = grout_cta__head(cta)->index;
     grout_machine__publish(machine, event);
 }
 
-void grout_machine__fault(grout_machine *machine, uint32_t thread, const grout_inst *inst,
-                          uint32_t operand, const grout_fault *fault) {
+void grout_cta__fault(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
+                      uint32_t operand, const grout_fault *fault) {
+    grout_machine *machine = cta->machine;
     if (grout_machine__wants(machine, GROUT_EVENT_FAULT)) {
         grout_clocks clocks;
-        grout_event event = grout_machine__event(machine, GROUT_EVENT_FAULT, thread, inst, &clocks);
+        grout_event event = grout_cta__event(cta, GROUT_EVENT_FAULT, thread, inst, &clocks);
         event.origin.operand = (uint8_t)operand;
         event.u.fault = fault;
         grout_machine__publish(machine, &event);
     }
 }
 
-void grout_machine__fault_undefined(grout_machine *machine, uint32_t thread, const grout_inst *inst,
-                                    uint32_t operand, grout_uninitialised_use use) {
+void grout_cta__fault_undefined(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
+                                uint32_t operand, grout_uninitialised_use use) {
     grout_fault fault = {.code = GROUT_DIAG_UNINITIALISED_READ, .use = use};
-    grout_machine__fault(machine, thread, inst, operand, &fault);
+    grout_cta__fault(cta, thread, inst, operand, &fault);
 }

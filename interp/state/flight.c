@@ -5,36 +5,39 @@
  */
 #include "machine.h"
 
-void grout_flight__link(grout_machine *machine, uint32_t index) {
-    grout_cta *cta = grout_machine__cta(machine);
-    grout_machine__async(machine, index)->previous = cta->last_flight;
-    if (cta->last_flight != 0) {
-        grout_machine__async(machine, cta->last_flight)->next = index;
+void grout_flight__link(const grout_cta *cta, uint32_t index) {
+    grout_machine *machine = cta->machine;
+    grout_cta_state *head = grout_cta__head(cta);
+    grout_machine__async(machine, index)->previous = head->last_flight;
+    if (head->last_flight != 0) {
+        grout_machine__async(machine, head->last_flight)->next = index;
     } else {
-        cta->first_flight = index;
+        head->first_flight = index;
     }
-    cta->last_flight = index;
+    head->last_flight = index;
 }
 
-void grout_flight__unlink(grout_machine *machine, uint32_t index) {
-    grout_cta *cta = grout_machine__cta(machine);
+void grout_flight__unlink(const grout_cta *cta, uint32_t index) {
+    grout_machine *machine = cta->machine;
+    grout_cta_state *head = grout_cta__head(cta);
     machine->spin.changes++;
     const grout_async *async = grout_machine__async(machine, index);
     if (async->previous != 0) {
         grout_machine__async(machine, async->previous)->next = async->next;
     } else {
-        cta->first_flight = async->next;
+        head->first_flight = async->next;
     }
     if (async->next != 0) {
         grout_machine__async(machine, async->next)->previous = async->previous;
     } else {
-        cta->last_flight = async->previous;
+        head->last_flight = async->previous;
     }
 }
 
-void grout_flight__forget(grout_machine *machine, uint32_t index) {
+void grout_flight__forget(const grout_cta *cta, uint32_t index) {
+    grout_machine *machine = cta->machine;
     if ((grout_machine__async(machine, index)->flags & GROUT_ASYNC_DONE) == 0) {
-        grout_flight__unlink(machine, index);
+        grout_flight__unlink(cta, index);
     }
     grout_pool__give(&machine->asyncs, index);
 }

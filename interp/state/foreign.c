@@ -290,10 +290,11 @@ void grout_machine__carry(grout_machine *machine, uint32_t *into, const uint32_t
     carry_words(machine, into, from, UINT32_MAX, edge);
 }
 
-void grout_machine__carry_from(grout_machine *machine, uint32_t *into, const uint32_t *from,
-                               uint32_t cluster, grout_edge edge) {
+void grout_cta__carry_from(const grout_cta *cta, uint32_t *into, const uint32_t *from,
+                           uint32_t cluster, grout_edge edge) {
+    grout_machine *machine = cta->machine;
     const grout_order *order = &machine->plan->order;
-    uint32_t own = grout_machine__cluster(machine)->index;
+    uint32_t own = grout_cta__cluster(cta)->index;
     if (cluster == own) {
         grout_machine__carry(machine, into, from, edge);
         return;
@@ -307,11 +308,11 @@ void grout_machine__carry_from(grout_machine *machine, uint32_t *into, const uin
     carry_words(machine, into, from, own, edge);
 }
 
-void grout_machine__meet(grout_machine *machine, uint32_t first, uint32_t count) {
+void grout_cta__meet(const grout_cta *cta, uint32_t first, uint32_t count) {
+    grout_machine *machine = cta->machine;
     const grout_order *order = &machine->plan->order;
-    uint32_t *sets = grout_machine__clocks(machine, first);
-    grout_order__meet(order, sets, grout_machine__actor(machine, first), count,
-                      machine->clock_scratch);
+    uint32_t *sets = grout_cta__clocks(cta, first);
+    grout_order__meet(order, sets, grout_cta__actor(cta, first), count, machine->clock_scratch);
     for (uint32_t i = 1; machine->foreign_maps.count > 0 && i < count; i++) {
         carry_words(machine, sets, sets + (size_t)i * order->words, UINT32_MAX, GROUT_EDGE_STRONG);
     }
@@ -339,13 +340,14 @@ static void mark_sets(const grout_machine *machine, const uint32_t *sets, size_t
     }
 }
 
-static void mark_cta(const grout_machine *machine) {
+static void mark_cta(const grout_cta *cta) {
+    const grout_machine *machine = cta->machine;
     size_t per_phase = machine->plan->has_narrow_waits ? 2 : 1;
-    mark_sets(machine, grout_machine__clocks(machine, 0), machine->plan->actor_count);
-    mark_sets(machine, grout_machine__snapshot_of(machine, 0, 0),
+    mark_sets(machine, grout_cta__clocks(cta, 0), machine->plan->actor_count);
+    mark_sets(machine, grout_cta__snapshot_of(cta, 0, 0),
               (size_t)machine->plan->element_count * machine->at.snapshots_kept * per_phase);
     for (uint32_t i = 0; i < machine->plan->element_count; i++) {
-        const grout_barrier *barrier = grout_machine__barrier(machine, i);
+        const grout_barrier *barrier = grout_cta__barrier(cta, i);
         for (uint32_t k = barrier->first_open; k != 0;) {
             grout_phase *phase = grout_machine__phase(machine, k);
             mark_sets(machine, grout_phase__clocks(phase), per_phase);
@@ -381,7 +383,6 @@ static uint32_t sweep(grout_pool *pool, uint32_t mark_at, uint8_t *is_free) {
 
 void grout_foreign__collect(grout_machine *machine) {
     uint32_t limit = machine->foreign_limit < COLLECT_MIN ? COLLECT_MIN : machine->foreign_limit;
-    uint32_t slot = machine->slot, rank = machine->rank;
     if (machine->foreign_maps.count < limit || machine->foreign_maps.first_free != 0) {
         return;
     }
@@ -394,9 +395,9 @@ void grout_foreign__collect(grout_machine *machine) {
     }
     for (uint32_t i = 0; i < machine->slot_count; i++) {
         for (uint32_t k = 0; machine->slots[i] != NULL && k < machine->plan->shape.cta_count; k++) {
-            grout_machine__select_slot(machine, i, k);
-            mark_cta(machine);
-            mark_sets(machine, grout_machine__generation(machine, 0), 2);
+            const grout_cta *cta = grout_machine__get_cta(machine, i, k);
+            mark_cta(cta);
+            mark_sets(machine, grout_cta__generation(cta, 0), 2);
         }
     }
     for (uint32_t i = 1; i < machine->sets.count; i++) {
@@ -405,7 +406,6 @@ void grout_foreign__collect(grout_machine *machine) {
             mark_sets(machine, record + 2, 1);
         }
     }
-    grout_machine__select_slot(machine, slot, rank);
     machine->foreign_limit = 2 * sweep(&machine->foreign_maps, 4, is_free);
     sweep(&machine->foreign_clocks, 1, is_free);
     grout_heap__give(&machine->heap, is_free, most);

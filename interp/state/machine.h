@@ -7,11 +7,6 @@
  * clusters that are in flight, each in an arena of its own (its head, then its CTAs, all alike),
  * and a few pools, 32-bit offsets and indices only, so that a snapshot is a copy; and the launch's
  * arrays, written in place. The scratch: means nothing between two ops.
- *
- * A CTA is *selected* at any time: what follows says 'the CTA', or takes the number of an actor or
- * barrier element in its CTA, is about that one. The selected CTA is that of the actor that runs;
- * who works on a peer's SMEM or barriers selects it meanwhile (grout_machine__select) and then goes
- * back. Functions that take an actor (the argument 'thread') want its CTA selected.
  */
 #ifndef GROUT_INTERP_MACHINE_H
 #define GROUT_INTERP_MACHINE_H
@@ -172,7 +167,7 @@ typedef struct grout_undo {
 } grout_undo;
 
 /* The head of a CTA's state. */
-typedef struct grout_cta {
+typedef struct grout_cta_state {
     uint32_t index; /* in the launch */
     uint32_t is_begun;
     uint32_t has_ended;
@@ -184,7 +179,7 @@ typedef struct grout_cta {
     uint32_t undo_data_first,
         undo_dropped; /* ring of bytes: next free; entries lost to the limit */
     uint64_t async_serial;
-} grout_cta;
+} grout_cta_state;
 
 /* A copy that all CTAs of a set have to issue, and that some have not. */
 typedef struct grout_collective {
@@ -257,6 +252,21 @@ typedef struct grout_state_layout {
     uint32_t old_max;        /* of older ones, for late waits */
 } grout_state_layout;
 
+/*
+ * A CTA that may be in flight: where its state lies and how its parts are numbered. Constant from
+ * the time its slot is made. Functions that take an actor (the argument 'thread') or a barrier
+ * element take the CTA that it is of.
+ */
+typedef struct grout_cta {
+    grout_machine *machine;
+    uint8_t *state; /* begins with its head; after the arena of the cluster's head */
+    uint32_t device;
+    uint32_t slot; /* of its cluster */
+    uint32_t rank;
+    uint32_t actor_base, lane_base, element_base; /* numbers in the cluster of its first ones */
+    uint64_t *page_versions;                      /* pages.h */
+} grout_cta;
+
 struct grout_machine {
     grout_launch launch;
     grout_plan *plan;
@@ -272,6 +282,7 @@ struct grout_machine {
     grout_spin spin;
     uint32_t slot_count; /* clusters that may be in flight at once */
     uint8_t **slots;     /* their arenas; NULL: not needed yet */
+    grout_cta *ctas;     /* of all slots, slot by slot */
     grout_state_layout at;
     grout_pool phases, old_phases, contributions, asyncs, collectives;
     grout_pool sets;                         /* clock sets that ops leave: foreign.h */
@@ -283,12 +294,6 @@ struct grout_machine {
     struct grout_gmem_log *gmem_log; /* gmem.h */
     grout_array *arrays;             /* by parameter, then gmem scratches */
     uint32_t array_count;
-    /* the selected CTA */
-    uint8_t *state;
-    uint32_t slot; /* of its cluster */
-    uint32_t rank;
-    uint32_t actor_base, lane_base, element_base; /* numbers in the cluster of its first ones */
-    uint64_t *page_versions;
     /* scratch */
     grout_pool run_scratch;
     uint8_t *linear;      /* a box in logical order */
@@ -310,7 +315,7 @@ struct grout_machine {
     grout_pool origin_scratch;
 };
 
-/* ---- selecting a CTA ------------------------------------------------------------------------- */
+/* ---- CTAs ------------------------------------------------------------------------------------ */
 
 static inline uint32_t grout_machine__cluster_size(const grout_machine *machine) {
     return machine->plan->shape.cta_count;
@@ -319,44 +324,45 @@ static inline uint8_t *grout_machine__get_arena(const grout_machine *machine, ui
                                                 uint32_t rank) {
     return machine->slots[slot] + machine->at.head + (size_t)rank * machine->at.size;
 }
-/* Selects a CTA of the cluster in a slot. */
-void grout_machine__select_slot(grout_machine *machine, uint32_t slot, uint32_t rank);
-/* Selects a CTA of the same cluster; returns the rank that was selected, to go back to. */
-static inline uint32_t grout_machine__select(grout_machine *machine, uint32_t rank) {
-    uint32_t before = machine->rank;
-    if (rank != before) {
-        grout_machine__select_slot(machine, machine->slot, rank);
-    }
-    return before;
+/* A CTA of the cluster in a slot that has been made. */
+static inline const grout_cta *grout_machine__get_cta(const grout_machine *machine, uint32_t slot,
+                                                      uint32_t rank) {
+    return &machine->ctas[(size_t)slot * machine->plan->shape.cta_count + rank];
+}
+/* The CTAs of the clusters that have begun and not ended, in turn: the one after cta, the first
+ * after NULL, NULL after the last. */
+const grout_cta *grout_machine__next_cta(const grout_machine *machine, const grout_cta *cta);
+/* A CTA of the same cluster. */
+static inline const grout_cta *grout_cta__peer(const grout_cta *cta, uint32_t rank) {
+    return cta + ((ptrdiff_t)rank - (ptrdiff_t)cta->rank);
 }
 
 /* ---- the parts of the state ------------------------------------------------------------------ */
 
-static inline grout_cluster *grout_machine__cluster(const grout_machine *machine) {
-    return (grout_cluster *)(void *)machine->slots[machine->slot];
+static inline grout_cluster *grout_cta__cluster(const grout_cta *cta) {
+    return (grout_cluster *)(void *)cta->machine->slots[cta->slot];
 }
 /* The clock set of a generation of the hardware barrier. */
-static inline uint32_t *grout_machine__generation(const grout_machine *machine,
-                                                  uint32_t generation) {
-    return (uint32_t *)(void *)(grout_machine__cluster(machine) + 1) +
-           (size_t)(generation & 1) * machine->plan->order.words;
+static inline uint32_t *grout_cta__generation(const grout_cta *cta, uint32_t generation) {
+    return (uint32_t *)(void *)(grout_cta__cluster(cta) + 1) +
+           (size_t)(generation & 1) * cta->machine->plan->order.words;
 }
-static inline grout_cta *grout_machine__cta(const grout_machine *machine) {
-    return (grout_cta *)(void *)machine->state;
+static inline grout_cta_state *grout_cta__head(const grout_cta *cta) {
+    return (grout_cta_state *)(void *)cta->state;
 }
-static inline grout_thread *grout_machine__thread(const grout_machine *machine, uint32_t thread) {
-    return (grout_thread *)(void *)(machine->state + machine->at.threads) + thread;
+static inline grout_thread *grout_cta__thread(const grout_cta *cta, uint32_t thread) {
+    return (grout_thread *)(void *)(cta->state + cta->machine->at.threads) + thread;
 }
 /* Actors of a CTA. */
 static inline uint32_t grout_machine__actor_count(const grout_machine *machine) {
     return machine->plan->actor_count;
 }
 /* Numbers in the cluster, as clocks count, of an actor and of a barrier element of the CTA. */
-static inline uint32_t grout_machine__actor(const grout_machine *machine, uint32_t thread) {
-    return machine->actor_base + thread;
+static inline uint32_t grout_cta__actor(const grout_cta *cta, uint32_t thread) {
+    return cta->actor_base + thread;
 }
-static inline uint32_t grout_machine__element(const grout_machine *machine, uint32_t element) {
-    return machine->element_base + element;
+static inline uint32_t grout_cta__element(const grout_cta *cta, uint32_t element) {
+    return cta->element_base + element;
 }
 /* The thread that an actor is or belongs to; its warp plus 1, 0 for a thread. */
 static inline uint32_t grout_machine__thread_of(const grout_machine *machine, uint32_t actor) {
@@ -372,27 +378,28 @@ static inline uint32_t grout_machine__lane_of(const grout_machine *machine, uint
     return grout_clock_local_lane(&machine->plan->shape, grout_machine__thread_of(machine, actor),
                                   grout_machine__warp_of(machine, actor));
 }
-static inline grout_lane *grout_machine__lane(const grout_machine *machine, uint32_t lane) {
-    return (grout_lane *)(void *)(machine->state + machine->at.lanes) + lane;
+static inline grout_lane *grout_cta__lane(const grout_cta *cta, uint32_t lane) {
+    return (grout_lane *)(void *)(cta->state + cta->machine->at.lanes) + lane;
 }
-static inline grout_loop_state *grout_machine__loops(const grout_machine *machine,
-                                                     uint32_t thread) {
-    return (grout_loop_state *)(void *)(machine->state + machine->at.loops) +
+static inline grout_loop_state *grout_cta__loops(const grout_cta *cta, uint32_t thread) {
+    const grout_machine *machine = cta->machine;
+    return (grout_loop_state *)(void *)(cta->state + machine->at.loops) +
            (size_t)thread * machine->plan->loop_depth_max;
 }
-static inline uint32_t *grout_machine__clocks(const grout_machine *machine, uint32_t thread) {
-    return (uint32_t *)(void *)(machine->state + machine->at.clocks) +
+static inline uint32_t *grout_cta__clocks(const grout_cta *cta, uint32_t thread) {
+    const grout_machine *machine = cta->machine;
+    return (uint32_t *)(void *)(cta->state + machine->at.clocks) +
            (size_t)thread * machine->plan->order.words;
 }
 /* Of the running instance of a scope: how many threads have left it, and behind that the union of
  * what each knew (V) as it left. All 0 when no thread has left yet. */
-static inline uint32_t *grout_machine__scope(const grout_machine *machine, uint32_t scope) {
-    return (uint32_t *)(void *)(machine->state + machine->at.scopes) +
+static inline uint32_t *grout_cta__scope(const grout_cta *cta, uint32_t scope) {
+    const grout_machine *machine = cta->machine;
+    return (uint32_t *)(void *)(cta->state + machine->at.scopes) +
            (size_t)scope * (1 + machine->plan->order.size);
 }
-static inline grout_barrier *grout_machine__barrier(const grout_machine *machine,
-                                                    uint32_t element) {
-    return (grout_barrier *)(void *)(machine->state + machine->at.barriers) + element;
+static inline grout_barrier *grout_cta__barrier(const grout_cta *cta, uint32_t element) {
+    return (grout_barrier *)(void *)(cta->state + cta->machine->at.barriers) + element;
 }
 /*
  * A phase has a clock set of all its contributions; in a kernel with waits of narrow scope
@@ -403,32 +410,35 @@ static inline size_t grout_machine__phase_words(const grout_machine *machine) {
     return (size_t)machine->plan->order.words * (machine->plan->has_narrow_waits ? 2 : 1);
 }
 /* The clock sets of a completed phase, of the last snapshots_kept. */
-static inline uint32_t *grout_machine__snapshot_of(const grout_machine *machine, uint32_t element,
-                                                   uint32_t phase) {
-    return (uint32_t *)(void *)(machine->state + machine->at.snapshots) +
+static inline uint32_t *grout_cta__snapshot_of(const grout_cta *cta, uint32_t element,
+                                               uint32_t phase) {
+    const grout_machine *machine = cta->machine;
+    return (uint32_t *)(void *)(cta->state + machine->at.snapshots) +
            ((size_t)element * machine->at.snapshots_kept +
             (phase & (machine->at.snapshots_kept - 1))) *
                grout_machine__phase_words(machine);
 }
 /* By actor of the CTA. */
-static inline grout_wait_fact *grout_machine__waits(const grout_machine *machine,
-                                                    uint32_t element) {
-    return (grout_wait_fact *)(void *)(machine->state + machine->at.waits) +
+static inline grout_wait_fact *grout_cta__waits(const grout_cta *cta, uint32_t element) {
+    const grout_machine *machine = cta->machine;
+    return (grout_wait_fact *)(void *)(cta->state + machine->at.waits) +
            (size_t)element * machine->plan->actor_count;
 }
-static inline uint8_t *grout_machine__registers(const grout_machine *machine, uint32_t thread) {
-    return machine->state + machine->at.registers + (size_t)thread * machine->plan->register_bytes;
+static inline uint8_t *grout_cta__registers(const grout_cta *cta, uint32_t thread) {
+    const grout_machine *machine = cta->machine;
+    return cta->state + machine->at.registers + (size_t)thread * machine->plan->register_bytes;
 }
-static inline uint8_t *grout_machine__smem(const grout_machine *machine) {
-    return machine->state + machine->at.smem;
+static inline uint8_t *grout_cta__smem(const grout_cta *cta) {
+    return cta->state + cta->machine->at.smem;
 }
 /* One bit for each byte of SMEM: somebody wrote it. */
-static inline uint64_t *grout_machine__defined(const grout_machine *machine) {
-    return (uint64_t *)(void *)(machine->state + machine->at.defined);
+static inline uint64_t *grout_cta__defined(const grout_cta *cta) {
+    return (uint64_t *)(void *)(cta->state + cta->machine->at.defined);
 }
 /* The accumulators of a thread. */
-static inline uint8_t *grout_machine__accumulators(const grout_machine *machine, uint32_t thread) {
-    return machine->state + machine->at.accumulators +
+static inline uint8_t *grout_cta__accumulators(const grout_cta *cta, uint32_t thread) {
+    const grout_machine *machine = cta->machine;
+    return cta->state + machine->at.accumulators +
            (size_t)thread * machine->plan->accumulator_bytes;
 }
 static inline grout_phase *grout_machine__phase(const grout_machine *machine, uint32_t index) {
@@ -451,11 +461,11 @@ static inline grout_async *grout_machine__async(const grout_machine *machine, ui
 /* ---- what is in flight: flight.c --------------------------------------------------------------
  */
 
-/* Into and out of the list of the selected CTA. */
-void grout_flight__link(grout_machine *machine, uint32_t index);
-void grout_flight__unlink(grout_machine *machine, uint32_t index);
+/* Into and out of the list of the CTA. */
+void grout_flight__link(const grout_cta *cta, uint32_t index);
+void grout_flight__unlink(const grout_cta *cta, uint32_t index);
 /* Frees the record of a load whose phase is over. */
-void grout_flight__forget(grout_machine *machine, uint32_t index);
+void grout_flight__forget(const grout_cta *cta, uint32_t index);
 
 /* ---- clock sets (order.h), foreign words included: foreign.c --------------------------------- */
 
@@ -470,20 +480,20 @@ static inline uint32_t *grout_machine__set(const grout_machine *machine, uint32_
 void grout_machine__carry(grout_machine *machine, uint32_t *into, const uint32_t *from,
                           grout_edge edge);
 /* A set of the selected cluster joins what an edge carries of a set of any cluster. */
-void grout_machine__carry_from(grout_machine *machine, uint32_t *into, const uint32_t *from,
-                               uint32_t cluster, grout_edge edge);
-static inline void grout_machine__advance(grout_machine *machine, uint32_t thread) {
-    grout_order__advance(&machine->plan->order, grout_machine__clocks(machine, thread),
-                         grout_machine__actor(machine, thread));
+void grout_cta__carry_from(const grout_cta *cta, uint32_t *into, const uint32_t *from,
+                           uint32_t cluster, grout_edge edge);
+static inline void grout_cta__advance(const grout_cta *cta, uint32_t thread) {
+    grout_order__advance(&cta->machine->plan->order, grout_cta__clocks(cta, thread),
+                         grout_cta__actor(cta, thread));
 }
 /* Leaves what an edge carries of an actor's clock set in a snapshot; its epoch advances. */
-static inline void grout_machine__release(grout_machine *machine, uint32_t thread,
-                                          uint32_t *snapshot, grout_edge edge) {
-    grout_machine__carry(machine, snapshot, grout_machine__clocks(machine, thread), edge);
-    grout_machine__advance(machine, thread);
+static inline void grout_cta__release(const grout_cta *cta, uint32_t thread, uint32_t *snapshot,
+                                      grout_edge edge) {
+    grout_machine__carry(cta->machine, snapshot, grout_cta__clocks(cta, thread), edge);
+    grout_cta__advance(cta, thread);
 }
 /* Actors first to first + count - 1 of the CTA learn all from all. */
-void grout_machine__meet(grout_machine *machine, uint32_t first, uint32_t count);
+void grout_cta__meet(const grout_cta *cta, uint32_t first, uint32_t count);
 /* What a foreign word stands for, as events show it; *count_out of them, in scratch. */
 const grout_foreign_clock *grout_foreign__show(grout_machine *machine, uint32_t word,
                                                uint32_t *count_out);
@@ -499,26 +509,25 @@ void grout_foreign__collect(grout_machine *machine);
 /* ---- values of a thread -----------------------------------------------------------------------
  */
 
-static inline uint8_t *grout_slot__data(const grout_machine *machine, uint32_t thread,
+static inline uint8_t *grout_slot__data(const grout_cta *cta, uint32_t thread,
                                         const grout_slot *slot) {
-    uint8_t *base = slot->is_constant ? machine->plan->constants.data
-                                      : grout_machine__registers(machine, thread);
+    uint8_t *base =
+        slot->is_constant ? cta->machine->plan->constants.data : grout_cta__registers(cta, thread);
     return base + slot->data;
 }
-static inline bool grout_slot__is_undefined(const grout_machine *machine, uint32_t thread,
+static inline bool grout_slot__is_undefined(const grout_cta *cta, uint32_t thread,
                                             const grout_slot *slot) {
-    return !slot->is_constant && grout_machine__registers(machine, thread)[slot->flag] != 0;
+    return !slot->is_constant && grout_cta__registers(cta, thread)[slot->flag] != 0;
 }
-static inline void grout_slot__set_undefined(const grout_machine *machine, uint32_t thread,
+static inline void grout_slot__set_undefined(const grout_cta *cta, uint32_t thread,
                                              const grout_slot *slot, bool is_undefined) {
-    grout_machine__registers(machine, thread)[slot->flag] = is_undefined ? 1 : 0;
+    grout_cta__registers(cta, thread)[slot->flag] = is_undefined ? 1 : 0;
 }
-static inline uint8_t *grout_slot__mask(const grout_machine *machine, uint32_t thread,
+static inline uint8_t *grout_slot__mask(const grout_cta *cta, uint32_t thread,
                                         const grout_slot *slot) {
-    return grout_machine__registers(machine, thread) + slot->mask;
+    return grout_cta__registers(cta, thread) + slot->mask;
 }
-int64_t grout_slot__get_integer(const grout_machine *machine, uint32_t thread,
-                                const grout_slot *slot);
+int64_t grout_slot__get_integer(const grout_cta *cta, uint32_t thread, const grout_slot *slot);
 
 /* ---- events (event.c) --------------------------------------------------------------------------
  */
@@ -527,21 +536,20 @@ static inline bool grout_machine__wants(const grout_machine *machine, grout_even
     return (machine->interest >> kind & 1u) != 0;
 }
 /* The execution that an actor is at; operand as in grout_origin. */
-grout_origin grout_machine__origin(const grout_machine *machine, uint32_t thread,
-                                   const grout_inst *inst);
+grout_origin grout_cta__origin(const grout_cta *cta, uint32_t thread, const grout_inst *inst);
 /* An event of an actor, with its clocks in *clocks. */
-grout_event grout_machine__event(grout_machine *machine, grout_event_kind kind, uint32_t thread,
-                                 const grout_inst *inst, grout_clocks *clocks);
+grout_event grout_cta__event(const grout_cta *cta, grout_event_kind kind, uint32_t thread,
+                             const grout_inst *inst, grout_clocks *clocks);
 void grout_machine__publish(grout_machine *machine, const grout_event *event);
 /* An event that has no actor. */
-void grout_machine__publish_cta(grout_machine *machine, grout_event *event);
+void grout_cta__publish_cta(const grout_cta *cta, grout_event *event);
 /* An event of an actor that has nothing to say but its kind. */
-void grout_machine__publish_plain(grout_machine *machine, grout_event_kind kind, uint32_t thread,
-                                  const grout_inst *inst);
-void grout_machine__fault(grout_machine *machine, uint32_t thread, const grout_inst *inst,
-                          uint32_t operand, const grout_fault *fault);
-void grout_machine__fault_undefined(grout_machine *machine, uint32_t thread, const grout_inst *inst,
-                                    uint32_t operand, grout_uninitialised_use use);
+void grout_cta__publish_plain(const grout_cta *cta, grout_event_kind kind, uint32_t thread,
+                              const grout_inst *inst);
+void grout_cta__fault(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
+                      uint32_t operand, const grout_fault *fault);
+void grout_cta__fault_undefined(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
+                                uint32_t operand, grout_uninitialised_use use);
 
 /* ---- life: state.c, cluster.c, scope.c --------------------------------------------------------
  */
@@ -555,35 +563,35 @@ bool grout_machine__add_slot(grout_machine *machine, uint32_t slot);
 /* Clusters begin as long as there is room; the ones whose CTAs have ended end. */
 void grout_cluster__begin_all(grout_machine *machine);
 void grout_cluster__end_all(grout_machine *machine);
-/* Reports copies that the selected CTA would have had to issue too. */
-void grout_cluster__check_collectives(grout_machine *machine);
+/* Reports copies that the CTA would have had to issue too. */
+void grout_cluster__check_collectives(const grout_cta *cta);
 /* A thread waits for its cluster to end: with all others of its CTA, nothing more is issued there.
  */
-void grout_cluster__note_leaving(grout_machine *machine);
+void grout_cluster__note_leaving(const grout_cta *cta);
 /* The last thread of the CTA has exited. */
-void grout_cluster__end_cta(grout_machine *machine);
+void grout_cluster__end_cta(const grout_cta *cta);
 /*
  * The hardware barrier: a thread arrives, and the generation that it arrives for; false if it has
  * not waited since its last arrive (which then counts alone). A thread that exits counts for good.
  */
-bool grout_cluster__arrive(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+bool grout_cluster__arrive(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                            bool is_relaxed);
-void grout_cluster__leave(grout_machine *machine, uint32_t thread);
+void grout_cluster__leave(const grout_cta *cta, uint32_t thread);
 /* Whether the thread's wait can return; if not it is blocked. If so it has waited. */
-bool grout_cluster__wait(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+bool grout_cluster__wait(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                          bool is_relaxed);
 /* A CTA issues a copy that all of the ranks in mask have to issue. */
-void grout_cluster__note_collective(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+void grout_cluster__note_collective(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                                     uint32_t mask, uint32_t set);
 
 /* The objects of a scope begin or end: bytes uninitialised, barriers fresh. */
-void grout_machine__begin_scope(grout_machine *machine, const grout_scope_plan *scope,
-                                const grout_inst *inst);
+void grout_cta__begin_scope(const grout_cta *cta, const grout_scope_plan *scope,
+                            const grout_inst *inst);
 /* last: what the threads of the scope knew as they left it. */
-void grout_machine__end_scope(grout_machine *machine, const grout_scope_plan *scope,
-                              const uint32_t *last, uint32_t thread, const grout_inst *inst);
+void grout_cta__end_scope(const grout_cta *cta, const grout_scope_plan *scope, const uint32_t *last,
+                          uint32_t thread, const grout_inst *inst);
 /* The CTA's own objects end, with its CTA_END. */
-void grout_machine__end_objects(grout_machine *machine);
+void grout_cta__end_objects(const grout_cta *cta);
 
 /* residency.c: clusters that may be in flight at once, if all of them are to run as on a GPU. */
 int64_t grout_residency__get_clusters(const grout_plan *plan, const grout_launch *launch);
@@ -602,10 +610,10 @@ uint64_t grout_random__mix(uint64_t z);
 void grout_machine__seed(grout_machine *machine, uint32_t index);
 uint64_t grout_machine__draw(grout_machine *machine, uint32_t stream);
 /* An actor blocks in its op: it is tried again once it is runnable. */
-static inline grout_outcome grout_machine__block(grout_machine *machine, uint32_t thread,
-                                                 grout_thread_state state, uint32_t element,
-                                                 uint32_t phase) {
-    grout_thread *own = grout_machine__thread(machine, thread);
+static inline grout_outcome grout_cta__block(const grout_cta *cta, uint32_t thread,
+                                             grout_thread_state state, uint32_t element,
+                                             uint32_t phase) {
+    grout_thread *own = grout_cta__thread(cta, thread);
     own->state = state;
     own->element = element;
     own->phase = phase;
@@ -630,7 +638,7 @@ static inline grout_thread *grout_machine__find_actor(const grout_machine *machi
            number % machine->plan->actor_count;
 }
 /* All actors of the CTA that are blocked so can try again. */
-void grout_machine__wake(grout_machine *machine, grout_thread_state state, uint32_t element);
+void grout_cta__wake(const grout_cta *cta, grout_thread_state state, uint32_t element);
 /* The same in all CTAs that are in flight. */
 void grout_machine__wake_all(grout_machine *machine, grout_thread_state state, uint32_t element);
 /* Runs until a CTA or all have ended (true) or the run stops (false, status set). */

@@ -59,28 +59,28 @@ static void place(const grout_machine *machine, grout_box *box) {
     find_offset(box);
 }
 
-static void add_terms(const grout_machine *machine, uint32_t thread, const grout_box_plan *plan,
+static void add_terms(const grout_cta *cta, uint32_t thread, const grout_box_plan *plan,
                       int64_t *start, bool *is_undefined) {
     memcpy(start, plan->start, sizeof plan->start);
-    const grout_term *terms = grout_pool__at(&machine->plan->terms, plan->first_term);
+    const grout_term *terms = grout_pool__at(&cta->machine->plan->terms, plan->first_term);
     for (uint32_t i = 0; i < plan->term_count; i++) {
-        start[terms[i].dimension] += grout_slot__get_integer(machine, thread, &terms[i].slot);
-        *is_undefined |= grout_slot__is_undefined(machine, thread, &terms[i].slot);
+        start[terms[i].dimension] += grout_slot__get_integer(cta, thread, &terms[i].slot);
+        *is_undefined |= grout_slot__is_undefined(cta, thread, &terms[i].slot);
     }
 }
 
 /* The rank of the CTA that a reference names; false, and a fault, if there is none. */
-static bool find_rank(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+static bool find_rank(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                       const grout_box_plan *plan, uint32_t *rank_out, bool *is_undefined) {
-    const grout_term *terms = grout_pool__at(&machine->plan->terms, plan->first_place);
+    const grout_term *terms = grout_pool__at(&cta->machine->plan->terms, plan->first_place);
     int64_t place[GROUT_CLUSTER_AXES_MAX];
     *rank_out = 0;
     for (uint32_t i = 0; i < plan->place_count; i++) {
         place[i] = plan->place[i];
     }
     for (uint32_t i = 0; i < plan->place_term_count; i++) {
-        place[terms[i].dimension] += grout_slot__get_integer(machine, thread, &terms[i].slot);
-        *is_undefined |= grout_slot__is_undefined(machine, thread, &terms[i].slot);
+        place[terms[i].dimension] += grout_slot__get_integer(cta, thread, &terms[i].slot);
+        *is_undefined |= grout_slot__is_undefined(cta, thread, &terms[i].slot);
     }
     for (uint32_t i = 0; i < plan->place_count; i++) {
         if (place[i] < 0 || place[i] >= plan->place_size[i]) {
@@ -90,8 +90,8 @@ static bool find_rank(grout_machine *machine, uint32_t thread, const grout_inst 
                                  .start = place[i],
                                  .extent = 1,
                                  .limit = plan->place_size[i]};
-            if (grout_machine__thread(machine, thread)->retry == GROUT_RETRY_FIRST) {
-                grout_machine__fault(machine, thread, inst, plan->operand, &fault);
+            if (grout_cta__thread(cta, thread)->retry == GROUT_RETRY_FIRST) {
+                grout_cta__fault(cta, thread, inst, plan->operand, &fault);
             }
             return false;
         }
@@ -100,30 +100,32 @@ static bool find_rank(grout_machine *machine, uint32_t thread, const grout_inst 
     return true;
 }
 
-void grout_box__set_rank(const grout_machine *machine, grout_box *box, uint32_t rank) {
+void grout_box__set_rank(const grout_cta *cta, grout_box *box, uint32_t rank) {
+    const grout_machine *machine = cta->machine;
     box->rank = rank;
-    box->state = grout_machine__get_arena(machine, machine->slot, rank);
-    box->versions = grout_smem__get_versions(machine, machine->slot, rank);
+    box->state = grout_machine__get_arena(machine, cta->slot, rank);
+    box->versions = grout_smem__get_versions(machine, cta->slot, rank);
     if (!box->plan->is_barrier) {
         box->bytes = get_object_bytes(machine, box);
     }
 }
 
-grout_box grout_box__resolve(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+grout_box grout_box__resolve(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                              uint32_t index) {
+    grout_machine *machine = cta->machine;
     grout_box box = {.plan = grout_plan__box(machine->plan, inst, index)};
     bool is_undefined = false;
-    add_terms(machine, thread, box.plan, box.start, &is_undefined);
-    box.rank = machine->rank;
-    box.state = machine->state;
-    box.versions = machine->page_versions;
+    add_terms(cta, thread, box.plan, box.start, &is_undefined);
+    box.rank = cta->rank;
+    box.state = cta->state;
+    box.versions = cta->page_versions;
     if (box.plan->place_count > 0) {
         uint32_t rank;
-        box.is_nowhere = !find_rank(machine, thread, inst, box.plan, &rank, &is_undefined);
-        grout_box__set_rank(machine, &box, box.is_nowhere ? machine->rank : rank);
+        box.is_nowhere = !find_rank(cta, thread, inst, box.plan, &rank, &is_undefined);
+        grout_box__set_rank(cta, &box, box.is_nowhere ? cta->rank : rank);
     }
-    if (is_undefined && grout_machine__thread(machine, thread)->retry == GROUT_RETRY_FIRST) {
-        grout_machine__fault_undefined(machine, thread, inst, box.plan->operand, GROUT_USE_ADDRESS);
+    if (is_undefined && grout_cta__thread(cta, thread)->retry == GROUT_RETRY_FIRST) {
+        grout_cta__fault_undefined(cta, thread, inst, box.plan->operand, GROUT_USE_ADDRESS);
     }
     if (!box.plan->is_barrier) {
         place(machine, &box);
@@ -136,14 +138,11 @@ grout_box grout_box__resolve(grout_machine *machine, uint32_t thread, const grou
     return box;
 }
 
-grout_box grout_box__place(const grout_machine *machine, const grout_box_plan *plan,
-                           const int64_t *start) {
-    grout_box box = {.plan = plan,
-                     .rank = machine->rank,
-                     .state = machine->state,
-                     .versions = machine->page_versions};
+grout_box grout_box__place(const grout_cta *cta, const grout_box_plan *plan, const int64_t *start) {
+    grout_box box = {
+        .plan = plan, .rank = cta->rank, .state = cta->state, .versions = cta->page_versions};
     memcpy(box.start, start, sizeof box.start);
-    place(machine, &box);
+    place(cta->machine, &box);
     return box;
 }
 

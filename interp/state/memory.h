@@ -28,14 +28,13 @@ typedef struct grout_box {
 
 /* The box for the values in an actor's registers; reports an undefined start, and a place outside
  * the cluster. */
-grout_box grout_box__resolve(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+grout_box grout_box__resolve(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                              uint32_t index);
-/* The box at a given start, in the selected CTA. */
-grout_box grout_box__place(const grout_machine *machine, const grout_box_plan *plan,
-                           const int64_t *start);
+/* The box at a given start, in the CTA. */
+grout_box grout_box__place(const grout_cta *cta, const grout_box_plan *plan, const int64_t *start);
 
 /* The same box in the SMEM of another CTA of the cluster. */
-void grout_box__set_rank(const grout_machine *machine, grout_box *box, uint32_t rank);
+void grout_box__set_rank(const grout_cta *cta, grout_box *box, uint32_t rank);
 /* Part i of so many of the box, cut along its dim-th dimension from the innermost: elements keep
  * the numbers that they have in the whole box. */
 void grout_box__cut(grout_box *box, uint32_t dim, uint32_t part, uint32_t parts);

@@ -27,7 +27,8 @@ typedef enum grout_outcome {
     GROUT_OUTCOME_FAILED   /* no memory, or an observer gave up */
 } grout_outcome;
 
-typedef grout_outcome grout_exec(grout_machine *machine, uint32_t thread,
+struct grout_cta; /* machine.h */
+typedef grout_outcome grout_exec(const struct grout_cta *cta, uint32_t thread,
                                  const struct grout_inst *inst);
 
 /* Elements that a loop works on at a time where it has to go through a buffer. */

@@ -50,31 +50,33 @@ static uint64_t get_key(grout_object_id object, uint32_t owner) {
 }
 
 /* The CTA whose bytes a box has. */
-static uint32_t get_owner(const grout_machine *machine, const grout_box *box) {
-    uint32_t first = grout_machine__cta(machine)->index - machine->rank;
+static uint32_t get_owner(const grout_cta *cta, const grout_box *box) {
+    uint32_t first = grout_cta__head(cta)->index - cta->rank;
     return box->plan->space == GROUT_SPACE_GMEM ? UINT32_MAX : first + box->rank;
 }
 
-grout_location grout_atomic__get_location(grout_machine *machine, const grout_box *box) {
+grout_location grout_atomic__get_location(const grout_cta *cta, const grout_box *box) {
+    grout_machine *machine = cta->machine;
     uint32_t count;
     const grout_run *runs = grout_box__get_runs(machine, box, &count);
     machine->has_failed |= runs == NULL;
     return (grout_location){.object = box->plan->object,
-                            .owner = get_owner(machine, box),
+                            .owner = get_owner(cta, box),
                             .offset = runs != NULL && count > 0 ? runs[0].base : 0};
 }
 
-static grout_edge get_edge(const grout_machine *machine, const release *from, grout_sync sync) {
-    uint32_t cta = grout_machine__cta(machine)->index;
-    uint32_t cluster_size = grout_machine__cluster_size(machine);
+static grout_edge get_edge(const grout_cta *cta, const release *from, grout_sync sync) {
+    uint32_t own = grout_cta__head(cta)->index;
+    uint32_t cluster_size = grout_machine__cluster_size(cta->machine);
     bool is_strong = !from->is_relaxed && grout_sync__acquires(sync.order) &&
-                     grout_order__covers(from->scope, from->cta, cta, cluster_size) &&
-                     grout_order__covers(sync.scope, cta, from->cta, cluster_size);
+                     grout_order__covers(from->scope, from->cta, own, cluster_size) &&
+                     grout_order__covers(sync.scope, own, from->cta, cluster_size);
     return is_strong ? GROUT_EDGE_STRONG : GROUT_EDGE_WEAK;
 }
 
-void grout_atomic__acquire(grout_machine *machine, uint32_t actor, const grout_location *location,
+void grout_atomic__acquire(const grout_cta *cta, uint32_t actor, const grout_location *location,
                            grout_sync sync) {
+    grout_machine *machine = cta->machine;
     grout_keyed_table table = get_table(machine);
     uint32_t index = grout_keyed__find(table, get_key(location->object, location->owner),
                                        (uint64_t)location->offset);
@@ -82,19 +84,20 @@ void grout_atomic__acquire(grout_machine *machine, uint32_t actor, const grout_l
     for (uint32_t i = first; i != 0; i = get_release(machine, i)->next) {
         const release *from = get_release(machine, i);
         if (!from->is_relaxed || grout_sync__acquires(sync.order)) {
-            grout_handover__absorb(machine, actor, from->set, from->cta,
-                                   get_edge(machine, from, sync));
+            grout_handover__absorb(cta, actor, from->set, from->cta, get_edge(cta, from, sync));
         }
     }
 }
 
-static uint32_t add_release(grout_machine *machine, uint32_t location, grout_sync sync) {
-    uint32_t cta = grout_machine__cta(machine)->index;
+static uint32_t add_release(const grout_cta *cta, uint32_t location, grout_sync sync) {
+    grout_machine *machine = cta->machine;
+    uint32_t launch_index = grout_cta__head(cta)->index;
     bool is_relaxed = !grout_sync__releases(sync.order);
     uint32_t index = get_record(machine, location)->first;
     for (; index != 0; index = get_release(machine, index)->next) {
         const release *other = get_release(machine, index);
-        if (other->cta == cta && other->scope == sync.scope && other->is_relaxed == is_relaxed) {
+        if (other->cta == launch_index && other->scope == sync.scope &&
+            other->is_relaxed == is_relaxed) {
             return index;
         }
     }
@@ -104,7 +107,7 @@ static uint32_t add_release(grout_machine *machine, uint32_t location, grout_syn
         return 0;
     }
     release *own = get_release(machine, index);
-    own->cta = cta;
+    own->cta = launch_index;
     own->scope = sync.scope;
     own->is_relaxed = is_relaxed;
     own->next = get_record(machine, location)->first;
@@ -116,7 +119,8 @@ static uint32_t add_release(grout_machine *machine, uint32_t location, grout_syn
  * An atomic that acquires and releases for all knows what it has just acquired, and hands it on:
  * the releases it stands for need not be kept. A counter of all CTAs stays one record.
  */
-static void drop_covered(grout_machine *machine, uint32_t location, uint32_t own, grout_sync sync) {
+static void drop_covered(const grout_cta *cta, uint32_t location, uint32_t own, grout_sync sync) {
+    grout_machine *machine = cta->machine;
     uint32_t kept = 0, next;
     if (sync.order != GROUT_CHOICE_ORDER_ACQ_REL || sync.scope < GROUT_CHOICE_SCOPE_GPU) {
         return;
@@ -124,7 +128,7 @@ static void drop_covered(grout_machine *machine, uint32_t location, uint32_t own
     for (uint32_t i = get_record(machine, location)->first; i != 0; i = next) {
         release *from = get_release(machine, i);
         next = from->next;
-        if (i == own || get_edge(machine, from, sync) != GROUT_EDGE_STRONG) {
+        if (i == own || get_edge(cta, from, sync) != GROUT_EDGE_STRONG) {
             from->next = kept;
             kept = i;
         } else {
@@ -135,21 +139,22 @@ static void drop_covered(grout_machine *machine, uint32_t location, uint32_t own
     get_record(machine, location)->first = kept;
 }
 
-void grout_atomic__release(grout_machine *machine, uint32_t actor, const grout_location *location,
+void grout_atomic__release(const grout_cta *cta, uint32_t actor, const grout_location *location,
                            grout_sync sync) {
+    grout_machine *machine = cta->machine;
     if (!machine->has_clocks) {
         return;
     }
     uint32_t index =
         grout_keyed__get(get_table(machine), get_key(location->object, location->owner),
                          (uint64_t)location->offset, &machine->heap);
-    uint32_t own = index == 0 ? 0 : add_release(machine, index, sync);
-    uint32_t set = own == 0 ? 0 : grout_handover__capture(machine, actor);
+    uint32_t own = index == 0 ? 0 : add_release(cta, index, sync);
+    uint32_t set = own == 0 ? 0 : grout_handover__capture(cta, actor);
     if (set == 0) {
         machine->has_failed = true;
         return;
     }
-    drop_covered(machine, index, own, sync);
+    drop_covered(cta, index, own, sync);
     if (get_release(machine, own)->set == 0) {
         get_release(machine, own)->set = set;
         return;
@@ -182,9 +187,10 @@ static bool is_in_runs(const grout_run *runs, uint32_t count, int64_t offset) {
     return false;
 }
 
-void grout_atomic__forget(grout_machine *machine, const grout_box *box) {
+void grout_atomic__forget(const grout_cta *cta, const grout_box *box) {
+    grout_machine *machine = cta->machine;
     grout_keyed_table table = get_table(machine);
-    uint64_t key = get_key(box->plan->object, get_owner(machine, box));
+    uint64_t key = get_key(box->plan->object, get_owner(cta, box));
     uint32_t count;
     const grout_run *runs = grout_box__get_runs(machine, box, &count);
     machine->has_failed |= runs == NULL;

@@ -29,16 +29,16 @@ static inline bool grout_sync__acquires(uint32_t order) {
 
 void grout_atomic__begin(grout_machine *machine);
 /* The one element of a box that lies inside. */
-grout_location grout_atomic__get_location(grout_machine *machine, const grout_box *box);
+grout_location grout_atomic__get_location(const grout_cta *cta, const grout_box *box);
 /* An atomic reads a location: what earlier ones released comes with it, as far as orders and scopes
  * go. */
-void grout_atomic__acquire(grout_machine *machine, uint32_t actor, const grout_location *location,
+void grout_atomic__acquire(const grout_cta *cta, uint32_t actor, const grout_location *location,
                            grout_sync sync);
 /* An atomic has written it. Earlier releases stay: their sequence goes on. */
-void grout_atomic__release(grout_machine *machine, uint32_t actor, const grout_location *location,
+void grout_atomic__release(const grout_cta *cta, uint32_t actor, const grout_location *location,
                            grout_sync sync);
 /* A plain store ends the sequences of all elements of a box. */
-void grout_atomic__forget(grout_machine *machine, const grout_box *box);
+void grout_atomic__forget(const grout_cta *cta, const grout_box *box);
 void grout_atomic__end_cta(grout_machine *machine, uint32_t cta);
 void grout_atomic__end_scope(grout_machine *machine, uint32_t cta, const grout_object_id *objects,
                              uint32_t count);

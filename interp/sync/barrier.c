@@ -8,10 +8,11 @@
 
 #include <string.h>
 
-grout_barrier_fact grout_barrier__get_fact(const grout_machine *machine, uint32_t element) {
-    const grout_barrier *barrier = grout_machine__barrier(machine, element);
+grout_barrier_fact grout_barrier__get_fact(const grout_cta *cta, uint32_t element) {
+    const grout_machine *machine = cta->machine;
+    const grout_barrier *barrier = grout_cta__barrier(cta, element);
     const grout_element_plan *plan = &machine->plan->elements[element];
-    grout_barrier_fact fact = {.cta = grout_machine__cta(machine)->index,
+    grout_barrier_fact fact = {.cta = grout_cta__head(cta)->index,
                                .element = element,
                                .object = plan->object,
                                .index = plan->index,
@@ -20,7 +21,7 @@ grout_barrier_fact grout_barrier__get_fact(const grout_machine *machine, uint32_
                                .arrived = barrier->arrived,
                                .completed = barrier->completed,
                                .phase_base = barrier->phase_base,
-                               .waits = grout_machine__waits(machine, element),
+                               .waits = grout_cta__waits(cta, element),
                                .actor_count = machine->plan->actor_count,
                                .has_contribution = barrier->has_contribution != 0,
                                .last_contribution = barrier->last_contribution};
@@ -30,13 +31,13 @@ grout_barrier_fact grout_barrier__get_fact(const grout_machine *machine, uint32_
     return fact;
 }
 
-uint32_t grout_barrier__count_ready(const grout_machine *machine, uint32_t element) {
-    const grout_barrier *barrier = grout_machine__barrier(machine, element);
+uint32_t grout_barrier__count_ready(const grout_cta *cta, uint32_t element) {
+    const grout_barrier *barrier = grout_cta__barrier(cta, element);
     uint32_t count = barrier->completed;
     for (uint32_t i = barrier->first_open; i != 0;) {
-        const grout_phase *phase = grout_machine__phase(machine, i);
+        const grout_phase *phase = grout_machine__phase(cta->machine, i);
         if (phase->number != count || phase->bytes_due != phase->bytes_flying ||
-            !grout_barrier__is_full(machine, element, count)) {
+            !grout_barrier__is_full(cta, element, count)) {
             break;
         }
         count++;
@@ -45,10 +46,10 @@ uint32_t grout_barrier__count_ready(const grout_machine *machine, uint32_t eleme
     return count;
 }
 
-bool grout_barrier__is_ready(const grout_machine *machine, uint32_t element, uint32_t phase) {
-    const grout_barrier *barrier = grout_machine__barrier(machine, element);
-    return barrier->completed > phase || (grout_barrier__is_full(machine, element, phase) &&
-                                          grout_barrier__count_ready(machine, element) > phase);
+bool grout_barrier__is_ready(const grout_cta *cta, uint32_t element, uint32_t phase) {
+    const grout_barrier *barrier = grout_cta__barrier(cta, element);
+    return barrier->completed > phase || (grout_barrier__is_full(cta, element, phase) &&
+                                          grout_barrier__count_ready(cta, element) > phase);
 }
 
 /* ---- arrivals ---------------------------------------------------------------------------------
@@ -61,21 +62,19 @@ static uint32_t count_lacking(const grout_barrier *barrier) {
 
 /* What is known of the phase before. One without bytes counts as complete when its arrivals are in,
  * whenever an engine may bring the bytes of phases before: the same under every timing. */
-static grout_phase_fact get_previous(const grout_machine *machine, uint32_t element,
-                                     uint32_t number) {
-    const grout_barrier *barrier = grout_machine__barrier(machine, element);
+static grout_phase_fact get_previous(const grout_cta *cta, uint32_t element, uint32_t number) {
+    const grout_barrier *barrier = grout_cta__barrier(cta, element);
     grout_phase_fact fact = {.is_complete = barrier->completed >= number};
     if (fact.is_complete) {
         fact.had_bytes = (barrier->had_bytes >> ((number - 1) & 1) & 1u) != 0;
-        fact.completion = grout_machine__snapshot_of(machine, element, number - 1);
+        fact.completion = grout_cta__snapshot_of(cta, element, number - 1);
         return fact;
     }
     for (uint32_t i = barrier->first_open; i != 0;) {
-        grout_phase *phase = grout_machine__phase(machine, i);
+        grout_phase *phase = grout_machine__phase(cta->machine, i);
         if (phase->number == number - 1) {
             fact.had_bytes = phase->had_bytes != 0;
-            fact.is_complete =
-                !fact.had_bytes && grout_barrier__is_full(machine, element, number - 1);
+            fact.is_complete = !fact.had_bytes && grout_barrier__is_full(cta, element, number - 1);
             fact.completion = fact.is_complete ? grout_phase__clocks(phase) : NULL;
         }
         i = phase->next;
@@ -83,9 +82,9 @@ static grout_phase_fact get_previous(const grout_machine *machine, uint32_t elem
     return fact;
 }
 
-/* Of a contribution to the barrier of the selected CTA, by an actor of the CTA of a rank. */
+/* Who contributes to a barrier, of its own CTA or of another one of the cluster. */
 typedef struct contributor {
-    uint32_t rank;
+    const grout_cta *cta;
     uint32_t thread;
     const grout_inst *inst;
 } contributor;
@@ -93,20 +92,19 @@ typedef struct contributor {
 /* Whether an arrival is one of bytes alone; late: for a phase that lacks nothing any more. */
 typedef enum bytes_kind { BYTES_NONE, BYTES_DUE, BYTES_LATE } bytes_kind;
 
-static void publish_arrive(grout_machine *machine, const contributor *who,
+static void publish_arrive(const grout_cta *cta, const contributor *who,
                            const grout_arrival *arrival, uint32_t number, bytes_kind bytes) {
+    grout_machine *machine = cta->machine;
     grout_clocks clocks;
     grout_phase_fact previous = {0};
-    uint32_t element = arrival->element, own = machine->rank;
+    uint32_t element = arrival->element;
     if (number > 0) {
-        previous = get_previous(machine, element, number);
+        previous = get_previous(cta, element, number);
     }
-    uint32_t cta = grout_machine__cta(machine)->index;
-    const grout_barrier *barrier = grout_machine__barrier(machine, element);
-    grout_machine__select(machine, who->rank);
+    const grout_barrier *barrier = grout_cta__barrier(cta, element);
     grout_event event =
-        grout_machine__event(machine, GROUT_EVENT_ARRIVE, who->thread, who->inst, &clocks);
-    event.u.arrive.cta = cta;
+        grout_cta__event(who->cta, GROUT_EVENT_ARRIVE, who->thread, who->inst, &clocks);
+    event.u.arrive.cta = grout_cta__head(cta)->index;
     event.u.arrive.element = element;
     event.u.arrive.phase = number;
     event.u.arrive.count = arrival->count;
@@ -120,18 +118,16 @@ static void publish_arrive(grout_machine *machine, const contributor *who,
     event.u.arrive.phase_base = barrier->phase_base;
     event.u.arrive.previous = previous;
     grout_machine__publish(machine, &event);
-    grout_machine__select(machine, own);
 }
 
 /* Remembers who contributed: all of the phase if somebody wants to know, and the latest in the
  * text. */
-static void note_contribution(grout_machine *machine, const contributor *who, uint32_t element,
+static void note_contribution(const grout_cta *cta, const contributor *who, uint32_t element,
                               uint32_t record) {
-    uint32_t own = grout_machine__select(machine, who->rank);
-    uint32_t pc = grout_machine__thread(machine, who->thread)->pc;
-    grout_origin origin = grout_machine__origin(machine, who->thread, who->inst);
-    grout_machine__select(machine, own);
-    grout_barrier *barrier = grout_machine__barrier(machine, element);
+    grout_machine *machine = cta->machine;
+    uint32_t pc = grout_cta__thread(who->cta, who->thread)->pc;
+    grout_origin origin = grout_cta__origin(who->cta, who->thread, who->inst);
+    grout_barrier *barrier = grout_cta__barrier(cta, element);
     grout_phase *phase = grout_machine__phase(machine, record);
     if (barrier->has_contribution == 0 || barrier->newest_phase != phase->number ||
         barrier->newest_pc <= pc) {
@@ -161,8 +157,13 @@ static void note_contribution(grout_machine *machine, const contributor *who, ui
     phase->contribution_count++;
 }
 
-static void add_bytes(grout_machine *machine, const contributor *who, uint32_t element,
+static void fault_at(const contributor *who, const grout_fault *fault) {
+    grout_cta__fault(who->cta, who->thread, who->inst, 0, fault);
+}
+
+static void add_bytes(const grout_cta *cta, const contributor *who, uint32_t element,
                       grout_phase *phase, int64_t bytes) {
+    grout_machine *machine = cta->machine;
     int64_t before = phase->bytes;
     phase->had_bytes = 1;
     phase->bytes += bytes;
@@ -174,46 +175,43 @@ static void add_bytes(grout_machine *machine, const contributor *who, uint32_t e
                              .phase = phase->number,
                              .have = phase->bytes,
                              .need = GROUT_PHASE_BYTES_MAX};
-        uint32_t own = grout_machine__select(machine, who->rank);
-        grout_machine__fault(machine, who->thread, who->inst, 0, &fault);
-        grout_machine__select(machine, own);
+        fault_at(who, &fault);
     }
 }
 
-static void wake_waiters(grout_machine *machine, uint32_t element) {
-    for (uint32_t i = 0; i < machine->plan->actor_count; i++) {
-        grout_thread *thread = grout_machine__thread(machine, i);
+static void wake_waiters(const grout_cta *cta, uint32_t element) {
+    for (uint32_t i = 0; i < cta->machine->plan->actor_count; i++) {
+        grout_thread *thread = grout_cta__thread(cta, i);
         if (thread->element == element &&
             (thread->state == GROUT_THREAD_BLOCKED_PARITY ||
              (thread->state == GROUT_THREAD_BLOCKED_BARRIER &&
-              grout_barrier__is_ready(machine, element, thread->phase)))) {
+              grout_barrier__is_ready(cta, element, thread->phase)))) {
             thread->state = GROUT_THREAD_RUNNABLE;
         }
     }
 }
 
 /* The clock set of the actor of a contribution. */
-static uint32_t *get_clocks(const grout_machine *machine, const contributor *who) {
-    uint8_t *arena = grout_machine__get_arena(machine, machine->slot, who->rank);
-    return (uint32_t *)(void *)(arena + machine->at.clocks) +
-           (size_t)who->thread * machine->plan->order.words;
+static uint32_t *get_clocks(const contributor *who) {
+    return grout_cta__clocks(who->cta, who->thread);
 }
 
 /*
  * Who has arrived, and whose clock covers all arrivals of a phase without bytes, knows the phase
  * complete without waiting for it. It must know the phase before too: they complete in order.
  */
-static void learn_completion(grout_machine *machine, const contributor *who, uint32_t element,
+static void learn_completion(const grout_cta *cta, const contributor *who, uint32_t element,
                              uint32_t number, uint32_t record) {
-    const grout_barrier *barrier = grout_machine__barrier(machine, element);
-    uint32_t *known = get_clocks(machine, who);
-    uint32_t *ph = &known[grout_phase__get_component(machine, element)];
-    if (!grout_barrier__is_full(machine, element, number) || *ph < barrier->phase_base + number) {
+    grout_machine *machine = cta->machine;
+    const grout_barrier *barrier = grout_cta__barrier(cta, element);
+    uint32_t *known = get_clocks(who);
+    uint32_t *ph = &known[grout_phase__get_component(cta, element)];
+    if (!grout_barrier__is_full(cta, element, number) || *ph < barrier->phase_base + number) {
         return;
     }
     bool is_complete = barrier->completed > number;
     const uint32_t *clocks = is_complete
-                                 ? grout_machine__snapshot_of(machine, element, number)
+                                 ? grout_cta__snapshot_of(cta, element, number)
                                  : grout_phase__clocks(grout_machine__phase(machine, record));
     bool had_bytes = is_complete ? (barrier->had_bytes >> (number & 1) & 1u) != 0
                                  : grout_machine__phase(machine, record)->had_bytes != 0;
@@ -223,37 +221,32 @@ static void learn_completion(grout_machine *machine, const contributor *who, uin
 }
 
 /* What an arrival leaves in a phase; its actor's epoch is to advance behind all of the op. */
-static void leave_clocks(grout_machine *machine, const contributor *who,
-                         const grout_arrival *arrival, uint32_t record) {
+static void leave_clocks(const grout_cta *cta, const contributor *who, const grout_arrival *arrival,
+                         uint32_t record) {
+    grout_machine *machine = cta->machine;
     const grout_order *order = &machine->plan->order;
-    uint32_t size = order->shape.cta_count, cta = grout_machine__cta(machine)->index;
-    uint32_t other = cta - machine->rank + who->rank;
+    uint32_t size = order->shape.cta_count, own = grout_cta__head(cta)->index;
+    uint32_t other = grout_cta__head(who->cta)->index;
     bool is_strong = arrival->order != GROUT_CHOICE_ORDER_RELAXED &&
                      (arrival->scope == GROUT_CHOICE_NONE ||
-                      grout_order__covers(arrival->scope, other, cta, size));
+                      grout_order__covers(arrival->scope, other, own, size));
     uint32_t *clocks = grout_phase__clocks(grout_machine__phase(machine, record));
-    const uint32_t *from = get_clocks(machine, who);
+    const uint32_t *from = get_clocks(who);
     grout_machine__carry(machine, clocks, from, is_strong ? GROUT_EDGE_STRONG : GROUT_EDGE_WEAK);
     if (arrival->async_copies > 0) {
-        uint32_t actor = who->rank * machine->plan->actor_count + who->thread;
+        uint32_t actor = grout_cta__actor(who->cta, who->thread);
         grout_order__raise(&clocks[grout_clock_ca(&order->shape, actor)], arrival->async_copies);
     }
     if (machine->plan->has_narrow_waits) {
-        is_strong &= who->rank == machine->rank;
+        is_strong &= who->cta == cta;
         grout_machine__carry(machine, clocks + order->words, from,
                              is_strong ? GROUT_EDGE_STRONG : GROUT_EDGE_WEAK);
         if (arrival->async_copies > 0) {
-            uint32_t actor = who->rank * machine->plan->actor_count + who->thread;
+            uint32_t actor = grout_cta__actor(who->cta, who->thread);
             grout_order__raise(&clocks[order->words + grout_clock_ca(&order->shape, actor)],
                                arrival->async_copies);
         }
     }
-}
-
-static void fault_at(grout_machine *machine, const contributor *who, const grout_fault *fault) {
-    uint32_t own = grout_machine__select(machine, who->rank);
-    grout_machine__fault(machine, who->thread, who->inst, 0, fault);
-    grout_machine__select(machine, own);
 }
 
 /* The arrivals of the actors that leave are those of their last phase. */
@@ -267,18 +260,18 @@ static void count_arrival(grout_barrier *barrier, const grout_arrival *arrival) 
     }
 }
 
-/* Arrives on the selected CTA's element. What it does to the actor's own clock comes later. */
-static uint32_t arrive(grout_machine *machine, const contributor *who,
-                       const grout_arrival *arrival) {
+/* Arrives on an element of the CTA. What it does to the actor's own clock comes later. */
+static uint32_t arrive(const grout_cta *cta, const contributor *who, const grout_arrival *arrival) {
+    grout_machine *machine = cta->machine;
     grout_arrival taken = *arrival;
-    uint32_t element = taken.element, number = grout_barrier__get_phase(machine, element);
-    grout_barrier *barrier = grout_machine__barrier(machine, element);
+    uint32_t element = taken.element, number = grout_barrier__get_phase(cta, element);
+    grout_barrier *barrier = grout_cta__barrier(cta, element);
     if (barrier->is_live == 0) {
         grout_fault fault = {.code = GROUT_DIAG_BARRIER_UNINITIALISED,
                              .object = machine->plan->elements[element].object,
                              .element = element,
-                             .cta = grout_machine__cta(machine)->index};
-        fault_at(machine, who, &fault);
+                             .cta = grout_cta__head(cta)->index};
+        fault_at(who, &fault);
         return 0;
     }
     uint32_t lacking = count_lacking(barrier);
@@ -289,91 +282,90 @@ static uint32_t arrive(grout_machine *machine, const contributor *who,
                              .phase = number,
                              .have = taken.count,
                              .need = lacking};
-        fault_at(machine, who, &fault);
+        fault_at(who, &fault);
         taken.count = lacking;
     }
-    uint32_t record = taken.count == 0 ? 0 : grout_phase__open(machine, element, number);
+    uint32_t record = taken.count == 0 ? 0 : grout_phase__open(cta, element, number);
     if (record == 0) {
         return 0;
     }
     if (grout_machine__wants(machine, GROUT_EVENT_ARRIVE)) {
-        publish_arrive(machine, who, &taken, number, BYTES_NONE);
+        publish_arrive(cta, who, &taken, number, BYTES_NONE);
     }
-    note_contribution(machine, who, element, record);
+    note_contribution(cta, who, element, record);
     if (machine->has_clocks) {
-        leave_clocks(machine, who, &taken, record);
+        leave_clocks(cta, who, &taken, record);
     }
     count_arrival(barrier, &taken);
     if (taken.by_copy || taken.bytes > 0) {
-        add_bytes(machine, who, element, grout_machine__phase(machine, record), taken.bytes);
+        add_bytes(cta, who, element, grout_machine__phase(machine, record), taken.bytes);
     }
     return record;
 }
 
 /* What follows the arrival, when the actor's epoch has advanced. */
-static void finish_arrive(grout_machine *machine, const contributor *who, uint32_t element,
+static void finish_arrive(const grout_cta *cta, const contributor *who, uint32_t element,
                           uint32_t number, uint32_t record) {
-    grout_phase__complete_all(machine, element);
-    if (machine->has_clocks) {
-        learn_completion(machine, who, element, number, record);
+    grout_phase__complete_all(cta, element);
+    if (cta->machine->has_clocks) {
+        learn_completion(cta, who, element, number, record);
     }
-    wake_waiters(machine, element);
+    wake_waiters(cta, element);
 }
 
-uint32_t grout_barrier__arrive(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+uint32_t grout_barrier__arrive(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                                const grout_arrival *arrival) {
-    contributor who = {machine->rank, thread, inst};
-    uint32_t own = grout_machine__select(machine, arrival->rank);
-    uint32_t number = grout_barrier__get_phase(machine, arrival->element);
-    uint32_t record = arrive(machine, &who, arrival);
+    grout_machine *machine = cta->machine;
+    const contributor who = {cta, thread, inst};
+    const grout_cta *to = grout_cta__peer(cta, arrival->rank);
+    uint32_t number = grout_barrier__get_phase(to, arrival->element);
+    uint32_t record = arrive(to, &who, arrival);
     if (record != 0) {
         if (machine->has_clocks) {
-            grout_order__advance(&machine->plan->order, get_clocks(machine, &who),
-                                 who.rank * machine->plan->actor_count + thread);
+            grout_cta__advance(cta, thread);
         }
         grout_machine__phase(machine, record)->bytes_flying +=
             arrival->async_copies != 0 ? arrival->bytes : arrival->flying;
-        finish_arrive(machine, &who, arrival->element, number, record);
+        finish_arrive(to, &who, arrival->element, number, record);
     }
-    grout_machine__select(machine, own);
     return record;
 }
 
-void grout_barrier__arrive_all(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+void grout_barrier__arrive_all(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                                const grout_arrival *arrival, uint32_t mask) {
-    contributor who = {machine->rank, thread, inst};
+    grout_machine *machine = cta->machine;
+    const contributor who = {cta, thread, inst};
     uint32_t numbers[GROUT_CLUSTER_MAX], records[GROUT_CLUSTER_MAX] = {0};
     grout_arrival each = *arrival;
     for (uint32_t rank = 0; rank < machine->plan->shape.cta_count; rank++) {
         if ((mask >> rank & 1u) != 0) {
-            grout_machine__select(machine, rank);
+            const grout_cta *to = grout_cta__peer(cta, rank);
             each.rank = rank;
-            numbers[rank] = grout_barrier__get_phase(machine, each.element);
-            records[rank] = arrive(machine, &who, &each);
+            numbers[rank] = grout_barrier__get_phase(to, each.element);
+            records[rank] = arrive(to, &who, &each);
             each.is_later = true;
         }
     }
-    grout_machine__select(machine, who.rank);
     if (machine->has_clocks) {
-        grout_machine__advance(machine, thread);
+        grout_cta__advance(cta, thread);
     }
     for (uint32_t rank = 0; rank < machine->plan->shape.cta_count; rank++) {
         if (records[rank] != 0) {
-            grout_machine__select(machine, rank);
-            finish_arrive(machine, &who, each.element, numbers[rank], records[rank]);
+            finish_arrive(grout_cta__peer(cta, rank), &who, each.element, numbers[rank],
+                          records[rank]);
         }
     }
-    grout_machine__select(machine, who.rank);
 }
 
-uint32_t grout_barrier__get_targets(const grout_machine *machine, uint32_t element) {
+uint32_t grout_barrier__get_targets(const grout_cta *cta, uint32_t element) {
+    const grout_machine *machine = cta->machine;
     const grout_element_plan *plan = &machine->plan->elements[element];
-    uint32_t mask = 1u << machine->rank;
+    uint32_t mask = 1u << cta->rank;
     if (plan->group_count > 0) {
         const grout_object *object = grout_module_get_object(machine->launch.module, plan->object);
         for (uint32_t i = 0; i < plan->group_count; i++) {
             mask |= grout_kernel_get_cluster_mask(machine->launch.module, machine->launch.kernel,
-                                                  object->cluster_groups[i], machine->rank);
+                                                  object->cluster_groups[i], cta->rank);
         }
     }
     return mask;
@@ -384,14 +376,15 @@ uint32_t grout_barrier__get_targets(const grout_machine *machine, uint32_t eleme
 
 /* Bytes for a phase that lacks nothing any more go to the next one, as on hardware: the kernel is
  * wrong. */
-static uint32_t deliver(grout_machine *machine, const contributor *who,
+static uint32_t deliver(const grout_cta *cta, const contributor *who,
                         const grout_delivery *delivery) {
-    grout_barrier *barrier = grout_machine__barrier(machine, delivery->element);
+    grout_machine *machine = cta->machine;
+    grout_barrier *barrier = grout_cta__barrier(cta, delivery->element);
     uint32_t meant = delivery->phase - barrier->phase_base;
     meant = delivery->phase < barrier->phase_base ? 0 : meant;
-    uint32_t ready = grout_barrier__count_ready(machine, delivery->element);
+    uint32_t ready = grout_barrier__count_ready(cta, delivery->element);
     uint32_t number = meant < ready ? ready : meant;
-    uint32_t record = grout_phase__open(machine, delivery->element, number);
+    uint32_t record = grout_phase__open(cta, delivery->element, number);
     if (record == 0) {
         return 0;
     }
@@ -400,41 +393,38 @@ static uint32_t deliver(grout_machine *machine, const contributor *who,
     phase->bytes_flying += delivery->bytes;
     grout_arrival bytes = {.rank = delivery->rank, .element = delivery->element, .by_copy = true};
     if (delivery->is_told && grout_machine__wants(machine, GROUT_EVENT_ARRIVE)) {
-        publish_arrive(machine, who, &bytes, meant, meant < ready ? BYTES_LATE : BYTES_DUE);
+        publish_arrive(cta, who, &bytes, meant, meant < ready ? BYTES_LATE : BYTES_DUE);
     }
     if (delivery->is_told) {
-        note_contribution(machine, who, delivery->element, record);
+        note_contribution(cta, who, delivery->element, record);
     }
     if (delivery->is_armed) {
-        add_bytes(machine, who, delivery->element, grout_machine__phase(machine, record),
+        add_bytes(cta, who, delivery->element, grout_machine__phase(machine, record),
                   delivery->bytes);
     }
     if (machine->has_clocks) {
         uint32_t *clocks = grout_phase__clocks(grout_machine__phase(machine, record));
         size_t words = grout_machine__phase_words(machine);
         for (size_t at = 0; at < words; at += machine->plan->order.words) {
-            grout_machine__carry(machine, clocks + at, get_clocks(machine, who), GROUT_EDGE_ENGINE);
+            grout_machine__carry(machine, clocks + at, get_clocks(who), GROUT_EDGE_ENGINE);
         }
     }
-    wake_waiters(machine, delivery->element);
+    wake_waiters(cta, delivery->element);
     return record;
 }
 
-uint32_t grout_barrier__deliver(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+uint32_t grout_barrier__deliver(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                                 const grout_delivery *delivery) {
-    contributor who = {machine->rank, thread, inst};
-    uint32_t own = grout_machine__select(machine, delivery->rank);
-    uint32_t record = deliver(machine, &who, delivery);
-    grout_machine__select(machine, own);
-    return record;
+    const contributor who = {cta, thread, inst};
+    return deliver(grout_cta__peer(cta, delivery->rank), &who, delivery);
 }
 
 /* ---- waits and lives --------------------------------------------------------------------------
  */
 
-uint32_t grout_barrier__get_next_wait(const grout_machine *machine, uint32_t thread,
-                                      uint32_t element) {
-    const grout_wait_fact *waits = grout_machine__waits(machine, element);
+uint32_t grout_barrier__get_next_wait(const grout_cta *cta, uint32_t thread, uint32_t element) {
+    const grout_machine *machine = cta->machine;
+    const grout_wait_fact *waits = grout_cta__waits(cta, element);
     uint32_t threads = machine->plan->shape.thread_count, count = waits[thread].waits;
     if (thread >= threads) {
         uint32_t own = waits[grout_machine__thread_of(machine, thread)].waits;
@@ -449,11 +439,11 @@ uint32_t grout_barrier__get_next_wait(const grout_machine *machine, uint32_t thr
     return count;
 }
 
-static void publish_wait(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+static void publish_wait(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                          const grout_waiting *waiting) {
     grout_clocks clocks;
-    grout_event event = grout_machine__event(machine, GROUT_EVENT_WAIT, thread, inst, &clocks);
-    grout_barrier_fact fact = grout_barrier__get_fact(machine, waiting->element);
+    grout_event event = grout_cta__event(cta, GROUT_EVENT_WAIT, thread, inst, &clocks);
+    grout_barrier_fact fact = grout_barrier__get_fact(cta, waiting->element);
     event.u.wait.barrier = &fact;
     event.u.wait.phase = waiting->phase;
     event.u.wait.is_late = waiting->phase != UINT32_MAX && fact.completed > waiting->phase + 1;
@@ -463,57 +453,58 @@ static void publish_wait(grout_machine *machine, uint32_t thread, const grout_in
     event.u.wait.parity = waiting->parity;
     event.u.wait.is_test = waiting->is_test;
     event.u.wait.scope = waiting->scope;
-    grout_machine__publish(machine, &event);
+    grout_machine__publish(cta->machine, &event);
 }
 
-static void acquire_phase(grout_machine *machine, uint32_t thread, const grout_waiting *waiting,
+static void acquire_phase(const grout_cta *cta, uint32_t thread, const grout_waiting *waiting,
                           const uint32_t *completion) {
+    grout_machine *machine = cta->machine;
     bool is_narrow = machine->plan->has_narrow_waits && waiting->scope == GROUT_CHOICE_SCOPE_CTA;
-    grout_machine__carry(machine, grout_machine__clocks(machine, thread),
+    grout_machine__carry(machine, grout_cta__clocks(cta, thread),
                          completion + (is_narrow ? machine->plan->order.words : 0),
                          waiting->order == GROUT_CHOICE_ORDER_RELAXED ? GROUT_EDGE_WEAK
                                                                       : GROUT_EDGE_STRONG);
 }
 
-void grout_barrier__observe(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+void grout_barrier__observe(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                             const grout_waiting *waiting) {
+    grout_machine *machine = cta->machine;
     uint32_t element = waiting->element, phase = waiting->phase;
-    grout_wait_fact *wait = &grout_machine__waits(machine, element)[thread];
-    uint32_t *known = grout_machine__clocks(machine, thread);
+    grout_wait_fact *wait = &grout_cta__waits(cta, element)[thread];
+    uint32_t *known = grout_cta__clocks(cta, thread);
     const uint32_t *completion = machine->has_clocks && phase != UINT32_MAX
-                                     ? grout_phase__find_completion(machine, element, phase)
+                                     ? grout_phase__find_completion(cta, element, phase)
                                      : NULL;
     wait->waits = phase + 1;
-    wait->epoch =
-        known[grout_clock_x(&machine->plan->shape, grout_machine__actor(machine, thread))];
-    wait->origin = grout_machine__origin(machine, thread, inst);
+    wait->epoch = known[grout_clock_x(&machine->plan->shape, grout_cta__actor(cta, thread))];
+    wait->origin = grout_cta__origin(cta, thread, inst);
     if (grout_machine__wants(machine, GROUT_EVENT_WAIT)) {
-        publish_wait(machine, thread, inst, waiting);
+        publish_wait(cta, thread, inst, waiting);
     }
     if (!machine->has_clocks || phase == UINT32_MAX) {
         return;
     }
-    const grout_barrier *barrier = grout_machine__barrier(machine, element);
+    const grout_barrier *barrier = grout_cta__barrier(cta, element);
     if (completion != NULL) {
-        acquire_phase(machine, thread, waiting, completion);
+        acquire_phase(cta, thread, waiting, completion);
     } else { /* never what a later phase released: it would hide the race that comes with it */
-        grout_order__raise(&known[grout_phase__get_component(machine, element)],
+        grout_order__raise(&known[grout_phase__get_component(cta, element)],
                            barrier->phase_base + phase + 1);
     }
-    grout_phase__trim_old(machine, element);
+    grout_phase__trim_old(cta, element);
 }
 
-void grout_barrier__init(grout_machine *machine, uint32_t element, uint32_t needed) {
-    grout_barrier *barrier = grout_machine__barrier(machine, element);
+void grout_barrier__init(const grout_cta *cta, uint32_t element, uint32_t needed) {
+    grout_barrier *barrier = grout_cta__barrier(cta, element);
     uint32_t base = barrier->phase_base + barrier->full + (barrier->arrived > 0 ? 1 : 0);
-    grout_phase__forget_all(machine, element);
+    grout_phase__forget_all(cta, element);
     memset(barrier, 0, sizeof *barrier);
     barrier->phase_base = base;
     grout_barrier__begin(barrier, needed);
-    memset(grout_machine__waits(machine, element), 0,
-           machine->plan->actor_count * sizeof(grout_wait_fact));
+    memset(grout_cta__waits(cta, element), 0,
+           cta->machine->plan->actor_count * sizeof(grout_wait_fact));
 }
 
-void grout_barrier__reset(grout_machine *machine, uint32_t element) {
-    grout_barrier__init(machine, element, machine->plan->elements[element].arrivals);
+void grout_barrier__reset(const grout_cta *cta, uint32_t element) {
+    grout_barrier__init(cta, element, cta->machine->plan->elements[element].arrivals);
 }

@@ -44,12 +44,12 @@ typedef struct grout_waiting {
     uint8_t order, scope;
 } grout_waiting;
 
-/* ---- the selected CTA's -----------------------------------------------------------------------
+/* ---- of one CTA -----------------------------------------------------------------------
  */
 
 /* The phase that the next arrival belongs to. */
-static inline uint32_t grout_barrier__get_phase(const grout_machine *machine, uint32_t element) {
-    return grout_machine__barrier(machine, element)->full;
+static inline uint32_t grout_barrier__get_phase(const grout_cta *cta, uint32_t element) {
+    return grout_cta__barrier(cta, element)->full;
 }
 /* It begins, where all is 0. */
 static inline void grout_barrier__begin(grout_barrier *barrier, uint32_t needed) {
@@ -57,55 +57,53 @@ static inline void grout_barrier__begin(grout_barrier *barrier, uint32_t needed)
     barrier->is_live = needed > 0 ? 1 : 0;
 }
 /* All arrivals of the phase are in: its bytes alone may be missing. */
-static inline bool grout_barrier__is_full(const grout_machine *machine, uint32_t element,
-                                          uint32_t phase) {
-    return grout_machine__barrier(machine, element)->full > phase;
+static inline bool grout_barrier__is_full(const grout_cta *cta, uint32_t element, uint32_t phase) {
+    return grout_cta__barrier(cta, element)->full > phase;
 }
 /* Nothing but what is in flight is missing to the phase and to all before: the same under every
  * timing. */
-bool grout_barrier__is_ready(const grout_machine *machine, uint32_t element, uint32_t phase);
+bool grout_barrier__is_ready(const grout_cta *cta, uint32_t element, uint32_t phase);
 /* How many phases are so. */
-uint32_t grout_barrier__count_ready(const grout_machine *machine, uint32_t element);
+uint32_t grout_barrier__count_ready(const grout_cta *cta, uint32_t element);
 
-grout_barrier_fact grout_barrier__get_fact(const grout_machine *machine, uint32_t element);
+grout_barrier_fact grout_barrier__get_fact(const grout_cta *cta, uint32_t element);
 /* The phase that the actor's next wait is for: a warp goes on where its thread was, if that is
  * further; a thread where the furthest of its warps is (they should all be equally far). */
-uint32_t grout_barrier__get_next_wait(const grout_machine *machine, uint32_t thread,
-                                      uint32_t element);
+uint32_t grout_barrier__get_next_wait(const grout_cta *cta, uint32_t thread, uint32_t element);
 /* The actor has waited for a phase that is ready and has landed: event, then acquire. */
-void grout_barrier__observe(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+void grout_barrier__observe(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                             const grout_waiting *waiting);
 /* Bytes of a phase's record have landed (0: look whether it is complete). */
-void grout_barrier__land(grout_machine *machine, uint32_t element, uint32_t record, int64_t bytes);
+void grout_barrier__land(const grout_cta *cta, uint32_t element, uint32_t record, int64_t bytes);
 /* A new life of the element: as its plan says, or of so many arrivals a phase (0: none, invalid).
  */
-void grout_barrier__reset(grout_machine *machine, uint32_t element);
-void grout_barrier__init(grout_machine *machine, uint32_t element, uint32_t needed);
+void grout_barrier__reset(const grout_cta *cta, uint32_t element);
+void grout_barrier__init(const grout_cta *cta, uint32_t element, uint32_t needed);
 
 /* ---- of any CTA of the cluster -----------------------------------------------------------------
  */
 
 /* An actor arrives. Returns the record of the phase (valid until it completes), 0 without memory
  * or on an mbarrier that is not initialised. */
-uint32_t grout_barrier__arrive(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+uint32_t grout_barrier__arrive(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                                const grout_arrival *arrival);
 /* The same on the element of each rank in mask, at once. */
-void grout_barrier__arrive_all(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+void grout_barrier__arrive_all(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                                const grout_arrival *arrival, uint32_t mask);
 /* Bytes are in flight to a phase. Returns its record, in the pool of the machine. */
-uint32_t grout_barrier__deliver(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+uint32_t grout_barrier__deliver(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                                 const grout_delivery *delivery);
 /* The ranks whose elements an arrive on the own CTA's counts for. */
-uint32_t grout_barrier__get_targets(const grout_machine *machine, uint32_t element);
+uint32_t grout_barrier__get_targets(const grout_cta *cta, uint32_t element);
 
 /* element.c: the barrier element of a barrier operand; false, and a fault, if its index lies
  * outside.
  */
-bool grout_barrier__find_element(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+bool grout_barrier__find_element(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                                  uint32_t box_index, uint32_t *element_out);
 /* The same of a reference that may name another CTA's barrier, and the rank of that CTA. */
-bool grout_barrier__find_peer_element(grout_machine *machine, uint32_t thread,
-                                      const grout_inst *inst, uint32_t box_index,
-                                      uint32_t *element_out, uint32_t *rank_out);
+bool grout_barrier__find_peer_element(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
+                                      uint32_t box_index, uint32_t *element_out,
+                                      uint32_t *rank_out);
 
 #endif

@@ -8,10 +8,10 @@
 #include <string.h>
 
 /* The record of a set's n-th copy, or 0: all before it have been issued by all, it by none. */
-static uint32_t find_collective(const grout_machine *machine, uint32_t mask, uint32_t number) {
-    uint32_t index = grout_machine__cluster(machine)->first_collective;
+static uint32_t find_collective(const grout_cta *cta, uint32_t mask, uint32_t number) {
+    uint32_t index = grout_cta__cluster(cta)->first_collective;
     while (index != 0) {
-        const grout_collective *record = grout_pool__at(&machine->collectives, index);
+        const grout_collective *record = grout_pool__at(&cta->machine->collectives, index);
         if (record->mask == mask && record->number == number) {
             break;
         }
@@ -20,9 +20,10 @@ static uint32_t find_collective(const grout_machine *machine, uint32_t mask, uin
     return index;
 }
 
-static uint32_t add_collective(grout_machine *machine, const grout_origin *origin, uint32_t mask,
+static uint32_t add_collective(const grout_cta *cta, const grout_origin *origin, uint32_t mask,
                                uint32_t number) {
-    grout_cluster *cluster = grout_machine__cluster(machine);
+    grout_machine *machine = cta->machine;
+    grout_cluster *cluster = grout_cta__cluster(cta);
     uint32_t index = grout_pool__take(&machine->collectives, &machine->heap);
     if (index == 0) {
         machine->has_failed = true;
@@ -40,8 +41,9 @@ static uint32_t add_collective(grout_machine *machine, const grout_origin *origi
     return index;
 }
 
-static void drop_collective(grout_machine *machine, uint32_t index) {
-    grout_cluster *cluster = grout_machine__cluster(machine);
+static void drop_collective(const grout_cta *cta, uint32_t index) {
+    grout_machine *machine = cta->machine;
+    grout_cluster *cluster = grout_cta__cluster(cta);
     uint32_t next = ((grout_collective *)grout_pool__at(&machine->collectives, index))->next;
     uint32_t before = 0;
     for (uint32_t i = cluster->first_collective; i != index;) {
@@ -57,47 +59,45 @@ static void drop_collective(grout_machine *machine, uint32_t index) {
     grout_pool__give(&machine->collectives, index);
 }
 
-/* Does the selected CTA issue nothing more: has it ended, or do all its threads wait to end? */
-static bool is_over(const grout_machine *machine) {
-    for (uint32_t i = 0; i < machine->plan->runner_count; i++) {
-        const grout_thread *thread = grout_machine__thread(machine, i);
+/* Whether the CTA issues nothing more: it has ended, or all its threads wait to end. */
+static bool is_over(const grout_cta *cta) {
+    for (uint32_t i = 0; i < cta->machine->plan->runner_count; i++) {
+        const grout_thread *thread = grout_cta__thread(cta, i);
         if (thread->state != GROUT_THREAD_EXITED && thread->is_leaving == 0) {
-            return grout_machine__cta(machine)->has_ended != 0;
+            return grout_cta__head(cta)->has_ended != 0;
         }
     }
     return true;
 }
 
 /* A CTA of the set that has ended without the copy, or UINT32_MAX. */
-static uint32_t find_ended(grout_machine *machine, uint32_t missing) {
-    uint32_t own = machine->rank, found = UINT32_MAX;
-    for (uint32_t rank = 0; rank < machine->plan->shape.cta_count; rank++) {
-        grout_machine__select(machine, rank);
-        if ((missing >> rank & 1u) != 0 && is_over(machine)) {
-            found = found == UINT32_MAX ? grout_machine__cta(machine)->index : found;
+static uint32_t find_ended(const grout_cta *cta, uint32_t missing) {
+    for (uint32_t rank = 0; rank < grout_machine__cluster_size(cta->machine); rank++) {
+        const grout_cta *peer = grout_cta__peer(cta, rank);
+        if ((missing >> rank & 1u) != 0 && is_over(peer)) {
+            return grout_cta__head(peer)->index;
         }
     }
-    grout_machine__select(machine, own);
-    return found;
+    return UINT32_MAX;
 }
 
-void grout_cluster__note_collective(grout_machine *machine, uint32_t thread, const grout_inst *inst,
+void grout_cluster__note_collective(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                                     uint32_t mask, uint32_t set) {
-    uint32_t *counts = (uint32_t *)(void *)(machine->state + machine->at.collectives);
+    grout_machine *machine = cta->machine;
+    uint32_t *counts = (uint32_t *)(void *)(cta->state + machine->at.collectives);
     uint32_t number = counts[set]++;
-    grout_origin origin = grout_machine__origin(machine, thread, inst);
-    uint32_t index = find_collective(machine, mask, number);
-    index = index == 0 ? add_collective(machine, &origin, mask, number) : index;
+    grout_origin origin = grout_cta__origin(cta, thread, inst);
+    uint32_t index = find_collective(cta, mask, number);
+    index = index == 0 ? add_collective(cta, &origin, mask, number) : index;
     if (index == 0) {
         return;
     }
     grout_collective *record = grout_pool__at(&machine->collectives, index);
-    record->issued |= 1u << machine->rank;
-    uint32_t ended = find_ended(machine, record->mask & ~record->issued);
+    record->issued |= 1u << cta->rank;
+    uint32_t ended = find_ended(cta, record->mask & ~record->issued);
     if (grout_machine__wants(machine, GROUT_EVENT_COLLECTIVE)) {
         grout_clocks clocks;
-        grout_event event =
-            grout_machine__event(machine, GROUT_EVENT_COLLECTIVE, thread, inst, &clocks);
+        grout_event event = grout_cta__event(cta, GROUT_EVENT_COLLECTIVE, thread, inst, &clocks);
         event.u.collective.mask = mask;
         event.u.collective.number = number;
         event.u.collective.other = record->origin.op;
@@ -111,11 +111,12 @@ void grout_cluster__note_collective(grout_machine *machine, uint32_t thread, con
         grout_machine__publish(machine, &event);
     }
     if ((record->mask & ~record->issued) == 0) {
-        drop_collective(machine, index);
+        drop_collective(cta, index);
     }
 }
 
-static void publish_divergence(grout_machine *machine, const grout_collective *record) {
+static void publish_divergence(const grout_cta *cta, const grout_collective *record) {
+    grout_machine *machine = cta->machine;
     if (!grout_machine__wants(machine, GROUT_EVENT_COLLECTIVE)) {
         return;
     }
@@ -126,24 +127,24 @@ static void publish_divergence(grout_machine *machine, const grout_collective *r
     event.origin = record->origin;
     event.u.collective.mask = record->mask;
     event.u.collective.number = record->number;
-    event.u.collective.other_cta = grout_machine__cta(machine)->index;
+    event.u.collective.other_cta = grout_cta__head(cta)->index;
     event.u.collective.is_divergent = true;
     grout_machine__publish(machine, &event);
 }
 
-void grout_cluster__check_collectives(grout_machine *machine) {
-    uint32_t index = grout_machine__cluster(machine)->first_collective;
+void grout_cluster__check_collectives(const grout_cta *cta) {
+    uint32_t index = grout_cta__cluster(cta)->first_collective;
     while (index != 0) {
-        const grout_collective *record = grout_pool__at(&machine->collectives, index);
-        if ((record->mask & ~record->issued) >> machine->rank & 1u) {
-            publish_divergence(machine, record);
+        const grout_collective *record = grout_pool__at(&cta->machine->collectives, index);
+        if ((record->mask & ~record->issued) >> cta->rank & 1u) {
+            publish_divergence(cta, record);
         }
         index = record->next;
     }
 }
 
-void grout_cluster__note_leaving(grout_machine *machine) {
-    if (is_over(machine)) {
-        grout_cluster__check_collectives(machine);
+void grout_cluster__note_leaving(const grout_cta *cta) {
+    if (is_over(cta)) {
+        grout_cluster__check_collectives(cta);
     }
 }

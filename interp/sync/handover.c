@@ -10,10 +10,11 @@ uint32_t grout_handover__new(grout_machine *machine) {
     return machine->has_clocks ? grout_machine__take_set(machine) : 0;
 }
 
-uint32_t grout_handover__capture(grout_machine *machine, uint32_t actor) {
+uint32_t grout_handover__capture(const grout_cta *cta, uint32_t actor) {
+    grout_machine *machine = cta->machine;
     uint32_t set = grout_handover__new(machine);
     if (set != 0) {
-        grout_machine__release(machine, actor, grout_machine__set(machine, set), GROUT_EDGE_STRONG);
+        grout_cta__release(cta, actor, grout_machine__set(machine, set), GROUT_EDGE_STRONG);
     }
     return set;
 }
@@ -25,12 +26,12 @@ void grout_handover__join(grout_machine *machine, uint32_t into, uint32_t from, 
     }
 }
 
-void grout_handover__absorb(grout_machine *machine, uint32_t actor, uint32_t from, uint32_t cta,
+void grout_handover__absorb(const grout_cta *cta, uint32_t actor, uint32_t from, uint32_t from_cta,
                             grout_edge edge) {
+    grout_machine *machine = cta->machine;
     if (from != 0) {
-        grout_machine__carry_from(machine, grout_machine__clocks(machine, actor),
-                                  grout_machine__set(machine, from),
-                                  cta / grout_machine__cluster_size(machine), edge);
+        grout_cta__carry_from(cta, grout_cta__clocks(cta, actor), grout_machine__set(machine, from),
+                              from_cta / grout_machine__cluster_size(machine), edge);
     }
 }
 

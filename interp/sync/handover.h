@@ -13,11 +13,11 @@
 /* An empty one. */
 uint32_t grout_handover__new(grout_machine *machine);
 /* All that an actor knows; its epoch advances. */
-uint32_t grout_handover__capture(grout_machine *machine, uint32_t actor);
+uint32_t grout_handover__capture(const grout_cta *cta, uint32_t actor);
 /* One joins what an edge carries of another one of the same cluster. */
 void grout_handover__join(grout_machine *machine, uint32_t into, uint32_t from, grout_edge edge);
-/* The actor learns what an edge carries of one that a CTA (of the launch) has left. */
-void grout_handover__absorb(grout_machine *machine, uint32_t actor, uint32_t from, uint32_t cta,
+/* The actor learns what an edge carries of one that from_cta (of the launch) has left. */
+void grout_handover__absorb(const grout_cta *cta, uint32_t actor, uint32_t from, uint32_t from_cta,
                             grout_edge edge);
 void grout_handover__give(grout_machine *machine, uint32_t set);
 /* NULL for none. */

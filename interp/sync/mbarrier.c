@@ -14,15 +14,16 @@
  * is 1. What is complete is decided by what has been contributed, not by what an engine has got
  * done.
  */
-grout_parity grout_mbarrier__judge(const grout_machine *machine, uint32_t actor, uint32_t element,
+grout_parity grout_mbarrier__judge(const grout_cta *cta, uint32_t actor, uint32_t element,
                                    uint32_t parity) {
-    const grout_barrier *barrier = grout_machine__barrier(machine, element);
+    const grout_machine *machine = cta->machine;
+    const grout_barrier *barrier = grout_cta__barrier(cta, element);
     const grout_clock_shape *shape = &machine->plan->shape;
-    uint32_t component = grout_clock_ph(shape, grout_machine__element(machine, element));
-    uint32_t done = grout_barrier__count_ready(machine, element);
+    uint32_t component = grout_clock_ph(shape, grout_cta__element(cta, element));
+    uint32_t done = grout_barrier__count_ready(cta, element);
     uint32_t known = done;
     if (machine->has_clocks) {
-        uint32_t ph = grout_machine__clocks(machine, actor)[component];
+        uint32_t ph = grout_cta__clocks(cta, actor)[component];
         known = ph > barrier->phase_base ? ph - barrier->phase_base : 0;
     }
     grout_parity result = {.real = done == 0 ? GROUT_PHASE_NONE : done - 1};
@@ -32,31 +33,29 @@ grout_parity grout_mbarrier__judge(const grout_machine *machine, uint32_t actor,
     return result;
 }
 
-static bool is_initialised(grout_machine *machine, uint32_t element, uint32_t rank) {
-    uint32_t own = grout_machine__select(machine, rank);
-    bool is_there = grout_machine__barrier(machine, element)->is_live != 0;
-    grout_machine__select(machine, own);
-    return is_there;
+static bool is_initialised(const grout_cta *cta, uint32_t element, uint32_t rank) {
+    return grout_cta__barrier(grout_cta__peer(cta, rank), element)->is_live != 0;
 }
 
-bool grout_mbarrier__awaits_init(grout_machine *machine, uint32_t actor, uint32_t element,
+bool grout_mbarrier__awaits_init(const grout_cta *cta, uint32_t actor, uint32_t element,
                                  uint32_t ranks) {
+    grout_machine *machine = cta->machine;
     if (!machine->plan->elements[element].is_explicit ||
-        grout_machine__thread(machine, actor)->retry == GROUT_RETRY_ALONE) {
+        grout_cta__thread(cta, actor)->retry == GROUT_RETRY_ALONE) {
         return false;
     }
     for (uint32_t rank = 0; rank < machine->plan->shape.cta_count; rank++) {
-        if ((ranks >> rank & 1u) != 0 && !is_initialised(machine, element, rank)) {
-            (void)grout_machine__block(machine, actor, GROUT_THREAD_BLOCKED_INIT, element, 0);
+        if ((ranks >> rank & 1u) != 0 && !is_initialised(cta, element, rank)) {
+            (void)grout_cta__block(cta, actor, GROUT_THREAD_BLOCKED_INIT, element, 0);
             return true;
         }
     }
     return false;
 }
 
-void grout_mbarrier__give_up_inits(grout_machine *machine) {
-    for (uint32_t i = 0; i < machine->plan->actor_count; i++) {
-        grout_thread *thread = grout_machine__thread(machine, i);
+void grout_mbarrier__give_up_inits(const grout_cta *cta) {
+    for (uint32_t i = 0; i < cta->machine->plan->actor_count; i++) {
+        grout_thread *thread = grout_cta__thread(cta, i);
         if (thread->state == GROUT_THREAD_BLOCKED_INIT) {
             thread->state = GROUT_THREAD_RUNNABLE;
             thread->retry = GROUT_RETRY_ALONE;
@@ -64,48 +63,49 @@ void grout_mbarrier__give_up_inits(grout_machine *machine) {
     }
 }
 
-bool grout_mbarrier__check(grout_machine *machine, uint32_t actor, const grout_inst *inst,
+bool grout_mbarrier__check(const grout_cta *cta, uint32_t actor, const grout_inst *inst,
                            uint32_t element) {
-    if (grout_machine__barrier(machine, element)->is_live != 0) {
+    if (grout_cta__barrier(cta, element)->is_live != 0) {
         return true;
     }
     grout_fault fault = {.code = GROUT_DIAG_BARRIER_UNINITIALISED,
-                         .object = machine->plan->elements[element].object,
+                         .object = cta->machine->plan->elements[element].object,
                          .element = element,
-                         .cta = grout_machine__cta(machine)->index};
-    grout_machine__fault(machine, actor, inst, 0, &fault);
+                         .cta = grout_cta__head(cta)->index};
+    grout_cta__fault(cta, actor, inst, 0, &fault);
     return false;
 }
 
-static void publish(grout_machine *machine, grout_event_kind kind, uint32_t actor,
+static void publish(const grout_cta *cta, grout_event_kind kind, uint32_t actor,
                     const grout_inst *inst, uint32_t element, uint32_t arrivals) {
+    grout_machine *machine = cta->machine;
     if (!grout_machine__wants(machine, kind)) {
         return;
     }
     grout_clocks clocks;
-    grout_event event = grout_machine__event(machine, kind, actor, inst, &clocks);
-    grout_barrier_fact fact = grout_barrier__get_fact(machine, element);
+    grout_event event = grout_cta__event(cta, kind, actor, inst, &clocks);
+    grout_barrier_fact fact = grout_barrier__get_fact(cta, element);
     event.u.init.barrier = &fact;
     event.u.init.arrivals = arrivals;
-    event.u.init.was_live = grout_machine__barrier(machine, element)->is_live != 0;
+    event.u.init.was_live = grout_cta__barrier(cta, element)->is_live != 0;
     grout_machine__publish(machine, &event);
 }
 
-void grout_mbarrier__init(grout_machine *machine, uint32_t actor, const grout_inst *inst,
+void grout_mbarrier__init(const grout_cta *cta, uint32_t actor, const grout_inst *inst,
                           uint32_t element, uint32_t arrivals) {
-    publish(machine, GROUT_EVENT_BARRIER_INIT, actor, inst, element, arrivals);
-    grout_barrier__init(machine, element, arrivals);
-    grout_machine__wake(machine, GROUT_THREAD_BLOCKED_PARITY, element);
-    grout_machine__wake_all(machine, GROUT_THREAD_BLOCKED_INIT, element); /* peers, too */
+    publish(cta, GROUT_EVENT_BARRIER_INIT, actor, inst, element, arrivals);
+    grout_barrier__init(cta, element, arrivals);
+    grout_cta__wake(cta, GROUT_THREAD_BLOCKED_PARITY, element);
+    grout_machine__wake_all(cta->machine, GROUT_THREAD_BLOCKED_INIT, element); /* peers, too */
 }
 
-void grout_mbarrier__invalidate(grout_machine *machine, uint32_t actor, const grout_inst *inst,
+void grout_mbarrier__invalidate(const grout_cta *cta, uint32_t actor, const grout_inst *inst,
                                 uint32_t element) {
-    if (grout_mbarrier__check(machine, actor, inst, element)) {
-        publish(machine, GROUT_EVENT_BARRIER_INVALIDATE, actor, inst, element, 0);
-        grout_barrier__init(machine, element, 0);
+    if (grout_mbarrier__check(cta, actor, inst, element)) {
+        publish(cta, GROUT_EVENT_BARRIER_INVALIDATE, actor, inst, element, 0);
+        grout_barrier__init(cta, element, 0);
         /* Who still waits has been left alone with it: it goes on, with a fault. */
-        grout_machine__wake(machine, GROUT_THREAD_BLOCKED_PARITY, element);
+        grout_cta__wake(cta, GROUT_THREAD_BLOCKED_PARITY, element);
     }
 }
 

@@ -19,7 +19,7 @@ typedef struct grout_parity {
     bool passes;
 } grout_parity;
 
-grout_parity grout_mbarrier__judge(const grout_machine *machine, uint32_t actor, uint32_t element,
+grout_parity grout_mbarrier__judge(const grout_cta *cta, uint32_t actor, uint32_t element,
                                    uint32_t parity);
 /*
  * Whether an op that waits on an mbarrier or contributes to it, in each CTA of a set of ranks,
@@ -27,16 +27,16 @@ grout_parity grout_mbarrier__judge(const grout_machine *machine, uint32_t actor,
  * they have come, so that what follows is the same as when the op comes late. The checker says that
  * nothing orders the two. To be asked before the op has done anything.
  */
-bool grout_mbarrier__awaits_init(grout_machine *machine, uint32_t actor, uint32_t element,
+bool grout_mbarrier__awaits_init(const grout_cta *cta, uint32_t actor, uint32_t element,
                                  uint32_t ranks);
-/* Lets those actors of the selected CTA go on that wait for inits which do not come. */
-void grout_mbarrier__give_up_inits(grout_machine *machine);
-/* Whether an element of the selected CTA can be used; a fault if not. */
-bool grout_mbarrier__check(grout_machine *machine, uint32_t actor, const grout_inst *inst,
+/* Lets those actors of the CTA go on that wait for inits which do not come. */
+void grout_mbarrier__give_up_inits(const grout_cta *cta);
+/* Whether an element of the CTA can be used; a fault if not. */
+bool grout_mbarrier__check(const grout_cta *cta, uint32_t actor, const grout_inst *inst,
                            uint32_t element);
-void grout_mbarrier__init(grout_machine *machine, uint32_t actor, const grout_inst *inst,
+void grout_mbarrier__init(const grout_cta *cta, uint32_t actor, const grout_inst *inst,
                           uint32_t element, uint32_t arrivals);
-void grout_mbarrier__invalidate(grout_machine *machine, uint32_t actor, const grout_inst *inst,
+void grout_mbarrier__invalidate(const grout_cta *cta, uint32_t actor, const grout_inst *inst,
                                 uint32_t element);
 /* Ranks whose barriers a CTA serves with from_cta(mask): bit r for rank r. */
 uint32_t grout_mbarrier__get_served(uint32_t rank, uint32_t mask, uint32_t cluster_size);

@@ -46,8 +46,8 @@ void grout_named__begin(grout_machine *machine) {
     grout_keyed__init(get_table(machine), sizeof(record));
 }
 
-static uint32_t find(const grout_machine *machine, uint32_t id) {
-    return grout_keyed__find(get_table(machine), id, grout_machine__cta(machine)->index);
+static uint32_t find(const grout_cta *cta, uint32_t id) {
+    return grout_keyed__find(get_table(cta->machine), id, grout_cta__head(cta)->index);
 }
 
 static uint32_t find_generation(const grout_machine *machine, const record *own, uint32_t number) {
@@ -71,8 +71,9 @@ static bool is_full(const grout_machine *machine, const record *own, uint32_t nu
     return is_complete(get_generation(machine, index));
 }
 
-bool grout_named__is_full(const grout_machine *machine, uint32_t id, uint32_t number) {
-    uint32_t index = find(machine, id);
+bool grout_named__is_full(const grout_cta *cta, uint32_t id, uint32_t number) {
+    const grout_machine *machine = cta->machine;
+    uint32_t index = find(cta, id);
     return index != 0 && is_full(machine, get_record(machine, index), number);
 }
 
@@ -146,13 +147,14 @@ static grout_phase_fact get_previous(const grout_machine *machine, const record 
     return fact;
 }
 
-static void publish(grout_machine *machine, grout_event_kind kind, uint32_t actor,
+static void publish(const grout_cta *cta, grout_event_kind kind, uint32_t actor,
                     const grout_inst *inst, uint32_t barrier, const grout_event *facts) {
+    grout_machine *machine = cta->machine;
     if (!grout_machine__wants(machine, kind)) {
         return;
     }
     grout_clocks clocks;
-    grout_event event = grout_machine__event(machine, kind, actor, inst, &clocks);
+    grout_event event = grout_cta__event(cta, kind, actor, inst, &clocks);
     event.u.named.id = facts->u.named.id;
     event.u.named.generation = facts->u.named.generation;
     event.u.named.threads = facts->u.named.threads;
@@ -162,8 +164,9 @@ static void publish(grout_machine *machine, grout_event_kind kind, uint32_t acto
     grout_machine__publish(machine, &event);
 }
 
-static void leave_clocks(grout_machine *machine, uint32_t actor, uint32_t index) {
-    uint32_t set = grout_handover__capture(machine, actor);
+static void leave_clocks(const grout_cta *cta, uint32_t actor, uint32_t index) {
+    grout_machine *machine = cta->machine;
+    uint32_t set = grout_handover__capture(cta, actor);
     if (get_generation(machine, index)->set == 0) {
         get_generation(machine, index)->set = set;
     } else {
@@ -172,10 +175,11 @@ static void leave_clocks(grout_machine *machine, uint32_t actor, uint32_t index)
     }
 }
 
-uint32_t grout_named__arrive(grout_machine *machine, uint32_t actor, const grout_inst *inst,
+uint32_t grout_named__arrive(const grout_cta *cta, uint32_t actor, const grout_inst *inst,
                              uint32_t id, uint32_t threads, bool is_sync) {
-    uint32_t barrier = grout_keyed__get(get_table(machine), id, grout_machine__cta(machine)->index,
-                                        &machine->heap);
+    grout_machine *machine = cta->machine;
+    uint32_t barrier =
+        grout_keyed__get(get_table(machine), id, grout_cta__head(cta)->index, &machine->heap);
     if (barrier == 0) {
         machine->has_failed = true;
         return 0;
@@ -187,30 +191,31 @@ uint32_t grout_named__arrive(grout_machine *machine, uint32_t actor, const grout
     }
     grout_event facts = {
         .u.named = {.id = id, .generation = number, .threads = threads, .is_sync = is_sync}};
-    publish(machine, GROUT_EVENT_NAMED_ARRIVE, actor, inst, barrier, &facts);
+    publish(cta, GROUT_EVENT_NAMED_ARRIVE, actor, inst, barrier, &facts);
     get_generation(machine, index)->arrived++;
     get_generation(machine, index)->actors |= get_bit(actor);
     get_generation(machine, index)->waiting += is_sync;
-    leave_clocks(machine, actor, index);
+    leave_clocks(cta, actor, index);
     if (is_full(machine, get_record(machine, barrier), number)) {
-        grout_machine__wake(machine, GROUT_THREAD_BLOCKED_NAMED, id);
+        grout_cta__wake(cta, GROUT_THREAD_BLOCKED_NAMED, id);
         trim(machine, barrier);
     }
     return number;
 }
 
-void grout_named__leave(grout_machine *machine, uint32_t actor, const grout_inst *inst, uint32_t id,
+void grout_named__leave(const grout_cta *cta, uint32_t actor, const grout_inst *inst, uint32_t id,
                         uint32_t threads, uint32_t number) {
-    uint32_t barrier = find(machine, id);
+    grout_machine *machine = cta->machine;
+    uint32_t barrier = find(cta, id);
     uint32_t index = find_generation(machine, get_record(machine, barrier), number);
     grout_event facts = {
         .u.named = {.id = id, .generation = number, .threads = threads, .is_sync = true}};
-    publish(machine, GROUT_EVENT_NAMED_SYNC, actor, inst, barrier, &facts);
+    publish(cta, GROUT_EVENT_NAMED_SYNC, actor, inst, barrier, &facts);
     if (index == 0) {
         return;
     }
-    grout_handover__absorb(machine, actor, get_generation(machine, index)->set,
-                           grout_machine__cta(machine)->index, GROUT_EDGE_STRONG);
+    grout_handover__absorb(cta, actor, get_generation(machine, index)->set,
+                           grout_cta__head(cta)->index, GROUT_EDGE_STRONG);
     get_generation(machine, index)->waiting--;
     trim(machine, barrier);
 }

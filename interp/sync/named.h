@@ -11,12 +11,12 @@
 
 void grout_named__begin(grout_machine *machine);
 /* An actor arrives on a named barrier that takes so many threads: the generation it belongs to. */
-uint32_t grout_named__arrive(grout_machine *machine, uint32_t actor, const grout_inst *inst,
+uint32_t grout_named__arrive(const grout_cta *cta, uint32_t actor, const grout_inst *inst,
                              uint32_t id, uint32_t threads, bool is_sync);
 /* Whether all arrivals of a generation are in. */
-bool grout_named__is_full(const grout_machine *machine, uint32_t id, uint32_t number);
+bool grout_named__is_full(const grout_cta *cta, uint32_t id, uint32_t number);
 /* A sync returns: it acquires its own generation. */
-void grout_named__leave(grout_machine *machine, uint32_t actor, const grout_inst *inst, uint32_t id,
+void grout_named__leave(const grout_cta *cta, uint32_t actor, const grout_inst *inst, uint32_t id,
                         uint32_t threads, uint32_t number);
 void grout_named__end_cta(grout_machine *machine, uint32_t cta);
 uint64_t grout_named__hash(const grout_machine *machine, uint64_t hash);

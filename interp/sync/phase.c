@@ -7,20 +7,20 @@
 
 #include <string.h>
 
-/* Component ph of an element of the selected CTA. */
-uint32_t grout_phase__get_component(const grout_machine *machine, uint32_t element) {
-    return grout_clock_ph(&machine->plan->shape, grout_machine__element(machine, element));
+/* Component ph of an element of the CTA. */
+uint32_t grout_phase__get_component(const grout_cta *cta, uint32_t element) {
+    return grout_clock_ph(&cta->machine->plan->shape, grout_cta__element(cta, element));
 }
 
 /* ---- old phases --------------------------------------------------------------------------------
  */
 
 /* Whether a thread may still wait for the phase. */
-static bool is_awaited(const grout_machine *machine, uint32_t element, uint32_t number) {
-    for (uint32_t i = 0; i < machine->plan->actor_count; i++) {
-        uint32_t state = grout_machine__thread(machine, i)->state;
-        if (grout_machine__waits(machine, element)[i].waits <= number &&
-            state != GROUT_THREAD_EXITED && state != GROUT_THREAD_IDLE) {
+static bool is_awaited(const grout_cta *cta, uint32_t element, uint32_t number) {
+    for (uint32_t i = 0; i < cta->machine->plan->actor_count; i++) {
+        uint32_t state = grout_cta__thread(cta, i)->state;
+        if (grout_cta__waits(cta, element)[i].waits <= number && state != GROUT_THREAD_EXITED &&
+            state != GROUT_THREAD_IDLE) {
             return true;
         }
     }
@@ -35,20 +35,22 @@ static void drop_oldest(grout_machine *machine, grout_barrier *barrier) {
     grout_pool__give(&machine->old_phases, index);
 }
 
-void grout_phase__trim_old(grout_machine *machine, uint32_t element) {
-    grout_barrier *barrier = grout_machine__barrier(machine, element);
+void grout_phase__trim_old(const grout_cta *cta, uint32_t element) {
+    grout_machine *machine = cta->machine;
+    grout_barrier *barrier = grout_cta__barrier(cta, element);
     while (barrier->first_old != 0 &&
            (barrier->old_count > machine->at.old_max ||
-            !is_awaited(machine, element,
+            !is_awaited(cta, element,
                         grout_machine__old_phase(machine, barrier->first_old)->number))) {
         drop_oldest(machine, barrier);
     }
 }
 
 /* A phase makes way for a newer one in the latest snapshots: keeps it if somebody is late. */
-static void keep_old(grout_machine *machine, uint32_t element, uint32_t number) {
-    grout_barrier *barrier = grout_machine__barrier(machine, element);
-    if (machine->at.old_max == 0 || !is_awaited(machine, element, number)) {
+static void keep_old(const grout_cta *cta, uint32_t element, uint32_t number) {
+    grout_machine *machine = cta->machine;
+    grout_barrier *barrier = grout_cta__barrier(cta, element);
+    if (machine->at.old_max == 0 || !is_awaited(cta, element, number)) {
         return;
     }
     uint32_t index = grout_pool__take(&machine->old_phases, &machine->heap);
@@ -58,7 +60,7 @@ static void keep_old(grout_machine *machine, uint32_t element, uint32_t number) 
     }
     grout_old_phase *phase = grout_machine__old_phase(machine, index);
     phase->number = number;
-    memcpy(grout_old_phase__clocks(phase), grout_machine__snapshot_of(machine, element, number),
+    memcpy(grout_old_phase__clocks(phase), grout_cta__snapshot_of(cta, element, number),
            grout_machine__phase_words(machine) * sizeof(uint32_t));
     if (barrier->last_old != 0) {
         grout_machine__old_phase(machine, barrier->last_old)->next = index;
@@ -67,22 +69,23 @@ static void keep_old(grout_machine *machine, uint32_t element, uint32_t number) 
     }
     barrier->last_old = index;
     barrier->old_count++;
-    grout_phase__trim_old(machine, element);
+    grout_phase__trim_old(cta, element);
 }
 
 /*
  * The clock set of a completed phase, or NULL: so long ago that it is not kept. How long ago counts
  * in arrivals, not completions: it must not depend on when an engine finishes.
  */
-const uint32_t *grout_phase__find_completion(const grout_machine *machine, uint32_t element,
+const uint32_t *grout_phase__find_completion(const grout_cta *cta, uint32_t element,
                                              uint32_t number) {
-    const grout_barrier *barrier = grout_machine__barrier(machine, element);
+    const grout_machine *machine = cta->machine;
+    const grout_barrier *barrier = grout_cta__barrier(cta, element);
     uint32_t kept = machine->at.snapshots_kept;
-    if (grout_barrier__get_phase(machine, element) > number + kept + machine->at.old_max) {
+    if (grout_barrier__get_phase(cta, element) > number + kept + machine->at.old_max) {
         return NULL;
     }
     if (barrier->completed <= number + kept) {
-        return grout_machine__snapshot_of(machine, element, number);
+        return grout_cta__snapshot_of(cta, element, number);
     }
     for (uint32_t i = barrier->first_old; i != 0;) {
         grout_old_phase *phase = grout_machine__old_phase(machine, i);
@@ -97,9 +100,10 @@ const uint32_t *grout_phase__find_completion(const grout_machine *machine, uint3
 /* ---- completion -------------------------------------------------------------------------------
  */
 
-static void publish_phase(grout_machine *machine, uint32_t element, const grout_phase *phase,
+static void publish_phase(const grout_cta *cta, uint32_t element, const grout_phase *phase,
                           const uint32_t *clocks) {
-    grout_barrier_fact fact = grout_barrier__get_fact(machine, element);
+    grout_machine *machine = cta->machine;
+    grout_barrier_fact fact = grout_barrier__get_fact(cta, element);
     grout_event event;
     memset(&event, 0, sizeof event);
     if (!grout_pool__reserve(&machine->origin_scratch, &machine->heap, phase->contribution_count)) {
@@ -127,7 +131,8 @@ static void publish_phase(grout_machine *machine, uint32_t element, const grout_
     grout_machine__publish(machine, &event);
 }
 
-static void free_phase(grout_machine *machine, uint32_t record) {
+static void free_phase(const grout_cta *cta, uint32_t record) {
+    grout_machine *machine = cta->machine;
     grout_phase *phase = grout_machine__phase(machine, record);
     for (uint32_t i = phase->first_contribution; i != 0;) {
         const grout_contribution *contribution = grout_pool__at(&machine->contributions, i);
@@ -137,14 +142,15 @@ static void free_phase(grout_machine *machine, uint32_t record) {
     }
     for (uint32_t i = phase->first_load; i != 0;) {
         uint32_t next = grout_machine__async(machine, i)->peer;
-        grout_flight__forget(machine, i);
+        grout_flight__forget(cta, i);
         i = next;
     }
     grout_pool__give(&machine->phases, record);
 }
 
-static void complete_phase(grout_machine *machine, uint32_t element) {
-    grout_barrier *barrier = grout_machine__barrier(machine, element);
+static void complete_phase(const grout_cta *cta, uint32_t element) {
+    grout_machine *machine = cta->machine;
+    grout_barrier *barrier = grout_cta__barrier(cta, element);
     uint32_t record = barrier->first_open;
     grout_phase *phase = grout_machine__phase(machine, record);
     uint32_t *clocks = grout_phase__clocks(phase);
@@ -155,44 +161,44 @@ static void complete_phase(grout_machine *machine, uint32_t element) {
         uint32_t done = barrier->phase_base + phase->number + 1;
         size_t words = grout_machine__phase_words(machine);
         for (size_t at = 0; at < words; at += machine->plan->order.words) {
-            grout_order__raise(&clocks[at + grout_phase__get_component(machine, element)], done);
+            grout_order__raise(&clocks[at + grout_phase__get_component(cta, element)], done);
         }
         if (phase->number >= machine->at.snapshots_kept) {
-            keep_old(machine, element, phase->number - machine->at.snapshots_kept);
+            keep_old(cta, element, phase->number - machine->at.snapshots_kept);
         }
-        memcpy(grout_machine__snapshot_of(machine, element, phase->number), clocks,
-               words * sizeof *clocks);
+        memcpy(grout_cta__snapshot_of(cta, element, phase->number), clocks, words * sizeof *clocks);
     }
     barrier->first_open = phase->next;
     barrier->last_open = barrier->first_open == 0 ? 0 : barrier->last_open;
     if (grout_machine__wants(machine, GROUT_EVENT_PHASE)) {
-        publish_phase(machine, element, phase, clocks);
+        publish_phase(cta, element, phase, clocks);
     }
-    free_phase(machine, record);
+    free_phase(cta, record);
 }
 
-void grout_phase__complete_all(grout_machine *machine, uint32_t element) {
-    grout_barrier *barrier = grout_machine__barrier(machine, element);
+void grout_phase__complete_all(const grout_cta *cta, uint32_t element) {
+    grout_barrier *barrier = grout_cta__barrier(cta, element);
     while (barrier->first_open != 0) {
-        const grout_phase *phase = grout_machine__phase(machine, barrier->first_open);
-        if (!grout_barrier__is_full(machine, element, phase->number) || phase->bytes_due != 0 ||
+        const grout_phase *phase = grout_machine__phase(cta->machine, barrier->first_open);
+        if (!grout_barrier__is_full(cta, element, phase->number) || phase->bytes_due != 0 ||
             phase->bytes_flying != 0) {
             break;
         }
-        complete_phase(machine, element);
+        complete_phase(cta, element);
     }
 }
 
-void grout_barrier__land(grout_machine *machine, uint32_t element, uint32_t record, int64_t bytes) {
-    grout_phase *phase = grout_machine__phase(machine, record);
+void grout_barrier__land(const grout_cta *cta, uint32_t element, uint32_t record, int64_t bytes) {
+    grout_phase *phase = grout_machine__phase(cta->machine, record);
     phase->bytes_due -= bytes;
     phase->bytes_flying -= bytes;
-    grout_phase__complete_all(machine, element);
+    grout_phase__complete_all(cta, element);
 }
 
 /* The record of a phase that is not complete, made if need be; they are sorted by number. */
-uint32_t grout_phase__open(grout_machine *machine, uint32_t element, uint32_t number) {
-    grout_barrier *barrier = grout_machine__barrier(machine, element);
+uint32_t grout_phase__open(const grout_cta *cta, uint32_t element, uint32_t number) {
+    grout_machine *machine = cta->machine;
+    grout_barrier *barrier = grout_cta__barrier(cta, element);
     uint32_t before = barrier->last_open;
     if (before != 0 && grout_machine__phase(machine, before)->number >= number) {
         before = 0;
@@ -220,11 +226,12 @@ uint32_t grout_phase__open(grout_machine *machine, uint32_t element, uint32_t nu
     return record;
 }
 
-void grout_phase__forget_all(grout_machine *machine, uint32_t element) {
-    grout_barrier *barrier = grout_machine__barrier(machine, element);
+void grout_phase__forget_all(const grout_cta *cta, uint32_t element) {
+    grout_machine *machine = cta->machine;
+    grout_barrier *barrier = grout_cta__barrier(cta, element);
     for (uint32_t i = barrier->first_open; i != 0;) {
         uint32_t next = grout_machine__phase(machine, i)->next;
-        free_phase(machine, i);
+        free_phase(cta, i);
         i = next;
     }
     while (barrier->first_old != 0) {

@@ -1,5 +1,5 @@
 /*
- * phase.h - phases of mbarriers, of the selected CTA: records of those that have begun, clock sets
+ * phase.h - phases of mbarriers, of the CTA: records of those that have begun, clock sets
  * of completed ones as long as somebody may still wait for them.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -10,20 +10,20 @@
 #include "barrier.h"
 
 /* Component ph of an element. */
-uint32_t grout_phase__get_component(const grout_machine *machine, uint32_t element);
+uint32_t grout_phase__get_component(const grout_cta *cta, uint32_t element);
 /* The record of a phase that is not complete, made if need be; 0 without memory. */
-uint32_t grout_phase__open(grout_machine *machine, uint32_t element, uint32_t number);
+uint32_t grout_phase__open(const grout_cta *cta, uint32_t element, uint32_t number);
 /* Completes all phases that can be, in order. */
-void grout_phase__complete_all(grout_machine *machine, uint32_t element);
+void grout_phase__complete_all(const grout_cta *cta, uint32_t element);
 /*
  * The clock sets of a completed phase, or NULL: so long ago that it is not kept. How long ago
  * counts in arrivals, not completions: it must not depend on when an engine finishes.
  */
-const uint32_t *grout_phase__find_completion(const grout_machine *machine, uint32_t element,
+const uint32_t *grout_phase__find_completion(const grout_cta *cta, uint32_t element,
                                              uint32_t number);
 /* Drops old phases that nobody can wait for any more. */
-void grout_phase__trim_old(grout_machine *machine, uint32_t element);
+void grout_phase__trim_old(const grout_cta *cta, uint32_t element);
 /* All of them are gone, with what is in flight to them. */
-void grout_phase__forget_all(grout_machine *machine, uint32_t element);
+void grout_phase__forget_all(const grout_cta *cta, uint32_t element);
 
 #endif

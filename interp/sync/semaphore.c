@@ -124,13 +124,14 @@ grout_semaphore_fact grout_semaphore__get_fact(const grout_machine *machine,
 /* ---- signals -----------------------------------------------------------------------------------
  */
 
-static void publish_signal(grout_machine *machine, uint32_t actor, const grout_inst *inst,
+static void publish_signal(const grout_cta *cta, uint32_t actor, const grout_inst *inst,
                            const grout_semaphore_op *op) {
+    grout_machine *machine = cta->machine;
     if (!grout_machine__wants(machine, GROUT_EVENT_SIGNAL)) {
         return;
     }
     grout_clocks clocks;
-    grout_event event = grout_machine__event(machine, GROUT_EVENT_SIGNAL, actor, inst, &clocks);
+    grout_event event = grout_cta__event(cta, GROUT_EVENT_SIGNAL, actor, inst, &clocks);
     grout_semaphore_fact fact = grout_semaphore__get_fact(machine, op->key);
     event.u.semaphore.semaphore = &fact;
     event.u.semaphore.units = op->units;
@@ -141,11 +142,12 @@ static void publish_signal(grout_machine *machine, uint32_t actor, const grout_i
 }
 
 /* Who waits tries again: of a global semaphore in all clusters that are in flight. */
-static void wake(grout_machine *machine, grout_semaphore_key key) {
+static void wake(const grout_cta *cta, grout_semaphore_key key) {
+    grout_machine *machine = cta->machine;
     if (get_plan(machine, key.element)->is_global) {
         grout_machine__wake_all(machine, GROUT_THREAD_BLOCKED_SEMAPHORE, key.element);
     } else {
-        grout_machine__wake(machine, GROUT_THREAD_BLOCKED_SEMAPHORE, key.element);
+        grout_cta__wake(cta, GROUT_THREAD_BLOCKED_SEMAPHORE, key.element);
     }
 }
 
@@ -160,22 +162,23 @@ static void append(grout_machine *machine, uint32_t semaphore, uint32_t signal) 
     own->front = own->front == 0 ? signal : own->front;
 }
 
-static void fault_range(grout_machine *machine, uint32_t actor, const grout_inst *inst,
+static void fault_range(const grout_cta *cta, uint32_t actor, const grout_inst *inst,
                         const grout_semaphore_op *op, int64_t have) {
-    const grout_semaphore_plan *plan = get_plan(machine, op->key.element);
+    const grout_semaphore_plan *plan = get_plan(cta->machine, op->key.element);
     grout_fault fault = {.code = GROUT_DIAG_SEMAPHORE_RANGE,
                          .object = plan->object,
                          .element = plan->index,
                          .have = have,
                          .need = GROUT_SEMAPHORE_UNITS_MAX};
-    grout_machine__fault(machine, actor, inst, 0, &fault);
+    grout_cta__fault(cta, actor, inst, 0, &fault);
 }
 
-void grout_semaphore__signal(grout_machine *machine, uint32_t actor, const grout_inst *inst,
+void grout_semaphore__signal(const grout_cta *cta, uint32_t actor, const grout_inst *inst,
                              const grout_semaphore_op *op) {
+    grout_machine *machine = cta->machine;
     int64_t sum = (int64_t)grout_semaphore__get_units(machine, op->key) + op->units;
     if (sum > GROUT_SEMAPHORE_UNITS_MAX) {
-        fault_range(machine, actor, inst, op, sum);
+        fault_range(cta, actor, inst, op, sum);
         return;
     }
     uint32_t semaphore = get(machine, op->key);
@@ -185,22 +188,22 @@ void grout_semaphore__signal(grout_machine *machine, uint32_t actor, const grout
         machine->has_failed = true;
         return;
     }
-    publish_signal(machine, actor, inst, op);
+    publish_signal(cta, actor, inst, op);
     signal_record *signal = get_signal(machine, index);
     record *own = get_record(machine, semaphore);
     signal->units = signal->left = op->units;
     signal->serial = own->signal_count++;
-    signal->cta = grout_machine__cta(machine)->index;
+    signal->cta = grout_cta__head(cta)->index;
     signal->order = op->order;
     signal->scope = op->scope;
     own->total += op->units;
     own->units += op->units;
     own->has_signal = 1;
-    own->last_signal = grout_machine__origin(machine, actor, inst);
+    own->last_signal = grout_cta__origin(cta, actor, inst);
     append(machine, semaphore, index);
-    uint32_t set = grout_handover__capture(machine, actor);
+    uint32_t set = grout_handover__capture(cta, actor);
     get_signal(machine, index)->set = set;
-    wake(machine, op->key);
+    wake(cta, op->key);
 }
 
 /* ---- waits -------------------------------------------------------------------------------------
@@ -228,6 +231,7 @@ static void visit_signals(grout_machine *machine, const record *own, const grout
 }
 
 typedef struct wait_walk {
+    const grout_cta *cta;
     uint32_t actor;
     const grout_semaphore_op *op;
     uint32_t count; /* of serials */
@@ -255,28 +259,30 @@ static bool acquires(uint32_t order) {
 
 static void absorb_signal(grout_machine *machine, void *payload, uint32_t index, uint32_t units) {
     wait_walk *walk = payload;
+    const grout_cta *cta = walk->cta;
     const signal_record *signal = get_signal(machine, index);
-    uint32_t cta = grout_machine__cta(machine)->index;
+    uint32_t own = grout_cta__head(cta)->index;
     uint32_t cluster_size = grout_machine__cluster_size(machine);
     bool is_strong = releases(signal->order) && acquires(walk->op->order) &&
-                     grout_order__covers(signal->scope, signal->cta, cta, cluster_size) &&
-                     grout_order__covers(walk->op->scope, cta, signal->cta, cluster_size);
+                     grout_order__covers(signal->scope, signal->cta, own, cluster_size) &&
+                     grout_order__covers(walk->op->scope, own, signal->cta, cluster_size);
     (void)units;
-    grout_handover__absorb(machine, walk->actor, signal->set, signal->cta,
+    grout_handover__absorb(cta, walk->actor, signal->set, signal->cta,
                            is_strong ? GROUT_EDGE_STRONG : GROUT_EDGE_WEAK);
 }
 
-static uint32_t get_cluster(const grout_machine *machine) {
-    return grout_machine__cta(machine)->index / grout_machine__cluster_size(machine);
+static uint32_t get_cluster(const grout_cta *cta) {
+    return grout_cta__head(cta)->index / grout_machine__cluster_size(cta->machine);
 }
 
 /* Time facts of all signals before those that a wait takes: of its own cluster, other ones have
  * nothing that it could use. */
-static void absorb_past(grout_machine *machine, uint32_t actor, uint32_t semaphore) {
-    uint32_t index = grout_keyed__find(get_pasts(machine), semaphore, get_cluster(machine));
+static void absorb_past(const grout_cta *cta, uint32_t actor, uint32_t semaphore) {
+    grout_machine *machine = cta->machine;
+    uint32_t index = grout_keyed__find(get_pasts(machine), semaphore, get_cluster(cta));
     if (index != 0) {
-        grout_handover__absorb(machine, actor, get_past(machine, index)->set,
-                               grout_machine__cta(machine)->index, GROUT_EDGE_ENGINE);
+        grout_handover__absorb(cta, actor, get_past(machine, index)->set,
+                               grout_cta__head(cta)->index, GROUT_EDGE_ENGINE);
     }
 }
 
@@ -321,11 +327,11 @@ static void advance(grout_machine *machine, uint32_t semaphore, bool keeps_all) 
     }
 }
 
-static void publish_wait(grout_machine *machine, uint32_t actor, const grout_inst *inst,
+static void publish_wait(const grout_cta *cta, uint32_t actor, const grout_inst *inst,
                          const grout_semaphore_op *op, uint32_t serial_count) {
+    grout_machine *machine = cta->machine;
     grout_clocks clocks;
-    grout_event event =
-        grout_machine__event(machine, GROUT_EVENT_SEMAPHORE_WAIT, actor, inst, &clocks);
+    grout_event event = grout_cta__event(cta, GROUT_EVENT_SEMAPHORE_WAIT, actor, inst, &clocks);
     grout_semaphore_fact fact = grout_semaphore__get_fact(machine, op->key);
     event.u.semaphore.semaphore = &fact;
     event.u.semaphore.units = op->units;
@@ -337,21 +343,22 @@ static void publish_wait(grout_machine *machine, uint32_t actor, const grout_ins
     grout_machine__publish(machine, &event);
 }
 
-void grout_semaphore__take(grout_machine *machine, uint32_t actor, const grout_inst *inst,
+void grout_semaphore__take(const grout_cta *cta, uint32_t actor, const grout_inst *inst,
                            const grout_semaphore_op *op) {
+    grout_machine *machine = cta->machine;
     uint32_t semaphore = get(machine, op->key);
-    wait_walk walk = {.actor = actor, .op = op};
+    wait_walk walk = {.cta = cta, .actor = actor, .op = op};
     if (semaphore == 0) {
         return;
     }
     if (grout_machine__wants(machine, GROUT_EVENT_SEMAPHORE_WAIT)) {
         visit_signals(machine, get_record(machine, semaphore), op, add_serial, &walk);
-        publish_wait(machine, actor, inst, op, walk.count);
+        publish_wait(cta, actor, inst, op, walk.count);
         grout_pool__clear(grout_ops__get_pool(machine, GROUT_OPS_SCRATCH));
     }
     if (machine->has_clocks) {
         if (!op->no_decrement) {
-            absorb_past(machine, actor, semaphore);
+            absorb_past(cta, actor, semaphore);
         }
         visit_signals(machine, get_record(machine, semaphore), op, absorb_signal, &walk);
     }

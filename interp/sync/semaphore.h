@@ -30,10 +30,10 @@ uint32_t grout_semaphore__get_units(const grout_machine *machine, grout_semaphor
 /* Whether a wait would go on. */
 bool grout_semaphore__has(const grout_machine *machine, const grout_semaphore_op *op);
 /* Adds units, and wakes who waits for them. A fault instead, if they are more than it can count. */
-void grout_semaphore__signal(grout_machine *machine, uint32_t actor, const grout_inst *inst,
+void grout_semaphore__signal(const grout_cta *cta, uint32_t actor, const grout_inst *inst,
                              const grout_semaphore_op *op);
 /* Takes or looks at units that are there. */
-void grout_semaphore__take(grout_machine *machine, uint32_t actor, const grout_inst *inst,
+void grout_semaphore__take(const grout_cta *cta, uint32_t actor, const grout_inst *inst,
                            const grout_semaphore_op *op);
 /* A semaphore as it stands; of one that nobody has used, all zero. */
 grout_semaphore_fact grout_semaphore__get_fact(const grout_machine *machine,

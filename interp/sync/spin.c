@@ -18,8 +18,8 @@
 #include "hash.h"
 
 /* The turns of a while are only counted; its step is 0. */
-static uint64_t hash_loops(const grout_machine *machine, uint32_t actor, uint32_t depth) {
-    const grout_loop_state *loops = grout_machine__loops(machine, actor);
+static uint64_t hash_loops(const grout_cta *cta, uint32_t actor, uint32_t depth) {
+    const grout_loop_state *loops = grout_cta__loops(cta, actor);
     uint64_t hash = depth;
     for (uint32_t i = 0; i < depth; i++) {
         hash = loops[i].step == 0 ? hash : grout_hash__word(hash, (uint64_t)loops[i].index);
@@ -28,10 +28,10 @@ static uint64_t hash_loops(const grout_machine *machine, uint32_t actor, uint32_
 }
 
 /* Temporary registers hold what is left of chains. */
-static uint64_t hash_actor(const grout_machine *machine, uint32_t actor, const grout_inst *inst) {
-    uint64_t hash = hash_loops(machine, actor, inst->loop_depth);
-    return grout_hash__bytes(hash, grout_machine__registers(machine, actor),
-                             machine->plan->temporary_at);
+static uint64_t hash_actor(const grout_cta *cta, uint32_t actor, const grout_inst *inst) {
+    uint64_t hash = hash_loops(cta, actor, inst->loop_depth);
+    return grout_hash__bytes(hash, grout_cta__registers(cta, actor),
+                             cta->machine->plan->temporary_at);
 }
 
 static void park(grout_machine *machine, grout_thread *thread) {
@@ -40,8 +40,9 @@ static void park(grout_machine *machine, grout_thread *thread) {
     machine->spin.parked_at = machine->spin.changes;
 }
 
-void grout_spin__note(grout_machine *machine, uint32_t actor, const grout_inst *inst) {
-    grout_thread *own = grout_machine__thread(machine, actor);
+void grout_spin__note(const grout_cta *cta, uint32_t actor, const grout_inst *inst) {
+    grout_machine *machine = cta->machine;
+    grout_thread *own = grout_cta__thread(cta, actor);
     uint32_t pc = (uint32_t)(inst - grout_plan__inst(machine->plan, 0));
     if (!inst->is_in_while) {
         return;
@@ -53,16 +54,15 @@ void grout_spin__note(grout_machine *machine, uint32_t actor, const grout_inst *
     own->looks++;
     if ((own->looks & (own->looks - 1)) == 0) {
         own->look_pc = pc;
-        own->look_hash = hash_actor(machine, actor, inst);
-    } else if (pc == own->look_pc && hash_actor(machine, actor, inst) == own->look_hash) {
+        own->look_hash = hash_actor(cta, actor, inst);
+    } else if (pc == own->look_pc && hash_actor(cta, actor, inst) == own->look_hash) {
         park(machine, own);
     }
 }
 
-/* Of the selected CTA. */
-static void let_out(const grout_machine *machine) {
-    for (uint32_t i = 0; i < machine->plan->actor_count; i++) {
-        grout_thread *thread = grout_machine__thread(machine, i);
+static void let_out(const grout_cta *cta) {
+    for (uint32_t i = 0; i < cta->machine->plan->actor_count; i++) {
+        grout_thread *thread = grout_cta__thread(cta, i);
         if (thread->is_spinning) { /* whatever its look is blocked on */
             thread->is_spinning = 0;
             thread->state = GROUT_THREAD_RUNNABLE;
@@ -71,21 +71,16 @@ static void let_out(const grout_machine *machine) {
 }
 
 void grout_spin__wake(grout_machine *machine) {
-    uint32_t slot = machine->slot, rank = machine->rank;
     machine->spin.has_parked = false;
-    for (uint32_t i = 0; i < machine->slot_count; i++) {
-        for (uint32_t k = 0; machine->slots[i] != NULL && k < machine->plan->shape.cta_count; k++) {
-            grout_machine__select_slot(machine, i, k);
-            if (grout_machine__cluster(machine)->is_begun != 0) {
-                let_out(machine);
-            }
-        }
+    for (const grout_cta *cta = grout_machine__next_cta(machine, NULL); cta != NULL;
+         cta = grout_machine__next_cta(machine, cta)) {
+        let_out(cta);
     }
-    grout_machine__select_slot(machine, slot, rank);
 }
 
-bool grout_spin__gives_up(grout_machine *machine, uint32_t actor) {
-    grout_thread *own = grout_machine__thread(machine, actor);
+bool grout_spin__gives_up(const grout_cta *cta, uint32_t actor) {
+    grout_machine *machine = cta->machine;
+    grout_thread *own = grout_cta__thread(cta, actor);
     if (++machine->run.polls > GROUT_POLLS_MAX && !own->is_spinning) {
         park(machine, own);
     }

@@ -16,7 +16,7 @@ static inline void grout_spin__change(grout_machine *machine) {
 
 /* An actor has looked, by an op that changed nothing: a load, a test, an atomic that left its
  * element as it was. */
-void grout_spin__note(grout_machine *machine, uint32_t actor, const grout_inst *inst);
+void grout_spin__note(const grout_cta *cta, uint32_t actor, const grout_inst *inst);
 
 /* Lets out those that went round. */
 void grout_spin__wake(grout_machine *machine);
@@ -28,10 +28,10 @@ static inline void grout_spin__let_out(grout_machine *machine) {
 }
 
 /* Before a look: whether its actor goes round until something happens, and is blocked in it. */
-static inline bool grout_spin__stops(grout_machine *machine, uint32_t actor) {
-    grout_thread *own = grout_machine__thread(machine, actor);
+static inline bool grout_spin__stops(const grout_cta *cta, uint32_t actor) {
+    grout_thread *own = grout_cta__thread(cta, actor);
     if (own->is_spinning) {
-        (void)grout_machine__block(machine, actor, GROUT_THREAD_BLOCKED_SPIN, 0, 0);
+        (void)grout_cta__block(cta, actor, GROUT_THREAD_BLOCKED_SPIN, 0, 0);
     }
     return own->is_spinning != 0;
 }
@@ -41,6 +41,6 @@ static inline bool grout_spin__stops(grout_machine *machine, uint32_t actor) {
  * has tested so often in a row, with nothing else done by anybody, that this is what it looks like.
  */
 #define GROUT_POLLS_MAX 100000u
-bool grout_spin__gives_up(grout_machine *machine, uint32_t actor);
+bool grout_spin__gives_up(const grout_cta *cta, uint32_t actor);
 
 #endif

@@ -254,7 +254,8 @@ START_TEST(undefinedness_travels_by_rows_and_columns) {
     uint8_t mask[64 * 16] = {0};
     run *r = run_new(s->text, _i / SPOILINGS);
     ck_assert_int_eq(run_to_end(r), GROUT_RUN_DONE);
-    grout_accumulator accumulator = grout_accumulator__get(r->machine, 0, 1, 0, 16);
+    grout_accumulator accumulator =
+        grout_accumulator__get(grout_machine__get_cta(r->machine, 0, 0), 0, 1, 0, 16);
     ck_assert(grout_accumulator__get_undefined(&accumulator, mask) == (s->end_row > 0));
     for (uint32_t i = 0; i < 64 * 16; i++) {
         bool is_spoilt = i / 16 >= s->first_row && i / 16 < s->end_row && i % 16 >= s->first_col &&
@@ -322,7 +323,10 @@ static bool log_event(void *self, const grout_event *event) {
         entry.allowed = event->u.group.allowed;
         ck_assert_uint_eq(event->u.group.lane, event->origin.thread);
     } else if (event->kind == GROUT_EVENT_THREAD_EXIT) { /* its groups are over */
-        ck_assert_uint_eq(grout_machine__thread(r->machine, event->origin.thread)->first_wgmma, 0);
+        ck_assert_uint_eq(
+            grout_cta__thread(grout_machine__get_cta(r->machine, 0, 0), event->origin.thread)
+                ->first_wgmma,
+            0);
         return true;
     } else {
         return true;
@@ -474,8 +478,8 @@ START_TEST(nothing_is_left_in_flight) {
     }
     ck_assert_uint_eq(issued, 10);
     ck_assert_uint_eq(completed, 10);
-    ck_assert_uint_eq(grout_machine__cta(r->machine)->first_flight, 0);
-    ck_assert_uint_eq(grout_machine__cta(r->machine)->payload_used, 0);
+    ck_assert_uint_eq(grout_cta__head(grout_machine__get_cta(r->machine, 0, 0))->first_flight, 0);
+    ck_assert_uint_eq(grout_cta__head(grout_machine__get_cta(r->machine, 0, 0))->payload_used, 0);
     run_delete(r);
 }
 END_TEST
