@@ -88,6 +88,19 @@ void grout_pool__clear(grout_pool *pool) {
     pool->first_free = 0;
 }
 
+bool grout_pool__copy(grout_pool *to, const grout_pool *from, grout_heap *heap) {
+    to->item_size = from->item_size;
+    if (!grout_pool__reserve(to, heap, from->count)) {
+        return false;
+    }
+    to->count = from->count;
+    to->first_free = from->first_free;
+    if (from->count > 0) {
+        memcpy(to->data, from->data, (size_t)from->count * from->item_size);
+    }
+    return true;
+}
+
 void grout_pool__free(grout_pool *pool, grout_heap *heap) {
     grout_heap__give(heap, pool->data, (size_t)pool->capacity * pool->item_size);
     *pool = (grout_pool){.item_size = pool->item_size};

@@ -36,6 +36,8 @@ void grout_pool__give(grout_pool *pool, uint32_t index);
 /* Forgets all records, keeps the bytes. */
 void grout_pool__clear(grout_pool *pool);
 bool grout_pool__reserve(grout_pool *pool, grout_heap *heap, uint32_t capacity);
+/* The records of another pool instead of its own; false without memory. */
+bool grout_pool__copy(grout_pool *to, const grout_pool *from, grout_heap *heap);
 void grout_pool__free(grout_pool *pool, grout_heap *heap);
 
 static inline void *grout_pool__at(const grout_pool *pool, uint32_t index) {

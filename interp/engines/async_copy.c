@@ -32,7 +32,7 @@ typedef struct copier {
 } copier;
 
 static grout_keyed_table get_table(const grout_machine *machine) {
-    return grout_ops__get_table(machine, GROUT_OPS_COPIERS);
+    return grout_machine__table(machine, GROUT_POOL_COPIERS);
 }
 static copier *get_copier(const grout_machine *machine, uint32_t index) {
     return grout_pool__at(get_table(machine).records, index);
@@ -53,7 +53,7 @@ static uint32_t find(const grout_cta *cta, uint32_t actor) {
     grout_machine *machine = cta->machine;
     uint32_t index =
         grout_keyed__get(get_table(machine), grout_cta__head(cta)->index, actor, &machine->heap);
-    machine->has_failed |= index == 0;
+    machine->run.has_failed |= index == 0;
     return index;
 }
 
@@ -82,7 +82,7 @@ static bool check_pieces(const grout_cta *cta, uint32_t actor, const grout_inst 
     uint32_t count;
     const grout_run *runs = grout_box__get_runs(machine, box, &count);
     int64_t offset = 0;
-    machine->has_failed |= runs == NULL;
+    machine->run.has_failed |= runs == NULL;
     for (uint32_t i = 0; runs != NULL && i < count; i++) {
         offset |= runs[i].base | runs[i].length | (runs[i].count > 1 ? runs[i].stride : 0);
     }
@@ -201,7 +201,7 @@ static void pop(grout_machine *machine, uint32_t owner) {
         uint32_t index = own->first;
         own->first = grout_machine__async(machine, index)->peer;
         own->last = own->first == 0 ? 0 : own->last;
-        grout_pool__give(&machine->asyncs, index);
+        grout_pool__give(&machine->pools[GROUT_POOL_ASYNCS], index);
     }
 }
 

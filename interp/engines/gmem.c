@@ -38,7 +38,7 @@ bool grout_gmem__new(grout_machine *machine) {
     size_t bytes = (sizeof(entry) + (size_t)plan->mixed_bytes_max + 63) / 64 * 64;
     size_t count = LOG_BYTES / bytes;
     count = count < ENTRIES_MIN ? ENTRIES_MIN : count > ENTRIES_MAX ? ENTRIES_MAX : count;
-    machine->gmem_log = grout_heap__take(&machine->heap, sizeof(grout_gmem_log) + count * bytes);
+    machine->gmem_log = grout_machine__keep(machine, sizeof(grout_gmem_log) + count * bytes);
     if (machine->gmem_log == NULL) {
         return false;
     }

@@ -146,7 +146,7 @@ void grout_tma__publish_complete(const grout_cta *cta, const grout_async *async)
     memset(&event, 0, sizeof event);
     get_stamps(cta, async, &issue.read, &issue.write);
     event.kind = GROUT_EVENT_COMPLETE;
-    event.step = machine->stats.steps;
+    event.step = machine->run.stats.steps;
     event.origin = async->origin;
     event.u.issue = &issue;
     grout_machine__publish(machine, &event);
@@ -164,7 +164,7 @@ void grout_tma__publish_issue(const grout_cta *cta, uint32_t thread, const grout
         grout_machine__publish(machine, &event);
     }
     grout_cta__head(cta)->async_serial++;
-    machine->stats.async_ops++;
+    machine->run.stats.async_ops++;
 }
 
 /* ---- the two copies

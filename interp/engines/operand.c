@@ -25,18 +25,18 @@ struct grout_tile {
 
 bool grout_operand__new(grout_machine *machine) {
     const grout_plan *plan = machine->plan;
-    grout_heap *heap = &machine->heap;
     if (plan->products.count == 0) {
         return true;
     }
     uint32_t ctas = machine->slot_count * plan->shape.cta_count;
     uint32_t count = 2 * plan->shape.thread_count * (ctas < CTAS_MAX ? ctas : CTAS_MAX);
     count = count < TILES_MIN ? TILES_MIN : count;
-    machine->tiles = grout_heap__take(heap, count * sizeof *machine->tiles);
-    machine->tile_data = grout_heap__take(heap, (size_t)count * plan->packed_max * sizeof(float));
-    machine->chunk_offsets = grout_heap__take(heap, plan->chunks_max * sizeof(int32_t));
-    machine->all_page_versions = grout_heap__take(
-        heap, ctas * (size_t)(1 + grout_smem__get_page_count(plan)) * sizeof(uint64_t));
+    machine->tiles = grout_machine__keep(machine, count * sizeof *machine->tiles);
+    machine->tile_data =
+        grout_machine__keep(machine, (size_t)count * plan->packed_max * sizeof(float));
+    machine->chunk_offsets = grout_machine__keep(machine, plan->chunks_max * sizeof(int32_t));
+    machine->all_page_versions = grout_machine__keep(
+        machine, ctas * (size_t)(1 + grout_smem__get_page_count(plan)) * sizeof(uint64_t));
     if (machine->tiles == NULL || machine->tile_data == NULL || machine->chunk_offsets == NULL ||
         machine->all_page_versions == NULL) {
         return false;
@@ -49,13 +49,6 @@ bool grout_operand__new(grout_machine *machine) {
         machine->all_page_versions[i * (size_t)(1 + grout_smem__get_page_count(plan))] = 1;
     }
     return true;
-}
-
-void grout_operand__free(grout_machine *machine) {
-    grout_heap__give(&machine->heap, machine->tiles, 0);
-    grout_heap__give(&machine->heap, machine->tile_data, 0);
-    grout_heap__give(&machine->heap, machine->chunk_offsets, 0);
-    grout_heap__give(&machine->heap, machine->all_page_versions, 0);
 }
 
 void grout_operand__forget(grout_machine *machine) {

@@ -22,7 +22,6 @@ typedef struct grout_operand_source {
 
 /* Buffers for tiles, if the plan has wgmmas; false without memory. */
 bool grout_operand__new(grout_machine *machine);
-void grout_operand__free(grout_machine *machine);
 /* All of SMEM may have changed. */
 void grout_operand__forget(grout_machine *machine);
 

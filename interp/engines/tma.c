@@ -49,9 +49,9 @@ void grout_tma__end_flight(const grout_cta *cta, uint32_t index) {
 uint32_t grout_tma__add_flight_to(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                                   uint32_t rank) {
     grout_machine *machine = cta->machine;
-    uint32_t index = grout_pool__take(&machine->asyncs, &machine->heap);
+    uint32_t index = grout_pool__take(&machine->pools[GROUT_POOL_ASYNCS], &machine->heap);
     if (index == 0) {
-        machine->has_failed = true;
+        machine->run.has_failed = true;
         return 0;
     }
     grout_async *async = grout_machine__async(machine, index);
@@ -59,10 +59,10 @@ uint32_t grout_tma__add_flight_to(const grout_cta *cta, uint32_t thread, const g
     async->actor = thread;
     async->serial = grout_cta__head(cta)->async_serial - 1;
     async->origin = grout_cta__origin(cta, thread, inst);
-    async->order = machine->stats.async_ops;
+    async->order = machine->run.stats.async_ops;
     if (machine->launch.timing == GROUT_TIMING_RANDOM) {
-        async->read_due =
-            machine->run.points + grout_machine__draw(machine, GROUT_DRAW_ENGINE) % DELAY_MAX;
+        async->read_due = machine->run.engine.points +
+                          grout_machine__draw(machine, GROUT_DRAW_ENGINE) % DELAY_MAX;
         async->write_due =
             async->read_due + grout_machine__draw(machine, GROUT_DRAW_ENGINE) % DELAY_MAX;
     }
@@ -462,7 +462,7 @@ static void pop_stores(grout_machine *machine, grout_lane *owner) {
         owner->first_unread = owner->first_unread == index ? next : owner->first_unread;
         owner->first_store = next;
         owner->last_store = next == 0 ? 0 : owner->last_store;
-        grout_pool__give(&machine->asyncs, index);
+        grout_pool__give(&machine->pools[GROUT_POOL_ASYNCS], index);
     }
 }
 
@@ -643,7 +643,7 @@ void grout_tma__finish_scope(const grout_cta *cta, const grout_scope_plan *scope
 /* One copy that is due at this point takes its next step; false if there is none. */
 static bool step_due(const grout_cta *cta) {
     grout_machine *machine = cta->machine;
-    uint64_t now = machine->run.points;
+    uint64_t now = machine->run.engine.points;
     for (uint32_t i = grout_cta__head(cta)->first_flight; i != 0;) {
         const grout_async *async = grout_machine__async(machine, i);
         bool is_store = (async->flags & GROUT_ASYNC_STORE) != 0;
@@ -664,7 +664,7 @@ static bool step_due(const grout_cta *cta) {
 /* In random timing whatever is in flight in the cluster may move, whoever runs. */
 void grout_tma__pass_point(const grout_cta *cta) {
     grout_machine *machine = cta->machine;
-    machine->run.points++;
+    machine->run.engine.points++;
     if (machine->launch.timing != GROUT_TIMING_RANDOM) {
         return;
     }

@@ -251,3 +251,13 @@ bool grout_undo__capture(const grout_cta *cta, uint32_t thread, const grout_box 
         grout_order__get_smem(&machine->plan->order, grout_cta__clocks(cta, thread), box->rank);
     return capture(grout_cta__peer(cta, box->rank), published, box, linear, stale);
 }
+
+uint64_t grout_undo__hash(const grout_cta *cta, uint64_t hash) {
+    const grout_cta_state *head = grout_cta__head(cta);
+    for (uint32_t i = 0; i < head->undo_count; i++) {
+        const grout_undo *entry = get_entry(cta, i);
+        hash = grout_hash__bytes(hash, get_data(cta) + entry->data, entry->size);
+        hash = GROUT_HASH_FACTS(hash, entry, grout_undo, pc);
+    }
+    return hash;
+}

@@ -28,4 +28,7 @@ void grout_undo__note_load(const grout_cta *cta, const grout_inst *inst, uint32_
 bool grout_undo__capture(const grout_cta *cta, uint32_t thread, const grout_box *box,
                          uint8_t *linear, uint8_t *stale);
 
+/* The entries, oldest first. */
+uint64_t grout_undo__hash(const grout_cta *cta, uint64_t hash);
+
 #endif

@@ -111,7 +111,7 @@ static void finish_first(const grout_cta *cta, grout_thread *owner) {
     owner->first_wgmma = async->peer;
     owner->last_wgmma = owner->first_wgmma == 0 ? 0 : owner->last_wgmma;
     grout_tma__end_flight(cta, index);
-    grout_pool__give(&machine->asyncs, index);
+    grout_pool__give(&machine->pools[GROUT_POOL_ASYNCS], index);
 }
 
 void grout_wgmma__finish(const grout_cta *cta, uint32_t thread, uint32_t last) {

@@ -7,11 +7,26 @@
 
 #include "async_copy.h"
 #include "atomic.h"
+#include "barrier.h"
 #include "gmem.h"
 #include "named.h"
 #include "semaphore.h"
+#include "undo.h"
+
+/* The head of a CTA, and its SMEM and accumulators with what of them is defined. */
+static uint64_t hash_memory(const grout_cta *cta, uint64_t hash) {
+    const grout_state_layout *at = &cta->machine->at;
+    hash = GROUT_HASH_FACTS(hash, grout_cta__head(cta), grout_cta_state, index);
+    return grout_hash__bytes(hash, cta->state + at->smem, at->undo_entries - at->smem);
+}
 
 static const grout_component COMPONENTS[] = {
+    {.name = "clusters", .hash_cta = grout_cluster__hash},
+    {.name = "memory", .hash_cta = hash_memory},
+    {.name = "actors", .hash_cta = grout_actors__hash},
+    {.name = "barriers", .hash_cta = grout_barrier__hash},
+    {.name = "flights", .hash_cta = grout_flight__hash},
+    {.name = "stores that engines may not see", .hash_cta = grout_undo__hash},
     {.name = "semaphores",
      .begin = grout_semaphore__begin,
      .end_scope = grout_semaphore__end_scope,
@@ -36,7 +51,6 @@ static const grout_component COMPONENTS[] = {
 enum { COMPONENT_COUNT = sizeof COMPONENTS / sizeof COMPONENTS[0] };
 
 void grout_components__begin(grout_machine *machine) {
-    machine->ops_pools[GROUT_OPS_SCRATCH].item_size = sizeof(uint32_t);
     for (uint32_t i = 0; i < COMPONENT_COUNT; i++) {
         if (COMPONENTS[i].begin != NULL) {
             COMPONENTS[i].begin(machine);
@@ -71,7 +85,18 @@ void grout_components__end_launch(grout_machine *machine) {
     }
 }
 
+static uint64_t hash_cta(const grout_cta *cta, uint64_t hash) {
+    for (uint32_t i = 0; i < COMPONENT_COUNT; i++) {
+        hash = COMPONENTS[i].hash_cta == NULL ? hash : COMPONENTS[i].hash_cta(cta, hash);
+    }
+    return hash;
+}
+
 uint64_t grout_components__hash(const grout_machine *machine, uint64_t hash) {
+    for (const grout_cta *cta = grout_machine__next_cta(machine, NULL); cta != NULL;
+         cta = grout_machine__next_cta(machine, cta)) {
+        hash = hash_cta(cta, hash);
+    }
     for (uint32_t i = 0; i < COMPONENT_COUNT; i++) {
         hash = COMPONENTS[i].hash == NULL ? hash : COMPONENTS[i].hash(machine, hash);
     }

@@ -169,7 +169,7 @@ static grout_outcome fetch_and_update(const grout_cta *cta, uint32_t thread,
     grout_update__apply((grout_update)inst->update, (grout_dtype)op.box.plan->dtype,
                         op.box.plan->space == GROUT_SPACE_GMEM, value, operand, 1);
     is_undefined |= op.is_undefined && inst->update != GROUT_UPDATE_EXCHANGE;
-    machine->spin.is_idle =
+    machine->run.spin.is_idle =
         is_undefined == op.is_undefined && memcmp(value, op.old, op.box.plan->element_bytes) == 0;
     write_element(cta, thread, inst, &op, value, is_undefined);
     return GROUT_OUTCOME_NEXT;
@@ -200,7 +200,7 @@ static grout_outcome compare_and_swap(const grout_cta *cta, uint32_t thread,
         const uint8_t mask = 1;
         set_mask(cta, thread, inst, &op.box, &mask);
     } else {
-        machine->spin.is_idle = true;
+        machine->run.spin.is_idle = true;
     }
     return GROUT_OUTCOME_NEXT;
 }

@@ -20,7 +20,7 @@ static bool can_run(const grout_cta *cta, uint32_t thread, const grout_inst *ins
         is_undefined |=
             grout_slot__is_undefined(cta, thread, grout_plan__slot(machine->plan, inst, i));
     }
-    return !is_undefined && machine->stats.steps + chain->step_count <= machine->step_limit;
+    return !is_undefined && machine->run.stats.steps + chain->step_count <= machine->step_limit;
 }
 
 /* Temporary registers are part of the state while members run one by one: nothing of an earlier
@@ -101,7 +101,7 @@ grout_outcome grout_exec_chain(const grout_cta *cta, uint32_t thread, const grou
     grout_thread *own = grout_cta__thread(cta, thread);
     begin_steps(cta, thread, chain);
     run_strips(machine, chain);
-    machine->stats.steps += chain->step_count;
+    machine->run.stats.steps += chain->step_count;
     own->last_pc = inst->target - 1;
     own->pc = inst->target;
     return GROUT_OUTCOME_NEXT;

@@ -49,20 +49,19 @@ static void begin_cta(const grout_cta *cta, uint32_t index) {
 
 /* With one cluster at a time each begins with a state of its own, whatever ran before. */
 static void begin_alone(grout_machine *machine, uint32_t index) {
-    grout_run_state *run = &machine->run;
-    grout_pool__clear(&machine->phases);
-    grout_pool__clear(&machine->old_phases);
-    grout_pool__clear(&machine->contributions);
-    grout_pool__clear(&machine->asyncs);
-    grout_pool__clear(&machine->collectives);
-    run->current = run->last = 0;
-    run->points = 0;
+    grout_pool__clear(&machine->pools[GROUT_POOL_PHASES]);
+    grout_pool__clear(&machine->pools[GROUT_POOL_OLD_PHASES]);
+    grout_pool__clear(&machine->pools[GROUT_POOL_CONTRIBUTIONS]);
+    grout_pool__clear(&machine->pools[GROUT_POOL_ASYNCS]);
+    grout_pool__clear(&machine->pools[GROUT_POOL_COLLECTIVES]);
+    machine->run.facts.current = machine->run.facts.last = 0;
+    machine->run.engine.points = 0;
     grout_machine__seed(machine, index);
 }
 
 static bool begin_cluster(grout_machine *machine, uint32_t slot) {
     uint32_t size = machine->plan->shape.cta_count;
-    uint32_t index = (uint32_t)machine->run.next_cluster;
+    uint32_t index = (uint32_t)machine->run.facts.next_cluster;
     if (!grout_machine__add_slot(machine, slot)) {
         return false;
     }
@@ -70,8 +69,8 @@ static bool begin_cluster(grout_machine *machine, uint32_t slot) {
         begin_alone(machine, index);
     }
     memset(machine->slots[slot], 0, machine->at.head);
-    machine->run.next_cluster++;
-    machine->run.begun++;
+    machine->run.facts.next_cluster++;
+    machine->run.facts.begun++;
     for (uint32_t rank = 0; rank < size; rank++) {
         const grout_cta *cta = grout_machine__get_cta(machine, slot, rank);
         grout_cta__cluster(cta)->index = index;
@@ -88,8 +87,8 @@ static bool is_begun(const grout_machine *machine, uint32_t slot) {
 
 void grout_cluster__begin_all(grout_machine *machine) {
     int64_t clusters = machine->plan->cta_count / machine->plan->shape.cta_count;
-    for (uint32_t slot = 0; slot < machine->slot_count && machine->run.next_cluster < clusters;
-         slot++) {
+    for (uint32_t slot = 0;
+         slot < machine->slot_count && machine->run.facts.next_cluster < clusters; slot++) {
         if (!is_begun(machine, slot) && !begin_cluster(machine, slot)) {
             return;
         }
@@ -109,7 +108,7 @@ void grout_cluster__end_cta(const grout_cta *cta) {
     grout_components__end_cta(cta);
     grout_cta__head(cta)->has_ended = 1;
     grout_cta__cluster(cta)->ended++;
-    machine->stats.ctas_done++;
+    machine->run.stats.ctas_done++;
 }
 
 /* What is left of a cluster in the pools. */
@@ -125,12 +124,13 @@ static void end_cluster(grout_machine *machine, uint32_t slot) {
     grout_cluster *cluster = grout_cta__cluster(grout_machine__get_cta(machine, slot, 0));
     while (cluster->first_collective != 0) {
         uint32_t index = cluster->first_collective;
-        const grout_collective *record = grout_pool__at(&machine->collectives, index);
+        const grout_collective *record =
+            grout_pool__at(&machine->pools[GROUT_POOL_COLLECTIVES], index);
         cluster->first_collective = record->next;
-        grout_pool__give(&machine->collectives, index);
+        grout_pool__give(&machine->pools[GROUT_POOL_COLLECTIVES], index);
     }
     cluster->is_begun = 0;
-    machine->run.begun--;
+    machine->run.facts.begun--;
 }
 
 void grout_cluster__end_all(grout_machine *machine) {

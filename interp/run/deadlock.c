@@ -16,7 +16,8 @@ static void add_actor(const grout_cta *cta, uint32_t actor) {
     bool has_exited = thread->state == GROUT_THREAD_EXITED;
     const grout_inst *inst = grout_plan__inst(plan, has_exited ? thread->last_pc : thread->pc);
     grout_thread_fact *fact =
-        (grout_thread_fact *)grout_pool__at(&machine->thread_facts, machine->thread_facts.count++);
+        (grout_thread_fact *)grout_pool__at(&machine->scratch[GROUT_SCRATCH_THREAD_FACTS],
+                                            machine->scratch[GROUT_SCRATCH_THREAD_FACTS].count++);
     inst = inst->op == 0 ? grout_plan__inst(plan, thread->last_pc) : inst;
     *fact = (grout_thread_fact){.state = (uint8_t)thread->state,
                                 .element = thread->element,
@@ -44,23 +45,27 @@ static void add_actor(const grout_cta *cta, uint32_t actor) {
 
 static bool reserve_facts(grout_machine *machine) {
     const grout_plan *plan = machine->plan;
-    uint32_t ctas = (uint32_t)machine->run.begun * plan->shape.cta_count;
-    machine->thread_facts.count = machine->barrier_facts.count = 0;
-    machine->semaphore_facts.count = 0;
+    uint32_t ctas = (uint32_t)machine->run.facts.begun * plan->shape.cta_count;
+    machine->scratch[GROUT_SCRATCH_THREAD_FACTS].count =
+        machine->scratch[GROUT_SCRATCH_BARRIER_FACTS].count = 0;
+    machine->scratch[GROUT_SCRATCH_SEMAPHORE_FACTS].count = 0;
     return grout_semaphore__add_facts(machine, UINT32_MAX) &&
-           grout_pool__reserve(&machine->thread_facts, &machine->heap, ctas * plan->actor_count) &&
-           grout_pool__reserve(&machine->barrier_facts, &machine->heap, ctas * plan->element_count);
+           grout_pool__reserve(&machine->scratch[GROUT_SCRATCH_THREAD_FACTS], &machine->heap,
+                               ctas * plan->actor_count) &&
+           grout_pool__reserve(&machine->scratch[GROUT_SCRATCH_BARRIER_FACTS], &machine->heap,
+                               ctas * plan->element_count);
 }
 
 static void add_cta(const grout_cta *cta) {
     grout_machine *machine = cta->machine;
-    machine->has_failed |= !grout_semaphore__add_facts(machine, grout_cta__head(cta)->index);
+    machine->run.has_failed |= !grout_semaphore__add_facts(machine, grout_cta__head(cta)->index);
     for (uint32_t i = 0; i < machine->plan->actor_count; i++) {
         add_actor(cta, i);
     }
     for (uint32_t i = 0; i < machine->plan->element_count; i++) {
-        *(grout_barrier_fact *)grout_pool__at(&machine->barrier_facts,
-                                              machine->barrier_facts.count++) =
+        *(grout_barrier_fact *)grout_pool__at(
+            &machine->scratch[GROUT_SCRATCH_BARRIER_FACTS],
+            machine->scratch[GROUT_SCRATCH_BARRIER_FACTS].count++) =
             grout_barrier__get_fact(cta, i);
     }
 }
@@ -69,7 +74,7 @@ void grout_machine__publish_deadlock(grout_machine *machine) {
     const grout_plan *plan = machine->plan;
     grout_event event;
     if (!reserve_facts(machine)) {
-        machine->has_failed = true;
+        machine->run.has_failed = true;
         return;
     }
     for (const grout_cta *cta = grout_machine__next_cta(machine, NULL); cta != NULL;
@@ -78,18 +83,19 @@ void grout_machine__publish_deadlock(grout_machine *machine) {
     }
     memset(&event, 0, sizeof event);
     event.kind = GROUT_EVENT_DEADLOCK;
-    event.u.deadlock.threads = grout_pool__at(&machine->thread_facts, 0);
-    event.u.deadlock.thread_count = machine->thread_facts.count;
-    event.u.deadlock.barriers = grout_pool__at(&machine->barrier_facts, 0);
-    event.u.deadlock.barrier_count = machine->barrier_facts.count;
-    event.u.deadlock.semaphores = grout_pool__at(&machine->semaphore_facts, 0);
-    event.u.deadlock.semaphore_count = machine->semaphore_facts.count;
+    event.u.deadlock.threads = grout_pool__at(&machine->scratch[GROUT_SCRATCH_THREAD_FACTS], 0);
+    event.u.deadlock.thread_count = machine->scratch[GROUT_SCRATCH_THREAD_FACTS].count;
+    event.u.deadlock.barriers = grout_pool__at(&machine->scratch[GROUT_SCRATCH_BARRIER_FACTS], 0);
+    event.u.deadlock.barrier_count = machine->scratch[GROUT_SCRATCH_BARRIER_FACTS].count;
+    event.u.deadlock.semaphores =
+        grout_pool__at(&machine->scratch[GROUT_SCRATCH_SEMAPHORE_FACTS], 0);
+    event.u.deadlock.semaphore_count = machine->scratch[GROUT_SCRATCH_SEMAPHORE_FACTS].count;
     event.u.deadlock.waiting_ctas =
-        plan->cta_count - machine->run.next_cluster * plan->shape.cta_count;
+        plan->cta_count - machine->run.facts.next_cluster * plan->shape.cta_count;
     event.u.deadlock.resident_ctas = (int64_t)machine->slot_count * plan->shape.cta_count;
     const grout_cta *first = grout_machine__next_cta(machine, NULL);
     event.origin.cta = first == NULL ? 0 : grout_cta__head(first)->index;
-    event.step = machine->stats.steps;
+    event.step = machine->run.stats.steps;
     if (grout_machine__wants(machine, GROUT_EVENT_DEADLOCK)) {
         grout_machine__publish(machine, &event);
     }

@@ -51,9 +51,9 @@ static bool add_maps(grout_machine *machine, grout_array *array) {
         return true;
     }
     array->is_mapped = true;
-    array->tainted = grout_heap__take(&machine->heap, bytes);
+    array->tainted = grout_machine__keep(machine, bytes);
     if (array->direction == GROUT_DIRECTION_OUT) {
-        array->written = grout_heap__take(&machine->heap, bytes);
+        array->written = grout_machine__keep(machine, bytes);
     }
     return array->tainted != NULL &&
            (array->direction != GROUT_DIRECTION_OUT || array->written != NULL);
@@ -95,7 +95,7 @@ static bool add_gmem_scratches(grout_machine *machine, uint32_t first) {
         array->is_scratch = true;
         array->size = grout_object_get_layout(module, id)->bytes;
         array->count = grout_type_get_count(type);
-        array->data = grout_heap__take(&machine->heap, (size_t)array->size);
+        array->data = grout_machine__keep(machine, (size_t)array->size);
         if (array->data == NULL || !add_maps(machine, array)) {
             return false;
         }
@@ -109,8 +109,7 @@ static bool add_arrays(grout_machine *machine) {
         grout_module_get_kernel(machine->launch.module, machine->launch.kernel);
     const grout_pool *scratches = &machine->plan->gmem_scratches;
     machine->array_count = kernel->param_count + (scratches->count == 0 ? 0 : scratches->count - 1);
-    machine->arrays =
-        grout_heap__take(&machine->heap, machine->array_count * sizeof *machine->arrays);
+    machine->arrays = grout_machine__keep(machine, machine->array_count * sizeof *machine->arrays);
     return machine->arrays != NULL && add_params(machine) &&
            add_gmem_scratches(machine, kernel->param_count);
 }
@@ -179,26 +178,14 @@ void grout_machine_free(grout_machine *machine) {
     if (machine == NULL) {
         return;
     }
-    /* Sizes only balance the count of used bytes, which ends here: 0 will do. */
-    grout_heap *heap = &machine->heap;
-    for (uint32_t i = 0; machine->arrays != NULL && i < machine->array_count; i++) {
-        grout_heap__give(heap, machine->arrays[i].written, 0);
-        grout_heap__give(heap, machine->arrays[i].tainted, 0);
-        if (machine->arrays[i].is_scratch) {
-            grout_heap__give(heap, machine->arrays[i].data, 0);
-        }
-    }
-    grout_heap__give(heap, machine->arrays, 0);
-    if (machine->plan != NULL) {
-        grout_machine__free_state(machine);
-    }
+    grout_machine__free_state(machine);
     grout_plan__free(machine->plan);
-    grout_heap last = {0};
-    grout_heap__give(&last, machine, 0);
+    grout_heap heap = machine->heap;
+    grout_heap__give(&heap, machine, sizeof *machine);
 }
 
 grout_run_stats grout_machine_get_stats(const grout_machine *machine) {
-    grout_run_stats stats = machine->stats;
+    grout_run_stats stats = machine->run.stats;
     stats.peak_bytes = machine->heap.peak;
     return stats;
 }
@@ -228,7 +215,7 @@ static void check_outputs(grout_machine *machine) {
             grout_event event;
             memset(&event, 0, sizeof event);
             event.kind = GROUT_EVENT_FAULT;
-            event.step = machine->stats.steps;
+            event.step = machine->run.stats.steps;
             event.u.fault = &fault;
             grout_machine__publish(machine, &event);
         }
@@ -238,8 +225,8 @@ static void check_outputs(grout_machine *machine) {
 static grout_run_status end_run(grout_machine *machine, grout_run_status status,
                                 grout_diags *diags) {
     bool is_kept = true;
-    machine->is_over = true;
-    machine->status = status;
+    machine->run.is_over = true;
+    machine->run.status = status;
     if (status == GROUT_RUN_DONE) {
         check_outputs(machine);
     }
@@ -247,33 +234,35 @@ static grout_run_status end_run(grout_machine *machine, grout_run_status status,
         const grout_observer *observer = machine->launch.observers[i];
         is_kept &= observer->end == NULL || observer->end(observer->self);
     }
-    if (machine->has_failed || !is_kept || status == GROUT_RUN_FAILED) {
-        machine->status = GROUT_RUN_FAILED;
+    if (machine->run.has_failed || !is_kept || status == GROUT_RUN_FAILED) {
+        machine->run.status = GROUT_RUN_FAILED;
         grout_diags_add_oom(diags);
     }
-    return machine->status;
+    return machine->run.status;
 }
 
 grout_run_status grout_machine_run(grout_machine *machine, uint64_t max_steps, grout_diags *diags) {
     uint64_t limit = UINT64_MAX;
-    if (max_steps != 0 && max_steps < UINT64_MAX - machine->stats.steps) {
-        limit = machine->stats.steps + max_steps;
+    if (max_steps != 0 && max_steps < UINT64_MAX - machine->run.stats.steps) {
+        limit = machine->run.stats.steps + max_steps;
     }
-    if (machine->is_over) {
-        return machine->status;
+    if (machine->run.is_over) {
+        return machine->run.status;
     }
-    while (machine->run.begun > 0 ||
-           machine->run.next_cluster * machine->plan->shape.cta_count < machine->plan->cta_count) {
+    while (machine->run.facts.begun > 0 ||
+           machine->run.facts.next_cluster * machine->plan->shape.cta_count <
+               machine->plan->cta_count) {
         grout_cluster__begin_all(machine);
-        if (machine->has_failed) {
+        if (machine->run.has_failed) {
             return end_run(machine, GROUT_RUN_FAILED, diags);
         }
         if (!grout_machine__run(machine, limit)) {
-            return machine->status == GROUT_RUN_PAUSED ? GROUT_RUN_PAUSED
-                                                       : end_run(machine, machine->status, diags);
+            return machine->run.status == GROUT_RUN_PAUSED
+                       ? GROUT_RUN_PAUSED
+                       : end_run(machine, machine->run.status, diags);
         }
         grout_cluster__end_all(machine);
-        if (machine->has_failed) {
+        if (machine->run.has_failed) {
             return end_run(machine, GROUT_RUN_FAILED, diags);
         }
     }

@@ -91,7 +91,7 @@ static uint64_t get_change_point(const grout_machine *machine, uint32_t i) {
 
 /* The running actor drops at each change point that has come. */
 static void drop_running(grout_machine *machine) {
-    const grout_run_state *run = &machine->run;
+    const struct grout_run_facts *run = &machine->run.facts;
     for (uint32_t i = 0; i + 1 < machine->launch.pct_depth; i++) {
         grout_thread *thread =
             run->last == 0 ? NULL : grout_machine__find_actor(machine, run->last - 1);
@@ -104,10 +104,10 @@ static void drop_running(grout_machine *machine) {
 /* What the decision of this number was, if that actor can run; else UINT32_MAX. */
 static uint32_t find_replayed(const grout_machine *machine) {
     const grout_decisions *replay = machine->launch.replay;
-    if (replay == NULL || machine->run.decisions >= replay->count) {
+    if (replay == NULL || machine->run.facts.decisions >= replay->count) {
         return UINT32_MAX;
     }
-    uint32_t wanted = replay->actors[machine->run.decisions];
+    uint32_t wanted = replay->actors[machine->run.facts.decisions];
     uint32_t per_slot = grout_machine__actors_per_slot(machine);
     for (uint32_t slot = 0; slot < machine->slot_count; slot++) {
         uint32_t number = slot * per_slot + wanted % per_slot;
@@ -127,7 +127,7 @@ static void record_decision(grout_machine *machine, uint32_t number) {
         size_t capacity = record->capacity < 64 ? 64 : 2 * record->capacity;
         uint32_t *actors = realloc(record->actors, capacity * sizeof *actors);
         if (actors == NULL) {
-            machine->has_failed = true;
+            machine->run.has_failed = true;
             return;
         }
         record->actors = actors;
@@ -139,7 +139,7 @@ static void record_decision(grout_machine *machine, uint32_t number) {
 /* The next actor where more than one can run. */
 static uint32_t decide(grout_machine *machine, uint32_t runnable) {
     uint32_t first =
-        machine->run.last % (machine->slot_count * grout_machine__actors_per_slot(machine));
+        machine->run.facts.last % (machine->slot_count * grout_machine__actors_per_slot(machine));
     uint32_t number = UINT32_MAX;
     switch (machine->launch.schedule) {
     case GROUT_SCHEDULE_RANDOM:
@@ -157,7 +157,7 @@ static uint32_t decide(grout_machine *machine, uint32_t runnable) {
         break;
     }
     number = number == UINT32_MAX ? find_runnable(machine, first, 0) : number;
-    machine->run.decisions++;
+    machine->run.facts.decisions++;
     record_decision(machine, number);
     return number;
 }
@@ -166,7 +166,7 @@ static uint32_t decide(grout_machine *machine, uint32_t runnable) {
 static uint32_t choose(grout_machine *machine) {
     uint32_t actors = machine->slot_count * grout_machine__actors_per_slot(machine);
     assert(actors > 0);
-    uint32_t first = machine->run.last % actors;
+    uint32_t first = machine->run.facts.last % actors;
     if (machine->launch.schedule == GROUT_SCHEDULE_FAIR && machine->launch.record == NULL) {
         return find_runnable(machine, first, 0) + 1;
     }
@@ -182,7 +182,7 @@ static const grout_cta *get_cta(const grout_machine *machine, uint32_t number) {
  */
 
 static bool stop(grout_machine *machine, grout_run_status status) {
-    machine->status = status;
+    machine->run.status = status;
     return false;
 }
 
@@ -200,9 +200,9 @@ static bool make_progress(grout_machine *machine) {
     if (machine->launch.progress == NULL) {
         return true;
     }
-    grout_progress progress = {.ctas_done = machine->stats.ctas_done,
+    grout_progress progress = {.ctas_done = machine->run.stats.ctas_done,
                                .ctas_total = machine->plan->cta_count,
-                               .steps = machine->stats.steps};
+                               .steps = machine->run.stats.steps};
     return machine->launch.progress(machine->launch.payload, &progress) ||
            stop(machine, GROUT_RUN_INTERRUPTED);
 }
@@ -210,8 +210,8 @@ static bool make_progress(grout_machine *machine) {
 /* Whether the instruction has only looked. */
 static void note_point(const grout_cta *cta, uint32_t thread, const grout_inst *inst) {
     grout_machine *machine = cta->machine;
-    if (inst->is_look || machine->spin.is_idle) {
-        machine->spin.is_idle = false;
+    if (inst->is_look || machine->run.spin.is_idle) {
+        machine->run.spin.is_idle = false;
         grout_spin__note(cta, thread, inst);
         return;
     }
@@ -221,13 +221,13 @@ static void note_point(const grout_cta *cta, uint32_t thread, const grout_inst *
 /* What follows an instruction that was done: its count, its scheduling point. */
 static void pass(const grout_cta *cta, uint32_t thread, const grout_inst *inst) {
     grout_machine *machine = cta->machine;
-    grout_run_state *run = &machine->run;
+    struct grout_run_facts *run = &machine->run.facts;
     grout_thread *own = grout_cta__thread(cta, thread);
     own->retry = GROUT_RETRY_FIRST;
     if (inst->op != 0) {
         own->last_pc = (uint32_t)(inst - grout_plan__inst(machine->plan, 0));
     }
-    machine->stats.steps += inst->is_silent ? 0 : 1;
+    machine->run.stats.steps += inst->is_silent ? 0 : 1;
     if (inst->is_point) {
         note_point(cta, thread, inst);
         run->last = run->current;
@@ -239,18 +239,18 @@ static void pass(const grout_cta *cta, uint32_t thread, const grout_inst *inst) 
 /* Runs an actor of a CTA to its next scheduling point. False: the run stops. */
 static bool run_thread(const grout_cta *cta, uint32_t thread, uint64_t limit) {
     grout_machine *machine = cta->machine;
-    grout_run_state *run = &machine->run;
+    struct grout_run_facts *run = &machine->run.facts;
     grout_thread *own = grout_cta__thread(cta, thread);
     uint32_t number = run->current;
     machine->step_limit = limit < machine->max_steps ? limit : machine->max_steps;
     while (run->current == number) {
-        uint64_t before = machine->stats.steps;
+        uint64_t before = machine->run.stats.steps;
         const grout_inst *inst = grout_plan__inst(machine->plan, own->pc);
         uint32_t pc = own->pc;
-        if (!inst->is_silent && machine->stats.steps >= limit) {
+        if (!inst->is_silent && machine->run.stats.steps >= limit) {
             return stop(machine, GROUT_RUN_PAUSED);
         }
-        if (!inst->is_silent && machine->stats.steps >= machine->max_steps) {
+        if (!inst->is_silent && machine->run.stats.steps >= machine->max_steps) {
             return stop_at_limit(cta, thread, inst);
         }
         own->pc = pc + 1;
@@ -266,13 +266,13 @@ static bool run_thread(const grout_cta *cta, uint32_t thread, uint64_t limit) {
             run->current = 0;
             break;
         case GROUT_OUTCOME_FAILED:
-            machine->has_failed = true;
+            machine->run.has_failed = true;
             break;
         }
-        if (machine->has_failed) {
+        if (machine->run.has_failed) {
             return stop(machine, GROUT_RUN_FAILED);
         }
-        if (machine->stats.steps / PROGRESS_STEPS != before / PROGRESS_STEPS &&
+        if (machine->run.stats.steps / PROGRESS_STEPS != before / PROGRESS_STEPS &&
             !make_progress(machine)) {
             return false;
         }
@@ -295,23 +295,23 @@ static bool finish_flights(grout_machine *machine) {
 bool grout_machine__run(grout_machine *machine, uint64_t step_limit) {
     uint32_t actors = machine->plan->actor_count;
     for (;;) {
-        if (machine->run.current == 0) {
+        if (machine->run.facts.current == 0) {
             grout_spin__let_out(machine);
-            machine->run.current = choose(machine);
+            machine->run.facts.current = choose(machine);
         }
-        if (machine->run.current == 0) {
+        if (machine->run.facts.current == 0) {
             if (finish_flights(machine)) {
                 continue;
             }
             grout_machine__publish_deadlock(machine);
             return stop(machine, GROUT_RUN_DEADLOCK);
         }
-        uint32_t number = machine->run.current - 1;
+        uint32_t number = machine->run.facts.current - 1;
         const grout_cta *cta = get_cta(machine, number);
         if (!run_thread(cta, number % actors, step_limit)) {
             return false;
         }
-        if (machine->foreign_maps.count > 0) {
+        if (machine->pools[GROUT_POOL_FOREIGN_MAPS].count > 0) {
             grout_foreign__collect(machine);
         }
         if (grout_cta__head(cta)->exited == machine->plan->runner_count &&

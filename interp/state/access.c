@@ -32,7 +32,7 @@ static void publish_access(const grout_cta *cta, uint32_t thread, const grout_in
     }
     access.runs = grout_box__get_runs(machine, box, &access.run_count);
     if (access.runs == NULL) {
-        machine->has_failed = true;
+        machine->run.has_failed = true;
         return;
     }
     event.origin.operand = plan->operand;

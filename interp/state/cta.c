@@ -24,9 +24,9 @@ bool grout_machine__add_slot(grout_machine *machine, uint32_t slot) {
     if (machine->slots[slot] != NULL) {
         return true;
     }
-    machine->slots[slot] = grout_heap__take(&machine->heap, size);
+    machine->slots[slot] = grout_machine__keep(machine, size);
     if (machine->slots[slot] == NULL) {
-        machine->has_failed = true;
+        machine->run.has_failed = true;
         return false;
     }
     for (uint32_t rank = 0; rank < machine->plan->shape.cta_count; rank++) {

@@ -36,7 +36,7 @@ bool grout_box__is_defined(grout_machine *machine, const grout_box *box) {
         return true;
     }
     const grout_run *runs = grout_box__get_runs(machine, box, &count);
-    machine->has_failed |= runs == NULL;
+    machine->run.has_failed |= runs == NULL;
     for (uint32_t i = 0; runs != NULL && i < count; i++) {
         for (int64_t k = 0; k < runs[i].count; k++) {
             int64_t first = map.first + (runs[i].base + k * runs[i].stride) / map.divisor;
@@ -116,7 +116,7 @@ void grout_box__set_written(grout_machine *machine, const grout_box *box, const 
     }
     uint32_t count;
     const grout_run *runs = grout_box__get_runs(machine, box, &count);
-    machine->has_failed |= runs == NULL;
+    machine->run.has_failed |= runs == NULL;
     for (uint32_t i = 0; runs != NULL && i < count; i++) {
         for (int64_t k = 0; k < runs[i].count; k++) {
             int64_t first = map.first + (runs[i].base + k * runs[i].stride) / map.divisor;

@@ -35,7 +35,7 @@ grout_event grout_cta__event(const grout_cta *cta, grout_event_kind kind, uint32
     grout_event event;
     memset(&event, 0, sizeof event);
     event.kind = kind;
-    event.step = machine->stats.steps;
+    event.step = machine->run.stats.steps;
     event.origin = grout_cta__origin(cta, thread, inst);
     event.clocks = clocks;
     return event;
@@ -52,19 +52,19 @@ void grout_cta__publish_plain(const grout_cta *cta, grout_event_kind kind, uint3
 }
 
 void grout_machine__publish(grout_machine *machine, const grout_event *event) {
-    machine->stats.events++;
+    machine->run.stats.events++;
     for (uint32_t i = 0; i < machine->launch.observer_count; i++) {
         const grout_observer *observer = machine->launch.observers[i];
         if ((observer->interest >> event->kind & 1u) != 0 &&
             !observer->event(observer->self, event)) {
-            machine->has_failed = true;
+            machine->run.has_failed = true;
         }
     }
 }
 
 void grout_cta__publish_cta(const grout_cta *cta, grout_event *event) {
     grout_machine *machine = cta->machine;
-    event->step = machine->stats.steps;
+    event->step = machine->run.stats.steps;
     event->origin.cta = grout_cta__head(cta)->index;
     grout_machine__publish(machine, event);
 }

@@ -33,17 +33,18 @@ typedef struct clock_record {
 } clock_record;
 
 static entry *get_entry(const grout_machine *machine, uint32_t index) {
-    return grout_pool__at(&machine->foreign_maps, index);
+    return grout_pool__at(&machine->pools[GROUT_POOL_FOREIGN_MAPS], index);
 }
 
 static uint32_t *get_clocks(const grout_machine *machine, uint32_t index) {
-    return (uint32_t *)(void *)((clock_record *)grout_pool__at(&machine->foreign_clocks, index) +
+    return (uint32_t *)(void *)((clock_record *)grout_pool__at(
+                                    &machine->pools[GROUT_POOL_FOREIGN_CLOCKS], index) +
                                 1);
 }
 
 static uint32_t take(grout_machine *machine, grout_pool *pool) {
     uint32_t index = grout_pool__take(pool, &machine->heap);
-    machine->has_failed |= index == 0;
+    machine->run.has_failed |= index == 0;
     return index;
 }
 
@@ -69,7 +70,7 @@ static uint32_t join_clocks(grout_machine *machine, uint32_t into, const uint32_
     if (into != 0 && has_all(order, get_clocks(machine, into), from, edge)) {
         return into;
     }
-    uint32_t index = take(machine, &machine->foreign_clocks);
+    uint32_t index = take(machine, &machine->pools[GROUT_POOL_FOREIGN_CLOCKS]);
     if (index == 0) {
         return into;
     }
@@ -87,7 +88,7 @@ typedef struct map_writer {
 } map_writer;
 
 static void append(map_writer *writer, uint32_t cluster, uint32_t clocks) {
-    uint32_t index = take(writer->machine, &writer->machine->foreign_maps);
+    uint32_t index = take(writer->machine, &writer->machine->pools[GROUT_POOL_FOREIGN_MAPS]);
     if (index == 0 || clocks == 0) {
         return;
     }
@@ -105,10 +106,10 @@ static uint32_t join_entry(grout_machine *machine, uint32_t into, uint32_t from,
     if (into == from || (into == 0 && edge == GROUT_EDGE_STRONG)) {
         return from;
     }
-    grout_pool *pool = &machine->foreign_clocks;
+    grout_pool *pool = &machine->pools[GROUT_POOL_FOREIGN_CLOCKS];
     if (pool->first_free == 0 && pool->count + 2 > pool->capacity &&
         !grout_pool__reserve(pool, &machine->heap, 2 * pool->capacity + 16)) {
-        machine->has_failed = true;
+        machine->run.has_failed = true;
         return into;
     }
     return join_clocks(machine, into, get_clocks(machine, from), edge);
@@ -201,7 +202,7 @@ uint32_t grout_foreign__publish(grout_machine *machine, uint32_t word) {
     map_writer writer = {.machine = machine};
     for (uint32_t i = word; i != 0; i = get_entry(machine, i)->next) {
         entry old = *get_entry(machine, i);
-        uint32_t index = take(machine, &machine->foreign_clocks);
+        uint32_t index = take(machine, &machine->pools[GROUT_POOL_FOREIGN_CLOCKS]);
         if (index == 0) {
             return word;
         }
@@ -230,11 +231,11 @@ const grout_foreign_clock *grout_foreign__show(grout_machine *machine, uint32_t 
         count++;
     }
     *count_out = 0;
-    if (!grout_pool__reserve(&machine->foreign_scratch, &machine->heap, count)) {
-        machine->has_failed = true;
+    if (!grout_pool__reserve(&machine->scratch[GROUT_SCRATCH_FOREIGN], &machine->heap, count)) {
+        machine->run.has_failed = true;
         return NULL;
     }
-    grout_foreign_clock *clocks = grout_pool__at(&machine->foreign_scratch, 0);
+    grout_foreign_clock *clocks = grout_pool__at(&machine->scratch[GROUT_SCRATCH_FOREIGN], 0);
     for (uint32_t i = word; i != 0; i = get_entry(machine, i)->next) {
         uint32_t *set = get_clocks(machine, get_entry(machine, i)->clocks);
         clocks[(*count_out)++] =
@@ -261,16 +262,16 @@ uint64_t grout_foreign__hash(const grout_machine *machine, uint32_t word) {
 /* ---- sets ------------------------------------------------------------------------------------ */
 
 uint32_t grout_machine__take_set(grout_machine *machine) {
-    uint32_t index = take(machine, &machine->sets);
+    uint32_t index = take(machine, &machine->pools[GROUT_POOL_SETS]);
     if (index != 0) {
-        ((uint32_t *)grout_pool__at(&machine->sets, index))[1] = 1; /* in use */
+        ((uint32_t *)grout_pool__at(&machine->pools[GROUT_POOL_SETS], index))[1] = 1; /* in use */
     }
     return index;
 }
 
 void grout_machine__give_set(grout_machine *machine, uint32_t index) {
     if (index != 0) {
-        grout_pool__give(&machine->sets, index);
+        grout_pool__give(&machine->pools[GROUT_POOL_SETS], index);
     }
 }
 
@@ -313,7 +314,7 @@ void grout_cta__meet(const grout_cta *cta, uint32_t first, uint32_t count) {
     const grout_order *order = &machine->plan->order;
     uint32_t *sets = grout_cta__clocks(cta, first);
     grout_order__meet(order, sets, grout_cta__actor(cta, first), count, machine->clock_scratch);
-    for (uint32_t i = 1; machine->foreign_maps.count > 0 && i < count; i++) {
+    for (uint32_t i = 1; machine->pools[GROUT_POOL_FOREIGN_MAPS].count > 0 && i < count; i++) {
         carry_words(machine, sets, sets + (size_t)i * order->words, UINT32_MAX, GROUT_EDGE_STRONG);
     }
     for (uint32_t i = 1; i < count; i++) {
@@ -329,7 +330,8 @@ static void mark_word(const grout_machine *machine, uint32_t word) {
     for (uint32_t i = word; i != 0 && get_entry(machine, i)->mark == 0;
          i = get_entry(machine, i)->next) {
         get_entry(machine, i)->mark = 1;
-        ((clock_record *)grout_pool__at(&machine->foreign_clocks, get_entry(machine, i)->clocks))
+        ((clock_record *)grout_pool__at(&machine->pools[GROUT_POOL_FOREIGN_CLOCKS],
+                                        get_entry(machine, i)->clocks))
             ->mark = 1;
     }
 }
@@ -382,13 +384,16 @@ static uint32_t sweep(grout_pool *pool, uint32_t mark_at, uint8_t *is_free) {
 }
 
 void grout_foreign__collect(grout_machine *machine) {
-    uint32_t limit = machine->foreign_limit < COLLECT_MIN ? COLLECT_MIN : machine->foreign_limit;
-    if (machine->foreign_maps.count < limit || machine->foreign_maps.first_free != 0) {
+    uint32_t limit =
+        machine->run.foreign_limit < COLLECT_MIN ? COLLECT_MIN : machine->run.foreign_limit;
+    if (machine->pools[GROUT_POOL_FOREIGN_MAPS].count < limit ||
+        machine->pools[GROUT_POOL_FOREIGN_MAPS].first_free != 0) {
         return;
     }
-    uint32_t most = machine->foreign_maps.count > machine->foreign_clocks.count
-                        ? machine->foreign_maps.count
-                        : machine->foreign_clocks.count;
+    uint32_t most = machine->pools[GROUT_POOL_FOREIGN_MAPS].count >
+                            machine->pools[GROUT_POOL_FOREIGN_CLOCKS].count
+                        ? machine->pools[GROUT_POOL_FOREIGN_MAPS].count
+                        : machine->pools[GROUT_POOL_FOREIGN_CLOCKS].count;
     uint8_t *is_free = grout_heap__take(&machine->heap, most);
     if (is_free == NULL) {
         return; /* no harm: the next time */
@@ -400,13 +405,25 @@ void grout_foreign__collect(grout_machine *machine) {
             mark_sets(machine, grout_cta__generation(cta, 0), 2);
         }
     }
-    for (uint32_t i = 1; i < machine->sets.count; i++) {
-        const uint32_t *record = grout_pool__at(&machine->sets, i);
+    for (uint32_t i = 1; i < machine->pools[GROUT_POOL_SETS].count; i++) {
+        const uint32_t *record = grout_pool__at(&machine->pools[GROUT_POOL_SETS], i);
         if (record[1] != 0) {
             mark_sets(machine, record + 2, 1);
         }
     }
-    machine->foreign_limit = 2 * sweep(&machine->foreign_maps, 4, is_free);
-    sweep(&machine->foreign_clocks, 1, is_free);
+    machine->run.foreign_limit = 2 * sweep(&machine->pools[GROUT_POOL_FOREIGN_MAPS], 4, is_free);
+    sweep(&machine->pools[GROUT_POOL_FOREIGN_CLOCKS], 1, is_free);
     grout_heap__give(&machine->heap, is_free, most);
+}
+
+uint64_t grout_foreign__hash_sets(const grout_machine *machine, uint64_t hash, const uint32_t *sets,
+                                  size_t count) {
+    uint32_t words = machine->plan->order.words;
+    for (size_t i = 0; i < count; i++, sets += words) {
+        hash = grout_hash__bytes(hash, sets, (words - 1) * sizeof *sets);
+        hash = sets[words - 1] == 0
+                   ? hash
+                   : grout_hash__word(hash, grout_foreign__hash(machine, sets[words - 1]));
+    }
+    return hash;
 }

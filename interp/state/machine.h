@@ -11,11 +11,27 @@
 #ifndef GROUT_INTERP_MACHINE_H
 #define GROUT_INTERP_MACHINE_H
 
-#include "ops_state.h"
+#include "hash.h"
+#include "keyed.h"
 #include "order.h"
 #include "plan.h"
 
 #include "grout/interp.h"
+
+/*
+ * What is state, and what of it is hashed. Equal states hash alike, however they were reached:
+ * places in pools differ, so a struct has them first, and is hashed from its first fact to its end.
+ * Who adds a fact adds it there, and nothing else: snapshots copy whole structs. A test gives each
+ * struct one fact more (tests/unit/check_state_fields.c).
+ */
+#ifdef GROUT_TEST_STATE_FIELDS
+#define GROUT_STATE_END uint64_t test_field;
+#else
+#define GROUT_STATE_END
+#endif
+#define GROUT_HASH_FACTS(hash, object, type, first_fact)                            \
+    grout_hash__bytes(hash, (const uint8_t *)(object) + offsetof(type, first_fact), \
+                      sizeof(type) - offsetof(type, first_fact))
 
 /* A loop that an actor is in. */
 typedef struct grout_loop_state {
@@ -31,12 +47,19 @@ typedef enum grout_retry {
 
 /* An actor: a thread, or a warp of one. */
 typedef struct grout_thread {
+    /* not hashed: places in pools, and what spin.c knows */
+    uint32_t first_wgmma, last_wgmma; /* those not performed, in issue order */
+    uint64_t looks_at;                /* changes of the machine when it looked last */
+    uint64_t look_hash;               /* of its registers when the sample was taken */
+    uint32_t look_pc;                 /* where it looked then */
+    uint32_t looks;                   /* since the last change */
+    uint32_t is_spinning;             /* its next look blocks it */
+    /* hashed, from here on */
     uint32_t pc;
     uint32_t state;                          /* grout_thread_state */
     uint32_t element, phase;                 /* what it is blocked on: see grout_thread_state */
     uint32_t scope;                          /* BLOCKED_SCOPE: of the plan's scopes */
     uint32_t wgmma_groups;                   /* issued */
-    uint32_t first_wgmma, last_wgmma;        /* those not performed, in issue order */
     uint32_t last_pc;                        /* of its latest op */
     uint32_t is_released;                    /* the scope it stands at has let it in */
     uint32_t retry;                          /* grout_retry */
@@ -47,24 +70,25 @@ typedef struct grout_thread {
     uint32_t async_copies;                   /* cp.async groups closed */
     uint32_t parent_pc;                      /* free for who forks */
     uint32_t stage; /* of an op that blocks more than once; 0 between ops */
-    /* spin.c */
-    uint64_t looks_at;    /* changes of the machine when it looked last */
-    uint64_t look_hash;   /* of its registers when the sample was taken */
-    uint32_t look_pc;     /* where it looked then */
-    uint32_t looks;       /* since the last change */
-    uint32_t is_spinning; /* its next look blocks it */
-    uint32_t reserved;
+    GROUT_STATE_END
 } grout_thread;
 
 /* A lane: bulk groups. */
 typedef struct grout_lane {
-    uint32_t committed;               /* bulk groups closed */
+    /* not hashed: places in pools */
     uint32_t first_store, last_store; /* async stores in flight, in issue order */
     uint32_t first_unread;            /* the first of them whose source has not been read */
+    /* hashed, from here on */
+    uint32_t committed; /* bulk groups closed */
+    GROUT_STATE_END
 } grout_lane;
 
 /* An mbarrier. Phases complete in order; arrivals belong to the open phase. */
 typedef struct grout_barrier {
+    /* not hashed: places in pools */
+    uint32_t first_open, last_open; /* records of the phases that have begun */
+    uint32_t first_old, last_old;   /* of completed ones that a late wait may still ask for */
+    /* hashed, from here on */
     uint32_t full;    /* phases whose arrivals are all in; the next one is open */
     uint32_t arrived; /* in the open phase */
     uint32_t needed;  /* by it; 0 in a life: all have left */
@@ -72,36 +96,42 @@ typedef struct grout_barrier {
     uint32_t is_live; /* no mbarrier that is not initialised */
     uint32_t completed;
     uint32_t phase_base; /* its phases in earlier scopes: component ph counts over all lives */
-    uint32_t first_open, last_open; /* records of the phases that have begun */
-    uint32_t first_old, last_old;   /* of completed ones that a late wait may still ask for */
     uint32_t old_count;
     uint32_t had_bytes; /* bit q & 1: phase q, of the last two completed */
     uint32_t has_contribution;
     uint32_t newest_phase; /* of last_contribution */
     uint32_t newest_pc;
     grout_origin last_contribution;
+    GROUT_STATE_END
 } grout_barrier;
 
 /* A phase that has begun; its clock sets follow. */
 typedef struct grout_phase {
+    /* not hashed: places in pools */
     uint32_t link;
     uint32_t next;
+    uint32_t first_load, last_load; /* operations in flight that it waits for */
+    uint32_t first_contribution, last_contribution;
+    /* hashed, from here on */
     uint32_t number;
     uint32_t had_bytes;
     int64_t bytes;        /* announced */
     int64_t bytes_due;    /* of these not landed; below 0 if more have landed than were announced */
     int64_t bytes_flying; /* in flight to it */
-    uint32_t first_load, last_load; /* operations in flight that it waits for */
-    uint32_t first_contribution, last_contribution, contribution_count;
+    uint32_t contribution_count;
     uint32_t reserved;
+    GROUT_STATE_END
 } grout_phase;
 
 /* A completed phase, older than the snapshots kept for all; its clock sets follow. */
 typedef struct grout_old_phase {
+    /* not hashed: places in pools */
     uint32_t link;
     uint32_t next;
+    /* hashed, from here on */
     uint32_t number;
     uint32_t reserved;
+    GROUT_STATE_END
 } grout_old_phase;
 
 typedef struct grout_contribution {
@@ -130,24 +160,27 @@ enum {
  * barrier it reaches, else of the CTA that issued it.
  */
 typedef struct grout_async {
+    /* not hashed: places in pools */
     uint32_t link;
     uint32_t previous, next; /* all in flight, by serial */
     /* next operation of the same phase, next store of the same lane, next wgmma of the thread */
     uint32_t peer;
+    uint32_t phase_record;
+    uint32_t payload[2]; /* slots of captured bytes, plus 1; of a wgmma's two operands */
+    uint64_t order;      /* of its issue, in the launch */
+    /* hashed, from here on */
     uint32_t pc;
     uint32_t flags;
     uint32_t actor;          /* in the CTA that issued it; of stores the lane */
     uint32_t element, phase; /* of a load */
-    uint32_t phase_record;
-    uint32_t group;      /* of a store or wgmma */
-    uint32_t payload[2]; /* slots of captured bytes, plus 1; of a wgmma's two operands */
+    uint32_t group;          /* of a store or wgmma */
     uint64_t serial;
     uint64_t read_due, write_due; /* scheduling points, in random timing */
     int64_t bytes;                /* that it brings to its phase */
-    uint64_t order;               /* of its issue, in the launch */
     grout_origin origin;
     int64_t start[2][GROUT_RANK_MAX]; /* of the boxes; of a wgmma, of its operands' */
     uint32_t part, parts;             /* of a collective copy: it moves this one of so many */
+    GROUT_STATE_END
 } grout_async;
 
 struct grout_tile;
@@ -155,73 +188,135 @@ typedef struct grout_tile grout_tile; /* operand.c */
 
 /* A plain store to SMEM that engines may not see yet, or (is_engine) a load's write over it. */
 typedef struct grout_undo {
+    /* not hashed: its place in the ring */
+    uint32_t data; /* offset of the old bytes, in the box's order */
+    /* hashed, from here on */
     uint32_t pc;
     uint32_t box;
     uint32_t component, number; /* published to who has PS[component] >= number */
     uint32_t is_engine;
-    uint32_t data; /* offset of the old bytes, in the box's order */
     uint32_t size;
     uint32_t reserved;
     int64_t low, high; /* all of the box's bytes of SMEM are in [low, high) */
     int64_t start[GROUT_RANK_MAX];
+    GROUT_STATE_END
 } grout_undo;
 
 /* The head of a CTA's state. */
 typedef struct grout_cta_state {
+    /* not hashed: places in pools and rings */
+    uint32_t first_flight, last_flight;
+    uint32_t payload_used; /* slots in use */
+    uint32_t undo_first;   /* ring of entries */
+    uint32_t undo_data_first,
+        undo_dropped; /* ring of bytes: next free; entries lost to the limit */
+    /* hashed, from here on */
     uint32_t index; /* in the launch */
     uint32_t is_begun;
     uint32_t has_ended;
     uint32_t exited;         /* threads */
     uint32_t registers_free; /* of a lane: what threads have given back */
-    uint32_t first_flight, last_flight;
-    uint32_t payload_used;           /* slots in use */
-    uint32_t undo_first, undo_count; /* ring of entries */
-    uint32_t undo_data_first,
-        undo_dropped; /* ring of bytes: next free; entries lost to the limit */
+    uint32_t undo_count;
     uint64_t async_serial;
+    GROUT_STATE_END
 } grout_cta_state;
 
 /* A copy that all CTAs of a set have to issue, and that some have not. */
 typedef struct grout_collective {
+    /* not hashed: places in pools */
     uint32_t link;
     uint32_t next;
+    /* hashed, from here on */
     uint32_t mask, issued; /* ranks */
     uint32_t number;       /* among those of the set, from 0 */
     uint32_t reserved;
     grout_origin origin; /* of the first that issued it */
+    GROUT_STATE_END
 } grout_collective;
 
 /* The head of a cluster's state; clock sets of two generations of its hardware barrier follow. */
 typedef struct grout_cluster {
+    /* not hashed: places in pools */
+    uint32_t first_collective, last_collective;
+    /* hashed, from here on */
     uint32_t index; /* in the grid */
     uint32_t is_begun;
     uint32_t ended;      /* CTAs */
     uint32_t generation; /* generations that are complete */
     uint32_t arrived;    /* in the open one, who has exited included */
     uint32_t exited;     /* who counts as arrived for good */
-    uint32_t first_collective, last_collective;
+    GROUT_STATE_END
 } grout_cluster;
 
-/* What a run is at, beside the clusters. */
+/* What a run is at, beside the clusters. A snapshot is a copy of all of it. */
 typedef struct grout_run_state {
-    int64_t next_cluster; /* that has not begun */
-    int64_t begun;        /* clusters in flight */
-    uint32_t current;     /* actor that runs, as a number over all slots, plus 1; 0: to be chosen */
-    uint32_t last;        /* that ran before, plus 1 */
-    uint64_t points;      /* scheduling points */
-    uint64_t random[2];   /* of the schedule, of the engine */
-    uint64_t decisions;   /* points so far where more than one actor could run */
-    uint32_t polls;       /* tests that were false since anything else has happened */
-    uint32_t reserved;
+    /* What decides what comes: hashed. */
+    struct grout_run_facts {
+        int64_t next_cluster; /* that has not begun */
+        int64_t begun;        /* clusters in flight */
+        uint32_t current;     /* actor that runs, as a number over all slots, plus 1; 0: none yet */
+        uint32_t last;        /* that ran before, plus 1 */
+        uint64_t decisions;   /* points so far where more than one actor could run */
+        uint64_t random;      /* of the schedule */
+        GROUT_STATE_END
+    } facts;
+    /* The same of the engines: hashed where their timing is random. */
+    struct grout_engine_facts {
+        uint64_t points; /* scheduling points */
+        uint64_t random;
+    } engine;
+    /* What is only counted, or follows from the rest: not hashed. */
+    grout_run_stats stats;
+    /* Of actors that look again and again: spin.c. */
+    struct grout_spin {
+        uint64_t changes;   /* that others can see, since the launch began */
+        uint64_t parked_at; /* changes by then */
+        uint32_t polls;     /* tests that were false since anything else has happened */
+        bool has_parked;    /* actors go round */
+        bool is_idle;       /* the atomic that runs has left its element as it was */
+    } spin;
+    grout_run_status status;
+    bool is_over, has_failed;
+    uint32_t foreign_limit; /* clocks in maps before the next collection */
 } grout_run_state;
 
-/* Of actors that look again and again: spin.c. */
-typedef struct grout_spin {
-    uint64_t changes;   /* that others can see, since the launch began */
-    uint64_t parked_at; /* changes by then */
-    bool has_parked;    /* actors go round */
-    bool is_idle;       /* the atomic that runs has left its element as it was */
-} grout_spin;
+/* The pools of the state: records and lists of them, by what they hold. */
+typedef enum grout_pool_index {
+    GROUT_POOL_PHASES,
+    GROUT_POOL_OLD_PHASES,
+    GROUT_POOL_CONTRIBUTIONS,
+    GROUT_POOL_ASYNCS,
+    GROUT_POOL_COLLECTIVES,
+    GROUT_POOL_SETS,         /* clock sets that ops leave: foreign.c */
+    GROUT_POOL_FOREIGN_MAPS, /* foreign.c */
+    GROUT_POOL_FOREIGN_CLOCKS,
+    GROUT_POOL_SEMAPHORES, /* a table; its buckets come next, and so on */
+    GROUT_POOL_SEMAPHORE_BUCKETS,
+    GROUT_POOL_SIGNAL_PASTS,
+    GROUT_POOL_SIGNAL_PAST_BUCKETS,
+    GROUT_POOL_NAMED,
+    GROUT_POOL_NAMED_BUCKETS,
+    GROUT_POOL_LOCATIONS,
+    GROUT_POOL_LOCATION_BUCKETS,
+    GROUT_POOL_COPIERS,
+    GROUT_POOL_COPIER_BUCKETS,
+    GROUT_POOL_SIGNALS, /* lists */
+    GROUT_POOL_GENERATIONS,
+    GROUT_POOL_RELEASES,
+    GROUT_POOL_SCRATCH, /* of one op: 32-bit numbers */
+    GROUT_POOLS
+} grout_pool_index;
+
+/* Lists that mean nothing between two ops. */
+typedef enum grout_scratch_index {
+    GROUT_SCRATCH_RUNS,         /* grout_run, of a box */
+    GROUT_SCRATCH_ORIGINS,      /* grout_origin, of a phase's contributions */
+    GROUT_SCRATCH_FOREIGN,      /* grout_foreign_clock, of an event */
+    GROUT_SCRATCH_THREAD_FACTS, /* of a deadlock */
+    GROUT_SCRATCH_BARRIER_FACTS,
+    GROUT_SCRATCH_SEMAPHORE_FACTS,
+    GROUT_SCRATCH_POOLS
+} grout_scratch_index;
 
 /* A step of a chain on its way from strip to strip. */
 typedef struct grout_chain_run {
@@ -267,35 +362,30 @@ typedef struct grout_cta {
     uint64_t *page_versions;                      /* pages.h */
 } grout_cta;
 
+struct grout_kept;
+
 struct grout_machine {
     grout_launch launch;
     grout_plan *plan;
     grout_heap heap;
+    struct grout_kept *kept; /* blocks that live as long as the machine */
     uint64_t interest;
     bool has_clocks, tracks, is_lazy; /* is_lazy: timing is not eager */
-    bool is_over, has_failed;
-    grout_run_status status;
     uint64_t max_steps;
     /* state */
-    grout_run_stats stats;
     grout_run_state run;
-    grout_spin spin;
     uint32_t slot_count; /* clusters that may be in flight at once */
     uint8_t **slots;     /* their arenas; NULL: not needed yet */
     grout_cta *ctas;     /* of all slots, slot by slot */
     grout_state_layout at;
-    grout_pool phases, old_phases, contributions, asyncs, collectives;
-    grout_pool sets;                         /* clock sets that ops leave: foreign.h */
-    grout_pool foreign_maps, foreign_clocks; /* foreign.c */
-    uint32_t foreign_limit;                  /* clocks in maps before the next collection */
-    grout_pool ops_pools[GROUT_OPS_POOLS];   /* ops_state.h */
+    grout_pool pools[GROUT_POOLS];
     uint32_t payload_slot_bytes, payload_mask_at, payload_slots; /* of a CTA */
     uint32_t undo_data_size;
     struct grout_gmem_log *gmem_log; /* gmem.h */
     grout_array *arrays;             /* by parameter, then gmem scratches */
     uint32_t array_count;
     /* scratch */
-    grout_pool run_scratch;
+    grout_pool scratch[GROUT_SCRATCH_POOLS];
     uint8_t *linear;      /* a box in logical order */
     uint8_t *mask_linear; /* one byte an element */
     uint8_t *image;       /* SMEM as an engine sees it, while a store's source is captured */
@@ -310,10 +400,25 @@ struct grout_machine {
     uint8_t *strips;             /* see strip.h */
     grout_chain_run *chain_runs; /* the steps of the chain that runs */
     uint64_t step_limit;         /* of all steps: where this run stops at the latest */
-    grout_pool thread_facts, barrier_facts, semaphore_facts; /* of a deadlock */
-    grout_pool foreign_scratch;                              /* grout_foreign_clock */
-    grout_pool origin_scratch;
 };
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+/* Zeroed bytes that live as long as the machine; NULL without memory. keep.c */
+void *grout_machine__keep(grout_machine *machine, size_t size);
+void grout_machine__free_kept(grout_machine *machine);
+
+/* ---- pools ----------------------------------------------------------------------------------- */
+
+static inline grout_pool *grout_machine__pool(const grout_machine *machine,
+                                              grout_pool_index index) {
+    return (grout_pool *)&machine->pools[index];
+}
+static inline grout_keyed_table grout_machine__table(const grout_machine *machine,
+                                                     grout_pool_index index) {
+    return (grout_keyed_table){grout_machine__pool(machine, index),
+                               grout_machine__pool(machine, index + 1)};
+}
 
 /* ---- CTAs ------------------------------------------------------------------------------------ */
 
@@ -442,20 +547,20 @@ static inline uint8_t *grout_cta__accumulators(const grout_cta *cta, uint32_t th
            (size_t)thread * machine->plan->accumulator_bytes;
 }
 static inline grout_phase *grout_machine__phase(const grout_machine *machine, uint32_t index) {
-    return grout_pool__at(&machine->phases, index);
+    return grout_pool__at(&machine->pools[GROUT_POOL_PHASES], index);
 }
 static inline uint32_t *grout_phase__clocks(grout_phase *phase) {
     return (uint32_t *)(void *)(phase + 1);
 }
 static inline grout_old_phase *grout_machine__old_phase(const grout_machine *machine,
                                                         uint32_t index) {
-    return grout_pool__at(&machine->old_phases, index);
+    return grout_pool__at(&machine->pools[GROUT_POOL_OLD_PHASES], index);
 }
 static inline uint32_t *grout_old_phase__clocks(grout_old_phase *phase) {
     return (uint32_t *)(void *)(phase + 1);
 }
 static inline grout_async *grout_machine__async(const grout_machine *machine, uint32_t index) {
-    return grout_pool__at(&machine->asyncs, index);
+    return grout_pool__at(&machine->pools[GROUT_POOL_ASYNCS], index);
 }
 
 /* ---- what is in flight: flight.c --------------------------------------------------------------
@@ -466,6 +571,7 @@ void grout_flight__link(const grout_cta *cta, uint32_t index);
 void grout_flight__unlink(const grout_cta *cta, uint32_t index);
 /* Frees the record of a load whose phase is over. */
 void grout_flight__forget(const grout_cta *cta, uint32_t index);
+uint64_t grout_flight__hash(const grout_cta *cta, uint64_t hash);
 
 /* ---- clock sets (order.h), foreign words included: foreign.c --------------------------------- */
 
@@ -474,7 +580,7 @@ uint32_t grout_machine__take_set(grout_machine *machine);
 void grout_machine__give_set(grout_machine *machine, uint32_t index);
 /* Its clock set: void after the next take. */
 static inline uint32_t *grout_machine__set(const grout_machine *machine, uint32_t index) {
-    return (uint32_t *)grout_pool__at(&machine->sets, index) + 2;
+    return (uint32_t *)grout_pool__at(&machine->pools[GROUT_POOL_SETS], index) + 2;
 }
 /* A set joins what an edge carries of one of the same cluster. */
 void grout_machine__carry(grout_machine *machine, uint32_t *into, const uint32_t *from,
@@ -503,6 +609,9 @@ const uint32_t *grout_foreign__find(const grout_machine *machine, uint32_t word,
 uint32_t grout_foreign__publish(grout_machine *machine, uint32_t word);
 /* The same for equal knowledge. */
 uint64_t grout_foreign__hash(const grout_machine *machine, uint32_t word);
+/* Clock sets, what their foreign words stand for instead of the words. */
+uint64_t grout_foreign__hash_sets(const grout_machine *machine, uint64_t hash, const uint32_t *sets,
+                                  size_t count);
 /* Frees maps that no clock set names, if there are many; between two ops only. */
 void grout_foreign__collect(grout_machine *machine);
 
@@ -554,6 +663,8 @@ void grout_cta__fault_undefined(const grout_cta *cta, uint32_t thread, const gro
 /* ---- life: state.c, cluster.c, scope.c --------------------------------------------------------
  */
 
+/* state_layout.c: where the parts of a CTA's state lie. */
+void grout_machine__lay_out(grout_machine *machine);
 /* state.c: the parts of the state and the scratch; false without memory. */
 bool grout_machine__add_state(grout_machine *machine);
 void grout_machine__free_state(grout_machine *machine);
@@ -576,6 +687,7 @@ void grout_cluster__end_cta(const grout_cta *cta);
  */
 bool grout_cluster__arrive(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                            bool is_relaxed);
+uint64_t grout_cluster__hash(const grout_cta *cta, uint64_t hash);
 void grout_cluster__leave(const grout_cta *cta, uint32_t thread);
 /* Whether the thread's wait can return; if not it is blocked. If so it has waited. */
 bool grout_cluster__wait(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
@@ -637,6 +749,8 @@ static inline grout_thread *grout_machine__find_actor(const grout_machine *machi
     return (grout_thread *)(void *)(arena + machine->at.threads) +
            number % machine->plan->actor_count;
 }
+/* Actors, their values and clocks, the scopes that they are in. */
+uint64_t grout_actors__hash(const grout_cta *cta, uint64_t hash);
 /* All actors of the CTA that are blocked so can try again. */
 void grout_cta__wake(const grout_cta *cta, grout_thread_state state, uint32_t element);
 /* The same in all CTAs that are in flight. */

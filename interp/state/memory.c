@@ -162,7 +162,7 @@ void grout_box__cut(grout_box *box, uint32_t dim, uint32_t part, uint32_t parts)
 
 const grout_run *grout_box__get_runs(grout_machine *machine, const grout_box *box,
                                      uint32_t *count_out) {
-    grout_pool *scratch = &machine->run_scratch;
+    grout_pool *scratch = &machine->scratch[GROUT_SCRATCH_RUNS];
     if (box->is_shaped) {
         const grout_run *runs = grout_pool__at(&machine->plan->runs, box->plan->first_run);
         *count_out = box->plan->run_count;
@@ -359,7 +359,7 @@ static void fill_run(const grout_box *box, const grout_run *run) {
 void grout_box__poison(grout_machine *machine, const grout_box *box) {
     uint32_t count;
     const grout_run *runs = grout_box__get_runs(machine, box, &count);
-    machine->has_failed |= runs == NULL;
+    machine->run.has_failed |= runs == NULL;
     grout_box__touch(box);
     for (uint32_t i = 0; runs != NULL && i < count; i++) {
         fill_run(box, &runs[i]);

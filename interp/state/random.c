@@ -11,17 +11,21 @@ uint64_t grout_random__mix(uint64_t z) {
     return z ^ z >> 31;
 }
 
+static uint64_t *get_stream(grout_machine *machine, uint32_t stream) {
+    return stream == GROUT_DRAW_ENGINE ? &machine->run.engine.random : &machine->run.facts.random;
+}
+
 /* Hashed, or the draws of seed + 1 would be those of seed but the first. */
 void grout_machine__seed(grout_machine *machine, uint32_t index) {
     for (uint32_t stream = 0; stream < GROUT_DRAW_STREAMS; stream++) {
         uint64_t number = (uint64_t)index * GROUT_DRAW_STREAMS + stream + 1;
-        machine->run.random[stream] =
+        *get_stream(machine, stream) =
             grout_random__mix(grout_random__mix(machine->launch.seed + GROUT_GOLDEN_RATIO) +
                               number * GROUT_GOLDEN_RATIO);
     }
 }
 
 uint64_t grout_machine__draw(grout_machine *machine, uint32_t stream) {
-    uint64_t z = machine->run.random[stream] += GROUT_GOLDEN_RATIO;
+    uint64_t z = *get_stream(machine, stream) += GROUT_GOLDEN_RATIO;
     return grout_random__mix(z);
 }

@@ -1,5 +1,5 @@
 /*
- * threads.c - the values of actors, and waking them.
+ * threads.c - actors: their values, waking them, what they are at as a hash.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -33,4 +33,35 @@ void grout_machine__wake_all(grout_machine *machine, grout_thread_state state, u
             thread->state = GROUT_THREAD_RUNNABLE;
         }
     }
+}
+
+/* Temporary registers count while a thread is inside a chain; else they hold what is left of one.
+ */
+static uint64_t hash_registers(const grout_cta *cta, uint64_t hash) {
+    const grout_plan *plan = cta->machine->plan;
+    for (uint32_t i = 0; i < plan->actor_count; i++) {
+        const grout_thread *thread = grout_cta__thread(cta, i);
+        bool is_inside =
+            thread->state != GROUT_THREAD_EXITED && grout_plan__inst(plan, thread->pc)->is_member;
+        hash = grout_hash__bytes(hash, grout_cta__registers(cta, i),
+                                 is_inside ? plan->register_bytes : plan->temporary_at);
+    }
+    return hash;
+}
+
+uint64_t grout_actors__hash(const grout_cta *cta, uint64_t hash) {
+    const grout_machine *machine = cta->machine;
+    const grout_plan *plan = machine->plan;
+    for (uint32_t i = 0; i < plan->actor_count; i++) {
+        hash = GROUT_HASH_FACTS(hash, grout_cta__thread(cta, i), grout_thread, pc);
+    }
+    for (uint32_t i = 0; i < plan->lane_count; i++) {
+        hash = GROUT_HASH_FACTS(hash, grout_cta__lane(cta, i), grout_lane, committed);
+    }
+    hash = grout_hash__bytes(hash, cta->state + machine->at.loops,
+                             machine->at.clocks - machine->at.loops);
+    hash = grout_foreign__hash_sets(machine, hash, grout_cta__clocks(cta, 0), plan->actor_count);
+    hash = grout_hash__bytes(hash, cta->state + machine->at.scopes,
+                             machine->at.barriers - machine->at.scopes);
+    return hash_registers(cta, hash);
 }

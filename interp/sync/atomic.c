@@ -28,13 +28,13 @@ typedef struct release {
 } release;
 
 static grout_keyed_table get_table(const grout_machine *machine) {
-    return grout_ops__get_table(machine, GROUT_OPS_LOCATIONS);
+    return grout_machine__table(machine, GROUT_POOL_LOCATIONS);
 }
 static record *get_record(const grout_machine *machine, uint32_t index) {
     return grout_pool__at(get_table(machine).records, index);
 }
 static grout_pool *get_releases(const grout_machine *machine) {
-    return grout_ops__get_pool(machine, GROUT_OPS_RELEASES);
+    return grout_machine__pool(machine, GROUT_POOL_RELEASES);
 }
 static release *get_release(const grout_machine *machine, uint32_t index) {
     return grout_pool__at(get_releases(machine), index);
@@ -59,7 +59,7 @@ grout_location grout_atomic__get_location(const grout_cta *cta, const grout_box 
     grout_machine *machine = cta->machine;
     uint32_t count;
     const grout_run *runs = grout_box__get_runs(machine, box, &count);
-    machine->has_failed |= runs == NULL;
+    machine->run.has_failed |= runs == NULL;
     return (grout_location){.object = box->plan->object,
                             .owner = get_owner(cta, box),
                             .offset = runs != NULL && count > 0 ? runs[0].base : 0};
@@ -103,7 +103,7 @@ static uint32_t add_release(const grout_cta *cta, uint32_t location, grout_sync 
     }
     index = grout_pool__take(get_releases(machine), &machine->heap);
     if (index == 0) {
-        machine->has_failed = true;
+        machine->run.has_failed = true;
         return 0;
     }
     release *own = get_release(machine, index);
@@ -151,7 +151,7 @@ void grout_atomic__release(const grout_cta *cta, uint32_t actor, const grout_loc
     uint32_t own = index == 0 ? 0 : add_release(cta, index, sync);
     uint32_t set = own == 0 ? 0 : grout_handover__capture(cta, actor);
     if (set == 0) {
-        machine->has_failed = true;
+        machine->run.has_failed = true;
         return;
     }
     drop_covered(cta, index, own, sync);
@@ -193,7 +193,7 @@ void grout_atomic__forget(const grout_cta *cta, const grout_box *box) {
     uint64_t key = get_key(box->plan->object, get_owner(cta, box));
     uint32_t count;
     const grout_run *runs = grout_box__get_runs(machine, box, &count);
-    machine->has_failed |= runs == NULL;
+    machine->run.has_failed |= runs == NULL;
     for (uint32_t i = runs == NULL ? 0 : grout_keyed__next(table, 0); i != 0;) {
         const record *own = get_record(machine, i);
         uint32_t next = grout_keyed__next(table, i);

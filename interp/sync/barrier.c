@@ -139,16 +139,17 @@ static void note_contribution(const grout_cta *cta, const contributor *who, uint
     if (!grout_machine__wants(machine, GROUT_EVENT_PHASE)) {
         return;
     }
-    uint32_t index = grout_pool__take(&machine->contributions, &machine->heap);
+    uint32_t index = grout_pool__take(&machine->pools[GROUT_POOL_CONTRIBUTIONS], &machine->heap);
     if (index == 0) {
-        machine->has_failed = true;
+        machine->run.has_failed = true;
         return;
     }
-    grout_contribution *contribution = grout_pool__at(&machine->contributions, index);
+    grout_contribution *contribution =
+        grout_pool__at(&machine->pools[GROUT_POOL_CONTRIBUTIONS], index);
     contribution->origin = origin;
     if (phase->last_contribution != 0) {
         grout_contribution *last =
-            grout_pool__at(&machine->contributions, phase->last_contribution);
+            grout_pool__at(&machine->pools[GROUT_POOL_CONTRIBUTIONS], phase->last_contribution);
         last->next = index;
     } else {
         phase->first_contribution = index;

@@ -106,4 +106,7 @@ bool grout_barrier__find_peer_element(const grout_cta *cta, uint32_t thread, con
                                       uint32_t box_index, uint32_t *element_out,
                                       uint32_t *rank_out);
 
+/* phase.c: barriers, their phases, and what their waits have learnt. */
+uint64_t grout_barrier__hash(const grout_cta *cta, uint64_t hash);
+
 #endif

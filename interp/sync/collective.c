@@ -11,7 +11,8 @@
 static uint32_t find_collective(const grout_cta *cta, uint32_t mask, uint32_t number) {
     uint32_t index = grout_cta__cluster(cta)->first_collective;
     while (index != 0) {
-        const grout_collective *record = grout_pool__at(&cta->machine->collectives, index);
+        const grout_collective *record =
+            grout_pool__at(&cta->machine->pools[GROUT_POOL_COLLECTIVES], index);
         if (record->mask == mask && record->number == number) {
             break;
         }
@@ -24,15 +25,16 @@ static uint32_t add_collective(const grout_cta *cta, const grout_origin *origin,
                                uint32_t number) {
     grout_machine *machine = cta->machine;
     grout_cluster *cluster = grout_cta__cluster(cta);
-    uint32_t index = grout_pool__take(&machine->collectives, &machine->heap);
+    uint32_t index = grout_pool__take(&machine->pools[GROUT_POOL_COLLECTIVES], &machine->heap);
     if (index == 0) {
-        machine->has_failed = true;
+        machine->run.has_failed = true;
         return 0;
     }
-    grout_collective *record = grout_pool__at(&machine->collectives, index);
+    grout_collective *record = grout_pool__at(&machine->pools[GROUT_POOL_COLLECTIVES], index);
     *record = (grout_collective){.mask = mask, .number = number, .origin = *origin};
     if (cluster->last_collective != 0) {
-        ((grout_collective *)grout_pool__at(&machine->collectives, cluster->last_collective))
+        ((grout_collective *)grout_pool__at(&machine->pools[GROUT_POOL_COLLECTIVES],
+                                            cluster->last_collective))
             ->next = index;
     } else {
         cluster->first_collective = index;
@@ -44,19 +46,21 @@ static uint32_t add_collective(const grout_cta *cta, const grout_origin *origin,
 static void drop_collective(const grout_cta *cta, uint32_t index) {
     grout_machine *machine = cta->machine;
     grout_cluster *cluster = grout_cta__cluster(cta);
-    uint32_t next = ((grout_collective *)grout_pool__at(&machine->collectives, index))->next;
+    uint32_t next =
+        ((grout_collective *)grout_pool__at(&machine->pools[GROUT_POOL_COLLECTIVES], index))->next;
     uint32_t before = 0;
     for (uint32_t i = cluster->first_collective; i != index;) {
         before = i;
-        i = ((grout_collective *)grout_pool__at(&machine->collectives, i))->next;
+        i = ((grout_collective *)grout_pool__at(&machine->pools[GROUT_POOL_COLLECTIVES], i))->next;
     }
     if (before != 0) {
-        ((grout_collective *)grout_pool__at(&machine->collectives, before))->next = next;
+        ((grout_collective *)grout_pool__at(&machine->pools[GROUT_POOL_COLLECTIVES], before))
+            ->next = next;
     } else {
         cluster->first_collective = next;
     }
     cluster->last_collective = next == 0 ? before : cluster->last_collective;
-    grout_pool__give(&machine->collectives, index);
+    grout_pool__give(&machine->pools[GROUT_POOL_COLLECTIVES], index);
 }
 
 /* Whether the CTA issues nothing more: it has ended, or all its threads wait to end. */
@@ -92,7 +96,7 @@ void grout_cluster__note_collective(const grout_cta *cta, uint32_t thread, const
     if (index == 0) {
         return;
     }
-    grout_collective *record = grout_pool__at(&machine->collectives, index);
+    grout_collective *record = grout_pool__at(&machine->pools[GROUT_POOL_COLLECTIVES], index);
     record->issued |= 1u << cta->rank;
     uint32_t ended = find_ended(cta, record->mask & ~record->issued);
     if (grout_machine__wants(machine, GROUT_EVENT_COLLECTIVE)) {
@@ -123,7 +127,7 @@ static void publish_divergence(const grout_cta *cta, const grout_collective *rec
     grout_event event;
     memset(&event, 0, sizeof event);
     event.kind = GROUT_EVENT_COLLECTIVE;
-    event.step = machine->stats.steps;
+    event.step = machine->run.stats.steps;
     event.origin = record->origin;
     event.u.collective.mask = record->mask;
     event.u.collective.number = record->number;
@@ -135,7 +139,8 @@ static void publish_divergence(const grout_cta *cta, const grout_collective *rec
 void grout_cluster__check_collectives(const grout_cta *cta) {
     uint32_t index = grout_cta__cluster(cta)->first_collective;
     while (index != 0) {
-        const grout_collective *record = grout_pool__at(&cta->machine->collectives, index);
+        const grout_collective *record =
+            grout_pool__at(&cta->machine->pools[GROUT_POOL_COLLECTIVES], index);
         if ((record->mask & ~record->issued) >> cta->rank & 1u) {
             publish_divergence(cta, record);
         }
@@ -147,4 +152,19 @@ void grout_cluster__note_leaving(const grout_cta *cta) {
     if (is_over(cta)) {
         grout_cluster__check_collectives(cta);
     }
+}
+
+uint64_t grout_cluster__hash(const grout_cta *cta, uint64_t hash) {
+    const grout_machine *machine = cta->machine;
+    const grout_cluster *cluster = grout_cta__cluster(cta);
+    if (cta->rank != 0) {
+        return hash;
+    }
+    hash = GROUT_HASH_FACTS(hash, cluster, grout_cluster, index);
+    for (uint32_t i = cluster->first_collective; i != 0;) {
+        const grout_collective *record = grout_pool__at(&machine->pools[GROUT_POOL_COLLECTIVES], i);
+        hash = GROUT_HASH_FACTS(hash, record, grout_collective, mask);
+        i = record->next;
+    }
+    return grout_foreign__hash_sets(machine, hash, grout_cta__generation(cta, 0), 2);
 }

@@ -1,7 +1,7 @@
 /*
  * handover.h - clock sets that an actor leaves for others to find: of a signal, of an arrival on a
- * named barrier, of an atomic. Each is a record of machine->sets; 0, good everywhere, is none, as
- * in a launch without clocks.
+ * named barrier, of an atomic. Each is a record of machine->pools[GROUT_POOL_SETS]; 0, good
+ * everywhere, is none, as in a launch without clocks.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -29,13 +29,13 @@ typedef struct generation {
 } generation;
 
 static grout_keyed_table get_table(const grout_machine *machine) {
-    return grout_ops__get_table(machine, GROUT_OPS_NAMED);
+    return grout_machine__table(machine, GROUT_POOL_NAMED);
 }
 static record *get_record(const grout_machine *machine, uint32_t index) {
     return grout_pool__at(get_table(machine).records, index);
 }
 static grout_pool *get_generations(const grout_machine *machine) {
-    return grout_ops__get_pool(machine, GROUT_OPS_GENERATIONS);
+    return grout_machine__pool(machine, GROUT_POOL_GENERATIONS);
 }
 static generation *get_generation(const grout_machine *machine, uint32_t index) {
     return grout_pool__at(get_generations(machine), index);
@@ -102,7 +102,7 @@ static uint32_t open_generation(grout_machine *machine, uint32_t barrier, uint32
     }
     index = grout_pool__take(get_generations(machine), &machine->heap);
     if (index == 0) {
-        machine->has_failed = true;
+        machine->run.has_failed = true;
         return 0;
     }
     record *own = get_record(machine, barrier);
@@ -181,7 +181,7 @@ uint32_t grout_named__arrive(const grout_cta *cta, uint32_t actor, const grout_i
     uint32_t barrier =
         grout_keyed__get(get_table(machine), id, grout_cta__head(cta)->index, &machine->heap);
     if (barrier == 0) {
-        machine->has_failed = true;
+        machine->run.has_failed = true;
         return 0;
     }
     uint32_t number = choose_generation(machine, get_record(machine, barrier), actor);

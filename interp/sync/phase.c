@@ -32,7 +32,7 @@ static void drop_oldest(grout_machine *machine, grout_barrier *barrier) {
     barrier->first_old = grout_machine__old_phase(machine, index)->next;
     barrier->last_old = barrier->first_old == 0 ? 0 : barrier->last_old;
     barrier->old_count--;
-    grout_pool__give(&machine->old_phases, index);
+    grout_pool__give(&machine->pools[GROUT_POOL_OLD_PHASES], index);
 }
 
 void grout_phase__trim_old(const grout_cta *cta, uint32_t element) {
@@ -53,9 +53,9 @@ static void keep_old(const grout_cta *cta, uint32_t element, uint32_t number) {
     if (machine->at.old_max == 0 || !is_awaited(cta, element, number)) {
         return;
     }
-    uint32_t index = grout_pool__take(&machine->old_phases, &machine->heap);
+    uint32_t index = grout_pool__take(&machine->pools[GROUT_POOL_OLD_PHASES], &machine->heap);
     if (index == 0) {
-        machine->has_failed = true;
+        machine->run.has_failed = true;
         return;
     }
     grout_old_phase *phase = grout_machine__old_phase(machine, index);
@@ -106,19 +106,21 @@ static void publish_phase(const grout_cta *cta, uint32_t element, const grout_ph
     grout_barrier_fact fact = grout_barrier__get_fact(cta, element);
     grout_event event;
     memset(&event, 0, sizeof event);
-    if (!grout_pool__reserve(&machine->origin_scratch, &machine->heap, phase->contribution_count)) {
-        machine->has_failed = true;
+    if (!grout_pool__reserve(&machine->scratch[GROUT_SCRATCH_ORIGINS], &machine->heap,
+                             phase->contribution_count)) {
+        machine->run.has_failed = true;
         return;
     }
-    grout_origin *origins = grout_pool__at(&machine->origin_scratch, 0);
+    grout_origin *origins = grout_pool__at(&machine->scratch[GROUT_SCRATCH_ORIGINS], 0);
     uint32_t count = 0;
     for (uint32_t i = phase->first_contribution; i != 0;) {
-        const grout_contribution *contribution = grout_pool__at(&machine->contributions, i);
+        const grout_contribution *contribution =
+            grout_pool__at(&machine->pools[GROUT_POOL_CONTRIBUTIONS], i);
         origins[count++] = contribution->origin;
         i = contribution->next;
     }
     event.kind = GROUT_EVENT_PHASE;
-    event.step = machine->stats.steps;
+    event.step = machine->run.stats.steps;
     event.origin.cta = fact.cta;
     if (count > 0) {
         event.origin = origins[count - 1];
@@ -135,9 +137,10 @@ static void free_phase(const grout_cta *cta, uint32_t record) {
     grout_machine *machine = cta->machine;
     grout_phase *phase = grout_machine__phase(machine, record);
     for (uint32_t i = phase->first_contribution; i != 0;) {
-        const grout_contribution *contribution = grout_pool__at(&machine->contributions, i);
+        const grout_contribution *contribution =
+            grout_pool__at(&machine->pools[GROUT_POOL_CONTRIBUTIONS], i);
         uint32_t next = contribution->next;
-        grout_pool__give(&machine->contributions, i);
+        grout_pool__give(&machine->pools[GROUT_POOL_CONTRIBUTIONS], i);
         i = next;
     }
     for (uint32_t i = phase->first_load; i != 0;) {
@@ -145,7 +148,7 @@ static void free_phase(const grout_cta *cta, uint32_t record) {
         grout_flight__forget(cta, i);
         i = next;
     }
-    grout_pool__give(&machine->phases, record);
+    grout_pool__give(&machine->pools[GROUT_POOL_PHASES], record);
 }
 
 static void complete_phase(const grout_cta *cta, uint32_t element) {
@@ -211,9 +214,9 @@ uint32_t grout_phase__open(const grout_cta *cta, uint32_t element, uint32_t numb
     if (before != 0 && grout_machine__phase(machine, before)->number == number) {
         return before;
     }
-    uint32_t record = grout_pool__take(&machine->phases, &machine->heap);
+    uint32_t record = grout_pool__take(&machine->pools[GROUT_POOL_PHASES], &machine->heap);
     if (record == 0) {
-        machine->has_failed = true;
+        machine->run.has_failed = true;
         return 0;
     }
     grout_phase *phase = grout_machine__phase(machine, record);
@@ -237,4 +240,37 @@ void grout_phase__forget_all(const grout_cta *cta, uint32_t element) {
     while (barrier->first_old != 0) {
         drop_oldest(machine, barrier);
     }
+}
+
+static uint64_t hash_phases(const grout_machine *machine, const grout_barrier *barrier,
+                            uint64_t hash) {
+    size_t sets = machine->plan->has_narrow_waits ? 2 : 1;
+    for (uint32_t i = barrier->first_open; i != 0;) {
+        grout_phase *phase = grout_machine__phase(machine, i);
+        hash = GROUT_HASH_FACTS(hash, phase, grout_phase, number);
+        hash = grout_foreign__hash_sets(machine, hash, grout_phase__clocks(phase), sets);
+        i = phase->next;
+    }
+    for (uint32_t i = barrier->first_old; i != 0;) {
+        grout_old_phase *phase = grout_machine__old_phase(machine, i);
+        hash = GROUT_HASH_FACTS(hash, phase, grout_old_phase, number);
+        hash = grout_foreign__hash_sets(machine, hash, grout_old_phase__clocks(phase), sets);
+        i = phase->next;
+    }
+    return hash;
+}
+
+uint64_t grout_barrier__hash(const grout_cta *cta, uint64_t hash) {
+    const grout_machine *machine = cta->machine;
+    size_t sets = machine->plan->has_narrow_waits ? 2 : 1;
+    for (uint32_t i = 0; i < machine->plan->element_count; i++) {
+        const grout_barrier *barrier = grout_cta__barrier(cta, i);
+        hash = GROUT_HASH_FACTS(hash, barrier, grout_barrier, full);
+        hash = hash_phases(machine, barrier, hash);
+    }
+    hash = grout_foreign__hash_sets(machine, hash, grout_cta__snapshot_of(cta, 0, 0),
+                                    (size_t)machine->plan->element_count *
+                                        machine->at.snapshots_kept * sets);
+    return grout_hash__bytes(hash, cta->state + machine->at.waits,
+                             machine->at.payload_free - machine->at.waits);
 }

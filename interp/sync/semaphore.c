@@ -46,23 +46,23 @@ typedef struct past_record {
 } past_record;
 
 static grout_keyed_table get_table(const grout_machine *machine) {
-    return grout_ops__get_table(machine, GROUT_OPS_SEMAPHORES);
+    return grout_machine__table(machine, GROUT_POOL_SEMAPHORES);
 }
 static grout_keyed_table get_pasts(const grout_machine *machine) {
-    return grout_ops__get_table(machine, GROUT_OPS_SIGNAL_PASTS);
+    return grout_machine__table(machine, GROUT_POOL_SIGNAL_PASTS);
 }
 static record *get_record(const grout_machine *machine, uint32_t index) {
-    return grout_pool__at(grout_ops__get_pool(machine, GROUT_OPS_SEMAPHORES), index);
+    return grout_pool__at(grout_machine__pool(machine, GROUT_POOL_SEMAPHORES), index);
 }
 static signal_record *get_signal(const grout_machine *machine, uint32_t index) {
-    return grout_pool__at(grout_ops__get_pool(machine, GROUT_OPS_SIGNALS), index);
+    return grout_pool__at(grout_machine__pool(machine, GROUT_POOL_SIGNALS), index);
 }
 static past_record *get_past(const grout_machine *machine, uint32_t index) {
     return grout_pool__at(get_pasts(machine).records, index);
 }
 
 void grout_semaphore__begin(grout_machine *machine) {
-    grout_ops__get_pool(machine, GROUT_OPS_SIGNALS)->item_size = sizeof(signal_record);
+    grout_machine__pool(machine, GROUT_POOL_SIGNALS)->item_size = sizeof(signal_record);
     grout_keyed__init(get_table(machine), sizeof(record));
     grout_keyed__init(get_pasts(machine), sizeof(past_record));
 }
@@ -80,7 +80,7 @@ static uint32_t get(grout_machine *machine, grout_semaphore_key key) {
     bool is_global = get_plan(machine, key.element)->is_global;
     uint32_t index = grout_keyed__get(get_table(machine), key.element,
                                       is_global ? UINT32_MAX : key.cta, &machine->heap);
-    machine->has_failed |= index == 0;
+    machine->run.has_failed |= index == 0;
     return index;
 }
 
@@ -183,9 +183,9 @@ void grout_semaphore__signal(const grout_cta *cta, uint32_t actor, const grout_i
     }
     uint32_t semaphore = get(machine, op->key);
     uint32_t index =
-        grout_pool__take(grout_ops__get_pool(machine, GROUT_OPS_SIGNALS), &machine->heap);
+        grout_pool__take(grout_machine__pool(machine, GROUT_POOL_SIGNALS), &machine->heap);
     if (semaphore == 0 || index == 0) {
-        machine->has_failed = true;
+        machine->run.has_failed = true;
         return;
     }
     publish_signal(cta, actor, inst, op);
@@ -239,12 +239,12 @@ typedef struct wait_walk {
 
 static void add_serial(grout_machine *machine, void *payload, uint32_t signal, uint32_t units) {
     wait_walk *walk = payload;
-    grout_pool *scratch = grout_ops__get_pool(machine, GROUT_OPS_SCRATCH);
+    grout_pool *scratch = grout_machine__pool(machine, GROUT_POOL_SCRATCH);
     (void)units;
     scratch->count = walk->count;
     if (walk->count == scratch->capacity &&
         !grout_pool__reserve(scratch, &machine->heap, 2 * walk->count + 16)) {
-        machine->has_failed = true;
+        machine->run.has_failed = true;
         return;
     }
     *(uint32_t *)grout_pool__at(scratch, walk->count++) = get_signal(machine, signal)->serial;
@@ -291,7 +291,7 @@ static void note_past(grout_machine *machine, uint32_t semaphore, uint32_t index
     uint32_t cluster = signal->cta / grout_machine__cluster_size(machine), set = signal->set;
     uint32_t past = grout_keyed__get(get_pasts(machine), semaphore, cluster, &machine->heap);
     if (past == 0) {
-        machine->has_failed = true;
+        machine->run.has_failed = true;
         return;
     }
     if (get_past(machine, past)->set == 0) {
@@ -307,7 +307,7 @@ static void take_units(grout_machine *machine, void *payload, uint32_t index, ui
 
 static void drop_signal(grout_machine *machine, uint32_t index) {
     grout_handover__give(machine, get_signal(machine, index)->set);
-    grout_pool__give(grout_ops__get_pool(machine, GROUT_OPS_SIGNALS), index);
+    grout_pool__give(grout_machine__pool(machine, GROUT_POOL_SIGNALS), index);
 }
 
 /* Signals without units left are over, and (unless waits look at them without taking) forgotten. */
@@ -338,7 +338,7 @@ static void publish_wait(const grout_cta *cta, uint32_t actor, const grout_inst 
     event.u.semaphore.no_decrement = op->no_decrement;
     event.u.semaphore.order = op->order;
     event.u.semaphore.scope = op->scope;
-    event.u.semaphore.serials = grout_pool__at(grout_ops__get_pool(machine, GROUT_OPS_SCRATCH), 0);
+    event.u.semaphore.serials = grout_pool__at(grout_machine__pool(machine, GROUT_POOL_SCRATCH), 0);
     event.u.semaphore.serial_count = serial_count;
     grout_machine__publish(machine, &event);
 }
@@ -354,7 +354,7 @@ void grout_semaphore__take(const grout_cta *cta, uint32_t actor, const grout_ins
     if (grout_machine__wants(machine, GROUT_EVENT_SEMAPHORE_WAIT)) {
         visit_signals(machine, get_record(machine, semaphore), op, add_serial, &walk);
         publish_wait(cta, actor, inst, op, walk.count);
-        grout_pool__clear(grout_ops__get_pool(machine, GROUT_OPS_SCRATCH));
+        grout_pool__clear(grout_machine__pool(machine, GROUT_POOL_SCRATCH));
     }
     if (machine->has_clocks) {
         if (!op->no_decrement) {
@@ -384,7 +384,7 @@ static void publish_rest(grout_machine *machine, grout_semaphore_key key, const 
     grout_event event;
     memset(&event, 0, sizeof event);
     event.kind = GROUT_EVENT_FAULT;
-    event.step = machine->stats.steps;
+    event.step = machine->run.stats.steps;
     event.origin.cta = plan->is_global ? own->last_signal.cta : key.cta;
     event.u.fault = &fault;
     grout_machine__publish(machine, &event);
@@ -449,7 +449,7 @@ void grout_semaphore__end_launch(grout_machine *machine) {
 }
 
 static bool add_fact(grout_machine *machine, grout_semaphore_key key) {
-    grout_pool *facts = &machine->semaphore_facts;
+    grout_pool *facts = &machine->scratch[GROUT_SCRATCH_SEMAPHORE_FACTS];
     if (facts->count == facts->capacity &&
         !grout_pool__reserve(facts, &machine->heap, 2 * facts->count + 16)) {
         return false;
@@ -471,9 +471,10 @@ bool grout_semaphore__add_facts(grout_machine *machine, uint32_t cta) {
 
 uint32_t grout_semaphore__find_fact(const grout_machine *machine, grout_semaphore_key key) {
     const grout_semaphore_plan *plan = get_plan(machine, key.element);
-    const grout_semaphore_fact *facts = grout_pool__at(&machine->semaphore_facts, 0);
+    const grout_semaphore_fact *facts =
+        grout_pool__at(&machine->scratch[GROUT_SCRATCH_SEMAPHORE_FACTS], 0);
     uint32_t cta = plan->is_global ? UINT32_MAX : key.cta;
-    for (uint32_t i = 0; i < machine->semaphore_facts.count; i++) {
+    for (uint32_t i = 0; i < machine->scratch[GROUT_SCRATCH_SEMAPHORE_FACTS].count; i++) {
         if (facts[i].object == plan->object && facts[i].index == plan->index &&
             facts[i].cta == cta) {
             return i;

@@ -45,8 +45,8 @@ void grout_semaphore__end_cta(grout_machine *machine, uint32_t cta);
 void grout_semaphore__end_scope(grout_machine *machine, uint32_t cta,
                                 const grout_object_id *objects, uint32_t count);
 void grout_semaphore__end_launch(grout_machine *machine);
-/* Appends the semaphores of a CTA, or (UINT32_MAX) the global ones, to machine->semaphore_facts;
- * false without memory. */
+/* Appends the semaphores of a CTA, or (UINT32_MAX) the global ones, to
+ * machine->scratch[GROUT_SCRATCH_SEMAPHORE_FACTS]; false without memory. */
 bool grout_semaphore__add_facts(grout_machine *machine, uint32_t cta);
 /* Where one is among them; UINT32_MAX: nowhere. */
 uint32_t grout_semaphore__find_fact(const grout_machine *machine, grout_semaphore_key key);

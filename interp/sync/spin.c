@@ -36,8 +36,8 @@ static uint64_t hash_actor(const grout_cta *cta, uint32_t actor, const grout_ins
 
 static void park(grout_machine *machine, grout_thread *thread) {
     thread->is_spinning = 1;
-    machine->spin.has_parked = true;
-    machine->spin.parked_at = machine->spin.changes;
+    machine->run.spin.has_parked = true;
+    machine->run.spin.parked_at = machine->run.spin.changes;
 }
 
 void grout_spin__note(const grout_cta *cta, uint32_t actor, const grout_inst *inst) {
@@ -47,8 +47,8 @@ void grout_spin__note(const grout_cta *cta, uint32_t actor, const grout_inst *in
     if (!inst->is_in_while) {
         return;
     }
-    if (own->looks_at != machine->spin.changes) {
-        own->looks_at = machine->spin.changes;
+    if (own->looks_at != machine->run.spin.changes) {
+        own->looks_at = machine->run.spin.changes;
         own->looks = 0;
     }
     own->looks++;
@@ -71,7 +71,7 @@ static void let_out(const grout_cta *cta) {
 }
 
 void grout_spin__wake(grout_machine *machine) {
-    machine->spin.has_parked = false;
+    machine->run.spin.has_parked = false;
     for (const grout_cta *cta = grout_machine__next_cta(machine, NULL); cta != NULL;
          cta = grout_machine__next_cta(machine, cta)) {
         let_out(cta);
@@ -81,7 +81,7 @@ void grout_spin__wake(grout_machine *machine) {
 bool grout_spin__gives_up(const grout_cta *cta, uint32_t actor) {
     grout_machine *machine = cta->machine;
     grout_thread *own = grout_cta__thread(cta, actor);
-    if (++machine->run.polls > GROUT_POLLS_MAX && !own->is_spinning) {
+    if (++machine->run.spin.polls > GROUT_POLLS_MAX && !own->is_spinning) {
         park(machine, own);
     }
     return own->is_spinning != 0;

@@ -10,8 +10,8 @@
 
 /* Something that others can see has happened: who goes round is let out at the next choice. */
 static inline void grout_spin__change(grout_machine *machine) {
-    machine->spin.changes++;
-    machine->run.polls = 0;
+    machine->run.spin.changes++;
+    machine->run.spin.polls = 0;
 }
 
 /* An actor has looked, by an op that changed nothing: a load, a test, an atomic that left its
@@ -22,7 +22,7 @@ void grout_spin__note(const grout_cta *cta, uint32_t actor, const grout_inst *in
 void grout_spin__wake(grout_machine *machine);
 /* If something has happened since they did. Before each choice. */
 static inline void grout_spin__let_out(grout_machine *machine) {
-    if (machine->spin.has_parked && machine->spin.parked_at != machine->spin.changes) {
+    if (machine->run.spin.has_parked && machine->run.spin.parked_at != machine->run.spin.changes) {
         grout_spin__wake(machine);
     }
 }
