@@ -24,11 +24,14 @@
  * part of each of the newest groups that a wait of the kernel may ask for. */
 typedef struct copier {
     grout_keyed head;
-    uint32_t groups;      /* closed */
-    uint32_t parts;       /* closed */
-    uint32_t is_open;     /* the open part has copies */
+    /* not hashed: places in pools */
     uint32_t first, last; /* copies in flight, in issue order */
+    /* hashed, from here on */
+    uint32_t groups;  /* closed */
+    uint32_t parts;   /* closed */
+    uint32_t is_open; /* the open part has copies */
     uint32_t reserved;
+    GROUT_STATE_END
 } copier;
 
 static grout_keyed_table get_table(const grout_machine *machine) {
@@ -367,11 +370,10 @@ uint64_t grout_async_copy__hash(const grout_machine *machine, uint64_t hash) {
     grout_keyed_table table = get_table(machine);
     uint64_t sum = 0;
     for (uint32_t i = grout_keyed__next(table, 0); i != 0; i = grout_keyed__next(table, i)) {
-        copier own = *get_copier(machine, i);
-        own.head.link = own.head.next = own.first = own.last = 0;
-        uint64_t part = grout_hash__bytes(4, &own, sizeof own);
-        sum += grout_hash__bytes(part, get_ends(get_copier(machine, i)),
-                                 get_ring_size(machine) * sizeof(uint32_t));
+        copier *own = get_copier(machine, i);
+        uint64_t part = grout_hash__bytes(4, own->head.key, sizeof own->head.key);
+        part = GROUT_HASH_FACTS(part, own, copier, groups);
+        sum += grout_hash__bytes(part, get_ends(own), get_ring_size(machine) * sizeof(uint32_t));
     }
     return hash + sum * UINT64_C(0xa0761d6478bd642f);
 }

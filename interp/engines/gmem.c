@@ -22,6 +22,7 @@ typedef struct entry {
     uint32_t cluster, actor, epoch;
     int64_t start[GROUT_RANK_MAX], extent[GROUT_RANK_MAX];
     uint8_t order[GROUT_RANK_MAX];
+    GROUT_STATE_END
 } entry;
 
 /* The head of the log. */

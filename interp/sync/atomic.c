@@ -19,12 +19,15 @@ typedef struct record {
 } record;
 
 typedef struct release {
+    /* not hashed: places in pools */
     uint32_t link, next;
-    uint32_t cta;
     uint32_t set; /* of clocks */
+    /* hashed, from here on */
+    uint32_t cta;
     uint8_t scope;
     bool is_relaxed;
     uint8_t reserved[6];
+    GROUT_STATE_END
 } release;
 
 static grout_keyed_table get_table(const grout_machine *machine) {
@@ -240,10 +243,9 @@ uint64_t grout_atomic__hash(const grout_machine *machine, uint64_t hash) {
         const record *own = get_record(machine, i);
         for (uint32_t k = own->first; k != 0; k = get_release(machine, k)->next) {
             const release *from = get_release(machine, k);
-            const uint64_t facts[] = {own->head.key[0], own->head.key[1], from->cta,
-                                      (uint64_t)from->scope << 8 | from->is_relaxed};
-            sum +=
-                grout_handover__hash(machine, from->set, grout_hash__bytes(3, facts, sizeof facts));
+            uint64_t part = grout_hash__bytes(3, own->head.key, sizeof own->head.key);
+            part = GROUT_HASH_FACTS(part, from, release, cta);
+            sum += grout_handover__hash(machine, from->set, part);
         }
     }
     return hash + sum * UINT64_C(0xd6e8feb86659fd93);

@@ -20,12 +20,16 @@ typedef struct record {
 
 /* A generation: open, or with syncs that have not returned, or the last one complete. */
 typedef struct generation {
+    /* not hashed: places in pools */
     uint32_t link, next;
+    uint32_t set; /* of clocks */
+    /* hashed, from here on */
     uint32_t number;
+    uint64_t actors; /* that have arrived, by number below 64 */
     uint32_t arrived, threads;
-    uint64_t actors;  /* that have arrived, by number below 64 */
     uint32_t waiting; /* syncs that have not returned */
-    uint32_t set;     /* of clocks */
+    uint32_t reserved;
+    GROUT_STATE_END
 } generation;
 
 static grout_keyed_table get_table(const grout_machine *machine) {
@@ -242,16 +246,12 @@ uint64_t grout_named__hash(const grout_machine *machine, uint64_t hash) {
     grout_keyed_table table = get_table(machine);
     uint64_t sum = 0;
     for (uint32_t i = grout_keyed__next(table, 0); i != 0; i = grout_keyed__next(table, i)) {
-        record own = *get_record(machine, i);
-        uint32_t index = own.first;
-        own.head.link = own.head.next = own.first = own.last = 0;
-        uint64_t part = grout_hash__bytes(2, &own, sizeof own);
-        for (; index != 0; index = get_generation(machine, index)->next) {
-            generation copy = *get_generation(machine, index);
-            uint32_t set = copy.set;
-            copy.link = copy.next = copy.set = 0;
-            part = grout_hash__bytes(part, &copy, sizeof copy);
-            part = grout_handover__hash(machine, set, part);
+        const record *own = get_record(machine, i);
+        uint64_t part = grout_hash__bytes(2, own->head.key, sizeof own->head.key);
+        for (uint32_t k = own->first; k != 0; k = get_generation(machine, k)->next) {
+            const generation *one = get_generation(machine, k);
+            part = GROUT_HASH_FACTS(part, one, generation, number);
+            part = grout_handover__hash(machine, one->set, part);
         }
         sum += part;
     }

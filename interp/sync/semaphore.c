@@ -17,24 +17,30 @@
 /* A semaphore that has been used. Key: element, CTA (of a global one UINT32_MAX). */
 typedef struct record {
     grout_keyed head;
-    uint64_t total;       /* units since the launch began */
-    uint32_t units;       /* of them nobody has taken */
+    /* not hashed: places in pools */
     uint32_t first, last; /* signals kept, the oldest first */
     uint32_t front;       /* the first of them with units left */
+    /* hashed, from here on */
+    uint32_t units; /* that nobody has taken */
+    uint64_t total; /* units since the launch began */
     uint32_t signal_count, wait_count;
     uint32_t has_signal;
     uint32_t reserved;
     grout_origin last_signal;
+    GROUT_STATE_END
 } record;
 
 typedef struct signal_record {
+    /* not hashed: places in pools */
     uint32_t link, next;
+    uint32_t set; /* of clocks */
+    /* hashed, from here on */
     uint32_t units, left; /* brought; not taken */
     uint32_t serial;
     uint32_t cta;
-    uint32_t set; /* of clocks */
     uint8_t order, scope;
     uint8_t reserved[2];
+    GROUT_STATE_END
 } signal_record;
 
 /* Engine facts of the signals of one cluster to one semaphore that are forgotten. Key: index of
@@ -488,15 +494,13 @@ uint64_t grout_semaphore__hash(const grout_machine *machine, uint64_t hash) {
     uint64_t sum = 0;
     grout_keyed_table table = get_table(machine);
     for (uint32_t i = grout_keyed__next(table, 0); i != 0; i = grout_keyed__next(table, i)) {
-        record own = *get_record(machine, i);
-        uint32_t signal = own.first;
-        own.head.link = own.head.next = own.first = own.last = own.front = 0;
-        uint64_t part = grout_hash__bytes(1, &own, sizeof own);
-        for (; signal != 0; signal = get_signal(machine, signal)->next) {
-            signal_record copy = *get_signal(machine, signal);
-            copy.link = copy.next = copy.set = 0;
-            part = grout_hash__bytes(part, &copy, sizeof copy);
-            part = grout_handover__hash(machine, get_signal(machine, signal)->set, part);
+        const record *own = get_record(machine, i);
+        uint64_t part = grout_hash__bytes(1, own->head.key, sizeof own->head.key);
+        part = GROUT_HASH_FACTS(part, own, record, units);
+        for (uint32_t k = own->first; k != 0; k = get_signal(machine, k)->next) {
+            const signal_record *signal = get_signal(machine, k);
+            part = GROUT_HASH_FACTS(part, signal, signal_record, units);
+            part = grout_handover__hash(machine, signal->set, part);
         }
         for (uint32_t p = grout_keyed__next(get_pasts(machine), 0); p != 0;
              p = grout_keyed__next(get_pasts(machine), p)) {
