@@ -11,8 +11,8 @@
 #include "hash.h"
 
 #include "barrier.h"
-#include "issue.h"
-#include "tma.h"
+#include "engine.h"
+#include "move.h"
 #include "undo.h"
 
 #include <string.h>
@@ -24,9 +24,6 @@
  * part of each of the newest groups that a wait of the kernel may ask for. */
 typedef struct copier {
     grout_keyed head;
-    /* not hashed: places in pools */
-    uint32_t first, last; /* copies in flight, in issue order */
-    /* hashed, from here on */
     uint32_t groups;  /* closed */
     uint32_t parts;   /* closed */
     uint32_t is_open; /* the open part has copies */
@@ -111,50 +108,44 @@ static grout_stamp get_stamp(const grout_cta *cta, uint32_t actor, uint32_t part
         .agent = GROUT_AGENT_GENERIC_ENGINE};
 }
 
+int64_t grout_engine__bytes_async_copy(const grout_machine *machine, const grout_inst *inst) {
+    return grout_plan__box(machine->plan, inst, 1)->bytes;
+}
+
+void grout_engine__stamps_async_copy(const grout_cta *cta, const grout_flight *flight,
+                                     grout_stamp *read_out, grout_stamp *write_out) {
+    *read_out = *write_out = get_stamp(cta, flight->actor, flight->group);
+}
+
 static void publish_issue(const grout_cta *cta, uint32_t actor, const grout_inst *inst,
                           const grout_box *boxes, uint32_t part, bool is_void) {
     grout_stamp stamp = get_stamp(cta, actor, part);
     const grout_stamp stamps[2] = {stamp, stamp};
     grout_issue issue = {.bytes = boxes[1].plan->bytes, .read = stamp, .write = stamp};
-    grout_tma__publish_issue(cta, actor, inst, &issue);
+    grout_flight__publish_issue(cta, actor, inst, &issue);
     if (!is_void) {
         grout_access__publish(cta, actor, inst, boxes, stamps);
     }
 }
 
 static void start(const grout_cta *cta, uint32_t actor, const grout_inst *inst,
-                  const grout_box *boxes, uint32_t owner, bool is_void) {
-    grout_machine *machine = cta->machine;
-    uint32_t index = grout_tma__add_flight(cta, actor, inst);
+                  const grout_box *boxes, uint32_t part, bool is_void) {
+    uint32_t index = grout_flight__add(cta, actor, inst, GROUT_ENGINE_ASYNC_COPY, cta->rank);
     if (index == 0) {
         return;
     }
-    copier *own = get_copier(machine, owner);
-    grout_async *async = grout_machine__async(machine, index);
-    async->flags = GROUT_ASYNC_COPY | (is_void ? (uint32_t)GROUT_ASYNC_VOID : 0);
-    async->group = own->parts + 1;
-    memcpy(async->start[0], boxes[0].start, sizeof async->start[0]);
-    memcpy(async->start[1], boxes[1].start, sizeof async->start[1]);
-    if (own->last != 0) {
-        grout_machine__async(machine, own->last)->peer = index;
-    } else {
-        own->first = index;
-    }
-    own->last = index;
+    grout_flight *flight = grout_flight__get(cta->machine, index);
+    flight->is_void = is_void;
+    memcpy(flight->start[0], boxes[0].start, sizeof flight->start[0]);
+    memcpy(flight->start[1], boxes[1].start, sizeof flight->start[1]);
+    grout_flight__enqueue(cta, actor, part, index);
 }
 
 static void publish_complete(const grout_cta *cta, uint32_t actor, const grout_inst *inst,
                              uint32_t part) {
-    grout_machine *machine = cta->machine;
-    if (grout_machine__wants(machine, GROUT_EVENT_COMPLETE)) {
-        grout_async async = {.pc = (uint32_t)(inst - grout_plan__inst(machine->plan, 0)),
-                             .flags = GROUT_ASYNC_COPY,
-                             .group = part,
-                             .actor = actor,
-                             .serial = grout_cta__head(cta)->async_serial - 1,
-                             .origin = grout_cta__origin(cta, actor, inst)};
-        grout_tma__publish_complete(cta, &async);
-    }
+    grout_flight flight = grout_flight__describe(cta, actor, inst, GROUT_ENGINE_ASYNC_COPY);
+    flight.group = part;
+    grout_flight__publish_complete(cta, &flight);
 }
 
 void grout_async_copy__issue(const grout_cta *cta, uint32_t actor, const grout_inst *inst) {
@@ -173,7 +164,7 @@ void grout_async_copy__issue(const grout_cta *cta, uint32_t actor, const grout_i
     get_copier(machine, owner)->is_open = 1;
     publish_issue(cta, actor, inst, boxes, part, is_void);
     if (machine->tracks && !is_void) {
-        grout_tma__copy_definedness(cta, actor, inst, boxes);
+        grout_move__definedness(cta, actor, inst, boxes);
     } else if (machine->tracks) {
         grout_box__set_written(machine, &boxes[1], NULL);
     }
@@ -184,11 +175,11 @@ void grout_async_copy__issue(const grout_cta *cta, uint32_t actor, const grout_i
         grout_box__poison(machine, &boxes[1]);
     }
     if (machine->is_lazy) {
-        start(cta, actor, inst, boxes, owner, is_void);
+        start(cta, actor, inst, boxes, part, is_void);
         return;
     }
     if (!is_void) {
-        grout_tma__move(machine, inst, &boxes[0], &boxes[1]);
+        grout_move__copy(machine, inst, &boxes[0], &boxes[1]);
     }
     publish_complete(cta, actor, inst, part);
 }
@@ -196,62 +187,16 @@ void grout_async_copy__issue(const grout_cta *cta, uint32_t actor, const grout_i
 /* ---- completion --------------------------------------------------------------------------------
  */
 
-/* Forgets finished copies, from the oldest on. */
-static void pop(grout_machine *machine, uint32_t owner) {
-    copier *own = get_copier(machine, owner);
-    while (own->first != 0 &&
-           (grout_machine__async(machine, own->first)->flags & GROUT_ASYNC_DONE) != 0) {
-        uint32_t index = own->first;
-        own->first = grout_machine__async(machine, index)->peer;
-        own->last = own->first == 0 ? 0 : own->last;
-        grout_pool__give(&machine->pools[GROUT_POOL_ASYNCS], index);
-    }
-}
-
-static void finish_copy(const grout_cta *cta, uint32_t index) {
+void grout_engine__land_async_copy(const grout_cta *cta, uint32_t index) {
     grout_machine *machine = cta->machine;
-    const grout_async *async = grout_machine__async(machine, index);
-    const grout_inst *inst = grout_plan__inst(machine->plan, async->pc);
-    if ((async->flags & GROUT_ASYNC_VOID) == 0) {
+    const grout_flight *flight = grout_flight__get(machine, index);
+    const grout_inst *inst = grout_flight__inst(machine, flight);
+    if (!flight->is_void) {
         grout_box from =
-            grout_box__place(cta, grout_plan__box(machine->plan, inst, 0), async->start[0]);
+            grout_box__place(cta, grout_plan__box(machine->plan, inst, 0), flight->start[0]);
         grout_box to =
-            grout_box__place(cta, grout_plan__box(machine->plan, inst, 1), async->start[1]);
-        grout_tma__move(machine, inst, &from, &to);
-    }
-    grout_tma__end_flight(cta, index);
-}
-
-/* All copies of a copier up to a part. */
-static void finish_parts(const grout_cta *cta, uint32_t owner, uint32_t part) {
-    grout_machine *machine = cta->machine;
-    for (uint32_t i = get_copier(machine, owner)->first; i != 0;) {
-        const grout_async *async = grout_machine__async(machine, i);
-        uint32_t next = async->peer;
-        if (async->group > part) {
-            break;
-        }
-        if ((async->flags & GROUT_ASYNC_DONE) == 0) {
-            finish_copy(cta, i);
-        }
-        i = next;
-    }
-    pop(machine, owner);
-}
-
-void grout_async_copy__finish(const grout_cta *cta, uint32_t index) {
-    grout_machine *machine = cta->machine;
-    grout_async async = *grout_machine__async(machine, index);
-    uint32_t owner = find(cta, async.actor);
-    if (owner == 0) {
-        return;
-    }
-    if (async.phase_record != 0) {
-        finish_parts(cta, owner, async.group);
-        grout_tma__end_flight(cta, index);
-    } else {
-        finish_copy(cta, index);
-        pop(machine, owner);
+            grout_box__place(cta, grout_plan__box(machine->plan, inst, 1), flight->start[1]);
+        grout_move__copy(machine, inst, &from, &to);
     }
 }
 
@@ -300,7 +245,7 @@ void grout_async_copy__wait(const grout_cta *cta, uint32_t actor, const grout_in
                         ? get_ends(own)[(own->groups - allowed - 1) % get_ring_size(machine)]
                         : 0;
     publish_group(cta, GROUT_EVENT_ASYNC_COPY_WAIT, actor, inst, done, allowed);
-    finish_parts(cta, owner, done);
+    grout_flight__finish_groups(cta, GROUT_ENGINE_ASYNC_COPY, actor, done);
     grout_order__raise(&grout_cta__clocks(cta, actor)[get_stamp(cta, actor, 0).component], done);
 }
 
@@ -310,14 +255,32 @@ void grout_async_copy__wait(const grout_cta *cta, uint32_t actor, const grout_in
 /* An arrival that waits for copies, in flight. */
 static void start_arrive(const grout_cta *cta, uint32_t actor, const grout_inst *inst,
                          const grout_arrival *arrival, uint32_t record) {
-    uint32_t index = grout_tma__add_flight(cta, actor, inst);
+    uint32_t index = grout_flight__add(cta, actor, inst, GROUT_ENGINE_ASYNC_COPY_ARRIVE, cta->rank);
     if (index != 0) {
-        grout_async *async = grout_machine__async(cta->machine, index);
-        async->flags = GROUT_ASYNC_COPY | GROUT_ASYNC_PART;
-        async->group = arrival->async_copies;
-        async->bytes = arrival->bytes;
-        grout_tma__attach(cta, arrival->element, record, index);
+        grout_flight *flight = grout_flight__get(cta->machine, index);
+        flight->is_part = true;
+        flight->group = arrival->async_copies;
+        flight->phase.bytes = arrival->bytes;
+        grout_flight__attach(cta, arrival->element, record, index);
     }
+}
+
+/* All copies up to the part that was closed at the arrival. */
+void grout_engine__land_async_copy_arrive(const grout_cta *cta, uint32_t index) {
+    const grout_flight *flight = grout_flight__get(cta->machine, index);
+    grout_flight__finish_groups(cta, GROUT_ENGINE_ASYNC_COPY, flight->actor, flight->group);
+}
+
+int64_t grout_engine__bytes_async_copy_arrive(const grout_machine *machine,
+                                              const grout_inst *inst) {
+    (void)machine;
+    (void)inst;
+    return 0;
+}
+
+void grout_engine__stamps_async_copy_arrive(const grout_cta *cta, const grout_flight *flight,
+                                            grout_stamp *read_out, grout_stamp *write_out) {
+    grout_engine__stamps_async_copy(cta, flight, read_out, write_out);
 }
 
 /*

@@ -20,9 +20,6 @@ void grout_async_copy__wait(const grout_cta *cta, uint32_t actor, const grout_in
 /* One arrival on a barrier element, made when all its copies so far are done. */
 void grout_async_copy__arrive(const grout_cta *cta, uint32_t actor, const grout_inst *inst,
                               uint32_t element);
-/* What is in flight takes effect: a copy, or all that an arrival waits for. The record of an
- * arrival stays, that of its phase is not touched. */
-void grout_async_copy__finish(const grout_cta *cta, uint32_t index);
 void grout_async_copy__end_cta(grout_machine *machine, uint32_t cta);
 uint64_t grout_async_copy__hash(const grout_machine *machine, uint64_t hash);
 

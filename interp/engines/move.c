@@ -1,10 +1,10 @@
 /*
- * move.c - elements from box to box, or combined with what is there.
+ * move.c - elements from box to box, or combined with what is there; and whether they are defined.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "move.h"
 #include "atomic_math.h"
-#include "issue.h"
 
 #include <string.h>
 
@@ -43,8 +43,8 @@ static void copy_chunks(const grout_chunk_move *moves, uint32_t count, const uin
     }
 }
 
-void grout_tma__move(grout_machine *machine, const grout_inst *inst, const grout_box *from,
-                     const grout_box *to) {
+void grout_move__copy(grout_machine *machine, const grout_inst *inst, const grout_box *from,
+                      const grout_box *to) {
     const grout_plan *plan = machine->plan;
     if (from->is_shaped && to->is_shaped && inst->chunk_count + inst->transfer_count > 0) {
         grout_box__touch(to);
@@ -64,8 +64,8 @@ void grout_tma__move(grout_machine *machine, const grout_inst *inst, const grout
     grout_box__scatter(machine, to, machine->linear);
 }
 
-void grout_tma__reduce(grout_machine *machine, const grout_inst *inst, const grout_box *to,
-                       const uint8_t *elements) {
+void grout_move__reduce(grout_machine *machine, const grout_inst *inst, const grout_box *to,
+                        const uint8_t *elements) {
     uint8_t *held = machine->linear + to->plan->bytes;
     grout_box__gather(machine, to, held);
     grout_update__apply((grout_update)inst->reduction, (grout_dtype)to->plan->dtype, true, held,
@@ -73,18 +73,18 @@ void grout_tma__reduce(grout_machine *machine, const grout_inst *inst, const gro
     grout_box__scatter(machine, to, held);
 }
 
-void grout_tma__move_store(grout_machine *machine, const grout_inst *inst, const grout_box *from,
-                           const grout_box *to) {
+void grout_move__store(grout_machine *machine, const grout_inst *inst, const grout_box *from,
+                       const grout_box *to) {
     if (inst->reduction == GROUT_UPDATE_NONE) {
-        grout_tma__move(machine, inst, from, to);
+        grout_move__copy(machine, inst, from, to);
         return;
     }
     grout_box__gather(machine, from, machine->linear);
-    grout_tma__reduce(machine, inst, to, machine->linear);
+    grout_move__reduce(machine, inst, to, machine->linear);
 }
 
-void grout_tma__combine(grout_machine *machine, const grout_inst *inst, const grout_box *to,
-                        const uint8_t *elements) {
+void grout_move__combine(grout_machine *machine, const grout_inst *inst, const grout_box *to,
+                         const uint8_t *elements) {
     if (inst->reduction == GROUT_UPDATE_NONE) {
         grout_box__scatter(machine, to, elements);
         return;
@@ -93,4 +93,24 @@ void grout_tma__combine(grout_machine *machine, const grout_inst *inst, const gr
     grout_update__apply((grout_update)inst->reduction, (grout_dtype)to->plan->dtype, false,
                         machine->linear, elements, to->plan->count);
     grout_box__scatter(machine, to, machine->linear);
+}
+
+void grout_move__definedness(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
+                             const grout_box *boxes) {
+    grout_machine *machine = cta->machine;
+    const grout_box *from = &boxes[0], *to = &boxes[1];
+    if (grout_box__is_defined(machine, from)) {
+        grout_box__set_written(machine, to, NULL);
+        return;
+    }
+    uint8_t *mask = machine->mask_linear;
+    memset(mask, 0, (size_t)from->plan->count); /* what lies outside arrives as zeros */
+    grout_box__get_undefined(machine, from, mask);
+    grout_box__set_written(machine, to, mask);
+    if (to->plan->space == GROUT_SPACE_GMEM && grout_box__has_undefined(machine, to, mask)) {
+        grout_fault fault = {.code = GROUT_DIAG_UNINITIALISED_READ,
+                             .use = GROUT_USE_OUTPUT,
+                             .object = to->plan->object};
+        grout_cta__fault(cta, thread, inst, 0, &fault);
+    }
 }

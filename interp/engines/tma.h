@@ -1,12 +1,13 @@
 /*
- * tma.h - the engines: issue of async copies, and when they and wgmmas (wgmma.h) take effect.
+ * tma.h - TMA: the issue of its copies (tma_issue.c), and its two engines.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef GROUT_INTERP_TMA_H
 #define GROUT_INTERP_TMA_H
 
-#include "machine.h"
+#include "flight.h"
+#include "memory.h"
 
 /* The two copies, in full: faults, events, arrival or bulk group, effects if they are due. A load
  * is false if its actor is blocked, see grout_mbarrier__awaits_init. */
@@ -15,16 +16,39 @@ void grout_tma__issue_store(const grout_cta *cta, uint32_t thread, const grout_i
 /* Closes the thread's open bulk group. */
 void grout_tma__commit_group(const grout_cta *cta, uint32_t thread, const grout_inst *inst);
 
-/* The bytes of a full phase of an element, and of all phases before, land. */
-void grout_tma__land_phases(const grout_cta *cta, uint32_t element, uint32_t phase);
-/* A lane's stores of groups up to last have read their sources, and (unless read_only) written.
- */
-void grout_tma__finish_groups(const grout_cta *cta, uint32_t lane, uint32_t last, bool read_only);
-/* All copies and wgmmas in flight take effect; those that touch the scope's objects or barriers. */
-void grout_tma__finish_all(const grout_cta *cta);
-/* The scope ends in a thread, or if it is collective in all. */
-void grout_tma__finish_scope(const grout_cta *cta, const grout_scope_plan *scope, uint32_t thread);
-/* A scheduling point: in random timing some copies take effect. */
-void grout_tma__pass_point(const grout_cta *cta);
+/* ---- between the issue and the engines ------------------------------------------------------- */
+
+/* One destination of a load: the box and the barrier of the CTA of a rank. */
+typedef struct grout_load {
+    uint32_t rank, element;
+    uint32_t record; /* of the phase that its bytes are in flight to */
+    uint32_t phase;  /* over all lives of the element */
+    int64_t bytes;
+    bool is_void;         /* refused: moves nothing */
+    bool is_part;         /* not the first destination of its op */
+    uint32_t part, parts; /* of a collective copy; parts 0: all of the box */
+    uint32_t spoilt;      /* slot of the destination with a mask of what stays poison, plus 1 */
+} grout_load;
+
+/* Take over a copy whose issue has been published: make it at once, or put it in flight. The boxes
+ * are those of the destination's CTA. */
+void grout_tma__start_load(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
+                           const grout_box *boxes, const grout_load *load);
+void grout_tma__start_store(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
+                            const grout_box *boxes, bool is_void);
+/* The box of a flight's op at the start that it was issued with. */
+grout_box grout_tma__place(const grout_cta *cta, const grout_flight *flight, uint32_t index);
+/* The place that a load writes: of a collective copy its part. */
+grout_box grout_tma__place_target(const grout_cta *cta, const grout_flight *load);
+/* What an older store may win of the bytes that have landed is poison. */
+void grout_tma__spoil(const grout_cta *cta, grout_flight *flight, const grout_box *to);
+
+/* tma_order.c, in lazy timing: copies of the same elements with no order between them. A copy is
+ * about to take effect: copies of the other direction that were issued later do so first. */
+void grout_tma__let_later_first(const grout_cta *cta, uint32_t index);
+/* A load has landed: where a newer one is in flight there is poison. */
+void grout_tma__let_newer_win(const grout_cta *cta, const grout_flight *load);
+/* An earlier store of the cluster is in flight to some of the same elements. */
+bool grout_tma__has_rival(const grout_cta *cta, uint32_t index);
 
 #endif

@@ -13,8 +13,9 @@
 #include "access.h"
 
 #include "accumulator.h"
+#include "capture.h"
 #include "convert.h"
-#include "issue.h"
+#include "engine.h"
 #include "operand.h"
 
 #include <string.h>
@@ -31,9 +32,19 @@ static uint32_t get_box_index(const grout_inst *inst, const grout_operand_plan *
     return operand->box - inst->first_box;
 }
 
-int64_t grout_wgmma__get_bytes(const grout_machine *machine, const grout_inst *inst) {
+int64_t grout_engine__bytes_wgmma(const grout_machine *machine, const grout_inst *inst) {
     const grout_product_plan *product = grout_plan__product(machine->plan, inst);
     return (product->a.is_register ? 0 : product->a.bytes) + product->b.bytes;
+}
+
+void grout_engine__stamps_wgmma(const grout_cta *cta, const grout_flight *flight,
+                                grout_stamp *read_out, grout_stamp *write_out) {
+    uint32_t actor = grout_cta__actor(cta, flight->actor);
+    *read_out = (grout_stamp){.cluster = grout_cta__cluster(cta)->index,
+                              .component = grout_clock_wg(&cta->machine->plan->shape, actor),
+                              .number = flight->group,
+                              .agent = GROUT_AGENT_ENGINE};
+    *write_out = *read_out;
 }
 
 /* ---- performance -----------------------------------------------------------------------------
@@ -70,56 +81,45 @@ static void perform_now(const grout_cta *cta, uint32_t thread, const grout_inst 
 }
 
 /* Later, from what its record says. */
-static void perform_flight(const grout_cta *cta, uint32_t index) {
+static void perform_flight(const grout_cta *cta, const grout_flight *flight) {
     grout_machine *machine = cta->machine;
-    grout_async *async = grout_machine__async(machine, index);
-    const grout_inst *inst = grout_plan__inst(machine->plan, async->pc);
+    const grout_inst *inst = grout_flight__inst(machine, flight);
     const grout_product_plan *product = grout_plan__product(machine->plan, inst);
     grout_operand_source sources[2];
     grout_box boxes[2];
     for (uint32_t i = 0; i < 2; i++) {
         const grout_operand_plan *operand = get_operand(product, i);
-        uint32_t stale = i == 0 ? GROUT_ASYNC_STALE : GROUT_ASYNC_STALE_B;
+        uint32_t slot = flight->bytes.operands[i];
         sources[i] = (grout_operand_source){.plan = operand, .box = &boxes[i]};
         if (!operand->is_register) {
             boxes[i] = grout_box__place(cta, grout_pool__at(&machine->plan->boxes, operand->box),
-                                        async->start[i]);
+                                        flight->start[i]);
         }
-        if ((async->flags & stale) != 0) {
-            grout_tma__read_captured(cta, &boxes[i], async->payload[i]);
+        if (!operand->is_register && slot != 0) {
+            grout_capture__read(cta, &boxes[i], slot);
         }
-        if (async->payload[i] != 0) {
-            sources[i].rows = grout_tma__get_payload(cta, async->payload[i]);
+        if (slot != 0) {
+            sources[i].rows = grout_slots__get(cta, slot);
         }
     }
-    multiply(cta, async->actor, product, sources);
+    multiply(cta, flight->actor, product, sources);
 }
 
-static void finish_first(const grout_cta *cta, grout_thread *owner) {
-    grout_machine *machine = cta->machine;
-    uint32_t index = owner->first_wgmma;
-    grout_async *async = grout_machine__async(machine, index);
-    if ((async->flags & GROUT_ASYNC_VOID) == 0) {
-        perform_flight(cta, index);
+void grout_engine__land_wgmma(const grout_cta *cta, uint32_t index) {
+    grout_flight *flight = grout_flight__get(cta->machine, index);
+    if (!flight->is_void) {
+        perform_flight(cta, flight);
     }
     for (uint32_t i = 0; i < 2; i++) {
-        if (async->payload[i] != 0) {
-            grout_tma__give_payload(cta, async->payload[i]);
+        if (flight->bytes.operands[i] != 0) {
+            grout_slots__give(cta, flight->bytes.operands[i]);
         }
-        async->payload[i] = 0;
+        flight->bytes.operands[i] = 0;
     }
-    owner->first_wgmma = async->peer;
-    owner->last_wgmma = owner->first_wgmma == 0 ? 0 : owner->last_wgmma;
-    grout_tma__end_flight(cta, index);
-    grout_pool__give(&machine->pools[GROUT_POOL_ASYNCS], index);
 }
 
 void grout_wgmma__finish(const grout_cta *cta, uint32_t thread, uint32_t last) {
-    grout_thread *owner = grout_cta__thread(cta, thread);
-    while (owner->first_wgmma != 0 &&
-           grout_machine__async(cta->machine, owner->first_wgmma)->group <= last) {
-        finish_first(cta, owner);
-    }
+    grout_flight__finish_groups(cta, GROUT_ENGINE_WGMMA, thread, last);
 }
 
 /* ---- what becomes undefined ------------------------------------------------------------------
@@ -203,10 +203,10 @@ static bool check_box(const grout_cta *cta, uint32_t thread, const grout_inst *i
 static uint32_t take_operand(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                              const grout_operand_plan *operand, const grout_box *boxes) {
     if (!operand->is_register) {
-        return grout_tma__capture(cta, thread, &boxes[get_box_index(inst, operand)]);
+        return grout_capture__take(cta, thread, &boxes[get_box_index(inst, operand)], cta->rank);
     }
-    uint32_t slot = grout_tma__take_payload(cta);
-    memcpy(grout_tma__get_payload(cta, slot),
+    uint32_t slot = grout_slots__take(cta);
+    memcpy(grout_slots__get(cta, slot),
            grout_slot__data(cta, thread, grout_plan__slot(cta->machine->plan, inst, 0)),
            (size_t)operand->bytes);
     return slot;
@@ -217,49 +217,34 @@ static void put_in_flight(const grout_cta *cta, uint32_t thread, const grout_ins
     grout_machine *machine = cta->machine;
     grout_thread *owner = grout_cta__thread(cta, thread);
     const grout_product_plan *product = grout_plan__product(machine->plan, inst);
-    uint32_t payload[2] = {0, 0};
+    uint32_t slots[2] = {0, 0};
     for (uint32_t i = 0; i < 2 && !is_void; i++) {
-        payload[i] = take_operand(cta, thread, inst, get_operand(product, i), boxes);
+        slots[i] = take_operand(cta, thread, inst, get_operand(product, i), boxes);
     }
-    uint32_t index = grout_tma__add_flight(cta, thread, inst);
+    uint32_t index = grout_flight__add(cta, thread, inst, GROUT_ENGINE_WGMMA, cta->rank);
     if (index == 0) {
         return;
     }
-    grout_async *async = grout_machine__async(machine, index);
-    async->flags = GROUT_ASYNC_WGMMA | (is_void ? (uint32_t)GROUT_ASYNC_VOID : 0);
-    async->group = owner->wgmma_groups;
+    grout_flight *flight = grout_flight__get(machine, index);
+    flight->is_void = is_void;
+    memcpy(flight->bytes.operands, slots, sizeof slots);
     for (uint32_t i = 0; i < 2; i++) {
         const grout_operand_plan *operand = get_operand(product, i);
-        async->payload[i] = payload[i];
         if (!operand->is_register) {
-            uint32_t stale = i == 0 ? GROUT_ASYNC_STALE : GROUT_ASYNC_STALE_B;
-            async->flags |= payload[i] != 0 ? stale : 0;
-            memcpy(async->start[i], boxes[get_box_index(inst, operand)].start,
-                   sizeof async->start[i]);
+            memcpy(flight->start[i], boxes[get_box_index(inst, operand)].start,
+                   sizeof flight->start[i]);
         }
     }
-    if (owner->last_wgmma != 0) {
-        grout_machine__async(machine, owner->last_wgmma)->peer = index;
-    } else {
-        owner->first_wgmma = index;
-    }
-    owner->last_wgmma = index;
+    grout_flight__enqueue(cta, thread, owner->wgmma_groups, index);
     if (owner->wgmma_groups > FLIGHT_MAX) {
         grout_wgmma__finish(cta, thread, owner->wgmma_groups - FLIGHT_MAX);
     }
 }
 
 static void publish_complete(const grout_cta *cta, uint32_t thread, const grout_inst *inst) {
-    grout_machine *machine = cta->machine;
-    grout_async async = {.pc = (uint32_t)(inst - grout_plan__inst(machine->plan, 0)),
-                         .actor = thread,
-                         .group = grout_cta__thread(cta, thread)->wgmma_groups,
-                         .flags = GROUT_ASYNC_WGMMA,
-                         .serial = grout_cta__head(cta)->async_serial - 1,
-                         .origin = grout_cta__origin(cta, thread, inst)};
-    if (grout_machine__wants(machine, GROUT_EVENT_COMPLETE)) {
-        grout_tma__publish_complete(cta, &async);
-    }
+    grout_flight flight = grout_flight__describe(cta, thread, inst, GROUT_ENGINE_WGMMA);
+    flight.group = grout_cta__thread(cta, thread)->wgmma_groups;
+    grout_flight__publish_complete(cta, &flight);
 }
 
 void grout_wgmma__issue(const grout_cta *cta, uint32_t thread, const grout_inst *inst) {
@@ -278,8 +263,8 @@ void grout_wgmma__issue(const grout_cta *cta, uint32_t thread, const grout_inst 
                          .agent = GROUT_AGENT_ENGINE};
     const grout_stamp stamps[2] = {stamp, stamp};
     const grout_issue issue = {
-        .bytes = grout_wgmma__get_bytes(machine, inst), .read = stamp, .write = stamp};
-    grout_tma__publish_issue(cta, thread, inst, &issue);
+        .bytes = grout_engine__bytes_wgmma(machine, inst), .read = stamp, .write = stamp};
+    grout_flight__publish_issue(cta, thread, inst, &issue);
     if (!is_void) {
         grout_access__publish(cta, thread, inst, boxes, stamps);
     }
@@ -322,10 +307,9 @@ void grout_wgmma__poison_in_flight(const grout_cta *cta, uint32_t thread, const 
                                    void *array) {
     const grout_machine *machine = cta->machine;
     const grout_box_plan *plan = box->plan;
-    uint32_t index = grout_cta__thread(cta, thread)->first_wgmma;
-    for (; index != 0; index = grout_machine__async(machine, index)->peer) {
-        const grout_inst *inst =
-            grout_plan__inst(machine->plan, grout_machine__async(machine, index)->pc);
+    uint32_t index = grout_flight__queue(cta, GROUT_ENGINE_WGMMA, thread)->first;
+    for (; index != 0; index = grout_flight__get(machine, index)->queue_next) {
+        const grout_inst *inst = grout_flight__inst(machine, grout_flight__get(machine, index));
         const grout_product_plan *product = grout_plan__product(machine->plan, inst);
         int64_t low = (int64_t)product->column - plan->start[1], high = low + product->count;
         low = low < 0 ? 0 : low;

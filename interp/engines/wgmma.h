@@ -20,7 +20,5 @@ void grout_wgmma__finish(const grout_cta *cta, uint32_t thread, uint32_t last);
  * poison, one array of the box's shape. */
 void grout_wgmma__poison_in_flight(const grout_cta *cta, uint32_t thread, const grout_box *box,
                                    void *array);
-/* Bytes of SMEM that an instruction reads. */
-int64_t grout_wgmma__get_bytes(const grout_machine *machine, const grout_inst *inst);
 
 #endif

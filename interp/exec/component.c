@@ -8,6 +8,7 @@
 #include "async_copy.h"
 #include "atomic.h"
 #include "barrier.h"
+#include "flight.h"
 #include "gmem.h"
 #include "named.h"
 #include "semaphore.h"

@@ -4,9 +4,10 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "access.h"
+#include "async_store.h"
 #include "barrier.h"
+#include "engine.h"
 #include "exec.h"
-#include "issue.h"
 #include "mbarrier.h"
 #include "undo.h"
 
@@ -86,7 +87,7 @@ static void publish_store(const grout_cta *cta, uint32_t thread, const grout_ins
                                .agent = GROUT_AGENT_GENERIC_ENGINE};
     const grout_stamp stamps[2] = {stamp, stamp};
     const grout_issue issue = {.bytes = box->plan->bytes, .read = stamp, .write = stamp};
-    grout_tma__publish_issue(cta, thread, inst, &issue);
+    grout_flight__publish_issue(cta, thread, inst, &issue);
     if (box->is_inside) {
         grout_access__publish(cta, thread, inst, box, stamps);
     }
@@ -103,49 +104,6 @@ static void set_definedness(const grout_cta *cta, uint32_t thread, const grout_i
     if (inst->reduction == GROUT_UPDATE_NONE || mask != NULL) {
         grout_box__set_written(machine, box, mask);
     }
-}
-
-/* Its elements wait in a slot of the destination's CTA. */
-static void put_in_flight(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
-                          const grout_box *box, const grout_delivery *delivery, uint32_t record) {
-    grout_machine *machine = cta->machine;
-    const grout_slot *slot = grout_plan__slot(machine->plan, inst, 0);
-    const uint8_t *elements = grout_slot__data(cta, thread, slot);
-    uint32_t index = grout_tma__add_flight_to(cta, thread, inst, box->rank);
-    if (index == 0) {
-        return;
-    }
-    const grout_cta *to = grout_cta__peer(cta, box->rank);
-    uint32_t payload = box->is_inside ? grout_tma__take_payload(to) : 0;
-    grout_async *async = grout_machine__async(machine, index);
-    async->flags = GROUT_ASYNC_DSMEM | (box->is_inside ? 0 : (uint32_t)GROUT_ASYNC_VOID);
-    async->bytes = delivery->bytes;
-    async->payload[0] = payload;
-    memcpy(async->start[0], box->start, sizeof async->start[0]);
-    if (payload != 0) {
-        memcpy(grout_tma__get_payload(to, payload), elements, (size_t)box->plan->bytes);
-    }
-    grout_tma__attach(to, delivery->element, record, index);
-}
-
-static void store_now(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
-                      const grout_box *box, const grout_delivery *delivery, uint32_t record) {
-    grout_machine *machine = cta->machine;
-    const grout_slot *slot = grout_plan__slot(machine->plan, inst, 0);
-    if (box->is_inside) {
-        grout_tma__combine(machine, inst, box, grout_slot__data(cta, thread, slot));
-    }
-    if (grout_machine__wants(machine, GROUT_EVENT_COMPLETE)) {
-        grout_async async = {.pc = (uint32_t)(inst - grout_plan__inst(machine->plan, 0)),
-                             .flags = GROUT_ASYNC_DSMEM,
-                             .element = delivery->element,
-                             .phase = delivery->phase,
-                             .serial = grout_cta__head(cta)->async_serial - 1,
-                             .origin = grout_cta__origin(cta, thread, inst)};
-        grout_tma__publish_complete(cta, &async);
-    }
-    grout_barrier__land(grout_cta__peer(cta, delivery->rank), delivery->element, record,
-                        delivery->bytes);
 }
 
 /* Bytes to a peer's barrier, and data beside it; on a 'barrier' they announce themselves. */
@@ -175,10 +133,8 @@ grout_outcome grout_exec_async_store_smem(const grout_cta *cta, uint32_t thread,
     }
     uint32_t record = grout_barrier__deliver(cta, thread, inst, &delivery);
     grout_cta__advance(cta, thread); /* its bytes carry the clock as of now */
-    if (record != 0 && machine->is_lazy) {
-        put_in_flight(cta, thread, inst, &box, &delivery, record);
-    } else if (record != 0) {
-        store_now(cta, thread, inst, &box, &delivery, record);
+    if (record != 0) {
+        grout_async_store__start(cta, thread, inst, &box, &delivery, record);
     }
     return GROUT_OUTCOME_NEXT;
 }

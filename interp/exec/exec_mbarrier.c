@@ -4,11 +4,11 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "barrier.h"
+#include "engine.h"
 #include "exec.h"
 #include "mbarrier.h"
 #include "memory.h"
 #include "spin.h"
-#include "tma.h"
 
 #include <string.h>
 
@@ -127,7 +127,7 @@ static bool try_wait(const grout_cta *cta, uint32_t thread, const grout_inst *in
     wait->is_other = parity.is_awaited && parity.meant != parity.real;
     wait->real = parity.real;
     if (parity.meant != GROUT_PHASE_NONE) {
-        grout_tma__land_phases(cta, wait->element, parity.meant);
+        grout_flight__land_phases(cta, wait->element, parity.meant);
     }
     grout_barrier__observe(cta, thread, inst, wait);
     return true;
@@ -210,7 +210,7 @@ grout_outcome grout_exec_barrier_test(const grout_cta *cta, uint32_t thread,
         return set_result(cta, thread, inst, false);
     }
     grout_spin__change(cta->machine);
-    grout_tma__land_phases(cta, wait.element, wait.phase);
+    grout_flight__land_phases(cta, wait.element, wait.phase);
     grout_barrier__observe(cta, thread, inst, &wait);
     return set_result(cta, thread, inst, true);
 }

@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "barrier.h"
+#include "engine.h"
 #include "exec.h"
 #include "tma.h"
 
@@ -70,7 +71,7 @@ grout_outcome grout_exec_barrier_wait(const grout_cta *cta, uint32_t thread,
         return grout_cta__block(cta, thread, GROUT_THREAD_BLOCKED_BARRIER, waiting.element,
                                 waiting.phase);
     }
-    grout_tma__land_phases(cta, waiting.element, waiting.phase);
+    grout_flight__land_phases(cta, waiting.element, waiting.phase);
     grout_barrier__observe(cta, thread, inst, &waiting);
     return GROUT_OUTCOME_NEXT;
 }
@@ -101,7 +102,8 @@ static void wait_lane(const grout_cta *cta, uint32_t thread, const grout_inst *i
         grout_machine__publish(machine, &event);
     }
     if (machine->is_lazy) {
-        grout_tma__finish_groups(cta, lane, done, is_read_only);
+        (is_read_only ? grout_flight__read_groups
+                      : grout_flight__finish_groups)(cta, GROUT_ENGINE_TMA_STORE, lane, done);
     }
     uint32_t *known = grout_cta__clocks(cta, thread);
     grout_order__raise(&known[grout_clock_br(shape, cta->lane_base + lane)], done);

@@ -7,9 +7,9 @@
 #include "bits.h"
 #include "component.h"
 #include "convert.h"
+#include "engine.h"
 #include "memory.h"
 #include "pages.h"
-#include "tma.h"
 
 #include <string.h>
 
@@ -97,7 +97,7 @@ void grout_cta__end_scope(const grout_cta *cta, const grout_scope_plan *scope, c
                           uint32_t thread, const grout_inst *inst) {
     grout_machine *machine = cta->machine;
     grout_origin origin = grout_cta__origin(cta, thread, inst);
-    grout_tma__finish_scope(cta, scope, thread);
+    grout_flight__finish_scope(cta, scope, thread);
     grout_components__end_scope(cta, get_objects(machine, scope), scope->object_count);
     end_barriers(cta, scope, last, &origin);
     if (grout_machine__wants(machine, GROUT_EVENT_SCOPE_END)) {

@@ -5,7 +5,7 @@
  */
 #include "barrier.h"
 #include "component.h"
-#include "tma.h"
+#include "engine.h"
 
 #include <string.h>
 
@@ -52,7 +52,7 @@ static void begin_alone(grout_machine *machine, uint32_t index) {
     grout_pool__clear(&machine->pools[GROUT_POOL_PHASES]);
     grout_pool__clear(&machine->pools[GROUT_POOL_OLD_PHASES]);
     grout_pool__clear(&machine->pools[GROUT_POOL_CONTRIBUTIONS]);
-    grout_pool__clear(&machine->pools[GROUT_POOL_ASYNCS]);
+    grout_pool__clear(&machine->pools[GROUT_POOL_FLIGHTS]);
     grout_pool__clear(&machine->pools[GROUT_POOL_COLLECTIVES]);
     machine->run.facts.current = machine->run.facts.last = 0;
     machine->run.engine.points = 0;
@@ -100,7 +100,7 @@ void grout_cluster__begin_all(grout_machine *machine) {
 
 void grout_cluster__end_cta(const grout_cta *cta) {
     grout_machine *machine = cta->machine;
-    grout_tma__finish_all(cta);
+    grout_flight__finish_all(cta);
     if (!machine->plan->has_exit_sync) {
         grout_cluster__check_collectives(cta);
     }
@@ -115,7 +115,7 @@ void grout_cluster__end_cta(const grout_cta *cta) {
 static void end_cluster(grout_machine *machine, uint32_t slot) {
     for (uint32_t rank = 0; rank < machine->plan->shape.cta_count; rank++) {
         const grout_cta *cta = grout_machine__get_cta(machine, slot, rank);
-        grout_tma__finish_all(cta);
+        grout_flight__finish_all(cta);
         for (uint32_t i = 0; machine->slot_count > 1 && i < machine->plan->element_count; i++) {
             grout_barrier__reset(cta, i);
         }

@@ -8,10 +8,10 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "barrier.h"
+#include "engine.h"
 #include "exec.h"
 #include "mbarrier.h"
 #include "spin.h"
-#include "tma.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -232,7 +232,7 @@ static void pass(const grout_cta *cta, uint32_t thread, const grout_inst *inst) 
         note_point(cta, thread, inst);
         run->last = run->current;
         run->current = 0;
-        grout_tma__pass_point(cta);
+        grout_flight__pass_point(cta);
     }
 }
 
@@ -285,7 +285,7 @@ static bool run_thread(const grout_cta *cta, uint32_t thread, uint64_t limit) {
 static bool finish_flights(grout_machine *machine) {
     for (const grout_cta *cta = grout_machine__next_cta(machine, NULL); cta != NULL;
          cta = grout_machine__next_cta(machine, cta)) {
-        grout_tma__finish_all(cta);
+        grout_flight__finish_all(cta);
         grout_mbarrier__give_up_inits(cta);
     }
     grout_spin__let_out(machine);

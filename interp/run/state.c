@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "bits.h"
+#include "flight.h"
 #include "gmem.h"
 #include "operand.h"
 #include "strip.h"
@@ -17,7 +18,7 @@ static void size_pools(grout_machine *machine) {
     const size_t sizes[GROUT_POOLS] = {[GROUT_POOL_PHASES] = sizeof(grout_phase) + phase,
                                        [GROUT_POOL_OLD_PHASES] = sizeof(grout_old_phase) + phase,
                                        [GROUT_POOL_CONTRIBUTIONS] = sizeof(grout_contribution),
-                                       [GROUT_POOL_ASYNCS] = sizeof(grout_async),
+                                       [GROUT_POOL_FLIGHTS] = sizeof(grout_flight),
                                        [GROUT_POOL_COLLECTIVES] = sizeof(grout_collective),
                                        [GROUT_POOL_SETS] = 2 * sizeof(uint32_t) + set,
                                        [GROUT_POOL_FOREIGN_MAPS] = 5 * sizeof(uint32_t),

@@ -1,16 +1,16 @@
 /*
- * flight.c - the list of what is in flight in a CTA.
+ * flight.c - the lists that flights are in.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "machine.h"
+#include "flight.h"
 
 void grout_flight__link(const grout_cta *cta, uint32_t index) {
     grout_machine *machine = cta->machine;
     grout_cta_state *head = grout_cta__head(cta);
-    grout_machine__async(machine, index)->previous = head->last_flight;
+    grout_flight__get(machine, index)->previous = head->last_flight;
     if (head->last_flight != 0) {
-        grout_machine__async(machine, head->last_flight)->next = index;
+        grout_flight__get(machine, head->last_flight)->next = index;
     } else {
         head->first_flight = index;
     }
@@ -21,40 +21,69 @@ void grout_flight__unlink(const grout_cta *cta, uint32_t index) {
     grout_machine *machine = cta->machine;
     grout_cta_state *head = grout_cta__head(cta);
     machine->run.spin.changes++;
-    const grout_async *async = grout_machine__async(machine, index);
-    if (async->previous != 0) {
-        grout_machine__async(machine, async->previous)->next = async->next;
+    const grout_flight *flight = grout_flight__get(machine, index);
+    if (flight->previous != 0) {
+        grout_flight__get(machine, flight->previous)->next = flight->next;
     } else {
-        head->first_flight = async->next;
+        head->first_flight = flight->next;
     }
-    if (async->next != 0) {
-        grout_machine__async(machine, async->next)->previous = async->previous;
+    if (flight->next != 0) {
+        grout_flight__get(machine, flight->next)->previous = flight->previous;
     } else {
-        head->last_flight = async->previous;
+        head->last_flight = flight->previous;
     }
 }
 
-void grout_flight__forget(const grout_cta *cta, uint32_t index) {
+void grout_flight__drop(const grout_cta *cta, uint32_t index, uint32_t holder) {
     grout_machine *machine = cta->machine;
-    if ((grout_machine__async(machine, index)->flags & GROUT_ASYNC_DONE) == 0) {
+    grout_flight *flight = grout_flight__get(machine, index);
+    GROUT_ASSERT((flight->held & holder) != 0);
+    flight->held &= ~holder;
+    if (flight->held != 0) {
+        return;
+    }
+    if (!flight->is_done) {
         grout_flight__unlink(cta, index);
     }
-    grout_pool__give(&machine->pools[GROUT_POOL_ASYNCS], index);
+    grout_pool__give(&machine->pools[GROUT_POOL_FLIGHTS], index);
+}
+
+void grout_flight__push(grout_machine *machine, grout_queue *queue, uint32_t index) {
+    grout_flight *flight = grout_flight__get(machine, index);
+    flight->held |= GROUT_HELD_BY_QUEUE;
+    if (queue->last != 0) {
+        grout_flight__get(machine, queue->last)->queue_next = index;
+    } else {
+        queue->first = index;
+    }
+    queue->last = index;
+    queue->first_unread = queue->first_unread == 0 ? index : queue->first_unread;
+}
+
+void grout_flight__pop(const grout_cta *cta, grout_queue *queue) {
+    while (queue->first != 0 && grout_flight__get(cta->machine, queue->first)->is_done) {
+        uint32_t index = queue->first;
+        uint32_t next = grout_flight__get(cta->machine, index)->queue_next;
+        queue->first_unread = queue->first_unread == index ? next : queue->first_unread;
+        queue->first = next;
+        queue->last = next == 0 ? 0 : queue->last;
+        grout_flight__drop(cta, index, GROUT_HELD_BY_QUEUE);
+    }
 }
 
 uint64_t grout_flight__hash(const grout_cta *cta, uint64_t hash) {
     const grout_machine *machine = cta->machine;
     for (uint32_t i = grout_cta__head(cta)->first_flight; i != 0;) {
-        const grout_async *async = grout_machine__async(machine, i);
+        const grout_flight *flight = grout_flight__get(machine, i);
         for (uint32_t k = 0; k < 2; k++) {
-            if (async->payload[k] != 0) {
-                size_t at = (size_t)(async->payload[k] - 1) * machine->payload_slot_bytes;
+            if (flight->bytes.slots[k] != 0) {
+                size_t at = (size_t)(flight->bytes.slots[k] - 1) * machine->payload_slot_bytes;
                 hash = grout_hash__bytes(hash, cta->state + machine->at.payload + at,
                                          machine->payload_mask_at);
             }
         }
-        hash = GROUT_HASH_FACTS(hash, async, grout_async, pc);
-        i = async->next;
+        hash = GROUT_HASH_FACTS(hash, flight, grout_flight, pc);
+        i = flight->next;
     }
     return hash;
 }

@@ -12,6 +12,7 @@
 #define GROUT_INTERP_MACHINE_H
 
 #include "hash.h"
+#include "invariant.h"
 #include "keyed.h"
 #include "order.h"
 #include "plan.h"
@@ -38,6 +39,19 @@ typedef struct grout_loop_state {
     int64_t index, high, step;
 } grout_loop_state;
 
+/* The engines (engines.def). */
+typedef enum grout_engine {
+#define GROUT_ENGINE(NAME, text, QUEUE, STAGES, ORDER, DOC) GROUT_ENGINE_##NAME,
+#include "grout/engines.def"
+    GROUT_ENGINES
+} grout_engine;
+
+/* Flights of an engine in the groups of one owner, in the order of their issue. */
+typedef struct grout_queue {
+    uint32_t first, last;
+    uint32_t first_unread; /* of an engine with two stages: that has not read its source */
+} grout_queue;
+
 /* How often an actor has tried its op. */
 typedef enum grout_retry {
     GROUT_RETRY_FIRST,
@@ -48,12 +62,12 @@ typedef enum grout_retry {
 /* An actor: a thread, or a warp of one. */
 typedef struct grout_thread {
     /* not hashed: places in pools, and what spin.c knows */
-    uint32_t first_wgmma, last_wgmma; /* those not performed, in issue order */
-    uint64_t looks_at;                /* changes of the machine when it looked last */
-    uint64_t look_hash;               /* of its registers when the sample was taken */
-    uint32_t look_pc;                 /* where it looked then */
-    uint32_t looks;                   /* since the last change */
-    uint32_t is_spinning;             /* its next look blocks it */
+    grout_queue queues[GROUT_ENGINES]; /* of its groups */
+    uint64_t looks_at;                 /* changes of the machine when it looked last */
+    uint64_t look_hash;                /* of its registers when the sample was taken */
+    uint32_t look_pc;                  /* where it looked then */
+    uint32_t looks;                    /* since the last change */
+    uint32_t is_spinning;              /* its next look blocks it */
     /* hashed, from here on */
     uint32_t pc;
     uint32_t state;                          /* grout_thread_state */
@@ -73,11 +87,10 @@ typedef struct grout_thread {
     GROUT_STATE_END
 } grout_thread;
 
-/* A lane: bulk groups. */
+/* A lane: its groups. */
 typedef struct grout_lane {
     /* not hashed: places in pools */
-    uint32_t first_store, last_store; /* async stores in flight, in issue order */
-    uint32_t first_unread;            /* the first of them whose source has not been read */
+    grout_queue queues[GROUT_ENGINES];
     /* hashed, from here on */
     uint32_t committed; /* bulk groups closed */
     GROUT_STATE_END
@@ -110,7 +123,7 @@ typedef struct grout_phase {
     /* not hashed: places in pools */
     uint32_t link;
     uint32_t next;
-    uint32_t first_load, last_load; /* operations in flight that it waits for */
+    uint32_t first_flight, last_flight; /* that it waits for */
     uint32_t first_contribution, last_contribution;
     /* hashed, from here on */
     uint32_t number;
@@ -139,49 +152,6 @@ typedef struct grout_contribution {
     uint32_t next;
     grout_origin origin;
 } grout_contribution;
-
-enum {
-    GROUT_ASYNC_READ = 1,   /* the source has been read */
-    GROUT_ASYNC_DONE = 2,   /* all accesses are over */
-    GROUT_ASYNC_STORE = 4,  /* SMEM to GMEM */
-    GROUT_ASYNC_VOID = 8,   /* refused: moves nothing */
-    GROUT_ASYNC_STALE = 16, /* some of its source bytes were captured at issue */
-    GROUT_ASYNC_WGMMA = 32,
-    GROUT_ASYNC_STALE_B = 64, /* of a wgmma's second operand */
-    GROUT_ASYNC_DSMEM = 128,  /* async_store_smem: payload[0] holds its elements */
-    GROUT_ASYNC_PART = 256,   /* not the first destination of its op: its end is not told */
-    GROUT_ASYNC_SPOILT = 512, /* payload[1] has a mask of destination bytes that an older,
-                                 unpublished store may win */
-    GROUT_ASYNC_COPY = 1024   /* cp.async (async_copy.c) */
-};
-
-/*
- * An async operation in flight, towards one destination: in the list of the CTA whose SMEM or
- * barrier it reaches, else of the CTA that issued it.
- */
-typedef struct grout_async {
-    /* not hashed: places in pools */
-    uint32_t link;
-    uint32_t previous, next; /* all in flight, by serial */
-    /* next operation of the same phase, next store of the same lane, next wgmma of the thread */
-    uint32_t peer;
-    uint32_t phase_record;
-    uint32_t payload[2]; /* slots of captured bytes, plus 1; of a wgmma's two operands */
-    uint64_t order;      /* of its issue, in the launch */
-    /* hashed, from here on */
-    uint32_t pc;
-    uint32_t flags;
-    uint32_t actor;          /* in the CTA that issued it; of stores the lane */
-    uint32_t element, phase; /* of a load */
-    uint32_t group;          /* of a store or wgmma */
-    uint64_t serial;
-    uint64_t read_due, write_due; /* scheduling points, in random timing */
-    int64_t bytes;                /* that it brings to its phase */
-    grout_origin origin;
-    int64_t start[2][GROUT_RANK_MAX]; /* of the boxes; of a wgmma, of its operands' */
-    uint32_t part, parts;             /* of a collective copy: it moves this one of so many */
-    GROUT_STATE_END
-} grout_async;
 
 struct grout_tile;
 typedef struct grout_tile grout_tile; /* operand.c */
@@ -285,7 +255,7 @@ typedef enum grout_pool_index {
     GROUT_POOL_PHASES,
     GROUT_POOL_OLD_PHASES,
     GROUT_POOL_CONTRIBUTIONS,
-    GROUT_POOL_ASYNCS,
+    GROUT_POOL_FLIGHTS,
     GROUT_POOL_COLLECTIVES,
     GROUT_POOL_SETS,         /* clock sets that ops leave: foreign.c */
     GROUT_POOL_FOREIGN_MAPS, /* foreign.c */
@@ -559,19 +529,6 @@ static inline grout_old_phase *grout_machine__old_phase(const grout_machine *mac
 static inline uint32_t *grout_old_phase__clocks(grout_old_phase *phase) {
     return (uint32_t *)(void *)(phase + 1);
 }
-static inline grout_async *grout_machine__async(const grout_machine *machine, uint32_t index) {
-    return grout_pool__at(&machine->pools[GROUT_POOL_ASYNCS], index);
-}
-
-/* ---- what is in flight: flight.c --------------------------------------------------------------
- */
-
-/* Into and out of the list of the CTA. */
-void grout_flight__link(const grout_cta *cta, uint32_t index);
-void grout_flight__unlink(const grout_cta *cta, uint32_t index);
-/* Frees the record of a load whose phase is over. */
-void grout_flight__forget(const grout_cta *cta, uint32_t index);
-uint64_t grout_flight__hash(const grout_cta *cta, uint64_t hash);
 
 /* ---- clock sets (order.h), foreign words included: foreign.c --------------------------------- */
 

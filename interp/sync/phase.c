@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "phase.h"
+#include "flight.h"
 
 #include <string.h>
 
@@ -143,9 +144,9 @@ static void free_phase(const grout_cta *cta, uint32_t record) {
         grout_pool__give(&machine->pools[GROUT_POOL_CONTRIBUTIONS], i);
         i = next;
     }
-    for (uint32_t i = phase->first_load; i != 0;) {
-        uint32_t next = grout_machine__async(machine, i)->peer;
-        grout_flight__forget(cta, i);
+    for (uint32_t i = phase->first_flight; i != 0;) {
+        uint32_t next = grout_flight__get(machine, i)->phase_next;
+        grout_flight__drop(cta, i, GROUT_HELD_BY_PHASE);
         i = next;
     }
     grout_pool__give(&machine->pools[GROUT_POOL_PHASES], record);

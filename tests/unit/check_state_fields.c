@@ -8,7 +8,7 @@
 #include "run_kernel.h"
 #include "snapshot_texts.h"
 
-#include "interp/state/machine.h"
+#include "interp/state/flight.h"
 
 typedef enum kind {
     RUN_FACTS,
@@ -78,7 +78,7 @@ static void find_in_cta(const grout_cta *cta, places *found) {
     found->at[LANE] = &grout_cta__lane(cta, 0)->test_field;
     find_barriers(cta, found);
     if (head->first_flight != 0) {
-        found->at[FLIGHT] = &grout_machine__async(machine, head->first_flight)->test_field;
+        found->at[FLIGHT] = &grout_flight__get(machine, head->first_flight)->test_field;
     }
     if (cluster->first_collective != 0) {
         grout_collective *record =

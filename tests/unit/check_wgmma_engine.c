@@ -325,7 +325,8 @@ static bool log_event(void *self, const grout_event *event) {
     } else if (event->kind == GROUT_EVENT_THREAD_EXIT) { /* its groups are over */
         ck_assert_uint_eq(
             grout_cta__thread(grout_machine__get_cta(r->machine, 0, 0), event->origin.thread)
-                ->first_wgmma,
+                ->queues[GROUT_ENGINE_WGMMA]
+                .first,
             0);
         return true;
     } else {

@@ -1,17 +1,19 @@
 /*
- * issue.c - async copies at their issue: what the engine refuses, what is told, what is marked as
+ * tma_issue.c - TMA copies at their issue: what the engine refuses, what is told, what is marked as
  * written. Nothing here depends on when the copy takes effect.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "issue.h"
+#include "tma.h"
+
 #include "access.h"
 
 #include "barrier.h"
+#include "capture.h"
+#include "engine.h"
 #include "mbarrier.h"
-#include "tma.h"
+#include "move.h"
 #include "undo.h"
-#include "wgmma.h"
 
 #include <string.h>
 
@@ -75,96 +77,6 @@ static bool check_smem(const grout_cta *cta, uint32_t thread, const grout_inst *
         return refuse(cta, thread, inst, box, fault);
     }
     return false;
-}
-
-/* ---- definedness --------------------------------------------------------------------------------
- */
-
-void grout_tma__copy_definedness(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
-                                 const grout_box *boxes) {
-    grout_machine *machine = cta->machine;
-    const grout_box *from = &boxes[0], *to = &boxes[1];
-    if (grout_box__is_defined(machine, from)) {
-        grout_box__set_written(machine, to, NULL);
-        return;
-    }
-    uint8_t *mask = machine->mask_linear;
-    memset(mask, 0, (size_t)from->plan->count); /* what lies outside arrives as zeros */
-    grout_box__get_undefined(machine, from, mask);
-    grout_box__set_written(machine, to, mask);
-    if (to->plan->space == GROUT_SPACE_GMEM && grout_box__has_undefined(machine, to, mask)) {
-        grout_fault fault = {.code = GROUT_DIAG_UNINITIALISED_READ,
-                             .use = GROUT_USE_OUTPUT,
-                             .object = to->plan->object};
-        grout_cta__fault(cta, thread, inst, 0, &fault);
-    }
-}
-
-/* ---- telling
- * ------------------------------------------------------------------------------------- */
-
-/* When what the CTA has in flight reads and writes. */
-static void get_stamps(const grout_cta *cta, const grout_async *async, grout_stamp *read,
-                       grout_stamp *write) {
-    const grout_clock_shape *shape = &cta->machine->plan->shape;
-    *read = (grout_stamp){.cluster = grout_cta__cluster(cta)->index, .agent = GROUT_AGENT_ENGINE};
-    if ((async->flags & (GROUT_ASYNC_WGMMA | GROUT_ASYNC_COPY)) != 0) {
-        uint32_t actor = grout_cta__actor(cta, async->actor);
-        bool is_copy = (async->flags & GROUT_ASYNC_COPY) != 0;
-        read->number = async->group;
-        read->component = is_copy ? grout_clock_ca(shape, actor) : grout_clock_wg(shape, actor);
-        read->agent = is_copy ? GROUT_AGENT_GENERIC_ENGINE : GROUT_AGENT_ENGINE;
-        *write = *read;
-        return;
-    }
-    if ((async->flags & GROUT_ASYNC_STORE) != 0) {
-        uint32_t lane = cta->lane_base + async->actor;
-        read->number = async->group;
-        *write = *read;
-        read->component = grout_clock_br(shape, lane);
-        write->component = grout_clock_bw(shape, lane);
-        return;
-    }
-    read->component = grout_clock_ph(shape, grout_cta__element(cta, async->element));
-    read->number = async->phase + 1;
-    if ((async->flags & GROUT_ASYNC_DSMEM) != 0) {
-        read->agent = GROUT_AGENT_GENERIC_ENGINE;
-    }
-    *write = *read;
-}
-
-void grout_tma__publish_complete(const grout_cta *cta, const grout_async *async) {
-    grout_machine *machine = cta->machine;
-    const grout_inst *inst = grout_plan__inst(machine->plan, async->pc);
-    bool is_wgmma = (async->flags & GROUT_ASYNC_WGMMA) != 0;
-    bool is_dsmem = (async->flags & GROUT_ASYNC_DSMEM) != 0;
-    grout_issue issue = {
-        .serial = async->serial,
-        .bytes = is_wgmma ? grout_wgmma__get_bytes(machine, inst)
-                          : grout_plan__box(machine->plan, inst, is_dsmem ? 0 : 1)->bytes};
-    grout_event event;
-    memset(&event, 0, sizeof event);
-    get_stamps(cta, async, &issue.read, &issue.write);
-    event.kind = GROUT_EVENT_COMPLETE;
-    event.step = machine->run.stats.steps;
-    event.origin = async->origin;
-    event.u.issue = &issue;
-    grout_machine__publish(machine, &event);
-}
-
-void grout_tma__publish_issue(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
-                              const grout_issue *issue) {
-    grout_machine *machine = cta->machine;
-    grout_issue numbered = *issue;
-    numbered.serial = grout_cta__head(cta)->async_serial;
-    if (grout_machine__wants(machine, GROUT_EVENT_ISSUE)) {
-        grout_clocks clocks;
-        grout_event event = grout_cta__event(cta, GROUT_EVENT_ISSUE, thread, inst, &clocks);
-        event.u.issue = &numbered;
-        grout_machine__publish(machine, &event);
-    }
-    grout_cta__head(cta)->async_serial++;
-    machine->run.stats.async_ops++;
 }
 
 /* ---- the two copies
@@ -235,12 +147,12 @@ static void set_parts(const grout_cta *cta, load_issue *load) {
 static void publish_load(const grout_cta *cta, const load_issue *load) {
     grout_machine *machine = cta->machine;
     const grout_inst *inst = load->inst;
-    grout_async async = {.element = load->element, .phase = load->phase};
+    const grout_flight facts = {.phase = {.element = load->element, .number = load->phase}};
     grout_stamp stamps[2];
-    get_stamps(cta, &async, &stamps[0], &stamps[1]);
+    grout_engine__stamps_tma_load(cta, &facts, &stamps[0], &stamps[1]);
     const grout_issue issue = {
         .bytes = load->boxes[1].plan->bytes, .read = stamps[0], .write = stamps[1]};
-    grout_tma__publish_issue(cta, load->thread, inst, &issue);
+    grout_flight__publish_issue(cta, load->thread, inst, &issue);
     if (load->is_void) {
         return;
     }
@@ -267,12 +179,12 @@ static uint32_t prepare_destination(const grout_cta *cta, const load_issue *load
     const grout_box boxes[2] = {load->boxes[0], *to};
     uint32_t spoilt = 0;
     if (machine->tracks && !load->is_void) {
-        grout_tma__copy_definedness(cta, load->thread, load->inst, boxes);
+        grout_move__definedness(cta, load->thread, load->inst, boxes);
     } else if (machine->tracks) {
         grout_box__set_written(machine, to, NULL);
     }
     if (machine->is_lazy) {
-        spoilt = load->is_void ? 0 : grout_tma__capture_for(cta, load->thread, to, to->rank);
+        spoilt = load->is_void ? 0 : grout_capture__take(cta, load->thread, to, to->rank);
         grout_undo__note_load(cta, load->inst, 1, to);
     }
     if (machine->is_lazy || load->is_void) {
@@ -395,19 +307,17 @@ void grout_tma__issue_store(const grout_cta *cta, uint32_t thread, const grout_i
     bool is_void = check_gmem(cta, thread, inst, &boxes[1], true);
     is_void |= check_smem(cta, thread, inst, &boxes[0]);
     uint32_t lane = grout_machine__lane_of(machine, thread);
-    grout_async facts = {.actor = lane,
-                         .group = grout_cta__lane(cta, lane)->committed + 1,
-                         .flags = GROUT_ASYNC_STORE};
+    const grout_flight facts = {.owner = lane, .group = grout_cta__lane(cta, lane)->committed + 1};
     grout_stamp stamps[2];
-    get_stamps(cta, &facts, &stamps[0], &stamps[1]);
+    grout_engine__stamps_tma_store(cta, &facts, &stamps[0], &stamps[1]);
     const grout_issue issue = {
         .bytes = boxes[1].plan->bytes, .read = stamps[0], .write = stamps[1]};
-    grout_tma__publish_issue(cta, thread, inst, &issue);
+    grout_flight__publish_issue(cta, thread, inst, &issue);
     if (!is_void) {
         grout_access__publish(cta, thread, inst, boxes, stamps);
     }
     if (machine->tracks && !is_void) {
-        grout_tma__copy_definedness(cta, thread, inst, boxes);
+        grout_move__definedness(cta, thread, inst, boxes);
     }
     grout_tma__start_store(cta, thread, inst, boxes, is_void);
     if ((inst->attrs & GROUT_ATTR_BIT_NO_COMMIT_GROUP) == 0) {

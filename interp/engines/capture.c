@@ -1,0 +1,81 @@
+/*
+ * capture.c - slots of bytes, and what is captured into them.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "capture.h"
+
+#include "engine.h"
+#include "gmem.h"
+#include "undo.h"
+
+#include <string.h>
+
+static uint32_t *get_free_slots(const grout_cta *cta) {
+    return (uint32_t *)(void *)(cta->state + cta->machine->at.payload_free);
+}
+
+/* The oldest flight with a slot takes effect. */
+static void make_room(const grout_cta *cta) {
+    grout_machine *machine = cta->machine;
+    uint32_t oldest = grout_cta__head(cta)->first_flight;
+    const grout_flight *flight = grout_flight__get(machine, oldest);
+    while ((flight->bytes.slots[0] | flight->bytes.slots[1]) == 0) {
+        oldest = flight->next;
+        flight = grout_flight__get(machine, oldest);
+    }
+    if (grout_engine__get_info(flight->engine)->is_in_order) {
+        grout_flight__finish(cta, oldest);
+    } else {
+        grout_flight__land(cta, oldest); /* who asks may be going through a queue or a phase */
+    }
+}
+
+/* There are two slots at least, and who asks for one has at most one that is not in flight yet. */
+uint32_t grout_slots__take(const grout_cta *cta) {
+    grout_cta_state *head = grout_cta__head(cta);
+    if (head->payload_used == cta->machine->payload_slots) {
+        make_room(cta);
+    }
+    GROUT_ASSERT(head->payload_used < cta->machine->payload_slots);
+    return get_free_slots(cta)[head->payload_used++];
+}
+
+void grout_slots__give(const grout_cta *cta, uint32_t slot) {
+    GROUT_ASSERT(slot != 0 && grout_cta__head(cta)->payload_used > 0);
+    get_free_slots(cta)[--grout_cta__head(cta)->payload_used] = slot;
+}
+
+static bool capture(const grout_cta *cta, uint32_t thread, const grout_box *box) {
+    grout_machine *machine = cta->machine;
+    return box->plan->space == GROUT_SPACE_GMEM
+               ? grout_gmem__capture(cta, thread, box, machine->linear, machine->mask_linear)
+               : grout_undo__capture(cta, thread, box, machine->linear, machine->mask_linear);
+}
+
+uint32_t grout_capture__take(const grout_cta *cta, uint32_t thread, const grout_box *box,
+                             uint32_t rank) {
+    grout_machine *machine = cta->machine;
+    if (!capture(cta, thread, box)) {
+        return 0;
+    }
+    /* What finishes to make room uses the scratch. */
+    const grout_cta *keeper = grout_cta__peer(cta, rank);
+    uint32_t slot = grout_slots__take(keeper);
+    if (capture(cta, thread, box)) {
+        uint8_t *bytes = grout_slots__get(keeper, slot);
+        memcpy(bytes, machine->linear, (size_t)box->plan->bytes);
+        memcpy(bytes + machine->payload_mask_at, machine->mask_linear, (size_t)box->plan->bytes);
+    }
+    return slot;
+}
+
+void grout_capture__read(const grout_cta *cta, const grout_box *from, uint32_t slot) {
+    grout_machine *machine = cta->machine;
+    uint8_t *bytes = grout_slots__get(cta, slot);
+    const uint8_t *stale = bytes + machine->payload_mask_at;
+    grout_box__gather(machine, from, machine->linear);
+    for (int64_t i = 0; i < from->plan->bytes; i++) {
+        bytes[i] = stale[i] != 0 ? bytes[i] : machine->linear[i];
+    }
+}

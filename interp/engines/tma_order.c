@@ -1,0 +1,118 @@
+/*
+ * tma_order.c - TMA copies of the same elements that nothing orders: which takes effect first.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "convert.h"
+#include "engine.h"
+#include "tma.h"
+
+/* Whether what two stores write, or a load reads and a store writes, overlaps. */
+static bool has_overlap(const grout_box_plan *plan, const int64_t *start,
+                        const grout_box_plan *other, const int64_t *other_start) {
+    bool overlaps = plan->object == other->object;
+    for (uint32_t dim = 0; overlaps && dim < plan->rank; dim++) {
+        overlaps = start[dim] < other_start[dim] + other->extent[dim] &&
+                   other_start[dim] < start[dim] + plan->extent[dim];
+    }
+    return overlaps;
+}
+
+/* What is in flight in the CTA, was issued later, and reads (or writes) what this writes
+ * (or reads); 0: nothing. */
+static uint32_t find_later(const grout_cta *cta, const grout_flight *flight) {
+    const grout_machine *machine = cta->machine;
+    bool is_store = flight->engine == GROUT_ENGINE_TMA_STORE;
+    uint32_t which = is_store ? 1 : 0;
+    const grout_box_plan *plan =
+        grout_plan__box(machine->plan, grout_flight__inst(machine, flight), which);
+    for (uint32_t i = grout_cta__head(cta)->first_flight; i != 0;) {
+        const grout_flight *other = grout_flight__get(machine, i);
+        bool is_other_store = other->engine == GROUT_ENGINE_TMA_STORE;
+        bool is_copy = is_other_store || other->engine == GROUT_ENGINE_TMA_LOAD;
+        if (is_copy && is_other_store != is_store && other->order > flight->order &&
+            !other->is_void &&
+            has_overlap(
+                plan, flight->start[which],
+                grout_plan__box(machine->plan, grout_flight__inst(machine, other), 1 - which),
+                other->start[1 - which])) {
+            return i;
+        }
+        i = other->next;
+    }
+    return 0;
+}
+
+/*
+ * Loads and stores of the same elements with no order between them: the later of the two takes
+ * effect first. A load that ought to see a store then does not, one that ought not to does.
+ */
+void grout_tma__let_later_first(const grout_cta *cta, uint32_t index) {
+    grout_machine *machine = cta->machine;
+    const grout_flight *flight = grout_flight__get(machine, index);
+    bool is_store = flight->engine == GROUT_ENGINE_TMA_STORE;
+    const grout_inst *inst = grout_flight__inst(machine, flight);
+    uint32_t later;
+    if (machine->launch.timing != GROUT_TIMING_LAZY ||
+        !grout_plan__box(machine->plan, inst, is_store ? 1 : 0)->is_relayed) {
+        return;
+    }
+    for (uint32_t rank = 0; rank < machine->plan->shape.cta_count; rank++) {
+        const grout_cta *peer = grout_cta__peer(cta, rank);
+        while ((later = find_later(peer, grout_flight__get(machine, index))) != 0) {
+            grout_flight__land(peer, later);
+        }
+    }
+}
+
+static void poison_target(const grout_cta *cta, const grout_flight *load) {
+    grout_machine *machine = cta->machine;
+    grout_box to = grout_tma__place_target(cta, load);
+    grout_fill_poison(to.plan->dtype, machine->linear,
+                      to.plan->bytes / (int64_t)to.plan->element_bytes);
+    grout_box__scatter(machine, &to, machine->linear);
+}
+
+/* Where a newer load is in flight over the same bytes nobody can count on those of the older one:
+ * who reads them before the newer one has landed finds poison. */
+void grout_tma__let_newer_win(const grout_cta *cta, const grout_flight *load) {
+    grout_machine *machine = cta->machine;
+    const grout_box_plan *plan =
+        grout_plan__box(machine->plan, grout_flight__inst(machine, load), 1);
+    if (machine->launch.timing != GROUT_TIMING_LAZY) {
+        return;
+    }
+    for (uint32_t i = grout_cta__head(cta)->first_flight; i != 0;) {
+        const grout_flight *other = grout_flight__get(machine, i);
+        bool is_load = other->engine == GROUT_ENGINE_TMA_LOAD && !other->is_void;
+        if (is_load && other->order > load->order &&
+            has_overlap(plan, load->start[1],
+                        grout_plan__box(machine->plan, grout_flight__inst(machine, other), 1),
+                        other->start[1])) {
+            poison_target(cta, other);
+        }
+        i = other->next;
+    }
+}
+
+/* An earlier store of the cluster that is in flight to some of the same elements. */
+bool grout_tma__has_rival(const grout_cta *cta, uint32_t index) {
+    grout_machine *machine = cta->machine;
+    const grout_flight *flight = grout_flight__get(machine, index);
+    const grout_box_plan *plan =
+        grout_plan__box(machine->plan, grout_flight__inst(machine, flight), 1);
+    bool found = grout_flight__inst(machine, flight)->reduction != GROUT_UPDATE_NONE;
+    for (uint32_t rank = 0; !found && rank < machine->plan->shape.cta_count; rank++) {
+        const grout_cta *peer = grout_cta__peer(cta, rank);
+        for (uint32_t i = grout_cta__head(peer)->first_flight; i != 0 && !found;) {
+            const grout_flight *other = grout_flight__get(machine, i);
+            found =
+                i != index && other->engine == GROUT_ENGINE_TMA_STORE && !other->is_void &&
+                has_overlap(plan, flight->start[1],
+                            grout_plan__box(machine->plan, grout_flight__inst(machine, other), 1),
+                            other->start[1]);
+            i = other->next;
+        }
+    }
+    return found && grout_flight__inst(machine, flight)->reduction == GROUT_UPDATE_NONE;
+}

@@ -1,0 +1,123 @@
+/*
+ * tma_store.c - the engine of copies from SMEM to GMEM, reductions included. A store that has read
+ * and not written keeps its bytes in a slot.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "capture.h"
+#include "engine.h"
+#include "move.h"
+#include "tma.h"
+
+#include <string.h>
+
+int64_t grout_engine__bytes_tma_store(const grout_machine *machine, const grout_inst *inst) {
+    return grout_plan__box(machine->plan, inst, 1)->bytes;
+}
+
+void grout_engine__stamps_tma_store(const grout_cta *cta, const grout_flight *flight,
+                                    grout_stamp *read_out, grout_stamp *write_out) {
+    const grout_clock_shape *shape = &cta->machine->plan->shape;
+    uint32_t lane = cta->lane_base + flight->owner;
+    *read_out = (grout_stamp){.cluster = grout_cta__cluster(cta)->index,
+                              .component = grout_clock_br(shape, lane),
+                              .number = flight->group,
+                              .agent = GROUT_AGENT_ENGINE};
+    *write_out = *read_out;
+    write_out->component = grout_clock_bw(shape, lane);
+}
+
+/* Bytes that were captured at the issue are in the slot already. */
+void grout_engine__read_tma_store(const grout_cta *cta, uint32_t index) {
+    grout_machine *machine = cta->machine;
+    grout_flight *flight = grout_flight__get(machine, index);
+    grout_box from = grout_tma__place(cta, flight, 0);
+    flight->has_read = true;
+    if (flight->is_void) {
+        return;
+    }
+    if (flight->is_captured) {
+        grout_capture__read(cta, &from, flight->bytes.copy.source);
+        return;
+    }
+    flight->bytes.copy.source = grout_slots__take(cta);
+    grout_box__gather(machine, &from, grout_slots__get(cta, flight->bytes.copy.source));
+}
+
+/* Writes a store's elements, or combines them with what is there. */
+static void write_elements(const grout_cta *cta, const grout_flight *flight, const grout_box *to) {
+    grout_machine *machine = cta->machine;
+    const grout_inst *inst = grout_flight__inst(machine, flight);
+    const uint8_t *elements = grout_slots__get(cta, flight->bytes.copy.source);
+    if (inst->reduction != GROUT_UPDATE_NONE) {
+        grout_move__reduce(machine, inst, to, elements);
+    } else {
+        grout_box__scatter(machine, to, elements);
+    }
+}
+
+void grout_engine__land_tma_store(const grout_cta *cta, uint32_t index) {
+    grout_machine *machine = cta->machine;
+    grout_flight *flight = grout_flight__get(machine, index);
+    if (flight->is_void) {
+        return;
+    }
+    bool is_direct = !flight->has_read && !flight->is_captured;
+    if (!is_direct && !flight->has_read) {
+        grout_engine__read_tma_store(cta, index);
+    }
+    grout_tma__let_later_first(cta, index);
+    grout_box to = grout_tma__place(cta, flight, 1);
+    if (is_direct) {
+        grout_box from = grout_tma__place(cta, flight, 0);
+        grout_move__store(machine, grout_flight__inst(machine, flight), &from, &to);
+    } else {
+        write_elements(cta, flight, &to);
+        grout_slots__give(cta, flight->bytes.copy.source);
+        flight->bytes.copy.source = 0;
+    }
+    grout_tma__spoil(cta, flight, &to);
+}
+
+/* ---- start ----------------------------------------------------------------------------------- */
+
+static void store_now(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
+                      const grout_box *boxes, bool is_void) {
+    uint32_t lane = grout_machine__lane_of(cta->machine, thread);
+    if (!is_void) {
+        grout_move__store(cta->machine, inst, &boxes[0], &boxes[1]);
+    }
+    grout_flight flight = grout_flight__describe(cta, thread, inst, GROUT_ENGINE_TMA_STORE);
+    flight.owner = lane;
+    flight.group = grout_cta__lane(cta, lane)->committed + 1;
+    grout_flight__publish_complete(cta, &flight);
+}
+
+void grout_tma__start_store(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
+                            const grout_box *boxes, bool is_void) {
+    grout_machine *machine = cta->machine;
+    uint32_t lane = grout_machine__lane_of(machine, thread), slots[2] = {0, 0};
+    if (!machine->is_lazy) {
+        store_now(cta, thread, inst, boxes, is_void);
+        return;
+    }
+    for (uint32_t i = 0; i < 2 && !is_void; i++) {
+        slots[i] = grout_capture__take(cta, thread, &boxes[i], cta->rank);
+    }
+    uint32_t index = grout_flight__add(cta, thread, inst, GROUT_ENGINE_TMA_STORE, cta->rank);
+    if (index == 0) {
+        return;
+    }
+    grout_flight *flight = grout_flight__get(machine, index);
+    flight->is_void = is_void;
+    flight->is_captured = slots[0] != 0;
+    memcpy(flight->bytes.slots, slots, sizeof slots);
+    memcpy(flight->start[0], boxes[0].start, sizeof flight->start[0]);
+    memcpy(flight->start[1], boxes[1].start, sizeof flight->start[1]);
+    grout_flight__enqueue(cta, lane, grout_cta__lane(cta, lane)->committed + 1, index);
+    /* Nothing says which of two stores lands last: it is the earlier one. */
+    if (!is_void && machine->launch.timing == GROUT_TIMING_LAZY &&
+        grout_tma__has_rival(cta, index)) {
+        grout_flight__finish(cta, index);
+    }
+}

@@ -1,0 +1,88 @@
+/*
+ * flight.h - what an engine is doing for one operation, towards one destination: issued, and not
+ * yet over.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A flight is in the list of the CTA whose SMEM or barrier it reaches, else of the CTA that issued
+ * it. How others learn that it is over: it is due at a phase of a barrier, which does not complete
+ * before, or it is in a group of a queue, which a wait goes through, or both. The record lives
+ * until the last of them has dropped it.
+ */
+#ifndef GROUT_INTERP_FLIGHT_H
+#define GROUT_INTERP_FLIGHT_H
+
+#include "machine.h"
+
+enum { GROUT_HELD_BY_PHASE = 1, GROUT_HELD_BY_QUEUE = 2 };
+
+typedef struct grout_flight {
+    /* not hashed: places in pools, and the order of issue in the launch */
+    uint32_t link;
+    uint32_t previous, next; /* all in flight in the CTA, by serial */
+    uint32_t held;           /* who drops the record: GROUT_HELD_.. */
+    uint32_t phase_record, phase_next;
+    uint32_t queue_next;
+    /* Slots of bytes of the CTA's (capture.h), plus 1; 0: none. */
+    union {
+        uint32_t slots[2];
+        struct {
+            uint32_t source; /* bytes that were read, or captured at the issue */
+            uint32_t
+                spoilt; /* mask of destination bytes that an older, unpublished store may win */
+        } copy;
+        uint32_t operands[2]; /* wgmma: copied from registers, or captured */
+        uint32_t elements;    /* st.async */
+    } bytes;
+    uint64_t order;
+    /* hashed, from here on */
+    uint32_t pc;
+    uint8_t engine;   /* grout_engine */
+    bool is_void;     /* refused: moves nothing */
+    bool is_captured; /* some of its source bytes were captured at the issue */
+    bool is_part;     /* not the first destination of its op: its end is not reported */
+    bool has_read;    /* the source has been read */
+    bool is_done;     /* all accesses are over */
+    uint8_t reserved[2];
+    uint32_t actor; /* in the CTA that issued it */
+    uint64_t serial;
+    uint64_t read_due, write_due; /* scheduling points, in random timing */
+    grout_origin origin;
+    int64_t start[2][GROUT_RANK_MAX]; /* of the boxes; of a wgmma, of its operands' */
+    /* in a queue */
+    uint32_t owner; /* actor or lane */
+    uint32_t group;
+    /* due at a phase */
+    struct {
+        uint32_t element, number; /* number: over all lives of the element */
+        int64_t bytes;            /* that it brings */
+    } phase;
+    /* what only one engine asks */
+    union {
+        struct {
+            uint32_t part, parts; /* of a collective copy: it moves this one of so many */
+        } load;
+        uint64_t reserved;
+    } u;
+    GROUT_STATE_END
+} grout_flight;
+
+static inline grout_flight *grout_flight__get(const grout_machine *machine, uint32_t index) {
+    return grout_pool__at(&machine->pools[GROUT_POOL_FLIGHTS], index);
+}
+static inline const grout_inst *grout_flight__inst(const grout_machine *machine,
+                                                   const grout_flight *flight) {
+    return grout_plan__inst(machine->plan, flight->pc);
+}
+
+/* Into and out of the list of the CTA. */
+void grout_flight__link(const grout_cta *cta, uint32_t index);
+void grout_flight__unlink(const grout_cta *cta, uint32_t index);
+/* The record is no longer held by this one; freed after the last. */
+void grout_flight__drop(const grout_cta *cta, uint32_t index, uint32_t holder);
+/* At the end of a queue, in a group; those that are over leave from its beginning. */
+void grout_flight__push(grout_machine *machine, grout_queue *queue, uint32_t index);
+void grout_flight__pop(const grout_cta *cta, grout_queue *queue);
+uint64_t grout_flight__hash(const grout_cta *cta, uint64_t hash);
+
+#endif
