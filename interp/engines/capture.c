@@ -24,7 +24,7 @@ static void make_room(const grout_cta *cta) {
         oldest = flight->next;
         flight = grout_flight__get(machine, oldest);
     }
-    if (grout_engine__get_info(flight->engine)->is_in_order) {
+    if (grout_engine__get_info(machine, flight->engine)->is_in_order) {
         grout_flight__finish(cta, oldest);
     } else {
         grout_flight__land(cta, oldest); /* who asks may be going through a queue or a phase */

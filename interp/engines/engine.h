@@ -47,7 +47,13 @@ typedef struct grout_engine_info {
     grout_engine_bytes *bytes;
 } grout_engine_info;
 
-const grout_engine_info *grout_engine__get_info(uint32_t engine);
+/* engine_table.c of exec/, which is above the engines: by grout_engine. */
+extern const grout_engine_info grout_engines[];
+static inline const grout_engine_info *grout_engine__get_info(const grout_machine *machine,
+                                                              uint32_t engine) {
+    GROUT_ASSERT(engine < GROUT_ENGINES);
+    return &machine->engines[engine];
+}
 
 /* ---- making flights -------------------------------------------------------------------------- */
 

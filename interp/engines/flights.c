@@ -63,8 +63,8 @@ void grout_flight__attach(const grout_cta *cta, uint32_t element, uint32_t recor
 }
 
 grout_queue *grout_flight__queue(const grout_cta *cta, uint32_t engine, uint32_t owner) {
-    GROUT_ASSERT(grout_engine__get_info(engine)->queue != GROUT_QUEUE_NONE);
-    return grout_engine__get_info(engine)->queue == GROUT_QUEUE_LANE
+    GROUT_ASSERT(grout_engine__get_info(cta->machine, engine)->queue != GROUT_QUEUE_NONE);
+    return grout_engine__get_info(cta->machine, engine)->queue == GROUT_QUEUE_LANE
                ? &grout_cta__lane(cta, owner)->queues[engine]
                : &grout_cta__thread(cta, owner)->queues[engine];
 }
@@ -95,7 +95,7 @@ void grout_flight__publish_issue(const grout_cta *cta, uint32_t thread, const gr
 
 void grout_flight__publish_complete(const grout_cta *cta, const grout_flight *flight) {
     grout_machine *machine = cta->machine;
-    const grout_engine_info *engine = grout_engine__get_info(flight->engine);
+    const grout_engine_info *engine = grout_engine__get_info(machine, flight->engine);
     if (!grout_machine__wants(machine, GROUT_EVENT_COMPLETE) || flight->is_part) {
         return;
     }
@@ -115,7 +115,7 @@ void grout_flight__publish_complete(const grout_cta *cta, const grout_flight *fl
 
 void grout_flight__land(const grout_cta *cta, uint32_t index) {
     grout_machine *machine = cta->machine;
-    grout_engine__get_info(grout_flight__get(machine, index)->engine)->land(cta, index);
+    grout_engine__get_info(machine, grout_flight__get(machine, index)->engine)->land(cta, index);
     grout_flight *flight = grout_flight__get(machine, index);
     GROUT_ASSERT(!flight->is_done && (flight->bytes.slots[0] | flight->bytes.slots[1]) == 0);
     flight->has_read = flight->is_done = true;
@@ -130,7 +130,7 @@ void grout_flight__land(const grout_cta *cta, uint32_t index) {
 
 void grout_flight__finish(const grout_cta *cta, uint32_t index) {
     const grout_flight flight = *grout_flight__get(cta->machine, index);
-    const grout_engine_info *engine = grout_engine__get_info(flight.engine);
+    const grout_engine_info *engine = grout_engine__get_info(cta->machine, flight.engine);
     if (engine->is_in_order) {
         grout_flight__finish_groups(cta, (grout_engine)flight.engine, flight.owner, flight.group);
         return;
@@ -168,7 +168,7 @@ void grout_flight__read_groups(const grout_cta *cta, grout_engine engine, uint32
            grout_flight__get(machine, queue->first_unread)->group <= last) {
         uint32_t index = queue->first_unread;
         if (!grout_flight__get(machine, index)->has_read) {
-            grout_engine__get_info(engine)->read(cta, index);
+            grout_engine__get_info(cta->machine, engine)->read(cta, index);
         }
         queue->first_unread = grout_flight__get(machine, index)->queue_next;
     }
@@ -239,7 +239,7 @@ static bool step_due(const grout_cta *cta) {
     uint64_t now = machine->run.engine.points;
     for (uint32_t i = grout_cta__head(cta)->first_flight; i != 0;) {
         const grout_flight *flight = grout_flight__get(machine, i);
-        const grout_engine_info *engine = grout_engine__get_info(flight->engine);
+        const grout_engine_info *engine = grout_engine__get_info(machine, flight->engine);
         if (engine->read != NULL && !flight->has_read && flight->read_due <= now &&
             flight->write_due > now) {
             engine->read(cta, i);

@@ -4,6 +4,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "cluster.h"
 #include "tma.h"
 
 #include "access.h"

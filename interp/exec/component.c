@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "component.h"
+#include "cluster.h"
 
 #include "async_copy.h"
 #include "atomic.h"

@@ -6,6 +6,7 @@
 #include "access.h"
 #include "async_store.h"
 #include "barrier.h"
+#include "cluster.h"
 #include "engine.h"
 #include "exec.h"
 #include "mbarrier.h"

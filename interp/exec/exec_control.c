@@ -4,7 +4,9 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "accumulator.h"
+#include "cluster.h"
 #include "exec.h"
+#include "scope.h"
 #include "wgmma.h"
 
 #include <string.h>

@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "barrier.h"
+#include "cluster.h"
 #include "engine.h"
 #include "exec.h"
 #include "mbarrier.h"

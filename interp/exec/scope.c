@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "scope.h"
 #include "barrier.h"
 #include "bits.h"
 #include "component.h"

@@ -3,9 +3,12 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "cluster.h"
 #include "barrier.h"
 #include "component.h"
 #include "engine.h"
+#include "run.h"
+#include "scope.h"
 
 #include <string.h>
 

@@ -5,6 +5,7 @@
  */
 #include "barrier.h"
 #include "mbarrier.h"
+#include "run.h"
 #include "semaphore.h"
 
 #include <string.h>

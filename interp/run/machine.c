@@ -5,6 +5,8 @@
  */
 #include "machine.h"
 #include "component.h"
+#include "engine.h"
+#include "run.h"
 
 #include "bits.h"
 #include "convert.h"
@@ -157,6 +159,7 @@ grout_machine *grout_machine_new(const grout_launch *launch, grout_diags *diags)
         return NULL;
     }
     machine->heap = heap;
+    machine->engines = grout_engines;
     machine->launch = *launch;
     machine->launch.arguments = NULL; /* the data is borrowed, the list of it is not */
     machine->launch.argument_count = 0;

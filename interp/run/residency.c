@@ -8,6 +8,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "machine.h"
+#include "run.h"
 
 #define SM_SMEM      (228 << 10) /* bytes; 1 KiB of it for each CTA is the system's */
 #define CTA_SMEM     (1 << 10)

@@ -11,6 +11,7 @@
 #include "engine.h"
 #include "exec.h"
 #include "mbarrier.h"
+#include "run.h"
 #include "spin.h"
 
 #include <assert.h>

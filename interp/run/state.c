@@ -7,6 +7,7 @@
 #include "flight.h"
 #include "gmem.h"
 #include "operand.h"
+#include "run.h"
 #include "strip.h"
 #include "undo.h"
 

@@ -5,6 +5,7 @@
  */
 #include "bits.h"
 #include "machine.h"
+#include "run.h"
 #include "undo.h"
 
 #define PAYLOAD_BYTES   (512u << 10) /* of a CTA's stores that have read and not written */

@@ -338,7 +338,8 @@ struct grout_machine {
     grout_launch launch;
     grout_plan *plan;
     grout_heap heap;
-    struct grout_kept *kept; /* blocks that live as long as the machine */
+    struct grout_kept *kept;                 /* blocks that live as long as the machine */
+    const struct grout_engine_info *engines; /* by grout_engine: engine.h */
     uint64_t interest;
     bool has_clocks, tracks, is_lazy; /* is_lazy: timing is not eager */
     uint64_t max_steps;
@@ -377,6 +378,9 @@ struct grout_machine {
 /* Zeroed bytes that live as long as the machine; NULL without memory. keep.c */
 void *grout_machine__keep(grout_machine *machine, size_t size);
 void grout_machine__free_kept(grout_machine *machine);
+
+/* The arena of a slot, made if need be; false without memory (has_failed is set). cta.c */
+bool grout_machine__add_slot(grout_machine *machine, uint32_t slot);
 
 /* ---- pools ----------------------------------------------------------------------------------- */
 
@@ -617,56 +621,7 @@ void grout_cta__fault(const grout_cta *cta, uint32_t thread, const grout_inst *i
 void grout_cta__fault_undefined(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                                 uint32_t operand, grout_uninitialised_use use);
 
-/* ---- life: state.c, cluster.c, scope.c --------------------------------------------------------
- */
-
-/* state_layout.c: where the parts of a CTA's state lie. */
-void grout_machine__lay_out(grout_machine *machine);
-/* state.c: the parts of the state and the scratch; false without memory. */
-bool grout_machine__add_state(grout_machine *machine);
-void grout_machine__free_state(grout_machine *machine);
-/* The arena of a slot, made if need be; false without memory (has_failed is set). */
-bool grout_machine__add_slot(grout_machine *machine, uint32_t slot);
-
-/* Clusters begin as long as there is room; the ones whose CTAs have ended end. */
-void grout_cluster__begin_all(grout_machine *machine);
-void grout_cluster__end_all(grout_machine *machine);
-/* Reports copies that the CTA would have had to issue too. */
-void grout_cluster__check_collectives(const grout_cta *cta);
-/* A thread waits for its cluster to end: with all others of its CTA, nothing more is issued there.
- */
-void grout_cluster__note_leaving(const grout_cta *cta);
-/* The last thread of the CTA has exited. */
-void grout_cluster__end_cta(const grout_cta *cta);
-/*
- * The hardware barrier: a thread arrives, and the generation that it arrives for; false if it has
- * not waited since its last arrive (which then counts alone). A thread that exits counts for good.
- */
-bool grout_cluster__arrive(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
-                           bool is_relaxed);
-uint64_t grout_cluster__hash(const grout_cta *cta, uint64_t hash);
-void grout_cluster__leave(const grout_cta *cta, uint32_t thread);
-/* Whether the thread's wait can return; if not it is blocked. If so it has waited. */
-bool grout_cluster__wait(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
-                         bool is_relaxed);
-/* A CTA issues a copy that all of the ranks in mask have to issue. */
-void grout_cluster__note_collective(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
-                                    uint32_t mask, uint32_t set);
-
-/* The objects of a scope begin or end: bytes uninitialised, barriers fresh. */
-void grout_cta__begin_scope(const grout_cta *cta, const grout_scope_plan *scope,
-                            const grout_inst *inst);
-/* last: what the threads of the scope knew as they left it. */
-void grout_cta__end_scope(const grout_cta *cta, const grout_scope_plan *scope, const uint32_t *last,
-                          uint32_t thread, const grout_inst *inst);
-/* The CTA's own objects end, with its CTA_END. */
-void grout_cta__end_objects(const grout_cta *cta);
-
-/* residency.c: clusters that may be in flight at once, if all of them are to run as on a GPU. */
-int64_t grout_residency__get_clusters(const grout_plan *plan, const grout_launch *launch);
-
-/* ---- scheduler.c --------------------------------------------------------------------------------
- */
+/* ---- chance: random.c ------------------------------------------------------------------------ */
 
 /* Draws from the random state. The engine has its own, so that the schedule of a seed is the same
  * under every timing. */
@@ -678,6 +633,9 @@ uint64_t grout_random__mix(uint64_t z);
 /* Begins both streams from the launch's seed; index: of the cluster, where each has its own. */
 void grout_machine__seed(grout_machine *machine, uint32_t index);
 uint64_t grout_machine__draw(grout_machine *machine, uint32_t stream);
+
+/* ---- actors: threads.c ----------------------------------------------------------------------- */
+
 /* An actor blocks in its op: it is tried again once it is runnable. */
 static inline grout_outcome grout_cta__block(const grout_cta *cta, uint32_t thread,
                                              grout_thread_state state, uint32_t element,
@@ -712,9 +670,5 @@ uint64_t grout_actors__hash(const grout_cta *cta, uint64_t hash);
 void grout_cta__wake(const grout_cta *cta, grout_thread_state state, uint32_t element);
 /* The same in all CTAs that are in flight. */
 void grout_machine__wake_all(grout_machine *machine, grout_thread_state state, uint32_t element);
-/* Runs until a CTA or all have ended (true) or the run stops (false, status set). */
-bool grout_machine__run(grout_machine *machine, uint64_t step_limit);
-/* deadlock.c: nothing can run. */
-void grout_machine__publish_deadlock(grout_machine *machine);
 
 #endif

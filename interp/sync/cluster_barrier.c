@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "cluster.h"
 #include "machine.h"
 
 #include <string.h>

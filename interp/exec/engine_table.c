@@ -1,5 +1,5 @@
 /*
- * engine.c - the engines, one line each.
+ * engine_table.c - the engines, one line each.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,7 +10,7 @@
 #define IS_IN_ORDER    true
 #define IS_ANY         false
 
-static const grout_engine_info ENGINES[] = {
+const grout_engine_info grout_engines[] = {
 #define GROUT_ENGINE(NAME, text_, QUEUE, STAGES, ORDER, DOC) \
     {.text = #text_,                                         \
      .queue = GROUT_QUEUE_##QUEUE,                           \
@@ -21,8 +21,3 @@ static const grout_engine_info ENGINES[] = {
      .bytes = grout_engine__bytes_##text_},
 #include "grout/engines.def"
 };
-
-const grout_engine_info *grout_engine__get_info(uint32_t engine) {
-    GROUT_ASSERT(engine < GROUT_ENGINES);
-    return &ENGINES[engine];
-}

@@ -1,0 +1,31 @@
+/*
+ * run.h - a machine's memory, the life of its clusters, and running it.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef GROUT_INTERP_RUN_H
+#define GROUT_INTERP_RUN_H
+
+#include "machine.h"
+
+/* state_layout.c: where the parts of a CTA's state lie. */
+void grout_machine__lay_out(grout_machine *machine);
+/* state.c: the parts of the state and the scratch; false without memory. */
+bool grout_machine__add_state(grout_machine *machine);
+void grout_machine__free_state(grout_machine *machine);
+
+/* cluster.c: clusters begin as long as there is room; the ones whose CTAs have ended end. */
+void grout_cluster__begin_all(grout_machine *machine);
+void grout_cluster__end_all(grout_machine *machine);
+/* The last thread of the CTA has exited. */
+void grout_cluster__end_cta(const grout_cta *cta);
+
+/* residency.c: clusters that may be in flight at once, if all of them are to run as on a GPU. */
+int64_t grout_residency__get_clusters(const grout_plan *plan, const grout_launch *launch);
+
+/* scheduler.c: runs until a CTA or all have ended (true) or the run stops (false, status set). */
+bool grout_machine__run(grout_machine *machine, uint64_t step_limit);
+/* deadlock.c: nothing can run. */
+void grout_machine__publish_deadlock(grout_machine *machine);
+
+#endif
