@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "grout/observe.h"
+#include "grout/events.h"
 
 #include <stddef.h>
 
