@@ -1,0 +1,149 @@
+/*
+ * checker.h - the state of a checker.
+ *
+ * Two parts. The state: shadows, what threads did last, barrier phases, findings; plain data and
+ * slabs, copied for a snapshot. And what follows from the launch alone: planes, options.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef GROUT_RACE_CHECKER_CHECKER_H
+#define GROUT_RACE_CHECKER_CHECKER_H
+
+#include "finding.h"
+#include "history.h"
+#include "pairs.h"
+#include "protocol.h"
+#include "rules.h"
+#include "shadow.h"
+
+#include "grout/race.h"
+
+/*
+ * Where the bytes of an object lie: plane of a shadow, and offset in it. Of an accumulator, which
+ * each thread has for itself, the plane is thread 0's, and the others' follow.
+ */
+typedef struct grout_home {
+    uint32_t plane; /* plus 1; 0: the object is not followed */
+    int64_t offset;
+} grout_home;
+
+/* A CTA that runs. */
+typedef struct grout_cta_state {
+    uint32_t cta;
+    bool is_live;
+    uint32_t exited_threads; /* bit t */
+    grout_shadow local;      /* SMEM, and the accumulators of each thread */
+    grout_thread_history *threads;
+    /* [local actor * local_elements + element]; waits: the phase of the newest wait, plus 1 */
+    grout_wait_fact *waits;
+    uint16_t *told_since;          /* the same: see grout_rules */
+    grout_element_state *elements; /* by element of the CTA */
+    grout_cta_protocol protocol;
+} grout_cta_state;
+
+/* The report that was made last, and of how many occurrences. */
+typedef struct grout_report_cache {
+    struct grout_report *report;
+    uint64_t total;
+    char doubt[240]; /* the sentence of grout_checker__find_doubt */
+} grout_report_cache;
+
+struct grout_checker {
+    grout_observer observer;
+    grout_diags *diags;
+    uint32_t max_findings;
+    bool has_launch;
+    grout_launch_info info; /* its arrays are ours: reports are asked for when the launch is gone */
+    grout_object_id *element_objects;
+    uint32_t *element_indices;
+    grout_clock_shape shape;               /* info.shape, whose address is kept */
+    uint32_t local_actors, local_elements; /* of one CTA */
+    grout_home *homes;                     /* by object */
+    uint32_t local_plane_count;
+    uint64_t *local_plane_sizes, *local_plane_pitches;
+    uint32_t *wgmma_shapes; /* by op: see grout_rules */
+    uint32_t *sync_ops;     /* by op: number of a synchronising one, plus 1 */
+    uint32_t sync_op_count;
+    /* state */
+    grout_shadow gmem;
+    grout_cta_state *ctas; /* slots; a slot is used again */
+    uint32_t cta_count;
+    uint32_t *slots; /* by CTA: its slot, plus 1; 0: it has none */
+    uint32_t slot_count;
+    uint64_t *ended_ctas;
+    uint32_t ended_words;
+    grout_ended_waits *ended_waits; /* kept where clusters or their CTAs may hear of each other */
+    uint32_t ended_wait_count, ended_wait_capacity;
+    uint8_t
+        *op_threads; /* by op that accesses, arrives or waits; bit t: thread t has executed it */
+    grout_protocol protocol;
+    grout_findings findings;
+    bool has_deadlock, has_step_limit, has_failed;
+    uint64_t suppressed;
+    uint64_t accesses, async_ops, barrier_phases;
+    uint64_t local_peak;
+    /* for the operation that runs; empty between operations, as far as anyone can tell */
+    grout_pairs pairs;
+    grout_report_cache *cache; /* made when asked for */
+};
+
+/* ---- checker.c ---- */
+
+/* Records that memory ran out. Returns false. */
+bool grout_checker__fail(grout_checker *checker);
+/* A finding with facts; they are copied if this occurrence is the one to show. */
+bool grout_checker__find(grout_checker *checker, const grout_finding_key *key,
+                         const grout_facts *facts);
+
+/* ---- ctas.c ---- */
+
+/* A CTA begins, in a free slot. NULL without memory. */
+grout_cta_state *grout_checker__begin_cta(grout_checker *checker, uint32_t cta);
+/* A CTA ends; what others may still ask about it is kept. False without memory. */
+bool grout_checker__end_cta(grout_checker *checker, grout_cta_state *state);
+/* The state of a CTA that runs; NULL without memory, and if it has ended. */
+grout_cta_state *grout_checker__find_cta(grout_checker *checker, uint32_t cta);
+/* Makes slots until there are so many. False without memory. */
+bool grout_checker__reserve_ctas(grout_checker *checker, uint32_t count);
+void grout_checker__free_ctas(grout_checker *checker);
+
+/* The state of a CTA that runs now, or NULL. */
+static inline const grout_cta_state *grout_checker__get_cta(const grout_checker *checker,
+                                                            uint32_t cta) {
+    uint32_t slot = cta < checker->slot_count ? checker->slots[cta] : 0;
+    GROUT_ASSERT(slot <= checker->cta_count);
+    return slot ? &checker->ctas[slot - 1] : NULL;
+}
+static inline uint32_t grout_checker__get_rank(const grout_checker *checker, uint32_t cta) {
+    return cta % checker->shape.cta_count;
+}
+/* The actor that executed something: its number in its CTA, in its cluster. */
+static inline uint32_t grout_checker__get_local(const grout_checker *checker,
+                                                const grout_origin *origin) {
+    return grout_clock_local_actor(&checker->shape, origin->thread, origin->warp);
+}
+static inline uint32_t grout_checker__get_actor(const grout_checker *checker,
+                                                const grout_origin *origin) {
+    return grout_clock_actor(&checker->shape, grout_checker__get_rank(checker, origin->cta),
+                             grout_checker__get_local(checker, origin));
+}
+
+/* ---- snapshot.c ---- */
+
+void *grout_checker__snapshot(void *self);
+bool grout_checker__restore(void *self, const void *snapshot);
+void grout_checker__snapshot_free(void *self, void *snapshot);
+uint64_t grout_checker__hash(void *self);
+void grout_checker__deinit_state(grout_checker *checker);
+
+/* ---- homes.c: where bytes lie ---- */
+
+bool grout_checker__place_objects(grout_checker *checker);
+/* The plane of an object that is followed, of thread's own instance if each thread has one. */
+static inline uint32_t grout_checker__get_plane(const grout_checker *checker,
+                                                grout_object_id object, uint32_t thread) {
+    bool is_own = grout_module_get_object(checker->info.module, object)->space == GROUT_SPACE_ACC;
+    return checker->homes[object].plane - 1 + (is_own ? thread : 0);
+}
+
+#endif
