@@ -1,6 +1,7 @@
 # grout_room, grout_module, grout_embed and grout_library: how a folder of sources becomes part of the library.
 
 define_property(GLOBAL PROPERTY GROUT_ROOMS BRIEF_DOCS "Rooms whose objects make the grout library")
+define_property(GLOBAL PROPERTY GROUT_ROOMS_WITH_HEADERS BRIEF_DOCS "Rooms that see some public headers only")
 define_property(GLOBAL PROPERTY GROUT_ROOM_LIBRARIES BRIEF_DOCS "What those rooms link to")
 
 # grout_room(FOLDER [DEPENDS folder...] [HEADERS header...] [LIBRARIES target...] [DEFINITIONS name=value...]
@@ -28,6 +29,7 @@ function(grout_room folder)
     target_link_libraries(${target} PRIVATE grout_options ${arg_LIBRARIES})
     if(arg_HEADERS)
         grout__choose_headers(chosen ${target} ${arg_HEADERS})
+        set_property(GLOBAL APPEND PROPERTY GROUT_ROOMS_WITH_HEADERS ${target})
         list(TRANSFORM arg_DEPENDS PREPEND ${PROJECT_SOURCE_DIR}/)
         target_include_directories(${target} PRIVATE ${chosen} ${arg_DEPENDS})
         target_include_directories(${target} INTERFACE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/${folder})
