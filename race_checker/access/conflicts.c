@@ -94,7 +94,7 @@ static bool report_conflict(void *payload, const grout_conflict *conflict,
         return grout_checker__fail(checker);
     }
     occurrence.is_repeat = !is_new;
-    record = grout_findings__add(&checker->findings, &key, &occurrence, &wants_facts);
+    record = grout_findings__add(&checker->memory.findings, &key, &occurrence, &wants_facts);
     if (!record) {
         return grout_checker__fail(checker);
     }
@@ -130,8 +130,8 @@ static uint16_t count_told(const access_context *context) {
     uint32_t actor = grout_checker__get_local(checker, &event->origin);
     uint32_t rank = grout_checker__get_rank(checker, event->origin.cta);
     uint32_t elements = checker->local_elements;
-    grout_thread_history *thread = &context->owner->threads[actor];
-    uint16_t *since = &context->owner->told_since[(size_t)actor * elements];
+    grout_thread_history *thread = &context->owner->notes.threads[actor];
+    uint16_t *since = &context->owner->facts.told_since[(size_t)actor * elements];
     const uint32_t *phases =
         &event->clocks->known[grout_clock_ph(shape, grout_clock_barrier(shape, rank, 0))];
     uint16_t told = thread->told;
@@ -182,8 +182,8 @@ static void set_rules(access_context *context) {
     rules->clocks = context->event->clocks;
     rules->space = access->space;
     rules->owner = access->space == GROUT_SPACE_SMEM ? access->owner : context->event->origin.cta;
-    rules->ended_ctas = checker->info.has_foreign_order ? NULL : checker->ended_ctas;
-    rules->ended_words = checker->ended_words;
+    rules->ended_ctas = checker->info.has_foreign_order ? NULL : checker->run.ended_ctas;
+    rules->ended_words = checker->run.ended_words;
     rules->wgmma_shapes = checker->wgmma_shapes;
     rules->is_write_lost = is_write_lost;
     rules->report = report_conflict;
@@ -196,7 +196,7 @@ bool grout_checker__access(grout_checker *checker, const grout_event *event) {
     const grout_home *home = &checker->homes[access->object];
     access_context context = {.checker = checker, .event = event};
     grout_visitor visitor = {grout_rules__visit, &context.rules};
-    checker->accesses++;
+    checker->run.accesses++;
     if (!home->plane || !event->clocks) {
         return true; /* an 'in' array: nobody writes it */
     }
@@ -206,8 +206,9 @@ bool grout_checker__access(grout_checker *checker, const grout_event *event) {
         return !checker->has_failed && access_ended(&context);
     }
     context.plane = grout_checker__get_plane(checker, access->object, event->origin.thread);
-    context.shadow = access->space == GROUT_SPACE_GMEM ? &checker->gmem : &context.owner->local;
-    context.rules.told_since = context.owner->told_since;
+    context.shadow =
+        access->space == GROUT_SPACE_GMEM ? &checker->memory.gmem : &context.owner->local;
+    context.rules.told_since = context.owner->facts.told_since;
     if (grout_rules__is_consumption(&context.rules)) {
         context.rules.entry.told = count_told(&context);
     }

@@ -45,7 +45,7 @@ static bool report_side(grout_checker *checker, const grout_event *event, grout_
         return grout_checker__fail(checker);
     }
     occurrence.is_repeat = !is_new;
-    record = grout_findings__add(&checker->findings, &key, &occurrence, &wants_facts);
+    record = grout_findings__add(&checker->memory.findings, &key, &occurrence, &wants_facts);
     if (!record) {
         return grout_checker__fail(checker);
     }
@@ -63,8 +63,8 @@ static bool report_side(grout_checker *checker, const grout_event *event, grout_
 bool grout_checker__report_exit(grout_checker *checker, const grout_event *event,
                                 const grout_side *side) {
     grout_facts facts = {.side_count = 1, .owner = event->u.access->owner};
-    if (checker->has_deadlock || checker->has_step_limit) {
-        checker->suppressed++;
+    if (checker->run.has_deadlock || checker->run.has_step_limit) {
+        checker->run.suppressed++;
         return true;
     }
     facts.sides[0] = *side;
@@ -76,6 +76,7 @@ static bool report_in_flight(const end_context *context, grout_shadow *shadow,
                              const grout_entry *entry, const grout_rect *rect,
                              grout_diag_code code) {
     const grout_checker *checker = context->checker;
+    GROUT_ASSERT(checker->homes[context->object].plane != 0);
     grout_run run = grout_shadow__get_run(shadow, context->plane, rect);
     grout_facts facts = {.side_count = 1, .owner = context->event->origin.cta};
     run.base -= checker->homes[context->object].offset;
@@ -92,12 +93,16 @@ static bool report_in_flight(const end_context *context, grout_shadow *shadow,
  */
 static bool is_reported(const end_context *context, const grout_entry *entry) {
     const grout_checker *checker = context->checker;
-    const grout_thread_history *thread = grout_checker__get_history(checker, &entry->origin);
+    const grout_cta_state *state = grout_checker__get_cta(checker, entry->origin.cta);
     bool is_wgmma = grout_clock__get_mechanism(&checker->shape, entry->component, NULL) ==
                     GROUT_MECHANISM_WGMMA;
-    return is_wgmma && (entry->number <= thread->wgmma_reported ||
-                        (!context->event->u.scope.is_inner &&
-                         entry->number <= thread->wgmma_reported_by_others));
+    if (!is_wgmma || !state) {
+        return false;
+    }
+    const grout_reported *reported =
+        &state->facts.reported[grout_checker__get_local(checker, &entry->origin)];
+    return entry->number <= reported->own ||
+           (!context->event->u.scope.is_inner && entry->number <= reported->by_others);
 }
 
 /* Another CTA's access, of memory that ends with this one. */
@@ -122,9 +127,9 @@ static bool check_entry(const end_context *context, grout_shadow *shadow, const 
     if (is_over(context, entry)) {
         return true;
     }
-    if (context->checker->has_deadlock || context->checker->has_step_limit ||
+    if (context->checker->run.has_deadlock || context->checker->run.has_step_limit ||
         is_reported(context, entry)) {
-        context->checker->suppressed++;
+        context->checker->run.suppressed++;
         return true;
     }
     return report_in_flight(context, shadow, entry, rect,
@@ -224,11 +229,11 @@ static bool end_elements(grout_checker *checker, const grout_event *event, grout
         if (!is_ending(event, checker->info.element_objects[i])) {
             continue;
         }
-        if (element->last_load > event->u.scope.last[component] &&
-            !(abandon_in(&context, &state->local) && abandon_in(&context, &checker->gmem))) {
+        if (element->facts.last_load > event->u.scope.last[component] &&
+            !(abandon_in(&context, &state->local) && abandon_in(&context, &checker->memory.gmem))) {
             return checker->has_failed ? false : grout_checker__fail(checker);
         }
-        element->last_load = 0;
+        element->facts.last_load = 0;
     }
     return true;
 }

@@ -127,7 +127,7 @@ static bool find_phase(const grout_checker *checker, const grout_side *load, gro
     if (state) {
         element = &state->elements[near->element];
         near->phase -= near->phase < element->phase_base ? near->phase : element->phase_base;
-        near->is_full = near->phase < element->full;
+        near->is_full = near->phase < element->facts.full;
     }
     return true;
 }
@@ -138,22 +138,21 @@ static grout_near find_wait(const grout_checker *checker, const grout_side *acce
     const grout_cta_state *state = grout_checker__get_cta(checker, access->origin.cta);
     const grout_thread_history *thread = grout_checker__get_history(checker, &access->origin);
     grout_near near = {.kind = GROUT_NEAR_NEVER_WAITED};
-    const grout_wait_fact *fact = NULL;
+    size_t at = 0;
     if (!find_phase(checker, load, &near) || !state) {
         return near;
     }
-    fact = &state->waits[(size_t)grout_checker__get_local(checker, &access->origin) *
-                             checker->local_elements +
-                         near.element];
+    at = (size_t)grout_checker__get_local(checker, &access->origin) * checker->local_elements +
+         near.element;
     if (thread->wait.op && thread->wait_element != near.element &&
         checker->info.element_objects[thread->wait_element] ==
             checker->info.element_objects[near.element]) {
         near.kind = GROUT_NEAR_WAIT_ELSEWHERE;
         near.origin = thread->wait;
         near.number = thread->wait_element;
-    } else if (fact->waits) {
+    } else if (state->facts.waits[at].waits) {
         near.kind = GROUT_NEAR_WAIT_EARLIER;
-        near.origin = fact->origin;
+        near.origin = state->notes.waits[at];
     }
     return near;
 }

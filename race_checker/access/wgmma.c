@@ -49,12 +49,12 @@ void grout_checker__note_reported(grout_checker *checker, const grout_facts *fac
     const grout_side *wgmma = &facts->sides[1];
     grout_cta_state *state = grout_checker__find_cta(checker, wgmma->origin.cta);
     bool is_own = grout_origin__is_same_actor(&facts->sides[0].origin, &wgmma->origin);
-    grout_thread_history *thread = NULL;
     if (!state) {
         return;
     }
-    thread = &state->threads[grout_checker__get_local(checker, &wgmma->origin)];
-    uint32_t *newest = is_own ? &thread->wgmma_reported : &thread->wgmma_reported_by_others;
+    grout_reported *reported =
+        &state->facts.reported[grout_checker__get_local(checker, &wgmma->origin)];
+    uint32_t *newest = is_own ? &reported->own : &reported->by_others;
     *newest = *newest < wgmma->stamp.number ? wgmma->stamp.number : *newest;
 }
 
@@ -152,6 +152,7 @@ grout_near grout_near__find_wgmma(const grout_checker *checker, const grout_fact
         /* A wgmma has its own group counted already, and waits after its accesses. */
         bool is_wgmma = (access->stamp.agent != GROUT_AGENT_ACTOR) &&
                         access->stamp.component == wgmma->stamp.component;
+        GROUT_ASSERT((is_wgmma ? access->stamp.number - 1 : owner->wgmma_issued) >= group);
         near.needed = (is_wgmma ? access->stamp.number - 1 : owner->wgmma_issued) - group;
         judge_wait(checker->info.module, &owner->wgmma_wait, group, access->origin.op, &near);
         return near;
@@ -162,6 +163,7 @@ grout_near grout_near__find_wgmma(const grout_checker *checker, const grout_fact
                           &checker->shape, grout_checker__get_actor(checker, &wgmma->origin))]);
     if (handover) {
         near.handover = handover->origin;
+        GROUT_ASSERT(handover->issued >= group);
         near.needed = handover->issued - group;
         judge_wait(checker->info.module, &handover->wait, group, handover->origin.op, &near);
     }

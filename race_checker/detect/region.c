@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "region.h"
 
+#include "invariant.h"
 #include "mix.h"
 
 #include <string.h>
@@ -26,10 +27,17 @@ static bool is_same_rect(const grout_rect *a, const grout_rect *b) {
            a->column_end == b->column_end;
 }
 
+static bool is_inside(const grout_rect *part, const grout_rect *bounds) {
+    return part->row >= bounds->row && part->row_end <= bounds->row_end &&
+           part->column >= bounds->column && part->column_end <= bounds->column_end;
+}
+
 /* ---- records --------------------------------------------------------------------------------- */
 
 bool grout_shadow__add_reader(grout_shadow *shadow, grout_region *region,
                               const grout_entry *entry) {
+    GROUT_ASSERT(region->reader_count <= region->reader_capacity);
+    GROUT_ASSERT(region->open_count <= region->reader_count);
     if (region->reader_count == region->reader_capacity) {
         uint32_t capacity = region->reader_capacity ? region->reader_capacity * 2u : 2u;
         size_t old_size = region->reader_capacity * sizeof *entry;
@@ -57,6 +65,7 @@ bool grout_shadow__add_reader(grout_shadow *shadow, grout_region *region,
 
 void grout_shadow__remove_reader(grout_shadow *shadow, grout_region *region, uint32_t index) {
     grout_entry *readers = grout_shadow__get_readers(shadow, region);
+    GROUT_ASSERT(index < region->reader_count);
     region->open_count -= readers[index].flags & GROUT_ENTRY_WRITE ? 1 : 0;
     region->reader_count--;
     memmove(&readers[index], &readers[index + 1], (region->reader_count - index) * sizeof *readers);
@@ -192,6 +201,7 @@ static bool add_piece(grout_shadow *shadow, grout_node *node, const grout_rect *
 static bool cut_piece(grout_shadow *shadow, grout_node *node, uint32_t index,
                       const grout_rect *inner) {
     const piece old = get_pieces(shadow, node)[index];
+    GROUT_ASSERT(index < node->piece_count && is_inside(inner, &old.rect));
     const grout_rect outside[4] = {
         {old.rect.row, inner->row, old.rect.column, old.rect.column_end},
         {inner->row_end, old.rect.row_end, old.rect.column, old.rect.column_end},
@@ -248,6 +258,7 @@ static void free_pieces(grout_shadow *shadow, grout_node *node) {
 
 static bool make_leaf(grout_shadow *shadow, grout_node *node, const grout_rect *bounds) {
     piece *first = NULL;
+    GROUT_ASSERT(node->kind == GROUT_NODE_UNIFORM && node->more == 0);
     node->piece_count = node->piece_capacity = 0;
     if (!reserve_pieces(shadow, node, 1)) {
         return false;
@@ -259,6 +270,22 @@ static bool make_leaf(grout_shadow *shadow, grout_node *node, const grout_rect *
     node->piece_count = 1;
     node->kind = GROUT_NODE_LEAF;
     return true;
+}
+
+/* Do the pieces lie in bounds and have as many bytes? They are cut from each other, so this says
+ * that none is lost or there twice. */
+static bool fills(const grout_shadow *shadow, const grout_node *node, const grout_rect *bounds) {
+    const piece *pieces = get_pieces(shadow, node);
+    uint64_t bytes =
+        (uint64_t)(bounds->row_end - bounds->row) * (bounds->column_end - bounds->column);
+    for (uint32_t i = 0; i < node->piece_count; i++) {
+        const grout_rect *rect = &pieces[i].rect;
+        bytes -= (uint64_t)(rect->row_end - rect->row) * (rect->column_end - rect->column);
+        if (is_empty(rect) || !is_inside(rect, bounds)) {
+            return false;
+        }
+    }
+    return bytes == 0;
 }
 
 /* A leaf of one piece is a uniform node. */
@@ -296,6 +323,7 @@ static bool split_leaf(grout_shadow *shadow, grout_node *node, const grout_rect 
     if (!handle) {
         return false;
     }
+    GROUT_ASSERT(node->kind == GROUT_NODE_LEAF);
     children = grout_slab__at(&shadow->slab, handle);
     halve(bounds, halves);
     for (uint32_t side = 0; side < 2; side++) {
@@ -348,6 +376,7 @@ static bool access_leaf(grout_shadow *shadow, grout_node *node, const grout_rect
             return false;
         }
     }
+    GROUT_ASSERT_SLOW(fills(shadow, node, bounds));
     simplify_leaf(shadow, node);
     if (node->kind == GROUT_NODE_LEAF && node->piece_count > PIECES_MAX) {
         return split_leaf(shadow, node, bounds);
@@ -373,6 +402,7 @@ static bool access_halves(grout_shadow *shadow, grout_node *node, const grout_re
 
 bool grout_node__access(grout_shadow *shadow, grout_node *node, const grout_rect *bounds,
                         const grout_rect *part, const grout_visitor *visitor) {
+    GROUT_ASSERT(!is_empty(part) && is_inside(part, bounds));
     if (node->kind == GROUT_NODE_UNIFORM && is_same_rect(bounds, part)) {
         return visitor->visit(visitor->payload, shadow, &node->whole, part);
     }

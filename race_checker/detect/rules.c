@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "rules.h"
 
+#include "invariant.h"
 grout_mechanism grout_clock__get_mechanism(const grout_clock_shape *shape, uint32_t component,
                                            uint32_t *index_out) {
     const uint32_t starts[] = {[GROUT_MECHANISM_LOST] = grout_clock_s(shape, 0),
@@ -13,6 +14,7 @@ grout_mechanism grout_clock__get_mechanism(const grout_clock_shape *shape, uint3
                                [GROUT_MECHANISM_ACCESS] = grout_clock_g(shape, 0),
                                [GROUT_MECHANISM_BULK_WRITE] = grout_clock_bw(shape, 0)};
     uint32_t mechanism = sizeof starts / sizeof *starts - 1;
+    GROUT_ASSERT(component < grout_clock_size(shape));
     while (component < starts[mechanism]) {
         mechanism--;
     }
@@ -217,6 +219,7 @@ static grout_conflict judge_load_and_read(const grout_rules *rules, const grout_
     uint32_t elements = shape->barrier_count / shape->cta_count;
     uint32_t element = (load->component - grout_clock_ph(shape, 0)) % elements;
     uint32_t actor = grout_clock_local_actor(shape, read->origin.thread, read->origin.warp);
+    GROUT_ASSERT(rules->told_since != NULL && actor < shape->actor_count / shape->cta_count);
     uint32_t since = rules->told_since[(size_t)actor * elements + element];
     bool is_told = since != 0 && since <= read->told;
     grout_conflict conflict = {GROUT_DIAG_SMEM_RACE, GROUT_PRIMARY_LATER, false};
@@ -505,6 +508,7 @@ static bool settle(const grout_rules *rules, grout_shadow *shadow, grout_region 
             kept++;
         }
     }
+    GROUT_ASSERT(open <= kept && kept <= region->reader_capacity);
     region->reader_count = (uint16_t)kept; /* its memory is kept for the reads to come */
     region->open_count = (uint16_t)open;
     region->write = rules->entry;
@@ -518,6 +522,9 @@ bool grout_rules__visit(void *payload, grout_shadow *shadow, grout_region *regio
     const grout_rules *rules = payload;
     grout_entry entry = rules->entry;
     bool agrees = true;
+    GROUT_ASSERT(entry.flags & GROUT_ENTRY_PRESENT && entry.number != 0);
+    GROUT_ASSERT((region->write.flags & GROUT_ENTRY_WRITE) ||
+                 !(region->write.flags & GROUT_ENTRY_PRESENT));
     if (!check(rules, shadow, region, rect, &agrees)) {
         return false;
     }

@@ -30,6 +30,7 @@ void grout_shadow__deinit(grout_shadow *shadow) {
 
 void grout_shadow__set_plane(grout_shadow *shadow, uint32_t plane, uint64_t size, uint64_t pitch) {
     grout_plane *it = &shadow->planes[plane];
+    GROUT_ASSERT(plane < shadow->plane_count && pitch > 0);
     memset(it, 0, sizeof *it);
     it->size = size;
     it->pitch = pitch;
@@ -44,6 +45,7 @@ void grout_shadow__reset(grout_shadow *shadow) {
 }
 
 bool grout_shadow__copy(grout_shadow *copy, const grout_shadow *shadow) {
+    GROUT_ASSERT(copy->plane_count == shadow->plane_count);
     memcpy(copy->planes, shadow->planes, shadow->plane_count * sizeof *shadow->planes);
     return grout_slab__copy(&copy->slab, &shadow->slab);
 }
@@ -51,6 +53,8 @@ bool grout_shadow__copy(grout_shadow *copy, const grout_shadow *shadow) {
 grout_run grout_shadow__get_run(const grout_shadow *shadow, uint32_t plane,
                                 const grout_rect *rect) {
     const grout_plane *it = &shadow->planes[plane];
+    GROUT_ASSERT(plane < shadow->plane_count);
+    GROUT_ASSERT(rect->row < rect->row_end && rect->row_end <= it->rows);
     grout_run run = {.base = (int64_t)(rect->row * it->pitch + rect->column),
                      .stride = (int64_t)it->pitch,
                      .count = rect->row_end - rect->row,
@@ -109,6 +113,7 @@ static void choose_cells(grout_plane *plane, const grout_rect *first) {
 static grout_node *find_cell(grout_shadow *shadow, grout_plane *plane, uint32_t index, bool make) {
     grout_slab_handle *pages = NULL;
     grout_slab_handle *page = NULL;
+    GROUT_ASSERT(index < plane->cells_down * plane->cells_across);
     if (!plane->pages) {
         plane->pages =
             make ? grout_slab__alloc(&shadow->slab, plane->page_count * sizeof *pages) : 0;
@@ -165,6 +170,8 @@ static bool act_on_cell(const cell_action *action, uint32_t down, uint32_t acros
 static bool act_on_rect(const cell_action *action, const grout_rect *rect) {
     const grout_plane *plane = action->plane;
     uint32_t down, down_end, across, across_end;
+    GROUT_ASSERT(rect->row < rect->row_end && rect->row_end <= plane->rows);
+    GROUT_ASSERT(rect->column < rect->column_end && rect->column_end <= plane->pitch);
     if (!plane->cell_height) {
         if (!action->makes) {
             return true;
@@ -267,6 +274,7 @@ bool grout_shadow__access(grout_shadow *shadow, uint32_t plane, int64_t offset,
     cell_action action = {shadow, &shadow->planes[plane], visitor, true};
     rect_stream stream = {.action = &action};
     int64_t begin = 0, end = 0; /* contiguous bytes collected */
+    GROUT_ASSERT(plane < shadow->plane_count && offset >= 0);
     for (uint32_t i = 0; i < access->run_count; i++) {
         const grout_run *run = &access->runs[i];
         bool joins = is_contiguous(run);
@@ -297,6 +305,8 @@ bool grout_shadow__walk(grout_shadow *shadow, uint32_t plane, int64_t offset, in
                         const grout_visitor *visitor) {
     cell_action action = {shadow, &shadow->planes[plane], visitor, false};
     rect_stream stream = {.action = &action};
+    GROUT_ASSERT(plane < shadow->plane_count && offset >= 0 && size >= 0);
+    GROUT_ASSERT((uint64_t)(offset + size) <= shadow->planes[plane].size);
     return put_bytes(&stream, (uint64_t)offset, (uint64_t)(offset + size)) && flush_rect(&stream);
 }
 

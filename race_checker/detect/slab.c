@@ -59,6 +59,7 @@ static grout_slab_handle take_fresh(grout_slab *slab, uint32_t units) {
         }
     }
     slab->used_units = first + units;
+    GROUT_ASSERT(first / CHUNK_UNITS == (first + units - 1) / CHUNK_UNITS);
     return first;
 }
 
@@ -90,6 +91,9 @@ void grout_slab__free(grout_slab *slab, grout_slab_handle handle, size_t size) {
     if (!handle) {
         return;
     }
+    GROUT_ASSERT(class_ < GROUT_SLAB_CLASSES);
+    GROUT_ASSERT(slab->live_bytes >= (uint64_t)GROUT_SLAB_UNIT << class_);
+    GROUT_ASSERT(slab->free_blocks[class_] != handle);
     memcpy(grout_slab__at(slab, handle), &slab->free_blocks[class_], sizeof handle);
     slab->free_blocks[class_] = handle;
     slab->live_bytes -= (uint64_t)GROUT_SLAB_UNIT << class_;
@@ -107,9 +111,10 @@ bool grout_slab__copy(grout_slab *copy, const grout_slab *slab) {
         memcpy(copy->chunks[i], slab->chunks[i], part);
         bytes -= part;
     }
-    copy->used_units = slab->used_units;
-    copy->live_bytes = slab->live_bytes;
-    copy->peak_bytes = slab->peak_bytes;
-    memcpy(copy->free_blocks, slab->free_blocks, sizeof copy->free_blocks);
+    GROUT_ASSERT(bytes == 0);
+    grout_slab made = *slab; /* all but whose the chunks are */
+    made.chunks = copy->chunks;
+    made.chunk_count = copy->chunk_count;
+    *copy = made;
     return true;
 }

@@ -9,6 +9,8 @@
 #ifndef GROUT_RACE_CHECKER_SLAB_H
 #define GROUT_RACE_CHECKER_SLAB_H
 
+#include "invariant.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -40,6 +42,7 @@ bool grout_slab__copy(grout_slab *copy, const grout_slab *slab);
 
 static inline void *grout_slab__at(const grout_slab *slab, grout_slab_handle handle) {
     const uint32_t units = GROUT_SLAB_CHUNK_SIZE / GROUT_SLAB_UNIT;
+    GROUT_ASSERT(handle != 0 && handle < slab->used_units);
     return slab->chunks[handle / units] + (size_t)(handle % units) * GROUT_SLAB_UNIT;
 }
 

@@ -11,6 +11,7 @@
 #include "deadlock.h"
 
 #include "explain.h"
+#include "invariant.h"
 #include "phases.h"
 #include "protocols.h"
 #include "visits.h"
@@ -29,7 +30,7 @@ enum {
 
 void grout_deadlock__say(grout_deadlock *text, grout_loc_id loc, grout_text *sentence) {
     bool added = !sentence->failed && sentence->data &&
-                 grout_findings__add_sentence(&text->checker->findings, loc, sentence->data);
+                 grout_findings__add_sentence(&text->checker->memory.findings, loc, sentence->data);
     text->done = text->done && added;
     grout_text_free(sentence);
     memset(sentence, 0, sizeof *sentence);
@@ -420,6 +421,7 @@ static bool find_circle(const grout_deadlock *text, circle *it, uint32_t *at_out
             *at_out = other;
             return true;
         }
+        GROUT_ASSERT(depth < it->count); /* each thread is on the way once */
         it->state[other] = 1;
         path[depth++] = other;
     }
@@ -548,8 +550,8 @@ bool grout_checker__deadlock(grout_checker *checker, const grout_event *event) {
     const grout_thread_fact *scope = find_lowest(&text, GROUT_THREAD_BLOCKED_SCOPE);
     grout_facts facts;
     memset(&facts, 0, sizeof facts);
-    checker->has_deadlock = true;
-    if (!lowest || checker->findings.sentence_count) {
+    checker->run.has_deadlock = true;
+    if (!lowest || checker->memory.findings.sentence_count) {
         return true;
     }
     text.has_ctas = text.threads[0].origin.cta != text.threads[text.thread_count - 1].origin.cta;

@@ -92,9 +92,10 @@ static uint32_t count_arrivals(const grout_deadlock *text, const grout_barrier_f
                                uint32_t phase) {
     grout_element_at at =
         grout_checker__find_element(text->checker, barrier->cta, barrier->element);
-    uint32_t index = at.state ? phase - at.element->first : UINT32_MAX;
-    return at.state && index < at.element->count ? grout_element__at(at.element, index)->arrived
-                                                 : barrier->arrivals;
+    uint32_t index = at.state ? phase - at.element->facts.first : UINT32_MAX;
+    return at.state && index < grout_element__count(at.element)
+               ? grout_element__at(at.element, index)->arrived
+               : barrier->arrivals;
 }
 
 static void add_phase_state(const grout_deadlock *text, const grout_barrier_fact *barrier,

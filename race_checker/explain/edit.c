@@ -6,7 +6,7 @@
 #include "wording.h"
 
 bool grout_wording__is_alone(const grout_wording *wording, const grout_origin *origin) {
-    return wording->checker->op_threads[origin->op] == 1u << origin->thread;
+    return wording->checker->run.op_threads[origin->op] == 1u << origin->thread;
 }
 
 void grout_wording__set_edit(grout_wording *wording, const grout_spot *spot, const char *lines) {

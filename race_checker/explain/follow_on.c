@@ -101,7 +101,7 @@ static bool is_effect(const grout_record *record, const grout_record *cause) {
 
 static bool is_explained(const grout_checker *checker, const grout_record *record,
                          bool *is_explained_out) {
-    const grout_findings *findings = &checker->findings;
+    const grout_findings *findings = &checker->memory.findings;
     grout_op_id use = record->facts.sides[0].origin.op;
     *is_explained_out = false;
     for (uint32_t i = 0; i < findings->count && !*is_explained_out; i++) {
@@ -120,8 +120,8 @@ static bool is_explained(const grout_checker *checker, const grout_record *recor
 }
 
 bool grout_checker__withhold_follow_ons(grout_checker *checker) {
-    for (uint32_t i = 0; i < checker->findings.count; i++) {
-        grout_record *record = &checker->findings.records[i];
+    for (uint32_t i = 0; i < checker->memory.findings.count; i++) {
+        grout_record *record = &checker->memory.findings.records[i];
         bool is_withheld = false;
         if (record->is_replaced) {
             continue;
@@ -130,7 +130,7 @@ bool grout_checker__withhold_follow_ons(grout_checker *checker) {
             return grout_checker__fail(checker);
         }
         record->is_replaced = is_withheld;
-        checker->suppressed += is_withheld ? 1 : 0;
+        checker->run.suppressed += is_withheld ? 1 : 0;
     }
     return true;
 }

@@ -249,7 +249,7 @@ static const headline_row HEADLINES[] = {
     {GROUT_DIAG_BARRIER_SKIPPED, add_skipped_headline}};
 
 void grout_wording__add_headline(const grout_wording *wording, grout_text *out) {
-    const grout_findings *findings = &wording->checker->findings;
+    const grout_findings *findings = &wording->checker->memory.findings;
     grout_diag_code code = wording->record->code;
     if (grout_wording__add_protocol_headline(wording, out) ||
         grout_wording__add_peer_headline(wording, out)) {

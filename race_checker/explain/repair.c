@@ -97,7 +97,7 @@ static uint32_t find_waits(const grout_wording *wording, uint32_t thread, grout_
     for (grout_op_id i = 1; i < grout_module_get_op_count(wording->module); i++) {
         const grout_origin origin = {.op = i};
         if (waits_on_barrier(grout_module_get_op(wording->module, i)) &&
-            (checker->op_threads[i] >> thread & 1) &&
+            (checker->run.op_threads[i] >> thread & 1) &&
             grout_origin__find_object(wording->module, &origin) == object) {
             *op_out = i;
             count++;
@@ -166,9 +166,9 @@ static bool can_insert_wait(const grout_wording *wording) {
     grout_object_id barrier = wording->checker->info.element_objects[near->element];
     if (near->kind != GROUT_NEAR_NEVER_WAITED || load->cta != access->cta ||
         grout_module_get_object(wording->module, barrier)->is_explicit || near->phase != 0 ||
-        !near->is_full || wording->checker->has_deadlock || wording->checker->has_step_limit ||
-        !grout_wording__is_alone(wording, access) || !grout_wording__is_alone(wording, load) ||
-        !is_behind(wording, statement, copy) ||
+        !near->is_full || wording->checker->run.has_deadlock ||
+        wording->checker->run.has_step_limit || !grout_wording__is_alone(wording, access) ||
+        !grout_wording__is_alone(wording, load) || !is_behind(wording, statement, copy) ||
         find_level(wording, access->op, copy) != statement ||
         find_waits(wording, access->thread, &wait) > 0) {
         return false;

@@ -4,6 +4,7 @@
 #include "wording.h"
 
 #include "alloc.h"
+#include "invariant.h"
 
 struct grout_report {
     grout_finding *findings;
@@ -158,7 +159,7 @@ static void add_edge_and_repair(grout_wording *wording) {
 
 /* The sentences of a deadlock are ready; the first is the headline. */
 static void copy_sentences(grout_wording *wording) {
-    const grout_findings *findings = &wording->checker->findings;
+    const grout_findings *findings = &wording->checker->memory.findings;
     for (uint32_t i = 1; i < findings->sentence_count; i++) {
         grout_wording__note(wording, GROUT_SEVERITY_NOTE,
                             grout_module_get_place(wording->module, findings->sentences[i].loc),
@@ -178,7 +179,7 @@ static void word_finding(grout_wording *wording) {
     finding->severity = diag->severity = record->severity;
     finding->primary = diag->place = grout_module_get_place(wording->module, record->primary);
     finding->related = grout_module_get_place(wording->module, record->related);
-    finding->identity = grout_findings__identify(&wording->checker->findings, record);
+    finding->identity = grout_findings__identify(&wording->checker->memory.findings, record);
     finding->count = record->count;
     finding->diag = diag;
     finding->missing_edge = finding->repair = "";
@@ -200,18 +201,19 @@ static void word_finding(grout_wording *wording) {
 static void count_findings(grout_report *report, const grout_checker *checker, const uint32_t *list,
                            uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
-        bool is_error = checker->findings.records[list[i]].severity == GROUT_SEVERITY_ERROR;
+        bool is_error = checker->memory.findings.records[list[i]].severity == GROUT_SEVERITY_ERROR;
         report->error_count += is_error ? 1 : 0;
         report->warning_count += is_error ? 0 : 1;
     }
     report->count = count < checker->max_findings ? count : checker->max_findings;
     report->dropped = count - report->count;
+    GROUT_ASSERT(report->error_count + report->warning_count == count);
 }
 
 grout_report *grout_report__new(const grout_checker *checker) {
     grout_report *report = grout__calloc(1, sizeof *report);
     uint32_t count = 0;
-    uint32_t *list = grout_findings__list(&checker->findings, &count);
+    uint32_t *list = grout_findings__list(&checker->memory.findings, &count);
     bool done = report && list;
     if (done) {
         count_findings(report, checker, list, count);
@@ -221,7 +223,7 @@ grout_report *grout_report__new(const grout_checker *checker) {
         report->count = done ? report->count : 0;
     }
     for (uint32_t i = 0; done && i < report->count; i++) {
-        const grout_record *record = &checker->findings.records[list[i]];
+        const grout_record *record = &checker->memory.findings.records[list[i]];
         grout_wording wording = {.checker = checker,
                                  .module = checker->info.module,
                                  .record = record,

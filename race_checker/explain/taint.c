@@ -154,7 +154,7 @@ static void spread_to_region(flow *it, const grout_op *op, grout_op_id region) {
 static void spread(flow *it, grout_op_id id) {
     const grout_op *op = grout_module_get_op(it->module, id);
     const grout_op_info *info = grout_op_get_info((grout_opcode)op->opcode);
-    bool has_run = it->checker == NULL || it->checker->op_threads[id] != 0;
+    bool has_run = it->checker == NULL || it->checker->run.op_threads[id] != 0;
     if (info->shape == GROUT_SHAPE_REGION) {
         spread_to_region(it, op, id);
         return;

@@ -184,7 +184,7 @@ static grout_op_id find_ordered_atomic(const grout_checker *checker) {
         const grout_op *op = grout_module_get_op(module, i);
         bool is_access = grout_op_get_sync((grout_opcode)op->opcode) == NULL;
         grout_choice order = grout_op_get_choice(module, op, GROUT_ATTR_ORDER);
-        if (is_access && checker->op_threads[i] && order != GROUT_CHOICE_NONE &&
+        if (is_access && checker->run.op_threads[i] && order != GROUT_CHOICE_NONE &&
             order != GROUT_CHOICE_ORDER_RELAXED) {
             return i;
         }
@@ -227,18 +227,18 @@ static const char *find_value_doubt(const grout_checker *checker) {
 }
 
 static const char *find_semaphore_doubt(const grout_checker *checker) {
-    if (!checker->protocol.competing.op) {
+    if (!checker->memory.protocol.competing.op) {
         return "";
     }
     (void)snprintf(checker->cache->doubt, sizeof checker->cache->doubt,
                    "the semaphore_wait at line %" PRIu32
                    " competes for units with another that it is in no order with",
-                   get_line(checker, checker->protocol.competing.op));
+                   get_line(checker, checker->memory.protocol.competing.op));
     return checker->cache->doubt;
 }
 
 static const char *find_finding_doubt(const grout_checker *checker) {
-    const grout_findings *findings = &checker->findings;
+    const grout_findings *findings = &checker->memory.findings;
     bool is_ambiguous = false;
     for (uint32_t i = 0; i < findings->count; i++) {
         if (is_order(findings->records[i].code)) {
@@ -251,13 +251,13 @@ static const char *find_finding_doubt(const grout_checker *checker) {
 
 const char *grout_checker__find_doubt(const grout_checker *checker, bool was_cut) {
     const char *doubt = "";
-    if (checker->has_deadlock) {
+    if (checker->run.has_deadlock) {
         return "the run ended in a deadlock";
     }
-    if (checker->has_step_limit || was_cut) {
+    if (checker->run.has_step_limit || was_cut) {
         return "the run did not reach its end";
     }
-    if (checker->has_failed || (checker->has_launch && !checker->op_threads)) {
+    if (checker->has_failed || (checker->has_launch && !checker->run.op_threads)) {
         return "there was no memory to follow the run";
     }
     doubt = find_finding_doubt(checker);

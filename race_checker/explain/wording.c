@@ -13,6 +13,7 @@
 
 char *grout_wording__keep(grout_wording *wording, grout_text *text) {
     grout_strings *kept = wording->strings;
+    GROUT_ASSERT(kept->count <= kept->capacity);
     char *string = NULL;
     if (kept->count == kept->capacity) {
         uint32_t capacity = kept->capacity ? kept->capacity * 2 : 64;

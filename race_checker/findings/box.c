@@ -43,6 +43,7 @@ grout_box grout_box__from_runs(const grout_module *module, grout_object_id objec
                                const grout_run *runs, uint32_t run_count) {
     const grout_layout *layout = grout_object_get_layout(module, object);
     grout_box box = {.object = object, .rank = layout->rank};
+    GROUT_ASSERT(object != 0 && layout->rank <= GROUT_RANK_MAX);
     for (uint32_t i = 0; i < box.rank; i++) {
         box.low[i] = INT64_MAX;
     }

@@ -24,6 +24,7 @@ static void add_op(grout_op_id op, uint32_t allowed, bool is_first, grout_op_id 
 
 void grout_cover__add(grout_cover *cover, bool is_first, const grout_facts *facts) {
     const grout_near *near = &facts->near;
+    GROUT_ASSERT(facts->side_count == 2);
     bool is_own = grout_origin__is_same_actor(&facts->sides[0].origin, &facts->sides[1].origin);
     grout_op_id spot = is_own ? facts->sides[0].origin.op : near->handover.op;
     grout_op_id wait = near->kind == GROUT_NEAR_WGMMA_LEFT ? near->origin.op : 0;

@@ -3,6 +3,7 @@
 #include "finding.h"
 
 #include "alloc.h"
+#include "invariant.h"
 #include "mix.h"
 #include "rules.h"
 
@@ -78,6 +79,8 @@ static bool is_same_key(const grout_record *record, const grout_finding_key *key
 /* The slot of the key, or the empty one where it belongs. */
 static uint32_t find_slot(const grout_findings *findings, const grout_finding_key *key) {
     uint32_t slot = (uint32_t)hash_key(key) & (findings->index_size - 1);
+    GROUT_ASSERT((findings->index_size & (findings->index_size - 1)) == 0);
+    GROUT_ASSERT(findings->count < findings->index_size);
     while (findings->index[slot] &&
            !is_same_key(&findings->records[findings->index[slot] - 1], key)) {
         slot = (slot + 1) & (findings->index_size - 1);
@@ -114,6 +117,8 @@ grout_record *grout_findings__add(grout_findings *findings, const grout_finding_
     grout_record *record = NULL;
     uint32_t slot = 0;
     int order = 0;
+    GROUT_ASSERT(findings->module != NULL && key->code != GROUT_DIAG_NONE);
+    GROUT_ASSERT(findings->count <= findings->capacity);
     if (findings->count == findings->capacity && !grow(findings)) {
         return NULL;
     }
@@ -153,6 +158,7 @@ void grout_record__widen(grout_record *record, const grout_side *sides, uint32_t
     grout_facts *facts = &record->facts;
     grout_box *box = &facts->sides[i].box;
     const grout_box *more = &sides[i].box;
+    GROUT_ASSERT(i < facts->side_count);
     for (uint32_t side = 0; side < facts->side_count; side++) {
         if (!is_same_access(&facts->sides[side], &sides[side])) {
             return;
@@ -200,6 +206,7 @@ bool grout_findings__copy(grout_findings *copy, const grout_findings *findings) 
         memcpy(copy->index, findings->index, findings->index_size * sizeof *copy->index);
     }
     copy->count = findings->count;
+    GROUT_ASSERT(copy->index_size == findings->index_size);
     for (uint32_t i = 0; i < findings->sentence_count; i++) {
         const grout_sentence *sentence = &findings->sentences[i];
         if (!grout_findings__add_sentence(copy, sentence->loc, sentence->text)) {

@@ -3,6 +3,7 @@
 #include "pairs.h"
 
 #include "alloc.h"
+#include "invariant.h"
 #include "mix.h"
 
 #include <string.h>
@@ -70,6 +71,7 @@ static bool grow(grout_pairs *pairs) {
 bool grout_pairs__add(grout_pairs *pairs, uint64_t step, const grout_finding_key *key,
                       const grout_side *const sides[2], bool *is_new_out) {
     uint64_t pair = hash_pair(key, sides);
+    GROUT_ASSERT(pair != 0);
     uint64_t *slot = NULL;
     if (pairs->step != step) {
         grout_pairs__forget(pairs);
@@ -78,6 +80,7 @@ bool grout_pairs__add(grout_pairs *pairs, uint64_t step, const grout_finding_key
     if (pairs->count >= pairs->size / 2 && !grow(pairs)) {
         return false;
     }
+    GROUT_ASSERT(pairs->count < pairs->size);
     slot = find_slot(pairs, pair);
     *is_new_out = *slot == 0;
     pairs->count += *is_new_out ? 1 : 0;

@@ -60,11 +60,15 @@ static bool begin(void *self, const grout_launch_info *info) {
     checker->has_launch = true;
     checker->info = *info;
     checker->shape = info->shape;
+    GROUT_ASSERT(info->shape.cta_count > 0 && info->cta_count % info->shape.cta_count == 0);
+    GROUT_ASSERT(info->shape.actor_count % info->shape.cta_count == 0 &&
+                 info->shape.barrier_count % info->shape.cta_count == 0);
     checker->local_actors = info->shape.actor_count / info->shape.cta_count;
     checker->local_elements = info->shape.barrier_count / info->shape.cta_count;
-    checker->findings.module = info->module;
-    checker->op_threads = grout__calloc(grout_module_get_op_count(info->module), 1);
-    if (!checker->op_threads || !copy_elements(checker, info) ||
+    checker->memory.findings.module = info->module;
+    checker->run.op_threads = grout__calloc(grout_module_get_op_count(info->module), 1);
+    checker->run.op_count = checker->run.op_threads ? grout_module_get_op_count(info->module) : 0;
+    if (!checker->run.op_threads || !copy_elements(checker, info) ||
         !grout_checker__place_objects(checker) || !grout_checker__find_shapes(checker) ||
         !grout_checker__number_sync_ops(checker)) {
         return grout_checker__fail(checker);
@@ -84,8 +88,9 @@ static bool note_event(grout_checker *checker, const grout_event *event) {
 
 static bool observe(void *self, const grout_event *event) {
     grout_checker *checker = self;
+    GROUT_ASSERT(event->origin.op < checker->run.op_count);
     if (event->clocks) {
-        checker->op_threads[event->origin.op] |= (uint8_t)(1u << event->origin.thread);
+        checker->run.op_threads[event->origin.op] |= (uint8_t)(1u << event->origin.thread);
     }
     switch ((grout_event_kind)event->kind) {
     case GROUT_EVENT_CTA_BEGIN:
@@ -107,7 +112,7 @@ static bool observe(void *self, const grout_event *event) {
     case GROUT_EVENT_ASYNC_COPY_WAIT:
         return note_event(checker, event);
     case GROUT_EVENT_ISSUE:
-        checker->async_ops++;
+        checker->run.async_ops++;
         return note_event(checker, event);
     case GROUT_EVENT_SCOPE_END:
         return grout_checker__scope_end(checker, event);
@@ -153,7 +158,7 @@ static bool observe(void *self, const grout_event *event) {
 static bool end(void *self) {
     grout_checker *checker = self;
     return !checker->has_failed &&
-           (!checker->op_threads || grout_checker__withhold_follow_ons(checker));
+           (!checker->run.op_threads || grout_checker__withhold_follow_ons(checker));
 }
 
 /* All but what only traces look at. */
@@ -210,10 +215,10 @@ static const grout_report *get_report(const grout_checker *checker) {
     if (!checker->has_launch) {
         return NULL;
     }
-    if (!cache->report || cache->total != checker->findings.total) {
+    if (!cache->report || cache->total != checker->memory.findings.total) {
         grout_report__free(cache->report);
         cache->report = grout_report__new(checker);
-        cache->total = checker->findings.total;
+        cache->total = checker->memory.findings.total;
         if (!cache->report && checker->diags) {
             (void)grout_diags_add_oom(checker->diags);
         }
@@ -231,24 +236,24 @@ const grout_finding *grout_checker_get_finding(const grout_checker *checker, uin
 }
 
 static grout_verdict get_verdict(const grout_checker *checker, bool was_cut) {
-    for (uint32_t i = 0; i < checker->findings.count; i++) {
-        const grout_record *record = &checker->findings.records[i];
+    for (uint32_t i = 0; i < checker->memory.findings.count; i++) {
+        const grout_record *record = &checker->memory.findings.records[i];
         if (record->severity == GROUT_SEVERITY_ERROR && record->code != GROUT_DIAG_STEP_LIMIT) {
             return GROUT_VERDICT_ERROR;
         }
     }
-    return was_cut || checker->has_step_limit || checker->has_failed ? GROUT_VERDICT_INCOMPLETE
-                                                                     : GROUT_VERDICT_CLEAN;
+    return was_cut || checker->run.has_step_limit || checker->has_failed ? GROUT_VERDICT_INCOMPLETE
+                                                                         : GROUT_VERDICT_CLEAN;
 }
 
 grout_check_summary grout_checker_get_summary(const grout_checker *checker, bool was_cut) {
     const grout_report *report = get_report(checker);
     grout_check_summary summary = {.verdict = get_verdict(checker, was_cut),
-                                   .suppressed_count = checker->suppressed,
-                                   .accesses = checker->accesses,
-                                   .async_ops = checker->async_ops,
-                                   .barrier_phases = checker->barrier_phases};
-    uint64_t local_peak = checker->local_peak;
+                                   .suppressed_count = checker->run.suppressed,
+                                   .accesses = checker->run.accesses,
+                                   .async_ops = checker->run.async_ops,
+                                   .barrier_phases = checker->run.barrier_phases};
+    uint64_t local_peak = checker->run.local_peak;
     summary.not_well_synchronised_because = grout_checker__find_doubt(checker, was_cut);
     summary.is_well_synchronised = !*summary.not_well_synchronised_because;
     if (report) {
@@ -257,10 +262,10 @@ grout_check_summary grout_checker_get_summary(const grout_checker *checker, bool
         summary.warning_count = totals.warning_count;
         summary.dropped_count = totals.dropped_count;
     }
-    for (uint32_t i = 0; i < checker->cta_count; i++) {
-        uint64_t peak = checker->ctas[i].local.slab.peak_bytes;
+    for (uint32_t i = 0; i < checker->memory.cta_count; i++) {
+        uint64_t peak = checker->memory.ctas[i].local.slab.peak_bytes;
         local_peak = peak > local_peak ? peak : local_peak;
     }
-    summary.shadow_bytes_peak = checker->gmem.slab.peak_bytes + local_peak;
+    summary.shadow_bytes_peak = checker->memory.gmem.slab.peak_bytes + local_peak;
     return summary;
 }

@@ -16,8 +16,8 @@ static bool report_at_end(grout_checker *checker, const grout_event *event, grou
                           grout_severity severity, uint32_t phase) {
     const grout_barrier_fact *barrier = event->u.barrier_end.barrier;
     grout_facts facts;
-    if (checker->has_deadlock || checker->has_step_limit) {
-        checker->suppressed++;
+    if (checker->run.has_deadlock || checker->run.has_step_limit) {
+        checker->run.suppressed++;
         return true;
     }
     memset(&facts, 0, sizeof facts);
@@ -42,7 +42,7 @@ static uint32_t get_seen(const grout_checker *checker, const grout_cta_state *st
     uint32_t seen = grout_checker__get_observed(checker, state, index, local);
     for (uint32_t w = 0; local < threads && checker->local_actors > threads && w < 4; w++) {
         uint32_t warp =
-            state->waits[(size_t)(threads + 4 * local + w) * checker->local_elements + index].waits;
+            grout_checker__get_wait(checker, state, index, threads + 4 * local + w).mark->waits;
         seen = seen < warp ? warp : seen;
     }
     return seen;
@@ -53,8 +53,8 @@ static bool report_unobserved(grout_checker *checker, const grout_event *event,
     uint32_t full = event->u.barrier_end.barrier->full;
     bool has_waiter = false;
     for (uint32_t i = 0; i < checker->local_actors; i++) {
-        const grout_wait_fact *wait =
-            &at->state->waits[(size_t)i * checker->local_elements + at->index];
+        const grout_wait_mark *wait =
+            grout_checker__get_wait(checker, at->state, at->index, i).mark;
         uint32_t seen = get_seen(checker, at->state, at->index, i);
         has_waiter = has_waiter || wait->waits > 0;
         if (wait->waits > 0 && seen < full &&
@@ -100,7 +100,7 @@ bool grout_checker__check_bytes(grout_checker *checker, const grout_barrier_fact
 static bool check_mbarrier(grout_checker *checker, const grout_event *event,
                            const grout_element_at *at) {
     const grout_barrier_fact *barrier = event->u.barrier_end.barrier;
-    if (checker->has_deadlock || checker->has_step_limit) {
+    if (checker->run.has_deadlock || checker->run.has_step_limit) {
         return true; /* its bytes have been looked at */
     }
     if (!grout_checker__check_bytes(checker, barrier)) {

@@ -15,7 +15,7 @@
 /* An actor of the element's CTA, in the cluster. */
 static uint32_t get_actor(const grout_checker *checker, const grout_element_at *at,
                           uint32_t local) {
-    return grout_clock_actor(&checker->shape, grout_checker__get_rank(checker, at->state->cta),
+    return grout_clock_actor(&checker->shape, grout_checker__get_rank(checker, at->state->life.cta),
                              local);
 }
 
@@ -42,7 +42,7 @@ static void contribute(grout_checker *checker, const grout_event *event, const g
     grout_element_state *element = at->element;
     uint32_t number = event->u.arrive.phase;
     uint32_t *known =
-        grout_element__get_known(element, checker->local_actors, number - element->first);
+        grout_element__get_known(element, checker->local_actors, number - element->facts.first);
     grout_origin__keep(module, &phase->contribution, &event->origin, 1);
     if (number > 0 && !knows_previous(checker, event, at->barrier)) {
         grout_origin__keep(module, &phase->early, &event->origin, 1);
@@ -53,7 +53,7 @@ static void contribute(grout_checker *checker, const grout_event *event, const g
         known[i] = known[i] < x ? x : known[i];
     }
     if (event->u.arrive.by_copy || event->u.arrive.is_bytes) {
-        element->last_load = element->phase_base + number + 1;
+        element->facts.last_load = element->phase_base + number + 1;
     }
     if (!event->u.arrive.is_bytes) {
         phase->arrived += event->u.arrive.count;
@@ -82,7 +82,7 @@ bool grout_checker__arrive(grout_checker *checker, const grout_event *event) {
     if (!event->u.arrive.is_bytes) {
         grout_element__meet_bytes(checker, event, &at);
     }
-    if (event->u.arrive.is_bytes && (event->u.arrive.is_late || number < at.element->full)) {
+    if (event->u.arrive.is_bytes && (event->u.arrive.is_late || number < at.element->facts.full)) {
         /* They are no contribution to it. */
         return grout_checker__report_late(
             checker, at.is_explicit ? GROUT_DIAG_BARRIER_TX_MISMATCH : GROUT_DIAG_BARRIER_OVERRUN,
@@ -102,7 +102,7 @@ bool grout_checker__arrive(grout_checker *checker, const grout_event *event) {
 bool grout_checker__phase(grout_checker *checker, const grout_event *event) {
     const grout_barrier_fact *barrier = event->u.phase.barrier;
     grout_element_at at = grout_checker__find_element(checker, barrier->cta, barrier->element);
-    checker->barrier_phases++;
+    checker->run.barrier_phases++;
     if (!at.state) {
         return !checker->has_failed;
     }
@@ -118,7 +118,7 @@ bool grout_checker__thread_exit(grout_checker *checker, const grout_event *event
     if (!state) {
         return !checker->has_failed;
     }
-    state->exited_threads |= 1u << event->origin.thread;
+    state->life.exited_threads |= 1u << event->origin.thread;
     if (!grout_checker__end_rendezvous(checker, event, state)) {
         return false;
     }
@@ -155,9 +155,11 @@ static const grout_origin *find_known_contribution(const grout_checker *checker,
     static const grout_origin nowhere;
     uint32_t known = event->clocks->known[grout_clock_ph(&checker->shape, at->barrier)];
     uint32_t newest = known - event->u.wait.barrier->phase_base - 1;
-    bool is_kept = newest >= at->element->first && newest - at->element->first < at->element->count;
-    return is_kept ? &grout_element__at(at->element, newest - at->element->first)->contribution
-                   : &nowhere;
+    bool is_kept = newest >= at->element->facts.first &&
+                   newest - at->element->facts.first < grout_element__count(at->element);
+    return is_kept
+               ? &grout_element__at(at->element, newest - at->element->facts.first)->contribution
+               : &nowhere;
 }
 
 /* An actor's first wait, when it knows already that the phase after has completed too. */
@@ -171,8 +173,8 @@ static bool check_skipped(grout_checker *checker, const grout_event *event,
             event->u.wait.barrier->phase_base + number + 1) {
         return true;
     }
-    at->element->skipped |= UINT64_C(1) << grout_checker__get_local(checker, &event->origin);
-    facts.have = at->element->full;
+    at->element->facts.skipped |= UINT64_C(1) << grout_checker__get_local(checker, &event->origin);
+    facts.have = at->element->facts.full;
     return report_wait(checker, event, GROUT_DIAG_BARRIER_SKIPPED,
                        find_known_contribution(checker, event, at), &facts);
 }
@@ -219,23 +221,23 @@ bool grout_checker__wait(grout_checker *checker, const grout_event *event) {
     const grout_barrier_fact *barrier = event->u.wait.barrier;
     grout_element_at at = grout_checker__find_element(checker, barrier->cta, barrier->element);
     uint32_t number = event->u.wait.phase;
-    grout_wait_fact *wait = NULL;
+    grout_wait_at wait;
     bool is_first = false;
     if (!at.state) {
         return !checker->has_failed;
     }
     wait = grout_checker__get_wait(checker, at.state, at.index,
                                    grout_checker__get_local(checker, &event->origin));
-    is_first = !wait->origin.op;
+    is_first = !wait.origin->op;
     if ((number != UINT32_MAX && !grout_element__fill(checker, &at, number + 1)) ||
         !check_warps(checker, event, &at)) {
         return false;
     }
     grout_checker__note(checker, event, at.state);
     grout_checker__note_visit(checker, event);
-    wait->waits = number + 1;
-    wait->origin = event->origin;
-    wait->epoch = event->clocks->known[grout_clock_x(
+    wait.mark->waits = number + 1;
+    *wait.origin = event->origin;
+    wait.mark->epoch = event->clocks->known[grout_clock_x(
         &checker->shape, grout_checker__get_actor(checker, &event->origin))];
     return grout_checker__check_init(checker, event, &at) &&
            check_skipped(checker, event, &at, is_first) && check_parity(checker, event) &&

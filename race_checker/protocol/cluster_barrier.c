@@ -13,11 +13,6 @@
 
 #include <string.h>
 
-static grout_rendezvous_state *find_rendezvous(grout_checker *checker, grout_cta_state *state,
-                                               const grout_origin *origin) {
-    return &state->protocol.rendezvous[grout_checker__get_local(checker, origin)];
-}
-
 static bool report_pending(grout_checker *checker, grout_diag_code code, grout_severity severity,
                            const grout_origin *primary, const grout_origin *related) {
     const grout_module *module = checker->info.module;
@@ -26,8 +21,8 @@ static bool report_pending(grout_checker *checker, grout_diag_code code, grout_s
                              .primary = grout_origin__get_loc(module, primary),
                              .related = grout_origin__get_loc(module, related)};
     grout_facts facts;
-    if (checker->has_deadlock || checker->has_step_limit) {
-        checker->suppressed++;
+    if (checker->run.has_deadlock || checker->run.has_step_limit) {
+        checker->run.suppressed++;
         return true;
     }
     memset(&facts, 0, sizeof facts);
@@ -46,29 +41,32 @@ static bool report_pending(grout_checker *checker, grout_diag_code code, grout_s
 
 bool grout_checker__rendezvous(grout_checker *checker, const grout_event *event) {
     grout_cta_state *state = grout_checker__find_cta(checker, event->origin.cta);
-    grout_rendezvous_state *own = NULL;
+    uint32_t local = grout_checker__get_local(checker, &event->origin);
     grout_origin earlier;
     if (!state) {
         return !checker->has_failed;
     }
     grout_checker__note_visit(checker, event);
-    own = find_rendezvous(checker, state, &event->origin);
-    earlier = own->pending;
     if (event->kind == GROUT_EVENT_CLUSTER_WAIT) {
-        memset(own, 0, sizeof *own);
+        state->facts.rendezvous[local] = 0;
         return true;
     }
-    own->pending = event->origin;
-    return !earlier.op || report_pending(checker, GROUT_DIAG_BARRIER_OVERRUN, GROUT_SEVERITY_ERROR,
+    earlier = state->notes.rendezvous[local];
+    bool is_pending = state->facts.rendezvous[local] != 0;
+    state->facts.rendezvous[local] = event->origin.op;
+    state->notes.rendezvous[local] = event->origin;
+    return !is_pending || report_pending(checker, GROUT_DIAG_BARRIER_OVERRUN, GROUT_SEVERITY_ERROR,
                                          &event->origin, &earlier);
 }
 
 bool grout_checker__end_rendezvous(grout_checker *checker, const grout_event *event,
                                    grout_cta_state *state) {
     static const grout_origin nowhere;
-    grout_origin pending = find_rendezvous(checker, state, &event->origin)->pending;
-    return !pending.op || report_pending(checker, GROUT_DIAG_BARRIER_UNOBSERVED,
-                                         GROUT_SEVERITY_WARNING, &pending, &nowhere);
+    uint32_t local = grout_checker__get_local(checker, &event->origin);
+    grout_origin pending = state->notes.rendezvous[local];
+    return state->facts.rendezvous[local] == 0 ||
+           report_pending(checker, GROUT_DIAG_BARRIER_UNOBSERVED, GROUT_SEVERITY_WARNING, &pending,
+                          &nowhere);
 }
 
 /* ---- ends --------------------------------------------------------------------------------------
@@ -77,8 +75,8 @@ bool grout_checker__end_rendezvous(grout_checker *checker, const grout_event *ev
 static bool report_arrival(grout_checker *checker, uint32_t index, uint32_t owner,
                            const grout_origin *arrival) {
     grout_facts facts;
-    if (checker->has_deadlock || checker->has_step_limit) {
-        checker->suppressed++;
+    if (checker->run.has_deadlock || checker->run.has_step_limit) {
+        checker->run.suppressed++;
         return true;
     }
     memset(&facts, 0, sizeof facts);
@@ -100,12 +98,12 @@ bool grout_checker__reach_ended(grout_checker *checker, const grout_event *event
 bool grout_checker__cta_exit(grout_checker *checker, const grout_event *event,
                              grout_cta_state *state) {
     for (uint32_t i = 0; i < checker->local_elements; i++) {
-        grout_element_at at = grout_checker__find_element(checker, state->cta, i);
+        grout_element_at at = grout_checker__find_element(checker, state->life.cta, i);
         for (uint32_t k = 0; k < at.element->contributor_count; k++) {
             const grout_contributor *it = &at.element->contributors[k];
-            if (it->origin.cta != state->cta && !it->is_bytes &&
+            if (it->origin.cta != state->life.cta && !it->is_bytes &&
                 !grout_contributor__is_known(checker, it, at.barrier, event->u.scope.last) &&
-                !report_arrival(checker, i, state->cta, &it->origin)) {
+                !report_arrival(checker, i, state->life.cta, &it->origin)) {
                 return false;
             }
         }

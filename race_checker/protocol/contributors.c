@@ -52,7 +52,7 @@ bool grout_checker__note_contributor(grout_checker *checker, const grout_event *
     void *list = element->contributors;
     uint32_t number = event->u.arrive.phase_base + event->u.arrive.phase;
     bool arms = arms_itself(checker, event, at);
-    if (!at->is_explicit && !arms && event->origin.cta == at->state->cta) {
+    if (!at->is_explicit && !arms && event->origin.cta == at->state->life.cta) {
         return true;
     }
     for (uint32_t i = 0; i < element->contributor_count && !it; i++) {

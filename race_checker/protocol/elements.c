@@ -18,6 +18,7 @@ grout_element_at grout_checker__find_element(grout_checker *checker, uint32_t ct
     if (!at.state) {
         return at;
     }
+    GROUT_ASSERT(index < at.state->element_count && at.state->life.cta == cta);
     at.element = &at.state->elements[index];
     at.barrier = grout_clock_barrier(&checker->shape, grout_checker__get_rank(checker, cta), index);
     at.is_explicit = object->is_explicit;
@@ -26,25 +27,29 @@ grout_element_at grout_checker__find_element(grout_checker *checker, uint32_t ct
     return at;
 }
 
-grout_wait_fact *grout_checker__get_wait(const grout_checker *checker, const grout_cta_state *state,
-                                         uint32_t index, uint32_t local) {
-    return &state->waits[(size_t)local * checker->local_elements + index];
+grout_wait_at grout_checker__get_wait(const grout_checker *checker, const grout_cta_state *state,
+                                      uint32_t index, uint32_t local) {
+    size_t at = (size_t)local * checker->local_elements + index;
+    GROUT_ASSERT(local < checker->local_actors && index < checker->local_elements);
+    return (grout_wait_at){&state->facts.waits[at], &state->notes.waits[at]};
 }
 
 uint32_t grout_checker__get_observed(const grout_checker *checker, const grout_cta_state *state,
                                      uint32_t index, uint32_t local_actor) {
     uint32_t threads = checker->shape.thread_count;
-    uint32_t own = grout_checker__get_wait(checker, state, index, local_actor)->waits;
+    uint32_t own = grout_checker__get_wait(checker, state, index, local_actor).mark->waits;
     uint32_t other = UINT32_MAX;
     if (checker->local_actors == threads) {
         return own;
     }
     if (local_actor >= threads) {
-        other = grout_checker__get_wait(checker, state, index, (local_actor - threads) / 4)->waits;
+        other =
+            grout_checker__get_wait(checker, state, index, (local_actor - threads) / 4).mark->waits;
     }
     for (uint32_t w = 0; local_actor < threads && w < 4; w++) {
         uint32_t warp =
-            grout_checker__get_wait(checker, state, index, threads + 4 * local_actor + w)->waits;
+            grout_checker__get_wait(checker, state, index, threads + 4 * local_actor + w)
+                .mark->waits;
         other = warp < other ? warp : other;
     }
     return own < other ? other : own;
@@ -64,6 +69,7 @@ bool grout_checker__knows_actors(const grout_checker *checker, const uint32_t *k
 bool grout_checker__report_barrier(grout_checker *checker, grout_diag_code code,
                                    grout_severity severity, const grout_facts *facts) {
     const grout_module *module = checker->info.module;
+    GROUT_ASSERT(facts->element < checker->local_elements);
     grout_object_id object = checker->info.element_objects[facts->element];
     grout_finding_key key = {.code = code,
                              .severity = severity,
@@ -92,7 +98,8 @@ bool grout_checker__report_late(grout_checker *checker, grout_diag_code code,
 void grout_checker__renew_element(grout_checker *checker, const grout_element_at *at) {
     grout_element__renew(at->element);
     for (uint32_t i = 0; i < checker->local_actors; i++) {
-        memset(grout_checker__get_wait(checker, at->state, at->index, i), 0,
-               sizeof *at->state->waits);
+        grout_wait_at wait = grout_checker__get_wait(checker, at->state, at->index, i);
+        memset(wait.mark, 0, sizeof *wait.mark);
+        memset(wait.origin, 0, sizeof *wait.origin);
     }
 }

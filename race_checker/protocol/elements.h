@@ -19,9 +19,14 @@ typedef struct grout_element_at {
 
 /* state NULL: the CTA has ended, or there is no memory (has_failed). */
 grout_element_at grout_checker__find_element(grout_checker *checker, uint32_t cta, uint32_t index);
-/* What an actor of the CTA has waited for on the element. */
-grout_wait_fact *grout_checker__get_wait(const grout_checker *checker, const grout_cta_state *state,
-                                         uint32_t index, uint32_t local);
+/* An actor's newest wait on an element. */
+typedef struct grout_wait_at {
+    grout_wait_mark *mark;
+    grout_origin *origin; /* op 0: there was none */
+} grout_wait_at;
+
+grout_wait_at grout_checker__get_wait(const grout_checker *checker, const grout_cta_state *state,
+                                      uint32_t index, uint32_t local);
 /* For which phase an actor of the CTA waits next: its own waits, and what a warp has from its
  * thread, or a thread from its warps. */
 uint32_t grout_checker__get_observed(const grout_checker *checker, const grout_cta_state *state,

@@ -18,7 +18,7 @@ static grout_loc_id find_declaration(const grout_checker *checker, const grout_f
 /* Nobody came to write the rest of an output, or to take the units of a semaphore, when the run did
  * not reach its end. */
 static bool is_follow_on(const grout_checker *checker, const grout_fault *fault) {
-    return (checker->has_deadlock || checker->has_step_limit) &&
+    return (checker->run.has_deadlock || checker->run.has_step_limit) &&
            (fault->code == GROUT_DIAG_OUTPUT_NOT_WRITTEN ||
             fault->code == GROUT_DIAG_SEMAPHORE_NOT_RESTORED);
 }
@@ -38,7 +38,7 @@ bool grout_checker__fault(grout_checker *checker, const grout_event *event) {
     grout_facts facts;
     bool is_reported = false;
     if (is_follow_on(checker, fault)) {
-        checker->suppressed++;
+        checker->run.suppressed++;
         return true;
     }
     if (fault->code == GROUT_DIAG_BARRIER_UNINITIALISED) {
@@ -74,6 +74,6 @@ bool grout_checker__step_limit(grout_checker *checker, const grout_event *event)
     facts.have = (int64_t)event->step;
     /* Where it stood is chance; the kernel is what did not end. */
     key.primary = grout_module_get_kernel(checker->info.module, checker->info.kernel)->loc;
-    checker->has_step_limit = true;
+    checker->run.has_step_limit = true;
     return grout_checker__settle_all(checker) && grout_checker__find(checker, &key, &facts);
 }

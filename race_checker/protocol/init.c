@@ -38,7 +38,7 @@ bool grout_checker__check_init(grout_checker *checker, const grout_event *event,
     const grout_element_state *element = at->element;
     return !at->is_explicit || !element->init.op || !event->clocks ||
            event->clocks->known[grout_clock_x(&checker->shape, element->init_actor)] >=
-               element->init_epoch ||
+               element->facts.init_epoch ||
            report_invisible(checker, at, &event->origin, &element->init);
 }
 
@@ -62,13 +62,12 @@ static bool report_unknown(grout_checker *checker, const grout_element_at *at,
 
 static bool check_waits(grout_checker *checker, const grout_element_at *at, const grout_origin *end,
                         const uint32_t *known) {
-    uint32_t rank = grout_checker__get_rank(checker, at->state->cta);
+    uint32_t rank = grout_checker__get_rank(checker, at->state->life.cta);
     for (uint32_t i = 0; i < checker->local_actors; i++) {
-        const grout_wait_fact *wait =
-            &at->state->waits[(size_t)i * checker->local_elements + at->index];
+        const grout_wait_at wait = grout_checker__get_wait(checker, at->state, at->index, i);
         uint32_t x = grout_clock_x(&checker->shape, grout_clock_actor(&checker->shape, rank, i));
-        if (wait->origin.op && known[x] < wait->epoch &&
-            !report_unknown(checker, at, end, &wait->origin)) {
+        if (wait.origin->op && known[x] < wait.mark->epoch &&
+            !report_unknown(checker, at, end, wait.origin)) {
             return false;
         }
     }
@@ -135,13 +134,13 @@ static bool is_known_use(const grout_checker *checker, const grout_event *event,
  * told as coming before any are uses that do not know of this one. */
 static bool replace_premature(grout_checker *checker, const grout_event *event,
                               const grout_element_at *at) {
-    grout_findings *findings = &checker->findings;
+    grout_findings *findings = &checker->memory.findings;
     for (uint32_t i = 0, count = findings->count; i < count; i++) {
         grout_record *record = &findings->records[i];
         grout_origin use = record->facts.sides[0].origin;
         if (record->code != GROUT_DIAG_BARRIER_UNINITIALISED || record->is_replaced ||
             record->facts.subject != GROUT_SUBJECT_USUAL || record->facts.element != at->index ||
-            record->facts.fault.cta != at->state->cta ||
+            record->facts.fault.cta != at->state->life.cta ||
             is_known_use(checker, event, &record->facts)) {
             continue;
         }
@@ -159,7 +158,8 @@ static bool begin_life(grout_checker *checker, const grout_event *event,
     grout_checker__renew_element(checker, at);
     element->init = event->origin;
     element->init_actor = grout_checker__get_actor(checker, &event->origin);
-    element->init_epoch = event->clocks->known[grout_clock_x(&checker->shape, element->init_actor)];
+    element->facts.init_epoch =
+        event->clocks->known[grout_clock_x(&checker->shape, element->init_actor)];
     return true;
 }
 

@@ -40,8 +40,9 @@ static bool knows_previous(const grout_checker *checker, const grout_event *even
 
 bool grout_checker__named(grout_checker *checker, const grout_event *event) {
     grout_cta_state *state = grout_checker__find_cta(checker, event->origin.cta);
-    grout_named_arrival *own = NULL, earlier;
-    uint32_t id = event->u.named.id;
+    uint32_t id = event->u.named.id, own = event->u.named.generation + 1, last = 0;
+    size_t at = (size_t)grout_checker__get_local(checker, &event->origin) * GROUT_NAMED_MAX + id;
+    grout_origin earlier;
     if (!state) {
         return !checker->has_failed;
     }
@@ -49,15 +50,12 @@ bool grout_checker__named(grout_checker *checker, const grout_event *event) {
     if (event->kind == GROUT_EVENT_NAMED_SYNC || id >= GROUT_NAMED_MAX) {
         return true;
     }
-    own = &state->protocol
-               .named[(size_t)grout_checker__get_local(checker, &event->origin) * GROUT_NAMED_MAX +
-                      id];
-    earlier = *own;
-    own->origin = event->origin;
-    own->generation = event->u.named.generation + 1;
-    if (earlier.generation == own->generation) {
-        return report(checker, event, GROUT_SUBJECT_NAMED_TWICE, &earlier.origin);
+    last = state->facts.generations[at];
+    earlier = state->notes.named[at];
+    state->facts.generations[at] = own;
+    state->notes.named[at] = event->origin;
+    if (last == own) {
+        return report(checker, event, GROUT_SUBJECT_NAMED_TWICE, &earlier);
     }
-    return knows_previous(checker, event) ||
-           report(checker, event, GROUT_SUBJECT_NAMED, &earlier.origin);
+    return knows_previous(checker, event) || report(checker, event, GROUT_SUBJECT_NAMED, &earlier);
 }

@@ -45,41 +45,53 @@ static bool grow_phases(grout_element_state *element, uint32_t capacity, uint32_
         return false;
     }
     element->known = known;
+    element->known_capacity = capacity * local_actors;
     element->capacity = capacity;
     return true;
 }
 
-/* Room for index more phases behind the first that is kept. */
+/* The phases that are kept move to the start of their memory. */
+static void move_phases(grout_element_state *element, uint32_t local_actors) {
+    uint32_t count = grout_element__count(element);
+    if (element->head > 0 && count > 0) {
+        memmove(element->phases, &element->phases[element->head], count * sizeof *element->phases);
+        memmove(element->known, &element->known[(size_t)element->head * local_actors],
+                (size_t)count * local_actors * sizeof *element->known);
+    }
+    element->head = 0;
+    element->end = count;
+    element->known_count = count * local_actors;
+}
+
+/* Room for index more phases after the first that is kept. */
 static bool reserve_phases(grout_element_state *element, uint32_t index, uint32_t local_actors) {
     uint32_t capacity = element->capacity ? element->capacity : 4;
+    GROUT_ASSERT(element->known_capacity >= element->capacity * local_actors);
     if (element->head + index < element->capacity) {
         return true;
     }
-    if (element->head > 0 && element->count > 0) {
-        memmove(element->phases, grout_element__at(element, 0),
-                element->count * sizeof *element->phases);
-        memmove(element->known, grout_element__get_known(element, local_actors, 0),
-                (size_t)element->count * local_actors * sizeof *element->known);
-    }
-    element->head = 0;
-    while (capacity <= index + element->count) { /* half is free: moving stays rare */
+    move_phases(element, local_actors);
+    while (capacity <= index + element->end) { /* half is free: moving stays rare */
         capacity *= 2;
     }
     return capacity <= element->capacity || grow_phases(element, capacity, local_actors);
 }
 
-/* The state of a phase that has not been dropped; NULL without memory. */
 grout_phase_state *grout_element__find_phase(const grout_checker *checker,
                                              grout_element_state *element, uint32_t phase) {
-    if (!reserve_phases(element, phase - element->first, checker->local_actors)) {
+    const uint32_t local_actors = checker->local_actors;
+    GROUT_ASSERT(phase >= element->facts.first);
+    if (!reserve_phases(element, phase - element->facts.first, local_actors)) {
         return NULL;
     }
-    while (element->count <= phase - element->first) {
-        memset(grout_element__get_known(element, checker->local_actors, element->count), 0,
-               checker->local_actors * sizeof *element->known);
-        memset(grout_element__at(element, element->count++), 0, sizeof *element->phases);
+    while (grout_element__count(element) <= phase - element->facts.first) {
+        memset(&element->phases[element->end], 0, sizeof *element->phases);
+        memset(&element->known[(size_t)element->end * local_actors], 0,
+               local_actors * sizeof *element->known);
+        element->end++;
+        element->known_count += local_actors;
     }
-    return grout_element__at(element, phase - element->first);
+    return grout_element__at(element, phase - element->facts.first);
 }
 
 /* ---- pairs of phases ---- */
@@ -109,12 +121,12 @@ static bool judge_oldest(grout_checker *checker, const grout_element_at *at, boo
     const grout_phase_state *phase = grout_element__at(element, 0);
     const grout_phase_state *next = grout_element__at(element, 1);
     const grout_origin *wait = phase->missed.op ? &phase->missed : &phase->wait;
-    bool has_no_wait =
-        has_all && !at->is_explicit && element->full > element->first + 1 && !phase->has_wait;
+    bool has_no_wait = has_all && !at->is_explicit &&
+                       element->facts.full > element->facts.first + 1 && !phase->has_wait;
     if (!next->early.op && !phase->missed.op && !has_no_wait) {
         return true;
     }
-    return report_overrun(checker, at->index, element->first, get_primary(next), wait);
+    return report_overrun(checker, at->index, element->facts.first, get_primary(next), wait);
 }
 
 /* The pair of the phase before the first, and the first. */
@@ -122,7 +134,7 @@ static bool judge_fresh(grout_checker *checker, const grout_element_at *at) {
     grout_element_state *element = at->element;
     GROUT_ASSERT(element != NULL);
     grout_origin missed = element->fresh_missed;
-    if (!missed.op || element->first > 0 || element->count == 0) {
+    if (!missed.op || element->facts.first > 0 || grout_element__count(element) == 0) {
         return true;
     }
     memset(&element->fresh_missed, 0, sizeof element->fresh_missed);
@@ -131,9 +143,9 @@ static bool judge_fresh(grout_checker *checker, const grout_element_at *at) {
 }
 
 static void drop_oldest(grout_element_state *element) {
-    element->first++;
+    GROUT_ASSERT(grout_element__count(element) > 0);
+    element->facts.first++;
     element->head++;
-    element->count--;
 }
 
 /* Keeps what a wait for the oldest phase would point at: its pair is dropped before its time. */
@@ -153,13 +165,14 @@ static bool keep_dropped(grout_element_state *element) {
         element->dropped_capacity = capacity;
     }
     element->dropped[element->dropped_count++] =
-        (grout_dropped_phase){element->first, *contribution};
+        (grout_dropped_phase){element->facts.first, *contribution};
     return true;
 }
 
 /* The contribution to phase + 1, of a phase that was dropped. */
 static const grout_origin *find_dropped(const grout_element_state *element, uint32_t phase) {
     uint32_t i = element->dropped_count - 1;
+    GROUT_ASSERT(element->dropped_count > 0 && phase < element->facts.first);
     while (i > 0 && element->dropped[i].phase > phase) {
         i--;
     }
@@ -172,10 +185,10 @@ static const grout_origin *find_dropped(const grout_element_state *element, uint
  */
 static bool is_observed(const grout_checker *checker, const grout_element_at *at) {
     uint32_t threads = checker->shape.thread_count;
-    uint32_t last = at->element->first + (at->is_explicit ? 1 : 0);
+    uint32_t last = at->element->facts.first + (at->is_explicit ? 1 : 0);
     for (uint32_t i = 0; i < checker->local_actors; i++) {
         uint32_t thread = i < threads ? i : (i - threads) / 4;
-        if (!(at->state->exited_threads >> thread & 1) &&
+        if (!(at->state->life.exited_threads >> thread & 1) &&
             grout_checker__get_observed(checker, at->state, at->index, i) <= last) {
             return false;
         }
@@ -186,11 +199,11 @@ static bool is_observed(const grout_checker *checker, const grout_element_at *at
 bool grout_element__settle(grout_checker *checker, const grout_element_at *at) {
     grout_element_state *element = at->element;
     GROUT_ASSERT(element != NULL);
-    while (element->count > 1 && element->full > element->first + 1) {
+    while (grout_element__count(element) > 1 && element->facts.full > element->facts.first + 1) {
         bool has_all = is_observed(checker, at);
         if (has_all) {
             element->dropped_count = 0;
-        } else if (element->count <= OPEN_PAIRS_MAX) {
+        } else if (grout_element__count(element) <= OPEN_PAIRS_MAX) {
             return true;
         } else if (!keep_dropped(element)) {
             return grout_checker__fail(checker);
@@ -206,9 +219,9 @@ bool grout_element__settle(grout_checker *checker, const grout_element_at *at) {
 /* Phases of which all arrivals are in, as far as they are kept. */
 static uint32_t count_arrived(const grout_element_state *element) {
     GROUT_ASSERT(element != NULL);
-    uint32_t count = element->full;
-    while (count - element->first < element->count &&
-           grout_element__at(element, count - element->first)->has_all) {
+    uint32_t count = element->facts.full;
+    while (count - element->facts.first < grout_element__count(element) &&
+           grout_element__at(element, count - element->facts.first)->has_all) {
         count++;
     }
     return count;
@@ -217,11 +230,11 @@ static uint32_t count_arrived(const grout_element_state *element) {
 /* The element ends: what is open is judged as it stands. */
 bool grout_element__settle_last(grout_checker *checker, const grout_element_at *at) {
     grout_element_state *element = at->element;
-    bool has_all = !checker->has_deadlock && !checker->has_step_limit;
+    bool has_all = !checker->run.has_deadlock && !checker->run.has_step_limit;
     if (!grout_element__fill(checker, at, count_arrived(element)) || !judge_fresh(checker, at)) {
         return false;
     }
-    while (element->count > 1) {
+    while (grout_element__count(element) > 1) {
         if (!judge_oldest(checker, at, has_all)) {
             return false;
         }
@@ -231,9 +244,11 @@ bool grout_element__settle_last(grout_checker *checker, const grout_element_at *
 }
 
 bool grout_checker__settle_all(grout_checker *checker) {
-    for (uint32_t i = 0; i < checker->cta_count; i++) {
-        for (uint32_t k = 0; checker->ctas[i].is_live && k < checker->local_elements; k++) {
-            grout_element_at at = grout_checker__find_element(checker, checker->ctas[i].cta, k);
+    for (uint32_t i = 0; i < checker->memory.cta_count; i++) {
+        for (uint32_t k = 0; checker->memory.ctas[i].life.is_live && k < checker->local_elements;
+             k++) {
+            grout_element_at at =
+                grout_checker__find_element(checker, checker->memory.ctas[i].life.cta, k);
             if (!grout_element__settle_last(checker, &at)) {
                 return false;
             }
@@ -249,33 +264,33 @@ static void hold_against_waits(grout_checker *checker, const grout_element_at *a
                                uint32_t number) {
     grout_element_state *element = at->element;
     const uint32_t *known =
-        grout_element__get_known(element, checker->local_actors, number - element->first);
+        grout_element__get_known(element, checker->local_actors, number - element->facts.first);
     grout_origin *missed = NULL;
-    if (number > element->first) {
-        missed = &grout_element__at(element, number - 1 - element->first)->missed;
+    if (number > element->facts.first) {
+        missed = &grout_element__at(element, number - 1 - element->facts.first)->missed;
     } else if (number == 0 && at->is_explicit) {
         missed = &element->fresh_missed;
     }
     for (uint32_t i = 0; missed && i < checker->local_actors; i++) {
-        const grout_wait_fact *wait = grout_checker__get_wait(checker, at->state, at->index, i);
-        if (wait->origin.op && wait->waits == number && !(element->skipped >> i & 1) &&
-            known[i] < wait->epoch) {
-            grout_origin__keep(checker->info.module, missed, &wait->origin, -1);
+        const grout_wait_at wait = grout_checker__get_wait(checker, at->state, at->index, i);
+        if (wait.origin->op && wait.mark->waits == number && !(element->facts.skipped >> i & 1) &&
+            known[i] < wait.mark->epoch) {
+            grout_origin__keep(checker->info.module, missed, wait.origin, -1);
         }
     }
 }
 
 bool grout_element__fill(grout_checker *checker, const grout_element_at *at, uint32_t phases) {
     grout_element_state *element = at->element;
-    for (; element->full < phases; element->full++) {
-        if (element->full < element->first) {
+    for (; element->facts.full < phases; element->facts.full++) {
+        if (element->facts.full < element->facts.first) {
             continue;
         }
-        if (!grout_element__find_phase(checker, element, element->full)) {
+        if (!grout_element__find_phase(checker, element, element->facts.full)) {
             return grout_checker__fail(checker);
         }
-        hold_against_waits(checker, at, element->full);
-        if (!grout_element__check_bytes_met(checker, at, element->full)) {
+        hold_against_waits(checker, at, element->facts.full);
+        if (!grout_element__check_bytes_met(checker, at, element->facts.full)) {
             return false;
         }
     }
@@ -287,15 +302,15 @@ bool grout_element__observe(grout_checker *checker, const grout_element_at *at, 
                             const grout_origin *origin) {
     grout_element_state *element = at->element;
     uint32_t local = grout_checker__get_local(checker, origin);
-    bool is_skipped = (element->skipped >> local & 1) != 0;
+    bool is_skipped = (element->facts.skipped >> local & 1) != 0;
     grout_phase_state *phase = NULL;
     if (number == UINT32_MAX) { /* the phase before the first */
-        if (element->full > 0) {
+        if (element->facts.full > 0) {
             grout_origin__keep(checker->info.module, &element->fresh_missed, origin, -1);
         }
         return true;
     }
-    if (number < element->first) { /* its pair had to be settled before its time */
+    if (number < element->facts.first) { /* its pair had to be settled before its time */
         return is_skipped || element->dropped_count == 0 ||
                report_overrun(checker, at->index, number, find_dropped(element, number), origin);
     }
@@ -305,7 +320,7 @@ bool grout_element__observe(grout_checker *checker, const grout_element_at *at, 
     }
     phase->has_wait = true;
     grout_origin__keep(checker->info.module, &phase->wait, origin, -1);
-    if (element->full > number + 1 && !is_skipped) {
+    if (element->facts.full > number + 1 && !is_skipped) {
         grout_origin__keep(checker->info.module, &phase->missed, origin, -1);
     }
     return grout_element__settle(checker, at);
@@ -319,7 +334,7 @@ bool grout_checker__observe_blocked(grout_checker *checker, const grout_event *e
             continue;
         }
         at = grout_checker__find_element(checker, thread->origin.cta, thread->element);
-        if (at.state && at.element->full > thread->meant + 1 &&
+        if (at.state && at.element->facts.full > thread->meant + 1 &&
             !grout_element__observe(checker, &at, thread->meant, &thread->origin)) {
             return false;
         }

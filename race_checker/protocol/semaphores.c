@@ -20,7 +20,7 @@
 
 static grout_semaphore_state *find_semaphore(grout_checker *checker,
                                              const grout_semaphore_fact *fact) {
-    grout_protocol *protocol = &checker->protocol;
+    grout_protocol *protocol = &checker->memory.protocol;
     void *list = protocol->semaphores;
     grout_semaphore_state *it = NULL;
     for (uint32_t i = 0; i < protocol->semaphore_count; i++) {
@@ -157,6 +157,7 @@ static void drop_taken(grout_semaphore_state *semaphore) {
 static bool take_signals(grout_checker *checker, const grout_event *event,
                          grout_semaphore_state *semaphore, uint32_t end) {
     uint32_t taken = semaphore->taken < end ? end : semaphore->taken;
+    GROUT_ASSERT(semaphore->signal_count <= semaphore->signal_capacity);
     for (uint32_t i = 0; i < semaphore->signal_count; i++) {
         const grout_unit_signal *signal = &semaphore->signals[i];
         if (signal->serial >= taken && signal->unknown < end &&
@@ -185,8 +186,8 @@ static void check_order(grout_checker *checker, const grout_event *event,
             own->serial != UINT32_MAX && own->serial == other->serial &&
             knows_epoch(checker, event, other->cluster, other->actor, other->before_epoch);
         if (!other->no_decrement && !is_alike && !knows_wait(checker, event, other)) {
-            grout_origin__keep(module, &checker->protocol.competing, &own->origin, -1);
-            grout_origin__keep(module, &checker->protocol.competing, &other->origin, -1);
+            grout_origin__keep(module, &checker->memory.protocol.competing, &own->origin, -1);
+            grout_origin__keep(module, &checker->memory.protocol.competing, &other->origin, -1);
         }
     }
 }

@@ -105,9 +105,10 @@ void grout_checker__note_visit(grout_checker *checker, const grout_event *event)
 grout_visit *grout_checker__find_visit(const grout_checker *checker, const grout_cta_state *state,
                                        uint32_t local_actor, grout_op_id op) {
     uint32_t number = checker->sync_ops[op];
+    GROUT_ASSERT(number <= checker->sync_op_count && local_actor < checker->local_actors);
     return number == 0
                ? NULL
-               : &state->protocol.visits[(size_t)local_actor * checker->sync_op_count + number - 1];
+               : &state->notes.visits[(size_t)local_actor * checker->sync_op_count + number - 1];
 }
 
 bool grout_checker__number_sync_ops(grout_checker *checker) {

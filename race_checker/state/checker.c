@@ -14,7 +14,9 @@ bool grout_checker__find(grout_checker *checker, const grout_finding_key *key,
                          const grout_facts *facts) {
     const grout_occurrence occurrence = {&facts->sides[0].origin, &facts->sides[1].origin, false};
     bool wants_facts = false;
-    grout_record *record = grout_findings__add(&checker->findings, key, &occurrence, &wants_facts);
+    GROUT_ASSERT(facts->side_count <= 2 && key->primary != 0);
+    grout_record *record =
+        grout_findings__add(&checker->memory.findings, key, &occurrence, &wants_facts);
     if (!record) {
         return grout_checker__fail(checker);
     }

@@ -1,8 +1,9 @@
 /*
  * checker.h - the state of a checker.
  *
- * Two parts. The state: shadows, what threads did last, barrier phases, findings; plain data and
- * slabs, copied for a snapshot. And what follows from the launch alone: planes, options.
+ * Two parts. What follows from the launch alone: planes, options. And what a snapshot copies, of
+ * which each struct is either plain and copied whole, or has a function that copies it: shadows,
+ * what threads did last, barrier phases, findings.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -27,19 +28,90 @@ typedef struct grout_home {
     int64_t offset;
 } grout_home;
 
+/* An actor's newest wait on a barrier element. */
+typedef struct grout_wait_mark {
+    uint32_t waits; /* how often it waited; the newest was for phase waits - 1 */
+    uint32_t epoch; /* of the actor (x) then */
+} grout_wait_mark;
+
+/* The newest wgmma group of an actor that a finding says was not waited for in time. */
+typedef struct grout_reported {
+    uint32_t own, by_others; /* at an access of this actor, of another one */
+} grout_reported;
+
+/*
+ * What two states of a CTA must agree in to be equal: arrays without padding, in one block that is
+ * copied and hashed whole (see FACTS in slot.c).
+ */
+typedef struct grout_cta_facts {
+    grout_wait_mark *waits;   /* [local actor * local_elements + element] */
+    uint16_t *told_since;     /* the same: see grout_rules */
+    grout_reported *reported; /* by local actor */
+    /* by local actor: its arrive on the cluster's barrier that it has not waited for; 0: none */
+    grout_op_id *rendezvous;
+    uint32_t *generations; /* [local actor * NAMED_MAX + id]: of its newest arrival, plus 1 */
+} grout_cta_facts;
+
+/* The same for what is only said: copied, and no part of a hash (see NOTES in slot.c). */
+typedef struct grout_cta_notes {
+    grout_thread_history *threads; /* by local actor */
+    grout_origin *waits;           /* of facts.waits; op 0: the actor never waited there */
+    grout_origin *rendezvous;      /* of facts.rendezvous */
+    grout_origin *named;           /* of facts.generations */
+    grout_visit *visits;           /* [local actor * sync ops + its number] */
+} grout_cta_notes;
+
+/* The memory of the arrays of such a struct. */
+typedef struct grout_arrays {
+    unsigned char *bytes;
+    size_t size;
+} grout_arrays;
+
 /* A CTA that runs. */
-typedef struct grout_cta_state {
+typedef struct grout_cta_life {
     uint32_t cta;
-    bool is_live;
     uint32_t exited_threads; /* bit t */
-    grout_shadow local;      /* SMEM, and the accumulators of each thread */
-    grout_thread_history *threads;
-    /* [local actor * local_elements + element]; waits: the phase of the newest wait, plus 1 */
-    grout_wait_fact *waits;
-    uint16_t *told_since;          /* the same: see grout_rules */
+    bool is_live;
+} grout_cta_life;
+
+typedef struct grout_cta_state {
+    grout_cta_life life;
+    grout_cta_facts facts;
+    grout_cta_notes notes;
+    grout_arrays facts_block, notes_block;
+    grout_shadow local;            /* SMEM, and the accumulators of each thread */
     grout_element_state *elements; /* by element of the CTA */
-    grout_cta_protocol protocol;
+    uint32_t element_count;
 } grout_cta_state;
+
+/* ---- what a snapshot copies --------------------------------------------------------------------
+ */
+
+/* Plain members and lists, copied whole (see RUN in snapshot.c); no part of a hash. */
+typedef struct grout_run_state {
+    bool has_deadlock, has_step_limit;
+    uint64_t suppressed;
+    uint64_t accesses, async_ops, barrier_phases;
+    uint64_t local_peak;
+    uint32_t *slots; /* by CTA: its slot in grout_memory.ctas, plus 1; 0: it has none */
+    uint32_t slot_count;
+    uint64_t *ended_ctas; /* a bit for each */
+    uint32_t ended_words;
+    grout_ended_waits *ended_waits; /* kept where clusters or their CTAs may hear of each other */
+    uint32_t ended_wait_count, ended_wait_capacity;
+    uint8_t
+        *op_threads; /* by op that accesses, arrives or waits; bit t: thread t has executed it */
+    uint32_t op_count;
+} grout_run_state;
+
+/* What is copied by functions of its own, and hashed. */
+typedef struct grout_memory {
+    grout_shadow gmem;
+    grout_cta_state *ctas; /* slots; a slot is used again */
+    uint32_t cta_count;
+    grout_protocol protocol;
+    grout_findings findings;
+} grout_memory;
 
 /* The report that was made last, and of how many occurrences. */
 typedef struct grout_report_cache {
@@ -64,24 +136,9 @@ struct grout_checker {
     uint32_t *wgmma_shapes; /* by op: see grout_rules */
     uint32_t *sync_ops;     /* by op: number of a synchronising one, plus 1 */
     uint32_t sync_op_count;
-    /* state */
-    grout_shadow gmem;
-    grout_cta_state *ctas; /* slots; a slot is used again */
-    uint32_t cta_count;
-    uint32_t *slots; /* by CTA: its slot, plus 1; 0: it has none */
-    uint32_t slot_count;
-    uint64_t *ended_ctas;
-    uint32_t ended_words;
-    grout_ended_waits *ended_waits; /* kept where clusters or their CTAs may hear of each other */
-    uint32_t ended_wait_count, ended_wait_capacity;
-    uint8_t
-        *op_threads; /* by op that accesses, arrives or waits; bit t: thread t has executed it */
-    grout_protocol protocol;
-    grout_findings findings;
-    bool has_deadlock, has_step_limit, has_failed;
-    uint64_t suppressed;
-    uint64_t accesses, async_ops, barrier_phases;
-    uint64_t local_peak;
+    grout_run_state run;
+    grout_memory memory;
+    bool has_failed; /* for good */
     /* for the operation that runs; empty between operations, as far as anyone can tell */
     grout_pairs pairs;
     grout_report_cache *cache; /* made when asked for */
@@ -95,6 +152,17 @@ bool grout_checker__fail(grout_checker *checker);
 bool grout_checker__find(grout_checker *checker, const grout_finding_key *key,
                          const grout_facts *facts);
 
+/* ---- slot.c ---- */
+
+/* False without memory; deinit it all the same. */
+bool grout_cta_state__init(const grout_checker *checker, grout_cta_state *state);
+void grout_cta_state__deinit(grout_cta_state *state);
+/* A CTA begins in this slot. */
+void grout_cta_state__begin(grout_cta_state *state, uint32_t cta);
+/* Makes two slots equal. False without memory. */
+bool grout_cta_state__copy(grout_cta_state *copy, const grout_cta_state *state);
+uint64_t grout_cta_state__hash(const grout_checker *checker, const grout_cta_state *state);
+
 /* ---- ctas.c ---- */
 
 /* A CTA begins, in a free slot. NULL without memory. */
@@ -104,15 +172,15 @@ bool grout_checker__end_cta(grout_checker *checker, grout_cta_state *state);
 /* The state of a CTA that runs; NULL without memory, and if it has ended. */
 grout_cta_state *grout_checker__find_cta(grout_checker *checker, uint32_t cta);
 /* Makes slots until there are so many. False without memory. */
-bool grout_checker__reserve_ctas(grout_checker *checker, uint32_t count);
-void grout_checker__free_ctas(grout_checker *checker);
+bool grout_memory__reserve_ctas(const grout_checker *checker, grout_memory *memory, uint32_t count);
+void grout_memory__free_ctas(grout_memory *memory);
 
 /* The state of a CTA that runs now, or NULL. */
 static inline const grout_cta_state *grout_checker__get_cta(const grout_checker *checker,
                                                             uint32_t cta) {
-    uint32_t slot = cta < checker->slot_count ? checker->slots[cta] : 0;
-    GROUT_ASSERT(slot <= checker->cta_count);
-    return slot ? &checker->ctas[slot - 1] : NULL;
+    uint32_t slot = cta < checker->run.slot_count ? checker->run.slots[cta] : 0;
+    GROUT_ASSERT(slot <= checker->memory.cta_count);
+    return slot ? &checker->memory.ctas[slot - 1] : NULL;
 }
 static inline uint32_t grout_checker__get_rank(const grout_checker *checker, uint32_t cta) {
     return cta % checker->shape.cta_count;
@@ -120,6 +188,7 @@ static inline uint32_t grout_checker__get_rank(const grout_checker *checker, uin
 /* The actor that executed something: its number in its CTA, in its cluster. */
 static inline uint32_t grout_checker__get_local(const grout_checker *checker,
                                                 const grout_origin *origin) {
+    GROUT_ASSERT(origin->thread < checker->shape.thread_count && origin->warp <= GROUT_WARPS);
     return grout_clock_local_actor(&checker->shape, origin->thread, origin->warp);
 }
 static inline uint32_t grout_checker__get_actor(const grout_checker *checker,
@@ -143,6 +212,7 @@ bool grout_checker__place_objects(grout_checker *checker);
 static inline uint32_t grout_checker__get_plane(const grout_checker *checker,
                                                 grout_object_id object, uint32_t thread) {
     bool is_own = grout_module_get_object(checker->info.module, object)->space == GROUT_SPACE_ACC;
+    GROUT_ASSERT(checker->homes[object].plane != 0 && thread < checker->shape.thread_count);
     return checker->homes[object].plane - 1 + (is_own ? thread : 0);
 }
 

@@ -73,20 +73,10 @@ static void note_issue(const grout_checker *checker, const grout_event *event,
     }
 }
 
-/* A wait on a barrier of the actor's own CTA. */
-static void note_wait(const grout_checker *checker, const grout_event *event,
-                      grout_cta_state *state, grout_thread_history *thread) {
-    const grout_barrier_fact *barrier = event->u.wait.barrier;
-    uint32_t actor = grout_checker__get_local(checker, &event->origin);
-    thread->wait = event->origin;
-    thread->wait_element = barrier->element;
-    state->waits[(size_t)actor * checker->local_elements + barrier->element] =
-        barrier->waits[actor];
-}
-
 void grout_checker__note(grout_checker *checker, const grout_event *event, grout_cta_state *state) {
     grout_thread_history *thread =
-        &state->threads[grout_checker__get_local(checker, &event->origin)];
+        &state->notes.threads[grout_checker__get_local(checker, &event->origin)];
+    GROUT_ASSERT(state->life.is_live && state->life.cta == event->origin.cta);
     switch (event->kind) {
     case GROUT_EVENT_COMMIT_SMEM:
         thread->commit = event->origin;
@@ -132,7 +122,8 @@ void grout_checker__note(grout_checker *checker, const grout_event *event, grout
                      GROUT_CHOICE_NONE, thread);
         break;
     case GROUT_EVENT_WAIT:
-        note_wait(checker, event, state, thread);
+        thread->wait = event->origin;
+        thread->wait_element = event->u.wait.barrier->element;
         break;
     default:
         break;
@@ -143,7 +134,7 @@ const grout_thread_history *grout_checker__get_history(const grout_checker *chec
                                                        const grout_origin *origin) {
     static const grout_thread_history nothing;
     const grout_cta_state *state = grout_checker__get_cta(checker, origin->cta);
-    return state ? &state->threads[grout_checker__get_local(checker, origin)] : &nothing;
+    return state ? &state->notes.threads[grout_checker__get_local(checker, origin)] : &nothing;
 }
 
 /* ---- bulk groups ---- */
@@ -151,22 +142,23 @@ const grout_thread_history *grout_checker__get_history(const grout_checker *chec
 bool grout_checker__keep_waits(grout_checker *checker, const grout_cta_state *state) {
     bool is_heard = checker->info.has_foreign_order || checker->shape.cta_count > 1;
     for (uint32_t i = 0; is_heard && i < checker->local_actors; i++) {
-        const grout_thread_history *thread = &state->threads[i];
+        const grout_thread_history *thread = &state->notes.threads[i];
         grout_ended_waits *kept = NULL;
         if (thread->bulk_wait_count == 0) {
             continue;
         }
-        if (checker->ended_wait_count == checker->ended_wait_capacity) {
-            uint32_t capacity = checker->ended_wait_capacity ? checker->ended_wait_capacity * 2 : 8;
-            kept = grout__realloc(checker->ended_waits, capacity * sizeof *kept);
+        if (checker->run.ended_wait_count == checker->run.ended_wait_capacity) {
+            uint32_t capacity =
+                checker->run.ended_wait_capacity ? checker->run.ended_wait_capacity * 2 : 8;
+            kept = grout__realloc(checker->run.ended_waits, capacity * sizeof *kept);
             if (!kept) {
                 return false;
             }
-            checker->ended_waits = kept;
-            checker->ended_wait_capacity = capacity;
+            checker->run.ended_waits = kept;
+            checker->run.ended_wait_capacity = capacity;
         }
-        kept = &checker->ended_waits[checker->ended_wait_count++];
-        kept->cta = state->cta;
+        kept = &checker->run.ended_waits[checker->run.ended_wait_count++];
+        kept->cta = state->life.cta;
         kept->actor = i;
         kept->count = thread->bulk_wait_count;
         memcpy(kept->waits, thread->bulk_waits, sizeof kept->waits);
@@ -180,8 +172,8 @@ const grout_bulk_wait *grout_checker__find_bulk_waits(const grout_checker *check
     const grout_thread_history *thread = grout_checker__get_history(checker, origin);
     const grout_bulk_wait *waits = thread->bulk_waits;
     uint32_t count = thread->bulk_wait_count;
-    for (uint32_t i = 0; i < checker->ended_wait_count; i++) {
-        const grout_ended_waits *ended = &checker->ended_waits[i];
+    for (uint32_t i = 0; i < checker->run.ended_wait_count; i++) {
+        const grout_ended_waits *ended = &checker->run.ended_waits[i];
         if (ended->cta == origin->cta &&
             ended->actor == grout_checker__get_local(checker, origin)) {
             waits = ended->waits;

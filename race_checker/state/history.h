@@ -68,10 +68,7 @@ typedef struct grout_thread_history {
     uint32_t wait_element;
     grout_wgmma_wait wgmma_wait;
     uint32_t wgmma_issued; /* groups so far */
-    /* the newest that a finding says was not waited for in time: at an access of this thread, of
-     * another one */
-    uint32_t wgmma_reported, wgmma_reported_by_others;
-    uint16_t told; /* of how many barriers it knew a phase at its last read of SMEM */
+    uint16_t told;         /* of how many barriers it knew a phase at its last read of SMEM */
     uint32_t handover_count;
     grout_handover handovers[GROUT_HANDOVERS_MAX]; /* number i stands at i % MAX */
 } grout_thread_history;

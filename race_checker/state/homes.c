@@ -38,19 +38,19 @@ static bool is_in_kernel(const grout_module *module, grout_kernel_id kernel,
 static void place_in_gmem(grout_checker *checker, grout_object_id object) {
     const grout_module *module = checker->info.module;
     uint64_t size = (uint64_t)grout_object_get_layout(module, object)->bytes;
-    grout_shadow__set_plane(&checker->gmem, checker->gmem.plane_count, size,
-                            get_pitch(module, object));
-    checker->homes[object].plane = ++checker->gmem.plane_count;
+    uint32_t plane = checker->memory.gmem.plane_count++;
+    grout_shadow__set_plane(&checker->memory.gmem, plane, size, get_pitch(module, object));
+    checker->homes[object].plane = plane + 1;
 }
 
 /* The array parameters that the kernel may write, and its scratch: one plane each. */
 static bool place_gmem(grout_checker *checker) {
     const grout_module *module = checker->info.module;
     const grout_kernel *kernel = grout_module_get_kernel(module, checker->info.kernel);
-    if (!grout_shadow__init(&checker->gmem, grout_module_get_object_count(module))) {
+    if (!grout_shadow__init(&checker->memory.gmem, grout_module_get_object_count(module))) {
         return false;
     }
-    checker->gmem.plane_count = 0;
+    checker->memory.gmem.plane_count = 0;
     for (uint32_t i = 0; i < kernel->param_count; i++) {
         const grout_param *param = grout_module_get_param(module, kernel, i);
         if (param->direction == GROUT_DIRECTION_OUT || param->direction == GROUT_DIRECTION_INOUT) {

@@ -1,5 +1,5 @@
 /*
- * protocol.h - what the rules of barriers and semaphores remember; private to race_checker/.
+ * protocol.h - what the rules of barriers and semaphores remember.
  *
  * Plain data without pointers into anything but itself, so that a snapshot copies it. Actors are
  * counted in a CTA (local: its threads, then their warps) where only the CTA's own can be meant,
@@ -10,7 +10,10 @@
 #ifndef GROUT_RACE_CHECKER_PROTOCOL_H
 #define GROUT_RACE_CHECKER_PROTOCOL_H
 
-#include "grout/observe.h"
+#include "invariant.h"
+#include "lists.h"
+
+#include "grout/events.h"
 
 /* ---- barriers ----------------------------------------------------------------------------------
  */
@@ -33,14 +36,15 @@ typedef struct grout_dropped_phase {
     grout_origin contribution;
 } grout_dropped_phase;
 
-/* The latest contribution of an actor of the cluster: who knows it knows the ones before. */
+/* The latest contribution of an actor of the cluster: a clock that knows it knows the earlier ones.
+ */
 typedef struct grout_contributor {
     grout_origin origin;
     uint32_t actor;
-    uint32_t epoch; /* x; known when at least as far */
+    uint32_t epoch; /* x; a clock that is at least as far knows it */
     uint32_t phase; /* plus the base: component ph */
     bool is_bytes;  /* of an engine: known by its phase only */
-    bool arms;   /* bytes that announce themselves: some arrival of the phase has to know of them */
+    bool arms;   /* bytes that announce themselves: an arrival of the phase has to know of them */
     bool is_met; /* one does */
 } grout_contributor;
 
@@ -52,35 +56,51 @@ typedef struct grout_arrival_note {
 
 enum { GROUT_ARRIVAL_NOTES = 8 };
 
+/* What two states of an element must agree in to be equal: hashed whole, so it has no padding. */
+typedef struct grout_element_facts {
+    uint64_t skipped;    /* bit: local actor that began to wait too late */
+    uint32_t first;      /* phase that is kept */
+    uint32_t full;       /* phases whose contributions are all in, held against the waits */
+    uint32_t last_load;  /* number (component ph) of its latest load; 0: none in this life */
+    uint32_t init_epoch; /* of init */
+} grout_element_facts;
+
 typedef struct grout_element_state {
-    grout_phase_state *phases; /* phase first + i stands at head + i */
-    uint32_t *known;           /* of the phase at place i, from i * local actors on */
-    uint32_t first, count, head, capacity;
+    grout_element_facts facts;
+    grout_phase_state *phases; /* phase first + i stands at head + i, below end */
+    uint32_t head, end, capacity;
+    uint32_t *known; /* of the phase at place i, from i * local actors on */
+    uint32_t known_count, known_capacity;
     grout_dropped_phase *dropped; /* phases up to first that a thread may still come to wait for */
     uint32_t dropped_count, dropped_capacity;
     grout_contributor *contributors; /* of peers; of an mbarrier all */
     uint32_t contributor_count, contributor_capacity;
-    uint32_t full;       /* phases whose contributions are all in, held against the waits */
     uint32_t phase_base; /* as in grout_barrier_fact */
-    uint32_t last_load;  /* number (component ph) of its latest load; 0: none in this life */
-    uint64_t skipped;    /* bit: local actor that began to wait too late */
     /* of an mbarrier: the first wait on the phase before the first that phase 0 does not know */
     grout_origin fresh_missed;
     /* an mbarrier's init; op 0: none */
     grout_origin init;
-    uint32_t init_actor, init_epoch;
+    uint32_t init_actor;
     grout_origin ended; /* the invalidate of the life before; op 0: none */
     uint32_t ended_actor, ended_epoch;
     uint32_t note_count;
     grout_arrival_note notes[GROUT_ARRIVAL_NOTES]; /* number i stands at i % NOTES */
 } grout_element_state;
 
+/* Phases that are kept. */
+static inline uint32_t grout_element__count(const grout_element_state *element) {
+    GROUT_ASSERT(element->head <= element->end && element->end <= element->capacity);
+    return element->end - element->head;
+}
 static inline grout_phase_state *grout_element__at(const grout_element_state *element,
                                                    uint32_t index) {
+    GROUT_ASSERT(index < grout_element__count(element));
     return &element->phases[element->head + index];
 }
 static inline uint32_t *grout_element__get_known(const grout_element_state *element,
                                                  uint32_t local_actors, uint32_t index) {
+    GROUT_ASSERT(index < grout_element__count(element));
+    GROUT_ASSERT(element->known_count == element->end * local_actors);
     return &element->known[(size_t)(element->head + index) * local_actors];
 }
 void grout_element__deinit(grout_element_state *element);
@@ -89,8 +109,7 @@ void grout_element__begin(grout_element_state *element);
 /* A new life of an element: what counts over all lives stays. */
 void grout_element__renew(grout_element_state *element);
 /* False without memory. */
-bool grout_element__copy(grout_element_state *copy, const grout_element_state *element,
-                         uint32_t local_actors);
+bool grout_element__copy(grout_element_state *copy, const grout_element_state *element);
 uint64_t grout_element__hash(const grout_element_state *element, uint32_t local_actors);
 
 /* ---- what else a CTA has -----------------------------------------------------------------------
@@ -104,23 +123,6 @@ typedef struct grout_visit {
     bool has_gap;
     int32_t gap; /* of the innermost loop: the first index that it left out */
 } grout_visit;
-
-/* Of an actor: its arrive on the cluster's hardware barrier that it has not waited for. */
-typedef struct grout_rendezvous_state {
-    grout_origin pending; /* op 0: none */
-} grout_rendezvous_state;
-
-/* A thread's latest arrival on a named barrier. */
-typedef struct grout_named_arrival {
-    grout_origin origin;
-    uint32_t generation; /* plus 1; 0: none */
-} grout_named_arrival;
-
-typedef struct grout_cta_protocol {
-    grout_visit *visits;                /* [local actor * sync ops + its number] */
-    grout_rendezvous_state *rendezvous; /* by local actor */
-    grout_named_arrival *named;         /* [local actor * NAMED_MAX + id] */
-} grout_cta_protocol;
 
 /* ---- semaphores --------------------------------------------------------------------------------
  */
@@ -164,24 +166,8 @@ typedef struct grout_protocol {
     grout_origin competing; /* a wait on a semaphore that is in no order with another; op 0: none */
 } grout_protocol;
 
-struct grout_checker;
-
 void grout_protocol__deinit(grout_protocol *protocol);
 bool grout_protocol__copy(grout_protocol *copy, const grout_protocol *protocol);
 uint64_t grout_protocol__hash(const grout_protocol *protocol);
-/* False without memory. */
-bool grout_cta_protocol__init(const struct grout_checker *checker, grout_cta_protocol *protocol);
-void grout_cta_protocol__deinit(grout_cta_protocol *protocol);
-void grout_cta_protocol__begin(const struct grout_checker *checker, grout_cta_protocol *protocol);
-void grout_cta_protocol__copy(const struct grout_checker *checker, grout_cta_protocol *copy,
-                              const grout_cta_protocol *protocol);
-uint64_t grout_cta_protocol__hash(const struct grout_checker *checker,
-                                  const grout_cta_protocol *protocol);
-
-/* Room for one more item of size bytes in a list. False without memory. */
-bool grout_check__reserve(void **items, uint32_t count, uint32_t *capacity, size_t size);
-/* The same items, in memory of the copy's own. */
-bool grout_check__copy_list(void **items, uint32_t *capacity, const void *from, uint32_t count,
-                            size_t size);
 
 #endif
