@@ -170,7 +170,7 @@ typedef struct grout_origin {
 
 /* ---- what ------------------------------------------------------------------------------------ */
 
-/* Who makes an access, and through which proxy. */
+/* What makes an access, and through which proxy. */
 typedef enum grout_agent {
     GROUT_AGENT_ACTOR,         /* the thread or warp itself: generic proxy, over at once */
     GROUT_AGENT_ENGINE,        /* TMA, tensor core: async proxy */

@@ -35,7 +35,7 @@ static void include_index(grout_extent *extent, const int64_t *index, uint32_t r
 }
 
 /*
- * The smallest box around a range of bytes. Of a plain layout the first dimension in which the ends
+ * The smallest box around a range of bytes. In a plain layout the first dimension in which the ends
  * differ says how far the inner ones reach; any other is small (SMEM): all elements are looked at.
  */
 static grout_extent find_extent(const grout_layout *layout, const int64_t *dims, int64_t first,

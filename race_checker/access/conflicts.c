@@ -120,8 +120,8 @@ static bool report_conflict(void *payload, const grout_conflict *conflict,
 }
 
 /*
- * Of how many barriers of its CTA the actor that reads has been told a phase. Those that it was not
- * told of at its last read, and is now, are marked with the new number.
+ * Of how many barriers of its CTA the actor that reads knows a phase. Those of which it knew none
+ * at its last read, and does now, are marked with the new number.
  */
 static uint16_t count_told(const access_context *context) {
     const grout_checker *checker = context->checker;

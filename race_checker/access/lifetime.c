@@ -3,11 +3,11 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * At the end of a scope, and of a CTA, each asynchronous access recorded for its SMEM must be known
- * to be over by some thread: by 'last', the union of what they all know. Of a copy to GMEM only the
- * read side counts: nothing but its source goes away. An access that was overwritten since is not
- * recorded any more; it had to be over then. Of a wgmma both sides count: its operands in SMEM, and
- * its accumulator, whose registers the thread uses for something else; unless a finding has said
- * already that its thread should have waited for it.
+ * to be over by some thread: by 'last', the union of what they all know. For a copy to GMEM only
+ * the read side counts: nothing but its source goes away. An access that was overwritten since is
+ * not recorded any more; it had to be over then. For a wgmma both sides count: its operands in
+ * SMEM, and its accumulator, whose registers the thread uses for something else; unless a finding
+ * has said already that its thread should have waited for it.
  *
  * At the end of a CTA another CTA's accesses to its SMEM must be over as well, plain ones too: in
  * time, for it is the memory that goes away.
@@ -137,7 +137,8 @@ static bool check_entry(const end_context *context, grout_shadow *shadow, const 
                                                        : GROUT_DIAG_ASYNC_AT_EXIT);
 }
 
-/* Does the same mechanism read again later? Who waits for that has waited for this one too. */
+/* Does the same mechanism read again later? A thread that waits for that has waited for this one
+ * too. */
 static bool has_newer(const grout_entry *readers, uint32_t count, const grout_entry *entry) {
     bool is_engine = grout_entry__get_agent(entry) != GROUT_AGENT_ACTOR;
     for (uint32_t i = 0; is_engine && i < count; i++) {

@@ -183,7 +183,7 @@ static bool is_async_copy(const grout_checker *checker, const grout_side *side) 
                GROUT_MECHANISM_ASYNC_COPY;
 }
 
-/* GMEM that a load reads, written by who knows of its issue. */
+/* GMEM that a load reads, written by a thread that knows of its issue. */
 static grout_near find_reading(const grout_checker *checker, const grout_side *load) {
     grout_near near = {.kind = GROUT_NEAR_STILL_READING};
     if (is_async_copy(checker, load)) {

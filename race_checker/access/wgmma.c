@@ -85,7 +85,7 @@ static const grout_handover *find_handover(const grout_thread_history *owner,
 /* ---- waits --------------------------------------------------------------------------------------
  */
 
-/* An op behind this one that only waits, before the block ends or another wgmma, with at most this
+/* An op after this one that only waits, before the block ends or another wgmma, with at most this
  * n. */
 static grout_op_id find_later_wait(const grout_module *module, grout_op_id op, uint32_t needed) {
     for (op = grout_module_get_op(module, op)->next; op;

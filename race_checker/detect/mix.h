@@ -15,7 +15,7 @@ static inline uint64_t grout_check__mix(uint64_t hash, uint64_t value) {
     return hash ^ (hash >> 29);
 }
 
-/* Of what has no padding. */
+/* All bytes of something without padding. */
 static inline uint64_t grout_check__mix_bytes(uint64_t hash, const void *bytes, size_t size) {
     const unsigned char *at = bytes;
     for (; size > 0; at += 8) {

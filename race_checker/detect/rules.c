@@ -207,11 +207,10 @@ static bool is_load_and_read(const grout_rules *rules, const grout_entry *load,
 }
 
 /*
- * A load and a read of its destination, unordered. A reader that has been told of an earlier phase
- * of the load's barrier plays by the rules, and the load overruns it: a race, or the reuse of an
- * operand that a wgmma reads, or of memory of another CTA. One that never was is the one that
- * should have waited. What the reader had been told is its own, so the order of this run has no
- * part in it.
+ * A load and a read of its destination, unordered. A reader that knows an earlier phase of the
+ * load's barrier plays by the rules, and the load overruns it: a race, or the reuse of an operand
+ * that a wgmma reads, or of memory of another CTA. A reader that knows none should have waited.
+ * What the reader knew is its own, so the order of this run has no part in it.
  */
 static grout_conflict judge_load_and_read(const grout_rules *rules, const grout_entry *load,
                                           const grout_entry *read, bool read_is_later) {
@@ -265,8 +264,8 @@ static grout_conflict judge_unfinished(const grout_rules *rules, const grout_ent
 }
 
 /*
- * A wgmma that may still be adding, and whoever comes next to its registers: they are one thread's,
- * so all is in program order. The next wgmma needs no wait if it is of the same shape and takes the
+ * A wgmma that may still be adding, and the next access to its registers: they are one thread's, so
+ * all is in program order. The next wgmma needs no wait if it is of the same shape and takes the
  * same part (PTX ISA 9.1, 'wgmma.fence').
  */
 static grout_conflict judge_accumulator(const grout_rules *rules, const grout_entry *earlier) {
@@ -367,7 +366,7 @@ static bool is_same_actor(const grout_entry *a, const grout_entry *b) {
 
 /*
  * Accesses of clusters that have ended are unordered with every other one for good, and two of them
- * for each op are enough: whoever comes is of another cluster than one of the two.
+ * for each op are enough: the access to come is of another cluster than one of the two.
  */
 static void drop_old_readers(const grout_rules *rules, grout_shadow *shadow, grout_region *region,
                              const grout_entry *entry) {
@@ -409,8 +408,8 @@ static bool outdoes(const grout_rules *rules, const grout_entry *newer, const gr
 }
 
 /*
- * Is there a newer access by the same mechanism that the later one comes after? Who waits as the
- * finding about that asks has waited for this one too. Plain accesses are named one by one.
+ * Is there a newer access by the same mechanism that the later one comes after? A thread that waits
+ * as the finding about that asks has waited for this one too. Plain accesses are named one by one.
  */
 static bool is_outdone(const grout_rules *rules, const grout_shadow *shadow,
                        const grout_region *region, const grout_entry *entry) {
@@ -472,8 +471,9 @@ static bool check(const grout_rules *rules, grout_shadow *shadow, const grout_re
 }
 
 /*
- * Does the write stand for the earlier access, for whoever comes after it? It does if it always
- * comes later, even with a finding. Atomics need no order, so one does not stand for another.
+ * Does the write stand for the earlier access, in the eyes of the accesses to come? It does if it
+ * always comes later, even with a finding. Atomics need no order, so one does not stand for
+ * another.
  */
 static bool is_settled(const grout_rules *rules, const grout_entry *earlier) {
     return is_ordered(rules, earlier, earlier->number) ||
@@ -481,8 +481,8 @@ static bool is_settled(const grout_rules *rules, const grout_entry *earlier) {
 }
 
 /*
- * An atomic stands for what comes before it only to those who must be in order with it, which other
- * atomics need not be. To them it stands for nothing but its like, from its own CTA.
+ * An atomic stands for what comes before it only to accesses that must be in order with it, which
+ * other atomics need not be. To those it stands for nothing but its like, from its own CTA.
  */
 static bool hides(const grout_rules *rules, const grout_entry *earlier) {
     return is_atomic(&rules->entry) &&

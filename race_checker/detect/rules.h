@@ -52,19 +52,19 @@ typedef struct grout_rules {
     const uint64_t *ended_ctas;
     uint32_t ended_words;
     /*
-     * By op, of a wgmma: which part of its accumulator its instructions take, and in which shape.
-     * The tensor core runs equal ones in the order of their issue. 0: no wgmma. NULL: there is
-     * none.
+     * For each op that is a wgmma: which part of its accumulator its instructions take, and in
+     * which shape. The tensor core runs equal ones in the order of their issue. 0: no wgmma. NULL:
+     * there is none.
      */
     const uint32_t *wgmma_shapes;
     /*
-     * Of the owner: [actor in its CTA * barriers of one CTA + element]: 'told' of the actor's first
+     * The owner's: [actor in its CTA * barriers of one CTA + element]: 'told' of the actor's first
      * read that knew of a phase of the barrier, so that a read knew of one if its own is no less;
      * 0: none did. SMEM only.
      */
     const uint16_t *told_since;
-    /* Did the later actor hear, by an edge that carries no memory facts, from who had waited for
-     * the write of this bulk copy? NULL: nobody knows. */
+    /* Did the later actor hear, by an edge that carries no memory facts, from a thread that had
+     * waited for the write of this bulk copy? NULL: nobody knows. */
     bool (*is_write_lost)(void *payload, const grout_entry *copy);
     bool (*report)(void *payload, const grout_conflict *conflict, const grout_entry *earlier,
                    const grout_entry *later, const grout_rect *rect);
@@ -73,7 +73,7 @@ typedef struct grout_rules {
 
 /* Is this a read of SMEM that its thread must have waited for a load to make? */
 bool grout_rules__is_consumption(const grout_rules *rules);
-/* Who made or issued a recorded access: an actor of its cluster. */
+/* The actor, of its cluster, that made or issued a recorded access. */
 uint32_t grout_entry__get_actor(const grout_clock_shape *shape, const grout_entry *entry);
 /* The flags of an access by an agent. */
 uint8_t grout_entry__make_flags(uint8_t agent, bool is_write, bool is_atomic);

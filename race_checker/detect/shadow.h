@@ -36,10 +36,10 @@ typedef struct grout_entry {
     uint32_t epoch; /* of its actor when it was made or issued: x >= epoch knows of it */
     uint32_t component;
     /* a read: the least number of its component with which this op's accesses were ordered after
-     * every write of the record, so that who knows of them need not know of those; 0: none */
+     * every write of the record, so that a clock that knows them need not know those; 0: none */
     uint32_t vouches;
-    uint16_t told; /* plain read of SMEM, or a wgmma's: of how many barriers its thread had been
-                    * told a phase by then */
+    uint16_t told; /* plain read of SMEM, or a wgmma's: of how many barriers its thread knew a
+                    * phase by then */
     uint8_t flags; /* GROUT_ENTRY_* */
     uint8_t atomicity;
     grout_origin origin;

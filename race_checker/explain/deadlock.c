@@ -4,9 +4,9 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * Where a thread stands and where an op stands in the structured program say it: ahead of the
- * thread, behind it in a loop, in the other branch of an if, or out of reach. Threads that stand at
- * one op in one state are explained once. If blocked threads wait for each other in a circle, it is
- * named.
+ * thread, passed and in a loop, in the other branch of an if, or out of reach. Threads that stand
+ * at one op in one state are explained once. If blocked threads wait for each other in a circle, it
+ * is named.
  */
 #include "deadlock.h"
 
@@ -45,7 +45,7 @@ enum {
     CHANGES = 1u << GROUT_ACCESS_WRITE | 1u << GROUT_ACCESS_ATOMIC
 };
 
-/* Of objects that are no operands: named and cluster barriers, registers. */
+/* Posts of objects that are no operands: named and cluster barriers, registers. */
 static bool posts_on(const grout_op *op, grout_sync_object object) {
     const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
     return sync != NULL && sync->object == object && sync->arrival != GROUT_SYNC_ARRIVAL_NONE;
@@ -263,7 +263,7 @@ static void explain_need(grout_deadlock *text, const grout_need *need) {
 /* ---- threads -----------------------------------------------------------------------------------
  */
 
-/* Of threads that stand at one op in one state the first speaks for all. */
+/* The first of the threads that stand at one op in one state speaks for all. */
 static bool is_alike(const grout_thread_fact *a, const grout_thread_fact *b) {
     return a->state == b->state && a->origin.op == b->origin.op &&
            a->state != GROUT_THREAD_BLOCKED_REGISTERS;
@@ -353,7 +353,7 @@ static void explain_room(grout_deadlock *text) {
         text, grout_module_get_kernel(text->module, text->checker->info.kernel)->loc, &sentence);
 }
 
-/* Who has ended will not change what a thread looks at. */
+/* CTAs that have ended will not change what a thread looks at. */
 static void explain_ended(grout_deadlock *text) {
     uint32_t actors = text->checker->local_actors;
     int64_t ended = text->checker->info.cta_count - text->event->u.deadlock.waiting_ctas -

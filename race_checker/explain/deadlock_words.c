@@ -87,7 +87,7 @@ static void add_arrivals(const grout_deadlock *text, const grout_barrier_fact *b
     }
 }
 
-/* Of a phase that has all; later ones may need fewer. */
+/* The arrivals of a phase that has all; later ones may need fewer. */
 static uint32_t count_arrivals(const grout_deadlock *text, const grout_barrier_fact *barrier,
                                uint32_t phase) {
     grout_element_at at =

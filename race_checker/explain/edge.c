@@ -119,8 +119,8 @@ static void add_group_edge(const grout_wording *wording, grout_text *out) {
     }
 }
 
-/* The source of a load, written by who issued it or knows of the issue: in order, but for the
- * engine. */
+/* The source of a load, written by a thread that issued it or knows of the issue: in order, but for
+ * the engine. */
 static void add_reading_edge(const grout_wording *wording, grout_text *out) {
     const grout_near *near = &wording->facts->near;
     grout_text_add(out,

@@ -2,7 +2,7 @@
  * follow_on.c - findings that another one explains.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Each is the finding that explains it again, seen in the schedules where it happens to show:
+ * Each restates its cause; it shows under some schedules only:
  *
  * - Where a read and a write are in no order, the read may come first and find bytes that nobody
  *   has written yet: no uninitialised read beside the race.
@@ -10,7 +10,7 @@
  *   reads before they came, are the overrun.
  * - An arrival that may find its CTA gone leaves a phase partial, or complete and unobserved.
  *
- * Not told beside it, so that the findings are the same whichever came first.
+ * It is not reported beside its cause, so that the findings are the same whichever came first.
  */
 #include "explain.h"
 

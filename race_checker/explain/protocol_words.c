@@ -28,7 +28,7 @@ static uint32_t get_related_line(const grout_wording *wording) {
 /* ---- barriers ----------------------------------------------------------------------------------
  */
 
-/* Of a fresh mbarrier: the phase before the first is waited for. */
+/* A wait on a fresh mbarrier, for the phase before the first. */
 static bool add_fresh_overrun(const grout_wording *wording, grout_text *out) {
     if (wording->facts->phase != UINT32_MAX) {
         return false;
@@ -259,7 +259,7 @@ static bool add_arrival_repair(const grout_wording *wording, grout_text *out) {
     return true;
 }
 
-/* A place that the cluster does not have: the dimension counts its axes behind all others. */
+/* A place that the cluster does not have: the dimension counts its axes after all others. */
 static bool add_place_headline(const grout_wording *wording, grout_text *out) {
     const grout_fault *fault = &wording->facts->fault;
     const grout_kernel *kernel =

@@ -1,5 +1,5 @@
-/* repair.c - what to insert, where, executed by whom; and the edit, where there is only one.
- * SPDX-License-Identifier: Apache-2.0
+/* repair.c - what to insert, where, executed by which thread; and the edit, where there is only
+ * one. SPDX-License-Identifier: Apache-2.0
  *
  * An edit that is offered repairs its finding and makes no deadlock: tests/behaviour/apply_edits.py
  * applies them all. Where that is not certain there are words only.
@@ -82,7 +82,7 @@ static bool get_constant_barrier(grout_wording *wording, const grout_origin *cop
     return done && !out->failed;
 }
 
-/* Of the Pallas face: the k-th wait stands for phase k. */
+/* Is it a wait of the Pallas face? There the k-th wait stands for phase k. */
 static bool waits_on_barrier(const grout_op *op) {
     const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
     return sync != NULL && sync->object == GROUT_SYNC_OBJECT_BARRIER &&

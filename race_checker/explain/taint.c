@@ -5,8 +5,8 @@
  * Such values come from semaphore_read, from atomics that return what was there, and from memory
  * that is combined in the order of arrival: float sums, exchanges, different atomics on one object.
  * They spread over values and, an object at a time, through memory, until nothing changes; control
- * need not be followed, since a branch that they reach is what is looked for. Of the ops that tell
- * when they run only those count that did.
+ * need not be followed, since a branch that they reach is what is looked for. Ops that publish
+ * events count only if they ran.
  */
 #include "taint.h"
 
@@ -107,7 +107,7 @@ static void spread_to_results(flow *it, const grout_op *op, grout_op_id source) 
     }
 }
 
-/* A value that a region's op takes or yields, to what stands for it inside and behind. */
+/* A value that a region's op takes or yields, to what stands for it inside and after the region. */
 static void spread_carried(flow *it, const grout_op *op, uint32_t index, grout_op_id source) {
     const grout_block *block = grout_module_get_block(it->module, op->first_block);
     const grout_region_info *region = grout_op_get_region((grout_opcode)op->opcode);
@@ -205,7 +205,8 @@ static grout_op_id find_address(const flow *it, const grout_operand *operand) {
     return found;
 }
 
-/* Of the operands that say how often, on which phase or for how many an op synchronises. */
+/* The source of an operand that says how often, on which phase or for how many an op synchronises;
+ * 0: there is none. */
 static grout_op_id find_sync_operand(const flow *it, const grout_op *op) {
     bool is_sync = grout_op_get_sync((grout_opcode)op->opcode) != NULL;
     grout_op_id found = 0;

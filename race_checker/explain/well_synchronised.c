@@ -12,9 +12,9 @@
  * is chance.
  *
  * Registers are taken in the order of arrival. Whether a thread that asks for them gets them, or
- * blocks for ever, depends on who asked before, unless no increase can hold up a decrease: then all
- * that the pool will ever have comes back under every schedule, and the increases either all fit or
- * not.
+ * blocks for ever, depends on which thread asked before, unless no increase can hold up a decrease:
+ * then all that the pool will ever have comes back under every schedule, and the increases either
+ * all fit or not.
  */
 #include "explain.h"
 #include "statement.h"
@@ -162,7 +162,7 @@ static uint32_t get_line(const grout_checker *checker, grout_op_id op) {
     return grout_module_get_place(module, grout_module_get_op(module, op)->loc).line;
 }
 
-/* Of tests nothing is heard while they are false: those that stand in the kernel count. */
+/* A false test publishes no event, so any test in the kernel's text counts. */
 static grout_op_id find_test(const grout_checker *checker) {
     const grout_module *module = checker->info.module;
     for (grout_op_id i = 1; i < grout_module_get_op_count(module); i++) {

@@ -79,7 +79,7 @@ void grout_wording__add_wgmma_edge(const grout_wording *wording, grout_text *out
 /* ---- protocol_words.c --------------------------------------------------------------------------
  */
 
-/* Of findings about barriers, semaphores and what else synchronises. False: nothing was added. */
+/* Findings about barriers, semaphores and what else synchronises. False: nothing was added. */
 bool grout_wording__add_protocol_headline(const grout_wording *wording, grout_text *out);
 bool grout_wording__add_protocol_edge(const grout_wording *wording, grout_text *out);
 bool grout_wording__add_protocol_repair(const grout_wording *wording, grout_text *out);
@@ -93,7 +93,7 @@ const char *grout_wording__get_protocol_opening(const grout_wording *wording);
 bool grout_wording__add_peer_headline(const grout_wording *wording, grout_text *out);
 bool grout_wording__add_peer_edge(const grout_wording *wording, grout_text *out);
 bool grout_wording__add_peer_repair(grout_wording *wording, grout_text *out);
-/* Of a cp.async, which is this side; false if the near fact is not about one. */
+/* A cp.async, which is this side; false if the near fact is not about one. */
 bool grout_wording__add_async_copy_edge(const grout_wording *wording, uint32_t side,
                                         grout_text *out);
 bool grout_wording__add_async_copy_repair(grout_wording *wording, uint32_t side, grout_text *out);

@@ -4,7 +4,7 @@
  *
  * A barrier: a phase that completed and that a waiter has not seen, one that is half arrived. An
  * mbarrier may be left with either; but when a scope ends its bytes are used for something else, so
- * that is an invalidate. Of both: bytes that do not come out even when all has landed.
+ * that is an invalidate. Either: bytes that do not come out even when all has landed.
  */
 #include "elements.h"
 #include "phases.h"

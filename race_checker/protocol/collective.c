@@ -1,5 +1,5 @@
 /*
- * collective.c - copies that every CTA of a set issues: who issued what, who ended without.
+ * collective.c - copies that every CTA of a set issues: which CTA issued what, which ended without.
  * SPDX-License-Identifier: Apache-2.0
  *
  * The n-th collective copy of each CTA of a set is one copy. Primary: of the two that differ, the

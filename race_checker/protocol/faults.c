@@ -23,7 +23,7 @@ static bool is_follow_on(const grout_checker *checker, const grout_fault *fault)
             fault->code == GROUT_DIAG_SEMAPHORE_NOT_RESTORED);
 }
 
-/* Of the actor that the fault is of, where there is one. */
+/* The epoch of the actor whose fault it is; 0: there is none. */
 static uint32_t get_epoch(const grout_checker *checker, const grout_event *event) {
     return event->clocks == NULL
                ? 0

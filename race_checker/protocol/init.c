@@ -1,12 +1,12 @@
 /*
- * init.c - the life of mbarriers: who may use them, and when.
+ * init.c - the life of mbarriers: which actors may use them, and when.
  * SPDX-License-Identifier: Apache-2.0
  *
  * An init happens before every use (a fact in time is enough: the object's 8 bytes are written and
  * used through one proxy), and everything that the mbarrier still gets, every phase that it
- * completes and every wait on it happen before its invalidate. Of an actor's contributions the
- * newest is enough: who knows it knows those before. Bytes that an engine brings are over when
- * their phase is.
+ * completes and every wait on it happen before its invalidate. An actor's newest
+ * contribution is enough: a clock that knows it knows those before. Bytes that an engine brings are
+ * over when their phase is.
  */
 #include "contributors.h"
 #include "elements.h"
@@ -131,7 +131,7 @@ static bool is_known_use(const grout_checker *checker, const grout_event *event,
 }
 
 /* Whether a use came before the init or after it is chance if nothing orders them: uses that were
- * told as coming before any are uses that do not know of this one. */
+ * reported as coming before any are uses that do not know of this one. */
 static bool replace_premature(grout_checker *checker, const grout_event *event,
                               const grout_element_at *at) {
     grout_findings *findings = &checker->memory.findings;

@@ -16,9 +16,9 @@
  *
  * Contributions come from all CTAs of the cluster: arrivals on a cluster barrier or through
  * .cluster(..), bytes of multicast and partitioned copies and of st.async. Bytes of others may come
- * when all arrivals are in; whoever waits for the phase, or for it to complete, comes later still,
- * and only then are the contributions held against the waits. Of an mbarrier there is a phase
- * before the first: a fresh one's wait for parity 1 is a wait on that, and rule (b) holds for it.
+ * when all arrivals are in; a wait for the phase, and its completion, come later still, and only
+ * then are the contributions held against the waits. An mbarrier has a phase before the first: a
+ * fresh one's wait for parity 1 is a wait on that, and rule (b) holds for it.
  */
 #include "phases.h"
 
@@ -28,7 +28,8 @@
 
 #include <string.h>
 
-/* Of an element. Older ones are judged as they stand; of them only the contribution is kept. */
+/* Pairs that an element keeps. Older ones are judged as they stand, and only their contribution is
+ * kept. */
 enum { OPEN_PAIRS_MAX = 1024 };
 
 /* ---- memory ---- */

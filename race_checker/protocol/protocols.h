@@ -31,7 +31,7 @@ bool grout_checker__check_init(grout_checker *checker, const grout_event *event,
  * that. False without memory. */
 bool grout_checker__check_ended(grout_checker *checker, const grout_event *event,
                                 bool *is_reported_out);
-/* An mbarrier ends: what it still got must be known to known, a clock. origin: who ends it. */
+/* An mbarrier ends: what it still got must be known to known, a clock. origin: what ends it. */
 bool grout_checker__end_mbarrier(grout_checker *checker, const grout_element_at *at,
                                  const grout_origin *origin, const uint32_t *known);
 

@@ -4,12 +4,12 @@
  *
  * A wait takes the oldest units. It is ambiguous if some signal that neither it nor an earlier wait
  * has taken does not happen after it: that one could have served it. Unless it happens after all
- * those whose units the wait took: then it stands behind them in the queue under every schedule.
- * Those signals are in the queue when the wait returns, or come later; of later ones, who does not
- * know the newest wait of an op of an actor is enough, since the actor's earlier ones are known
- * with it. Two waits that take units and are in no order compete: which of them gets whose is
- * chance, and no finding. Units of one signal are alike: waits that take nothing else do not
- * compete.
+ * those whose units the wait took: then it stands after them in the queue under every schedule.
+ * Those signals are in the queue when the wait returns, or come later; a later
+ * one is held against the newest wait of each op of an actor alone, since the actor's earlier ones
+ * are known with it. Two waits that take units and are in no order compete: which of them gets
+ * whose is chance, and no finding. Units of one signal are alike: waits that take nothing else do
+ * not compete.
  */
 #include "protocols.h"
 #include "visits.h"
@@ -136,7 +136,7 @@ static grout_unit_signal *find_newer(const grout_semaphore_state *semaphore,
     return NULL;
 }
 
-/* Who knows an actor's newest signal knows those before. */
+/* A clock that knows an actor's newest signal knows those before. */
 static void drop_taken(grout_semaphore_state *semaphore) {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < semaphore->signal_count; i++) {
@@ -174,8 +174,8 @@ static bool take_signals(grout_checker *checker, const grout_event *event,
 
 /*
  * Which of two waits that take units comes first is chance, unless the later one has heard of the
- * other before: what it is told with the units that it waits for does not count, since it could
- * have taken the other's. Units of one signal are alike.
+ * other before: what comes with the units that it waits for does not count, since it could have
+ * taken the other's. Units of one signal are alike.
  */
 static void check_order(grout_checker *checker, const grout_event *event,
                         const grout_semaphore_state *semaphore, const grout_unit_wait *own) {

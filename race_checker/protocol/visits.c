@@ -2,7 +2,7 @@
  * visits.c - how often each actor has executed each op that synchronises, for a deadlock's words.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Of an op in a loop it also knows the first turn that went past it: the index at which the loop
+ * For an op in a loop it also knows the first turn that went past it: the index at which the loop
  * would have come to it again, and it did not.
  */
 #include "visits.h"

@@ -71,7 +71,7 @@ grout_expr_id grout_op__find_allowed(const grout_module *module, const grout_op 
     return attr ? attr->expr : 0;
 }
 
-/* Its result has no name: it is printed where it is used, by an op behind it in the block. */
+/* Its result has no name: it is printed where it is used, by an op after it in the block. */
 static bool is_nested(const grout_module *module, const grout_op *op) {
     return op->result_count == 1 && op->next &&
            !grout_module_get_value(module, op->first_result)->name;

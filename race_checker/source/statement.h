@@ -56,7 +56,7 @@ typedef enum grout_reach {
     GROUT_REACH_AHEAD,        /* a thread that stands there would still come to it */
     GROUT_REACH_NEXT_ROUND,   /* in the next iteration of a loop around both */
     GROUT_REACH_OTHER_BRANCH, /* in the other branch of an if, or another partition */
-    GROUT_REACH_PASSED        /* behind, and no loop leads back */
+    GROUT_REACH_PASSED        /* before it, and no loop leads back */
 } grout_reach;
 
 typedef struct grout_reach_fact {

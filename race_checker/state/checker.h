@@ -20,8 +20,8 @@
 #include "grout/race.h"
 
 /*
- * Where the bytes of an object lie: plane of a shadow, and offset in it. Of an accumulator, which
- * each thread has for itself, the plane is thread 0's, and the others' follow.
+ * Where the bytes of an object lie: plane of a shadow, and offset in it. An accumulator,
+ * which each thread has for itself, has the plane of thread 0 here, and the others' follow.
  */
 typedef struct grout_home {
     uint32_t plane; /* plus 1; 0: the object is not followed */
