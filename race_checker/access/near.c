@@ -5,8 +5,7 @@
 
 #include <string.h>
 
-/* ---- commits ----------------------------------------------------------------------------------
- */
+/* ---- commits ---- */
 
 /* The commit of an actor, up to which of its epochs; op 0: there is none. */
 typedef struct last_commit {
@@ -51,8 +50,7 @@ static grout_near find_commit(const grout_checker *checker, const grout_facts *f
     return near;
 }
 
-/* ---- edges that carry too little ---------------------------------------------------------------
- */
+/* ---- edges that carry too little ---- */
 
 static bool holds(uint8_t scope, const grout_side *a, const grout_side *b) {
     if (scope == GROUT_CHOICE_SCOPE_CTA) {
@@ -107,8 +105,7 @@ bool grout_checker__is_write_lost(const grout_checker *checker, const grout_entr
     return false;
 }
 
-/* ---- loads ------------------------------------------------------------------------------------
- */
+/* ---- loads ---- */
 
 /* The phase that completes a load, in the life of its barrier; false if that life is over. */
 static bool find_phase(const grout_checker *checker, const grout_side *load, grout_near *near) {
@@ -193,8 +190,7 @@ static grout_near find_reading(const grout_checker *checker, const grout_side *l
     return near;
 }
 
-/* ---- bulk groups ------------------------------------------------------------------------------
- */
+/* ---- bulk groups ---- */
 
 /* Why the thread's latest wait for groups, if any, does not cover its own copy. */
 static void find_own_wait(const grout_thread_history *thread, const grout_side *copy,
@@ -237,8 +233,7 @@ static grout_near find_group_wait(const grout_checker *checker, const grout_side
     return near;
 }
 
-/* ---- all of them ------------------------------------------------------------------------------
- */
+/* ---- all of them ---- */
 
 grout_near grout_near__find(const grout_checker *checker, grout_diag_code code,
                             const grout_facts *facts, const grout_clocks *clocks) {

@@ -21,8 +21,7 @@ static bool is_wgmma_op(const grout_op *op, grout_sync_mode mode) {
     return sync != NULL && sync->object == GROUT_SYNC_OBJECT_WGMMA && sync->mode == mode;
 }
 
-/* ---- shapes -------------------------------------------------------------------------------------
- */
+/* ---- shapes ---- */
 
 /* Column, N and K of one instruction in one word that is never 0. */
 static uint32_t get_shape(const grout_module *module, grout_op_id op) {
@@ -82,8 +81,7 @@ static const grout_handover *find_handover(const grout_thread_history *owner,
     return best;
 }
 
-/* ---- waits --------------------------------------------------------------------------------------
- */
+/* ---- waits ---- */
 
 /* An op after this one that only waits, before the block ends or another wgmma, with at most this
  * n. */

@@ -32,7 +32,7 @@ static bool is_inside(const grout_rect *part, const grout_rect *bounds) {
            part->column >= bounds->column && part->column_end <= bounds->column_end;
 }
 
-/* ---- records --------------------------------------------------------------------------------- */
+/* ---- records ---- */
 
 bool grout_shadow__add_reader(grout_shadow *shadow, grout_region *region,
                               const grout_entry *entry) {
@@ -153,7 +153,7 @@ uint64_t grout_region__hash(const grout_shadow *shadow, const grout_region *regi
     return hash;
 }
 
-/* ---- leaves ---------------------------------------------------------------------------------- */
+/* ---- leaves ---- */
 
 static piece *get_pieces(const grout_shadow *shadow, const grout_node *node) {
     return grout_slab__at(&shadow->slab, node->more);
@@ -299,7 +299,7 @@ static void simplify_leaf(grout_shadow *shadow, grout_node *node) {
     }
 }
 
-/* ---- trees ----------------------------------------------------------------------------------- */
+/* ---- trees ---- */
 
 /* Halves bounds across the dimension that has more of it: rows, or 16 bytes of columns. */
 static void halve(const grout_rect *bounds, grout_rect halves[2]) {

@@ -24,7 +24,7 @@ grout_mechanism grout_clock__get_mechanism(const grout_clock_shape *shape, uint3
     return (grout_mechanism)mechanism;
 }
 
-/* ---- entries --------------------------------------------------------------------------------- */
+/* ---- entries ---- */
 
 uint32_t grout_entry__get_actor(const grout_clock_shape *shape, const grout_entry *entry) {
     return grout_clock_actor(
@@ -91,7 +91,7 @@ static bool are_atomic(const grout_entry *a, const grout_entry *b) {
            covers(a, b) && covers(b, a);
 }
 
-/* ---- order ----------------------------------------------------------------------------------- */
+/* ---- order ---- */
 
 static bool has_reached(const uint32_t *clock, uint32_t component, uint32_t number) {
     return clock && clock[component] >= number;
@@ -155,7 +155,7 @@ bool grout_rules__is_ordered(const grout_rules *rules, const grout_entry *earlie
     return is_ordered(rules, earlier, earlier->number);
 }
 
-/* ---- codes ----------------------------------------------------------------------------------- */
+/* ---- codes ---- */
 
 /* A write by one CTA of bytes of another, against an access of that one's. */
 static bool is_intrusion(const grout_rules *rules, const grout_entry *write,
@@ -326,8 +326,7 @@ grout_conflict grout_rules__judge(const grout_rules *rules, const grout_entry *e
     return judge_race(rules, earlier);
 }
 
-/* ---- an access against a record ---------------------------------------------------------------
- */
+/* ---- an access against a record ---- */
 
 /* In a memory with one copy, a read that saw the writes, and is over, stands for them. */
 static bool has_voucher(const grout_rules *rules, const grout_entry *readers, uint32_t count) {

@@ -62,7 +62,7 @@ grout_run grout_shadow__get_run(const grout_shadow *shadow, uint32_t plane,
     return run;
 }
 
-/* ---- cells ----------------------------------------------------------------------------------- */
+/* ---- cells ---- */
 
 /* At most, wherever the first cell starts. */
 static uint64_t count_cells(const grout_plane *plane, uint64_t height, uint64_t width) {
@@ -192,7 +192,7 @@ static bool act_on_rect(const cell_action *action, const grout_rect *rect) {
     return true;
 }
 
-/* ---- runs to rectangles ---------------------------------------------------------------------- */
+/* ---- runs to rectangles ---- */
 
 /* Rectangles as they come out of runs, joined with the one before where they continue it. */
 typedef struct rect_stream {
@@ -310,7 +310,7 @@ bool grout_shadow__walk(grout_shadow *shadow, uint32_t plane, int64_t offset, in
     return put_bytes(&stream, (uint64_t)offset, (uint64_t)(offset + size)) && flush_rect(&stream);
 }
 
-/* ---- hash ------------------------------------------------------------------------------------ */
+/* ---- hash ---- */
 
 /*
  * The sum over all bytes of weight(row, column) * hash(record). The weight is a product of two

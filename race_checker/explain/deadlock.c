@@ -25,8 +25,7 @@ enum {
     CIRCLE_MAX = 32  /* blocked threads among which a circle is looked for */
 };
 
-/* ---- sentences ---------------------------------------------------------------------------------
- */
+/* ---- sentences ---- */
 
 void grout_deadlock__say(grout_deadlock *text, grout_loc_id loc, grout_text *sentence) {
     bool added = !sentence->failed && sentence->data &&
@@ -36,8 +35,7 @@ void grout_deadlock__say(grout_deadlock *text, grout_loc_id loc, grout_text *sen
     memset(sentence, 0, sizeof *sentence);
 }
 
-/* ---- what is needed ----------------------------------------------------------------------------
- */
+/* ---- what is needed ---- */
 
 /* Kinds of accesses, a bit for each. */
 enum {
@@ -160,8 +158,7 @@ bool grout_deadlock__serves(const grout_deadlock *text, const grout_need *need, 
            fact.kind == GROUT_REACH_NEXT_ROUND;
 }
 
-/* ---- the ops that could bring it ---------------------------------------------------------------
- */
+/* ---- the ops that could bring it ---- */
 
 static bool is_in_kernel(const grout_deadlock *text, grout_op_id id) {
     const grout_op *op = grout_module_get_op(text->module, id);
@@ -260,8 +257,7 @@ static void explain_need(grout_deadlock *text, const grout_need *need) {
     }
 }
 
-/* ---- threads -----------------------------------------------------------------------------------
- */
+/* ---- threads ---- */
 
 /* The first of the threads that stand at one op in one state speaks for all. */
 static bool is_alike(const grout_thread_fact *a, const grout_thread_fact *b) {
@@ -372,8 +368,7 @@ static void explain_ended(grout_deadlock *text) {
         text, grout_module_get_kernel(text->module, text->checker->info.kernel)->loc, &sentence);
 }
 
-/* ---- circles -----------------------------------------------------------------------------------
- */
+/* ---- circles ---- */
 
 /* Blocked threads, and for each one that it waits for. */
 typedef struct circle {
@@ -454,8 +449,7 @@ static void explain_circle(grout_deadlock *text) {
     grout_deadlock__say(text, 0, &sentence);
 }
 
-/* ---- the finding -------------------------------------------------------------------------------
- */
+/* ---- the finding ---- */
 
 static bool is_before(const grout_thread_fact *a, const grout_thread_fact *b) {
     if (a->origin.cta != b->origin.cta) {

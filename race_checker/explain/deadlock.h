@@ -47,8 +47,7 @@ const grout_barrier_fact *grout_deadlock__find_barrier(const grout_deadlock *tex
 const grout_semaphore_fact *grout_deadlock__find_semaphore(const grout_deadlock *text,
                                                            const grout_thread_fact *thread);
 
-/* ---- deadlock_words.c --------------------------------------------------------------------------
- */
+/* ---- deadlock_words.c ---- */
 
 /* "CTA 0, thread wg=0 waits for phase 0 of %go[0], which has 0 of 1 arrival" */
 void grout_deadlock__add_state(const grout_deadlock *text, const grout_thread_fact *thread,

@@ -9,8 +9,7 @@
 
 #include <inttypes.h>
 
-/* ---- names -------------------------------------------------------------------------------------
- */
+/* ---- names ---- */
 
 void grout_deadlock__add_thread(const grout_deadlock *text, const grout_origin *origin,
                                 grout_text *out) {
@@ -59,8 +58,7 @@ static void add_loop(const grout_deadlock *text, grout_op_id loop, grout_text *o
     }
 }
 
-/* ---- what it lacks -----------------------------------------------------------------------------
- */
+/* ---- what it lacks ---- */
 
 /* "; of these thread 1 at line 8 and thread 2 at line 9": the newest of the phase. */
 static void add_arrivals(const grout_deadlock *text, const grout_barrier_fact *barrier,
@@ -285,8 +283,7 @@ void grout_deadlock__add_state(const grout_deadlock *text, const grout_thread_fa
     }
 }
 
-/* ---- why it does not come ----------------------------------------------------------------------
- */
+/* ---- why it does not come ---- */
 
 /* How often the thread has executed the op, and which turn of its loop went past it. */
 static void add_history(const grout_deadlock *text, const grout_thread_fact *thread, grout_op_id op,
@@ -358,8 +355,7 @@ void grout_deadlock__add_reason(const grout_deadlock *text, const grout_thread_f
     add_history(text, thread, op, fact.kind, out);
 }
 
-/* ---- the headline ------------------------------------------------------------------------------
- */
+/* ---- the headline ---- */
 
 void grout_deadlock__add_headline(const grout_deadlock *text, const grout_thread_fact *lowest,
                                   grout_text *out) {

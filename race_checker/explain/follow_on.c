@@ -31,8 +31,7 @@ static bool is_late(const grout_record *record) {
             record->code == GROUT_DIAG_BARRIER_TX_MISMATCH);
 }
 
-/* ---- uninitialised reads -----------------------------------------------------------------------
- */
+/* ---- uninitialised reads ---- */
 
 /* Has the use its value from a read of a race that was found? */
 static bool is_raced(const grout_checker *checker, const grout_record *cause, grout_op_id use,
@@ -68,8 +67,7 @@ static bool is_too_early(const grout_checker *checker, const grout_record *cause
     return true;
 }
 
-/* ---- what chance makes of it -------------------------------------------------------------------
- */
+/* ---- what chance makes of it ---- */
 
 static bool has_side_of(const grout_record *record, grout_op_id op) {
     for (uint32_t i = 0; i < record->facts.side_count; i++) {
@@ -96,8 +94,7 @@ static bool is_effect(const grout_record *record, const grout_record *cause) {
     }
 }
 
-/* ---- all of them -------------------------------------------------------------------------------
- */
+/* ---- all of them ---- */
 
 static bool is_explained(const grout_checker *checker, const grout_record *record,
                          bool *is_explained_out) {

@@ -4,8 +4,7 @@
 
 #include <inttypes.h>
 
-/* ---- headlines of accesses
- * ---------------------------------------------------------------------------- */
+/* ---- headlines of accesses ---- */
 
 static void add_side_object(const grout_wording *wording, uint32_t side, grout_text *out) {
     grout_wording__add_object(wording, wording->facts->sides[side].box.object, out);
@@ -115,8 +114,7 @@ static void add_exit_headline(const grout_wording *wording, grout_text *out) {
     add_side_object(wording, 0, out);
 }
 
-/* ---- headlines of barriers
- * ------------------------------------------------------------------------------ */
+/* ---- headlines of barriers ---- */
 
 static void add_overrun_headline(const grout_wording *wording, grout_text *out) {
     const grout_facts *facts = wording->facts;
@@ -169,8 +167,7 @@ static void add_skipped_headline(const grout_wording *wording, grout_text *out) 
                    wording->facts->phase);
 }
 
-/* ---- headlines of faults
- * ---------------------------------------------------------------------------------- */
+/* ---- headlines of faults ---- */
 
 static const char *const USES[] = {
     [GROUT_USE_BRANCH] = "a value that nobody wrote decides a branch or the bound of a loop",

@@ -13,8 +13,7 @@ static void add_object(const grout_wording *wording, uint32_t side, grout_text *
     grout_wording__add_object(wording, object ? object : wording->facts->fault.object, out);
 }
 
-/* ---- headlines --------------------------------------------------------------------------------
- */
+/* ---- headlines ---- */
 
 static void add_reuse_headline(const grout_wording *wording, grout_text *out) {
     const grout_facts *facts = wording->facts;
@@ -66,8 +65,7 @@ bool grout_wording__add_peer_headline(const grout_wording *wording, grout_text *
     return true;
 }
 
-/* ---- missing edges ----------------------------------------------------------------------------
- */
+/* ---- missing edges ---- */
 
 static const char *get_scope(uint32_t choice) {
     return choice == GROUT_CHOICE_SCOPE_CTA ? "cta" : "cluster";
@@ -120,8 +118,7 @@ bool grout_wording__add_peer_edge(const grout_wording *wording, grout_text *out)
     return true;
 }
 
-/* ---- repairs ----------------------------------------------------------------------------------
- */
+/* ---- repairs ---- */
 
 static void repair_reuse(const grout_wording *wording, grout_text *out) {
     const grout_facts *facts = wording->facts;
@@ -193,8 +190,7 @@ bool grout_wording__add_peer_repair(grout_wording *wording, grout_text *out) {
     return true;
 }
 
-/* ---- cp.async ---------------------------------------------------------------------------------
- */
+/* ---- cp.async ---- */
 
 bool grout_wording__add_async_copy_edge(const grout_wording *wording, uint32_t side,
                                         grout_text *out) {

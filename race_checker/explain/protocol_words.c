@@ -25,8 +25,7 @@ static uint32_t get_related_line(const grout_wording *wording) {
     return grout_wording__get_line(wording, &wording->facts->sides[1].origin);
 }
 
-/* ---- barriers ----------------------------------------------------------------------------------
- */
+/* ---- barriers ---- */
 
 /* A wait on a fresh mbarrier, for the phase before the first. */
 static bool add_fresh_overrun(const grout_wording *wording, grout_text *out) {
@@ -155,8 +154,7 @@ static bool add_parity_repair(const grout_wording *wording, grout_text *out) {
     return true;
 }
 
-/* ---- the life of mbarriers ---------------------------------------------------------------------
- */
+/* ---- the life of mbarriers ---- */
 
 static bool add_end_headline(const grout_wording *wording, grout_text *out) {
     add_element(wording, out);
@@ -235,8 +233,7 @@ static bool add_visible_repair(const grout_wording *wording, grout_text *out) {
     return true;
 }
 
-/* ---- clusters ----------------------------------------------------------------------------------
- */
+/* ---- clusters ---- */
 
 static bool add_arrival_headline(const grout_wording *wording, grout_text *out) {
     grout_text_add(out, "this arrives on ");
@@ -332,8 +329,7 @@ static bool add_copy_repair(const grout_wording *wording, grout_text *out) {
     return true;
 }
 
-/* ---- named barriers ----------------------------------------------------------------------------
- */
+/* ---- named barriers ---- */
 
 static bool add_named_headline(const grout_wording *wording, grout_text *out) {
     const grout_facts *facts = wording->facts;
@@ -367,8 +363,7 @@ static bool add_named_repair(const grout_wording *wording, grout_text *out) {
     return true;
 }
 
-/* ---- semaphores --------------------------------------------------------------------------------
- */
+/* ---- semaphores ---- */
 
 static void add_semaphore(const grout_wording *wording, grout_text *out) {
     const grout_facts *facts = wording->facts;
@@ -422,8 +417,7 @@ static bool add_range_headline(const grout_wording *wording, grout_text *out) {
     return true;
 }
 
-/* ---- the table ---------------------------------------------------------------------------------
- */
+/* ---- the table ---- */
 
 static const words_row ROWS[] = {
     {GROUT_DIAG_BARRIER_OVERRUN, GROUT_SUBJECT_USUAL, add_fresh_overrun, add_fresh_edge, NULL,

@@ -22,8 +22,7 @@ static uint32_t get_line(const grout_wording *wording, grout_op_id op) {
         .line;
 }
 
-/* ---- commits ---------------------------------------------------------------------------------
- */
+/* ---- commits ---- */
 
 /* The commit that an actor would have to execute for these bytes. */
 static const char *get_commit(const grout_wording *wording, const grout_origin *actor) {
@@ -61,8 +60,7 @@ static void repair_commit(grout_wording *wording, grout_text *out) {
     grout_wording__set_edit(wording, &spot, commit);
 }
 
-/* ---- waits for loads -------------------------------------------------------------------------
- */
+/* ---- waits for loads ---- */
 
 /* The barrier operand of a copy, if it names its element by constants: then it can be repeated. */
 static bool get_constant_barrier(grout_wording *wording, const grout_origin *copy,
@@ -237,8 +235,7 @@ static void repair_await(grout_wording *wording, grout_text *out) {
     grout_text_free(&wait);
 }
 
-/* ---- waits for stores ------------------------------------------------------------------------
- */
+/* ---- waits for stores ---- */
 
 /* The lines that end a copy's group, and wait for its source or for all of it. */
 static const char *get_group_lines(const grout_wording *wording, bool is_source) {
@@ -283,8 +280,7 @@ static void repair_group(grout_wording *wording, grout_text *out) {
     }
 }
 
-/* ---- waits for wgmmas ------------------------------------------------------------------------
- */
+/* ---- waits for wgmmas ---- */
 
 /* A number of the text becomes another one; false if it is not written as a number. */
 static bool set_number(grout_wording *wording, grout_expr_id expr, uint32_t number) {
@@ -417,8 +413,7 @@ static void repair_wgmma_at_exit(grout_wording *wording, grout_text *out) {
     grout_wording__set_edit(wording, &spot, "wgmma_wait 0");
 }
 
-/* ---- the end of scopes -----------------------------------------------------------------------
- */
+/* ---- the end of scopes ---- */
 
 static void repair_exit(grout_wording *wording, grout_text *out) {
     const grout_side *copy = &wording->facts->sides[0];
@@ -447,8 +442,7 @@ static void repair_exit(grout_wording *wording, grout_text *out) {
     }
 }
 
-/* ---- all -------------------------------------------------------------------------------------
- */
+/* ---- all ---- */
 
 static void repair_race(grout_wording *wording, grout_text *out) {
     const grout_facts *facts = wording->facts;

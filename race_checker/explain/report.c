@@ -14,8 +14,7 @@ struct grout_report {
     grout_strings strings;
 };
 
-/* ---- memory
- * --------------------------------------------------------------------------------------- */
+/* ---- memory ---- */
 
 void grout_report__free(grout_report *report) {
     if (!report) {
@@ -30,8 +29,7 @@ void grout_report__free(grout_report *report) {
     grout__free(report);
 }
 
-/* ---- one finding
- * ----------------------------------------------------------------------------------- */
+/* ---- one finding ---- */
 
 static const char *get_engine(const grout_wording *wording, const grout_side *side) {
     if (grout_wording__is_wgmma(wording, side)) {
@@ -195,8 +193,7 @@ static void word_finding(grout_wording *wording) {
     add_edge_and_repair(wording);
 }
 
-/* ---- all of them
- * ------------------------------------------------------------------------------------ */
+/* ---- all of them ---- */
 
 static void count_findings(grout_report *report, const grout_checker *checker, const uint32_t *list,
                            uint32_t count) {

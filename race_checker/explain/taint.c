@@ -30,8 +30,7 @@ typedef struct flow {
 
 _Static_assert(GROUT_UPDATE_COUNT <= 32, "flow.kinds has a bit for each update");
 
-/* ---- spreading ---------------------------------------------------------------------------------
- */
+/* ---- spreading ---- */
 
 static bool is_in_kernel(const flow *it, const grout_op *op) {
     return op->parent && grout_module_get_block(it->module, op->parent)->kernel == it->kernel;
@@ -181,8 +180,7 @@ static void spread(flow *it, grout_op_id id) {
     }
 }
 
-/* ---- sinks -------------------------------------------------------------------------------------
- */
+/* ---- sinks ---- */
 
 /* The indices of a reference. */
 static grout_op_id find_address(const flow *it, const grout_operand *operand) {
@@ -297,8 +295,7 @@ bool grout_race_is_decisive(const grout_module *module, grout_kernel_id kernel,
     return done;
 }
 
-/* ---- what was read ------------------------------------------------------------------------------
- */
+/* ---- what was read ---- */
 
 bool grout_checker__is_fed(const grout_checker *checker, grout_op_id read, grout_op_id use,
                            bool *is_fed_out) {

@@ -154,8 +154,7 @@ static bool is_register_order_open(const grout_checker *checker) {
     return false;
 }
 
-/* ---- semaphores, tests and values --------------------------------------------------------------
- */
+/* ---- semaphores, tests and values ---- */
 
 static uint32_t get_line(const grout_checker *checker, grout_op_id op) {
     const grout_module *module = checker->info.module;

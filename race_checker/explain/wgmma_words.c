@@ -4,8 +4,7 @@
 
 #include <inttypes.h>
 
-/* ---- headlines --------------------------------------------------------------------------------
- */
+/* ---- headlines ---- */
 
 /* Columns and K step of a wgmma: see get_shape in wgmma.c. */
 typedef struct wgmma_part {
@@ -50,8 +49,7 @@ void grout_wording__add_wgmma_headline(const grout_wording *wording, grout_text 
                    is_accumulator ? "adding to" : "reading");
 }
 
-/* ---- the missing edge --------------------------------------------------------------------------
- */
+/* ---- the missing edge ---- */
 
 static const grout_op_info *get_info(const grout_wording *wording, const grout_origin *origin) {
     return grout_op_get_info(

@@ -69,15 +69,13 @@ void grout_wording__add_headline(const grout_wording *wording, grout_text *out);
 /* What order exists, what is absent, what came close; nothing if there is nothing to say. */
 void grout_wording__add_missing_edge(const grout_wording *wording, grout_text *out);
 
-/* ---- wgmma_words.c -----------------------------------------------------------------------------
- */
+/* ---- wgmma_words.c ---- */
 
 void grout_wording__add_wgmma_headline(const grout_wording *wording, grout_text *out);
 /* mma-operand-reuse, accumulator-in-flight, and async-at-exit of a wgmma. */
 void grout_wording__add_wgmma_edge(const grout_wording *wording, grout_text *out);
 
-/* ---- protocol_words.c --------------------------------------------------------------------------
- */
+/* ---- protocol_words.c ---- */
 
 /* Findings about barriers, semaphores and what else synchronises. False: nothing was added. */
 bool grout_wording__add_protocol_headline(const grout_wording *wording, grout_text *out);
@@ -86,8 +84,7 @@ bool grout_wording__add_protocol_repair(const grout_wording *wording, grout_text
 /* How their related place is introduced; NULL: as usual. */
 const char *grout_wording__get_protocol_opening(const grout_wording *wording);
 
-/* ---- peer_words.c ------------------------------------------------------------------------------
- */
+/* ---- peer_words.c ---- */
 
 /* cluster-smem-reuse, cluster-exit, insufficient-scope of accesses; false: it is something else. */
 bool grout_wording__add_peer_headline(const grout_wording *wording, grout_text *out);

@@ -35,7 +35,7 @@ grout_side grout_entry__describe(const grout_entry *entry) {
     return side;
 }
 
-/* ---- places ---------------------------------------------------------------------------------- */
+/* ---- places ---- */
 
 /* Canonical order of occurrences: CTA, thread, place, iteration. */
 static int compare_origins(const grout_module *module, const grout_origin *a,
@@ -58,7 +58,7 @@ static int compare_origins(const grout_module *module, const grout_origin *a,
     return 0;
 }
 
-/* ---- the table ------------------------------------------------------------------------------- */
+/* ---- the table ---- */
 
 static uint64_t hash_key(const grout_finding_key *key) {
     uint64_t hash =
@@ -225,7 +225,7 @@ uint64_t grout_findings__hash(const grout_findings *findings) {
     return hash;
 }
 
-/* ---- identity and order ---------------------------------------------------------------------- */
+/* ---- identity and order ---- */
 
 static uint64_t mix_text(uint64_t hash, const char *text) {
     for (; text && *text; text++) {

@@ -19,8 +19,7 @@ static uint32_t get_actor(const grout_checker *checker, const grout_element_at *
                              local);
 }
 
-/* ---- contributions -----------------------------------------------------------------------------
- */
+/* ---- contributions ---- */
 
 /* Does the contribution know that the phase before its own is complete? */
 static bool knows_previous(const grout_checker *checker, const grout_event *event,
@@ -131,8 +130,7 @@ bool grout_checker__thread_exit(grout_checker *checker, const grout_event *event
     return true;
 }
 
-/* ---- waits -------------------------------------------------------------------------------------
- */
+/* ---- waits ---- */
 
 /* What a wait does that cannot mean the phase it stands for. */
 static bool report_wait(grout_checker *checker, const grout_event *event, grout_diag_code code,

@@ -69,8 +69,7 @@ bool grout_checker__end_rendezvous(grout_checker *checker, const grout_event *ev
                           &nowhere);
 }
 
-/* ---- ends --------------------------------------------------------------------------------------
- */
+/* ---- ends ---- */
 
 static bool report_arrival(grout_checker *checker, uint32_t index, uint32_t owner,
                            const grout_origin *arrival) {

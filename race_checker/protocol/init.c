@@ -17,8 +17,7 @@
 
 #include <string.h>
 
-/* ---- uses --------------------------------------------------------------------------------------
- */
+/* ---- uses ---- */
 
 static bool report_invisible(grout_checker *checker, const grout_element_at *at,
                              const grout_origin *use, const grout_origin *init) {
@@ -42,8 +41,7 @@ bool grout_checker__check_init(grout_checker *checker, const grout_event *event,
            report_invisible(checker, at, &event->origin, &element->init);
 }
 
-/* ---- ends --------------------------------------------------------------------------------------
- */
+/* ---- ends ---- */
 
 /* Something that its end does not know. */
 static bool report_unknown(grout_checker *checker, const grout_element_at *at,

@@ -89,8 +89,7 @@ static bool report_ambiguous(grout_checker *checker, const grout_semaphore_state
     return grout_checker__find(checker, &key, &facts);
 }
 
-/* ---- signals -----------------------------------------------------------------------------------
- */
+/* ---- signals ---- */
 
 static bool add_signal(grout_checker *checker, const grout_event *event,
                        grout_semaphore_state *semaphore) {
@@ -120,8 +119,7 @@ static bool add_signal(grout_checker *checker, const grout_event *event,
     return true;
 }
 
-/* ---- waits -------------------------------------------------------------------------------------
- */
+/* ---- waits ---- */
 
 /* A newer signal of the actor that has been taken too, or NULL. */
 static grout_unit_signal *find_newer(const grout_semaphore_state *semaphore,

@@ -162,9 +162,7 @@ grout_spot grout_statement__get_after(const grout_module *module, grout_op_id st
     return spot;
 }
 
-/* ---- where one op stands, seen from another
- * ------------------------------------------------------
- */
+/* ---- where one op stands, seen from another ---- */
 
 static uint32_t get_depth(const grout_module *module, grout_op_id op) {
     uint32_t depth = 0;

@@ -48,9 +48,7 @@ bool grout_op__is_counted_loop(const grout_op *op);
  * none written. */
 grout_expr_id grout_op__find_allowed(const grout_module *module, const grout_op *op);
 
-/* ---- where one op stands, seen from another
- * ------------------------------------------------------
- */
+/* ---- where one op stands, seen from another ---- */
 
 typedef enum grout_reach {
     GROUT_REACH_AHEAD,        /* a thread that stands there would still come to it */

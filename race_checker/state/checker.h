@@ -13,9 +13,9 @@
 #include "finding.h"
 #include "history.h"
 #include "pairs.h"
-#include "protocol.h"
 #include "rules.h"
 #include "shadow.h"
+#include "sync_state.h"
 
 #include "grout/race.h"
 
@@ -84,8 +84,7 @@ typedef struct grout_cta_state {
     uint32_t element_count;
 } grout_cta_state;
 
-/* ---- what a snapshot copies --------------------------------------------------------------------
- */
+/* ---- what a snapshot copies ---- */
 
 /* Plain members and lists, copied whole (see RUN in snapshot.c); no part of a hash. */
 typedef struct grout_run_state {
@@ -99,8 +98,8 @@ typedef struct grout_run_state {
     uint32_t ended_words;
     grout_ended_waits *ended_waits; /* kept where clusters or their CTAs may hear of each other */
     uint32_t ended_wait_count, ended_wait_capacity;
-    uint8_t
-        *op_threads; /* by op that accesses, arrives or waits; bit t: thread t has executed it */
+    /* by op: bit t, thread t has executed it; ops that access, arrive or wait */
+    uint8_t *op_threads;
     uint32_t op_count;
 } grout_run_state;
 

@@ -1,9 +1,9 @@
 /*
- * protocol.c - the life of what the rules of barriers and semaphores remember.
+ * sync_state.c - the life of what the rules of barriers and semaphores remember.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "protocol.h"
+#include "sync_state.h"
 
 #include "alloc.h"
 #include "mix.h"

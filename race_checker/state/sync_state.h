@@ -1,5 +1,5 @@
 /*
- * protocol.h - what the rules of barriers and semaphores remember.
+ * sync_state.h - what the rules of barriers and semaphores remember.
  *
  * Plain data without pointers into anything but itself, so that a snapshot copies it. Actors are
  * counted in a CTA (local: its threads, then their warps) where only the CTA's own can be meant,
@@ -7,16 +7,15 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef GROUT_RACE_CHECKER_PROTOCOL_H
-#define GROUT_RACE_CHECKER_PROTOCOL_H
+#ifndef GROUT_RACE_CHECKER_SYNC_STATE_H
+#define GROUT_RACE_CHECKER_SYNC_STATE_H
 
 #include "invariant.h"
 #include "lists.h"
 
 #include "grout/events.h"
 
-/* ---- barriers ----------------------------------------------------------------------------------
- */
+/* ---- barriers ---- */
 
 /* A phase of a barrier element, until its pair (this phase, the next) is settled. How far its
  * contributions know each actor of the CTA (x) stands beside it: grout_element__get_known. */
@@ -112,8 +111,7 @@ void grout_element__renew(grout_element_state *element);
 bool grout_element__copy(grout_element_state *copy, const grout_element_state *element);
 uint64_t grout_element__hash(const grout_element_state *element, uint32_t local_actors);
 
-/* ---- what else a CTA has -----------------------------------------------------------------------
- */
+/* ---- what else a CTA has ---- */
 
 /* How often an actor has executed a synchronising op, for a deadlock's words. */
 typedef struct grout_visit {
@@ -124,8 +122,7 @@ typedef struct grout_visit {
     int32_t gap; /* of the innermost loop: the first index that it left out */
 } grout_visit;
 
-/* ---- semaphores --------------------------------------------------------------------------------
- */
+/* ---- semaphores ---- */
 
 /* The latest execution of an op that waits on a semaphore, by an actor of the launch. */
 typedef struct grout_unit_wait {
@@ -157,8 +154,7 @@ typedef struct grout_semaphore_state {
     uint32_t taken; /* signals that waits have taken units of: serials below */
 } grout_semaphore_state;
 
-/* ---- the launch --------------------------------------------------------------------------------
- */
+/* ---- the launch ---- */
 
 typedef struct grout_protocol {
     grout_semaphore_state *semaphores;
