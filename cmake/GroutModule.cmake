@@ -1,33 +1,63 @@
 # grout_room, grout_module, grout_embed and grout_library: how a folder of sources becomes part of the library.
 
 define_property(GLOBAL PROPERTY GROUT_ROOMS BRIEF_DOCS "Rooms whose objects make the grout library")
+define_property(GLOBAL PROPERTY GROUT_ROOMS_WITH_HEADERS BRIEF_DOCS "Rooms that see some public headers only")
 define_property(GLOBAL PROPERTY GROUT_ROOM_LIBRARIES BRIEF_DOCS "What those rooms link to")
 
-# grout_room(FOLDER [DEPENDS folder...] [LIBRARIES target...] [DEFINITIONS name=value...] [SOURCES file...]
-#     [WITHOUT file...] [STANDALONE])
+# grout_room(FOLDER [DEPENDS folder...] [HEADERS header...] [LIBRARIES target...] [DEFINITIONS name=value...]
+#     [SOURCES file...] [WITHOUT file...] [STANDALONE])
 #
 # The folder of this name, from the top of the project, as a static library: FOLDER 'interp/math' is
-# the target grout_interp_math. Its sources are all C files of the folder but those WITHOUT, and SOURCES
-# beside them, which are generated. Its objects become part of the library grout, unless STANDALONE. DEPENDS are the folders that it may include headers of and call, with what they
-# see in turn; a folder that has rooms itself ('ir') lends its public headers alone. What is not named
-# is not on the include path. tools/lint_rooms.py looks at the objects for the rest.
+# the target grout_interp_math. Its sources are all C files of the folder but those WITHOUT, and
+# generated SOURCES. Its objects become part of the library grout, unless STANDALONE. DEPENDS are the
+# folders that it may include headers of and call, with what they see in turn; a folder that has rooms
+# itself ('ir') lends its public headers alone. What is not named is not on the include path.
+# HEADERS: the public headers that it may include, and the tables that they include; all of them if
+# none is named. With HEADERS it sees nothing that DEPENDS see in turn. tools/lint_rooms.py looks at
+# the objects for the rest.
 function(grout_room folder)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "STANDALONE" "" "SOURCES;WITHOUT;DEPENDS;LIBRARIES;DEFINITIONS")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "STANDALONE" "" "SOURCES;WITHOUT;DEPENDS;HEADERS;LIBRARIES;DEFINITIONS")
     string(REPLACE / _ target grout_${folder})
-    list(TRANSFORM arg_DEPENDS PREPEND grout_)
-    string(REPLACE / _ dependencies "${arg_DEPENDS}")
+    list(TRANSFORM arg_DEPENDS PREPEND grout_ OUTPUT_VARIABLE dependencies)
+    string(REPLACE / _ dependencies "${dependencies}")
     file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.c)
     list(TRANSFORM arg_WITHOUT PREPEND ${PROJECT_SOURCE_DIR}/${folder}/)
     list(REMOVE_ITEM sources ${arg_WITHOUT})
     add_library(${target} STATIC ${sources} ${arg_SOURCES})
     set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
-    target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/${folder})
     target_compile_definitions(${target} PRIVATE ${arg_DEFINITIONS})
-    target_link_libraries(${target} PUBLIC ${dependencies} PRIVATE grout_options ${arg_LIBRARIES})
+    target_link_libraries(${target} PRIVATE grout_options ${arg_LIBRARIES})
+    if(arg_HEADERS)
+        grout__choose_headers(chosen ${target} ${arg_HEADERS})
+        set_property(GLOBAL APPEND PROPERTY GROUT_ROOMS_WITH_HEADERS ${target})
+        set_target_properties(${target} PROPERTIES GROUT_HEADERS "${arg_HEADERS}")
+        list(TRANSFORM arg_DEPENDS PREPEND ${PROJECT_SOURCE_DIR}/)
+        target_include_directories(${target} PRIVATE ${chosen} ${arg_DEPENDS})
+        target_include_directories(${target} INTERFACE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/${folder})
+        target_link_libraries(${target} INTERFACE ${dependencies})
+    else()
+        target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/${folder})
+        target_link_libraries(${target} PUBLIC ${dependencies})
+    endif()
     if(NOT arg_STANDALONE)
         set_property(GLOBAL APPEND PROPERTY GROUT_ROOMS ${target})
         set_property(GLOBAL APPEND PROPERTY GROUT_ROOM_LIBRARIES ${arg_LIBRARIES})
     endif()
+endfunction()
+
+# grout__choose_headers(OUT_VARIABLE TARGET header...): an include folder with these public headers
+# alone, as links.
+function(grout__choose_headers out_variable target)
+    set(folder ${PROJECT_BINARY_DIR}/headers/${target})
+    file(REMOVE_RECURSE ${folder})
+    file(MAKE_DIRECTORY ${folder}/grout)
+    foreach(header IN LISTS ARGN)
+        if(NOT EXISTS ${PROJECT_SOURCE_DIR}/include/grout/${header})
+            message(FATAL_ERROR "${target}: there is no public header '${header}'")
+        endif()
+        file(CREATE_LINK ${PROJECT_SOURCE_DIR}/include/grout/${header} ${folder}/grout/${header} SYMBOLIC)
+    endforeach()
+    set(${out_variable} ${folder} PARENT_SCOPE)
 endfunction()
 
 # grout_module(NAME ROOMS room...)

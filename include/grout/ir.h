@@ -14,6 +14,7 @@
 #ifndef GROUT_IR_H
 #define GROUT_IR_H
 
+#include "grout/ids.h"
 #include "grout/layout.h"
 #include "grout/tables.h"
 
@@ -42,18 +43,6 @@ extern "C" {
 #define GROUT_UNROLL_MAX     256         /* copies of a loop body */
 #define GROUT_SEMAPHORES_MAX (1u << 20)  /* semaphores of an array */
 #define GROUT_TEXT_VERSION   1           /* the N of a 'grout N' header */
-
-typedef uint32_t grout_string_id;
-typedef uint32_t grout_loc_id;
-typedef uint32_t grout_expr_id;
-typedef uint32_t grout_value_id;
-typedef uint32_t grout_op_id;
-typedef uint32_t grout_block_id;
-typedef uint32_t grout_ref_id;
-typedef uint32_t grout_object_id;
-typedef uint32_t grout_kernel_id;
-typedef uint32_t grout_const_id;
-typedef uint32_t grout_trivia_id;
 
 /* ---- parts of a module ---------------------------------------------------------------------- */
 

@@ -6,6 +6,7 @@
 #define GROUT_LAYOUT_H
 
 #include "grout/diag.h"
+#include "grout/ids.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -41,14 +42,6 @@ typedef struct grout_layout {
 GROUT_API int64_t grout_layout_get_offset(const grout_layout *layout, const int64_t *index);
 /* True if the layout is plain row-major: no tiles, no swizzle, no transposition. */
 GROUT_API bool grout_layout_is_plain(const grout_layout *layout);
-
-/* A run of bytes: count pieces of length bytes, stride bytes apart, the first at base. */
-typedef struct grout_run {
-    int64_t base;
-    int64_t stride; /* 0 when count is 1 */
-    int64_t count;
-    int64_t length;
-} grout_run;
 
 /*
  * The bytes of a box of an object (start and extent for each dimension of the layout, extents at

@@ -7,6 +7,7 @@
 #define GROUT_TABLES_H
 
 #include "grout/diag.h"
+#include "grout/ids.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -30,13 +31,6 @@ typedef enum grout_dtype_class {
     GROUT_CLASS_UINT,
     GROUT_CLASS_FLOAT
 } grout_dtype_class;
-
-typedef enum grout_space {
-    GROUT_SPACE_NONE,
-#define GROUT_SPACE(NAME, TEXT, DOC) GROUT_SPACE_##NAME,
-#include "grout/types.def"
-    GROUT_SPACE_COUNT
-} grout_space;
 
 typedef enum grout_form {
     GROUT_FORM_NONE,

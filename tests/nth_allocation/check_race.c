@@ -1,14 +1,13 @@
 /* check_race.c - a racy kernel checked and reported with the n-th allocation failing, for every n.
  *
- * This program defines race_checker/alloc.h and base/alloc.h itself, so that the library's own
- * doors to the heap are not linked. Allocations fail from the checker's making to its report only.
+ * This program defines base/alloc.h itself, so that the library's own door to the heap is not
+ * linked. Allocations fail from the checker's making to its report only.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/alloc.h"
 #include "grout/interp.h"
 #include "grout/race.h"
 #include "grout/text.h"
-#include "race_checker/alloc.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -36,18 +35,6 @@ void *grout__calloc(size_t count, size_t size) {
 }
 
 void grout__free(void *pointer) {
-    free(pointer);
-}
-
-void *grout_check__realloc(void *pointer, size_t size) {
-    return grout__realloc(pointer, size);
-}
-
-void *grout_check__calloc(size_t count, size_t size) {
-    return grout__calloc(count, size);
-}
-
-void grout_check__free(void *pointer) {
     free(pointer);
 }
 

@@ -2,7 +2,7 @@
  * check_deadlock.c - what a deadlock's report says of registers, and where ops stand.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "race_checker/statement.h"
+#include "race_checker/source/statement.h"
 
 #include "grout/race.h"
 #include "grout/text.h"

@@ -2,7 +2,7 @@
  * check_finding.c - the table of findings: identity, counts, the occurrence shown, order, copies.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "race_checker/finding.h"
+#include "race_checker/findings/finding.h"
 
 #include "grout/text.h"
 

@@ -105,7 +105,8 @@ static void set_atomic(world *it, access *made) {
     made->is_atomic = true;
     made->scope = (uint8_t)(GROUT_CHOICE_SCOPE_CTA + draw(it, 3));
     made->width = draw(it, 4) ? 4 : 8;
-    made->entry.atomicity = grout_entry__make_atomicity(made->scope, made->width);
+    made->entry.atomicity =
+        grout_entry__make_atomicity((uint32_t)made->scope - GROUT_CHOICE_SCOPE_CTA, made->width);
 }
 
 static void happen(world *it, const access *made) {

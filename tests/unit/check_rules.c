@@ -118,7 +118,8 @@ static grout_entry make_entry(who x, bool writes, uint8_t thread) {
 static void make_atomic(grout_entry *entry, uint8_t scope, uint8_t width) {
     if (scope) {
         entry->flags |= GROUT_ENTRY_ATOMIC;
-        entry->atomicity = grout_entry__make_atomicity(scope, width);
+        entry->atomicity =
+            grout_entry__make_atomicity((uint32_t)scope - GROUT_CHOICE_SCOPE_CTA, width);
     }
 }
 

@@ -9,7 +9,7 @@
  * same hash. Whether the records are right is the question of check_oracle.c.
  */
 #include "often.h"
-#include "race_checker/rules.h"
+#include "race_checker/detect/rules.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -190,8 +190,7 @@ static void choose_access(world *it, grout_rules *rules, grout_clocks *clocks) {
     }
     if (is_write && draw(it, 3) == 0) {
         entry->flags |= GROUT_ENTRY_ATOMIC;
-        entry->atomicity =
-            grout_entry__make_atomicity((uint8_t)(GROUT_CHOICE_SCOPE_CTA + 2 * draw(it, 2)), 4);
+        entry->atomicity = grout_entry__make_atomicity(2 * draw(it, 2), 4);
     }
     if (grout_rules__is_consumption(rules)) {
         entry->told = (uint16_t)draw(it, 3);

@@ -322,7 +322,7 @@ static void a_result_is_what_was_found(const op_facts *it) {
            "what only looks returns an old value, which is chance: see grout_op_returns_old_value");
 }
 
-/* Scalars of what synchronises are followed by their letters (race_checker/taint.c). */
+/* Scalars of what synchronises are followed by their letters (race_checker/explain/taint.c). */
 static void operands_of_synchronisation_are_followed(const op_facts *it) {
     bool is_plain = it->info->shape == GROUT_SHAPE_PLAIN && !is_mode(it, MODE(STARTS));
     bool is_count = is_kind(grout_letter_get_info(it->info->operands[0]), KIND(CONSTANT));

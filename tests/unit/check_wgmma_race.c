@@ -232,6 +232,9 @@ START_TEST(box_holds_all_regions) {
     const step read = make_step(it, "0n0"), write = make_step(it, "0s0");
     const grout_stamp stamp = {
         .component = grout_clock_wg(&it->shape, 0), .number = 1, .agent = GROUT_AGENT_ENGINE};
+    const grout_issue issue = {.read = stamp, .write = stamp};
+    grout_event event = {.kind = GROUT_EVENT_ISSUE, .u.issue = &issue};
+    send(it, &read, &event);
     touch(it, &read, AS, false, &stamp, &rows);
     take_step(it, &write);
     finding = find_first(it);

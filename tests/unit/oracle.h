@@ -6,7 +6,9 @@
 #define GROUT_TESTS_ORACLE_H
 
 #include "often.h"
-#include "race_checker/rules.h"
+#include "race_checker/detect/rules.h"
+
+#include "grout/tables.h"
 
 #include <check.h>
 #include <stdlib.h>

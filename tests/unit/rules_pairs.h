@@ -5,7 +5,9 @@
 #ifndef GROUT_TESTS_RULES_PAIRS_H
 #define GROUT_TESTS_RULES_PAIRS_H
 
-#include "race_checker/rules.h"
+#include "race_checker/detect/rules.h"
+
+#include "grout/tables.h"
 
 enum { CTAS = 2, COUNTERS = CTAS * (5 * 2 + 2 * 2 + 2), NUMBER = 5 };
 

@@ -1,0 +1,508 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * events.h - what the interpreter tells its observers: the only view that the race checker, the
+ * trace writer and the counters have of it. It names parts of a module by their ids, and so needs
+ * nothing of the IR; observe.h adds the words.
+ *
+ * The machine keeps the clocks (docs/memory_model.md): it knows what happened before what, because
+ * lazy timing asks the same question. An observer gets them with each event and decides what is
+ * wrong; it never steers the run. Nothing in an event outlives the callback unless it says so.
+ *
+ * Terms. A *CTA* has an index in the launch and a *rank* in its *cluster*. A *thread* is a
+ * warpgroup; inside a warp_map its four *warps* run in its stead. Threads and warps are the
+ * *actors*: actor i of a CTA is thread i, or after the threads warp w of thread t (see
+ * grout_clock_actor). A thread issues its bulk copies from one *lane*, in a kernel with a warp_map
+ * each of its warps from one. A *barrier element* is one mbarrier of the CTA, numbered from 0 over
+ * all barrier objects of the kernel. A *mechanism* is something that completes in the order of its
+ * numbers: the phases of a barrier element, the reads or the writes of a lane's bulk groups, a
+ * thread's wgmma or cp.async groups; so 'operation k is done' is one comparison.
+ */
+#ifndef GROUT_EVENTS_H
+#define GROUT_EVENTS_H
+
+#include "grout/diag.h"
+#include "grout/ids.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct grout_module;
+
+/* ---- clocks ---------------------------------------------------------------------------------- */
+
+/*
+ * A clock is a vector of counters of one cluster: with A actors, L lanes and B barrier elements in
+ * all its CTAs together
+ *
+ *     s[A]  up to which epoch an actor's accesses would be released were every edge strong and wide
+ *           enough: what lies between s and g got lost on a relaxed or too narrow edge
+ *     x[A]  how far each actor has got            (epoch; an engine fact, carried by every edge)
+ *     br[L] bulk groups whose sources are read    (engine fact)
+ *     ca[A] cp.async groups of each actor known done                        (engine fact)
+ *     ph[B] phases of each barrier known complete (engine fact)
+ *     wg[A] wgmma groups of each thread known done: operands read, accumulator written (engine
+ *           fact; those of warps stay 0)
+ *     g[A]  up to which epoch its accesses are released (a memory fact: release -> acquire only)
+ *     bw[L] bulk groups whose writes are finished (memory fact)
+ *
+ * in this order: an edge between actors that has lost its memory facts carries the first part of
+ * the vector, the completion of an engine the part from x on without the memory facts of its
+ * issuer. Within a group of counters those of rank 0 come first. Epochs start at 1, phase and group
+ * numbers count from 1 (phase q, counted from 0, is done when ph >= q + 1); 0 means nothing is
+ * known.
+ */
+typedef struct grout_clock_shape {
+    uint32_t cta_count; /* of the cluster */
+    /* in the whole cluster; divide by cta_count for those of one CTA */
+    uint32_t actor_count;
+    uint32_t lane_count;
+    uint32_t barrier_count;
+    uint32_t thread_count;     /* of ONE CTA: its actors 0 to thread_count - 1 */
+    uint32_t lanes_per_thread; /* 1; 4 in a kernel with a warp_map */
+} grout_clock_shape;
+
+static inline uint32_t grout_clock_size(const grout_clock_shape *shape) {
+    return 5 * shape->actor_count + 2 * shape->lane_count + shape->barrier_count;
+}
+/* Counters of an edge without memory facts: all before g. */
+static inline uint32_t grout_clock_engine_size(const grout_clock_shape *shape) {
+    return 4 * shape->actor_count + shape->lane_count + shape->barrier_count;
+}
+static inline uint32_t grout_clock_s(const grout_clock_shape *shape, uint32_t actor) {
+    (void)shape;
+    return actor;
+}
+static inline uint32_t grout_clock_x(const grout_clock_shape *shape, uint32_t actor) {
+    return shape->actor_count + actor;
+}
+static inline uint32_t grout_clock_br(const grout_clock_shape *shape, uint32_t lane) {
+    return 2 * shape->actor_count + lane;
+}
+static inline uint32_t grout_clock_ca(const grout_clock_shape *shape, uint32_t actor) {
+    return 2 * shape->actor_count + shape->lane_count + actor;
+}
+static inline uint32_t grout_clock_ph(const grout_clock_shape *shape, uint32_t barrier) {
+    return 3 * shape->actor_count + shape->lane_count + barrier;
+}
+static inline uint32_t grout_clock_wg(const grout_clock_shape *shape, uint32_t actor) {
+    return 3 * shape->actor_count + shape->lane_count + shape->barrier_count + actor;
+}
+static inline uint32_t grout_clock_g(const grout_clock_shape *shape, uint32_t actor) {
+    return 4 * shape->actor_count + shape->lane_count + shape->barrier_count + actor;
+}
+static inline uint32_t grout_clock_bw(const grout_clock_shape *shape, uint32_t lane) {
+    return 5 * shape->actor_count + shape->lane_count + shape->barrier_count + lane;
+}
+/* Numbers in the cluster of what has a number in the CTA of a rank. */
+static inline uint32_t grout_clock_actor(const grout_clock_shape *shape, uint32_t rank,
+                                         uint32_t local) {
+    return rank * (shape->actor_count / shape->cta_count) + local;
+}
+static inline uint32_t grout_clock_lane(const grout_clock_shape *shape, uint32_t rank,
+                                        uint32_t local) {
+    return rank * (shape->lane_count / shape->cta_count) + local;
+}
+static inline uint32_t grout_clock_barrier(const grout_clock_shape *shape, uint32_t rank,
+                                           uint32_t element) {
+    return rank * (shape->barrier_count / shape->cta_count) + element;
+}
+/* Actor, in its CTA, of a thread (warp 0) or of one of its warps (warp 1 to 4 for w = 0 to 3). */
+static inline uint32_t grout_clock_local_actor(const grout_clock_shape *shape, uint32_t thread,
+                                               uint32_t warp) {
+    return warp == 0 ? thread : shape->thread_count + 4 * thread + warp - 1;
+}
+/* Its lane, in its CTA: a thread issues from that of its warp 0. */
+static inline uint32_t grout_clock_local_lane(const grout_clock_shape *shape, uint32_t thread,
+                                              uint32_t warp) {
+    return shape->lanes_per_thread * thread + (warp == 0 ? 0 : warp - 1);
+}
+
+/* What is known of another cluster's actors and engines, through semaphores and ordered atomics. */
+typedef struct grout_foreign_clock {
+    uint32_t cluster;
+    const uint32_t *known, *published_gmem; /* of that cluster; same shape */
+} grout_foreign_clock;
+
+/* The clocks of an actor at an event; each has grout_clock_size counters. */
+typedef struct grout_clocks {
+    uint32_t cluster;      /* whose counters these are */
+    const uint32_t *known; /* V: what happened before */
+    /* PG: the part that async accesses of GMEM may assume published */
+    const uint32_t *published_gmem;
+    /*
+     * PS: the same for the SMEM of each CTA of the cluster, one clock smem_stride counters after
+     * the other. smem_stride 0: one clock, in which each counter is about the SMEM of its own CTA;
+     * enough for a kernel in which no thread touches another CTA's SMEM by plain loads and stores.
+     */
+    const uint32_t *published_smem;
+    uint32_t smem_stride;
+    uint32_t foreign_count;
+    const grout_foreign_clock *foreign; /* sorted by cluster */
+} grout_clocks;
+
+/* PS of the SMEM of a CTA. */
+static inline const uint32_t *grout_clocks_get_smem(const grout_clocks *clocks, uint32_t rank) {
+    return clocks->published_smem + (size_t)rank * clocks->smem_stride;
+}
+/* V and PG for the counters of a cluster; NULL: nothing is known of it. */
+GROUT_API const uint32_t *grout_clocks_find_known(const grout_clocks *clocks, uint32_t cluster);
+GROUT_API const uint32_t *grout_clocks_find_gmem(const grout_clocks *clocks, uint32_t cluster);
+
+/* ---- who and where --------------------------------------------------------------------------- */
+
+#define GROUT_ORIGIN_LOOPS 4
+
+/* One execution of one op: enough to name it in a report. Plain data; may be kept. */
+typedef struct grout_origin {
+    grout_op_id op;
+    uint32_t cta; /* linear index in the grid */
+    uint8_t thread;
+    uint8_t operand;    /* operand of the op that the access is about */
+    uint8_t loop_depth; /* loops around the op; the outermost GROUT_ORIGIN_LOOPS are kept */
+    uint8_t warp;       /* 0: the thread as a whole; else the warp of it, plus 1 */
+    int32_t loops[GROUT_ORIGIN_LOOPS]; /* loop indices, outermost first */
+} grout_origin;
+
+/* ---- what ------------------------------------------------------------------------------------ */
+
+/* What makes an access, and through which proxy. */
+typedef enum grout_agent {
+    GROUT_AGENT_ACTOR,         /* the thread or warp itself: generic proxy, over at once */
+    GROUT_AGENT_ENGINE,        /* TMA, tensor core: async proxy */
+    GROUT_AGENT_GENERIC_ENGINE /* cp.async, st.async: later, but through the generic proxy */
+} grout_agent;
+
+/*
+ * How an access can be known to be over. By an actor: component g, number its epoch. By an engine:
+ * component br, bw, ph, wg or ca, number of the group or phase.
+ */
+typedef struct grout_stamp {
+    uint32_t cluster;
+    uint32_t component;
+    uint32_t number;
+    uint8_t agent; /* grout_agent */
+} grout_stamp;
+
+typedef struct grout_access {
+    grout_object_id object;
+    uint32_t owner; /* SMEM: the CTA whose bytes they are (or the semaphore's, if each has one) */
+    uint8_t space;  /* grout_space; ACC: the instance of the thread of the event's origin */
+    bool is_write;
+    bool is_atomic;       /* no race with another one of the same width whose scope covers both */
+    uint8_t atomic_scope; /* grout_choice, GROUT_CHOICE_SCOPE_* */
+    uint8_t atomic_width; /* bytes of an element */
+    grout_stamp stamp;
+    const grout_run *runs; /* bytes inside the object; sorted, disjoint */
+    uint32_t run_count;
+} grout_access;
+
+/* What is known about phase q-1 of a barrier when something contributes to phase q. */
+typedef struct grout_phase_fact {
+    bool is_complete; /* of a phase without bytes: its arrivals are all in, under every timing */
+    bool had_bytes;
+    const uint32_t *completion; /* clock of its completion (V part), or NULL if not complete */
+} grout_phase_fact;
+
+/* An actor's last wait on a barrier element. */
+typedef struct grout_wait_fact {
+    uint32_t waits; /* how often it waited; the last was for phase waits - 1 */
+    uint32_t epoch; /* the actor's epoch (x) at the last wait */
+    grout_origin origin;
+} grout_wait_fact;
+
+/* A barrier element as it stands. */
+typedef struct grout_barrier_fact {
+    uint32_t cta; /* that it lies in */
+    uint32_t element;
+    grout_object_id object;
+    uint32_t index;    /* inside the object */
+    uint32_t full;     /* phases whose arrivals are all in; the next one is open */
+    uint32_t arrivals; /* that it needs; 0: an mbarrier that is not initialised, or all have left */
+    uint32_t arrived;  /* of them so far */
+    uint32_t completed;  /* phases */
+    uint32_t phase_base; /* phases of its earlier lives: phase q is complete when ph > base + q */
+    int64_t bytes_due;   /* of the open phase: announced, not landed */
+    const grout_wait_fact *waits; /* by actor of its CTA */
+    uint32_t actor_count;         /* of one CTA */
+    bool has_contribution;
+    grout_origin last_contribution; /* the latest in source order of the newest phase */
+} grout_barrier_fact;
+
+typedef enum grout_event_kind {
+    GROUT_EVENT_CTA_BEGIN,
+    GROUT_EVENT_ACCESS, /* u.access: generic accesses; async ones at their issue */
+    GROUT_EVENT_ARRIVE, /* u.arrive: barrier_arrive, or the arrival that a copy makes */
+    GROUT_EVENT_PHASE,  /* u.phase: a phase completed */
+    /* u.wait: a barrier_wait returned. Clocks are those before it; it then acquires what its own
+     * phase released and nothing of a later phase, however late it comes: else the race that an
+     * overrun makes would be hidden under some schedules. */
+    GROUT_EVENT_WAIT,
+    GROUT_EVENT_COMMIT_SMEM,
+    GROUT_EVENT_COMMIT_GROUP, /* u.group: a bulk group was closed */
+    GROUT_EVENT_GROUP_WAIT,   /* u.group: a wait_smem_to_gmem returned */
+    /* u.issue: an async op began; its ACCESS events follow. A wgmma closes its own group: number of
+     * both stamps. */
+    GROUT_EVENT_ISSUE,
+    GROUT_EVENT_WGMMA_WAIT,    /* u.group: a wgmma_wait returned, or the wait inside another op */
+    GROUT_EVENT_COMPLETE,      /* u.issue: an async op has done all its accesses (for traces) */
+    GROUT_EVENT_BLOCK_BARRIER, /* all threads met: entry of a collective scope, or block_barrier */
+    GROUT_EVENT_COMMIT_GMEM,
+    GROUT_EVENT_ASYNC_COPY_COMMIT,  /* u.group: a cp.async group was closed */
+    GROUT_EVENT_ASYNC_COPY_WAIT,    /* u.group: an async_copy_wait returned */
+    GROUT_EVENT_NAMED_ARRIVE,       /* u.named: also the arrival that a sync makes */
+    GROUT_EVENT_NAMED_SYNC,         /* u.named: a sync returned */
+    GROUT_EVENT_CLUSTER_ARRIVE,     /* u.rendezvous */
+    GROUT_EVENT_CLUSTER_WAIT,       /* u.rendezvous: a wait returned */
+    GROUT_EVENT_SIGNAL,             /* u.semaphore */
+    GROUT_EVENT_SEMAPHORE_WAIT,     /* u.semaphore: a wait returned; clocks are those before it */
+    GROUT_EVENT_SEMAPHORE_READ,     /* u.semaphore */
+    GROUT_EVENT_BARRIER_INIT,       /* u.init: mbarrier_init */
+    GROUT_EVENT_BARRIER_INVALIDATE, /* u.init */
+    GROUT_EVENT_FORK,               /* u.fork: the actor's warps, or the CTA's threads, begin */
+    GROUT_EVENT_JOIN,               /* u.fork: they have ended */
+    /* u.collective: a CTA issued, or ended without, a copy that all CTAs of a set must issue */
+    GROUT_EVENT_COLLECTIVE,
+    GROUT_EVENT_SCOPE_BEGIN, /* u.scope */
+    GROUT_EVENT_SCOPE_END,   /* u.scope: its objects die; may come once per thread, see scope */
+    GROUT_EVENT_BARRIER_END, /* u.barrier_end: a barrier element dies, before SCOPE_END, CTA_END */
+    GROUT_EVENT_THREAD_EXIT,
+    GROUT_EVENT_CTA_END,  /* u.scope with all the kernel's own objects */
+    GROUT_EVENT_FAULT,    /* u.fault: an access or value that is wrong by itself */
+    GROUT_EVENT_DEADLOCK, /* u.deadlock */
+    GROUT_EVENT_STEP_LIMIT,
+    GROUT_EVENT_TEST_FALSE, /* u.wait: a test that was false; barrier and is_test alone are set */
+    GROUT_EVENT_KIND_COUNT
+} grout_event_kind;
+
+/* Which async op an ISSUE or COMPLETE is about. */
+typedef struct grout_issue {
+    uint64_t serial; /* number of the async op in the CTA, from 0 */
+    int64_t bytes;
+    grout_stamp read; /* when its source is read */
+    grout_stamp write;
+} grout_issue;
+
+typedef enum grout_uninitialised_use {
+    GROUT_USE_BRANCH,  /* condition of an if, bound of a loop */
+    GROUT_USE_ADDRESS, /* index of a reference */
+    GROUT_USE_OUTPUT,  /* stored, in bounds, to a gmem array */
+    GROUT_USE_PRINT,
+    GROUT_USE_SYNC /* units of a semaphore, parity of an mbarrier */
+} grout_uninitialised_use;
+
+/* A fault: code says which of the numbers count. */
+typedef struct grout_fault {
+    grout_diag_code code;
+    grout_object_id object; /* 0: none */
+    /* of the object: OUT_OF_BOUNDS, MISALIGNED; GROUT_RANK_MAX + i: the i-th of the places of a
+     * '.cluster(..)', which names no CTA of the cluster */
+    uint32_t dimension;
+    int64_t start, extent; /* of the access in that dimension */
+    int64_t limit;         /* size of the dimension; MISALIGNED: bytes it must be a multiple of */
+    uint32_t use;          /* grout_uninitialised_use */
+    uint32_t element;      /* BARRIER_*: the barrier element */
+    uint32_t cta;          /* BARRIER_UNINITIALISED: whose it is */
+    uint32_t phase;
+    int64_t have, need; /* arrivals or bytes; OUTPUT_NOT_WRITTEN: elements missing, in all */
+    bool is_static;     /* LAUNCH-level fault: origin.op is 0 (OUTPUT_NOT_WRITTEN) */
+} grout_fault;
+
+typedef enum grout_thread_state {
+    GROUT_THREAD_RUNNABLE,
+    GROUT_THREAD_BLOCKED_BARRIER,   /* in barrier_wait: element, phase */
+    GROUT_THREAD_BLOCKED_SCOPE,     /* at the entry of a collective scope */
+    GROUT_THREAD_BLOCKED_REGISTERS, /* in set_max_registers increase: registers, free */
+    GROUT_THREAD_BLOCKED_PARITY,    /* in mbarrier_wait: element, parity in phase */
+    GROUT_THREAD_BLOCKED_INIT,    /* before the init of an mbarrier: element; never in a DEADLOCK */
+    GROUT_THREAD_BLOCKED_SPIN,    /* in a load or an atomic, round and round: nothing changes */
+    GROUT_THREAD_BLOCKED_BLOCK,   /* in block_barrier */
+    GROUT_THREAD_BLOCKED_NAMED,   /* in named_barrier_sync: element is the id, phase generation */
+    GROUT_THREAD_BLOCKED_CLUSTER, /* in cluster_wait, or at the end of a CTA with an exit sync */
+    /* in semaphore_wait: element of the event's semaphores, units in phase */
+    GROUT_THREAD_BLOCKED_SEMAPHORE,
+    GROUT_THREAD_BLOCKED_JOIN, /* its warps or partitions run */
+    GROUT_THREAD_IDLE,         /* a warp or partition that does not run now */
+    GROUT_THREAD_WAITING,      /* of a cluster that waits for room on the GPU */
+    GROUT_THREAD_EXITED
+} grout_thread_state;
+
+/* A semaphore as it stands. */
+typedef struct grout_semaphore_fact {
+    grout_object_id object;
+    uint32_t index;
+    uint32_t cta;   /* whose it is; UINT32_MAX: the launch's */
+    uint32_t units; /* that nobody has taken */
+    uint32_t signal_count, wait_count;
+    bool has_signal;
+    grout_origin last_signal; /* in the order of the run */
+} grout_semaphore_fact;
+
+typedef struct grout_thread_fact {
+    uint8_t state; /* grout_thread_state */
+    uint32_t element;
+    uint32_t phase;
+    /* BLOCKED_PARITY: the phase that the parity stands for by what the actor knows; UINT32_MAX: the
+     * one before the first */
+    uint32_t meant;
+    /* BLOCKED_SPIN: what it finds there each time, if that is one i32 or u32 */
+    bool has_value;
+    int64_t value;
+    /* BLOCKED_REGISTERS: asked for; in the CTA's pool, so many for each lane of one thread */
+    uint32_t registers, registers_free;
+    uint32_t registers_held; /* that each lane of the thread has now, whatever its state */
+    grout_origin origin;     /* of the op it stands at; of its last op if it has exited */
+} grout_thread_fact;
+
+typedef struct grout_event {
+    uint32_t kind; /* grout_event_kind */
+    uint64_t step; /* ops executed so far in the launch */
+    grout_origin origin;
+    const grout_clocks *clocks; /* of the thread, before the event takes effect; NULL: no thread */
+    union {
+        const grout_access *access;
+        struct {
+            uint32_t cta; /* that the barrier lies in */
+            uint32_t element;
+            uint32_t phase; /* that this contribution belongs to */
+            uint32_t count;
+            bool by_copy;
+            bool is_last;  /* with it the phase has all its arrivals */
+            bool is_late;  /* bytes for a phase that lacked nothing any more */
+            bool is_bytes; /* no arrival: bytes that a copy brings (explicit face), or st.async */
+            bool is_first; /* of a cluster barrier's simultaneous arrivals */
+            uint8_t order; /* grout_choice */
+            uint8_t scope; /* grout_choice */
+            uint32_t phase_base;       /* as in grout_barrier_fact */
+            grout_phase_fact previous; /* phase - 1; meaningless for phase 0 */
+        } arrive;
+        struct {
+            const grout_barrier_fact *barrier;
+            uint32_t phase;
+            const uint32_t *completion; /* union of its contributions' clocks and its bytes' */
+            const grout_origin *contributions; /* one for each arrive or copy, in arrival order */
+            uint32_t contribution_count;
+        } phase;
+        struct {
+            const grout_barrier_fact *barrier; /* as it stands; waits[thread] counts this wait */
+            uint32_t phase;
+            bool is_late; /* a later phase had completed too; depends on the timing: for traces */
+            /* an mbarrier's: parity asked for; phase is the one that it stands for by what the
+             * actor knows (UINT32_MAX: the one before the first), and is_other says that, when the
+             * wait ran, the real parity stood for another one */
+            bool has_parity, is_other;
+            uint32_t real; /* that other one, by what has been contributed; UINT32_MAX: none */
+            uint8_t parity;
+            bool is_test; /* barrier_test, mbarrier_test that were true */
+            uint8_t scope;
+        } wait;
+        struct {
+            uint32_t id, generation; /* of the named barrier; from 0 */
+            uint32_t threads;        /* that it takes, as written by this op */
+            bool is_sync;
+            grout_phase_fact previous; /* generation - 1; meaningless for 0 */
+        } named;
+        struct {
+            uint32_t generation;
+            bool is_relaxed;
+        } rendezvous;
+        struct {
+            const struct grout_semaphore_fact *semaphore;
+            uint32_t units; /* signalled, waited for */
+            bool no_decrement;
+            uint8_t order, scope; /* grout_choice */
+            /* of a wait: the signals it took or looked at, the oldest first; serial numbers count
+             * the signals of the semaphore from 0 */
+            const uint32_t *serials;
+            uint32_t serial_count;
+            uint32_t serial; /* of a signal: its own */
+        } semaphore;
+        struct {
+            const grout_barrier_fact *barrier; /* as it was before */
+            uint32_t arrivals;                 /* INIT */
+            bool was_live;
+        } init;
+        struct {
+            const uint32_t *actors; /* of the CTA that run between fork and join */
+            uint32_t actor_count;
+        } fork;
+        struct {
+            uint32_t mask;     /* ranks of the CTAs that must issue it */
+            uint32_t number;   /* of the CTA's collective copies with this set, from 0 */
+            grout_op_id other; /* what another CTA issued as this number; 0: it ended without */
+            uint32_t other_cta;
+            bool is_divergent;
+        } collective;
+        struct {
+            uint32_t lane;    /* WGMMA_WAIT: the thread */
+            uint32_t number;  /* COMMIT_GROUP: of the group; the waits: groups now known done */
+            uint32_t allowed; /* the waits: n */
+            bool read_only;
+        } group;
+        const grout_issue *issue;
+        struct {
+            const grout_object_id *objects;
+            uint32_t object_count;
+            /* SCOPE_END: union of the V that each thread had as it left the scope, however far it
+             * has come since; else of the V of all threads of the CTA at this point */
+            const uint32_t *last;
+            bool is_inner; /* a scoped, not the CTA */
+        } scope;
+        struct {
+            const grout_barrier_fact *barrier;
+            bool is_inner;        /* the scope of a scoped ends, not the CTA */
+            const uint32_t *last; /* as in the SCOPE_END that follows */
+        } barrier_end;
+        const grout_fault *fault;
+        struct {
+            const grout_thread_fact *threads; /* actors of the CTAs that run, by CTA */
+            uint32_t thread_count;
+            const grout_barrier_fact *barriers; /* of the CTAs that run, by CTA */
+            uint32_t barrier_count;
+            const grout_semaphore_fact *semaphores;
+            uint32_t semaphore_count;
+            int64_t waiting_ctas;  /* that have not begun, for want of room */
+            int64_t resident_ctas; /* that fit at once */
+        } deadlock;
+    } u;
+} grout_event;
+
+/* ---- observers ------------------------------------------------------------------------------- */
+
+/* What an observer gets once, before the first event: to be copied; what it points to lives as
+ * long as the launch. */
+typedef struct grout_launch_info {
+    const struct grout_module *module; /* bound */
+    grout_kernel_id kernel;
+    grout_clock_shape shape;
+    int64_t cta_count; /* of the launch */
+    /* some value or order depends on which cluster runs first: semaphores, ordered atomics */
+    bool has_foreign_order;
+    /* barrier element -> object and index inside it */
+    const grout_object_id *element_objects;
+    const uint32_t *element_indices;
+} grout_launch_info;
+
+typedef struct grout_observer {
+    void *self;
+    uint64_t interest; /* bit 1 << grout_event_kind for each kind that it wants */
+    /* false stops the launch (out of memory in the observer, say) */
+    bool (*begin)(void *self, const grout_launch_info *info);
+    bool (*event)(void *self, const grout_event *event);
+    bool (*end)(void *self);
+    /* A copy of the observer's state, for restore; NULL without memory. Freed by snapshot_free. */
+    void *(*snapshot)(void *self);
+    bool (*restore)(void *self, const void *snapshot);
+    void (*snapshot_free)(void *self, void *snapshot);
+    /* The same for equal states, whatever way they were reached. */
+    uint64_t (*hash)(void *self);
+} grout_observer;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

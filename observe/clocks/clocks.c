@@ -1,0 +1,38 @@
+/*
+ * clocks.c - what an event's clocks know of the counters of any cluster.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "grout/events.h"
+
+#include <stddef.h>
+
+static const grout_foreign_clock *find(const grout_clocks *clocks, uint32_t cluster) {
+    uint32_t low = 0, high = clocks->foreign_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (clocks->foreign[middle].cluster < cluster) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    bool is_there = low < clocks->foreign_count && clocks->foreign[low].cluster == cluster;
+    return is_there ? &clocks->foreign[low] : NULL;
+}
+
+const uint32_t *grout_clocks_find_known(const grout_clocks *clocks, uint32_t cluster) {
+    if (cluster == clocks->cluster) {
+        return clocks->known;
+    }
+    const grout_foreign_clock *foreign = find(clocks, cluster);
+    return foreign == NULL ? NULL : foreign->known;
+}
+
+const uint32_t *grout_clocks_find_gmem(const grout_clocks *clocks, uint32_t cluster) {
+    if (cluster == clocks->cluster) {
+        return clocks->published_gmem;
+    }
+    const grout_foreign_clock *foreign = find(clocks, cluster);
+    return foreign == NULL ? NULL : foreign->published_gmem;
+}

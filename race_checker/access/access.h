@@ -1,0 +1,47 @@
+/*
+ * access.h - accesses against the shadow: conflicts, memory that goes away, and what came closest
+ * to ordering the two sides.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef GROUT_RACE_CHECKER_ACCESS_H
+#define GROUT_RACE_CHECKER_ACCESS_H
+
+#include "checker.h"
+
+/* ---- conflicts.c ---- */
+
+bool grout_checker__access(grout_checker *checker, const grout_event *event);
+
+/* ---- lifetime.c ---- */
+
+bool grout_checker__scope_end(grout_checker *checker, const grout_event *event);
+/* A peer's access to SMEM of a CTA that can have ended, or has. */
+bool grout_checker__report_exit(grout_checker *checker, const grout_event *event,
+                                const grout_side *side);
+
+/* ---- near.c ---- */
+
+/* The synchronisation that comes closest to ordering the two sides of an access conflict. */
+grout_near grout_near__find(const grout_checker *checker, grout_diag_code code,
+                            const grout_facts *facts, const grout_clocks *clocks);
+/* The same for a copy that is in flight when its memory, or its barrier, goes away. */
+grout_near grout_near__find_at_exit(grout_checker *checker, const grout_event *event,
+                                    const grout_side *copy);
+/* Does the actor know s of the issuer up to a full wait for the copy's group? */
+bool grout_checker__is_write_lost(const grout_checker *checker, const grout_entry *copy,
+                                  const grout_clocks *clocks);
+
+/* ---- wgmma.c ---- */
+
+/* Fills wgmma_shapes. False without memory. */
+bool grout_checker__find_shapes(grout_checker *checker);
+/* A finding about a wgmma: a thread that waits as it says has waited for all groups up to this one.
+ */
+void grout_checker__note_reported(grout_checker *checker, const grout_facts *facts);
+/* Primary: the access to what a wgmma still uses; related: the wgmma. */
+grout_near grout_near__find_wgmma(const grout_checker *checker, const grout_facts *facts,
+                                  const grout_clocks *clocks);
+grout_near grout_near__find_wgmma_at_exit(const grout_checker *checker, const grout_side *wgmma);
+
+#endif

@@ -1,0 +1,219 @@
+/* conflicts.c - accesses into the shadow, and conflicts into findings.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "access.h"
+#include "box.h"
+#include "cover.h"
+
+#include <string.h>
+
+_Static_assert(GROUT_CHOICE_SCOPE_CLUSTER - GROUT_CHOICE_SCOPE_CTA == GROUT_ENTRY_SCOPE_CLUSTER &&
+                   GROUT_CHOICE_SCOPE_GPU - GROUT_CHOICE_SCOPE_CTA == GROUT_ENTRY_SCOPE_ALL,
+               "scopes are recorded in the order of their table");
+
+/* The access that is being looked at. */
+typedef struct access_context {
+    grout_checker *checker;
+    const grout_event *event;
+    grout_cta_state *owner; /* SMEM: of the CTA whose bytes they are; else of the actor's */
+    grout_shadow *shadow;
+    uint32_t plane;
+    grout_rules rules;
+} access_context;
+
+static grout_box find_earlier_box(const access_context *context, const grout_entry *entry,
+                                  const grout_rect *rect) {
+    const grout_checker *checker = context->checker;
+    grout_object_id object = grout_origin__find_object(checker->info.module, &entry->origin);
+    grout_run run = grout_shadow__get_run(context->shadow, context->plane, rect);
+    grout_box box = {.object = 0};
+    if (object && checker->homes[object].plane != 0 &&
+        grout_checker__get_plane(checker, object, entry->origin.thread) == context->plane) {
+        run.base -= checker->homes[object].offset;
+        box = grout_box__from_runs(checker->info.module, object, &run, 1);
+    }
+    return box;
+}
+
+static grout_box find_later_box(const access_context *context) {
+    const grout_access *access = context->event->u.access;
+    return grout_box__from_runs(context->checker->info.module, access->object, access->runs,
+                                access->run_count);
+}
+
+static bool is_primary_later(const access_context *context, const grout_conflict *conflict,
+                             const grout_entry *earlier, const grout_entry *later) {
+    const grout_module *module = context->checker->info.module;
+    if (conflict->primary != GROUT_PRIMARY_SOURCE) {
+        return conflict->primary == GROUT_PRIMARY_LATER;
+    }
+    return grout_loc__compare(module, grout_origin__get_loc(module, &later->origin),
+                              grout_origin__get_loc(module, &earlier->origin)) >= 0;
+}
+
+static grout_finding_key make_key(const access_context *context, const grout_conflict *conflict,
+                                  const grout_side sides[2]) {
+    const grout_module *module = context->checker->info.module;
+    grout_finding_key key = {.code = conflict->code,
+                             .severity = conflict->is_warning
+                                             ? GROUT_SEVERITY_WARNING
+                                             : grout_diag_get(conflict->code)->severity,
+                             .primary = grout_origin__get_loc(module, &sides[0].origin),
+                             .related = grout_origin__get_loc(module, &sides[1].origin)};
+    return key;
+}
+
+/* What else the report may need, once for each pair. */
+static void find_facts(const access_context *context, const grout_finding_key *key,
+                       const grout_entry *earlier, grout_facts *facts) {
+    const grout_checker *checker = context->checker;
+    const grout_clocks *clocks = context->event->clocks;
+    const uint32_t *known = grout_clocks_find_known(clocks, earlier->cluster);
+    uint32_t actor = grout_entry__get_actor(&checker->shape, earlier);
+    facts->knows_issue = known && known[grout_clock_x(&checker->shape, actor)] >= earlier->epoch;
+    facts->near = grout_near__find(checker, key->code, facts, clocks);
+}
+
+static bool report_conflict(void *payload, const grout_conflict *conflict,
+                            const grout_entry *earlier, const grout_entry *later,
+                            const grout_rect *rect) {
+    access_context *context = payload;
+    grout_checker *checker = context->checker;
+    uint32_t late = is_primary_later(context, conflict, earlier, later) ? 0 : 1;
+    grout_facts facts = {
+        .side_count = 2, .primary_is_earlier = late == 1, .owner = context->rules.owner};
+    const grout_side *const sides[2] = {&facts.sides[0], &facts.sides[1]};
+    grout_occurrence occurrence = {&facts.sides[0].origin, &facts.sides[1].origin, false};
+    grout_finding_key key;
+    grout_record *record = NULL;
+    bool is_about_wgmma = grout_code__is_about_wgmma(conflict->code);
+    bool wants_facts = false, is_new = false;
+    facts.sides[late] = grout_entry__describe(later);
+    facts.sides[1 - late] = grout_entry__describe(earlier);
+    key = make_key(context, conflict, facts.sides);
+    if (!grout_pairs__add(&checker->pairs, context->event->step, &key, sides, &is_new)) {
+        return grout_checker__fail(checker);
+    }
+    occurrence.is_repeat = !is_new;
+    record = grout_findings__add(&checker->memory.findings, &key, &occurrence, &wants_facts);
+    if (!record) {
+        return grout_checker__fail(checker);
+    }
+    if (!is_new && !wants_facts) {
+        facts.sides[1 - late].box = find_earlier_box(context, earlier, rect);
+        grout_record__widen(record, facts.sides, 1 - late);
+        return true;
+    }
+    if (!wants_facts && !is_about_wgmma) {
+        return true;
+    }
+    find_facts(context, &key, earlier, &facts);
+    if (is_about_wgmma) {
+        grout_checker__note_reported(checker, &facts);
+        grout_cover__add(&record->cover, record->count == 1, &facts);
+    }
+    if (wants_facts) {
+        facts.sides[late].box = find_later_box(context);
+        facts.sides[1 - late].box = find_earlier_box(context, earlier, rect);
+        record->facts = facts;
+    }
+    return true;
+}
+
+/*
+ * Of how many barriers of its CTA the actor that reads knows a phase. Those of which it knew none
+ * at its last read, and does now, are marked with the new number.
+ */
+static uint16_t count_told(const access_context *context) {
+    const grout_checker *checker = context->checker;
+    const grout_clock_shape *shape = &checker->shape;
+    const grout_event *event = context->event;
+    uint32_t actor = grout_checker__get_local(checker, &event->origin);
+    uint32_t rank = grout_checker__get_rank(checker, event->origin.cta);
+    uint32_t elements = checker->local_elements;
+    grout_thread_history *thread = &context->owner->notes.threads[actor];
+    uint16_t *since = &context->owner->facts.told_since[(size_t)actor * elements];
+    const uint32_t *phases =
+        &event->clocks->known[grout_clock_ph(shape, grout_clock_barrier(shape, rank, 0))];
+    uint16_t told = thread->told;
+    for (uint32_t i = 0; i < elements; i++) {
+        told = (uint16_t)(told + (phases[i] > 0 && since[i] == 0));
+    }
+    for (uint32_t i = 0; told > thread->told && i < elements; i++) {
+        since[i] = phases[i] > 0 && since[i] == 0 ? told : since[i];
+    }
+    thread->told = told;
+    return told;
+}
+
+static bool is_write_lost(void *payload, const grout_entry *copy) {
+    const access_context *context = payload;
+    return grout_checker__is_write_lost(context->checker, copy, context->event->clocks);
+}
+
+static grout_entry make_entry(const grout_checker *checker, const grout_event *event) {
+    const grout_access *access = event->u.access;
+    uint32_t actor = grout_checker__get_actor(checker, &event->origin);
+    grout_entry entry = {.cluster = access->stamp.cluster,
+                         .number = access->stamp.number,
+                         .component = access->stamp.component,
+                         .epoch = event->clocks->known[grout_clock_x(&checker->shape, actor)],
+                         .origin = event->origin};
+    entry.flags = grout_entry__make_flags(access->stamp.agent, access->is_write, access->is_atomic);
+    if (access->is_atomic) {
+        GROUT_ASSERT(access->atomic_scope >= GROUT_CHOICE_SCOPE_CTA);
+        entry.atomicity = grout_entry__make_atomicity(
+            (uint32_t)access->atomic_scope - GROUT_CHOICE_SCOPE_CTA, access->atomic_width);
+    }
+    return entry;
+}
+
+/* An access of memory of a CTA that is gone. */
+static bool access_ended(const access_context *context) {
+    grout_side side = grout_entry__describe(&context->rules.entry);
+    side.box = find_later_box(context);
+    return grout_checker__report_exit(context->checker, context->event, &side);
+}
+
+static void set_rules(access_context *context) {
+    const grout_checker *checker = context->checker;
+    const grout_access *access = context->event->u.access;
+    grout_rules *rules = &context->rules;
+    rules->shape = &checker->shape;
+    rules->clocks = context->event->clocks;
+    rules->space = access->space;
+    rules->owner = access->space == GROUT_SPACE_SMEM ? access->owner : context->event->origin.cta;
+    rules->ended_ctas = checker->info.has_foreign_order ? NULL : checker->run.ended_ctas;
+    rules->ended_words = checker->run.ended_words;
+    rules->wgmma_shapes = checker->wgmma_shapes;
+    rules->is_write_lost = is_write_lost;
+    rules->report = report_conflict;
+    rules->payload = context;
+    rules->entry = make_entry(checker, context->event);
+}
+
+bool grout_checker__access(grout_checker *checker, const grout_event *event) {
+    const grout_access *access = event->u.access;
+    const grout_home *home = &checker->homes[access->object];
+    access_context context = {.checker = checker, .event = event};
+    grout_visitor visitor = {grout_rules__visit, &context.rules};
+    checker->run.accesses++;
+    if (!home->plane || !event->clocks) {
+        return true; /* an 'in' array: nobody writes it */
+    }
+    set_rules(&context);
+    context.owner = grout_checker__find_cta(checker, context.rules.owner);
+    if (!context.owner) {
+        return !checker->has_failed && access_ended(&context);
+    }
+    context.plane = grout_checker__get_plane(checker, access->object, event->origin.thread);
+    context.shadow =
+        access->space == GROUT_SPACE_GMEM ? &checker->memory.gmem : &context.owner->local;
+    context.rules.told_since = context.owner->facts.told_since;
+    if (grout_rules__is_consumption(&context.rules)) {
+        context.rules.entry.told = count_told(&context);
+    }
+    if (!grout_shadow__access(context.shadow, context.plane, home->offset, access, &visitor)) {
+        return checker->has_failed ? false : grout_checker__fail(checker);
+    }
+    return true;
+}

@@ -1,0 +1,293 @@
+/*
+ * lifetime.c - memory that goes away while an engine still uses it.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * At the end of a scope, and of a CTA, each asynchronous access recorded for its SMEM must be known
+ * to be over by some thread: by 'last', the union of what they all know. For a copy to GMEM only
+ * the read side counts: nothing but its source goes away. An access that was overwritten since is
+ * not recorded any more; it had to be over then. For a wgmma both sides count: its operands in
+ * SMEM, and its accumulator, whose registers the thread uses for something else; unless a finding
+ * has said already that its thread should have waited for it.
+ *
+ * At the end of a CTA another CTA's accesses to its SMEM must be over as well, plain ones too: in
+ * time, for it is the memory that goes away.
+ *
+ * A barrier goes away too. A load that arrives on it and is not over then can never be awaited:
+ * the phases of the barrier's next life, if its scope runs again, say nothing of it. It is reported
+ * wherever it writes, and its records are marked as never over.
+ */
+#include "access.h"
+#include "box.h"
+
+#include <string.h>
+
+typedef struct end_context {
+    grout_checker *checker;
+    const grout_event *event;
+    grout_cta_state *state;
+    grout_object_id object;
+    uint32_t plane;
+    uint32_t component; /* of a barrier element that ends */
+} end_context;
+
+/* One access that its memory, or its barrier, does not outlive for certain. */
+static bool report_side(grout_checker *checker, const grout_event *event, grout_diag_code code,
+                        grout_facts *facts) {
+    const grout_finding_key key = {
+        .code = code,
+        .severity = GROUT_SEVERITY_ERROR,
+        .primary = grout_origin__get_loc(checker->info.module, &facts->sides[0].origin)};
+    const grout_side *const sides[2] = {&facts->sides[0], NULL};
+    grout_occurrence occurrence = {&facts->sides[0].origin, &facts->sides[1].origin, false};
+    grout_record *record = NULL;
+    bool wants_facts = false, is_new = false;
+    if (!grout_pairs__add(&checker->pairs, event->step, &key, sides, &is_new)) {
+        return grout_checker__fail(checker);
+    }
+    occurrence.is_repeat = !is_new;
+    record = grout_findings__add(&checker->memory.findings, &key, &occurrence, &wants_facts);
+    if (!record) {
+        return grout_checker__fail(checker);
+    }
+    if (!is_new && !wants_facts) {
+        grout_record__widen(record, facts->sides, 0);
+    } else if (wants_facts) {
+        if (code == GROUT_DIAG_ASYNC_AT_EXIT) {
+            facts->near = grout_near__find_at_exit(checker, event, &facts->sides[0]);
+        }
+        record->facts = *facts;
+    }
+    return true;
+}
+
+bool grout_checker__report_exit(grout_checker *checker, const grout_event *event,
+                                const grout_side *side) {
+    grout_facts facts = {.side_count = 1, .owner = event->u.access->owner};
+    if (checker->run.has_deadlock || checker->run.has_step_limit) {
+        checker->run.suppressed++;
+        return true;
+    }
+    facts.sides[0] = *side;
+    facts.fault.object = event->u.access->object;
+    return report_side(checker, event, GROUT_DIAG_CLUSTER_EXIT, &facts);
+}
+
+static bool report_in_flight(const end_context *context, grout_shadow *shadow,
+                             const grout_entry *entry, const grout_rect *rect,
+                             grout_diag_code code) {
+    const grout_checker *checker = context->checker;
+    GROUT_ASSERT(checker->homes[context->object].plane != 0);
+    grout_run run = grout_shadow__get_run(shadow, context->plane, rect);
+    grout_facts facts = {.side_count = 1, .owner = context->event->origin.cta};
+    run.base -= checker->homes[context->object].offset;
+    facts.sides[0] = grout_entry__describe(entry);
+    facts.sides[0].box = grout_box__from_runs(checker->info.module, context->object, &run, 1);
+    facts.is_inner = context->event->u.scope.is_inner;
+    facts.fault.object = context->object;
+    return report_side(context->checker, context->event, code, &facts);
+}
+
+/*
+ * The wait that a finding about the group, or a newer one, asks for would have covered it. Whether
+ * another thread's access comes before the end of a scope is chance; before the CTA's it does.
+ */
+static bool is_reported(const end_context *context, const grout_entry *entry) {
+    const grout_checker *checker = context->checker;
+    const grout_cta_state *state = grout_checker__get_cta(checker, entry->origin.cta);
+    bool is_wgmma = grout_clock__get_mechanism(&checker->shape, entry->component, NULL) ==
+                    GROUT_MECHANISM_WGMMA;
+    if (!is_wgmma || !state) {
+        return false;
+    }
+    const grout_reported *reported =
+        &state->facts.reported[grout_checker__get_local(checker, &entry->origin)];
+    return entry->number <= reported->own ||
+           (!context->event->u.scope.is_inner && entry->number <= reported->by_others);
+}
+
+/* Another CTA's access, of memory that ends with this one. */
+static bool is_of_peer(const end_context *context, const grout_entry *entry) {
+    return entry->origin.cta != context->event->origin.cta && !context->event->u.scope.is_inner &&
+           entry->flags & GROUT_ENTRY_PRESENT;
+}
+
+/* Is it over, as a fact in time, for those whose clocks 'last' is the union of? */
+static bool is_over(const end_context *context, const grout_entry *entry) {
+    const grout_clock_shape *shape = &context->checker->shape;
+    const uint32_t *last = context->event->u.scope.last;
+    if (grout_entry__get_agent(entry) != GROUT_AGENT_ACTOR) {
+        return last[entry->component] >= entry->number;
+    }
+    return !is_of_peer(context, entry) ||
+           last[grout_clock_x(shape, grout_entry__get_actor(shape, entry))] >= entry->epoch;
+}
+
+static bool check_entry(const end_context *context, grout_shadow *shadow, const grout_entry *entry,
+                        const grout_rect *rect) {
+    if (is_over(context, entry)) {
+        return true;
+    }
+    if (context->checker->run.has_deadlock || context->checker->run.has_step_limit ||
+        is_reported(context, entry)) {
+        context->checker->run.suppressed++;
+        return true;
+    }
+    return report_in_flight(context, shadow, entry, rect,
+                            is_of_peer(context, entry) ? GROUT_DIAG_CLUSTER_EXIT
+                                                       : GROUT_DIAG_ASYNC_AT_EXIT);
+}
+
+/* Does the same mechanism read again later? A thread that waits for that has waited for this one
+ * too. */
+static bool has_newer(const grout_entry *readers, uint32_t count, const grout_entry *entry) {
+    bool is_engine = grout_entry__get_agent(entry) != GROUT_AGENT_ACTOR;
+    for (uint32_t i = 0; is_engine && i < count; i++) {
+        if (readers[i].component == entry->component && readers[i].cluster == entry->cluster &&
+            readers[i].number > entry->number) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool check_region(void *payload, grout_shadow *shadow, grout_region *region,
+                         const grout_rect *rect) {
+    const end_context *context = payload;
+    if (!check_entry(context, shadow, &region->write, rect)) {
+        return false;
+    }
+    const grout_entry *readers = grout_shadow__get_readers(shadow, region);
+    for (uint32_t i = 0; i < region->reader_count; i++) {
+        if (!has_newer(readers, region->reader_count, &readers[i]) &&
+            !check_entry(context, shadow, &readers[i], rect)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool is_ending(const grout_event *event, grout_object_id object) {
+    for (uint32_t i = 0; i < event->u.scope.object_count; i++) {
+        if (event->u.scope.objects[i] == object) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Marks a load that its barrier does not outlive; reports it where it writes. Objects that end
+ * with the barrier have been looked at. */
+static bool abandon_entry(end_context *context, grout_shadow *shadow, grout_entry *entry,
+                          const grout_rect *rect) {
+    const grout_checker *checker = context->checker;
+    const grout_entry found = *entry;
+    uint32_t cluster = context->event->origin.cta / checker->shape.cta_count;
+    if (grout_entry__get_agent(&found) == GROUT_AGENT_ACTOR ||
+        found.component != context->component || found.cluster != cluster ||
+        context->event->u.scope.last[found.component] >= found.number ||
+        found.number == GROUT_ENTRY_NEVER_OVER) {
+        return true;
+    }
+    entry->number = GROUT_ENTRY_NEVER_OVER;
+    context->object = grout_origin__find_object(checker->info.module, &found.origin);
+    if (!(found.flags & GROUT_ENTRY_WRITE) || !context->object ||
+        is_ending(context->event, context->object)) {
+        return true;
+    }
+    return check_entry(context, shadow, &found, rect);
+}
+
+static bool abandon_region(void *payload, grout_shadow *shadow, grout_region *region,
+                           const grout_rect *rect) {
+    end_context *context = payload;
+    for (uint32_t i = 0; i < region->reader_count; i++) {
+        if (!abandon_entry(context, shadow, &grout_shadow__get_readers(shadow, region)[i], rect)) {
+            return false;
+        }
+    }
+    return abandon_entry(context, shadow, &region->write, rect);
+}
+
+static bool abandon_in(end_context *context, grout_shadow *shadow) {
+    grout_visitor visitor = {abandon_region, context};
+    for (context->plane = 0; context->plane < shadow->plane_count; context->plane++) {
+        if (!grout_shadow__walk(shadow, context->plane, 0,
+                                (int64_t)shadow->planes[context->plane].size, &visitor)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The barriers of a scope end; loads that arrive on them are all over, but for a bug. */
+static bool end_elements(grout_checker *checker, const grout_event *event, grout_cta_state *state) {
+    uint32_t rank = grout_checker__get_rank(checker, event->origin.cta);
+    for (uint32_t i = 0; i < checker->local_elements; i++) {
+        grout_element_state *element = &state->elements[i];
+        uint32_t component =
+            grout_clock_ph(&checker->shape, grout_clock_barrier(&checker->shape, rank, i));
+        end_context context = {checker, event, state, 0, 0, component};
+        if (!is_ending(event, checker->info.element_objects[i])) {
+            continue;
+        }
+        if (element->facts.last_load > event->u.scope.last[component] &&
+            !(abandon_in(&context, &state->local) && abandon_in(&context, &checker->memory.gmem))) {
+            return checker->has_failed ? false : grout_checker__fail(checker);
+        }
+        element->facts.last_load = 0;
+    }
+    return true;
+}
+
+/* An accumulator ends in each thread; in a scope that threads enter on their own, in this one. */
+static bool end_accumulator(grout_checker *checker, const grout_event *event,
+                            grout_cta_state *state, grout_object_id object) {
+    const grout_module *module = checker->info.module;
+    const grout_value *value =
+        grout_module_get_value(module, grout_module_get_object(module, object)->value);
+    const grout_op *op = grout_module_get_op(module, value->op);
+    bool is_own =
+        event->u.scope.is_inner && !grout_module_find_attr(module, op, GROUT_ATTR_COLLECTIVE);
+    for (uint32_t t = 0; t < checker->shape.thread_count; t++) {
+        end_context context = {checker, event, state, object, checker->homes[object].plane - 1 + t,
+                               0};
+        grout_visitor visitor = {check_region, &context};
+        if ((!is_own || t == event->origin.thread) &&
+            !grout_shadow__walk(&state->local, context.plane, 0,
+                                grout_object_get_layout(module, object)->bytes, &visitor)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool end_smem(grout_checker *checker, const grout_event *event, grout_cta_state *state,
+                     grout_object_id object) {
+    end_context context = {checker, event, state, object, checker->homes[object].plane - 1, 0};
+    grout_visitor visitor = {check_region, &context};
+    return grout_shadow__walk(&state->local, context.plane, checker->homes[object].offset,
+                              grout_object_get_layout(checker->info.module, object)->bytes,
+                              &visitor);
+}
+
+bool grout_checker__scope_end(grout_checker *checker, const grout_event *event) {
+    const grout_module *module = checker->info.module;
+    grout_cta_state *state = grout_checker__find_cta(checker, event->origin.cta);
+    if (!state) {
+        return false;
+    }
+    for (uint32_t i = 0; i < event->u.scope.object_count; i++) {
+        grout_object_id object = event->u.scope.objects[i];
+        const grout_object *it = grout_module_get_object(module, object);
+        bool is_acc = it->space == GROUT_SPACE_ACC;
+        if (it->kind != GROUT_OBJECT_ARRAY || it->space == GROUT_SPACE_GMEM ||
+            !checker->homes[object].plane) {
+            continue;
+        }
+        if (!(is_acc ? end_accumulator(checker, event, state, object)
+                     : end_smem(checker, event, state, object))) {
+            return checker->has_failed ? false : grout_checker__fail(checker);
+        }
+    }
+    return !event->u.scope.is_inner || end_elements(checker, event, state);
+}

@@ -1,0 +1,295 @@
+/* near.c - the synchronisation that came closest, and why it does not help.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "access.h"
+#include "cover.h"
+
+#include <string.h>
+
+/* ---- commits ---- */
+
+/* The commit of an actor, up to which of its epochs; op 0: there is none. */
+typedef struct last_commit {
+    grout_origin origin;
+    uint32_t epoch;
+} last_commit;
+
+static last_commit get_commit(const grout_checker *checker, const grout_origin *actor,
+                              bool is_gmem) {
+    const grout_thread_history *it = grout_checker__get_history(checker, actor);
+    last_commit commit = {it->commit, it->commit_epoch};
+    if (is_gmem) {
+        commit = (last_commit){it->gmem_commit, it->gmem_commit_epoch};
+    }
+    return commit;
+}
+
+static bool is_of_cluster(const grout_module *module, const grout_origin *commit) {
+    const grout_op *op = grout_module_get_op(module, commit->op);
+    return grout_module_find_attr(module, op, GROUT_ATTR_CLUSTER) != NULL;
+}
+
+/* An access that was not published to an engine. */
+static grout_near find_commit(const grout_checker *checker, const grout_facts *facts,
+                              bool is_gmem) {
+    const grout_side *access = &facts->sides[1];
+    last_commit owner = get_commit(checker, &access->origin, is_gmem);
+    last_commit issuer = get_commit(checker, &facts->sides[0].origin, is_gmem);
+    grout_near near = {.kind = GROUT_NEAR_NO_COMMIT};
+    if (owner.origin.op && access->stamp.agent != GROUT_AGENT_ENGINE) {
+        near.origin = owner.origin;
+        near.kind =
+            owner.epoch < access->epoch ? GROUT_NEAR_COMMIT_BEFORE : GROUT_NEAR_COMMIT_OFF_PATH;
+    } else if (issuer.origin.op) {
+        near.origin = issuer.origin;
+        near.kind = GROUT_NEAR_COMMIT_OFF_PATH;
+    }
+    if (near.kind == GROUT_NEAR_COMMIT_OFF_PATH && !is_gmem && near.origin.cta != facts->owner &&
+        !is_of_cluster(checker->info.module, &near.origin)) {
+        near.kind = GROUT_NEAR_COMMIT_OTHER_CTA;
+    }
+    return near;
+}
+
+/* ---- edges that carry too little ---- */
+
+static bool holds(uint8_t scope, const grout_side *a, const grout_side *b) {
+    if (scope == GROUT_CHOICE_SCOPE_CTA) {
+        return a->origin.cta == b->origin.cta;
+    }
+    return scope != GROUT_CHOICE_SCOPE_CLUSTER || a->stamp.cluster == b->stamp.cluster;
+}
+
+/* The release of the earlier side, or the wait of the later one, that is written too weakly. */
+static grout_near find_weak_edge(const grout_checker *checker, const grout_side *later,
+                                 const grout_side *earlier) {
+    const grout_module *module = checker->info.module;
+    const grout_thread_history *source = grout_checker__get_history(checker, &earlier->origin);
+    const grout_thread_history *sink = grout_checker__get_history(checker, &later->origin);
+    grout_near near = {.kind = GROUT_NEAR_NOTHING};
+    if (source->release.op && source->release_epoch >= earlier->epoch) {
+        if (source->release_is_relaxed || !holds(source->release_scope, earlier, later)) {
+            near.kind = source->release_is_relaxed ? GROUT_NEAR_RELAXED : GROUT_NEAR_NARROW;
+            near.origin = source->release;
+            near.number = source->release_scope;
+            return near;
+        }
+    }
+    if (sink->wait.op) {
+        const grout_op *op = grout_module_get_op(module, sink->wait.op);
+        const grout_attr_value *order = grout_module_find_attr(module, op, GROUT_ATTR_ORDER);
+        const grout_attr_value *scope = grout_module_find_attr(module, op, GROUT_ATTR_SCOPE);
+        if (order && order->choice == GROUT_CHOICE_ORDER_RELAXED) {
+            near.kind = GROUT_NEAR_RELAXED;
+        } else if (scope && !holds(scope->choice, later, earlier)) {
+            near.kind = GROUT_NEAR_NARROW;
+            near.number = scope->choice;
+        }
+        near.origin = near.kind == GROUT_NEAR_NOTHING ? near.origin : sink->wait;
+    }
+    return near;
+}
+
+bool grout_checker__is_write_lost(const grout_checker *checker, const grout_entry *copy,
+                                  const grout_clocks *clocks) {
+    const grout_clock_shape *shape = &checker->shape;
+    const uint32_t *known = grout_clocks_find_known(clocks, copy->cluster);
+    uint32_t actor = grout_entry__get_actor(shape, copy), count = 0;
+    const grout_bulk_wait *waits = grout_checker__find_bulk_waits(checker, &copy->origin, &count);
+    for (uint32_t i = 0; known && i < count; i++) {
+        if (waits[i].number >= copy->number &&
+            known[grout_clock_s(shape, actor)] >= waits[i].epoch &&
+            known[grout_clock_g(shape, actor)] < waits[i].epoch) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- loads ---- */
+
+/* The phase that completes a load, in the life of its barrier; false if that life is over. */
+static bool find_phase(const grout_checker *checker, const grout_side *load, grout_near *near) {
+    const grout_cta_state *state = NULL;
+    const grout_element_state *element = NULL;
+    uint32_t cluster_element = 0, rank = 0;
+    (void)grout_clock__get_mechanism(&checker->shape, load->stamp.component, &cluster_element);
+    rank = cluster_element / checker->local_elements;
+    near->element = cluster_element % checker->local_elements;
+    if (load->stamp.number == GROUT_ENTRY_NEVER_OVER) {
+        near->kind = GROUT_NEAR_BARRIER_GONE;
+        return false;
+    }
+    near->phase = load->stamp.number - 1;
+    state = grout_checker__get_cta(checker, load->stamp.cluster * checker->shape.cta_count + rank);
+    if (state) {
+        element = &state->elements[near->element];
+        near->phase -= near->phase < element->phase_base ? near->phase : element->phase_base;
+        near->is_full = near->phase < element->facts.full;
+    }
+    return true;
+}
+
+/* The destination of a load, used by an actor that does not know that the load is done. */
+static grout_near find_wait(const grout_checker *checker, const grout_side *access,
+                            const grout_side *load) {
+    const grout_cta_state *state = grout_checker__get_cta(checker, access->origin.cta);
+    const grout_thread_history *thread = grout_checker__get_history(checker, &access->origin);
+    grout_near near = {.kind = GROUT_NEAR_NEVER_WAITED};
+    size_t at = 0;
+    if (!find_phase(checker, load, &near) || !state) {
+        return near;
+    }
+    at = (size_t)grout_checker__get_local(checker, &access->origin) * checker->local_elements +
+         near.element;
+    if (thread->wait.op && thread->wait_element != near.element &&
+        checker->info.element_objects[thread->wait_element] ==
+            checker->info.element_objects[near.element]) {
+        near.kind = GROUT_NEAR_WAIT_ELSEWHERE;
+        near.origin = thread->wait;
+        near.number = thread->wait_element;
+    } else if (state->facts.waits[at].waits) {
+        near.kind = GROUT_NEAR_WAIT_EARLIER;
+        near.origin = state->notes.waits[at];
+    }
+    return near;
+}
+
+/* A cp.async whose group its thread has not waited for as it should, or that is another's. */
+static grout_near find_copy_wait(const grout_checker *checker, const grout_side *access,
+                                 const grout_side *copy) {
+    const grout_thread_history *thread = grout_checker__get_history(checker, &copy->origin);
+    grout_near near = {
+        .kind = GROUT_NEAR_COPY_LEFT, .origin = thread->copy_wait, .number = thread->copy_allowed};
+    near.is_open = copy->stamp.number > thread->copies_closed;
+    if (access && !grout_origin__is_same_actor(&access->origin, &copy->origin)) {
+        near.kind = GROUT_NEAR_COPY_OTHER_THREAD;
+        near.origin = grout_checker__get_history(checker, &access->origin)->copy_wait;
+    } else if (near.is_open) {
+        near.kind = GROUT_NEAR_COPY_OPEN;
+    } else if (!thread->copy_wait.op) {
+        near.kind = GROUT_NEAR_COPY_NEVER;
+    } else if (copy->stamp.number > thread->copy_closed) {
+        near.kind = GROUT_NEAR_COPY_BEFORE;
+    }
+    return near;
+}
+
+static bool is_async_copy(const grout_checker *checker, const grout_side *side) {
+    return side->stamp.agent == GROUT_AGENT_GENERIC_ENGINE &&
+           grout_clock__get_mechanism(&checker->shape, side->stamp.component, NULL) ==
+               GROUT_MECHANISM_ASYNC_COPY;
+}
+
+/* GMEM that a load reads, written by a thread that knows of its issue. */
+static grout_near find_reading(const grout_checker *checker, const grout_side *load) {
+    grout_near near = {.kind = GROUT_NEAR_STILL_READING};
+    if (is_async_copy(checker, load)) {
+        return find_copy_wait(checker, NULL, load);
+    }
+    (void)find_phase(checker, load, &near);
+    return near;
+}
+
+/* ---- bulk groups ---- */
+
+/* Why the thread's latest wait for groups, if any, does not cover its own copy. */
+static void find_own_wait(const grout_thread_history *thread, const grout_side *copy,
+                          grout_near *near) {
+    bool is_after = thread->group_wait.op && thread->group_issued >= copy->stamp.number;
+    if (near->is_open) {
+        static const grout_origin nowhere;
+        near->kind = GROUT_NEAR_GROUP_OPEN;
+        near->origin = is_after ? near->origin : nowhere;
+    } else if (!thread->group_wait.op) {
+        near->kind = GROUT_NEAR_GROUP_NEVER;
+    } else if (copy->stamp.number <= thread->group_closed) {
+        near->kind = GROUT_NEAR_GROUP_LEFT;
+    } else {
+        near->kind = is_after ? GROUT_NEAR_GROUP_WAS_OPEN : GROUT_NEAR_GROUP_BEFORE;
+    }
+}
+
+/* A bulk copy whose group the thread has not waited for as it should. */
+static grout_near find_group_wait(const grout_checker *checker, const grout_side *copy,
+                                  const grout_side *access, const grout_clocks *clocks) {
+    const grout_thread_history *thread = grout_checker__get_history(checker, &copy->origin);
+    const uint32_t *known = grout_clocks_find_known(clocks, copy->stamp.cluster);
+    grout_near near = {.kind = GROUT_NEAR_GROUP_NEVER};
+    uint32_t lane = 0;
+    grout_mechanism mechanism =
+        grout_clock__get_mechanism(&checker->shape, copy->stamp.component, &lane);
+    near.origin = thread->group_wait;
+    near.number = thread->group_allowed;
+    near.is_open = copy->stamp.number > thread->groups_closed;
+    if (!grout_origin__is_same_actor(&copy->origin, &access->origin)) {
+        near.kind = GROUT_NEAR_GROUP_OTHER_THREAD;
+        near.origin = grout_checker__get_history(checker, &access->origin)->group_wait;
+    } else if (mechanism == GROUT_MECHANISM_BULK_WRITE && known &&
+               known[grout_clock_br(&checker->shape, lane)] >= copy->stamp.number) {
+        near.kind = GROUT_NEAR_GROUP_READ_ONLY;
+    } else {
+        find_own_wait(thread, copy, &near);
+    }
+    return near;
+}
+
+/* ---- all of them ---- */
+
+grout_near grout_near__find(const grout_checker *checker, grout_diag_code code,
+                            const grout_facts *facts, const grout_clocks *clocks) {
+    const grout_side *primary = &facts->sides[0];
+    const grout_side *related = &facts->sides[1];
+    const grout_near nothing = {.kind = GROUT_NEAR_NOTHING};
+    if (code == GROUT_DIAG_MISSING_COMMIT_SMEM || code == GROUT_DIAG_MISSING_COMMIT_SMEM_WAR ||
+        code == GROUT_DIAG_MISSING_COMMIT_GMEM) {
+        return find_commit(checker, facts, code == GROUT_DIAG_MISSING_COMMIT_GMEM);
+    }
+    if (code == GROUT_DIAG_INSUFFICIENT_SCOPE) {
+        return find_weak_edge(checker, primary, related);
+    }
+    if (code == GROUT_DIAG_ASYNC_NOT_AWAITED) {
+        return is_async_copy(checker, related) ? find_copy_wait(checker, primary, related)
+                                               : find_wait(checker, primary, related);
+    }
+    if (code == GROUT_DIAG_SMEM_SOURCE_REUSE || code == GROUT_DIAG_GMEM_WRITE_NOT_VISIBLE) {
+        return find_group_wait(checker, related, primary, clocks);
+    }
+    if (grout_code__is_about_wgmma(code)) {
+        return grout_near__find_wgmma(checker, facts, clocks);
+    }
+    if (code == GROUT_DIAG_GMEM_RACE && facts->knows_issue &&
+        related->stamp.agent != GROUT_AGENT_ACTOR && !related->is_write &&
+        !facts->primary_is_earlier) {
+        return find_reading(checker, related);
+    }
+    return nothing;
+}
+
+grout_near grout_near__find_at_exit(grout_checker *checker, const grout_event *event,
+                                    const grout_side *copy) {
+    const grout_object_id *objects = event->u.scope.objects;
+    const grout_thread_history *thread = grout_checker__get_history(checker, &copy->origin);
+    grout_near near = {.kind = GROUT_NEAR_NOTHING};
+    uint32_t element = 0;
+    grout_mechanism mechanism =
+        grout_clock__get_mechanism(&checker->shape, copy->stamp.component, &element);
+    bool is_load = mechanism == GROUT_MECHANISM_PHASE;
+    if (mechanism == GROUT_MECHANISM_WGMMA) {
+        return grout_near__find_wgmma_at_exit(checker, copy);
+    }
+    if (mechanism == GROUT_MECHANISM_ASYNC_COPY) {
+        return find_copy_wait(checker, NULL, copy);
+    }
+    if (!is_load) {
+        near.is_open = copy->stamp.number > thread->groups_closed;
+        near.kind = near.is_open ? GROUT_NEAR_GROUP_OPEN : GROUT_NEAR_NOTHING;
+        return near;
+    }
+    near.element = element % checker->local_elements;
+    for (uint32_t i = 0; i < event->u.scope.object_count; i++) {
+        if (event->u.scope.is_inner && objects[i] == checker->info.element_objects[near.element]) {
+            near.kind = GROUT_NEAR_BARRIER_GONE;
+        }
+    }
+    return near;
+}

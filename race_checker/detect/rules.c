@@ -1,0 +1,535 @@
+/* rules.c - ordered(X, Y), and the code that a conflict gets.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "rules.h"
+
+#include "invariant.h"
+grout_mechanism grout_clock__get_mechanism(const grout_clock_shape *shape, uint32_t component,
+                                           uint32_t *index_out) {
+    const uint32_t starts[] = {[GROUT_MECHANISM_LOST] = grout_clock_s(shape, 0),
+                               [GROUT_MECHANISM_EPOCH] = grout_clock_x(shape, 0),
+                               [GROUT_MECHANISM_BULK_READ] = grout_clock_br(shape, 0),
+                               [GROUT_MECHANISM_ASYNC_COPY] = grout_clock_ca(shape, 0),
+                               [GROUT_MECHANISM_PHASE] = grout_clock_ph(shape, 0),
+                               [GROUT_MECHANISM_WGMMA] = grout_clock_wg(shape, 0),
+                               [GROUT_MECHANISM_ACCESS] = grout_clock_g(shape, 0),
+                               [GROUT_MECHANISM_BULK_WRITE] = grout_clock_bw(shape, 0)};
+    uint32_t mechanism = sizeof starts / sizeof *starts - 1;
+    GROUT_ASSERT(component < grout_clock_size(shape));
+    while (component < starts[mechanism]) {
+        mechanism--;
+    }
+    if (index_out) {
+        *index_out = component - starts[mechanism];
+    }
+    return (grout_mechanism)mechanism;
+}
+
+/* ---- entries ---- */
+
+uint32_t grout_entry__get_actor(const grout_clock_shape *shape, const grout_entry *entry) {
+    return grout_clock_actor(
+        shape, entry->origin.cta % shape->cta_count,
+        grout_clock_local_actor(shape, entry->origin.thread, entry->origin.warp));
+}
+
+uint8_t grout_entry__make_flags(uint8_t agent, bool is_write, bool is_atomic) {
+    uint32_t flags = GROUT_ENTRY_PRESENT;
+    flags |= agent == GROUT_AGENT_ENGINE ? GROUT_ENTRY_ASYNC : 0u;
+    flags |= agent == GROUT_AGENT_GENERIC_ENGINE ? GROUT_ENTRY_GENERIC_ENGINE : 0u;
+    flags |= is_write ? GROUT_ENTRY_WRITE : 0u;
+    flags |= is_atomic ? GROUT_ENTRY_ATOMIC : 0u;
+    return (uint8_t)flags;
+}
+
+uint8_t grout_entry__get_agent(const grout_entry *entry) {
+    if (entry->flags & GROUT_ENTRY_ASYNC) {
+        return GROUT_AGENT_ENGINE;
+    }
+    return entry->flags & GROUT_ENTRY_GENERIC_ENGINE ? GROUT_AGENT_GENERIC_ENGINE
+                                                     : GROUT_AGENT_ACTOR;
+}
+
+/* Through the async proxy? */
+static bool is_async(const grout_entry *entry) {
+    return entry->flags & GROUT_ENTRY_ASYNC;
+}
+
+/* Later than its issue, through whatever proxy? */
+static bool is_by_engine(const grout_entry *entry) {
+    return entry->flags & (GROUT_ENTRY_ASYNC | GROUT_ENTRY_GENERIC_ENGINE);
+}
+
+static bool is_write(const grout_entry *entry) {
+    return entry->flags & GROUT_ENTRY_WRITE;
+}
+
+static bool is_atomic(const grout_entry *entry) {
+    return entry->flags & GROUT_ENTRY_ATOMIC;
+}
+
+/* Is it kept only for the atomics to come? */
+static bool is_behind(const grout_entry *entry) {
+    return entry->flags & GROUT_ENTRY_BEHIND;
+}
+
+/* Does the scope of an atomic, made in the CTA of the one, hold the other? */
+static bool covers(const grout_entry *atomic, const grout_entry *other) {
+    switch (grout_entry__get_scope(atomic->atomicity)) {
+    case GROUT_ENTRY_SCOPE_CTA:
+        return atomic->origin.cta == other->origin.cta;
+    case GROUT_ENTRY_SCOPE_CLUSTER:
+        return atomic->cluster == other->cluster;
+    default:
+        return true;
+    }
+}
+
+/* Two atomics of one width, each in the other's scope: they need no order. */
+static bool are_atomic(const grout_entry *a, const grout_entry *b) {
+    return a->flags & b->flags & GROUT_ENTRY_ATOMIC &&
+           grout_entry__get_width(a->atomicity) == grout_entry__get_width(b->atomicity) &&
+           covers(a, b) && covers(b, a);
+}
+
+/* ---- order ---- */
+
+static bool has_reached(const uint32_t *clock, uint32_t component, uint32_t number) {
+    return clock && clock[component] >= number;
+}
+
+static const uint32_t *find_known(const grout_rules *rules, const grout_entry *earlier) {
+    return grout_clocks_find_known(rules->clocks, earlier->cluster);
+}
+
+/* Is the access in order in time, whatever the proxy? */
+static bool is_known(const grout_rules *rules, const grout_entry *earlier, uint32_t number) {
+    if (earlier->cluster == rules->clocks->cluster) {
+        return rules->clocks->known[earlier->component] >= number;
+    }
+    return has_reached(find_known(rules, earlier), earlier->component, number);
+}
+
+/* Is the access, or the issue of it, in order in time? */
+static bool is_issue_known(const grout_rules *rules, const grout_entry *earlier) {
+    return is_known(rules, earlier, earlier->number) ||
+           has_reached(find_known(rules, earlier),
+                       grout_clock_x(rules->shape, grout_entry__get_actor(rules->shape, earlier)),
+                       earlier->epoch);
+}
+
+static bool is_published_gmem(const grout_rules *rules, const grout_entry *earlier,
+                              uint32_t number) {
+    return has_reached(grout_clocks_find_gmem(rules->clocks, earlier->cluster), earlier->component,
+                       number);
+}
+
+/* The finished write of a copy, used by an async access of another CTA. */
+static bool is_foreign_copy(const grout_rules *rules, const grout_entry *earlier) {
+    return rules->space == GROUT_SPACE_GMEM && is_async(earlier) && is_write(earlier) &&
+           is_async(&rules->entry) && earlier->origin.cta != rules->entry.origin.cta;
+}
+
+/* Is the recorded access in order, as if it had this number? */
+static bool is_ordered(const grout_rules *rules, const grout_entry *earlier, uint32_t number) {
+    if (!is_known(rules, earlier, number)) {
+        return false;
+    }
+    if (is_async(earlier)) { /* completion implies visibility */
+        return !is_foreign_copy(rules, earlier) || is_published_gmem(rules, earlier, number);
+    }
+    if (!is_async(&rules->entry)) { /* nor does a generic access need a fence after a generic one */
+        return true;
+    }
+    if (rules->space == GROUT_SPACE_ACC) { /* each wgmma begins with the fence of registers */
+        return true;
+    }
+    if (rules->space == GROUT_SPACE_SMEM) {
+        uint32_t rank = rules->owner % rules->shape->cta_count;
+        return grout_clocks_get_smem(rules->clocks, rank)[earlier->component] >= number;
+    }
+    /* A generic read of GMEM has its value before it is ordered; only writes must be published. */
+    return !is_write(earlier) || is_published_gmem(rules, earlier, number);
+}
+
+bool grout_rules__is_ordered(const grout_rules *rules, const grout_entry *earlier) {
+    return is_ordered(rules, earlier, earlier->number);
+}
+
+/* ---- codes ---- */
+
+/* A write by one CTA of bytes of another, against an access of that one's. */
+static bool is_intrusion(const grout_rules *rules, const grout_entry *write,
+                         const grout_entry *other) {
+    return is_write(write) && write->origin.cta != rules->owner &&
+           other->origin.cta == rules->owner;
+}
+
+/* Nothing orders the two, whichever came first in this run: the answer must not depend on it. */
+static grout_conflict judge_race(const grout_rules *rules, const grout_entry *earlier) {
+    const grout_entry *later = &rules->entry;
+    grout_conflict conflict = {GROUT_DIAG_GMEM_RACE, GROUT_PRIMARY_LATER, false};
+    if (is_write(earlier)) {
+        conflict.primary = is_write(later) ? GROUT_PRIMARY_SOURCE : GROUT_PRIMARY_EARLIER;
+    }
+    if (rules->space == GROUT_SPACE_SMEM) {
+        bool is_later = is_intrusion(rules, later, earlier);
+        conflict.code = GROUT_DIAG_SMEM_RACE;
+        if (is_later || is_intrusion(rules, earlier, later)) {
+            conflict.code = GROUT_DIAG_CLUSTER_SMEM_REUSE;
+            conflict.primary = is_later ? GROUT_PRIMARY_LATER : GROUT_PRIMARY_EARLIER;
+        }
+    }
+    return conflict;
+}
+
+static grout_mechanism get_mechanism(const grout_rules *rules, const grout_entry *entry) {
+    return grout_clock__get_mechanism(rules->shape, entry->component, NULL);
+}
+
+static bool is_wgmma(const grout_rules *rules, const grout_entry *entry) {
+    return is_async(entry) && get_mechanism(rules, entry) == GROUT_MECHANISM_WGMMA;
+}
+
+/* A read that its thread must have waited for a load to make: by the thread, or by its wgmma. */
+static bool is_consumption(const grout_rules *rules, const grout_entry *entry) {
+    return !is_write(entry) && entry->origin.cta == rules->owner &&
+           (!is_by_engine(entry) || is_wgmma(rules, entry));
+}
+
+bool grout_rules__is_consumption(const grout_rules *rules) {
+    return rules->space == GROUT_SPACE_SMEM && is_consumption(rules, &rules->entry);
+}
+
+static bool is_load_and_read(const grout_rules *rules, const grout_entry *load,
+                             const grout_entry *read) {
+    return rules->space == GROUT_SPACE_SMEM && is_by_engine(load) && is_write(load) &&
+           is_consumption(rules, read) && get_mechanism(rules, load) == GROUT_MECHANISM_PHASE;
+}
+
+/*
+ * A load and a read of its destination, unordered. A reader that knows an earlier phase of the
+ * load's barrier plays by the rules, and the load overruns it: a race, or the reuse of an operand
+ * that a wgmma reads, or of memory of another CTA. A reader that knows none should have waited.
+ * What the reader knew is its own, so the order of this run has no part in it.
+ */
+static grout_conflict judge_load_and_read(const grout_rules *rules, const grout_entry *load,
+                                          const grout_entry *read, bool read_is_later) {
+    const grout_clock_shape *shape = rules->shape;
+    uint32_t elements = shape->barrier_count / shape->cta_count;
+    uint32_t element = (load->component - grout_clock_ph(shape, 0)) % elements;
+    uint32_t actor = grout_clock_local_actor(shape, read->origin.thread, read->origin.warp);
+    GROUT_ASSERT(rules->told_since != NULL && actor < shape->actor_count / shape->cta_count);
+    uint32_t since = rules->told_since[(size_t)actor * elements + element];
+    bool is_told = since != 0 && since <= read->told;
+    grout_conflict conflict = {GROUT_DIAG_SMEM_RACE, GROUT_PRIMARY_LATER, false};
+    if (!is_told) {
+        conflict.code = GROUT_DIAG_ASYNC_NOT_AWAITED;
+    } else if (load->origin.cta != rules->owner) {
+        conflict.code = GROUT_DIAG_CLUSTER_SMEM_REUSE;
+    } else if (is_wgmma(rules, read)) {
+        conflict.code = GROUT_DIAG_MMA_OPERAND_REUSE;
+    }
+    if (is_told == read_is_later) { /* the load is at fault if the reader was told */
+        conflict.primary = GROUT_PRIMARY_EARLIER;
+    }
+    return conflict;
+}
+
+/* The actor knows that the earlier async operation was issued, and not that it is over. */
+static grout_conflict judge_unfinished(const grout_rules *rules, const grout_entry *earlier) {
+    grout_conflict conflict = {GROUT_DIAG_ASYNC_NOT_AWAITED, GROUT_PRIMARY_LATER, false};
+    switch (get_mechanism(rules, earlier)) {
+    case GROUT_MECHANISM_BULK_READ:
+        conflict.code = GROUT_DIAG_SMEM_SOURCE_REUSE;
+        return conflict;
+    case GROUT_MECHANISM_BULK_WRITE:
+        conflict.code = GROUT_DIAG_GMEM_WRITE_NOT_VISIBLE;
+        if (rules->is_write_lost && rules->is_write_lost(rules->payload, earlier)) {
+            conflict.code = GROUT_DIAG_INSUFFICIENT_SCOPE;
+        }
+        return conflict;
+    case GROUT_MECHANISM_PHASE:
+    case GROUT_MECHANISM_ASYNC_COPY:
+        /* The source of a load: GMEM that is overwritten while TMA may still read it. */
+        return is_write(earlier) ? conflict : judge_race(rules, earlier);
+    case GROUT_MECHANISM_WGMMA:
+        conflict.code = GROUT_DIAG_MMA_OPERAND_REUSE;
+        return conflict;
+    case GROUT_MECHANISM_LOST:
+    case GROUT_MECHANISM_EPOCH:
+    case GROUT_MECHANISM_ACCESS:
+        break;
+    }
+    return judge_race(rules, earlier);
+}
+
+/*
+ * A wgmma that may still be adding, and the next access to its registers: they are one thread's, so
+ * all is in program order. The next wgmma needs no wait if it is of the same shape and takes the
+ * same part (PTX ISA 9.1, 'wgmma.fence').
+ */
+static grout_conflict judge_accumulator(const grout_rules *rules, const grout_entry *earlier) {
+    grout_conflict conflict = {GROUT_DIAG_ACCUMULATOR_IN_FLIGHT, GROUT_PRIMARY_LATER, false};
+    const uint32_t *shapes = rules->wgmma_shapes;
+    if (is_wgmma(rules, &rules->entry) && is_wgmma(rules, earlier) && shapes &&
+        shapes[earlier->origin.op] != 0 &&
+        shapes[earlier->origin.op] == shapes[rules->entry.origin.op]) {
+        conflict.code = GROUT_DIAG_NONE;
+    }
+    return conflict;
+}
+
+/* In time, but not published to the proxy of the later access. */
+static grout_conflict judge_unpublished(const grout_rules *rules, const grout_entry *earlier) {
+    grout_conflict conflict = {GROUT_DIAG_MISSING_COMMIT_GMEM, GROUT_PRIMARY_LATER, false};
+    if (rules->space == GROUT_SPACE_SMEM) {
+        conflict.code =
+            is_write(earlier) ? GROUT_DIAG_MISSING_COMMIT_SMEM : GROUT_DIAG_MISSING_COMMIT_SMEM_WAR;
+    }
+    /* PTX asks for it between engines of two CTAs; nothing is known to go wrong without. */
+    conflict.is_warning = is_async(earlier);
+    return conflict;
+}
+
+/* Would the plain access be known, were every edge strong and wide enough? */
+static bool is_lost(const grout_rules *rules, const grout_entry *earlier) {
+    uint32_t lost =
+        grout_clock_s(rules->shape, 0) + (earlier->component - grout_clock_g(rules->shape, 0));
+    return !is_by_engine(earlier) && has_reached(find_known(rules, earlier), lost, earlier->number);
+}
+
+grout_conflict grout_rules__judge(const grout_rules *rules, const grout_entry *earlier) {
+    const grout_entry *later = &rules->entry;
+    grout_conflict conflict = {GROUT_DIAG_NONE, GROUT_PRIMARY_LATER, false};
+    if (is_ordered(rules, earlier, earlier->number) || are_atomic(earlier, later)) {
+        return conflict;
+    }
+    if (rules->space == GROUT_SPACE_ACC) {
+        return judge_accumulator(rules, earlier);
+    }
+    if (is_known(rules, earlier, earlier->number)) {
+        return judge_unpublished(rules, earlier);
+    }
+    if (is_lost(rules, earlier)) {
+        conflict.code = GROUT_DIAG_INSUFFICIENT_SCOPE;
+        return conflict;
+    }
+    if (is_by_engine(earlier) && is_issue_known(rules, earlier)) {
+        return judge_unfinished(rules, earlier);
+    }
+    if (is_load_and_read(rules, earlier, later)) {
+        return judge_load_and_read(rules, earlier, later, true);
+    }
+    if (is_load_and_read(rules, later, earlier)) {
+        return judge_load_and_read(rules, later, earlier, false);
+    }
+    return judge_race(rules, earlier);
+}
+
+/* ---- an access against a record ---- */
+
+/* In a memory with one copy, a read that saw the writes, and is over, stands for them. */
+static bool has_voucher(const grout_rules *rules, const grout_entry *readers, uint32_t count) {
+    for (uint32_t i = 0; rules->space == GROUT_SPACE_SMEM && i < count; i++) {
+        if (readers[i].vouches && is_ordered(rules, &readers[i], readers[i].vouches)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool report(const grout_rules *rules, const grout_conflict *conflict,
+                   const grout_entry *earlier, const grout_rect *rect) {
+    return rules->report(rules->payload, conflict, earlier, &rules->entry, rect);
+}
+
+/* Has the cluster of the access ended? */
+static bool has_ended(const grout_rules *rules, uint32_t cluster) {
+    uint32_t count = rules->shape->cta_count;
+    for (uint32_t cta = cluster * count; cta < (cluster + 1) * count; cta++) {
+        if (cta / 64 >= rules->ended_words || !(rules->ended_ctas[cta / 64] >> cta % 64 & 1)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool is_same_op(const grout_entry *a, const grout_entry *b) {
+    return a->origin.op == b->origin.op && ((a->flags ^ b->flags) & GROUT_ENTRY_WRITE) == 0;
+}
+
+static bool is_same_actor(const grout_entry *a, const grout_entry *b) {
+    return a->origin.cta == b->origin.cta && a->origin.thread == b->origin.thread &&
+           a->origin.warp == b->origin.warp;
+}
+
+/*
+ * Accesses of clusters that have ended are unordered with every other one for good, and two of them
+ * for each op are enough: the access to come is of another cluster than one of the two.
+ */
+static void drop_old_readers(const grout_rules *rules, grout_shadow *shadow, grout_region *region,
+                             const grout_entry *entry) {
+    grout_entry *readers = grout_shadow__get_readers(shadow, region);
+    uint32_t alike = 0;
+    for (uint32_t i = region->reader_count; i-- > 0;) {
+        bool is_alike = is_same_op(&readers[i], entry) && has_ended(rules, readers[i].cluster);
+        alike += is_alike ? 1 : 0;
+        if (is_alike && alike > 2) {
+            grout_shadow__remove_reader(shadow, region, i);
+        }
+    }
+}
+
+/* Keeps a read, or a write that is not the last any more: the newest of its actor and op. */
+static bool keep(const grout_rules *rules, grout_shadow *shadow, grout_region *region,
+                 const grout_entry *entry) {
+    grout_entry *readers = grout_shadow__get_readers(shadow, region);
+    for (uint32_t i = 0; i < region->reader_count; i++) {
+        grout_entry *it = &readers[i];
+        if (it->component == entry->component && it->cluster == entry->cluster &&
+            is_same_op(it, entry) && is_same_actor(it, entry)) {
+            uint32_t vouches = it->vouches ? it->vouches : entry->vouches;
+            *it = it->number <= entry->number ? *entry : *it;
+            it->vouches = vouches;
+            return true;
+        }
+    }
+    if (rules->space == GROUT_SPACE_GMEM && region->reader_count > 2 && rules->ended_ctas) {
+        drop_old_readers(rules, shadow, region, entry);
+    }
+    return grout_shadow__add_reader(shadow, region, entry);
+}
+
+static bool outdoes(const grout_rules *rules, const grout_entry *newer, const grout_entry *entry) {
+    return newer->component == entry->component && newer->cluster == entry->cluster &&
+           newer->number > entry->number &&
+           ((newer->flags ^ entry->flags) & GROUT_ENTRY_WRITE) == 0 && is_issue_known(rules, newer);
+}
+
+/*
+ * Is there a newer access by the same mechanism that the later one comes after? A thread that waits
+ * as the finding about that asks has waited for this one too. Plain accesses are named one by one.
+ */
+static bool is_outdone(const grout_rules *rules, const grout_shadow *shadow,
+                       const grout_region *region, const grout_entry *entry) {
+    const grout_entry *readers = grout_shadow__get_readers(shadow, region);
+    for (uint32_t i = 0; is_by_engine(entry) && i < region->reader_count; i++) {
+        if (outdoes(rules, &readers[i], entry)) {
+            return true;
+        }
+    }
+    return is_by_engine(entry) && region->write.flags & GROUT_ENTRY_PRESENT &&
+           outdoes(rules, &region->write, entry);
+}
+
+/* Compares with a write. *agrees_out: it is in order, or a reader vouches for it. */
+static bool check_write(const grout_rules *rules, grout_shadow *shadow, const grout_region *region,
+                        const grout_entry *write, const grout_rect *rect, bool *agrees_out) {
+    grout_conflict conflict = {GROUT_DIAG_NONE, GROUT_PRIMARY_LATER, false};
+    if (!(write->flags & GROUT_ENTRY_PRESENT) || is_ordered(rules, write, write->number) ||
+        has_voucher(rules, grout_shadow__get_readers(shadow, region), region->reader_count)) {
+        return true;
+    }
+    *agrees_out = false;
+    conflict = grout_rules__judge(rules, write);
+    return conflict.code == GROUT_DIAG_NONE || is_outdone(rules, shadow, region, write) ||
+           report(rules, &conflict, write, rect);
+}
+
+/* Compares a write with a read. */
+static bool check_read(const grout_rules *rules, grout_shadow *shadow, const grout_region *region,
+                       const grout_entry *reader, const grout_rect *rect) {
+    grout_conflict conflict = grout_rules__judge(rules, reader);
+    return conflict.code == GROUT_DIAG_NONE || is_outdone(rules, shadow, region, reader) ||
+           report(rules, &conflict, reader, rect);
+}
+
+/* Compares the access with every write, and if it is one itself, with every read. */
+static bool check(const grout_rules *rules, grout_shadow *shadow, const grout_region *region,
+                  const grout_rect *rect, bool *agrees_out) {
+    const grout_entry *readers = grout_shadow__get_readers(shadow, region);
+    bool writes = is_write(&rules->entry);
+    if (!check_write(rules, shadow, region, &region->write, rect, agrees_out)) {
+        return false;
+    }
+    for (uint32_t i = 0; (writes || region->open_count > 0) && i < region->reader_count; i++) {
+        bool done = true;
+        if (is_behind(&readers[i]) && !is_atomic(&rules->entry)) {
+            continue; /* the atomic that stands for it has been asked */
+        }
+        if (is_write(&readers[i])) {
+            done = check_write(rules, shadow, region, &readers[i], rect, agrees_out);
+        } else if (writes) {
+            done = check_read(rules, shadow, region, &readers[i], rect);
+        }
+        if (!done) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/*
+ * Does the write stand for the earlier access, in the eyes of the accesses to come? It does if it
+ * always comes later, even with a finding. Atomics need no order, so one does not stand for
+ * another.
+ */
+static bool is_settled(const grout_rules *rules, const grout_entry *earlier) {
+    return is_ordered(rules, earlier, earlier->number) ||
+           (is_issue_known(rules, earlier) && !are_atomic(earlier, &rules->entry));
+}
+
+/*
+ * An atomic stands for what comes before it only to accesses that must be in order with it, which
+ * other atomics need not be. To those it stands for nothing but its like, from its own CTA.
+ */
+static bool hides(const grout_rules *rules, const grout_entry *earlier) {
+    return is_atomic(&rules->entry) &&
+           !(is_atomic(earlier) && earlier->atomicity == rules->entry.atomicity &&
+             earlier->origin.cta == rules->entry.origin.cta);
+}
+
+/* The access becomes the last write; what may as well have come after it stays. */
+static bool settle(const grout_rules *rules, grout_shadow *shadow, grout_region *region,
+                   bool agrees) {
+    grout_entry *readers = grout_shadow__get_readers(shadow, region);
+    grout_entry last = region->write;
+    uint32_t kept = 0, open = 0;
+    bool is_done = agrees || is_settled(rules, &last);
+    for (uint32_t i = 0; i < region->reader_count; i++) {
+        bool is_over = is_settled(rules, &readers[i]) || is_behind(&readers[i]) ||
+                       (agrees && is_write(&readers[i]));
+        if (!is_over || hides(rules, &readers[i])) {
+            readers[kept] = readers[i];
+            readers[kept].vouches = 0; /* not for the write to come */
+            readers[kept].flags |= is_over ? GROUT_ENTRY_BEHIND : 0;
+            open += is_write(&readers[i]) ? 1 : 0;
+            kept++;
+        }
+    }
+    GROUT_ASSERT(open <= kept && kept <= region->reader_capacity);
+    region->reader_count = (uint16_t)kept; /* its memory is kept for the reads to come */
+    region->open_count = (uint16_t)open;
+    region->write = rules->entry;
+    last.flags |= is_done ? GROUT_ENTRY_BEHIND : 0;
+    return !(last.flags & GROUT_ENTRY_PRESENT) || (is_done && !hides(rules, &last)) ||
+           keep(rules, shadow, region, &last);
+}
+
+bool grout_rules__visit(void *payload, grout_shadow *shadow, grout_region *region,
+                        const grout_rect *rect) {
+    const grout_rules *rules = payload;
+    grout_entry entry = rules->entry;
+    bool agrees = true;
+    GROUT_ASSERT(entry.flags & GROUT_ENTRY_PRESENT && entry.number != 0);
+    GROUT_ASSERT((region->write.flags & GROUT_ENTRY_WRITE) ||
+                 !(region->write.flags & GROUT_ENTRY_PRESENT));
+    if (!check(rules, shadow, region, rect, &agrees)) {
+        return false;
+    }
+    if (is_write(&entry)) {
+        return settle(rules, shadow, region, agrees);
+    }
+    entry.vouches = agrees ? entry.number : 0;
+    return keep(rules, shadow, region, &entry);
+}

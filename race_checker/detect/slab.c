@@ -1,0 +1,120 @@
+/* slab.c - blocks by handle, in chunks that never move.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "slab.h"
+
+#include "alloc.h"
+
+#include <string.h>
+
+enum { CHUNK_UNITS = GROUT_SLAB_CHUNK_SIZE / GROUT_SLAB_UNIT };
+
+static uint32_t find_class(size_t size) {
+    uint32_t class_ = 0;
+    while (((size_t)GROUT_SLAB_UNIT << class_) < size) {
+        class_++;
+    }
+    return class_;
+}
+
+void grout_slab__deinit(grout_slab *slab) {
+    for (uint32_t i = 0; i < slab->chunk_count; i++) {
+        grout__free(slab->chunks[i]);
+    }
+    grout__free(slab->chunks);
+    memset(slab, 0, sizeof *slab);
+}
+
+void grout_slab__reset(grout_slab *slab) {
+    slab->used_units = 0;
+    slab->live_bytes = 0;
+    memset(slab->free_blocks, 0, sizeof slab->free_blocks);
+}
+
+static bool add_chunk(grout_slab *slab) {
+    unsigned char **chunks = grout__realloc(slab->chunks, (slab->chunk_count + 1) * sizeof *chunks);
+    if (!chunks) {
+        return false;
+    }
+    slab->chunks = chunks;
+    chunks[slab->chunk_count] = grout__calloc(1, GROUT_SLAB_CHUNK_SIZE);
+    if (!chunks[slab->chunk_count]) {
+        return false;
+    }
+    slab->chunk_count++;
+    return true;
+}
+
+/* A block that was never given out: from the end of what is used, never across two chunks. */
+static grout_slab_handle take_fresh(grout_slab *slab, uint32_t units) {
+    uint32_t first = slab->used_units ? slab->used_units : 1;
+    if (first % CHUNK_UNITS + units > CHUNK_UNITS) {
+        first += CHUNK_UNITS - first % CHUNK_UNITS;
+    }
+    if (first > UINT32_MAX - 2 * CHUNK_UNITS) {
+        return 0;
+    }
+    while (first + units > slab->chunk_count * CHUNK_UNITS) {
+        if (!add_chunk(slab)) {
+            return 0;
+        }
+    }
+    slab->used_units = first + units;
+    GROUT_ASSERT(first / CHUNK_UNITS == (first + units - 1) / CHUNK_UNITS);
+    return first;
+}
+
+grout_slab_handle grout_slab__alloc(grout_slab *slab, size_t size) {
+    uint32_t class_ = find_class(size);
+    grout_slab_handle handle = 0;
+    if (class_ >= GROUT_SLAB_CLASSES) {
+        return 0;
+    }
+    handle = slab->free_blocks[class_];
+    if (handle) {
+        memcpy(&slab->free_blocks[class_], grout_slab__at(slab, handle), sizeof handle);
+    } else {
+        handle = take_fresh(slab, 1u << class_);
+        if (!handle) {
+            return 0;
+        }
+    }
+    memset(grout_slab__at(slab, handle), 0, (size_t)GROUT_SLAB_UNIT << class_);
+    slab->live_bytes += (uint64_t)GROUT_SLAB_UNIT << class_;
+    if (slab->live_bytes > slab->peak_bytes) {
+        slab->peak_bytes = slab->live_bytes;
+    }
+    return handle;
+}
+
+void grout_slab__free(grout_slab *slab, grout_slab_handle handle, size_t size) {
+    uint32_t class_ = find_class(size);
+    if (!handle) {
+        return;
+    }
+    GROUT_ASSERT(class_ < GROUT_SLAB_CLASSES);
+    GROUT_ASSERT(slab->live_bytes >= (uint64_t)GROUT_SLAB_UNIT << class_);
+    GROUT_ASSERT(slab->free_blocks[class_] != handle);
+    memcpy(grout_slab__at(slab, handle), &slab->free_blocks[class_], sizeof handle);
+    slab->free_blocks[class_] = handle;
+    slab->live_bytes -= (uint64_t)GROUT_SLAB_UNIT << class_;
+}
+
+bool grout_slab__copy(grout_slab *copy, const grout_slab *slab) {
+    size_t bytes = (size_t)slab->used_units * GROUT_SLAB_UNIT;
+    while (copy->chunk_count < slab->chunk_count) {
+        if (!add_chunk(copy)) {
+            return false;
+        }
+    }
+    for (uint32_t i = 0; i < slab->chunk_count && bytes; i++) {
+        size_t part = bytes < GROUT_SLAB_CHUNK_SIZE ? bytes : GROUT_SLAB_CHUNK_SIZE;
+        memcpy(copy->chunks[i], slab->chunks[i], part);
+        bytes -= part;
+    }
+    GROUT_ASSERT(bytes == 0);
+    grout_slab made = *slab; /* all but whose the chunks are */
+    made.chunks = copy->chunks;
+    made.chunk_count = copy->chunk_count;
+    *copy = made;
+    return true;
+}

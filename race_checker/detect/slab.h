@@ -1,0 +1,49 @@
+/*
+ * slab.h - memory for a shadow: blocks that are addressed by 32-bit handles.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Chunks never move, so a pointer stays good while its block lives; handles are the same in a copy,
+ * so a snapshot is a copy of the chunks. Freed blocks are kept by size for the next of that size:
+ * a shadow in its steady state allocates nothing.
+ */
+#ifndef GROUT_RACE_CHECKER_SLAB_H
+#define GROUT_RACE_CHECKER_SLAB_H
+
+#include "invariant.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define GROUT_SLAB_CHUNK_SIZE (256u << 10)
+#define GROUT_SLAB_UNIT       64u /* handles count these; the smallest block */
+#define GROUT_SLAB_CLASSES    13u /* 64 bytes to one chunk */
+
+/* 0 is no block. */
+typedef uint32_t grout_slab_handle;
+
+typedef struct grout_slab {
+    unsigned char **chunks;
+    uint32_t chunk_count;
+    uint32_t used_units; /* from the start of chunk 0; unit 0 is never given out */
+    grout_slab_handle free_blocks[GROUT_SLAB_CLASSES];
+    uint64_t live_bytes, peak_bytes;
+} grout_slab;
+
+/* Zero-initialise a slab; free its chunks with deinit. */
+void grout_slab__deinit(grout_slab *slab);
+/* Forgets every block and keeps the chunks. */
+void grout_slab__reset(grout_slab *slab);
+/* A zeroed block of at least size bytes (at most a chunk), or 0 without memory. */
+grout_slab_handle grout_slab__alloc(grout_slab *slab, size_t size);
+void grout_slab__free(grout_slab *slab, grout_slab_handle handle, size_t size);
+/* Makes *copy equal to slab; copy may hold chunks of its own already. False without memory. */
+bool grout_slab__copy(grout_slab *copy, const grout_slab *slab);
+
+static inline void *grout_slab__at(const grout_slab *slab, grout_slab_handle handle) {
+    const uint32_t units = GROUT_SLAB_CHUNK_SIZE / GROUT_SLAB_UNIT;
+    GROUT_ASSERT(handle != 0 && handle < slab->used_units);
+    return slab->chunks[handle / units] + (size_t)(handle % units) * GROUT_SLAB_UNIT;
+}
+
+#endif

@@ -1,0 +1,568 @@
+/*
+ * deadlock.c - why no thread can run: each blocked thread, what it lacks, and for every op of the
+ * program that could still bring it, why that op does not come.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Where a thread stands and where an op stands in the structured program say it: ahead of the
+ * thread, passed and in a loop, in the other branch of an if, or out of reach. Threads that stand
+ * at one op in one state are explained once. If blocked threads wait for each other in a circle, it
+ * is named.
+ */
+#include "deadlock.h"
+
+#include "explain.h"
+#include "invariant.h"
+#include "phases.h"
+#include "protocols.h"
+#include "visits.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum {
+    GROUPS_MAX = 8,  /* blocked threads that are explained, each for all that stand where it does */
+    REASONS_MAX = 6, /* threads whose reason is given, of an op */
+    CIRCLE_MAX = 32  /* blocked threads among which a circle is looked for */
+};
+
+/* ---- sentences ---- */
+
+void grout_deadlock__say(grout_deadlock *text, grout_loc_id loc, grout_text *sentence) {
+    bool added = !sentence->failed && sentence->data &&
+                 grout_findings__add_sentence(&text->checker->memory.findings, loc, sentence->data);
+    text->done = text->done && added;
+    grout_text_free(sentence);
+    memset(sentence, 0, sizeof *sentence);
+}
+
+/* ---- what is needed ---- */
+
+/* Kinds of accesses, a bit for each. */
+enum {
+    BRINGS = GROUT_ACCESSES_ARRIVE | 1u << GROUT_ACCESS_BYTES,
+    CHANGES = 1u << GROUT_ACCESS_WRITE | 1u << GROUT_ACCESS_ATOMIC
+};
+
+/* Posts of objects that are no operands: named and cluster barriers, registers. */
+static bool posts_on(const grout_op *op, grout_sync_object object) {
+    const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
+    return sync != NULL && sync->object == object && sync->arrival != GROUT_SYNC_ARRIVAL_NONE;
+}
+
+static bool is_named_op(const grout_deadlock *text, const grout_op *op, uint32_t id) {
+    const grout_operand *operand = NULL;
+    if (!posts_on(op, GROUT_SYNC_OBJECT_NAMED)) {
+        return false;
+    }
+    operand = grout_module_get_operand(text->module, op, 0);
+    return operand->kind == GROUT_OPERAND_EXPR &&
+           grout_module_get_expr_value(text->module, operand->id).integer == (int64_t)id;
+}
+
+static bool is_needed_op(const grout_deadlock *text, const grout_need *need, grout_op_id id) {
+    const grout_op *op = grout_module_get_op(text->module, id);
+    switch ((grout_thread_state)need->thread->state) {
+    case GROUT_THREAD_BLOCKED_BARRIER:
+    case GROUT_THREAD_BLOCKED_PARITY:
+    case GROUT_THREAD_BLOCKED_SEMAPHORE:
+        return need->object != 0 && grout_op__has_effect_on(text->module, op, need->object, BRINGS);
+    case GROUT_THREAD_BLOCKED_SPIN:
+        return need->object != 0 &&
+               grout_op__has_effect_on(text->module, op, need->object, CHANGES);
+    case GROUT_THREAD_BLOCKED_NAMED:
+        return is_named_op(text, op, need->id);
+    case GROUT_THREAD_BLOCKED_CLUSTER:
+        return posts_on(op, GROUT_SYNC_OBJECT_CLUSTER);
+    case GROUT_THREAD_BLOCKED_SCOPE:
+    case GROUT_THREAD_BLOCKED_BLOCK:
+        return id == need->thread->origin.op;
+    case GROUT_THREAD_BLOCKED_REGISTERS:
+        return posts_on(op, GROUT_SYNC_OBJECT_REGISTERS) &&
+               grout_module_find_attr(text->module, op, GROUT_ATTR_DECREASE);
+    case GROUT_THREAD_BLOCKED_JOIN:
+    case GROUT_THREAD_BLOCKED_INIT:
+    case GROUT_THREAD_RUNNABLE:
+    case GROUT_THREAD_IDLE:
+    case GROUT_THREAD_WAITING:
+    case GROUT_THREAD_EXITED:
+        break;
+    }
+    return false;
+}
+
+/* Do the op's effects leave its CTA? */
+static bool reaches_peers(const grout_deadlock *text, const grout_need *need, grout_op_id id) {
+    const grout_op *op = grout_module_get_op(text->module, id);
+    const grout_object *object =
+        need->object ? grout_module_get_object(text->module, need->object) : NULL;
+    if (need->thread->state == GROUT_THREAD_BLOCKED_CLUSTER ||
+        (object && object->cluster_group_count > 0) ||
+        grout_module_find_attr(text->module, op, GROUT_ATTR_COLLECTIVE_AXES) ||
+        grout_module_find_attr(text->module, op, GROUT_ATTR_MULTICAST) ||
+        grout_module_find_attr(text->module, op, GROUT_ATTR_FROM_CTA)) {
+        return true;
+    }
+    for (uint32_t i = 0; i < op->operand_count; i++) {
+        grout_view view;
+        memset(&view, 0, sizeof view);
+        if (grout_module_get_view(text->module, grout_module_get_operand(text->module, op, i),
+                                  &view) &&
+            view.cluster_index_count > 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Has the thread, or warp, executed the op before? */
+static bool has_run(const grout_deadlock *text, grout_op_id op, const grout_thread_fact *thread) {
+    grout_cta_state *state = grout_checker__find_cta(text->checker, thread->origin.cta);
+    const grout_visit *visit =
+        state ? grout_checker__find_visit(text->checker, state,
+                                          grout_checker__get_local(text->checker, &thread->origin),
+                                          op)
+              : NULL;
+    return visit && visit->count > 0;
+}
+
+/* Is the other thread one that could execute the op for the waiting one? */
+static bool is_in_reach(const grout_deadlock *text, const grout_need *need, grout_op_id op,
+                        const grout_thread_fact *other) {
+    uint32_t size = text->checker->shape.cta_count;
+    const grout_origin *own = &need->thread->origin;
+    if (other->state == GROUT_THREAD_BLOCKED_JOIN || /* its warps or partitions speak for it */
+        (other->state == GROUT_THREAD_IDLE && !has_run(text, op, other))) {
+        return false;
+    }
+    if (need->thread->state == GROUT_THREAD_BLOCKED_SEMAPHORE) {
+        return other->origin.cta == own->cta || need->object == 0 ||
+               grout_module_get_object(text->module, need->object)->is_global;
+    }
+    if (need->thread->state == GROUT_THREAD_BLOCKED_SPIN && need->object != 0 &&
+        grout_object_get_type(text->module, need->object)->space == GROUT_SPACE_GMEM) {
+        return true;
+    }
+    return other->origin.cta == own->cta ||
+           (other->origin.cta / size == own->cta / size && reaches_peers(text, need, op));
+}
+
+bool grout_deadlock__serves(const grout_deadlock *text, const grout_need *need, grout_op_id op,
+                            const grout_thread_fact *other) {
+    grout_reach_fact fact = {GROUT_REACH_PASSED, 0};
+    if (!is_in_reach(text, need, op, other) || !other->origin.op || other == need->thread ||
+        !grout_thread_fact__is_blocked(other)) {
+        return false;
+    }
+    fact = grout_op__find_reach(text->module, other->origin.op, op);
+    return (fact.kind == GROUT_REACH_AHEAD && other->origin.op != op) ||
+           fact.kind == GROUT_REACH_NEXT_ROUND;
+}
+
+/* ---- the ops that could bring it ---- */
+
+static bool is_in_kernel(const grout_deadlock *text, grout_op_id id) {
+    const grout_op *op = grout_module_get_op(text->module, id);
+    return grout_module_get_block(text->module, op->parent)->kernel == text->checker->info.kernel;
+}
+
+static void add_reasons(const grout_deadlock *text, const grout_need *need, grout_op_id op,
+                        grout_text *out) {
+    uint32_t count = 0;
+    bool is_meeting = need->thread->origin.op == op;
+    for (uint32_t t = 0; t < text->thread_count; t++) {
+        const grout_thread_fact *other = &text->threads[t];
+        if (!is_in_reach(text, need, op, other) ||
+            (is_meeting && (other->origin.warp != 0 ||
+                            (other->origin.op == op && other->state == need->thread->state)))) {
+            continue;
+        }
+        if (++count <= REASONS_MAX) {
+            grout_deadlock__add_reason(text, other, op, out);
+        }
+    }
+    if (count > REASONS_MAX) {
+        grout_text_add(out, "; and %" PRIu32 " more threads", count - REASONS_MAX);
+    }
+}
+
+/* An engine's op makes no arrival on an mbarrier. */
+static bool brings_bytes_only(const grout_deadlock *text, const grout_op *op,
+                              grout_object_id object) {
+    const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
+    bool is_engine = sync != NULL && sync->mode == GROUT_SYNC_MODE_STARTS;
+    return !grout_op__arrives_on(text->module, op, object) ||
+           (is_engine && grout_module_get_object(text->module, object)->is_explicit);
+}
+
+/* "this barrier_arrive arrives on %go" */
+static void add_opening(const grout_deadlock *text, const grout_need *need, grout_op_id id,
+                        grout_text *out) {
+    const grout_op *op = grout_module_get_op(text->module, id);
+    const char *mnemonic = grout_op_get_info((grout_opcode)op->opcode)->text;
+    grout_text_add(out, "this %s ", mnemonic);
+    if (need->thread->state == GROUT_THREAD_BLOCKED_SEMAPHORE) {
+        grout_text_add(out, "signals %%%s", grout_deadlock__get_name(text, need->object));
+    } else if (need->thread->state == GROUT_THREAD_BLOCKED_SPIN) {
+        grout_text_add(out, "can change %%%s", grout_deadlock__get_name(text, need->object));
+    } else if (need->thread->state == GROUT_THREAD_BLOCKED_REGISTERS) {
+        grout_text_add(out, "gives registers back");
+    } else if (need->object && brings_bytes_only(text, op, need->object)) {
+        grout_text_add(out, "brings bytes to %%%s", grout_deadlock__get_name(text, need->object));
+    } else if (need->object) {
+        grout_text_add(out, "arrives on %%%s", grout_deadlock__get_name(text, need->object));
+    } else if (need->thread->state == GROUT_THREAD_BLOCKED_NAMED) {
+        grout_text_add(out, "arrives on named barrier %" PRIu32, need->id);
+    } else if (need->thread->state == GROUT_THREAD_BLOCKED_CLUSTER) {
+        grout_text_add(out, "arrives for its thread");
+    } else {
+        grout_text_add(out, "takes all threads of the CTA");
+    }
+}
+
+static void say_nothing_brings(grout_deadlock *text, const grout_need *need) {
+    const grout_kernel *kernel = grout_module_get_kernel(text->module, text->checker->info.kernel);
+    grout_text sentence = {0};
+    grout_loc_id loc = kernel->loc;
+    if (need->object) {
+        loc = grout_module_get_object(text->module, need->object)->loc;
+        grout_text_add(&sentence, "no operation of the kernel %s %%%s",
+                       need->thread->state == GROUT_THREAD_BLOCKED_SEMAPHORE ? "signals"
+                       : need->thread->state == GROUT_THREAD_BLOCKED_SPIN    ? "changes"
+                                                                             : "arrives on",
+                       grout_deadlock__get_name(text, need->object));
+    } else if (need->thread->state == GROUT_THREAD_BLOCKED_REGISTERS) {
+        grout_text_add(&sentence, "no operation of the kernel gives registers back: a thread that "
+                                  "needs few has to execute set_max_registers n decrease");
+    } else {
+        return;
+    }
+    grout_deadlock__say(text, loc, &sentence);
+}
+
+/* Every op that could bring what is needed, with the reason of each thread. */
+static void explain_need(grout_deadlock *text, const grout_need *need) {
+    bool has_any = false;
+    for (grout_op_id i = 1; i < grout_module_get_op_count(text->module); i++) {
+        grout_text sentence = {0};
+        if (!is_in_kernel(text, i) || !is_needed_op(text, need, i)) {
+            continue;
+        }
+        has_any = true;
+        add_opening(text, need, i, &sentence);
+        add_reasons(text, need, i, &sentence);
+        grout_deadlock__say(text, grout_module_get_op(text->module, i)->loc, &sentence);
+    }
+    if (!has_any) {
+        say_nothing_brings(text, need);
+    }
+}
+
+/* ---- threads ---- */
+
+/* The first of the threads that stand at one op in one state speaks for all. */
+static bool is_alike(const grout_thread_fact *a, const grout_thread_fact *b) {
+    return a->state == b->state && a->origin.op == b->origin.op &&
+           a->state != GROUT_THREAD_BLOCKED_REGISTERS;
+}
+
+static bool is_spoken_for(const grout_deadlock *text, uint32_t index) {
+    for (uint32_t t = 0; t < index; t++) {
+        if (is_alike(&text->threads[t], &text->threads[index])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void explain_thread(grout_deadlock *text, uint32_t index) {
+    const grout_thread_fact *thread = &text->threads[index];
+    grout_need need = grout_deadlock__get_need(text, thread);
+    grout_text sentence = {0};
+    uint32_t more = 0;
+    grout_deadlock__add_state(text, thread, &sentence);
+    for (uint32_t t = index + 1; t < text->thread_count; t++) {
+        more += is_alike(thread, &text->threads[t]) ? 1 : 0;
+    }
+    if (more > 0) {
+        grout_text_add(&sentence, "; %" PRIu32 " more thread%s here", more,
+                       more == 1 ? " waits" : "s wait");
+    }
+    grout_deadlock__say(
+        text, thread->origin.op ? grout_module_get_op(text->module, thread->origin.op)->loc : 0,
+        &sentence);
+    if (thread->state == GROUT_THREAD_BLOCKED_JOIN || grout_deadlock__is_at_end(text, thread) ||
+        (thread->state == GROUT_THREAD_BLOCKED_REGISTERS && text->has_decreases)) {
+        return;
+    }
+    text->has_decreases = text->has_decreases || thread->state == GROUT_THREAD_BLOCKED_REGISTERS;
+    explain_need(text, &need);
+}
+
+static void explain_threads(grout_deadlock *text) {
+    uint32_t groups = 0, left = 0;
+    for (uint32_t t = 0; t < text->thread_count; t++) {
+        if (!grout_thread_fact__is_blocked(&text->threads[t]) || is_spoken_for(text, t)) {
+            continue;
+        }
+        if (groups++ < GROUPS_MAX) {
+            explain_thread(text, t);
+        } else {
+            left++;
+        }
+    }
+    if (left > 0) {
+        grout_text sentence = {0};
+        grout_text_add(&sentence, "threads are blocked in %" PRIu32 " more places", left);
+        grout_deadlock__say(text, 0, &sentence);
+    }
+}
+
+static void explain_exits(grout_deadlock *text) {
+    for (uint32_t t = 0; t < text->thread_count; t++) {
+        const grout_thread_fact *thread = &text->threads[t];
+        grout_text sentence = {0};
+        if (thread->state == GROUT_THREAD_EXITED && thread->origin.op && thread->origin.warp == 0) {
+            grout_deadlock__add_thread(text, &thread->origin, &sentence);
+            grout_text_add(&sentence, " ended without it: its last operation");
+            grout_deadlock__say(text, grout_module_get_op(text->module, thread->origin.op)->loc,
+                                &sentence);
+        }
+    }
+}
+
+/* "CTA 40 has not begun: 32 CTAs fit, and all of them wait" */
+static void explain_room(grout_deadlock *text) {
+    int64_t waiting = text->event->u.deadlock.waiting_ctas;
+    int64_t resident = text->event->u.deadlock.resident_ctas;
+    int64_t first = text->checker->info.cta_count - waiting;
+    grout_text sentence = {0};
+    /* Clusters that nothing orders run one by one: none of them waits for room. */
+    if (waiting <= 0 || !text->checker->info.has_foreign_order) {
+        return;
+    }
+    grout_text_add(&sentence,
+                   "CTA %" PRId64 "%s not begun: %" PRId64
+                   " CTA%s on the GPU at once, and all that have begun and not ended wait",
+                   first, waiting == 1 ? " has" : " and those after it have", resident,
+                   resident == 1 ? " fits" : "s fit");
+    grout_deadlock__say(
+        text, grout_module_get_kernel(text->module, text->checker->info.kernel)->loc, &sentence);
+}
+
+/* CTAs that have ended will not change what a thread looks at. */
+static void explain_ended(grout_deadlock *text) {
+    uint32_t actors = text->checker->local_actors;
+    int64_t ended = text->checker->info.cta_count - text->event->u.deadlock.waiting_ctas -
+                    (int64_t)(text->thread_count / actors);
+    bool has_spin = false;
+    grout_text sentence = {0};
+    for (uint32_t t = 0; t < text->thread_count; t++) {
+        has_spin = has_spin || text->threads[t].state == GROUT_THREAD_BLOCKED_SPIN;
+    }
+    if (!has_spin || ended <= 0) {
+        return;
+    }
+    grout_text_add(&sentence, "%" PRId64 " of the %" PRId64 " CTAs %s ended", ended,
+                   text->checker->info.cta_count, ended == 1 ? "has" : "have");
+    grout_deadlock__say(
+        text, grout_module_get_kernel(text->module, text->checker->info.kernel)->loc, &sentence);
+}
+
+/* ---- circles ---- */
+
+/* Blocked threads, and for each one that it waits for. */
+typedef struct circle {
+    const grout_thread_fact *threads[CIRCLE_MAX];
+    uint32_t next[CIRCLE_MAX]; /* in threads */
+    uint8_t state[CIRCLE_MAX]; /* 0 not looked at, 1 on the way, 2 leads nowhere */
+    uint32_t count;
+} circle;
+
+static bool waits_for(const grout_deadlock *text, const grout_thread_fact *thread,
+                      const grout_thread_fact *other) {
+    grout_need need = grout_deadlock__get_need(text, thread);
+    uint32_t size = text->checker->shape.cta_count;
+    if (thread->state == GROUT_THREAD_BLOCKED_CLUSTER) { /* everybody has to come */
+        return other->state != GROUT_THREAD_BLOCKED_CLUSTER &&
+               other->origin.cta / size == thread->origin.cta / size;
+    }
+    for (grout_op_id i = 1; i < grout_module_get_op_count(text->module); i++) {
+        if (is_in_kernel(text, i) && is_needed_op(text, &need, i) &&
+            grout_deadlock__serves(text, &need, i, other)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Follows from the first thread; *at_out is on a circle if there is one. Without recursion: the way
+ * is a chain of next. */
+static bool find_circle(const grout_deadlock *text, circle *it, uint32_t *at_out) {
+    uint32_t path[CIRCLE_MAX], tried[CIRCLE_MAX] = {0}, depth = 0;
+    path[depth++] = 0;
+    it->state[0] = 1;
+    while (depth > 0) {
+        uint32_t own = path[depth - 1], other = tried[own]++;
+        if (other >= it->count) {
+            it->state[own] = 2;
+            depth--;
+            continue;
+        }
+        if (it->state[other] == 2 || !waits_for(text, it->threads[own], it->threads[other])) {
+            continue;
+        }
+        it->next[own] = other;
+        if (it->state[other] == 1) {
+            *at_out = other;
+            return true;
+        }
+        GROUT_ASSERT(depth < it->count); /* each thread is on the way once */
+        it->state[other] = 1;
+        path[depth++] = other;
+    }
+    return false;
+}
+
+static void explain_circle(grout_deadlock *text) {
+    circle it = {.count = 0};
+    grout_text sentence = {0};
+    uint32_t at = 0, i = 0;
+    for (uint32_t t = 0; t < text->thread_count && it.count < CIRCLE_MAX; t++) {
+        if (grout_thread_fact__is_blocked(&text->threads[t]) && text->threads[t].origin.op &&
+            text->threads[t].state != GROUT_THREAD_BLOCKED_JOIN) {
+            it.threads[it.count++] = &text->threads[t];
+        }
+    }
+    if (it.count < 2 || !find_circle(text, &it, &at)) {
+        return;
+    }
+    i = at;
+    grout_text_add(&sentence, "they wait in a circle: ");
+    do {
+        grout_deadlock__add_thread(text, &it.threads[i]->origin, &sentence);
+        grout_text_add(&sentence, " at line %" PRIu32 " for ",
+                       grout_deadlock__get_line(text, it.threads[i]->origin.op));
+        i = it.next[i];
+        grout_deadlock__add_thread(text, &it.threads[i]->origin, &sentence);
+        grout_text_add(&sentence, "%s", i == at ? "" : ", ");
+    } while (i != at);
+    grout_deadlock__say(text, 0, &sentence);
+}
+
+/* ---- the finding ---- */
+
+static bool is_before(const grout_thread_fact *a, const grout_thread_fact *b) {
+    if (a->origin.cta != b->origin.cta) {
+        return a->origin.cta < b->origin.cta;
+    }
+    if (a->origin.thread != b->origin.thread) {
+        return a->origin.thread < b->origin.thread;
+    }
+    return a->origin.warp < b->origin.warp;
+}
+
+/* The lowest blocked thread: one that is not just waiting for its warps, if there is one. */
+static const grout_thread_fact *find_lowest(const grout_deadlock *text, uint32_t state) {
+    const grout_thread_fact *lowest = NULL;
+    for (uint32_t t = 0; t < text->thread_count; t++) {
+        const grout_thread_fact *it = &text->threads[t];
+        bool counts = state ? it->state == state : grout_thread_fact__is_blocked(it);
+        bool is_join = it->state == GROUT_THREAD_BLOCKED_JOIN;
+        if (!counts || (lowest && is_join)) {
+            continue;
+        }
+        if (!lowest || lowest->state == GROUT_THREAD_BLOCKED_JOIN || is_before(it, lowest)) {
+            lowest = it;
+        }
+    }
+    return lowest;
+}
+
+/* Has a thread of the CTA ended? */
+static bool has_exit(const grout_deadlock *text, uint32_t cta) {
+    for (uint32_t t = 0; t < text->thread_count; t++) {
+        if (text->threads[t].origin.cta == cta && text->threads[t].origin.warp == 0 &&
+            text->threads[t].state == GROUT_THREAD_EXITED) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void open_report(grout_deadlock *text, bool is_divergence, const grout_thread_fact *lowest) {
+    grout_text sentence = {0};
+    uint32_t blocked = 0;
+    for (uint32_t t = 0; t < text->thread_count; t++) {
+        blocked += grout_thread_fact__is_blocked(&text->threads[t]) ? 1 : 0;
+    }
+    if (is_divergence) {
+        grout_text_add(&sentence,
+                       "this collective scope is entered by some threads of the CTA, and "
+                       "others have ended without it");
+    } else if (lowest->state == GROUT_THREAD_BLOCKED_SCOPE) {
+        grout_text_add(&sentence,
+                       "no thread can run: %" PRIu32
+                       " threads are blocked, the lowest at this scope's entry",
+                       blocked);
+    } else {
+        grout_deadlock__add_headline(text, lowest, &sentence);
+    }
+    grout_deadlock__say(text, 0, &sentence);
+}
+
+static void explain(grout_deadlock *text, bool is_divergence, const grout_thread_fact *lowest) {
+    open_report(text, is_divergence, lowest);
+    explain_circle(text);
+    explain_threads(text);
+    if (is_divergence) {
+        explain_exits(text);
+    }
+    explain_room(text);
+    explain_ended(text);
+}
+
+/* Everything has landed: phases whose arrivals are in and whose bytes are not even never complete.
+ */
+static bool check_bytes(grout_checker *checker, const grout_event *event) {
+    for (uint32_t i = 0; i < event->u.deadlock.barrier_count; i++) {
+        if (!grout_checker__check_bytes(checker, &event->u.deadlock.barriers[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool grout_checker__deadlock(grout_checker *checker, const grout_event *event) {
+    grout_finding_key key = {.code = GROUT_DIAG_DEADLOCK, .severity = GROUT_SEVERITY_ERROR};
+    grout_deadlock text = {.checker = checker,
+                           .event = event,
+                           .module = checker->info.module,
+                           .threads = event->u.deadlock.threads,
+                           .thread_count = event->u.deadlock.thread_count,
+                           .done = true};
+    const grout_thread_fact *lowest = find_lowest(&text, 0);
+    const grout_thread_fact *scope = find_lowest(&text, GROUT_THREAD_BLOCKED_SCOPE);
+    grout_facts facts;
+    memset(&facts, 0, sizeof facts);
+    checker->run.has_deadlock = true;
+    if (!lowest || checker->memory.findings.sentence_count) {
+        return true;
+    }
+    text.has_ctas = text.threads[0].origin.cta != text.threads[text.thread_count - 1].origin.cta;
+    if (scope && has_exit(&text, scope->origin.cta)) {
+        key.code = GROUT_DIAG_COLLECTIVE_DIVERGENCE;
+        lowest = scope;
+    }
+    explain(&text, key.code == GROUT_DIAG_COLLECTIVE_DIVERGENCE, lowest);
+    facts.sides[0].origin = lowest->origin;
+    facts.side_count = 1;
+    key.primary = grout_origin__get_loc(checker->info.module, &lowest->origin);
+    if (!key.primary) {
+        key.primary = grout_module_get_kernel(checker->info.module, checker->info.kernel)->loc;
+    }
+    if (!text.done) {
+        return grout_checker__fail(checker);
+    }
+    return grout_checker__find(checker, &key, &facts) && check_bytes(checker, event) &&
+           grout_checker__observe_blocked(checker, event) && grout_checker__settle_all(checker);
+}

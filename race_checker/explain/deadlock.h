@@ -1,0 +1,62 @@
+/*
+ * deadlock.h - the words of a deadlock in the making; private to deadlock*.c.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef GROUT_RACE_CHECKER_DEADLOCK_H
+#define GROUT_RACE_CHECKER_DEADLOCK_H
+
+#include "checker.h"
+#include "statement.h"
+
+#include "grout/text.h"
+
+typedef struct grout_deadlock {
+    grout_checker *checker;
+    const grout_event *event;
+    const grout_module *module;
+    const grout_thread_fact *threads; /* of the event */
+    uint32_t thread_count;
+    bool has_ctas; /* more than one: threads are named with theirs */
+    bool done;
+    bool has_decreases; /* what could give registers back has been said */
+} grout_deadlock;
+
+/* What an op must do for a blocked thread to go on. */
+typedef struct grout_need {
+    const grout_thread_fact *thread; /* that waits */
+    grout_object_id object;          /* barrier or semaphore; 0: neither */
+    uint32_t id;                     /* of a named barrier */
+} grout_need;
+
+void grout_deadlock__say(grout_deadlock *text, grout_loc_id loc, grout_text *sentence);
+uint32_t grout_deadlock__get_line(const grout_deadlock *text, grout_op_id op);
+const char *grout_deadlock__get_name(const grout_deadlock *text, grout_object_id object);
+/* "thread 1", "CTA 3, thread 1", "thread 1, warp 2" */
+void grout_deadlock__add_thread(const grout_deadlock *text, const grout_origin *origin,
+                                grout_text *out);
+bool grout_thread_fact__is_blocked(const grout_thread_fact *thread);
+/* Does the thread wait where the cluster meets to end? */
+bool grout_deadlock__is_at_end(const grout_deadlock *text, const grout_thread_fact *thread);
+grout_need grout_deadlock__get_need(const grout_deadlock *text, const grout_thread_fact *thread);
+/* Could the op, executed by the other thread, bring something of what is needed? */
+bool grout_deadlock__serves(const grout_deadlock *text, const grout_need *need, grout_op_id op,
+                            const grout_thread_fact *other);
+const grout_barrier_fact *grout_deadlock__find_barrier(const grout_deadlock *text,
+                                                       const grout_thread_fact *thread);
+const grout_semaphore_fact *grout_deadlock__find_semaphore(const grout_deadlock *text,
+                                                           const grout_thread_fact *thread);
+
+/* ---- deadlock_words.c ---- */
+
+/* "CTA 0, thread wg=0 waits for phase 0 of %go[0], which has 0 of 1 arrival" */
+void grout_deadlock__add_state(const grout_deadlock *text, const grout_thread_fact *thread,
+                               grout_text *out);
+/* "; thread 1 is blocked at line 30 before it": why the thread does not execute the op. */
+void grout_deadlock__add_reason(const grout_deadlock *text, const grout_thread_fact *thread,
+                                grout_op_id op, grout_text *out);
+/* The headline of what the lowest thread waits for. */
+void grout_deadlock__add_headline(const grout_deadlock *text, const grout_thread_fact *lowest,
+                                  grout_text *out);
+
+#endif

@@ -1,0 +1,221 @@
+/* edge.c - the missing edge: what order exists, what is absent, what came close and why it fails.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cover.h"
+#include "wording.h"
+
+#include <inttypes.h>
+
+/* "store", "load", or what an engine did. */
+static const char *get_earlier(const grout_wording *wording) {
+    const grout_side *side = &wording->facts->sides[1];
+    if (side->stamp.agent != GROUT_AGENT_ACTOR || side->is_atomic) {
+        return grout_wording__get_access(wording, side);
+    }
+    return side->is_write ? "store" : "load";
+}
+
+static void add_commit_edge(const grout_wording *wording, grout_text *out) {
+    const grout_facts *facts = wording->facts;
+    const grout_near *near = &facts->near;
+    uint32_t line = grout_wording__get_line(wording, &facts->sides[1].origin);
+    const char *access = get_earlier(wording);
+    const char *commit =
+        wording->record->code == GROUT_DIAG_MISSING_COMMIT_GMEM ? "commit_gmem" : "commit_smem";
+    if (near->kind == GROUT_NEAR_NO_COMMIT) {
+        grout_text_add(out,
+                       "the two are in order, but nothing publishes the %s at line %" PRIu32
+                       " to the async proxy%s: no %s has run",
+                       access, line,
+                       facts->sides[1].stamp.agent == GROUT_AGENT_ENGINE ? " of another CTA" : "",
+                       commit);
+    } else if (near->kind == GROUT_NEAR_COMMIT_BEFORE) {
+        grout_text_add(out,
+                       "this %s runs before the %s at line %" PRIu32
+                       " and publishes only what came earlier",
+                       commit, access, line);
+    } else if (near->kind == GROUT_NEAR_COMMIT_OFF_PATH) {
+        grout_text_add(out,
+                       "this %s is not on the way from the %s at line %" PRIu32
+                       " to the %s: it must follow the one and come before the other",
+                       commit, access, line,
+                       grout_wording__is_wgmma(wording, &facts->sides[0]) ? "wgmma" : "copy");
+    } else if (near->kind == GROUT_NEAR_COMMIT_OTHER_CTA) {
+        grout_text_add(out, "this commit_smem publishes accesses of its own CTA's SMEM only, and "
+                            "these bytes are of ");
+        grout_wording__add_cta(wording, facts->owner, out);
+    }
+}
+
+static void add_wait_edge(const grout_wording *wording, grout_text *out) {
+    const grout_near *near = &wording->facts->near;
+    grout_text element = {0};
+    grout_wording__add_element(wording, near->element, &element);
+    if (element.failed) {
+        out->failed = true;
+    } else if (near->kind == GROUT_NEAR_BARRIER_GONE) {
+        grout_text_add(out,
+                       "%s has ended with its scope while the copy was in flight: no wait in its "
+                       "next life stands for this copy",
+                       element.data);
+    } else if (near->kind == GROUT_NEAR_NEVER_WAITED) {
+        grout_text_add(out,
+                       "the copy is done when phase %" PRIu32
+                       " of %s completes, and this thread has not waited on %s at all",
+                       near->phase, element.data, element.data);
+    } else if (near->kind == GROUT_NEAR_WAIT_EARLIER) {
+        grout_text_add(out,
+                       "the copy is done when phase %" PRIu32
+                       " of %s completes; this wait is the thread's last and stands for an earlier "
+                       "phase",
+                       near->phase, element.data);
+    } else if (near->kind == GROUT_NEAR_WAIT_ELSEWHERE) {
+        grout_text_add(out, "the copy arrives on %s; the thread's last wait, here, is on ",
+                       element.data);
+        grout_wording__add_element(wording, near->number, out);
+    }
+    grout_text_free(&element);
+}
+
+static void add_group_edge(const grout_wording *wording, grout_text *out) {
+    const grout_near *near = &wording->facts->near;
+    uint32_t line = grout_wording__get_line(wording, &wording->facts->sides[1].origin);
+    switch (near->kind) {
+    case GROUT_NEAR_GROUP_LEFT:
+        grout_text_add(out,
+                       "group off by one: this wait_smem_to_gmem %" PRIu32
+                       " leaves exactly the group of the copy in flight",
+                       near->number);
+        break;
+    case GROUT_NEAR_GROUP_READ_ONLY:
+        grout_text_add(out, "a read_only wait is not visibility: it says that the source has been "
+                            "read, and nothing of the write");
+        break;
+    case GROUT_NEAR_GROUP_BEFORE:
+        grout_text_add(out,
+                       "never awaited: this wait_smem_to_gmem runs before the copy at line "
+                       "%" PRIu32 " is issued",
+                       line);
+        break;
+    case GROUT_NEAR_GROUP_WAS_OPEN:
+        grout_text_add(out,
+                       "this wait_smem_to_gmem runs while the copy at line %" PRIu32
+                       " is in the open group; waits count closed groups only",
+                       line);
+        break;
+    case GROUT_NEAR_GROUP_OPEN:
+        grout_text_add(out, "the copy is in the open group, which no commit_group has closed; "
+                            "waits count closed groups only");
+        break;
+    case GROUT_NEAR_GROUP_NEVER:
+        grout_text_add(out, "never awaited: the thread has not executed any wait_smem_to_gmem");
+        break;
+    case GROUT_NEAR_GROUP_OTHER_THREAD:
+        grout_text_add(out,
+                       "another thread's group: the copy belongs to the thread that issued it, "
+                       "and only that thread can wait for it");
+        break;
+    default:
+        break;
+    }
+}
+
+/* The source of a load, written by a thread that issued it or knows of the issue: in order, but for
+ * the engine. */
+static void add_reading_edge(const grout_wording *wording, grout_text *out) {
+    const grout_near *near = &wording->facts->near;
+    grout_text_add(out,
+                   "the load at line %" PRIu32
+                   " is issued before, but TMA may still be reading its source: phase %" PRIu32
+                   " of ",
+                   grout_wording__get_line(wording, &wording->facts->sides[1].origin), near->phase);
+    grout_wording__add_element(wording, near->element, out);
+    grout_text_add(out, " says when it has, and nothing waits for it before this write");
+}
+
+static void add_race_edge(const grout_wording *wording, grout_text *out) {
+    const grout_facts *facts = wording->facts;
+    const grout_side *write = &facts->sides[0];
+    const grout_side *other = &facts->sides[1];
+    bool is_foreign = wording->checker->info.has_foreign_order;
+    if (write->is_atomic && other->is_atomic) {
+        grout_text_add(out, "atomics need no order among themselves if they are of one width and "
+                            "the scope of each holds the other's thread");
+        return;
+    }
+    if (write->stamp.cluster != other->stamp.cluster && !is_foreign) {
+        grout_text_add(out,
+                       "nothing orders the %s of a launch: they must not share bytes that one "
+                       "of them writes",
+                       wording->checker->shape.cta_count > 1 ? "clusters" : "CTAs");
+        return;
+    }
+    if (facts->near.kind == GROUT_NEAR_STILL_READING) {
+        add_reading_edge(wording, out);
+        return;
+    }
+    if (grout_wording__add_async_copy_edge(wording, 1, out)) {
+        return;
+    }
+    if (write->stamp.cluster != other->stamp.cluster) {
+        grout_text_add(out,
+                       "%s, in no order: no signal after the one is taken by a wait before the "
+                       "other",
+                       !other->is_write ? "one reads, one writes" : "both write");
+        return;
+    }
+    grout_text_add(out,
+                   "%s, in no order: no arrive after the one is followed by a wait before the "
+                   "other",
+                   !other->is_write ? "one reads, one writes" : "both write");
+}
+
+static void add_overrun_edge(const grout_wording *wording, grout_text *out) {
+    const grout_facts *facts = wording->facts;
+    if (!facts->sides[1].origin.op) {
+        grout_text_add(out,
+                       "a barrier has one parity bit: whoever comes to wait cannot tell phase "
+                       "%" PRIu32 " from phase %" PRIu32,
+                       facts->phase, facts->phase + 2);
+        return;
+    }
+    grout_text_add(out,
+                   "nothing makes the arrival come after the wait: a thread that comes to wait "
+                   "late sees the parity of phase %" PRIu32 " again, sleeps through it or "
+                   "returns too early",
+                   facts->phase);
+}
+
+void grout_wording__add_missing_edge(const grout_wording *wording, grout_text *out) {
+    grout_diag_code code = wording->record->code;
+    if (grout_wording__add_protocol_edge(wording, out) ||
+        grout_wording__add_peer_edge(wording, out)) {
+        return;
+    }
+    if (code == GROUT_DIAG_MISSING_COMMIT_SMEM || code == GROUT_DIAG_MISSING_COMMIT_SMEM_WAR ||
+        code == GROUT_DIAG_MISSING_COMMIT_GMEM) {
+        add_commit_edge(wording, out);
+    } else if (code == GROUT_DIAG_ASYNC_NOT_AWAITED) {
+        if (!grout_wording__add_async_copy_edge(wording, 1, out)) {
+            add_wait_edge(wording, out);
+        }
+    } else if (code == GROUT_DIAG_SMEM_SOURCE_REUSE || code == GROUT_DIAG_GMEM_WRITE_NOT_VISIBLE) {
+        add_group_edge(wording, out);
+    } else if (grout_code__is_about_wgmma(code)) {
+        grout_wording__add_wgmma_edge(wording, out);
+    } else if (code == GROUT_DIAG_SMEM_RACE || code == GROUT_DIAG_GMEM_RACE) {
+        add_race_edge(wording, out);
+    } else if (code == GROUT_DIAG_ASYNC_AT_EXIT) {
+        if (grout_wording__add_async_copy_edge(wording, 0, out)) {
+            return;
+        }
+        if (wording->facts->near.kind == GROUT_NEAR_BARRIER_GONE) {
+            add_wait_edge(wording, out);
+        } else if (grout_wording__is_wgmma(wording, &wording->facts->sides[0])) {
+            grout_wording__add_wgmma_edge(wording, out);
+        } else {
+            add_group_edge(wording, out);
+        }
+    } else if (code == GROUT_DIAG_BARRIER_OVERRUN) {
+        add_overrun_edge(wording, out);
+    }
+}

@@ -1,0 +1,35 @@
+/*
+ * explain.h - findings in words, and what else is said of a run as a whole.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef GROUT_RACE_CHECKER_EXPLAIN_H
+#define GROUT_RACE_CHECKER_EXPLAIN_H
+
+#include "checker.h"
+
+/* ---- report.c ---- */
+
+typedef struct grout_report grout_report;
+
+typedef struct grout_report_totals {
+    uint64_t error_count, warning_count, dropped_count; /* dropped: past max_findings */
+} grout_report_totals;
+
+/* Words for every finding that is shown; NULL without memory. */
+grout_report *grout_report__new(const grout_checker *checker);
+void grout_report__free(grout_report *report);
+uint32_t grout_report__get_count(const grout_report *report);
+const grout_finding *grout_report__get(const grout_report *report, uint32_t index);
+grout_report_totals grout_report__get_totals(const grout_report *report);
+
+/* ---- the others ---- */
+
+bool grout_checker__deadlock(grout_checker *checker, const grout_event *event);
+/* At the end of the run: findings that another one explains count as suppressed. False without
+ * memory. */
+bool grout_checker__withhold_follow_ons(grout_checker *checker);
+/* Why the verdict is about this schedule only; "" if it is about all. well_synchronised.c */
+const char *grout_checker__find_doubt(const grout_checker *checker, bool was_cut);
+
+#endif

@@ -1,0 +1,133 @@
+/*
+ * follow_on.c - findings that another one explains.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Each restates its cause; it shows under some schedules only:
+ *
+ * - Where a read and a write are in no order, the read may come first and find bytes that nobody
+ *   has written yet: no uninitialised read beside the race.
+ * - Bytes that a phase does not wait for come when they like: what they then write over, and what
+ *   reads before they came, are the overrun.
+ * - An arrival that may find its CTA gone leaves a phase partial, or complete and unobserved.
+ *
+ * It is not reported beside its cause, so that the findings are the same whichever came first.
+ */
+#include "explain.h"
+
+#include "statement.h"
+#include "taint.h"
+
+/* A read and a write in no order; of a copy that is not awaited, too. */
+static bool is_race(const grout_record *record) {
+    return record->code == GROUT_DIAG_SMEM_RACE || record->code == GROUT_DIAG_GMEM_RACE ||
+           record->code == GROUT_DIAG_CLUSTER_SMEM_REUSE ||
+           record->code == GROUT_DIAG_ASYNC_NOT_AWAITED;
+}
+
+/* Bytes for a phase that can complete without them; side 0 brings them. */
+static bool is_late(const grout_record *record) {
+    return record->facts.subject == GROUT_SUBJECT_LATE &&
+           (record->code == GROUT_DIAG_BARRIER_OVERRUN ||
+            record->code == GROUT_DIAG_BARRIER_TX_MISMATCH);
+}
+
+/* ---- uninitialised reads ---- */
+
+/* Has the use its value from a read of a race that was found? */
+static bool is_raced(const grout_checker *checker, const grout_record *cause, grout_op_id use,
+                     bool *is_explained_out) {
+    const grout_facts *facts = &cause->facts;
+    for (uint32_t k = 0; is_race(cause) && k < facts->side_count && !*is_explained_out; k++) {
+        if (!facts->sides[k].is_write && facts->sides[k].origin.op != 0 &&
+            !grout_checker__is_fed(checker, facts->sides[k].origin.op, use, is_explained_out)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Has the use its value from what late bytes were to bring? Those copies and stores name where the
+ * bytes go as their operand 1. */
+static bool is_too_early(const grout_checker *checker, const grout_record *cause, grout_op_id use,
+                         bool *is_explained_out) {
+    const grout_module *module = checker->info.module;
+    grout_object_id object =
+        is_late(cause)
+            ? grout_op__find_object(module,
+                                    grout_module_get_op(module, cause->facts.sides[0].origin.op), 1)
+            : 0;
+    for (grout_op_id i = 1; object && i < grout_module_get_op_count(module); i++) {
+        const grout_op *op = grout_module_get_op(module, i);
+        if (grout_op_get_info((grout_opcode)op->opcode)->rule == GROUT_RULE_LOAD &&
+            grout_op__find_object(module, op, 0) == object && !*is_explained_out &&
+            !grout_checker__is_fed(checker, i, use, is_explained_out)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- what chance makes of it ---- */
+
+static bool has_side_of(const grout_record *record, grout_op_id op) {
+    for (uint32_t i = 0; i < record->facts.side_count; i++) {
+        if (record->facts.sides[i].origin.op == op) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_effect(const grout_record *record, const grout_record *cause) {
+    switch ((unsigned)record->code) {
+    case GROUT_DIAG_CLUSTER_SMEM_REUSE:
+    case GROUT_DIAG_CLUSTER_EXIT:
+        return is_late(cause) && has_side_of(record, cause->facts.sides[0].origin.op);
+    case GROUT_DIAG_BARRIER_PARTIAL:
+    case GROUT_DIAG_BARRIER_UNOBSERVED:
+        return cause->code == GROUT_DIAG_CLUSTER_EXIT &&
+               cause->facts.subject == GROUT_SUBJECT_ARRIVAL &&
+               record->facts.subject == GROUT_SUBJECT_USUAL &&
+               cause->facts.element == record->facts.element;
+    default:
+        return false;
+    }
+}
+
+/* ---- all of them ---- */
+
+static bool is_explained(const grout_checker *checker, const grout_record *record,
+                         bool *is_explained_out) {
+    const grout_findings *findings = &checker->memory.findings;
+    grout_op_id use = record->facts.sides[0].origin.op;
+    *is_explained_out = false;
+    for (uint32_t i = 0; i < findings->count && !*is_explained_out; i++) {
+        const grout_record *cause = &findings->records[i];
+        if (cause == record || cause->is_replaced) {
+            continue;
+        }
+        if (record->code != GROUT_DIAG_UNINITIALISED_READ) {
+            *is_explained_out = is_effect(record, cause);
+        } else if (!is_raced(checker, cause, use, is_explained_out) ||
+                   !is_too_early(checker, cause, use, is_explained_out)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool grout_checker__withhold_follow_ons(grout_checker *checker) {
+    for (uint32_t i = 0; i < checker->memory.findings.count; i++) {
+        grout_record *record = &checker->memory.findings.records[i];
+        bool is_withheld = false;
+        if (record->is_replaced) {
+            continue;
+        }
+        if (!is_explained(checker, record, &is_withheld)) {
+            return grout_checker__fail(checker);
+        }
+        record->is_replaced = is_withheld;
+        checker->run.suppressed += is_withheld ? 1 : 0;
+    }
+    return true;
+}

@@ -1,0 +1,116 @@
+/*
+ * names.c - how a report names places, objects, accesses and engines.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "wording.h"
+
+#include "rules.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+grout_place grout_wording__get_place(const grout_wording *wording, const grout_origin *origin) {
+    return grout_module_get_place(wording->module, grout_origin__get_loc(wording->module, origin));
+}
+
+uint32_t grout_wording__get_line(const grout_wording *wording, const grout_origin *origin) {
+    return grout_wording__get_place(wording, origin).line;
+}
+
+const char *grout_wording__get_mnemonic(const grout_wording *wording, const grout_origin *origin) {
+    const grout_op *op = grout_module_get_op(wording->module, origin->op);
+    return grout_op_get_info((grout_opcode)op->opcode)->text;
+}
+
+void grout_wording__add_object(const grout_wording *wording, grout_object_id object,
+                               grout_text *out) {
+    const grout_value *value = NULL;
+    if (!object) {
+        grout_text_add(out, "memory");
+        return;
+    }
+    value = grout_module_get_value(wording->module,
+                                   grout_module_get_object(wording->module, object)->value);
+    grout_text_add(out, "%%%s", grout_module_get_string(wording->module, value->name));
+}
+
+void grout_wording__add_box(const grout_wording *wording, const grout_box *box, grout_text *out) {
+    const grout_type *type = grout_object_get_type(wording->module, box->object);
+    bool is_whole = true;
+    grout_wording__add_object(wording, box->object, out);
+    for (uint32_t i = 0; i < box->rank; i++) {
+        is_whole = is_whole && box->low[i] == 0 && box->high[i] == type->dims[i];
+    }
+    if (is_whole) {
+        return;
+    }
+    for (uint32_t i = 0; i < box->rank; i++) {
+        grout_text_add(out, "%s%" PRId64, i ? ", " : "[", box->low[i]);
+        if (box->high[i] != box->low[i] + 1) {
+            grout_text_add(out, ":%" PRId64, box->high[i]);
+        }
+    }
+    grout_text_add(out, "]");
+}
+
+void grout_wording__add_element(const grout_wording *wording, uint32_t element, grout_text *out) {
+    const grout_launch_info *info = &wording->checker->info;
+    grout_wording__add_object(wording, info->element_objects[element], out);
+    grout_text_add(out, "[%" PRIu32 "]", info->element_indices[element]);
+}
+
+/* ---- accesses ---- */
+
+bool grout_wording__is_wgmma(const grout_wording *wording, const grout_side *side) {
+    return (side->stamp.agent != GROUT_AGENT_ACTOR) &&
+           grout_clock__get_mechanism(&wording->checker->shape, side->stamp.component, NULL) ==
+               GROUT_MECHANISM_WGMMA;
+}
+
+bool grout_wording__is_async_copy(const grout_wording *wording, const grout_side *side) {
+    return side->stamp.agent == GROUT_AGENT_GENERIC_ENGINE &&
+           grout_clock__get_mechanism(&wording->checker->shape, side->stamp.component, NULL) ==
+               GROUT_MECHANISM_ASYNC_COPY;
+}
+
+const char *grout_wording__get_who(const grout_wording *wording, const grout_side *side) {
+    if (grout_wording__is_wgmma(wording, side)) {
+        return "the tensor core";
+    }
+    if (side->stamp.agent == GROUT_AGENT_GENERIC_ENGINE) {
+        return grout_wording__is_async_copy(wording, side) ? "cp.async" : "st.async";
+    }
+    return side->stamp.agent == GROUT_AGENT_ENGINE ? "TMA" : "the thread";
+}
+
+const char *grout_wording__get_access(const grout_wording *wording, const grout_side *side) {
+    if (side->stamp.agent == GROUT_AGENT_ACTOR) {
+        if (side->is_atomic) {
+            return "atomic";
+        }
+        return side->is_write ? "plain store" : "plain load";
+    }
+    if (grout_wording__is_wgmma(wording, side)) {
+        return "wgmma";
+    }
+    if (side->stamp.agent == GROUT_AGENT_GENERIC_ENGINE &&
+        !grout_wording__is_async_copy(wording, side)) {
+        return "async_store_smem";
+    }
+    return "copy";
+}
+
+void grout_wording__add_cta(const grout_wording *wording, uint32_t cta, grout_text *out) {
+    const grout_origin origin = {.cta = cta};
+    grout_text text = {0};
+    const char *end = NULL;
+    grout_describe_origin(wording->module, wording->checker->info.kernel, &origin, &text);
+    if (text.failed || !text.data) {
+        out->failed = true;
+    } else {
+        end = strstr(text.data, ", thread");
+        grout_text_add(out, "%.*s", (int)(end ? end - text.data : (ptrdiff_t)text.size), text.data);
+    }
+    grout_text_free(&text);
+}

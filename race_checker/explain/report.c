@@ -1,0 +1,253 @@
+/* report.c - findings as diagnostics with their notes, and as the fields that JSON shows.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "explain.h"
+#include "wording.h"
+
+#include "alloc.h"
+#include "invariant.h"
+
+struct grout_report {
+    grout_finding *findings;
+    grout_diag *diags;
+    uint32_t count;
+    uint64_t dropped, error_count, warning_count;
+    grout_strings strings;
+};
+
+/* ---- memory ---- */
+
+void grout_report__free(grout_report *report) {
+    if (!report) {
+        return;
+    }
+    for (uint32_t i = 0; i < report->count; i++) {
+        grout__free(report->diags[i].notes);
+    }
+    grout_strings__free(&report->strings);
+    grout__free(report->findings);
+    grout__free(report->diags);
+    grout__free(report);
+}
+
+/* ---- one finding ---- */
+
+static const char *get_engine(const grout_wording *wording, const grout_side *side) {
+    if (grout_wording__is_wgmma(wording, side)) {
+        return "tensor core, async proxy";
+    }
+    if (grout_module_get_object(wording->module, side->box.object)->space == GROUT_SPACE_ACC) {
+        return "registers";
+    }
+    if (side->stamp.agent == GROUT_AGENT_GENERIC_ENGINE) {
+        return grout_wording__is_async_copy(wording, side) ? "cp.async, generic proxy"
+                                                           : "st.async, generic proxy";
+    }
+    return side->stamp.agent == GROUT_AGENT_ENGINE ? "TMA, async proxy" : "generic proxy";
+}
+
+/* " of CTA (x=1)": of SMEM that is not the CTA's own. */
+static void add_owner(const grout_wording *wording, const grout_side *side, grout_text *out) {
+    bool is_smem =
+        grout_module_get_object(wording->module, side->box.object)->space == GROUT_SPACE_SMEM;
+    if (is_smem && wording->checker->shape.cta_count > 1 &&
+        wording->facts->owner != side->origin.cta) {
+        grout_text_add(out, " of ");
+        grout_wording__add_cta(wording, wording->facts->owner, out);
+    }
+}
+
+static grout_finding_access describe_side(grout_wording *wording, const grout_side *side) {
+    grout_finding_access access = {.place = grout_wording__get_place(wording, &side->origin),
+                                   .is_write = side->is_write};
+    grout_text text = {0};
+    grout_op_print(wording->module, side->origin.op, &text);
+    access.op = grout_wording__keep(wording, &text);
+    grout_describe_origin(wording->module, wording->checker->info.kernel, &side->origin, &text);
+    access.where = grout_wording__keep(wording, &text);
+    if (side->box.object) {
+        access.engine = get_engine(wording, side);
+        grout_wording__add_box(wording, &side->box, &text);
+        add_owner(wording, side, &text);
+    } else {
+        access.engine = "";
+    }
+    access.box = grout_wording__keep(wording, &text);
+    return access;
+}
+
+/* "this access reads %cs[0:32, 0:64] (TMA, async proxy), in CTA (x=0), thread wg=0, %j=2" */
+static void note_side(grout_wording *wording, grout_place place, const char *opening,
+                      const grout_finding_access *access) {
+    const char *verb = access->is_write ? "writes" : "reads";
+    if (access->box[0] == '\0') {
+        const char *colon = opening[0] == '\0' ? "" : ": ";
+        grout_wording__note(wording, GROUT_SEVERITY_NOTE, place, "%s%sin %s", opening, colon,
+                            access->where);
+        return;
+    }
+    grout_wording__note(wording, GROUT_SEVERITY_NOTE, place, "%s %s %s (%s), in %s", opening, verb,
+                        access->box, access->engine, access->where);
+}
+
+static const char *get_related_opening(const grout_wording *wording) {
+    const grout_facts *facts = wording->facts;
+    const char *opening = grout_wording__get_protocol_opening(wording);
+    if (opening) {
+        return opening;
+    }
+    if (wording->record->code == GROUT_DIAG_BARRIER_OVERRUN) {
+        return facts->sides[1].origin.op ? "the wait on the phase before" : "";
+    }
+    if (!facts->sides[1].box.object) {
+        return "the last arrival";
+    }
+    if (!facts->knows_issue) {
+        return "the other access";
+    }
+    return facts->primary_is_earlier ? "the later access" : "the earlier access";
+}
+
+static void describe_sides(grout_wording *wording) {
+    const grout_facts *facts = wording->facts;
+    grout_finding *finding = wording->finding;
+    const grout_place none = {0};
+    bool later_first = !facts->primary_is_earlier;
+    grout_finding_access accesses[2] = {{.box = ""}, {.box = ""}};
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < facts->side_count; i++) {
+        if (facts->sides[i].origin.op) {
+            accesses[i] = describe_side(wording, &facts->sides[i]);
+            count++;
+        }
+    }
+    if (facts->sides[0].origin.op) {
+        note_side(wording, none, accesses[0].box[0] == '\0' ? "" : "this access", &accesses[0]);
+    }
+    if (facts->side_count > 1 && facts->sides[1].origin.op) {
+        note_side(wording, accesses[1].place, get_related_opening(wording), &accesses[1]);
+    } else if (finding->related.file) {
+        grout_wording__note(wording, GROUT_SEVERITY_NOTE, finding->related, "declared here");
+    }
+    finding->access_count = count;
+    if (count == 1) {
+        finding->accesses[0] = accesses[facts->sides[0].origin.op ? 0 : 1];
+    } else if (count == 2) {
+        finding->accesses[later_first ? 0 : 1] = accesses[0];
+        finding->accesses[later_first ? 1 : 0] = accesses[1];
+    }
+}
+
+static void add_edge_and_repair(grout_wording *wording) {
+    const grout_near *near = &wording->facts->near;
+    const grout_place none = {0};
+    grout_text text = {0};
+    grout_wording__add_missing_edge(wording, &text);
+    wording->finding->missing_edge = grout_wording__keep(wording, &text);
+    if (*wording->finding->missing_edge) {
+        grout_wording__note(wording, GROUT_SEVERITY_NOTE,
+                            grout_wording__get_place(wording, &near->origin), "%s",
+                            wording->finding->missing_edge);
+    }
+    grout_wording__add_repair(wording, &text);
+    wording->finding->repair = grout_wording__keep(wording, &text);
+    if (*wording->finding->repair) {
+        grout_wording__note(wording, GROUT_SEVERITY_ADVICE, none, "%s", wording->finding->repair);
+    }
+}
+
+/* The sentences of a deadlock are ready; the first is the headline. */
+static void copy_sentences(grout_wording *wording) {
+    const grout_findings *findings = &wording->checker->memory.findings;
+    for (uint32_t i = 1; i < findings->sentence_count; i++) {
+        grout_wording__note(wording, GROUT_SEVERITY_NOTE,
+                            grout_module_get_place(wording->module, findings->sentences[i].loc),
+                            "%s", findings->sentences[i].text);
+    }
+}
+
+static void word_finding(grout_wording *wording) {
+    const grout_record *record = wording->record;
+    grout_finding *finding = wording->finding;
+    grout_diag *diag = wording->diag;
+    bool is_stuck =
+        record->code == GROUT_DIAG_DEADLOCK || (record->code == GROUT_DIAG_COLLECTIVE_DIVERGENCE &&
+                                                record->facts.subject != GROUT_SUBJECT_COPY);
+    grout_text text = {0};
+    finding->code = diag->code = record->code;
+    finding->severity = diag->severity = record->severity;
+    finding->primary = diag->place = grout_module_get_place(wording->module, record->primary);
+    finding->related = grout_module_get_place(wording->module, record->related);
+    finding->identity = grout_findings__identify(&wording->checker->memory.findings, record);
+    finding->count = record->count;
+    finding->diag = diag;
+    finding->missing_edge = finding->repair = "";
+    grout_wording__add_headline(wording, &text);
+    diag->message = grout_wording__keep(wording, &text);
+    if (is_stuck) {
+        finding->accesses[0] = describe_side(wording, &wording->facts->sides[0]);
+        finding->access_count = 1;
+        copy_sentences(wording);
+        return;
+    }
+    describe_sides(wording);
+    add_edge_and_repair(wording);
+}
+
+/* ---- all of them ---- */
+
+static void count_findings(grout_report *report, const grout_checker *checker, const uint32_t *list,
+                           uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        bool is_error = checker->memory.findings.records[list[i]].severity == GROUT_SEVERITY_ERROR;
+        report->error_count += is_error ? 1 : 0;
+        report->warning_count += is_error ? 0 : 1;
+    }
+    report->count = count < checker->max_findings ? count : checker->max_findings;
+    report->dropped = count - report->count;
+    GROUT_ASSERT(report->error_count + report->warning_count == count);
+}
+
+grout_report *grout_report__new(const grout_checker *checker) {
+    grout_report *report = grout__calloc(1, sizeof *report);
+    uint32_t count = 0;
+    uint32_t *list = grout_findings__list(&checker->memory.findings, &count);
+    bool done = report && list;
+    if (done) {
+        count_findings(report, checker, list, count);
+        report->findings = grout__calloc(report->count, sizeof *report->findings);
+        report->diags = grout__calloc(report->count, sizeof *report->diags);
+        done = report->findings && report->diags;
+        report->count = done ? report->count : 0;
+    }
+    for (uint32_t i = 0; done && i < report->count; i++) {
+        const grout_record *record = &checker->memory.findings.records[list[i]];
+        grout_wording wording = {.checker = checker,
+                                 .module = checker->info.module,
+                                 .record = record,
+                                 .facts = &record->facts,
+                                 .strings = &report->strings,
+                                 .finding = &report->findings[i],
+                                 .diag = &report->diags[i]};
+        word_finding(&wording);
+        done = !wording.has_failed;
+    }
+    grout__free(list);
+    if (!done) {
+        grout_report__free(report);
+        return NULL;
+    }
+    return report;
+}
+
+uint32_t grout_report__get_count(const grout_report *report) {
+    return report->count;
+}
+
+const grout_finding *grout_report__get(const grout_report *report, uint32_t index) {
+    return report && index < report->count ? &report->findings[index] : NULL;
+}
+
+grout_report_totals grout_report__get_totals(const grout_report *report) {
+    grout_report_totals totals = {report->error_count, report->warning_count, report->dropped};
+    return totals;
+}

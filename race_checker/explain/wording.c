@@ -1,0 +1,73 @@
+/*
+ * wording.c - the strings and notes of a finding that is being put into words.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "wording.h"
+
+#include "alloc.h"
+#include "invariant.h"
+
+#include <stdio.h>
+#include <string.h>
+
+char *grout_wording__keep(grout_wording *wording, grout_text *text) {
+    grout_strings *kept = wording->strings;
+    GROUT_ASSERT(kept->count <= kept->capacity);
+    char *string = NULL;
+    if (kept->count == kept->capacity) {
+        uint32_t capacity = kept->capacity ? kept->capacity * 2 : 64;
+        char **strings = grout__realloc(kept->items, capacity * sizeof *strings);
+        if (strings) {
+            kept->items = strings;
+            kept->capacity = capacity;
+        }
+    }
+    if (!text->failed && kept->count < kept->capacity) {
+        string = grout__realloc(NULL, text->size + 1);
+    }
+    if (string) {
+        memcpy(string, text->size ? text->data : "", text->size);
+        string[text->size] = '\0';
+        kept->items[kept->count++] = string;
+    } else {
+        wording->has_failed = true;
+        string = kept->nothing;
+    }
+    grout_text_free(text);
+    memset(text, 0, sizeof *text);
+    return string;
+}
+
+void grout_wording__note(grout_wording *wording, grout_severity severity, grout_place place,
+                         const char *format, ...) {
+    grout_diag *diag = wording->diag;
+    char line[1024];
+    grout_text text = {0};
+    va_list arguments;
+    if (diag->note_count == GROUT_REPORT_NOTES_MAX) {
+        return;
+    }
+    if (!diag->notes) {
+        diag->notes = grout__calloc(GROUT_REPORT_NOTES_MAX, sizeof *diag->notes);
+        if (!diag->notes) {
+            wording->has_failed = true;
+            return;
+        }
+    }
+    va_start(arguments, format);
+    (void)vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    grout_text_add_bytes(&text, line, strlen(line));
+    diag->notes[diag->note_count].severity = severity;
+    diag->notes[diag->note_count].place = place;
+    diag->notes[diag->note_count].message = grout_wording__keep(wording, &text);
+    diag->note_count++;
+}
+
+void grout_strings__free(grout_strings *strings) {
+    for (uint32_t i = 0; i < strings->count; i++) {
+        grout__free(strings->items[i]);
+    }
+    grout__free(strings->items);
+}

@@ -1,0 +1,115 @@
+/*
+ * wording.h - a finding that is being put into words.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef GROUT_RACE_CHECKER_WORDING_H
+#define GROUT_RACE_CHECKER_WORDING_H
+
+#include "checker.h"
+#include "statement.h"
+
+#include "grout/text.h"
+
+enum { GROUT_REPORT_NOTES_MAX = 64 };
+
+/* The strings of a report. */
+typedef struct grout_strings {
+    char **items;
+    uint32_t count, capacity;
+    char nothing[1]; /* "" */
+} grout_strings;
+
+void grout_strings__free(grout_strings *strings);
+
+/* One finding in the making. Its strings are the report's. */
+typedef struct grout_wording {
+    const grout_checker *checker;
+    const grout_module *module;
+    const grout_record *record;
+    const grout_facts *facts;
+    grout_strings *strings;
+    grout_finding *finding;
+    grout_diag *diag;
+    bool has_failed;
+} grout_wording;
+
+/* Takes the text over: a string that lives as long as the report. "" without memory. */
+char *grout_wording__keep(grout_wording *wording, grout_text *text);
+void grout_wording__note(grout_wording *wording, grout_severity severity, grout_place place,
+                         const char *format, ...) GROUT_PRINTF(4, 5);
+
+/* ---- names.c ---- */
+
+grout_place grout_wording__get_place(const grout_wording *wording, const grout_origin *origin);
+uint32_t grout_wording__get_line(const grout_wording *wording, const grout_origin *origin);
+/* "%as" */
+void grout_wording__add_object(const grout_wording *wording, grout_object_id object,
+                               grout_text *out);
+/* "%as[1, 0:32, 0:64]"; "%as" if it is all of it. */
+void grout_wording__add_box(const grout_wording *wording, const grout_box *box, grout_text *out);
+/* "%bar[1]" */
+void grout_wording__add_element(const grout_wording *wording, uint32_t element, grout_text *out);
+/* "barrier_wait": the mnemonic of the op. */
+const char *grout_wording__get_mnemonic(const grout_wording *wording, const grout_origin *origin);
+/* Is the access one of a wgmma? One of cp.async? */
+bool grout_wording__is_wgmma(const grout_wording *wording, const grout_side *side);
+bool grout_wording__is_async_copy(const grout_wording *wording, const grout_side *side);
+/* "TMA", "the tensor core", "cp.async", "st.async", "the thread" */
+const char *grout_wording__get_who(const grout_wording *wording, const grout_side *side);
+/* "plain store", "plain load", "atomic", "copy", "wgmma", "async_store_smem" */
+const char *grout_wording__get_access(const grout_wording *wording, const grout_side *side);
+/* "CTA (x=1)" */
+void grout_wording__add_cta(const grout_wording *wording, uint32_t cta, grout_text *out);
+
+/* ---- headline.c, edge.c ---- */
+
+/* The sentence that the finding opens with. */
+void grout_wording__add_headline(const grout_wording *wording, grout_text *out);
+/* What order exists, what is absent, what came close; nothing if there is nothing to say. */
+void grout_wording__add_missing_edge(const grout_wording *wording, grout_text *out);
+
+/* ---- wgmma_words.c ---- */
+
+void grout_wording__add_wgmma_headline(const grout_wording *wording, grout_text *out);
+/* mma-operand-reuse, accumulator-in-flight, and async-at-exit of a wgmma. */
+void grout_wording__add_wgmma_edge(const grout_wording *wording, grout_text *out);
+
+/* ---- protocol_words.c ---- */
+
+/* Findings about barriers, semaphores and what else synchronises. False: nothing was added. */
+bool grout_wording__add_protocol_headline(const grout_wording *wording, grout_text *out);
+bool grout_wording__add_protocol_edge(const grout_wording *wording, grout_text *out);
+bool grout_wording__add_protocol_repair(const grout_wording *wording, grout_text *out);
+/* How their related place is introduced; NULL: as usual. */
+const char *grout_wording__get_protocol_opening(const grout_wording *wording);
+
+/* ---- peer_words.c ---- */
+
+/* cluster-smem-reuse, cluster-exit, insufficient-scope of accesses; false: it is something else. */
+bool grout_wording__add_peer_headline(const grout_wording *wording, grout_text *out);
+bool grout_wording__add_peer_edge(const grout_wording *wording, grout_text *out);
+bool grout_wording__add_peer_repair(grout_wording *wording, grout_text *out);
+/* A cp.async, which is this side; false if the near fact is not about one. */
+bool grout_wording__add_async_copy_edge(const grout_wording *wording, uint32_t side,
+                                        grout_text *out);
+bool grout_wording__add_async_copy_repair(grout_wording *wording, uint32_t side, grout_text *out);
+
+/* ---- edit.c ---- */
+
+/* Has no thread but this one executed the op? Else what holds for one need not for another. */
+bool grout_wording__is_alone(const grout_wording *wording, const grout_origin *origin);
+/* The edit: these lines at the spot; before the statement, if one thread alone executes it; at the
+ * end of a block. */
+void grout_wording__set_edit(grout_wording *wording, const grout_spot *spot, const char *lines);
+void grout_wording__set_edit_before(grout_wording *wording, const grout_origin *origin,
+                                    const char *lines);
+void grout_wording__set_edit_at_end(grout_wording *wording, grout_block_id block,
+                                    const char *lines);
+
+/* ---- repair.c ---- */
+
+/* The repair in words, and as an edit where there is only one. */
+void grout_wording__add_repair(grout_wording *wording, grout_text *out);
+
+#endif

@@ -1,0 +1,64 @@
+/*
+ * box.c - bytes of an object as a box of its elements.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "box.h"
+
+enum { CHUNK = 16 /* bytes that a swizzle keeps together */ };
+
+/* Widens the box by the element that holds the byte: the inverse of grout_layout_get_offset. */
+static void widen(grout_box *box, const grout_layout *layout, int64_t offset) {
+    int64_t index[GROUT_RANK_MAX] = {0};
+    if (layout->swizzle) {
+        int64_t mask = (int64_t)layout->swizzle / CHUNK - 1;
+        offset ^= (offset >> 7 & mask) << 4;
+    }
+    for (uint32_t k = 0; k < layout->tiled_rank; k++) {
+        index[layout->dim[k]] +=
+            offset / layout->stride[k] % layout->extent[k] * layout->divisor[k];
+    }
+    for (uint32_t i = 0; i < box->rank; i++) {
+        box->low[i] = index[i] < box->low[i] ? index[i] : box->low[i];
+        box->high[i] = index[i] + 1 > box->high[i] ? index[i] + 1 : box->high[i];
+    }
+}
+
+/* Rows of a plain layout: the corners of a piece say all; of any other, each chunk. */
+static void widen_by_piece(grout_box *box, const grout_layout *layout, int64_t first,
+                           int64_t length) {
+    bool is_plain = grout_layout_is_plain(layout);
+    int64_t row = is_plain ? length : CHUNK;
+    if (is_plain && layout->tiled_rank > 0) {
+        row = layout->stride[layout->tiled_rank - 1] * layout->extent[layout->tiled_rank - 1];
+    }
+    for (int64_t at = first; at < first + length; at = (at / row + 1) * row) {
+        int64_t end = (at / row + 1) * row;
+        widen(box, layout, at);
+        widen(box, layout, (end < first + length ? end : first + length) - 1);
+    }
+}
+
+grout_box grout_box__from_runs(const grout_module *module, grout_object_id object,
+                               const grout_run *runs, uint32_t run_count) {
+    const grout_layout *layout = grout_object_get_layout(module, object);
+    grout_box box = {.object = object, .rank = layout->rank};
+    GROUT_ASSERT(object != 0 && layout->rank <= GROUT_RANK_MAX);
+    for (uint32_t i = 0; i < box.rank; i++) {
+        box.low[i] = INT64_MAX;
+    }
+    for (uint32_t i = 0; i < run_count; i++) {
+        for (int64_t k = 0; k < runs[i].count; k++) {
+            int64_t first = runs[i].base + k * runs[i].stride;
+            if (first >= 0 && first + runs[i].length <= layout->bytes) {
+                widen_by_piece(&box, layout, first, runs[i].length);
+            }
+        }
+    }
+    for (uint32_t i = 0; i < box.rank; i++) {
+        if (box.high[i] <= box.low[i]) {
+            box.object = 0;
+        }
+    }
+    return box;
+}

@@ -1,0 +1,317 @@
+/* finding.c - the table of findings.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "finding.h"
+
+#include "alloc.h"
+#include "invariant.h"
+#include "mix.h"
+#include "rules.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { INDEX_FIRST = 64 };
+
+void grout_findings__deinit(grout_findings *findings) {
+    for (uint32_t i = 0; i < findings->sentence_count; i++) {
+        grout__free(findings->sentences[i].text);
+    }
+    grout__free(findings->sentences);
+    grout__free(findings->records);
+    grout__free(findings->index);
+    memset(findings, 0, sizeof *findings);
+}
+
+grout_side grout_entry__describe(const grout_entry *entry) {
+    grout_side side = {.origin = entry->origin,
+                       .stamp = {.cluster = entry->cluster,
+                                 .component = entry->component,
+                                 .number = entry->number,
+                                 .agent = grout_entry__get_agent(entry)},
+                       .epoch = entry->epoch,
+                       .is_write = entry->flags & GROUT_ENTRY_WRITE,
+                       .is_atomic = entry->flags & GROUT_ENTRY_ATOMIC,
+                       .atomicity = entry->atomicity};
+    return side;
+}
+
+/* ---- places ---- */
+
+/* Canonical order of occurrences: CTA, thread, place, iteration. */
+static int compare_origins(const grout_module *module, const grout_origin *a,
+                           const grout_origin *b) {
+    if (a->cta != b->cta) {
+        return a->cta < b->cta ? -1 : 1;
+    }
+    if (a->thread != b->thread) {
+        return a->thread < b->thread ? -1 : 1;
+    }
+    if (a->op != b->op) {
+        return grout_loc__compare(module, grout_origin__get_loc(module, a),
+                                  grout_origin__get_loc(module, b));
+    }
+    for (uint32_t i = 0; i < GROUT_ORIGIN_LOOPS; i++) {
+        if (a->loops[i] != b->loops[i]) {
+            return a->loops[i] < b->loops[i] ? -1 : 1;
+        }
+    }
+    return 0;
+}
+
+/* ---- the table ---- */
+
+static uint64_t hash_key(const grout_finding_key *key) {
+    uint64_t hash =
+        grout_check__mix(UINT64_C(0x51afd7ed558ccdff), (uint64_t)key->code << 8 | key->severity);
+    return grout_check__mix(hash, (uint64_t)key->primary << 32 | key->related);
+}
+
+static grout_finding_key get_key(const grout_record *record) {
+    grout_finding_key key = {record->code, record->severity, record->primary, record->related};
+    return key;
+}
+
+static bool is_same_key(const grout_record *record, const grout_finding_key *key) {
+    return record->code == key->code && record->severity == key->severity &&
+           record->primary == key->primary && record->related == key->related;
+}
+
+/* The slot of the key, or the empty one where it belongs. */
+static uint32_t find_slot(const grout_findings *findings, const grout_finding_key *key) {
+    uint32_t slot = (uint32_t)hash_key(key) & (findings->index_size - 1);
+    GROUT_ASSERT((findings->index_size & (findings->index_size - 1)) == 0);
+    GROUT_ASSERT(findings->count < findings->index_size);
+    while (findings->index[slot] &&
+           !is_same_key(&findings->records[findings->index[slot] - 1], key)) {
+        slot = (slot + 1) & (findings->index_size - 1);
+    }
+    return slot;
+}
+
+static bool grow(grout_findings *findings) {
+    uint32_t capacity = findings->capacity ? findings->capacity * 2 : INDEX_FIRST / 2;
+    grout_record *records = grout__realloc(findings->records, capacity * sizeof *findings->records);
+    uint32_t *index = NULL;
+    if (!records) {
+        return false;
+    }
+    findings->records = records;
+    index = grout__calloc((size_t)capacity * 2, sizeof *index);
+    if (!index) {
+        return false;
+    }
+    grout__free(findings->index);
+    findings->index = index;
+    findings->index_size = capacity * 2;
+    findings->capacity = capacity;
+    for (uint32_t i = 0; i < findings->count; i++) {
+        grout_finding_key key = get_key(&records[i]);
+        index[find_slot(findings, &key)] = i + 1;
+    }
+    return true;
+}
+
+grout_record *grout_findings__add(grout_findings *findings, const grout_finding_key *key,
+                                  const grout_occurrence *occurrence, bool *wants_facts_out) {
+    const grout_origin *primary = occurrence->primary, *related = occurrence->related;
+    grout_record *record = NULL;
+    uint32_t slot = 0;
+    int order = 0;
+    GROUT_ASSERT(findings->module != NULL && key->code != GROUT_DIAG_NONE);
+    GROUT_ASSERT(findings->count <= findings->capacity);
+    if (findings->count == findings->capacity && !grow(findings)) {
+        return NULL;
+    }
+    findings->total++;
+    slot = find_slot(findings, key);
+    if (!findings->index[slot]) {
+        record = &findings->records[findings->count++];
+        memset(record, 0, sizeof *record);
+        record->code = key->code;
+        record->severity = key->severity;
+        record->primary = key->primary;
+        record->related = key->related;
+        record->count = 1;
+        findings->index[slot] = findings->count;
+        *wants_facts_out = true;
+        return record;
+    }
+    record = &findings->records[findings->index[slot] - 1];
+    record->count += occurrence->is_repeat ? 0 : 1;
+    order = compare_origins(findings->module, primary, &record->facts.sides[0].origin);
+    if (order == 0 && related) {
+        order = compare_origins(findings->module, related, &record->facts.sides[1].origin);
+    }
+    *wants_facts_out = order < 0;
+    return record;
+}
+
+static bool is_same_access(const grout_side *a, const grout_side *b) {
+    return a->origin.op == b->origin.op && a->origin.operand == b->origin.operand &&
+           a->origin.cta == b->origin.cta && a->origin.thread == b->origin.thread &&
+           a->stamp.component == b->stamp.component && a->stamp.number == b->stamp.number &&
+           a->epoch == b->epoch && a->is_write == b->is_write &&
+           memcmp(a->origin.loops, b->origin.loops, sizeof a->origin.loops) == 0;
+}
+
+void grout_record__widen(grout_record *record, const grout_side *sides, uint32_t i) {
+    grout_facts *facts = &record->facts;
+    grout_box *box = &facts->sides[i].box;
+    const grout_box *more = &sides[i].box;
+    GROUT_ASSERT(i < facts->side_count);
+    for (uint32_t side = 0; side < facts->side_count; side++) {
+        if (!is_same_access(&facts->sides[side], &sides[side])) {
+            return;
+        }
+    }
+    if (box->object == 0 || box->object != more->object) {
+        return;
+    }
+    for (uint32_t dim = 0; dim < box->rank; dim++) {
+        box->low[dim] = box->low[dim] < more->low[dim] ? box->low[dim] : more->low[dim];
+        box->high[dim] = box->high[dim] > more->high[dim] ? box->high[dim] : more->high[dim];
+    }
+}
+
+bool grout_findings__add_sentence(grout_findings *findings, grout_loc_id loc, const char *text) {
+    size_t size = strlen(text) + 1;
+    grout_sentence *sentences =
+        grout__realloc(findings->sentences, (findings->sentence_count + 1) * sizeof *sentences);
+    if (!sentences) {
+        return false;
+    }
+    findings->sentences = sentences;
+    sentences += findings->sentence_count;
+    sentences->loc = loc;
+    sentences->text = grout__realloc(NULL, size);
+    if (!sentences->text) {
+        return false;
+    }
+    memcpy(sentences->text, text, size);
+    findings->sentence_count++;
+    return true;
+}
+
+bool grout_findings__copy(grout_findings *copy, const grout_findings *findings) {
+    grout_findings__deinit(copy);
+    copy->module = findings->module;
+    copy->total = findings->total;
+    while (copy->capacity < findings->capacity) {
+        if (!grow(copy)) {
+            return false;
+        }
+    }
+    if (findings->count) {
+        memcpy(copy->records, findings->records, findings->count * sizeof *copy->records);
+        memcpy(copy->index, findings->index, findings->index_size * sizeof *copy->index);
+    }
+    copy->count = findings->count;
+    GROUT_ASSERT(copy->index_size == findings->index_size);
+    for (uint32_t i = 0; i < findings->sentence_count; i++) {
+        const grout_sentence *sentence = &findings->sentences[i];
+        if (!grout_findings__add_sentence(copy, sentence->loc, sentence->text)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+uint64_t grout_findings__hash(const grout_findings *findings) {
+    uint64_t hash = 0;
+    for (uint32_t i = 0; i < findings->count; i++) {
+        grout_finding_key key = get_key(&findings->records[i]);
+        hash += hash_key(&key);
+    }
+    return hash;
+}
+
+/* ---- identity and order ---- */
+
+static uint64_t mix_text(uint64_t hash, const char *text) {
+    for (; text && *text; text++) {
+        hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+    }
+    return hash;
+}
+
+static uint64_t mix_place(uint64_t hash, grout_place place) {
+    hash = mix_text(hash, place.file);
+    return grout_check__mix(hash, (uint64_t)place.line << 32 | place.column);
+}
+
+uint64_t grout_findings__identify(const grout_findings *findings, const grout_record *record) {
+    uint64_t hash = mix_text(UINT64_C(0xcbf29ce484222325), grout_diag_get(record->code)->text);
+    hash = mix_place(hash, grout_module_get_place(findings->module, record->primary));
+    return mix_place(hash, grout_module_get_place(findings->module, record->related));
+}
+
+static int compare_records(const grout_findings *findings, const grout_record *a,
+                           const grout_record *b) {
+    int order = grout_loc__compare(findings->module, a->primary, b->primary);
+    if (order == 0 && a->code != b->code) {
+        order = a->code < b->code ? -1 : 1;
+    }
+    if (order == 0) {
+        order = grout_loc__compare(findings->module, a->related, b->related);
+    }
+    return order;
+}
+
+/* A copy that not every CTA has issued: that its bytes do not come out even, and that it may reach
+ * a CTA that has gone its own way and ended, says nothing new. */
+static bool is_of_divergence(const grout_findings *findings, const grout_record *record) {
+    if (record->code != GROUT_DIAG_CLUSTER_EXIT && record->code != GROUT_DIAG_BARRIER_TX_MISMATCH) {
+        return false;
+    }
+    for (uint32_t i = 0; i < findings->count; i++) {
+        const grout_record *other = &findings->records[i];
+        if (other->code == GROUT_DIAG_COLLECTIVE_DIVERGENCE && other->primary == record->primary &&
+            other->facts.subject == GROUT_SUBJECT_COPY) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* An overrun that points at no wait, beside one of the same contribution that does. */
+static bool is_folded(const grout_findings *findings, const grout_record *record) {
+    if (record->is_replaced) {
+        return true;
+    }
+    if (record->code != GROUT_DIAG_BARRIER_OVERRUN || record->related) {
+        return is_of_divergence(findings, record);
+    }
+    for (uint32_t i = 0; i < findings->count; i++) {
+        const grout_record *other = &findings->records[i];
+        if (other->code == record->code && other->primary == record->primary && other->related &&
+            other->facts.fault.object == record->facts.fault.object) {
+            return true;
+        }
+    }
+    return false;
+}
+
+uint32_t *grout_findings__list(const grout_findings *findings, uint32_t *count_out) {
+    uint32_t *list = grout__calloc(findings->count, sizeof *list);
+    uint32_t count = 0;
+    *count_out = 0;
+    if (!list) {
+        return NULL;
+    }
+    /* Insertion: there are few, and qsort takes no context. */
+    for (uint32_t i = 0; i < findings->count; i++) {
+        uint32_t at = count;
+        if (is_folded(findings, &findings->records[i])) {
+            continue;
+        }
+        while (at > 0 && compare_records(findings, &findings->records[list[at - 1]],
+                                         &findings->records[i]) > 0) {
+            list[at] = list[at - 1];
+            at--;
+        }
+        list[at] = i;
+        count++;
+    }
+    *count_out = count;
+    return list;
+}

@@ -1,0 +1,101 @@
+/*
+ * results.c - a checker from outside: made, asked for findings and a summary, freed.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "observer.h"
+
+#include "alloc.h"
+#include "explain.h"
+
+grout_checker *grout_checker_new(const grout_checker_options *options, grout_diags *diags) {
+    grout_checker *checker = grout__calloc(1, sizeof *checker);
+    grout_report_cache *cache = grout__calloc(1, sizeof *cache);
+    if (!checker || !cache) {
+        grout__free(checker);
+        grout__free(cache);
+        if (diags) {
+            (void)grout_diags_add_oom(diags);
+        }
+        return NULL;
+    }
+    checker->cache = cache;
+    checker->diags = diags;
+    checker->max_findings =
+        options && options->max_findings ? options->max_findings : GROUT_DIAGS_MAX;
+    checker->observer = grout_checker__make_observer(checker);
+    return checker;
+}
+
+void grout_checker_free(grout_checker *checker) {
+    if (checker) {
+        grout_checker__forget_launch(checker);
+        grout__free(checker->cache);
+        grout__free(checker);
+    }
+}
+
+const grout_observer *grout_checker_get_observer(grout_checker *checker) {
+    return &checker->observer;
+}
+
+/* The report of what was found so far, made again when there is more. */
+static const grout_report *get_report(const grout_checker *checker) {
+    grout_report_cache *cache = checker->cache;
+    if (!checker->has_launch) {
+        return NULL;
+    }
+    if (!cache->report || cache->total != checker->memory.findings.total) {
+        grout_report__free(cache->report);
+        cache->report = grout_report__new(checker);
+        cache->total = checker->memory.findings.total;
+        if (!cache->report && checker->diags) {
+            (void)grout_diags_add_oom(checker->diags);
+        }
+    }
+    return cache->report;
+}
+
+uint32_t grout_checker_get_count(const grout_checker *checker) {
+    const grout_report *report = get_report(checker);
+    return report ? grout_report__get_count(report) : 0;
+}
+
+const grout_finding *grout_checker_get_finding(const grout_checker *checker, uint32_t index) {
+    return grout_report__get(get_report(checker), index);
+}
+
+static grout_verdict get_verdict(const grout_checker *checker, bool was_cut) {
+    for (uint32_t i = 0; i < checker->memory.findings.count; i++) {
+        const grout_record *record = &checker->memory.findings.records[i];
+        if (record->severity == GROUT_SEVERITY_ERROR && record->code != GROUT_DIAG_STEP_LIMIT) {
+            return GROUT_VERDICT_ERROR;
+        }
+    }
+    return was_cut || checker->run.has_step_limit || checker->has_failed ? GROUT_VERDICT_INCOMPLETE
+                                                                         : GROUT_VERDICT_CLEAN;
+}
+
+grout_check_summary grout_checker_get_summary(const grout_checker *checker, bool was_cut) {
+    const grout_report *report = get_report(checker);
+    grout_check_summary summary = {.verdict = get_verdict(checker, was_cut),
+                                   .suppressed_count = checker->run.suppressed,
+                                   .accesses = checker->run.accesses,
+                                   .async_ops = checker->run.async_ops,
+                                   .barrier_phases = checker->run.barrier_phases};
+    uint64_t local_peak = checker->run.local_peak;
+    summary.not_well_synchronised_because = grout_checker__find_doubt(checker, was_cut);
+    summary.is_well_synchronised = !*summary.not_well_synchronised_because;
+    if (report) {
+        grout_report_totals totals = grout_report__get_totals(report);
+        summary.error_count = totals.error_count;
+        summary.warning_count = totals.warning_count;
+        summary.dropped_count = totals.dropped_count;
+    }
+    for (uint32_t i = 0; i < checker->memory.cta_count; i++) {
+        uint64_t peak = checker->memory.ctas[i].local.slab.peak_bytes;
+        local_peak = peak > local_peak ? peak : local_peak;
+    }
+    summary.shadow_bytes_peak = checker->memory.gmem.slab.peak_bytes + local_peak;
+    return summary;
+}

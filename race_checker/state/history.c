@@ -1,0 +1,185 @@
+/*
+ * history.c - what actors did that no rule asks about, and that a report may mention.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "history.h"
+
+#include "alloc.h"
+#include "checker.h"
+
+#include <string.h>
+
+static uint32_t get_epoch(const grout_checker *checker, const grout_event *event) {
+    return event->clocks
+        ->known[grout_clock_x(&checker->shape, grout_checker__get_actor(checker, &event->origin))];
+}
+
+/* An arrive or signal that carries no memory facts, or not to everyone. */
+static void note_release(const grout_checker *checker, const grout_event *event, uint8_t order,
+                         uint8_t scope, grout_thread_history *thread) {
+    bool is_relaxed = order == GROUT_CHOICE_ORDER_RELAXED;
+    if (is_relaxed || scope == GROUT_CHOICE_SCOPE_CTA || scope == GROUT_CHOICE_SCOPE_CLUSTER) {
+        thread->release = event->origin;
+        thread->release_epoch = get_epoch(checker, event);
+        thread->release_is_relaxed = is_relaxed;
+        thread->release_scope = scope;
+    }
+}
+
+static void note_group_wait(const grout_checker *checker, const grout_event *event,
+                            grout_thread_history *thread) {
+    thread->group_wait = event->origin;
+    thread->group_allowed = event->u.group.allowed;
+    thread->group_read_only = event->u.group.read_only;
+    thread->group_closed = thread->groups_closed;
+    thread->group_issued = thread->groups_issued;
+    if (!event->u.group.read_only) {
+        grout_bulk_wait *wait =
+            &thread->bulk_waits[thread->bulk_wait_count++ % GROUT_BULK_WAITS_MAX];
+        wait->epoch = get_epoch(checker, event);
+        wait->number = event->u.group.number;
+    }
+}
+
+static void note_wgmma(const grout_checker *checker, const grout_event *event,
+                       grout_thread_history *thread) {
+    if (event->kind == GROUT_EVENT_WGMMA_WAIT) {
+        thread->wgmma_wait.origin = event->origin;
+        thread->wgmma_wait.allowed = event->u.group.allowed;
+        thread->wgmma_wait.issued = thread->wgmma_issued;
+    } else if (event->kind == GROUT_EVENT_ISSUE) {
+        thread->wgmma_issued = event->u.issue->read.number;
+    } else {
+        grout_handover *handover =
+            &thread->handovers[thread->handover_count++ % GROUT_HANDOVERS_MAX];
+        handover->origin = event->origin;
+        handover->element = event->u.arrive.element;
+        handover->epoch = event->clocks->known[grout_clock_x(
+            &checker->shape, grout_checker__get_actor(checker, &event->origin))];
+        handover->issued = thread->wgmma_issued;
+        handover->wait = thread->wgmma_wait;
+    }
+}
+
+static void note_issue(const grout_checker *checker, const grout_event *event,
+                       grout_thread_history *thread) {
+    const grout_stamp *read = &event->u.issue->read;
+    grout_mechanism mechanism = grout_clock__get_mechanism(&checker->shape, read->component, NULL);
+    if (mechanism == GROUT_MECHANISM_BULK_READ) {
+        thread->groups_issued = read->number;
+    } else if (mechanism == GROUT_MECHANISM_WGMMA) {
+        note_wgmma(checker, event, thread);
+    }
+}
+
+void grout_checker__note(grout_checker *checker, const grout_event *event, grout_cta_state *state) {
+    grout_thread_history *thread =
+        &state->notes.threads[grout_checker__get_local(checker, &event->origin)];
+    GROUT_ASSERT(state->life.is_live && state->life.cta == event->origin.cta);
+    switch (event->kind) {
+    case GROUT_EVENT_COMMIT_SMEM:
+        thread->commit = event->origin;
+        thread->commit_epoch = get_epoch(checker, event);
+        break;
+    case GROUT_EVENT_COMMIT_GMEM:
+        thread->gmem_commit = event->origin;
+        thread->gmem_commit_epoch = get_epoch(checker, event);
+        break;
+    case GROUT_EVENT_COMMIT_GROUP:
+        thread->groups_closed = event->u.group.number;
+        break;
+    case GROUT_EVENT_GROUP_WAIT:
+        note_group_wait(checker, event, thread);
+        break;
+    case GROUT_EVENT_ASYNC_COPY_COMMIT:
+        thread->copies_closed = event->u.group.number;
+        break;
+    case GROUT_EVENT_ASYNC_COPY_WAIT:
+        thread->copy_wait = event->origin;
+        thread->copy_allowed = event->u.group.allowed;
+        thread->copy_closed = thread->copies_closed;
+        break;
+    case GROUT_EVENT_ISSUE:
+        note_issue(checker, event, thread);
+        break;
+    case GROUT_EVENT_WGMMA_WAIT:
+        note_wgmma(checker, event, thread);
+        break;
+    case GROUT_EVENT_ARRIVE:
+        note_wgmma(checker, event, thread);
+        if (!event->u.arrive.by_copy && !event->u.arrive.is_bytes) {
+            note_release(checker, event, event->u.arrive.order, event->u.arrive.scope, thread);
+        }
+        break;
+    case GROUT_EVENT_SIGNAL:
+        note_release(checker, event, event->u.semaphore.order, event->u.semaphore.scope, thread);
+        break;
+    case GROUT_EVENT_CLUSTER_ARRIVE:
+        note_release(checker, event,
+                     event->u.rendezvous.is_relaxed ? GROUT_CHOICE_ORDER_RELAXED
+                                                    : GROUT_CHOICE_ORDER_RELEASE,
+                     GROUT_CHOICE_NONE, thread);
+        break;
+    case GROUT_EVENT_WAIT:
+        thread->wait = event->origin;
+        thread->wait_element = event->u.wait.barrier->element;
+        break;
+    default:
+        break;
+    }
+}
+
+const grout_thread_history *grout_checker__get_history(const grout_checker *checker,
+                                                       const grout_origin *origin) {
+    static const grout_thread_history nothing;
+    const grout_cta_state *state = grout_checker__get_cta(checker, origin->cta);
+    return state ? &state->notes.threads[grout_checker__get_local(checker, origin)] : &nothing;
+}
+
+/* ---- bulk groups ---- */
+
+bool grout_checker__keep_waits(grout_checker *checker, const grout_cta_state *state) {
+    bool is_heard = checker->info.has_foreign_order || checker->shape.cta_count > 1;
+    for (uint32_t i = 0; is_heard && i < checker->local_actors; i++) {
+        const grout_thread_history *thread = &state->notes.threads[i];
+        grout_ended_waits *kept = NULL;
+        if (thread->bulk_wait_count == 0) {
+            continue;
+        }
+        if (checker->run.ended_wait_count == checker->run.ended_wait_capacity) {
+            uint32_t capacity =
+                checker->run.ended_wait_capacity ? checker->run.ended_wait_capacity * 2 : 8;
+            kept = grout__realloc(checker->run.ended_waits, capacity * sizeof *kept);
+            if (!kept) {
+                return false;
+            }
+            checker->run.ended_waits = kept;
+            checker->run.ended_wait_capacity = capacity;
+        }
+        kept = &checker->run.ended_waits[checker->run.ended_wait_count++];
+        kept->cta = state->life.cta;
+        kept->actor = i;
+        kept->count = thread->bulk_wait_count;
+        memcpy(kept->waits, thread->bulk_waits, sizeof kept->waits);
+    }
+    return true;
+}
+
+const grout_bulk_wait *grout_checker__find_bulk_waits(const grout_checker *checker,
+                                                      const grout_origin *origin,
+                                                      uint32_t *count_out) {
+    const grout_thread_history *thread = grout_checker__get_history(checker, origin);
+    const grout_bulk_wait *waits = thread->bulk_waits;
+    uint32_t count = thread->bulk_wait_count;
+    for (uint32_t i = 0; i < checker->run.ended_wait_count; i++) {
+        const grout_ended_waits *ended = &checker->run.ended_waits[i];
+        if (ended->cta == origin->cta &&
+            ended->actor == grout_checker__get_local(checker, origin)) {
+            waits = ended->waits;
+            count = ended->count;
+        }
+    }
+    *count_out = count < GROUT_BULK_WAITS_MAX ? count : GROUT_BULK_WAITS_MAX;
+    return waits;
+}

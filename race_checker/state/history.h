@@ -1,0 +1,92 @@
+/*
+ * history.h - what actors did that no rule asks about, and that a report may mention.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef GROUT_RACE_CHECKER_HISTORY_H
+#define GROUT_RACE_CHECKER_HISTORY_H
+
+#include "grout/events.h"
+
+/* A wait for wgmma groups, on its own or inside another op. op 0: there was none. */
+typedef struct grout_wgmma_wait {
+    grout_origin origin;
+    uint32_t allowed; /* its n */
+    uint32_t issued;  /* the newest group when it ran */
+} grout_wgmma_wait;
+
+/* An arrive of a thread: what it had done by then that concerns wgmmas. */
+typedef struct grout_handover {
+    grout_origin origin;
+    uint32_t element;
+    uint32_t epoch; /* a thread that knows x of this one up to here has heard of the arrive */
+    uint32_t issued;
+    grout_wgmma_wait wait;
+} grout_handover;
+
+enum { GROUT_HANDOVERS_MAX = 16 }; /* the newest that are kept; older ones are not named */
+
+enum { GROUT_BULK_WAITS_MAX = 16 }; /* the newest full waits for bulk groups that are kept */
+
+/* What an actor had learnt by a wait_smem_to_gmem that is not read_only. */
+typedef struct grout_bulk_wait {
+    uint32_t epoch;
+    uint32_t number; /* groups whose writes were known finished */
+} grout_bulk_wait;
+
+/* What an actor of a CTA that has ended had learnt so. */
+typedef struct grout_ended_waits {
+    uint32_t cta, actor; /* actor in its CTA */
+    uint32_t count;
+    grout_bulk_wait waits[GROUT_BULK_WAITS_MAX];
+} grout_ended_waits;
+
+/* What an actor did last, for saying what came close. op 0: it never did. */
+typedef struct grout_thread_history {
+    grout_origin commit; /* commit_smem */
+    uint32_t commit_epoch;
+    grout_origin gmem_commit; /* commit_gmem */
+    uint32_t gmem_commit_epoch;
+    grout_origin release; /* the newest arrive or signal that carries no memory facts, or few */
+    uint32_t release_epoch;
+    bool release_is_relaxed;
+    uint8_t release_scope;  /* grout_choice */
+    grout_origin copy_wait; /* async_copy_wait */
+    uint32_t copy_allowed;  /* its n */
+    uint32_t copy_closed;   /* cp.async groups closed when it waited */
+    uint32_t copies_closed; /* so far */
+    uint32_t bulk_wait_count;
+    grout_bulk_wait bulk_waits[GROUT_BULK_WAITS_MAX]; /* number i stands at i % MAX */
+    grout_origin group_wait;
+    uint32_t group_allowed; /* its n */
+    uint32_t group_closed;  /* groups closed when it waited */
+    uint32_t group_issued;  /* the newest group that had a copy then */
+    bool group_read_only;
+    uint32_t groups_closed; /* bulk groups closed so far */
+    uint32_t groups_issued; /* the newest group that has a copy */
+    grout_origin wait;      /* on any barrier */
+    uint32_t wait_element;
+    grout_wgmma_wait wgmma_wait;
+    uint32_t wgmma_issued; /* groups so far */
+    uint16_t told;         /* of how many barriers it knew a phase at its last read of SMEM */
+    uint32_t handover_count;
+    grout_handover handovers[GROUT_HANDOVERS_MAX]; /* number i stands at i % MAX */
+} grout_thread_history;
+
+struct grout_checker;
+struct grout_cta_state;
+
+/* Remembers what a thread did, for saying what came close. */
+void grout_checker__note(struct grout_checker *checker, const grout_event *event,
+                         struct grout_cta_state *state);
+/* What the actor did; nothing if its CTA has ended. */
+const grout_thread_history *grout_checker__get_history(const struct grout_checker *checker,
+                                                       const grout_origin *origin);
+/* A CTA ends: what its actors had learnt of their bulk groups is kept. False without memory. */
+bool grout_checker__keep_waits(struct grout_checker *checker, const struct grout_cta_state *state);
+/* The full waits of an actor, whether its CTA still runs or not; *count_out of them. */
+const grout_bulk_wait *grout_checker__find_bulk_waits(const struct grout_checker *checker,
+                                                      const grout_origin *origin,
+                                                      uint32_t *count_out);
+
+#endif

@@ -1,0 +1,151 @@
+/* homes.c - which plane of a shadow the bytes of an object belong to.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "checker.h"
+
+#include "alloc.h"
+
+#include <string.h>
+
+enum {
+    PITCH_MAX = 1 << 30, /* longer rows are cut */
+    PITCH_OF_LONG = 1 << 20,
+    ROWS_MAX = 1 << 30
+};
+
+/* Bytes from one row of elements to the next; all bytes where there are no plain rows. */
+static uint64_t get_pitch(const grout_module *module, grout_object_id object) {
+    const grout_layout *layout = grout_object_get_layout(module, object);
+    const grout_type *type = grout_object_get_type(module, object);
+    uint64_t size = (uint64_t)layout->bytes;
+    uint64_t pitch = size;
+    if (type->rank >= 2 && grout_layout_is_plain(layout)) {
+        pitch = (uint64_t)type->dims[type->rank - 1] * layout->element_bytes;
+    }
+    if (pitch > PITCH_MAX || (pitch > 0 && size / pitch > ROWS_MAX)) {
+        pitch = PITCH_OF_LONG;
+    }
+    return pitch ? pitch : 1;
+}
+
+static bool is_in_kernel(const grout_module *module, grout_kernel_id kernel,
+                         grout_object_id object) {
+    const grout_object *it = grout_module_get_object(module, object);
+    const grout_value *value = grout_module_get_value(module, it->value);
+    const grout_op *op = value->op ? grout_module_get_op(module, value->op) : NULL;
+    return op && grout_module_get_block(module, op->parent)->kernel == kernel;
+}
+
+static void place_in_gmem(grout_checker *checker, grout_object_id object) {
+    const grout_module *module = checker->info.module;
+    uint64_t size = (uint64_t)grout_object_get_layout(module, object)->bytes;
+    uint32_t plane = checker->memory.gmem.plane_count++;
+    grout_shadow__set_plane(&checker->memory.gmem, plane, size, get_pitch(module, object));
+    checker->homes[object].plane = plane + 1;
+}
+
+/* The array parameters that the kernel may write, and its scratch: one plane each. */
+static bool place_gmem(grout_checker *checker) {
+    const grout_module *module = checker->info.module;
+    const grout_kernel *kernel = grout_module_get_kernel(module, checker->info.kernel);
+    if (!grout_shadow__init(&checker->memory.gmem, grout_module_get_object_count(module))) {
+        return false;
+    }
+    checker->memory.gmem.plane_count = 0;
+    for (uint32_t i = 0; i < kernel->param_count; i++) {
+        const grout_param *param = grout_module_get_param(module, kernel, i);
+        if (param->direction == GROUT_DIRECTION_OUT || param->direction == GROUT_DIRECTION_INOUT) {
+            place_in_gmem(checker, param->object);
+        }
+    }
+    for (grout_object_id i = 1; i < grout_module_get_object_count(module); i++) {
+        const grout_object *object = grout_module_get_object(module, i);
+        if (object->kind == GROUT_OBJECT_ARRAY && object->space == GROUT_SPACE_GMEM &&
+            !checker->homes[i].plane && is_in_kernel(module, checker->info.kernel, i)) {
+            place_in_gmem(checker, i);
+        }
+    }
+    return true;
+}
+
+/* The SMEM array that lies lowest at or above the offset; 0 if there is none. */
+static grout_object_id find_next(const grout_checker *checker, int64_t at) {
+    const grout_module *module = checker->info.module;
+    grout_object_id best = 0;
+    for (grout_object_id i = 1; i < grout_module_get_object_count(module); i++) {
+        const grout_object *object = grout_module_get_object(module, i);
+        if (object->kind != GROUT_OBJECT_ARRAY || object->space != GROUT_SPACE_SMEM ||
+            checker->homes[i].plane || !is_in_kernel(module, checker->info.kernel, i)) {
+            continue;
+        }
+        if (grout_object_get_smem_offset(module, i) >= at &&
+            (!best || grout_object_get_smem_offset(module, i) <
+                          grout_object_get_smem_offset(module, best))) {
+            best = i;
+        }
+    }
+    return best;
+}
+
+/* SMEM objects that share bytes, also through others, lie in one plane. */
+static void place_smem(grout_checker *checker) {
+    const grout_module *module = checker->info.module;
+    int64_t start = 0, end = 0;
+    uint32_t count = 0;
+    for (grout_object_id i = find_next(checker, 0); i; i = find_next(checker, 0)) {
+        int64_t offset = grout_object_get_smem_offset(module, i);
+        int64_t size = grout_object_get_layout(module, i)->bytes;
+        uint64_t pitch = get_pitch(module, i);
+        if (count == 0 || offset >= end) {
+            start = offset;
+            end = offset + size;
+            checker->local_plane_pitches[count++] = pitch;
+        } else {
+            bool fits = checker->local_plane_pitches[count - 1] == pitch &&
+                        (uint64_t)(offset - start) % pitch == 0;
+            end = offset + size > end ? offset + size : end;
+            if (!fits) {
+                checker->local_plane_pitches[count - 1] = 0; /* no rows in common */
+            }
+        }
+        checker->local_plane_sizes[count - 1] = (uint64_t)(end - start);
+        checker->homes[i].plane = count;
+        checker->homes[i].offset = offset - start;
+    }
+    checker->local_plane_count = count;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!checker->local_plane_pitches[i]) {
+            checker->local_plane_pitches[i] = checker->local_plane_sizes[i];
+        }
+    }
+}
+
+/* Accumulators: a plane for each thread's. Registers are no bytes that two objects could share. */
+static void place_accumulators(grout_checker *checker) {
+    const grout_module *module = checker->info.module;
+    for (grout_object_id i = 1; i < grout_module_get_object_count(module); i++) {
+        if (grout_module_get_object(module, i)->space != GROUT_SPACE_ACC ||
+            !is_in_kernel(module, checker->info.kernel, i)) {
+            continue;
+        }
+        checker->homes[i].plane = checker->local_plane_count + 1;
+        for (uint32_t t = 0; t < checker->shape.thread_count; t++) {
+            uint32_t plane = checker->local_plane_count++;
+            checker->local_plane_sizes[plane] = (uint64_t)grout_object_get_layout(module, i)->bytes;
+            checker->local_plane_pitches[plane] = get_pitch(module, i);
+        }
+    }
+}
+
+bool grout_checker__place_objects(grout_checker *checker) {
+    uint32_t count = grout_module_get_object_count(checker->info.module);
+    size_t planes = (size_t)count * checker->shape.thread_count;
+    checker->homes = grout__calloc(count, sizeof *checker->homes);
+    checker->local_plane_sizes = grout__calloc(planes, sizeof *checker->local_plane_sizes);
+    checker->local_plane_pitches = grout__calloc(planes, sizeof *checker->local_plane_pitches);
+    if (!checker->homes || !checker->local_plane_sizes || !checker->local_plane_pitches) {
+        return false;
+    }
+    place_smem(checker);
+    place_accumulators(checker);
+    return place_gmem(checker);
+}
