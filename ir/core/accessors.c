@@ -175,10 +175,6 @@ const grout_loc *grout_module_get_loc(const grout_module *module, grout_loc_id i
     return GROUT_TABLE_AT(module->locs, grout_loc, id);
 }
 
-const char *grout_module_get_string(const grout_module *module, grout_string_id id) {
-    return module->string_bytes + *GROUT_TABLE_AT(module->strings, uint32_t, id);
-}
-
 grout_place grout_module_get_place(const grout_module *module, grout_loc_id id) {
     if (id == 0) {
         return (grout_place){0};

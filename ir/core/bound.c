@@ -2,28 +2,10 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "bound.h"
 
-#include "alloc.h"
 #include <stdio.h>
 
 bool grout_module_is_bound(const grout_module *module) {
     return module->bound != NULL;
-}
-
-void grout_bound__free(grout_bound *bound) {
-    if (bound == NULL) {
-        return;
-    }
-    grout__free(bound->expr_values);
-    grout__free(bound->value_types);
-    grout__free(bound->object_types);
-    grout__free(bound->object_layouts);
-    grout__free(bound->object_offsets);
-    grout__free(bound->object_arrivals);
-    grout__free(bound->expr_dtypes);
-    grout__free(bound->kernel_smem_bytes);
-    grout__free(bound->auto_fences);
-    grout__free(bound->kernels);
-    grout__free(bound);
 }
 
 const grout_type *grout_module_get_type(const grout_module *module, grout_value_id id) {

@@ -99,8 +99,6 @@ typedef struct grout_item {
 grout_module *grout_module__new(void);
 /* A deep copy of the symbolic part (sources included), or NULL without memory. */
 grout_module *grout_module__clone(const grout_module *module);
-/* Frees what binding added (bind.c). */
-void grout_bound__free(grout_bound *bound);
 /* Interns a string; 0 without memory. The empty string is id 0 too. */
 grout_string_id grout_module__intern(grout_module *module, const char *bytes, size_t size);
 /* The id of a string if it is interned, else 0. */
