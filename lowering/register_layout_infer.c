@@ -251,14 +251,16 @@ static void infer(grout_layout_inference *inf) {
 
 /* False without memory. */
 static bool allocate(grout_layout_inference *inf) {
+    const grout_allocator *allocator = grout_module_get_allocator(inf->module);
     grout_register_layouts *out = inf->out;
     const size_t values = (size_t)out->value_count + 1;
-    out->of_value = grout__calloc(values, sizeof *out->of_value);
-    out->exchange_bytes = grout__calloc((size_t)out->op_count + 1, sizeof *out->exchange_bytes);
-    inf->parents = grout__calloc(values, sizeof *inf->parents);
-    inf->demands = grout__calloc(values, sizeof *inf->demands);
-    inf->is_reported = grout__calloc(values, sizeof *inf->is_reported);
-    inf->widths = grout__calloc(values, sizeof *inf->widths);
+    out->of_value = grout__new(allocator, values, sizeof *out->of_value);
+    out->exchange_bytes =
+        grout__new(allocator, (size_t)out->op_count + 1, sizeof *out->exchange_bytes);
+    inf->parents = grout__new(allocator, values, sizeof *inf->parents);
+    inf->demands = grout__new(allocator, values, sizeof *inf->demands);
+    inf->is_reported = grout__new(allocator, values, sizeof *inf->is_reported);
+    inf->widths = grout__new(allocator, values, sizeof *inf->widths);
     inf->ok = out->of_value != NULL && out->exchange_bytes != NULL && inf->parents != NULL &&
               inf->demands != NULL && inf->is_reported != NULL && inf->widths != NULL;
     return inf->ok || grout_diags_add_oom(inf->diags);
@@ -266,7 +268,7 @@ static bool allocate(grout_layout_inference *inf) {
 
 grout_register_layouts *grout_register_layouts_infer(const grout_module *bound,
                                                      grout_kernel_id kernel, grout_diags *diags) {
-    grout_register_layouts *out = grout__calloc(1, sizeof *out);
+    grout_register_layouts *out = grout__new(grout_module_get_allocator(bound), 1, sizeof *out);
     if (out == NULL) {
         grout_diags_add_oom(diags);
         return NULL;

@@ -70,6 +70,8 @@ typedef struct grout_launch {
     grout_decisions *record;       /* what was decided is appended; NULL: not kept */
     uint64_t max_steps;            /* 0: GROUT_STEPS_DEFAULT */
     uint64_t max_memory;           /* bytes of machine state; 0: no limit of ours */
+    /* of the machine's state and its snapshots (alloc.h); NULL: libc */
+    const grout_allocator *allocator;
     const bool *skipped;  /* by op: it does nothing; ops without results only. NULL: none */
     bool track_undefined; /* follow values that nobody wrote; the checker needs it */
     bool is_unfused;      /* elementwise ops one by one, not strip by strip: the same, slower */

@@ -38,7 +38,7 @@ static size_t get_sets_size(const fence_walk *walk) {
 
 /* Empty sets, or a copy; NULL without memory. */
 static object_sets make_sets(fence_walk *walk, const uint64_t *from) {
-    object_sets sets = grout__calloc(1, get_sets_size(walk));
+    object_sets sets = grout__new(walk->module->allocator, 1, get_sets_size(walk));
     walk->failed |= sets == NULL;
     if (sets != NULL && from != NULL) {
         memcpy(sets, from, get_sets_size(walk));

@@ -19,7 +19,7 @@ static const char *get_origin(const grout_define *define) {
 static void help_consts(grout_binding *binding) {
     enum { SHOWN_MAX = 12 };
     const grout_module *module = binding->module;
-    grout_text names = {0};
+    grout_text names = {.allocator = module->allocator};
     for (uint32_t id = 1; id < module->consts.count && id <= SHOWN_MAX; id++) {
         const grout_const *constant = GROUT_TABLE_AT(module->consts, grout_const, id);
         grout_text_add(&names, "%s%s", id > 1 ? ", " : "",

@@ -18,7 +18,7 @@ bool grout_binding__report(grout_binding *binding, grout_diag_code code, grout_l
 }
 
 void *grout_binding__new(grout_binding *binding, size_t count, size_t size) {
-    void *items = grout__calloc(count, size);
+    void *items = grout__new(binding->module->allocator, count, size);
     if (items == NULL) {
         binding->ok = grout_diags_add_oom(binding->diags);
     }

@@ -140,7 +140,7 @@ static bool check_infix(grout_binding *binding, const grout_op *op) {
     if (index == op->operand_count) {
         return true;
     }
-    grout_text prefix = {0};
+    grout_text prefix = {.allocator = binding->module->allocator};
     for (uint32_t k = 0; k < op->operand_count; k++) {
         grout_text_add(&prefix, "%s", k > 0 ? "," : "");
         add_prefix_operand(binding, grout_infer__get_operand(binding, op, k), &prefix);

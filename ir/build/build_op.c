@@ -403,7 +403,7 @@ grout_value_id grout_build_op(grout_builder *builder, grout_opcode opcode,
     grout_attr_value attrs[GROUT_ATTR_COUNT];
     grout_new_op new_op = {.opcode = opcode, .attrs = attrs};
     grout_table operands;
-    if (!grout_table__init(&operands, sizeof(grout_operand))) {
+    if (!grout_table__init(&operands, builder->module->allocator, sizeof(grout_operand))) {
         builder->module->failed = true;
         return 0;
     }

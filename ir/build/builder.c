@@ -11,16 +11,20 @@
 /* ---- life ------------------------------------------------------------------------------------ */
 
 grout_builder *grout_builder_new(const char *name) {
-    grout_builder *b = grout__calloc(1, sizeof *b);
+    return grout_builder_new_in(NULL, name);
+}
+
+grout_builder *grout_builder_new_in(const grout_allocator *allocator, const char *name) {
+    grout_builder *b = grout__new(allocator, 1, sizeof *b);
     if (b == NULL) {
         return NULL;
     }
-    b->module = grout_module__new();
-    b->diags = grout_diags_new();
+    b->module = grout_module__new(allocator);
+    b->diags = grout_diags_new_in(allocator);
     bool ok = b->module != NULL && b->diags != NULL;
-    ok = grout_table__init(&b->regions, sizeof(grout_build_region)) && ok;
-    ok = grout_table__init(&b->nestable, sizeof(uint8_t)) && ok;
-    ok = grout_table__init(&b->expr_depth, sizeof(uint8_t)) && ok;
+    ok = grout_table__init(&b->regions, allocator, sizeof(grout_build_region)) && ok;
+    ok = grout_table__init(&b->nestable, allocator, sizeof(uint8_t)) && ok;
+    ok = grout_table__init(&b->expr_depth, allocator, sizeof(uint8_t)) && ok;
     if (!ok) {
         grout_builder_free(b);
         return NULL;

@@ -31,26 +31,26 @@
 
 enum { FIRST_INDEX_SIZE = 256, FIRST_STRING_CAPACITY = 1024 };
 
-grout_module *grout_module__new(void) {
-    grout_module *module = grout__calloc(1, sizeof *module);
+grout_module *grout_module__new(const grout_allocator *allocator) {
+    grout_module *module = grout__new(allocator, 1, sizeof *module);
     if (module == NULL) {
         return NULL;
     }
+    module->allocator = allocator;
     bool ok = true;
-#define INIT(table, type) ok = grout_table__init(&module->table, sizeof(type)) && ok;
+#define INIT(table, type) ok = grout_table__init(&module->table, allocator, sizeof(type)) && ok;
     FOR_EACH_TABLE(INIT)
 #undef INIT
-    module->string_bytes = grout__realloc(NULL, FIRST_STRING_CAPACITY);
-    module->string_index = grout__calloc(FIRST_INDEX_SIZE, sizeof *module->string_index);
-    if (!ok || module->string_bytes == NULL || module->string_index == NULL) {
+    ok = GROUT_ARRAY_RESERVE(&module->string_bytes, allocator, FIRST_STRING_CAPACITY) && ok;
+    module->string_index = grout__new(allocator, FIRST_INDEX_SIZE, sizeof *module->string_index);
+    if (!ok || module->string_index == NULL) {
         grout_module_free(module);
         return NULL;
     }
-    module->string_capacity = FIRST_STRING_CAPACITY;
     module->string_index_size = FIRST_INDEX_SIZE;
     /* String 0 is the empty one, at offset 0. */
-    module->string_bytes[0] = '\0';
-    module->string_size = 1;
+    module->string_bytes.items[0] = '\0';
+    module->string_bytes.count = 1;
     return module;
 }
 
@@ -82,16 +82,21 @@ void grout_module_free(grout_module *module) {
 #define DEINIT(table, type) grout_table__deinit(&module->table);
     FOR_EACH_TABLE(DEINIT)
 #undef DEINIT
-    grout__free(module->string_bytes);
+    grout__free(module->string_bytes.items);
     grout__free(module->string_index);
     grout__free(module);
 }
 
+const grout_allocator *grout_module_get_allocator(const grout_module *module) {
+    return module->allocator;
+}
+
 /* Replaces to, whatever it holds, by a copy of from; false (and an empty table) without memory. */
-static bool clone_table(grout_table *to, const grout_table *from) {
+static bool clone_table(const grout_allocator *allocator, grout_table *to,
+                        const grout_table *from) {
     size_t size = (size_t)from->count * from->item_size;
     *to = (grout_table){.item_size = from->item_size};
-    to->items = grout__realloc(NULL, size);
+    to->items = grout__resize(allocator, NULL, size);
     if (to->items == NULL) {
         return false;
     }
@@ -103,15 +108,14 @@ static bool clone_table(grout_table *to, const grout_table *from) {
 
 static bool clone_strings(grout_module *to, const grout_module *from) {
     size_t index_size = from->string_index_size * sizeof *from->string_index;
-    to->string_bytes = grout__realloc(NULL, from->string_size);
-    to->string_index = grout__realloc(NULL, index_size);
-    if (to->string_bytes == NULL || to->string_index == NULL) {
+    to->string_index = grout__resize(to->allocator, NULL, index_size);
+    if (!GROUT_ARRAY_RESERVE(&to->string_bytes, to->allocator, from->string_bytes.count) ||
+        to->string_index == NULL) {
         return false;
     }
-    memcpy(to->string_bytes, from->string_bytes, from->string_size);
+    memcpy(to->string_bytes.items, from->string_bytes.items, from->string_bytes.count);
     memcpy(to->string_index, from->string_index, index_size);
-    to->string_size = from->string_size;
-    to->string_capacity = from->string_size;
+    to->string_bytes.count = from->string_bytes.count;
     to->string_index_size = from->string_index_size;
     return true;
 }
@@ -121,10 +125,7 @@ static bool clone_source_texts(grout_module *to, const grout_module *from) {
     bool ok = true;
     for (uint32_t i = 1; i < to->sources.count; i++) {
         const grout_source *source = GROUT_TABLE_AT(from->sources, grout_source, i);
-        char *text = grout__realloc(NULL, source->size + 1);
-        if (text != NULL) {
-            memcpy(text, source->text, source->size + 1);
-        }
+        char *text = grout__copy(to->allocator, source->text, source->size);
         GROUT_TABLE_AT(to->sources, grout_source, i)->text = text;
         ok = ok && text != NULL;
     }
@@ -132,12 +133,13 @@ static bool clone_source_texts(grout_module *to, const grout_module *from) {
 }
 
 grout_module *grout_module__clone(const grout_module *module) {
-    grout_module *copy = grout__calloc(1, sizeof *copy);
+    grout_module *copy = grout__new(module->allocator, 1, sizeof *copy);
     if (copy == NULL) {
         return NULL;
     }
+    copy->allocator = module->allocator;
     bool ok = clone_strings(copy, module);
-#define CLONE(table, type) ok = clone_table(&copy->table, &module->table) && ok;
+#define CLONE(table, type) ok = clone_table(copy->allocator, &copy->table, &module->table) && ok;
     FOR_EACH_TABLE(CLONE)
 #undef CLONE
     ok = clone_source_texts(copy, module) && ok;

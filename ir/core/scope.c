@@ -12,10 +12,10 @@ typedef struct hidden_binding {
     name_binding before;
 } hidden_binding;
 
-bool grout_scope__init(grout_scope *scope) {
+bool grout_scope__init(grout_scope *scope, const grout_allocator *allocator) {
     *scope = (grout_scope){0};
-    bool ok = grout_table__init(&scope->bindings, sizeof(name_binding));
-    return grout_table__init(&scope->hidden, sizeof(hidden_binding)) && ok;
+    bool ok = grout_table__init(&scope->bindings, allocator, sizeof(name_binding));
+    return grout_table__init(&scope->hidden, allocator, sizeof(hidden_binding)) && ok;
 }
 
 void grout_scope__deinit(grout_scope *scope) {

@@ -2,30 +2,27 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "module.h"
 
-#include "alloc.h"
+#include "hash.h"
+#include "invariant.h"
 
 #include <string.h>
 
 const char *grout_module_get_string(const grout_module *module, grout_string_id id) {
-    return module->string_bytes + *GROUT_TABLE_AT(module->strings, uint32_t, id);
-}
-
-static uint32_t hash_bytes(const char *bytes, size_t size) {
-    uint32_t hash = 2166136261u; /* FNV-1a */
-    for (size_t i = 0; i < size; i++) {
-        hash = (hash ^ (unsigned char)bytes[i]) * 16777619u;
-    }
-    return hash ^ hash >> 15;
+    GROUT_ASSERT(id < module->strings.count);
+    return module->string_bytes.items + *GROUT_TABLE_AT(module->strings, uint32_t, id);
 }
 
 /* The entry of the index that holds the string, or the free one where it belongs. */
 static uint32_t *find_index_entry(const grout_module *module, const char *bytes, size_t size) {
     uint32_t mask = module->string_index_size - 1;
-    uint32_t at = hash_bytes(bytes, size) & mask;
+    GROUT_ASSERT((module->string_index_size & mask) == 0 && mask > 0);
+    /* A free entry ends the search. */
+    GROUT_ASSERT(module->strings.count <= module->string_index_size);
+    uint32_t at = (uint32_t)grout_hash__bytes(0, bytes, size) & mask;
     while (module->string_index[at] != 0) {
         uint32_t offset = *GROUT_TABLE_AT(module->strings, uint32_t, module->string_index[at]);
-        const char *known = module->string_bytes + offset;
-        size_t room = module->string_size - offset;
+        const char *known = module->string_bytes.items + offset;
+        size_t room = module->string_bytes.count - offset;
         if (size < room && known[size] == '\0' && memcmp(known, bytes, size) == 0) {
             break;
         }
@@ -40,7 +37,7 @@ static bool grow_index(grout_module *module) {
     if (old_size > UINT32_MAX / 2) {
         return false;
     }
-    uint32_t *index = grout__calloc((size_t)old_size * 2, sizeof *index);
+    uint32_t *index = grout__new(module->allocator, (size_t)old_size * 2, sizeof *index);
     if (index == NULL) {
         return false;
     }
@@ -56,25 +53,10 @@ static bool grow_index(grout_module *module) {
     return true;
 }
 
+/* Offsets have 32 bits. */
 static bool reserve_string_bytes(grout_module *module, size_t size) {
-    size_t needed = module->string_size + size;
-    if (needed > UINT32_MAX) {
-        return false;
-    }
-    if (needed <= module->string_capacity) {
-        return true;
-    }
-    size_t capacity = module->string_capacity;
-    while (capacity < needed) {
-        capacity *= 2;
-    }
-    char *bytes = grout__realloc(module->string_bytes, capacity);
-    if (bytes == NULL) {
-        return false;
-    }
-    module->string_bytes = bytes;
-    module->string_capacity = capacity;
-    return true;
+    return size <= UINT32_MAX - module->string_bytes.count &&
+           GROUT_ARRAY_RESERVE(&module->string_bytes, module->allocator, size);
 }
 
 grout_string_id grout_module__find_string(const grout_module *module, const char *bytes,
@@ -90,7 +72,7 @@ grout_string_id grout_module__intern(grout_module *module, const char *bytes, si
     if (*entry != 0) {
         return *entry;
     }
-    uint32_t offset = (uint32_t)module->string_size;
+    uint32_t offset = (uint32_t)module->string_bytes.count;
     uint32_t id = 0;
     if (reserve_string_bytes(module, size + 1)) {
         id = grout_table__push(&module->strings, &offset);
@@ -99,9 +81,9 @@ grout_string_id grout_module__intern(grout_module *module, const char *bytes, si
         module->failed = true;
         return 0;
     }
-    memcpy(module->string_bytes + offset, bytes, size);
-    module->string_bytes[offset + size] = '\0';
-    module->string_size += size + 1;
+    memcpy(module->string_bytes.items + offset, bytes, size);
+    module->string_bytes.items[offset + size] = '\0';
+    module->string_bytes.count += size + 1;
     *entry = id;
     /* At most three quarters full. */
     if (module->strings.count > module->string_index_size / 4 * 3 && !grow_index(module)) {

@@ -37,7 +37,7 @@ bool grout_lexer__is_name(const char *text, size_t size) {
 }
 
 bool grout_lexer__init(grout_lexer *lexer, const char *file, const char *text, uint32_t size,
-                       grout_diags *diags) {
+                       const grout_allocator *allocator, grout_diags *diags) {
     *lexer = (grout_lexer){.text = text,
                            .size = size,
                            .line = 1,
@@ -48,7 +48,7 @@ bool grout_lexer__init(grout_lexer *lexer, const char *file, const char *text, u
     if (size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) {
         lexer->at = 3; /* a byte order mark */
     }
-    return grout_table__init(&lexer->comments, sizeof(grout_comment));
+    return grout_table__init(&lexer->comments, allocator, sizeof(grout_comment));
 }
 
 void grout_lexer__deinit(grout_lexer *lexer) {

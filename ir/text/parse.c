@@ -44,37 +44,35 @@ static void resolve_late_names(grout_parser *p) {
 /* Makes the module's own copy of the text. */
 static bool add_source(grout_parser *p, const char *text, size_t size) {
     grout_source source = {
-        .file = p->file_id, .text = grout__realloc(NULL, size + 1), .size = size};
+        .file = p->file_id, .text = grout__copy(p->module->allocator, text, size), .size = size};
     if (source.text == NULL) {
         return false;
     }
-    if (size > 0) {
-        memcpy(source.text, text, size);
-    }
-    source.text[size] = '\0';
     if (grout_table__push(&p->module->sources, &source) == 0) {
         grout__free(source.text);
         return false;
     }
-    return grout_lexer__init(&p->lexer, p->file, source.text, (uint32_t)size, p->diags);
+    return grout_lexer__init(&p->lexer, p->file, source.text, (uint32_t)size, p->module->allocator,
+                             p->diags);
 }
 
-static bool init_parser(grout_parser *p, const char *text, size_t size) {
-    p->module = grout_module__new();
+static bool init_parser(grout_parser *p, const grout_allocator *allocator, const char *text,
+                        size_t size) {
+    p->module = grout_module__new(allocator);
     if (p->module == NULL) {
         return false;
     }
     p->file_id = grout_module__intern(p->module, p->file, strlen(p->file));
     bool ok = add_source(p, text, size) && !p->module->failed;
-    ok = grout_scope__init(&p->values) && ok;
-    ok = grout_scope__init(&p->consts) && ok;
-    ok = grout_scope__init(&p->globals) && ok;
-    ok = grout_table__init(&p->operands, sizeof(grout_operand)) && ok;
-    ok = grout_table__init(&p->indices, sizeof(grout_index)) && ok;
-    ok = grout_table__init(&p->attrs, sizeof(grout_attr_value)) && ok;
-    ok = grout_table__init(&p->names, sizeof(grout_parsed_name)) && ok;
-    ok = grout_table__init(&p->late_names, sizeof(grout_late_name)) && ok;
-    return grout_table__init(&p->unknown_values, sizeof(grout_unknown_value)) && ok;
+    ok = grout_scope__init(&p->values, allocator) && ok;
+    ok = grout_scope__init(&p->consts, allocator) && ok;
+    ok = grout_scope__init(&p->globals, allocator) && ok;
+    ok = grout_table__init(&p->operands, allocator, sizeof(grout_operand)) && ok;
+    ok = grout_table__init(&p->indices, allocator, sizeof(grout_index)) && ok;
+    ok = grout_table__init(&p->attrs, allocator, sizeof(grout_attr_value)) && ok;
+    ok = grout_table__init(&p->names, allocator, sizeof(grout_parsed_name)) && ok;
+    ok = grout_table__init(&p->late_names, allocator, sizeof(grout_late_name)) && ok;
+    return grout_table__init(&p->unknown_values, allocator, sizeof(grout_unknown_value)) && ok;
 }
 
 static void deinit_parser(grout_parser *p) {
@@ -99,6 +97,11 @@ static bool parse_all(grout_parser *p) {
 }
 
 grout_module *grout_parse(const char *file, const char *text, size_t size, grout_diags *diags) {
+    return grout_parse_in(NULL, file, text, size, diags);
+}
+
+grout_module *grout_parse_in(const grout_allocator *allocator, const char *file, const char *text,
+                             size_t size, grout_diags *diags) {
     grout_parser p = {.file = file != NULL ? file : "", .diags = diags};
     uint32_t first_diag = diags != NULL ? grout_diags_count(diags) : 0;
     if (size > GROUT_FILE_MAX) {
@@ -106,7 +109,7 @@ grout_module *grout_parse(const char *file, const char *text, size_t size, grout
                               "the file has %zu bytes, at most %u are read", size, GROUT_FILE_MAX);
         return NULL;
     }
-    bool has_memory = init_parser(&p, text, size) && parse_all(&p);
+    bool has_memory = init_parser(&p, allocator, text, size) && parse_all(&p);
     bool ok = has_memory && !p.has_error && !p.lexer.has_error;
     if (!has_memory) {
         (void)grout_diags_add_oom(diags);

@@ -234,7 +234,7 @@ bool grout_parser__string(grout_parser *p, grout_string_id *id_out) {
     if (p->token.kind != GROUT_TOKEN_STRING) {
         return grout_parser__expected(p, "a string");
     }
-    grout_text contents = {0};
+    grout_text contents = {.allocator = p->module->allocator};
     grout_lexer__get_string(&p->lexer, &p->token, &contents);
     if (contents.failed) {
         p->module->failed = true;
@@ -300,7 +300,7 @@ grout_string_id grout_parser__take_lead(grout_parser *p, bool is_first) {
     if (peek_comment(p, p->token.offset) == NULL) {
         return has_blank_line && !is_first ? grout_module__intern(p->module, "\n", 1) : 0;
     }
-    grout_text lead = {0};
+    grout_text lead = {.allocator = p->module->allocator};
     take_comments(p, p->token.offset, is_first, &lead);
     if (has_blank_line) {
         grout_text_add_bytes(&lead, "\n", 1);
@@ -322,7 +322,7 @@ grout_string_id grout_parser__take_tail(grout_parser *p) {
 grout_trivia_id grout_parser__end_item(grout_parser *p, grout_string_id lead) {
     grout_trivia trivia = {lead, 0};
     if (peek_comment(p, p->last.offset) != NULL) {
-        grout_text text = {0};
+        grout_text text = {.allocator = p->module->allocator};
         grout_text_add(&text, "%s", grout_module_get_string(p->module, lead));
         take_comments(p, p->last.offset, true, &text);
         trivia.lead = intern_text(p, &text);

@@ -66,10 +66,10 @@ static void verify_kernel(grout_verifying *verifying) {
 bool grout_verify(const grout_module *bound, grout_arch arch, grout_diags *diags) {
     grout_verifying verifying = {.module = bound, .arch = arch, .diags = diags};
     verifying.ok = grout_module_add_sources(bound, diags);
-    verifying.has_bad_pitch =
-        grout__calloc(grout_module_get_object_count(bound), sizeof *verifying.has_bad_pitch);
-    verifying.differs =
-        grout__calloc(grout_module_get_value_count(bound), sizeof *verifying.differs);
+    verifying.has_bad_pitch = grout__new(bound->allocator, grout_module_get_object_count(bound),
+                                         sizeof *verifying.has_bad_pitch);
+    verifying.differs = grout__new(bound->allocator, grout_module_get_value_count(bound),
+                                   sizeof *verifying.differs);
     if (verifying.has_bad_pitch == NULL || verifying.differs == NULL) {
         verifying.ok = grout_diags_add_oom(diags);
     }

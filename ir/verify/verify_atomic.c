@@ -31,7 +31,7 @@ static void add_dtypes(uint32_t dtypes, grout_text *out) {
 
 static void report_dtype(grout_verifying *verifying, grout_loc_id loc, const char *what,
                          uint8_t dtype, uint32_t dtypes, const char *help) {
-    grout_text texts = {0};
+    grout_text texts = {.allocator = verifying->module->allocator};
     add_dtypes(dtypes, &texts);
     grout_verifying__report(verifying, GROUT_DIAG_TYPE_CLASS, loc, "%s takes %s, not %s", what,
                             texts.data == NULL ? "other types" : texts.data,

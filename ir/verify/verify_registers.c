@@ -355,8 +355,8 @@ void grout_verify__registers(grout_verifying *verifying) {
         !needs_walk(verifying)) {
         return;
     }
-    walk.users =
-        grout__calloc(grout_module_get_object_count(verifying->module), sizeof *walk.users);
+    walk.users = grout__new(verifying->module->allocator,
+                            grout_module_get_object_count(verifying->module), sizeof *walk.users);
     if (walk.users == NULL) {
         verifying->ok = grout_diags_add_oom(verifying->diags);
         return;
