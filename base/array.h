@@ -1,5 +1,6 @@
 /*
  * array.h - the one array that grows.
+ * SPDX-License-Identifier: Apache-2.0
  *
  *     GROUT_ARRAY(uint32_t) numbers = {0};
  *     if (!GROUT_ARRAY_RESERVE(&numbers, allocator, 1)) {
@@ -7,8 +8,6 @@
  *     }
  *     numbers.items[numbers.count++] = 7;
  *     grout__free(numbers.items);
- *
- * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef GROUT_BASE_ARRAY_H
 #define GROUT_BASE_ARRAY_H

@@ -26,7 +26,8 @@ typedef enum grout_schedule {
 } grout_schedule;
 
 /* Who ran at each point where more than one actor could: numbers of actors of the launch (CTA index
- * times actors of a CTA plus actor), in order. */
+ * times actors of a CTA plus actor), in order. What a launch records grows by libc's realloc,
+ * whatever its allocator, and is freed by whoever asked for it. */
 typedef struct grout_decisions {
     uint32_t *actors;
     size_t count, capacity;
