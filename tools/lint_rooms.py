@@ -25,7 +25,7 @@ CYCLE_MAX = 8
 FILES_MAX = 45
 # What is over the limits still, and by how much at most: these only fall.
 KNOWN_CYCLES = {"race_checker": 25, "gpu_backend/emit": 28}
-KNOWN_SIZES = {"race_checker": 53, "cli": 53}
+KNOWN_SIZES = {"race_checker": 53, "cli": 52}
 SOURCE_ENDINGS = (".c", ".h", ".cuh", ".def", ".py", ".grout")
 # Folders of programs are looked at for their size alone; folders of kernels are lists of examples.
 SIZED = ("base", "ir", "lowering", "interp", "race_checker", "explore", "gpu_backend", "cli")
@@ -78,7 +78,8 @@ def list_objects(build, rooms):
     objects = {}
     for folder, _, files in os.walk(build):
         match = re.search(r"CMakeFiles/(grout_\w+)\.dir", folder)
-        if match and match.group(1) in targets:
+        # In a folder '__' are sources of other folders that a program compiles once more for itself.
+        if match and match.group(1) in targets and "__" not in folder.split(os.sep):
             for name in files:
                 if name.endswith(".o"):
                     objects[os.path.join(folder, name)] = (targets[match.group(1)], name[:-2])
