@@ -66,18 +66,19 @@ bool grout_pool__reserve(grout_pool *pool, grout_heap *heap, uint32_t capacity) 
 
 uint32_t grout_pool__take(grout_pool *pool, grout_heap *heap) {
     uint32_t index = pool->first_free;
-    GROUT_ASSERT(pool->item_size >= sizeof index && pool->count <= pool->capacity);
+    GROUT_ASSERT(pool->item_size >= sizeof index);
+    GROUT_ASSERT(pool->count <= pool->capacity || pool->count == 1); /* entry 0 needs no bytes */
     GROUT_ASSERT(index < pool->count || index == 0);
     if (index != 0) {
         memcpy(&pool->first_free, grout_pool__at(pool, index), sizeof index);
     } else {
         uint32_t capacity = pool->capacity < 16 ? 16 : pool->capacity * 2;
-        pool->count = pool->count == 0 ? 1 : pool->count;
-        if (pool->count >= pool->capacity &&
+        index = pool->count == 0 ? 1 : pool->count;
+        if (index >= pool->capacity &&
             (pool->capacity > UINT32_MAX / 2 || !grout_pool__reserve(pool, heap, capacity))) {
             return 0;
         }
-        index = pool->count++;
+        pool->count = index + 1;
     }
     memset(grout_pool__at(pool, index), 0, pool->item_size);
     return index;

@@ -43,7 +43,7 @@ bool grout_pool__reserve(grout_pool *pool, grout_heap *heap, uint32_t capacity);
 void grout_pool__free(grout_pool *pool, grout_heap *heap);
 
 static inline void *grout_pool__at(const grout_pool *pool, uint32_t index) {
-    GROUT_ASSERT(pool->data == NULL || index < pool->capacity);
+    GROUT_ASSERT(pool->data == NULL || index <= pool->capacity); /* the end of an empty run too */
     return pool->data == NULL ? NULL : pool->data + (size_t)index * pool->item_size;
 }
 

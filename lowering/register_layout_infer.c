@@ -3,6 +3,7 @@
 #include "register_layouts.h"
 
 #include "alloc.h"
+#include "invariant.h"
 
 /* Calls visit for the results of an op and the arguments of its blocks. */
 typedef void visit_value(grout_layout_inference *inf, grout_value_id value);
@@ -85,6 +86,7 @@ static void join_op(grout_layout_inference *inf, grout_op_id id, const grout_op 
 
 static void decide(grout_layout_inference *inf, const grout_layout_demand *demand) {
     const grout_value_id root = grout_layout__find_root(inf, demand->value);
+    GROUT_ASSERT(demand->kind != GROUT_LAYOUT_NONE && demand->kind != GROUT_LAYOUT_SPLAT);
     grout_layout_demand *first = &inf->demands[root];
     if (first->kind == GROUT_LAYOUT_NONE) {
         *first = *demand;
@@ -203,6 +205,8 @@ static void settle_value(grout_layout_inference *inf, grout_value_id value) {
     *layout = kind == GROUT_LAYOUT_NONE || kind == GROUT_LAYOUT_STRIDED
                   ? make_strided(inf, value)
                   : grout_register_layout_make((grout_register_layout_kind)kind, type);
+    GROUT_ASSERT(layout->kind != GROUT_LAYOUT_NONE && layout->registers > 0);
+    GROUT_ASSERT(layout->count == grout_type_get_count(type));
     const int64_t bytes =
         (int64_t)layout->registers * grout_dtype_get_info((grout_dtype)type->dtype)->bytes;
     if (bytes > GROUT_LANE_BYTES_MAX && inf->ok) {
@@ -217,6 +221,7 @@ static void settle_op(grout_layout_inference *inf, grout_op_id id, const grout_o
 
 static void measure_exchange(grout_layout_inference *inf, grout_op_id id, const grout_op *op) {
     const int64_t bytes = grout_layout__get_exchange_bytes(inf, op);
+    GROUT_ASSERT(bytes >= 0 && bytes <= UINT32_MAX && bytes % 16 == 0);
     inf->out->exchange_bytes[id] = (uint32_t)bytes;
     if (bytes > inf->out->scratch_bytes) {
         inf->out->scratch_bytes = bytes;

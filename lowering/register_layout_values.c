@@ -3,6 +3,7 @@
 #include "register_layouts.h"
 
 #include "alloc.h"
+#include "invariant.h"
 
 void grout_register_layouts_free(grout_register_layouts *layouts) {
     if (layouts != NULL) {
@@ -47,6 +48,7 @@ bool grout_layout__is_spread(const grout_layout_inference *inf, grout_value_id v
 }
 
 grout_value_id grout_layout__find_root(const grout_layout_inference *inf, grout_value_id value) {
+    GROUT_ASSERT(value < inf->out->value_count);
     while (inf->parents[value] != value) {
         inf->parents[value] = inf->parents[inf->parents[value]];
         value = inf->parents[value];

@@ -7,6 +7,7 @@
  */
 #include "wgmma.h"
 
+#include "invariant.h"
 #include "type.h"
 
 #include <inttypes.h>
@@ -185,6 +186,9 @@ static bool check_sizes(grout_wgmma_planning *planning) {
 /* Sizes are those of objects that exist, so they fit. */
 static void fill_sizes(grout_wgmma_planning *planning, const grout_type types[3]) {
     grout_wgmma *wgmma = planning->wgmma;
+    for (uint32_t k = 0; k < 3; k++) {
+        GROUT_ASSERT(types[k].rank == 2 && types[k].dims[0] >= 1 && types[k].dims[1] >= 1);
+    }
     wgmma->m = (uint32_t)types[A].dims[0];
     wgmma->k = (uint32_t)types[A].dims[1];
     wgmma->n = (uint32_t)types[B].dims[1];

@@ -2,12 +2,14 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "infer.h"
 
+#include "invariant.h"
 #include "type.h"
 
 #include <inttypes.h>
 
 void grout_infer__set_type(grout_binding *binding, grout_value_id value, grout_block_id scope,
                            const grout_type *type) {
+    GROUT_ASSERT(value < binding->module->values.count && scope < binding->module->blocks.count);
     binding->bound->value_types[value] = *type;
     binding->value_scopes[value] = scope;
 }

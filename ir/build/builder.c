@@ -3,6 +3,7 @@
 #include "builder.h"
 
 #include "alloc.h"
+#include "invariant.h"
 #include "parser.h"
 
 #include <math.h>
@@ -110,6 +111,7 @@ static grout_expr_id add_expr(grout_builder *b, grout_expr *expr, uint32_t depth
 }
 
 static uint32_t get_depth(const grout_builder *b, grout_expr_id expr) {
+    GROUT_ASSERT(expr > 0 && b->expr_depth.count == b->module->exprs.count);
     return *GROUT_TABLE_AT(b->expr_depth, uint8_t, expr);
 }
 

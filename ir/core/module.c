@@ -157,6 +157,7 @@ grout_module *grout_module__clone(const grout_module *module) {
 
 /* Notes a failure to grow. */
 static uint32_t check(grout_module *module, uint32_t id) {
+    GROUT_ASSERT(module->bound == NULL); /* what binding added is parallel to the tables */
     module->failed |= id == 0;
     return id;
 }
@@ -175,6 +176,7 @@ void grout_module__add_item(grout_module *module, grout_item_kind kind, uint32_t
 }
 
 grout_object_id grout_module__add_object(grout_module *module, const grout_object *object) {
+    GROUT_ASSERT(object->value < module->values.count);
     grout_object_id id = check(module, grout_table__push(&module->objects, object));
     GROUT_TABLE_AT(module->values, grout_value, object->value)->object = id;
     return id;
@@ -182,6 +184,7 @@ grout_object_id grout_module__add_object(grout_module *module, const grout_objec
 
 /* Groups share no axis, so their lowest axes tell them apart. */
 void grout_object__add_group(grout_object *object, uint32_t axes) {
+    GROUT_ASSERT(axes != 0 && object->cluster_group_count < GROUT_AXES_MAX);
     uint32_t at = object->cluster_group_count++;
     while (at > 0 && __builtin_ctz(object->cluster_groups[at - 1]) > __builtin_ctz(axes)) {
         object->cluster_groups[at] = object->cluster_groups[at - 1];
@@ -231,7 +234,9 @@ static void add_blocks(grout_module *module, grout_op_id id, uint32_t count) {
 }
 
 static void link_op(grout_module *module, grout_op_id id, grout_block_id parent) {
+    GROUT_ASSERT(parent > 0 && parent < module->blocks.count && id + 1 == module->ops.count);
     grout_block *block = GROUT_TABLE_AT(module->blocks, grout_block, parent);
+    GROUT_ASSERT((block->first == 0) == (block->last == 0));
     if (block->last != 0) {
         GROUT_TABLE_AT(module->ops, grout_op, block->last)->next = id;
     } else {
@@ -280,6 +285,7 @@ grout_value_id grout_module__add_results(grout_module *module, grout_op_id op, u
         return 0;
     }
     grout_op *owner = GROUT_TABLE_AT(module->ops, grout_op, op);
+    GROUT_ASSERT(module->failed || (op > 0 && owner->result_count == 0));
     owner->first_result = first;
     owner->result_count = count;
     for (uint32_t i = 0; i < count; i++) {
@@ -301,6 +307,7 @@ grout_value_id grout_module__add_block_args(grout_module *module, grout_block_id
         return 0;
     }
     grout_block *owner = GROUT_TABLE_AT(module->blocks, grout_block, block);
+    GROUT_ASSERT(module->failed || (block > 0 && owner->arg_count == 0));
     owner->first_arg = first;
     owner->arg_count = count;
     for (uint32_t i = 0; i < count; i++) {

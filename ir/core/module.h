@@ -5,6 +5,7 @@
 
 #include "array.h"
 #include "grout/ir.h"
+#include "invariant.h"
 
 /* A dense table of items of one size that grows by doubling. Entry 0 is zero and never used. */
 typedef struct grout_table {
@@ -21,7 +22,14 @@ void grout_table__deinit(grout_table *table);
 uint32_t grout_table__add(grout_table *table, uint32_t count);
 /* Appends a copy of an item that does not lie in the table; its index, or 0 without memory. */
 uint32_t grout_table__push(grout_table *table, const void *item);
-#define GROUT_TABLE_AT(table, type, index) (&((type *)(table).items)[index])
+#define GROUT_TABLE_AT(table, type, index) \
+    ((type *)grout_table__at(&(table), (index), (uint32_t)sizeof(type)))
+
+/* The item, or where the next one will be; item_size: of its type. */
+static inline void *grout_table__at(const grout_table *table, uint32_t index, uint32_t item_size) {
+    GROUT_ASSERT(index <= table->count && item_size == table->item_size);
+    return (char *)table->items + (size_t)index * item_size;
+}
 
 /* A text that the module was parsed from. */
 typedef struct grout_source {

@@ -26,6 +26,7 @@ void grout_nesting__deinit(grout_nesting *nesting) {
 }
 
 bool grout_nesting__is_nested(const grout_nesting *nesting, grout_op_id op) {
+    GROUT_ASSERT(op < nesting->module->ops.count);
     return (nesting->marks[op] & NESTED) != 0;
 }
 

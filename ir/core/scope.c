@@ -29,6 +29,7 @@ uint32_t grout_scope__enter(grout_scope *scope) {
 }
 
 void grout_scope__leave(grout_scope *scope, uint32_t mark) {
+    GROUT_ASSERT(scope->depth > 0 && mark <= scope->hidden.count);
     scope->depth--;
     while (scope->hidden.count > mark) {
         const hidden_binding *hidden =

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "lexer.h"
 
+#include "invariant.h"
 #include "utf8.h"
 
 #include <string.h>
@@ -61,6 +62,7 @@ static grout_place get_place(const grout_lexer *lexer, uint32_t offset, uint32_t
 
 /* The end of the line that at stands in: its newline, or the end of the text. */
 static uint32_t find_line_end(const grout_lexer *lexer, uint32_t at) {
+    GROUT_ASSERT(at <= lexer->size && lexer->text[lexer->size] == '\0');
     const char *newline = memchr(lexer->text + at, '\n', lexer->size - at);
     return newline != NULL ? (uint32_t)(newline - lexer->text) : lexer->size;
 }

@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "parser.h"
 
+#include "invariant.h"
+
 grout_op_id grout_parser__add_op(grout_parser *p, const grout_new_op *new_op,
                                  uint32_t result_count) {
     if (p->module->ops.count > GROUT_OPS_MAX) {
@@ -31,6 +33,8 @@ static void sort_attrs(grout_attr_value *attrs, uint32_t count) {
 }
 
 grout_op_id grout_parser__emit(grout_parser *p, const grout_parsed_op *op, uint32_t block_count) {
+    GROUT_ASSERT(op->first_operand > 0 && op->first_operand <= p->operands.count);
+    GROUT_ASSERT(op->first_attr > 0 && op->first_attr <= p->attrs.count);
     grout_attr_value *attrs = GROUT_TABLE_AT(p->attrs, grout_attr_value, op->first_attr);
     uint32_t attr_count = p->attrs.count - op->first_attr;
     sort_attrs(attrs, attr_count);
@@ -52,6 +56,7 @@ grout_op_id grout_parser__emit(grout_parser *p, const grout_parsed_op *op, uint3
 }
 
 void grout_parser__bind_names(grout_parser *p, uint32_t first_name, grout_value_id first_value) {
+    GROUT_ASSERT(first_name > 0 && first_name <= p->names.count);
     for (uint32_t i = first_name; i < p->names.count; i++) {
         const grout_parsed_name *name = GROUT_TABLE_AT(p->names, grout_parsed_name, i);
         grout_value_id id = first_value + (i - first_name);

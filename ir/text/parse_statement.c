@@ -190,6 +190,7 @@ static region_parser *const region_parsers[GROUT_FORM_COUNT] = {
 #define GROUT_REGION(FORM, text, KIND, LEAD_OPERANDS, LEAD_ARGS, BLOCKS, YIELDS) \
     [GROUT_FORM_##FORM] = grout_parser__##text,
 #include "grout/ops.def"
+#include "invariant.h"
 };
 
 static bool parse_by_shape(grout_parser *p, grout_parsed_op *op) {
@@ -245,6 +246,8 @@ void grout_parser__statement(grout_parser *p, bool is_first) {
         bind_faulty_results(p, first_name);
         skip_statement(p, start);
     }
+    GROUT_ASSERT(p->operands.count >= first_operand && p->attrs.count >= first_attr);
+    GROUT_ASSERT(p->names.count >= first_name);
     p->nesting = nesting;
     p->constants_only = false;
     p->operands.count = first_operand;

@@ -3,6 +3,7 @@
 #include "parser.h"
 
 #include "diag_list.h"
+#include "invariant.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -226,6 +227,7 @@ grout_loc_id grout_parser__add_loc(grout_parser *p, const grout_token *token) {
 
 grout_string_id grout_parser__intern(grout_parser *p, const grout_token *token) {
     uint32_t sign = token->kind == GROUT_TOKEN_NAME ? 0 : 1;
+    GROUT_ASSERT(token->size > sign && token->offset + token->size <= p->lexer.size);
     return grout_module__intern(p->module, p->lexer.text + token->offset + sign,
                                 token->size - sign);
 }
@@ -261,6 +263,7 @@ static const grout_comment *peek_comment(const grout_parser *p, uint32_t before)
 
 static void drop_comment(grout_parser *p) {
     grout_lexer *lexer = &p->lexer;
+    GROUT_ASSERT(lexer->first_comment < lexer->comments.count);
     lexer->first_comment++;
     if (lexer->first_comment == lexer->comments.count) {
         lexer->first_comment = 1;

@@ -2,11 +2,14 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "verifying.h"
 
+#include "invariant.h"
+
 #include <stdarg.h>
 
 void grout_verifying__report(grout_verifying *verifying, grout_diag_code code, grout_loc_id loc,
                              const char *format, ...) {
     va_list arguments;
+    GROUT_ASSERT(grout_diag_get(code)->stage != GROUT_STAGE_PARSE);
     va_start(arguments, format);
     grout_diags_add_list(verifying->diags, code, grout_module_get_place(verifying->module, loc),
                          format, arguments);
