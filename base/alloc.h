@@ -1,20 +1,31 @@
 /*
- * alloc.h - the one door to the heap for all of ir/.
- *
- * The door has no state. A test that wants the n-th allocation to fail defines these three
- * functions itself: alloc.c is a member of a static library and is then not linked at all.
+ * alloc.h - the one door to the heap. What is made has its allocator and its size in front of it,
+ * so that whoever frees or resizes a block needs neither.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef GROUT_IR_ALLOC_H
-#define GROUT_IR_ALLOC_H
+#ifndef GROUT_BASE_ALLOC_H
+#define GROUT_BASE_ALLOC_H
 
-#include <stddef.h>
+#include "grout/alloc.h"
 
-/* As realloc; a size of 0 is taken as 1, so that NULL always means 'no memory'. */
-void *grout__realloc(void *pointer, size_t size);
-/* count items of size bytes, zeroed; NULL without memory or when the product overflows. */
-void *grout__calloc(size_t count, size_t size);
-void grout__free(void *pointer);
+/* count items of size bytes, zeroed; NULL without memory or when the product overflows. allocator
+ * NULL: libc's. A size of 0 is taken as 1, so that NULL always means 'no memory'. */
+void *grout__new(const grout_allocator *allocator, size_t count, size_t size);
+/* As realloc: the block with another size, from the allocator that it came from. A block of NULL is
+ * made, of bytes without a value, from the allocator that is given. */
+void *grout__resize(const grout_allocator *allocator, void *block, size_t size);
+/* A copy of size bytes and a NUL after them, or NULL without memory. */
+char *grout__copy(const grout_allocator *allocator, const char *bytes, size_t size);
+/* Gives a block back where it came from; nothing for NULL. */
+void grout__free(void *block);
+
+/* The same from libc: of owners that are given no allocator. */
+static inline void *grout__realloc(void *block, size_t size) {
+    return grout__resize(NULL, block, size);
+}
+static inline void *grout__calloc(size_t count, size_t size) {
+    return grout__new(NULL, count, size);
+}
 
 #endif

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "grout/diag.h"
 
-#include "alloc.h"
 #include "diag_list.h"
+#include "invariant.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -16,6 +16,7 @@ static const grout_diag_info diag_infos[GROUT_DIAG_COUNT] = {
 };
 
 const grout_diag_info *grout_diag_get(grout_diag_code code) {
+    GROUT_ASSERT(code >= GROUT_DIAG_NONE && code < GROUT_DIAG_COUNT);
     return &diag_infos[code];
 }
 
@@ -29,8 +30,13 @@ grout_diag_code grout_diag_find(const char *text) {
 }
 
 grout_diags *grout_diags_new(void) {
-    grout_diags *diags = grout__calloc(1, sizeof *diags);
+    return grout_diags_new_in(NULL);
+}
+
+grout_diags *grout_diags_new_in(const grout_allocator *allocator) {
+    grout_diags *diags = grout__new(allocator, 1, sizeof *diags);
     if (diags != NULL) {
+        diags->allocator = allocator;
         memcpy(diags->oom_message, "out of memory", sizeof "out of memory");
     }
     return diags;
@@ -50,27 +56,15 @@ void grout_diags_free(grout_diags *diags) {
         }
         grout__free(diag->notes);
     }
-    for (uint32_t i = 0; i < diags->file_count; i++) {
-        grout__free(diags->files[i]);
+    for (size_t i = 0; i < diags->files.count; i++) {
+        grout__free(diags->files.items[i]);
     }
-    for (uint32_t i = 0; i < diags->source_count; i++) {
-        grout__free(diags->sources[i].text);
+    for (size_t i = 0; i < diags->sources.count; i++) {
+        grout__free(diags->sources.items[i].text);
     }
-    grout__free(diags->files);
-    grout__free(diags->sources);
+    grout__free(diags->files.items);
+    grout__free(diags->sources.items);
     grout__free(diags);
-}
-
-/* A copy of size bytes with a NUL behind, or NULL without memory. */
-static char *copy_bytes(const char *bytes, size_t size) {
-    char *copy = grout__realloc(NULL, size + 1);
-    if (copy != NULL) {
-        if (size > 0) {
-            memcpy(copy, bytes, size);
-        }
-        copy[size] = '\0';
-    }
-    return copy;
 }
 
 /* The list's own copy of a file's name; NULL for NULL, or without memory. */
@@ -78,27 +72,25 @@ static const char *keep_file(grout_diags *diags, const char *file) {
     if (file == NULL) {
         return NULL;
     }
-    for (uint32_t i = 0; i < diags->file_count; i++) {
-        if (strcmp(diags->files[i], file) == 0) {
-            return diags->files[i];
+    for (size_t i = 0; i < diags->files.count; i++) {
+        if (strcmp(diags->files.items[i], file) == 0) {
+            return diags->files.items[i];
         }
     }
-    char **files = grout__realloc(diags->files, (diags->file_count + 1) * sizeof *files);
-    if (files == NULL) {
+    if (!GROUT_ARRAY_RESERVE(&diags->files, diags->allocator, 1)) {
         return NULL;
     }
-    diags->files = files;
-    char *copy = copy_bytes(file, strlen(file));
+    char *copy = grout__copy(diags->allocator, file, strlen(file));
     if (copy != NULL) {
-        files[diags->file_count++] = copy;
+        diags->files.items[diags->files.count++] = copy;
     }
     return copy;
 }
 
 const grout_diag_source *grout_diags__find_source(const grout_diags *diags, const char *file) {
-    for (uint32_t i = 0; file != NULL && i < diags->source_count; i++) {
-        if (strcmp(diags->sources[i].file, file) == 0) {
-            return &diags->sources[i];
+    for (size_t i = 0; file != NULL && i < diags->sources.count; i++) {
+        if (strcmp(diags->sources.items[i].file, file) == 0) {
+            return &diags->sources.items[i];
         }
     }
     return NULL;
@@ -106,19 +98,17 @@ const grout_diag_source *grout_diags__find_source(const grout_diags *diags, cons
 
 /* A slot for the text of a file: the one it has, or a new one; NULL without memory. */
 static grout_diag_source *find_source_slot(grout_diags *diags, const char *file) {
-    for (uint32_t i = 0; i < diags->source_count; i++) {
-        if (diags->sources[i].file == file) {
-            return &diags->sources[i];
+    for (size_t i = 0; i < diags->sources.count; i++) {
+        if (diags->sources.items[i].file == file) {
+            return &diags->sources.items[i];
         }
     }
-    grout_diag_source *sources =
-        grout__realloc(diags->sources, (diags->source_count + 1) * sizeof *sources);
-    if (sources == NULL) {
+    if (!GROUT_ARRAY_RESERVE(&diags->sources, diags->allocator, 1)) {
         return NULL;
     }
-    diags->sources = sources;
-    sources[diags->source_count] = (grout_diag_source){.file = file};
-    return &sources[diags->source_count++];
+    grout_diag_source *slot = &diags->sources.items[diags->sources.count++];
+    *slot = (grout_diag_source){.file = file};
+    return slot;
 }
 
 bool grout_diags_add_source(grout_diags *diags, const char *file, const char *text, size_t size) {
@@ -126,12 +116,12 @@ bool grout_diags_add_source(grout_diags *diags, const char *file, const char *te
         return true;
     }
     const char *kept_file = keep_file(diags, file);
-    char *copy = copy_bytes(text, size);
+    char *copy = grout__copy(diags->allocator, text, size);
     grout_diag_source *slot = kept_file != NULL ? find_source_slot(diags, kept_file) : NULL;
     if (slot == NULL || copy == NULL) {
         grout__free(copy);
         if (slot != NULL && slot->text == NULL) {
-            diags->source_count--;
+            diags->sources.count--;
         }
         return grout_diags_add_oom(diags);
     }
@@ -142,13 +132,14 @@ bool grout_diags_add_source(grout_diags *diags, const char *file, const char *te
 }
 
 /* printf into memory of its own; NULL without memory. */
-static char *GROUT_PRINTF(1, 0) format_message(const char *format, va_list arguments) {
+static char *GROUT_PRINTF(2, 0)
+    format_message(const grout_diags *diags, const char *format, va_list arguments) {
     va_list again;
     va_copy(again, arguments);
     /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): va_copy has just initialised it */
     int size = vsnprintf(NULL, 0, format, again);
     va_end(again);
-    char *message = size < 0 ? NULL : grout__realloc(NULL, (size_t)size + 1);
+    char *message = size < 0 ? NULL : grout__resize(diags->allocator, NULL, (size_t)size + 1);
     if (message != NULL) {
         (void)vsnprintf(message, (size_t)size + 1, format, arguments);
     }
@@ -163,6 +154,7 @@ static grout_place keep_place(grout_diags *diags, grout_place place) {
 
 /* Counts a diagnostic; the slot for it, or NULL if it is to be dropped. */
 static grout_diag *add_slot(grout_diags *diags, grout_diag_code code) {
+    GROUT_ASSERT(diags->count <= GROUT_DIAGS_MAX && diags->count <= diags->total);
     diags->total++;
     diags->is_newest_kept = diags->count < GROUT_DIAGS_MAX;
     if (!diags->is_newest_kept) {
@@ -183,7 +175,7 @@ bool grout_diags_add_list(grout_diags *diags, grout_diag_code code, grout_place 
         (void)add_slot(diags, code);
         return false;
     }
-    char *message = format_message(format, arguments);
+    char *message = format_message(diags, format, arguments);
     if (message == NULL) {
         return grout_diags_add_oom(diags);
     }
@@ -220,10 +212,11 @@ void grout_diags__add_note(grout_diags *diags, grout_note note, const char *form
         return;
     }
     grout_diag *diag = &diags->items[diags->count - 1];
-    note.message = format_message(format, arguments);
-    grout_note *notes = note.message == NULL
-                            ? NULL
-                            : grout__realloc(diag->notes, (diag->note_count + 1) * sizeof *notes);
+    note.message = format_message(diags, format, arguments);
+    grout_note *notes =
+        note.message == NULL
+            ? NULL
+            : grout__resize(diags->allocator, diag->notes, (diag->note_count + 1) * sizeof *notes);
     if (notes == NULL) {
         grout__free(note.message);
         (void)grout_diags_add_oom(diags);
@@ -259,6 +252,7 @@ uint64_t grout_diags_total(const grout_diags *diags) {
 }
 
 const grout_diag *grout_diags_get(const grout_diags *diags, uint32_t index) {
+    GROUT_ASSERT(index < diags->count);
     return &diags->items[index];
 }
 
@@ -271,6 +265,7 @@ bool grout_diags_has_errors(const grout_diags *diags) {
 }
 
 void grout_diags_set_severity(grout_diags *diags, uint32_t index, grout_severity to) {
+    GROUT_ASSERT(index < diags->count);
     diags->items[index].severity = to;
 }
 
@@ -282,6 +277,7 @@ static bool is_before(const grout_diag *a, const grout_diag *b) {
 }
 
 void grout_diags__sort(grout_diags *diags, uint32_t first) {
+    GROUT_ASSERT(first <= diags->count);
     for (uint32_t i = first + 1; i < diags->count; i++) {
         grout_diag diag = diags->items[i];
         uint32_t at = i;

@@ -1,11 +1,12 @@
 /*
- * diag_list.h - the list of diagnostics from the inside; private to ir/.
+ * diag_list.h - the list of diagnostics from the inside.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef GROUT_IR_DIAG_LIST_H
-#define GROUT_IR_DIAG_LIST_H
+#ifndef GROUT_BASE_DIAG_LIST_H
+#define GROUT_BASE_DIAG_LIST_H
 
+#include "array.h"
 #include "grout/diag.h"
 
 /* A text that the renderer shows lines of. */
@@ -16,17 +17,16 @@ typedef struct grout_diag_source {
 } grout_diag_source;
 
 struct grout_diags {
+    const grout_allocator *allocator;
     grout_diag items[GROUT_DIAGS_MAX];
     uint32_t count;
     uint64_t total;
     bool is_newest_kept;
     bool has_dropped_error;
     bool has_oom;
-    char oom_message[16]; /* the message of the one diagnostic that must not need memory */
-    char **files;         /* names that places point to */
-    uint32_t file_count;
-    grout_diag_source *sources;
-    uint32_t source_count;
+    char oom_message[16];      /* the message of the one diagnostic that must not need memory */
+    GROUT_ARRAY(char *) files; /* names that places point to */
+    GROUT_ARRAY(grout_diag_source) sources;
 };
 
 /* The text of a file, or NULL. */

@@ -1,10 +1,15 @@
 /*
- * hash.h - hashes of the machine's state.
- *
+ * hash.h - the one hash: of words and of bytes, for tables and for comparing states.
  * SPDX-License-Identifier: Apache-2.0
+ *
+ * It starts with any number, goes on with what it returned, and depends on the order. Its values
+ * are the same in every run and on every machine of one byte order, but not in every version of
+ * grout: they may not be kept in files or decide what a user sees. What is kept (the cache of
+ * compiled kernels) is hashed by xxHash. Random numbers are drawn by SplitMix, which is no hash of
+ * data (interp/state/random.c).
  */
-#ifndef GROUT_INTERP_HASH_H
-#define GROUT_INTERP_HASH_H
+#ifndef GROUT_BASE_HASH_H
+#define GROUT_BASE_HASH_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -18,6 +23,7 @@ static inline uint64_t grout_hash__word(uint64_t hash, uint64_t word) {
     return (low ^ (high << 32 | high >> 32)) + hash * 31;
 }
 
+/* A word at a time; the size counts, so that a rest of zeros is one too. */
 static inline uint64_t grout_hash__bytes(uint64_t hash, const void *bytes, size_t size) {
     const uint8_t *at = bytes;
     for (; size >= sizeof(uint64_t); size -= sizeof(uint64_t), at += sizeof(uint64_t)) {

@@ -2,14 +2,15 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "heap.h"
 
-#include <stdlib.h>
+#include "alloc.h"
+
 #include <string.h>
 
 #define ALIGNMENT ((size_t)64)
 /* From here on the system's zero pages are cheaper than memset: bitmaps are mostly untouched. */
 #define CALLOC_SIZE (1u << 16)
 
-/* The block that malloc gave lies just before the aligned bytes. */
+/* The address of the block lies just before the aligned bytes. */
 static void *align(unsigned char *block) {
     size_t past = (size_t)((uintptr_t)block % ALIGNMENT);
     unsigned char *bytes = block + 2 * ALIGNMENT - past;
@@ -18,11 +19,13 @@ static void *align(unsigned char *block) {
 }
 
 void *grout_heap__take(grout_heap *heap, size_t size) {
-    if (size > SIZE_MAX / 2 || (heap->limit != 0 && heap->used + size > heap->limit)) {
+    GROUT_ASSERT(heap->used <= heap->peak);
+    if (size > SIZE_MAX / 4 || (heap->limit != 0 && heap->used + size > heap->limit)) {
         return NULL;
     }
     size_t whole = size + 2 * ALIGNMENT;
-    unsigned char *block = size >= CALLOC_SIZE ? calloc(whole, 1) : malloc(whole);
+    unsigned char *block = size >= CALLOC_SIZE ? grout__new(heap->allocator, whole, 1)
+                                               : grout__resize(heap->allocator, NULL, whole);
     if (block == NULL) {
         return NULL;
     }
@@ -36,9 +39,10 @@ void *grout_heap__take(grout_heap *heap, size_t size) {
 
 void grout_heap__give(grout_heap *heap, void *bytes, size_t size) {
     if (bytes != NULL) {
+        GROUT_ASSERT((uintptr_t)bytes % ALIGNMENT == 0 && size <= heap->used);
         unsigned char *block;
         memcpy(&block, (unsigned char *)bytes - sizeof block, sizeof block);
-        free(block);
+        grout__free(block);
         heap->used -= size;
     }
 }
@@ -62,22 +66,36 @@ bool grout_pool__reserve(grout_pool *pool, grout_heap *heap, uint32_t capacity) 
 
 uint32_t grout_pool__take(grout_pool *pool, grout_heap *heap) {
     uint32_t index = pool->first_free;
+    GROUT_ASSERT(pool->item_size >= sizeof index);
+    GROUT_ASSERT(pool->count <= pool->capacity || pool->count == 1); /* entry 0 needs no bytes */
+    GROUT_ASSERT(index < pool->count || index == 0);
     if (index != 0) {
         memcpy(&pool->first_free, grout_pool__at(pool, index), sizeof index);
     } else {
         uint32_t capacity = pool->capacity < 16 ? 16 : pool->capacity * 2;
-        pool->count = pool->count == 0 ? 1 : pool->count;
-        if (pool->count >= pool->capacity &&
+        index = pool->count == 0 ? 1 : pool->count;
+        if (index >= pool->capacity &&
             (pool->capacity > UINT32_MAX / 2 || !grout_pool__reserve(pool, heap, capacity))) {
             return 0;
         }
-        index = pool->count++;
+        pool->count = index + 1;
     }
     memset(grout_pool__at(pool, index), 0, pool->item_size);
     return index;
 }
 
+/* Whether a record waits to be taken. */
+static bool is_free(const grout_pool *pool, uint32_t index) {
+    uint32_t at = pool->first_free;
+    while (at != 0 && at != index) {
+        memcpy(&at, grout_pool__at(pool, at), sizeof at);
+    }
+    return at != 0;
+}
+
 void grout_pool__give(grout_pool *pool, uint32_t index) {
+    GROUT_ASSERT(index > 0 && index < pool->count);
+    GROUT_ASSERT_SLOW(!is_free(pool, index));
     memset(grout_pool__at(pool, index), 0, pool->item_size);
     memcpy(grout_pool__at(pool, index), &pool->first_free, sizeof index);
     pool->first_free = index;

@@ -1,24 +1,28 @@
 /*
- * heap.h - the one door to the heap for all of interp/: memory of a launch, counted against its
- * limit, and pools of records of one size that are named by index, so that a copy of the bytes is
- * a copy of the state.
+ * heap.h - memory of a launch, counted against its limit, and pools of records of one size that
+ * are named by index, so that a copy of the bytes is a copy of the state.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef GROUT_INTERP_HEAP_H
-#define GROUT_INTERP_HEAP_H
+#ifndef GROUT_BASE_HEAP_H
+#define GROUT_BASE_HEAP_H
+
+#include "grout/alloc.h"
+#include "invariant.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 typedef struct grout_heap {
+    const grout_allocator *allocator; /* NULL: libc's */
     uint64_t used, peak;
     uint64_t limit; /* 0: none */
 } grout_heap;
 
 /* Zeroed bytes at a multiple of 64, or NULL: no memory, or past the limit. */
 void *grout_heap__take(grout_heap *heap, size_t size);
+/* Gives them back; size counts for used alone. */
 void grout_heap__give(grout_heap *heap, void *bytes, size_t size);
 
 /* Records with indices from 1 (0: none). Their first 32 bits link the free ones. */
@@ -41,6 +45,7 @@ bool grout_pool__copy(grout_pool *to, const grout_pool *from, grout_heap *heap);
 void grout_pool__free(grout_pool *pool, grout_heap *heap);
 
 static inline void *grout_pool__at(const grout_pool *pool, uint32_t index) {
+    GROUT_ASSERT(pool->data == NULL || index <= pool->capacity); /* the end of an empty run too */
     return pool->data == NULL ? NULL : pool->data + (size_t)index * pool->item_size;
 }
 

@@ -1,5 +1,6 @@
 /*
- * keyed.c - a hash table of a fixed number of buckets: tables hold some hundreds of records.
+ * keyed.c - a hash table of a fixed number of buckets: tables hold some hundreds of records. The
+ * order of its buckets is that of grout_keyed__next, so its hash is its own.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -22,10 +23,12 @@ static uint32_t find_bucket(uint64_t first, uint64_t second) {
 }
 
 static bucket *get_bucket(grout_keyed_table table, uint32_t index) {
+    GROUT_ASSERT(index > 0 && index <= BUCKETS);
     return grout_pool__at(table.buckets, index);
 }
 
 void grout_keyed__init(grout_keyed_table table, uint32_t item_size) {
+    GROUT_ASSERT(item_size >= sizeof(grout_keyed));
     table.records->item_size = item_size;
     table.buckets->item_size = sizeof(bucket);
 }
@@ -74,6 +77,7 @@ uint32_t grout_keyed__get(grout_keyed_table table, uint64_t first, uint64_t seco
 }
 
 void grout_keyed__remove(grout_keyed_table table, uint32_t index) {
+    GROUT_ASSERT(index > 0 && index < table.records->count);
     const grout_keyed *record = get_record(table, index);
     bucket *own = get_bucket(table, find_bucket(record->key[0], record->key[1]));
     if (own->first == index) {
@@ -82,6 +86,7 @@ void grout_keyed__remove(grout_keyed_table table, uint32_t index) {
         uint32_t i = own->first;
         while (get_record(table, i)->next != index) {
             i = get_record(table, i)->next;
+            GROUT_ASSERT(i != 0);
         }
         get_record(table, i)->next = record->next;
     }

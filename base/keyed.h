@@ -5,8 +5,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef GROUT_INTERP_KEYED_H
-#define GROUT_INTERP_KEYED_H
+#ifndef GROUT_BASE_KEYED_H
+#define GROUT_BASE_KEYED_H
 
 #include "heap.h"
 
@@ -29,7 +29,7 @@ uint32_t grout_keyed__find(grout_keyed_table table, uint64_t first, uint64_t sec
 uint32_t grout_keyed__get(grout_keyed_table table, uint64_t first, uint64_t second,
                           grout_heap *heap);
 void grout_keyed__remove(grout_keyed_table table, uint32_t index);
-/* The record behind another one in an order that is no order, 0 at the end; the first behind 0. */
+/* The record after another one in an order that means nothing, 0 at the end; the first after 0. */
 uint32_t grout_keyed__next(grout_keyed_table table, uint32_t index);
 
 #endif

@@ -2,33 +2,26 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "grout/diag.h"
 
-#include "alloc.h"
+#include "array.h"
+#include "invariant.h"
 
 #include <stdio.h>
 #include <string.h>
 
+enum { FIRST_CAPACITY = 64 };
+
 /* Makes room for size more bytes and a final NUL. */
 static bool reserve(grout_text *text, size_t size) {
-    if (text->failed || size > SIZE_MAX / 4 || text->size > SIZE_MAX / 4) {
+    GROUT_ASSERT(text->size <= text->capacity && (text->data != NULL || text->capacity == 0));
+    size_t more = text->capacity > 0 || size >= FIRST_CAPACITY ? size : FIRST_CAPACITY - 1;
+    if (text->failed || size > SIZE_MAX / 4) {
         text->failed = true;
         return false;
     }
-    size_t needed = text->size + size + 1;
-    if (needed <= text->capacity) {
-        return true;
-    }
-    size_t capacity = text->capacity > 0 ? text->capacity : 64;
-    while (capacity < needed) {
-        capacity *= 2;
-    }
-    char *data = grout__realloc(text->data, capacity);
-    if (data == NULL) {
-        text->failed = true;
-        return false;
-    }
-    text->data = data;
-    text->capacity = capacity;
-    return true;
+    text->data =
+        grout_array__grow(text->allocator, text->data, text->size, more + 1, &text->capacity, 1);
+    text->failed = text->capacity - text->size <= size;
+    return !text->failed;
 }
 
 void grout_text_add_bytes(grout_text *text, const char *bytes, size_t size) {
@@ -61,5 +54,5 @@ void grout_text_add(grout_text *text, const char *format, ...) {
 
 void grout_text_free(grout_text *text) {
     grout__free(text->data);
-    *text = (grout_text){0};
+    *text = (grout_text){.allocator = text->allocator};
 }

@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "arguments.h"
 
+#include "suggest.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -318,9 +320,8 @@ static bool has_param(const grout_module *module, const grout_kernel_id *kernels
 static bool fail_unknown(grout_session *session, const grout_binding *binding,
                          const grout_module *module, const grout_kernel_id *kernels,
                          size_t kernel_count) {
-    grout_suggestion suggestion;
+    grout_suggestion suggestion = grout_suggest__begin_command(binding->param);
     grout_text names = {0};
-    grout_suggestion__init(&suggestion, binding->param);
     for (size_t k = 0; k < kernel_count; k++) {
         const grout_kernel *kernel = grout_module_get_kernel(module, kernels[k]);
         for (uint32_t i = 0; i < kernel->param_count; i++) {
@@ -328,17 +329,16 @@ static bool fail_unknown(grout_session *session, const grout_binding *binding,
             uint8_t direction = grout_module_get_param(module, kernel, i)->direction;
             if (takes_binding(binding->kind, (grout_direction)direction) &&
                 !has_param(module, kernels, k, name)) {
-                grout_suggestion__add(&suggestion, name);
+                grout_suggest__offer(&suggestion, name);
                 grout_text_add(&names, "%s%s", names.size > 0 ? ", " : "", name);
             }
         }
     }
-    const char *near = grout_suggestion__get(&suggestion);
     grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION, grout_nowhere,
                     "%s: the kernel has no parameter '%.200s'", get_option_text(binding->kind),
                     binding->param);
-    if (near != NULL) {
-        grout_diags_help(session->diags, "did you mean '%s'?", near);
+    if (suggestion.best != NULL) {
+        grout_diags_help(session->diags, "did you mean '%s'?", suggestion.best);
     } else if (names.data != NULL) {
         grout_diags_help(session->diags, "parameters that it %s: %s",
                          binding->kind == GROUT_BINDING_INPUT ? "reads" : "writes", names.data);

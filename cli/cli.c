@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "session.h"
 
+#include "suggest.h"
+
 #include <string.h>
 
 static grout_command_function *const functions[GROUT_COMMAND_COUNT] = {
@@ -17,14 +19,13 @@ static void print_version(grout_session *session) {
 }
 
 bool grout_session__report_unknown_command(grout_session *session, const char *word) {
-    grout_suggestion suggestion;
-    grout_suggestion__init(&suggestion, word);
+    grout_suggestion suggestion = grout_suggest__begin_command(word);
     for (int i = 1; i < GROUT_COMMAND_COUNT; i++) {
-        grout_suggestion__add(&suggestion, grout_command__get_info((grout_command)i)->text);
+        grout_suggest__offer(&suggestion, grout_command__get_info((grout_command)i)->text);
     }
     grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION, grout_nowhere,
                     "grout has no command '%.200s'", word);
-    grout_suggestion__help(&suggestion, session->diags, "'grout help' lists the commands");
+    grout_session__help_near(session, suggestion.best, "'grout help' lists the commands");
     return false;
 }
 

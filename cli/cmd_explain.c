@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "session.h"
 
+#include "suggest.h"
+
 #include <string.h>
 
 typedef struct explain_text {
@@ -152,14 +154,13 @@ static void add_markdown(grout_text *out) {
  * ---------------------------------------------------------------------------------- */
 
 static int fail_unknown(grout_session *session, const char *code) {
-    grout_suggestion suggestion;
-    grout_suggestion__init(&suggestion, code);
+    grout_suggestion suggestion = grout_suggest__begin_command(code);
     for (int i = 1; i < GROUT_DIAG_COUNT; i++) {
-        grout_suggestion__add(&suggestion, grout_diag_get((grout_diag_code)i)->text);
+        grout_suggest__offer(&suggestion, grout_diag_get((grout_diag_code)i)->text);
     }
     grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION, grout_nowhere,
                     "there is no code '%.200s'", code);
-    grout_suggestion__help(&suggestion, session->diags, "'grout explain' lists them");
+    grout_session__help_near(session, suggestion.best, "'grout explain' lists them");
     grout_session__print_diags(session, GROUT_STREAM_ERR);
     return GROUT_EXIT_USAGE;
 }

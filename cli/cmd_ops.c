@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "op_facts.h"
 #include "session.h"
+#include "suggest.h"
 
 #include <string.h>
 
@@ -207,14 +208,13 @@ static void add_markdown(grout_text *out) {
  * ---------------------------------------------------------------------------------- */
 
 static int fail_unknown(grout_session *session, const char *name) {
-    grout_suggestion suggestion;
-    grout_suggestion__init(&suggestion, name);
+    grout_suggestion suggestion = grout_suggest__begin_command(name);
     for (int i = 1; i < GROUT_OP_COUNT; i++) {
-        grout_suggestion__add(&suggestion, grout_op_get_info((grout_opcode)i)->text);
+        grout_suggest__offer(&suggestion, grout_op_get_info((grout_opcode)i)->text);
     }
     grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION, grout_nowhere,
                     "there is no operation '%.200s'", name);
-    grout_suggestion__help(&suggestion, session->diags, "'grout ops' lists them");
+    grout_session__help_near(session, suggestion.best, "'grout ops' lists them");
     grout_session__print_diags(session, GROUT_STREAM_ERR);
     return GROUT_EXIT_USAGE;
 }

@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "load.h"
 
+#include "suggest.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,16 +19,14 @@ static const char *get_kernel_name(const grout_module *module, grout_kernel_id i
 
 static bool fail_kernel(grout_session *session, const grout_load *load, const char *name) {
     uint32_t count = grout_module_get_kernel_count(load->symbolic);
-    grout_suggestion suggestion;
-    grout_suggestion__init(&suggestion, name);
+    grout_suggestion suggestion = grout_suggest__begin_command(name);
     for (grout_kernel_id id = 1; id < count; id++) {
-        grout_suggestion__add(&suggestion, get_kernel_name(load->symbolic, id));
+        grout_suggest__offer(&suggestion, get_kernel_name(load->symbolic, id));
     }
-    const char *near = grout_suggestion__get(&suggestion);
     grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION, grout_nowhere,
                     "--kernel: '%s' has no kernel '@%.200s'", load->name, name);
-    if (near != NULL) {
-        grout_diags_help(session->diags, "did you mean '@%s'?", near);
+    if (suggestion.best != NULL) {
+        grout_diags_help(session->diags, "did you mean '@%s'?", suggestion.best);
     }
     return false;
 }

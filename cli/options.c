@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "options.h"
 
+#include "suggest.h"
+
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>
@@ -276,17 +278,16 @@ static bool add_unknown(parser *p, const char *word) {
     const char *command = commands[p->options->command].text;
     size_t size = strcspn(word, "=");
     char name[64] = "";
-    grout_suggestion suggestion;
     grout_diags_add(p->diags, GROUT_DIAG_BAD_OPTION, nowhere, "'grout %s' has no option '%.*s'",
                     command, (int)(size < 200 ? size : 200), word);
     if (size > 2 && size < sizeof name) {
         memcpy(name, word + 2, size - 2);
     }
-    grout_suggestion__init(&suggestion, name);
+    grout_suggestion suggestion = grout_suggest__begin_command(name);
     for (const struct option *option = p->longs; option->name != NULL; option++) {
-        grout_suggestion__add(&suggestion, option->name);
+        grout_suggest__offer(&suggestion, option->name);
     }
-    const char *near = size > 3 ? grout_suggestion__get(&suggestion) : NULL;
+    const char *near = size > 3 ? suggestion.best : NULL;
     if (!note_other_commands(p, word, size) && near != NULL) {
         grout_diags_help(p->diags, "did you mean '--%s'?", near);
     }

@@ -95,20 +95,4 @@ bool grout_read_i64(const char *text, int64_t *out);
 bool grout_read_number(const char *text, double *out);
 bool grout_read_size(const char *text, uint64_t *out);
 
-/*
- * "did you mean": feed candidates, then ask for the best one, or NULL if none is near. Candidates
- * are borrowed.
- */
-typedef struct grout_suggestion {
-    const char *wanted;
-    const char *best;
-    size_t best_distance;
-} grout_suggestion;
-void grout_suggestion__init(grout_suggestion *suggestion, const char *wanted);
-void grout_suggestion__add(grout_suggestion *suggestion, const char *candidate);
-const char *grout_suggestion__get(const grout_suggestion *suggestion);
-/* Helps the newest diagnostic: "did you mean '..'?", or, with nothing near, otherwise. */
-void grout_suggestion__help(const grout_suggestion *suggestion, grout_diags *diags,
-                            const char *otherwise);
-
 #endif

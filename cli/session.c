@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "session.h"
 
+#include "suggest.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -150,22 +152,28 @@ static bool can_change(grout_diag_code code) {
            info->severity == GROUT_SEVERITY_WARNING;
 }
 
+void grout_session__help_near(grout_session *session, const char *near, const char *otherwise) {
+    if (near != NULL) {
+        grout_diags_help(session->diags, "did you mean '%s'?", near);
+    } else {
+        grout_diags_help(session->diags, "%s", otherwise);
+    }
+}
+
 static bool add_unknown_code(grout_session *session, const char *value) {
     char code[64] = "";
     size_t size = strcspn(value, "=");
-    grout_suggestion suggestion;
     grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION, grout_nowhere,
                     "--severity: there is no code '%.*s'", (int)(size < 200 ? size : 200), value);
     if (size < sizeof code) {
         memcpy(code, value, size);
     }
-    grout_suggestion__init(&suggestion, code);
+    grout_suggestion suggestion = grout_suggest__begin_command(code);
     for (int i = 1; i < GROUT_DIAG_COUNT; i++) {
-        grout_suggestion__add(&suggestion, grout_diag_get((grout_diag_code)i)->text);
+        grout_suggest__offer(&suggestion, grout_diag_get((grout_diag_code)i)->text);
     }
-    const char *near = grout_suggestion__get(&suggestion);
-    if (near != NULL) {
-        grout_diags_help(session->diags, "did you mean '%s'?", near);
+    if (suggestion.best != NULL) {
+        grout_diags_help(session->diags, "did you mean '%s'?", suggestion.best);
     }
     return false;
 }

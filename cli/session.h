@@ -58,6 +58,8 @@ typedef int grout_command_function(grout_session *session);
 grout_command_function grout_cmd_check, grout_cmd_run, grout_cmd_emit, grout_cmd_fmt, grout_cmd_ops,
     grout_cmd_explain, grout_cmd_doctor, grout_cmd_cache, grout_cmd_help;
 
+/* Helps the newest diagnostic: "did you mean 'near'?", or, if near is NULL, otherwise. */
+void grout_session__help_near(grout_session *session, const char *near, const char *otherwise);
 /* Says that there is no such command, and which one may be meant; false (cli.c). */
 bool grout_session__report_unknown_command(grout_session *session, const char *word);
 /* --help of one command, or of grout (GROUT_COMMAND_NONE). */

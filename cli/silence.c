@@ -3,6 +3,7 @@
 #include "silence.h"
 
 #include "comments.h"
+#include "suggest.h"
 
 #include <jansson.h>
 #include <stdlib.h>
@@ -78,15 +79,14 @@ static grout_diag_code find_code(grout_span word) {
 
 static void help_code(grout_session *session, grout_span word) {
     char code[64] = "";
-    grout_suggestion suggestion;
     if (word.size < sizeof code) {
         memcpy(code, word.data, word.size);
     }
-    grout_suggestion__init(&suggestion, code);
+    grout_suggestion suggestion = grout_suggest__begin_command(code);
     for (int i = 1; i < GROUT_DIAG_COUNT; i++) {
-        grout_suggestion__add(&suggestion, grout_diag_get((grout_diag_code)i)->text);
+        grout_suggest__offer(&suggestion, grout_diag_get((grout_diag_code)i)->text);
     }
-    grout_suggestion__help(&suggestion, session->diags, "'grout explain' lists the codes");
+    grout_session__help_near(session, suggestion.best, "'grout explain' lists the codes");
 }
 
 /* Whether a code may be silenced: a finding, not an invalid kernel or a limit. False: a diagnostic.

@@ -2,8 +2,9 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "grout/advice.h"
 
+#include "array.h"
 #include "arrays.h"
-#include "grow.h"
+#include "invariant.h"
 
 #include <string.h>
 
@@ -91,8 +92,9 @@ static grout_diag_code get_code(const grout_op *op) {
     return GROUT_DIAG_NONE;
 }
 
-static bool add_op(grout_advice *item, grout_op_id op) {
-    grout_op_id *ops = realloc(item->ops, (item->op_count + 1) * sizeof *ops);
+static bool add_op(const advisor *it, grout_advice *item, grout_op_id op) {
+    grout_op_id *ops =
+        grout__resize(it->launch->allocator, item->ops, (item->op_count + 1) * sizeof *ops);
     if (ops == NULL) {
         return false;
     }
@@ -102,18 +104,18 @@ static bool add_op(grout_advice *item, grout_op_id op) {
 }
 
 static grout_advice *add_item(advisor *it, grout_diag_code code) {
-    grout_advice *items = grout_grow(it->out->items, it->out->count, &it->capacity, sizeof *items);
-    if (items == NULL) {
+    it->out->items = grout_array__grow(it->launch->allocator, it->out->items, it->out->count, 1,
+                                       &it->capacity, sizeof *it->out->items);
+    if (it->out->count == it->capacity) {
         return NULL;
     }
-    it->out->items = items;
-    items[it->out->count] = (grout_advice){.code = code};
-    return &items[it->out->count++];
+    it->out->items[it->out->count] = (grout_advice){.code = code};
+    return &it->out->items[it->out->count++];
 }
 
 static bool add_single(advisor *it, grout_op_id op, grout_diag_code code) {
     grout_advice *item = add_item(it, code);
-    return item != NULL && add_op(item, op);
+    return item != NULL && add_op(it, item, op);
 }
 
 /* The barrier object that an operation arrives on, brings bytes to or waits on; 0: none. */
@@ -144,7 +146,7 @@ static bool add_barrier(advisor *it, grout_object_id object) {
         }
         if (get_redundant(op) != GROUT_SYNC_REDUNDANT_PAIR) {
             if (item != NULL) {
-                free(item->ops);
+                grout__free(item->ops);
                 it->out->count--;
             }
             return true; /* bytes, tests or parities: it is more than an order */
@@ -152,7 +154,7 @@ static bool add_barrier(advisor *it, grout_object_id object) {
         if (item == NULL) {
             item = add_item(it, GROUT_DIAG_REDUNDANT_BARRIER);
         }
-        if (item == NULL || !add_op(item, id)) {
+        if (item == NULL || !add_op(it, item, id)) {
             return false;
         }
     }
@@ -203,12 +205,12 @@ static bool keep_redundant(advisor *it) {
         if (is_redundant) {
             it->out->items[kept++] = *item;
         } else {
-            free(item->ops);
+            grout__free(item->ops);
         }
     }
     it->out->is_complete = at == it->out->count;
     for (; at < it->out->count; at++) {
-        free(it->out->items[at].ops);
+        grout__free(it->out->items[at].ops);
     }
     it->out->count = kept;
     return is_good;
@@ -250,12 +252,12 @@ bool grout_advise(const grout_launch *launch, const grout_advice_options *option
     size_t ops = grout_module_get_op_count(launch->module);
     advisor it = {.launch = launch, .options = options, .out = out, .diags = diags};
     *out = (grout_advice_list){0};
-    it.skipped = calloc(ops, sizeof *it.skipped);
-    it.was_run = calloc(ops, sizeof *it.was_run);
+    it.skipped = grout__new(launch->allocator, ops, sizeof *it.skipped);
+    it.was_run = grout__new(launch->allocator, ops, sizeof *it.was_run);
     it.notes = (grout_observer){.self = &it, .interest = UINT64_MAX, .event = note_op};
     bool is_good = it.skipped != NULL && it.was_run != NULL && advise(&it);
-    free(it.skipped);
-    free(it.was_run);
+    grout__free(it.skipped);
+    grout__free(it.was_run);
     grout_saved_arrays__deinit(&it.inputs);
     grout_saved_arrays__deinit(&it.results);
     return is_good || grout_diags_add_oom(diags);
@@ -263,8 +265,8 @@ bool grout_advise(const grout_launch *launch, const grout_advice_options *option
 
 void grout_advice_list_deinit(grout_advice_list *list) {
     for (uint32_t i = 0; i < list->count; i++) {
-        free(list->items[i].ops);
+        grout__free(list->items[i].ops);
     }
-    free(list->items);
+    grout__free(list->items);
     *list = (grout_advice_list){0};
 }

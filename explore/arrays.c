@@ -2,7 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "arrays.h"
 
-#include <stdlib.h>
+#include "alloc.h"
+
 #include <string.h>
 
 static bool is_kept(const grout_launch *launch, size_t index, bool has_out) {
@@ -16,7 +17,7 @@ bool grout_saved_arrays__take(grout_saved_arrays *saved, const grout_launch *lau
     for (size_t i = 0; i < launch->argument_count; i++) {
         size += is_kept(launch, i, has_out) ? launch->arguments[i].size : 0;
     }
-    *saved = (grout_saved_arrays){malloc(size + 1), has_out};
+    *saved = (grout_saved_arrays){grout__resize(launch->allocator, NULL, size + 1), has_out};
     uint8_t *at = saved->bytes;
     for (size_t i = 0; at != NULL && i < launch->argument_count; i++) {
         if (is_kept(launch, i, has_out)) {
@@ -51,6 +52,6 @@ bool grout_saved_arrays__are_equal(const grout_saved_arrays *saved, const grout_
 }
 
 void grout_saved_arrays__deinit(grout_saved_arrays *saved) {
-    free(saved->bytes);
+    grout__free(saved->bytes);
     *saved = (grout_saved_arrays){0};
 }

@@ -2,8 +2,9 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "grout/explore.h"
 
+#include "array.h"
 #include "arrays.h"
-#include "grow.h"
+#include "invariant.h"
 #include "orders.h"
 #include "trace.h"
 
@@ -14,9 +15,8 @@
 typedef struct node {
     uint32_t chosen;
     uint32_t displaced; /* who was chosen when it was first decided: they all are tried instead */
-    uint32_t wanted_count, wanted_capacity;
-    uint32_t *wanted; /* actors to try; the first tried_count have been */
-    uint32_t tried_count;
+    GROUT_ARRAY(uint32_t) wanted; /* actors to try; the first tried_count have been */
+    size_t tried_count;
 } node;
 
 typedef struct explorer {
@@ -26,14 +26,12 @@ typedef struct explorer {
     grout_diags *diags;
     uint8_t *orders;           /* of the kernel: orders.h */
     grout_saved_arrays arrays; /* of inout parameters, as they were */
-    node *nodes;
-    size_t node_count, node_capacity;
+    GROUT_ARRAY(node) nodes;
     size_t shared_count;  /* nodes that the last run has in common with the one before */
     uint64_t *signatures; /* open addressing; 0: empty */
     size_t signature_count, signature_size;
-    uint64_t *identities; /* of all findings so far */
-    size_t identity_count, identity_capacity;
-    grout_decisions decisions; /* of the run that was made last */
+    GROUT_ARRAY(uint64_t) identities; /* of all findings so far */
+    grout_decisions decisions;        /* of the run that was made last */
 } explorer;
 
 /* ---- one run -------------------------------------------------------------------------------- */
@@ -94,24 +92,21 @@ static bool add_identities(explorer *it, const grout_checker *checker, bool *is_
     *is_new_out = false;
     for (uint32_t i = 0; i < grout_checker_get_count(checker); i++) {
         uint64_t identity = grout_checker_get_finding(checker, i)->identity;
-        if (has(it->identities, it->identity_count, identity)) {
+        if (has(it->identities.items, it->identities.count, identity)) {
             continue;
         }
-        void *identities = grout_grow(it->identities, it->identity_count, &it->identity_capacity,
-                                      sizeof *it->identities);
-        if (identities == NULL) {
+        if (!GROUT_ARRAY_RESERVE(&it->identities, it->launch->allocator, 1)) {
             return false;
         }
-        it->identities = identities;
-        it->identities[it->identity_count++] = identity;
+        it->identities.items[it->identities.count++] = identity;
         *is_new_out = true;
     }
     return true;
 }
 
-static bool copy_decisions(const grout_decisions *from, grout_decisions *to) {
+static bool copy_decisions(const explorer *it, const grout_decisions *from, grout_decisions *to) {
     *to = (grout_decisions){0};
-    to->actors = malloc((from->count + 1) * sizeof *to->actors);
+    to->actors = grout__new(it->launch->allocator, from->count + 1, sizeof *to->actors);
     if (to->actors == NULL) {
         return false;
     }
@@ -135,15 +130,15 @@ static bool keep_witness(explorer *it, one_run *run) {
         run->checker = NULL;
         return true;
     }
-    grout_witness *witnesses =
-        realloc(out->witnesses, (out->witness_count + 1) * sizeof *witnesses);
+    grout_witness *witnesses = grout__resize(it->launch->allocator, out->witnesses,
+                                             (out->witness_count + 1) * sizeof *witnesses);
     if (witnesses == NULL) {
         return false;
     }
     out->witnesses = witnesses;
     grout_witness *witness = &witnesses[out->witness_count];
     *witness = (grout_witness){.status = run->status, .stats = run->stats};
-    if (!copy_decisions(&it->decisions, &witness->decisions)) {
+    if (!copy_decisions(it, &it->decisions, &witness->decisions)) {
         return false;
     }
     witness->checker = run->checker;
@@ -156,55 +151,50 @@ static bool keep_witness(explorer *it, one_run *run) {
 
 /* The nodes of the decisions that the last run made; those it shares with the run before stay. */
 static bool take_nodes(explorer *it) {
-    it->shared_count = it->node_count;
-    for (size_t i = it->node_count; i < it->decisions.count; i++) {
-        void *nodes = grout_grow(it->nodes, it->node_count, &it->node_capacity, sizeof *it->nodes);
-        if (nodes == NULL) {
+    it->shared_count = it->nodes.count;
+    for (size_t i = it->nodes.count; i < it->decisions.count; i++) {
+        if (!GROUT_ARRAY_RESERVE(&it->nodes, it->launch->allocator, 1)) {
             return false;
         }
-        it->nodes = nodes;
-        it->nodes[it->node_count++] =
+        it->nodes.items[it->nodes.count++] =
             (node){.chosen = it->decisions.actors[i], .displaced = it->decisions.actors[i]};
     }
     return true;
 }
 
 static void drop_nodes(explorer *it, size_t count) {
-    while (it->node_count > count) {
-        free(it->nodes[--it->node_count].wanted);
+    while (it->nodes.count > count) {
+        grout__free(it->nodes.items[--it->nodes.count].wanted.items);
     }
 }
 
 static bool want(explorer *it, size_t index, uint32_t actor) {
-    node *at = &it->nodes[index];
+    GROUT_ASSERT(index < it->nodes.count);
+    node *at = &it->nodes.items[index];
     if (at->chosen == actor) {
         return true;
     }
-    for (uint32_t i = 0; i < at->wanted_count; i++) {
-        if (at->wanted[i] == actor) {
+    for (size_t i = 0; i < at->wanted.count; i++) {
+        if (at->wanted.items[i] == actor) {
             return true;
         }
     }
-    size_t capacity = at->wanted_capacity;
-    uint32_t *wanted = grout_grow(at->wanted, at->wanted_count, &capacity, sizeof *wanted);
-    if (wanted == NULL) {
+    if (!GROUT_ARRAY_RESERVE(&at->wanted, it->launch->allocator, 1)) {
         return false;
     }
-    at->wanted = wanted;
-    at->wanted_capacity = (uint32_t)capacity;
-    it->out->states += at->wanted_count == 0 ? 1u : 0u;
-    at->wanted[at->wanted_count++] = actor;
+    it->out->states += at->wanted.count == 0 ? 1u : 0u;
+    at->wanted.items[at->wanted.count++] = actor;
     return true;
 }
 
 /* The last decision for a step's actor up to that step; node_count if there is none. */
 static size_t find_node(const explorer *it, const grout_step *step) {
     for (size_t index = (size_t)step->decision; index > 0; index--) {
-        if (it->nodes[index - 1].chosen == step->actor) {
+        if (it->nodes.items[index - 1].chosen == step->actor) {
             return index - 1;
         }
     }
-    return it->node_count;
+    return it->nodes.count;
 }
 
 /*
@@ -213,14 +203,14 @@ static size_t find_node(const explorer *it, const grout_step *step) {
  * run there, or nobody but the first step's actor could).
  */
 static bool want_reversal(explorer *it, const grout_trace *trace, const grout_reversal *reversal) {
-    const grout_step *second = &trace->steps[reversal->second];
-    size_t index = find_node(it, &trace->steps[reversal->first]);
-    if (index == it->node_count) {
+    const grout_step *second = &trace->steps.items[reversal->second];
+    size_t index = find_node(it, &trace->steps.items[reversal->first]);
+    if (index == it->nodes.count) {
         return true; /* nobody else could run then */
     }
     bool is_good = want(it, index, second->actor);
-    for (size_t i = index + 1; is_good && i < it->node_count && i < second->decision; i++) {
-        is_good = want(it, index, it->nodes[i].chosen);
+    for (size_t i = index + 1; is_good && i < it->nodes.count && i < second->decision; i++) {
+        is_good = want(it, index, it->nodes.items[i].chosen);
     }
     return is_good;
 }
@@ -232,16 +222,16 @@ static bool want_reversal(explorer *it, const grout_trace *trace, const grout_re
  */
 static bool is_unfinished(const explorer *it, const grout_trace *trace,
                           const grout_reversal *reversal) {
-    const grout_step *first = &trace->steps[reversal->first];
+    const grout_step *first = &trace->steps.items[reversal->first];
     size_t index = find_node(it, first);
-    return index < it->node_count && index >= it->shared_count && it->shared_count > 0 &&
-           it->nodes[it->shared_count - 1].displaced == first->actor;
+    return index < it->nodes.count && index >= it->shared_count && it->shared_count > 0 &&
+           it->nodes.items[it->shared_count - 1].displaced == first->actor;
 }
 
 static bool want_reversals(explorer *it, const grout_trace *trace, bool is_known) {
     bool is_good = true;
-    for (size_t i = 0; is_good && i < trace->reversal_count; i++) {
-        const grout_reversal *reversal = &trace->reversals[i];
+    for (size_t i = 0; is_good && i < trace->reversals.count; i++) {
+        const grout_reversal *reversal = &trace->reversals.items[i];
         if (!is_known || is_unfinished(it, trace, reversal)) {
             is_good = want_reversal(it, trace, reversal);
         }
@@ -263,7 +253,7 @@ static bool grow_signatures(explorer *it) {
         return true;
     }
     size_t size = it->signature_size == 0 ? 64 : 2 * it->signature_size;
-    uint64_t *table = calloc(size, sizeof *table);
+    uint64_t *table = grout__new(it->launch->allocator, size, sizeof *table);
     if (table == NULL) {
         return false;
     }
@@ -272,7 +262,7 @@ static bool grow_signatures(explorer *it) {
             *find_signature(table, size, it->signatures[i]) = it->signatures[i];
         }
     }
-    free(it->signatures);
+    grout__free(it->signatures);
     it->signatures = table;
     it->signature_size = size;
     return true;
@@ -294,19 +284,21 @@ static bool is_known_trace(explorer *it, const grout_trace *trace, bool *failed)
 
 /* The decisions up to the deepest node with somebody to try, ending with that one; false: none. */
 static bool choose_next(explorer *it, grout_decisions *next) {
-    size_t index = it->node_count;
-    while (index > 0 && it->nodes[index - 1].tried_count == it->nodes[index - 1].wanted_count) {
+    size_t index = it->nodes.count;
+    while (index > 0 &&
+           it->nodes.items[index - 1].tried_count == it->nodes.items[index - 1].wanted.count) {
         index--;
     }
     if (index == 0) {
         return false;
     }
     drop_nodes(it, index);
-    node *at = &it->nodes[index - 1];
-    at->chosen = at->wanted[at->tried_count++];
+    node *at = &it->nodes.items[index - 1];
+    GROUT_ASSERT(at->tried_count < at->wanted.count);
+    at->chosen = at->wanted.items[at->tried_count++];
     next->count = 0;
     for (size_t i = 0; i < index; i++) {
-        next->actors[next->count++] = it->nodes[i].chosen;
+        next->actors[next->count++] = it->nodes.items[i].chosen;
     }
     return true;
 }
@@ -323,7 +315,7 @@ static bool goes_on(const explorer *it) {
 static bool explore_one(explorer *it, const grout_decisions *replay, bool *is_certified_out) {
     grout_trace trace;
     one_run run;
-    grout_trace__init(&trace, &it->decisions, it->orders);
+    grout_trace__init(&trace, it->launch->allocator, &it->decisions, it->orders);
     bool failed = !run_schedule(it, replay, &trace, &run);
     *is_certified_out = !failed && run.summary.is_well_synchronised;
     failed = failed || !keep_witness(it, &run);
@@ -351,7 +343,8 @@ static bool explore(explorer *it) {
     }
     bool is_good = true;
     while (is_good && goes_on(it)) {
-        uint32_t *actors = realloc(next.actors, (it->node_count + 1) * sizeof *actors);
+        uint32_t *actors = grout__resize(it->launch->allocator, next.actors,
+                                         (it->nodes.count + 1) * sizeof *actors);
         bool stands_for_rest = false;
         if (actors == NULL) {
             is_good = false;
@@ -365,25 +358,25 @@ static bool explore(explorer *it) {
         is_good = explore_one(it, &next, &stands_for_rest);
     }
     out->why_open = out->is_complete ? "" : "the budget of the exploration was over";
-    free(next.actors);
+    grout__free(next.actors);
     return is_good;
 }
 
 static void deinit(explorer *it) {
     drop_nodes(it, 0);
-    free(it->nodes);
-    free(it->signatures);
-    free(it->identities);
-    free(it->orders);
+    grout__free(it->nodes.items);
+    grout__free(it->signatures);
+    grout__free(it->identities.items);
+    grout__free(it->orders);
     grout_saved_arrays__deinit(&it->arrays);
-    free(it->decisions.actors);
+    free(it->decisions.actors); /* grown by the machine, with libc (interp.h) */
 }
 
 bool grout_explore(const grout_launch *launch, const grout_explore_options *options,
                    grout_exploration *out, grout_diags *diags) {
     explorer it = {.launch = launch, .options = options, .out = out, .diags = diags};
     *out = (grout_exploration){.why_open = ""};
-    it.orders = grout_orders__find(launch->module, launch->kernel);
+    it.orders = grout_orders__find(launch->allocator, launch->module, launch->kernel);
     bool is_good =
         it.orders != NULL && grout_saved_arrays__take(&it.arrays, launch, false) && explore(&it);
     deinit(&it);
@@ -392,10 +385,10 @@ bool grout_explore(const grout_launch *launch, const grout_explore_options *opti
 
 void grout_exploration_deinit(grout_exploration *exploration) {
     for (uint32_t i = 0; i < exploration->witness_count; i++) {
-        free(exploration->witnesses[i].decisions.actors);
+        grout__free(exploration->witnesses[i].decisions.actors);
         grout_checker_free(exploration->witnesses[i].checker);
     }
-    free(exploration->witnesses);
+    grout__free(exploration->witnesses);
     *exploration = (grout_exploration){0};
 }
 
@@ -424,7 +417,7 @@ static bool try_schedule(explorer *it, const grout_decisions *decisions, uint64_
 static bool try_without(explorer *it, grout_decisions *decisions, size_t start, size_t count,
                         uint64_t identity, bool *done_out) {
     grout_decisions shorter;
-    if (!copy_decisions(decisions, &shorter)) {
+    if (!copy_decisions(it, decisions, &shorter)) {
         return false;
     }
     memmove(shorter.actors + start, shorter.actors + start + count,
@@ -435,7 +428,7 @@ static bool try_without(explorer *it, grout_decisions *decisions, size_t start, 
         memcpy(decisions->actors, shorter.actors, shorter.count * sizeof *shorter.actors);
         decisions->count = shorter.count;
     }
-    free(shorter.actors);
+    grout__free(shorter.actors);
     return is_good;
 }
 

@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "orders.h"
 
+#include "alloc.h"
 #include "grout/race.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* The operand that the op combines with something, without a result; UINT32_MAX: there is none. */
@@ -33,13 +33,14 @@ static bool note_op(const grout_module *module, grout_kernel_id kernel, const gr
     return true;
 }
 
-uint8_t *grout_orders__find(const grout_module *module, grout_kernel_id kernel) {
-    uint8_t *orders = calloc(grout_module_get_object_count(module), sizeof *orders);
+uint8_t *grout_orders__find(const grout_allocator *allocator, const grout_module *module,
+                            grout_kernel_id kernel) {
+    uint8_t *orders = grout__new(allocator, grout_module_get_object_count(module), sizeof *orders);
     for (grout_op_id i = 1; orders != NULL && i < grout_module_get_op_count(module); i++) {
         const grout_op *op = grout_module_get_op(module, i);
         if (op->parent && grout_module_get_block(module, op->parent)->kernel == kernel &&
             !note_op(module, kernel, op, orders)) {
-            free(orders);
+            grout__free(orders);
             return NULL;
         }
     }

@@ -11,7 +11,8 @@ typedef enum grout_order_kind {
     GROUT_ORDER_ALL      /* of the object as a whole: what is left depends on all of them */
 } grout_order_kind;
 
-/* By object, grout_order_kind; the caller frees it. NULL without memory. */
-uint8_t *grout_orders__find(const grout_module *module, grout_kernel_id kernel);
+/* By object, grout_order_kind; the caller gives it to grout__free. NULL without memory. */
+uint8_t *grout_orders__find(const grout_allocator *allocator, const grout_module *module,
+                            grout_kernel_id kernel);
 
 #endif

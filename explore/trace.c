@@ -2,21 +2,19 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "trace.h"
 
-#include "grow.h"
+#include "hash.h"
+#include "invariant.h"
 
 #include <string.h>
 
 /* ---- storage -------------------------------------------------------------------------------- */
 
-static uint64_t mix(uint64_t hash, uint64_t value) {
-    hash = (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
-    return hash ^ hash >> 29;
-}
-
 /* Where a resource stands in the table, or is to be put. */
 static size_t find_slot(const grout_trace *trace, uint64_t resource) {
+    GROUT_ASSERT(trace->table_used < trace->table_size);
     size_t mask = trace->table_size - 1, at = (size_t)resource & mask;
-    while (trace->table[at] != 0 && trace->visitors[trace->table[at] - 1].resource != resource) {
+    while (trace->table[at] != 0 &&
+           trace->visitors.items[trace->table[at] - 1].resource != resource) {
         at = (at + 1) & mask;
     }
     return at;
@@ -29,7 +27,7 @@ static bool grow_table(grout_trace *trace) {
     uint64_t *old = trace->table;
     size_t old_size = trace->table_size;
     size_t size = old_size == 0 ? 256 : 2 * old_size;
-    trace->table = calloc(size, sizeof *trace->table);
+    trace->table = grout__new(trace->allocator, size, sizeof *trace->table);
     if (trace->table == NULL) {
         trace->table = old;
         return false;
@@ -37,10 +35,10 @@ static bool grow_table(grout_trace *trace) {
     trace->table_size = size;
     for (size_t i = 0; i < old_size; i++) {
         if (old[i] != 0) {
-            trace->table[find_slot(trace, trace->visitors[old[i] - 1].resource)] = old[i];
+            trace->table[find_slot(trace, trace->visitors.items[old[i] - 1].resource)] = old[i];
         }
     }
-    free(old);
+    grout__free(old);
     return true;
 }
 
@@ -49,22 +47,19 @@ static grout_visitor *find_visitor(grout_trace *trace, uint64_t resource, uint32
     if (!grow_table(trace)) {
         return NULL;
     }
-    void *visitors = grout_grow(trace->visitors, trace->visitor_count, &trace->visitor_capacity,
-                                sizeof *trace->visitors);
-    if (visitors == NULL) {
+    if (!GROUT_ARRAY_RESERVE(&trace->visitors, trace->allocator, 1)) {
         return NULL;
     }
-    trace->visitors = visitors;
     size_t slot = find_slot(trace, resource);
-    for (uint64_t at = trace->table[slot]; at != 0; at = trace->visitors[at - 1].next) {
-        if (trace->visitors[at - 1].actor == actor) {
-            return &trace->visitors[at - 1];
+    for (uint64_t at = trace->table[slot]; at != 0; at = trace->visitors.items[at - 1].next) {
+        if (trace->visitors.items[at - 1].actor == actor) {
+            return &trace->visitors.items[at - 1];
         }
     }
     trace->table_used += trace->table[slot] == 0 ? 1u : 0u;
-    grout_visitor *visitor = &trace->visitors[trace->visitor_count++];
+    grout_visitor *visitor = &trace->visitors.items[trace->visitors.count++];
     *visitor = (grout_visitor){resource, UINT64_MAX, trace->table[slot], actor};
-    trace->table[slot] = trace->visitor_count;
+    trace->table[slot] = trace->visitors.count;
     return visitor;
 }
 
@@ -102,13 +97,10 @@ static bool is_known(const grout_clocks *clocks, const grout_step *step) {
 }
 
 static bool add_reversal(grout_trace *trace, uint64_t first, uint64_t second) {
-    void *reversals = grout_grow(trace->reversals, trace->reversal_count, &trace->reversal_capacity,
-                                 sizeof *trace->reversals);
-    if (reversals == NULL) {
+    if (!GROUT_ARRAY_RESERVE(&trace->reversals, trace->allocator, 1)) {
         return false;
     }
-    trace->reversals = reversals;
-    trace->reversals[trace->reversal_count++] = (grout_reversal){first, second};
+    trace->reversals.items[trace->reversals.count++] = (grout_reversal){first, second};
     return true;
 }
 
@@ -117,21 +109,22 @@ static bool add_reversal(grout_trace *trace, uint64_t first, uint64_t second) {
 static uint64_t find_rival(const grout_trace *trace, const grout_visitor *visitor,
                            const grout_step *step, const grout_clocks *clocks) {
     uint64_t at = visitor->step + 1;
-    while (at != 0 && !is_known(clocks, &trace->steps[at - 1])) {
-        if (is_dependent(&trace->steps[at - 1], step)) {
+    while (at != 0 && !is_known(clocks, &trace->steps.items[at - 1])) {
+        if (is_dependent(&trace->steps.items[at - 1], step)) {
             return at;
         }
-        at = trace->steps[at - 1].previous;
+        at = trace->steps.items[at - 1].previous;
     }
     return 0;
 }
 
 /* Pairs a step with the newest rival step of each other actor. */
 static bool find_reversals(grout_trace *trace, uint64_t index, const grout_clocks *clocks) {
-    const grout_step *step = &trace->steps[index];
+    GROUT_ASSERT(index < trace->steps.count);
+    const grout_step *step = &trace->steps.items[index];
     size_t slot = find_slot(trace, step->resource);
-    for (uint64_t i = trace->table[slot]; i != 0; i = trace->visitors[i - 1].next) {
-        const grout_visitor *visitor = &trace->visitors[i - 1];
+    for (uint64_t i = trace->table[slot]; i != 0; i = trace->visitors.items[i - 1].next) {
+        const grout_visitor *visitor = &trace->visitors.items[i - 1];
         uint64_t rival =
             visitor->actor == step->actor ? 0 : find_rival(trace, visitor, step, clocks);
         if (rival != 0 && !add_reversal(trace, rival - 1, index)) {
@@ -151,17 +144,14 @@ static uint32_t get_local(const grout_trace *trace, const grout_origin *origin) 
 static bool add_step_of(grout_trace *trace, const grout_origin *origin, const grout_clocks *clocks,
                         uint64_t resource, grout_step_kind kind, uint32_t number) {
     const grout_clock_shape *shape = &trace->info.shape;
-    void *steps =
-        grout_grow(trace->steps, trace->step_count, &trace->step_capacity, sizeof *trace->steps);
-    if (steps == NULL) {
+    if (!GROUT_ARRAY_RESERVE(&trace->steps, trace->allocator, 1)) {
         return false;
     }
-    trace->steps = steps;
     uint32_t local = get_local(trace, origin);
     uint32_t component =
         grout_clock_x(shape, grout_clock_actor(shape, origin->cta % shape->cta_count, local));
-    uint64_t index = trace->step_count++;
-    grout_step *step = &trace->steps[index];
+    uint64_t index = trace->steps.count++;
+    grout_step *step = &trace->steps.items[index];
     *step = (grout_step){.resource = resource,
                          .actor = origin->cta * trace->local_actors + local,
                          .cluster = clocks == NULL ? 0 : clocks->cluster,
@@ -194,7 +184,7 @@ enum {
 };
 
 static uint64_t get_resource(uint32_t kind, uint32_t a, uint64_t b, uint64_t c) {
-    return mix(mix(mix(kind, a), b), c);
+    return grout_hash__word(grout_hash__word(grout_hash__word(kind, a), b), c);
 }
 
 static bool note_semaphore(grout_trace *trace, const grout_event *event) {
@@ -210,22 +200,16 @@ static bool note_semaphore(grout_trace *trace, const grout_event *event) {
         }
     }
     uint32_t count = event->u.semaphore.serial_count;
-    void *takings = grout_grow(trace->takings, trace->taking_count, &trace->taking_capacity,
-                               sizeof *trace->takings);
-    if (takings == NULL) {
+    if (!GROUT_ARRAY_RESERVE(&trace->takings, trace->allocator, 1)) {
         return false;
     }
-    trace->takings = takings;
-    trace->takings[trace->taking_count++] =
-        (grout_taking){resource, (uint32_t)trace->serial_count, count};
+    trace->takings.items[trace->takings.count++] =
+        (grout_taking){resource, (uint32_t)trace->serials.count, count};
     for (uint32_t i = 0; i < count; i++) {
-        void *serials = grout_grow(trace->serials, trace->serial_count, &trace->serial_capacity,
-                                   sizeof *trace->serials);
-        if (serials == NULL) {
+        if (!GROUT_ARRAY_RESERVE(&trace->serials, trace->allocator, 1)) {
             return false;
         }
-        trace->serials = serials;
-        trace->serials[trace->serial_count++] = event->u.semaphore.serials[i];
+        trace->serials.items[trace->serials.count++] = event->u.semaphore.serials[i];
     }
     return event->u.semaphore.no_decrement || add_step(trace, event, resource, GROUT_STEP_TAKE, 0);
 }
@@ -335,9 +319,9 @@ static bool begin(void *self, const grout_launch_info *info) {
     return true;
 }
 
-void grout_trace__init(grout_trace *trace, const grout_decisions *decisions,
-                       const uint8_t *orders) {
-    *trace = (grout_trace){.decisions = decisions, .orders = orders};
+void grout_trace__init(grout_trace *trace, const grout_allocator *allocator,
+                       const grout_decisions *decisions, const uint8_t *orders) {
+    *trace = (grout_trace){.allocator = allocator, .decisions = decisions, .orders = orders};
     trace->observer = (grout_observer){
         .self = trace,
         .interest = UINT64_C(1) << GROUT_EVENT_ARRIVE | UINT64_C(1) << GROUT_EVENT_WAIT |
@@ -351,12 +335,12 @@ void grout_trace__init(grout_trace *trace, const grout_decisions *decisions,
 }
 
 void grout_trace__deinit(grout_trace *trace) {
-    free(trace->steps);
-    free(trace->reversals);
-    free(trace->takings);
-    free(trace->serials);
-    free(trace->visitors);
-    free(trace->table);
+    grout__free(trace->steps.items);
+    grout__free(trace->reversals.items);
+    grout__free(trace->takings.items);
+    grout__free(trace->serials.items);
+    grout__free(trace->visitors.items);
+    grout__free(trace->table);
     *trace = (grout_trace){0};
 }
 
@@ -364,7 +348,7 @@ void grout_trace__deinit(grout_trace *trace) {
 
 static bool has_serial(const grout_trace *trace, const grout_taking *taking, uint32_t serial) {
     for (uint32_t i = 0; i < taking->count; i++) {
-        if (trace->serials[taking->first_serial + i] == serial) {
+        if (trace->serials.items[taking->first_serial + i] == serial) {
             return true;
         }
     }
@@ -373,8 +357,8 @@ static bool has_serial(const grout_trace *trace, const grout_taking *taking, uin
 
 /* Does some wait know one of two signals and not the other? */
 static bool are_told_apart(const grout_trace *trace, const grout_step *a, const grout_step *b) {
-    for (size_t i = 0; i < trace->taking_count; i++) {
-        const grout_taking *taking = &trace->takings[i];
+    for (size_t i = 0; i < trace->takings.count; i++) {
+        const grout_taking *taking = &trace->takings.items[i];
         if (taking->resource == a->resource &&
             has_serial(trace, taking, a->number) != has_serial(trace, taking, b->number)) {
             return true;
@@ -385,28 +369,30 @@ static bool are_told_apart(const grout_trace *trace, const grout_step *a, const 
 
 void grout_trace__settle(grout_trace *trace) {
     size_t kept = 0;
-    for (size_t i = 0; i < trace->reversal_count; i++) {
-        const grout_reversal *reversal = &trace->reversals[i];
-        const grout_step *first = &trace->steps[reversal->first];
-        const grout_step *second = &trace->steps[reversal->second];
+    for (size_t i = 0; i < trace->reversals.count; i++) {
+        const grout_reversal *reversal = &trace->reversals.items[i];
+        const grout_step *first = &trace->steps.items[reversal->first];
+        const grout_step *second = &trace->steps.items[reversal->second];
         bool are_signals = first->kind == GROUT_STEP_SIGNAL && second->kind == GROUT_STEP_SIGNAL;
         if (!are_signals || are_told_apart(trace, first, second)) {
-            trace->reversals[kept++] = *reversal;
+            trace->reversals.items[kept++] = *reversal;
         }
     }
-    trace->reversal_count = kept;
+    trace->reversals.count = kept;
 }
 
 /* The pairs that could be reversed, each named by its actors and how many steps each had done. */
 uint64_t grout_trace__get_signature(const grout_trace *trace) {
-    uint64_t sum = trace->step_count;
-    for (size_t i = 0; i < trace->reversal_count; i++) {
-        const grout_step *first = &trace->steps[trace->reversals[i].first];
-        const grout_step *second = &trace->steps[trace->reversals[i].second];
-        uint64_t pair =
-            mix(mix(mix(mix(first->resource, first->actor), first->epoch), second->actor),
-                second->epoch);
-        sum += mix(pair, (uint64_t)first->kind << 8 | second->kind);
+    uint64_t sum = trace->steps.count;
+    for (size_t i = 0; i < trace->reversals.count; i++) {
+        const grout_step *first = &trace->steps.items[trace->reversals.items[i].first];
+        const grout_step *second = &trace->steps.items[trace->reversals.items[i].second];
+        uint64_t pair = grout_hash__word(
+            grout_hash__word(
+                grout_hash__word(grout_hash__word(first->resource, first->actor), first->epoch),
+                second->actor),
+            second->epoch);
+        sum += grout_hash__word(pair, (uint64_t)first->kind << 8 | second->kind);
     }
     return sum;
 }

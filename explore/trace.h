@@ -4,6 +4,7 @@
 #ifndef GROUT_EXPLORE_TRACE_H
 #define GROUT_EXPLORE_TRACE_H
 
+#include "array.h"
 #include "orders.h"
 
 typedef enum grout_step_kind {
@@ -49,28 +50,25 @@ typedef struct grout_taking {
 } grout_taking;
 
 typedef struct grout_trace {
+    const grout_allocator *allocator;
     grout_observer observer;
     const grout_decisions *decisions; /* recorded by the run */
     grout_launch_info info;
     uint32_t local_actors;
     const uint8_t *orders; /* by object: grout_order_kind */
-    grout_step *steps;
-    size_t step_count, step_capacity;
-    grout_reversal *reversals;
-    size_t reversal_count, reversal_capacity;
-    grout_taking *takings;
-    size_t taking_count, taking_capacity;
-    uint32_t *serials;
-    size_t serial_count, serial_capacity;
-    grout_visitor *visitors;
-    size_t visitor_count, visitor_capacity;
+    GROUT_ARRAY(grout_step) steps;
+    GROUT_ARRAY(grout_reversal) reversals;
+    GROUT_ARRAY(grout_taking) takings;
+    GROUT_ARRAY(uint32_t) serials;
+    GROUT_ARRAY(grout_visitor) visitors;
     uint64_t *table; /* resource -> its first visitor, plus 1: open addressing */
     size_t table_size, table_used;
     bool has_failed;
 } grout_trace;
 
 /* An observer of one run; orders: grout_orders__find. Deinit at the end. */
-void grout_trace__init(grout_trace *trace, const grout_decisions *decisions, const uint8_t *orders);
+void grout_trace__init(grout_trace *trace, const grout_allocator *allocator,
+                       const grout_decisions *decisions, const uint8_t *orders);
 void grout_trace__deinit(grout_trace *trace);
 /* After the run: drops pairs of signals that every wait took or left together. */
 void grout_trace__settle(grout_trace *trace);

@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "layout.h"
 
+#include "invariant.h"
+
 #include <string.h>
 
 #define CHUNK      16 /* bytes that a swizzle keeps together */
@@ -17,6 +19,7 @@ static void add_digit(grout_layout *layout, uint8_t dim, int64_t divisor, int64_
         layout->extent[last - 1] *= extent;
         return;
     }
+    GROUT_ASSERT(last < DIGITS_MAX && extent > 1 && divisor >= 1);
     layout->dim[last] = dim;
     layout->divisor[last] = divisor;
     layout->extent[last] = extent;
@@ -26,10 +29,14 @@ static void add_digit(grout_layout *layout, uint8_t dim, int64_t divisor, int64_
 grout_layout grout_layout__make(const grout_layout_spec *spec) {
     grout_layout layout = {
         .rank = spec->rank, .element_bytes = spec->element_bytes, .swizzle = spec->swizzle};
+    GROUT_ASSERT(spec->rank <= GROUT_RANK_MAX && spec->tile_rank <= spec->rank);
+    GROUT_ASSERT(spec->swizzle == 0 || spec->swizzle == 32 || spec->swizzle == 64 ||
+                 spec->swizzle == 128);
     uint32_t first_tiled = spec->rank - spec->tile_rank;
     for (uint32_t k = 0; k < spec->rank; k++) {
         uint8_t dim = spec->has_transpose ? spec->permutation[k] : (uint8_t)k;
         int64_t tile = k < first_tiled ? 1 : spec->tile[k - first_tiled];
+        GROUT_ASSERT(dim < spec->rank && tile >= 1 && spec->dims[dim] % tile == 0);
         add_digit(&layout, dim, tile, spec->dims[dim] / tile);
     }
     for (uint32_t k = first_tiled; k < spec->rank; k++) {
@@ -164,6 +171,7 @@ static void add_row_part(box_walk *walk, int64_t first, int64_t end) {
         int64_t next = (at / CHUNK + 1) * CHUNK < end ? (at / CHUNK + 1) * CHUNK : end;
         grout_run part = {.base = swizzle_offset(walk->layout->swizzle, at), .count = 1};
         part.length = next - at;
+        GROUT_ASSERT(count < sizeof parts / sizeof parts[0]);
         uint32_t k = count++;
         for (; k > 0 && parts[k - 1].base > part.base; k--) {
             parts[k] = parts[k - 1];
@@ -257,6 +265,7 @@ static void walk_digits(box_walk *walk, uint32_t k, int64_t base) {
     if (add_rest(walk, k, base)) {
         return;
     }
+    GROUT_ASSERT(k < walk->layout->tiled_rank);
     uint32_t digit = walk->digits[k];
     uint32_t dim = walk->layout->dim[digit];
     int64_t divisor = walk->layout->divisor[digit];
@@ -274,6 +283,7 @@ static void begin_walk(box_walk *walk, const grout_layout *layout, const int64_t
                        const int64_t *extent) {
     walk->layout = layout;
     for (uint32_t dim = 0; dim < layout->rank; dim++) {
+        GROUT_ASSERT(start[dim] >= 0 && extent[dim] >= 1);
         walk->low[dim] = start[dim];
         walk->high[dim] = start[dim] + extent[dim] - 1;
     }
@@ -305,6 +315,7 @@ int64_t grout_layout_get_pieces(const grout_layout *layout, const int64_t *start
             }
         }
     }
+    GROUT_ASSERT(count == layout->tiled_rank); /* order has each dimension once */
     walk_digits(&walk, 0, 0);
     flush_piece(&walk);
     return walk.count;

@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "register_layouts.h"
 
+#include "invariant.h"
+
 #define BLOCK_ROWS 64 /* of the WGMMA layout: 16 to each of the 4 warps */
 
 const char *grout_register_layout_get_text(grout_register_layout_kind kind) {
@@ -56,6 +58,7 @@ int64_t grout_register_layout_get_element(const grout_register_layout *layout, u
         element = get_column(lane, register_index);
         break;
     }
+    GROUT_ASSERT(element >= 0);
     return element < layout->count ? element : -1;
 }
 
@@ -98,6 +101,7 @@ grout_register_layout grout_register_layout_make(grout_register_layout_kind kind
 }
 
 grout_register_layout grout_register_layout_make_strided(int64_t count, uint32_t vec_max) {
+    GROUT_ASSERT(count >= 1 && (vec_max & (vec_max - 1)) == 0);
     uint32_t vec = vec_max == 0 ? 1 : vec_max;
     if (count % GROUT_LANES == 0) {
         while (count % (int64_t)(GROUT_LANES * vec) != 0) {

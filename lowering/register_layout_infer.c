@@ -3,19 +3,7 @@
 #include "register_layouts.h"
 
 #include "alloc.h"
-
-void grout_layout__walk(grout_layout_inference *inf, grout_block_id block,
-                        grout_layout_visit *visit) {
-    grout_op_id id = grout_module_get_block(inf->module, block)->first;
-    while (id != 0) {
-        const grout_op *op = grout_module_get_op(inf->module, id);
-        visit(inf, id, op);
-        for (uint32_t k = 0; k < op->block_count; k++) {
-            grout_layout__walk(inf, op->first_block + k, visit);
-        }
-        id = op->next;
-    }
-}
+#include "invariant.h"
 
 /* Calls visit for the results of an op and the arguments of its blocks. */
 typedef void visit_value(grout_layout_inference *inf, grout_value_id value);
@@ -36,11 +24,6 @@ static void visit_values(grout_layout_inference *inf, const grout_op *op, visit_
 }
 
 /* ---- splats and others ----------------------------------------------------------------------- */
-
-bool grout_layout__is_spread(const grout_layout_inference *inf, grout_value_id value) {
-    const uint8_t kind = grout_register_layouts_get(inf->out, value)->kind;
-    return kind != GROUT_LAYOUT_NONE && kind != GROUT_LAYOUT_SPLAT;
-}
 
 /* Every array starts as a splat of its count. */
 static void begin_value(grout_layout_inference *inf, grout_value_id value) {
@@ -87,21 +70,6 @@ static void spread_op(grout_layout_inference *inf, grout_op_id id, const grout_o
 
 /* ---- classes --------------------------------------------------------------------------------- */
 
-grout_value_id grout_layout__find_root(const grout_layout_inference *inf, grout_value_id value) {
-    while (inf->parents[value] != value) {
-        inf->parents[value] = inf->parents[inf->parents[value]];
-        value = inf->parents[value];
-    }
-    return value;
-}
-
-bool grout_layout__is_joint(const grout_layout_inference *inf, const grout_operand *from,
-                            grout_value_id to) {
-    return from->kind == GROUT_OPERAND_VALUE && grout_layout__is_spread(inf, from->id) &&
-           grout_layout__is_spread(inf, to) &&
-           inf->out->of_value[from->id].count == inf->out->of_value[to].count;
-}
-
 static void join_edge(grout_layout_inference *inf, grout_op_id op, const grout_operand *from,
                       grout_value_id to) {
     (void)op;
@@ -118,6 +86,7 @@ static void join_op(grout_layout_inference *inf, grout_op_id id, const grout_op 
 
 static void decide(grout_layout_inference *inf, const grout_layout_demand *demand) {
     const grout_value_id root = grout_layout__find_root(inf, demand->value);
+    GROUT_ASSERT(demand->kind != GROUT_LAYOUT_NONE && demand->kind != GROUT_LAYOUT_SPLAT);
     grout_layout_demand *first = &inf->demands[root];
     if (first->kind == GROUT_LAYOUT_NONE) {
         *first = *demand;
@@ -236,6 +205,8 @@ static void settle_value(grout_layout_inference *inf, grout_value_id value) {
     *layout = kind == GROUT_LAYOUT_NONE || kind == GROUT_LAYOUT_STRIDED
                   ? make_strided(inf, value)
                   : grout_register_layout_make((grout_register_layout_kind)kind, type);
+    GROUT_ASSERT(layout->kind != GROUT_LAYOUT_NONE && layout->registers > 0);
+    GROUT_ASSERT(layout->count == grout_type_get_count(type));
     const int64_t bytes =
         (int64_t)layout->registers * grout_dtype_get_info((grout_dtype)type->dtype)->bytes;
     if (bytes > GROUT_LANE_BYTES_MAX && inf->ok) {
@@ -250,6 +221,7 @@ static void settle_op(grout_layout_inference *inf, grout_op_id id, const grout_o
 
 static void measure_exchange(grout_layout_inference *inf, grout_op_id id, const grout_op *op) {
     const int64_t bytes = grout_layout__get_exchange_bytes(inf, op);
+    GROUT_ASSERT(bytes >= 0 && bytes <= UINT32_MAX && bytes % 16 == 0);
     inf->out->exchange_bytes[id] = (uint32_t)bytes;
     if (bytes > inf->out->scratch_bytes) {
         inf->out->scratch_bytes = bytes;
@@ -284,14 +256,16 @@ static void infer(grout_layout_inference *inf) {
 
 /* False without memory. */
 static bool allocate(grout_layout_inference *inf) {
+    const grout_allocator *allocator = grout_module_get_allocator(inf->module);
     grout_register_layouts *out = inf->out;
     const size_t values = (size_t)out->value_count + 1;
-    out->of_value = grout__calloc(values, sizeof *out->of_value);
-    out->exchange_bytes = grout__calloc((size_t)out->op_count + 1, sizeof *out->exchange_bytes);
-    inf->parents = grout__calloc(values, sizeof *inf->parents);
-    inf->demands = grout__calloc(values, sizeof *inf->demands);
-    inf->is_reported = grout__calloc(values, sizeof *inf->is_reported);
-    inf->widths = grout__calloc(values, sizeof *inf->widths);
+    out->of_value = grout__new(allocator, values, sizeof *out->of_value);
+    out->exchange_bytes =
+        grout__new(allocator, (size_t)out->op_count + 1, sizeof *out->exchange_bytes);
+    inf->parents = grout__new(allocator, values, sizeof *inf->parents);
+    inf->demands = grout__new(allocator, values, sizeof *inf->demands);
+    inf->is_reported = grout__new(allocator, values, sizeof *inf->is_reported);
+    inf->widths = grout__new(allocator, values, sizeof *inf->widths);
     inf->ok = out->of_value != NULL && out->exchange_bytes != NULL && inf->parents != NULL &&
               inf->demands != NULL && inf->is_reported != NULL && inf->widths != NULL;
     return inf->ok || grout_diags_add_oom(inf->diags);
@@ -299,7 +273,7 @@ static bool allocate(grout_layout_inference *inf) {
 
 grout_register_layouts *grout_register_layouts_infer(const grout_module *bound,
                                                      grout_kernel_id kernel, grout_diags *diags) {
-    grout_register_layouts *out = grout__calloc(1, sizeof *out);
+    grout_register_layouts *out = grout__new(grout_module_get_allocator(bound), 1, sizeof *out);
     if (out == NULL) {
         grout_diags_add_oom(diags);
         return NULL;
@@ -322,26 +296,4 @@ grout_register_layouts *grout_register_layouts_infer(const grout_module *bound,
         return NULL;
     }
     return out;
-}
-
-void grout_register_layouts_free(grout_register_layouts *layouts) {
-    if (layouts != NULL) {
-        grout__free(layouts->of_value);
-        grout__free(layouts->exchange_bytes);
-        grout__free(layouts);
-    }
-}
-
-const grout_register_layout *grout_register_layouts_get(const grout_register_layouts *layouts,
-                                                        grout_value_id value) {
-    return &layouts->of_value[value < layouts->value_count ? value : 0];
-}
-
-int64_t grout_register_layouts_get_exchange_bytes(const grout_register_layouts *layouts,
-                                                  grout_op_id op) {
-    return op < layouts->op_count ? layouts->exchange_bytes[op] : 0;
-}
-
-int64_t grout_register_layouts_get_scratch_bytes(const grout_register_layouts *layouts) {
-    return layouts->scratch_bytes;
 }

@@ -98,7 +98,8 @@ static void note_path(grout_layout_inference *inf, grout_value_id value) {
 
 static void explain_path(grout_layout_inference *inf, grout_value_id from, grout_value_id to) {
     struct grout_layout_search search = {.distance = 1};
-    search.steps = grout__calloc((size_t)inf->out->value_count + 1, sizeof *search.steps);
+    search.steps = grout__new(grout_module_get_allocator(inf->module),
+                              (size_t)inf->out->value_count + 1, sizeof *search.steps);
     if (search.steps == NULL) {
         grout_diags_add_oom(inf->diags);
         return;

@@ -87,7 +87,7 @@ int64_t grout_layout__get_exchange_bytes(const grout_layout_inference *inf, cons
 /* How many dimensions are larger than 1, and which the first two of them are. */
 uint32_t grout_layout__get_wide_dims(const grout_type *type, uint32_t dims_out[2]);
 
-/* ---- register_layout_infer.c ---- */
+/* ---- register_layout_values.c ---- */
 
 grout_value_id grout_layout__find_root(const grout_layout_inference *inf, grout_value_id value);
 /* Whether an edge holds its two values in one layout: both spread, with as many elements. */

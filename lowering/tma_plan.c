@@ -16,6 +16,7 @@
  */
 
 #include "bound.h"
+#include "invariant.h"
 #include "type.h"
 
 #include "grout/verify.h"
@@ -193,6 +194,7 @@ static int64_t get_stride(const planning *plan, uint32_t dim) {
 static void add_dim(planning *plan, uint8_t dim, int64_t extent) {
     grout_tma *tma = plan->tma;
     uint32_t place = tma->rank++;
+    GROUT_ASSERT(place < GROUT_RANK_MAX && !plan->is_boxed[dim] && extent >= 1);
     tma->object_dim[place] = dim;
     tma->dims[place] = plan->gmem_type->dims[dim];
     tma->strides[place] = get_stride(plan, dim);
@@ -408,6 +410,7 @@ static bool check_box(planning *plan) {
     for (uint32_t k = 0; ok && k < tma->rank; k++) {
         box_bytes *= tma->box[k];
     }
+    GROUT_ASSERT(!ok || (box_bytes > 0 && box_bytes <= UINT32_MAX));
     tma->box_bytes = ok ? (uint32_t)box_bytes : 0;
     return ok;
 }

@@ -12,6 +12,7 @@
  */
 #include "wgmma.h"
 
+#include "invariant.h"
 #include "view_digits.h"
 
 #include <inttypes.h>
@@ -351,6 +352,7 @@ bool grout_wgmma__plan_operand(grout_wgmma_planning *planning, bool is_a,
     if (!grout_module_get_view(planning->module, plan.operand, &plan.view)) {
         return false;
     }
+    GROUT_ASSERT(plan.view.view_rank == 2);
     plan.layout = grout_object_get_layout(planning->module, plan.view.object);
     plan.mn_dim = plan.view.view_dim[is_a ? 0 : 1];
     plan.k_dim = plan.view.view_dim[is_a ? 1 : 0];

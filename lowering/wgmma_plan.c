@@ -7,11 +7,10 @@
  */
 #include "wgmma.h"
 
+#include "invariant.h"
 #include "type.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 enum { ACC, A, B };
@@ -25,38 +24,6 @@ static const struct {
     {GROUT_DTYPE_BF16, GROUT_DTYPE_F32},
     {GROUT_DTYPE_F32, GROUT_DTYPE_F32},
 };
-
-bool grout_wgmma__fail(grout_wgmma_planning *planning, grout_diag_code code,
-                       const grout_operand *operand, const char *format, ...) {
-    if (planning->diags != NULL) {
-        va_list arguments;
-        va_start(arguments, format);
-        grout_diags_add_list(planning->diags, code,
-                             grout_module_get_place(planning->module, operand->loc), format,
-                             arguments);
-        va_end(arguments);
-    }
-    return false;
-}
-
-void grout_wgmma__help(grout_wgmma_planning *planning, const char *format, ...) {
-    if (planning->diags != NULL) {
-        char text[256];
-        va_list arguments;
-        va_start(arguments, format);
-        vsnprintf(text, sizeof text, format, arguments);
-        va_end(arguments);
-        grout_diags_help(planning->diags, "%s", text);
-    }
-}
-
-grout_value_text grout_wgmma__get_name(const grout_wgmma_planning *planning,
-                                       const grout_operand *operand, const char *fallback) {
-    grout_value_id base = operand->kind == GROUT_OPERAND_REF
-                              ? grout_module_get_ref(planning->module, operand->id)->base
-                              : operand->id;
-    return grout_value__get_text(planning->module, base, fallback);
-}
 
 static const char *get_mnemonic(const grout_wgmma_planning *planning) {
     return grout_op_get_info((grout_opcode)planning->op->opcode)->text;
@@ -219,6 +186,9 @@ static bool check_sizes(grout_wgmma_planning *planning) {
 /* Sizes are those of objects that exist, so they fit. */
 static void fill_sizes(grout_wgmma_planning *planning, const grout_type types[3]) {
     grout_wgmma *wgmma = planning->wgmma;
+    for (uint32_t k = 0; k < 3; k++) {
+        GROUT_ASSERT(types[k].rank == 2 && types[k].dims[0] >= 1 && types[k].dims[1] >= 1);
+    }
     wgmma->m = (uint32_t)types[A].dims[0];
     wgmma->k = (uint32_t)types[A].dims[1];
     wgmma->n = (uint32_t)types[B].dims[1];

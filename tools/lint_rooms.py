@@ -25,11 +25,11 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 CYCLE_MAX = 8
 FILES_MAX = 45
 # What is over the limits still, and by how much at most: these only fall.
-KNOWN_CYCLES = {"ir/text": 10, "ir/bind": 10, "ir/verify": 21, "gpu_backend/emit": 28}
+KNOWN_CYCLES = {"gpu_backend/emit": 28}
 KNOWN_SIZES = {"cli": 53}
 SOURCE_ENDINGS = (".c", ".h", ".cuh", ".def", ".py", ".grout")
 # What the compiler may have read of include/grout/ for a folder that names HEADERS.
-WITHOUT_IR = {"ids.h", "types.def", "events.h", "diag.h", "diag.def"}
+WITHOUT_IR = {"alloc.h", "ids.h", "types.def", "events.h", "diag.h", "diag.def"}
 # Folders of programs are looked at for their size alone; folders of kernels are lists of examples.
 SIZED = ("base", "ir", "lowering", "observe", "interp", "race_checker", "explore", "gpu_backend", "cli")
 
@@ -83,7 +83,8 @@ def list_objects(build, rooms):
     objects = {}
     for folder, _, files in os.walk(build):
         match = re.search(r"CMakeFiles/(grout_\w+)\.dir", folder)
-        if match and match.group(1) in targets:
+        # In a folder '__' are sources of other folders that a program compiles once more for itself.
+        if match and match.group(1) in targets and "__" not in folder.split(os.sep):
             for name in files:
                 if name.endswith(".o"):
                     objects[os.path.join(folder, name)] = (targets[match.group(1)], name[:-2])

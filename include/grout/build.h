@@ -32,6 +32,8 @@ typedef struct grout_build_index {
 
 /* name stands for the file in diagnostics where no place is given. NULL without memory. */
 GROUT_API grout_builder *grout_builder_new(const char *name);
+/* The same with an allocator of the caller's (alloc.h), for the builder and its module. */
+GROUT_API grout_builder *grout_builder_new_in(const grout_allocator *allocator, const char *name);
 /* Ends the building: the module, or NULL with the first mistake in diags. Frees the builder. */
 GROUT_API grout_module *grout_builder_finish(grout_builder *builder, grout_diags *diags);
 /* Throws it away unfinished. */

@@ -11,6 +11,8 @@
 #ifndef GROUT_DIAG_H
 #define GROUT_DIAG_H
 
+#include "grout/alloc.h"
+
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -98,10 +100,13 @@ typedef struct grout_diags grout_diags;
 
 /* A new empty list, or NULL without memory. Free with grout_diags_free. */
 GROUT_API grout_diags *grout_diags_new(void);
+/* The same with an allocator of the caller's (alloc.h), for the list and all that is added to it.
+ */
+GROUT_API grout_diags *grout_diags_new_in(const grout_allocator *allocator);
 GROUT_API void grout_diags_free(grout_diags *diags);
 
 /*
- * Tells the list the text of a file so that the renderer can show its lines. Both are copied. A
+ * Gives the list the text of a file so that the renderer can show its lines. Both are copied. A
  * second text of the same name replaces the first. False without memory, which the list then says.
  */
 GROUT_API bool grout_diags_add_source(grout_diags *diags, const char *file, const char *text,
@@ -132,11 +137,13 @@ GROUT_API bool grout_diags_has_errors(const grout_diags *diags);
 /* Changes the severity of the i-th (used for --severity and --werror). */
 GROUT_API void grout_diags_set_severity(grout_diags *diags, uint32_t index, grout_severity to);
 
-/* A growing text. Zero-initialise; free text with grout_text_free. Failure to grow sets failed. */
+/* A growing text. Zero-initialise; free it with grout_text_free, which leaves it empty. Failure to
+ * grow sets failed, and from then on nothing is added. */
 typedef struct grout_text {
     char *data; /* NUL-terminated once anything was added */
     size_t size, capacity;
     bool failed;
+    const grout_allocator *allocator; /* alloc.h; NULL: libc. To be set before anything is added */
 } grout_text;
 
 GROUT_API void grout_text_add(grout_text *text, const char *format, ...) GROUT_PRINTF(2, 3);

@@ -6,6 +6,7 @@
 #define GROUT_GROUT_H
 
 #include "grout/advice.h"
+#include "grout/alloc.h"
 #include "grout/build.h"
 #include "grout/diag.h"
 #include "grout/explore.h"

@@ -26,7 +26,8 @@ typedef enum grout_schedule {
 } grout_schedule;
 
 /* Who ran at each point where more than one actor could: numbers of actors of the launch (CTA index
- * times actors of a CTA plus actor), in order. */
+ * times actors of a CTA plus actor), in order. What a launch records grows by libc's realloc,
+ * whatever its allocator, and is freed by whoever asked for it. */
 typedef struct grout_decisions {
     uint32_t *actors;
     size_t count, capacity;
@@ -70,6 +71,8 @@ typedef struct grout_launch {
     grout_decisions *record;       /* what was decided is appended; NULL: not kept */
     uint64_t max_steps;            /* 0: GROUT_STEPS_DEFAULT */
     uint64_t max_memory;           /* bytes of machine state; 0: no limit of ours */
+    /* of the machine's state and its snapshots (alloc.h); NULL: libc */
+    const grout_allocator *allocator;
     const bool *skipped;  /* by op: it does nothing; ops without results only. NULL: none */
     bool track_undefined; /* follow values that nobody wrote; the checker needs it */
     bool is_unfused;      /* elementwise ops one by one, not strip by strip: the same, slower */

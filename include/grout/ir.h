@@ -14,6 +14,7 @@
 #ifndef GROUT_IR_H
 #define GROUT_IR_H
 
+#include "grout/alloc.h"
 #include "grout/ids.h"
 #include "grout/layout.h"
 #include "grout/tables.h"
@@ -386,6 +387,8 @@ typedef struct grout_view {
 typedef struct grout_module grout_module;
 
 GROUT_API void grout_module_free(grout_module *module);
+/* What the module was made with (alloc.h); NULL: libc. */
+GROUT_API const grout_allocator *grout_module_get_allocator(const grout_module *module);
 
 /* A -D, or a size taken from a file. */
 typedef struct grout_define {
@@ -400,7 +403,8 @@ typedef struct grout_define {
  * Gives every constant expression its value (defines override the file's consts) and every value
  * its type. Returns a new module that owns all it needs (free both), or NULL with the reasons in
  * diags: unknown define, require that fails, inexact division, type and shape errors. A module that
- * binds has types throughout but has not been verified (verify.h).
+ * binds has types throughout but has not been verified (verify.h). It has the allocator of the
+ * symbolic one.
  */
 GROUT_API grout_module *grout_module_bind(const grout_module *symbolic, const grout_define *defines,
                                           size_t define_count, grout_diags *diags);

@@ -18,6 +18,10 @@ extern "C" {
  */
 GROUT_API grout_module *grout_parse(const char *file, const char *text, size_t size,
                                     grout_diags *diags);
+/* The same with an allocator of the caller's (alloc.h), for the module and what is made out of it.
+ */
+GROUT_API grout_module *grout_parse_in(const grout_allocator *allocator, const char *file,
+                                       const char *text, size_t size, grout_diags *diags);
 
 /*
  * Appends the module in canonical form; comments are kept. parse(print(m)) is equal to m, and

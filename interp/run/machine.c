@@ -149,7 +149,7 @@ static bool prepare(grout_machine *machine, grout_diags *diags) {
 }
 
 grout_machine *grout_machine_new(const grout_launch *launch, grout_diags *diags) {
-    grout_heap heap = {.limit = launch->max_memory};
+    grout_heap heap = {.allocator = launch->allocator, .limit = launch->max_memory};
     if (!check_arguments(launch, diags)) {
         return NULL;
     }

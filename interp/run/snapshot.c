@@ -140,8 +140,11 @@ static bool save(grout_machine *machine, grout_snapshot *snapshot) {
 }
 
 grout_snapshot *grout_machine_snapshot(const grout_machine *machine, grout_diags *diags) {
-    grout_heap heap = {0};
+    grout_heap heap = {.allocator = machine->launch.allocator};
     grout_snapshot *snapshot = grout_heap__take(&heap, sizeof *snapshot);
+    if (snapshot != NULL) {
+        snapshot->heap = heap;
+    }
     /* Saving walks what restoring writes. */
     if (snapshot == NULL || !save((grout_machine *)machine, snapshot)) {
         grout_snapshot_free(snapshot);

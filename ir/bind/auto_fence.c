@@ -15,6 +15,7 @@
 #include "bound.h"
 
 #include "alloc.h"
+#include "invariant.h"
 #include <string.h>
 
 enum { SET_READ, SET_WRITTEN, SET_STARTED, SET_COUNT };
@@ -38,7 +39,7 @@ static size_t get_sets_size(const fence_walk *walk) {
 
 /* Empty sets, or a copy; NULL without memory. */
 static object_sets make_sets(fence_walk *walk, const uint64_t *from) {
-    object_sets sets = grout__calloc(1, get_sets_size(walk));
+    object_sets sets = grout__new(walk->module->allocator, 1, get_sets_size(walk));
     walk->failed |= sets == NULL;
     if (sets != NULL && from != NULL) {
         memcpy(sets, from, get_sets_size(walk));
@@ -59,6 +60,7 @@ static bool join_sets(const fence_walk *walk, object_sets into, const uint64_t *
 /* ---- one operation --------------------------------------------------------------------------- */
 
 static void add_object(const fence_walk *walk, object_sets sets, uint32_t set, grout_object_id id) {
+    GROUT_ASSERT(set < SET_COUNT && id / WORD_BITS < walk->words);
     sets[set * walk->words + id / WORD_BITS] |= (uint64_t)1 << id % WORD_BITS;
 }
 
@@ -280,5 +282,6 @@ void grout_auto_fence__module(grout_binding *binding) {
 }
 
 bool grout_op_needs_auto_fence(const grout_module *module, grout_op_id id) {
+    GROUT_ASSERT(module->bound != NULL && id < module->ops.count);
     return module->bound->auto_fences != NULL && module->bound->auto_fences[id] != 0;
 }

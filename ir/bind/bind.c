@@ -5,30 +5,9 @@
 #include "alloc.h"
 #include "layout.h"
 #include "suggest.h"
-#include "type.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <string.h>
-
-bool grout_binding__report(grout_binding *binding, grout_diag_code code, grout_loc_id loc,
-                           const char *format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    grout_diags_add_list(binding->diags, code, grout_module_get_place(binding->module, loc), format,
-                         arguments);
-    va_end(arguments);
-    binding->ok = false;
-    return false;
-}
-
-void *grout_binding__new(grout_binding *binding, size_t count, size_t size) {
-    void *items = grout__calloc(count, size);
-    if (items == NULL) {
-        binding->ok = grout_diags_add_oom(binding->diags);
-    }
-    return items;
-}
 
 /* ---- defines --------------------------------------------------------------------------------- */
 
@@ -40,7 +19,7 @@ static const char *get_origin(const grout_define *define) {
 static void help_consts(grout_binding *binding) {
     enum { SHOWN_MAX = 12 };
     const grout_module *module = binding->module;
-    grout_text names = {0};
+    grout_text names = {.allocator = module->allocator};
     for (uint32_t id = 1; id < module->consts.count && id <= SHOWN_MAX; id++) {
         const grout_const *constant = GROUT_TABLE_AT(module->consts, grout_const, id);
         grout_text_add(&names, "%s%s", id > 1 ? ", " : "",

@@ -44,7 +44,7 @@ static const char *const operator_texts[] = {[GROUT_EXPR_ADD] = "+",
 
 grout_expr_text grout_fold__get_text(const grout_module *module, grout_expr_id id) {
     grout_expr_text short_text = {{0}};
-    grout_text text = {0};
+    grout_text text = {.allocator = module->allocator};
     grout_expr_print(module, id, &text);
     if (text.data != NULL && text.size < sizeof short_text.chars) {
         memcpy(short_text.chars, text.data, text.size + 1);

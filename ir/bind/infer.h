@@ -23,16 +23,23 @@ bool grout_infer__reduce(grout_binding *binding, const grout_op *op, const grout
                          grout_type *type);
 bool grout_infer__layout(grout_binding *binding, const grout_op *op, const grout_type *types,
                          grout_type *type);
-/* infer_region.c: the condition of a while. */
-void grout_infer__condition(grout_binding *binding, const grout_op *op);
 /* infer_element.c: */
 bool grout_infer__fetch(grout_binding *binding, const grout_op *op, const grout_type *types,
                         grout_type *type);
 bool grout_infer__descriptor(grout_binding *binding, const grout_op *op, const grout_type *types,
                              grout_type *type);
+/* Checks the condition of a while: its place and its type. */
+void grout_infer__condition(grout_binding *binding, const grout_op *op);
 /* Whether a reference, of an operation whose rule is INT, has integers: reported if not. */
 bool grout_infer__check_integers(grout_binding *binding, const grout_op *op, uint32_t index,
                                  const grout_type *ref);
+/* infer_type.c: */
+/* A type in registers: a scalar if the rank of the shape is 0. False after a report that it is too
+ * large. */
+bool grout_infer__make_register(grout_binding *binding, const grout_op *op, const grout_type *shape,
+                                grout_dtype dtype, grout_type *type_out);
+void grout_infer__set_type(grout_binding *binding, grout_value_id value, grout_block_id scope,
+                           const grout_type *type);
 /* The ': type' of an operation; kind NONE after a report that it is none, or too large. */
 grout_type grout_infer__get_written(grout_binding *binding, const grout_op *op);
 /* Whether the operation takes the element type (TYPES column of ops.def); reported at loc if not.
@@ -40,6 +47,7 @@ grout_type grout_infer__get_written(grout_binding *binding, const grout_op *op);
 bool grout_infer__check_rule(grout_binding *binding, const grout_op *op, grout_loc_id loc,
                              grout_dtype dtype);
 
+/* infer_operand.c: */
 /*
  * The type of an operand that has to be a value: SCALAR or ARRAY, a constant a SCALAR without dtype
  * until grout_infer__set_constant gives it one. Kind NONE: a report has been made, here or earlier.
@@ -59,8 +67,6 @@ grout_type grout_infer__get_reference(grout_binding *binding, const grout_op *op
                                       grout_type_kind kind);
 /* Whether all values that the operands use are defined before op and around it; reported if not. */
 bool grout_infer__check_uses(grout_binding *binding, const grout_op *op);
-void grout_infer__set_type(grout_binding *binding, grout_value_id value, grout_block_id scope,
-                           const grout_type *type);
 /* A help line for the diagnostic just made: how the operation is written. */
 void grout_infer__help_operands(grout_binding *binding, const grout_op *op);
 /* An operand as messages name it: "'%a'", "'0.5'", "operand 2". */

@@ -111,3 +111,15 @@ bool grout_infer__descriptor(grout_binding *binding, const grout_op *op, const g
     *type = block;
     return true;
 }
+
+/* The parser sees to the place of a condition; the builder too. */
+void grout_infer__condition(grout_binding *binding, const grout_op *op) {
+    const grout_block *block = grout_module_get_block(binding->module, op->parent);
+    const grout_op *around = grout_module_get_op(binding->module, block->parent);
+    bool has_condition = grout_op_get_region((grout_opcode)around->opcode)->blocks == 2;
+    if (!has_condition || around->first_block != op->parent || op->next != 0) {
+        grout_binding__report(binding, GROUT_DIAG_BAD_REGION, op->loc,
+                              "'cond' stands at the end of the first body of a while only");
+    }
+    grout_infer__check_scalar(binding, op, 0, GROUT_DTYPE_BOOL, "the condition of a 'while'");
+}

@@ -11,6 +11,7 @@
 #include "bound.h"
 
 #include "alloc.h"
+#include "invariant.h"
 #include <string.h>
 
 #define ARRAY_ALIGNMENT 1024
@@ -45,6 +46,7 @@ static int64_t get_bytes(const smem_plan *plan, grout_object_id id) {
 }
 
 static void place_array(smem_plan *plan, grout_object_id id) {
+    GROUT_ASSERT(plan->top >= 0 && get_bytes(plan, id) >= 0); /* 0 after a report */
     int64_t offset = align_up(plan->top, ARRAY_ALIGNMENT);
     plan->binding->bound->object_offsets[id] = offset;
     plan->top = offset + get_bytes(plan, id);
@@ -78,6 +80,7 @@ static void place_barriers(smem_plan *plan, grout_object_id id) {
                                     !is_alike(plan, plan->pool[k].object, id))) {
         k++;
     }
+    GROUT_ASSERT(k < plan->binding->module->objects.count && plan->taken[id] == 0);
     if (k == plan->pool_count) {
         plan->pool[k] = (pool_entry){.offset = plan->barrier_bytes, .bytes = bytes, .object = id};
         plan->pool_count++;
@@ -111,9 +114,11 @@ static void place_scope(smem_plan *plan, const grout_op *op) {
     for (uint32_t k = 0; k < body->arg_count; k++) {
         grout_object_id object = grout_module_get_value(module, body->first_arg + k)->object;
         if (plan->taken[object] != 0) {
+            GROUT_ASSERT(plan->pool[plan->taken[object] - 1].is_used);
             plan->pool[plan->taken[object] - 1].is_used = false;
         }
     }
+    GROUT_ASSERT(plan->top >= top && plan->peak >= plan->top);
     plan->top = top;
 }
 

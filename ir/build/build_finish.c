@@ -234,8 +234,8 @@ static bool resolve_kernel(resolving *r, grout_kernel_id id) {
 bool grout_builder__resolve(grout_builder *b) {
     resolving r = {.b = b, .module = b->module};
     bool ok = grout_nesting__init(&r.nesting, b->module);
-    ok = grout_scope__init(&r.scope) && ok;
-    ok = grout_table__init(&r.used, sizeof(uint32_t)) && ok;
+    ok = grout_scope__init(&r.scope, b->module->allocator) && ok;
+    ok = grout_table__init(&r.used, b->module->allocator, sizeof(uint32_t)) && ok;
     b->module->failed |= !ok;
     r.placeholder = grout_module__intern(b->module, "?", 1);
     for (grout_kernel_id i = 1; ok && i < b->module->kernels.count; i++) {

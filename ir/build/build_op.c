@@ -26,21 +26,6 @@ grout_build_index grout_index_slice(grout_operand start, grout_expr_id size) {
     return (grout_build_index){.kind = GROUT_INDEX_SLICE, .start = start, .size = size};
 }
 
-bool grout_builder__name_values(grout_builder *b, grout_value_id first, uint32_t count,
-                                const char *const *names) {
-    for (uint32_t i = 0; i < count; i++) {
-        if (names == NULL || names[i] == NULL) {
-            continue;
-        }
-        grout_string_id name = grout_builder__name(b, names[i], "a value");
-        if (name == 0) {
-            return false;
-        }
-        GROUT_TABLE_AT(b->module->values, grout_value, first + i)->name = name;
-    }
-    return true;
-}
-
 static bool check_value(grout_builder *b, grout_value_id value) {
     return (value != 0 && value < b->module->values.count) ||
            grout_builder__error(b, "there is no value %u", (unsigned)value);
@@ -418,7 +403,7 @@ grout_value_id grout_build_op(grout_builder *builder, grout_opcode opcode,
     grout_attr_value attrs[GROUT_ATTR_COUNT];
     grout_new_op new_op = {.opcode = opcode, .attrs = attrs};
     grout_table operands;
-    if (!grout_table__init(&operands, sizeof(grout_operand))) {
+    if (!grout_table__init(&operands, builder->module->allocator, sizeof(grout_operand))) {
         builder->module->failed = true;
         return 0;
     }

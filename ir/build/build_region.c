@@ -186,7 +186,7 @@ typedef struct loop_parts {
 /* Appends a loop and goes into its first body, which has no arguments yet. */
 static bool begin_loop(grout_builder *b, const loop_parts *parts) {
     grout_table operands;
-    if (!grout_table__init(&operands, sizeof(grout_operand))) {
+    if (!grout_table__init(&operands, b->module->allocator, sizeof(grout_operand))) {
         b->module->failed = true;
         return false;
     }

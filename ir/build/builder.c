@@ -1,29 +1,31 @@
-/* builder.c - the builder's life, its mistakes, constants, kernels and objects.
+/* builder.c - the builder's life, constants and kernels.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "builder.h"
 
 #include "alloc.h"
-#include "lexer.h"
+#include "invariant.h"
 #include "parser.h"
-#include "utf8.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
 grout_builder *grout_builder_new(const char *name) {
-    grout_builder *b = grout__calloc(1, sizeof *b);
+    return grout_builder_new_in(NULL, name);
+}
+
+grout_builder *grout_builder_new_in(const grout_allocator *allocator, const char *name) {
+    grout_builder *b = grout__new(allocator, 1, sizeof *b);
     if (b == NULL) {
         return NULL;
     }
-    b->module = grout_module__new();
-    b->diags = grout_diags_new();
+    b->module = grout_module__new(allocator);
+    b->diags = grout_diags_new_in(allocator);
     bool ok = b->module != NULL && b->diags != NULL;
-    ok = grout_table__init(&b->regions, sizeof(grout_build_region)) && ok;
-    ok = grout_table__init(&b->nestable, sizeof(uint8_t)) && ok;
-    ok = grout_table__init(&b->expr_depth, sizeof(uint8_t)) && ok;
+    ok = grout_table__init(&b->regions, allocator, sizeof(grout_build_region)) && ok;
+    ok = grout_table__init(&b->nestable, allocator, sizeof(uint8_t)) && ok;
+    ok = grout_table__init(&b->expr_depth, allocator, sizeof(uint8_t)) && ok;
     if (!ok) {
         grout_builder_free(b);
         return NULL;
@@ -70,26 +72,6 @@ grout_module *grout_builder_finish(grout_builder *builder, grout_diags *diags) {
     return module;
 }
 
-bool grout_builder__is_ok(grout_builder *b) {
-    if (b == NULL) {
-        return false;
-    }
-    b->has_failed = b->has_failed || b->module->failed;
-    return !b->has_failed;
-}
-
-bool grout_builder__error(grout_builder *b, const char *format, ...) {
-    if (!b->has_failed) {
-        va_list arguments;
-        va_start(arguments, format);
-        (void)grout_diags_add_list(b->diags, GROUT_DIAG_BUILDER,
-                                   grout_module_get_place(b->module, b->loc), format, arguments);
-        va_end(arguments);
-        b->has_failed = true;
-    }
-    return false;
-}
-
 void grout_builder_here(grout_builder *builder, const char *file, uint32_t line) {
     grout_builder_at(builder, (grout_loc){.line = line, .kind = GROUT_LOC_C}, file);
 }
@@ -107,34 +89,6 @@ void grout_builder_inline(grout_builder *builder, bool on) {
     if (builder != NULL) {
         builder->is_inline = on;
     }
-}
-
-/* ---- names and texts ------------------------------------------------------------------------- */
-
-grout_string_id grout_builder__name(grout_builder *b, const char *name, const char *what) {
-    size_t size = name != NULL ? strlen(name) : 0;
-    bool is_number = size > 0 && size <= GROUT_NAME_MAX && strspn(name, "0123456789") == size;
-    bool may_be_number = strcmp(what, "a value") == 0;
-    if (!grout_lexer__is_name(name, size) && !(is_number && may_be_number)) {
-        (void)grout_builder__error(b, "'%.64s' cannot name %s", size > 0 ? name : "", what);
-        return 0;
-    }
-    return grout_module__intern(b->module, name, size);
-}
-
-grout_string_id grout_builder__string(grout_builder *b, const char *text) {
-    size_t size = text != NULL ? strlen(text) : 0;
-    for (size_t at = 0; at < size;) {
-        size_t length = grout_utf8__length(text + at, size - at);
-        bool is_control = ((unsigned char)text[at] < 0x20 && strchr("\n\t", text[at]) == NULL) ||
-                          text[at] == 0x7f;
-        if (length == 0 || is_control) {
-            (void)grout_builder__error(b, "a text is not UTF-8, or has control characters");
-            return 0;
-        }
-        at += length;
-    }
-    return grout_module__intern(b->module, text, size);
 }
 
 /* ---- constant expressions -------------------------------------------------------------------- */
@@ -157,6 +111,7 @@ static grout_expr_id add_expr(grout_builder *b, grout_expr *expr, uint32_t depth
 }
 
 static uint32_t get_depth(const grout_builder *b, grout_expr_id expr) {
+    GROUT_ASSERT(expr > 0 && b->expr_depth.count == b->module->exprs.count);
     return *GROUT_TABLE_AT(b->expr_depth, uint8_t, expr);
 }
 
@@ -327,10 +282,6 @@ void grout_builder_end_kernel(grout_builder *builder) {
     }
     builder->kernel = 0;
     builder->block = 0;
-}
-
-bool grout_builder__is_in_kernel(grout_builder *b) {
-    return b->kernel != 0 || grout_builder__error(b, "this is for the inside of a kernel");
 }
 
 /* Whether parameters and axes may still be added: they come before the body. */

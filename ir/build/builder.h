@@ -1,5 +1,5 @@
 /*
- * builder.h - the builder from the inside: what builder.c and the build_*.c files share.
+ * builder.h - the builder from the inside: what the files of this folder share.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -37,28 +37,34 @@ uint32_t grout_module_get_expr_count(const grout_module *module) {
 }
 
 const grout_kernel *grout_module_get_kernel(const grout_module *module, grout_kernel_id id) {
+    GROUT_ASSERT(id < module->kernels.count);
     return GROUT_TABLE_AT(module->kernels, grout_kernel, id);
 }
 
 const grout_param *grout_module_get_param(const grout_module *module, const grout_kernel *kernel,
                                           uint32_t index) {
+    GROUT_ASSERT(index < kernel->param_count);
     return GROUT_TABLE_AT(module->params, grout_param, kernel->first_param + index);
 }
 
 const grout_const *grout_module_get_const(const grout_module *module, grout_const_id id) {
+    GROUT_ASSERT(id < module->consts.count);
     return GROUT_TABLE_AT(module->consts, grout_const, id);
 }
 
 const grout_require *grout_module_get_require(const grout_module *module, uint32_t id) {
+    GROUT_ASSERT(id < module->requires_.count);
     return GROUT_TABLE_AT(module->requires_, grout_require, id);
 }
 
 const grout_op *grout_module_get_op(const grout_module *module, grout_op_id id) {
+    GROUT_ASSERT(id < module->ops.count);
     return GROUT_TABLE_AT(module->ops, grout_op, id);
 }
 
 const grout_operand *grout_module_get_operand(const grout_module *module, const grout_op *op,
                                               uint32_t index) {
+    GROUT_ASSERT(index < op->operand_count);
     return GROUT_TABLE_AT(module->operands, grout_operand, op->first_operand + index);
 }
 
@@ -71,6 +77,7 @@ const grout_op *grout_op_find_around(const grout_module *module, const grout_op 
     grout_block_id block = op->parent;
     for (;;) {
         grout_op_id id = grout_module_get_block(module, block)->parent;
+        GROUT_ASSERT(id != 0 || grout_module_get_block(module, block)->kernel != 0);
         if (id == 0) {
             return NULL;
         }
@@ -131,32 +138,39 @@ uint32_t grout_op_get_attr_bits(const grout_module *module, const grout_op *op) 
 }
 
 const grout_value *grout_module_get_value(const grout_module *module, grout_value_id id) {
+    GROUT_ASSERT(id < module->values.count);
     return GROUT_TABLE_AT(module->values, grout_value, id);
 }
 
 const grout_block *grout_module_get_block(const grout_module *module, grout_block_id id) {
+    GROUT_ASSERT(id < module->blocks.count);
     return GROUT_TABLE_AT(module->blocks, grout_block, id);
 }
 
 const grout_object *grout_module_get_object(const grout_module *module, grout_object_id id) {
+    GROUT_ASSERT(id < module->objects.count);
     return GROUT_TABLE_AT(module->objects, grout_object, id);
 }
 
 const grout_ref *grout_module_get_ref(const grout_module *module, grout_ref_id id) {
+    GROUT_ASSERT(id < module->refs.count);
     return GROUT_TABLE_AT(module->refs, grout_ref, id);
 }
 
 const grout_ref_step *grout_module_get_ref_step(const grout_module *module, const grout_ref *ref,
                                                 uint32_t index) {
+    GROUT_ASSERT(index < ref->step_count);
     return GROUT_TABLE_AT(module->ref_steps, grout_ref_step, ref->first_step + index);
 }
 
 const grout_index *grout_module_get_index(const grout_module *module, const grout_ref_step *step,
                                           uint32_t index) {
+    GROUT_ASSERT(index < step->count);
     return GROUT_TABLE_AT(module->indices, grout_index, step->first + index);
 }
 
 const grout_expr *grout_module_get_expr(const grout_module *module, grout_expr_id id) {
+    GROUT_ASSERT(id < module->exprs.count);
     return GROUT_TABLE_AT(module->exprs, grout_expr, id);
 }
 
@@ -168,15 +182,13 @@ const grout_written_type *grout_module_get_written_type(const grout_module *modu
 }
 
 const grout_trivia *grout_module_get_trivia(const grout_module *module, grout_trivia_id id) {
+    GROUT_ASSERT(id < module->trivia.count);
     return GROUT_TABLE_AT(module->trivia, grout_trivia, id);
 }
 
 const grout_loc *grout_module_get_loc(const grout_module *module, grout_loc_id id) {
+    GROUT_ASSERT(id < module->locs.count);
     return GROUT_TABLE_AT(module->locs, grout_loc, id);
-}
-
-const char *grout_module_get_string(const grout_module *module, grout_string_id id) {
-    return module->string_bytes + *GROUT_TABLE_AT(module->strings, uint32_t, id);
 }
 
 grout_place grout_module_get_place(const grout_module *module, grout_loc_id id) {

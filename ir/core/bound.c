@@ -2,31 +2,14 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "bound.h"
 
-#include "alloc.h"
 #include <stdio.h>
 
 bool grout_module_is_bound(const grout_module *module) {
     return module->bound != NULL;
 }
 
-void grout_bound__free(grout_bound *bound) {
-    if (bound == NULL) {
-        return;
-    }
-    grout__free(bound->expr_values);
-    grout__free(bound->value_types);
-    grout__free(bound->object_types);
-    grout__free(bound->object_layouts);
-    grout__free(bound->object_offsets);
-    grout__free(bound->object_arrivals);
-    grout__free(bound->expr_dtypes);
-    grout__free(bound->kernel_smem_bytes);
-    grout__free(bound->auto_fences);
-    grout__free(bound->kernels);
-    grout__free(bound);
-}
-
 const grout_type *grout_module_get_type(const grout_module *module, grout_value_id id) {
+    GROUT_ASSERT(module->bound != NULL && id < module->values.count);
     return &module->bound->value_types[id];
 }
 
@@ -56,43 +39,53 @@ grout_type grout_module_get_operand_type(const grout_module *module, const grout
 }
 
 grout_expr_value grout_module_get_expr_value(const grout_module *module, grout_expr_id id) {
+    GROUT_ASSERT(module->bound != NULL && id < module->exprs.count);
     return module->bound->expr_values[id];
 }
 
 const grout_type *grout_object_get_type(const grout_module *module, grout_object_id id) {
+    GROUT_ASSERT(module->bound != NULL && id < module->objects.count);
     return &module->bound->object_types[id];
 }
 
 const grout_layout *grout_object_get_layout(const grout_module *module, grout_object_id id) {
+    GROUT_ASSERT(module->bound != NULL && id < module->objects.count);
     return &module->bound->object_layouts[id];
 }
 
 int64_t grout_object_get_smem_offset(const grout_module *module, grout_object_id id) {
+    GROUT_ASSERT(module->bound != NULL && id < module->objects.count);
     return module->bound->object_offsets[id];
 }
 
 uint32_t grout_object_get_arrivals(const grout_module *module, grout_object_id id) {
+    GROUT_ASSERT(module->bound != NULL && id < module->objects.count);
     return module->bound->object_arrivals[id];
 }
 
 int64_t grout_kernel_get_smem_bytes(const grout_module *module, grout_kernel_id id) {
+    GROUT_ASSERT(module->bound != NULL && id < module->kernels.count);
     return module->bound->kernel_smem_bytes[id];
 }
 
 int64_t grout_kernel_get_axis_size(const grout_module *module, grout_kernel_id id,
                                    uint32_t axis_index) {
+    GROUT_ASSERT(id < module->kernels.count && axis_index < GROUT_AXES_MAX);
     return module->bound->kernels[id].axis_sizes[axis_index];
 }
 
 int64_t grout_kernel_get_grid_size(const grout_module *module, grout_kernel_id id) {
+    GROUT_ASSERT(id > 0 && id < module->kernels.count);
     return module->bound->kernels[id].grid_size;
 }
 
 uint32_t grout_kernel_get_thread_count(const grout_module *module, grout_kernel_id id) {
+    GROUT_ASSERT(id > 0 && id < module->kernels.count);
     return module->bound->kernels[id].thread_count;
 }
 
 uint32_t grout_kernel_get_cluster_size(const grout_module *module, grout_kernel_id id) {
+    GROUT_ASSERT(id > 0 && id < module->kernels.count);
     return module->bound->kernels[id].cluster_size;
 }
 
@@ -111,6 +104,7 @@ int64_t grout_kernel__get_group_size(const grout_module *module, grout_kernel_id
 int64_t grout_kernel_get_axis_index(const grout_module *module, grout_kernel_id id,
                                     uint32_t axis_index, int64_t cta, uint32_t thread) {
     const grout_kernel *kernel = grout_module_get_kernel(module, id);
+    GROUT_ASSERT(axis_index < kernel->axis_count && cta >= 0);
     uint8_t kind = kernel->axes[axis_index].kind;
     uint32_t cluster_size = grout_kernel_get_cluster_size(module, id);
     int64_t index = kind == GROUT_AXIS_GRID      ? cta / cluster_size
@@ -194,6 +188,7 @@ void grout_object__get_tiles(const grout_module *module, grout_object_id id,
         uint32_t stored = (uint32_t)object->type.rank - object->tile_rank + k;
         int64_t dim = object->transpose_rank == 0 ? (int64_t)stored
                                                   : values[object->transpose[stored]].integer;
+        GROUT_ASSERT(dim >= 0 && dim < GROUT_RANK_MAX);
         tiles_out[dim] = values[object->tile[k]].integer;
     }
 }
@@ -239,6 +234,7 @@ grout_op_id grout_kernel__get_next_op(const grout_module *module, grout_op_id id
         }
         const grout_op *around = grout_module_get_op(module, block->parent);
         uint32_t done = op->parent - around->first_block + 1;
+        GROUT_ASSERT(done <= around->block_count);
         next = find_first_op(module, around->first_block + done, around->block_count - done);
         op = around;
     }

@@ -37,7 +37,7 @@ typedef struct grout_expr_text {
 } grout_expr_text;
 grout_expr_text grout_fold__get_text(const grout_module *module, grout_expr_id id);
 
-/* infer.c: the type of every value of a kernel. */
+/* infer_region.c: the type of every value of a kernel. */
 void grout_infer__kernel(grout_binding *binding, grout_kernel_id id);
 
 /* smem_plan.c: where the SMEM objects of each kernel lie. */

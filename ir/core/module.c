@@ -1,4 +1,4 @@
-/* module.c - a module's life and what it is made of: tables, strings, operations.
+/* module.c - a module's life and what it is made of: tables, operations, objects.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "module.h"
 
@@ -31,52 +31,72 @@
 
 enum { FIRST_INDEX_SIZE = 256, FIRST_STRING_CAPACITY = 1024 };
 
-grout_module *grout_module__new(void) {
-    grout_module *module = grout__calloc(1, sizeof *module);
+grout_module *grout_module__new(const grout_allocator *allocator) {
+    grout_module *module = grout__new(allocator, 1, sizeof *module);
     if (module == NULL) {
         return NULL;
     }
+    module->allocator = allocator;
     bool ok = true;
-#define INIT(table, type) ok = grout_table__init(&module->table, sizeof(type)) && ok;
+#define INIT(table, type) ok = grout_table__init(&module->table, allocator, sizeof(type)) && ok;
     FOR_EACH_TABLE(INIT)
 #undef INIT
-    module->string_bytes = grout__realloc(NULL, FIRST_STRING_CAPACITY);
-    module->string_index = grout__calloc(FIRST_INDEX_SIZE, sizeof *module->string_index);
-    if (!ok || module->string_bytes == NULL || module->string_index == NULL) {
+    ok = GROUT_ARRAY_RESERVE(&module->string_bytes, allocator, FIRST_STRING_CAPACITY) && ok;
+    module->string_index = grout__new(allocator, FIRST_INDEX_SIZE, sizeof *module->string_index);
+    if (!ok || module->string_index == NULL) {
         grout_module_free(module);
         return NULL;
     }
-    module->string_capacity = FIRST_STRING_CAPACITY;
     module->string_index_size = FIRST_INDEX_SIZE;
     /* String 0 is the empty one, at offset 0. */
-    module->string_bytes[0] = '\0';
-    module->string_size = 1;
+    module->string_bytes.items[0] = '\0';
+    module->string_bytes.count = 1;
     return module;
+}
+
+static void free_bound(grout_bound *bound) {
+    if (bound == NULL) {
+        return;
+    }
+    grout__free(bound->expr_values);
+    grout__free(bound->value_types);
+    grout__free(bound->object_types);
+    grout__free(bound->object_layouts);
+    grout__free(bound->object_offsets);
+    grout__free(bound->object_arrivals);
+    grout__free(bound->expr_dtypes);
+    grout__free(bound->kernel_smem_bytes);
+    grout__free(bound->auto_fences);
+    grout__free(bound->kernels);
+    grout__free(bound);
 }
 
 void grout_module_free(grout_module *module) {
     if (module == NULL) {
         return;
     }
-    if (module->bound != NULL) {
-        grout_bound__free(module->bound);
-    }
+    free_bound(module->bound);
     for (uint32_t i = 1; i < module->sources.count; i++) {
         grout__free(GROUT_TABLE_AT(module->sources, grout_source, i)->text);
     }
 #define DEINIT(table, type) grout_table__deinit(&module->table);
     FOR_EACH_TABLE(DEINIT)
 #undef DEINIT
-    grout__free(module->string_bytes);
+    grout__free(module->string_bytes.items);
     grout__free(module->string_index);
     grout__free(module);
 }
 
+const grout_allocator *grout_module_get_allocator(const grout_module *module) {
+    return module->allocator;
+}
+
 /* Replaces to, whatever it holds, by a copy of from; false (and an empty table) without memory. */
-static bool clone_table(grout_table *to, const grout_table *from) {
+static bool clone_table(const grout_allocator *allocator, grout_table *to,
+                        const grout_table *from) {
     size_t size = (size_t)from->count * from->item_size;
     *to = (grout_table){.item_size = from->item_size};
-    to->items = grout__realloc(NULL, size);
+    to->items = grout__resize(allocator, NULL, size);
     if (to->items == NULL) {
         return false;
     }
@@ -88,15 +108,14 @@ static bool clone_table(grout_table *to, const grout_table *from) {
 
 static bool clone_strings(grout_module *to, const grout_module *from) {
     size_t index_size = from->string_index_size * sizeof *from->string_index;
-    to->string_bytes = grout__realloc(NULL, from->string_size);
-    to->string_index = grout__realloc(NULL, index_size);
-    if (to->string_bytes == NULL || to->string_index == NULL) {
+    to->string_index = grout__resize(to->allocator, NULL, index_size);
+    if (!GROUT_ARRAY_RESERVE(&to->string_bytes, to->allocator, from->string_bytes.count) ||
+        to->string_index == NULL) {
         return false;
     }
-    memcpy(to->string_bytes, from->string_bytes, from->string_size);
+    memcpy(to->string_bytes.items, from->string_bytes.items, from->string_bytes.count);
     memcpy(to->string_index, from->string_index, index_size);
-    to->string_size = from->string_size;
-    to->string_capacity = from->string_size;
+    to->string_bytes.count = from->string_bytes.count;
     to->string_index_size = from->string_index_size;
     return true;
 }
@@ -106,10 +125,7 @@ static bool clone_source_texts(grout_module *to, const grout_module *from) {
     bool ok = true;
     for (uint32_t i = 1; i < to->sources.count; i++) {
         const grout_source *source = GROUT_TABLE_AT(from->sources, grout_source, i);
-        char *text = grout__realloc(NULL, source->size + 1);
-        if (text != NULL) {
-            memcpy(text, source->text, source->size + 1);
-        }
+        char *text = grout__copy(to->allocator, source->text, source->size);
         GROUT_TABLE_AT(to->sources, grout_source, i)->text = text;
         ok = ok && text != NULL;
     }
@@ -117,12 +133,13 @@ static bool clone_source_texts(grout_module *to, const grout_module *from) {
 }
 
 grout_module *grout_module__clone(const grout_module *module) {
-    grout_module *copy = grout__calloc(1, sizeof *copy);
+    grout_module *copy = grout__new(module->allocator, 1, sizeof *copy);
     if (copy == NULL) {
         return NULL;
     }
+    copy->allocator = module->allocator;
     bool ok = clone_strings(copy, module);
-#define CLONE(table, type) ok = clone_table(&copy->table, &module->table) && ok;
+#define CLONE(table, type) ok = clone_table(copy->allocator, &copy->table, &module->table) && ok;
     FOR_EACH_TABLE(CLONE)
 #undef CLONE
     ok = clone_source_texts(copy, module) && ok;
@@ -136,112 +153,11 @@ grout_module *grout_module__clone(const grout_module *module) {
     return copy;
 }
 
-/* ---- strings --------------------------------------------------------------------------------- */
-
-static uint32_t hash_bytes(const char *bytes, size_t size) {
-    uint32_t hash = 2166136261u; /* FNV-1a */
-    for (size_t i = 0; i < size; i++) {
-        hash = (hash ^ (unsigned char)bytes[i]) * 16777619u;
-    }
-    return hash ^ hash >> 15;
-}
-
-/* The entry of the index that holds the string, or the free one where it belongs. */
-static uint32_t *find_index_entry(const grout_module *module, const char *bytes, size_t size) {
-    uint32_t mask = module->string_index_size - 1;
-    uint32_t at = hash_bytes(bytes, size) & mask;
-    while (module->string_index[at] != 0) {
-        uint32_t offset = *GROUT_TABLE_AT(module->strings, uint32_t, module->string_index[at]);
-        const char *known = module->string_bytes + offset;
-        size_t room = module->string_size - offset;
-        if (size < room && known[size] == '\0' && memcmp(known, bytes, size) == 0) {
-            break;
-        }
-        at = (at + 1) & mask;
-    }
-    return &module->string_index[at];
-}
-
-static bool grow_index(grout_module *module) {
-    uint32_t *old_index = module->string_index;
-    uint32_t old_size = module->string_index_size;
-    if (old_size > UINT32_MAX / 2) {
-        return false;
-    }
-    uint32_t *index = grout__calloc((size_t)old_size * 2, sizeof *index);
-    if (index == NULL) {
-        return false;
-    }
-    module->string_index = index;
-    module->string_index_size = old_size * 2;
-    for (uint32_t i = 0; i < old_size; i++) {
-        if (old_index[i] != 0) {
-            const char *string = grout_module_get_string(module, old_index[i]);
-            *find_index_entry(module, string, strlen(string)) = old_index[i];
-        }
-    }
-    grout__free(old_index);
-    return true;
-}
-
-static bool reserve_string_bytes(grout_module *module, size_t size) {
-    size_t needed = module->string_size + size;
-    if (needed > UINT32_MAX) {
-        return false;
-    }
-    if (needed <= module->string_capacity) {
-        return true;
-    }
-    size_t capacity = module->string_capacity;
-    while (capacity < needed) {
-        capacity *= 2;
-    }
-    char *bytes = grout__realloc(module->string_bytes, capacity);
-    if (bytes == NULL) {
-        return false;
-    }
-    module->string_bytes = bytes;
-    module->string_capacity = capacity;
-    return true;
-}
-
-grout_string_id grout_module__find_string(const grout_module *module, const char *bytes,
-                                          size_t size) {
-    return size == 0 ? 0 : *find_index_entry(module, bytes, size);
-}
-
-grout_string_id grout_module__intern(grout_module *module, const char *bytes, size_t size) {
-    if (size == 0) {
-        return 0;
-    }
-    uint32_t *entry = find_index_entry(module, bytes, size);
-    if (*entry != 0) {
-        return *entry;
-    }
-    uint32_t offset = (uint32_t)module->string_size;
-    uint32_t id = 0;
-    if (reserve_string_bytes(module, size + 1)) {
-        id = grout_table__push(&module->strings, &offset);
-    }
-    if (id == 0) {
-        module->failed = true;
-        return 0;
-    }
-    memcpy(module->string_bytes + offset, bytes, size);
-    module->string_bytes[offset + size] = '\0';
-    module->string_size += size + 1;
-    *entry = id;
-    /* At most three quarters full. */
-    if (module->strings.count > module->string_index_size / 4 * 3 && !grow_index(module)) {
-        module->failed = true;
-    }
-    return id;
-}
-
 /* ---- parts ----------------------------------------------------------------------------------- */
 
 /* Notes a failure to grow. */
 static uint32_t check(grout_module *module, uint32_t id) {
+    GROUT_ASSERT(module->bound == NULL); /* what binding added is parallel to the tables */
     module->failed |= id == 0;
     return id;
 }
@@ -260,6 +176,7 @@ void grout_module__add_item(grout_module *module, grout_item_kind kind, uint32_t
 }
 
 grout_object_id grout_module__add_object(grout_module *module, const grout_object *object) {
+    GROUT_ASSERT(object->value < module->values.count);
     grout_object_id id = check(module, grout_table__push(&module->objects, object));
     GROUT_TABLE_AT(module->values, grout_value, object->value)->object = id;
     return id;
@@ -267,6 +184,7 @@ grout_object_id grout_module__add_object(grout_module *module, const grout_objec
 
 /* Groups share no axis, so their lowest axes tell them apart. */
 void grout_object__add_group(grout_object *object, uint32_t axes) {
+    GROUT_ASSERT(axes != 0 && object->cluster_group_count < GROUT_AXES_MAX);
     uint32_t at = object->cluster_group_count++;
     while (at > 0 && __builtin_ctz(object->cluster_groups[at - 1]) > __builtin_ctz(axes)) {
         object->cluster_groups[at] = object->cluster_groups[at - 1];
@@ -316,7 +234,9 @@ static void add_blocks(grout_module *module, grout_op_id id, uint32_t count) {
 }
 
 static void link_op(grout_module *module, grout_op_id id, grout_block_id parent) {
+    GROUT_ASSERT(parent > 0 && parent < module->blocks.count && id + 1 == module->ops.count);
     grout_block *block = GROUT_TABLE_AT(module->blocks, grout_block, parent);
+    GROUT_ASSERT((block->first == 0) == (block->last == 0));
     if (block->last != 0) {
         GROUT_TABLE_AT(module->ops, grout_op, block->last)->next = id;
     } else {
@@ -365,6 +285,7 @@ grout_value_id grout_module__add_results(grout_module *module, grout_op_id op, u
         return 0;
     }
     grout_op *owner = GROUT_TABLE_AT(module->ops, grout_op, op);
+    GROUT_ASSERT(module->failed || (op > 0 && owner->result_count == 0));
     owner->first_result = first;
     owner->result_count = count;
     for (uint32_t i = 0; i < count; i++) {
@@ -386,6 +307,7 @@ grout_value_id grout_module__add_block_args(grout_module *module, grout_block_id
         return 0;
     }
     grout_block *owner = GROUT_TABLE_AT(module->blocks, grout_block, block);
+    GROUT_ASSERT(module->failed || (block > 0 && owner->arg_count == 0));
     owner->first_arg = first;
     owner->arg_count = count;
     for (uint32_t i = 0; i < count; i++) {

@@ -3,7 +3,9 @@
 #ifndef GROUT_IR_MODULE_H
 #define GROUT_IR_MODULE_H
 
+#include "array.h"
 #include "grout/ir.h"
+#include "invariant.h"
 
 /* A dense table of items of one size that grows by doubling. Entry 0 is zero and never used. */
 typedef struct grout_table {
@@ -14,13 +16,20 @@ typedef struct grout_table {
 } grout_table;
 
 /* An empty table with its entry 0; false without memory. */
-bool grout_table__init(grout_table *table, uint32_t item_size);
+bool grout_table__init(grout_table *table, const grout_allocator *allocator, uint32_t item_size);
 void grout_table__deinit(grout_table *table);
 /* Appends count zeroed items; the index of the first, or 0 without memory. */
 uint32_t grout_table__add(grout_table *table, uint32_t count);
 /* Appends a copy of an item that does not lie in the table; its index, or 0 without memory. */
 uint32_t grout_table__push(grout_table *table, const void *item);
-#define GROUT_TABLE_AT(table, type, index) (&((type *)(table).items)[index])
+#define GROUT_TABLE_AT(table, type, index) \
+    ((type *)grout_table__at(&(table), (index), (uint32_t)sizeof(type)))
+
+/* The item, or where the next one will be; item_size: of its type. */
+static inline void *grout_table__at(const grout_table *table, uint32_t index, uint32_t item_size) {
+    GROUT_ASSERT(index <= table->count && item_size == table->item_size);
+    return (char *)table->items + (size_t)index * item_size;
+}
 
 /* A text that the module was parsed from. */
 typedef struct grout_source {
@@ -49,10 +58,11 @@ typedef struct grout_bound {
 } grout_bound;
 
 struct grout_module {
+    const grout_allocator *allocator; /* of all that the module owns */
+
     /* interned strings: bytes of all of them, NUL-terminated; offsets by id; open-addressing index
      */
-    char *string_bytes;
-    size_t string_size, string_capacity;
+    GROUT_ARRAY(char) string_bytes;
     grout_table strings; /* uint32_t offsets */
     uint32_t *string_index;
     uint32_t string_index_size;
@@ -96,11 +106,10 @@ typedef struct grout_item {
 } grout_item;
 
 /* A new empty module, or NULL without memory. */
-grout_module *grout_module__new(void);
-/* A deep copy of the symbolic part (sources included), or NULL without memory. */
+grout_module *grout_module__new(const grout_allocator *allocator);
+/* A deep copy of the symbolic part (sources included) from the same allocator, or NULL without
+ * memory. */
 grout_module *grout_module__clone(const grout_module *module);
-/* Frees what binding added (bind.c). */
-void grout_bound__free(grout_bound *bound);
 /* Interns a string; 0 without memory. The empty string is id 0 too. */
 grout_string_id grout_module__intern(grout_module *module, const char *bytes, size_t size);
 /* The id of a string if it is interned, else 0. */

@@ -14,8 +14,8 @@ enum { NESTED = 0x80, DEPTH = 0x7f };
 
 bool grout_nesting__init(grout_nesting *nesting, const grout_module *module) {
     *nesting = (grout_nesting){.module = module};
-    nesting->marks = grout__calloc(module->ops.count, 1);
-    bool ok = grout_table__init(&nesting->stack, sizeof(grout_op_id));
+    nesting->marks = grout__new(module->allocator, module->ops.count, 1);
+    bool ok = grout_table__init(&nesting->stack, module->allocator, sizeof(grout_op_id));
     nesting->failed = !ok || nesting->marks == NULL;
     return !nesting->failed;
 }
@@ -26,6 +26,7 @@ void grout_nesting__deinit(grout_nesting *nesting) {
 }
 
 bool grout_nesting__is_nested(const grout_nesting *nesting, grout_op_id op) {
+    GROUT_ASSERT(op < nesting->module->ops.count);
     return (nesting->marks[op] & NESTED) != 0;
 }
 

@@ -12,10 +12,10 @@ typedef struct hidden_binding {
     name_binding before;
 } hidden_binding;
 
-bool grout_scope__init(grout_scope *scope) {
+bool grout_scope__init(grout_scope *scope, const grout_allocator *allocator) {
     *scope = (grout_scope){0};
-    bool ok = grout_table__init(&scope->bindings, sizeof(name_binding));
-    return grout_table__init(&scope->hidden, sizeof(hidden_binding)) && ok;
+    bool ok = grout_table__init(&scope->bindings, allocator, sizeof(name_binding));
+    return grout_table__init(&scope->hidden, allocator, sizeof(hidden_binding)) && ok;
 }
 
 void grout_scope__deinit(grout_scope *scope) {
@@ -29,6 +29,7 @@ uint32_t grout_scope__enter(grout_scope *scope) {
 }
 
 void grout_scope__leave(grout_scope *scope, uint32_t mark) {
+    GROUT_ASSERT(scope->depth > 0 && mark <= scope->hidden.count);
     scope->depth--;
     while (scope->hidden.count > mark) {
         const hidden_binding *hidden =

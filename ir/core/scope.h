@@ -15,7 +15,7 @@ typedef struct grout_scope {
     bool failed;          /* no memory */
 } grout_scope;
 
-bool grout_scope__init(grout_scope *scope);
+bool grout_scope__init(grout_scope *scope, const grout_allocator *allocator);
 void grout_scope__deinit(grout_scope *scope);
 
 /* Enters a block; give the result to leave, which forgets the block's names. */

@@ -1,40 +1,33 @@
 /* table.c - tables that grow by doubling.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "alloc.h"
+#include "array.h"
+#include "invariant.h"
 #include "module.h"
 
 #include <string.h>
 
-enum { FIRST_CAPACITY = 8 };
-
 /* Makes room for count more items. */
-static bool reserve(grout_table *table, uint32_t count) {
-    uint64_t needed = (uint64_t)table->count + count;
-    if (needed <= table->capacity) {
-        return true;
-    }
-    uint64_t capacity = table->capacity > 0 ? table->capacity : FIRST_CAPACITY;
-    while (capacity < needed) {
-        capacity *= 2;
-    }
-    if (capacity > UINT32_MAX) {
-        capacity = UINT32_MAX;
-    }
-    if (needed > capacity || capacity > SIZE_MAX / table->item_size) {
+static bool reserve(const grout_allocator *allocator, grout_table *table, uint32_t count) {
+    GROUT_ASSERT(table->item_size > 0 && table->count <= table->capacity);
+    size_t capacity = table->capacity;
+    if (count > UINT32_MAX - table->count) {
         return false;
     }
-    void *items = grout__realloc(table->items, (size_t)capacity * table->item_size);
-    if (items == NULL) {
-        return false;
-    }
-    table->items = items;
-    table->capacity = (uint32_t)capacity;
-    return true;
+    table->items = grout_array__grow(allocator, table->items, table->count, count, &capacity,
+                                     table->item_size);
+    table->capacity = capacity < UINT32_MAX ? (uint32_t)capacity : UINT32_MAX;
+    return table->capacity - table->count >= count;
 }
 
-bool grout_table__init(grout_table *table, uint32_t item_size) {
+/* The items know their allocator. */
+static bool reserve_more(grout_table *table, uint32_t count) {
+    GROUT_ASSERT(table->items != NULL && table->count > 0);
+    return reserve(NULL, table, count);
+}
+
+bool grout_table__init(grout_table *table, const grout_allocator *allocator, uint32_t item_size) {
     *table = (grout_table){.item_size = item_size};
-    if (!reserve(table, 1)) {
+    if (!reserve(allocator, table, 1)) {
         return false;
     }
     memset(table->items, 0, item_size);
@@ -48,7 +41,7 @@ void grout_table__deinit(grout_table *table) {
 }
 
 uint32_t grout_table__add(grout_table *table, uint32_t count) {
-    if (!reserve(table, count)) {
+    if (!reserve_more(table, count)) {
         return 0;
     }
     uint32_t first = table->count;
@@ -59,7 +52,7 @@ uint32_t grout_table__add(grout_table *table, uint32_t count) {
 }
 
 uint32_t grout_table__push(grout_table *table, const void *item) {
-    if (!reserve(table, 1)) {
+    if (!reserve_more(table, 1)) {
         return 0;
     }
     uint32_t index = table->count++;

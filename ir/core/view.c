@@ -51,6 +51,7 @@ grout_kernel_id grout_object__get_kernel(const grout_module *module, grout_objec
 
 static void begin_view(grout_view *view, const grout_module *module, grout_object_id object) {
     const grout_type *type = &module->bound->object_types[object];
+    GROUT_ASSERT(object > 0 && type->rank <= GROUT_RANK_MAX);
     memset(view, 0, sizeof *view);
     view->object = object;
     view->base = grout_module_get_object(module, object)->value;
@@ -176,8 +177,8 @@ static grout_view_fault apply_cluster(const grout_module *module, grout_view *vi
     }
     for (uint32_t k = 0; k < step->count; k++) {
         const grout_operand *place = &grout_module_get_index(module, step, k)->start;
-        const grout_expr_value *value = &module->bound->expr_values[place->id];
         bool is_constant = place->kind == GROUT_OPERAND_EXPR;
+        const grout_expr_value *value = &module->bound->expr_values[is_constant ? place->id : 0];
         *index_out = k;
         if (is_constant && (value->is_float || value->is_bool || value->integer < INT32_MIN ||
                             value->integer > INT32_MAX)) {
@@ -239,6 +240,7 @@ static void fill_order(grout_view *view) {
             view->order[count++] = dim;
         }
     }
+    GROUT_ASSERT(count + view->view_rank <= GROUT_RANK_MAX);
     memcpy(view->order + count, view->view_dim, view->view_rank);
 }
 

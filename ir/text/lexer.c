@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "lexer.h"
 
+#include "invariant.h"
 #include "utf8.h"
 
 #include <string.h>
@@ -37,7 +38,7 @@ bool grout_lexer__is_name(const char *text, size_t size) {
 }
 
 bool grout_lexer__init(grout_lexer *lexer, const char *file, const char *text, uint32_t size,
-                       grout_diags *diags) {
+                       const grout_allocator *allocator, grout_diags *diags) {
     *lexer = (grout_lexer){.text = text,
                            .size = size,
                            .line = 1,
@@ -48,7 +49,7 @@ bool grout_lexer__init(grout_lexer *lexer, const char *file, const char *text, u
     if (size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) {
         lexer->at = 3; /* a byte order mark */
     }
-    return grout_table__init(&lexer->comments, sizeof(grout_comment));
+    return grout_table__init(&lexer->comments, allocator, sizeof(grout_comment));
 }
 
 void grout_lexer__deinit(grout_lexer *lexer) {
@@ -61,6 +62,7 @@ static grout_place get_place(const grout_lexer *lexer, uint32_t offset, uint32_t
 
 /* The end of the line that at stands in: its newline, or the end of the text. */
 static uint32_t find_line_end(const grout_lexer *lexer, uint32_t at) {
+    GROUT_ASSERT(at <= lexer->size && lexer->text[lexer->size] == '\0');
     const char *newline = memchr(lexer->text + at, '\n', lexer->size - at);
     return newline != NULL ? (uint32_t)(newline - lexer->text) : lexer->size;
 }

@@ -80,7 +80,7 @@ static inline bool grout_token__is_mnemonic(const grout_token *token) {
 
 /* False without memory. The text is borrowed until deinit. */
 bool grout_lexer__init(grout_lexer *lexer, const char *file, const char *text, uint32_t size,
-                       grout_diags *diags);
+                       const grout_allocator *allocator, grout_diags *diags);
 void grout_lexer__deinit(grout_lexer *lexer);
 /* The next token; at the end GROUT_TOKEN_END again and again. */
 grout_token grout_lexer__next(grout_lexer *lexer);

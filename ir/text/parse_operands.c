@@ -208,7 +208,7 @@ static void help_choice(grout_parser *p, grout_attr attr) {
     bool has_word = p->token.kind == GROUT_TOKEN_NAME;
     grout_suggestion suggestion =
         grout_suggest__begin(p->lexer.text + p->token.offset, has_word ? p->token.size : 0);
-    grout_text choices = {0};
+    grout_text choices = {.allocator = p->module->allocator};
     for (int i = 1; i < GROUT_CHOICE_COUNT; i++) {
         const grout_choice_info *info = grout_choice_get_info((grout_choice)i);
         if (info->attr == attr) {

@@ -1,11 +1,9 @@
-/* parser.c - from text to symbolic module: tokens, reports, names and trivia.
+/* parser.c - what the files of the parser share: tokens, reports, names and trivia.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "parser.h"
 
-#include "alloc.h"
 #include "diag_list.h"
-#include "grout/text.h"
-#include "suggest.h"
+#include "invariant.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -71,6 +69,23 @@ bool grout_parser__expect_word(grout_parser *p, const char *word) {
     char what[32];
     (void)snprintf(what, sizeof what, "'%s'", word);
     return grout_parser__expected(p, what);
+}
+
+bool grout_parser__at_item(const grout_parser *p) {
+    return p->token.has_newline && (grout_parser__is_word(p, &p->token, "kernel") ||
+                                    grout_parser__is_word(p, &p->token, "const") ||
+                                    grout_parser__is_word(p, &p->token, "require") ||
+                                    grout_parser__is_word(p, &p->token, "launch"));
+}
+
+bool grout_parser__at_statement(const grout_parser *p) {
+    if (!p->token.has_newline) {
+        return false;
+    }
+    if (p->token.kind == GROUT_TOKEN_VALUE) {
+        return p->ahead.kind == GROUT_TOKEN_ASSIGN;
+    }
+    return grout_token__is_mnemonic(&p->token) || grout_parser__at_item(p);
 }
 
 bool grout_parser__nest(grout_parser *p) {
@@ -212,6 +227,7 @@ grout_loc_id grout_parser__add_loc(grout_parser *p, const grout_token *token) {
 
 grout_string_id grout_parser__intern(grout_parser *p, const grout_token *token) {
     uint32_t sign = token->kind == GROUT_TOKEN_NAME ? 0 : 1;
+    GROUT_ASSERT(token->size > sign && token->offset + token->size <= p->lexer.size);
     return grout_module__intern(p->module, p->lexer.text + token->offset + sign,
                                 token->size - sign);
 }
@@ -220,7 +236,7 @@ bool grout_parser__string(grout_parser *p, grout_string_id *id_out) {
     if (p->token.kind != GROUT_TOKEN_STRING) {
         return grout_parser__expected(p, "a string");
     }
-    grout_text contents = {0};
+    grout_text contents = {.allocator = p->module->allocator};
     grout_lexer__get_string(&p->lexer, &p->token, &contents);
     if (contents.failed) {
         p->module->failed = true;
@@ -247,6 +263,7 @@ static const grout_comment *peek_comment(const grout_parser *p, uint32_t before)
 
 static void drop_comment(grout_parser *p) {
     grout_lexer *lexer = &p->lexer;
+    GROUT_ASSERT(lexer->first_comment < lexer->comments.count);
     lexer->first_comment++;
     if (lexer->first_comment == lexer->comments.count) {
         lexer->first_comment = 1;
@@ -286,7 +303,7 @@ grout_string_id grout_parser__take_lead(grout_parser *p, bool is_first) {
     if (peek_comment(p, p->token.offset) == NULL) {
         return has_blank_line && !is_first ? grout_module__intern(p->module, "\n", 1) : 0;
     }
-    grout_text lead = {0};
+    grout_text lead = {.allocator = p->module->allocator};
     take_comments(p, p->token.offset, is_first, &lead);
     if (has_blank_line) {
         grout_text_add_bytes(&lead, "\n", 1);
@@ -308,7 +325,7 @@ grout_string_id grout_parser__take_tail(grout_parser *p) {
 grout_trivia_id grout_parser__end_item(grout_parser *p, grout_string_id lead) {
     grout_trivia trivia = {lead, 0};
     if (peek_comment(p, p->last.offset) != NULL) {
-        grout_text text = {0};
+        grout_text text = {.allocator = p->module->allocator};
         grout_text_add(&text, "%s", grout_module_get_string(p->module, lead));
         take_comments(p, p->last.offset, true, &text);
         trivia.lead = intern_text(p, &text);
@@ -320,119 +337,4 @@ grout_trivia_id grout_parser__end_item(grout_parser *p, grout_string_id lead) {
     grout_trivia_id id = grout_table__push(&p->module->trivia, &trivia);
     p->module->failed |= id == 0;
     return id;
-}
-
-/* ---- the whole ------------------------------------------------------------------------------- */
-
-static void report_late_name(grout_parser *p, const grout_late_name *late) {
-    const char *name = grout_module_get_string(p->module, late->name);
-    grout_loc_id loc = GROUT_TABLE_AT(p->module->exprs, grout_expr, late->expr)->loc;
-    (void)grout_parser__error_at(p, loc, GROUT_DIAG_UNKNOWN_NAME, "there is no const '%s'", name);
-    if (grout_diags_total(p->diags) > GROUT_DIAGS_MAX) {
-        return;
-    }
-    grout_suggestion suggestion = grout_suggest__begin(name, strlen(name));
-    for (uint32_t i = 1; i < p->module->consts.count; i++) {
-        grout_suggest__offer(
-            &suggestion,
-            grout_module_get_string(p->module, grout_module_get_const(p->module, i)->name));
-    }
-    if (suggestion.best != NULL) {
-        grout_parser__suggest(p, "", suggestion.best);
-    } else {
-        grout_parser__help(p, "a value is written '%%%s'; a const is defined by 'const %s = ...'",
-                           name, name);
-    }
-}
-
-static void resolve_late_names(grout_parser *p) {
-    for (uint32_t i = 1; i < p->late_names.count && !p->is_stopped; i++) {
-        const grout_late_name *late = GROUT_TABLE_AT(p->late_names, grout_late_name, i);
-        grout_const_id id = grout_scope__find(&p->consts, late->name);
-        GROUT_TABLE_AT(p->module->exprs, grout_expr, late->expr)->constant = id;
-        if (id == 0) {
-            report_late_name(p, late);
-        }
-    }
-}
-
-/* Makes the module's own copy of the text. */
-static bool add_source(grout_parser *p, const char *text, size_t size) {
-    grout_source source = {
-        .file = p->file_id, .text = grout__realloc(NULL, size + 1), .size = size};
-    if (source.text == NULL) {
-        return false;
-    }
-    if (size > 0) {
-        memcpy(source.text, text, size);
-    }
-    source.text[size] = '\0';
-    if (grout_table__push(&p->module->sources, &source) == 0) {
-        grout__free(source.text);
-        return false;
-    }
-    return grout_lexer__init(&p->lexer, p->file, source.text, (uint32_t)size, p->diags);
-}
-
-static bool init_parser(grout_parser *p, const char *text, size_t size) {
-    p->module = grout_module__new();
-    if (p->module == NULL) {
-        return false;
-    }
-    p->file_id = grout_module__intern(p->module, p->file, strlen(p->file));
-    bool ok = add_source(p, text, size) && !p->module->failed;
-    ok = grout_scope__init(&p->values) && ok;
-    ok = grout_scope__init(&p->consts) && ok;
-    ok = grout_scope__init(&p->globals) && ok;
-    ok = grout_table__init(&p->operands, sizeof(grout_operand)) && ok;
-    ok = grout_table__init(&p->indices, sizeof(grout_index)) && ok;
-    ok = grout_table__init(&p->attrs, sizeof(grout_attr_value)) && ok;
-    ok = grout_table__init(&p->names, sizeof(grout_parsed_name)) && ok;
-    ok = grout_table__init(&p->late_names, sizeof(grout_late_name)) && ok;
-    return grout_table__init(&p->unknown_values, sizeof(grout_unknown_value)) && ok;
-}
-
-static void deinit_parser(grout_parser *p) {
-    grout_lexer__deinit(&p->lexer);
-    grout_scope__deinit(&p->values);
-    grout_scope__deinit(&p->consts);
-    grout_scope__deinit(&p->globals);
-    grout_table__deinit(&p->operands);
-    grout_table__deinit(&p->indices);
-    grout_table__deinit(&p->attrs);
-    grout_table__deinit(&p->names);
-    grout_table__deinit(&p->late_names);
-    grout_table__deinit(&p->unknown_values);
-}
-
-static bool parse_all(grout_parser *p) {
-    grout_parser__advance(p);
-    grout_parser__advance(p);
-    grout_parser__items(p);
-    resolve_late_names(p);
-    return !grout_parser__is_out_of_memory(p);
-}
-
-grout_module *grout_parse(const char *file, const char *text, size_t size, grout_diags *diags) {
-    grout_parser p = {.file = file != NULL ? file : "", .diags = diags};
-    uint32_t first_diag = diags != NULL ? grout_diags_count(diags) : 0;
-    if (size > GROUT_FILE_MAX) {
-        (void)grout_diags_add(diags, GROUT_DIAG_LIMIT, (grout_place){p.file, 0, 0, 0},
-                              "the file has %zu bytes, at most %u are read", size, GROUT_FILE_MAX);
-        return NULL;
-    }
-    bool has_memory = init_parser(&p, text, size) && parse_all(&p);
-    bool ok = has_memory && !p.has_error && !p.lexer.has_error;
-    if (!has_memory) {
-        (void)grout_diags_add_oom(diags);
-    } else if (!ok && diags != NULL) {
-        grout_diags__sort(diags, first_diag);
-        (void)grout_diags_add_source(diags, p.file, text, size);
-    }
-    deinit_parser(&p);
-    if (!ok) {
-        grout_module_free(p.module);
-        return NULL;
-    }
-    return p.module;
 }

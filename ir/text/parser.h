@@ -1,5 +1,5 @@
 /*
- * parser.h - the parser from the inside: what parser.c and the parse_*.c files share.
+ * parser.h - the parser from the inside: what the parse*.c files share.
  * SPDX-License-Identifier: Apache-2.0
  *
  * Recursive descent over tokens with one of lookahead. A function that returns bool returns false
@@ -45,7 +45,7 @@ typedef struct grout_parser {
     const char *file;
     grout_string_id file_id;
     grout_lexer lexer;
-    grout_token last, token, ahead; /* consumed; to be consumed; the one behind it */
+    grout_token last, token, ahead; /* consumed; to be consumed; the one after it */
 
     grout_scope values;  /* of the kernel */
     grout_scope consts;  /* of the file: const ids */
@@ -91,7 +91,7 @@ bool grout_parser__accept(grout_parser *p, grout_token_kind kind);
 /* Reports 'expected what, found ...' at the next token, or at the end of the line before it; false.
  */
 bool grout_parser__expected(grout_parser *p, const char *what);
-/* The same where the name of a value is expected: a name without its '%' is told so. */
+/* The same where the name of a value is expected: the report says so of a name without its '%'. */
 bool grout_parser__expected_value(grout_parser *p, const char *what);
 /* The same as expected, always at the next token: where something could have ended. */
 bool grout_parser__unexpected(grout_parser *p, const char *what);
@@ -109,6 +109,10 @@ bool grout_parser__not_yet(grout_parser *p, const grout_token *token);
 void grout_parser__stop(grout_parser *p);
 /* Whether memory ran out; if so the parsing has been ended. */
 bool grout_parser__is_out_of_memory(grout_parser *p);
+/* Whether the next token starts a statement, seen from the middle of another one. */
+bool grout_parser__at_statement(const grout_parser *p);
+/* Whether a token at the start of a line begins a top-level item. */
+bool grout_parser__at_item(const grout_parser *p);
 /* Goes one parenthesis deeper; false if that is too deep. Leave with p->nesting--. */
 bool grout_parser__nest(grout_parser *p);
 /* Appends to a stack. */
@@ -158,9 +162,7 @@ bool grout_parser__constant(grout_parser *p, grout_expr_id *id_out);
 /* '(' constants ')': at most max of them into ids; the number, or 0 after a report. */
 uint32_t grout_parser__constants(grout_parser *p, grout_expr_id *ids, uint32_t max,
                                  grout_token_kind close);
-/* An operation behind its opening parenthesis, through the closing one. */
-bool grout_parser__nested_op(grout_parser *p, grout_parsed_operand *out);
-/* A value with the indices and views behind it. */
+/* A value with the indices and views after it. */
 bool grout_parser__reference(grout_parser *p, grout_parsed_operand *out);
 /* What the name of a value stands for; unknown names are noted, and are value 0. */
 grout_value_id grout_parser__find_value(grout_parser *p, const grout_token *token);
@@ -169,18 +171,16 @@ void grout_parser__report_unknown_values(grout_parser *p);
 bool grout_parser__dtype(grout_parser *p, grout_dtype *dtype_out);
 /* dtype, or dtype[dims]. */
 bool grout_parser__type(grout_parser *p, grout_written_type *type_out);
-/* What stands behind the ':' of a scratch or scoped object. */
+/* What stands after the ':' of a scratch or scoped object. */
 bool grout_parser__object(grout_parser *p, grout_object *object_out);
 
-/* ---- parse_op.c --------------------------------------------------------------------------------
+/* ---- parse_op.c, parse_operands.c --------------------------------------------------------------
  */
 
-/* Whether the next token starts a statement, seen from the middle of another one. */
-bool grout_parser__at_statement(const grout_parser *p);
-/* Whether a token at the start of a line begins a top-level item. */
-bool grout_parser__at_item(const grout_parser *p);
-/* Parses one statement of a block; goes on behind it even after a report. */
-void grout_parser__statement(grout_parser *p, bool is_first);
+/* Consumes a mnemonic. */
+bool grout_parser__begin_op(grout_parser *p, grout_parsed_op *op);
+/* An operation after its opening parenthesis, through the closing one. */
+bool grout_parser__nested_op(grout_parser *p, grout_parsed_operand *out);
 /* "" for 1, else "s". */
 const char *grout_parser__get_plural(uint32_t count);
 /* "help: it is written: ..." for the diagnostic just made. */
@@ -192,6 +192,10 @@ bool grout_parser__report_count(grout_parser *p, const grout_parsed_op *op,
 bool grout_parser__op_body(grout_parser *p, grout_parsed_op *op);
 /* The attributes that stand next. */
 bool grout_parser__attrs(grout_parser *p, const grout_parsed_op *op);
+
+/* ---- parse_make.c ------------------------------------------------------------------------------
+ */
+
 /* Appends an operation with its results, unless there are too many already; 0 then. */
 grout_op_id grout_parser__add_op(grout_parser *p, const grout_new_op *new_op,
                                  uint32_t result_count);
@@ -200,31 +204,37 @@ grout_op_id grout_parser__emit(grout_parser *p, const grout_parsed_op *op, uint3
 /* Names and makes visible count values, by the names on the stack from first_name on. */
 void grout_parser__bind_names(grout_parser *p, uint32_t first_name, grout_value_id first_value);
 
-/* ---- parse_region.c ----------------------------------------------------------------------------
+/* ---- parse_statement.c, parse_region.c ---------------------------------------------------------
  */
 
+/* Parses one statement of a block; goes on after it even if it has a fault. */
+void grout_parser__statement(grout_parser *p, bool is_first);
 bool grout_parser__for(grout_parser *p, grout_parsed_op *op);
 bool grout_parser__while(grout_parser *p, grout_parsed_op *op);
 bool grout_parser__if(grout_parser *p, grout_parsed_op *op);
 bool grout_parser__scoped(grout_parser *p, grout_parsed_op *op);
 bool grout_parser__warp_map(grout_parser *p, grout_parsed_op *op);
 bool grout_parser__warp_specialize(grout_parser *p, grout_parsed_op *op);
-/* The statements of a block behind its opening brace, through the closing one. */
+/* The statements of a block after its opening brace, through the closing one. */
 void grout_parser__block(grout_parser *p, grout_block_id block);
 /* Consumes the opening brace of a block. */
 void grout_parser__open_block(grout_parser *p, grout_block_id block);
 
-/* ---- parse_header.c ----------------------------------------------------------------------------
+/* ---- parse_axis.c ------------------------------------------------------------------------------
  */
 
-/* Axes and attributes of a kernel, to the brace of its body. */
-bool grout_parser__kernel_header(grout_parser *p);
 /* The name of an axis of the kernel, or of a cluster axis: its index. */
 bool grout_parser__axis(grout_parser *p, bool cluster_only, uint32_t *index_out);
 /* '(' cluster axes ')': bit i for axis i. */
 bool grout_parser__axis_set(grout_parser *p, uint8_t *set_out);
 /* '(' cluster axes, some grouped in parentheses ')' of a barrier. */
 bool grout_parser__axis_groups(grout_parser *p, grout_object *object);
+
+/* ---- parse_header.c ----------------------------------------------------------------------------
+ */
+
+/* Axes and attributes of a kernel, to the brace of its body. */
+bool grout_parser__kernel_header(grout_parser *p);
 /* Whether the word may name a const or an axis; what is "a const" or "an axis". */
 bool grout_parser__check_free(grout_parser *p, const grout_token *token, const char *what);
 /* Reports that a name is defined twice. */

@@ -136,7 +136,7 @@ static bool print_params(const grout_printer *pr, const grout_kernel *kernel) {
     size_t line_start = start;
     grout_text_add(pr->out, "kernel @%s(", grout_module_get_string(pr->module, kernel->name));
     for (uint32_t i = 0; i < kernel->param_count; i++) {
-        grout_text part = {0};
+        grout_text part = {.allocator = pr->out->allocator};
         grout_printer inner = {.module = pr->module, .out = &part};
         print_param(&inner, grout_module_get_param(pr->module, kernel, i));
         grout_printer__text(&inner, i + 1 == kernel->param_count ? ")" : ",");
@@ -190,7 +190,7 @@ static void print_kernel_attrs(const grout_printer *pr, const grout_kernel *kern
 static bool add_header_part(const grout_printer *pr, const grout_kernel *kernel,
                             void (*print)(const grout_printer *pr, const grout_kernel *kernel),
                             size_t *line_start, bool is_broken) {
-    grout_text part = {0};
+    grout_text part = {.allocator = pr->out->allocator};
     grout_printer inner = {.module = pr->module, .out = &part};
     print(&inner, kernel);
     bool has_part = part.size > 0;
@@ -239,7 +239,7 @@ enum { CONTINUED_INDENT = 6 };
 static void print_const(const grout_printer *pr, const grout_const *constant, bool is_last,
                         size_t *line_start, bool *is_at_start) {
     const grout_trivia *trivia = grout_module_get_trivia(pr->module, constant->trivia);
-    grout_text part = {0};
+    grout_text part = {.allocator = pr->out->allocator};
     grout_printer inner = {.module = pr->module, .out = &part};
     print_const_value(&inner, constant);
     grout_printer__text(&inner, is_last ? "" : ",");

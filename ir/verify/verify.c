@@ -4,7 +4,6 @@
 
 #include "alloc.h"
 
-#include <stdarg.h>
 #include <string.h>
 
 bool grout_arch_find(const char *text, grout_arch *arch_out) {
@@ -17,60 +16,6 @@ bool grout_arch_find(const char *text, grout_arch *arch_out) {
         return true;
     }
     return false;
-}
-
-void grout_verifying__report(grout_verifying *verifying, grout_diag_code code, grout_loc_id loc,
-                             const char *format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    grout_diags_add_list(verifying->diags, code, grout_module_get_place(verifying->module, loc),
-                         format, arguments);
-    va_end(arguments);
-    if (grout_diag_get(code)->severity == GROUT_SEVERITY_ERROR) {
-        verifying->ok = false;
-    }
-}
-
-const grout_param *grout_verify__find_param(const grout_verifying *verifying,
-                                            grout_object_id object) {
-    const grout_module *module = verifying->module;
-    const grout_value *value =
-        grout_module_get_value(module, grout_module_get_object(module, object)->value);
-    if (value->kind != GROUT_VALUE_PARAM) {
-        return NULL;
-    }
-    return grout_module_get_param(module, grout_module_get_kernel(module, verifying->kernel),
-                                  value->index);
-}
-
-const grout_object *grout_verify__find_object(const grout_verifying *verifying,
-                                              const grout_operand *operand, grout_view *view_out) {
-    if (operand->kind != GROUT_OPERAND_VALUE && operand->kind != GROUT_OPERAND_REF) {
-        return NULL;
-    }
-    return grout_module_get_view(verifying->module, operand, view_out)
-               ? grout_module_get_object(verifying->module, view_out->object)
-               : NULL;
-}
-
-grout_value_text grout_verify__get_name(const grout_verifying *verifying, const grout_view *view) {
-    return grout_value__get_text(verifying->module, view->base, "the reference");
-}
-
-bool grout_verify__find_constant(const grout_verifying *verifying, const grout_operand *operand,
-                                 int64_t *value_out) {
-    if (operand->kind != GROUT_OPERAND_EXPR) {
-        return false;
-    }
-    grout_expr_value value = grout_module_get_expr_value(verifying->module, operand->id);
-    *value_out = value.integer;
-    return !value.is_float && !value.is_bool && value.bits_dtype == GROUT_DTYPE_NONE;
-}
-
-void grout_verify__note_object(grout_verifying *verifying, grout_object_id object) {
-    grout_loc_id loc = grout_module_get_object(verifying->module, object)->loc;
-    grout_diags_note(verifying->diags, grout_module_get_place(verifying->module, loc),
-                     "declared here");
 }
 
 static const grout_op *find_specialize(const grout_module *module, grout_kernel_id kernel) {
@@ -121,10 +66,10 @@ static void verify_kernel(grout_verifying *verifying) {
 bool grout_verify(const grout_module *bound, grout_arch arch, grout_diags *diags) {
     grout_verifying verifying = {.module = bound, .arch = arch, .diags = diags};
     verifying.ok = grout_module_add_sources(bound, diags);
-    verifying.has_bad_pitch =
-        grout__calloc(grout_module_get_object_count(bound), sizeof *verifying.has_bad_pitch);
-    verifying.differs =
-        grout__calloc(grout_module_get_value_count(bound), sizeof *verifying.differs);
+    verifying.has_bad_pitch = grout__new(bound->allocator, grout_module_get_object_count(bound),
+                                         sizeof *verifying.has_bad_pitch);
+    verifying.differs = grout__new(bound->allocator, grout_module_get_value_count(bound),
+                                   sizeof *verifying.differs);
     if (verifying.has_bad_pitch == NULL || verifying.differs == NULL) {
         verifying.ok = grout_diags_add_oom(diags);
     }

@@ -31,7 +31,7 @@ static void add_dtypes(uint32_t dtypes, grout_text *out) {
 
 static void report_dtype(grout_verifying *verifying, grout_loc_id loc, const char *what,
                          uint8_t dtype, uint32_t dtypes, const char *help) {
-    grout_text texts = {0};
+    grout_text texts = {.allocator = verifying->module->allocator};
     add_dtypes(dtypes, &texts);
     grout_verifying__report(verifying, GROUT_DIAG_TYPE_CLASS, loc, "%s takes %s, not %s", what,
                             texts.data == NULL ? "other types" : texts.data,
@@ -42,22 +42,25 @@ static void report_dtype(grout_verifying *verifying, grout_loc_id loc, const cha
 
 /* ---- atomics --------------------------------------------------------------------------------- */
 
-/* What 'red' takes in a space (PTX ISA 9.1 'red'); 0: the op is no atomic update. */
-static uint32_t get_atomic_dtypes(const grout_op *op, bool is_gmem) {
-    const grout_op_info *info = grout_op_get_info((grout_opcode)op->opcode);
-    if (info->update == GROUT_UPDATE_NONE || info->types == GROUT_TYPES_INT) {
-        return info->update == GROUT_UPDATE_NONE ? 0 : INT32;
+/* What 'red' takes in a space (PTX ISA 9.1 'red'). */
+static uint32_t get_atomic_dtypes(const grout_op_info *info, bool is_gmem) {
+    if (info->types == GROUT_TYPES_INT) {
+        return INT32;
     }
     const bool is_sum = info->update == GROUT_UPDATE_ADD;
     return INT32 | (is_sum ? DTYPE(F32) : 0) | (is_gmem ? HALF : 0);
 }
 
 static void check_atomic(grout_verifying *verifying, const grout_op *op) {
+    const grout_op_info *info = grout_op_get_info((grout_opcode)op->opcode);
+    if (info->update == GROUT_UPDATE_NONE) {
+        return;
+    }
     grout_type type = get_type(verifying, op, 0);
     bool is_gmem = type.space == GROUT_SPACE_GMEM;
-    uint32_t dtypes = get_atomic_dtypes(op, is_gmem);
+    uint32_t dtypes = get_atomic_dtypes(info, is_gmem);
     const grout_operand *operand = grout_module_get_operand(verifying->module, op, 0);
-    if (dtypes == 0 || type.kind != GROUT_TYPE_REF || type.space == GROUT_SPACE_ACC) {
+    if (type.kind != GROUT_TYPE_REF || type.space == GROUT_SPACE_ACC) {
         return;
     }
     if ((dtypes >> type.dtype & 1u) == 0) {
@@ -69,7 +72,7 @@ static void check_atomic(grout_verifying *verifying, const grout_op *op) {
                      is_half && !is_gmem ? "add in f32, and cast at the end; or use GMEM"
                                          : "hold the array in a type that the hardware updates");
     }
-    if (type.rank > 0 && grout_op_get_info((grout_opcode)op->opcode)->results == 1) {
+    if (type.rank > 0 && info->results == 1) {
         grout_verifying__report(verifying, GROUT_DIAG_SHAPE_MISMATCH, operand->loc,
                                 "'%s' works on one element, and this is %s",
                                 grout_verify__get_text(op), grout_type__get_text(&type).chars);

@@ -33,7 +33,7 @@ static bool find_use(const grout_op *op, barrier_use *use) {
 static void check_face(grout_verifying *verifying, const grout_op *op, const barrier_use *use,
                        const grout_operand *operand, const grout_view *view,
                        const grout_object *object) {
-    grout_text remedy = {0};
+    grout_text remedy = {.allocator = verifying->module->allocator};
     if (object->is_explicit ? use->takes_mbarrier : use->takes_barrier) {
         return;
     }

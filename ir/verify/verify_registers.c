@@ -10,6 +10,7 @@
 #include "verifying.h"
 
 #include "alloc.h"
+#include "invariant.h"
 #include "wgmma.h"
 
 #include <inttypes.h>
@@ -225,6 +226,7 @@ static void walk_region(register_walk *walk, const grout_op *op) {
         for (uint32_t k = 0; k < op->block_count; k++) {
             walk_block(walk, op->first_block + k);
         }
+        GROUT_ASSERT(walk->undecided > 0);
         walk->undecided--;
         break;
     case GROUT_REGION_NONE:
@@ -355,8 +357,8 @@ void grout_verify__registers(grout_verifying *verifying) {
         !needs_walk(verifying)) {
         return;
     }
-    walk.users =
-        grout__calloc(grout_module_get_object_count(verifying->module), sizeof *walk.users);
+    walk.users = grout__new(verifying->module->allocator,
+                            grout_module_get_object_count(verifying->module), sizeof *walk.users);
     if (walk.users == NULL) {
         verifying->ok = grout_diags_add_oom(verifying->diags);
         return;

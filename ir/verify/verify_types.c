@@ -86,7 +86,7 @@ static void check_choice(grout_verifying *verifying, const grout_op *op) {
     if (!is_choice || op->attr_count == 1) {
         return;
     }
-    grout_text texts = {0};
+    grout_text texts = {.allocator = verifying->module->allocator};
     add_attr_texts(info->attrs, &texts);
     grout_verifying__report(verifying, GROUT_DIAG_BAD_ATTRIBUTE,
                             op->attr_count == 0 ? op->loc : get_attr(verifying->module, op, 1)->loc,

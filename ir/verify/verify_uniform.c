@@ -8,6 +8,8 @@
  */
 #include "verifying.h"
 
+#include "invariant.h"
+
 #define PASSES_MAX 64
 
 typedef struct spreading {
@@ -130,6 +132,7 @@ static void spread_loop(spreading *spread, const grout_op *op) {
 
 static uint32_t get_axis(const spreading *spread, const grout_op *op) {
     uint32_t axis = grout_module_get_operand(spread->module, op, 0)->id - 1;
+    GROUT_ASSERT(axis < spread->kernel->axis_count);
     bool differs = spread->kernel->axes[axis].kind == GROUT_AXIS_THREADS &&
                    grout_kernel_get_axis_size(spread->module, spread->verifying->kernel, axis) > 1;
     return differs ? GROUT_DIFFERS_BY_THREAD : 0;

@@ -12,7 +12,7 @@ static grout_lexer lexer;
 
 static void begin(const char *text, size_t size) {
     diags = grout_diags_new();
-    ck_assert(grout_lexer__init(&lexer, "t", text, (uint32_t)size, diags));
+    ck_assert(grout_lexer__init(&lexer, "t", text, (uint32_t)size, NULL, diags));
 }
 
 static void end(void) {

@@ -13,7 +13,7 @@
 
 START_TEST(strings_are_interned_once) {
     enum { COUNT = 20000 };
-    grout_module *module = grout_module__new();
+    grout_module *module = grout_module__new(NULL);
     static grout_string_id ids[COUNT];
     char text[32];
     for (int i = 0; i < COUNT; i++) {
@@ -37,7 +37,7 @@ END_TEST
 
 START_TEST(tables_keep_entry_0_and_zero_new_ones) {
     grout_table table;
-    ck_assert(grout_table__init(&table, sizeof(uint64_t)));
+    ck_assert(grout_table__init(&table, NULL, sizeof(uint64_t)));
     uint64_t item = 7;
     ck_assert_uint_eq(grout_table__push(&table, &item), 1);
     ck_assert_uint_eq(grout_table__add(&table, 1000), 2);
@@ -74,7 +74,7 @@ END_TEST
 
 START_TEST(inner_names_hide_outer_ones) {
     grout_scope scope;
-    ck_assert(grout_scope__init(&scope));
+    ck_assert(grout_scope__init(&scope, NULL));
     grout_scope__bind(&scope, 5, 50);
     uint32_t mark = grout_scope__enter(&scope);
     ck_assert_uint_eq(grout_scope__find(&scope, 5), 50);

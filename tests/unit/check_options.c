@@ -130,27 +130,6 @@ START_TEST(test_table) {
 }
 END_TEST
 
-START_TEST(test_suggestion) {
-    static const struct {
-        const char *wanted, *best;
-    } words[] = {
-        {"chek", "check"}, {"chcek", "check"}, {"emti", "emit"}, {"fm", "fmt"},
-        {"xyzzy", NULL},   {"kelp", "help"},   {"keep", NULL},   {"x", NULL},
-    };
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-        grout_suggestion suggestion;
-        grout_suggestion__init(&suggestion, words[i].wanted);
-        for (int c = 1; c < GROUT_COMMAND_COUNT; c++) {
-            grout_suggestion__add(&suggestion, grout_command__get_info((grout_command)c)->text);
-        }
-        const char *best = grout_suggestion__get(&suggestion);
-        ck_assert_msg(best == NULL ? words[i].best == NULL
-                                   : words[i].best != NULL && strcmp(best, words[i].best) == 0,
-                      "%s: %s", words[i].wanted, best == NULL ? "nothing" : best);
-    }
-}
-END_TEST
-
 START_TEST(test_numbers) {
     uint64_t u;
     int64_t i;
@@ -172,7 +151,6 @@ int main(void) {
     tcase_add_loop_test(tcase, test_parse, 0, (int)(sizeof cases / sizeof cases[0]));
     tcase_add_test(tcase, test_values);
     tcase_add_test(tcase, test_table);
-    tcase_add_test(tcase, test_suggestion);
     tcase_add_test(tcase, test_numbers);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);

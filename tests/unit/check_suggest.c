@@ -28,7 +28,7 @@ static const suggest_case cases[] = {
     {"selct", "select"},
     {"lx", "lt"},
     {"lof", "log"}, /* 'load' is two slips away */
-    {"y", NULL},    /* a word of which nothing is left is none */
+    {"y", NULL},    /* no letter is left of it */
     {"zz", NULL},
     {"nope", NULL}, /* two slips in a short word are another word */
     {"frobnicate", NULL},
@@ -46,6 +46,37 @@ START_TEST(the_nearest_word_is_offered) {
     } else {
         ck_assert_ptr_nonnull(suggestion.best);
         ck_assert_str_eq(suggestion.best, c->best);
+    }
+}
+END_TEST
+
+START_TEST(commands_may_be_begun) {
+    static const char *const commands[] = {"check", "run",  "emit",    "fmt",
+                                           "ops",   "help", "explain", "use-of-uninitialised"};
+    static const suggest_case texts[] = {
+        {"chek", "check"},
+        {"chcek", "check"},
+        {"emti", "emit"},
+        {"fm", "fmt"},
+        {"xyzzy", NULL},
+        {"kelp", "help"},
+        {"keep", NULL},
+        {"x", NULL},
+        {"expl", "explain"},
+        {"ex", NULL},
+        {"use-of-un", "use-of-uninitialised"},
+        {"uze-of-uninitialized", "use-of-uninitialised"},
+        {"uze-of-initialized", "use-of-uninitialised"},
+    };
+    for (size_t k = 0; k < sizeof texts / sizeof texts[0]; k++) {
+        grout_suggestion suggestion = grout_suggest__begin_command(texts[k].wanted);
+        for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+            grout_suggest__offer(&suggestion, commands[i]);
+        }
+        const char *best = suggestion.best;
+        ck_assert_msg(best == NULL ? texts[k].best == NULL
+                                   : texts[k].best != NULL && strcmp(best, texts[k].best) == 0,
+                      "%s: %s", texts[k].wanted, best == NULL ? "nothing" : best);
     }
 }
 END_TEST
@@ -72,6 +103,7 @@ int main(void) {
     TCase *tcase = tcase_create("suggest");
     tcase_add_loop_test(tcase, the_nearest_word_is_offered, 0,
                         (int)(sizeof cases / sizeof cases[0]));
+    tcase_add_test(tcase, commands_may_be_begun);
     tcase_add_test(tcase, long_words_and_many_words_cost_nothing);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);

@@ -1,0 +1,26 @@
+/* binding.c - what the passes of binding share: reports, and memory for their tables.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "bound.h"
+
+#include "alloc.h"
+
+#include <stdarg.h>
+
+bool grout_binding__report(grout_binding *binding, grout_diag_code code, grout_loc_id loc,
+                           const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    grout_diags_add_list(binding->diags, code, grout_module_get_place(binding->module, loc), format,
+                         arguments);
+    va_end(arguments);
+    binding->ok = false;
+    return false;
+}
+
+void *grout_binding__new(grout_binding *binding, size_t count, size_t size) {
+    void *items = grout__new(binding->module->allocator, count, size);
+    if (items == NULL) {
+        binding->ok = grout_diags_add_oom(binding->diags);
+    }
+    return items;
+}

@@ -1,0 +1,64 @@
+/* register_layout_values.c - the layouts of a kernel's values: what is asked of them, while they
+ * are inferred and afterwards. SPDX-License-Identifier: Apache-2.0 */
+#include "register_layouts.h"
+
+#include "alloc.h"
+#include "invariant.h"
+
+void grout_register_layouts_free(grout_register_layouts *layouts) {
+    if (layouts != NULL) {
+        grout__free(layouts->of_value);
+        grout__free(layouts->exchange_bytes);
+        grout__free(layouts);
+    }
+}
+
+const grout_register_layout *grout_register_layouts_get(const grout_register_layouts *layouts,
+                                                        grout_value_id value) {
+    return &layouts->of_value[value < layouts->value_count ? value : 0];
+}
+
+int64_t grout_register_layouts_get_exchange_bytes(const grout_register_layouts *layouts,
+                                                  grout_op_id op) {
+    return op < layouts->op_count ? layouts->exchange_bytes[op] : 0;
+}
+
+int64_t grout_register_layouts_get_scratch_bytes(const grout_register_layouts *layouts) {
+    return layouts->scratch_bytes;
+}
+
+/* ---- during the inference -------------------------------------------------------------------- */
+
+void grout_layout__walk(grout_layout_inference *inf, grout_block_id block,
+                        grout_layout_visit *visit) {
+    grout_op_id id = grout_module_get_block(inf->module, block)->first;
+    while (id != 0) {
+        const grout_op *op = grout_module_get_op(inf->module, id);
+        visit(inf, id, op);
+        for (uint32_t k = 0; k < op->block_count; k++) {
+            grout_layout__walk(inf, op->first_block + k, visit);
+        }
+        id = op->next;
+    }
+}
+
+bool grout_layout__is_spread(const grout_layout_inference *inf, grout_value_id value) {
+    const uint8_t kind = grout_register_layouts_get(inf->out, value)->kind;
+    return kind != GROUT_LAYOUT_NONE && kind != GROUT_LAYOUT_SPLAT;
+}
+
+grout_value_id grout_layout__find_root(const grout_layout_inference *inf, grout_value_id value) {
+    GROUT_ASSERT(value < inf->out->value_count);
+    while (inf->parents[value] != value) {
+        inf->parents[value] = inf->parents[inf->parents[value]];
+        value = inf->parents[value];
+    }
+    return value;
+}
+
+bool grout_layout__is_joint(const grout_layout_inference *inf, const grout_operand *from,
+                            grout_value_id to) {
+    return from->kind == GROUT_OPERAND_VALUE && grout_layout__is_spread(inf, from->id) &&
+           grout_layout__is_spread(inf, to) &&
+           inf->out->of_value[from->id].count == inf->out->of_value[to].count;
+}
