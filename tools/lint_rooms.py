@@ -24,7 +24,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 CYCLE_MAX = 8
 FILES_MAX = 45
 # What is over the limits still, and by how much at most: these only fall.
-KNOWN_CYCLES = {"ir/text": 10, "ir/bind": 10, "ir/verify": 21, "race_checker": 25, "gpu_backend/emit": 28}
+KNOWN_CYCLES = {"ir/text": 10, "ir/bind": 10, "ir/verify": 21, "race_checker": 25}
 KNOWN_SIZES = {"race_checker": 53, "cli": 53}
 SOURCE_ENDINGS = (".c", ".h", ".cuh", ".def", ".py", ".grout")
 # Folders of programs are looked at for their size alone; folders of kernels are lists of examples.

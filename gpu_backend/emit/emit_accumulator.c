@@ -22,10 +22,6 @@ const char *grout_emit__accumulator_type(grout_dtype dtype) {
     return dtype == GROUT_DTYPE_F32 ? "grout_f32" : "grout_u32";
 }
 
-bool grout_emit__is_accumulator(const grout_emitter *e, const grout_view *view) {
-    return grout_module_get_object(e->module, view->object)->space == GROUT_SPACE_ACC;
-}
-
 void grout_emit__declare_accumulator(grout_emitter *e, grout_value_id value) {
     const grout_type *type =
         grout_object_get_type(e->module, grout_module_get_value(e->module, value)->object);

@@ -277,7 +277,7 @@ void grout_emit__scoped(grout_emitter *e, grout_op_id id, const grout_op *op) {
     grout_emit__declare_results(e, op);
     if (is_collective) {
         grout_emit__line(e, "grout_block_barrier();");
-        e->pending = (grout_emit_pending){0};
+        grout_emit__settle(e);
     }
     grout_emit__line(e, "{");
     e->indent++;

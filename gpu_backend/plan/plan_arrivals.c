@@ -115,7 +115,3 @@ void grout_gpu__plan_arrivals(grout_gpu_plan *plan, const grout_module *module,
         }
     }
 }
-
-uint32_t grout_gpu__plan_get_arrival_size(const grout_gpu_barrier *barrier) {
-    return barrier->counts_lanes ? GROUT_LANES : barrier->counts_warps ? GROUT_GPU_WARPS : 1;
-}

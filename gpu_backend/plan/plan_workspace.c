@@ -49,15 +49,6 @@ bool grout_gpu__plan_workspace(grout_gpu_planning *walk, grout_object_id id) {
     return true;
 }
 
-uint32_t grout_gpu__plan_find_workspace(const grout_gpu_plan *plan, grout_object_id object) {
-    for (uint32_t i = 0; i < plan->workspace_count; i++) {
-        if (plan->workspaces[i].object == object) {
-            return i;
-        }
-    }
-    return UINT32_MAX;
-}
-
 /* ---- waits across clusters ---- */
 
 /* Whether an op stands in a loop without bounds: it may look again until the value changes. */

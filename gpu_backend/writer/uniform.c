@@ -1,6 +1,7 @@
-/* emit_uniform.c - values that one lane finds out and all have: through the exchange area, in a
+/* uniform.c - values that one lane finds out and all have: through the exchange area, in a
  * warp_map by a shuffle. SPDX-License-Identifier: Apache-2.0 */
-#include "emit.h"
+#include "lanes.h"
+#include "values.h"
 
 #define EXCHANGE 0 /* among the objects of automatic barriers */
 

@@ -1,6 +1,6 @@
-/* emit_address.c - where elements of a reference lie, as index arithmetic with constants folded.
+/* addresses.c - where elements of a reference lie, as index arithmetic with constants folded.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "emit.h"
+#include "places.h"
 
 #include <inttypes.h>
 
