@@ -43,38 +43,41 @@ bool grout_emit__kernel_text(const grout_module *module, grout_kernel_id kernel,
     return !e.failed;
 }
 
+/* The lines of a header, but for its includes: they are there, or for C. */
+static void add_lines(grout_text *out, const char *text) {
+    for (const char *line = text; *line != '\0';) {
+        const char *end = strchr(line, '\n');
+        end = end == NULL ? line + strlen(line) : end + 1;
+        if (strncmp(line, "#include \"", 10) != 0) {
+            grout_text_add_bytes(out, line, (size_t)(end - line));
+        }
+        line = end;
+    }
+}
+
 /* A device header, and those that it includes in their places. */
 static void add_header(grout_text *out, uint32_t index) {
     static const char *const includes[] = {"#include \"grout_device.cuh\"\n",
-                                           "#include \"grout_num.cuh\"\n"};
-    const char *const texts[] = {(const char *)grout_gpu__values_header,
-                                 (const char *)grout_gpu__device_header,
-                                 (const char *)grout_gpu__num_header};
+                                           "#include \"grout_num.cuh\"\n",
+                                           "#include \"grout/num.h\"\n"};
+    const char *const texts[] = {
+        (const char *)grout_gpu__values_header, (const char *)grout_gpu__device_header,
+        (const char *)grout_gpu__num_header, (const char *)grout_gpu__arithmetic};
     const char *text = texts[index];
-    const char *at = index < 2 ? strstr(text, includes[index]) : NULL;
+    const char *at = index < 3 ? strstr(text, includes[index]) : NULL;
     if (at != NULL) {
         grout_text_add_bytes(out, text, (size_t)(at - text));
         add_header(out, index + 1);
         text = at + strlen(includes[index]);
     }
-    grout_text_add_bytes(out, text, strlen(text));
+    add_lines(out, text);
 }
 
-/* Those that stand beside each other, behind all of the others; what they include is there. */
+/* Those that stand beside each other, after all of the others; what they include is there. */
 static void add_last_headers(grout_text *out) {
-    const char *const texts[] = {(const char *)grout_gpu__cluster_header,
-                                 (const char *)grout_gpu__sync_header,
-                                 (const char *)grout_gpu__atomic_header};
-    for (uint32_t k = 0; k < sizeof texts / sizeof texts[0]; k++) {
-        for (const char *line = texts[k]; *line != '\0';) {
-            const char *end = strchr(line, '\n');
-            end = end == NULL ? line + strlen(line) : end + 1;
-            if (strncmp(line, "#include \"", 10) != 0) {
-                grout_text_add_bytes(out, line, (size_t)(end - line));
-            }
-            line = end;
-        }
-    }
+    add_lines(out, (const char *)grout_gpu__cluster_header);
+    add_lines(out, (const char *)grout_gpu__sync_header);
+    add_lines(out, (const char *)grout_gpu__atomic_header);
 }
 
 bool grout_emit_cuda(const grout_module *bound, grout_kernel_id kernel,
