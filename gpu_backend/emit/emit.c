@@ -1,8 +1,9 @@
-/* emit.c - the kernel's text behind the device headers; which function writes which op.
+/* emit.c - the kernel's text after the device headers; which function writes which op.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "emit.h"
 
 #include "device_header.h"
+#include "invariant.h"
 
 #include <string.h>
 
@@ -36,6 +37,7 @@ bool grout_emit__kernel_text(const grout_module *module, grout_kernel_id kernel,
     e.failed = !grout_emit__init_names(&e);
     if (!e.failed) {
         grout_emit__kernel(&e);
+        GROUT_ASSERT(e.failed || e.indent == 0);
         e.failed = e.failed || (out->failed && !grout_diags_add_oom(diags));
     }
     grout_emit__deinit_names(&e);
@@ -65,6 +67,7 @@ static void add_header(grout_text *out, uint32_t index) {
         (const char *)grout_gpu__num_header, (const char *)grout_gpu__arithmetic};
     const char *text = texts[index];
     const char *at = index < 3 ? strstr(text, includes[index]) : NULL;
+    GROUT_ASSERT(index == 3 || at != NULL); /* each header includes the next one */
     if (at != NULL) {
         grout_text_add_bytes(out, text, (size_t)(at - text));
         add_header(out, index + 1);

@@ -8,6 +8,8 @@
  */
 #include "emit.h"
 
+#include "invariant.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -59,6 +61,7 @@ static part find_part(grout_emitter *e, const grout_view *view) {
 
 /* "acc[reg]", "acc[reg / 32 * 64 + reg % 32 + 32]" */
 static void add_register(grout_emitter *e, const part *p) {
+    GROUT_ASSERT(p->run > 0 && p->start + p->run <= p->pitch && p->registers % p->run == 0);
     grout_emit__add(e, "%s[reg", p->name);
     if (p->registers > p->run && p->run != p->pitch) {
         grout_emit__add(e, " / %" PRIu32 " * %" PRIu32 " + reg %% %" PRIu32, p->run, p->pitch,

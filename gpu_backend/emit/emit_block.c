@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "emit.h"
 
+#include "invariant.h"
+
 #include <inttypes.h>
 
 static void write_directive(grout_emitter *e, const grout_op *op) {
@@ -51,6 +53,7 @@ void grout_emit__op(grout_emitter *e, grout_op_id id) {
     if (grout_op_needs_auto_fence(e->module, id)) {
         grout_emit__publish_smem(e);
     }
+    GROUT_ASSERT(op->opcode < GROUT_OP_COUNT && e->emitters[op->opcode] != NULL);
     e->emitters[op->opcode](e, id, op);
     grout_emit__note_lanes(e, op);
 }
@@ -58,6 +61,7 @@ void grout_emit__op(grout_emitter *e, grout_op_id id) {
 void grout_emit__block(grout_emitter *e, grout_block_id id) {
     grout_op_id at = grout_module_get_block(e->module, id)->first;
     const grout_op_id lone = e->is_alone ? 0 : grout_emit__find_lone_part(e, id);
+    const uint32_t indent = e->indent;
     while (at != 0 && !e->failed) {
         const grout_op *op = grout_module_get_op(e->module, at);
         if (at == lone) {
@@ -72,4 +76,5 @@ void grout_emit__block(grout_emitter *e, grout_block_id id) {
         e->is_alone = false;
         grout_emit__close(e, "");
     }
+    GROUT_ASSERT(e->failed || e->indent == indent); /* each op closed what it opened */
 }

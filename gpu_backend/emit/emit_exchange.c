@@ -2,6 +2,8 @@
  * where the lane has what it needs, else through SMEM. SPDX-License-Identifier: Apache-2.0 */
 #include "emit.h"
 
+#include "invariant.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -138,6 +140,7 @@ static int64_t get_bytes(const grout_emitter *e, grout_value_id value) {
 }
 
 void grout_emit__write_exchange(grout_emitter *e, const grout_operand *source) {
+    GROUT_ASSERT(e->plan->exchange_bytes > 0);
     const area plain = {.bytes = grout_dtype_get_info(grout_emit__dtype(e, source->id))->bytes};
     write_area(e, source, &plain);
 }

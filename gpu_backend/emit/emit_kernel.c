@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "emit.h"
 
+#include "invariant.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -40,10 +42,12 @@ static void add_argument(grout_emitter *e, const grout_gpu_arg *arg) {
         return;
     }
     case GROUT_GPU_ARG_MAP:
+        GROUT_ASSERT(arg->index < e->plan->map_count);
         grout_emit__add(e, "const __grid_constant__ grout_tensor_map %s",
                         grout_gpu__get_map_name(e->module, &e->plan->maps[arg->index]).text);
         return;
     case GROUT_GPU_ARG_WORKSPACE:
+        GROUT_ASSERT(arg->index < e->plan->workspace_count);
         grout_emit__add(e, "%s *%s",
                         grout_emit__workspace_type(e, &e->plan->workspaces[arg->index]),
                         grout_gpu__get_workspace_name(e->module, e->plan, arg->index).text);

@@ -40,14 +40,14 @@ void grout_emit__init_rendezvous(grout_emitter *e) {
     grout_emit__settle(e);
 }
 
-/* Whether more of them follow at once, which may be made before anybody is told. */
+/* Whether more of them follow at once, which may be made before anybody uses one. */
 static bool is_followed(const grout_emitter *e, const grout_op *op) {
     return op->next != 0 && grout_module_get_op(e->module, op->next)->opcode == op->opcode;
 }
 
 void grout_emit__mbarrier_init(grout_emitter *e, grout_op_id id, const grout_op *op) {
     const bool is_last = id == e->forks.last_init;
-    const bool is_told = is_last || !is_followed(e, op);
+    const bool is_published = is_last || !is_followed(e, op);
     grout_view barrier;
     const grout_gpu_barrier *entry = grout_emit__find_barrier(e, op, &barrier);
     if (entry == NULL) {
@@ -63,13 +63,13 @@ void grout_emit__mbarrier_init(grout_emitter *e, grout_op_id id, const grout_op 
     grout_emit__add(e, "grout_mbarrier_init(");
     grout_emit__barrier_address(e, &barrier);
     grout_emit__end(e, ", %" PRId64 ");", count);
-    if (is_told) {
+    if (is_published) {
         grout_emit__line(e, "grout_fence_mbarrier_init();");
     }
     grout_emit__close_issuer(e);
     if (is_last) {
         grout_emit__init_rendezvous(e);
-    } else if (is_told) {
+    } else if (is_published) {
         grout_emit__thread_barrier(e, "all lanes may use it");
     }
 }

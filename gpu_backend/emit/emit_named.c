@@ -1,5 +1,5 @@
 /* emit_named.c - threads of a CTA that meet: block_barrier and named barriers. The kernel's named
- * barriers 0 to 6 are the hardware's 9 to 15, behind the one of each thread's lanes (device
+ * barriers 0 to 6 are the hardware's 9 to 15, after the one of each thread's lanes (device
  * header). SPDX-License-Identifier: Apache-2.0 */
 #include "emit.h"
 

@@ -8,6 +8,8 @@
  */
 #include "emit.h"
 
+#include "invariant.h"
+
 #include <inttypes.h>
 
 /* Bits 62 and 63 of a matrix descriptor, as those of its upper half. */
@@ -28,6 +30,7 @@ static uint32_t get_swizzle_bits(uint32_t swizzle) {
 static uint32_t write_start(grout_emitter *e, const grout_view *view,
                             const grout_wgmma_operand *operand) {
     const uint32_t start = e->temp_count++;
+    GROUT_ASSERT(operand->leading_bytes % 16 == 0 && operand->stride_bytes % 16 == 0);
     grout_emit__begin(e);
     grout_emit__add(e, "const grout_u32 x%" PRIu32 " = grout_operand_start(", start);
     grout_emit__smem_start(e, view);
@@ -37,6 +40,7 @@ static uint32_t write_start(grout_emitter *e, const grout_view *view,
 
 static void add_distance(grout_emitter *e, const char *index, uint32_t divisor, uint32_t modulus,
                          int64_t bytes) {
+    GROUT_ASSERT(bytes % 16 == 0);
     if (bytes == 0) {
         return;
     }
@@ -57,6 +61,7 @@ static void add_descriptor(grout_emitter *e, const grout_wgmma *wgmma,
                            const grout_wgmma_operand *operand, uint32_t start) {
     const uint32_t high = operand->stride_bytes >> 4 | get_swizzle_bits(operand->swizzle);
     const bool has_panels = wgmma->step_count > operand->steps_per_panel;
+    GROUT_ASSERT(operand->steps_per_panel > 0 && !operand->is_register);
     grout_emit__add(e, "grout_operand(x%" PRIu32, start);
     if (wgmma->block_count > 1) {
         add_distance(e, "band", 1, 1, operand->block_bytes);
@@ -75,6 +80,7 @@ static uint32_t write_packed(grout_emitter *e, const grout_op *op, const grout_w
     const grout_operand *a = grout_module_get_operand(e->module, op, 1);
     const uint32_t packed = e->temp_count++;
     const uint32_t registers = wgmma->m * wgmma->k / (2 * GROUT_LANES);
+    GROUT_ASSERT(registers == 4 * wgmma->step_count * wgmma->block_count); /* of release_packed */
     const bool is_spread = grout_emit__is_spread(e, a);
     if (is_spread && grout_emit__layout(e, a->id)->kind != GROUT_LAYOUT_WGMMA) {
         grout_emit__unsupported(e, op, "an a in registers that is not in the wgmma layout");

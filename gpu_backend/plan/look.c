@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan.h"
 
+#include "invariant.h"
+
 bool grout_gpu__walk(const grout_module *module, grout_block_id block, grout_gpu_visit *visit,
                      void *payload) {
     grout_op_id id = grout_module_get_block(module, block)->first;
@@ -57,6 +59,7 @@ const char *grout_gpu__get_object_name(const grout_module *module, grout_object_
 /* ---- entries of a plan ---- */
 
 uint32_t grout_gpu__plan_get_arrival_size(const grout_gpu_barrier *barrier) {
+    GROUT_ASSERT(!barrier->counts_lanes || !barrier->counts_warps);
     return barrier->counts_lanes ? GROUT_LANES : barrier->counts_warps ? GROUT_GPU_WARPS : 1;
 }
 

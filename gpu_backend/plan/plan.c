@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "planning.h"
 
+#include "invariant.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -257,6 +259,7 @@ static bool plan_args(grout_gpu_planning *walk) {
         plan->args[plan->arg_count++] = (grout_gpu_arg){GROUT_GPU_ARG_WORKSPACE, i};
     }
     plan->args[plan->arg_count++] = (grout_gpu_arg){GROUT_GPU_ARG_WATCHDOG, 0};
+    GROUT_ASSERT(plan->arg_count <= param_count + plan->map_count + plan->workspace_count + 1);
     return true;
 }
 
@@ -284,6 +287,8 @@ static bool plan_sizes(grout_gpu_planning *walk, grout_kernel_id id) {
     plan->thread_count = grout_kernel_get_thread_count(walk->module, id);
     plan->object_bytes = grout_kernel_get_smem_bytes(walk->module, id);
     plan->exchange_offset = (plan->object_bytes + 15) / 16 * 16;
+    GROUT_ASSERT(plan->object_bytes >= 0 && plan->exchange_bytes % 16 == 0);
+    GROUT_ASSERT(plan->thread_count > 0 && plan->cluster_size > 0);
     int64_t used = plan->object_bytes;
     if (plan->exchange_bytes > 0) {
         used = plan->exchange_offset + plan->exchange_bytes * (int64_t)plan->thread_count;
@@ -312,6 +317,22 @@ static bool plan_sizes(grout_gpu_planning *walk, grout_kernel_id id) {
     return true;
 }
 
+/* Whether the barriers at the same bytes name the first of them, and are alike. */
+static bool has_alike_pools(const grout_gpu_plan *plan) {
+    for (uint32_t k = 0; k < plan->barrier_count; k++) {
+        const grout_gpu_barrier *barrier = &plan->barriers[k];
+        const grout_gpu_barrier *owner = &plan->barriers[barrier->owner];
+        if (barrier->owner > k || owner->owner != barrier->owner ||
+            owner->smem_offset != barrier->smem_offset ||
+            owner->counts_warps != barrier->counts_warps ||
+            owner->counts_lanes != barrier->counts_lanes ||
+            owner->is_watched != barrier->is_watched) {
+            return false;
+        }
+    }
+    return true;
+}
+
 bool grout_gpu__plan_init(grout_gpu_plan *plan, const grout_module *module, grout_kernel_id kernel,
                           grout_diags *diags) {
     grout_gpu_planning walk = {.plan = plan,
@@ -336,6 +357,7 @@ bool grout_gpu__plan_init(grout_gpu_plan *plan, const grout_module *module, grou
               grout_gpu__plan_captures(&walk) && plan_sizes(&walk, kernel);
     if (is_done) {
         grout_gpu__plan_arrivals(plan, module, walk.kernel->body);
+        GROUT_ASSERT_SLOW(has_alike_pools(plan));
     }
     free(walk.is_plain);
     return is_done;

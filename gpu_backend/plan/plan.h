@@ -2,7 +2,7 @@
  * plan.h - what a launch of a kernel consists of: parameters, tensor maps, barriers, sizes.
  *
  * The emitter, the manifest, the host launcher and the run all read this one plan, so that the code
- * and whoever calls it cannot disagree.
+ * and its caller cannot disagree.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef GROUT_GPU_PLAN_H
@@ -99,7 +99,7 @@ typedef struct grout_gpu_plan {
     grout_op_id waits_for_clusters;
     uint32_t thread_count;
     int64_t object_bytes;    /* SMEM of the kernel's objects, as the interpreter lays them out */
-    int64_t exchange_offset; /* behind them: where elements pass between the lanes of a thread */
+    int64_t exchange_offset; /* after them: where elements pass between the lanes of a thread */
     int64_t exchange_bytes;  /* of one thread */
     /* Values that partitions of a warp_specialize need and only thread 0 can make: 8 bytes each */
     grout_value_id *captures;
@@ -171,7 +171,7 @@ grout_gpu_name grout_gpu__get_workspace_name(const grout_module *module, const g
                                              uint32_t workspace);
 
 #define GROUT_GPU_SYMBOL_MAX (GROUT_NAME_MAX + 16)
-/* The CUDA function's name: the kernel's, or with '_kernel' behind it where C++ reserves that. */
+/* The CUDA function's name: the kernel's, or with '_kernel' after it where C++ reserves that. */
 void grout_gpu__get_symbol(const char *kernel_name, char symbol_out[GROUT_GPU_SYMBOL_MAX]);
 
 /* The dtype as the device header spells it, "grout_f32"; "bool" for bool. */

@@ -1,4 +1,4 @@
-/* plan_workspace.c - device memory that a launch brings beside the arrays; who waits across
+/* plan_workspace.c - device memory that a launch brings beside the arrays; waits across
  * clusters.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "planning.h"

@@ -14,7 +14,7 @@ typedef struct exactness {
     bool has_functions, has_sums;
 } exactness;
 
-/* Of an op's result, or of its first operand if it has none. */
+/* Whether an op's result, or its first operand if it has none, is a float. */
 static bool is_float(const exactness *e, const grout_op *op) {
     const grout_type type =
         op->result_count > 0

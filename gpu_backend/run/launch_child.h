@@ -34,7 +34,7 @@ typedef struct grout_gpu__shared {
     grout_gpu_hang *hangs;        /* GROUT_GPU_HANGS_MAX */
     uint32_t hang_count;
     unsigned char **outputs; /* one a buffer, NULL if nothing is read back */
-    /* Of a probe instead of a launch: */
+    /* What a probe finds, instead of a launch: */
     grout_gpu_device *devices;
     uint32_t device_capacity, device_count;
 } grout_gpu__shared;

@@ -2,11 +2,14 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "places.h"
 
+#include "invariant.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 
 grout_gpu_name grout_emit__phases_name(const grout_emitter *e, uint32_t barrier) {
     grout_gpu_name name;
+    GROUT_ASSERT(barrier < e->plan->barrier_count && e->plan->barriers[barrier].owner == barrier);
     (void)snprintf(name.text, sizeof name.text, "%s_phases_%" PRIu32,
                    grout_gpu__get_object_name(e->module, e->plan->barriers[barrier].object),
                    barrier);
@@ -15,6 +18,7 @@ grout_gpu_name grout_emit__phases_name(const grout_emitter *e, uint32_t barrier)
 
 grout_gpu_name grout_emit__arrived_name(const grout_emitter *e, uint32_t barrier) {
     grout_gpu_name name;
+    GROUT_ASSERT(barrier < e->plan->barrier_count && e->plan->barriers[barrier].is_watched);
     (void)snprintf(name.text, sizeof name.text, "%s_arrived_%u",
                    grout_gpu__get_object_name(e->module, e->plan->barriers[barrier].object),
                    barrier);
@@ -22,6 +26,7 @@ grout_gpu_name grout_emit__arrived_name(const grout_emitter *e, uint32_t barrier
 }
 
 void grout_emit__slot(grout_emitter *e, const grout_view *barrier) {
+    GROUT_ASSERT(barrier->rank <= 1); /* arrays of barriers and of semaphores have one dimension */
     if (barrier->rank == 0) {
         grout_emit__add(e, "0");
     } else {
@@ -65,6 +70,7 @@ const grout_gpu_barrier *grout_emit__find_barrier(grout_emitter *e, const grout_
                               view_out)) {
         const uint32_t number = grout_gpu__plan_find_barrier(e->plan, view_out->object);
         if (number != UINT32_MAX) {
+            GROUT_ASSERT(e->plan->barriers[number].owner <= number);
             return &e->plan->barriers[number];
         }
     }
@@ -90,6 +96,7 @@ const char *grout_emit__choice(const grout_emitter *e, const grout_op *op, grout
         [GROUT_CHOICE_SCOPE_CLUSTER] = "GROUT_CLUSTER",
         [GROUT_CHOICE_SCOPE_GPU] = "GROUT_GPU",
         [GROUT_CHOICE_SCOPE_SYS] = "GROUT_SYS"};
+    GROUT_ASSERT(attr == GROUT_ATTR_ORDER || attr == GROUT_ATTR_SCOPE);
     const char *name = names[grout_op_get_choice(e->module, op, attr)];
     return name == NULL ? fallback : name;
 }

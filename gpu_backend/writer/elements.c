@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "values.h"
 
+#include "invariant.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -22,6 +24,8 @@ void grout_emit__element(grout_emitter *e, const grout_operand *from, grout_dtyp
 
 void grout_emit__write_chunk(grout_emitter *e, const grout_operand *from, grout_dtype dtype,
                              uint32_t width) {
+    GROUT_ASSERT(width > 1);
+    GROUT_ASSERT(width * grout_dtype_get_info(dtype)->bytes <= GROUT_WIDE_BYTES_MAX);
     grout_emit__begin(e);
     grout_emit__add(e, "const grout_vector<%s, %" PRIu32 "> chunk = {",
                     grout_emit__memory_type(dtype), width);
@@ -36,6 +40,7 @@ void grout_emit__write_chunk(grout_emitter *e, const grout_operand *from, grout_
 
 void grout_emit__read_chunk(grout_emitter *e, grout_value_id value, uint32_t width,
                             const char *tail) {
+    GROUT_ASSERT(width > 1 && grout_emit__layout(e, value)->registers % width == 0);
     grout_emit__line(e, "#pragma unroll");
     grout_emit__begin(e);
     grout_emit__add(e, "for (int part = 0; part < %" PRIu32 "; part++)", width);

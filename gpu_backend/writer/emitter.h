@@ -85,7 +85,7 @@ void grout_emit__line(grout_emitter *e, const char *format, ...) GROUT_PRINTF(2,
 void grout_emit__begin(grout_emitter *e);
 void grout_emit__add(grout_emitter *e, const char *format, ...) GROUT_PRINTF(2, 3);
 void grout_emit__end(grout_emitter *e, const char *format, ...) GROUT_PRINTF(2, 3);
-/* '{' behind what the line holds, and what follows indented; '}' with a tail. */
+/* '{' after what the line holds, and what follows indented; '}' with a tail. */
 void grout_emit__open(grout_emitter *e);
 void grout_emit__close(grout_emitter *e, const char *tail);
 /* Opens the block that one lane of the thread runs, always the same: it issues copies, arrives,

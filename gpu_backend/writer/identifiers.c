@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "emitter.h"
 
+#include "invariant.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,6 +47,7 @@ void grout_emit__deinit_names(grout_emitter *e) {
 /* Room for a text that stays, or NULL without memory. */
 static char *keep_name(grout_emitter *e, const char *name) {
     const size_t size = strlen(name) + 1;
+    GROUT_ASSERT(size <= sizeof e->names->bytes);
     if (e->names == NULL || e->names->used + size > sizeof e->names->bytes) {
         grout_emit_names *chunk = malloc(sizeof *chunk);
         if (chunk == NULL) {
@@ -61,12 +64,14 @@ static char *keep_name(grout_emitter *e, const char *name) {
 }
 
 void grout_emit__alias(grout_emitter *e, grout_value_id value, const char *name) {
+    GROUT_ASSERT(value != 0 && value < grout_module_get_value_count(e->module) && name != NULL);
     e->name_of[value] = name;
     e->is_alias[value] = true;
 }
 
 grout_value_id grout_emit__make_start(grout_emitter *e, uint32_t which, uint32_t number) {
     const grout_value_id value = grout_module_get_value_count(e->module) + which;
+    GROUT_ASSERT(which < GROUT_EMIT_STARTS);
     char name[16];
     (void)snprintf(name, sizeof name, "x%" PRIu32, number);
     e->name_of[value] = keep_name(e, name);
@@ -79,9 +84,11 @@ grout_value_id grout_emit__make_start(grout_emitter *e, uint32_t which, uint32_t
 
 const char *grout_emit__name(grout_emitter *e, grout_value_id value) {
     char name[GROUT_NAME_MAX + 32];
+    GROUT_ASSERT(value < grout_module_get_value_count(e->module) + GROUT_EMIT_STARTS);
     if (e->name_of[value] != NULL) {
         return e->name_of[value];
     }
+    GROUT_ASSERT(value != 0 && value < grout_module_get_value_count(e->module));
     const grout_string_id string = grout_module_get_value(e->module, value)->name;
     if (string == 0) {
         (void)snprintf(name, sizeof name, "t%" PRIu32, e->temp_count++);
@@ -109,6 +116,7 @@ const char *grout_emit__name(grout_emitter *e, grout_value_id value) {
 static void drop_name(grout_emitter *e, grout_value_id value) {
     const grout_string_id string = grout_module_get_value(e->module, value)->name;
     if (string != 0 && e->name_of[value] != NULL && !e->is_alias[value]) {
+        GROUT_ASSERT(e->name_uses[string] > 0);
         e->name_uses[string]--;
     }
 }

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "lanes.h"
 
+#include "invariant.h"
 #include "values.h"
 
 void grout_emit__settle(grout_emitter *e) {
@@ -33,6 +34,7 @@ static bool may_overlap(const grout_emitter *e, grout_object_id a, grout_object_
 }
 
 void grout_emit__before_access(grout_emitter *e, grout_object_id object, bool is_write) {
+    GROUT_ASSERT(object < grout_module_get_object_count(e->module));
     bool is_needed = e->pending.has_overflow;
     if (e->is_alone) {
         return;
@@ -48,6 +50,7 @@ void grout_emit__before_access(grout_emitter *e, grout_object_id object, bool is
 }
 
 static void add_pending(grout_emit_pending *pending, grout_object_id object, bool is_write) {
+    GROUT_ASSERT(pending->count <= GROUT_EMIT_ACCESSES_MAX);
     for (uint32_t k = 0; k < pending->count; k++) {
         if (pending->accesses[k].object == object) {
             pending->accesses[k].is_write = pending->accesses[k].is_write || is_write;
@@ -91,6 +94,7 @@ void grout_emit__after_wgmma_wait(grout_emitter *e) {
 }
 
 void grout_emit__join_pending(grout_emit_pending *into, const grout_emit_pending *other) {
+    GROUT_ASSERT(into != other && other->count <= GROUT_EMIT_ACCESSES_MAX);
     into->has_waited = into->has_waited || other->has_waited;
     into->has_overflow = into->has_overflow || other->has_overflow;
     for (uint32_t k = 0; k < other->count; k++) {

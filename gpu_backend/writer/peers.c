@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "places.h"
 
+#include "invariant.h"
+
 #include <inttypes.h>
 
 bool grout_emit__is_peer(const grout_view *view) {
@@ -19,6 +21,7 @@ static bool is_cluster_axis(const grout_emitter *e, uint32_t axis) {
 }
 
 static cluster_axis describe_axis(const grout_emitter *e, uint32_t axis) {
+    GROUT_ASSERT(axis < e->kernel->axis_count && is_cluster_axis(e, axis));
     cluster_axis a = {.stride = 1,
                       .size = grout_kernel_get_axis_size(e->module, e->kernel_id, axis),
                       .is_outermost = true};
@@ -54,6 +57,7 @@ void grout_emit__rank(grout_emitter *e, const grout_view *view) {
         }
         join = " + ";
     }
+    GROUT_ASSERT(place == view->cluster_index_count); /* an index for each axis */
     if (constant != 0 || join[0] == '\0') {
         grout_emit__add(e, "%s%" PRId64, join, constant);
     }
@@ -61,6 +65,7 @@ void grout_emit__rank(grout_emitter *e, const grout_view *view) {
 
 /* Whether a set of axes holds every cluster axis with more than one place. */
 static bool has_all_axes(const grout_emitter *e, uint32_t axes) {
+    GROUT_ASSERT(e->kernel->axis_count < 32 && axes >> e->kernel->axis_count == 0);
     return (uint32_t)__builtin_popcount(grout_kernel_get_cluster_mask(e->module, e->kernel_id, axes,
                                                                       0)) == e->plan->cluster_size;
 }

@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "values.h"
 
+#include "invariant.h"
+
 #include <inttypes.h>
 
 bool grout_emit__is_same_layout(const grout_register_layout *a, const grout_register_layout *b) {
@@ -10,6 +12,7 @@ bool grout_emit__is_same_layout(const grout_register_layout *a, const grout_regi
 }
 
 void grout_emit__open_registers(grout_emitter *e, uint32_t registers, uint32_t step) {
+    GROUT_ASSERT(step > 0 && registers > 0 && registers % step == 0);
     grout_emit__line(e, "#pragma unroll");
     grout_emit__begin(e);
     if (step == 1) {
@@ -55,6 +58,7 @@ grout_emit_at grout_emit__get_at(const grout_register_layout *layout) {
 }
 
 static void open_flat(grout_emitter *e, const grout_register_layout *layout, uint32_t step) {
+    GROUT_ASSERT(layout->vec > 0 && layout->vec % step == 0); /* neighbours stay together */
     if (layout->vec == 1) {
         grout_emit__line(e, "const grout_u32 flat = reg * 128 + lane;");
     } else if (step == layout->vec) {
@@ -129,6 +133,7 @@ static bool is_outermost(const grout_type *type, uint32_t dim) {
 }
 
 void grout_emit__index(grout_emitter *e, grout_emit_at at, const grout_type *type, uint32_t dim) {
+    GROUT_ASSERT(dim < type->rank && type->rank <= GROUT_RANK_MAX);
     int64_t stride = 1;
     for (uint32_t k = dim + 1; k < type->rank; k++) {
         stride *= type->dims[k];

@@ -2,12 +2,15 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "emitter.h"
 
+#include "invariant.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 
 static void add_list(grout_emitter *e, const char *format, va_list arguments) {
     char text[2 * GROUT_NAME_MAX + 256];
     const int size = vsnprintf(text, sizeof text, format, arguments);
+    GROUT_ASSERT(size >= 0 && (size_t)size < sizeof text); /* else the text would be cut */
     if (size > 0) {
         const size_t kept = (size_t)size < sizeof text ? (size_t)size : sizeof text - 1;
         grout_text_add_bytes(e->out, text, kept);
@@ -50,11 +53,13 @@ void grout_emit__open(grout_emitter *e) {
 }
 
 void grout_emit__close(grout_emitter *e, const char *tail) {
+    GROUT_ASSERT(e->indent > 0);
     e->indent--;
     grout_emit__line(e, "}%s", tail);
 }
 
 void grout_emit__open_issuer(grout_emitter *e) {
+    GROUT_ASSERT(!e->is_alone || !e->is_warp);
     if (e->is_alone) {
         return;
     }

@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "values.h"
 
+#include "invariant.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -9,6 +11,7 @@
 #include <string.h>
 
 const grout_register_layout *grout_emit__layout(const grout_emitter *e, grout_value_id value) {
+    GROUT_ASSERT(value != 0 && value < grout_module_get_value_count(e->module));
     return grout_register_layouts_get(e->plan->layouts, value);
 }
 
@@ -35,6 +38,7 @@ const char *grout_emit__type_name(const grout_emitter *e, grout_value_id value) 
 
 /* A finite number in the fewest digits that read back, with a point, in any locale. */
 static void print_number(char text[40], double value, bool is_f32) {
+    GROUT_ASSERT(isfinite(value));
     for (int digits = 1; digits <= 17; digits++) {
         (void)snprintf(text, 32, "%.*g", digits, value);
         const double back = strtod(text, NULL);
@@ -80,6 +84,7 @@ static void add_f64(grout_emitter *e, uint64_t bits) {
 
 /* The low bits as a signed number. */
 static int64_t extend_sign(uint64_t bits, uint32_t size_bits) {
+    GROUT_ASSERT(size_bits >= 1 && size_bits <= 64);
     const uint64_t sign = UINT64_C(1) << (size_bits - 1);
     const uint64_t mask = sign | (sign - 1);
     const uint64_t low = bits & mask;
@@ -102,6 +107,7 @@ static void add_i64(grout_emitter *e, uint64_t bits) {
 
 void grout_emit__constant(grout_emitter *e, grout_dtype dtype, uint64_t bits) {
     const char *type = grout_gpu__get_type_name(dtype);
+    GROUT_ASSERT(dtype != GROUT_DTYPE_NONE && dtype < GROUT_DTYPE_COUNT);
     switch (dtype) {
     case GROUT_DTYPE_BOOL:
         grout_emit__add(e, (bits & 0xff) != 0 ? "true" : "false");
@@ -155,6 +161,8 @@ static uint64_t get_bits(const grout_emitter *e, const grout_operand *operand, g
 }
 
 void grout_emit__operand(grout_emitter *e, const grout_operand *operand, const char *index) {
+    GROUT_ASSERT(operand->kind == GROUT_OPERAND_EXPR || operand->kind == GROUT_OPERAND_VALUE);
+    GROUT_ASSERT(index != NULL || !grout_emit__is_spread(e, operand));
     if (operand->kind == GROUT_OPERAND_EXPR) {
         const grout_dtype dtype = grout_module_get_operand_dtype(e->module, operand);
         grout_emit__constant(e, dtype, get_bits(e, operand, dtype));
@@ -207,6 +215,7 @@ void grout_emit__declare(grout_emitter *e, grout_value_id value) {
 
 void grout_emit__declare_registers(grout_emitter *e, grout_value_id value) {
     const grout_register_layout *layout = grout_emit__layout(e, value);
+    GROUT_ASSERT(grout_emit__has_registers(layout));
     grout_emit__declare(e, value);
     if (layout->kind == GROUT_LAYOUT_STRIDED) {
         grout_emit__end(e, "; // %u neighbours a lane", layout->vec);
@@ -217,11 +226,13 @@ void grout_emit__declare_registers(grout_emitter *e, grout_value_id value) {
 }
 
 void grout_emit__begin_scalar(grout_emitter *e, grout_value_id value) {
+    GROUT_ASSERT(!grout_emit__has_registers(grout_emit__layout(e, value)));
     grout_emit__begin(e);
     grout_emit__add(e, "const %s %s = ", grout_emit__type_name(e, value),
                     grout_emit__name(e, value));
 }
 
 bool grout_emit__is_accumulator(const grout_emitter *e, const grout_view *view) {
+    GROUT_ASSERT(view->object != 0 && view->object < grout_module_get_object_count(e->module));
     return grout_module_get_object(e->module, view->object)->space == GROUT_SPACE_ACC;
 }

@@ -15,7 +15,7 @@ bool grout_emit__is_spread(const grout_emitter *e, const grout_operand *operand)
 bool grout_emit__has_registers(const grout_register_layout *layout);
 grout_dtype grout_emit__dtype(const grout_emitter *e, grout_value_id value);
 const char *grout_emit__type_name(const grout_emitter *e, grout_value_id value);
-/* An operand: a name, a name with [index] behind it if it is spread (index NULL: none), or a
+/* An operand: a name, a name with [index] after it if it is spread (index NULL: none), or a
  * constant of its type. */
 void grout_emit__operand(grout_emitter *e, const grout_operand *operand, const char *index);
 /* The same as what arithmetic takes: f16 and bf16 as f32. */
