@@ -25,7 +25,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 CYCLE_MAX = 8
 FILES_MAX = 45
 # What is over the limits still, and by how much at most: these only fall.
-KNOWN_CYCLES = {"gpu_backend/emit": 28}
+KNOWN_CYCLES = {}
 KNOWN_SIZES = {"cli": 53}
 SOURCE_ENDINGS = (".c", ".h", ".cuh", ".def", ".py", ".grout")
 # What the compiler may have read of include/grout/ for a folder that names HEADERS.

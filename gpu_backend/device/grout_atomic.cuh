@@ -1,7 +1,7 @@
 // grout_atomic.cuh - atomic operations on GMEM, on SMEM, and on the SMEM of other CTAs.
 // SPDX-License-Identifier: Apache-2.0
 //
-// The scope is a template argument; that of fetches stands behind their order. Functions by space:
+// The scope is a template argument; that of fetches stands after their order. Functions by space:
 // _gmem takes a pointer, _smem an address of the own CTA, _peer one of the window that the cluster
 // shares. PTX forms: PTX ISA 9.0, 'red', 'atom', each assembled for sm_90a; those of several
 // elements need PTX ISA 8.1.
@@ -161,7 +161,7 @@ GROUT_RED_TWO(max, grout_bf16, "bf16")
     } else {                                                                                       \
         GROUT_FETCH_IN(ORDER ".sys", __VA_ARGS__);                                                 \
     }
-// ...: how the address is held, the instruction behind its order and scope, its inputs.
+// ...: how the address is held, the instruction after its order and scope, its inputs.
 #define GROUT_FETCH(NAME, PARAMETERS, ...)                                                         \
     template <int order, int scope, typename T>                                                    \
     GROUT_DEVICE T grout_atomic_##NAME PARAMETERS {                                                \

@@ -40,7 +40,7 @@ GROUT_DEVICE void grout_cluster_barrier() {
     grout_cluster_arrive();
     grout_cluster_wait();
 }
-// At the kernel's start, behind grout_fence_mbarrier_init: every CTA runs, its barriers are made.
+// At the kernel's start, after grout_fence_mbarrier_init: every CTA runs, its barriers are made.
 GROUT_DEVICE void grout_cluster_start() {
     __syncwarp();
     grout_cluster_arrive_relaxed();

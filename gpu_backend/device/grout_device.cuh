@@ -37,7 +37,7 @@ GROUT_DEVICE grout_u32 grout_lane() { return threadIdx.x % 128; }
 // One lane of the converged warp: the same in every call (the lowest on H200). The lane that
 // issues a thread's copies and arrives for it is found where it is needed, by
 // 'if (warp % 4 == 0 && grout_elect())' with warp = grout_warp(): ptxas then sees that one lane is
-// left, while behind a stored or returned bool each copy becomes a loop over lanes.
+// left, while after a stored or returned bool each copy becomes a loop over lanes.
 GROUT_DEVICE bool grout_elect() {
     grout_u32 elected;
     asm volatile("{ .reg .pred p; .reg .b32 r; elect.sync r|p, 0xffffffff; selp.b32 %0, 1, 0, p; }"
@@ -221,7 +221,7 @@ GROUT_DEVICE grout_u64 grout_time_ns() {
 // w alone.
 struct grout_site { grout_u32 barrier, slot, line, actor; };
 
-// Called by a lane whose wait did not end in time, or who learnt that another's did not. The
+// Called by a lane whose wait did not end in time, or that learnt that another's did not. The
 // threads that wait write one record each and get 50 ms to do so; then the kernel faults.
 GROUT_DEVICE void grout_report_hang(const grout_watchdog &dog, const grout_hang &hang) {
     atomicExch(&dog.state[0], 1u);
@@ -237,7 +237,7 @@ GROUT_DEVICE void grout_report_hang(const grout_watchdog &dog, const grout_hang 
         __nanosleep(1000);
     }
     // Not __trap(): ptxas takes a path that ends in one for one that leaves the kernel, and then no
-    // longer brings the lanes of a warp together behind branches around the wait (CUDA 13.0, sm_90a;
+    // longer brings the lanes of a warp together after branches around the wait (CUDA 13.0, sm_90a;
     // it drops a __syncwarp there, too). The next bar.sync, which half a warp reaches first, never
     // ends. A store to nowhere ends the kernel as well, and to ptxas the path goes on.
     asm volatile("st.volatile.global.u32 [%0], %1;" ::"l"(0ull), "r"(hang.code) : "memory");
@@ -416,8 +416,8 @@ GROUT_DEVICE void grout_wgmma_commit() {
 template <int pending> GROUT_DEVICE void grout_wgmma_wait() {
     asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(pending) : "memory");
 }
-// Keeps the compiler from moving uses of these registers across: in front of a wgmma they are
-// written by then, behind a wait they are not read before.
+// Keeps the compiler from moving uses of these registers across: before a wgmma they are
+// written by then, after a wait they are not read earlier.
 template <int count> GROUT_DEVICE void grout_wgmma_hold(grout_f32 *registers) {
 #pragma unroll
     for (int reg = 0; reg < count; reg++) {

@@ -27,114 +27,85 @@ struct grout_f8e4m3 { grout_u8 bits; };
 struct grout_f8e5m2 { grout_u8 bits; };
 
 // ---- arithmetic ---------------------------------------------------------------------------------
-// The operations of num.h, with its meaning, as overloads: integers wrap, division by zero is 0,
-// shifts by the width or more leave 0 or the sign, min and max propagate NaN, floats never
-// contract.
+// What num.h leaves to CUDA: num_c.h says the same in C.
 
-GROUT_DEVICE grout_i32 grout_add(grout_i32 a, grout_i32 b) {
-    return (grout_i32)((grout_u32)a + (grout_u32)b);
-}
-GROUT_DEVICE grout_u32 grout_add(grout_u32 a, grout_u32 b) { return a + b; }
-GROUT_DEVICE grout_f32 grout_add(grout_f32 a, grout_f32 b) { return __fadd_rn(a, b); }
-GROUT_DEVICE grout_i32 grout_sub(grout_i32 a, grout_i32 b) {
-    return (grout_i32)((grout_u32)a - (grout_u32)b);
-}
-GROUT_DEVICE grout_u32 grout_sub(grout_u32 a, grout_u32 b) { return a - b; }
-GROUT_DEVICE grout_f32 grout_sub(grout_f32 a, grout_f32 b) { return __fsub_rn(a, b); }
-GROUT_DEVICE grout_i32 grout_mul(grout_i32 a, grout_i32 b) {
-    return (grout_i32)((grout_u32)a * (grout_u32)b);
-}
-GROUT_DEVICE grout_u32 grout_mul(grout_u32 a, grout_u32 b) { return a * b; }
-GROUT_DEVICE grout_f32 grout_mul(grout_f32 a, grout_f32 b) { return __fmul_rn(a, b); }
-GROUT_DEVICE grout_i32 grout_div(grout_i32 a, grout_i32 b) {
-    return b == 0 ? 0 : b == -1 ? grout_sub(0, a) : a / b;
-}
-GROUT_DEVICE grout_u32 grout_div(grout_u32 a, grout_u32 b) { return b == 0 ? 0u : a / b; }
-GROUT_DEVICE grout_f32 grout_div(grout_f32 a, grout_f32 b) { return __fdiv_rn(a, b); }
-GROUT_DEVICE grout_i32 grout_rem(grout_i32 a, grout_i32 b) { return b == 0 || b == -1 ? 0 : a % b; }
-GROUT_DEVICE grout_u32 grout_rem(grout_u32 a, grout_u32 b) { return b == 0 ? 0u : a % b; }
-GROUT_DEVICE grout_i32 grout_cdiv(grout_i32 a, grout_i32 b) {
-    const grout_i32 quotient = grout_div(a, b);
-    return b != 0 && grout_rem(a, b) != 0 && (a < 0) == (b < 0) ? quotient + 1 : quotient;
-}
-GROUT_DEVICE grout_u32 grout_cdiv(grout_u32 a, grout_u32 b) {
-    return b == 0 ? 0u : a / b + (a % b != 0 ? 1u : 0u);
-}
-GROUT_DEVICE grout_f32 grout_fma(grout_f32 a, grout_f32 b, grout_f32 c) {
+#define GROUT_BY_PTX(NAME, PTX, TO, LETTER, FROM)                                                  \
+    GROUT_DEVICE TO grout_##NAME(FROM a, FROM b) {                                                 \
+        TO d;                                                                                      \
+        asm(PTX " %0, %1, %2;" : "=" LETTER(d) : LETTER(a), LETTER(b));                            \
+        return d;                                                                                  \
+    }
+
+GROUT_DEVICE grout_i32 grout_wrap_i32(grout_u32 bits) { return (grout_i32)bits; }
+GROUT_DEVICE grout_u32 grout_bits_f32(grout_f32 value) { return __float_as_uint(value); }
+GROUT_DEVICE grout_f32 grout_from_bits_f32(grout_u32 bits) { return __uint_as_float(bits); }
+GROUT_DEVICE grout_f32 grout_add_f32(grout_f32 a, grout_f32 b) { return __fadd_rn(a, b); }
+GROUT_DEVICE grout_f32 grout_sub_f32(grout_f32 a, grout_f32 b) { return __fsub_rn(a, b); }
+GROUT_DEVICE grout_f32 grout_mul_f32(grout_f32 a, grout_f32 b) { return __fmul_rn(a, b); }
+GROUT_DEVICE grout_f32 grout_div_f32(grout_f32 a, grout_f32 b) { return __fdiv_rn(a, b); }
+GROUT_DEVICE grout_f32 grout_fma_f32(grout_f32 a, grout_f32 b, grout_f32 c) {
     return __fmaf_rn(a, b, c);
 }
+GROUT_DEVICE grout_f32 grout_sqrt_f32(grout_f32 a) { return __fsqrt_rn(a); }
+GROUT_DEVICE grout_f32 grout_round_f32(grout_f32 a) { return rintf(a); }
+GROUT_BY_PTX(min_f32, "min.NaN.f32", grout_f32, "f", grout_f32)
+GROUT_BY_PTX(max_f32, "max.NaN.f32", grout_f32, "f", grout_f32)
+// The shift is clamped at 32, and a negative one is a large one.
+GROUT_BY_PTX(shl_u32, "shl.b32", grout_u32, "r", grout_u32)
+GROUT_BY_PTX(shr_u32, "shr.u32", grout_u32, "r", grout_u32)
+GROUT_BY_PTX(shr_i32, "shr.s32", grout_i32, "r", grout_i32)
+#undef GROUT_BY_PTX
 
-GROUT_DEVICE grout_i32 grout_min(grout_i32 a, grout_i32 b) { return a < b ? a : b; }
-GROUT_DEVICE grout_u32 grout_min(grout_u32 a, grout_u32 b) { return a < b ? a : b; }
-GROUT_DEVICE grout_f32 grout_min(grout_f32 a, grout_f32 b) {
-    grout_f32 d;
-    asm("min.NaN.f32 %0, %1, %2;" : "=f"(d) : "f"(a), "f"(b));
-    return d;
-}
-GROUT_DEVICE grout_i32 grout_max(grout_i32 a, grout_i32 b) { return a > b ? a : b; }
-GROUT_DEVICE grout_u32 grout_max(grout_u32 a, grout_u32 b) { return a > b ? a : b; }
-GROUT_DEVICE grout_f32 grout_max(grout_f32 a, grout_f32 b) {
-    grout_f32 d;
-    asm("max.NaN.f32 %0, %1, %2;" : "=f"(d) : "f"(a), "f"(b));
-    return d;
-}
-GROUT_DEVICE grout_i32 grout_neg(grout_i32 a) { return grout_sub(0, a); }
-GROUT_DEVICE grout_u32 grout_neg(grout_u32 a) { return 0u - a; }
-GROUT_DEVICE grout_f32 grout_neg(grout_f32 a) {
-    return __uint_as_float(__float_as_uint(a) ^ 0x80000000u);
-}
-GROUT_DEVICE grout_i32 grout_abs(grout_i32 a) { return a < 0 ? grout_neg(a) : a; }
-GROUT_DEVICE grout_u32 grout_abs(grout_u32 a) { return a; }
-GROUT_DEVICE grout_f32 grout_abs(grout_f32 a) {
-    return __uint_as_float(__float_as_uint(a) & 0x7fffffffu);
-}
+#define GROUT_NUM1(name, a)      grout_##name(a)
+#define GROUT_NUM2(name, a, b)   grout_##name(a, b)
+#define GROUT_INT2(name, a, b)   grout_##name(a, b)
+#define GROUT_LOGIC1(name, a)    grout_##name(a)
+#define GROUT_LOGIC2(name, a, b) grout_##name(a, b)
 
-GROUT_DEVICE grout_i32 grout_and(grout_i32 a, grout_i32 b) { return a & b; }
-GROUT_DEVICE grout_u32 grout_and(grout_u32 a, grout_u32 b) { return a & b; }
-GROUT_DEVICE bool grout_and(bool a, bool b) { return a && b; }
-GROUT_DEVICE grout_i32 grout_or(grout_i32 a, grout_i32 b) { return a | b; }
-GROUT_DEVICE grout_u32 grout_or(grout_u32 a, grout_u32 b) { return a | b; }
-GROUT_DEVICE bool grout_or(bool a, bool b) { return a || b; }
-GROUT_DEVICE grout_i32 grout_xor(grout_i32 a, grout_i32 b) { return a ^ b; }
-GROUT_DEVICE grout_u32 grout_xor(grout_u32 a, grout_u32 b) { return a ^ b; }
-GROUT_DEVICE bool grout_xor(bool a, bool b) { return a != b; }
-GROUT_DEVICE grout_i32 grout_not(grout_i32 a) { return ~a; }
-GROUT_DEVICE grout_u32 grout_not(grout_u32 a) { return ~a; }
-GROUT_DEVICE bool grout_not(bool a) { return !a; }
+#define GROUT_NUM GROUT_DEVICE
+#include "grout/num.h"
 
-// PTX: shl and shr clamp the shift at 32, which is what num.h asks for; a negative one is a large
-// one.
-GROUT_DEVICE grout_u32 grout_shl(grout_u32 a, grout_u32 b) {
-    grout_u32 d;
-    asm("shl.b32 %0, %1, %2;" : "=r"(d) : "r"(a), "r"(b));
-    return d;
-}
-GROUT_DEVICE grout_i32 grout_shl(grout_i32 a, grout_i32 b) {
-    return (grout_i32)grout_shl((grout_u32)a, (grout_u32)b);
-}
-GROUT_DEVICE grout_u32 grout_shr(grout_u32 a, grout_u32 b) {
-    grout_u32 d;
-    asm("shr.u32 %0, %1, %2;" : "=r"(d) : "r"(a), "r"(b));
-    return d;
-}
-GROUT_DEVICE grout_i32 grout_shr(grout_i32 a, grout_i32 b) {
-    grout_i32 d;
-    asm("shr.s32 %0, %1, %2;" : "=r"(d) : "r"(a), "r"((grout_u32)b));
-    return d;
-}
+// The functions of num.h are called grout_add_i32 and so on; these choose one by the types of the
+// arguments.
+#define GROUT_OVERLOAD1(NAME, TYPE, T)                                                             \
+    GROUT_DEVICE T grout_##NAME(T a) { return grout_##NAME##_##TYPE(a); }
+#define GROUT_OVERLOAD2(NAME, TYPE, T)                                                             \
+    GROUT_DEVICE T grout_##NAME(T a, T b) { return grout_##NAME##_##TYPE(a, b); }
+#define GROUT_OVERLOADS_INT(ARITY, NAME)                                                           \
+    GROUT_OVERLOAD##ARITY(NAME, i32, grout_i32)                                                    \
+    GROUT_OVERLOAD##ARITY(NAME, u32, grout_u32)
+#define GROUT_OVERLOADS_NUM(ARITY, NAME)                                                           \
+    GROUT_OVERLOADS_INT(ARITY, NAME)                                                               \
+    GROUT_OVERLOAD##ARITY(NAME, f32, grout_f32)
+#define GROUT_OVERLOADS_LOGIC(ARITY, NAME)                                                         \
+    GROUT_OVERLOADS_INT(ARITY, NAME)                                                               \
+    GROUT_OVERLOAD##ARITY(NAME, bool, bool)
+GROUT_OVERLOADS_NUM(2, add)
+GROUT_OVERLOADS_NUM(2, sub)
+GROUT_OVERLOADS_NUM(2, mul)
+GROUT_OVERLOADS_NUM(2, div)
+GROUT_OVERLOADS_INT(2, rem)
+GROUT_OVERLOADS_INT(2, cdiv)
+GROUT_OVERLOADS_NUM(2, min)
+GROUT_OVERLOADS_NUM(2, max)
+GROUT_OVERLOADS_NUM(1, neg)
+GROUT_OVERLOADS_NUM(1, abs)
+GROUT_OVERLOADS_NUM(1, sign)
+GROUT_OVERLOADS_LOGIC(2, and)
+GROUT_OVERLOADS_LOGIC(2, or)
+GROUT_OVERLOADS_LOGIC(2, xor)
+GROUT_OVERLOADS_LOGIC(1, not)
+GROUT_OVERLOADS_INT(2, shl)
+GROUT_OVERLOADS_INT(2, shr)
+#undef GROUT_OVERLOADS_LOGIC
+#undef GROUT_OVERLOADS_NUM
+#undef GROUT_OVERLOADS_INT
+#undef GROUT_OVERLOAD2
+#undef GROUT_OVERLOAD1
 
 template <typename T> GROUT_DEVICE T grout_select(bool condition, T a, T b) {
     return condition ? a : b;
 }
-
-// Correctly rounded, subnormals kept; halves round to even, and a zero keeps its sign.
-GROUT_DEVICE grout_f32 grout_sqrt(grout_f32 a) { return __fsqrt_rn(a); }
-GROUT_DEVICE grout_f32 grout_floor(grout_f32 a) { return floorf(a); }
-GROUT_DEVICE grout_f32 grout_ceil(grout_f32 a) { return ceilf(a); }
-GROUT_DEVICE grout_f32 grout_round(grout_f32 a) { return rintf(a); }
-GROUT_DEVICE grout_i32 grout_sign(grout_i32 a) { return (a > 0) - (a < 0); }
-GROUT_DEVICE grout_u32 grout_sign(grout_u32 a) { return a != 0 ? 1u : 0u; }
-GROUT_DEVICE grout_f32 grout_sign(grout_f32 a) { return a > 0.0f ? 1.0f : a < 0.0f ? -1.0f : a; }
 
 // ---- functions that no hardware rounds correctly ------------------------------------------------
 // CUDA's own, within the error that ops.def states; subnormals kept.
@@ -181,35 +152,7 @@ GROUT_DEVICE grout_f32 grout_logistic_approx(grout_f32 a) {
 }
 GROUT_DEVICE grout_f32 grout_erf_approx(grout_f32 a) { return grout_erf(a); }
 
-// The names that the expressions of ops.def use.
-#define GROUT_ADD(a, b) grout_add(a, b)
-#define GROUT_SUB(a, b) grout_sub(a, b)
-#define GROUT_MUL(a, b) grout_mul(a, b)
-#define GROUT_DIV(a, b) grout_div(a, b)
-#define GROUT_REM(a, b) grout_rem(a, b)
-#define GROUT_CDIV(a, b) grout_cdiv(a, b)
-#define GROUT_MIN(a, b) grout_min(a, b)
-#define GROUT_MAX(a, b) grout_max(a, b)
-#define GROUT_FMA(a, b, c) grout_fma(a, b, c)
-#define GROUT_NEG(a) grout_neg(a)
-#define GROUT_ABS(a) grout_abs(a)
-#define GROUT_SQRT(a) grout_sqrt(a)
-#define GROUT_FLOOR(a) grout_floor(a)
-#define GROUT_CEIL(a) grout_ceil(a)
-#define GROUT_ROUND(a) grout_round(a)
-#define GROUT_SIGN(a) grout_sign(a)
-#define GROUT_AND(a, b) grout_and(a, b)
-#define GROUT_OR(a, b) grout_or(a, b)
-#define GROUT_XOR(a, b) grout_xor(a, b)
-#define GROUT_NOT(a) grout_not(a)
-#define GROUT_SHL(a, b) grout_shl(a, b)
-#define GROUT_SHR(a, b) grout_shr(a, b)
-#define GROUT_EQ(a, b) ((a) == (b))
-#define GROUT_NE(a, b) ((a) != (b))
-#define GROUT_LT(a, b) ((a) < (b))
-#define GROUT_LE(a, b) ((a) <= (b))
-#define GROUT_GT(a, b) ((a) > (b))
-#define GROUT_GE(a, b) ((a) >= (b))
+// The names that the expressions of ops.def use, beside those of num.h.
 #define GROUT_EXP(a) grout_exp(a)
 #define GROUT_EXP2(a) grout_exp2(a)
 #define GROUT_LOG(a) grout_log(a)

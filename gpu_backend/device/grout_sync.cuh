@@ -53,7 +53,7 @@ GROUT_DEVICE void grout_peer_expect_arrive(grout_u32 peer, grout_u32 bytes, grou
     }
     grout_peer_arrive_expect<order>(peer, bytes);
 }
-// from_cta(mask): this CTA serves each CTA i with (i & mask) == rank; arrive is told the address of
+// from_cta(mask): this CTA serves each CTA i with (i & mask) == rank; arrive gets the address of
 // the mbarrier there. By one lane.
 template <typename arrive_fn>
 GROUT_DEVICE void grout_serve_peers(grout_u32 mbarrier, grout_u32 mask, grout_u32 cluster_size,

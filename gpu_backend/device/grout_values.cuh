@@ -31,7 +31,7 @@ GROUT_DEVICE int grout_row_reg(int reg, int cols) { return reg / (cols / 2) * 2 
 GROUT_DEVICE int grout_col_reg(int reg, int cols) { return reg % (cols / 2) / 4 * 2 + reg % 2; }
 
 // Where half of the lanes take the columns beside (is_turned), so that they do not meet the others in
-// the banks of SMEM: register reg of what a lane stores, and, behind a load, every register back to
+// the banks of SMEM: register reg of what a lane stores, and, after a load, every register back to
 // its place.
 template <int distance, typename T> GROUT_DEVICE T grout_turned(const T *v, int reg, bool is_turned) {
     return grout_select(is_turned, v[reg ^ distance], v[reg]);

@@ -1,135 +1,15 @@
-/* emit_cluster.c - other CTAs of the cluster: who they are, the hardware barrier, arrivals on
- * theirs, stores to their SMEM.
+/* emit_cluster.c - other CTAs of the cluster: the hardware barrier, stores to their SMEM.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "emit.h"
 
 #include <inttypes.h>
 
-/* ---- who they are ---- */
-
-bool grout_emit__is_peer(const grout_view *view) {
-    return view->cluster_index_count > 0;
-}
-
-/* A cluster axis in the rank: rank / stride % size is the index along it. */
-typedef struct cluster_axis {
-    int64_t stride, size;
-    bool is_outermost;
-} cluster_axis;
-
-static bool is_cluster_axis(const grout_emitter *e, uint32_t axis) {
-    return e->kernel->axes[axis].kind == GROUT_AXIS_CLUSTER;
-}
-
-static cluster_axis describe_axis(const grout_emitter *e, uint32_t axis) {
-    cluster_axis a = {.stride = 1,
-                      .size = grout_kernel_get_axis_size(e->module, e->kernel_id, axis),
-                      .is_outermost = true};
-    for (uint32_t k = 0; k < e->kernel->axis_count; k++) {
-        if (is_cluster_axis(e, k) && k > axis) {
-            a.stride *= grout_kernel_get_axis_size(e->module, e->kernel_id, k);
-        }
-        if (is_cluster_axis(e, k) && k < axis) {
-            a.is_outermost = false;
-        }
-    }
-    return a;
-}
-
-void grout_emit__rank(grout_emitter *e, const grout_view *view) {
-    uint32_t place = 0;
-    int64_t constant = 0;
-    const char *join = "";
-    for (uint32_t k = 0; k < e->kernel->axis_count && place < view->cluster_index_count; k++) {
-        if (!is_cluster_axis(e, k)) {
-            continue;
-        }
-        const cluster_axis axis = describe_axis(e, k);
-        const grout_operand *index = &view->cluster_index[place++];
-        if (index->kind == GROUT_OPERAND_EXPR) {
-            constant += axis.stride * grout_module_get_expr_value(e->module, index->id).integer;
-            continue;
-        }
-        grout_emit__add(e, "%s", join);
-        grout_emit__operand(e, index, NULL);
-        if (axis.stride != 1) {
-            grout_emit__add(e, " * %" PRId64, axis.stride);
-        }
-        join = " + ";
-    }
-    if (constant != 0 || join[0] == '\0') {
-        grout_emit__add(e, "%s%" PRId64, join, constant);
-    }
-}
-
-/* Whether a set of axes holds every cluster axis with more than one place. */
-static bool has_all_axes(const grout_emitter *e, uint32_t axes) {
-    return (uint32_t)__builtin_popcount(grout_kernel_get_cluster_mask(e->module, e->kernel_id, axes,
-                                                                      0)) == e->plan->cluster_size;
-}
-
-/* "rank / 2 % 4 * 2": the index along an axis, times factor. */
-static void add_index(grout_emitter *e, const cluster_axis *axis, int64_t factor) {
-    grout_emit__add(e, "rank");
-    if (axis->stride != 1) {
-        grout_emit__add(e, " / %" PRId64 "u", axis->stride);
-    }
-    if (!axis->is_outermost) {
-        grout_emit__add(e, " %% %" PRId64 "u", axis->size);
-    }
-    if (factor != 1) {
-        grout_emit__add(e, " * %" PRId64 "u", factor);
-    }
-}
-
-void grout_emit__group_index(grout_emitter *e, uint32_t axes) {
-    const char *join = "";
-    if (has_all_axes(e, axes)) {
-        grout_emit__add(e, "rank");
-        return;
-    }
-    for (uint32_t k = 0; k < e->kernel->axis_count; k++) {
-        if (!is_cluster_axis(e, k) || (axes >> k & 1u) == 0) {
-            continue;
-        }
-        const cluster_axis axis = describe_axis(e, k);
-        int64_t inner = 1;
-        for (uint32_t i = k + 1; i < e->kernel->axis_count; i++) {
-            if (is_cluster_axis(e, i) && (axes >> i & 1u) != 0) {
-                inner *= grout_kernel_get_axis_size(e->module, e->kernel_id, i);
-            }
-        }
-        grout_emit__add(e, "%s", join);
-        add_index(e, &axis, inner);
-        join = " + ";
-    }
-}
-
-/* The set of the first CTA's group, moved to where the own group starts. */
-void grout_emit__group_mask(grout_emitter *e, uint32_t axes) {
-    const char *join = " << (";
-    grout_emit__add(e, "0x%" PRIx32 "u",
-                    grout_kernel_get_cluster_mask(e->module, e->kernel_id, axes, 0));
-    for (uint32_t k = 0; k < e->kernel->axis_count && !has_all_axes(e, axes); k++) {
-        if (is_cluster_axis(e, k) && (axes >> k & 1u) == 0) {
-            const cluster_axis axis = describe_axis(e, k);
-            grout_emit__add(e, "%s", join);
-            add_index(e, &axis, axis.stride);
-            join = " + ";
-        }
-    }
-    grout_emit__add(e, "%s", join[1] == '+' ? ")" : "");
-}
-
 /* ---- the hardware barrier ---- */
-
-static bool is_relaxed(const grout_emitter *e, const grout_op *op) {
-    return grout_op_get_choice(e->module, op, GROUT_ATTR_ORDER) == GROUT_CHOICE_ORDER_RELAXED;
-}
 
 void grout_emit__cluster_arrive(grout_emitter *e, grout_op_id id, const grout_op *op) {
     (void)id;
-    grout_emit__line(e, "grout_cluster_arrive%s();", is_relaxed(e, op) ? "_relaxed" : "");
+    grout_emit__line(e, "grout_cluster_arrive%s();",
+                     grout_emit__is_relaxed(e, op) ? "_relaxed" : "");
 }
 
 /* The hardware's wait acquires always. */
@@ -141,42 +21,13 @@ void grout_emit__cluster_wait(grout_emitter *e, grout_op_id id, const grout_op *
 
 void grout_emit__cluster_barrier(grout_emitter *e, grout_op_id id, const grout_op *op) {
     (void)id;
-    if (is_relaxed(e, op)) {
+    if (grout_emit__is_relaxed(e, op)) {
         grout_emit__line(e, "grout_cluster_arrive_relaxed();");
         grout_emit__line(e, "grout_cluster_wait();");
         return;
     }
     grout_emit__line(e, "grout_cluster_barrier();");
-    e->pending = (grout_emit_pending){0}; /* all lanes of this thread have met, too */
-}
-
-/* ---- cluster barriers ---- */
-
-void grout_emit__arrive_peers(grout_emitter *e, const grout_op *op, const grout_view *barrier,
-                              int64_t count) {
-    const grout_object *object = grout_module_get_object(e->module, barrier->object);
-    const bool is_thread = !e->is_alone && !e->is_warp;
-    grout_emit__before_issue(e, "one arrival stands for all lanes");
-    if (is_thread) {
-        grout_emit__begin(e);
-        grout_emit__add(e, e->plan->thread_count == 1 ? "if (warp == 0)" : "if (warp %% 4 == 0)");
-        grout_emit__open(e);
-    }
-    grout_emit__begin(e);
-    grout_emit__add(e, "grout_arrive_peers%s<%s>(", e->is_alone ? "_alone" : "",
-                    is_relaxed(e, op) ? "GROUT_RELAXED" : "GROUT_RELEASE");
-    grout_emit__barrier_address(e, barrier);
-    for (uint32_t k = 0; k < object->cluster_group_count; k++) {
-        grout_emit__add(e, k == 0 ? ", " : " | ");
-        grout_emit__group_mask(e, object->cluster_groups[k]);
-    }
-    if (count != 1) {
-        grout_emit__add(e, ", %" PRId64, count);
-    }
-    grout_emit__end(e, ");");
-    if (is_thread) {
-        grout_emit__close(e, "");
-    }
+    grout_emit__settle(e); /* all lanes of this thread have met, too */
 }
 
 /* ---- stores to their SMEM ---- */

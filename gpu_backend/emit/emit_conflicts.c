@@ -8,6 +8,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "emit.h"
 
+#include "invariant.h"
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -29,6 +31,7 @@ static void add_word(pass *p, int64_t word) {
             return;
         }
     }
+    GROUT_ASSERT(p->count < WORDS_MAX); /* a pass is asked for 128 bytes at most */
     if (p->count < WORDS_MAX) {
         p->words[p->count++] = word;
     }

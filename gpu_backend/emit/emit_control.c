@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "emit.h"
 
+#include "invariant.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -37,10 +39,14 @@ void grout_emit__declare_results(grout_emitter *e, const grout_op *op) {
 }
 
 static const grout_op *get_yield(const grout_emitter *e, grout_block_id block) {
-    return grout_module_get_op(e->module, grout_module_get_block(e->module, block)->last);
+    const grout_op *op =
+        grout_module_get_op(e->module, grout_module_get_block(e->module, block)->last);
+    GROUT_ASSERT(grout_op_get_info((grout_opcode)op->opcode)->shape == GROUT_SHAPE_END);
+    return op;
 }
 
 void grout_emit__assign_results(grout_emitter *e, const grout_op *op, grout_block_id block) {
+    GROUT_ASSERT(op->result_count == 0 || get_yield(e, block)->operand_count == op->result_count);
     for (uint32_t k = 0; k < op->result_count; k++) {
         assign(e, op->first_result + k,
                grout_module_get_operand(e->module, get_yield(e, block), k));
@@ -247,7 +253,7 @@ static void declare_objects(grout_emitter *e, const grout_block *block) {
 }
 
 /* The barriers of a scope come from a pool, at the parity where the scope before left them. A
- * thread that did not wait there does not know it, so all look, between two block barriers: behind
+ * thread that did not wait there does not know it, so all look, between two block barriers: after
  * the first all phases of the scope before are complete, before the second nobody arrives for this
  * one. */
 static void read_phases(grout_emitter *e, const grout_block *block) {
@@ -277,7 +283,7 @@ void grout_emit__scoped(grout_emitter *e, grout_op_id id, const grout_op *op) {
     grout_emit__declare_results(e, op);
     if (is_collective) {
         grout_emit__line(e, "grout_block_barrier();");
-        e->pending = (grout_emit_pending){0};
+        grout_emit__settle(e);
     }
     grout_emit__line(e, "{");
     e->indent++;

@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "emit.h"
 
+#include "invariant.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -54,7 +56,9 @@ void grout_emit__close_box(grout_emitter *e, const grout_emit_box *box) {
 }
 
 void grout_emit__box_map(grout_emitter *e, const grout_emit_box *box) {
-    const grout_gpu_map *map = &e->plan->maps[e->plan->map_of_op[box->id] - 1];
+    const uint32_t number = e->plan->map_of_op[box->id];
+    GROUT_ASSERT(number >= 1 && number <= e->plan->map_count);
+    const grout_gpu_map *map = &e->plan->maps[number - 1];
     grout_emit__add(e, "%s", grout_gpu__get_map_name(e->module, map).text);
 }
 
@@ -121,6 +125,7 @@ typedef struct tma_load {
  * starts in the dimension that is dealt out. */
 static void start_part(grout_emitter *e, const tma_load *load, grout_view *view, uint32_t which) {
     const grout_tma *tma = &load->box.tma;
+    GROUT_ASSERT(tma->part_dim < view->view_rank);
     const uint32_t dim = view->view_dim[tma->part_dim];
     const uint32_t number = e->temp_count++;
     grout_emit__begin(e);

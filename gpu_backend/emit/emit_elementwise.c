@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "emit.h"
 
+#include "invariant.h"
+
 #include <ctype.h>
 #include <inttypes.h>
 
@@ -73,6 +75,7 @@ static void emit_numbers(grout_emitter *e, const grout_op *op, add_element *add)
  * name. */
 static void add_expression(grout_emitter *e, const grout_op *op, const char *index) {
     const char *p = grout_op_get_info((grout_opcode)op->opcode)->expression;
+    GROUT_ASSERT(p != NULL);
     const bool is_approx = grout_module_find_attr(e->module, op, GROUT_ATTR_APPROX) != NULL;
     bool is_in_word = false;
     for (; *p != '\0'; p++) {
@@ -168,7 +171,7 @@ void grout_emit__iota(grout_emitter *e, grout_op_id id, const grout_op *op) {
     grout_emit__close_registers(e, &unguarded);
 }
 
-/* Number of the axes of a kind behind this one: what its index counts slower than. */
+/* Places along the axes of a kind after this one, which its index counts slower than. */
 static int64_t get_inner_size(const grout_emitter *e, uint32_t axis, bool *is_outermost_out) {
     const grout_kernel *kernel = e->kernel;
     const grout_kernel_id id = e->kernel_id;

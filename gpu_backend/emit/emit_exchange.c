@@ -2,6 +2,8 @@
  * where the lane has what it needs, else through SMEM. SPDX-License-Identifier: Apache-2.0 */
 #include "emit.h"
 
+#include "invariant.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -74,22 +76,6 @@ static void add_area_address(grout_emitter *e, const area *a, const grout_regist
     grout_emit__add(e, ")");
 }
 
-/* How many neighbouring elements a lane has in neighbouring registers. */
-uint32_t grout_emit__get_run(const grout_register_layout *layout) {
-    switch ((grout_register_layout_kind)layout->kind) {
-    case GROUT_LAYOUT_WGMMA:
-    case GROUT_LAYOUT_WGMMA_COL:
-        return 2;
-    case GROUT_LAYOUT_STRIDED:
-        return layout->vec;
-    case GROUT_LAYOUT_NONE:
-    case GROUT_LAYOUT_SPLAT:
-    case GROUT_LAYOUT_WGMMA_ROW:
-        break;
-    }
-    return 1;
-}
-
 static uint32_t get_width(const area *a, const grout_register_layout *layout) {
     const uint32_t run = grout_emit__get_run(layout);
     const uint32_t most = GROUT_WIDE_BYTES_MAX / a->bytes;
@@ -154,6 +140,7 @@ static int64_t get_bytes(const grout_emitter *e, grout_value_id value) {
 }
 
 void grout_emit__write_exchange(grout_emitter *e, const grout_operand *source) {
+    GROUT_ASSERT(e->plan->exchange_bytes > 0);
     const area plain = {.bytes = grout_dtype_get_info(grout_emit__dtype(e, source->id))->bytes};
     write_area(e, source, &plain);
 }
@@ -233,11 +220,6 @@ void grout_emit__broadcast(grout_emitter *e, grout_op_id id, const grout_op *op)
 }
 
 /* ---- layout_cast ---- */
-
-bool grout_emit__is_same_layout(const grout_register_layout *a, const grout_register_layout *b) {
-    return a->kind == b->kind && a->vec == b->vec && a->registers == b->registers &&
-           a->count == b->count && a->rows == b->rows && a->cols == b->cols;
-}
 
 void grout_emit__layout_cast(grout_emitter *e, grout_op_id id, const grout_op *op) {
     const grout_operand *source = grout_module_get_operand(e->module, op, 0);

@@ -24,10 +24,6 @@ static const char *get_memory_name(const grout_emitter *e, const grout_view *vie
     return grout_emit__is_peer(view) ? "peer" : is_gmem(e, view) ? "gmem" : "smem";
 }
 
-const char *grout_emit__memory_type(grout_dtype dtype) {
-    return dtype == GROUT_DTYPE_BOOL ? "grout_u8" : grout_gpu__get_type_name(dtype);
-}
-
 /* "grout_load_smem<T>(address)" or with a vector of width elements. */
 static void add_load(grout_emitter *e, const grout_view *view, uint32_t width, grout_emit_at at) {
     const grout_dtype dtype = (grout_dtype)grout_object_get_type(e->module, view->object)->dtype;
@@ -54,16 +50,6 @@ static uint32_t get_width(const grout_emitter *e, const grout_view *view,
     const uint32_t width = grout_view_get_access_width(e->module, view);
     const uint32_t run = grout_emit__get_run(layout);
     return width < run ? width : run;
-}
-
-void grout_emit__read_chunk(grout_emitter *e, grout_value_id value, uint32_t width,
-                            const char *tail) {
-    grout_emit__line(e, "#pragma unroll");
-    grout_emit__begin(e);
-    grout_emit__add(e, "for (int part = 0; part < %" PRIu32 "; part++)", width);
-    grout_emit__open(e);
-    grout_emit__line(e, "%s[reg + part] = chunk[part]%s;", grout_emit__name(e, value), tail);
-    grout_emit__close(e, "");
 }
 
 /* Where half of the lanes take the columns beside: the block that says which do. */
@@ -146,17 +132,6 @@ void grout_emit__load(grout_emitter *e, grout_op_id id, const grout_op *op) {
     grout_emit__after_access(e, view.object, false);
 }
 
-void grout_emit__element(grout_emitter *e, const grout_operand *from, grout_dtype dtype,
-                         const char *index) {
-    if (dtype == GROUT_DTYPE_BOOL) {
-        grout_emit__add(e, "grout_u8(");
-        grout_emit__operand(e, from, index);
-        grout_emit__add(e, " ? 1 : 0)");
-    } else {
-        grout_emit__operand(e, from, index);
-    }
-}
-
 /* One element, by the issuer: a scalar, or an array of one element. */
 static void store_one(grout_emitter *e, const grout_view *view, const grout_operand *from) {
     const grout_dtype dtype = (grout_dtype)grout_object_get_type(e->module, view->object)->dtype;
@@ -169,20 +144,6 @@ static void store_one(grout_emitter *e, const grout_view *view, const grout_oper
     grout_emit__element(e, from, dtype, NULL);
     grout_emit__end(e, ");");
     grout_emit__close_issuer(e);
-}
-
-void grout_emit__write_chunk(grout_emitter *e, const grout_operand *from, grout_dtype dtype,
-                             uint32_t width) {
-    grout_emit__begin(e);
-    grout_emit__add(e, "const grout_vector<%s, %" PRIu32 "> chunk = {",
-                    grout_emit__memory_type(dtype), width);
-    for (uint32_t k = 0; k < width; k++) {
-        char index[24];
-        (void)snprintf(index, sizeof index, k == 0 ? "reg" : "reg + %" PRIu32, k);
-        grout_emit__add(e, k == 0 ? "" : ", ");
-        grout_emit__element(e, from, dtype, index);
-    }
-    grout_emit__end(e, "};");
 }
 
 static void write_turned_chunk(grout_emitter *e, const grout_operand *from, grout_dtype dtype,
@@ -245,14 +206,6 @@ static void store_array(grout_emitter *e, const grout_op *op, const grout_view *
     }
 }
 
-static int64_t count_elements(const grout_view *view) {
-    int64_t count = 1;
-    for (uint32_t dim = 0; dim < view->rank; dim++) {
-        count *= view->extent[dim];
-    }
-    return count;
-}
-
 void grout_emit__store(grout_emitter *e, grout_op_id id, const grout_op *op) {
     const grout_operand *from = grout_module_get_operand(e->module, op, 1);
     grout_view view;
@@ -260,7 +213,7 @@ void grout_emit__store(grout_emitter *e, grout_op_id id, const grout_op *op) {
     if (!get_view(e, op, 0, &view)) {
         return;
     }
-    const int64_t count = count_elements(&view);
+    const int64_t count = grout_emit__count_elements(&view);
     grout_emit__before_access(e, view.object, true);
     if (grout_emit__is_spread(e, from)) {
         store_array(e, op, &view, from, grout_emit__layout(e, from->id));

@@ -5,6 +5,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "emit.h"
 
+#include "invariant.h"
+
 #include <inttypes.h>
 
 /* What all ways to reduce know. */
@@ -30,6 +32,7 @@ static reduction describe(const grout_emitter *e, grout_op_id id, const grout_op
                    .update = grout_op_get_reduction((grout_opcode)op->opcode),
                    .partial = grout_gpu__get_type_name(partial),
                    .partial_bytes = grout_dtype_get_info(partial)->bytes};
+    GROUT_ASSERT(r.source->kind == GROUT_OPERAND_VALUE && r.update < GROUT_UPDATE_COUNT);
     r.from = grout_emit__layout(e, r.source->id);
     return r;
 }
@@ -219,6 +222,7 @@ static void reduce_any(grout_emitter *e, const reduction *r, uint32_t reduced) {
     const grout_type *type = grout_module_get_type(e->module, r->source->id);
     const uint32_t bytes = grout_dtype_get_info((grout_dtype)type->dtype)->bytes;
     const char *element = grout_emit__type_name(e, r->source->id);
+    GROUT_ASSERT(reduced < type->rank);
     int64_t stride = 1;
     for (uint32_t k = reduced + 1; k < type->rank; k++) {
         stride *= type->dims[k];

@@ -1,8 +1,8 @@
 /* emit_semaphore.c - semaphores: 64 bits of GMEM each, units and total, which one lane of a thread
  * changes and looks at.
  *
- * Buffers: plan_workspace.c. A signal stands behind a meeting of the thread's lanes, so that its
- * release covers what all of them did; a wait in front of one.
+ * Buffers: plan_workspace.c. A signal stands after a meeting of the thread's lanes, so that its
+ * release covers what all of them did; a wait stands before one.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "emit.h"
 

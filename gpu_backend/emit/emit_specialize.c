@@ -2,15 +2,17 @@
  *
  * Thread 0's part is everything; that of thread k its partitions, between the two meetings with
  * thread 0 at the ends of each warp_specialize, and what every thread of the CTA has to take part
- * in: the rendezvous behind the mbarrier_inits and the cluster's barrier. Threads that never have a
+ * in: the rendezvous after the mbarrier_inits and the cluster's barrier. Threads that never have a
  * partition go straight to the kernel's end and wait there for what ends it. Nobody returns, so
  * that setmaxnreg finds whole warpgroups. SPDX-License-Identifier: Apache-2.0 */
 #include "emit.h"
 
+#include "invariant.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* What a thread behind the first one knows of the outside, by value. */
+/* What a thread after the first one knows of the outside, by value. */
 typedef struct part {
     grout_emitter *e;
     bool *is_needed; /* its partitions use it */
@@ -18,7 +20,7 @@ typedef struct part {
 } part;
 
 /* Threads that come to each meeting: all that ever have a partition, and if one of the meetings is
- * the whole CTA's, all of it. Who came to some only would be early for the next one. */
+ * the whole CTA's, all of it. A thread that came to some only would be early for the next one. */
 static uint32_t count_members(const grout_emitter *e, const grout_emit_forks *forks) {
     return forks->last_init != 0 && e->plan->cluster_size == 1 ? e->plan->thread_count
                                                                : forks->part_count;
@@ -51,6 +53,8 @@ grout_emit_forks grout_emit__find_forks(const grout_emitter *e) {
         at = op->next;
     }
     forks.member_count = count_members(e, &forks);
+    GROUT_ASSERT(forks.member_count >= forks.part_count);
+    GROUT_ASSERT(forks.part_count <= e->plan->thread_count);
     return forks;
 }
 
@@ -63,6 +67,7 @@ static void meet(grout_emitter *e, const char *reason) {
 /* ---- values of outside ---- */
 
 static int64_t get_place(const grout_emitter *e, uint32_t capture) {
+    GROUT_ASSERT(capture < e->plan->capture_count);
     return e->plan->capture_offset + 8 * (int64_t)capture;
 }
 
@@ -186,7 +191,7 @@ static void write_ops(part *p, uint32_t thread) {
     }
 }
 
-/* What a thread behind the first one runs. */
+/* What a thread after the first one runs. */
 static void write_part(grout_emitter *e, uint32_t thread) {
     const size_t count = (size_t)grout_module_get_value_count(e->module) + 1;
     part p = {.e = e};

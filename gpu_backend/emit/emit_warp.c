@@ -6,6 +6,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "emit.h"
 
+#include "invariant.h"
+
 /* Every op on bulk groups is a store, or ends a group of stores; but waits do not count. */
 static bool is_no_store(void *payload, grout_op_id id, const grout_op *op) {
     const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
@@ -31,6 +33,7 @@ bool grout_emit__has_warp_stores(const grout_emitter *e) {
 void grout_emit__warp_map(grout_emitter *e, grout_op_id id, const grout_op *op) {
     const grout_block *block = grout_module_get_block(e->module, op->first_block);
     (void)id;
+    GROUT_ASSERT(!e->is_warp && !e->is_alone);
     grout_emit__thread_barrier(e, "the warps go their own ways");
     grout_emit__line(e, "{");
     e->indent++;

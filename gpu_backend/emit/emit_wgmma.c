@@ -8,6 +8,8 @@
  */
 #include "emit.h"
 
+#include "invariant.h"
+
 #include <inttypes.h>
 
 /* Bits 62 and 63 of a matrix descriptor, as those of its upper half. */
@@ -28,6 +30,7 @@ static uint32_t get_swizzle_bits(uint32_t swizzle) {
 static uint32_t write_start(grout_emitter *e, const grout_view *view,
                             const grout_wgmma_operand *operand) {
     const uint32_t start = e->temp_count++;
+    GROUT_ASSERT(operand->leading_bytes % 16 == 0 && operand->stride_bytes % 16 == 0);
     grout_emit__begin(e);
     grout_emit__add(e, "const grout_u32 x%" PRIu32 " = grout_operand_start(", start);
     grout_emit__smem_start(e, view);
@@ -37,6 +40,7 @@ static uint32_t write_start(grout_emitter *e, const grout_view *view,
 
 static void add_distance(grout_emitter *e, const char *index, uint32_t divisor, uint32_t modulus,
                          int64_t bytes) {
+    GROUT_ASSERT(bytes % 16 == 0);
     if (bytes == 0) {
         return;
     }
@@ -57,6 +61,7 @@ static void add_descriptor(grout_emitter *e, const grout_wgmma *wgmma,
                            const grout_wgmma_operand *operand, uint32_t start) {
     const uint32_t high = operand->stride_bytes >> 4 | get_swizzle_bits(operand->swizzle);
     const bool has_panels = wgmma->step_count > operand->steps_per_panel;
+    GROUT_ASSERT(operand->steps_per_panel > 0 && !operand->is_register);
     grout_emit__add(e, "grout_operand(x%" PRIu32, start);
     if (wgmma->block_count > 1) {
         add_distance(e, "band", 1, 1, operand->block_bytes);
@@ -75,6 +80,7 @@ static uint32_t write_packed(grout_emitter *e, const grout_op *op, const grout_w
     const grout_operand *a = grout_module_get_operand(e->module, op, 1);
     const uint32_t packed = e->temp_count++;
     const uint32_t registers = wgmma->m * wgmma->k / (2 * GROUT_LANES);
+    GROUT_ASSERT(registers == 4 * wgmma->step_count * wgmma->block_count); /* of release_packed */
     const bool is_spread = grout_emit__is_spread(e, a);
     if (is_spread && grout_emit__layout(e, a->id)->kind != GROUT_LAYOUT_WGMMA) {
         grout_emit__unsupported(e, op, "an a in registers that is not in the wgmma layout");
@@ -210,14 +216,9 @@ void grout_emit__wgmma_async(grout_emitter *e, grout_op_id id, const grout_op *o
     multiply(e, id, op);
 }
 
-static int64_t get_number(const grout_emitter *e, const grout_op *op) {
-    return grout_module_get_expr_value(e->module, grout_module_get_operand(e->module, op, 0)->id)
-        .integer;
-}
-
 void grout_emit__wgmma_wait(grout_emitter *e, grout_op_id id, const grout_op *op) {
     (void)id;
-    grout_emit__wait_wgmmas(e, get_number(e, op));
+    grout_emit__wait_wgmmas(e, grout_emit__get_integer(e, op, 0));
 }
 
 static bool get_accumulator(grout_emitter *e, const grout_op *op, grout_view *view_out) {
@@ -249,5 +250,5 @@ void grout_emit__set_max_registers(grout_emitter *e, grout_op_id id, const grout
     const bool is_increase = grout_module_find_attr(e->module, op, GROUT_ATTR_INCREASE) != NULL;
     (void)id;
     grout_emit__line(e, "grout_%s_registers<%" PRId64 ">();", is_increase ? "increase" : "decrease",
-                     get_number(e, op));
+                     grout_emit__get_integer(e, op, 0));
 }

@@ -58,7 +58,7 @@ static void write_registers(grout_emitter *e, uint32_t registers, const char *co
     }
 }
 
-/* What comes behind the accumulator: A, B, accumulate, signs, and for 16-bit elements which operand
+/* What comes after the accumulator: A, B, accumulate, signs, and for 16-bit elements which operand
  * in SMEM is MN-major. */
 static void write_sources(grout_emitter *e, const grout_wgmma *wgmma, uint32_t first) {
     const bool has_transposes = wgmma->operand_dtype != GROUT_DTYPE_F32;

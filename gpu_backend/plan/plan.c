@@ -2,61 +2,11 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "planning.h"
 
+#include "invariant.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-bool grout_gpu__walk(const grout_module *module, grout_block_id block, grout_gpu_visit *visit,
-                     void *payload) {
-    grout_op_id id = grout_module_get_block(module, block)->first;
-    while (id != 0) {
-        const grout_op *op = grout_module_get_op(module, id);
-        if (!visit(payload, id, op)) {
-            return false;
-        }
-        for (uint32_t k = 0; k < op->block_count; k++) {
-            if (!grout_gpu__walk(module, op->first_block + k, visit, payload)) {
-                return false;
-            }
-        }
-        id = op->next;
-    }
-    return true;
-}
-
-const grout_effect *grout_gpu__get_effects(const grout_op *op, uint32_t *count_out) {
-    const grout_op_info *info = grout_op_get_info((grout_opcode)op->opcode);
-    return grout_effect_row_get_effects((grout_effect_row)info->effect_row, count_out);
-}
-
-bool grout_gpu__is_pure(const grout_op *op) {
-    const grout_op_info *info = grout_op_get_info((grout_opcode)op->opcode);
-    return grout_effect_row_get_class((grout_effect_row)info->effect_row) == GROUT_EFFECT_PURE;
-}
-
-uint32_t grout_gpu__find_param(const grout_module *module, const grout_kernel *kernel,
-                               grout_object_id object) {
-    for (uint32_t i = 0; i < kernel->param_count; i++) {
-        const grout_param *param = grout_module_get_param(module, kernel, i);
-        if (param->direction != GROUT_DIRECTION_SCALAR && param->object == object) {
-            return i;
-        }
-    }
-    return UINT32_MAX;
-}
-
-const char *grout_gpu__get_value_name(const grout_module *module, grout_value_id value) {
-    return grout_module_get_string(module, grout_module_get_value(module, value)->name);
-}
-
-const char *grout_gpu__get_param_name(const grout_module *module, const grout_kernel *kernel,
-                                      uint32_t index) {
-    return grout_gpu__get_value_name(module, grout_module_get_param(module, kernel, index)->value);
-}
-
-const char *grout_gpu__get_object_name(const grout_module *module, grout_object_id object) {
-    return grout_gpu__get_value_name(module, grout_module_get_object(module, object)->value);
-}
 
 static bool is_same_tma(const grout_tma *a, const grout_tma *b) {
     if (a->rank != b->rank || a->element_bytes != b->element_bytes || a->swizzle != b->swizzle) {
@@ -274,7 +224,7 @@ static bool plan_op(void *payload, grout_op_id id, const grout_op *op) {
     const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
     plan_operands(walk, op);
     grout_gpu__plan_cross_wait(walk, id, op);
-    /* One lane finds out, all have to know (emit_uniform.c). */
+    /* One lane finds out, all have to know (writer/uniform.c). */
     if (grout_op_returns_old_value((grout_opcode)op->opcode) && plan->exchange_bytes < 16) {
         plan->exchange_bytes = 16;
     }
@@ -309,6 +259,7 @@ static bool plan_args(grout_gpu_planning *walk) {
         plan->args[plan->arg_count++] = (grout_gpu_arg){GROUT_GPU_ARG_WORKSPACE, i};
     }
     plan->args[plan->arg_count++] = (grout_gpu_arg){GROUT_GPU_ARG_WATCHDOG, 0};
+    GROUT_ASSERT(plan->arg_count <= param_count + plan->map_count + plan->workspace_count + 1);
     return true;
 }
 
@@ -336,6 +287,8 @@ static bool plan_sizes(grout_gpu_planning *walk, grout_kernel_id id) {
     plan->thread_count = grout_kernel_get_thread_count(walk->module, id);
     plan->object_bytes = grout_kernel_get_smem_bytes(walk->module, id);
     plan->exchange_offset = (plan->object_bytes + 15) / 16 * 16;
+    GROUT_ASSERT(plan->object_bytes >= 0 && plan->exchange_bytes % 16 == 0);
+    GROUT_ASSERT(plan->thread_count > 0 && plan->cluster_size > 0);
     int64_t used = plan->object_bytes;
     if (plan->exchange_bytes > 0) {
         used = plan->exchange_offset + plan->exchange_bytes * (int64_t)plan->thread_count;
@@ -364,6 +317,22 @@ static bool plan_sizes(grout_gpu_planning *walk, grout_kernel_id id) {
     return true;
 }
 
+/* Whether the barriers at the same bytes name the first of them, and are alike. */
+static bool has_alike_pools(const grout_gpu_plan *plan) {
+    for (uint32_t k = 0; k < plan->barrier_count; k++) {
+        const grout_gpu_barrier *barrier = &plan->barriers[k];
+        const grout_gpu_barrier *owner = &plan->barriers[barrier->owner];
+        if (barrier->owner > k || owner->owner != barrier->owner ||
+            owner->smem_offset != barrier->smem_offset ||
+            owner->counts_warps != barrier->counts_warps ||
+            owner->counts_lanes != barrier->counts_lanes ||
+            owner->is_watched != barrier->is_watched) {
+            return false;
+        }
+    }
+    return true;
+}
+
 bool grout_gpu__plan_init(grout_gpu_plan *plan, const grout_module *module, grout_kernel_id kernel,
                           grout_diags *diags) {
     grout_gpu_planning walk = {.plan = plan,
@@ -388,6 +357,7 @@ bool grout_gpu__plan_init(grout_gpu_plan *plan, const grout_module *module, grou
               grout_gpu__plan_captures(&walk) && plan_sizes(&walk, kernel);
     if (is_done) {
         grout_gpu__plan_arrivals(plan, module, walk.kernel->body);
+        GROUT_ASSERT_SLOW(has_alike_pools(plan));
     }
     free(walk.is_plain);
     return is_done;
@@ -403,13 +373,4 @@ void grout_gpu__plan_deinit(grout_gpu_plan *plan) {
     free(plan->captures);
     free(plan->mma_objects);
     *plan = (grout_gpu_plan){0};
-}
-
-uint32_t grout_gpu__plan_find_barrier(const grout_gpu_plan *plan, grout_object_id object) {
-    for (uint32_t i = 0; i < plan->barrier_count; i++) {
-        if (plan->barriers[i].object == object) {
-            return i;
-        }
-    }
-    return UINT32_MAX;
 }

@@ -9,16 +9,18 @@
  * not arrived at all, and both arrivals would count for the same phase. That cannot happen where
  * one thread makes all arrivals of a phase: it makes those of the next only after somebody has
  * waited for the phase (rules of barriers, docs/memory_model.md), which took all four warps. With
- * several threads one of them may learn from another, and not from who waits, that the phase is
- * complete: there each thread watches that its warps have met before it arrives on the same barrier
- * again. A copy arrives once for all; barriers that copies arrive on count threads. So do
+ * several threads one of them may learn from another, not from the one that waits, that the phase
+ * is complete: there each thread watches that its warps have met before it arrives on the same
+ * barrier again. A copy arrives once for all; barriers that copies arrive on count threads. So do
  * those that the warps of a warp_map arrive on, whose arrivals are as good as a thread's, those of
  * other CTAs and mbarriers.
  *
  * cp.async is each lane's own, and so is its arrival: a barrier with an async_copy_arrive counts
- * lanes, and whoever arrives otherwise makes 128 arrivals at once.
+ * lanes, and a thread that arrives otherwise makes 128 arrivals at once.
  */
-#include "plan.h"
+#include "planning.h"
+
+#include "invariant.h"
 
 typedef struct pool_walk {
     const grout_gpu_plan *plan;
@@ -52,7 +54,7 @@ static bool is_in_loop(const grout_module *module, const grout_op *op) {
     return false;
 }
 
-/* Notes who makes the arrival of an op on a barrier of the pool. */
+/* Notes which lanes make the arrival of an op on a barrier of the pool. */
 static void note_arrival(pool_walk *walk, const grout_op *op) {
     const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
     if (sync != NULL && sync->lanes == GROUT_SYNC_LANES_EACH) {
@@ -110,12 +112,9 @@ void grout_gpu__plan_arrivals(grout_gpu_plan *plan, const grout_module *module,
             if (plan->barriers[k].owner == pool) {
                 plan->barriers[k].counts_warps = counts_warps;
                 plan->barriers[k].counts_lanes = walk.has_lanes;
+                GROUT_ASSERT(!counts_warps || !walk.has_lanes);
                 plan->barriers[k].is_watched = counts_warps && most > 1 && walk.arrive_count > 1;
             }
         }
     }
-}
-
-uint32_t grout_gpu__plan_get_arrival_size(const grout_gpu_barrier *barrier) {
-    return barrier->counts_lanes ? GROUT_LANES : barrier->counts_warps ? GROUT_GPU_WARPS : 1;
 }

@@ -100,15 +100,6 @@ bool grout_gpu__mark_outer_values(const grout_module *module, grout_block_id bod
     return mark_makers(&m);
 }
 
-uint32_t grout_gpu__plan_find_capture(const grout_gpu_plan *plan, grout_value_id value) {
-    for (uint32_t k = 0; k < plan->capture_count; k++) {
-        if (plan->captures[k] == value) {
-            return k;
-        }
-    }
-    return UINT32_MAX;
-}
-
 static bool add_capture(grout_gpu_plan *plan, grout_value_id value) {
     grout_value_id *captures =
         realloc(plan->captures, (plan->capture_count + 1) * sizeof *plan->captures);

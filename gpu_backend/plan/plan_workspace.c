@@ -1,4 +1,4 @@
-/* plan_workspace.c - device memory that a launch brings beside the arrays; who waits across
+/* plan_workspace.c - device memory that a launch brings beside the arrays; waits across
  * clusters.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "planning.h"
@@ -47,15 +47,6 @@ bool grout_gpu__plan_workspace(grout_gpu_planning *walk, grout_object_id id) {
         return add_workspace(walk, &workspace);
     }
     return true;
-}
-
-uint32_t grout_gpu__plan_find_workspace(const grout_gpu_plan *plan, grout_object_id object) {
-    for (uint32_t i = 0; i < plan->workspace_count; i++) {
-        if (plan->workspaces[i].object == object) {
-            return i;
-        }
-    }
-    return UINT32_MAX;
 }
 
 /* ---- waits across clusters ---- */

@@ -8,7 +8,7 @@
 #include "launch.h"
 #include "plan.h"
 
-/* The launch of a kernel, and who is told. */
+/* The launch of a kernel, and where it is reported. */
 typedef struct grout_gpu_hang_report {
     const grout_module *module;
     const grout_kernel *kernel;

@@ -34,13 +34,13 @@ typedef struct grout_gpu__shared {
     grout_gpu_hang *hangs;        /* GROUT_GPU_HANGS_MAX */
     uint32_t hang_count;
     unsigned char **outputs; /* one a buffer, NULL if nothing is read back */
-    /* Of a probe instead of a launch: */
+    /* What a probe finds, instead of a launch: */
     grout_gpu_device *devices;
     uint32_t device_capacity, device_count;
 } grout_gpu__shared;
 
 /* Runs the launch in this process, which is good for nothing else afterwards. */
-void grout_gpu__child_launch(const grout_gpu_job *launch, grout_gpu__shared *shared);
+void grout_gpu__child_launch(const grout_gpu_job *job, grout_gpu__shared *shared);
 void grout_gpu__child_probe(grout_gpu__shared *shared);
 
 #endif

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Of an SM of compute capability 9.0: CUDA C++ Programming Guide, 'Compute Capabilities'. */
+/* What an SM of compute capability 9.0 has: CUDA C++ Programming Guide, 'Compute Capabilities'. */
 #define SM_REGISTERS      65536
 #define SM_WARPS          64
 #define SM_CTAS           32

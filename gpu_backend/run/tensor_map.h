@@ -62,11 +62,10 @@ uint32_t grout_gpu__tensor_type_size(grout_gpu_tensor_type type);
 bool grout_gpu__tensor_map_validate(const grout_gpu_tensor_map *map, uint64_t offset_bytes,
                                     grout_gpu_error *error);
 
-/* Of a valid map: what one copy brings to its mbarrier, the same when it crosses the array's edge.
- */
+/* The bytes that one copy of a valid map brings to its mbarrier, the same when it crosses the
+ * array's edge. */
 uint32_t grout_gpu__tensor_map_box_bytes(const grout_gpu_tensor_map *map);
-/* Of a valid map: bytes from the array's first to its last; UINT64_MAX if they are more than that.
- */
+/* The bytes from the first to the last of a valid map's array; UINT64_MAX if they are more. */
 uint64_t grout_gpu__tensor_map_span_bytes(const grout_gpu_tensor_map *map);
 
 /* Encodes a valid map for the array at that address. */

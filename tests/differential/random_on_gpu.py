@@ -3,9 +3,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """usage: check_random values 1 500 1 print >FILE; random_on_gpu.py GROUT FILE [JOBS]
 
-FILE holds kernels, each behind a line '// KIND SEED'. With their default inputs (small whole numbers) all that is
+FILE holds kernels, each after a line '// KIND SEED'. With their default inputs (small whole numbers) all that is
 computed alike on both sides has to be equal bit for bit. Kernels with functions that no hardware rounds correctly, or
-with sums of floats that need not be whole, are left out: a comparison behind them may fall either way.
+with sums of floats that need not be whole, are left out: a comparison after them may fall either way.
 
 Exit code 0: all equal; 1: not; 77: no usable GPU.
 """

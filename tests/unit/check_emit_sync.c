@@ -16,7 +16,7 @@ typedef struct text_case {
     "%h: inout gmem f16[64, 64]) "
 #define TWO HEAD "threads(t = 2) {\n"
 #define ONE HEAD "threads(t = 1) {\n"
-/* A kernel whose first thread does this, so that something stands behind it and no lane is alone.
+/* A kernel whose first thread does this, so that something stands after it and no lane is alone.
  */
 #define END "  block_barrier\n  store %y, (load %a)\n}\n"
 

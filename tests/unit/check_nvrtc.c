@@ -26,12 +26,13 @@ static bool compile(const char *text, grout_gpu_output output, grout_gpu_compile
     const grout_gpu_header headers[] = {
         {"grout_device.cuh", (const char *)grout_gpu__device_header},
         {"grout_num.cuh", (const char *)grout_gpu__num_header},
+        {"grout/num.h", (const char *)grout_gpu__arithmetic},
     };
     static const char *const options[] = {"--fmad=false"};
     const grout_gpu_source source = {.name = "kernel.cu",
                                      .text = text,
                                      .headers = headers,
-                                     .header_count = 2,
+                                     .header_count = 3,
                                      .arch = "sm_90a",
                                      .options = options,
                                      .option_count = 1,

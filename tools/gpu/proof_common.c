@@ -49,12 +49,13 @@ grout_gpu_compiled proof_compile(proof_tools *t, const char *name, const char *c
     const grout_gpu_header headers[] = {
         {"grout_device.cuh", (const char *)grout_gpu__device_header},
         {"grout_num.cuh", (const char *)grout_gpu__num_header},
+        {"grout/num.h", (const char *)grout_gpu__arithmetic},
     };
     char *text = read_source(t, name);
     const grout_gpu_source source = {.name = name,
                                      .text = text,
                                      .headers = headers,
-                                     .header_count = 2,
+                                     .header_count = 3,
                                      .arch = "sm_90a",
                                      .options = options,
                                      .option_count = option_count};

@@ -663,7 +663,7 @@ bool has_word(const statement &s, const std::string &word) {
     return std::find(s.words.begin(), s.words.end(), word) != s.words.end();
 }
 
-/* Of a form of an instruction that the function of this name does not know. */
+/* The function of this name does not know this form of an instruction. */
 [[noreturn]] void fail_unknown(const statement &s, const char *function) {
     fail("unknown PTX '" + s.text + "': if it is right, teach it to " + function +
          " in tests/differential/emulate/emulate.cpp");

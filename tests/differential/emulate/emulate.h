@@ -30,7 +30,7 @@ struct uint2 {
 struct uint4 {
     unsigned x, y, z, w;
 };
-/* Of the fiber that runs. */
+/* Where the fiber that runs is. */
 extern uint3 threadIdx, blockIdx, blockDim;
 
 /* ---- inline PTX ---- */

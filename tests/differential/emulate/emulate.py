@@ -56,7 +56,7 @@ def run(command):
 # ---- inline PTX to calls ----
 
 def find_end(text, start):
-    """The index behind the parenthesis that closes the one at start; strings are skipped."""
+    """The index after the parenthesis that closes the one at start; strings are skipped."""
     depth = 0
     k = start
     while True:
@@ -169,7 +169,7 @@ def read_npy(path):
 
 
 def widen(dtype, element):
-    """As a number, as far as comparing needs it: of the 8-bit floats only NaN is told."""
+    """As a number, as far as comparing needs it: NaN is all that the 8-bit floats need."""
     if dtype == "bf16":
         return struct.unpack("<f", struct.pack("<I", element << 16))[0]
     is_nan = (dtype == "f8e4m3" and element & 0x7F == 0x7F or

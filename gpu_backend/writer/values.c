@@ -1,6 +1,8 @@
-/* emit_expr.c - values in the text: constants, operands, declarations, loops over registers.
+/* values.c - values in the text: constants, operands, declarations.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "emit.h"
+#include "values.h"
+
+#include "invariant.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -9,6 +11,7 @@
 #include <string.h>
 
 const grout_register_layout *grout_emit__layout(const grout_emitter *e, grout_value_id value) {
+    GROUT_ASSERT(value != 0 && value < grout_module_get_value_count(e->module));
     return grout_register_layouts_get(e->plan->layouts, value);
 }
 
@@ -35,6 +38,7 @@ const char *grout_emit__type_name(const grout_emitter *e, grout_value_id value) 
 
 /* A finite number in the fewest digits that read back, with a point, in any locale. */
 static void print_number(char text[40], double value, bool is_f32) {
+    GROUT_ASSERT(isfinite(value));
     for (int digits = 1; digits <= 17; digits++) {
         (void)snprintf(text, 32, "%.*g", digits, value);
         const double back = strtod(text, NULL);
@@ -80,6 +84,7 @@ static void add_f64(grout_emitter *e, uint64_t bits) {
 
 /* The low bits as a signed number. */
 static int64_t extend_sign(uint64_t bits, uint32_t size_bits) {
+    GROUT_ASSERT(size_bits >= 1 && size_bits <= 64);
     const uint64_t sign = UINT64_C(1) << (size_bits - 1);
     const uint64_t mask = sign | (sign - 1);
     const uint64_t low = bits & mask;
@@ -100,29 +105,42 @@ static void add_i64(grout_emitter *e, uint64_t bits) {
     }
 }
 
-void grout_emit__constant(grout_emitter *e, grout_dtype dtype, uint64_t bits) {
+/* An integer of less than 32 bits, for which C++ has no literals: "grout_i8(-1)". */
+static void add_small(grout_emitter *e, grout_dtype dtype, uint64_t bits) {
+    const grout_dtype_info *info = grout_dtype_get_info(dtype);
+    const uint32_t size_bits = 8u * info->bytes;
     const char *type = grout_gpu__get_type_name(dtype);
+    if (info->class_ == GROUT_CLASS_SINT) {
+        grout_emit__add(e, "%s(%" PRId64 ")", type, extend_sign(bits, size_bits));
+    } else {
+        grout_emit__add(e, "%s(%" PRIu64 ")", type, bits & ((UINT64_C(1) << size_bits) - 1));
+    }
+}
+
+/* A float that is bits in a struct of its own: "grout_f16{0x3c00}". */
+static void add_narrow(grout_emitter *e, grout_dtype dtype, uint64_t bits) {
+    const uint32_t bytes = grout_dtype_get_info(dtype)->bytes;
+    grout_emit__add(e, "%s{0x%0*" PRIx64 "}", grout_gpu__get_type_name(dtype), (int)(2 * bytes),
+                    bits & ((UINT64_C(1) << 8 * bytes) - 1));
+}
+
+void grout_emit__constant(grout_emitter *e, grout_dtype dtype, uint64_t bits) {
+    GROUT_ASSERT(dtype != GROUT_DTYPE_NONE && dtype < GROUT_DTYPE_COUNT);
     switch (dtype) {
     case GROUT_DTYPE_BOOL:
         grout_emit__add(e, (bits & 0xff) != 0 ? "true" : "false");
         return;
     case GROUT_DTYPE_I8:
-        grout_emit__add(e, "%s(%" PRId64 ")", type, extend_sign(bits, 8));
-        return;
     case GROUT_DTYPE_I16:
-        grout_emit__add(e, "%s(%" PRId64 ")", type, extend_sign(bits, 16));
+    case GROUT_DTYPE_U8:
+    case GROUT_DTYPE_U16:
+        add_small(e, dtype, bits);
         return;
     case GROUT_DTYPE_I32:
         add_i32(e, bits);
         return;
     case GROUT_DTYPE_I64:
         add_i64(e, bits);
-        return;
-    case GROUT_DTYPE_U8:
-        grout_emit__add(e, "%s(%" PRIu64 ")", type, bits & 0xff);
-        return;
-    case GROUT_DTYPE_U16:
-        grout_emit__add(e, "%s(%" PRIu64 ")", type, bits & 0xffff);
         return;
     case GROUT_DTYPE_U32:
         grout_emit__add(e, "%" PRIu64 "u", bits & 0xffffffff);
@@ -132,11 +150,9 @@ void grout_emit__constant(grout_emitter *e, grout_dtype dtype, uint64_t bits) {
         return;
     case GROUT_DTYPE_F8E4M3:
     case GROUT_DTYPE_F8E5M2:
-        grout_emit__add(e, "%s{0x%02" PRIx64 "}", type, bits & 0xff);
-        return;
     case GROUT_DTYPE_F16:
     case GROUT_DTYPE_BF16:
-        grout_emit__add(e, "%s{0x%04" PRIx64 "}", type, bits & 0xffff);
+        add_narrow(e, dtype, bits);
         return;
     case GROUT_DTYPE_F32:
         add_f32(e, (uint32_t)bits);
@@ -154,7 +170,15 @@ static uint64_t get_bits(const grout_emitter *e, const grout_operand *operand, g
     return grout_expr_value_to_bits(grout_module_get_expr_value(e->module, operand->id), dtype);
 }
 
+int64_t grout_emit__get_integer(const grout_emitter *e, const grout_op *op, uint32_t operand) {
+    const grout_operand *constant = grout_module_get_operand(e->module, op, operand);
+    GROUT_ASSERT(constant->kind == GROUT_OPERAND_EXPR);
+    return grout_module_get_expr_value(e->module, constant->id).integer;
+}
+
 void grout_emit__operand(grout_emitter *e, const grout_operand *operand, const char *index) {
+    GROUT_ASSERT(operand->kind == GROUT_OPERAND_EXPR || operand->kind == GROUT_OPERAND_VALUE);
+    GROUT_ASSERT(index != NULL || !grout_emit__is_spread(e, operand));
     if (operand->kind == GROUT_OPERAND_EXPR) {
         const grout_dtype dtype = grout_module_get_operand_dtype(e->module, operand);
         grout_emit__constant(e, dtype, get_bits(e, operand, dtype));
@@ -207,6 +231,7 @@ void grout_emit__declare(grout_emitter *e, grout_value_id value) {
 
 void grout_emit__declare_registers(grout_emitter *e, grout_value_id value) {
     const grout_register_layout *layout = grout_emit__layout(e, value);
+    GROUT_ASSERT(grout_emit__has_registers(layout));
     grout_emit__declare(e, value);
     if (layout->kind == GROUT_LAYOUT_STRIDED) {
         grout_emit__end(e, "; // %u neighbours a lane", layout->vec);
@@ -217,154 +242,13 @@ void grout_emit__declare_registers(grout_emitter *e, grout_value_id value) {
 }
 
 void grout_emit__begin_scalar(grout_emitter *e, grout_value_id value) {
+    GROUT_ASSERT(!grout_emit__has_registers(grout_emit__layout(e, value)));
     grout_emit__begin(e);
     grout_emit__add(e, "const %s %s = ", grout_emit__type_name(e, value),
                     grout_emit__name(e, value));
 }
 
-void grout_emit__open_registers(grout_emitter *e, uint32_t registers, uint32_t step) {
-    grout_emit__line(e, "#pragma unroll");
-    grout_emit__begin(e);
-    if (step == 1) {
-        grout_emit__add(e, "for (int reg = 0; reg < %" PRIu32 "; reg++)", registers);
-    } else {
-        grout_emit__add(e, "for (int reg = 0; reg < %" PRIu32 "; reg += %" PRIu32 ")", registers,
-                        step);
-    }
-    grout_emit__open(e);
-}
-
-/* ---- which element a register holds ---- */
-
-grout_emit_at grout_emit__get_at(const grout_register_layout *layout) {
-    switch ((grout_register_layout_kind)layout->kind) {
-    case GROUT_LAYOUT_NONE:
-    case GROUT_LAYOUT_SPLAT:
-        break;
-    case GROUT_LAYOUT_STRIDED:
-        return GROUT_EMIT_AT_FLAT;
-    case GROUT_LAYOUT_WGMMA:
-        return GROUT_EMIT_AT_MATRIX;
-    case GROUT_LAYOUT_WGMMA_ROW:
-        return GROUT_EMIT_AT_ROW;
-    case GROUT_LAYOUT_WGMMA_COL:
-        return GROUT_EMIT_AT_COL;
-    }
-    return GROUT_EMIT_AT_FIRST;
-}
-
-static void open_flat(grout_emitter *e, const grout_register_layout *layout, uint32_t step) {
-    if (layout->vec == 1) {
-        grout_emit__line(e, "const grout_u32 flat = reg * 128 + lane;");
-    } else if (step == layout->vec) {
-        grout_emit__line(e, "const grout_u32 flat = (reg / %u * 128 + lane) * %u;", layout->vec,
-                         layout->vec);
-    } else {
-        grout_emit__line(e, "const grout_u32 flat = (reg / %u * 128 + lane) * %u + reg %% %u;",
-                         layout->vec, layout->vec, layout->vec);
-    }
-    if (layout->is_guarded) {
-        grout_emit__begin(e);
-        grout_emit__add(e, "if (flat < %" PRId64 "u)", layout->count);
-        grout_emit__open(e);
-    }
-}
-
-void grout_emit__open_element(grout_emitter *e, const grout_register_layout *layout,
-                              uint32_t step) {
-    switch ((grout_register_layout_kind)layout->kind) {
-    case GROUT_LAYOUT_NONE:
-    case GROUT_LAYOUT_SPLAT:
-        return;
-    case GROUT_LAYOUT_STRIDED:
-        open_flat(e, layout, step);
-        return;
-    case GROUT_LAYOUT_WGMMA:
-        grout_emit__line(e, "const grout_u32 at_row = grout_wgmma_row(lane, reg, %" PRId64 ");",
-                         layout->cols);
-        grout_emit__line(e, "const grout_u32 at_col = grout_wgmma_col(lane, reg, %" PRId64 ");",
-                         layout->cols);
-        return;
-    case GROUT_LAYOUT_WGMMA_ROW:
-        grout_emit__line(e, "const grout_u32 at_row = grout_row_of(lane, reg);");
-        return;
-    case GROUT_LAYOUT_WGMMA_COL:
-        grout_emit__line(e, "const grout_u32 at_col = grout_col_of(lane, reg);");
-        return;
-    }
-}
-
-void grout_emit__close_registers(grout_emitter *e, const grout_register_layout *layout) {
-    if (layout->is_guarded) {
-        grout_emit__close(e, "");
-    }
-    grout_emit__close(e, "");
-}
-
-void grout_emit__open_owners(grout_emitter *e, const grout_register_layout *layout) {
-    if (layout->kind == GROUT_LAYOUT_WGMMA_ROW || layout->kind == GROUT_LAYOUT_WGMMA_COL) {
-        grout_emit__begin(e);
-        grout_emit__add(e, layout->kind == GROUT_LAYOUT_WGMMA_ROW
-                               ? "if (lane %% 4 == 0)" /* of the four of a quad */
-                               : "if (lane < 4)");
-        grout_emit__open(e);
-    }
-}
-
-void grout_emit__close_owners(grout_emitter *e, const grout_register_layout *layout) {
-    if (layout->kind == GROUT_LAYOUT_WGMMA_ROW || layout->kind == GROUT_LAYOUT_WGMMA_COL) {
-        grout_emit__close(e, "");
-    }
-}
-
-/* Whether a dimension is the first one of an array that is longer than 1. */
-static bool is_outermost(const grout_type *type, uint32_t dim) {
-    for (uint32_t k = 0; k < dim; k++) {
-        if (type->dims[k] > 1) {
-            return false;
-        }
-    }
-    return true;
-}
-
-void grout_emit__index(grout_emitter *e, grout_emit_at at, const grout_type *type, uint32_t dim) {
-    int64_t stride = 1;
-    for (uint32_t k = dim + 1; k < type->rank; k++) {
-        stride *= type->dims[k];
-    }
-    if (at == GROUT_EMIT_AT_FIRST || type->dims[dim] == 1) {
-        grout_emit__add(e, "0");
-    } else if (at != GROUT_EMIT_AT_FLAT) {
-        const bool is_row =
-            at == GROUT_EMIT_AT_ROW || (at == GROUT_EMIT_AT_MATRIX && is_outermost(type, dim));
-        grout_emit__add(e, is_row ? "at_row" : "at_col");
-    } else {
-        grout_emit__add(e, "flat");
-        if (stride > 1) {
-            grout_emit__add(e, " / %" PRId64 "u", stride);
-        }
-        if (stride * type->dims[dim] < grout_type_get_count(type)) {
-            grout_emit__add(e, " %% %" PRId64 "u", type->dims[dim]);
-        }
-    }
-}
-
-void grout_emit__flat(grout_emitter *e, const grout_register_layout *layout) {
-    switch (grout_emit__get_at(layout)) {
-    case GROUT_EMIT_AT_FIRST:
-        grout_emit__add(e, "0");
-        return;
-    case GROUT_EMIT_AT_FLAT:
-        grout_emit__add(e, "flat");
-        return;
-    case GROUT_EMIT_AT_MATRIX:
-        grout_emit__add(e, "(at_row * %" PRId64 " + at_col)", layout->cols);
-        return;
-    case GROUT_EMIT_AT_ROW:
-        grout_emit__add(e, "at_row");
-        return;
-    case GROUT_EMIT_AT_COL:
-        grout_emit__add(e, "at_col");
-        return;
-    }
+bool grout_emit__is_accumulator(const grout_emitter *e, const grout_view *view) {
+    GROUT_ASSERT(view->object != 0 && view->object < grout_module_get_object_count(e->module));
+    return grout_module_get_object(e->module, view->object)->space == GROUT_SPACE_ACC;
 }

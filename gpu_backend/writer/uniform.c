@@ -1,6 +1,9 @@
-/* emit_uniform.c - values that one lane finds out and all have: through the exchange area, in a
+/* uniform.c - values that one lane finds out and all have: through the exchange area, in a
  * warp_map by a shuffle. SPDX-License-Identifier: Apache-2.0 */
-#include "emit.h"
+#include "lanes.h"
+
+#include "invariant.h"
+#include "values.h"
 
 #define EXCHANGE 0 /* among the objects of automatic barriers */
 
@@ -16,6 +19,7 @@ void grout_emit__begin_uniform(grout_emitter *e, grout_value_id value) {
         grout_emit__begin(e);
         grout_emit__add(e, "%s = ", name);
     } else {
+        GROUT_ASSERT(e->plan->exchange_bytes > 0); /* else the text has no 'exchange' */
         grout_emit__before_access(e, EXCHANGE, true);
         grout_emit__open_issuer(e);
         grout_emit__begin(e);

@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan.h"
 
+#include "invariant.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -256,7 +258,18 @@ static bool is_listed(const char *const *list, size_t count, const char *name) {
     return false;
 }
 
+/* Whether a list can be searched by halves. */
+static bool is_sorted(const char *const *list, size_t count) {
+    for (size_t k = 1; k < count; k++) {
+        if (strcmp(list[k - 1], list[k]) >= 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
 bool grout_gpu__is_reserved_name(const char *name) {
+    GROUT_ASSERT_SLOW(is_sorted(reserved, sizeof reserved / sizeof reserved[0]));
     return is_listed(reserved, sizeof reserved / sizeof reserved[0], name) ||
            has_prefix(name, "grout_") || has_prefix(name, "GROUT_") || has_prefix(name, "_") ||
            strstr(name, "__") != NULL || strstr(name, "_map") != NULL ||
@@ -277,6 +290,7 @@ grout_gpu_name grout_gpu__get_map_name(const grout_module *module, const grout_g
 grout_gpu_name grout_gpu__get_workspace_name(const grout_module *module, const grout_gpu_plan *plan,
                                              uint32_t workspace) {
     grout_gpu_name name;
+    GROUT_ASSERT(workspace < plan->workspace_count);
     (void)snprintf(name.text, sizeof name.text, "%s_space_%" PRIu32,
                    grout_gpu__get_object_name(module, plan->workspaces[workspace].object),
                    workspace);
@@ -286,6 +300,7 @@ grout_gpu_name grout_gpu__get_workspace_name(const grout_module *module, const g
 void grout_gpu__get_symbol(const char *kernel_name, char symbol_out[GROUT_GPU_SYMBOL_MAX]) {
     const bool is_taken = grout_gpu__is_reserved_name(kernel_name) ||
                           is_listed(functions, sizeof functions / sizeof functions[0], kernel_name);
+    GROUT_ASSERT_SLOW(is_sorted(functions, sizeof functions / sizeof functions[0]));
     (void)snprintf(symbol_out, GROUT_GPU_SYMBOL_MAX, "%s%s", kernel_name,
                    is_taken ? "_kernel" : "");
 }
@@ -296,5 +311,6 @@ const char *grout_gpu__get_type_name(grout_dtype dtype) {
 #define GROUT_DTYPE(NAME, TEXT, BITS, CLASS, USE, POISON, DOC) [GROUT_DTYPE_##NAME] = "grout_" TEXT,
 #include "grout/types.def"
     };
+    GROUT_ASSERT(dtype < GROUT_DTYPE_COUNT);
     return dtype == GROUT_DTYPE_BOOL ? "bool" : names[dtype];
 }

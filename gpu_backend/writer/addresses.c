@@ -1,6 +1,8 @@
-/* emit_address.c - where elements of a reference lie, as index arithmetic with constants folded.
+/* addresses.c - where elements of a reference lie, as index arithmetic with constants folded.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "emit.h"
+#include "places.h"
+
+#include "invariant.h"
 
 #include <inttypes.h>
 
@@ -34,6 +36,7 @@ static void find_strides(address *a) {
         uint32_t digits = 0;
         for (uint32_t k = 0; k < a->layout->tiled_rank; k++) {
             if (a->layout->dim[k] == dim) {
+                GROUT_ASSERT(a->layout->stride[k] % a->unit == 0);
                 digits++;
                 a->stride[dim] = a->layout->stride[k] / a->unit;
                 a->is_tiled[dim] = digits > 1 || a->layout->divisor[k] != 1;
@@ -59,6 +62,7 @@ static void find_groups(address *a) {
                 last->extent *= extent;
                 last->dim = dim;
             } else {
+                GROUT_ASSERT(a->group_count < GROUT_RANK_MAX);
                 a->groups[a->group_count++] = (group){
                     .below = a->total, .extent = extent, .stride = a->stride[dim], .dim = dim};
             }
@@ -74,13 +78,23 @@ static address describe(const grout_emitter *e, const grout_view *view, grout_em
                  .layout = grout_object_get_layout(e->module, view->object)};
     a.is_gmem = grout_module_get_object(e->module, view->object)->space == GROUT_SPACE_GMEM;
     a.unit = a.is_gmem ? a.layout->element_bytes : 1;
+    GROUT_ASSERT(a.unit > 0 && view->rank <= GROUT_RANK_MAX && view->view_rank <= view->rank);
     find_strides(&a);
     find_groups(&a);
     return a;
 }
 
+int64_t grout_emit__count_elements(const grout_view *view) {
+    int64_t count = 1;
+    for (uint32_t dim = 0; dim < view->rank; dim++) {
+        count *= view->extent[dim];
+    }
+    return count;
+}
+
 void grout_emit__start(grout_emitter *e, const grout_view *view, uint32_t dim) {
     const uint32_t count = view->start_term_count[dim];
+    GROUT_ASSERT(dim < view->rank && count <= GROUT_VIEW_TERMS_MAX);
     for (uint32_t k = 0; k < count; k++) {
         grout_emit__add(e, "%s%s", k == 0 ? "" : " + ",
                         grout_emit__name(e, view->start_terms[dim][k]));
@@ -179,7 +193,7 @@ static void add_digit(grout_emitter *e, address *a, uint32_t k, bool is_named) {
     grout_emit__add(e, " * %" PRId64 "u", a->layout->stride[k] / a->unit);
 }
 
-/* The sum behind the object's base: everything but the swizzle. */
+/* The sum after the object's base: everything but the swizzle. */
 static void add_terms(grout_emitter *e, address *a, bool is_named) {
     int64_t constant = a->constant;
     for (uint32_t dim = 0; dim < a->view->rank; dim++) {
@@ -263,6 +277,7 @@ void grout_emit__address(grout_emitter *e, const grout_view *view, grout_emit_at
 
 void grout_emit__smem_start(grout_emitter *e, const grout_view *view) {
     address a = describe(e, view, GROUT_EMIT_AT_FIRST);
+    GROUT_ASSERT(!a.is_gmem);
     grout_emit__add(e, "%s", grout_emit__name(e, view->base));
     a.join = " + ";
     add_terms(e, &a, false);

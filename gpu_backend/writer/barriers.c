@@ -1,0 +1,121 @@
+/* barriers.c - what an op on a barrier names: the entry of the plan, address, order and scope.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "places.h"
+
+#include "invariant.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+grout_gpu_name grout_emit__phases_name(const grout_emitter *e, uint32_t barrier) {
+    grout_gpu_name name;
+    GROUT_ASSERT(barrier < e->plan->barrier_count && e->plan->barriers[barrier].owner == barrier);
+    (void)snprintf(name.text, sizeof name.text, "%s_phases_%" PRIu32,
+                   grout_gpu__get_object_name(e->module, e->plan->barriers[barrier].object),
+                   barrier);
+    return name;
+}
+
+grout_gpu_name grout_emit__arrived_name(const grout_emitter *e, uint32_t barrier) {
+    grout_gpu_name name;
+    GROUT_ASSERT(barrier < e->plan->barrier_count && e->plan->barriers[barrier].is_watched);
+    (void)snprintf(name.text, sizeof name.text, "%s_arrived_%u",
+                   grout_gpu__get_object_name(e->module, e->plan->barriers[barrier].object),
+                   barrier);
+    return name;
+}
+
+void grout_emit__slot(grout_emitter *e, const grout_view *barrier) {
+    GROUT_ASSERT(barrier->rank <= 1); /* arrays of barriers and of semaphores have one dimension */
+    if (barrier->rank == 0) {
+        grout_emit__add(e, "0");
+    } else {
+        grout_emit__start(e, barrier, 0);
+    }
+}
+
+bool grout_emit__has_constant_slot(const grout_view *barrier, int64_t *slot_out) {
+    *slot_out = barrier->rank == 0 ? 0 : barrier->start_const[0];
+    return barrier->rank == 0 || barrier->start_term_count[0] == 0;
+}
+
+void grout_emit__barrier_address(grout_emitter *e, const grout_view *barrier) {
+    int64_t slot;
+    if (grout_emit__is_peer(barrier)) {
+        grout_view own = *barrier;
+        own.cluster_index_count = 0;
+        grout_emit__add(e, "grout_peer_address(");
+        grout_emit__barrier_address(e, &own);
+        grout_emit__add(e, ", ");
+        grout_emit__rank(e, barrier);
+        grout_emit__add(e, ")");
+        return;
+    }
+    grout_emit__add(e, "%s", grout_emit__name(e, barrier->base));
+    if (!grout_emit__has_constant_slot(barrier, &slot)) {
+        const bool is_sum = barrier->start_term_count[0] > 1 || barrier->start_const[0] != 0;
+        grout_emit__add(e, is_sum ? " + 8 * (" : " + 8 * ");
+        grout_emit__slot(e, barrier);
+        grout_emit__add(e, is_sum ? ")" : "");
+    } else if (slot != 0) {
+        grout_emit__add(e, " + %" PRId64, 8 * slot);
+    }
+}
+
+const grout_gpu_barrier *grout_emit__find_barrier(grout_emitter *e, const grout_op *op,
+                                                  grout_view *view_out) {
+    const uint32_t operand = grout_op_find_letter((grout_opcode)op->opcode, 'b');
+    if (operand != UINT32_MAX &&
+        grout_module_get_view(e->module, grout_module_get_operand(e->module, op, operand),
+                              view_out)) {
+        const uint32_t number = grout_gpu__plan_find_barrier(e->plan, view_out->object);
+        if (number != UINT32_MAX) {
+            GROUT_ASSERT(e->plan->barriers[number].owner <= number);
+            return &e->plan->barriers[number];
+        }
+    }
+    grout_emit__unsupported(e, op, "no operand is a barrier");
+    return NULL;
+}
+
+/* The scope that a barrier's operation has, written or not: what mbarriers know of. */
+static bool is_for_cluster(const grout_emitter *e, const grout_op *op,
+                           const grout_gpu_barrier *entry) {
+    const grout_choice scope = grout_op_get_choice(e->module, op, GROUT_ATTR_SCOPE);
+    return scope == GROUT_CHOICE_NONE ? entry->is_cluster_scope : scope != GROUT_CHOICE_SCOPE_CTA;
+}
+
+const char *grout_emit__choice(const grout_emitter *e, const grout_op *op, grout_attr attr,
+                               const char *fallback) {
+    static const char *const names[GROUT_CHOICE_COUNT] = {
+        [GROUT_CHOICE_ORDER_RELAXED] = "GROUT_RELAXED",
+        [GROUT_CHOICE_ORDER_ACQUIRE] = "GROUT_ACQUIRE",
+        [GROUT_CHOICE_ORDER_RELEASE] = "GROUT_RELEASE",
+        [GROUT_CHOICE_ORDER_ACQ_REL] = "GROUT_ACQ_REL",
+        [GROUT_CHOICE_SCOPE_CTA] = "GROUT_CTA",
+        [GROUT_CHOICE_SCOPE_CLUSTER] = "GROUT_CLUSTER",
+        [GROUT_CHOICE_SCOPE_GPU] = "GROUT_GPU",
+        [GROUT_CHOICE_SCOPE_SYS] = "GROUT_SYS"};
+    GROUT_ASSERT(attr == GROUT_ATTR_ORDER || attr == GROUT_ATTR_SCOPE);
+    const char *name = names[grout_op_get_choice(e->module, op, attr)];
+    return name == NULL ? fallback : name;
+}
+
+bool grout_emit__is_relaxed(const grout_emitter *e, const grout_op *op) {
+    return grout_op_get_choice(e->module, op, GROUT_ATTR_ORDER) == GROUT_CHOICE_ORDER_RELAXED;
+}
+
+void grout_emit__barrier_order(grout_emitter *e, const grout_op *op, const grout_gpu_barrier *entry,
+                               const char *strong) {
+    const bool is_relaxed = grout_emit__is_relaxed(e, op);
+    const bool is_cluster = is_for_cluster(e, op, entry);
+    if (is_relaxed || is_cluster) {
+        grout_emit__add(e, "<%s, %s>", is_relaxed ? "GROUT_RELAXED" : strong,
+                        is_cluster ? "GROUT_CLUSTER" : "GROUT_CTA");
+    }
+}
+
+void grout_emit__end_site(grout_emitter *e, const grout_op *op) {
+    grout_emit__end(e, ", %" PRIu32 "%s});", grout_emit__get_line(e, op->loc),
+                    e->is_warp ? ", warp % 4 + 1" : "");
+}

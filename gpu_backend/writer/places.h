@@ -1,0 +1,64 @@
+/*
+ * places.h - where things are: other CTAs, addresses of elements, barriers.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef GROUT_GPU_PLACES_H
+#define GROUT_GPU_PLACES_H
+
+#include "values.h"
+
+/* ---- other CTAs of the cluster (peers.c) ---- */
+
+/* Whether a reference has a '.cluster(..)': it lies in the CTA named there, in the window of all
+ * CTAs' SMEM (shared::cluster). */
+bool grout_emit__is_peer(const grout_view *view);
+/* The rank of that CTA: "peer * 2 + 1", as an operand of a call. */
+void grout_emit__rank(grout_emitter *e, const grout_view *view);
+/* "rank / 2 % 4": this CTA's index among those that differ from it only along a set of axes,
+ * row-major; and the set of their ranks as bits: "0x11u << rank % 4". */
+void grout_emit__group_index(grout_emitter *e, uint32_t axes);
+void grout_emit__group_mask(grout_emitter *e, uint32_t axes);
+
+/* ---- addresses (addresses.c) ---- */
+
+/* Writes the statements that an address needs beforehand: coordinates of tiled dimensions, the
+ * offset that a swizzle takes twice. */
+void grout_emit__prepare_address(grout_emitter *e, const grout_view *view, grout_emit_at at);
+/* The address itself, after prepare_address: a 32-bit SMEM address, or a pointer. */
+void grout_emit__address(grout_emitter *e, const grout_view *view, grout_emit_at at);
+/* The SMEM address of a view's first element before swizzling: what TMA takes. */
+void grout_emit__smem_start(grout_emitter *e, const grout_view *view);
+/* The elements of a view. */
+int64_t grout_emit__count_elements(const grout_view *view);
+/* Where a view starts in a dimension: "row + 4". */
+void grout_emit__start(grout_emitter *e, const grout_view *view, uint32_t dim);
+
+/* ---- barriers that an op names (barriers.c) ---- */
+
+/* The plan's entry of the barrier that an op is given, and that operand; NULL with a diagnostic if
+ * there is none. */
+const grout_gpu_barrier *grout_emit__find_barrier(grout_emitter *e, const grout_op *op,
+                                                  grout_view *view_out);
+/* The device header's word for what an op's order(..) or scope(..) says, or fallback. */
+const char *grout_emit__choice(const grout_emitter *e, const grout_op *op, grout_attr attr,
+                               const char *fallback);
+/* Whether the op says order(relaxed). */
+bool grout_emit__is_relaxed(const grout_emitter *e, const grout_op *op);
+/* "<GROUT_RELAXED, GROUT_CLUSTER>": order and scope of a barrier's operation, strong being the
+ * default's name; nothing where they are the default. */
+void grout_emit__barrier_order(grout_emitter *e, const grout_op *op, const grout_gpu_barrier *entry,
+                               const char *strong);
+/* ", 12});": the end of a wait's site and of its call. */
+void grout_emit__end_site(grout_emitter *e, const grout_op *op);
+/* The index of a barrier or semaphore reference: a constant, or terms. */
+void grout_emit__slot(grout_emitter *e, const grout_view *barrier);
+/* Whether that index is a constant, which *slot_out is then. */
+bool grout_emit__has_constant_slot(const grout_view *barrier, int64_t *slot_out);
+/* The SMEM address of one barrier, in the cluster's window if it is another CTA's. */
+void grout_emit__barrier_address(grout_emitter *e, const grout_view *barrier);
+/* The variable that holds a pool's phases: one bit an element. */
+grout_gpu_name grout_emit__phases_name(const grout_emitter *e, uint32_t barrier);
+/* The same for the arrivals that are watched. */
+grout_gpu_name grout_emit__arrived_name(const grout_emitter *e, uint32_t barrier);
+
+#endif

@@ -1,0 +1,176 @@
+/* registers.c - the registers of a lane: loops over them, and which element each of them holds.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "values.h"
+
+#include "invariant.h"
+
+#include <inttypes.h>
+
+bool grout_emit__is_same_layout(const grout_register_layout *a, const grout_register_layout *b) {
+    return a->kind == b->kind && a->vec == b->vec && a->registers == b->registers &&
+           a->count == b->count && a->rows == b->rows && a->cols == b->cols;
+}
+
+void grout_emit__open_registers(grout_emitter *e, uint32_t registers, uint32_t step) {
+    GROUT_ASSERT(step > 0 && registers > 0 && registers % step == 0);
+    grout_emit__line(e, "#pragma unroll");
+    grout_emit__begin(e);
+    if (step == 1) {
+        grout_emit__add(e, "for (int reg = 0; reg < %" PRIu32 "; reg++)", registers);
+    } else {
+        grout_emit__add(e, "for (int reg = 0; reg < %" PRIu32 "; reg += %" PRIu32 ")", registers,
+                        step);
+    }
+    grout_emit__open(e);
+}
+
+/* How many neighbouring elements a lane has in neighbouring registers. */
+uint32_t grout_emit__get_run(const grout_register_layout *layout) {
+    switch ((grout_register_layout_kind)layout->kind) {
+    case GROUT_LAYOUT_WGMMA:
+    case GROUT_LAYOUT_WGMMA_COL:
+        return 2;
+    case GROUT_LAYOUT_STRIDED:
+        return layout->vec;
+    case GROUT_LAYOUT_NONE:
+    case GROUT_LAYOUT_SPLAT:
+    case GROUT_LAYOUT_WGMMA_ROW:
+        break;
+    }
+    return 1;
+}
+
+grout_emit_at grout_emit__get_at(const grout_register_layout *layout) {
+    switch ((grout_register_layout_kind)layout->kind) {
+    case GROUT_LAYOUT_NONE:
+    case GROUT_LAYOUT_SPLAT:
+        break;
+    case GROUT_LAYOUT_STRIDED:
+        return GROUT_EMIT_AT_FLAT;
+    case GROUT_LAYOUT_WGMMA:
+        return GROUT_EMIT_AT_MATRIX;
+    case GROUT_LAYOUT_WGMMA_ROW:
+        return GROUT_EMIT_AT_ROW;
+    case GROUT_LAYOUT_WGMMA_COL:
+        return GROUT_EMIT_AT_COL;
+    }
+    return GROUT_EMIT_AT_FIRST;
+}
+
+static void open_flat(grout_emitter *e, const grout_register_layout *layout, uint32_t step) {
+    GROUT_ASSERT(layout->vec > 0 && layout->vec % step == 0); /* neighbours stay together */
+    if (layout->vec == 1) {
+        grout_emit__line(e, "const grout_u32 flat = reg * 128 + lane;");
+    } else if (step == layout->vec) {
+        grout_emit__line(e, "const grout_u32 flat = (reg / %u * 128 + lane) * %u;", layout->vec,
+                         layout->vec);
+    } else {
+        grout_emit__line(e, "const grout_u32 flat = (reg / %u * 128 + lane) * %u + reg %% %u;",
+                         layout->vec, layout->vec, layout->vec);
+    }
+    if (layout->is_guarded) {
+        grout_emit__begin(e);
+        grout_emit__add(e, "if (flat < %" PRId64 "u)", layout->count);
+        grout_emit__open(e);
+    }
+}
+
+void grout_emit__open_element(grout_emitter *e, const grout_register_layout *layout,
+                              uint32_t step) {
+    switch ((grout_register_layout_kind)layout->kind) {
+    case GROUT_LAYOUT_NONE:
+    case GROUT_LAYOUT_SPLAT:
+        return;
+    case GROUT_LAYOUT_STRIDED:
+        open_flat(e, layout, step);
+        return;
+    case GROUT_LAYOUT_WGMMA:
+        grout_emit__line(e, "const grout_u32 at_row = grout_wgmma_row(lane, reg, %" PRId64 ");",
+                         layout->cols);
+        grout_emit__line(e, "const grout_u32 at_col = grout_wgmma_col(lane, reg, %" PRId64 ");",
+                         layout->cols);
+        return;
+    case GROUT_LAYOUT_WGMMA_ROW:
+        grout_emit__line(e, "const grout_u32 at_row = grout_row_of(lane, reg);");
+        return;
+    case GROUT_LAYOUT_WGMMA_COL:
+        grout_emit__line(e, "const grout_u32 at_col = grout_col_of(lane, reg);");
+        return;
+    }
+}
+
+void grout_emit__close_registers(grout_emitter *e, const grout_register_layout *layout) {
+    if (layout->is_guarded) {
+        grout_emit__close(e, "");
+    }
+    grout_emit__close(e, "");
+}
+
+void grout_emit__open_owners(grout_emitter *e, const grout_register_layout *layout) {
+    if (layout->kind == GROUT_LAYOUT_WGMMA_ROW || layout->kind == GROUT_LAYOUT_WGMMA_COL) {
+        grout_emit__begin(e);
+        grout_emit__add(e, layout->kind == GROUT_LAYOUT_WGMMA_ROW
+                               ? "if (lane %% 4 == 0)" /* of the four of a quad */
+                               : "if (lane < 4)");
+        grout_emit__open(e);
+    }
+}
+
+void grout_emit__close_owners(grout_emitter *e, const grout_register_layout *layout) {
+    if (layout->kind == GROUT_LAYOUT_WGMMA_ROW || layout->kind == GROUT_LAYOUT_WGMMA_COL) {
+        grout_emit__close(e, "");
+    }
+}
+
+/* Whether a dimension is the first one of an array that is longer than 1. */
+static bool is_outermost(const grout_type *type, uint32_t dim) {
+    for (uint32_t k = 0; k < dim; k++) {
+        if (type->dims[k] > 1) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void grout_emit__index(grout_emitter *e, grout_emit_at at, const grout_type *type, uint32_t dim) {
+    GROUT_ASSERT(dim < type->rank && type->rank <= GROUT_RANK_MAX);
+    int64_t stride = 1;
+    for (uint32_t k = dim + 1; k < type->rank; k++) {
+        stride *= type->dims[k];
+    }
+    if (at == GROUT_EMIT_AT_FIRST || type->dims[dim] == 1) {
+        grout_emit__add(e, "0");
+    } else if (at != GROUT_EMIT_AT_FLAT) {
+        const bool is_row =
+            at == GROUT_EMIT_AT_ROW || (at == GROUT_EMIT_AT_MATRIX && is_outermost(type, dim));
+        grout_emit__add(e, is_row ? "at_row" : "at_col");
+    } else {
+        grout_emit__add(e, "flat");
+        if (stride > 1) {
+            grout_emit__add(e, " / %" PRId64 "u", stride);
+        }
+        if (stride * type->dims[dim] < grout_type_get_count(type)) {
+            grout_emit__add(e, " %% %" PRId64 "u", type->dims[dim]);
+        }
+    }
+}
+
+void grout_emit__flat(grout_emitter *e, const grout_register_layout *layout) {
+    switch (grout_emit__get_at(layout)) {
+    case GROUT_EMIT_AT_FIRST:
+        grout_emit__add(e, "0");
+        return;
+    case GROUT_EMIT_AT_FLAT:
+        grout_emit__add(e, "flat");
+        return;
+    case GROUT_EMIT_AT_MATRIX:
+        grout_emit__add(e, "(at_row * %" PRId64 " + at_col)", layout->cols);
+        return;
+    case GROUT_EMIT_AT_ROW:
+        grout_emit__add(e, "at_row");
+        return;
+    case GROUT_EMIT_AT_COL:
+        grout_emit__add(e, "at_col");
+        return;
+    }
+}
