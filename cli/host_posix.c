@@ -1,6 +1,6 @@
 /* host_posix.c - the real host: files, streams, environment and signals of this process.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "host.h"
+#include "host_posix.h"
 
 #include <dirent.h>
 #include <errno.h>

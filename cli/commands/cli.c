@@ -1,6 +1,6 @@
 /* cli.c - grout_cli_main: finds the command, parses its options, calls it.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "session.h"
+#include "commands.h"
 
 #include <string.h>
 
@@ -14,18 +14,6 @@ static grout_command_function *const functions[GROUT_COMMAND_COUNT] = {
 
 static void print_version(grout_session *session) {
     grout_session__print(session, GROUT_STREAM_OUT, "grout " GROUT_VERSION "\n");
-}
-
-bool grout_session__report_unknown_command(grout_session *session, const char *word) {
-    grout_suggestion suggestion;
-    grout_suggestion__init(&suggestion, word);
-    for (int i = 1; i < GROUT_COMMAND_COUNT; i++) {
-        grout_suggestion__add(&suggestion, grout_command__get_info((grout_command)i)->text);
-    }
-    grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION, grout_nowhere,
-                    "grout has no command '%.200s'", word);
-    grout_suggestion__help(&suggestion, session->diags, "'grout help' lists the commands");
-    return false;
 }
 
 /* The first word: a command, --help or --version. Returns whether there is more to do. */

@@ -4,6 +4,7 @@
 #define GROUT_CLI_LAUNCH_H
 
 #include "load.h"
+#include "progress.h"
 
 #include "grout/explore.h"
 
@@ -34,8 +35,9 @@ typedef struct grout_outcome {
     const char *schedule_file; /* that replays it; NULL: --schedule says it */
 } grout_outcome;
 
-/* What the machine's callbacks get; lives as long as the launch. */
-typedef struct grout_launch_callbacks grout_launch_callbacks;
+/* "fair", "lazy": as the options name them. */
+const char *grout_schedule_get_text(grout_schedule schedule);
+const char *grout_timing_get_text(grout_timing timing);
 
 /* From --schedule, --replay, --timing and --seed. */
 grout_launch_settings grout_launch_settings__get(const grout_session *session, bool with_checker);
@@ -56,31 +58,15 @@ void grout_outcome__deinit(grout_outcome *outcome);
 /* Why a run did not reach its end, in words; NULL if it did. */
 const char *grout_outcome__get_cut(const grout_outcome *outcome);
 
-/*
- * progress.c: a line on the terminal once a run has taken a second, and the two things that end a
- * run from outside: Ctrl-C and --timeout.
- */
-typedef struct grout_progress_line {
-    grout_session *session;
-    double start, deadline; /* seconds of the host's clock; deadline 0: none */
-    double shown;           /* when the line was last drawn; 0: never */
-    bool is_late;
-} grout_progress_line;
-
-struct grout_launch_callbacks {
+/* What the machine's callbacks get; lives as long as the launch. */
+typedef struct grout_launch_callbacks {
     grout_session *session;
     grout_progress_line line;
-};
+} grout_launch_callbacks;
 /* The launch without observers; the callbacks are made ready. */
 grout_launch grout_launch__prepare(grout_session *session, const grout_load *load,
                                    grout_kernel_id kernel, const grout_argument_set *arguments,
                                    const grout_launch_settings *settings,
                                    grout_launch_callbacks *callbacks);
-
-void grout_progress_line__init(grout_progress_line *line, grout_session *session);
-/* For grout_launch.progress. */
-bool grout_progress_line__step(grout_progress_line *line, const grout_progress *progress);
-/* Wipes the line; before anything else is written. */
-void grout_progress_line__clear(grout_progress_line *line);
 
 #endif

@@ -1,5 +1,7 @@
 /* cmd_check.c - grout check: the interpreter with the race checker.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "commands.h"
+
 #include "expect.h"
 #include "minimise.h"
 

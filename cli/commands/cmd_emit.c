@@ -1,5 +1,7 @@
 /* cmd_emit.c - grout emit: CUDA C++, PTX, cubin, launcher, manifest.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "commands.h"
+
 #include "load.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* cmd_help.c - --help, grout help, and docs/cli.md, all from options.def.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "session.h"
+#include "commands.h"
 
 #include <string.h>
 
@@ -127,8 +127,8 @@ static void add_markdown_option(grout_text *out, grout_option_id id) {
 }
 
 static const char markdown_head[] =
-    "<!-- Written by 'grout help --markdown'; a test compares. Change cli/options.def or "
-    "cli/cmd_help.c. -->\n"
+    "<!-- Written by 'grout help --markdown'; a test compares. Change cli/session/options.def or "
+    "cli/commands/cmd_help.c. -->\n"
     "# The command line\n\n";
 
 static const char markdown_tail[] =
@@ -210,6 +210,18 @@ static void add_markdown(grout_text *out) {
         add_markdown_option(out, (grout_option_id)i);
     }
     grout_text_add(out, "%s", markdown_tail);
+}
+
+bool grout_session__report_unknown_command(grout_session *session, const char *word) {
+    grout_suggestion suggestion;
+    grout_suggestion__init(&suggestion, word);
+    for (int i = 1; i < GROUT_COMMAND_COUNT; i++) {
+        grout_suggestion__add(&suggestion, grout_command__get_info((grout_command)i)->text);
+    }
+    grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION, grout_nowhere,
+                    "grout has no command '%.200s'", word);
+    grout_suggestion__help(&suggestion, session->diags, "'grout help' lists the commands");
+    return false;
 }
 
 int grout_cmd_help(grout_session *session) {

@@ -1,6 +1,6 @@
 /* cmd_explain.c - grout explain: what a code means, why it matters, a bad kernel and its repair.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "session.h"
+#include "commands.h"
 
 #include <string.h>
 
@@ -18,7 +18,8 @@ static const explain_text *const texts[GROUT_DIAG_COUNT] = {
 #include "grout/diag.def"
 };
 
-/* docs/explain/ as one text: cli/examples.cmake puts a line '=== FILE' before each file. */
+/* docs/explain/ as one text: cli/commands/examples.cmake puts a line '=== FILE' before each file.
+ */
 extern const unsigned char grout_examples[];
 extern const size_t grout_examples_size;
 
@@ -133,11 +134,11 @@ static void add_markdown(grout_text *out) {
                                          [GROUT_STAGE_RUN] = "Found by running it",
                                          [GROUT_STAGE_GPU] = "The GPU",
                                          [GROUT_STAGE_USE] = "Files, options, limits"};
-    grout_text_add(out,
-                   "<!-- Written by 'grout explain --markdown'; a test compares. Change "
-                   "include/grout/diag.def or cli/explain_texts.def. -->\n# Diagnostics\n\n"
-                   "Everything grout can say is wrong, by its code. `grout explain CODE` shows "
-                   "the same with the kernels.\n");
+    grout_text_add(
+        out, "<!-- Written by 'grout explain --markdown'; a test compares. Change "
+             "include/grout/diag.def or cli/commands/explain_texts.def. -->\n# Diagnostics\n\n"
+             "Everything grout can say is wrong, by its code. `grout explain CODE` shows "
+             "the same with the kernels.\n");
     for (int stage = GROUT_STAGE_PARSE; stage <= GROUT_STAGE_USE; stage++) {
         grout_text_add(out, "\n## %s\n", titles[stage]);
         for (int code = 1; code < GROUT_DIAG_COUNT; code++) {

@@ -1,7 +1,8 @@
 /* cmd_ops.c - grout ops: the operations, from ops.def, effects.def and sync.def.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "commands.h"
+
 #include "op_facts.h"
-#include "session.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* cmd_cache.c - grout cache: shows or empties the cache of compiled kernels.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "session.h"
+#include "commands.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* sarif.c - the JSON report (json.c) as a SARIF 2.1.0 log: the same facts in the form that code
  * hosts and editors read. Source: OASIS SARIF 2.1.0, sections 3.13 to 3.57.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "report.h"
+#include "json.h"
 
 #include <jansson.h>
 #include <stdlib.h>

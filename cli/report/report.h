@@ -3,10 +3,9 @@
 #ifndef GROUT_CLI_REPORT_H
 #define GROUT_CLI_REPORT_H
 
+#include "json.h"
 #include "launch.h"
 #include "silence.h"
-
-typedef struct grout_json grout_json; /* json.c */
 
 typedef struct grout_report {
     grout_session *session;
@@ -40,31 +39,8 @@ void grout_report__finish(grout_report *report);
 /* "clean", "error", "incomplete" or "invalid". */
 const char *grout_report__get_verdict(const grout_report *report);
 
-/* Appends "fair" and "lazy" of settings. */
-const char *grout_schedule_get_text(grout_schedule schedule);
-const char *grout_timing_get_text(grout_timing timing);
-const char *grout_severity_get_text(grout_severity severity);
 /* Appends the command that shows the same again: "grout check FILE -D X=4 --schedule fair ...". */
 void grout_report__print_command(const grout_report *report, grout_kernel_id kernel,
                                  const grout_outcome *outcome, grout_text *out);
-
-/* ---- json.c --------------------------------------------------------------------------------- */
-
-grout_json *grout_json__new(void);
-void grout_json__free(grout_json *json);
-void grout_json__add_finding(grout_json *json, const char *kernel, const grout_finding *finding,
-                             grout_severity severity, const grout_allowance *allowance);
-void grout_json__add_diag(grout_json *json, const grout_diag *diag);
-void grout_json__add_kernel(grout_json *json, const grout_load *load, grout_kernel_id kernel,
-                            const grout_outcome *outcome, const char *command);
-/* Ends the object and appends it as text, or (text not NULL: of the file) as a SARIF log; false
- * without memory. */
-bool grout_json__print(grout_json *json, const grout_load *load, const char *verdict,
-                       const grout_bytes *text, grout_text *out);
-
-/* sarif.c: a report as a SARIF log; NULL without memory. */
-struct json_t;
-struct json_t *grout_sarif__from_report(const struct json_t *report, const char *name,
-                                        const grout_bytes *text);
 
 #endif

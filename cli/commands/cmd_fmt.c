@@ -1,5 +1,7 @@
 /* cmd_fmt.c - grout fmt: the canonical text of kernels.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "commands.h"
+
 #include "load.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* json.c - the report as one JSON object, schema grout-report/1 (docs/report_schema.md).
  * SPDX-License-Identifier: Apache-2.0 */
-#include "report.h"
+#include "json.h"
 
 #include <jansson.h>
 #include <stdlib.h>
@@ -31,6 +31,22 @@ void grout_json__free(grout_json *json) {
 }
 
 /* ---- values --------------------------------------------------------------------------------- */
+
+static const char *get_severity_text(grout_severity severity) {
+    switch (severity) {
+    case GROUT_SEVERITY_ERROR:
+        return "error";
+    case GROUT_SEVERITY_WARNING:
+        return "warning";
+    case GROUT_SEVERITY_ADVICE:
+        return "help";
+    case GROUT_SEVERITY_NOTE:
+        return "note";
+    case GROUT_SEVERITY_OFF:
+        return "off";
+    }
+    return "";
+}
 
 /* Length of the UTF-8 sequence at text, or 0 if it is none. */
 static size_t get_sequence(const unsigned char *text) {
@@ -110,7 +126,7 @@ static json_t *make_notes(grout_json *json, const grout_diag *diag) {
     json_t *notes = json_array();
     for (uint32_t i = 0; diag != NULL && i < diag->note_count; i++) {
         json_t *note = json_object();
-        set_text(json, note, "severity", grout_severity_get_text(diag->notes[i].severity));
+        set_text(json, note, "severity", get_severity_text(diag->notes[i].severity));
         set_text(json, note, "message", diag->notes[i].message);
         set(json, note, "place", make_place(json, diag->notes[i].place));
         append(json, notes, note);
@@ -173,7 +189,7 @@ void grout_json__add_finding(grout_json *json, const char *kernel, const grout_f
         set_text(json, object, "silenced_by", allowance == NULL ? "--severity" : allowance->by);
         set_text(json, object, "reason", allowance == NULL ? "" : allowance->reason);
     } else {
-        set_text(json, object, "severity", grout_severity_get_text(severity));
+        set_text(json, object, "severity", get_severity_text(severity));
     }
     set_identity(json, object, finding->identity);
     set_text(json, object, "kernel", kernel);
@@ -214,7 +230,7 @@ void grout_json__add_diag(grout_json *json, const grout_diag *diag) {
     } else {
         set_text(json, object, "severity",
                  diag->severity == GROUT_SEVERITY_ADVICE ? "advice"
-                                                         : grout_severity_get_text(diag->severity));
+                                                         : get_severity_text(diag->severity));
     }
     set_identity(json, object, get_identity(diag));
     set(json, object, "kernel", json_null());

@@ -76,10 +76,4 @@ enum {
     GROUT_EXIT_INTERRUPTED = 130
 };
 
-/* The command: argv as main has it (argv[0] is ignored). Returns the exit code. */
-int grout_cli_main(int argc, char **argv, const grout_host *host);
-
-/* The real host; one object, never freed. Installs the handler of Ctrl-C. */
-const grout_host *grout_host_posix_get(void);
-
 #endif

@@ -5,48 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *grout_schedule_get_text(grout_schedule schedule) {
-    switch (schedule) {
-    case GROUT_SCHEDULE_FAIR:
-        return "fair";
-    case GROUT_SCHEDULE_RANDOM:
-        return "random";
-    case GROUT_SCHEDULE_PCT:
-        return "pct";
-    case GROUT_SCHEDULE_REPLAY:
-        return "replay";
-    }
-    return "";
-}
-
-const char *grout_timing_get_text(grout_timing timing) {
-    switch (timing) {
-    case GROUT_TIMING_LAZY:
-        return "lazy";
-    case GROUT_TIMING_EAGER:
-        return "eager";
-    case GROUT_TIMING_RANDOM:
-        return "random";
-    }
-    return "";
-}
-
-const char *grout_severity_get_text(grout_severity severity) {
-    switch (severity) {
-    case GROUT_SEVERITY_ERROR:
-        return "error";
-    case GROUT_SEVERITY_WARNING:
-        return "warning";
-    case GROUT_SEVERITY_ADVICE:
-        return "help";
-    case GROUT_SEVERITY_NOTE:
-        return "note";
-    case GROUT_SEVERITY_OFF:
-        return "off";
-    }
-    return "";
-}
-
 static const char *get_kernel_name(const grout_load *load, grout_kernel_id kernel) {
     return grout_module_get_string(load->bound, grout_module_get_kernel(load->bound, kernel)->name);
 }

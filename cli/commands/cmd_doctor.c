@@ -1,6 +1,6 @@
 /* cmd_doctor.c - grout doctor: what this grout is and what it finds; where NVRTC and the cache are.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "session.h"
+#include "commands.h"
 
 #include <jansson.h>
 #include <string.h>

@@ -5,6 +5,32 @@
 #include <limits.h>
 #include <string.h>
 
+const char *grout_schedule_get_text(grout_schedule schedule) {
+    switch (schedule) {
+    case GROUT_SCHEDULE_FAIR:
+        return "fair";
+    case GROUT_SCHEDULE_RANDOM:
+        return "random";
+    case GROUT_SCHEDULE_PCT:
+        return "pct";
+    case GROUT_SCHEDULE_REPLAY:
+        return "replay";
+    }
+    return "";
+}
+
+const char *grout_timing_get_text(grout_timing timing) {
+    switch (timing) {
+    case GROUT_TIMING_LAZY:
+        return "lazy";
+    case GROUT_TIMING_EAGER:
+        return "eager";
+    case GROUT_TIMING_RANDOM:
+        return "random";
+    }
+    return "";
+}
+
 grout_launch_settings grout_launch_settings__get(const grout_session *session, bool with_checker) {
     const char *schedule = grout_options__get(&session->options, GROUT_OPTION_SCHEDULE);
     const char *timing = grout_options__get(&session->options, GROUT_OPTION_TIMING);

@@ -1,5 +1,7 @@
 /* cmd_run.c - grout run: one kernel, on the CPU or on a GPU.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "commands.h"
+
 #include "work.h"
 
 #include <stdlib.h>
