@@ -1,10 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What a checker of asynchronous kernels has to be able to, where a kernel alone cannot say it.
+"""What a checker of asynchronous kernels must do, where the expectations of a kernel cannot say it.
 
-Numbers as in tests/behaviour/requirements, where the others are; 13 is tests/adversary, 16 tests/unit/check_hygiene.c.
-
-usage: requirements.py --grout PATH 14|15
+usage: checker.py --grout PATH reports|memory
 """
 import argparse
 import glob
@@ -44,10 +42,11 @@ def check_pair(finding, said):
 
 
 def check_reports(grout):
-    """Reports people can act on: the reference with its box, the engine, the iteration, who, both lines, the missing
-    edge; one a cause, machine readable, and the exit code says it."""
+    """A report holds what a reader needs to act: for both accesses the line, the box, the engine, the thread and the
+    iteration; the missing edge; and a repair. There is one finding for each cause, also as JSON, and the exit code
+    says that there are findings."""
     # Explorations write the schedules that they find where they run.
-    with tempfile.TemporaryDirectory(prefix="grout-requirements-") as folder:
+    with tempfile.TemporaryDirectory(prefix="grout-reports-") as folder:
         for name in ("kernels", "tests"):
             os.symlink(f"{ROOT}/{name}", f"{folder}/{name}")
         check_reports_in(grout, folder)
@@ -73,11 +72,11 @@ def check_reports_in(grout, folder):
                 pairs += 1
                 loops += any(", %" in access["where"] for access in finding["accesses"])
     assert pairs >= 20 and loops >= 10, (pairs, loops)
-    print(f"{pairs} pairs told in full, {loops} with the iterations of their loops")
+    print(f"{pairs} pairs reported in full, {loops} with the iterations of their loops")
 
 
-def check_history(grout):
-    """Epochs and intervals instead of a history: what the checker keeps does not grow with the iterations."""
+def check_memory(grout):
+    """The checker keeps epochs and intervals, not a history: its memory does not grow with the iterations."""
     for kernel, name in (("matmul_hopper_ws", "K"), ("matmul_hopper_cluster", "K"), ("matmul_hopper", "K")):
         sizes = set()
         text = open(f"{ROOT}/kernels/{kernel}.grout").read()
@@ -93,9 +92,9 @@ def check_history(grout):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--grout", required=True)
-    parser.add_argument("number", choices=("14", "15"))
+    parser.add_argument("what", choices=("reports", "memory"))
     arguments = parser.parse_args()
-    {"14": check_reports, "15": check_history}[arguments.number](os.path.abspath(arguments.grout))
+    {"reports": check_reports, "memory": check_memory}[arguments.what](os.path.abspath(arguments.grout))
 
 
 if __name__ == "__main__":
