@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "expect.h"
 
+#include "invariant.h"
 #include "silence.h"
 
 #include "report.h"
@@ -168,6 +169,9 @@ static void compare(expect_run *run, const grout_launch_settings *settings,
 
 static void compare_identities(expect_run *run, const grout_launch_settings *settings,
                                identity_list *identities) {
+    for (size_t i = 1; i < identities->count; i++) {
+        GROUT_ASSERT_SLOW(identities->items[i - 1] <= identities->items[i]);
+    }
     if (!run->has_first) {
         run->first = *identities;
         run->has_first = true;
@@ -266,7 +270,7 @@ static bool run_variants(expect_run *run, bool is_loaded) {
     return true;
 }
 
-/* Splits a run line at blanks, in place; argv[0] stands for the command. */
+/* Splits a run line at blanks, in place; argv[0] is the command. */
 static size_t split_words(char *text, char **argv, size_t most) {
     size_t count = 1;
     argv[0] = text;

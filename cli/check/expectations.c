@@ -3,6 +3,7 @@
 #include "expect.h"
 
 #include "comments.h"
+#include "invariant.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +34,7 @@ bool grout_expect_list__add(grout_expect_list *list, const grout_expect_item *it
         return false;
     }
     list->items = items;
+    GROUT_ASSERT(item->code != GROUT_DIAG_NONE);
     items[list->count] = *item;
     items[list->count].message = NULL;
     if (item->message != NULL) {

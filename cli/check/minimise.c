@@ -9,6 +9,7 @@
  */
 #include "minimise.h"
 
+#include "invariant.h"
 #include "schedule_file.h"
 
 #include <stdlib.h>
@@ -52,6 +53,7 @@ static bool copy_options(const minimiser *it, grout_options *to) {
     if (from->use_count > 0) {
         memcpy(to->uses, from->uses, from->use_count * sizeof *to->uses);
     }
+    GROUT_ASSERT(it->size_count <= CONSTS_MAX);
     for (size_t i = 0; i < it->size_count; i++) {
         to->uses[to->use_count++] = (grout_option_use){GROUT_OPTION_DEFINE, it->sizes[i].text};
     }
@@ -67,6 +69,7 @@ static bool has_target(minimiser *it, const grout_checker *checker) {
         if (it->identity == 0 && is_error) {
             const char *code = grout_diag_get(finding->code)->text;
             it->identity = finding->identity;
+            GROUT_ASSERT(strlen(code) < sizeof it->code);
             memcpy(it->code, code, strlen(code) + 1);
         }
         if (it->identity != 0 && finding->identity == it->identity) {
@@ -151,6 +154,7 @@ static bool shows(minimiser *it, grout_session *session, const grout_load *load)
         if (is_shown) {
             const grout_kernel *kernel = grout_module_get_kernel(load->bound, load->kernels[i]);
             const char *name = grout_module_get_string(load->bound, kernel->name);
+            GROUT_ASSERT(strlen(name) < sizeof it->kernel);
             memcpy(it->kernel, name, strlen(name) + 1);
         }
     }

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "work.h"
 
+#include "invariant.h"
 #include "schedule_file.h"
 
 #include <stdlib.h>
@@ -122,12 +123,13 @@ static bool save_schedule(grout_session *session, const grout_load *load, grout_
     return is_written;
 }
 
-/* One witness of an exploration as an outcome: the first stands for the whole run. */
+/* One witness of an exploration as an outcome; only the first needs no schedule file. */
 /* NOLINTNEXTLINE(readability-function-size): what a launch is, and what its report needs */
 static void report_witness(grout_session *session, const grout_load *load, grout_kernel_id kernel,
                            const grout_launch_settings *settings,
                            const grout_exploration *exploration, uint32_t index,
                            const grout_argument_set *arguments, grout_report *report) {
+    GROUT_ASSERT(index < exploration->witness_count);
     const grout_witness *witness = &exploration->witnesses[index];
     grout_text path = {0};
     grout_outcome outcome = {

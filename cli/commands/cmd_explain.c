@@ -108,8 +108,7 @@ static void explain(grout_diag_code code, grout_text *out) {
     add_example(out, info->text, "fixed", "Repaired:");
 }
 
-/* ---- docs/diagnostics.md
- * ------------------------------------------------------------------------- */
+/* ---- docs/diagnostics.md --------------------------------------------------------------------- */
 
 static void add_markdown_code(grout_diag_code code, grout_text *out) {
     const grout_diag_info *info = grout_diag_get(code);
@@ -149,8 +148,7 @@ static void add_markdown(grout_text *out) {
     }
 }
 
-/* ---- the command
- * ---------------------------------------------------------------------------------- */
+/* ---- the command ----------------------------------------------------------------------------- */
 
 static int fail_unknown(grout_session *session, const char *code) {
     grout_suggestion suggestion;

@@ -64,7 +64,7 @@ static void add_syntax(const grout_op_info *info, grout_text *out) {
     }
 }
 
-/* What stands behind the word of an attribute: "(N)", "(axis, ...)", "(add | min | ..)". Appends.
+/* What follows the word of an attribute: "(N)", "(axis, ...)", "(add | min | ..)". Appends.
  */
 static void add_argument(grout_text *out, grout_attr attr) {
     const char *separator = "(";
@@ -152,8 +152,7 @@ static void add_op(grout_opcode opcode, grout_text *out) {
     add_facts(opcode, "  ", out);
 }
 
-/* ---- docs/operations.md
- * -------------------------------------------------------------------------- */
+/* ---- docs/operations.md ---------------------------------------------------------------------- */
 
 static void add_markdown_op(grout_opcode opcode, grout_text *out) {
     const grout_op_info *info = grout_op_get_info(opcode);
@@ -204,8 +203,7 @@ static void add_markdown(grout_text *out) {
     }
 }
 
-/* ---- the command
- * ---------------------------------------------------------------------------------- */
+/* ---- the command ----------------------------------------------------------------------------- */
 
 static int fail_unknown(grout_session *session, const char *name) {
     grout_suggestion suggestion;

@@ -1,4 +1,4 @@
-/* commands.h - the command line as a function, and the commands behind its words.
+/* commands.h - the command line as a function, and the commands that it calls.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef GROUT_CLI_COMMANDS_H
 #define GROUT_CLI_COMMANDS_H

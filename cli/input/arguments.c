@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "arguments.h"
 
+#include "invariant.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +21,7 @@ typedef struct parameter {
 
 static parameter get_parameter(const grout_module *bound, const grout_kernel *kernel,
                                uint32_t index) {
+    GROUT_ASSERT(index < kernel->param_count);
     const grout_param *param = grout_module_get_param(bound, kernel, index);
     const grout_value *value = grout_module_get_value(bound, param->value);
     parameter p = {
@@ -130,7 +133,7 @@ static void help_shape(grout_session *session, const grout_binding *binding, con
     }
 }
 
-/* Whether a file can stand for the parameter; a diagnostic if not. */
+/* Whether a file can be the value of the parameter; a diagnostic if not. */
 static bool check_file(grout_session *session, const grout_binding *binding, const parameter *p) {
     const grout_npy *npy = &binding->npy;
     bool fits_type = grout_npy_can_convert(npy, (grout_dtype)p->type.dtype);
@@ -214,7 +217,9 @@ static bool can_borrow(const grout_npy *npy, const parameter *p) {
 static bool make_argument(grout_session *session, const grout_bindings *bindings,
                           const parameter *p, grout_argument_set *set) {
     const grout_binding *binding = grout_bindings__find(bindings, GROUT_BINDING_INPUT, p->name);
+    GROUT_ASSERT(p->index < set->count);
     grout_argument *argument = &set->arguments[p->index];
+    GROUT_ASSERT(argument->data == NULL && set->owned[p->index] == NULL); /* made once */
     grout_dtype dtype = (grout_dtype)p->type.dtype;
     argument->size = (size_t)p->bytes;
     if (binding != NULL && binding->path != NULL && can_borrow(&binding->npy, p)) {
@@ -305,6 +310,7 @@ void grout_argument_set__note_rounding(grout_session *session, const grout_bindi
 static bool compare_output(grout_session *session, const grout_module *bound,
                            grout_kernel_id kernel, const grout_binding *binding, const parameter *p,
                            const void *actual) {
+    GROUT_ASSERT((uint64_t)binding->npy.count == p->count);
     void *expected = malloc(p->bytes > 0 ? (size_t)p->bytes : 1);
     if (expected == NULL) {
         return grout_diags_add_oom(session->diags);
@@ -363,6 +369,7 @@ bool grout_argument_set__finish(grout_session *session, const grout_bindings *bi
                                 const grout_argument_set *set) {
     const grout_kernel *kernel = grout_module_get_kernel(bound, kernel_id);
     bool is_good = true;
+    GROUT_ASSERT(set->count == kernel->param_count);
     for (uint32_t i = 0; i < kernel->param_count; i++) {
         parameter p = get_parameter(bound, kernel, i);
         const void *data = set->arguments[i].data;

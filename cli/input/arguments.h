@@ -49,7 +49,7 @@ bool grout_bindings__check(grout_session *session, const grout_bindings *binding
 /* The arrays and scalars of one launch. */
 typedef struct grout_argument_set {
     grout_argument *arguments; /* in parameter order */
-    void **owned;              /* heap blocks behind them, NULL where borrowed from a file */
+    void **owned;              /* the heap blocks that hold them; NULL where borrowed from a file */
     size_t count;
     uint64_t bytes;
 } grout_argument_set;

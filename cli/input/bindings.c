@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "arguments.h"
 
+#include "invariant.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,7 +49,7 @@ static bool set_path(grout_session *session, grout_binding *binding, const char 
     return binding->path != NULL || grout_diags_add_oom(session->diags);
 }
 
-/* The parameter's name before '='; sets *rest behind it. Size 0: there is none. */
+/* The parameter's name before '='; sets *rest to what follows. Size 0: there is none. */
 static const char *split_param(const char *value, size_t *size, const char **rest) {
     const char *param = value[0] == '%' ? value + 1 : value;
     *size = strcspn(param, "=");
@@ -234,6 +236,8 @@ bool grout_bindings__read(grout_session *session, const char *kernel_path, grout
         return false;
     }
     for (size_t i = 0; i < out->count; i++) {
+        GROUT_ASSERT(out->items[i].param != NULL);
+        GROUT_ASSERT(out->items[i].kind == GROUT_BINDING_INPUT || out->items[i].path != NULL);
         if (out->items[i].path != NULL && out->items[i].kind != GROUT_BINDING_OUTPUT) {
             is_good = read_npy(session, &out->items[i]) && is_good;
         }
@@ -298,6 +302,7 @@ static bool takes_binding(grout_binding_kind kind, grout_direction direction) {
 
 static const char *get_param_name(const grout_module *module, const grout_kernel *kernel,
                                   uint32_t index) {
+    GROUT_ASSERT(index < kernel->param_count);
     const grout_param *param = grout_module_get_param(module, kernel, index);
     return grout_module_get_string(module, grout_module_get_value(module, param->value)->name);
 }

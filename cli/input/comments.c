@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "comments.h"
 
+#include "invariant.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,6 +32,7 @@ grout_span grout_span__split(grout_span *text, char separator) {
     size_t size = at == NULL ? text->size : (size_t)(at - text->data);
     grout_span part = {text->data, size};
     size += at == NULL ? 0u : 1u;
+    GROUT_ASSERT(size <= text->size);
     text->data += size;
     text->size -= size;
     return grout_span__trim(part);
@@ -61,11 +64,12 @@ static bool add(grout_comments *comments, const grout_comment *comment) {
         comments->items = items;
         comments->capacity = capacity;
     }
+    GROUT_ASSERT(comment->code_line == 0 || comment->code_line >= comment->line);
     comments->items[comments->count++] = *comment;
     return true;
 }
 
-/* All of a line's, text being what stands behind the first slashes. */
+/* Adds all comments of a line; text begins after the first slashes. */
 static bool add_all(grout_comments *comments, grout_span text, uint32_t line, uint32_t code_line) {
     bool is_good = true;
     while (is_good && text.size > 0) {
@@ -104,6 +108,7 @@ bool grout_comments__init(grout_comments *comments, const char *text, size_t siz
                               number, has_code ? number : 0);
         }
         waiting = has_code ? comments->count : waiting;
+        GROUT_ASSERT(waiting <= comments->count);
     }
     return is_good;
 }

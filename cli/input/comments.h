@@ -1,4 +1,4 @@
-/* comments.h - the comments of a kernel file, and which line of code each speaks of.
+/* comments.h - the comments of a kernel file, and which line of code each is about.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef GROUT_CLI_COMMENTS_H
 #define GROUT_CLI_COMMENTS_H
@@ -14,17 +14,17 @@ typedef struct grout_span {
 
 /* Without the blanks around it. */
 grout_span grout_span__trim(grout_span text);
-/* Whether the text starts so; it then goes on behind that and its blanks. */
+/* Whether the text starts with this; if so, drops it and the blanks after it. */
 bool grout_span__take(grout_span *text, const char *start);
-/* What stands before the separator (all if there is none), trimmed; text goes on behind it. */
+/* The part before the separator (all if there is none), trimmed; text then begins after it. */
 grout_span grout_span__split(grout_span *text, char separator);
 
 /*
- * One '// ...'. A comment behind code speaks of its own line, one alone on its line of the next
- * line with code. Several may stand in one line: '// a // b'.
+ * One '// ...'. A comment after code is about its own line, one alone on its line about the next
+ * line with code. One line may hold several: '// a // b'.
  */
 typedef struct grout_comment {
-    grout_span text; /* behind the slashes, trimmed */
+    grout_span text; /* after the slashes, trimmed */
     uint32_t line;
     uint32_t code_line; /* 0: no code follows */
 } grout_comment;

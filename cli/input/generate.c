@@ -7,6 +7,7 @@
  */
 #include "generate.h"
 
+#include "invariant.h"
 #include "options.h"
 
 #include <math.h>
@@ -26,7 +27,7 @@ static const generator_name names[] = {
     {"arange", GROUT_GENERATE_ARANGE},
 };
 
-/* Reads one field of "7:-1:1"; *text moves behind it. */
+/* Reads one field of "7:-1:1"; *text moves past it. */
 static bool read_field(const char **text, char field[64]) {
     size_t size = strcspn(*text, ":");
     if (size == 0 || size >= 64) {
@@ -237,6 +238,7 @@ static void fill_ints(const grout_generator *generator, grout_dtype dtype, uint8
     }
     for (uint64_t i = 0; i < count; i++) {
         uint64_t choice = (mix(key ^ i) >> 32) * 9 >> 32;
+        GROUT_ASSERT(choice < sizeof elements / sizeof elements[0]);
         memcpy(out + i * bytes, elements[choice], bytes);
     }
 }
@@ -270,6 +272,7 @@ void grout_generator_fill(const grout_generator *generator, grout_dtype dtype, v
                           uint64_t count) {
     uint32_t bytes = grout_dtype_get_info(dtype)->bytes;
     uint8_t element[8] = {0};
+    GROUT_ASSERT(grout_generator_fits(generator, dtype) && bytes <= sizeof element);
     switch (generator->kind) {
     case GROUT_GENERATE_INTS:
         fill_ints(generator, dtype, out, count);

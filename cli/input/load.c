@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "load.h"
 
+#include "invariant.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -137,9 +139,10 @@ static bool read_defines(grout_session *session, grout_load *load) {
     return is_good;
 }
 
-/* One dimension of a file against the const that stands for it alone. */
+/* One dimension of a file against the const that is that dimension. */
 static bool bind_dimension(grout_session *session, const grout_binding *binding,
                            const grout_object *object, uint32_t dim, grout_load *load) {
+    GROUT_ASSERT(dim < object->type.rank && dim < binding->npy.rank);
     const grout_expr *expr = grout_module_get_expr(load->symbolic, object->type.dims[dim]);
     int64_t size = binding->npy.dims[dim];
     if (expr == NULL || expr->kind != GROUT_EXPR_NAME) {
@@ -198,6 +201,7 @@ static bool bind_files(grout_session *session, grout_load *load, grout_kernel_id
 void grout_load__describe_defines(const grout_load *load, grout_text *out) {
     for (size_t i = 0; i < load->define_count; i++) {
         const grout_define *define = &load->defines[i];
+        GROUT_ASSERT(define->name == load->define_notes[i].name); /* one list, in two arrays */
         grout_text_add(out, "%s%s=", i > 0 ? ", " : "", define->name);
         if (define->is_float) {
             grout_text_add(out, "%.9g", define->number);
@@ -230,6 +234,7 @@ bool grout_load__init(grout_session *session, const char *path, const grout_byte
                                out->kernel_count)) {
         return false;
     }
+    GROUT_ASSERT(out->kernel_count > 0);
     bool is_good = true;
     for (size_t i = 0; i < out->kernel_count; i++) {
         is_good = bind_files(session, out, out->kernels[i]) && is_good;

@@ -20,7 +20,7 @@ typedef struct grout_load {
     grout_kernel_id *kernels; /* to work on, in file order */
     size_t kernel_count;
     grout_define *defines;           /* from -D, then from files */
-    grout_define_note *define_notes; /* behind them */
+    grout_define_note *define_notes; /* of each, in the same order */
     size_t define_count;
 } grout_load;
 

@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "npy.h"
 
+#include "invariant.h"
+
 #include <string.h>
 
 static const grout_place nowhere = {0};
@@ -299,6 +301,7 @@ bool grout_npy_is_plain(const grout_npy *npy, grout_dtype dtype) {
 }
 
 static uint64_t read_element(const grout_npy *npy, int64_t index) {
+    GROUT_ASSERT(index >= 0 && index < npy->count && npy->bytes <= sizeof(uint64_t));
     const uint8_t *at = npy->data + (size_t)index * npy->bytes;
     uint64_t bits = 0;
     for (uint32_t i = 0; i < npy->bytes; i++) {
@@ -353,6 +356,9 @@ static int64_t step_index(const grout_npy *npy, int64_t *index, const int64_t *s
 void grout_npy_convert(const grout_npy *npy, grout_dtype dtype, void *out) {
     uint8_t *bytes = out;
     uint32_t element_bytes = grout_dtype_get_info(dtype)->bytes;
+    GROUT_ASSERT(grout_npy_can_convert(npy, dtype));
+    GROUT_ASSERT(npy->rank <= GROUT_NPY_RANK_MAX);
+    GROUT_ASSERT(npy->data_size == (size_t)npy->count * npy->bytes);
     /* Beside a dimension of 0 the others may be as large as they like: strides would overflow. */
     if (npy->count == 0) {
         return;
@@ -367,6 +373,7 @@ void grout_npy_convert(const grout_npy *npy, grout_dtype dtype, void *out) {
         strides[d] = stride;
         stride *= npy->dims[d];
     }
+    GROUT_ASSERT(stride == npy->count);
     for (int64_t i = 0; i < npy->count; i++) {
         convert_element(npy, npy->is_fortran ? at : i, dtype, bytes + (size_t)i * element_bytes);
         if (npy->is_fortran) {
@@ -394,6 +401,7 @@ void grout_npy_print_header(grout_dtype dtype, uint8_t rank, const int64_t *dims
         grout_text_add_bytes(&header, " ", 1);
     }
     grout_text_add_bytes(&header, "\n", 1);
+    GROUT_ASSERT(header.size <= UINT16_MAX);
     uint8_t lead[10] = {0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0};
     lead[8] = (uint8_t)header.size;
     lead[9] = (uint8_t)(header.size >> 8);

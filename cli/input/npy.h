@@ -29,13 +29,13 @@ typedef struct grout_npy {
 
 /*
  * Reads the header and finds the data; name is the file's, for messages. False: a bad-npy
- * diagnostic says what is wrong. Truncated files and bytes behind the data are faults.
+ * diagnostic says what is wrong. Truncated files and bytes after the data are faults.
  */
 bool grout_npy_parse(const void *bytes, size_t size, const char *name, grout_npy *npy_out,
                      grout_diags *diags);
 
 /*
- * Whether the file's elements can stand for dtype: the same type; raw bits as void or unsigned of
+ * Whether the file's elements can be read as dtype: the same type; raw bits as void or unsigned of
  * the same size for bf16 and the 8-bit floats; f4 (and f8 for f32) rounded to a narrower float.
  */
 bool grout_npy_can_convert(const grout_npy *npy, grout_dtype dtype);

@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "json.h"
 
+#include "invariant.h"
+
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -182,6 +184,8 @@ void grout_json__add_finding(grout_json *json, const char *kernel, const grout_f
                              grout_severity severity, const grout_allowance *allowance) {
     json_t *object = json_object();
     bool is_silenced = severity == GROUT_SEVERITY_OFF;
+    GROUT_ASSERT(is_silenced || allowance == NULL);
+    GROUT_ASSERT(finding->access_count <= sizeof finding->accesses / sizeof finding->accesses[0]);
     /* The key 'code' stands on active findings only, so that a search for it counts those. */
     set_text(json, object, is_silenced ? "silenced_code" : "code",
              grout_diag_get(finding->code)->text);

@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "report.h"
 
+#include "invariant.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -93,6 +95,7 @@ void grout_report__print_command(const grout_report *report, grout_kernel_id ker
         grout_text_add(out, " --replay");
         add_word(out, outcome->schedule_file);
     } else if (settings->schedule == GROUT_SCHEDULE_REPLAY) {
+        GROUT_ASSERT(grout_options__has(options, GROUT_OPTION_REPLAY));
         grout_text_add(out, " --replay");
         add_word(out, grout_options__get(options, GROUT_OPTION_REPLAY));
     } else {
@@ -343,6 +346,9 @@ static void add_summary(grout_report *report, grout_kernel_id kernel, const grou
 
 void grout_report__add_outcome(grout_report *report, grout_kernel_id kernel,
                                const grout_outcome *outcome) {
+    GROUT_ASSERT(outcome->exploration == NULL || outcome->checker != NULL);
+    GROUT_ASSERT(!outcome->has_more || outcome->exploration != NULL);
+    GROUT_ASSERT((report->json != NULL) == report->session->is_json);
     grout_session *session = report->session;
     uint64_t before[3] = {report->error_count, report->warning_count, report->silenced_count};
     grout_text text = {0}, command = {0};
@@ -412,6 +418,7 @@ static void add_diag(grout_report *report, const grout_diag *diag) {
 void grout_report__add_diags(grout_report *report) {
     grout_diags *diags = report->session->diags;
     uint32_t count = grout_diags_count(diags);
+    GROUT_ASSERT(report->diag_count <= count);
     for (; report->diag_count < count; report->diag_count++) {
         add_diag(report, grout_diags_get(diags, report->diag_count));
     }

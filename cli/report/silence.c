@@ -3,6 +3,7 @@
 #include "silence.h"
 
 #include "comments.h"
+#include "invariant.h"
 
 #include <jansson.h>
 #include <stdlib.h>
@@ -39,6 +40,7 @@ static bool add(grout_silencer *silencer, const grout_allowance *rule, grout_spa
         silencer->items = items;
         silencer->capacity = capacity;
     }
+    GROUT_ASSERT(silencer->count < silencer->capacity && rule->by != NULL);
     grout_allowance *item = &silencer->items[silencer->count++];
     *item = *rule;
     item->by = copy(span_of(rule->by));

@@ -1,4 +1,4 @@
-/* advising.c - check --advice: synchronisation that a launch does without, in words.
+/* advising.c - check --advice: synchronisation that a launch does not need, in words.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "launch.h"
 

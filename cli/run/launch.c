@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "launch.h"
 
+#include "invariant.h"
+
 #include <limits.h>
 #include <string.h>
 
@@ -95,6 +97,7 @@ grout_launch grout_launch__prepare(grout_session *session, const grout_load *loa
                                    grout_kernel_id kernel, const grout_argument_set *arguments,
                                    const grout_launch_settings *settings,
                                    grout_launch_callbacks *callbacks) {
+    GROUT_ASSERT(settings->schedule != GROUT_SCHEDULE_REPLAY || settings->replay != NULL);
     *callbacks = (grout_launch_callbacks){.session = session};
     grout_progress_line__init(&callbacks->line, session);
     return (grout_launch){
@@ -131,6 +134,7 @@ bool grout_launch__run(grout_session *session, const grout_load *load, grout_ker
             return false;
         }
         launch.track_undefined = true;
+        GROUT_ASSERT(launch.observer_count < GROUT_OBSERVERS_MAX);
         launch.observers[launch.observer_count++] = grout_checker_get_observer(out->checker);
     }
     out->machine = grout_machine_new(&launch, session->diags);

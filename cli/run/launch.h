@@ -50,7 +50,8 @@ bool grout_launch__explore(grout_session *session, const grout_load *load, grout
                            const grout_argument_set *arguments,
                            const grout_launch_settings *settings, grout_exploration *out,
                            double *seconds_out);
-/* Adds what the launch does without to the session's diagnostics (advising.c). */
+/* Adds the synchronisation that the launch does not need to the session's diagnostics (advising.c).
+ */
 void grout_launch__advise(grout_session *session, const grout_load *load, grout_kernel_id kernel,
                           const grout_argument_set *arguments,
                           const grout_launch_settings *settings);

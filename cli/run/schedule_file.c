@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "schedule_file.h"
 
+#include "invariant.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,7 +31,7 @@ static bool report(reader *r, const char *what) {
     return grout_diags_add(r->session->diags, GROUT_DIAG_BAD_SCHEDULE, place, "%s", what);
 }
 
-/* The next word of a line, with a NUL behind it; NULL at the end. */
+/* The next word of a line, with a NUL after it; NULL at the end. */
 static char *take_word(char **at) {
     *at += strspn(*at, " \t\r");
     if (**at == '\0') {
@@ -112,6 +114,7 @@ static bool add_actors(reader *r, uint64_t actor, uint64_t count) {
         decisions->actors = actors;
         decisions->capacity = capacity;
     }
+    GROUT_ASSERT(count <= decisions->capacity - decisions->count);
     for (uint64_t i = 0; i < count; i++) {
         decisions->actors[decisions->count++] = (uint32_t)actor;
     }
@@ -206,6 +209,7 @@ void grout_schedule_file__deinit(grout_schedule_file *file) {
 /* ---- writing -------------------------------------------------------------------------------- */
 
 static void print_actors(const grout_decisions *decisions, grout_text *out) {
+    GROUT_ASSERT(decisions->count == 0 || decisions->actors != NULL);
     size_t column = LINE_WIDTH;
     for (size_t i = 0; i < decisions->count;) {
         size_t count = 1;

@@ -7,9 +7,9 @@
  *     option --timing lazy
  *     actors 0 1x12 0 5
  *
- * 'kernel' and 'option' lines are those of the run that decide what it does; 'actors' lines say who
- * ran, in order, at each point where more than one could, NxM for M times N in a row. The file is
- * good at every line's end: what is missing behind it the fair schedule decides.
+ * 'kernel' and 'option' lines hold what decides the run; 'actors' lines name the actor that ran, in
+ * order, at each point where more than one could, NxM for M times N in a row. The file may end
+ * after any line: the fair schedule decides the rest.
  */
 #ifndef GROUT_CLI_SCHEDULE_FILE_H
 #define GROUT_CLI_SCHEDULE_FILE_H
@@ -19,13 +19,13 @@
 #include "grout/interp.h"
 
 typedef struct grout_schedule_file {
-    char *text; /* the lines, each with a NUL behind every word */
+    char *text; /* the lines, each with a NUL after every word */
     grout_decisions decisions;
 } grout_schedule_file;
 
 /*
- * Reads a file and puts its options behind those of the session, where the session has not got them
- * already (-D: of another const). False: diagnostics (bad-schedule, file-unreadable). Deinit even
+ * Reads a file and adds its options to those of the session, except those that the session has
+ * already (-D: of the same const). False: diagnostics (bad-schedule, file-unreadable). Deinit even
  * then, after the session's options.
  */
 bool grout_schedule_file__init(grout_schedule_file *file, grout_session *session, const char *path);

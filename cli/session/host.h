@@ -12,7 +12,7 @@
 
 typedef enum grout_stream { GROUT_STREAM_OUT, GROUT_STREAM_ERR } grout_stream;
 
-/* Bytes on the heap, with a NUL behind them that size does not count. Free with free(). */
+/* Bytes on the heap, followed by a NUL that size does not count. Free with free(). */
 typedef struct grout_bytes {
     char *data;
     size_t size;

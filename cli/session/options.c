@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "options.h"
 
+#include "invariant.h"
+
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>
@@ -46,10 +48,12 @@ static const grout_option_info options_table[GROUT_OPTION_COUNT] = {
 static const grout_place nowhere = {0};
 
 const grout_command_info *grout_command__get_info(grout_command command) {
+    GROUT_ASSERT(command > GROUT_COMMAND_NONE && command < GROUT_COMMAND_COUNT);
     return &commands[command];
 }
 
 const grout_option_info *grout_option__get_info(grout_option_id id) {
+    GROUT_ASSERT(id > GROUT_OPTION_NONE && id < GROUT_OPTION_COUNT);
     return &options_table[id];
 }
 
@@ -63,7 +67,9 @@ grout_command grout_command__find(const char *text) {
 }
 
 void grout_option__print_name(grout_option_id id, grout_text *out) {
+    GROUT_ASSERT(id > GROUT_OPTION_NONE && id < GROUT_OPTION_COUNT);
     const grout_option_info *info = &options_table[id];
+    GROUT_ASSERT(info->long_text != NULL || info->short_text != '\0');
     if (info->long_text != NULL) {
         grout_text_add(out, "--%s", info->long_text);
     } else {
@@ -174,6 +180,7 @@ static bool is_value_good(const grout_option_info *info, const char *value) {
 }
 
 bool grout_options__is_value_good(grout_option_id id, const char *value) {
+    GROUT_ASSERT(id > GROUT_OPTION_NONE && id < GROUT_OPTION_COUNT && value != NULL);
     return is_value_good(&options_table[id], value);
 }
 
@@ -236,6 +243,7 @@ static void init_tables(parser *p) {
             }
         }
     }
+    GROUT_ASSERT(size < sizeof p->shorts && long_count < sizeof p->longs / sizeof p->longs[0]);
     p->shorts[size] = '\0';
     p->longs[long_count] = (struct option){0};
 }
@@ -294,6 +302,8 @@ static bool add_unknown(parser *p, const char *word) {
 }
 
 static bool add_use(parser *p, grout_option_id id, const char *value) {
+    GROUT_ASSERT(id > GROUT_OPTION_NONE && id < GROUT_OPTION_COUNT &&
+                 takes(p->options->command, &options_table[id]));
     grout_options *options = p->options;
     const grout_option_info *info = &options_table[id];
     if (!is_value_good(info, value)) {
@@ -379,6 +389,7 @@ static bool parse_words(parser *p, int argc, char **argv) {
 }
 
 bool grout_options__parse(grout_options *options, int argc, char **argv, grout_diags *diags) {
+    GROUT_ASSERT(options->command > GROUT_COMMAND_NONE && options->command < GROUT_COMMAND_COUNT);
     parser p = {.options = options, .diags = diags};
     init_tables(&p);
     bool is_good = parse_words(&p, argc, argv);
@@ -453,8 +464,10 @@ uint64_t grout_options__get_count(const grout_options *options, grout_option_id 
     const char *value = grout_options__get(options, id);
     uint64_t count = fallback;
     if (value != NULL) {
-        (void)(options_table[id].kind == GROUT_OPTION_SIZE ? grout_read_size(value, &count)
-                                                           : grout_read_u64(value, &count));
+        bool is_read = options_table[id].kind == GROUT_OPTION_SIZE ? grout_read_size(value, &count)
+                                                                   : grout_read_u64(value, &count);
+        GROUT_ASSERT(is_read);
+        (void)is_read;
     }
     return count;
 }
@@ -464,7 +477,9 @@ double grout_options__get_number(const grout_options *options, grout_option_id i
     const char *value = grout_options__get(options, id);
     double number = fallback;
     if (value != NULL) {
-        (void)grout_read_number(value, &number);
+        bool is_read = grout_read_number(value, &number);
+        GROUT_ASSERT(is_read);
+        (void)is_read;
     }
     return number;
 }

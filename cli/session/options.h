@@ -69,7 +69,7 @@ grout_command grout_command__find(const char *text);
 void grout_option__print_name(grout_option_id id, grout_text *out);
 
 /*
- * Parses the words behind the command's name and adds them to options (options->command is set).
+ * Parses the words after the command's name and adds them to options (options->command is set).
  * Checks the form of every value. False: bad-option diagnostics say why. argv is permuted.
  */
 bool grout_options__parse(grout_options *options, int argc, char **argv, grout_diags *diags);

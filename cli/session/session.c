@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "session.h"
 
+#include "invariant.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,6 +46,7 @@ void grout_session__print(grout_session *session, grout_stream stream, const cha
 }
 
 void grout_session__flush(grout_session *session, grout_stream stream, grout_text *text) {
+    GROUT_ASSERT(text->size == 0 || text->data != NULL);
     if (text->failed) {
         (void)grout_diags_add_oom(session->diags);
     }
@@ -82,11 +85,13 @@ int grout_exit_code_rank(int exit_code) {
     case GROUT_EXIT_INCOMPLETE:
         return 1;
     default:
+        GROUT_ASSERT(exit_code == GROUT_EXIT_OK);
         return 0;
     }
 }
 
 int grout_exit_code_of(grout_diag_code code) {
+    GROUT_ASSERT(code > GROUT_DIAG_NONE && code < GROUT_DIAG_COUNT);
     if (code == GROUT_DIAG_INTERNAL_ERROR || code == GROUT_DIAG_GPU_DRIVER ||
         code == GROUT_DIAG_NVRTC_FAILED) {
         return GROUT_EXIT_INTERNAL;
@@ -236,12 +241,17 @@ bool grout_session__read_file(grout_session *session, const char *path, uint64_t
         grout_diags_add(session->diags, GROUT_DIAG_FILE_UNREADABLE, grout_nowhere,
                         "cannot read '%s': %s", path, reason.data == NULL ? "?" : reason.data);
     }
+    GROUT_ASSERT(!is_read || out->size <= size_max);
+    GROUT_ASSERT(!is_read || out->size == 0 || out->data != NULL);
     grout_text_free(&reason);
     return is_read;
 }
 
 bool grout_session__write_file(grout_session *session, const char *path, const grout_chunk *chunks,
                                size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        GROUT_ASSERT(chunks[i].size == 0 || chunks[i].data != NULL);
+    }
     grout_text reason = {0};
     const grout_host *host = session->host;
     bool is_written = host->write_file(host->payload, path, chunks, count, &reason);

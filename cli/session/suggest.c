@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "options.h"
 
+#include "invariant.h"
+
 #include <string.h>
 
 enum { WORD_SIZE_MAX = 63 };
@@ -35,6 +37,7 @@ static size_t get_distance(const char *a, const char *b) {
             }
         }
     }
+    GROUT_ASSERT(rows[a_size % 3][b_size] <= get_max(a_size, b_size));
     return rows[a_size % 3][b_size];
 }
 
@@ -55,6 +58,7 @@ void grout_suggestion__add(grout_suggestion *suggestion, const char *candidate) 
 
 const char *grout_suggestion__get(const grout_suggestion *suggestion) {
     /* One slip in short words, more in longer ones. */
+    GROUT_ASSERT((suggestion->best == NULL) == (suggestion->best_distance == SIZE_MAX));
     size_t size = strlen(suggestion->wanted);
     size_t allowed = size < 5 ? 1 : 1 + size / 4;
     return suggestion->best_distance <= allowed ? suggestion->best : NULL;
