@@ -1,4 +1,4 @@
-/* expect.c - runs files and holds their findings against their expectation comments.
+/* expect.c - runs files and compares their findings with their expectation comments.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "expect.h"
 
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The identities of a run, sorted: what must not depend on schedule and timing. */
+/* The identities of a run, sorted. They must not depend on schedule and timing. */
 typedef struct identity_list {
     uint64_t *items;
     size_t count;
@@ -70,7 +70,8 @@ static bool add_note(const expect_run *run, grout_expect_list *found, grout_diag
     return item.line == 0 || grout_expect_list__add(found, &item);
 }
 
-/* Parse, bind and verify diagnostics are findings; of files and options they are not. */
+/* Diagnostics of the parser, binding and verifier are findings; those of files and options are not.
+ */
 static bool add_diags(expect_run *run, grout_expect_list *found) {
     bool is_good = true;
     for (uint32_t i = 0; i < grout_diags_count(run->session.diags); i++) {
@@ -192,7 +193,7 @@ static void compare_identities(expect_run *run, const grout_launch_settings *set
 /* ---- one file ------------------------------------------------------------------------------- */
 
 /* The findings of all schedules that an exploration runs. Their identities are not compared between
- * variants: which schedule shows what first may differ. */
+ * variants: the schedule that shows a finding first may differ. */
 static bool add_explored(expect_run *run, grout_kernel_id kernel,
                          const grout_argument_set *arguments, const grout_launch_settings *settings,
                          grout_expect_list *found) {
@@ -288,7 +289,7 @@ static size_t split_words(char *text, char **argv, size_t most) {
     return count;
 }
 
-/* A file from somewhere must not write files, nor choose what is compared. */
+/* A file of unknown origin must not write files, nor choose what is compared. */
 static bool is_allowed(grout_option_id id) {
     return id != GROUT_OPTION_OUTPUT && id != GROUT_OPTION_INOUT && id != GROUT_OPTION_EXPECT &&
            id != GROUT_OPTION_SEEDS && id != GROUT_OPTION_ALL_TIMINGS &&

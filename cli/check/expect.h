@@ -31,7 +31,7 @@ typedef struct grout_expectations {
     grout_expect_list list;
     char **runs; /* the OPTIONS of each '// run:'; owned */
     size_t run_count;
-    bool is_clean;     /* '// expect: clean' stands there */
+    bool is_clean;     /* the file has '// expect: clean' */
     grout_text faults; /* comments that make no sense, a line each */
 } grout_expectations;
 

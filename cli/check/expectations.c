@@ -80,7 +80,7 @@ static void add_fault(reader *r, uint32_t line, const char *what, grout_span wor
                    (int)(word.size < 100 ? word.size : 100), word.data);
 }
 
-/* CODE[, CODE], of the line of code that the comment speaks of. */
+/* CODE[, CODE], for the line of code that the comment is about. */
 static void read_codes(reader *r, grout_expect_kind kind, const grout_comment *comment,
                        grout_span text) {
     do {

@@ -1,9 +1,9 @@
 /* minimise.c - check --minimise: the smallest sizes, and the shortest schedule, that still show a
  * finding.
  *
- * Sizes are the file's integer consts: grids, trip counts and ring depths hang on them. Each is set
- * as low as the finding stays (same code, same places), again and again until none gets lower; then
- * the schedule loses the decisions that do not matter.
+ * Sizes are the file's integer consts; grids, trip counts and ring depths depend on them. Each is
+ * made as small as it can be while the finding stays (same code, same places), again and again
+ * until none gets smaller. Then the schedule loses the decisions that do not matter.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -60,7 +60,7 @@ static bool copy_options(const minimiser *it, grout_options *to) {
     return true;
 }
 
-/* Whether a checker has the finding that is looked for; notes it if none is yet. */
+/* Whether a checker has the wanted finding; the first error becomes the wanted one. */
 static bool has_target(minimiser *it, const grout_checker *checker) {
     for (uint32_t i = 0; i < grout_checker_get_count(checker); i++) {
         const grout_finding *finding = grout_checker_get_finding(checker, i);
@@ -127,7 +127,7 @@ static bool shows_in_kernel(minimiser *it, grout_session *session, const grout_l
     return shows;
 }
 
-/* What is done with a module that was bound with the sizes. */
+/* A trial on a module that was bound with the sizes. */
 typedef bool trial_function(minimiser *it, grout_session *session, const grout_load *load);
 
 static bool try_sizes(minimiser *it, trial_function *function) {
@@ -201,7 +201,7 @@ static bool has_time(const minimiser *it) {
     return host->get_seconds(host->payload) < it->deadline && !host->is_interrupted(host->payload);
 }
 
-/* Lowers one size as far as it goes: small values first, then halves, then one less. */
+/* Makes one size as small as possible: tries small values, then halves, then one less. */
 static bool lower(minimiser *it, size *at) {
     const int64_t old = at->value;
     const int64_t tries[] = {1, 2, 3, 4, 8, 16, 32, 64, 128, old / 4, old / 2, old - 1};

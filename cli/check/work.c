@@ -58,7 +58,7 @@ static void print_stats(grout_session *session, const grout_argument_set *argume
     }
 }
 
-/* A deadlock that no checker was there to explain. */
+/* A deadlock of a run without the checker, which would have explained it. */
 static void note_deadlock(grout_session *session, const grout_load *load, grout_kernel_id kernel) {
     const grout_kernel *info = grout_module_get_kernel(load->bound, kernel);
     grout_diags_add(session->diags, GROUT_DIAG_DEADLOCK,
@@ -68,7 +68,7 @@ static void note_deadlock(grout_session *session, const grout_load *load, grout_
     grout_diags_help(session->diags, "'grout check %s' says who waits for what", load->name);
 }
 
-/* A run that nobody checks and whose results go nowhere would look as if nothing had happened. */
+/* An unchecked run whose results go nowhere would look as if nothing had happened. */
 static void note_lost_results(grout_session *session, const grout_load *load,
                               grout_kernel_id kernel) {
     grout_text outputs = {0};

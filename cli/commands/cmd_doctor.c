@@ -1,4 +1,4 @@
-/* cmd_doctor.c - grout doctor: what this grout is and what it finds; where NVRTC and the cache are.
+/* cmd_doctor.c - grout doctor: this grout, its machine, NVRTC and the cache.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "commands.h"
 

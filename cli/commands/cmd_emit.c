@@ -28,7 +28,7 @@ static bool check_options(grout_session *session) {
     return true;
 }
 
-/* A launcher and a manifest speak of one kernel. */
+/* A launcher and a manifest are about one kernel. */
 static bool needs_one(const grout_session *session) {
     return strcmp(get_target(session), "host") == 0 ||
            grout_options__has(&session->options, GROUT_OPTION_MANIFEST);
@@ -47,7 +47,7 @@ static bool write_result(grout_session *session, const void *data, size_t size) 
     return true;
 }
 
-/* What each kernel takes and loses, on stderr. */
+/* The resources of each kernel, and its losses, on stderr. */
 static void print_binary_facts(grout_session *session, const grout_load *load,
                                const grout_binary *binary) {
     for (size_t i = 0; i < load->kernel_count; i++) {
@@ -91,7 +91,7 @@ static bool compile_to(grout_session *session, const grout_load *load, const cha
     return is_good;
 }
 
-/* PTX says nothing of registers: the same text as a cubin does. */
+/* PTX does not give the registers; the same text compiled to a cubin does. */
 static bool compile(grout_session *session, const grout_load *load, const char *source) {
     const bool is_ptx = strcmp(get_target(session), "ptx") == 0;
     grout_binary binary = {0}, ptx = {0};

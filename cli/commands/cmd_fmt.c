@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the files have come to. */
+/* The result over all files. */
 typedef struct fmt_work {
     grout_session *session;
     bool is_in_place, is_check;

@@ -107,7 +107,7 @@ static void add_markdown_option(grout_text *out, grout_option_id id) {
     const char *separator = "";
     grout_text name = {0};
     if (strlen(info->commands) == GROUT_COMMAND_COUNT - 1) {
-        return; /* --help and --version: said above the table */
+        return; /* --help and --version: described above the table */
     }
     add_option_name(&name, id);
     grout_text_add(out, "| `");

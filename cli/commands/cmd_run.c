@@ -46,7 +46,7 @@ static bool check_options(grout_session *session, bool is_gpu) {
 
 /* ---- the GPU -------------------------------------------------------------------------------- */
 
-/* One launch on the GPU: what is run and what came of it. */
+/* One launch on the GPU, and its result. */
 typedef struct gpu_work {
     grout_session *session;
     grout_load *load;

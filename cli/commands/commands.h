@@ -8,7 +8,7 @@
 /* The command: argv as main has it (argv[0] is ignored). Returns the exit code. */
 int grout_cli_main(int argc, char **argv, const grout_host *host);
 
-/* What a command is; each has a file of its own. Returns the exit code. */
+/* A command; each has a file of its own. Returns the exit code. */
 typedef int grout_command_function(grout_session *session);
 grout_command_function grout_cmd_check, grout_cmd_run, grout_cmd_emit, grout_cmd_fmt, grout_cmd_ops,
     grout_cmd_explain, grout_cmd_doctor, grout_cmd_cache, grout_cmd_help;

@@ -1,6 +1,6 @@
 /*
- * op_facts.h - what the tables know of an operation, in sentences: for 'grout ops' and
- * docs/operations.md; private to cli/.
+ * op_facts.h - the facts of an operation in the tables, as sentences, for 'grout ops' and
+ * docs/operations.md.
  *
  * Every value of every column has words of its own (tests/unit/check_op_facts.c), so a line of
  * sync.def or ops.def that changes changes the page.

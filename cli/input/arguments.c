@@ -190,7 +190,7 @@ static bool check_input(grout_session *session, const grout_bindings *bindings,
 
 /* ---- making --------------------------------------------------------------------------------- */
 
-/* What arrays may take together: --max-memory, else the machine's memory. */
+/* The limit for all arrays together is --max-memory, else the machine's memory. */
 static bool check_memory(grout_session *session, uint64_t bytes) {
     const grout_host *host = session->host;
     uint64_t memory = host->get_memory(host->payload);
@@ -208,7 +208,7 @@ static bool check_memory(grout_session *session, uint64_t bytes) {
     return false;
 }
 
-/* Some loads want aligned data; a file's header may have any size. */
+/* Some loads need aligned data, and a file's header may have any size. */
 static bool can_borrow(const grout_npy *npy, const parameter *p) {
     return p->direction == GROUT_DIRECTION_IN && (uintptr_t)npy->data % 16 == 0 &&
            grout_npy_is_plain(npy, (grout_dtype)p->type.dtype);

@@ -1,5 +1,4 @@
-/* arguments.h - what a kernel is given and what becomes of it: --input, --output, --inout,
- * --expect-output.
+/* arguments.h - inputs and results of a kernel: --input, --output, --inout, --expect-output.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef GROUT_CLI_ARGUMENTS_H
 #define GROUT_CLI_ARGUMENTS_H
@@ -36,8 +35,8 @@ void grout_bindings__deinit(grout_bindings *bindings);
 /* The binding of a parameter, or NULL. */
 const grout_binding *grout_bindings__find(const grout_bindings *bindings, grout_binding_kind kind,
                                           const char *param);
-/* Whether every array and scalar that the kernel is given holds small whole numbers, whose sums are
- * exact in floats: ints, zeros, ones; no file. */
+/* Whether all inputs of the kernel are small whole numbers (ints, zeros, ones; no file), whose sums
+ * are exact in floats. */
 bool grout_bindings__are_whole(const grout_bindings *bindings, const grout_module *bound,
                                grout_kernel_id kernel);
 /* Whether each binding fits a parameter of the kernels (by name and direction), and no output is

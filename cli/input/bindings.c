@@ -163,7 +163,7 @@ static bool add_use(grout_session *session, grout_bindings *out, const grout_opt
 
 /* ---- conflicts ------------------------------------------------------------------------------ */
 
-/* The same parameter twice, or a file that is written and used otherwise. */
+/* The same parameter twice, or a file that is written and has another use. */
 static bool check_pair(grout_session *session, const grout_binding *a, const grout_binding *b) {
     const grout_host *host = session->host;
     if (a->kind == b->kind && strcmp(a->param, b->param) == 0) {
@@ -319,7 +319,7 @@ static bool has_param(const grout_module *module, const grout_kernel_id *kernels
     return false;
 }
 
-/* The binding names no parameter: which it could name, of those that take it. */
+/* The binding names no parameter: lists those that would take it. */
 static bool fail_unknown(grout_session *session, const grout_binding *binding,
                          const grout_module *module, const grout_kernel_id *kernels,
                          size_t kernel_count) {

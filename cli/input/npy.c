@@ -359,7 +359,7 @@ void grout_npy_convert(const grout_npy *npy, grout_dtype dtype, void *out) {
     GROUT_ASSERT(grout_npy_can_convert(npy, dtype));
     GROUT_ASSERT(npy->rank <= GROUT_NPY_RANK_MAX);
     GROUT_ASSERT(npy->data_size == (size_t)npy->count * npy->bytes);
-    /* Beside a dimension of 0 the others may be as large as they like: strides would overflow. */
+    /* If one dimension is 0, the others may have any size, and strides would overflow. */
     if (npy->count == 0) {
         return;
     }

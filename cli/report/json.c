@@ -186,7 +186,7 @@ void grout_json__add_finding(grout_json *json, const char *kernel, const grout_f
     bool is_silenced = severity == GROUT_SEVERITY_OFF;
     GROUT_ASSERT(is_silenced || allowance == NULL);
     GROUT_ASSERT(finding->access_count <= sizeof finding->accesses / sizeof finding->accesses[0]);
-    /* The key 'code' stands on active findings only, so that a search for it counts those. */
+    /* Only active findings have the key 'code', so that a search for it counts those. */
     set_text(json, object, is_silenced ? "silenced_code" : "code",
              grout_diag_get(finding->code)->text);
     if (is_silenced) {

@@ -62,7 +62,7 @@ static void add_word(grout_text *out, const char *word) {
     grout_text_add(out, "'");
 }
 
-/* Whether the seed of a run has a say in it. */
+/* Whether the run depends on its seed. */
 static bool has_seed(const grout_launch_settings *settings) {
     return settings->schedule == GROUT_SCHEDULE_RANDOM ||
            settings->schedule == GROUT_SCHEDULE_PCT || settings->timing == GROUT_TIMING_RANDOM;
@@ -181,7 +181,7 @@ static void add_finding(grout_report *report, grout_kernel_id kernel, const grou
             grout_text_add(out, "  seen %llu times\n", (unsigned long long)finding->count);
         }
     }
-    /* A limit that was reached is no fault of the kernel. */
+    /* To reach a limit is no fault of the kernel. */
     bool is_limit = grout_exit_code_of(finding->code) == GROUT_EXIT_INCOMPLETE;
     report->is_incomplete = report->is_incomplete || is_limit;
     report->error_count += severity == GROUT_SEVERITY_ERROR && !is_limit ? 1u : 0u;
@@ -189,7 +189,7 @@ static void add_finding(grout_report *report, grout_kernel_id kernel, const grou
     report->silenced_count += severity == GROUT_SEVERITY_OFF ? 1u : 0u;
 }
 
-/* Whether no schedule before has shown this finding; it now has been. */
+/* Whether this is the first schedule to show the finding; notes that it was shown. */
 static bool note_shown(grout_report *report, uint64_t identity) {
     for (size_t i = 0; i < report->shown_count; i++) {
         if (report->shown[i] == identity) {
@@ -406,8 +406,8 @@ static void add_diag(grout_report *report, const grout_diag *diag) {
     if (diag->severity == GROUT_SEVERITY_OFF) {
         return;
     }
-    /* What is wrong with the kernel is the answer; what is wrong with the call is not, nor are the
-     * warnings of a kernel that just runs. */
+    /* Faults of the kernel are the answer. Faults of the call are not, nor are the warnings of a
+     * kernel that runs unchecked. */
     grout_text text = {0};
     bool is_note = is_use || (report->is_run && !is_error);
     grout_stream stream = is_note ? GROUT_STREAM_ERR : GROUT_STREAM_OUT;

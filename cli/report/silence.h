@@ -1,4 +1,4 @@
-/* silence.h - findings that somebody has looked at and blessed: '// allow:' comments of the kernel,
+/* silence.h - findings that somebody has reviewed and accepted: '// allow:' comments of the kernel,
  * --suppress files, --baseline reports.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef GROUT_CLI_SILENCE_H
@@ -14,7 +14,7 @@ typedef struct grout_allowance {
     uint64_t identity;
     char *file;    /* of the finding's primary place; NULL: any */
     uint32_t line; /* of it; 0: any */
-    char *by;      /* "// allow", "FILE:LINE", "--baseline FILE": where the rule stands */
+    char *by;      /* "// allow", "FILE:LINE", "--baseline FILE": the place of the rule */
     char *reason;  /* in the user's words; "" for a baseline */
     bool is_used;
 } grout_allowance;

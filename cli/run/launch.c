@@ -65,7 +65,7 @@ static bool note_progress(void *payload, const grout_progress *progress) {
     return grout_progress_line__step(&c->line, progress);
 }
 
-/* A line of debug_print: an answer, but JSON must stay alone on stdout. */
+/* A line of debug_print is part of the answer, but JSON must be alone on stdout. */
 static void print_line(void *payload, const char *line) {
     grout_launch_callbacks *c = payload;
     grout_progress_line__clear(&c->line);

@@ -14,12 +14,12 @@ typedef struct grout_launch_settings {
     uint64_t seed;
     uint32_t pct_depth;
     const grout_decisions *replay; /* of GROUT_SCHEDULE_REPLAY */
-    grout_decisions *record;       /* where to keep what was decided; NULL: nowhere */
+    grout_decisions *record;       /* gets the decisions; NULL: they are not kept */
     bool with_checker;
     bool is_silent; /* debug_print goes nowhere */
 } grout_launch_settings;
 
-/* What became of it. Free with grout_outcome__deinit. */
+/* The result of a launch. Free with grout_outcome__deinit. */
 typedef struct grout_outcome {
     grout_launch_settings settings;
     grout_run_status status;
@@ -29,10 +29,10 @@ typedef struct grout_outcome {
     grout_machine *machine;
     grout_checker *checker; /* NULL: it ran without */
     grout_check_summary summary;
-    /* of --explore: what came of it; has_more: another outcome of it follows */
+    /* of --explore; has_more: another outcome of the exploration follows */
     const grout_exploration *exploration;
     bool has_more;
-    const char *schedule_file; /* that replays it; NULL: --schedule says it */
+    const char *schedule_file; /* that replays it; NULL: --schedule names it */
 } grout_outcome;
 
 /* "fair", "lazy": as the options name them. */
@@ -59,7 +59,7 @@ void grout_outcome__deinit(grout_outcome *outcome);
 /* Why a run did not reach its end, in words; NULL if it did. */
 const char *grout_outcome__get_cut(const grout_outcome *outcome);
 
-/* What the machine's callbacks get; lives as long as the launch. */
+/* The payload of the machine's callbacks; lives as long as the launch. */
 typedef struct grout_launch_callbacks {
     grout_session *session;
     grout_progress_line line;

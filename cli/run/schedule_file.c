@@ -10,7 +10,7 @@
 #define FILE_SIZE_MAX ((uint64_t)256 << 20)
 #define LINE_WIDTH    100
 
-/* Options that decide what a run does, the schedule apart. */
+/* Options that decide the run, besides the schedule. */
 static bool is_kept(grout_option_id id) {
     return id == GROUT_OPTION_DEFINE || id == GROUT_OPTION_ARCH || id == GROUT_OPTION_INPUT ||
            id == GROUT_OPTION_INOUT || id == GROUT_OPTION_TIMING || id == GROUT_OPTION_SEED ||
@@ -45,7 +45,7 @@ static char *take_word(char **at) {
     return word;
 }
 
-/* Whether the session says something else itself. */
+/* Whether the session has the option already, or defines the same const. */
 static bool is_given(const grout_session *session, grout_option_id id, const char *value) {
     const char *own;
     if (id != GROUT_OPTION_DEFINE) {

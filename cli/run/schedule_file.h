@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * schedule_file.h - a schedule in a small text file: what '--replay' reads and '--explore' writes.
+ * schedule_file.h - a schedule in a small text file: '--replay' reads it, '--explore' writes it.
  *
  *     grout-schedule 1
  *     kernel @ring

@@ -325,7 +325,7 @@ static bool add_use(parser *p, grout_option_id id, const char *value) {
     return true;
 }
 
-/* getopt_long takes unique beginnings of names; they would change meaning with a new option. */
+/* getopt_long takes unique beginnings of names, which a new option would make ambiguous. */
 static bool is_spelt_out(char **argv, const char *name, const char *value) {
     const char *word = argv[optind - 1];
     if (value != NULL && value == word) {
@@ -336,7 +336,7 @@ static bool is_spelt_out(char **argv, const char *name, const char *value) {
            (word[size + 2] == '\0' || word[size + 2] == '=');
 }
 
-/* What getopt_long complains of: optopt is the short option or LONG_BASE + id; 0 for a name that
+/* A fault that getopt_long found: optopt is the short option or LONG_BASE + id; 0 for a name that
  * is unknown or short for several. */
 static bool add_fault(parser *p, char **argv, bool is_missing) {
     const char *word = argv[optind - 1];

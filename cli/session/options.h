@@ -1,4 +1,4 @@
-/* options.h - commands and options: parsed by the table options.def.
+/* options.h - commands and options, parsed by the table options.def.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef GROUT_CLI_OPTIONS_H
 #define GROUT_CLI_OPTIONS_H

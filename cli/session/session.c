@@ -148,7 +148,7 @@ static bool read_severity(const char *value, grout_diag_code *code_out, grout_se
     return true;
 }
 
-/* Findings can be lowered; so can warnings. An invalid kernel cannot be wished valid. */
+/* Findings can be lowered; so can warnings. An invalid kernel stays invalid. */
 static bool can_change(grout_diag_code code) {
     const grout_diag_info *info = grout_diag_get(code);
     return (info->stage == GROUT_STAGE_RUN && code != GROUT_DIAG_STEP_LIMIT) ||

@@ -21,7 +21,7 @@ typedef struct grout_session {
     bool write_failed;             /* stdout is closed or full */
 } grout_session;
 
-/* The place of things that stand in no file. */
+/* The place of what is in no file. */
 extern const grout_place grout_nowhere;
 
 /* Writes to stdout or stderr. */
@@ -37,7 +37,7 @@ void grout_session__print_diags(grout_session *session, grout_stream stream);
 int grout_session__get_exit_code(const grout_session *session);
 /* The same for one code. */
 int grout_exit_code_of(grout_diag_code code);
-/* Which exit code wins when several things ask for different ones: the one of higher rank. */
+/* The rank of an exit code: if several apply, the one of the highest rank wins. */
 int grout_exit_code_rank(int exit_code);
 /* Applies --severity and --werror to the warnings among the session's diagnostics. */
 void grout_session__apply_severities(grout_session *session);
