@@ -1,6 +1,6 @@
 /* host_posix.c - the real host: files, streams, environment and signals of this process.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "host.h"
+#include "host_posix.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -161,7 +161,7 @@ static bool write_special(const char *path, const grout_chunk *chunks, size_t co
     return is_good;
 }
 
-/* What a new file's permissions are when nobody says otherwise. */
+/* The permissions that a new file gets by default. */
 static mode_t get_new_mode(void) {
     mode_t mask = umask(0);
     (void)umask(mask);
@@ -176,7 +176,7 @@ static bool write_temporary(int file, mode_t mode, const grout_chunk *chunks, si
     return is_good && fsync(file) == 0;
 }
 
-/* Why nothing can be written there, by errno. */
+/* The reason, from errno, why the path cannot be written. */
 static bool fail_target(const char *path, grout_text *reason) {
     int code = errno;
     grout_text folder = {0};
@@ -198,7 +198,7 @@ static bool write_file(void *payload, const char *path, const grout_chunk *chunk
     if (is_special(path, &info)) {
         return write_special(path, chunks, count, reason);
     }
-    /* A link is written through: what it points to is replaced, not the link. */
+    /* A link stays: the file that it points to is replaced. */
     char *target = realpath(path, NULL);
     const char *final = target != NULL ? target : path;
     mode_t mode = target != NULL && stat(final, &info) == 0 ? info.st_mode & 0777 : get_new_mode();

@@ -8,7 +8,7 @@
  */
 #include "tests/fuzz/fuzz.h"
 
-#include "cli/host.h"
+#include "cli/commands/commands.h"
 
 #include <stdlib.h>
 #include <string.h>

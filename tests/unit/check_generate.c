@@ -1,6 +1,6 @@
 /* check_generate.c - the generators of arrays: the same bytes for ever.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "cli/generate.h"
+#include "cli/input/generate.h"
 
 #include <check.h>
 #include <math.h>

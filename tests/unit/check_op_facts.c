@@ -1,6 +1,6 @@
 /* check_op_facts.c - every value of every column that 'grout ops' prints has words of its own.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "cli/op_facts.h"
+#include "cli/commands/op_facts.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -49,7 +49,7 @@ static void compare_all(const column *it, grout_text *texts) {
         for (uint32_t k = 0; k < i; k++) {
             ck_assert_msg(strcmp(texts[i].data, texts[k].data) != 0,
                           "%s: the values %u and %u read the same; give each words of its own in "
-                          "cli/op_facts.c:\n%s",
+                          "cli/commands/op_facts.c:\n%s",
                           it->name, k, i, texts[i].data);
         }
     }

@@ -1,6 +1,6 @@
 /* check_options.c - the command line: what is taken, what is refused, and with which words.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "cli/options.h"
+#include "cli/session/options.h"
 
 #include <check.h>
 #include <stdio.h>

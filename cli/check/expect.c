@@ -1,0 +1,418 @@
+/* expect.c - runs files and compares their findings with their expectation comments.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "expect.h"
+
+#include "invariant.h"
+#include "silence.h"
+
+#include "report.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The identities of a run, sorted. They must not depend on schedule and timing. */
+typedef struct identity_list {
+    uint64_t *items;
+    size_t count;
+} identity_list;
+
+/* One file under the options of one '// run:' line. */
+typedef struct expect_run {
+    grout_session session; /* of its own: options and diagnostics */
+    const char *name, *path;
+    const char *options_text; /* of the run line, "" if there is none */
+    const grout_bytes *text;
+    grout_expectations *expectations;
+    grout_load load;
+    grout_silencer silencer;
+    identity_list first; /* of the first variant */
+    bool has_first;
+    bool is_cut_short; /* Ctrl-C */
+    grout_text report;
+} expect_run;
+
+static void add_identity(identity_list *list, uint64_t identity, bool *failed) {
+    uint64_t *items = realloc(list->items, (list->count + 1) * sizeof list->items[0]);
+    if (items == NULL) {
+        *failed = true;
+        return;
+    }
+    list->items = items;
+    size_t at = list->count++;
+    while (at > 0 && items[at - 1] > identity) {
+        items[at] = items[at - 1];
+        at--;
+    }
+    items[at] = identity;
+}
+
+/* ---- what was found ------------------------------------------------------------------------- */
+
+static uint32_t get_line(const expect_run *run, grout_place place) {
+    return place.file != NULL && strcmp(place.file, run->name) == 0 ? place.line : 0;
+}
+
+static bool add_found(const expect_run *run, grout_expect_list *found, grout_diag_code code,
+                      grout_severity severity, const grout_diag *diag) {
+    grout_expect_item item = {
+        .kind = severity == GROUT_SEVERITY_WARNING ? GROUT_EXPECT_WARNING : GROUT_EXPECT_ERROR,
+        .code = code,
+        .line = get_line(run, diag->place),
+        .message = diag->message,
+    };
+    return severity == GROUT_SEVERITY_OFF || grout_expect_list__add(found, &item);
+}
+
+static bool add_note(const expect_run *run, grout_expect_list *found, grout_diag_code code,
+                     grout_place place) {
+    grout_expect_item item = {
+        .kind = GROUT_EXPECT_NOTE, .code = code, .line = get_line(run, place)};
+    return item.line == 0 || grout_expect_list__add(found, &item);
+}
+
+/* Diagnostics of the parser, binding and verifier are findings; those of files and options are not.
+ */
+static bool add_diags(expect_run *run, grout_expect_list *found) {
+    bool is_good = true;
+    for (uint32_t i = 0; i < grout_diags_count(run->session.diags); i++) {
+        const grout_diag *diag = grout_diags_get(run->session.diags, i);
+        if (grout_diag_get(diag->code)->stage == GROUT_STAGE_USE) {
+            grout_text_add(&run->report, "  %s: %s\n", grout_diag_get(diag->code)->text,
+                           diag->message);
+            continue;
+        }
+        is_good = add_found(run, found, diag->code, diag->severity, diag) && is_good;
+        for (uint32_t n = 0; n < diag->note_count; n++) {
+            is_good = add_note(run, found, diag->code, diag->notes[n].place) && is_good;
+        }
+    }
+    return is_good;
+}
+
+static bool add_outcome(expect_run *run, const grout_outcome *outcome, grout_expect_list *found,
+                        identity_list *identities) {
+    bool failed = false;
+    for (uint32_t i = 0; i < grout_checker_get_count(outcome->checker); i++) {
+        const grout_finding *finding = grout_checker_get_finding(outcome->checker, i);
+        grout_severity severity =
+            grout_session__get_severity(&run->session, finding->code, finding->severity);
+        if (severity == GROUT_SEVERITY_OFF ||
+            grout_silencer__find(&run->silencer, finding) != NULL) {
+            continue;
+        }
+        failed = !add_found(run, found, finding->code, severity, finding->diag) ||
+                 !add_note(run, found, finding->code, finding->related) || failed;
+        add_identity(identities, finding->identity, &failed);
+    }
+    if (outcome->status == GROUT_RUN_STEP_LIMIT) {
+        bool is_there = false;
+        for (size_t i = 0; i < found->count; i++) {
+            is_there = is_there || found->items[i].code == GROUT_DIAG_STEP_LIMIT;
+        }
+        grout_expect_item item = {.kind = GROUT_EXPECT_ERROR, .code = GROUT_DIAG_STEP_LIMIT};
+        failed = (!is_there && !grout_expect_list__add(found, &item)) || failed;
+    } else if (grout_outcome__get_cut(outcome) != NULL) {
+        grout_text_add(&run->report, "  %s\n", grout_outcome__get_cut(outcome));
+        run->is_cut_short = run->is_cut_short || !outcome->is_late;
+    }
+    return !failed;
+}
+
+/* ---- differences ---------------------------------------------------------------------------- */
+
+static void print_settings(const expect_run *run, const grout_launch_settings *settings,
+                           grout_text *out) {
+    grout_text_add(out, "  with%s%s --schedule %s --timing %s --seed %llu:\n",
+                   run->options_text[0] == '\0' ? "" : " ", run->options_text,
+                   grout_schedule_get_text(settings->schedule),
+                   grout_timing_get_text(settings->timing), (unsigned long long)settings->seed);
+}
+
+static const char *get_noun(grout_expect_kind kind) {
+    return kind == GROUT_EXPECT_ERROR     ? "error"
+           : kind == GROUT_EXPECT_WARNING ? "warning"
+                                          : "related place";
+}
+
+static void print_difference(const expect_run *run, const grout_expect_item *item, bool is_found,
+                             grout_text *out) {
+    const char *code = grout_diag_get(item->code)->text;
+    grout_text_add(out, "    %s:%u: %s %s %s", run->name, item->line, get_noun(item->kind), code,
+                   is_found ? "is not expected" : "is expected, but was not found");
+    if (item->message != NULL) {
+        grout_text_add(out, ": %s", item->message);
+    }
+    if (is_found && item->line > 0) {
+        grout_text_add(out, "\n      if it is right, end line %u with '// %s: %s'", item->line,
+                       grout_expect_kind_get_text(item->kind), code);
+    }
+    grout_text_add(out, "\n");
+}
+
+/* Compares one variant's findings; differences go to the report. */
+static void compare(expect_run *run, const grout_launch_settings *settings,
+                    grout_expect_list *found) {
+    if (grout_expect__match(run->expectations, found)) {
+        return;
+    }
+    print_settings(run, settings, &run->report);
+    for (size_t i = 0; i < found->count; i++) {
+        if (!found->items[i].is_met) {
+            print_difference(run, &found->items[i], true, &run->report);
+        }
+    }
+    for (size_t i = 0; i < run->expectations->list.count; i++) {
+        if (!run->expectations->list.items[i].is_met) {
+            print_difference(run, &run->expectations->list.items[i], false, &run->report);
+        }
+    }
+}
+
+static void compare_identities(expect_run *run, const grout_launch_settings *settings,
+                               identity_list *identities) {
+    for (size_t i = 1; i < identities->count; i++) {
+        GROUT_ASSERT_SLOW(identities->items[i - 1] <= identities->items[i]);
+    }
+    if (!run->has_first) {
+        run->first = *identities;
+        run->has_first = true;
+        *identities = (identity_list){0};
+        return;
+    }
+    bool is_same =
+        identities->count == run->first.count &&
+        (identities->count == 0 || memcmp(identities->items, run->first.items,
+                                          identities->count * sizeof identities->items[0]) == 0);
+    if (!is_same) {
+        print_settings(run, settings, &run->report);
+        grout_text_add(&run->report, "    the findings are not the same as in the first run: their "
+                                     "places or related places differ\n");
+    }
+}
+
+/* ---- one file ------------------------------------------------------------------------------- */
+
+/* The findings of all schedules that an exploration runs. Their identities are not compared between
+ * variants: the schedule that shows a finding first may differ. */
+static bool add_explored(expect_run *run, grout_kernel_id kernel,
+                         const grout_argument_set *arguments, const grout_launch_settings *settings,
+                         grout_expect_list *found) {
+    grout_exploration exploration = {0};
+    identity_list identities = {0};
+    double seconds;
+    bool is_good = grout_launch__explore(&run->session, &run->load, kernel, arguments, settings,
+                                         &exploration, &seconds);
+    for (uint32_t i = 0; is_good && i < exploration.witness_count; i++) {
+        const grout_outcome outcome = {.settings = *settings,
+                                       .status = exploration.witnesses[i].status,
+                                       .checker = exploration.witnesses[i].checker};
+        is_good = add_outcome(run, &outcome, found, &identities);
+    }
+    free(identities.items);
+    grout_exploration_deinit(&exploration);
+    return is_good;
+}
+
+/* All kernels of the file under one schedule and timing. */
+static bool run_variant(expect_run *run, const grout_launch_settings *settings, bool is_loaded) {
+    grout_expect_list found = {0};
+    identity_list identities = {0};
+    bool is_good = true;
+    for (size_t i = 0; i < run->load.kernel_count && is_loaded && is_good; i++) {
+        grout_argument_set arguments = {0};
+        grout_outcome outcome = {0};
+        grout_kernel_id kernel = run->load.kernels[i];
+        bool is_ready = grout_argument_set__init(&run->session, &run->load.bindings,
+                                                 run->load.bound, kernel, &arguments);
+        if (is_ready && grout_options__has(&run->session.options, GROUT_OPTION_EXPLORE)) {
+            is_good = add_explored(run, kernel, &arguments, settings, &found);
+        } else if (is_ready && grout_launch__run(&run->session, &run->load, kernel, &arguments,
+                                                 settings, &outcome)) {
+            is_good = add_outcome(run, &outcome, &found, &identities);
+        }
+        grout_outcome__deinit(&outcome);
+        grout_argument_set__deinit(&arguments);
+    }
+    is_good = add_diags(run, &found) && is_good;
+    compare(run, settings, &found);
+    compare_identities(run, settings, &identities);
+    grout_expect_list__deinit(&found);
+    free(identities.items);
+    return is_good && run->report.size == 0;
+}
+
+/* Stops at the first variant that is not as expected: the others would say the same. */
+static bool run_variants(expect_run *run, bool is_loaded) {
+    const grout_options *options = &run->session.options;
+    bool has_seeds = grout_options__has(options, GROUT_OPTION_SEEDS);
+    bool has_timings = grout_options__has(options, GROUT_OPTION_ALL_TIMINGS);
+    uint64_t seed_count = grout_options__get_count(options, GROUT_OPTION_SEEDS, 0);
+    grout_launch_settings base = grout_launch_settings__get(&run->session, true);
+    base.is_silent = true;
+    if (!is_loaded) {
+        return run_variant(run, &base, false);
+    }
+    for (int timing = GROUT_TIMING_LAZY; timing <= GROUT_TIMING_RANDOM; timing++) {
+        if (!has_timings && timing != (int)base.timing) {
+            continue;
+        }
+        for (uint64_t seed = 0; seed <= seed_count; seed++) {
+            grout_launch_settings settings = base;
+            settings.timing = (grout_timing)timing;
+            if (has_seeds) {
+                settings.schedule = seed == 0 ? GROUT_SCHEDULE_FAIR : GROUT_SCHEDULE_RANDOM;
+                settings.seed = seed == 0 ? base.seed : seed;
+            }
+            if (!run_variant(run, &settings, true)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+/* Splits a run line at blanks, in place; argv[0] is the command. */
+static size_t split_words(char *text, char **argv, size_t most) {
+    size_t count = 1;
+    argv[0] = text;
+    for (char *at = text; *at != '\0' && count < most;) {
+        at += strspn(at, " \t");
+        if (*at == '\0') {
+            break;
+        }
+        argv[count++] = at;
+        at += strcspn(at, " \t");
+        if (*at != '\0') {
+            *at++ = '\0';
+        }
+    }
+    return count;
+}
+
+/* A file of unknown origin must not write files, nor choose what is compared. */
+static bool is_allowed(grout_option_id id) {
+    return id != GROUT_OPTION_OUTPUT && id != GROUT_OPTION_INOUT && id != GROUT_OPTION_EXPECT &&
+           id != GROUT_OPTION_SEEDS && id != GROUT_OPTION_ALL_TIMINGS &&
+           id != GROUT_OPTION_FORMAT && id != GROUT_OPTION_REPLAY &&
+           id != GROUT_OPTION_SAVE_SCHEDULE && id != GROUT_OPTION_MINIMISE;
+}
+
+/* The run line's options, then those of the command line: the last one wins. */
+static bool merge_options(expect_run *run, const grout_options *outer, char *line) {
+    enum { WORDS_MAX = 64 };
+    char *argv[WORDS_MAX + 1] = {NULL};
+    grout_options *options = &run->session.options;
+    options->command = GROUT_COMMAND_CHECK;
+    size_t argc = split_words(line, argv, WORDS_MAX);
+    if (!grout_options__parse(options, (int)argc, argv, run->session.diags)) {
+        return false;
+    }
+    for (size_t i = 0; i < options->use_count; i++) {
+        if (!is_allowed(options->uses[i].id)) {
+            return grout_diags_add(run->session.diags, GROUT_DIAG_BAD_OPTION, grout_nowhere,
+                                   "'// run:' does not take --%s",
+                                   grout_option__get_info(options->uses[i].id)->long_text);
+        }
+    }
+    if (options->argument_count > 0) {
+        return grout_diags_add(run->session.diags, GROUT_DIAG_BAD_OPTION, grout_nowhere,
+                               "'// run:' takes options only, not '%.200s'", options->arguments[0]);
+    }
+    grout_option_use *uses =
+        realloc(options->uses, (options->use_count + outer->use_count + 1) * sizeof uses[0]);
+    if (uses == NULL) {
+        return grout_diags_add_oom(run->session.diags);
+    }
+    options->uses = uses;
+    for (size_t i = 0; i < outer->use_count; i++) {
+        uses[options->use_count++] = outer->uses[i];
+    }
+    return grout_session__check_severities(&run->session);
+}
+
+/* One run line of a file; differences are appended to out. False: something differs. */
+static bool run_line(grout_session *outer, expect_run *run, const char *line, grout_text *out) {
+    size_t size = strlen(line) + 1;
+    char *words = malloc(size);
+    bool is_good = false;
+    run->session = *outer;
+    run->session.options = (grout_options){0};
+    run->session.diags = grout_diags_new();
+    run->options_text = line;
+    if (words != NULL && run->session.diags != NULL) {
+        memcpy(words, line, size);
+        if (merge_options(run, &outer->options, words)) {
+            bool is_loaded =
+                grout_load__init(&run->session, run->path, run->text, false, &run->load) &&
+                grout_silencer__init(&run->silencer, &run->session, run->name, run->text);
+            grout_session__apply_severities(&run->session);
+            is_good = run_variants(run, is_loaded);
+        } else {
+            grout_expect_list none = {0};
+            (void)add_diags(run, &none);
+            grout_expect_list__deinit(&none);
+        }
+    } else {
+        grout_text_add(&run->report, "  out of memory\n");
+    }
+    is_good = is_good && run->report.size == 0;
+    grout_text_add_bytes(out, run->report.data, run->report.size);
+    grout_text_free(&run->report);
+    free(run->first.items);
+    grout_silencer__deinit(&run->silencer);
+    grout_load__deinit(&run->load);
+    grout_options__deinit(&run->session.options);
+    grout_diags_free(run->session.diags);
+    free(words);
+    return is_good;
+}
+
+/* Returns the exit code of one file. */
+static int run_file(grout_session *session, const char *path) {
+    const char *name = grout_load__get_name(path);
+    grout_bytes text = {0};
+    grout_expectations expectations = {0};
+    grout_text report = {0};
+    bool is_good = true, is_interrupted = false;
+    if (!grout_session__read_file(session, path, GROUT_FILE_MAX, &text)) {
+        return GROUT_EXIT_USAGE;
+    }
+    if (!grout_expectations__read(name, text.data, text.size, &expectations)) {
+        (void)grout_diags_add_oom(session->diags);
+    } else if (expectations.faults.size > 0) {
+        grout_text_add(&report, "  %s", expectations.faults.data);
+        is_good = false;
+    } else {
+        size_t count = expectations.run_count > 0 ? expectations.run_count : 1;
+        for (size_t i = 0; i < count && !is_interrupted; i++) {
+            expect_run run = {
+                .name = name, .path = path, .text = &text, .expectations = &expectations};
+            const char *line = expectations.run_count > 0 ? expectations.runs[i] : "";
+            is_good = run_line(session, &run, line, &report) && is_good;
+            is_interrupted = run.is_cut_short;
+        }
+    }
+    if (!is_good) {
+        grout_session__print(session, GROUT_STREAM_OUT, "%s: FAILED\n", name);
+        grout_session__flush(session, GROUT_STREAM_OUT, &report);
+    } else if (!session->is_quiet) {
+        grout_session__print(session, GROUT_STREAM_OUT, "%s: ok\n", name);
+    }
+    grout_text_free(&report);
+    grout_expectations__deinit(&expectations);
+    free(text.data);
+    return is_interrupted ? GROUT_EXIT_INTERRUPTED : is_good ? GROUT_EXIT_OK : GROUT_EXIT_FINDING;
+}
+
+int grout_expect__run(grout_session *session) {
+    int exit_code = GROUT_EXIT_OK;
+    for (size_t i = 0; i < session->options.argument_count; i++) {
+        int code = run_file(session, session->options.arguments[i]);
+        exit_code = grout_exit_code_rank(code) > grout_exit_code_rank(exit_code) ? code : exit_code;
+        if (code == GROUT_EXIT_INTERRUPTED) {
+            break;
+        }
+    }
+    grout_session__print_diags(session, GROUT_STREAM_ERR);
+    return exit_code;
+}

@@ -1,0 +1,199 @@
+/* expectations.c - reads expectation comments, and compares them with findings.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "expect.h"
+
+#include "comments.h"
+#include "invariant.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *grout_expect_kind_get_text(grout_expect_kind kind) {
+    switch (kind) {
+    case GROUT_EXPECT_ERROR:
+        return "expect-error";
+    case GROUT_EXPECT_WARNING:
+        return "expect-warning";
+    case GROUT_EXPECT_NOTE:
+        return "expect-note";
+    }
+    return "";
+}
+
+/* ---- lists ---------------------------------------------------------------------------------- */
+
+bool grout_expect_list__add(grout_expect_list *list, const grout_expect_item *item) {
+    for (size_t i = 0; i < list->count; i++) {
+        const grout_expect_item *old = &list->items[i];
+        if (old->kind == item->kind && old->code == item->code && old->line == item->line) {
+            return true;
+        }
+    }
+    grout_expect_item *items = realloc(list->items, (list->count + 1) * sizeof list->items[0]);
+    if (items == NULL) {
+        return false;
+    }
+    list->items = items;
+    GROUT_ASSERT(item->code != GROUT_DIAG_NONE);
+    items[list->count] = *item;
+    items[list->count].message = NULL;
+    if (item->message != NULL) {
+        size_t size = strlen(item->message) + 1;
+        items[list->count].message = malloc(size);
+        if (items[list->count].message == NULL) {
+            return false;
+        }
+        memcpy(items[list->count].message, item->message, size);
+    }
+    list->count++;
+    return true;
+}
+
+void grout_expect_list__deinit(grout_expect_list *list) {
+    for (size_t i = 0; i < list->count; i++) {
+        free(list->items[i].message);
+    }
+    free(list->items);
+    *list = (grout_expect_list){0};
+}
+
+void grout_expectations__deinit(grout_expectations *expectations) {
+    for (size_t i = 0; i < expectations->run_count; i++) {
+        free(expectations->runs[i]);
+    }
+    free(expectations->runs);
+    grout_expect_list__deinit(&expectations->list);
+    grout_text_free(&expectations->faults);
+    *expectations = (grout_expectations){0};
+}
+
+/* ---- comments ------------------------------------------------------------------------------- */
+
+typedef struct reader {
+    const char *name;
+    grout_expectations *out;
+    bool failed;
+} reader;
+
+static void add_fault(reader *r, uint32_t line, const char *what, grout_span word) {
+    grout_text_add(&r->out->faults, "%s:%u: %s '%.*s'\n", r->name, line, what,
+                   (int)(word.size < 100 ? word.size : 100), word.data);
+}
+
+/* CODE[, CODE], for the line of code that the comment is about. */
+static void read_codes(reader *r, grout_expect_kind kind, const grout_comment *comment,
+                       grout_span text) {
+    do {
+        grout_span word = grout_span__split(&text, ',');
+        char code[64] = "";
+        if (word.size < sizeof code) {
+            memcpy(code, word.data, word.size);
+        }
+        grout_expect_item item = {
+            .kind = kind, .code = grout_diag_find(code), .line = comment->code_line};
+        if (item.code == GROUT_DIAG_NONE) {
+            add_fault(r, comment->line, "there is no code", word);
+        } else if (comment->code_line == 0) {
+            add_fault(r, comment->line, "no code follows the expectation of", word);
+        } else if (!grout_expect_list__add(&r->out->list, &item)) {
+            r->failed = true;
+        }
+    } while (text.size > 0);
+}
+
+static void add_run(reader *r, grout_span text) {
+    grout_expectations *out = r->out;
+    char **runs = realloc(out->runs, (out->run_count + 1) * sizeof out->runs[0]);
+    if (runs == NULL) {
+        r->failed = true;
+        return;
+    }
+    out->runs = runs;
+    runs[out->run_count] = malloc(text.size + 1);
+    if (runs[out->run_count] == NULL) {
+        r->failed = true;
+        return;
+    }
+    memcpy(runs[out->run_count], text.data, text.size);
+    runs[out->run_count++][text.size] = '\0';
+}
+
+static void read_comment(reader *r, const grout_comment *comment) {
+    grout_span text = comment->text;
+    if (grout_span__take(&text, "expect:")) {
+        if (text.size == 5 && memcmp(text.data, "clean", 5) == 0) {
+            r->out->is_clean = true;
+        } else {
+            add_fault(r, comment->line, "'expect:' is followed by 'clean', not by", text);
+        }
+    } else if (grout_span__take(&text, "expect-error:")) {
+        read_codes(r, GROUT_EXPECT_ERROR, comment, text);
+    } else if (grout_span__take(&text, "expect-warning:")) {
+        read_codes(r, GROUT_EXPECT_WARNING, comment, text);
+    } else if (grout_span__take(&text, "expect-note:")) {
+        read_codes(r, GROUT_EXPECT_NOTE, comment, text);
+    } else if (grout_span__take(&text, "expect-")) {
+        add_fault(r, comment->line, "there is no comment 'expect-...' of this kind:", text);
+    } else if (grout_span__take(&text, "run:")) {
+        add_run(r, text);
+    }
+}
+
+bool grout_expectations__read(const char *name, const char *text, size_t size,
+                              grout_expectations *out) {
+    *out = (grout_expectations){0};
+    reader r = {.name = name, .out = out};
+    grout_comments comments;
+    r.failed = !grout_comments__init(&comments, text, size);
+    for (size_t i = 0; i < comments.count; i++) {
+        read_comment(&r, &comments.items[i]);
+    }
+    grout_comments__deinit(&comments);
+    if (out->is_clean && out->list.count > 0) {
+        grout_text_add(&out->faults, "%s: it expects to be clean and expects findings\n", name);
+    }
+    if (!out->is_clean && out->list.count == 0 && out->faults.size == 0) {
+        grout_text_add(&out->faults,
+                       "%s: it has no expectation; '// expect: clean' says that there is no "
+                       "finding\n",
+                       name);
+    }
+    return !r.failed && !out->faults.failed;
+}
+
+/* ---- comparison ----------------------------------------------------------------------------- */
+
+static bool expects_notes_of(const grout_expectations *expectations, grout_diag_code code) {
+    for (size_t i = 0; i < expectations->list.count; i++) {
+        if (expectations->list.items[i].kind == GROUT_EXPECT_NOTE &&
+            expectations->list.items[i].code == code) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool grout_expect__match(grout_expectations *expectations, grout_expect_list *found) {
+    bool is_all_met = true;
+    for (size_t i = 0; i < expectations->list.count; i++) {
+        expectations->list.items[i].is_met = false;
+    }
+    for (size_t k = 0; k < found->count; k++) {
+        grout_expect_item *finding = &found->items[k];
+        finding->is_met =
+            finding->kind == GROUT_EXPECT_NOTE && !expects_notes_of(expectations, finding->code);
+        for (size_t i = 0; i < expectations->list.count; i++) {
+            grout_expect_item *item = &expectations->list.items[i];
+            if (item->kind == finding->kind && item->code == finding->code &&
+                (item->line == finding->line || finding->line == 0)) {
+                item->is_met = true;
+                finding->is_met = true;
+            }
+        }
+        is_all_met = is_all_met && finding->is_met;
+    }
+    for (size_t i = 0; i < expectations->list.count; i++) {
+        is_all_met = is_all_met && expectations->list.items[i].is_met;
+    }
+    return is_all_met;
+}

@@ -1,0 +1,341 @@
+/* minimise.c - check --minimise: the smallest sizes, and the shortest schedule, that still show a
+ * finding.
+ *
+ * Sizes are the file's integer consts; grids, trip counts and ring depths depend on them. Each is
+ * made as small as it can be while the finding stays (same code, same places), again and again
+ * until none gets smaller. Then the schedule loses the decisions that do not matter.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "minimise.h"
+
+#include "invariant.h"
+#include "schedule_file.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define BUDGET_DEFAULT 10.0 /* seconds */
+#define CONSTS_MAX     64
+
+/* A const and the value that is tried for it. */
+typedef struct size {
+    const char *name; /* of the first module, which lives as long */
+    int64_t value;
+    char text[128]; /* NAME=VALUE, for -D */
+} size;
+
+typedef struct minimiser {
+    grout_session *session; /* of the command */
+    const char *path;
+    grout_bytes text;
+    size sizes[CONSTS_MAX];
+    size_t size_count;
+    uint64_t identity; /* of the finding to keep; 0: the first error */
+    char code[64];
+    char kernel[GROUT_NAME_MAX + 1]; /* that shows it */
+    grout_decisions decisions;       /* of the run that showed it last */
+    bool is_scheduled;               /* they matter: the launch's own schedule does not show it */
+    double deadline;
+    uint64_t trials;
+} minimiser;
+
+/* ---- a trial -------------------------------------------------------------------------------- */
+
+/* The session's options, and -D for each size. */
+static bool copy_options(const minimiser *it, grout_options *to) {
+    const grout_options *from = &it->session->options;
+    *to = *from;
+    to->uses = malloc((from->use_count + it->size_count + 1) * sizeof *to->uses);
+    if (to->uses == NULL) {
+        return false;
+    }
+    if (from->use_count > 0) {
+        memcpy(to->uses, from->uses, from->use_count * sizeof *to->uses);
+    }
+    GROUT_ASSERT(it->size_count <= CONSTS_MAX);
+    for (size_t i = 0; i < it->size_count; i++) {
+        to->uses[to->use_count++] = (grout_option_use){GROUT_OPTION_DEFINE, it->sizes[i].text};
+    }
+    return true;
+}
+
+/* Whether a checker has the wanted finding; the first error becomes the wanted one. */
+static bool has_target(minimiser *it, const grout_checker *checker) {
+    for (uint32_t i = 0; i < grout_checker_get_count(checker); i++) {
+        const grout_finding *finding = grout_checker_get_finding(checker, i);
+        bool is_error = grout_session__get_severity(it->session, finding->code,
+                                                    finding->severity) == GROUT_SEVERITY_ERROR;
+        if (it->identity == 0 && is_error) {
+            const char *code = grout_diag_get(finding->code)->text;
+            it->identity = finding->identity;
+            GROUT_ASSERT(strlen(code) < sizeof it->code);
+            memcpy(it->code, code, strlen(code) + 1);
+        }
+        if (it->identity != 0 && finding->identity == it->identity) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool keep_decisions(minimiser *it, const grout_decisions *decisions) {
+    uint32_t *actors = realloc(it->decisions.actors, (decisions->count + 1) * sizeof *actors);
+    if (actors == NULL) {
+        return false;
+    }
+    if (decisions->count > 0) {
+        memcpy(actors, decisions->actors, decisions->count * sizeof *actors);
+    }
+    it->decisions = (grout_decisions){actors, decisions->count, decisions->count + 1};
+    return true;
+}
+
+/* One kernel under its own schedule, then (--explore) under others. */
+static bool shows_in_kernel(minimiser *it, grout_session *session, const grout_load *load,
+                            grout_kernel_id kernel) {
+    grout_argument_set arguments = {0};
+    grout_exploration exploration = {0};
+    grout_outcome outcome = {0};
+    grout_launch_settings settings = grout_launch_settings__get(session, true);
+    double seconds;
+    bool shows = false;
+    settings.is_silent = true;
+    if (!grout_argument_set__init(session, &load->bindings, load->bound, kernel, &arguments)) {
+        grout_argument_set__deinit(&arguments);
+        return false;
+    }
+    if (grout_options__has(&session->options, GROUT_OPTION_EXPLORE)) {
+        (void)grout_launch__explore(session, load, kernel, &arguments, &settings, &exploration,
+                                    &seconds);
+        for (uint32_t i = 0; i < exploration.witness_count && !shows; i++) {
+            shows = has_target(it, exploration.witnesses[i].checker);
+            it->is_scheduled = shows && (i > 0 || settings.schedule != GROUT_SCHEDULE_FAIR);
+            shows = shows && keep_decisions(it, &exploration.witnesses[i].decisions);
+        }
+    } else {
+        grout_decisions decisions = {0};
+        settings.record = &decisions;
+        shows = grout_launch__run(session, load, kernel, &arguments, &settings, &outcome) &&
+                has_target(it, outcome.checker) && keep_decisions(it, &decisions);
+        it->is_scheduled = settings.schedule != GROUT_SCHEDULE_FAIR;
+        free(decisions.actors);
+    }
+    grout_exploration_deinit(&exploration);
+    grout_outcome__deinit(&outcome);
+    grout_argument_set__deinit(&arguments);
+    return shows;
+}
+
+/* A trial on a module that was bound with the sizes. */
+typedef bool trial_function(minimiser *it, grout_session *session, const grout_load *load);
+
+static bool try_sizes(minimiser *it, trial_function *function) {
+    grout_session session = *it->session;
+    grout_load load = {0};
+    bool is_good = false;
+    it->trials++;
+    session.diags = grout_diags_new();
+    session.is_quiet = true;
+    if (session.diags != NULL && copy_options(it, &session.options)) {
+        is_good = grout_load__init(&session, it->path, &it->text, false, &load) &&
+                  function(it, &session, &load);
+        free(session.options.uses);
+    }
+    grout_load__deinit(&load);
+    grout_diags_free(session.diags);
+    return is_good;
+}
+
+static bool shows(minimiser *it, grout_session *session, const grout_load *load) {
+    bool is_shown = false;
+    for (size_t i = 0; i < load->kernel_count && !is_shown; i++) {
+        is_shown = shows_in_kernel(it, session, load, load->kernels[i]);
+        if (is_shown) {
+            const grout_kernel *kernel = grout_module_get_kernel(load->bound, load->kernels[i]);
+            const char *name = grout_module_get_string(load->bound, kernel->name);
+            GROUT_ASSERT(strlen(name) < sizeof it->kernel);
+            memcpy(it->kernel, name, strlen(name) + 1);
+        }
+    }
+    return is_shown;
+}
+
+/* ---- sizes ---------------------------------------------------------------------------------- */
+
+static void set_size(size *at, int64_t value) {
+    grout_text text = {0};
+    at->value = value;
+    grout_text_add(&text, "%s=%lld", at->name, (long long)value);
+    if (text.data != NULL && text.size < sizeof at->text) {
+        memcpy(at->text, text.data, text.size + 1);
+    }
+    grout_text_free(&text);
+}
+
+/* The integer consts above 1 whose value a literal gives: others follow from these. */
+static bool take_sizes(minimiser *it, grout_session *session, const grout_load *load) {
+    (void)session;
+    const grout_module *module = load->bound;
+    for (grout_const_id i = 1; i < grout_module_get_const_count(module); i++) {
+        const grout_const *constant = grout_module_get_const(module, i);
+        grout_expr_value value = grout_module_get_expr_value(module, constant->expr);
+        bool is_literal = grout_module_get_expr(module, constant->expr)->kind == GROUT_EXPR_INT;
+        const char *name = grout_module_get_string(module, constant->name);
+        if (is_literal && !value.is_float && value.integer > 1 && it->size_count < CONSTS_MAX &&
+            strlen(name) < 64) {
+            char *copy = malloc(strlen(name) + 1);
+            if (copy == NULL) {
+                return false;
+            }
+            memcpy(copy, name, strlen(name) + 1);
+            it->sizes[it->size_count].name = copy;
+            set_size(&it->sizes[it->size_count++], value.integer);
+        }
+    }
+    return true;
+}
+
+static bool has_time(const minimiser *it) {
+    const grout_host *host = it->session->host;
+    return host->get_seconds(host->payload) < it->deadline && !host->is_interrupted(host->payload);
+}
+
+/* Makes one size as small as possible: tries small values, then halves, then one less. */
+static bool lower(minimiser *it, size *at) {
+    const int64_t old = at->value;
+    const int64_t tries[] = {1, 2, 3, 4, 8, 16, 32, 64, 128, old / 4, old / 2, old - 1};
+    for (size_t i = 0; i < sizeof tries / sizeof tries[0] && has_time(it); i++) {
+        if (tries[i] < 1 || tries[i] >= old || (i > 0 && tries[i] <= tries[i - 1])) {
+            continue;
+        }
+        set_size(at, tries[i]);
+        if (try_sizes(it, shows)) {
+            return true;
+        }
+    }
+    set_size(at, old);
+    return false;
+}
+
+static void lower_all(minimiser *it) {
+    bool is_lower = true;
+    while (is_lower && has_time(it)) {
+        is_lower = false;
+        for (size_t i = 0; i < it->size_count; i++) {
+            is_lower = lower(it, &it->sizes[i]) || is_lower;
+        }
+    }
+}
+
+/* ---- the schedule --------------------------------------------------------------------------- */
+
+static bool goes_on(void *payload, uint64_t schedules) {
+    (void)schedules;
+    return has_time(payload);
+}
+
+static bool shorten(minimiser *it, grout_session *session, const grout_load *load) {
+    const grout_explore_options options = {.goes_on = goes_on, .payload = it};
+    for (size_t i = 0; i < load->kernel_count; i++) {
+        grout_argument_set arguments = {0};
+        grout_launch_callbacks payload;
+        grout_launch_settings settings = grout_launch_settings__get(session, true);
+        if (shows_in_kernel(it, session, load, load->kernels[i]) &&
+            grout_argument_set__init(session, &load->bindings, load->bound, load->kernels[i],
+                                     &arguments)) {
+            grout_launch launch = grout_launch__prepare(session, load, load->kernels[i], &arguments,
+                                                        &settings, &payload);
+            launch.print = NULL;
+            (void)grout_minimise_schedule(&launch, &options, it->identity, &it->decisions,
+                                          session->diags);
+        }
+        grout_argument_set__deinit(&arguments);
+    }
+    return true;
+}
+
+/* ---- the command ---------------------------------------------------------------------------- */
+
+static void deinit(minimiser *it) {
+    for (size_t i = 0; i < it->size_count; i++) {
+        free((char *)it->sizes[i].name);
+    }
+    free(it->decisions.actors);
+    free(it->text.data);
+}
+
+static void describe(const minimiser *it, grout_text *out) {
+    grout_text_add(out, "minimised %s in %llu trials:", it->code, (unsigned long long)it->trials);
+    for (size_t i = 0; i < it->size_count; i++) {
+        grout_text_add(out, " -D %s", it->sizes[i].text);
+    }
+    if (it->is_scheduled) {
+        grout_text_add(out, "%s schedule of %zu decisions", it->size_count > 0 ? ";" : "",
+                       it->decisions.count);
+    }
+    grout_text_add(out, "\n");
+}
+
+/* Writes the schedule to a file, which the session then replays. False: a diagnostic. */
+static bool save_schedule(minimiser *it, grout_options *options, grout_text *path) {
+    const char *wanted = grout_options__get(options, GROUT_OPTION_SAVE_SCHEDULE);
+    grout_text text = {0};
+    grout_text_add(path, wanted == NULL ? "%s.schedule" : "%s",
+                   wanted == NULL ? it->kernel : wanted);
+    grout_schedule_file__print(it->session, it->kernel, &it->decisions, &text);
+    const grout_chunk chunk = {text.data, text.size};
+    grout_option_use *uses =
+        realloc(options->uses, (options->use_count + 1) * sizeof options->uses[0]);
+    bool is_good = uses != NULL && text.data != NULL && path->data != NULL &&
+                   grout_session__write_file(it->session, path->data, &chunk, 1);
+    options->uses = uses == NULL ? options->uses : uses;
+    if (is_good) {
+        options->uses[options->use_count++] = (grout_option_use){GROUT_OPTION_REPLAY, path->data};
+    }
+    grout_text_free(&text);
+    return is_good;
+}
+
+/* The report is then that of the smallest run: its sizes become the command's. */
+static int report(minimiser *it) {
+    grout_session *session = it->session;
+    grout_options own = session->options, smaller;
+    grout_text text = {0}, path = {0};
+    if (!copy_options(it, &smaller)) {
+        (void)grout_diags_add_oom(session->diags);
+        return GROUT_EXIT_USAGE;
+    }
+    session->options = smaller;
+    if (it->identity != 0) {
+        describe(it, &text);
+        grout_session__flush(session, GROUT_STREAM_ERR, &text);
+    }
+    if (it->identity != 0 && it->is_scheduled) {
+        (void)save_schedule(it, &session->options, &path);
+    }
+    int exit_code = grout_work__run_on_cpu(session, it->path, true, false);
+    free(session->options.uses);
+    session->options = own;
+    grout_text_free(&path);
+    return exit_code;
+}
+
+int grout_minimise__run(grout_session *session, const char *path) {
+    minimiser it = {.session = session, .path = path};
+    it.deadline = session->host->get_seconds(session->host->payload) +
+                  grout_options__get_number(&session->options, GROUT_OPTION_BUDGET, BUDGET_DEFAULT);
+    if (!grout_session__read_file(session, path, GROUT_FILE_MAX, &it.text)) {
+        grout_session__print_diags(session, GROUT_STREAM_ERR);
+        return GROUT_EXIT_USAGE;
+    }
+    if (try_sizes(&it, shows) && try_sizes(&it, take_sizes)) {
+        lower_all(&it);
+        if (it.is_scheduled) {
+            (void)try_sizes(&it, shorten);
+        }
+    }
+    int exit_code = report(&it);
+    deinit(&it);
+    return exit_code;
+}

@@ -1,0 +1,250 @@
+/* work.c - a file's kernels, launched on the CPU and reported.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "work.h"
+
+#include "invariant.h"
+#include "schedule_file.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool grout_work__load(grout_session *session, const char *path, bool needs_one, grout_bytes *text,
+                      grout_load *load, grout_report *report) {
+    *load = (grout_load){.name = grout_load__get_name(path)};
+    if (!grout_report__init(report, session, load, text)) {
+        return false;
+    }
+    bool is_loaded = grout_session__read_file(session, path, GROUT_FILE_MAX, text) &&
+                     grout_load__init(session, path, text, needs_one, load) &&
+                     grout_report__read_rules(report);
+    grout_session__apply_severities(session);
+    grout_report__add_diags(report);
+    return is_loaded;
+}
+
+static int get_worse(int a, int b) {
+    return grout_exit_code_rank(a) >= grout_exit_code_rank(b) ? a : b;
+}
+
+int grout_work__get_exit_code(const grout_session *session, const grout_report *report) {
+    int exit_code = grout_session__get_exit_code(session);
+    if (report->error_count > 0) {
+        exit_code = get_worse(exit_code, GROUT_EXIT_FINDING);
+    }
+    if (report->is_incomplete) {
+        exit_code = get_worse(exit_code, GROUT_EXIT_INCOMPLETE);
+    }
+    return exit_code;
+}
+
+static void print_stats(grout_session *session, const grout_argument_set *arguments,
+                        const grout_outcome *outcome) {
+    const grout_run_stats *stats = &outcome->stats;
+    grout_session__print(session, GROUT_STREAM_ERR,
+                         "stats: %llu operations, %llu async operations, %llu events, %lld CTAs, "
+                         "%llu KiB of arrays, %llu KiB of machine, %.3f s\n",
+                         (unsigned long long)stats->steps, (unsigned long long)stats->async_ops,
+                         (unsigned long long)stats->events, (long long)stats->ctas_done,
+                         (unsigned long long)(arguments->bytes >> 10),
+                         (unsigned long long)(stats->peak_bytes >> 10), outcome->seconds);
+    if (outcome->checker != NULL) {
+        const grout_check_summary *summary = &outcome->summary;
+        grout_session__print(session, GROUT_STREAM_ERR,
+                             "stats: checker: %llu accesses, %llu barrier phases, %llu KiB of "
+                             "shadow\n",
+                             (unsigned long long)summary->accesses,
+                             (unsigned long long)summary->barrier_phases,
+                             (unsigned long long)(summary->shadow_bytes_peak >> 10));
+    }
+}
+
+/* A deadlock of a run without the checker, which would have explained it. */
+static void note_deadlock(grout_session *session, const grout_load *load, grout_kernel_id kernel) {
+    const grout_kernel *info = grout_module_get_kernel(load->bound, kernel);
+    grout_diags_add(session->diags, GROUT_DIAG_DEADLOCK,
+                    grout_module_get_place(load->bound, info->loc),
+                    "no thread of '@%s' can run on, and nothing is in flight",
+                    grout_module_get_string(load->bound, info->name));
+    grout_diags_help(session->diags, "'grout check %s' says who waits for what", load->name);
+}
+
+/* An unchecked run whose results go nowhere would look as if nothing had happened. */
+static void note_lost_results(grout_session *session, const grout_load *load,
+                              grout_kernel_id kernel) {
+    grout_text outputs = {0};
+    const char *first = grout_kernel__describe_outputs(load->bound, kernel, &outputs);
+    const char *name =
+        grout_module_get_string(load->bound, grout_module_get_kernel(load->bound, kernel)->name);
+    if (first != NULL && outputs.data != NULL) {
+        grout_session__print(session, GROUT_STREAM_ERR,
+                             "@%s ran on the CPU, unchecked; %s %s not written to a file "
+                             "(--output %s=FILE.npy)\n",
+                             name, outputs.data, strchr(outputs.data, ',') == NULL ? "was" : "were",
+                             first);
+    }
+    grout_text_free(&outputs);
+}
+
+/* What follows a run: statistics, outputs. */
+static void finish_run(grout_session *session, const grout_load *load, grout_kernel_id kernel,
+                       bool with_checker, const grout_argument_set *arguments,
+                       const grout_outcome *outcome) {
+    if (grout_options__has(&session->options, GROUT_OPTION_STATS)) {
+        print_stats(session, arguments, outcome);
+    }
+    bool has_results = grout_bindings__have_results(&load->bindings);
+    if (outcome->status == GROUT_RUN_DONE && has_results) {
+        (void)grout_argument_set__finish(session, &load->bindings, load->bound, kernel, arguments);
+    } else if (outcome->status == GROUT_RUN_DONE && !with_checker && !session->is_quiet) {
+        note_lost_results(session, load, kernel);
+    } else if (outcome->status != GROUT_RUN_DONE && has_results) {
+        grout_session__print(session, GROUT_STREAM_ERR,
+                             "the run did not reach its end: no output is written or compared\n");
+    }
+    if (outcome->status == GROUT_RUN_INTERRUPTED && !outcome->is_late) {
+        grout_diags_add(session->diags, GROUT_DIAG_INTERRUPTED, grout_nowhere,
+                        "Ctrl-C ended the run: the report is incomplete");
+    }
+}
+
+/* Writes a schedule to the file of --save-schedule, or to KERNEL.schedule. */
+static bool save_schedule(grout_session *session, const grout_load *load, grout_kernel_id kernel,
+                          const grout_decisions *decisions, grout_text *path_out) {
+    const char *path = grout_options__get(&session->options, GROUT_OPTION_SAVE_SCHEDULE);
+    const char *name =
+        grout_module_get_string(load->bound, grout_module_get_kernel(load->bound, kernel)->name);
+    grout_text text = {0};
+    grout_text_add(path_out, path == NULL ? "%s.schedule" : "%s", path == NULL ? name : path);
+    grout_schedule_file__print(session, name, decisions, &text);
+    const grout_chunk chunk = {text.data, text.size};
+    bool is_written = path_out->data != NULL && text.data != NULL &&
+                      grout_session__write_file(session, path_out->data, &chunk, 1);
+    grout_text_free(&text);
+    return is_written;
+}
+
+/* One witness of an exploration as an outcome; only the first needs no schedule file. */
+/* NOLINTNEXTLINE(readability-function-size): what a launch is, and what its report needs */
+static void report_witness(grout_session *session, const grout_load *load, grout_kernel_id kernel,
+                           const grout_launch_settings *settings,
+                           const grout_exploration *exploration, uint32_t index,
+                           const grout_argument_set *arguments, grout_report *report) {
+    GROUT_ASSERT(index < exploration->witness_count);
+    const grout_witness *witness = &exploration->witnesses[index];
+    grout_text path = {0};
+    grout_outcome outcome = {
+        .settings = *settings,
+        .status = witness->status,
+        .stats = witness->stats,
+        .checker = witness->checker,
+        .exploration = exploration,
+        .has_more = index + 1 < exploration->witness_count,
+    };
+    bool was_cut = grout_outcome__get_cut(&outcome) != NULL;
+    outcome.summary = grout_checker_get_summary(witness->checker, was_cut);
+    if (index > 0) {
+        outcome.settings.schedule = GROUT_SCHEDULE_REPLAY;
+        if (save_schedule(session, load, kernel, &witness->decisions, &path)) {
+            outcome.schedule_file = path.data;
+        }
+    }
+    grout_report__add_outcome(report, kernel, &outcome);
+    if (!outcome.has_more) {
+        finish_run(session, load, kernel, true, arguments, &outcome);
+    }
+    grout_text_free(&path);
+}
+
+static void explore_kernel(grout_session *session, const grout_load *load, grout_kernel_id kernel,
+                           const grout_argument_set *arguments,
+                           const grout_launch_settings *settings, grout_report *report) {
+    grout_exploration exploration = {0};
+    double seconds;
+    if (grout_launch__explore(session, load, kernel, arguments, settings, &exploration, &seconds)) {
+        for (uint32_t i = 0; i < exploration.witness_count; i++) {
+            report_witness(session, load, kernel, settings, &exploration, i, arguments, report);
+        }
+        if (session->is_verbose) {
+            grout_session__print(session, GROUT_STREAM_ERR, "explored in %.3f s\n", seconds);
+        }
+    }
+    grout_exploration_deinit(&exploration);
+}
+
+static void run_once(grout_session *session, const grout_load *load, grout_kernel_id kernel,
+                     const grout_argument_set *arguments, const grout_launch_settings *settings,
+                     grout_report *report) {
+    grout_outcome outcome = {0};
+    grout_decisions decisions = {0};
+    bool is_saved = session->replay == NULL &&
+                    grout_options__has(&session->options, GROUT_OPTION_SAVE_SCHEDULE);
+    grout_launch_settings own = *settings;
+    own.record = is_saved ? &decisions : NULL;
+    if (grout_launch__run(session, load, kernel, arguments, &own, &outcome)) {
+        grout_argument_set__note_rounding(session, &load->bindings, load->bound, kernel);
+        if (outcome.status == GROUT_RUN_DEADLOCK && !settings->with_checker) {
+            note_deadlock(session, load, kernel);
+        }
+        grout_report__add_outcome(report, kernel, &outcome);
+        finish_run(session, load, kernel, settings->with_checker, arguments, &outcome);
+        grout_text path = {0};
+        if (is_saved) {
+            (void)save_schedule(session, load, kernel, &decisions, &path);
+        }
+        grout_text_free(&path);
+    }
+    free(decisions.actors);
+    grout_outcome__deinit(&outcome);
+}
+
+static void run_kernel(grout_session *session, const grout_load *load, grout_kernel_id kernel,
+                       bool with_checker, grout_report *report) {
+    grout_argument_set arguments = {0};
+    grout_launch_settings settings = grout_launch_settings__get(session, with_checker);
+    if (grout_argument_set__init(session, &load->bindings, load->bound, kernel, &arguments)) {
+        if (session->replay == NULL &&
+            grout_options__has(&session->options, GROUT_OPTION_EXPLORE)) {
+            explore_kernel(session, load, kernel, &arguments, &settings, report);
+        } else {
+            run_once(session, load, kernel, &arguments, &settings, report);
+        }
+        if (with_checker && grout_options__has(&session->options, GROUT_OPTION_ADVICE)) {
+            grout_launch__advise(session, load, kernel, &arguments, &settings);
+        }
+    }
+    grout_report__add_diags(report);
+    grout_argument_set__deinit(&arguments);
+}
+
+int grout_work__run_on_cpu(grout_session *session, const char *path, bool with_checker,
+                           bool needs_one) {
+    grout_bytes text = {0};
+    grout_load load;
+    grout_report report = {0};
+    grout_schedule_file schedule = {0};
+    const char *replay = grout_options__get(&session->options, GROUT_OPTION_REPLAY);
+    if (replay != NULL && !grout_schedule_file__init(&schedule, session, replay)) {
+        grout_schedule_file__deinit(&schedule);
+        grout_session__print_diags(session, GROUT_STREAM_ERR);
+        return GROUT_EXIT_USAGE;
+    }
+    session->replay = replay == NULL ? session->replay : &schedule.decisions;
+    if (grout_work__load(session, path, needs_one, &text, &load, &report)) {
+        report.is_run = !with_checker;
+        for (size_t i = 0; i < load.kernel_count; i++) {
+            int so_far = grout_session__get_exit_code(session);
+            if (so_far == GROUT_EXIT_INTERRUPTED || so_far == GROUT_EXIT_INTERNAL) {
+                break;
+            }
+            run_kernel(session, &load, load.kernels[i], with_checker, &report);
+        }
+    }
+    grout_report__finish(&report);
+    int exit_code = grout_work__get_exit_code(session, &report);
+    grout_report__deinit(&report);
+    grout_load__deinit(&load);
+    session->replay = NULL;
+    grout_schedule_file__deinit(&schedule);
+    free(text.data);
+    return exit_code;
+}

@@ -1,0 +1,97 @@
+/* cli.c - grout_cli_main: finds the command, parses its options, calls it.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "commands.h"
+
+#include <string.h>
+
+static grout_command_function *const functions[GROUT_COMMAND_COUNT] = {
+    [GROUT_COMMAND_CHECK] = grout_cmd_check,   [GROUT_COMMAND_RUN] = grout_cmd_run,
+    [GROUT_COMMAND_EMIT] = grout_cmd_emit,     [GROUT_COMMAND_FMT] = grout_cmd_fmt,
+    [GROUT_COMMAND_OPS] = grout_cmd_ops,       [GROUT_COMMAND_EXPLAIN] = grout_cmd_explain,
+    [GROUT_COMMAND_DOCTOR] = grout_cmd_doctor, [GROUT_COMMAND_CACHE] = grout_cmd_cache,
+    [GROUT_COMMAND_HELP] = grout_cmd_help,
+};
+
+static void print_version(grout_session *session) {
+    grout_session__print(session, GROUT_STREAM_OUT, "grout " GROUT_VERSION "\n");
+}
+
+/* The first word: a command, --help or --version. Returns whether there is more to do. */
+static bool read_command(grout_session *session, int argc, char **argv) {
+    const char *word = argc > 1 ? argv[1] : "";
+    if (strcmp(word, "--version") == 0) {
+        print_version(session);
+        return false;
+    }
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
+        grout_text help = {0};
+        grout_help__print(GROUT_COMMAND_NONE, &help);
+        grout_session__flush(session, GROUT_STREAM_OUT, &help);
+        return false;
+    }
+    session->options.command = grout_command__find(word);
+    if (session->options.command != GROUT_COMMAND_NONE) {
+        return true;
+    }
+    if (word[0] != '\0') {
+        return grout_session__report_unknown_command(session, word);
+    }
+    grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION, grout_nowhere,
+                    "a command is needed: grout COMMAND [OPTION...] [FILE]");
+    grout_diags_help(session->diags, "'grout help' lists the commands");
+    return false;
+}
+
+static void read_common(grout_session *session) {
+    const char *format = grout_options__get(&session->options, GROUT_OPTION_FORMAT);
+    session->is_sarif = format != NULL && strcmp(format, "sarif") == 0;
+    session->is_json = session->is_sarif || (format != NULL && strcmp(format, "json") == 0);
+    session->is_github = format != NULL && strcmp(format, "github") == 0;
+    session->is_quiet = grout_options__has(&session->options, GROUT_OPTION_QUIET);
+    session->is_verbose = grout_options__has(&session->options, GROUT_OPTION_VERBOSE);
+    session->use_color = grout_session__wants_color(session, GROUT_STREAM_OUT);
+}
+
+static int run_command(grout_session *session, int argc, char **argv) {
+    bool is_parsed = grout_options__parse(&session->options, argc - 1, argv + 1, session->diags);
+    if (grout_options__has(&session->options, GROUT_OPTION_SHOW_HELP)) {
+        grout_text help = {0};
+        grout_help__print(session->options.command, &help);
+        grout_session__flush(session, GROUT_STREAM_OUT, &help);
+        return GROUT_EXIT_OK;
+    }
+    if (grout_options__has(&session->options, GROUT_OPTION_SHOW_VERSION)) {
+        print_version(session);
+        return GROUT_EXIT_OK;
+    }
+    read_common(session);
+    if (!is_parsed || !grout_options__check_arguments(&session->options, session->diags) ||
+        !grout_session__check_severities(session)) {
+        grout_session__print_diags(session, GROUT_STREAM_ERR);
+        return GROUT_EXIT_USAGE;
+    }
+    return functions[session->options.command](session);
+}
+
+int grout_cli_main(int argc, char **argv, const grout_host *host) {
+    grout_session session = {.host = host, .diags = grout_diags_new()};
+    int exit_code = GROUT_EXIT_OK;
+    if (session.diags == NULL) {
+        grout_session__print(&session, GROUT_STREAM_ERR, "error: out of memory\n");
+        return GROUT_EXIT_INCOMPLETE;
+    }
+    if (read_command(&session, argc, argv)) {
+        exit_code = run_command(&session, argc, argv);
+    } else if (grout_diags_has_errors(session.diags)) {
+        grout_session__print_diags(&session, GROUT_STREAM_ERR);
+        exit_code = GROUT_EXIT_USAGE;
+    }
+    if (session.write_failed) {
+        grout_session__print(&session, GROUT_STREAM_ERR,
+                             "error: cannot write to stdout [file-unwritable]\n");
+        exit_code = exit_code == GROUT_EXIT_OK ? GROUT_EXIT_USAGE : exit_code;
+    }
+    grout_options__deinit(&session.options);
+    grout_diags_free(session.diags);
+    return exit_code;
+}

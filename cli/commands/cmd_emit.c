@@ -1,0 +1,171 @@
+/* cmd_emit.c - grout emit: CUDA C++, PTX, cubin, launcher, manifest.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "commands.h"
+
+#include "load.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *get_target(const grout_session *session) {
+    const char *to = grout_options__get(&session->options, GROUT_OPTION_TO);
+    return to == NULL ? "cuda" : to;
+}
+
+static bool check_options(grout_session *session) {
+    const char *arch = grout_options__get(&session->options, GROUT_OPTION_ARCH);
+    bool is_terminal = session->host->is_terminal(session->host->payload, GROUT_STREAM_OUT);
+    if (arch != NULL && strcmp(arch, "sm_90a") != 0) {
+        return grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION, grout_nowhere,
+                               "'grout emit' writes for sm_90a, not for '%s'", arch);
+    }
+    if (strcmp(get_target(session), "cubin") == 0 && is_terminal &&
+        !grout_options__has(&session->options, GROUT_OPTION_OUT_FILE)) {
+        return grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION, grout_nowhere,
+                               "a cubin is no text for a terminal: write it to a file with -o");
+    }
+    return true;
+}
+
+/* A launcher and a manifest are about one kernel. */
+static bool needs_one(const grout_session *session) {
+    return strcmp(get_target(session), "host") == 0 ||
+           grout_options__has(&session->options, GROUT_OPTION_MANIFEST);
+}
+
+/* The result, to -o or stdout. */
+static bool write_result(grout_session *session, const void *data, size_t size) {
+    const char *path = grout_options__get(&session->options, GROUT_OPTION_OUT_FILE);
+    if (path != NULL) {
+        grout_chunk chunk = {.data = data, .size = size};
+        return grout_session__write_file(session, path, &chunk, 1);
+    }
+    if (!session->host->write(session->host->payload, GROUT_STREAM_OUT, data, size)) {
+        session->write_failed = true;
+    }
+    return true;
+}
+
+/* The resources of each kernel, and its losses, on stderr. */
+static void print_binary_facts(grout_session *session, const grout_load *load,
+                               const grout_binary *binary) {
+    for (size_t i = 0; i < load->kernel_count; i++) {
+        const grout_kernel *kernel = grout_module_get_kernel(load->bound, load->kernels[i]);
+        grout_resources facts;
+        (void)grout_binary_report_losses(binary, load->bound, load->kernels[i], session->diags);
+        if (session->is_quiet || !grout_binary_get_resources(binary, load->bound, load->kernels[i],
+                                                             &facts, session->diags)) {
+            continue;
+        }
+        char clusters[64] = "";
+        if (facts.cluster_ctas > 1) {
+            (void)snprintf(clusters, sizeof clusters, "; clusters of %d, %d CTAs on 132 SMs",
+                           facts.cluster_ctas, facts.resident_ctas);
+        }
+        grout_session__print(session, GROUT_STREAM_ERR,
+                             "@%s: %d registers, %d bytes of spills, %d bytes of SMEM, %d CUDA "
+                             "threads; %d CTA%s an SM, bound by %s%s%s\n",
+                             grout_module_get_string(load->bound, kernel->name), facts.registers,
+                             facts.spill_bytes, facts.static_smem_bytes + facts.dynamic_smem_bytes,
+                             facts.cuda_threads, facts.ctas_per_sm,
+                             facts.ctas_per_sm == 1 ? "" : "s", facts.bound, clusters,
+                             binary->from_cache ? " (from the cache)" : "");
+    }
+    if (!session->is_quiet && session->is_verbose && binary->log != NULL &&
+        binary->log[0] != '\0') {
+        grout_session__print(session, GROUT_STREAM_ERR, "%s\n", binary->log);
+    }
+}
+
+static bool compile_to(grout_session *session, const grout_load *load, const char *source,
+                       grout_binary_kind kind, grout_binary *binary_out) {
+    const grout_kernel *kernel = grout_module_get_kernel(load->bound, load->kernels[0]);
+    grout_nvrtc_search search;
+    grout_nvrtc_search__init(&search, session);
+    search.options.line_info = grout_options__has(&session->options, GROUT_OPTION_LINEINFO);
+    const bool is_good =
+        session->host->gpu->compile_cuda(source, grout_module_get_string(load->bound, kernel->name),
+                                         kind, &search.options, binary_out, session->diags);
+    grout_nvrtc_search__deinit(&search);
+    return is_good;
+}
+
+/* PTX does not give the registers; the same text compiled to a cubin does. */
+static bool compile(grout_session *session, const grout_load *load, const char *source) {
+    const bool is_ptx = strcmp(get_target(session), "ptx") == 0;
+    grout_binary binary = {0}, ptx = {0};
+    if (session->host->gpu == NULL) {
+        return grout_diags_add(session->diags, GROUT_DIAG_NVRTC_MISSING, grout_nowhere,
+                               "this grout has no NVRTC");
+    }
+    bool is_good = compile_to(session, load, source, GROUT_BINARY_CUBIN, &binary);
+    if (is_good && is_ptx) {
+        is_good = compile_to(session, load, source, GROUT_BINARY_PTX, &ptx);
+    }
+    if (is_good) {
+        const grout_binary *wanted = is_ptx ? &ptx : &binary;
+        is_good = write_result(session, wanted->data, wanted->size);
+        print_binary_facts(session, load, &binary);
+    }
+    grout_binary_free(&ptx);
+    grout_binary_free(&binary);
+    return is_good;
+}
+
+static bool emit_manifest(grout_session *session, const grout_load *load) {
+    const char *path = grout_options__get(&session->options, GROUT_OPTION_MANIFEST);
+    grout_text manifest = {0};
+    if (path == NULL) {
+        return true;
+    }
+    bool is_good = grout_emit_manifest(load->bound, load->kernels[0], &manifest, session->diags);
+    grout_chunk chunk = {.data = manifest.data, .size = manifest.size};
+    is_good = is_good && grout_session__write_file(session, path, &chunk, 1);
+    grout_text_free(&manifest);
+    return is_good;
+}
+
+static bool emit(grout_session *session, const grout_load *load) {
+    const char *to = get_target(session);
+    grout_text text = {0}, notes = {0};
+    bool is_good = true;
+    grout_emit_options options = {.line_directives =
+                                      grout_options__has(&session->options, GROUT_OPTION_LINEINFO),
+                                  .notes = session->is_verbose ? &notes : NULL};
+    for (size_t i = 0; i < load->kernel_count && is_good; i++) {
+        is_good =
+            strcmp(to, "host") == 0
+                ? grout_emit_host(load->bound, load->kernels[i], &options, &text, session->diags)
+                : grout_emit_cuda(load->bound, load->kernels[i], &options, &text, session->diags);
+    }
+    if (is_good && (text.failed || notes.failed)) {
+        is_good = grout_diags_add_oom(session->diags);
+    }
+    if (is_good && notes.size > 0) {
+        grout_session__print(session, GROUT_STREAM_ERR, "%s", notes.data);
+    }
+    if (is_good) {
+        bool is_text = strcmp(to, "cuda") == 0 || strcmp(to, "host") == 0;
+        is_good = is_text ? write_result(session, text.data, text.size)
+                          : compile(session, load, text.data);
+    }
+    grout_text_free(&text);
+    grout_text_free(&notes);
+    return is_good && emit_manifest(session, load);
+}
+
+int grout_cmd_emit(grout_session *session) {
+    const char *path = session->options.arguments[0];
+    grout_bytes text = {0};
+    grout_load load = {0};
+    if (check_options(session) && grout_session__read_file(session, path, GROUT_FILE_MAX, &text) &&
+        grout_load__init(session, path, &text, needs_one(session), &load)) {
+        (void)emit(session, &load);
+    }
+    /* stdout is for the compiler that reads it. */
+    grout_session__print_diags(session, GROUT_STREAM_ERR);
+    grout_load__deinit(&load);
+    free(text.data);
+    return grout_session__get_exit_code(session);
+}

@@ -1,0 +1,186 @@
+/* cmd_explain.c - grout explain: what a code means, why it matters, a bad kernel and its repair.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "commands.h"
+
+#include "suggest.h"
+
+#include <string.h>
+
+typedef struct explain_text {
+    const char *why, *repair;
+} explain_text;
+
+/* One variable for each entry, so that a code without one does not compile. */
+#define GROUT_EXPLAIN(NAME, why_, repair_) \
+    static const explain_text explain_##NAME = {.why = (why_), .repair = (repair_)};
+#include "explain_texts.def"
+
+static const explain_text *const texts[GROUT_DIAG_COUNT] = {
+#define GROUT_DIAG(NAME, TEXT, SEVERITY, STAGE, DOC) [GROUT_DIAG_##NAME] = &explain_##NAME,
+#include "grout/diag.def"
+};
+
+/* docs/explain/ as one text: cli/commands/examples.cmake puts a line '=== FILE' before each file.
+ */
+extern const unsigned char grout_examples[];
+extern const size_t grout_examples_size;
+
+/* The kernel 'CODE-bad.grout' or 'CODE-fixed.grout', or NULL. */
+static const char *find_example(const char *code, const char *which, size_t *size_out) {
+    grout_text head = {0};
+    grout_text_add(&head, "=== %s-%s.grout\n", code, which);
+    const char *start = head.data == NULL ? NULL : strstr((const char *)grout_examples, head.data);
+    if (start != NULL) {
+        start += head.size;
+        const char *end = strstr(start, "=== ");
+        *size_out = end == NULL ? strlen(start) : (size_t)(end - start);
+    }
+    grout_text_free(&head);
+    return start;
+}
+
+static const char *get_stage_text(grout_diag_stage stage) {
+    switch (stage) {
+    case GROUT_STAGE_PARSE:
+        return "the text is no kernel";
+    case GROUT_STAGE_VERIFY:
+        return "a rule that is checked before anything runs";
+    case GROUT_STAGE_RUN:
+        return "found by running the kernel";
+    case GROUT_STAGE_GPU:
+        return "the GPU or its libraries";
+    case GROUT_STAGE_USE:
+        return "files, options, limits of the host";
+    }
+    return "";
+}
+
+static const char *get_severity_text(grout_severity severity) {
+    return severity == GROUT_SEVERITY_WARNING  ? "warning"
+           : severity == GROUT_SEVERITY_ADVICE ? "advice"
+                                               : "error";
+}
+
+/* Lines of at most 96 bytes, each with the indent before it. */
+static void add_paragraph(grout_text *out, const char *text, const char *indent) {
+    enum { WIDTH = 96 };
+    size_t column = 0;
+    while (*text != '\0') {
+        size_t size = strcspn(text, " ");
+        if (column > 0 && column + 1 + size > WIDTH) {
+            grout_text_add(out, "\n");
+            column = 0;
+        }
+        grout_text_add(out, "%s", column == 0 ? indent : " ");
+        grout_text_add_bytes(out, text, size);
+        column += size + 1;
+        text += size;
+        text += *text == ' ' ? 1 : 0;
+    }
+    grout_text_add(out, "\n");
+}
+
+static void add_example(grout_text *out, const char *code, const char *which, const char *title) {
+    size_t size = 0;
+    const char *example = find_example(code, which, &size);
+    if (example == NULL) {
+        return;
+    }
+    grout_text_add(out, "\n%s\n\n", title);
+    while (size > 0) {
+        const char *end = memchr(example, '\n', size);
+        size_t line = end == NULL ? size : (size_t)(end - example) + 1;
+        grout_text_add(out, "%s", line > 1 ? "    " : "");
+        grout_text_add_bytes(out, example, line);
+        example += line;
+        size -= line;
+    }
+}
+
+static void explain(grout_diag_code code, grout_text *out) {
+    const grout_diag_info *info = grout_diag_get(code);
+    grout_text_add(out, "%s (%s; %s)\n\n", info->text, get_severity_text(info->severity),
+                   get_stage_text(info->stage));
+    add_paragraph(out, info->doc, "");
+    grout_text_add(out, "\n");
+    add_paragraph(out, texts[code]->why, "");
+    grout_text_add(out, "\nRepair:\n");
+    add_paragraph(out, texts[code]->repair, "");
+    add_example(out, info->text, "bad", "A kernel that has it:");
+    add_example(out, info->text, "fixed", "Repaired:");
+}
+
+/* ---- docs/diagnostics.md --------------------------------------------------------------------- */
+
+static void add_markdown_code(grout_diag_code code, grout_text *out) {
+    const grout_diag_info *info = grout_diag_get(code);
+    size_t size;
+    grout_text_add(out, "\n### %s\n\n%s: %s.\n\n", info->text,
+                   info->severity == GROUT_SEVERITY_WARNING ? "Warning" : "Error", info->doc);
+    add_paragraph(out, texts[code]->why, "");
+    grout_text_add(out, "\nRepair: ");
+    add_paragraph(out, texts[code]->repair, "");
+    if (find_example(info->text, "bad", &size) != NULL) {
+        grout_text_add(out, "\n[A kernel that has it](explain/%s-bad.grout)", info->text);
+        if (find_example(info->text, "fixed", &size) != NULL) {
+            grout_text_add(out, "; [repaired](explain/%s-fixed.grout)", info->text);
+        }
+        grout_text_add(out, ".\n");
+    }
+}
+
+static void add_markdown(grout_text *out) {
+    static const char *const titles[] = {[GROUT_STAGE_PARSE] = "The text",
+                                         [GROUT_STAGE_VERIFY] = "Rules of a kernel",
+                                         [GROUT_STAGE_RUN] = "Found by running it",
+                                         [GROUT_STAGE_GPU] = "The GPU",
+                                         [GROUT_STAGE_USE] = "Files, options, limits"};
+    grout_text_add(
+        out, "<!-- Written by 'grout explain --markdown'; a test compares. Change "
+             "include/grout/diag.def or cli/commands/explain_texts.def. -->\n# Diagnostics\n\n"
+             "Everything grout can say is wrong, by its code. `grout explain CODE` shows "
+             "the same with the kernels.\n");
+    for (int stage = GROUT_STAGE_PARSE; stage <= GROUT_STAGE_USE; stage++) {
+        grout_text_add(out, "\n## %s\n", titles[stage]);
+        for (int code = 1; code < GROUT_DIAG_COUNT; code++) {
+            if ((int)grout_diag_get((grout_diag_code)code)->stage == stage) {
+                add_markdown_code((grout_diag_code)code, out);
+            }
+        }
+    }
+}
+
+/* ---- the command ----------------------------------------------------------------------------- */
+
+static int fail_unknown(grout_session *session, const char *code) {
+    grout_suggestion suggestion = grout_suggest__begin_command(code);
+    for (int i = 1; i < GROUT_DIAG_COUNT; i++) {
+        grout_suggest__offer(&suggestion, grout_diag_get((grout_diag_code)i)->text);
+    }
+    grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION, grout_nowhere,
+                    "there is no code '%.200s'", code);
+    grout_session__help_near(session, suggestion.best, "'grout explain' lists them");
+    grout_session__print_diags(session, GROUT_STREAM_ERR);
+    return GROUT_EXIT_USAGE;
+}
+
+int grout_cmd_explain(grout_session *session) {
+    const grout_options *options = &session->options;
+    grout_text text = {0};
+    if (grout_options__has(options, GROUT_OPTION_MARKDOWN)) {
+        add_markdown(&text);
+    } else if (options->argument_count == 1) {
+        grout_diag_code code = grout_diag_find(options->arguments[0]);
+        if (code == GROUT_DIAG_NONE) {
+            return fail_unknown(session, options->arguments[0]);
+        }
+        explain(code, &text);
+    } else {
+        for (int i = 1; i < GROUT_DIAG_COUNT; i++) {
+            const grout_diag_info *info = grout_diag_get((grout_diag_code)i);
+            grout_text_add(&text, "%-26s %s\n", info->text, info->doc);
+        }
+    }
+    grout_session__flush(session, GROUT_STREAM_OUT, &text);
+    return GROUT_EXIT_OK;
+}

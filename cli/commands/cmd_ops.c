@@ -1,0 +1,251 @@
+/* cmd_ops.c - grout ops: the operations, from ops.def, effects.def and sync.def.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "commands.h"
+
+#include "op_facts.h"
+#include "suggest.h"
+
+#include <string.h>
+
+static const char *get_types_text(grout_type_rule rule) {
+    switch (rule) {
+    case GROUT_TYPES_NONE:
+        return "";
+    case GROUT_TYPES_ANY:
+        return "any type";
+    case GROUT_TYPES_NUM:
+        return "i32, u32, f16, bf16, f32";
+    case GROUT_TYPES_INT:
+        return "i32, u32";
+    case GROUT_TYPES_FLOAT:
+        return "f16, bf16, f32";
+    case GROUT_TYPES_LOGIC:
+        return "i32, u32, bool";
+    case GROUT_TYPES_BOOL:
+        return "bool";
+    case GROUT_TYPES_CMP:
+        return "i32, u32, f16, bf16, f32; the result is bool";
+    case GROUT_TYPES_ACC:
+        return "f16, f32";
+    case GROUT_TYPES_MMA:
+        return "a and b both f16, bf16 or f32 (read as tf32); acc f32, with f16 also f16";
+    }
+    return "";
+}
+
+static const char *get_class_text(grout_effect_class class_) {
+    switch (class_) {
+    case GROUT_EFFECT_PURE:
+        return "pure";
+    case GROUT_EFFECT_ACCESS:
+        return "accesses memory";
+    case GROUT_EFFECT_ASYNC:
+        return "asynchronous";
+    case GROUT_EFFECT_SYNC:
+        return "orders, never blocks";
+    case GROUT_EFFECT_BLOCKING:
+        return "may block";
+    case GROUT_EFFECT_CONTROL:
+        return "control";
+    }
+    return "";
+}
+
+/* The form's syntax with the op's own name for 'op'. */
+static void add_syntax(const grout_op_info *info, grout_text *out) {
+    const char *at = info->syntax;
+    while (*at != '\0') {
+        bool is_start = at == info->syntax || at[-1] == ' ';
+        if (is_start && strncmp(at, "op", 2) == 0 && (at[2] == ' ' || at[2] == '\0')) {
+            grout_text_add(out, "%s", info->text);
+            at += 2;
+        } else {
+            grout_text_add_bytes(out, at++, 1);
+        }
+    }
+}
+
+/* What follows the word of an attribute: "(N)", "(axis, ...)", "(add | min | ..)". Appends.
+ */
+static void add_argument(grout_text *out, grout_attr attr) {
+    const char *separator = "(";
+    switch ((grout_argument_kind)grout_attr_get_info(attr)->argument) {
+    case GROUT_ARGUMENT_FLAG:
+        break;
+    case GROUT_ARGUMENT_INT:
+        grout_text_add(out, "(N)");
+        break;
+    case GROUT_ARGUMENT_AXES:
+        grout_text_add(out, "(axis, ...)");
+        break;
+    case GROUT_ARGUMENT_CHOICE:
+        for (int i = 1; i < GROUT_CHOICE_COUNT; i++) {
+            if (grout_choice_get_info((grout_choice)i)->attr == attr) {
+                grout_text_add(out, "%s%s", separator,
+                               grout_choice_get_info((grout_choice)i)->text);
+                separator = " | ";
+            }
+        }
+        grout_text_add(out, ")");
+        break;
+    }
+}
+
+/* What each choice of an attribute means, a line each; nothing for other attributes. */
+static void add_choices(grout_attr attr, const char *start, const char *quote, grout_text *out) {
+    for (int i = 1; i < GROUT_CHOICE_COUNT; i++) {
+        const grout_choice_info *choice = grout_choice_get_info((grout_choice)i);
+        if (choice->attr == attr) {
+            grout_text_add(out, "%s%s%s%s: %s\n", start, quote, choice->text, quote, choice->doc);
+        }
+    }
+}
+
+/* The attributes of an operation; choice_start: what stands before each choice, NULL for none. */
+static void add_attrs(const grout_op_info *info, const char *start, const char *quote,
+                      const char *choice_start, grout_text *out) {
+    for (int i = 0; i < GROUT_ATTR_COUNT; i++) {
+        const grout_attr_info *attr = grout_attr_get_info((grout_attr)i);
+        if ((info->attrs & 1u << i) != 0) {
+            grout_text_add(out, "%s%s%s", start, quote, attr->text);
+            add_argument(out, (grout_attr)i);
+            grout_text_add(out, "%s: %s\n", quote, attr->doc);
+            if (choice_start != NULL) {
+                add_choices((grout_attr)i, choice_start, quote, out);
+            }
+        }
+    }
+}
+
+static void add_facts(grout_opcode opcode, const char *start, grout_text *out) {
+    const grout_sync_info *sync = grout_op_get_sync(opcode);
+    const grout_region_info *region = grout_op_get_region(opcode);
+    grout_update update = (grout_update)grout_op_get_info(opcode)->update;
+    if (update != GROUT_UPDATE_NONE) {
+        grout_op_facts__add_update(update, start, out);
+    }
+    if (region->kind != GROUT_REGION_NONE) {
+        grout_op_facts__add_region(region, start, out);
+    }
+    if (sync != NULL) {
+        grout_op_facts__add_sync(sync, start, out);
+    }
+}
+
+static void add_op(grout_opcode opcode, grout_text *out) {
+    const grout_op_info *info = grout_op_get_info(opcode);
+    grout_effect_row row = (grout_effect_row)info->effect_row;
+    add_syntax(info, out);
+    grout_text_add(out, "\n  %s\n", info->doc);
+    if (info->types != GROUT_TYPES_NONE) {
+        grout_text_add(out, "  types: %s\n", get_types_text((grout_type_rule)info->types));
+    }
+    if (info->expression != NULL) {
+        grout_text_add(out, "  value: %s\n", info->expression);
+    }
+    if (info->ulp > 0) {
+        grout_text_add(out, "  accuracy: within %u units in the last place\n", info->ulp);
+    }
+    add_attrs(info, "  attribute ", "", "    ", out);
+    grout_text_add(out, "  effect: %s; %s\n", get_class_text(grout_effect_row_get_class(row)),
+                   grout_effect_row_get_doc(row));
+    grout_op_facts__add_effects(row, "    ", out);
+    add_facts(opcode, "  ", out);
+}
+
+/* ---- docs/operations.md ---------------------------------------------------------------------- */
+
+static void add_markdown_op(grout_opcode opcode, grout_text *out) {
+    const grout_op_info *info = grout_op_get_info(opcode);
+    grout_effect_row row = (grout_effect_row)info->effect_row;
+    grout_text_add(out, "\n### %s\n\n    ", info->text);
+    add_syntax(info, out);
+    grout_text_add(out, "\n\nResult or action: %s.\n\n", info->doc);
+    if (info->types != GROUT_TYPES_NONE) {
+        grout_text_add(out, "- types: %s\n", get_types_text((grout_type_rule)info->types));
+    }
+    if (info->expression != NULL) {
+        grout_text_add(out, "- value, in the functions of `grout/num.h`: `%s`\n", info->expression);
+    }
+    if (info->ulp > 0) {
+        grout_text_add(out, "- accuracy: within %u units in the last place\n", info->ulp);
+    }
+    add_attrs(info, "- attribute ", "`", NULL, out);
+    grout_text_add(out, "- effect: %s; %s\n", get_class_text(grout_effect_row_get_class(row)),
+                   grout_effect_row_get_doc(row));
+    grout_op_facts__add_effects(row, "  - ", out);
+    add_facts(opcode, "- ", out);
+}
+
+static void add_markdown(grout_text *out) {
+    grout_text_add(out, "<!-- Written by 'grout ops --markdown'; a test compares. Change "
+                        "include/grout/ops.def, effects.def, sync.def or types.def. -->\n"
+                        "# The operations\n\n## Element types\n\n"
+                        "| type | bytes | arithmetic | meaning |\n|---|---|---|---|\n");
+    for (int i = 1; i < GROUT_DTYPE_COUNT; i++) {
+        const grout_dtype_info *info = grout_dtype_get_info((grout_dtype)i);
+        grout_text_add(out, "| `%s` | %u | %s | %s |\n", info->text, info->bytes,
+                       info->is_arithmetic ? "yes" : "load, store, cast, copy", info->doc);
+    }
+    grout_text_add(out,
+                   "\n## Choices\n\nWhat the words in the parentheses of an attribute mean.\n");
+    for (int i = 0; i < GROUT_ATTR_COUNT; i++) {
+        const grout_attr_info *info = grout_attr_get_info((grout_attr)i);
+        if (info->argument == GROUT_ARGUMENT_CHOICE) {
+            grout_text_add(out, "\n`%s`: %s\n\n", info->text, info->doc);
+            add_choices((grout_attr)i, "- ", "`", out);
+        }
+    }
+    grout_text_add(out, "\n## Operations\n\n"
+                        "Operands and results are written as in the syntax line; `ref` is a "
+                        "reference with its indices, such as `%%as[%%slot, ds(0, 32), :]`.\n");
+    for (int i = 1; i < GROUT_OP_COUNT; i++) {
+        add_markdown_op((grout_opcode)i, out);
+    }
+}
+
+/* ---- the command ----------------------------------------------------------------------------- */
+
+static int fail_unknown(grout_session *session, const char *name) {
+    grout_suggestion suggestion = grout_suggest__begin_command(name);
+    for (int i = 1; i < GROUT_OP_COUNT; i++) {
+        grout_suggest__offer(&suggestion, grout_op_get_info((grout_opcode)i)->text);
+    }
+    grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION, grout_nowhere,
+                    "there is no operation '%.200s'", name);
+    grout_session__help_near(session, suggestion.best, "'grout ops' lists them");
+    grout_session__print_diags(session, GROUT_STREAM_ERR);
+    return GROUT_EXIT_USAGE;
+}
+
+/* Columns of the longest name. */
+static int get_name_width(void) {
+    size_t width = 0;
+    for (int i = 1; i < GROUT_OP_COUNT; i++) {
+        size_t size = strlen(grout_op_get_info((grout_opcode)i)->text);
+        width = size > width ? size : width;
+    }
+    return (int)width;
+}
+
+int grout_cmd_ops(grout_session *session) {
+    const grout_options *options = &session->options;
+    grout_text text = {0};
+    if (grout_options__has(options, GROUT_OPTION_MARKDOWN)) {
+        add_markdown(&text);
+    } else if (options->argument_count == 1) {
+        const char *name = options->arguments[0];
+        grout_opcode opcode = grout_op_find(name, strlen(name));
+        if (opcode == GROUT_OP_NONE) {
+            return fail_unknown(session, name);
+        }
+        add_op(opcode, &text);
+    } else {
+        for (int i = 1; i < GROUT_OP_COUNT; i++) {
+            const grout_op_info *info = grout_op_get_info((grout_opcode)i);
+            grout_text_add(&text, "%-*s %s\n", get_name_width(), info->text, info->doc);
+        }
+    }
+    grout_session__flush(session, GROUT_STREAM_OUT, &text);
+    return GROUT_EXIT_OK;
+}

@@ -1,0 +1,435 @@
+/* bindings.c - --input, --output, --inout and --expect-output, read and checked.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "arguments.h"
+
+#include "invariant.h"
+#include "suggest.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static char *copy_text(const char *text, size_t size) {
+    char *copy = malloc(size + 1);
+    if (copy != NULL) {
+        memcpy(copy, text, size);
+        copy[size] = '\0';
+    }
+    return copy;
+}
+
+static const char *get_option_text(grout_binding_kind kind) {
+    return kind == GROUT_BINDING_INPUT    ? "--input"
+           : kind == GROUT_BINDING_OUTPUT ? "--output"
+                                          : "--expect-output";
+}
+
+static bool has_npy_end(const char *text, size_t size) {
+    return size > 4 && memcmp(text + size - 4, ".npy", 4) == 0;
+}
+
+/* Adds a binding of a parameter; path_size 0: without a file. */
+static grout_binding *add_binding(grout_session *session, grout_bindings *bindings,
+                                  grout_binding_kind kind, const char *param, size_t param_size) {
+    grout_binding *items =
+        realloc(bindings->items, (bindings->count + 1) * sizeof bindings->items[0]);
+    if (items != NULL) {
+        bindings->items = items;
+        items[bindings->count] =
+            (grout_binding){.kind = kind, .param = copy_text(param, param_size)};
+    }
+    if (items == NULL || items[bindings->count].param == NULL) {
+        (void)grout_diags_add_oom(session->diags);
+        return NULL;
+    }
+    return &items[bindings->count++];
+}
+
+static bool set_path(grout_session *session, grout_binding *binding, const char *path,
+                     size_t size) {
+    binding->path = copy_text(path, size);
+    return binding->path != NULL || grout_diags_add_oom(session->diags);
+}
+
+/* The parameter's name before '='; sets *rest to what follows. Size 0: there is none. */
+static const char *split_param(const char *value, size_t *size, const char **rest) {
+    const char *param = value[0] == '%' ? value + 1 : value;
+    *size = strcspn(param, "=");
+    *rest = param[*size] == '=' && param[*size + 1] != '\0' ? param + *size + 1 : NULL;
+    return param;
+}
+
+static bool fail_form(grout_session *session, grout_option_id id, const char *value) {
+    const grout_option_info *info = grout_option__get_info(id);
+    return grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION, grout_nowhere,
+                           "the value of --%s is %s, not '%.200s'", info->long_text, info->argument,
+                           value);
+}
+
+static bool add_input(grout_session *session, grout_bindings *bindings, const char *value) {
+    size_t size;
+    const char *what;
+    const char *param = split_param(value, &size, &what);
+    if (size == 0 || what == NULL) {
+        return fail_form(session, GROUT_OPTION_INPUT, value);
+    }
+    grout_binding *binding = add_binding(session, bindings, GROUT_BINDING_INPUT, param, size);
+    if (binding == NULL) {
+        return false;
+    }
+    if (has_npy_end(what, strlen(what))) {
+        return set_path(session, binding, what, strlen(what));
+    }
+    if (!grout_generator_read(what, &binding->generator)) {
+        grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION, grout_nowhere,
+                        "--input %s: '%.200s' is neither FILE.npy nor zeros, ones, arange, ints, "
+                        "randn:SEED, uniform:SEED:LO:HI or a number",
+                        binding->param, what);
+        return false;
+    }
+    return true;
+}
+
+/* Where FILE.npy ends and ':...' follows, or the whole text. */
+static size_t get_file_size(const char *text) {
+    const char *end = strstr(text, ".npy:");
+    return end == NULL ? strlen(text) : (size_t)(end - text) + 4;
+}
+
+static bool add_output(grout_session *session, grout_bindings *bindings, const char *value) {
+    size_t size;
+    const char *what;
+    const char *param = split_param(value, &size, &what);
+    size_t file_size = what == NULL ? 0 : get_file_size(what);
+    if (size == 0 || what == NULL || !has_npy_end(what, file_size)) {
+        return fail_form(session, GROUT_OPTION_OUTPUT, value);
+    }
+    grout_binding *binding = add_binding(session, bindings, GROUT_BINDING_OUTPUT, param, size);
+    if (binding == NULL || !set_path(session, binding, what, file_size)) {
+        return false;
+    }
+    if (what[file_size] == ':') {
+        const char *dtype = what + file_size + 1;
+        binding->dtype = grout_dtype_find(dtype, strlen(dtype));
+        if (binding->dtype == GROUT_DTYPE_NONE ||
+            grout_dtype_get_info(binding->dtype)->class_ != GROUT_CLASS_FLOAT) {
+            return grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION, grout_nowhere,
+                                   "--output %s: '%.40s' is no float type; outputs are converted "
+                                   "to f16, f32 and the like only",
+                                   binding->param, dtype);
+        }
+    }
+    return true;
+}
+
+static bool add_inout(grout_session *session, grout_bindings *bindings, const char *value) {
+    size_t size;
+    const char *what;
+    const char *param = split_param(value, &size, &what);
+    size_t file_size = what == NULL ? 0 : get_file_size(what);
+    if (size == 0 || what == NULL || what[file_size] != ':' || !has_npy_end(what, strlen(what))) {
+        return fail_form(session, GROUT_OPTION_INOUT, value);
+    }
+    grout_binding *input = add_binding(session, bindings, GROUT_BINDING_INPUT, param, size);
+    if (input == NULL || !set_path(session, input, what, file_size)) {
+        return false;
+    }
+    const char *out = what + file_size + 1;
+    grout_binding *output = add_binding(session, bindings, GROUT_BINDING_OUTPUT, param, size);
+    return output != NULL && set_path(session, output, out, strlen(out));
+}
+
+static bool add_expected(grout_session *session, grout_bindings *bindings, const char *value) {
+    size_t size;
+    const char *what;
+    const char *param = split_param(value, &size, &what);
+    if (size == 0 || what == NULL || !has_npy_end(what, strlen(what))) {
+        return fail_form(session, GROUT_OPTION_EXPECT_OUTPUT, value);
+    }
+    grout_binding *binding = add_binding(session, bindings, GROUT_BINDING_EXPECT, param, size);
+    return binding != NULL && set_path(session, binding, what, strlen(what));
+}
+
+static bool add_use(grout_session *session, grout_bindings *out, const grout_option_use *use) {
+    if (use->id == GROUT_OPTION_INPUT) {
+        return add_input(session, out, use->value);
+    }
+    if (use->id == GROUT_OPTION_OUTPUT) {
+        return add_output(session, out, use->value);
+    }
+    if (use->id == GROUT_OPTION_INOUT) {
+        return add_inout(session, out, use->value);
+    }
+    return use->id != GROUT_OPTION_EXPECT_OUTPUT || add_expected(session, out, use->value);
+}
+
+/* ---- conflicts ------------------------------------------------------------------------------ */
+
+/* The same parameter twice, or a file that is written and has another use. */
+static bool check_pair(grout_session *session, const grout_binding *a, const grout_binding *b) {
+    const grout_host *host = session->host;
+    if (a->kind == b->kind && strcmp(a->param, b->param) == 0) {
+        return grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION, grout_nowhere,
+                               "%s is given twice for %%%s", get_option_text(a->kind), a->param);
+    }
+    bool is_written = a->kind == GROUT_BINDING_OUTPUT || b->kind == GROUT_BINDING_OUTPUT;
+    if (!is_written || a->path == NULL || b->path == NULL ||
+        !host->is_same_file(host->payload, a->path, b->path)) {
+        return true;
+    }
+    const grout_binding *out = a->kind == GROUT_BINDING_OUTPUT ? a : b;
+    const grout_binding *other = out == a ? b : a;
+    grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION, grout_nowhere,
+                    "--output %s would overwrite '%s', the file of %s %s", out->param, other->path,
+                    get_option_text(other->kind), other->param);
+    grout_diags_help(session->diags, "write to another file");
+    return false;
+}
+
+static bool check_output(grout_session *session, const grout_binding *binding,
+                         const char *kernel_path) {
+    const grout_host *host = session->host;
+    grout_text reason = {0};
+    bool is_good = host->can_write(host->payload, binding->path, &reason);
+    if (!is_good) {
+        grout_diags_add(session->diags, GROUT_DIAG_FILE_UNWRITABLE, grout_nowhere,
+                        "cannot write '%s': %s", binding->path,
+                        reason.data == NULL ? "?" : reason.data);
+    } else if (host->is_same_file(host->payload, binding->path, kernel_path)) {
+        is_good = grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION, grout_nowhere,
+                                  "--output %s would overwrite the kernel's file '%s'",
+                                  binding->param, binding->path);
+    }
+    grout_text_free(&reason);
+    return is_good;
+}
+
+static bool check_conflicts(grout_session *session, const grout_bindings *bindings,
+                            const char *kernel_path) {
+    bool is_good = true;
+    for (size_t i = 0; i < bindings->count; i++) {
+        for (size_t j = 0; j < i; j++) {
+            is_good = check_pair(session, &bindings->items[j], &bindings->items[i]) && is_good;
+        }
+        if (bindings->items[i].kind == GROUT_BINDING_OUTPUT) {
+            is_good = check_output(session, &bindings->items[i], kernel_path) && is_good;
+        }
+    }
+    return is_good;
+}
+
+static bool read_npy(grout_session *session, grout_binding *binding) {
+    const grout_host *host = session->host;
+    uint64_t memory = host->get_memory(host->payload);
+    uint64_t size_max = grout_options__get_count(&session->options, GROUT_OPTION_MAX_MEMORY,
+                                                 memory > 0 ? memory : UINT64_MAX / 2);
+    return grout_session__read_file(session, binding->path, size_max, &binding->bytes) &&
+           grout_npy_parse(binding->bytes.data, binding->bytes.size, binding->path, &binding->npy,
+                           session->diags);
+}
+
+bool grout_bindings__read(grout_session *session, const char *kernel_path, grout_bindings *out) {
+    bool is_good = true;
+    *out = (grout_bindings){0};
+    for (size_t i = 0; i < session->options.use_count; i++) {
+        is_good = add_use(session, out, &session->options.uses[i]) && is_good;
+    }
+    if (!is_good || !check_conflicts(session, out, kernel_path)) {
+        return false;
+    }
+    for (size_t i = 0; i < out->count; i++) {
+        GROUT_ASSERT(out->items[i].param != NULL);
+        GROUT_ASSERT(out->items[i].kind == GROUT_BINDING_INPUT || out->items[i].path != NULL);
+        if (out->items[i].path != NULL && out->items[i].kind != GROUT_BINDING_OUTPUT) {
+            is_good = read_npy(session, &out->items[i]) && is_good;
+        }
+    }
+    return is_good;
+}
+
+void grout_bindings__deinit(grout_bindings *bindings) {
+    for (size_t i = 0; i < bindings->count; i++) {
+        free(bindings->items[i].param);
+        free(bindings->items[i].path);
+        free(bindings->items[i].bytes.data);
+    }
+    free(bindings->items);
+    *bindings = (grout_bindings){0};
+}
+
+const grout_binding *grout_bindings__find(const grout_bindings *bindings, grout_binding_kind kind,
+                                          const char *param) {
+    for (size_t i = 0; i < bindings->count; i++) {
+        if (bindings->items[i].kind == kind && strcmp(bindings->items[i].param, param) == 0) {
+            return &bindings->items[i];
+        }
+    }
+    return NULL;
+}
+
+bool grout_bindings__are_whole(const grout_bindings *bindings, const grout_module *bound,
+                               grout_kernel_id kernel) {
+    const grout_kernel *entry = grout_module_get_kernel(bound, kernel);
+    for (uint32_t i = 0; i < entry->param_count; i++) {
+        const grout_param *param = grout_module_get_param(bound, entry, i);
+        const grout_value *value = grout_module_get_value(bound, param->value);
+        const grout_binding *binding = grout_bindings__find(
+            bindings, GROUT_BINDING_INPUT, grout_module_get_string(bound, value->name));
+        const bool is_small = binding == NULL || (binding->path == NULL &&
+                                                  binding->generator.kind <= GROUT_GENERATE_ONES);
+        if (param->direction != GROUT_DIRECTION_OUT && !is_small) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool grout_bindings__have_results(const grout_bindings *bindings) {
+    for (size_t i = 0; i < bindings->count; i++) {
+        if (bindings->items[i].kind != GROUT_BINDING_INPUT) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- against the kernels -------------------------------------------------------------------- */
+
+static bool takes_binding(grout_binding_kind kind, grout_direction direction) {
+    if (kind == GROUT_BINDING_INPUT) {
+        return direction != GROUT_DIRECTION_OUT;
+    }
+    return direction == GROUT_DIRECTION_OUT || direction == GROUT_DIRECTION_INOUT;
+}
+
+static const char *get_param_name(const grout_module *module, const grout_kernel *kernel,
+                                  uint32_t index) {
+    GROUT_ASSERT(index < kernel->param_count);
+    const grout_param *param = grout_module_get_param(module, kernel, index);
+    return grout_module_get_string(module, grout_module_get_value(module, param->value)->name);
+}
+
+/* Whether one of the kernels has a parameter of this name. */
+static bool has_param(const grout_module *module, const grout_kernel_id *kernels,
+                      size_t kernel_count, const char *name) {
+    for (size_t k = 0; k < kernel_count; k++) {
+        const grout_kernel *kernel = grout_module_get_kernel(module, kernels[k]);
+        if (grout_module_find_param(module, kernel, name) != UINT32_MAX) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The binding names no parameter: lists those that would take it. */
+static bool fail_unknown(grout_session *session, const grout_binding *binding,
+                         const grout_module *module, const grout_kernel_id *kernels,
+                         size_t kernel_count) {
+    grout_suggestion suggestion = grout_suggest__begin_command(binding->param);
+    grout_text names = {0};
+    for (size_t k = 0; k < kernel_count; k++) {
+        const grout_kernel *kernel = grout_module_get_kernel(module, kernels[k]);
+        for (uint32_t i = 0; i < kernel->param_count; i++) {
+            const char *name = get_param_name(module, kernel, i);
+            uint8_t direction = grout_module_get_param(module, kernel, i)->direction;
+            if (takes_binding(binding->kind, (grout_direction)direction) &&
+                !has_param(module, kernels, k, name)) {
+                grout_suggest__offer(&suggestion, name);
+                grout_text_add(&names, "%s%s", names.size > 0 ? ", " : "", name);
+            }
+        }
+    }
+    grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION, grout_nowhere,
+                    "%s: the kernel has no parameter '%.200s'", get_option_text(binding->kind),
+                    binding->param);
+    if (suggestion.best != NULL) {
+        grout_diags_help(session->diags, "did you mean '%s'?", suggestion.best);
+    } else if (names.data != NULL) {
+        grout_diags_help(session->diags, "parameters that it %s: %s",
+                         binding->kind == GROUT_BINDING_INPUT ? "reads" : "writes", names.data);
+    }
+    grout_text_free(&names);
+    return false;
+}
+
+/* The kernels that have the parameter, and those that take the binding. */
+static bool check_binding(grout_session *session, const grout_binding *binding,
+                          const grout_module *module, const grout_kernel_id *kernels,
+                          size_t kernel_count) {
+    size_t has_count = 0, take_count = 0;
+    for (size_t k = 0; k < kernel_count; k++) {
+        const grout_kernel *kernel = grout_module_get_kernel(module, kernels[k]);
+        uint32_t index = grout_module_find_param(module, kernel, binding->param);
+        if (index != UINT32_MAX) {
+            const grout_param *param = grout_module_get_param(module, kernel, index);
+            has_count++;
+            take_count += takes_binding(binding->kind, (grout_direction)param->direction) ? 1u : 0u;
+        }
+    }
+    if (has_count == 0) {
+        return fail_unknown(session, binding, module, kernels, kernel_count);
+    }
+    if (take_count == 0) {
+        return grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION, grout_nowhere,
+                               binding->kind == GROUT_BINDING_INPUT
+                                   ? "%s: %%%s is an 'out' array, it takes no input"
+                                   : "%s: %%%s is no 'out' or 'inout' array, the kernel does not "
+                                     "write it",
+                               get_option_text(binding->kind), binding->param);
+    }
+    if (take_count > 1 && binding->kind == GROUT_BINDING_OUTPUT) {
+        grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION, grout_nowhere,
+                        "--output: %zu kernels of the file write %%%s, and there is one file",
+                        take_count, binding->param);
+        grout_diags_help(session->diags, "choose one with --kernel @NAME");
+        return false;
+    }
+    return true;
+}
+
+bool grout_bindings__check(grout_session *session, const grout_bindings *bindings,
+                           const grout_module *symbolic, const grout_kernel_id *kernels,
+                           size_t kernel_count) {
+    bool is_good = true;
+    for (size_t i = 0; i < bindings->count; i++) {
+        is_good =
+            check_binding(session, &bindings->items[i], symbolic, kernels, kernel_count) && is_good;
+    }
+    return is_good;
+}
+
+const char *grout_kernel__describe_outputs(const grout_module *module, grout_kernel_id kernel_id,
+                                           grout_text *out) {
+    const grout_kernel *kernel = grout_module_get_kernel(module, kernel_id);
+    const char *first = NULL;
+    for (uint32_t i = 0; i < kernel->param_count; i++) {
+        const char *name = get_param_name(module, kernel, i);
+        uint8_t direction = grout_module_get_param(module, kernel, i)->direction;
+        if (takes_binding(GROUT_BINDING_OUTPUT, (grout_direction)direction)) {
+            grout_text_add(out, "%s%%%s", first == NULL ? "" : ", ", name);
+            first = first == NULL ? name : first;
+        }
+    }
+    return first;
+}
+
+void grout_bindings__describe_inputs(const grout_bindings *bindings, const grout_module *module,
+                                     grout_kernel_id kernel_id, grout_text *out) {
+    const grout_kernel *kernel = grout_module_get_kernel(module, kernel_id);
+    const char *separator = "";
+    for (uint32_t i = 0; i < kernel->param_count; i++) {
+        const char *name = get_param_name(module, kernel, i);
+        const grout_binding *binding = grout_bindings__find(bindings, GROUT_BINDING_INPUT, name);
+        if (grout_module_get_param(module, kernel, i)->direction == GROUT_DIRECTION_OUT) {
+            continue;
+        }
+        grout_text_add(out, "%s%%%s: ", separator, name);
+        separator = ", ";
+        if (binding == NULL) {
+            grout_text_add(out, "ints");
+        } else if (binding->path != NULL) {
+            grout_text_add(out, "%s", binding->path);
+        } else {
+            grout_generator_print(&binding->generator, out);
+        }
+    }
+}

@@ -1,0 +1,39 @@
+/* load.h - from a file to verified kernels: read, parse, bind with -D and the sizes of .npy files,
+ * verify, select.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef GROUT_CLI_LOAD_H
+#define GROUT_CLI_LOAD_H
+
+#include "arguments.h"
+
+/* What messages say of a define. */
+typedef struct grout_define_note {
+    char *name;        /* owned */
+    const char *param; /* whose file gave it, borrowed; NULL: -D */
+    uint32_t dim;      /* of that parameter */
+} grout_define_note;
+
+typedef struct grout_load {
+    const char *name; /* of the file, for messages; borrowed */
+    grout_module *symbolic, *bound;
+    grout_bindings bindings;
+    grout_kernel_id *kernels; /* to work on, in file order */
+    size_t kernel_count;
+    grout_define *defines;           /* from -D, then from files */
+    grout_define_note *define_notes; /* of each, in the same order */
+    size_t define_count;
+} grout_load;
+
+/* "<stdin>" for "-". */
+const char *grout_load__get_name(const char *path);
+/*
+ * Loads a text of the file path for the session's options: everything up to the verifier. False:
+ * diagnostics. Deinit even then. needs_one: there must be one kernel, or --kernel.
+ */
+bool grout_load__init(grout_session *session, const char *path, const grout_bytes *text,
+                      bool needs_one, grout_load *out);
+void grout_load__deinit(grout_load *load);
+/* Appends "X=4000 (a.npy), Y=120 (-D)". */
+void grout_load__describe_defines(const grout_load *load, grout_text *out);
+
+#endif

@@ -1,0 +1,369 @@
+/* json.c - the report as one JSON object, schema grout-report/1 (docs/report_schema.md).
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "json.h"
+
+#include "invariant.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct grout_json {
+    json_t *findings, *silenced, *kernels;
+    bool failed; /* no memory */
+};
+
+grout_json *grout_json__new(void) {
+    grout_json *json = calloc(1, sizeof *json);
+    if (json != NULL) {
+        json->findings = json_array();
+        json->silenced = json_array();
+        json->kernels = json_array();
+    }
+    return json;
+}
+
+void grout_json__free(grout_json *json) {
+    if (json != NULL) {
+        json_decref(json->findings);
+        json_decref(json->silenced);
+        json_decref(json->kernels);
+        free(json);
+    }
+}
+
+/* ---- values --------------------------------------------------------------------------------- */
+
+static const char *get_severity_text(grout_severity severity) {
+    switch (severity) {
+    case GROUT_SEVERITY_ERROR:
+        return "error";
+    case GROUT_SEVERITY_WARNING:
+        return "warning";
+    case GROUT_SEVERITY_ADVICE:
+        return "help";
+    case GROUT_SEVERITY_NOTE:
+        return "note";
+    case GROUT_SEVERITY_OFF:
+        return "off";
+    }
+    return "";
+}
+
+/* Length of the UTF-8 sequence at text, or 0 if it is none. */
+static size_t get_sequence(const unsigned char *text) {
+    size_t size = text[0] < 0x80                       ? 1
+                  : text[0] >= 0xc2 && text[0] <= 0xdf ? 2
+                  : text[0] >= 0xe0 && text[0] <= 0xef ? 3
+                  : text[0] >= 0xf0 && text[0] <= 0xf4 ? 4
+                                                       : 0;
+    for (size_t i = 1; i < size; i++) {
+        if ((text[i] & 0xc0) != 0x80) {
+            return 0;
+        }
+    }
+    bool is_overlong = (text[0] == 0xe0 && text[1] < 0xa0) || (text[0] == 0xf0 && text[1] < 0x90);
+    bool is_no_code = (text[0] == 0xed && text[1] > 0x9f) || (text[0] == 0xf4 && text[1] > 0x8f);
+    return is_overlong || is_no_code ? 0 : size;
+}
+
+/* File names may be any bytes; those that are no UTF-8 become U+FFFD. */
+static json_t *make_string(const char *text) {
+    json_t *string = json_string(text);
+    if (string != NULL) {
+        return string;
+    }
+    grout_text clean = {0};
+    for (const unsigned char *at = (const unsigned char *)text; *at != '\0';) {
+        size_t size = get_sequence(at);
+        grout_text_add_bytes(&clean, size == 0 ? "\xef\xbf\xbd" : (const char *)at,
+                             size == 0 ? 3 : size);
+        at += size == 0 ? 1 : size;
+    }
+    string = clean.data == NULL ? NULL : json_string(clean.data);
+    grout_text_free(&clean);
+    return string;
+}
+
+static void set(grout_json *json, json_t *object, const char *key, json_t *value) {
+    json_t *check = json_string(key); /* a key that is no UTF-8, from -D: it has no const */
+    if (check == NULL) {
+        json_decref(value);
+        return;
+    }
+    json_decref(check);
+    if (value == NULL || json_object_set_new(object, key, value) != 0) {
+        json->failed = true;
+    }
+}
+
+static void set_text(grout_json *json, json_t *object, const char *key, const char *value) {
+    set(json, object, key, make_string(value == NULL ? "" : value));
+}
+
+/* jansson's integers are signed; counts stay far below. */
+static void set_count(grout_json *json, json_t *object, const char *key, uint64_t value) {
+    set(json, object, key, json_integer((json_int_t)(value > INT64_MAX ? INT64_MAX : value)));
+}
+
+static void append(grout_json *json, json_t *array, json_t *value) {
+    if (value == NULL || json_array_append_new(array, value) != 0) {
+        json->failed = true;
+    }
+}
+
+static json_t *make_place(grout_json *json, grout_place place) {
+    if (place.file == NULL) {
+        return json_null();
+    }
+    json_t *object = json_object();
+    set_text(json, object, "file", place.file);
+    set_count(json, object, "line", place.line);
+    set_count(json, object, "column", place.column);
+    set_count(json, object, "length", place.length);
+    return object;
+}
+
+static json_t *make_notes(grout_json *json, const grout_diag *diag) {
+    json_t *notes = json_array();
+    for (uint32_t i = 0; diag != NULL && i < diag->note_count; i++) {
+        json_t *note = json_object();
+        set_text(json, note, "severity", get_severity_text(diag->notes[i].severity));
+        set_text(json, note, "message", diag->notes[i].message);
+        set(json, note, "place", make_place(json, diag->notes[i].place));
+        append(json, notes, note);
+    }
+    return notes;
+}
+
+static void set_identity(grout_json *json, json_t *object, uint64_t identity) {
+    char text[17];
+    for (int i = 15; i >= 0; i--) {
+        text[i] = "0123456789abcdef"[identity & 15];
+        identity >>= 4;
+    }
+    text[16] = '\0';
+    set_text(json, object, "identity", text);
+}
+
+/* ---- findings ------------------------------------------------------------------------------- */
+
+static json_t *make_accesses(grout_json *json, const grout_finding *finding) {
+    json_t *accesses = json_array();
+    for (uint32_t i = 0; i < finding->access_count; i++) {
+        const grout_finding_access *access = &finding->accesses[i];
+        json_t *object = json_object();
+        set(json, object, "place", make_place(json, access->place));
+        set_text(json, object, "op", access->op);
+        set_text(json, object, "where", access->where);
+        set_text(json, object, "engine", access->engine);
+        set_text(json, object, "box", access->box);
+        /* A wait or a limit is no access: it has no engine. */
+        set_text(json, object, "kind",
+                 access->engine == NULL || access->engine[0] == '\0' ? "none"
+                 : access->is_write                                  ? "write"
+                                                                     : "read");
+        append(json, accesses, object);
+    }
+    return accesses;
+}
+
+static json_t *make_edit(grout_json *json, const grout_finding_edit *edit) {
+    if (edit->place.file == NULL) {
+        return json_null();
+    }
+    json_t *object = json_object();
+    set(json, object, "place", make_place(json, edit->place));
+    set_text(json, object, "position",
+             edit->is_replacement ? "replace" : (edit->is_after ? "after" : "before"));
+    set_text(json, object, "text", edit->text);
+    return object;
+}
+
+void grout_json__add_finding(grout_json *json, const char *kernel, const grout_finding *finding,
+                             grout_severity severity, const grout_allowance *allowance) {
+    json_t *object = json_object();
+    bool is_silenced = severity == GROUT_SEVERITY_OFF;
+    GROUT_ASSERT(is_silenced || allowance == NULL);
+    GROUT_ASSERT(finding->access_count <= sizeof finding->accesses / sizeof finding->accesses[0]);
+    /* Only active findings have the key 'code', so that a search for it counts those. */
+    set_text(json, object, is_silenced ? "silenced_code" : "code",
+             grout_diag_get(finding->code)->text);
+    if (is_silenced) {
+        set_text(json, object, "silenced_by", allowance == NULL ? "--severity" : allowance->by);
+        set_text(json, object, "reason", allowance == NULL ? "" : allowance->reason);
+    } else {
+        set_text(json, object, "severity", get_severity_text(severity));
+    }
+    set_identity(json, object, finding->identity);
+    set_text(json, object, "kernel", kernel);
+    set(json, object, "primary", make_place(json, finding->primary));
+    set(json, object, "related", make_place(json, finding->related));
+    set_text(json, object, "message", finding->diag->message);
+    set(json, object, "notes", make_notes(json, finding->diag));
+    set(json, object, "accesses", make_accesses(json, finding));
+    set_text(json, object, "missing_edge", finding->missing_edge);
+    set_text(json, object, "repair", finding->repair);
+    set(json, object, "edit", make_edit(json, &finding->edit));
+    set_count(json, object, "count", finding->count);
+    append(json, is_silenced ? json->silenced : json->findings, object);
+}
+
+/* FNV-1a over what identifies a diagnostic. */
+static uint64_t get_identity(const grout_diag *diag) {
+    grout_text text = {0};
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    grout_text_add(&text, "%s:%s:%u:%u", grout_diag_get(diag->code)->text,
+                   diag->place.file == NULL ? "" : diag->place.file, diag->place.line,
+                   diag->place.column);
+    for (size_t i = 0; i < text.size; i++) {
+        hash = (hash ^ (unsigned char)text.data[i]) * UINT64_C(0x100000001b3);
+    }
+    grout_text_free(&text);
+    return hash;
+}
+
+void grout_json__add_diag(grout_json *json, const grout_diag *diag) {
+    json_t *object = json_object();
+    bool is_silenced = diag->severity == GROUT_SEVERITY_OFF;
+    set_text(json, object, is_silenced ? "silenced_code" : "code",
+             grout_diag_get(diag->code)->text);
+    if (is_silenced) {
+        set_text(json, object, "silenced_by", "--severity");
+        set_text(json, object, "reason", "");
+    } else {
+        set_text(json, object, "severity",
+                 diag->severity == GROUT_SEVERITY_ADVICE ? "advice"
+                                                         : get_severity_text(diag->severity));
+    }
+    set_identity(json, object, get_identity(diag));
+    set(json, object, "kernel", json_null());
+    set(json, object, "primary", make_place(json, diag->place));
+    set(json, object, "related", json_null());
+    set_text(json, object, "message", diag->message);
+    set(json, object, "notes", make_notes(json, diag));
+    set(json, object, "accesses", json_array());
+    set_text(json, object, "missing_edge", "");
+    set_text(json, object, "repair", "");
+    set(json, object, "edit", json_null());
+    set_count(json, object, "count", 1);
+    append(json, is_silenced ? json->silenced : json->findings, object);
+}
+
+/* ---- coverage ------------------------------------------------------------------------------- */
+
+static json_t *make_axes(grout_json *json, const grout_load *load, grout_kernel_id id,
+                         grout_axis_kind kind) {
+    const grout_kernel *kernel = grout_module_get_kernel(load->bound, id);
+    json_t *axes = json_object();
+    for (uint32_t i = 0; i < kernel->axis_count; i++) {
+        if (kernel->axes[i].kind == kind) {
+            set(json, axes, grout_module_get_string(load->bound, kernel->axes[i].name),
+                json_integer(grout_kernel_get_axis_size(load->bound, id, i)));
+        }
+    }
+    return axes;
+}
+
+static const char *get_status(const grout_outcome *outcome) {
+    switch (outcome->status) {
+    case GROUT_RUN_DONE:
+        return "done";
+    case GROUT_RUN_DEADLOCK:
+        return "deadlock";
+    case GROUT_RUN_STEP_LIMIT:
+        return "step-limit";
+    case GROUT_RUN_INTERRUPTED:
+        return outcome->is_late ? "timeout" : "interrupted";
+    case GROUT_RUN_PAUSED:
+    case GROUT_RUN_FAILED:
+        return "failed";
+    }
+    return "failed";
+}
+
+static void set_checked(grout_json *json, json_t *object, const grout_outcome *outcome) {
+    const grout_check_summary *summary = &outcome->summary;
+    const grout_exploration *exploration = outcome->exploration;
+    bool holds = summary->is_well_synchronised || (exploration != NULL && exploration->is_complete);
+    set(json, object, "holds_for_every_schedule", json_boolean(holds));
+    set_count(json, object, "schedules_explored", exploration == NULL ? 1 : exploration->schedules);
+    set_text(json, object, "because", holds ? "" : summary->not_well_synchronised_because);
+    set_count(json, object, "follow_on_findings", summary->suppressed_count);
+    set_count(json, object, "findings_not_listed", summary->dropped_count);
+    set_count(json, object, "accesses", summary->accesses);
+    set_count(json, object, "barrier_phases", summary->barrier_phases);
+}
+
+void grout_json__add_kernel(grout_json *json, const grout_load *load, grout_kernel_id kernel,
+                            const grout_outcome *outcome, const char *command) {
+    json_t *object = json_object();
+    grout_text inputs = {0};
+    grout_bindings__describe_inputs(&load->bindings, load->bound, kernel, &inputs);
+    set_text(
+        json, object, "kernel",
+        grout_module_get_string(load->bound, grout_module_get_kernel(load->bound, kernel)->name));
+    set(json, object, "grid", make_axes(json, load, kernel, GROUT_AXIS_GRID));
+    set(json, object, "cluster", make_axes(json, load, kernel, GROUT_AXIS_CLUSTER));
+    set(json, object, "threads", make_axes(json, load, kernel, GROUT_AXIS_THREADS));
+    set_text(json, object, "inputs", inputs.data);
+    set_text(json, object, "schedule", grout_schedule_get_text(outcome->settings.schedule));
+    set_text(json, object, "timing", grout_timing_get_text(outcome->settings.timing));
+    set_count(json, object, "seed", outcome->settings.seed);
+    set_text(json, object, "status", get_status(outcome));
+    set_count(json, object, "steps", outcome->stats.steps);
+    set_count(json, object, "async_ops", outcome->stats.async_ops);
+    set(json, object, "checked", json_boolean(outcome->checker != NULL));
+    if (outcome->checker != NULL) {
+        set_checked(json, object, outcome);
+    }
+    set_text(json, object, "see_it_again", command);
+    grout_text_free(&inputs);
+    append(json, json->kernels, object);
+}
+
+static json_t *make_coverage(grout_json *json, const grout_load *load) {
+    json_t *coverage = json_object(), *defines = json_object();
+    for (size_t i = 0; i < load->define_count; i++) {
+        const grout_define *define = &load->defines[i];
+        if (define->is_float) {
+            grout_text number = {0};
+            grout_text_add(&number, "%.17g", define->number); /* JSON has no infinity */
+            set_text(json, defines, define->name, number.data);
+            grout_text_free(&number);
+        } else {
+            set(json, defines, define->name, json_integer(define->integer));
+        }
+    }
+    set_text(json, coverage, "file", load->name);
+    set(json, coverage, "defines", defines);
+    set(json, coverage, "kernels", json_incref(json->kernels));
+    set_text(json, coverage, "not_modelled", "differences between the lanes of a thread");
+    return coverage;
+}
+
+bool grout_json__print(grout_json *json, const grout_load *load, const char *verdict,
+                       const grout_bytes *sarif_text, grout_text *out) {
+    json_t *root = json_object();
+    set_text(json, root, "schema", "grout-report/1");
+    set_text(json, root, "grout", GROUT_VERSION);
+    set_text(json, root, "verdict", verdict);
+    set(json, root, "findings", json_incref(json->findings));
+    set(json, root, "silenced", json_incref(json->silenced));
+    set(json, root, "coverage", make_coverage(json, load));
+    if (sarif_text != NULL && !json->failed) {
+        json_t *log = grout_sarif__from_report(root, load->name, sarif_text);
+        json_decref(root);
+        root = log;
+    }
+    char *text = json->failed || root == NULL
+                     ? NULL
+                     : json_dumps(root, JSON_INDENT(2) | JSON_PRESERVE_ORDER);
+    json_decref(root);
+    if (text == NULL) {
+        return false;
+    }
+    grout_text_add(out, "%s\n", text);
+    free(text);
+    return !out->failed;
+}

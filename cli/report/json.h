@@ -1,0 +1,28 @@
+/* json.h - a report as one JSON object, and as a SARIF log.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef GROUT_CLI_JSON_H
+#define GROUT_CLI_JSON_H
+
+#include "launch.h"
+#include "silence.h"
+
+typedef struct grout_json grout_json;
+
+grout_json *grout_json__new(void);
+void grout_json__free(grout_json *json);
+void grout_json__add_finding(grout_json *json, const char *kernel, const grout_finding *finding,
+                             grout_severity severity, const grout_allowance *allowance);
+void grout_json__add_diag(grout_json *json, const grout_diag *diag);
+void grout_json__add_kernel(grout_json *json, const grout_load *load, grout_kernel_id kernel,
+                            const grout_outcome *outcome, const char *command);
+/* Ends the object and appends it as text, or (text not NULL: of the file) as a SARIF log; false
+ * without memory. */
+bool grout_json__print(grout_json *json, const grout_load *load, const char *verdict,
+                       const grout_bytes *text, grout_text *out);
+
+/* sarif.c: a report as a SARIF log; NULL without memory. */
+struct json_t;
+struct json_t *grout_sarif__from_report(const struct json_t *report, const char *name,
+                                        const grout_bytes *text);
+
+#endif

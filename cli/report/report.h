@@ -1,0 +1,46 @@
+/* report.h - the answer of check and run: findings and verdict, as text or as JSON.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef GROUT_CLI_REPORT_H
+#define GROUT_CLI_REPORT_H
+
+#include "json.h"
+#include "launch.h"
+#include "silence.h"
+
+typedef struct grout_report {
+    grout_session *session;
+    const grout_load *load;
+    grout_json *json;        /* NULL: text */
+    const grout_bytes *text; /* of the file; borrowed */
+    grout_silencer silencer;
+    uint64_t error_count, warning_count, silenced_count;
+    bool is_incomplete, is_invalid;
+    bool is_run; /* without the checker: warnings are notes, not the answer */
+    uint64_t total_shown;
+    uint64_t *shown; /* identities of the findings of the exploration that is reported */
+    size_t shown_count;
+    uint64_t before[3];  /* errors, warnings, silenced findings of its outcomes so far */
+    uint32_t diag_count; /* of the session's diagnostics, that add_diags has seen */
+} grout_report;
+
+/* False without memory. Deinit after finish, or without it. */
+bool grout_report__init(grout_report *report, grout_session *session, const grout_load *load,
+                        const grout_bytes *text);
+/* Reads the rules that silence findings, once the file's text is there. False: diagnostics. */
+bool grout_report__read_rules(grout_report *report);
+void grout_report__deinit(grout_report *report);
+/* The findings and the summary of one kernel's run. */
+void grout_report__add_outcome(grout_report *report, grout_kernel_id kernel,
+                               const grout_outcome *outcome);
+/* The session's new diagnostics: why a kernel is invalid, or could not be run. */
+void grout_report__add_diags(grout_report *report);
+/* Prints what has been kept back: the JSON object. */
+void grout_report__finish(grout_report *report);
+/* "clean", "error", "incomplete" or "invalid". */
+const char *grout_report__get_verdict(const grout_report *report);
+
+/* Appends the command that shows the same again: "grout check FILE -D X=4 --schedule fair ...". */
+void grout_report__print_command(const grout_report *report, grout_kernel_id kernel,
+                                 const grout_outcome *outcome, grout_text *out);
+
+#endif

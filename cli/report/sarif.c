@@ -1,0 +1,315 @@
+/* sarif.c - the JSON report (json.c) as a SARIF 2.1.0 log: the same facts in the form that code
+ * hosts and editors read. Source: OASIS SARIF 2.1.0, sections 3.13 to 3.57.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "json.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct writer {
+    const grout_bytes *text; /* of the kernel file, for columns and indents */
+    const char *name;        /* its name in places */
+    json_t *rules;           /* one for each code that occurs, in the order of first use */
+    bool failed;
+} writer;
+
+/* ---- values --------------------------------------------------------------------------------- */
+
+static void set(writer *w, json_t *object, const char *key, json_t *value) {
+    if (value == NULL || json_object_set_new(object, key, value) != 0) {
+        w->failed = true;
+    }
+}
+
+static void append(writer *w, json_t *array, json_t *value) {
+    if (value == NULL || json_array_append_new(array, value) != 0) {
+        w->failed = true;
+    }
+}
+
+static const char *get_text(const json_t *object, const char *key) {
+    const char *text = json_string_value(json_object_get(object, key));
+    return text == NULL ? "" : text;
+}
+
+static json_int_t get_number(const json_t *object, const char *key) {
+    return json_integer_value(json_object_get(object, key));
+}
+
+static json_t *make_message(writer *w, const char *text) {
+    json_t *message = json_object();
+    set(w, message, "text", json_string(text));
+    return message;
+}
+
+/* A path as a URI reference: what is no unreserved character or '/' is escaped. */
+static json_t *make_uri(const char *path) {
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                "0123456789-._~/";
+    grout_text uri = {0};
+    grout_text_add(&uri, "%s", path[0] == '/' ? "file://" : "");
+    for (const char *c = path; *c != '\0'; c++) {
+        if (strchr(plain, *c) != NULL) {
+            grout_text_add_bytes(&uri, c, 1);
+        } else {
+            grout_text_add(&uri, "%%%02X", (unsigned char)*c);
+        }
+    }
+    json_t *string = json_string(uri.data == NULL ? "" : uri.data);
+    grout_text_free(&uri);
+    return string;
+}
+
+/* ---- places --------------------------------------------------------------------------------- */
+
+/* A line of the kernel file; size 0 if there is none. */
+static const char *find_line(const writer *w, json_int_t number, size_t *size_out) {
+    const char *at = w->text->data, *end = at == NULL ? NULL : at + w->text->size;
+    for (json_int_t line = 1; at != NULL && line < number; line++) {
+        at = memchr(at, '\n', (size_t)(end - at));
+        at = at == NULL ? NULL : at + 1;
+    }
+    const char *stop = at == NULL || at == end ? NULL : memchr(at, '\n', (size_t)(end - at));
+    *size_out = at == NULL ? 0 : (size_t)((stop == NULL ? end : stop) - at);
+    return at;
+}
+
+/* Column in UTF-16 code units of a 1-based column in bytes (ruling: SARIF counts so). */
+static json_int_t get_column(const writer *w, const char *file, json_int_t line,
+                             json_int_t column) {
+    size_t size = 0;
+    const char *text = strcmp(file, w->name) == 0 ? find_line(w, line, &size) : NULL;
+    json_int_t units = 1;
+    for (json_int_t i = 0; i + 1 < column; i++) {
+        unsigned char byte = text != NULL && (size_t)i < size ? (unsigned char)text[i] : 'x';
+        units += (byte & 0xc0) == 0x80 ? 0 : byte >= 0xf0 ? 2 : 1;
+    }
+    return units;
+}
+
+static json_t *make_region(writer *w, const json_t *place) {
+    const char *file = get_text(place, "file");
+    json_int_t line = get_number(place, "line"), column = get_number(place, "column");
+    json_t *region = json_object();
+    set(w, region, "startLine", json_integer(line > 0 ? line : 1));
+    if (column > 0) {
+        json_int_t end = column + get_number(place, "length");
+        set(w, region, "startColumn", json_integer(get_column(w, file, line, column)));
+        set(w, region, "endColumn", json_integer(get_column(w, file, line, end)));
+    }
+    return region;
+}
+
+static json_t *make_artifact(writer *w, const char *file) {
+    json_t *artifact = json_object();
+    set(w, artifact, "uri", make_uri(file));
+    return artifact;
+}
+
+/* message may be NULL. */
+static json_t *make_location(writer *w, const json_t *place, const char *message) {
+    json_t *location = json_object(), *physical = json_object();
+    set(w, physical, "artifactLocation", make_artifact(w, get_text(place, "file")));
+    set(w, physical, "region", make_region(w, place));
+    set(w, location, "physicalLocation", physical);
+    if (message != NULL) {
+        set(w, location, "message", make_message(w, message));
+    }
+    return location;
+}
+
+/* ---- parts of a result ---------------------------------------------------------------------- */
+
+static json_int_t find_rule(writer *w, const char *code) {
+    size_t i;
+    json_t *rule;
+    json_array_foreach(w->rules, i, rule) {
+        if (strcmp(get_text(rule, "id"), code) == 0) {
+            return (json_int_t)i;
+        }
+    }
+    rule = json_object();
+    set(w, rule, "id", json_string(code));
+    set(w, rule, "shortDescription", make_message(w, grout_diag_get(grout_diag_find(code))->doc));
+    set(w, rule, "help", json_pack("{s:s+}", "text", "grout explain ", code));
+    append(w, w->rules, rule);
+    return (json_int_t)json_array_size(w->rules) - 1;
+}
+
+/* The message, the missing edge and the repair, as paragraphs. */
+static json_t *make_whole_message(writer *w, const json_t *finding) {
+    grout_text text = {0};
+    size_t i;
+    const json_t *note;
+    grout_text_add(&text, "%s", get_text(finding, "message"));
+    json_array_foreach(json_object_get(finding, "notes"), i, note) {
+        if (!json_is_object(json_object_get(note, "place"))) {
+            grout_text_add(&text, "\n\n%s", get_text(note, "message"));
+        }
+    }
+    json_t *message = make_message(w, text.data == NULL ? "" : text.data);
+    grout_text_free(&text);
+    return message;
+}
+
+static json_t *make_related(writer *w, const json_t *finding) {
+    json_t *related = json_array();
+    size_t i;
+    const json_t *note;
+    json_array_foreach(json_object_get(finding, "notes"), i, note) {
+        const json_t *place = json_object_get(note, "place");
+        if (json_is_object(place)) {
+            append(w, related, make_location(w, place, get_text(note, "message")));
+        }
+    }
+    return related;
+}
+
+/* The blanks that a line starts with, for lines put beside it. */
+static void add_indent(const writer *w, json_int_t line, grout_text *out) {
+    size_t size = 0;
+    const char *text = find_line(w, line, &size);
+    for (size_t i = 0; i < size && (text[i] == ' ' || text[i] == '\t'); i++) {
+        grout_text_add_bytes(out, text + i, 1);
+    }
+}
+
+static json_t *make_replacement(writer *w, const json_t *edit) {
+    const json_t *place = json_object_get(edit, "place");
+    const char *position = get_text(edit, "position"), *text = get_text(edit, "text");
+    json_int_t line = get_number(place, "line");
+    json_t *replacement = json_object(), *content = json_object();
+    grout_text inserted = {0};
+    if (strcmp(position, "replace") == 0) {
+        set(w, replacement, "deletedRegion", make_region(w, place));
+        grout_text_add(&inserted, "%s", text);
+    } else {
+        json_int_t at = strcmp(position, "after") == 0 ? line + 1 : line;
+        set(w, replacement, "deletedRegion",
+            json_pack("{s:I,s:i,s:i}", "startLine", at, "startColumn", 1, "endColumn", 1));
+        while (*text != '\0') {
+            size_t size = strcspn(text, "\n");
+            add_indent(w, line, &inserted);
+            grout_text_add_bytes(&inserted, text, size);
+            grout_text_add(&inserted, "\n");
+            text += size + (text[size] == '\n' ? 1 : 0);
+        }
+    }
+    set(w, content, "text", json_string(inserted.data == NULL ? "" : inserted.data));
+    set(w, replacement, "insertedContent", content);
+    grout_text_free(&inserted);
+    return replacement;
+}
+
+static json_t *make_fix(writer *w, const json_t *finding, const json_t *edit) {
+    json_t *fix = json_object(), *change = json_object(), *changes = json_array();
+    json_t *replacements = json_array();
+    append(w, replacements, make_replacement(w, edit));
+    set(w, change, "artifactLocation",
+        make_artifact(w, get_text(json_object_get(edit, "place"), "file")));
+    set(w, change, "replacements", replacements);
+    append(w, changes, change);
+    set(w, fix, "description", make_message(w, get_text(finding, "repair")));
+    set(w, fix, "artifactChanges", changes);
+    return fix;
+}
+
+static json_t *make_suppression(writer *w, const json_t *finding) {
+    bool is_own = strcmp(get_text(finding, "silenced_by"), "// allow") == 0;
+    json_t *suppression = json_object();
+    set(w, suppression, "kind", json_string(is_own ? "inSource" : "external"));
+    grout_text reason = {0};
+    grout_text_add(&reason, "%s%s%s", get_text(finding, "silenced_by"),
+                   get_text(finding, "reason")[0] == '\0' ? "" : ": ", get_text(finding, "reason"));
+    set(w, suppression, "justification", json_string(reason.data == NULL ? "" : reason.data));
+    grout_text_free(&reason);
+    return suppression;
+}
+
+static const char *get_level(const json_t *finding) {
+    const char *severity = get_text(finding, "severity");
+    return strcmp(severity, "warning") == 0  ? "warning"
+           : strcmp(severity, "advice") == 0 ? "note"
+                                             : "error";
+}
+
+static json_t *make_result(writer *w, const json_t *finding) {
+    bool is_silenced = json_object_get(finding, "code") == NULL;
+    const char *code = get_text(finding, is_silenced ? "silenced_code" : "code");
+    const json_t *primary = json_object_get(finding, "primary");
+    const json_t *edit = json_object_get(finding, "edit");
+    json_t *result = json_object();
+    set(w, result, "ruleId", json_string(code));
+    set(w, result, "ruleIndex", json_integer(find_rule(w, code)));
+    set(w, result, "level", json_string(is_silenced ? "error" : get_level(finding)));
+    set(w, result, "message", make_whole_message(w, finding));
+    json_t *locations = json_array();
+    if (json_is_object(primary)) {
+        append(w, locations, make_location(w, primary, NULL));
+    }
+    set(w, result, "locations", locations);
+    set(w, result, "relatedLocations", make_related(w, finding));
+    set(w, result, "partialFingerprints",
+        json_pack("{s:s}", "groutIdentity/v1", get_text(finding, "identity")));
+    json_int_t count = get_number(finding, "count");
+    set(w, result, "occurrenceCount", json_integer(count < 1 ? 1 : count));
+    if (json_is_object(edit)) {
+        json_t *fixes = json_array();
+        append(w, fixes, make_fix(w, finding, edit));
+        set(w, result, "fixes", fixes);
+    }
+    json_t *suppressions = json_array();
+    if (is_silenced) {
+        append(w, suppressions, make_suppression(w, finding));
+    }
+    set(w, result, "suppressions", suppressions);
+    return result;
+}
+
+static void add_results(writer *w, json_t *results, const json_t *findings) {
+    size_t i;
+    const json_t *finding;
+    json_array_foreach(findings, i, finding) {
+        append(w, results, make_result(w, finding));
+    }
+}
+
+/* ---- the log -------------------------------------------------------------------------------- */
+
+static json_t *make_run(writer *w, const json_t *report) {
+    const char *verdict = get_text(report, "verdict");
+    bool is_whole = strcmp(verdict, "clean") == 0 || strcmp(verdict, "error") == 0;
+    json_t *run = json_object(), *results = json_array(), *driver = json_object();
+    add_results(w, results, json_object_get(report, "findings"));
+    add_results(w, results, json_object_get(report, "silenced"));
+    set(w, driver, "name", json_string("grout"));
+    set(w, driver, "semanticVersion", json_string(get_text(report, "grout")));
+    set(w, driver, "rules", json_incref(w->rules));
+    json_t *tool = json_object(), *invocations = json_array(), *properties = json_object();
+    set(w, tool, "driver", driver);
+    append(w, invocations, json_pack("{s:b}", "executionSuccessful", is_whole));
+    set(w, properties, "verdict", json_string(verdict));
+    set(w, properties, "coverage", json_deep_copy(json_object_get(report, "coverage")));
+    set(w, run, "tool", tool);
+    set(w, run, "invocations", invocations);
+    set(w, run, "columnKind", json_string("utf16CodeUnits"));
+    set(w, run, "results", results);
+    set(w, run, "properties", properties);
+    return run;
+}
+
+json_t *grout_sarif__from_report(const json_t *report, const char *name, const grout_bytes *text) {
+    writer w = {.text = text, .name = name, .rules = json_array()};
+    json_t *log = json_object(), *runs = json_array();
+    set(&w, log, "$schema", json_string("https://json.schemastore.org/sarif-2.1.0.json"));
+    set(&w, log, "version", json_string("2.1.0"));
+    append(&w, runs, make_run(&w, report));
+    set(&w, log, "runs", runs);
+    json_decref(w.rules);
+    if (w.failed) {
+        json_decref(log);
+        return NULL;
+    }
+    return log;
+}

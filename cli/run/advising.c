@@ -1,0 +1,93 @@
+/* advising.c - check --advice: synchronisation that a launch does not need, in words.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "launch.h"
+
+#include "grout/advice.h"
+
+#define BUDGET_DEFAULT 10.0 /* seconds */
+
+typedef struct budget {
+    grout_session *session;
+    double deadline;
+} budget;
+
+static bool goes_on(void *payload) {
+    const budget *b = payload;
+    const grout_host *host = b->session->host;
+    return host->get_seconds(host->payload) < b->deadline && !host->is_interrupted(host->payload);
+}
+
+static grout_place get_place(const grout_load *load, grout_op_id op) {
+    return grout_module_get_place(load->bound, grout_module_get_op(load->bound, op)->loc);
+}
+
+static const char *get_text(const grout_load *load, grout_op_id op) {
+    uint16_t opcode = grout_module_get_op(load->bound, op)->opcode;
+    return grout_op_get_info((grout_opcode)opcode)->text;
+}
+
+/* Lines of the items that can all go together. */
+static void add_set_note(grout_session *session, const grout_load *load,
+                         const grout_advice_list *list) {
+    grout_text lines = {0};
+    for (uint32_t i = 0; i < list->count; i++) {
+        for (uint32_t k = 0; k < list->items[i].op_count && list->items[i].is_in_set; k++) {
+            grout_text_add(&lines, "%s%u", lines.size == 0 ? "" : ", ",
+                           get_place(load, list->items[i].ops[k]).line);
+        }
+    }
+    if (lines.data != NULL) {
+        grout_diags_help(session->diags, "these can go together: lines %s", lines.data);
+    }
+    grout_text_free(&lines);
+}
+
+static void add_item(grout_session *session, const grout_load *load, const grout_advice_list *list,
+                     const grout_advice *item) {
+    grout_op_id first = item->ops[0];
+    grout_diags_add(session->diags, item->code, get_place(load, first),
+                    item->op_count == 1
+                        ? "without this %s every access of this launch is still "
+                          "ordered"
+                        : "without this %s, and what belongs to it, every access of "
+                          "this launch is still ordered",
+                    get_text(load, first));
+    for (uint32_t k = 1; k < item->op_count; k++) {
+        grout_diags_note(session->diags, get_place(load, item->ops[k]), "it goes with this %s",
+                         get_text(load, item->ops[k]));
+    }
+    if (list->set_size > 1 && item->is_in_set) {
+        add_set_note(session, load, list);
+    } else if (list->count > 1 && !item->is_in_set) {
+        grout_diags_help(session->diags, "it is needed once the others that are advised are gone");
+    }
+}
+
+void grout_launch__advise(grout_session *session, const grout_load *load, grout_kernel_id kernel,
+                          const grout_argument_set *arguments,
+                          const grout_launch_settings *settings) {
+    const grout_host *host = session->host;
+    budget limit = {session, host->get_seconds(host->payload) +
+                                 grout_options__get_number(&session->options, GROUT_OPTION_BUDGET,
+                                                           BUDGET_DEFAULT)};
+    const grout_advice_options options = {.goes_on = goes_on, .payload = &limit};
+    grout_launch_callbacks payload;
+    grout_advice_list list = {0};
+    grout_launch launch =
+        grout_launch__prepare(session, load, kernel, arguments, settings, &payload);
+    if (grout_advise(&launch, &options, &list, session->diags)) {
+        for (uint32_t i = 0; i < list.count; i++) {
+            add_item(session, load, &list, &list.items[i]);
+        }
+        if (!list.is_possible) {
+            grout_session__print(session, GROUT_STREAM_ERR,
+                                 "no advice: only what is clean for every schedule can do without "
+                                 "something\n");
+        } else if (!list.is_complete) {
+            grout_session__print(session, GROUT_STREAM_ERR,
+                                 "the advice is not complete: its time was over (--budget)\n");
+        }
+    }
+    grout_progress_line__clear(&payload.line);
+    grout_advice_list_deinit(&list);
+}

@@ -1,0 +1,175 @@
+/* launch.c - one launch on the CPU.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "launch.h"
+
+#include "invariant.h"
+
+#include <limits.h>
+#include <string.h>
+
+const char *grout_schedule_get_text(grout_schedule schedule) {
+    switch (schedule) {
+    case GROUT_SCHEDULE_FAIR:
+        return "fair";
+    case GROUT_SCHEDULE_RANDOM:
+        return "random";
+    case GROUT_SCHEDULE_PCT:
+        return "pct";
+    case GROUT_SCHEDULE_REPLAY:
+        return "replay";
+    }
+    return "";
+}
+
+const char *grout_timing_get_text(grout_timing timing) {
+    switch (timing) {
+    case GROUT_TIMING_LAZY:
+        return "lazy";
+    case GROUT_TIMING_EAGER:
+        return "eager";
+    case GROUT_TIMING_RANDOM:
+        return "random";
+    }
+    return "";
+}
+
+grout_launch_settings grout_launch_settings__get(const grout_session *session, bool with_checker) {
+    const char *schedule = grout_options__get(&session->options, GROUT_OPTION_SCHEDULE);
+    const char *timing = grout_options__get(&session->options, GROUT_OPTION_TIMING);
+    grout_launch_settings settings = {
+        .schedule = GROUT_SCHEDULE_FAIR,
+        .timing = GROUT_TIMING_LAZY,
+        .seed = grout_options__get_count(&session->options, GROUT_OPTION_SEED, 0),
+        .with_checker = with_checker,
+    };
+    if (schedule != NULL && strncmp(schedule, "pct:", 4) == 0) {
+        uint64_t depth = 1;
+        (void)grout_read_u64(schedule + 4, &depth);
+        settings.schedule = GROUT_SCHEDULE_PCT;
+        settings.pct_depth = (uint32_t)depth;
+    } else if (schedule != NULL) {
+        (void)grout_schedule_find(schedule, &settings.schedule);
+    }
+    if (session->replay != NULL) {
+        settings.schedule = GROUT_SCHEDULE_REPLAY;
+        settings.replay = session->replay;
+    }
+    if (timing != NULL) {
+        (void)grout_timing_find(timing, &settings.timing);
+    }
+    return settings;
+}
+
+static bool note_progress(void *payload, const grout_progress *progress) {
+    grout_launch_callbacks *c = payload;
+    return grout_progress_line__step(&c->line, progress);
+}
+
+/* A line of debug_print is part of the answer, but JSON must be alone on stdout. */
+static void print_line(void *payload, const char *line) {
+    grout_launch_callbacks *c = payload;
+    grout_progress_line__clear(&c->line);
+    grout_session__print(c->session, c->session->is_json ? GROUT_STREAM_ERR : GROUT_STREAM_OUT,
+                         "%s\n", line);
+}
+
+/* --max-memory is for arrays and machine together. */
+static uint64_t get_machine_memory(const grout_session *session, uint64_t array_bytes) {
+    uint64_t limit = grout_options__get_count(&session->options, GROUT_OPTION_MAX_MEMORY, 0);
+    return limit == 0 ? 0 : limit > array_bytes ? limit - array_bytes : 1;
+}
+
+static grout_checker *make_checker(grout_session *session) {
+    uint64_t count =
+        grout_options__get_count(&session->options, GROUT_OPTION_MAX_FINDINGS, GROUT_DIAGS_MAX);
+    grout_checker_options options = {
+        .max_findings = count > UINT32_MAX ? UINT32_MAX : (uint32_t)count,
+    };
+    return grout_checker_new(&options, session->diags);
+}
+
+static uint32_t get_option_u32(const grout_session *session, grout_option_id id) {
+    uint64_t value = grout_options__get_count(&session->options, id, 0);
+    return value > UINT32_MAX ? UINT32_MAX : (uint32_t)value;
+}
+
+grout_launch grout_launch__prepare(grout_session *session, const grout_load *load,
+                                   grout_kernel_id kernel, const grout_argument_set *arguments,
+                                   const grout_launch_settings *settings,
+                                   grout_launch_callbacks *callbacks) {
+    GROUT_ASSERT(settings->schedule != GROUT_SCHEDULE_REPLAY || settings->replay != NULL);
+    *callbacks = (grout_launch_callbacks){.session = session};
+    grout_progress_line__init(&callbacks->line, session);
+    return (grout_launch){
+        .module = load->bound,
+        .kernel = kernel,
+        .arguments = arguments->arguments,
+        .argument_count = arguments->count,
+        .schedule = settings->schedule,
+        .timing = settings->timing,
+        .seed = settings->seed,
+        .pct_depth = settings->pct_depth,
+        .replay = settings->replay,
+        .record = settings->record,
+        .sm_count = get_option_u32(session, GROUT_OPTION_SMS),
+        .resident = get_option_u32(session, GROUT_OPTION_RESIDENT),
+        .max_steps = grout_options__get_count(&session->options, GROUT_OPTION_MAX_STEPS, 0),
+        .max_memory = get_machine_memory(session, arguments->bytes),
+        .progress = note_progress,
+        .print = settings->is_silent ? NULL : print_line,
+        .payload = callbacks,
+    };
+}
+
+bool grout_launch__run(grout_session *session, const grout_load *load, grout_kernel_id kernel,
+                       const grout_argument_set *arguments, const grout_launch_settings *settings,
+                       grout_outcome *out) {
+    grout_launch_callbacks payload;
+    grout_launch launch =
+        grout_launch__prepare(session, load, kernel, arguments, settings, &payload);
+    *out = (grout_outcome){.settings = *settings};
+    if (settings->with_checker) {
+        out->checker = make_checker(session);
+        if (out->checker == NULL) {
+            return false;
+        }
+        launch.track_undefined = true;
+        GROUT_ASSERT(launch.observer_count < GROUT_OBSERVERS_MAX);
+        launch.observers[launch.observer_count++] = grout_checker_get_observer(out->checker);
+    }
+    out->machine = grout_machine_new(&launch, session->diags);
+    if (out->machine == NULL) {
+        return false;
+    }
+    out->status = grout_machine_run(out->machine, 0, session->diags);
+    out->stats = grout_machine_get_stats(out->machine);
+    out->seconds = session->host->get_seconds(session->host->payload) - payload.line.start;
+    out->is_late = payload.line.is_late;
+    grout_progress_line__clear(&payload.line);
+    if (out->checker != NULL) {
+        out->summary = grout_checker_get_summary(out->checker, grout_outcome__get_cut(out) != NULL);
+    }
+    return out->status != GROUT_RUN_FAILED;
+}
+
+void grout_outcome__deinit(grout_outcome *outcome) {
+    grout_machine_free(outcome->machine);
+    grout_checker_free(outcome->checker);
+    *outcome = (grout_outcome){0};
+}
+
+const char *grout_outcome__get_cut(const grout_outcome *outcome) {
+    switch (outcome->status) {
+    case GROUT_RUN_DONE:
+    case GROUT_RUN_DEADLOCK: /* a deadlock is an end: there is no more to run */
+        return NULL;
+    case GROUT_RUN_STEP_LIMIT:
+        return "the limit of steps was reached (--max-steps)";
+    case GROUT_RUN_INTERRUPTED:
+        return outcome->is_late ? "the time was over (--timeout)" : "Ctrl-C ended the run";
+    case GROUT_RUN_PAUSED:
+    case GROUT_RUN_FAILED:
+        return "the run did not reach its end";
+    }
+    return "the run did not reach its end";
+}

@@ -1,0 +1,73 @@
+/* launch.h - one launch on the CPU, with or without the checker.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef GROUT_CLI_LAUNCH_H
+#define GROUT_CLI_LAUNCH_H
+
+#include "load.h"
+#include "progress.h"
+
+#include "grout/explore.h"
+
+typedef struct grout_launch_settings {
+    grout_schedule schedule;
+    grout_timing timing;
+    uint64_t seed;
+    uint32_t pct_depth;
+    const grout_decisions *replay; /* of GROUT_SCHEDULE_REPLAY */
+    grout_decisions *record;       /* gets the decisions; NULL: they are not kept */
+    bool with_checker;
+    bool is_silent; /* debug_print goes nowhere */
+} grout_launch_settings;
+
+/* The result of a launch. Free with grout_outcome__deinit. */
+typedef struct grout_outcome {
+    grout_launch_settings settings;
+    grout_run_status status;
+    grout_run_stats stats;
+    double seconds;
+    bool is_late; /* --timeout ended it */
+    grout_machine *machine;
+    grout_checker *checker; /* NULL: it ran without */
+    grout_check_summary summary;
+    /* of --explore; has_more: another outcome of the exploration follows */
+    const grout_exploration *exploration;
+    bool has_more;
+    const char *schedule_file; /* that replays it; NULL: --schedule names it */
+} grout_outcome;
+
+/* "fair", "lazy": as the options name them. */
+const char *grout_schedule_get_text(grout_schedule schedule);
+const char *grout_timing_get_text(grout_timing timing);
+
+/* From --schedule, --replay, --timing and --seed. */
+grout_launch_settings grout_launch_settings__get(const grout_session *session, bool with_checker);
+/* Runs it. False: it could not be run at all; diagnostics. */
+bool grout_launch__run(grout_session *session, const grout_load *load, grout_kernel_id kernel,
+                       const grout_argument_set *arguments, const grout_launch_settings *settings,
+                       grout_outcome *out);
+/* Looks for other schedules (exploring.c). False: it could not be run at all; diagnostics. */
+bool grout_launch__explore(grout_session *session, const grout_load *load, grout_kernel_id kernel,
+                           const grout_argument_set *arguments,
+                           const grout_launch_settings *settings, grout_exploration *out,
+                           double *seconds_out);
+/* Adds the synchronisation that the launch does not need to the session's diagnostics (advising.c).
+ */
+void grout_launch__advise(grout_session *session, const grout_load *load, grout_kernel_id kernel,
+                          const grout_argument_set *arguments,
+                          const grout_launch_settings *settings);
+void grout_outcome__deinit(grout_outcome *outcome);
+/* Why a run did not reach its end, in words; NULL if it did. */
+const char *grout_outcome__get_cut(const grout_outcome *outcome);
+
+/* The payload of the machine's callbacks; lives as long as the launch. */
+typedef struct grout_launch_callbacks {
+    grout_session *session;
+    grout_progress_line line;
+} grout_launch_callbacks;
+/* The launch without observers; the callbacks are made ready. */
+grout_launch grout_launch__prepare(grout_session *session, const grout_load *load,
+                                   grout_kernel_id kernel, const grout_argument_set *arguments,
+                                   const grout_launch_settings *settings,
+                                   grout_launch_callbacks *callbacks);
+
+#endif

@@ -1,0 +1,247 @@
+/* schedule_file.c - reads and writes schedules.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "schedule_file.h"
+
+#include "invariant.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define FILE_SIZE_MAX ((uint64_t)256 << 20)
+#define LINE_WIDTH    100
+
+/* Options that decide the run, besides the schedule. */
+static bool is_kept(grout_option_id id) {
+    return id == GROUT_OPTION_DEFINE || id == GROUT_OPTION_ARCH || id == GROUT_OPTION_INPUT ||
+           id == GROUT_OPTION_INOUT || id == GROUT_OPTION_TIMING || id == GROUT_OPTION_SEED ||
+           id == GROUT_OPTION_SMS || id == GROUT_OPTION_RESIDENT || id == GROUT_OPTION_MAX_STEPS;
+}
+
+/* ---- reading -------------------------------------------------------------------------------- */
+
+typedef struct reader {
+    grout_session *session;
+    grout_schedule_file *file;
+    const char *path;
+    uint32_t line;
+} reader;
+
+static bool report(reader *r, const char *what) {
+    grout_place place = {.file = r->path, .line = r->line, .column = 1, .length = 1};
+    return grout_diags_add(r->session->diags, GROUT_DIAG_BAD_SCHEDULE, place, "%s", what);
+}
+
+/* The next word of a line, with a NUL after it; NULL at the end. */
+static char *take_word(char **at) {
+    *at += strspn(*at, " \t\r");
+    if (**at == '\0') {
+        return NULL;
+    }
+    char *word = *at;
+    *at += strcspn(*at, " \t\r");
+    if (**at != '\0') {
+        *(*at)++ = '\0';
+    }
+    return word;
+}
+
+/* Whether the session has the option already, or defines the same const. */
+static bool is_given(const grout_session *session, grout_option_id id, const char *value) {
+    const char *own;
+    if (id != GROUT_OPTION_DEFINE) {
+        return grout_options__has(&session->options, id);
+    }
+    size_t size = strcspn(value, "=");
+    for (size_t i = 0; (own = grout_options__get_use(&session->options, id, i)) != NULL; i++) {
+        if (strcspn(own, "=") == size && strncmp(own, value, size) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool add_option(reader *r, grout_option_id id, const char *value) {
+    grout_options *options = &r->session->options;
+    if (is_given(r->session, id, value)) {
+        return true;
+    }
+    grout_option_use *uses =
+        realloc(options->uses, (options->use_count + 1) * sizeof options->uses[0]);
+    if (uses == NULL) {
+        return grout_diags_add_oom(r->session->diags);
+    }
+    options->uses = uses;
+    uses[options->use_count++] = (grout_option_use){.id = id, .value = value};
+    return true;
+}
+
+static grout_option_id find_option(const char *name) {
+    for (int i = 1; i < GROUT_OPTION_COUNT; i++) {
+        grout_text text = {0};
+        grout_option__print_name((grout_option_id)i, &text);
+        bool is_it =
+            text.data != NULL && strcmp(text.data, name) == 0 && is_kept((grout_option_id)i);
+        grout_text_free(&text);
+        if (is_it) {
+            return (grout_option_id)i;
+        }
+    }
+    return GROUT_OPTION_NONE;
+}
+
+static bool read_option(reader *r, char *at) {
+    const char *name = take_word(&at), *value = take_word(&at);
+    grout_option_id id = name == NULL ? GROUT_OPTION_NONE : find_option(name);
+    if (id == GROUT_OPTION_NONE || value == NULL) {
+        return report(r, "an 'option' line names an option of a run and its value");
+    }
+    return (grout_options__is_value_good(id, value) ||
+            report(r, "the value of this option is none that it takes")) &&
+           add_option(r, id, value);
+}
+
+static bool add_actors(reader *r, uint64_t actor, uint64_t count) {
+    grout_decisions *decisions = &r->file->decisions;
+    if (actor > UINT32_MAX || count == 0 || count > UINT32_MAX - decisions->count) {
+        return report(r, "an 'actors' line has a number out of range");
+    }
+    if (decisions->count + count > decisions->capacity) {
+        size_t capacity = 2 * (decisions->count + (size_t)count);
+        uint32_t *actors = realloc(decisions->actors, capacity * sizeof *actors);
+        if (actors == NULL) {
+            return grout_diags_add_oom(r->session->diags);
+        }
+        decisions->actors = actors;
+        decisions->capacity = capacity;
+    }
+    GROUT_ASSERT(count <= decisions->capacity - decisions->count);
+    for (uint64_t i = 0; i < count; i++) {
+        decisions->actors[decisions->count++] = (uint32_t)actor;
+    }
+    return true;
+}
+
+static bool read_actors(reader *r, char *at) {
+    char *word;
+    while ((word = take_word(&at)) != NULL) {
+        char *times = strchr(word, 'x');
+        uint64_t actor, count = 1;
+        if (times != NULL) {
+            *times++ = '\0';
+        }
+        if (!grout_read_u64(word, &actor) || (times != NULL && !grout_read_u64(times, &count))) {
+            return report(r, "an 'actors' line has numbers, N or NxM");
+        }
+        if (!add_actors(r, actor, count)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool read_line(reader *r, char *line) {
+    const char *word = take_word(&line);
+    if (word == NULL || word[0] == '#') {
+        return true;
+    }
+    if (strcmp(word, "actors") == 0) {
+        return read_actors(r, line);
+    }
+    if (strcmp(word, "option") == 0) {
+        return read_option(r, line);
+    }
+    if (strcmp(word, "kernel") == 0) {
+        const char *name = take_word(&line);
+        return name == NULL ? report(r, "a 'kernel' line names a kernel")
+                            : add_option(r, GROUT_OPTION_KERNEL, name);
+    }
+    return report(r, "a line begins with 'kernel', 'option', 'actors' or '#'");
+}
+
+static bool read_text(reader *r, char *text) {
+    static const char HEADER[] = "grout-schedule 1";
+    char *next = text;
+    while (next != NULL && *next != '\0') {
+        char *line = next;
+        next = strchr(line, '\n');
+        if (next != NULL) {
+            *next++ = '\0';
+        }
+        r->line++;
+        line[strcspn(line, "\r")] = '\0';
+        if (r->line == 1 && strcmp(line, HEADER) != 0) {
+            return report(r, "a schedule starts with the line 'grout-schedule 1'");
+        }
+        if (r->line > 1 && !read_line(r, line)) {
+            return false;
+        }
+    }
+    return r->line > 0 || report(r, "the file is empty");
+}
+
+bool grout_schedule_file__init(grout_schedule_file *file, grout_session *session,
+                               const char *path) {
+    grout_bytes bytes = {0};
+    reader r = {.session = session, .file = file, .path = path};
+    *file = (grout_schedule_file){0};
+    if (!grout_session__read_file(session, path, FILE_SIZE_MAX, &bytes)) {
+        return false;
+    }
+    file->text = malloc(bytes.size + 1);
+    if (file->text == NULL) {
+        free(bytes.data);
+        return grout_diags_add_oom(session->diags);
+    }
+    if (bytes.size > 0) {
+        memcpy(file->text, bytes.data, bytes.size);
+    }
+    file->text[bytes.size] = '\0';
+    free(bytes.data);
+    return read_text(&r, file->text);
+}
+
+void grout_schedule_file__deinit(grout_schedule_file *file) {
+    free(file->text);
+    free(file->decisions.actors);
+    *file = (grout_schedule_file){0};
+}
+
+/* ---- writing -------------------------------------------------------------------------------- */
+
+static void print_actors(const grout_decisions *decisions, grout_text *out) {
+    GROUT_ASSERT(decisions->count == 0 || decisions->actors != NULL);
+    size_t column = LINE_WIDTH;
+    for (size_t i = 0; i < decisions->count;) {
+        size_t count = 1;
+        while (i + count < decisions->count &&
+               decisions->actors[i + count] == decisions->actors[i]) {
+            count++;
+        }
+        if (column >= LINE_WIDTH) {
+            grout_text_add(out, "%sactors", i == 0 ? "" : "\n");
+            column = 6;
+        }
+        size_t before = out->size;
+        grout_text_add(out, " %u", decisions->actors[i]);
+        if (count > 1) {
+            grout_text_add(out, "x%zu", count);
+        }
+        column += out->size - before;
+        i += count;
+    }
+    grout_text_add(out, "%s", decisions->count > 0 ? "\n" : "");
+}
+
+void grout_schedule_file__print(const grout_session *session, const char *kernel,
+                                const grout_decisions *decisions, grout_text *out) {
+    const grout_options *options = &session->options;
+    grout_text_add(out, "grout-schedule 1\nkernel @%s\n", kernel);
+    for (size_t i = 0; i < options->use_count; i++) {
+        if (is_kept(options->uses[i].id)) {
+            grout_text_add(out, "option ");
+            grout_option__print_name(options->uses[i].id, out);
+            grout_text_add(out, " %s\n", options->uses[i].value);
+        }
+    }
+    print_actors(decisions, out);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * schedule_file.h - a schedule in a small text file: '--replay' reads it, '--explore' writes it.
+ *
+ *     grout-schedule 1
+ *     kernel @ring
+ *     option -D N=4
+ *     option --timing lazy
+ *     actors 0 1x12 0 5
+ *
+ * 'kernel' and 'option' lines hold what decides the run; 'actors' lines name the actor that ran, in
+ * order, at each point where more than one could, NxM for M times N in a row. The file may end
+ * after any line: the fair schedule decides the rest.
+ */
+#ifndef GROUT_CLI_SCHEDULE_FILE_H
+#define GROUT_CLI_SCHEDULE_FILE_H
+
+#include "session.h"
+
+#include "grout/interp.h"
+
+typedef struct grout_schedule_file {
+    char *text; /* the lines, each with a NUL after every word */
+    grout_decisions decisions;
+} grout_schedule_file;
+
+/*
+ * Reads a file and adds its options to those of the session, except those that the session has
+ * already (-D: of the same const). False: diagnostics (bad-schedule, file-unreadable). Deinit even
+ * then, after the session's options.
+ */
+bool grout_schedule_file__init(grout_schedule_file *file, grout_session *session, const char *path);
+void grout_schedule_file__deinit(grout_schedule_file *file);
+/* Appends the file for a kernel's run with the session's options. */
+void grout_schedule_file__print(const grout_session *session, const char *kernel,
+                                const grout_decisions *decisions, grout_text *out);
+
+#endif

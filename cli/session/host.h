@@ -1,0 +1,79 @@
+/*
+ * host.h - everything the command touches outside its own memory, as callbacks.
+ *
+ * main.c passes the real host (host_posix.c); tests and fuzzers pass one that lives in memory.
+ * Functions that can fail return false with a reason in words ("No such file or directory").
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef GROUT_CLI_HOST_H
+#define GROUT_CLI_HOST_H
+
+#include "grout/grout.h"
+
+typedef enum grout_stream { GROUT_STREAM_OUT, GROUT_STREAM_ERR } grout_stream;
+
+/* Bytes on the heap, followed by a NUL that size does not count. Free with free(). */
+typedef struct grout_bytes {
+    char *data;
+    size_t size;
+} grout_bytes;
+
+/* A piece of a file to be written; borrowed. */
+typedef struct grout_chunk {
+    const void *data;
+    size_t size;
+} grout_chunk;
+
+/* The functions of gpu.h that open libraries, start processes or write the cache. */
+typedef struct grout_host_gpu {
+    bool (*compile_cuda)(const char *source, const char *kernel_name, grout_binary_kind kind,
+                         const grout_nvrtc_options *options, grout_binary *binary_out,
+                         grout_diags *diags);
+    bool (*run)(const grout_gpu_launch *launch, grout_gpu_result *result_out, grout_diags *diags);
+    bool (*describe)(const grout_nvrtc_options *options, grout_text *out);
+    bool (*cache_clear)(const char *cache_dir, grout_diags *diags);
+} grout_host_gpu;
+
+typedef struct grout_host {
+    void *payload;
+    /* The whole file, or all of stdin for "-". More than size_max bytes is a failure. */
+    bool (*read_file)(void *payload, const char *path, uint64_t size_max, grout_bytes *out,
+                      grout_text *reason);
+    /*
+     * Replaces a file, or makes one, in one step: a temporary beside it is written, synced and
+     * renamed, so that whoever reads the path sees the old bytes or all of the new ones.
+     */
+    bool (*write_file)(void *payload, const char *path, const grout_chunk *chunks, size_t count,
+                       grout_text *reason);
+    /* Whether write_file has a chance; asked before a long run. */
+    bool (*can_write)(void *payload, const char *path, grout_text *reason);
+    bool (*is_same_file)(void *payload, const char *a, const char *b);
+    /* Calls visit for every plain file of a folder, in sorted order. */
+    bool (*list)(void *payload, const char *folder,
+                 void (*visit)(void *visit_payload, const char *name, uint64_t size),
+                 void *visit_payload, grout_text *reason);
+    bool (*write)(void *payload, grout_stream stream, const char *data, size_t size);
+    bool (*is_terminal)(void *payload, grout_stream stream);
+    /* Seconds of a clock that never goes back. */
+    double (*get_seconds)(void *payload);
+    const char *(*get_env)(void *payload, const char *name);
+    /* True once the user has pressed Ctrl-C. */
+    bool (*is_interrupted)(void *payload);
+    /* Bytes that arrays may take: the machine's memory; 0 if unknown. */
+    uint64_t (*get_memory)(void *payload);
+    /* What 'grout doctor' says of the machine: lines of 'name: value'. */
+    void (*describe)(void *payload, grout_text *out);
+    const grout_host_gpu *gpu; /* NULL: no GPU, no NVRTC */
+} grout_host;
+
+/* Exit codes (docs/cli.md). */
+enum {
+    GROUT_EXIT_OK = 0,
+    GROUT_EXIT_FINDING = 1,
+    GROUT_EXIT_USAGE = 2,
+    GROUT_EXIT_INCOMPLETE = 3,
+    GROUT_EXIT_INTERNAL = 4,
+    GROUT_EXIT_INTERRUPTED = 130
+};
+
+#endif

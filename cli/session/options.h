@@ -1,0 +1,98 @@
+/* options.h - commands and options, parsed by the table options.def.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef GROUT_CLI_OPTIONS_H
+#define GROUT_CLI_OPTIONS_H
+
+#include "grout/diag.h"
+
+typedef enum grout_command {
+    GROUT_COMMAND_NONE,
+#define GROUT_COMMAND(NAME, text, letter, least, most, arguments, summary, description) \
+    GROUT_COMMAND_##NAME,
+#include "options.def"
+    GROUT_COMMAND_COUNT
+} grout_command;
+
+typedef enum grout_option_id {
+    GROUT_OPTION_NONE,
+#define GROUT_OPTION(NAME, long, short, KIND, argument, commands, help) GROUT_OPTION_##NAME,
+#include "options.def"
+    GROUT_OPTION_COUNT
+} grout_option_id;
+
+typedef enum grout_option_kind {
+    GROUT_OPTION_FLAG,
+    GROUT_OPTION_TEXT,
+    GROUT_OPTION_COUNT_KIND,
+    GROUT_OPTION_LIMIT,
+    GROUT_OPTION_NUMBER,
+    GROUT_OPTION_SECONDS,
+    GROUT_OPTION_SIZE,
+    GROUT_OPTION_CHOICE,
+    GROUT_OPTION_SCHEDULE_KIND
+} grout_option_kind;
+
+typedef struct grout_command_info {
+    const char *text, *arguments, *summary, *description;
+    char letter;
+    uint32_t least, most;
+} grout_command_info;
+
+typedef struct grout_option_info {
+    const char *long_text; /* NULL: it has the short form only; messages say the long one */
+    const char *argument;
+    const char *commands;
+    const char *help;
+    grout_option_kind kind;
+    char short_text; /* 0: it has the long form only */
+} grout_option_info;
+
+/* An option as given. value is borrowed from argv; NULL for flags. */
+typedef struct grout_option_use {
+    grout_option_id id;
+    const char *value;
+} grout_option_use;
+
+/* What a command line says. Zero-initialise; free with grout_options__deinit. */
+typedef struct grout_options {
+    grout_command command;
+    grout_option_use *uses; /* in the order given */
+    size_t use_count;
+    const char **arguments; /* that are no options; borrowed from argv */
+    size_t argument_count;
+} grout_options;
+
+const grout_command_info *grout_command__get_info(grout_command command);
+const grout_option_info *grout_option__get_info(grout_option_id id);
+grout_command grout_command__find(const char *text);
+/* "--seed", "-D". */
+void grout_option__print_name(grout_option_id id, grout_text *out);
+
+/*
+ * Parses the words after the command's name and adds them to options (options->command is set).
+ * Checks the form of every value. False: bad-option diagnostics say why. argv is permuted.
+ */
+bool grout_options__parse(grout_options *options, int argc, char **argv, grout_diags *diags);
+/* Whether an option takes a value of this form. */
+bool grout_options__is_value_good(grout_option_id id, const char *value);
+/* Whether the number of arguments fits the command; a bad-option if not. */
+bool grout_options__check_arguments(const grout_options *options, grout_diags *diags);
+void grout_options__deinit(grout_options *options);
+
+/* The last value given, or NULL; for flags, whether it was given. */
+const char *grout_options__get(const grout_options *options, grout_option_id id);
+bool grout_options__has(const grout_options *options, grout_option_id id);
+/* The i-th use (from 0) of a repeatable option, or NULL. */
+const char *grout_options__get_use(const grout_options *options, grout_option_id id, size_t i);
+/* Values of options whose form was checked by the parser. */
+uint64_t grout_options__get_count(const grout_options *options, grout_option_id id,
+                                  uint64_t fallback);
+double grout_options__get_number(const grout_options *options, grout_option_id id, double fallback);
+
+/* Whole-string readers, independent of the locale. */
+bool grout_read_u64(const char *text, uint64_t *out);
+bool grout_read_i64(const char *text, int64_t *out);
+bool grout_read_number(const char *text, double *out);
+bool grout_read_size(const char *text, uint64_t *out);
+
+#endif

@@ -1,0 +1,271 @@
+/* session.c - answering: streams, colours, files, and what diagnostics mean for the exit code.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "session.h"
+
+#include "invariant.h"
+#include "suggest.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const grout_place grout_nowhere = {0};
+
+static void write_bytes(grout_session *session, grout_stream stream, const char *data,
+                        size_t size) {
+    if (size == 0) {
+        return;
+    }
+    if (!session->host->write(session->host->payload, stream, data, size) &&
+        stream == GROUT_STREAM_OUT) {
+        session->write_failed = true;
+    }
+}
+
+void grout_session__print(grout_session *session, grout_stream stream, const char *format, ...) {
+    va_list arguments;
+    char line[1024];
+    va_start(arguments, format);
+    int size = vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    if (size < 0) {
+        return;
+    }
+    if ((size_t)size < sizeof line) {
+        write_bytes(session, stream, line, (size_t)size);
+        return;
+    }
+    char *longer = malloc((size_t)size + 1);
+    if (longer != NULL) {
+        va_start(arguments, format);
+        (void)vsnprintf(longer, (size_t)size + 1, format, arguments);
+        va_end(arguments);
+        write_bytes(session, stream, longer, (size_t)size);
+        free(longer);
+    }
+}
+
+void grout_session__flush(grout_session *session, grout_stream stream, grout_text *text) {
+    GROUT_ASSERT(text->size == 0 || text->data != NULL);
+    if (text->failed) {
+        (void)grout_diags_add_oom(session->diags);
+    }
+    write_bytes(session, stream, text->data, text->size);
+    grout_text_free(text);
+    *text = (grout_text){0};
+}
+
+bool grout_session__wants_color(const grout_session *session, grout_stream stream) {
+    const grout_host *host = session->host;
+    const char *choice = grout_options__get(&session->options, GROUT_OPTION_COLOR);
+    if (choice != NULL && strcmp(choice, "auto") != 0) {
+        return strcmp(choice, "always") == 0;
+    }
+    const char *no_color = host->get_env(host->payload, "NO_COLOR");
+    return (no_color == NULL || no_color[0] == '\0') && host->is_terminal(host->payload, stream);
+}
+
+void grout_session__print_diags(grout_session *session, grout_stream stream) {
+    grout_text text = {0};
+    grout_render_options render = {.color = grout_session__wants_color(session, stream)};
+    grout_diags_render(session->diags, &render, &text);
+    grout_session__flush(session, stream, &text);
+}
+
+int grout_exit_code_rank(int exit_code) {
+    switch (exit_code) {
+    case GROUT_EXIT_INTERNAL:
+        return 5;
+    case GROUT_EXIT_INTERRUPTED:
+        return 4;
+    case GROUT_EXIT_USAGE:
+        return 3;
+    case GROUT_EXIT_FINDING:
+        return 2;
+    case GROUT_EXIT_INCOMPLETE:
+        return 1;
+    default:
+        GROUT_ASSERT(exit_code == GROUT_EXIT_OK);
+        return 0;
+    }
+}
+
+int grout_exit_code_of(grout_diag_code code) {
+    GROUT_ASSERT(code > GROUT_DIAG_NONE && code < GROUT_DIAG_COUNT);
+    if (code == GROUT_DIAG_INTERNAL_ERROR || code == GROUT_DIAG_GPU_DRIVER ||
+        code == GROUT_DIAG_NVRTC_FAILED) {
+        return GROUT_EXIT_INTERNAL;
+    }
+    if (code == GROUT_DIAG_INTERRUPTED) {
+        return GROUT_EXIT_INTERRUPTED;
+    }
+    if (code == GROUT_DIAG_STEP_LIMIT || code == GROUT_DIAG_OUT_OF_MEMORY ||
+        code == GROUT_DIAG_GPU_UNSUPPORTED) {
+        return GROUT_EXIT_INCOMPLETE;
+    }
+    if (code == GROUT_DIAG_GPU_FAULT || code == GROUT_DIAG_GPU_HANG ||
+        code == GROUT_DIAG_COMPARE_MISMATCH || code == GROUT_DIAG_EXPECTATION ||
+        grout_diag_get(code)->stage == GROUT_STAGE_RUN ||
+        /* a warning that --werror made an error: the kernel is legal */
+        grout_diag_get(code)->severity == GROUT_SEVERITY_WARNING) {
+        return GROUT_EXIT_FINDING;
+    }
+    return GROUT_EXIT_USAGE;
+}
+
+int grout_session__get_exit_code(const grout_session *session) {
+    int worst = GROUT_EXIT_OK;
+    for (uint32_t i = 0; i < grout_diags_count(session->diags); i++) {
+        const grout_diag *diag = grout_diags_get(session->diags, i);
+        int code = diag->severity == GROUT_SEVERITY_ERROR ? grout_exit_code_of(diag->code) : 0;
+        worst = grout_exit_code_rank(code) > grout_exit_code_rank(worst) ? code : worst;
+    }
+    return worst;
+}
+
+/* ---- severities ----------------------------------------------------------------------------- */
+
+/* Splits 'CODE=LEVEL'. */
+static bool read_severity(const char *value, grout_diag_code *code_out, grout_severity *level_out) {
+    char code[64];
+    size_t size = strcspn(value, "=");
+    if (value[size] == '\0' || size >= sizeof code) {
+        return false;
+    }
+    memcpy(code, value, size);
+    code[size] = '\0';
+    const char *level = value + size + 1;
+    *code_out = grout_diag_find(code);
+    if (strcmp(level, "error") == 0) {
+        *level_out = GROUT_SEVERITY_ERROR;
+    } else if (strcmp(level, "warning") == 0) {
+        *level_out = GROUT_SEVERITY_WARNING;
+    } else if (strcmp(level, "off") == 0) {
+        *level_out = GROUT_SEVERITY_OFF;
+    } else {
+        return false;
+    }
+    return true;
+}
+
+/* Findings can be lowered; so can warnings. An invalid kernel stays invalid. */
+static bool can_change(grout_diag_code code) {
+    const grout_diag_info *info = grout_diag_get(code);
+    return (info->stage == GROUT_STAGE_RUN && code != GROUT_DIAG_STEP_LIMIT) ||
+           info->severity == GROUT_SEVERITY_WARNING;
+}
+
+void grout_session__help_near(grout_session *session, const char *near, const char *otherwise) {
+    if (near != NULL) {
+        grout_diags_help(session->diags, "did you mean '%s'?", near);
+    } else {
+        grout_diags_help(session->diags, "%s", otherwise);
+    }
+}
+
+static bool add_unknown_code(grout_session *session, const char *value) {
+    char code[64] = "";
+    size_t size = strcspn(value, "=");
+    grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION, grout_nowhere,
+                    "--severity: there is no code '%.*s'", (int)(size < 200 ? size : 200), value);
+    if (size < sizeof code) {
+        memcpy(code, value, size);
+    }
+    grout_suggestion suggestion = grout_suggest__begin_command(code);
+    for (int i = 1; i < GROUT_DIAG_COUNT; i++) {
+        grout_suggest__offer(&suggestion, grout_diag_get((grout_diag_code)i)->text);
+    }
+    if (suggestion.best != NULL) {
+        grout_diags_help(session->diags, "did you mean '%s'?", suggestion.best);
+    }
+    return false;
+}
+
+bool grout_session__check_severities(grout_session *session) {
+    bool is_good = true;
+    const char *value;
+    for (size_t i = 0;
+         (value = grout_options__get_use(&session->options, GROUT_OPTION_SEVERITY, i)) != NULL;
+         i++) {
+        grout_diag_code code;
+        grout_severity level;
+        if (!read_severity(value, &code, &level)) {
+            is_good = grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION, grout_nowhere,
+                                      "the value of --severity is CODE=error, CODE=warning or "
+                                      "CODE=off, not '%.200s'",
+                                      value);
+        } else if (code == GROUT_DIAG_NONE) {
+            is_good = add_unknown_code(session, value);
+        } else if (!can_change(code)) {
+            is_good =
+                grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION, grout_nowhere,
+                                "--severity: '%s' is no finding or warning, it stays an error",
+                                grout_diag_get(code)->text);
+        }
+    }
+    return is_good;
+}
+
+grout_severity grout_session__get_severity(const grout_session *session, grout_diag_code code,
+                                           grout_severity severity) {
+    const char *value;
+    for (size_t i = 0;
+         (value = grout_options__get_use(&session->options, GROUT_OPTION_SEVERITY, i)) != NULL;
+         i++) {
+        grout_diag_code named;
+        grout_severity level;
+        if (read_severity(value, &named, &level) && named == code) {
+            severity = level;
+        }
+    }
+    if (severity == GROUT_SEVERITY_WARNING &&
+        grout_options__has(&session->options, GROUT_OPTION_WERROR)) {
+        severity = GROUT_SEVERITY_ERROR;
+    }
+    return severity;
+}
+
+void grout_session__apply_severities(grout_session *session) {
+    for (uint32_t i = 0; i < grout_diags_count(session->diags); i++) {
+        const grout_diag *diag = grout_diags_get(session->diags, i);
+        grout_severity to = grout_session__get_severity(session, diag->code, diag->severity);
+        if (diag->severity == GROUT_SEVERITY_WARNING && to != diag->severity) {
+            grout_diags_set_severity(session->diags, i, to);
+        }
+    }
+}
+
+/* ---- files ---------------------------------------------------------------------------------- */
+
+bool grout_session__read_file(grout_session *session, const char *path, uint64_t size_max,
+                              grout_bytes *out) {
+    grout_text reason = {0};
+    const grout_host *host = session->host;
+    *out = (grout_bytes){0};
+    bool is_read = host->read_file(host->payload, path, size_max, out, &reason);
+    if (!is_read) {
+        grout_diags_add(session->diags, GROUT_DIAG_FILE_UNREADABLE, grout_nowhere,
+                        "cannot read '%s': %s", path, reason.data == NULL ? "?" : reason.data);
+    }
+    GROUT_ASSERT(!is_read || out->size <= size_max);
+    GROUT_ASSERT(!is_read || out->size == 0 || out->data != NULL);
+    grout_text_free(&reason);
+    return is_read;
+}
+
+bool grout_session__write_file(grout_session *session, const char *path, const grout_chunk *chunks,
+                               size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        GROUT_ASSERT(chunks[i].size == 0 || chunks[i].data != NULL);
+    }
+    grout_text reason = {0};
+    const grout_host *host = session->host;
+    bool is_written = host->write_file(host->payload, path, chunks, count, &reason);
+    if (!is_written) {
+        grout_diags_add(session->diags, GROUT_DIAG_FILE_UNWRITABLE, grout_nowhere,
+                        "cannot write '%s': %s", path, reason.data == NULL ? "?" : reason.data);
+    }
+    grout_text_free(&reason);
+    return is_written;
+}

@@ -1,0 +1,59 @@
+/* session.h - one call of the command: host, options, diagnostics, and how to answer.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef GROUT_CLI_SESSION_H
+#define GROUT_CLI_SESSION_H
+
+#include "host.h"
+#include "options.h"
+
+#include "grout/interp.h"
+
+typedef struct grout_session {
+    const grout_host *host;
+    grout_options options;
+    grout_diags *diags; /* of this call, with the texts of the files read */
+    bool use_color;     /* of the report on stdout */
+    bool is_json;       /* the answer is one object: --format json or sarif */
+    bool is_sarif;      /* which of them */
+    bool is_github;     /* findings as annotations of a workflow */
+    bool is_quiet, is_verbose;
+    const grout_decisions *replay; /* of --replay; NULL: none */
+    bool write_failed;             /* stdout is closed or full */
+} grout_session;
+
+/* The place of what is in no file. */
+extern const grout_place grout_nowhere;
+
+/* Writes to stdout or stderr. */
+void grout_session__print(grout_session *session, grout_stream stream, const char *format, ...)
+    GROUT_PRINTF(3, 4);
+/* Writes a text and empties it. */
+void grout_session__flush(grout_session *session, grout_stream stream, grout_text *text);
+/* Whether a stream shows colours: --color, NO_COLOR, terminal. */
+bool grout_session__wants_color(const grout_session *session, grout_stream stream);
+/* Renders all diagnostics of the session to a stream. */
+void grout_session__print_diags(grout_session *session, grout_stream stream);
+/* The exit code that the session's diagnostics ask for; 0 if none is an error. */
+int grout_session__get_exit_code(const grout_session *session);
+/* The same for one code. */
+int grout_exit_code_of(grout_diag_code code);
+/* The rank of an exit code: if several apply, the one of the highest rank wins. */
+int grout_exit_code_rank(int exit_code);
+/* Applies --severity and --werror to the warnings among the session's diagnostics. */
+void grout_session__apply_severities(grout_session *session);
+/* Severity of a finding or warning after --severity and --werror. */
+grout_severity grout_session__get_severity(const grout_session *session, grout_diag_code code,
+                                           grout_severity severity);
+/* Whether every --severity parses; bad-option diagnostics if not. */
+bool grout_session__check_severities(grout_session *session);
+
+/* Reads or writes a file; false with a diagnostic (file-unreadable, file-unwritable). */
+bool grout_session__read_file(grout_session *session, const char *path, uint64_t size_max,
+                              grout_bytes *out);
+bool grout_session__write_file(grout_session *session, const char *path, const grout_chunk *chunks,
+                               size_t count);
+
+/* Helps the newest diagnostic: "did you mean 'near'?", or, if near is NULL, otherwise. */
+void grout_session__help_near(grout_session *session, const char *near, const char *otherwise);
+
+#endif

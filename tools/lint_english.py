@@ -1,0 +1,225 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Finds English that a native reader has to read twice, in comments and in hand-written pages.
+
+usage: lint_english.py [--all] [--update] [FILE...]
+
+Looks at the comments of every C source that git knows or could add, and at the prose of README.md,
+CONTRIBUTING.md and docs/*.md, except the generated pages. Code, quoted words and messages are left out.
+
+Without FILE, each top folder may have as many faults as tools/lint_english.baseline says, and a folder
+with more has all of its faults printed. --update lowers the numbers to what there is now; it never
+raises one. --all prints every fault. With FILE, every fault of these files is printed and counts.
+
+A comment or line that needs such a word says so, with the name of the rule:
+    /* The bytes behind the pointer. lint-english: behind */
+    <!-- lint-english: behind -->          in a page, at the end of the line or on the line before
+"""
+import argparse
+import collections
+import os
+import re
+import subprocess
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+BASELINE = os.path.join(ROOT, "tools", "lint_english.baseline")
+SOURCES = (".c", ".h", ".def", ".cuh", ".cpp")
+GENERATED = {f"docs/{name}.md" for name in ("cli", "corpus", "diagnostics", "litmus", "mutation", "operations")}
+
+# A sentence begins at the start of a text, or after the end of another one.
+BEGIN = r"(?:\A|(?<=[.;:!?] )|(?<=\) ))"
+ASKS = r"(?:Has|Have|Had|Is|Are|Was|Were|Does|Do|Did|Can|Could|May|Might|Must|Should|Would|Will|Which|What|Who|Whose)"
+# name, what to look for, what to write instead
+RULES = [(name, re.compile(pattern), remedy) for name, pattern, remedy in (
+    ("of", BEGIN + r"Of ",
+     "begin with the subject, not with 'Of ...': 'The newest of these ...'"),
+    ("behind", r"\b[Bb]ehind\b",
+     "'after' for time and order; 'behind' is for what hides something"),
+    ("told", r"\b[Tt]old\b",
+     "'is reported', 'is published', 'knows of', 'has heard of'"),
+    ("who", r"(?:" + BEGIN + r"Who|(?:[;:(] ?|\b(?:by|from|to|for|of|than|so|then|but|since|because|that|only|with) )who)"
+            r" (?:has|have|had|is|are|was|waits?|waited|knows?|comes?|asks?|uses?|does|may|issued|accesses|never)\b(?![^.;]*\?)",
+     "name the actor: 'a thread that waits', 'the warp that has ...'"),
+    ("stands for", r"\b[Ss]t(?:ands?|anding|ood) for\b",
+     "'means', 'names', 'is', 'counts as'"),
+    ("at home", r"\bat home\b",
+     "say where: 'in its own CTA', 'within a CTA'"),
+    ("does without", r"\b(?:do|does|did) without\b",
+     "'does not need', 'works without'"),
+    ("question", BEGIN + ASKS + r" [^.;:?\"]*\?",
+     "a statement: 'Whether ...', 'Returns true if ...'"),
+)]
+# Good English that holds such a word.
+USUAL = re.compile(r"\b(?:leav\w+|left|lag\w*|falls?|fell)\b[^.;,]{0,30}\bbehind\b|\btold apart\b|\bOf course\b|"
+                   r"\b[Bb]ehind (?:a|the) (?:pointers?|interface|reports)\b")
+ALLOW = re.compile(r"lint-english:\s*([\w ,]+)")
+
+BAD = {
+    "of": ["Of these, the newest counts.", "It ends. Of a longer line only this much is shown.", "Of the two the wider."],
+    "behind": ["The wait comes behind the arrive.", "Behind the last init all meet."],
+    "told": ["What observers are told.", "The reader was never told."],
+    "who": ["Who waits for that has waited for this.", "It is written by who issued it.", "In order: who knows it knows those."],
+    "stands for": ["The k-th wait stands for phase k.", "They stand for each other."],
+    "at home": ["They order as at home."],
+    "does without": ["What the launch does without."],
+    "question": ["Is it over?", "Done. Has the use its value from a read of a race?", "Would one more wait hang?"],
+}
+GOOD = ["The newest of these counts.", "It ends, of course.", "Of course it ends.", "The bytes behind a pointer.",
+        "A fault leaves no state behind.", "The two cannot be told apart.", "'told' counts barriers.", "A thread that waits.",
+        "The report says who waits for what.", "Those who wait go on.", "The thread, who has waited, goes on.",
+        "A barrier stands there.", "It works without a GPU.", "Whether it is over.", "The parser asks 'did you mean x?'.",
+        "What is known of it.", "Which of them is newer decides."]
+
+
+def find(text):
+    """(rule, offset, remedy) of each fault of a text."""
+    return [(name, match.start(), remedy) for name, pattern, remedy in RULES for match in pattern.finditer(text)]
+
+
+def test_rules():
+    for name, sentences in BAD.items():
+        for sentence in sentences:
+            assert name in [fault[0] for fault in find(blank_quotes(sentence))], (name, sentence)
+    for sentence in GOOD:
+        assert not find(blank_quotes(sentence)), (sentence, find(blank_quotes(sentence)))
+    assert set(BAD) == {name for name, _, _ in RULES}
+    code = 'int x; /* Of these,\n * the first. */ char *s = "// told"; // it is\n// told\nint y;\n'
+    assert [line for line, _, _ in faults_of("a.c", code)] == [1, 3], faults_of("a.c", code)
+    page = "# Of one\n\nA `told` word\nbehind it.\n\n    told\n\n```\ntold\n```\n| a | told |\n"
+    assert [line for line, _, _ in faults_of("a.md", page)] == [1, 4, 11], faults_of("a.md", page)
+    assert not faults_of("a.c", "/* behind it. lint-english: behind */\n")
+
+
+def blank_quotes(text):
+    """Without what is quoted, and without usual phrases; the length stays, so that offsets do."""
+    quoted = r"`[^`\n]*`|'[^'\n]{1,60}'(?!\w)|\"[^\"\n]*\""
+    return USUAL.sub(blank, re.sub(quoted, blank, text))
+
+
+def blank(match):
+    return "x" * len(match.group())
+
+
+def texts_of_source(text):
+    """(comment as one paragraph, line of each of its characters) for every comment of a C source."""
+    token = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|/\*.*?\*/|//[^\n]*(?:\n[ \t]*//[^\n]*)*', re.S)
+    for match in token.finditer(text):
+        comment = match.group()
+        if comment.startswith("/"):
+            first = text.count("\n", 0, match.start()) + 1
+            lines = [re.sub(r"^\s*(?:/\*+|//+|\*(?!/))?|\*/$", "", line).strip() for line in comment.split("\n")]
+            yield from paragraphs_of(lines, first)
+
+
+def texts_of_page(text):
+    """The same for the paragraphs, items and cells of a page."""
+    fenced, lines = False, []
+    for line in text.split("\n"):
+        if line.startswith("```"):
+            fenced, line = not fenced, ""
+        is_code = fenced or line.startswith("    ")
+        lines.append("" if is_code else line)
+    block, first = [], 1
+    for number, line in enumerate(lines + [""], 1):
+        if line.startswith("|"):
+            for cell in line.split("|"):
+                yield from paragraphs_of([cell.strip()], number)
+            line = ""
+        if block and (not line.strip() or re.match(r"[-#] |\d+\.", line)):
+            yield from paragraphs_of(block, first)
+            block = []
+        if line.strip():
+            first = first if block else number
+            block.append(re.sub(r"^(?:- |#+ |<!-- )", "", line.strip()))
+
+
+def paragraphs_of(lines, first):
+    paragraph, at = "", []
+    for number, line in enumerate(lines + [""], first):
+        if line:
+            paragraph += line + " "
+            at += [number] * (len(line) + 1)
+        elif paragraph:
+            yield paragraph, at
+            paragraph, at = "", []
+
+
+def faults_of(path, text):
+    """(line, rule, remedy) of each fault of a file."""
+    texts = texts_of_page if path.endswith(".md") else texts_of_source
+    faults, allowed = [], collections.defaultdict(set)
+    for number, line in enumerate(text.split("\n"), 1):
+        for match in ALLOW.finditer(line):
+            names = {name.strip() for name in match.group(1).split(",")}
+            allowed[number] |= names
+            allowed[number + 1] |= names if path.endswith(".md") else set()
+    for paragraph, lines in texts(text):
+        names = set().union(*(allowed[line] for line in set(lines)))
+        faults += [(lines[offset], name, remedy) for name, offset, remedy in find(blank_quotes(paragraph))
+                   if name not in names]
+    return sorted(faults)
+
+
+def list_files():
+    names = subprocess.run(["git", "-C", ROOT, "ls-files", "-co", "--exclude-standard"], capture_output=True,
+                           text=True, check=True).stdout.split("\n")
+    pages = [name for name in names if re.fullmatch(r"(?:README|CONTRIBUTING|docs/.+)\.md", name)]
+    sources = [name for name in names if name.endswith(SOURCES)]
+    return sorted({name for name in pages + sources
+                   if name not in GENERATED and os.path.exists(os.path.join(ROOT, name))})
+
+
+def read_baseline():
+    with open(BASELINE, encoding="utf-8") as file:
+        rows = [line.split() for line in file if line.strip() and not line.startswith("#")]
+    return {folder: int(count) for folder, count in rows}
+
+
+def write_baseline(counts):
+    with open(BASELINE, "w", encoding="utf-8") as file:
+        file.write("# Faults that tools/lint_english.py finds, for each top folder. The numbers may only fall.\n")
+        file.writelines(f"{folder} {count}\n" for folder, count in sorted(counts.items()) if count > 0)
+
+
+def print_faults(faults):
+    for path, line, name, remedy in faults:
+        print(f"{path}:{line}: '{name}': {remedy}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("files", nargs="*")
+    parser.add_argument("--all", action="store_true", help="print every fault")
+    parser.add_argument("--update", action="store_true", help="lower the numbers of the baseline")
+    args = parser.parse_args()
+    test_rules()
+    files = [os.path.relpath(os.path.abspath(file), ROOT) for file in args.files] or list_files()
+    faults = collections.defaultdict(list)
+    for path in files:
+        with open(os.path.join(ROOT, path), encoding="utf-8") as file:
+            folder = path.split("/")[0] if "/" in path else "."
+            faults[folder] += [(path, *fault) for fault in faults_of(path, file.read())]
+    total = sum(map(len, faults.values()))
+    if args.files or args.all:
+        print_faults(fault for folder in sorted(faults) for fault in faults[folder])
+    if args.files:
+        print(f"lint_english: {len(files)} files, {total} faults")
+        return total > 0
+    most = read_baseline()
+    above = [folder for folder in sorted(faults) if len(faults[folder]) > most.get(folder, 0)]
+    below = [folder for folder in sorted(most) if len(faults[folder]) < most[folder]]
+    if args.update:
+        write_baseline({folder: min(len(faults[folder]), count) for folder, count in most.items()})
+    for folder in above:
+        if not args.all:
+            print_faults(faults[folder])
+        print(f"{folder}: {len(faults[folder])} faults, {most.get(folder, 0)} at most")
+    if below and not args.update:
+        print(f"lint_english: fewer than the baseline says in {', '.join(below)}: run lint_english.py --update")
+    print(f"lint_english: {len(files)} files, {total} faults, {len(above)} folders above the baseline")
+    return len(above) > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
