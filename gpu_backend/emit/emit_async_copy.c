@@ -9,14 +9,6 @@
 
 #define PIECE_BYTES_MIN 4
 
-static int64_t count_elements(const grout_view *view) {
-    int64_t count = 1;
-    for (uint32_t dim = 0; dim < view->rank; dim++) {
-        count *= view->extent[dim];
-    }
-    return count;
-}
-
 /* Elements of the largest piece that is contiguous and aligned in both; 0: there is none. What is
  * known of the values of starts may make it wider, that they are multiples of 4 bytes has to be so.
  */
@@ -81,7 +73,7 @@ void grout_emit__async_copy(grout_emitter *e, grout_op_id id, const grout_op *op
                                 "in such pieces, aligned, on both sides");
         return;
     }
-    const grout_register_layout layout = deal_out(count_elements(&source), width);
+    const grout_register_layout layout = deal_out(grout_emit__count_elements(&source), width);
     grout_emit__before_access(e, source.object, false);
     grout_emit__before_access(e, destination.object, true);
     write_pieces(e, &source, &destination, &layout, bytes);
@@ -94,10 +86,8 @@ void grout_emit__async_copy_commit_group(grout_emitter *e, grout_op_id id, const
 }
 
 void grout_emit__async_copy_wait(grout_emitter *e, grout_op_id id, const grout_op *op) {
-    const grout_operand *count = grout_module_get_operand(e->module, op, 0);
     (void)id;
-    grout_emit__line(e, "grout_async_copy_wait<%" PRId64 ">();",
-                     grout_module_get_expr_value(e->module, count->id).integer);
+    grout_emit__line(e, "grout_async_copy_wait<%" PRId64 ">();", grout_emit__get_integer(e, op, 0));
     grout_emit__thread_barrier(e, "all lanes' copies are done");
 }
 

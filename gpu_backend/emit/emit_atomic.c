@@ -92,20 +92,12 @@ static void write_array(grout_emitter *e, const atomic *a, const grout_register_
     grout_emit__close_owners(e, layout);
 }
 
-static int64_t count_elements(const grout_view *view) {
-    int64_t count = 1;
-    for (uint32_t dim = 0; dim < view->rank; dim++) {
-        count *= view->extent[dim];
-    }
-    return count;
-}
-
 static void update(grout_emitter *e, const grout_op *op) {
     atomic a;
     if (!describe(e, op, &a)) {
         return;
     }
-    const int64_t count = count_elements(&a.view);
+    const int64_t count = grout_emit__count_elements(&a.view);
     grout_emit__before_access(e, a.view.object, true);
     if (grout_emit__is_spread(e, a.from)) {
         write_array(e, &a, grout_emit__layout(e, a.from->id));

@@ -327,7 +327,8 @@ static void add_launch(const host *h) {
                    cluster, grid, grid / cluster, block);
 }
 
-static void add_main(const host *h) {
+/* Up to the arrays on the GPU. */
+static void add_start(const host *h) {
     char symbol[GROUT_GPU_SYMBOL_MAX];
     grout_gpu__get_symbol(grout_module_get_string(h->module, h->kernel->name), symbol);
     grout_text_add(h->out,
@@ -352,6 +353,10 @@ static void add_main(const host *h) {
                    "        load(*array);\n"
                    "    }\n",
                    symbol);
+}
+
+static void add_main(const host *h) {
+    add_start(h);
     add_parameters(h);
     grout_text_add(
         h->out,

@@ -8,11 +8,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-static int64_t get_number(const grout_emitter *e, const grout_op *op) {
-    const grout_operand *operand = grout_module_get_operand(e->module, op, 1);
-    return grout_module_get_expr_value(e->module, operand->id).integer;
-}
-
 /* Whether an arrival of so many fits what the hardware counts; if not, it is unsupported. */
 static bool check_count(grout_emitter *e, const grout_op *op, int64_t count) {
     if (count > GROUT_GPU_ARRIVALS_MAX) {
@@ -53,7 +48,8 @@ void grout_emit__mbarrier_init(grout_emitter *e, grout_op_id id, const grout_op 
     if (entry == NULL) {
         return;
     }
-    const int64_t count = get_number(e, op) * grout_gpu__plan_get_arrival_size(entry);
+    const int64_t count =
+        grout_emit__get_integer(e, op, 1) * grout_gpu__plan_get_arrival_size(entry);
     if (!check_count(e, op, count)) {
         return;
     }
@@ -158,7 +154,7 @@ void grout_emit__mbarrier_expect(grout_emitter *e, grout_op_id id, const grout_o
     grout_emit__before_issue(e, "one arrival stands for all lanes");
     grout_emit__open_issuer(e);
     begin_arrival(e, op, &barrier, entry, &EXPECT);
-    grout_emit__add(e, ", %" PRId64, get_number(e, op));
+    grout_emit__add(e, ", %" PRId64, grout_emit__get_integer(e, op, 1));
     if (size > 1 || has_mask(e, op)) {
         grout_emit__add(e, ", %" PRIu32, size);
     }

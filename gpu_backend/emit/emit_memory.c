@@ -206,14 +206,6 @@ static void store_array(grout_emitter *e, const grout_op *op, const grout_view *
     }
 }
 
-static int64_t count_elements(const grout_view *view) {
-    int64_t count = 1;
-    for (uint32_t dim = 0; dim < view->rank; dim++) {
-        count *= view->extent[dim];
-    }
-    return count;
-}
-
 void grout_emit__store(grout_emitter *e, grout_op_id id, const grout_op *op) {
     const grout_operand *from = grout_module_get_operand(e->module, op, 1);
     grout_view view;
@@ -221,7 +213,7 @@ void grout_emit__store(grout_emitter *e, grout_op_id id, const grout_op *op) {
     if (!get_view(e, op, 0, &view)) {
         return;
     }
-    const int64_t count = count_elements(&view);
+    const int64_t count = grout_emit__count_elements(&view);
     grout_emit__before_access(e, view.object, true);
     if (grout_emit__is_spread(e, from)) {
         store_array(e, op, &view, from, grout_emit__layout(e, from->id));

@@ -180,7 +180,6 @@ void grout_emit__commit_group(grout_emitter *e, grout_op_id id, const grout_op *
 }
 
 void grout_emit__wait_smem_to_gmem(grout_emitter *e, grout_op_id id, const grout_op *op) {
-    const grout_operand *count = grout_module_get_operand(e->module, op, 0);
     const bool is_read = grout_module_find_attr(e->module, op, GROUT_ATTR_READ_ONLY) != NULL;
     const bool is_by_warps = !e->is_warp && !e->is_alone && e->forks.has_warp_stores;
     (void)id;
@@ -191,7 +190,7 @@ void grout_emit__wait_smem_to_gmem(grout_emitter *e, grout_op_id id, const grout
         grout_emit__open_issuer(e);
     }
     grout_emit__line(e, "grout_bulk_wait%s<%" PRId64 ">();", is_read ? "_read" : "",
-                     grout_module_get_expr_value(e->module, count->id).integer);
+                     grout_emit__get_integer(e, op, 0));
     if (is_by_warps) {
         grout_emit__close(e, "");
     } else {

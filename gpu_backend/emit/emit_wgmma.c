@@ -216,14 +216,9 @@ void grout_emit__wgmma_async(grout_emitter *e, grout_op_id id, const grout_op *o
     multiply(e, id, op);
 }
 
-static int64_t get_number(const grout_emitter *e, const grout_op *op) {
-    return grout_module_get_expr_value(e->module, grout_module_get_operand(e->module, op, 0)->id)
-        .integer;
-}
-
 void grout_emit__wgmma_wait(grout_emitter *e, grout_op_id id, const grout_op *op) {
     (void)id;
-    grout_emit__wait_wgmmas(e, get_number(e, op));
+    grout_emit__wait_wgmmas(e, grout_emit__get_integer(e, op, 0));
 }
 
 static bool get_accumulator(grout_emitter *e, const grout_op *op, grout_view *view_out) {
@@ -255,5 +250,5 @@ void grout_emit__set_max_registers(grout_emitter *e, grout_op_id id, const grout
     const bool is_increase = grout_module_find_attr(e->module, op, GROUT_ATTR_INCREASE) != NULL;
     (void)id;
     grout_emit__line(e, "grout_%s_registers<%" PRId64 ">();", is_increase ? "increase" : "decrease",
-                     get_number(e, op));
+                     grout_emit__get_integer(e, op, 0));
 }

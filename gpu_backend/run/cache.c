@@ -13,6 +13,8 @@
 #include "cache.h"
 
 #include "bytes.h"
+#include "invariant.h"
+
 #include <dirent.h> /* lint-allow: dirent.h, the oldest files of the cache go first */
 #include <errno.h>
 #include <fcntl.h>
@@ -137,6 +139,7 @@ bool grout_gpu__cache_key_of(const grout_gpu_source *source, const grout_gpu_nvr
 }
 
 static void file_name(const grout_gpu_cache_key *key, char name[static NAME_SIZE]) {
+    GROUT_ASSERT(strlen(key->text) == sizeof key->text - 1);
     (void)snprintf(name, NAME_SIZE, "%s%s", key->text, NAME_SUFFIX);
 }
 
@@ -197,6 +200,7 @@ static bool read_file(int file, uint64_t size_max, grout_gpu_compiled *out) {
 bool grout_gpu__cache_find(const grout_gpu_cache *cache, const grout_gpu_cache_key *key,
                            grout_gpu_compiled *out) {
     char name[NAME_SIZE];
+    GROUT_ASSERT(cache->is_open);
     *out = (grout_gpu_compiled){0};
     file_name(key, name);
     const int file = openat(cache->directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -266,6 +270,7 @@ static bool add_entry(entries *list, const char *name, const struct stat *status
         list->items = items;
         list->capacity = capacity;
     }
+    GROUT_ASSERT(list->count < list->capacity && strlen(name) + 1 == sizeof list->items->name);
     entry *item = &list->items[list->count++];
     memcpy(item->name, name, sizeof item->name); /* is_cache_name: exactly so long */
     item->size = (uint64_t)status->st_size;
@@ -353,6 +358,7 @@ bool grout_gpu__cache_add(const grout_gpu_cache *cache, const grout_gpu_cache_ke
     char name[NAME_SIZE];
     struct timespec now = {0};
     grout_gpu_cache_usage removed = {0};
+    GROUT_ASSERT(cache->is_open && compiled->image != NULL && compiled->log != NULL);
     (void)clock_gettime(CLOCK_REALTIME, &now);
     (void)snprintf(temporary, sizeof temporary, TEMPORARY "%ld-%lld%09ld", (long)getpid(),
                    (long long)now.tv_sec, now.tv_nsec);

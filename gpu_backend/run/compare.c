@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan.h"
 
+#include "invariant.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -75,6 +77,7 @@ static const float_format formats[GROUT_DTYPE_COUNT] = {
 };
 
 static double decode_float(uint64_t bits, float_format format) {
+    GROUT_ASSERT(format.mantissa_bits > 0); /* each float's dtype has a line above */
     const uint64_t mantissa = bits & ((UINT64_C(1) << format.mantissa_bits) - 1);
     const uint64_t exponent_max = (UINT64_C(1) << format.exponent_bits) - 1;
     const uint64_t exponent = bits >> format.mantissa_bits & exponent_max;

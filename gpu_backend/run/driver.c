@@ -3,7 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "driver.h"
 
-#include <assert.h>
+#include "invariant.h"
+
 #include <dlfcn.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -185,7 +186,7 @@ bool grout_gpu__driver_device_info(const grout_gpu_driver *driver, uint32_t inde
 }
 
 bool grout_gpu__driver_select(grout_gpu_driver *driver, uint32_t index, grout_gpu_error *error) {
-    assert(driver->context == NULL);
+    GROUT_ASSERT(driver->context == NULL);
     if (!get_device(driver, index, &driver->device, error)) {
         return false;
     }
@@ -239,6 +240,7 @@ bool grout_gpu__driver_fill(const grout_gpu_driver *driver, grout_cu_address to,
                             grout_gpu_fill fill, grout_gpu_error *error) {
     const grout_cu_api *cu = &driver->cu;
     const size_t count = fill.pattern_size == 0 ? 0 : (size_t)(size / fill.pattern_size);
+    GROUT_ASSERT(fill.pattern_size == 0 || size % fill.pattern_size == 0);
     const uint32_t low = (uint32_t)fill.pattern;
     grout_cu_result result = GROUT_CU_SUCCESS;
     if (count == 0) {
@@ -308,14 +310,18 @@ static uint32_t cluster_size(const grout_gpu_shape *shape) {
     return size;
 }
 
-/* Fills config and its attributes, which need room for 3. */
-static void make_config(const grout_gpu_shape *shape, grout_cu_launch_attribute *attributes,
+#define ATTRIBUTES_MAX       3 /* of a launch */
+#define PORTABLE_CLUSTER_MAX 8 /* CTAs; the kernel has to allow more */
+
+/* Fills config and its attributes, for which there is room. */
+static void make_config(const grout_gpu_shape *shape,
+                        grout_cu_launch_attribute attributes[static ATTRIBUTES_MAX],
                         grout_cu_launch_config *config) {
     *config = (grout_cu_launch_config){.dynamic_smem_bytes = shape->dynamic_smem_bytes,
                                        .attributes = attributes};
     memcpy(config->grid, shape->grid, sizeof config->grid);
     memcpy(config->block, shape->block, sizeof config->block);
-    memset(attributes, 0, 3 * sizeof *attributes);
+    memset(attributes, 0, ATTRIBUTES_MAX * sizeof *attributes);
     if (cluster_size(shape) > 1) {
         grout_cu_launch_attribute *attribute = &attributes[config->attribute_count++];
         attribute->id = GROUT_CU_LAUNCH_CLUSTER_DIMENSION;
@@ -331,24 +337,16 @@ static void make_config(const grout_gpu_shape *shape, grout_cu_launch_attribute 
         attributes[config->attribute_count].id = GROUT_CU_LAUNCH_PROGRAMMATIC_SERIALIZATION;
         attributes[config->attribute_count++].value.flag = 1;
     }
+    GROUT_ASSERT(config->attribute_count <= ATTRIBUTES_MAX);
 }
 
-bool grout_gpu__driver_prepare(const grout_gpu_driver *driver, grout_cu_function kernel,
-                               const grout_gpu_shape *shape, grout_gpu_kernel_info *out,
-                               grout_gpu_error *error) {
-    const grout_cu_api *cu = &driver->cu;
-    const uint32_t block = shape->block[0] * shape->block[1] * shape->block[2];
-    grout_cu_launch_attribute attributes[3];
-    grout_cu_launch_config config;
-    grout_cu_result result = cu->function_set_attribute(kernel, GROUT_CU_FUNCTION_MAX_DYNAMIC_SMEM,
-                                                        (int)shape->dynamic_smem_bytes);
-    *out = (grout_gpu_kernel_info){0};
-    if (result != GROUT_CU_SUCCESS) {
-        char what[96];
-        (void)snprintf(what, sizeof what, "give the kernel %" PRIu32 " bytes of dynamic SMEM",
-                       shape->dynamic_smem_bytes);
-        return grout_gpu__driver_check(driver, result, what, error);
-    }
+static uint32_t block_size(const grout_gpu_shape *shape) {
+    return shape->block[0] * shape->block[1] * shape->block[2];
+}
+
+/* What the driver knows of a kernel that may have its dynamic SMEM. */
+static grout_cu_result read_facts(const grout_gpu_driver *driver, grout_cu_function kernel,
+                                  const grout_gpu_shape *shape, grout_gpu_kernel_info *out) {
     const struct {
         int attribute;
         int *value;
@@ -357,36 +355,65 @@ bool grout_gpu__driver_prepare(const grout_gpu_driver *driver, grout_cu_function
         {GROUT_CU_FUNCTION_LOCAL_SIZE, &out->local_bytes},
         {GROUT_CU_FUNCTION_STATIC_SMEM, &out->static_smem_bytes},
     };
+    grout_cu_result result = GROUT_CU_SUCCESS;
     for (size_t i = 0; i < sizeof facts / sizeof facts[0] && result == GROUT_CU_SUCCESS; i++) {
-        result = cu->function_get_attribute(facts[i].value, facts[i].attribute, kernel);
+        result = driver->cu.function_get_attribute(facts[i].value, facts[i].attribute, kernel);
     }
     if (result == GROUT_CU_SUCCESS) {
-        result =
-            cu->occupancy_blocks(&out->ctas_per_sm, kernel, (int)block, shape->dynamic_smem_bytes);
+        result = driver->cu.occupancy_blocks(&out->ctas_per_sm, kernel, (int)block_size(shape),
+                                             shape->dynamic_smem_bytes);
     }
-    if (result == GROUT_CU_SUCCESS && cluster_size(shape) > 1) {
-        if (cluster_size(shape) > 8) { /* Not portable: the kernel has to allow it. */
-            result = cu->function_set_attribute(kernel, GROUT_CU_FUNCTION_NON_PORTABLE_CLUSTER, 1);
-        }
-        make_config(shape, attributes, &config);
-        if (result == GROUT_CU_SUCCESS) {
-            result = cu->occupancy_clusters(&out->clusters_per_device, kernel, &config);
-        }
-        if (result == GROUT_CU_SUCCESS && out->clusters_per_device == 0) {
-            return grout_gpu__fail(error, GROUT_DIAG_GPU_UNSUPPORTED,
-                                   "a cluster of %" PRIu32 " CTAs with %" PRIu32
-                                   " CUDA threads, %d registers a lane and %" PRIu32
-                                   " bytes of dynamic SMEM each does not fit on this GPU",
-                                   cluster_size(shape), block, out->registers,
-                                   shape->dynamic_smem_bytes);
-        }
+    return result;
+}
+
+/* Lets the kernel have its cluster, and counts those that are resident at a time. */
+static grout_cu_result prepare_cluster(const grout_gpu_driver *driver, grout_cu_function kernel,
+                                       const grout_gpu_shape *shape, grout_gpu_kernel_info *out) {
+    const grout_cu_api *cu = &driver->cu;
+    grout_cu_launch_attribute attributes[ATTRIBUTES_MAX];
+    grout_cu_launch_config config;
+    grout_cu_result result = GROUT_CU_SUCCESS;
+    if (cluster_size(shape) > PORTABLE_CLUSTER_MAX) {
+        result = cu->function_set_attribute(kernel, GROUT_CU_FUNCTION_NON_PORTABLE_CLUSTER, 1);
+    }
+    make_config(shape, attributes, &config);
+    if (result == GROUT_CU_SUCCESS) {
+        result = cu->occupancy_clusters(&out->clusters_per_device, kernel, &config);
+    }
+    return result;
+}
+
+bool grout_gpu__driver_prepare(const grout_gpu_driver *driver, grout_cu_function kernel,
+                               const grout_gpu_shape *shape, grout_gpu_kernel_info *out,
+                               grout_gpu_error *error) {
+    const bool has_cluster = cluster_size(shape) > 1;
+    grout_cu_result result = driver->cu.function_set_attribute(
+        kernel, GROUT_CU_FUNCTION_MAX_DYNAMIC_SMEM, (int)shape->dynamic_smem_bytes);
+    *out = (grout_gpu_kernel_info){0};
+    if (result != GROUT_CU_SUCCESS) {
+        char what[96];
+        (void)snprintf(what, sizeof what, "give the kernel %" PRIu32 " bytes of dynamic SMEM",
+                       shape->dynamic_smem_bytes);
+        return grout_gpu__driver_check(driver, result, what, error);
+    }
+    result = read_facts(driver, kernel, shape, out);
+    if (result == GROUT_CU_SUCCESS && has_cluster) {
+        result = prepare_cluster(driver, kernel, shape, out);
+    }
+    if (result == GROUT_CU_SUCCESS && has_cluster && out->clusters_per_device == 0) {
+        return grout_gpu__fail(error, GROUT_DIAG_GPU_UNSUPPORTED,
+                               "a cluster of %" PRIu32 " CTAs with %" PRIu32
+                               " CUDA threads, %d registers a lane and %" PRIu32
+                               " bytes of dynamic SMEM each does not fit on this GPU",
+                               cluster_size(shape), block_size(shape), out->registers,
+                               shape->dynamic_smem_bytes);
     }
     return grout_gpu__driver_check(driver, result, "prepare the kernel", error);
 }
 
 bool grout_gpu__driver_launch(const grout_gpu_driver *driver, grout_cu_function kernel,
                               const grout_gpu_shape *shape, void **params, grout_gpu_error *error) {
-    grout_cu_launch_attribute attributes[3];
+    grout_cu_launch_attribute attributes[ATTRIBUTES_MAX];
     grout_cu_launch_config config;
     make_config(shape, attributes, &config);
     return grout_gpu__driver_check(driver, driver->cu.launch_kernel(&config, kernel, params, NULL),

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "hangs.h"
 
+#include "invariant.h"
 #include "run.h"
 
 #include <inttypes.h>
@@ -10,7 +11,7 @@
 #define HANG_NOTES_MAX 8
 #define HANG_SEMAPHORE 2 /* grout_gpu_hang's code */
 
-/* The wait that a record of the watchdog tells of. */
+/* The wait that a record of the watchdog is about. */
 typedef struct wait_search {
     const grout_gpu_hang_report *r;
     const grout_gpu_hang *hang;
@@ -71,12 +72,13 @@ static void add_waiter(const grout_gpu_hang_report *r, const grout_gpu_hang *han
 
 /* One note for all CTAs whose thread waits for the same, in the order of the records. */
 static void note_hang(const grout_gpu_hang_report *r, uint32_t index) {
+    GROUT_ASSERT(index < r->outcome->hang_count);
     const grout_gpu_hang *hang = &r->outcome->hangs[index];
     const grout_object_id object = get_hang_object(r, hang);
     uint32_t others = 0;
     char more[64] = "";
     char what[64];
-    grout_text who = {0};
+    grout_text waiter = {0};
     for (uint32_t k = index + 1; k < r->outcome->hang_count; k++) {
         others += is_same_wait(&r->outcome->hangs[k], hang) ? 1 : 0;
     }
@@ -87,13 +89,13 @@ static void note_hang(const grout_gpu_hang_report *r, uint32_t index) {
                    hang->code == HANG_SEMAPHORE ? "%" PRIu32 " units"
                                                 : "a phase of parity %" PRIu32,
                    hang->parity);
-    add_waiter(r, hang, &who);
+    add_waiter(r, hang, &waiter);
     grout_diags_note(r->diags, find_wait_place(r, hang),
                      "%s waits for %s of %%%s[%" PRIu32 "] since %.1f s%s",
-                     who.data == NULL ? "a thread" : who.data, what,
+                     waiter.data == NULL ? "a thread" : waiter.data, what,
                      object == 0 ? "?" : grout_gpu__get_object_name(r->module, object), hang->slot,
                      (double)hang->waited_ns * 1e-9, more);
-    grout_text_free(&who);
+    grout_text_free(&waiter);
 }
 
 /* CTAs of the kernel that the GPU runs at a time; 0 if that is not known. */

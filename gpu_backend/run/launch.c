@@ -5,6 +5,9 @@
  */
 #include "launch.h"
 
+#include "invariant.h"
+#include "launch_child.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
@@ -19,15 +22,13 @@
 #include <sys/prctl.h>
 #endif
 
-#include "launch_child.h"
-
 #define POLL_MS 100 /* between two looks at is_cancelled */
 #define KILL_WAIT_MS \
     5000 /* for a killed child; the driver can hold it for longer, then it is left */
 
 /* ---- checking ---- */
 
-static bool validate_param(const grout_gpu_job *launch, const grout_gpu_param *param,
+static bool validate_param(const grout_gpu_job *job, const grout_gpu_param *param,
                            grout_gpu_error *error) {
     uint64_t end = param->offset_bytes;
     if (param->kind == GROUT_GPU_PARAM_SCALAR) {
@@ -39,12 +40,12 @@ static bool validate_param(const grout_gpu_job *launch, const grout_gpu_param *p
     if (param->kind == GROUT_GPU_PARAM_WATCHDOG) {
         return true;
     }
-    if (param->buffer >= launch->buffer_count) {
+    if (param->buffer >= job->buffer_count) {
         return grout_gpu__fail(error, GROUT_DIAG_INTERNAL_ERROR,
                                "a parameter names buffer %" PRIu32 " of %" PRIu32, param->buffer,
-                               launch->buffer_count);
+                               job->buffer_count);
     }
-    const grout_gpu_buffer *buffer = &launch->buffers[param->buffer];
+    const grout_gpu_buffer *buffer = &job->buffers[param->buffer];
     if (param->kind == GROUT_GPU_PARAM_TENSOR_MAP) {
         if (!grout_gpu__tensor_map_validate(&param->map, param->offset_bytes, error)) {
             return false;
@@ -58,13 +59,13 @@ static bool validate_param(const grout_gpu_job *launch, const grout_gpu_param *p
                            buffer->name, buffer->size);
 }
 
-static bool validate_step(const grout_gpu_job *launch, const grout_gpu_step *step,
+static bool validate_step(const grout_gpu_job *job, const grout_gpu_step *step,
                           grout_gpu_error *error) {
-    if (step->image >= launch->image_count || step->param_count > GROUT_GPU_PARAMS_MAX) {
+    if (step->image >= job->image_count || step->param_count > GROUT_GPU_PARAMS_MAX) {
         return grout_gpu__fail(error, GROUT_DIAG_INTERNAL_ERROR,
                                "kernel '%s' is in image %" PRIu32 " of %" PRIu32 " and has %" PRIu32
                                " of at most %d parameters",
-                               step->kernel, step->image, launch->image_count, step->param_count,
+                               step->kernel, step->image, job->image_count, step->param_count,
                                GROUT_GPU_PARAMS_MAX);
     }
     for (int i = 0; i < 3; i++) {
@@ -79,7 +80,7 @@ static bool validate_step(const grout_gpu_job *launch, const grout_gpu_step *ste
         }
     }
     for (uint32_t i = 0; i < step->param_count; i++) {
-        if (!validate_param(launch, &step->params[i], error)) {
+        if (!validate_param(job, &step->params[i], error)) {
             return false;
         }
     }
@@ -112,14 +113,14 @@ static bool validate_buffer(const grout_gpu_buffer *buffer, grout_gpu_error *err
     return true;
 }
 
-bool grout_gpu__launch_validate(const grout_gpu_job *launch, grout_gpu_error *error) {
-    for (uint32_t i = 0; i < launch->buffer_count; i++) {
-        if (!validate_buffer(&launch->buffers[i], error)) {
+bool grout_gpu__launch_validate(const grout_gpu_job *job, grout_gpu_error *error) {
+    for (uint32_t i = 0; i < job->buffer_count; i++) {
+        if (!validate_buffer(&job->buffers[i], error)) {
             return false;
         }
     }
-    for (uint32_t i = 0; i < launch->step_count; i++) {
-        if (!validate_step(launch, &launch->steps[i], error)) {
+    for (uint32_t i = 0; i < job->step_count; i++) {
+        if (!validate_step(job, &job->steps[i], error)) {
             return false;
         }
     }
@@ -153,19 +154,18 @@ static bool map_memory(mapping *m, grout_gpu_error *error) {
 }
 
 /* Lays out and maps what parent and child of this launch share. */
-static grout_gpu__shared *map_launch(const grout_gpu_job *launch, mapping *m,
-                                     grout_gpu_error *error) {
+static grout_gpu__shared *map_launch(const grout_gpu_job *job, mapping *m, grout_gpu_error *error) {
     grout_gpu__shared *shared = NULL;
     (void)reserve(m, sizeof *shared);
-    const size_t infos = reserve(m, launch->step_count * sizeof *shared->infos);
+    const size_t infos = reserve(m, job->step_count * sizeof *shared->infos);
     const size_t times =
-        reserve(m, (size_t)launch->step_count * launch->timing.repeats * sizeof *shared->times_ms);
+        reserve(m, (size_t)job->step_count * job->timing.repeats * sizeof *shared->times_ms);
     const size_t hangs = reserve(m, GROUT_GPU_HANGS_MAX * sizeof *shared->hangs);
-    const size_t outputs = reserve(m, launch->buffer_count * sizeof *shared->outputs);
+    const size_t outputs = reserve(m, job->buffer_count * sizeof *shared->outputs);
     const size_t first_output = (m->size + 63) / 64 * 64;
-    for (uint32_t i = 0; i < launch->buffer_count; i++) {
-        if (has_output(&launch->buffers[i])) {
-            (void)reserve(m, (size_t)launch->buffers[i].size);
+    for (uint32_t i = 0; i < job->buffer_count; i++) {
+        if (has_output(&job->buffers[i])) {
+            (void)reserve(m, (size_t)job->buffers[i].size);
         }
     }
     if (!map_memory(m, error)) {
@@ -177,11 +177,12 @@ static grout_gpu__shared *map_launch(const grout_gpu_job *launch, mapping *m,
     shared->hangs = (grout_gpu_hang *)(void *)(m->base + hangs);
     shared->outputs = (unsigned char **)(void *)(m->base + outputs);
     mapping again = {.size = first_output};
-    for (uint32_t i = 0; i < launch->buffer_count; i++) {
-        if (has_output(&launch->buffers[i])) {
-            shared->outputs[i] = m->base + reserve(&again, (size_t)launch->buffers[i].size);
+    for (uint32_t i = 0; i < job->buffer_count; i++) {
+        if (has_output(&job->buffers[i])) {
+            shared->outputs[i] = m->base + reserve(&again, (size_t)job->buffers[i].size);
         }
     }
+    GROUT_ASSERT(again.size <= m->size); /* the second pass reserved what the first did */
     return shared;
 }
 
@@ -257,9 +258,9 @@ static int reap(const child_process *child) {
 }
 
 /* Waits for the child to end. False: it was killed, since the caller or the clock said so. */
-static bool await_child(const child_process *child, const grout_gpu_job *launch, int *status,
+static bool await_child(const child_process *child, const grout_gpu_job *job, int *status,
                         grout_gpu_error *error) {
-    const uint32_t limit_ms = launch->timeout_ms == 0 ? GROUT_GPU_TIMEOUT_MS : launch->timeout_ms;
+    const uint32_t limit_ms = job->timeout_ms == 0 ? GROUT_GPU_TIMEOUT_MS : job->timeout_ms;
     const uint64_t start = now_ms();
     struct pollfd end = {.fd = child->end, .events = POLLIN};
     while (poll(&end, 1, POLL_MS) <= 0) {
@@ -267,8 +268,7 @@ static bool await_child(const child_process *child, const grout_gpu_job *launch,
         if (try_reap(child, status)) {
             return true;
         }
-        const bool is_cancelled =
-            launch->is_cancelled != NULL && launch->is_cancelled(launch->payload);
+        const bool is_cancelled = job->is_cancelled != NULL && job->is_cancelled(job->payload);
         if (!is_cancelled && now_ms() - start <= limit_ms) {
             continue;
         }
@@ -286,10 +286,10 @@ static bool await_child(const child_process *child, const grout_gpu_job *launch,
 }
 
 /* Sees the child to its end, and says how that was. */
-static bool watch_child(const child_process *child, const grout_gpu_job *launch,
+static bool watch_child(const child_process *child, const grout_gpu_job *job,
                         const grout_gpu__shared *shared, grout_gpu_error *error) {
     int status = -1;
-    const bool ended = await_child(child, launch, &status, error);
+    const bool ended = await_child(child, job, &status, error);
     (void)close(child->end);
     if (!ended) {
         return false;
@@ -328,27 +328,28 @@ static int compare_times(const void *a, const void *b) {
     return (first > second) - (first < second);
 }
 
-static bool allocate_outcome(const grout_gpu_job *launch, grout_gpu_outcome *outcome,
+static bool allocate_outcome(const grout_gpu_job *job, grout_gpu_outcome *outcome,
                              grout_gpu_error *error) {
     /* The second half of the times is for sorting. */
-    const size_t times = 2 * (size_t)launch->step_count * launch->timing.repeats;
-    outcome->steps = calloc(launch->step_count + 1, sizeof *outcome->steps);
+    const size_t times = 2 * (size_t)job->step_count * job->timing.repeats;
+    outcome->steps = calloc(job->step_count + 1, sizeof *outcome->steps);
     outcome->hangs = calloc(GROUT_GPU_HANGS_MAX, sizeof *outcome->hangs);
     outcome->times_ms = calloc(times + 1, sizeof *outcome->times_ms);
-    outcome->step_count = launch->step_count;
+    outcome->step_count = job->step_count;
     return (outcome->steps != NULL && outcome->hangs != NULL && outcome->times_ms != NULL) ||
            grout_gpu__fail_memory(error, "the outcome of a launch");
 }
 
-static void take_times(const grout_gpu_job *launch, const grout_gpu__shared *shared, uint32_t index,
+static void take_times(const grout_gpu_job *job, const grout_gpu__shared *shared, uint32_t index,
                        grout_gpu_outcome *outcome) {
-    const uint32_t repeats = launch->timing.repeats;
+    const uint32_t repeats = job->timing.repeats;
     grout_gpu_step_result *result = &outcome->steps[index];
-    if (repeats == 0 || !launch->steps[index].is_timed) {
+    if (repeats == 0 || !job->steps[index].is_timed) {
         return;
     }
+    GROUT_ASSERT(index < outcome->step_count && shared->times_ms != NULL);
     float *times = outcome->times_ms + (size_t)index * repeats;
-    float *sorted = times + (size_t)launch->step_count * repeats;
+    float *sorted = times + (size_t)job->step_count * repeats;
     memcpy(times, shared->times_ms + (size_t)index * repeats, repeats * sizeof *times);
     memcpy(sorted, times, repeats * sizeof *times);
     qsort(sorted, repeats, sizeof *sorted, compare_times);
@@ -359,46 +360,47 @@ static void take_times(const grout_gpu_job *launch, const grout_gpu__shared *sha
 }
 
 /* ok: the launch succeeded, so that times and outputs mean something. */
-static void take_results(const grout_gpu_job *launch, const grout_gpu__shared *shared, bool ok,
+static void take_results(const grout_gpu_job *job, const grout_gpu__shared *shared, bool ok,
                          grout_gpu_outcome *outcome) {
     outcome->device = shared->device;
     outcome->failed_step = atomic_load(&shared->step);
     outcome->hang_count = shared->hang_count;
+    GROUT_ASSERT(outcome->hang_count <= GROUT_GPU_HANGS_MAX);
     memcpy(outcome->hangs, shared->hangs, shared->hang_count * sizeof *outcome->hangs);
     qsort(outcome->hangs, outcome->hang_count, sizeof *outcome->hangs, compare_hangs);
-    for (uint32_t i = 0; i < launch->step_count; i++) {
+    for (uint32_t i = 0; i < job->step_count; i++) {
         outcome->steps[i].info = shared->infos[i];
         if (ok) {
-            take_times(launch, shared, i, outcome);
+            take_times(job, shared, i, outcome);
         }
     }
-    for (uint32_t i = 0; ok && i < launch->buffer_count; i++) {
-        if (shared->outputs[i] != NULL && launch->buffers[i].size > 0) {
-            memcpy(launch->buffers[i].output, shared->outputs[i], (size_t)launch->buffers[i].size);
+    for (uint32_t i = 0; ok && i < job->buffer_count; i++) {
+        if (shared->outputs[i] != NULL && job->buffers[i].size > 0) {
+            memcpy(job->buffers[i].output, shared->outputs[i], (size_t)job->buffers[i].size);
         }
     }
 }
 
-bool grout_gpu__launch_run(const grout_gpu_job *launch, grout_gpu_outcome *outcome,
+bool grout_gpu__launch_run(const grout_gpu_job *job, grout_gpu_outcome *outcome,
                            grout_gpu_error *error) {
     mapping memory = {0};
     child_process child = {.id = -1, .end = -1};
     *outcome = (grout_gpu_outcome){0};
-    if (!grout_gpu__launch_validate(launch, error) || !allocate_outcome(launch, outcome, error)) {
+    if (!grout_gpu__launch_validate(job, error) || !allocate_outcome(job, outcome, error)) {
         return false;
     }
-    grout_gpu__shared *shared = map_launch(launch, &memory, error);
+    grout_gpu__shared *shared = map_launch(job, &memory, error);
     if (shared == NULL) {
         return false;
     }
     bool ok = fork_child(&child, error);
     if (ok && child.id == 0) {
-        grout_gpu__child_launch(launch, shared);
+        grout_gpu__child_launch(job, shared);
         _exit(0); /* lint-allow: _exit, ends the child process, not the caller's */
     }
     if (ok) {
-        ok = watch_child(&child, launch, shared, error);
-        take_results(launch, shared, ok, outcome);
+        ok = watch_child(&child, job, shared, error);
+        take_results(job, shared, ok, outcome);
     }
     (void)munmap(memory.base, memory.size);
     return ok;

@@ -135,12 +135,12 @@ typedef struct grout_gpu_outcome {
  * A kernel's printf goes to the child's standard output, whose buffer is a copy of the caller's:
  * flush that before.
  */
-bool grout_gpu__launch_run(const grout_gpu_job *launch, grout_gpu_outcome *outcome,
+bool grout_gpu__launch_run(const grout_gpu_job *job, grout_gpu_outcome *outcome,
                            grout_gpu_error *error);
 void grout_gpu__outcome_deinit(grout_gpu_outcome *outcome);
 
 /* Checks a launch without running it: what grout_gpu__launch_run does first. Needs no GPU. */
-bool grout_gpu__launch_validate(const grout_gpu_job *launch, grout_gpu_error *error);
+bool grout_gpu__launch_validate(const grout_gpu_job *job, grout_gpu_error *error);
 
 /* Asks, in a child process too, what GPUs there are: at most count of them. */
 bool grout_gpu__probe_devices(grout_gpu_device *out, uint32_t count, uint32_t *found_out,

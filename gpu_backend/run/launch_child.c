@@ -5,6 +5,8 @@
  */
 #include "launch_child.h"
 
+#include "invariant.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +25,7 @@ typedef struct prepared_step {
 } prepared_step;
 
 typedef struct child {
-    const grout_gpu_job *launch;
+    const grout_gpu_job *job;
     grout_gpu__shared *shared;
     grout_gpu_error *error; /* the shared one */
     grout_gpu_driver driver;
@@ -35,10 +37,10 @@ typedef struct child {
 } child;
 
 static bool allocate_tables(child *c) {
-    const grout_gpu_job *launch = c->launch;
-    c->modules = calloc(launch->image_count + 1, sizeof(grout_cu_module));
-    c->buffers = calloc(launch->buffer_count + 1, sizeof *c->buffers);
-    const size_t size = (launch->step_count + 1) * sizeof *c->steps;
+    const grout_gpu_job *job = c->job;
+    c->modules = calloc(job->image_count + 1, sizeof(grout_cu_module));
+    c->buffers = calloc(job->buffer_count + 1, sizeof *c->buffers);
+    const size_t size = (job->step_count + 1) * sizeof *c->steps;
     c->steps = aligned_alloc(alignof(prepared_step), size);
     if (c->modules == NULL || c->buffers == NULL || c->steps == NULL) {
         return grout_gpu__fail_memory(c->error, "the tables of a launch");
@@ -48,26 +50,26 @@ static bool allocate_tables(child *c) {
 }
 
 static bool open_device(child *c) {
-    const grout_gpu_job *launch = c->launch;
+    const grout_gpu_job *job = c->job;
     grout_gpu_device *device = &c->shared->device;
     if (!grout_gpu__driver_open(&c->driver, c->error) ||
-        !grout_gpu__driver_device_info(&c->driver, launch->device, device, c->error)) {
+        !grout_gpu__driver_device_info(&c->driver, job->device, device, c->error)) {
         return false;
     }
-    if (launch->cc_major != 0 &&
-        (device->cc_major != launch->cc_major || device->cc_minor != launch->cc_minor)) {
+    if (job->cc_major != 0 &&
+        (device->cc_major != job->cc_major || device->cc_minor != job->cc_minor)) {
         return grout_gpu__fail(c->error, GROUT_DIAG_GPU_MISSING,
                                "the kernel is for compute capability %d.%d, but GPU %" PRIu32
                                " (%s) has %d.%d",
-                               launch->cc_major, launch->cc_minor, launch->device, device->name,
+                               job->cc_major, job->cc_minor, job->device, device->name,
                                device->cc_major, device->cc_minor);
     }
-    return grout_gpu__driver_select(&c->driver, launch->device, c->error);
+    return grout_gpu__driver_select(&c->driver, job->device, c->error);
 }
 
 static bool make_buffers(child *c) {
-    for (uint32_t i = 0; i < c->launch->buffer_count; i++) {
-        const grout_gpu_buffer *buffer = &c->launch->buffers[i];
+    for (uint32_t i = 0; i < c->job->buffer_count; i++) {
+        const grout_gpu_buffer *buffer = &c->job->buffers[i];
         const bool is_input =
             buffer->direction == GROUT_GPU_IN || buffer->direction == GROUT_GPU_INOUT;
         if (!grout_gpu__driver_alloc(&c->driver, buffer->name, buffer->size, &c->buffers[i],
@@ -85,7 +87,7 @@ static bool make_buffers(child *c) {
 }
 
 static bool make_watchdog(child *c) {
-    const uint64_t limit_ns = c->launch->watchdog_ns;
+    const uint64_t limit_ns = c->job->watchdog_ns;
     const grout_gpu_fill zeros = {.pattern = 0, .pattern_size = 4};
     grout_cu_address hangs = 0;
     grout_cu_address state = 0;
@@ -106,8 +108,8 @@ static bool make_watchdog(child *c) {
 }
 
 static bool load_images(child *c) {
-    for (uint32_t i = 0; i < c->launch->image_count; i++) {
-        if (!grout_gpu__driver_load(&c->driver, c->launch->images[i], &c->modules[i], c->error)) {
+    for (uint32_t i = 0; i < c->job->image_count; i++) {
+        if (!grout_gpu__driver_load(&c->driver, c->job->images[i], &c->modules[i], c->error)) {
             return false;
         }
     }
@@ -116,6 +118,7 @@ static bool load_images(child *c) {
 
 static bool prepare_param(child *c, const grout_gpu_param *param, prepared_step *step,
                           uint32_t index) {
+    GROUT_ASSERT(index < GROUT_GPU_PARAMS_MAX);
     step->params[index] = &step->values[index];
     switch (param->kind) {
     case GROUT_GPU_PARAM_BUFFER:
@@ -136,8 +139,9 @@ static bool prepare_param(child *c, const grout_gpu_param *param, prepared_step 
 }
 
 static bool prepare_step(child *c, uint32_t index) {
-    const grout_gpu_step *step = &c->launch->steps[index];
+    const grout_gpu_step *step = &c->job->steps[index];
     prepared_step *prepared = &c->steps[index];
+    GROUT_ASSERT(step->image < c->job->image_count && step->param_count <= GROUT_GPU_PARAMS_MAX);
     if (!grout_gpu__driver_find_kernel(&c->driver, c->modules[step->image], step->kernel,
                                        &prepared->kernel, c->error) ||
         !grout_gpu__driver_prepare(&c->driver, prepared->kernel, &step->shape,
@@ -154,8 +158,8 @@ static bool prepare_step(child *c, uint32_t index) {
 
 /* Scratch is as new for each run. */
 static bool fill_scratch(child *c) {
-    for (uint32_t i = 0; i < c->launch->buffer_count; i++) {
-        const grout_gpu_buffer *buffer = &c->launch->buffers[i];
+    for (uint32_t i = 0; i < c->job->buffer_count; i++) {
+        const grout_gpu_buffer *buffer = &c->job->buffers[i];
         if (buffer->direction == GROUT_GPU_SCRATCH &&
             !grout_gpu__driver_fill(&c->driver, c->buffers[i], buffer->size, buffer->fill,
                                     c->error)) {
@@ -166,24 +170,24 @@ static bool fill_scratch(child *c) {
 }
 
 static bool start_step(child *c, uint32_t index) {
+    GROUT_ASSERT(index < c->job->step_count);
     atomic_store(&c->shared->step, index);
-    return grout_gpu__driver_launch(&c->driver, c->steps[index].kernel,
-                                    &c->launch->steps[index].shape, c->steps[index].params,
-                                    c->error);
+    return grout_gpu__driver_launch(&c->driver, c->steps[index].kernel, &c->job->steps[index].shape,
+                                    c->steps[index].params, c->error);
 }
 
 static bool run_step(child *c, uint32_t index) {
     char what[256];
-    (void)snprintf(what, sizeof what, "run kernel '%.200s'", c->launch->steps[index].kernel);
+    (void)snprintf(what, sizeof what, "run kernel '%.200s'", c->job->steps[index].kernel);
     return fill_scratch(c) && start_step(c, index) &&
            grout_gpu__driver_synchronize(&c->driver, what, c->error);
 }
 
 static bool read_outputs(child *c) {
-    for (uint32_t i = 0; i < c->launch->buffer_count; i++) {
+    for (uint32_t i = 0; i < c->job->buffer_count; i++) {
         if (c->shared->outputs[i] != NULL &&
             !grout_gpu__driver_download(&c->driver, c->shared->outputs[i], c->buffers[i],
-                                        c->launch->buffers[i].size, c->error)) {
+                                        c->job->buffers[i].size, c->error)) {
             return false;
         }
     }
@@ -205,12 +209,12 @@ static bool check(child *c, grout_cu_result result) {
 static bool time_step(child *c, uint32_t index, const flusher *flush,
                       const grout_cu_event *events) {
     const grout_cu_api *cu = &c->driver.cu;
-    const uint32_t repeats = c->launch->timing.repeats;
+    const uint32_t repeats = c->job->timing.repeats;
     const grout_cu_event *const starts = events;
     const grout_cu_event *const ends = events + repeats;
     const grout_gpu_fill zeros = {.pattern = 0, .pattern_size = 4};
     bool ok = true;
-    for (uint32_t i = 0; ok && i < c->launch->timing.warm_up; i++) {
+    for (uint32_t i = 0; ok && i < c->job->timing.warm_up; i++) {
         ok = fill_scratch(c) && start_step(c, index);
     }
     for (uint32_t i = 0; ok && i < repeats; i++) {
@@ -228,8 +232,8 @@ static bool time_step(child *c, uint32_t index, const flusher *flush,
 }
 
 static bool time_steps(child *c) {
-    const grout_gpu_job *launch = c->launch;
-    const size_t event_count = 2 * (size_t)launch->timing.repeats;
+    const grout_gpu_job *job = c->job;
+    const size_t event_count = 2 * (size_t)job->timing.repeats;
     flusher flush = {0};
     grout_cu_event *events = calloc(event_count, sizeof(grout_cu_event));
     if (events == NULL) {
@@ -239,12 +243,12 @@ static bool time_steps(child *c) {
     for (size_t i = 0; ok && i < event_count; i++) {
         ok = check(c, c->driver.cu.event_create(&events[i], GROUT_CU_EVENT_DEFAULT));
     }
-    if (ok && launch->timing.flush_l2) {
+    if (ok && job->timing.flush_l2) {
         flush.size = 2 * (uint64_t)c->shared->device.l2_size / 4 * 4;
         ok = grout_gpu__driver_alloc(&c->driver, "L2 flush", flush.size, &flush.buffer, c->error);
     }
-    for (uint32_t i = 0; ok && i < launch->step_count; i++) {
-        ok = !launch->steps[i].is_timed || time_step(c, i, &flush, events);
+    for (uint32_t i = 0; ok && i < job->step_count; i++) {
+        ok = !job->steps[i].is_timed || time_step(c, i, &flush, events);
     }
     free(events);
     return ok;
@@ -255,17 +259,17 @@ static bool run_everything(child *c) {
         !load_images(c)) {
         return false;
     }
-    for (uint32_t i = 0; i < c->launch->step_count; i++) {
+    for (uint32_t i = 0; i < c->job->step_count; i++) {
         if (!prepare_step(c, i)) {
             return false;
         }
     }
-    for (uint32_t i = 0; i < c->launch->step_count; i++) {
+    for (uint32_t i = 0; i < c->job->step_count; i++) {
         if (!run_step(c, i)) {
             return false;
         }
     }
-    return read_outputs(c) && (c->launch->timing.repeats == 0 || time_steps(c));
+    return read_outputs(c) && (c->job->timing.repeats == 0 || time_steps(c));
 }
 
 /* After a fault: hands on what the watchdog wrote, if it was the cause. The order of the records is
@@ -281,14 +285,14 @@ static void collect_hangs(child *c) {
         grout_gpu__fail(c->error, GROUT_DIAG_GPU_HANG,
                         "kernel '%s' hung: %" PRIu32 "%s threads were waiting, one for more than "
                         "%" PRIu64 " ms",
-                        c->launch->steps[step].kernel, c->shared->hang_count,
+                        c->job->steps[step].kernel, c->shared->hang_count,
                         c->shared->hang_count == GROUT_GPU_HANGS_MAX ? " or more" : "",
                         c->watchdog.limit_ns / 1000000);
     }
 }
 
-void grout_gpu__child_launch(const grout_gpu_job *launch, grout_gpu__shared *shared) {
-    child c = {.launch = launch, .shared = shared, .error = &shared->error};
+void grout_gpu__child_launch(const grout_gpu_job *job, grout_gpu__shared *shared) {
+    child c = {.job = job, .shared = shared, .error = &shared->error};
     shared->ok = run_everything(&c);
     if (!shared->ok && shared->error.code == GROUT_DIAG_GPU_FAULT && c.hangs != NULL) {
         collect_hangs(&c);

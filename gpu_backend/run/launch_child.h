@@ -40,7 +40,7 @@ typedef struct grout_gpu__shared {
 } grout_gpu__shared;
 
 /* Runs the launch in this process, which is good for nothing else afterwards. */
-void grout_gpu__child_launch(const grout_gpu_job *launch, grout_gpu__shared *shared);
+void grout_gpu__child_launch(const grout_gpu_job *job, grout_gpu__shared *shared);
 void grout_gpu__child_probe(grout_gpu__shared *shared);
 
 #endif

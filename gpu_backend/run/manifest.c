@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan.h"
 
+#include "invariant.h"
+
 #include <inttypes.h>
 
 static void add_string(grout_text *out, const char *text) {
@@ -106,7 +108,8 @@ static void add_maps(const manifest *m) {
     for (uint32_t k = 0; k < m->plan->map_count; k++) {
         const grout_gpu_map *map = &m->plan->maps[k];
         const grout_type *type = grout_object_get_type(m->module, map->object);
-        const int64_t ones[5] = {1, 1, 1, 1, 1};
+        const int64_t ones[] = {1, 1, 1, 1, 1};
+        GROUT_ASSERT(map->tma.rank >= 1 && map->tma.rank <= sizeof ones / sizeof ones[0]);
         grout_text_add(m->out, "%s\n    {\"name\": ", k == 0 ? "" : ",");
         add_string(m->out, grout_gpu__get_map_name(m->module, map).text);
         if (map->param_index == UINT32_MAX) {

@@ -3,6 +3,7 @@
 #include "run.h"
 
 #include "hangs.h"
+#include "invariant.h"
 #include "launch.h"
 #include "plan.h"
 
@@ -10,6 +11,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define TIMEOUT_SECONDS  60 /* of a launch, where it names none */
+#define WATCHDOG_SECONDS 2  /* of one wait, the same */
 
 /* The plan of a launch turned into the lower half's data. */
 typedef struct run {
@@ -68,6 +72,7 @@ static void make_buffer(run *r, uint32_t index) {
                                                      [GROUT_DIRECTION_INOUT] = GROUT_GPU_INOUT,
                                                      [GROUT_DIRECTION_SCALAR] = GROUT_GPU_IN};
     const grout_param *param = grout_module_get_param(r->module, r->kernel, index);
+    GROUT_ASSERT(index < r->kernel->param_count && r->buffer_count < r->kernel->param_count);
     const grout_argument *argument = &r->launch->arguments[index];
     const grout_type *type = grout_object_get_type(r->module, param->object);
     const grout_dtype_info *dtype = grout_dtype_get_info((grout_dtype)type->dtype);
@@ -100,6 +105,7 @@ static grout_gpu_tensor_type get_tensor_type(grout_dtype dtype) {
         [GROUT_DTYPE_BF16] = GROUT_GPU_TENSOR_BF16, [GROUT_DTYPE_F32] = GROUT_GPU_TENSOR_F32,
         [GROUT_DTYPE_F64] = GROUT_GPU_TENSOR_F64,
     };
+    GROUT_ASSERT(dtype != GROUT_DTYPE_NONE && dtype < GROUT_DTYPE_COUNT);
     return types[dtype];
 }
 
@@ -110,6 +116,7 @@ static grout_gpu_tensor_map make_map(const run *r, const grout_gpu_map *map) {
                                  .swizzle_bytes = map->tma.swizzle,
                                  .oob = GROUT_GPU_OOB_ZERO,
                                  .l2_promotion = GROUT_GPU_L2_128B};
+    GROUT_ASSERT(map->tma.rank >= 1 && map->tma.rank <= GROUT_GPU_TENSOR_RANK_MAX);
     for (uint32_t k = 0; k < map->tma.rank; k++) {
         made.dims[k] = (uint64_t)map->tma.dims[k];
         made.strides_bytes[k] = (uint64_t)map->tma.strides[k];
@@ -119,6 +126,8 @@ static grout_gpu_tensor_map make_map(const run *r, const grout_gpu_map *map) {
 }
 
 static uint32_t get_map_buffer(const run *r, const grout_gpu_map *map) {
+    /* A map is of a parameter or of a workspace. */
+    GROUT_ASSERT((map->param_index == UINT32_MAX) != (map->workspace_index == UINT32_MAX));
     return map->param_index == UINT32_MAX ? r->first_workspace + map->workspace_index
                                           : r->buffer_of_param[map->param_index];
 }
@@ -173,6 +182,7 @@ static bool make_tables(run *r) {
     }
     for (uint32_t i = 0; i < r->plan.arg_count; i++) {
         r->params[i] = make_param(r, &r->plan.args[i]);
+        GROUT_ASSERT(r->params[i].buffer < r->buffer_count || r->buffer_count == 0);
     }
     return true;
 }
@@ -195,20 +205,29 @@ static void fill_result(const run *r, const grout_gpu_outcome *outcome, grout_gp
     out->max_seconds = (double)max_ms * 1e-3;
 }
 
+/* Seconds of a launch's limit as milliseconds, which a 32-bit number holds. */
+static uint32_t get_timeout_ms(double seconds) {
+    const double timeout = seconds > 0 ? seconds : TIMEOUT_SECONDS;
+    return (uint32_t)(timeout < 4e6 ? timeout * 1e3 : 4e9);
+}
+
+static grout_gpu_step make_step(const run *r) {
+    return (grout_gpu_step){.kernel = r->symbol,
+                            .shape = {.grid = {(uint32_t)r->plan.grid_size, 1, 1},
+                                      .block = {r->plan.thread_count * GROUT_LANES, 1, 1},
+                                      .cluster = {r->plan.cluster_size, 1, 1},
+                                      .dynamic_smem_bytes = (uint32_t)r->plan.dynamic_smem_bytes},
+                            .params = r->params,
+                            .param_count = r->plan.arg_count,
+                            .is_timed = r->launch->repeats > 0};
+}
+
 static bool run_job(run *r, grout_gpu_result *result_out) {
     const grout_gpu_launch *launch = r->launch;
-    const double timeout = launch->timeout_seconds > 0 ? launch->timeout_seconds : 60;
-    const double watchdog = launch->watchdog_seconds > 0 ? launch->watchdog_seconds : 2;
+    const double watchdog =
+        launch->watchdog_seconds > 0 ? launch->watchdog_seconds : WATCHDOG_SECONDS;
     const void *images[] = {r->binary.data};
-    const grout_gpu_step step = {
-        .kernel = r->symbol,
-        .shape = {.grid = {(uint32_t)r->plan.grid_size, 1, 1},
-                  .block = {r->plan.thread_count * GROUT_LANES, 1, 1},
-                  .cluster = {r->plan.cluster_size, 1, 1},
-                  .dynamic_smem_bytes = (uint32_t)r->plan.dynamic_smem_bytes},
-        .params = r->params,
-        .param_count = r->plan.arg_count,
-        .is_timed = launch->repeats > 0};
+    const grout_gpu_step step = make_step(r);
     const grout_gpu_job job = {.device = (uint32_t)launch->device,
                                .cc_major = 9,
                                .images = images,
@@ -221,7 +240,7 @@ static bool run_job(run *r, grout_gpu_result *result_out) {
                                           .repeats = launch->repeats,
                                           .flush_l2 = launch->flush_l2},
                                .watchdog_ns = (uint64_t)(watchdog * 1e9),
-                               .timeout_ms = (uint32_t)(timeout < 4e6 ? timeout * 1e3 : 4e9)};
+                               .timeout_ms = get_timeout_ms(launch->timeout_seconds)};
     grout_gpu_outcome outcome = {0};
     grout_gpu_error error = {0};
     const bool is_done = grout_gpu__launch_run(&job, &outcome, &error);

@@ -5,6 +5,8 @@
  */
 #include "tensor_map.h"
 
+#include "invariant.h"
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -52,6 +54,7 @@ static uint32_t box_elements(const grout_gpu_tensor_map *map, uint32_t dim) {
 }
 
 uint32_t grout_gpu__tensor_map_box_bytes(const grout_gpu_tensor_map *map) {
+    GROUT_ASSERT(map->rank >= 1 && map->rank <= GROUT_GPU_TENSOR_RANK_MAX);
     uint32_t bytes = grout_gpu__tensor_type_size(map->type);
     for (uint32_t i = 0; i < map->rank; i++) {
         bytes *= box_elements(map, i);

@@ -84,6 +84,14 @@ static address describe(const grout_emitter *e, const grout_view *view, grout_em
     return a;
 }
 
+int64_t grout_emit__count_elements(const grout_view *view) {
+    int64_t count = 1;
+    for (uint32_t dim = 0; dim < view->rank; dim++) {
+        count *= view->extent[dim];
+    }
+    return count;
+}
+
 void grout_emit__start(grout_emitter *e, const grout_view *view, uint32_t dim) {
     const uint32_t count = view->start_term_count[dim];
     GROUT_ASSERT(dim < view->rank && count <= GROUT_VIEW_TERMS_MAX);

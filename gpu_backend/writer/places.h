@@ -28,6 +28,8 @@ void grout_emit__prepare_address(grout_emitter *e, const grout_view *view, grout
 void grout_emit__address(grout_emitter *e, const grout_view *view, grout_emit_at at);
 /* The SMEM address of a view's first element before swizzling: what TMA takes. */
 void grout_emit__smem_start(grout_emitter *e, const grout_view *view);
+/* The elements of a view. */
+int64_t grout_emit__count_elements(const grout_view *view);
 /* Where a view starts in a dimension: "row + 4". */
 void grout_emit__start(grout_emitter *e, const grout_view *view, uint32_t dim);
 

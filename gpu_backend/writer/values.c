@@ -105,30 +105,42 @@ static void add_i64(grout_emitter *e, uint64_t bits) {
     }
 }
 
-void grout_emit__constant(grout_emitter *e, grout_dtype dtype, uint64_t bits) {
+/* An integer of less than 32 bits, for which C++ has no literals: "grout_i8(-1)". */
+static void add_small(grout_emitter *e, grout_dtype dtype, uint64_t bits) {
+    const grout_dtype_info *info = grout_dtype_get_info(dtype);
+    const uint32_t size_bits = 8u * info->bytes;
     const char *type = grout_gpu__get_type_name(dtype);
+    if (info->class_ == GROUT_CLASS_SINT) {
+        grout_emit__add(e, "%s(%" PRId64 ")", type, extend_sign(bits, size_bits));
+    } else {
+        grout_emit__add(e, "%s(%" PRIu64 ")", type, bits & ((UINT64_C(1) << size_bits) - 1));
+    }
+}
+
+/* A float that is bits in a struct of its own: "grout_f16{0x3c00}". */
+static void add_narrow(grout_emitter *e, grout_dtype dtype, uint64_t bits) {
+    const uint32_t bytes = grout_dtype_get_info(dtype)->bytes;
+    grout_emit__add(e, "%s{0x%0*" PRIx64 "}", grout_gpu__get_type_name(dtype), (int)(2 * bytes),
+                    bits & ((UINT64_C(1) << 8 * bytes) - 1));
+}
+
+void grout_emit__constant(grout_emitter *e, grout_dtype dtype, uint64_t bits) {
     GROUT_ASSERT(dtype != GROUT_DTYPE_NONE && dtype < GROUT_DTYPE_COUNT);
     switch (dtype) {
     case GROUT_DTYPE_BOOL:
         grout_emit__add(e, (bits & 0xff) != 0 ? "true" : "false");
         return;
     case GROUT_DTYPE_I8:
-        grout_emit__add(e, "%s(%" PRId64 ")", type, extend_sign(bits, 8));
-        return;
     case GROUT_DTYPE_I16:
-        grout_emit__add(e, "%s(%" PRId64 ")", type, extend_sign(bits, 16));
+    case GROUT_DTYPE_U8:
+    case GROUT_DTYPE_U16:
+        add_small(e, dtype, bits);
         return;
     case GROUT_DTYPE_I32:
         add_i32(e, bits);
         return;
     case GROUT_DTYPE_I64:
         add_i64(e, bits);
-        return;
-    case GROUT_DTYPE_U8:
-        grout_emit__add(e, "%s(%" PRIu64 ")", type, bits & 0xff);
-        return;
-    case GROUT_DTYPE_U16:
-        grout_emit__add(e, "%s(%" PRIu64 ")", type, bits & 0xffff);
         return;
     case GROUT_DTYPE_U32:
         grout_emit__add(e, "%" PRIu64 "u", bits & 0xffffffff);
@@ -138,11 +150,9 @@ void grout_emit__constant(grout_emitter *e, grout_dtype dtype, uint64_t bits) {
         return;
     case GROUT_DTYPE_F8E4M3:
     case GROUT_DTYPE_F8E5M2:
-        grout_emit__add(e, "%s{0x%02" PRIx64 "}", type, bits & 0xff);
-        return;
     case GROUT_DTYPE_F16:
     case GROUT_DTYPE_BF16:
-        grout_emit__add(e, "%s{0x%04" PRIx64 "}", type, bits & 0xffff);
+        add_narrow(e, dtype, bits);
         return;
     case GROUT_DTYPE_F32:
         add_f32(e, (uint32_t)bits);
@@ -158,6 +168,12 @@ void grout_emit__constant(grout_emitter *e, grout_dtype dtype, uint64_t bits) {
 
 static uint64_t get_bits(const grout_emitter *e, const grout_operand *operand, grout_dtype dtype) {
     return grout_expr_value_to_bits(grout_module_get_expr_value(e->module, operand->id), dtype);
+}
+
+int64_t grout_emit__get_integer(const grout_emitter *e, const grout_op *op, uint32_t operand) {
+    const grout_operand *constant = grout_module_get_operand(e->module, op, operand);
+    GROUT_ASSERT(constant->kind == GROUT_OPERAND_EXPR);
+    return grout_module_get_expr_value(e->module, constant->id).integer;
 }
 
 void grout_emit__operand(grout_emitter *e, const grout_operand *operand, const char *index) {

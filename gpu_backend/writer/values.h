@@ -20,6 +20,8 @@ const char *grout_emit__type_name(const grout_emitter *e, grout_value_id value);
 void grout_emit__operand(grout_emitter *e, const grout_operand *operand, const char *index);
 /* The same as what arithmetic takes: f16 and bf16 as f32. */
 void grout_emit__number(grout_emitter *e, const grout_operand *operand, const char *index);
+/* The value of an operand that is a compile-time integer. */
+int64_t grout_emit__get_integer(const grout_emitter *e, const grout_op *op, uint32_t operand);
 /* A constant of an element type, from its bits. */
 void grout_emit__constant(grout_emitter *e, grout_dtype dtype, uint64_t bits);
 /* f16 and bf16: computed as f32, each result rounded. */
