@@ -20,7 +20,7 @@ uint32_t grout_emit__count_accumulators(grout_dtype dtype, int64_t elements) {
     return (uint32_t)(dtype == GROUT_DTYPE_F32 ? per_lane : per_lane / 2);
 }
 
-const char *grout_emit__accumulator_type(grout_dtype dtype) {
+static const char *get_type_name(grout_dtype dtype) {
     return dtype == GROUT_DTYPE_F32 ? "grout_f32" : "grout_u32";
 }
 
@@ -29,7 +29,7 @@ void grout_emit__declare_accumulator(grout_emitter *e, grout_value_id value) {
         grout_object_get_type(e->module, grout_module_get_value(e->module, value)->object);
     const grout_dtype dtype = (grout_dtype)type->dtype;
     grout_emit__begin(e);
-    grout_emit__add(e, "%s %s[%" PRIu32 "] = {}; // ", grout_emit__accumulator_type(dtype),
+    grout_emit__add(e, "%s %s[%" PRIu32 "] = {}; // ", get_type_name(dtype),
                     grout_emit__name(e, value),
                     grout_emit__count_accumulators(dtype, grout_type_get_count(type)));
     grout_type_print(type, e->out);

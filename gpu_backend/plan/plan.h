@@ -114,6 +114,8 @@ bool grout_gpu__plan_init(grout_gpu_plan *plan, const grout_module *module, grou
                           grout_diags *diags);
 void grout_gpu__plan_deinit(grout_gpu_plan *plan);
 
+/* ---- looking things up (look.c) ---- */
+
 /* Hardware arrivals of one thread's arrival on this barrier. */
 uint32_t grout_gpu__plan_get_arrival_size(const grout_gpu_barrier *barrier);
 
@@ -122,10 +124,6 @@ uint32_t grout_gpu__plan_find_barrier(const grout_gpu_plan *plan, grout_object_i
 
 /* The number of the plan's workspace for an object, or UINT32_MAX. */
 uint32_t grout_gpu__plan_find_workspace(const grout_gpu_plan *plan, grout_object_id object);
-
-/* Decides how arrivals are made on each barrier of the plan (plan_arrivals.c). */
-void grout_gpu__plan_arrivals(grout_gpu_plan *plan, const grout_module *module,
-                              grout_block_id body);
 
 /* Calls visit for every op of a block, an op before those of its regions; stops on false. */
 typedef bool grout_gpu_visit(void *payload, grout_op_id id, const grout_op *op);
@@ -139,13 +137,6 @@ bool grout_gpu__is_pure(const grout_op *op);
 
 /* The place of a value among the plan's captures, or UINT32_MAX. */
 uint32_t grout_gpu__plan_find_capture(const grout_gpu_plan *plan, grout_value_id value);
-/* Whether threads that need an op's result make it for themselves: it is pure, of scalars. */
-bool grout_gpu__is_made_again(const grout_module *module, const grout_op *op);
-/* Marks, by value, the results of ops that stand in body itself which a block's ops use, and those
- * that such values are made of if they are made again. False without memory. */
-bool grout_gpu__mark_outer_values(const grout_module *module, grout_block_id body,
-                                  grout_block_id block, bool *is_needed);
-
 /* Index of the parameter that an object is, or UINT32_MAX. */
 uint32_t grout_gpu__find_param(const grout_module *module, const grout_kernel *kernel,
                                grout_object_id object);
@@ -155,6 +146,17 @@ const char *grout_gpu__get_value_name(const grout_module *module, grout_value_id
 const char *grout_gpu__get_param_name(const grout_module *module, const grout_kernel *kernel,
                                       uint32_t index);
 const char *grout_gpu__get_object_name(const grout_module *module, grout_object_id object);
+
+/* ---- values between partitions (plan_captures.c) ---- */
+
+/* Whether threads that need an op's result make it for themselves: it is pure, of scalars. */
+bool grout_gpu__is_made_again(const grout_module *module, const grout_op *op);
+/* Marks, by value, the results of ops that stand in body itself which a block's ops use, and those
+ * that such values are made of if they are made again. False without memory. */
+bool grout_gpu__mark_outer_values(const grout_module *module, grout_block_id body,
+                                  grout_block_id block, bool *is_needed);
+
+/* ---- names in the CUDA (names.c) ---- */
 
 /* Whether C++ or the device header has other plans for this identifier. */
 bool grout_gpu__is_reserved_name(const char *name);

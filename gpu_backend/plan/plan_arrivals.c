@@ -18,7 +18,7 @@
  * cp.async is each lane's own, and so is its arrival: a barrier with an async_copy_arrive counts
  * lanes, and a thread that arrives otherwise makes 128 arrivals at once.
  */
-#include "plan.h"
+#include "planning.h"
 
 #include "invariant.h"
 

@@ -1,5 +1,5 @@
 /*
- * planning.h - a plan while it is being made: what plan.c and plan_workspace.c share.
+ * planning.h - a plan while it is being made: what the plan*.c files share.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef GROUT_GPU_PLANNING_H
@@ -24,6 +24,9 @@ bool grout_gpu__plan_workspace(grout_gpu_planning *walk, grout_object_id id);
 /* Notes the first op that may wait for another cluster. */
 void grout_gpu__plan_cross_wait(grout_gpu_planning *walk, grout_op_id id, const grout_op *op);
 
+/* Decides how arrivals are made on each barrier of the plan (plan_arrivals.c). */
+void grout_gpu__plan_arrivals(grout_gpu_plan *plan, const grout_module *module,
+                              grout_block_id body);
 /* Finds what partitions need of thread 0 (plan_captures.c). */
 bool grout_gpu__plan_captures(grout_gpu_planning *planning);
 

@@ -152,9 +152,7 @@ typedef struct grout_cu_api {
     grout_cu_result (*module_get_function)(grout_cu_function *, grout_cu_module, const char *);
     grout_cu_result (*mem_get_info)(size_t *free_bytes, size_t *total_bytes); /* cuMemGetInfo */
     grout_cu_result (*mem_alloc)(grout_cu_address *, size_t);                 /* cuMemAlloc */
-    grout_cu_result (*mem_free)(grout_cu_address);                            /* cuMemFree */
     grout_cu_result (*mem_host_alloc)(void **, size_t, unsigned flags);       /* cuMemHostAlloc */
-    grout_cu_result (*mem_free_host)(void *);                                 /* cuMemFreeHost */
     /* cuMemHostGetDevicePointer */
     grout_cu_result (*mem_host_get_device_pointer)(grout_cu_address *, void *, unsigned flags);
     grout_cu_result (*memcpy_to_device)(grout_cu_address, const void *, size_t); /* cuMemcpyHtoD */

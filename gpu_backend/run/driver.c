@@ -33,9 +33,7 @@ static const struct {
     {"cuModuleGetFunction", offsetof(grout_cu_api, module_get_function)},
     {"cuMemGetInfo_v2", offsetof(grout_cu_api, mem_get_info)},
     {"cuMemAlloc_v2", offsetof(grout_cu_api, mem_alloc)},
-    {"cuMemFree_v2", offsetof(grout_cu_api, mem_free)},
     {"cuMemHostAlloc", offsetof(grout_cu_api, mem_host_alloc)},
-    {"cuMemFreeHost", offsetof(grout_cu_api, mem_free_host)},
     {"cuMemHostGetDevicePointer_v2", offsetof(grout_cu_api, mem_host_get_device_pointer)},
     {"cuMemcpyHtoD_v2", offsetof(grout_cu_api, memcpy_to_device)},
     {"cuMemcpyDtoH_v2", offsetof(grout_cu_api, memcpy_to_host)},
@@ -215,11 +213,6 @@ bool grout_gpu__driver_alloc(const grout_gpu_driver *driver, const char *name, u
                    "allocate '%.100s' (%" PRIu64 " bytes; %zu of %zu bytes are free)", name, size,
                    free_bytes, total_bytes);
     return grout_gpu__driver_check(driver, result, what, error);
-}
-
-bool grout_gpu__driver_free(const grout_gpu_driver *driver, grout_cu_address address,
-                            grout_gpu_error *error) {
-    return grout_gpu__driver_check(driver, driver->cu.mem_free(address), "free GPU memory", error);
 }
 
 bool grout_gpu__driver_upload(const grout_gpu_driver *driver, grout_cu_address to, const void *from,

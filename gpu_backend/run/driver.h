@@ -50,11 +50,9 @@ bool grout_gpu__driver_device_info(const grout_gpu_driver *driver, uint32_t inde
 /* Makes the device's primary context the current one: everything below needs it. */
 bool grout_gpu__driver_select(grout_gpu_driver *driver, uint32_t index, grout_gpu_error *error);
 
-/* Device memory. name is the array's, for the message. */
+/* Device memory, which lives until the process ends. name is the array's, for the message. */
 bool grout_gpu__driver_alloc(const grout_gpu_driver *driver, const char *name, uint64_t size,
                              grout_cu_address *out, grout_gpu_error *error);
-bool grout_gpu__driver_free(const grout_gpu_driver *driver, grout_cu_address address,
-                            grout_gpu_error *error);
 bool grout_gpu__driver_upload(const grout_gpu_driver *driver, grout_cu_address to, const void *from,
                               uint64_t size, grout_gpu_error *error);
 bool grout_gpu__driver_download(const grout_gpu_driver *driver, void *to, grout_cu_address from,
