@@ -20,13 +20,13 @@
 #if GROUT_ASSERT_LEVEL >= 1
 #define GROUT_ASSERT(condition) assert(condition)
 #else
-#define GROUT_ASSERT(condition) ((void)sizeof((condition) ? 1 : 0))
+#define GROUT_ASSERT(condition) ((void)(0 && (condition)))
 #endif
 
 #if GROUT_ASSERT_LEVEL >= 2
 #define GROUT_ASSERT_SLOW(condition) assert(condition)
 #else
-#define GROUT_ASSERT_SLOW(condition) ((void)sizeof((condition) ? 1 : 0))
+#define GROUT_ASSERT_SLOW(condition) ((void)(0 && (condition)))
 #endif
 
 /* Behind a switch that has a case for every value: the compiler may count on it in a release. */
