@@ -2,6 +2,7 @@
  * check_finding.c - the table of findings: identity, counts, the occurrence shown, order, copies.
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "base/alloc.h"
 #include "race_checker/findings/finding.h"
 
 #include "grout/text.h"
@@ -97,7 +98,7 @@ START_TEST(they_are_listed_by_place) {
     ck_assert_uint_eq(list[1], 2);
     ck_assert_uint_eq(list[2], 1);
     ck_assert_uint_eq(list[3], 0);
-    free(list);
+    grout__free(list);
     stop(&it);
 }
 END_TEST
@@ -134,7 +135,7 @@ START_TEST(an_overrun_without_wait_folds_into_one_with) {
     ck_assert_uint_eq(count, 2);
     ck_assert_uint_eq(list[0], 2);
     ck_assert_uint_eq(list[1], 1);
-    free(list);
+    grout__free(list);
     stop(&it);
 }
 END_TEST

@@ -1,6 +1,7 @@
 /* check_lists.c - structs with lists: copied whole, cleared, freed.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "base/alloc.h"
 #include "race_checker/state/lists.h"
 
 #include <check.h>
@@ -31,7 +32,7 @@ static sample make_sample(uint32_t count) {
         it.numbers = numbers;
         it.numbers[it.number_count++] = i + count;
     }
-    it.all = calloc(count > 0 ? count : 1, sizeof *it.all);
+    it.all = grout__calloc(count, sizeof *it.all);
     ck_assert_ptr_nonnull(it.all);
     it.all_count = count;
     for (uint32_t i = 0; i < count; i++) {
