@@ -192,27 +192,37 @@ bool grout_findings__add_sentence(grout_findings *findings, grout_loc_id loc, co
     return true;
 }
 
+/* The first count items of an array with room for capacity. False without memory. */
+static bool clone(void **copy, const void *items, uint32_t count, uint32_t capacity, size_t size) {
+    GROUT_ASSERT(count <= capacity);
+    *copy = capacity > 0 ? grout__realloc(NULL, capacity * size) : NULL;
+    if (*copy && count > 0) {
+        memcpy(*copy, items, count * size);
+    }
+    return capacity == 0 || *copy;
+}
+
 bool grout_findings__copy(grout_findings *copy, const grout_findings *findings) {
-    grout_findings__deinit(copy);
-    copy->module = findings->module;
-    copy->total = findings->total;
-    while (copy->capacity < findings->capacity) {
-        if (!grow(copy)) {
-            return false;
-        }
-    }
-    if (findings->count) {
-        memcpy(copy->records, findings->records, findings->count * sizeof *copy->records);
-        memcpy(copy->index, findings->index, findings->index_size * sizeof *copy->index);
-    }
-    copy->count = findings->count;
-    GROUT_ASSERT(copy->index_size == findings->index_size);
-    for (uint32_t i = 0; i < findings->sentence_count; i++) {
+    grout_findings made = *findings; /* all that is plain */
+    void *records = NULL, *index = NULL;
+    bool done = clone(&records, findings->records, findings->count, findings->capacity,
+                      sizeof *made.records) &&
+                clone(&index, findings->index, findings->index_size, findings->index_size,
+                      sizeof *made.index);
+    made.records = records;
+    made.index = index;
+    made.sentences = NULL;
+    made.sentence_count = 0;
+    for (uint32_t i = 0; done && i < findings->sentence_count; i++) {
         const grout_sentence *sentence = &findings->sentences[i];
-        if (!grout_findings__add_sentence(copy, sentence->loc, sentence->text)) {
-            return false;
-        }
+        done = grout_findings__add_sentence(&made, sentence->loc, sentence->text);
     }
+    if (!done) {
+        grout_findings__deinit(&made);
+        return false;
+    }
+    grout_findings__deinit(copy);
+    *copy = made;
     return true;
 }
 

@@ -32,6 +32,15 @@ static const array_place NOTES[] = {
     PLACE(grout_cta_notes, rendezvous, PER_ACTOR), PLACE(grout_cta_notes, named, PER_NAMED),
     PLACE(grout_cta_notes, visits, PER_VISIT)};
 
+/* Both structs are pointers alone: an array that stands in no table does not compile. */
+_Static_assert(sizeof(grout_cta_facts) == sizeof FACTS / sizeof *FACTS * sizeof(void *),
+               "each array of grout_cta_facts stands in FACTS");
+_Static_assert(sizeof(grout_cta_notes) == sizeof NOTES / sizeof *NOTES * sizeof(void *),
+               "each array of grout_cta_notes stands in NOTES");
+_Static_assert(sizeof(grout_wait_mark) == 2 * sizeof(uint32_t) &&
+                   sizeof(grout_reported) == 2 * sizeof(uint32_t),
+               "what is hashed has no padding");
+
 enum { FACT_COUNT = sizeof FACTS / sizeof *FACTS, NOTE_COUNT = sizeof NOTES / sizeof *NOTES };
 
 static size_t get_count(const grout_checker *checker, array_size count) {

@@ -12,6 +12,9 @@
 
 /* ---- elements ---- */
 
+_Static_assert(sizeof(grout_element_facts) == sizeof(uint64_t) + 4 * sizeof(uint32_t),
+               "what is hashed has no padding");
+
 static const grout_list_place ELEMENT_LISTS[] = {
     GROUT_LIST(grout_element_state, phases, end, capacity),
     GROUT_LIST(grout_element_state, known, known_count, known_capacity),
@@ -105,7 +108,6 @@ static bool resize(grout_protocol *protocol, uint32_t count) {
 }
 
 bool grout_protocol__copy(grout_protocol *copy, const grout_protocol *protocol) {
-    copy->competing = protocol->competing;
     if (!resize(copy, protocol->semaphore_count)) {
         return false;
     }
@@ -114,6 +116,10 @@ bool grout_protocol__copy(grout_protocol *copy, const grout_protocol *protocol) 
             return false;
         }
     }
+    grout_protocol made = *protocol; /* all that is plain */
+    made.semaphores = copy->semaphores;
+    made.semaphore_capacity = copy->semaphore_capacity;
+    *copy = made;
     return true;
 }
 
