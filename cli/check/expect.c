@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "expect.h"
 
+#include "array.h"
 #include "invariant.h"
 #include "silence.h"
 
@@ -13,7 +14,7 @@
 /* The identities of a run, sorted. They must not depend on schedule and timing. */
 typedef struct identity_list {
     uint64_t *items;
-    size_t count;
+    size_t count, capacity;
 } identity_list;
 
 /* One file under the options of one '// run:' line. */
@@ -32,18 +33,16 @@ typedef struct expect_run {
 } expect_run;
 
 static void add_identity(identity_list *list, uint64_t identity, bool *failed) {
-    uint64_t *items = realloc(list->items, (list->count + 1) * sizeof list->items[0]);
-    if (items == NULL) {
+    if (!GROUT_ARRAY_RESERVE(list, NULL, 1)) {
         *failed = true;
         return;
     }
-    list->items = items;
     size_t at = list->count++;
-    while (at > 0 && items[at - 1] > identity) {
-        items[at] = items[at - 1];
+    while (at > 0 && list->items[at - 1] > identity) {
+        list->items[at] = list->items[at - 1];
         at--;
     }
-    items[at] = identity;
+    list->items[at] = identity;
 }
 
 /* ---- what was found ------------------------------------------------------------------------- */
@@ -208,7 +207,7 @@ static bool add_explored(expect_run *run, grout_kernel_id kernel,
                                        .checker = exploration.witnesses[i].checker};
         is_good = add_outcome(run, &outcome, found, &identities);
     }
-    free(identities.items);
+    grout__free(identities.items);
     grout_exploration_deinit(&exploration);
     return is_good;
 }
@@ -237,7 +236,7 @@ static bool run_variant(expect_run *run, const grout_launch_settings *settings, 
     compare(run, settings, &found);
     compare_identities(run, settings, &identities);
     grout_expect_list__deinit(&found);
-    free(identities.items);
+    grout__free(identities.items);
     return is_good && run->report.size == 0;
 }
 
@@ -358,7 +357,7 @@ static bool run_line(grout_session *outer, expect_run *run, const char *line, gr
     is_good = is_good && run->report.size == 0;
     grout_text_add_bytes(out, run->report.data, run->report.size);
     grout_text_free(&run->report);
-    free(run->first.items);
+    grout__free(run->first.items);
     grout_silencer__deinit(&run->silencer);
     grout_load__deinit(&run->load);
     grout_options__deinit(&run->session.options);
@@ -383,11 +382,11 @@ static int run_file(grout_session *session, const char *path) {
         grout_text_add(&report, "  %s", expectations.faults.data);
         is_good = false;
     } else {
-        size_t count = expectations.run_count > 0 ? expectations.run_count : 1;
+        size_t count = expectations.runs.count > 0 ? expectations.runs.count : 1;
         for (size_t i = 0; i < count && !is_interrupted; i++) {
             expect_run run = {
                 .name = name, .path = path, .text = &text, .expectations = &expectations};
-            const char *line = expectations.run_count > 0 ? expectations.runs[i] : "";
+            const char *line = expectations.runs.count > 0 ? expectations.runs.items[i] : "";
             is_good = run_line(session, &run, line, &report) && is_good;
             is_interrupted = run.is_cut_short;
         }

@@ -23,14 +23,16 @@ typedef struct grout_expect_item {
 /* Items, in the order added. */
 typedef struct grout_expect_list {
     grout_expect_item *items;
-    size_t count;
+    size_t count, capacity;
 } grout_expect_list;
 
 /* What a file's comments say. */
 typedef struct grout_expectations {
     grout_expect_list list;
-    char **runs; /* the OPTIONS of each '// run:'; owned */
-    size_t run_count;
+    struct {
+        char **items; /* the OPTIONS of each '// run:'; owned */
+        size_t count, capacity;
+    } runs;
     bool is_clean;     /* the file has '// expect: clean' */
     grout_text faults; /* comments that make no sense, a line each */
 } grout_expectations;

@@ -2,10 +2,10 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "expect.h"
 
+#include "array.h"
 #include "comments.h"
 #include "invariant.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 const char *grout_expect_kind_get_text(grout_expect_kind kind) {
@@ -29,21 +29,17 @@ bool grout_expect_list__add(grout_expect_list *list, const grout_expect_item *it
             return true;
         }
     }
-    grout_expect_item *items = realloc(list->items, (list->count + 1) * sizeof list->items[0]);
-    if (items == NULL) {
+    if (!GROUT_ARRAY_RESERVE(list, NULL, 1)) {
         return false;
     }
-    list->items = items;
     GROUT_ASSERT(item->code != GROUT_DIAG_NONE);
-    items[list->count] = *item;
-    items[list->count].message = NULL;
+    grout_expect_item *added = &list->items[list->count];
+    *added = *item;
     if (item->message != NULL) {
-        size_t size = strlen(item->message) + 1;
-        items[list->count].message = malloc(size);
-        if (items[list->count].message == NULL) {
+        added->message = grout__copy(NULL, item->message, strlen(item->message));
+        if (added->message == NULL) {
             return false;
         }
-        memcpy(items[list->count].message, item->message, size);
     }
     list->count++;
     return true;
@@ -51,17 +47,17 @@ bool grout_expect_list__add(grout_expect_list *list, const grout_expect_item *it
 
 void grout_expect_list__deinit(grout_expect_list *list) {
     for (size_t i = 0; i < list->count; i++) {
-        free(list->items[i].message);
+        grout__free(list->items[i].message);
     }
-    free(list->items);
+    grout__free(list->items);
     *list = (grout_expect_list){0};
 }
 
 void grout_expectations__deinit(grout_expectations *expectations) {
-    for (size_t i = 0; i < expectations->run_count; i++) {
-        free(expectations->runs[i]);
+    for (size_t i = 0; i < expectations->runs.count; i++) {
+        grout__free(expectations->runs.items[i]);
     }
-    free(expectations->runs);
+    grout__free(expectations->runs.items);
     grout_expect_list__deinit(&expectations->list);
     grout_text_free(&expectations->faults);
     *expectations = (grout_expectations){0};
@@ -103,19 +99,13 @@ static void read_codes(reader *r, grout_expect_kind kind, const grout_comment *c
 
 static void add_run(reader *r, grout_span text) {
     grout_expectations *out = r->out;
-    char **runs = realloc(out->runs, (out->run_count + 1) * sizeof out->runs[0]);
-    if (runs == NULL) {
+    char *run =
+        GROUT_ARRAY_RESERVE(&out->runs, NULL, 1) ? grout__copy(NULL, text.data, text.size) : NULL;
+    if (run == NULL) {
         r->failed = true;
         return;
     }
-    out->runs = runs;
-    runs[out->run_count] = malloc(text.size + 1);
-    if (runs[out->run_count] == NULL) {
-        r->failed = true;
-        return;
-    }
-    memcpy(runs[out->run_count], text.data, text.size);
-    runs[out->run_count++][text.size] = '\0';
+    out->runs.items[out->runs.count++] = run;
 }
 
 static void read_comment(reader *r, const grout_comment *comment) {

@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "comments.h"
 
+#include "array.h"
 #include "invariant.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 grout_span grout_span__trim(grout_span text) {
@@ -55,14 +55,8 @@ static size_t find_comment(grout_span line) {
 }
 
 static bool add(grout_comments *comments, const grout_comment *comment) {
-    if (comments->count == comments->capacity) {
-        size_t capacity = comments->capacity == 0 ? 16 : 2 * comments->capacity;
-        grout_comment *items = realloc(comments->items, capacity * sizeof *items);
-        if (items == NULL) {
-            return false;
-        }
-        comments->items = items;
-        comments->capacity = capacity;
+    if (!GROUT_ARRAY_RESERVE(comments, NULL, 1)) {
+        return false;
     }
     GROUT_ASSERT(comment->code_line == 0 || comment->code_line >= comment->line);
     comments->items[comments->count++] = *comment;
@@ -114,6 +108,6 @@ bool grout_comments__init(grout_comments *comments, const char *text, size_t siz
 }
 
 void grout_comments__deinit(grout_comments *comments) {
-    free(comments->items);
+    grout__free(comments->items);
     *comments = (grout_comments){0};
 }

@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "report.h"
 
+#include "array.h"
 #include "invariant.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static const char *get_kernel_name(const grout_load *load, grout_kernel_id kernel) {
@@ -29,7 +29,7 @@ bool grout_report__read_rules(grout_report *report) {
 void grout_report__deinit(grout_report *report) {
     grout_silencer__deinit(&report->silencer);
     grout_json__free(report->json);
-    free(report->shown);
+    grout__free(report->shown.items);
     *report = (grout_report){0};
 }
 
@@ -191,18 +191,16 @@ static void add_finding(grout_report *report, grout_kernel_id kernel, const grou
 
 /* Whether this is the first schedule to show the finding; notes that it was shown. */
 static bool note_shown(grout_report *report, uint64_t identity) {
-    for (size_t i = 0; i < report->shown_count; i++) {
-        if (report->shown[i] == identity) {
+    for (size_t i = 0; i < report->shown.count; i++) {
+        if (report->shown.items[i] == identity) {
             return false;
         }
     }
-    uint64_t *shown = realloc(report->shown, (report->shown_count + 1) * sizeof *shown);
-    if (shown == NULL) {
+    if (!GROUT_ARRAY_RESERVE(&report->shown, NULL, 1)) {
         (void)grout_diags_add_oom(report->session->diags);
         return true;
     }
-    report->shown = shown;
-    shown[report->shown_count++] = identity;
+    report->shown.items[report->shown.count++] = identity;
     return true;
 }
 
@@ -375,7 +373,7 @@ void grout_report__add_outcome(grout_report *report, grout_kernel_id kernel,
         }
         if (!outcome->has_more) {
             memset(report->before, 0, sizeof report->before);
-            report->shown_count = 0;
+            report->shown.count = 0;
         }
     } else if (report->json == NULL && grout_outcome__get_cut(outcome) != NULL) {
         grout_session__print(session, GROUT_STREAM_ERR, "@%s: %s\n",

@@ -17,8 +17,10 @@ typedef struct grout_report {
     bool is_incomplete, is_invalid;
     bool is_run; /* without the checker: warnings are notes, not the answer */
     uint64_t total_shown;
-    uint64_t *shown; /* identities of the findings of the exploration that is reported */
-    size_t shown_count;
+    struct {
+        uint64_t *items; /* identities of the findings of the exploration that is reported */
+        size_t count, capacity;
+    } shown;
     uint64_t before[3];  /* errors, warnings, silenced findings of its outcomes so far */
     uint32_t diag_count; /* of the session's diagnostics, that add_diags has seen */
 } grout_report;

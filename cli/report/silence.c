@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "silence.h"
 
+#include "array.h"
 #include "comments.h"
 #include "invariant.h"
 #include "suggest.h"
@@ -32,14 +33,8 @@ static grout_span span_of(const char *text) {
 /* Adds a copy of a rule whose strings are borrowed; file.data NULL: any. */
 static bool add(grout_silencer *silencer, const grout_allowance *rule, grout_span file,
                 grout_span reason) {
-    if (silencer->count == silencer->capacity) {
-        size_t capacity = silencer->capacity == 0 ? 8 : 2 * silencer->capacity;
-        grout_allowance *items = realloc(silencer->items, capacity * sizeof *items);
-        if (items == NULL) {
-            return false;
-        }
-        silencer->items = items;
-        silencer->capacity = capacity;
+    if (!GROUT_ARRAY_RESERVE(silencer, NULL, 1)) {
+        return false;
     }
     GROUT_ASSERT(silencer->count < silencer->capacity && rule->by != NULL);
     grout_allowance *item = &silencer->items[silencer->count++];
@@ -56,7 +51,7 @@ void grout_silencer__deinit(grout_silencer *silencer) {
         free(silencer->items[i].by);
         free(silencer->items[i].reason);
     }
-    free(silencer->items);
+    grout__free(silencer->items);
     *silencer = (grout_silencer){0};
 }
 

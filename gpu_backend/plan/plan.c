@@ -2,10 +2,10 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "planning.h"
 
+#include "array.h"
 #include "invariant.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static bool is_same_tma(const grout_tma *a, const grout_tma *b) {
@@ -33,14 +33,10 @@ static uint32_t find_or_add_map(grout_gpu_planning *walk, grout_object_id object
             number++;
         }
     }
+    plan->maps = grout_array__grow(grout_module_get_allocator(walk->module), plan->maps,
+                                   plan->map_count, 1, &walk->map_capacity, sizeof *plan->maps);
     if (plan->map_count == walk->map_capacity) {
-        uint32_t capacity = walk->map_capacity == 0 ? 4 : 2 * walk->map_capacity;
-        grout_gpu_map *maps = realloc(plan->maps, capacity * sizeof *maps);
-        if (maps == NULL) {
-            return UINT32_MAX;
-        }
-        plan->maps = maps;
-        walk->map_capacity = capacity;
+        return UINT32_MAX;
     }
     plan->maps[plan->map_count] =
         (grout_gpu_map){.object = object,
@@ -83,14 +79,11 @@ static bool plan_object(grout_gpu_planning *walk, grout_object_id id) {
     if (object->kind != GROUT_OBJECT_BARRIER) {
         return grout_gpu__plan_workspace(walk, id);
     }
+    plan->barriers =
+        grout_array__grow(grout_module_get_allocator(walk->module), plan->barriers,
+                          plan->barrier_count, 1, &walk->barrier_capacity, sizeof *plan->barriers);
     if (plan->barrier_count == walk->barrier_capacity) {
-        uint32_t capacity = walk->barrier_capacity == 0 ? 8 : 2 * walk->barrier_capacity;
-        grout_gpu_barrier *barriers = realloc(plan->barriers, capacity * sizeof *barriers);
-        if (barriers == NULL) {
-            return grout_diags_add_oom(walk->diags);
-        }
-        plan->barriers = barriers;
-        walk->barrier_capacity = capacity;
+        return grout_diags_add_oom(walk->diags);
     }
     grout_gpu_barrier barrier = {
         .object = id,
@@ -176,15 +169,11 @@ static bool add_mma_object(grout_gpu_planning *walk, grout_object_id object) {
     if (has_mma_object(plan, object)) {
         return true;
     }
+    plan->mma_objects = grout_array__grow(grout_module_get_allocator(walk->module),
+                                          plan->mma_objects, plan->mma_object_count, 1,
+                                          &walk->mma_object_capacity, sizeof *plan->mma_objects);
     if (plan->mma_object_count == walk->mma_object_capacity) {
-        const uint32_t capacity =
-            walk->mma_object_capacity == 0 ? 8 : 2 * walk->mma_object_capacity;
-        grout_object_id *objects = realloc(plan->mma_objects, capacity * sizeof *objects);
-        if (objects == NULL) {
-            return grout_diags_add_oom(walk->diags);
-        }
-        plan->mma_objects = objects;
-        walk->mma_object_capacity = capacity;
+        return grout_diags_add_oom(walk->diags);
     }
     plan->mma_objects[plan->mma_object_count++] = object;
     return true;
@@ -239,8 +228,9 @@ static bool plan_op(void *payload, grout_op_id id, const grout_op *op) {
 static bool plan_args(grout_gpu_planning *walk) {
     grout_gpu_plan *plan = walk->plan;
     const uint32_t param_count = walk->kernel->param_count;
-    plan->args = calloc((size_t)param_count + plan->map_count + plan->workspace_count + 1,
-                        sizeof *plan->args);
+    plan->args = grout__new(grout_module_get_allocator(walk->module),
+                            (size_t)param_count + plan->map_count + plan->workspace_count + 1,
+                            sizeof *plan->args);
     if (plan->args == NULL) {
         return grout_diags_add_oom(walk->diags);
     }
@@ -342,8 +332,10 @@ bool grout_gpu__plan_init(grout_gpu_plan *plan, const grout_module *module, grou
     *plan = (grout_gpu_plan){.grid_size = grout_kernel_get_grid_size(module, kernel),
                              .cluster_size = grout_kernel_get_cluster_size(module, kernel)};
     walk.grid_size = plan->grid_size;
-    plan->map_of_op = calloc(grout_module_get_op_count(module), sizeof *plan->map_of_op);
-    walk.is_plain = calloc((size_t)walk.kernel->param_count + 1, sizeof *walk.is_plain);
+    plan->map_of_op = grout__new(grout_module_get_allocator(module),
+                                 grout_module_get_op_count(module), sizeof *plan->map_of_op);
+    walk.is_plain = grout__new(grout_module_get_allocator(module),
+                               (size_t)walk.kernel->param_count + 1, sizeof *walk.is_plain);
     bool is_done = plan->map_of_op != NULL && walk.is_plain != NULL;
     if (!is_done) {
         grout_diags_add_oom(diags);
@@ -359,18 +351,18 @@ bool grout_gpu__plan_init(grout_gpu_plan *plan, const grout_module *module, grou
         grout_gpu__plan_arrivals(plan, module, walk.kernel->body);
         GROUT_ASSERT_SLOW(has_alike_pools(plan));
     }
-    free(walk.is_plain);
+    grout__free(walk.is_plain);
     return is_done;
 }
 
 void grout_gpu__plan_deinit(grout_gpu_plan *plan) {
     grout_register_layouts_free(plan->layouts);
-    free(plan->maps);
-    free(plan->map_of_op);
-    free(plan->args);
-    free(plan->barriers);
-    free(plan->workspaces);
-    free(plan->captures);
-    free(plan->mma_objects);
+    grout__free(plan->maps);
+    grout__free(plan->map_of_op);
+    grout__free(plan->args);
+    grout__free(plan->barriers);
+    grout__free(plan->workspaces);
+    grout__free(plan->captures);
+    grout__free(plan->mma_objects);
     *plan = (grout_gpu_plan){0};
 }

@@ -7,7 +7,7 @@
  */
 #include "planning.h"
 
-#include <stdlib.h>
+#include "alloc.h"
 
 bool grout_gpu__is_made_again(const grout_module *module, const grout_op *op) {
     for (uint32_t k = 0; k < op->operand_count; k++) {
@@ -74,7 +74,8 @@ static bool mark_makers(marking *m) {
     for (grout_op_id at = first; at != 0; at = grout_module_get_op(m->module, at)->next) {
         count++;
     }
-    grout_op_id *ops = malloc(((size_t)count + 1) * sizeof *ops);
+    grout_op_id *ops =
+        grout__new(grout_module_get_allocator(m->module), (size_t)count + 1, sizeof *ops);
     if (ops == NULL) {
         return false;
     }
@@ -89,7 +90,7 @@ static bool mark_makers(marking *m) {
             (void)mark_op(m, ops[count], op);
         }
     }
-    free(ops);
+    grout__free(ops);
     return true;
 }
 
@@ -100,9 +101,11 @@ bool grout_gpu__mark_outer_values(const grout_module *module, grout_block_id bod
     return mark_makers(&m);
 }
 
-static bool add_capture(grout_gpu_plan *plan, grout_value_id value) {
+static bool add_capture(const grout_gpu_planning *planning, grout_value_id value) {
+    grout_gpu_plan *plan = planning->plan;
     grout_value_id *captures =
-        realloc(plan->captures, (plan->capture_count + 1) * sizeof *plan->captures);
+        grout__resize(grout_module_get_allocator(planning->module), plan->captures,
+                      (plan->capture_count + 1) * sizeof *plan->captures);
     if (captures == NULL) {
         return false;
     }
@@ -119,7 +122,7 @@ static bool add_captures(grout_gpu_planning *planning, const bool *is_needed) {
         const grout_op *op = grout_module_get_op(module, at);
         for (uint32_t k = 0; k < op->result_count && is_done; k++) {
             if (is_needed[op->first_result + k] && !grout_gpu__is_made_again(module, op)) {
-                is_done = add_capture(planning->plan, op->first_result + k);
+                is_done = add_capture(planning, op->first_result + k);
             }
         }
         at = op->next;
@@ -130,7 +133,9 @@ static bool add_captures(grout_gpu_planning *planning, const bool *is_needed) {
 bool grout_gpu__plan_captures(grout_gpu_planning *planning) {
     const grout_module *module = planning->module;
     const grout_block_id body = planning->kernel->body;
-    bool *is_needed = calloc((size_t)grout_module_get_value_count(module) + 1, sizeof *is_needed);
+    bool *is_needed =
+        grout__new(grout_module_get_allocator(module),
+                   (size_t)grout_module_get_value_count(module) + 1, sizeof *is_needed);
     bool is_done = is_needed != NULL;
     for (grout_op_id at = grout_module_get_block(module, body)->first; at != 0 && is_done;) {
         const grout_op *op = grout_module_get_op(module, at);
@@ -143,6 +148,6 @@ bool grout_gpu__plan_captures(grout_gpu_planning *planning) {
         at = op->next;
     }
     is_done = is_done && add_captures(planning, is_needed);
-    free(is_needed);
+    grout__free(is_needed);
     return is_done || grout_diags_add_oom(planning->diags);
 }

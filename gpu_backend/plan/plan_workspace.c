@@ -3,19 +3,15 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "planning.h"
 
-#include <stdlib.h>
+#include "array.h"
 
 static bool add_workspace(grout_gpu_planning *walk, const grout_gpu_workspace *workspace) {
     grout_gpu_plan *plan = walk->plan;
+    plan->workspaces = grout_array__grow(grout_module_get_allocator(walk->module), plan->workspaces,
+                                         plan->workspace_count, 1, &walk->workspace_capacity,
+                                         sizeof *plan->workspaces);
     if (plan->workspace_count == walk->workspace_capacity) {
-        const uint32_t capacity = walk->workspace_capacity == 0 ? 4 : 2 * walk->workspace_capacity;
-        grout_gpu_workspace *workspaces =
-            realloc(plan->workspaces, capacity * sizeof *plan->workspaces);
-        if (workspaces == NULL) {
-            return grout_diags_add_oom(walk->diags);
-        }
-        plan->workspaces = workspaces;
-        walk->workspace_capacity = capacity;
+        return grout_diags_add_oom(walk->diags);
     }
     plan->workspaces[plan->workspace_count++] = *workspace;
     return true;

@@ -16,7 +16,7 @@ typedef struct grout_gpu_planning {
     grout_diags *diags;
     int64_t grid_size;
     bool *is_plain; /* by parameter: reached by loads, stores and the like */
-    uint32_t map_capacity, barrier_capacity, mma_object_capacity, workspace_capacity;
+    size_t map_capacity, barrier_capacity, mma_object_capacity, workspace_capacity;
 } grout_gpu_planning;
 
 /* Gives a semaphore array or gmem scratch its memory; other objects need none. */

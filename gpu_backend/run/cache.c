@@ -12,6 +12,7 @@
  */
 #include "cache.h"
 
+#include "array.h"
 #include "bytes.h"
 #include "invariant.h"
 
@@ -251,9 +252,8 @@ typedef struct entry {
 } entry;
 
 typedef struct entries {
-    entry *items; /* owned */
-    size_t count, capacity;
-    uint64_t size; /* of all files */
+    GROUT_ARRAY(entry) files;
+    uint64_t size; /* of all of them */
 } entries;
 
 static bool is_cache_name(const char *name) {
@@ -261,17 +261,11 @@ static bool is_cache_name(const char *name) {
 }
 
 static bool add_entry(entries *list, const char *name, const struct stat *status) {
-    if (list->count == list->capacity) {
-        const size_t capacity = list->capacity == 0 ? 64 : 2 * list->capacity;
-        entry *items = realloc(list->items, capacity * sizeof *items);
-        if (items == NULL) {
-            return false;
-        }
-        list->items = items;
-        list->capacity = capacity;
+    if (!GROUT_ARRAY_RESERVE(&list->files, NULL, 1)) {
+        return false;
     }
-    GROUT_ASSERT(list->count < list->capacity && strlen(name) + 1 == sizeof list->items->name);
-    entry *item = &list->items[list->count++];
+    GROUT_ASSERT(strlen(name) + 1 == sizeof list->files.items->name);
+    entry *item = &list->files.items[list->files.count++];
     memcpy(item->name, name, sizeof item->name); /* is_cache_name: exactly so long */
     item->size = (uint64_t)status->st_size;
     item->used = status->st_mtim;
@@ -334,21 +328,21 @@ static bool trim(const grout_gpu_cache *cache, uint64_t size_max, grout_gpu_cach
     entries list = {0};
     bool ok = list_files(cache, &list, error);
     if (ok && list.size > size_max) {
-        qsort(list.items, list.count, sizeof *list.items, compare_used);
-        for (size_t i = 0; i < list.count && list.size > size_max; i++) {
-            list.size -= list.items[i].size;
+        qsort(list.files.items, list.files.count, sizeof *list.files.items, compare_used);
+        for (size_t i = 0; i < list.files.count && list.size > size_max; i++) {
+            list.size -= list.files.items[i].size;
             /* Another process may have been faster. */
-            if (unlinkat(cache->directory, list.items[i].name, 0) == 0) {
+            if (unlinkat(cache->directory, list.files.items[i].name, 0) == 0) {
                 removed->file_count++;
-                removed->size += list.items[i].size;
+                removed->size += list.files.items[i].size;
             } else if (errno != ENOENT) {
                 ok = grout_gpu__fail(error, GROUT_DIAG_FILE_UNWRITABLE,
-                                     "cannot remove '%s' from the cache: %s", list.items[i].name,
-                                     strerror(errno));
+                                     "cannot remove '%s' from the cache: %s",
+                                     list.files.items[i].name, strerror(errno));
             }
         }
     }
-    free(list.items);
+    grout__free(list.files.items);
     return ok;
 }
 
@@ -385,8 +379,8 @@ bool grout_gpu__cache_measure(const grout_gpu_cache *cache, grout_gpu_cache_usag
                               grout_gpu_error *error) {
     entries list = {0};
     const bool ok = list_files(cache, &list, error);
-    *out = (grout_gpu_cache_usage){.file_count = list.count, .size = list.size};
-    free(list.items);
+    *out = (grout_gpu_cache_usage){.file_count = list.files.count, .size = list.size};
+    grout__free(list.files.items);
     return ok;
 }
 

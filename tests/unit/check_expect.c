@@ -60,7 +60,7 @@ START_TEST(test_comments) {
         ck_assert_msg(e.list.items[c->count - 1].line == c->line, "%s: line %u", c->name,
                       e.list.items[c->count - 1].line);
     }
-    ck_assert_msg(e.run_count == c->run_count, "%s: %zu runs", c->name, e.run_count);
+    ck_assert_msg(e.runs.count == c->run_count, "%s: %zu runs", c->name, e.runs.count);
     ck_assert_msg(e.is_clean == c->is_clean, "%s: clean", c->name);
     if (c->fault == NULL) {
         ck_assert_msg(e.faults.size == 0, "%s: %s", c->name, e.faults.data);
@@ -76,8 +76,8 @@ START_TEST(test_run_text) {
     static const char text[] = "// expect: clean\n//  run:   --timing lazy -D X=64  \nx\n";
     grout_expectations e;
     ck_assert(grout_expectations__read("f", text, sizeof text - 1, &e));
-    ck_assert_uint_eq(e.run_count, 1);
-    ck_assert_str_eq(e.runs[0], "--timing lazy -D X=64");
+    ck_assert_uint_eq(e.runs.count, 1);
+    ck_assert_str_eq(e.runs.items[0], "--timing lazy -D X=64");
     grout_expectations__deinit(&e);
 }
 END_TEST
