@@ -11,6 +11,7 @@
 #define GROUT_BASE_INVARIANT_H
 
 #include <assert.h>
+#include <stdbool.h>
 
 #ifndef GROUT_ASSERT_LEVEL
 #define GROUT_ASSERT_LEVEL 0
@@ -31,7 +32,7 @@
 
 /* Behind a switch that has a case for every value: the compiler may count on it in a release. */
 #if GROUT_ASSERT_LEVEL >= 1
-#define GROUT_UNREACHABLE() assert(!"unreachable")
+#define GROUT_UNREACHABLE() assert(false && "unreachable")
 #else
 #define GROUT_UNREACHABLE() __builtin_unreachable()
 #endif

@@ -334,6 +334,7 @@ uint64_t grout_async_copy__hash(const grout_machine *machine, uint64_t hash) {
     uint64_t sum = 0;
     for (uint32_t i = grout_keyed__next(table, 0); i != 0; i = grout_keyed__next(table, i)) {
         copier *own = get_copier(machine, i);
+        GROUT_ASSERT(own != NULL);
         uint64_t part = grout_hash__bytes(4, own->head.key, sizeof own->head.key);
         part = GROUT_HASH_FACTS(part, own, copier, groups);
         sum += grout_hash__bytes(part, get_ends(own), get_ring_size(machine) * sizeof(uint32_t));

@@ -247,6 +247,7 @@ uint64_t grout_named__hash(const grout_machine *machine, uint64_t hash) {
     uint64_t sum = 0;
     for (uint32_t i = grout_keyed__next(table, 0); i != 0; i = grout_keyed__next(table, i)) {
         const record *own = get_record(machine, i);
+        GROUT_ASSERT(own != NULL);
         uint64_t part = grout_hash__bytes(2, own->head.key, sizeof own->head.key);
         for (uint32_t k = own->first; k != 0; k = get_generation(machine, k)->next) {
             const generation *one = get_generation(machine, k);

@@ -495,6 +495,7 @@ uint64_t grout_semaphore__hash(const grout_machine *machine, uint64_t hash) {
     grout_keyed_table table = get_table(machine);
     for (uint32_t i = grout_keyed__next(table, 0); i != 0; i = grout_keyed__next(table, i)) {
         const record *own = get_record(machine, i);
+        GROUT_ASSERT(own != NULL);
         uint64_t part = grout_hash__bytes(1, own->head.key, sizeof own->head.key);
         part = GROUT_HASH_FACTS(part, own, record, units);
         for (uint32_t k = own->first; k != 0; k = get_signal(machine, k)->next) {

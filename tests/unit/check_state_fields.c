@@ -136,19 +136,24 @@ static void check_field(run *r, uint32_t which) {
     *found.at[which] = 0;
 }
 
+/* Between two steps of a run. */
+static void check_fields(run *r, uint32_t *seen) {
+    const places found = find_places(r->machine);
+    for (uint32_t k = 0; k < KINDS; k++) {
+        if (found.at[k] != NULL && seen[k] < 12) {
+            check_field(r, k);
+            seen[k]++;
+        }
+    }
+}
+
 START_TEST(new_fields_are_state) {
     uint32_t seen[KINDS] = {0}; /* a dozen places of each kind are enough */
     for (int i = 0; i < TEXTS * RUN_VARIANTS; i++) {
         run *r = run_new(texts[i % TEXTS], i / TEXTS);
         run_start(r);
         while (grout_machine_run(r->machine, 3, r->diags) == GROUT_RUN_PAUSED) {
-            const places found = find_places(r->machine);
-            for (uint32_t k = 0; k < KINDS; k++) {
-                if (found.at[k] != NULL && seen[k] < 12) {
-                    check_field(r, k);
-                    seen[k]++;
-                }
-            }
+            check_fields(r, seen);
         }
         run_delete(r);
     }

@@ -123,7 +123,7 @@ static inline void run_fail(const run *r) {
 static inline void run_fill(grout_dtype dtype, void *data, size_t size, uint32_t index) {
     uint32_t bytes = grout_dtype_get_info(dtype)->bytes;
     for (size_t j = 0; j < size / bytes; j++) {
-        double value = (double)((7 * j + 3 * index) % 9) - 4.0;
+        double value = (double)((7 * j + 3 * (size_t)index) % 9) - 4.0;
         grout_element_from_double(dtype, value, (uint8_t *)data + j * bytes);
     }
 }
