@@ -90,7 +90,7 @@ void grout_describe_bytes(const grout_module *bound, grout_object_id object, int
     grout_text_add(out, "]");
 }
 
-/* The axes of one kind with the indices that a linear number stands for: "x=1, y=0". */
+/* The axes of one kind with the indices of a linear number: "x=1, y=0". */
 static uint32_t describe_axes(const grout_module *bound, grout_kernel_id id, grout_axis_kind kind,
                               int64_t linear, grout_text *out) {
     const grout_kernel *kernel = grout_module_get_kernel(bound, id);
