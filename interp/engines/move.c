@@ -46,14 +46,17 @@ static void copy_chunks(const grout_chunk_move *moves, uint32_t count, const uin
 void grout_move__copy(grout_machine *machine, const grout_inst *inst, const grout_box *from,
                       const grout_box *to) {
     const grout_plan *plan = machine->plan;
-    if (from->is_shaped && to->is_shaped && inst->chunk_count + inst->transfer_count > 0) {
+    if (from->is_shaped && to->is_shaped &&
+        inst->u.copy.chunk_count + inst->u.copy.transfer_count > 0) {
         grout_box__touch(to);
-        if (inst->chunk_count > 0) {
-            copy_chunks(grout_pool__at(&plan->chunk_moves, inst->first_chunk), inst->chunk_count,
-                        from->bytes + from->offset, to->bytes + to->offset);
+        if (inst->u.copy.chunk_count > 0) {
+            copy_chunks(grout_pool__at(&plan->chunk_moves, inst->u.copy.first_chunk),
+                        inst->u.copy.chunk_count, from->bytes + from->offset,
+                        to->bytes + to->offset);
         } else {
-            copy_rows(grout_pool__at(&plan->transfers, inst->first_transfer), inst->transfer_count,
-                      from->bytes + from->offset, to->bytes + to->offset);
+            copy_rows(grout_pool__at(&plan->transfers, inst->u.copy.first_transfer),
+                      inst->u.copy.transfer_count, from->bytes + from->offset,
+                      to->bytes + to->offset);
         }
         return;
     }

@@ -104,7 +104,7 @@ static grout_box get_destination(const grout_cta *cta, const load_issue *load, u
         grout_box__set_rank(cta, &to, rank);
     }
     if (load->parts > 0) {
-        grout_box__cut(&to, (uint32_t)load->inst->part_dim, load->part, load->parts);
+        grout_box__cut(&to, (uint32_t)load->inst->u.copy.part_dim, load->part, load->parts);
     }
     return to;
 }
@@ -130,12 +130,12 @@ static void set_parts(const grout_cta *cta, load_issue *load) {
     const grout_inst *inst = load->inst;
     load->mask = 1u << cta->rank;
     load->bytes = load->boxes[1].plan->bytes;
-    if (inst->axes == 0) {
+    if (inst->u.copy.axes == 0) {
         return;
     }
     load->mask = grout_kernel_get_cluster_mask(machine->launch.module, machine->launch.kernel,
-                                               inst->axes, cta->rank);
-    for (uint32_t i = 0; inst->part_dim >= 0 && i < machine->plan->shape.cta_count; i++) {
+                                               inst->u.copy.axes, cta->rank);
+    for (uint32_t i = 0; inst->u.copy.part_dim >= 0 && i < machine->plan->shape.cta_count; i++) {
         load->parts += load->mask >> i & 1u;
         load->part += i < cta->rank ? load->mask >> i & 1u : 0;
     }
@@ -159,7 +159,7 @@ static void publish_load(const grout_cta *cta, const load_issue *load) {
     }
     grout_box boxes[2] = {load->boxes[0], load->boxes[1]};
     if (load->parts > 0) {
-        grout_box__cut(&boxes[0], (uint32_t)inst->part_dim, load->part, load->parts);
+        grout_box__cut(&boxes[0], (uint32_t)inst->u.copy.part_dim, load->part, load->parts);
     }
     grout_access__publish_some(cta, load->thread, inst, boxes, stamps, GROUT_PUBLISH_READS);
     for (uint32_t rank = 0; rank < machine->plan->shape.cta_count; rank++) {
@@ -218,7 +218,7 @@ static void send(const grout_cta *cta, const load_issue *load, uint32_t rank, ui
                              .parts = load->parts,
                              .spoilt = spoilt};
     if (load->parts > 0) {
-        grout_box__cut(&boxes[0], (uint32_t)load->inst->part_dim, load->part, load->parts);
+        grout_box__cut(&boxes[0], (uint32_t)load->inst->u.copy.part_dim, load->part, load->parts);
     }
     grout_tma__start_load(cta, load->thread, load->inst, boxes, &sent);
 }
@@ -273,8 +273,8 @@ bool grout_tma__issue_load(const grout_cta *cta, uint32_t thread, const grout_in
     load.is_void = check_gmem(cta, thread, inst, &load.boxes[0], false);
     load.is_void |= check_smem(cta, thread, inst, &load.boxes[1]);
     load.phase = find_phase(cta, &load);
-    if (inst->is_collective) {
-        grout_cluster__note_collective(cta, thread, inst, load.mask, inst->collective);
+    if (inst->u.copy.is_collective) {
+        grout_cluster__note_collective(cta, thread, inst, load.mask, inst->u.copy.collective);
     }
     publish_load(cta, &load);
     send_all(cta, &load);

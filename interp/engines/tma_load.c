@@ -21,7 +21,7 @@ grout_box grout_tma__place(const grout_cta *cta, const grout_flight *flight, uin
 grout_box grout_tma__place_target(const grout_cta *cta, const grout_flight *load) {
     grout_box to = grout_tma__place(cta, load, 1);
     if (load->u.load.parts > 0) {
-        grout_box__cut(&to, (uint32_t)grout_flight__inst(cta->machine, load)->part_dim,
+        grout_box__cut(&to, (uint32_t)grout_flight__inst(cta->machine, load)->u.copy.part_dim,
                        load->u.load.part, load->u.load.parts);
     }
     return to;
@@ -88,7 +88,8 @@ void grout_engine__land_tma_load(const grout_cta *cta, uint32_t index) {
     const grout_inst *inst = grout_flight__inst(machine, flight);
     grout_box from = grout_tma__place(cta, flight, 0), to = grout_tma__place_target(cta, flight);
     if (flight->u.load.parts > 0) {
-        grout_box__cut(&from, (uint32_t)inst->part_dim, flight->u.load.part, flight->u.load.parts);
+        grout_box__cut(&from, (uint32_t)inst->u.copy.part_dim, flight->u.load.part,
+                       flight->u.load.parts);
     }
     if (flight->is_captured) {
         move_captured(cta, flight, &from, &to);

@@ -43,8 +43,9 @@ static void begin_operand(const grout_cta *cta, uint32_t thread, const grout_cha
         run->steps[index] = 0;
     } else {
         run->strip.operands[index] = grout_slot__data(cta, thread, slot);
-        run->steps[index] =
-            run->inst->strip == grout_strip__broadcast ? 0 : chain->strip * slot->element_bytes;
+        run->steps[index] = run->inst->u.elementwise.strip == grout_strip__broadcast
+                                ? 0
+                                : chain->strip * slot->element_bytes;
     }
     if ((step->fills >> index & 1) != 0) {
         grout_strip__repeat(run->inst, slot, grout_slot__data(cta, thread, slot), buffer,
@@ -82,7 +83,7 @@ static void run_strips(grout_machine *machine, const grout_chain_plan *chain) {
         for (grout_chain_run *run = machine->chain_runs; run < end; run++) {
             run->strip.first = first;
             run->strip.count = count;
-            run->inst->strip(machine, run->inst, &run->strip);
+            run->inst->u.elementwise.strip(machine, run->inst, &run->strip);
             run->strip.result += run->result_step;
             for (uint32_t i = 0; i < run->inst->slot_count; i++) {
                 run->strip.operands[i] += run->steps[i];
@@ -93,7 +94,7 @@ static void run_strips(grout_machine *machine, const grout_chain_plan *chain) {
 
 grout_outcome grout_exec_chain(const grout_cta *cta, uint32_t thread, const grout_inst *inst) {
     grout_machine *machine = cta->machine;
-    const grout_chain_plan *chain = grout_pool__at(&machine->plan->chains, inst->chain);
+    const grout_chain_plan *chain = grout_pool__at(&machine->plan->chains, inst->u.chain);
     if (!can_run(cta, thread, inst, chain)) {
         clear_temporaries(cta, thread);
         return GROUT_OUTCOME_NEXT;

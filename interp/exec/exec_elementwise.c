@@ -14,9 +14,9 @@
  */
 
 void grout_strip__alu(grout_machine *machine, const grout_inst *inst, const grout_strip *strip) {
-    if (!inst->is_wide) {
-        inst->loop(strip->result, strip->operands[0], strip->operands[1], strip->operands[2],
-                   strip->count);
+    if (!inst->u.elementwise.is_wide) {
+        inst->u.elementwise.loop(strip->result, strip->operands[0], strip->operands[1],
+                                 strip->operands[2], strip->count);
         return;
     }
     const grout_slot *slots = grout_plan__slot(machine->plan, inst, 0);
@@ -31,23 +31,23 @@ void grout_strip__alu(grout_machine *machine, const grout_inst *inst, const grou
         }
     }
     if (result != narrow) { /* a comparison */
-        inst->loop(strip->result, wide[0], wide[1], wide[2], strip->count);
+        inst->u.elementwise.loop(strip->result, wide[0], wide[1], wide[2], strip->count);
         return;
     }
     if ((strip->widened >> 3 & 1) != 0) {
-        inst->loop(strip->result, wide[0], wide[1], wide[2], strip->count);
+        inst->u.elementwise.loop(strip->result, wide[0], wide[1], wide[2], strip->count);
         grout_round_to(narrow, (float *)(void *)strip->result, strip->count);
         return;
     }
     float *buffer = grout_strip__wide(machine, 3);
-    inst->loop(buffer, wide[0], wide[1], wide[2], strip->count);
+    inst->u.elementwise.loop(buffer, wide[0], wide[1], wide[2], strip->count);
     grout_convert(GROUT_DTYPE_F32, buffer, result, strip->result, strip->count);
 }
 
 void grout_strip__select(grout_machine *machine, const grout_inst *inst, const grout_strip *strip) {
     (void)machine;
-    inst->loop(strip->result, strip->operands[0], strip->operands[1], strip->operands[2],
-               strip->count);
+    inst->u.elementwise.loop(strip->result, strip->operands[0], strip->operands[1],
+                             strip->operands[2], strip->count);
 }
 
 void grout_strip__cast(grout_machine *machine, const grout_inst *inst, const grout_strip *strip) {
@@ -106,10 +106,11 @@ void grout_strip__broadcast(grout_machine *machine, const grout_inst *inst,
 }
 
 void grout_strip__iota(grout_machine *machine, const grout_inst *inst, const grout_strip *strip) {
-    int64_t inner = inst->divisor, extent = inst->number;
+    int64_t inner = inst->u.elementwise.rows.columns, extent = inst->u.elementwise.rows.rows;
     int64_t index = strip->first / inner % extent, left = inner - strip->first % inner;
     bool is_float = grout_dtype_get_info(inst->result.dtype)->class_ == GROUT_CLASS_FLOAT;
-    float *floats = inst->is_wide ? grout_strip__wide(machine, 0) : (float *)(void *)strip->result;
+    float *floats = inst->u.elementwise.is_wide ? grout_strip__wide(machine, 0)
+                                                : (float *)(void *)strip->result;
     for (int64_t i = 0; i < strip->count; i++) {
         if (is_float) {
             floats[i] = (float)index;
@@ -122,7 +123,7 @@ void grout_strip__iota(grout_machine *machine, const grout_inst *inst, const gro
             index = index + 1 == extent ? 0 : index + 1;
         }
     }
-    if (inst->is_wide) {
+    if (inst->u.elementwise.is_wide) {
         grout_convert(GROUT_DTYPE_F32, floats, inst->result.dtype, strip->result, strip->count);
     }
 }
@@ -132,7 +133,7 @@ void grout_strip__iota(grout_machine *machine, const grout_inst *inst, const gro
 
 void grout_strip__repeat(const grout_inst *inst, const grout_slot *slot, const uint8_t *data,
                          void *buffer, int64_t count) {
-    if (inst->is_wide) {
+    if (inst->u.elementwise.is_wide) {
         float wide;
         grout_convert(slot->dtype, data, GROUT_DTYPE_F32, &wide, 1);
         grout_fill_element(sizeof wide, &wide, buffer, count);
@@ -147,8 +148,8 @@ static void run_strips(const grout_cta *cta, uint32_t thread, const grout_inst *
     const grout_slot *result = &inst->result;
     grout_strip strip = {.result = grout_slot__data(cta, thread, result)};
     uint32_t steps[3] = {0};
-    int64_t length = inst->is_wide ? GROUT_STRIP : result->count;
-    bool is_whole = inst->strip == grout_strip__broadcast;
+    int64_t length = inst->u.elementwise.is_wide ? GROUT_STRIP : result->count;
+    bool is_whole = inst->u.elementwise.strip == grout_strip__broadcast;
     for (uint32_t i = 0; i < inst->slot_count && i < 3; i++) {
         const grout_slot *slot = grout_plan__slot(machine->plan, inst, i);
         const uint8_t *data = grout_slot__data(cta, thread, slot);
@@ -158,7 +159,7 @@ static void run_strips(const grout_cta *cta, uint32_t thread, const grout_inst *
             int64_t count = result->count < GROUT_STRIP ? result->count : GROUT_STRIP;
             grout_strip__repeat(inst, slot, data, buffer, count);
             strip.operands[i] = buffer;
-            strip.widened |= (uint8_t)((inst->is_wide ? 1u : 0u) << i);
+            strip.widened |= (uint8_t)((inst->u.elementwise.is_wide ? 1u : 0u) << i);
             length = GROUT_STRIP;
         } else if (!is_whole) {
             steps[i] = slot->element_bytes;
@@ -166,7 +167,7 @@ static void run_strips(const grout_cta *cta, uint32_t thread, const grout_inst *
     }
     for (strip.first = 0; strip.first < result->count; strip.first += length) {
         strip.count = result->count - strip.first < length ? result->count - strip.first : length;
-        inst->strip(machine, inst, &strip);
+        inst->u.elementwise.strip(machine, inst, &strip);
         strip.result += length * result->element_bytes;
         for (uint32_t i = 0; i < 3; i++) {
             strip.operands[i] =
@@ -321,10 +322,11 @@ grout_outcome grout_exec_iota(const grout_cta *cta, uint32_t thread, const grout
 }
 
 grout_outcome grout_exec_axis_index(const grout_cta *cta, uint32_t thread, const grout_inst *inst) {
-    int64_t linear = inst->is_thread_axis  ? grout_machine__thread_of(cta->machine, thread)
-                     : inst->is_collective ? cta->rank
-                                           : grout_cta__cluster(cta)->index;
-    int32_t index = (int32_t)(linear / inst->divisor % inst->number);
+    int64_t linear = inst->u.axis.kind == GROUT_AXIS_THREADS
+                         ? grout_machine__thread_of(cta->machine, thread)
+                     : inst->u.axis.kind == GROUT_AXIS_CLUSTER ? cta->rank
+                                                               : grout_cta__cluster(cta)->index;
+    int32_t index = (int32_t)(linear / inst->u.axis.divisor % inst->u.axis.size);
     memcpy(grout_slot__data(cta, thread, &inst->result), &index, sizeof index);
     grout_slot__set_undefined(cta, thread, &inst->result, false);
     return GROUT_OUTCOME_NEXT;

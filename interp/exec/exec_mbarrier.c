@@ -56,10 +56,10 @@ grout_outcome grout_exec_rendezvous(const grout_cta *cta, uint32_t thread, const
 
 /* CTAs whose barriers the op contributes to: the one it names, or those it serves. */
 static uint32_t get_targets(const grout_cta *cta, const grout_inst *inst, uint32_t rank) {
-    if (inst->from_cta < 0) {
+    if (inst->u.arrive.from_cta < 0) {
         return 1u << rank;
     }
-    return grout_mbarrier__get_served(cta->rank, (uint32_t)inst->from_cta,
+    return grout_mbarrier__get_served(cta->rank, (uint32_t)inst->u.arrive.from_cta,
                                       grout_machine__cluster_size(cta->machine));
 }
 
@@ -87,13 +87,13 @@ grout_outcome grout_exec_mbarrier_expect(const grout_cta *cta, uint32_t thread,
 
 grout_outcome grout_exec_mbarrier_arrive(const grout_cta *cta, uint32_t thread,
                                          const grout_inst *inst) {
-    grout_arrival arrival = {.count = (uint32_t)inst->number};
+    grout_arrival arrival = {.count = (uint32_t)inst->u.arrive.count};
     return contribute(cta, thread, inst, arrival);
 }
 
 grout_outcome grout_exec_mbarrier_arrive_drop(const grout_cta *cta, uint32_t thread,
                                               const grout_inst *inst) {
-    grout_arrival arrival = {.count = (uint32_t)inst->number, .is_leaving = true};
+    grout_arrival arrival = {.count = (uint32_t)inst->u.arrive.count, .is_leaving = true};
     return contribute(cta, thread, inst, arrival);
 }
 

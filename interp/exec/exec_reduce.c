@@ -17,7 +17,7 @@ static void reduce_masks(const grout_cta *cta, uint32_t thread, const grout_inst
     }
     const uint8_t *source = grout_slot__mask(cta, thread, from);
     uint8_t *mask = grout_slot__mask(cta, thread, to);
-    int64_t columns = inst->divisor, rows = inst->number;
+    int64_t columns = inst->u.reduce.rows.columns, rows = inst->u.reduce.rows.rows;
     memset(mask, 0, to->count);
     for (int64_t i = 0; i < from->count; i++) {
         mask[i / (rows * columns) * columns + i % columns] |= source[i];
@@ -28,12 +28,13 @@ grout_outcome grout_exec_reduce(const grout_cta *cta, uint32_t thread, const gro
     const grout_slot *from = grout_plan__slot(cta->machine->plan, inst, 0), *to = &inst->result;
     uint8_t *result = grout_slot__data(cta, thread, to);
     const uint8_t *data = grout_slot__data(cta, thread, from);
-    grout_reduce_box box = {.rows = inst->number, .columns = inst->divisor};
+    grout_reduce_box box = {.rows = inst->u.reduce.rows.rows,
+                            .columns = inst->u.reduce.rows.columns};
     int64_t size = box.rows * box.columns * from->element_bytes;
     int64_t all = (int64_t)from->count * from->element_bytes;
     for (int64_t done = 0; done < all; done += size) {
         box.from = data + done;
-        grout_loops__reduce(inst->reduce, from->dtype, result, &box);
+        grout_loops__reduce(inst->u.reduce.function, from->dtype, result, &box);
         result += box.columns * to->element_bytes;
     }
     reduce_masks(cta, thread, inst);

@@ -43,7 +43,7 @@ grout_outcome grout_exec_commit_gmem(const grout_cta *cta, uint32_t thread,
 grout_outcome grout_exec_barrier_arrive(const grout_cta *cta, uint32_t thread,
                                         const grout_inst *inst) {
     grout_arrival arrival = {.rank = cta->rank,
-                             .count = (uint32_t)inst->number,
+                             .count = (uint32_t)inst->u.arrive.count,
                              .order = inst->order,
                              .scope = inst->edge_scope};
     if (!grout_barrier__find_element(cta, thread, inst, 0, &arrival.element)) {

@@ -53,7 +53,7 @@ grout_outcome grout_exec_warp_map(const grout_cta *cta, uint32_t thread, const g
 grout_outcome grout_exec_warp_specialize(const grout_cta *cta, uint32_t thread,
                                          const grout_inst *inst) {
     grout_machine *machine = cta->machine;
-    grout_children partitions = grout_warp__get_partitions((uint32_t)inst->number);
+    grout_children partitions = grout_warp__get_partitions((uint32_t)inst->u.partitions);
     grout_warp__publish(cta, GROUT_EVENT_FORK, thread, inst, partitions);
     uint32_t pc = inst->target;
     for (uint32_t i = 0; i < partitions.count && pc != 0; i++) {
@@ -75,7 +75,7 @@ grout_outcome grout_exec_partition(const grout_cta *cta, uint32_t thread, const 
 }
 
 grout_outcome grout_exec_join(const grout_cta *cta, uint32_t thread, const grout_inst *inst) {
-    grout_children partitions = grout_warp__get_partitions((uint32_t)inst->number);
+    grout_children partitions = grout_warp__get_partitions((uint32_t)inst->u.partitions);
     if (!grout_warp__have_ended(cta, partitions)) {
         return grout_cta__block(cta, thread, GROUT_THREAD_BLOCKED_JOIN, 0, 0);
     }

@@ -40,8 +40,8 @@ static grout_accumulator get_accumulator(const grout_cta *cta, uint32_t thread,
 grout_outcome grout_exec_acc_load(const grout_cta *cta, uint32_t thread, const grout_inst *inst) {
     const grout_slot *slot = &inst->result;
     void *data = grout_slot__data(cta, thread, slot);
-    if (inst->number >= 0) {
-        grout_wgmma__wait(cta, thread, inst, (uint32_t)inst->number);
+    if (inst->u.acc_load.groups_left >= 0) {
+        grout_wgmma__wait(cta, thread, inst, (uint32_t)inst->u.acc_load.groups_left);
     }
     grout_box box = grout_box__resolve(cta, thread, inst, 0);
     grout_accumulator accumulator = get_accumulator(cta, thread, &box);

@@ -113,7 +113,7 @@ grout_outcome grout_exec_debug_print(const grout_cta *cta, uint32_t thread,
     origin.op = 0;
     grout_describe_origin(machine->launch.module, machine->launch.kernel, &origin, &line);
     grout_text_add(&line, ": ");
-    for (const char *at = inst->text; *at != '\0';) {
+    for (const char *at = inst->u.text; *at != '\0';) {
         const char *hole = strstr(at, "{}");
         if (hole == NULL || index >= inst->slot_count) {
             grout_text_add(&line, "%s", at);

@@ -203,9 +203,9 @@ uint32_t grout_planner__add_box(grout_planner *planner, const grout_operand *ope
 static void cut_transfers(grout_planner *planner, grout_inst *inst, int64_t bytes) {
     grout_plan *plan = planner->plan;
     grout_pool *moves = &plan->chunk_moves;
-    const grout_transfer *transfers = grout_pool__at(&plan->transfers, inst->first_transfer);
-    bool has_chunks = (int64_t)inst->transfer_count * LINE > bytes && bytes < INT32_MAX;
-    for (uint32_t i = 0; i < inst->transfer_count && has_chunks; i++) {
+    const grout_transfer *transfers = grout_pool__at(&plan->transfers, inst->u.copy.first_transfer);
+    bool has_chunks = (int64_t)inst->u.copy.transfer_count * LINE > bytes && bytes < INT32_MAX;
+    for (uint32_t i = 0; i < inst->u.copy.transfer_count && has_chunks; i++) {
         has_chunks = transfers[i].length % CHUNK == 0 && transfers[i].source < INT32_MAX - bytes &&
                      transfers[i].destination < INT32_MAX - bytes;
     }
@@ -218,17 +218,17 @@ static void cut_transfers(grout_planner *planner, grout_inst *inst, int64_t byte
         return;
     }
     grout_chunk_move *move = grout_pool__at(moves, first);
-    for (uint32_t i = 0; move != NULL && i < inst->transfer_count; i++) {
+    for (uint32_t i = 0; move != NULL && i < inst->u.copy.transfer_count; i++) {
         for (int64_t at = 0; at < transfers[i].length; at += CHUNK) {
             *move++ = (grout_chunk_move){(int32_t)(transfers[i].source + at),
                                          (int32_t)(transfers[i].destination + at)};
         }
     }
     moves->count = first + count;
-    inst->first_chunk = first;
-    inst->chunk_count = count;
-    plan->transfers.count = inst->first_transfer;
-    inst->transfer_count = 0;
+    inst->u.copy.first_chunk = first;
+    inst->u.copy.chunk_count = count;
+    plan->transfers.count = inst->u.copy.first_transfer;
+    inst->u.copy.transfer_count = 0;
 }
 
 /* Both lists of pieces cover the same elements in the same order: cut at the ends of either. */
@@ -239,7 +239,7 @@ void grout_planner__add_transfers(grout_planner *planner, uint32_t inst_index) {
     const grout_box_plan *to = from + 1;
     const grout_piece *source = grout_pool__at(&plan->pieces, from->first_piece);
     const grout_piece *destination = grout_pool__at(&plan->pieces, to->first_piece);
-    inst->first_transfer = plan->transfers.count == 0 ? 1 : plan->transfers.count;
+    inst->u.copy.first_transfer = plan->transfers.count == 0 ? 1 : plan->transfers.count;
     if (!from->has_shape || !to->has_shape || from->bytes != to->bytes) {
         return;
     }
@@ -256,7 +256,7 @@ void grout_planner__add_transfers(grout_planner *planner, uint32_t inst_index) {
         grout_transfer *transfer = grout_pool__at(&plan->transfers, index);
         *transfer = (grout_transfer){source->offset + source_done,
                                      destination->offset + destination_done, length};
-        inst->transfer_count++;
+        inst->u.copy.transfer_count++;
         source_done += length;
         destination_done += length;
         left -= length;

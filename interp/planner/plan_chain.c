@@ -131,11 +131,12 @@ static void place_operand(grout_planner *planner, chain_state *state, const grou
     const grout_op *op = grout_module_get_op(planner->module, inst->op);
     const grout_operand *operand = grout_module_get_operand(planner->module, op, index);
     bool is_scalar = slot->count == 1 && !is_broadcast(op);
-    bool is_shared = operand->kind == GROUT_OPERAND_VALUE && !(is_scalar && inst->is_wide);
+    bool is_shared =
+        operand->kind == GROUT_OPERAND_VALUE && !(is_scalar && inst->u.elementwise.is_wide);
     grout_value_id value = is_shared ? operand->id : 0;
-    uint32_t bytes = inst->is_wide ? sizeof(float) : slot->element_bytes;
+    uint32_t bytes = inst->u.elementwise.is_wide ? sizeof(float) : slot->element_bytes;
     state->bytes_max = state->bytes_max < bytes ? bytes : state->bytes_max;
-    bool is_widened = is_scalar ? inst->is_wide : planner->value_is_widened[value];
+    bool is_widened = is_scalar ? inst->u.elementwise.is_wide : planner->value_is_widened[value];
     if (is_scalar && (value == 0 || planner->value_buffers[value] == 0)) {
         step->operands[index] = ++state->repeated_count | REPEATED;
         step->fills |= (uint8_t)(1u << index);
@@ -271,7 +272,7 @@ static bool begin_chain(grout_planner *planner, chain_state *state, grout_op_id 
     }
     grout_inst *inst = grout_planner__get_inst(planner, state->head);
     inst->is_silent = true;
-    inst->chain = state->chain;
+    inst->u.chain = state->chain;
     const grout_op *op = grout_module_get_op(planner->module, first);
     grout_chain_plan *chain = get_chain(planner, state);
     chain->first_step = grout_plan__get_next(&plan->steps);

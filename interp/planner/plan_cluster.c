@@ -250,7 +250,7 @@ static uint32_t count_group(const grout_planner *planner, uint32_t axes) {
  */
 static int8_t find_dividable(const grout_planner *planner, const grout_inst *inst) {
     const grout_box_plan *to = grout_plan__box(planner->plan, inst, 1);
-    uint32_t count = count_group(planner, inst->axes);
+    uint32_t count = count_group(planner, inst->u.copy.axes);
     for (uint32_t i = to->rank; count > 0 && i-- > 0;) {
         if (i == 0 && to->layout->swizzle != 0) {
             break;
@@ -280,17 +280,17 @@ static int8_t find_part_dim(const grout_planner *planner, const grout_inst *inst
 static void lower_axes(grout_planner *planner, grout_inst *inst, const grout_op *op) {
     const grout_plan *plan = planner->plan;
     uint32_t axes = grout_op_get_axes(planner->module, op, GROUT_ATTR_COLLECTIVE_AXES);
-    inst->is_collective = axes != 0;
-    inst->part_dim = -1;
-    inst->axes =
+    inst->u.copy.is_collective = axes != 0;
+    inst->u.copy.part_dim = -1;
+    inst->u.copy.axes =
         (uint8_t)(axes != 0 ? axes : grout_op_get_axes(planner->module, op, GROUT_ATTR_MULTICAST));
-    if (inst->is_collective) {
-        while (inst->collective + 1u < plan->collective_count &&
-               plan->collective_axes[inst->collective] != axes) {
-            inst->collective++;
+    if (inst->u.copy.is_collective) {
+        while (inst->u.copy.collective + 1u < plan->collective_count &&
+               plan->collective_axes[inst->u.copy.collective] != axes) {
+            inst->u.copy.collective++;
         }
         if (count_group(planner, axes) > 1) {
-            inst->part_dim = find_part_dim(planner, inst, op);
+            inst->u.copy.part_dim = find_part_dim(planner, inst, op);
         }
     }
 }

@@ -131,13 +131,13 @@ static void add_axis(grout_planner *planner, grout_inst *inst, const grout_op *o
     const grout_operand *operand = grout_module_get_operand(planner->module, op, 0);
     uint32_t axis = operand->id - 1;
     const grout_kernel *kernel = planner->kernel;
-    inst->number = grout_kernel_get_axis_size(planner->module, planner->plan->kernel, axis);
-    inst->divisor = 1;
-    inst->is_thread_axis = kernel->axes[axis].kind == GROUT_AXIS_THREADS;
-    inst->is_collective = kernel->axes[axis].kind == GROUT_AXIS_CLUSTER;
+    inst->u.axis.size = grout_kernel_get_axis_size(planner->module, planner->plan->kernel, axis);
+    inst->u.axis.divisor = 1;
+    inst->u.axis.kind = (uint8_t)kernel->axes[axis].kind;
     for (uint32_t i = axis + 1; i < kernel->axis_count; i++) {
         if (kernel->axes[i].kind == kernel->axes[axis].kind) {
-            inst->divisor *= grout_kernel_get_axis_size(planner->module, planner->plan->kernel, i);
+            inst->u.axis.divisor *=
+                grout_kernel_get_axis_size(planner->module, planner->plan->kernel, i);
         }
     }
 }
@@ -145,12 +145,13 @@ static void add_axis(grout_planner *planner, grout_inst *inst, const grout_op *o
 static void add_iota(grout_planner *planner, grout_inst *inst, const grout_op *op) {
     const grout_type *type = grout_module_get_type(planner->module, op->first_result);
     int64_t dim = grout_op_get_attr_integer(planner->module, op, GROUT_ATTR_DIM, 0);
-    inst->strip = grout_strip__iota;
-    inst->is_wide = grout_loops__get_compute_dtype(type->dtype) != (grout_dtype)type->dtype;
-    inst->number = type->dims[dim];
-    inst->divisor = 1;
+    inst->u.elementwise.strip = grout_strip__iota;
+    inst->u.elementwise.is_wide =
+        grout_loops__get_compute_dtype(type->dtype) != (grout_dtype)type->dtype;
+    inst->u.elementwise.rows.rows = type->dims[dim];
+    inst->u.elementwise.rows.columns = 1;
     for (int64_t i = dim + 1; i < type->rank; i++) {
-        inst->divisor *= type->dims[i];
+        inst->u.elementwise.rows.columns *= type->dims[i];
     }
 }
 
@@ -173,7 +174,7 @@ static void add_broadcast(grout_planner *planner, uint32_t index, const grout_op
 
 static void add_string(grout_planner *planner, grout_inst *inst, const grout_op *op) {
     const grout_operand *operand = grout_module_get_operand(planner->module, op, 0);
-    inst->text = grout_module_get_string(planner->module, operand->id);
+    inst->u.text = grout_module_get_string(planner->module, operand->id);
 }
 
 static void raise(int64_t *size, int64_t value) {
@@ -208,28 +209,28 @@ static void note_sizes(grout_plan *plan, const grout_inst *inst) {
 static void add_reduce(grout_planner *planner, grout_inst *inst, const grout_op *op) {
     const grout_operand *operand = grout_module_get_operand(planner->module, op, 0);
     grout_type from = grout_module_get_operand_type(planner->module, operand);
-    inst->number = grout_type_get_count(&from);
-    inst->divisor = 1;
+    inst->u.reduce.rows.rows = grout_type_get_count(&from);
+    inst->u.reduce.rows.columns = 1;
     if (grout_module_find_attr(planner->module, op, GROUT_ATTR_DIM) != NULL) {
         int64_t dim = grout_op_get_attr_integer(planner->module, op, GROUT_ATTR_DIM, 0);
-        inst->number = from.dims[dim];
+        inst->u.reduce.rows.rows = from.dims[dim];
         for (int64_t i = dim + 1; i < from.rank; i++) {
-            inst->divisor *= from.dims[i];
+            inst->u.reduce.rows.columns *= from.dims[i];
         }
     }
-    inst->reduce =
+    inst->u.reduce.function =
         grout_loops__find_reduce(op->opcode, (grout_dtype)from.dtype, grout_simd__get_best());
-    planner->failed |= inst->reduce == NULL;
+    planner->failed |= inst->u.reduce.function == NULL;
 }
 
 /* Arithmetic on f16 and bf16 is that of f32. */
 static void add_loop(grout_planner *planner, grout_inst *inst) {
     grout_dtype dtype = grout_plan__slot(planner->plan, inst, 0)->dtype;
     grout_dtype compute = grout_loops__get_compute_dtype(dtype);
-    inst->strip = grout_strip__alu;
-    inst->is_wide = compute != dtype;
-    inst->loop = grout_loops__find(inst->opcode, compute, grout_simd__get_best());
-    planner->failed |= inst->loop == NULL;
+    inst->u.elementwise.strip = grout_strip__alu;
+    inst->u.elementwise.is_wide = compute != dtype;
+    inst->u.elementwise.loop = grout_loops__find(inst->opcode, compute, grout_simd__get_best());
+    planner->failed |= inst->u.elementwise.loop == NULL;
 }
 
 /* What a plain op's rule needs beside operands and result. */
@@ -242,17 +243,18 @@ static void lower_rule(grout_planner *planner, uint32_t index, const grout_op *o
         add_loop(planner, inst);
         break;
     case GROUT_RULE_SELECT:
-        inst->strip = grout_strip__select;
-        inst->loop = grout_loops__find_select(inst->result.element_bytes, grout_simd__get_best());
+        inst->u.elementwise.strip = grout_strip__select;
+        inst->u.elementwise.loop =
+            grout_loops__find_select(inst->result.element_bytes, grout_simd__get_best());
         break;
     case GROUT_RULE_CONVERT:
-        inst->strip = grout_strip__cast;
+        inst->u.elementwise.strip = grout_strip__cast;
         break;
     case GROUT_RULE_LAYOUT:
-        inst->strip = grout_strip__copy;
+        inst->u.elementwise.strip = grout_strip__copy;
         break;
     case GROUT_RULE_BROADCAST:
-        inst->strip = grout_strip__broadcast;
+        inst->u.elementwise.strip = grout_strip__broadcast;
         add_broadcast(planner, index, op);
         break;
     case GROUT_RULE_IOTA:
@@ -298,7 +300,10 @@ static void lower_attrs(const grout_planner *planner, grout_inst *inst, const gr
     const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
     inst->attrs = grout_op_get_attr_bits(planner->module, op);
     if (sync != NULL && sync->mode == GROUT_SYNC_MODE_POSTS) {
-        inst->number = grout_op_get_attr_integer(planner->module, op, GROUT_ATTR_ARRIVE_COUNT, 1);
+        inst->u.arrive.count =
+            (uint32_t)grout_op_get_attr_integer(planner->module, op, GROUT_ATTR_ARRIVE_COUNT, 1);
+        inst->u.arrive.from_cta =
+            (int32_t)grout_op_get_attr_integer(planner->module, op, GROUT_ATTR_FROM_CTA, -1);
     }
 }
 

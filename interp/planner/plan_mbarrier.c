@@ -48,8 +48,6 @@ static void note_wait(grout_planner *planner, const grout_op *op) {
 
 void grout_planner__lower_mbarrier(grout_planner *planner, uint32_t index, const grout_op *op) {
     grout_op_id id = grout_planner__get_inst(planner, index)->op;
-    grout_planner__get_inst(planner, index)->from_cta =
-        (int32_t)grout_op_get_attr_integer(planner->module, op, GROUT_ATTR_FROM_CTA, -1);
     note_wait(planner, op);
     grout_planner__get_inst(planner, index)->is_look = is_look(op);
     grout_planner__get_inst(planner, index)->is_in_while =

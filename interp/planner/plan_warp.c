@@ -126,7 +126,7 @@ void grout_planner__lower_warp_specialize(grout_planner *planner, grout_op_id id
     uint32_t join = add_silent(planner, grout_exec_join, id);
     if (!planner->failed) {
         grout_planner__get_inst(planner, leave)->target = join;
-        grout_planner__get_inst(planner, join)->number = op->block_count;
-        grout_planner__get_inst(planner, fork)->number = op->block_count;
+        grout_planner__get_inst(planner, join)->u.partitions = op->block_count;
+        grout_planner__get_inst(planner, fork)->u.partitions = op->block_count;
     }
 }

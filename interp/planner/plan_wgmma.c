@@ -175,7 +175,7 @@ void grout_planner__lower_wgmma(grout_planner *planner, uint32_t inst_index) {
         return;
     }
     *(grout_product_plan *)grout_pool__at(&plan->products, index) = product;
-    grout_planner__get_inst(planner, inst_index)->product = index;
+    grout_planner__get_inst(planner, inst_index)->u.product = index;
 }
 
 void grout_planner__lower_load(grout_planner *planner, uint32_t inst_index, const grout_op *op) {
@@ -186,7 +186,7 @@ void grout_planner__lower_load(grout_planner *planner, uint32_t inst_index, cons
     /* A load waits for all groups; an op that takes wait(n) for what it says. */
     bool takes_wait = (grout_op_get_info(op->opcode)->attrs & GROUT_ATTR_BIT_WAIT_GROUPS) != 0;
     inst->exec = grout_exec_acc_load;
-    inst->number = !takes_wait
-                       ? 0
-                       : grout_op_get_attr_integer(planner->module, op, GROUT_ATTR_WAIT_GROUPS, -1);
+    inst->u.acc_load.groups_left =
+        !takes_wait ? 0
+                    : grout_op_get_attr_integer(planner->module, op, GROUT_ATTR_WAIT_GROUPS, -1);
 }

@@ -189,47 +189,70 @@ typedef struct grout_product_plan {
     grout_operand_plan a, b;
 } grout_product_plan;
 
+/* Elements of an array in rows: so many rows of so many columns, one block of them after another.
+ */
+typedef struct grout_rows_plan {
+    int64_t rows, columns;
+} grout_rows_plan;
+
 typedef struct grout_inst {
     grout_exec *exec;
-    grout_loop *loop;
-    grout_strip_exec *strip; /* of an elementwise op */
-    const grout_reduce *reduce;
-    const char *text;
     grout_op_id op;
     uint16_t opcode;
     uint8_t loop_depth;
-    bool is_point;  /* threads may change after it */
-    bool is_silent; /* no op of its own: not a step */
-    bool is_member; /* of a chain */
-    bool is_wide;   /* computes in f32 what is f16 or bf16 */
+    bool is_point;    /* threads may change after it */
+    bool is_silent;   /* no op of its own: not a step */
+    bool is_member;   /* of a chain */
+    bool is_in_while; /* one element, or none, inside a while: may be what it waits for */
+    bool is_look;     /* changes nothing that another actor sees: a load, a test */
+    bool is_ordered;  /* an atomic or store whose object has atomics that order something */
     uint32_t target;
     uint32_t first_slot, slot_count;
     grout_slot result;
     uint32_t first_box, box_count;
     uint32_t first_access, access_count;
     uint32_t first_move, move_count;
-    uint32_t first_transfer, transfer_count;
-    uint32_t first_chunk, chunk_count; /* the same copy in chunks, where those are short */
     uint32_t scope;
-    uint32_t chain;
-    uint32_t product; /* of a wgmma */
-    /* count of an arrive, axis size, extent of an iota, rows of a reduction; groups that a load of
-     * an accumulator leaves in flight, -1: it does not wait */
-    int64_t number;
-    int64_t divisor; /* of axis, iota and reduction: inner elements */
-    uint32_t attrs;  /* GROUT_ATTR_BIT_* that are written */
-    bool is_thread_axis;
+    uint32_t attrs;            /* GROUT_ATTR_BIT_* that are written */
     uint8_t order, edge_scope; /* grout_choice, resolved: what is not written has its default */
     uint8_t reduction;         /* grout_update, of a copy or async_store_smem; NONE: overwrites */
     uint8_t update;            /* grout_update, of an atomic */
-    uint8_t axes;              /* of collective_axes or multicast: bit i for axis i of the kernel */
-    bool is_collective;        /* collective_axes */
-    bool is_in_while;          /* one element, or none, inside a while: may be what it waits for */
-    bool is_look;              /* changes nothing that another actor sees: a load, a test */
-    int32_t from_cta;          /* mask of from_cta(..); -1: it is not written */
-    bool is_ordered;    /* an atomic or store whose object has atomics that order something */
-    uint8_t collective; /* which of the kernel's sets of axes */
-    int8_t part_dim;    /* the dimension of the boxes that a collective copy splits; -1: none */
+    /* What only ops of one kind have; zero for the others. */
+    union {
+        struct { /* elementwise ops, iota */
+            grout_loop *loop;
+            grout_strip_exec *strip;
+            grout_rows_plan rows; /* of an iota: what it counts, and how often each is repeated */
+            bool is_wide;         /* computes in f32 what is f16 or bf16 */
+        } elementwise;
+        struct {
+            const grout_reduce *function;
+            grout_rows_plan rows; /* rows become one; columns stay */
+        } reduce;
+        struct { /* the index is linear / divisor % size */
+            int64_t size, divisor;
+            uint8_t kind; /* grout_axis_kind: what the linear number is of */
+        } axis;
+        struct { /* ops that post to an mbarrier */
+            uint32_t count;
+            int32_t from_cta; /* mask of from_cta(..); -1: it is not written */
+        } arrive;
+        struct { /* copies between GMEM and SMEM */
+            uint32_t first_transfer, transfer_count;
+            uint32_t first_chunk, chunk_count; /* the same in chunks, where those are short */
+            uint8_t axes; /* of collective_axes or multicast: bit i for axis i of the kernel */
+            bool is_collective; /* collective_axes */
+            uint8_t collective; /* which of the kernel's sets of axes */
+            int8_t part_dim;    /* the dimension of the boxes that it splits; -1: none */
+        } copy;
+        struct {                 /* a load of an accumulator */
+            int64_t groups_left; /* in flight; -1: it does not wait */
+        } acc_load;
+        uint32_t product;    /* of a wgmma */
+        uint32_t partitions; /* of a warp_specialize: its fork and its join */
+        uint32_t chain;      /* the elementwise ops that run strip by strip */
+        const char *text;    /* of a debug_print */
+    } u;
 } grout_inst;
 
 typedef struct grout_element_plan {
@@ -320,7 +343,7 @@ static inline const grout_chain_step *grout_plan__steps(const grout_plan *plan,
 }
 static inline const grout_product_plan *grout_plan__product(const grout_plan *plan,
                                                             const grout_inst *inst) {
-    return grout_pool__at(&plan->products, inst->product);
+    return grout_pool__at(&plan->products, inst->u.product);
 }
 static inline const grout_accumulator_plan *grout_plan__accumulator(const grout_plan *plan,
                                                                     uint32_t index) {

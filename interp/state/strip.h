@@ -39,7 +39,8 @@ void grout_strip__repeat(const grout_inst *inst, const grout_slot *slot, const u
 
 /* Whether an operand is a scalar that stands for every element of the result. */
 static inline bool grout_strip__is_repeated(const grout_inst *inst, const grout_slot *slot) {
-    return slot->count == 1 && inst->result.count > 1 && inst->strip != grout_strip__broadcast;
+    return slot->count == 1 && inst->result.count > 1 &&
+           inst->u.elementwise.strip != grout_strip__broadcast;
 }
 
 #endif
