@@ -39,4 +39,9 @@ static inline uint64_t grout_hash__bytes(uint64_t hash, const void *bytes, size_
     return grout_hash__word(hash, rest);
 }
 
+/* What a table takes the index from: every bit of the hash counts in its low bits. */
+static inline uint32_t grout_hash__index(uint64_t hash) {
+    return (uint32_t)((hash * UINT64_C(0x9e3779b97f4a7c15)) >> 32);
+}
+
 #endif

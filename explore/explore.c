@@ -4,6 +4,7 @@
 
 #include "array.h"
 #include "arrays.h"
+#include "hash.h"
 #include "invariant.h"
 #include "orders.h"
 #include "trace.h"
@@ -241,7 +242,7 @@ static bool want_reversals(explorer *it, const grout_trace *trace, bool is_known
 
 /* Where a signature stands in the table, or is to be put. */
 static uint64_t *find_signature(uint64_t *table, size_t size, uint64_t signature) {
-    size_t at = (size_t)signature & (size - 1);
+    size_t at = grout_hash__index(signature) & (size - 1);
     while (table[at] != 0 && table[at] != signature) {
         at = (at + 1) & (size - 1);
     }

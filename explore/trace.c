@@ -12,7 +12,7 @@
 /* Where a resource stands in the table, or is to be put. */
 static size_t find_slot(const grout_trace *trace, uint64_t resource) {
     GROUT_ASSERT(trace->table_used < trace->table_size);
-    size_t mask = trace->table_size - 1, at = (size_t)resource & mask;
+    size_t mask = trace->table_size - 1, at = grout_hash__index(resource) & mask;
     while (trace->table[at] != 0 &&
            trace->visitors.items[trace->table[at] - 1].resource != resource) {
         at = (at + 1) & mask;

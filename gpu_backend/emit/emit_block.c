@@ -33,7 +33,7 @@ static void write_comment(grout_emitter *e, grout_op_id id) {
         return;
     }
     e->commented = op;
-    grout_text text = {0};
+    grout_text text = {.allocator = grout_module_get_allocator(e->module)};
     grout_op_print(e->module, id, &text);
     if (text.failed) {
         e->failed = e->failed || !grout_diags_add_oom(e->diags);

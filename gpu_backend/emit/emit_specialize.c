@@ -7,10 +7,10 @@
  * that setmaxnreg finds whole warpgroups. SPDX-License-Identifier: Apache-2.0 */
 #include "emit.h"
 
+#include "alloc.h"
 #include "invariant.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
 /* What a thread after the first one knows of the outside, by value. */
 typedef struct part {
@@ -195,15 +195,15 @@ static void write_ops(part *p, uint32_t thread) {
 static void write_part(grout_emitter *e, uint32_t thread) {
     const size_t count = (size_t)grout_module_get_value_count(e->module) + 1;
     part p = {.e = e};
-    p.is_needed = calloc(count, sizeof *p.is_needed);
-    p.is_made = calloc(count, sizeof *p.is_made);
+    p.is_needed = grout__new(grout_module_get_allocator(e->module), count, sizeof *p.is_needed);
+    p.is_made = grout__new(grout_module_get_allocator(e->module), count, sizeof *p.is_made);
     if (p.is_needed != NULL && p.is_made != NULL) {
         write_ops(&p, thread);
     } else {
         e->failed = e->failed || !grout_diags_add_oom(e->diags);
     }
-    free(p.is_needed);
-    free(p.is_made);
+    grout__free(p.is_needed);
+    grout__free(p.is_made);
 }
 
 /* Whether the threads without a partition have something to take part in. */

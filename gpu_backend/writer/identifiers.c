@@ -2,11 +2,11 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "emitter.h"
 
+#include "alloc.h"
 #include "invariant.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* The largest string id among the values' names, plus 1. */
@@ -23,24 +23,25 @@ static uint32_t count_strings(const grout_module *module) {
 static void free_names(grout_emit_names *chunk) {
     while (chunk != NULL) {
         grout_emit_names *older = chunk->older;
-        free(chunk);
+        grout__free(chunk);
         chunk = older;
     }
 }
 
 bool grout_emit__init_names(grout_emitter *e) {
     const size_t value_count = (size_t)grout_module_get_value_count(e->module) + GROUT_EMIT_STARTS;
-    e->name_of = calloc(value_count, sizeof *e->name_of);
-    e->is_alias = calloc(value_count, sizeof *e->is_alias);
-    e->name_uses = calloc(count_strings(e->module), sizeof *e->name_uses);
+    const grout_allocator *allocator = grout_module_get_allocator(e->module);
+    e->name_of = grout__new(allocator, value_count, sizeof *e->name_of);
+    e->is_alias = grout__new(allocator, value_count, sizeof *e->is_alias);
+    e->name_uses = grout__new(allocator, count_strings(e->module), sizeof *e->name_uses);
     return (e->name_of != NULL && e->is_alias != NULL && e->name_uses != NULL) ||
            grout_diags_add_oom(e->diags);
 }
 
 void grout_emit__deinit_names(grout_emitter *e) {
-    free(e->name_of);
-    free(e->is_alias);
-    free(e->name_uses);
+    grout__free(e->name_of);
+    grout__free(e->is_alias);
+    grout__free(e->name_uses);
     free_names(e->names);
 }
 
@@ -49,7 +50,8 @@ static char *keep_name(grout_emitter *e, const char *name) {
     const size_t size = strlen(name) + 1;
     GROUT_ASSERT(size <= sizeof e->names->bytes);
     if (e->names == NULL || e->names->used + size > sizeof e->names->bytes) {
-        grout_emit_names *chunk = malloc(sizeof *chunk);
+        grout_emit_names *chunk =
+            grout__resize(grout_module_get_allocator(e->module), NULL, sizeof *chunk);
         if (chunk == NULL) {
             return NULL;
         }

@@ -2,7 +2,8 @@
 /*
  * alloc.h - where memory comes from, if the program that uses grout wants to decide it.
  *
- * Whoever gives no allocator (NULL) gets libc's. One that is given to an object serves all that the
+ * Whoever gives no allocator (NULL) gets libc's. A checker, compilation, and launches on a GPU take
+ * libc's whatever is given. One that is given to an object serves all that the
  * object allocates from then on, and what is made out of it: a module its binding, a launch its
  * machine. It is borrowed, and has to live until the last object that was made with it is freed.
  *
@@ -11,6 +12,7 @@
  *     binding, verifying     the module's
  *     diagnostics            grout_diags_new_in
  *     texts                  grout_text.allocator
+ *     emitting CUDA          the module's, and that of the text that it is added to
  *     running                grout_launch.allocator
  *     exploring, advising    grout_launch.allocator, of the launch that is explored
  */

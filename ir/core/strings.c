@@ -18,7 +18,7 @@ static uint32_t *find_index_entry(const grout_module *module, const char *bytes,
     GROUT_ASSERT((module->string_index_size & mask) == 0 && mask > 0);
     /* A free entry ends the search. */
     GROUT_ASSERT(module->strings.count <= module->string_index_size);
-    uint32_t at = (uint32_t)grout_hash__bytes(0, bytes, size) & mask;
+    uint32_t at = grout_hash__index(grout_hash__bytes(0, bytes, size)) & mask;
     while (module->string_index[at] != 0) {
         uint32_t offset = *GROUT_TABLE_AT(module->strings, uint32_t, module->string_index[at]);
         const char *known = module->string_bytes.items + offset;

@@ -5,6 +5,7 @@
 #include "base/heap.h"
 #include "grout/build.h"
 #include "grout/explore.h"
+#include "grout/gpu.h"
 #include "grout/interp.h"
 #include "grout/register_layout.h"
 #include "tests/nth_allocation/kernel_files.h"
@@ -141,6 +142,21 @@ static bool do_faults(const grout_allocator *allocator, grout_diags *diags) {
     return is_done;
 }
 
+/* Emits CUDA and its manifest. */
+static bool do_emitting(const grout_allocator *allocator, grout_diags *diags) {
+    grout_module *bound = bind_with(allocator, diags);
+    if (bound == NULL) {
+        return false;
+    }
+    grout_text text = {.allocator = allocator};
+    bool is_done = grout_emit_cuda(bound, 1, NULL, &text, diags) &&
+                   grout_emit_manifest(bound, 1, &text, diags) &&
+                   grout_emit_host(bound, 1, NULL, &text, diags);
+    grout_text_free(&text);
+    grout_module_free(bound);
+    return is_done;
+}
+
 /* Builds "y[i] = x[i] + .. + x[i]", with names for none of it. */
 static bool do_building(const grout_allocator *allocator, grout_diags *diags) {
     grout_builder *b = grout_builder_new_in(allocator, "t");
@@ -269,6 +285,8 @@ static const struct {
 } works[] = {
     {do_text, "kernels/softmax.grout", false},
     {do_text, "kernels/add_explicit.grout", false},
+    {do_emitting, "kernels/matmul_hopper.grout", false},
+    {do_emitting, "kernels/softmax.grout", false},
     {do_faults, NULL, false},
     {do_building, NULL, false},
     {do_running, "kernels/producer_consumer.grout", false},
