@@ -246,7 +246,7 @@ static void touch_slot(machine *it, const step *at, bool is_write, const grout_s
 static void touch_columns(machine *it, const step *at, int64_t first, int64_t count, bool is_write,
                           const grout_stamp *stamp) {
     const grout_run run = {
-        .base = first * 4, .stride = COLUMNS * 4, .count = ROWS, .length = count * 4};
+        .base = first * 4, .stride = COLUMNS * INT64_C(4), .count = ROWS, .length = count * 4};
     touch(it, at, ACC, is_write, stamp, &run);
 }
 
