@@ -48,6 +48,7 @@ uint32_t grout_flight__add(const grout_cta *cta, uint32_t actor, const grout_ins
 
 void grout_flight__attach(const grout_cta *cta, uint32_t element, uint32_t record, uint32_t index) {
     grout_machine *machine = cta->machine;
+    GROUT_ASSERT((grout_flight__get(machine, index)->held & GROUT_HELD_BY_PHASE) == 0);
     grout_flight *flight = grout_flight__get(machine, index);
     grout_phase *phase = grout_machine__phase(machine, record);
     flight->held |= GROUT_HELD_BY_PHASE;
@@ -125,6 +126,7 @@ void grout_flight__land(const grout_cta *cta, uint32_t index) {
         grout_phase *phase = grout_machine__phase(machine, flight->phase_record);
         phase->bytes_due -= flight->phase.bytes;
         phase->bytes_flying -= flight->phase.bytes;
+        GROUT_ASSERT(phase->bytes_flying >= 0);
     }
 }
 
@@ -163,6 +165,7 @@ void grout_flight__finish_groups(const grout_cta *cta, grout_engine engine, uint
 void grout_flight__read_groups(const grout_cta *cta, grout_engine engine, uint32_t owner,
                                uint32_t last) {
     grout_machine *machine = cta->machine;
+    GROUT_ASSERT(grout_engine__get_info(machine, engine)->read != NULL);
     grout_queue *queue = grout_flight__queue(cta, engine, owner);
     while (queue->first_unread != 0 &&
            grout_flight__get(machine, queue->first_unread)->group <= last) {

@@ -77,6 +77,7 @@ void grout_gmem__note_store(const grout_cta *cta, uint32_t thread, const grout_b
         log->first = (log->first + 1) % log->capacity;
         log->count--;
     }
+    GROUT_ASSERT(log->count < log->capacity);
     entry *noted = get_entry(machine, log->count++);
     uint32_t actor = grout_cta__actor(cta, thread);
     memset(noted, 0, log->entry_bytes);

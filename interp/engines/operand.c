@@ -52,6 +52,7 @@ bool grout_operand__new(grout_machine *machine) {
 }
 
 void grout_operand__forget(grout_machine *machine) {
+    GROUT_ASSERT(machine->tile_count == 0 || machine->tiles != NULL);
     for (uint32_t i = 0; i < machine->tile_count; i++) {
         machine->tiles[i].version = 0;
     }

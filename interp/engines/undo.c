@@ -91,6 +91,7 @@ static grout_undo *add_entry(const grout_cta *cta, const grout_inst *inst, uint3
         drop_first(cta);
         head->undo_dropped++;
     }
+    GROUT_ASSERT(head->undo_count < GROUT_UNDO_ENTRIES);
     grout_undo *entry = get_entry(cta, head->undo_count++);
     memset(entry, 0, sizeof *entry);
     entry->pc = (uint32_t)(inst - grout_plan__inst(cta->machine->plan, 0));

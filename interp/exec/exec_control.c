@@ -211,6 +211,7 @@ static bool sync_exit(const grout_cta *cta, uint32_t thread, const grout_inst *i
 
 grout_outcome grout_exec_exit(const grout_cta *cta, uint32_t thread, const grout_inst *inst) {
     grout_machine *machine = cta->machine;
+    GROUT_ASSERT(grout_cta__head(cta)->exited < cta->machine->plan->runner_count);
     grout_thread *own = grout_cta__thread(cta, thread);
     const grout_inst *last = grout_plan__inst(machine->plan, own->last_pc);
     (void)inst;

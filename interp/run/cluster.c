@@ -111,6 +111,7 @@ void grout_cluster__end_cta(const grout_cta *cta) {
     grout_components__end_cta(cta);
     grout_cta__head(cta)->has_ended = 1;
     grout_cta__cluster(cta)->ended++;
+    GROUT_ASSERT(grout_cta__cluster(cta)->ended <= grout_machine__cluster_size(cta->machine));
     machine->run.stats.ctas_done++;
 }
 
@@ -133,6 +134,7 @@ static void end_cluster(grout_machine *machine, uint32_t slot) {
         grout_pool__give(&machine->pools[GROUT_POOL_COLLECTIVES], index);
     }
     cluster->is_begun = 0;
+    GROUT_ASSERT(machine->run.facts.begun > 0);
     machine->run.facts.begun--;
 }
 

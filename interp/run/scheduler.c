@@ -14,7 +14,6 @@
 #include "run.h"
 #include "spin.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -166,7 +165,7 @@ static uint32_t decide(grout_machine *machine, uint32_t runnable) {
 /* The next actor, plus 1; 0 if none can run. */
 static uint32_t choose(grout_machine *machine) {
     uint32_t actors = machine->slot_count * grout_machine__actors_per_slot(machine);
-    assert(actors > 0);
+    GROUT_ASSERT(actors > 0);
     uint32_t first = machine->run.facts.last % actors;
     if (machine->launch.schedule == GROUT_SCHEDULE_FAIR && machine->launch.record == NULL) {
         return find_runnable(machine, first, 0) + 1;
@@ -309,6 +308,7 @@ bool grout_machine__run(grout_machine *machine, uint64_t step_limit) {
         }
         uint32_t number = machine->run.facts.current - 1;
         const grout_cta *cta = get_cta(machine, number);
+        GROUT_ASSERT(grout_cta__thread(cta, number % actors)->state == GROUT_THREAD_RUNNABLE);
         if (!run_thread(cta, number % actors, step_limit)) {
             return false;
         }

@@ -135,7 +135,9 @@ static bool save(grout_machine *machine, grout_snapshot *snapshot) {
     if (snapshot->bytes == NULL || !copy_pools(snapshot->pools, machine->pools, &snapshot->heap)) {
         return false;
     }
-    walk_regions(machine, snapshot, REGION_SAVE);
+    size_t saved = walk_regions(machine, snapshot, REGION_SAVE);
+    GROUT_ASSERT(saved == snapshot->size);
+    (void)saved;
     return save_observers(machine, snapshot);
 }
 
@@ -175,7 +177,9 @@ bool grout_machine_restore(grout_machine *machine, const grout_snapshot *snapsho
         !restore_slots(machine, snapshot)) {
         return grout_diags_add_oom(diags);
     }
-    walk_regions(machine, snapshot, REGION_RESTORE);
+    size_t restored = walk_regions(machine, snapshot, REGION_RESTORE);
+    GROUT_ASSERT(restored == snapshot->size);
+    (void)restored;
     grout_operand__forget(machine);
     for (uint32_t i = 0; i < snapshot->observer_count; i++) {
         const grout_observer *observer = snapshot->observers[i];

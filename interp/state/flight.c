@@ -5,6 +5,20 @@
  */
 #include "flight.h"
 
+/* The list of a CTA, walked from both ends. */
+static inline bool is_list_whole(const grout_cta *cta) {
+    const grout_cta_state *head = grout_cta__head(cta);
+    uint32_t last = 0;
+    for (uint32_t i = head->first_flight; i != 0; i = grout_flight__get(cta->machine, i)->next) {
+        const grout_flight *flight = grout_flight__get(cta->machine, i);
+        if (flight->previous != last || flight->is_done) {
+            return false;
+        }
+        last = i;
+    }
+    return last == head->last_flight;
+}
+
 void grout_flight__link(const grout_cta *cta, uint32_t index) {
     grout_machine *machine = cta->machine;
     grout_cta_state *head = grout_cta__head(cta);
@@ -15,6 +29,7 @@ void grout_flight__link(const grout_cta *cta, uint32_t index) {
         head->first_flight = index;
     }
     head->last_flight = index;
+    GROUT_ASSERT_SLOW(is_list_whole(cta));
 }
 
 void grout_flight__unlink(const grout_cta *cta, uint32_t index) {
@@ -32,6 +47,7 @@ void grout_flight__unlink(const grout_cta *cta, uint32_t index) {
     } else {
         head->last_flight = flight->previous;
     }
+    GROUT_ASSERT_SLOW(is_list_whole(cta));
 }
 
 void grout_flight__drop(const grout_cta *cta, uint32_t index, uint32_t holder) {
@@ -49,6 +65,7 @@ void grout_flight__drop(const grout_cta *cta, uint32_t index, uint32_t holder) {
 }
 
 void grout_flight__push(grout_machine *machine, grout_queue *queue, uint32_t index) {
+    GROUT_ASSERT((grout_flight__get(machine, index)->held & GROUT_HELD_BY_QUEUE) == 0);
     grout_flight *flight = grout_flight__get(machine, index);
     flight->held |= GROUT_HELD_BY_QUEUE;
     if (queue->last != 0) {

@@ -406,6 +406,8 @@ static inline uint8_t *grout_machine__get_arena(const grout_machine *machine, ui
 /* A CTA of the cluster in a slot that has been made. */
 static inline const grout_cta *grout_machine__get_cta(const grout_machine *machine, uint32_t slot,
                                                       uint32_t rank) {
+    GROUT_ASSERT(slot < machine->slot_count && rank < machine->plan->shape.cta_count &&
+                 machine->slots[slot] != NULL);
     return &machine->ctas[(size_t)slot * machine->plan->shape.cta_count + rank];
 }
 /* The CTAs of the clusters that have begun and not ended, in turn: the one after cta, the first
@@ -413,6 +415,7 @@ static inline const grout_cta *grout_machine__get_cta(const grout_machine *machi
 const grout_cta *grout_machine__next_cta(const grout_machine *machine, const grout_cta *cta);
 /* A CTA of the same cluster. */
 static inline const grout_cta *grout_cta__peer(const grout_cta *cta, uint32_t rank) {
+    GROUT_ASSERT(rank < cta->machine->plan->shape.cta_count);
     return cta + ((ptrdiff_t)rank - (ptrdiff_t)cta->rank);
 }
 
@@ -430,6 +433,7 @@ static inline grout_cta_state *grout_cta__head(const grout_cta *cta) {
     return (grout_cta_state *)(void *)cta->state;
 }
 static inline grout_thread *grout_cta__thread(const grout_cta *cta, uint32_t thread) {
+    GROUT_ASSERT(thread < cta->machine->plan->actor_count);
     return (grout_thread *)(void *)(cta->state + cta->machine->at.threads) + thread;
 }
 /* Actors of a CTA. */
@@ -458,6 +462,7 @@ static inline uint32_t grout_machine__lane_of(const grout_machine *machine, uint
                                   grout_machine__warp_of(machine, actor));
 }
 static inline grout_lane *grout_cta__lane(const grout_cta *cta, uint32_t lane) {
+    GROUT_ASSERT(lane < cta->machine->plan->lane_count);
     return (grout_lane *)(void *)(cta->state + cta->machine->at.lanes) + lane;
 }
 static inline grout_loop_state *grout_cta__loops(const grout_cta *cta, uint32_t thread) {
@@ -467,6 +472,7 @@ static inline grout_loop_state *grout_cta__loops(const grout_cta *cta, uint32_t 
 }
 static inline uint32_t *grout_cta__clocks(const grout_cta *cta, uint32_t thread) {
     const grout_machine *machine = cta->machine;
+    GROUT_ASSERT(thread <= cta->machine->plan->actor_count); /* the end of them too */
     return (uint32_t *)(void *)(cta->state + machine->at.clocks) +
            (size_t)thread * machine->plan->order.words;
 }
@@ -474,10 +480,12 @@ static inline uint32_t *grout_cta__clocks(const grout_cta *cta, uint32_t thread)
  * what each knew (V) as it left. All 0 when no thread has left yet. */
 static inline uint32_t *grout_cta__scope(const grout_cta *cta, uint32_t scope) {
     const grout_machine *machine = cta->machine;
+    GROUT_ASSERT(scope < cta->machine->plan->scopes.count);
     return (uint32_t *)(void *)(cta->state + machine->at.scopes) +
            (size_t)scope * (1 + machine->plan->order.size);
 }
 static inline grout_barrier *grout_cta__barrier(const grout_cta *cta, uint32_t element) {
+    GROUT_ASSERT(element < cta->machine->plan->element_count);
     return (grout_barrier *)(void *)(cta->state + cta->machine->at.barriers) + element;
 }
 /*
@@ -500,11 +508,13 @@ static inline uint32_t *grout_cta__snapshot_of(const grout_cta *cta, uint32_t el
 /* By actor of the CTA. */
 static inline grout_wait_fact *grout_cta__waits(const grout_cta *cta, uint32_t element) {
     const grout_machine *machine = cta->machine;
+    GROUT_ASSERT(element < cta->machine->plan->element_count);
     return (grout_wait_fact *)(void *)(cta->state + machine->at.waits) +
            (size_t)element * machine->plan->actor_count;
 }
 static inline uint8_t *grout_cta__registers(const grout_cta *cta, uint32_t thread) {
     const grout_machine *machine = cta->machine;
+    GROUT_ASSERT(thread < cta->machine->plan->actor_count);
     return cta->state + machine->at.registers + (size_t)thread * machine->plan->register_bytes;
 }
 static inline uint8_t *grout_cta__smem(const grout_cta *cta) {
@@ -521,6 +531,7 @@ static inline uint8_t *grout_cta__accumulators(const grout_cta *cta, uint32_t th
            (size_t)thread * machine->plan->accumulator_bytes;
 }
 static inline grout_phase *grout_machine__phase(const grout_machine *machine, uint32_t index) {
+    GROUT_ASSERT(index != 0);
     return grout_pool__at(&machine->pools[GROUT_POOL_PHASES], index);
 }
 static inline uint32_t *grout_phase__clocks(grout_phase *phase) {
@@ -541,6 +552,7 @@ uint32_t grout_machine__take_set(grout_machine *machine);
 void grout_machine__give_set(grout_machine *machine, uint32_t index);
 /* Its clock set: void after the next take. */
 static inline uint32_t *grout_machine__set(const grout_machine *machine, uint32_t index) {
+    GROUT_ASSERT(index != 0);
     return (uint32_t *)grout_pool__at(&machine->pools[GROUT_POOL_SETS], index) + 2;
 }
 /* A set joins what an edge carries of one of the same cluster. */
@@ -654,6 +666,7 @@ static inline uint32_t grout_machine__actors_per_slot(const grout_machine *machi
 
 static inline grout_thread *grout_machine__find_actor(const grout_machine *machine,
                                                       uint32_t number) {
+    GROUT_ASSERT(number / grout_machine__actors_per_slot(machine) < machine->slot_count);
     uint32_t per_slot = grout_machine__actors_per_slot(machine), slot = number / per_slot;
     const grout_cluster *cluster = (const grout_cluster *)(const void *)machine->slots[slot];
     if (cluster == NULL || cluster->is_begun == 0) {

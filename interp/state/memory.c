@@ -102,6 +102,7 @@ static bool find_rank(const grout_cta *cta, uint32_t thread, const grout_inst *i
 
 void grout_box__set_rank(const grout_cta *cta, grout_box *box, uint32_t rank) {
     const grout_machine *machine = cta->machine;
+    GROUT_ASSERT(rank < grout_machine__cluster_size(machine));
     box->rank = rank;
     box->state = grout_machine__get_arena(machine, cta->slot, rank);
     box->versions = grout_smem__get_versions(machine, cta->slot, rank);

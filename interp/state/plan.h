@@ -10,6 +10,7 @@
 
 #include "gemm.h"
 #include "heap.h"
+#include "invariant.h"
 #include "loops.h"
 #include "order.h"
 #include "pack.h"
@@ -327,14 +328,17 @@ grout_plan *grout_plan__new(const grout_launch *launch, grout_heap *heap, grout_
 void grout_plan__free(grout_plan *plan);
 
 static inline const grout_inst *grout_plan__inst(const grout_plan *plan, uint32_t pc) {
+    GROUT_ASSERT(pc < plan->insts.count);
     return (const grout_inst *)(const void *)plan->insts.data + pc;
 }
 static inline const grout_slot *grout_plan__slot(const grout_plan *plan, const grout_inst *inst,
                                                  uint32_t index) {
+    GROUT_ASSERT(index < inst->slot_count);
     return (const grout_slot *)(const void *)plan->slots.data + inst->first_slot + index;
 }
 static inline const grout_box_plan *grout_plan__box(const grout_plan *plan, const grout_inst *inst,
                                                     uint32_t index) {
+    GROUT_ASSERT(index < inst->box_count);
     return (const grout_box_plan *)(const void *)plan->boxes.data + inst->first_box + index;
 }
 static inline const grout_chain_step *grout_plan__steps(const grout_plan *plan,

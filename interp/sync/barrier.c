@@ -252,10 +252,12 @@ static void leave_clocks(const grout_cta *cta, const contributor *who, const gro
 
 /* The arrivals of the actors that leave are those of their last phase. */
 static void count_arrival(grout_barrier *barrier, const grout_arrival *arrival) {
+    GROUT_ASSERT(barrier->arrived + arrival->count <= barrier->needed);
     barrier->arrived += arrival->count;
     barrier->leaving += arrival->is_leaving ? arrival->count : 0;
     if (barrier->arrived == barrier->needed) {
         barrier->full++;
+        GROUT_ASSERT(barrier->leaving <= barrier->needed);
         barrier->needed -= barrier->leaving;
         barrier->arrived = barrier->leaving = 0;
     }

@@ -55,6 +55,7 @@ bool grout_cluster__arrive(const grout_cta *cta, uint32_t thread, const grout_in
                            is_relaxed ? GROUT_EDGE_WEAK : GROUT_EDGE_STRONG);
     }
     cluster->arrived++;
+    GROUT_ASSERT(own->cluster_arrives == own->cluster_waits + 1);
     complete_generations(cta);
     return true;
 }

@@ -36,6 +36,7 @@ void grout_handover__absorb(const grout_cta *cta, uint32_t actor, uint32_t from,
 }
 
 void grout_handover__give(grout_machine *machine, uint32_t set) {
+    GROUT_ASSERT(set == 0 || set < machine->pools[GROUT_POOL_SETS].count);
     if (set != 0) {
         grout_machine__give_set(machine, set);
     }

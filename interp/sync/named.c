@@ -220,6 +220,7 @@ void grout_named__leave(const grout_cta *cta, uint32_t actor, const grout_inst *
     }
     grout_handover__absorb(cta, actor, get_generation(machine, index)->set,
                            grout_cta__head(cta)->index, GROUT_EDGE_STRONG);
+    GROUT_ASSERT(get_generation(machine, index)->waiting > 0);
     get_generation(machine, index)->waiting--;
     trim(machine, barrier);
 }

@@ -32,6 +32,7 @@ static void drop_oldest(grout_machine *machine, grout_barrier *barrier) {
     uint32_t index = barrier->first_old;
     barrier->first_old = grout_machine__old_phase(machine, index)->next;
     barrier->last_old = barrier->first_old == 0 ? 0 : barrier->last_old;
+    GROUT_ASSERT(index != 0 && barrier->old_count > 0);
     barrier->old_count--;
     grout_pool__give(&machine->pools[GROUT_POOL_OLD_PHASES], index);
 }

@@ -308,6 +308,7 @@ static void note_past(grout_machine *machine, uint32_t semaphore, uint32_t index
 
 static void take_units(grout_machine *machine, void *payload, uint32_t index, uint32_t units) {
     (void)payload;
+    GROUT_ASSERT(get_signal(machine, index)->left >= units);
     get_signal(machine, index)->left -= units;
 }
 
@@ -372,6 +373,7 @@ void grout_semaphore__take(const grout_cta *cta, uint32_t actor, const grout_ins
     own->wait_count++;
     if (!op->no_decrement) {
         visit_signals(machine, own, op, take_units, &walk);
+        GROUT_ASSERT(own->units >= op->units);
         own->units -= op->units;
         advance(machine, semaphore, get_plan(machine, op->key.element)->keeps_all);
     }

@@ -34,6 +34,7 @@ static void copy_values(const grout_cta *cta, uint32_t parent, uint32_t child,
 void grout_warp__start(const grout_cta *cta, uint32_t parent, uint32_t child,
                        const grout_inst *inst, uint32_t pc) {
     grout_machine *machine = cta->machine;
+    GROUT_ASSERT(grout_cta__thread(cta, child)->state == GROUT_THREAD_IDLE && child != parent);
     grout_thread *own = grout_cta__thread(cta, child);
     copy_values(cta, parent, child, inst);
     memcpy(grout_cta__loops(cta, child), grout_cta__loops(cta, parent),
