@@ -30,7 +30,7 @@
 #define GROUT_ASSERT_SLOW(condition) ((void)(0 && (condition)))
 #endif
 
-/* Behind a switch that has a case for every value: the compiler may count on it in a release. */
+/* Follows a switch that has a case for every value; in a release the compiler relies on it. */
 #if GROUT_ASSERT_LEVEL >= 1
 #define GROUT_UNREACHABLE() assert(false && "unreachable")
 #else

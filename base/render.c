@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* Of a longer line only this many bytes are shown, LEFT_MAX of them before the caret. */
+/* The bytes that are shown of a longer line, LEFT_MAX of them before the caret. */
 enum { SHOWN_MAX = 160, LEFT_MAX = 60 };
 
 static const char replacement[] = "\xef\xbf\xbd"; /* U+FFFD, for what no terminal should get */

@@ -14,7 +14,7 @@ typedef struct advisor {
     grout_advice_list *out;
     grout_diags *diags;
     grout_saved_arrays inputs, results;
-    bool *skipped; /* by op: what the run that is made does without */
+    bool *skipped; /* by op: whether the current run leaves it out */
     bool *was_run; /* by op, in the launch itself */
     grout_observer notes;
     size_t capacity;

@@ -346,13 +346,13 @@ typedef struct grout_thread_fact {
     uint8_t state; /* grout_thread_state */
     uint32_t element;
     uint32_t phase;
-    /* BLOCKED_PARITY: the phase that the parity stands for by what the actor knows; UINT32_MAX: the
+    /* BLOCKED_PARITY: the phase that the parity means, as far as the actor knows; UINT32_MAX: the
      * one before the first */
     uint32_t meant;
     /* BLOCKED_SPIN: what it finds there each time, if that is one i32 or u32 */
     bool has_value;
     int64_t value;
-    /* BLOCKED_REGISTERS: asked for; in the CTA's pool, so many for each lane of one thread */
+    /* BLOCKED_REGISTERS: asked for, and free in the CTA's pool; for each lane of one thread */
     uint32_t registers, registers_free;
     uint32_t registers_held; /* that each lane of the thread has now, whatever its state */
     grout_origin origin;     /* of the op it stands at; of its last op if it has exited */
@@ -391,9 +391,9 @@ typedef struct grout_event {
             const grout_barrier_fact *barrier; /* as it stands; waits[thread] counts this wait */
             uint32_t phase;
             bool is_late; /* a later phase had completed too; depends on the timing: for traces */
-            /* an mbarrier's: parity asked for; phase is the one that it stands for by what the
-             * actor knows (UINT32_MAX: the one before the first), and is_other says that, when the
-             * wait ran, the real parity stood for another one */
+            /* for an mbarrier: the parity asked for. phase is the one that it means, as far as the
+             * actor knows (UINT32_MAX: the one before the first). is_other: when the wait ran, the
+             * real parity meant another phase. */
             bool has_parity, is_other;
             uint32_t real; /* that other one, by what has been contributed; UINT32_MAX: none */
             uint8_t parity;

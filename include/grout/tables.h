@@ -383,10 +383,10 @@ GROUT_API const grout_sync_info *grout_op_get_sync(grout_opcode opcode);
 GROUT_API const grout_region_info *grout_op_get_region(grout_opcode opcode);
 /* The line of the op's effect row about an operand; NULL if there is none. */
 GROUT_API const grout_effect *grout_op_find_effect(grout_opcode opcode, uint32_t operand);
-/* The letter of an operand (OPERANDS column of ops.def); of the operands behind the last letter,
- * that one, and '*' where the form has none. */
+/* The letter of an operand (OPERANDS column of ops.def). Operands after the last letter have that
+ * one too; '*' where the form has none. */
 GROUT_API char grout_op_get_letter(grout_opcode opcode, uint32_t operand);
-/* What a letter says; NULL of one that there is not. */
+/* What a letter says; NULL if there is no such letter. */
 GROUT_API const grout_letter_info *grout_letter_get_info(char letter);
 /* The first operand that has a letter; UINT32_MAX if none has. */
 GROUT_API uint32_t grout_op_find_letter(grout_opcode opcode, char letter);
