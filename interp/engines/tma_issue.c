@@ -1,6 +1,6 @@
 /*
- * tma_issue.c - TMA copies at their issue: what the engine refuses, what is told, what is marked as
- * written. Nothing here depends on when the copy takes effect.
+ * tma_issue.c - TMA copies at their issue: what the engine refuses, which events are published,
+ * what is marked as written. Nothing here depends on when the copy takes effect.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -111,8 +111,8 @@ static grout_box get_destination(const grout_cta *cta, const load_issue *load, u
 
 /*
  * The phase that its bytes are for, counted over all lives of the element: that of its own arrival,
- * on an mbarrier the first that the actor does not know complete. The same number stands for it in
- * every CTA of the set.
+ * or, on an mbarrier, the first phase that the actor does not know to be complete. The number is
+ * the same in every CTA of the set.
  */
 static uint32_t find_phase(const grout_cta *cta, const load_issue *load) {
     uint32_t base = grout_cta__barrier(cta, load->element)->phase_base;

@@ -14,7 +14,7 @@
 
 #include <string.h>
 
-/* The box of the op, told; false if there is nothing of it to touch. */
+/* Finds the box of the op and publishes the access; false if none of it can be touched. */
 static bool begin(const grout_cta *cta, uint32_t thread, const grout_inst *inst, grout_box *box) {
     *box = grout_box__resolve(cta, thread, inst, 0);
     if (box->is_nowhere) {
@@ -40,7 +40,7 @@ static bool begin(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
     return true;
 }
 
-/* An undefined value that reaches a gmem array is told. */
+/* Marks the box as written; reports an undefined value that reaches a gmem array. */
 static void set_mask(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                      const grout_box *box, const uint8_t *mask) {
     grout_machine *machine = cta->machine;

@@ -1,6 +1,6 @@
 /*
- * plan_box.c - the boxes that references stand for: footprint and copy order, computed once for a
- * start that lies inside the object, to be moved at run time.
+ * plan_box.c - the boxes that references name: footprint and copy order. They are computed once,
+ * for a start that lies inside the object, and moved at run time.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

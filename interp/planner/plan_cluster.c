@@ -201,7 +201,7 @@ static uint8_t get_default_order(const grout_op *op) {
     return GROUT_CHOICE_ORDER_RELAXED;
 }
 
-/* Of an op without a line in sync.def: the threads that can reach the memory. */
+/* The scope of an op without a line in sync.def: the threads that can reach the memory. */
 static uint8_t get_memory_scope(const grout_planner *planner, const grout_inst *inst,
                                 uint8_t shared) {
     if (inst->box_count == 0) {

@@ -72,8 +72,8 @@ static bool is_loop(const grout_op *op) {
     return grout_op_get_region_kind(op) == GROUT_REGION_LOOP;
 }
 
-/* Carries live to the end of the loop and stand for its results, which have no place of their own.
- * Those of a for come behind its index. */
+/* Carries live to the end of the loop and are its results too, which have no place of their own.
+ * The carries of a for come after its index. */
 static void join_carries(grout_planner *planner, grout_op_id id) {
     const grout_op *op = grout_module_get_op(planner->module, id);
     const grout_block *body = grout_module_get_block(planner->module, op->first_block);

@@ -204,7 +204,8 @@ static void note_sizes(grout_plan *plan, const grout_inst *inst) {
     }
 }
 
-/* The dimensions that go away are rows of those behind them, once for each of those before them. */
+/* Each index of the reduced dimensions is a row over the dimensions after them. These rows repeat
+ * for each index of the dimensions before them. */
 static void add_reduce(grout_planner *planner, grout_inst *inst, const grout_op *op) {
     const grout_operand *operand = grout_module_get_operand(planner->module, op, 0);
     grout_type from = grout_module_get_operand_type(planner->module, operand);

@@ -1,10 +1,10 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * plan_warp.c - warp_map and warp_specialize: the code of each body, and the values of outside that
- * it uses, which its actor gets a copy of.
+ * plan_warp.c - warp_map and warp_specialize: the code of each body, and the values from outside
+ * that it uses. Its actor gets copies of these.
  *
- *     warp_map          fork, body, end of a child, [behind it: the thread goes on here]
+ *     warp_map          fork, body, end of a child, [after it: the thread goes on here]
  *     warp_specialize   fork, first body, yield, partition, body, end of a child, ..., join
  *
  * A partition's leading instruction names the one of the next.

@@ -35,7 +35,7 @@ void grout_planner__add_accumulator(grout_planner *planner, grout_object_id id) 
 /* ---- operands --------------------------------------------------------------------------------
  */
 
-/* The offsets of a box's chunks at home, in the order of its bytes. */
+/* The offsets of the chunks of a box at its start 'home', in the order of its bytes. */
 static uint32_t add_offsets(grout_planner *planner, const grout_box_plan *box) {
     grout_pool *pool = &planner->plan->offsets;
     const grout_piece *pieces = grout_pool__at(&planner->plan->pieces, box->first_piece);

@@ -21,7 +21,7 @@
 #define PROGRESS_STEPS 1024 /* ops between two calls of progress() */
 
 /* ---- who runs next ------------------------------------------------------------------------------
- * Actors of all slots, one behind the other: slot by slot, CTA by CTA.
+ * Actors are numbered over all slots: slot by slot, CTA by CTA.
  */
 
 static bool is_runnable(const grout_machine *machine, uint32_t number) {
@@ -57,8 +57,8 @@ static uint32_t count_runnable(const grout_machine *machine) {
 }
 
 /*
- * pct: who has not been dropped before who has, those by a random priority, these the earlier
- * dropped the higher.
+ * pct: actors that were never dropped come first, by a random priority. Then come the others: the
+ * earlier an actor was dropped, the higher it is.
  */
 static uint32_t find_highest(const grout_machine *machine) {
     uint32_t count = machine->slot_count * grout_machine__actors_per_slot(machine),

@@ -52,7 +52,7 @@ static bool is_written(const grout_array *array) {
     return array->direction == GROUT_DIRECTION_OUT || array->direction == GROUT_DIRECTION_INOUT;
 }
 
-/* Of the arrays that the kernel may write. */
+/* Walks the arrays that the kernel may write. */
 static void walk_arrays(grout_machine *machine, region_walk *walk) {
     for (uint32_t i = 0; i < machine->array_count; i++) {
         grout_array *array = &machine->arrays[i];

@@ -26,7 +26,7 @@ typedef struct entry {
     uint32_t mark;
 } entry;
 
-/* Of foreign_clocks; the clock set follows, its own foreign word 0. */
+/* A record of foreign_clocks. Its clock set follows, with 0 as foreign word. */
 typedef struct clock_record {
     uint32_t link;
     uint32_t mark;

@@ -163,7 +163,7 @@ typedef struct grout_undo {
     /* hashed, from here on */
     uint32_t pc;
     uint32_t box;
-    uint32_t component, number; /* published to who has PS[component] >= number */
+    uint32_t component, number; /* published to actors with PS[component] >= number */
     uint32_t is_engine;
     uint32_t size;
     uint32_t reserved;
@@ -237,7 +237,7 @@ typedef struct grout_run_state {
     } engine;
     /* What is only counted, or follows from the rest: not hashed. */
     grout_run_stats stats;
-    /* Of actors that look again and again: spin.c. */
+    /* Actors that look again and again: spin.c. */
     struct grout_spin {
         uint64_t changes;   /* that others can see, since the launch began */
         uint64_t parked_at; /* changes by then */
@@ -295,7 +295,7 @@ typedef struct grout_chain_run {
     uint32_t steps[3], result_step; /* bytes to the next strip; 0 in a buffer */
 } grout_chain_run;
 
-/* A parameter array, or (behind them) a gmem scratch. */
+/* A parameter array, or (after all of these) a gmem scratch. */
 typedef struct grout_array {
     uint8_t *data;
     int64_t size, count; /* bytes, elements */
@@ -470,8 +470,8 @@ static inline uint32_t *grout_cta__clocks(const grout_cta *cta, uint32_t thread)
     return (uint32_t *)(void *)(cta->state + machine->at.clocks) +
            (size_t)thread * machine->plan->order.words;
 }
-/* Of the running instance of a scope: how many threads have left it, and behind that the union of
- * what each knew (V) as it left. All 0 when no thread has left yet. */
+/* For the running instance of a scope: how many threads have left it, followed by the union of what
+ * each knew (V) as it left. All 0 while no thread has left. */
 static inline uint32_t *grout_cta__scope(const grout_cta *cta, uint32_t scope) {
     const grout_machine *machine = cta->machine;
     return (uint32_t *)(void *)(cta->state + machine->at.scopes) +
@@ -481,9 +481,9 @@ static inline grout_barrier *grout_cta__barrier(const grout_cta *cta, uint32_t e
     return (grout_barrier *)(void *)(cta->state + cta->machine->at.barriers) + element;
 }
 /*
- * A phase has a clock set of all its contributions; in a kernel with waits of narrow scope
- * (plan->has_narrow_waits) a second one follows, for those: of contributions by other CTAs it has
- * what a weak edge carries.
+ * A phase has a clock set of all its contributions. In a kernel with waits of narrow scope
+ * (plan->has_narrow_waits) a second one follows, for those waits: it has only what a weak edge
+ * carries of the contributions by other CTAs.
  */
 static inline size_t grout_machine__phase_words(const grout_machine *machine) {
     return (size_t)machine->plan->order.words * (machine->plan->has_narrow_waits ? 2 : 1);
@@ -561,7 +561,7 @@ static inline void grout_cta__release(const grout_cta *cta, uint32_t thread, uin
 }
 /* Actors first to first + count - 1 of the CTA learn all from all. */
 void grout_cta__meet(const grout_cta *cta, uint32_t first, uint32_t count);
-/* What a foreign word stands for, as events show it; *count_out of them, in scratch. */
+/* The foreign clocks that a word names, as events show them; *count_out of them, in scratch. */
 const grout_foreign_clock *grout_foreign__show(grout_machine *machine, uint32_t word,
                                                uint32_t *count_out);
 /* The clock set of a cluster that a foreign word knows of, or NULL. */
@@ -570,7 +570,7 @@ const uint32_t *grout_foreign__find(const grout_machine *machine, uint32_t word,
 uint32_t grout_foreign__publish(grout_machine *machine, uint32_t word);
 /* The same for equal knowledge. */
 uint64_t grout_foreign__hash(const grout_machine *machine, uint32_t word);
-/* Clock sets, what their foreign words stand for instead of the words. */
+/* Hashes clock sets, with the clocks that their foreign words name instead of the words. */
 uint64_t grout_foreign__hash_sets(const grout_machine *machine, uint64_t hash, const uint32_t *sets,
                                   size_t count);
 /* Frees maps that no clock set names, if there are many; between two ops only. */

@@ -119,8 +119,8 @@ static uint32_t add_release(const grout_cta *cta, uint32_t location, grout_sync 
 }
 
 /*
- * An atomic that acquires and releases for all knows what it has just acquired, and hands it on:
- * the releases it stands for need not be kept. A counter of all CTAs stays one record.
+ * An atomic that acquires and releases for all hands on what it has just acquired, so the releases
+ * that it acquired need not be kept. A counter of all CTAs stays one record.
  */
 static void drop_covered(const grout_cta *cta, uint32_t location, uint32_t own, grout_sync sync) {
     grout_machine *machine = cta->machine;

@@ -60,8 +60,8 @@ static uint32_t count_lacking(const grout_barrier *barrier) {
     return barrier->needed - barrier->arrived;
 }
 
-/* What is known of the phase before. One without bytes counts as complete when its arrivals are in,
- * whenever an engine may bring the bytes of phases before: the same under every timing. */
+/* What is known of the phase before. A phase without bytes counts as complete when its arrivals are
+ * in, no matter when an engine brings the bytes of earlier phases: the same under every timing. */
 static grout_phase_fact get_previous(const grout_cta *cta, uint32_t element, uint32_t number) {
     const grout_barrier *barrier = grout_cta__barrier(cta, element);
     grout_phase_fact fact = {.is_complete = barrier->completed >= number};
@@ -120,8 +120,8 @@ static void publish_arrive(const grout_cta *cta, const contributor *who,
     grout_machine__publish(machine, &event);
 }
 
-/* Remembers who contributed: all of the phase if somebody wants to know, and the latest in the
- * text. */
+/* Remembers contributions: all of the phase if an observer wants them, and the latest in the text.
+ */
 static void note_contribution(const grout_cta *cta, const contributor *who, uint32_t element,
                               uint32_t record) {
     grout_machine *machine = cta->machine;
@@ -198,8 +198,9 @@ static uint32_t *get_clocks(const contributor *who) {
 }
 
 /*
- * Who has arrived, and whose clock covers all arrivals of a phase without bytes, knows the phase
- * complete without waiting for it. It must know the phase before too: they complete in order.
+ * An actor has arrived, and its clock covers all arrivals of a phase without bytes: it knows that
+ * the phase is complete without waiting for it. It must know the same of the phase before, because
+ * phases complete in order.
  */
 static void learn_completion(const grout_cta *cta, const contributor *who, uint32_t element,
                              uint32_t number, uint32_t record) {
@@ -221,7 +222,7 @@ static void learn_completion(const grout_cta *cta, const contributor *who, uint3
     }
 }
 
-/* What an arrival leaves in a phase; its actor's epoch is to advance behind all of the op. */
+/* What an arrival leaves in a phase; its actor's epoch has to advance after the whole op. */
 static void leave_clocks(const grout_cta *cta, const contributor *who, const grout_arrival *arrival,
                          uint32_t record) {
     grout_machine *machine = cta->machine;

@@ -30,8 +30,8 @@ typedef struct grout_delivery {
     uint32_t phase; /* that they are meant for: at the rank's barrier, counted over all lives */
     int64_t bytes;
     bool is_armed; /* they announce themselves */
-    bool is_told;  /* with an ARRIVE event of their own: not what a copy brings to the own barrier
-                    * that it arrives on */
+    bool is_told;  /* they have an ARRIVE event of their own; false for what a copy brings to the
+                    * barrier of its own CTA that it arrives on */
 } grout_delivery;
 
 /* A wait that returns. */
@@ -39,7 +39,7 @@ typedef struct grout_waiting {
     uint32_t element;
     uint32_t phase; /* UINT32_MAX: the one before the first */
     bool has_parity, is_other, is_test;
-    uint32_t real; /* of is_other: the phase that the real parity stands for */
+    uint32_t real; /* with is_other: the phase that the real parity means */
     uint8_t parity;
     uint8_t order, scope;
 } grout_waiting;

@@ -147,7 +147,7 @@ static void publish_signal(const grout_cta *cta, uint32_t actor, const grout_ins
     grout_machine__publish(machine, &event);
 }
 
-/* Who waits tries again: of a global semaphore in all clusters that are in flight. */
+/* Waiting actors try again: for a global semaphore, in all clusters that are in flight. */
 static void wake(const grout_cta *cta, grout_semaphore_key key) {
     grout_machine *machine = cta->machine;
     if (get_plan(machine, key.element)->is_global) {
@@ -281,8 +281,8 @@ static uint32_t get_cluster(const grout_cta *cta) {
     return grout_cta__head(cta)->index / grout_machine__cluster_size(cta->machine);
 }
 
-/* Time facts of all signals before those that a wait takes: of its own cluster, other ones have
- * nothing that it could use. */
+/* Engine facts of all signals before those that a wait takes. Only signals of its own cluster
+ * count: others have nothing that it could use. */
 static void absorb_past(const grout_cta *cta, uint32_t actor, uint32_t semaphore) {
     grout_machine *machine = cta->machine;
     uint32_t index = grout_keyed__find(get_pasts(machine), semaphore, get_cluster(cta));
