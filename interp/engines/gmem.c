@@ -1,6 +1,6 @@
 /*
- * gmem.c - a log of plain stores to GMEM with the elements that they replaced, newest last; the
- * oldest goes when it is full.
+ * gmem.c - a log of plain stores to GMEM with the elements that they replaced, newest last. When it
+ * is full, the oldest goes.
  *
  * To find the value of an element as of the newest store that is published to a reader, walk back
  * from the newest store: an unpublished one is undone, the first published one settles the element.

@@ -94,7 +94,7 @@ typedef struct load_issue {
     uint32_t element, phase;
     uint32_t mask; /* ranks */
     uint32_t part, parts;
-    int64_t bytes; /* that it brings to each of them */
+    int64_t bytes; /* that it brings to each CTA */
     bool is_void, is_explicit;
 } load_issue;
 
@@ -173,8 +173,8 @@ static void publish_load(const grout_cta *cta, const load_issue *load) {
     }
 }
 
-/* What the issue does to one destination: definedness, what engines and threads see meanwhile. The
- * slot of what an older store may win, plus 1, or 0. */
+/* What the issue does to one destination: definedness, and what engines and threads see meanwhile.
+ * Returns the slot of the bytes that an older store may still win, plus 1, or 0. */
 static uint32_t prepare_destination(const grout_cta *cta, const load_issue *load, grout_box *to) {
     grout_machine *machine = cta->machine;
     const grout_box boxes[2] = {load->boxes[0], *to};

@@ -159,7 +159,7 @@ typedef struct capture_walk {
     bool found;
 } capture_walk;
 
-/* A piece of a store or load, walking back: undone, or settled, where nothing newer has settled. */
+/* A piece of a store or load on the walk back: undone or settled where nothing newer settled it. */
 static void apply_piece(void *payload, const grout_piece *piece) {
     capture_walk *walk = payload;
     grout_machine *machine = walk->machine;

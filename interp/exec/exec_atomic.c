@@ -81,7 +81,7 @@ static grout_outcome update(const grout_cta *cta, uint32_t thread, const grout_i
         return GROUT_OUTCOME_NEXT;
     }
     const grout_slot *slot = grout_plan__slot(machine->plan, inst, 0);
-    if (!box.is_inside) { /* what is not gathered takes part too, and is not scattered */
+    if (!box.is_inside) { /* elements outside count as 0, and are not scattered */
         memset(machine->linear, 0, (size_t)box.plan->bytes);
     }
     grout_box__gather(machine, &box, machine->linear);
@@ -112,7 +112,7 @@ static void set_result(const grout_cta *cta, uint32_t thread, const grout_inst *
     grout_slot__set_undefined(cta, thread, &inst->result, is_undefined);
 }
 
-/* Reads the element; of one that is nowhere the result is poison. */
+/* Reads the element; one that is nowhere gives poison. */
 static bool read_element(const grout_cta *cta, uint32_t thread, const grout_inst *inst, fetch *op) {
     grout_machine *machine = cta->machine;
     *op = (fetch){.is_undefined = false};

@@ -216,7 +216,7 @@ grout_outcome grout_exec_barrier_test(const grout_cta *cta, uint32_t thread,
     return set_result(cta, thread, inst, true);
 }
 
-/* References through a descriptor say all that it is for: it has no code. */
+/* A descriptor has no code: the references through it say everything. */
 grout_outcome grout_exec_tensor_descriptor(const grout_cta *cta, uint32_t thread,
                                            const grout_inst *inst) {
     (void)cta->machine;

@@ -104,8 +104,8 @@ static grout_op_id find_end(const grout_planner *planner, grout_op_id first) {
 /* ---- buffers ------------------------------------------------------------------------------------
  */
 
-/* While a chain is lowered. Buffers are numbered from 1; those of repeated scalars are filled
- * before the first strip and so have numbers of their own. */
+/* The state while a chain is lowered. Buffers are numbered from 1. Those of repeated scalars are
+ * filled before the first strip, so they have numbers of their own. */
 typedef struct chain_state {
     uint32_t head, chain; /* of the plan's instructions, of its chains */
     uint32_t buffer_count, repeated_count;
@@ -246,7 +246,7 @@ static void find_widened(grout_planner *planner, grout_op_id first, grout_op_id 
 /* ---- lowering -----------------------------------------------------------------------------------
  */
 
-/* The values that come in, each as often as it is used: slots of the chain's own instruction. */
+/* Adds the chain's inputs, each as often as it is used, as slots of the chain's own instruction. */
 static void add_inputs(grout_planner *planner, uint32_t head, grout_op_id first, grout_op_id end) {
     const grout_module *module = planner->module;
     for (grout_op_id id = first; id != end; id = grout_module_get_op(module, id)->next) {
@@ -280,7 +280,7 @@ static bool begin_chain(grout_planner *planner, chain_state *state, grout_op_id 
     return true;
 }
 
-/* Nothing of one chain's buffers is known to the next. */
+/* A chain knows nothing of the buffers of the chain before it. */
 static void forget_buffers(grout_planner *planner, grout_op_id first, grout_op_id end) {
     const grout_module *module = planner->module;
     for (grout_op_id id = first; id != end; id = grout_module_get_op(module, id)->next) {

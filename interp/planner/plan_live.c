@@ -1,7 +1,7 @@
 /*
- * plan_live.c - when each value is born and when it dies. Positions count the ops in the order of
- * the text, begin and end apart. What is used inside a loop but born before it lives to the loop's
- * end; a loop's carries live as long as the loop and the results that take their place.
+ * plan_live.c - when each value is born and when it dies. Positions count the begins and the ends
+ * of ops, in the order of the text. A value that is born before a loop and used inside it lives to
+ * the loop's end. A loop's carries live as long as the loop and the results that take their place.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

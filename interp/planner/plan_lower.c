@@ -347,7 +347,7 @@ static void lower_plain(grout_planner *planner, grout_op_id id) {
     }
 }
 
-/* By form; NULL of forms without blocks. */
+/* By form; NULL for forms without blocks. */
 typedef void region_lowering(grout_planner *planner, grout_op_id id);
 static region_lowering *const region_lowerings[GROUT_FORM_COUNT] = {
 #define GROUT_REGION(FORM, text, KIND, LEAD_OPERANDS, LEAD_ARGS, BLOCKS, YIELDS) \
@@ -365,7 +365,7 @@ void grout_planner__lower_op(grout_planner *planner, grout_op_id id) {
         region_lowerings[info->form](planner, id);
         break;
     case GROUT_SHAPE_PLAIN:
-        if (info->rule != GROUT_RULE_DESCRIPTOR) { /* references through it say all */
+        if (info->rule != GROUT_RULE_DESCRIPTOR) { /* the references through it say all */
             lower_plain(planner, id);
         }
         break;

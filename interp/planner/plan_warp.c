@@ -12,7 +12,7 @@
 #include "exec.h"
 #include "planner.h"
 
-/* A value that exists before the fork: what is defined inside has no slot yet. */
+/* Captures a value that exists before the fork; a value defined inside has no slot yet. */
 static void capture_value(grout_planner *planner, uint32_t fork, grout_value_id value) {
     const grout_slot *slot = &planner->value_slots[value];
     if (slot->dtype == GROUT_DTYPE_NONE || slot->is_constant) {

@@ -114,8 +114,8 @@ void grout_planner__add_operands(grout_planner *planner, uint32_t inst, const gr
 /* An op, with all inside it. */
 void grout_planner__lower_op(grout_planner *planner, grout_op_id id);
 
-/* plan_wgmma.c: an accumulator of the kernel; a wgmma before its operands are lowered, if the op is
- * one, and what it needs beside them; a load, if it is one of an accumulator. */
+/* plan_wgmma.c: adds an accumulator of the kernel; begins an op, if it is a wgmma, before its
+ * operands are lowered; adds what it needs beside them; lowers a load, if of an accumulator. */
 void grout_planner__add_accumulator(grout_planner *planner, grout_object_id id);
 void grout_planner__begin_wgmma(grout_planner *planner, grout_op_id id);
 void grout_planner__lower_wgmma(grout_planner *planner, uint32_t inst);

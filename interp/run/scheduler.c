@@ -102,7 +102,7 @@ static void drop_running(grout_machine *machine) {
     }
 }
 
-/* What the decision of this number was, if that actor can run; else UINT32_MAX. */
+/* The actor that the decision of this number chose, if it can run; else UINT32_MAX. */
 static uint32_t find_replayed(const grout_machine *machine) {
     const grout_decisions *replay = machine->launch.replay;
     if (replay == NULL || machine->run.facts.decisions >= replay->count) {
@@ -281,8 +281,8 @@ static bool run_thread(const grout_cta *cta, uint32_t thread, uint64_t limit) {
     return true;
 }
 
-/* All that is in flight takes effect, and who waits for an init that does not come goes on; true if
- * that lets somebody run. */
+/* All that is in flight takes effect, and actors that wait for an init which does not come go on.
+ * Returns true if this lets an actor run. */
 static bool finish_flights(grout_machine *machine) {
     for (const grout_cta *cta = grout_machine__next_cta(machine, NULL); cta != NULL;
          cta = grout_machine__next_cta(machine, cta)) {

@@ -20,10 +20,10 @@
 #include "grout/interp.h"
 
 /*
- * What is state, and what of it is hashed. Equal states hash alike, however they were reached:
- * places in pools differ, so a struct has them first, and is hashed from its first fact to its end.
- * Who adds a fact adds it there, and nothing else: snapshots copy whole structs. A test gives each
- * struct one fact more (tests/unit/check_state_fields.c).
+ * What is state, and which part of it is hashed. Equal states hash alike, however they were
+ * reached. Places in pools may differ, so a struct has them first and is hashed from its first fact
+ * to its end. A new fact needs a field there and nothing else: snapshots copy whole structs. A test
+ * gives each struct one more fact (tests/unit/check_state_fields.c).
  */
 #ifdef GROUT_TEST_STATE_FIELDS
 #define GROUT_STATE_END uint64_t test_field;
@@ -82,7 +82,7 @@ typedef struct grout_thread {
     uint32_t is_leaving;                     /* it has arrived on the exit sync */
     uint32_t dropped;                        /* pct: number of the change point that lowered it */
     uint32_t async_copies;                   /* cp.async groups closed */
-    uint32_t parent_pc;                      /* free for who forks */
+    uint32_t parent_pc;                      /* free for the actor that forks */
     uint32_t stage; /* of an op that blocks more than once; 0 between ops */
     GROUT_STATE_END
 } grout_thread;
@@ -105,7 +105,7 @@ typedef struct grout_barrier {
     uint32_t full;    /* phases whose arrivals are all in; the next one is open */
     uint32_t arrived; /* in the open phase */
     uint32_t needed;  /* by it; 0 in a life: all have left */
-    uint32_t leaving; /* of arrived: the phases after it need as many less */
+    uint32_t leaving; /* of arrived: later phases need that many fewer */
     uint32_t is_live; /* no mbarrier that is not initialised */
     uint32_t completed;
     uint32_t phase_base; /* its phases in earlier scopes: component ph counts over all lives */
@@ -213,14 +213,14 @@ typedef struct grout_cluster {
     uint32_t is_begun;
     uint32_t ended;      /* CTAs */
     uint32_t generation; /* generations that are complete */
-    uint32_t arrived;    /* in the open one, who has exited included */
-    uint32_t exited;     /* who counts as arrived for good */
+    uint32_t arrived;    /* in the open one, including threads that have exited */
+    uint32_t exited;     /* threads that count as arrived for good */
     GROUT_STATE_END
 } grout_cluster;
 
 /* What a run is at, beside the clusters. A snapshot is a copy of all of it. */
 typedef struct grout_run_state {
-    /* What decides what comes: hashed. */
+    /* What decides the rest of the run: hashed. */
     struct grout_run_facts {
         int64_t next_cluster; /* that has not begun */
         int64_t begun;        /* clusters in flight */
@@ -318,9 +318,9 @@ typedef struct grout_state_layout {
 } grout_state_layout;
 
 /*
- * A CTA that may be in flight: where its state lies and how its parts are numbered. Constant from
- * the time its slot is made. Functions that take an actor (the argument 'thread') or a barrier
- * element take the CTA that it is of.
+ * A CTA that may be in flight: where its state lies and how its parts are numbered. It is constant
+ * once its slot is made. Functions that take an actor (the argument 'thread') or a barrier element
+ * take the CTA that this belongs to.
  */
 typedef struct grout_cta {
     grout_machine *machine;
@@ -510,7 +510,7 @@ static inline uint8_t *grout_cta__registers(const grout_cta *cta, uint32_t threa
 static inline uint8_t *grout_cta__smem(const grout_cta *cta) {
     return cta->state + cta->machine->at.smem;
 }
-/* One bit for each byte of SMEM: somebody wrote it. */
+/* One bit for each byte of SMEM: it has been written. */
 static inline uint64_t *grout_cta__defined(const grout_cta *cta) {
     return (uint64_t *)(void *)(cta->state + cta->machine->at.defined);
 }
@@ -559,7 +559,7 @@ static inline void grout_cta__release(const grout_cta *cta, uint32_t thread, uin
     grout_machine__carry(cta->machine, snapshot, grout_cta__clocks(cta, thread), edge);
     grout_cta__advance(cta, thread);
 }
-/* Actors first to first + count - 1 of the CTA learn all from all. */
+/* Actors first to first + count - 1 of the CTA learn all that any of them knows. */
 void grout_cta__meet(const grout_cta *cta, uint32_t first, uint32_t count);
 /* The foreign clocks that a word names, as events show them; *count_out of them, in scratch. */
 const grout_foreign_clock *grout_foreign__show(grout_machine *machine, uint32_t word,
@@ -613,7 +613,7 @@ grout_event grout_cta__event(const grout_cta *cta, grout_event_kind kind, uint32
 void grout_machine__publish(grout_machine *machine, const grout_event *event);
 /* An event that has no actor. */
 void grout_cta__publish_cta(const grout_cta *cta, grout_event *event);
-/* An event of an actor that has nothing to say but its kind. */
+/* An event of an actor that says nothing but its kind. */
 void grout_cta__publish_plain(const grout_cta *cta, grout_event_kind kind, uint32_t thread,
                               const grout_inst *inst);
 void grout_cta__fault(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
@@ -646,8 +646,8 @@ static inline grout_outcome grout_cta__block(const grout_cta *cta, uint32_t thre
     own->phase = phase;
     return GROUT_OUTCOME_BLOCKED;
 }
-/* Actors of all slots, slot by slot, CTA by CTA: so many in each; the actor of a number, or NULL if
- * its slot is empty. Selects nothing. */
+/* Actors are numbered over all slots, slot by slot, CTA by CTA: how many a slot has; the actor of a
+ * number, or NULL if its slot is empty. Selects nothing. */
 static inline uint32_t grout_machine__actors_per_slot(const grout_machine *machine) {
     return machine->plan->shape.cta_count * machine->plan->actor_count;
 }
@@ -666,7 +666,7 @@ static inline grout_thread *grout_machine__find_actor(const grout_machine *machi
 }
 /* Actors, their values and clocks, the scopes that they are in. */
 uint64_t grout_actors__hash(const grout_cta *cta, uint64_t hash);
-/* All actors of the CTA that are blocked so can try again. */
+/* All actors of the CTA that are blocked in this way can try again. */
 void grout_cta__wake(const grout_cta *cta, grout_thread_state state, uint32_t element);
 /* The same in all CTAs that are in flight. */
 void grout_machine__wake_all(grout_machine *machine, grout_thread_state state, uint32_t element);

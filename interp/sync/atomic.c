@@ -1,8 +1,8 @@
 /*
- * atomic.c - release sequences. What an atomic reads was written by the one before it, and that one
- * goes on with the sequences it has read: so a location collects releases until a plain store ends
- * them all. Releases of one CTA with one scope are one record; a relaxed write leaves one too, for
- * a reader that acquires: there is an edge then, without memory facts.
+ * atomic.c - release sequences. An atomic reads what the one before it wrote, and continues the
+ * sequences that this one read: so a location collects releases until a plain store ends them all.
+ * Releases of one CTA with one scope share one record. A relaxed write leaves a record too, for a
+ * reader that acquires: the edge is then one without memory facts.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -235,7 +235,7 @@ void grout_atomic__end_scope(grout_machine *machine, uint32_t cta, const grout_o
     }
 }
 
-/* Sums: neither locations nor the releases of one have an order. */
+/* Uses sums: neither locations nor the releases of one have an order. */
 uint64_t grout_atomic__hash(const grout_machine *machine, uint64_t hash) {
     grout_keyed_table table = get_table(machine);
     uint64_t sum = 0;

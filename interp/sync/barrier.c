@@ -82,14 +82,14 @@ static grout_phase_fact get_previous(const grout_cta *cta, uint32_t element, uin
     return fact;
 }
 
-/* Who contributes to a barrier, of its own CTA or of another one of the cluster. */
+/* An actor that contributes to a barrier, in its own CTA or in another one of the cluster. */
 typedef struct contributor {
     const grout_cta *cta;
     uint32_t thread;
     const grout_inst *inst;
 } contributor;
 
-/* Whether an arrival is one of bytes alone; late: for a phase that lacks nothing any more. */
+/* Whether a contribution is of bytes alone; late: for a phase that lacks nothing any more. */
 typedef enum bytes_kind { BYTES_NONE, BYTES_DUE, BYTES_LATE } bytes_kind;
 
 static void publish_arrive(const grout_cta *cta, const contributor *who,
@@ -251,7 +251,7 @@ static void leave_clocks(const grout_cta *cta, const contributor *who, const gro
     }
 }
 
-/* The arrivals of the actors that leave are those of their last phase. */
+/* For the actors that leave, this phase is their last: later ones need that many fewer. */
 static void count_arrival(grout_barrier *barrier, const grout_arrival *arrival) {
     barrier->arrived += arrival->count;
     barrier->leaving += arrival->is_leaving ? arrival->count : 0;
@@ -489,7 +489,7 @@ void grout_barrier__observe(const grout_cta *cta, uint32_t thread, const grout_i
     const grout_barrier *barrier = grout_cta__barrier(cta, element);
     if (completion != NULL) {
         acquire_phase(cta, thread, waiting, completion);
-    } else { /* never what a later phase released: it would hide the race that comes with it */
+    } else { /* does not acquire what a later phase released: that would hide the race */
         grout_order__raise(&known[grout_phase__get_component(cta, element)],
                            barrier->phase_base + phase + 1);
     }
