@@ -244,8 +244,8 @@ static bool note_atomic(grout_trace *trace, const grout_event *event) {
         GROUT_STEP_FETCH, 0);
 }
 
-/* What an actor of a deadlock waits for counts as its step, too: had it come first, it would have
- * been let through. */
+/* In a deadlock, what an actor waits for counts as its step too: if it had come first, it would not
+ * have blocked. */
 static bool note_blocked(grout_trace *trace, const grout_event *event,
                          const grout_thread_fact *thread) {
     if (thread->state == GROUT_THREAD_BLOCKED_SEMAPHORE) {
