@@ -131,7 +131,7 @@ GROUT_API grout_value_id grout_build_op(grout_builder *builder, grout_opcode opc
                                         const grout_build_op_args *args);
 
 /* Regions: begin, build the body, (else,) end with as many yields as there are results. Both bodies
- * of an 'if' yield as many: those of the first are given to else, those of the second to end. */
+ * of an 'if' have that many: else takes those of the first body, end those of the second. */
 GROUT_API grout_value_id grout_build_for(grout_builder *builder, const char *index_name,
                                          grout_operand low, grout_operand high, grout_operand step,
                                          uint32_t carry_count, const char *const *carry_names,

@@ -40,7 +40,7 @@ extern "C" {
 #define GROUT_ARRAY_MAX      (1u << 20)  /* elements of a register array */
 #define GROUT_DIM_MAX        INT32_MAX   /* one dimension: indices are i32 */
 #define GROUT_GMEM_MAX       (1ll << 40) /* bytes of a gmem array */
-#define GROUT_SMEM_MAX       (1ll << 32) /* bytes of an smem object, before any budget is asked */
+#define GROUT_SMEM_MAX       (1ll << 32) /* bytes of an smem object, before any budget is checked */
 #define GROUT_UNROLL_MAX     256         /* copies of a loop body */
 #define GROUT_SEMAPHORES_MAX (1u << 20)  /* semaphores of an array */
 #define GROUT_TEXT_VERSION   1           /* the N of a 'grout N' header */

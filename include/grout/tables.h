@@ -394,11 +394,11 @@ GROUT_API uint32_t grout_op_find_letter(grout_opcode opcode, char letter);
 GROUT_API bool grout_op_has_access(grout_opcode opcode, grout_access_kind access);
 /* Whether the op has no value for some integers, which is a finding: division by zero. */
 GROUT_API bool grout_op_is_partial(grout_opcode opcode);
-/* Whether the op's result is what memory or a counter held at that moment: chance, unless something
- * orders the op. */
+/* Whether the op's result is what memory or a counter held at that moment: this is chance, unless
+ * something orders the op. */
 GROUT_API bool grout_op_returns_old_value(grout_opcode opcode);
 /* How a GROUT_REDUCE line combines elements: the update whose name its expression's function has.
- * NONE of other ops. */
+ * NONE for other ops. */
 GROUT_API grout_update grout_op_get_reduction(grout_opcode opcode);
 /* The first operand whose memory the op writes or combines with; UINT32_MAX if there is none. */
 GROUT_API uint32_t grout_op_find_target(grout_opcode opcode);

@@ -13,7 +13,7 @@ extern "C" {
 
 typedef enum grout_arch {
     GROUT_ARCH_SM_90A, /* Hopper: the default */
-    GROUT_ARCH_ANY     /* rules of no particular GPU: limits that only hardware has are not asked */
+    GROUT_ARCH_ANY /* rules of no particular GPU: limits that only hardware has are not checked */
 } grout_arch;
 
 /* "sm_90a" or "any"; false if the name is neither. */
