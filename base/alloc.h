@@ -1,6 +1,6 @@
 /*
- * alloc.h - the one door to the heap. What is made has its allocator and its size in front of it,
- * so that whoever frees or resizes a block needs neither.
+ * alloc.h - the only way to the heap. Each block has its allocator and its size in front of it, so
+ * code that frees or resizes a block needs neither.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,7 +20,7 @@ char *grout__copy(const grout_allocator *allocator, const char *bytes, size_t si
 /* Gives a block back where it came from; nothing for NULL. */
 void grout__free(void *block);
 
-/* The same from libc: of owners that are given no allocator. */
+/* The same from libc, for owners that have no allocator. */
 static inline void *grout__realloc(void *block, size_t size) {
     return grout__resize(NULL, block, size);
 }

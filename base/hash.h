@@ -2,11 +2,11 @@
  * hash.h - the one hash: of words and of bytes, for tables and for comparing states.
  * SPDX-License-Identifier: Apache-2.0
  *
- * It starts with any number, goes on with what it returned, and depends on the order. Its values
+ * It starts with any number, continues with what it returned, and depends on the order. Its values
  * are the same in every run and on every machine of one byte order, but not in every version of
- * grout: they may not be kept in files or decide what a user sees. What is kept (the cache of
- * compiled kernels) is hashed by xxHash. Random numbers are drawn by SplitMix, which is no hash of
- * data (interp/state/random.c).
+ * grout: they may not be kept in files or decide what a user sees. xxHash hashes what is kept (the
+ * cache of compiled kernels). SplitMix draws random numbers; it is no hash of data
+ * (interp/state/random.c).
  */
 #ifndef GROUT_BASE_HASH_H
 #define GROUT_BASE_HASH_H

@@ -3,8 +3,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * Three tiers, by GROUT_ASSERT_LEVEL (CMake's option of the same name). 0, releases: none is looked
- * at, and none may have effects. 1, the preset dev: GROUT_ASSERT. 2, the preset dev-clang:
+ * Three tiers, by GROUT_ASSERT_LEVEL (CMake's option of the same name). 0, releases: none is
+ * evaluated, and none may have effects. 1, the preset dev: GROUT_ASSERT. 2, the preset dev-clang:
  * GROUT_ASSERT_SLOW too, which may walk a whole structure.
  */
 #ifndef GROUT_BASE_INVARIANT_H
@@ -17,7 +17,7 @@
 #define GROUT_ASSERT_LEVEL 0
 #endif
 
-/* What is not looked at is compiled all the same, so that it stays right. */
+/* A condition that is not evaluated is still compiled, so that it stays right. */
 #if GROUT_ASSERT_LEVEL >= 1
 #define GROUT_ASSERT(condition) assert(condition)
 #else
@@ -30,7 +30,7 @@
 #define GROUT_ASSERT_SLOW(condition) ((void)(0 && (condition)))
 #endif
 
-/* Behind a switch that has a case for every value: the compiler may count on it in a release. */
+/* Follows a switch that has a case for every value; in a release the compiler relies on it. */
 #if GROUT_ASSERT_LEVEL >= 1
 #define GROUT_UNREACHABLE() assert(false && "unreachable")
 #else

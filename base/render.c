@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* Of a longer line only this many bytes are shown, LEFT_MAX of them before the caret. */
+/* The bytes that are shown of a longer line, LEFT_MAX of them before the caret. */
 enum { SHOWN_MAX = 160, LEFT_MAX = 60 };
 
 static const char replacement[] = "\xef\xbf\xbd"; /* U+FFFD, for what no terminal should get */
@@ -122,7 +122,8 @@ static void render_source_line(const line_window *line, grout_text *out) {
     grout_text_add(out, "%s\n", line->to < line->size ? "..." : "");
 }
 
-/* Blanks up to the caret, a tab for each tab so that it stands right whatever a tab is; carets. */
+/* Blanks up to the caret, then carets. Tabs are repeated, so the caret is right for any tab width.
+ */
 static void render_carets(const line_window *line, const char *color, const char *reset,
                           grout_text *out) {
     grout_text_add(out, "  %s", line->from > 0 ? "   " : "");

@@ -57,14 +57,14 @@ static uint32_t measure(const char *a, size_t a_size, const char *b, size_t b_si
     return rows[a_size % 3][b_size];
 }
 
-/* Whether the word begins with what is wanted, which says enough to be meant so. */
+/* Whether the word begins with what is wanted, and this is long enough to be no accident. */
 static bool is_begun(const grout_suggestion *suggestion, const char *word) {
     return suggestion->accepts_beginnings && suggestion->wanted_size >= BEGINNING_MIN &&
            strncmp(word, suggestion->wanted, suggestion->wanted_size) == 0;
 }
 
-/* If two words of a kernel are equally near, the one that only has letters more is likelier to be
- * meant: a letter is left out more easily than mistaken. */
+/* If two words of a kernel are equally near, one that only has extra letters is more likely: people
+ * leave out a letter more easily than they mistake one. */
 static bool is_nearer(const grout_suggestion *suggestion, size_t size, uint32_t distance) {
     if (distance != suggestion->best_distance || suggestion->best == NULL ||
         suggestion->accepts_beginnings) {

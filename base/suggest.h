@@ -15,14 +15,14 @@ typedef struct grout_suggestion {
     size_t wanted_size;
     const char *best; /* NUL-terminated, of those offered; NULL if none is near */
     uint32_t best_distance;
-    uint32_t offers_left;    /* so that no text can make it slow */
+    uint32_t offers_left;    /* limits the work for any text */
     bool accepts_beginnings; /* a word that begins with what is wanted is one slip away */
 } grout_suggestion;
 
 /* For a word of a kernel. */
 grout_suggestion grout_suggest__begin(const char *wanted, size_t wanted_size);
-/* For a command, an option or a code, which are longer: more slips, and beginnings of words. Of two
- * words equally near the first is kept. */
+/* For a command, an option or a code, which are longer: allows more slips, and beginnings of words.
+ * If two words are equally near, the first is kept. */
 grout_suggestion grout_suggest__begin_command(const char *wanted);
 /* Keeps the word if it is nearer than those before. */
 void grout_suggest__offer(grout_suggestion *suggestion, const char *word);

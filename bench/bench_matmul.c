@@ -26,7 +26,7 @@ typedef struct arrays {
     uint16_t *a, *b, *c;
 } arrays;
 
-/* Of this process: one thread that never waits, so other load on the machine counts less. */
+/* CPU time of this process: it has one thread that never waits, so other load counts less. */
 static double get_seconds(void) {
     struct timespec now;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);

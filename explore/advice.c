@@ -14,7 +14,7 @@ typedef struct advisor {
     grout_advice_list *out;
     grout_diags *diags;
     grout_saved_arrays inputs, results;
-    bool *skipped; /* by op: what the run that is made does without */
+    bool *skipped; /* by op: whether the current run leaves it out */
     bool *was_run; /* by op, in the launch itself */
     grout_observer notes;
     size_t capacity;
@@ -76,7 +76,7 @@ static grout_sync_redundant get_redundant(const grout_op *op) {
     return sync == NULL ? GROUT_SYNC_REDUNDANT_NO : (grout_sync_redundant)sync->redundant;
 }
 
-/* The code that an operation gets if it is redundant by itself; NONE: it is not asked about. */
+/* The code that an operation gets if it is redundant by itself; NONE: it is not tried. */
 static grout_diag_code get_code(const grout_op *op) {
     switch (get_redundant(op)) {
     case GROUT_SYNC_REDUNDANT_COMMIT:
@@ -161,7 +161,7 @@ static bool add_barrier(advisor *it, grout_object_id object) {
     return true;
 }
 
-/* Candidates that the launch ran at all: nothing is known of others. */
+/* Only operations that the launch ran are candidates: nothing is known of others. */
 static bool add_candidates(advisor *it) {
     const grout_module *module = it->launch->module;
     for (grout_op_id id = 1; id < grout_module_get_op_count(module); id++) {
@@ -192,7 +192,7 @@ static void skip(bool *skipped, const grout_advice *item, bool is_skipped) {
     }
 }
 
-/* Keeps the candidates without which, one by one, the launch stays as it is. */
+/* Tries the candidates one by one; keeps those without which the launch stays as it is. */
 static bool keep_redundant(advisor *it) {
     uint32_t kept = 0, at = 0;
     bool is_good = true;
@@ -216,7 +216,8 @@ static bool keep_redundant(advisor *it) {
     return is_good;
 }
 
-/* Those that can go together: each is added if the launch stays as it is without all of them. */
+/* Finds a set that can go together: adds each one if the launch stays as it is without all of it.
+ */
 static bool find_set(advisor *it) {
     bool is_good = true;
     for (uint32_t i = 0; i < it->out->count && is_good && goes_on(it); i++) {

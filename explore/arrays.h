@@ -5,7 +5,7 @@
 
 #include "grout/interp.h"
 
-/* A copy of the arrays of some directions, one after the other. */
+/* A copy of the arrays of some directions, one after another. */
 typedef struct grout_saved_arrays {
     uint8_t *bytes;
     bool has_out; /* 'out' arrays too, not just 'inout' */

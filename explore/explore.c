@@ -12,10 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A decision of the schedule that is explored now: who was chosen, and who is to be tried there. */
+/* A decision of the current schedule: the actor that was chosen, and those to try in its place. */
 typedef struct node {
     uint32_t chosen;
-    uint32_t displaced; /* who was chosen when it was first decided: they all are tried instead */
+    uint32_t displaced; /* the first choice here: the wanted actors are tried in its place */
     GROUT_ARRAY(uint32_t) wanted; /* actors to try; the first tried_count have been */
     size_t tried_count;
 } node;
@@ -199,9 +199,9 @@ static size_t find_node(const explorer *it, const grout_step *step) {
 }
 
 /*
- * A reversal is tried by running, at the decision that chose the first step's actor, somebody who
- * brings the second step nearer: its actor, or whoever did something in between (one of them can
- * run there, or nobody but the first step's actor could).
+ * To try a reversal, another actor runs at the decision that chose the first step's actor: the
+ * actor of the second step, or one that did something in between. One of these can run there,
+ * unless only the first step's actor could.
  */
 static bool want_reversal(explorer *it, const grout_trace *trace, const grout_reversal *reversal) {
     const grout_step *second = &trace->steps.items[reversal->second];
@@ -217,9 +217,9 @@ static bool want_reversal(explorer *it, const grout_trace *trace, const grout_re
 }
 
 /*
- * Of a run whose order is that of an earlier one nothing needs to be tried: it was tried there. But
- * if the run was to reverse a pair and did not come that far, since the fair schedule took the
- * displaced actor up again before the second step, that actor has to wait once more.
+ * A run with the same order as an earlier one adds nothing to try: the earlier run added it. There
+ * is one exception. A run that was to reverse a pair may fail to, because the fair schedule resumed
+ * the displaced actor before the second step. That actor then has to wait once more.
  */
 static bool is_unfinished(const explorer *it, const grout_trace *trace,
                           const grout_reversal *reversal) {
@@ -269,7 +269,7 @@ static bool grow_signatures(explorer *it) {
     return true;
 }
 
-/* Has a run with the same order of what does not commute been made? Notes this one. */
+/* Whether an earlier run ordered all steps that do not commute alike. Records this run. */
 static bool is_known_trace(explorer *it, const grout_trace *trace, bool *failed) {
     uint64_t signature = grout_trace__get_signature(trace) | 1;
     *failed = !grow_signatures(it);
@@ -434,7 +434,7 @@ static bool try_without(explorer *it, grout_decisions *decisions, size_t start, 
 }
 
 static bool minimise(explorer *it, grout_decisions *decisions, uint64_t identity) {
-    /* The end first: behind the last decision that matters the fair schedule goes on. */
+    /* The end first: the fair schedule takes over after the last decision that matters. */
     for (size_t size = decisions->count; size > 0; size /= 2) {
         for (size_t end = decisions->count; end > 0 && goes_on(it);) {
             size_t count = size < end ? size : end;

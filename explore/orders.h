@@ -5,7 +5,7 @@
 
 #include "grout/interp.h"
 
-/* What of the atomics on an object is part of the schedule. */
+/* Which of the atomics on an object are part of the schedule. */
 typedef enum grout_order_kind {
     GROUT_ORDER_FETCHES, /* those with a result, each element by itself */
     GROUT_ORDER_ALL      /* of the object as a whole: what is left depends on all of them */

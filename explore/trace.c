@@ -65,7 +65,7 @@ static grout_visitor *find_visitor(grout_trace *trace, uint64_t resource, uint32
 
 /* ---- what commutes -------------------------------------------------------------------------- */
 
-/* Can the two be told apart by what comes after, if they change places? */
+/* Whether later steps can see a difference if the two change places. */
 static bool is_dependent(const grout_step *first, const grout_step *second) {
     uint8_t a = first->kind, b = second->kind;
     switch ((grout_step_kind)b) {
@@ -104,8 +104,7 @@ static bool add_reversal(grout_trace *trace, uint64_t first, uint64_t second) {
     return true;
 }
 
-/* A visitor's newest step on the resource that is not known and does not commute, plus 1; 0: none.
- */
+/* A visitor's newest step on the resource that is neither known nor commutes, plus 1; 0: none. */
 static uint64_t find_rival(const grout_trace *trace, const grout_visitor *visitor,
                            const grout_step *step, const grout_clocks *clocks) {
     uint64_t at = visitor->step + 1;
@@ -245,8 +244,8 @@ static bool note_atomic(grout_trace *trace, const grout_event *event) {
         GROUT_STEP_FETCH, 0);
 }
 
-/* What an actor of a deadlock waits for counts as its step, too: had it come first, it would have
- * been let through. */
+/* In a deadlock, what an actor waits for counts as its step too: if it had come first, it would not
+ * have blocked. */
 static bool note_blocked(grout_trace *trace, const grout_event *event,
                          const grout_thread_fact *thread) {
     if (thread->state == GROUT_THREAD_BLOCKED_SEMAPHORE) {
@@ -355,7 +354,7 @@ static bool has_serial(const grout_trace *trace, const grout_taking *taking, uin
     return false;
 }
 
-/* Does some wait know one of two signals and not the other? */
+/* Whether some wait took only one of the two signals. */
 static bool are_told_apart(const grout_trace *trace, const grout_step *a, const grout_step *b) {
     for (size_t i = 0; i < trace->takings.count; i++) {
         const grout_taking *taking = &trace->takings.items[i];

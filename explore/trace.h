@@ -1,5 +1,5 @@
-/* trace.h - what a run did to its synchronisation, and which pairs of it could have gone the other
- * way round.
+/* trace.h - the synchronisation steps of a run, and the pairs of them that could have happened in
+ * the other order.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef GROUT_EXPLORE_TRACE_H
 #define GROUT_EXPLORE_TRACE_H
@@ -72,7 +72,7 @@ void grout_trace__init(grout_trace *trace, const grout_allocator *allocator,
 void grout_trace__deinit(grout_trace *trace);
 /* After the run: drops pairs of signals that every wait took or left together. */
 void grout_trace__settle(grout_trace *trace);
-/* The same for runs that order all steps that do not commute alike. */
+/* Equal for two runs that order all steps that do not commute in the same way. */
 uint64_t grout_trace__get_signature(const grout_trace *trace);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * advice.h - synchronisation that a launch does without.
+ * advice.h - synchronisation that a launch does not need.
  *
  * A commit, wait or barrier is redundant in a launch if without it every conflict is still ordered.
- * That is not guessed: the launch is run again without it under the checker, and has to be clean
- * and well synchronised, which is a proof for all schedules, with the same outputs. What can go
- * together is found in the same way, in the order of the text.
+ * This is not a guess: the launch runs again without it under the checker. That run has to give the
+ * same outputs and to be clean and well synchronised, which is a proof for all schedules. Which
+ * operations can go together is found in the same way, in the order of the text.
  */
 #ifndef GROUT_ADVICE_H
 #define GROUT_ADVICE_H

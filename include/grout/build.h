@@ -30,7 +30,7 @@ typedef struct grout_build_index {
     grout_expr_id size;
 } grout_build_index;
 
-/* name stands for the file in diagnostics where no place is given. NULL without memory. */
+/* Diagnostics without a place show name as their file. NULL without memory. */
 GROUT_API grout_builder *grout_builder_new(const char *name);
 /* The same with an allocator of the caller's (alloc.h), for the builder and its module. */
 GROUT_API grout_builder *grout_builder_new_in(const grout_allocator *allocator, const char *name);
@@ -39,8 +39,7 @@ GROUT_API grout_module *grout_builder_finish(grout_builder *builder, grout_diags
 /* Throws it away unfinished. */
 GROUT_API void grout_builder_free(grout_builder *builder);
 
-/* The place that the following calls stand for: C source, or (at) a place of the caller's choice.
- */
+/* The place that diagnostics give for the following calls: C source, or (at) any other place. */
 GROUT_API void grout_builder_here(grout_builder *builder, const char *file, uint32_t line);
 GROUT_API void grout_builder_at(grout_builder *builder, grout_loc loc, const char *file);
 /* From here on unnamed values with one use print nested in their user (default: they get %0, %1).
@@ -132,7 +131,7 @@ GROUT_API grout_value_id grout_build_op(grout_builder *builder, grout_opcode opc
                                         const grout_build_op_args *args);
 
 /* Regions: begin, build the body, (else,) end with as many yields as there are results. Both bodies
- * of an 'if' yield as many: those of the first are given to else, those of the second to end. */
+ * of an 'if' have that many: else takes those of the first body, end those of the second. */
 GROUT_API grout_value_id grout_build_for(grout_builder *builder, const char *index_name,
                                          grout_operand low, grout_operand high, grout_operand step,
                                          uint32_t carry_count, const char *const *carry_names,

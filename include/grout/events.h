@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * events.h - what the interpreter tells its observers: the only view that the race checker, the
- * trace writer and the counters have of it. It names parts of a module by their ids, and so needs
- * nothing of the IR; observe.h adds the words.
+ * events.h - what the interpreter reports to its observers: the only view that the race checker,
+ * the trace writer and the counters have of it. It names parts of a module by their ids, and so
+ * needs nothing of the IR; observe.h adds the words.
  *
  * The machine keeps the clocks (docs/memory_model.md): it knows what happened before what, because
  * lazy timing asks the same question. An observer gets them with each event and decides what is
@@ -39,8 +39,8 @@ struct grout_module;
  * A clock is a vector of counters of one cluster: with A actors, L lanes and B barrier elements in
  * all its CTAs together
  *
- *     s[A]  up to which epoch an actor's accesses would be released were every edge strong and wide
- *           enough: what lies between s and g got lost on a relaxed or too narrow edge
+ *     s[A]  up to which epoch an actor's accesses would be released if every edge were strong and
+ *           wide enough: a relaxed or too narrow edge has lost what lies between s and g
  *     x[A]  how far each actor has got            (epoch; an engine fact, carried by every edge)
  *     br[L] bulk groups whose sources are read    (engine fact)
  *     ca[A] cp.async groups of each actor known done                        (engine fact)
@@ -50,9 +50,9 @@ struct grout_module;
  *     g[A]  up to which epoch its accesses are released (a memory fact: release -> acquire only)
  *     bw[L] bulk groups whose writes are finished (memory fact)
  *
- * in this order: an edge between actors that has lost its memory facts carries the first part of
- * the vector, the completion of an engine the part from x on without the memory facts of its
- * issuer. Within a group of counters those of rank 0 come first. Epochs start at 1, phase and group
+ * in this order. An edge between actors that has lost its memory facts carries the first part of
+ * the vector. The completion of an engine carries the part from x on, without the memory facts of
+ * its issuer. Within a group, the counters of rank 0 come first. Epochs start at 1, phase and group
  * numbers count from 1 (phase q, counted from 0, is done when ph >= q + 1); 0 means nothing is
  * known.
  */
@@ -238,9 +238,9 @@ typedef enum grout_event_kind {
     GROUT_EVENT_ACCESS, /* u.access: generic accesses; async ones at their issue */
     GROUT_EVENT_ARRIVE, /* u.arrive: barrier_arrive, or the arrival that a copy makes */
     GROUT_EVENT_PHASE,  /* u.phase: a phase completed */
-    /* u.wait: a barrier_wait returned. Clocks are those before it; it then acquires what its own
-     * phase released and nothing of a later phase, however late it comes: else the race that an
-     * overrun makes would be hidden under some schedules. */
+    /* u.wait: a barrier_wait returned. Clocks are those before it. It then acquires what its own
+     * phase released and nothing of a later phase, however late it comes; otherwise some schedules
+     * would hide the race that an overrun causes. */
     GROUT_EVENT_WAIT,
     GROUT_EVENT_COMMIT_SMEM,
     GROUT_EVENT_COMMIT_GROUP, /* u.group: a bulk group was closed */
@@ -346,13 +346,13 @@ typedef struct grout_thread_fact {
     uint8_t state; /* grout_thread_state */
     uint32_t element;
     uint32_t phase;
-    /* BLOCKED_PARITY: the phase that the parity stands for by what the actor knows; UINT32_MAX: the
+    /* BLOCKED_PARITY: the phase that the parity means, as far as the actor knows; UINT32_MAX: the
      * one before the first */
     uint32_t meant;
     /* BLOCKED_SPIN: what it finds there each time, if that is one i32 or u32 */
     bool has_value;
     int64_t value;
-    /* BLOCKED_REGISTERS: asked for; in the CTA's pool, so many for each lane of one thread */
+    /* BLOCKED_REGISTERS: asked for, and free in the CTA's pool; for each lane of one thread */
     uint32_t registers, registers_free;
     uint32_t registers_held; /* that each lane of the thread has now, whatever its state */
     grout_origin origin;     /* of the op it stands at; of its last op if it has exited */
@@ -391,9 +391,9 @@ typedef struct grout_event {
             const grout_barrier_fact *barrier; /* as it stands; waits[thread] counts this wait */
             uint32_t phase;
             bool is_late; /* a later phase had completed too; depends on the timing: for traces */
-            /* an mbarrier's: parity asked for; phase is the one that it stands for by what the
-             * actor knows (UINT32_MAX: the one before the first), and is_other says that, when the
-             * wait ran, the real parity stood for another one */
+            /* for an mbarrier: the parity asked for. phase is the one that it means, as far as the
+             * actor knows (UINT32_MAX: the one before the first). is_other: when the wait ran, the
+             * real parity meant another phase. */
             bool has_parity, is_other;
             uint32_t real; /* that other one, by what has been contributed; UINT32_MAX: none */
             uint8_t parity;
@@ -473,8 +473,8 @@ typedef struct grout_event {
 
 /* ---- observers ------------------------------------------------------------------------------- */
 
-/* What an observer gets once, before the first event: to be copied; what it points to lives as
- * long as the launch. */
+/* What an observer gets once, before the first event. It has to copy this; what this points to
+ * lives as long as the launch. */
 typedef struct grout_launch_info {
     const struct grout_module *module; /* bound */
     grout_kernel_id kernel;
@@ -498,7 +498,7 @@ typedef struct grout_observer {
     void *(*snapshot)(void *self);
     bool (*restore)(void *self, const void *snapshot);
     void (*snapshot_free)(void *self, void *snapshot);
-    /* The same for equal states, whatever way they were reached. */
+    /* Equal for equal states, however they were reached. */
     uint64_t (*hash)(void *self);
 } grout_observer;
 

@@ -2,11 +2,11 @@
 /*
  * explore.h - the other schedules of a launch.
  *
- * A run that is well synchronised stands for every schedule. Of one that is not, exploration runs
+ * A run that is well synchronised represents every schedule. For any other run, exploration runs
  * the schedules that differ in what matters: dynamic partial-order reduction (Flanagan and
  * Godefroid, POPL 2005) over synchronisation alone. Two operations on one resource (a barrier, a
- * semaphore, an element that fetch atomics work on) that nothing orders and that do not commute are
- * tried in both orders; orders of operations that commute are never told apart.
+ * semaphore, an element that fetch atomics work on) are tried in both orders if nothing orders them
+ * and they do not commute. Orders of operations that commute count as one.
  */
 #ifndef GROUT_EXPLORE_H
 #define GROUT_EXPLORE_H
@@ -40,7 +40,7 @@ typedef struct grout_exploration {
     uint32_t witness_count;
     uint64_t schedules;   /* that were run */
     uint64_t states;      /* points from which more than one order was to be tried, and the start */
-    bool is_certified;    /* the first run was well synchronised: it stands for all schedules */
+    bool is_certified;    /* the first run was well synchronised: it represents all schedules */
     bool is_complete;     /* every schedule is equivalent to one that was run */
     const char *why_open; /* if it is not complete; a literal */
 } grout_exploration;

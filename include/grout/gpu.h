@@ -18,7 +18,7 @@ extern "C" {
  */
 
 typedef struct grout_emit_options {
-    bool watchdog;        /* bound every barrier spin and report who hangs; off for timing */
+    bool watchdog; /* bound every barrier spin and report the threads that hang; off for timing */
     bool line_directives; /* #line back to the kernel's file */
     grout_text *notes;    /* not NULL: what is worth knowing about the code is added, a line each */
 } grout_emit_options;
@@ -127,7 +127,8 @@ typedef struct grout_gpu_result {
 GROUT_API bool grout_gpu_run(const grout_gpu_launch *launch, grout_gpu_result *result_out,
                              grout_diags *diags);
 
-/* What 'grout doctor' shows. True if a launch could work; text says what is there and what not. */
+/* What 'grout doctor' shows. True if a launch could work; out says what is found and what is not.
+ */
 GROUT_API bool grout_gpu_describe(const grout_nvrtc_options *options, grout_text *out);
 
 /* ---- comparison -------------------------------------------------------------------------------
@@ -143,7 +144,7 @@ typedef struct grout_compare_options {
  * The tolerance of the compare rule for a kernel (docs/gpu.md): bit for bit, unless the kernel has
  * an operation that no hardware rounds correctly, or sums floats in an order of its own (wgmma,
  * reduce_sum). The sums of small whole numbers are exact in every order: has_whole_inputs says that
- * the arguments are such.
+ * the arguments are small whole numbers.
  */
 GROUT_API grout_compare_options grout_compare_get_default(const grout_module *bound,
                                                           grout_kernel_id kernel,

@@ -20,14 +20,15 @@ typedef enum grout_schedule {
     GROUT_SCHEDULE_FAIR,   /* round robin, over threads and clusters */
     GROUT_SCHEDULE_RANDOM, /* the next thread is drawn from the seed */
     /* probabilistic concurrency testing (Burckhardt et al., ASPLOS 2010): random priorities, and
-     * launch.pct_depth - 1 points, drawn from the seed, where the running thread's drops */
+     * launch.pct_depth - 1 points, drawn from the seed, where the priority of the running thread
+     * drops */
     GROUT_SCHEDULE_PCT,
     GROUT_SCHEDULE_REPLAY /* what launch.replay says, then fair */
 } grout_schedule;
 
-/* Who ran at each point where more than one actor could: numbers of actors of the launch (CTA index
- * times actors of a CTA plus actor), in order. What a launch records grows by libc's realloc,
- * whatever its allocator, and is freed by whoever asked for it. */
+/* The actor that ran at each point where more than one could: numbers of actors of the launch (CTA
+ * index times actors of a CTA plus actor), in order. The record of a launch grows by libc's
+ * realloc, whatever its allocator; the caller who asked for it frees it. */
 typedef struct grout_decisions {
     uint32_t *actors;
     size_t count, capacity;
@@ -74,7 +75,7 @@ typedef struct grout_launch {
     /* of the machine's state and its snapshots (alloc.h); NULL: libc */
     const grout_allocator *allocator;
     const bool *skipped;  /* by op: it does nothing; ops without results only. NULL: none */
-    bool track_undefined; /* follow values that nobody wrote; the checker needs it */
+    bool track_undefined; /* follow undefined values; the checker needs it */
     bool is_unfused;      /* elementwise ops one by one, not strip by strip: the same, slower */
     const grout_observer *observers[GROUT_OBSERVERS_MAX];
     uint32_t observer_count;

@@ -40,7 +40,7 @@ extern "C" {
 #define GROUT_ARRAY_MAX      (1u << 20)  /* elements of a register array */
 #define GROUT_DIM_MAX        INT32_MAX   /* one dimension: indices are i32 */
 #define GROUT_GMEM_MAX       (1ll << 40) /* bytes of a gmem array */
-#define GROUT_SMEM_MAX       (1ll << 32) /* bytes of an smem object, before any budget is asked */
+#define GROUT_SMEM_MAX       (1ll << 32) /* bytes of an smem object, before any budget is checked */
 #define GROUT_UNROLL_MAX     256         /* copies of a loop body */
 #define GROUT_SEMAPHORES_MAX (1u << 20)  /* semaphores of an array */
 #define GROUT_TEXT_VERSION   1           /* the N of a 'grout N' header */
@@ -110,7 +110,7 @@ typedef struct grout_const {
     grout_expr_id expr;
     bool is_f32; /* 'const S : f32 = ...' */
     grout_trivia_id trivia;
-    bool continues; /* stands behind a comma on the same 'const' line as the one before */
+    bool continues; /* follows a comma on the same 'const' line as the one before */
 } grout_const;
 
 typedef struct grout_require {
@@ -160,7 +160,7 @@ typedef enum grout_object_kind {
 typedef struct grout_object {
     uint8_t kind;         /* grout_object_kind */
     uint8_t space;        /* grout_space; SMEM for barriers; ACC: each thread has its own */
-    grout_value_id value; /* the value (reference) that stands for it */
+    grout_value_id value; /* the value (reference) that names it */
     grout_loc_id loc;
     grout_written_type type; /* barrier, semaphore: dtype NONE, dims of the array (rank 1) */
     /* transforms of an smem array, 0 for those not written */
@@ -183,7 +183,7 @@ typedef enum grout_operand_kind {
     GROUT_OPERAND_NONE,
     GROUT_OPERAND_VALUE,  /* id: grout_value_id (also a whole reference or barrier) */
     GROUT_OPERAND_EXPR,   /* id: grout_expr_id, a compile-time constant */
-    GROUT_OPERAND_REF,    /* id: grout_ref_id, a value with indices or views behind it */
+    GROUT_OPERAND_REF,    /* id: grout_ref_id, a value followed by indices or views */
     GROUT_OPERAND_STRING, /* id: grout_string_id */
     GROUT_OPERAND_AXIS    /* id: index of the axis in its kernel, plus 1 */
 } grout_operand_kind;
@@ -368,7 +368,7 @@ typedef struct grout_view {
     grout_value_id base;
     uint8_t rank;                     /* of the object */
     uint8_t view_rank;                /* of the reference: dimensions that were not indexed away */
-    uint8_t view_dim[GROUT_RANK_MAX]; /* dimension of the object behind each one of the reference */
+    uint8_t view_dim[GROUT_RANK_MAX]; /* by dimension of the reference: that of the object */
     uint8_t order[GROUT_RANK_MAX]; /* all dimensions of the object: squeezed ones, then view_dim */
     bool is_squeezed[GROUT_RANK_MAX];
     int64_t extent[GROUT_RANK_MAX];
@@ -473,7 +473,8 @@ typedef struct grout_argument {
 /* ---- bound modules only ---------------------------------------------------------------------- */
 
 GROUT_API const grout_type *grout_module_get_type(const grout_module *module, grout_value_id id);
-/* Of a value, a constant (it follows from the op's other operands), or a reference, indexed. */
+/* The type of a value, of a constant (it follows from the op's other operands), or of an indexed
+ * reference. */
 GROUT_API grout_type grout_module_get_operand_type(const grout_module *module,
                                                    const grout_operand *operand);
 /* dtype that a constant operand takes, e.g. F32 for the 1 of 'add %floats, 1'. */
@@ -489,8 +490,8 @@ GROUT_API const grout_layout *grout_object_get_layout(const grout_module *module
 /* Bytes from the start of the CTA's SMEM to an smem object or barrier array: the one memory plan
  * that interpreter and backend share. Scopes that never live together may share bytes. */
 GROUT_API int64_t grout_object_get_smem_offset(const grout_module *module, grout_object_id id);
-/* Arrivals that a phase takes, those of a cluster barrier from all CTAs; 0 for an mbarrier, which
- * is told at run time. */
+/* Arrivals that a phase takes, those of a cluster barrier from all CTAs; 0 for an mbarrier, whose
+ * count is set at run time. */
 GROUT_API uint32_t grout_object_get_arrivals(const grout_module *module, grout_object_id id);
 /* SMEM bytes that a CTA of the kernel takes: objects and barriers. */
 GROUT_API int64_t grout_kernel_get_smem_bytes(const grout_module *module, grout_kernel_id id);
@@ -510,11 +511,11 @@ GROUT_API int64_t grout_kernel_get_axis_index(const grout_module *module, grout_
  * for rank r. Axes of other kinds do not count. */
 GROUT_API uint32_t grout_kernel_get_cluster_mask(const grout_module *module, grout_kernel_id id,
                                                  uint32_t axes, uint32_t rank);
-/* Does a cluster_exit apply: the CTAs of a cluster meet before they end. */
+/* Whether a cluster_exit applies: the CTAs of a cluster meet before they end. */
 GROUT_API bool grout_kernel_has_exit_sync(const grout_module *module, grout_kernel_id id);
-/* Of a kernel with 'attr auto_fence = 1': whether an implied fence_async_shared stands right before
- * the operation: it touches SMEM through the async proxy, and the thread may have touched the same
- * object through the generic proxy since its last fence. */
+/* In a kernel with 'attr auto_fence = 1': whether an implied fence_async_shared precedes the
+ * operation. It does if the operation touches SMEM through the async proxy and the thread may have
+ * touched the same object through the generic proxy since its last fence. */
 GROUT_API bool grout_op_needs_auto_fence(const grout_module *module, grout_op_id id);
 /* What an op does with its blocks; NONE if it has none. */
 GROUT_API grout_region_kind grout_op_get_region_kind(const grout_op *op);
@@ -524,14 +525,14 @@ GROUT_API const grout_op *grout_op_find_around(const grout_module *module, const
                                                grout_region_kind kind, grout_block_id *block_out);
 /* The yield that ends a block; NULL if it has none. */
 GROUT_API const grout_op *grout_block_find_yield(const grout_module *module, grout_block_id block);
-/* The objects that an op makes: how many, and the first of the consecutive values that stand for
- * them. 0 for other ops. */
+/* How many objects an op makes, and the first of the consecutive values that name them. 0 for other
+ * ops. */
 GROUT_API uint32_t grout_op_get_made_objects(const grout_module *module, const grout_op *op,
                                              grout_value_id *first_out);
 /* Value of an INT attribute, or fallback if the op does not have it. */
 GROUT_API int64_t grout_op_get_attr_integer(const grout_module *module, const grout_op *op,
                                             grout_attr attr, int64_t fallback);
-/* Of a CHOICE attribute, or GROUT_CHOICE_NONE; of an AXES attribute, or 0. */
+/* The choice of a CHOICE attribute, or GROUT_CHOICE_NONE; the axes of an AXES attribute, or 0. */
 GROUT_API grout_choice grout_op_get_choice(const grout_module *module, const grout_op *op,
                                            grout_attr attr);
 GROUT_API uint32_t grout_op_get_axes(const grout_module *module, const grout_op *op,

@@ -91,9 +91,9 @@ GROUT_API const grout_finding *grout_checker_get_finding(const grout_checker *ch
 GROUT_API grout_check_summary grout_checker_get_summary(const grout_checker *checker, bool was_cut);
 
 /*
- * Whether a value that depends on the order of the atomics on an array (what they return, or what
- * is left of those that do not commute: float sums, exchanges, different ones) may decide a branch,
- * an address or a synchronisation of the kernel: then their order is part of the schedule. False
+ * Whether the order of the atomics on an array may decide a branch, an address or a synchronisation
+ * of the kernel: their order is then part of the schedule. It may do so through what they return,
+ * or through what those that do not commute leave (float sums, exchanges, different ones). False
  * without memory.
  */
 GROUT_API bool grout_race_is_decisive(const grout_module *module, grout_kernel_id kernel,

@@ -43,7 +43,7 @@ typedef enum grout_register_layout_kind {
 typedef struct grout_register_layout {
     uint8_t kind;       /* grout_register_layout_kind */
     uint8_t vec;        /* STRIDED; 1 for the others */
-    bool is_guarded;    /* STRIDED: some lanes hold registers behind the last element */
+    bool is_guarded;    /* STRIDED: some lanes have registers past the last element */
     uint32_t registers; /* elements that a lane holds */
     int64_t count;      /* elements of the array */
     int64_t rows, cols; /* of the WGMMA kinds; 1 where the array has no such dimension */
@@ -82,7 +82,7 @@ GROUT_API grout_register_layouts *grout_register_layouts_infer(const grout_modul
                                                                grout_kernel_id kernel,
                                                                grout_diags *diags);
 GROUT_API void grout_register_layouts_free(grout_register_layouts *layouts);
-/* Of a value; kind NONE if it is no array of this kernel. Borrowed. */
+/* The layout of a value; kind NONE if it is no array of this kernel. Borrowed. */
 GROUT_API const grout_register_layout *grout_register_layouts_get(
     const grout_register_layouts *layouts, grout_value_id value);
 /*
@@ -93,8 +93,8 @@ GROUT_API const grout_register_layout *grout_register_layouts_get(
  *   layout_cast  none between equal layouts, or from a splat; else the elements, in row-major order
  *   reductions   of one dimension of WGMMA: none along the columns (dimension 1; the four lanes
  *                of a quad share a row); along the rows 4 bytes for each column from each of the
- *                4 warps. Of one dimension in another layout: the elements, in row-major order.
- *                Of all elements: 4 bytes from each of the 4 warps; none if every warp has all of
+ *                4 warps. For one dimension in another layout: the elements, in row-major order.
+ *                For all elements: 4 bytes from each of the 4 warps; none if every warp has all of
  *                them (WGMMA_COL, splat). None if the dimension has one element
  *
  * Elements take their dtype's bytes; what reductions pass on is i32, u32 or f32.

@@ -383,10 +383,10 @@ GROUT_API const grout_sync_info *grout_op_get_sync(grout_opcode opcode);
 GROUT_API const grout_region_info *grout_op_get_region(grout_opcode opcode);
 /* The line of the op's effect row about an operand; NULL if there is none. */
 GROUT_API const grout_effect *grout_op_find_effect(grout_opcode opcode, uint32_t operand);
-/* The letter of an operand (OPERANDS column of ops.def); of the operands behind the last letter,
- * that one, and '*' where the form has none. */
+/* The letter of an operand (OPERANDS column of ops.def). Operands after the last letter have that
+ * one too; '*' where the form has none. */
 GROUT_API char grout_op_get_letter(grout_opcode opcode, uint32_t operand);
-/* What a letter says; NULL of one that there is not. */
+/* What a letter says; NULL if there is no such letter. */
 GROUT_API const grout_letter_info *grout_letter_get_info(char letter);
 /* The first operand that has a letter; UINT32_MAX if none has. */
 GROUT_API uint32_t grout_op_find_letter(grout_opcode opcode, char letter);
@@ -394,11 +394,11 @@ GROUT_API uint32_t grout_op_find_letter(grout_opcode opcode, char letter);
 GROUT_API bool grout_op_has_access(grout_opcode opcode, grout_access_kind access);
 /* Whether the op has no value for some integers, which is a finding: division by zero. */
 GROUT_API bool grout_op_is_partial(grout_opcode opcode);
-/* Whether the op's result is what memory or a counter held at that moment: chance, unless something
- * orders the op. */
+/* Whether the op's result is what memory or a counter held at that moment: this is chance, unless
+ * something orders the op. */
 GROUT_API bool grout_op_returns_old_value(grout_opcode opcode);
 /* How a GROUT_REDUCE line combines elements: the update whose name its expression's function has.
- * NONE of other ops. */
+ * NONE for other ops. */
 GROUT_API grout_update grout_op_get_reduction(grout_opcode opcode);
 /* The first operand whose memory the op writes or combines with; UINT32_MAX if there is none. */
 GROUT_API uint32_t grout_op_find_target(grout_opcode opcode);

@@ -13,7 +13,7 @@ extern "C" {
 
 typedef enum grout_arch {
     GROUT_ARCH_SM_90A, /* Hopper: the default */
-    GROUT_ARCH_ANY     /* rules of no particular GPU: limits that only hardware has are not asked */
+    GROUT_ARCH_ANY /* rules of no particular GPU: limits that only hardware has are not checked */
 } grout_arch;
 
 /* "sm_90a" or "any"; false if the name is neither. */
@@ -34,7 +34,7 @@ typedef struct grout_tma {
     int64_t dims[5];       /* of the GMEM array, elements */
     int64_t strides[5];    /* bytes; strides[0] is the element size */
     int64_t box[5];        /* elements */
-    uint8_t object_dim[5]; /* dimension of the GMEM object behind each */
+    uint8_t object_dim[5]; /* the dimension of the GMEM object that each one walks */
     uint32_t box_bytes;    /* bytes of one instruction's box = its transaction count */
     /*
      * A tiled SMEM layout takes several instructions, in two nested loops: instruction (band,
@@ -49,10 +49,10 @@ typedef struct grout_tma {
     int64_t panel_elements, panel_bytes;
     int64_t band_elements, band_bytes;
     /*
-     * A collective copy is made by part_count CTAs, each of which copies part_elements in dimension
-     * part_dim of the two references (an index into a view's view_dim), the CTA with index i in its
-     * group from i * part_elements on. All the rest of this is about one part. Of other copies
-     * part_count is 1.
+     * A collective copy is made by part_count CTAs. Each copies part_elements in dimension part_dim
+     * of the two references (an index into a view's view_dim); the CTA with index i in its group
+     * begins at i * part_elements. All the rest of this is about one part. Other copies have a
+     * part_count of 1.
      */
     uint32_t part_count;
     uint8_t part_dim;
@@ -67,10 +67,11 @@ GROUT_API bool grout_tma_plan(const grout_module *bound, grout_op_id copy, grout
                               grout_diags *diags);
 
 /*
- * The pieces that an async_copy or async_store_smem of a bound module moves: 16, 8 or 4 bytes, the
- * most for which the whole box falls into runs of so many neighbouring bytes, aligned to as many,
- * in SMEM and, of an async_copy, in GMEM too; 0 if not even 4 do. Of a start along a row that is a
- * value no more is taken than a multiple of 4 bytes, which the run has to see to.
+ * The pieces that an async_copy or async_store_smem of a bound module moves: 16, 8 or 4 bytes; 0 if
+ * not even 4 are possible. This is the largest size such that the whole box consists of runs of
+ * that many neighbouring bytes, aligned to that many, in SMEM and, for an async_copy, in GMEM too.
+ * A start along a row that is a value counts as a multiple of 4 bytes only; the run has to check
+ * that it is one.
  */
 GROUT_API uint32_t grout_get_piece_bytes(const grout_module *bound, grout_op_id op);
 

@@ -1,14 +1,14 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * order.h - the clock engine: who knows what of whom (docs/memory_model.md).
+ * order.h - the clock engine: what each actor knows of the others (docs/memory_model.md).
  *
- * A clock set is what an actor has, an arrive leaves and a wait joins: V (known), PG (published to
- * engines on GMEM), PS (the same for SMEM: one clock, or one for each CTA of the cluster), and a
- * word that stands for what is known of other clusters (foreign.h), which nothing here looks at.
- * Actors are numbered over the cluster (grout_clock_actor).
+ * An actor has a clock set, an arrive leaves one and a wait joins one. Its parts are V (known), PG
+ * (published to engines on GMEM), PS (the same for SMEM: one clock, or one for each CTA of the
+ * cluster), and a word that names what is known of other clusters (foreign.c), which nothing here
+ * looks at. Actors are numbered over the cluster (grout_clock_actor).
  *
- * Of every clock s is nowhere below g: whatever carries g carries s with it.
+ * In every clock, s is nowhere below g: whatever carries g carries s with it.
  */
 #ifndef GROUT_INTERP_ORDER_H
 #define GROUT_INTERP_ORDER_H
@@ -21,7 +21,7 @@ typedef struct grout_order {
     uint32_t owners;      /* clocks of PS: 1, or cta_count */
     uint32_t size;        /* counters of a clock */
     uint32_t engine_size; /* of these, the ones before g */
-    uint32_t words;       /* of a clock set, the foreign word (its last) included */
+    uint32_t words;       /* of a clock set, including the foreign word, its last */
 } grout_order;
 
 /* What an edge carries. */
@@ -78,8 +78,8 @@ static inline void grout_order__acquire(const grout_order *order, uint32_t *set,
     grout_order__carry(order, set, snapshot, edge);
 }
 /*
- * commit_smem by an actor of a CTA: all it knows is published to the engines, as to the SMEM of its
- * own CTA, or is_cluster of all; its epoch advances.
+ * commit_smem by an actor of a CTA: all it knows is published to the engines, for the SMEM of its
+ * own CTA or, with is_cluster, of all CTAs; its epoch advances.
  */
 void grout_order__commit_smem(const grout_order *order, uint32_t *set, uint32_t actor,
                               uint32_t rank, bool is_cluster);
@@ -92,8 +92,8 @@ static inline void grout_order__rejoin(const grout_order *order, uint32_t *paren
                                        const uint32_t *child) {
     grout_order__carry(order, parent, child, GROUT_EDGE_STRONG);
 }
-/* Actors first_actor .. + count learn all from all, and every epoch advances; their sets lie one
- * behind the other. scratch takes a set. Foreign words stay as they are. */
+/* count actors from first_actor on learn all that any of them knows, and every epoch advances.
+ * Their sets follow each other. scratch has room for a set. Foreign words stay as they are. */
 void grout_order__meet(const grout_order *order, uint32_t *sets, uint32_t first_actor,
                        uint32_t count, uint32_t *scratch);
 /* True if the x components of one clock are nowhere above the other's: what it covers is known. */

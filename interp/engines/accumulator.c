@@ -94,7 +94,7 @@ static void unify_nans_f16(uint16_t *halves, size_t count) {
     }
 }
 
-/* NaNs in columns that are sums of products, where they are any NaN, become the one. */
+/* In columns that are sums of products, every NaN becomes the same one. */
 static void unify_nans(const grout_accumulator *accumulator, void *out) {
     uint32_t rows = accumulator->plan->rows, cols = accumulator->count;
     bool is_half = accumulator->plan->dtype == GROUT_DTYPE_F16;

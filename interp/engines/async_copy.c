@@ -1,8 +1,8 @@
 /*
- * async_copy.c - cp.async. Copies complete in the order of their *parts*: a part ends where a group
- * is closed or an arrival is asked for, so that either can say 'done up to here' in one number; a
- * kernel without arrivals has one part a group. Eager: at issue. Lazy: when a wait, or a waiter on
- * the barrier, asks for it; the destination holds poison until then.
+ * async_copy.c - cp.async. Copies complete in the order of their *parts*. A part ends where a group
+ * is closed or an arrival is requested, so that either can say 'done up to here' in one number; a
+ * kernel without arrivals has one part a group. Eager copies complete at issue. Lazy ones complete
+ * when a wait, or a waiter on the barrier, asks for them; until then the destination holds poison.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,8 +20,9 @@
 #define PIECE \
     4 /* bytes that a copy moves at least, and their alignment (PTX ISA 9.1, 'cp.async') */
 
-/* What an actor has going. Key: CTA, actor in it. Behind it, by group modulo their number: the last
- * part of each of the newest groups that a wait of the kernel may ask for. */
+/* The groups and parts of an actor. Key: CTA, actor in it. The record is followed by the last part
+ * of each of the newest groups that a wait of the kernel may ask for, by group modulo their number.
+ */
 typedef struct copier {
     grout_keyed head;
     uint32_t groups;  /* closed */
@@ -284,8 +285,8 @@ void grout_engine__stamps_async_copy_arrive(const grout_cta *cta, const grout_fl
 }
 
 /*
- * The arrival counts for the phase that is open now, and the phase stays open until the copies are
- * done: one byte that the last of them brings stands for that.
+ * The arrival counts for the phase that is open now. The phase stays open until the copies are
+ * done: it waits for one byte, which the last of them brings.
  */
 void grout_async_copy__arrive(const grout_cta *cta, uint32_t actor, const grout_inst *inst,
                               uint32_t element) {

@@ -1,6 +1,6 @@
 /*
- * async_copy.h - cp.async: copies of one actor, in groups that it waits for, or that a barrier is
- * told of.
+ * async_copy.h - cp.async: copies of one actor, in groups that it waits for, or that arrive on a
+ * barrier.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

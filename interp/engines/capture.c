@@ -27,11 +27,11 @@ static void make_room(const grout_cta *cta) {
     if (grout_engine__get_info(machine, flight->engine)->is_in_order) {
         grout_flight__finish(cta, oldest);
     } else {
-        grout_flight__land(cta, oldest); /* who asks may be going through a queue or a phase */
+        grout_flight__land(cta, oldest); /* the caller may be walking a queue or a phase */
     }
 }
 
-/* There are two slots at least, and who asks for one has at most one that is not in flight yet. */
+/* There are at least two slots, and a caller has at most one that is not in flight yet. */
 uint32_t grout_slots__take(const grout_cta *cta) {
     grout_cta_state *head = grout_cta__head(cta);
     if (head->payload_used == cta->machine->payload_slots) {

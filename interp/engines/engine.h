@@ -3,9 +3,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * Timing. Eager: an operation takes effect at its issue; no flight is made. Lazy: when somebody
- * waits for it, at the end of its scope or CTA, or to make room. Random: at a scheduling point
- * drawn from the seed, but never later than lazy.
+ * Timing. Eager: an operation takes effect at its issue; no flight is made. Lazy: it does when an
+ * actor waits for it, at the end of its scope or CTA, or to make room. Random: at a scheduling
+ * point drawn from the seed, but never later than lazy.
  */
 #ifndef GROUT_INTERP_ENGINE_H
 #define GROUT_INTERP_ENGINE_H
@@ -57,8 +57,8 @@ static inline const grout_engine_info *grout_engine__get_info(const grout_machin
 
 /* ---- making flights -------------------------------------------------------------------------- */
 
-/* What a flight of the op that an actor is at says of itself, its boxes and its end left out. Good
- * for grout_flight__publish_complete too, where the op takes effect at once. */
+/* The description of a flight of an actor's current op, without its boxes and its end. It serves
+ * grout_flight__publish_complete too, where the op takes effect at once. */
 grout_flight grout_flight__describe(const grout_cta *cta, uint32_t actor, const grout_inst *inst,
                                     grout_engine engine);
 /* A flight in the list of the CTA of a rank; its issue has been published. 0 without memory. */
@@ -73,7 +73,7 @@ grout_queue *grout_flight__queue(const grout_cta *cta, uint32_t engine, uint32_t
 /* Publishes an ISSUE, and counts it. */
 void grout_flight__publish_issue(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                                  const grout_issue *issue);
-/* Publishes its end, if anybody wants to know. */
+/* Publishes its end, if an observer wants it. */
 void grout_flight__publish_complete(const grout_cta *cta, const grout_flight *flight);
 
 /* ---- ending them ----------------------------------------------------------------------------- */

@@ -257,7 +257,7 @@ static bool step_due(const grout_cta *cta) {
     return false;
 }
 
-/* In random timing whatever is in flight in the cluster may move, whoever runs. */
+/* In random timing anything in flight in the cluster may move, whichever actor runs. */
 void grout_flight__pass_point(const grout_cta *cta) {
     grout_machine *machine = cta->machine;
     machine->run.engine.points++;

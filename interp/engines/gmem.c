@@ -1,9 +1,9 @@
 /*
- * gmem.c - a log of plain stores to GMEM with the elements that they replaced, newest last; the
- * oldest goes when it is full.
+ * gmem.c - a log of plain stores to GMEM with the elements that they replaced, newest last. When it
+ * is full, the oldest goes.
  *
- * The value of an element as of the newest store that is published to a reader: walk back from the
- * newest; an unpublished one is undone, the first published one settles the element.
+ * To find the value of an element as of the newest store that is published to a reader, walk back
+ * from the newest store: an unpublished one is undone, the first published one settles the element.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -91,7 +91,7 @@ void grout_gmem__note_store(const grout_cta *cta, uint32_t thread, const grout_b
     grout_box__gather(machine, box, noted + 1);
 }
 
-/* Whether a store is published to the engines of who has this clock set. */
+/* Whether a store is published to the engines of an actor with this clock set. */
 static bool is_published(const grout_cta *cta, const entry *noted, uint32_t *set) {
     const grout_machine *machine = cta->machine;
     const grout_order *order = &machine->plan->order;
@@ -115,7 +115,7 @@ static int64_t get_number(const int64_t *index, const int64_t *start, const int6
     return number;
 }
 
-/* What a store and a box share: from index low on, so many of each dimension; false: nothing. */
+/* The part that a store and a box share, from low to high; false: none. */
 static bool intersect(const entry *noted, const grout_box *box, int64_t *low, int64_t *high) {
     for (uint32_t dim = 0; dim < box->plan->rank; dim++) {
         int64_t end = noted->start[dim] + noted->extent[dim];

@@ -18,7 +18,7 @@ uint64_t grout_gmem__hash(const grout_machine *machine, uint64_t hash);
 /* An actor is about to store to a box. */
 void grout_gmem__note_store(const grout_cta *cta, uint32_t thread, const grout_box *box);
 /*
- * The bytes of a box that an engine uses at the word of an actor and that are not published to it:
+ * The bytes of a box that an actor makes an engine use and that are not published to it:
  * as grout_undo__capture, with 0 in stale where there is nothing.
  */
 bool grout_gmem__capture(const grout_cta *cta, uint32_t thread, const grout_box *box,

@@ -78,7 +78,7 @@ static uint32_t get_cta(const grout_cta *cta) {
     return cta->slot * cta->machine->plan->shape.cta_count + cta->rank;
 }
 
-/* The one of the box that starts here, or the one that nobody has asked for the longest. */
+/* The tile of the box that starts here, or the tile that has been unused for the longest time. */
 static uint32_t choose_tile(const grout_cta *cta, const grout_operand_source *source,
                             uint32_t taken) {
     grout_machine *machine = cta->machine;

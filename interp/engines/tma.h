@@ -38,9 +38,9 @@ void grout_tma__start_store(const grout_cta *cta, uint32_t thread, const grout_i
                             const grout_box *boxes, bool is_void);
 /* The box of a flight's op at the start that it was issued with. */
 grout_box grout_tma__place(const grout_cta *cta, const grout_flight *flight, uint32_t index);
-/* The place that a load writes: of a collective copy its part. */
+/* The place that a load writes; for a collective copy, its part of it. */
 grout_box grout_tma__place_target(const grout_cta *cta, const grout_flight *load);
-/* What an older store may win of the bytes that have landed is poison. */
+/* Landed bytes that an older store may still win become poison. */
 void grout_tma__spoil(const grout_cta *cta, grout_flight *flight, const grout_box *to);
 
 /* tma_order.c, in lazy timing: copies of the same elements with no order between them. A copy is

@@ -1,6 +1,6 @@
 /*
- * tma_issue.c - TMA copies at their issue: what the engine refuses, what is told, what is marked as
- * written. Nothing here depends on when the copy takes effect.
+ * tma_issue.c - TMA copies at their issue: what the engine refuses, which events are published,
+ * what is marked as written. Nothing here depends on when the copy takes effect.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -94,7 +94,7 @@ typedef struct load_issue {
     uint32_t element, phase;
     uint32_t mask; /* ranks */
     uint32_t part, parts;
-    int64_t bytes; /* that it brings to each of them */
+    int64_t bytes; /* that it brings to each CTA */
     bool is_void, is_explicit;
 } load_issue;
 
@@ -111,8 +111,8 @@ static grout_box get_destination(const grout_cta *cta, const load_issue *load, u
 
 /*
  * The phase that its bytes are for, counted over all lives of the element: that of its own arrival,
- * on an mbarrier the first that the actor does not know complete. The same number stands for it in
- * every CTA of the set.
+ * or, on an mbarrier, the first phase that the actor does not know to be complete. The number is
+ * the same in every CTA of the set.
  */
 static uint32_t find_phase(const grout_cta *cta, const load_issue *load) {
     uint32_t base = grout_cta__barrier(cta, load->element)->phase_base;
@@ -173,8 +173,8 @@ static void publish_load(const grout_cta *cta, const load_issue *load) {
     }
 }
 
-/* What the issue does to one destination: definedness, what engines and threads see meanwhile. The
- * slot of what an older store may win, plus 1, or 0. */
+/* What the issue does to one destination: definedness, and what engines and threads see meanwhile.
+ * Returns the slot of the bytes that an older store may still win, plus 1, or 0. */
 static uint32_t prepare_destination(const grout_cta *cta, const load_issue *load, grout_box *to) {
     grout_machine *machine = cta->machine;
     const grout_box boxes[2] = {load->boxes[0], *to};

@@ -64,7 +64,7 @@ void grout_engine__stamps_tma_load(const grout_cta *cta, const grout_flight *fli
     *write_out = *read_out;
 }
 
-/* Where some of the source was captured at the issue: what the engine sees of it, to the target. */
+/* If some of the source was captured at the issue: copies what the engine sees to the target. */
 static void move_captured(const grout_cta *cta, grout_flight *flight, const grout_box *from,
                           const grout_box *to) {
     grout_machine *machine = cta->machine;

@@ -44,8 +44,8 @@ static uint32_t find_later(const grout_cta *cta, const grout_flight *flight) {
 }
 
 /*
- * Loads and stores of the same elements with no order between them: the later of the two takes
- * effect first. A load that ought to see a store then does not, one that ought not to does.
+ * If nothing orders a load and a store of the same elements, the later of the two takes effect
+ * first: a load that should see the store then does not, and one that should not see it does.
  */
 void grout_tma__let_later_first(const grout_cta *cta, uint32_t index) {
     grout_machine *machine = cta->machine;
@@ -73,8 +73,8 @@ static void poison_target(const grout_cta *cta, const grout_flight *load) {
     grout_box__scatter(machine, &to, machine->linear);
 }
 
-/* Where a newer load is in flight over the same bytes nobody can count on those of the older one:
- * who reads them before the newer one has landed finds poison. */
+/* Where a newer load is in flight over the same bytes, nothing can rely on those of the older one:
+ * a read before the newer load has landed finds poison. */
 void grout_tma__let_newer_win(const grout_cta *cta, const grout_flight *load) {
     grout_machine *machine = cta->machine;
     const grout_box_plan *plan =

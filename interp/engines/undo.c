@@ -3,11 +3,11 @@
  *
  * undo.c - a log of stores to SMEM with the bytes that they replaced, newest last.
  *
- * The value of a byte as of the newest write that is published to a reader: walk back from the
- * newest store; an unpublished one is undone; the first published one (or a load's write) settles
- * the byte. Entries at the old end go when every thread has had them published, or when the log is
- * full: then the reader sees newer bytes than it need to, which is legal too. Values alone hang on
- * the log: which bytes are defined, and what is in order, is decided at the issue without it.
+ * To find the value of a byte as of the newest write that is published to a reader, walk back from
+ * the newest store: an unpublished one is undone; the first published one (or a load's write)
+ * settles the byte. The oldest entries go when they are published to every thread, or when the log
+ * is full: the reader then sees newer bytes than it has to, which is legal too. The log decides
+ * values only: which bytes are defined, and what is in order, is decided at the issue without it.
  */
 #include "undo.h"
 
@@ -25,7 +25,7 @@ static uint8_t *get_data(const grout_cta *cta) {
     return cta->state + cta->machine->at.undo_data;
 }
 
-/* Whether a store is published to the engines of who has this PS. */
+/* Whether a store is published to the engines of an actor with this PS. */
 static bool is_published(const grout_undo *entry, const uint32_t *published) {
     return entry->is_engine != 0 || published[entry->component] >= entry->number;
 }
@@ -160,7 +160,7 @@ typedef struct capture_walk {
     bool found;
 } capture_walk;
 
-/* A piece of a store or load, walking back: undone, or settled, where nothing newer has settled. */
+/* A piece of a store or load on the walk back: undone or settled where nothing newer settled it. */
 static void apply_piece(void *payload, const grout_piece *piece) {
     capture_walk *walk = payload;
     grout_machine *machine = walk->machine;

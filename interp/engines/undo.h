@@ -21,7 +21,7 @@ void grout_undo__note_copy(const grout_cta *cta, uint32_t thread, const grout_in
 void grout_undo__note_load(const grout_cta *cta, const grout_inst *inst, uint32_t box_index,
                            const grout_box *box);
 /*
- * The bytes of a box that an engine reads at the word of a thread and that are not published to it:
+ * The bytes of a box that a thread makes an engine read and that are not published to it:
  * writes their old values to linear and 1 to stale, one byte each for a byte of the box. Returns
  * whether there are any; if not, nothing is written.
  */

@@ -5,9 +5,9 @@
  *
  * Eager: performed at issue. Lazy: at the wait that covers the group, or the exit of the thread, or
  * the end of a scope whose object it uses. Random: at a scheduling point drawn from the seed, never
- * later than lazy. Operands in SMEM are read when the group is performed, but for plain stores that
- * were not published at the issue: of those it reads the old bytes. Operands in registers are read
- * at the issue. What is undefined afterwards is decided at the issue, whatever the timing.
+ * later than lazy. Operands in SMEM are read when the group is performed. Where plain stores were
+ * not published at the issue, it reads the bytes before these stores. Operands in registers are
+ * read at the issue. The issue decides what is undefined afterwards, whatever the timing.
  */
 #include "wgmma.h"
 #include "access.h"

@@ -21,8 +21,8 @@ typedef struct grout_component {
     void (*end_cta)(grout_machine *machine, uint32_t cta);
     /* The last cluster has ended. */
     void (*end_launch)(grout_machine *machine);
-    /* The same for equal states, however they were reached: what is of a CTA in its arena or hangs
-     * on it, and what is of the launch. */
+    /* Equal for equal states, however they were reached: what belongs to a CTA, in its arena or
+     * linked from it, and what belongs to the launch. */
     uint64_t (*hash_cta)(const grout_cta *cta, uint64_t hash);
     uint64_t (*hash)(const grout_machine *machine, uint64_t hash);
 } grout_component;

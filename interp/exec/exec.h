@@ -30,6 +30,6 @@ grout_exec grout_exec_exit;       /* the end of a thread */
 grout_exec grout_exec_partition;  /* the beginning of a partition */
 grout_exec grout_exec_join;       /* where they have all ended */
 grout_exec grout_exec_end_child;  /* the end of a warp or partition */
-grout_exec grout_exec_rendezvous; /* behind the last mbarrier_init of the kernel's own block */
+grout_exec grout_exec_rendezvous; /* after the last mbarrier_init of the kernel's own block */
 
 #endif

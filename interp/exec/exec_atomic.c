@@ -14,7 +14,7 @@
 
 #include <string.h>
 
-/* The box of the op, told; false if there is nothing of it to touch. */
+/* Finds the box of the op and publishes the access; false if none of it can be touched. */
 static bool begin(const grout_cta *cta, uint32_t thread, const grout_inst *inst, grout_box *box) {
     *box = grout_box__resolve(cta, thread, inst, 0);
     if (box->is_nowhere) {
@@ -40,7 +40,7 @@ static bool begin(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
     return true;
 }
 
-/* An undefined value that reaches a gmem array is told. */
+/* Marks the box as written; reports an undefined value that reaches a gmem array. */
 static void set_mask(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                      const grout_box *box, const uint8_t *mask) {
     grout_machine *machine = cta->machine;
@@ -81,7 +81,7 @@ static grout_outcome update(const grout_cta *cta, uint32_t thread, const grout_i
         return GROUT_OUTCOME_NEXT;
     }
     const grout_slot *slot = grout_plan__slot(machine->plan, inst, 0);
-    if (!box.is_inside) { /* what is not gathered takes part too, and is not scattered */
+    if (!box.is_inside) { /* elements outside count as 0, and are not scattered */
         memset(machine->linear, 0, (size_t)box.plan->bytes);
     }
     grout_box__gather(machine, &box, machine->linear);
@@ -112,7 +112,7 @@ static void set_result(const grout_cta *cta, uint32_t thread, const grout_inst *
     grout_slot__set_undefined(cta, thread, &inst->result, is_undefined);
 }
 
-/* Reads the element; of one that is nowhere the result is poison. */
+/* Reads the element; one that is nowhere gives poison. */
 static bool read_element(const grout_cta *cta, uint32_t thread, const grout_inst *inst, fetch *op) {
     grout_machine *machine = cta->machine;
     *op = (fetch){.is_undefined = false};

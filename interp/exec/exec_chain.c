@@ -10,8 +10,8 @@
 
 #include <string.h>
 
-/* One by one if a value that comes in is undefined, since masks are for whole arrays; and if the
- * run is to stop inside the chain. */
+/* Members run one by one if an input is undefined, since masks are for whole arrays, or if the run
+ * is to stop inside the chain. */
 static bool can_run(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                     const grout_chain_plan *chain) {
     const grout_machine *machine = cta->machine;
@@ -23,8 +23,8 @@ static bool can_run(const grout_cta *cta, uint32_t thread, const grout_inst *ins
     return !is_undefined && machine->run.stats.steps + chain->step_count <= machine->step_limit;
 }
 
-/* Temporary registers are part of the state while members run one by one: nothing of an earlier
- * chain may be left in them. */
+/* While members run one by one, temporary registers are part of the state: they must hold nothing
+ * of an earlier chain. */
 static void clear_temporaries(const grout_cta *cta, uint32_t thread) {
     const grout_plan *plan = cta->machine->plan;
     memset(grout_cta__registers(cta, thread) + plan->temporary_at, 0,

@@ -70,14 +70,14 @@ grout_outcome grout_exec_next(const grout_cta *cta, uint32_t thread, const grout
     return GROUT_OUTCOME_NEXT;
 }
 
-/* Of a while, the loop's index is the number of the turn. */
+/* The loop index of a while is the number of the iteration. */
 grout_outcome grout_exec_while(const grout_cta *cta, uint32_t thread, const grout_inst *inst) {
     grout_cta__loops(cta, thread)[inst->loop_depth] = (grout_loop_state){0};
     move_values(cta, thread, inst);
     return GROUT_OUTCOME_NEXT;
 }
 
-/* A condition that nobody has written ends the loop, so that the run goes on to say so. */
+/* An undefined condition is reported and ends the loop, so that the run goes on. */
 grout_outcome grout_exec_cond(const grout_cta *cta, uint32_t thread, const grout_inst *inst) {
     const grout_slot *slot = grout_plan__slot(cta->machine->plan, inst, 0);
     bool is_undefined = grout_slot__is_undefined(cta, thread, slot);

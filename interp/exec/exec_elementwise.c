@@ -292,7 +292,7 @@ grout_outcome grout_exec_cast(const grout_cta *cta, uint32_t thread, const grout
     return grout_exec_alu(cta, thread, inst);
 }
 
-/* Where the GPU's lanes hold what is nothing to the CPU. */
+/* A layout says which lanes of the GPU hold the elements; it has no meaning on the CPU. */
 grout_outcome grout_exec_layout_cast(const grout_cta *cta, uint32_t thread,
                                      const grout_inst *inst) {
     return grout_exec_alu(cta, thread, inst);

@@ -36,8 +36,8 @@ grout_outcome grout_exec_mbarrier_invalidate(const grout_cta *cta, uint32_t thre
     return GROUT_OUTCOME_NEXT;
 }
 
-/* Behind the last mbarrier_init of the kernel's own block: who runs that block meets, knowing
- * afterwards no more than that. */
+/* The threads that run the kernel's own block meet after its last mbarrier_init. They learn no more
+ * than that they have met. */
 grout_outcome grout_exec_rendezvous(const grout_cta *cta, uint32_t thread, const grout_inst *inst) {
     grout_thread *own = grout_cta__thread(cta, thread);
     if (own->stage == 0) {
@@ -144,7 +144,7 @@ grout_outcome grout_exec_mbarrier_wait(const grout_cta *cta, uint32_t thread,
     if (grout_mbarrier__awaits_init(cta, thread, wait.element, 1u << cta->rank)) {
         return GROUT_OUTCOME_BLOCKED;
     }
-    /* Nothing is waited for if nobody has initialised it, which has been told. */
+    /* If nobody has initialised it, this has been reported, and the wait returns at once. */
     if (!grout_mbarrier__check(cta, thread, inst, wait.element) ||
         try_wait(cta, thread, inst, &wait)) {
         return GROUT_OUTCOME_NEXT;
@@ -216,7 +216,7 @@ grout_outcome grout_exec_barrier_test(const grout_cta *cta, uint32_t thread,
     return set_result(cta, thread, inst, true);
 }
 
-/* References through a descriptor say all that it is for: it has no code. */
+/* A descriptor has no code: the references through it say everything. */
 grout_outcome grout_exec_tensor_descriptor(const grout_cta *cta, uint32_t thread,
                                            const grout_inst *inst) {
     (void)cta->machine;

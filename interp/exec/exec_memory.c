@@ -29,7 +29,7 @@ static void check_bounds(const grout_cta *cta, uint32_t thread, const grout_inst
     }
 }
 
-/* Takes any other byte than 0 and 1 as true; says so, unless nobody wrote it. */
+/* Takes any byte other than 0 and 1 as true, and reports it, unless it is undefined. */
 static void check_bools(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                         const grout_box *box, const uint8_t *mask) {
     const grout_slot *slot = &inst->result;
@@ -47,7 +47,7 @@ static void check_bools(const grout_cta *cta, uint32_t thread, const grout_inst 
 }
 
 /* The mask of a loaded array, or NULL if all of it is defined. Elements outside count as defined:
- * that they are outside has been said. */
+ * they have been reported as outside. */
 static uint8_t *load_mask(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                           const grout_box *box) {
     grout_machine *machine = cta->machine;

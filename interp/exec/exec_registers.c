@@ -16,8 +16,8 @@ static void wake(const grout_cta *cta) {
     }
 }
 
-/* Counts are those of a lane: all of a thread's lanes change together. Without need nothing
- * changes: an increase to what the thread has, a decrease to more. */
+/* Counts are those of a lane: all lanes of a thread change together. An increase to no more than
+ * the thread has changes nothing, and neither does a decrease to more. */
 grout_outcome grout_exec_set_max_registers(const grout_cta *cta, uint32_t thread,
                                            const grout_inst *inst) {
     grout_cta_state *head = grout_cta__head(cta);

@@ -58,8 +58,7 @@ grout_outcome grout_exec_barrier_arrive(const grout_cta *cta, uint32_t thread,
     return GROUT_OUTCOME_NEXT;
 }
 
-/* Blocks until nothing but what is in flight is missing to the next phase; the engine then lands
- * that. */
+/* Blocks until the next phase lacks nothing but what is in flight; the engine then lands that. */
 grout_outcome grout_exec_barrier_wait(const grout_cta *cta, uint32_t thread,
                                       const grout_inst *inst) {
     grout_waiting waiting = {.order = inst->order, .scope = inst->edge_scope};

@@ -28,7 +28,7 @@ grout_outcome grout_exec_wgmma_wait(const grout_cta *cta, uint32_t thread, const
     return GROUT_OUTCOME_NEXT;
 }
 
-/* The columns that a box of an accumulator stands for; their start is a constant. */
+/* The columns that a box of an accumulator covers; their start is a constant. */
 static grout_accumulator get_accumulator(const grout_cta *cta, uint32_t thread,
                                          const grout_box *box) {
     uint32_t index = grout_plan__find_accumulator(cta->machine->plan, box->plan->object);

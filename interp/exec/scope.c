@@ -19,7 +19,7 @@ static const grout_object_id *get_objects(const grout_machine *machine,
     return grout_pool__at(&machine->plan->objects, scope->first_object);
 }
 
-/* The bytes of a scope's arrays are as if nobody had written them. */
+/* The bytes of a scope's arrays become unwritten. */
 static void clear_objects(const grout_cta *cta, const grout_scope_plan *scope) {
     grout_machine *machine = cta->machine;
     const grout_module *module = machine->launch.module;

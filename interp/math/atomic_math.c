@@ -38,7 +38,7 @@
         case GROUT_UPDATE_XOR:                                                       \
             return held ^ value;                                                     \
         case GROUT_UPDATE_EXCHANGE:                                                  \
-        case GROUT_UPDATE_COMPARE_SWAP: /* by who knows what is expected */          \
+        case GROUT_UPDATE_COMPARE_SWAP: /* exec_atomic.c does this one */            \
         case GROUT_UPDATE_NONE:                                                      \
         case GROUT_UPDATE_COUNT:                                                     \
             break;                                                                   \

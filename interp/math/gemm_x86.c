@@ -1,6 +1,6 @@
 /*
- * gemm_x86.c - products of packed tiles with AVX2 and AVX-512, whatever the compiler was told to
- * assume: a block of rows and columns stays in registers while k runs.
+ * gemm_x86.c - products of packed tiles with AVX2 and AVX-512, whatever target the compiler was
+ * given: a block of rows and columns stays in registers while k runs.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

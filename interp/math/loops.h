@@ -53,15 +53,15 @@ static inline grout_dtype grout_loops__get_compute_dtype(grout_dtype dtype) {
     return dtype == GROUT_DTYPE_F16 || dtype == GROUT_DTYPE_BF16 ? GROUT_DTYPE_F32 : dtype;
 }
 
-/* loops_alu.c, loops_math.c: of an ALU or MATH op, for a compute type of its operands; NULL if
- * there is none. */
+/* loops_alu.c, loops_math.c: the loop of an ALU or MATH op, for a compute type of its operands;
+ * NULL if there is none. */
 grout_loop *grout_loops__find(grout_opcode opcode, grout_dtype dtype, grout_simd simd);
 grout_loop *grout_loops__find_math(grout_opcode opcode, grout_simd simd);
-/* Of 'select', by the size of an element; a is the condition. */
+/* The loop of 'select', by the size of an element; a is the condition. */
 grout_loop *grout_loops__find_select(uint32_t element_bytes, grout_simd simd);
 
-/* loops_reduce.c: of a REDUCE op, for a type of its class, f16 and bf16 included; NULL if there is
- * none. */
+/* loops_reduce.c: the loop of a REDUCE op, for a type of its class, including f16 and bf16; NULL if
+ * there is none. */
 typedef struct grout_reduce grout_reduce;
 const grout_reduce *grout_loops__find_reduce(grout_opcode opcode, grout_dtype dtype,
                                              grout_simd simd);

@@ -13,7 +13,7 @@
  *                          s[j] += s[j + 8]; s[j] += s[j + 4]; s[j] += s[j + 2]; s[0] + s[1]
  *
  * Sixteen sums fill a vector of any width, an element is in no more than 20 + log2(n / 256)
- * additions, and -0 is what adds nothing. The other reductions give the same in any order.
+ * additions, and adding -0 changes nothing. The other reductions give the same in any order.
  */
 #include "convert.h"
 #include "loops.h"
@@ -43,7 +43,7 @@ struct grout_reduce {
     void (*join)(void *result, const void *b, int64_t width);
 };
 
-/* What changes nothing when it is combined. */
+/* The value that changes nothing when it is combined with another. */
 #define IDENTITY_REDUCE_SUM_I32 0
 #define IDENTITY_REDUCE_SUM_U32 0
 #define IDENTITY_REDUCE_SUM_F32 (-0.0f)
@@ -203,8 +203,8 @@ static void reduce_block(const grout_reduce *reduce, grout_dtype dtype, word *to
     }
 }
 
-/* The result of a block waits on a stack and is joined to those before it as a counter carries: as
- * often as the block's number has ones at the end. */
+/* The result of a block waits on a stack. It is joined to earlier results as a binary counter
+ * carries: as often as the block's number has ones at the end. */
 static void reduce_columns(const grout_reduce *reduce, grout_dtype dtype, void *result,
                            const grout_reduce_box *box, int64_t column) {
     word stack[STACK_MAX][WIDTH_MAX];

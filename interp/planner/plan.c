@@ -83,7 +83,7 @@ static void add_scratch(grout_planner *planner, grout_object_id id, bool is_inne
     ((grout_scope_plan *)grout_pool__at(&plan->scopes, 1))->object_count++;
 }
 
-/* GMEM scratches are arrays of the launch, behind those of its parameters. */
+/* GMEM scratches are arrays of the launch, after those of its parameters. */
 static void add_gmem(grout_planner *planner, grout_object_id id, bool is_inner) {
     const grout_object *object = grout_module_get_object(planner->module, id);
     (void)is_inner;

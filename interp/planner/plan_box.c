@@ -1,6 +1,6 @@
 /*
- * plan_box.c - the boxes that references stand for: footprint and copy order, computed once for a
- * start that lies inside the object, to be moved at run time.
+ * plan_box.c - the boxes that references name: footprint and copy order. They are computed once,
+ * for a start that lies inside the object, and moved at run time.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -89,8 +89,8 @@ static bool set_home(const grout_view *view, grout_box_plan *box) {
     return true;
 }
 
-/* An operand of a wgmma is taken as it lies: the dimension whose elements follow each other is the
- * innermost, whatever the view says. */
+/* A wgmma takes an operand as it lies in memory: the dimension whose elements follow each other is
+ * the innermost, whatever the view says. */
 static void set_storage_order(const grout_view *view, const grout_wgmma *wgmma,
                               grout_box_plan *box) {
     bool is_a = box->operand == 1;
@@ -199,7 +199,8 @@ uint32_t grout_planner__add_box(grout_planner *planner, const grout_operand *ope
     return result;
 }
 
-/* A swizzle leaves pieces of one, two or more chunks together: copies of one length are faster. */
+/* Cuts pieces of one, two or more chunks, as a swizzle leaves them, into chunks: copies of a single
+ * length are faster. */
 static void cut_transfers(grout_planner *planner, grout_inst *inst, int64_t bytes) {
     grout_plan *plan = planner->plan;
     grout_pool *moves = &plan->chunk_moves;
@@ -231,7 +232,8 @@ static void cut_transfers(grout_planner *planner, grout_inst *inst, int64_t byte
     inst->u.copy.transfer_count = 0;
 }
 
-/* Both lists of pieces cover the same elements in the same order: cut at the ends of either. */
+/* Both lists of pieces cover the same elements in the same order; a transfer ends where a piece of
+ * either list ends. */
 void grout_planner__add_transfers(grout_planner *planner, uint32_t inst_index) {
     grout_plan *plan = planner->plan;
     grout_inst *inst = grout_pool__at(&plan->insts, inst_index);

@@ -9,9 +9,9 @@
  * nobody can tell in which order their elements are computed. An integer division is left out: it
  * may be a finding, which names its step.
  *
- * A value that nothing behind the chain uses is temporary: it lives in a buffer of one strip. It
- * has registers too, for when the members run one by one, behind all others and the same for all
- * chains.
+ * A value that nothing after the chain uses is temporary: it lives in a buffer of one strip. It has
+ * registers too, for when the members run one by one. These lie after all others, and all chains
+ * share them.
  */
 #include "exec.h"
 #include "planner.h"
@@ -66,8 +66,8 @@ static bool is_broadcast(const grout_op *op) {
     return grout_op_get_info(op->opcode)->rule == GROUT_RULE_BROADCAST;
 }
 
-/* How many elements an op of a chain has; 0 if it cannot be in one. A broadcast's source must be
- * there as a whole, so it may not come from the chain, which begins at a position. */
+/* How many elements an op of the chain that begins at a position has; 0 if it cannot be in it. A
+ * broadcast needs all of its source, which therefore may not come from the chain. */
 static int64_t get_count(const grout_planner *planner, const grout_op *op, uint32_t begin) {
     const grout_module *module = planner->module;
     if (!is_elementwise(planner, op)) {
@@ -104,8 +104,8 @@ static grout_op_id find_end(const grout_planner *planner, grout_op_id first) {
 /* ---- buffers ------------------------------------------------------------------------------------
  */
 
-/* While a chain is lowered. Buffers are numbered from 1; those of repeated scalars are filled
- * before the first strip and so have numbers of their own. */
+/* The state while a chain is lowered. Buffers are numbered from 1. Those of repeated scalars are
+ * filled before the first strip, so they have numbers of their own. */
 typedef struct chain_state {
     uint32_t head, chain; /* of the plan's instructions, of its chains */
     uint32_t buffer_count, repeated_count;
@@ -225,8 +225,8 @@ static void set_strip(grout_planner *planner, const chain_state *state) {
     }
 }
 
-/* f16 and bf16 that arithmetic gives and only arithmetic takes stay in f32, rounded: which values
- * that are. A use comes behind the definition. */
+/* Finds the f16 and bf16 values that stay in f32, rounded: arithmetic gives them and only
+ * arithmetic takes them. A use comes after the definition. */
 static void find_widened(grout_planner *planner, grout_op_id first, grout_op_id end) {
     const grout_module *module = planner->module;
     for (grout_op_id id = first; id != end; id = grout_module_get_op(module, id)->next) {
@@ -247,7 +247,7 @@ static void find_widened(grout_planner *planner, grout_op_id first, grout_op_id 
 /* ---- lowering -----------------------------------------------------------------------------------
  */
 
-/* The values that come in, each as often as it is used: slots of the chain's own instruction. */
+/* Adds the chain's inputs, each as often as it is used, as slots of the chain's own instruction. */
 static void add_inputs(grout_planner *planner, uint32_t head, grout_op_id first, grout_op_id end) {
     const grout_module *module = planner->module;
     for (grout_op_id id = first; id != end; id = grout_module_get_op(module, id)->next) {
@@ -281,7 +281,7 @@ static bool begin_chain(grout_planner *planner, chain_state *state, grout_op_id 
     return true;
 }
 
-/* Nothing of one chain's buffers is known to the next. */
+/* A chain knows nothing of the buffers of the chain before it. */
 static void forget_buffers(grout_planner *planner, grout_op_id first, grout_op_id end) {
     const grout_module *module = planner->module;
     for (grout_op_id id = first; id != end; id = grout_module_get_op(module, id)->next) {

@@ -1,6 +1,6 @@
 /*
- * plan_cluster.c - what a kernel says about its cluster: who reaches whom, orders and scopes, sets
- * of CTAs, places of references.
+ * plan_cluster.c - what a kernel says about its cluster: which objects other CTAs reach, orders and
+ * scopes, sets of CTAs, places of references.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -32,7 +32,7 @@ static void add_collective(grout_plan *plan, uint32_t axes) {
     }
 }
 
-/* Whether it acquires from a barrier's phase: what a narrow scope is of importance for. */
+/* Whether it acquires from a barrier's phase; a narrow scope matters only for such an op. */
 static bool is_wait(const grout_op *op) {
     const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
     return sync != NULL && (sync->side & GROUT_SYNC_SIDE_ACQUIRE) != 0 &&
@@ -61,7 +61,7 @@ static bool is_read_only(const grout_planner *planner, grout_object_id object) {
     return false;
 }
 
-/* A loop that looks at GMEM which the kernel may write waits, perhaps, for another CTA. */
+/* A loop may wait for another CTA if it looks at GMEM that the kernel may write. */
 static bool is_looked_for(const grout_planner *planner, const grout_op *op,
                           grout_object_id object) {
     return grout_op_get_info(op->opcode)->rule == GROUT_RULE_LOAD &&
@@ -185,7 +185,7 @@ void grout_planner__scan(grout_planner *planner) {
 
 /* ---- an op ----------------------------------------------------------------------------------- */
 
-/* What is meant where no order(..) is written; atomics are relaxed. */
+/* The order of an op without order(..); atomics are relaxed. */
 static uint8_t get_default_order(const grout_op *op) {
     const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
     switch (sync == NULL ? GROUT_SYNC_SIDE_NONE : (grout_sync_side)sync->side) {
@@ -201,7 +201,7 @@ static uint8_t get_default_order(const grout_op *op) {
     return GROUT_CHOICE_ORDER_RELAXED;
 }
 
-/* Of an op without a line in sync.def: the threads that can reach the memory. */
+/* The scope of an op without a line in sync.def: the threads that can reach the memory. */
 static uint8_t get_memory_scope(const grout_planner *planner, const grout_inst *inst,
                                 uint8_t shared) {
     if (inst->box_count == 0) {
@@ -211,7 +211,7 @@ static uint8_t get_memory_scope(const grout_planner *planner, const grout_inst *
     return box->space == GROUT_SPACE_GMEM ? GROUT_CHOICE_SCOPE_GPU : shared;
 }
 
-/* What is meant where no scope(..) is written. */
+/* The scope of an op without scope(..). */
 static uint8_t get_default_scope(const grout_planner *planner, const grout_inst *inst,
                                  const grout_op *op) {
     const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
@@ -264,7 +264,7 @@ static int8_t find_dividable(const grout_planner *planner, const grout_inst *ins
 }
 
 /* The dimension that a collective copy splits, counted from the innermost one of the reference: the
- * one that the GPU splits, or where there is no such copy ('--arch any') one that can be. */
+ * one that the GPU splits or, where there is no such copy ('--arch any'), one that can be split. */
 static int8_t find_part_dim(const grout_planner *planner, const grout_inst *inst,
                             const grout_op *op) {
     const grout_module *module = planner->module;

@@ -29,8 +29,8 @@ static bool is_carry(const grout_slot *slot, const grout_slot *targets, uint32_t
 }
 
 /*
- * The yield at a block's end: all its values move at once. A value that is itself a target of
- * another move goes by way of a slot of its own, first of all.
+ * The yield at a block's end: all its values move at once. A value that is the target of another
+ * move goes to a slot of its own first.
  */
 uint32_t grout_planner__lower_yield(grout_planner *planner, grout_block_id block,
                                     const grout_slot *targets, uint32_t count) {

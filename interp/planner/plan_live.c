@@ -1,7 +1,7 @@
 /*
- * plan_live.c - when each value is born and when it dies. Positions count the ops in the order of
- * the text, begin and end apart. What is used inside a loop but born before it lives to the loop's
- * end; a loop's carries live as long as the loop and the results that take their place.
+ * plan_live.c - when each value is born and when it dies. Positions count the begins and the ends
+ * of ops, in the order of the text. A value that is born before a loop and used inside it lives to
+ * the loop's end. A loop's carries live as long as the loop and the results that take their place.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -72,8 +72,8 @@ static bool is_loop(const grout_op *op) {
     return grout_op_get_region_kind(op) == GROUT_REGION_LOOP;
 }
 
-/* Carries live to the end of the loop and stand for its results, which have no place of their own.
- * Those of a for come behind its index. */
+/* Carries live to the end of the loop and are its results too, which have no place of their own.
+ * The carries of a for come after its index. */
 static void join_carries(grout_planner *planner, grout_op_id id) {
     const grout_op *op = grout_module_get_op(planner->module, id);
     const grout_block *body = grout_module_get_block(planner->module, op->first_block);

@@ -205,7 +205,8 @@ static void note_sizes(grout_plan *plan, const grout_inst *inst) {
     }
 }
 
-/* The dimensions that go away are rows of those behind them, once for each of those before them. */
+/* Each index of the reduced dimensions is a row over the dimensions after them. These rows repeat
+ * for each index of the dimensions before them. */
 static void add_reduce(grout_planner *planner, grout_inst *inst, const grout_op *op) {
     const grout_operand *operand = grout_module_get_operand(planner->module, op, 0);
     grout_type from = grout_module_get_operand_type(planner->module, operand);
@@ -351,7 +352,7 @@ static void lower_plain(grout_planner *planner, grout_op_id id) {
     }
 }
 
-/* By form; NULL of forms without blocks. */
+/* By form; NULL for forms without blocks. */
 typedef void region_lowering(grout_planner *planner, grout_op_id id);
 static region_lowering *const region_lowerings[GROUT_FORM_COUNT] = {
 #define GROUT_REGION(FORM, text, KIND, LEAD_OPERANDS, LEAD_ARGS, BLOCKS, YIELDS) \
@@ -369,7 +370,7 @@ void grout_planner__lower_op(grout_planner *planner, grout_op_id id) {
         region_lowerings[info->form](planner, id);
         break;
     case GROUT_SHAPE_PLAIN:
-        if (info->rule != GROUT_RULE_DESCRIPTOR) { /* references through it say all */
+        if (info->rule != GROUT_RULE_DESCRIPTOR) { /* the references through it say all */
             lower_plain(planner, id);
         }
         break;

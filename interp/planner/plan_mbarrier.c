@@ -1,6 +1,6 @@
 /*
  * plan_mbarrier.c - what the instructions of mbarriers need beside their operands, and the
- * rendezvous behind their initialisation.
+ * rendezvous after their initialisation.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,6 +1,6 @@
 /*
  * plan_slots.c - registers: each value gets bytes at its definition and gives them back after its
- * last use, so that the registers of a thread hold what is alive at once and not more.
+ * last use, so that a thread has registers for the live values only.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -36,7 +36,7 @@ static void remove_span(grout_region *region, uint32_t at) {
     region->spans.count--;
 }
 
-/* First fit. The region grows by what does not fit. */
+/* First fit. The region grows if nothing fits. */
 static uint32_t take_bytes(grout_planner *planner, grout_region *region, uint32_t size,
                            uint32_t alignment) {
     for (uint32_t i = 1; i < region->spans.count; i++) {

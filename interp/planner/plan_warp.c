@@ -1,10 +1,10 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * plan_warp.c - warp_map and warp_specialize: the code of each body, and the values of outside that
- * it uses, which its actor gets a copy of.
+ * plan_warp.c - warp_map and warp_specialize: the code of each body, and the values from outside
+ * that it uses. Its actor gets copies of these.
  *
- *     warp_map          fork, body, end of a child, [behind it: the thread goes on here]
+ *     warp_map          fork, body, end of a child, [after it: the thread goes on here]
  *     warp_specialize   fork, first body, yield, partition, body, end of a child, ..., join
  *
  * A partition's leading instruction names the one of the next.
@@ -12,7 +12,7 @@
 #include "exec.h"
 #include "planner.h"
 
-/* A value that exists before the fork: what is defined inside has no slot yet. */
+/* Captures a value that exists before the fork; a value defined inside has no slot yet. */
 static void capture_value(grout_planner *planner, uint32_t fork, grout_value_id value) {
     const grout_slot *slot = &planner->value_slots[value];
     if (slot->dtype == GROUT_DTYPE_NONE || slot->is_constant) {

@@ -35,7 +35,7 @@ void grout_planner__add_accumulator(grout_planner *planner, grout_object_id id) 
 /* ---- operands --------------------------------------------------------------------------------
  */
 
-/* The offsets of a box's chunks at home, in the order of its bytes. */
+/* The offsets of the chunks of a box at its start 'home', in the order of its bytes. */
 static uint32_t add_offsets(grout_planner *planner, const grout_box_plan *box) {
     grout_pool *pool = &planner->plan->offsets;
     const grout_piece *pieces = grout_pool__at(&planner->plan->pieces, box->first_piece);
@@ -103,8 +103,8 @@ static void add_pack(grout_planner *planner, grout_operand_plan *operand, uint32
 }
 
 /*
- * Packed, M is the inner dimension of a: one whose elements follow each other along K is turned.
- * b is taken either way.
+ * When packed, a has M as its inner dimension: an a whose elements follow each other along K is
+ * transposed. b is taken either way.
  */
 static void add_operand(grout_planner *planner, const grout_inst *inst, bool is_a,
                         grout_operand_plan *operand) {
@@ -183,7 +183,7 @@ void grout_planner__lower_load(grout_planner *planner, uint32_t inst_index, cons
     if (inst->box_count == 0 || grout_plan__box(planner->plan, inst, 0)->space != GROUT_SPACE_ACC) {
         return;
     }
-    /* A load waits for all groups; an op that takes wait(n) for what it says. */
+    /* A load waits for all groups; an op that takes wait(n) waits for what this says. */
     bool takes_wait = (grout_op_get_info(op->opcode)->attrs & GROUT_ATTR_BIT_WAIT_GROUPS) != 0;
     inst->exec = grout_exec_acc_load;
     inst->u.acc_load.groups_left =

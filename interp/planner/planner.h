@@ -10,7 +10,7 @@
 
 #include "grout/verify.h"
 
-/* Free bytes of the registers, and who is freed when. */
+/* Free bytes of the registers. */
 typedef struct grout_span {
     uint32_t offset, size;
 } grout_span;
@@ -59,7 +59,7 @@ typedef struct grout_planner {
     bool *object_is_shared;    /* by object: other CTAs of the cluster reach it */
     uint8_t *object_uses;      /* by object: GROUT_USED_* */
     bool *object_is_ordered;   /* by object: some atomic on it releases or acquires */
-    bool is_wgmma;             /* what is lowered is one: this one, whose operands lie as it says */
+    bool is_wgmma;             /* the op that is lowered is a wgmma, with operands as wgmma says */
     grout_wgmma wgmma;
 } grout_planner;
 
@@ -71,7 +71,7 @@ grout_slot grout_planner__add_slot(grout_planner *planner, const grout_type *typ
 void grout_planner__define(grout_planner *planner, grout_value_id value);
 /* Frees what dies at this position; inside a chain only what is temporary. */
 void grout_planner__expire(grout_planner *planner, uint32_t position);
-/* When all is lowered: the temporary registers come behind the others. */
+/* When all is lowered: puts the temporary registers after the others. */
 void grout_planner__place_registers(grout_planner *planner);
 /* The slot of a VALUE or EXPR operand. */
 grout_slot grout_planner__get_operand(grout_planner *planner, const grout_operand *operand);
@@ -81,22 +81,23 @@ grout_slot grout_planner__add_constant(grout_planner *planner, grout_dtype dtype
 /* plan_box.c: a reference operand; its index in the plan's boxes, or 0. */
 uint32_t grout_planner__add_box(grout_planner *planner, const grout_operand *operand,
                                 uint32_t index);
-/* The pieces of a copy between two boxes at home; fills the instruction's transfers. */
+/* Finds the pieces of a copy between two boxes at their starts 'home'; fills the instruction's
+ * transfers. */
 void grout_planner__add_transfers(grout_planner *planner, uint32_t inst);
 
 enum { GROUT_USED_STORED = 1, GROUT_USED_TMA_READ = 2, GROUT_USED_TMA_WRITTEN = 4 };
 
-/* plan_cluster.c: what the ops of the kernel say about clusters, before anything is lowered; and
- * what an op says, once its operands are. */
+/* plan_cluster.c: what all ops of the kernel say about clusters, before anything is lowered; and
+ * what one op says, after its operands are lowered. */
 void grout_planner__scan(grout_planner *planner);
-/* Does the op stand inside a while? */
+/* Whether the op is inside a while. */
 bool grout_planner__is_in_while(const grout_planner *planner, const grout_op *op);
 void grout_planner__lower_cluster(grout_planner *planner, uint32_t index, const grout_op *op);
 
 /* plan_atomic.c: which objects have ordered atomics, before anything is lowered; what an op is. */
 void grout_planner__scan_atomics(grout_planner *planner);
 void grout_planner__lower_atomic(grout_planner *planner, uint32_t index, const grout_op *op);
-/* plan_mbarrier.c: last of all of an op; what it adds comes behind the op's instruction. */
+/* plan_mbarrier.c: comes last for an op; what it adds follows the op's instruction. */
 void grout_planner__lower_mbarrier(grout_planner *planner, uint32_t index, const grout_op *op);
 /* plan_semaphore.c: numbers the elements of an object, if it is one of semaphores. */
 void grout_planner__add_semaphore(grout_planner *planner, grout_object_id id);
@@ -113,8 +114,8 @@ void grout_planner__add_operands(grout_planner *planner, uint32_t inst, const gr
 /* An op, with all inside it. */
 void grout_planner__lower_op(grout_planner *planner, grout_op_id id);
 
-/* plan_wgmma.c: an accumulator of the kernel; a wgmma before its operands are lowered, if the op is
- * one, and what it needs beside them; a load, if it is one of an accumulator. */
+/* plan_wgmma.c: adds an accumulator of the kernel; begins an op, if it is a wgmma, before its
+ * operands are lowered; adds what it needs beside them; lowers a load, if of an accumulator. */
 void grout_planner__add_accumulator(grout_planner *planner, grout_object_id id);
 void grout_planner__begin_wgmma(grout_planner *planner, grout_op_id id);
 void grout_planner__lower_wgmma(grout_planner *planner, uint32_t inst);

@@ -50,7 +50,7 @@ static void begin_cta(const grout_cta *cta, uint32_t index) {
     grout_cta__begin_scope(cta, grout_plan__scope(plan, 1), NULL);
 }
 
-/* With one cluster at a time each begins with a state of its own, whatever ran before. */
+/* If one cluster runs at a time, each begins with a fresh state, whatever ran before. */
 static void begin_alone(grout_machine *machine, uint32_t index) {
     grout_pool__clear(&machine->pools[GROUT_POOL_PHASES]);
     grout_pool__clear(&machine->pools[GROUT_POOL_OLD_PHASES]);

@@ -1,5 +1,5 @@
 /*
- * deadlock.c - when nothing can run: what everybody is blocked on.
+ * deadlock.c - when nothing can run: what each actor is blocked on.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

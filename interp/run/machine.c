@@ -85,7 +85,7 @@ static bool add_params(grout_machine *machine) {
     return true;
 }
 
-/* GMEM scratches are like out arrays that nobody looks at afterwards. */
+/* GMEM scratches are like out arrays whose contents are not read after the launch. */
 static bool add_gmem_scratches(grout_machine *machine, uint32_t first) {
     const grout_module *module = machine->launch.module;
     for (uint32_t i = first; i < machine->array_count; i++) {
@@ -161,7 +161,7 @@ grout_machine *grout_machine_new(const grout_launch *launch, grout_diags *diags)
     machine->heap = heap;
     machine->engines = grout_engines;
     machine->launch = *launch;
-    machine->launch.arguments = NULL; /* the data is borrowed, the list of it is not */
+    machine->launch.arguments = NULL; /* only the data is borrowed, not the list */
     machine->launch.argument_count = 0;
     machine->max_steps = launch->max_steps == 0 ? GROUT_STEPS_DEFAULT : launch->max_steps;
     machine->tracks = launch->track_undefined;

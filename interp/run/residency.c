@@ -1,9 +1,9 @@
 /*
  * residency.c - how many CTAs a GPU has room for at once.
  *
- * As NVIDIA's occupancy rules have it: an SM takes as many CTAs as its SMEM, threads, registers and
- * CTA slots allow; clusters of 4 and more leave SMs over, because the CTAs of one lie in one GPC
- * and GPCs differ in size.
+ * By NVIDIA's occupancy rules an SM takes as many CTAs as its SMEM, threads, registers and CTA
+ * slots allow. Clusters of 4 and more leave some SMs unused, because the CTAs of one cluster lie in
+ * one GPC and GPCs differ in size.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -14,7 +14,7 @@ void grout_machine__lay_out(grout_machine *machine);
 bool grout_machine__add_state(grout_machine *machine);
 void grout_machine__free_state(grout_machine *machine);
 
-/* cluster.c: clusters begin as long as there is room; the ones whose CTAs have ended end. */
+/* cluster.c: begins clusters as long as there is room; ends those whose CTAs have ended. */
 void grout_cluster__begin_all(grout_machine *machine);
 void grout_cluster__end_all(grout_machine *machine);
 /* The last thread of the CTA has exited. */

@@ -20,7 +20,7 @@
 #define PROGRESS_STEPS 1024 /* ops between two calls of progress() */
 
 /* ---- who runs next ------------------------------------------------------------------------------
- * Actors of all slots, one behind the other: slot by slot, CTA by CTA.
+ * Actors are numbered over all slots: slot by slot, CTA by CTA.
  */
 
 static bool is_runnable(const grout_machine *machine, uint32_t number) {
@@ -56,8 +56,8 @@ static uint32_t count_runnable(const grout_machine *machine) {
 }
 
 /*
- * pct: who has not been dropped before who has, those by a random priority, these the earlier
- * dropped the higher.
+ * pct: actors that were never dropped come first, by a random priority. Then come the others: the
+ * earlier an actor was dropped, the higher it is.
  */
 static uint32_t find_highest(const grout_machine *machine) {
     uint32_t count = machine->slot_count * grout_machine__actors_per_slot(machine),
@@ -101,7 +101,7 @@ static void drop_running(grout_machine *machine) {
     }
 }
 
-/* What the decision of this number was, if that actor can run; else UINT32_MAX. */
+/* The actor that the decision of this number chose, if it can run; else UINT32_MAX. */
 static uint32_t find_replayed(const grout_machine *machine) {
     const grout_decisions *replay = machine->launch.replay;
     if (replay == NULL || machine->run.facts.decisions >= replay->count) {
@@ -280,8 +280,8 @@ static bool run_thread(const grout_cta *cta, uint32_t thread, uint64_t limit) {
     return true;
 }
 
-/* All that is in flight takes effect, and who waits for an init that does not come goes on; true if
- * that lets somebody run. */
+/* All that is in flight takes effect, and actors that wait for an init which does not come go on.
+ * Returns true if this lets an actor run. */
 static bool finish_flights(grout_machine *machine) {
     for (const grout_cta *cta = grout_machine__next_cta(machine, NULL); cta != NULL;
          cta = grout_machine__next_cta(machine, cta)) {

@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * The state is regions of bytes, which stay where they are during a run, and pools, which grow.
- * Both are copied whole: nobody copies a field.
+ * Both are copied whole: no code copies single fields.
  */
 #include "bits.h"
 #include "component.h"
@@ -32,7 +32,7 @@ typedef enum region_use { REGION_COUNT, REGION_SAVE, REGION_RESTORE, REGION_HASH
 
 typedef struct region_walk {
     region_use use;
-    uint8_t *bytes; /* of all regions, one after the other */
+    uint8_t *bytes; /* of all regions, one after another */
     size_t at;      /* bytes of the regions so far */
     uint64_t hash;
 } region_walk;
@@ -52,7 +52,7 @@ static bool is_written(const grout_array *array) {
     return array->direction == GROUT_DIRECTION_OUT || array->direction == GROUT_DIRECTION_INOUT;
 }
 
-/* Of the arrays that the kernel may write. */
+/* Walks the arrays that the kernel may write. */
 static void walk_arrays(grout_machine *machine, region_walk *walk) {
     for (uint32_t i = 0; i < machine->array_count; i++) {
         grout_array *array = &machine->arrays[i];
@@ -156,7 +156,7 @@ grout_snapshot *grout_machine_snapshot(const grout_machine *machine, grout_diags
     return snapshot;
 }
 
-/* Slots that are in flight in the snapshot are there; the others are empty. */
+/* Makes the slots that are in flight in the snapshot; the others become empty. */
 static bool restore_slots(grout_machine *machine, const grout_snapshot *snapshot) {
     for (uint32_t i = 0; i < machine->slot_count; i++) {
         if (has_slot(snapshot, i) && !grout_machine__add_slot(machine, i)) {

@@ -22,9 +22,9 @@ static size_t add_part(size_t *size, size_t bytes) {
 }
 
 /*
- * A wait that comes late, after an overrun, acquires its own phase, however late: the latest phases
- * are kept for everybody, older ones as long as a thread has not waited for them. Only a wait that
- * is thousands of phases late finds nothing; the kernel has an overrun without it.
+ * A wait that comes late, after an overrun, acquires its own phase, however late it is. The latest
+ * phases are kept for all, older ones as long as a thread has not waited for them. Only a wait that
+ * is thousands of phases late finds nothing; the kernel has an overrun in any case.
  */
 enum {
     SNAPSHOTS_MAX = 16,
@@ -72,7 +72,8 @@ static void size_undo(grout_machine *machine) {
     }
 }
 
-/* The CTA's parts: what begins as zeros first, what only lazy and random timing need last. */
+/* The CTA's parts: first those that begin as zeros, last those that only lazy and random timing
+ * need. */
 static void size_cta(grout_machine *machine) {
     const grout_plan *plan = machine->plan;
     grout_state_layout *at = &machine->at;

@@ -1,4 +1,4 @@
-/* event.c - telling observers.
+/* event.c - events for observers.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "machine.h"
 

@@ -1,13 +1,12 @@
 /*
- * flight.h - what an engine is doing for one operation, towards one destination: issued, and not
- * yet over.
+ * flight.h - the work of an engine for one operation and one destination: issued, and not yet over.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
  * A flight is in the list of the CTA whose SMEM or barrier it reaches, else of the CTA that issued
- * it. How others learn that it is over: it is due at a phase of a barrier, which does not complete
- * before, or it is in a group of a queue, which a wait goes through, or both. The record lives
- * until the last of them has dropped it.
+ * it. Others learn that it is over from a phase of a barrier, which does not complete before it,
+ * or from a group of a queue, which a wait goes through, or from both. The record lives until the
+ * last of these has dropped it.
  */
 #ifndef GROUT_INTERP_FLIGHT_H
 #define GROUT_INTERP_FLIGHT_H
@@ -20,7 +19,7 @@ typedef struct grout_flight {
     /* not hashed: places in pools, and the order of issue in the launch */
     uint32_t link;
     uint32_t previous, next; /* all in flight in the CTA, by serial */
-    uint32_t held;           /* who drops the record: GROUT_HELD_.. */
+    uint32_t held;           /* the lists that still hold the record: GROUT_HELD_.. */
     uint32_t phase_record, phase_next;
     uint32_t queue_next;
     /* Slots of bytes of the CTA's (capture.h), plus 1; 0: none. */

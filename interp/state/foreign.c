@@ -4,8 +4,8 @@
  * foreign.c - what a cluster knows of others, and clock sets that travel between clusters.
  *
  * A clock set's foreign word names a map: clusters, sorted, each with a clock set of that cluster.
- * Maps and the sets in them never change once made, so that many words share one; what no word
- * names any more is found by marking. Kernels whose clusters do not wait for each other have no
+ * Maps and the sets in them never change once made, so many words can share one. Marking finds
+ * those that no word names any more. Kernels whose clusters do not wait for each other have no
  * maps: their words stay 0.
  */
 #include "machine.h"
@@ -26,7 +26,7 @@ typedef struct entry {
     uint32_t mark;
 } entry;
 
-/* Of foreign_clocks; the clock set follows, its own foreign word 0. */
+/* A record of foreign_clocks. Its clock set follows, with 0 as foreign word. */
 typedef struct clock_record {
     uint32_t link;
     uint32_t mark;
@@ -325,7 +325,7 @@ void grout_cta__meet(const grout_cta *cta, uint32_t first, uint32_t count) {
 
 /* ---- collection ------------------------------------------------------------------------------ */
 
-/* A marked entry's rest is marked too. */
+/* If an entry is marked, all entries after it are marked too. */
 static void mark_word(const grout_machine *machine, uint32_t word) {
     for (uint32_t i = word; i != 0 && get_entry(machine, i)->mark == 0;
          i = get_entry(machine, i)->next) {
@@ -363,8 +363,7 @@ static void mark_cta(const grout_cta *cta) {
     }
 }
 
-/* Frees the records of a pool whose mark (at so many words) is 0 and that are in use; clears marks.
- */
+/* Frees the records of a pool that are in use without a mark (mark_at words in); clears marks. */
 static uint32_t sweep(grout_pool *pool, uint32_t mark_at, uint8_t *is_free) {
     uint32_t left = 0;
     memset(is_free, 0, pool->count);
@@ -396,7 +395,7 @@ void grout_foreign__collect(grout_machine *machine) {
                         : machine->pools[GROUT_POOL_FOREIGN_CLOCKS].count;
     uint8_t *is_free = grout_heap__take(&machine->heap, most);
     if (is_free == NULL) {
-        return; /* no harm: the next time */
+        return; /* no harm: the next call tries again */
     }
     for (uint32_t i = 0; i < machine->slot_count; i++) {
         for (uint32_t k = 0; machine->slots[i] != NULL && k < machine->plan->shape.cta_count; k++) {

@@ -20,10 +20,10 @@
 #include "grout/interp.h"
 
 /*
- * What is state, and what of it is hashed. Equal states hash alike, however they were reached:
- * places in pools differ, so a struct has them first, and is hashed from its first fact to its end.
- * Who adds a fact adds it there, and nothing else: snapshots copy whole structs. A test gives each
- * struct one fact more (tests/unit/check_state_fields.c).
+ * What is state, and which part of it is hashed. Equal states hash alike, however they were
+ * reached. Places in pools may differ, so a struct has them first and is hashed from its first fact
+ * to its end. A new fact needs a field there and nothing else: snapshots copy whole structs. A test
+ * gives each struct one more fact (tests/unit/check_state_fields.c).
  */
 #ifdef GROUT_TEST_STATE_FIELDS
 #define GROUT_STATE_END uint64_t test_field;
@@ -82,7 +82,7 @@ typedef struct grout_thread {
     uint32_t is_leaving;                     /* it has arrived on the exit sync */
     uint32_t dropped;                        /* pct: number of the change point that lowered it */
     uint32_t async_copies;                   /* cp.async groups closed */
-    uint32_t parent_pc;                      /* free for who forks */
+    uint32_t parent_pc;                      /* free for the actor that forks */
     uint32_t stage; /* of an op that blocks more than once; 0 between ops */
     GROUT_STATE_END
 } grout_thread;
@@ -105,7 +105,7 @@ typedef struct grout_barrier {
     uint32_t full;    /* phases whose arrivals are all in; the next one is open */
     uint32_t arrived; /* in the open phase */
     uint32_t needed;  /* by it; 0 in a life: all have left */
-    uint32_t leaving; /* of arrived: the phases after it need as many less */
+    uint32_t leaving; /* of arrived: later phases need that many fewer */
     uint32_t is_live; /* no mbarrier that is not initialised */
     uint32_t completed;
     uint32_t phase_base; /* its phases in earlier scopes: component ph counts over all lives */
@@ -163,7 +163,7 @@ typedef struct grout_undo {
     /* hashed, from here on */
     uint32_t pc;
     uint32_t box;
-    uint32_t component, number; /* published to who has PS[component] >= number */
+    uint32_t component, number; /* published to actors with PS[component] >= number */
     uint32_t is_engine;
     uint32_t size;
     uint32_t reserved;
@@ -213,14 +213,14 @@ typedef struct grout_cluster {
     uint32_t is_begun;
     uint32_t ended;      /* CTAs */
     uint32_t generation; /* generations that are complete */
-    uint32_t arrived;    /* in the open one, who has exited included */
-    uint32_t exited;     /* who counts as arrived for good */
+    uint32_t arrived;    /* in the open one, including threads that have exited */
+    uint32_t exited;     /* threads that count as arrived for good */
     GROUT_STATE_END
 } grout_cluster;
 
 /* What a run is at, beside the clusters. A snapshot is a copy of all of it. */
 typedef struct grout_run_state {
-    /* What decides what comes: hashed. */
+    /* What decides the rest of the run: hashed. */
     struct grout_run_facts {
         int64_t next_cluster; /* that has not begun */
         int64_t begun;        /* clusters in flight */
@@ -237,7 +237,7 @@ typedef struct grout_run_state {
     } engine;
     /* What is only counted, or follows from the rest: not hashed. */
     grout_run_stats stats;
-    /* Of actors that look again and again: spin.c. */
+    /* Actors that look again and again: spin.c. */
     struct grout_spin {
         uint64_t changes;   /* that others can see, since the launch began */
         uint64_t parked_at; /* changes by then */
@@ -295,7 +295,7 @@ typedef struct grout_chain_run {
     uint32_t steps[3], result_step; /* bytes to the next strip; 0 in a buffer */
 } grout_chain_run;
 
-/* A parameter array, or (behind them) a gmem scratch. */
+/* A parameter array, or (after all of these) a gmem scratch. */
 typedef struct grout_array {
     uint8_t *data;
     int64_t size, count; /* bytes, elements */
@@ -318,9 +318,9 @@ typedef struct grout_state_layout {
 } grout_state_layout;
 
 /*
- * A CTA that may be in flight: where its state lies and how its parts are numbered. Constant from
- * the time its slot is made. Functions that take an actor (the argument 'thread') or a barrier
- * element take the CTA that it is of.
+ * A CTA that may be in flight: where its state lies and how its parts are numbered. It is constant
+ * once its slot is made. Functions that take an actor (the argument 'thread') or a barrier element
+ * take the CTA that this belongs to.
  */
 typedef struct grout_cta {
     grout_machine *machine;
@@ -476,8 +476,8 @@ static inline uint32_t *grout_cta__clocks(const grout_cta *cta, uint32_t thread)
     return (uint32_t *)(void *)(cta->state + machine->at.clocks) +
            (size_t)thread * machine->plan->order.words;
 }
-/* Of the running instance of a scope: how many threads have left it, and behind that the union of
- * what each knew (V) as it left. All 0 when no thread has left yet. */
+/* For the running instance of a scope: how many threads have left it, followed by the union of what
+ * each knew (V) as it left. All 0 while no thread has left. */
 static inline uint32_t *grout_cta__scope(const grout_cta *cta, uint32_t scope) {
     const grout_machine *machine = cta->machine;
     GROUT_ASSERT(scope < cta->machine->plan->scopes.count);
@@ -489,9 +489,9 @@ static inline grout_barrier *grout_cta__barrier(const grout_cta *cta, uint32_t e
     return (grout_barrier *)(void *)(cta->state + cta->machine->at.barriers) + element;
 }
 /*
- * A phase has a clock set of all its contributions; in a kernel with waits of narrow scope
- * (plan->has_narrow_waits) a second one follows, for those: of contributions by other CTAs it has
- * what a weak edge carries.
+ * A phase has a clock set of all its contributions. In a kernel with waits of narrow scope
+ * (plan->has_narrow_waits) a second one follows, for those waits: it has only what a weak edge
+ * carries of the contributions by other CTAs.
  */
 static inline size_t grout_machine__phase_words(const grout_machine *machine) {
     return (size_t)machine->plan->order.words * (machine->plan->has_narrow_waits ? 2 : 1);
@@ -520,7 +520,7 @@ static inline uint8_t *grout_cta__registers(const grout_cta *cta, uint32_t threa
 static inline uint8_t *grout_cta__smem(const grout_cta *cta) {
     return cta->state + cta->machine->at.smem;
 }
-/* One bit for each byte of SMEM: somebody wrote it. */
+/* One bit for each byte of SMEM: it has been written. */
 static inline uint64_t *grout_cta__defined(const grout_cta *cta) {
     return (uint64_t *)(void *)(cta->state + cta->machine->at.defined);
 }
@@ -571,9 +571,9 @@ static inline void grout_cta__release(const grout_cta *cta, uint32_t thread, uin
     grout_machine__carry(cta->machine, snapshot, grout_cta__clocks(cta, thread), edge);
     grout_cta__advance(cta, thread);
 }
-/* Actors first to first + count - 1 of the CTA learn all from all. */
+/* Actors first to first + count - 1 of the CTA learn all that any of them knows. */
 void grout_cta__meet(const grout_cta *cta, uint32_t first, uint32_t count);
-/* What a foreign word stands for, as events show it; *count_out of them, in scratch. */
+/* The foreign clocks that a word names, as events show them; *count_out of them, in scratch. */
 const grout_foreign_clock *grout_foreign__show(grout_machine *machine, uint32_t word,
                                                uint32_t *count_out);
 /* The clock set of a cluster that a foreign word knows of, or NULL. */
@@ -582,7 +582,7 @@ const uint32_t *grout_foreign__find(const grout_machine *machine, uint32_t word,
 uint32_t grout_foreign__publish(grout_machine *machine, uint32_t word);
 /* The same for equal knowledge. */
 uint64_t grout_foreign__hash(const grout_machine *machine, uint32_t word);
-/* Clock sets, what their foreign words stand for instead of the words. */
+/* Hashes clock sets, with the clocks that their foreign words name instead of the words. */
 uint64_t grout_foreign__hash_sets(const grout_machine *machine, uint64_t hash, const uint32_t *sets,
                                   size_t count);
 /* Frees maps that no clock set names, if there are many; between two ops only. */
@@ -625,7 +625,7 @@ grout_event grout_cta__event(const grout_cta *cta, grout_event_kind kind, uint32
 void grout_machine__publish(grout_machine *machine, const grout_event *event);
 /* An event that has no actor. */
 void grout_cta__publish_cta(const grout_cta *cta, grout_event *event);
-/* An event of an actor that has nothing to say but its kind. */
+/* An event of an actor that says nothing but its kind. */
 void grout_cta__publish_plain(const grout_cta *cta, grout_event_kind kind, uint32_t thread,
                               const grout_inst *inst);
 void grout_cta__fault(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
@@ -658,8 +658,8 @@ static inline grout_outcome grout_cta__block(const grout_cta *cta, uint32_t thre
     own->phase = phase;
     return GROUT_OUTCOME_BLOCKED;
 }
-/* Actors of all slots, slot by slot, CTA by CTA: so many in each; the actor of a number, or NULL if
- * its slot is empty. Selects nothing. */
+/* Actors are numbered over all slots, slot by slot, CTA by CTA: how many a slot has; the actor of a
+ * number, or NULL if its slot is empty. Selects nothing. */
 static inline uint32_t grout_machine__actors_per_slot(const grout_machine *machine) {
     return machine->plan->shape.cta_count * machine->plan->actor_count;
 }
@@ -679,7 +679,7 @@ static inline grout_thread *grout_machine__find_actor(const grout_machine *machi
 }
 /* Actors, their values and clocks, the scopes that they are in. */
 uint64_t grout_actors__hash(const grout_cta *cta, uint64_t hash);
-/* All actors of the CTA that are blocked so can try again. */
+/* All actors of the CTA that are blocked in this way can try again. */
 void grout_cta__wake(const grout_cta *cta, grout_thread_state state, uint32_t element);
 /* The same in all CTAs that are in flight. */
 void grout_machine__wake_all(grout_machine *machine, grout_thread_state state, uint32_t element);

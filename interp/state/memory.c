@@ -1,7 +1,7 @@
 /*
- * memory.c - boxes resolved, gathered and scattered. The frequent case is a box that is the plan's
- * shape, moved: then a copy is a loop over precomputed pieces. The rest (a box that hangs over an
- * edge, or starts inside a tile) goes row by row.
+ * memory.c - boxes resolved, gathered and scattered. In the frequent case a box has the plan's
+ * shape at another place: a copy is then a loop over precomputed pieces. The other boxes (those
+ * that hang over an edge, or start inside a tile) go row by row.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -15,7 +15,7 @@ typedef struct grout_box {
     int64_t start[GROUT_RANK_MAX];
     int64_t low[GROUT_RANK_MAX], size[GROUT_RANK_MAX]; /* the part inside the object */
     uint8_t *bytes;                                    /* of the object */
-    uint32_t rank;      /* of the CTA whose SMEM or barrier it is; the own one of other boxes */
+    uint32_t rank;      /* of the CTA whose SMEM or barrier it is; for other boxes, the actor's */
     uint8_t *state;     /* its arena */
     uint64_t *versions; /* its page versions: operand.h */
     int64_t offset;     /* the plan's shape, moved by this many bytes */

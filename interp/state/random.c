@@ -15,7 +15,7 @@ static uint64_t *get_stream(grout_machine *machine, uint32_t stream) {
     return stream == GROUT_DRAW_ENGINE ? &machine->run.engine.random : &machine->run.facts.random;
 }
 
-/* Hashed, or the draws of seed + 1 would be those of seed but the first. */
+/* The seed is hashed; otherwise seed + 1 would draw the numbers of seed, without the first. */
 void grout_machine__seed(grout_machine *machine, uint32_t index) {
     for (uint32_t stream = 0; stream < GROUT_DRAW_STREAMS; stream++) {
         uint64_t number = (uint64_t)index * GROUT_DRAW_STREAMS + stream + 1;

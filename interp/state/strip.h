@@ -37,7 +37,7 @@ static inline uint8_t *grout_strip__chain(const grout_machine *machine) {
 void grout_strip__repeat(const grout_inst *inst, const grout_slot *slot, const uint8_t *data,
                          void *buffer, int64_t count);
 
-/* Whether an operand is a scalar that stands for every element of the result. */
+/* Whether an operand is a scalar that is repeated for every element of the result. */
 static inline bool grout_strip__is_repeated(const grout_inst *inst, const grout_slot *slot) {
     return slot->count == 1 && inst->result.count > 1 &&
            inst->u.elementwise.strip != grout_strip__broadcast;

@@ -1,5 +1,5 @@
 /*
- * threads.c - actors: their values, waking them, what they are at as a hash.
+ * threads.c - actors: their values, waking them, a hash of their state.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

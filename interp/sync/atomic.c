@@ -1,8 +1,8 @@
 /*
- * atomic.c - release sequences. What an atomic reads was written by the one before it, and that one
- * goes on with the sequences it has read: so a location collects releases until a plain store ends
- * them all. Releases of one CTA with one scope are one record; a relaxed write leaves one too, for
- * a reader that acquires: there is an edge then, without memory facts.
+ * atomic.c - release sequences. An atomic reads what the one before it wrote, and continues the
+ * sequences that this one read: so a location collects releases until a plain store ends them all.
+ * Releases of one CTA with one scope share one record. A relaxed write leaves a record too, for a
+ * reader that acquires: the edge is then one without memory facts.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -119,8 +119,8 @@ static uint32_t add_release(const grout_cta *cta, uint32_t location, grout_sync 
 }
 
 /*
- * An atomic that acquires and releases for all knows what it has just acquired, and hands it on:
- * the releases it stands for need not be kept. A counter of all CTAs stays one record.
+ * An atomic that acquires and releases for all hands on what it has just acquired, so the releases
+ * that it acquired need not be kept. A counter of all CTAs stays one record.
  */
 static void drop_covered(const grout_cta *cta, uint32_t location, uint32_t own, grout_sync sync) {
     grout_machine *machine = cta->machine;
@@ -235,7 +235,7 @@ void grout_atomic__end_scope(grout_machine *machine, uint32_t cta, const grout_o
     }
 }
 
-/* Sums: neither locations nor the releases of one have an order. */
+/* Uses sums: neither locations nor the releases of one have an order. */
 uint64_t grout_atomic__hash(const grout_machine *machine, uint64_t hash) {
     grout_keyed_table table = get_table(machine);
     uint64_t sum = 0;

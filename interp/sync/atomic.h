@@ -15,7 +15,7 @@ typedef struct grout_location {
     int64_t offset;
 } grout_location;
 
-/* How an op is ordered, with what it was written or its default. */
+/* How an op is ordered: as written, or by its default. */
 typedef struct grout_sync {
     uint8_t order, scope; /* grout_choice, never NONE */
 } grout_sync;
@@ -30,8 +30,8 @@ static inline bool grout_sync__acquires(uint32_t order) {
 void grout_atomic__begin(grout_machine *machine);
 /* The one element of a box that lies inside. */
 grout_location grout_atomic__get_location(const grout_cta *cta, const grout_box *box);
-/* An atomic reads a location: what earlier ones released comes with it, as far as orders and scopes
- * go. */
+/* An atomic reads a location and acquires what earlier ones released, as far as orders and scopes
+ * allow. */
 void grout_atomic__acquire(const grout_cta *cta, uint32_t actor, const grout_location *location,
                            grout_sync sync);
 /* An atomic has written it. Earlier releases stay: their sequence goes on. */

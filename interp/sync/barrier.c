@@ -60,8 +60,8 @@ static uint32_t count_lacking(const grout_barrier *barrier) {
     return barrier->needed - barrier->arrived;
 }
 
-/* What is known of the phase before. One without bytes counts as complete when its arrivals are in,
- * whenever an engine may bring the bytes of phases before: the same under every timing. */
+/* What is known of the phase before. A phase without bytes counts as complete when its arrivals are
+ * in, no matter when an engine brings the bytes of earlier phases: the same under every timing. */
 static grout_phase_fact get_previous(const grout_cta *cta, uint32_t element, uint32_t number) {
     const grout_barrier *barrier = grout_cta__barrier(cta, element);
     grout_phase_fact fact = {.is_complete = barrier->completed >= number};
@@ -82,14 +82,14 @@ static grout_phase_fact get_previous(const grout_cta *cta, uint32_t element, uin
     return fact;
 }
 
-/* Who contributes to a barrier, of its own CTA or of another one of the cluster. */
+/* An actor that contributes to a barrier, in its own CTA or in another one of the cluster. */
 typedef struct contributor {
     const grout_cta *cta;
     uint32_t thread;
     const grout_inst *inst;
 } contributor;
 
-/* Whether an arrival is one of bytes alone; late: for a phase that lacks nothing any more. */
+/* Whether a contribution is of bytes alone; late: for a phase that lacks nothing any more. */
 typedef enum bytes_kind { BYTES_NONE, BYTES_DUE, BYTES_LATE } bytes_kind;
 
 static void publish_arrive(const grout_cta *cta, const contributor *who,
@@ -120,8 +120,8 @@ static void publish_arrive(const grout_cta *cta, const contributor *who,
     grout_machine__publish(machine, &event);
 }
 
-/* Remembers who contributed: all of the phase if somebody wants to know, and the latest in the
- * text. */
+/* Remembers contributions: all of the phase if an observer wants them, and the latest in the text.
+ */
 static void note_contribution(const grout_cta *cta, const contributor *who, uint32_t element,
                               uint32_t record) {
     grout_machine *machine = cta->machine;
@@ -198,8 +198,9 @@ static uint32_t *get_clocks(const contributor *who) {
 }
 
 /*
- * Who has arrived, and whose clock covers all arrivals of a phase without bytes, knows the phase
- * complete without waiting for it. It must know the phase before too: they complete in order.
+ * An actor has arrived, and its clock covers all arrivals of a phase without bytes: it knows that
+ * the phase is complete without waiting for it. It must know the same of the phase before, because
+ * phases complete in order.
  */
 static void learn_completion(const grout_cta *cta, const contributor *who, uint32_t element,
                              uint32_t number, uint32_t record) {
@@ -221,7 +222,7 @@ static void learn_completion(const grout_cta *cta, const contributor *who, uint3
     }
 }
 
-/* What an arrival leaves in a phase; its actor's epoch is to advance behind all of the op. */
+/* What an arrival leaves in a phase; its actor's epoch has to advance after the whole op. */
 static void leave_clocks(const grout_cta *cta, const contributor *who, const grout_arrival *arrival,
                          uint32_t record) {
     grout_machine *machine = cta->machine;
@@ -250,7 +251,7 @@ static void leave_clocks(const grout_cta *cta, const contributor *who, const gro
     }
 }
 
-/* The arrivals of the actors that leave are those of their last phase. */
+/* For the actors that leave, this phase is their last: later ones need that many fewer. */
 static void count_arrival(grout_barrier *barrier, const grout_arrival *arrival) {
     GROUT_ASSERT(barrier->arrived + arrival->count <= barrier->needed);
     barrier->arrived += arrival->count;
@@ -490,7 +491,7 @@ void grout_barrier__observe(const grout_cta *cta, uint32_t thread, const grout_i
     const grout_barrier *barrier = grout_cta__barrier(cta, element);
     if (completion != NULL) {
         acquire_phase(cta, thread, waiting, completion);
-    } else { /* never what a later phase released: it would hide the race that comes with it */
+    } else { /* does not acquire what a later phase released: that would hide the race */
         grout_order__raise(&known[grout_phase__get_component(cta, element)],
                            barrier->phase_base + phase + 1);
     }

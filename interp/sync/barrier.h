@@ -16,7 +16,7 @@ typedef struct grout_arrival {
     uint32_t rank, element;
     uint32_t count;
     bool by_copy;
-    bool is_leaving;       /* the phases after it need as many less */
+    bool is_leaving;       /* later phases need that many fewer */
     bool is_later;         /* not the first of the op's simultaneous arrivals */
     int64_t bytes;         /* announced by it */
     int64_t flying;        /* of these, and of bytes announced by others, in flight from now on */
@@ -30,8 +30,8 @@ typedef struct grout_delivery {
     uint32_t phase; /* that they are meant for: at the rank's barrier, counted over all lives */
     int64_t bytes;
     bool is_armed; /* they announce themselves */
-    bool is_told;  /* with an ARRIVE event of their own: not what a copy brings to the own barrier
-                    * that it arrives on */
+    bool is_told;  /* they have an ARRIVE event of their own; false for what a copy brings to the
+                    * barrier of its own CTA that it arrives on */
 } grout_delivery;
 
 /* A wait that returns. */
@@ -39,7 +39,7 @@ typedef struct grout_waiting {
     uint32_t element;
     uint32_t phase; /* UINT32_MAX: the one before the first */
     bool has_parity, is_other, is_test;
-    uint32_t real; /* of is_other: the phase that the real parity stands for */
+    uint32_t real; /* with is_other: the phase that the real parity means */
     uint8_t parity;
     uint8_t order, scope;
 } grout_waiting;
@@ -51,7 +51,7 @@ typedef struct grout_waiting {
 static inline uint32_t grout_barrier__get_phase(const grout_cta *cta, uint32_t element) {
     return grout_cta__barrier(cta, element)->full;
 }
-/* It begins, where all is 0. */
+/* Begins a barrier that is all 0. */
 static inline void grout_barrier__begin(grout_barrier *barrier, uint32_t needed) {
     barrier->needed = needed;
     barrier->is_live = needed > 0 ? 1 : 0;
@@ -60,15 +60,15 @@ static inline void grout_barrier__begin(grout_barrier *barrier, uint32_t needed)
 static inline bool grout_barrier__is_full(const grout_cta *cta, uint32_t element, uint32_t phase) {
     return grout_cta__barrier(cta, element)->full > phase;
 }
-/* Nothing but what is in flight is missing to the phase and to all before: the same under every
+/* Whether the phase and all before it lack nothing but what is in flight: the same under every
  * timing. */
 bool grout_barrier__is_ready(const grout_cta *cta, uint32_t element, uint32_t phase);
-/* How many phases are so. */
+/* How many phases are ready in this way. */
 uint32_t grout_barrier__count_ready(const grout_cta *cta, uint32_t element);
 
 grout_barrier_fact grout_barrier__get_fact(const grout_cta *cta, uint32_t element);
-/* The phase that the actor's next wait is for: a warp goes on where its thread was, if that is
- * further; a thread where the furthest of its warps is (they should all be equally far). */
+/* The phase that the actor's next wait is for. A warp continues from its thread's phase, if that is
+ * later; a thread from the latest phase of its warps (they should all be at the same one). */
 uint32_t grout_barrier__get_next_wait(const grout_cta *cta, uint32_t thread, uint32_t element);
 /* The actor has waited for a phase that is ready and has landed: event, then acquire. */
 void grout_barrier__observe(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
@@ -93,7 +93,7 @@ void grout_barrier__arrive_all(const grout_cta *cta, uint32_t thread, const grou
 /* Bytes are in flight to a phase. Returns its record, in the pool of the machine. */
 uint32_t grout_barrier__deliver(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                                 const grout_delivery *delivery);
-/* The ranks whose elements an arrive on the own CTA's counts for. */
+/* The ranks for whose elements an arrive on the element of its own CTA counts. */
 uint32_t grout_barrier__get_targets(const grout_cta *cta, uint32_t element);
 
 /* element.c: the barrier element of a barrier operand; false, and a fault, if its index lies

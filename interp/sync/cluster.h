@@ -10,14 +10,13 @@
 #include "machine.h"
 
 /*
- * The hardware barrier (cluster_barrier.c): a thread arrives, and the generation that it arrives
- * for; false if it has not waited since its last arrive (which then counts alone). A thread that
- * exits counts for good.
+ * The hardware barrier (cluster_barrier.c). A thread arrives; false if it has not waited since its
+ * last arrive (which then counts alone). A thread that exits counts as arrived for good.
  */
 bool grout_cluster__arrive(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                            bool is_relaxed);
 void grout_cluster__leave(const grout_cta *cta, uint32_t thread);
-/* Whether the thread's wait can return; if not it is blocked. If so it has waited. */
+/* Whether the thread's wait can return. If so it has waited; if not it is blocked. */
 bool grout_cluster__wait(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                          bool is_relaxed);
 
@@ -26,8 +25,7 @@ void grout_cluster__note_collective(const grout_cta *cta, uint32_t thread, const
                                     uint32_t mask, uint32_t set);
 /* Reports copies that the CTA would have had to issue too. */
 void grout_cluster__check_collectives(const grout_cta *cta);
-/* A thread waits for its cluster to end: with all others of its CTA, nothing more is issued there.
- */
+/* A thread waits for its cluster to end. When all threads of the CTA do, it issues nothing more. */
 void grout_cluster__note_leaving(const grout_cta *cta);
 /* The cluster of a CTA, once: with its first CTA. */
 uint64_t grout_cluster__hash(const grout_cta *cta, uint64_t hash);

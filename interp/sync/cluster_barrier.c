@@ -14,7 +14,7 @@ static void wake_cluster(const grout_cta *cta) {
     }
 }
 
-/* Generations whose arrivals are all in are complete; the next one begins with who has exited. */
+/* A generation is complete when its arrivals are all in. Exited threads count in the next one. */
 static void complete_generations(const grout_cta *cta) {
     grout_machine *machine = cta->machine;
     grout_cluster *cluster = grout_cta__cluster(cta);

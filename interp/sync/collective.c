@@ -8,7 +8,8 @@
 
 #include <string.h>
 
-/* The record of a set's n-th copy, or 0: all before it have been issued by all, it by none. */
+/* The record of a set's n-th copy, or 0: all CTAs have issued the copies before it, and none has
+ * issued this one. */
 static uint32_t find_collective(const grout_cta *cta, uint32_t mask, uint32_t number) {
     uint32_t index = grout_cta__cluster(cta)->first_collective;
     while (index != 0) {

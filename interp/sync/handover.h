@@ -1,7 +1,7 @@
 /*
- * handover.h - clock sets that an actor leaves for others to find: of a signal, of an arrival on a
- * named barrier, of an atomic. Each is a record of machine->pools[GROUT_POOL_SETS]; 0, good
- * everywhere, is none, as in a launch without clocks.
+ * handover.h - clock sets that an actor leaves for others to find: by a signal, by an arrival on a
+ * named barrier, by an atomic. Each is a record of machine->pools[GROUT_POOL_SETS]; 0 is none, as
+ * in a launch without clocks, and every function takes it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

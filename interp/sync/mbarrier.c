@@ -6,13 +6,13 @@
 #include "mbarrier.h"
 
 /*
- * With k phases known complete parity k & 1 is that of phase k, the other one that of the phase
- * before, which is complete: a wait for that one returns at once, whatever else is complete by now,
- * since under another timing it would. (Under this one it might wait for the phase after next; the
- * checker calls that an overrun.) A wait for phase k is judged as hardware does, which sees the
- * real count alone: it passes if the newest complete phase has its parity; before the first that
- * is 1. What is complete is decided by what has been contributed, not by what an engine has got
- * done.
+ * With k phases known complete, parity k & 1 is that of phase k, and the other parity is that of
+ * the phase before, which is complete. A wait for the phase before returns at once, whatever else
+ * is complete by now, since it would under another timing. (Under this one it might wait for the
+ * phase after next; the checker calls that an overrun.) A wait for phase k is judged as on
+ * hardware, which sees the real count alone: it passes if the newest complete phase has its parity;
+ * before the first phase that parity is 1. Contributions decide what is complete, not the progress
+ * of an engine.
  */
 grout_parity grout_mbarrier__judge(const grout_cta *cta, uint32_t actor, uint32_t element,
                                    uint32_t parity) {
@@ -104,7 +104,7 @@ void grout_mbarrier__invalidate(const grout_cta *cta, uint32_t actor, const grou
     if (grout_mbarrier__check(cta, actor, inst, element)) {
         publish(cta, GROUT_EVENT_BARRIER_INVALIDATE, actor, inst, element, 0);
         grout_barrier__init(cta, element, 0);
-        /* Who still waits has been left alone with it: it goes on, with a fault. */
+        /* A thread that still waits for it goes on, with a fault. */
         grout_cta__wake(cta, GROUT_THREAD_BLOCKED_PARITY, element);
     }
 }

@@ -1,9 +1,9 @@
 /*
  * named.c - named barriers. An arrival belongs to the oldest generation that is not full and that
- * its actor has not arrived in: a second arrival of one that came too early does not take the place
- * of somebody else, as it may on hardware, so that what follows is the same under every schedule.
- * The checker calls it an overrun. A sync waits for its own generation, however many have followed
- * it.
+ * its actor has not arrived in. So an actor's second arrival, if it comes too early, does not take
+ * the place of another actor, as it may on hardware, and what follows is the same under every
+ * schedule. The checker calls it an overrun. A sync waits for its own generation, however many
+ * generations have followed it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -125,7 +125,7 @@ static void drop_generation(grout_machine *machine, uint32_t index) {
     grout_pool__give(get_generations(machine), index);
 }
 
-/* Forgets generations that nobody waits in, from the oldest on, but for the last that is complete:
+/* Forgets generations that no actor waits in, the oldest first, but keeps the last complete one:
  * the next one is compared with it. */
 static void trim(grout_machine *machine, uint32_t barrier) {
     record *own = get_record(machine, barrier);

@@ -1,6 +1,6 @@
 /*
- * named.h - the CTA's named barriers: arrivals counted by order into generations, each with the
- * clocks of who arrived.
+ * named.h - the CTA's named barriers: arrivals, counted in their order into generations, each with
+ * the clocks of the actors that arrived.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

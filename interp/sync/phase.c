@@ -48,7 +48,8 @@ void grout_phase__trim_old(const grout_cta *cta, uint32_t element) {
     }
 }
 
-/* A phase makes way for a newer one in the latest snapshots: keeps it if somebody is late. */
+/* A newer phase takes the place of this one in the latest snapshots: keeps it if a thread is late.
+ */
 static void keep_old(const grout_cta *cta, uint32_t element, uint32_t number) {
     grout_machine *machine = cta->machine;
     grout_barrier *barrier = grout_cta__barrier(cta, element);
@@ -75,8 +76,8 @@ static void keep_old(const grout_cta *cta, uint32_t element, uint32_t number) {
 }
 
 /*
- * The clock set of a completed phase, or NULL: so long ago that it is not kept. How long ago counts
- * in arrivals, not completions: it must not depend on when an engine finishes.
+ * The clock set of a completed phase; NULL if it is too old to be kept. Its age counts in arrivals,
+ * not completions: it must not depend on when an engine finishes.
  */
 const uint32_t *grout_phase__find_completion(const grout_cta *cta, uint32_t element,
                                              uint32_t number) {

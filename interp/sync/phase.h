@@ -16,8 +16,8 @@ uint32_t grout_phase__open(const grout_cta *cta, uint32_t element, uint32_t numb
 /* Completes all phases that can be, in order. */
 void grout_phase__complete_all(const grout_cta *cta, uint32_t element);
 /*
- * The clock sets of a completed phase, or NULL: so long ago that it is not kept. How long ago
- * counts in arrivals, not completions: it must not depend on when an engine finishes.
+ * The clock sets of a completed phase; NULL if it is too old to be kept. Its age counts in
+ * arrivals, not completions: it must not depend on when an engine finishes.
  */
 const uint32_t *grout_phase__find_completion(const grout_cta *cta, uint32_t element,
                                              uint32_t number);

@@ -1,9 +1,10 @@
 /*
- * semaphore.c - semaphores: who signalled, who took whose units.
+ * semaphore.c - semaphores: which signals there were, and which waits took their units.
  *
- * A wait acquires what the signals released whose units it takes (memory facts), and knows of all
- * signals before them that they have happened (engine facts). Signals whose units are all taken are
- * forgotten but for the latter, unless some wait of the kernel looks without taking.
+ * A wait takes units of signals and acquires what these signals released (memory facts). It also
+ * knows that all signals before them have happened (engine facts). Signals whose units are all
+ * taken are forgotten, except for their engine facts, unless some wait of the kernel looks without
+ * taking.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,7 +15,7 @@
 
 #include <string.h>
 
-/* A semaphore that has been used. Key: element, CTA (of a global one UINT32_MAX). */
+/* A semaphore that has been used. Key: element, CTA (UINT32_MAX for a global one). */
 typedef struct record {
     grout_keyed head;
     /* not hashed: places in pools */
@@ -43,8 +44,8 @@ typedef struct signal_record {
     GROUT_STATE_END
 } signal_record;
 
-/* Engine facts of the signals of one cluster to one semaphore that are forgotten. Key: index of
- * the semaphore's record, cluster. */
+/* Engine facts of forgotten signals: those of one cluster to one semaphore. Key: index of the
+ * semaphore's record, cluster. */
 typedef struct past_record {
     grout_keyed head;
     uint32_t set;
@@ -147,7 +148,7 @@ static void publish_signal(const grout_cta *cta, uint32_t actor, const grout_ins
     grout_machine__publish(machine, &event);
 }
 
-/* Who waits tries again: of a global semaphore in all clusters that are in flight. */
+/* Waiting actors try again: for a global semaphore, in all clusters that are in flight. */
 static void wake(const grout_cta *cta, grout_semaphore_key key) {
     grout_machine *machine = cta->machine;
     if (get_plan(machine, key.element)->is_global) {
@@ -215,8 +216,7 @@ void grout_semaphore__signal(const grout_cta *cta, uint32_t actor, const grout_i
 /* ---- waits -------------------------------------------------------------------------------------
  */
 
-/* The signals that a wait takes or looks at, from the first on: calls for each with how many units.
- */
+/* Called for each signal that a wait takes or looks at, from the first on, with its units. */
 typedef void signal_visitor(grout_machine *machine, void *payload, uint32_t signal, uint32_t units);
 
 static void visit_signals(grout_machine *machine, const record *own, const grout_semaphore_op *op,
@@ -281,8 +281,8 @@ static uint32_t get_cluster(const grout_cta *cta) {
     return grout_cta__head(cta)->index / grout_machine__cluster_size(cta->machine);
 }
 
-/* Time facts of all signals before those that a wait takes: of its own cluster, other ones have
- * nothing that it could use. */
+/* Engine facts of all signals before those that a wait takes. Only signals of its own cluster
+ * count: others have nothing that it could use. */
 static void absorb_past(const grout_cta *cta, uint32_t actor, uint32_t semaphore) {
     grout_machine *machine = cta->machine;
     uint32_t index = grout_keyed__find(get_pasts(machine), semaphore, get_cluster(cta));
@@ -491,7 +491,7 @@ uint32_t grout_semaphore__find_fact(const grout_machine *machine, grout_semaphor
     return UINT32_MAX;
 }
 
-/* The sum over semaphores of a hash each: they have no order of their own. */
+/* The sum of a hash of each semaphore: they have no order of their own. */
 uint64_t grout_semaphore__hash(const grout_machine *machine, uint64_t hash) {
     uint64_t sum = 0;
     grout_keyed_table table = get_table(machine);

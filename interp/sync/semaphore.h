@@ -11,7 +11,7 @@
 
 #define GROUT_SEMAPHORE_UNITS_MAX INT32_MAX
 
-/* Which semaphore: its number in the plan, and the CTA that has it (of a global one: any). */
+/* Which semaphore: its number in the plan, and the CTA that has it (any, if it is global). */
 typedef struct grout_semaphore_key {
     uint32_t element;
     uint32_t cta;
@@ -29,13 +29,13 @@ void grout_semaphore__begin(grout_machine *machine);
 uint32_t grout_semaphore__get_units(const grout_machine *machine, grout_semaphore_key key);
 /* Whether a wait would go on. */
 bool grout_semaphore__has(const grout_machine *machine, const grout_semaphore_op *op);
-/* Adds units, and wakes who waits for them. A fault instead, if they are more than it can count. */
+/* Adds units and wakes the actors that wait for them; a fault if they are too many to count. */
 void grout_semaphore__signal(const grout_cta *cta, uint32_t actor, const grout_inst *inst,
                              const grout_semaphore_op *op);
 /* Takes or looks at units that are there. */
 void grout_semaphore__take(const grout_cta *cta, uint32_t actor, const grout_inst *inst,
                            const grout_semaphore_op *op);
-/* A semaphore as it stands; of one that nobody has used, all zero. */
+/* The current state of a semaphore; all zero if it has not been used. */
 grout_semaphore_fact grout_semaphore__get_fact(const grout_machine *machine,
                                                grout_semaphore_key key);
 

@@ -3,15 +3,16 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * The number of its turns does not tell a loop that waits from one that looks often. But an actor's
- * way depends on its own registers and on memory alone. So if it has looked, and stands where it
- * stood before with the same values, while nobody has changed anything, it goes round until
- * somebody does, under every schedule. It is blocked at its next look until then; if nobody else
- * can run, the run ends as a deadlock. A loop that counts its turns never comes back to the same
- * values.
+ * The number of iterations does not distinguish a loop that waits from one that looks often. But
+ * what an actor does depends only on its own registers and on memory. Suppose that it has looked
+ * and is back at an earlier place with the same values, while no actor has changed anything. Then
+ * it goes round until one does, under every schedule. Its next look blocks it until then; if no
+ * other actor can run, the run ends as a deadlock. A loop that counts its iterations never comes
+ * back to the same values.
  *
- * What it was like is kept after its 1st, 2nd, 4th, 8th, .. look since the last change (Brent, 'An
- * improved Monte Carlo factorization algorithm', 1980), and compared at each look at that place.
+ * The state of the actor is kept after its 1st, 2nd, 4th, 8th, .. look since the last change
+ * (Brent, 'An improved Monte Carlo factorization algorithm', 1980), and compared at each look at
+ * that place.
  */
 #include "spin.h"
 

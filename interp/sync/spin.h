@@ -8,7 +8,8 @@
 
 #include "machine.h"
 
-/* Something that others can see has happened: who goes round is let out at the next choice. */
+/* Something that others can see has happened: actors that go round are let out at the next choice.
+ */
 static inline void grout_spin__change(grout_machine *machine) {
     machine->run.spin.changes++;
     machine->run.spin.polls = 0;
@@ -37,8 +38,8 @@ static inline bool grout_spin__stops(const grout_cta *cta, uint32_t actor) {
 }
 
 /*
- * A test has been false. Whether its actor blocks on what it asks for: because it goes round, or
- * has tested so often in a row, with nothing else done by anybody, that this is what it looks like.
+ * A test has been false. Returns whether its actor blocks on what it asks for: it goes round, or it
+ * seems to, because it has tested so often in a row while no actor did anything else.
  */
 #define GROUT_POLLS_MAX 100000u
 bool grout_spin__gives_up(const grout_cta *cta, uint32_t actor);

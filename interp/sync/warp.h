@@ -13,7 +13,7 @@ typedef struct grout_children {
     uint32_t first, count;
 } grout_children;
 
-/* Of a warp_map of a thread; of a warp_specialize of so many bodies: all but the first. */
+/* The warps of a thread's warp_map; the bodies of a warp_specialize, all but the first. */
 grout_children grout_warp__get_warps(const grout_machine *machine, uint32_t thread);
 grout_children grout_warp__get_partitions(uint32_t body_count);
 /* A child begins at a pc: with copies of the values that the fork's instruction moves, of the

@@ -47,9 +47,9 @@ uint32_t proof_smem_bytes(const proof_variant *v);
 grout_gpu_step proof_make_add(const proof_variant *v, uint32_t x, uint32_t y,
                               grout_gpu_param *params);
 
-/* proof_num.c: the device's arithmetic and casts against the host's; compiles only, if told to. */
+/* proof_num.c: the device's arithmetic and casts against the host's; compile_only runs nothing. */
 void proof_num(proof_tools *t, bool compile_only);
-/* proof_speed.c: checks and times many variants at 32768 x 32768; compiles only, if told to. */
+/* proof_speed.c: checks and times many variants at 32768 x 32768; compile_only runs nothing. */
 void proof_speed(proof_tools *t, bool compile_only);
 
 #endif
