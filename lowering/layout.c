@@ -108,7 +108,7 @@ static void flush_run(box_walk *walk) {
     walk->last_run.count = 0;
 }
 
-/* Adds a run behind the last one, as one with it if they are adjacent or equally spaced. */
+/* Adds a run after the last one. The two become one if they are adjacent or equally spaced. */
 static void add_run(box_walk *walk, grout_run run) {
     grout_run *last = &walk->last_run;
     int64_t last_piece = last->base + (last->count - 1) * last->stride;

@@ -43,7 +43,7 @@ static void begin_op(grout_layout_inference *inf, grout_op_id id, const grout_op
     visit_values(inf, op, begin_value);
 }
 
-/* Until layouts are settled, strided stands for all layouts that are no splat. */
+/* Until layouts are settled, strided means any layout that is no splat. */
 static void spread_value(grout_layout_inference *inf, grout_value_id value) {
     grout_register_layout *layout = &inf->out->of_value[value];
     if (layout->kind == GROUT_LAYOUT_SPLAT && layout->count > 1) {

@@ -218,8 +218,8 @@ void grout_layout__visit_demands(grout_layout_inference *inf, grout_op_id id, co
 /* ---- wishes ---------------------------------------------------------------------------------- */
 
 /* The layout whose elements a broadcast repeats along one dimension of the WGMMA layout of its
- * result: WGMMA_ROW if its source stands for the rows of it, WGMMA_COL for the columns, else NONE.
- */
+ * result: WGMMA_ROW if its source has an element for each row, WGMMA_COL if for each column, else
+ * NONE. */
 static grout_register_layout_kind classify_broadcast(const grout_layout_inference *inf,
                                                      const grout_op *op) {
     const grout_operand *operand = grout_module_get_operand(inf->module, op, 0);

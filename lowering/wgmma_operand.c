@@ -2,7 +2,7 @@
  * wgmma_operand.c - a and b of a wgmma in SMEM: what the matrix descriptor says of them.
  * SPDX-License-Identifier: Apache-2.0
  *
- * The tensor core reads an operand as core matrices: 8 rows, one behind the other, each as wide as
+ * The tensor core reads an operand as core matrices: 8 rows, one after the other, each as wide as
  * the swizzle, or 16 bytes wide without one. Rows run along K ('K-major') or along M or N
  * ('MN-major'). A descriptor has the address of the first core matrix and two distances, one along
  * the rows and one across them, so that is what the digits of the view's address have to come down

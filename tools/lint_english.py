@@ -2,28 +2,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """Finds English that a native reader has to read twice, in comments and in hand-written pages.
 
-usage: lint_english.py [--all] [--update] [FILE...]
+usage: lint_english.py [FILE...]     all comments and pages, by default
 
 Looks at the comments of every C source that git knows or could add, and at the prose of README.md,
 CONTRIBUTING.md and docs/*.md, except the generated pages. Code, quoted words and messages are left out.
-
-Without FILE, each top folder may have as many faults as tools/lint_english.baseline says, and a folder
-with more has all of its faults printed. --update lowers the numbers to what there is now; it never
-raises one. --all prints every fault. With FILE, every fault of these files is printed and counts.
 
 A comment or line that needs such a word says so, with the name of the rule:
     /* The bytes behind the pointer. lint-english: behind */
     <!-- lint-english: behind -->          in a page, at the end of the line or on the line before
 """
 import argparse
-import collections
 import os
 import re
 import subprocess
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-BASELINE = os.path.join(ROOT, "tools", "lint_english.baseline")
 SOURCES = (".c", ".h", ".def", ".cuh", ".cpp")
 GENERATED = {f"docs/{name}.md" for name in ("cli", "corpus", "diagnostics", "litmus", "mutation", "operations")}
 
@@ -170,55 +164,20 @@ def list_files():
                    if name not in GENERATED and os.path.exists(os.path.join(ROOT, name))})
 
 
-def read_baseline():
-    with open(BASELINE, encoding="utf-8") as file:
-        rows = [line.split() for line in file if line.strip() and not line.startswith("#")]
-    return {folder: int(count) for folder, count in rows}
-
-
-def write_baseline(counts):
-    with open(BASELINE, "w", encoding="utf-8") as file:
-        file.write("# Faults that tools/lint_english.py finds, for each top folder. The numbers may only fall.\n")
-        file.writelines(f"{folder} {count}\n" for folder, count in sorted(counts.items()) if count > 0)
-
-
-def print_faults(faults):
-    for path, line, name, remedy in faults:
-        print(f"{path}:{line}: '{name}': {remedy}")
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="*")
-    parser.add_argument("--all", action="store_true", help="print every fault")
-    parser.add_argument("--update", action="store_true", help="lower the numbers of the baseline")
     args = parser.parse_args()
     test_rules()
     files = [os.path.relpath(os.path.abspath(file), ROOT) for file in args.files] or list_files()
-    faults = collections.defaultdict(list)
+    count = 0
     for path in files:
         with open(os.path.join(ROOT, path), encoding="utf-8") as file:
-            folder = path.split("/")[0] if "/" in path else "."
-            faults[folder] += [(path, *fault) for fault in faults_of(path, file.read())]
-    total = sum(map(len, faults.values()))
-    if args.files or args.all:
-        print_faults(fault for folder in sorted(faults) for fault in faults[folder])
-    if args.files:
-        print(f"lint_english: {len(files)} files, {total} faults")
-        return total > 0
-    most = read_baseline()
-    above = [folder for folder in sorted(faults) if len(faults[folder]) > most.get(folder, 0)]
-    below = [folder for folder in sorted(most) if len(faults[folder]) < most[folder]]
-    if args.update:
-        write_baseline({folder: min(len(faults[folder]), count) for folder, count in most.items()})
-    for folder in above:
-        if not args.all:
-            print_faults(faults[folder])
-        print(f"{folder}: {len(faults[folder])} faults, {most.get(folder, 0)} at most")
-    if below and not args.update:
-        print(f"lint_english: fewer than the baseline says in {', '.join(below)}: run lint_english.py --update")
-    print(f"lint_english: {len(files)} files, {total} faults, {len(above)} folders above the baseline")
-    return len(above) > 0
+            for line, name, remedy in faults_of(path, file.read()):
+                print(f"{path}:{line}: '{name}': {remedy}")
+                count += 1
+    print(f"lint_english: {len(files)} files, {count} faults")
+    return count > 0
 
 
 if __name__ == "__main__":

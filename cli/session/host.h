@@ -41,7 +41,7 @@ typedef struct grout_host {
                       grout_text *reason);
     /*
      * Replaces a file, or makes one, in one step: a temporary beside it is written, synced and
-     * renamed, so that whoever reads the path sees the old bytes or all of the new ones.
+     * renamed, so that a reader of the path sees the old bytes or all of the new ones.
      */
     bool (*write_file)(void *payload, const char *path, const grout_chunk *chunks, size_t count,
                        grout_text *reason);

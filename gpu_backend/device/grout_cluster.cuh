@@ -1,4 +1,4 @@
-// grout_cluster.cuh - CTAs of a cluster: who is where, their barrier, each other's SMEM, copies to
+// grout_cluster.cuh - CTAs of a cluster: their ranks, their barrier, each other's SMEM, copies to
 // several of them.
 // SPDX-License-Identifier: Apache-2.0
 //
@@ -97,7 +97,7 @@ GROUT_DEVICE void grout_peer_expect(grout_u32 peer, grout_u32 bytes) {
     asm volatile("mbarrier.expect_tx.relaxed.cluster.shared::cluster.b64 [%0], %1;"
                  ::"r"(peer), "r"(bytes) : "memory");
 }
-// A thread's arrival on the same mbarrier of each CTA of a set: bit r of peers stands for rank r.
+// A thread's arrival on the same mbarrier of each CTA of a set: bit r of peers is rank r.
 // By one warp, which has met the others of the thread; each lane arrives at one CTA.
 template <int order>
 GROUT_DEVICE void grout_arrive_peers(grout_u32 mbarrier, grout_u32 peers, grout_u32 count = 1) {

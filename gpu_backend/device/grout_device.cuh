@@ -379,7 +379,7 @@ GROUT_DEVICE void grout_read_phases(grout_u32 barriers, grout_u32 count, grout_u
 }
 
 // barrier_wait: the thread's next phase of a barrier array's element. Bit slot of phases is the
-// parity that the next wait on that element stands for.
+// parity of the next wait on that element.
 template <int order = GROUT_ACQUIRE, int scope = GROUT_CTA>
 GROUT_DEVICE void grout_barrier_wait(grout_u32 barriers, grout_u32 &phases,
                                      const grout_watchdog &dog, grout_site site) {

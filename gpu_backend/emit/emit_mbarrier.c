@@ -88,7 +88,7 @@ void grout_emit__mbarrier_invalidate(grout_emitter *e, grout_op_id id, const gro
 
 /* ---- arrivals ---- */
 
-/* "<GROUT_RELAXED>": the order of what other CTAs' barriers get, for whom the scope is the
+/* "<GROUT_RELAXED>": the order of what the barriers of other CTAs get, where the scope is the
  * cluster. */
 static void add_peer_order(grout_emitter *e, const grout_op *op) {
     if (grout_emit__is_relaxed(e, op)) {

@@ -13,7 +13,7 @@ static void add_arrivals(grout_emitter *e, int64_t count) {
     }
 }
 
-/* One lane's arrival stands for the thread's. */
+/* One lane's arrival counts as the whole thread's. */
 static void arrive_for_all(grout_emitter *e, const grout_op *op, const grout_view *barrier,
                            const grout_gpu_barrier *entry, int64_t count) {
     grout_emit__before_issue(e, "one arrival stands for all lanes");

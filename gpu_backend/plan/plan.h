@@ -53,19 +53,20 @@ typedef struct grout_gpu_arg {
     uint32_t index;
 } grout_gpu_arg;
 
-/* A pool of barriers: those that stand for the same bytes share their phases. */
+/* A pool of barriers. Barriers at the same bytes share their phases. */
 typedef struct grout_gpu_barrier {
     grout_object_id object;
     uint32_t count; /* elements */
     uint32_t arrivals;
-    /* Whether each of a thread's four warps arrives for itself, which spares them a meeting: only
-     * where no copy arrives, whose one arrival stands for all. Alike in the whole pool. */
+    /* Whether each of a thread's four warps arrives for itself, so that they need not meet first.
+     * Only where no copy arrives, because a copy's one arrival counts for all four. The same in the
+     * whole pool. */
     bool counts_warps;
-    /* Whether each of its 128 lanes does: async_copy_arrive cannot do otherwise. Alike in the whole
-     * pool. */
+    /* Whether each of its 128 lanes arrives for itself, as async_copy_arrive has to. The same in
+     * the whole pool. */
     bool counts_lanes;
-    /* Whether a warp could arrive for a phase while another has still to arrive for the one before,
-     * so that arrivals have to be watched. Alike in the whole pool. */
+    /* Whether a warp could arrive for a phase while another warp has still to arrive for the one
+     * before, so that arrivals have to be watched. The same in the whole pool. */
     bool is_watched;
     bool is_explicit;  /* an mbarrier: made by mbarrier_init, not at the kernel's start */
     bool is_clustered; /* a cluster barrier: each arrival is one on the barrier of every peer */

@@ -18,7 +18,7 @@ typedef struct wait_search {
     grout_loc_id found;
 } wait_search;
 
-/* What a record's number stands for: a barrier or a semaphore array; 0 if it stands for nothing. */
+/* The object that a record's number names: a barrier or a semaphore array; 0 if it names none. */
 static grout_object_id get_hang_object(const grout_gpu_hang_report *r, const grout_gpu_hang *hang) {
     if (hang->code == HANG_SEMAPHORE) {
         return hang->barrier < r->plan->workspace_count ? r->plan->workspaces[hang->barrier].object

@@ -69,7 +69,7 @@ typedef struct grout_term {
 } grout_term;
 
 /*
- * The box of an object that an operand stands for. Its shape (runs, pieces) is computed once, for
+ * The box of an object that an operand names. Its shape (runs, pieces) is computed once, for
  * the start 'home'. It moves rigidly when each start moves by whole tiles and, if swizzled, the
  * bytes by multiples of GROUT_SWIZZLE_PERIOD; then only the base changes.
  */
@@ -98,7 +98,7 @@ typedef struct grout_box_plan {
     uint32_t first_term, term_count;
     uint32_t param;       /* of a gmem object: its array */
     int64_t smem_offset;  /* of an smem object */
-    int64_t low, high;    /* bytes of the object, at home: all of the box is in [low, high) */
+    int64_t low, high;    /* bytes of the object: with the start home, the box is in [low, high) */
     int64_t count, bytes; /* of the box */
     uint32_t first_run, run_count;
     uint32_t first_piece, piece_count;
@@ -108,12 +108,12 @@ typedef struct grout_box_plan {
 
 #define GROUT_SWIZZLE_PERIOD 1024
 
-/* A piece of a copy between two boxes at home. */
+/* A piece of a copy between two boxes, both with their start home. */
 typedef struct grout_transfer {
     int64_t source, destination, length;
 } grout_transfer;
 
-/* A copy of 16 bytes between two boxes at home. */
+/* A copy of 16 bytes between two such boxes. */
 typedef struct grout_chunk_move {
     int32_t source, destination;
 } grout_chunk_move;
@@ -140,7 +140,7 @@ typedef struct grout_scope_plan {
 } grout_scope_plan;
 
 /*
- * Elementwise instructions, one behind the other, over arrays of one count: they run strip by
+ * Elementwise instructions, one after the other, over arrays of one count: they run strip by
  * strip, all of them on one strip before the next, so that what only they need among each other
  * stays in small buffers. The instruction of the chain stands in front of its members; where it
  * cannot run them so it does nothing, and they follow one by one. See plan_chain.c, exec_chain.c.
@@ -178,7 +178,8 @@ typedef struct grout_operand_plan {
     bool has_mn_rows;      /* the rows of pack are those of M (or columns of N), not of K */
     uint32_t box;          /* of the plan; a register operand is the instruction's slot 0 */
     uint32_t key;          /* operands of one key pack alike from one start; not 0 */
-    uint32_t first_offset; /* of its chunks at home, in the plan's offsets; 0: it has no shape */
+    uint32_t first_offset; /* of its chunks with the start home, in the plan's offsets; 0: it has no
+                              shape */
     int64_t bytes;
     grout_pack pack;
 } grout_operand_plan;

@@ -1,16 +1,16 @@
 /*
- * auto_fence.c - where a kernel with 'attr auto_fence = 1' has a fence that is not written: before
- * an operation through which the async proxy touches SMEM that the same thread has touched through
- * the generic proxy since its last fence, one of the two a write.
+ * auto_fence.c - where a kernel with 'attr auto_fence = 1' has a fence that is not written. It is
+ * before an operation through which the async proxy touches SMEM, if the same thread has touched
+ * that SMEM through the generic proxy since its last fence and one of the two accesses is a write.
  * SPDX-License-Identifier: Apache-2.0
  *
  * A forward walk over the structured code keeps the set of SMEM objects whose generic reads and
- * writes no fence covers yet. It is by object: an access of any element stands for all of them, and
- * objects of scopes that share bytes stand for each other. Branches are joined; a loop's body is
- * walked until the set at its head stands still, and that set only grows, so the walk ends. What
- * cp.async and st.async have started is written at some later time, so every wait
- * that may be for it makes those objects written anew. An operation that needs a fence keeps it,
- * whatever way leads there.
+ * writes no fence covers yet. It is by object: an access of any element counts for all of them, and
+ * an access of an object counts for all objects that share its bytes. Branches are joined. A loop's
+ * body is walked until the set at its head no longer changes; that set only grows, so the walk
+ * ends. What cp.async and st.async have started is written at some later time, so every wait that
+ * may be for it marks those objects as written again. An operation that needs a fence on one path
+ * has it on every path.
  */
 #include "bound.h"
 
@@ -21,7 +21,7 @@
 enum { SET_READ, SET_WRITTEN, SET_STARTED, SET_COUNT };
 enum { WORD_BITS = 64 };
 
-/* Sets of objects, one behind the other: words of each. Object ids are the bits. */
+/* Sets of objects, one after the other, of 'words' words each. Object ids are the bits. */
 typedef uint64_t *object_sets;
 
 typedef struct fence_walk {
@@ -159,8 +159,8 @@ static void walk_op(fence_walk *walk, grout_op_id id, const grout_op *op, object
 
 static void walk_block(fence_walk *walk, grout_block_id block, object_sets sets);
 
-/* The body of a 'for', or both of a 'while': until what is known at its head stands still. sets are
- * then those behind the loop. */
+/* Walks the body of a 'for', or both bodies of a 'while', until what is known at its head no longer
+ * changes. sets are then those after the loop. */
 static void walk_loop(fence_walk *walk, const grout_op *op, object_sets sets) {
     object_sets *head = &walk->heads[op->first_block];
     bool is_while = grout_op_get_region((grout_opcode)op->opcode)->blocks == 2;

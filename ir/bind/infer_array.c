@@ -54,7 +54,7 @@ static bool report_shapes(grout_binding *binding, const grout_op *op, const grou
     return false;
 }
 
-/* The dimension of the result that stands for the first one of the array; false after a report. */
+/* The dimension of the result that the first one of the array becomes; false after a report. */
 static bool get_first_dim(grout_binding *binding, const grout_op *op, const grout_type *from,
                           const grout_type *to, int64_t *first_out) {
     const grout_attr_value *dim = find_dim(binding, op);

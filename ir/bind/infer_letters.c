@@ -161,7 +161,7 @@ bool grout_infer__check_letters(grout_binding *binding, const grout_op *op,
         const grout_letter_info *info = grout_letter_get_info(*letters);
         bool fits = check_letter(binding, op, k, info, k < GROUT_LETTERS_MAX ? &types[k] : &spare);
         ok = ok && fits;
-        letters += letters[1] != '\0' ? 1 : 0; /* the last stands for more */
+        letters += letters[1] != '\0' ? 1 : 0; /* the last is for all that follow */
     }
     return ok;
 }

@@ -382,7 +382,7 @@ static void help_range(grout_binding *binding, grout_dtype dtype) {
     }
 }
 
-/* Whether a constant may stand for an element type: integers for floats too, nothing else. */
+/* Whether a constant may have an element type. Integers may have float types too, nothing else. */
 static bool is_constant_of(const grout_expr_value *value, grout_dtype dtype) {
     grout_dtype_class class_ = (grout_dtype_class)grout_dtype_get_info(dtype)->class_;
     if (value->bits_dtype != GROUT_DTYPE_NONE) {

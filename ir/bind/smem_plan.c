@@ -151,7 +151,7 @@ static void place_scratch(smem_plan *plan, grout_kernel_id kernel) {
     }
 }
 
-/* Moves the barriers behind the arrays. */
+/* Moves the barriers to the bytes after the arrays. */
 static void finish_plan(smem_plan *plan, grout_kernel_id kernel) {
     int64_t first = align_up(plan->peak, BARRIER_BYTES);
     for (uint32_t k = 0; k < plan->barrier_count; k++) {

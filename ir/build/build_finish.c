@@ -127,7 +127,7 @@ static bool bind_values(resolving *r, grout_value_id first, uint32_t count) {
     return true;
 }
 
-/* In the text the name of a value must stand for it where it is used. */
+/* In the text, the name of a value must mean that value where it is used. */
 static bool check_use(resolving *r, grout_value_id id) {
     const grout_value *value = grout_module_get_value(r->module, id);
     bool is_nested = value->name == 0 && value->kind == GROUT_VALUE_RESULT &&

@@ -126,7 +126,7 @@ grout_operand grout_build_ref(grout_builder *builder, grout_value_id base, uint3
     return add_ref(builder, base, 0, &step);
 }
 
-/* A step behind a reference, with these indices. */
+/* A reference with one more step, with these indices. */
 static grout_operand add_view(grout_builder *b, const grout_operand *ref, grout_ref_step_kind kind,
                               uint32_t count, const grout_index *indices) {
     grout_module *module = b->module;
@@ -245,7 +245,7 @@ static bool check_letter(grout_builder *b, const grout_op_info *info, char lette
     return ok || grout_builder__error(b, "an operand of '%s' is of the wrong kind", info->text);
 }
 
-/* The operand that text stands for: a string, or an axis. */
+/* The operand that text gives: a string, or the axis of that name. */
 static bool get_text_operand(grout_builder *b, const grout_op_info *info, const char *text,
                              grout_operand *operand) {
     if (text == NULL) {

@@ -27,7 +27,7 @@ void *grout_binding__new(grout_binding *binding, size_t count, size_t size);
 /* fold.c: evaluates every constant expression that the module uses, then the requires. */
 void grout_fold__module(grout_binding *binding);
 /* Whether the element type can hold the value: integers in range, floats without overflow. Whether
- * it may stand for that type at all is a matter of inference. */
+ * it may be of that type at all is a matter of inference. */
 bool grout_fold__fits(const grout_expr_value *value, grout_dtype dtype);
 /* The largest finite number of a float type. */
 double grout_number__get_largest(grout_dtype dtype);

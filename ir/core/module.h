@@ -140,7 +140,7 @@ grout_value_id grout_module__add_results(grout_module *module, grout_op_id op, u
 /* Gives a block count unnamed arguments of a kind; the first, or 0 without memory. */
 grout_value_id grout_module__add_block_args(grout_module *module, grout_block_id block,
                                             grout_value_kind kind, uint32_t count);
-/* Adds an object that value stands for; 0 without memory. */
+/* Adds an object and links its value to it; 0 without memory. */
 grout_object_id grout_module__add_object(grout_module *module, const grout_object *object);
 /* One more group of axes for a cluster barrier: groups stand in the order of their lowest axes. */
 void grout_object__add_group(grout_object *object, uint32_t axes);

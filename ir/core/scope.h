@@ -1,5 +1,5 @@
 /*
- * scope.h - which value a name stands for: block-scoped, inner names hide outer ones.
+ * scope.h - which value a name means: block-scoped, inner names hide outer ones.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -21,9 +21,9 @@ void grout_scope__deinit(grout_scope *scope);
 /* Enters a block; give the result to leave, which forgets the block's names. */
 uint32_t grout_scope__enter(grout_scope *scope);
 void grout_scope__leave(grout_scope *scope, uint32_t mark);
-/* The value that the name stands for, or 0. */
+/* The value that the name means, or 0. */
 grout_value_id grout_scope__find(const grout_scope *scope, grout_string_id name);
-/* Whether the name stands for a value of the innermost block itself. */
+/* Whether the name means a value of the innermost block itself. */
 bool grout_scope__is_in_block(const grout_scope *scope, grout_string_id name);
 void grout_scope__bind(grout_scope *scope, grout_string_id name, grout_value_id value);
 

@@ -1,10 +1,10 @@
-/* view.c - references resolved: which box of which object an operand stands for.
+/* view.c - references resolved: which box of which object an operand means.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "bound.h"
 
 #include <string.h>
 
-/* The value that an operand refers to, and the reference behind it (0: none). */
+/* The value that an operand refers to. *ref_out: the reference that says so, or 0. */
 static grout_value_id get_base(const grout_module *module, const grout_operand *operand,
                                grout_ref_id *ref_out) {
     *ref_out = 0;

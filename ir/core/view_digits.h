@@ -18,7 +18,7 @@ int64_t grout_view_start__get_divisor(const grout_view_start *start);
 bool grout_view_start__is_multiple(const grout_view_start *start, int64_t of);
 
 /*
- * Element i of a dimension of a view lies sum_k digit(i, k) * stride[k] bytes behind its element 0
+ * Element i of a dimension of a view lies sum_k digit(i, k) * stride[k] bytes after its element 0
  * (swizzle apart), where digit(i, k) = i / (extent[0] * .. * extent[k - 1]) % extent[k]. Digits
  * that follow each other in memory are one. The last extent is rounded up.
  */

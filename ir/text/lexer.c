@@ -222,7 +222,7 @@ static void read_number(grout_lexer *lexer, grout_token *token) {
     }
 }
 
-/* A name behind '%' or '@', or alone (start is then the token's own). */
+/* A name after '%' or '@', or alone (start is then the token's own). */
 static void read_name(grout_lexer *lexer, grout_token *token, uint32_t start) {
     lexer->at = skip_name(lexer, start);
     token->size = lexer->at - token->offset;
@@ -289,7 +289,7 @@ static void read_string(grout_lexer *lexer, grout_token *token) {
     }
 }
 
-/* The remedy for a mark that other languages have; behind '#' the line is passed over. */
+/* The remedy for a mark that other languages have. After '#', the rest of the line is skipped. */
 static void help_foreign_mark(grout_lexer *lexer, uint32_t at) {
     if (lexer->text[at] == '#') {
         grout_diags_help(lexer->diags, "comments begin with '//'");

@@ -1,4 +1,4 @@
-/* literal.c - what the literals of a text stand for.
+/* literal.c - what the literals of a text mean.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "lexer.h"
 

@@ -272,7 +272,7 @@ static const infix_function *find_function(const grout_parser *p, const grout_to
     return NULL;
 }
 
-/* Whether the next token is called: a '(' stands right behind it. */
+/* Whether the next token is called: a '(' follows it at once. */
 static bool is_call(const grout_parser *p) {
     return p->ahead.kind == GROUT_TOKEN_LEFT_PAREN && !p->ahead.has_blank;
 }
@@ -394,7 +394,7 @@ static bool parse_name(grout_parser *p, grout_parsed_operand *out) {
 
 /* ---- the expression -------------------------------------------------------------------------- */
 
-/* Whether an operation, or what is meant to be one, stands behind an opening parenthesis. */
+/* Whether an operation, or what is meant to be one, follows an opening parenthesis. */
 static bool at_nested_op(const grout_parser *p) {
     if (p->token.kind != GROUT_TOKEN_NAME) {
         return false;

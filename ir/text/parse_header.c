@@ -54,7 +54,7 @@ static const struct {
 };
 enum { GROUP_COUNT = sizeof groups / sizeof groups[0] };
 
-/* Puts an axis behind those of its kind: grid axes before cluster axes before thread axes. */
+/* Puts an axis after those of its kind: grid axes before cluster axes before thread axes. */
 static bool add_axis(grout_parser *p, const grout_token *token, const grout_axis *axis) {
     grout_kernel *kernel = get_kernel(p);
     if (kernel->axis_count == GROUT_AXES_MAX) {
@@ -112,7 +112,7 @@ static bool parse_axis_group(grout_parser *p, grout_axis_kind kind) {
 
 /* ---- attributes of the kernel ---------------------------------------------------------------- */
 
-/* 'cluster_exit' '=' 'sync' or 'none', behind the '='. */
+/* 'cluster_exit' '=' 'sync' or 'none', from after the '='. */
 static bool parse_cluster_exit(grout_parser *p) {
     static const struct {
         const char *word;
@@ -136,7 +136,7 @@ static bool parse_cluster_exit(grout_parser *p) {
     return false;
 }
 
-/* 'auto_fence' '=' 0 or 1, behind the '='. */
+/* 'auto_fence' '=' 0 or 1, from after the '='. */
 static bool parse_auto_fence(grout_parser *p) {
     uint64_t value = 2;
     if (p->token.kind != GROUT_TOKEN_INT ||

@@ -59,7 +59,7 @@ static bool parse_smem(grout_parser *p, grout_object *object) {
     return true;
 }
 
-/* '[' number ']' of barriers or semaphores, behind their word. */
+/* '[' number ']' of barriers or semaphores, after their word. */
 static bool parse_number(grout_parser *p, grout_object *object, const char *what) {
     grout_parser__advance(p);
     object->type.is_array = true;
@@ -129,7 +129,7 @@ static bool parse_semaphore(grout_parser *p, grout_object *object) {
     return true;
 }
 
-/* An array of memory that has no transforms: the one behind it is a fault. what: "accumulator". */
+/* An array of memory that has no transforms: one after it is a fault. what: "accumulator". */
 static bool parse_plain_array(grout_parser *p, grout_object *object, const char *what,
                               const char *why) {
     object->kind = GROUT_OBJECT_ARRAY;

@@ -1,4 +1,4 @@
-/* parse_operands.c - what stands behind a mnemonic: operands by form, attributes, type.
+/* parse_operands.c - what follows a mnemonic: operands by form, attributes, type.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "parser.h"
 
@@ -114,7 +114,7 @@ static bool parse_operand(grout_parser *p, grout_parsed_op *op, char letter) {
     return ok;
 }
 
-/* The operands of a '*': none or more, each behind a comma if it is not the first of all. */
+/* The operands of a '*': none or more, each after a comma if it is not the first of all. */
 static bool parse_operand_list(grout_parser *p, grout_parsed_op *op, bool is_first) {
     if (is_first && at_end_of_operands(p)) {
         return true;
@@ -250,7 +250,7 @@ static bool parse_choice(grout_parser *p, grout_attr attr, uint8_t *choice_out) 
     return grout_parser__expect(p, GROUT_TOKEN_RIGHT_PAREN, "')'");
 }
 
-/* What stands behind the attribute's word. */
+/* What follows the attribute's word. */
 static bool parse_attr_argument(grout_parser *p, grout_attr_value *value) {
     const grout_attr_info *info = grout_attr_get_info((grout_attr)value->attr);
     switch ((grout_argument_kind)info->argument) {

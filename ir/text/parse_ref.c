@@ -1,4 +1,4 @@
-/* parse_ref.c - values and the indices and views behind them.
+/* parse_ref.c - values, and the indices and views after them.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "parser.h"
 
@@ -60,7 +60,7 @@ static grout_value_id find_in_kernel(const grout_parser *p, grout_string_id name
     return 0;
 }
 
-/* Whether a value's definition stands behind the token. */
+/* Whether a value is defined after the token. */
 static bool is_defined_later(const grout_parser *p, grout_value_id value,
                              const grout_token *token) {
     const grout_loc *loc =
@@ -115,7 +115,7 @@ static void help_slice(grout_parser *p) {
     }
 }
 
-/* 'ds' '(' start ',' size ')' behind its word. */
+/* 'ds' '(' start ',' size ')' after its word. */
 static bool parse_slice(grout_parser *p, grout_index *index, uint32_t *depth) {
     grout_parsed_operand start;
     if (!grout_parser__nest(p)) {
@@ -159,7 +159,7 @@ static bool parse_index(grout_parser *p, uint32_t *depth) {
     return true;
 }
 
-/* The indices behind '[', through ']'. Their number is reported against the limit only. */
+/* The indices after '[', through ']'. Their number is reported against the limit only. */
 static bool parse_indices(grout_parser *p, uint32_t *depth) {
     uint32_t first = p->indices.count;
     if (!grout_parser__nest(p)) {
@@ -216,7 +216,7 @@ static bool parse_place(grout_parser *p, uint32_t *depth) {
     return ok && grout_parser__expect(p, GROUT_TOKEN_RIGHT_PAREN, "',' or ')'");
 }
 
-/* What stands behind a point that is no view. */
+/* Reports what follows a point and is no view. */
 static bool report_view(grout_parser *p) {
     (void)grout_parser__expected(p, "'transpose' or 'cluster'");
     if (p->token.kind == GROUT_TOKEN_NAME) {
@@ -229,7 +229,7 @@ static bool report_view(grout_parser *p) {
     return false;
 }
 
-/* '.transpose(1, 0)' or '.cluster(%p)' behind its point. */
+/* '.transpose(1, 0)' or '.cluster(%p)' after its point. */
 static bool parse_view(grout_parser *p, grout_ref_step *step, uint32_t *depth) {
     bool is_cluster = grout_parser__is_word(p, &p->token, "cluster");
     if (!is_cluster && !grout_parser__is_word(p, &p->token, "transpose")) {

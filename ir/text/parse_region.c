@@ -158,7 +158,7 @@ static bool parse_bound(grout_parser *p) {
     return true;
 }
 
-/* 'carry' '(' %name = operand, ... ')' behind its word. */
+/* 'carry' '(' %name = operand, ... ')' after its word. */
 static bool parse_carries(grout_parser *p) {
     if (!grout_parser__expect(p, GROUT_TOKEN_LEFT_PAREN, "'('")) {
         return false;
@@ -235,9 +235,8 @@ bool grout_parser__for(grout_parser *p, grout_parsed_op *op) {
 
 /* ---- several bodies -------------------------------------------------------------------------- */
 
-/* The comment behind the '{' of an else, do or partition goes to the end of the block before it,
- * which is on its line.
- */
+/* The comment after the '{' of an else, do or partition goes to the end of the block before it,
+ * which is on its line. */
 static void take_next_comment(grout_parser *p, grout_block_id block) {
     grout_trivia_id id = get_block(p, block)->end_trivia;
     if (id != 0 && grout_module_get_trivia(p->module, id)->tail != 0) {
@@ -261,7 +260,7 @@ static void parse_scoped_block(grout_parser *p, grout_block_id block) {
     grout_scope__leave(&p->values, mark);
 }
 
-/* Consumes the opening brace of the body behind another one. */
+/* Consumes the opening brace of the body after this one. */
 static void begin_next_body(grout_parser *p, grout_block_id block) {
     grout_parser__open_block(p, block + 1);
     take_next_comment(p, block);
@@ -491,7 +490,7 @@ bool grout_parser__warp_map(grout_parser *p, grout_parsed_op *op) {
 
 /* ---- warp_specialize ------------------------------------------------------------------------- */
 
-/* 'partition' and its body, behind the body of the block before it. */
+/* 'partition' and its body, after the body of the block before it. */
 static bool parse_partition(grout_parser *p, const grout_parsed_op *op, grout_op_id id) {
     uint32_t count = get_op(p, id)->block_count;
     grout_parser__advance(p);

@@ -46,7 +46,7 @@ static bool parse_result_names(grout_parser *p) {
     return grout_parser__expect(p, GROUT_TOKEN_ASSIGN, "'=' behind the names of results");
 }
 
-/* The operation that an operator of other languages stands for, or NONE. */
+/* The operation that an operator of other languages means, or NONE. */
 static grout_opcode get_arithmetic(uint8_t token_kind) {
     static const uint16_t opcodes[] = {[GROUT_TOKEN_PLUS] = GROUT_OP_ADD,
                                        [GROUT_TOKEN_MINUS] = GROUT_OP_SUB,
@@ -57,8 +57,8 @@ static grout_opcode get_arithmetic(uint8_t token_kind) {
                                                            : GROUT_OP_NONE;
 }
 
-/* What stands behind '%r =' is no operation: a copy of a value or constant under another name, or
- * infix. */
+/* Help for what follows '%r =' and is no operation: a value or constant to be copied under another
+ * name, or an infix expression. */
 static void help_result(grout_parser *p) {
     grout_opcode opcode = get_arithmetic(p->ahead.kind);
     if (opcode != 0 && !p->ahead.has_newline) {
@@ -75,7 +75,7 @@ static void help_result(grout_parser *p) {
 /* An operation has as many names in front of it as results, or none. */
 static bool check_result_count(grout_parser *p, const grout_parsed_op *op) {
     uint32_t names = p->names.count - op->first_name;
-    bool is_object = op->info->shape == GROUT_SHAPE_SCRATCH; /* its name stands behind it */
+    bool is_object = op->info->shape == GROUT_SHAPE_SCRATCH; /* its name comes after it */
     uint32_t results = is_object ? 0 : op->info->results;
     if (names <= results) {
         return true;

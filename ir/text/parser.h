@@ -164,7 +164,7 @@ uint32_t grout_parser__constants(grout_parser *p, grout_expr_id *ids, uint32_t m
                                  grout_token_kind close);
 /* A value with the indices and views after it. */
 bool grout_parser__reference(grout_parser *p, grout_parsed_operand *out);
-/* What the name of a value stands for; unknown names are noted, and are value 0. */
+/* What the name of a value means; unknown names are noted, and are value 0. */
 grout_value_id grout_parser__find_value(grout_parser *p, const grout_token *token);
 void grout_parser__report_unknown_values(grout_parser *p);
 

@@ -194,7 +194,7 @@ static void print_value_operand(const grout_printer *pr, grout_value_id id, grou
     grout_printer__text(pr, ")");
 }
 
-/* The axis that an AXIS operand of an operation stands for. */
+/* The axis that an AXIS operand of an operation names. */
 static void print_axis_operand(const grout_printer *pr, const grout_op *op, uint32_t id) {
     print_string(pr, grout_module_get_kernel(pr->module, get_kernel(pr, op))->axes[id - 1].name);
 }

@@ -57,7 +57,7 @@ static const char *get_next_word(const grout_op *op) {
     return " else {";
 }
 
-/* The bodies behind an operation's header, whose line is not ended yet. */
+/* The bodies after an operation's header, whose line is not ended yet. */
 static void print_bodies(const grout_printer *pr, grout_nesting *nesting, const grout_op *op,
                          uint32_t indent) {
     grout_printer__text(pr, " {");
@@ -235,7 +235,7 @@ static bool is_continued(const grout_module *module, uint32_t index) {
 /* Consts on the lines after the first stand under its first name. */
 enum { CONTINUED_INDENT = 6 };
 
-/* One const, behind 'const' or behind the comma of the one before it. */
+/* One const, after 'const' or after the comma of the one before it. */
 static void print_const(const grout_printer *pr, const grout_const *constant, bool is_last,
                         size_t *line_start, bool *is_at_start) {
     const grout_trivia *trivia = grout_module_get_trivia(pr->module, constant->trivia);
@@ -260,7 +260,7 @@ static void print_const(const grout_printer *pr, const grout_const *constant, bo
     }
 }
 
-/* A line of consts with commas, from the index-th item on; the index of the first item behind. */
+/* A line of consts with commas, from the index-th item on. Returns the index after its end. */
 static uint32_t print_consts(const grout_printer *pr, uint32_t index) {
     const grout_item *item = GROUT_TABLE_AT(pr->module->items, grout_item, index);
     print_lead(pr, grout_module_get_const(pr->module, item->id)->trivia, 0);

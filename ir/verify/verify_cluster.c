@@ -20,7 +20,7 @@ static bool takes_peer(const grout_op *op, uint32_t index) {
                      effect->access == GROUT_ACCESS_WRITE;
 }
 
-/* Of GMEM, registers and semaphores there is no '.cluster' (infer_operand.c). */
+/* GMEM, registers and semaphores have no '.cluster' (infer_operand.c). */
 static void report_peer(grout_verifying *verifying, const grout_op *op,
                         const grout_operand *operand, const grout_view *view) {
     grout_verifying__report(verifying, GROUT_DIAG_BAD_SPACE, operand->loc,

@@ -15,7 +15,7 @@ static bool has_plan(const grout_op *op) {
     return grout_op_get_info((grout_opcode)op->opcode)->rule == GROUT_RULE_WGMMA;
 }
 
-/* The value that stands for the object of a reference operand: behind a descriptor, its array. */
+/* The value of the object of a reference operand; through a descriptor, that of its array. */
 static grout_value_id get_base(const grout_module *module, const grout_operand *operand) {
     grout_view view;
     return grout_module_get_view(module, operand, &view) ? view.base : 0;
@@ -111,7 +111,7 @@ typedef struct index_check {
     grout_value_id base;
     uint8_t object_rank;
     uint8_t rank;                  /* of the reference so far */
-    uint8_t dims[GROUT_RANK_MAX];  /* of the object, behind each dimension */
+    uint8_t dims[GROUT_RANK_MAX];  /* the object's dimension for each of these */
     int64_t sizes[GROUT_RANK_MAX]; /* by dimension of the object: elements left of it */
     int64_t tiles[GROUT_RANK_MAX]; /* by dimension of the object: its tile, 1 without */
     bool is_whole[GROUT_RANK_MAX]; /* not sliced yet */

@@ -313,8 +313,8 @@ static bool needs_walk(const grout_verifying *verifying) {
     return false;
 }
 
-/* Each thread changes its registers once at most, so who waits for more than the pool can ever
- * have waits for ever. */
+/* Each thread changes its registers once at most, so a thread that waits for more than the pool can
+ * ever have waits for ever. */
 static void check_pool(grout_verifying *verifying, int64_t wanted, int64_t pool,
                        grout_op_id increase) {
     const grout_module *module = verifying->module;

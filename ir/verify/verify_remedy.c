@@ -53,8 +53,8 @@ const char *grout_verify__get_remedy(const grout_op *op, grout_remedy situation)
 
 /* ---- the other face -------------------------------------------------------------------------- */
 
-/* The same to the object of the other face; a number (k) that only one of them takes says that they
- * are not alike. */
+/* Whether the other op does the same to the object of the other face. An op that takes a number (k)
+ * is like none. */
 static bool is_alike(grout_opcode op, grout_opcode other) {
     const grout_sync_info *sync = grout_op_get_sync(op), *theirs = grout_op_get_sync(other);
     return theirs != NULL && theirs->object != sync->object &&
@@ -73,7 +73,7 @@ static bool is_namesake(grout_opcode op, grout_opcode other) {
     return name != NULL && theirs != NULL && strcmp(name, theirs) == 0;
 }
 
-/* Of those, the namesake, else the one that asks for the least; NONE if there is none. */
+/* The namesake among the alike ops, else the one that asks for the least; NONE if there is none. */
 static grout_opcode find_alike(grout_opcode op) {
     grout_opcode found = GROUT_OP_NONE;
     for (int i = 1; i < GROUT_OP_COUNT; i++) {

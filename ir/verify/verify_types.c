@@ -140,7 +140,7 @@ static void check_step(grout_verifying *verifying, const grout_op *op) {
     }
 }
 
-/* '{}' stands for a value; no other brace may stand in a format. */
+/* '{}' is the place of a value. A format has no other braces. */
 static void check_format(grout_verifying *verifying, const grout_op *op) {
     if (get_rule(op) != GROUT_RULE_PRINT) {
         return;

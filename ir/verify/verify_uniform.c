@@ -60,7 +60,7 @@ static uint32_t join_operands(const grout_verifying *verifying, const grout_op *
     return differs;
 }
 
-/* Of the condition of a while, which stands at the end of the first body. */
+/* How the condition of a while differs; it is at the end of the first body. */
 static uint32_t get_condition(const grout_verifying *verifying, const grout_op *op) {
     const grout_module *module = verifying->module;
     grout_op_id last = grout_module_get_block(module, op->first_block)->last;
@@ -88,7 +88,7 @@ const grout_op *grout_verify__find_divergence(const grout_verifying *verifying, 
     return NULL;
 }
 
-/* The first carry of a loop, behind the index that a for has. */
+/* The first carry of a loop, after the index that a for has. */
 static grout_value_id get_first_carry(const spreading *spread, const grout_op *op) {
     return grout_module_get_block(spread->module, op->first_block)->first_arg +
            grout_op_get_region((grout_opcode)op->opcode)->lead_args;

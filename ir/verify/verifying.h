@@ -20,7 +20,7 @@ typedef struct grout_verifying {
     bool ok;                    /* no error yet */
 } grout_verifying;
 
-/* Whom a value is not the same for. */
+/* What a value differs by. */
 enum {
     GROUT_DIFFERS_BY_THREAD = 1, /* the threads of a CTA */
     GROUT_DIFFERS_BY_WARP = 2    /* the warps of a warp_map */
@@ -58,10 +58,10 @@ void grout_verify__wgmma(grout_verifying *verifying, grout_op_id id, const grout
 
 /* Finds out which values of the kernel differ; the rest below needs it. */
 void grout_verify__spread(grout_verifying *verifying);
-/* Of an operand's value, or of the indices of a reference: GROUT_DIFFERS_*, or'ed. */
+/* How an operand's value differs, or the indices of a reference: GROUT_DIFFERS_*, or'ed. */
 uint32_t grout_verify__get_differing(const grout_verifying *verifying,
                                      const grout_operand *operand);
-/* Of the number of times that the bodies of an if or loop run. */
+/* The same for the number of times that the bodies of an if or loop run. */
 uint32_t grout_verify__get_control(const grout_verifying *verifying, const grout_op *op);
 /* The nearest if or loop around op whose control differs in one of these ways, or NULL. */
 const grout_op *grout_verify__find_divergence(const grout_verifying *verifying, const grout_op *op,
@@ -108,7 +108,7 @@ static inline bool grout_verify__is_meeting(const grout_op *op) {
 /* The object that an operand refers to, with its view; NULL if it is no reference. */
 const grout_object *grout_verify__find_object(const grout_verifying *verifying,
                                               const grout_operand *operand, grout_view *view_out);
-/* "'%x'" of the object behind a view. */
+/* "'%x'": the name of the object of a view. */
 grout_value_text grout_verify__get_name(const grout_verifying *verifying, const grout_view *view);
 /* The constant that an operand is; false if it is none. */
 bool grout_verify__find_constant(const grout_verifying *verifying, const grout_operand *operand,

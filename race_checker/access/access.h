@@ -28,7 +28,7 @@ grout_near grout_near__find(const grout_checker *checker, grout_diag_code code,
 /* The same for a copy that is in flight when its memory, or its barrier, goes away. */
 grout_near grout_near__find_at_exit(grout_checker *checker, const grout_event *event,
                                     const grout_side *copy);
-/* Does the actor know s of the issuer up to a full wait for the copy's group? */
+/* Whether the actor knows s of the issuer up to a full wait for the copy's group, but not g. */
 bool grout_checker__is_write_lost(const grout_checker *checker, const grout_entry *copy,
                                   const grout_clocks *clocks);
 

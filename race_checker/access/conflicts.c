@@ -120,7 +120,7 @@ static bool report_conflict(void *payload, const grout_conflict *conflict,
 }
 
 /*
- * Of how many barriers of its CTA the actor that reads knows a phase. Those of which it knew none
+ * How many barriers of its CTA the reading actor knows a phase of. Barriers of which it knew none
  * at its last read, and does now, are marked with the new number.
  */
 static uint16_t count_told(const access_context *context) {

@@ -111,7 +111,7 @@ static bool is_of_peer(const end_context *context, const grout_entry *entry) {
            entry->flags & GROUT_ENTRY_PRESENT;
 }
 
-/* Is it over, as a fact in time, for those whose clocks 'last' is the union of? */
+/* Whether it is over, as a fact in time, for the actors whose clocks are joined in 'last'. */
 static bool is_over(const end_context *context, const grout_entry *entry) {
     const grout_clock_shape *shape = &context->checker->shape;
     const uint32_t *last = context->event->u.scope.last;
@@ -137,8 +137,8 @@ static bool check_entry(const end_context *context, grout_shadow *shadow, const 
                                                        : GROUT_DIAG_ASYNC_AT_EXIT);
 }
 
-/* Does the same mechanism read again later? A thread that waits for that has waited for this one
- * too. */
+/* Whether the same mechanism reads again later. A thread that waits for that read has waited for
+ * this one too. */
 static bool has_newer(const grout_entry *readers, uint32_t count, const grout_entry *entry) {
     bool is_engine = grout_entry__get_agent(entry) != GROUT_AGENT_ACTOR;
     for (uint32_t i = 0; is_engine && i < count; i++) {

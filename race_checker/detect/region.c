@@ -272,8 +272,8 @@ static bool make_leaf(grout_shadow *shadow, grout_node *node, const grout_rect *
     return true;
 }
 
-/* Do the pieces lie in bounds and have as many bytes? They are cut from each other, so this says
- * that none is lost or there twice. */
+/* Whether the pieces lie in bounds and have as many bytes. They are cut from each other, so this
+ * says that none is lost or there twice. */
 static bool fills(const grout_shadow *shadow, const grout_node *node, const grout_rect *bounds) {
     const piece *pieces = get_pieces(shadow, node);
     uint64_t bytes =

@@ -49,12 +49,12 @@ uint8_t grout_entry__get_agent(const grout_entry *entry) {
                                                      : GROUT_AGENT_ACTOR;
 }
 
-/* Through the async proxy? */
+/* Whether it goes through the async proxy. */
 static bool is_async(const grout_entry *entry) {
     return entry->flags & GROUT_ENTRY_ASYNC;
 }
 
-/* Later than its issue, through whatever proxy? */
+/* Whether it happens later than its issue, through either proxy. */
 static bool is_by_engine(const grout_entry *entry) {
     return entry->flags & (GROUT_ENTRY_ASYNC | GROUT_ENTRY_GENERIC_ENGINE);
 }
@@ -67,12 +67,12 @@ static bool is_atomic(const grout_entry *entry) {
     return entry->flags & GROUT_ENTRY_ATOMIC;
 }
 
-/* Is it kept only for the atomics to come? */
+/* Whether it is kept only for the atomics to come. */
 static bool is_behind(const grout_entry *entry) {
     return entry->flags & GROUT_ENTRY_BEHIND;
 }
 
-/* Does the scope of an atomic, made in the CTA of the one, hold the other? */
+/* Whether the scope of an atomic, made in its own CTA, holds the other access. */
 static bool covers(const grout_entry *atomic, const grout_entry *other) {
     switch (grout_entry__get_scope(atomic->atomicity)) {
     case GROUT_ENTRY_SCOPE_CTA:
@@ -101,7 +101,7 @@ static const uint32_t *find_known(const grout_rules *rules, const grout_entry *e
     return grout_clocks_find_known(rules->clocks, earlier->cluster);
 }
 
-/* Is the access in order in time, whatever the proxy? */
+/* Whether the access is in order in time, whatever the proxy. */
 static bool is_known(const grout_rules *rules, const grout_entry *earlier, uint32_t number) {
     if (earlier->cluster == rules->clocks->cluster) {
         return rules->clocks->known[earlier->component] >= number;
@@ -109,7 +109,7 @@ static bool is_known(const grout_rules *rules, const grout_entry *earlier, uint3
     return has_reached(find_known(rules, earlier), earlier->component, number);
 }
 
-/* Is the access, or the issue of it, in order in time? */
+/* Whether the access, or the issue of it, is in order in time. */
 static bool is_issue_known(const grout_rules *rules, const grout_entry *earlier) {
     return is_known(rules, earlier, earlier->number) ||
            has_reached(find_known(rules, earlier),
@@ -129,7 +129,7 @@ static bool is_foreign_copy(const grout_rules *rules, const grout_entry *earlier
            is_async(&rules->entry) && earlier->origin.cta != rules->entry.origin.cta;
 }
 
-/* Is the recorded access in order, as if it had this number? */
+/* Whether the recorded access is in order, as if it had this number. */
 static bool is_ordered(const grout_rules *rules, const grout_entry *earlier, uint32_t number) {
     if (!is_known(rules, earlier, number)) {
         return false;
@@ -208,7 +208,7 @@ static bool is_load_and_read(const grout_rules *rules, const grout_entry *load,
 
 /*
  * A load and a read of its destination, unordered. A reader that knows an earlier phase of the
- * load's barrier plays by the rules, and the load overruns it: a race, or the reuse of an operand
+ * load's barrier keeps the rules, and the load overruns it: a race, or the reuse of an operand
  * that a wgmma reads, or of memory of another CTA. A reader that knows none should have waited.
  * What the reader knew is its own, so the order of this run has no part in it.
  */
@@ -229,7 +229,7 @@ static grout_conflict judge_load_and_read(const grout_rules *rules, const grout_
     } else if (is_wgmma(rules, read)) {
         conflict.code = GROUT_DIAG_MMA_OPERAND_REUSE;
     }
-    if (is_told == read_is_later) { /* the load is at fault if the reader was told */
+    if (is_told == read_is_later) { /* the load is at fault if the reader knew a phase */
         conflict.primary = GROUT_PRIMARY_EARLIER;
     }
     return conflict;
@@ -291,7 +291,7 @@ static grout_conflict judge_unpublished(const grout_rules *rules, const grout_en
     return conflict;
 }
 
-/* Would the plain access be known, were every edge strong and wide enough? */
+/* Whether the plain access would be known if every edge were strong and wide enough. */
 static bool is_lost(const grout_rules *rules, const grout_entry *earlier) {
     uint32_t lost =
         grout_clock_s(rules->shape, 0) + (earlier->component - grout_clock_g(rules->shape, 0));
@@ -328,7 +328,7 @@ grout_conflict grout_rules__judge(const grout_rules *rules, const grout_entry *e
 
 /* ---- an access against a record ---- */
 
-/* In a memory with one copy, a read that saw the writes, and is over, stands for them. */
+/* In a memory with one copy, a read that saw the writes, and is over, vouches for them. */
 static bool has_voucher(const grout_rules *rules, const grout_entry *readers, uint32_t count) {
     for (uint32_t i = 0; rules->space == GROUT_SPACE_SMEM && i < count; i++) {
         if (readers[i].vouches && is_ordered(rules, &readers[i], readers[i].vouches)) {
@@ -343,7 +343,7 @@ static bool report(const grout_rules *rules, const grout_conflict *conflict,
     return rules->report(rules->payload, conflict, earlier, &rules->entry, rect);
 }
 
-/* Has the cluster of the access ended? */
+/* Whether the cluster of the access has ended. */
 static bool has_ended(const grout_rules *rules, uint32_t cluster) {
     uint32_t count = rules->shape->cta_count;
     for (uint32_t cta = cluster * count; cta < (cluster + 1) * count; cta++) {
@@ -407,8 +407,9 @@ static bool outdoes(const grout_rules *rules, const grout_entry *newer, const gr
 }
 
 /*
- * Is there a newer access by the same mechanism that the later one comes after? A thread that waits
- * as the finding about that asks has waited for this one too. Plain accesses are named one by one.
+ * Whether there is a newer access by the same mechanism that the later one comes after. A thread
+ * that waits for the newer one, as the finding about it asks, has waited for this one too. Plain
+ * accesses are named one by one.
  */
 static bool is_outdone(const grout_rules *rules, const grout_shadow *shadow,
                        const grout_region *region, const grout_entry *entry) {
@@ -455,7 +456,7 @@ static bool check(const grout_rules *rules, grout_shadow *shadow, const grout_re
     for (uint32_t i = 0; (writes || region->open_count > 0) && i < region->reader_count; i++) {
         bool done = true;
         if (is_behind(&readers[i]) && !is_atomic(&rules->entry)) {
-            continue; /* the atomic that stands for it has been asked */
+            continue; /* the atomic that replaces it has been compared */
         }
         if (is_write(&readers[i])) {
             done = check_write(rules, shadow, region, &readers[i], rect, agrees_out);
@@ -470,9 +471,9 @@ static bool check(const grout_rules *rules, grout_shadow *shadow, const grout_re
 }
 
 /*
- * Does the write stand for the earlier access, in the eyes of the accesses to come? It does if it
- * always comes later, even with a finding. Atomics need no order, so one does not stand for
- * another.
+ * Whether accesses to come may be compared with the write instead of the earlier access. They may
+ * if the write always comes later, even with a finding. Atomics need no order, so one atomic does
+ * not replace another.
  */
 static bool is_settled(const grout_rules *rules, const grout_entry *earlier) {
     return is_ordered(rules, earlier, earlier->number) ||
@@ -480,8 +481,9 @@ static bool is_settled(const grout_rules *rules, const grout_entry *earlier) {
 }
 
 /*
- * An atomic stands for what comes before it only to accesses that must be in order with it, which
- * other atomics need not be. To those it stands for nothing but its like, from its own CTA.
+ * Whether the earlier access has to be kept for atomics to come. An atomic replaces it only for
+ * accesses that must be in order with the atomic, and other atomics need not be. For those it
+ * replaces only its like, from its own CTA.
  */
 static bool hides(const grout_rules *rules, const grout_entry *earlier) {
     return is_atomic(&rules->entry) &&

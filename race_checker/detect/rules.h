@@ -58,27 +58,27 @@ typedef struct grout_rules {
      */
     const uint32_t *wgmma_shapes;
     /*
-     * The owner's: [actor in its CTA * barriers of one CTA + element]: 'told' of the actor's first
-     * read that knew of a phase of the barrier, so that a read knew of one if its own is no less;
-     * 0: none did. SMEM only.
+     * The owner's, at [actor in its CTA * barriers of one CTA + element]: the 'told' of the actor's
+     * first read that knew of a phase of the barrier; 0: no read did. A read whose own 'told' is no
+     * less knew of one too. SMEM only.
      */
     const uint16_t *told_since;
-    /* Did the later actor hear, by an edge that carries no memory facts, from a thread that had
-     * waited for the write of this bulk copy? NULL: nobody knows. */
+    /* Whether the later actor heard, by an edge that carries no memory facts, from a thread that
+     * had waited for the write of this bulk copy. NULL: nobody knows. */
     bool (*is_write_lost)(void *payload, const grout_entry *copy);
     bool (*report)(void *payload, const grout_conflict *conflict, const grout_entry *earlier,
                    const grout_entry *later, const grout_rect *rect);
     void *payload;
 } grout_rules;
 
-/* Is this a read of SMEM that its thread must have waited for a load to make? */
+/* Whether this is a read of SMEM whose bytes its thread must have waited for a load to bring. */
 bool grout_rules__is_consumption(const grout_rules *rules);
 /* The actor, of its cluster, that made or issued a recorded access. */
 uint32_t grout_entry__get_actor(const grout_clock_shape *shape, const grout_entry *entry);
 /* The flags of an access by an agent. */
 uint8_t grout_entry__make_flags(uint8_t agent, bool is_write, bool is_atomic);
 uint8_t grout_entry__get_agent(const grout_entry *entry);
-/* Is the recorded access over, and visible, before this one? */
+/* Whether the recorded access is over, and visible, before this one. */
 bool grout_rules__is_ordered(const grout_rules *rules, const grout_entry *earlier);
 /* What is wrong between a recorded access and this one; one of them is a write. */
 grout_conflict grout_rules__judge(const grout_rules *rules, const grout_entry *earlier);

@@ -24,7 +24,7 @@ enum {
     GROUT_ENTRY_WRITE = 4,
     GROUT_ENTRY_GENERIC_ENGINE = 8, /* by an engine, through the generic proxy */
     GROUT_ENTRY_ATOMIC = 16,        /* see grout_entry__make_atomicity */
-    GROUT_ENTRY_BEHIND = 32 /* an atomic came after it in order: of interest to others only */
+    GROUT_ENTRY_BEHIND = 32 /* an atomic came after it in order: only atomics still meet it */
 };
 
 #define GROUT_ENTRY_NEVER_OVER UINT32_MAX /* a number that no clock reaches */
@@ -45,7 +45,7 @@ typedef struct grout_entry {
     grout_origin origin;
 } grout_entry;
 
-/* Whom the scope of an atomic holds; each value is that of GROUT_CHOICE_SCOPE_* less CTA's. */
+/* What the scope of an atomic holds; each value is that of GROUT_CHOICE_SCOPE_* less CTA's. */
 enum { GROUT_ENTRY_SCOPE_CTA, GROUT_ENTRY_SCOPE_CLUSTER, GROUT_ENTRY_SCOPE_ALL };
 
 /* Scope and width of an atomic access in one byte. */
@@ -98,8 +98,8 @@ typedef struct grout_shadow {
 } grout_shadow;
 
 /*
- * Called for each region that an access touches, with the bytes that it stands for. It changes the
- * region (grout_shadow__set_write, grout_shadow__add_reader). False: no memory.
+ * Called for each region that an access touches, with the bytes of it that are touched. It changes
+ * the region (grout_shadow__set_write, grout_shadow__add_reader). False: no memory.
  */
 typedef struct grout_visitor {
     bool (*visit)(void *payload, grout_shadow *shadow, grout_region *region,

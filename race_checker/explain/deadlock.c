@@ -90,7 +90,7 @@ static bool is_needed_op(const grout_deadlock *text, const grout_need *need, gro
     return false;
 }
 
-/* Do the op's effects leave its CTA? */
+/* Whether the op's effects leave its CTA. */
 static bool reaches_peers(const grout_deadlock *text, const grout_need *need, grout_op_id id) {
     const grout_op *op = grout_module_get_op(text->module, id);
     const grout_object *object =
@@ -114,7 +114,7 @@ static bool reaches_peers(const grout_deadlock *text, const grout_need *need, gr
     return false;
 }
 
-/* Has the thread, or warp, executed the op before? */
+/* Whether the thread, or warp, has executed the op before. */
 static bool has_run(const grout_deadlock *text, grout_op_id op, const grout_thread_fact *thread) {
     grout_cta_state *state = grout_checker__find_cta(text->checker, thread->origin.cta);
     const grout_visit *visit =
@@ -125,7 +125,7 @@ static bool has_run(const grout_deadlock *text, grout_op_id op, const grout_thre
     return visit && visit->count > 0;
 }
 
-/* Is the other thread one that could execute the op for the waiting one? */
+/* Whether the other thread is one that could execute the op for the waiting one. */
 static bool is_in_reach(const grout_deadlock *text, const grout_need *need, grout_op_id op,
                         const grout_thread_fact *other) {
     uint32_t size = text->checker->shape.cta_count;
@@ -478,7 +478,7 @@ static const grout_thread_fact *find_lowest(const grout_deadlock *text, uint32_t
     return lowest;
 }
 
-/* Has a thread of the CTA ended? */
+/* Whether a thread of the CTA has ended. */
 static bool has_exit(const grout_deadlock *text, uint32_t cta) {
     for (uint32_t t = 0; t < text->thread_count; t++) {
         if (text->threads[t].origin.cta == cta && text->threads[t].origin.warp == 0 &&

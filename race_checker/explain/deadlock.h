@@ -36,10 +36,10 @@ const char *grout_deadlock__get_name(const grout_deadlock *text, grout_object_id
 void grout_deadlock__add_thread(const grout_deadlock *text, const grout_origin *origin,
                                 grout_text *out);
 bool grout_thread_fact__is_blocked(const grout_thread_fact *thread);
-/* Does the thread wait where the cluster meets to end? */
+/* Whether the thread waits where the cluster meets to end. */
 bool grout_deadlock__is_at_end(const grout_deadlock *text, const grout_thread_fact *thread);
 grout_need grout_deadlock__get_need(const grout_deadlock *text, const grout_thread_fact *thread);
-/* Could the op, executed by the other thread, bring something of what is needed? */
+/* Whether the op, executed by the other thread, could bring something of what is needed. */
 bool grout_deadlock__serves(const grout_deadlock *text, const grout_need *need, grout_op_id op,
                             const grout_thread_fact *other);
 const grout_barrier_fact *grout_deadlock__find_barrier(const grout_deadlock *text,

@@ -33,7 +33,7 @@ static bool is_late(const grout_record *record) {
 
 /* ---- uninitialised reads ---- */
 
-/* Has the use its value from a read of a race that was found? */
+/* Whether the use has its value from a read of a race that was found. */
 static bool is_raced(const grout_checker *checker, const grout_record *cause, grout_op_id use,
                      bool *is_explained_out) {
     const grout_facts *facts = &cause->facts;
@@ -46,8 +46,8 @@ static bool is_raced(const grout_checker *checker, const grout_record *cause, gr
     return true;
 }
 
-/* Has the use its value from what late bytes were to bring? Those copies and stores name where the
- * bytes go as their operand 1. */
+/* Whether the use has its value from what late bytes were to bring. Operand 1 of those copies and
+ * stores names where the bytes go. */
 static bool is_too_early(const grout_checker *checker, const grout_record *cause, grout_op_id use,
                          bool *is_explained_out) {
     const grout_module *module = checker->info.module;

@@ -9,7 +9,7 @@
 
 typedef bool add_words(const grout_wording *wording, grout_text *out);
 
-/* The words for a code; a subject of USUAL stands for all that have no line of their own. */
+/* The words for a code. A row of subject USUAL is for all subjects without a row of their own. */
 typedef struct words_row {
     grout_diag_code code;
     grout_subject subject;

@@ -80,7 +80,7 @@ static bool get_constant_barrier(grout_wording *wording, const grout_origin *cop
     return done && !out->failed;
 }
 
-/* Is it a wait of the Pallas face? There the k-th wait stands for phase k. */
+/* Whether it is a wait of the Pallas face. There the k-th wait is for phase k. */
 static bool waits_on_barrier(const grout_op *op) {
     const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
     return sync != NULL && sync->object == GROUT_SYNC_OBJECT_BARRIER &&
@@ -119,7 +119,7 @@ static grout_op_id find_level(const grout_wording *wording, grout_op_id access, 
     return level;
 }
 
-/* Is there an if around the op, inside the loop (0: the kernel), that is not around the other? */
+/* Whether an if is around the op, inside the loop (0: the kernel), and not around the other op. */
 static bool is_conditional(const grout_module *module, grout_op_id op, grout_op_id loop,
                            grout_op_id other) {
     for (op = grout_op__get_parent(module, op); op != loop; op = grout_op__get_parent(module, op)) {
@@ -135,7 +135,7 @@ static bool is_conditional(const grout_module *module, grout_op_id op, grout_op_
     return false;
 }
 
-/* In a loop, the k-th round's wait stands for the copy's phase only if a round is one phase. */
+/* In a loop, the k-th round's wait is for the copy's phase only if a round is one phase. */
 static bool is_phase_a_round(const grout_wording *wording, grout_op_id loop) {
     const grout_launch_info *info = &wording->checker->info;
     grout_object_id object = info->element_objects[wording->facts->near.element];
@@ -152,7 +152,7 @@ static bool is_phase_a_round(const grout_wording *wording, grout_op_id loop) {
     return count == grout_object_get_arrivals(wording->module, object);
 }
 
-/* Would one more wait before the access be the wait for the copy, and never hang? */
+/* Whether one more wait before the access would be the wait for the copy, and never hang. */
 static bool can_insert_wait(const grout_wording *wording) {
     const grout_near *near = &wording->facts->near;
     const grout_origin *access = &wording->facts->sides[0].origin;

@@ -1,5 +1,5 @@
 /*
- * taint.c - does a value that depends on the schedule reach what decides the run?
+ * taint.c - whether a value that depends on the schedule reaches what decides the run.
  * SPDX-License-Identifier: Apache-2.0
  *
  * Such values come from semaphore_read, from atomics that return what was there, and from memory
@@ -106,7 +106,7 @@ static void spread_to_results(flow *it, const grout_op *op, grout_op_id source) 
     }
 }
 
-/* A value that a region's op takes or yields, to what stands for it inside and after the region. */
+/* A value that a region's op takes or yields, to what carries it inside and after the region. */
 static void spread_carried(flow *it, const grout_op *op, uint32_t index, grout_op_id source) {
     const grout_block *block = grout_module_get_block(it->module, op->first_block);
     const grout_region_info *region = grout_op_get_region((grout_opcode)op->opcode);

@@ -17,8 +17,8 @@ typedef struct grout_taint {
 /* False without memory. */
 bool grout_checker__find_taint(const grout_checker *checker, grout_taint *taint_out);
 
-/* Does what an op has read reach another one, through values or memory, or are they the same? False
- * without memory. */
+/* *is_fed_out: whether what an op has read reaches another one, through values or memory, or they
+ * are the same. False without memory. */
 bool grout_checker__is_fed(const grout_checker *checker, grout_op_id read, grout_op_id use,
                            bool *is_fed_out);
 

@@ -1,5 +1,5 @@
 /*
- * well_synchronised.c - does the verdict hold for every schedule?
+ * well_synchronised.c - whether the verdict holds for every schedule.
  * SPDX-License-Identifier: Apache-2.0
  *
  * In a run without a finding of the ordering or barrier kind every conflict and every pair of
@@ -64,7 +64,7 @@ static bool is_register_op(const grout_module *module, const grout_op *op, grout
            grout_module_find_attr(module, op, attr);
 }
 
-/* May a thread execute the one and later the other? */
+/* Whether a thread may execute the first op and later the second. */
 static bool leads_to(const grout_module *module, grout_op_id first, grout_op_id second) {
     grout_reach_fact fact = grout_op__find_reach(module, first, second);
     if (fact.kind == GROUT_REACH_OTHER_BRANCH) { /* in another round, perhaps */
@@ -77,7 +77,7 @@ static bool is_in_kernel(const grout_checker *checker, const grout_op *op) {
     return grout_module_get_block(checker->info.module, op->parent)->kernel == checker->info.kernel;
 }
 
-/* Whom an op may block on. */
+/* The threads that an op may block on. */
 typedef enum company {
     WITH_NOBODY, /* but its own engines or parts, or the registers that are asked about */
     WITH_OTHERS, /* some threads, sooner or later */
@@ -118,7 +118,7 @@ static company get_company(const grout_module *module, const grout_op *op) {
     return may_block ? get_company_of_object((grout_sync_object)sync->object) : WITH_NOBODY;
 }
 
-/* Can a thread that waits for registers keep another from giving some back? */
+/* Whether a thread that waits for registers can keep another from giving some back. */
 static bool can_hold_up(const grout_checker *checker, grout_op_id increase, grout_op_id decrease) {
     const grout_module *module = checker->info.module;
     if (leads_to(module, increase, decrease)) {

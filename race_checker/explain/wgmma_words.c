@@ -56,7 +56,7 @@ static const grout_op_info *get_info(const grout_wording *wording, const grout_o
         (grout_opcode)grout_module_get_op(wording->module, origin->op)->opcode);
 }
 
-/* Does the op that waited also start a wgmma, which it leaves in flight? */
+/* Whether the op that waited also starts a wgmma, which it leaves in flight. */
 static bool starts_wgmma(const grout_wording *wording, const grout_origin *origin) {
     const grout_sync_info *sync =
         grout_op_get_sync((grout_opcode)grout_module_get_op(wording->module, origin->op)->opcode);

@@ -52,7 +52,7 @@ void grout_wording__add_box(const grout_wording *wording, const grout_box *box, 
 void grout_wording__add_element(const grout_wording *wording, uint32_t element, grout_text *out);
 /* "barrier_wait": the mnemonic of the op. */
 const char *grout_wording__get_mnemonic(const grout_wording *wording, const grout_origin *origin);
-/* Is the access one of a wgmma? One of cp.async? */
+/* Whether the access is one of a wgmma; whether it is one of cp.async. */
 bool grout_wording__is_wgmma(const grout_wording *wording, const grout_side *side);
 bool grout_wording__is_async_copy(const grout_wording *wording, const grout_side *side);
 /* "TMA", "the tensor core", "cp.async", "st.async", "the thread" */
@@ -97,7 +97,8 @@ bool grout_wording__add_async_copy_repair(grout_wording *wording, uint32_t side,
 
 /* ---- edit.c ---- */
 
-/* Has no thread but this one executed the op? Else what holds for one need not for another. */
+/* Whether no thread but this one has executed the op. Otherwise, what holds for one thread need not
+ * hold for another. */
 bool grout_wording__is_alone(const grout_wording *wording, const grout_origin *origin);
 /* The edit: these lines at the spot; before the statement, if one thread alone executes it; at the
  * end of a block. */

@@ -21,7 +21,7 @@ static uint32_t get_actor(const grout_checker *checker, const grout_element_at *
 
 /* ---- contributions ---- */
 
-/* Does the contribution know that the phase before its own is complete? */
+/* Whether the contribution knows that the phase before its own is complete. */
 static bool knows_previous(const grout_checker *checker, const grout_event *event,
                            uint32_t barrier) {
     const grout_phase_fact *previous = &event->u.arrive.previous;
@@ -132,7 +132,7 @@ bool grout_checker__thread_exit(grout_checker *checker, const grout_event *event
 
 /* ---- waits ---- */
 
-/* What a wait does that cannot mean the phase it stands for. */
+/* Reports a wait that cannot be for the phase that it is counted for. */
 static bool report_wait(grout_checker *checker, const grout_event *event, grout_diag_code code,
                         const grout_origin *related, const grout_facts *numbers) {
     grout_facts facts = *numbers;
@@ -145,8 +145,8 @@ static bool report_wait(grout_checker *checker, const grout_event *event, grout_
     return grout_checker__report_barrier(checker, code, GROUT_SEVERITY_ERROR, &facts);
 }
 
-/* A contribution to the newest phase that the actor knows complete: whatever came after it by
- * chance is none of its business. */
+/* A contribution to the newest phase that the actor knows complete. What came after that phase came
+ * by chance and does not count. */
 static const grout_origin *find_known_contribution(const grout_checker *checker,
                                                    const grout_event *event,
                                                    const grout_element_at *at) {
@@ -202,7 +202,7 @@ static bool check_warps(grout_checker *checker, const grout_event *event,
     return report_wait(checker, event, GROUT_DIAG_BARRIER_SKIPPED, &nowhere, &facts);
 }
 
-/* The parity that was asked for stood for another phase when the wait ran. */
+/* The parity that was asked for meant another phase when the wait ran. */
 static bool check_parity(grout_checker *checker, const grout_event *event) {
     const grout_origin nowhere = {0};
     grout_facts facts;

@@ -11,13 +11,13 @@
 /* Remembers the contribution of an event. False without memory. */
 bool grout_checker__note_contributor(grout_checker *checker, const grout_event *event,
                                      const grout_element_at *at);
-/* An arrival: which bytes that announced themselves does it know of? */
+/* An arrival: marks the bytes of its phase that announced themselves and that it knows of. */
 void grout_element__meet_bytes(const grout_checker *checker, const grout_event *event,
                                const grout_element_at *at);
 /* A phase is full: those of its bytes that no arrival knows of may come when it is complete. */
 bool grout_element__check_bytes_met(grout_checker *checker, const grout_element_at *at,
                                     uint32_t number);
-/* Is the contribution before all that the clock knows? */
+/* Whether the clock knows of the contribution. */
 bool grout_contributor__is_known(const grout_checker *checker, const grout_contributor *it,
                                  uint32_t barrier, const uint32_t *known);
 

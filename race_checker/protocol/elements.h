@@ -27,11 +27,11 @@ typedef struct grout_wait_at {
 
 grout_wait_at grout_checker__get_wait(const grout_checker *checker, const grout_cta_state *state,
                                       uint32_t index, uint32_t local);
-/* For which phase an actor of the CTA waits next: its own waits, and what a warp has from its
- * thread, or a thread from its warps. */
+/* The phase that an actor of the CTA waits for next: by its own waits, and by what a warp has from
+ * its thread, or a thread from its warps. */
 uint32_t grout_checker__get_observed(const grout_checker *checker, const grout_cta_state *state,
                                      uint32_t index, uint32_t local_actor);
-/* Has the actor of a clock heard of all that another clock's has, in the cluster? (x) */
+/* Whether the actor of a clock has heard of all that another clock's has, in the cluster. (x) */
 bool grout_checker__knows_actors(const grout_checker *checker, const uint32_t *known,
                                  const uint32_t *clock);
 /* The finding's primary is side 0, or the declaration of the element's object if that has no op. */

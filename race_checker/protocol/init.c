@@ -119,7 +119,7 @@ static bool report_twice(grout_checker *checker, const grout_event *event,
     return grout_checker__find(checker, &key, &facts);
 }
 
-/* Does the init come after the use? Then that was one before the init, whatever the schedule. */
+/* Whether the init comes after the use. If so, it does whatever the schedule. */
 static bool is_known_use(const grout_checker *checker, const grout_event *event,
                          const grout_facts *use) {
     const grout_origin *origin = &use->sides[0].origin;

@@ -181,8 +181,8 @@ static const grout_origin *find_dropped(const grout_element_state *element, uint
 }
 
 /*
- * Has every actor waited for the oldest phase of the element, or exited? A parity may name a phase
- * again, until the actor knows the next one complete.
+ * Whether every actor has waited for the oldest phase of the element, or exited. A parity may name
+ * a phase again, until the actor knows that the next one is complete.
  */
 static bool is_observed(const grout_checker *checker, const grout_element_at *at) {
     uint32_t threads = checker->shape.thread_count;
@@ -260,7 +260,7 @@ bool grout_checker__settle_all(grout_checker *checker) {
 
 /* ---- what comes in ---- */
 
-/* Which waits on the phase before do the contributions of a phase not know? */
+/* Notes the waits on the phase before that the contributions of a phase do not know of. */
 static void hold_against_waits(grout_checker *checker, const grout_element_at *at,
                                uint32_t number) {
     grout_element_state *element = at->element;

@@ -18,13 +18,13 @@ bool grout_checker__thread_exit(grout_checker *checker, const grout_event *event
 /* ---- barrier_end.c ---- */
 
 bool grout_checker__barrier_end(grout_checker *checker, const grout_event *event);
-/* Nothing is in flight any more: do the bytes of the open phase come out even? */
+/* Nothing is in flight any more: checks that the bytes of the open phase come out even. */
 bool grout_checker__check_bytes(grout_checker *checker, const grout_barrier_fact *barrier);
 
 /* ---- init.c ---- */
 
 bool grout_checker__init(grout_checker *checker, const grout_event *event);
-/* A use of an mbarrier: does its actor know of the init? */
+/* A use of an mbarrier: checks that its actor knows of the init. */
 bool grout_checker__check_init(grout_checker *checker, const grout_event *event,
                                const grout_element_at *at);
 /* A fault BARRIER_UNINITIALISED: whether it is one of use and end in no order, and reported as

@@ -43,7 +43,7 @@ static grout_semaphore_state *find_semaphore(grout_checker *checker,
     return it;
 }
 
-/* Does the actor of the event know of another one as it was at an epoch? */
+/* Whether the actor of the event knows of another one as it was at an epoch. */
 static bool knows_epoch(const grout_checker *checker, const grout_event *event, uint32_t cluster,
                         uint32_t actor, uint32_t epoch) {
     const uint32_t *known = event->clocks->cluster == cluster
@@ -52,7 +52,7 @@ static bool knows_epoch(const grout_checker *checker, const grout_event *event, 
     return epoch == 0 || (known && known[grout_clock_x(&checker->shape, actor)] >= epoch);
 }
 
-/* Does it know of the wait? */
+/* Whether it knows of the wait. */
 static bool knows_wait(const grout_checker *checker, const grout_event *event,
                        const grout_unit_wait *wait) {
     return knows_epoch(checker, event, wait->cluster, wait->actor, wait->epoch);
@@ -150,8 +150,8 @@ static void drop_taken(grout_semaphore_state *semaphore) {
     semaphore->signal_count = kept;
 }
 
-/* Units are taken oldest first, so what is left is newer than all that was. Signals that are left
- * could have served the wait too, unless they come after all that it took. */
+/* Units are taken oldest first, so what is left is newer than all that was taken. Signals that are
+ * left could have served the wait too, unless they come after all that it took. */
 static bool take_signals(grout_checker *checker, const grout_event *event,
                          grout_semaphore_state *semaphore, uint32_t end) {
     uint32_t taken = semaphore->taken < end ? end : semaphore->taken;

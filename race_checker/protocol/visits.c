@@ -49,7 +49,7 @@ static bool find_next_turn(const grout_module *module, const grout_origin *last,
     return true;
 }
 
-/* Does the loop, whose bounds are constant, come to the turn? */
+/* Whether the loop comes to the turn; false if its upper bound is no constant. */
 static bool has_turn(const grout_module *module, grout_op_id loop, int32_t turn) {
     const grout_op *op = grout_module_get_op(module, loop);
     const grout_operand *high = NULL;

@@ -1,5 +1,5 @@
 /*
- * origin.c - the place in the source that an origin stands for.
+ * origin.c - the place in the source that an origin names.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

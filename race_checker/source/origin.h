@@ -1,5 +1,5 @@
 /*
- * origin.h - the place in the source that an origin stands for, and their order.
+ * origin.h - the place in the source that an origin names, and the order of places.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

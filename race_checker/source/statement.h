@@ -34,15 +34,15 @@ grout_object_id grout_op__find_object(const grout_module *module, const grout_op
 /* Accesses that arrive, a bit for each kind. */
 enum { GROUT_ACCESSES_ARRIVE = 1u << GROUT_ACCESS_ARRIVE | 1u << GROUT_ACCESS_SIGNAL };
 
-/* Has the op an effect of these kinds (bits of grout_access_kind) on the object? Its effects say
- * which operand that would be. */
+/* Whether the op has an effect of these kinds (bits of grout_access_kind) on the object. Its
+ * effects say which operand that would be. */
 bool grout_op__has_effect_on(const grout_module *module, const grout_op *op, grout_object_id object,
                              uint32_t kinds);
-/* Does the op arrive on the barrier object? */
+/* Whether the op arrives on the barrier object. */
 bool grout_op__arrives_on(const grout_module *module, const grout_op *op, grout_object_id object);
 /* The innermost loop around it, a for or a while; 0: none. */
 grout_op_id grout_op__get_loop(const grout_module *module, grout_op_id op);
-/* Is it a loop whose index counts: its first operands are low, high and step? */
+/* Whether it is a loop whose index counts: its first operands are low, high and step. */
 bool grout_op__is_counted_loop(const grout_op *op);
 /* The n of an op that lets so many groups stay in flight, as an operand or an attribute; 0: it has
  * none written. */

@@ -134,12 +134,12 @@ typedef struct grout_unit_wait {
     bool no_decrement;
 } grout_unit_wait;
 
-/* A signal; of those that waits have taken units of the newest of each actor. */
+/* A signal. Among those whose units waits have taken, only the newest of each actor is kept. */
 typedef struct grout_unit_signal {
     grout_origin origin;
     uint32_t cluster, actor, epoch;
     uint32_t serial;
-    uint32_t oldest; /* serial of the oldest signal of its actor that it stands for */
+    uint32_t oldest; /* serial of the oldest signal of its actor that it replaces, or its own */
     uint32_t
         unknown; /* of the oldest one that it did not happen after; UINT32_MAX: there is none */
 } grout_unit_signal;

@@ -1,7 +1,7 @@
 /*
  * fuzz_cli.c - the whole command on a host that lives in memory.
  *
- * An input is a line of arguments, then the text of k.grout, then, behind a line '=== x.npy', the
+ * An input is a line of arguments, then the text of k.grout, then, after a line '=== x.npy', the
  * bytes of x.npy. A file that starts with a comment is k.grout as it is: its '// RUN: grout ...'
  * line, if it is the first, is the command (%s is k.grout), else 'check k.grout'.
  * SPDX-License-Identifier: Apache-2.0

@@ -242,7 +242,7 @@ static bool has_finding(const run *it, const char *name) {
     return false;
 }
 
-/* Does the line bring bytes that no phase waits for? What they meet then is that again. */
+/* Whether the line brings bytes that no phase waits for. Races with them need no finding. */
 static bool brings_late_bytes(const run *it, uint32_t line) {
     for (uint32_t i = 0; i < grout_checker_get_count(it->checker); i++) {
         const grout_finding *finding = grout_checker_get_finding(it->checker, i);

@@ -51,7 +51,7 @@ static void add_meeting(cluster *c, meeting how, const char *name) {
     }
 }
 
-/* The CTA that lies behind this one by a number: %to. */
+/* The number of the CTA that is 'distance' after this one, as %name. */
 static void add_neighbour(cluster *c, uint32_t distance, const char *name) {
     draw_line(&c->d, "%%%s = rem (add %%me, %" PRIu32 "), %" PRIu32, name, distance, get_size(c));
 }

@@ -276,7 +276,7 @@ static void draw_reduction(grid *g) {
     }
 }
 
-/* Whoever comes last adds up, or a counter says who takes which tile: the schedule decides. */
+/* The last CTA adds up, or a counter says which CTA takes which tile: the schedule decides. */
 static void draw_counter(grid *g) {
     draw *d = &g->d;
     const bool is_last = draw_below(d, 2);

@@ -1,5 +1,5 @@
 /* draw_groups.c - wgmmas of several kinds in flight at once: in any order with plain stores, loads
- * and stores by TMA, and uses of the accumulator, each behind the shortest waits that make it
+ * and stores by TMA, and uses of the accumulator, each after the shortest waits that make it
  * right. SPDX-License-Identifier: Apache-2.0
  *
  * What is known while drawing is kept in a small model of the one thread; all threads of the kernel

@@ -26,7 +26,7 @@ typedef struct ring {
     bool is_early;       /* the users hand all slots over at the start */
     bool is_late;        /* a slot is handed back one step later */
     bool is_leaving;     /* a user's last arrive drops it from the count */
-    bool is_told;        /* commits stand behind the waits; else before the arrives */
+    bool is_told;        /* commits stand after the waits; else before the arrives */
     bool has_descriptor, loops_in_warps;
     uint32_t count;     /* arrivals of one arrive of a user */
     bool has_registers; /* the fillers give registers to the users */
@@ -53,7 +53,7 @@ static bool needs_commit_of_fillers(const ring *r, fill it) {
 static bool needs_commit_by_users(const ring *r) {
     bool needs = false;
     for (uint32_t i = 0; i < r->fillers; i++) {
-        /* what is still in flight when its thread arrives can be published only behind the wait */
+        /* what is still in flight when its thread arrives can be published only after the wait */
         needs = needs || (needs_commit_of_fillers(r, r->fills[i]) &&
                           (r->is_told || r->fills[i] == FILL_ASYNC));
     }

@@ -219,7 +219,7 @@ static void draw_op(values *v) {
     }
 }
 
-/* Values made in a body are not known behind it. */
+/* Values made in a body are not known after it. */
 static void draw_body(values *v, uint32_t ops) {
     for (uint32_t i = 0; i < ops; i++) {
         draw_op(v);

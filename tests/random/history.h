@@ -18,9 +18,9 @@ void history_free(history *it);
 bool history_add(history *it, const grout_event *event);
 /* Anything else. */
 void history_take(history *it, const grout_event *event);
-/* Does the actor of the event know that the access of a number is over? */
+/* Whether the actor of the event knows that the access of a number is over. */
 bool history_knows(const history *it, const grout_event *event, uint32_t access);
-/* And is it published for its async accesses: of the SMEM of a CTA, by rank, or of GMEM? */
+/* Whether it is also published for its async accesses: of a CTA's SMEM, by rank, or of GMEM. */
 bool history_is_published(const history *it, const grout_event *event, uint32_t access,
                           bool is_smem, uint32_t rank);
 

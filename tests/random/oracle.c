@@ -135,8 +135,8 @@ static bool has_reached(const oracle *it, const entry *y, const entry *x, bool p
     return false;
 }
 
-/* Is the one before the other, by what these say? known, published: that the earlier is over, and
- * that it is published to the proxy of the later. */
+/* Whether x is before y, by what these say. is_known: that x is over; is_published: that it is
+ * published to the proxy of y. */
 static bool is_before(const entry *x, const entry *y, bool is_known, bool is_published) {
     const bool is_smem = x->access.space == GROUT_SPACE_SMEM;
     const bool x_is_async = x->access.stamp.agent == GROUT_AGENT_ENGINE;
@@ -225,7 +225,7 @@ static void compare_with_history(oracle *it, const grout_event *event) {
     }
 }
 
-/* An access between the two that is in order with both stands for what lies before it. */
+/* Whether an access between the two is in order with both, and so covers the first. */
 static bool is_covered(const oracle *it, const uint32_t *list, uint32_t x, uint32_t y) {
     const entry *first = &it->entries[list[x]], *then = &it->entries[list[y]];
     for (uint32_t i = x + 1; i < y; i++) {

@@ -1,4 +1,4 @@
-/* check_advice.c - advice: what a launch does without is found, what it needs is not.
+/* check_advice.c - advice: what a launch does not need is found, what it needs is not.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "grout/advice.h"
 

@@ -1,4 +1,4 @@
-/* check_barrier.c - arrivals, phases, bytes, waits: what observers are told.
+/* check_barrier.c - arrivals, phases, bytes, waits: what observers hear.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "run_kernel.h"
 

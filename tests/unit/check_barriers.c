@@ -282,7 +282,7 @@ START_TEST(timing_changes_nothing) {
 }
 END_TEST
 
-/* More open pairs than are kept: who comes to wait very late still points at the phase after. */
+/* More pairs are open than are kept. A very late wait still points at the phase after. */
 START_TEST(very_late_wait_points_at_the_next_phase) {
     const script row = {"very late", NULL, "barrier-unobserved-phase 2/4,barrier-overrun 3/6", 1,
                         false};

@@ -95,7 +95,7 @@ static void begin_objects(void) {
                                                        .dims = dims});
 }
 
-/* Ends the kernel and checks its text behind header and objects, and that it reads back equal. */
+/* Ends the kernel. Its text must be header, objects and body, and must read back equal. */
 static void expect_body(const char *objects, const char *body) {
     grout_text expected = {0}, text = {0}, said = {0};
     grout_builder_end_kernel(b);

@@ -154,7 +154,7 @@ static const grout_event *find_event(const run *r, grout_event_kind kind, uint32
     return NULL;
 }
 
-/* A CTA that never issues the copy is named; the others hang, and it is told why. */
+/* A CTA that never issues the copy is named; the others hang, and an event says why. */
 START_TEST(divergent_copies_are_named) {
     run *r =
         run_new("kernel @k(%x: in gmem f32[32, 32], %y: out gmem f32[2]) cluster(c = 2) {\n"
@@ -201,7 +201,7 @@ START_TEST(cluster_barriers_take_rows_and_columns) {
 }
 END_TEST
 
-/* Who has ended counts as arrived for good. */
+/* A thread that has ended counts as arrived for good. */
 START_TEST(ended_threads_have_arrived) {
     run *r = run_new("kernel @k(%y: out gmem f32[2]) cluster(c = 2) threads(w = 2) {\n"
                      " if (eq (axis_index w), 0) {\n"

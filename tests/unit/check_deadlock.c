@@ -165,7 +165,7 @@ START_TEST(a_while_is_a_loop) {
 }
 END_TEST
 
-/* Registers are taken in the order of arrival: does the verdict hold for every schedule? */
+/* Whether the verdict holds for every schedule, as registers are taken in the order of arrival. */
 static const struct order_row {
     bool holds;
     const char *body;

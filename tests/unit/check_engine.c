@@ -5,8 +5,8 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * The engine reads the first element of a box of SMEM and later fills the box with it. Each of its
- * flights is due at a phase of a barrier and is in a group of its thread at once: whoever waits for
- * either finds it done.
+ * flights is due at a phase of a barrier and is in a group of its thread at once: a thread that
+ * waits for either finds it done.
  */
 #include "interp/engines/engine.h"
 #include "interp/sync/barrier.h"

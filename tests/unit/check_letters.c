@@ -26,7 +26,7 @@ static const sample samples[] = {
 };
 enum { SAMPLE_COUNT = sizeof samples / sizeof samples[0] };
 
-/* Whether something of this kind may stand for an operand; where it may, the op's rules decide. */
+/* Whether something of this kind may be such an operand; where it may, the op's rules decide. */
 static bool may_stand(const grout_letter_info *letter, const sample *it) {
     bool fits_space = letter->space == GROUT_EFFECT_SPACE_ANY || letter->space == it->space;
     switch ((grout_letter_kind)letter->kind) {

@@ -146,7 +146,7 @@ START_TEST(edges) {
 }
 END_TEST
 
-/* Lengths that leave a part of a vector, at addresses that no vector has, and nothing behind. */
+/* Lengths that leave a part of a vector, at unaligned addresses. Nothing after them is written. */
 START_TEST(any_length) {
     const struct math_case *c = &math_cases[_i];
     enum { MAX = 70 };

@@ -162,7 +162,7 @@ START_TEST(runs_go_on_from_every_step) {
 }
 END_TEST
 
-/* Of each wait: the phase that it stands for, and whether the real parity stood for another one. */
+/* The phase that each wait is for, and for how many waits the real parity meant another one. */
 typedef struct waits {
     run *r;
     uint32_t phases[8], count;
@@ -225,7 +225,7 @@ START_TEST(other_parity) {
     r->observer.event = note_wait;
     ck_assert_int_eq(grout_machine_run(r->machine, 0, r->diags), GROUT_RUN_DONE);
     ck_assert_uint_eq(it.count, 1);
-    ck_assert_uint_eq(it.phases[0], 1); /* the block barrier told it of both */
+    ck_assert_uint_eq(it.phases[0], 1); /* it knows of both by the block barrier */
     ck_assert_uint_eq(it.others, 0);
     run_delete(r);
 }

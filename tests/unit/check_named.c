@@ -112,7 +112,7 @@ static const struct overrun_row {
     {"kernel @k() threads(w = 2) { if (eq (axis_index w), 0) { for %i in 0..4 { "
      "named_barrier_arrive 0, 2 } } else { for %i in 0..4 { named_barrier_sync 0, 2 } } }",
      false},
-    /* unless it is told on another one */
+    /* unless it hears of that by another one */
     {"kernel @k() threads(w = 2) { if (eq (axis_index w), 0) { for %i in 0..4 { "
      "named_barrier_arrive 0, 2\n named_barrier_sync 1, 2 } } else { for %i in 0..4 { "
      "named_barrier_sync 0, 2\n named_barrier_arrive 1, 2 } } }",
@@ -128,7 +128,7 @@ START_TEST(generations_before) {
     r->observer.self = &it;
     r->observer.event = judge_arrive;
     ck_assert(grout_machine_run(r->machine, 0, r->diags) != GROUT_RUN_FAILED);
-    /* who comes too early does not take the other's place, but one in the generation behind */
+    /* an early arrival does not take the other's place, but one in the generation after it */
     ck_assert(it.incomplete == 0 || !expected->is_known);
     ck_assert_uint_gt(it.known + it.unknown, 0);
     ck_assert_msg((it.unknown == 0) == expected->is_known, "%s: %u known, %u not", expected->text,

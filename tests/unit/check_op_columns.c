@@ -96,7 +96,7 @@ static const rule_row rule_rows[] = {
 };
 enum { RULE_COUNT = sizeof rule_rows / sizeof *rule_rows };
 
-/* Does the letter say all, so that a rule has nothing to ask of the operand? */
+/* Whether the letter says all, so that a rule has nothing to ask of the operand. */
 static bool is_closed(char letter) {
     return is_kind(grout_letter_get_info(letter),
                    KIND(INTEGER) | KIND(BARRIER) | KIND(SEMAPHORE) | KIND(CONSTANT) | KIND(AXIS));

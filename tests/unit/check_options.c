@@ -8,7 +8,7 @@
 #include <string.h>
 
 typedef struct option_case {
-    const char *line;    /* words behind 'grout' */
+    const char *line;    /* words after 'grout' */
     const char *message; /* part of the first diagnostic or its help; NULL: it parses */
 } option_case;
 

@@ -118,7 +118,7 @@ static bool is_published(const node *nodes, const graph *g, uint32_t from, uint3
     return false;
 }
 
-/* The groups of an actor that a node has been told are over. */
+/* The newest group of an actor that a node knows to be over; 0: none. */
 static uint32_t count_done(const node *nodes, bool reach[STEPS][STEPS], kind waits, uint32_t actor,
                            uint32_t to) {
     uint32_t done = 0;

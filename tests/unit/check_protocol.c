@@ -6,7 +6,7 @@
  * A script is a word a step: CTA, thread, then what it does (the letters stand beside the kernel's
  * lines). A small machine of two CTAs keeps clocks and phases as the interpreter does and never
  * blocks: a wait for what has not come fails the test. Findings come out as "code line[/line]", in
- * order, joined by commas; behind a bar, why the run does not stand for all schedules.
+ * order, joined by commas; after a bar, why the run does not speak for all schedules.
  */
 #include "grout/race.h"
 #include "grout/text.h"
@@ -39,7 +39,7 @@ static const char KERNEL[] =
     "  mbarrier_init %m[0], 1\n"               /* 10 i */
     "  mbarrier_arrive %m[0]\n"                /* 11 m */
     "  mbarrier_arrive %m.cluster(0)[0]\n"     /* 12 M: CTA 0's */
-    "  mbarrier_wait %m[0], 0\n"               /* 13 p, o: the parity stands for another phase */
+    "  mbarrier_wait %m[0], 0\n"               /* 13 p, o: the parity means another phase */
     "  mbarrier_wait %m[0], 1\n"               /* 14 P */
     "  mbarrier_invalidate %m[0]\n"            /* 15 v */
     "  cluster_arrive\n"                       /* 16 r */
@@ -156,7 +156,7 @@ typedef struct machine {
     uint64_t step;
 } machine;
 
-/* Who does it, by the step that runs. */
+/* The actor of the step that runs. */
 typedef struct actor {
     uint32_t cta, thread, number;
     grout_op_id op;
@@ -577,7 +577,7 @@ static void take_other_step(machine *it, const actor *who, char step) {
     }
 }
 
-/* Steps beside the letters of the kernel's lines stand for one of these. */
+/* A step without a letter among the kernel's lines has the line of a step that has one. */
 static uint32_t get_line(char step) {
     static const char LETTERS[] = "awckimMpPvrqnsSWTL", OTHERS[] = "otDXx", STAND_FOR[] = "psSWa";
     const char *other = strchr(OTHERS, step);

@@ -1,5 +1,5 @@
 /* check_remedies.c - what the verifier says to write instead: every op has words that fit it, and
- * no line of remedies.def stands for what cannot be. SPDX-License-Identifier: Apache-2.0 */
+ * no line of remedies.def is for what cannot be. SPDX-License-Identifier: Apache-2.0 */
 #include "ir/verify/verifying.h"
 #include "op_rules.h"
 
@@ -77,7 +77,7 @@ static void a_line_can_be_said(const op_facts *it) {
     }
 }
 
-/* That there are two faces is no help: the op of the other one is. */
+/* It is no help to say that there are two faces; it helps to name the op of the other one. */
 static void the_other_face_is_named(const op_facts *it) {
     grout_op op = {.opcode = (uint16_t)it->opcode};
     grout_text text = {0};

@@ -245,7 +245,7 @@ START_TEST(other_cta_is_never_ordered) {
 }
 END_TEST
 
-/* What thread 1 had been told of barrier 0, and when: by now, and at the read. */
+/* What thread 1 knew of barrier 0, and when: by now, and at the read. */
 static const struct told {
     uint16_t since, told;
     bool has_been_told;
@@ -291,7 +291,7 @@ static bool count_conflict(void *payload, const grout_conflict *conflict,
     return true;
 }
 
-/* Who is ordered after a read that was right to see the write need not know of the write. */
+/* A thread that comes after a read that was right to see the write need not know of the write. */
 START_TEST(reader_vouches_for_the_write) {
     uint32_t known[COUNTERS] = {0}, none[COUNTERS] = {0}, conflicts = 0;
     grout_clocks clocks = {.known = known, .published_smem = none, .published_gmem = none};

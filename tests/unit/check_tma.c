@@ -38,7 +38,7 @@ START_TEST(edges_fill_with_zeros_and_clip) {
 }
 END_TEST
 
-/* Boxes wholly outside, before and behind: all zeros, nothing written, no fault. */
+/* Boxes wholly outside, before and after: all zeros, nothing written, no fault. */
 START_TEST(boxes_outside_are_legal) {
     run *r = run_new(
         "kernel @k(%x: in gmem f32[8, 8], %y: out gmem f32[8, 8]) {\n scratch %s : smem f32[8, 8]\n"
@@ -129,7 +129,7 @@ START_TEST(random_timing_is_random) {
 }
 END_TEST
 
-/* A source overwritten before the read side was awaited goes out new in lazy timing; behind the
+/* A source overwritten before the read side was awaited goes out new in lazy timing. After the
  * read-only wait it is safe, though the write is still to come. */
 START_TEST(a_store_reads_at_the_read_side) {
     for (uint32_t is_safe = 0; is_safe < 2; is_safe++) {
@@ -314,7 +314,7 @@ START_TEST(another_threads_commit_publishes) {
 }
 END_TEST
 
-/* An undefined element that is stored in bounds is said once; outside it is nobody's business. */
+/* An undefined element that is stored in bounds is reported once; outside it is not reported. */
 START_TEST(undefined_elements_of_stores) {
     static const char *const texts[] = {
         "kernel @k(%y: out gmem f32[6, 32]) { scratch %s : smem f32[8, 32]\n store %s[ds(0, 6), "

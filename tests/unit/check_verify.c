@@ -6,7 +6,7 @@
 #include <dirent.h>
 
 typedef struct verify_case {
-    const char *header; /* behind 'kernel @k(' */
+    const char *header; /* after 'kernel @k(' */
     const char *body;
     grout_diag_code code; /* NONE: nothing is said */
     bool is_for_hopper_only;

@@ -4,7 +4,7 @@
 #include "bind_text.h"
 
 typedef struct sync_case {
-    const char *header; /* behind the parameters */
+    const char *header; /* after the parameters */
     const char *body;
     grout_diag_code code; /* NONE: nothing is said */
 } sync_case;

@@ -7,7 +7,7 @@
 typedef struct view_case {
     const char *ref;
     uint32_t rank;     /* of the view */
-    uint8_t dims[3];   /* of the object, behind each */
+    uint8_t dims[3];   /* the object's dimension for each of the view's */
     int64_t extent[3]; /* of the object's dimensions */
     int64_t start[3];  /* their constant starts */
     uint8_t terms[3];  /* how many values are added to each */

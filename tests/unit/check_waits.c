@@ -71,8 +71,8 @@ static bool looks(const subject *of) {
 }
 
 /*
- * Of a letter, in a statement that means this phase; "": there is none. A new kind of operand is
- * put in here: what has it to be so that the statement does what the question says?
+ * Adds the operand for a letter, in a statement that means this phase; nothing if there is none. A
+ * new kind of operand is put in here, so that the statement does what the question says.
  */
 static void add_sample(char letter, const subject *of, const saying *it, grout_text *out) {
     uint8_t kind = grout_letter_get_info(letter)->kind;
@@ -150,7 +150,7 @@ static void add_form(const char *form, const char *element, const saying *it, gr
     grout_text_add(out, "\n");
 }
 
-/* The phase behind a word. */
+/* The phase after a word. */
 static void read_phase(char phase, saying *it) {
     const char text[] = {'%', phase, '\0'};
     snprintf(it->phase, sizeof it->phase, "%s", isdigit((unsigned char)phase) ? text + 1 : text);
@@ -241,7 +241,7 @@ static void note_findings(const grout_checker *checker, const grout_diags *diags
     }
 }
 
-/* Whose events an observer counts. */
+/* The statement whose events an observer counts. */
 typedef struct counting {
     const grout_module *module;
     const subject *of;
@@ -329,7 +329,7 @@ static bool take_part(const char **rest, char separator, char *out) {
     return is_there;
 }
 
-/* Has a line of the report all of these words? */
+/* Whether a line of the report has all of these words. */
 static bool has_line(const char *report, const char *words) {
     bool is_found = words[0] == '\0';
     char line[LINE_SIZE], word[PART_SIZE];
@@ -380,7 +380,7 @@ static bool has_huge_number(const char *text) {
     return false;
 }
 
-/* A test that was true is told as one, and so is one that was false, before it is given up. */
+/* Whether a test that was true is reported, and one that was false, before it is given up. */
 static bool is_told(const subject *of, const answer *it) {
     bool is_test = of->sync->mode == GROUT_SYNC_MODE_TESTS;
     bool is_barrier = of->face->objects != OBJECT(SEMAPHORE);

@@ -1,7 +1,7 @@
 /*
  * check_well_synchronised.c - values that depend on the schedule: which of them leave the verdict
- * to this schedule, and what is said of it. Every op of a row's kernel is told to have run, unless
- * the row says none. SPDX-License-Identifier: Apache-2.0
+ * to this schedule, and what is said of it. Every op of a row's kernel is reported to have run,
+ * unless the row says none. SPDX-License-Identifier: Apache-2.0
  */
 #include "grout/race.h"
 #include "grout/text.h"
@@ -162,8 +162,8 @@ static bool add_statement(const grout_op_info *info, grout_sync_object object, g
     return true;
 }
 
-/* Each op that may block, but for the own thread's groups, parts and registers, and where all
- * threads of the CTA meet, which comes behind what they all do. */
+/* Each op that may block, except on its own thread's groups, parts and registers, and except where
+ * all threads of the CTA meet, which comes after what they all do. */
 static bool blocks_on_others(const grout_op_info *info, const grout_sync_info *sync) {
     enum {
         OTHERS = 1 << GROUT_SYNC_OBJECT_BARRIER | 1 << GROUT_SYNC_OBJECT_MBARRIER |

@@ -15,7 +15,7 @@ static uint32_t draw(uint32_t *seed) {
     return *seed >> 16;
 }
 
-/* Would the step block now? */
+/* Whether the step would block now. */
 static bool is_blocked(const machine *it, const char *text) {
     uint32_t thread = (uint32_t)(text[0] - '0'), number = (uint32_t)(text[2] - '0');
     uint32_t element = text[1] == 'g' ? SLOTS + number : number;
@@ -90,8 +90,8 @@ END_TEST
  */
 
 /*
- * What a program does, told without shadow or clocks: of each slot the newest wgmma that read it
- * since it was written, of each quarter of the accumulator the newest that added to it.
+ * What a program does, without shadow or clocks: the newest wgmma that read each slot since it was
+ * written, and the newest that added to each quarter of the accumulator.
  */
 typedef struct oracle {
     uint32_t issued, done;

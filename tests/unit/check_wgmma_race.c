@@ -222,7 +222,7 @@ START_TEST(pairs_count_once) {
 }
 END_TEST
 
-/* Of rows that lie apart the report shows all, and counts them as one. */
+/* The report shows all rows that lie apart, and counts them as one. */
 START_TEST(box_holds_all_regions) {
     const grout_run rows = {.base = 0, .stride = 2048, .count = 3, .length = 128};
     machine *it = calloc(1, sizeof *it);

@@ -97,7 +97,7 @@ START_TEST(turns_are_counted_in_origins) {
 }
 END_TEST
 
-/* One report, at cond, and the loop is left: whatever nobody wrote would say. */
+/* One report, at cond, and the loop is left, whatever the unwritten value is. */
 START_TEST(unwritten_conditions_end_the_loop) {
     static const char *const conditions[] = {"gt %v, 0", "lt %v, 0", "ne %v, 0", "eq %v, 0"};
     for (uint32_t i = 0; i < 4; i++) {

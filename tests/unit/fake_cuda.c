@@ -3,8 +3,8 @@
  * host's, and what a kernel does follows from its name.
  * SPDX-License-Identifier: Apache-2.0
  *
- * - add: c[i] = a[i] + b[i] for the 32-bit integers behind its first three parameters (n in the
- *   fourth)
+ * - add: c[i] = a[i] + b[i] for the 32-bit integers that its first three parameters point to (n
+ *   in the fourth)
  * - fault: the next synchronisation finds an illegal instruction
  * - hang: writes two watchdog records, first the later one, and faults
  * - spin: synchronisation never ends

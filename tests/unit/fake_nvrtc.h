@@ -28,7 +28,7 @@ static const char fake_refusal[] = "k.cu(7): error: identifier \"y\" is undefine
 static const char *fake_error_string(grout_nvrtc_result result) {
     return result == 0 ? "fine" : "NVRTC_ERROR_FAKE";
 }
-/* The source itself stands for the program. */
+/* The source itself is the program. */
 static inline grout_nvrtc_result fake_create_program(grout_nvrtc_program *out, const char *source,
                                                      const char *name, int header_count,
                                                      const char *const *headers,

@@ -9,7 +9,7 @@
 
 typedef struct comparison {
     const grout_module *a, *b;
-    grout_value_id *map; /* by value of a: the value of b that stands for it */
+    grout_value_id *map; /* by value of a: its counterpart in b */
     const char *difference;
 } comparison;
 
@@ -97,7 +97,7 @@ static bool same_object(comparison *c, grout_object_id id_a, grout_object_id id_
            same_exprs(c, a->transpose, b->transpose, a->transpose_rank);
 }
 
-/* Notes that count values stand for each other, and compares what they are. */
+/* Notes that count values are counterparts, and compares what they are. */
 static bool same_values(comparison *c, grout_value_id first_a, grout_value_id first_b,
                         uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {

@@ -96,7 +96,7 @@ static inline bool has_letter(const op_facts *it, const char *letters) {
     return strpbrk(it->info->operands, letters) != NULL;
 }
 
-/* Is the letter's kind one of these bits? */
+/* Whether the letter's kind is one of these bits. */
 static inline bool is_kind(const grout_letter_info *letter, uint32_t kinds) {
     return letter != NULL && (kinds >> letter->kind & 1) != 0;
 }
@@ -127,7 +127,7 @@ static inline bool has_effect(const op_facts *it, uint32_t accesses) {
     return find_effect(it, accesses) != NULL;
 }
 
-/* Does it post anything, now or later? */
+/* Whether it posts anything, now or later. */
 static inline bool has_arrival(const op_facts *it) {
     return it->sync != NULL && it->line.arrival != GROUT_SYNC_ARRIVAL_NONE;
 }

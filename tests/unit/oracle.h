@@ -321,7 +321,7 @@ static bool has_voucher(const world *it, const byte_list *list, const access *y)
     return false;
 }
 
-/* The newest of one actor and op stands for the older ones. */
+/* The newest of one actor and op replaces the older ones. */
 static void replace(const world *it, byte_list *list, uint32_t index) {
     const access *newer = &it->accesses[list->entries[index].id];
     for (uint32_t i = 0; i < list->count; i++) {
@@ -333,7 +333,8 @@ static void replace(const world *it, byte_list *list, uint32_t index) {
     }
 }
 
-/* An atomic, which others need not be in order with, stands to them for its like only. */
+/* Whether x is kept for other atomics. They need not be in order with y, so y replaces only its
+ * like for them. */
 static bool hides(const access *y, const access *x) {
     return y->is_atomic &&
            !(x->is_atomic && x->scope == y->scope && x->width == y->width && x->cta == y->cta);

@@ -1,17 +1,17 @@
 /*
- * wait_questions.h - for check_waits.c: what every op that waits for, tests or posts to a barrier,
- * an mbarrier or a semaphore is asked, by its columns.
+ * wait_questions.h - for check_waits.c: the questions to every op that waits for, tests or posts to
+ * a barrier, an mbarrier or a semaphore, chosen by its columns.
  * SPDX-License-Identifier: Apache-2.0
  *
- * In a body %o is the object. These words stand for statements; the other side of a wait or post is
- * an op that has been there from the start:
+ * In a body %o is the object. These words mean statements; the other side of a wait or post is an
+ * op that has been there from the start:
  *   $D $C    declares %o; C: for a cluster
  *   $I       initialises %o, if it has to be
  *   $P $Q    the other side's post to %o[0], %o[1]
  *   $W $V    its wait for %o[0], %o[1]
  *   $X $Y    the statement under test on %o[0], %o[1]
  *   $R $Z    the same on %o[0] of CTA 1; on %o[%u], whose index is not known before it runs
- * Behind W, V, X, Y, R and Z stands which phase is meant: a digit, or i for %i.
+ * After W, V, X, Y, R and Z comes the phase that is meant: a digit, or i for %i.
  */
 #ifndef GROUT_TESTS_WAIT_QUESTIONS_H
 #define GROUT_TESTS_WAIT_QUESTIONS_H
@@ -56,7 +56,7 @@ enum { POSTS = MODE(POSTS), LOOKS = MODE(WAITS) | MODE(TESTS), ASKED = POSTS | L
 /* ---- questions ---------------------------------------------------------------------------------
  */
 
-/* Of which ops it is asked: each column that is not 0 has to fit. */
+/* A question to every op that fits it: each column that is not 0 has to fit. */
 /* NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): in the order in which it is written */
 typedef struct question {
     const char *name;

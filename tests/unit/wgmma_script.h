@@ -58,7 +58,7 @@ static const char KERNEL[] =
     "  wgmma_wait 0\n"            /* 26: v */
     "}\n";
 
-/* What a step's letter stands for. */
+/* What a step's letter means. */
 typedef struct word {
     char letter;
     uint32_t line;

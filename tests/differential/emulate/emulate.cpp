@@ -5,10 +5,10 @@
  *
  * A fiber runs until it has to wait: in a shuffle, a matrix instruction or a wgmma for the other
  * lanes, in a barrier, for a phase of an mbarrier. So lanes run far ahead of each other, in an
- * order that the seed chooses, whole warps stay behind for a while, and what lacks a barrier goes
- * wrong. With an even seed copies and wgmmas happen at once. With an odd one a copy happens at some
- * time before whoever may know of it does, a wgmma as late as it may, each warp's rows when the warp
- * waits for the group, and what is overwritten or read before goes wrong, too.
+ * order that the seed chooses, whole warps lag for a while, and what lacks a barrier goes wrong.
+ * With an even seed copies and wgmmas happen at once. With an odd one a copy happens at some time
+ * before a thread may know of it. A wgmma happens as late as it may: each warp's rows when the warp
+ * waits for the group. What is overwritten or read before that goes wrong, too.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "emulate.h"
@@ -25,7 +25,7 @@
 #include <vector>
 
 uint3 threadIdx, blockIdx, blockDim;
-/* Stands for the start of dynamic SMEM: the bytes are in the CTA that runs. */
+/* The start of dynamic SMEM, by its address only: the bytes are in the CTA that runs. */
 alignas(1024) unsigned char grout_dynamic_smem[256 * 1024];
 
 namespace {
@@ -940,8 +940,8 @@ bool look_at_phase(std::uint64_t address, std::uint64_t parity, bool may_sleep) 
     return is_complete;
 }
 
-/* mbarrier.arrive[.expect_tx] state, [address], count or bytes; arrive_drop: later phases do
- * without these arrivals. */
+/* mbarrier.arrive[.expect_tx] state, [address], count or bytes; arrive_drop: later phases do not
+ * need these arrivals. */
 void make_arrival(machine &m, const statement &s, mbarrier &barrier) {
     const std::uint64_t last = s.arguments.size() > 2 ? m.get(s.arguments[2]) : 1;
     const bool has_bytes = has_word(s, "expect_tx");
