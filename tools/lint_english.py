@@ -12,6 +12,7 @@ A comment or line that needs such a word says so, with the name of the rule:
     <!-- lint-english: behind -->          in a page, at the end of the line or on the line before
 """
 import argparse
+import collections
 import os
 import re
 import subprocess

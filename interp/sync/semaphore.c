@@ -1,12 +1,12 @@
 /*
  * semaphore.c - semaphores: which signals there were, and which waits took their units.
  *
+ * SPDX-License-Identifier: Apache-2.0
+ *
  * A wait takes units of signals and acquires what these signals released (memory facts). It also
  * knows that all signals before them have happened (engine facts). Signals whose units are all
  * taken are forgotten, except for their engine facts, unless some wait of the kernel looks without
  * taking.
- *
- * SPDX-License-Identifier: Apache-2.0
  */
 #include "semaphore.h"
 #include "hash.h"
