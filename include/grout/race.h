@@ -87,7 +87,8 @@ GROUT_API const grout_observer *grout_checker_get_observer(grout_checker *checke
 GROUT_API uint32_t grout_checker_get_count(const grout_checker *checker);
 GROUT_API const grout_finding *grout_checker_get_finding(const grout_checker *checker,
                                                          uint32_t index);
-/* was_cut: the run did not reach its end (interrupted, step limit). */
+/* was_cut: the run did not reach its end (interrupted, step limit). A checker that has followed no
+ * launch, because there was no machine, is incomplete too. */
 GROUT_API grout_check_summary grout_checker_get_summary(const grout_checker *checker, bool was_cut);
 
 /*

@@ -250,20 +250,23 @@ static const char *find_finding_doubt(const grout_checker *checker) {
 
 const char *grout_checker__find_doubt(const grout_checker *checker, bool was_cut) {
     const char *doubt = "";
+    if (!checker->has_launch) {
+        return "the checker has followed no launch";
+    }
     if (checker->run.has_deadlock) {
         return "the run ended in a deadlock";
     }
     if (checker->run.has_step_limit || was_cut) {
         return "the run did not reach its end";
     }
-    if (checker->has_failed || (checker->has_launch && !checker->run.op_threads)) {
+    if (checker->has_failed || !checker->run.op_threads) {
         return "there was no memory to follow the run";
     }
     doubt = find_finding_doubt(checker);
     if (!*doubt) {
         doubt = find_semaphore_doubt(checker);
     }
-    if (!*doubt && checker->has_launch) {
+    if (!*doubt) {
         doubt = find_value_doubt(checker);
     }
     if (!*doubt && is_register_order_open(checker)) {

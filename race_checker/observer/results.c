@@ -72,8 +72,9 @@ static grout_verdict get_verdict(const grout_checker *checker, bool was_cut) {
             return GROUT_VERDICT_ERROR;
         }
     }
-    return was_cut || checker->run.has_step_limit || checker->has_failed ? GROUT_VERDICT_INCOMPLETE
-                                                                         : GROUT_VERDICT_CLEAN;
+    bool is_whole =
+        checker->has_launch && !was_cut && !checker->run.has_step_limit && !checker->has_failed;
+    return is_whole ? GROUT_VERDICT_CLEAN : GROUT_VERDICT_INCOMPLETE;
 }
 
 grout_check_summary grout_checker_get_summary(const grout_checker *checker, bool was_cut) {

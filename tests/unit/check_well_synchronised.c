@@ -200,11 +200,25 @@ START_TEST(a_wait_ahead_of_a_decrease_leaves_registers_open) {
 }
 END_TEST
 
+/* A checker whose machine could not be made has seen nothing: that is not clean. */
+START_TEST(without_a_launch_it_is_incomplete) {
+    grout_checker *checker = grout_checker_new(NULL, NULL);
+    ck_assert_ptr_nonnull(checker);
+    const grout_check_summary summary = grout_checker_get_summary(checker, false);
+    ck_assert_int_eq(summary.verdict, GROUT_VERDICT_INCOMPLETE);
+    ck_assert(!summary.is_well_synchronised);
+    ck_assert_str_eq(summary.not_well_synchronised_because, "the checker has followed no launch");
+    ck_assert_uint_eq(grout_checker_get_count(checker), 0);
+    grout_checker_free(checker);
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("well_synchronised");
     TCase *rows = tcase_create("rows");
     tcase_add_loop_test(rows, row_gives_reason, 0, (int)(sizeof ROWS / sizeof *ROWS));
     tcase_add_loop_test(rows, a_wait_ahead_of_a_decrease_leaves_registers_open, 1, GROUT_OP_COUNT);
+    tcase_add_test(rows, without_a_launch_it_is_incomplete);
     suite_add_tcase(suite, rows);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
