@@ -14,6 +14,9 @@ enum { FIRST_CAPACITY = 64 };
 static bool reserve(grout_text *text, size_t size) {
     GROUT_ASSERT(text->size <= text->capacity && (text->data != NULL || text->capacity == 0));
     size_t more = text->capacity > 0 || size >= FIRST_CAPACITY ? size : FIRST_CAPACITY - 1;
+    if (size < text->capacity - text->size && !text->failed) {
+        return true; /* nearly always */
+    }
     if (text->failed || size > SIZE_MAX / 4) {
         text->failed = true;
         return false;

@@ -96,7 +96,13 @@ void grout_flight__land_phases(const grout_cta *cta, uint32_t element, uint32_t 
 void grout_flight__finish_all(const grout_cta *cta);
 void grout_flight__finish_scope(const grout_cta *cta, const grout_scope_plan *scope,
                                 uint32_t thread);
-/* A scheduling point: in random timing some take effect. */
-void grout_flight__pass_point(const grout_cta *cta);
+/* A scheduling point: in random timing some of the cluster's take effect. */
+void grout_flight__step_due(const grout_cta *cta);
+static inline void grout_flight__pass_point(const grout_cta *cta) {
+    cta->machine->run.engine.points++;
+    if (cta->machine->launch.timing == GROUT_TIMING_RANDOM) {
+        grout_flight__step_due(cta);
+    }
+}
 
 #endif

@@ -258,13 +258,8 @@ static bool step_due(const grout_cta *cta) {
 }
 
 /* In random timing anything in flight in the cluster may move, whichever actor runs. */
-void grout_flight__pass_point(const grout_cta *cta) {
-    grout_machine *machine = cta->machine;
-    machine->run.engine.points++;
-    if (machine->launch.timing != GROUT_TIMING_RANDOM) {
-        return;
-    }
-    for (uint32_t rank = 0; rank < machine->plan->shape.cta_count; rank++) {
+void grout_flight__step_due(const grout_cta *cta) {
+    for (uint32_t rank = 0; rank < grout_machine__cluster_size(cta->machine); rank++) {
         while (step_due(grout_cta__peer(cta, rank))) {
         }
     }

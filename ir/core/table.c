@@ -22,7 +22,7 @@ static bool reserve(const grout_allocator *allocator, grout_table *table, uint32
 /* The items know their allocator. */
 static bool reserve_more(grout_table *table, uint32_t count) {
     GROUT_ASSERT(table->items != NULL && table->count > 0);
-    return reserve(NULL, table, count);
+    return count <= table->capacity - table->count || reserve(NULL, table, count);
 }
 
 bool grout_table__init(grout_table *table, const grout_allocator *allocator, uint32_t item_size) {
