@@ -61,21 +61,6 @@ static uint32_t find(const grout_cta *cta, uint32_t actor) {
 /* ---- issue -------------------------------------------------------------------------------------
  */
 
-static bool check_inside(const grout_cta *cta, uint32_t actor, const grout_inst *inst,
-                         const grout_box *box) {
-    if (!box->is_inside) {
-        uint32_t dim = box->outside;
-        grout_fault fault = {.code = GROUT_DIAG_OUT_OF_BOUNDS,
-                             .object = box->plan->object,
-                             .dimension = dim,
-                             .start = box->start[dim],
-                             .extent = box->plan->extent[dim],
-                             .limit = box->plan->dims[dim]};
-        grout_cta__fault(cta, actor, inst, box->plan->operand, &fault);
-    }
-    return box->is_inside;
-}
-
 /* Every run of bytes consists of aligned pieces. */
 static bool check_pieces(const grout_cta *cta, uint32_t actor, const grout_inst *inst,
                          const grout_box *box) {
@@ -157,8 +142,8 @@ void grout_async_copy__issue(const grout_cta *cta, uint32_t actor, const grout_i
     if (owner == 0 || boxes[0].is_nowhere || boxes[1].is_nowhere) {
         return;
     }
-    bool is_void = !check_inside(cta, actor, inst, &boxes[0]);
-    is_void |= !check_inside(cta, actor, inst, &boxes[1]);
+    bool is_void = !grout_box__check_inside(cta, actor, inst, &boxes[0]);
+    is_void |= !grout_box__check_inside(cta, actor, inst, &boxes[1]);
     is_void = is_void || !check_pieces(cta, actor, inst, &boxes[0]) ||
               !check_pieces(cta, actor, inst, &boxes[1]);
     uint32_t part = get_copier(machine, owner)->parts + 1;

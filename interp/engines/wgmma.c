@@ -182,23 +182,6 @@ static void spread_undefined(const grout_cta *cta, uint32_t thread, const grout_
 /* ---- issue -----------------------------------------------------------------------------------
  */
 
-/* An operand that leaves its object is refused, and with it the product. */
-static bool check_box(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
-                      const grout_box *box) {
-    if (box->is_inside) {
-        return true;
-    }
-    uint32_t dim = box->outside;
-    grout_fault fault = {.code = GROUT_DIAG_OUT_OF_BOUNDS,
-                         .object = box->plan->object,
-                         .dimension = dim,
-                         .start = box->start[dim],
-                         .extent = box->plan->extent[dim],
-                         .limit = box->plan->dims[dim]};
-    grout_cta__fault(cta, thread, inst, box->plan->operand, &fault);
-    return false;
-}
-
 /* Copies an operand in registers, or captures what must not be seen of one in SMEM. */
 static uint32_t take_operand(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                              const grout_operand_plan *operand, const grout_box *boxes) {
@@ -254,7 +237,8 @@ void grout_wgmma__issue(const grout_cta *cta, uint32_t thread, const grout_inst 
     bool is_void = false;
     for (uint32_t i = 0; i < inst->box_count; i++) {
         boxes[i] = grout_box__resolve(cta, thread, inst, i);
-        is_void |= !check_box(cta, thread, inst, &boxes[i]);
+        /* An operand that leaves its object is refused, and with it the product. */
+        is_void |= !grout_box__check_inside(cta, thread, inst, &boxes[i]);
     }
     grout_stamp stamp = {.cluster = grout_cta__cluster(cta)->index,
                          .component =

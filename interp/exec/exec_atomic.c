@@ -20,16 +20,7 @@ static bool begin(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
     if (box->is_nowhere) {
         return false;
     }
-    if (!box->is_inside) {
-        uint32_t dim = box->outside;
-        grout_fault fault = {.code = GROUT_DIAG_OUT_OF_BOUNDS,
-                             .object = box->plan->object,
-                             .dimension = dim,
-                             .start = box->start[dim],
-                             .extent = box->plan->extent[dim],
-                             .limit = box->plan->dims[dim]};
-        grout_cta__fault(cta, thread, inst, box->plan->operand, &fault);
-    }
+    (void)grout_box__check_inside(cta, thread, inst, box);
     if (box->is_empty) {
         return false;
     }

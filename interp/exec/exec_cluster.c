@@ -50,31 +50,13 @@ grout_outcome grout_exec_cluster_barrier(const grout_cta *cta, uint32_t thread,
 /* ---- async_store_smem ---------------------------------------------------------------------------
  */
 
-/* A destination that leaves its object is refused. */
-static bool check_bounds(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
-                         const grout_box *box) {
-    if (box->is_inside || box->is_nowhere) {
-        return box->is_inside;
-    }
-    uint32_t dim = box->outside;
-    grout_fault fault = {.code = GROUT_DIAG_OUT_OF_BOUNDS,
-                         .object = box->plan->object,
-                         .dimension = dim,
-                         .start = box->start[dim],
-                         .extent = box->plan->extent[dim],
-                         .limit = box->plan->dims[dim]};
-    grout_cta__fault(cta, thread, inst, box->plan->operand, &fault);
-    return false;
-}
-
 /* The first phase of the destination's barrier that the actor does not know complete. */
 static uint32_t find_phase(const grout_cta *cta, uint32_t thread, uint32_t rank, uint32_t element) {
-    const grout_machine *machine = cta->machine;
-    uint32_t number = rank * machine->plan->element_count + element;
-    uint32_t known = grout_cta__clocks(cta, thread)[grout_clock_ph(&machine->plan->shape, number)];
-    const uint8_t *arena = grout_machine__get_arena(machine, cta->slot, rank);
-    const grout_barrier *barrier =
-        (const grout_barrier *)(const void *)(arena + machine->at.barriers) + element;
+    const grout_cta *owner = grout_cta__peer(cta, rank);
+    const grout_barrier *barrier = grout_cta__barrier(owner, element);
+    uint32_t component =
+        grout_clock_ph(&cta->machine->plan->shape, grout_cta__element(owner, element));
+    uint32_t known = grout_cta__clocks(cta, thread)[component];
     return known < barrier->phase_base ? barrier->phase_base : known;
 }
 
@@ -119,7 +101,7 @@ grout_outcome grout_exec_async_store_smem(const grout_cta *cta, uint32_t thread,
     if (grout_mbarrier__awaits_init(cta, thread, delivery.element, 1u << box.rank)) {
         return GROUT_OUTCOME_BLOCKED;
     }
-    check_bounds(cta, thread, inst, &box);
+    (void)grout_box__check_inside(cta, thread, inst, &box);
     delivery.is_armed = !machine->plan->elements[delivery.element].is_explicit;
     delivery.phase = find_phase(cta, thread, box.rank, delivery.element);
     publish_store(cta, thread, inst, &box, &delivery);

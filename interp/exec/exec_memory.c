@@ -15,20 +15,6 @@
 
 #include <string.h>
 
-static void check_bounds(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
-                         const grout_box *box) {
-    if (!box->is_inside && !box->is_nowhere) {
-        uint32_t dim = box->outside;
-        grout_fault fault = {.code = GROUT_DIAG_OUT_OF_BOUNDS,
-                             .object = box->plan->object,
-                             .dimension = dim,
-                             .start = box->start[dim],
-                             .extent = box->plan->extent[dim],
-                             .limit = box->plan->dims[dim]};
-        grout_cta__fault(cta, thread, inst, box->plan->operand, &fault);
-    }
-}
-
 /* Takes any byte other than 0 and 1 as true, and reports it, unless it is undefined. */
 static void check_bools(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                         const grout_box *box, const uint8_t *mask) {
@@ -73,7 +59,7 @@ grout_outcome grout_exec_load(const grout_cta *cta, uint32_t thread, const grout
     grout_box box = grout_box__resolve(cta, thread, inst, 0);
     const grout_slot *slot = &inst->result;
     void *data = grout_slot__data(cta, thread, slot);
-    check_bounds(cta, thread, inst, &box);
+    (void)grout_box__check_inside(cta, thread, inst, &box);
     grout_access__publish(cta, thread, inst, &box, NULL);
     if (!box.is_inside) {
         grout_fill_poison(slot->dtype, data, slot->count);
@@ -108,7 +94,7 @@ grout_outcome grout_exec_store(const grout_cta *cta, uint32_t thread, const grou
     grout_machine *machine = cta->machine;
     grout_box box = grout_box__resolve(cta, thread, inst, 0);
     const grout_slot *slot = grout_plan__slot(machine->plan, inst, 0);
-    check_bounds(cta, thread, inst, &box);
+    (void)grout_box__check_inside(cta, thread, inst, &box);
     grout_access__publish(cta, thread, inst, &box, NULL);
     if (machine->is_lazy && box.plan->space == GROUT_SPACE_SMEM) {
         grout_undo__note_store(cta, thread, inst, 0, &box);

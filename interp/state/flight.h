@@ -47,10 +47,10 @@ typedef struct grout_flight {
     uint64_t serial;
     uint64_t read_due, write_due; /* scheduling points, in random timing */
     grout_origin origin;
+    uint32_t owner;                   /* in a queue: actor or lane */
     int64_t start[2][GROUT_RANK_MAX]; /* of the boxes; of a wgmma, of its operands' */
-    /* in a queue */
-    uint32_t owner; /* actor or lane */
-    uint32_t group;
+    uint32_t group;                   /* in a queue */
+    uint32_t reserved_group;
     /* due at a phase */
     struct {
         uint32_t element, number; /* number: over all lives of the element */

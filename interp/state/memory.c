@@ -100,6 +100,21 @@ static bool find_rank(const grout_cta *cta, uint32_t thread, const grout_inst *i
     return true;
 }
 
+bool grout_box__check_inside(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
+                             const grout_box *box) {
+    if (!box->is_inside && !box->is_nowhere) {
+        uint32_t dim = box->outside;
+        grout_fault fault = {.code = GROUT_DIAG_OUT_OF_BOUNDS,
+                             .object = box->plan->object,
+                             .dimension = dim,
+                             .start = box->start[dim],
+                             .extent = box->plan->extent[dim],
+                             .limit = box->plan->dims[dim]};
+        grout_cta__fault(cta, thread, inst, box->plan->operand, &fault);
+    }
+    return box->is_inside;
+}
+
 void grout_box__set_rank(const grout_cta *cta, grout_box *box, uint32_t rank) {
     const grout_machine *machine = cta->machine;
     GROUT_ASSERT(rank < grout_machine__cluster_size(machine));

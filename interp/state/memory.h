@@ -33,6 +33,10 @@ grout_box grout_box__resolve(const grout_cta *cta, uint32_t thread, const grout_
 /* The box at a given start, in the CTA. */
 grout_box grout_box__place(const grout_cta *cta, const grout_box_plan *plan, const int64_t *start);
 
+/* Whether all of the box is inside its object; reported as out of bounds if not, unless it is
+ * nowhere, which its resolution has reported. */
+bool grout_box__check_inside(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
+                             const grout_box *box);
 /* The same box in the SMEM of another CTA of the cluster. */
 void grout_box__set_rank(const grout_cta *cta, grout_box *box, uint32_t rank);
 /* Part i of so many of the box, cut along its dim-th dimension from the innermost: elements keep
