@@ -38,21 +38,30 @@ void grout_text_add_bytes(grout_text *text, const char *bytes, size_t size) {
     text->data[text->size] = '\0';
 }
 
+/* Formats into what room there is; the length, or a negative number if the format is wrong. */
+static int format_at_end(grout_text *text, const char *format, va_list arguments) {
+    size_t room = text->failed ? 0 : text->capacity - text->size;
+    va_list copy;
+    va_copy(copy, arguments);
+    int size = vsnprintf(room == 0 ? NULL : text->data + text->size, room, format, copy);
+    va_end(copy);
+    if (size >= 0 && room > 0 && (size_t)size >= room) {
+        text->data[text->size] = '\0'; /* what did not fit is not there */
+    }
+    return size;
+}
+
 void grout_text_add(grout_text *text, const char *format, ...) {
     va_list arguments;
-
     va_start(arguments, format);
-    int size = vsnprintf(NULL, 0, format, arguments);
-    va_end(arguments);
-    if (size < 0) {
-        text->failed = true;
-    } else if (reserve(text, (size_t)size)) {
-        va_start(arguments, format);
-        /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): va_start has just initialised it */
-        (void)vsnprintf(text->data + text->size, (size_t)size + 1, format, arguments);
-        va_end(arguments);
-        text->size += (size_t)size;
+    size_t room = text->failed ? 0 : text->capacity - text->size;
+    int size = format_at_end(text, format, arguments);
+    if (size >= 0 && (size_t)size >= room && reserve(text, (size_t)size)) {
+        size = format_at_end(text, format, arguments);
     }
+    va_end(arguments);
+    text->failed |= size < 0;
+    text->size += text->failed ? 0 : (size_t)size;
 }
 
 void grout_text_free(grout_text *text) {

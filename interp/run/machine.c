@@ -116,24 +116,6 @@ static bool add_arrays(grout_machine *machine) {
            add_gmem_scratches(machine, kernel->param_count);
 }
 
-static bool begin_observers(grout_machine *machine) {
-    const grout_launch_info info = {.module = machine->launch.module,
-                                    .kernel = machine->launch.kernel,
-                                    .shape = machine->plan->shape,
-                                    .cta_count = machine->plan->cta_count,
-                                    .has_foreign_order = machine->plan->has_foreign_order,
-                                    .element_objects = machine->plan->element_objects,
-                                    .element_indices = machine->plan->element_indices};
-    for (uint32_t i = 0; i < machine->launch.observer_count; i++) {
-        const grout_observer *observer = machine->launch.observers[i];
-        machine->interest |= observer->interest;
-        if (observer->begin != NULL && !observer->begin(observer->self, &info)) {
-            return false;
-        }
-    }
-    return true;
-}
-
 static bool prepare(grout_machine *machine, grout_diags *diags) {
     machine->plan = grout_plan__new(&machine->launch, &machine->heap, diags);
     if (machine->plan == NULL) {
@@ -141,7 +123,8 @@ static bool prepare(grout_machine *machine, grout_diags *diags) {
     }
     grout_components__begin(machine);
     machine->has_clocks |= machine->plan->needs_clocks;
-    if (!add_arrays(machine) || !grout_machine__add_state(machine) || !begin_observers(machine)) {
+    if (!add_arrays(machine) || !grout_machine__add_state(machine) ||
+        !grout_observers__begin(machine)) {
         return grout_diags_add_oom(diags);
     }
     grout_machine__seed(machine, 0);
@@ -227,16 +210,12 @@ static void check_outputs(grout_machine *machine) {
 
 static grout_run_status end_run(grout_machine *machine, grout_run_status status,
                                 grout_diags *diags) {
-    bool is_kept = true;
     machine->run.is_over = true;
     machine->run.status = status;
     if (status == GROUT_RUN_DONE) {
         check_outputs(machine);
     }
-    for (uint32_t i = 0; i < machine->launch.observer_count; i++) {
-        const grout_observer *observer = machine->launch.observers[i];
-        is_kept &= observer->end == NULL || observer->end(observer->self);
-    }
+    bool is_kept = grout_observers__end(machine);
     if (machine->run.has_failed || !is_kept || status == GROUT_RUN_FAILED) {
         machine->run.status = GROUT_RUN_FAILED;
         grout_diags_add_oom(diags);

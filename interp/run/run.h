@@ -14,6 +14,23 @@ void grout_machine__lay_out(grout_machine *machine);
 bool grout_machine__add_state(grout_machine *machine);
 void grout_machine__free_state(grout_machine *machine);
 
+/* observers.c: the launch begins and ends for each; false without memory. */
+bool grout_observers__begin(grout_machine *machine);
+bool grout_observers__end(const grout_machine *machine);
+uint64_t grout_observers__hash(const grout_machine *machine, uint64_t hash);
+
+/* What the observers of a machine keep for a snapshot. */
+typedef struct grout_observed {
+    const grout_observer *observers[GROUT_OBSERVERS_MAX];
+    void *states[GROUT_OBSERVERS_MAX]; /* NULL: the observer keeps nothing */
+    uint32_t count;
+} grout_observed;
+
+/* observers.c. False without memory; what was saved until then is freed as after a success. */
+bool grout_observed__save(grout_observed *observed, const grout_machine *machine);
+bool grout_observed__restore(const grout_observed *observed);
+void grout_observed__free(grout_observed *observed);
+
 /* cluster.c: begins clusters as long as there is room; ends those whose CTAs have ended. */
 void grout_cluster__begin_all(grout_machine *machine);
 void grout_cluster__end_all(grout_machine *machine);

@@ -10,6 +10,7 @@
 #include "component.h"
 #include "gmem.h"
 #include "operand.h"
+#include "run.h"
 
 #include <string.h>
 
@@ -20,9 +21,7 @@ struct grout_snapshot {
     uint8_t *bytes; /* of the regions, in their order */
     size_t size;
     grout_pool pools[GROUT_POOLS];
-    const grout_observer *observers[GROUT_OBSERVERS_MAX];
-    void *observed[GROUT_OBSERVERS_MAX];
-    uint32_t observer_count;
+    grout_observed observed;
 };
 
 /* ---- regions --------------------------------------------------------------------------------- */
@@ -87,27 +86,11 @@ static size_t walk_regions(grout_machine *machine, const grout_snapshot *snapsho
     return walk.at;
 }
 
-/* ---- pools and observers --------------------------------------------------------------------- */
+/* ---- pools ----------------------------------------------------------------------------------- */
 
 static bool copy_pools(grout_pool *to, const grout_pool *from, grout_heap *heap) {
     for (uint32_t i = 0; i < GROUT_POOLS; i++) {
         if (!grout_pool__copy(&to[i], &from[i], heap)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static bool save_observers(const grout_machine *machine, grout_snapshot *snapshot) {
-    for (uint32_t i = 0; i < machine->launch.observer_count; i++) {
-        const grout_observer *observer = machine->launch.observers[i];
-        snapshot->observers[i] = observer;
-        snapshot->observer_count = i + 1;
-        if (observer->snapshot == NULL) {
-            continue;
-        }
-        snapshot->observed[i] = observer->snapshot(observer->self);
-        if (snapshot->observed[i] == NULL) {
             return false;
         }
     }
@@ -138,7 +121,7 @@ static bool save(grout_machine *machine, grout_snapshot *snapshot) {
     size_t saved = walk_regions(machine, snapshot, REGION_SAVE);
     GROUT_ASSERT(saved == snapshot->size);
     (void)saved;
-    return save_observers(machine, snapshot);
+    return grout_observed__save(&snapshot->observed, machine);
 }
 
 grout_snapshot *grout_machine_snapshot(const grout_machine *machine, grout_diags *diags) {
@@ -181,26 +164,14 @@ bool grout_machine_restore(grout_machine *machine, const grout_snapshot *snapsho
     GROUT_ASSERT(restored == snapshot->size);
     (void)restored;
     grout_operand__forget(machine);
-    for (uint32_t i = 0; i < snapshot->observer_count; i++) {
-        const grout_observer *observer = snapshot->observers[i];
-        if (snapshot->observed[i] != NULL &&
-            !observer->restore(observer->self, snapshot->observed[i])) {
-            return grout_diags_add_oom(diags);
-        }
-    }
-    return true;
+    return grout_observed__restore(&snapshot->observed) || grout_diags_add_oom(diags);
 }
 
 void grout_snapshot_free(grout_snapshot *snapshot) {
     if (snapshot == NULL) {
         return;
     }
-    for (uint32_t i = 0; i < snapshot->observer_count; i++) {
-        const grout_observer *observer = snapshot->observers[i];
-        if (snapshot->observed[i] != NULL && observer->snapshot_free != NULL) {
-            observer->snapshot_free(observer->self, snapshot->observed[i]);
-        }
-    }
+    grout_observed__free(&snapshot->observed);
     for (uint32_t i = 0; i < GROUT_POOLS; i++) {
         grout_pool__free(&snapshot->pools[i], &snapshot->heap);
     }
@@ -220,11 +191,5 @@ uint64_t grout_machine_hash(const grout_machine *machine) {
     }
     region_walk walk = {.use = REGION_HASH, .hash = grout_components__hash(machine, hash)};
     walk_arrays((grout_machine *)machine, &walk); /* which it does not change */
-    hash = walk.hash;
-    for (uint32_t i = 0; i < machine->launch.observer_count; i++) {
-        const grout_observer *observer = machine->launch.observers[i];
-        hash =
-            observer->hash == NULL ? hash : grout_hash__word(hash, observer->hash(observer->self));
-    }
-    return hash;
+    return grout_observers__hash(machine, walk.hash);
 }

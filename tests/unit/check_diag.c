@@ -184,6 +184,20 @@ START_TEST(texts_grow_and_end_with_nul) {
 }
 END_TEST
 
+START_TEST(a_text_takes_formats_of_every_length) {
+    for (int size = 0; size < 300; size++) {
+        grout_text text = {0};
+        grout_text_add(&text, "[");
+        grout_text_add(&text, "%*s", size, "");
+        grout_text_add(&text, "]");
+        ck_assert_uint_eq(text.size, (size_t)size + 2);
+        ck_assert_uint_eq(strlen(text.data), text.size);
+        ck_assert_int_eq(text.data[text.size - 1], ']');
+        grout_text_free(&text);
+    }
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("diag");
     TCase *tcase = tcase_create("diag");
@@ -201,6 +215,7 @@ int main(void) {
     tcase_add_test(tcase, out_of_memory_is_said_once);
     tcase_add_test(tcase, a_second_source_replaces_the_first);
     tcase_add_test(tcase, texts_grow_and_end_with_nul);
+    tcase_add_test(tcase, a_text_takes_formats_of_every_length);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
