@@ -336,16 +336,20 @@ static void note_codes(const char *path, bool *seen) {
     }
 }
 
-static void note_folder(const char *stage, bool *seen) {
-    char path[1024];
-    snprintf(path, sizeof path, GROUT_TEST_SOURCE_DIR "/tests/golden/%s", stage);
+/* The goldens of the folder and of the folders in it. */
+static void note_folder(const char *path, bool *seen) {
     DIR *folder = opendir(path);
-    ck_assert_ptr_nonnull(folder);
+    ck_assert_msg(folder != NULL, "'%s' is no folder", path);
     for (struct dirent *entry = readdir(folder); entry != NULL; entry = readdir(folder)) {
+        if (entry->d_name[0] == '.') {
+            continue;
+        }
+        char inner[1024];
+        snprintf(inner, sizeof inner, "%.700s/%.200s", path, entry->d_name);
         if (strstr(entry->d_name, ".grout") != NULL) {
-            snprintf(path, sizeof path, GROUT_TEST_SOURCE_DIR "/tests/golden/%s/%.200s", stage,
-                     entry->d_name);
-            note_codes(path, seen);
+            note_codes(inner, seen);
+        } else {
+            note_folder(inner, seen);
         }
     }
     closedir(folder);
@@ -353,8 +357,8 @@ static void note_folder(const char *stage, bool *seen) {
 
 START_TEST(every_code_has_a_golden) {
     bool seen[GROUT_DIAG_COUNT] = {false};
-    note_folder("parse", seen);
-    note_folder("verify", seen);
+    note_folder(GROUT_TEST_SOURCE_DIR "/tests/golden/parse", seen);
+    note_folder(GROUT_TEST_SOURCE_DIR "/tests/golden/verify", seen);
     for (uint32_t code = 1; code < GROUT_DIAG_COUNT; code++) {
         const grout_diag_info *info = grout_diag_get((grout_diag_code)code);
         bool is_ours = info->stage == GROUT_STAGE_PARSE || info->stage == GROUT_STAGE_VERIFY;
