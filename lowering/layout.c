@@ -83,7 +83,7 @@ int64_t grout_layout_get_offset(const grout_layout *layout, const int64_t *index
  * logical order for pieces. Choosing the first or last value of a digit leaves part of the next
  * digits' range, any other value all of it. As soon as the digits that are left make one strided
  * run, it goes out whole. The simple model is a loop over all elements with
- * grout_layout_get_offset: tests/unit/check_layout.c compares the two.
+ * grout_layout_get_offset: tests/unit/lowering/check_layout.c compares the two.
  */
 typedef struct box_walk {
     const grout_layout *layout;

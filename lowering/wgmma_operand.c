@@ -7,8 +7,8 @@
  * ('MN-major'). A descriptor has the address of the first core matrix and two distances, one along
  * the rows and one across them, so that is what the digits of the view's address have to come down
  * to. Which of them is the 'leading' and which the 'stride' distance depends on the mode:
- * docs/hardware.md 6.3. tests/unit/check_wgmma_plan.c runs the hardware's formula on every plan and
- * compares each address with that of the layout.
+ * docs/hardware.md 6.3. tests/unit/lowering/check_wgmma_plan.c runs the hardware's formula on every
+ * plan and compares each address with that of the layout.
  */
 #include "wgmma.h"
 

@@ -2,8 +2,8 @@
 
 usage: run_golden.py --grout PATH [--update] KERNEL-OR-STAGE...     (in tests/golden; relative to it)
 
-A stage is a folder: all its kernels but those under its data/. Every kernel runs, and each that fails is
-named with the difference.
+A stage is a folder: all kernels in it and in its folders, but not those under data/. Every kernel runs,
+and each that fails is named with the difference.
 
 A golden file holds command, kernel and expected output together:
 

@@ -9,7 +9,7 @@ that no header of another folder is included; this looks at what the objects use
 
 - a folder uses nothing of a folder that its line does not name, directly or through one that it names;
 - within a folder no cycle has more than CYCLE_MAX files;
-- no folder has more than FILES_MAX files of its own;
+- no folder of the repository has more than FILES_MAX files of its own, whatever their kind;
 - a folder whose line names HEADERS was compiled with no other public header, and with none of the IR.
 
 --graph prints the folders, what they use, and their cycles.
@@ -24,11 +24,10 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 CYCLE_MAX = 8
 FILES_MAX = 45
-SOURCE_ENDINGS = (".c", ".h", ".cuh", ".def", ".py", ".grout")
 # What the compiler may have read of include/grout/ for a folder that names HEADERS.
 WITHOUT_IR = {"alloc.h", "ids.h", "types.def", "events.h", "diag.h", "diag.def"}
-# Folders of programs are looked at for their size alone; folders of kernels are lists of examples.
-SIZED = ("base", "ir", "lowering", "observe", "interp", "race_checker", "explore", "gpu_backend", "cli")
+# The folders whose CMakeLists.txt name rooms.
+TOPS = ("base", "ir", "lowering", "observe", "interp", "race_checker", "explore", "gpu_backend", "cli")
 
 ROOM = re.compile(r"grout_room\(\s*([\w/]+)([^)]*)\)")
 MODULE = re.compile(r"grout_module\(\s*(\w+)\s+ROOMS\s+([^)]*)\)")
@@ -40,7 +39,7 @@ def read_rooms():
     """folder -> the folders that its line names, folder -> the HEADERS that it names; a module's name
     means all of its rooms. A room of a program (STANDALONE) may also use the whole library."""
     rooms, modules, headers = {}, {}, {}
-    for folder in SIZED:
+    for folder in TOPS:
         path = os.path.join(ROOT, folder, "CMakeLists.txt")
         with open(path, encoding="utf-8") as file:
             text = re.sub(r"#[^\n]*", "", file.read())
@@ -50,7 +49,7 @@ def read_rooms():
                 section = word if word in KEYWORDS else section
                 if word != section:
                     named[section].append(word)
-            library = [top for top in SIZED if top != folder] if "STANDALONE" in words else []
+            library = [top for top in TOPS if top != folder] if "STANDALONE" in words else []
             rooms[name] = named["DEPENDS"] + library
             if named["HEADERS"]:
                 headers[name] = set(named["HEADERS"])
@@ -149,11 +148,13 @@ def faults_of_cycles(rooms, uses):
 
 
 def faults_of_sizes():
-    for top in SIZED:
-        for folder, _, files in os.walk(os.path.join(ROOT, top)):
-            count, path = sum(name.endswith(SOURCE_ENDINGS) for name in files), os.path.relpath(folder, ROOT)
-            if count > FILES_MAX:
-                yield f"{path}: {count} files, {FILES_MAX} at most: give a topic a folder of its own"
+    """Of what git tracks or could add, and is there."""
+    command = ["git", "-C", ROOT, "ls-files", "-co", "--exclude-standard", "-z"]
+    names = set(subprocess.run(command, capture_output=True, text=True, check=True).stdout.split("\0")) - {""}
+    counts = collections.Counter(os.path.dirname(name) for name in names if os.path.exists(os.path.join(ROOT, name)))
+    for folder, count in sorted(counts.items()):
+        if count > FILES_MAX:
+            yield f"{folder or '.'}: {count} files, {FILES_MAX} at most: give a topic a folder of its own"
 
 
 def faults_of_headers(build, objects, headers):

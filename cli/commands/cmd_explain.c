@@ -20,23 +20,37 @@ static const explain_text *const texts[GROUT_DIAG_COUNT] = {
 #include "grout/diag.def"
 };
 
-/* docs/explain/ as one text: cli/commands/examples.cmake puts a line '=== FILE' before each file.
- */
+/* docs/explain/ as one text: cli/commands/examples.cmake puts a line '=== TOPIC/FILE' before each
+ * file. */
 extern const unsigned char grout_examples[];
 extern const size_t grout_examples_size;
 
-/* The kernel 'CODE-bad.grout' or 'CODE-fixed.grout', or NULL. */
-static const char *find_example(const char *code, const char *which, size_t *size_out) {
-    grout_text head = {0};
-    grout_text_add(&head, "=== %s-%s.grout\n", code, which);
-    const char *start = head.data == NULL ? NULL : strstr((const char *)grout_examples, head.data);
-    if (start != NULL) {
-        start += head.size;
-        const char *end = strstr(start, "=== ");
-        *size_out = end == NULL ? strlen(start) : (size_t)(end - start);
+typedef struct kernel_example {
+    const char *topic; /* its folder in docs/explain/ */
+    const char *text;
+    int topic_size;
+    size_t text_size;
+} kernel_example;
+
+/* The kernel 'CODE-bad.grout' or 'CODE-fixed.grout'; false if there is none. */
+static bool find_example(const char *code, const char *which, kernel_example *out) {
+    static const char mark[] = "=== ";
+    bool is_found = false;
+    grout_text file = {0};
+    grout_text_add(&file, "/%s-%s.grout\n", code, which);
+    const char *at = file.data == NULL ? NULL : strstr((const char *)grout_examples, mark);
+    while (at != NULL && !is_found) {
+        const char *topic = at + sizeof mark - 1;
+        const char *name = topic + strcspn(topic, "/");
+        at = strstr(topic, mark);
+        is_found = strncmp(name, file.data, file.size) == 0;
+        if (is_found) {
+            *out = (kernel_example){topic, name + file.size, (int)(name - topic), 0};
+            out->text_size = at == NULL ? strlen(out->text) : (size_t)(at - out->text);
+        }
     }
-    grout_text_free(&head);
-    return start;
+    grout_text_free(&file);
+    return is_found;
 }
 
 static const char *get_stage_text(grout_diag_stage stage) {
@@ -81,12 +95,13 @@ static void add_paragraph(grout_text *out, const char *text, const char *indent)
 }
 
 static void add_example(grout_text *out, const char *code, const char *which, const char *title) {
-    size_t size = 0;
-    const char *example = find_example(code, which, &size);
-    if (example == NULL) {
+    kernel_example found;
+    if (!find_example(code, which, &found)) {
         return;
     }
     grout_text_add(out, "\n%s\n\n", title);
+    const char *example = found.text;
+    size_t size = found.text_size;
     while (size > 0) {
         const char *end = memchr(example, '\n', size);
         size_t line = end == NULL ? size : (size_t)(end - example) + 1;
@@ -112,19 +127,27 @@ static void explain(grout_diag_code code, grout_text *out) {
 
 /* ---- docs/diagnostics.md --------------------------------------------------------------------- */
 
+/* False if there is no such kernel: then it adds nothing. */
+static bool add_example_link(grout_text *out, const char *code, const char *which,
+                             const char *title) {
+    kernel_example found;
+    if (!find_example(code, which, &found)) {
+        return false;
+    }
+    grout_text_add(out, "%s(explain/%.*s/%s-%s.grout)", title, found.topic_size, found.topic, code,
+                   which);
+    return true;
+}
+
 static void add_markdown_code(grout_diag_code code, grout_text *out) {
     const grout_diag_info *info = grout_diag_get(code);
-    size_t size;
     grout_text_add(out, "\n### %s\n\n%s: %s.\n\n", info->text,
                    info->severity == GROUT_SEVERITY_WARNING ? "Warning" : "Error", info->doc);
     add_paragraph(out, texts[code]->why, "");
     grout_text_add(out, "\nRepair: ");
     add_paragraph(out, texts[code]->repair, "");
-    if (find_example(info->text, "bad", &size) != NULL) {
-        grout_text_add(out, "\n[A kernel that has it](explain/%s-bad.grout)", info->text);
-        if (find_example(info->text, "fixed", &size) != NULL) {
-            grout_text_add(out, "; [repaired](explain/%s-fixed.grout)", info->text);
-        }
+    if (add_example_link(out, info->text, "bad", "\n[A kernel that has it]")) {
+        (void)add_example_link(out, info->text, "fixed", "; [repaired]");
         grout_text_add(out, ".\n");
     }
 }

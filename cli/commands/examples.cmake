@@ -1,6 +1,6 @@
-# Run as 'cmake -D FOLDER= -D OUTPUT= -P examples.cmake': puts the kernels of FOLDER into one text, a
-# line '=== FILE' before each, for cmd_explain.c.
-file(GLOB names RELATIVE ${FOLDER} ${FOLDER}/*.grout)
+# Run as 'cmake -D FOLDER= -D OUTPUT= -P examples.cmake': puts the kernels in the folders of FOLDER into
+# one text, a line '=== TOPIC/FILE' before each, for cmd_explain.c.
+file(GLOB names RELATIVE ${FOLDER} ${FOLDER}/*/*.grout)
 list(SORT names)
 file(WRITE ${OUTPUT}.new "")
 foreach(name IN LISTS names)

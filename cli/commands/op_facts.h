@@ -2,7 +2,7 @@
  * op_facts.h - the facts of an operation in the tables, as sentences, for 'grout ops' and
  * docs/operations.md.
  *
- * Every value of every column has words of its own (tests/unit/check_op_facts.c), so a line of
+ * Every value of every column has words of its own (tests/unit/cli/check_op_facts.c), so a line of
  * sync.def or ops.def that changes changes the page.
  *
  * SPDX-License-Identifier: Apache-2.0

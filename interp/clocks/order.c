@@ -2,7 +2,7 @@
  * order.c - joins over small vectors of counters.
  *
  * The simple model is the happens-before graph itself, walked for every question;
- * tests/unit/check_order.c compares the two on random programs.
+ * tests/unit/interp/clocks/check_order.c compares the two on random programs.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

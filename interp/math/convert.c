@@ -7,7 +7,7 @@
  *
  * The simple way: each element widens exactly to one of three carriers (int64, uint64, double) and
  * narrows from there. A strip at a time, so that no element costs a call. The frequent pairs have
- * loops of their own; tests/unit/check_convert.c compares both with a naive reference.
+ * loops of their own; tests/unit/interp/math/check_convert.c compares both with a naive reference.
  */
 #include "convert.h"
 

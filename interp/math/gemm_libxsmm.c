@@ -9,7 +9,7 @@
  * which prints at exit: not for a library inside somebody else's program.
  *
  * Its f32 kernels add up in increasing k with one fused multiply-add each, if its m is a multiple
- * of 64 (tests/unit/check_gemm.c compares over all shapes): so m is wgmma's M, not N.
+ * of 64 (tests/unit/interp/math/check_gemm.c compares over all shapes): so m is wgmma's M, not N.
  */
 #include "gemm.h"
 

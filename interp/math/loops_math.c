@@ -10,7 +10,7 @@
  *
  * rsqrt is 1 / sqrt(a), both correctly rounded. logistic, with e = exp(-|a|), is 1 / (1 + e), and
  * e / (1 + e) for a < 0: e never overflows, and small results keep their bits. Every NaN is the one
- * that casts give. tests/unit/check_math.c measures all of them.
+ * that casts give. tests/unit/interp/math/check_math.c measures all of them.
  */
 #include "loops.h"
 

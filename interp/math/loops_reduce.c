@@ -6,7 +6,7 @@
  * The order of a float sum is part of the language (docs/language.md, 'Reductions'), so that every
  * processor gives the same bits: blocks of 256 elements; in a block sixteen sums, of every
  * sixteenth element each; then halves are added to halves, first of the sixteen, then of the
- * blocks. The simple model of it, which tests/unit/check_reduce.c compares with this:
+ * blocks. The simple model of it, which tests/unit/interp/math/check_reduce.c compares with this:
  *
  *     sum(x, n) = n > 256: p = the largest 256 * 2^k below n; sum(x, p) + sum(x + p, n - p)
  *                 else:    s[j] = -0 + x[j] + x[j + 16] + ..., for j in 0..16

@@ -23,7 +23,7 @@
  * What is state, and which part of it is hashed. Equal states hash alike, however they were
  * reached. Places in pools may differ, so a struct has them first and is hashed from its first fact
  * to its end. A new fact needs a field there and nothing else: snapshots copy whole structs. A test
- * gives each struct one more fact (tests/unit/check_state_fields.c).
+ * gives each struct one more fact (tests/unit/interp/state/check_state_fields.c).
  */
 #ifdef GROUT_TEST_STATE_FIELDS
 #define GROUT_STATE_END uint64_t test_field;

@@ -8,7 +8,7 @@
  * (a TMA box, a slot of a ring), so that a kernel that works in tiles hits one record each time:
  * two divisions and no allocation. An access of part of a cell splits its record into rectangles,
  * down to single bytes; many rectangles make a tree; equal neighbours are joined again.
- * tests/unit/check_shadow.c compares all this with the simple model.
+ * tests/unit/race_checker/check_shadow.c compares all this with the simple model.
  */
 #ifndef GROUT_RACE_CHECKER_SHADOW_H
 #define GROUT_RACE_CHECKER_SHADOW_H

@@ -120,15 +120,15 @@ def main():
     faults, count = [], 0
     with concurrent.futures.ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
         if arguments.what == "clean":
-            paths = glob.glob(ROOT + "/kernels/*.grout") + glob.glob(ROOT + "/tests/corpus/*.grout") + \
-                glob.glob(ROOT + "/tests/litmus/*.grout")
+            paths = [p for pattern in ("kernels/*.grout", "tests/corpus/**/*.grout", "tests/litmus/**/*.grout")
+                     for p in glob.glob(ROOT + "/" + pattern, recursive=True)]
             paths = [p for p in sorted(paths) if "// expect: clean" in read(p)]
             for job in [pool.submit(check_clean, grout, p, arguments.seeds) for p in paths]:
                 faults += job.result()
             count = len(paths)
         else:
             jobs = []
-            for path in sorted(glob.glob(ROOT + "/tests/corpus/*.bug.grout")):
+            for path in sorted(glob.glob(ROOT + "/tests/corpus/**/*.bug.grout", recursive=True)):
                 jobs.append(pool.submit(check_bug, grout, path, path.replace(".bug.", ".fix.")))
             for path in sorted(glob.glob(ROOT + "/kernels/bugs/*.grout")):
                 jobs.append(pool.submit(check_bug, grout, path, None))

@@ -55,7 +55,7 @@ def check_reports(grout):
 def check_reports_in(grout, folder):
     pairs, loops = 0, 0
     for path in sorted(glob.glob("kernels/bugs/*.grout", root_dir=ROOT) +
-                       glob.glob("tests/corpus/*.bug.grout", root_dir=ROOT)):
+                       glob.glob("tests/corpus/**/*.bug.grout", root_dir=ROOT, recursive=True)):
         options = re.findall(r"^// run: (.*)$", open(f"{ROOT}/{path}").read(), re.M)
         options = (options[0].split() if options else []) + ["--budget", str(SECONDS)]
         done = run(grout, "check", "--format", "json", *options, path, folder=folder)

@@ -5,6 +5,7 @@ usage: run_cli.py --grout PATH [--update] [TEST...]     every test by default
 --update writes the help texts of tests/cli/help and the generated pages of docs/.
 """
 import argparse
+import glob
 import json
 import os
 import re
@@ -424,17 +425,18 @@ def test_examples(folder):
     for match in re.finditer(r'GROUT_DIAG\(\w+,\s*"([^"]+)",\s*\w+,\s*(\w+)',
                              read(f"{ROOT}/include/grout/diag.def").decode()):
         codes[match.group(1)] = match.group(2)
-    names = sorted(name for name in os.listdir(EXAMPLES) if name.endswith(".grout"))
+    paths = sorted(glob.glob(f"{EXAMPLES}/*/*.grout"))
+    names = [os.path.basename(path) for path in paths]
     wanted = {f"{code}-{which}.grout" for code, stage in codes.items() for which in ("bad", "fixed")
               if stage in ("PARSE", "VERIFY", "RUN") and code not in WITHOUT_EXAMPLE}
-    assert set(names) == wanted, set(names) ^ wanted
-    run("check", "--expect", "-q", *(f"{EXAMPLES}/{name}" for name in names)).expect(0, "", "")
-    for name in names:
+    assert sorted(names) == sorted(wanted), set(names) ^ wanted or "a name is in two folders"
+    run("check", "--expect", "-q", *paths).expect(0, "", "")
+    for path, name in zip(paths, names):
         code, which = name[:-6].rsplit("-", 1)
-        text = read(f"{EXAMPLES}/{name}").decode()
+        text = read(path).decode()
         found = " ".join(re.findall("expect-.*", text))
         if code.startswith("redundant-"):
-            found = run("check", "--advice", "--budget", str(SECONDS), "-q", f"{EXAMPLES}/{name}").out
+            found = run("check", "--advice", "--budget", str(SECONDS), "-q", path).out
         assert (code in found) == (which == "bad"), name
         assert text.replace("\n", "\n    ").replace("    \n", "\n").strip() in run("explain", code).out, name
     for code in codes:

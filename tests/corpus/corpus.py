@@ -3,8 +3,8 @@ silent. Checks every file under several schedules and timings, and writes the ta
 
 usage: corpus.py --grout PATH [--seeds N] [--update | --table]
 
-Files: NAME.bug.grout with its fixed twin NAME.fix.grout, NAME.control.grout. The head of each says
-what it is from:
+Files, in folders by the kind of bug: NAME.bug.grout with its fixed twin NAME.fix.grout beside it,
+NAME.control.grout. The head of each says what it is from:
 
     // corpus: RB-08 https://github.com/...
     // In our own words: what goes wrong.
@@ -83,9 +83,15 @@ def find_missed(grout, path, options, seed):
     return "not found with %s: %s\n" % (" ".join(options), sorted(missing)) if missing else ""
 
 
+def find_files():
+    """Relative to this folder."""
+    return sorted(os.path.relpath(os.path.join(folder, name), HERE) for folder, _, names in os.walk(HERE)
+                  for name in names)
+
+
 def load():
     entries = {}
-    for name in sorted(os.listdir(HERE)):
+    for name in find_files():
         match = re.match(r"(.+)\.(bug|fix|control)\.grout$", name)
         if not match:
             continue
@@ -117,9 +123,9 @@ def load_waiting():
 
 
 def make_page(entries, waiting):
-    bugs = sorted((e for e in entries.values() if "bug" in e), key=lambda e: (e["id"], e["bug"]))
+    bugs = sorted((e for e in entries.values() if "bug" in e), key=lambda e: (e["id"], os.path.basename(e["bug"])))
     controls = sorted((e for e in entries.values() if "control" in e),
-                      key=lambda e: (e["id"], e["control"]))
+                      key=lambda e: (e["id"], os.path.basename(e["control"])))
     lines = ["# Corpus", "",
              "Real bugs of asynchronous kernels, each reproduced as a pattern in a small kernel beside its fix, and correct",
              "kernels that other tools flag. `make corpus` checks all of them under several schedules and timings and writes this",

@@ -24,7 +24,7 @@ from limit import SECONDS
 WORDS = re.compile(r"\bcluster\b|cluster\(|collective_axes|multicast|mbarrier|semaphore|atomic_|async_copy|"
                    r"async_store_smem|named_barrier|block_barrier|warp_map|warp_specialize|reduce\(|commit_gmem|"
                    r"barrier_test|scratch %\w+ : gmem|order\(|tensor_descriptor")
-FOLDERS = ("kernels/*.grout", "tests/behaviour/**/*.grout", "tests/corpus/*.grout", "tests/litmus/*.grout",
+FOLDERS = ("kernels/*.grout", "tests/behaviour/**/*.grout", "tests/corpus/**/*.grout", "tests/litmus/**/*.grout",
            "tests/differential/*.grout", "tests/ops/*.grout")
 # Options of a '// run:' line that are about the emulated run only.
 CPU_ONLY = {"--explore": 0, "--schedule": 1, "--timing": 1, "--resident": 1, "--sms": 1, "--severity": 1,

@@ -4,7 +4,7 @@
 
 #include "grout/text.h"
 #include "grout/verify.h"
-#include "tests/unit/module_equal.h"
+#include "tests/unit/ir/module_equal.h"
 
 #include <stdio.h>
 #include <stdlib.h>

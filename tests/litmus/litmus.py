@@ -1,5 +1,5 @@
-"""Litmus programs: one ordering rule each, with its ruling and the section that decides it. Checks
-every file under several schedules and timings, and writes the table docs/litmus.md.
+"""Litmus programs: one ordering rule each, with its ruling and the section that decides it. They lie in
+folders by topic. Checks every file under several schedules and timings, and writes the table docs/litmus.md.
 
 usage: litmus.py --grout PATH [--seeds N] [--update]
 
@@ -51,11 +51,16 @@ def find_failures(grout, names, seeds):
     return [(name, said) for name, is_good, said in alone if not is_good] or [("all together", output)]
 
 
+def find_programs():
+    """Relative to this folder; by the name of the file, so that the page is the same wherever it lies."""
+    paths = (os.path.relpath(os.path.join(folder, name), HERE) for folder, _, names in os.walk(HERE)
+             for name in names if name.endswith(".grout"))
+    return sorted(paths, key=lambda path: (os.path.basename(path), path))
+
+
 def load():
     rows = []
-    for name in sorted(os.listdir(HERE)):
-        if not name.endswith(".grout"):
-            continue
+    for name in find_programs():
         text = read(os.path.join(HERE, name))
         head = HEAD.match(text)
         if not head:

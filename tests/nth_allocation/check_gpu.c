@@ -6,7 +6,7 @@
 #include "gpu_backend/run/launch.h"
 #include "gpu_backend/run/ptxas_log.h"
 #include "grout/gpu.h"
-#include "tests/unit/fake_nvrtc.h"
+#include "tests/unit/gpu_backend/fake_nvrtc.h"
 
 #include <check.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #include "failing.h"
 #include "grout/text.h"
 #include "ir/core/module.h"
-#include "tests/unit/build_sample.h"
+#include "tests/unit/ir/build/build_sample.h"
 
 #include <check.h>
 #include <stdlib.h>

@@ -1,0 +1,160 @@
+/* check_compare.c - the compare rule and what a mismatch says.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "tests/unit/support/gpu_text.h"
+
+#include <math.h>
+
+static const char kernel[] = "kernel @k(%a: in gmem f32[2, 3], %f: out gmem f32[2, 3],\n"
+                             "          %h: out gmem bf16[4], %e: out gmem f8e4m3[4],\n"
+                             "          %i: out gmem i16[4], %u: out gmem u64[2])\n"
+                             "{\n"
+                             "  store %f, (load %a)\n"
+                             "  store %f[0, 0], (load %a[1, 1])\n"
+                             "}\n";
+enum { PARAM_F = 1, PARAM_H, PARAM_E, PARAM_I, PARAM_U };
+
+typedef struct fixture {
+    grout_diags *diags;
+    grout_module *module;
+} fixture;
+
+static fixture begin(void) {
+    fixture f = {.diags = grout_diags_new()};
+    f.module = bind_text("compare.grout", kernel, f.diags);
+    return f;
+}
+
+static void end(fixture *f) {
+    grout_module_free(f->module);
+    grout_diags_free(f->diags);
+}
+
+START_TEST(shipped_ops_compare_exactly) {
+    fixture f = begin();
+    const grout_compare_options options = grout_compare_get_default(f.module, 1, false);
+    ck_assert(options.rtol <= 0 && options.atol <= 0 && !options.is_by_type);
+    end(&f);
+}
+END_TEST
+
+/* What is exact, and for which inputs: functions never, float sums for whole numbers. */
+START_TEST(default_tolerance_follows_the_ops) {
+    static const struct {
+        const char *op;
+        bool for_whole, for_any;
+    } rows[] = {{"add (load %a), 1", false, false},
+                {"sqrt (load %a)", false, false},
+                {"exp (load %a)", true, true},
+                {"broadcast (reduce_sum (load %a)) : f32[4]", false, true},
+                {"broadcast (reduce_max (load %a)) : f32[4]", false, false},
+                {"cast (broadcast (reduce_sum (load %i)) : i32[4]) : f32", false, false}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char text[256];
+        grout_diags *diags = grout_diags_new();
+        (void)snprintf(text, sizeof text,
+                       "kernel @k(%%a: in gmem f32[4], %%i: in gmem i32[4], %%f: out gmem f32[4])\n"
+                       "{\n  store %%f, (%s)\n}\n",
+                       rows[i].op);
+        grout_module *module = bind_text("compare.grout", text, diags);
+        ck_assert_msg(grout_compare_get_default(module, 1, true).is_by_type == rows[i].for_whole,
+                      "%s, whole inputs", rows[i].op);
+        ck_assert_msg(grout_compare_get_default(module, 1, false).is_by_type == rows[i].for_any,
+                      "%s", rows[i].op);
+        grout_module_free(module);
+        grout_diags_free(diags);
+    }
+}
+END_TEST
+
+START_TEST(mismatch_names_element_and_writer) {
+    fixture f = begin();
+    const float expected[6] = {0, 1, 2, 3, 4, 5};
+    const float actual[6] = {0, 1, 2, 3, 4.5f, 6};
+    const grout_compare_options exact = {0};
+    ck_assert(!grout_compare_array(f.module, 1, PARAM_F, expected, actual, &exact, f.diags));
+    const grout_diag *diag = grout_diags_get(f.diags, grout_diags_count(f.diags) - 1);
+    ck_assert_int_eq(diag->code, GROUT_DIAG_COMPARE_MISMATCH);
+    ck_assert_str_eq(diag->message,
+                     "'%f'[1, 1] is 4.5 (0x40900000), expected 4 (0x40800000); 2 of 6 "
+                     "elements differ");
+    ck_assert_uint_eq(diag->place.line, 1);
+    ck_assert_uint_eq(diag->note_count, 1);
+    ck_assert_uint_eq(diag->notes[0].place.line, 6);
+    end(&f);
+}
+END_TEST
+
+/* Bits of two arrays of one parameter, and whether they count as equal. */
+typedef struct pair_case {
+    const char *name;
+    uint32_t param;
+    bool is_equal;
+    uint64_t expected, actual; /* of element 0; the rest is zero */
+    grout_compare_options options;
+} pair_case;
+
+static const pair_case pair_cases[] = {
+    {"the same", PARAM_F, true, 0x3f800000, 0x3f800000, {0, 0, false}},
+    {"one bit", PARAM_F, false, 0x3f800000, 0x3f800001, {0, 0, false}},
+    {"two NaNs", PARAM_F, true, 0x7fc00000, 0xffffffff, {0, 0, false}},
+    {"a NaN and a number", PARAM_F, false, 0x7fc00000, 0x3f800000, {0, 0, false}},
+    {"a number and a NaN", PARAM_F, false, 0x3f800000, 0x7fc00000, {0, 0, false}},
+    {"zeros of two signs", PARAM_F, false, 0x00000000, 0x80000000, {0, 0, false}},
+    {"zeros of two signs, within a tolerance", PARAM_F, true, 0, 0x80000000, {1e-6, 0, false}},
+    {"within rtol of the largest", PARAM_F, true, 0x42c80000, 0x42c80001, {1e-6, 0, false}},
+    {"beyond it", PARAM_F, false, 0x42c80000, 0x42c90000, {1e-6, 0, false}},
+    {"within atol", PARAM_F, true, 0x3f800000, 0x3f8ccccd, {0, 0.2, false}},
+    {"infinities alike", PARAM_F, true, 0x7f800000, 0x7f800000, {1e-3, 0, false}},
+    {"infinities of two signs", PARAM_F, false, 0x7f800000, 0xff800000, {1e-3, 0, false}},
+    {"NaNs of bf16", PARAM_H, true, 0x7f81, 0xffc0, {0, 0, false}},
+    {"bf16 infinity is none", PARAM_H, false, 0x7f80, 0xffc0, {0, 0, false}},
+    {"NaNs of e4m3", PARAM_E, true, 0x7f, 0xff, {0, 0, false}},
+    {"e4m3 has numbers up there", PARAM_E, false, 0x7e, 0x7f, {0, 0, false}},
+    {"integers", PARAM_I, false, 0xffff, 0x0001, {0, 0, false}},
+    {"integers within a tolerance", PARAM_I, true, 0xffff, 0x0001, {0, 2, false}},
+    {"f32 within its bound", PARAM_F, true, 0x42c80000, 0x42c80040, {0, 0, true}},
+    {"f32 beyond it", PARAM_F, false, 0x42c80000, 0x42c80080, {0, 0, true}},
+    {"bf16 within its bound", PARAM_H, true, 0x3f80, 0x3f82, {0, 0, true}},
+    {"bf16 beyond it", PARAM_H, false, 0x3f80, 0x3f83, {0, 0, true}},
+    {"integers have no bound", PARAM_I, false, 100, 101, {0, 0, true}},
+    {"large integers", PARAM_U, false, UINT64_MAX, UINT64_MAX - 1, {0, 0, false}},
+};
+
+START_TEST(pairs_compare) {
+    const pair_case *row = &pair_cases[_i];
+    fixture f = begin();
+    uint64_t expected[8] = {row->expected}, actual[8] = {row->actual};
+    const bool is_equal =
+        grout_compare_array(f.module, 1, row->param, expected, actual, &row->options, f.diags);
+    ck_assert_msg(is_equal == row->is_equal, "%s", row->name);
+    ck_assert(grout_diags_has_errors(f.diags) == !row->is_equal);
+    end(&f);
+}
+END_TEST
+
+START_TEST(large_arrays_report_the_first) {
+    grout_diags *diags = grout_diags_new();
+    static unsigned char expected[100000], actual[100000];
+    grout_module *module = bind_text("large.grout",
+                                     "kernel @k(%y: out gmem u8[100, 1000]) {\n  store %y[0, 0], "
+                                     "(cast 1 : u8)\n}\n",
+                                     diags);
+    actual[54321] = 7;
+    actual[99999] = 1;
+    ck_assert(!grout_compare_array(module, 1, 0, expected, actual, NULL, diags));
+    const grout_diag *diag = grout_diags_get(diags, grout_diags_count(diags) - 1);
+    ck_assert_str_eq(diag->message, "'%y'[54, 321] is 7, expected 0; 2 of 100000 elements differ");
+    grout_module_free(module);
+    grout_diags_free(diags);
+}
+END_TEST
+
+int main(void) {
+    TCase *tcase = tcase_create("compare");
+    tcase_add_test(tcase, shipped_ops_compare_exactly);
+    tcase_add_test(tcase, default_tolerance_follows_the_ops);
+    tcase_add_test(tcase, mismatch_names_element_and_writer);
+    tcase_add_loop_test(tcase, pairs_compare, 0, (int)(sizeof pair_cases / sizeof pair_cases[0]));
+    tcase_add_test(tcase, large_arrays_report_the_first);
+    return run_suite(tcase, "compare");
+}

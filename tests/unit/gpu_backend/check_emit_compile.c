@@ -1,0 +1,249 @@
+/*
+ * check_emit_compile.c - NVRTC takes what is emitted: every kernel of kernels/, of
+ * tests/differential/ and of tests/golden/cuda/data/, that of each op in tests/ops/, and generated
+ * ones for each op on each element type, each cast, each element type in each SMEM layout. The
+ * shipped kernels keep everything in registers, and no array of the others is in local memory.
+ * Skipped without NVRTC.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "gpu_backend/run/ptxas_log.h"
+#include "gpu_nvrtc.h"
+#include "tests/unit/support/gpu_text.h"
+
+/* What a kernel may have in local memory. */
+typedef enum local_memory {
+    LOCAL_ANY,
+    LOCAL_SMALL, /* spilled registers, arguments of printf, what sine's large numbers take; no array
+                  */
+    LOCAL_NONE
+} local_memory;
+
+#define LOCAL_SMALL_BYTES 64
+
+static void check_local_memory(const char *name, const grout_binary *binary, local_memory allowed) {
+    grout_gpu_ptxas_log log;
+    grout_gpu_error error;
+    ck_assert(grout_gpu__ptxas_log_parse(binary->log, &log, &error));
+    ck_assert_uint_eq(log.kernel_count, 1);
+    const uint32_t bytes = log.kernels[0].stack_bytes;
+    ck_assert_msg(allowed == LOCAL_ANY || (allowed == LOCAL_SMALL ? bytes <= LOCAL_SMALL_BYTES
+                                                                  : binary->spill_bytes == 0),
+                  "%s: %s has %u bytes of local memory, spills %d bytes", name,
+                  log.kernels[0].kernel, bytes, binary->spill_bytes);
+    grout_gpu__ptxas_log_deinit(&log);
+}
+
+static void compile_kernel(const char *name, const grout_module *module, grout_kernel_id id,
+                           local_memory allowed) {
+    grout_diags *diags = grout_diags_new();
+    const grout_emit_options options = {.watchdog = true};
+    const char *kernel = grout_module_get_string(module, grout_module_get_kernel(module, id)->name);
+    grout_text source = {0};
+    grout_binary binary = {0};
+    if (!grout_emit_cuda(module, id, &options, &source, diags)) {
+        fail_to_compile(name, NULL, diags);
+    }
+    if (!grout_compile_cuda(source.data, kernel, GROUT_BINARY_CUBIN, &nvrtc_options, &binary,
+                            diags)) {
+        fail_to_compile(name, source.data, diags);
+    }
+    ck_assert_msg(binary.size > 0 && binary.registers > 0, "%s: no cubin of %s", name, kernel);
+    check_local_memory(name, &binary, allowed);
+    grout_binary_free(&binary);
+    grout_text_free(&source);
+    grout_diags_free(diags);
+}
+
+/* Emits and compiles the kernels of a text, at most so many; checks what ptxas says about them. */
+static void compile_kernels(const char *name, const char *text, uint32_t most,
+                            local_memory allowed) {
+    grout_diags *diags = grout_diags_new();
+    grout_module *module = bind_text(name, text, diags);
+    for (grout_kernel_id id = 1; id < grout_module_get_kernel_count(module) && id <= most; id++) {
+        compile_kernel(name, module, id, allowed);
+    }
+    grout_module_free(module);
+    grout_diags_free(diags);
+}
+
+static void compile_text(const char *name, const char *text, local_memory allowed) {
+    compile_kernels(name, text, UINT32_MAX, allowed);
+}
+
+/* ---- shipped kernels, and those of the differential tests ---- */
+
+static kernel_files files;
+static int shipped_count;
+
+START_TEST(kernels_compile_without_arrays_in_memory) {
+    grout_text text = read_file(files.paths[_i]);
+    compile_text(files.paths[_i], text.data, _i < shipped_count ? LOCAL_NONE : LOCAL_SMALL);
+    grout_text_free(&text);
+}
+END_TEST
+
+/* ---- the kernel that an op comes with ---- */
+
+static kernel_files op_files;
+
+/* The first kernel of the file: the second one computes the same without the op. */
+START_TEST(ops_compile) {
+    grout_text text = read_file(op_files.paths[_i]);
+    compile_kernels(op_files.paths[_i], text.data, 1, LOCAL_SMALL);
+    grout_text_free(&text);
+}
+END_TEST
+
+/* ---- generated kernels ---- */
+
+static const grout_dtype alu_dtypes[] = {GROUT_DTYPE_I32, GROUT_DTYPE_U32,  GROUT_DTYPE_F16,
+                                         GROUT_DTYPE_F32, GROUT_DTYPE_BF16, GROUT_DTYPE_BOOL};
+
+static bool takes_dtype(grout_type_rule rule, grout_dtype dtype) {
+    const bool is_int = dtype == GROUT_DTYPE_I32 || dtype == GROUT_DTYPE_U32;
+    switch (rule) {
+    case GROUT_TYPES_NUM:
+    case GROUT_TYPES_CMP:
+        return dtype != GROUT_DTYPE_BOOL;
+    case GROUT_TYPES_INT:
+        return is_int;
+    case GROUT_TYPES_FLOAT:
+        return dtype == GROUT_DTYPE_F16 || dtype == GROUT_DTYPE_BF16 || dtype == GROUT_DTYPE_F32;
+    case GROUT_TYPES_LOGIC:
+        return is_int || dtype == GROUT_DTYPE_BOOL;
+    case GROUT_TYPES_BOOL:
+        return dtype == GROUT_DTYPE_BOOL;
+    case GROUT_TYPES_ANY:
+        return true;
+    case GROUT_TYPES_ACC:
+    case GROUT_TYPES_MMA:
+    case GROUT_TYPES_NONE:
+        break;
+    }
+    return false;
+}
+
+/* Array op, scalar op, and array op with a scalar of each ALU and MATH op; reductions of arrays. */
+static void add_alu_ops(grout_text *text, grout_dtype dtype) {
+    const char *name = grout_dtype_get_info(dtype)->text;
+    for (uint32_t k = 1; k < GROUT_OP_COUNT; k++) {
+        const grout_op_info *info = grout_op_get_info((grout_opcode)k);
+        if (info->expression == NULL || !takes_dtype((grout_type_rule)info->types, dtype)) {
+            continue;
+        }
+        if (info->form == GROUT_FORM_REDUCE) {
+            grout_text_add(text, "  store %%out[5], (%s %%x)\n", info->text);
+            continue;
+        }
+        const size_t count = strlen(info->operands);
+        const char *arrays[] = {"", "%x", "%x, %y", "%x, %y, %x"};
+        const char *scalars[] = {"", "%s", "%s, %s", "%s, %s, %s"};
+        const char *result = info->form == GROUT_FORM_COMPARE ? "bool" : name;
+        const char *out = info->form == GROUT_FORM_COMPARE ? "flags" : "out";
+        grout_text_add(text, "  store %%%s, (%s %s)\n", out, info->text, arrays[count]);
+        grout_text_add(text, "  store %%%s[3], (%s %s)\n", out, info->text, scalars[count]);
+        grout_text_add(text, "  store %%%s, (broadcast (%s %s) : %s[640])\n", out, info->text,
+                       scalars[count], result);
+    }
+}
+
+START_TEST(every_alu_op_compiles) {
+    const grout_dtype dtype = alu_dtypes[_i];
+    const char *name = grout_dtype_get_info(dtype)->text;
+    grout_text text = {0};
+    grout_text_add(&text,
+                   "kernel @alu(%%a: in gmem %s[640], %%s: %s, %%out: out gmem %s[640], "
+                   "%%flags: out gmem bool[640]) {\n"
+                   "  %%x = load %%a\n  %%y = load %%a[ds(0, 640)]\n",
+                   name, name, name);
+    add_alu_ops(&text, dtype);
+    grout_text_add(&text,
+                   "  store %%out, (select (eq (iota dim(0) : i32[640]), 7), %%x, %%y)\n}\n");
+    compile_text(name, text.data, LOCAL_ANY);
+    grout_text_free(&text);
+}
+END_TEST
+
+/* sm_90a has no cast from f64 to an 8-bit float that rounds once, and the verifier says so. */
+static bool has_cast(grout_dtype from, grout_dtype to) {
+    return from != GROUT_DTYPE_F64 || (to != GROUT_DTYPE_F8E4M3 && to != GROUT_DTYPE_F8E5M2);
+}
+
+START_TEST(every_cast_compiles) {
+    const char *from = grout_dtype_get_info((grout_dtype)_i)->text;
+    grout_text text = {0};
+    grout_text_add(&text, "kernel @casts(%%a: in gmem %s[300]", from);
+    for (grout_dtype to = 1; to < GROUT_DTYPE_COUNT; to++) {
+        grout_text_add(&text, ", %%o%d: out gmem %s[300]", to, grout_dtype_get_info(to)->text);
+    }
+    grout_text_add(&text, ") {\n  %%v = load %%a\n  %%s = load %%a[7]\n");
+    for (grout_dtype to = 1; to < GROUT_DTYPE_COUNT; to++) {
+        const char *name = grout_dtype_get_info(to)->text;
+        if (has_cast((grout_dtype)_i, to)) {
+            grout_text_add(&text, "  store %%o%d, (cast %%v : %s)\n", to, name);
+            grout_text_add(&text, "  store %%o%d[1], (cast %%s : %s)\n", to, name);
+        }
+    }
+    grout_text_add(&text, "}\n");
+    compile_text(from, text.data, LOCAL_ANY);
+    grout_text_free(&text);
+}
+END_TEST
+
+/* Loads and stores of one element type through SMEM in every kind of layout. */
+START_TEST(every_layout_compiles) {
+    const grout_dtype dtype = (grout_dtype)_i;
+    const char *name = grout_dtype_get_info(dtype)->text;
+    const int row = 128 / grout_dtype_get_info(dtype)->bytes; /* elements that a swizzle spans */
+    grout_text text = {0};
+    grout_text_add(&text,
+                   "const C = %d\n"
+                   "kernel @layouts(%%a: in gmem %s[64, C], %%n: i32, %%y: out gmem %s[64, C], "
+                   "%%z: out gmem %s[C, 64]) threads(t = 2) {\n"
+                   "  scratch %%plain : smem %s[64, C]\n"
+                   "  scratch %%turned : smem %s[64, C] transpose(1, 0)\n"
+                   "  scratch %%tiled : smem %s[64, 2 * C] tile(8, C) swizzle(128)\n"
+                   "  scratch %%rows : smem %s[64, C] swizzle(128)\n"
+                   "  scratch %%full : barrier[2]\n",
+                   row, name, name, name, name, name, name, name);
+    grout_text_add(&text, "  %%v = load %%a\n"
+                          "  store %%plain, %%v\n  store %%turned, (load %%plain)\n"
+                          "  store %%tiled[:, ds(C, C)], (load %%turned)\n"
+                          "  store %%rows, (load %%tiled[:, ds(%%n * C, C)])\n"
+                          "  store %%y[ds(%%n, 5)], (load %%rows[ds(3, 5)])\n"
+                          "  store %%z, (load %%rows.transpose(1, 0))\n"
+                          "  store %%y[%%n, 3], (load %%rows[1, 5])\n"
+                          "  commit_smem\n"
+                          "  copy_gmem_to_smem %%a, %%rows, %%full[0]\n"
+                          "  copy_gmem_to_smem %%a[ds(32, 32)], %%tiled[ds(0, 32), ds(0, C)], "
+                          "%%full[1]\n"
+                          "  barrier_wait %%full[0]\n  barrier_wait %%full[1]\n"
+                          "  copy_smem_to_gmem %%plain, %%y\n  wait_smem_to_gmem 0\n"
+                          "  debug_print \"{} {}\", (cast (load %%rows[0, 0]) : f32), "
+                          "(cast (load %%plain[0, ds(0, 4)]) : f32)\n"
+                          "}\n");
+    compile_text(name, text.data, LOCAL_ANY);
+    grout_text_free(&text);
+}
+END_TEST
+
+int main(void) {
+    if (!has_nvrtc()) {
+        printf("skipped: no usable NVRTC on this machine\n");
+        return 77;
+    }
+    TCase *tcase = tcase_create("emit_compile");
+    find_kernel_files(GROUT_TEST_SOURCE_DIR "/kernels", &files);
+    find_kernel_files(GROUT_TEST_SOURCE_DIR "/kernels/bugs", &files);
+    shipped_count = files.count;
+    find_kernel_files(GROUT_TEST_SOURCE_DIR "/tests/differential", &files);
+    find_kernel_files(GROUT_TEST_SOURCE_DIR "/tests/golden/cuda/data", &files);
+    find_kernel_files(GROUT_TEST_SOURCE_DIR "/tests/ops", &op_files);
+    tcase_add_loop_test(tcase, kernels_compile_without_arrays_in_memory, 0, files.count);
+    tcase_add_loop_test(tcase, ops_compile, 0, op_files.count);
+    tcase_add_loop_test(tcase, every_alu_op_compiles, 0,
+                        (int)(sizeof alu_dtypes / sizeof alu_dtypes[0]));
+    tcase_add_loop_test(tcase, every_cast_compiles, 1, GROUT_DTYPE_COUNT);
+    tcase_add_loop_test(tcase, every_layout_compiles, 1, GROUT_DTYPE_COUNT);
+    return run_suite(tcase, "emit_compile");
+}

@@ -1,0 +1,227 @@
+/*
+ * check_emit_wgmma.c - NVRTC takes every form of wgmma that is emitted, keeps it in flight and
+ * spills nothing; what it loses otherwise is reported. Skipped without NVRTC.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "gpu_nvrtc.h"
+#include "tests/unit/support/gpu_text.h"
+
+#include <stdlib.h>
+
+/* All kernels of a text in one binary, and what is said of them. */
+typedef struct compiled {
+    grout_diags *diags;
+    grout_module *module;
+    grout_text source;
+    grout_binary binary;
+} compiled;
+
+/* Fails because of diagnostics that should not be there. */
+static void show(const compiled *c, const char *name) {
+    const char *kernels = strstr(c->source.data, "#endif\n\nGROUT_DEVICE void grout_w");
+    fail_with_diags(name, c->diags, kernels == NULL ? "" : kernels);
+}
+
+static compiled compile_text(const char *name, const char *text) {
+    const grout_emit_options options = {.watchdog = true};
+    compiled c = {.diags = grout_diags_new()};
+    c.module = bind_text(name, text, c.diags);
+    const char *first =
+        grout_module_get_string(c.module, grout_module_get_kernel(c.module, 1)->name);
+    bool is_emitted = true;
+    for (grout_kernel_id id = 1; id < grout_module_get_kernel_count(c.module); id++) {
+        is_emitted = is_emitted && grout_emit_cuda(c.module, id, &options, &c.source, c.diags);
+    }
+    if (!is_emitted) {
+        fail_to_compile(name, NULL, c.diags);
+    }
+    if (!grout_compile_cuda(c.source.data, first, GROUT_BINARY_CUBIN, &nvrtc_options, &c.binary,
+                            c.diags)) {
+        fail_to_compile(name, c.source.data, c.diags);
+    }
+    for (grout_kernel_id id = 1; id < grout_module_get_kernel_count(c.module); id++) {
+        ck_assert(grout_binary_report_losses(&c.binary, c.module, id, c.diags));
+    }
+    return c;
+}
+
+static void free_compiled(compiled *c) {
+    grout_binary_free(&c->binary);
+    grout_text_free(&c->source);
+    grout_module_free(c->module);
+    grout_diags_free(c->diags);
+}
+
+/* ---- every form ---- */
+
+typedef struct form_types {
+    const char *operand, *sum;
+    int bytes; /* of an operand's element */
+} form_types;
+
+static const form_types types[] = {
+    {"bf16", "f32", 2}, {"f16", "f32", 2}, {"f16", "f16", 2}, {"f32", "f32", 4}};
+static const int swizzles[] = {128, 64, 32, 0};
+static const int widths[] = {8, 16, 40, 64, 136, 192, 256};
+
+/* "bf16[64, 64] tile(8, 32) swizzle(64)": rows of row_bytes cut to the width of the swizzle. */
+static void add_object(grout_text *text, const char *name, const form_types *type, int rows,
+                       int columns, int swizzle) {
+    grout_text_add(text, "  scratch %%%s : smem %s[%d, %d] tile(8, %d)", name, type->operand, rows,
+                   columns, (swizzle == 0 ? 16 : swizzle) / type->bytes);
+    if (swizzle != 0) {
+        grout_text_add(text, " swizzle(%d)", swizzle);
+    }
+    grout_text_add(text, "\n");
+}
+
+typedef struct form {
+    const form_types *type;
+    int columns, swizzle;
+    bool a_turned, b_turned, in_registers;
+} form;
+
+/* A kernel that keeps one wgmma in flight over a loop, with a of 128 rows if those registers fit.
+ */
+static void add_kernel(grout_text *text, const form *f) {
+    const form_types *type = f->type;
+    const int k = 128 / type->bytes;
+    const int rows = f->columns > 128 || f->in_registers ? 64 : 128;
+    static int number;
+    grout_text_add(text, "kernel @k%d(%%c: out gmem %s[%d, %d]) {\n", number++, type->sum, rows,
+                   f->columns);
+    add_object(text, "as", type, f->a_turned ? k : rows, f->a_turned ? rows : k, f->swizzle);
+    add_object(text, "bs", type, f->b_turned ? k : f->columns, f->b_turned ? f->columns : k,
+               f->swizzle);
+    grout_text_add(text, "  scratch %%acc : acc %s[%d, %d]\n  for %%i in 0..4 {\n", type->sum, rows,
+                   f->columns);
+    grout_text_add(text,
+                   f->in_registers ? "    %%a = load %%as%s\n    wgmma %%acc, %%a, %%bs%s\n"
+                                   : "    wgmma %%acc, %%as%s, %%bs%s\n",
+                   f->a_turned ? ".transpose(1, 0)" : "", f->b_turned ? "" : ".transpose(1, 0)");
+    grout_text_add(text, "  }\n  store %%c, (load %%acc)\n}\n");
+}
+
+static void add_kernels(grout_text *text, const form_types *type, int swizzle, int columns) {
+    const bool is_narrow = type->bytes == 2; /* which may be turned, or in registers */
+    const bool divides = columns % ((swizzle == 0 ? 16 : swizzle) / type->bytes) == 0;
+    for (int turned = 0; turned < 4; turned++) {
+        form f = {.type = type,
+                  .columns = columns,
+                  .swizzle = swizzle,
+                  .a_turned = turned % 2 != 0,
+                  .b_turned = turned / 2 != 0};
+        if ((turned != 0 && !is_narrow) || (f.b_turned && !divides)) {
+            continue;
+        }
+        add_kernel(text, &f);
+        f.in_registers = is_narrow && !f.a_turned;
+        if (f.in_registers) {
+            add_kernel(text, &f);
+        }
+    }
+}
+
+START_TEST(every_form_stays_in_flight) {
+    const form_types *type = &types[_i / 4];
+    const int swizzle = swizzles[_i % 4];
+    grout_text text = {0};
+    for (size_t k = 0; k < sizeof widths / sizeof widths[0]; k++) {
+        add_kernels(&text, type, swizzle, widths[k]);
+    }
+    compiled c = compile_text("forms", text.data);
+    if (grout_diags_count(c.diags) > 0) {
+        show(&c, "forms");
+    }
+    free_compiled(&c);
+    grout_text_free(&text);
+}
+END_TEST
+
+/* ---- the shipped kernel ---- */
+
+static const char matmul[] = GROUT_TEST_SOURCE_DIR "/kernels/matmul_hopper_ws.grout";
+
+START_TEST(the_warp_specialised_matmul_loses_nothing) {
+    grout_text text = read_file(matmul);
+    compiled c = compile_text(matmul, text.data);
+    grout_resources facts;
+    if (grout_diags_count(c.diags) > 0) {
+        show(&c, matmul);
+    }
+    ck_assert(grout_binary_get_resources(&c.binary, c.module, 1, &facts, c.diags));
+    ck_assert_int_eq(facts.registers, 168);
+    ck_assert_int_eq(facts.spill_bytes, 0);
+    ck_assert_int_eq(facts.cuda_threads, 384);
+    ck_assert_int_eq(facts.ctas_per_sm, 1);
+    ck_assert_int_gt(facts.dynamic_smem_bytes, (int64_t)4 * 49152);
+    ck_assert_str_eq(facts.bound, "SMEM");
+    free_compiled(&c);
+    grout_text_free(&text);
+}
+END_TEST
+
+/* Under conditions, in loops of unknown length, beside another accumulator. */
+START_TEST(control_flow_loses_nothing) {
+    static const char path[] = GROUT_TEST_SOURCE_DIR "/tests/differential/wgmma.grout";
+    grout_text text = read_file(path);
+    compiled c = compile_text(path, text.data);
+    if (grout_diags_count(c.diags) > 0) {
+        show(&c, path);
+    }
+    free_compiled(&c);
+    grout_text_free(&text);
+}
+END_TEST
+
+/* ---- losses ---- */
+
+typedef struct loss {
+    const char *text, *says;
+} loss;
+
+static const loss losses[] = {
+    {"kernel @k(%c: out gmem f32[64, 64]) {\n  scratch %as : smem bf16[64, 64] tile(8, 64) "
+     "swizzle(128)\n  scratch %bs : smem bf16[64, 64] tile(8, 64) swizzle(128)\n"
+     "  scratch %acc : acc f32[64, 64]\n  wgmma_async %acc, %as, %bs\n"
+     "  wgmma_async %acc[:, ds(0, 32)], %as, %bs.transpose(1, 0)[:, ds(0, 32)]\n"
+     "  store %c, (load %acc)\n}\n",
+     "one uses registers of another"},
+    {"kernel @k(%c: out gmem f32[64, 256]) {\n  scratch %as : smem bf16[64, 64] "
+     "tile(8, 64) swizzle(128)\n  scratch %bs : smem bf16[64, 256] tile(8, 64) swizzle(128)\n"
+     "  scratch %acc : acc f32[64, 256]\n  for %i in 0..4 {\n    wgmma %acc, %as, %bs\n"
+     "    %v = acc_load %acc\n    store %c, %v\n  }\n}\n",
+     "an accumulator is read"},
+    {"kernel @k(%x: in gmem f32[128, 256], %y: out gmem f32[128, 256]) threads(t = 8) {\n"
+     "  %a = load %x\n  store %y, %a\n  %b = load %x\n  store %y, (add %a, (mul %b, %a))\n}\n",
+     "are stored to memory"},
+};
+
+START_TEST(losses_are_reported) {
+    compiled c = compile_text("loss", losses[_i].text);
+    bool is_said = false;
+    for (uint32_t k = 0; k < grout_diags_count(c.diags); k++) {
+        const grout_diag *diag = grout_diags_get(c.diags, k);
+        ck_assert_int_eq(diag->code, GROUT_DIAG_GPU_LOSS);
+        ck_assert_int_eq(diag->severity, GROUT_SEVERITY_WARNING);
+        is_said = is_said || strstr(diag->message, losses[_i].says) != NULL;
+    }
+    if (!is_said) {
+        show(&c, losses[_i].says);
+    }
+    free_compiled(&c);
+}
+END_TEST
+
+int main(void) {
+    if (!has_nvrtc()) {
+        printf("skipped: no usable NVRTC on this machine\n");
+        return 77;
+    }
+    TCase *tcase = tcase_create("emit_wgmma");
+    tcase_add_loop_test(tcase, every_form_stays_in_flight, 0, 16);
+    tcase_add_test(tcase, the_warp_specialised_matmul_loses_nothing);
+    tcase_add_test(tcase, control_flow_loses_nothing);
+    tcase_add_loop_test(tcase, losses_are_reported, 0, (int)(sizeof losses / sizeof losses[0]));
+    return run_suite(tcase, "emit_wgmma");
+}

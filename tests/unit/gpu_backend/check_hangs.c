@@ -1,0 +1,114 @@
+/* check_hangs.c - what is said of a launch that hung, from records as the watchdog writes them.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "gpu_backend/run/hangs.h"
+#include "tests/unit/support/gpu_text.h"
+
+static const char kernel[] = "kernel @k(%y: out gmem f32[64, 64]) grid(g = 100) cluster(c = 2)\n"
+                             "    threads(t = 2)\n"
+                             "{\n"
+                             "  scratch %full : barrier[2]\n"
+                             "  scratch %done : semaphore[3] global\n"
+                             "  barrier_wait %full[1]\n"
+                             "  semaphore_wait %done[2], 5\n"
+                             "}\n";
+
+/* Everything that was said, rendered. */
+static grout_text report(const grout_gpu_hang *hangs, uint32_t count, int clusters_per_device) {
+    grout_diags *diags = grout_diags_new();
+    grout_module *module = bind_text("hang.grout", kernel, diags);
+    grout_gpu_plan plan;
+    grout_gpu_step_result step = {.info = {.clusters_per_device = clusters_per_device}};
+    grout_gpu_hang copies[4];
+    memcpy(copies, hangs, count * sizeof *hangs);
+    const grout_gpu_outcome outcome = {
+        .steps = &step, .step_count = 1, .hangs = copies, .hang_count = count};
+    ck_assert(grout_gpu__plan_init(&plan, module, 1, diags));
+    const grout_gpu_hang_report what = {module, grout_module_get_kernel(module, 1), &plan, &outcome,
+                                        diags};
+    const grout_gpu_error error = {.code = GROUT_DIAG_GPU_HANG, .text = "kernel 'k' hung"};
+    grout_gpu__report_failure(&what, &error);
+    grout_text text = {0};
+    const grout_render_options plain = {.color = false};
+    grout_diags_render(diags, &plain, &text);
+    grout_gpu__plan_deinit(&plan);
+    grout_module_free(module);
+    grout_diags_free(diags);
+    return text;
+}
+
+static void check_says(const grout_text *text, const char *part, bool says) {
+    ck_assert_msg((strstr(text->data, part) != NULL) == says, "%s '%s' in\n%s",
+                  says ? "no" : "unwanted", part, text->data);
+}
+
+START_TEST(barriers_and_semaphores_have_names) {
+    const grout_gpu_hang hangs[] = {
+        {.code = 1, .cta = {5}, .thread = 1, .slot = 1, .line = 6, .waited_ns = 2000000000},
+        {.code = 2, .cta = {6}, .slot = 2, .parity = 5, .line = 7, .waited_ns = 1500000000},
+        {.code = 2, .cta = {8}, .slot = 2, .parity = 5, .line = 7, .waited_ns = 1500000000}};
+    grout_text text = report(hangs, 3, 100);
+    check_says(&text, "hang.grout:6:3: error: kernel 'k' hung [gpu-hang]", true);
+    check_says(&text,
+               "CTA 5 (rank 1 of cluster 2), thread 1 waits for a phase of parity 0 of %full[1] "
+               "since 2.0 s",
+               true);
+    check_says(&text,
+               "hang.grout:7:3: note: CTA 6 (rank 0 of cluster 3), thread 0 waits for 5 units of "
+               "%done[2] since 1.5 s, and so do 1 CTAs more",
+               true);
+    check_says(&text, "at a time", false);
+    grout_text_free(&text);
+}
+END_TEST
+
+START_TEST(warps_are_told_from_threads) {
+    const grout_gpu_hang hangs[] = {{.code = 1, .cta = {4}, .line = 6, .actor = 4},
+                                    {.code = 1, .cta = {4}, .line = 6}};
+    grout_text text = report(hangs, 2, 100);
+    check_says(&text, "CTA 4 (rank 0 of cluster 2), thread 0, warp 3 waits for", true);
+    check_says(&text, "CTA 4 (rank 0 of cluster 2), thread 0 waits for", true);
+    grout_text_free(&text);
+}
+END_TEST
+
+START_TEST(numbers_that_stand_for_nothing) {
+    const grout_gpu_hang hangs[] = {{.code = 2, .barrier = 77, .line = 6},
+                                    {.code = 1, .barrier = 77, .line = 6}};
+    grout_text text = report(hangs, 2, 100);
+    check_says(&text, "of %?[0]", true);
+    grout_text_free(&text);
+}
+END_TEST
+
+/* 60 clusters are resident, and the launch has 100 that wait for each other. */
+START_TEST(clusters_without_room) {
+    const grout_gpu_hang hang = {.code = 2, .slot = 2, .parity = 5, .line = 7};
+    grout_text text = report(&hang, 1, 60);
+    check_says(&text,
+               "hang.grout:7:3: note: this waits for other CTAs, of which the launch has 200, and "
+               "the GPU runs 120 at a time",
+               true);
+    check_says(&text, "launch at most 120 CTAs", true);
+    grout_text_free(&text);
+}
+END_TEST
+
+/* The time limit ended it: nobody wrote a record. */
+START_TEST(nobody_said_anything) {
+    const grout_gpu_hang none = {0};
+    grout_text text = report(&none, 0, 100);
+    check_says(&text, "hang.grout:1:", true);
+    check_says(&text, "waits for", false);
+    grout_text_free(&text);
+}
+END_TEST
+
+int main(void) {
+    TCase *tcase = tcase_create("hangs");
+    tcase_add_test(tcase, barriers_and_semaphores_have_names);
+    tcase_add_test(tcase, warps_are_told_from_threads);
+    tcase_add_test(tcase, numbers_that_stand_for_nothing);
+    tcase_add_test(tcase, clusters_without_room);
+    tcase_add_test(tcase, nobody_said_anything);
+    return run_suite(tcase, "hangs");
+}

@@ -1,0 +1,341 @@
+/* check_order.c - the clock engine against the happens-before graph itself, on random programs.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "interp/clocks/order.h"
+#include "tests/unit/support/often.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CTAS     2 /* of the cluster */
+#define THREADS  2 /* of a CTA */
+#define ACTORS   (CTAS * THREADS)
+#define CHANNELS 4
+#define STEPS    44
+#define PROGRAMS 600
+#define WORDS    256
+
+/*
+ * ISSUE: the thread's next wgmma group; AWAIT: all but the newest of them are over. ENGINE: an
+ * engine that the thread started completes on a channel. COPY: the thread issues a bulk group;
+ * DRAIN: its writes are over. MEET: the threads of the CTA.
+ */
+typedef enum kind {
+    ACCESS,
+    COMMIT,
+    COMMIT_CLUSTER,
+    COMMIT_GMEM,
+    RELEASE,
+    ACQUIRE,
+    MEET,
+    ISSUE,
+    AWAIT,
+    COPY,
+    DRAIN,
+    ENGINE,
+    KINDS
+} kind;
+
+/* A node of the graph: one op of one actor. */
+typedef struct node {
+    kind kind;
+    uint32_t actor, channel, epoch;
+    bool is_weak;   /* of a RELEASE or ACQUIRE: relaxed, or of a scope that does not cover both */
+    uint32_t owner; /* of an ACCESS: the CTA whose bytes it touches */
+    uint32_t group; /* issued by the actor, this one included; AWAIT, DRAIN: known done from here */
+} node;
+
+static uint64_t next_random(uint64_t *state) {
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    return *state;
+}
+
+static uint32_t get_cta(const node *n) {
+    return n->actor / THREADS;
+}
+
+/* ---- the simple model: reachability over edges, of two strengths, by matrix --------------------
+ */
+
+typedef struct graph {
+    bool time[STEPS][STEPS];   /* engine facts travel */
+    bool memory[STEPS][STEPS]; /* memory facts do */
+    bool wide[STEPS][STEPS];   /* they would, were every edge strong */
+} graph;
+
+static void close_graph(bool reach[STEPS][STEPS], uint32_t count) {
+    for (uint32_t k = 0; k < count; k++) {
+        for (uint32_t i = 0; i < count; i++) {
+            for (uint32_t j = 0; reach[i][k] && j < count; j++) {
+                reach[i][j] |= reach[k][j];
+            }
+        }
+    }
+}
+
+static bool is_handed_over(const node *a, const node *b) {
+    return b->kind == ACQUIRE && a->channel == b->channel &&
+           (a->kind == RELEASE || a->kind == ENGINE);
+}
+
+static bool meet(const node *a, const node *b) {
+    return (a->kind == MEET || b->kind == MEET) && get_cta(a) == get_cta(b);
+}
+
+static void build_graph(const node *nodes, uint32_t count, graph *g) {
+    memset(g, 0, sizeof *g);
+    for (uint32_t i = 0; i < count; i++) {
+        g->time[i][i] = g->memory[i][i] = g->wide[i][i] = true;
+        for (uint32_t j = i + 1; j < count; j++) {
+            bool is_sure = nodes[i].actor == nodes[j].actor || meet(&nodes[i], &nodes[j]);
+            bool is_edge = is_handed_over(&nodes[i], &nodes[j]);
+            bool is_engine = nodes[i].kind == ENGINE;
+            g->time[i][j] = is_sure || is_edge;
+            g->wide[i][j] = is_sure || (is_edge && !is_engine);
+            g->memory[i][j] =
+                is_sure || (is_edge && !is_engine && !nodes[i].is_weak && !nodes[j].is_weak);
+        }
+    }
+    close_graph(g->time, count);
+    close_graph(g->wide, count);
+    close_graph(g->memory, count);
+}
+
+/* A commit on the path, of the right memory. */
+static bool is_published(const node *nodes, const graph *g, uint32_t from, uint32_t to,
+                         bool is_gmem) {
+    for (uint32_t c = from + 1; c < to; c++) {
+        bool is_commit =
+            is_gmem ? nodes[c].kind == COMMIT_GMEM
+                    : nodes[c].kind == COMMIT_CLUSTER ||
+                          (nodes[c].kind == COMMIT && get_cta(&nodes[c]) == nodes[from].owner);
+        if (is_commit && g->memory[from][c] && g->memory[c][to]) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The newest group of an actor that a node knows to be over; 0: none. */
+static uint32_t count_done(const node *nodes, bool reach[STEPS][STEPS], kind waits, uint32_t actor,
+                           uint32_t to) {
+    uint32_t done = 0;
+    for (uint32_t i = 0; i < to; i++) {
+        if (nodes[i].kind == waits && nodes[i].actor == actor && reach[i][to] &&
+            nodes[i].group > done) {
+            done = nodes[i].group;
+        }
+    }
+    return done;
+}
+
+/* ---- the engine -------------------------------------------------------------------------------
+ */
+
+typedef struct engine {
+    grout_order order;
+    uint32_t sets[ACTORS * WORDS], channels[CHANNELS][WORDS], scratch[WORDS];
+} engine;
+
+static uint32_t *get_set(engine *e, uint32_t actor) {
+    return e->sets + (size_t)actor * e->order.words;
+}
+
+static void begin(engine *e, uint32_t owners) {
+    const grout_clock_shape shape = {.cta_count = CTAS,
+                                     .actor_count = ACTORS,
+                                     .lane_count = ACTORS,
+                                     .barrier_count = 2 * CTAS,
+                                     .thread_count = THREADS,
+                                     .lanes_per_thread = 1};
+    memset(e, 0, sizeof *e);
+    grout_order__init(&e->order, &shape, owners);
+    ck_assert_uint_le(e->order.words, WORDS);
+    for (uint32_t i = 0; i < ACTORS; i++) {
+        grout_order__begin(&e->order, get_set(e, i), i);
+    }
+}
+
+static void step_engine(engine *e, const node *n) {
+    const grout_order *order = &e->order;
+    const grout_clock_shape *shape = &order->shape;
+    uint32_t *set = get_set(e, n->actor);
+    grout_edge edge = n->is_weak ? GROUT_EDGE_WEAK : GROUT_EDGE_STRONG;
+    switch (n->kind) {
+    case ACCESS:
+    case ISSUE:
+    case COPY:
+    case KINDS:
+        break;
+    case AWAIT:
+        grout_order__raise(&set[grout_clock_wg(shape, n->actor)], n->group);
+        break;
+    case DRAIN:
+        grout_order__raise(&set[grout_clock_bw(shape, n->actor)], n->group);
+        grout_order__raise(&set[grout_clock_br(shape, n->actor)], n->group);
+        break;
+    case COMMIT:
+    case COMMIT_CLUSTER:
+        grout_order__commit_smem(order, set, n->actor, get_cta(n), n->kind == COMMIT_CLUSTER);
+        break;
+    case COMMIT_GMEM:
+        grout_order__commit_gmem(order, set, n->actor);
+        break;
+    case RELEASE:
+        grout_order__release(order, set, n->actor, e->channels[n->channel], edge);
+        break;
+    case ENGINE:
+        grout_order__carry(order, e->channels[n->channel], set, GROUT_EDGE_ENGINE);
+        grout_order__advance(order, set, n->actor);
+        break;
+    case ACQUIRE:
+        grout_order__acquire(order, set, e->channels[n->channel], edge);
+        break;
+    case MEET:
+        grout_order__meet(order, get_set(e, get_cta(n) * THREADS), get_cta(n) * THREADS, THREADS,
+                          e->scratch);
+        break;
+    }
+}
+
+/* Every earlier access against what the actor of the newest node now knows. */
+static void compare(engine *e, const node *nodes, uint32_t last, graph *g) {
+    const grout_clock_shape *shape = &e->order.shape;
+    uint32_t *set = get_set(e, nodes[last].actor);
+    for (uint32_t t = 0; t < ACTORS; t++) {
+        ASSERT_OFTEN(set[grout_clock_wg(shape, t)] == count_done(nodes, g->time, AWAIT, t, last));
+        ASSERT_OFTEN(set[grout_clock_br(shape, t)] == count_done(nodes, g->time, DRAIN, t, last));
+        ASSERT_OFTEN(set[grout_clock_bw(shape, t)] == count_done(nodes, g->memory, DRAIN, t, last));
+    }
+    for (uint32_t i = 0; i < last; i++) {
+        uint32_t actor = nodes[i].actor, epoch = nodes[i].epoch;
+        uint32_t at = grout_clock_g(shape, actor);
+        if (nodes[i].kind != ACCESS) {
+            continue;
+        }
+        ASSERT_OFTEN((set[grout_clock_x(shape, actor)] >= epoch) == g->time[i][last]);
+        ASSERT_OFTEN((set[grout_clock_s(shape, actor)] >= epoch) == g->wide[i][last]);
+        ASSERT_OFTEN((set[at] >= epoch) == g->memory[i][last]);
+        ASSERT_OFTEN((grout_order__get_gmem(&e->order, set)[at] >= epoch) ==
+                     is_published(nodes, g, i, last, true));
+        ASSERT_OFTEN((grout_order__get_smem(&e->order, set, nodes[i].owner)[at] >= epoch) ==
+                     is_published(nodes, g, i, last, false));
+    }
+}
+
+/* With one PS clock for all CTAs accesses are of the own one. */
+static node draw_node(uint64_t *seed, uint32_t owners, bool is_narrow) {
+    static const uint8_t weights[KINDS] = {30, 8, 3, 6, 16, 16, 3, 4, 4, 4, 4, 2};
+    uint64_t draw = next_random(seed);
+    uint32_t weight = (uint32_t)(draw >> 32) % 100;
+    node n = {.actor = (uint32_t)draw % ACTORS, .channel = (uint32_t)(draw >> 8) % CHANNELS};
+    while (weight >= weights[n.kind]) {
+        weight -= weights[n.kind++];
+    }
+    n.is_weak = is_narrow && (draw >> 16) % 3 == 0;
+    n.owner = owners > 1 ? (uint32_t)(draw >> 24) % CTAS : get_cta(&n);
+    return n;
+}
+
+/* A program of 2 CTAs of 2 threads: with edges that are all strong, or some of them not. */
+START_TEST(clocks_equal_graph) {
+    static graph g;
+    static engine e;
+    node nodes[STEPS];
+    uint32_t issued[ACTORS] = {0}, copied[ACTORS] = {0};
+    uint32_t owners = _i % 2 == 0 ? 1 : CTAS;
+    uint64_t seed = (uint64_t)_i * 7919 + 1;
+    begin(&e, owners);
+    for (uint32_t i = 0; i < STEPS; i++) {
+        node *n = &nodes[i];
+        *n = draw_node(&seed, owners, _i % 4 >= 2);
+        issued[n->actor] += n->kind == ISSUE;
+        copied[n->actor] += n->kind == COPY;
+        n->group = n->kind == DRAIN ? copied[n->actor] : issued[n->actor];
+        n->group -= n->kind == AWAIT && n->group > 0;
+        n->epoch = get_set(&e, n->actor)[grout_clock_x(&e.order.shape, n->actor)];
+        if (n->kind == ACCESS) {
+            build_graph(nodes, i + 1, &g);
+            compare(&e, nodes, i, &g);
+        }
+        step_engine(&e, n);
+    }
+}
+END_TEST
+
+START_TEST(completion_is_known_by_its_epochs) {
+    const grout_clock_shape shape = {.cta_count = 1,
+                                     .actor_count = 2,
+                                     .lane_count = 2,
+                                     .barrier_count = 1,
+                                     .thread_count = 2,
+                                     .lanes_per_thread = 1};
+    grout_order order;
+    uint32_t a[64], b[64], snapshot[64] = {0};
+    grout_order__init(&order, &shape, 1);
+    grout_order__begin(&order, a, 0);
+    grout_order__begin(&order, b, 1);
+    grout_order__release(&order, a, 0, snapshot, GROUT_EDGE_STRONG);
+    ck_assert(grout_order__is_known(&order, snapshot, a));
+    grout_order__release(&order, b, 1, snapshot, GROUT_EDGE_WEAK);
+    ck_assert(!grout_order__is_known(&order, snapshot, b));
+    grout_order__acquire(&order, b, snapshot, GROUT_EDGE_WEAK);
+    ck_assert(grout_order__is_known(&order, snapshot, b));
+}
+END_TEST
+
+/* A child knows what its parent did before, not after; the parent learns all at the end. */
+START_TEST(forks_and_joins) {
+    const grout_clock_shape shape = {.cta_count = 1,
+                                     .actor_count = 3,
+                                     .lane_count = 1,
+                                     .thread_count = 1,
+                                     .lanes_per_thread = 1};
+    grout_order order;
+    uint32_t parent[64], child[64], other[64];
+    grout_order__init(&order, &shape, 1);
+    grout_order__begin(&order, parent, 0);
+    grout_order__begin(&order, child, 1);
+    grout_order__begin(&order, other, 2);
+    uint32_t before = parent[grout_clock_g(&shape, 0)];
+    grout_order__fork(&order, parent, 0, child, 1);
+    ck_assert_uint_ge(child[grout_clock_g(&shape, 0)], before);
+    ck_assert_uint_lt(child[grout_clock_g(&shape, 0)], parent[grout_clock_g(&shape, 0)]);
+    uint32_t epoch = child[grout_clock_g(&shape, 1)];
+    ck_assert_uint_lt(parent[grout_clock_g(&shape, 1)], epoch);
+    grout_order__rejoin(&order, parent, child);
+    ck_assert_uint_ge(parent[grout_clock_g(&shape, 1)], epoch);
+    ck_assert_uint_eq(parent[grout_clock_g(&shape, 2)], 0);
+}
+END_TEST
+
+START_TEST(scopes_cover) {
+    static const struct {
+        uint8_t scope;
+        uint32_t cta, other;
+        bool covers;
+    } cases[] = {
+        {GROUT_CHOICE_SCOPE_CTA, 3, 3, true},     {GROUT_CHOICE_SCOPE_CTA, 2, 3, false},
+        {GROUT_CHOICE_SCOPE_CLUSTER, 2, 3, true}, {GROUT_CHOICE_SCOPE_CLUSTER, 1, 2, false},
+        {GROUT_CHOICE_SCOPE_GPU, 1, 2, true},     {GROUT_CHOICE_SCOPE_SYS, 0, 7, true}};
+    ck_assert_int_eq(grout_order__covers(cases[_i].scope, cases[_i].cta, cases[_i].other, 2),
+                     cases[_i].covers);
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("order");
+    TCase *tests = tcase_create("order");
+    tcase_add_loop_test(tests, clocks_equal_graph, 0, PROGRAMS);
+    tcase_add_test(tests, completion_is_known_by_its_epochs);
+    tcase_add_test(tests, forks_and_joins);
+    tcase_add_loop_test(tests, scopes_cover, 0, 6);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,357 @@
+/* check_tma.c - async copies: edges, refusals, and when they take effect.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "tests/unit/support/run_kernel.h"
+
+#include <math.h>
+
+#define POISON 0x7f800001u
+
+static uint32_t get_bits(const run *r, uint32_t index, size_t element) {
+    uint32_t bits;
+    memcpy(&bits, (const uint8_t *)r->arguments[index].data + 4 * element, sizeof bits);
+    return bits;
+}
+
+/* A box over the edge: zeros come in, what is outside does not go out. */
+START_TEST(edges_fill_with_zeros_and_clip) {
+    run *r = run_new(
+        "kernel @k(%x: in gmem f32[10, 20], %y: out gmem f32[8, 16], %z: out gmem f32[10, 20]) {\n"
+        " scratch %s : smem f32[8, 16]\n scratch %b : barrier[1]\n %i = add 2, 4\n %j = add 4, 4\n"
+        " copy_gmem_to_smem %x[ds(%i, 8), ds(%j, 16)], %s, %b[0]\n barrier_wait %b[0]\n"
+        " copy_smem_to_gmem %s, %y\n copy_smem_to_gmem %s, %z[ds(%i, 8), ds(%j, 16)]\n"
+        " wait_smem_to_gmem 0 }",
+        _i);
+    ck_assert_int_eq(run_to_end(r), GROUT_RUN_DONE);
+    for (size_t i = 0; i < 8; i++) {
+        for (size_t j = 0; j < 16; j++) {
+            bool is_inside = i + 6 < 10 && j + 8 < 20;
+            double expected = is_inside ? run_get(r, 0, (i + 6) * 20 + j + 8) : 0;
+            ck_assert(run_get(r, 1, i * 16 + j) == expected);
+        }
+    }
+    for (size_t i = 0; i < 200; i++) {
+        bool is_inside = i / 20 >= 6 && i % 20 >= 8;
+        ck_assert(is_inside ? run_get(r, 2, i) == run_get(r, 0, i) : get_bits(r, 2, i) == POISON);
+    }
+    ck_assert_int_eq(r->last_fault.have, 200 - 4 * 12); /* output-not-written */
+    run_delete(r);
+}
+END_TEST
+
+/* Boxes wholly outside, before and after: all zeros, nothing written, no fault. */
+START_TEST(boxes_outside_are_legal) {
+    run *r = run_new(
+        "kernel @k(%x: in gmem f32[8, 8], %y: out gmem f32[8, 8]) {\n scratch %s : smem f32[8, 8]\n"
+        " scratch %b : barrier[1]\n %i = sub 0, 16\n %j = add 8, 8\n"
+        " copy_gmem_to_smem %x[ds(%i, 8), ds(0, 8)], %s, %b[0]\n barrier_wait %b[0]\n"
+        " copy_smem_to_gmem %s, %y\n copy_smem_to_gmem %s, %y[ds(%j, 8), ds(0, 8)]\n "
+        "wait_smem_to_gmem 0 }",
+        _i);
+    ck_assert_int_eq(run_to_end(r), GROUT_RUN_DONE);
+    for (size_t i = 0; i < 64; i++) {
+        ck_assert_uint_eq(get_bits(r, 1, i), 0);
+    }
+    ck_assert_uint_eq(r->counts[GROUT_EVENT_FAULT], 0);
+    run_delete(r);
+}
+END_TEST
+
+#define HEAD                                                                                       \
+    "kernel @k(%x: in gmem f32[8, 64], %y: out gmem f32[8, 64]) {\n"                               \
+    " scratch %s : smem f32[2, 8, 32]\n scratch %t : smem f32[16, 64] tile(8, 32) swizzle(128)\n"  \
+    " scratch %b : barrier[1]\n store %y, (load %x)\n store %s, (broadcast 1.0 : f32[2, 8, 32])\n" \
+    " store %t, (broadcast 1.0 : f32[16, 64])\n commit_smem\n %two = add 1, 1\n"
+
+static const struct refusal {
+    const char *text;
+    grout_diag_code code;
+    int64_t start, limit;
+} refusals[] = {
+    {HEAD "copy_gmem_to_smem %x[ds(0, 8), ds(%two, 32)], %s[0], %b[0]\n barrier_wait %b[0] }",
+     GROUT_DIAG_MISALIGNED, 2, 16},
+    {HEAD "copy_smem_to_gmem %s[0], %y[ds(0, 8), ds(%two, 32)]\n wait_smem_to_gmem 0 }",
+     GROUT_DIAG_MISALIGNED, 2, 16},
+    {HEAD
+     "%n = sub 0, 4\n copy_smem_to_gmem %s[0], %y[ds(0, 8), ds(%n, 32)]\n wait_smem_to_gmem 0 }",
+     GROUT_DIAG_OUT_OF_BOUNDS, -4, 64},
+    {HEAD "copy_gmem_to_smem %x[ds(0, 8), ds(0, 32)], %s[%two], %b[0]\n barrier_wait %b[0] }",
+     GROUT_DIAG_OUT_OF_BOUNDS, 2, 2},
+    {HEAD "copy_gmem_to_smem %x, %t[ds(%two, 8), :], %b[0]\n barrier_wait %b[0] }",
+     GROUT_DIAG_MISALIGNED, 2, 32},
+};
+
+/* A refused copy makes its arrival, and moves nothing. */
+START_TEST(refusals_are_faults) {
+    const struct refusal *c = &refusals[_i];
+    for (int variant = 0; variant < RUN_VARIANTS; variant++) {
+        run *r = run_new(c->text, variant);
+        ck_assert_int_eq(run_to_end(r), GROUT_RUN_DONE);
+        ck_assert_uint_eq(r->faults[c->code], 1);
+        ck_assert_uint_eq(r->counts[GROUT_EVENT_FAULT], 1);
+        ck_assert_int_eq(r->last_fault.start, c->start);
+        ck_assert_int_eq(r->last_fault.limit, c->limit);
+        ck_assert_mem_eq(r->arguments[0].data, r->arguments[1].data, r->arguments[0].size);
+        run_delete(r);
+    }
+}
+END_TEST
+
+#define LOAD_EARLY                                                                         \
+    "kernel @k(%x: in gmem f32[32], %y: out gmem f32[32]) {\n scratch %s : smem f32[32]\n" \
+    " scratch %b : barrier[1]\n store %s, (broadcast 5.0 : f32[32])\n commit_smem\n"       \
+    " copy_gmem_to_smem %x, %s, %b[0]\n store %y, (load %s)\n barrier_wait %b[0] }"
+
+/* Between issue and wait the destination is what the timing says: poison, or the data already. */
+START_TEST(a_load_lands_when_the_timing_says) {
+    run *r = run_new(LOAD_EARLY, _i);
+    ck_assert_int_eq(run_to_end(r), GROUT_RUN_DONE);
+    bool is_data = get_bits(r, 1, 0) == get_bits(r, 0, 0), is_poison = get_bits(r, 1, 0) == POISON;
+    ck_assert(r->timing == GROUT_TIMING_EAGER  ? is_data
+              : r->timing == GROUT_TIMING_LAZY ? is_poison
+                                               : is_data || is_poison);
+    ck_assert_uint_eq(r->faults[GROUT_DIAG_UNINITIALISED_READ], 0);
+    run_delete(r);
+}
+END_TEST
+
+/* In random timing both happen, by seed. */
+START_TEST(random_timing_is_random) {
+    uint32_t poisoned = 0;
+    for (uint64_t seed = 0; seed < 40; seed++) {
+        run *r = run_new(LOAD_EARLY, 3);
+        r->seed = seed;
+        ck_assert_int_eq(run_to_end(r), GROUT_RUN_DONE);
+        poisoned += get_bits(r, 1, 0) == POISON;
+        run_delete(r);
+    }
+    ck_assert_uint_gt(poisoned, 10);
+    ck_assert_uint_lt(poisoned, 40);
+}
+END_TEST
+
+/* A source overwritten before the read side was awaited goes out new in lazy timing. After the
+ * read-only wait it is safe, though the write is still to come. */
+START_TEST(a_store_reads_at_the_read_side) {
+    for (uint32_t is_safe = 0; is_safe < 2; is_safe++) {
+        run *r =
+            run_new(is_safe != 0 ? "kernel @k(%y: out gmem f32[32]) {\n scratch %s : smem "
+                                   "f32[32]\n store %s, (broadcast 1.0 : f32[32])\n commit_smem\n"
+                                   " copy_smem_to_gmem %s, %y\n wait_smem_to_gmem 0 read_only\n "
+                                   "store %s, (broadcast 2.0 : f32[32])\n"
+                                   " debug_print \"{}\", (load %y[0])\n wait_smem_to_gmem 0 }"
+                                 : "kernel @k(%y: out gmem f32[32]) {\n scratch %s : smem "
+                                   "f32[32]\n store %s, (broadcast 1.0 : f32[32])\n commit_smem\n"
+                                   " copy_smem_to_gmem %s, %y\n store %s, (broadcast 2.0 : "
+                                   "f32[32])\n wait_smem_to_gmem 0 }",
+                    1);
+        ck_assert_int_eq(run_to_end(r), GROUT_RUN_DONE);
+        ck_assert(run_get(r, 0, 0) == (is_safe != 0 ? 1.0 : 2.0));
+        ck_assert_msg(is_safe == 0 || strstr(r->printed, "nan") != NULL, "%s", r->printed);
+        run_delete(r);
+    }
+}
+END_TEST
+
+/* Many stores in flight, read but not written: payload slots run out, and nothing is lost. */
+START_TEST(payload_is_bounded) {
+    run *r = run_new(
+        "const N = 400\nkernel @k(%y: out gmem f32[N * 8, 128]) {\n scratch %s : smem f32[8, 128]\n"
+        " for %i in 0..N { store %s, (broadcast (cast %i : f32) : f32[8, 128])\n commit_smem\n"
+        " copy_smem_to_gmem %s, %y[ds(%i * 8, 8), :]\n wait_smem_to_gmem 0 read_only } \n "
+        "wait_smem_to_gmem 0 }",
+        _i);
+    ck_assert_int_eq(run_to_end(r), GROUT_RUN_DONE);
+    for (size_t i = 0; i < 400; i++) {
+        ck_assert(run_get(r, 0, i * 1024 + 1023) == (double)i);
+    }
+    ck_assert_uint_lt(grout_machine_get_stats(r->machine).peak_bytes, 3u << 20);
+    run_delete(r);
+}
+END_TEST
+
+/* What an engine sees of two stores: as of the newest published one. */
+START_TEST(stale_bytes_are_of_the_last_commit) {
+    run *r = run_new("kernel @k(%y: out gmem f32[32]) {\n scratch %s : smem f32[32]\n store %s, "
+                     "(broadcast 1.0 : f32[32])\n"
+                     " commit_smem\n store %s[ds(0, 16)], (broadcast 2.0 : f32[16])\n store "
+                     "%s[ds(8, 8)], (broadcast 3.0 : f32[8])\n"
+                     " copy_smem_to_gmem %s, %y\n wait_smem_to_gmem 0 }",
+                     _i);
+    ck_assert_int_eq(run_to_end(r), GROUT_RUN_DONE);
+    for (size_t i = 0; i < 32; i++) {
+        double current = i < 8 ? 2.0 : i < 16 ? 3.0 : 1.0;
+        ck_assert(run_get(r, 0, i) == (r->timing == GROUT_TIMING_EAGER ? current : 1.0));
+    }
+    run_delete(r);
+}
+END_TEST
+
+/* A load over committed stores: the engine's own write counts, not what was there before. */
+START_TEST(loads_settle_stale_bytes) {
+    run *r = run_new("kernel @k(%x: in gmem f32[32], %y: out gmem f32[32]) {\n scratch %s : smem "
+                     "f32[32]\n scratch %b : barrier[1]\n"
+                     " store %s, (broadcast 9.0 : f32[32])\n commit_smem\n"
+                     " copy_gmem_to_smem %x, %s, %b[0]\n barrier_wait %b[0]\n"
+                     " copy_smem_to_gmem %s, %y\n wait_smem_to_gmem 0 }",
+                     _i);
+    ck_assert_int_eq(run_to_end(r), GROUT_RUN_DONE);
+    ck_assert_mem_eq(r->arguments[0].data, r->arguments[1].data, 128);
+    run_delete(r);
+}
+END_TEST
+
+/* Over uncommitted ones it is not said which wins: neither does, unless the engine is at once. */
+START_TEST(uncommitted_stores_may_win) {
+    run *r = run_new("kernel @k(%x: in gmem f32[32], %y: out gmem f32[32]) {\n scratch %s : smem "
+                     "f32[32]\n scratch %b : barrier[1]\n"
+                     " store %s[ds(0, 16)], (broadcast 9.0 : f32[16])\n"
+                     " copy_gmem_to_smem %x, %s, %b[0]\n barrier_wait %b[0]\n"
+                     " store %y, (load %s) }",
+                     _i);
+    ck_assert_int_eq(run_to_end(r), GROUT_RUN_DONE);
+    for (size_t i = 0; i < 32; i++) {
+        bool is_lost = i < 16 && r->timing != GROUT_TIMING_EAGER;
+        ck_assert(is_lost ? isnan(run_get(r, 1, i)) : run_get(r, 1, i) == run_get(r, 0, i));
+    }
+    run_delete(r);
+}
+END_TEST
+
+/* GMEM: a load sees plain stores as of the last commit_gmem; what was stored since may win over a
+ * store by TMA. */
+START_TEST(uncommitted_gmem_is_old) {
+    run *r =
+        run_new("kernel @k(%x: inout gmem f32[32], %y: out gmem f32[32]) {\n scratch %s : smem "
+                "f32[32]\n scratch %b : barrier[1]\n"
+                " store %x[ds(0, 8)], (broadcast 5.0 : f32[8])\n commit_gmem\n"
+                " store %x[ds(4, 8)], (broadcast 6.0 : f32[8])\n"
+                " copy_gmem_to_smem %x, %s, %b[0]\n barrier_wait %b[0]\n"
+                " store %y, (load %s) }",
+                _i);
+    ck_assert_int_eq(run_to_end(r), GROUT_RUN_DONE);
+    bool is_lazy = r->timing != GROUT_TIMING_EAGER;
+    ck_assert(run_get(r, 1, 3) == 5.0);
+    ck_assert(run_get(r, 1, 4) == (is_lazy ? 5.0 : 6.0));
+    ck_assert(run_get(r, 1, 11) == (is_lazy ? (7 * 11) % 9 - 4.0 : 6.0));
+    ck_assert(run_get(r, 1, 12) == run_get(r, 0, 12));
+    run_delete(r);
+}
+END_TEST
+
+START_TEST(uncommitted_gmem_stores_may_win) {
+    run *r = run_new("kernel @k(%y: out gmem f32[32]) {\n scratch %s : smem f32[32]\n"
+                     " store %y[ds(0, 8)], (broadcast 5.0 : f32[8])\n commit_gmem\n"
+                     " store %y[ds(8, 8)], (broadcast 6.0 : f32[8])\n"
+                     " store %s, (broadcast 7.0 : f32[32])\n commit_smem\n"
+                     " copy_smem_to_gmem %s, %y\n wait_smem_to_gmem 0 }",
+                     _i);
+    ck_assert_int_eq(run_to_end(r), GROUT_RUN_DONE);
+    bool is_lazy = r->timing != GROUT_TIMING_EAGER;
+    for (size_t i = 0; i < 32; i++) {
+        bool is_lost = is_lazy && i >= 8 && i < 16;
+        ck_assert(is_lost ? isnan(run_get(r, 0, i)) : run_get(r, 0, i) == 7.0);
+    }
+    run_delete(r);
+}
+END_TEST
+
+/* Two stores in flight to one place: in lazy timing the earlier one lands last. */
+START_TEST(earlier_stores_land_last) {
+    run *r = run_new("kernel @k(%y: out gmem f32[32], %z: out gmem f32[32]) {\n"
+                     " scratch %s : smem f32[2, 32]\n store %s[0], (broadcast 1.0 : f32[32])\n"
+                     " store %s[1], (broadcast 2.0 : f32[32])\n commit_smem\n"
+                     " copy_smem_to_gmem %s[0], %y\n copy_smem_to_gmem %s[1], %y\n"
+                     " wait_smem_to_gmem 0\n"
+                     " copy_smem_to_gmem %s[0], %z\n wait_smem_to_gmem 0\n"
+                     " copy_smem_to_gmem %s[1], %z\n wait_smem_to_gmem 0 }",
+                     _i);
+    ck_assert_int_eq(run_to_end(r), GROUT_RUN_DONE);
+    if (r->timing != GROUT_TIMING_RANDOM) {
+        ck_assert(run_get(r, 0, 0) == (r->timing == GROUT_TIMING_LAZY ? 1.0 : 2.0));
+    }
+    ck_assert(run_get(r, 1, 31) == 2.0);
+    run_delete(r);
+}
+END_TEST
+
+/* A store in flight and a load of what it writes: the load, though later, is first; and a load in
+ * flight, over which a store is issued, is last. */
+START_TEST(loads_and_stores_in_flight) {
+    run *r = run_new("kernel @k(%x: inout gmem f32[2, 32], %y: out gmem f32[2, 32]) {\n"
+                     " scratch %s : smem f32[32]\n scratch %t : smem f32[2, 32]\n"
+                     " scratch %b : barrier[2]\n store %s, (broadcast 9.0 : f32[32])\n"
+                     " commit_smem\n copy_smem_to_gmem %s, %x[0]\n"
+                     " copy_gmem_to_smem %x[0], %t[0], %b[0]\n wait_smem_to_gmem 0\n"
+                     " barrier_wait %b[0]\n"
+                     " copy_gmem_to_smem %x[1], %t[1], %b[1]\n copy_smem_to_gmem %s, %x[1]\n"
+                     " barrier_wait %b[1]\n wait_smem_to_gmem 0\n store %y, (load %t) }",
+                     _i);
+    ck_assert_int_eq(run_to_end(r), GROUT_RUN_DONE);
+    if (r->timing == GROUT_TIMING_LAZY) {
+        ck_assert(run_get(r, 1, 0) == -4.0);
+        ck_assert(run_get(r, 1, 32) == 9.0);
+    } else if (r->timing == GROUT_TIMING_EAGER) {
+        ck_assert(run_get(r, 1, 0) == 9.0);
+        ck_assert(run_get(r, 1, 32) == (7 * 32) % 9 - 4.0);
+    }
+    ck_assert(run_get(r, 0, 63) == 9.0);
+    run_delete(r);
+}
+END_TEST
+
+/* A commit by another thread, on the path, publishes too. */
+START_TEST(another_threads_commit_publishes) {
+    run *r = run_new(
+        "kernel @k(%y: out gmem f32[32]) threads(w = 2) {\n scratch %s : smem f32[32]\n scratch %b "
+        ": barrier[1]\n"
+        " if (eq (axis_index w), 0) { store %s, (broadcast 4.0 : f32[32])\n barrier_arrive %b[0] } "
+        "else {\n"
+        " barrier_wait %b[0]\n commit_smem\n copy_smem_to_gmem %s, %y\n wait_smem_to_gmem 0 } }",
+        _i);
+    ck_assert_int_eq(run_to_end(r), GROUT_RUN_DONE);
+    ck_assert(run_get(r, 0, 31) == 4.0);
+    run_delete(r);
+}
+END_TEST
+
+/* An undefined element that is stored in bounds is reported once; outside it is not reported. */
+START_TEST(undefined_elements_of_stores) {
+    static const char *const texts[] = {
+        "kernel @k(%y: out gmem f32[6, 32]) { scratch %s : smem f32[8, 32]\n store %s[ds(0, 6), "
+        ":], (broadcast 1.0 : f32[6, 32])\n"
+        " commit_smem\n copy_smem_to_gmem %s, %y[ds(0, 8), :]\n wait_smem_to_gmem 0 }",
+        "kernel @k(%y: out gmem f32[7, 32]) { scratch %s : smem f32[8, 32]\n store %s[ds(0, 6), "
+        ":], (broadcast 1.0 : f32[6, 32])\n"
+        " commit_smem\n copy_smem_to_gmem %s, %y[ds(0, 8), :]\n wait_smem_to_gmem 0 }"};
+    for (uint32_t i = 0; i < 2; i++) {
+        run *r = run_new(texts[i], _i);
+        ck_assert_int_eq(run_to_end(r), GROUT_RUN_DONE);
+        ck_assert_uint_eq(r->faults[GROUT_DIAG_UNINITIALISED_READ], i);
+        ck_assert_uint_eq(r->faults[GROUT_DIAG_OUTPUT_NOT_WRITTEN], 0);
+        run_delete(r);
+    }
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("tma");
+    TCase *tests = tcase_create("tma");
+    tcase_add_loop_test(tests, edges_fill_with_zeros_and_clip, 0, RUN_VARIANTS);
+    tcase_add_loop_test(tests, boxes_outside_are_legal, 0, RUN_VARIANTS);
+    tcase_add_loop_test(tests, refusals_are_faults, 0, (int)(sizeof refusals / sizeof refusals[0]));
+    tcase_add_loop_test(tests, a_load_lands_when_the_timing_says, 0, RUN_VARIANTS);
+    tcase_add_test(tests, random_timing_is_random);
+    tcase_add_test(tests, a_store_reads_at_the_read_side);
+    tcase_add_loop_test(tests, payload_is_bounded, 0, RUN_VARIANTS);
+    tcase_add_loop_test(tests, stale_bytes_are_of_the_last_commit, 0, RUN_VARIANTS);
+    tcase_add_loop_test(tests, loads_settle_stale_bytes, 0, RUN_VARIANTS);
+    tcase_add_loop_test(tests, uncommitted_stores_may_win, 0, RUN_VARIANTS);
+    tcase_add_loop_test(tests, uncommitted_gmem_is_old, 0, RUN_VARIANTS);
+    tcase_add_loop_test(tests, uncommitted_gmem_stores_may_win, 0, RUN_VARIANTS);
+    tcase_add_loop_test(tests, earlier_stores_land_last, 0, RUN_VARIANTS);
+    tcase_add_loop_test(tests, loads_and_stores_in_flight, 0, RUN_VARIANTS);
+    tcase_add_loop_test(tests, another_threads_commit_publishes, 0, RUN_VARIANTS);
+    tcase_add_loop_test(tests, undefined_elements_of_stores, 0, RUN_VARIANTS);
+    suite_add_tcase(suite, tests);
+    return run_suite(suite);
+}

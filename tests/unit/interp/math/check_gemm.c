@@ -1,0 +1,185 @@
+/* check_gemm.c - every loop that multiplies tiles gives the bits of the definition.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "interp/math/gemm.h"
+#include "interp/math/pack.h"
+#include "tests/unit/support/often.h"
+#include "tests/unit/support/run_kernel.h"
+
+#include <math.h>
+
+enum { M_MAX = 256, N_MAX = 256, K_MAX = 256, SAMPLES = 64 };
+
+typedef enum content { SMALL_INTEGERS, BF16, F16, TF32, SPECIAL, CONTENT_COUNT } content;
+
+static uint64_t random_state = 1;
+static uint32_t draw(void) {
+    random_state = random_state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (uint32_t)(random_state >> 32);
+}
+
+static float get_float(uint32_t bits) {
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* What packing makes of random elements of a type; 'special' has subnormals, infinities and NaN. */
+static float draw_element(content what) {
+    static const uint32_t specials[] = {0x7f800000u, 0xff800000u, 0x7fc00000u, 0x00010000u,
+                                        0x80400000u, 0x7f7f0000u, 0x00000000u, 0x80000000u};
+    uint32_t bits = draw();
+    switch (what) {
+    case SMALL_INTEGERS:
+        return (float)(bits % 9) - 4.0f;
+    case BF16:
+        return get_float((bits & 0x807f0000u) | (bits % 24 + 115) << 23);
+    case F16:
+        return grout_pack__widen_f16((uint16_t)((bits & 0x83ffu) | (bits >> 16) % 24 << 10));
+    case TF32:
+        return get_float((bits & 0x807fe000u) | (bits % 40 + 107) << 23);
+    case SPECIAL:
+    case CONTENT_COUNT:
+        break;
+    }
+    return bits % 16 == 0 ? get_float(specials[bits >> 8 & 7]) : get_float(bits & 0xffff0000u);
+}
+
+static float a[M_MAX * K_MAX], b[N_MAX * K_MAX], start[M_MAX * N_MAX];
+static float expected[M_MAX * N_MAX], got[M_MAX * N_MAX];
+
+static void fill(content what, bool is_rounded) {
+    for (uint32_t i = 0; i < M_MAX * K_MAX; i++) {
+        a[i] = draw_element(what);
+    }
+    for (uint32_t i = 0; i < N_MAX * K_MAX; i++) {
+        b[i] = draw_element(what);
+    }
+    for (uint32_t i = 0; i < M_MAX * N_MAX; i++) {
+        start[i] = is_rounded ? grout_gemm__round_f16(draw_element(what)) : draw_element(what);
+    }
+}
+
+/* One element, as the definition says it. */
+static float define(const grout_gemm *gemm, uint32_t m, uint32_t n) {
+    float sum = start[n * gemm->m + m];
+    for (uint32_t k = 0; k < gemm->k; k++) {
+        float factor = b[gemm->has_k_rows ? k * gemm->n + n : n * gemm->k + k];
+        sum = fmaf(a[k * gemm->m + m], factor, sum);
+        if (gemm->is_rounded && k % 16 == 15) {
+            uint16_t half;
+            float back[1];
+            grout_element_from_double(GROUT_DTYPE_F16, sum, &half);
+            back[0] = (float)grout_element_to_double(GROUT_DTYPE_F16, &half);
+            sum = back[0];
+        }
+    }
+    return sum;
+}
+
+static uint32_t get_bits(float number) {
+    uint32_t bits;
+    memcpy(&bits, &number, sizeof bits);
+    return bits;
+}
+
+static bool is_same(float x, float y) {
+    return (x != x && y != y) || get_bits(x) == get_bits(y);
+}
+
+static void assert_equal(const grout_gemm *gemm, const char *against) {
+    for (uint32_t i = 0; i < gemm->m * gemm->n; i++) {
+        if (!is_same(got[i], expected[i])) {
+            ck_abort_msg("%u x %u x %u: %s gives %a at (%u, %u), %s %a", gemm->m, gemm->n, gemm->k,
+                         grout_gemm__get_text(gemm->kind), (double)got[i], i % gemm->m, i / gemm->m,
+                         against, (double)expected[i]);
+        }
+    }
+}
+
+/* All loops of a shape against the first wide one, and that against the definition. */
+static void compare_order(uint32_t m, uint32_t n, uint32_t k, bool is_rounded, bool has_k_rows) {
+    size_t size = (size_t)m * n * sizeof(float);
+    const grout_gemm shape = {
+        .m = m, .n = n, .k = k, .has_k_rows = has_k_rows, .is_rounded = is_rounded};
+    const char *against = NULL;
+    for (uint32_t kind = GROUT_GEMM_KIND_COUNT; kind-- > 0;) {
+        grout_gemm gemm = shape;
+        bool is_small = (uint64_t)m * n * k <= 64ull * 64 * 64;
+        grout_gemm__init(&gemm, (grout_gemm_kind)kind);
+        if (gemm.kind == kind && (kind != GROUT_GEMM_PLAIN || is_small)) {
+            memcpy(got, start, size);
+            grout_gemm__run(&gemm, got, a, b);
+            if (against == NULL) {
+                memcpy(expected, got, size);
+                against = grout_gemm__get_text((grout_gemm_kind)kind);
+            }
+            assert_equal(&gemm, against);
+        }
+        grout_gemm__deinit(&gemm);
+    }
+    for (uint32_t i = 0; against != NULL && i < SAMPLES; i++) {
+        uint32_t row = draw() % m, col = draw() % n;
+        ASSERT_OFTEN(is_same(expected[col * m + row], define(&shape, row, col)));
+    }
+}
+
+static void compare(uint32_t m, uint32_t n, uint32_t k, bool is_rounded) {
+    compare_order(m, n, k, is_rounded, false);
+    compare_order(m, n, k, is_rounded, true);
+}
+
+/* Every N there is, and M of an instruction and of several. */
+START_TEST(all_loops_give_the_same_bits) {
+    static const uint32_t depths[] = {8, 16, 24, 32, 40, 48, 64, 96, 128, 256};
+    fill((content)(_i % CONTENT_COUNT), false);
+    for (uint32_t m = 64; m <= M_MAX; m += 64) {
+        for (uint32_t n = 8; n <= N_MAX; n += 8) {
+            uint32_t depth = depths[(n / 8 + m / 64 + (uint32_t)_i) % 10];
+            compare(m, n, depth, false);
+        }
+    }
+    compare(64, 8, depths[_i % 10], false);
+}
+END_TEST
+
+START_TEST(f16_accumulators_round_at_each_step) {
+    fill((content)(_i % CONTENT_COUNT), true);
+    for (uint32_t n = 8; n <= N_MAX; n += 24) {
+        compare(64, n, 16, true);
+        compare(128, n, 64, true);
+    }
+    compare(64, 64, 48, true);
+}
+END_TEST
+
+/* As a cast to f16 does. */
+START_TEST(rounding_is_that_of_f16) {
+    for (uint32_t i = 0; i < 400000; i++) {
+        uint32_t exponent = i % 3 == 0 ? draw() % 256 : 95 + draw() % 60;
+        float value = get_float((draw() & 0x807fffffu) | exponent << 23);
+        if (i % 5 == 0) { /* halfway between two */
+            uint32_t bits;
+            memcpy(&bits, &value, sizeof bits);
+            value = get_float((bits & 0xffffe000u) | 0x1000u);
+        }
+        uint16_t half;
+        grout_element_from_double(GROUT_DTYPE_F16, value, &half);
+        float wanted = (float)grout_element_to_double(GROUT_DTYPE_F16, &half);
+        ASSERT_OFTEN(is_same(grout_gemm__round_f16(value), wanted));
+        ASSERT_OFTEN(value != value || grout_pack__narrow_f16(wanted) == half);
+    }
+    for (uint32_t half = 0; half < 65536; half++) {
+        ASSERT_OFTEN(grout_pack__narrow_f16(grout_pack__widen_f16((uint16_t)half)) == half);
+    }
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("gemm");
+    TCase *tests = tcase_create("gemm");
+    tcase_add_loop_test(tests, all_loops_give_the_same_bits, 0, CONTENT_COUNT);
+    tcase_add_loop_test(tests, f16_accumulators_round_at_each_step, 0, CONTENT_COUNT);
+    tcase_add_test(tests, rounding_is_that_of_f16);
+    suite_add_tcase(suite, tests);
+    return run_suite(suite);
+}
