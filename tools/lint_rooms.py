@@ -26,7 +26,7 @@ CYCLE_MAX = 8
 FILES_MAX = 45
 SOURCE_ENDINGS = (".c", ".h", ".cuh", ".def", ".py", ".grout")
 # What the compiler may have read of include/grout/ for a folder that names HEADERS.
-WITHOUT_IR = {"alloc.h", "ids.h", "types.def", "events.h", "diag.h", "diag.def"}
+WITHOUT_IR = {"alloc.h", "ids.h", "spaces.h", "spaces.def", "events.h", "diag.h", "diag.def"}
 # Folders of programs are looked at for their size alone; folders of kernels are lists of examples.
 SIZED = ("base", "ir", "lowering", "observe", "interp", "race_checker", "explore", "gpu_backend", "cli")
 
