@@ -51,7 +51,7 @@ static bool fits_space(uint32_t space, grout_effect_space wanted, bool is_read) 
     return (uint32_t)wanted == space || wanted >= (grout_effect_space)GROUT_SPACE_COUNT;
 }
 
-/* The wanted space; of ANY all that take a store, the widest first: "gmem or smem". */
+/* The wanted space; of ANY all that take a store, the last of the table first: "gmem or smem". */
 static void list_spaces(grout_effect_space wanted, char text[SPACES_TEXT_MAX]) {
     uint32_t left = 0;
     size_t size = 0;
