@@ -229,7 +229,7 @@ static bool note_atomic(grout_trace *trace, const grout_event *event) {
     const grout_access *access = event->u.access;
     const grout_op *op = grout_module_get_op(trace->info.module, event->origin.op);
     bool has_order = trace->orders[access->object] == GROUT_ORDER_ALL;
-    uint32_t owner = access->space == GROUT_SPACE_GMEM ? 0 : access->owner;
+    uint32_t owner = grout_space_is_of_launch(access->space) ? 0 : access->owner;
     if (!access->is_write || !(has_order || is_fetch(op))) {
         return true;
     }

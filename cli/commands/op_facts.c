@@ -8,21 +8,12 @@
  */
 
 static const char *get_space_text(grout_effect_space space) {
-    switch (space) {
-    case GROUT_EFFECT_SPACE_ANY:
-        return "the operand's memory";
-    case GROUT_EFFECT_SPACE_GMEM:
-        return "GMEM";
-    case GROUT_EFFECT_SPACE_SMEM:
-        return "SMEM";
-    case GROUT_EFFECT_SPACE_ACC:
-        return "the accumulator";
-    case GROUT_EFFECT_SPACE_BARRIER:
-        return "barrier";
-    case GROUT_EFFECT_SPACE_SEMAPHORE:
-        return "semaphore";
-    }
-    return "";
+    static const char *const texts[] = {[GROUT_EFFECT_SPACE_ANY] = "the operand's memory",
+#define GROUT_SPACE(NAME, ...) [GROUT_EFFECT_SPACE_##NAME] = #NAME,
+#include "grout/spaces.def"
+                                        [GROUT_EFFECT_SPACE_BARRIER] = "barrier",
+                                        [GROUT_EFFECT_SPACE_SEMAPHORE] = "semaphore"};
+    return grout_space_is_fragment(space) ? "the accumulator" : texts[space];
 }
 
 static const char *get_access_text(grout_access_kind access) {

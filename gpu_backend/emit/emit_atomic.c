@@ -26,7 +26,7 @@ static bool describe(grout_emitter *e, const grout_op *op, atomic *a) {
         return false;
     }
     const bool is_gmem =
-        grout_module_get_object(e->module, a->view.object)->space == GROUT_SPACE_GMEM;
+        grout_space_is_of_launch(grout_module_get_object(e->module, a->view.object)->space);
     a->space = is_gmem ? "gmem" : grout_emit__is_peer(&a->view) ? "peer" : "smem";
     a->dtype = (grout_dtype)grout_object_get_type(e->module, a->view.object)->dtype;
     return true;

@@ -16,7 +16,7 @@ static bool get_view(grout_emitter *e, const grout_op *op, uint32_t index, grout
 }
 
 static bool is_gmem(const grout_emitter *e, const grout_view *view) {
-    return grout_module_get_object(e->module, view->object)->space == GROUT_SPACE_GMEM;
+    return grout_space_is_of_launch(grout_module_get_object(e->module, view->object)->space);
 }
 
 /* What the device header calls the memory that a view lies in. */

@@ -52,7 +52,7 @@ void grout_emit__object(grout_emitter *e, grout_value_id value) {
         grout_emit__declare_accumulator(e, value);
         return;
     }
-    const int64_t offset = grout_object_get_smem_offset(e->module, object);
+    const int64_t offset = grout_object_get_offset(e->module, object);
     grout_emit__begin(e);
     grout_emit__add(e, "const grout_u32 %s = smem", grout_emit__name(e, value));
     if (offset != 0) {

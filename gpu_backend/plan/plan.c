@@ -92,7 +92,7 @@ static bool plan_object(grout_gpu_planning *walk, grout_object_id id) {
         .is_explicit = object->is_explicit,
         .is_clustered = object->cluster_group_count > 0,
         .is_cluster_scope = object->cluster_group_count > 0 && walk->plan->cluster_size > 1,
-        .smem_offset = grout_object_get_smem_offset(walk->module, id),
+        .smem_offset = grout_object_get_offset(walk->module, id),
         .owner = plan->barrier_count,
     };
     for (uint32_t i = plan->barrier_count; i-- > 0;) {
@@ -275,7 +275,7 @@ static bool plan_sizes(grout_gpu_planning *walk, grout_kernel_id id) {
     const grout_place place = grout_module_get_place(walk->module, walk->kernel->loc);
     plan->has_exit_sync = grout_kernel_has_exit_sync(walk->module, id);
     plan->thread_count = grout_kernel_get_thread_count(walk->module, id);
-    plan->object_bytes = grout_kernel_get_smem_bytes(walk->module, id);
+    plan->object_bytes = grout_kernel_get_space_bytes(walk->module, id, GROUT_SPACE_SMEM);
     plan->exchange_offset = (plan->object_bytes + 15) / 16 * 16;
     GROUT_ASSERT(plan->object_bytes >= 0 && plan->exchange_bytes % 16 == 0);
     GROUT_ASSERT(plan->thread_count > 0 && plan->cluster_size > 0);

@@ -35,7 +35,7 @@ bool grout_gpu__plan_workspace(grout_gpu_planning *walk, grout_object_id id) {
         }
         return add_workspace(walk, &workspace);
     }
-    if (object->kind == GROUT_OBJECT_ARRAY && object->space == GROUT_SPACE_GMEM) {
+    if (object->kind == GROUT_OBJECT_ARRAY && grout_space_is_of_launch(object->space)) {
         const grout_dtype_info *dtype = grout_dtype_get_info((grout_dtype)type->dtype);
         workspace.fill = dtype->poison;
         workspace.fill_bytes = dtype->bytes;
@@ -70,7 +70,7 @@ static bool is_of_grid(const grout_gpu_planning *walk, const grout_op *op, uint3
     }
     const grout_object *object = grout_module_get_object(walk->module, view.object);
     return object->kind == GROUT_OBJECT_SEMAPHORE ? object->is_global
-                                                  : object->space == GROUT_SPACE_GMEM;
+                                                  : grout_space_is_of_launch(object->space);
 }
 
 void grout_gpu__plan_cross_wait(grout_gpu_planning *walk, grout_op_id id, const grout_op *op) {

@@ -76,7 +76,7 @@ static address describe(const grout_emitter *e, const grout_view *view, grout_em
                  .join = "",
                  .view = view,
                  .layout = grout_object_get_layout(e->module, view->object)};
-    a.is_gmem = grout_module_get_object(e->module, view->object)->space == GROUT_SPACE_GMEM;
+    a.is_gmem = grout_space_is_of_launch(grout_module_get_object(e->module, view->object)->space);
     a.unit = a.is_gmem ? a.layout->element_bytes : 1;
     GROUT_ASSERT(a.unit > 0 && view->rank <= GROUT_RANK_MAX && view->view_rank <= view->rank);
     find_strides(&a);

@@ -27,8 +27,8 @@ static bool may_overlap(const grout_emitter *e, grout_object_id a, grout_object_
         grout_module_get_object(e->module, b)->space != GROUT_SPACE_SMEM) {
         return false;
     }
-    const int64_t start_a = grout_object_get_smem_offset(e->module, a);
-    const int64_t start_b = grout_object_get_smem_offset(e->module, b);
+    const int64_t start_a = grout_object_get_offset(e->module, a);
+    const int64_t start_b = grout_object_get_offset(e->module, b);
     return start_a < start_b + grout_object_get_layout(e->module, b)->bytes &&
            start_b < start_a + grout_object_get_layout(e->module, a)->bytes;
 }

@@ -6,6 +6,8 @@
 #ifndef GROUT_IDS_H
 #define GROUT_IDS_H
 
+#include "grout/spaces.h"
+
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -24,13 +26,6 @@ typedef uint32_t grout_object_id;
 typedef uint32_t grout_kernel_id;
 typedef uint32_t grout_const_id;
 typedef uint32_t grout_trivia_id;
-
-typedef enum grout_space {
-    GROUT_SPACE_NONE,
-#define GROUT_SPACE(NAME, TEXT, DOC) GROUT_SPACE_##NAME,
-#include "grout/types.def"
-    GROUT_SPACE_COUNT
-} grout_space;
 
 /* A run of bytes: count pieces of length bytes, stride bytes apart, the first at base. */
 typedef struct grout_run {

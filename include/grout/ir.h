@@ -487,14 +487,16 @@ GROUT_API grout_expr_value grout_module_get_expr_value(const grout_module *modul
 GROUT_API const grout_type *grout_object_get_type(const grout_module *module, grout_object_id id);
 GROUT_API const grout_layout *grout_object_get_layout(const grout_module *module,
                                                       grout_object_id id);
-/* Bytes from the start of the CTA's SMEM to an smem object or barrier array: the one memory plan
- * that interpreter and backend share. Scopes that never live together may share bytes. */
-GROUT_API int64_t grout_object_get_smem_offset(const grout_module *module, grout_object_id id);
+/* Bytes from the start of its space in the CTA to an array or, in SMEM, a barrier array: the one
+ * memory plan that interpreter and backend share; -1 for what a CTA has no bytes of. Scopes that
+ * never live together may share bytes. */
+GROUT_API int64_t grout_object_get_offset(const grout_module *module, grout_object_id id);
 /* Arrivals that a phase takes, those of a cluster barrier from all CTAs; 0 for an mbarrier, whose
  * count is set at run time. */
 GROUT_API uint32_t grout_object_get_arrivals(const grout_module *module, grout_object_id id);
-/* SMEM bytes that a CTA of the kernel takes: objects and barriers. */
-GROUT_API int64_t grout_kernel_get_smem_bytes(const grout_module *module, grout_kernel_id id);
+/* Bytes that a CTA of the kernel takes of a space: objects, and in SMEM the barriers. */
+GROUT_API int64_t grout_kernel_get_space_bytes(const grout_module *module, grout_kernel_id id,
+                                               grout_space space);
 /* Resolves a VALUE or REF operand that is a reference or barrier; false if it is none. */
 GROUT_API bool grout_module_get_view(const grout_module *module, const grout_operand *operand,
                                      grout_view *view_out);

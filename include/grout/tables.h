@@ -222,12 +222,18 @@ typedef enum grout_commutes {
     GROUT_COMMUTES_ALWAYS
 } grout_commutes;
 
+/* The numbers of a space of CTAs (spaces.def); what spaces.h answers is not here. */
+typedef struct grout_space_info {
+    const char *text, *doc;
+    int64_t budget_bytes; /* of all objects of a kernel; 0: of no CTA */
+    int32_t alignment_bytes;
+} grout_space_info;
+
 /* Where an operand of an effect row lives; ANY is the operand's own space. */
 typedef enum grout_effect_space {
-    GROUT_EFFECT_SPACE_ANY,
-    GROUT_EFFECT_SPACE_GMEM,
-    GROUT_EFFECT_SPACE_SMEM,
-    GROUT_EFFECT_SPACE_ACC,
+    GROUT_EFFECT_SPACE_ANY, /* GROUT_SPACE_NONE; a space has the number that it has alone */
+#define GROUT_SPACE(NAME, ...) GROUT_EFFECT_SPACE_##NAME,
+#include "grout/spaces.def"
     GROUT_EFFECT_SPACE_BARRIER,
     GROUT_EFFECT_SPACE_SEMAPHORE
 } grout_effect_space;
@@ -412,6 +418,7 @@ GROUT_API grout_update grout_update_from_choice(grout_choice choice);
 GROUT_API const grout_attr_info *grout_attr_get_info(grout_attr attr);
 GROUT_API const grout_choice_info *grout_choice_get_info(grout_choice choice); /* not of NONE */
 GROUT_API const grout_dtype_info *grout_dtype_get_info(grout_dtype dtype);
+GROUT_API const grout_space_info *grout_space_get_info(grout_space space);
 GROUT_API const char *grout_space_get_text(grout_space space);
 GROUT_API grout_effect_class grout_effect_row_get_class(grout_effect_row row);
 GROUT_API const char *grout_effect_row_get_doc(grout_effect_row row);

@@ -48,7 +48,7 @@ void grout_slots__give(const grout_cta *cta, uint32_t slot) {
 
 static bool capture(const grout_cta *cta, uint32_t thread, const grout_box *box) {
     grout_machine *machine = cta->machine;
-    return box->plan->space == GROUT_SPACE_GMEM
+    return grout_space_is_of_launch(box->plan->space)
                ? grout_gmem__capture(cta, thread, box, machine->linear, machine->mask_linear)
                : grout_undo__capture(cta, thread, box, machine->linear, machine->mask_linear);
 }

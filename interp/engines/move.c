@@ -110,7 +110,7 @@ void grout_move__definedness(const grout_cta *cta, uint32_t thread, const grout_
     memset(mask, 0, (size_t)from->plan->count); /* what lies outside arrives as zeros */
     grout_box__get_undefined(machine, from, mask);
     grout_box__set_written(machine, to, mask);
-    if (to->plan->space == GROUT_SPACE_GMEM && grout_box__has_undefined(machine, to, mask)) {
+    if (grout_space_is_of_launch(to->plan->space) && grout_box__has_undefined(machine, to, mask)) {
         grout_fault fault = {.code = GROUT_DIAG_UNINITIALISED_READ,
                              .use = GROUT_USE_OUTPUT,
                              .object = to->plan->object};

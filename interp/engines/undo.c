@@ -222,7 +222,7 @@ static bool capture(const grout_cta *cta, const uint32_t *published, const grout
     if (!is_needed || box->is_empty) {
         return false;
     }
-    int64_t words = grout_bits__get_word_count(machine->plan->smem_bytes);
+    int64_t words = grout_bits__get_word_count(machine->plan->memory_bytes);
     memset(machine->image_stale, 0, (size_t)words * sizeof(uint64_t));
     memset(machine->image_settled, 0, (size_t)words * sizeof(uint64_t));
     for (uint32_t i = count; i-- > 0;) {
@@ -233,12 +233,12 @@ static bool capture(const grout_cta *cta, const uint32_t *published, const grout
         const grout_inst *inst = grout_plan__inst(machine->plan, entry->pc);
         const grout_box_plan *plan = grout_plan__box(machine->plan, inst, entry->box);
         grout_box other = grout_box__place(cta, plan, entry->start);
-        walk.object = plan->smem_offset;
+        walk.object = plan->memory_offset;
         walk.element_bytes = plan->element_bytes;
         walk.old = is_published(entry, published) ? NULL : get_data(cta) + entry->data;
         grout_box__visit(machine, &other, apply_piece, &walk);
     }
-    walk.object = box->plan->smem_offset;
+    walk.object = box->plan->memory_offset;
     walk.element_bytes = box->plan->element_bytes;
     memset(stale, 0, (size_t)box->plan->bytes);
     grout_box__visit(machine, box, read_piece, &walk);

@@ -19,7 +19,7 @@
 static uint64_t hash_memory(const grout_cta *cta, uint64_t hash) {
     const grout_state_layout *at = &cta->machine->at;
     hash = GROUT_HASH_FACTS(hash, grout_cta__head(cta), grout_cta_state, index);
-    return grout_hash__bytes(hash, cta->state + at->smem, at->undo_entries - at->smem);
+    return grout_hash__bytes(hash, cta->state + at->memory, at->undo_entries - at->memory);
 }
 
 static const grout_component COMPONENTS[] = {

@@ -25,7 +25,7 @@ static bool begin(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
         return false;
     }
     grout_access__publish(cta, thread, inst, box, NULL);
-    if (cta->machine->is_lazy && box->plan->space == GROUT_SPACE_SMEM) {
+    if (cta->machine->is_lazy && grout_space_needs_commit_smem(box->plan->space)) {
         grout_undo__note_store(cta, thread, inst, 0, box);
     }
     return true;
@@ -36,7 +36,8 @@ static void set_mask(const grout_cta *cta, uint32_t thread, const grout_inst *in
                      const grout_box *box, const uint8_t *mask) {
     grout_machine *machine = cta->machine;
     grout_box__set_written(machine, box, mask);
-    if (box->plan->space == GROUT_SPACE_GMEM && grout_box__has_undefined(machine, box, mask)) {
+    if (grout_space_is_of_launch(box->plan->space) &&
+        grout_box__has_undefined(machine, box, mask)) {
         grout_fault fault = {.code = GROUT_DIAG_UNINITIALISED_READ,
                              .use = GROUT_USE_OUTPUT,
                              .object = box->plan->object};
@@ -77,7 +78,7 @@ static grout_outcome update(const grout_cta *cta, uint32_t thread, const grout_i
     }
     grout_box__gather(machine, &box, machine->linear);
     grout_update__apply((grout_update)inst->update, (grout_dtype)box.plan->dtype,
-                        box.plan->space == GROUT_SPACE_GMEM, machine->linear,
+                        grout_space_is_of_launch(box.plan->space), machine->linear,
                         grout_slot__data(cta, thread, slot), box.plan->count);
     if (machine->tracks) {
         combine_masks(cta, thread, inst, &box);
@@ -158,7 +159,7 @@ static grout_outcome fetch_and_update(const grout_cta *cta, uint32_t thread,
     }
     memcpy(value, op.old, sizeof value);
     grout_update__apply((grout_update)inst->update, (grout_dtype)op.box.plan->dtype,
-                        op.box.plan->space == GROUT_SPACE_GMEM, value, operand, 1);
+                        grout_space_is_of_launch(op.box.plan->space), value, operand, 1);
     is_undefined |= op.is_undefined && inst->update != GROUT_UPDATE_EXCHANGE;
     machine->run.spin.is_idle =
         is_undefined == op.is_undefined && memcmp(value, op.old, op.box.plan->element_bytes) == 0;

@@ -81,7 +81,7 @@ static void store_mask(const grout_cta *cta, uint32_t thread, const grout_inst *
         mask = slot->is_array ? grout_slot__mask(cta, thread, slot) : &is_undefined;
     }
     grout_box__set_written(machine, box, mask);
-    if (mask != NULL && box->plan->space == GROUT_SPACE_GMEM &&
+    if (mask != NULL && grout_space_is_of_launch(box->plan->space) &&
         grout_box__has_undefined(machine, box, mask)) {
         grout_fault fault = {.code = GROUT_DIAG_UNINITIALISED_READ,
                              .use = GROUT_USE_OUTPUT,
@@ -96,7 +96,7 @@ grout_outcome grout_exec_store(const grout_cta *cta, uint32_t thread, const grou
     const grout_slot *slot = grout_plan__slot(machine->plan, inst, 0);
     (void)grout_box__check_inside(cta, thread, inst, &box);
     grout_access__publish(cta, thread, inst, &box, NULL);
-    if (machine->is_lazy && box.plan->space == GROUT_SPACE_SMEM) {
+    if (machine->is_lazy && grout_space_needs_commit_smem(box.plan->space)) {
         grout_undo__note_store(cta, thread, inst, 0, &box);
     } else if (machine->is_lazy && box.plan->is_mixed) {
         grout_gmem__note_store(cta, thread, &box);

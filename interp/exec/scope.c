@@ -26,13 +26,13 @@ static void clear_objects(const grout_cta *cta, const grout_scope_plan *scope) {
     for (uint32_t i = 0; i < scope->object_count; i++) {
         grout_object_id id = get_objects(machine, scope)[i];
         const grout_object *object = grout_module_get_object(module, id);
-        if (object->kind != GROUT_OBJECT_ARRAY || object->space != GROUT_SPACE_SMEM) {
+        if (object->kind != GROUT_OBJECT_ARRAY || !grout_space_is_of_cta(object->space)) {
             continue;
         }
         const grout_layout *layout = grout_object_get_layout(module, id);
-        int64_t offset = grout_object_get_smem_offset(module, id);
+        int64_t offset = grout_plan__get_memory_offset(machine->plan, id);
         grout_smem__touch(cta->page_versions, offset, layout->bytes);
-        grout_fill_poison(grout_object_get_type(module, id)->dtype, grout_cta__smem(cta) + offset,
+        grout_fill_poison(grout_object_get_type(module, id)->dtype, grout_cta__memory(cta) + offset,
                           layout->bytes / layout->element_bytes);
         if (machine->tracks) {
             grout_bits__clear(grout_cta__defined(cta), offset, layout->bytes);

@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "exec.h"
+#include "pages.h"
 #include "planner.h"
 
 #include "grout/verify.h"
@@ -87,7 +88,7 @@ static void add_scratch(grout_planner *planner, grout_object_id id, bool is_inne
 static void add_gmem(grout_planner *planner, grout_object_id id, bool is_inner) {
     const grout_object *object = grout_module_get_object(planner->module, id);
     (void)is_inner;
-    if (object->kind == GROUT_OBJECT_ARRAY && object->space == GROUT_SPACE_GMEM) {
+    if (object->kind == GROUT_OBJECT_ARRAY && grout_space_is_of_launch(object->space)) {
         uint32_t index = grout_pool__take(&planner->plan->gmem_scratches, planner->plan->heap);
         if (index == 0) {
             planner->failed = true;
@@ -274,6 +275,18 @@ static void set_sizes(grout_plan *plan) {
     plan->constants.item_size = 8;
 }
 
+/* Each space begins at a page of its own, so that a swizzle and a version are about one space. */
+static void place_spaces(grout_plan *plan) {
+    plan->smem_bytes = grout_kernel_get_space_bytes(plan->module, plan->kernel, GROUT_SPACE_SMEM);
+    for (int space = 1; space < GROUT_SPACE_COUNT; space++) {
+        int64_t bytes =
+            grout_kernel_get_space_bytes(plan->module, plan->kernel, (grout_space)space);
+        int64_t pages = (plan->memory_bytes + GROUT_SMEM_PAGE - 1) / GROUT_SMEM_PAGE;
+        plan->space_first[space] = pages * GROUT_SMEM_PAGE;
+        plan->memory_bytes = bytes > 0 ? plan->space_first[space] + bytes : plan->memory_bytes;
+    }
+}
+
 grout_plan *grout_plan__new(const grout_launch *launch, grout_heap *heap, grout_diags *diags) {
     grout_plan *plan = grout_heap__take(heap, sizeof *plan);
     if (plan == NULL) {
@@ -285,7 +298,7 @@ grout_plan *grout_plan__new(const grout_launch *launch, grout_heap *heap, grout_
     plan->kernel = launch->kernel;
     plan->has_masks = launch->track_undefined;
     plan->cta_count = grout_kernel_get_grid_size(launch->module, launch->kernel);
-    plan->smem_bytes = grout_kernel_get_smem_bytes(launch->module, launch->kernel);
+    place_spaces(plan);
     set_sizes(plan);
     grout_planner planner = {.plan = plan,
                              .module = launch->module,

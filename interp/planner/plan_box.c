@@ -148,10 +148,10 @@ static void fill_array_box(grout_planner *planner, const grout_view *view, grout
     }
     box->bytes = box->count * box->element_bytes;
     set_weights(box);
-    if (box->space == GROUT_SPACE_GMEM) {
+    if (grout_space_is_of_launch(box->space)) {
         box->param = planner->object_params[view->object] - 1;
-    } else if (box->space == GROUT_SPACE_SMEM) {
-        box->smem_offset = grout_object_get_smem_offset(planner->module, view->object);
+    } else if (grout_space_is_of_cta(box->space)) {
+        box->memory_offset = grout_plan__get_memory_offset(planner->plan, view->object);
         if (planner->is_wgmma) {
             set_storage_order(view, &planner->wgmma, box);
         }
@@ -179,10 +179,11 @@ uint32_t grout_planner__add_box(grout_planner *planner, const grout_operand *ope
     box->dtype = type->dtype;
     box->is_barrier = object->kind != GROUT_OBJECT_ARRAY;
     box->object_kind = object->kind;
-    box->is_mixed = object->space == GROUT_SPACE_GMEM && object->kind == GROUT_OBJECT_ARRAY &&
+    box->is_mixed = grout_space_is_of_launch(object->space) && object->kind == GROUT_OBJECT_ARRAY &&
                     (planner->object_uses[view.object] & GROUT_USED_STORED) != 0 &&
                     planner->object_uses[view.object] != GROUT_USED_STORED;
-    box->is_relayed = object->space == GROUT_SPACE_GMEM && object->kind == GROUT_OBJECT_ARRAY &&
+    box->is_relayed = grout_space_is_of_launch(object->space) &&
+                      object->kind == GROUT_OBJECT_ARRAY &&
                       (planner->object_uses[view.object] & GROUT_USED_TMA_READ) != 0 &&
                       (planner->object_uses[view.object] & GROUT_USED_TMA_WRITTEN) != 0;
     memcpy(box->dims, type->dims, sizeof box->dims);

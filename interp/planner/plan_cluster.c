@@ -65,7 +65,7 @@ static bool is_read_only(const grout_planner *planner, grout_object_id object) {
 static bool is_looked_for(const grout_planner *planner, const grout_op *op,
                           grout_object_id object) {
     return grout_op_get_info(op->opcode)->rule == GROUT_RULE_LOAD &&
-           grout_module_get_object(planner->module, object)->space == GROUT_SPACE_GMEM &&
+           grout_space_is_of_launch(grout_module_get_object(planner->module, object)->space) &&
            !is_read_only(planner, object) && grout_planner__is_in_while(planner, op);
 }
 
@@ -107,7 +107,7 @@ static void scan_views(grout_planner *planner, const grout_op *op) {
         planner->plan->needs_clocks |= object->is_explicit;
         planner->plan->has_foreign_order |=
             (object->kind == GROUT_OBJECT_SEMAPHORE && object->is_global) ||
-            (is_fetch && object->space == GROUT_SPACE_GMEM) ||
+            (is_fetch && grout_space_is_of_launch(object->space)) ||
             is_looked_for(planner, op, view.object);
     }
 }
@@ -208,7 +208,7 @@ static uint8_t get_memory_scope(const grout_planner *planner, const grout_inst *
         return shared;
     }
     const grout_box_plan *box = grout_plan__box(planner->plan, inst, inst->box_count - 1u);
-    return box->space == GROUT_SPACE_GMEM ? GROUT_CHOICE_SCOPE_GPU : shared;
+    return grout_space_is_of_launch(box->space) ? GROUT_CHOICE_SCOPE_GPU : shared;
 }
 
 /* The scope of an op without scope(..). */

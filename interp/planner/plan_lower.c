@@ -186,7 +186,7 @@ static void note_sizes(grout_plan *plan, const grout_inst *inst) {
         const grout_access_plan *access =
             (const grout_access_plan *)grout_pool__at(&plan->accesses, inst->first_access + i);
         const grout_box_plan *box = grout_plan__box(plan, inst, access->box);
-        if (box->space == GROUT_SPACE_ACC) {
+        if (grout_space_is_of_thread(box->space)) {
             continue;
         }
         if (access->is_atomic && !access->is_async) {
@@ -197,7 +197,7 @@ static void note_sizes(grout_plan *plan, const grout_inst *inst) {
             raise(&plan->copy_bytes_max, box->bytes);
             raise(&plan->linear_bytes_max, access->is_atomic ? 2 * box->bytes : box->bytes);
             raise(&plan->mask_count_max, box->bytes);
-        } else if (access->is_write && box->space == GROUT_SPACE_SMEM) {
+        } else if (access->is_write && grout_space_needs_commit_smem(box->space)) {
             raise(&plan->store_bytes_max, box->bytes);
         } else if (access->is_write && box->is_mixed) {
             raise(&plan->mixed_bytes_max, box->bytes);

@@ -60,8 +60,8 @@ static bool add_scratch(grout_machine *machine) {
 /* Buffers that only lazy and random timing need. */
 static bool add_image(grout_machine *machine) {
     const grout_plan *plan = machine->plan;
-    size_t words = (size_t)grout_bits__get_word_count(plan->smem_bytes) * sizeof(uint64_t);
-    machine->image = grout_machine__keep(machine, (size_t)plan->smem_bytes);
+    size_t words = (size_t)grout_bits__get_word_count(plan->memory_bytes) * sizeof(uint64_t);
+    machine->image = grout_machine__keep(machine, (size_t)plan->memory_bytes);
     machine->image_stale = grout_machine__keep(machine, words);
     machine->image_settled = grout_machine__keep(machine, words);
     return machine->image != NULL && machine->image_stale != NULL && machine->image_settled != NULL;

@@ -80,7 +80,7 @@ static void size_cta(grout_machine *machine) {
     size_t actors = plan->actor_count, elements = plan->element_count;
     size_t set = plan->order.words * sizeof(uint32_t), size = 0;
     size_t phase = grout_machine__phase_words(machine) * sizeof(uint32_t);
-    int64_t words = grout_bits__get_word_count(plan->smem_bytes);
+    int64_t words = grout_bits__get_word_count(plan->memory_bytes);
     add_part(&size, sizeof(grout_cta));
     at->threads = add_part(&size, actors * sizeof(grout_thread));
     at->lanes = add_part(&size, plan->lane_count * sizeof(grout_lane));
@@ -95,7 +95,7 @@ static void size_cta(grout_machine *machine) {
     at->collectives = add_part(&size, plan->collective_count * sizeof(uint32_t));
     at->payload_free = add_part(&size, machine->payload_slots * sizeof(uint32_t));
     at->registers = add_part(&size, actors * plan->register_bytes);
-    at->smem = add_part(&size, (size_t)plan->smem_bytes);
+    at->memory = add_part(&size, (size_t)plan->memory_bytes);
     at->defined = add_part(&size, (size_t)words * sizeof(uint64_t));
     at->accumulators = add_part(&size, plan->shape.thread_count * (size_t)plan->accumulator_bytes);
     at->undo_entries = at->undo_data = at->payload = size;

@@ -1,5 +1,5 @@
 /*
- * defined.c - which bytes of SMEM and which elements of arrays have been written, and with defined
+ * defined.c - which bytes of a CTA and which elements of arrays have been written, and with defined
  * values.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* Bits of a box: SMEM has one a byte for all objects, a GMEM array one an element. */
+/* Bits of a box: a CTA has one a byte for all its objects, a GMEM array one an element. */
 typedef struct bit_map {
     uint64_t *defined; /* NULL: all are */
     uint64_t *tainted; /* NULL: none is */
@@ -18,9 +18,9 @@ typedef struct bit_map {
 } bit_map;
 
 static bit_map get_bit_map(const grout_machine *machine, const grout_box *box) {
-    if (box->plan->space == GROUT_SPACE_SMEM) {
+    if (grout_space_is_of_cta(box->plan->space)) {
         return (bit_map){.defined = (uint64_t *)(void *)(box->state + machine->at.defined),
-                         .first = box->plan->smem_offset,
+                         .first = box->plan->memory_offset,
                          .divisor = 1};
     }
     const grout_array *array = &machine->arrays[box->plan->param];
@@ -55,7 +55,7 @@ typedef struct mask_walk {
     uint8_t *mask;
     const uint8_t *source;
     int64_t element_bytes;
-    bool is_smem;
+    bool is_of_cta;
 } mask_walk;
 
 static bool is_bit_undefined(const bit_map *map, int64_t bit) {
@@ -81,7 +81,7 @@ void grout_box__get_undefined(const grout_machine *machine, const grout_box *box
 }
 
 static void set_bit(mask_walk *walk, int64_t bit, bool is_undefined) {
-    if (walk->is_smem && is_undefined) {
+    if (walk->is_of_cta && is_undefined) {
         grout_bits__clear(walk->map.defined, bit, 1);
     } else if (walk->map.defined != NULL) {
         grout_bits__set(walk->map.defined, bit, 1);
@@ -105,12 +105,12 @@ static void set_piece_mask(void *payload, const grout_piece *piece) {
 void grout_box__set_written(grout_machine *machine, const grout_box *box, const uint8_t *mask) {
     bit_map map = get_bit_map(machine, box);
     if (mask != NULL) {
-        if (box->plan->space == GROUT_SPACE_GMEM) {
+        if (grout_space_is_of_launch(box->plan->space)) {
             machine->arrays[box->plan->param].has_tainted = true;
             map.tainted = machine->arrays[box->plan->param].tainted;
         }
         mask_walk walk = {.map = map, .source = mask, .element_bytes = box->plan->element_bytes};
-        walk.is_smem = box->plan->space == GROUT_SPACE_SMEM;
+        walk.is_of_cta = grout_space_is_of_cta(box->plan->space);
         grout_box__visit(machine, box, set_piece_mask, &walk);
         return;
     }

@@ -311,7 +311,7 @@ typedef struct grout_array {
 typedef struct grout_state_layout {
     size_t head; /* of a cluster, before its CTAs */
     size_t threads, lanes, loops, clocks, scopes, barriers, snapshots, waits, collectives,
-        payload_free, registers, smem, defined, accumulators, undo_entries, undo_data, payload,
+        payload_free, registers, memory, defined, accumulators, undo_entries, undo_data, payload,
         size;                /* of a CTA */
     uint32_t snapshots_kept; /* of the latest phases of each element; a power of two */
     uint32_t old_max;        /* of older ones, for late waits */
@@ -517,10 +517,11 @@ static inline uint8_t *grout_cta__registers(const grout_cta *cta, uint32_t threa
     GROUT_ASSERT(thread < cta->machine->plan->actor_count);
     return cta->state + machine->at.registers + (size_t)thread * machine->plan->register_bytes;
 }
-static inline uint8_t *grout_cta__smem(const grout_cta *cta) {
-    return cta->state + cta->machine->at.smem;
+/* The bytes of the CTA's spaces: SMEM first, the others from plan->space_first on. */
+static inline uint8_t *grout_cta__memory(const grout_cta *cta) {
+    return cta->state + cta->machine->at.memory;
 }
-/* One bit for each byte of SMEM: it has been written. */
+/* One bit for each of these bytes: it has been written. */
 static inline uint64_t *grout_cta__defined(const grout_cta *cta) {
     return (uint64_t *)(void *)(cta->state + cta->machine->at.defined);
 }

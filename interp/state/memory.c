@@ -17,10 +17,10 @@
 /* Accumulators have none: see accumulator.h. */
 static uint8_t *get_object_bytes(const grout_machine *machine, const grout_box *box) {
     const grout_box_plan *plan = box->plan;
-    if (plan->space == GROUT_SPACE_GMEM) {
+    if (grout_space_is_of_launch(plan->space)) {
         return machine->arrays[plan->param].data;
     }
-    return box->state + machine->at.smem + plan->smem_offset;
+    return box->state + machine->at.memory + plan->memory_offset;
 }
 
 /* Whether the plan's shape holds at this start, and how far it has moved. */
@@ -328,13 +328,13 @@ void grout_box__gather(const grout_machine *machine, const grout_box *box, void 
 
 void grout_box__get_range(const grout_box *box, int64_t *low_out, int64_t *high_out) {
     const grout_box_plan *plan = box->plan;
-    *low_out = plan->smem_offset + (box->is_shaped ? plan->low + box->offset : 0);
+    *low_out = plan->memory_offset + (box->is_shaped ? plan->low + box->offset : 0);
     *high_out =
-        plan->smem_offset + (box->is_shaped ? plan->high + box->offset : plan->layout->bytes);
+        plan->memory_offset + (box->is_shaped ? plan->high + box->offset : plan->layout->bytes);
 }
 
 void grout_box__touch(const grout_box *box) {
-    if (box->plan->space == GROUT_SPACE_SMEM) {
+    if (grout_space_is_of_cta(box->plan->space)) {
         int64_t low, high;
         grout_box__get_range(box, &low, &high);
         grout_smem__touch(box->versions, low, high - low);

@@ -6,7 +6,7 @@
 #include "pages.h"
 
 int64_t grout_smem__get_page_count(const grout_plan *plan) {
-    return (plan->smem_bytes + GROUT_SMEM_PAGE - 1) / GROUT_SMEM_PAGE;
+    return (plan->memory_bytes + GROUT_SMEM_PAGE - 1) / GROUT_SMEM_PAGE;
 }
 
 uint64_t *grout_smem__get_versions(const grout_machine *machine, uint32_t slot, uint32_t rank) {

@@ -96,10 +96,10 @@ typedef struct grout_box_plan {
     int64_t tile[GROUT_RANK_MAX];   /* a start moves rigidly by multiples of it */
     int64_t weight[GROUT_RANK_MAX]; /* bytes by which one tile moves it */
     uint32_t first_term, term_count;
-    uint32_t param;       /* of a gmem object: its array */
-    int64_t smem_offset;  /* of an smem object */
-    int64_t low, high;    /* bytes of the object: with the start home, the box is in [low, high) */
-    int64_t count, bytes; /* of the box */
+    uint32_t param;        /* of a gmem object: its array */
+    int64_t memory_offset; /* of an object of the CTA: in the bytes of all its spaces */
+    int64_t low, high;     /* bytes of the object: with the start home, the box is in [low, high) */
+    int64_t count, bytes;  /* of the box */
     uint32_t first_run, run_count;
     uint32_t first_piece, piece_count;
     uint32_t first_element; /* of a barrier object; of a semaphore object: the first of its kind */
@@ -296,9 +296,11 @@ typedef struct grout_plan {
     uint32_t cluster_axes[GROUT_CLUSTER_AXES_MAX]; /* of the kernel's axes */
     int64_t cta_count;
     int64_t smem_bytes;
-    uint32_t register_bytes;  /* of a thread */
-    uint32_t temporary_at;    /* of these, the ones from here on are temporary */
-    uint32_t entry_registers; /* of a lane on the GPU: see set_max_registers */
+    int64_t memory_bytes;                   /* of all spaces of the CTA */
+    int64_t space_first[GROUT_SPACE_COUNT]; /* where each begins in them */
+    uint32_t register_bytes;                /* of a thread */
+    uint32_t temporary_at;                  /* of these, the ones from here on are temporary */
+    uint32_t entry_registers;               /* of a lane on the GPU: see set_max_registers */
     uint32_t loop_depth_max;
     uint32_t element_count;
     int64_t copy_bytes_max;   /* largest box of an async copy */
@@ -336,6 +338,11 @@ static inline const grout_slot *grout_plan__slot(const grout_plan *plan, const g
                                                  uint32_t index) {
     GROUT_ASSERT(index < inst->slot_count);
     return (const grout_slot *)(const void *)plan->slots.data + inst->first_slot + index;
+}
+/* Where an object that a CTA has bytes of lies in them: its space, and its place there. */
+static inline int64_t grout_plan__get_memory_offset(const grout_plan *plan, grout_object_id id) {
+    return plan->space_first[grout_module_get_object(plan->module, id)->space] +
+           grout_object_get_offset(plan->module, id);
 }
 static inline const grout_box_plan *grout_plan__box(const grout_plan *plan, const grout_inst *inst,
                                                     uint32_t index) {

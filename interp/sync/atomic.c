@@ -55,7 +55,7 @@ static uint64_t get_key(grout_object_id object, uint32_t owner) {
 /* The CTA whose bytes a box has. */
 static uint32_t get_owner(const grout_cta *cta, const grout_box *box) {
     uint32_t first = grout_cta__head(cta)->index - cta->rank;
-    return box->plan->space == GROUT_SPACE_GMEM ? UINT32_MAX : first + box->rank;
+    return grout_space_is_of_launch(box->plan->space) ? UINT32_MAX : first + box->rank;
 }
 
 grout_location grout_atomic__get_location(const grout_cta *cta, const grout_box *box) {

@@ -65,8 +65,12 @@ static void add_object(const fence_walk *walk, object_sets sets, uint32_t set, g
 }
 
 static bool may_share_bytes(const fence_walk *walk, grout_object_id a, grout_object_id b) {
-    int64_t first = grout_object_get_smem_offset(walk->module, a);
-    int64_t second = grout_object_get_smem_offset(walk->module, b);
+    if (grout_module_get_object(walk->module, a)->space !=
+        grout_module_get_object(walk->module, b)->space) {
+        return false;
+    }
+    int64_t first = grout_object_get_offset(walk->module, a);
+    int64_t second = grout_object_get_offset(walk->module, b);
     return first < second + grout_object_get_layout(walk->module, b)->bytes &&
            second < first + grout_object_get_layout(walk->module, a)->bytes;
 }
@@ -91,7 +95,7 @@ static grout_object_id find_array(const fence_walk *walk, const grout_op *op,
                                   const grout_effect *effect) {
     grout_view view;
     bool is_memory =
-        effect->space == GROUT_EFFECT_SPACE_SMEM || effect->space == GROUT_EFFECT_SPACE_ANY;
+        effect->space == GROUT_EFFECT_SPACE_ANY || grout_space_needs_commit_smem(effect->space);
     if (!is_memory || effect->operand >= op->operand_count ||
         !grout_module_get_view(
             walk->module, grout_module_get_operand(walk->module, op, effect->operand), &view)) {
@@ -233,7 +237,8 @@ static void walk_kernel(fence_walk *walk, const grout_kernel *kernel) {
 static void fill_smem(const grout_module *module, uint8_t *is_smem) {
     for (grout_object_id id = 1; id < module->objects.count; id++) {
         const grout_object *object = grout_module_get_object(module, id);
-        is_smem[id] = object->kind == GROUT_OBJECT_ARRAY && object->space == GROUT_SPACE_SMEM;
+        is_smem[id] =
+            object->kind == GROUT_OBJECT_ARRAY && grout_space_needs_commit_smem(object->space);
     }
 }
 

@@ -202,7 +202,7 @@ static uint8_t get_element_bytes(const grout_object *object) {
 /* The dimensions of an object: each positive, and all together not too large. */
 static bool bind_dims(grout_binding *binding, const grout_object *object, grout_type *type) {
     int64_t bytes = get_element_bytes(object);
-    int64_t max = object->space == GROUT_SPACE_GMEM ? GROUT_GMEM_MAX : GROUT_SMEM_MAX;
+    int64_t max = grout_space_is_of_launch(object->space) ? GROUT_GMEM_MAX : GROUT_SMEM_MAX;
     grout_value_text name = grout_value__get_text(binding->module, object->value, "the object");
     type->rank = object->type.rank;
     for (uint32_t dim = 0; dim < type->rank; dim++) {
@@ -408,8 +408,7 @@ static bool make_tables(grout_binding *binding) {
     bound->object_layouts = grout_binding__new(binding, objects, sizeof *bound->object_layouts);
     bound->object_offsets = grout_binding__new(binding, objects, sizeof *bound->object_offsets);
     bound->object_arrivals = grout_binding__new(binding, objects, sizeof *bound->object_arrivals);
-    bound->kernel_smem_bytes =
-        grout_binding__new(binding, kernels, sizeof *bound->kernel_smem_bytes);
+    bound->kernel_bytes = grout_binding__new(binding, kernels, sizeof *bound->kernel_bytes);
     bound->kernels = grout_binding__new(binding, kernels, sizeof *bound->kernels);
     return binding->ok;
 }

@@ -306,7 +306,7 @@ static void help_reference(grout_binding *binding, const grout_op *op,
     }
     bool is_loop = grout_op_get_region_kind(carrier) == GROUT_REGION_LOOP;
     if (is_loop && object != 0 &&
-        grout_module_get_object(module, object)->space == GROUT_SPACE_ACC) {
+        grout_space_is_of_thread(grout_module_get_object(module, object)->space)) {
         grout_diags_help(binding->diags, "use %s in the body; an accumulator is never carried",
                          grout_value__get_text(module, base, "it").chars);
     } else {

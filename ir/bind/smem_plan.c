@@ -1,12 +1,13 @@
 /*
- * smem_plan.c - where the SMEM objects of a kernel lie: the one plan of interpreter and backend.
+ * smem_plan.c - where the objects of a kernel lie in the spaces of its CTAs, SMEM first of all: the
+ * one plan of interpreter and backend.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Arrays first, each at a multiple of 1024 bytes: scratch, then the objects of scopes like frames
- * on a stack, so that scopes inside each other add up and scopes after each other share. Barriers
- * follow, 8 bytes each. They are initialised once, at the kernel's start, so a scope does not take
- * fresh ones: it takes from a pool an array of barriers of the same number, kind and arrivals that
- * no scope around it uses, and hands it back at its end with its parity as it is.
+ * Arrays first, each aligned as its space wants it: scratch, then the objects of scopes like frames
+ * on a stack, so that scopes inside each other add up and scopes after each other share. In SMEM
+ * barriers follow, 8 bytes each. They are initialised once, at the kernel's start, so a scope does
+ * not take fresh ones: it takes from a pool an array of barriers of the same number, kind and
+ * arrivals that no scope around it uses, and hands it back at its end with its parity as it is.
  */
 #include "bound.h"
 
@@ -14,7 +15,6 @@
 #include "invariant.h"
 #include <string.h>
 
-#define ARRAY_ALIGNMENT 1024
 #define BARRIER_BYTES   8
 #define POOL_SEARCH_MAX 8192 /* entries: 64 KiB of barriers */
 
@@ -33,7 +33,7 @@ typedef struct smem_plan {
     uint32_t *taken;           /* by object: its entry of the pool, plus 1 */
     grout_object_id *barriers; /* placed so far */
     uint32_t barrier_count;
-    int64_t top, peak; /* of the arrays, now and at most */
+    int64_t top[GROUT_SPACE_COUNT], peak[GROUT_SPACE_COUNT]; /* of the arrays, now and at most */
     int64_t barrier_bytes;
 } smem_plan;
 
@@ -45,14 +45,13 @@ static int64_t get_bytes(const smem_plan *plan, grout_object_id id) {
     return plan->binding->bound->object_layouts[id].bytes;
 }
 
-static void place_array(smem_plan *plan, grout_object_id id) {
-    GROUT_ASSERT(plan->top >= 0 && get_bytes(plan, id) >= 0); /* 0 after a report */
-    int64_t offset = align_up(plan->top, ARRAY_ALIGNMENT);
+static void place_array(smem_plan *plan, grout_object_id id, grout_space space) {
+    int64_t *top = &plan->top[space], *peak = &plan->peak[space];
+    GROUT_ASSERT(*top >= 0 && get_bytes(plan, id) >= 0); /* 0 after a report */
+    int64_t offset = align_up(*top, grout_space_get_info(space)->alignment_bytes);
     plan->binding->bound->object_offsets[id] = offset;
-    plan->top = offset + get_bytes(plan, id);
-    if (plan->top > plan->peak) {
-        plan->peak = plan->top;
-    }
+    *top = offset + get_bytes(plan, id);
+    *peak = *top > *peak ? *top : *peak;
 }
 
 /* Whether two arrays of barriers may be one after the other: alike to the hardware, and used alike.
@@ -96,8 +95,8 @@ static void place_object(smem_plan *plan, grout_object_id id) {
     const grout_object *object = grout_module_get_object(plan->binding->module, id);
     if (object->kind == GROUT_OBJECT_BARRIER) {
         place_barriers(plan, id);
-    } else if (object->space == GROUT_SPACE_SMEM) {
-        place_array(plan, id);
+    } else if (grout_space_is_of_cta(object->space)) {
+        place_array(plan, id, (grout_space)object->space);
     }
 }
 
@@ -106,7 +105,8 @@ static void place_block(smem_plan *plan, grout_block_id id);
 static void place_scope(smem_plan *plan, const grout_op *op) {
     const grout_module *module = plan->binding->module;
     const grout_block *body = grout_module_get_block(module, op->first_block);
-    int64_t top = plan->top;
+    int64_t top[GROUT_SPACE_COUNT];
+    memcpy(top, plan->top, sizeof top);
     for (uint32_t k = 0; k < body->arg_count; k++) {
         place_object(plan, grout_module_get_value(module, body->first_arg + k)->object);
     }
@@ -118,8 +118,7 @@ static void place_scope(smem_plan *plan, const grout_op *op) {
             plan->pool[plan->taken[object] - 1].is_used = false;
         }
     }
-    GROUT_ASSERT(plan->top >= top && plan->peak >= plan->top);
-    plan->top = top;
+    memcpy(plan->top, top, sizeof top);
 }
 
 /* Scopes of a block and of the blocks inside it; they nest at most GROUT_NESTING_MAX deep. */
@@ -151,18 +150,22 @@ static void place_scratch(smem_plan *plan, grout_kernel_id kernel) {
     }
 }
 
-/* Moves the barriers to the bytes after the arrays. */
+/* Moves the barriers to the bytes after the arrays of SMEM. */
 static void finish_plan(smem_plan *plan, grout_kernel_id kernel) {
-    int64_t first = align_up(plan->peak, BARRIER_BYTES);
+    int64_t *bytes = plan->binding->bound->kernel_bytes[kernel];
+    int64_t first = align_up(plan->peak[GROUT_SPACE_SMEM], BARRIER_BYTES);
     for (uint32_t k = 0; k < plan->barrier_count; k++) {
         plan->binding->bound->object_offsets[plan->barriers[k]] += first;
     }
-    plan->binding->bound->kernel_smem_bytes[kernel] = first + plan->barrier_bytes;
+    memcpy(bytes, plan->peak, sizeof plan->peak);
+    bytes[GROUT_SPACE_SMEM] = first + plan->barrier_bytes;
 }
 
 static void place_kernel(smem_plan *plan, grout_kernel_id kernel) {
     plan->pool_count = plan->barrier_count = 0;
-    plan->top = plan->peak = plan->barrier_bytes = 0;
+    plan->barrier_bytes = 0;
+    memset(plan->top, 0, sizeof plan->top);
+    memset(plan->peak, 0, sizeof plan->peak);
     place_scratch(plan, kernel);
     place_block(plan, grout_module_get_kernel(plan->binding->module, kernel)->body);
     finish_plan(plan, kernel);

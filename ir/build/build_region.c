@@ -39,19 +39,24 @@ static bool check_counted(grout_builder *b, const grout_build_object *from) {
            grout_builder__error(b, "only a barrier that is no mbarrier has arrivals and a cluster");
 }
 
+static grout_space get_array_space(const grout_build_object *from) {
+    return from->space == GROUT_SPACE_NONE ? GROUT_SPACE_SMEM : from->space;
+}
+
 static bool check_array(grout_builder *b, const grout_build_object *from) {
     bool has_transforms = from->tile_rank > 0 || from->swizzle != 0 || from->transpose_rank > 0;
-    bool is_smem = from->space == GROUT_SPACE_NONE || from->space == GROUT_SPACE_SMEM;
-    if (has_transforms && !is_smem) {
-        return grout_builder__error(b, "%s have no tile, swizzle or transpose",
-                                    from->space == GROUT_SPACE_ACC ? "accumulators"
-                                                                   : "arrays in gmem");
+    grout_space space = get_array_space(from);
+    if (has_transforms && space < GROUT_SPACE_COUNT && !grout_space_has_transforms(space)) {
+        bool is_fragment = grout_space_is_fragment(space);
+        return grout_builder__error(b, "%s%s have no tile, swizzle or transpose",
+                                    is_fragment ? "accumulators" : "arrays in ",
+                                    is_fragment ? "" : grout_space_get_text(space));
     }
     if (from->dtype <= GROUT_DTYPE_NONE || from->dtype >= GROUT_DTYPE_COUNT ||
         from->arrivals != 0 || from->cluster_group_count > 0) {
         return grout_builder__error(b, "an array has an element type and no arrivals");
     }
-    return from->space < GROUT_SPACE_COUNT ||
+    return space < GROUT_SPACE_COUNT ||
            grout_builder__error(b, "there is no memory space %d", (int)from->space);
 }
 
@@ -97,17 +102,15 @@ bool grout_builder__object(grout_builder *b, const grout_build_object *from, gro
         return false;
     }
     bool is_array = from->kind == GROUT_OBJECT_ARRAY;
-    uint8_t array_space =
-        (uint8_t)(from->space == GROUT_SPACE_NONE ? GROUT_SPACE_SMEM : from->space);
     *to = (grout_object){.kind = (uint8_t)from->kind,
-                         .space = is_array ? array_space : spaces[from->kind],
+                         .space = is_array ? (uint8_t)get_array_space(from) : spaces[from->kind],
                          .loc = b->loc,
                          .tile_rank = (uint8_t)from->tile_rank,
                          .swizzle = from->swizzle,
                          .transpose_rank = (uint8_t)from->transpose_rank,
                          .arrivals = from->arrivals,
                          .is_explicit = from->is_explicit};
-    to->is_global = from->is_global || (is_array && to->space == GROUT_SPACE_GMEM);
+    to->is_global = from->is_global || (is_array && grout_space_is_of_launch(to->space));
     to->type.dtype = (uint8_t)(is_array ? from->dtype : GROUT_DTYPE_NONE);
     to->type.rank = (uint8_t)from->rank;
     to->type.is_array = true;

@@ -53,7 +53,7 @@ const grout_layout *grout_object_get_layout(const grout_module *module, grout_ob
     return &module->bound->object_layouts[id];
 }
 
-int64_t grout_object_get_smem_offset(const grout_module *module, grout_object_id id) {
+int64_t grout_object_get_offset(const grout_module *module, grout_object_id id) {
     GROUT_ASSERT(module->bound != NULL && id < module->objects.count);
     return module->bound->object_offsets[id];
 }
@@ -63,9 +63,10 @@ uint32_t grout_object_get_arrivals(const grout_module *module, grout_object_id i
     return module->bound->object_arrivals[id];
 }
 
-int64_t grout_kernel_get_smem_bytes(const grout_module *module, grout_kernel_id id) {
-    GROUT_ASSERT(module->bound != NULL && id < module->kernels.count);
-    return module->bound->kernel_smem_bytes[id];
+int64_t grout_kernel_get_space_bytes(const grout_module *module, grout_kernel_id id,
+                                     grout_space space) {
+    GROUT_ASSERT(module->bound != NULL && id < module->kernels.count && space < GROUT_SPACE_COUNT);
+    return module->bound->kernel_bytes[id][space];
 }
 
 int64_t grout_kernel_get_axis_size(const grout_module *module, grout_kernel_id id,

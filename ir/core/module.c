@@ -65,7 +65,7 @@ static void free_bound(grout_bound *bound) {
     grout__free(bound->object_offsets);
     grout__free(bound->object_arrivals);
     grout__free(bound->expr_dtypes);
-    grout__free(bound->kernel_smem_bytes);
+    grout__free(bound->kernel_bytes);
     grout__free(bound->auto_fences);
     grout__free(bound->kernels);
     grout__free(bound);

@@ -44,11 +44,11 @@ typedef struct grout_bound {
     grout_type *value_types;       /* by value */
     grout_type *object_types;      /* by object */
     grout_layout *object_layouts;
-    int64_t *object_offsets; /* SMEM offset, -1 for gmem */
+    int64_t *object_offsets; /* in its space of the CTA; -1 where that is none */
     uint32_t *object_arrivals;
-    uint8_t *expr_dtypes;       /* by expr: dtype a constant operand takes (grout_dtype) */
-    int64_t *kernel_smem_bytes; /* by kernel */
-    uint8_t *auto_fences;       /* by op: an implied fence stands before it; NULL: nowhere */
+    uint8_t *expr_dtypes; /* by expr: dtype a constant operand takes (grout_dtype) */
+    int64_t (*kernel_bytes)[GROUT_SPACE_COUNT]; /* by kernel: of a CTA */
+    uint8_t *auto_fences; /* by op: an implied fence stands before it; NULL: nowhere */
     struct grout_kernel_bound {
         int64_t axis_sizes[GROUT_AXES_MAX];
         int64_t grid_size; /* CTAs: clusters times cluster_size */

@@ -81,10 +81,11 @@ static const grout_dtype_info dtype_infos[GROUT_DTYPE_COUNT] = {
 #include "grout/types.def"
 };
 
-static const char *const space_texts[GROUT_SPACE_COUNT] = {
-    [GROUT_SPACE_NONE] = "",
-#define GROUT_SPACE(NAME, TEXT, DOC) [GROUT_SPACE_##NAME] = TEXT,
-#include "grout/types.def"
+static const grout_space_info space_infos[GROUT_SPACE_COUNT] = {
+    [GROUT_SPACE_NONE] = {"", "", 0, 0},
+#define GROUT_SPACE(NAME, TEXT, OWNER, PEERS, PLAIN, LAYOUT, COMMIT, RACE, ALIGN, BUDGET, DOC) \
+    [GROUT_SPACE_##NAME] = {TEXT, DOC, BUDGET, ALIGN},
+#include "grout/spaces.def"
 };
 
 static const struct {
@@ -350,8 +351,12 @@ const grout_dtype_info *grout_dtype_get_info(grout_dtype dtype) {
     return &dtype_infos[dtype];
 }
 
+const grout_space_info *grout_space_get_info(grout_space space) {
+    return &space_infos[space];
+}
+
 const char *grout_space_get_text(grout_space space) {
-    return space_texts[space];
+    return space_infos[space].text;
 }
 
 grout_effect_class grout_effect_row_get_class(grout_effect_row row) {
@@ -416,7 +421,7 @@ grout_choice grout_choice_find(grout_attr attr, const char *text, size_t size) {
 
 grout_space grout_space_find(const char *text, size_t size) {
     for (int i = 1; i < GROUT_SPACE_COUNT; i++) {
-        if (is_text(space_texts[i], text, size)) {
+        if (is_text(space_infos[i].text, text, size)) {
             return (grout_space)i;
         }
     }

@@ -166,7 +166,7 @@ static uint32_t count_cluster_axes(const grout_module *module, grout_kernel_id i
 static grout_view_fault apply_cluster(const grout_module *module, grout_view *view,
                                       const grout_ref_step *step, uint32_t *index_out) {
     const grout_object *object = grout_module_get_object(module, view->object);
-    if (object->space != GROUT_SPACE_SMEM) {
+    if (!grout_space_has_peers(object->space)) {
         return GROUT_VIEW_CLUSTER;
     }
     if (view->cluster_index_count > 0) {

@@ -4,6 +4,8 @@
 
 #include "suggest.h"
 
+#include <stdio.h>
+
 static bool report_twice(grout_parser *p) {
     return grout_parser__error(p, &p->token, GROUT_DIAG_SYNTAX, "'%.*s' stands twice",
                                (int)p->token.size, p->lexer.text + p->token.offset);
@@ -17,7 +19,7 @@ static uint32_t parse_list(grout_parser *p, grout_expr_id *ids, uint32_t max) {
                : 0;
 }
 
-/* A transform of an smem array; *done_out if none stands next. */
+/* A transform of an array; *done_out if none stands next. */
 static bool parse_transform(grout_parser *p, grout_object *object, bool *done_out) {
     if (grout_parser__is_word(p, &p->token, "tile")) {
         if (object->tile_rank > 0) {
@@ -40,16 +42,7 @@ static bool parse_transform(grout_parser *p, grout_object *object, bool *done_ou
     return true;
 }
 
-static bool parse_smem(grout_parser *p, grout_object *object) {
-    object->kind = GROUT_OBJECT_ARRAY;
-    object->space = GROUT_SPACE_SMEM;
-    grout_parser__advance(p);
-    if (!grout_parser__type(p, &object->type)) {
-        return false;
-    }
-    if (!object->type.is_array) {
-        return grout_parser__expected(p, "'[' and the dimensions of the array");
-    }
+static bool parse_transforms(grout_parser *p, grout_object *object) {
     bool is_done = false;
     while (!is_done) {
         if (!parse_transform(p, object, &is_done)) {
@@ -129,10 +122,27 @@ static bool parse_semaphore(grout_parser *p, grout_object *object) {
     return true;
 }
 
-/* An array of memory that has no transforms: one after it is a fault. what: "accumulator". */
-static bool parse_plain_array(grout_parser *p, grout_object *object, const char *what,
-                              const char *why) {
+/* A transform is a fault after an array that has none. */
+static bool refuse_transforms(grout_parser *p, const grout_object *object) {
+    if (!grout_parser__is_word(p, &p->token, "tile") &&
+        !grout_parser__is_word(p, &p->token, "swizzle") &&
+        !grout_parser__is_word(p, &p->token, "transpose")) {
+        return true;
+    }
+    char what[32];
+    const bool is_fragment = grout_space_is_fragment(object->space);
+    snprintf(what, sizeof what, "an array in %s", grout_space_get_text((grout_space)object->space));
+    return grout_parser__error(
+        p, &p->token, GROUT_DIAG_BAD_TRANSFORM, "%s has no '%.*s': %s",
+        is_fragment ? "an accumulator" : what, (int)p->token.size, p->lexer.text + p->token.offset,
+        is_fragment ? "it lies in registers as the tensor core wants it" : "it lies in rows");
+}
+
+/* An array, after the word of its space; one in gmem is the launch's, as a parameter is. */
+static bool parse_array(grout_parser *p, grout_object *object, grout_space space) {
     object->kind = GROUT_OBJECT_ARRAY;
+    object->space = (uint8_t)space;
+    object->is_global = grout_space_is_of_launch(space);
     grout_parser__advance(p);
     if (!grout_parser__type(p, &object->type)) {
         return false;
@@ -140,32 +150,19 @@ static bool parse_plain_array(grout_parser *p, grout_object *object, const char 
     if (!object->type.is_array) {
         return grout_parser__expected(p, "'[' and the dimensions of the array");
     }
-    if (grout_parser__is_word(p, &p->token, "tile") ||
-        grout_parser__is_word(p, &p->token, "swizzle") ||
-        grout_parser__is_word(p, &p->token, "transpose")) {
-        return grout_parser__error(p, &p->token, GROUT_DIAG_BAD_TRANSFORM, "%s has no '%.*s': %s",
-                                   what, (int)p->token.size, p->lexer.text + p->token.offset, why);
-    }
-    return true;
-}
-
-/* An accumulator: the hardware says how it lies in registers. */
-static bool parse_acc(grout_parser *p, grout_object *object) {
-    object->space = GROUT_SPACE_ACC;
-    return parse_plain_array(p, object, "an accumulator",
-                             "it lies in registers as the tensor core wants it");
-}
-
-/* One array for the launch, as a parameter is. */
-static bool parse_gmem(grout_parser *p, grout_object *object) {
-    object->space = GROUT_SPACE_GMEM;
-    object->is_global = true;
-    return parse_plain_array(p, object, "an array in gmem", "it lies in rows");
+    return grout_space_has_transforms(space) ? parse_transforms(p, object)
+                                             : refuse_transforms(p, object);
 }
 
 static bool report_object(grout_parser *p) {
-    static const char *const words[] = {"smem", "acc", "gmem", "barrier", "mbarrier", "semaphore"};
-    static const char wanted[] = "'smem', 'acc', 'gmem', 'barrier', 'mbarrier' or 'semaphore'";
+#define GROUT_SPACE(NAME, TEXT, ...) TEXT,
+    static const char *const words[] = {
+#include "grout/spaces.def"
+        "barrier", "mbarrier", "semaphore"};
+#define GROUT_SPACE(NAME, TEXT, ...) "'" TEXT "', "
+    static const char wanted[] =
+#include "grout/spaces.def"
+        "'barrier', 'mbarrier' or 'semaphore'";
     if (p->token.kind != GROUT_TOKEN_NAME) {
         return grout_parser__expected(p, wanted);
     }
@@ -184,21 +181,19 @@ static bool report_object(grout_parser *p) {
 }
 
 bool grout_parser__object(grout_parser *p, grout_object *object_out) {
-    if (grout_parser__is_word(p, &p->token, "smem")) {
-        return parse_smem(p, object_out);
+    const char *text = p->lexer.text + p->token.offset;
+    const grout_space space = p->token.kind == GROUT_TOKEN_NAME
+                                  ? grout_space_find(text, p->token.size)
+                                  : GROUT_SPACE_NONE;
+    if (space != GROUT_SPACE_NONE) {
+        return parse_array(p, object_out, space);
     }
     if (grout_parser__is_word(p, &p->token, "barrier") ||
         grout_parser__is_word(p, &p->token, "mbarrier")) {
         return parse_barrier(p, object_out);
     }
-    if (grout_parser__is_word(p, &p->token, "acc")) {
-        return parse_acc(p, object_out);
-    }
     if (grout_parser__is_word(p, &p->token, "semaphore")) {
         return parse_semaphore(p, object_out);
-    }
-    if (grout_parser__is_word(p, &p->token, "gmem")) {
-        return parse_gmem(p, object_out);
     }
     return report_object(p);
 }

@@ -57,16 +57,16 @@ static void check_atomic(grout_verifying *verifying, const grout_op *op) {
         return;
     }
     grout_type type = get_type(verifying, op, 0);
-    bool is_gmem = type.space == GROUT_SPACE_GMEM;
+    bool is_gmem = grout_space_is_of_launch(type.space);
     uint32_t dtypes = get_atomic_dtypes(info, is_gmem);
     const grout_operand *operand = grout_module_get_operand(verifying->module, op, 0);
-    if (type.kind != GROUT_TYPE_REF || type.space == GROUT_SPACE_ACC) {
+    if (type.kind != GROUT_TYPE_REF || !grout_space_takes_stores(type.space)) {
         return;
     }
     if ((dtypes >> type.dtype & 1u) == 0) {
         char what[96];
         snprintf(what, sizeof what, "'%s' on %s", grout_verify__get_text(op),
-                 is_gmem ? "gmem" : "smem");
+                 grout_space_get_text(type.space));
         bool is_half = (HALF >> type.dtype & 1u) != 0;
         report_dtype(verifying, operand->loc, what, type.dtype, dtypes,
                      is_half && !is_gmem ? "add in f32, and cast at the end; or use GMEM"

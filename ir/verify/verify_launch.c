@@ -4,12 +4,10 @@
 
 #include <inttypes.h>
 
-/* docs/hardware.md 1.3 and 5: what a CTA may have, and what aligning its start to 1024 may cost.
- */
-#define SMEM_BYTES_MAX 232448
-#define SMEM_SLACK     1024
-#define GRID_MAX       INT32_MAX
-#define PARTS_MAX      6 /* objects that the budget's message lists */
+/* docs/hardware.md 5: what aligning the start of SMEM to 1024 may cost. */
+#define SMEM_SLACK 1024
+#define GRID_MAX   INT32_MAX
+#define PARTS_MAX  6 /* objects that the budget's message lists */
 
 static void check_axes(grout_verifying *verifying, const grout_kernel *kernel) {
     const grout_module *module = verifying->module;
@@ -69,22 +67,22 @@ static void check_counts(grout_verifying *verifying, const grout_kernel *kernel)
     }
 }
 
-/* SMEM arrays and barriers of the kernel, found through the ops that make them. */
-typedef struct smem_parts {
+/* Arrays and barriers of the kernel in a space, found through the ops that make them. */
+typedef struct space_parts {
+    grout_space space;
     grout_object_id largest[PARTS_MAX]; /* by size, largest first */
     uint32_t count, dropped;
     int64_t barrier_bytes;
-} smem_parts;
+} space_parts;
 
-static void add_part(const grout_module *module, smem_parts *parts, grout_object_id id) {
+static void add_part(const grout_module *module, space_parts *parts, grout_object_id id) {
     int64_t bytes = grout_object_get_layout(module, id)->bytes;
     const grout_object *object = grout_module_get_object(module, id);
-    if (object->kind == GROUT_OBJECT_BARRIER) {
-        parts->barrier_bytes += bytes;
+    if (object->space != parts->space) {
         return;
     }
-    if (object->kind == GROUT_OBJECT_SEMAPHORE ||
-        object->space != GROUT_SPACE_SMEM) { /* of registers and GMEM it takes nothing */
+    if (object->kind == GROUT_OBJECT_BARRIER) {
+        parts->barrier_bytes += bytes;
         return;
     }
     if (parts->count == PARTS_MAX) {
@@ -101,9 +99,9 @@ static void add_part(const grout_module *module, smem_parts *parts, grout_object
     parts->largest[k] = id;
 }
 
-static smem_parts find_parts(const grout_verifying *verifying) {
+static space_parts find_parts(const grout_verifying *verifying, grout_space space) {
     const grout_module *module = verifying->module;
-    smem_parts parts = {.count = 0};
+    space_parts parts = {.space = space};
     grout_op_id id = grout_kernel__get_first_op(module, verifying->kernel);
     for (; id != 0; id = grout_kernel__get_next_op(module, id)) {
         const grout_op *op = grout_module_get_op(module, id);
@@ -116,16 +114,16 @@ static smem_parts find_parts(const grout_verifying *verifying) {
     return parts;
 }
 
-static void note_parts(grout_verifying *verifying) {
+static void note_parts(grout_verifying *verifying, grout_space space) {
     const grout_module *module = verifying->module;
-    smem_parts parts = find_parts(verifying);
+    space_parts parts = find_parts(verifying, space);
     for (uint32_t k = 0; k < parts.count; k++) {
         const grout_object *object = grout_module_get_object(module, parts.largest[k]);
         grout_diags_note(verifying->diags, grout_module_get_place(module, object->loc),
                          "%s takes %" PRId64 " bytes at offset %" PRId64,
                          grout_value__get_text(module, object->value, "an object").chars,
                          grout_object_get_layout(module, parts.largest[k])->bytes,
-                         grout_object_get_smem_offset(module, parts.largest[k]));
+                         grout_object_get_offset(module, parts.largest[k]));
     }
     if (parts.dropped > 0) {
         grout_diags_note(verifying->diags, (grout_place){0}, "%" PRIu32 " smaller arrays",
@@ -137,26 +135,43 @@ static void note_parts(grout_verifying *verifying) {
     }
 }
 
-static void check_smem(grout_verifying *verifying, const grout_kernel *kernel) {
-    int64_t bytes = grout_kernel_get_smem_bytes(verifying->module, verifying->kernel);
-    int64_t budget = SMEM_BYTES_MAX - SMEM_SLACK;
-    if (verifying->arch == GROUT_ARCH_ANY || bytes <= budget) {
+/* What SMEM has to give is less by the bytes for alignment, and the message says so. */
+static void report_budget(grout_verifying *verifying, const grout_kernel *kernel, grout_space space,
+                          int64_t bytes) {
+    int64_t budget = grout_space_get_info(space)->budget_bytes;
+    const char *name = grout_module_get_string(verifying->module, kernel->name);
+    if (space != GROUT_SPACE_SMEM) {
+        grout_verifying__report(verifying, GROUT_DIAG_SMEM_BUDGET, kernel->loc,
+                                "kernel '@%s' needs %" PRId64 " bytes of %s, and a CTA has "
+                                "%" PRId64,
+                                name, bytes, grout_space_get_text(space), budget);
         return;
     }
     grout_verifying__report(verifying, GROUT_DIAG_SMEM_BUDGET, kernel->loc,
                             "kernel '@%s' needs %" PRId64 " bytes of shared memory, and a CTA has "
-                            "%" PRId64 " (%d less %d for alignment)",
-                            grout_module_get_string(verifying->module, kernel->name), bytes, budget,
-                            SMEM_BYTES_MAX, SMEM_SLACK);
-    note_parts(verifying);
+                            "%" PRId64 " (%" PRId64 " less %d for alignment)",
+                            name, bytes, budget, budget + SMEM_SLACK, SMEM_SLACK);
+}
+
+static void check_space(grout_verifying *verifying, const grout_kernel *kernel, grout_space space) {
+    int64_t bytes = grout_kernel_get_space_bytes(verifying->module, verifying->kernel, space);
+    if (verifying->arch == GROUT_ARCH_ANY ||
+        bytes <= grout_space_get_info(space)->budget_bytes) { /* always of what no CTA has */
+        return;
+    }
+    report_budget(verifying, kernel, space, bytes);
+    note_parts(verifying, space);
     grout_diags_help(verifying->diags,
                      "make tiles smaller, or buffer fewer of them; arrays start at "
-                     "multiples of 1024, and scopes after each other share bytes");
+                     "multiples of %" PRId32 ", and scopes after each other share bytes",
+                     grout_space_get_info(space)->alignment_bytes);
 }
 
 void grout_verify__launch(grout_verifying *verifying) {
     const grout_kernel *kernel = grout_module_get_kernel(verifying->module, verifying->kernel);
     check_axes(verifying, kernel);
     check_counts(verifying, kernel);
-    check_smem(verifying, kernel);
+    for (int space = 1; space < GROUT_SPACE_COUNT; space++) {
+        check_space(verifying, kernel, (grout_space)space);
+    }
 }

@@ -5,6 +5,12 @@
 #include "type.h"
 
 #include <inttypes.h>
+#include <stdio.h>
+
+#define SPACES_TEXT_MAX 64
+
+_Static_assert((int)GROUT_EFFECT_SPACE_BARRIER == (int)GROUT_SPACE_COUNT,
+               "a space has the same number in effects.def");
 
 static const char *get_text(const grout_op *op) {
     return grout_op_get_info((grout_opcode)op->opcode)->text;
@@ -36,6 +42,38 @@ static grout_effect_space get_wanted_space(const grout_op *op, uint32_t index,
     return effect == NULL ? GROUT_EFFECT_SPACE_ANY : (grout_effect_space)effect->space;
 }
 
+/* Whether an operand may lie in a space where another is wanted. */
+static bool fits_space(uint32_t space, grout_effect_space wanted, bool is_read) {
+    if (wanted == GROUT_EFFECT_SPACE_ANY) {
+        return space == GROUT_SPACE_NONE || grout_space_takes_stores(space) ||
+               (is_read && grout_space_takes_loads(space));
+    }
+    return (uint32_t)wanted == space || wanted >= (grout_effect_space)GROUT_SPACE_COUNT;
+}
+
+/* The wanted space; of ANY all that take a store, the last of the table first: "gmem or smem". */
+static void list_spaces(grout_effect_space wanted, char text[SPACES_TEXT_MAX]) {
+    uint32_t left = 0;
+    size_t size = 0;
+    for (uint32_t space = 1; space < GROUT_SPACE_COUNT; space++) {
+        left += grout_space_takes_stores(space) ? 1 : 0;
+    }
+    if (wanted != GROUT_EFFECT_SPACE_ANY) {
+        snprintf(text, SPACES_TEXT_MAX, "%s", grout_space_get_text((grout_space)wanted));
+        return;
+    }
+    for (uint32_t space = GROUT_SPACE_COUNT; space-- > 1 && size < SPACES_TEXT_MAX;) {
+        if (grout_space_takes_stores(space)) {
+            left--;
+            size += (size_t)snprintf(text + size, SPACES_TEXT_MAX - size, "%s%s",
+                                     grout_space_get_text((grout_space)space),
+                                     left > 1    ? ", "
+                                     : left == 1 ? " or "
+                                                 : "");
+        }
+    }
+}
+
 /* The spaces of a wgmma's operands are part of its plan. */
 static bool check_space(grout_verifying *verifying, const grout_op *op, uint32_t index,
                         const grout_effect *effect) {
@@ -43,42 +81,22 @@ static bool check_space(grout_verifying *verifying, const grout_op *op, uint32_t
     const bool is_read = effect == NULL || effect->access == GROUT_ACCESS_READ;
     const grout_operand *operand = grout_module_get_operand(verifying->module, op, index);
     grout_type type = grout_module_get_operand_type(verifying->module, operand);
-    bool fits = true;
-    switch (space) {
-    case GROUT_EFFECT_SPACE_GMEM:
-        fits = type.space == GROUT_SPACE_GMEM;
-        break;
-    case GROUT_EFFECT_SPACE_SMEM:
-        fits = type.space == GROUT_SPACE_SMEM;
-        break;
-    case GROUT_EFFECT_SPACE_ACC:
-        fits = type.space == GROUT_SPACE_ACC;
-        break;
-    case GROUT_EFFECT_SPACE_ANY:
-        fits = type.space != GROUT_SPACE_ACC || is_read;
-        break;
-    case GROUT_EFFECT_SPACE_SEMAPHORE:
-    case GROUT_EFFECT_SPACE_BARRIER:
-        break;
-    }
-    if (fits || type.kind != GROUT_TYPE_REF || has_plan(op)) {
+    if (fits_space(type.space, space, is_read) || type.kind != GROUT_TYPE_REF || has_plan(op)) {
         return true;
     }
-    static const char *const wanted[] = {[GROUT_EFFECT_SPACE_ANY] = "gmem or smem",
-                                         [GROUT_EFFECT_SPACE_GMEM] = "gmem",
-                                         [GROUT_EFFECT_SPACE_SMEM] = "smem",
-                                         [GROUT_EFFECT_SPACE_ACC] = "acc"};
+    char wanted[SPACES_TEXT_MAX];
+    list_spaces(space, wanted);
     bool is_destination = index == 1 || (effect != NULL && is_written(effect));
     grout_verifying__report(
         verifying, GROUT_DIAG_BAD_SPACE, operand->loc, "the %s of '%s' lies in %s, and %s is %s",
-        is_destination ? "destination" : "source", get_text(op), wanted[space],
+        is_destination ? "destination" : "source", get_text(op), wanted,
         grout_value__get_text(verifying->module, get_base(verifying->module, operand),
                               "the reference")
             .chars,
         grout_type__get_text(&type).chars);
-    const grout_remedy situation = type.space == GROUT_SPACE_ACC     ? GROUT_REMEDY_ACCUMULATOR
-                                   : space == GROUT_EFFECT_SPACE_ACC ? GROUT_REMEDY_MEMORY
-                                                                     : GROUT_REMEDY_SPACE;
+    const grout_remedy situation = grout_space_is_of_thread(type.space) ? GROUT_REMEDY_ACCUMULATOR
+                                   : grout_space_is_of_thread(space)    ? GROUT_REMEDY_MEMORY
+                                                                        : GROUT_REMEDY_SPACE;
     grout_diags_help(verifying->diags, "%s", grout_verify__get_remedy(op, situation));
     return false;
 }

@@ -11,7 +11,7 @@ static void check_lifetime(grout_verifying *verifying, const grout_object *objec
         what = "a global semaphore";
         help = "make it by scratch at the top of the kernel, or leave 'global' out: then each CTA "
                "has one of its own";
-    } else if (object->kind == GROUT_OBJECT_ARRAY && object->space == GROUT_SPACE_GMEM) {
+    } else if (object->kind == GROUT_OBJECT_ARRAY && grout_space_is_of_launch(object->space)) {
         what = "a gmem array";
         help = "make it by scratch at the top of the kernel, with a dimension for the CTAs";
     }

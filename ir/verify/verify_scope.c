@@ -16,8 +16,8 @@ static scope_objects find_objects(const grout_module *module, const grout_op *op
     for (uint32_t k = 0; k < body->arg_count; k++) {
         grout_object_id id = grout_module_get_value(module, body->first_arg + k)->object;
         const grout_object *object = grout_module_get_object(module, id);
-        found.has_shared = found.has_shared || object->space != GROUT_SPACE_ACC;
-        found.has_smem = found.has_smem || object->space == GROUT_SPACE_SMEM;
+        found.has_shared = found.has_shared || !grout_space_is_of_thread(object->space);
+        found.has_smem = found.has_smem || grout_space_is_of_cta(object->space);
         found.has_cluster = found.has_cluster || object->cluster_group_count > 0;
     }
     return found;

@@ -181,7 +181,8 @@ static void set_rules(access_context *context) {
     rules->shape = &checker->shape;
     rules->clocks = context->event->clocks;
     rules->space = access->space;
-    rules->owner = access->space == GROUT_SPACE_SMEM ? access->owner : context->event->origin.cta;
+    rules->owner =
+        grout_space_is_of_cta(access->space) ? access->owner : context->event->origin.cta;
     rules->ended_ctas = checker->info.has_foreign_order ? NULL : checker->run.ended_ctas;
     rules->ended_words = checker->run.ended_words;
     rules->wgmma_shapes = checker->wgmma_shapes;
@@ -207,7 +208,7 @@ bool grout_checker__access(grout_checker *checker, const grout_event *event) {
     }
     context.plane = grout_checker__get_plane(checker, access->object, event->origin.thread);
     context.shadow =
-        access->space == GROUT_SPACE_GMEM ? &checker->memory.gmem : &context.owner->local;
+        grout_space_is_of_launch(access->space) ? &checker->memory.gmem : &context.owner->local;
     context.rules.told_since = context.owner->facts.told_since;
     if (grout_rules__is_consumption(&context.rules)) {
         context.rules.entry.told = count_told(&context);

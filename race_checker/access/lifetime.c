@@ -279,13 +279,12 @@ bool grout_checker__scope_end(grout_checker *checker, const grout_event *event) 
     for (uint32_t i = 0; i < event->u.scope.object_count; i++) {
         grout_object_id object = event->u.scope.objects[i];
         const grout_object *it = grout_module_get_object(module, object);
-        bool is_acc = it->space == GROUT_SPACE_ACC;
-        if (it->kind != GROUT_OBJECT_ARRAY || it->space == GROUT_SPACE_GMEM ||
+        if (it->kind != GROUT_OBJECT_ARRAY || grout_space_is_of_launch(it->space) ||
             !checker->homes[object].plane) {
             continue;
         }
-        if (!(is_acc ? end_accumulator(checker, event, state, object)
-                     : end_smem(checker, event, state, object))) {
+        if (!(grout_space_is_of_thread(it->space) ? end_accumulator(checker, event, state, object)
+                                                  : end_smem(checker, event, state, object))) {
             return checker->has_failed ? false : grout_checker__fail(checker);
         }
     }

@@ -125,7 +125,7 @@ static bool is_published_gmem(const grout_rules *rules, const grout_entry *earli
 
 /* The finished write of a copy, used by an async access of another CTA. */
 static bool is_foreign_copy(const grout_rules *rules, const grout_entry *earlier) {
-    return rules->space == GROUT_SPACE_GMEM && is_async(earlier) && is_write(earlier) &&
+    return grout_space_is_of_launch(rules->space) && is_async(earlier) && is_write(earlier) &&
            is_async(&rules->entry) && earlier->origin.cta != rules->entry.origin.cta;
 }
 
@@ -140,15 +140,14 @@ static bool is_ordered(const grout_rules *rules, const grout_entry *earlier, uin
     if (!is_async(&rules->entry)) { /* nor does a generic access need a fence after a generic one */
         return true;
     }
-    if (rules->space == GROUT_SPACE_ACC) { /* each wgmma begins with the fence of registers */
-        return true;
-    }
-    if (rules->space == GROUT_SPACE_SMEM) {
+    if (grout_space_needs_commit_smem(rules->space)) {
         uint32_t rank = rules->owner % rules->shape->cta_count;
         return grout_clocks_get_smem(rules->clocks, rank)[earlier->component] >= number;
     }
-    /* A generic read of GMEM has its value before it is ordered; only writes must be published. */
-    return !is_write(earlier) || is_published_gmem(rules, earlier, number);
+    /* Registers need no commit: each wgmma begins with their fence. A generic read of GMEM has its
+     * value before it is ordered; only writes must be published. */
+    return !grout_space_needs_commit_gmem(rules->space) || !is_write(earlier) ||
+           is_published_gmem(rules, earlier, number);
 }
 
 bool grout_rules__is_ordered(const grout_rules *rules, const grout_entry *earlier) {
@@ -164,16 +163,29 @@ static bool is_intrusion(const grout_rules *rules, const grout_entry *write,
            other->origin.cta == rules->owner;
 }
 
+static grout_diag_code get_race(const grout_rules *rules) {
+    switch ((grout_space)rules->space) {
+#define GROUT_SPACE(NAME, TEXT, OWNER, PEERS, PLAIN, LAYOUT, COMMIT, RACE, ...) \
+    case GROUT_SPACE_##NAME:                                                    \
+        return GROUT_DIAG_##RACE;
+#include "grout/spaces.def"
+    case GROUT_SPACE_NONE:
+    case GROUT_SPACE_COUNT:
+        break;
+    }
+    GROUT_UNREACHABLE();
+    return GROUT_DIAG_NONE;
+}
+
 /* Nothing orders the two, whichever came first in this run: the answer must not depend on it. */
 static grout_conflict judge_race(const grout_rules *rules, const grout_entry *earlier) {
     const grout_entry *later = &rules->entry;
-    grout_conflict conflict = {GROUT_DIAG_GMEM_RACE, GROUT_PRIMARY_LATER, false};
+    grout_conflict conflict = {get_race(rules), GROUT_PRIMARY_LATER, false};
     if (is_write(earlier)) {
         conflict.primary = is_write(later) ? GROUT_PRIMARY_SOURCE : GROUT_PRIMARY_EARLIER;
     }
-    if (rules->space == GROUT_SPACE_SMEM) {
+    if (grout_space_has_peers(rules->space)) {
         bool is_later = is_intrusion(rules, later, earlier);
-        conflict.code = GROUT_DIAG_SMEM_RACE;
         if (is_later || is_intrusion(rules, earlier, later)) {
             conflict.code = GROUT_DIAG_CLUSTER_SMEM_REUSE;
             conflict.primary = is_later ? GROUT_PRIMARY_LATER : GROUT_PRIMARY_EARLIER;
@@ -197,12 +209,12 @@ static bool is_consumption(const grout_rules *rules, const grout_entry *entry) {
 }
 
 bool grout_rules__is_consumption(const grout_rules *rules) {
-    return rules->space == GROUT_SPACE_SMEM && is_consumption(rules, &rules->entry);
+    return grout_space_is_of_cta(rules->space) && is_consumption(rules, &rules->entry);
 }
 
 static bool is_load_and_read(const grout_rules *rules, const grout_entry *load,
                              const grout_entry *read) {
-    return rules->space == GROUT_SPACE_SMEM && is_by_engine(load) && is_write(load) &&
+    return grout_space_is_of_cta(rules->space) && is_by_engine(load) && is_write(load) &&
            is_consumption(rules, read) && get_mechanism(rules, load) == GROUT_MECHANISM_PHASE;
 }
 
@@ -221,7 +233,7 @@ static grout_conflict judge_load_and_read(const grout_rules *rules, const grout_
     GROUT_ASSERT(rules->told_since != NULL && actor < shape->actor_count / shape->cta_count);
     uint32_t since = rules->told_since[(size_t)actor * elements + element];
     bool is_told = since != 0 && since <= read->told;
-    grout_conflict conflict = {GROUT_DIAG_SMEM_RACE, GROUT_PRIMARY_LATER, false};
+    grout_conflict conflict = {get_race(rules), GROUT_PRIMARY_LATER, false};
     if (!is_told) {
         conflict.code = GROUT_DIAG_ASYNC_NOT_AWAITED;
     } else if (load->origin.cta != rules->owner) {
@@ -282,7 +294,7 @@ static grout_conflict judge_accumulator(const grout_rules *rules, const grout_en
 /* In time, but not published to the proxy of the later access. */
 static grout_conflict judge_unpublished(const grout_rules *rules, const grout_entry *earlier) {
     grout_conflict conflict = {GROUT_DIAG_MISSING_COMMIT_GMEM, GROUT_PRIMARY_LATER, false};
-    if (rules->space == GROUT_SPACE_SMEM) {
+    if (grout_space_needs_commit_smem(rules->space)) {
         conflict.code =
             is_write(earlier) ? GROUT_DIAG_MISSING_COMMIT_SMEM : GROUT_DIAG_MISSING_COMMIT_SMEM_WAR;
     }
@@ -304,7 +316,7 @@ grout_conflict grout_rules__judge(const grout_rules *rules, const grout_entry *e
     if (is_ordered(rules, earlier, earlier->number) || are_atomic(earlier, later)) {
         return conflict;
     }
-    if (rules->space == GROUT_SPACE_ACC) {
+    if (grout_space_is_of_thread(rules->space)) {
         return judge_accumulator(rules, earlier);
     }
     if (is_known(rules, earlier, earlier->number)) {
@@ -330,7 +342,7 @@ grout_conflict grout_rules__judge(const grout_rules *rules, const grout_entry *e
 
 /* In a memory with one copy, a read that saw the writes, and is over, vouches for them. */
 static bool has_voucher(const grout_rules *rules, const grout_entry *readers, uint32_t count) {
-    for (uint32_t i = 0; rules->space == GROUT_SPACE_SMEM && i < count; i++) {
+    for (uint32_t i = 0; grout_space_is_of_cta(rules->space) && i < count; i++) {
         if (readers[i].vouches && is_ordered(rules, &readers[i], readers[i].vouches)) {
             return true;
         }
@@ -394,7 +406,7 @@ static bool keep(const grout_rules *rules, grout_shadow *shadow, grout_region *r
             return true;
         }
     }
-    if (rules->space == GROUT_SPACE_GMEM && region->reader_count > 2 && rules->ended_ctas) {
+    if (grout_space_is_of_launch(rules->space) && region->reader_count > 2 && rules->ended_ctas) {
         drop_old_readers(rules, shadow, region, entry);
     }
     return grout_shadow__add_reader(shadow, region, entry);

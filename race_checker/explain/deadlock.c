@@ -139,7 +139,7 @@ static bool is_in_reach(const grout_deadlock *text, const grout_need *need, grou
                grout_module_get_object(text->module, need->object)->is_global;
     }
     if (need->thread->state == GROUT_THREAD_BLOCKED_SPIN && need->object != 0 &&
-        grout_object_get_type(text->module, need->object)->space == GROUT_SPACE_GMEM) {
+        grout_space_is_of_launch(grout_object_get_type(text->module, need->object)->space)) {
         return true;
     }
     return other->origin.cta == own->cta ||

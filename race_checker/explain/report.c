@@ -35,7 +35,8 @@ static const char *get_engine(const grout_wording *wording, const grout_side *si
     if (grout_wording__is_wgmma(wording, side)) {
         return "tensor core, async proxy";
     }
-    if (grout_module_get_object(wording->module, side->box.object)->space == GROUT_SPACE_ACC) {
+    if (grout_space_is_of_thread(
+            grout_module_get_object(wording->module, side->box.object)->space)) {
         return "registers";
     }
     if (side->stamp.agent == GROUT_AGENT_GENERIC_ENGINE) {
@@ -47,9 +48,8 @@ static const char *get_engine(const grout_wording *wording, const grout_side *si
 
 /* " of CTA (x=1)": of SMEM that is not the CTA's own. */
 static void add_owner(const grout_wording *wording, const grout_side *side, grout_text *out) {
-    bool is_smem =
-        grout_module_get_object(wording->module, side->box.object)->space == GROUT_SPACE_SMEM;
-    if (is_smem && wording->checker->shape.cta_count > 1 &&
+    const grout_object *object = grout_module_get_object(wording->module, side->box.object);
+    if (grout_space_has_peers(object->space) && wording->checker->shape.cta_count > 1 &&
         wording->facts->owner != side->origin.cta) {
         grout_text_add(out, " of ");
         grout_wording__add_cta(wording, wording->facts->owner, out);

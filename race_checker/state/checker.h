@@ -210,7 +210,8 @@ bool grout_checker__place_objects(grout_checker *checker);
 /* The plane of an object that is followed, of thread's own instance if each thread has one. */
 static inline uint32_t grout_checker__get_plane(const grout_checker *checker,
                                                 grout_object_id object, uint32_t thread) {
-    bool is_own = grout_module_get_object(checker->info.module, object)->space == GROUT_SPACE_ACC;
+    bool is_own =
+        grout_space_is_of_thread(grout_module_get_object(checker->info.module, object)->space);
     GROUT_ASSERT(checker->homes[object].plane != 0 && thread < checker->shape.thread_count);
     return checker->homes[object].plane - 1 + (is_own ? thread : 0);
 }

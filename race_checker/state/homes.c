@@ -59,7 +59,7 @@ static bool place_gmem(grout_checker *checker) {
     }
     for (grout_object_id i = 1; i < grout_module_get_object_count(module); i++) {
         const grout_object *object = grout_module_get_object(module, i);
-        if (object->kind == GROUT_OBJECT_ARRAY && object->space == GROUT_SPACE_GMEM &&
+        if (object->kind == GROUT_OBJECT_ARRAY && grout_space_is_of_launch(object->space) &&
             !checker->homes[i].plane && is_in_kernel(module, checker->info.kernel, i)) {
             place_in_gmem(checker, i);
         }
@@ -67,35 +67,34 @@ static bool place_gmem(grout_checker *checker) {
     return true;
 }
 
-/* The SMEM array that lies lowest at or above the offset; 0 if there is none. */
-static grout_object_id find_next(const grout_checker *checker, int64_t at) {
+/* The array without a plane that lies lowest in a space; 0 if there is none. */
+static grout_object_id find_next(const grout_checker *checker, grout_space space) {
     const grout_module *module = checker->info.module;
     grout_object_id best = 0;
     for (grout_object_id i = 1; i < grout_module_get_object_count(module); i++) {
         const grout_object *object = grout_module_get_object(module, i);
-        if (object->kind != GROUT_OBJECT_ARRAY || object->space != GROUT_SPACE_SMEM ||
+        if (object->kind != GROUT_OBJECT_ARRAY || object->space != space ||
             checker->homes[i].plane || !is_in_kernel(module, checker->info.kernel, i)) {
             continue;
         }
-        if (grout_object_get_smem_offset(module, i) >= at &&
-            (!best || grout_object_get_smem_offset(module, i) <
-                          grout_object_get_smem_offset(module, best))) {
+        if (!best || grout_object_get_offset(module, i) < grout_object_get_offset(module, best)) {
             best = i;
         }
     }
     return best;
 }
 
-/* SMEM objects that share bytes, also through others, lie in one plane. */
-static void place_smem(grout_checker *checker) {
+/* A CTA's objects of a space that share bytes, also through others, lie in one plane. */
+static void place_local(grout_checker *checker, grout_space space) {
     const grout_module *module = checker->info.module;
     int64_t start = 0, end = 0;
-    uint32_t count = 0;
-    for (grout_object_id i = find_next(checker, 0); i; i = find_next(checker, 0)) {
-        int64_t offset = grout_object_get_smem_offset(module, i);
+    const uint32_t first = checker->local_plane_count;
+    uint32_t count = first;
+    for (grout_object_id i = find_next(checker, space); i; i = find_next(checker, space)) {
+        int64_t offset = grout_object_get_offset(module, i);
         int64_t size = grout_object_get_layout(module, i)->bytes;
         uint64_t pitch = get_pitch(module, i);
-        if (count == 0 || offset >= end) {
+        if (count == first || offset >= end) {
             start = offset;
             end = offset + size;
             checker->local_plane_pitches[count++] = pitch;
@@ -112,7 +111,7 @@ static void place_smem(grout_checker *checker) {
         checker->homes[i].offset = offset - start;
     }
     checker->local_plane_count = count;
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = first; i < count; i++) {
         if (!checker->local_plane_pitches[i]) {
             checker->local_plane_pitches[i] = checker->local_plane_sizes[i];
         }
@@ -123,7 +122,7 @@ static void place_smem(grout_checker *checker) {
 static void place_accumulators(grout_checker *checker) {
     const grout_module *module = checker->info.module;
     for (grout_object_id i = 1; i < grout_module_get_object_count(module); i++) {
-        if (grout_module_get_object(module, i)->space != GROUT_SPACE_ACC ||
+        if (!grout_space_is_of_thread(grout_module_get_object(module, i)->space) ||
             !is_in_kernel(module, checker->info.kernel, i)) {
             continue;
         }
@@ -145,7 +144,11 @@ bool grout_checker__place_objects(grout_checker *checker) {
     if (!checker->homes || !checker->local_plane_sizes || !checker->local_plane_pitches) {
         return false;
     }
-    place_smem(checker);
+    for (int space = 1; space < GROUT_SPACE_COUNT; space++) {
+        if (grout_space_is_of_cta((uint32_t)space)) {
+            place_local(checker, (grout_space)space);
+        }
+    }
     place_accumulators(checker);
     return place_gmem(checker);
 }

@@ -27,7 +27,7 @@ void grout_engine__stamps_test_fill(const grout_cta *cta, const grout_flight *fl
 
 void grout_engine__read_test_fill(const grout_cta *cta, uint32_t index) {
     grout_flight *flight = grout_flight__get(cta->machine, index);
-    const uint8_t *smem = grout_cta__smem(cta) + flight->start[0][0];
+    const uint8_t *smem = grout_cta__memory(cta) + flight->start[0][0];
     memcpy(&flight->start[1][0], smem, sizeof(float));
     flight->has_read = true;
 }
@@ -38,8 +38,8 @@ void grout_engine__land_test_fill(const grout_cta *cta, uint32_t index) {
         grout_engine__read_test_fill(cta, index);
     }
     for (uint32_t i = 0; i < 64; i++) {
-        memcpy(grout_cta__smem(cta) + flight->start[0][0] + i * sizeof(float), &flight->start[1][0],
-               sizeof(float));
+        memcpy(grout_cta__memory(cta) + flight->start[0][0] + i * sizeof(float),
+               &flight->start[1][0], sizeof(float));
     }
     landed++;
 }

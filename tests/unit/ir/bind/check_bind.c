@@ -35,7 +35,7 @@ START_TEST(answers) {
     ck_assert_int_eq(grout_kernel_get_axis_size(module, 1, 2), 2);
     ck_assert_uint_eq(grout_object_get_arrivals(module, find_object(module, "full")), 3);
     ck_assert_uint_eq(grout_object_get_arrivals(module, find_object(module, "done")), 1);
-    ck_assert_int_eq(grout_object_get_smem_offset(module, find_object(module, "a")), -1);
+    ck_assert_int_eq(grout_object_get_offset(module, find_object(module, "a")), -1);
     ck_assert_int_eq(grout_object_get_layout(module, find_object(module, "as"))->bytes, 16384);
     ck_assert(grout_layout_is_plain(grout_object_get_layout(module, find_object(module, "a"))));
     ck_assert_uint_eq(grout_object_get_layout(module, find_object(module, "ts"))->swizzle, 128);

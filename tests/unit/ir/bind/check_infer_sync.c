@@ -268,12 +268,12 @@ START_TEST(only_arrays_and_barriers_take_smem) {
                                 NULL, 0);
     const grout_module *bound = text.bound;
     ck_assert_ptr_nonnull(bound);
-    ck_assert_int_eq(grout_object_get_smem_offset(bound, find_object(bound, "as")), 0);
-    ck_assert_int_eq(grout_object_get_smem_offset(bound, find_object(bound, "p")), -1);
-    ck_assert_int_eq(grout_object_get_smem_offset(bound, find_object(bound, "s")), -1);
-    ck_assert_int_eq(grout_object_get_smem_offset(bound, find_object(bound, "m")), 64);
-    ck_assert_int_eq(grout_object_get_smem_offset(bound, find_object(bound, "b")), 88);
-    ck_assert_int_eq(grout_kernel_get_smem_bytes(bound, 1), 96);
+    ck_assert_int_eq(grout_object_get_offset(bound, find_object(bound, "as")), 0);
+    ck_assert_int_eq(grout_object_get_offset(bound, find_object(bound, "p")), -1);
+    ck_assert_int_eq(grout_object_get_offset(bound, find_object(bound, "s")), -1);
+    ck_assert_int_eq(grout_object_get_offset(bound, find_object(bound, "m")), 64);
+    ck_assert_int_eq(grout_object_get_offset(bound, find_object(bound, "b")), 88);
+    ck_assert_int_eq(grout_kernel_get_space_bytes(bound, 1, GROUT_SPACE_SMEM), 96);
     ck_assert(grout_module_get_object(bound, find_object(bound, "p"))->is_global);
     ck_assert(!grout_module_get_object(bound, find_object(bound, "s"))->is_global);
     free_text(&text);
@@ -303,8 +303,8 @@ START_TEST(barriers_of_scopes_share_with_their_like) {
                        pairs[k].first, pairs[k].second);
         bound_text bound = bind_text(text.data, NULL, 0);
         ck_assert_ptr_nonnull(bound.bound);
-        int64_t first = grout_object_get_smem_offset(bound.bound, find_object(bound.bound, "a"));
-        int64_t second = grout_object_get_smem_offset(bound.bound, find_object(bound.bound, "b"));
+        int64_t first = grout_object_get_offset(bound.bound, find_object(bound.bound, "a"));
+        int64_t second = grout_object_get_offset(bound.bound, find_object(bound.bound, "b"));
         ck_assert_msg((first == second) == pairs[k].is_shared, "%s, %s", pairs[k].first,
                       pairs[k].second);
         free_text(&bound);

@@ -3,7 +3,7 @@
 #include "tests/unit/support/bind_text.h"
 
 static int64_t get_offset(const bound_text *text, const char *name) {
-    return grout_object_get_smem_offset(text->bound, find_object(text->bound, name));
+    return grout_object_get_offset(text->bound, find_object(text->bound, name));
 }
 
 static bound_text bind_body(const char *body) {
@@ -16,7 +16,7 @@ static bound_text bind_body(const char *body) {
 
 START_TEST(nothing) {
     bound_text text = bind_body("store %a[0], 1.0\n");
-    ck_assert_int_eq(grout_kernel_get_smem_bytes(text.bound, 1), 0);
+    ck_assert_int_eq(grout_kernel_get_space_bytes(text.bound, 1, GROUT_SPACE_SMEM), 0);
     free_text(&text);
 }
 END_TEST
@@ -31,7 +31,7 @@ START_TEST(scratch) {
     ck_assert_int_eq(get_offset(&text, "z"), 3072);
     ck_assert_int_eq(get_offset(&text, "bar"), 3080);
     ck_assert_int_eq(get_offset(&text, "last"), 3104);
-    ck_assert_int_eq(grout_kernel_get_smem_bytes(text.bound, 1), 3112);
+    ck_assert_int_eq(grout_kernel_get_space_bytes(text.bound, 1, GROUT_SPACE_SMEM), 3112);
     free_text(&text);
 }
 END_TEST
@@ -52,7 +52,7 @@ START_TEST(scopes) {
     ck_assert_int_eq(get_offset(&text, "z"), 3072);
     ck_assert_int_eq(get_offset(&text, "v"), 1024);
     ck_assert_int_eq(get_offset(&text, "w"), 2048);
-    ck_assert_int_eq(grout_kernel_get_smem_bytes(text.bound, 1), 3072 + 5000);
+    ck_assert_int_eq(grout_kernel_get_space_bytes(text.bound, 1, GROUT_SPACE_SMEM), 3072 + 5000);
     free_text(&text);
 }
 END_TEST
@@ -73,7 +73,7 @@ START_TEST(barrier_pool) {
     ck_assert_int_eq(get_offset(&text, "v"), 64);
     ck_assert_int_eq(get_offset(&text, "w"), 64);
     ck_assert_int_eq(get_offset(&text, "t"), 48);
-    ck_assert_int_eq(grout_kernel_get_smem_bytes(text.bound, 1), 72);
+    ck_assert_int_eq(grout_kernel_get_space_bytes(text.bound, 1, GROUT_SPACE_SMEM), 72);
     free_text(&text);
 }
 END_TEST
@@ -91,7 +91,7 @@ START_TEST(accumulators_and_whiles) {
     ck_assert_int_eq(get_offset(&text, "y"), 1024);
     ck_assert_int_eq(get_offset(&text, "z"), 1024);
     ck_assert_int_eq(get_offset(&text, "p"), 1048);
-    ck_assert_int_eq(grout_kernel_get_smem_bytes(text.bound, 1), 1056);
+    ck_assert_int_eq(grout_kernel_get_space_bytes(text.bound, 1, GROUT_SPACE_SMEM), 1056);
     free_text(&text);
 }
 END_TEST
@@ -106,8 +106,8 @@ START_TEST(two_kernels) {
     ck_assert_int_eq(get_offset(&text, "y"), 0);
     ck_assert_int_eq(get_offset(&text, "p"), 104);
     ck_assert_int_eq(get_offset(&text, "q"), 200);
-    ck_assert_int_eq(grout_kernel_get_smem_bytes(text.bound, 1), 112);
-    ck_assert_int_eq(grout_kernel_get_smem_bytes(text.bound, 2), 208);
+    ck_assert_int_eq(grout_kernel_get_space_bytes(text.bound, 1, GROUT_SPACE_SMEM), 112);
+    ck_assert_int_eq(grout_kernel_get_space_bytes(text.bound, 2, GROUT_SPACE_SMEM), 208);
     free_text(&text);
 }
 END_TEST
