@@ -7,6 +7,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "alloc.h"
 #include "barrier.h"
 #include "engine.h"
 #include "exec.h"
@@ -14,7 +15,6 @@
 #include "run.h"
 #include "spin.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define PROGRESS_STEPS 1024 /* ops between two calls of progress() */
@@ -118,6 +118,11 @@ static uint32_t find_replayed(const grout_machine *machine) {
     return UINT32_MAX;
 }
 
+void grout_decisions_deinit(grout_decisions *decisions) {
+    grout__free(decisions->actors);
+    *decisions = (grout_decisions){0};
+}
+
 static void record_decision(grout_machine *machine, uint32_t number) {
     grout_decisions *record = machine->launch.record;
     if (record == NULL) {
@@ -125,7 +130,8 @@ static void record_decision(grout_machine *machine, uint32_t number) {
     }
     if (record->count == record->capacity) {
         size_t capacity = record->capacity < 64 ? 64 : 2 * record->capacity;
-        uint32_t *actors = realloc(record->actors, capacity * sizeof *actors);
+        uint32_t *actors =
+            grout__resize(machine->launch.allocator, record->actors, capacity * sizeof *actors);
         if (actors == NULL) {
             machine->run.has_failed = true;
             return;

@@ -15,9 +15,11 @@ enum {
     CELLS_MAX = 1 << 22
 };
 
-bool grout_shadow__init(grout_shadow *shadow, uint32_t plane_count) {
+bool grout_shadow__init(grout_shadow *shadow, const grout_allocator *allocator,
+                        uint32_t plane_count) {
     memset(shadow, 0, sizeof *shadow);
-    shadow->planes = grout__calloc(plane_count, sizeof *shadow->planes);
+    shadow->slab.allocator = allocator;
+    shadow->planes = grout__new(allocator, plane_count, sizeof *shadow->planes);
     shadow->plane_count = shadow->planes ? plane_count : 0;
     return shadow->planes != NULL;
 }

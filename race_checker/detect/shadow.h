@@ -108,7 +108,8 @@ typedef struct grout_visitor {
 } grout_visitor;
 
 /* All planes empty, with no geometry. False without memory. */
-bool grout_shadow__init(grout_shadow *shadow, uint32_t plane_count);
+bool grout_shadow__init(grout_shadow *shadow, const grout_allocator *allocator,
+                        uint32_t plane_count);
 void grout_shadow__deinit(grout_shadow *shadow);
 /* Says how large plane index is and how long its rows are. */
 void grout_shadow__set_plane(grout_shadow *shadow, uint32_t plane, uint64_t size, uint64_t pitch);

@@ -139,6 +139,7 @@ typedef struct grout_record {
 
 typedef struct grout_findings {
     const grout_module *module;
+    const grout_allocator *allocator;
     grout_record *records; /* in the order of their first sight */
     uint32_t count, capacity;
     uint32_t *index; /* open addressing by identity: record + 1 */

@@ -121,6 +121,7 @@ typedef struct grout_report_cache {
 
 struct grout_checker {
     grout_observer observer;
+    const grout_allocator *allocator; /* of all that is here */
     grout_diags *diags;
     uint32_t max_findings;
     bool has_launch;
@@ -159,7 +160,8 @@ void grout_cta_state__deinit(grout_cta_state *state);
 /* A CTA begins in this slot. */
 void grout_cta_state__begin(grout_cta_state *state, uint32_t cta);
 /* Makes two slots equal. False without memory. */
-bool grout_cta_state__copy(grout_cta_state *copy, const grout_cta_state *state);
+bool grout_cta_state__copy(const grout_checker *checker, grout_cta_state *copy,
+                           const grout_cta_state *state);
 uint64_t grout_cta_state__hash(const grout_checker *checker, const grout_cta_state *state);
 
 /* ---- ctas.c ---- */

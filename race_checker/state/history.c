@@ -150,7 +150,8 @@ bool grout_checker__keep_waits(grout_checker *checker, const grout_cta_state *st
         if (checker->run.ended_wait_count == checker->run.ended_wait_capacity) {
             uint32_t capacity =
                 checker->run.ended_wait_capacity ? checker->run.ended_wait_capacity * 2 : 8;
-            kept = grout__realloc(checker->run.ended_waits, capacity * sizeof *kept);
+            kept = grout__resize(checker->allocator, checker->run.ended_waits,
+                                 capacity * sizeof *kept);
             if (!kept) {
                 return false;
             }

@@ -63,7 +63,7 @@ static bool make_block(const grout_checker *checker, const array_place *places, 
     for (uint32_t i = 0; i < count; i++) {
         block->size += get_bytes(checker, &places[i]);
     }
-    block->bytes = grout__calloc(1, block->size);
+    block->bytes = grout__new(checker->allocator, 1, block->size);
     for (uint32_t i = 0; block->bytes && i < count; i++) {
         const void *array = block->bytes + at;
         memcpy((char *)arrays + places[i].pointer, &array, sizeof array);
@@ -80,14 +80,15 @@ static void copy_block(grout_arrays *copy, const grout_arrays *block) {
 
 bool grout_cta_state__init(const grout_checker *checker, grout_cta_state *state) {
     memset(state, 0, sizeof *state);
-    if (!grout_shadow__init(&state->local, checker->local_plane_count)) {
+    if (!grout_shadow__init(&state->local, checker->allocator, checker->local_plane_count)) {
         return false;
     }
     for (uint32_t i = 0; i < checker->local_plane_count; i++) {
         grout_shadow__set_plane(&state->local, i, checker->local_plane_sizes[i],
                                 checker->local_plane_pitches[i]);
     }
-    state->elements = grout__calloc(checker->local_elements, sizeof *state->elements);
+    state->elements =
+        grout__new(checker->allocator, checker->local_elements, sizeof *state->elements);
     state->element_count = state->elements ? checker->local_elements : 0;
     return state->elements &&
            make_block(checker, FACTS, FACT_COUNT, &state->facts_block, &state->facts) &&
@@ -115,13 +116,14 @@ void grout_cta_state__begin(grout_cta_state *state, uint32_t cta) {
     }
 }
 
-bool grout_cta_state__copy(grout_cta_state *copy, const grout_cta_state *state) {
+bool grout_cta_state__copy(const grout_checker *checker, grout_cta_state *copy,
+                           const grout_cta_state *state) {
     GROUT_ASSERT(copy->element_count == state->element_count);
     copy->life = state->life;
     copy_block(&copy->facts_block, &state->facts_block);
     copy_block(&copy->notes_block, &state->notes_block);
     for (uint32_t i = 0; i < state->element_count; i++) {
-        if (!grout_element__copy(&copy->elements[i], &state->elements[i])) {
+        if (!grout_element__copy(checker->allocator, &copy->elements[i], &state->elements[i])) {
             return false;
         }
     }

@@ -40,7 +40,7 @@ static bool copy_ctas(const grout_checker *checker, grout_memory *into, const gr
     for (uint32_t i = 0; i < into->cta_count; i++) {
         if (i >= from->cta_count) {
             into->ctas[i].life.is_live = false;
-        } else if (!grout_cta_state__copy(&into->ctas[i], &from->ctas[i])) {
+        } else if (!grout_cta_state__copy(checker, &into->ctas[i], &from->ctas[i])) {
             return false;
         }
     }
@@ -50,19 +50,20 @@ static bool copy_ctas(const grout_checker *checker, grout_memory *into, const gr
 static bool copy_memory(const grout_checker *checker, grout_memory *into,
                         const grout_memory *from) {
     return copy_ctas(checker, into, from) &&
-           grout_protocol__copy(&into->protocol, &from->protocol) &&
+           grout_protocol__copy(checker->allocator, &into->protocol, &from->protocol) &&
            grout_shadow__copy(&into->gmem, &from->gmem) &&
            grout_findings__copy(&into->findings, &from->findings);
 }
 
 void *grout_checker__snapshot(void *self) {
     const grout_checker *checker = self;
-    grout_snapshot *copy = grout__calloc(1, sizeof *copy);
+    grout_snapshot *copy = grout__new(checker->allocator, 1, sizeof *copy);
     if (!copy) {
         return NULL;
     }
-    if (!grout_shadow__init(&copy->memory.gmem, checker->memory.gmem.plane_count) ||
-        !grout_lists__copy(&RUN, &copy->run, &checker->run) ||
+    if (!grout_shadow__init(&copy->memory.gmem, checker->allocator,
+                            checker->memory.gmem.plane_count) ||
+        !grout_lists__copy(&RUN, checker->allocator, &copy->run, &checker->run) ||
         !copy_memory(checker, &copy->memory, &checker->memory)) {
         grout_checker__snapshot_free(self, copy);
         return NULL;
@@ -74,7 +75,7 @@ bool grout_checker__restore(void *self, const void *snapshot) {
     grout_checker *checker = self;
     const grout_snapshot *from = snapshot;
     grout_pairs__forget(&checker->pairs);
-    return (grout_lists__copy(&RUN, &checker->run, &from->run) &&
+    return (grout_lists__copy(&RUN, checker->allocator, &checker->run, &from->run) &&
             copy_memory(checker, &checker->memory, &from->memory)) ||
            grout_checker__fail(checker);
 }

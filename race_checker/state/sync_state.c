@@ -40,8 +40,9 @@ void grout_element__renew(grout_element_state *element) {
     element->ended_epoch = kept.ended_epoch;
 }
 
-bool grout_element__copy(grout_element_state *copy, const grout_element_state *element) {
-    return grout_lists__copy(&ELEMENT, copy, element);
+bool grout_element__copy(const grout_allocator *allocator, grout_element_state *copy,
+                         const grout_element_state *element) {
+    return grout_lists__copy(&ELEMENT, allocator, copy, element);
 }
 
 static uint64_t hash_phase(uint64_t hash, const grout_phase_state *phase) {
@@ -91,13 +92,13 @@ void grout_protocol__deinit(grout_protocol *protocol) {
 }
 
 /* As many semaphores. False without memory. */
-static bool resize(grout_protocol *protocol, uint32_t count) {
+static bool resize(const grout_allocator *allocator, grout_protocol *protocol, uint32_t count) {
     while (protocol->semaphore_count > count) {
         grout_lists__free(&SEMAPHORE, &protocol->semaphores[--protocol->semaphore_count]);
     }
     while (protocol->semaphore_count < count) {
         void *semaphores = protocol->semaphores;
-        if (!grout_check__reserve(&semaphores, protocol->semaphore_count,
+        if (!grout_check__reserve(allocator, &semaphores, protocol->semaphore_count,
                                   &protocol->semaphore_capacity, sizeof *protocol->semaphores)) {
             return false;
         }
@@ -107,12 +108,14 @@ static bool resize(grout_protocol *protocol, uint32_t count) {
     return true;
 }
 
-bool grout_protocol__copy(grout_protocol *copy, const grout_protocol *protocol) {
-    if (!resize(copy, protocol->semaphore_count)) {
+bool grout_protocol__copy(const grout_allocator *allocator, grout_protocol *copy,
+                          const grout_protocol *protocol) {
+    if (!resize(allocator, copy, protocol->semaphore_count)) {
         return false;
     }
     for (uint32_t i = 0; i < protocol->semaphore_count; i++) {
-        if (!grout_lists__copy(&SEMAPHORE, &copy->semaphores[i], &protocol->semaphores[i])) {
+        if (!grout_lists__copy(&SEMAPHORE, allocator, &copy->semaphores[i],
+                               &protocol->semaphores[i])) {
             return false;
         }
     }

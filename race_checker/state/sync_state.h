@@ -108,7 +108,8 @@ void grout_element__begin(grout_element_state *element);
 /* A new life of an element: what counts over all lives stays. */
 void grout_element__renew(grout_element_state *element);
 /* False without memory. */
-bool grout_element__copy(grout_element_state *copy, const grout_element_state *element);
+bool grout_element__copy(const grout_allocator *allocator, grout_element_state *copy,
+                         const grout_element_state *element);
 uint64_t grout_element__hash(const grout_element_state *element, uint32_t local_actors);
 
 /* ---- what else a CTA has ---- */
@@ -163,7 +164,8 @@ typedef struct grout_protocol {
 } grout_protocol;
 
 void grout_protocol__deinit(grout_protocol *protocol);
-bool grout_protocol__copy(grout_protocol *copy, const grout_protocol *protocol);
+bool grout_protocol__copy(const grout_allocator *allocator, grout_protocol *copy,
+                          const grout_protocol *protocol);
 uint64_t grout_protocol__hash(const grout_protocol *protocol);
 
 #endif
