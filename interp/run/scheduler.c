@@ -91,7 +91,7 @@ static uint64_t get_change_point(const grout_machine *machine, uint32_t i) {
 
 /* The running actor drops at each change point that has come. */
 static void drop_running(grout_machine *machine) {
-    const struct grout_run_facts *run = &machine->run.facts;
+    const grout_run_facts *run = &machine->run.facts;
     for (uint32_t i = 0; i + 1 < machine->launch.pct_depth; i++) {
         grout_thread *thread =
             run->last == 0 ? NULL : grout_machine__find_actor(machine, run->last - 1);
@@ -227,7 +227,7 @@ static void note_point(const grout_cta *cta, uint32_t thread, const grout_inst *
 /* What follows an instruction that was done: its count, its scheduling point. */
 static void pass(const grout_cta *cta, uint32_t thread, const grout_inst *inst) {
     grout_machine *machine = cta->machine;
-    struct grout_run_facts *run = &machine->run.facts;
+    grout_run_facts *run = &machine->run.facts;
     grout_thread *own = grout_cta__thread(cta, thread);
     own->retry = GROUT_RETRY_FIRST;
     if (inst->op != 0) {
@@ -245,7 +245,7 @@ static void pass(const grout_cta *cta, uint32_t thread, const grout_inst *inst) 
 /* Runs an actor of a CTA to its next scheduling point. False: the run stops. */
 static bool run_thread(const grout_cta *cta, uint32_t thread, uint64_t limit) {
     grout_machine *machine = cta->machine;
-    struct grout_run_facts *run = &machine->run.facts;
+    grout_run_facts *run = &machine->run.facts;
     grout_thread *own = grout_cta__thread(cta, thread);
     uint32_t number = run->current;
     machine->step_limit = limit < machine->max_steps ? limit : machine->max_steps;

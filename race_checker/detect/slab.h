@@ -30,6 +30,7 @@ typedef struct grout_slab {
     uint32_t chunk_count;
     uint32_t used_units; /* from the start of chunk 0; unit 0 is never given out */
     grout_slab_handle free_blocks[GROUT_SLAB_CLASSES];
+    uint32_t reserved;
     uint64_t live_bytes, peak_bytes;
 } grout_slab;
 

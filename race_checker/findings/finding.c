@@ -174,7 +174,8 @@ void grout_record__widen(grout_record *record, const grout_side *sides, uint32_t
     }
 }
 
-bool grout_findings__add_sentence(grout_findings *findings, grout_loc_id loc, const char *text) {
+/* Adds a copy with a text of its own. False without memory. */
+static bool add_sentence(grout_findings *findings, const grout_sentence *sentence) {
     grout_sentence *sentences = grout__resize(findings->allocator, findings->sentences,
                                               (findings->sentence_count + 1) * sizeof *sentences);
     if (!sentences) {
@@ -182,13 +183,18 @@ bool grout_findings__add_sentence(grout_findings *findings, grout_loc_id loc, co
     }
     findings->sentences = sentences;
     sentences += findings->sentence_count;
-    sentences->loc = loc;
-    sentences->text = grout__copy(findings->allocator, text, strlen(text));
+    *sentences = *sentence;
+    sentences->text = grout__copy(findings->allocator, sentence->text, strlen(sentence->text));
     if (!sentences->text) {
         return false;
     }
     findings->sentence_count++;
     return true;
+}
+
+bool grout_findings__add_sentence(grout_findings *findings, grout_loc_id loc, char *text) {
+    const grout_sentence sentence = {.loc = loc, .text = text};
+    return add_sentence(findings, &sentence);
 }
 
 /* The first count items of an array with room for capacity. False without memory. */
@@ -215,7 +221,7 @@ bool grout_findings__copy(grout_findings *copy, const grout_findings *findings) 
     made.sentence_count = 0;
     for (uint32_t i = 0; done && i < findings->sentence_count; i++) {
         const grout_sentence *sentence = &findings->sentences[i];
-        done = grout_findings__add_sentence(&made, sentence->loc, sentence->text);
+        done = add_sentence(&made, sentence);
     }
     if (!done) {
         grout_findings__deinit(&made);
@@ -229,10 +235,9 @@ bool grout_findings__copy(grout_findings *copy, const grout_findings *findings) 
 uint64_t grout_findings__hash(const grout_findings *findings) {
     uint64_t hash = 0;
     for (uint32_t i = 0; i < findings->count; i++) {
-        grout_finding_key key = get_key(&findings->records[i]);
-        hash += hash_key(&key);
+        hash += GROUT_HASH_FACTS(0, &findings->records[i], grout_record, code);
     }
-    return hash;
+    return GROUT_HASH_REST(hash, findings, grout_findings, reserved);
 }
 
 /* ---- identity and order ---- */

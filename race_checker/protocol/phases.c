@@ -173,7 +173,7 @@ static bool keep_dropped(const grout_checker *checker, grout_element_state *elem
         element->dropped_capacity = capacity;
     }
     element->dropped[element->dropped_count++] =
-        (grout_dropped_phase){element->facts.first, *contribution};
+        (grout_dropped_phase){.contribution = *contribution, .phase = element->facts.first};
     return true;
 }
 

@@ -6,7 +6,6 @@
 #include "checker.h"
 
 #include "alloc.h"
-#include "mix.h"
 
 static const grout_list_place RUN_LISTS[] = {
     GROUT_LIST(grout_run_state, slots, slot_count, slot_count),
@@ -49,6 +48,7 @@ static bool copy_ctas(const grout_checker *checker, grout_memory *into, const gr
 
 static bool copy_memory(const grout_checker *checker, grout_memory *into,
                         const grout_memory *from) {
+    GROUT_COPY_REST(into, from, grout_memory, findings);
     return copy_ctas(checker, into, from) &&
            grout_protocol__copy(checker->allocator, &into->protocol, &from->protocol) &&
            grout_shadow__copy(&into->gmem, &from->gmem) &&
@@ -92,7 +92,7 @@ void grout_checker__snapshot_free(void *self, void *snapshot) {
 uint64_t grout_checker__hash(void *self) {
     const grout_checker *checker = self;
     const grout_memory *memory = &checker->memory;
-    uint64_t hash = grout_check__mix(grout_shadow__hash(&memory->gmem),
+    uint64_t hash = grout_hash__word(grout_shadow__hash(&memory->gmem),
                                      grout_findings__hash(&memory->findings));
     uint64_t ctas = 0;
     for (uint32_t i = 0; i < memory->cta_count; i++) {
@@ -100,6 +100,8 @@ uint64_t grout_checker__hash(void *self) {
             ctas += grout_cta_state__hash(checker, &memory->ctas[i]);
         }
     }
-    hash = grout_check__mix(hash, grout_protocol__hash(&memory->protocol));
-    return grout_check__mix(hash, ctas);
+    hash = grout_hash__word(hash, grout_protocol__hash(&memory->protocol));
+    hash = GROUT_HASH_REST(hash, memory, grout_memory, findings);
+    hash = GROUT_HASH_REST(hash, &checker->run, grout_run_state, reserved_end);
+    return grout_hash__word(hash, ctas);
 }
