@@ -122,7 +122,8 @@ static bool is_same_region(const grout_shadow *shadow, const grout_region *a,
     const grout_entry *a_readers = grout_shadow__get_readers(shadow, a);
     const grout_entry *b_readers = grout_shadow__get_readers(shadow, b);
     if (a->reader_count != b->reader_count || !is_same_entry(&a->write, &b->write) ||
-        memcmp((const uint8_t *)a + REST_AT, (const uint8_t *)b + REST_AT, sizeof *a - REST_AT)) {
+        memcmp((const uint8_t *)a + REST_AT, (const uint8_t *)b + REST_AT, sizeof *a - REST_AT) !=
+            0) {
         return false;
     }
     for (uint32_t i = 0; i < a->reader_count; i++) {
