@@ -20,12 +20,4 @@ char *grout__copy(const grout_allocator *allocator, const char *bytes, size_t si
 /* Gives a block back where it came from; nothing for NULL. */
 void grout__free(void *block);
 
-/* The same from libc, for owners that have no allocator. */
-static inline void *grout__realloc(void *block, size_t size) {
-    return grout__resize(NULL, block, size);
-}
-static inline void *grout__calloc(size_t count, size_t size) {
-    return grout__new(NULL, count, size);
-}
-
 #endif

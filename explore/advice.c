@@ -38,7 +38,8 @@ static bool is_clean(const grout_checker *checker, grout_run_status status) {
 /* Runs without what is skipped. False: it could not be run. */
 static bool run(advisor *it, bool notes_ops, bool *is_clean_out) {
     grout_launch launch = *it->launch;
-    grout_checker *checker = grout_checker_new(NULL, it->diags);
+    const grout_checker_options options = {.allocator = it->launch->allocator};
+    grout_checker *checker = grout_checker_new(&options, it->diags);
     if (checker == NULL) {
         return false;
     }

@@ -9,7 +9,6 @@
 #include "orders.h"
 #include "trace.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* A decision of the current schedule: the actor that was chosen, and those to try in its place. */
@@ -47,7 +46,8 @@ typedef struct one_run {
 
 static bool run_schedule(explorer *it, const grout_decisions *replay, grout_trace *trace,
                          one_run *run) {
-    const grout_checker_options options = {.max_findings = it->options->max_findings};
+    const grout_checker_options options = {.max_findings = it->options->max_findings,
+                                           .allocator = it->launch->allocator};
     grout_launch launch = *it->launch;
     *run = (one_run){0};
     run->checker = grout_checker_new(&options, it->diags);
@@ -370,7 +370,7 @@ static void deinit(explorer *it) {
     grout__free(it->identities.items);
     grout__free(it->orders);
     grout_saved_arrays__deinit(&it->arrays);
-    free(it->decisions.actors); /* grown by the machine, with libc (interp.h) */
+    grout_decisions_deinit(&it->decisions);
 }
 
 bool grout_explore(const grout_launch *launch, const grout_explore_options *options,
@@ -386,7 +386,7 @@ bool grout_explore(const grout_launch *launch, const grout_explore_options *opti
 
 void grout_exploration_deinit(grout_exploration *exploration) {
     for (uint32_t i = 0; i < exploration->witness_count; i++) {
-        grout__free(exploration->witnesses[i].decisions.actors);
+        grout_decisions_deinit(&exploration->witnesses[i].decisions);
         grout_checker_free(exploration->witnesses[i].checker);
     }
     grout__free(exploration->witnesses);

@@ -15,8 +15,8 @@ static uint32_t find_updated(const grout_module *module, const grout_op *op) {
                                                             : UINT32_MAX;
 }
 
-static bool note_op(const grout_module *module, grout_kernel_id kernel, const grout_op *op,
-                    uint8_t *orders) {
+static bool note_op(const grout_allocator *allocator, const grout_module *module,
+                    grout_kernel_id kernel, const grout_op *op, uint8_t *orders) {
     uint32_t operand = find_updated(module, op);
     grout_view view;
     bool is_decisive = false;
@@ -26,7 +26,7 @@ static bool note_op(const grout_module *module, grout_kernel_id kernel, const gr
         orders[view.object] == GROUT_ORDER_ALL) {
         return true;
     }
-    if (!grout_race_is_decisive(module, kernel, view.object, &is_decisive)) {
+    if (!grout_race_is_decisive(allocator, module, kernel, view.object, &is_decisive)) {
         return false;
     }
     orders[view.object] = is_decisive ? GROUT_ORDER_ALL : GROUT_ORDER_FETCHES;
@@ -39,7 +39,7 @@ uint8_t *grout_orders__find(const grout_allocator *allocator, const grout_module
     for (grout_op_id i = 1; orders != NULL && i < grout_module_get_op_count(module); i++) {
         const grout_op *op = grout_module_get_op(module, i);
         if (op->parent && grout_module_get_block(module, op->parent)->kernel == kernel &&
-            !note_op(module, kernel, op, orders)) {
+            !note_op(allocator, module, kernel, op, orders)) {
             grout__free(orders);
             return NULL;
         }

@@ -47,6 +47,7 @@ rooms() {
 lint "formatting (clang-format)" format
 lint "includes, calls, lengths (tools/lint_sources.py)" python3 tools/lint_sources.py
 lint "operations by their columns (tools/lint_ops.py)" python3 tools/lint_ops.py
+lint "structs that are state (tools/lint_state.py)" python3 tools/lint_state.py
 lint "plain English (tools/lint_english.py)" python3 tools/lint_english.py
 lint "shell scripts (shellcheck)" shell
 lint "clang-tidy" tidy

@@ -119,7 +119,7 @@ static bool shows_in_kernel(minimiser *it, grout_session *session, const grout_l
         shows = grout_launch__run(session, load, kernel, &arguments, &settings, &outcome) &&
                 has_target(it, outcome.checker) && keep_decisions(it, &decisions);
         it->is_scheduled = settings.schedule != GROUT_SCHEDULE_FAIR;
-        free(decisions.actors);
+        grout_decisions_deinit(&decisions);
     }
     grout_exploration_deinit(&exploration);
     grout_outcome__deinit(&outcome);

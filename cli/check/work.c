@@ -193,7 +193,7 @@ static void run_once(grout_session *session, const grout_load *load, grout_kerne
         }
         grout_text_free(&path);
     }
-    free(decisions.actors);
+    grout_decisions_deinit(&decisions);
     grout_outcome__deinit(&outcome);
 }
 

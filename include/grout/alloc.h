@@ -2,8 +2,8 @@
 /*
  * alloc.h - where memory comes from, if the program that uses grout wants to decide it.
  *
- * Without an allocator (NULL), libc's is used. A checker, compilation, and launches on a GPU use
- * libc's in any case. An allocator that is given to an object serves all that the object allocates
+ * Without an allocator (NULL), libc's is used. Compilation and launches on a GPU use libc's in any
+ * case. An allocator that is given to an object serves all that the object allocates
  * from then on, and what is made from the object: the binding of a module, the machine of a launch.
  * It is borrowed and has to live until the last object that was made with it is freed.
  *
@@ -13,7 +13,8 @@
  *     diagnostics            grout_diags_new_in
  *     texts                  grout_text.allocator
  *     emitting CUDA          the module's, and that of the text that it is added to
- *     running                grout_launch.allocator
+ *     running                grout_launch.allocator, also for what it records
+ *     checking               grout_checker_options.allocator
  *     exploring, advising    grout_launch.allocator, of the launch that is explored
  */
 #ifndef GROUT_ALLOC_H

@@ -27,8 +27,8 @@ typedef enum grout_schedule {
 } grout_schedule;
 
 /* The actor that ran at each point where more than one could: numbers of actors of the launch (CTA
- * index times actors of a CTA plus actor), in order. The record of a launch grows by libc's
- * realloc, whatever its allocator; the caller who asked for it frees it. */
+ * index times actors of a CTA plus actor), in order. The record of a launch begins zeroed, grows
+ * with the launch's allocator, and is the caller's to deinit. Actors to replay are borrowed. */
 typedef struct grout_decisions {
     uint32_t *actors;
     size_t count, capacity;
@@ -122,6 +122,9 @@ GROUT_API bool grout_machine_restore(grout_machine *machine, const grout_snapsho
 GROUT_API void grout_snapshot_free(grout_snapshot *snapshot);
 /* A hash of the machine's state, the same for equal states. */
 GROUT_API uint64_t grout_machine_hash(const grout_machine *machine);
+
+/* Frees what a launch has recorded and leaves it empty. */
+GROUT_API void grout_decisions_deinit(grout_decisions *decisions);
 
 /* Numbers, for files and comparisons: element conversions as 'cast' does them. */
 GROUT_API double grout_element_to_double(grout_dtype dtype, const void *element);

@@ -61,6 +61,8 @@ typedef struct grout_finding {
 
 typedef struct grout_checker_options {
     uint32_t max_findings; /* distinct identities; 0: GROUT_DIAGS_MAX */
+    /* of the checker, its snapshots and its findings (alloc.h); NULL: libc */
+    const grout_allocator *allocator;
 } grout_checker_options;
 
 typedef struct grout_check_summary {
@@ -94,11 +96,12 @@ GROUT_API grout_check_summary grout_checker_get_summary(const grout_checker *che
 /*
  * Whether the order of the atomics on an array may decide a branch, an address or a synchronisation
  * of the kernel: their order is then part of the schedule. It may do so through what they return,
- * or through what those that do not commute leave (float sums, exchanges, different ones). False
- * without memory.
+ * or through what those that do not commute leave (float sums, exchanges, different ones). The
+ * allocator (alloc.h; NULL: libc) is for this call alone. False without memory.
  */
-GROUT_API bool grout_race_is_decisive(const grout_module *module, grout_kernel_id kernel,
-                                      grout_object_id object, bool *is_decisive_out);
+GROUT_API bool grout_race_is_decisive(const grout_allocator *allocator, const grout_module *module,
+                                      grout_kernel_id kernel, grout_object_id object,
+                                      bool *is_decisive_out);
 
 #ifdef __cplusplus
 }

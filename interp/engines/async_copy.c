@@ -20,6 +20,8 @@
 #define PIECE \
     4 /* bytes that a copy moves at least, and their alignment (PTX ISA 9.1, 'cp.async') */
 
+GROUT_NO_PADDING_BEGIN
+
 /* The groups and parts of an actor. Key: CTA, actor in it. The record is followed by the last part
  * of each of the newest groups that a wait of the kernel may ask for, by group modulo their number.
  */
@@ -31,6 +33,8 @@ typedef struct copier {
     uint32_t reserved;
     GROUT_STATE_END
 } copier;
+
+GROUT_NO_PADDING_END
 
 static grout_keyed_table get_table(const grout_machine *machine) {
     return grout_machine__table(machine, GROUT_POOL_COPIERS);

@@ -16,27 +16,12 @@
 #define ENTRIES_MIN 4
 #define ENTRIES_MAX 64
 
-/* A store; its old elements follow, in the box's order. */
-typedef struct entry {
-    grout_object_id object;
-    uint32_t cluster, actor, epoch;
-    int64_t start[GROUT_RANK_MAX], extent[GROUT_RANK_MAX];
-    uint8_t order[GROUT_RANK_MAX];
-    GROUT_STATE_END
-} entry;
-
-/* The head of the log. */
-typedef struct grout_gmem_log {
-    uint32_t first, count, capacity;
-    uint32_t entry_bytes;
-} grout_gmem_log;
-
 bool grout_gmem__new(grout_machine *machine) {
     const grout_plan *plan = machine->plan;
     if (!machine->is_lazy || plan->mixed_bytes_max == 0) {
         return true;
     }
-    size_t bytes = (sizeof(entry) + (size_t)plan->mixed_bytes_max + 63) / 64 * 64;
+    size_t bytes = (sizeof(grout_gmem_entry) + (size_t)plan->mixed_bytes_max + 63) / 64 * 64;
     size_t count = LOG_BYTES / bytes;
     count = count < ENTRIES_MIN ? ENTRIES_MIN : count > ENTRIES_MAX ? ENTRIES_MAX : count;
     machine->gmem_log = grout_machine__keep(machine, sizeof(grout_gmem_log) + count * bytes);
@@ -53,10 +38,10 @@ size_t grout_gmem__get_size(const grout_machine *machine) {
     return log == NULL ? 0 : sizeof *log + (size_t)log->capacity * log->entry_bytes;
 }
 
-static entry *get_entry(const grout_machine *machine, uint32_t index) {
+static grout_gmem_entry *get_entry(const grout_machine *machine, uint32_t index) {
     grout_gmem_log *log = machine->gmem_log;
     size_t at = (size_t)((log->first + index) % log->capacity) * log->entry_bytes;
-    return (entry *)(void *)((uint8_t *)(log + 1) + at);
+    return (grout_gmem_entry *)(void *)((uint8_t *)(log + 1) + at);
 }
 
 uint64_t grout_gmem__hash(const grout_machine *machine, uint64_t hash) {
@@ -78,7 +63,7 @@ void grout_gmem__note_store(const grout_cta *cta, uint32_t thread, const grout_b
         log->count--;
     }
     GROUT_ASSERT(log->count < log->capacity);
-    entry *noted = get_entry(machine, log->count++);
+    grout_gmem_entry *noted = get_entry(machine, log->count++);
     uint32_t actor = grout_cta__actor(cta, thread);
     memset(noted, 0, log->entry_bytes);
     noted->object = plan->object;
@@ -92,7 +77,7 @@ void grout_gmem__note_store(const grout_cta *cta, uint32_t thread, const grout_b
 }
 
 /* Whether a store is published to the engines of an actor with this clock set. */
-static bool is_published(const grout_cta *cta, const entry *noted, uint32_t *set) {
+static bool is_published(const grout_cta *cta, const grout_gmem_entry *noted, uint32_t *set) {
     const grout_machine *machine = cta->machine;
     const grout_order *order = &machine->plan->order;
     const uint32_t *published = grout_order__get_gmem(order, set);
@@ -116,7 +101,8 @@ static int64_t get_number(const int64_t *index, const int64_t *start, const int6
 }
 
 /* The part that a store and a box share, from low to high; false: none. */
-static bool intersect(const entry *noted, const grout_box *box, int64_t *low, int64_t *high) {
+static bool intersect(const grout_gmem_entry *noted, const grout_box *box, int64_t *low,
+                      int64_t *high) {
     for (uint32_t dim = 0; dim < box->plan->rank; dim++) {
         int64_t end = noted->start[dim] + noted->extent[dim];
         low[dim] = noted->start[dim] > box->low[dim] ? noted->start[dim] : box->low[dim];
@@ -130,8 +116,8 @@ static bool intersect(const entry *noted, const grout_box *box, int64_t *low, in
 }
 
 /* The shared elements are settled, or hold what the store replaced. */
-static bool apply(const entry *noted, bool is_settled, const grout_box *box, uint8_t *linear,
-                  uint8_t *stale, uint8_t *settled) {
+static bool apply(const grout_gmem_entry *noted, bool is_settled, const grout_box *box,
+                  uint8_t *linear, uint8_t *stale, uint8_t *settled) {
     const grout_box_plan *plan = box->plan;
     int64_t low[GROUT_RANK_MAX], high[GROUT_RANK_MAX], index[GROUT_RANK_MAX];
     bool found = false, is_over = !intersect(noted, box, low, high);
@@ -169,7 +155,7 @@ bool grout_gmem__capture(const grout_cta *cta, uint32_t thread, const grout_box 
     memset(stale, 0, (size_t)box->plan->bytes);
     memset(settled, 0, (size_t)box->plan->count);
     for (uint32_t i = machine->gmem_log->count; i-- > 0;) {
-        const entry *noted = get_entry(machine, i);
+        const grout_gmem_entry *noted = get_entry(machine, i);
         if (noted->object == box->plan->object) {
             found |= apply(noted, is_published(cta, noted, set), box, linear, stale, settled);
         }

@@ -9,6 +9,25 @@
 
 #include "memory.h"
 
+GROUT_NO_PADDING_BEGIN
+
+/* A store; its old elements follow, in the box's order. */
+typedef struct grout_gmem_entry {
+    grout_object_id object;
+    uint32_t cluster, actor, epoch;
+    int64_t start[GROUT_RANK_MAX], extent[GROUT_RANK_MAX];
+    uint8_t order[GROUT_RANK_MAX];
+    GROUT_STATE_END
+} grout_gmem_entry;
+
+GROUT_NO_PADDING_END
+
+/* The head of the log; a ring of entries follows. */
+typedef struct grout_gmem_log {
+    uint32_t first, count, capacity;
+    uint32_t entry_bytes;
+} grout_gmem_log;
+
 /* Room for old bytes, if the plan and the timing need any; false without memory. */
 bool grout_gmem__new(grout_machine *machine);
 /* The log as bytes, for a copy of it; 0: there is none. */

@@ -29,18 +29,22 @@ static int get_target(void) {
     return grout_gemm__find_wide(GROUT_GEMM_AVX2) != NULL ? LIBXSMM_X86_AVX2 : 0;
 }
 
-/* Writable first, executable then, never both. */
-static void *publish(const void *code, size_t size) {
-    void *bytes = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (bytes == MAP_FAILED) {
-        return NULL;
+/* Pages for code: writable first, executable then, never both. Pages come from the system, whatever
+ * the launch's allocator, which has none that could be executed. */
+static void *map_code(void) {
+    void *bytes =
+        mmap(NULL, CODE_BYTES_MAX, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return bytes == MAP_FAILED ? NULL : bytes;
+}
+
+/* The gemm has the code; its pages cannot be written any more. */
+static bool publish(grout_gemm *gemm, void *bytes) {
+    if (mprotect(bytes, CODE_BYTES_MAX, PROT_READ | PROT_EXEC) != 0) {
+        return false;
     }
-    memcpy(bytes, code, size);
-    if (mprotect(bytes, size, PROT_READ | PROT_EXEC) != 0) {
-        munmap(bytes, size);
-        return NULL;
-    }
-    return bytes;
+    gemm->code = bytes;
+    gemm->code_size = CODE_BYTES_MAX;
+    return true;
 }
 
 bool grout_gemm__make_code(grout_gemm *gemm) {
@@ -56,7 +60,7 @@ bool grout_gemm__make_code(grout_gemm *gemm) {
         &blob, m, n, k, m, gemm->has_k_rows ? n : k, m, 1.0f, 1.0f,
         gemm->has_k_rows ? LIBXSMM_GEMM_FLAG_TRANS_B : LIBXSMM_GEMM_FLAG_NONE,
         LIBXSMM_GEMM_PREFETCH_NONE);
-    void *buffer = shape != NULL ? malloc(CODE_BYTES_MAX) : NULL;
+    void *buffer = shape != NULL ? map_code() : NULL;
     if (buffer == NULL) {
         return false;
     }
@@ -66,12 +70,11 @@ bool grout_gemm__make_code(grout_gemm *gemm) {
     code.code_type = 2; /* bytes to call */
     code.arch = (unsigned int)target;
     libxsmm_generator_gemm_kernel(&code, shape);
-    if (code.last_error == 0 && code.code_size > 0) {
-        gemm->code = publish(buffer, code.code_size);
-        gemm->code_size = code.code_size;
+    if (code.last_error != 0 || code.code_size == 0 || !publish(gemm, buffer)) {
+        munmap(buffer, CODE_BYTES_MAX);
+        return false;
     }
-    free(buffer);
-    return gemm->code != NULL;
+    return true;
 }
 
 void grout_gemm__free_code(grout_gemm *gemm) {

@@ -7,6 +7,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "alloc.h"
 #include "barrier.h"
 #include "engine.h"
 #include "exec.h"
@@ -14,7 +15,6 @@
 #include "run.h"
 #include "spin.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define PROGRESS_STEPS 1024 /* ops between two calls of progress() */
@@ -91,7 +91,7 @@ static uint64_t get_change_point(const grout_machine *machine, uint32_t i) {
 
 /* The running actor drops at each change point that has come. */
 static void drop_running(grout_machine *machine) {
-    const struct grout_run_facts *run = &machine->run.facts;
+    const grout_run_facts *run = &machine->run.facts;
     for (uint32_t i = 0; i + 1 < machine->launch.pct_depth; i++) {
         grout_thread *thread =
             run->last == 0 ? NULL : grout_machine__find_actor(machine, run->last - 1);
@@ -118,6 +118,11 @@ static uint32_t find_replayed(const grout_machine *machine) {
     return UINT32_MAX;
 }
 
+void grout_decisions_deinit(grout_decisions *decisions) {
+    grout__free(decisions->actors);
+    *decisions = (grout_decisions){0};
+}
+
 static void record_decision(grout_machine *machine, uint32_t number) {
     grout_decisions *record = machine->launch.record;
     if (record == NULL) {
@@ -125,7 +130,8 @@ static void record_decision(grout_machine *machine, uint32_t number) {
     }
     if (record->count == record->capacity) {
         size_t capacity = record->capacity < 64 ? 64 : 2 * record->capacity;
-        uint32_t *actors = realloc(record->actors, capacity * sizeof *actors);
+        uint32_t *actors =
+            grout__resize(machine->launch.allocator, record->actors, capacity * sizeof *actors);
         if (actors == NULL) {
             machine->run.has_failed = true;
             return;
@@ -221,7 +227,7 @@ static void note_point(const grout_cta *cta, uint32_t thread, const grout_inst *
 /* What follows an instruction that was done: its count, its scheduling point. */
 static void pass(const grout_cta *cta, uint32_t thread, const grout_inst *inst) {
     grout_machine *machine = cta->machine;
-    struct grout_run_facts *run = &machine->run.facts;
+    grout_run_facts *run = &machine->run.facts;
     grout_thread *own = grout_cta__thread(cta, thread);
     own->retry = GROUT_RETRY_FIRST;
     if (inst->op != 0) {
@@ -239,7 +245,7 @@ static void pass(const grout_cta *cta, uint32_t thread, const grout_inst *inst) 
 /* Runs an actor of a CTA to its next scheduling point. False: the run stops. */
 static bool run_thread(const grout_cta *cta, uint32_t thread, uint64_t limit) {
     grout_machine *machine = cta->machine;
-    struct grout_run_facts *run = &machine->run.facts;
+    grout_run_facts *run = &machine->run.facts;
     grout_thread *own = grout_cta__thread(cta, thread);
     uint32_t number = run->current;
     machine->step_limit = limit < machine->max_steps ? limit : machine->max_steps;

@@ -5,17 +5,6 @@
  */
 #include "flight.h"
 
-#include <assert.h>
-
-/* Flights are assigned as whole structs and hashed as bytes: padding among the facts would make the
- * hashes of equal states differ by luck. */
-#define MEMBER(name) sizeof(((grout_flight *)0)->name)
-static_assert(offsetof(grout_flight, u) + MEMBER(u) - offsetof(grout_flight, pc) ==
-                  MEMBER(pc) + 8 + MEMBER(actor) + MEMBER(serial) + MEMBER(read_due) +
-                      MEMBER(write_due) + MEMBER(origin) + MEMBER(start) + MEMBER(owner) +
-                      2 * MEMBER(group) + MEMBER(phase) + MEMBER(u),
-              "no padding among what is hashed of a flight");
-
 /* The list of a CTA, walked from both ends. */
 static inline bool is_list_whole(const grout_cta *cta) {
     const grout_cta_state *head = grout_cta__head(cta);

@@ -15,6 +15,8 @@
 
 enum { GROUT_HELD_BY_PHASE = 1, GROUT_HELD_BY_QUEUE = 2 };
 
+GROUT_NO_PADDING_BEGIN
+
 typedef struct grout_flight {
     /* not hashed: places in pools, and the order of issue in the launch */
     uint32_t link;
@@ -33,6 +35,7 @@ typedef struct grout_flight {
         uint32_t operands[2]; /* wgmma: copied from registers, or captured */
         uint32_t elements;    /* st.async */
     } bytes;
+    uint32_t reserved_place;
     uint64_t order;
     /* hashed, from here on */
     uint32_t pc;
@@ -65,6 +68,8 @@ typedef struct grout_flight {
     } u;
     GROUT_STATE_END
 } grout_flight;
+
+GROUT_NO_PADDING_END
 
 static inline grout_flight *grout_flight__get(const grout_machine *machine, uint32_t index) {
     return grout_pool__at(&machine->pools[GROUT_POOL_FLIGHTS], index);

@@ -16,23 +16,11 @@
 #include "keyed.h"
 #include "order.h"
 #include "plan.h"
+#include "state.h"
 
 #include "grout/interp.h"
 
-/*
- * What is state, and which part of it is hashed. Equal states hash alike, however they were
- * reached. Places in pools may differ, so a struct has them first and is hashed from its first fact
- * to its end. A new fact needs a field there and nothing else: snapshots copy whole structs. A test
- * gives each struct one more fact (tests/unit/interp/state/check_state_fields.c).
- */
-#ifdef GROUT_TEST_STATE_FIELDS
-#define GROUT_STATE_END uint64_t test_field;
-#else
-#define GROUT_STATE_END
-#endif
-#define GROUT_HASH_FACTS(hash, object, type, first_fact)                            \
-    grout_hash__bytes(hash, (const uint8_t *)(object) + offsetof(type, first_fact), \
-                      sizeof(type) - offsetof(type, first_fact))
+GROUT_NO_PADDING_BEGIN
 
 /* A loop that an actor is in. */
 typedef struct grout_loop_state {
@@ -45,6 +33,9 @@ typedef enum grout_engine {
 #include "grout/engines.def"
     GROUT_ENGINES
 } grout_engine;
+
+/* An actor has an even number of queues, so that there is no padding after them. */
+enum { GROUT_QUEUES = (GROUT_ENGINES + 1) / 2 * 2 };
 
 /* Flights of an engine in the groups of one owner, in the order of their issue. */
 typedef struct grout_queue {
@@ -62,12 +53,12 @@ typedef enum grout_retry {
 /* An actor: a thread, or a warp of one. */
 typedef struct grout_thread {
     /* not hashed: places in pools, and what spin.c knows */
-    grout_queue queues[GROUT_ENGINES]; /* of its groups */
-    uint64_t looks_at;                 /* changes of the machine when it looked last */
-    uint64_t look_hash;                /* of its registers when the sample was taken */
-    uint32_t look_pc;                  /* where it looked then */
-    uint32_t looks;                    /* since the last change */
-    uint32_t is_spinning;              /* its next look blocks it */
+    grout_queue queues[GROUT_QUEUES]; /* of its groups, by engine */
+    uint64_t looks_at;                /* changes of the machine when it looked last */
+    uint64_t look_hash;               /* of its registers when the sample was taken */
+    uint32_t look_pc;                 /* where it looked then */
+    uint32_t looks;                   /* since the last change */
+    uint32_t is_spinning;             /* its next look blocks it */
     /* hashed, from here on */
     uint32_t pc;
     uint32_t state;                          /* grout_thread_state */
@@ -218,23 +209,30 @@ typedef struct grout_cluster {
     GROUT_STATE_END
 } grout_cluster;
 
+/* What decides the rest of the run. */
+typedef struct grout_run_facts {
+    int64_t next_cluster; /* that has not begun */
+    int64_t begun;        /* clusters in flight */
+    uint32_t current;     /* actor that runs, as a number over all slots, plus 1; 0: none yet */
+    uint32_t last;        /* that ran before, plus 1 */
+    uint64_t decisions;   /* points so far where more than one actor could run */
+    uint64_t random;      /* of the schedule */
+    GROUT_STATE_END
+} grout_run_facts;
+
+/* The same of the engines. */
+typedef struct grout_engine_facts {
+    uint64_t points; /* scheduling points */
+    uint64_t random;
+    GROUT_STATE_END
+} grout_engine_facts;
+
+GROUT_NO_PADDING_END
+
 /* What a run is at, beside the clusters. A snapshot is a copy of all of it. */
 typedef struct grout_run_state {
-    /* What decides the rest of the run: hashed. */
-    struct grout_run_facts {
-        int64_t next_cluster; /* that has not begun */
-        int64_t begun;        /* clusters in flight */
-        uint32_t current;     /* actor that runs, as a number over all slots, plus 1; 0: none yet */
-        uint32_t last;        /* that ran before, plus 1 */
-        uint64_t decisions;   /* points so far where more than one actor could run */
-        uint64_t random;      /* of the schedule */
-        GROUT_STATE_END
-    } facts;
-    /* The same of the engines: hashed where their timing is random. */
-    struct grout_engine_facts {
-        uint64_t points; /* scheduling points */
-        uint64_t random;
-    } engine;
+    grout_run_facts facts;     /* hashed */
+    grout_engine_facts engine; /* hashed where their timing is random */
     /* What is only counted, or follows from the rest: not hashed. */
     grout_run_stats stats;
     /* Actors that look again and again: spin.c. */

@@ -18,6 +18,8 @@ typedef struct record {
     uint32_t reserved;
 } record;
 
+GROUT_NO_PADDING_BEGIN
+
 typedef struct release {
     /* not hashed: places in pools */
     uint32_t link, next;
@@ -29,6 +31,8 @@ typedef struct release {
     uint8_t reserved[6];
     GROUT_STATE_END
 } release;
+
+GROUT_NO_PADDING_END
 
 static grout_keyed_table get_table(const grout_machine *machine) {
     return grout_machine__table(machine, GROUT_POOL_LOCATIONS);

@@ -18,6 +18,8 @@ typedef struct record {
     uint32_t first, last; /* generations kept, the oldest first */
 } record;
 
+GROUT_NO_PADDING_BEGIN
+
 /* A generation: open, or with syncs that have not returned, or the last one complete. */
 typedef struct generation {
     /* not hashed: places in pools */
@@ -31,6 +33,8 @@ typedef struct generation {
     uint32_t reserved;
     GROUT_STATE_END
 } generation;
+
+GROUT_NO_PADDING_END
 
 static grout_keyed_table get_table(const grout_machine *machine) {
     return grout_machine__table(machine, GROUT_POOL_NAMED);

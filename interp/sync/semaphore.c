@@ -15,6 +15,8 @@
 
 #include <string.h>
 
+GROUT_NO_PADDING_BEGIN
+
 /* A semaphore that has been used. Key: element, CTA (UINT32_MAX for a global one). */
 typedef struct record {
     grout_keyed head;
@@ -26,7 +28,6 @@ typedef struct record {
     uint64_t total; /* units since the launch began */
     uint32_t signal_count, wait_count;
     uint32_t has_signal;
-    uint32_t reserved;
     grout_origin last_signal;
     GROUT_STATE_END
 } record;
@@ -43,6 +44,8 @@ typedef struct signal_record {
     uint8_t reserved[2];
     GROUT_STATE_END
 } signal_record;
+
+GROUT_NO_PADDING_END
 
 /* Engine facts of forgotten signals: those of one cluster to one semaphore. Key: index of the
  * semaphore's record, cluster. */

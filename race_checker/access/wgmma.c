@@ -35,7 +35,7 @@ static uint32_t get_shape(const grout_module *module, grout_op_id op) {
 bool grout_checker__find_shapes(grout_checker *checker) {
     const grout_module *module = checker->info.module;
     uint32_t count = grout_module_get_op_count(module);
-    checker->wgmma_shapes = grout__calloc(count, sizeof *checker->wgmma_shapes);
+    checker->wgmma_shapes = grout__new(checker->allocator, count, sizeof *checker->wgmma_shapes);
     for (grout_op_id i = 1; checker->wgmma_shapes && i < count; i++) {
         if (is_wgmma_op(grout_module_get_op(module, i), GROUT_SYNC_MODE_STARTS)) {
             checker->wgmma_shapes[i] = get_shape(module, i);

@@ -3,7 +3,6 @@
 #include "region.h"
 
 #include "invariant.h"
-#include "mix.h"
 
 #include <string.h>
 
@@ -95,14 +94,18 @@ static bool clone_region(grout_shadow *shadow, grout_region *copy, const grout_r
     return true;
 }
 
-/* Loop indices do not count: they are shown, not compared. */
+enum {
+    ORIGIN_SIZE = offsetof(grout_origin, loops), /* of what counts of an origin */
+    FACTS_AT = offsetof(grout_entry, cluster),
+    REST_AT = GROUT_END_OF(grout_region, write)
+};
+
+_Static_assert(ORIGIN_SIZE == 2 * sizeof(uint32_t) + 4, "no padding in what counts of an origin");
+
 static bool is_same_entry(const grout_entry *a, const grout_entry *b) {
-    return a->flags == b->flags && a->cluster == b->cluster && a->number == b->number &&
-           a->epoch == b->epoch && a->component == b->component && a->told == b->told &&
-           a->vouches == b->vouches && a->atomicity == b->atomicity &&
-           a->origin.op == b->origin.op && a->origin.operand == b->origin.operand &&
-           a->origin.cta == b->origin.cta && a->origin.thread == b->origin.thread &&
-           a->origin.warp == b->origin.warp;
+    return memcmp((const uint8_t *)a + FACTS_AT, (const uint8_t *)b + FACTS_AT,
+                  sizeof *a - FACTS_AT) == 0 &&
+           memcmp(&a->origin, &b->origin, ORIGIN_SIZE) == 0;
 }
 
 static bool has_reader(const grout_entry *readers, uint32_t count, const grout_entry *entry) {
@@ -118,7 +121,9 @@ static bool is_same_region(const grout_shadow *shadow, const grout_region *a,
                            const grout_region *b) {
     const grout_entry *a_readers = grout_shadow__get_readers(shadow, a);
     const grout_entry *b_readers = grout_shadow__get_readers(shadow, b);
-    if (a->reader_count != b->reader_count || !is_same_entry(&a->write, &b->write)) {
+    if (a->reader_count != b->reader_count || !is_same_entry(&a->write, &b->write) ||
+        memcmp((const uint8_t *)a + REST_AT, (const uint8_t *)b + REST_AT, sizeof *a - REST_AT) !=
+            0) {
         return false;
     }
     for (uint32_t i = 0; i < a->reader_count; i++) {
@@ -130,23 +135,24 @@ static bool is_same_region(const grout_shadow *shadow, const grout_region *a,
 }
 
 static uint64_t hash_entry(const grout_entry *entry) {
-    uint64_t hash = grout_check__mix(UINT64_C(0x2545f4914f6cdd1d), entry->cluster);
     if (!(entry->flags & GROUT_ENTRY_PRESENT)) {
         return 0;
     }
-    hash = grout_check__mix(hash, (uint64_t)entry->number << 32 | entry->epoch);
-    hash = grout_check__mix(hash, (uint64_t)entry->component << 32 | entry->told);
-    hash = grout_check__mix(hash, (uint64_t)entry->vouches << 32 | entry->origin.cta);
-    hash = grout_check__mix(
-        hash, (uint64_t)entry->origin.op << 32 | (uint64_t)entry->origin.operand << 24 |
-                  (uint64_t)entry->origin.warp << 20 | (uint64_t)entry->origin.thread << 16 |
-                  (uint64_t)entry->atomicity << 8 | entry->flags);
-    return hash;
+    uint64_t hash = grout_hash__bytes(UINT64_C(0x2545f4914f6cdd1d), &entry->origin, ORIGIN_SIZE);
+    return GROUT_HASH_FACTS(hash, entry, grout_entry, cluster);
+}
+
+/* What is all zero counts for nothing, as a region that was never made. */
+static uint64_t hash_rest(const grout_region *region) {
+    static const uint8_t NOTHING[sizeof *region];
+    return memcmp((const uint8_t *)region + REST_AT, NOTHING, sizeof *region - REST_AT) == 0
+               ? 0
+               : GROUT_HASH_REST(0, region, grout_region, write);
 }
 
 uint64_t grout_region__hash(const grout_shadow *shadow, const grout_region *region) {
     const grout_entry *readers = grout_shadow__get_readers(shadow, region);
-    uint64_t hash = hash_entry(&region->write);
+    uint64_t hash = hash_entry(&region->write) + hash_rest(region);
     for (uint32_t i = 0; i < region->reader_count; i++) {
         hash += hash_entry(&readers[i]);
     }

@@ -15,9 +15,11 @@ enum {
     CELLS_MAX = 1 << 22
 };
 
-bool grout_shadow__init(grout_shadow *shadow, uint32_t plane_count) {
+bool grout_shadow__init(grout_shadow *shadow, const grout_allocator *allocator,
+                        uint32_t plane_count) {
     memset(shadow, 0, sizeof *shadow);
-    shadow->planes = grout__calloc(plane_count, sizeof *shadow->planes);
+    shadow->slab.allocator = allocator;
+    shadow->planes = grout__new(allocator, plane_count, sizeof *shadow->planes);
     shadow->plane_count = shadow->planes ? plane_count : 0;
     return shadow->planes != NULL;
 }
@@ -40,13 +42,16 @@ void grout_shadow__set_plane(grout_shadow *shadow, uint32_t plane, uint64_t size
 void grout_shadow__reset(grout_shadow *shadow) {
     grout_slab__reset(&shadow->slab);
     for (uint32_t i = 0; i < shadow->plane_count; i++) {
-        shadow->planes[i].pages = 0;
+        grout_plane *plane = &shadow->planes[i];
+        memset(&plane->pages, 0, sizeof *plane - offsetof(grout_plane, pages));
     }
+    GROUT_CLEAR_REST(shadow, grout_shadow, reserved);
 }
 
 bool grout_shadow__copy(grout_shadow *copy, const grout_shadow *shadow) {
     GROUT_ASSERT(copy->plane_count == shadow->plane_count);
     memcpy(copy->planes, shadow->planes, shadow->plane_count * sizeof *shadow->planes);
+    GROUT_COPY_REST(copy, shadow, grout_shadow, reserved);
     return grout_slab__copy(&copy->slab, &shadow->slab);
 }
 
@@ -343,6 +348,7 @@ uint64_t grout_shadow__hash(const grout_shadow *shadow) {
         grout_shadow view = *shadow; /* a walk changes nothing */
         (void)grout_shadow__walk(&view, i, 0, (int64_t)shadow->planes[i].size, &visitor);
         hash = hash * UINT64_C(0x100000001b3) + sum.sum;
+        hash = GROUT_HASH_REST(hash, &shadow->planes[i], grout_plane, reserved);
     }
-    return hash;
+    return GROUT_HASH_REST(hash, shadow, grout_shadow, reserved);
 }

@@ -15,6 +15,7 @@
 
 #include "invariant.h"
 #include "slab.h"
+#include "state.h"
 
 #include "grout/events.h"
 
@@ -29,8 +30,12 @@ enum {
 
 #define GROUT_ENTRY_NEVER_OVER UINT32_MAX /* a number that no clock reaches */
 
+GROUT_NO_PADDING_BEGIN
+
 /* One access as it is remembered. It is over when component has reached number. */
 typedef struct grout_entry {
+    grout_origin origin; /* counts but for its loop indices: they are shown, not compared */
+    /* facts, from here on */
     uint32_t cluster;
     uint32_t number;
     uint32_t epoch; /* of its actor when it was made or issued: x >= epoch knows of it */
@@ -42,8 +47,10 @@ typedef struct grout_entry {
                     * phase by then */
     uint8_t flags; /* GROUT_ENTRY_* */
     uint8_t atomicity;
-    grout_origin origin;
+    GROUT_STATE_END
 } grout_entry;
+
+GROUT_NO_PADDING_END
 
 /* What the scope of an atomic holds; each value is that of GROUT_CHOICE_SCOPE_* less CTA's. */
 enum { GROUT_ENTRY_SCOPE_CTA, GROUT_ENTRY_SCOPE_CLUSTER, GROUT_ENTRY_SCOPE_ALL };
@@ -65,13 +72,19 @@ static inline uint8_t grout_entry__get_width(uint8_t atomicity) {
  * access to come: the reads since, and older reads and writes that were not ordered before a later
  * write (atomics, which need not be, and what a finding says). One for each component and op.
  */
+GROUT_NO_PADDING_BEGIN
+
 typedef struct grout_region {
-    grout_entry write;
-    grout_slab_handle readers; /* array of grout_entry */
+    grout_slab_handle readers; /* array of grout_entry, each of which counts */
     uint16_t reader_count;
     uint16_t reader_capacity;
     uint16_t open_count; /* writes among the readers */
+    uint16_t reserved;
+    grout_entry write; /* counts as one */
+    GROUT_STATE_END
 } grout_region;
+
+GROUT_NO_PADDING_END
 
 /* Rows [row, row_end) and columns [column, column_end) of a plane, in bytes. */
 typedef struct grout_rect {
@@ -79,6 +92,9 @@ typedef struct grout_rect {
     uint32_t column, column_end;
 } grout_rect;
 
+GROUT_NO_PADDING_BEGIN
+
+/* How a plane is cut counts for nothing. */
 typedef struct grout_plane {
     uint64_t size;
     uint64_t pitch; /* bytes of a row */
@@ -88,14 +104,21 @@ typedef struct grout_plane {
     uint32_t row_phase, column_phase; /* the first cell starts this much before the plane */
     uint32_t cells_across, cells_down;
     uint32_t page_count;
+    /* what is known of the bytes: forgotten together, from here on */
     grout_slab_handle pages; /* array of handles of pages of nodes */
+    uint32_t reserved;
+    GROUT_STATE_END
 } grout_plane;
 
 typedef struct grout_shadow {
     grout_slab slab;
     grout_plane *planes;
     uint32_t plane_count;
+    uint32_t reserved;
+    GROUT_STATE_END
 } grout_shadow;
+
+GROUT_NO_PADDING_END
 
 /*
  * Called for each region that an access touches, with the bytes of it that are touched. It changes
@@ -108,7 +131,8 @@ typedef struct grout_visitor {
 } grout_visitor;
 
 /* All planes empty, with no geometry. False without memory. */
-bool grout_shadow__init(grout_shadow *shadow, uint32_t plane_count);
+bool grout_shadow__init(grout_shadow *shadow, const grout_allocator *allocator,
+                        uint32_t plane_count);
 void grout_shadow__deinit(grout_shadow *shadow);
 /* Says how large plane index is and how long its rows are. */
 void grout_shadow__set_plane(grout_shadow *shadow, uint32_t plane, uint64_t size, uint64_t pitch);

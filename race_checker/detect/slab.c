@@ -31,12 +31,13 @@ void grout_slab__reset(grout_slab *slab) {
 }
 
 static bool add_chunk(grout_slab *slab) {
-    unsigned char **chunks = grout__realloc(slab->chunks, (slab->chunk_count + 1) * sizeof *chunks);
+    unsigned char **chunks =
+        grout__resize(slab->allocator, slab->chunks, (slab->chunk_count + 1) * sizeof *chunks);
     if (!chunks) {
         return false;
     }
     slab->chunks = chunks;
-    chunks[slab->chunk_count] = grout__calloc(1, GROUT_SLAB_CHUNK_SIZE);
+    chunks[slab->chunk_count] = grout__new(slab->allocator, 1, GROUT_SLAB_CHUNK_SIZE);
     if (!chunks[slab->chunk_count]) {
         return false;
     }

@@ -11,6 +11,8 @@
 
 #include "invariant.h"
 
+#include "grout/alloc.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -23,14 +25,16 @@
 typedef uint32_t grout_slab_handle;
 
 typedef struct grout_slab {
+    const grout_allocator *allocator; /* of the chunks */
     unsigned char **chunks;
     uint32_t chunk_count;
     uint32_t used_units; /* from the start of chunk 0; unit 0 is never given out */
     grout_slab_handle free_blocks[GROUT_SLAB_CLASSES];
+    uint32_t reserved;
     uint64_t live_bytes, peak_bytes;
 } grout_slab;
 
-/* Zero-initialise a slab; free its chunks with deinit. */
+/* Zero-initialise a slab but for its allocator; free its chunks with deinit. */
 void grout_slab__deinit(grout_slab *slab);
 /* Forgets every block and keeps the chunks. */
 void grout_slab__reset(grout_slab *slab);

@@ -32,7 +32,6 @@ void grout_deadlock__say(grout_deadlock *text, grout_loc_id loc, grout_text *sen
                  grout_findings__add_sentence(&text->checker->memory.findings, loc, sentence->data);
     text->done = text->done && added;
     grout_text_free(sentence);
-    memset(sentence, 0, sizeof *sentence);
 }
 
 /* ---- what is needed ---- */
@@ -221,7 +220,7 @@ static void add_opening(const grout_deadlock *text, const grout_need *need, grou
 
 static void say_nothing_brings(grout_deadlock *text, const grout_need *need) {
     const grout_kernel *kernel = grout_module_get_kernel(text->module, text->checker->info.kernel);
-    grout_text sentence = {0};
+    grout_text sentence = {.allocator = text->checker->allocator};
     grout_loc_id loc = kernel->loc;
     if (need->object) {
         loc = grout_module_get_object(text->module, need->object)->loc;
@@ -243,7 +242,7 @@ static void say_nothing_brings(grout_deadlock *text, const grout_need *need) {
 static void explain_need(grout_deadlock *text, const grout_need *need) {
     bool has_any = false;
     for (grout_op_id i = 1; i < grout_module_get_op_count(text->module); i++) {
-        grout_text sentence = {0};
+        grout_text sentence = {.allocator = text->checker->allocator};
         if (!is_in_kernel(text, i) || !is_needed_op(text, need, i)) {
             continue;
         }
@@ -277,7 +276,7 @@ static bool is_spoken_for(const grout_deadlock *text, uint32_t index) {
 static void explain_thread(grout_deadlock *text, uint32_t index) {
     const grout_thread_fact *thread = &text->threads[index];
     grout_need need = grout_deadlock__get_need(text, thread);
-    grout_text sentence = {0};
+    grout_text sentence = {.allocator = text->checker->allocator};
     uint32_t more = 0;
     grout_deadlock__add_state(text, thread, &sentence);
     for (uint32_t t = index + 1; t < text->thread_count; t++) {
@@ -311,7 +310,7 @@ static void explain_threads(grout_deadlock *text) {
         }
     }
     if (left > 0) {
-        grout_text sentence = {0};
+        grout_text sentence = {.allocator = text->checker->allocator};
         grout_text_add(&sentence, "threads are blocked in %" PRIu32 " more places", left);
         grout_deadlock__say(text, 0, &sentence);
     }
@@ -320,7 +319,7 @@ static void explain_threads(grout_deadlock *text) {
 static void explain_exits(grout_deadlock *text) {
     for (uint32_t t = 0; t < text->thread_count; t++) {
         const grout_thread_fact *thread = &text->threads[t];
-        grout_text sentence = {0};
+        grout_text sentence = {.allocator = text->checker->allocator};
         if (thread->state == GROUT_THREAD_EXITED && thread->origin.op && thread->origin.warp == 0) {
             grout_deadlock__add_thread(text, &thread->origin, &sentence);
             grout_text_add(&sentence, " ended without it: its last operation");
@@ -335,7 +334,7 @@ static void explain_room(grout_deadlock *text) {
     int64_t waiting = text->event->u.deadlock.waiting_ctas;
     int64_t resident = text->event->u.deadlock.resident_ctas;
     int64_t first = text->checker->info.cta_count - waiting;
-    grout_text sentence = {0};
+    grout_text sentence = {.allocator = text->checker->allocator};
     /* Clusters that nothing orders run one by one: none of them waits for room. */
     if (waiting <= 0 || !text->checker->info.has_foreign_order) {
         return;
@@ -355,7 +354,7 @@ static void explain_ended(grout_deadlock *text) {
     int64_t ended = text->checker->info.cta_count - text->event->u.deadlock.waiting_ctas -
                     (int64_t)(text->thread_count / actors);
     bool has_spin = false;
-    grout_text sentence = {0};
+    grout_text sentence = {.allocator = text->checker->allocator};
     for (uint32_t t = 0; t < text->thread_count; t++) {
         has_spin = has_spin || text->threads[t].state == GROUT_THREAD_BLOCKED_SPIN;
     }
@@ -425,7 +424,7 @@ static bool find_circle(const grout_deadlock *text, circle *it, uint32_t *at_out
 
 static void explain_circle(grout_deadlock *text) {
     circle it = {.count = 0};
-    grout_text sentence = {0};
+    grout_text sentence = {.allocator = text->checker->allocator};
     uint32_t at = 0, i = 0;
     for (uint32_t t = 0; t < text->thread_count && it.count < CIRCLE_MAX; t++) {
         if (grout_thread_fact__is_blocked(&text->threads[t]) && text->threads[t].origin.op &&
@@ -490,7 +489,7 @@ static bool has_exit(const grout_deadlock *text, uint32_t cta) {
 }
 
 static void open_report(grout_deadlock *text, bool is_divergence, const grout_thread_fact *lowest) {
-    grout_text sentence = {0};
+    grout_text sentence = {.allocator = text->checker->allocator};
     uint32_t blocked = 0;
     for (uint32_t t = 0; t < text->thread_count; t++) {
         blocked += grout_thread_fact__is_blocked(&text->threads[t]) ? 1 : 0;

@@ -48,7 +48,7 @@ static void add_commit_edge(const grout_wording *wording, grout_text *out) {
 
 static void add_wait_edge(const grout_wording *wording, grout_text *out) {
     const grout_near *near = &wording->facts->near;
-    grout_text element = {0};
+    grout_text element = {.allocator = wording->checker->allocator};
     grout_wording__add_element(wording, near->element, &element);
     if (element.failed) {
         out->failed = true;

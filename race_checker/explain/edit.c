@@ -10,7 +10,7 @@ bool grout_wording__is_alone(const grout_wording *wording, const grout_origin *o
 }
 
 void grout_wording__set_edit(grout_wording *wording, const grout_spot *spot, const char *lines) {
-    grout_text text = {0};
+    grout_text text = {.allocator = wording->checker->allocator};
     if (!spot->place.file) {
         return;
     }

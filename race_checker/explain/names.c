@@ -103,7 +103,7 @@ const char *grout_wording__get_access(const grout_wording *wording, const grout_
 
 void grout_wording__add_cta(const grout_wording *wording, uint32_t cta, grout_text *out) {
     const grout_origin origin = {.cta = cta};
-    grout_text text = {0};
+    grout_text text = {.allocator = wording->checker->allocator};
     const char *end = NULL;
     grout_describe_origin(wording->module, wording->checker->info.kernel, &origin, &text);
     if (text.failed || !text.data) {

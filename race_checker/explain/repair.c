@@ -65,7 +65,7 @@ static void repair_commit(grout_wording *wording, grout_text *out) {
 /* The barrier operand of a copy, if it names its element by constants: then it can be repeated. */
 static bool get_constant_barrier(grout_wording *wording, const grout_origin *copy,
                                  grout_text *out) {
-    grout_text op = {0};
+    grout_text op = {.allocator = wording->checker->allocator};
     const char *operand = NULL;
     bool done = false;
     grout_op_print(wording->module, copy->op, &op);
@@ -200,7 +200,7 @@ static void repair_await(grout_wording *wording, grout_text *out) {
     const grout_side *access = &wording->facts->sides[0];
     const grout_side *copy = &wording->facts->sides[1];
     uint32_t line = grout_wording__get_line(wording, &access->origin);
-    grout_text wait = {0};
+    grout_text wait = {.allocator = wording->checker->allocator};
     if (grout_wording__add_async_copy_repair(wording, 1, out)) {
         return;
     }
@@ -285,7 +285,7 @@ static void repair_group(grout_wording *wording, grout_text *out) {
 /* A number of the text becomes another one; false if it is not written as a number. */
 static bool set_number(grout_wording *wording, grout_expr_id expr, uint32_t number) {
     const grout_expr *it = grout_module_get_expr(wording->module, expr);
-    grout_text text = {0};
+    grout_text text = {.allocator = wording->checker->allocator};
     if (it->kind != GROUT_EXPR_INT) {
         return false;
     }
@@ -349,7 +349,7 @@ static void repair_wgmma(grout_wording *wording, grout_text *out) {
     const grout_origin *wgmma = &wording->facts->sides[1].origin;
     grout_op_id op = grout_cover__get_spot(cover);
     grout_spot spot = {.is_after = false};
-    grout_text wait = {0};
+    grout_text wait = {.allocator = wording->checker->allocator};
     if (near->kind == GROUT_NEAR_WGMMA_UNORDERED) {
         repair_unordered_wgmma(wording, out);
         return;

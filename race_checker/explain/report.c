@@ -59,7 +59,7 @@ static void add_owner(const grout_wording *wording, const grout_side *side, grou
 static grout_finding_access describe_side(grout_wording *wording, const grout_side *side) {
     grout_finding_access access = {.place = grout_wording__get_place(wording, &side->origin),
                                    .is_write = side->is_write};
-    grout_text text = {0};
+    grout_text text = {.allocator = wording->checker->allocator};
     grout_op_print(wording->module, side->origin.op, &text);
     access.op = grout_wording__keep(wording, &text);
     grout_describe_origin(wording->module, wording->checker->info.kernel, &side->origin, &text);
@@ -140,7 +140,7 @@ static void describe_sides(grout_wording *wording) {
 static void add_edge_and_repair(grout_wording *wording) {
     const grout_near *near = &wording->facts->near;
     const grout_place none = {0};
-    grout_text text = {0};
+    grout_text text = {.allocator = wording->checker->allocator};
     grout_wording__add_missing_edge(wording, &text);
     wording->finding->missing_edge = grout_wording__keep(wording, &text);
     if (*wording->finding->missing_edge) {
@@ -172,7 +172,7 @@ static void word_finding(grout_wording *wording) {
     bool is_stuck =
         record->code == GROUT_DIAG_DEADLOCK || (record->code == GROUT_DIAG_COLLECTIVE_DIVERGENCE &&
                                                 record->facts.subject != GROUT_SUBJECT_COPY);
-    grout_text text = {0};
+    grout_text text = {.allocator = wording->checker->allocator};
     finding->code = diag->code = record->code;
     finding->severity = diag->severity = record->severity;
     finding->primary = diag->place = grout_module_get_place(wording->module, record->primary);
@@ -208,14 +208,14 @@ static void count_findings(grout_report *report, const grout_checker *checker, c
 }
 
 grout_report *grout_report__new(const grout_checker *checker) {
-    grout_report *report = grout__calloc(1, sizeof *report);
+    grout_report *report = grout__new(checker->allocator, 1, sizeof *report);
     uint32_t count = 0;
     uint32_t *list = grout_findings__list(&checker->memory.findings, &count);
     bool done = report && list;
     if (done) {
         count_findings(report, checker, list, count);
-        report->findings = grout__calloc(report->count, sizeof *report->findings);
-        report->diags = grout__calloc(report->count, sizeof *report->diags);
+        report->findings = grout__new(checker->allocator, report->count, sizeof *report->findings);
+        report->diags = grout__new(checker->allocator, report->count, sizeof *report->diags);
         done = report->findings && report->diags;
         report->count = done ? report->count : 0;
     }

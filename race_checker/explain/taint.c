@@ -18,6 +18,7 @@
 #include <string.h>
 
 typedef struct flow {
+    const grout_allocator *allocator;
     const grout_module *module;
     grout_kernel_id kernel;
     const grout_checker *checker;  /* knows which ops have run; NULL: all may */
@@ -235,9 +236,12 @@ static grout_op_id find_sink(const flow *it, const grout_op *op, const char **wh
 }
 
 static bool allocate(flow *it) {
-    it->values = grout__calloc(grout_module_get_value_count(it->module), sizeof *it->values);
-    it->objects = grout__calloc(grout_module_get_object_count(it->module), sizeof *it->objects);
-    it->kinds = grout__calloc(grout_module_get_object_count(it->module), sizeof *it->kinds);
+    it->values =
+        grout__new(it->allocator, grout_module_get_value_count(it->module), sizeof *it->values);
+    it->objects =
+        grout__new(it->allocator, grout_module_get_object_count(it->module), sizeof *it->objects);
+    it->kinds =
+        grout__new(it->allocator, grout_module_get_object_count(it->module), sizeof *it->kinds);
     return it->values && it->objects && it->kinds;
 }
 
@@ -272,7 +276,10 @@ static void deinit(flow *it) {
 }
 
 bool grout_checker__find_taint(const grout_checker *checker, grout_taint *taint_out) {
-    flow it = {.checker = checker, .module = checker->info.module, .kernel = checker->info.kernel};
+    flow it = {.allocator = checker->allocator,
+               .checker = checker,
+               .module = checker->info.module,
+               .kernel = checker->info.kernel};
     bool done = allocate(&it);
     memset(taint_out, 0, sizeof *taint_out);
     if (done) {
@@ -282,9 +289,9 @@ bool grout_checker__find_taint(const grout_checker *checker, grout_taint *taint_
     return done;
 }
 
-bool grout_race_is_decisive(const grout_module *module, grout_kernel_id kernel,
-                            grout_object_id object, bool *is_decisive_out) {
-    flow it = {.module = module, .kernel = kernel, .only = object};
+bool grout_race_is_decisive(const grout_allocator *allocator, const grout_module *module,
+                            grout_kernel_id kernel, grout_object_id object, bool *is_decisive_out) {
+    flow it = {.allocator = allocator, .module = module, .kernel = kernel, .only = object};
     grout_taint found = {0};
     bool done = allocate(&it);
     if (done) {
@@ -299,7 +306,8 @@ bool grout_race_is_decisive(const grout_module *module, grout_kernel_id kernel,
 
 bool grout_checker__is_fed(const grout_checker *checker, grout_op_id read, grout_op_id use,
                            bool *is_fed_out) {
-    flow it = {.checker = checker,
+    flow it = {.allocator = checker->allocator,
+               .checker = checker,
                .module = checker->info.module,
                .kernel = checker->info.kernel,
                .read = read};

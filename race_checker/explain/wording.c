@@ -14,28 +14,26 @@
 char *grout_wording__keep(grout_wording *wording, grout_text *text) {
     grout_strings *kept = wording->strings;
     GROUT_ASSERT(kept->count <= kept->capacity);
+    const grout_allocator *allocator = wording->checker->allocator;
     char *string = NULL;
     if (kept->count == kept->capacity) {
         uint32_t capacity = kept->capacity ? kept->capacity * 2 : 64;
-        char **strings = grout__realloc(kept->items, capacity * sizeof *strings);
+        char **strings = grout__resize(allocator, kept->items, capacity * sizeof *strings);
         if (strings) {
             kept->items = strings;
             kept->capacity = capacity;
         }
     }
     if (!text->failed && kept->count < kept->capacity) {
-        string = grout__realloc(NULL, text->size + 1);
+        string = grout__copy(allocator, text->data, text->size);
     }
     if (string) {
-        memcpy(string, text->size ? text->data : "", text->size);
-        string[text->size] = '\0';
         kept->items[kept->count++] = string;
     } else {
         wording->has_failed = true;
         string = kept->nothing;
     }
     grout_text_free(text);
-    memset(text, 0, sizeof *text);
     return string;
 }
 
@@ -43,13 +41,14 @@ void grout_wording__note(grout_wording *wording, grout_severity severity, grout_
                          const char *format, ...) {
     grout_diag *diag = wording->diag;
     char line[1024];
-    grout_text text = {0};
+    grout_text text = {.allocator = wording->checker->allocator};
     va_list arguments;
     if (diag->note_count == GROUT_REPORT_NOTES_MAX) {
         return;
     }
     if (!diag->notes) {
-        diag->notes = grout__calloc(GROUT_REPORT_NOTES_MAX, sizeof *diag->notes);
+        diag->notes =
+            grout__new(wording->checker->allocator, GROUT_REPORT_NOTES_MAX, sizeof *diag->notes);
         if (!diag->notes) {
             wording->has_failed = true;
             return;

@@ -90,13 +90,14 @@ static uint32_t find_slot(const grout_findings *findings, const grout_finding_ke
 
 static bool grow(grout_findings *findings) {
     uint32_t capacity = findings->capacity ? findings->capacity * 2 : INDEX_FIRST / 2;
-    grout_record *records = grout__realloc(findings->records, capacity * sizeof *findings->records);
+    grout_record *records =
+        grout__resize(findings->allocator, findings->records, capacity * sizeof *findings->records);
     uint32_t *index = NULL;
     if (!records) {
         return false;
     }
     findings->records = records;
-    index = grout__calloc((size_t)capacity * 2, sizeof *index);
+    index = grout__new(findings->allocator, (size_t)capacity * 2, sizeof *index);
     if (!index) {
         return false;
     }
@@ -173,29 +174,34 @@ void grout_record__widen(grout_record *record, const grout_side *sides, uint32_t
     }
 }
 
-bool grout_findings__add_sentence(grout_findings *findings, grout_loc_id loc, const char *text) {
-    size_t size = strlen(text) + 1;
-    grout_sentence *sentences =
-        grout__realloc(findings->sentences, (findings->sentence_count + 1) * sizeof *sentences);
+/* Adds a copy with a text of its own. False without memory. */
+static bool add_sentence(grout_findings *findings, const grout_sentence *sentence) {
+    grout_sentence *sentences = grout__resize(findings->allocator, findings->sentences,
+                                              (findings->sentence_count + 1) * sizeof *sentences);
     if (!sentences) {
         return false;
     }
     findings->sentences = sentences;
     sentences += findings->sentence_count;
-    sentences->loc = loc;
-    sentences->text = grout__realloc(NULL, size);
+    *sentences = *sentence;
+    sentences->text = grout__copy(findings->allocator, sentence->text, strlen(sentence->text));
     if (!sentences->text) {
         return false;
     }
-    memcpy(sentences->text, text, size);
     findings->sentence_count++;
     return true;
 }
 
+bool grout_findings__add_sentence(grout_findings *findings, grout_loc_id loc, char *text) {
+    const grout_sentence sentence = {.loc = loc, .text = text};
+    return add_sentence(findings, &sentence);
+}
+
 /* The first count items of an array with room for capacity. False without memory. */
-static bool clone(void **copy, const void *items, uint32_t count, uint32_t capacity, size_t size) {
+static bool clone(const grout_allocator *allocator, void **copy, const void *items, uint32_t count,
+                  uint32_t capacity, size_t size) {
     GROUT_ASSERT(count <= capacity);
-    *copy = capacity > 0 ? grout__realloc(NULL, capacity * size) : NULL;
+    *copy = capacity > 0 ? grout__resize(allocator, NULL, capacity * size) : NULL;
     if (*copy && count > 0) {
         memcpy(*copy, items, count * size);
     }
@@ -205,17 +211,17 @@ static bool clone(void **copy, const void *items, uint32_t count, uint32_t capac
 bool grout_findings__copy(grout_findings *copy, const grout_findings *findings) {
     grout_findings made = *findings; /* all that is plain */
     void *records = NULL, *index = NULL;
-    bool done = clone(&records, findings->records, findings->count, findings->capacity,
-                      sizeof *made.records) &&
-                clone(&index, findings->index, findings->index_size, findings->index_size,
-                      sizeof *made.index);
+    bool done = clone(made.allocator, &records, findings->records, findings->count,
+                      findings->capacity, sizeof *made.records) &&
+                clone(made.allocator, &index, findings->index, findings->index_size,
+                      findings->index_size, sizeof *made.index);
     made.records = records;
     made.index = index;
     made.sentences = NULL;
     made.sentence_count = 0;
     for (uint32_t i = 0; done && i < findings->sentence_count; i++) {
         const grout_sentence *sentence = &findings->sentences[i];
-        done = grout_findings__add_sentence(&made, sentence->loc, sentence->text);
+        done = add_sentence(&made, sentence);
     }
     if (!done) {
         grout_findings__deinit(&made);
@@ -229,10 +235,9 @@ bool grout_findings__copy(grout_findings *copy, const grout_findings *findings) 
 uint64_t grout_findings__hash(const grout_findings *findings) {
     uint64_t hash = 0;
     for (uint32_t i = 0; i < findings->count; i++) {
-        grout_finding_key key = get_key(&findings->records[i]);
-        hash += hash_key(&key);
+        hash += GROUT_HASH_FACTS(0, &findings->records[i], grout_record, code);
     }
-    return hash;
+    return GROUT_HASH_REST(hash, findings, grout_findings, reserved);
 }
 
 /* ---- identity and order ---- */
@@ -302,7 +307,7 @@ static bool is_folded(const grout_findings *findings, const grout_record *record
 }
 
 uint32_t *grout_findings__list(const grout_findings *findings, uint32_t *count_out) {
-    uint32_t *list = grout__calloc(findings->count, sizeof *list);
+    uint32_t *list = grout__new(findings->allocator, findings->count, sizeof *list);
     uint32_t count = 0;
     *count_out = 0;
     if (!list) {

@@ -12,6 +12,7 @@
 
 #include "origin.h"
 #include "shadow.h"
+#include "state.h"
 
 #include "grout/events.h"
 #include "grout/ir.h"
@@ -21,6 +22,7 @@ typedef struct grout_box {
     grout_object_id object; /* 0: no box */
     uint8_t rank;
     int64_t low[GROUT_RANK_MAX], high[GROUT_RANK_MAX];
+    GROUT_NOTE_END
 } grout_box;
 
 /* One of the two accesses of a finding. */
@@ -32,6 +34,7 @@ typedef struct grout_side {
     bool is_atomic;
     uint8_t atomicity; /* scope and width: see grout_entry */
     grout_box box;
+    GROUT_NOTE_END
 } grout_side;
 
 /* The synchronisation that came closest, and why it does not help. */
@@ -79,6 +82,7 @@ typedef struct grout_near {
     uint32_t needed;      /* the largest n of a wgmma_wait that would cover the group: there, or
                            * right before the access if it is the thread's own */
     uint32_t wait_needed; /* WGMMA_LEFT: n with which the wait would */
+    GROUT_NOTE_END
 } grout_near;
 
 /* What mends all occurrences of a finding about a wgmma. */
@@ -87,6 +91,7 @@ typedef struct grout_cover {
     uint32_t allowed;      /* with this n */
     grout_op_id wait;      /* the wait whose n is too large in each of them; 0: there is none */
     uint32_t wait_allowed; /* the n that it would need */
+    GROUT_NOTE_END
 } grout_cover;
 
 /* What a protocol's finding is about, where the code has words of its own for that. */
@@ -119,35 +124,48 @@ typedef struct grout_facts {
     uint8_t subject;         /* grout_subject */
     grout_fault fault;       /* findings that come as faults */
     int64_t have, need;
+    GROUT_NOTE_END
 } grout_facts;
 
 /* A sentence with a place, ready made. */
 typedef struct grout_sentence {
     grout_loc_id loc;
     char *text;
+    GROUT_NOTE_END
 } grout_sentence;
 
+GROUT_NO_PADDING_BEGIN
+
 typedef struct grout_record {
+    uint64_t count;
+    grout_facts facts;
+    grout_cover cover; /* mma-operand-reuse, accumulator-in-flight */
+    bool is_replaced;  /* another finding has been made of it: not listed */
+    bool reserved[7];
+    /* its identity is all that is hashed, from here on */
     grout_diag_code code;
     grout_severity severity;
     grout_loc_id primary, related; /* related 0: none */
-    uint64_t count;
-    grout_facts facts;
-    bool is_replaced;  /* another finding has been made of it: not listed */
-    grout_cover cover; /* mma-operand-reuse, accumulator-in-flight */
+    GROUT_STATE_END
 } grout_record;
 
 typedef struct grout_findings {
     const grout_module *module;
+    const grout_allocator *allocator;
     grout_record *records; /* in the order of their first sight */
     uint32_t count, capacity;
     uint32_t *index; /* open addressing by identity: record + 1 */
     uint32_t index_size;
+    uint32_t reserved_index;
     uint64_t total; /* occurrences, for noticing change */
     /* the words of the deadlock */
     grout_sentence *sentences;
     uint32_t sentence_count;
+    uint32_t reserved;
+    GROUT_STATE_END
 } grout_findings;
+
+GROUT_NO_PADDING_END
 
 /* What a finding is found under. */
 typedef struct grout_finding_key {
@@ -175,7 +193,7 @@ grout_record *grout_findings__add(grout_findings *findings, const grout_finding_
                                   const grout_occurrence *occurrence, bool *wants_facts_out);
 /* Adds the box of side i to the one that is shown, if these are the accesses that are shown. */
 void grout_record__widen(grout_record *record, const grout_side *sides, uint32_t i);
-bool grout_findings__add_sentence(grout_findings *findings, grout_loc_id loc, const char *text);
+bool grout_findings__add_sentence(grout_findings *findings, grout_loc_id loc, char *text);
 bool grout_findings__copy(grout_findings *copy, const grout_findings *findings);
 /* The same for the same set of findings, in whatever order they were seen. */
 uint64_t grout_findings__hash(const grout_findings *findings);

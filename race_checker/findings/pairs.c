@@ -54,7 +54,7 @@ static uint64_t *find_slot(const grout_pairs *pairs, uint64_t pair) {
 static bool grow(grout_pairs *pairs) {
     grout_pairs grown = *pairs;
     grown.size = pairs->size ? pairs->size * 2 : SIZE_FIRST;
-    grown.slots = grout__calloc(grown.size, sizeof *grown.slots);
+    grown.slots = grout__new(grown.allocator, grown.size, sizeof *grown.slots);
     if (!grown.slots) {
         return false;
     }

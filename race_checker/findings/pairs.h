@@ -10,6 +10,7 @@
 
 /* The pairs of the operation that runs with others, which came before; a set of their hashes. */
 typedef struct grout_pairs {
+    const grout_allocator *allocator;
     uint64_t *slots; /* open addressing; 0: empty */
     uint32_t size, count;
     uint64_t step; /* of the operation */

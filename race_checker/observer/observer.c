@@ -35,8 +35,10 @@ void grout_checker__forget_launch(grout_checker *checker) {
 
 static bool copy_elements(grout_checker *checker, const grout_launch_info *info) {
     uint32_t count = checker->local_elements;
-    checker->element_objects = grout__calloc(count, sizeof *checker->element_objects);
-    checker->element_indices = grout__calloc(count, sizeof *checker->element_indices);
+    checker->element_objects =
+        grout__new(checker->allocator, count, sizeof *checker->element_objects);
+    checker->element_indices =
+        grout__new(checker->allocator, count, sizeof *checker->element_indices);
     if (!checker->element_objects || !checker->element_indices) {
         return false;
     }
@@ -55,6 +57,7 @@ static bool begin(void *self, const grout_launch_info *info) {
     grout_checker__forget_launch(checker);
     memset(checker, 0, sizeof *checker);
     checker->observer = kept.observer;
+    checker->allocator = kept.allocator;
     checker->diags = kept.diags;
     checker->max_findings = kept.max_findings;
     checker->cache = kept.cache;
@@ -67,7 +70,10 @@ static bool begin(void *self, const grout_launch_info *info) {
     checker->local_actors = info->shape.actor_count / info->shape.cta_count;
     checker->local_elements = info->shape.barrier_count / info->shape.cta_count;
     checker->memory.findings.module = info->module;
-    checker->run.op_threads = grout__calloc(grout_module_get_op_count(info->module), 1);
+    checker->memory.findings.allocator = checker->allocator;
+    checker->pairs.allocator = checker->allocator;
+    checker->run.op_threads =
+        grout__new(checker->allocator, grout_module_get_op_count(info->module), 1);
     checker->run.op_count = checker->run.op_threads ? grout_module_get_op_count(info->module) : 0;
     if (!checker->run.op_threads || !copy_elements(checker, info) ||
         !grout_checker__place_objects(checker) || !grout_checker__find_shapes(checker) ||

@@ -9,8 +9,9 @@
 #include "explain.h"
 
 grout_checker *grout_checker_new(const grout_checker_options *options, grout_diags *diags) {
-    grout_checker *checker = grout__calloc(1, sizeof *checker);
-    grout_report_cache *cache = grout__calloc(1, sizeof *cache);
+    const grout_allocator *allocator = options ? options->allocator : NULL;
+    grout_checker *checker = grout__new(allocator, 1, sizeof *checker);
+    grout_report_cache *cache = grout__new(allocator, 1, sizeof *cache);
     if (!checker || !cache) {
         grout__free(checker);
         grout__free(cache);
@@ -19,6 +20,7 @@ grout_checker *grout_checker_new(const grout_checker_options *options, grout_dia
         }
         return NULL;
     }
+    checker->allocator = allocator;
     checker->cache = cache;
     checker->diags = diags;
     checker->max_findings =

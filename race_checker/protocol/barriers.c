@@ -57,8 +57,8 @@ static void contribute(grout_checker *checker, const grout_event *event, const g
     if (!event->u.arrive.is_bytes) {
         phase->arrived += event->u.arrive.count;
         phase->has_all = event->u.arrive.is_last;
-        element->notes[element->note_count++ % GROUT_ARRIVAL_NOTES] =
-            (grout_arrival_note){event->origin, number, event->u.arrive.count};
+        element->notes[element->note_count++ % GROUT_ARRIVAL_NOTES] = (grout_arrival_note){
+            .origin = event->origin, .phase = number, .count = event->u.arrive.count};
     }
 }
 

@@ -62,8 +62,8 @@ bool grout_checker__note_contributor(grout_checker *checker, const grout_event *
         it = is_same ? &element->contributors[i] : NULL;
     }
     if (!it) {
-        if (!grout_check__reserve(&list, element->contributor_count, &element->contributor_capacity,
-                                  sizeof *it)) {
+        if (!grout_check__reserve(checker->allocator, &list, element->contributor_count,
+                                  &element->contributor_capacity, sizeof *it)) {
             return grout_checker__fail(checker);
         }
         element->contributors = list;

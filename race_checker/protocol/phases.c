@@ -34,14 +34,18 @@ enum { OPEN_PAIRS_MAX = 1024 };
 
 /* ---- memory ---- */
 
-static bool grow_phases(grout_element_state *element, uint32_t capacity, uint32_t local_actors) {
-    grout_phase_state *phases = grout__realloc(element->phases, capacity * sizeof *phases);
+static bool grow_phases(const grout_checker *checker, grout_element_state *element,
+                        uint32_t capacity) {
+    const uint32_t local_actors = checker->local_actors;
+    grout_phase_state *phases =
+        grout__resize(checker->allocator, element->phases, capacity * sizeof *phases);
     uint32_t *known = NULL;
     if (!phases) {
         return false;
     }
     element->phases = phases;
-    known = grout__realloc(element->known, (size_t)capacity * local_actors * sizeof *known);
+    known = grout__resize(checker->allocator, element->known,
+                          (size_t)capacity * local_actors * sizeof *known);
     if (!known) {
         return false;
     }
@@ -65,7 +69,9 @@ static void move_phases(grout_element_state *element, uint32_t local_actors) {
 }
 
 /* Room for index more phases after the first that is kept. */
-static bool reserve_phases(grout_element_state *element, uint32_t index, uint32_t local_actors) {
+static bool reserve_phases(const grout_checker *checker, grout_element_state *element,
+                           uint32_t index) {
+    const uint32_t local_actors = checker->local_actors;
     uint32_t capacity = element->capacity ? element->capacity : 4;
     GROUT_ASSERT(element->known_capacity >= element->capacity * local_actors);
     if (element->head + index < element->capacity) {
@@ -75,14 +81,14 @@ static bool reserve_phases(grout_element_state *element, uint32_t index, uint32_
     while (capacity <= index + element->end) { /* half is free: moving stays rare */
         capacity *= 2;
     }
-    return capacity <= element->capacity || grow_phases(element, capacity, local_actors);
+    return capacity <= element->capacity || grow_phases(checker, element, capacity);
 }
 
 grout_phase_state *grout_element__find_phase(const grout_checker *checker,
                                              grout_element_state *element, uint32_t phase) {
     const uint32_t local_actors = checker->local_actors;
     GROUT_ASSERT(phase >= element->facts.first);
-    if (!reserve_phases(element, phase - element->facts.first, local_actors)) {
+    if (!reserve_phases(checker, element, phase - element->facts.first)) {
         return NULL;
     }
     while (grout_element__count(element) <= phase - element->facts.first) {
@@ -150,7 +156,7 @@ static void drop_oldest(grout_element_state *element) {
 }
 
 /* Keeps what a wait for the oldest phase would point at: its pair is dropped before its time. */
-static bool keep_dropped(grout_element_state *element) {
+static bool keep_dropped(const grout_checker *checker, grout_element_state *element) {
     const grout_origin *contribution = get_primary(grout_element__at(element, 1));
     uint32_t count = element->dropped_count;
     if (count > 0 && element->dropped[count - 1].contribution.op == contribution->op) {
@@ -158,7 +164,8 @@ static bool keep_dropped(grout_element_state *element) {
     }
     if (count == element->dropped_capacity) {
         uint32_t capacity = element->dropped_capacity ? element->dropped_capacity * 2 : 4;
-        grout_dropped_phase *dropped = grout__realloc(element->dropped, capacity * sizeof *dropped);
+        grout_dropped_phase *dropped =
+            grout__resize(checker->allocator, element->dropped, capacity * sizeof *dropped);
         if (!dropped) {
             return false;
         }
@@ -166,7 +173,7 @@ static bool keep_dropped(grout_element_state *element) {
         element->dropped_capacity = capacity;
     }
     element->dropped[element->dropped_count++] =
-        (grout_dropped_phase){element->facts.first, *contribution};
+        (grout_dropped_phase){.contribution = *contribution, .phase = element->facts.first};
     return true;
 }
 
@@ -206,7 +213,7 @@ bool grout_element__settle(grout_checker *checker, const grout_element_at *at) {
             element->dropped_count = 0;
         } else if (grout_element__count(element) <= OPEN_PAIRS_MAX) {
             return true;
-        } else if (!keep_dropped(element)) {
+        } else if (!keep_dropped(checker, element)) {
             return grout_checker__fail(checker);
         }
         if (!judge_fresh(checker, at) || !judge_oldest(checker, at, has_all)) {

@@ -29,8 +29,8 @@ static grout_semaphore_state *find_semaphore(grout_checker *checker,
             return it;
         }
     }
-    if (!grout_check__reserve(&list, protocol->semaphore_count, &protocol->semaphore_capacity,
-                              sizeof *it)) {
+    if (!grout_check__reserve(checker->allocator, &list, protocol->semaphore_count,
+                              &protocol->semaphore_capacity, sizeof *it)) {
         (void)grout_checker__fail(checker);
         return NULL;
     }
@@ -103,8 +103,8 @@ static bool add_signal(grout_checker *checker, const grout_event *event,
             return false;
         }
     }
-    if (!grout_check__reserve(&list, semaphore->signal_count, &semaphore->signal_capacity,
-                              sizeof *semaphore->signals)) {
+    if (!grout_check__reserve(checker->allocator, &list, semaphore->signal_count,
+                              &semaphore->signal_capacity, sizeof *semaphore->signals)) {
         return grout_checker__fail(checker);
     }
     semaphore->signals = list;
@@ -220,8 +220,8 @@ static bool add_wait(grout_checker *checker, grout_semaphore_state *semaphore,
             return true;
         }
     }
-    if (!grout_check__reserve(&list, semaphore->wait_count, &semaphore->wait_capacity,
-                              sizeof *semaphore->waits)) {
+    if (!grout_check__reserve(checker->allocator, &list, semaphore->wait_count,
+                              &semaphore->wait_capacity, sizeof *semaphore->waits)) {
         return grout_checker__fail(checker);
     }
     semaphore->waits = list;

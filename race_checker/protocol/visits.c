@@ -114,7 +114,7 @@ grout_visit *grout_checker__find_visit(const grout_checker *checker, const grout
 bool grout_checker__number_sync_ops(grout_checker *checker) {
     const grout_module *module = checker->info.module;
     uint32_t count = grout_module_get_op_count(module);
-    checker->sync_ops = grout__calloc(count, sizeof *checker->sync_ops);
+    checker->sync_ops = grout__new(checker->allocator, count, sizeof *checker->sync_ops);
     if (!checker->sync_ops) {
         return false;
     }

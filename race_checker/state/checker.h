@@ -15,6 +15,7 @@
 #include "pairs.h"
 #include "rules.h"
 #include "shadow.h"
+#include "state.h"
 #include "sync_state.h"
 
 #include "grout/race.h"
@@ -28,15 +29,19 @@ typedef struct grout_home {
     int64_t offset;
 } grout_home;
 
+GROUT_NO_PADDING_BEGIN
+
 /* An actor's newest wait on a barrier element. */
 typedef struct grout_wait_mark {
     uint32_t waits; /* how often it waited; the newest was for phase waits - 1 */
     uint32_t epoch; /* of the actor (x) then */
+    GROUT_STATE_END
 } grout_wait_mark;
 
 /* The newest wgmma group of an actor that a finding says was not waited for in time. */
 typedef struct grout_reported {
     uint32_t own, by_others; /* at an access of this actor, of another one */
+    GROUT_STATE_END
 } grout_reported;
 
 /*
@@ -71,36 +76,42 @@ typedef struct grout_arrays {
 typedef struct grout_cta_life {
     uint32_t cta;
     uint32_t exited_threads; /* bit t */
-    bool is_live;
+    uint32_t is_live;
+    GROUT_STATE_END
 } grout_cta_life;
 
 typedef struct grout_cta_state {
-    grout_cta_life life;
+    /* what is copied and hashed by functions of its own */
     grout_cta_facts facts;
     grout_cta_notes notes;
     grout_arrays facts_block, notes_block;
     grout_shadow local;            /* SMEM, and the accumulators of each thread */
     grout_element_state *elements; /* by element of the CTA */
     uint32_t element_count;
+    /* facts, from here on */
+    grout_cta_life life;
+    GROUT_STATE_END
 } grout_cta_state;
 
 /* ---- what a snapshot copies ---- */
 
-/* Plain members and lists, copied whole (see RUN in snapshot.c); no part of a hash. */
+/* Plain members and lists, copied whole (see RUN in snapshot.c). None of these is hashed. */
 typedef struct grout_run_state {
     bool has_deadlock, has_step_limit;
+    bool reserved[6];
     uint64_t suppressed;
     uint64_t accesses, async_ops, barrier_phases;
     uint64_t local_peak;
-    uint32_t *slots; /* by CTA: its slot in grout_memory.ctas, plus 1; 0: it has none */
-    uint32_t slot_count;
+    uint32_t *slots;      /* by CTA: its slot in grout_memory.ctas, plus 1; 0: it has none */
     uint64_t *ended_ctas; /* a bit for each */
-    uint32_t ended_words;
+    uint32_t slot_count, ended_words;
     grout_ended_waits *ended_waits; /* kept where clusters or their CTAs may hear of each other */
     uint32_t ended_wait_count, ended_wait_capacity;
     /* by op: bit t, thread t has executed it; ops that access, arrive or wait */
     uint8_t *op_threads;
     uint32_t op_count;
+    uint32_t reserved_end;
+    GROUT_STATE_END
 } grout_run_state;
 
 /* What is copied by functions of its own, and hashed. */
@@ -108,9 +119,13 @@ typedef struct grout_memory {
     grout_shadow gmem;
     grout_cta_state *ctas; /* slots; a slot is used again */
     uint32_t cta_count;
+    uint32_t reserved;
     grout_protocol protocol;
     grout_findings findings;
+    GROUT_STATE_END
 } grout_memory;
+
+GROUT_NO_PADDING_END
 
 /* The report that was made last, and of how many occurrences. */
 typedef struct grout_report_cache {
@@ -121,6 +136,7 @@ typedef struct grout_report_cache {
 
 struct grout_checker {
     grout_observer observer;
+    const grout_allocator *allocator; /* of all that is here */
     grout_diags *diags;
     uint32_t max_findings;
     bool has_launch;
@@ -159,7 +175,8 @@ void grout_cta_state__deinit(grout_cta_state *state);
 /* A CTA begins in this slot. */
 void grout_cta_state__begin(grout_cta_state *state, uint32_t cta);
 /* Makes two slots equal. False without memory. */
-bool grout_cta_state__copy(grout_cta_state *copy, const grout_cta_state *state);
+bool grout_cta_state__copy(const grout_checker *checker, grout_cta_state *copy,
+                           const grout_cta_state *state);
 uint64_t grout_cta_state__hash(const grout_checker *checker, const grout_cta_state *state);
 
 /* ---- ctas.c ---- */

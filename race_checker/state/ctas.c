@@ -29,7 +29,7 @@ static bool reserve_slots(grout_checker *checker, uint32_t cta) {
     while (count <= cta) {
         count *= 2;
     }
-    slots = grout__realloc(checker->run.slots, count * sizeof *slots);
+    slots = grout__resize(checker->allocator, checker->run.slots, count * sizeof *slots);
     if (!slots) {
         return false;
     }
@@ -45,7 +45,7 @@ bool grout_memory__reserve_ctas(const grout_checker *checker, grout_memory *memo
     if (count <= memory->cta_count) {
         return true;
     }
-    ctas = grout__realloc(memory->ctas, count * sizeof *ctas);
+    ctas = grout__resize(checker->allocator, memory->ctas, count * sizeof *ctas);
     if (!ctas) {
         return false;
     }
@@ -104,7 +104,8 @@ static bool note_ended(grout_checker *checker, uint32_t cta) {
     if (word >= checker->run.ended_words) {
         uint32_t words =
             word + 1 > checker->run.ended_words * 2 ? word + 1 : checker->run.ended_words * 2;
-        uint64_t *ended = grout__realloc(checker->run.ended_ctas, words * sizeof *ended);
+        uint64_t *ended =
+            grout__resize(checker->allocator, checker->run.ended_ctas, words * sizeof *ended);
         if (!ended) {
             return false;
         }

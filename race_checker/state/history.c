@@ -150,7 +150,8 @@ bool grout_checker__keep_waits(grout_checker *checker, const grout_cta_state *st
         if (checker->run.ended_wait_count == checker->run.ended_wait_capacity) {
             uint32_t capacity =
                 checker->run.ended_wait_capacity ? checker->run.ended_wait_capacity * 2 : 8;
-            kept = grout__realloc(checker->run.ended_waits, capacity * sizeof *kept);
+            kept = grout__resize(checker->allocator, checker->run.ended_waits,
+                                 capacity * sizeof *kept);
             if (!kept) {
                 return false;
             }
@@ -158,9 +159,8 @@ bool grout_checker__keep_waits(grout_checker *checker, const grout_cta_state *st
             checker->run.ended_wait_capacity = capacity;
         }
         kept = &checker->run.ended_waits[checker->run.ended_wait_count++];
-        kept->cta = state->life.cta;
-        kept->actor = i;
-        kept->count = thread->bulk_wait_count;
+        *kept = (grout_ended_waits){
+            .cta = state->life.cta, .actor = i, .count = thread->bulk_wait_count};
         memcpy(kept->waits, thread->bulk_waits, sizeof kept->waits);
     }
     return true;

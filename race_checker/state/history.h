@@ -6,6 +6,8 @@
 #ifndef GROUT_RACE_CHECKER_HISTORY_H
 #define GROUT_RACE_CHECKER_HISTORY_H
 
+#include "state.h"
+
 #include "grout/events.h"
 
 /* A wait for wgmma groups, on its own or inside another op. op 0: there was none. */
@@ -13,6 +15,7 @@ typedef struct grout_wgmma_wait {
     grout_origin origin;
     uint32_t allowed; /* its n */
     uint32_t issued;  /* the newest group when it ran */
+    GROUT_NOTE_END
 } grout_wgmma_wait;
 
 /* An arrive of a thread: what it had done by then that concerns wgmmas. */
@@ -22,6 +25,7 @@ typedef struct grout_handover {
     uint32_t epoch; /* a thread that knows x of this one up to here has heard of the arrive */
     uint32_t issued;
     grout_wgmma_wait wait;
+    GROUT_NOTE_END
 } grout_handover;
 
 enum { GROUT_HANDOVERS_MAX = 16 }; /* the newest that are kept; older ones are not named */
@@ -32,6 +36,7 @@ enum { GROUT_BULK_WAITS_MAX = 16 }; /* the newest full waits for bulk groups tha
 typedef struct grout_bulk_wait {
     uint32_t epoch;
     uint32_t number; /* groups whose writes were known finished */
+    GROUT_NOTE_END
 } grout_bulk_wait;
 
 /* What an actor of a CTA that has ended had learnt so. */
@@ -39,6 +44,7 @@ typedef struct grout_ended_waits {
     uint32_t cta, actor; /* actor in its CTA */
     uint32_t count;
     grout_bulk_wait waits[GROUT_BULK_WAITS_MAX];
+    GROUT_NOTE_END
 } grout_ended_waits;
 
 /* What an actor did last, for saying what came close. op 0: it never did. */
@@ -71,6 +77,7 @@ typedef struct grout_thread_history {
     uint16_t told;         /* of how many barriers it knew a phase at its last read of SMEM */
     uint32_t handover_count;
     grout_handover handovers[GROUT_HANDOVERS_MAX]; /* number i stands at i % MAX */
+    GROUT_NOTE_END
 } grout_thread_history;
 
 struct grout_checker;

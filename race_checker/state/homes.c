@@ -47,7 +47,8 @@ static void place_in_gmem(grout_checker *checker, grout_object_id object) {
 static bool place_gmem(grout_checker *checker) {
     const grout_module *module = checker->info.module;
     const grout_kernel *kernel = grout_module_get_kernel(module, checker->info.kernel);
-    if (!grout_shadow__init(&checker->memory.gmem, grout_module_get_object_count(module))) {
+    if (!grout_shadow__init(&checker->memory.gmem, checker->allocator,
+                            grout_module_get_object_count(module))) {
         return false;
     }
     checker->memory.gmem.plane_count = 0;
@@ -138,9 +139,11 @@ static void place_accumulators(grout_checker *checker) {
 bool grout_checker__place_objects(grout_checker *checker) {
     uint32_t count = grout_module_get_object_count(checker->info.module);
     size_t planes = (size_t)count * checker->shape.thread_count;
-    checker->homes = grout__calloc(count, sizeof *checker->homes);
-    checker->local_plane_sizes = grout__calloc(planes, sizeof *checker->local_plane_sizes);
-    checker->local_plane_pitches = grout__calloc(planes, sizeof *checker->local_plane_pitches);
+    checker->homes = grout__new(checker->allocator, count, sizeof *checker->homes);
+    checker->local_plane_sizes =
+        grout__new(checker->allocator, planes, sizeof *checker->local_plane_sizes);
+    checker->local_plane_pitches =
+        grout__new(checker->allocator, planes, sizeof *checker->local_plane_pitches);
     if (!checker->homes || !checker->local_plane_sizes || !checker->local_plane_pitches) {
         return false;
     }

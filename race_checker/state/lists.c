@@ -39,12 +39,13 @@ static void set_memory(const grout_list_place *place, void *owner, const list_me
 }
 
 /* The same items in memory of the owner's own. */
-static bool copy_items(const grout_list_place *place, void *owner, const void *from) {
+static bool copy_items(const grout_allocator *allocator, const grout_list_place *place, void *owner,
+                       const void *from) {
     const uint32_t count = get_number(from, place->count);
     const list_memory source = get_memory(place, from);
     list_memory memory = get_memory(place, owner);
     if (memory.capacity < count) {
-        void *items = grout__realloc(memory.items, count * place->item_size);
+        void *items = grout__resize(allocator, memory.items, count * place->item_size);
         if (!items) {
             return false;
         }
@@ -74,10 +75,11 @@ static void set_plain(const grout_list_table *table, void *owner, const void *fr
     }
 }
 
-bool grout_lists__copy(const grout_list_table *table, void *copy, const void *from) {
+bool grout_lists__copy(const grout_list_table *table, const grout_allocator *allocator, void *copy,
+                       const void *from) {
     GROUT_ASSERT(copy != from);
     for (uint32_t i = 0; i < table->count; i++) {
-        if (!copy_items(&table->places[i], copy, from)) {
+        if (!copy_items(allocator, &table->places[i], copy, from)) {
             return false;
         }
     }
@@ -96,14 +98,15 @@ void grout_lists__free(const grout_list_table *table, void *owner) {
     memset(owner, 0, table->size);
 }
 
-bool grout_check__reserve(void **items, uint32_t count, uint32_t *capacity, size_t size) {
+bool grout_check__reserve(const grout_allocator *allocator, void **items, uint32_t count,
+                          uint32_t *capacity, size_t size) {
     uint32_t wanted = *capacity ? *capacity * 2 : 4;
     void *grown = NULL;
     GROUT_ASSERT(count <= *capacity);
     if (count < *capacity) {
         return true;
     }
-    grown = grout__realloc(*items, wanted * size);
+    grown = grout__resize(allocator, *items, wanted * size);
     if (!grown) {
         return false;
     }

@@ -10,6 +10,8 @@
 #ifndef GROUT_RACE_CHECKER_LISTS_H
 #define GROUT_RACE_CHECKER_LISTS_H
 
+#include "grout/alloc.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -37,13 +39,15 @@ typedef struct grout_list_table {
     { PLACES, sizeof(PLACES) / sizeof *(PLACES), sizeof(TYPE) }
 
 /* Makes *copy, which is zero or a copy already, equal to *from. False without memory. */
-bool grout_lists__copy(const grout_list_table *table, void *copy, const void *from);
+bool grout_lists__copy(const grout_list_table *table, const grout_allocator *allocator, void *copy,
+                       const void *from);
 /* Makes it zero, but for the memory of its lists. */
 void grout_lists__clear(const grout_list_table *table, void *owner);
 /* Frees the lists. */
 void grout_lists__free(const grout_list_table *table, void *owner);
 
 /* Room for one more item of size bytes in a list. False without memory. */
-bool grout_check__reserve(void **items, uint32_t count, uint32_t *capacity, size_t size);
+bool grout_check__reserve(const grout_allocator *allocator, void **items, uint32_t count,
+                          uint32_t *capacity, size_t size);
 
 #endif

@@ -6,7 +6,6 @@
 #include "checker.h"
 
 #include "alloc.h"
-#include "mix.h"
 
 #include <string.h>
 
@@ -37,9 +36,6 @@ _Static_assert(sizeof(grout_cta_facts) == sizeof FACTS / sizeof *FACTS * sizeof(
                "each array of grout_cta_facts stands in FACTS");
 _Static_assert(sizeof(grout_cta_notes) == sizeof NOTES / sizeof *NOTES * sizeof(void *),
                "each array of grout_cta_notes stands in NOTES");
-_Static_assert(sizeof(grout_wait_mark) == 2 * sizeof(uint32_t) &&
-                   sizeof(grout_reported) == 2 * sizeof(uint32_t),
-               "what is hashed has no padding");
 
 enum { FACT_COUNT = sizeof FACTS / sizeof *FACTS, NOTE_COUNT = sizeof NOTES / sizeof *NOTES };
 
@@ -63,7 +59,7 @@ static bool make_block(const grout_checker *checker, const array_place *places, 
     for (uint32_t i = 0; i < count; i++) {
         block->size += get_bytes(checker, &places[i]);
     }
-    block->bytes = grout__calloc(1, block->size);
+    block->bytes = grout__new(checker->allocator, 1, block->size);
     for (uint32_t i = 0; block->bytes && i < count; i++) {
         const void *array = block->bytes + at;
         memcpy((char *)arrays + places[i].pointer, &array, sizeof array);
@@ -80,14 +76,15 @@ static void copy_block(grout_arrays *copy, const grout_arrays *block) {
 
 bool grout_cta_state__init(const grout_checker *checker, grout_cta_state *state) {
     memset(state, 0, sizeof *state);
-    if (!grout_shadow__init(&state->local, checker->local_plane_count)) {
+    if (!grout_shadow__init(&state->local, checker->allocator, checker->local_plane_count)) {
         return false;
     }
     for (uint32_t i = 0; i < checker->local_plane_count; i++) {
         grout_shadow__set_plane(&state->local, i, checker->local_plane_sizes[i],
                                 checker->local_plane_pitches[i]);
     }
-    state->elements = grout__calloc(checker->local_elements, sizeof *state->elements);
+    state->elements =
+        grout__new(checker->allocator, checker->local_elements, sizeof *state->elements);
     state->element_count = state->elements ? checker->local_elements : 0;
     return state->elements &&
            make_block(checker, FACTS, FACT_COUNT, &state->facts_block, &state->facts) &&
@@ -106,7 +103,9 @@ void grout_cta_state__deinit(grout_cta_state *state) {
 
 void grout_cta_state__begin(grout_cta_state *state, uint32_t cta) {
     GROUT_ASSERT(!state->life.is_live);
-    state->life = (grout_cta_life){.cta = cta, .is_live = true};
+    GROUT_CLEAR_REST(state, grout_cta_state, element_count);
+    state->life.cta = cta;
+    state->life.is_live = true;
     grout_shadow__reset(&state->local);
     memset(state->facts_block.bytes, 0, state->facts_block.size);
     memset(state->notes_block.bytes, 0, state->notes_block.size);
@@ -115,13 +114,14 @@ void grout_cta_state__begin(grout_cta_state *state, uint32_t cta) {
     }
 }
 
-bool grout_cta_state__copy(grout_cta_state *copy, const grout_cta_state *state) {
+bool grout_cta_state__copy(const grout_checker *checker, grout_cta_state *copy,
+                           const grout_cta_state *state) {
     GROUT_ASSERT(copy->element_count == state->element_count);
-    copy->life = state->life;
+    GROUT_COPY_REST(copy, state, grout_cta_state, element_count);
     copy_block(&copy->facts_block, &state->facts_block);
     copy_block(&copy->notes_block, &state->notes_block);
     for (uint32_t i = 0; i < state->element_count; i++) {
-        if (!grout_element__copy(&copy->elements[i], &state->elements[i])) {
+        if (!grout_element__copy(checker->allocator, &copy->elements[i], &state->elements[i])) {
             return false;
         }
     }
@@ -129,12 +129,12 @@ bool grout_cta_state__copy(grout_cta_state *copy, const grout_cta_state *state) 
 }
 
 uint64_t grout_cta_state__hash(const grout_checker *checker, const grout_cta_state *state) {
-    uint64_t hash = grout_check__mix(grout_shadow__hash(&state->local), state->life.cta);
-    hash = grout_check__mix(hash, state->life.exited_threads);
-    hash = grout_check__mix_bytes(hash, state->facts_block.bytes, state->facts_block.size);
+    uint64_t hash =
+        GROUT_HASH_FACTS(grout_shadow__hash(&state->local), state, grout_cta_state, life);
+    hash = grout_hash__bytes(hash, state->facts_block.bytes, state->facts_block.size);
     for (uint32_t i = 0; i < state->element_count; i++) {
         hash =
-            grout_check__mix(hash, grout_element__hash(&state->elements[i], checker->local_actors));
+            grout_hash__word(hash, grout_element__hash(&state->elements[i], checker->local_actors));
     }
     return hash;
 }

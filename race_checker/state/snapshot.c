@@ -6,7 +6,6 @@
 #include "checker.h"
 
 #include "alloc.h"
-#include "mix.h"
 
 static const grout_list_place RUN_LISTS[] = {
     GROUT_LIST(grout_run_state, slots, slot_count, slot_count),
@@ -40,7 +39,7 @@ static bool copy_ctas(const grout_checker *checker, grout_memory *into, const gr
     for (uint32_t i = 0; i < into->cta_count; i++) {
         if (i >= from->cta_count) {
             into->ctas[i].life.is_live = false;
-        } else if (!grout_cta_state__copy(&into->ctas[i], &from->ctas[i])) {
+        } else if (!grout_cta_state__copy(checker, &into->ctas[i], &from->ctas[i])) {
             return false;
         }
     }
@@ -49,20 +48,22 @@ static bool copy_ctas(const grout_checker *checker, grout_memory *into, const gr
 
 static bool copy_memory(const grout_checker *checker, grout_memory *into,
                         const grout_memory *from) {
+    GROUT_COPY_REST(into, from, grout_memory, findings);
     return copy_ctas(checker, into, from) &&
-           grout_protocol__copy(&into->protocol, &from->protocol) &&
+           grout_protocol__copy(checker->allocator, &into->protocol, &from->protocol) &&
            grout_shadow__copy(&into->gmem, &from->gmem) &&
            grout_findings__copy(&into->findings, &from->findings);
 }
 
 void *grout_checker__snapshot(void *self) {
     const grout_checker *checker = self;
-    grout_snapshot *copy = grout__calloc(1, sizeof *copy);
+    grout_snapshot *copy = grout__new(checker->allocator, 1, sizeof *copy);
     if (!copy) {
         return NULL;
     }
-    if (!grout_shadow__init(&copy->memory.gmem, checker->memory.gmem.plane_count) ||
-        !grout_lists__copy(&RUN, &copy->run, &checker->run) ||
+    if (!grout_shadow__init(&copy->memory.gmem, checker->allocator,
+                            checker->memory.gmem.plane_count) ||
+        !grout_lists__copy(&RUN, checker->allocator, &copy->run, &checker->run) ||
         !copy_memory(checker, &copy->memory, &checker->memory)) {
         grout_checker__snapshot_free(self, copy);
         return NULL;
@@ -74,7 +75,7 @@ bool grout_checker__restore(void *self, const void *snapshot) {
     grout_checker *checker = self;
     const grout_snapshot *from = snapshot;
     grout_pairs__forget(&checker->pairs);
-    return (grout_lists__copy(&RUN, &checker->run, &from->run) &&
+    return (grout_lists__copy(&RUN, checker->allocator, &checker->run, &from->run) &&
             copy_memory(checker, &checker->memory, &from->memory)) ||
            grout_checker__fail(checker);
 }
@@ -91,7 +92,7 @@ void grout_checker__snapshot_free(void *self, void *snapshot) {
 uint64_t grout_checker__hash(void *self) {
     const grout_checker *checker = self;
     const grout_memory *memory = &checker->memory;
-    uint64_t hash = grout_check__mix(grout_shadow__hash(&memory->gmem),
+    uint64_t hash = grout_hash__word(grout_shadow__hash(&memory->gmem),
                                      grout_findings__hash(&memory->findings));
     uint64_t ctas = 0;
     for (uint32_t i = 0; i < memory->cta_count; i++) {
@@ -99,6 +100,8 @@ uint64_t grout_checker__hash(void *self) {
             ctas += grout_cta_state__hash(checker, &memory->ctas[i]);
         }
     }
-    hash = grout_check__mix(hash, grout_protocol__hash(&memory->protocol));
-    return grout_check__mix(hash, ctas);
+    hash = grout_hash__word(hash, grout_protocol__hash(&memory->protocol));
+    hash = GROUT_HASH_REST(hash, memory, grout_memory, findings);
+    hash = GROUT_HASH_REST(hash, &checker->run, grout_run_state, reserved_end);
+    return grout_hash__word(hash, ctas);
 }

@@ -6,14 +6,33 @@
 #include "sync_state.h"
 
 #include "alloc.h"
-#include "mix.h"
 
 #include <string.h>
 
-/* ---- elements ---- */
+/* ---- hashes ---- */
 
-_Static_assert(sizeof(grout_element_facts) == sizeof(uint64_t) + 4 * sizeof(uint32_t),
-               "what is hashed has no padding");
+/* Which bytes of a record are origins, and where its facts begin. */
+typedef struct record_shape {
+    size_t origins_end, facts_at, size;
+} record_shape;
+
+static uint64_t hash_record(uint64_t hash, const void *record, record_shape shape) {
+    const uint8_t *at = record;
+    for (size_t i = 0; i < shape.origins_end; i += sizeof(grout_origin)) {
+        grout_op_id op;
+        memcpy(&op, at + i + offsetof(grout_origin, op), sizeof op);
+        hash = grout_hash__word(hash, op);
+    }
+    return grout_hash__bytes(hash, at + shape.facts_at, shape.size - shape.facts_at);
+}
+
+/* The ops of the origins at its beginning, up to the last one, and the facts from the first on. */
+#define HASH_RECORD(hash, record, type, last_origin, first_fact) \
+    hash_record(                                                 \
+        hash, record,                                            \
+        (record_shape){GROUT_END_OF(type, last_origin), offsetof(type, first_fact), sizeof(type)})
+
+/* ---- elements ---- */
 
 static const grout_list_place ELEMENT_LISTS[] = {
     GROUT_LIST(grout_element_state, phases, end, capacity),
@@ -40,39 +59,26 @@ void grout_element__renew(grout_element_state *element) {
     element->ended_epoch = kept.ended_epoch;
 }
 
-bool grout_element__copy(grout_element_state *copy, const grout_element_state *element) {
-    return grout_lists__copy(&ELEMENT, copy, element);
-}
-
-static uint64_t hash_phase(uint64_t hash, const grout_phase_state *phase) {
-    hash = grout_check__mix(hash, (uint64_t)phase->contribution.op << 32 | phase->early.op);
-    hash = grout_check__mix(hash, (uint64_t)phase->wait.op << 32 | phase->missed.op);
-    return grout_check__mix(hash, (uint64_t)phase->arrived << 2 | (uint64_t)phase->has_all << 1 |
-                                      (uint64_t)phase->has_wait);
+bool grout_element__copy(const grout_allocator *allocator, grout_element_state *copy,
+                         const grout_element_state *element) {
+    return grout_lists__copy(&ELEMENT, allocator, copy, element);
 }
 
 uint64_t grout_element__hash(const grout_element_state *element, uint32_t local_actors) {
-    uint64_t hash = grout_check__mix_bytes(0, &element->facts, sizeof element->facts);
+    uint64_t hash = GROUT_HASH_FACTS(element->init.op, element, grout_element_state, facts);
     uint64_t contributors = 0;
-    hash = grout_check__mix(hash, element->init.op);
     for (uint32_t i = 0; i < grout_element__count(element); i++) {
         const uint32_t *known = grout_element__get_known(element, local_actors, i);
-        hash = hash_phase(hash, grout_element__at(element, i));
-        for (uint32_t t = 0; t < local_actors; t++) {
-            hash = grout_check__mix(hash, known[t]);
-        }
+        hash = HASH_RECORD(hash, grout_element__at(element, i), grout_phase_state, missed, arrived);
+        hash = grout_hash__bytes(hash, known, local_actors * sizeof *known);
     }
     for (uint32_t i = 0; i < element->dropped_count; i++) {
-        hash = grout_check__mix(hash, (uint64_t)element->dropped[i].phase << 32 |
-                                          element->dropped[i].contribution.op);
+        hash = HASH_RECORD(hash, &element->dropped[i], grout_dropped_phase, contribution, phase);
     }
     for (uint32_t i = 0; i < element->contributor_count; i++) { /* in whatever order they came */
-        const grout_contributor *it = &element->contributors[i];
-        uint64_t one = grout_check__mix((uint64_t)it->actor << 1 | (uint64_t)it->is_bytes,
-                                        (uint64_t)it->epoch << 32 | it->phase);
-        contributors += grout_check__mix(one, it->origin.op);
+        contributors += HASH_RECORD(0, &element->contributors[i], grout_contributor, origin, actor);
     }
-    return grout_check__mix(hash, contributors);
+    return grout_hash__word(hash, contributors);
 }
 
 /* ---- semaphores ---- */
@@ -91,13 +97,13 @@ void grout_protocol__deinit(grout_protocol *protocol) {
 }
 
 /* As many semaphores. False without memory. */
-static bool resize(grout_protocol *protocol, uint32_t count) {
+static bool resize(const grout_allocator *allocator, grout_protocol *protocol, uint32_t count) {
     while (protocol->semaphore_count > count) {
         grout_lists__free(&SEMAPHORE, &protocol->semaphores[--protocol->semaphore_count]);
     }
     while (protocol->semaphore_count < count) {
         void *semaphores = protocol->semaphores;
-        if (!grout_check__reserve(&semaphores, protocol->semaphore_count,
+        if (!grout_check__reserve(allocator, &semaphores, protocol->semaphore_count,
                                   &protocol->semaphore_capacity, sizeof *protocol->semaphores)) {
             return false;
         }
@@ -107,12 +113,14 @@ static bool resize(grout_protocol *protocol, uint32_t count) {
     return true;
 }
 
-bool grout_protocol__copy(grout_protocol *copy, const grout_protocol *protocol) {
-    if (!resize(copy, protocol->semaphore_count)) {
+bool grout_protocol__copy(const grout_allocator *allocator, grout_protocol *copy,
+                          const grout_protocol *protocol) {
+    if (!resize(allocator, copy, protocol->semaphore_count)) {
         return false;
     }
     for (uint32_t i = 0; i < protocol->semaphore_count; i++) {
-        if (!grout_lists__copy(&SEMAPHORE, &copy->semaphores[i], &protocol->semaphores[i])) {
+        if (!grout_lists__copy(&SEMAPHORE, allocator, &copy->semaphores[i],
+                               &protocol->semaphores[i])) {
             return false;
         }
     }
@@ -123,30 +131,27 @@ bool grout_protocol__copy(grout_protocol *copy, const grout_protocol *protocol) 
     return true;
 }
 
+static uint64_t hash_semaphore(const grout_semaphore_state *semaphore) {
+    uint64_t hash = GROUT_HASH_FACTS(0, semaphore, grout_semaphore_state, object);
+    uint64_t sum = 0; /* of what came in whatever order */
+    for (uint32_t i = 0; i < semaphore->wait_count; i++) {
+        sum += HASH_RECORD(1, &semaphore->waits[i], grout_unit_wait, origin, cluster);
+    }
+    for (uint32_t i = 0; i < semaphore->signal_count; i++) {
+        const grout_unit_signal *signal = &semaphore->signals[i];
+        if (signal->serial < semaphore->taken) {
+            sum += HASH_RECORD(2, signal, grout_unit_signal, origin, cluster);
+        } else {
+            hash = HASH_RECORD(hash, signal, grout_unit_signal, origin, cluster);
+        }
+    }
+    return grout_hash__word(hash, sum);
+}
+
 uint64_t grout_protocol__hash(const grout_protocol *protocol) {
     uint64_t sum = protocol->competing.op != 0;
     for (uint32_t i = 0; i < protocol->semaphore_count; i++) {
-        const grout_semaphore_state *it = &protocol->semaphores[i];
-        uint64_t hash = grout_check__mix((uint64_t)it->object << 32 | it->index, it->cta);
-        uint64_t waits = 0;
-        for (uint32_t k = 0; k < it->wait_count; k++) {
-            const grout_unit_wait *wait = &it->waits[k];
-            uint64_t one = grout_check__mix((uint64_t)wait->cluster << 32 | wait->actor,
-                                            (uint64_t)wait->epoch << 32 | wait->origin.op);
-            waits += grout_check__mix(one, wait->no_decrement);
-        }
-        for (uint32_t k = 0; k < it->signal_count; k++) {
-            const grout_unit_signal *signal = &it->signals[k];
-            uint64_t one = grout_check__mix((uint64_t)signal->cluster << 32 | signal->actor,
-                                            (uint64_t)signal->epoch << 32 | signal->origin.op);
-            one = grout_check__mix(one, signal->unknown);
-            if (signal->serial < it->taken) { /* in whatever order they came */
-                waits += one;
-            } else {
-                hash = grout_check__mix(hash, one);
-            }
-        }
-        sum += grout_check__mix(hash, waits);
+        sum += hash_semaphore(&protocol->semaphores[i]);
     }
-    return sum;
+    return GROUT_HASH_REST(sum, protocol, grout_protocol, reserved);
 }

@@ -28,11 +28,11 @@ static sample make_sample(uint32_t count) {
     sample it = {.before = count + 100, .between = true, .after = {1, 2, (uint8_t)count}};
     for (uint32_t i = 0; i < count; i++) {
         void *numbers = it.numbers;
-        ck_assert(grout_check__reserve(&numbers, i, &it.number_capacity, sizeof *it.numbers));
+        ck_assert(grout_check__reserve(NULL, &numbers, i, &it.number_capacity, sizeof *it.numbers));
         it.numbers = numbers;
         it.numbers[it.number_count++] = i + count;
     }
-    it.all = grout__calloc(count, sizeof *it.all);
+    it.all = grout__new(NULL, count, sizeof *it.all);
     ck_assert_ptr_nonnull(it.all);
     it.all_count = count;
     for (uint32_t i = 0; i < count; i++) {
@@ -59,7 +59,7 @@ START_TEST(copies_are_equal_and_apart) {
     sample copy = {0};
     for (size_t i = 0; i < sizeof COUNTS / sizeof *COUNTS; i++) {
         sample it = make_sample(COUNTS[i]);
-        ck_assert(grout_lists__copy(&SAMPLE, &copy, &it));
+        ck_assert(grout_lists__copy(&SAMPLE, NULL, &copy, &it));
         assert_equal(&copy, &it);
         ck_assert_uint_ge(copy.number_capacity, copy.number_count);
         ck_assert(COUNTS[i] == 0 || (copy.numbers != it.numbers && copy.all != it.all));

@@ -381,7 +381,7 @@ static void begin(world *it, uint64_t seed) {
         advance(it, actor);
     }
     for (uint32_t space = 0; space < SPACES; space++) {
-        ASSERT_OFTEN(grout_shadow__init(&it->shadows[space], 1));
+        ASSERT_OFTEN(grout_shadow__init(&it->shadows[space], NULL, 1));
         grout_shadow__set_plane(&it->shadows[space], 0, BYTES, seed % 2 ? BYTES : 4);
         for (uint32_t i = 0; i < BYTES; i++) {
             it->bytes[space][i].last = -1;

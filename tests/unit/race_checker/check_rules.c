@@ -304,7 +304,7 @@ START_TEST(reader_vouches_for_the_write) {
     grout_shadow shadow;
     grout_region region = {.write = write};
     grout_rect rect = {0, 1, 0, 1};
-    ck_assert(grout_shadow__init(&shadow, 1));
+    ck_assert(grout_shadow__init(&shadow, NULL, 1));
     read.component = grout_clock_g(&SHAPE, 1);
     read.vouches = _i ? NUMBER : 0;
     ck_assert(grout_shadow__add_reader(&shadow, &region, &read));

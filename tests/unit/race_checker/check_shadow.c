@@ -304,7 +304,7 @@ static void compare_sets(world *it) {
 }
 
 static void make_plane(grout_shadow *shadow, uint32_t rows, uint32_t pitch) {
-    ck_assert(grout_shadow__init(shadow, 1));
+    ck_assert(grout_shadow__init(shadow, NULL, 1));
     grout_shadow__set_plane(shadow, 0, (uint64_t)rows * pitch, pitch);
 }
 

@@ -37,6 +37,7 @@ typedef struct run {
     uint32_t argument_count;
     grout_machine *machine;
     grout_observer observer;
+    const grout_observer *other_observer; /* beside it; NULL: none */
     uint32_t counts[GROUT_EVENT_KIND_COUNT];
     uint32_t faults[GROUT_DIAG_COUNT];
     grout_event events[RUN_EVENTS_MAX]; /* their pointers are void, except those kept below */
@@ -178,8 +179,10 @@ static inline void run_start(run *r) {
                            .print = run_on_print,
                            .payload = r};
     if (!r->is_unobserved) {
-        launch.observers[0] = &r->observer;
-        launch.observer_count = 1;
+        launch.observers[launch.observer_count++] = &r->observer;
+    }
+    if (r->other_observer != NULL) {
+        launch.observers[launch.observer_count++] = r->other_observer;
     }
     r->machine = grout_machine_new(&launch, r->diags);
 }

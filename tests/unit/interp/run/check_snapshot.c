@@ -1,6 +1,6 @@
 /* check_snapshot.c - a run that goes on from a snapshot is the run.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "tests/unit/interp/snapshot_texts.h"
+#include "tests/unit/support/snapshot_texts.h"
 #include "tests/unit/support/run_kernel.h"
 
 static void compare(const run *a, const run *b) {

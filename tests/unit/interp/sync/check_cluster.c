@@ -327,7 +327,7 @@ START_TEST(decisions_replay) {
     again->replay = &decisions;
     ck_assert_int_eq(run_to_end(again), GROUT_RUN_DONE);
     ck_assert(first->event_hash == again->event_hash);
-    free(decisions.actors);
+    grout_decisions_deinit(&decisions);
     run_delete(first);
     run_delete(again);
 }

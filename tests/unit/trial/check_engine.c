@@ -1,48 +1,17 @@
 /*
- * check_engine.c - what a new engine costs: a line (test_engines.def) and four functions, below.
- * The interpreter that this program links has been compiled with that line, and with nothing else.
+ * check_engine.c - what a new engine costs: a line (test_engines.def) and four functions
+ * (test_engine.c).
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * The engine reads the first element of a box of SMEM and later fills the box with it. Each of its
- * flights is due at a phase of a barrier and is in a group of its thread at once: a thread that
- * waits for either finds it done.
+ * Each flight of the engine is due at a phase of a barrier and is in a group of its thread at once:
+ * a thread that waits for either finds it done.
  */
+#include "test_engine.h"
+
 #include "interp/engines/engine.h"
 #include "interp/sync/barrier.h"
 #include "tests/unit/support/run_kernel.h"
-
-/* ---- the engine ------------------------------------------------------------------------------ */
-
-static uint32_t landed;
-
-int64_t grout_engine__bytes_test_fill(const grout_machine *machine, const grout_inst *inst) {
-    return grout_plan__box(machine->plan, inst, 0)->bytes;
-}
-
-void grout_engine__stamps_test_fill(const grout_cta *cta, const grout_flight *flight,
-                                    grout_stamp *read_out, grout_stamp *write_out) {
-    grout_engine__stamps_tma_load(cta, flight, read_out, write_out);
-}
-
-void grout_engine__read_test_fill(const grout_cta *cta, uint32_t index) {
-    grout_flight *flight = grout_flight__get(cta->machine, index);
-    const uint8_t *smem = grout_cta__memory(cta) + flight->start[0][0];
-    memcpy(&flight->start[1][0], smem, sizeof(float));
-    flight->has_read = true;
-}
-
-void grout_engine__land_test_fill(const grout_cta *cta, uint32_t index) {
-    grout_flight *flight = grout_flight__get(cta->machine, index);
-    if (!flight->has_read) {
-        grout_engine__read_test_fill(cta, index);
-    }
-    for (uint32_t i = 0; i < 64; i++) {
-        memcpy(grout_cta__memory(cta) + flight->start[0][0] + i * sizeof(float),
-               &flight->start[1][0], sizeof(float));
-    }
-    landed++;
-}
 
 /* ---- a kernel that has flights of it -----------------------------------------------------------
  */
@@ -75,7 +44,7 @@ static uint32_t start(const grout_cta *cta) {
 static run *run_to_wait(int variant) {
     run *r = run_new(text, variant);
     run_start(r);
-    landed = 0;
+    test_engine_landed = 0;
     const grout_cta *cta = grout_machine__get_cta(r->machine, 0, 0);
     while (grout_cta__head(cta)->first_flight == 0) {
         ck_assert_int_eq(grout_machine_run(r->machine, 1, r->diags), GROUT_RUN_PAUSED);
@@ -90,14 +59,14 @@ static void check_result(run *r) {
     for (uint32_t i = 0; i < 64; i++) {
         ck_assert_float_eq(y[i], 7.0f);
     }
-    ck_assert_uint_eq(landed, 1);
+    ck_assert_uint_eq(test_engine_landed, 1);
     ck_assert_uint_eq(grout_cta__head(grout_machine__get_cta(r->machine, 0, 0))->first_flight, 0);
 }
 
 /* The wait for the phase lands it: the thread sees what it wrote. */
 START_TEST(a_phase_waits_for_it) {
     run *r = run_to_wait(1);
-    ck_assert_uint_eq(landed, 0);
+    ck_assert_uint_eq(test_engine_landed, 0);
     check_result(r);
     run_delete(r);
 }
@@ -108,11 +77,11 @@ START_TEST(a_group_waits_for_it) {
     run *r = run_to_wait(1);
     const grout_cta *cta = grout_machine__get_cta(r->machine, 0, 0);
     grout_flight__read_groups(cta, GROUT_ENGINE_TEST_FILL, 0, 1);
-    ck_assert_uint_eq(landed, 0);
+    ck_assert_uint_eq(test_engine_landed, 0);
     grout_flight__finish_groups(cta, GROUT_ENGINE_TEST_FILL, 0, 0);
-    ck_assert_uint_eq(landed, 0);
+    ck_assert_uint_eq(test_engine_landed, 0);
     grout_flight__finish_groups(cta, GROUT_ENGINE_TEST_FILL, 0, 1);
-    ck_assert_uint_eq(landed, 1);
+    ck_assert_uint_eq(test_engine_landed, 1);
     ck_assert_uint_eq(grout_flight__queue(cta, GROUT_ENGINE_TEST_FILL, 0)->first, 0);
     check_result(r);
     run_delete(r);
@@ -126,7 +95,7 @@ START_TEST(a_snapshot_has_it) {
     grout_snapshot *snapshot = grout_machine_snapshot(r->machine, r->diags);
     ck_assert_ptr_nonnull(snapshot);
     for (uint32_t round = 0; round < 2; round++) {
-        landed = 0;
+        test_engine_landed = 0;
         check_result(r);
         ck_assert(grout_machine_restore(r->machine, snapshot, r->diags));
         ck_assert(grout_machine_hash(r->machine) == hash);
