@@ -6,8 +6,8 @@
  * Equal states hash alike, however they were reached. A struct therefore has first what two equal
  * states may differ in (places in memory, what is only said), then its facts. A new field goes to
  * the end and needs nothing else: it is copied, and it is hashed. Tests give each struct one more
- * field (tests/unit/trial/check_state_fields.c, check_checker_fields.c), and tools/lint_state.py sees
- * that they know each struct.
+ * field (tests/unit/trial/check_state_fields.c, check_checker_fields.c), and tools/lint_state.py
+ * sees that they know each struct.
  */
 #ifndef GROUT_BASE_STATE_H
 #define GROUT_BASE_STATE_H

@@ -1,7 +1,7 @@
 /* check_snapshot.c - a run that goes on from a snapshot is the run.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "tests/unit/support/snapshot_texts.h"
 #include "tests/unit/support/run_kernel.h"
+#include "tests/unit/support/snapshot_texts.h"
 
 static void compare(const run *a, const run *b) {
     ck_assert_mem_eq(a->arguments[1].data, b->arguments[1].data, a->arguments[1].size);
