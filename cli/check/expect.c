@@ -167,6 +167,18 @@ static void compare(expect_run *run, const grout_launch_settings *settings,
     }
 }
 
+/* The findings are one thing; whether they hold for every schedule is another. */
+static void compare_holds(expect_run *run, const grout_launch_settings *settings, bool holds) {
+    grout_expect_holds expected = run->expectations->holds;
+    if (expected != GROUT_EXPECT_HOLDS_UNSAID && (expected == GROUT_EXPECT_HOLDS_EVERY) != holds) {
+        print_settings(run, settings, &run->report);
+        grout_text_add(&run->report, holds ? "    the verdict holds for every schedule, which is "
+                                             "not expected\n"
+                                           : "    the verdict holds for this schedule only, which "
+                                             "is not expected\n");
+    }
+}
+
 static void compare_identities(expect_run *run, const grout_launch_settings *settings,
                                identity_list *identities) {
     for (size_t i = 1; i < identities->count; i++) {
@@ -195,7 +207,7 @@ static void compare_identities(expect_run *run, const grout_launch_settings *set
  * variants: the schedule that shows a finding first may differ. */
 static bool add_explored(expect_run *run, grout_kernel_id kernel,
                          const grout_argument_set *arguments, const grout_launch_settings *settings,
-                         grout_expect_list *found) {
+                         grout_expect_list *found, bool *holds) {
     grout_exploration exploration = {0};
     identity_list identities = {0};
     double seconds;
@@ -207,6 +219,7 @@ static bool add_explored(expect_run *run, grout_kernel_id kernel,
                                        .checker = exploration.witnesses[i].checker};
         is_good = add_outcome(run, &outcome, found, &identities);
     }
+    *holds = *holds && (exploration.is_complete || exploration.is_certified);
     grout__free(identities.items);
     grout_exploration_deinit(&exploration);
     return is_good;
@@ -216,7 +229,7 @@ static bool add_explored(expect_run *run, grout_kernel_id kernel,
 static bool run_variant(expect_run *run, const grout_launch_settings *settings, bool is_loaded) {
     grout_expect_list found = {0};
     identity_list identities = {0};
-    bool is_good = true;
+    bool is_good = true, holds = true;
     for (size_t i = 0; i < run->load.kernel_count && is_loaded && is_good; i++) {
         grout_argument_set arguments = {0};
         grout_outcome outcome = {0};
@@ -224,16 +237,18 @@ static bool run_variant(expect_run *run, const grout_launch_settings *settings, 
         bool is_ready = grout_argument_set__init(&run->session, &run->load.bindings,
                                                  run->load.bound, kernel, &arguments);
         if (is_ready && grout_options__has(&run->session.options, GROUT_OPTION_EXPLORE)) {
-            is_good = add_explored(run, kernel, &arguments, settings, &found);
+            is_good = add_explored(run, kernel, &arguments, settings, &found, &holds);
         } else if (is_ready && grout_launch__run(&run->session, &run->load, kernel, &arguments,
                                                  settings, &outcome)) {
             is_good = add_outcome(run, &outcome, &found, &identities);
+            holds = holds && grout_outcome__holds(&outcome);
         }
         grout_outcome__deinit(&outcome);
         grout_argument_set__deinit(&arguments);
     }
     is_good = add_diags(run, &found) && is_good;
     compare(run, settings, &found);
+    compare_holds(run, settings, holds);
     compare_identities(run, settings, &identities);
     grout_expect_list__deinit(&found);
     grout__free(identities.items);

@@ -26,6 +26,13 @@ typedef struct grout_expect_list {
     size_t count, capacity;
 } grout_expect_list;
 
+/* Whether the verdict holds for every schedule, as '// expect-holds:' says. */
+typedef enum grout_expect_holds {
+    GROUT_EXPECT_HOLDS_UNSAID,
+    GROUT_EXPECT_HOLDS_EVERY, /* every-schedule */
+    GROUT_EXPECT_HOLDS_THIS   /* this-schedule */
+} grout_expect_holds;
+
 /* What a file's comments say. */
 typedef struct grout_expectations {
     grout_expect_list list;
@@ -33,7 +40,8 @@ typedef struct grout_expectations {
         char **items; /* the OPTIONS of each '// run:'; owned */
         size_t count, capacity;
     } runs;
-    bool is_clean;     /* the file has '// expect: clean' */
+    bool is_clean; /* the file has '// expect: clean' */
+    grout_expect_holds holds;
     grout_text faults; /* comments that make no sense, a line each */
 } grout_expectations;
 

@@ -108,6 +108,19 @@ static void add_run(reader *r, grout_span text) {
     out->runs.items[out->runs.count++] = run;
 }
 
+static void read_holds(reader *r, const grout_comment *comment, grout_span text) {
+    static const char *const words[] = {
+        [GROUT_EXPECT_HOLDS_EVERY] = "every-schedule", [GROUT_EXPECT_HOLDS_THIS] = "this-schedule"};
+    for (int i = GROUT_EXPECT_HOLDS_EVERY; i <= GROUT_EXPECT_HOLDS_THIS; i++) {
+        if (text.size == strlen(words[i]) && memcmp(text.data, words[i], text.size) == 0) {
+            r->out->holds = (grout_expect_holds)i;
+            return;
+        }
+    }
+    add_fault(r, comment->line,
+              "'expect-holds:' is followed by 'every-schedule' or 'this-schedule', not by", text);
+}
+
 static void read_comment(reader *r, const grout_comment *comment) {
     grout_span text = comment->text;
     if (grout_span__take(&text, "expect:")) {
@@ -122,6 +135,8 @@ static void read_comment(reader *r, const grout_comment *comment) {
         read_codes(r, GROUT_EXPECT_WARNING, comment, text);
     } else if (grout_span__take(&text, "expect-note:")) {
         read_codes(r, GROUT_EXPECT_NOTE, comment, text);
+    } else if (grout_span__take(&text, "expect-holds:")) {
+        read_holds(r, comment, text);
     } else if (grout_span__take(&text, "expect-")) {
         add_fault(r, comment->line, "there is no comment 'expect-...' of this kind:", text);
     } else if (grout_span__take(&text, "run:")) {

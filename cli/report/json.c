@@ -285,7 +285,7 @@ static const char *get_status(const grout_outcome *outcome) {
 static void set_checked(grout_json *json, json_t *object, const grout_outcome *outcome) {
     const grout_check_summary *summary = &outcome->summary;
     const grout_exploration *exploration = outcome->exploration;
-    bool holds = summary->is_well_synchronised || (exploration != NULL && exploration->is_complete);
+    bool holds = grout_outcome__holds(outcome);
     set(json, object, "holds_for_every_schedule", json_boolean(holds));
     set_count(json, object, "schedules_explored", exploration == NULL ? 1 : exploration->schedules);
     set_text(json, object, "because", holds ? "" : summary->not_well_synchronised_because);

@@ -158,6 +158,11 @@ void grout_outcome__deinit(grout_outcome *outcome) {
     *outcome = (grout_outcome){0};
 }
 
+bool grout_outcome__holds(const grout_outcome *outcome) {
+    return outcome->summary.is_well_synchronised ||
+           (outcome->exploration != NULL && outcome->exploration->is_complete);
+}
+
 const char *grout_outcome__get_cut(const grout_outcome *outcome) {
     switch (outcome->status) {
     case GROUT_RUN_DONE:

@@ -58,6 +58,8 @@ void grout_launch__advise(grout_session *session, const grout_load *load, grout_
 void grout_outcome__deinit(grout_outcome *outcome);
 /* Why a run did not reach its end, in words; NULL if it did. */
 const char *grout_outcome__get_cut(const grout_outcome *outcome);
+/* Whether the verdict holds for every schedule. */
+bool grout_outcome__holds(const grout_outcome *outcome);
 
 /* The payload of the machine's callbacks; lives as long as the launch. */
 typedef struct grout_launch_callbacks {

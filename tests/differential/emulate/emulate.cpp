@@ -1267,11 +1267,12 @@ void store_or_async(machine &m, const statement &s) {
         access_memory(m, s);
     }
 }
-/* bar.sync id, n; bar.arrive id, n; bar.red.and.pred p, id, n, q */
+/* bar.sync id[, n]; bar.arrive id, n; bar.red.and.pred p, id, n, q */
 void synchronise(machine &m, const statement &s) {
     const bool is_vote = s.words[1] == "red";
     const unsigned id = (unsigned)m.get(s.arguments[is_vote ? 1 : 0]);
-    const unsigned lanes = (unsigned)m.get(s.arguments[is_vote ? 2 : 1]);
+    const bool is_whole = s.arguments.size() == 1; // all lanes of the CTA
+    const unsigned lanes = is_whole ? blockDim.x : (unsigned)m.get(s.arguments[is_vote ? 2 : 1]);
     if (id > 15) {
         fail("named barrier " + std::to_string(id));
     }

@@ -158,7 +158,19 @@ static const text_case text_cases[] = {
      ONE
      "  warp_map(%w) {\n    %o = atomic_fetch_add %n[0], 1\n    store %n[1 + %w], %o\n  }\n" END,
      "o = __shfl_sync(0xffffffffu, o, 0);", "grout_store_smem"},
+    {"in one place it is C++'s", TWO "  for %i in 0..4 {\n    block_barrier\n  }\n" END,
+     "        grout_block_barrier();", "grout_block_barrier_apart"},
+    {"out of branches it is PTX's",
+     TWO
+     "  if (eq (axis_index t), 0) {\n    block_barrier\n  } else {\n    block_barrier\n  }\n" END,
+     "        grout_block_barrier_apart();", NULL},
     /* warp_specialize */
+    {"outside, every thread meets",
+     TWO "  block_barrier\n  warp_specialize {\n    store %n[0], 1\n  } partition {\n"
+         "    store %n[1], 2\n  }\n}\n",
+     "    } else if (thread == 1) {\n        // block_barrier\n        "
+     "grout_block_barrier_apart();\n        grout_partition_barrier(2);",
+     NULL},
     {"each thread has its part",
      TWO "  warp_specialize {\n    store %n[0], 1\n  } partition {\n    store %n[1], 2\n  }\n}\n",
      "    } else if (thread == 1) {\n        grout_partition_barrier(2); // the partitions begin",
@@ -197,6 +209,10 @@ END_TEST
 static const struct {
     const char *name, *text, *message;
 } refusals[] = {
+    {"a meeting of all in a loop that thread 0 runs alone",
+     TWO "  for %i in 0..4 {\n    block_barrier\n  }\n  warp_specialize {\n    store %n[0], 1\n"
+         "  } partition {\n    store %n[1], 2\n  }\n}\n",
+     "every thread of the CTA has to come to block_barrier"},
     {"a barrier that would count too far",
      ONE "  scratch %b : barrier[1] arrivals(9000)\n  async_copy_arrive %b[0]\n"
          "  barrier_arrive %b[0] count(8999)\n  barrier_wait %b[0]\n" END,

@@ -310,8 +310,8 @@ static const sync_case sync_cases[] = {
      SCOPE},
     {"threads(wg = 2)",
      "block_barrier\n warp_specialize {\n store %b[1, 0], 1.0\n } partition {\n store %b[0, 0], "
-     "1.0\n }",
-     SCOPE},
+     "1.0\n }\n block_barrier",
+     0},
     {"threads(wg = 2)",
      "scoped(%q : smem f32[4]) {\n store %q[0], 1.0\n }\n warp_specialize {\n store %b[1, 0], "
      "1.0\n "
