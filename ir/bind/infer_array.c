@@ -80,6 +80,35 @@ static bool get_first_dim(grout_binding *binding, const grout_op *op, const grou
     return true;
 }
 
+/* Whether it fits from another dimension on, too, where it would mean something else: one row for
+ * all, or one column. What has sizes of 1 alone is the same everywhere. */
+static bool is_ambiguous(const grout_type *from, const grout_type *to, int64_t first,
+                         int64_t *other_out) {
+    bool has_extent = false;
+    for (uint32_t k = 0; k < from->rank; k++) {
+        has_extent = has_extent || from->dims[k] != 1;
+    }
+    *other_out = 0;
+    while (*other_out < first && !can_stretch(from, to, *other_out)) {
+        ++*other_out;
+    }
+    return has_extent && *other_out < first;
+}
+
+static bool report_ambiguous(grout_binding *binding, const grout_op *op, const grout_type *from,
+                             const grout_type *to, int64_t first, int64_t other) {
+    grout_binding__report(binding, GROUT_DIAG_SHAPE_MISMATCH, op->loc,
+                          "shape %s fits into %s from dimension %" PRId64
+                          " on and from dimension %" PRId64 " on, and the results differ",
+                          grout_type__get_shape_text(from).chars,
+                          grout_type__get_shape_text(to).chars, other, first);
+    grout_diags_help(binding->diags,
+                     "write which: dim(%" PRId64 "), as for a value that a reduction along the "
+                     "last dimensions has left, or dim(%" PRId64 ")",
+                     other, first);
+    return false;
+}
+
 bool grout_infer__broadcast(grout_binding *binding, const grout_op *op, const grout_type *types,
                             grout_type *type) {
     grout_type from = types[0];
@@ -106,7 +135,12 @@ bool grout_infer__broadcast(grout_binding *binding, const grout_op *op, const gr
     if (from.dtype == GROUT_DTYPE_NONE) {
         return grout_infer__set_constant(binding, op, 0, (grout_dtype)type->dtype);
     }
-    return can_stretch(&from, type, first) || report_shapes(binding, op, &from, type);
+    if (!can_stretch(&from, type, first)) {
+        return report_shapes(binding, op, &from, type);
+    }
+    int64_t other = 0;
+    return find_dim(binding, op) != NULL || !is_ambiguous(&from, type, first, &other) ||
+           report_ambiguous(binding, op, &from, type, first, other);
 }
 
 bool grout_infer__iota(grout_binding *binding, const grout_op *op, grout_type *type) {

@@ -140,7 +140,10 @@ static void draw_broadcast(values *v) {
     get_type(v, from.dtype, FULL, type, sizeof type);
     const uint32_t name = keep(v, from.dtype, FULL);
     draw_line(&v->d, "%%v%" PRIu32 " = broadcast %%v%" PRIu32 "%s : %s", name, from.name,
-              from.shape == ROW ? " dim(0)" : "", type);
+              from.shape == ROW      ? " dim(0)"
+              : from.shape == COLUMN ? " dim(1)" /* in a square it has to be written */
+                                     : "",
+              type);
 }
 
 static void draw_reduce(values *v, const grout_op_info *info) {

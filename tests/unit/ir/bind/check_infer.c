@@ -114,6 +114,12 @@ static const infer_case infer_cases[] = {
     {"%r = broadcast %row dim(0) : f32[64, 3]", "f32[64, 3]", 0},
     {"%r = broadcast %row dim(1) : f32[2, 64, 3]", "f32[2, 64, 3]", 0},
     {"%r = broadcast %row dim(2) : f32[2, 3, 64]", "f32[2, 3, 64]", 0},
+    /* in a square it has to be said which way */
+    {"%r = broadcast %row : f32[64, 64]", NULL, SHAPE},
+    {"%r = broadcast %row : f32[64, 3, 64]", NULL, SHAPE},
+    {"%r = broadcast %row dim(1) : f32[64, 64]", "f32[64, 64]", 0},
+    {"%r = broadcast %row : f32[1, 64]", "f32[1, 64]", 0},
+    {"%r = broadcast (broadcast 1.0 : f32[1]) : f32[1, 1]", "f32[1, 1]", 0},
     {"%r = broadcast %all dim(0) : f32[8, 64, 3]", "f32[8, 64, 3]", 0},
     {"%r = broadcast (load %a[ds(0, 1)]) dim(1) : f32[2, 5, 64]", "f32[2, 5, 64]", 0},
     {"%r = broadcast %row dim(0) : f32[3, 64]", NULL, SHAPE},
