@@ -162,6 +162,9 @@ template <typename T> GROUT_DEVICE void grout_store_gmem(void *address, const T 
 
 // Every lane of the block.
 GROUT_DEVICE void grout_block_barrier() { __syncthreads(); }
+// The same hardware barrier where warps come from several places of the text: C++ asks that all of
+// them run one __syncthreads, PTX that all lanes of a warp run one bar.sync.
+GROUT_DEVICE void grout_block_barrier_apart() { asm volatile("bar.sync 0;" ::: "memory"); }
 // The 128 lanes of one thread: what makes them act as one. Named barrier 0 is the block's.
 GROUT_DEVICE void grout_thread_barrier(grout_u32 thread) {
     asm volatile("bar.sync %0, 128;" ::"r"(thread + 1u) : "memory");

@@ -149,6 +149,8 @@ grout_emit_forks grout_emit__find_forks(const grout_emitter *e);
 bool grout_emit__has_warp_stores(const grout_emitter *e);
 /* What follows the last mbarrier_init: every thread of the cluster learns that they are made. */
 void grout_emit__init_rendezvous(grout_emitter *e);
+/* Refuses what takes all threads of the CTA where the parts of a warp_specialize cannot have it. */
+void grout_emit__check_common(grout_emitter *e, const grout_op *op);
 /* The body of a kernel with a warp_specialize: a part for each thread. */
 void grout_emit__specialized_body(grout_emitter *e);
 

@@ -5,10 +5,17 @@
 
 #include <inttypes.h>
 
+/* Whether threads may complete it from several places: with partitions, or out of branches. */
+static bool has_several_places(const grout_emitter *e, const grout_op *op) {
+    grout_block_id block = 0;
+    return e->forks.part_count > 0 ||
+           grout_op_find_around(e->module, op, GROUT_REGION_BRANCH, &block) != NULL;
+}
+
 void grout_emit__block_barrier(grout_emitter *e, grout_op_id id, const grout_op *op) {
     (void)id;
-    (void)op;
-    grout_emit__line(e, "grout_block_barrier();");
+    grout_emit__check_common(e, op);
+    grout_emit__line(e, "grout_block_barrier%s();", has_several_places(e, op) ? "_apart" : "");
     grout_emit__settle(e);
 }
 

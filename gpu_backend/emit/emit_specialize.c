@@ -2,9 +2,9 @@
  *
  * Thread 0's part is everything; that of thread k its partitions, between the two meetings with
  * thread 0 at the ends of each warp_specialize, and what every thread of the CTA has to take part
- * in: the rendezvous after the mbarrier_inits and the cluster's barrier. Threads that never have a
- * partition go straight to the kernel's end and wait there for what ends it. Nobody returns, so
- * that setmaxnreg finds whole warpgroups. SPDX-License-Identifier: Apache-2.0 */
+ * in: the rendezvous after the mbarrier_inits, block_barrier and the cluster's barrier. Threads
+ * that never have a partition go straight to the kernel's end and wait there for what ends it.
+ * Nobody returns, so that setmaxnreg finds whole warpgroups. SPDX-License-Identifier: Apache-2.0 */
 #include "emit.h"
 
 #include "alloc.h"
@@ -36,10 +36,24 @@ static bool makes_mbarrier(const grout_op *op) {
            sync->object == GROUT_SYNC_OBJECT_MBARRIER;
 }
 
-/* The hardware barrier of the cluster takes every thread of every CTA. */
-static bool takes_whole_cluster(const grout_op *op) {
+/* block_barrier takes every thread of the CTA, the cluster's barrier every thread of every CTA. */
+static bool takes_all_threads(const grout_op *op) {
     const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
-    return sync != NULL && sync->object == GROUT_SYNC_OBJECT_CLUSTER;
+    return sync != NULL &&
+           (sync->object == GROUT_SYNC_OBJECT_CLUSTER || sync->object == GROUT_SYNC_OBJECT_CTA);
+}
+
+void grout_emit__check_common(grout_emitter *e, const grout_op *op) {
+    grout_block_id body = 0;
+    if (e->forks.part_count > 0 && op->parent != e->kernel->body &&
+        grout_op_find_around(e->module, op, GROUT_REGION_PARTITIONS, &body) == NULL) {
+        grout_emit__unsupported(e, op,
+                                "every thread of the CTA has to come to %s, and in a kernel with "
+                                "warp_specialize thread 0 alone runs the loop or branch around it",
+                                grout_op_get_info((grout_opcode)op->opcode)->text);
+        grout_diags_help(e->diags, "put it at the top of the kernel or into every partition, or "
+                                   "let the partitions meet at mbarriers");
+    }
 }
 
 grout_emit_forks grout_emit__find_forks(const grout_emitter *e) {
@@ -168,7 +182,7 @@ static void write_partition(part *p, grout_op_id id, const grout_op *op, uint32_
 static void write_op(part *p, grout_op_id id, const grout_op *op, uint32_t thread) {
     grout_emitter *e = p->e;
     const grout_op_info *info = grout_op_get_info((grout_opcode)op->opcode);
-    if (info->shape == GROUT_SHAPE_SCRATCH || takes_whole_cluster(op)) {
+    if (info->shape == GROUT_SHAPE_SCRATCH || takes_all_threads(op)) {
         grout_emit__op(e, id);
     } else if (id == e->forks.last_init) {
         grout_emit__init_rendezvous(e);
@@ -213,7 +227,7 @@ static bool has_common_ops(const grout_emitter *e) {
     }
     for (grout_op_id at = grout_module_get_block(e->module, e->kernel->body)->first; at != 0;) {
         const grout_op *op = grout_module_get_op(e->module, at);
-        if (takes_whole_cluster(op)) {
+        if (takes_all_threads(op)) {
             return true;
         }
         at = op->next;

@@ -270,10 +270,10 @@ typedef enum grout_event_kind {
     GROUT_EVENT_SCOPE_BEGIN, /* u.scope */
     GROUT_EVENT_SCOPE_END,   /* u.scope: its objects die; may come once per thread, see scope */
     GROUT_EVENT_BARRIER_END, /* u.barrier_end: a barrier element dies, before SCOPE_END, CTA_END */
-    GROUT_EVENT_THREAD_EXIT,
-    GROUT_EVENT_CTA_END,  /* u.scope with all the kernel's own objects */
-    GROUT_EVENT_FAULT,    /* u.fault: an access or value that is wrong by itself */
-    GROUT_EVENT_DEADLOCK, /* u.deadlock */
+    GROUT_EVENT_THREAD_EXIT, /* u.rendezvous.is_for_all */
+    GROUT_EVENT_CTA_END,     /* u.scope with all the kernel's own objects */
+    GROUT_EVENT_FAULT,       /* u.fault: an access or value that is wrong by itself */
+    GROUT_EVENT_DEADLOCK,    /* u.deadlock */
     GROUT_EVENT_STEP_LIMIT,
     GROUT_EVENT_TEST_FALSE, /* u.wait: a test that was false; barrier and is_test alone are set */
     GROUT_EVENT_KIND_COUNT
@@ -409,6 +409,8 @@ typedef struct grout_event {
         struct {
             uint32_t generation;
             bool is_relaxed;
+            /* thread 0 comes for all threads of its CTA: outside the bodies of a warp_specialize */
+            bool is_for_all;
         } rendezvous;
         struct {
             const struct grout_semaphore_fact *semaphore;

@@ -17,30 +17,31 @@
 /* ---- the hardware barrier -----------------------------------------------------------------------
  */
 
-static bool is_relaxed(const grout_inst *inst) {
-    return inst->order == GROUT_CHOICE_ORDER_RELAXED;
+static grout_meeting get_meeting(const grout_inst *inst) {
+    return (grout_meeting){.is_relaxed = inst->order == GROUT_CHOICE_ORDER_RELAXED,
+                           .is_for_all = inst->is_for_all};
 }
 
 grout_outcome grout_exec_cluster_arrive(const grout_cta *cta, uint32_t thread,
                                         const grout_inst *inst) {
-    grout_cluster__arrive(cta, thread, inst, is_relaxed(inst));
+    grout_cluster__arrive(cta, thread, inst, get_meeting(inst));
     return GROUT_OUTCOME_NEXT;
 }
 
 grout_outcome grout_exec_cluster_wait(const grout_cta *cta, uint32_t thread,
                                       const grout_inst *inst) {
-    return grout_cluster__wait(cta, thread, inst, is_relaxed(inst)) ? GROUT_OUTCOME_NEXT
-                                                                    : GROUT_OUTCOME_BLOCKED;
+    return grout_cluster__wait(cta, thread, inst, get_meeting(inst)) ? GROUT_OUTCOME_NEXT
+                                                                     : GROUT_OUTCOME_BLOCKED;
 }
 
 grout_outcome grout_exec_cluster_barrier(const grout_cta *cta, uint32_t thread,
                                          const grout_inst *inst) {
     grout_thread *own = grout_cta__thread(cta, thread);
     if (own->stage == 0) {
-        grout_cluster__arrive(cta, thread, inst, is_relaxed(inst));
+        grout_cluster__arrive(cta, thread, inst, get_meeting(inst));
         own->stage = 1;
     }
-    if (!grout_cluster__wait(cta, thread, inst, is_relaxed(inst))) {
+    if (!grout_cluster__wait(cta, thread, inst, get_meeting(inst))) {
         return GROUT_OUTCOME_BLOCKED;
     }
     own->stage = 0;

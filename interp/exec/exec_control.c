@@ -194,19 +194,26 @@ grout_outcome grout_exec_leave(const grout_cta *cta, uint32_t thread, const grou
     return GROUT_OUTCOME_NEXT;
 }
 
+/* Whether thread 0 ends for all threads of the CTA: with a warp_specialize no other runs the end.
+ */
+static bool ends_for_all(const grout_machine *machine) {
+    return machine->plan->runner_count < machine->plan->shape.thread_count;
+}
+
 /* 'cluster_exit = sync': the last thing a thread does is to meet all others of the cluster. */
 static bool sync_exit(const grout_cta *cta, uint32_t thread, const grout_inst *inst) {
     grout_thread *own = grout_cta__thread(cta, thread);
+    const grout_meeting meeting = {.is_for_all = ends_for_all(cta->machine)};
     if (own->is_leaving == 0) {
-        if (own->cluster_arrives > own->cluster_waits &&
-            !grout_cluster__wait(cta, thread, inst, false)) {
+        if (grout_cluster__owes_wait(cta, thread, meeting.is_for_all) &&
+            !grout_cluster__wait(cta, thread, inst, meeting)) {
             return false;
         }
-        grout_cluster__arrive(cta, thread, inst, false);
+        grout_cluster__arrive(cta, thread, inst, meeting);
         own->is_leaving = 1;
         grout_cluster__note_leaving(cta);
     }
-    return grout_cluster__wait(cta, thread, inst, false);
+    return grout_cluster__wait(cta, thread, inst, meeting);
 }
 
 grout_outcome grout_exec_exit(const grout_cta *cta, uint32_t thread, const grout_inst *inst) {
@@ -224,8 +231,9 @@ grout_outcome grout_exec_exit(const grout_cta *cta, uint32_t thread, const grout
     if (grout_machine__wants(machine, GROUT_EVENT_THREAD_EXIT)) {
         grout_clocks clocks;
         grout_event event = grout_cta__event(cta, GROUT_EVENT_THREAD_EXIT, thread, last, &clocks);
+        event.u.rendezvous.is_for_all = ends_for_all(machine);
         grout_machine__publish(machine, &event);
     }
-    grout_cluster__leave(cta, thread);
+    grout_cluster__leave(cta, thread, ends_for_all(machine));
     return GROUT_OUTCOME_EXIT;
 }

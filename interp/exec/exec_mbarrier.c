@@ -36,15 +36,16 @@ grout_outcome grout_exec_mbarrier_invalidate(const grout_cta *cta, uint32_t thre
     return GROUT_OUTCOME_NEXT;
 }
 
-/* The threads that run the kernel's own block meet after its last mbarrier_init. They learn no more
- * than that they have met. */
+/* The threads of the cluster meet after the last mbarrier_init of the kernel's own block. They
+ * learn no more than that they have met. */
 grout_outcome grout_exec_rendezvous(const grout_cta *cta, uint32_t thread, const grout_inst *inst) {
     grout_thread *own = grout_cta__thread(cta, thread);
+    const grout_meeting meeting = {.is_relaxed = true, .is_for_all = inst->is_for_all};
     if (own->stage == 0) {
-        grout_cluster__arrive(cta, thread, inst, true);
+        grout_cluster__arrive(cta, thread, inst, meeting);
         own->stage = 1;
     }
-    if (!grout_cluster__wait(cta, thread, inst, true)) {
+    if (!grout_cluster__wait(cta, thread, inst, meeting)) {
         return GROUT_OUTCOME_BLOCKED;
     }
     own->stage = 0;

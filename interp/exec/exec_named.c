@@ -8,16 +8,11 @@
 
 #include <string.h>
 
-/* Threads of the CTA that run its body: in a kernel with a warp_specialize the first one alone, and
- * between fork and join those that have a partition. */
-static bool takes_part(const grout_thread *thread) {
-    return thread->state != GROUT_THREAD_IDLE && thread->state != GROUT_THREAD_BLOCKED_JOIN;
-}
-
-static bool have_all_come(const grout_cta *cta) {
-    for (uint32_t i = 0; i < cta->machine->plan->shape.thread_count; i++) {
-        const grout_thread *other = grout_cta__thread(cta, i);
-        if (takes_part(other) && other->state != GROUT_THREAD_BLOCKED_BLOCK) {
+/* Every thread of the CTA has to come: one in a warp_map or at a join has not, nor has one whose
+ * partition has ended. Outside the bodies of a warp_specialize thread 0 comes for all. */
+static bool have_all_come(const grout_cta *cta, const grout_inst *inst) {
+    for (uint32_t i = 0; i < cta->machine->plan->shape.thread_count && !inst->is_for_all; i++) {
+        if (grout_cta__thread(cta, i)->state != GROUT_THREAD_BLOCKED_BLOCK) {
             return false;
         }
     }
@@ -52,7 +47,7 @@ grout_outcome grout_exec_block_barrier(const grout_cta *cta, uint32_t thread,
     grout_thread *own = grout_cta__thread(cta, thread);
     if (own->is_released == 0) {
         grout_cta__block(cta, thread, GROUT_THREAD_BLOCKED_BLOCK, 0, 0);
-        if (!have_all_come(cta)) {
+        if (!have_all_come(cta, inst)) {
             return GROUT_OUTCOME_BLOCKED;
         }
         meet(cta, inst);

@@ -295,6 +295,13 @@ static void lower_axes(grout_planner *planner, grout_inst *inst, const grout_op 
     }
 }
 
+bool grout_planner__is_for_all(const grout_planner *planner, const grout_op *op) {
+    const grout_plan *plan = planner->plan;
+    grout_block_id body = 0;
+    return plan->runner_count < plan->shape.thread_count &&
+           grout_op_find_around(planner->module, op, GROUT_REGION_PARTITIONS, &body) == NULL;
+}
+
 void grout_planner__lower_cluster(grout_planner *planner, uint32_t index, const grout_op *op) {
     const grout_module *module = planner->module;
     grout_inst *inst = grout_planner__get_inst(planner, index);
@@ -304,6 +311,7 @@ void grout_planner__lower_cluster(grout_planner *planner, uint32_t index, const 
     inst->reduction =
         (uint8_t)grout_update_from_choice(grout_op_get_choice(module, op, GROUT_ATTR_REDUCE));
     inst->update = grout_op_get_info(op->opcode)->update;
+    inst->is_for_all = grout_planner__is_for_all(planner, op);
     if (inst->order == GROUT_CHOICE_NONE) {
         inst->order = get_default_order(op);
     }

@@ -57,5 +57,6 @@ void grout_planner__lower_mbarrier(grout_planner *planner, uint32_t index, const
         uint32_t meet = grout_planner__add_inst(planner, grout_exec_rendezvous, id);
         grout_planner__get_inst(planner, meet)->is_point = true;
         grout_planner__get_inst(planner, meet)->is_silent = true;
+        grout_planner__get_inst(planner, meet)->is_for_all = grout_planner__is_for_all(planner, op);
     }
 }

@@ -92,6 +92,9 @@ enum { GROUT_USED_STORED = 1, GROUT_USED_TMA_READ = 2, GROUT_USED_TMA_WRITTEN = 
 void grout_planner__scan(grout_planner *planner);
 /* Whether the op is inside a while. */
 bool grout_planner__is_in_while(const grout_planner *planner, const grout_op *op);
+/* Whether thread 0 runs the op for all threads of its CTA: outside the bodies of a kernel with a
+ * warp_specialize. */
+bool grout_planner__is_for_all(const grout_planner *planner, const grout_op *op);
 void grout_planner__lower_cluster(grout_planner *planner, uint32_t index, const grout_op *op);
 
 /* plan_atomic.c: which objects have ordered atomics, before anything is lowered; what an op is. */

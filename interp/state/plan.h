@@ -207,6 +207,7 @@ typedef struct grout_inst {
     bool is_member;   /* of a chain */
     bool is_in_while; /* one element, or none, inside a while: may be what it waits for */
     bool is_look;     /* changes nothing that another actor sees: a load, a test */
+    bool is_for_all;  /* a meeting that thread 0 comes to for all threads of its CTA */
     bool is_ordered;  /* an atomic or store whose object has atomics that order something */
     uint32_t target;
     uint32_t first_slot, slot_count;

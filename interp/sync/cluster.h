@@ -9,16 +9,25 @@
 
 #include "machine.h"
 
+/* How a thread comes to the hardware barrier. */
+typedef struct grout_meeting {
+    bool is_relaxed;
+    bool is_for_all; /* for all threads of its CTA: outside the bodies of a warp_specialize */
+} grout_meeting;
+
 /*
- * The hardware barrier (cluster_barrier.c). A thread arrives; false if it has not waited since its
- * last arrive (which then counts alone). A thread that exits counts as arrived for good.
+ * The hardware barrier (cluster_barrier.c), which takes every thread of every CTA. A thread
+ * arrives; where it has not waited since its last arrive, that one counts alone. A thread that
+ * exits counts as arrived for good.
  */
-bool grout_cluster__arrive(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
-                           bool is_relaxed);
-void grout_cluster__leave(const grout_cta *cta, uint32_t thread);
+void grout_cluster__arrive(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
+                           grout_meeting meeting);
+void grout_cluster__leave(const grout_cta *cta, uint32_t thread, bool is_for_all);
 /* Whether the thread's wait can return. If so it has waited; if not it is blocked. */
 bool grout_cluster__wait(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
-                         bool is_relaxed);
+                         grout_meeting meeting);
+/* Whether a wait is owed: a thread that it stands for has arrived and not waited. */
+bool grout_cluster__owes_wait(const grout_cta *cta, uint32_t thread, bool is_for_all);
 
 /* collective.c: a CTA issues a copy that all of the ranks in mask have to issue. */
 void grout_cluster__note_collective(const grout_cta *cta, uint32_t thread, const grout_inst *inst,

@@ -14,11 +14,21 @@ static void wake_cluster(const grout_cta *cta) {
     }
 }
 
+/* The threads that one stands for: from, as many as count. */
+typedef struct party {
+    uint32_t from, count;
+} party;
+
+static party get_party(const grout_cta *cta, uint32_t thread, bool is_for_all) {
+    GROUT_ASSERT(!is_for_all || thread == 0);
+    return (party){thread, is_for_all ? cta->machine->plan->shape.thread_count : 1};
+}
+
 /* A generation is complete when its arrivals are all in. Exited threads count in the next one. */
 static void complete_generations(const grout_cta *cta) {
     grout_machine *machine = cta->machine;
     grout_cluster *cluster = grout_cta__cluster(cta);
-    uint32_t needed = machine->plan->runner_count * machine->plan->shape.cta_count;
+    uint32_t needed = machine->plan->shape.thread_count * machine->plan->shape.cta_count;
     if (cluster->arrived >= needed && cluster->exited < needed) {
         cluster->generation++;
         cluster->arrived = cluster->exited;
@@ -28,63 +38,97 @@ static void complete_generations(const grout_cta *cta) {
     }
 }
 
-static void publish_rendezvous(const grout_cta *cta, grout_event_kind kind, uint32_t thread,
+static void publish_rendezvous(const grout_cta *cta, grout_event_kind kind, party own,
                                const grout_inst *inst, uint32_t generation, bool is_relaxed) {
     grout_machine *machine = cta->machine;
     if (grout_machine__wants(machine, kind)) {
         grout_clocks clocks;
-        grout_event event = grout_cta__event(cta, kind, thread, inst, &clocks);
+        grout_event event = grout_cta__event(cta, kind, own.from, inst, &clocks);
         event.u.rendezvous.generation = generation;
+        event.u.rendezvous.is_for_all = own.count > 1;
         event.u.rendezvous.is_relaxed = is_relaxed;
         grout_machine__publish(machine, &event);
     }
 }
 
-bool grout_cluster__arrive(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
-                           bool is_relaxed) {
-    grout_cluster *cluster = grout_cta__cluster(cta);
-    grout_thread *own = grout_cta__thread(cta, thread);
-    publish_rendezvous(cta, GROUT_EVENT_CLUSTER_ARRIVE, thread, inst, own->cluster_arrives,
-                       is_relaxed);
-    if (own->cluster_arrives > own->cluster_waits) {
-        return false;
+/* Counts the arrivals of those that owe no wait; how many there are. */
+static uint32_t count_arrivals(const grout_cta *cta, party own) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < own.count; i++) {
+        grout_thread *member = grout_cta__thread(cta, own.from + i);
+        if (member->cluster_arrives == member->cluster_waits) {
+            member->cluster_arrives++;
+            count++;
+        }
+        GROUT_ASSERT(member->cluster_arrives == member->cluster_waits + 1);
     }
-    own->cluster_arrives++;
-    if (cta->machine->has_clocks) {
-        grout_cta__release(cta, thread, grout_cta__generation(cta, cluster->generation),
-                           is_relaxed ? GROUT_EDGE_WEAK : GROUT_EDGE_STRONG);
-    }
-    cluster->arrived++;
-    GROUT_ASSERT(own->cluster_arrives == own->cluster_waits + 1);
-    complete_generations(cta);
-    return true;
+    return count;
 }
 
-void grout_cluster__leave(const grout_cta *cta, uint32_t thread) {
+void grout_cluster__arrive(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
+                           grout_meeting meeting) {
     grout_cluster *cluster = grout_cta__cluster(cta);
-    const grout_thread *own = grout_cta__thread(cta, thread);
-    if (thread < cta->machine->plan->runner_count) {
-        cluster->exited++;
-        cluster->arrived += own->cluster_arrives > cluster->generation ? 0 : 1;
-        complete_generations(cta);
+    party own = get_party(cta, thread, meeting.is_for_all);
+    publish_rendezvous(cta, GROUT_EVENT_CLUSTER_ARRIVE, own, inst,
+                       grout_cta__thread(cta, thread)->cluster_arrives, meeting.is_relaxed);
+    uint32_t count = count_arrivals(cta, own);
+    if (count > 0 && cta->machine->has_clocks) {
+        grout_cta__release(cta, thread, grout_cta__generation(cta, cluster->generation),
+                           meeting.is_relaxed ? GROUT_EDGE_WEAK : GROUT_EDGE_STRONG);
     }
+    cluster->arrived += count;
+    complete_generations(cta);
+}
+
+void grout_cluster__leave(const grout_cta *cta, uint32_t thread, bool is_for_all) {
+    grout_cluster *cluster = grout_cta__cluster(cta);
+    party own = get_party(cta, thread, is_for_all);
+    for (uint32_t i = 0; i < own.count; i++) {
+        const grout_thread *member = grout_cta__thread(cta, own.from + i);
+        cluster->arrived += member->cluster_arrives > cluster->generation ? 0 : 1;
+    }
+    cluster->exited += own.count;
+    complete_generations(cta);
+}
+
+bool grout_cluster__owes_wait(const grout_cta *cta, uint32_t thread, bool is_for_all) {
+    party own = get_party(cta, thread, is_for_all);
+    for (uint32_t i = 0; i < own.count; i++) {
+        const grout_thread *member = grout_cta__thread(cta, own.from + i);
+        if (member->cluster_arrives > member->cluster_waits) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The last generation that one of them waits for. */
+static uint32_t find_generation(const grout_cta *cta, party own) {
+    uint32_t generation = 0;
+    for (uint32_t i = 0; i < own.count; i++) {
+        uint32_t waits = grout_cta__thread(cta, own.from + i)->cluster_waits;
+        generation = waits > generation ? waits : generation;
+    }
+    return generation;
 }
 
 bool grout_cluster__wait(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
-                         bool is_relaxed) {
+                         grout_meeting meeting) {
     grout_machine *machine = cta->machine;
-    grout_thread *own = grout_cta__thread(cta, thread);
-    uint32_t generation = own->cluster_waits;
+    party own = get_party(cta, thread, meeting.is_for_all);
+    uint32_t generation = find_generation(cta, own);
     if (grout_cta__cluster(cta)->generation <= generation) {
         grout_cta__block(cta, thread, GROUT_THREAD_BLOCKED_CLUSTER, 0, generation);
         return false;
     }
-    publish_rendezvous(cta, GROUT_EVENT_CLUSTER_WAIT, thread, inst, generation, is_relaxed);
-    own->cluster_waits++;
+    publish_rendezvous(cta, GROUT_EVENT_CLUSTER_WAIT, own, inst, generation, meeting.is_relaxed);
+    for (uint32_t i = 0; i < own.count; i++) {
+        grout_cta__thread(cta, own.from + i)->cluster_waits++;
+    }
     if (machine->has_clocks) {
         grout_machine__carry(machine, grout_cta__clocks(cta, thread),
                              grout_cta__generation(cta, generation),
-                             is_relaxed ? GROUT_EDGE_WEAK : GROUT_EDGE_STRONG);
+                             meeting.is_relaxed ? GROUT_EDGE_WEAK : GROUT_EDGE_STRONG);
     }
     return true;
 }

@@ -115,19 +115,17 @@ static uint32_t find_meeting(const grout_module *module, grout_kernel_id kernel)
     return found;
 }
 
-/* A block_barrier that other threads of the CTA can never come to. */
+/* A block_barrier inside a body that other threads of the CTA can never come to. Outside the bodies
+ * every thread runs it. */
 static void check_lone_barrier(grout_verifying *verifying, const grout_op *op, uint32_t meeting,
                                uint32_t threads) {
     const grout_module *module = verifying->module;
     uint32_t absent = 0;
-    if (find_partition(module, op) == UINT32_MAX) {
-        absent = 1;
-    }
-    while (absent < threads && absent < GROUT_THREADS_MAX && (meeting >> absent & 1u) != 0 &&
-           find_partition(module, op) != UINT32_MAX) {
+    while (absent < threads && absent < GROUT_THREADS_MAX && (meeting >> absent & 1u) != 0) {
         absent++;
     }
-    if (absent >= threads || absent >= GROUT_THREADS_MAX) {
+    if (absent >= threads || absent >= GROUT_THREADS_MAX ||
+        find_partition(module, op) == UINT32_MAX) {
         return;
     }
     grout_verifying__report(verifying, GROUT_DIAG_COLLECTIVE_SCOPE, op->loc,
@@ -135,7 +133,7 @@ static void check_lone_barrier(grout_verifying *verifying, const grout_op *op, u
                             " threads of the CTA, and thread %" PRIu32 " never comes to one",
                             threads, absent);
     grout_diags_note(verifying->diags, grout_module_get_place(module, verifying->specialize->loc),
-                     "with warp_specialize each thread runs its own body, and thread 0 the rest");
+                     "inside a warp_specialize each thread runs its own body alone");
     grout_diags_help(verifying->diags,
                      "let those that meet use named_barrier_sync ID, THREADS, or an mbarrier");
 }

@@ -39,34 +39,52 @@ static bool report_pending(grout_checker *checker, grout_diag_code code, grout_s
     return grout_checker__find(checker, &key, &facts);
 }
 
-bool grout_checker__rendezvous(grout_checker *checker, const grout_event *event) {
-    grout_cta_state *state = grout_checker__find_cta(checker, event->origin.cta);
-    uint32_t local = grout_checker__get_local(checker, &event->origin);
-    grout_origin earlier;
-    if (!state) {
-        return !checker->has_failed;
-    }
-    grout_checker__note_visit(checker, event);
-    if (event->kind == GROUT_EVENT_CLUSTER_WAIT) {
-        state->facts.rendezvous[local] = 0;
+/* Notes an arrive, or a wait, of one of the threads that come. */
+static bool note_meeting(grout_checker *checker, const grout_event *event, grout_cta_state *state,
+                         uint32_t local) {
+    bool is_arrive = event->kind == GROUT_EVENT_CLUSTER_ARRIVE;
+    bool is_pending = state->facts.rendezvous[local] != 0;
+    grout_origin earlier = state->notes.rendezvous[local];
+    state->facts.rendezvous[local] = is_arrive ? event->origin.op : 0;
+    if (!is_arrive) {
         return true;
     }
-    earlier = state->notes.rendezvous[local];
-    bool is_pending = state->facts.rendezvous[local] != 0;
-    state->facts.rendezvous[local] = event->origin.op;
     state->notes.rendezvous[local] = event->origin;
     return !is_pending || report_pending(checker, GROUT_DIAG_BARRIER_OVERRUN, GROUT_SEVERITY_ERROR,
                                          &event->origin, &earlier);
 }
 
+/* How many threads come, from the origin's on. */
+static uint32_t count_threads(const grout_checker *checker, const grout_event *event) {
+    return event->u.rendezvous.is_for_all ? checker->shape.thread_count : 1;
+}
+
+bool grout_checker__rendezvous(grout_checker *checker, const grout_event *event) {
+    grout_cta_state *state = grout_checker__find_cta(checker, event->origin.cta);
+    uint32_t first = grout_checker__get_local(checker, &event->origin);
+    bool is_kept = state != NULL;
+    if (!state) {
+        return !checker->has_failed;
+    }
+    grout_checker__note_visit(checker, event);
+    for (uint32_t i = 0; i < count_threads(checker, event) && is_kept; i++) {
+        is_kept = note_meeting(checker, event, state, first + i);
+    }
+    return is_kept;
+}
+
 bool grout_checker__end_rendezvous(grout_checker *checker, const grout_event *event,
                                    grout_cta_state *state) {
     static const grout_origin nowhere;
-    uint32_t local = grout_checker__get_local(checker, &event->origin);
-    grout_origin pending = state->notes.rendezvous[local];
-    return state->facts.rendezvous[local] == 0 ||
-           report_pending(checker, GROUT_DIAG_BARRIER_UNOBSERVED, GROUT_SEVERITY_WARNING, &pending,
-                          &nowhere);
+    uint32_t first = grout_checker__get_local(checker, &event->origin);
+    bool is_kept = true;
+    for (uint32_t i = first; i < first + count_threads(checker, event) && is_kept; i++) {
+        grout_origin pending = state->notes.rendezvous[i];
+        is_kept = state->facts.rendezvous[i] == 0 ||
+                  report_pending(checker, GROUT_DIAG_BARRIER_UNOBSERVED, GROUT_SEVERITY_WARNING,
+                                 &pending, &nowhere);
+    }
+    return is_kept;
 }
 
 /* ---- ends ---- */
