@@ -8,6 +8,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "barrier.h"
+#include "cluster.h"
 #include "engine.h"
 #include "exec.h"
 #include "mbarrier.h"
@@ -303,6 +304,7 @@ bool grout_machine__run(grout_machine *machine, uint64_t step_limit) {
             if (finish_flights(machine)) {
                 continue;
             }
+            grout_cluster__check_crossed(machine);
             grout_machine__publish_deadlock(machine);
             return stop(machine, GROUT_RUN_DEADLOCK);
         }

@@ -8,6 +8,7 @@
 #include "tests/unit/interp/snapshot_texts.h"
 #include "tests/unit/support/run_kernel.h"
 
+#include "interp/state/collective.h"
 #include "interp/state/flight.h"
 
 typedef enum kind {
