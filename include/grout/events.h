@@ -265,7 +265,8 @@ typedef enum grout_event_kind {
     GROUT_EVENT_BARRIER_INVALIDATE, /* u.init */
     GROUT_EVENT_FORK,               /* u.fork: the actor's warps, or the CTA's threads, begin */
     GROUT_EVENT_JOIN,               /* u.fork: they have ended */
-    /* u.collective: the copies that all CTAs of a set must issue differ, or one has ended without */
+    /* u.collective: the copies that all CTAs of a set must issue differ, or one has ended without
+     */
     GROUT_EVENT_COLLECTIVE,
     GROUT_EVENT_SCOPE_BEGIN, /* u.scope */
     GROUT_EVENT_SCOPE_END,   /* u.scope: its objects die; may come once per thread, see scope */
@@ -276,6 +277,7 @@ typedef enum grout_event_kind {
     GROUT_EVENT_DEADLOCK,    /* u.deadlock */
     GROUT_EVENT_STEP_LIMIT,
     GROUT_EVENT_TEST_FALSE, /* u.wait: a test that was false; barrier and is_test alone are set */
+    GROUT_EVENT_REGISTERS,  /* u.registers: a thread has taken some of the CTA's pool, or given */
     GROUT_EVENT_KIND_COUNT
 } grout_event_kind;
 
@@ -438,6 +440,10 @@ typedef struct grout_event {
             uint32_t arrivals;                 /* INIT */
             bool was_live;
         } init;
+        struct {
+            uint32_t count; /* of each lane */
+            bool is_increase;
+        } registers;
         struct {
             const uint32_t *actors; /* of the CTA that run between fork and join */
             uint32_t actor_count;

@@ -124,7 +124,7 @@ bool grout_protocol__copy(grout_protocol *copy, const grout_protocol *protocol) 
 }
 
 uint64_t grout_protocol__hash(const grout_protocol *protocol) {
-    uint64_t sum = protocol->competing.op != 0;
+    uint64_t sum = (protocol->competing.op != 0) + 2u * (protocol->held_up.op != 0);
     for (uint32_t i = 0; i < protocol->semaphore_count; i++) {
         const grout_semaphore_state *it = &protocol->semaphores[i];
         uint64_t hash = grout_check__mix((uint64_t)it->object << 32 | it->index, it->cta);
