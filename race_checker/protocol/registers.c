@@ -42,7 +42,7 @@ bool grout_checker__registers(grout_checker *checker, const grout_event *event) 
         uint32_t epoch = event->clocks->known[grout_clock_x(&checker->shape, actor)];
         *increase = *increase == 0 ? epoch + 1 : *increase;
     } else if (event->clocks->foreign_count > 0 || knows_increase(checker, event)) {
-        /* Of other clusters too little is kept. */
+        /* Too little is kept of other clusters. */
         grout_origin__keep(checker->info.module, &checker->memory.protocol.held_up, &event->origin,
                            -1);
     }
