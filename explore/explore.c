@@ -219,14 +219,18 @@ static bool want_reversal(explorer *it, const grout_trace *trace, const grout_re
 /*
  * A run with the same order as an earlier one adds nothing to try: the earlier run added it. There
  * is one exception. A run that was to reverse a pair may fail to, because the fair schedule resumed
- * the displaced actor before the second step. That actor then has to wait once more.
+ * the displaced actor, or another, before the second step. That actor then has to wait once more.
  */
 static bool is_unfinished(const explorer *it, const grout_trace *trace,
                           const grout_reversal *reversal) {
     const grout_step *first = &trace->steps.items[reversal->first];
+    const grout_step *second = &trace->steps.items[reversal->second];
     size_t index = find_node(it, first);
-    return index < it->nodes.count && index >= it->shared_count && it->shared_count > 0 &&
-           it->nodes.items[it->shared_count - 1].displaced == first->actor;
+    if (index >= it->nodes.count || index < it->shared_count || it->shared_count == 0) {
+        return false;
+    }
+    const node *last = &it->nodes.items[it->shared_count - 1];
+    return last->displaced == first->actor || last->chosen == second->actor;
 }
 
 static bool want_reversals(explorer *it, const grout_trace *trace, bool is_known) {

@@ -179,7 +179,8 @@ enum {
     RESOURCE_SEMAPHORE,
     RESOURCE_ELEMENT,
     RESOURCE_NAMED,
-    RESOURCE_OBJECT
+    RESOURCE_OBJECT,
+    RESOURCE_REGISTERS
 };
 
 static uint64_t get_resource(uint32_t kind, uint32_t a, uint64_t b, uint64_t c) {
@@ -255,6 +256,11 @@ static bool note_blocked(grout_trace *trace, const grout_event *event,
             get_resource(RESOURCE_SEMAPHORE, semaphore->cta, semaphore->object, semaphore->index),
             GROUT_STEP_TAKE, 0);
     }
+    if (thread->state == GROUT_THREAD_BLOCKED_REGISTERS) {
+        return add_step_of(trace, &thread->origin, NULL,
+                           get_resource(RESOURCE_REGISTERS, thread->origin.cta, 0, 0),
+                           GROUT_STEP_TAKE, 0);
+    }
     return thread->state != GROUT_THREAD_BLOCKED_PARITY ||
            add_step_of(trace, &thread->origin, NULL,
                        get_resource(RESOURCE_BARRIER, thread->origin.cta, thread->element, 0),
@@ -301,6 +307,11 @@ static bool observe(void *self, const grout_event *event) {
     case GROUT_EVENT_ACCESS:
         is_good = !event->u.access->is_atomic || note_atomic(trace, event);
         break;
+    case GROUT_EVENT_REGISTERS: /* what is given back serves whoever asks, sooner or later */
+        is_good = !event->u.registers.is_increase ||
+                  add_step(trace, event, get_resource(RESOURCE_REGISTERS, event->origin.cta, 0, 0),
+                           GROUT_STEP_TAKE, 0);
+        break;
     case GROUT_EVENT_DEADLOCK:
         is_good = note_deadlock(trace, event);
         break;
@@ -327,7 +338,8 @@ void grout_trace__init(grout_trace *trace, const grout_allocator *allocator,
                     UINT64_C(1) << GROUT_EVENT_SIGNAL | UINT64_C(1) << GROUT_EVENT_SEMAPHORE_WAIT |
                     UINT64_C(1) << GROUT_EVENT_SEMAPHORE_READ |
                     UINT64_C(1) << GROUT_EVENT_NAMED_ARRIVE | UINT64_C(1) << GROUT_EVENT_DEADLOCK |
-                    UINT64_C(1) << GROUT_EVENT_ACCESS | UINT64_C(1) << GROUT_EVENT_TEST_FALSE,
+                    UINT64_C(1) << GROUT_EVENT_ACCESS | UINT64_C(1) << GROUT_EVENT_TEST_FALSE |
+                    UINT64_C(1) << GROUT_EVENT_REGISTERS,
         .begin = begin,
         .event = observe,
     };

@@ -11,7 +11,7 @@ typedef enum grout_step_kind {
     GROUT_STEP_ARRIVE, /* on a barrier: number is the phase */
     GROUT_STEP_PARITY, /* a wait or test that sees more of a barrier than one phase's completion */
     GROUT_STEP_SIGNAL, /* number: its serial */
-    GROUT_STEP_TAKE,   /* a semaphore_wait that takes units */
+    GROUT_STEP_TAKE,   /* a semaphore_wait that takes units, an increase of registers */
     GROUT_STEP_LOOK,   /* semaphore_read, or a wait that leaves the units */
     GROUT_STEP_FETCH,  /* an atomic with a result */
     GROUT_STEP_UPDATE, /* one without; number: its kind and whether it commutes with its like */

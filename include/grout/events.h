@@ -265,7 +265,8 @@ typedef enum grout_event_kind {
     GROUT_EVENT_BARRIER_INVALIDATE, /* u.init */
     GROUT_EVENT_FORK,               /* u.fork: the actor's warps, or the CTA's threads, begin */
     GROUT_EVENT_JOIN,               /* u.fork: they have ended */
-    /* u.collective: a CTA issued, or ended without, a copy that all CTAs of a set must issue */
+    /* u.collective: the copies that all CTAs of a set must issue differ, or one has ended without
+     */
     GROUT_EVENT_COLLECTIVE,
     GROUT_EVENT_SCOPE_BEGIN, /* u.scope */
     GROUT_EVENT_SCOPE_END,   /* u.scope: its objects die; may come once per thread, see scope */
@@ -276,6 +277,7 @@ typedef enum grout_event_kind {
     GROUT_EVENT_DEADLOCK,    /* u.deadlock */
     GROUT_EVENT_STEP_LIMIT,
     GROUT_EVENT_TEST_FALSE, /* u.wait: a test that was false; barrier and is_test alone are set */
+    GROUT_EVENT_REGISTERS,  /* u.registers: a thread has taken some of the CTA's pool, or given */
     GROUT_EVENT_KIND_COUNT
 } grout_event_kind;
 
@@ -311,6 +313,16 @@ typedef struct grout_fault {
     int64_t have, need; /* arrivals or bytes; OUTPUT_NOT_WRITTEN: elements missing, in all */
     bool is_static;     /* LAUNCH-level fault: origin.op is 0 (OUTPUT_NOT_WRITTEN) */
 } grout_fault;
+
+/* In what the copies that two CTAs of a set issue differ. */
+typedef enum grout_divergence {
+    GROUT_DIVERGENCE_NONE,
+    GROUT_DIVERGENCE_ENDED, /* one of them issues none */
+    GROUT_DIVERGENCE_SOURCE,
+    GROUT_DIVERGENCE_DESTINATION,
+    GROUT_DIVERGENCE_PARTS, /* the dimension along which they share the box */
+    GROUT_DIVERGENCE_BARRIER
+} grout_divergence;
 
 typedef enum grout_thread_state {
     GROUT_THREAD_RUNNABLE,
@@ -429,15 +441,18 @@ typedef struct grout_event {
             bool was_live;
         } init;
         struct {
+            uint32_t count; /* of each lane */
+            bool is_increase;
+        } registers;
+        struct {
             const uint32_t *actors; /* of the CTA that run between fork and join */
             uint32_t actor_count;
         } fork;
         struct {
             uint32_t mask;     /* ranks of the CTAs that must issue it */
-            uint32_t number;   /* of the CTA's collective copies with this set, from 0 */
-            grout_op_id other; /* what another CTA issued as this number; 0: it ended without */
+            grout_op_id other; /* what another CTA issued instead; 0: it ended without */
             uint32_t other_cta;
-            bool is_divergent;
+            uint8_t divergence; /* grout_divergence */
         } collective;
         struct {
             uint32_t lane;    /* WGMMA_WAIT: the thread */

@@ -11,6 +11,7 @@
 
 #include "barrier.h"
 #include "capture.h"
+#include "collective.h"
 #include "engine.h"
 #include "mbarrier.h"
 #include "move.h"
@@ -91,8 +92,9 @@ typedef struct load_issue {
     const grout_inst *inst;
     uint32_t thread;
     grout_box boxes[2]; /* of the own CTA; from is the own part's */
-    uint32_t element, phase;
-    uint32_t mask; /* ranks */
+    uint32_t element;
+    uint32_t mask;                      /* ranks */
+    uint32_t phases[GROUT_CLUSTER_MAX]; /* by rank: where its bytes count, over all lives */
     uint32_t part, parts;
     int64_t bytes; /* that it brings to each CTA */
     bool is_void, is_explicit;
@@ -109,20 +111,81 @@ static grout_box get_destination(const grout_cta *cta, const load_issue *load, u
     return to;
 }
 
+static grout_round *get_round(const grout_cta *cta, const load_issue *load, uint32_t rank) {
+    const grout_plan *plan = cta->machine->plan;
+    void *all = cta->state + cta->machine->at.rounds;
+    return (grout_round *)all + load->element * plan->shape.cta_count + rank;
+}
+
 /*
- * The phase that its bytes are for, counted over all lives of the element: that of its own arrival,
- * or, on an mbarrier, the first phase that the actor does not know to be complete. The number is
- * the same in every CTA of the set.
+ * A peer that need not have seen the bytes of the round before, though the own CTA has. If their
+ * phase takes these bytes too, that is where they count, and the peer's rounds are not those of the
+ * own CTA. If it lacks nothing any more, they are for the phase of the new round, and nothing says
+ * that it has begun: an overrun. False while the peer's arrivals have yet to say which.
  */
-static uint32_t find_phase(const grout_cta *cta, const load_issue *load) {
-    uint32_t base = grout_cta__barrier(cta, load->element)->phase_base;
-    if (!load->is_explicit) {
-        return base + grout_barrier__get_phase(cta, load->element);
+static bool find_round(const grout_cta *cta, load_issue *load, uint32_t rank) {
+    const grout_cta *peer = grout_cta__peer(cta, rank);
+    const grout_round *last = get_round(cta, load, rank);
+    uint32_t known = load->phases[rank], own = load->phases[cta->rank] + 1;
+    uint32_t base = grout_cta__barrier(peer, load->element)->phase_base;
+    uint32_t next = last->peer == 0 || own < last->own ? 0 : last->peer - 1 + own - last->own;
+    if (next <= known || known < base) {
+        return true;
     }
-    uint32_t ph =
-        grout_clock_ph(&cta->machine->plan->shape, grout_cta__element(cta, load->element));
-    uint32_t known = grout_cta__clocks(cta, load->thread)[ph];
-    return known < base ? base : known;
+    grout_bytes_room room = grout_barrier__find_room(peer, load->element, known - base);
+    load->phases[rank] = room == GROUT_BYTES_ROOM_NONE ? next : known;
+    return room != GROUT_BYTES_ROOM_OPEN;
+}
+
+/* Blocks the actor while another can run that may say what the bytes are for: what follows is the
+ * same as when the copy comes late. */
+static bool find_rounds(const grout_cta *cta, load_issue *load) {
+    bool is_alone = grout_cta__thread(cta, load->thread)->retry == GROUT_RETRY_ALONE;
+    for (uint32_t rank = 0; rank < cta->machine->plan->shape.cta_count; rank++) {
+        if (rank != cta->rank && (load->mask >> rank & 1u) != 0 && !find_round(cta, load, rank) &&
+            !is_alone) {
+            (void)grout_cta__block(cta, load->thread, GROUT_THREAD_BLOCKED_INIT, load->element, 0);
+            return false;
+        }
+    }
+    for (uint32_t rank = 0; rank < cta->machine->plan->shape.cta_count; rank++) {
+        if (rank != cta->rank && (load->mask >> rank & 1u) != 0) {
+            *get_round(cta, load, rank) =
+                (grout_round){load->phases[cta->rank] + 1, load->phases[rank] + 1};
+        }
+    }
+    return true;
+}
+
+/*
+ * The phases that its bytes are for. Each CTA of the set counts the phases of its own barrier, so
+ * there is one number for each: that of the copy's own arrival; that of the peer's copy that
+ * belongs to this one; on an mbarrier, the first phase that the actor does not know to be complete.
+ * False: the actor is blocked.
+ */
+static bool find_phases(const grout_cta *cta, load_issue *load) {
+    const grout_inst *inst = load->inst;
+    uint32_t number = 0;
+    for (uint32_t rank = 0; rank < cta->machine->plan->shape.cta_count; rank++) {
+        if ((load->mask >> rank & 1u) != 0) {
+            load->phases[rank] =
+                grout_barrier__find_unknown(cta, load->thread, rank, load->element);
+        }
+    }
+    if (load->is_explicit) {
+        return load->mask == 1u << cta->rank || find_rounds(cta, load);
+    }
+    load->phases[cta->rank] = grout_cta__barrier(cta, load->element)->phase_base +
+                              grout_barrier__get_phase(cta, load->element);
+    if (inst->u.copy.is_collective) {
+        const grout_collective_issue issue = {.element = load->element,
+                                              .phase = load->phases[cta->rank],
+                                              .mask = load->mask,
+                                              .boxes = load->boxes};
+        number = grout_cluster__note_collective(cta, load->thread, inst, &issue);
+        grout_cluster__find_phases(cta, inst, &issue, number, load->phases);
+    }
+    return true;
 }
 
 static void set_parts(const grout_cta *cta, load_issue *load) {
@@ -148,7 +211,8 @@ static void set_parts(const grout_cta *cta, load_issue *load) {
 static void publish_load(const grout_cta *cta, const load_issue *load) {
     grout_machine *machine = cta->machine;
     const grout_inst *inst = load->inst;
-    const grout_flight facts = {.phase = {.element = load->element, .number = load->phase}};
+    const grout_flight facts = {
+        .phase = {.element = load->element, .number = load->phases[cta->rank]}};
     grout_stamp stamps[2];
     grout_engine__stamps_tma_load(cta, &facts, &stamps[0], &stamps[1]);
     const grout_issue issue = {
@@ -166,6 +230,7 @@ static void publish_load(const grout_cta *cta, const load_issue *load) {
         if ((load->mask >> rank & 1u) != 0) {
             uint32_t number = rank * machine->plan->element_count + load->element;
             stamps[1].component = grout_clock_ph(&machine->plan->shape, number);
+            stamps[1].number = load->phases[rank] + 1;
             boxes[1] = get_destination(cta, load, rank);
             grout_access__publish_some(cta, load->thread, inst, boxes, stamps,
                                        GROUT_PUBLISH_WRITES);
@@ -198,7 +263,7 @@ static uint32_t prepare_destination(const grout_cta *cta, const load_issue *load
 static uint32_t deliver(const grout_cta *cta, const load_issue *load, uint32_t rank) {
     grout_delivery delivery = {.rank = rank,
                                .element = load->element,
-                               .phase = load->phase,
+                               .phase = load->phases[rank],
                                .bytes = load->bytes,
                                .is_told = load->is_explicit || rank != cta->rank};
     return grout_barrier__deliver(cta, load->thread, load->inst, &delivery);
@@ -210,7 +275,7 @@ static void send(const grout_cta *cta, const load_issue *load, uint32_t rank, ui
     const grout_load sent = {.rank = rank,
                              .element = load->element,
                              .record = record,
-                             .phase = load->phase,
+                             .phase = load->phases[rank],
                              .bytes = load->bytes,
                              .is_void = load->is_void,
                              .is_part = is_part,
@@ -270,12 +335,11 @@ bool grout_tma__issue_load(const grout_cta *cta, uint32_t thread, const grout_in
         return false;
     }
     load.is_explicit = machine->plan->elements[load.element].is_explicit;
+    if (!find_phases(cta, &load)) {
+        return false;
+    }
     load.is_void = check_gmem(cta, thread, inst, &load.boxes[0], false);
     load.is_void |= check_smem(cta, thread, inst, &load.boxes[1]);
-    load.phase = find_phase(cta, &load);
-    if (inst->u.copy.is_collective) {
-        grout_cluster__note_collective(cta, thread, inst, load.mask, inst->u.copy.collective);
-    }
     publish_load(cta, &load);
     send_all(cta, &load);
     if (machine->has_clocks && (load.is_explicit || load.mask != 1u << cta->rank)) {

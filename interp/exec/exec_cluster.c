@@ -51,16 +51,6 @@ grout_outcome grout_exec_cluster_barrier(const grout_cta *cta, uint32_t thread,
 /* ---- async_store_smem ---------------------------------------------------------------------------
  */
 
-/* The first phase of the destination's barrier that the actor does not know complete. */
-static uint32_t find_phase(const grout_cta *cta, uint32_t thread, uint32_t rank, uint32_t element) {
-    const grout_cta *owner = grout_cta__peer(cta, rank);
-    const grout_barrier *barrier = grout_cta__barrier(owner, element);
-    uint32_t component =
-        grout_clock_ph(&cta->machine->plan->shape, grout_cta__element(owner, element));
-    uint32_t known = grout_cta__clocks(cta, thread)[component];
-    return known < barrier->phase_base ? barrier->phase_base : known;
-}
-
 static void publish_store(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                           const grout_box *box, const grout_delivery *delivery) {
     grout_machine *machine = cta->machine;
@@ -104,7 +94,7 @@ grout_outcome grout_exec_async_store_smem(const grout_cta *cta, uint32_t thread,
     }
     (void)grout_box__check_inside(cta, thread, inst, &box);
     delivery.is_armed = !machine->plan->elements[delivery.element].is_explicit;
-    delivery.phase = find_phase(cta, thread, box.rank, delivery.element);
+    delivery.phase = grout_barrier__find_unknown(cta, thread, box.rank, delivery.element);
     publish_store(cta, thread, inst, &box, &delivery);
     if (machine->tracks && box.is_inside) {
         set_definedness(cta, thread, inst, &box);

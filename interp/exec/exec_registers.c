@@ -16,6 +16,17 @@ static void wake(const grout_cta *cta) {
     }
 }
 
+static void publish(const grout_cta *cta, uint32_t thread, const grout_inst *inst, uint32_t count,
+                    bool is_increase) {
+    if (grout_machine__wants(cta->machine, GROUT_EVENT_REGISTERS)) {
+        grout_clocks clocks;
+        grout_event event = grout_cta__event(cta, GROUT_EVENT_REGISTERS, thread, inst, &clocks);
+        event.u.registers.count = count;
+        event.u.registers.is_increase = is_increase;
+        grout_machine__publish(cta->machine, &event);
+    }
+}
+
 /* Counts are those of a lane: all lanes of a thread change together. An increase to no more than
  * the thread has changes nothing, and neither does a decrease to more. */
 grout_outcome grout_exec_set_max_registers(const grout_cta *cta, uint32_t thread,
@@ -32,9 +43,11 @@ grout_outcome grout_exec_set_max_registers(const grout_cta *cta, uint32_t thread
             return GROUT_OUTCOME_BLOCKED;
         }
         head->registers_free -= more;
+        publish(cta, thread, inst, more, true);
         own->registers = wanted;
     } else if (!is_increase && wanted < own->registers) {
         head->registers_free += own->registers - wanted;
+        publish(cta, thread, inst, own->registers - wanted, false);
         own->registers = wanted;
         wake(cta);
     }

@@ -126,6 +126,7 @@ static void scan_op(grout_planner *planner, const grout_op *op) {
     if (collective != 0) {
         add_collective(plan, collective);
     }
+    plan->has_multicast |= grout_op_get_axes(module, op, GROUT_ATTR_MULTICAST) != 0;
     if (collective != 0 || grout_op_get_axes(module, op, GROUT_ATTR_MULTICAST) != 0) {
         share_operand(planner, op, 1);
         share_operand(planner, op, 2);

@@ -5,6 +5,7 @@
  */
 #include "cluster.h"
 #include "barrier.h"
+#include "collective.h"
 #include "component.h"
 #include "engine.h"
 #include "run.h"

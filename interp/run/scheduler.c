@@ -9,6 +9,7 @@
  */
 #include "alloc.h"
 #include "barrier.h"
+#include "cluster.h"
 #include "engine.h"
 #include "exec.h"
 #include "mbarrier.h"
@@ -309,6 +310,7 @@ bool grout_machine__run(grout_machine *machine, uint64_t step_limit) {
             if (finish_flights(machine)) {
                 continue;
             }
+            grout_cluster__check_crossed(machine);
             grout_machine__publish_deadlock(machine);
             return stop(machine, GROUT_RUN_DEADLOCK);
         }

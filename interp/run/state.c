@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "bits.h"
+#include "collective.h"
 #include "flight.h"
 #include "gmem.h"
 #include "operand.h"

@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "bits.h"
+#include "collective.h"
 #include "machine.h"
 #include "run.h"
 #include "undo.h"
@@ -92,7 +93,10 @@ static void size_cta(grout_machine *machine) {
     size_history(at, elements, phase);
     at->snapshots = add_part(&size, elements * at->snapshots_kept * phase);
     at->waits = add_part(&size, elements * actors * sizeof(grout_wait_fact));
-    at->collectives = add_part(&size, plan->collective_count * sizeof(uint32_t));
+    at->collectives =
+        add_part(&size, plan->collective_count * elements * sizeof(grout_collective_progress));
+    at->rounds = add_part(
+        &size, plan->has_multicast ? elements * plan->shape.cta_count * sizeof(grout_round) : 0);
     at->payload_free = add_part(&size, machine->payload_slots * sizeof(uint32_t));
     at->registers = add_part(&size, actors * plan->register_bytes);
     at->memory = add_part(&size, (size_t)plan->memory_bytes);

@@ -182,19 +182,6 @@ typedef struct grout_cta_state {
     GROUT_STATE_END
 } grout_cta_state;
 
-/* A copy that all CTAs of a set have to issue, and that some have not. */
-typedef struct grout_collective {
-    /* not hashed: places in pools */
-    uint32_t link;
-    uint32_t next;
-    /* hashed, from here on */
-    uint32_t mask, issued; /* ranks */
-    uint32_t number;       /* among those of the set, from 0 */
-    uint32_t reserved;
-    grout_origin origin; /* of the first that issued it */
-    GROUT_STATE_END
-} grout_collective;
-
 /* The head of a cluster's state; clock sets of two generations of its hardware barrier follow. */
 typedef struct grout_cluster {
     /* not hashed: places in pools */
@@ -308,7 +295,7 @@ typedef struct grout_array {
 /* Where the parts of a CTA's state lie. */
 typedef struct grout_state_layout {
     size_t head; /* of a cluster, before its CTAs */
-    size_t threads, lanes, loops, clocks, scopes, barriers, snapshots, waits, collectives,
+    size_t threads, lanes, loops, clocks, scopes, barriers, snapshots, waits, collectives, rounds,
         payload_free, registers, memory, defined, accumulators, undo_entries, undo_data, payload,
         size;                /* of a CTA */
     uint32_t snapshots_kept; /* of the latest phases of each element; a power of two */

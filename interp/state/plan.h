@@ -287,6 +287,7 @@ typedef struct grout_plan {
         runner_count; /* threads of a CTA that run the body: all, or (with a warp_specialize) 1 */
     bool has_narrow_waits; /* some wait of a kernel with clusters is written scope(cta) */
     bool has_exit_sync;
+    bool has_multicast; /* copies of one CTA to several */
     bool
         needs_clocks; /* some phase follows from what an actor knows: mbarriers, async_store_smem */
     bool has_foreign_order; /* order between clusters: global semaphores, atomics, loops that look

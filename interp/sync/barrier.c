@@ -52,6 +52,22 @@ bool grout_barrier__is_ready(const grout_cta *cta, uint32_t element, uint32_t ph
                                           grout_barrier__count_ready(cta, element) > phase);
 }
 
+grout_bytes_room grout_barrier__find_room(const grout_cta *cta, uint32_t element, uint32_t phase) {
+    const grout_barrier *barrier = grout_cta__barrier(cta, element);
+    if (grout_barrier__is_ready(cta, element, phase)) {
+        return GROUT_BYTES_ROOM_NONE;
+    }
+    for (uint32_t i = barrier->first_open; i != 0;) {
+        const grout_phase *record = grout_machine__phase(cta->machine, i);
+        if (record->number == phase && record->bytes_due > record->bytes_flying) {
+            return GROUT_BYTES_ROOM_SOME;
+        }
+        i = record->next;
+    }
+    return grout_barrier__is_full(cta, element, phase) ? GROUT_BYTES_ROOM_SOME
+                                                       : GROUT_BYTES_ROOM_OPEN;
+}
+
 /* ---- arrivals ---------------------------------------------------------------------------------
  */
 
@@ -311,6 +327,9 @@ static uint32_t arrive(const grout_cta *cta, const contributor *who, const grout
 static void finish_arrive(const grout_cta *cta, const contributor *who, uint32_t element,
                           uint32_t number, uint32_t record) {
     grout_phase__complete_all(cta, element);
+    if (cta->machine->plan->has_multicast) { /* somebody may ask what the phase lacks */
+        grout_machine__wake_all(cta->machine, GROUT_THREAD_BLOCKED_INIT, element);
+    }
     if (cta->machine->has_clocks) {
         learn_completion(cta, who, element, number, record);
     }
@@ -415,6 +434,14 @@ static uint32_t deliver(const grout_cta *cta, const contributor *who,
     }
     wake_waiters(cta, delivery->element);
     return record;
+}
+
+uint32_t grout_barrier__find_unknown(const grout_cta *cta, uint32_t thread, uint32_t rank,
+                                     uint32_t element) {
+    const grout_cta *owner = grout_cta__peer(cta, rank);
+    uint32_t base = grout_cta__barrier(owner, element)->phase_base;
+    uint32_t known = grout_cta__clocks(cta, thread)[grout_phase__get_component(owner, element)];
+    return known < base ? base : known;
 }
 
 uint32_t grout_barrier__deliver(const grout_cta *cta, uint32_t thread, const grout_inst *inst,

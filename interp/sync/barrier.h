@@ -63,6 +63,13 @@ static inline bool grout_barrier__is_full(const grout_cta *cta, uint32_t element
 /* Whether the phase and all before it lack nothing but what is in flight: the same under every
  * timing. */
 bool grout_barrier__is_ready(const grout_cta *cta, uint32_t element, uint32_t phase);
+/* Whether bytes that come now can be for a phase. */
+typedef enum grout_bytes_room {
+    GROUT_BYTES_ROOM_OPEN, /* its arrivals have yet to say */
+    GROUT_BYTES_ROOM_SOME,
+    GROUT_BYTES_ROOM_NONE /* it lacks nothing any more */
+} grout_bytes_room;
+grout_bytes_room grout_barrier__find_room(const grout_cta *cta, uint32_t element, uint32_t phase);
 /* How many phases are ready in this way. */
 uint32_t grout_barrier__count_ready(const grout_cta *cta, uint32_t element);
 
@@ -93,6 +100,10 @@ void grout_barrier__arrive_all(const grout_cta *cta, uint32_t thread, const grou
 /* Bytes are in flight to a phase. Returns its record, in the pool of the machine. */
 uint32_t grout_barrier__deliver(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                                 const grout_delivery *delivery);
+/* The first phase of the element of a rank, over all its lives, that the actor does not know to be
+ * complete: where bytes that it sends go, if no other contribution of its own says more. */
+uint32_t grout_barrier__find_unknown(const grout_cta *cta, uint32_t thread, uint32_t rank,
+                                     uint32_t element);
 /* The ranks for whose elements an arrive on the element of its own CTA counts. */
 uint32_t grout_barrier__get_targets(const grout_cta *cta, uint32_t element);
 

@@ -8,6 +8,13 @@
 #define GROUT_INTERP_CLUSTER_H
 
 #include "machine.h"
+#include "memory.h"
+
+/* How a thread comes to the hardware barrier. */
+typedef struct grout_meeting {
+    bool is_relaxed;
+    bool is_for_all; /* for all threads of its CTA: outside the bodies of a warp_specialize */
+} grout_meeting;
 
 /* How a thread comes to the hardware barrier. */
 typedef struct grout_meeting {
@@ -29,11 +36,27 @@ bool grout_cluster__wait(const grout_cta *cta, uint32_t thread, const grout_inst
 /* Whether a wait is owed: a thread that it stands for has arrived and not waited. */
 bool grout_cluster__owes_wait(const grout_cta *cta, uint32_t thread, bool is_for_all);
 
-/* collective.c: a CTA issues a copy that all of the ranks in mask have to issue. */
-void grout_cluster__note_collective(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
-                                    uint32_t mask, uint32_t set);
+/* A copy that all of the ranks in mask have to issue, as one CTA issues it. */
+typedef struct grout_collective_issue {
+    uint32_t element;
+    uint32_t phase; /* of its own barrier, over all lives */
+    uint32_t mask;
+    const grout_box *boxes; /* whole: source and destination */
+} grout_collective_issue;
+
+/* collective.c: a CTA issues one. Returns the number of its phase, among those with such copies. */
+uint32_t grout_cluster__note_collective(const grout_cta *cta, uint32_t thread,
+                                        const grout_inst *inst,
+                                        const grout_collective_issue *issue);
+/* Where its bytes count in the peers: phases holds, by rank, the first that the actor does not know
+ * to be complete. */
+void grout_cluster__find_phases(const grout_cta *cta, const grout_inst *inst,
+                                const grout_collective_issue *issue, uint32_t number,
+                                uint32_t *phases);
 /* Reports copies that the CTA would have had to issue too. */
 void grout_cluster__check_collectives(const grout_cta *cta);
+/* Nobody can go on: reports copies of the clusters that wait for each other. */
+void grout_cluster__check_crossed(grout_machine *machine);
 /* A thread waits for its cluster to end. When all threads of the CTA do, it issues nothing more. */
 void grout_cluster__note_leaving(const grout_cta *cta);
 /* The cluster of a CTA, once: with its first CTA. */

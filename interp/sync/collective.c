@@ -3,28 +3,26 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "collective.h"
 #include "cluster.h"
-#include "machine.h"
 
 #include <string.h>
 
-/* The record of a set's n-th copy, or 0: all CTAs have issued the copies before it, and none has
- * issued this one. */
-static uint32_t find_collective(const grout_cta *cta, uint32_t mask, uint32_t number) {
-    uint32_t index = grout_cta__cluster(cta)->first_collective;
-    while (index != 0) {
-        const grout_collective *record =
-            grout_pool__at(&cta->machine->pools[GROUT_POOL_COLLECTIVES], index);
-        if (record->mask == mask && record->number == number) {
-            break;
-        }
-        index = record->next;
-    }
-    return index;
+static grout_collective *get_record(const grout_machine *machine, uint32_t index) {
+    return grout_pool__at(&machine->pools[GROUT_POOL_COLLECTIVES], index);
 }
 
-static uint32_t add_collective(const grout_cta *cta, const grout_origin *origin, uint32_t mask,
-                               uint32_t number) {
+static grout_collective_progress *get_progress(const grout_cta *cta, const grout_inst *inst,
+                                               uint32_t element) {
+    const grout_machine *machine = cta->machine;
+    void *all = cta->state + machine->at.collectives;
+    return (grout_collective_progress *)all +
+           inst->u.copy.collective * machine->plan->element_count + element;
+}
+
+/* ---- the list of a cluster ------------------------------------------------------------------- */
+
+static uint32_t add_record(const grout_cta *cta, const grout_collective *record) {
     grout_machine *machine = cta->machine;
     grout_cluster *cluster = grout_cta__cluster(cta);
     uint32_t index = grout_pool__take(&machine->pools[GROUT_POOL_COLLECTIVES], &machine->heap);
@@ -32,12 +30,9 @@ static uint32_t add_collective(const grout_cta *cta, const grout_origin *origin,
         machine->run.has_failed = true;
         return 0;
     }
-    grout_collective *record = grout_pool__at(&machine->pools[GROUT_POOL_COLLECTIVES], index);
-    *record = (grout_collective){.mask = mask, .number = number, .origin = *origin};
+    *get_record(machine, index) = *record;
     if (cluster->last_collective != 0) {
-        ((grout_collective *)grout_pool__at(&machine->pools[GROUT_POOL_COLLECTIVES],
-                                            cluster->last_collective))
-            ->next = index;
+        get_record(machine, cluster->last_collective)->next = index;
     } else {
         cluster->first_collective = index;
     }
@@ -45,24 +40,173 @@ static uint32_t add_collective(const grout_cta *cta, const grout_origin *origin,
     return index;
 }
 
-static void drop_collective(const grout_cta *cta, uint32_t index) {
+static void drop_record(const grout_cta *cta, uint32_t index) {
     grout_machine *machine = cta->machine;
     grout_cluster *cluster = grout_cta__cluster(cta);
-    uint32_t next =
-        ((grout_collective *)grout_pool__at(&machine->pools[GROUT_POOL_COLLECTIVES], index))->next;
-    uint32_t before = 0;
+    uint32_t next = get_record(machine, index)->next, before = 0;
     for (uint32_t i = cluster->first_collective; i != index;) {
         before = i;
-        i = ((grout_collective *)grout_pool__at(&machine->pools[GROUT_POOL_COLLECTIVES], i))->next;
+        i = get_record(machine, i)->next;
     }
     if (before != 0) {
-        ((grout_collective *)grout_pool__at(&machine->pools[GROUT_POOL_COLLECTIVES], before))
-            ->next = next;
+        get_record(machine, before)->next = next;
     } else {
         cluster->first_collective = next;
     }
     cluster->last_collective = next == 0 ? before : cluster->last_collective;
     grout_pool__give(&machine->pools[GROUT_POOL_COLLECTIVES], index);
+}
+
+/* ---- what makes two copies one --------------------------------------------------------------- */
+
+/* Whether two boxes have the same elements in the same order; dimensions of one element have no
+ * place in it. */
+static bool is_same_box(const grout_box_plan *a, const int64_t *a_start, const grout_box_plan *b,
+                        const int64_t *b_start) {
+    if (a->object != b->object || a->rank != b->rank ||
+        memcmp(a_start, b_start, a->rank * sizeof *a_start) != 0 ||
+        memcmp(a->extent, b->extent, a->rank * sizeof *a->extent) != 0) {
+        return false;
+    }
+    uint32_t i = 0, k = 0;
+    for (;;) {
+        while (i < a->rank && a->extent[a->order[i]] == 1) {
+            i++;
+        }
+        while (k < b->rank && b->extent[b->order[k]] == 1) {
+            k++;
+        }
+        if (i == a->rank || k == b->rank) {
+            return i == a->rank && k == b->rank;
+        }
+        if (a->order[i++] != b->order[k++]) {
+            return false;
+        }
+    }
+}
+
+/* The dimension of the destination along which the CTAs share the box, or -1. */
+static int32_t get_cut(const grout_machine *machine, const grout_inst *inst) {
+    const grout_box_plan *to = grout_plan__box(machine->plan, inst, 1);
+    return inst->u.copy.part_dim < 0 ? -1 : to->order[to->rank - 1 - inst->u.copy.part_dim];
+}
+
+static grout_divergence compare(const grout_machine *machine, const grout_collective *a,
+                                const grout_collective *b) {
+    const grout_inst *a_inst = grout_plan__inst(machine->plan, a->pc);
+    const grout_inst *b_inst = grout_plan__inst(machine->plan, b->pc);
+    for (uint32_t i = 0; i < 2; i++) {
+        if (!is_same_box(grout_plan__box(machine->plan, a_inst, i), a->start[i],
+                         grout_plan__box(machine->plan, b_inst, i), b->start[i])) {
+            return i == 0 ? GROUT_DIVERGENCE_SOURCE : GROUT_DIVERGENCE_DESTINATION;
+        }
+    }
+    if (a->element != b->element) {
+        return GROUT_DIVERGENCE_BARRIER;
+    }
+    return get_cut(machine, a_inst) == get_cut(machine, b_inst) ? GROUT_DIVERGENCE_NONE
+                                                                : GROUT_DIVERGENCE_PARTS;
+}
+
+/* Whether both are for one phase, as the CTAs of the set count them. */
+static bool is_same_phase(const grout_collective *a, const grout_collective *b) {
+    return a->mask == b->mask && a->element == b->element && a->number == b->number;
+}
+
+/* The record of this copy that the CTA has not issued, or 0. */
+static uint32_t find_record(const grout_cta *cta, const grout_collective *copy) {
+    uint32_t index = grout_cta__cluster(cta)->first_collective;
+    while (index != 0) {
+        const grout_collective *record = get_record(cta->machine, index);
+        if (is_same_phase(record, copy) && (record->issued >> cta->rank & 1u) == 0 &&
+            compare(cta->machine, record, copy) == GROUT_DIVERGENCE_NONE) {
+            break;
+        }
+        index = record->next;
+    }
+    return index;
+}
+
+/* ---- divergence ------------------------------------------------------------------------------ */
+
+/* other_cta has issued the other copy instead, or none. */
+static void publish_divergence(const grout_cta *cta, const grout_collective *record,
+                               const grout_collective *other, uint32_t other_cta) {
+    grout_machine *machine = cta->machine;
+    if (!grout_machine__wants(machine, GROUT_EVENT_COLLECTIVE)) {
+        return;
+    }
+    grout_event event;
+    memset(&event, 0, sizeof event);
+    event.kind = GROUT_EVENT_COLLECTIVE;
+    event.step = machine->run.stats.steps;
+    event.origin = record->origin;
+    event.u.collective.mask = record->mask;
+    event.u.collective.other = other == NULL ? 0 : other->origin.op;
+    event.u.collective.other_cta = other == NULL ? other_cta : other->origin.cta;
+    event.u.collective.divergence =
+        (uint8_t)(other == NULL ? GROUT_DIVERGENCE_ENDED : compare(machine, record, other));
+    grout_machine__publish(machine, &event);
+}
+
+/* What the CTA has issued for the phase of a record that it has no part in, or NULL: a copy that
+ * the record's CTAs have no part in either. */
+static grout_collective *find_instead(const grout_cta *cta, const grout_collective *record) {
+    for (uint32_t i = grout_cta__cluster(cta)->first_collective; i != 0;) {
+        grout_collective *other = get_record(cta->machine, i);
+        if (is_same_phase(other, record) && (other->issued >> cta->rank & 1u) != 0 &&
+            (other->issued & record->issued) == 0) {
+            return other;
+        }
+        i = other->next;
+    }
+    return NULL;
+}
+
+/* The CTA issues nothing more for the phase of a record that it has no part in. Says so where it
+ * has issued something else; where it has not, only once it has ended. */
+static void judge(const grout_cta *cta, grout_collective *record, bool has_ended) {
+    grout_collective *other = find_instead(cta, record);
+    if (record->is_told || (other == NULL && !has_ended)) {
+        return;
+    }
+    publish_divergence(cta, record, other, grout_cta__head(cta)->index);
+    record->is_told = other != NULL;
+    if (other != NULL) {
+        other->is_told = true;
+    }
+}
+
+/* Whether each CTA of the set has gone on to a later phase of the element. */
+static bool is_passed(const grout_cta *cta, const grout_inst *inst,
+                      const grout_collective *record) {
+    for (uint32_t rank = 0; rank < grout_machine__cluster_size(cta->machine); rank++) {
+        if ((record->mask >> rank & 1u) != 0 &&
+            get_progress(grout_cta__peer(cta, rank), inst, record->element)->phases <=
+                record->number + 1) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The CTA goes on to its next phase of an element: judges what it has left out of those before. */
+static void leave_phases(const grout_cta *cta, const grout_inst *inst,
+                         const grout_collective *copy) {
+    for (uint32_t i = grout_cta__cluster(cta)->first_collective; i != 0;) {
+        grout_collective *record = get_record(cta->machine, i);
+        uint32_t next = record->next;
+        if (record->mask == copy->mask && record->element == copy->element &&
+            record->number < copy->number) {
+            if ((record->issued >> cta->rank & 1u) == 0) {
+                judge(cta, record, false);
+            }
+            if (record->is_told && is_passed(cta, inst, record)) {
+                drop_record(cta, i);
+            }
+        }
+        i = next;
+    }
 }
 
 /* Whether the CTA issues nothing more: it has ended, or all its threads wait to end. */
@@ -76,83 +220,122 @@ static bool is_over(const grout_cta *cta) {
     return true;
 }
 
-/* A CTA of the set that has ended without the copy, or UINT32_MAX. */
-static uint32_t find_ended(const grout_cta *cta, uint32_t missing) {
+/* CTAs of the set that have ended without the copy. */
+static void judge_ended(const grout_cta *cta, grout_collective *record) {
     for (uint32_t rank = 0; rank < grout_machine__cluster_size(cta->machine); rank++) {
         const grout_cta *peer = grout_cta__peer(cta, rank);
-        if ((missing >> rank & 1u) != 0 && is_over(peer)) {
-            return grout_cta__head(peer)->index;
+        if (((record->mask & ~record->issued) >> rank & 1u) != 0 && is_over(peer)) {
+            judge(peer, record, true);
         }
     }
-    return UINT32_MAX;
-}
-
-void grout_cluster__note_collective(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
-                                    uint32_t mask, uint32_t set) {
-    grout_machine *machine = cta->machine;
-    uint32_t *counts = (uint32_t *)(void *)(cta->state + machine->at.collectives);
-    uint32_t number = counts[set]++;
-    grout_origin origin = grout_cta__origin(cta, thread, inst);
-    uint32_t index = find_collective(cta, mask, number);
-    index = index == 0 ? add_collective(cta, &origin, mask, number) : index;
-    if (index == 0) {
-        return;
-    }
-    grout_collective *record = grout_pool__at(&machine->pools[GROUT_POOL_COLLECTIVES], index);
-    record->issued |= 1u << cta->rank;
-    uint32_t ended = find_ended(cta, record->mask & ~record->issued);
-    if (grout_machine__wants(machine, GROUT_EVENT_COLLECTIVE)) {
-        grout_clocks clocks;
-        grout_event event = grout_cta__event(cta, GROUT_EVENT_COLLECTIVE, thread, inst, &clocks);
-        event.u.collective.mask = mask;
-        event.u.collective.number = number;
-        event.u.collective.other = record->origin.op;
-        event.u.collective.other_cta = record->origin.cta;
-        event.u.collective.is_divergent = record->origin.op != origin.op;
-        if (!event.u.collective.is_divergent && ended != UINT32_MAX) {
-            event.u.collective.other = 0;
-            event.u.collective.other_cta = ended;
-            event.u.collective.is_divergent = true;
-        }
-        grout_machine__publish(machine, &event);
-    }
-    if ((record->mask & ~record->issued) == 0) {
-        drop_collective(cta, index);
-    }
-}
-
-static void publish_divergence(const grout_cta *cta, const grout_collective *record) {
-    grout_machine *machine = cta->machine;
-    if (!grout_machine__wants(machine, GROUT_EVENT_COLLECTIVE)) {
-        return;
-    }
-    grout_event event;
-    memset(&event, 0, sizeof event);
-    event.kind = GROUT_EVENT_COLLECTIVE;
-    event.step = machine->run.stats.steps;
-    event.origin = record->origin;
-    event.u.collective.mask = record->mask;
-    event.u.collective.number = record->number;
-    event.u.collective.other_cta = grout_cta__head(cta)->index;
-    event.u.collective.is_divergent = true;
-    grout_machine__publish(machine, &event);
 }
 
 void grout_cluster__check_collectives(const grout_cta *cta) {
-    uint32_t index = grout_cta__cluster(cta)->first_collective;
-    while (index != 0) {
-        const grout_collective *record =
-            grout_pool__at(&cta->machine->pools[GROUT_POOL_COLLECTIVES], index);
-        if ((record->mask & ~record->issued) >> cta->rank & 1u) {
-            publish_divergence(cta, record);
+    for (uint32_t i = grout_cta__cluster(cta)->first_collective; i != 0;) {
+        grout_collective *record = get_record(cta->machine, i);
+        if (((record->mask & ~record->issued) >> cta->rank & 1u) != 0) {
+            judge(cta, record, true);
         }
-        index = record->next;
+        i = record->next;
     }
 }
 
 void grout_cluster__note_leaving(const grout_cta *cta) {
     if (is_over(cta)) {
         grout_cluster__check_collectives(cta);
+    }
+}
+
+/* A copy that the same thread of another CTA has issued, each without the other's: they wait for
+ * each other. */
+static grout_collective *find_crossing(const grout_cta *cta, const grout_collective *record) {
+    for (uint32_t i = record->next; i != 0;) {
+        grout_collective *other = get_record(cta->machine, i);
+        if (other->mask == record->mask && (other->issued & record->issued) == 0 &&
+            !other->is_told && other->origin.thread == record->origin.thread &&
+            other->origin.warp == record->origin.warp) {
+            return other;
+        }
+        i = other->next;
+    }
+    return NULL;
+}
+
+void grout_cluster__check_crossed(grout_machine *machine) {
+    for (const grout_cta *cta = grout_machine__next_cta(machine, NULL); cta != NULL;
+         cta = grout_machine__next_cta(machine, cta)) {
+        uint32_t index = cta->rank == 0 ? grout_cta__cluster(cta)->first_collective : 0;
+        while (index != 0) {
+            grout_collective *record = get_record(machine, index);
+            grout_collective *other = record->is_told ? NULL : find_crossing(cta, record);
+            if (other != NULL && compare(machine, record, other) != GROUT_DIVERGENCE_NONE) {
+                publish_divergence(cta, record, other, 0);
+                record->is_told = other->is_told = true;
+            }
+            index = record->next;
+        }
+    }
+}
+
+/* ---- issue ----------------------------------------------------------------------------------- */
+
+/* The number of the phase among those with copies of the set; a later one is a new one. */
+static uint32_t count_phase(const grout_cta *cta, const grout_inst *inst,
+                            const grout_collective_issue *issue) {
+    grout_collective_progress *own = get_progress(cta, inst, issue->element);
+    if (own->end != issue->phase + 1) {
+        own->end = issue->phase + 1;
+        own->phases++;
+    }
+    return own->phases - 1;
+}
+
+uint32_t grout_cluster__note_collective(const grout_cta *cta, uint32_t thread,
+                                        const grout_inst *inst,
+                                        const grout_collective_issue *issue) {
+    grout_machine *machine = cta->machine;
+    grout_collective copy = {.mask = issue->mask,
+                             .element = issue->element,
+                             .number = count_phase(cta, inst, issue),
+                             .pc = (uint32_t)(inst - grout_plan__inst(machine->plan, 0)),
+                             .origin = grout_cta__origin(cta, thread, inst)};
+    memcpy(copy.start[0], issue->boxes[0].start, sizeof copy.start[0]);
+    memcpy(copy.start[1], issue->boxes[1].start, sizeof copy.start[1]);
+    leave_phases(cta, inst, &copy);
+    uint32_t index = find_record(cta, &copy);
+    index = index == 0 ? add_record(cta, &copy) : index;
+    if (index == 0) {
+        return copy.number;
+    }
+    grout_collective *record = get_record(machine, index);
+    record->issued |= 1u << cta->rank;
+    judge_ended(cta, record);
+    if ((record->mask & ~record->issued) == 0) {
+        drop_record(cta, index);
+    }
+    return copy.number;
+}
+
+/*
+ * A peer that has issued its own copy has said which phase it is for. Where it has not, the phase
+ * follows those that have copies of the set. If the actor knows less than that to be complete, the
+ * peer may still be in an earlier phase when the bytes come: an overrun.
+ */
+void grout_cluster__find_phases(const grout_cta *cta, const grout_inst *inst,
+                                const grout_collective_issue *issue, uint32_t number,
+                                uint32_t *phases) {
+    for (uint32_t rank = 0; rank < grout_machine__cluster_size(cta->machine); rank++) {
+        if (rank == cta->rank || (issue->mask >> rank & 1u) == 0) {
+            continue;
+        }
+        const grout_collective_progress *peer =
+            get_progress(grout_cta__peer(cta, rank), inst, issue->element);
+        if (number + 1 == peer->phases) {
+            phases[rank] = peer->end - 1;
+        } else if (number >= peer->phases) {
+            phases[rank] = phases[rank] < peer->end ? peer->end : phases[rank];
+            phases[rank] += number - peer->phases;
+        }
     }
 }
 
@@ -164,7 +347,7 @@ uint64_t grout_cluster__hash(const grout_cta *cta, uint64_t hash) {
     }
     hash = GROUT_HASH_FACTS(hash, cluster, grout_cluster, index);
     for (uint32_t i = cluster->first_collective; i != 0;) {
-        const grout_collective *record = grout_pool__at(&machine->pools[GROUT_POOL_COLLECTIVES], i);
+        const grout_collective *record = get_record(machine, i);
         hash = GROUT_HASH_FACTS(hash, record, grout_collective, mask);
         i = record->next;
     }

@@ -302,30 +302,55 @@ static bool add_rendezvous_repair(const grout_wording *wording, grout_text *out)
     return true;
 }
 
+static const char *name_divergence(grout_divergence divergence) {
+    switch (divergence) {
+    case GROUT_DIVERGENCE_SOURCE:
+        return "from another box of the source";
+    case GROUT_DIVERGENCE_DESTINATION:
+        return "to another box";
+    case GROUT_DIVERGENCE_PARTS:
+        return "whose parts lie along another dimension";
+    case GROUT_DIVERGENCE_BARRIER:
+        return "for another barrier";
+    case GROUT_DIVERGENCE_NONE:
+    case GROUT_DIVERGENCE_ENDED:
+        break;
+    }
+    return "";
+}
+
 static bool add_copy_headline(const grout_wording *wording, grout_text *out) {
     const grout_facts *facts = wording->facts;
-    grout_text_add(out, "CTA %" PRIu32 " issues this as its collective copy number %" PRIu32,
-                   facts->sides[0].origin.cta, facts->phase);
-    if (facts->side_count > 1) {
-        grout_text_add(out, ", and CTA %" PRIu32 " the one at line %" PRIu32, facts->owner,
-                       get_related_line(wording));
+    grout_text_add(out, "CTA %" PRIu32 " issues this collective copy, and CTA %" PRIu32,
+                   facts->sides[0].origin.cta, facts->owner);
+    if (facts->have == GROUT_DIVERGENCE_ENDED) {
+        grout_text_add(out, " ends without it");
+    } else if (facts->side_count > 1) {
+        grout_text_add(out, " the one at line %" PRIu32 ", %s", get_related_line(wording),
+                       name_divergence((grout_divergence)facts->have));
     } else {
-        grout_text_add(out, ", and CTA %" PRIu32 " ends without it", facts->owner);
+        grout_text_add(out, " does, %s", name_divergence((grout_divergence)facts->have));
     }
     return true;
 }
 
 static bool add_copy_edge(const grout_wording *wording, grout_text *out) {
-    (void)wording;
-    grout_text_add(out,
-                   "each CTA of the set brings its part to all of them: without one the others "
-                   "lack its bytes, and their barriers never complete");
+    int64_t divergence = wording->facts->have;
+    if (divergence == GROUT_DIVERGENCE_ENDED || divergence == GROUT_DIVERGENCE_BARRIER) {
+        grout_text_add(out,
+                       "each CTA of the set brings its part to all of them: without one the others "
+                       "lack its bytes, and their barriers never complete");
+    } else {
+        grout_text_add(out, "each CTA of the set brings its part to all of them: where their boxes "
+                            "differ, what comes is no whole box");
+    }
     return true;
 }
 
 static bool add_copy_repair(const grout_wording *wording, grout_text *out) {
     (void)wording;
-    grout_text_add(out, "let every CTA of collective_axes issue the same copies in the same order");
+    grout_text_add(out, "let every CTA of collective_axes issue the same copies: the same boxes, "
+                        "and for each phase of a barrier the same ones");
     return true;
 }
 

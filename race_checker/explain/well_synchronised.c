@@ -12,9 +12,8 @@
  * is chance.
  *
  * Registers are taken in the order of arrival. Whether a thread that asks for them gets them, or
- * blocks for ever, depends on which thread asked before, unless no increase can hold up a decrease:
- * then all that the pool will ever have comes back under every schedule, and the increases either
- * all fit or not.
+ * blocks for ever, depends on which thread asked before, unless no decrease happens after an
+ * increase (registers.c).
  */
 #include "explain.h"
 #include "statement.h"
@@ -58,100 +57,8 @@ static bool is_order(grout_diag_code code) {
     return false;
 }
 
-static bool is_register_op(const grout_module *module, const grout_op *op, grout_attr attr) {
-    const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
-    return sync != NULL && sync->object == GROUT_SYNC_OBJECT_REGISTERS &&
-           grout_module_find_attr(module, op, attr);
-}
-
-/* Whether a thread may execute the first op and later the second. */
-static bool leads_to(const grout_module *module, grout_op_id first, grout_op_id second) {
-    grout_reach_fact fact = grout_op__find_reach(module, first, second);
-    if (fact.kind == GROUT_REACH_OTHER_BRANCH) { /* in another round, perhaps */
-        return grout_op__get_loop(module, fact.through) != 0;
-    }
-    return fact.kind != GROUT_REACH_PASSED;
-}
-
 static bool is_in_kernel(const grout_checker *checker, const grout_op *op) {
     return grout_module_get_block(checker->info.module, op->parent)->kernel == checker->info.kernel;
-}
-
-/* The threads that an op may block on. */
-typedef enum company {
-    WITH_NOBODY, /* but its own engines or parts, or the registers that are asked about */
-    WITH_OTHERS, /* some threads, sooner or later */
-    WITH_CTA     /* every thread of the CTA, at this op */
-} company;
-
-static company get_company_of_object(grout_sync_object object) {
-    switch (object) {
-    case GROUT_SYNC_OBJECT_BARRIER:
-    case GROUT_SYNC_OBJECT_MBARRIER:
-    case GROUT_SYNC_OBJECT_ANY_BARRIER:
-    case GROUT_SYNC_OBJECT_SEMAPHORE:
-    case GROUT_SYNC_OBJECT_NAMED:
-    case GROUT_SYNC_OBJECT_CLUSTER:
-        return WITH_OTHERS;
-    case GROUT_SYNC_OBJECT_CTA:
-    case GROUT_SYNC_OBJECT_OBJECTS: /* of a collective scope */
-        return WITH_CTA;
-    case GROUT_SYNC_OBJECT_REGISTERS:
-    case GROUT_SYNC_OBJECT_PROXY:
-    case GROUT_SYNC_OBJECT_BULK:
-    case GROUT_SYNC_OBJECT_ASYNC_COPY:
-    case GROUT_SYNC_OBJECT_WGMMA:
-    case GROUT_SYNC_OBJECT_PARTS: /* what they wait for stands in their own ops */
-        return WITH_NOBODY;
-    }
-    return WITH_OTHERS;
-}
-
-static company get_company(const grout_module *module, const grout_op *op) {
-    const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
-    uint32_t attrs = grout_op_get_info((grout_opcode)op->opcode)->attrs;
-    bool may_block = sync != NULL &&
-                     (sync->mode == GROUT_SYNC_MODE_WAITS || sync->mode == GROUT_SYNC_MODE_MEETS);
-    if ((attrs & GROUT_ATTR_BIT_COLLECTIVE) != 0) {
-        may_block = may_block && grout_module_find_attr(module, op, GROUT_ATTR_COLLECTIVE) != NULL;
-    }
-    return may_block ? get_company_of_object((grout_sync_object)sync->object) : WITH_NOBODY;
-}
-
-/* Whether a thread that waits for registers can keep another from giving some back. */
-static bool can_hold_up(const grout_checker *checker, grout_op_id increase, grout_op_id decrease) {
-    const grout_module *module = checker->info.module;
-    if (leads_to(module, increase, decrease)) {
-        return true;
-    }
-    for (grout_op_id i = 1; i < grout_module_get_op_count(module); i++) {
-        const grout_op *op = grout_module_get_op(module, i);
-        company with = get_company(module, op);
-        if (with != WITH_NOBODY && is_in_kernel(checker, op) && leads_to(module, i, decrease) &&
-            (with != WITH_CTA || leads_to(module, increase, i))) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool is_register_order_open(const grout_checker *checker) {
-    const grout_module *module = checker->info.module;
-    uint32_t count = grout_module_get_op_count(module);
-    for (grout_op_id i = 1; i < count; i++) {
-        const grout_op *op = grout_module_get_op(module, i);
-        if (!is_register_op(module, op, GROUT_ATTR_INCREASE) || !is_in_kernel(checker, op)) {
-            continue;
-        }
-        for (grout_op_id k = 1; k < count; k++) {
-            const grout_op *other = grout_module_get_op(module, k);
-            if (is_register_op(module, other, GROUT_ATTR_DECREASE) &&
-                is_in_kernel(checker, other) && can_hold_up(checker, i, k)) {
-                return true;
-            }
-        }
-    }
-    return false;
 }
 
 /* ---- semaphores, tests and values ---- */
@@ -269,7 +176,7 @@ const char *grout_checker__find_doubt(const grout_checker *checker, bool was_cut
     if (!*doubt) {
         doubt = find_value_doubt(checker);
     }
-    if (!*doubt && is_register_order_open(checker)) {
+    if (!*doubt && checker->memory.protocol.held_up.op) {
         doubt = "set_max_registers: which thread gets registers first depends on the schedule";
     }
     return doubt;

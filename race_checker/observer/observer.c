@@ -150,6 +150,8 @@ static bool observe(void *self, const grout_event *event) {
         return grout_checker__init(checker, event);
     case GROUT_EVENT_COLLECTIVE:
         return grout_checker__collective(checker, event);
+    case GROUT_EVENT_REGISTERS:
+        return grout_checker__registers(checker, event);
     case GROUT_EVENT_FORK: /* the clocks say what it orders */
     case GROUT_EVENT_JOIN:
     case GROUT_EVENT_COMPLETE:

@@ -2,8 +2,9 @@
  * collective.c - copies that every CTA of a set issues: which CTA issued what, which ended without.
  * SPDX-License-Identifier: Apache-2.0
  *
- * The n-th collective copy of each CTA of a set is one copy. Primary: of the two that differ, the
- * one that stands later in the source; where a CTA has ended without, the one that was issued.
+ * Copies of one barrier element's phase are one copy, whatever the order of issue. Primary: of the
+ * two that differ, the one that stands later in the source; where a CTA has ended without, the one
+ * that was issued.
  */
 #include "protocols.h"
 
@@ -15,7 +16,7 @@ bool grout_checker__collective(grout_checker *checker, const grout_event *event)
     grout_finding_key key = {.code = GROUT_DIAG_COLLECTIVE_DIVERGENCE,
                              .severity = GROUT_SEVERITY_ERROR};
     grout_facts facts;
-    if (!event->u.collective.is_divergent) {
+    if (event->u.collective.divergence == GROUT_DIVERGENCE_NONE) {
         return true;
     }
     memset(&facts, 0, sizeof facts);
@@ -31,7 +32,7 @@ bool grout_checker__collective(grout_checker *checker, const grout_event *event)
     }
     facts.subject = GROUT_SUBJECT_COPY;
     facts.owner = other.cta;
-    facts.phase = event->u.collective.number;
+    facts.have = event->u.collective.divergence;
     facts.sides[0].origin = own;
     facts.sides[1].origin = other;
     facts.side_count = other.op && other.op != own.op ? 2 : 1;

@@ -52,6 +52,7 @@ bool grout_checker__cta_exit(grout_checker *checker, const grout_event *event,
 bool grout_checker__named(grout_checker *checker, const grout_event *event);
 bool grout_checker__semaphore(grout_checker *checker, const grout_event *event);
 bool grout_checker__collective(grout_checker *checker, const grout_event *event);
+bool grout_checker__registers(grout_checker *checker, const grout_event *event);
 bool grout_checker__fault(grout_checker *checker, const grout_event *event);
 bool grout_checker__step_limit(grout_checker *checker, const grout_event *event);
 

@@ -54,6 +54,8 @@ typedef struct grout_cta_facts {
     grout_reported *reported; /* by local actor */
     /* by local actor: its arrive on the cluster's barrier that it has not waited for; 0: none */
     grout_op_id *rendezvous;
+    /* by local actor: its epoch at its first increase of registers, plus 1; 0: none */
+    uint32_t *increases;
     uint32_t *generations; /* [local actor * NAMED_MAX + id]: of its newest arrival, plus 1 */
 } grout_cta_facts;
 

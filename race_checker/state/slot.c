@@ -23,9 +23,9 @@ typedef struct array_place {
     { offsetof(TYPE, MEMBER), sizeof *((TYPE *)0)->MEMBER, COUNT }
 
 static const array_place FACTS[] = {
-    PLACE(grout_cta_facts, waits, PER_WAIT), PLACE(grout_cta_facts, told_since, PER_WAIT),
-    PLACE(grout_cta_facts, reported, PER_ACTOR), PLACE(grout_cta_facts, rendezvous, PER_ACTOR),
-    PLACE(grout_cta_facts, generations, PER_NAMED)};
+    PLACE(grout_cta_facts, waits, PER_WAIT),      PLACE(grout_cta_facts, told_since, PER_WAIT),
+    PLACE(grout_cta_facts, reported, PER_ACTOR),  PLACE(grout_cta_facts, rendezvous, PER_ACTOR),
+    PLACE(grout_cta_facts, increases, PER_ACTOR), PLACE(grout_cta_facts, generations, PER_NAMED)};
 static const array_place NOTES[] = {
     PLACE(grout_cta_notes, threads, PER_ACTOR), PLACE(grout_cta_notes, waits, PER_WAIT),
     PLACE(grout_cta_notes, rendezvous, PER_ACTOR), PLACE(grout_cta_notes, named, PER_NAMED),

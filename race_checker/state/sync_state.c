@@ -149,7 +149,7 @@ static uint64_t hash_semaphore(const grout_semaphore_state *semaphore) {
 }
 
 uint64_t grout_protocol__hash(const grout_protocol *protocol) {
-    uint64_t sum = protocol->competing.op != 0;
+    uint64_t sum = (protocol->competing.op != 0) + 2u * (protocol->held_up.op != 0);
     for (uint32_t i = 0; i < protocol->semaphore_count; i++) {
         sum += hash_semaphore(&protocol->semaphores[i]);
     }

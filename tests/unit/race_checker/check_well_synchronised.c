@@ -132,74 +132,6 @@ START_TEST(row_gives_reason) {
 }
 END_TEST
 
-/* ---- registers: an op that may wait for others keeps one from giving some back ------------------
- */
-
-/* An operand by its letter's kind; NULL: none that what synchronises takes. */
-static const char *get_sample(char letter, grout_sync_object object) {
-    uint8_t kind = grout_letter_get_info(letter)->kind;
-    if (kind == GROUT_LETTER_BARRIER) {
-        return object == GROUT_SYNC_OBJECT_MBARRIER ? "%m[0]" : "%b[0]";
-    }
-    if (kind == GROUT_LETTER_SEMAPHORE) {
-        return "%s[0]";
-    }
-    return kind == GROUT_LETTER_INTEGER || kind == GROUT_LETTER_CONSTANT ? "1" : NULL;
-}
-
-/* The op with operands by its letters; false: it takes others than what synchronises takes. */
-static bool add_statement(const grout_op_info *info, grout_sync_object object, grout_text *out) {
-    const char *separator = " ";
-    grout_text_add(out, "    %s%s", info->results == 1 ? "%q = " : "", info->text);
-    for (const char *letter = info->operands; *letter != '\0'; letter++, separator = ", ") {
-        const char *sample = get_sample(*letter, object);
-        if (sample == NULL) {
-            return false;
-        }
-        grout_text_add(out, "%s%s", separator, sample);
-    }
-    grout_text_add(out, "\n");
-    return true;
-}
-
-/* Each op that may block, except on its own thread's groups, parts and registers, and except where
- * all threads of the CTA meet, which comes after what they all do. */
-static bool blocks_on_others(const grout_op_info *info, const grout_sync_info *sync) {
-    enum {
-        OTHERS = 1 << GROUT_SYNC_OBJECT_BARRIER | 1 << GROUT_SYNC_OBJECT_MBARRIER |
-                 1 << GROUT_SYNC_OBJECT_ANY_BARRIER | 1 << GROUT_SYNC_OBJECT_SEMAPHORE |
-                 1 << GROUT_SYNC_OBJECT_NAMED | 1 << GROUT_SYNC_OBJECT_CLUSTER
-    };
-    return grout_effect_row_get_class((grout_effect_row)info->effect_row) ==
-               GROUT_EFFECT_BLOCKING &&
-           (OTHERS >> sync->object & 1) != 0;
-}
-
-START_TEST(a_wait_ahead_of_a_decrease_leaves_registers_open) {
-    const grout_op_info *info = grout_op_get_info((grout_opcode)_i);
-    const grout_sync_info *sync = grout_op_get_sync((grout_opcode)_i);
-    grout_text text = {0};
-    if (sync == NULL || info->shape != GROUT_SHAPE_PLAIN ||
-        sync->object == GROUT_SYNC_OBJECT_REGISTERS ||
-        (sync->mode == GROUT_SYNC_MODE_TESTS && sync->side != GROUT_SYNC_SIDE_NONE)) {
-        return;
-    }
-    grout_text_add(&text, "%s  scratch %%m : mbarrier[1]\n  if (eq (axis_index wg), 0) {\n", HEAD);
-    if (add_statement(info, (grout_sync_object)sync->object, &text)) {
-        grout_text_add(&text, "    set_max_registers 40 decrease\n  } else {\n"
-                              "    set_max_registers 232 increase\n  }\n}\n");
-        char *because = judge(info->text, text.data, true);
-        ck_assert_msg((because[0] != '\0') == blocks_on_others(info, sync), "%s: '%s'", info->text,
-                      because);
-        ck_assert(because[0] == '\0' || strncmp(because, "set_max_registers: which", 24) == 0);
-        free(because);
-    } else {
-        ck_assert_msg(!blocks_on_others(info, sync), "%s: no sample for its operands", info->text);
-    }
-    grout_text_free(&text);
-}
-END_TEST
-
 /* A checker whose machine could not be made has seen nothing: that is not clean. */
 START_TEST(without_a_launch_it_is_incomplete) {
     grout_checker *checker = grout_checker_new(NULL, NULL);
@@ -217,7 +149,6 @@ int main(void) {
     Suite *suite = suite_create("well_synchronised");
     TCase *rows = tcase_create("rows");
     tcase_add_loop_test(rows, row_gives_reason, 0, (int)(sizeof ROWS / sizeof *ROWS));
-    tcase_add_loop_test(rows, a_wait_ahead_of_a_decrease_leaves_registers_open, 1, GROUT_OP_COUNT);
     tcase_add_test(rows, without_a_launch_it_is_incomplete);
     suite_add_tcase(suite, rows);
     SRunner *runner = srunner_create(suite);

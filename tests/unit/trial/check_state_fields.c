@@ -9,6 +9,7 @@
 #include "tests/unit/support/snapshot_texts.h"
 
 #include "interp/engines/gmem.h"
+#include "interp/state/collective.h"
 #include "interp/state/flight.h"
 
 /* Each struct of interp/ that ends with GROUT_STATE_END; tools/lint_state.py compares. */
