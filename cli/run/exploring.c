@@ -24,10 +24,8 @@ bool grout_launch__explore(grout_session *session, const grout_load *load, grout
     double start = host->get_seconds(host->payload);
     budget limit = {session, start + grout_options__get_number(
                                          &session->options, GROUT_OPTION_BUDGET, BUDGET_DEFAULT)};
-    uint64_t count =
-        grout_options__get_count(&session->options, GROUT_OPTION_MAX_FINDINGS, GROUT_DIAGS_MAX);
     const grout_explore_options options = {
-        .max_findings = count > UINT32_MAX ? UINT32_MAX : (uint32_t)count,
+        .max_findings = UINT32_MAX, /* what a report leaves out is for it to say */
         .goes_on = goes_on,
         .payload = &limit,
     };

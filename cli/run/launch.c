@@ -79,12 +79,10 @@ static uint64_t get_machine_memory(const grout_session *session, uint64_t array_
     return limit == 0 ? 0 : limit > array_bytes ? limit - array_bytes : 1;
 }
 
+/* The verdict comes from all findings: what a report leaves out (--max-findings) is for it to say.
+ */
 static grout_checker *make_checker(grout_session *session) {
-    uint64_t count =
-        grout_options__get_count(&session->options, GROUT_OPTION_MAX_FINDINGS, GROUT_DIAGS_MAX);
-    grout_checker_options options = {
-        .max_findings = count > UINT32_MAX ? UINT32_MAX : (uint32_t)count,
-    };
+    const grout_checker_options options = {.max_findings = UINT32_MAX};
     return grout_checker_new(&options, session->diags);
 }
 
