@@ -74,7 +74,8 @@ static int run_command(grout_session *session, int argc, char **argv) {
 }
 
 int grout_cli_main(int argc, char **argv, const grout_host *host) {
-    grout_session session = {.host = host, .diags = grout_diags_new()};
+    grout_session session = {
+        .host = host, .diags = grout_diags_new(), .start = host->get_seconds(host->payload)};
     int exit_code = GROUT_EXIT_OK;
     if (session.diags == NULL) {
         grout_session__print(&session, GROUT_STREAM_ERR, "error: out of memory\n");

@@ -303,8 +303,14 @@ static void add_coverage(grout_text *out, const grout_load *load, grout_kernel_i
     grout_text_add(out, "\n");
 }
 
-static void add_explored(grout_text *out, const grout_exploration *exploration,
-                         const grout_check_summary *summary) {
+/* Ended by the user, not by the budget, which every exploration has. */
+static bool is_exploration_cut(const grout_outcome *outcome) {
+    return outcome->exploration_cut == GROUT_CUT_TIMEOUT ||
+           outcome->exploration_cut == GROUT_CUT_INTERRUPT;
+}
+
+static void add_explored(grout_text *out, const grout_outcome *outcome) {
+    const grout_exploration *exploration = outcome->exploration;
     unsigned long long schedules = (unsigned long long)exploration->schedules;
     if (exploration->is_complete) {
         grout_text_add(out,
@@ -312,8 +318,11 @@ static void add_explored(grout_text *out, const grout_exploration *exploration,
                        "explored, which differ in what matters\n",
                        schedules);
     } else {
-        grout_text_add(out, "  holds for the %llu schedules explored: %s (%s)\n", schedules,
-                       exploration->why_open, summary->not_well_synchronised_because);
+        grout_text_add(out, "  holds for the %llu schedule%s explored: %s (%s)\n", schedules,
+                       schedules == 1 ? "" : "s",
+                       is_exploration_cut(outcome) ? grout_cut_get_text(outcome->exploration_cut)
+                                                   : exploration->why_open,
+                       outcome->summary.not_well_synchronised_because);
     }
 }
 
@@ -324,7 +333,7 @@ static void add_promise(grout_text *out, const grout_outcome *outcome, bool has_
         grout_text_add(out, "  the run is incomplete: %s; nothing is known of the rest\n",
                        grout_outcome__get_cut(outcome));
     } else if (outcome->exploration != NULL && !outcome->exploration->is_certified) {
-        add_explored(out, outcome->exploration, summary);
+        add_explored(out, outcome);
     } else if (summary->is_well_synchronised) {
         grout_text_add(out, "  holds for every schedule and timing of this launch with these "
                             "inputs\n");
@@ -344,7 +353,7 @@ static void add_promise(grout_text *out, const grout_outcome *outcome, bool has_
 }
 
 static const char *get_word(const grout_outcome *outcome, uint64_t errors) {
-    bool is_cut = grout_outcome__get_cut(outcome) != NULL ||
+    bool is_cut = grout_outcome__get_cut(outcome) != NULL || is_exploration_cut(outcome) ||
                   outcome->summary.verdict == GROUT_VERDICT_INCOMPLETE;
     return errors > 0 ? "error" : is_cut ? "incomplete" : "clean";
 }
@@ -388,6 +397,7 @@ void grout_report__add_outcome(grout_report *report, grout_kernel_id kernel,
     bool has_findings = add_findings(report, kernel, outcome, &text);
     report->is_incomplete =
         report->is_incomplete || grout_outcome__get_cut(outcome) != NULL ||
+        is_exploration_cut(outcome) ||
         (outcome->checker != NULL && outcome->summary.verdict == GROUT_VERDICT_INCOMPLETE);
     grout_report__print_command(report, kernel, outcome, &command);
     if (report->json != NULL && !outcome->has_more) {

@@ -142,7 +142,7 @@ bool grout_launch__run(grout_session *session, const grout_load *load, grout_ker
     out->status = grout_machine_run(out->machine, 0, session->diags);
     out->stats = grout_machine_get_stats(out->machine);
     out->seconds = session->host->get_seconds(session->host->payload) - payload.line.start;
-    out->is_late = payload.line.is_late;
+    out->cut = payload.line.cut;
     grout_progress_line__clear(&payload.line);
     if (out->checker != NULL) {
         out->summary = grout_checker_get_summary(out->checker, grout_outcome__get_cut(out) != NULL);
@@ -164,7 +164,7 @@ const char *grout_outcome__get_cut(const grout_outcome *outcome) {
     case GROUT_RUN_STEP_LIMIT:
         return "the limit of steps was reached (--max-steps)";
     case GROUT_RUN_INTERRUPTED:
-        return outcome->is_late ? "the time was over (--timeout)" : "Ctrl-C ended the run";
+        return grout_cut_get_text(outcome->cut);
     case GROUT_RUN_PAUSED:
     case GROUT_RUN_FAILED:
         return "the run did not reach its end";

@@ -19,6 +19,9 @@ typedef struct grout_session {
     bool is_quiet, is_verbose;
     const grout_decisions *replay; /* of --replay; NULL: none */
     bool write_failed;             /* stdout is closed or full */
+    /* seconds of the host's clock: when the call began (--timeout counts from there), and when the
+     * budget of what runs now is over (--budget; 0: it has none) */
+    double start, budget_end;
 } grout_session;
 
 /* The place of what is in no file. */
