@@ -3,6 +3,7 @@
 #include "expect.h"
 
 #include "array.h"
+#include "files.h"
 #include "invariant.h"
 #include "silence.h"
 
@@ -324,7 +325,7 @@ static bool merge_options(expect_run *run, const grout_options *outer, char *lin
     for (size_t i = 0; i < outer->use_count; i++) {
         uses[options->use_count++] = outer->uses[i];
     }
-    return grout_session__check_severities(&run->session);
+    return grout_session__check_severities(&run->session) && grout_files__check(&run->session);
 }
 
 /* One run line of a file; differences are appended to out. False: something differs. */

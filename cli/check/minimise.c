@@ -9,6 +9,7 @@
  */
 #include "minimise.h"
 
+#include "files.h"
 #include "invariant.h"
 #include "schedule_file.h"
 
@@ -286,6 +287,7 @@ static bool save_schedule(minimiser *it, grout_options *options, grout_text *pat
     grout_option_use *uses =
         realloc(options->uses, (options->use_count + 1) * sizeof options->uses[0]);
     bool is_good = uses != NULL && text.data != NULL && path->data != NULL &&
+                   grout_files__may_write(it->session, path->data) &&
                    grout_session__write_file(it->session, path->data, &chunk, 1);
     options->uses = uses == NULL ? options->uses : uses;
     if (is_good) {
@@ -319,13 +321,25 @@ static int report(minimiser *it) {
     return exit_code;
 }
 
+/* Half of the time of --timeout is for the report of what the trials have found. */
+static void begin_budget(minimiser *it) {
+    grout_session *session = it->session;
+    const grout_options *options = &session->options;
+    double now = session->host->get_seconds(session->host->payload);
+    double half = grout_options__get_number(options, GROUT_OPTION_TIMEOUT, 0) / 2;
+    bool is_bounded = grout_options__has(options, GROUT_OPTION_BUDGET);
+    it->deadline =
+        now + grout_options__get_number(options, GROUT_OPTION_BUDGET, GROUT_BUDGET_DEFAULT);
+    if (half > 0 && session->start + half < it->deadline) {
+        it->deadline = session->start + half;
+        is_bounded = true;
+    }
+    session->budget_end = is_bounded ? it->deadline : 0;
+}
+
 int grout_minimise__run(grout_session *session, const char *path) {
     minimiser it = {.session = session, .path = path};
-    it.deadline =
-        session->host->get_seconds(session->host->payload) +
-        grout_options__get_number(&session->options, GROUT_OPTION_BUDGET, GROUT_BUDGET_DEFAULT);
-    bool has_budget = grout_options__has(&session->options, GROUT_OPTION_BUDGET);
-    session->budget_end = has_budget ? it.deadline : 0;
+    begin_budget(&it);
     if (!grout_session__read_file(session, path, GROUT_FILE_MAX, &it.text)) {
         grout_session__print_diags(session, GROUT_STREAM_ERR);
         return GROUT_EXIT_USAGE;

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "work.h"
 
+#include "files.h"
 #include "invariant.h"
 #include "schedule_file.h"
 
@@ -119,6 +120,7 @@ static bool save_schedule(grout_session *session, const grout_load *load, grout_
     grout_schedule_file__print(session, name, decisions, &text);
     const grout_chunk chunk = {text.data, text.size};
     bool is_written = path_out->data != NULL && text.data != NULL &&
+                      grout_files__may_write(session, path_out->data) &&
                       grout_session__write_file(session, path_out->data, &chunk, 1);
     grout_text_free(&text);
     return is_written;
@@ -223,7 +225,8 @@ int grout_work__run_on_cpu(grout_session *session, const char *path, bool with_c
     grout_report report = {0};
     grout_schedule_file schedule = {0};
     const char *replay = grout_options__get(&session->options, GROUT_OPTION_REPLAY);
-    if (replay != NULL && !grout_schedule_file__init(&schedule, session, replay)) {
+    if (replay != NULL && !(grout_schedule_file__init(&schedule, session, replay) &&
+                            grout_files__check(session))) { /* with the options of the file */
         grout_schedule_file__deinit(&schedule);
         grout_session__print_diags(session, GROUT_STREAM_ERR);
         return GROUT_EXIT_USAGE;

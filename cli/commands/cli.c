@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "commands.h"
 
+#include "files.h"
+
 #include <string.h>
 
 static grout_command_function *const functions[GROUT_COMMAND_COUNT] = {
@@ -66,7 +68,7 @@ static int run_command(grout_session *session, int argc, char **argv) {
     }
     read_common(session);
     if (!is_parsed || !grout_options__check_arguments(&session->options, session->diags) ||
-        !grout_session__check_severities(session)) {
+        !grout_session__check_severities(session) || !grout_files__check(session)) {
         grout_session__print_diags(session, GROUT_STREAM_ERR);
         return GROUT_EXIT_USAGE;
     }

@@ -94,8 +94,10 @@ void grout_report__print_command(const grout_report *report, grout_kernel_id ker
     if (outcome->schedule_file != NULL) {
         grout_text_add(out, " --replay");
         add_word(out, outcome->schedule_file);
+    } else if (settings->schedule == GROUT_SCHEDULE_REPLAY &&
+               !grout_options__has(options, GROUT_OPTION_REPLAY)) {
+        grout_text_add(out, " --explore"); /* its file could not be written */
     } else if (settings->schedule == GROUT_SCHEDULE_REPLAY) {
-        GROUT_ASSERT(grout_options__has(options, GROUT_OPTION_REPLAY));
         grout_text_add(out, " --replay");
         add_word(out, grout_options__get(options, GROUT_OPTION_REPLAY));
     } else {
