@@ -42,19 +42,22 @@ grout_diags *grout_diags_new_in(const grout_allocator *allocator) {
     return diags;
 }
 
+static void free_diag(const grout_diags *diags, grout_diag *diag) {
+    for (uint32_t i = 0; i < diag->note_count; i++) {
+        grout__free(diag->notes[i].message);
+    }
+    grout__free(diag->notes);
+    if (diag->message != diags->oom_message) {
+        grout__free(diag->message);
+    }
+}
+
 void grout_diags_free(grout_diags *diags) {
     if (diags == NULL) {
         return;
     }
     for (uint32_t i = 0; i < diags->count; i++) {
-        grout_diag *diag = &diags->items[i];
-        if (diag->message != diags->oom_message) {
-            grout__free(diag->message);
-        }
-        for (uint32_t n = 0; n < diag->note_count; n++) {
-            grout__free(diag->notes[n].message);
-        }
-        grout__free(diag->notes);
+        free_diag(diags, &diags->items[i]);
     }
     for (size_t i = 0; i < diags->files.count; i++) {
         grout__free(diags->files.items[i]);
@@ -152,17 +155,44 @@ static grout_place keep_place(grout_diags *diags, grout_place place) {
     return place;
 }
 
+/* The newest that is no error, plus 1; 0: all are errors. */
+static uint32_t find_lesser(const grout_diags *diags) {
+    uint32_t at = diags->count;
+    while (at > 0 && diags->items[at - 1].severity == GROUT_SEVERITY_ERROR) {
+        at--;
+    }
+    return at;
+}
+
+/* Whether a diagnostic is kept: an error takes the place of one that is none. */
+static bool has_room(const grout_diags *diags, grout_diag_code code) {
+    return diags->count < GROUT_DIAGS_MAX ||
+           (diag_infos[code].severity == GROUT_SEVERITY_ERROR && find_lesser(diags) > 0);
+}
+
+static void make_room(grout_diags *diags) {
+    uint32_t at = diags->count == GROUT_DIAGS_MAX ? find_lesser(diags) : 0;
+    if (at > 0) {
+        free_diag(diags, &diags->items[at - 1]);
+        memmove(&diags->items[at - 1], &diags->items[at],
+                (diags->count - at) * sizeof diags->items[0]);
+        diags->count--;
+    }
+}
+
 /* Counts a diagnostic; the slot for it, or NULL if it is to be dropped. */
 static grout_diag *add_slot(grout_diags *diags, grout_diag_code code) {
     GROUT_ASSERT(diags->count <= GROUT_DIAGS_MAX && diags->count <= diags->total);
     diags->total++;
-    diags->is_newest_kept = diags->count < GROUT_DIAGS_MAX;
+    diags->is_newest_kept = has_room(diags, code);
     if (!diags->is_newest_kept) {
         diags->has_dropped_error |= diag_infos[code].severity == GROUT_SEVERITY_ERROR;
         return NULL;
     }
+    make_room(diags);
     grout_diag *diag = &diags->items[diags->count++];
-    *diag = (grout_diag){.code = code, .severity = diag_infos[code].severity};
+    *diag =
+        (grout_diag){.code = code, .severity = diag_infos[code].severity, .number = diags->total};
     return diag;
 }
 
@@ -171,7 +201,7 @@ bool grout_diags_add_list(grout_diags *diags, grout_diag_code code, grout_place 
     if (diags == NULL) {
         return false;
     }
-    if (diags->count == GROUT_DIAGS_MAX) {
+    if (!has_room(diags, code)) {
         (void)add_slot(diags, code);
         return false;
     }

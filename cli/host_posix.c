@@ -24,79 +24,128 @@ static bool fail(grout_text *reason) {
     return false;
 }
 
-/* Reads to the end; the first guess is the size that the file system knows (0 for pipes). */
-static bool read_all(int file, uint64_t size_guess, uint64_t size_max, grout_bytes *out,
-                     grout_text *reason) {
-    size_t capacity = (size_t)size_guess + 1, size = 0;
-    char *data = malloc(capacity);
-    while (data != NULL) {
-        ssize_t got = read(file, data + size, capacity - size);
-        if (got < 0 && errno == EINTR && !was_interrupted) {
-            continue;
-        }
-        if (got < 0) {
-            free(data);
-            return fail(reason);
-        }
-        size += (size_t)got;
-        if (got == 0 || size > size_max) {
-            break;
-        }
-        if (size == capacity) {
-            char *larger = capacity > SIZE_MAX / 2 ? NULL : realloc(data, capacity * 2 + 4096);
-            if (larger == NULL) {
-                free(data);
-            }
-            data = larger;
-            capacity = capacity * 2 + 4096;
-        }
+/* A file that is read: what is known of it, and what has come. */
+typedef struct reading {
+    int file;
+    uint64_t size_max;             /* more is a failure */
+    uint64_t end;                  /* more is not read */
+    grout_size_function *get_size; /* NULL, or it has been asked */
+    bool is_plain;                 /* it has a size of its own */
+    size_t plain_size;
+    char *data;
+    size_t size, capacity;
+} reading;
+
+static bool grow(reading *r, size_t capacity) {
+    char *larger = realloc(r->data, capacity);
+    r->data = larger != NULL ? larger : r->data;
+    r->capacity = larger != NULL ? capacity : r->capacity;
+    return larger != NULL;
+}
+
+/* Asks how long the file is, once its head is there. */
+static void look_at_head(reading *r, bool is_at_end) {
+    if (r->get_size == NULL || (r->size < GROUT_HEAD_SIZE && !is_at_end)) {
+        return;
     }
-    if (data == NULL || size > size_max) {
-        grout_text_add(reason, data == NULL ? "not enough memory" : "it has more than %llu bytes",
-                       (unsigned long long)size_max);
-        free(data);
-        return false;
+    uint64_t size = r->get_size(r->data, r->size);
+    r->get_size = NULL;
+    if (size == 0) {
+        r->end = 0;
+    } else if (!r->is_plain) {
+        r->end = size;
+    } else if (r->plain_size + 2 > r->capacity) {
+        (void)grow(r, r->plain_size + 2); /* at once; else step by step */
     }
-    if (size == capacity) { /* size_max is SIZE_MAX at most, so there is room for the NUL */
-        char *larger = realloc(data, capacity + 1);
-        if (larger == NULL) {
-            free(data);
+}
+
+/* Reads to the end. Room for a NUL is left. */
+static bool read_all(reading *r, grout_text *reason) {
+    bool is_at_end = false;
+    while (!is_at_end && r->size <= r->end && r->size <= r->size_max) {
+        if (r->size + 1 >= r->capacity &&
+            (r->capacity > SIZE_MAX / 2 - 4096 || !grow(r, r->capacity * 2 + 4096))) {
             grout_text_add(reason, "not enough memory");
             return false;
         }
-        data = larger;
+        size_t room = r->capacity - r->size - 1;
+        room = r->get_size != NULL && room > GROUT_HEAD_SIZE ? GROUT_HEAD_SIZE : room;
+        ssize_t got = read(r->file, r->data + r->size, room);
+        if (was_interrupted) {
+            errno = EINTR;
+        }
+        if (got < 0 && errno == EINTR && !was_interrupted) {
+            continue;
+        }
+        if (got < 0 || was_interrupted) {
+            return fail(reason);
+        }
+        r->size += (size_t)got;
+        is_at_end = got == 0;
+        look_at_head(r, is_at_end);
     }
-    data[size] = '\0';
-    *out = (grout_bytes){.data = data, .size = size};
+    if (r->size > r->size_max) {
+        grout_text_add(reason, "it has more than %llu bytes", (unsigned long long)r->size_max);
+        return false;
+    }
     return true;
+}
+
+static bool read_open(reading *r, grout_bytes *out, grout_text *reason) {
+    struct stat info;
+    if (fstat(r->file, &info) != 0) {
+        return fail(reason);
+    }
+    if (S_ISDIR(info.st_mode)) {
+        grout_text_add(reason, "it is a folder");
+        return false;
+    }
+    r->is_plain = S_ISREG(info.st_mode);
+    uint64_t guess = r->is_plain && info.st_size > 0 ? (uint64_t)info.st_size : 0;
+    if (guess > r->size_max) {
+        grout_text_add(reason, "it has more than %llu bytes", (unsigned long long)r->size_max);
+        return false;
+    }
+    r->plain_size = (size_t)guess;
+    /* With a byte to see the end by, and one for the NUL. A head comes before the rest has room. */
+    guess = r->get_size != NULL && guess > GROUT_HEAD_SIZE ? GROUT_HEAD_SIZE : guess;
+    if (!grow(r, (size_t)guess + 2)) {
+        grout_text_add(reason, "not enough memory");
+        return false;
+    }
+    if (!read_all(r, reason)) {
+        return false;
+    }
+    r->data[r->size] = '\0';
+    *out = (grout_bytes){.data = r->data, .size = r->size};
+    r->data = NULL;
+    return true;
+}
+
+static bool read_framed(void *payload, const char *path, uint64_t size_max,
+                        grout_size_function *get_size, grout_bytes *out, grout_text *reason) {
+    (void)payload;
+    bool is_stdin = strcmp(path, "-") == 0;
+    reading r = {
+        .file = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC),
+        .size_max = size_max,
+        .end = UINT64_MAX,
+        .get_size = get_size,
+    };
+    if (r.file < 0) {
+        return fail(reason);
+    }
+    bool is_read = read_open(&r, out, reason);
+    free(r.data);
+    if (!is_stdin) {
+        (void)close(r.file);
+    }
+    return is_read;
 }
 
 static bool read_file(void *payload, const char *path, uint64_t size_max, grout_bytes *out,
                       grout_text *reason) {
-    (void)payload;
-    bool is_stdin = strcmp(path, "-") == 0;
-    struct stat info;
-    int file = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0) {
-        return fail(reason);
-    }
-    bool is_read = false;
-    if (fstat(file, &info) != 0) {
-        (void)fail(reason);
-    } else if (S_ISDIR(info.st_mode)) {
-        grout_text_add(reason, "it is a folder");
-    } else {
-        uint64_t guess = S_ISREG(info.st_mode) && info.st_size > 0 ? (uint64_t)info.st_size : 0;
-        if (guess > size_max) {
-            grout_text_add(reason, "it has more than %llu bytes", (unsigned long long)size_max);
-        } else {
-            is_read = read_all(file, guess, size_max, out, reason);
-        }
-    }
-    if (!is_stdin) {
-        (void)close(file);
-    }
-    return is_read;
+    return read_framed(payload, path, size_max, NULL, out, reason);
 }
 
 /* ---- writing -------------------------------------------------------------------------------- */
@@ -247,6 +296,9 @@ static bool can_write(void *payload, const char *path, grout_text *reason) {
 static bool is_same_file(void *payload, const char *a, const char *b) {
     (void)payload;
     struct stat info_a, info_b;
+    if (is_special(a, &info_a) || is_special(b, &info_b)) {
+        return false;
+    }
     if (strcmp(a, b) == 0) {
         return true;
     }
@@ -377,6 +429,7 @@ const grout_host *grout_host_posix_get(void) {
     };
     static const grout_host host = {
         .read_file = read_file,
+        .read_framed = read_framed,
         .write_file = write_file,
         .can_write = can_write,
         .is_same_file = is_same_file,
@@ -395,5 +448,7 @@ const grout_host *grout_host_posix_get(void) {
     (void)sigaction(SIGINT, &interrupt, NULL);
     /* A reader that goes away is a failed write, not the end of the process. */
     (void)sigaction(SIGPIPE, &ignore, NULL);
+    /* So is a file that grows past the limit of the process: its temporary is removed. */
+    (void)sigaction(SIGXFSZ, &ignore, NULL);
     return &host;
 }

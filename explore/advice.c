@@ -18,6 +18,7 @@ typedef struct advisor {
     bool *was_run; /* by op, in the launch itself */
     grout_observer notes;
     size_t capacity;
+    bool was_cut; /* a run was interrupted: there are no more */
 } advisor;
 
 /* ---- runs ----------------------------------------------------------------------------------- */
@@ -55,6 +56,7 @@ static bool run(advisor *it, bool notes_ops, bool *is_clean_out) {
     grout_run_status status =
         machine == NULL ? GROUT_RUN_FAILED : grout_machine_run(machine, 0, it->diags);
     *is_clean_out = status != GROUT_RUN_FAILED && is_clean(checker, status);
+    it->was_cut = it->was_cut || status == GROUT_RUN_INTERRUPTED;
     it->out->runs++;
     grout_machine_free(machine);
     grout_checker_free(checker);
@@ -183,8 +185,8 @@ static bool add_candidates(advisor *it) {
 /* ---- the search ----------------------------------------------------------------------------- */
 
 static bool goes_on(const advisor *it) {
-    return it->options == NULL || it->options->goes_on == NULL ||
-           it->options->goes_on(it->options->payload);
+    return !it->was_cut && (it->options == NULL || it->options->goes_on == NULL ||
+                            it->options->goes_on(it->options->payload));
 }
 
 static void skip(bool *skipped, const grout_advice *item, bool is_skipped) {
@@ -209,7 +211,7 @@ static bool keep_redundant(advisor *it) {
             grout__free(item->ops);
         }
     }
-    it->out->is_complete = at == it->out->count;
+    it->out->is_complete = at == it->out->count && !it->was_cut;
     for (; at < it->out->count; at++) {
         grout__free(it->out->items[at].ops);
     }

@@ -32,6 +32,7 @@ typedef struct explorer {
     size_t signature_count, signature_size;
     GROUT_ARRAY(uint64_t) identities; /* of all findings so far */
     grout_decisions decisions;        /* of the run that was made last */
+    bool was_cut;                     /* it was interrupted: there are no more */
 } explorer;
 
 /* ---- one run -------------------------------------------------------------------------------- */
@@ -75,7 +76,8 @@ static bool run_schedule(explorer *it, const grout_decisions *replay, grout_trac
     run->summary = grout_checker_get_summary(run->checker, run->status != GROUT_RUN_DONE &&
                                                                run->status != GROUT_RUN_DEADLOCK);
     grout_machine_free(machine);
-    it->out->schedules++;
+    it->was_cut = run->status == GROUT_RUN_INTERRUPTED;
+    it->out->schedules += it->was_cut ? 0 : 1;
     return run->status != GROUT_RUN_FAILED && (trace == NULL || !trace->has_failed);
 }
 
@@ -312,7 +314,8 @@ static bool choose_next(explorer *it, grout_decisions *next) {
 
 static bool goes_on(const explorer *it) {
     const grout_explore_options *options = it->options;
-    return (options->max_schedules == 0 || it->out->schedules < options->max_schedules) &&
+    return !it->was_cut &&
+           (options->max_schedules == 0 || it->out->schedules < options->max_schedules) &&
            (options->goes_on == NULL || options->goes_on(options->payload, it->out->schedules));
 }
 
@@ -325,7 +328,7 @@ static bool explore_one(explorer *it, const grout_decisions *replay, bool *is_ce
     *is_certified_out = !failed && run.summary.is_well_synchronised;
     failed = failed || !keep_witness(it, &run);
     grout_checker_free(run.checker);
-    if (!failed && !*is_certified_out) {
+    if (!failed && !*is_certified_out && !it->was_cut) {
         grout_trace__settle(&trace);
         failed = !take_nodes(it);
         bool is_known = !failed && is_known_trace(it, &trace, &failed);

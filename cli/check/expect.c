@@ -3,6 +3,7 @@
 #include "expect.h"
 
 #include "array.h"
+#include "files.h"
 #include "invariant.h"
 #include "silence.h"
 
@@ -112,7 +113,7 @@ static bool add_outcome(expect_run *run, const grout_outcome *outcome, grout_exp
         failed = (!is_there && !grout_expect_list__add(found, &item)) || failed;
     } else if (grout_outcome__get_cut(outcome) != NULL) {
         grout_text_add(&run->report, "  %s\n", grout_outcome__get_cut(outcome));
-        run->is_cut_short = run->is_cut_short || !outcome->is_late;
+        run->is_cut_short = run->is_cut_short || outcome->cut == GROUT_CUT_INTERRUPT;
     }
     return !failed;
 }
@@ -208,20 +209,18 @@ static void compare_identities(expect_run *run, const grout_launch_settings *set
 static bool add_explored(expect_run *run, grout_kernel_id kernel,
                          const grout_argument_set *arguments, const grout_launch_settings *settings,
                          grout_expect_list *found, bool *holds) {
-    grout_exploration exploration = {0};
+    grout_explored explored = {0};
     identity_list identities = {0};
-    double seconds;
-    bool is_good = grout_launch__explore(&run->session, &run->load, kernel, arguments, settings,
-                                         &exploration, &seconds);
-    for (uint32_t i = 0; is_good && i < exploration.witness_count; i++) {
-        const grout_outcome outcome = {.settings = *settings,
-                                       .status = exploration.witnesses[i].status,
-                                       .checker = exploration.witnesses[i].checker};
+    bool is_good =
+        grout_launch__explore(&run->session, &run->load, kernel, arguments, settings, &explored);
+    for (uint32_t i = 0; is_good && i < explored.exploration.witness_count; i++) {
+        const grout_outcome outcome = grout_explored__get_outcome(&explored, i, settings);
         is_good = add_outcome(run, &outcome, found, &identities);
     }
-    *holds = *holds && (exploration.is_complete || exploration.is_certified);
+    *holds = *holds && (explored.exploration.is_complete || explored.exploration.is_certified);
+    run->is_cut_short = run->is_cut_short || explored.cut == GROUT_CUT_INTERRUPT;
     grout__free(identities.items);
-    grout_exploration_deinit(&exploration);
+    grout_explored__deinit(&explored);
     return is_good;
 }
 
@@ -341,7 +340,7 @@ static bool merge_options(expect_run *run, const grout_options *outer, char *lin
     for (size_t i = 0; i < outer->use_count; i++) {
         uses[options->use_count++] = outer->uses[i];
     }
-    return grout_session__check_severities(&run->session);
+    return grout_session__check_severities(&run->session) && grout_files__check(&run->session);
 }
 
 /* One run line of a file; differences are appended to out. False: something differs. */
@@ -350,6 +349,7 @@ static bool run_line(grout_session *outer, expect_run *run, const char *line, gr
     char *words = malloc(size);
     bool is_good = false;
     run->session = *outer;
+    run->session.start = outer->host->get_seconds(outer->host->payload); /* each has its time */
     run->session.options = (grout_options){0};
     run->session.diags = grout_diags_new();
     run->options_text = line;

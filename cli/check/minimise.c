@@ -9,14 +9,14 @@
  */
 #include "minimise.h"
 
+#include "files.h"
 #include "invariant.h"
 #include "schedule_file.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define BUDGET_DEFAULT 10.0 /* seconds */
-#define CONSTS_MAX     64
+#define CONSTS_MAX 64
 
 /* A const and the value that is tried for it. */
 typedef struct size {
@@ -95,10 +95,9 @@ static bool keep_decisions(minimiser *it, const grout_decisions *decisions) {
 static bool shows_in_kernel(minimiser *it, grout_session *session, const grout_load *load,
                             grout_kernel_id kernel) {
     grout_argument_set arguments = {0};
-    grout_exploration exploration = {0};
+    grout_explored explored = {0};
     grout_outcome outcome = {0};
     grout_launch_settings settings = grout_launch_settings__get(session, true);
-    double seconds;
     bool shows = false;
     settings.is_silent = true;
     if (!grout_argument_set__init(session, &load->bindings, load->bound, kernel, &arguments)) {
@@ -106,12 +105,12 @@ static bool shows_in_kernel(minimiser *it, grout_session *session, const grout_l
         return false;
     }
     if (grout_options__has(&session->options, GROUT_OPTION_EXPLORE)) {
-        (void)grout_launch__explore(session, load, kernel, &arguments, &settings, &exploration,
-                                    &seconds);
-        for (uint32_t i = 0; i < exploration.witness_count && !shows; i++) {
-            shows = has_target(it, exploration.witnesses[i].checker);
+        (void)grout_launch__explore(session, load, kernel, &arguments, &settings, &explored);
+        for (uint32_t i = 0; i < explored.exploration.witness_count && !shows; i++) {
+            const grout_witness *witness = &explored.exploration.witnesses[i];
+            shows = has_target(it, witness->checker);
             it->is_scheduled = shows && (i > 0 || settings.schedule != GROUT_SCHEDULE_FAIR);
-            shows = shows && keep_decisions(it, &exploration.witnesses[i].decisions);
+            shows = shows && keep_decisions(it, &witness->decisions);
         }
     } else {
         grout_decisions decisions = {0};
@@ -121,7 +120,7 @@ static bool shows_in_kernel(minimiser *it, grout_session *session, const grout_l
         it->is_scheduled = settings.schedule != GROUT_SCHEDULE_FAIR;
         grout_decisions_deinit(&decisions);
     }
-    grout_exploration_deinit(&exploration);
+    grout_explored__deinit(&explored);
     grout_outcome__deinit(&outcome);
     grout_argument_set__deinit(&arguments);
     return shows;
@@ -288,6 +287,7 @@ static bool save_schedule(minimiser *it, grout_options *options, grout_text *pat
     grout_option_use *uses =
         realloc(options->uses, (options->use_count + 1) * sizeof options->uses[0]);
     bool is_good = uses != NULL && text.data != NULL && path->data != NULL &&
+                   grout_files__may_write(it->session, path->data) &&
                    grout_session__write_file(it->session, path->data, &chunk, 1);
     options->uses = uses == NULL ? options->uses : uses;
     if (is_good) {
@@ -321,15 +321,31 @@ static int report(minimiser *it) {
     return exit_code;
 }
 
+/* Half of the time of --timeout is for the report of what the trials have found. */
+static void begin_budget(minimiser *it) {
+    grout_session *session = it->session;
+    const grout_options *options = &session->options;
+    double now = session->host->get_seconds(session->host->payload);
+    double half = grout_options__get_number(options, GROUT_OPTION_TIMEOUT, 0) / 2;
+    bool is_bounded = grout_options__has(options, GROUT_OPTION_BUDGET);
+    it->deadline =
+        now + grout_options__get_number(options, GROUT_OPTION_BUDGET, GROUT_BUDGET_DEFAULT);
+    if (half > 0 && session->start + half < it->deadline) {
+        it->deadline = session->start + half;
+        is_bounded = true;
+    }
+    session->budget_end = is_bounded ? it->deadline : 0;
+}
+
 int grout_minimise__run(grout_session *session, const char *path) {
     minimiser it = {.session = session, .path = path};
-    it.deadline = session->host->get_seconds(session->host->payload) +
-                  grout_options__get_number(&session->options, GROUT_OPTION_BUDGET, BUDGET_DEFAULT);
+    begin_budget(&it);
     if (!grout_session__read_file(session, path, GROUT_FILE_MAX, &it.text)) {
         grout_session__print_diags(session, GROUT_STREAM_ERR);
         return GROUT_EXIT_USAGE;
     }
     if (try_sizes(&it, shows) && try_sizes(&it, take_sizes)) {
+        session->budget_end = it.deadline; /* of every trial */
         lower_all(&it);
         if (it.is_scheduled) {
             (void)try_sizes(&it, shorten);

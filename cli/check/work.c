@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "work.h"
 
+#include "files.h"
 #include "invariant.h"
 #include "schedule_file.h"
 
@@ -101,7 +102,8 @@ static void finish_run(grout_session *session, const grout_load *load, grout_ker
         grout_session__print(session, GROUT_STREAM_ERR,
                              "the run did not reach its end: no output is written or compared\n");
     }
-    if (outcome->status == GROUT_RUN_INTERRUPTED && !outcome->is_late) {
+    bool was_cut = outcome->status == GROUT_RUN_INTERRUPTED && outcome->cut == GROUT_CUT_INTERRUPT;
+    if (was_cut || outcome->exploration_cut == GROUT_CUT_INTERRUPT) {
         grout_diags_add(session->diags, GROUT_DIAG_INTERRUPTED, grout_nowhere,
                         "Ctrl-C ended the run: the report is incomplete");
     }
@@ -118,57 +120,47 @@ static bool save_schedule(grout_session *session, const grout_load *load, grout_
     grout_schedule_file__print(session, name, decisions, &text);
     const grout_chunk chunk = {text.data, text.size};
     bool is_written = path_out->data != NULL && text.data != NULL &&
+                      grout_files__may_write(session, path_out->data) &&
                       grout_session__write_file(session, path_out->data, &chunk, 1);
     grout_text_free(&text);
     return is_written;
 }
 
-/* One witness of an exploration as an outcome; only the first needs no schedule file. */
-/* NOLINTNEXTLINE(readability-function-size): what a launch is, and what its report needs */
+/* One witness of an exploration; only the first needs no schedule file. */
 static void report_witness(grout_session *session, const grout_load *load, grout_kernel_id kernel,
-                           const grout_launch_settings *settings,
-                           const grout_exploration *exploration, uint32_t index,
-                           const grout_argument_set *arguments, grout_report *report) {
-    GROUT_ASSERT(index < exploration->witness_count);
-    const grout_witness *witness = &exploration->witnesses[index];
+                           grout_outcome *outcome, const grout_decisions *decisions,
+                           grout_report *report) {
     grout_text path = {0};
-    grout_outcome outcome = {
-        .settings = *settings,
-        .status = witness->status,
-        .stats = witness->stats,
-        .checker = witness->checker,
-        .exploration = exploration,
-        .has_more = index + 1 < exploration->witness_count,
-    };
-    bool was_cut = grout_outcome__get_cut(&outcome) != NULL;
-    outcome.summary = grout_checker_get_summary(witness->checker, was_cut);
-    if (index > 0) {
-        outcome.settings.schedule = GROUT_SCHEDULE_REPLAY;
-        if (save_schedule(session, load, kernel, &witness->decisions, &path)) {
-            outcome.schedule_file = path.data;
+    if (decisions != NULL) {
+        outcome->settings.schedule = GROUT_SCHEDULE_REPLAY;
+        if (save_schedule(session, load, kernel, decisions, &path)) {
+            outcome->schedule_file = path.data;
         }
     }
-    grout_report__add_outcome(report, kernel, &outcome);
-    if (!outcome.has_more) {
-        finish_run(session, load, kernel, true, arguments, &outcome);
-    }
+    grout_report__add_outcome(report, kernel, outcome);
     grout_text_free(&path);
 }
 
 static void explore_kernel(grout_session *session, const grout_load *load, grout_kernel_id kernel,
                            const grout_argument_set *arguments,
                            const grout_launch_settings *settings, grout_report *report) {
-    grout_exploration exploration = {0};
-    double seconds;
-    if (grout_launch__explore(session, load, kernel, arguments, settings, &exploration, &seconds)) {
-        for (uint32_t i = 0; i < exploration.witness_count; i++) {
-            report_witness(session, load, kernel, settings, &exploration, i, arguments, report);
+    grout_explored explored = {0};
+    if (grout_launch__explore(session, load, kernel, arguments, settings, &explored)) {
+        const grout_exploration *exploration = &explored.exploration;
+        for (uint32_t i = 0; i < exploration->witness_count; i++) {
+            grout_outcome outcome = grout_explored__get_outcome(&explored, i, settings);
+            report_witness(session, load, kernel, &outcome,
+                           i == 0 ? NULL : &exploration->witnesses[i].decisions, report);
+            if (!outcome.has_more) {
+                finish_run(session, load, kernel, true, arguments, &outcome);
+            }
         }
         if (session->is_verbose) {
-            grout_session__print(session, GROUT_STREAM_ERR, "explored in %.3f s\n", seconds);
+            grout_session__print(session, GROUT_STREAM_ERR, "explored in %.3f s\n",
+                                 explored.seconds);
         }
     }
-    grout_exploration_deinit(&exploration);
+    grout_explored__deinit(&explored);
 }
 
 static void run_once(grout_session *session, const grout_load *load, grout_kernel_id kernel,
@@ -197,10 +189,20 @@ static void run_once(grout_session *session, const grout_load *load, grout_kerne
     grout_outcome__deinit(&outcome);
 }
 
+/* A budget that the user gives bounds the first run too; the default only what comes on top. */
+static void begin_budget(grout_session *session) {
+    const grout_host *host = session->host;
+    double budget = grout_options__get_number(&session->options, GROUT_OPTION_BUDGET, 0);
+    session->budget_end = grout_options__has(&session->options, GROUT_OPTION_BUDGET)
+                              ? host->get_seconds(host->payload) + budget
+                              : 0;
+}
+
 static void run_kernel(grout_session *session, const grout_load *load, grout_kernel_id kernel,
                        bool with_checker, grout_report *report) {
     grout_argument_set arguments = {0};
     grout_launch_settings settings = grout_launch_settings__get(session, with_checker);
+    begin_budget(session);
     if (grout_argument_set__init(session, &load->bindings, load->bound, kernel, &arguments)) {
         if (session->replay == NULL &&
             grout_options__has(&session->options, GROUT_OPTION_EXPLORE)) {
@@ -223,7 +225,8 @@ int grout_work__run_on_cpu(grout_session *session, const char *path, bool with_c
     grout_report report = {0};
     grout_schedule_file schedule = {0};
     const char *replay = grout_options__get(&session->options, GROUT_OPTION_REPLAY);
-    if (replay != NULL && !grout_schedule_file__init(&schedule, session, replay)) {
+    if (replay != NULL && !(grout_schedule_file__init(&schedule, session, replay) &&
+                            grout_files__check(session))) { /* with the options of the file */
         grout_schedule_file__deinit(&schedule);
         grout_session__print_diags(session, GROUT_STREAM_ERR);
         return GROUT_EXIT_USAGE;

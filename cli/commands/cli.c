@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "commands.h"
 
+#include "files.h"
+
 #include <string.h>
 
 static grout_command_function *const functions[GROUT_COMMAND_COUNT] = {
@@ -66,7 +68,7 @@ static int run_command(grout_session *session, int argc, char **argv) {
     }
     read_common(session);
     if (!is_parsed || !grout_options__check_arguments(&session->options, session->diags) ||
-        !grout_session__check_severities(session)) {
+        !grout_session__check_severities(session) || !grout_files__check(session)) {
         grout_session__print_diags(session, GROUT_STREAM_ERR);
         return GROUT_EXIT_USAGE;
     }
@@ -74,7 +76,8 @@ static int run_command(grout_session *session, int argc, char **argv) {
 }
 
 int grout_cli_main(int argc, char **argv, const grout_host *host) {
-    grout_session session = {.host = host, .diags = grout_diags_new()};
+    grout_session session = {
+        .host = host, .diags = grout_diags_new(), .start = host->get_seconds(host->payload)};
     int exit_code = GROUT_EXIT_OK;
     if (session.diags == NULL) {
         grout_session__print(&session, GROUT_STREAM_ERR, "error: out of memory\n");

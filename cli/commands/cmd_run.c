@@ -149,7 +149,7 @@ static bool compare_with_cpu(const gpu_work *work) {
         grout_argument_set__init(session, &work->load->bindings, work->load->bound, work->kernel,
                                  &expected) &&
         grout_launch__run(session, work->load, work->kernel, &expected, &settings, &outcome);
-    if (is_equal && outcome.status == GROUT_RUN_INTERRUPTED && !outcome.is_late) {
+    if (is_equal && outcome.cut == GROUT_CUT_INTERRUPT) {
         is_equal = grout_diags_add(session->diags, GROUT_DIAG_INTERRUPTED, grout_nowhere,
                                    "Ctrl-C ended the run on the CPU: nothing was compared");
     } else if (is_equal && outcome.status != GROUT_RUN_DONE) {

@@ -30,7 +30,7 @@ typedef struct grout_bindings {
 } grout_bindings;
 
 /* Parses the options and reads the .npy files. False: diagnostics. Free even then. */
-bool grout_bindings__read(grout_session *session, const char *kernel_path, grout_bindings *out);
+bool grout_bindings__read(grout_session *session, grout_bindings *out);
 void grout_bindings__deinit(grout_bindings *bindings);
 /* The binding of a parameter, or NULL. */
 const grout_binding *grout_bindings__find(const grout_bindings *bindings, grout_binding_kind kind,

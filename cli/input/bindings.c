@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "arguments.h"
 
+#include "files.h"
 #include "invariant.h"
 #include "suggest.h"
 
@@ -89,17 +90,11 @@ static bool add_input(grout_session *session, grout_bindings *bindings, const ch
     return true;
 }
 
-/* Where FILE.npy ends and ':...' follows, or the whole text. */
-static size_t get_file_size(const char *text) {
-    const char *end = strstr(text, ".npy:");
-    return end == NULL ? strlen(text) : (size_t)(end - text) + 4;
-}
-
 static bool add_output(grout_session *session, grout_bindings *bindings, const char *value) {
     size_t size;
     const char *what;
     const char *param = split_param(value, &size, &what);
-    size_t file_size = what == NULL ? 0 : get_file_size(what);
+    size_t file_size = what == NULL ? 0 : grout_files__get_npy_size(what);
     if (size == 0 || what == NULL || !has_npy_end(what, file_size)) {
         return fail_form(session, GROUT_OPTION_OUTPUT, value);
     }
@@ -125,7 +120,7 @@ static bool add_inout(grout_session *session, grout_bindings *bindings, const ch
     size_t size;
     const char *what;
     const char *param = split_param(value, &size, &what);
-    size_t file_size = what == NULL ? 0 : get_file_size(what);
+    size_t file_size = what == NULL ? 0 : grout_files__get_npy_size(what);
     if (size == 0 || what == NULL || what[file_size] != ':' || !has_npy_end(what, strlen(what))) {
         return fail_form(session, GROUT_OPTION_INOUT, value);
     }
@@ -164,29 +159,13 @@ static bool add_use(grout_session *session, grout_bindings *out, const grout_opt
 
 /* ---- conflicts ------------------------------------------------------------------------------ */
 
-/* The same parameter twice, or a file that is written and has another use. */
 static bool check_pair(grout_session *session, const grout_binding *a, const grout_binding *b) {
-    const grout_host *host = session->host;
-    if (a->kind == b->kind && strcmp(a->param, b->param) == 0) {
-        return grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION, grout_nowhere,
-                               "%s is given twice for %%%s", get_option_text(a->kind), a->param);
-    }
-    bool is_written = a->kind == GROUT_BINDING_OUTPUT || b->kind == GROUT_BINDING_OUTPUT;
-    if (!is_written || a->path == NULL || b->path == NULL ||
-        !host->is_same_file(host->payload, a->path, b->path)) {
-        return true;
-    }
-    const grout_binding *out = a->kind == GROUT_BINDING_OUTPUT ? a : b;
-    const grout_binding *other = out == a ? b : a;
-    grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION, grout_nowhere,
-                    "--output %s would overwrite '%s', the file of %s %s", out->param, other->path,
-                    get_option_text(other->kind), other->param);
-    grout_diags_help(session->diags, "write to another file");
-    return false;
+    return a->kind != b->kind || strcmp(a->param, b->param) != 0 ||
+           grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION, grout_nowhere,
+                           "%s is given twice for %%%s", get_option_text(a->kind), a->param);
 }
 
-static bool check_output(grout_session *session, const grout_binding *binding,
-                         const char *kernel_path) {
+static bool check_output(grout_session *session, const grout_binding *binding) {
     const grout_host *host = session->host;
     grout_text reason = {0};
     bool is_good = host->can_write(host->payload, binding->path, &reason);
@@ -194,24 +173,20 @@ static bool check_output(grout_session *session, const grout_binding *binding,
         grout_diags_add(session->diags, GROUT_DIAG_FILE_UNWRITABLE, grout_nowhere,
                         "cannot write '%s': %s", binding->path,
                         reason.data == NULL ? "?" : reason.data);
-    } else if (host->is_same_file(host->payload, binding->path, kernel_path)) {
-        is_good = grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION, grout_nowhere,
-                                  "--output %s would overwrite the kernel's file '%s'",
-                                  binding->param, binding->path);
     }
     grout_text_free(&reason);
     return is_good;
 }
 
-static bool check_conflicts(grout_session *session, const grout_bindings *bindings,
-                            const char *kernel_path) {
+/* The same parameter twice, or a file that cannot be written (files.h looks at what it is). */
+static bool check_conflicts(grout_session *session, const grout_bindings *bindings) {
     bool is_good = true;
     for (size_t i = 0; i < bindings->count; i++) {
         for (size_t j = 0; j < i; j++) {
             is_good = check_pair(session, &bindings->items[j], &bindings->items[i]) && is_good;
         }
         if (bindings->items[i].kind == GROUT_BINDING_OUTPUT) {
-            is_good = check_output(session, &bindings->items[i], kernel_path) && is_good;
+            is_good = check_output(session, &bindings->items[i]) && is_good;
         }
     }
     return is_good;
@@ -222,18 +197,19 @@ static bool read_npy(grout_session *session, grout_binding *binding) {
     uint64_t memory = host->get_memory(host->payload);
     uint64_t size_max = grout_options__get_count(&session->options, GROUT_OPTION_MAX_MEMORY,
                                                  memory > 0 ? memory : UINT64_MAX / 2);
-    return grout_session__read_file(session, binding->path, size_max, &binding->bytes) &&
+    return grout_session__read_framed(session, binding->path, size_max, grout_npy_get_size,
+                                      &binding->bytes) &&
            grout_npy_parse(binding->bytes.data, binding->bytes.size, binding->path, &binding->npy,
                            session->diags);
 }
 
-bool grout_bindings__read(grout_session *session, const char *kernel_path, grout_bindings *out) {
+bool grout_bindings__read(grout_session *session, grout_bindings *out) {
     bool is_good = true;
     *out = (grout_bindings){0};
     for (size_t i = 0; i < session->options.use_count; i++) {
         is_good = add_use(session, out, &session->options.uses[i]) && is_good;
     }
-    if (!is_good || !check_conflicts(session, out, kernel_path)) {
+    if (!is_good || !check_conflicts(session, out)) {
         return false;
     }
     for (size_t i = 0; i < out->count; i++) {

@@ -228,7 +228,7 @@ bool grout_load__init(grout_session *session, const char *path, const grout_byte
     grout_diags_add_source(session->diags, out->name, text->data, text->size);
     out->symbolic = grout_parse(out->name, text->data, text->size, session->diags);
     if (out->symbolic == NULL || !select_kernels(session, needs_one, out) ||
-        !read_defines(session, out) || !grout_bindings__read(session, path, &out->bindings) ||
+        !read_defines(session, out) || !grout_bindings__read(session, &out->bindings) ||
         !grout_bindings__check(session, &out->bindings, out->symbolic, out->kernels,
                                out->kernel_count)) {
         return false;

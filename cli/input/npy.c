@@ -205,47 +205,61 @@ static bool read_header(reader *r, grout_npy *npy) {
     return seen == SEEN_ALL || fail(r, "its header lacks descr, fortran_order or shape");
 }
 
-bool grout_npy_parse(const void *bytes, size_t size, const char *name, grout_npy *npy_out,
-                     grout_diags *diags) {
+/* Finds and reads the header; *size_out: of all that comes before the data. */
+static bool read_head(reader *r, const void *bytes, size_t size, grout_npy *npy, size_t *size_out) {
     static const uint8_t magic[6] = {0x93, 'N', 'U', 'M', 'P', 'Y'};
     const uint8_t *data = bytes;
-    reader r = {.name = name, .diags = diags};
-    grout_npy npy = {0};
     if (size < 10 || memcmp(data, magic, sizeof magic) != 0) {
-        return fail(&r, "it does not start as a .npy file does");
+        return fail(r, "it does not start as a .npy file does");
     }
     if (data[6] < 1 || data[6] > 3 || data[7] != 0) {
-        return grout_diags_add(diags, GROUT_DIAG_BAD_NPY, nowhere,
-                               "'%s': its version is %u.%u; grout reads 1.0, 2.0 and 3.0", name,
+        return grout_diags_add(r->diags, GROUT_DIAG_BAD_NPY, nowhere,
+                               "'%s': its version is %u.%u; grout reads 1.0, 2.0 and 3.0", r->name,
                                data[6], data[7]);
     }
     size_t start = data[6] == 1 ? 10 : 12;
     if (size < start) {
-        return fail(&r, "it ends within its header");
+        return fail(r, "it ends within its header");
     }
     uint64_t header_size = data[8] | (uint64_t)data[9] << 8;
     if (start == 12) {
         header_size |= (uint64_t)data[10] << 16 | (uint64_t)data[11] << 24;
     }
     if (header_size > GROUT_NPY_HEADER_MAX) {
-        return fail(&r, "its header has more than 65536 bytes");
+        return fail(r, "its header has more than 65536 bytes");
     }
     if (header_size > size - start) {
-        return fail(&r, "it ends within its header");
+        return fail(r, "it ends within its header");
     }
-    r.at = (const char *)data + start;
-    r.end = r.at + header_size;
-    if (!read_header(&r, &npy)) {
+    r->at = (const char *)data + start;
+    r->end = r->at + header_size;
+    *size_out = start + header_size;
+    return read_header(r, npy);
+}
+
+uint64_t grout_npy_get_size(const char *head, size_t size) {
+    reader r = {.name = "", .diags = NULL};
+    grout_npy npy = {0};
+    size_t start = 0;
+    return read_head(&r, head, size, &npy, &start) ? start + (uint64_t)npy.count * npy.bytes : 0;
+}
+
+bool grout_npy_parse(const void *bytes, size_t size, const char *name, grout_npy *npy_out,
+                     grout_diags *diags) {
+    reader r = {.name = name, .diags = diags};
+    grout_npy npy = {0};
+    size_t start = 0;
+    if (!read_head(&r, bytes, size, &npy, &start)) {
         return false;
     }
     uint64_t wanted = (uint64_t)npy.count * npy.bytes;
-    uint64_t present = size - start - header_size;
+    uint64_t present = size - start;
     if (wanted != present) {
         return grout_diags_add(diags, GROUT_DIAG_BAD_NPY, nowhere,
                                "'%s': its header promises %llu bytes of data, there are %llu", name,
                                (unsigned long long)wanted, (unsigned long long)present);
     }
-    npy.data = data + start + header_size;
+    npy.data = (const uint8_t *)bytes + start;
     npy.data_size = (size_t)wanted;
     *npy_out = npy;
     return true;

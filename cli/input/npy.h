@@ -34,6 +34,11 @@ typedef struct grout_npy {
 bool grout_npy_parse(const void *bytes, size_t size, const char *name, grout_npy *npy_out,
                      grout_diags *diags);
 
+/* The size of the whole file, as the header in its first bytes says; 0: it is no such header. */
+uint64_t grout_npy_get_size(const char *head, size_t size);
+/* Bytes that hold any header that grout reads. */
+#define GROUT_NPY_HEAD_MAX (GROUT_NPY_HEADER_MAX + 12)
+
 /*
  * Whether the file's elements can be read as dtype: the same type; raw bits as void or unsigned of
  * the same size for bf16 and the 8-bit floats; f4 (and f8 for f32) rounded to a narrower float.

@@ -265,7 +265,18 @@ static json_t *make_axes(grout_json *json, const grout_load *load, grout_kernel_
     return axes;
 }
 
+static const char *get_cut_text(grout_cut cut) {
+    return cut == GROUT_CUT_TIMEOUT  ? "timeout"
+           : cut == GROUT_CUT_BUDGET ? "budget"
+                                     : "interrupted";
+}
+
 static const char *get_status(const grout_outcome *outcome) {
+    /* The budget is what an exploration has; what else ends it is the end of the check. */
+    if (outcome->exploration_cut == GROUT_CUT_TIMEOUT ||
+        outcome->exploration_cut == GROUT_CUT_INTERRUPT) {
+        return get_cut_text(outcome->exploration_cut);
+    }
     switch (outcome->status) {
     case GROUT_RUN_DONE:
         return "done";
@@ -274,7 +285,7 @@ static const char *get_status(const grout_outcome *outcome) {
     case GROUT_RUN_STEP_LIMIT:
         return "step-limit";
     case GROUT_RUN_INTERRUPTED:
-        return outcome->is_late ? "timeout" : "interrupted";
+        return get_cut_text(outcome->cut);
     case GROUT_RUN_PAUSED:
     case GROUT_RUN_FAILED:
         return "failed";

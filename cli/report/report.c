@@ -94,8 +94,10 @@ void grout_report__print_command(const grout_report *report, grout_kernel_id ker
     if (outcome->schedule_file != NULL) {
         grout_text_add(out, " --replay");
         add_word(out, outcome->schedule_file);
+    } else if (settings->schedule == GROUT_SCHEDULE_REPLAY &&
+               !grout_options__has(options, GROUT_OPTION_REPLAY)) {
+        grout_text_add(out, " --explore"); /* its file could not be written */
     } else if (settings->schedule == GROUT_SCHEDULE_REPLAY) {
-        GROUT_ASSERT(grout_options__has(options, GROUT_OPTION_REPLAY));
         grout_text_add(out, " --replay");
         add_word(out, grout_options__get(options, GROUT_OPTION_REPLAY));
     } else {
@@ -162,31 +164,61 @@ static void render(const grout_session *session, const grout_diag *diag, bool us
     }
 }
 
-static void add_finding(grout_report *report, grout_kernel_id kernel, const grout_finding *finding,
-                        grout_text *out) {
-    grout_session *session = report->session;
+/* What --severity, --werror and the rules that silence make of a finding. */
+typedef struct judgement {
+    grout_severity severity;          /* OFF: it is silenced */
+    const grout_allowance *allowance; /* by this rule; NULL: by --severity */
+} judgement;
+
+static judgement judge(grout_report *report, const grout_finding *finding) {
     grout_severity severity =
-        grout_session__get_severity(session, finding->code, finding->severity);
+        grout_session__get_severity(report->session, finding->code, finding->severity);
     const grout_allowance *allowance =
         severity == GROUT_SEVERITY_OFF ? NULL : grout_silencer__find(&report->silencer, finding);
-    severity = allowance != NULL ? GROUT_SEVERITY_OFF : severity;
-    if (report->json != NULL) {
-        grout_json__add_finding(report->json, get_kernel_name(report->load, kernel), finding,
-                                severity, allowance);
-    } else if (severity != GROUT_SEVERITY_OFF) {
-        grout_diag diag = *finding->diag;
-        diag.severity = severity;
-        render(session, &diag, session->use_color, out);
-        if (finding->count > 1) {
-            grout_text_add(out, "  seen %llu times\n", (unsigned long long)finding->count);
-        }
-    }
+    return (judgement){allowance != NULL ? GROUT_SEVERITY_OFF : severity, allowance};
+}
+
+/* Verdict and exit code come from what is counted here, listed or not. */
+static void count_finding(grout_report *report, const grout_finding *finding,
+                          grout_severity severity) {
     /* To reach a limit is no fault of the kernel. */
     bool is_limit = grout_exit_code_of(finding->code) == GROUT_EXIT_INCOMPLETE;
     report->is_incomplete = report->is_incomplete || is_limit;
     report->error_count += severity == GROUT_SEVERITY_ERROR && !is_limit ? 1u : 0u;
     report->warning_count += severity == GROUT_SEVERITY_WARNING ? 1u : 0u;
     report->silenced_count += severity == GROUT_SEVERITY_OFF ? 1u : 0u;
+}
+
+static void list_finding(grout_report *report, grout_kernel_id kernel, const grout_finding *finding,
+                         const judgement *found, grout_text *out) {
+    grout_session *session = report->session;
+    if (report->json != NULL) {
+        grout_json__add_finding(report->json, get_kernel_name(report->load, kernel), finding,
+                                found->severity, found->allowance);
+    } else if (found->severity != GROUT_SEVERITY_OFF) {
+        grout_diag diag = *finding->diag;
+        diag.severity = found->severity;
+        render(session, &diag, session->use_color, out);
+        if (finding->count > 1) {
+            grout_text_add(out, "  seen %llu times\n", (unsigned long long)finding->count);
+        }
+    }
+}
+
+/* Counts a finding, and lists it while there is room: at most --max-findings of a kernel. What is
+ * silenced takes no room. */
+static void add_finding(grout_report *report, grout_kernel_id kernel, const grout_finding *finding,
+                        const judgement *found, grout_text *out) {
+    uint64_t most = grout_options__get_count(&report->session->options, GROUT_OPTION_MAX_FINDINGS,
+                                             GROUT_DIAGS_MAX);
+    bool is_silenced = found->severity == GROUT_SEVERITY_OFF;
+    count_finding(report, finding, found->severity);
+    if (!is_silenced && report->listed_count == most) {
+        report->unlisted_count++;
+        return;
+    }
+    report->listed_count += is_silenced ? 0u : 1u;
+    list_finding(report, kernel, finding, found, out);
 }
 
 /* Whether this is the first schedule to show the finding; notes that it was shown. */
@@ -204,15 +236,20 @@ static bool note_shown(grout_report *report, uint64_t identity) {
     return true;
 }
 
-/* Returns whether one was shown. */
+/* The errors first, so that warnings do not take their room. Returns whether one was shown. */
 static bool add_findings(grout_report *report, grout_kernel_id kernel, const grout_outcome *outcome,
                          grout_text *out) {
     size_t before = out->size;
     uint32_t count = outcome->checker == NULL ? 0 : grout_checker_get_count(outcome->checker);
-    for (uint32_t i = 0; i < count; i++) {
-        const grout_finding *finding = grout_checker_get_finding(outcome->checker, i);
-        if (outcome->exploration == NULL || note_shown(report, finding->identity)) {
-            add_finding(report, kernel, finding, out);
+    for (int pass = 0; pass < 2; pass++) {
+        for (uint32_t i = 0; i < count; i++) {
+            const grout_finding *finding = grout_checker_get_finding(outcome->checker, i);
+            judgement found = judge(report, finding);
+            bool is_error = found.severity == GROUT_SEVERITY_ERROR;
+            if (is_error == (pass == 0) &&
+                (outcome->exploration == NULL || note_shown(report, finding->identity))) {
+                add_finding(report, kernel, finding, &found, out);
+            }
         }
     }
     return out->size > before;
@@ -268,8 +305,14 @@ static void add_coverage(grout_text *out, const grout_load *load, grout_kernel_i
     grout_text_add(out, "\n");
 }
 
-static void add_explored(grout_text *out, const grout_exploration *exploration,
-                         const grout_check_summary *summary) {
+/* Ended by the user, not by the budget, which every exploration has. */
+static bool is_exploration_cut(const grout_outcome *outcome) {
+    return outcome->exploration_cut == GROUT_CUT_TIMEOUT ||
+           outcome->exploration_cut == GROUT_CUT_INTERRUPT;
+}
+
+static void add_explored(grout_text *out, const grout_outcome *outcome) {
+    const grout_exploration *exploration = outcome->exploration;
     unsigned long long schedules = (unsigned long long)exploration->schedules;
     if (exploration->is_complete) {
         grout_text_add(out,
@@ -277,8 +320,11 @@ static void add_explored(grout_text *out, const grout_exploration *exploration,
                        "explored, which differ in what matters\n",
                        schedules);
     } else {
-        grout_text_add(out, "  holds for the %llu schedules explored: %s (%s)\n", schedules,
-                       exploration->why_open, summary->not_well_synchronised_because);
+        grout_text_add(out, "  holds for the %llu schedule%s explored: %s (%s)\n", schedules,
+                       schedules == 1 ? "" : "s",
+                       is_exploration_cut(outcome) ? grout_cut_get_text(outcome->exploration_cut)
+                                                   : exploration->why_open,
+                       outcome->summary.not_well_synchronised_because);
     }
 }
 
@@ -289,7 +335,7 @@ static void add_promise(grout_text *out, const grout_outcome *outcome, bool has_
         grout_text_add(out, "  the run is incomplete: %s; nothing is known of the rest\n",
                        grout_outcome__get_cut(outcome));
     } else if (outcome->exploration != NULL && !outcome->exploration->is_certified) {
-        add_explored(out, outcome->exploration, summary);
+        add_explored(out, outcome);
     } else if (summary->is_well_synchronised) {
         grout_text_add(out, "  holds for every schedule and timing of this launch with these "
                             "inputs\n");
@@ -309,7 +355,7 @@ static void add_promise(grout_text *out, const grout_outcome *outcome, bool has_
 }
 
 static const char *get_word(const grout_outcome *outcome, uint64_t errors) {
-    bool is_cut = grout_outcome__get_cut(outcome) != NULL ||
+    bool is_cut = grout_outcome__get_cut(outcome) != NULL || is_exploration_cut(outcome) ||
                   outcome->summary.verdict == GROUT_VERDICT_INCOMPLETE;
     return errors > 0 ? "error" : is_cut ? "incomplete" : "clean";
 }
@@ -333,9 +379,9 @@ static void add_summary(grout_report *report, grout_kernel_id kernel, const grou
         grout_text_add(out, ", %llu more that follow from these",
                        (unsigned long long)summary->suppressed_count);
     }
-    if (summary->dropped_count > 0) {
+    if (report->unlisted_count > 0) {
         grout_text_add(out, ", %llu past --max-findings",
-                       (unsigned long long)summary->dropped_count);
+                       (unsigned long long)report->unlisted_count);
     }
     grout_text_add(out, "\n");
     add_coverage(out, report->load, kernel, outcome);
@@ -353,10 +399,13 @@ void grout_report__add_outcome(grout_report *report, grout_kernel_id kernel,
     bool has_findings = add_findings(report, kernel, outcome, &text);
     report->is_incomplete =
         report->is_incomplete || grout_outcome__get_cut(outcome) != NULL ||
+        is_exploration_cut(outcome) ||
         (outcome->checker != NULL && outcome->summary.verdict == GROUT_VERDICT_INCOMPLETE);
     grout_report__print_command(report, kernel, outcome, &command);
     if (report->json != NULL && !outcome->has_more) {
-        grout_json__add_kernel(report->json, report->load, kernel, outcome,
+        grout_outcome shown = *outcome;
+        shown.summary.dropped_count = report->unlisted_count;
+        grout_json__add_kernel(report->json, report->load, kernel, &shown,
                                command.data == NULL ? "" : command.data);
     } else if (report->json == NULL && outcome->checker != NULL) {
         uint64_t counts[3] = {report->error_count - before[0], report->warning_count - before[1],
@@ -373,12 +422,15 @@ void grout_report__add_outcome(grout_report *report, grout_kernel_id kernel,
         }
         if (!outcome->has_more) {
             memset(report->before, 0, sizeof report->before);
-            report->shown.count = 0;
         }
     } else if (report->json == NULL && grout_outcome__get_cut(outcome) != NULL) {
         grout_session__print(session, GROUT_STREAM_ERR, "@%s: %s\n",
                              get_kernel_name(report->load, kernel),
                              grout_outcome__get_cut(outcome));
+    }
+    if (!outcome->has_more) {
+        report->shown.count = 0;
+        report->listed_count = report->unlisted_count = 0;
     }
     grout_text_free(&command);
     grout_session__flush(session, GROUT_STREAM_OUT, &text);
@@ -416,10 +468,15 @@ static void add_diag(grout_report *report, const grout_diag *diag) {
 void grout_report__add_diags(grout_report *report) {
     grout_diags *diags = report->session->diags;
     uint32_t count = grout_diags_count(diags);
-    GROUT_ASSERT(report->diag_count <= count);
-    for (; report->diag_count < count; report->diag_count++) {
-        add_diag(report, grout_diags_get(diags, report->diag_count));
+    uint64_t seen = report->diags_seen;
+    GROUT_ASSERT(seen <= grout_diags_total(diags));
+    for (uint32_t i = 0; i < count; i++) {
+        const grout_diag *diag = grout_diags_get(diags, i);
+        if (diag->number > seen) {
+            add_diag(report, diag);
+        }
     }
+    report->diags_seen = grout_diags_total(diags);
     report->is_invalid = report->is_invalid || grout_diags_total(diags) > count;
     if (report->json == NULL && grout_diags_total(diags) > report->total_shown &&
         grout_diags_total(diags) > count) {

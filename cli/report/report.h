@@ -21,8 +21,10 @@ typedef struct grout_report {
         uint64_t *items; /* identities of the findings of the exploration that is reported */
         size_t count, capacity;
     } shown;
-    uint64_t before[3];  /* errors, warnings, silenced findings of its outcomes so far */
-    uint32_t diag_count; /* of the session's diagnostics, that add_diags has seen */
+    uint64_t before[3]; /* errors, warnings, silenced findings of its outcomes so far */
+    uint64_t listed_count, unlisted_count; /* of the kernel that is reported: --max-findings */
+    uint64_t diags_seen;                   /* number of the session's newest diagnostic that
+                                            * add_diags has seen */
 } grout_report;
 
 /* False without memory. Deinit after finish, or without it. */

@@ -4,17 +4,11 @@
 
 #include "grout/advice.h"
 
-#define BUDGET_DEFAULT 10.0 /* seconds */
-
-typedef struct budget {
-    grout_session *session;
-    double deadline;
-} budget;
-
+/* The launch itself runs first; the budget bounds the trials. */
 static bool goes_on(void *payload) {
-    const budget *b = payload;
-    const grout_host *host = b->session->host;
-    return host->get_seconds(host->payload) < b->deadline && !host->is_interrupted(host->payload);
+    grout_launch_callbacks *callbacks = payload;
+    grout_progress_line__use_budget(&callbacks->line);
+    return grout_progress_line__goes_on(&callbacks->line);
 }
 
 static grout_place get_place(const grout_load *load, grout_op_id op) {
@@ -63,15 +57,27 @@ static void add_item(grout_session *session, const grout_load *load, const grout
     }
 }
 
+/* Why there is no advice, or not all of it. */
+static void describe_end(grout_session *session, const grout_advice_list *list, grout_cut cut) {
+    if (!list->is_complete && cut != GROUT_CUT_NONE) {
+        grout_session__print(session, GROUT_STREAM_ERR, "the advice is not complete: %s\n",
+                             grout_cut_get_text(cut));
+    } else if (!list->is_possible) {
+        grout_session__print(session, GROUT_STREAM_ERR,
+                             "no advice: only what is clean for every schedule can do without "
+                             "something\n");
+    }
+    if (cut == GROUT_CUT_INTERRUPT) {
+        grout_diags_add(session->diags, GROUT_DIAG_INTERRUPTED, grout_nowhere,
+                        "Ctrl-C ended the search for advice");
+    }
+}
+
 void grout_launch__advise(grout_session *session, const grout_load *load, grout_kernel_id kernel,
                           const grout_argument_set *arguments,
                           const grout_launch_settings *settings) {
-    const grout_host *host = session->host;
-    budget limit = {session, host->get_seconds(host->payload) +
-                                 grout_options__get_number(&session->options, GROUT_OPTION_BUDGET,
-                                                           BUDGET_DEFAULT)};
-    const grout_advice_options options = {.goes_on = goes_on, .payload = &limit};
     grout_launch_callbacks payload;
+    const grout_advice_options options = {.goes_on = goes_on, .payload = &payload};
     grout_advice_list list = {0};
     grout_launch launch =
         grout_launch__prepare(session, load, kernel, arguments, settings, &payload);
@@ -79,14 +85,7 @@ void grout_launch__advise(grout_session *session, const grout_load *load, grout_
         for (uint32_t i = 0; i < list.count; i++) {
             add_item(session, load, &list, &list.items[i]);
         }
-        if (!list.is_possible) {
-            grout_session__print(session, GROUT_STREAM_ERR,
-                                 "no advice: only what is clean for every schedule can do without "
-                                 "something\n");
-        } else if (!list.is_complete) {
-            grout_session__print(session, GROUT_STREAM_ERR,
-                                 "the advice is not complete: its time was over (--budget)\n");
-        }
+        describe_end(session, &list, payload.line.cut);
     }
     grout_progress_line__clear(&payload.line);
     grout_advice_list_deinit(&list);

@@ -2,41 +2,57 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "launch.h"
 
-#define BUDGET_DEFAULT 10.0 /* seconds */
+#include "invariant.h"
 
-typedef struct budget {
-    grout_session *session;
-    double deadline;
-} budget;
-
+/* The launch's own schedule has been run; the budget bounds the others. */
 static bool goes_on(void *payload, uint64_t schedules) {
-    const budget *b = payload;
+    grout_launch_callbacks *callbacks = payload;
     (void)schedules;
-    return b->session->host->get_seconds(b->session->host->payload) < b->deadline;
+    grout_progress_line__use_budget(&callbacks->line);
+    return grout_progress_line__goes_on(&callbacks->line);
 }
 
-/* NOLINTNEXTLINE(readability-function-size): what a launch is, and two results */
 bool grout_launch__explore(grout_session *session, const grout_load *load, grout_kernel_id kernel,
                            const grout_argument_set *arguments,
-                           const grout_launch_settings *settings, grout_exploration *out,
-                           double *seconds_out) {
+                           const grout_launch_settings *settings, grout_explored *out) {
     const grout_host *host = session->host;
-    double start = host->get_seconds(host->payload);
-    budget limit = {session, start + grout_options__get_number(
-                                         &session->options, GROUT_OPTION_BUDGET, BUDGET_DEFAULT)};
-    uint64_t count =
-        grout_options__get_count(&session->options, GROUT_OPTION_MAX_FINDINGS, GROUT_DIAGS_MAX);
-    const grout_explore_options options = {
-        .max_findings = count > UINT32_MAX ? UINT32_MAX : (uint32_t)count,
-        .goes_on = goes_on,
-        .payload = &limit,
-    };
     grout_launch_callbacks payload;
     grout_launch launch =
         grout_launch__prepare(session, load, kernel, arguments, settings, &payload);
+    const grout_explore_options options = {
+        .max_findings = UINT32_MAX, /* what a report leaves out is for it to say */
+        .goes_on = goes_on,
+        .payload = &payload,
+    };
+    *out = (grout_explored){0};
     launch.print = NULL; /* it would print once for each schedule */
-    bool is_good = grout_explore(&launch, &options, out, session->diags);
+    bool is_good = grout_explore(&launch, &options, &out->exploration, session->diags);
     grout_progress_line__clear(&payload.line);
-    *seconds_out = host->get_seconds(host->payload) - start;
+    out->seconds = host->get_seconds(host->payload) - payload.line.start;
+    out->cut = out->exploration.is_complete ? GROUT_CUT_NONE : payload.line.cut;
     return is_good;
+}
+
+void grout_explored__deinit(grout_explored *explored) {
+    grout_exploration_deinit(&explored->exploration);
+}
+
+grout_outcome grout_explored__get_outcome(const grout_explored *explored, uint32_t index,
+                                          const grout_launch_settings *settings) {
+    const grout_exploration *exploration = &explored->exploration;
+    GROUT_ASSERT(index < exploration->witness_count);
+    const grout_witness *witness = &exploration->witnesses[index];
+    grout_outcome outcome = {
+        .settings = *settings,
+        .status = witness->status,
+        .stats = witness->stats,
+        .cut = explored->cut,
+        .exploration_cut = explored->cut,
+        .checker = witness->checker,
+        .exploration = exploration,
+        .has_more = index + 1 < exploration->witness_count,
+    };
+    bool was_cut = grout_outcome__get_cut(&outcome) != NULL;
+    outcome.summary = grout_checker_get_summary(witness->checker, was_cut);
+    return outcome;
 }

@@ -79,12 +79,10 @@ static uint64_t get_machine_memory(const grout_session *session, uint64_t array_
     return limit == 0 ? 0 : limit > array_bytes ? limit - array_bytes : 1;
 }
 
+/* The verdict comes from all findings: what a report leaves out (--max-findings) is for it to say.
+ */
 static grout_checker *make_checker(grout_session *session) {
-    uint64_t count =
-        grout_options__get_count(&session->options, GROUT_OPTION_MAX_FINDINGS, GROUT_DIAGS_MAX);
-    grout_checker_options options = {
-        .max_findings = count > UINT32_MAX ? UINT32_MAX : (uint32_t)count,
-    };
+    const grout_checker_options options = {.max_findings = UINT32_MAX};
     return grout_checker_new(&options, session->diags);
 }
 
@@ -144,7 +142,7 @@ bool grout_launch__run(grout_session *session, const grout_load *load, grout_ker
     out->status = grout_machine_run(out->machine, 0, session->diags);
     out->stats = grout_machine_get_stats(out->machine);
     out->seconds = session->host->get_seconds(session->host->payload) - payload.line.start;
-    out->is_late = payload.line.is_late;
+    out->cut = payload.line.cut;
     grout_progress_line__clear(&payload.line);
     if (out->checker != NULL) {
         out->summary = grout_checker_get_summary(out->checker, grout_outcome__get_cut(out) != NULL);
@@ -171,7 +169,7 @@ const char *grout_outcome__get_cut(const grout_outcome *outcome) {
     case GROUT_RUN_STEP_LIMIT:
         return "the limit of steps was reached (--max-steps)";
     case GROUT_RUN_INTERRUPTED:
-        return outcome->is_late ? "the time was over (--timeout)" : "Ctrl-C ended the run";
+        return grout_cut_get_text(outcome->cut);
     case GROUT_RUN_PAUSED:
     case GROUT_RUN_FAILED:
         return "the run did not reach its end";

@@ -25,12 +25,13 @@ typedef struct grout_outcome {
     grout_run_status status;
     grout_run_stats stats;
     double seconds;
-    bool is_late; /* --timeout ended it */
+    grout_cut cut; /* what interrupted it */
     grout_machine *machine;
     grout_checker *checker; /* NULL: it ran without */
     grout_check_summary summary;
     /* of --explore; has_more: another outcome of the exploration follows */
     const grout_exploration *exploration;
+    grout_cut exploration_cut; /* what ended the exploration before its time */
     bool has_more;
     const char *schedule_file; /* that replays it; NULL: --schedule names it */
 } grout_outcome;
@@ -45,11 +46,21 @@ grout_launch_settings grout_launch_settings__get(const grout_session *session, b
 bool grout_launch__run(grout_session *session, const grout_load *load, grout_kernel_id kernel,
                        const grout_argument_set *arguments, const grout_launch_settings *settings,
                        grout_outcome *out);
+/* What an exploration has found. Free with grout_explored__deinit. */
+typedef struct grout_explored {
+    grout_exploration exploration;
+    double seconds;
+    grout_cut cut; /* what ended it before it was complete */
+} grout_explored;
+
 /* Looks for other schedules (exploring.c). False: it could not be run at all; diagnostics. */
 bool grout_launch__explore(grout_session *session, const grout_load *load, grout_kernel_id kernel,
                            const grout_argument_set *arguments,
-                           const grout_launch_settings *settings, grout_exploration *out,
-                           double *seconds_out);
+                           const grout_launch_settings *settings, grout_explored *out);
+void grout_explored__deinit(grout_explored *explored);
+/* One of its witnesses as an outcome; the checker stays the exploration's. */
+grout_outcome grout_explored__get_outcome(const grout_explored *explored, uint32_t index,
+                                          const grout_launch_settings *settings);
 /* Adds the synchronisation that the launch does not need to the session's diagnostics (advising.c).
  */
 void grout_launch__advise(grout_session *session, const grout_load *load, grout_kernel_id kernel,

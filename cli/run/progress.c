@@ -1,18 +1,57 @@
-/* progress.c - the progress line, --timeout and Ctrl-C.
+/* progress.c - the progress line; --timeout, --budget and Ctrl-C.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "launch.h"
 
 /* Seconds before the line appears, and between two drawings of it. */
 static const double quiet_seconds = 1.0, redraw_seconds = 0.1;
 
+const char *grout_cut_get_text(grout_cut cut) {
+    switch (cut) {
+    case GROUT_CUT_NONE:
+        break;
+    case GROUT_CUT_INTERRUPT:
+        return "Ctrl-C ended the run";
+    case GROUT_CUT_TIMEOUT:
+        return "the time was over (--timeout)";
+    case GROUT_CUT_BUDGET:
+        return "the time was over (--budget)";
+    }
+    return "the run did not reach its end";
+}
+
 void grout_progress_line__init(grout_progress_line *line, grout_session *session) {
     double timeout = grout_options__get_number(&session->options, GROUT_OPTION_TIMEOUT, 0);
-    double now = session->host->get_seconds(session->host->payload);
     *line = (grout_progress_line){
         .session = session,
-        .start = now,
-        .deadline = grout_options__has(&session->options, GROUT_OPTION_TIMEOUT) ? now + timeout : 0,
+        .start = session->host->get_seconds(session->host->payload),
+        .budget_end = session->budget_end,
     };
+    if (grout_options__has(&session->options, GROUT_OPTION_TIMEOUT)) {
+        line->timeout_end = session->start + timeout;
+    }
+}
+
+void grout_progress_line__use_budget(grout_progress_line *line) {
+    double budget = grout_options__get_number(&line->session->options, GROUT_OPTION_BUDGET,
+                                              GROUT_BUDGET_DEFAULT);
+    line->budget_end =
+        line->session->budget_end > 0 ? line->session->budget_end : line->start + budget;
+}
+
+bool grout_progress_line__goes_on(grout_progress_line *line) {
+    const grout_host *host = line->session->host;
+    double now = host->get_seconds(host->payload);
+    if (line->cut != GROUT_CUT_NONE) {
+        return false;
+    }
+    if (host->is_interrupted(host->payload)) {
+        line->cut = GROUT_CUT_INTERRUPT;
+    } else if (line->timeout_end > 0 && now >= line->timeout_end) {
+        line->cut = GROUT_CUT_TIMEOUT;
+    } else if (line->budget_end > 0 && now >= line->budget_end) {
+        line->cut = GROUT_CUT_BUDGET;
+    }
+    return line->cut == GROUT_CUT_NONE;
 }
 
 static void draw(grout_progress_line *line, const grout_progress *progress, double now) {
@@ -36,11 +75,7 @@ bool grout_progress_line__step(grout_progress_line *line, const grout_progress *
     grout_session *session = line->session;
     const grout_host *host = session->host;
     double now = host->get_seconds(host->payload);
-    if (host->is_interrupted(host->payload)) {
-        return false;
-    }
-    if (line->deadline > 0 && now >= line->deadline) {
-        line->is_late = true;
+    if (!grout_progress_line__goes_on(line)) {
         return false;
     }
     if (!session->is_quiet && now - line->start >= quiet_seconds &&

@@ -1,22 +1,38 @@
-/* progress.h - a line on the terminal once a run has taken a second, and the two things that end a
- * run from outside: Ctrl-C and --timeout.
- * SPDX-License-Identifier: Apache-2.0 */
+/* progress.h - a line on the terminal once a run has taken a second, and what ends runs from
+ * outside: Ctrl-C, --timeout and --budget. SPDX-License-Identifier: Apache-2.0 */
 #ifndef GROUT_CLI_PROGRESS_H
 #define GROUT_CLI_PROGRESS_H
 
 #include "session.h"
 
+/* What ended a run, or a series of runs, from outside. */
+typedef enum grout_cut {
+    GROUT_CUT_NONE,
+    GROUT_CUT_INTERRUPT, /* Ctrl-C */
+    GROUT_CUT_TIMEOUT,
+    GROUT_CUT_BUDGET
+} grout_cut;
+
+#define GROUT_BUDGET_DEFAULT 10.0 /* seconds; of what comes on top of the first run */
+
 typedef struct grout_progress_line {
     grout_session *session;
-    double start, deadline; /* seconds of the host's clock; deadline 0: none */
-    double shown;           /* when the line was last drawn; 0: never */
-    bool is_late;
+    double start;                   /* seconds of the host's clock */
+    double timeout_end, budget_end; /* 0: none */
+    double shown;                   /* when the line was last drawn; 0: never */
+    grout_cut cut;
 } grout_progress_line;
 
 void grout_progress_line__init(grout_progress_line *line, grout_session *session);
-/* For grout_launch.progress. */
+/* Whether it may go on; if not, cut says why. */
+bool grout_progress_line__goes_on(grout_progress_line *line);
+/* The same, and draws the line: for grout_launch.progress. */
 bool grout_progress_line__step(grout_progress_line *line, const grout_progress *progress);
+/* From now on the budget counts, from the start of the line if --budget has not set it. */
+void grout_progress_line__use_budget(grout_progress_line *line);
 /* Wipes the line; before anything else is written. */
 void grout_progress_line__clear(grout_progress_line *line);
+/* "the time was over (--timeout)" */
+const char *grout_cut_get_text(grout_cut cut);
 
 #endif

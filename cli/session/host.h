@@ -34,11 +34,22 @@ typedef struct grout_host_gpu {
     bool (*cache_clear)(const char *cache_dir, grout_diags *diags);
 } grout_host_gpu;
 
+/* The size of a whole file by its first bytes; 0: it is of another kind. */
+typedef uint64_t grout_size_function(const char *head, size_t size);
+#define GROUT_HEAD_SIZE (128u << 10)
+
 typedef struct grout_host {
     void *payload;
     /* The whole file, or all of stdin for "-". More than size_max bytes is a failure. */
     bool (*read_file)(void *payload, const char *path, uint64_t size_max, grout_bytes *out,
                       grout_text *reason);
+    /*
+     * The same for a file whose first bytes say how long it is: get_size is asked once, with the
+     * first GROUT_HEAD_SIZE bytes or all there are. 0, it is no such file: the rest is not read. Of
+     * what has no size of its own (a device, a pipe) one byte more than it says is read at most.
+     */
+    bool (*read_framed)(void *payload, const char *path, uint64_t size_max,
+                        grout_size_function *get_size, grout_bytes *out, grout_text *reason);
     /*
      * Replaces a file, or makes one, in one step: a temporary beside it is written, synced and
      * renamed, so that a reader of the path sees the old bytes or all of the new ones.
@@ -47,6 +58,7 @@ typedef struct grout_host {
                        grout_text *reason);
     /* Whether write_file has a chance; asked before a long run. */
     bool (*can_write)(void *payload, const char *path, grout_text *reason);
+    /* Whether two paths name one plain file, or would; a device or a pipe is never lost. */
     bool (*is_same_file)(void *payload, const char *a, const char *b);
     /* Calls visit for every plain file of a folder, in sorted order. */
     bool (*list)(void *payload, const char *folder,

@@ -240,10 +240,17 @@ void grout_session__apply_severities(grout_session *session) {
 
 bool grout_session__read_file(grout_session *session, const char *path, uint64_t size_max,
                               grout_bytes *out) {
+    return grout_session__read_framed(session, path, size_max, NULL, out);
+}
+
+bool grout_session__read_framed(grout_session *session, const char *path, uint64_t size_max,
+                                grout_size_function *get_size, grout_bytes *out) {
     grout_text reason = {0};
     const grout_host *host = session->host;
     *out = (grout_bytes){0};
-    bool is_read = host->read_file(host->payload, path, size_max, out, &reason);
+    bool is_read = get_size == NULL
+                       ? host->read_file(host->payload, path, size_max, out, &reason)
+                       : host->read_framed(host->payload, path, size_max, get_size, out, &reason);
     if (!is_read) {
         grout_diags_add(session->diags, GROUT_DIAG_FILE_UNREADABLE, grout_nowhere,
                         "cannot read '%s': %s", path, reason.data == NULL ? "?" : reason.data);

@@ -19,6 +19,9 @@ typedef struct grout_session {
     bool is_quiet, is_verbose;
     const grout_decisions *replay; /* of --replay; NULL: none */
     bool write_failed;             /* stdout is closed or full */
+    /* seconds of the host's clock: when the call began (--timeout counts from there), and when the
+     * budget of what runs now is over (--budget; 0: it has none) */
+    double start, budget_end;
 } grout_session;
 
 /* The place of what is in no file. */
@@ -50,6 +53,9 @@ bool grout_session__check_severities(grout_session *session);
 /* Reads or writes a file; false with a diagnostic (file-unreadable, file-unwritable). */
 bool grout_session__read_file(grout_session *session, const char *path, uint64_t size_max,
                               grout_bytes *out);
+/* The same for a file whose first bytes say how long it is (host.h). */
+bool grout_session__read_framed(grout_session *session, const char *path, uint64_t size_max,
+                                grout_size_function *get_size, grout_bytes *out);
 bool grout_session__write_file(grout_session *session, const char *path, const grout_chunk *chunks,
                                size_t count);
 

@@ -94,6 +94,7 @@ typedef struct grout_diag {
     char *message;
     grout_note *notes;
     uint32_t note_count;
+    uint64_t number; /* of all that came to its list, from 1 */
 } grout_diag;
 
 typedef struct grout_diags grout_diags;
@@ -114,9 +115,10 @@ GROUT_API bool grout_diags_add_source(grout_diags *diags, const char *file, cons
 
 /*
  * Adds one diagnostic with the severity of its code; the message is copied, the place's file name
- * too. Past GROUT_DIAGS_MAX the diagnostic is counted and dropped. Running out of memory is itself
- * recorded (out-of-memory) without needing any. Always returns false, so that a failing function
- * can end with 'return grout_diags_add(...)'.
+ * too. Past GROUT_DIAGS_MAX the diagnostic is counted and dropped; for an error the newest that is
+ * no error is dropped instead, while there is one. Running out of memory is itself recorded
+ * (out-of-memory) without needing any. Always returns false, so that a failing function can end
+ * with 'return grout_diags_add(...)'.
  */
 GROUT_API bool grout_diags_add(grout_diags *diags, grout_diag_code code, grout_place place,
                                const char *format, ...) GROUT_PRINTF(4, 5);

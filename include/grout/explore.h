@@ -38,7 +38,7 @@ typedef struct grout_exploration {
     /* The first is the launch's own schedule, whether it found something or not. */
     grout_witness *witnesses;
     uint32_t witness_count;
-    uint64_t schedules;   /* that were run */
+    uint64_t schedules;   /* that were run to their end */
     uint64_t states;      /* points from which more than one order was to be tried, and the start */
     bool is_certified;    /* the first run was well synchronised: it represents all schedules */
     bool is_complete;     /* every schedule is equivalent to one that was run */

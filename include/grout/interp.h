@@ -79,7 +79,8 @@ typedef struct grout_launch {
     bool is_unfused;      /* elementwise ops one by one, not strip by strip: the same, slower */
     const grout_observer *observers[GROUT_OBSERVERS_MAX];
     uint32_t observer_count;
-    /* Called now and then from the running OS thread; false interrupts the run. May be NULL. */
+    /* Called every some operations, and for each CTA, from the running OS thread; false interrupts
+     * the run. May be NULL. */
     bool (*progress)(void *payload, const grout_progress *progress);
     /* One line of a debug_print, without newline. May be NULL. */
     void (*print)(void *payload, const char *line);

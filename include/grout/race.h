@@ -85,7 +85,8 @@ GROUT_API void grout_checker_free(grout_checker *checker);
 /* To be put into grout_launch.observers; borrowed from the checker. */
 GROUT_API const grout_observer *grout_checker_get_observer(grout_checker *checker);
 
-/* After the run. Findings come in the order of their primary place. Borrowed from the checker. */
+/* After the run. Errors come before warnings, each in the order of their primary place, and at most
+ * max_findings of them; the summary counts all. Borrowed from the checker. */
 GROUT_API uint32_t grout_checker_get_count(const grout_checker *checker);
 GROUT_API const grout_finding *grout_checker_get_finding(const grout_checker *checker,
                                                          uint32_t index);

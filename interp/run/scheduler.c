@@ -301,6 +301,10 @@ static bool finish_flights(grout_machine *machine) {
 
 bool grout_machine__run(grout_machine *machine, uint64_t step_limit) {
     uint32_t actors = machine->plan->actor_count;
+    /* A CTA may have few operations and take long to begin. */
+    if (!make_progress(machine)) {
+        return false;
+    }
     for (;;) {
         if (machine->run.facts.current == 0) {
             grout_spin__let_out(machine);

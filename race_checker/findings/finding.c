@@ -262,6 +262,9 @@ uint64_t grout_findings__identify(const grout_findings *findings, const grout_re
 
 static int compare_records(const grout_findings *findings, const grout_record *a,
                            const grout_record *b) {
+    if (a->severity != b->severity) {
+        return a->severity == GROUT_SEVERITY_ERROR ? -1 : 1;
+    }
     int order = grout_loc__compare(findings->module, a->primary, b->primary);
     if (order == 0 && a->code != b->code) {
         order = a->code < b->code ? -1 : 1;

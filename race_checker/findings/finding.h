@@ -200,7 +200,8 @@ uint64_t grout_findings__hash(const grout_findings *findings);
 /* Identity as it is written into reports: of code and places, the same in every run. */
 uint64_t grout_findings__identify(const grout_findings *findings, const grout_record *record);
 /*
- * Indices of the findings to be shown, in the order of their primary places; NULL without memory.
+ * Indices of the findings to be shown: errors before warnings, each in the order of their primary
+ * places; NULL without memory.
  * An overrun without a wait to point at is left out beside one of the same contribution that has
  * one: they are the same fault. Freed by the caller.
  */

@@ -44,6 +44,15 @@ static bool read_file(void *payload, const char *path, uint64_t size_max, grout_
     return true;
 }
 
+static bool read_framed(void *payload, const char *path, uint64_t size_max,
+                        grout_size_function *get_size, grout_bytes *out, grout_text *reason) {
+    bool is_read = read_file(payload, path, size_max, out, reason);
+    if (is_read) {
+        (void)get_size(out->data, out->size);
+    }
+    return is_read;
+}
+
 static bool write_file(void *payload, const char *path, const grout_chunk *chunks, size_t count,
                        grout_text *reason) {
     memory_host *host = payload;
@@ -136,6 +145,7 @@ static void run(memory_host *memory, char *line) {
     const grout_host host = {
         .payload = memory,
         .read_file = read_file,
+        .read_framed = read_framed,
         .write_file = write_file,
         .can_write = can_write,
         .is_same_file = is_same_file,

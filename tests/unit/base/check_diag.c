@@ -140,10 +140,27 @@ START_TEST(twenty_are_kept_and_the_rest_counted) {
     ck_assert_uint_eq(grout_diags_total(diags), GROUT_DIAGS_MAX + 3);
     ck_assert_uint_eq(grout_diags_get(diags, GROUT_DIAGS_MAX - 1)->note_count, 0);
     ck_assert(!grout_diags_has_errors(diags));
-    (void)grout_diags_add(diags, GROUT_DIAG_SYNTAX, place_at(1, 1, 1), "dropped, but an error");
+    (void)grout_diags_add(diags, GROUT_DIAG_SYNTAX, place_at(1, 1, 1), "an error has room");
+    grout_diags_help(diags, "and its help");
+    const grout_diag *newest = grout_diags_get(diags, GROUT_DIAGS_MAX - 1);
+    ck_assert_int_eq((int)newest->code, (int)GROUT_DIAG_SYNTAX);
+    ck_assert_uint_eq(newest->note_count, 1);
+    ck_assert_uint_eq(newest->number, GROUT_DIAGS_MAX + 4);
+    ck_assert_uint_eq(grout_diags_count(diags), GROUT_DIAGS_MAX);
+    ck_assert_uint_eq(grout_diags_get(diags, GROUT_DIAGS_MAX - 2)->place.line, GROUT_DIAGS_MAX - 1);
     ck_assert(grout_diags_has_errors(diags));
     grout_diags_render(diags, NULL, &out);
     ck_assert_ptr_nonnull(strstr(out.data, "\n4 more not shown (at most 20 are)\n"));
+}
+END_TEST
+
+START_TEST(errors_beyond_a_list_of_errors_are_counted) {
+    for (uint32_t i = 0; i < GROUT_DIAGS_MAX + 2; i++) {
+        (void)grout_diags_add(diags, GROUT_DIAG_SYNTAX, place_at(i + 1, 1, 1), "m");
+    }
+    ck_assert_uint_eq(grout_diags_count(diags), GROUT_DIAGS_MAX);
+    ck_assert_uint_eq(grout_diags_get(diags, GROUT_DIAGS_MAX - 1)->place.line, GROUT_DIAGS_MAX);
+    ck_assert_uint_eq(grout_diags_total(diags), GROUT_DIAGS_MAX + 2);
 }
 END_TEST
 
@@ -211,6 +228,7 @@ int main(void) {
     tcase_add_test(tcase, places_may_lack_parts);
     tcase_add_test(tcase, colors_are_ansi_and_optional);
     tcase_add_test(tcase, twenty_are_kept_and_the_rest_counted);
+    tcase_add_test(tcase, errors_beyond_a_list_of_errors_are_counted);
     tcase_add_test(tcase, severities_can_be_changed);
     tcase_add_test(tcase, out_of_memory_is_said_once);
     tcase_add_test(tcase, a_second_source_replaces_the_first);

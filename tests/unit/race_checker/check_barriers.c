@@ -44,9 +44,9 @@ static const script SCRIPTS[] = {
     {"rendezvous, one is ahead", "0a 1a 0w 0a 1w 1a 1w 0w", "", 2, false},
     {"who made all arrivals of a phase knows it complete", "0a 0a 1w 0b 1b 1w", "", 2, false},
     {"one waits once, the other goes on", "0a 0w 1v 0a 0w",
-     "barrier-unobserved-phase 2/3,barrier-overrun 3/6", 1, false},
+     "barrier-overrun 3/6,barrier-unobserved-phase 2/3", 1, false},
     {"the same, the wait comes after", "0a 0w 0a 0w 1v",
-     "barrier-unobserved-phase 2/3,barrier-overrun 3/6", 1, false},
+     "barrier-overrun 3/6,barrier-unobserved-phase 2/3", 1, false},
     {"half a phase", "0a", "barrier-partial-at-end 2/3", 2, false},
     {"half a phase in a scope", "0a", "barrier-partial-at-end 2/3!", 2, true},
     {"left unseen in a scope", "0a 0w 0a", "barrier-unobserved-phase 2/3!", 1, true},
@@ -55,7 +55,7 @@ static const script SCRIPTS[] = {
      false},
     {"two threads miss a pair: the first wait in the source", "0a 1v 0b 2w 1v 2w",
      "barrier-overrun 4/5", 1, false},
-    {"the same, one exits", "0a 1v 0b 1x 2w 2w", "barrier-unobserved-phase 2/4,barrier-overrun 4/5",
+    {"the same, one exits", "0a 1v 0b 1x 2w 2w", "barrier-overrun 4/5,barrier-unobserved-phase 2/4",
      1, false},
     {"who comes to wait late points at the next phase", "0a 0w 0b 0w 0a 0w 1v 1v 1v",
      "barrier-overrun 3/6,barrier-overrun 4/6", 1, false},
@@ -284,7 +284,7 @@ END_TEST
 
 /* More pairs are open than are kept. A very late wait still points at the phase after. */
 START_TEST(very_late_wait_points_at_the_next_phase) {
-    const script row = {"very late", NULL, "barrier-unobserved-phase 2/4,barrier-overrun 3/6", 1,
+    const script row = {"very late", NULL, "barrier-overrun 3/6,barrier-unobserved-phase 2/4", 1,
                         false};
     machine *it = calloc(1, sizeof *it);
     script rest = row;

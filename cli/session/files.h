@@ -1,0 +1,18 @@
+/* files.h - which files a call reads and writes, and that none of them is lost.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef GROUT_CLI_FILES_H
+#define GROUT_CLI_FILES_H
+
+#include "session.h"
+
+/* Where FILE.npy ends and ':...' follows, or the size of the whole text. */
+size_t grout_files__get_npy_size(const char *text);
+/*
+ * Before anything runs: whether no option writes over a file that the call reads, or that another
+ * option writes, under whatever names. False: bad-option diagnostics. 'fmt -i' rewrites its files.
+ */
+bool grout_files__check(grout_session *session);
+/* The same for a file whose name is known only now, such as KERNEL.schedule. */
+bool grout_files__may_write(grout_session *session, const char *path);
+
+#endif

@@ -1,0 +1,242 @@
+"""Tests of verdicts from outside: what decides the verdict and the exit code, what ends a run, what a run reached.
+
+usage: run_verdicts.py --grout PATH [TEST...]     every test by default
+"""
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.dont_write_bytecode = True  # the folder is a source tree
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from limit import SECONDS
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+RACE = """  scratch %s : smem i32[1]
+  store %s[0], (axis_index wg)
+"""
+KERNEL = """const N = 4
+kernel @k(%x: in gmem i32[N], %y: out gmem i32[N]) {
+  store %y, (load %x)
+}
+"""
+ENDLESS = """kernel @k(%y: out gmem i32[1]) {
+  %a = while carry(%s = 0) {
+    cond (lt %s, 2147483647)
+  } do {
+    yield (add %s, 1)
+  }
+  store %y[0], %a
+}
+"""
+COPIES = """kernel @k(%x: in gmem f32[64], %y: inout gmem f32[64]) {
+  scratch %s : smem f32[64]
+  scratch %b : barrier[1]
+  for %i in 0..300000000 {
+    copy_gmem_to_smem %x, %s, %b[0]
+  }
+}
+"""
+# Few operations, each after much memory.
+MANY = """kernel @k() grid(x = 1000000) {
+  scratch %b : semaphore[1048576]
+  semaphore_signal %b[5], 1
+  semaphore_wait %b[5], 1
+}
+"""
+# A lock, which more schedules reach than any budget holds.
+LOCKS = """kernel @k(%lock: inout gmem i32[1], %y: out gmem i32[8]) grid(g = 8) {
+  %g = axis_index g
+  %old = atomic_exchange %lock[0], %g order(acq_rel)
+  if (lt %old, 100) {
+    %other = atomic_exchange %lock[0], %old order(acq_rel)
+  }
+  store %y[%g], %g
+}
+"""
+grout = None
+
+
+def run(*words, cwd=None, stdin=""):
+    environment = {k: v for k, v in os.environ.items() if not k.startswith(("GROUT_", "CUDA_", "XDG_", "NO_COLOR"))}
+    return subprocess.run([grout, *words], input=stdin, capture_output=True, text=True, errors="replace",
+                          env=environment, cwd=cwd, timeout=SECONDS, check=False)
+
+
+def expect(done, code, out="", err=""):
+    text = f"exit code {done.returncode}\nstdout: {done.stdout}\nstderr: {done.stderr}"
+    assert done.returncode == code, f"expected {code}: {text}"
+    assert out in done.stdout and err in done.stderr, f"expected {out!r}, {err!r}: {text}"
+    return done
+
+
+def write(path, text):
+    with open(path, "w", encoding="latin-1") as file:
+        file.write(text)
+    return path
+
+
+# ---- the tests: functions of a folder that is empty at first -----------------------------------------
+
+def test_all_findings_count(folder):
+    """Verdict and exit code come from all findings, listed or not; errors are listed first."""
+    outputs = ", ".join(f"%z{i}: out gmem i32[4]" for i in range(30))
+    kernel = write(f"{folder}/k.grout", f"kernel @k({outputs}) threads(wg = 2) {{\n{RACE}}}\n")
+    for options in ([], ["--max-findings", "1"]):
+        done = expect(run("check", kernel, *options), 1, "[smem-race]")
+        assert done.stdout.index("[smem-race]") < (done.stdout + "[output-not-written]").index("[output-not-written]"), done.stdout
+        expect(done, 1, "@k: error, 1 error, 30 warnings, ")
+        report = json.loads(run("check", kernel, *options, "--format", "json").stdout)
+        assert report["verdict"] == "error" and report["findings"][0]["code"] == "smem-race", report["verdict"]
+        not_listed = report["coverage"]["kernels"][0]["findings_not_listed"]
+        assert len(report["findings"]) + not_listed == 31, (len(report["findings"]), not_listed)
+    # A finding that is not listed decides too: here the second error of two.
+    two = write(f"{folder}/two.grout", f"kernel @k() threads(wg = 2) {{\n{RACE}  store %s[0], 2\n}}\n")
+    expect(run("check", two, "--max-findings", "1"), 1, "past --max-findings")
+    # What is silenced takes no place in the list, and --severity decides which are errors.
+    off = ["--severity", "output-not-written=off", "--max-findings", "1"]
+    expect(run("check", kernel, *off), 1, "@k: error, 1 error, 30 silenced\n")
+    other = ["--severity", "smem-race=warning", "--severity", "output-not-written=error", "--max-findings", "1"]
+    done = expect(run("check", kernel, *other), 1, "@k: error, 30 errors, 1 warning, 30 past --max-findings")
+    assert "[smem-race]" not in done.stdout, done.stdout
+    expect(run("check", kernel, "--severity", "smem-race=off", "--max-findings", "1"), 0, "@k: clean, 30 warnings")
+    expect(run("check", kernel, "--severity", "smem-race=off", "--max-findings", "1", "--werror"), 1)
+
+
+def test_warnings_leave_room(folder):
+    """More warnings than a list of diagnostics holds: an error that comes after them is shown and decides."""
+    unused = "".join(f"  %u{i} = axis_index wg\n" for i in range(30))
+    text = f"kernel @k(%y: out gmem i32[2]) threads(wg = 2) {{\n{unused}  store %y[(axis_index wg)], 1\n}}\n"
+    kernel = write(f"{folder}/k.grout", text)
+    header = "{'descr': '<i4', 'fortran_order': False, 'shape': (2,), }\n"
+    write(f"{folder}/y.npy", "\x93NUMPY\x01\x00" + chr(len(header)) + "\x00" + header + 8 * "\x00")
+    done = expect(run("check", kernel, "--expect-output", f"y={folder}/y.npy"), 1, "[compare-mismatch]")
+    assert "11 more not shown" in done.stdout, done.stdout
+
+
+def test_ends_in_time(folder):
+    """--timeout and --budget bound whatever runs, keep what was found, and are not Ctrl-C."""
+    endless = write(f"{folder}/endless.grout", ENDLESS)
+    copies = write(f"{folder}/copies.grout", COPIES)
+    many = write(f"{folder}/many.grout", MANY)
+    for options in (["--timeout", "0.2"], ["--timeout", "0.2", "--explore"], ["--timeout", "0.2", "--advice"],
+                    ["--timeout", "0.2", "--minimise"], ["--budget", "0.2"], ["--budget", "0.2", "--explore"],
+                    ["--budget", "0.2", "--advice"], ["--budget", "0.2", "--minimise"]):
+        for kernel, code in ((endless, 3), (many, 3), (copies, 1)):
+            start = time.monotonic()
+            done = expect(run("check", kernel, *options), code, f"the time was over ({options[0]})")
+            assert "Ctrl-C" not in done.stdout + done.stderr, (done.stdout, done.stderr)
+            assert time.monotonic() - start < 5, f"{kernel} {options}: {time.monotonic() - start:.1f} s"
+    report = json.loads(run("check", endless, "--timeout", "0.2", "--explore", "--format", "json").stdout)
+    assert report["verdict"] == "incomplete", report["verdict"]
+    assert report["coverage"]["kernels"][0]["status"] == "timeout", report["coverage"]
+    report = json.loads(run("check", endless, "--budget", "0.2", "--format", "json").stdout)
+    assert report["coverage"]["kernels"][0]["status"] == "budget", report["coverage"]
+    # The time is that of the whole call: the second kernel of a file does not start it anew.
+    start = time.monotonic()
+    expect(run("check", write(f"{folder}/both.grout", ENDLESS + ENDLESS.replace("@k", "@l")), "--timeout", "1"), 3)
+    assert time.monotonic() - start < 1.8, time.monotonic() - start
+    # An exploration that --timeout ends is incomplete; what its budget ends is what it has explored.
+    locks = write(f"{folder}/locks.grout", LOCKS)
+    expect(run("check", locks, "--explore", "--timeout", "0.3"), 3, "schedules explored: the time was over (--timeout)")
+    expect(run("check", locks, "--explore", "--budget", "0.3"), 0, "schedules explored: the budget of the exploration")
+
+
+def test_outputs_spare_inputs(folder):
+    """No option writes over a file that the call reads, or that another option writes, under any name."""
+    kernel = write(f"{folder}/k.grout", KERNEL)
+    npy = lambda name: f"{folder}/{name}.npy"
+    expect(run("run", kernel, "--output", f"y={npy('a')}"), 0)
+    os.link(npy("a"), npy("hard"))
+    os.symlink("a.npy", npy("soft"))
+    os.symlink(folder, f"{folder}/here")
+    expect(run("check", kernel, "--save-schedule", f"{folder}/s.schedule"), 0)
+    expect(run("check", kernel, "--format", "json", "-q"), 0)
+    base = write(f"{folder}/base.json", run("check", kernel, "--format", "json").stdout)
+    quiet = write(f"{folder}/quiet", "# none\n")
+    before = {name: open(f"{folder}/{name}", "rb").read() for name in os.listdir(folder) if name != "here"}
+    given = ["--input", f"x={npy('a')}"]
+    cases = [
+        ["emit", kernel, "-o", kernel],
+        ["emit", kernel, "-o", f"{folder}/here/k.grout"],
+        ["emit", kernel, "--manifest", kernel],
+        ["emit", kernel, "-o", f"{folder}/new.cu", "--manifest", f"{folder}/here/new.cu"],
+        ["check", kernel, "--save-schedule", kernel],
+        ["check", kernel, "--replay", f"{folder}/s.schedule", "--save-schedule", f"{folder}/here/s.schedule"],
+        ["check", kernel, "--baseline", base, "--save-schedule", base],
+        ["check", kernel, "--suppress", quiet, "--save-schedule", quiet],
+        ["check", kernel, *given, "--save-schedule", npy("hard")],
+        ["check", kernel, "--output", f"y={npy('new')}", "--save-schedule", npy("new")],
+        ["check", kernel, "--expect-output", f"y={npy('a')}", "--save-schedule", npy("soft")],
+    ] + [["run", kernel, *given, "--output", f"y={npy(name)}"] for name in ("a", "hard", "soft", "../" + os.path.basename(
+        folder) + "/a", "here/a")]
+    for case in cases:
+        expect(run(*case), 2, "", "would overwrite")
+        after = {name: open(f"{folder}/{name}", "rb").read() for name in os.listdir(folder) if name != "here"}
+        assert after == before, case
+    # The name that a schedule gets by itself: KERNEL.schedule, here a link to the kernel.
+    racy = write(f"{folder}/racy.grout", LOCKS.replace("g = 8", "g = 2").replace("%y[%g], %g", "%y[%g + 8 * %late], %g").replace(
+        "  store", "  %late = cast (and (eq %g, 0), (eq %old, 1)) : i32\n  store"))
+    os.symlink("racy.grout", f"{folder}/k.schedule")
+    done = run("check", racy, "--explore", "--input", "lock=zeros", cwd=folder)
+    assert "the schedule would overwrite" in done.stdout + done.stderr, (done.stdout, done.stderr)
+    assert os.path.getsize(racy) > 100
+    # A device is no file that could be lost.
+    expect(run("emit", kernel, "-o", "/dev/null", "--manifest", "/dev/null"), 0)
+
+
+def test_odd_files(folder):
+    """A .npy file without an end is not read to the end; a file that cannot be finished leaves nothing."""
+    kernel = write(f"{folder}/k.grout", KERNEL)
+    os.symlink("/dev/zero", f"{folder}/zero.npy")
+    start = time.monotonic()
+    expect(run("run", kernel, "--input", f"x={folder}/zero.npy"), 2, "", "[bad-npy]")
+    # A header, and then bytes without end.
+    expect(run("run", kernel, "--output", f"y={folder}/a.npy"), 0)
+    pipe = subprocess.Popen(["cat", f"{folder}/a.npy", "/dev/zero"], stdout=subprocess.PIPE)
+    os.symlink("/dev/stdin", f"{folder}/pipe.npy")
+    done = subprocess.run([grout, "run", kernel, "--input", f"x={folder}/pipe.npy"], stdin=pipe.stdout,
+                          capture_output=True, text=True, timeout=SECONDS, check=False)
+    pipe.stdout.close()
+    pipe.wait(SECONDS)
+    expect(done, 2, "", "[bad-npy]")
+    assert time.monotonic() - start < 5, "it read on"
+    # As many bytes as the header says, from a pipe.
+    with open(f"{folder}/a.npy", "rb") as array:
+        done = subprocess.run(f"cat | {grout} run {kernel} --input x={folder}/pipe.npy --output y={folder}/b.npy",
+                              shell=True, stdin=array, capture_output=True, text=True, timeout=SECONDS, check=False)
+    expect(done, 0)
+    assert open(f"{folder}/b.npy", "rb").read() == open(f"{folder}/a.npy", "rb").read()
+    # A limit on the size of files.
+    large = write(f"{folder}/large.grout", KERNEL.replace("N = 4", "N = 4096"))
+    done = subprocess.run(f"ulimit -f 1; {grout} run {large} --output y={folder}/c.npy", shell=True, capture_output=True,
+                          text=True, timeout=SECONDS, check=False)
+    expect(done, 2, "", "[file-unwritable]")
+    assert not [name for name in os.listdir(folder) if name.startswith("c.npy")], os.listdir(folder)
+
+
+def main():
+    global grout
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--grout", required=True, type=os.path.abspath)
+    parser.add_argument("tests", nargs="*")
+    args = parser.parse_args()
+    grout = args.grout
+    tests = {name[5:]: function for name, function in globals().items() if name.startswith("test_")}
+    failures = 0
+    for name in args.tests or tests:
+        with tempfile.TemporaryDirectory(prefix="grout-verdicts-") as folder:
+            try:
+                tests[name](folder)
+            except AssertionError as error:
+                failures += 1
+                print(f"{name}: FAILED: {error}")
+    return failures > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
