@@ -9,6 +9,8 @@ SPDX-License-Identifier: Apache-2.0
 import random
 
 KINDS = ("threads", "partitions", "cluster", "grid", "line")
+# Without these a kernel may not end, or is not legal.
+KEPT = ("arrive", "wait %b", "wait %r", "signal", "block_barrier", "cluster_barrier", "acc", "named")
 ORDERS = ("", "", "", " order(relaxed)")
 
 
@@ -205,6 +207,8 @@ class Drawer:
     # ---- the whole -----------------------------------------------------------------------------------
 
     def finish(self, actor):
+        if self.uses_wgmma and actor == 0:
+            self.emit(actor, "%used = load %acc")
         for text in ("wait_smem_to_gmem 0 read_only", "async_copy_wait 0") + (
                 ("wgmma_wait 0",) if self.uses_wgmma else ()):
             if self.draw.random() < 0.93:
@@ -215,7 +219,7 @@ class Drawer:
         if len(lines) < 2:
             return
         at = self.draw.randrange(len(lines) - 1)
-        if self.draw.random() < 0.5 and not any(w in lines[at] for w in ("arrive", "wait %b", "wait %r", "signal")):
+        if self.draw.random() < 0.5 and not any(w in lines[at] for w in KEPT):
             del lines[at]
         else:
             lines[at], lines[at + 1] = lines[at + 1], lines[at]

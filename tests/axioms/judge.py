@@ -27,6 +27,7 @@ sys.path.insert(0, HERE)
 sys.path.insert(0, os.path.dirname(HERE))
 import draw
 from limit import SECONDS
+import order
 from machine import Machine
 from program import NotExpressed, Program
 
@@ -77,10 +78,6 @@ ONLY_GROUT = {
     "co-two-slots-overrun": "bytes of the second round may count in the first phase, which no access here depends on",
     "sem-two-signallers-one-unit": "whose unit comes first is chance, which no access here depends on",
 }
-# The axioms find what grout rules to be in order: PTX decides, see docs/memory_model.md.
-ONLY_AXIOMS = {
-    "mp-async-copy-arrive-past": "cp.async.mbarrier.arrive is in order with copies only, not with its thread's past",
-}
 TOO_LARGE = {"co-refill-met-along-both", "co-refill-met-along-each", "co-refill-met-along-one"}
 
 
@@ -100,13 +97,15 @@ def judge_litmus(exported):
         firm, findings = judge(exported)
     except NotExpressed as why:
         return "wrong", "%s: not expressed: %s" % (name, why)
-    should_differ = name in ONLY_GROUT or name in ONLY_AXIOMS
+    should_differ = name in ONLY_GROUT
     if (bool(firm) == is_ordered) != should_differ:
         return "wrong", "%s: %s, but the axioms find %s" % (
             name, "ordered" if is_ordered else "not ordered", show(findings))
     if should_differ:
         return "a difference that is known", None
-    return ("by a ruling", None) if findings and not firm else ("by the axioms", None)
+    if findings and not firm:
+        return name_rulings(findings), None
+    return "as the axioms say", None
 
 
 def run_litmus(arguments):
@@ -153,9 +152,17 @@ def compare(exported, report):
     alone = {code + " %s" % sorted(pair) for pair, code in pairs.items() if pair not in races}
     if alone:
         return "wrong", "grout alone finds %s; the axioms %s" % (", ".join(sorted(alone)), show(findings))
-    if not hard:
-        return ("clean by a ruling" if any(f not in firm for f in findings) else "clean"), None
-    return "with findings", None
+    if hard:
+        return "with findings", None
+    return name_rulings(findings), None
+
+
+def name_rulings(findings):
+    """Clean by the axioms alone, or by which rulings as well."""
+    names = sorted({ruling for rulings in findings.values() for ruling in rulings if ruling} & order.OPEN)
+    if names:
+        return "clean by what is not settled (%s)" % ", ".join(names)
+    return "clean by a ruling" if any(r for rulings in findings.values() for r in rulings if r) else "clean"
 
 
 def judge_drawn(job):

@@ -275,18 +275,18 @@ class Machine:
         self.report("exit" if new.mode == "end" else kind, old.line, new.line, ruling)
 
     def is_vouched(self, state, old, new):
-        """Whether an engine read all of it in between, in order, and is over in time."""
-        if old.place[0] != "smem" or old.is_async or old.mode == "r":
+        """Whether an engine read or overwrote all of it in between, in order, and is over in time."""
+        if old.place[0] != "smem" or old.is_async:
             return False
         shared = old.mask & new.mask
-        return any(a.is_async and a.mode == "r" and a.place == old.place and not shared & ~a.mask
+        return any(a.is_async and (a.mode != "r" or old.mode != "r") and a.place == old.place and not shared & ~a.mask
                    and order.is_ordered(old, a, state.fences) and new.know.time & a.bit for a in state.accesses)
 
     def fence(self, state, actor, it):
         bit = self.event(state, actor, "fence", actor.pc)
         space = "gmem" if it.name == "commit_gmem" else "smem"
         ctas = None if space == "gmem" or it.attrs.get("cluster") else (actor.cta,)
-        state.fences += (Fence(space, ctas, bit, actor.know),)
+        state.fences += (Fence(space, actor.cta, ctas, bit, actor.know),)
         self.learn(actor, bits(bit))
 
     # ---- operations of one actor ---------------------------------------------------------------------
@@ -602,7 +602,7 @@ class Machine:
         self.access(state, actor, target, mode, it.line, bit << 2, proxy, scope=2, is_async=True)
         self.use(state, actor, key, it.line, bit << 2, know=know, is_async=True)
         self.learn(actor, bits(bit))
-        state.pending |= {("bytes", key, size, bit << 1 | bit << 2, it.line)}
+        state.pending |= {("bytes", key, size, join(only_time(know), bits(bit << 1 | bit << 2)), it.line)}
 
     def do_async_store_smem(self, state, actor, it):
         _, target, tells = it.operands
@@ -620,18 +620,20 @@ class Machine:
         bit = self.event(state, actor, "async arrive", key, over)
         self.use(state, actor, key, it.line, bit << 2, is_async=True)
         self.learn(actor, bits(bit))
-        state.pending |= {("arrive", key, 1, over | bit << 2, it.line)}
+        past = only_time(actor.know) if it.attrs.get("order") == "relaxed" else actor.know
+        state.pending |= {("arrive", key, 1, join(past, bits(over | bit << 2)), it.line)}
 
     def end_operation(self, state, item):
-        """The end of an asynchronous operation. Its past is its own accesses, and nothing else."""
+        """The end of an asynchronous operation. Its past is its own accesses, and nothing else (PTX ISA, Asynchronous
+        Operations); async_copy_arrive without order(relaxed) is an arrive of its thread as well."""
         state.pending -= {item}
         kind, key, amount, over, line = item
         if key[1] in state.ended:
             return
         if not self.barrier(state, key).is_alive:
             self.report("init", line, 0)
-        entry = frozenset([(4, key[1], bits(over))])
-        self.change(state, key, line, entry, over, over, 1 if kind == "arrive" else 0,
+        entry = frozenset([(4, key[1], over)])
+        self.change(state, key, line, entry, over.time, over.observed, 1 if kind == "arrive" else 0,
                     -amount if kind == "bytes" else 0)
 
     def count_bytes(self, view):

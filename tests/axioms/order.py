@@ -35,8 +35,9 @@ def only_time(know):
 # One access to memory. 'bit' is what has to be known for it to be over; issue: what was known when it began.
 # mode: "r", "w", "a" (atomic, with a scope), "end" (the memory goes away). fence_bit: of the issuing event itself.
 Access = collections.namedtuple("Access", "place mask mode proxy scope cta thread bit know is_async line owner shape")
-# A proxy fence: of which memory ("gmem", "smem"), of which CTAs (None: all), its bit and what it knew.
-Fence = collections.namedtuple("Fence", "space ctas bit know")
+# A proxy fence: for which memory ("gmem", "smem"), executed in which CTA, for the SMEM of which CTAs (None: all), its
+# bit and what it knew.
+Fence = collections.namedtuple("Fence", "space cta ctas bit know")
 
 
 def reaches(scope, cta, other, cluster):
@@ -59,11 +60,17 @@ def is_race_free_atomic(x, y, cluster):
         (x.scope, x.cta), (y.scope, y.cta), cluster)
 
 
-def has_fence(x, y, fences):
-    """Whether a proxy fence for their memory lies on the way from x to the start of y."""
-    space = y.place[0]
-    return any(f.space == space and (f.ctas is None or y.owner in f.ctas) and f.know.causality & x.bit
-               and y.know.causality & f.bit for f in fences)
+def find_fences(x, y, fences):
+    """The proxy fences for the memory of y that lie on the way to the start of y."""
+    return [f for f in fences if f.space == y.place[0] and (f.ctas is None or y.owner in f.ctas)
+            and y.know.causality & f.bit]
+
+
+def has_fence(x, y, fences, in_time=False):
+    """Whether one of them comes after x. In global memory it has to be one of the CTA that starts y: a proxy fence takes
+    effect in the thread block that executes it."""
+    return any((f.know.time if in_time else f.know.causality) & x.bit and (f.space == "smem" or f.cta == y.cta)
+               for f in find_fences(x, y, fences))
 
 
 def is_before(x, y):
@@ -87,13 +94,25 @@ def is_ordered(x, y, fences):
     return is_before(x, y) and (not needs_fence(x, y) or has_fence(x, y, fences))
 
 
+# The rulings of docs/memory_model.md by which grout takes accesses for ordered that PTX's words do not order.
+OPEN = {"end-in-time", "atomics-of-two-proxies", "fence-of-another-cta"}  # not settled: a verdict rests on each
+
+
+def is_over_in_time(x):
+    """Whether that x is over is a fact about one place, which an edge in time carries."""
+    return x.is_async and (x.mode == "r" or x.place[0] != "gmem") or x.place[0] == "barrier"
+
+
 def find_ruling(x, y, fences, cluster):
-    """The ruling of docs/memory_model.md by which grout takes two accesses for ordered that PTX's words do not order."""
-    over_in_time = x.is_async and (x.mode == "r" or x.place[0] != "gmem") or x.place[0] == "barrier"
-    if over_in_time and y.know.time & x.bit and (not needs_fence(x, y) or has_fence(x, y, fences)):
+    """The ruling by which two accesses are in order after all, or None."""
+    if is_over_in_time(x) and y.know.time & x.bit and (not needs_fence(x, y) or has_fence(x, y, fences, True)):
         return "time"
-    if x.place[0] == "gmem" and x.mode == "r" and x.proxy == "generic" and is_before(x, y):
+    if x.place[0] == "gmem" and x.mode == "r" and (is_before(x, y) or x.is_async and y.know.time & x.bit):
         return "gmem-read"
+    if is_before(x, y) and any(f.know.causality & x.bit for f in find_fences(x, y, fences)):
+        return "fence-of-another-cta"
     if x.mode == "a" and y.mode == "a" and is_strong_pair((x.scope, x.cta), (y.scope, y.cta), cluster):
         return "atomics-of-two-proxies"
+    if y.mode == "end" and y.know.time & x.bit:
+        return "end-in-time"
     return None
