@@ -8,7 +8,9 @@ SPDX-License-Identifier: Apache-2.0
 """
 import random
 
-KINDS = ("threads", "partitions", "cluster", "grid", "line")
+import draw_sync
+
+KINDS = ("threads", "partitions", "cluster", "grid", "line") + tuple(draw_sync.KINDS)
 # Without these a kernel may not end, or is not legal.
 KEPT = ("arrive", "wait %b", "wait %r", "signal", "block_barrier", "cluster_barrier", "acc", "named")
 ORDERS = ("", "", "", " order(relaxed)")
@@ -269,4 +271,4 @@ class Drawer:
 
 
 def draw(kind, seed):
-    return Drawer(kind, seed).text()
+    return (draw_sync.KINDS[kind](seed) if kind in draw_sync.KINDS else Drawer(kind, seed)).text()

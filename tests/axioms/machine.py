@@ -29,13 +29,14 @@ UPDATES = {"atomic_add": "add", "atomic_fetch_add": "add", "atomic_max": "max", 
 
 
 class Machine:
-    """The search, and what it found: for each Finding the rulings that excuse it, None for an execution without."""
+    """The search, and what it found: for each Finding the rulings that excuse it, None where there is none."""
 
     def __init__(self, program):
         self.program = program
         self.findings = {}
         self.index = {}
         self.executions = 0
+        self.observed = set()  # pairs of lines of atomics that observation alone puts in order
         self.actor = self.state = None
 
     # ---- the search ------------------------------------------------------------------------------
@@ -267,6 +268,8 @@ class Machine:
         if old.shape and old.shape == new.shape and old.thread == new.thread:
             return  # the tensor core runs those of one shape in order (wgmma.fence, wgmma.mma_async)
         if order.is_ordered(old, new, state.fences) or order.is_race_free_atomic(old, new, self.program.cluster):
+            if not new.know.causality & old.bit:
+                self.observed.add(frozenset((old.line, new.line)))
             return
         ruling = order.find_ruling(old, new, state.fences, self.program.cluster)
         if not ruling and self.is_vouched(state, old, new):
