@@ -1,0 +1,118 @@
+"""What an event knows of the events before it, and the rules by which two accesses are in order.
+
+An event is a bit: each instruction has three, one for itself, one for 'what it started has read', one for 'what it
+started has written'. The order is kept as sets of bits, one set for each relation:
+
+  causality   base causality order (PTX ISA, Causality Order): program order and 'synchronizes', closed
+  time        the same, with edges that are relaxed or out of scope as well: what has happened, not what is visible
+  observed    causality, and in front of it one step of observation order (Causality Order, second way)
+
+The end of an asynchronous operation is an event whose past is empty: it is in order with the operation's own accesses
+and not with what its thread did before (PTX ISA, Asynchronous Operations).
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import collections
+
+Know = collections.namedtuple("Know", "causality time observed")
+NOTHING = Know(0, 0, 0)
+SCOPES = {"cta": 1, "cluster": 2, "gpu": 3, "sys": 4}
+
+
+def join(a, b):
+    return Know(a.causality | b.causality, a.time | b.time, a.observed | b.observed)
+
+
+def bits(these):
+    return Know(these, these, these)
+
+
+def only_time(know):
+    """What a relaxed edge hands on."""
+    return Know(0, know.time, 0)
+
+
+# One access to memory. 'bit' is what has to be known for it to be over; issue: what was known when it began.
+# mode: "r", "w", "a" (atomic, with a scope), "end" (the memory goes away). fence_bit: of the issuing event itself.
+Access = collections.namedtuple("Access", "place mask mode proxy scope cta thread bit know is_async line owner shape")
+# A proxy fence: for which memory ("gmem", "smem"), executed in which CTA, for the SMEM of which CTAs (None: all), its
+# bit and what it knew.
+Fence = collections.namedtuple("Fence", "space cta ctas bit know")
+
+
+def reaches(scope, cta, other, cluster):
+    """Whether a scope, of an operation of one CTA, includes the threads of another."""
+    return {1: cta == other, 2: cta // cluster == other // cluster}.get(scope, True)
+
+
+def is_strong_pair(a, b, cluster):
+    """Morally strong, of two (scope, CTA)."""
+    return reaches(a[0], a[1], b[1], cluster) and reaches(b[0], b[1], a[1], cluster)
+
+
+def is_conflict(x, y):
+    return x.place == y.place and x.mask & y.mask and not (x.mode == "r" and y.mode == "r")
+
+
+def is_race_free_atomic(x, y, cluster):
+    """Atomics that are morally strong: strong, in each other's scope, by one proxy (PTX ISA, Morally strong operations)."""
+    return x.mode == "a" and y.mode == "a" and x.proxy == y.proxy and is_strong_pair(
+        (x.scope, x.cta), (y.scope, y.cta), cluster)
+
+
+def find_fences(x, y, fences):
+    """The proxy fences for the memory of y that lie on the way to the start of y."""
+    return [f for f in fences if f.space == y.place[0] and (f.ctas is None or y.owner in f.ctas)
+            and y.know.causality & f.bit]
+
+
+def has_fence(x, y, fences, in_time=False):
+    """Whether one of them comes after x. In global memory it has to be one of the CTA that starts y: a proxy fence takes
+    effect in the thread block that executes it."""
+    return any((f.know.time if in_time else f.know.causality) & x.bit and (f.space == "smem" or f.cta == y.cta)
+               for f in find_fences(x, y, fences))
+
+
+def is_before(x, y):
+    """x before y in base causality order (or by observation, for what is atomic)."""
+    known = y.know.observed if x.mode == "a" else y.know.causality
+    return bool(known & x.bit)
+
+
+def is_performed_alike(x, y):
+    """Same proxy, same thread block (PTX ISA, Proxy-preserved base causality order). What is done to SMEM is done in
+    the CTA that owns it, whoever started it."""
+    return x.proxy == y.proxy and (x.proxy == "generic" or x.owner is not None or x.cta == y.cta)
+
+
+def needs_fence(x, y):
+    """Completion of an asynchronous operation brings an implicit fence towards the generic proxy."""
+    return y.proxy == "async" and not is_performed_alike(x, y)
+
+
+def is_ordered(x, y, fences):
+    return is_before(x, y) and (not needs_fence(x, y) or has_fence(x, y, fences))
+
+
+# The rulings of docs/memory_model.md by which grout takes accesses for ordered that PTX's words do not order.
+OPEN = {"end-in-time", "atomics-of-two-proxies", "fence-of-another-cta"}  # not settled: a verdict rests on each
+
+
+def is_over_in_time(x):
+    """Whether that x is over is a fact about one place, which an edge in time carries."""
+    return x.is_async and (x.mode == "r" or x.place[0] != "gmem") or x.place[0] == "barrier"
+
+
+def find_ruling(x, y, fences, cluster):
+    """The ruling by which two accesses are in order after all, or None."""
+    if is_over_in_time(x) and y.know.time & x.bit and (not needs_fence(x, y) or has_fence(x, y, fences, True)):
+        return "time"
+    if x.place[0] == "gmem" and x.mode == "r" and (is_before(x, y) or x.is_async and y.know.time & x.bit):
+        return "gmem-read"
+    if is_before(x, y) and any(f.know.causality & x.bit for f in find_fences(x, y, fences)):
+        return "fence-of-another-cta"
+    if x.mode == "a" and y.mode == "a" and is_strong_pair((x.scope, x.cta), (y.scope, y.cta), cluster):
+        return "atomics-of-two-proxies"
+    if y.mode == "end" and y.know.time & x.bit:
+        return "end-in-time"
+    return None
