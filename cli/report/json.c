@@ -298,6 +298,7 @@ static void set_checked(grout_json *json, json_t *object, const grout_outcome *o
     const grout_exploration *exploration = outcome->exploration;
     bool holds = grout_outcome__holds(outcome);
     set(json, object, "holds_for_every_schedule", json_boolean(holds));
+    set_text(json, object, "assuming", holds ? summary->assuming : "");
     set_count(json, object, "schedules_explored", exploration == NULL ? 1 : exploration->schedules);
     set_text(json, object, "because", holds ? "" : summary->not_well_synchronised_because);
     set_count(json, object, "follow_on_findings", summary->suppressed_count);

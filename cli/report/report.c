@@ -311,14 +311,19 @@ static bool is_exploration_cut(const grout_outcome *outcome) {
            outcome->exploration_cut == GROUT_CUT_INTERRUPT;
 }
 
+static void add_assumption(grout_text *out, const grout_check_summary *summary) {
+    if (summary->assuming[0] != '\0') {
+        grout_text_add(out, ", assuming that %s", summary->assuming);
+    }
+}
+
 static void add_explored(grout_text *out, const grout_outcome *outcome) {
     const grout_exploration *exploration = outcome->exploration;
     unsigned long long schedules = (unsigned long long)exploration->schedules;
     if (exploration->is_complete) {
-        grout_text_add(out,
-                       "  holds for every schedule of this launch with these inputs: %llu "
-                       "explored, which differ in what matters\n",
-                       schedules);
+        grout_text_add(out, "  holds for every schedule of this launch with these inputs");
+        add_assumption(out, &outcome->summary);
+        grout_text_add(out, ": %llu explored, which differ in what matters\n", schedules);
     } else {
         grout_text_add(out, "  holds for the %llu schedule%s explored: %s (%s)\n", schedules,
                        schedules == 1 ? "" : "s",
@@ -338,7 +343,9 @@ static void add_promise(grout_text *out, const grout_outcome *outcome, bool has_
         add_explored(out, outcome);
     } else if (summary->is_well_synchronised) {
         grout_text_add(out, "  holds for every schedule and timing of this launch with these "
-                            "inputs\n");
+                            "inputs");
+        add_assumption(out, summary);
+        grout_text_add(out, "\n");
     } else if (!has_errors || is_verbose) {
         grout_text_add(out, "  holds for this schedule%s%s\n",
                        summary->not_well_synchronised_because[0] == '\0' ? "" : ": ",

@@ -499,6 +499,10 @@ typedef struct grout_launch_info {
     int64_t cta_count; /* of the launch */
     /* some value or order depends on which cluster runs first: semaphores, ordered atomics */
     bool has_foreign_order;
+    /* fewer clusters fit than that matters for: some begin, in grid order, when others have ended
+     */
+    bool has_late_clusters;
+    bool has_foreign_loop; /* some loop may go round until another cluster has done something */
     /* barrier element -> object and index inside it */
     const grout_object_id *element_objects;
     const uint32_t *element_indices;

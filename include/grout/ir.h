@@ -516,8 +516,9 @@ GROUT_API uint32_t grout_kernel_get_cluster_mask(const grout_module *module, gro
 /* Whether a cluster_exit applies: the CTAs of a cluster meet before they end. */
 GROUT_API bool grout_kernel_has_exit_sync(const grout_module *module, grout_kernel_id id);
 /* In a kernel with 'attr auto_fence = 1': whether an implied fence_async_shared precedes the
- * operation. It does if the operation touches SMEM through the async proxy and the thread may have
- * touched the same object through the generic proxy since its last fence. */
+ * operation. It does if the operation touches SMEM through the async proxy and its actor (thread,
+ * or warp in a 'warp_map') may itself have touched the same object through the generic proxy since
+ * its last fence, whatever fork or join lies between. */
 GROUT_API bool grout_op_needs_auto_fence(const grout_module *module, grout_op_id id);
 /* What an op does with its blocks; NONE if it has none. */
 GROUT_API grout_region_kind grout_op_get_region_kind(const grout_op *op);

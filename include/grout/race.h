@@ -68,7 +68,8 @@ typedef struct grout_checker_options {
 typedef struct grout_check_summary {
     grout_verdict verdict;
     bool is_well_synchronised; /* the verdict holds for every schedule and timing of this launch */
-    const char *not_well_synchronised_because;    /* "" if it is */
+    const char *not_well_synchronised_because; /* "" if it is */
+    const char *assuming; /* what that rests on besides: "CTAs start in grid order"; "": nothing */
     uint64_t error_count, warning_count;          /* identities */
     uint64_t suppressed_count;                    /* follow-on findings, not listed */
     uint64_t dropped_count;                       /* identities past max_findings */

@@ -105,10 +105,13 @@ static void scan_views(grout_planner *planner, const grout_op *op) {
         planner->object_uses[view.object] |= get_use((grout_opcode)op->opcode, i);
         planner->object_is_shared[view.object] |= object->cluster_group_count > 0;
         planner->plan->needs_clocks |= object->is_explicit;
-        planner->plan->has_foreign_order |=
-            (object->kind == GROUT_OBJECT_SEMAPHORE && object->is_global) ||
-            (is_fetch && grout_space_is_of_launch(object->space)) ||
-            is_looked_for(planner, op, view.object);
+        const bool is_semaphore = object->kind == GROUT_OBJECT_SEMAPHORE && object->is_global;
+        const bool is_foreign_fetch = is_fetch && grout_space_is_of_launch(object->space);
+        const bool is_look = is_looked_for(planner, op, view.object);
+        planner->plan->has_foreign_order |= is_semaphore || is_foreign_fetch || is_look;
+        planner->plan->has_foreign_loop |=
+            is_look || ((is_semaphore || is_foreign_fetch) && op->result_count > 0 &&
+                        grout_planner__is_in_while(planner, op));
     }
 }
 

@@ -6,12 +6,20 @@
 #include "hash.h"
 #include "run.h"
 
+/* Whether a cluster that others may wait for begins only when another has ended. */
+static bool has_late_clusters(const grout_machine *machine) {
+    const grout_plan *plan = machine->plan;
+    return plan->has_foreign_order && machine->slot_count < plan->cta_count / plan->shape.cta_count;
+}
+
 bool grout_observers__begin(grout_machine *machine) {
     const grout_launch_info info = {.module = machine->launch.module,
                                     .kernel = machine->launch.kernel,
                                     .shape = machine->plan->shape,
                                     .cta_count = machine->plan->cta_count,
                                     .has_foreign_order = machine->plan->has_foreign_order,
+                                    .has_late_clusters = has_late_clusters(machine),
+                                    .has_foreign_loop = machine->plan->has_foreign_loop,
                                     .element_objects = machine->plan->element_objects,
                                     .element_indices = machine->plan->element_indices};
     for (uint32_t i = 0; i < machine->launch.observer_count; i++) {

@@ -292,6 +292,7 @@ typedef struct grout_plan {
         needs_clocks; /* some phase follows from what an actor knows: mbarriers, async_store_smem */
     bool has_foreign_order; /* order between clusters: global semaphores, atomics, loops that look
                                at GMEM */
+    bool has_foreign_loop;  /* such a loop, or one that looks at a semaphore or an atomic */
     uint32_t collective_count; /* different sets of axes of collective copies */
     uint8_t collective_axes[16];
     uint32_t cluster_axis_count;

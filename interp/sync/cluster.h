@@ -16,12 +16,6 @@ typedef struct grout_meeting {
     bool is_for_all; /* for all threads of its CTA: outside the bodies of a warp_specialize */
 } grout_meeting;
 
-/* How a thread comes to the hardware barrier. */
-typedef struct grout_meeting {
-    bool is_relaxed;
-    bool is_for_all; /* for all threads of its CTA: outside the bodies of a warp_specialize */
-} grout_meeting;
-
 /*
  * The hardware barrier (cluster_barrier.c), which takes every thread of every CTA. A thread
  * arrives; where it has not waited since its last arrive, that one counts alone. A thread that

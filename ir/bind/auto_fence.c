@@ -1,16 +1,21 @@
 /*
  * auto_fence.c - where a kernel with 'attr auto_fence = 1' has a fence that is not written. It is
- * before an operation through which the async proxy touches SMEM, if the same thread has touched
+ * before an operation through which the async proxy touches SMEM, if the same actor has touched
  * that SMEM through the generic proxy since its last fence and one of the two accesses is a write.
  * SPDX-License-Identifier: Apache-2.0
  *
+ * An actor is a body of a 'warp_specialize', thread 0 with all that stands outside of them, or a
+ * warp of one of these in its 'warp_map's. Each has a walk of its own over the kernel, in its
+ * program order, whatever forks and joins lie between: what another actor has done is not its own,
+ * even if it happens before.
+ *
  * A forward walk over the structured code keeps the set of SMEM objects whose generic reads and
- * writes no fence covers yet. It is by object: an access of any element counts for all of them, and
- * an access of an object counts for all objects that share its bytes. Branches are joined. A loop's
- * body is walked until the set at its head no longer changes; that set only grows, so the walk
- * ends. What cp.async and st.async have started is written at some later time, so every wait that
- * may be for it marks those objects as written again. An operation that needs a fence on one path
- * has it on every path.
+ * writes no fence of the actor covers yet. It is by object: an access of any element counts for all
+ * of them, and an access of an object counts for all objects that share its bytes. Branches are
+ * joined. A loop's body is walked until the set at its head no longer changes; that set only grows,
+ * so the walk ends. What cp.async and st.async have started is written at some later time, so every
+ * wait that may be for it marks those objects as written again. An operation that needs a fence on
+ * one path has it on every path.
  */
 #include "bound.h"
 
@@ -24,8 +29,16 @@ enum { WORD_BITS = 64 };
 /* Sets of objects, one after the other, of 'words' words each. Object ids are the bits. */
 typedef uint64_t *object_sets;
 
+/* Whose program order it is. */
+typedef struct fence_actor {
+    uint32_t partition; /* which body of a 'warp_specialize'; 0 also outside of them */
+    bool is_warp;       /* in the bodies of 'warp_map', all warps alike; else outside of them */
+} fence_actor;
+
 typedef struct fence_walk {
     const grout_module *module;
+    fence_actor actor;  /* of which the sets tell */
+    fence_actor here;   /* which runs the block that is walked */
     uint8_t *fences;    /* by operation: has an implied fence */
     uint32_t words;     /* of one set */
     object_sets *heads; /* by block: what is known at the head of a loop's body; NULL: no loop */
@@ -90,7 +103,8 @@ static bool has_object(const fence_walk *walk, const uint64_t *sets, uint32_t se
     return false;
 }
 
-/* The SMEM array that an effect of an operation touches, or 0. */
+/* The SMEM array of the own CTA that an effect of an operation touches, or 0. What lies in another
+ * CTA of the cluster are other bytes, and would need a fence of the cluster. */
 static grout_object_id find_array(const fence_walk *walk, const grout_op *op,
                                   const grout_effect *effect) {
     grout_view view;
@@ -101,7 +115,8 @@ static grout_object_id find_array(const fence_walk *walk, const grout_op *op,
             walk->module, grout_module_get_operand(walk->module, op, effect->operand), &view)) {
         return 0;
     }
-    return walk->is_smem[view.object] != 0 ? view.object : 0;
+    bool is_own = walk->is_smem[view.object] != 0 && view.cluster_index_count == 0;
+    return is_own ? view.object : 0;
 }
 
 static void note_async(fence_walk *walk, const uint64_t *sets, grout_op_id id,
@@ -188,8 +203,7 @@ static void walk_loop(fence_walk *walk, const grout_op *op, object_sets sets) {
     grout__free(inner);
 }
 
-/* Bodies of which one runs, or all side by side: what any of them leaves. may_skip: none may run.
- */
+/* Bodies of which one runs: what any of them leaves. may_skip: none may run. */
 static void walk_branches(fence_walk *walk, const grout_op *op, bool may_skip, object_sets sets) {
     object_sets before = make_sets(walk, sets);
     object_sets inner = make_sets(walk, NULL);
@@ -206,32 +220,111 @@ static void walk_branches(fence_walk *walk, const grout_op *op, bool may_skip, o
     grout__free(inner);
 }
 
+/* The body of the actor's partition, if it has one here. */
+static void walk_partitions(fence_walk *walk, const grout_op *op, object_sets sets) {
+    fence_actor outside = walk->here;
+    walk->here.partition = walk->actor.partition;
+    if (walk->actor.partition < op->block_count) {
+        walk_block(walk, op->first_block + walk->actor.partition, sets);
+    }
+    walk->here = outside;
+}
+
+static void walk_warps(fence_walk *walk, const grout_op *op, object_sets sets) {
+    fence_actor outside = walk->here;
+    walk->here.is_warp = true;
+    walk_block(walk, op->first_block, sets);
+    walk->here = outside;
+}
+
+static void walk_region(fence_walk *walk, const grout_op *op, object_sets sets) {
+    switch (grout_op_get_region_kind(op)) {
+    case GROUT_REGION_LOOP:
+        walk_loop(walk, op, sets);
+        break;
+    case GROUT_REGION_BRANCH:
+        walk_branches(walk, op, op->block_count == 1, sets);
+        break;
+    case GROUT_REGION_SCOPE:
+        walk_branches(walk, op, false, sets);
+        break;
+    case GROUT_REGION_WARPS:
+        walk_warps(walk, op, sets);
+        break;
+    case GROUT_REGION_PARTITIONS:
+        walk_partitions(walk, op, sets);
+        break;
+    case GROUT_REGION_NONE:
+        break;
+    }
+}
+
+static bool is_actor_here(const fence_walk *walk) {
+    return walk->here.partition == walk->actor.partition &&
+           walk->here.is_warp == walk->actor.is_warp;
+}
+
 /* Blocks nest at most GROUT_NESTING_MAX deep. */
 static void walk_block(fence_walk *walk, grout_block_id block, object_sets sets) {
     grout_op_id id = grout_module_get_block(walk->module, block)->first;
     while (id != 0 && !walk->failed) {
         const grout_op *op = grout_module_get_op(walk->module, id);
-        grout_region_kind kind = grout_op_get_region_kind(op);
-        if (kind == GROUT_REGION_LOOP) {
-            walk_loop(walk, op, sets);
-        } else if (op->block_count > 0) {
-            walk_op(walk, id, op, sets);
-            walk_branches(walk, op, kind == GROUT_REGION_BRANCH && op->block_count == 1, sets);
-        } else {
+        if (is_actor_here(walk)) {
             walk_op(walk, id, op, sets);
         }
+        walk_region(walk, op, sets);
         id = op->next;
     }
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
-static void walk_kernel(fence_walk *walk, const grout_kernel *kernel) {
+static void forget_heads(fence_walk *walk) {
+    for (grout_block_id id = 1; id < walk->module->blocks.count; id++) {
+        grout__free(walk->heads[id]);
+        walk->heads[id] = NULL;
+    }
+}
+
+static void walk_actor(fence_walk *walk, const grout_kernel *kernel, fence_actor actor) {
     object_sets sets = make_sets(walk, NULL);
+    walk->actor = actor;
+    walk->here = (fence_actor){0};
     if (sets != NULL) {
         walk_block(walk, kernel->body, sets);
     }
+    forget_heads(walk);
     grout__free(sets);
+}
+
+/* One more than the highest partition of a kernel's text, and whether it has a 'warp_map'. */
+static uint32_t count_partitions(const grout_module *module, grout_kernel_id kernel,
+                                 bool *has_warps) {
+    uint32_t count = 1;
+    for (grout_op_id id = 1; id < module->ops.count; id++) {
+        const grout_op *op = grout_module_get_op(module, id);
+        grout_region_kind kind = grout_op_get_region_kind(op);
+        if (op->parent == 0 || grout_module_get_block(module, op->parent)->kernel != kernel) {
+            continue;
+        }
+        if (kind == GROUT_REGION_PARTITIONS && op->block_count > count) {
+            count = op->block_count;
+        }
+        *has_warps |= kind == GROUT_REGION_WARPS;
+    }
+    return count;
+}
+
+static void walk_kernel(fence_walk *walk, grout_kernel_id id) {
+    const grout_kernel *kernel = grout_module_get_kernel(walk->module, id);
+    bool has_warps = false;
+    uint32_t partitions = count_partitions(walk->module, id, &has_warps);
+    for (uint32_t k = 0; k < partitions && !walk->failed; k++) {
+        walk_actor(walk, kernel, (fence_actor){.partition = k});
+        if (has_warps) {
+            walk_actor(walk, kernel, (fence_actor){.partition = k, .is_warp = true});
+        }
+    }
 }
 
 static void fill_smem(const grout_module *module, uint8_t *is_smem) {
@@ -253,13 +346,9 @@ static bool has_auto_fence(const grout_module *module) {
 static void walk_kernels(fence_walk *walk) {
     const grout_module *module = walk->module;
     for (grout_kernel_id id = 1; id < module->kernels.count; id++) {
-        const grout_kernel *kernel = grout_module_get_kernel(module, id);
-        if (kernel->auto_fence) {
-            walk_kernel(walk, kernel);
+        if (grout_module_get_kernel(module, id)->auto_fence) {
+            walk_kernel(walk, id);
         }
-    }
-    for (grout_block_id id = 1; id < module->blocks.count; id++) {
-        grout__free(walk->heads[id]);
     }
 }
 

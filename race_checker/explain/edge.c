@@ -14,6 +14,15 @@ static const char *get_earlier(const grout_wording *wording) {
     return side->is_write ? "store" : "load";
 }
 
+/* Why the attribute has put none in. */
+static const char *get_auto_fence_note(const grout_wording *wording) {
+    const grout_launch_info *info = &wording->checker->info;
+    bool is_smem = wording->record->code != GROUT_DIAG_MISSING_COMMIT_GMEM;
+    return is_smem && grout_module_get_kernel(info->module, info->kernel)->auto_fence
+               ? ", and auto_fence looks only at what one thread does itself in its own CTA's SMEM"
+               : "";
+}
+
 static void add_commit_edge(const grout_wording *wording, grout_text *out) {
     const grout_facts *facts = wording->facts;
     const grout_near *near = &facts->near;
@@ -24,10 +33,10 @@ static void add_commit_edge(const grout_wording *wording, grout_text *out) {
     if (near->kind == GROUT_NEAR_NO_COMMIT) {
         grout_text_add(out,
                        "the two are in order, but nothing publishes the %s at line %" PRIu32
-                       " to the async proxy%s: no %s has run",
+                       " to the async proxy%s: no %s has run%s",
                        access, line,
                        facts->sides[1].stamp.agent == GROUT_AGENT_ENGINE ? " of another CTA" : "",
-                       commit);
+                       commit, get_auto_fence_note(wording));
     } else if (near->kind == GROUT_NEAR_COMMIT_BEFORE) {
         grout_text_add(out,
                        "this %s runs before the %s at line %" PRIu32

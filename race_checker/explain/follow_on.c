@@ -8,7 +8,8 @@
  *   has written yet: no uninitialised read beside the race.
  * - Bytes that a phase does not wait for come when they like: what they then write over, and what
  *   reads before they came, are the overrun.
- * - An arrival that may find its CTA gone leaves a phase partial, or complete and unobserved.
+ * - An arrival that may find its CTA gone leaves a phase partial, or complete and unobserved. Bytes
+ *   that may find it gone leave its phase without them.
  *
  * It is not reported beside its cause, so that the findings are the same whichever came first.
  */
@@ -78,7 +79,24 @@ static bool has_side_of(const grout_record *record, grout_op_id op) {
     return false;
 }
 
-static bool is_effect(const grout_record *record, const grout_record *cause) {
+/* Whether a copy that may find its CTA gone brings bytes for the barrier of the record. */
+static bool is_bytes_of_gone(const grout_checker *checker, const grout_record *record,
+                             const grout_record *cause) {
+    const grout_module *module = checker->info.module;
+    bool is_named = false;
+    if (cause->code != GROUT_DIAG_CLUSTER_EXIT || record->facts.subject != GROUT_SUBJECT_BYTES ||
+        cause->facts.sides[0].origin.op == 0) {
+        return false;
+    }
+    const grout_op *copy = grout_module_get_op(module, cause->facts.sides[0].origin.op);
+    for (uint32_t i = 0; i < copy->operand_count; i++) {
+        is_named |= grout_op__find_object(module, copy, i) == record->facts.fault.object;
+    }
+    return is_named;
+}
+
+static bool is_effect(const grout_checker *checker, const grout_record *record,
+                      const grout_record *cause) {
     switch ((unsigned)record->code) {
     case GROUT_DIAG_CLUSTER_SMEM_REUSE:
     case GROUT_DIAG_CLUSTER_EXIT:
@@ -89,6 +107,8 @@ static bool is_effect(const grout_record *record, const grout_record *cause) {
                cause->facts.subject == GROUT_SUBJECT_ARRIVAL &&
                record->facts.subject == GROUT_SUBJECT_USUAL &&
                cause->facts.element == record->facts.element;
+    case GROUT_DIAG_BARRIER_TX_MISMATCH:
+        return is_bytes_of_gone(checker, record, cause);
     default:
         return false;
     }
@@ -107,7 +127,7 @@ static bool is_explained(const grout_checker *checker, const grout_record *recor
             continue;
         }
         if (record->code != GROUT_DIAG_UNINITIALISED_READ) {
-            *is_explained_out = is_effect(record, cause);
+            *is_explained_out = is_effect(checker, record, cause);
         } else if (!is_raced(checker, cause, use, is_explained_out) ||
                    !is_too_early(checker, cause, use, is_explained_out)) {
             return false;

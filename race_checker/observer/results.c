@@ -79,6 +79,18 @@ static grout_verdict get_verdict(const grout_checker *checker, bool was_cut) {
     return is_whole ? GROUT_VERDICT_CLEAN : GROUT_VERDICT_INCOMPLETE;
 }
 
+/*
+ * Nothing says in which order the CTAs of a grid start. It can matter only where some start when
+ * others have ended and a cluster waits for another: if the room is full of those that wait for one
+ * that has not begun, none ends. Atomics make nobody wait, unless a loop looks at them.
+ */
+static const char *get_assumption(const grout_checker *checker) {
+    bool is_waiting = checker->run.has_foreign_wait || checker->info.has_foreign_loop;
+    return checker->has_launch && checker->info.has_late_clusters && is_waiting
+               ? "CTAs start in grid order"
+               : "";
+}
+
 grout_check_summary grout_checker_get_summary(const grout_checker *checker, bool was_cut) {
     const grout_report *report = get_report(checker);
     grout_check_summary summary = {.verdict = get_verdict(checker, was_cut),
@@ -89,6 +101,7 @@ grout_check_summary grout_checker_get_summary(const grout_checker *checker, bool
     uint64_t local_peak = checker->run.local_peak;
     summary.not_well_synchronised_because = grout_checker__find_doubt(checker, was_cut);
     summary.is_well_synchronised = !*summary.not_well_synchronised_because;
+    summary.assuming = get_assumption(checker);
     if (report) {
         grout_report_totals totals = grout_report__get_totals(report);
         summary.error_count = totals.error_count;

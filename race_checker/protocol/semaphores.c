@@ -229,6 +229,19 @@ static bool add_wait(grout_checker *checker, grout_semaphore_state *semaphore,
     return true;
 }
 
+/* Whether one cluster signals what another one waits for, whichever came first. */
+static void note_foreign_wait(grout_checker *checker, const grout_event *event,
+                              const grout_semaphore_state *semaphore) {
+    bool is_signal = event->kind == GROUT_EVENT_SIGNAL, is_foreign = false;
+    for (uint32_t i = 0; is_signal && i < semaphore->wait_count; i++) {
+        is_foreign |= semaphore->waits[i].cluster != event->clocks->cluster;
+    }
+    for (uint32_t i = 0; !is_signal && i < semaphore->signal_count; i++) {
+        is_foreign |= semaphore->signals[i].cluster != event->clocks->cluster;
+    }
+    checker->run.has_foreign_wait |= is_foreign;
+}
+
 bool grout_checker__semaphore(grout_checker *checker, const grout_event *event) {
     grout_semaphore_state *semaphore = NULL;
     grout_unit_wait own;
@@ -239,6 +252,9 @@ bool grout_checker__semaphore(grout_checker *checker, const grout_event *event) 
     semaphore = find_semaphore(checker, event->u.semaphore.semaphore);
     if (!semaphore) {
         return false;
+    }
+    if (checker->info.has_late_clusters && !checker->run.has_foreign_wait) {
+        note_foreign_wait(checker, event, semaphore);
     }
     if (event->kind == GROUT_EVENT_SIGNAL) {
         return add_signal(checker, event, semaphore);

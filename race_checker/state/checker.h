@@ -100,7 +100,8 @@ typedef struct grout_cta_state {
 /* Plain members and lists, copied whole (see RUN in snapshot.c). None of these is hashed. */
 typedef struct grout_run_state {
     bool has_deadlock, has_step_limit;
-    bool reserved[6];
+    bool has_foreign_wait; /* some cluster has waited at a semaphore that another one signals */
+    bool reserved[5];
     uint64_t suppressed;
     uint64_t accesses, async_ops, barrier_phases;
     uint64_t local_peak;

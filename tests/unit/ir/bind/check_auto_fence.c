@@ -2,11 +2,11 @@
  * the thread has touched itself since its last fence. SPDX-License-Identifier: Apache-2.0 */
 #include "tests/unit/support/bind_text.h"
 
-#define HEADER                                                                     \
-    "kernel @k(%%a: inout gmem f32[64, 64], %%n: i32, %%p: bool) threads(wg = 2) " \
-    "attr auto_fence = %d {\n"                                                     \
-    "  scratch %%s : smem f32[2, 8, 64]\n"                                         \
-    "  scratch %%t : smem f32[8, 64]\n"                                            \
+#define HEADER                                                                                     \
+    "kernel @k(%%a: inout gmem f32[64, 64], %%n: i32, %%p: bool) cluster(cx = 2) threads(wg = 2) " \
+    "attr auto_fence = %d {\n"                                                                     \
+    "  scratch %%s : smem f32[2, 8, 64]\n"                                                         \
+    "  scratch %%t : smem f32[8, 64]\n"                                                            \
     "  scratch %%b : barrier[2]\n"
 
 #define STORE_S "  store %s[0], (broadcast 1.0 : f32[8, 64])\n"
@@ -56,11 +56,20 @@ static const fence_case cases[] = {
     {"  while {\n" STORE_S "    cond %p\n  } do {\n" COMMIT "  }\n" OUT_S, "!"},
     {"  while {\n" COMMIT "    cond %p\n  } do {\n" STORE_S "  }\n" OUT_S, "."},
     /* warps and partitions */
-    {STORE_S "  warp_map(%w) {\n" OUT_S "  }\n", "!"},
-    {"  warp_map(%w) {\n    store %s[0, 0, %w], 1\n  }\n" OUT_S, "!"},
-    {STORE_S "  warp_specialize {\n" OUT_S "  } partition {\n" OUT_S "  }\n" OUT_S, "!!."},
-    {"  warp_specialize {\n" COMMIT "  } partition {\n" STORE_S "  }\n" OUT_S, "!"},
+    {STORE_S "  warp_map(%w) {\n" OUT_S "  }\n", "."},
+    {"  warp_map(%w) {\n    store %s[0, 0, %w], 1\n  }\n" OUT_S, "."},
+    {"  warp_map(%w) {\n    store %s[0, 0, %w], 1\n" OUT_S "  }\n", "!"},
+    {"  warp_map(%w) {\n    store %s[0, 0, %w], 1\n  }\n  warp_map(%w) {\n" OUT_S "  }\n", "!"},
+    {STORE_S "  warp_map(%w) {\n" COMMIT "  }\n" OUT_S, "!"},
+    {STORE_S "  warp_specialize {\n" OUT_S "  } partition {\n" OUT_S "  }\n" OUT_S, "!.."},
+    {STORE_S "  warp_specialize {\n  } partition {\n" OUT_S "  }\n" OUT_S, ".!"},
+    {"  warp_specialize {\n" COMMIT "  } partition {\n" STORE_S "  }\n" OUT_S, "."},
+    {"  warp_specialize {\n" STORE_S "  } partition {\n" COMMIT "  }\n" OUT_S, "!"},
     {"  warp_specialize {\n" STORE_S "  } partition {\n" OUT_S "  }\n", "."},
+    {"  warp_specialize {\n  } partition {\n" STORE_S "  }\n  warp_specialize {\n" OUT_S "  } partition {\n" OUT_S "  }\n", ".!"},
+    {"  for %i in 0..4 {\n    warp_specialize {\n" OUT_S "    } partition {\n" OUT_S STORE_S "    }\n  }\n", ".!"},
+    {"  warp_specialize {\n  } partition {\n" STORE_S "    warp_map(%w) {\n" OUT_S "    }\n" OUT_S "  }\n", ".!"},
+    {"  warp_map(%w) {\n    store %s[0, 0, %w], 1\n  }\n  warp_specialize {\n    warp_map(%w) {\n" OUT_S "    }\n  } partition {\n    warp_map(%w) {\n" OUT_S "    }\n  }\n", "!."},
     /* the tensor core; an operand in registers is none in SMEM */
     {"  scratch %x : smem f16[64, 64] tile(8, 64) swizzle(128)\n  scratch %c : acc f32[64, 64]\n"
      "  store %x, (broadcast 1.0 : f16[64, 64])\n  wgmma %c, %x, %x\n  wgmma %c, %x, %x\n", "!."},
@@ -70,6 +79,8 @@ static const fence_case cases[] = {
     {"  async_copy %a[ds(0, 8), :], %s[0]\n" COMMIT OUT_S, "."},
     {"  async_copy %a[ds(0, 8), :], %s[0]\n" COMMIT "  async_copy_commit_group\n  async_copy_wait 0\n" OUT_S, "!"},
     {"  async_copy %a[ds(0, 8), :], %s[0]\n  async_copy_commit_group\n  async_copy_wait 0\n" COMMIT OUT_S, "."},
+    /* the SMEM of another CTA */
+    {"  store %s.cluster(1)[0], (broadcast 1.0 : f32[8, 64])\n" OUT_S, "."},
     /* scopes that share bytes */
     {"  scoped(%u : smem f32[8, 64]) collective {\n    store %u, (broadcast 1.0 : f32[8, 64])\n  }\n"
      "  scoped(%w : smem f32[8, 64]) collective {\n    copy_gmem_to_smem %a[ds(0, 8), :], %w, %b[0]\n  }\n", "!"},
