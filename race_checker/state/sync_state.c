@@ -153,5 +153,5 @@ uint64_t grout_protocol__hash(const grout_protocol *protocol) {
     for (uint32_t i = 0; i < protocol->semaphore_count; i++) {
         sum += hash_semaphore(&protocol->semaphores[i]);
     }
-    return GROUT_HASH_REST(sum, protocol, grout_protocol, reserved);
+    return GROUT_HASH_REST(sum, protocol, grout_protocol, competing);
 }

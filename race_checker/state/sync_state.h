@@ -192,7 +192,6 @@ typedef struct grout_protocol {
     /* a decrease of registers that comes after an increase, or may; op 0: none */
     grout_origin held_up;
     grout_origin competing; /* a wait on a semaphore that is in no order with another; op 0: none */
-    uint32_t reserved;
     GROUT_STATE_END
 } grout_protocol;
 

@@ -217,7 +217,7 @@ static void add_object(export *it, grout_object_id id) {
                                                       : 8,
                    object->is_explicit ? "true" : "false", object->is_global ? "true" : "false",
                    is_barrier ? grout_object_get_arrivals(it->module, id) : 0,
-                   is_smem ? grout_object_get_smem_offset(it->module, id) : 0);
+                   is_smem ? grout_object_get_offset(it->module, id) : 0);
     for (uint32_t i = 0; i < object->cluster_group_count; i++) {
         add_comma(it, i);
         grout_text_add(&it->out, "%u", object->cluster_groups[i]);
