@@ -114,7 +114,7 @@ static grout_box get_destination(const grout_cta *cta, const load_issue *load, u
 static grout_round *get_round(const grout_cta *cta, const load_issue *load, uint32_t rank) {
     const grout_plan *plan = cta->machine->plan;
     void *all = cta->state + cta->machine->at.rounds;
-    return (grout_round *)all + load->element * plan->shape.cta_count + rank;
+    return (grout_round *)all + (size_t)load->element * plan->shape.cta_count + rank;
 }
 
 /*

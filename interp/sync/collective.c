@@ -17,7 +17,7 @@ static grout_collective_progress *get_progress(const grout_cta *cta, const grout
     const grout_machine *machine = cta->machine;
     void *all = cta->state + machine->at.collectives;
     return (grout_collective_progress *)all +
-           inst->u.copy.collective * machine->plan->element_count + element;
+           (size_t)inst->u.copy.collective * machine->plan->element_count + element;
 }
 
 /* ---- the list of a cluster ------------------------------------------------------------------- */

@@ -165,25 +165,25 @@ START_TEST(a_while_is_a_loop) {
 }
 END_TEST
 
-/* Whether the verdict holds for every schedule, as registers are taken in the order of arrival. */
+/* Whether the verdict holds for every schedule, as registers are taken in the order of arrival: a
+ * thread increases in its epoch 5, and another or the same one decreases. */
 static const struct order_row {
     bool holds;
-    const char *body;
-} ORDERS[] = {
-    {true,
-     "if (eq %w, 0) { set_max_registers 40 decrease } else { set_max_registers 232 increase }"},
-    {true, "if (eq %w, 0) { set_max_registers 40 decrease\n barrier_wait %go[0] } else { "
-           "set_max_registers 232 increase\n barrier_arrive %go[0] }"},
-    {true, "scoped(%s : smem f32[4]) collective { set_max_registers 40 decrease }"},
-    {true, "scoped(%s : smem f32[4]) collective { if (eq %w, 0) { set_max_registers 40 decrease } "
-           "else { set_max_registers 232 increase } }"},
-    {false, "if (eq %w, 0) { barrier_wait %go[0]\n set_max_registers 40 decrease } else { "
-            "set_max_registers 232 increase\n barrier_arrive %go[0] }"},
-    {false, "set_max_registers 232 increase\n set_max_registers 40 decrease"},
-    {false, "for %i in 0..2 { if (eq %w, 0) { set_max_registers 40 decrease } else { "
-            "set_max_registers 232 increase } }"},
-    {false, "set_max_registers 176 increase\n scoped(%s : smem f32[4]) collective { "
-            "set_max_registers 40 decrease }"}};
+    uint32_t decreasing; /* thread */
+    uint32_t known;      /* epoch of thread 0 that it knows */
+    uint32_t foreign;    /* clusters that it knows of */
+} ORDERS[] = {{true, 1, 0, 0},  {true, 1, 4, 0},  {false, 1, 5, 0},
+              {false, 1, 9, 0}, {false, 0, 5, 0}, {false, 1, 0, 1}};
+
+static void send_change(const grout_observer *observer, uint32_t thread, bool is_increase,
+                        const grout_clocks *clocks) {
+    grout_event event = {.kind = GROUT_EVENT_REGISTERS, .clocks = clocks};
+    event.origin.op = 1;
+    event.origin.thread = (uint8_t)thread;
+    event.u.registers.count = 64;
+    event.u.registers.is_increase = is_increase;
+    ck_assert(observer->event(observer->self, &event));
+}
 
 START_TEST(order_of_registers_is_a_doubt) {
     fixture it;
@@ -192,8 +192,7 @@ START_TEST(order_of_registers_is_a_doubt) {
     uint32_t index = 0;
     grout_text_add(&text,
                    "kernel @k() threads(wg = 3) {\n scratch %%go : barrier[1] arrivals(2)\n %%w = "
-                   "axis_index wg\n %s\n}\n",
-                   ORDERS[_i].body);
+                   "axis_index wg\n}\n");
     start_text(&it, text.data);
     object = grout_module_get_object_count(it.module) - 1;
     grout_checker *checker = grout_checker_new(NULL, it.diags);
@@ -209,10 +208,20 @@ START_TEST(order_of_registers_is_a_doubt) {
                                     .cta_count = 1,
                                     .element_objects = &object,
                                     .element_indices = &index};
+    const struct order_row *row = &ORDERS[_i];
+    uint32_t clock[64] = {0};
+    const grout_foreign_clock foreign = {0};
+    grout_clocks clocks = {.known = clock, .published_smem = clock, .published_gmem = clock};
+    const grout_event begin = {.kind = GROUT_EVENT_CTA_BEGIN, .clocks = &clocks};
     ck_assert(observer->begin(observer->self, &info));
-    ck_assert_msg(grout_checker_get_summary(checker, false).is_well_synchronised ==
-                      ORDERS[_i].holds,
-                  "%s", ORDERS[_i].body);
+    ck_assert(observer->event(observer->self, &begin));
+    clock[grout_clock_x(&info.shape, 0)] = 5;
+    send_change(observer, 0, true, &clocks);
+    clock[grout_clock_x(&info.shape, 0)] = row->known;
+    clocks.foreign = &foreign;
+    clocks.foreign_count = row->foreign;
+    send_change(observer, row->decreasing, false, &clocks);
+    ck_assert_int_eq(grout_checker_get_summary(checker, false).is_well_synchronised, row->holds);
     grout_checker_free(checker);
     grout_text_free(&text);
     stop(&it);
