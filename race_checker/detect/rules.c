@@ -430,7 +430,8 @@ static bool keep(const grout_rules *rules, grout_shadow *shadow, grout_region *r
     return grout_shadow__add_reader(shadow, region, entry);
 }
 
-/* Whether the access is not compared with this record, since it is with the atomic that replaces it.
+/* Whether the access is not compared with this record, since it is with the atomic that replaces
+ * it.
  */
 static bool is_passed_over(const grout_rules *rules, const grout_entry *earlier) {
     return is_behind(earlier) && !is_atomic(&rules->entry);
@@ -446,8 +447,8 @@ static bool outdoes(const grout_rules *rules, const grout_entry *newer, const gr
     grout_conflict own = {GROUT_DIAG_NONE, GROUT_PRIMARY_LATER, false};
     if (newer->component != entry->component || newer->cluster != entry->cluster ||
         newer->number <= entry->number ||
-        ((newer->flags ^ entry->flags) & GROUT_ENTRY_WRITE) != 0 ||
-        is_passed_over(rules, newer) || !is_issue_known(rules, newer)) {
+        ((newer->flags ^ entry->flags) & GROUT_ENTRY_WRITE) != 0 || is_passed_over(rules, newer) ||
+        !is_issue_known(rules, newer)) {
         return false;
     }
     own = grout_rules__judge(rules, newer);
@@ -483,7 +484,8 @@ static bool check_write(const grout_rules *rules, grout_shadow *shadow, const gr
     }
     *agrees_out = false;
     conflict = grout_rules__judge(rules, write);
-    return conflict.code == GROUT_DIAG_NONE || is_outdone(rules, shadow, region, write, &conflict) ||
+    return conflict.code == GROUT_DIAG_NONE ||
+           is_outdone(rules, shadow, region, write, &conflict) ||
            report(rules, &conflict, write, rect);
 }
 
@@ -491,7 +493,8 @@ static bool check_write(const grout_rules *rules, grout_shadow *shadow, const gr
 static bool check_read(const grout_rules *rules, grout_shadow *shadow, const grout_region *region,
                        const grout_entry *reader, const grout_rect *rect) {
     grout_conflict conflict = grout_rules__judge(rules, reader);
-    return conflict.code == GROUT_DIAG_NONE || is_outdone(rules, shadow, region, reader, &conflict) ||
+    return conflict.code == GROUT_DIAG_NONE ||
+           is_outdone(rules, shadow, region, reader, &conflict) ||
            report(rules, &conflict, reader, rect);
 }
 
@@ -522,8 +525,8 @@ static bool check(const grout_rules *rules, grout_shadow *shadow, const grout_re
 
 /*
  * Whether accesses to come may be compared with the write instead of the earlier access. They may
- * if the write always comes later, even with a finding. Atomics need no order, or are only warned of,
- * so one atomic does not replace another.
+ * if the write always comes later, even with a finding. Atomics need no order, or are only warned
+ * of, so one atomic does not replace another.
  */
 static bool is_settled(const grout_rules *rules, const grout_entry *earlier) {
     return is_ordered(rules, earlier, earlier->number) ||

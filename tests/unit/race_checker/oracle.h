@@ -364,9 +364,8 @@ static void replace(const world *it, byte_list *list, uint32_t index) {
 /* Whether x is kept for other atomics. They need not be in order with y, so y replaces only its
  * like for them. */
 static bool hides(const access *y, const access *x) {
-    return y->is_atomic &&
-           !(x->is_atomic && x->scope == y->scope && x->width == y->width && x->cta == y->cta &&
-             x->is_async == y->is_async);
+    return y->is_atomic && !(x->is_atomic && x->scope == y->scope && x->width == y->width &&
+                             x->cta == y->cta && x->is_async == y->is_async);
 }
 
 static void settle(const world *it, byte_list *list, const access *y, bool agrees) {
@@ -417,8 +416,8 @@ static void check_gravity(const world *it, const byte_list *list, const access *
                           const id_set *before, const uint8_t *reported) {
     for (uint32_t i = 0; i < list->count; i++) {
         const byte_entry *entry = &list->entries[i];
-        bool is_named = is_met(entry, y) &&
-                        !(it->accesses[entry->id].writes && has_voucher(it, list, y));
+        bool is_named =
+            is_met(entry, y) && !(it->accesses[entry->id].writes && has_voucher(it, list, y));
         uint32_t most = is_named ? 0 : list->gravity;
         for (uint32_t k = 0; is_named && k < list->count; k++) {
             const access *other = &it->accesses[list->entries[k].id];
@@ -437,9 +436,8 @@ static void ask_oracle(world *it, uint32_t id, byte_list *list) {
     for (uint32_t i = 0; i < list->count; i++) {
         const access *x = &it->accesses[list->entries[i].id];
         grout_conflict conflict;
-        if (!is_met(&list->entries[i], y) ||
-            (!x->writes && !y->writes) || is_in_order(it, list->entries[i].id, y) ||
-            (x->writes && is_vouched)) {
+        if (!is_met(&list->entries[i], y) || (!x->writes && !y->writes) ||
+            is_in_order(it, list->entries[i].id, y) || (x->writes && is_vouched)) {
             continue;
         }
         agrees = agrees && !x->writes;
