@@ -278,6 +278,9 @@ typedef enum grout_event_kind {
     GROUT_EVENT_STEP_LIMIT,
     GROUT_EVENT_TEST_FALSE, /* u.wait: a test that was false; barrier and is_test alone are set */
     GROUT_EVENT_REGISTERS,  /* u.registers: a thread has taken some of the CTA's pool, or given */
+    /* a select or an atomic met something undefined: what becomes of it may depend on the schedule
+     */
+    GROUT_EVENT_UNDEFINED,
     GROUT_EVENT_KIND_COUNT
 } grout_event_kind;
 

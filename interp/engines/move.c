@@ -102,13 +102,18 @@ void grout_move__definedness(const grout_cta *cta, uint32_t thread, const grout_
                              const grout_box *boxes) {
     grout_machine *machine = cta->machine;
     const grout_box *from = &boxes[0], *to = &boxes[1];
-    if (grout_box__is_defined(machine, from)) {
+    bool combines = inst->reduction != GROUT_UPDATE_NONE;
+    if (grout_box__is_defined(machine, from) && (!combines || grout_box__is_defined(machine, to))) {
         grout_box__set_written(machine, to, NULL);
         return;
     }
     uint8_t *mask = machine->mask_linear;
     memset(mask, 0, (size_t)from->plan->count); /* what lies outside arrives as zeros */
     grout_box__get_undefined(machine, from, mask);
+    if (combines) { /* undefined if either is */
+        grout_box__add_undefined(machine, to, mask);
+        grout_cta__publish_plain(cta, GROUT_EVENT_UNDEFINED, thread, inst);
+    }
     grout_box__set_written(machine, to, mask);
     if (grout_space_is_of_launch(to->plan->space) && grout_box__has_undefined(machine, to, mask)) {
         grout_fault fault = {.code = GROUT_DIAG_UNINITIALISED_READ,

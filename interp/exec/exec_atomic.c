@@ -57,6 +57,7 @@ static void combine_masks(const grout_cta *cta, uint32_t thread, const grout_ins
     if (!is_undefined && grout_box__is_defined(machine, box)) {
         return;
     }
+    grout_cta__publish_plain(cta, GROUT_EVENT_UNDEFINED, thread, inst);
     uint8_t *mask = machine->mask_linear;
     memset(mask, 0, (size_t)box->plan->count);
     grout_box__get_undefined(machine, box, mask);
@@ -124,6 +125,13 @@ static bool read_element(const grout_cta *cta, uint32_t thread, const grout_inst
     return true;
 }
 
+static void note_undefined(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
+                           bool is_undefined) {
+    if (is_undefined) {
+        grout_cta__publish_plain(cta, GROUT_EVENT_UNDEFINED, thread, inst);
+    }
+}
+
 static void write_element(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                           const fetch *op, const uint8_t *value, bool is_undefined) {
     grout_machine *machine = cta->machine;
@@ -160,6 +168,7 @@ static grout_outcome fetch_and_update(const grout_cta *cta, uint32_t thread,
     memcpy(value, op.old, sizeof value);
     grout_update__apply((grout_update)inst->update, (grout_dtype)op.box.plan->dtype,
                         grout_space_is_of_launch(op.box.plan->space), value, operand, 1);
+    note_undefined(cta, thread, inst, is_undefined || op.is_undefined);
     is_undefined |= op.is_undefined && inst->update != GROUT_UPDATE_EXCHANGE;
     machine->run.spin.is_idle =
         is_undefined == op.is_undefined && memcmp(value, op.old, op.box.plan->element_bytes) == 0;
@@ -186,6 +195,7 @@ static grout_outcome compare_and_swap(const grout_cta *cta, uint32_t thread,
         return GROUT_OUTCOME_NEXT;
     }
     is_open |= op.is_undefined;
+    note_undefined(cta, thread, inst, is_open || is_undefined);
     if (memcmp(op.old, held, op.box.plan->element_bytes) == 0) {
         write_element(cta, thread, inst, &op, value, is_open || is_undefined);
     } else if (is_open && machine->tracks) {

@@ -67,6 +67,22 @@ static void publish_store(const grout_cta *cta, uint32_t thread, const grout_ins
     }
 }
 
+/* What combines is undefined after it if it was before, or the value is. */
+static void combine_definedness(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
+                                const grout_box *box, const uint8_t *mask) {
+    grout_machine *machine = cta->machine;
+    if (mask == NULL && grout_box__is_defined(machine, box)) {
+        return;
+    }
+    memset(machine->mask_linear, 0, (size_t)box->plan->count);
+    if (mask != NULL) {
+        memcpy(machine->mask_linear, mask, (size_t)box->plan->count);
+    }
+    grout_box__add_undefined(machine, box, machine->mask_linear);
+    grout_box__set_written(machine, box, machine->mask_linear);
+    grout_cta__publish_plain(cta, GROUT_EVENT_UNDEFINED, thread, inst);
+}
+
 static void set_definedness(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                             const grout_box *box) {
     grout_machine *machine = cta->machine;
@@ -75,8 +91,10 @@ static void set_definedness(const grout_cta *cta, uint32_t thread, const grout_i
     if (grout_slot__is_undefined(cta, thread, slot)) {
         mask = slot->is_array ? grout_slot__mask(cta, thread, slot) : &is_undefined;
     }
-    if (inst->reduction == GROUT_UPDATE_NONE || mask != NULL) {
+    if (inst->reduction == GROUT_UPDATE_NONE) {
         grout_box__set_written(machine, box, mask);
+    } else {
+        combine_definedness(cta, thread, inst, box, mask);
     }
 }
 

@@ -269,6 +269,9 @@ static void select_masks(const grout_cta *cta, uint32_t thread, const grout_inst
     }
     uint8_t *mask = grout_slot__mask(cta, thread, result);
     uint8_t any = 0;
+    if (is_undefined) {
+        grout_cta__publish_plain(cta, GROUT_EVENT_UNDEFINED, thread, inst);
+    }
     for (uint32_t i = 0; is_undefined && i < result->count; i++) {
         uint32_t at = slots[0].count == 1 ? 0 : i;
         const grout_slot *side = condition[at] != 0 ? &slots[1] : &slots[2];

@@ -52,6 +52,7 @@ bool grout_box__is_defined(grout_machine *machine, const grout_box *box) {
 
 typedef struct mask_walk {
     bit_map map;
+    bool adds;
     uint8_t *mask;
     const uint8_t *source;
     int64_t element_bytes;
@@ -68,7 +69,7 @@ static void get_piece_mask(void *payload, const grout_piece *piece) {
     for (int64_t done = 0; done < piece->length; done += walk->map.divisor) {
         int64_t element = piece->element + done / walk->element_bytes;
         int64_t bit = walk->map.first + (piece->offset + done) / walk->map.divisor;
-        bool is_first = done % walk->element_bytes == 0;
+        bool is_first = !walk->adds && done % walk->element_bytes == 0;
         uint8_t before = is_first ? 0 : walk->mask[element];
         walk->mask[element] = is_bit_undefined(&walk->map, bit) ? 1 : before;
     }
@@ -77,6 +78,14 @@ static void get_piece_mask(void *payload, const grout_piece *piece) {
 void grout_box__get_undefined(const grout_machine *machine, const grout_box *box, uint8_t *mask) {
     mask_walk walk = {
         .map = get_bit_map(machine, box), .mask = mask, .element_bytes = box->plan->element_bytes};
+    grout_box__visit(machine, box, get_piece_mask, &walk);
+}
+
+void grout_box__add_undefined(const grout_machine *machine, const grout_box *box, uint8_t *mask) {
+    mask_walk walk = {.map = get_bit_map(machine, box),
+                      .adds = true,
+                      .mask = mask,
+                      .element_bytes = box->plan->element_bytes};
     grout_box__visit(machine, box, get_piece_mask, &walk);
 }
 

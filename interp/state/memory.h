@@ -68,6 +68,8 @@ bool grout_box__is_defined(grout_machine *machine, const grout_box *box);
 /* One byte for each element of the box: 1 if it is inside and undefined, 0 if inside and defined.
  */
 void grout_box__get_undefined(const grout_machine *machine, const grout_box *box, uint8_t *mask);
+/* The same, and what mask says already stays. */
+void grout_box__add_undefined(const grout_machine *machine, const grout_box *box, uint8_t *mask);
 /* Marks what is inside as written; where mask (may be NULL) is not 0, with an undefined value. */
 void grout_box__set_written(grout_machine *machine, const grout_box *box, const uint8_t *mask);
 /* Whether mask (one byte an element) is 1 anywhere inside. */

@@ -84,11 +84,16 @@ static bool covers(const grout_entry *atomic, const grout_entry *other) {
     }
 }
 
-/* Two atomics of one width, each in the other's scope: they need no order. */
-static bool are_atomic(const grout_entry *a, const grout_entry *b) {
+/* Two atomics of one width, each in the other's scope. */
+static bool are_alike(const grout_entry *a, const grout_entry *b) {
     return a->flags & b->flags & GROUT_ENTRY_ATOMIC &&
            grout_entry__get_width(a->atomicity) == grout_entry__get_width(b->atomicity) &&
            covers(a, b) && covers(b, a);
+}
+
+/* They need no order if they go through one proxy (PTX ISA 9.1, 'Morally strong operations'). */
+static bool are_atomic(const grout_entry *a, const grout_entry *b) {
+    return are_alike(a, b) && is_async(a) == is_async(b);
 }
 
 /* ---- order ---- */
@@ -310,11 +315,24 @@ static bool is_lost(const grout_rules *rules, const grout_entry *earlier) {
     return !is_by_engine(earlier) && has_reached(find_known(rules, earlier), lost, earlier->number);
 }
 
+/* Atomics of two proxies: what is missing is order, or a fence. Hardware may well combine them in
+ * one place, but nothing promises it. */
+static grout_conflict judge_proxies(const grout_rules *rules, const grout_entry *earlier) {
+    grout_conflict conflict = is_known(rules, earlier, earlier->number)
+                                  ? judge_unpublished(rules, earlier)
+                                  : judge_race(rules, earlier);
+    conflict.is_warning = true;
+    return conflict;
+}
+
 grout_conflict grout_rules__judge(const grout_rules *rules, const grout_entry *earlier) {
     const grout_entry *later = &rules->entry;
     grout_conflict conflict = {GROUT_DIAG_NONE, GROUT_PRIMARY_LATER, false};
     if (is_ordered(rules, earlier, earlier->number) || are_atomic(earlier, later)) {
         return conflict;
+    }
+    if (are_alike(earlier, later)) {
+        return judge_proxies(rules, earlier);
     }
     if (grout_space_is_of_thread(rules->space)) {
         return judge_accumulator(rules, earlier);
@@ -412,27 +430,48 @@ static bool keep(const grout_rules *rules, grout_shadow *shadow, grout_region *r
     return grout_shadow__add_reader(shadow, region, entry);
 }
 
-static bool outdoes(const grout_rules *rules, const grout_entry *newer, const grout_entry *entry) {
-    return newer->component == entry->component && newer->cluster == entry->cluster &&
-           newer->number > entry->number &&
-           ((newer->flags ^ entry->flags) & GROUT_ENTRY_WRITE) == 0 && is_issue_known(rules, newer);
+/* Whether the access is not compared with this record, since it is with the atomic that replaces
+ * it.
+ */
+static bool is_passed_over(const grout_rules *rules, const grout_entry *earlier) {
+    return is_behind(earlier) && !is_atomic(&rules->entry);
+}
+
+/* Whether both are conflicts, and the first is no less grave. */
+static bool is_as_grave(const grout_conflict *conflict, const grout_conflict *other) {
+    return conflict->code != GROUT_DIAG_NONE && (!conflict->is_warning || other->is_warning);
+}
+
+static bool outdoes(const grout_rules *rules, const grout_entry *newer, const grout_entry *entry,
+                    const grout_conflict *conflict) {
+    grout_conflict own = {GROUT_DIAG_NONE, GROUT_PRIMARY_LATER, false};
+    if (newer->component != entry->component || newer->cluster != entry->cluster ||
+        newer->number <= entry->number ||
+        ((newer->flags ^ entry->flags) & GROUT_ENTRY_WRITE) != 0 || is_passed_over(rules, newer) ||
+        !is_issue_known(rules, newer)) {
+        return false;
+    }
+    own = grout_rules__judge(rules, newer);
+    return is_as_grave(&own, conflict);
 }
 
 /*
- * Whether there is a newer access by the same mechanism that the later one comes after. A thread
- * that waits for the newer one, as the finding about it asks, has waited for this one too. Plain
- * accesses are named one by one.
+ * Whether there is a newer access by the same mechanism that the later one comes after, and that is
+ * found instead. A thread that waits for the newer one, as the finding about it asks, has waited
+ * for this one too. That the newer one is in conflict as well has to be asked: a reduction may be
+ * atomic with what a copy in front of it is not. Plain accesses are named one by one.
  */
 static bool is_outdone(const grout_rules *rules, const grout_shadow *shadow,
-                       const grout_region *region, const grout_entry *entry) {
+                       const grout_region *region, const grout_entry *entry,
+                       const grout_conflict *conflict) {
     const grout_entry *readers = grout_shadow__get_readers(shadow, region);
     for (uint32_t i = 0; is_by_engine(entry) && i < region->reader_count; i++) {
-        if (outdoes(rules, &readers[i], entry)) {
+        if (outdoes(rules, &readers[i], entry, conflict)) {
             return true;
         }
     }
     return is_by_engine(entry) && region->write.flags & GROUT_ENTRY_PRESENT &&
-           outdoes(rules, &region->write, entry);
+           outdoes(rules, &region->write, entry, conflict);
 }
 
 /* Compares with a write. *agrees_out: it is in order, or a reader vouches for it. */
@@ -445,7 +484,8 @@ static bool check_write(const grout_rules *rules, grout_shadow *shadow, const gr
     }
     *agrees_out = false;
     conflict = grout_rules__judge(rules, write);
-    return conflict.code == GROUT_DIAG_NONE || is_outdone(rules, shadow, region, write) ||
+    return conflict.code == GROUT_DIAG_NONE ||
+           is_outdone(rules, shadow, region, write, &conflict) ||
            report(rules, &conflict, write, rect);
 }
 
@@ -453,7 +493,8 @@ static bool check_write(const grout_rules *rules, grout_shadow *shadow, const gr
 static bool check_read(const grout_rules *rules, grout_shadow *shadow, const grout_region *region,
                        const grout_entry *reader, const grout_rect *rect) {
     grout_conflict conflict = grout_rules__judge(rules, reader);
-    return conflict.code == GROUT_DIAG_NONE || is_outdone(rules, shadow, region, reader) ||
+    return conflict.code == GROUT_DIAG_NONE ||
+           is_outdone(rules, shadow, region, reader, &conflict) ||
            report(rules, &conflict, reader, rect);
 }
 
@@ -467,8 +508,8 @@ static bool check(const grout_rules *rules, grout_shadow *shadow, const grout_re
     }
     for (uint32_t i = 0; (writes || region->open_count > 0) && i < region->reader_count; i++) {
         bool done = true;
-        if (is_behind(&readers[i]) && !is_atomic(&rules->entry)) {
-            continue; /* the atomic that replaces it has been compared */
+        if (is_passed_over(rules, &readers[i])) {
+            continue;
         }
         if (is_write(&readers[i])) {
             done = check_write(rules, shadow, region, &readers[i], rect, agrees_out);
@@ -484,22 +525,23 @@ static bool check(const grout_rules *rules, grout_shadow *shadow, const grout_re
 
 /*
  * Whether accesses to come may be compared with the write instead of the earlier access. They may
- * if the write always comes later, even with a finding. Atomics need no order, so one atomic does
- * not replace another.
+ * if the write always comes later, even with a finding. Atomics need no order, or are only warned
+ * of, so one atomic does not replace another.
  */
 static bool is_settled(const grout_rules *rules, const grout_entry *earlier) {
     return is_ordered(rules, earlier, earlier->number) ||
-           (is_issue_known(rules, earlier) && !are_atomic(earlier, &rules->entry));
+           (is_issue_known(rules, earlier) && !are_alike(earlier, &rules->entry));
 }
 
 /*
  * Whether the earlier access has to be kept for atomics to come. An atomic replaces it only for
  * accesses that must be in order with the atomic, and other atomics need not be. For those it
- * replaces only its like, from its own CTA.
+ * replaces only its like, through its own proxy and from its own CTA.
  */
 static bool hides(const grout_rules *rules, const grout_entry *earlier) {
     return is_atomic(&rules->entry) &&
            !(is_atomic(earlier) && earlier->atomicity == rules->entry.atomicity &&
+             is_async(earlier) == is_async(&rules->entry) &&
              earlier->origin.cta == rules->entry.origin.cta);
 }
 

@@ -147,8 +147,9 @@ static void add_race_edge(const grout_wording *wording, grout_text *out) {
     const grout_side *other = &facts->sides[1];
     bool is_foreign = wording->checker->info.has_foreign_order;
     if (write->is_atomic && other->is_atomic) {
-        grout_text_add(out, "atomics need no order among themselves if they are of one width and "
-                            "the scope of each holds the other's thread");
+        grout_text_add(
+            out, "atomics need no order among themselves if they go through one proxy, are of "
+                 "one width, and the scope of each holds the other's thread");
         return;
     }
     if (write->stamp.cluster != other->stamp.cluster && !is_foreign) {

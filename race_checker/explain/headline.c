@@ -93,6 +93,8 @@ static void add_race_headline(const grout_wording *wording, grout_text *out) {
     if (are_atomic && grout_entry__get_width(facts->sides[0].atomicity) !=
                           grout_entry__get_width(other->atomicity)) {
         grout_text_add(out, ", and are of different widths");
+    } else if (grout_wording__is_of_two_proxies(wording)) {
+        grout_text_add(out, ", and are atomic only within one proxy");
     } else if (are_atomic) {
         grout_text_add(out, ", and a scope does not hold both threads");
     }

@@ -74,6 +74,14 @@ bool grout_wording__is_async_copy(const grout_wording *wording, const grout_side
                GROUT_MECHANISM_ASYNC_COPY;
 }
 
+bool grout_wording__is_of_two_proxies(const grout_wording *wording) {
+    const grout_side *sides = wording->facts->sides;
+    return sides[0].is_atomic && sides[1].is_atomic &&
+           wording->record->severity == GROUT_SEVERITY_WARNING &&
+           (sides[0].stamp.agent == GROUT_AGENT_ENGINE) !=
+               (sides[1].stamp.agent == GROUT_AGENT_ENGINE);
+}
+
 const char *grout_wording__get_who(const grout_wording *wording, const grout_side *side) {
     if (grout_wording__is_wgmma(wording, side)) {
         return "the tensor core";

@@ -446,6 +446,11 @@ static void repair_exit(grout_wording *wording, grout_text *out) {
 
 static void repair_race(grout_wording *wording, grout_text *out) {
     const grout_facts *facts = wording->facts;
+    if (grout_wording__is_of_two_proxies(wording)) {
+        grout_text_add(out, "make both atomics of the threads or both reductions of TMA, or put "
+                            "them in order with a commit_gmem between");
+        return;
+    }
     if (facts->sides[0].is_atomic && facts->sides[1].is_atomic) {
         grout_text_add(out, "give both one width and a scope that holds both threads");
         return;

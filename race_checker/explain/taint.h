@@ -11,6 +11,8 @@
 /* The first op of the kernel that such a value decides something of. source 0: there is none. */
 typedef struct grout_taint {
     grout_op_id source, sink;
+    bool
+        is_undefined; /* not which value it is depends on the schedule, but whether it is defined */
     const char *what; /* "decides a branch" */
 } grout_taint;
 

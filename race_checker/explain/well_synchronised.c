@@ -124,9 +124,9 @@ static const char *find_value_doubt(const grout_checker *checker) {
         return "";
     }
     (void)snprintf(
-        text, size,
-        "a value that depends on the schedule, from the %s at line %" PRIu32
-        ", %s at line %" PRIu32,
+        text, size, "%s, from the %s at line %" PRIu32 ", %s at line %" PRIu32,
+        taint.is_undefined ? "a value that is undefined under some schedules only"
+                           : "a value that depends on the schedule",
         grout_op_get_info((grout_opcode)grout_module_get_op(module, taint.source)->opcode)->text,
         get_line(checker, taint.source), taint.what, get_line(checker, taint.sink));
     return text;

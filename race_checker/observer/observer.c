@@ -74,8 +74,12 @@ static bool begin(void *self, const grout_launch_info *info) {
     checker->pairs.allocator = checker->allocator;
     checker->run.op_threads =
         grout__new(checker->allocator, grout_module_get_op_count(info->module), 1);
+    checker->run.undefined_ops =
+        grout__new(checker->allocator, grout_module_get_op_count(info->module), 1);
     checker->run.op_count = checker->run.op_threads ? grout_module_get_op_count(info->module) : 0;
-    if (!checker->run.op_threads || !copy_elements(checker, info) ||
+    checker->run.undefined_op_count =
+        checker->run.undefined_ops ? grout_module_get_op_count(info->module) : 0;
+    if (!checker->run.op_threads || !checker->run.undefined_ops || !copy_elements(checker, info) ||
         !grout_checker__place_objects(checker) || !grout_checker__find_shapes(checker) ||
         !grout_checker__number_sync_ops(checker)) {
         return grout_checker__fail(checker);
@@ -152,6 +156,9 @@ static bool observe(void *self, const grout_event *event) {
         return grout_checker__collective(checker, event);
     case GROUT_EVENT_REGISTERS:
         return grout_checker__registers(checker, event);
+    case GROUT_EVENT_UNDEFINED:
+        checker->run.undefined_ops[event->origin.op] = 1;
+        break;
     case GROUT_EVENT_FORK: /* the clocks say what it orders */
     case GROUT_EVENT_JOIN:
     case GROUT_EVENT_COMPLETE:

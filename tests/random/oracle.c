@@ -175,7 +175,9 @@ static bool is_conflict(const oracle *it, const entry *x, const entry *y) {
     if (!x->access.is_write && !y->access.is_write) {
         return false;
     }
-    return !(x->access.is_atomic && y->access.is_atomic &&
+    const bool is_one_proxy = (x->access.stamp.agent == GROUT_AGENT_ENGINE) ==
+                              (y->access.stamp.agent == GROUT_AGENT_ENGINE);
+    return !(x->access.is_atomic && y->access.is_atomic && is_one_proxy &&
              x->access.atomic_width == y->access.atomic_width && holds(it, x, y) &&
              holds(it, y, x));
 }

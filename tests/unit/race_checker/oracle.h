@@ -82,13 +82,15 @@ typedef struct byte_entry {
     uint32_t id;
     bool is_dead, vouches;
     bool is_behind; /* an atomic came after it in order: of interest to other atomics only */
+    id_set before;  /* what it comes after, through any number of accesses of the byte */
 } byte_entry;
 
 /* All accesses of a byte. */
 typedef struct byte_list {
     byte_entry entries[ACCESSES_MAX];
     uint32_t count;
-    int32_t last; /* index of the last write, or -1 */
+    int32_t last;     /* index of the last write, or -1 */
+    uint32_t gravity; /* of the worst that was reported */
 } byte_list;
 
 typedef struct conflict_set {
@@ -219,8 +221,12 @@ static bool holds(const access *x, const access *y) {
            (x->scope == GROUT_CHOICE_SCOPE_CLUSTER ? x->cluster == y->cluster : x->cta == y->cta);
 }
 
-static bool are_atomic(const access *x, const access *y) {
+static bool are_alike(const access *x, const access *y) {
     return x->is_atomic && y->is_atomic && x->width == y->width && holds(x, y) && holds(y, x);
+}
+
+static bool are_atomic(const access *x, const access *y) {
+    return are_alike(x, y) && x->is_async == y->is_async;
 }
 
 /* Two accesses in no order: the same answer whichever came first. */
@@ -259,7 +265,7 @@ static grout_conflict name_load(const access *load, const access *read, bool rea
     return conflict;
 }
 
-/* Not in order, and no two atomics. */
+/* Not in order, and no two atomics of one proxy. */
 static grout_conflict name(const world *it, uint32_t id, const access *y) {
     static const grout_diag_code UNFINISHED[] = {[BULK_READ] = GROUT_DIAG_SMEM_SOURCE_REUSE,
                                                  [BULK_WRITE] = GROUT_DIAG_GMEM_WRITE_NOT_VISIBLE,
@@ -268,9 +274,14 @@ static grout_conflict name(const world *it, uint32_t id, const access *y) {
                                                  [WGMMA] = GROUT_DIAG_MMA_OPERAND_REUSE};
     const access *x = &it->accesses[id];
     grout_conflict conflict = {GROUT_DIAG_INSUFFICIENT_SCOPE, GROUT_PRIMARY_LATER, false};
+    if (are_alike(x, y) && !is_over(it, x, id, y)) { /* atomics of two proxies */
+        conflict = name_race(x, y);
+        conflict.is_warning = true;
+        return conflict;
+    }
     if (is_over(it, x, id, y)) {
         conflict.code = GROUT_DIAG_MISSING_COMMIT_GMEM;
-        conflict.is_warning = x->is_async;
+        conflict.is_warning = x->is_async || are_alike(x, y);
         if (is_smem(x)) {
             conflict.code =
                 x->writes ? GROUT_DIAG_MISSING_COMMIT_SMEM : GROUT_DIAG_MISSING_COMMIT_SMEM_WAR;
@@ -299,13 +310,30 @@ static bool is_same_mechanism(const access *x, const access *y) {
     return x->by == PHASE ? x->element == y->element : x->actor == y->actor;
 }
 
-/* A newer one of the same mechanism is known to have been issued: that is what is reported. */
-static bool is_outdone(const world *it, const byte_list *list, const access *x, const access *y) {
+/* 0: they are no conflict by themselves; 1: a warning; 2: an error. */
+static uint32_t get_gravity(const world *it, uint32_t id, const access *y) {
+    const access *x = &it->accesses[id];
+    if ((!x->writes && !y->writes) || is_in_order(it, id, y) || are_atomic(x, y)) {
+        return 0;
+    }
+    return name(it, id, y).is_warning ? 1 : 2;
+}
+
+/* Whether y is compared with it. */
+static bool is_met(const byte_entry *entry, const access *y) {
+    return !entry->is_dead && (!entry->is_behind || y->is_atomic);
+}
+
+/* A newer one of the same mechanism is known to have been issued, and no better: that is what is
+ * reported. */
+static bool is_outdone(const world *it, const byte_list *list, uint32_t id, const access *y) {
+    const access *x = &it->accesses[id];
     for (uint32_t i = 0; i < list->count; i++) {
         const access *other = &it->accesses[list->entries[i].id];
-        if (!list->entries[i].is_dead && is_same_mechanism(other, x) &&
+        if (is_met(&list->entries[i], y) && is_same_mechanism(other, x) &&
             other->sequence > x->sequence &&
-            has(&it->knows[y->actor].issued, list->entries[i].id)) {
+            has(&it->knows[y->actor].issued, list->entries[i].id) &&
+            get_gravity(it, list->entries[i].id, y) >= get_gravity(it, id, y)) {
             return true;
         }
     }
@@ -336,8 +364,8 @@ static void replace(const world *it, byte_list *list, uint32_t index) {
 /* Whether x is kept for other atomics. They need not be in order with y, so y replaces only its
  * like for them. */
 static bool hides(const access *y, const access *x) {
-    return y->is_atomic &&
-           !(x->is_atomic && x->scope == y->scope && x->width == y->width && x->cta == y->cta);
+    return y->is_atomic && !(x->is_atomic && x->scope == y->scope && x->width == y->width &&
+                             x->cta == y->cta && x->is_async == y->is_async);
 }
 
 static void settle(const world *it, byte_list *list, const access *y, bool agrees) {
@@ -346,7 +374,7 @@ static void settle(const world *it, byte_list *list, const access *y, bool agree
         const access *x = &it->accesses[entry->id];
         entry->vouches = false;
         if ((agrees && x->writes) || is_in_order(it, entry->id, y) || entry->is_behind ||
-            (has(&it->knows[y->actor].issued, entry->id) && !are_atomic(x, y))) {
+            (has(&it->knows[y->actor].issued, entry->id) && !are_alike(x, y))) {
             entry->is_behind = hides(y, x);
             entry->is_dead = entry->is_dead || !entry->is_behind;
         }
@@ -358,28 +386,74 @@ static void settle(const world *it, byte_list *list, const access *y, bool agree
     }
 }
 
+/* What comes before an access: what it is in order with, and what that comes after. A read says
+ * nothing of other reads, and of the writes only where memory has one copy. */
+static id_set find_before(const world *it, const byte_list *list, const access *y) {
+    id_set before = {{0}};
+    for (uint32_t i = 0; i < list->count; i++) {
+        const byte_entry *entry = &list->entries[i];
+        const access *x = &it->accesses[entry->id];
+        if (!is_in_order(it, entry->id, y)) {
+            continue;
+        }
+        add(&before, entry->id);
+        for (uint32_t k = 0; k < i && (x->writes || is_smem(x)); k++) {
+            uint32_t id = list->entries[k].id;
+            if (has(&entry->before, id) && (x->writes || it->accesses[id].writes)) {
+                add(&before, id);
+            }
+        }
+    }
+    return before;
+}
+
+/*
+ * What no record has a part in: if an access conflicts with one that it does not come after, by
+ * whatever way, something no less grave has been reported of the byte by now. If that one's record
+ * is still met, it has been reported of the same mechanism, at this access. reported: by entry.
+ */
+static void check_gravity(const world *it, const byte_list *list, const access *y,
+                          const id_set *before, const uint8_t *reported) {
+    for (uint32_t i = 0; i < list->count; i++) {
+        const byte_entry *entry = &list->entries[i];
+        bool is_named =
+            is_met(entry, y) && !(it->accesses[entry->id].writes && has_voucher(it, list, y));
+        uint32_t most = is_named ? 0 : list->gravity;
+        for (uint32_t k = 0; is_named && k < list->count; k++) {
+            const access *other = &it->accesses[list->entries[k].id];
+            bool is_alike = is_same_mechanism(other, &it->accesses[entry->id]);
+            most = is_alike && reported[k] > most ? reported[k] : most;
+        }
+        ASSERT_OFTEN(has(before, entry->id) || get_gravity(it, entry->id, y) <= most);
+    }
+}
+
 static void ask_oracle(world *it, uint32_t id, byte_list *list) {
     const access *y = &it->accesses[id];
     bool is_vouched = has_voucher(it, list, y), agrees = true;
+    uint8_t reported[ACCESSES_MAX] = {0}; /* by entry: its gravity */
+    const id_set before = find_before(it, list, y);
     for (uint32_t i = 0; i < list->count; i++) {
         const access *x = &it->accesses[list->entries[i].id];
         grout_conflict conflict;
-        if (list->entries[i].is_dead || (list->entries[i].is_behind && !y->is_atomic) ||
-            (!x->writes && !y->writes) || is_in_order(it, list->entries[i].id, y) ||
-            (x->writes && is_vouched)) {
+        if (!is_met(&list->entries[i], y) || (!x->writes && !y->writes) ||
+            is_in_order(it, list->entries[i].id, y) || (x->writes && is_vouched)) {
             continue;
         }
         agrees = agrees && !x->writes;
-        if (!are_atomic(x, y) && !is_outdone(it, list, x, y)) {
+        if (!are_atomic(x, y) && !is_outdone(it, list, list->entries[i].id, y)) {
             conflict = name(it, list->entries[i].id, y);
             put(&it->slow, &conflict, x->entry.origin.op, y->entry.origin.op);
+            reported[i] = conflict.is_warning ? 1 : 2;
+            list->gravity = list->gravity > reported[i] ? list->gravity : reported[i];
         }
     }
+    check_gravity(it, list, y, &before, reported);
     if (y->writes) {
         settle(it, list, y, agrees);
         list->last = (int32_t)list->count;
     }
-    list->entries[list->count] = (byte_entry){id, false, !y->writes && agrees, false};
+    list->entries[list->count] = (byte_entry){id, false, !y->writes && agrees, false, before};
     if (!y->writes) {
         replace(it, list, list->count);
     }

@@ -1,0 +1,281 @@
+/*
+ * flow.c - where values that depend on the schedule come from, and where they go.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "flow.h"
+
+#include "statement.h"
+
+#include "alloc.h"
+
+_Static_assert(GROUT_UPDATE_COUNT <= 32, "grout_flow.kinds has a bit for each update");
+
+/* Updates after which an element is defined though it was not before. */
+#define REPLACING (1u << GROUT_UPDATE_EXCHANGE | 1u << GROUT_UPDATE_COMPARE_SWAP)
+
+/* ---- spreading ---- */
+
+bool grout_flow__is_in_kernel(const grout_flow *it, grout_op_id id) {
+    const grout_op *op = grout_module_get_op(it->module, id);
+    return op->parent && grout_module_get_block(it->module, op->parent)->kernel == it->kernel;
+}
+
+static void mark(grout_flow *it, grout_op_id *place, grout_op_id source) {
+    if (source && !*place) {
+        *place = source;
+        it->has_changed = true;
+    }
+}
+
+static grout_object_id find_object(const grout_flow *it, const grout_op *op, uint32_t index) {
+    return grout_op__find_object(it->module, op, index);
+}
+
+/* Whether nobody but the kernel gives the object its values. */
+static bool is_empty_at_first(const grout_flow *it, grout_object_id object) {
+    const grout_kernel *kernel = grout_module_get_kernel(it->module, it->kernel);
+    for (uint32_t i = 0; i < kernel->param_count; i++) {
+        const grout_param *param = grout_module_get_param(it->module, kernel, i);
+        if (param->object == object) {
+            return param->direction == GROUT_DIRECTION_OUT;
+        }
+    }
+    return true;
+}
+
+grout_op_id grout_flow__find_operand(const grout_flow *it, const grout_op *op, uint32_t index,
+                                     grout_trait trait) {
+    const grout_operand *operand = grout_module_get_operand(it->module, op, index);
+    grout_object_id object = find_object(it, op, index);
+    if (object) {
+        return it->objects[trait][object];
+    }
+    return operand->kind == GROUT_OPERAND_VALUE ? it->values[trait][operand->id] : 0;
+}
+
+grout_op_id grout_flow__find_input(const grout_flow *it, const grout_op *op, grout_trait trait) {
+    grout_op_id found = 0;
+    for (uint32_t i = 0; i < op->operand_count && !found; i++) {
+        found = grout_flow__find_operand(it, op, i, trait);
+    }
+    return found;
+}
+
+/* To every object that the op writes or combines with. */
+static void spread_to_memory(grout_flow *it, const grout_op *op, grout_trait trait,
+                             grout_op_id source) {
+    uint32_t count = 0;
+    const grout_op_info *info = grout_op_get_info((grout_opcode)op->opcode);
+    const grout_effect *effects =
+        grout_effect_row_get_effects((grout_effect_row)info->effect_row, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        bool writes =
+            effects[i].access == GROUT_ACCESS_WRITE || effects[i].access == GROUT_ACCESS_ATOMIC;
+        grout_object_id object = writes && effects[i].operand < op->operand_count
+                                     ? find_object(it, op, effects[i].operand)
+                                     : 0;
+        if (object) {
+            mark(it, &it->objects[trait][object], source);
+        }
+    }
+}
+
+/* Whether the op has met something undefined; without a checker, whether it may. */
+static bool meets_undefined(const grout_flow *it, grout_op_id id) {
+    const grout_op *op = grout_module_get_op(it->module, id);
+    return it->checker != NULL ? it->checker->run.undefined_ops[id] != 0
+                               : grout_flow__find_input(it, op, GROUT_TRAIT_UNDEFINED) != 0;
+}
+
+/*
+ * Whether it depends on the order of the object's atomics which of them find it defined: one of
+ * them brings, or replaces, what is undefined.
+ */
+static bool is_definedness_open(const grout_flow *it, grout_op_id id, grout_object_id object) {
+    const grout_op *op = grout_module_get_op(it->module, id);
+    uint32_t target = grout_op_find_target((grout_opcode)op->opcode);
+    bool is_open = it->checker != NULL || (it->kinds[object] & REPLACING) != 0;
+    for (uint32_t i = 0; i < op->operand_count && !is_open; i++) {
+        is_open = i != target && grout_flow__find_operand(it, op, i, GROUT_TRAIT_UNDEFINED) != 0;
+    }
+    return is_open &&
+           (meets_undefined(it, id) || (it->checker == NULL && is_empty_at_first(it, object)));
+}
+
+/* Memory whose contents depend on the order in which atomics come. */
+static void spread_atomic(grout_flow *it, grout_op_id id, const grout_op *op) {
+    grout_update update = grout_op_get_update(it->module, op);
+    uint32_t kind = 1u << update;
+    grout_object_id object =
+        update != GROUT_UPDATE_NONE
+            ? find_object(it, op, grout_op_find_target((grout_opcode)op->opcode))
+            : 0;
+    bool is_open = false;
+    if (!object || (it->only != 0 && object != it->only)) {
+        return;
+    }
+    it->has_changed = it->has_changed || !(it->kinds[object] & kind);
+    it->kinds[object] |= kind;
+    is_open = it->kinds[object] != kind ||
+              grout_update_is_ordered(
+                  update, (grout_dtype)grout_object_get_type(it->module, object)->dtype);
+    mark(it, &it->objects[GROUT_TRAIT_VALUE][object], is_open ? id : 0);
+    mark(it, &it->objects[GROUT_TRAIT_DEFINED][object],
+         is_definedness_open(it, id, object) ? id : 0);
+}
+
+/* What a choice by a value that depends on the schedule finds, where one of the two is undefined.
+ */
+static grout_op_id find_choice(const grout_flow *it, grout_op_id id, const grout_op *op) {
+    bool is_choice = grout_op_get_info((grout_opcode)op->opcode)->rule == GROUT_RULE_SELECT;
+    return is_choice && meets_undefined(it, id) &&
+                   grout_flow__find_operand(it, op, 0, GROUT_TRAIT_VALUE) != 0
+               ? id
+               : 0;
+}
+
+/* What is not known to be written when the kernel reads it. */
+static grout_op_id find_unwritten(const grout_flow *it, grout_op_id id, const grout_op *op) {
+    grout_op_id found = 0;
+    for (uint32_t i = 0; i < op->operand_count && !found && op->result_count > 0; i++) {
+        grout_object_id object = find_object(it, op, i);
+        found = object != 0 && is_empty_at_first(it, object) ? id : 0;
+    }
+    return found;
+}
+
+static void spread_to_results(grout_flow *it, const grout_op *op, grout_trait trait,
+                              grout_op_id source) {
+    for (uint32_t i = 0; i < op->result_count; i++) {
+        mark(it, &it->values[trait][op->first_result + i], source);
+    }
+}
+
+/* A value that a region's op takes or yields, to what carries it inside and after the region. */
+static void spread_carried(grout_flow *it, const grout_op *op, uint32_t index, grout_trait trait,
+                           grout_op_id source) {
+    const grout_block *block = grout_module_get_block(it->module, op->first_block);
+    const grout_region_info *region = grout_op_get_region((grout_opcode)op->opcode);
+    uint32_t arg = region->lead_args + index;
+    if (region->kind == GROUT_REGION_LOOP && arg < block->arg_count) {
+        mark(it, &it->values[trait][block->first_arg + arg], source);
+    }
+    if (index < op->result_count) {
+        mark(it, &it->values[trait][op->first_result + index], source);
+    }
+}
+
+uint8_t grout_flow__get_letter_kind(const grout_op *op, uint32_t operand) {
+    return grout_letter_get_info(grout_op_get_letter((grout_opcode)op->opcode, operand))->kind;
+}
+
+uint32_t grout_flow__get_lead_count(const grout_op *op) {
+    uint8_t shape = grout_op_get_info((grout_opcode)op->opcode)->shape;
+    uint32_t count = 0;
+    if (shape == GROUT_SHAPE_REGION || shape == GROUT_SHAPE_END) {
+        while (count < op->operand_count &&
+               grout_flow__get_letter_kind(op, count) != GROUT_LETTER_REST) {
+            count++;
+        }
+    }
+    return count;
+}
+
+/* What the op carries into its blocks, or yields to the op around it. */
+static void spread_to_region(grout_flow *it, const grout_op *op, grout_op_id region,
+                             grout_trait trait) {
+    uint32_t first = grout_flow__get_lead_count(op);
+    for (uint32_t i = first; region && i < op->operand_count; i++) {
+        spread_carried(it, grout_module_get_op(it->module, region), i - first, trait,
+                       grout_flow__find_operand(it, op, i, trait));
+    }
+}
+
+static void spread_trait(grout_flow *it, const grout_op *op, grout_trait trait,
+                         grout_op_id source) {
+    source = source != 0 ? source : grout_flow__find_input(it, op, trait);
+    spread_to_results(it, op, trait, source);
+    spread_to_memory(it, op, trait, source);
+}
+
+/* What begins at the op. */
+static void spread_sources(grout_flow *it, grout_op_id id, const grout_op *op) {
+    bool has_run = it->checker == NULL || it->checker->run.op_threads[id] != 0;
+    if (it->read != 0 && it->read == id) {
+        spread_to_results(it, op, GROUT_TRAIT_VALUE, id);
+        spread_to_memory(it, op, GROUT_TRAIT_VALUE, id);
+    }
+    if (it->read != 0 || !has_run) {
+        return;
+    }
+    if (grout_op_returns_old_value((grout_opcode)op->opcode) &&
+        (it->only == 0 || find_object(it, op, 0) == it->only)) {
+        spread_to_results(it, op, GROUT_TRAIT_VALUE, id);
+    }
+    spread_atomic(it, id, op);
+}
+
+static void spread(grout_flow *it, grout_op_id id) {
+    const grout_op *op = grout_module_get_op(it->module, id);
+    const grout_op_info *info = grout_op_get_info((grout_opcode)op->opcode);
+    bool is_control =
+        grout_effect_row_get_class((grout_effect_row)info->effect_row) == GROUT_EFFECT_CONTROL;
+    if (info->shape == GROUT_SHAPE_REGION || info->shape == GROUT_SHAPE_END) {
+        for (uint32_t trait = 0; trait < GROUT_TRAIT_COUNT; trait++) {
+            spread_to_region(
+                it, op,
+                info->shape == GROUT_SHAPE_REGION ? id : grout_op__get_parent(it->module, id),
+                (grout_trait)trait);
+        }
+        return;
+    }
+    spread_sources(it, id, op);
+    if (!is_control) {
+        spread_trait(it, op, GROUT_TRAIT_VALUE, 0);
+        spread_trait(it, op, GROUT_TRAIT_DEFINED, find_choice(it, id, op));
+        spread_trait(it, op, GROUT_TRAIT_UNDEFINED,
+                     it->checker == NULL ? find_unwritten(it, id, op) : 0);
+    }
+}
+
+static grout_op_id *make_marks(const grout_flow *it, uint32_t count) {
+    return grout__new(it->allocator, count, sizeof(grout_op_id));
+}
+
+static bool allocate(grout_flow *it) {
+    uint32_t values = grout_module_get_value_count(it->module);
+    uint32_t objects = grout_module_get_object_count(it->module);
+    it->kinds = grout__new(it->allocator, objects, sizeof *it->kinds);
+    for (uint32_t trait = 0; trait < GROUT_TRAIT_COUNT; trait++) {
+        it->values[trait] = make_marks(it, values);
+        it->objects[trait] = make_marks(it, objects);
+        if (!it->values[trait] || !it->objects[trait]) {
+            return false;
+        }
+    }
+    return it->kinds != NULL;
+}
+
+bool grout_flow__run(grout_flow *it) {
+    uint32_t count = grout_module_get_op_count(it->module);
+    if (!allocate(it)) {
+        return false;
+    }
+    do {
+        it->has_changed = false;
+        for (grout_op_id i = 1; i < count; i++) {
+            if (grout_flow__is_in_kernel(it, i)) {
+                spread(it, i);
+            }
+        }
+    } while (it->has_changed);
+    return true;
+}
+
+void grout_flow__deinit(grout_flow *it) {
+    for (uint32_t trait = 0; trait < GROUT_TRAIT_COUNT; trait++) {
+        grout__free(it->values[trait]);
+        grout__free(it->objects[trait]);
+    }
+    grout__free(it->kinds);
+}
