@@ -371,6 +371,9 @@ typedef struct grout_event {
             uint32_t phase; /* that this contribution belongs to */
             uint32_t count;
             bool by_copy;
+            /* the arrival of async_copy_arrive: what its issuer has done does not make it, only the
+             * phase shows that it was made */
+            bool is_deferred;
             bool is_last;  /* with it the phase has all its arrivals */
             bool is_late;  /* bytes for a phase that lacked nothing any more */
             bool is_bytes; /* no arrival: bytes that a copy brings (explicit face), or st.async */

@@ -109,6 +109,7 @@ static void publish_arrive(const grout_cta *cta, const contributor *who,
     event.u.arrive.phase = number;
     event.u.arrive.count = arrival->count;
     event.u.arrive.by_copy = arrival->by_copy;
+    event.u.arrive.is_deferred = arrival->is_deferred;
     event.u.arrive.is_last = bytes == BYTES_NONE && arrival->count == count_lacking(barrier);
     event.u.arrive.is_bytes = bytes != BYTES_NONE;
     event.u.arrive.is_late = bytes == BYTES_LATE;
@@ -329,7 +330,7 @@ uint32_t grout_barrier__arrive(const grout_cta *cta, uint32_t thread, const grou
             grout_cta__advance(cta, thread);
         }
         grout_machine__phase(machine, record)->bytes_flying +=
-            arrival->async_copies != 0 ? arrival->bytes : arrival->flying;
+            arrival->is_deferred ? arrival->bytes : arrival->flying;
         finish_arrive(to, &who, arrival->element, number, record);
     }
     return record;

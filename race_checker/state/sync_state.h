@@ -54,7 +54,8 @@ typedef struct grout_contributor {
     uint32_t actor;
     uint32_t epoch; /* x; a clock that is at least as far knows it */
     uint32_t phase; /* plus the base: component ph */
-    bool is_bytes;  /* of an engine: known by its phase only */
+    /* bytes, or an arrival that the engine makes: known by its phase only */
+    bool is_of_engine;
     bool reserved_facts[3];
     GROUT_STATE_END
 } grout_contributor;
