@@ -229,6 +229,7 @@ typedef struct grout_barrier_fact {
     int64_t bytes_due;   /* of the open phase: announced, not landed */
     const grout_wait_fact *waits; /* by actor of its CTA */
     uint32_t actor_count;         /* of one CTA */
+    bool is_live;                 /* an mbarrier between its init and its invalidate */
     bool has_contribution;
     grout_origin last_contribution; /* the latest in source order of the newest phase */
 } grout_barrier_fact;

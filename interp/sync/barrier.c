@@ -23,6 +23,7 @@ grout_barrier_fact grout_barrier__get_fact(const grout_cta *cta, uint32_t elemen
                                .phase_base = barrier->phase_base,
                                .waits = grout_cta__waits(cta, element),
                                .actor_count = machine->plan->actor_count,
+                               .is_live = plan->is_explicit && barrier->is_live != 0,
                                .has_contribution = barrier->has_contribution != 0,
                                .last_contribution = barrier->last_contribution};
     if (barrier->first_open != 0) {

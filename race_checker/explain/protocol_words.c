@@ -189,6 +189,26 @@ static bool add_init_repair(const grout_wording *wording, grout_text *out) {
     return true;
 }
 
+static bool add_live_headline(const grout_wording *wording, grout_text *out) {
+    add_element(wording, out);
+    grout_text_add(out, " is initialised here, and is live when its scope ends");
+    return true;
+}
+
+static bool add_live_edge(const grout_wording *wording, grout_text *out) {
+    (void)wording;
+    grout_text_add(out, "the end of the scope does not end the mbarrier, and whoever uses its "
+                        "bytes next finds it");
+    return true;
+}
+
+static bool add_live_repair(const grout_wording *wording, grout_text *out) {
+    (void)wording;
+    grout_text_add(out, "end it with mbarrier_invalidate before the scope ends, when all who use "
+                        "it have met");
+    return true;
+}
+
 static bool add_unborn_headline(const grout_wording *wording, grout_text *out) {
     if (!wording->facts->fault.object) {
         return false;
@@ -446,6 +466,8 @@ static const words_row ROWS[] = {
      add_end_repair, "the use"},
     {GROUT_DIAG_BARRIER_UNINITIALISED, GROUT_SUBJECT_INIT, add_init_headline, NULL, add_init_repair,
      "the init before"},
+    {GROUT_DIAG_BARRIER_LEFT_LIVE, GROUT_SUBJECT_USUAL, add_live_headline, add_live_edge,
+     add_live_repair, "the scope"},
     {GROUT_DIAG_INIT_NOT_VISIBLE, GROUT_SUBJECT_USUAL, add_visible_headline, add_visible_edge,
      add_visible_repair, "the init"},
     {GROUT_DIAG_CLUSTER_EXIT, GROUT_SUBJECT_ARRIVAL, add_arrival_headline, add_arrival_edge,

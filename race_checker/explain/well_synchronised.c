@@ -45,6 +45,7 @@ static const grout_diag_code ORDER_CODES[] = {GROUT_DIAG_MISSING_COMMIT_SMEM,
                                               GROUT_DIAG_BARRIER_TX_MISMATCH,
                                               GROUT_DIAG_BARRIER_WRONG_PARITY,
                                               GROUT_DIAG_BARRIER_UNINITIALISED,
+                                              GROUT_DIAG_BARRIER_LEFT_LIVE,
                                               GROUT_DIAG_DEADLOCK,
                                               GROUT_DIAG_COLLECTIVE_DIVERGENCE,
                                               GROUT_DIAG_ASYNC_AT_EXIT};
