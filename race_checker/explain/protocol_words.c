@@ -189,6 +189,29 @@ static bool add_init_repair(const grout_wording *wording, grout_text *out) {
     return true;
 }
 
+static bool add_gone_on_headline(const grout_wording *wording, grout_text *out) {
+    grout_text_add(out, "this arrives in phase %" PRIu32 " of ", wording->facts->phase + 1);
+    add_element(wording, out);
+    grout_text_add(out, ", and nobody has waited for phase %" PRIu32, wording->facts->phase);
+    return true;
+}
+
+static bool add_gone_on_edge(const grout_wording *wording, grout_text *out) {
+    (void)wording;
+    grout_text_add(out, "PTX asks that at least one wait or test finds a phase complete before an "
+                        "arrive in the next one");
+    return true;
+}
+
+static bool add_gone_on_repair(const grout_wording *wording, grout_text *out) {
+    grout_text_add(out,
+                   "put mbarrier_wait, with parity %" PRIu32
+                   ", before it; or initialise the mbarrier with more arrivals, if these are meant "
+                   "to make one phase",
+                   wording->facts->phase % 2);
+    return true;
+}
+
 static bool add_live_headline(const grout_wording *wording, grout_text *out) {
     add_element(wording, out);
     grout_text_add(out, " is initialised here, and is live when its scope ends");
@@ -448,6 +471,8 @@ static const words_row ROWS[] = {
      add_named_repair, "this thread's arrival before"},
     {GROUT_DIAG_BARRIER_OVERRUN, GROUT_SUBJECT_RENDEZVOUS, add_rendezvous_headline,
      add_rendezvous_edge, add_rendezvous_repair, "the arrive before"},
+    {GROUT_DIAG_BARRIER_UNOBSERVED, GROUT_SUBJECT_GONE_ON, add_gone_on_headline, add_gone_on_edge,
+     add_gone_on_repair, NULL},
     {GROUT_DIAG_BARRIER_UNOBSERVED, GROUT_SUBJECT_RENDEZVOUS, add_rendezvous_headline,
      add_rendezvous_edge, add_rendezvous_repair, NULL},
     {GROUT_DIAG_BARRIER_SKIPPED, GROUT_SUBJECT_WARPS, add_warps_headline, add_warps_edge,
