@@ -229,6 +229,7 @@ typedef struct grout_barrier_fact {
     int64_t bytes_due;   /* of the open phase: announced, not landed */
     const grout_wait_fact *waits; /* by actor of its CTA */
     uint32_t actor_count;         /* of one CTA */
+    bool is_live;                 /* an mbarrier between its init and its invalidate */
     bool has_contribution;
     grout_origin last_contribution; /* the latest in source order of the newest phase */
 } grout_barrier_fact;
@@ -386,6 +387,9 @@ typedef struct grout_event {
             uint32_t phase; /* that this contribution belongs to */
             uint32_t count;
             bool by_copy;
+            /* the arrival of async_copy_arrive: what its issuer has done does not make it, only the
+             * phase shows that it was made */
+            bool is_deferred;
             bool is_last;  /* with it the phase has all its arrivals */
             bool is_late;  /* bytes for a phase that lacked nothing any more */
             bool is_bytes; /* no arrival: bytes that a copy brings (explicit face), or st.async */

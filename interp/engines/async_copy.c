@@ -275,7 +275,8 @@ void grout_engine__stamps_async_copy_arrive(const grout_cta *cta, const grout_fl
 
 /*
  * The arrival counts for the phase that is open now. The phase stays open until the copies are
- * done: it waits for one byte, which the last of them brings.
+ * done: it waits for one byte, which the last of them brings. Without copies, too, the arrival is
+ * the engine's: the thread goes on before it is made (PTX ISA 9.1, 'cp.async.mbarrier.arrive').
  */
 void grout_async_copy__arrive(const grout_cta *cta, uint32_t actor, const grout_inst *inst,
                               uint32_t element) {
@@ -289,12 +290,13 @@ void grout_async_copy__arrive(const grout_cta *cta, uint32_t actor, const grout_
     grout_arrival arrival = {.rank = cta->rank,
                              .element = element,
                              .count = 1,
-                             .bytes = part == 0 ? 0 : 1,
+                             .is_deferred = true,
+                             .bytes = 1,
                              .order = inst->order,
                              .scope = inst->edge_scope,
                              .async_copies = part};
     uint32_t record = grout_barrier__arrive(cta, actor, inst, &arrival);
-    if (record == 0 || part == 0) {
+    if (record == 0) {
         return;
     }
     if (machine->is_lazy) {

@@ -23,6 +23,7 @@ grout_barrier_fact grout_barrier__get_fact(const grout_cta *cta, uint32_t elemen
                                .phase_base = barrier->phase_base,
                                .waits = grout_cta__waits(cta, element),
                                .actor_count = machine->plan->actor_count,
+                               .is_live = plan->is_explicit && barrier->is_live != 0,
                                .has_contribution = barrier->has_contribution != 0,
                                .last_contribution = barrier->last_contribution};
     if (barrier->first_open != 0) {
@@ -125,6 +126,7 @@ static void publish_arrive(const grout_cta *cta, const contributor *who,
     event.u.arrive.phase = number;
     event.u.arrive.count = arrival->count;
     event.u.arrive.by_copy = arrival->by_copy;
+    event.u.arrive.is_deferred = arrival->is_deferred;
     event.u.arrive.is_last = bytes == BYTES_NONE && arrival->count == count_lacking(barrier);
     event.u.arrive.is_bytes = bytes != BYTES_NONE;
     event.u.arrive.is_late = bytes == BYTES_LATE;
@@ -348,7 +350,7 @@ uint32_t grout_barrier__arrive(const grout_cta *cta, uint32_t thread, const grou
             grout_cta__advance(cta, thread);
         }
         grout_machine__phase(machine, record)->bytes_flying +=
-            arrival->async_copies != 0 ? arrival->bytes : arrival->flying;
+            arrival->is_deferred ? arrival->bytes : arrival->flying;
         finish_arrive(to, &who, arrival->element, number, record);
     }
     return record;

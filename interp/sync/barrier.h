@@ -16,6 +16,7 @@ typedef struct grout_arrival {
     uint32_t rank, element;
     uint32_t count;
     bool by_copy;
+    bool is_deferred;      /* made by an engine some time after the op */
     bool is_leaving;       /* later phases need that many fewer */
     bool is_later;         /* not the first of the op's simultaneous arrivals */
     int64_t bytes;         /* announced by it */

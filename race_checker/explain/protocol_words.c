@@ -189,6 +189,49 @@ static bool add_init_repair(const grout_wording *wording, grout_text *out) {
     return true;
 }
 
+static bool add_gone_on_headline(const grout_wording *wording, grout_text *out) {
+    grout_text_add(out, "this arrives in phase %" PRIu32 " of ", wording->facts->phase + 1);
+    add_element(wording, out);
+    grout_text_add(out, ", and nobody has waited for phase %" PRIu32, wording->facts->phase);
+    return true;
+}
+
+static bool add_gone_on_edge(const grout_wording *wording, grout_text *out) {
+    (void)wording;
+    grout_text_add(out, "PTX asks that at least one wait or test finds a phase complete before an "
+                        "arrive in the next one");
+    return true;
+}
+
+static bool add_gone_on_repair(const grout_wording *wording, grout_text *out) {
+    grout_text_add(out,
+                   "put mbarrier_wait, with parity %" PRIu32
+                   ", before it; or initialise the mbarrier with more arrivals, if these are meant "
+                   "to make one phase",
+                   wording->facts->phase % 2);
+    return true;
+}
+
+static bool add_live_headline(const grout_wording *wording, grout_text *out) {
+    add_element(wording, out);
+    grout_text_add(out, " is initialised here, and is live when its scope ends");
+    return true;
+}
+
+static bool add_live_edge(const grout_wording *wording, grout_text *out) {
+    (void)wording;
+    grout_text_add(out, "the end of the scope does not end the mbarrier, and whoever uses its "
+                        "bytes next finds it");
+    return true;
+}
+
+static bool add_live_repair(const grout_wording *wording, grout_text *out) {
+    (void)wording;
+    grout_text_add(out, "end it with mbarrier_invalidate before the scope ends, when all who use "
+                        "it have met");
+    return true;
+}
+
 static bool add_unborn_headline(const grout_wording *wording, grout_text *out) {
     if (!wording->facts->fault.object) {
         return false;
@@ -453,6 +496,8 @@ static const words_row ROWS[] = {
      add_named_repair, "this thread's arrival before"},
     {GROUT_DIAG_BARRIER_OVERRUN, GROUT_SUBJECT_RENDEZVOUS, add_rendezvous_headline,
      add_rendezvous_edge, add_rendezvous_repair, "the arrive before"},
+    {GROUT_DIAG_BARRIER_UNOBSERVED, GROUT_SUBJECT_GONE_ON, add_gone_on_headline, add_gone_on_edge,
+     add_gone_on_repair, NULL},
     {GROUT_DIAG_BARRIER_UNOBSERVED, GROUT_SUBJECT_RENDEZVOUS, add_rendezvous_headline,
      add_rendezvous_edge, add_rendezvous_repair, NULL},
     {GROUT_DIAG_BARRIER_SKIPPED, GROUT_SUBJECT_WARPS, add_warps_headline, add_warps_edge,
@@ -471,6 +516,8 @@ static const words_row ROWS[] = {
      add_end_repair, "the use"},
     {GROUT_DIAG_BARRIER_UNINITIALISED, GROUT_SUBJECT_INIT, add_init_headline, NULL, add_init_repair,
      "the init before"},
+    {GROUT_DIAG_BARRIER_LEFT_LIVE, GROUT_SUBJECT_USUAL, add_live_headline, add_live_edge,
+     add_live_repair, "the scope"},
     {GROUT_DIAG_INIT_NOT_VISIBLE, GROUT_SUBJECT_USUAL, add_visible_headline, add_visible_edge,
      add_visible_repair, "the init"},
     {GROUT_DIAG_CLUSTER_EXIT, GROUT_SUBJECT_ARRIVAL, add_arrival_headline, add_arrival_edge,

@@ -100,6 +100,7 @@ typedef enum grout_subject {
     GROUT_SUBJECT_WARPS,       /* skipped: warps of the thread have waited have and need times */
     GROUT_SUBJECT_BYTES,       /* tx-mismatch: have bytes are missing (or, negative, too many) */
     GROUT_SUBJECT_LATE,        /* tx-mismatch, overrun: bytes that the phase does not wait for */
+    GROUT_SUBJECT_GONE_ON,     /* unobserved: the next phase of an mbarrier has an arrival */
     GROUT_SUBJECT_END,         /* uninitialised: an end that does not know the use */
     GROUT_SUBJECT_INIT,        /* uninitialised: init of a live one */
     GROUT_SUBJECT_ARRIVAL,     /* cluster-exit: an arrival, not an access */

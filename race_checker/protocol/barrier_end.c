@@ -4,7 +4,8 @@
  *
  * A barrier: a phase that completed and that a waiter has not seen, one that is half arrived. An
  * mbarrier may be left with either; but when a scope ends its bytes are used for something else, so
- * that is an invalidate. Either: bytes that do not come out even when all has landed.
+ * its life has to be over: an mbarrier_invalidate ends it, the brace does not (PTX ISA 9.1,
+ * 'mbarrier.inval'). Either: bytes that do not come out even when all has landed.
  */
 #include "elements.h"
 #include "phases.h"
@@ -97,6 +98,19 @@ bool grout_checker__check_bytes(grout_checker *checker, const grout_barrier_fact
                                          GROUT_SEVERITY_ERROR, &facts);
 }
 
+static bool report_left_live(grout_checker *checker, const grout_event *event,
+                             const grout_element_at *at) {
+    grout_facts facts;
+    memset(&facts, 0, sizeof facts);
+    facts.element = at->index;
+    facts.fault.object = checker->info.element_objects[at->index];
+    facts.sides[0].origin = at->element->init;
+    facts.sides[1].origin = event->origin;
+    facts.side_count = 2;
+    return grout_checker__report_barrier(checker, GROUT_DIAG_BARRIER_LEFT_LIVE,
+                                         GROUT_SEVERITY_ERROR, &facts);
+}
+
 static bool check_mbarrier(grout_checker *checker, const grout_event *event,
                            const grout_element_at *at) {
     const grout_barrier_fact *barrier = event->u.barrier_end.barrier;
@@ -106,8 +120,12 @@ static bool check_mbarrier(grout_checker *checker, const grout_event *event,
     if (!grout_checker__check_bytes(checker, barrier)) {
         return false;
     }
-    return !event->u.barrier_end.is_inner || !event->u.barrier_end.last ||
-           grout_checker__end_mbarrier(checker, at, &event->origin, event->u.barrier_end.last);
+    if (!event->u.barrier_end.is_inner) {
+        return true;
+    }
+    return (!barrier->is_live || report_left_live(checker, event, at)) &&
+           (!event->u.barrier_end.last ||
+            grout_checker__end_mbarrier(checker, at, &event->origin, event->u.barrier_end.last));
 }
 
 bool grout_checker__barrier_end(grout_checker *checker, const grout_event *event) {

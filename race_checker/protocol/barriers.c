@@ -55,6 +55,7 @@ static void contribute(grout_checker *checker, const grout_event *event, const g
         element->facts.last_load = element->phase_base + number + 1;
     }
     if (!event->u.arrive.is_bytes) {
+        grout_origin__keep(module, &phase->arrival, &event->origin, 1);
         phase->arrived += event->u.arrive.count;
         phase->has_all = event->u.arrive.is_last;
         element->notes[element->note_count++ % GROUT_ARRIVAL_NOTES] = (grout_arrival_note){

@@ -118,7 +118,7 @@ bool grout_checker__cta_exit(grout_checker *checker, const grout_event *event,
         grout_element_at at = grout_checker__find_element(checker, state->life.cta, i);
         for (uint32_t k = 0; k < at.element->contributor_count; k++) {
             const grout_contributor *it = &at.element->contributors[k];
-            if (it->origin.cta != state->life.cta && !it->is_bytes &&
+            if (it->origin.cta != state->life.cta && !it->is_of_engine &&
                 !grout_contributor__is_known(checker, it, at.barrier, event->u.scope.last) &&
                 !report_arrival(checker, i, state->life.cta, &it->origin)) {
                 return false;

@@ -52,12 +52,14 @@ bool grout_checker__note_contributor(grout_checker *checker, const grout_event *
     void *list = element->contributors;
     uint32_t number = event->u.arrive.phase_base + event->u.arrive.phase;
     bool arms = arms_itself(checker, event, at);
+    bool is_of_engine =
+        event->u.arrive.is_bytes || event->u.arrive.by_copy || event->u.arrive.is_deferred;
     if (!at->is_explicit && !arms && event->origin.cta == at->state->life.cta) {
         return true;
     }
     for (uint32_t i = 0; i < element->contributor_count && !it; i++) {
         const grout_contributor *other = &element->contributors[i];
-        bool is_same = other->actor == actor && other->is_bytes == event->u.arrive.is_bytes &&
+        bool is_same = other->actor == actor && other->is_of_engine == is_of_engine &&
                        other->arms == arms && (!arms || other->phase == number);
         it = is_same ? &element->contributors[i] : NULL;
     }
@@ -74,12 +76,12 @@ bool grout_checker__note_contributor(grout_checker *checker, const grout_event *
                               .epoch = event->clocks->known[grout_clock_x(&checker->shape, actor)],
                               .phase = number,
                               .arms = arms,
-                              .is_bytes = event->u.arrive.is_bytes || event->u.arrive.by_copy};
+                              .is_of_engine = is_of_engine};
     return true;
 }
 
 bool grout_contributor__is_known(const grout_checker *checker, const grout_contributor *it,
                                  uint32_t barrier, const uint32_t *known) {
     return known[grout_clock_ph(&checker->shape, barrier)] > it->phase ||
-           (!it->is_bytes && known[grout_clock_x(&checker->shape, it->actor)] >= it->epoch);
+           (!it->is_of_engine && known[grout_clock_x(&checker->shape, it->actor)] >= it->epoch);
 }

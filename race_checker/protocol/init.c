@@ -5,8 +5,8 @@
  * An init happens before every use (a fact in time is enough: the object's 8 bytes are written and
  * used through one proxy), and everything that the mbarrier still gets, every phase that it
  * completes and every wait on it happen before its invalidate. An actor's newest
- * contribution is enough: a clock that knows it knows those before. Bytes that an engine brings are
- * over when their phase is.
+ * contribution is enough: a clock that knows it knows those before. What an engine brings, bytes or
+ * the arrival of async_copy_arrive, is over when its phase is, and known by a wait for that alone.
  */
 #include "contributors.h"
 #include "elements.h"

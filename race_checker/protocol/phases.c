@@ -19,6 +19,11 @@
  * when all arrivals are in; a wait for the phase, and its completion, come later still, and only
  * then are the contributions held against the waits. An mbarrier has a phase before the first: a
  * fresh one's wait for parity 1 is a wait on that, and rule (b) holds for it.
+ *
+ * Of an mbarrier nobody has to see a phase for the kernel to be right, but PTX asks for it: before
+ * an arrive in the next phase, at least one wait or test has to have found this one complete (PTX
+ * ISA 9.1, 'Phase of the mbarrier object'). A pair that lacks no more than that is a warning, at
+ * the last arrive of the next phase in the source.
  */
 #include "phases.h"
 
@@ -117,6 +122,21 @@ static bool report_overrun(grout_checker *checker, uint32_t element, uint32_t ph
                                          &facts);
 }
 
+/* A phase of an mbarrier that nobody has seen, and an arrive in the next. */
+static bool report_gone_on(grout_checker *checker, const grout_element_at *at,
+                           const grout_phase_state *next) {
+    grout_facts facts;
+    memset(&facts, 0, sizeof facts);
+    facts.subject = GROUT_SUBJECT_GONE_ON;
+    facts.element = at->index;
+    facts.phase = at->element->facts.first;
+    facts.fault.object = checker->info.element_objects[at->index];
+    facts.sides[0].origin = next->arrival;
+    facts.side_count = 1;
+    return grout_checker__report_barrier(checker, GROUT_DIAG_BARRIER_UNOBSERVED,
+                                         GROUT_SEVERITY_WARNING, &facts);
+}
+
 /* The contribution that the pair of a phase's predecessor and the phase is reported at. */
 static const grout_origin *get_primary(const grout_phase_state *phase) {
     return phase->early.op ? &phase->early : &phase->contribution;
@@ -128,10 +148,12 @@ static bool judge_oldest(grout_checker *checker, const grout_element_at *at, boo
     const grout_phase_state *phase = grout_element__at(element, 0);
     const grout_phase_state *next = grout_element__at(element, 1);
     const grout_origin *wait = phase->missed.op ? &phase->missed : &phase->wait;
-    bool has_no_wait = has_all && !at->is_explicit &&
-                       element->facts.full > element->facts.first + 1 && !phase->has_wait;
-    if (!next->early.op && !phase->missed.op && !has_no_wait) {
-        return true;
+    bool has_no_wait = has_all && !phase->has_wait;
+    bool is_overrun =
+        has_no_wait && !at->is_explicit && element->facts.full > element->facts.first + 1;
+    if (!next->early.op && !phase->missed.op && !is_overrun) {
+        bool goes_on = has_no_wait && at->is_explicit && next->arrived > 0;
+        return !goes_on || report_gone_on(checker, at, next);
     }
     return report_overrun(checker, at->index, element->facts.first, get_primary(next), wait);
 }

@@ -24,6 +24,7 @@ GROUT_NO_PADDING_BEGIN
  * contributions know each actor of the CTA (x) stands beside it: grout_element__get_known. */
 typedef struct grout_phase_state {
     grout_origin contribution; /* the last in the source */
+    grout_origin arrival;      /* the last in the source that is not of bytes alone */
     grout_origin early;        /* the last in the source that did not know the phase before; op 0 */
     grout_origin wait;         /* the first in the source */
     grout_origin missed;       /* the first wait that the next phase's completion did not know */
@@ -54,7 +55,8 @@ typedef struct grout_contributor {
     uint32_t actor;
     uint32_t epoch; /* x; a clock that is at least as far knows it */
     uint32_t phase; /* plus the base: component ph */
-    bool is_bytes;  /* of an engine: known by its phase only */
+    /* bytes, or an arrival that the engine makes: known by its phase only */
+    bool is_of_engine;
     bool reserved_facts[3];
     GROUT_STATE_END
 } grout_contributor;
