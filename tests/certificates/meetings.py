@@ -115,6 +115,7 @@ class Meetings:
                 ways = [self.read_peers, self.write_peers, self.store_async, self.multicast, self.add_atomically]
         else:
             ways += [self.scope, self.send_out, self.share_gmem_by_tma]
+        first = len(kernel.lines)
         world.emit_indices(kernel)
         start = len(kernel.lines)
         if is_loop:
@@ -135,9 +136,22 @@ class Meetings:
                 self.objects, self.turn = self.pool[way]
                 self.pool[way][1] += 1
                 way(i)
-        self.place_inits(start)
         if self.is_sending:
             kernel.emit("wait_smem_to_gmem 0")
+        is_collective = any(text.endswith("collective {") for _, text in kernel.lines)
+        self.is_specialized = world.threads > 1 and not is_collective and draw.random() < 0.4
+        if self.is_specialized:
+            self.specialize(first)
+        self.place_inits(first if self.is_specialized else start)
+
+    def specialize(self, first):
+        """The text of all threads as the body of each in a warp_specialize."""
+        kernel = self.kernel
+        body, kernel.lines = kernel.lines[first:], kernel.lines[:first]
+        for i in range(self.world.threads):
+            kernel.emit("} partition {" if i else "warp_specialize {")
+            kernel.lines += [(depth + 1, text) for depth, text in body]
+        kernel.emit("}")
 
     def place_inits(self, start):
         """In the kernel's own block, or in a branch with a meeting behind."""
@@ -145,7 +159,7 @@ class Meetings:
         if not inits:
             return
         tail, kernel.lines = kernel.lines[start:], kernel.lines[:start]
-        if world.threads > 1:
+        if world.threads > 1 and not self.is_specialized:
             kernel.emit("if (eq %w, 0) {", *inits, "}", "cluster_barrier" if world.cluster > 1 else "block_barrier")
         else:
             kernel.emit(*inits)
@@ -160,7 +174,19 @@ class Meetings:
     def meet(self, key, between=None):
         if self.loop is None and self.kernel.draw.random() < 0.4:
             self.objects.pop(key, None)
+        self.linger()
         self.get(key, lambda: Meeting(self.kernel, self.world, self.loop)).meet(between)
+
+    def linger(self):
+        """The warps of some threads take their time before a meeting."""
+        kernel, world = self.kernel, self.world
+        if world.threads == 1 or kernel.draw.random() > 0.15:
+            return
+        pad = self.get("pad", lambda: kernel.add_object("pad", f"smem i32[{world.threads}, 4]"))
+        warp, turn = kernel.name_value("q"), kernel.name_value("z")
+        kernel.emit(f"if (ge %w, {kernel.draw.randrange(world.threads)}) {{", f"warp_map({warp}) {{",
+                    f"for {turn} in 0..{kernel.draw.randint(2, 30)} {{", f"store {pad}[%w, {warp}], {turn}", "}", "}",
+                    "}")
 
     def add_slots(self, key="slots", count=None):
         return self.get(key, lambda: self.kernel.add_object("s", f"smem f32[{count or self.world.threads}, 64]"))

@@ -1,4 +1,4 @@
-/* check_synchronised.c - drawn kernels that synchronise: rings, clusters, grids.
+/* check_synchronised.c - drawn kernels that synchronise: rings, clusters, grids, meetings.
  * SPDX-License-Identifier: Apache-2.0
  *
  * usage: check_synchronised right|mistakes|print|print-mistakes KIND FIRST COUNT [RUNS]
@@ -111,6 +111,13 @@ typedef struct run {
 
 static const char *const TIMINGS[] = {"lazy", "eager", "random"};
 
+/* CTAs that fit at once, where that may be few: another number in each run; 0: all of them. */
+static uint32_t get_resident(const trial *t, uint64_t number) {
+    const uint32_t clusters =
+        t->sums.resident_max == 0 ? 0 : t->sums.resident_max / t->sums.cluster_size;
+    return clusters == 0 ? 0 : (uint32_t)(number % clusters) * t->sums.cluster_size;
+}
+
 /* The first three runs are fair, one of each timing; the others are drawn. */
 static bool start(trial *t, uint64_t number, bool has_oracle, grout_diags *diags, run *out) {
     out->checker = grout_checker_new(NULL, diags);
@@ -125,6 +132,7 @@ static bool start(trial *t, uint64_t number, bool has_oracle, grout_diags *diags
                                                              : GROUT_SCHEDULE_RANDOM,
                            .pct_depth = 3,
                            .seed = number,
+                           .resident = get_resident(t, number),
                            .max_steps = 400000,
                            .track_undefined = true,
                            .observers = {grout_checker_get_observer(out->checker)},
@@ -167,6 +175,7 @@ static bool is_clean(trial *t, uint64_t number, grout_diags *diags, totals *sum)
     const bool ran = start(t, number, false, diags, &it);
     bool is_right = ran && it.status == GROUT_RUN_DONE && grout_checker_get_count(it.checker) == 0;
     is_right = is_right && (it.summary.is_well_synchronised || !t->sums.is_certified);
+    is_right = is_right && (it.summary.assuming[0] != '\0') == (get_resident(t, number) > 0);
     sum->uncertified += ran && !it.summary.is_well_synchronised;
     sum->runs++;
     if (ran && !is_right) {
@@ -384,6 +393,8 @@ static bool draw_kernel(const char *kind, uint64_t seed, grout_text *out, draw_s
         draw_clusters(seed, out, sums);
     } else if (strcmp(kind, "grids") == 0) {
         draw_grids(seed, out, sums);
+    } else if (strcmp(kind, "meetings") == 0) {
+        draw_meetings(seed, out, sums);
     } else {
         return false;
     }
@@ -453,7 +464,7 @@ static void check_seed(const command *asked, uint64_t seed, totals *sum) {
 int main(int argc, char **argv) {
     if (argc < 5) {
         fprintf(stderr, "usage: check_synchronised right|mistakes|print|print-mistakes "
-                        "rings|clusters|grids FIRST COUNT [RUNS]\n");
+                        "rings|clusters|grids|meetings FIRST COUNT [RUNS]\n");
         return 2;
     }
     const uint64_t first = strtoull(argv[3], NULL, 10), count = strtoull(argv[4], NULL, 10);

@@ -44,6 +44,8 @@ typedef struct draw_sums {
     uint32_t sources, results;
     int32_t *weights;  /* of each source in each result, by result; the caller frees them */
     bool is_certified; /* the verdict has to hold for every schedule */
+    /* CTAs that wait for others in grid order, so that any number of clusters may fit; 0: none do */
+    uint32_t resident_max, cluster_size;
 } draw_sums;
 
 /* Threads of a CTA that hand slots to each other: barriers of both faces, TMA, cp.async, wgmma. */
@@ -52,6 +54,8 @@ void draw_rings(uint64_t seed, grout_text *out, draw_sums *sums);
 void draw_clusters(uint64_t seed, grout_text *out, draw_sums *sums);
 /* CTAs of a grid: semaphores, atomics, reductions by TMA. */
 void draw_grids(uint64_t seed, grout_text *out, draw_sums *sums);
+/* Threads and warps that meet in every way, within and without warp_specialize. */
+void draw_meetings(uint64_t seed, grout_text *out, draw_sums *sums);
 /* Result += weight * source. */
 void draw_sum(draw_sums *sums, uint32_t result, uint32_t source);
 /* Sizes sums; without memory the test ends. */

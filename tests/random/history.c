@@ -37,7 +37,7 @@ struct history {
     message *newest;
 };
 
-enum { PHASE, GENERATION, SIGNAL };
+enum { PHASE, GENERATION, SIGNAL, NAMED };
 
 static void *take(void *memory) {
     if (memory == NULL) {
@@ -194,6 +194,11 @@ static uint64_t get_place(const grout_event *event) {
            (semaphore->cta & 0xffffff);
 }
 
+static knowledge *find_named(history *it, const grout_event *event) {
+    return find_message(it, NAMED, (uint64_t)event->origin.cta << 8 | event->u.named.id,
+                        event->u.named.generation);
+}
+
 static void wait_for_signals(history *it, const grout_event *event) {
     knowledge *own = get_own(it, event);
     uint32_t newest = 0;
@@ -278,6 +283,12 @@ void history_take(history *it, const grout_event *event) {
         absorb(it, get_own(it, event),
                find_message(it, GENERATION, get_cluster(it, event->origin.cta),
                             event->u.rendezvous.generation));
+        break;
+    case GROUT_EVENT_NAMED_ARRIVE:
+        absorb(it, find_named(it, event), get_own(it, event));
+        break;
+    case GROUT_EVENT_NAMED_SYNC:
+        absorb(it, get_own(it, event), find_named(it, event));
         break;
     case GROUT_EVENT_SIGNAL:
         absorb(it, find_message(it, SIGNAL, get_place(event), event->u.semaphore.serial),
