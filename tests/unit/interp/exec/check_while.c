@@ -206,7 +206,7 @@ int main(void) {
     tcase_add_test(tests, unwritten_conditions_end_the_loop);
     tcase_add_test(tests, undefined_carries);
     tcase_add_test(tests, endless_loops_meet_the_step_limit);
-    tcase_add_test(tcase, loops_whose_turns_are_alike_are_deadlocks);
+    tcase_add_test(tests, loops_whose_turns_are_alike_are_deadlocks);
     tcase_add_loop_test(tests, pauses_do_not_change_the_run, 0, 2);
     suite_add_tcase(suite, tests);
     return run_suite(suite);
