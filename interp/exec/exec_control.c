@@ -7,6 +7,7 @@
 #include "cluster.h"
 #include "exec.h"
 #include "scope.h"
+#include "spin.h"
 #include "wgmma.h"
 
 #include <string.h>
@@ -91,8 +92,12 @@ grout_outcome grout_exec_cond(const grout_cta *cta, uint32_t thread, const grout
 }
 
 grout_outcome grout_exec_again(const grout_cta *cta, uint32_t thread, const grout_inst *inst) {
+    if (grout_spin__stops_turn(cta, thread)) {
+        return GROUT_OUTCOME_BLOCKED;
+    }
     grout_cta__loops(cta, thread)[inst->loop_depth - 1].index++;
     move_values(cta, thread, inst);
+    grout_spin__note(cta, thread, inst);
     jump(cta, thread, inst->target);
     return GROUT_OUTCOME_NEXT;
 }

@@ -90,12 +90,29 @@ static void store_mask(const grout_cta *cta, uint32_t thread, const grout_inst *
     }
 }
 
+/* Whether a store of one element would leave it as it is. */
+static bool is_idle(const grout_cta *cta, uint32_t thread, const grout_slot *slot,
+                    const grout_box *box) {
+    uint8_t before[sizeof(uint64_t)];
+    grout_machine *machine = cta->machine;
+    if (!box->is_inside || slot->element_bytes > sizeof before ||
+        (machine->tracks &&
+         (grout_slot__is_undefined(cta, thread, slot) || !grout_box__is_defined(machine, box)))) {
+        return false;
+    }
+    grout_box__gather(machine, box, before);
+    return memcmp(before, grout_slot__data(cta, thread, slot), slot->element_bytes) == 0;
+}
+
 grout_outcome grout_exec_store(const grout_cta *cta, uint32_t thread, const grout_inst *inst) {
     grout_machine *machine = cta->machine;
     grout_box box = grout_box__resolve(cta, thread, inst, 0);
     const grout_slot *slot = grout_plan__slot(machine->plan, inst, 0);
     (void)grout_box__check_inside(cta, thread, inst, &box);
     grout_access__publish(cta, thread, inst, &box, NULL);
+    if (inst->is_in_while && is_idle(cta, thread, slot, &box)) {
+        machine->run.spin.is_idle = true;
+    }
     if (machine->is_lazy && grout_space_needs_commit_smem(box.plan->space)) {
         grout_undo__note_store(cta, thread, inst, 0, &box);
     } else if (machine->is_lazy && box.plan->is_mixed) {

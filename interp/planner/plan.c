@@ -180,6 +180,7 @@ static bool begin_planner(grout_planner *planner) {
     planner->op_end = grout_heap__take(heap, ops * sizeof(uint32_t));
     planner->defined = grout_heap__take(heap, values * sizeof(uint32_t));
     planner->last_use = grout_heap__take(heap, values * sizeof(uint32_t));
+    planner->decides = grout_heap__take(heap, values * sizeof(bool));
     planner->expire_next = grout_heap__take(heap, values * sizeof(uint32_t));
     planner->value_slots = grout_heap__take(heap, values * sizeof(grout_slot));
     planner->object_params = grout_heap__take(heap, objects * sizeof(uint32_t));
@@ -194,10 +195,11 @@ static bool begin_planner(grout_planner *planner) {
     planner->buffers.item_size = sizeof(uint32_t);
     return planner->made != NULL && planner->op_begin != NULL && planner->op_end != NULL &&
            planner->defined != NULL && planner->last_use != NULL && planner->expire_next != NULL &&
-           planner->value_slots != NULL && planner->object_params != NULL &&
-           planner->object_elements != NULL && planner->object_is_shared != NULL &&
-           planner->object_uses != NULL && planner->object_is_ordered != NULL &&
-           planner->value_buffers != NULL && planner->value_is_widened != NULL;
+           planner->decides != NULL && planner->value_slots != NULL &&
+           planner->object_params != NULL && planner->object_elements != NULL &&
+           planner->object_is_shared != NULL && planner->object_uses != NULL &&
+           planner->object_is_ordered != NULL && planner->value_buffers != NULL &&
+           planner->value_is_widened != NULL;
 }
 
 static void end_planner(grout_planner *planner) {
@@ -210,6 +212,7 @@ static void end_planner(grout_planner *planner) {
     grout_heap__give(heap, planner->op_end, ops * sizeof(uint32_t));
     grout_heap__give(heap, planner->defined, values * sizeof(uint32_t));
     grout_heap__give(heap, planner->last_use, values * sizeof(uint32_t));
+    grout_heap__give(heap, planner->decides, values * sizeof(bool));
     grout_heap__give(heap, planner->expire_next, values * sizeof(uint32_t));
     grout_heap__give(heap, planner->value_slots, values * sizeof(grout_slot));
     grout_heap__give(heap, planner->object_params, objects * sizeof(uint32_t));
@@ -258,6 +261,7 @@ static void set_sizes(grout_plan *plan) {
     plan->terms.item_size = sizeof(grout_term);
     plan->accesses.item_size = sizeof(grout_access_plan);
     plan->moves.item_size = sizeof(grout_move);
+    plan->deciders.item_size = sizeof(grout_decider);
     plan->transfers.item_size = sizeof(grout_transfer);
     plan->runs.item_size = sizeof(grout_run);
     plan->pieces.item_size = sizeof(grout_piece);
@@ -336,13 +340,13 @@ void grout_plan__free(grout_plan *plan) {
                      plan->element_count * sizeof *plan->element_objects);
     grout_heap__give(heap, plan->element_indices,
                      plan->element_count * sizeof *plan->element_indices);
-    grout_pool *pools[] = {&plan->insts,       &plan->slots,          &plan->boxes,
-                           &plan->terms,       &plan->accesses,       &plan->moves,
-                           &plan->transfers,   &plan->runs,           &plan->pieces,
-                           &plan->scopes,      &plan->objects,        &plan->constants,
-                           &plan->chains,      &plan->steps,          &plan->accumulators,
-                           &plan->products,    &plan->gemms,          &plan->offsets,
-                           &plan->chunk_moves, &plan->gmem_scratches, &plan->semaphores};
+    grout_pool *pools[] = {
+        &plan->insts,      &plan->slots,   &plan->boxes,        &plan->terms,
+        &plan->accesses,   &plan->moves,   &plan->transfers,    &plan->runs,
+        &plan->pieces,     &plan->scopes,  &plan->objects,      &plan->constants,
+        &plan->chains,     &plan->steps,   &plan->accumulators, &plan->products,
+        &plan->gemms,      &plan->offsets, &plan->chunk_moves,  &plan->gmem_scratches,
+        &plan->semaphores, &plan->deciders};
     for (uint32_t i = 1; i < plan->gemms.count; i++) {
         grout_gemm__deinit(grout_pool__at(&plan->gemms, i));
     }

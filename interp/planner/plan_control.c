@@ -142,6 +142,9 @@ void grout_planner__lower_while(grout_planner *planner, grout_op_id id) {
         grout_planner__get_inst(planner, cond)->target = again + 1;
         grout_planner__get_inst(planner, again)->target = begin + 1;
         grout_planner__get_inst(planner, again)->exec = grout_exec_again;
+        grout_planner__get_inst(planner, again)->op = id;
+        grout_planner__get_inst(planner, again)->is_in_while = true;
+        grout_planner__keep_deciding(planner, again, id, planner->op_end[id] - 1);
     }
 }
 

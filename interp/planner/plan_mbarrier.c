@@ -46,6 +46,17 @@ static void note_wait(grout_planner *planner, const grout_op *op) {
     }
 }
 
+/* A store of one element in a while may leave it as it was, again and again. */
+static void note_small_store(grout_planner *planner, uint32_t index, const grout_op *op) {
+    grout_inst *inst = grout_planner__get_inst(planner, index);
+    if (grout_op_get_info(op->opcode)->rule == GROUT_RULE_STORE && inst->slot_count > 0 &&
+        !grout_plan__slot(planner->plan, inst, 0)->is_array &&
+        grout_planner__is_in_while(planner, op)) {
+        inst->is_in_while = true;
+        grout_planner__keep_deciding(planner, index, inst->op, planner->op_begin[inst->op]);
+    }
+}
+
 void grout_planner__lower_mbarrier(grout_planner *planner, uint32_t index, const grout_op *op) {
     grout_op_id id = grout_planner__get_inst(planner, index)->op;
     note_wait(planner, op);
@@ -53,6 +64,10 @@ void grout_planner__lower_mbarrier(grout_planner *planner, uint32_t index, const
     grout_planner__get_inst(planner, index)->is_in_while =
         op->result_count > 0 && !grout_planner__get_inst(planner, index)->result.is_array &&
         grout_planner__is_in_while(planner, op);
+    if (grout_planner__get_inst(planner, index)->is_in_while) {
+        grout_planner__keep_deciding(planner, index, id, planner->op_begin[id]);
+    }
+    note_small_store(planner, index, op);
     if (is_last_init(planner, op)) {
         uint32_t meet = grout_planner__add_inst(planner, grout_exec_rendezvous, id);
         grout_planner__get_inst(planner, meet)->is_point = true;

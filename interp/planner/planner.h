@@ -44,6 +44,9 @@ typedef struct grout_planner {
     uint32_t *expire_next;        /* by value: others that end at the same position */
     uint32_t *expire_first;       /* by position */
     uint32_t position_count;
+    /* plan_spin.c */
+    bool *decides; /* by value: in the loop decides_in */
+    grout_op_id decides_in;
     /* plan_slots.c */
     grout_slot *value_slots; /* by value */
     grout_region lasting, temporary;
@@ -104,6 +107,11 @@ void grout_planner__lower_atomic(grout_planner *planner, uint32_t index, const g
 void grout_planner__lower_mbarrier(grout_planner *planner, uint32_t index, const grout_op *op);
 /* plan_semaphore.c: numbers the elements of an object, if it is one of semaphores. */
 void grout_planner__add_semaphore(grout_planner *planner, grout_object_id id);
+
+/* plan_spin.c: the instruction of an op inside a while, or of the while, looks at the registers
+ * that live past this position and decide what the loop does. */
+void grout_planner__keep_deciding(grout_planner *planner, uint32_t inst, grout_op_id op,
+                                  uint32_t position);
 
 /* plan_lower.c: the instructions of a block and all inside it. */
 void grout_planner__lower_block(grout_planner *planner, grout_block_id block);

@@ -228,7 +228,7 @@ typedef struct grout_run_state {
         uint64_t parked_at; /* changes by then */
         uint32_t polls;     /* tests that were false since anything else has happened */
         bool has_parked;    /* actors go round */
-        bool is_idle;       /* the atomic that runs has left its element as it was */
+        bool is_idle;       /* the atomic or store that runs has left its element as it was */
     } spin;
     grout_run_status status;
     bool is_over, has_failed;

@@ -127,6 +127,11 @@ typedef struct grout_access_plan {
     uint8_t agent;  /* grout_agent */
 } grout_access_plan;
 
+/* Bytes of an actor's registers by which it goes: see sync/spin.c. */
+typedef struct grout_decider {
+    uint32_t offset, size;
+} grout_decider;
+
 /* A value that a yield hands on; moves run in order. */
 typedef struct grout_move {
     grout_slot from, to;
@@ -205,7 +210,8 @@ typedef struct grout_inst {
     bool is_point;    /* threads may change after it */
     bool is_silent;   /* no op of its own: not a step */
     bool is_member;   /* of a chain */
-    bool is_in_while; /* one element, or none, inside a while: may be what it waits for */
+    bool is_in_while; /* one element, or none, inside a while: may be what it waits for; and the
+                       * way back of a while */
     bool is_look;     /* changes nothing that another actor sees: a load, a test */
     bool is_for_all;  /* a meeting that thread 0 comes to for all threads of its CTA */
     bool is_ordered;  /* an atomic or store whose object has atomics that order something */
@@ -215,6 +221,7 @@ typedef struct grout_inst {
     uint32_t first_box, box_count;
     uint32_t first_access, access_count;
     uint32_t first_move, move_count;
+    uint32_t first_decider, decider_count; /* of a look, and of a while's way back */
     uint32_t scope;
     uint32_t attrs;            /* GROUT_ATTR_BIT_* that are written */
     uint8_t order, edge_scope; /* grout_choice, resolved: what is not written has its default */
@@ -317,6 +324,7 @@ typedef struct grout_plan {
     grout_pool chains, steps;
     grout_pool accumulators, products, gemms, offsets; /* offsets: int32_t, of chunks */
     grout_pool chunk_moves;
+    grout_pool deciders;
     grout_pool gmem_scratches;       /* grout_object_id, in the order of their arrays */
     uint32_t accumulator_bytes;      /* of a thread */
     uint32_t packed_max, chunks_max; /* floats, chunks of the largest operand */

@@ -4,11 +4,13 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * The number of iterations does not distinguish a loop that waits from one that looks often. But
- * what an actor does depends only on its own registers and on memory. Suppose that it has looked
- * and is back at an earlier place with the same values, while no actor has changed anything. Then
- * it goes round until one does, under every schedule. Its next look blocks it until then; if no
- * other actor can run, the run ends as a deadlock. A loop that counts its iterations never comes
- * back to the same values.
+ * what an actor does depends only on its own registers and on memory. Suppose that it has looked,
+ * or come to the end of a turn, and is back at an earlier place with the same values, while no
+ * actor has changed anything. Then it goes round until one does, under every schedule. Its next
+ * look, or its way back to the loop's begin, blocks it until then; if no other actor can run, the
+ * run ends as a deadlock. Of the values those count that decide what it does in the loop
+ * (planner/plan_spin.c): a loop that counts its turns comes back to the same values unless the
+ * count ends it, and a store that leaves its element as it was changes nothing.
  *
  * The state of the actor is kept after its 1st, 2nd, 4th, 8th, .. look since the last change
  * (Brent, 'An improved Monte Carlo factorization algorithm', 1980), and compared at each look at
@@ -28,11 +30,16 @@ static uint64_t hash_loops(const grout_cta *cta, uint32_t actor, uint32_t depth)
     return hash;
 }
 
-/* Temporary registers hold what is left of chains. */
+/* Of its registers, those that decide what it does in the loop (plan_spin.c). */
 static uint64_t hash_actor(const grout_cta *cta, uint32_t actor, const grout_inst *inst) {
+    const uint8_t *registers = grout_cta__registers(cta, actor);
     uint64_t hash = hash_loops(cta, actor, inst->loop_depth);
-    return grout_hash__bytes(hash, grout_cta__registers(cta, actor),
-                             cta->machine->plan->temporary_at);
+    for (uint32_t i = 0; i < inst->decider_count; i++) {
+        const grout_decider *part =
+            grout_pool__at(&cta->machine->plan->deciders, inst->first_decider + i);
+        hash = grout_hash__bytes(hash, registers + part->offset, part->size);
+    }
+    return hash;
 }
 
 static void park(grout_machine *machine, grout_thread *thread) {

@@ -37,6 +37,16 @@ static inline bool grout_spin__stops(const grout_cta *cta, uint32_t actor) {
     return own->is_spinning != 0;
 }
 
+/* The same on the way back of a while: it is blocked there if it has made a turn without a look. */
+static inline bool grout_spin__stops_turn(const grout_cta *cta, uint32_t actor) {
+    grout_thread *own = grout_cta__thread(cta, actor);
+    if (own->is_spinning == 1) {
+        own->is_spinning = 2;
+        return false;
+    }
+    return grout_spin__stops(cta, actor);
+}
+
 /*
  * A test has been false. Returns whether its actor blocks on what it asks for: it goes round, or it
  * seems to, because it has tested so often in a row while no actor did anything else.

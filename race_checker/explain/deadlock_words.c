@@ -224,6 +224,10 @@ static void add_spin_state(const grout_deadlock *text, const grout_thread_fact *
     const grout_op *op = grout_module_get_op(text->module, thread->origin.op);
     grout_need need = grout_deadlock__get_need(text, thread);
     const char *name = need.object ? grout_deadlock__get_name(text, need.object) : "";
+    if (!need.object) {
+        grout_text_add(out, "goes round this loop for ever: each turn ends as the one before");
+        return;
+    }
     grout_text_add(out, "goes round for ever: this %s finds ",
                    grout_op_get_info((grout_opcode)op->opcode)->text);
     if (thread->has_value) {
@@ -384,7 +388,9 @@ void grout_deadlock__add_headline(const grout_deadlock *text, const grout_thread
                        barrier ? barrier->index : 0);
     } else if (lowest->state == GROUT_THREAD_BLOCKED_SPIN) {
         grout_object_id object = grout_deadlock__get_need(text, lowest).object;
-        grout_text_add(out, "%%%s never becomes what this loop looks for",
+        grout_text_add(out,
+                       object ? "%%%s never becomes what this loop looks for"
+                              : "this loop never ends: %snothing that it goes by changes",
                        object ? grout_deadlock__get_name(text, object) : "");
     } else if (lowest->state == GROUT_THREAD_BLOCKED_NAMED) {
         grout_text_add(out, "generation %" PRIu32 " of named barrier %" PRIu32 " is never full",

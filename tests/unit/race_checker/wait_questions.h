@@ -477,13 +477,13 @@ static const question QUESTIONS[] = {
      .modes = ASKED,
      .arrivals = 1,
      .body = HAND_OVER "%u = load %z[0]\n $Z0\n }\n",
-     .codes = "out-of-bounds,uninitialised-read|out-of-bounds,uninitialised-read,step-limit",
+     .codes = "out-of-bounds,uninitialised-read|deadlock,out-of-bounds,uninitialised-read",
      .result = NOTHING},
     {.name = "an index outside, where nothing is posted or waited for",
      .modes = ASKED,
      .arrivals = 1,
      .body = HAND_OVER "store %z[0], 9\n %u = load %z[0]\n $Z0\n }\n",
-     .codes = "out-of-bounds|out-of-bounds,step-limit",
+     .codes = "out-of-bounds|deadlock,out-of-bounds",
      .result = NOTHING},
 };
 enum { QUESTION_COUNT = sizeof QUESTIONS / sizeof *QUESTIONS };

@@ -135,12 +135,13 @@ START_TEST(undefined_carries) {
 }
 END_TEST
 
-/* Also with nothing in it. */
+/* Their turns differ: no turn but the last, far away, ends as the one before. */
 START_TEST(endless_loops_meet_the_step_limit) {
     static const char *const texts[] = {
-        "kernel @k(%y: out gmem i32[1]) { while { cond true } do { } }",
         "kernel @k(%y: out gmem i32[1]) { %r = while carry(%c = 0) { cond (ge %c, 0) } do { yield "
-        "%c }\n store %y[0], %r }"};
+        "(add %c, 1) } }",
+        "kernel @k(%y: out gmem i32[1]) { %r = while carry(%c = 0) { cond (ne %c, 1) } do { yield "
+        "(add %c, 2) }\n store %y[0], %r }"};
     for (uint32_t i = 0; i < 2; i++) {
         run *r = run_new(texts[i], 0);
         r->max_steps = 5000;
@@ -151,6 +152,23 @@ START_TEST(endless_loops_meet_the_step_limit) {
         r = run_new(texts[i], 0);
         r->steps_allowed = 3000;
         ck_assert_int_eq(run_to_end(r), GROUT_RUN_INTERRUPTED);
+        run_delete(r);
+    }
+}
+END_TEST
+
+/* Also with nothing in it. */
+START_TEST(loops_whose_turns_are_alike_are_deadlocks) {
+    static const char *const texts[] = {
+        "kernel @k(%y: out gmem i32[1]) { while { cond true } do { } }",
+        "kernel @k(%y: out gmem i32[1]) { %r = while carry(%c = 0) { cond (ge %c, 0) } do { yield "
+        "%c }\n store %y[0], %r }",
+        "kernel @k(%y: out gmem i32[1]) { %r, %n = while carry(%c = 0, %n = 0) { cond (ge %c, 0) } "
+        "do { yield (sub 7, %c), (add %n, 1) }\n store %y[0], %n }"};
+    for (uint32_t i = 0; i < 3; i++) {
+        run *r = run_new(texts[i], 0);
+        r->max_steps = 5000;
+        ck_assert_int_eq(run_to_end(r), GROUT_RUN_DEADLOCK);
         run_delete(r);
     }
 }
@@ -188,6 +206,7 @@ int main(void) {
     tcase_add_test(tests, unwritten_conditions_end_the_loop);
     tcase_add_test(tests, undefined_carries);
     tcase_add_test(tests, endless_loops_meet_the_step_limit);
+    tcase_add_test(tests, loops_whose_turns_are_alike_are_deadlocks);
     tcase_add_loop_test(tests, pauses_do_not_change_the_run, 0, 2);
     suite_add_tcase(suite, tests);
     return run_suite(suite);

@@ -1,0 +1,171 @@
+/*
+ * plan_spin.c - what an actor that goes round in a while goes by: the values on which what it does
+ * next depends (sync/spin.c).
+ *
+ * A value decides if it reaches a condition, a bound, an address or an operation with an effect
+ * inside the loop. A count of the turns that is only handed on from turn to turn, or used after the
+ * loop, decides nothing: with it alone changed, the actor goes round all the same.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "planner.h"
+
+#include <string.h>
+
+typedef struct marker {
+    const grout_planner *planner;
+    bool has_changed;
+} marker;
+
+static void mark(marker *m, grout_value_id value) {
+    if (!m->planner->decides[value]) {
+        m->planner->decides[value] = true;
+        m->has_changed = true;
+    }
+}
+
+static void mark_operand(marker *m, const grout_operand *operand) {
+    grout_view view;
+    if (grout_module_get_view(m->planner->module, operand, &view)) {
+        for (uint32_t dim = 0; dim < view.rank; dim++) {
+            for (uint32_t i = 0; i < view.start_term_count[dim]; i++) {
+                mark(m, view.start_terms[dim][i]);
+            }
+        }
+        for (uint32_t i = 0; i < view.cluster_index_count; i++) {
+            if (view.cluster_index[i].kind == GROUT_OPERAND_VALUE) {
+                mark(m, view.cluster_index[i].id);
+            }
+        }
+    } else if (operand->kind == GROUT_OPERAND_VALUE) {
+        mark(m, operand->id);
+    }
+}
+
+static void mark_operands(marker *m, const grout_op *op, uint32_t first, uint32_t end) {
+    for (uint32_t i = first; i < end && i < op->operand_count; i++) {
+        mark_operand(m, grout_module_get_operand(m->planner->module, op, i));
+    }
+}
+
+static bool decides_any(const marker *m, const grout_op *op) {
+    for (uint32_t i = 0; i < op->result_count; i++) {
+        if (m->planner->decides[op->first_result + i]) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What a region hands on: from its start values and its yields to its carries and results. */
+static void mark_handed_on(marker *m, const grout_op *op) {
+    const grout_module *module = m->planner->module;
+    const grout_region_info *region = grout_op_get_region((grout_opcode)op->opcode);
+    const grout_block *first = grout_module_get_block(module, op->first_block);
+    bool is_loop = region->kind == GROUT_REGION_LOOP;
+    for (uint32_t i = 0; i < op->result_count; i++) {
+        grout_value_id result = op->first_result + i;
+        grout_value_id carry = is_loop ? first->first_arg + region->lead_args + i : result;
+        if (!m->planner->decides[result] && !m->planner->decides[carry]) {
+            continue;
+        }
+        mark(m, result);
+        mark(m, carry);
+        if (is_loop) {
+            mark_operands(m, op, region->lead_operands + i, region->lead_operands + i + 1);
+        }
+        for (uint32_t b = 0; b < op->block_count; b++) {
+            const grout_op *yield = grout_block_find_yield(module, op->first_block + b);
+            if (yield != NULL) {
+                mark_operands(m, yield, i, i + 1);
+            }
+        }
+    }
+}
+
+static void mark_block(marker *m, grout_block_id block) {
+    const grout_module *module = m->planner->module;
+    grout_op_id id = grout_module_get_block(module, block)->first;
+    for (; id != 0; id = grout_module_get_op(module, id)->next) {
+        const grout_op *op = grout_module_get_op(module, id);
+        const grout_op_info *info = grout_op_get_info((grout_opcode)op->opcode);
+        if (op->block_count > 0) {
+            mark_operands(m, op, 0, grout_op_get_region((grout_opcode)op->opcode)->lead_operands);
+            mark_handed_on(m, op);
+            for (uint32_t i = 0; i < op->block_count; i++) {
+                mark_block(m, op->first_block + i);
+            }
+        } else if (info->rule == GROUT_RULE_YIELD) {
+            continue; /* mark_handed_on */
+        } else if (grout_effect_row_get_class((grout_effect_row)info->effect_row) !=
+                       GROUT_EFFECT_PURE ||
+                   decides_any(m, op)) {
+            mark_operands(m, op, 0, op->operand_count);
+        }
+    }
+}
+
+/* The outermost while around an op, itself included; 0: there is none. */
+static grout_op_id find_outermost(const grout_planner *planner, grout_op_id id) {
+    grout_op_id found = 0;
+    for (; id != 0; id = grout_module_get_block(planner->module,
+                                                grout_module_get_op(planner->module, id)->parent)
+                             ->parent) {
+        const grout_op *op = grout_module_get_op(planner->module, id);
+        if (op->block_count > 0 && grout_op_get_region((grout_opcode)op->opcode)->blocks == 2) {
+            found = id;
+        }
+    }
+    return found;
+}
+
+/* The outermost loop: an actor that goes round in an inner one may leave it and come again. */
+static void find_deciding(grout_planner *planner, grout_op_id loop) {
+    const grout_op *op = grout_module_get_op(planner->module, loop);
+    marker m = {.planner = planner};
+    memset(planner->decides, 0, grout_module_get_value_count(planner->module));
+    do {
+        m.has_changed = false;
+        mark_handed_on(&m, op);
+        for (uint32_t i = 0; i < op->block_count; i++) {
+            mark_block(&m, op->first_block + i);
+        }
+    } while (m.has_changed);
+    planner->decides_in = loop;
+}
+
+static void keep(grout_planner *planner, uint32_t inst, const grout_slot *slot) {
+    uint32_t bytes = slot->count * slot->element_bytes;
+    const grout_decider parts[] = {{slot->flag, 1}, {slot->data, bytes}};
+    for (uint32_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        uint32_t index = grout_pool__take(&planner->plan->deciders, planner->plan->heap);
+        if (index == 0) {
+            planner->failed = true;
+            return;
+        }
+        *(grout_decider *)grout_pool__at(&planner->plan->deciders, index) = parts[i];
+        grout_planner__get_inst(planner, inst)->decider_count++;
+    }
+}
+
+void grout_planner__keep_deciding(grout_planner *planner, uint32_t inst, grout_op_id op,
+                                  uint32_t position) {
+    grout_op_id loop = find_outermost(planner, op);
+    uint32_t value_count = grout_module_get_value_count(planner->module);
+    if (loop == 0 || planner->failed) {
+        return;
+    }
+    if (planner->decides_in != loop) {
+        find_deciding(planner, loop);
+    }
+    grout_planner__get_inst(planner, inst)->first_decider =
+        grout_plan__get_next(&planner->plan->deciders);
+    for (uint32_t value = 1; value < value_count && !planner->failed; value++) {
+        const grout_slot *slot = &planner->value_slots[value];
+        if (planner->decides[value] && planner->defined[value] != 0 &&
+            planner->defined[value] <= position && planner->last_use[value] > position &&
+            !slot->is_constant && !slot->is_temporary) {
+            keep(planner, inst, slot);
+        }
+    }
+}
