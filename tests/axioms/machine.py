@@ -496,7 +496,8 @@ class Machine:
         self.change(state, key, line, entry, know.time, bit, count, expects, drops)
 
     def change(self, state, key, line, entry, time, seen, count, bytes_, drops=False):
-        """One operation on a barrier; it completes the phase if nothing is missing any more."""
+        """One operation on a barrier; it completes the phase if nothing is missing any more. A wait makes visible what
+        was released during the phase that it observes (PTX ISA, mbarrier.test_wait), not in phases before it."""
         it = self.barrier(state, key)
         if count > it.pending:
             self.report("too-many", line, 0)
@@ -504,7 +505,7 @@ class Machine:
                          count=it.count - (count if drops else 0), open_releases=it.open_releases | entry,
                          open_time=it.open_time | time, open_seen=it.open_seen | seen)
         if it.pending == 0 and it.bytes == 0 and it.is_alive:
-            it = it._replace(phases=it.phases + 1, pending=it.count, releases=merge(it.releases | it.open_releases),
+            it = it._replace(phases=it.phases + 1, pending=it.count, releases=it.open_releases,
                              time=it.time | it.open_time, seen=it.seen | it.open_seen,
                              open_releases=frozenset(), open_time=0, open_seen=0)
         state.barriers[key] = it
