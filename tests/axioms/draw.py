@@ -247,7 +247,8 @@ class Drawer:
         writes = ["store %s, (broadcast 1.0 : f32[2, 64])"]
         objects = []
         if self.uses_wgmma:
-            objects = ["  scratch %a : smem f16[2, 64, 64] tile(8, 64) swizzle(128)", "  scratch %acc : acc f32[64, 64]"]
+            objects = ["  scratch %a : smem f16[2, 64, 64] tile(8, 64) swizzle(128)",
+                       "  scratch %acc : acc f32[64, 64]"]
             writes.append("store %a, (broadcast 1.0 : f16[2, 64, 64])")
         writes.append("commit_smem")
         if self.kind != "threads":

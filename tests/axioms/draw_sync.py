@@ -258,7 +258,8 @@ class Clusters(Drawn):
     def meet_at_a_barrier(self):
         barrier = self.barrier()
         for each in range(2):
-            self.lines[each].append("barrier_arrive %s%s" % (barrier, self.pick("", "", " order(relaxed)", " scope(cta)")))
+            word = self.pick("", "", " order(relaxed)", " scope(cta)")
+            self.lines[each].append("barrier_arrive %s%s" % (barrier, word))
         for each in range(2):
             self.lines[each].append("barrier_wait %s%s" % (barrier, self.pick("", "", "", " order(relaxed)")))
 
@@ -281,7 +282,8 @@ class Clusters(Drawn):
     def text(self):
         start = ["  scratch %s : smem f32[2, 64]"]
         if self.barriers:
-            start += ["  scratch %%b : barrier[%d] cluster(g)" % self.barriers, "  scratch %%c : barrier[%d]" % self.barriers]
+            start += ["  scratch %%b : barrier[%d] cluster(g)" % self.barriers,
+                      "  scratch %%c : barrier[%d]" % self.barriers]
         start += ["  store %s, (broadcast 1.0 : f32[2, 64])", "  commit_smem", "  cluster_barrier"]
         return self.join("cluster(g = 2) attr cluster_exit = %s" % self.pick("sync", "sync", "none"), "g", start)
 

@@ -55,7 +55,7 @@ def is_conflict(x, y):
 
 
 def is_race_free_atomic(x, y, cluster):
-    """Atomics that are morally strong: strong, in each other's scope, by one proxy (PTX ISA, Morally strong operations)."""
+    """Atomics that are morally strong: in each other's scope, by one proxy (PTX ISA, Morally strong operations)."""
     return x.mode == "a" and y.mode == "a" and x.proxy == y.proxy and is_strong_pair(
         (x.scope, x.cta), (y.scope, y.cta), cluster)
 
@@ -67,8 +67,8 @@ def find_fences(x, y, fences):
 
 
 def has_fence(x, y, fences, in_time=False):
-    """Whether one of them comes after x. In global memory it has to be one of the CTA that starts y: a proxy fence takes
-    effect in the thread block that executes it."""
+    """Whether one of them comes after x. In global memory it has to be one of the CTA that starts y: a proxy fence
+    takes effect in the thread block that executes it."""
     return any((f.know.time if in_time else f.know.causality) & x.bit and (f.space == "smem" or f.cta == y.cta)
                for f in find_fences(x, y, fences))
 

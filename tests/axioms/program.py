@@ -5,7 +5,6 @@ SPDX-License-Identifier: Apache-2.0
 """
 import operator
 
-SPIN = {"barrier_test", "mbarrier_test", "semaphore_read", "atomic_fetch_add", "atomic_exchange", "atomic_cas"}
 IGNORED = {"scratch", "tensor_descriptor", "set_max_registers", "debug_print", "layout_cast", "iota"}
 
 

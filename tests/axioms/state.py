@@ -6,8 +6,8 @@ import collections
 
 from order import NOTHING
 
-# A barrier in SMEM. releases: (scope, CTA, Know) of the arrivals of complete phases, open_releases of the open one;
-# time and seen: what the same arrivals hand on through relaxed edges and by observation.
+# A barrier in SMEM. releases: (scope, CTA, Know) of the arrivals of the newest complete phase,
+# open_releases of the open one; time and seen: what arrivals hand on through relaxed edges and by observation.
 Barrier = collections.namedtuple(
     "Barrier", "is_alive count pending bytes phases releases time seen open_releases open_time open_seen")
 # A location of atomics or a semaphore: the read-modify-writes so far as one chain of observation.

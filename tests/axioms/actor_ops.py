@@ -1,0 +1,320 @@
+"""What an actor does by itself: values, forks, plain accesses, fences, and groups of asynchronous operations. Each new
+access is held against all before it by the rules of order.py.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import collections
+
+import order
+from order import SCOPES, Access, Fence, bits, join
+from program import ARITHMETIC, NotExpressed
+from state import Actor
+
+Finding = collections.namedtuple("Finding", "kind line related")
+FENCES = {"commit_smem", "fence_async_shared", "commit_gmem"}
+UPDATES = {"atomic_add": "add", "atomic_fetch_add": "add", "atomic_max": "max", "atomic_min": "min",
+           "atomic_and": "and", "atomic_or": "or", "atomic_xor": "xor"}
+
+
+class ActorOps:
+    """A program, and what was found of it: for each Finding the rulings that excuse it, None where there is none."""
+
+    def __init__(self, program):
+        self.program = program
+        self.findings = {}
+        self.index = {}
+        self.observed = set()  # pairs of lines of atomics that observation alone puts in order
+
+    def report(self, kind, line, related, ruling=None):
+        self.findings.setdefault(Finding(kind, line, related), set()).add(ruling)
+
+    # ---- what an actor does alone ------------------------------------------------------------------
+
+    def do_alone(self, state, actor):
+        it = self.program.code[actor.pc]
+        actor.pc += 1
+        if it.kind == "jump":
+            actor.pc = it.to
+        elif it.kind == "branch":
+            if not self.test(actor, it.condition):
+                actor.pc = it.to
+        elif it.kind == "copy":
+            values = [(target, self.value(actor, operand)) for target, operand in it.pairs]
+            actor.env.update(values)
+        elif it.kind == "spun":
+            actor.spins = {pc: v for pc, v in actor.spins.items() if pc < it.first}
+        elif it.kind == "fork":
+            self.fork(state, actor, it)
+        elif it.kind == "leave":
+            self.leave_scope(state, actor, it)
+        else:
+            self.perform(state, actor, it)
+
+    def test(self, actor, condition):
+        if isinstance(condition, tuple):
+            low, high = actor.env.get(condition[1]), actor.env.get(("high", condition[1]))
+            value = None if low is None or high is None else low < high
+        else:
+            value = self.value(actor, condition)
+        if value is None:
+            raise NotExpressed("control that depends on data")
+        return value
+
+    def value(self, actor, operand):
+        if operand is None or isinstance(operand, str) or "object" in operand:
+            return None
+        if "const" in operand:
+            return operand["const"]
+        if "float" in operand:
+            return operand["float"]
+        if "axis" in operand:
+            return self.program.place(operand["axis"], actor.key[0], actor.key[1])
+        if "sum" in operand:
+            return actor.env[operand["sum"][0]] + self.value(actor, operand["sum"][1])
+        return actor.env.get(operand["value"])
+
+    def fork(self, state, actor, it):
+        actor.pc, actor.status = it.to, "joins"
+        cta, thread, _ = actor.key
+        for number, pc in enumerate(it.entries * 4 if it.kind_of == "warps" else it.entries):
+            key = (cta, thread, number) if it.kind_of == "warps" else (cta, number, -2)
+            child = Actor(key, pc, dict(actor.env), actor.know, actor.key)
+            child.trace = hash((actor.trace, key))
+            if it.kind_of == "warps":
+                child.env[it.warp] = number
+            if key[1] == thread:
+                child.waits = dict(actor.waits)
+            if key in state.actors:
+                child.waits = {**state.actors[key].waits, **child.waits}
+            state.actors[key] = child
+
+    def join_parent(self, state, parent):
+        children = [a for a in state.actors.values() if a.parent == parent.key]
+        if any(a.status != "ended" for a in children):
+            return
+        for child in children:
+            parent.know = join(parent.know, child.know)
+            parent.trace = hash((parent.trace, child.trace))
+            if child.key[1] == parent.key[1]:
+                for key, count in child.waits.items():
+                    parent.waits[key] = max(parent.waits.get(key, 0), count)
+            if child.key[1] == 0 and child.key[2] == -2:
+                parent.env.update(child.env)
+            child.parent = None
+        parent.status = "runs"
+
+    # ---- events and accesses ---------------------------------------------------------------------------
+
+    def event(self, state, actor, *what):
+        """A new event of an actor: its bit. The two bits after it mean that what it starts has read, has written."""
+        number = state.counts.get(actor.key, 0)
+        state.counts[actor.key] = number + 1
+        actor.trace = hash((actor.trace, what))
+        return 1 << 3 * self.index.setdefault((actor.key, number), len(self.index))
+
+    def learn(self, actor, know):
+        actor.know = join(actor.know, know)
+
+    def find_starts(self, actor, view):
+        starts, extents = [], []
+        for box in view["box"]:
+            terms = [actor.env.get(term) for term in box["terms"]]
+            if None in terms:
+                raise NotExpressed("an index that depends on data")
+            starts.append(box["at"] + sum(terms))
+            extents.append(box["extent"])
+        return tuple(starts), tuple(extents)
+
+    def find_cta(self, actor, view):
+        """The CTA whose object a reference means."""
+        if not view["cluster"]:
+            return actor.cta
+        rank = 0
+        for operand, size in zip(view["cluster"], self.program.sizes("cluster")):
+            index = self.value(actor, operand)
+            if index is None:
+                raise NotExpressed("a place in the cluster that depends on data")
+            rank = rank * size + index
+        return actor.cta - actor.cta % self.program.cluster + rank
+
+    def find_place(self, actor, view, cta=None, part=None):
+        """(place, mask, owner) of a box. part: (number, of how many) takes a slice of it."""
+        it = self.program.objects[view["object"]]
+        starts, extents = self.find_starts(actor, view)
+        if part:
+            starts, extents = take_part(starts, extents, part)
+        mask, _ = self.program.find_mask(view["object"], starts, extents)
+        cta = self.find_cta(actor, view) if cta is None else cta
+        if it["space"] == "smem":
+            base, shift = self.program.smem_base[view["object"]]
+            return ("smem", cta, base), mask << shift, cta
+        if it["space"] == "acc":
+            return ("acc",) + actor.key[:2] + (view["object"],), mask, None
+        return ("gmem", view["object"]), mask, None
+
+    def access(self, state, actor, where, mode, line, bit, proxy="generic", scope=4, know=None, is_async=False,
+               shape=None):
+        """Adds an access and holds it against those before. bit: what has to be known for it to be over."""
+        place, mask, owner = where
+        if mask == 0:
+            return
+        new = Access(place, mask, mode, proxy, scope, actor.cta, actor.key, bit, know or actor.know, is_async, line,
+                     owner, shape)
+        if owner in state.ended:
+            self.report("exit", line, 0)
+        for old in state.accesses:
+            if order.is_conflict(old, new):
+                self.judge(state, old, new)
+        state.accesses += (new,)
+
+    def judge(self, state, old, new):
+        if old.shape and old.shape == new.shape and old.thread == new.thread:
+            return  # the tensor core runs those of one shape in order (wgmma.fence, wgmma.mma_async)
+        if order.is_ordered(old, new, state.fences) or order.is_race_free_atomic(old, new, self.program.cluster):
+            if not new.know.causality & old.bit:
+                self.observed.add(frozenset((old.line, new.line)))
+            return
+        ruling = order.find_ruling(old, new, state.fences, self.program.cluster)
+        if not ruling and self.is_vouched(state, old, new):
+            ruling = "vouched"
+        kind = "init" if old.place[0] == "barrier" else "proxy" if order.is_before(old, new) else "race"
+        self.report("exit" if new.mode == "end" else kind, old.line, new.line, ruling)
+
+    def is_vouched(self, state, old, new):
+        """Whether an engine read or overwrote all of it in between, in order, and is over in time."""
+        if old.place[0] != "smem" or old.is_async:
+            return False
+        shared = old.mask & new.mask
+        return any(a.is_async and (a.mode != "r" or old.mode != "r") and a.place == old.place and not shared & ~a.mask
+                   and order.is_ordered(old, a, state.fences) and new.know.time & a.bit for a in state.accesses)
+
+    def fence(self, state, actor, it):
+        bit = self.event(state, actor, "fence", actor.pc)
+        space = "gmem" if it.name == "commit_gmem" else "smem"
+        ctas = None if space == "gmem" or it.attrs.get("cluster") else (actor.cta,)
+        state.fences += (Fence(space, actor.cta, ctas, bit, actor.know),)
+        self.learn(actor, bits(bit))
+
+    # ---- operations of one actor ---------------------------------------------------------------------
+
+    def perform(self, state, actor, it):
+        if it.auto_fence:
+            self.fence(state, actor, it)
+        name = it.name
+        if name in ARITHMETIC:
+            values = [self.value(actor, o) for o in it.operands]
+            actor.env[it.results[0]] = None if None in values else ARITHMETIC[name](*values)
+        elif name == "axis_index":
+            actor.env[it.results[0]] = self.value(actor, it.operands[0])
+        elif name in FENCES:
+            self.fence(state, actor, it)
+        elif name in ("load", "store", "acc_load", "acc_store") or name in UPDATES:
+            self.touch(state, actor, it)
+        elif name in ("copy_smem_to_gmem", "async_copy", "wgmma", "wgmma_async"):
+            self.start_in_group(state, actor, it)
+        elif name in ("commit_group", "async_copy_commit_group"):
+            self.close_group(state, actor, "bulk" if name == "commit_group" else "copy")
+        elif name in ("wait_smem_to_gmem", "async_copy_wait", "wgmma_wait"):
+            mechanism = {"wait_smem_to_gmem": "bulk", "async_copy_wait": "copy", "wgmma_wait": "wgmma"}[name]
+            self.wait_for_groups(state, actor, mechanism, self.value(actor, it.operands[0]),
+                                 bool(it.attrs.get("read_only")))
+        elif it.results and not any(isinstance(o, dict) and "object" in o for o in it.operands):
+            actor.env.update((r, None) for r in it.results)  # pure, and no value that decides anything
+        else:
+            raise NotExpressed(name)
+
+    def touch(self, state, actor, it):
+        """A load, a store, or an atomic without a result."""
+        name, view = it.name, it.operands[0]
+        where = self.find_place(actor, view)
+        is_acc = where[0][0] == "acc"
+        if is_acc and (name == "load" or "wait" in it.attrs):
+            self.wait_for_groups(state, actor, "wgmma", it.attrs.get("wait", 0), False)
+        bit = self.event(state, actor, name, actor.pc, where)
+        mode = "a" if name in UPDATES else "r" if name in ("load", "acc_load") else "w"
+        self.access(state, actor, where, mode, it.line, bit, scope=self.scope(it, 4))
+        self.learn(actor, bits(bit))
+        key = (where[0], where[1])
+        if mode == "r":
+            actor.env[it.results[0]] = state.memory.get(key)
+        else:
+            for other in [k for k in state.memory if k[0] == key[0] and k[1] & key[1]]:
+                del state.memory[other]
+            if mode == "w":
+                state.memory[key] = self.value(actor, it.operands[1])
+        if view["object"] in self.program.fetched:
+            self.touch_cells(state, actor, it, where, mode, bit)
+
+    def scope(self, it, default):
+        return SCOPES[it.attrs["scope"]] if "scope" in it.attrs else default
+
+    # ---- groups ------------------------------------------------------------------------------------
+
+    def start_in_group(self, state, actor, it):
+        bit = self.event(state, actor, it.name, actor.pc, tuple(actor.env.get(t) for o in it.operands
+                                                               if isinstance(o, dict) for b in o.get("box", [])
+                                                               for t in b["terms"]))
+        read, written = bit << 1, bit << 2
+        self.learn(actor, bits(bit))
+        if it.name.startswith("wgmma"):
+            self.start_wgmma(state, actor, it, read, written)
+        else:
+            proxy = "async" if it.name == "copy_smem_to_gmem" else "generic"
+            mode = "a" if "reduce" in it.attrs else "w"
+            source, target = (self.find_place(actor, o) for o in it.operands[:2])
+            self.access(state, actor, source, "r", it.line, read, proxy, is_async=True)
+            self.access(state, actor, target, mode, it.line, written, proxy, scope=3, is_async=True)
+            mechanism = "bulk" if proxy == "async" else "copy"
+            closed, opened = state.groups.get((mechanism, actor.lane), ((), ()))
+            state.groups[(mechanism, actor.lane)] = (closed, opened + (bit,))
+            if mechanism == "bulk" and "no_commit_group" not in it.attrs:
+                self.close_group(state, actor, "bulk")
+
+    def start_wgmma(self, state, actor, it, read, written):
+        acc = self.find_place(actor, it.operands[0])
+        for operand in it.operands[1:]:
+            if isinstance(operand, dict) and "object" in operand:
+                self.access(state, actor, self.find_place(actor, operand), "r", it.line, read, "async", is_async=True)
+        self.access(state, actor, acc, "w", it.line, written, is_async=True, shape=acc)
+        closed, _ = state.groups.get(("wgmma", actor.lane), ((), ()))
+        state.groups[("wgmma", actor.lane)] = (closed + ((read >> 1,),), ())
+        if it.name == "wgmma":
+            self.wait_for_groups(state, actor, "wgmma", 1, False)
+
+    def close_group(self, state, actor, mechanism):
+        closed, opened = state.groups.get((mechanism, actor.lane), ((), ()))
+        state.groups[(mechanism, actor.lane)] = (closed + (opened,), ())
+
+    def wait_for_groups(self, state, actor, mechanism, newest, reads_only):
+        """All but the newest groups are over, for who waits: a thread's wait is one of each of its lanes."""
+        lanes = [actor.lane] if actor.key[2] >= 0 else [actor.key[:2] + (w,) for w in range(4)]
+        over = 0
+        for lane in lanes:
+            closed, _ = state.groups.get((mechanism, lane), ((), ()))
+            for group in closed[:len(closed) - newest] if newest else closed:
+                for bit in group:
+                    over |= bit << 1 if reads_only else bit << 1 | bit << 2
+        self.learn(actor, bits(over))
+        actor.trace = hash((actor.trace, over))
+
+    def leave_scope(self, state, actor, it):
+        """The bytes of a scope belong to the next one: what this thread has started there has to be over."""
+        for made in it.objects:
+            if made not in self.program.smem_base:
+                continue
+            base, _ = self.program.smem_base[made]
+            for old in state.accesses:
+                if old.is_async and old.place == ("smem", actor.cta, base) and old.thread == actor.key and not (
+                        actor.know.causality & old.bit):
+                    self.report("exit", old.line, it.line, "time" if actor.know.time & old.bit else None)
+
+
+def take_part(starts, extents, part):
+    """The part of a box that one of several CTAs brings: a slice along the first dimension that divides."""
+    number, count = part
+    for dim, extent in enumerate(extents):
+        if extent % count == 0:
+            size = extent // count
+            return (starts[:dim] + (starts[dim] + number * size,) + starts[dim + 1:],
+                    extents[:dim] + (size,) + extents[dim + 1:])
+    raise NotExpressed("a collective copy whose box does not divide")

@@ -1,0 +1,400 @@
+"""What others can tell: barriers and the copies that arrive at them, meetings, the end of a CTA, semaphores, atomics.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import order
+from actor_ops import UPDATES, ActorOps
+from order import NOTHING, Access, Know, bits, join, only_time
+from program import ARITHMETIC
+from state import EMPTY_CELL, EMPTY_MEETING, FRESH
+
+
+class SyncOps(ActorOps):
+    """The synchronising operations, each as one step. Their methods have the name of the operation after 'do_'."""
+
+    # ---- barriers in SMEM ----------------------------------------------------------------------------
+
+    def barrier_key(self, actor, view, cta=None):
+        starts, _ = self.find_starts(actor, view)
+        return ("barrier", self.find_cta(actor, view) if cta is None else cta, view["object"], starts[0])
+
+    def barrier(self, state, key):
+        if key not in state.barriers:
+            it = self.program.objects[key[2]]
+            state.barriers[key] = FRESH if it["explicit"] else FRESH._replace(
+                is_alive=True, count=it["arrivals"], pending=it["arrivals"])
+        return state.barriers[key]
+
+    def use(self, state, actor, key, line, bit, know=None, is_async=False, mode="a"):
+        """The access of an operation to the barrier itself."""
+        self.access(state, actor, (key, 1, key[1]), mode, line, bit, know=know, is_async=is_async)
+        if mode == "a" and not self.barrier(state, key).is_alive:
+            self.report("init", line, 0)
+
+    def parity_of(self, state, actor, it):
+        """(parity that a wait or test stands for, the phase it means or None)"""
+        if it.name.startswith("mbarrier"):
+            return self.value(actor, it.operands[1]) & 1, None
+        count = actor.waits.get(self.barrier_key(actor, it.operands[0]), 0)
+        return count & 1, count
+
+    def is_phase_over(self, state, actor, it):
+        key = self.barrier_key(actor, it.operands[0])
+        phases = self.barrier(state, key).phases
+        parity, count = self.parity_of(state, actor, it)
+        if count is not None and phases > count + 1:
+            self.report("overrun", it.line, 0)  # the hardware has one bit: it cannot tell these phases apart
+        return phases & 1 != parity
+
+    def arrive(self, state, actor, key, line, *, count=1, scope=4, releases=True, expects=0, drops=False):
+        bit = self.event(state, actor, "arrive", key, count, expects, drops)
+        self.use(state, actor, key, line, bit)
+        self.learn(actor, bits(bit))
+        know = actor.know
+        entry = frozenset([(scope, actor.cta, know)]) if releases else frozenset()
+        self.change(state, key, line, entry, know.time, bit, count, expects, drops)
+
+    def change(self, state, key, line, entry, time, seen, count, bytes_, drops=False):
+        """One operation on a barrier; it completes the phase if nothing is missing any more. A wait makes visible what
+        was released during the phase that it observes (PTX ISA, mbarrier.test_wait), not in phases before it."""
+        it = self.barrier(state, key)
+        if count > it.pending:
+            self.report("too-many", line, 0)
+        it = it._replace(pending=max(it.pending - count, 0), bytes=it.bytes + bytes_,
+                         count=it.count - (count if drops else 0), open_releases=it.open_releases | entry,
+                         open_time=it.open_time | time, open_seen=it.open_seen | seen)
+        if it.pending == 0 and it.bytes == 0 and it.is_alive:
+            it = it._replace(phases=it.phases + 1, pending=it.count, releases=it.open_releases,
+                             time=it.time | it.open_time, seen=it.seen | it.open_seen,
+                             open_releases=frozenset(), open_time=0, open_seen=0)
+        state.barriers[key] = it
+
+    def acquire_phase(self, state, actor, it):
+        key = self.barrier_key(actor, it.operands[0])
+        bit = self.event(state, actor, "wait", actor.pc, state.barriers[key].phases)
+        self.use(state, actor, key, it.line, bit)
+        barrier = self.barrier(state, key)
+        acquires = it.attrs.get("order") != "relaxed"
+        me = (self.scope(it, 4), actor.cta)
+        self.learn(actor, Know(0, barrier.time, barrier.seen))
+        for scope, cta, know in barrier.releases:
+            if acquires and order.is_strong_pair((scope, cta), me, self.program.cluster):
+                self.learn(actor, know)
+        self.learn(actor, bits(bit))
+        if not it.name.startswith("mbarrier"):
+            actor.waits[key] = actor.waits.get(key, 0) + 1
+
+    def do_barrier_wait(self, state, actor, it):
+        self.acquire_phase(state, actor, it)
+
+    do_mbarrier_wait = do_barrier_wait
+
+    def do_barrier_test(self, state, actor, it):
+        result = self.is_phase_over(state, actor, it)
+        if result:
+            self.acquire_phase(state, actor, it)
+        actor.env[it.results[0]] = result
+        actor.trace = hash((actor.trace, result))
+
+    do_mbarrier_test = do_barrier_test
+
+    def do_barrier_arrive(self, state, actor, it, expects=0, drops=False):
+        view = it.operands[0]
+        key = self.barrier_key(actor, view)
+        ctas = [key[1]]
+        if "from_cta" in it.attrs:
+            first, size = actor.cta - actor.cta % self.program.cluster, self.program.cluster
+            ctas = [first + r for r in range(size) if r & it.attrs["from_cta"] == actor.cta - first]
+        elif not view["cluster"]:
+            ctas = self.program.arrival_ctas(view["object"], actor.cta)
+        for cta in ctas:
+            self.arrive(state, actor, (key[0], cta) + key[2:], it.line, count=it.attrs.get("count", 1),
+                        scope=self.scope(it, 4), releases=it.attrs.get("order") != "relaxed", expects=expects,
+                        drops=drops)
+
+    do_mbarrier_arrive = do_barrier_arrive
+
+    def do_mbarrier_arrive_drop(self, state, actor, it):
+        self.do_barrier_arrive(state, actor, it, drops=True)
+
+    def do_mbarrier_expect(self, state, actor, it):
+        self.do_barrier_arrive(state, actor, it, expects=self.value(actor, it.operands[1]))
+
+    def do_mbarrier_init(self, state, actor, it):
+        key = self.barrier_key(actor, it.operands[0])
+        count = self.value(actor, it.operands[1])
+        if self.barrier(state, key).is_alive:
+            self.report("init", it.line, 0)
+        bit = self.event(state, actor, "init", key, count)
+        self.use(state, actor, key, it.line, bit, mode="w")
+        self.learn(actor, bits(bit))
+        state.barriers[key] = FRESH._replace(is_alive=True, count=count, pending=count)
+
+    def do_mbarrier_invalidate(self, state, actor, it):
+        key = self.barrier_key(actor, it.operands[0])
+        if not self.barrier(state, key).is_alive:
+            self.report("init", it.line, 0)
+        bit = self.event(state, actor, "invalidate", key)
+        self.use(state, actor, key, it.line, bit, mode="w")
+        self.learn(actor, bits(bit))
+        state.barriers[key] = FRESH
+
+    # ---- copies that tell a barrier ----------------------------------------------------------------------
+
+    def do_copy_gmem_to_smem(self, state, actor, it):
+        source, target, tells = it.operands
+        key = self.barrier_key(actor, tells)
+        size = self.count_bytes(target)
+        if not self.program.objects[key[2]]["explicit"]:
+            self.arrive(state, actor, key, it.line, expects=size)
+        axes = it.attrs.get("collective_axes", it.attrs.get("multicast", 0))
+        ctas = self.program.along(axes, actor.cta) if axes else [actor.cta]
+        part = None
+        if "collective_axes" in it.attrs:
+            part, size = (ctas.index(actor.cta), len(ctas)), size // len(ctas)
+        for cta in ctas:
+            self.start_copy(state, actor, it, self.find_place(actor, source, part=part),
+                            self.find_place(actor, target, cta, part), (key[0], cta) + key[2:], size, "async", "w")
+
+    def start_copy(self, state, actor, it, source, target, key, size, proxy, mode):
+        """One asynchronous copy into one CTA. Its end is told to the barrier there."""
+        bit = self.event(state, actor, it.name, actor.pc, target, key)
+        know = actor.know
+        if source:
+            self.access(state, actor, source, "r", it.line, bit << 1, proxy, is_async=True)
+        self.access(state, actor, target, mode, it.line, bit << 2, proxy, scope=2, is_async=True)
+        self.use(state, actor, key, it.line, bit << 2, know=know, is_async=True)
+        self.learn(actor, bits(bit))
+        state.pending |= {("bytes", key, size, join(only_time(know), bits(bit << 1 | bit << 2)), it.line)}
+
+    def do_async_store_smem(self, state, actor, it):
+        _, target, tells = it.operands
+        where = self.find_place(actor, target)
+        key = self.barrier_key(actor, tells, where[2])
+        size = self.count_bytes(target)
+        if not self.program.objects[key[2]]["explicit"]:
+            self.arrive(state, actor, key, it.line, count=0, releases=False, expects=size)
+        self.start_copy(state, actor, it, None, where, key, size, "generic", "a" if "reduce" in it.attrs else "w")
+
+    def do_async_copy_arrive(self, state, actor, it):
+        key = self.barrier_key(actor, it.operands[0])
+        closed, opened = state.groups.get(("copy", actor.lane), ((), ()))
+        over = sum({bit << 1 | bit << 2 for group in closed + (opened,) for bit in group})
+        bit = self.event(state, actor, "async arrive", key, over)
+        self.use(state, actor, key, it.line, bit << 2, is_async=True)
+        self.learn(actor, bits(bit))
+        past = only_time(actor.know) if it.attrs.get("order") == "relaxed" else actor.know
+        state.pending |= {("arrive", key, 1, join(past, bits(over | bit << 2)), it.line)}
+
+    def end_operation(self, state, item):
+        """The end of an asynchronous operation. Its past is its own accesses, and nothing else (PTX ISA, Asynchronous
+        Operations); async_copy_arrive without order(relaxed) is an arrive of its thread as well."""
+        state.pending -= {item}
+        kind, key, amount, over, line = item
+        if key[1] in state.ended:
+            return
+        if not self.barrier(state, key).is_alive:
+            self.report("init", line, 0)
+        entry = frozenset([(4, key[1], over)])
+        self.change(state, key, line, entry, over.time, over.observed, 1 if kind == "arrive" else 0,
+                    -amount if kind == "bytes" else 0)
+
+    def count_bytes(self, view):
+        size = self.program.objects[view["object"]]["bytes"]
+        for box in view["box"]:
+            size *= box["extent"]
+        return size
+
+    # ---- meetings --------------------------------------------------------------------------------------
+
+    def meeting(self, actor, it):
+        if it.kind == "meet":
+            return ("meet", actor.cta // self.program.cluster)
+        if it.name.startswith("cluster"):
+            return ("cluster", actor.cta // self.program.cluster)
+        if it.name.startswith("named"):
+            return ("named", actor.cta, self.operand_int(actor, it, 0), self.operand_int(actor, it, 1))
+        return ("block", actor.cta)
+
+    def operand_int(self, actor, it, index):
+        return self.value(actor, it.operands[index])
+
+    def count_missing(self, state, key, it):
+        """How many have to come to a meeting."""
+        if key[0] == "named":
+            return key[3]
+        ctas = [key[1]] if key[0] == "block" else range(key[1] * self.program.cluster,
+                                                        (key[1] + 1) * self.program.cluster)
+        if self.program.is_specialised:
+            return len(ctas) * (self.program.threads if it and it.in_part else 1)
+        threads = [state.actors[(cta, t, -1)] for cta in ctas for t in range(self.program.threads)]
+        return sum(a.status != "ended" or key[0] == "block" for a in threads)
+
+    def come(self, state, actor, it, relaxed=False):
+        key = self.meeting(actor, it)
+        meeting = state.meetings.get(key, EMPTY_MEETING)
+        if actor.key in meeting.arrived or (key[0] == "cluster" and key in actor.round):
+            self.report("overrun", it.line, 0)
+        bit = self.event(state, actor, "come", key, len(meeting.rounds), relaxed)
+        self.learn(actor, bits(bit))
+        given = only_time(actor.know) if relaxed else actor.know
+        actor.round[key] = len(meeting.rounds)
+        state.meetings[key] = meeting._replace(arrived=meeting.arrived | {actor.key}, open=join(meeting.open, given))
+        self.close_round(state, key, it)
+
+    def close_round(self, state, key, it):
+        meeting = state.meetings[key]
+        if meeting.arrived and len(meeting.arrived) >= self.count_missing(state, key, it):
+            state.meetings[key] = EMPTY_MEETING._replace(rounds=meeting.rounds + (meeting.open,))
+
+    def is_round_over(self, state, actor, key):
+        return key in actor.round and len(state.meetings[key].rounds) > actor.round[key]
+
+    def go(self, state, actor, it, relaxed=False):
+        key = self.meeting(actor, it)
+        given = state.meetings[key].rounds[actor.round.pop(key)]
+        bit = self.event(state, actor, "go", key, relaxed)
+        self.learn(actor, only_time(given) if relaxed else given)
+        self.learn(actor, bits(bit))
+
+    def meet(self, state, actor, it):
+        relaxed = it.attrs.get("order") == "relaxed"
+        if actor.stage == 0:
+            self.come(state, actor, it, relaxed)
+            actor.stage = 1
+        else:
+            self.go(state, actor, it, relaxed)
+            actor.stage = 0
+            actor.pc += 1
+
+    def do_cluster_arrive(self, state, actor, it):
+        self.come(state, actor, it, it.attrs.get("order") == "relaxed")
+
+    do_named_barrier_arrive = do_cluster_arrive
+
+    def do_cluster_wait(self, state, actor, it):
+        self.go(state, actor, it, it.attrs.get("order") == "relaxed")
+
+    # ---- the end ---------------------------------------------------------------------------------------
+
+    def end_actor(self, state, actor):
+        actor.status = "ended"
+        if actor.parent is not None:
+            self.join_parent(state, state.actors[actor.parent])
+            return
+        key = ("cluster", actor.cta // self.program.cluster)
+        if key in state.meetings:
+            self.close_round(state, key, None)
+        mine = [a for k, a in state.actors.items() if k[0] == actor.cta and k[2] == -1]
+        if all(a.status == "ended" for a in mine):
+            self.end_cta(state, actor.cta, mine)
+
+    def end_cta(self, state, cta, threads):
+        """The SMEM goes away: a write to all of it, behind the ends of all its threads."""
+        know = NOTHING
+        for thread in threads:
+            know = join(know, thread.know)
+        state.ended |= {cta}
+        for old in state.accesses:
+            if old.owner == cta:
+                self.judge(state, old, Access(old.place, old.mask, "end", "generic", 4, cta, None, 0, know, False, 0,
+                                              cta, None))
+
+    # ---- semaphores and atomics ------------------------------------------------------------------------
+
+    def semaphore(self, actor, it):
+        view = it.operands[0]
+        starts, _ = self.find_starts(actor, view)
+        owner = -1 if self.program.objects[view["object"]]["global"] else actor.cta
+        return ("semaphore", owner, view["object"], starts[0])
+
+    def follow(self, cell, me):
+        """The chain of observation, as far as it reaches an operation: each link has to be morally strong."""
+        if cell.last and not order.is_strong_pair(cell.last, me, self.program.cluster):
+            return cell._replace(chain=frozenset(), seen=0)
+        return cell
+
+    def acquire(self, actor, cell, me, acquires):
+        self.learn(actor, Know(0, cell.time, cell.seen))
+        for scope, cta, know in cell.chain:
+            if acquires and order.is_strong_pair((scope, cta), me, self.program.cluster):
+                self.learn(actor, know)
+
+    def release(self, actor, cell, me, bit, releases):
+        chain = cell.chain | ({me + (actor.know,)} if releases else set())
+        return cell._replace(chain=merge(chain), last=me, time=cell.time | actor.know.time, seen=cell.seen | bit)
+
+    def do_semaphore_signal(self, state, actor, it):
+        key, me = self.semaphore(actor, it), (self.scope(it, 4), actor.cta)
+        cell = self.follow(state.cells.get(key, EMPTY_CELL), me)
+        units = self.operand_int(actor, it, 1)
+        bit = self.event(state, actor, "signal", key, units)
+        self.learn(actor, bits(bit))
+        cell = self.release(actor, cell, me, bit, it.attrs.get("order") != "relaxed")
+        state.cells[key] = cell._replace(value=cell.value + units, total=cell.total + units)
+
+    def do_semaphore_wait(self, state, actor, it):
+        key, me = self.semaphore(actor, it), (self.scope(it, 4), actor.cta)
+        cell = self.follow(state.cells.get(key, EMPTY_CELL), me)
+        bit = self.event(state, actor, "take", key, cell.value)
+        self.acquire(actor, cell, me, it.attrs.get("order") != "relaxed")
+        self.learn(actor, bits(bit))
+        if "no_decrement" not in it.attrs:
+            cell = self.release(actor, cell, me, bit, False)
+            state.cells[key] = cell._replace(value=cell.value - self.operand_int(actor, it, 1))
+
+    def do_semaphore_read(self, state, actor, it):
+        actor.env[it.results[0]] = state.cells.get(self.semaphore(actor, it), EMPTY_CELL).value
+        actor.trace = hash((actor.trace, actor.env[it.results[0]]))
+
+    def cell(self, actor, it):
+        place, mask, _ = self.find_place(actor, it.operands[0])
+        return ("cell", place, mask)
+
+    def update(self, it, old, value):
+        if it.name == "atomic_exchange":
+            return value
+        if None in (old, value):
+            return None
+        return ARITHMETIC[UPDATES[it.name]](old, value)
+
+    def do_atomic_fetch_add(self, state, actor, it):
+        key = self.cell(actor, it)
+        where = self.find_place(actor, it.operands[0])
+        me = (self.scope(it, 3), actor.cta)
+        cell = self.follow(state.cells.get(key, EMPTY_CELL), me)
+        values = [self.value(actor, o) for o in it.operands[1:]]
+        word = it.attrs.get("order", "relaxed")
+        writes = it.name != "atomic_cas" or cell.value == values[0]
+        bit = self.event(state, actor, it.name, key, cell.value, writes)
+        self.access(state, actor, where, "a", it.line, bit, scope=me[0])
+        self.acquire(actor, cell, me, word in ("acquire", "acq_rel"))
+        self.learn(actor, bits(bit))
+        if it.results:
+            actor.env[it.results[0]] = cell.value
+        if writes:
+            new = values[-1] if it.name == "atomic_cas" else self.update(it, cell.value, values[0])
+            state.cells[key] = self.release(actor, cell, me, bit, word in ("release", "acq_rel"))._replace(value=new)
+
+    do_atomic_exchange = do_atomic_cas = do_atomic_fetch_add
+
+    def touch_cells(self, state, actor, it, where, mode, bit):
+        """A plain access, or an atomic of many elements, of an array that atomics with a result work on."""
+        for key in [k for k in state.cells if k[0] == "cell" and k[1] == where[0] and k[2] & where[1]]:
+            cell = state.cells[key]
+            if mode == "a":
+                me = (self.scope(it, 3), actor.cta)
+                cell = self.release(actor, self.follow(cell, me), me, bit, False)
+                state.cells[key] = cell._replace(value=self.update(it, cell.value, self.value(actor, it.operands[1])))
+            elif mode == "w":
+                state.cells[key] = EMPTY_CELL._replace(value=self.value(actor, it.operands[1]))
+            elif it.results and key[2] == where[1]:
+                actor.env[it.results[0]] = cell.value
+
+
+def merge(entries):
+    """One entry for each scope and CTA."""
+    known = {}
+    for scope, cta, know in entries:
+        known[(scope, cta)] = join(known.get((scope, cta), NOTHING), know)
+    return frozenset((scope, cta, know) for (scope, cta), know in known.items())
