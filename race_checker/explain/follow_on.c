@@ -85,6 +85,7 @@ static bool is_bytes_of_gone(const grout_checker *checker, const grout_record *r
     const grout_module *module = checker->info.module;
     bool is_named = false;
     if (cause->code != GROUT_DIAG_CLUSTER_EXIT || record->facts.subject != GROUT_SUBJECT_BYTES ||
+        record->facts.have < 0 || /* too many have come */
         cause->facts.sides[0].origin.op == 0) {
         return false;
     }
