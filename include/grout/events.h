@@ -125,7 +125,7 @@ static inline uint32_t grout_clock_local_lane(const grout_clock_shape *shape, ui
 /* What is known of another cluster's actors and engines, through semaphores and ordered atomics. */
 typedef struct grout_foreign_clock {
     uint32_t cluster;
-    const uint32_t *known, *published_gmem; /* of that cluster; same shape */
+    const uint32_t *known, *published_gmem, *fenced_gmem; /* of that cluster; same shape */
 } grout_foreign_clock;
 
 /* The clocks of an actor at an event; each has grout_clock_size counters. */
@@ -134,6 +134,8 @@ typedef struct grout_clocks {
     const uint32_t *known; /* V: what happened before */
     /* PG: the part that async accesses of GMEM may assume published */
     const uint32_t *published_gmem;
+    /* FG: the part of PG that a commit_gmem of the actor's own CTA has published; NULL: all */
+    const uint32_t *fenced_gmem;
     /*
      * PS: the same for the SMEM of each CTA of the cluster, one clock smem_stride counters after
      * the other. smem_stride 0: one clock, in which each counter is about the SMEM of its own CTA;
@@ -149,9 +151,10 @@ typedef struct grout_clocks {
 static inline const uint32_t *grout_clocks_get_smem(const grout_clocks *clocks, uint32_t rank) {
     return clocks->published_smem + (size_t)rank * clocks->smem_stride;
 }
-/* V and PG for the counters of a cluster; NULL: nothing is known of it. */
+/* V, PG and FG for the counters of a cluster; NULL: nothing is known of it. */
 GROUT_API const uint32_t *grout_clocks_find_known(const grout_clocks *clocks, uint32_t cluster);
 GROUT_API const uint32_t *grout_clocks_find_gmem(const grout_clocks *clocks, uint32_t cluster);
+GROUT_API const uint32_t *grout_clocks_find_fenced(const grout_clocks *clocks, uint32_t cluster);
 
 /* ---- who and where --------------------------------------------------------------------------- */
 

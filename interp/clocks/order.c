@@ -10,12 +10,14 @@
 
 #include <string.h>
 
-void grout_order__init(grout_order *order, const grout_clock_shape *shape, uint32_t owners) {
+void grout_order__init(grout_order *order, const grout_clock_shape *shape, uint32_t owners,
+                       uint32_t fencers) {
     order->shape = *shape;
     order->owners = owners;
+    order->fencers = fencers;
     order->size = grout_clock_size(shape);
     order->engine_size = grout_clock_engine_size(shape);
-    order->words = (2 + owners) * order->size + 1;
+    order->words = (2 + owners + fencers) * order->size + 1;
 }
 
 void grout_order__join(uint32_t *into, const uint32_t *from, uint32_t count) {
@@ -26,9 +28,8 @@ void grout_order__join(uint32_t *into, const uint32_t *from, uint32_t count) {
 
 void grout_order__carry(const grout_order *order, uint32_t *into, const uint32_t *from,
                         grout_edge edge) {
-    uint32_t first = edge == GROUT_EDGE_ENGINE ? grout_clock_x(&order->shape, 0) : 0;
-    uint32_t end = edge == GROUT_EDGE_STRONG ? order->words - 1 : order->engine_size;
-    grout_order__join(into + first, from + first, end - first);
+    uint32_t first = grout_order__get_first(order, edge);
+    grout_order__join(into + first, from + first, grout_order__get_end(order, edge) - first);
 }
 
 void grout_order__begin(const grout_order *order, uint32_t *set, uint32_t actor) {
@@ -78,8 +79,10 @@ void grout_order__commit_smem(const grout_order *order, uint32_t *set, uint32_t 
     grout_order__advance(order, set, actor);
 }
 
-void grout_order__commit_gmem(const grout_order *order, uint32_t *set, uint32_t actor) {
+void grout_order__commit_gmem(const grout_order *order, uint32_t *set, uint32_t actor,
+                              uint32_t rank) {
     grout_order__join(grout_order__get_gmem(order, set), set, order->size);
+    grout_order__join(grout_order__get_fenced(order, set, rank), set, order->size);
     grout_order__advance(order, set, actor);
 }
 

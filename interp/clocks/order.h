@@ -5,7 +5,8 @@
  *
  * An actor has a clock set, an arrive leaves one and a wait joins one. Its parts are V (known), PG
  * (published to engines on GMEM), PS (the same for SMEM: one clock, or one for each CTA of the
- * cluster), and a word that names what is known of other clusters (foreign.c), which nothing here
+ * cluster), FG (for each CTA, what its own threads have published on GMEM; only where it can differ
+ * from PG), and a word that names what is known of other clusters (foreign.c), which nothing here
  * looks at. Actors are numbered over the cluster (grout_clock_actor).
  *
  * In every clock, s is nowhere below g: whatever carries g carries s with it.
@@ -19,6 +20,7 @@
 typedef struct grout_order {
     grout_clock_shape shape;
     uint32_t owners;      /* clocks of PS: 1, or cta_count */
+    uint32_t fencers;     /* clocks of FG: 0, or cta_count */
     uint32_t size;        /* counters of a clock */
     uint32_t engine_size; /* of these, the ones before g */
     uint32_t words;       /* of a clock set, including the foreign word, its last */
@@ -27,11 +29,14 @@ typedef struct grout_order {
 /* What an edge carries. */
 typedef enum grout_edge {
     GROUT_EDGE_STRONG, /* all: release and acquire, scopes that cover both sides */
+    GROUT_EDGE_ABROAD, /* the same between clusters: FG stays, it is about the CTAs of one */
     GROUT_EDGE_WEAK,   /* engine facts, and in s what got lost */
     GROUT_EDGE_ENGINE  /* completion of an engine: engine facts that its issuer had at issue */
 } grout_edge;
 
-void grout_order__init(grout_order *order, const grout_clock_shape *shape, uint32_t owners);
+/* owners and fencers: see grout_order. */
+void grout_order__init(grout_order *order, const grout_clock_shape *shape, uint32_t owners,
+                       uint32_t fencers);
 
 /* ---- parts of a clock set; V is its beginning ------------------------------------------------ */
 
@@ -42,6 +47,21 @@ static inline uint32_t *grout_order__get_gmem(const grout_order *order, uint32_t
 static inline uint32_t *grout_order__get_smem(const grout_order *order, uint32_t *set,
                                               uint32_t rank) {
     return set + (size_t)(2 + (order->owners > 1 ? rank : 0)) * order->size;
+}
+/* FG of a CTA; PG where there is none. */
+static inline uint32_t *grout_order__get_fenced(const grout_order *order, uint32_t *set,
+                                                uint32_t rank) {
+    return set + (size_t)(order->fencers > 0 ? 2 + order->owners + rank : 1) * order->size;
+}
+/* The counters of a set that an edge carries lie in [first, end). */
+static inline uint32_t grout_order__get_first(const grout_order *order, grout_edge edge) {
+    return edge == GROUT_EDGE_ENGINE ? grout_clock_x(&order->shape, 0) : 0;
+}
+static inline uint32_t grout_order__get_end(const grout_order *order, grout_edge edge) {
+    if (edge == GROUT_EDGE_STRONG) {
+        return order->words - 1;
+    }
+    return edge == GROUT_EDGE_ABROAD ? (2 + order->owners) * order->size : order->engine_size;
 }
 static inline uint32_t *grout_order__get_foreign(const grout_order *order, uint32_t *set) {
     return set + order->words - 1;
@@ -83,7 +103,9 @@ static inline void grout_order__acquire(const grout_order *order, uint32_t *set,
  */
 void grout_order__commit_smem(const grout_order *order, uint32_t *set, uint32_t actor,
                               uint32_t rank, bool is_cluster);
-void grout_order__commit_gmem(const grout_order *order, uint32_t *set, uint32_t actor);
+/* commit_gmem by an actor of a CTA. */
+void grout_order__commit_gmem(const grout_order *order, uint32_t *set, uint32_t actor,
+                              uint32_t rank);
 /* A child begins (again) with what its parent knows; both epochs advance. */
 void grout_order__fork(const grout_order *order, uint32_t *parent, uint32_t parent_actor,
                        uint32_t *child, uint32_t child_actor);

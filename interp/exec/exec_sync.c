@@ -33,8 +33,8 @@ grout_outcome grout_exec_commit_gmem(const grout_cta *cta, uint32_t thread,
         const grout_order *order = &machine->plan->order;
         uint32_t *set = grout_cta__clocks(cta, thread);
         uint32_t *word = grout_order__get_foreign(order, set);
-        grout_order__commit_gmem(order, set, grout_cta__actor(cta, thread));
-        *word = *word == 0 ? 0 : grout_foreign__publish(machine, *word);
+        grout_order__commit_gmem(order, set, grout_cta__actor(cta, thread), cta->rank);
+        *word = *word == 0 ? 0 : grout_foreign__publish(machine, *word, cta->rank);
     }
     return GROUT_OUTCOME_NEXT;
 }

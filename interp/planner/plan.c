@@ -319,7 +319,9 @@ grout_plan *grout_plan__new(const grout_launch *launch, grout_heap *heap, grout_
         plan->shape.actor_count = plan->actor_count * plan->shape.cta_count;
         plan->shape.lane_count = plan->lane_count * plan->shape.cta_count;
         plan->shape.barrier_count = plan->element_count * plan->shape.cta_count;
-        grout_order__init(&plan->order, &plan->shape, plan->order.owners);
+        bool can_differ = plan->shape.cta_count > 1 || plan->has_foreign_order;
+        grout_order__init(&plan->order, &plan->shape, plan->order.owners,
+                          can_differ && planner.has_gmem_commit ? plan->shape.cta_count : 0);
     }
     plan->entry_registers = grout_get_entry_registers(plan->shape.thread_count);
     if (planner.failed) {

@@ -87,6 +87,7 @@ static uint8_t get_use(grout_opcode opcode, uint32_t operand) {
 /* The references of an op: a peer's SMEM through plain accesses needs PS for each CTA. */
 static void scan_views(grout_planner *planner, const grout_op *op) {
     const grout_op_info *info = grout_op_get_info(op->opcode);
+    planner->has_gmem_commit |= info->effect_row == GROUT_EFFECT_ROW_COMMIT_GMEM;
     const bool is_fetch = info->rule == GROUT_RULE_FETCH;
     for (uint32_t i = 0; i < op->operand_count; i++) {
         grout_view view;

@@ -33,7 +33,8 @@ typedef struct grout_planner {
     const grout_kernel *kernel;
     const grout_launch *launch;
     grout_diags *diags;
-    bool failed; /* without memory, or refused */
+    bool has_gmem_commit; /* the kernel has a commit_gmem */
+    bool failed;          /* without memory, or refused */
     /* plan.c */
     grout_made *made; /* in the order of the text */
     uint32_t made_count;

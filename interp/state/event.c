@@ -26,11 +26,12 @@ grout_event grout_cta__event(const grout_cta *cta, grout_event_kind kind, uint32
     *clocks = (grout_clocks){.cluster = grout_cta__cluster(cta)->index};
     clocks->known = set;
     clocks->published_gmem = grout_order__get_gmem(order, set);
+    clocks->fenced_gmem = grout_order__get_fenced(order, set, cta->rank);
     clocks->published_smem = grout_order__get_smem(order, set, 0);
     clocks->smem_stride = order->owners > 1 ? order->size : 0;
     if (*grout_order__get_foreign(order, set) != 0) {
         clocks->foreign = grout_foreign__show(machine, *grout_order__get_foreign(order, set),
-                                              &clocks->foreign_count);
+                                              cta->rank, &clocks->foreign_count);
     }
     grout_event event;
     memset(&event, 0, sizeof event);

@@ -53,9 +53,8 @@ static uint32_t take(grout_machine *machine, grout_pool *pool) {
 /* Whether a set already has all that an edge carries of another. */
 static bool has_all(const grout_order *order, const uint32_t *set, const uint32_t *from,
                     grout_edge edge) {
-    uint32_t first = edge == GROUT_EDGE_ENGINE ? grout_clock_x(&order->shape, 0) : 0;
-    uint32_t end = edge == GROUT_EDGE_STRONG ? order->words - 1 : order->engine_size;
-    for (uint32_t i = first; i < end; i++) {
+    uint32_t end = grout_order__get_end(order, edge);
+    for (uint32_t i = grout_order__get_first(order, edge); i < end; i++) {
         if (set[i] < from[i]) {
             return false;
         }
@@ -197,7 +196,7 @@ static uint32_t join_set(grout_machine *machine, uint32_t into, const uint32_t *
     return writer.first;
 }
 
-uint32_t grout_foreign__publish(grout_machine *machine, uint32_t word) {
+uint32_t grout_foreign__publish(grout_machine *machine, uint32_t word, uint32_t rank) {
     const grout_order *order = &machine->plan->order;
     map_writer writer = {.machine = machine};
     for (uint32_t i = word; i != 0; i = get_entry(machine, i)->next) {
@@ -209,6 +208,7 @@ uint32_t grout_foreign__publish(grout_machine *machine, uint32_t word) {
         uint32_t *clocks = get_clocks(machine, index);
         memcpy(clocks, get_clocks(machine, old.clocks), (order->words - 1) * sizeof *clocks);
         grout_order__join(grout_order__get_gmem(order, clocks), clocks, order->size);
+        grout_order__join(grout_order__get_fenced(order, clocks, rank), clocks, order->size);
         append(&writer, old.cluster, index);
     }
     return writer.first;
@@ -223,7 +223,7 @@ const uint32_t *grout_foreign__find(const grout_machine *machine, uint32_t word,
     return NULL;
 }
 
-const grout_foreign_clock *grout_foreign__show(grout_machine *machine, uint32_t word,
+const grout_foreign_clock *grout_foreign__show(grout_machine *machine, uint32_t word, uint32_t rank,
                                                uint32_t *count_out) {
     const grout_order *order = &machine->plan->order;
     uint32_t count = 0;
@@ -241,7 +241,8 @@ const grout_foreign_clock *grout_foreign__show(grout_machine *machine, uint32_t 
         clocks[(*count_out)++] =
             (grout_foreign_clock){.cluster = get_entry(machine, i)->cluster,
                                   .known = set,
-                                  .published_gmem = grout_order__get_gmem(order, set)};
+                                  .published_gmem = grout_order__get_gmem(order, set),
+                                  .fenced_gmem = grout_order__get_fenced(order, set, rank)};
     }
     return clocks;
 }
@@ -300,6 +301,7 @@ void grout_cta__carry_from(const grout_cta *cta, uint32_t *into, const uint32_t 
         grout_machine__carry(machine, into, from, edge);
         return;
     }
+    edge = edge == GROUT_EDGE_STRONG && order->fencers > 0 ? GROUT_EDGE_ABROAD : edge;
     const uint32_t *mine = grout_foreign__find(machine, from[order->words - 1], own);
     if (mine != NULL) {
         grout_order__carry(order, into, mine, edge);

@@ -559,13 +559,15 @@ static inline void grout_cta__release(const grout_cta *cta, uint32_t thread, uin
 }
 /* Actors first to first + count - 1 of the CTA learn all that any of them knows. */
 void grout_cta__meet(const grout_cta *cta, uint32_t first, uint32_t count);
-/* The foreign clocks that a word names, as events show them; *count_out of them, in scratch. */
-const grout_foreign_clock *grout_foreign__show(grout_machine *machine, uint32_t word,
+/* The foreign clocks that a word names, as events of a CTA show them; *count_out of them, in
+ * scratch.
+ */
+const grout_foreign_clock *grout_foreign__show(grout_machine *machine, uint32_t word, uint32_t rank,
                                                uint32_t *count_out);
 /* The clock set of a cluster that a foreign word knows of, or NULL. */
 const uint32_t *grout_foreign__find(const grout_machine *machine, uint32_t word, uint32_t cluster);
-/* The word after a commit_gmem: all that is known of other clusters is published too. */
-uint32_t grout_foreign__publish(grout_machine *machine, uint32_t word);
+/* The word after a commit_gmem of a CTA: all that is known of other clusters is published too. */
+uint32_t grout_foreign__publish(grout_machine *machine, uint32_t word, uint32_t rank);
 /* The same for equal knowledge. */
 uint64_t grout_foreign__hash(const grout_machine *machine, uint32_t word);
 /* Hashes clock sets, with the clocks that their foreign words name instead of the words. */

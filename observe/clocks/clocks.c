@@ -36,3 +36,14 @@ const uint32_t *grout_clocks_find_gmem(const grout_clocks *clocks, uint32_t clus
     const grout_foreign_clock *foreign = find(clocks, cluster);
     return foreign == NULL ? NULL : foreign->published_gmem;
 }
+
+const uint32_t *grout_clocks_find_fenced(const grout_clocks *clocks, uint32_t cluster) {
+    if (cluster == clocks->cluster) {
+        return clocks->fenced_gmem != NULL ? clocks->fenced_gmem : clocks->published_gmem;
+    }
+    const grout_foreign_clock *foreign = find(clocks, cluster);
+    if (foreign == NULL) {
+        return NULL;
+    }
+    return foreign->fenced_gmem != NULL ? foreign->fenced_gmem : foreign->published_gmem;
+}

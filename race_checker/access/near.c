@@ -28,13 +28,25 @@ static bool is_of_cluster(const grout_module *module, const grout_origin *commit
     return grout_module_find_attr(module, op, GROUT_ATTR_CLUSTER) != NULL;
 }
 
+/* Whether a commit_gmem on the way has published the access, of whatever CTA. */
+static bool is_published_gmem(const grout_side *access, const grout_clocks *clocks) {
+    const uint32_t *clock = grout_clocks_find_gmem(clocks, access->stamp.cluster);
+    return clock && clock[access->stamp.component] >= access->stamp.number;
+}
+
 /* An access that was not published to an engine. */
-static grout_near find_commit(const grout_checker *checker, const grout_facts *facts,
-                              bool is_gmem) {
+static grout_near find_commit(const grout_checker *checker, const grout_facts *facts, bool is_gmem,
+                              const grout_clocks *clocks) {
     const grout_side *access = &facts->sides[1];
     last_commit owner = get_commit(checker, &access->origin, is_gmem);
     last_commit issuer = get_commit(checker, &facts->sides[0].origin, is_gmem);
     grout_near near = {.kind = GROUT_NEAR_NO_COMMIT};
+    if (is_gmem && is_published_gmem(access, clocks)) {
+        bool is_owners = owner.origin.op && owner.epoch >= access->epoch;
+        near.kind = GROUT_NEAR_COMMIT_ABROAD;
+        near.origin = is_owners ? owner.origin : near.origin;
+        return near;
+    }
     if (owner.origin.op && access->stamp.agent != GROUT_AGENT_ENGINE) {
         near.origin = owner.origin;
         near.kind =
@@ -242,7 +254,7 @@ grout_near grout_near__find(const grout_checker *checker, grout_diag_code code,
     const grout_near nothing = {.kind = GROUT_NEAR_NOTHING};
     if (code == GROUT_DIAG_MISSING_COMMIT_SMEM || code == GROUT_DIAG_MISSING_COMMIT_SMEM_WAR ||
         code == GROUT_DIAG_MISSING_COMMIT_GMEM) {
-        return find_commit(checker, facts, code == GROUT_DIAG_MISSING_COMMIT_GMEM);
+        return find_commit(checker, facts, code == GROUT_DIAG_MISSING_COMMIT_GMEM, clocks);
     }
     if (code == GROUT_DIAG_INSUFFICIENT_SCOPE) {
         return find_weak_edge(checker, primary, related);

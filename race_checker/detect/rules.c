@@ -128,6 +128,13 @@ static bool is_published_gmem(const grout_rules *rules, const grout_entry *earli
                        number);
 }
 
+/* Published by the CTA of the later access: PTX has the fence between the acquire and the access,
+ * in the thread's own order or its CTA's (PTX ISA 9.1, 'Causality order'; 'Async proxy'). */
+static bool is_fenced_gmem(const grout_rules *rules, const grout_entry *earlier, uint32_t number) {
+    return has_reached(grout_clocks_find_fenced(rules->clocks, earlier->cluster),
+                       earlier->component, number);
+}
+
 /* The finished write of a copy, used by an async access of another CTA. */
 static bool is_foreign_copy(const grout_rules *rules, const grout_entry *earlier) {
     return grout_space_is_of_launch(rules->space) && is_async(earlier) && is_write(earlier) &&
@@ -140,7 +147,7 @@ static bool is_ordered(const grout_rules *rules, const grout_entry *earlier, uin
         return false;
     }
     if (is_async(earlier)) { /* completion implies visibility */
-        return !is_foreign_copy(rules, earlier) || is_published_gmem(rules, earlier, number);
+        return !is_foreign_copy(rules, earlier) || is_fenced_gmem(rules, earlier, number);
     }
     if (!is_async(&rules->entry)) { /* nor does a generic access need a fence after a generic one */
         return true;
@@ -152,7 +159,7 @@ static bool is_ordered(const grout_rules *rules, const grout_entry *earlier, uin
     /* Registers need no commit: each wgmma begins with their fence. A generic read of GMEM has its
      * value before it is ordered; only writes must be published. */
     return !grout_space_needs_commit_gmem(rules->space) || !is_write(earlier) ||
-           is_published_gmem(rules, earlier, number);
+           is_fenced_gmem(rules, earlier, number);
 }
 
 bool grout_rules__is_ordered(const grout_rules *rules, const grout_entry *earlier) {
@@ -303,8 +310,10 @@ static grout_conflict judge_unpublished(const grout_rules *rules, const grout_en
         conflict.code =
             is_write(earlier) ? GROUT_DIAG_MISSING_COMMIT_SMEM : GROUT_DIAG_MISSING_COMMIT_SMEM_WAR;
     }
-    /* PTX asks for it between engines of two CTAs; nothing is known to go wrong without. */
-    conflict.is_warning = is_async(earlier);
+    /* PTX asks for it between engines of two CTAs, and in the CTA of the access; nothing is known
+     * to go wrong without, or with one in the CTA that wrote. */
+    conflict.is_warning = is_async(earlier) || (grout_space_needs_commit_gmem(rules->space) &&
+                                                is_published_gmem(rules, earlier, earlier->number));
     return conflict;
 }
 

@@ -48,6 +48,11 @@ static void add_commit_edge(const grout_wording *wording, grout_text *out) {
                        " to the %s: it must follow the one and come before the other",
                        commit, access, line,
                        grout_wording__is_wgmma(wording, &facts->sides[0]) ? "wgmma" : "copy");
+    } else if (near->kind == GROUT_NEAR_COMMIT_ABROAD) {
+        grout_text_add(out,
+                       "%s commit_gmem is of another CTA than the copy: the fence for the %s at "
+                       "line %" PRIu32 " belongs into the CTA that issues the copy",
+                       near->origin.op ? "this" : "a", access, line);
     } else if (near->kind == GROUT_NEAR_COMMIT_OTHER_CTA) {
         grout_text_add(out, "this commit_smem publishes accesses of its own CTA's SMEM only, and "
                             "these bytes are of ");

@@ -34,8 +34,8 @@ static const char *get_commit(const grout_wording *wording, const grout_origin *
 
 /*
  * Right before the copy a commit always helps: what it lacks is known there. Between two threads
- * the custom is that the one that made the access publishes it; what an engine did, the one that
- * comes to use it.
+ * the custom is that the one that made the access publishes it; what an engine did, or another CTA
+ * to GMEM, the one that comes to use it.
  */
 static void repair_commit(grout_wording *wording, grout_text *out) {
     const grout_side *copy = &wording->facts->sides[0];
@@ -43,7 +43,9 @@ static void repair_commit(grout_wording *wording, grout_text *out) {
     grout_op_id statement = grout_statement__find(wording->module, access->origin.op);
     grout_spot spot = grout_statement__get_after(wording->module, statement);
     const char *commit = get_commit(wording, &access->origin);
-    if (access->stamp.agent == GROUT_AGENT_ACTOR && spot.place.file &&
+    bool is_abroad = wording->record->code == GROUT_DIAG_MISSING_COMMIT_GMEM &&
+                     access->origin.cta != copy->origin.cta;
+    if (access->stamp.agent == GROUT_AGENT_ACTOR && spot.place.file && !is_abroad &&
         !grout_origin__is_same_actor(&access->origin, &copy->origin)) {
         grout_text_add(out, "insert '%s' %s line %" PRIu32, commit,
                        spot.is_after ? "after" : "before", spot.place.line);

@@ -40,21 +40,23 @@ typedef struct grout_side {
 /* The synchronisation that came closest, and why it does not help. */
 typedef enum grout_near_kind {
     GROUT_NEAR_NOTHING,
-    GROUT_NEAR_NO_COMMIT,          /* no thread that could has executed a commit_smem */
-    GROUT_NEAR_COMMIT_BEFORE,      /* the commit runs before the access that it should publish */
-    GROUT_NEAR_COMMIT_OFF_PATH,    /* the commit is not between the two */
-    GROUT_NEAR_COMMIT_OTHER_CTA,   /* the commit is of another CTA than the bytes */
-    GROUT_NEAR_NEVER_WAITED,       /* the thread never waits on this barrier element */
-    GROUT_NEAR_WAIT_EARLIER,       /* its last wait there was for an earlier phase */
-    GROUT_NEAR_WAIT_ELSEWHERE,     /* its last wait was on another element: index */
-    GROUT_NEAR_BARRIER_GONE,       /* the barrier has ended before the load that arrives on it */
-    GROUT_NEAR_STILL_READING,      /* a load's source is written: nothing says that it is read */
-    GROUT_NEAR_GROUP_LEFT,         /* wait n leaves this group in flight */
-    GROUT_NEAR_GROUP_READ_ONLY,    /* a read_only wait says nothing about the write */
-    GROUT_NEAR_GROUP_BEFORE,       /* the wait runs before the copy is issued */
-    GROUT_NEAR_GROUP_WAS_OPEN,     /* the wait runs before the group is closed */
-    GROUT_NEAR_GROUP_OPEN,         /* the group has not been closed yet */
-    GROUT_NEAR_GROUP_NEVER,        /* the issuing thread has not waited for groups at all */
+    GROUT_NEAR_NO_COMMIT,        /* no thread that could has executed a commit_smem */
+    GROUT_NEAR_COMMIT_BEFORE,    /* the commit runs before the access that it should publish */
+    GROUT_NEAR_COMMIT_OFF_PATH,  /* the commit is not between the two */
+    GROUT_NEAR_COMMIT_ABROAD,    /* origin: a commit_gmem, but of another CTA than the copy's; op 0:
+                                    not    known which */
+    GROUT_NEAR_COMMIT_OTHER_CTA, /* the commit is of another CTA than the bytes */
+    GROUT_NEAR_NEVER_WAITED,     /* the thread never waits on this barrier element */
+    GROUT_NEAR_WAIT_EARLIER,     /* its last wait there was for an earlier phase */
+    GROUT_NEAR_WAIT_ELSEWHERE,   /* its last wait was on another element: index */
+    GROUT_NEAR_BARRIER_GONE,     /* the barrier has ended before the load that arrives on it */
+    GROUT_NEAR_STILL_READING,    /* a load's source is written: nothing says that it is read */
+    GROUT_NEAR_GROUP_LEFT,       /* wait n leaves this group in flight */
+    GROUT_NEAR_GROUP_READ_ONLY,  /* a read_only wait says nothing about the write */
+    GROUT_NEAR_GROUP_BEFORE,     /* the wait runs before the copy is issued */
+    GROUT_NEAR_GROUP_WAS_OPEN,   /* the wait runs before the group is closed */
+    GROUT_NEAR_GROUP_OPEN,       /* the group has not been closed yet */
+    GROUT_NEAR_GROUP_NEVER,      /* the issuing thread has not waited for groups at all */
     GROUT_NEAR_GROUP_OTHER_THREAD, /* groups belong to the thread that issued the copy */
     GROUT_NEAR_WGMMA_NEVER,        /* no wait of the wgmma's thread comes in time */
     GROUT_NEAR_WGMMA_BEFORE,       /* its last wait in time runs before the wgmma is issued */

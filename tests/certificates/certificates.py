@@ -27,6 +27,7 @@ import tempfile
 
 sys.dont_write_bytecode = True  # the folder is a source tree
 
+from chances import draw_chances
 from handovers import draw_handovers
 from kernel import Kernel
 from lives import draw_lives
@@ -37,7 +38,7 @@ from phases import draw_phases
 from running import Crash, list_rejected, make_file, run
 
 FAMILIES = ((draw_handovers, 34), (draw_meetings, 28), (draw_lives, 18), (draw_graphs, 16),
-            (draw_phases, 4))
+            (draw_phases, 4), (draw_chances, 6))
 BATCH = 40  # kernels of a file
 EXPLORE_SECONDS = 2
 

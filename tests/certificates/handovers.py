@@ -145,7 +145,8 @@ class Channel:
             kernel.emit("wait_smem_to_gmem 0 read_only")
         else:
             if what == "tma-load":
-                if not self.fence_before:
+                # Across CTAs the commit has to be here, one before is not enough.
+                if not self.fence_before or self.world.get_cta(actor) != self.world.get_cta(self.producer):
                     kernel.emit("commit_gmem")
                 stage, landed = self.stages[actor], self.stages[actor, "barrier"]
                 kernel.emit("commit_smem", f"copy_gmem_to_smem {slot}, {stage}, {landed}[0]",

@@ -240,17 +240,19 @@ def draw_reader(kernel):
 
 
 def draw_histogram(kernel):
-    """Atomics and reductions into the same sums; nobody reads them."""
+    """Atomics or reductions into the same sums, or both, which is only warned of; nobody reads them."""
     draw = kernel.draw
+    adds, copies = draw.choice(((1, 0), (0, 1), (1, 1)))
+    kernel.is_right = not (adds and copies)
     count = draw.randint(2, 4)
     kernel.launch = f"grid(g = {count}) threads(wg = 2)"
     sums = kernel.add_param("h", "inout", "i32[64]")
     ones = kernel.add_object("s", "smem i32[64]")
     landed = kernel.add_object("b", "barrier[1]")
     kernel.emit("%w = axis_index wg", "if (eq %w, 0) {", f"store {ones}, (broadcast 1 : i32[64])", "commit_smem",
-                f"barrier_arrive {landed}[0]", f"atomic_add {sums}, (broadcast 2 : i32[64])", "} else {",
-                f"barrier_wait {landed}[0]", f"for %i in 0..{draw.randint(1, 3)} {{",
-                f"copy_smem_to_gmem {ones}, {sums} reduce(add)", "}", "wait_smem_to_gmem 0", "}")
+                f"barrier_arrive {landed}[0]", *[f"atomic_add {sums}, (broadcast 2 : i32[64])"] * adds,
+                "} else {", f"barrier_wait {landed}[0]", f"for %i in 0..{draw.randint(1, 3)} {{",
+                *[f"copy_smem_to_gmem {ones}, {sums} reduce(add)"] * copies, "}", "wait_smem_to_gmem 0", "}")
 
 
 def draw_warps(kernel):

@@ -329,7 +329,8 @@ class Meetings:
         if is_before:
             kernel.emit("commit_gmem")
         self.meet("full")
-        kernel.emit(*([] if is_before else ["commit_gmem"]), "commit_smem",
+        is_enough = is_before and world.count == world.threads  # all in one CTA
+        kernel.emit(*([] if is_enough else ["commit_gmem"]), "commit_smem",
                     f"copy_gmem_to_smem {slots}[{self.get_other('%me', world.count)}], {stages}[{mine}], "
                     f"{landed}[{mine}]", f"barrier_wait {landed}[{mine}]")
         self.keep(i, f"{stages}[{mine}]")

@@ -27,6 +27,10 @@ class Oracle:
     def __init__(self, graph):
         self.graph, self.events = graph, graph.events
         self.memory = reach(self.events, graph.edges, lambda target, is_strong: is_strong)
+        # Nothing of it travels through another cluster.
+        near = [edge for edge in graph.edges if get_cluster(self.events[edge[0]].actor)
+                == get_cluster(self.events[edge[1]].actor)]
+        self.near = reach(self.events, near, lambda target, is_strong: is_strong)
         self.time = reach(self.events, graph.edges, lambda target, is_strong: True)
         # In time, but not by the completion of an async store, which says nothing of what its issuer did.
         self.told = reach(self.events, graph.edges,
@@ -37,10 +41,12 @@ class Oracle:
         return x.index == y.index or bool(known[y.index] >> x.index & 1)
 
     def has_commit(self, space, home, x, y, known_of_x, known_of_commit):
-        """A commit for this memory on the way from x to y."""
+        """A commit for this memory on the way from x to y; for GMEM one of the CTA of y."""
+        if space == "g":
+            known_of_commit = self.near
         for event in self.events:
             if space == "g":
-                is_commit = event.tag == "commit_gmem"
+                is_commit = event.tag == "commit_gmem" and get_cta(event.actor) == get_cta(y.actor)
             else:
                 is_commit = event.tag == "commit_smem" and get_cta(event.actor) == home or (
                     event.tag == "commit_smem cluster" and get_cluster(event.actor) == home >> 1)

@@ -70,7 +70,7 @@ static void draw_gathering(grid *g) {
                    g->type, ctas, ROWS, COLUMNS, each_its_own ? ctas : 1);
     draw_line(d, "%%v = load %%p0[%%me]");
     add_write(g, "%part[%me]", writes_by_tma);
-    if (needs_commit && !is_told && !writes_by_tma) {
+    if (needs_commit && !is_told) { /* by the writer too, which alone is not enough */
         draw_line(d, "commit_gmem");
     }
     draw_line(d, "semaphore_signal %%done[%s], 1", each_its_own ? "%me" : "0");
@@ -79,7 +79,7 @@ static void draw_gathering(grid *g) {
     if (!each_its_own) {
         draw_line(d, "semaphore_wait %%done[0], %" PRIu32, ctas);
     }
-    if (needs_commit && (is_told || writes_by_tma) && !each_its_own) {
+    if (needs_commit && !each_its_own) {
         draw_line(d, "commit_gmem");
     }
     draw_line(d, "%%sum = for %%i in 0..%" PRIu32 " carry(%%a = (broadcast 0 : %s[%d, %d])) {",
@@ -88,7 +88,7 @@ static void draw_gathering(grid *g) {
     if (each_its_own) {
         draw_line(d, "semaphore_wait %%done[%%i], 1");
     }
-    if (needs_commit && (is_told || writes_by_tma) && each_its_own) {
+    if (needs_commit && each_its_own) {
         draw_line(d, "commit_gmem");
     }
     add_read(g, "%part[%i]", "u", reads_by_tma);
@@ -224,12 +224,12 @@ static void draw_exchange(grid *g) {
     draw_line(d, "%%v = load %%p0[(add (mul %%r, %" PRIu32 "), %%me)]", ctas);
     draw_line(d, "%%b = rem %%r, %" PRIu32, buffers);
     add_write(g, "%part[%b, %me]", writes_by_tma);
-    if (reads_by_tma && !writes_by_tma) {
+    if (reads_by_tma && draw_below(d, 2)) { /* by the writer too, which alone is not enough */
         draw_line(d, "commit_gmem");
     }
     add_meeting(g, how);
     draw_line(d, "%%from = rem (add %%me, %" PRIu32 "), %" PRIu32, step, ctas);
-    if (reads_by_tma && writes_by_tma) {
+    if (reads_by_tma) {
         draw_line(d, "commit_gmem");
     }
     add_read(g, "%part[%b, %from]", "u", reads_by_tma);

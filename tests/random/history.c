@@ -15,9 +15,9 @@ typedef struct access_set {
 
 /* What an actor knows, or hands on. */
 typedef struct knowledge {
-    access_set engines; /* done by an engine, but for the writes of bulk groups */
-    access_set memory;  /* plain accesses, and those writes */
-    access_set gmem;    /* published */
+    access_set engines;         /* done by an engine, but for the writes of bulk groups */
+    access_set memory;          /* plain accesses, and those writes */
+    access_set gmem[RANKS_MAX]; /* published by the CTA of this rank in the own cluster */
     access_set smem[RANKS_MAX];
 } knowledge;
 
@@ -25,6 +25,7 @@ typedef struct knowledge {
 typedef struct message {
     struct message *before; /* the one that was made before */
     uint64_t place, number;
+    uint32_t cluster; /* of a signal: who sent it */
     knowledge knows;
 } message;
 
@@ -60,12 +61,19 @@ static void unite(access_set *into, const access_set *from) {
     }
 }
 
-static void absorb(const history *it, knowledge *into, const knowledge *from) {
+/* What travels from one cluster to another: who has published what there says nothing here. */
+static void absorb_from_abroad(const history *it, knowledge *into, const knowledge *from) {
     unite(&into->engines, &from->engines);
     unite(&into->memory, &from->memory);
-    unite(&into->gmem, &from->gmem);
     for (uint32_t rank = 0; rank < it->shape.cta_count; rank++) {
         unite(&into->smem[rank], &from->smem[rank]);
+    }
+}
+
+static void absorb(const history *it, knowledge *into, const knowledge *from) {
+    absorb_from_abroad(it, into, from);
+    for (uint32_t rank = 0; rank < it->shape.cta_count; rank++) {
+        unite(&into->gmem[rank], &from->gmem[rank]);
     }
 }
 
@@ -92,11 +100,11 @@ static uint32_t get_cluster(const history *it, uint32_t cta) {
     return cta / it->shape.cta_count;
 }
 
-static knowledge *find_message(history *it, uint32_t kind, uint64_t place, uint64_t number) {
+static message *find_record(history *it, uint32_t kind, uint64_t place, uint64_t number) {
     place = place << 2 | kind;
     for (message *i = it->newest; i != NULL; i = i->before) {
         if (i->place == place && i->number == number) {
-            return &i->knows;
+            return i;
         }
     }
     message *made = take(calloc(1, sizeof *made));
@@ -104,7 +112,11 @@ static knowledge *find_message(history *it, uint32_t kind, uint64_t place, uint6
     made->number = number;
     made->before = it->newest;
     it->newest = made;
-    return &made->knows;
+    return made;
+}
+
+static knowledge *find_message(history *it, uint32_t kind, uint64_t place, uint64_t number) {
+    return &find_record(it, kind, place, number)->knows;
 }
 
 /* ---- facts ----------------------------------------------------------------------------------- */
@@ -199,13 +211,24 @@ static knowledge *find_named(history *it, const grout_event *event) {
                         event->u.named.generation);
 }
 
+static void send(history *it, const grout_event *event) {
+    message *made = find_record(it, SIGNAL, get_place(event), event->u.semaphore.serial);
+    made->cluster = get_cluster(it, event->origin.cta);
+    absorb(it, &made->knows, get_own(it, event));
+}
+
 static void wait_for_signals(history *it, const grout_event *event) {
     knowledge *own = get_own(it, event);
     uint32_t newest = 0;
     for (uint32_t i = 0; i < event->u.semaphore.serial_count; i++) {
         const uint32_t serial = event->u.semaphore.serials[i];
         newest = newest < serial ? serial : newest;
-        absorb(it, own, find_message(it, SIGNAL, get_place(event), serial));
+        const message *signal = find_record(it, SIGNAL, get_place(event), serial);
+        if (signal->cluster == get_cluster(it, event->origin.cta)) {
+            absorb(it, own, &signal->knows);
+        } else {
+            absorb_from_abroad(it, own, &signal->knows);
+        }
     }
     for (uint32_t i = 0; i < newest; i++) { /* facts in time, of all before */
         unite(&own->engines, &find_message(it, SIGNAL, get_place(event), i)->engines);
@@ -235,9 +258,8 @@ static void wait_for_group(history *it, const grout_event *event) {
 
 static void publish(history *it, const grout_event *event) {
     knowledge *own = get_own(it, event);
-    access_set *into = event->kind == GROUT_EVENT_COMMIT_GMEM
-                           ? &own->gmem
-                           : &own->smem[get_rank(it, event->origin.cta)];
+    const uint32_t rank = get_rank(it, event->origin.cta);
+    access_set *into = event->kind == GROUT_EVENT_COMMIT_GMEM ? &own->gmem[rank] : &own->smem[rank];
     unite(into, &own->engines);
     unite(into, &own->memory);
 }
@@ -291,8 +313,7 @@ void history_take(history *it, const grout_event *event) {
         absorb(it, get_own(it, event), find_named(it, event));
         break;
     case GROUT_EVENT_SIGNAL:
-        absorb(it, find_message(it, SIGNAL, get_place(event), event->u.semaphore.serial),
-               get_own(it, event));
+        send(it, event);
         break;
     case GROUT_EVENT_SEMAPHORE_WAIT:
         wait_for_signals(it, event);
@@ -314,7 +335,7 @@ bool history_knows(const history *it, const grout_event *event, uint32_t access)
 bool history_is_published(const history *it, const grout_event *event, uint32_t access,
                           bool is_smem, uint32_t rank) {
     const knowledge *own = get_own(it, event);
-    return has(is_smem ? &own->smem[rank] : &own->gmem, access);
+    return has(is_smem ? &own->smem[rank] : &own->gmem[get_rank(it, event->origin.cta)], access);
 }
 
 history *history_new(const grout_launch_info *info) {

@@ -58,11 +58,12 @@ static void keep_clocks(const oracle *it, entry *e, const grout_clocks *clocks) 
     e->known_count = 1 + clocks->foreign_count;
     e->knowns = take(calloc(e->known_count, sizeof *e->knowns));
     e->knowns[0] = (known){clocks->cluster, copy_clock(it, clocks->known),
-                           copy_clock(it, clocks->published_gmem)};
+                           copy_clock(it, grout_clocks_find_fenced(clocks, clocks->cluster))};
     for (uint32_t i = 0; i < clocks->foreign_count; i++) {
         const grout_foreign_clock *foreign = &clocks->foreign[i];
-        e->knowns[i + 1] = (known){foreign->cluster, copy_clock(it, foreign->known),
-                                   copy_clock(it, foreign->published_gmem)};
+        e->knowns[i + 1] =
+            (known){foreign->cluster, copy_clock(it, foreign->known),
+                    copy_clock(it, grout_clocks_find_fenced(clocks, foreign->cluster))};
     }
     e->smem = take(calloc(it->shape.cta_count, sizeof *e->smem));
     for (uint32_t rank = 0; rank < it->shape.cta_count; rank++) {

@@ -43,10 +43,13 @@ static void ask_checker(world *it, uint32_t id) {
     access *y = &it->accesses[id];
     const clock_set *set = &it->clocks[y->actor];
     uint32_t other = 1 - y->cluster;
-    const grout_foreign_clock foreign = {other, set->known[other], set->gmem[other]};
+    uint32_t rank = y->cta % CTAS;
+    const grout_foreign_clock foreign = {other, set->known[other], set->gmem[other],
+                                         set->fenced[rank][other]};
     const grout_clocks clocks = {.cluster = y->cluster,
                                  .known = set->known[y->cluster],
                                  .published_gmem = set->gmem[y->cluster],
+                                 .fenced_gmem = set->fenced[rank][y->cluster],
                                  .published_smem = set->smem[0],
                                  .smem_stride = SIZE,
                                  .foreign_count = 1,
@@ -243,8 +246,10 @@ static void publish(world *it, uint32_t actor) {
     }
     if (kind == 2) {
         unite(&knows->published_gmem, &all);
+        unite(&knows->fenced_gmem[own], &all);
         for (uint32_t c = 0; c < CLUSTERS; c++) {
             join(clocks->gmem[c], clocks->known[c], 0, SIZE);
+            join(clocks->fenced[own][c], clocks->known[c], 0, SIZE);
         }
     }
     advance(it, actor);
@@ -264,6 +269,10 @@ static void hand_over_memory(world *it, uint32_t from, uint32_t to) {
     for (uint32_t c = 0; c < CTAS && get_cluster(from) == get_cluster(to); c++) {
         unite(&knows->published_smem[c], &it->knows[from].published_smem[c]);
         join(into->smem[c], clocks->smem[c], 0, SIZE);
+        unite(&knows->fenced_gmem[c], &it->knows[from].fenced_gmem[c]);
+        for (uint32_t of = 0; of < CLUSTERS; of++) {
+            join(into->fenced[c][of], clocks->fenced[c][of], 0, SIZE);
+        }
     }
 }
 

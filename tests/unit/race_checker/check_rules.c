@@ -188,7 +188,8 @@ END_TEST
 /* What an actor has heard of another cluster counts as what it knows of its own. */
 START_TEST(foreign_clocks_count) {
     uint32_t none[COUNTERS] = {0}, known[COUNTERS] = {0}, published[COUNTERS] = {0};
-    grout_foreign_clock foreign[] = {{3, none, none}, {5, known, published}};
+    uint32_t fenced[COUNTERS] = {0};
+    grout_foreign_clock foreign[] = {{3, none, none, none}, {5, known, published, fenced}};
     grout_clocks clocks = {.cluster = 7,
                            .known = none,
                            .published_gmem = none,
@@ -200,12 +201,16 @@ START_TEST(foreign_clocks_count) {
     x.cluster = _i == 0 ? 3 : 5;
     x.origin.cta = x.cluster * CTAS;
     known[x.component] = NUMBER;
-    published[x.component] = _i == 2 ? NUMBER : 0;
+    published[x.component] = _i == 2 || _i == 4 ? NUMBER : 0;
+    fenced[x.component] = _i == 2 ? NUMBER : 0;
     rules.entry = make_entry(_i == 1 ? PLAIN : LOAD, false, 1);
     rules.entry.cluster = 7;
     rules.entry.origin.cta = 7 * CTAS;
-    const grout_diag_code codes[] = {GROUT_DIAG_GMEM_RACE, OK, OK, GROUT_DIAG_MISSING_COMMIT_GMEM};
-    ck_assert_int_eq(grout_rules__judge(&rules, &x).code, codes[_i]);
+    const grout_diag_code codes[] = {GROUT_DIAG_GMEM_RACE, OK, OK, GROUT_DIAG_MISSING_COMMIT_GMEM,
+                                     GROUT_DIAG_MISSING_COMMIT_GMEM};
+    grout_conflict conflict = grout_rules__judge(&rules, &x);
+    ck_assert_int_eq(conflict.code, codes[_i]);
+    ck_assert(conflict.is_warning == (_i == 4)); /* published, but not by the CTA of Y */
 }
 END_TEST
 
@@ -341,7 +346,7 @@ int main(void) {
     TCase *rows = tcase_create("rows");
     tcase_add_loop_test(rows, row_of_the_table, 0, (int)(sizeof ROWS / sizeof *ROWS));
     tcase_add_loop_test(rows, row_about_ctas, 0, (int)(sizeof PAIRS / sizeof *PAIRS));
-    tcase_add_loop_test(rows, foreign_clocks_count, 0, 4);
+    tcase_add_loop_test(rows, foreign_clocks_count, 0, 5);
     tcase_add_loop_test(rows, other_cta_is_never_ordered, 0, (int)(sizeof ROWS / sizeof *ROWS));
     tcase_add_loop_test(rows, order_of_execution_has_no_part, 0, 2 * TOLD_COUNT);
     tcase_add_loop_test(rows, reader_vouches_for_the_write, 0, 2);

@@ -65,11 +65,13 @@ typedef struct knowledge {
     id_set heard;                /* would be, were every edge strong */
     id_set published_smem[CTAS]; /* of the CTAs of its cluster */
     id_set published_gmem;
+    id_set fenced_gmem[CTAS]; /* of these, by threads of that CTA of its cluster */
 } knowledge;
 
 /* The same as clocks. */
 typedef struct clock_set {
     uint32_t known[CLUSTERS][SIZE], gmem[CLUSTERS][SIZE], smem[CTAS][SIZE];
+    uint32_t fenced[CTAS][CLUSTERS][SIZE];
 } clock_set;
 
 /* What comes with the completion of a phase. */
@@ -203,6 +205,7 @@ static bool is_over(const world *it, const access *x, uint32_t id, const access 
 static bool is_in_order(const world *it, uint32_t id, const access *y) {
     const access *x = &it->accesses[id];
     const knowledge *knows = &it->knows[y->actor];
+    bool is_fenced = has(&knows->fenced_gmem[y->cta % CTAS], id);
     if (!is_over(it, x, id, y)) {
         return false;
     }
@@ -210,10 +213,9 @@ static bool is_in_order(const world *it, uint32_t id, const access *y) {
         return true;
     }
     if (x->is_async) {
-        return is_smem(x) || !x->writes || x->cta == y->cta || has(&knows->published_gmem, id);
+        return is_smem(x) || !x->writes || x->cta == y->cta || is_fenced;
     }
-    return is_smem(x) ? has(&knows->published_smem[x->space % CTAS], id)
-                      : !x->writes || has(&knows->published_gmem, id);
+    return is_smem(x) ? has(&knows->published_smem[x->space % CTAS], id) : !x->writes || is_fenced;
 }
 
 static bool holds(const access *x, const access *y) {
@@ -281,7 +283,8 @@ static grout_conflict name(const world *it, uint32_t id, const access *y) {
     }
     if (is_over(it, x, id, y)) {
         conflict.code = GROUT_DIAG_MISSING_COMMIT_GMEM;
-        conflict.is_warning = x->is_async || are_alike(x, y);
+        conflict.is_warning = x->is_async || are_alike(x, y) ||
+                              (!is_smem(x) && has(&it->knows[y->actor].published_gmem, id));
         if (is_smem(x)) {
             conflict.code =
                 x->writes ? GROUT_DIAG_MISSING_COMMIT_SMEM : GROUT_DIAG_MISSING_COMMIT_SMEM_WAR;

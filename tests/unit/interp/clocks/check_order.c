@@ -118,6 +118,17 @@ static bool is_published(const node *nodes, const graph *g, uint32_t from, uint3
     return false;
 }
 
+/* A commit of GMEM on the path, by the CTA of the node that it leads to. */
+static bool is_fenced(const node *nodes, const graph *g, uint32_t from, uint32_t to) {
+    for (uint32_t c = from + 1; c < to; c++) {
+        if (nodes[c].kind == COMMIT_GMEM && get_cta(&nodes[c]) == get_cta(&nodes[to]) &&
+            g->memory[from][c] && g->memory[c][to]) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* The newest group of an actor that a node knows to be over; 0: none. */
 static uint32_t count_done(const node *nodes, bool reach[STEPS][STEPS], kind waits, uint32_t actor,
                            uint32_t to) {
@@ -151,7 +162,7 @@ static void begin(engine *e, uint32_t owners) {
                                      .thread_count = THREADS,
                                      .lanes_per_thread = 1};
     memset(e, 0, sizeof *e);
-    grout_order__init(&e->order, &shape, owners);
+    grout_order__init(&e->order, &shape, owners, shape.cta_count);
     ck_assert_uint_le(e->order.words, WORDS);
     for (uint32_t i = 0; i < ACTORS; i++) {
         grout_order__begin(&e->order, get_set(e, i), i);
@@ -181,7 +192,7 @@ static void step_engine(engine *e, const node *n) {
         grout_order__commit_smem(order, set, n->actor, get_cta(n), n->kind == COMMIT_CLUSTER);
         break;
     case COMMIT_GMEM:
-        grout_order__commit_gmem(order, set, n->actor);
+        grout_order__commit_gmem(order, set, n->actor, get_cta(n));
         break;
     case RELEASE:
         grout_order__release(order, set, n->actor, e->channels[n->channel], edge);
@@ -220,6 +231,8 @@ static void compare(engine *e, const node *nodes, uint32_t last, graph *g) {
         ASSERT_OFTEN((set[at] >= epoch) == g->memory[i][last]);
         ASSERT_OFTEN((grout_order__get_gmem(&e->order, set)[at] >= epoch) ==
                      is_published(nodes, g, i, last, true));
+        ASSERT_OFTEN((grout_order__get_fenced(&e->order, set, get_cta(&nodes[last]))[at] >=
+                      epoch) == is_fenced(nodes, g, i, last));
         ASSERT_OFTEN((grout_order__get_smem(&e->order, set, nodes[i].owner)[at] >= epoch) ==
                      is_published(nodes, g, i, last, false));
     }
@@ -274,7 +287,7 @@ START_TEST(completion_is_known_by_its_epochs) {
                                      .lanes_per_thread = 1};
     grout_order order;
     uint32_t a[64], b[64], snapshot[64] = {0};
-    grout_order__init(&order, &shape, 1);
+    grout_order__init(&order, &shape, 1, 0);
     grout_order__begin(&order, a, 0);
     grout_order__begin(&order, b, 1);
     grout_order__release(&order, a, 0, snapshot, GROUT_EDGE_STRONG);
@@ -295,7 +308,7 @@ START_TEST(forks_and_joins) {
                                      .lanes_per_thread = 1};
     grout_order order;
     uint32_t parent[64], child[64], other[64];
-    grout_order__init(&order, &shape, 1);
+    grout_order__init(&order, &shape, 1, 0);
     grout_order__begin(&order, parent, 0);
     grout_order__begin(&order, child, 1);
     grout_order__begin(&order, other, 2);
