@@ -193,11 +193,19 @@ GROUT_DEVICE void grout_async_copy_commit() { asm volatile("cp.async.commit_grou
 template <int pending> GROUT_DEVICE void grout_async_copy_wait() {
     asm volatile("cp.async.wait_group %0;" ::"n"(pending) : "memory");
 }
-// An arrival of this lane when its copies so far are done. The fence is for what it did besides.
+// An arrival of this lane when its copies so far are done. The instruction covers copies alone: what
+// the lane did besides is released by an arrival of its own. Without noinc the instruction counts
+// the phase up by one before it arrives, so that both together are one arrival, and the phase
+// cannot complete between the two.
+template <int order = GROUT_RELEASE, int scope = GROUT_CTA>
 GROUT_DEVICE void grout_async_copy_arrive(grout_u32 mbarrier) {
-    asm volatile("fence.acq_rel.cta;\n"
-                 "cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];"
-                 ::"r"(mbarrier) : "memory");
+    if (order == GROUT_RELAXED) {
+        asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];"
+                     ::"r"(mbarrier) : "memory");
+    } else {
+        asm volatile("cp.async.mbarrier.arrive.shared::cta.b64 [%0];" ::"r"(mbarrier) : "memory");
+        grout_mbarrier_arrive<order, scope>(mbarrier);
+    }
 }
 
 #endif

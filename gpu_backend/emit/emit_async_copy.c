@@ -92,7 +92,9 @@ void grout_emit__async_copy_wait(grout_emitter *e, grout_op_id id, const grout_o
 }
 
 /* Each lane arrives, when its copies are done: a barrier of such arrivals counts lanes. Where other
- * threads arrive, too, no warp may be a phase ahead of another. */
+ * threads arrive, too, no warp may be a phase ahead of another. cp.async.mbarrier.arrive releases
+ * copies alone (PTX ISA 9.1, 'cp.async.mbarrier.arrive'): unless it is relaxed, each lane arrives
+ * for what else it has done, too. */
 void grout_emit__async_copy_arrive(grout_emitter *e, grout_op_id id, const grout_op *op) {
     grout_view barrier;
     (void)id;
@@ -100,18 +102,20 @@ void grout_emit__async_copy_arrive(grout_emitter *e, grout_op_id id, const grout
     if (entry == NULL) {
         return;
     }
-    if (entry->arrivals > GROUT_GPU_ARRIVALS_MAX / GROUT_LANES) {
+    if (entry->arrivals > GROUT_GPU_LANE_ARRIVALS_MAX / GROUT_LANES) {
         grout_emit__unsupported(e, op,
                                 "cp.async arrives once for each of 128 lanes: a barrier of %" PRIu32
                                 " arrivals would count to more than %u",
-                                entry->arrivals, GROUT_GPU_ARRIVALS_MAX);
+                                entry->arrivals, GROUT_GPU_LANE_ARRIVALS_MAX);
         return;
     }
     if (entry->is_explicit || entry->arrivals > 1) {
         grout_emit__thread_barrier(e, "no warp is a phase ahead");
     }
     grout_emit__begin(e);
-    grout_emit__add(e, "grout_async_copy_arrive(");
+    grout_emit__add(e, "grout_async_copy_arrive");
+    grout_emit__barrier_order(e, op, entry, "GROUT_RELEASE");
+    grout_emit__add(e, "(");
     grout_emit__barrier_address(e, &barrier);
     grout_emit__end(e, ");");
 }

@@ -9,12 +9,15 @@
 #include <stdio.h>
 
 /* Whether an arrival of so many fits what the hardware counts; if not, it is unsupported. */
-static bool check_count(grout_emitter *e, const grout_op *op, int64_t count) {
-    if (count > GROUT_GPU_ARRIVALS_MAX) {
+static bool check_count(grout_emitter *e, const grout_op *op, const grout_gpu_barrier *entry,
+                        int64_t count) {
+    const uint32_t most =
+        entry->counts_lanes ? GROUT_GPU_LANE_ARRIVALS_MAX : GROUT_GPU_ARRIVALS_MAX;
+    if (count > most) {
         grout_emit__unsupported(e, op,
                                 "cp.async arrives on this mbarrier once for each of 128 lanes, "
                                 "which makes this %" PRId64 " arrivals: it counts to %u",
-                                count, GROUT_GPU_ARRIVALS_MAX);
+                                count, most);
         return false;
     }
     return true;
@@ -50,7 +53,7 @@ void grout_emit__mbarrier_init(grout_emitter *e, grout_op_id id, const grout_op 
     }
     const int64_t count =
         grout_emit__get_integer(e, op, 1) * grout_gpu__plan_get_arrival_size(entry);
-    if (!check_count(e, op, count)) {
+    if (!check_count(e, op, entry, count)) {
         return;
     }
     grout_emit__before_issue(e, "all lanes are done with the bytes");
@@ -171,7 +174,7 @@ static void arrive(grout_emitter *e, const grout_op *op, const arrival_functions
     }
     const int64_t count = grout_op_get_attr_integer(e->module, op, GROUT_ATTR_ARRIVE_COUNT, 1) *
                           grout_gpu__plan_get_arrival_size(entry);
-    if (!check_count(e, op, count)) {
+    if (!check_count(e, op, entry, count)) {
         return;
     }
     grout_emit__before_issue(e, "one arrival stands for all lanes");

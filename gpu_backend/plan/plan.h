@@ -16,6 +16,9 @@
 #define GROUT_GPU_GRID_MAX     2147483647 /* gridDim.x */
 #define GROUT_GPU_WARPS        4u         /* of a thread */
 #define GROUT_GPU_ARRIVALS_MAX 1048575u   /* of one phase, as the hardware counts */
+/* of one that counts lanes: cp.async.mbarrier.arrive without .noinc counts up by one before the
+ * lane's own arrival, in the worst case each lane of a CTA at once */
+#define GROUT_GPU_LANE_ARRIVALS_MAX (GROUT_GPU_ARRIVALS_MAX - GROUT_THREADS_MAX * GROUT_LANES)
 
 /* Device memory that the launch brings, beside the arrays: a gmem scratch, or semaphores. */
 typedef struct grout_gpu_workspace {

@@ -30,6 +30,7 @@ typedef struct ring {
     bool has_descriptor, loops_in_warps;
     uint32_t count;     /* arrivals of one arrive of a user */
     bool has_registers; /* the fillers give registers to the users */
+    bool is_bare;       /* arrivals of cp.async are for the copies alone */
     uint32_t rows, columns;
     const char *type, *sum_type;
 } ring;
@@ -151,7 +152,7 @@ static void add_announcement(ring *r, fill way) {
         draw_line(d, "%s", get_commit(r));
     }
     if (way == FILL_ASYNC) {
-        draw_line(d, "async_copy_arrive %%full[%%slot]");
+        draw_line(d, "async_copy_arrive %%full[%%slot]%s", r->is_bare ? " order(relaxed)" : "");
     } else if (!is_async_fill(way)) {
         draw_line(d, "%s %%full[%%slot]", get_arrive(r, false));
     }
@@ -468,6 +469,7 @@ static void draw_choices(ring *r) {
     r->type = r->use == USE_WGMMA ? "f16" : draw_below(d, 2) ? "i32" : "f32";
     r->sum_type = r->use == USE_WGMMA ? "f32" : r->type;
     r->has_registers = draw_below(d, 4) == 0;
+    r->is_bare = draw_below(d, 2);
 }
 
 static void get_sums(const ring *r, draw_sums *sums) {

@@ -904,6 +904,9 @@ void copy_async(machine &m, const statement &s) {
             finish_pieces(group);
         }
         finish_pieces(f.open);
+        if (s.words[4] != "noinc") {
+            get_mbarrier(m.get(s.arguments[0].list[0])).pending++;
+        }
         arrive(get_mbarrier(m.get(s.arguments[0].list[0])), 1);
     } else if (s.words[2] != "ca" && s.words[2] != "cg") {
         fail_unknown(s, __func__);
