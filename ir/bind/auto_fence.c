@@ -4,10 +4,11 @@
  * that SMEM through the generic proxy since its last fence and one of the two accesses is a write.
  * SPDX-License-Identifier: Apache-2.0
  *
- * An actor is a body of a 'warp_specialize', thread 0 with all that stands outside of them, or a
- * warp of one of these in its 'warp_map's. Each has a walk of its own over the kernel, in its
- * program order, whatever forks and joins lie between: what another actor has done is not its own,
- * even if it happens before.
+ * An actor is a thread, or a warp of one in its 'warp_map's. With a 'warp_specialize' thread k runs
+ * its body k, and thread 0 what stands outside; else all threads run the whole, but for branches
+ * that their own index decides. Each actor has a walk of its own over the kernel, in its program
+ * order, whatever forks and joins lie between: what another one has done is not its own, even if it
+ * happens before. An operation has its fence for all threads that run it.
  *
  * A forward walk over the structured code keeps the set of SMEM objects whose generic reads and
  * writes no fence of the actor covers yet. It is by object: an access of any element counts for all
@@ -18,6 +19,7 @@
  * one path has it on every path.
  */
 #include "bound.h"
+#include "thread_value.h"
 
 #include "alloc.h"
 #include "invariant.h"
@@ -31,12 +33,13 @@ typedef uint64_t *object_sets;
 
 /* Whose program order it is. */
 typedef struct fence_actor {
-    uint32_t partition; /* which body of a 'warp_specialize'; 0 also outside of them */
-    bool is_warp;       /* in the bodies of 'warp_map', all warps alike; else outside of them */
+    uint32_t thread;
+    bool is_warp; /* in the bodies of 'warp_map', all warps alike; else outside of them */
 } fence_actor;
 
 typedef struct fence_walk {
     const grout_module *module;
+    grout_kernel_id kernel;
     fence_actor actor;  /* of which the sets tell */
     fence_actor here;   /* which runs the block that is walked */
     uint8_t *fences;    /* by operation: has an implied fence */
@@ -220,12 +223,25 @@ static void walk_branches(fence_walk *walk, const grout_op *op, bool may_skip, o
     grout__free(inner);
 }
 
-/* The body of the actor's partition, if it has one here. */
+/* The body that the thread's index chooses, or both. */
+static void walk_if(fence_walk *walk, const grout_op *op, object_sets sets) {
+    grout_known_value condition =
+        grout_thread__evaluate(walk->module, walk->kernel, walk->actor.thread,
+                               grout_module_get_operand(walk->module, op, 0));
+    uint32_t taken = condition.value != 0 ? 0 : 1;
+    if (!condition.is_known) {
+        walk_branches(walk, op, op->block_count == 1, sets);
+    } else if (taken < op->block_count) {
+        walk_block(walk, op->first_block + taken, sets);
+    }
+}
+
+/* The body of the actor's thread, if it has one here. */
 static void walk_partitions(fence_walk *walk, const grout_op *op, object_sets sets) {
     fence_actor outside = walk->here;
-    walk->here.partition = walk->actor.partition;
-    if (walk->actor.partition < op->block_count) {
-        walk_block(walk, op->first_block + walk->actor.partition, sets);
+    walk->here.thread = walk->actor.thread;
+    if (walk->actor.thread < op->block_count) {
+        walk_block(walk, op->first_block + walk->actor.thread, sets);
     }
     walk->here = outside;
 }
@@ -243,7 +259,7 @@ static void walk_region(fence_walk *walk, const grout_op *op, object_sets sets) 
         walk_loop(walk, op, sets);
         break;
     case GROUT_REGION_BRANCH:
-        walk_branches(walk, op, op->block_count == 1, sets);
+        walk_if(walk, op, sets);
         break;
     case GROUT_REGION_SCOPE:
         walk_branches(walk, op, false, sets);
@@ -260,8 +276,7 @@ static void walk_region(fence_walk *walk, const grout_op *op, object_sets sets) 
 }
 
 static bool is_actor_here(const fence_walk *walk) {
-    return walk->here.partition == walk->actor.partition &&
-           walk->here.is_warp == walk->actor.is_warp;
+    return walk->here.thread == walk->actor.thread && walk->here.is_warp == walk->actor.is_warp;
 }
 
 /* Blocks nest at most GROUT_NESTING_MAX deep. */
@@ -286,43 +301,41 @@ static void forget_heads(fence_walk *walk) {
     }
 }
 
-static void walk_actor(fence_walk *walk, const grout_kernel *kernel, fence_actor actor) {
+/* outside: the thread that runs what stands outside of the bodies of a 'warp_specialize'. */
+static void walk_actor(fence_walk *walk, fence_actor actor, uint32_t outside) {
     object_sets sets = make_sets(walk, NULL);
     walk->actor = actor;
-    walk->here = (fence_actor){0};
+    walk->here = (fence_actor){.thread = outside};
     if (sets != NULL) {
-        walk_block(walk, kernel->body, sets);
+        walk_block(walk, grout_module_get_kernel(walk->module, walk->kernel)->body, sets);
     }
     forget_heads(walk);
     grout__free(sets);
 }
 
-/* One more than the highest partition of a kernel's text, and whether it has a 'warp_map'. */
-static uint32_t count_partitions(const grout_module *module, grout_kernel_id kernel,
-                                 bool *has_warps) {
-    uint32_t count = 1;
+/* Whether a kernel has a region of this kind. */
+static bool has_region(const fence_walk *walk, grout_region_kind kind) {
+    const grout_module *module = walk->module;
     for (grout_op_id id = 1; id < module->ops.count; id++) {
         const grout_op *op = grout_module_get_op(module, id);
-        grout_region_kind kind = grout_op_get_region_kind(op);
-        if (op->parent == 0 || grout_module_get_block(module, op->parent)->kernel != kernel) {
-            continue;
+        if (grout_op_get_region_kind(op) == kind && op->parent != 0 &&
+            grout_module_get_block(module, op->parent)->kernel == walk->kernel) {
+            return true;
         }
-        if (kind == GROUT_REGION_PARTITIONS && op->block_count > count) {
-            count = op->block_count;
-        }
-        *has_warps |= kind == GROUT_REGION_WARPS;
     }
-    return count;
+    return false;
 }
 
 static void walk_kernel(fence_walk *walk, grout_kernel_id id) {
-    const grout_kernel *kernel = grout_module_get_kernel(walk->module, id);
-    bool has_warps = false;
-    uint32_t partitions = count_partitions(walk->module, id, &has_warps);
-    for (uint32_t k = 0; k < partitions && !walk->failed; k++) {
-        walk_actor(walk, kernel, (fence_actor){.partition = k});
+    walk->kernel = id;
+    bool has_partitions = has_region(walk, GROUT_REGION_PARTITIONS);
+    bool has_warps = has_region(walk, GROUT_REGION_WARPS);
+    uint32_t threads = grout_kernel_get_thread_count(walk->module, id);
+    for (uint32_t k = 0; k < threads && k < GROUT_THREADS_MAX && !walk->failed; k++) {
+        uint32_t outside = has_partitions ? 0 : k;
+        walk_actor(walk, (fence_actor){.thread = k}, outside);
         if (has_warps) {
-            walk_actor(walk, kernel, (fence_actor){.partition = k, .is_warp = true});
+            walk_actor(walk, (fence_actor){.thread = k, .is_warp = true}, outside);
         }
     }
 }

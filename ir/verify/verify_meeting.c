@@ -34,8 +34,9 @@ static count_range count_if(const grout_verifying *verifying, uint32_t thread, c
     if (first.high == 0 && second.high == 0) {
         return first;
     }
-    grout_known_value condition = grout_verify__evaluate(
-        verifying, thread, grout_module_get_operand(verifying->module, op, 0));
+    grout_known_value condition =
+        grout_thread__evaluate(verifying->module, verifying->kernel, thread,
+                               grout_module_get_operand(verifying->module, op, 0));
     if (condition.is_known) {
         return condition.value != 0 ? first : second;
     }
@@ -49,8 +50,8 @@ static count_range count_for(const grout_verifying *verifying, uint32_t thread,
     grout_known_value bounds[3];
     bool is_known = true;
     for (uint32_t k = 0; k < 3; k++) {
-        bounds[k] =
-            grout_verify__evaluate(verifying, thread, grout_module_get_operand(module, op, k));
+        bounds[k] = grout_thread__evaluate(verifying->module, verifying->kernel, thread,
+                                           grout_module_get_operand(module, op, k));
         is_known = is_known && bounds[k].is_known;
     }
     count_range body = count_block(verifying, thread, op->first_block);
@@ -114,8 +115,9 @@ static bool is_kept_away(const grout_verifying *verifying, uint32_t thread, cons
         }
         const grout_op *around = grout_module_get_op(module, id);
         if (grout_op_get_region_kind(around) == GROUT_REGION_BRANCH) {
-            grout_known_value condition = grout_verify__evaluate(
-                verifying, thread, grout_module_get_operand(module, around, 0));
+            grout_known_value condition =
+                grout_thread__evaluate(verifying->module, verifying->kernel, thread,
+                                       grout_module_get_operand(module, around, 0));
             bool is_first = block == around->first_block;
             if (condition.is_known && (condition.value != 0) != is_first) {
                 return true;

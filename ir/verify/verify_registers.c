@@ -166,8 +166,9 @@ static void visit_change(register_walk *walk, grout_op_id id, const grout_op *op
 static void walk_block(register_walk *walk, grout_block_id id);
 
 static void walk_if(register_walk *walk, const grout_op *op) {
-    grout_known_value condition = grout_verify__evaluate(
-        walk->verifying, walk->thread, grout_module_get_operand(walk->verifying->module, op, 0));
+    grout_known_value condition =
+        grout_thread__evaluate(walk->verifying->module, walk->verifying->kernel, walk->thread,
+                               grout_module_get_operand(walk->verifying->module, op, 0));
     if (condition.is_known) {
         uint32_t branch = condition.value != 0 ? 0 : 1;
         if (branch < op->block_count) {

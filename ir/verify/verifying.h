@@ -5,6 +5,7 @@
 
 #include "bound.h"
 #include "grout/verify.h"
+#include "thread_value.h"
 
 /* A bound module being verified, one kernel at a time. */
 typedef struct grout_verifying {
@@ -66,19 +67,6 @@ uint32_t grout_verify__get_control(const grout_verifying *verifying, const grout
 /* The nearest if or loop around op whose control differs in one of these ways, or NULL. */
 const grout_op *grout_verify__find_divergence(const grout_verifying *verifying, const grout_op *op,
                                               uint32_t differs);
-
-/* ---- verify_evaluate.c ------------------------------------------------------------------------
- */
-
-typedef struct grout_known_value {
-    bool is_known;
-    int32_t value; /* a truth value is 0 or 1 */
-} grout_known_value;
-
-/* The i32 or bool that an operand is for a thread, in every CTA: known if constants and the
- * thread's own index decide it. */
-grout_known_value grout_verify__evaluate(const grout_verifying *verifying, uint32_t thread,
-                                         const grout_operand *operand);
 
 /* ---- small things that several topics need ----------------------------------------------------
  */

@@ -44,7 +44,7 @@ typedef struct draw_sums {
     uint32_t sources, results;
     int32_t *weights;  /* of each source in each result, by result; the caller frees them */
     bool is_certified; /* the verdict has to hold for every schedule */
-    /* CTAs that wait for others in grid order, so that any number of clusters may fit; 0: none do */
+    /* CTAs, if they wait in grid order, so that any number of clusters may fit; else 0 */
     uint32_t resident_max, cluster_size;
 } draw_sums;
 

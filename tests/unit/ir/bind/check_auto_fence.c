@@ -79,6 +79,11 @@ static const fence_case cases[] = {
     {"  async_copy %a[ds(0, 8), :], %s[0]\n" COMMIT OUT_S, "."},
     {"  async_copy %a[ds(0, 8), :], %s[0]\n" COMMIT "  async_copy_commit_group\n  async_copy_wait 0\n" OUT_S, "!"},
     {"  async_copy %a[ds(0, 8), :], %s[0]\n  async_copy_commit_group\n  async_copy_wait 0\n" COMMIT OUT_S, "."},
+    /* branches that the index of the thread decides */
+    {"  %w = axis_index wg\n  if (eq %w, 0) {\n" STORE_S "  }\n  if (eq %w, 1) {\n" OUT_S "  }\n", "."},
+    {"  %w = axis_index wg\n  if (eq %w, 0) {\n" STORE_S "  }\n  if (eq %w, 0) {\n" OUT_S "  }\n", "!"},
+    {"  %w = axis_index wg\n  if (eq %w, 0) {\n" STORE_S "  } else {\n" OUT_S "  }\n" OUT_S, ".!"},
+    {"  %w = axis_index wg\n" STORE_S "  if (eq %w, 1) {\n" COMMIT "  }\n  if (eq %w, 1) {\n" OUT_S "  }\n", "."},
     /* the SMEM of another CTA */
     {"  store %s.cluster(1)[0], (broadcast 1.0 : f32[8, 64])\n" OUT_S, "."},
     /* scopes that share bytes */

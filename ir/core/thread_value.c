@@ -1,8 +1,8 @@
 /*
- * verify_evaluate.c - values that the index of a thread decides.
+ * thread_value.c - values that the index of a thread decides.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "verifying.h"
+#include "thread_value.h"
 
 #include "grout/num.h"
 
@@ -10,7 +10,8 @@
 
 /* A value being evaluated for one thread of a CTA, whichever that is. */
 typedef struct evaluation {
-    const grout_verifying *verifying;
+    const grout_module *module;
+    grout_kernel_id kernel;
     uint32_t thread;
     uint32_t evaluated; /* operands so far */
 } evaluation;
@@ -22,8 +23,8 @@ static grout_known_value know(int32_t value) {
 }
 
 static grout_known_value evaluate_axis(const evaluation *eval, uint32_t index) {
-    const grout_module *module = eval->verifying->module;
-    grout_kernel_id id = eval->verifying->kernel;
+    const grout_module *module = eval->module;
+    grout_kernel_id id = eval->kernel;
     const grout_kernel *kernel = grout_module_get_kernel(module, id);
     int64_t inner = 1;
     if (kernel->axes[index].kind != GROUT_AXIS_THREADS) {
@@ -84,7 +85,7 @@ static bool is_settled(const grout_op *op, grout_known_value operand) {
 }
 
 static grout_known_value evaluate_op(evaluation *eval, const grout_op *op) {
-    const grout_module *module = eval->verifying->module;
+    const grout_module *module = eval->module;
     grout_known_value unknown = {.is_known = false};
     if (grout_op_get_letter((grout_opcode)op->opcode, 0) == 'x') {
         return evaluate_axis(eval, grout_module_get_operand(module, op, 0)->id - 1);
@@ -108,7 +109,7 @@ static grout_known_value evaluate_op(evaluation *eval, const grout_op *op) {
 
 /* An operand as this thread sees it, in whichever CTA. */
 static grout_known_value evaluate(evaluation *eval, const grout_operand *operand) {
-    const grout_module *module = eval->verifying->module;
+    const grout_module *module = eval->module;
     grout_known_value unknown = {.is_known = false};
     if (++eval->evaluated > EVALUATE_MAX) {
         return unknown;
@@ -129,8 +130,8 @@ static grout_known_value evaluate(evaluation *eval, const grout_operand *operand
                : unknown;
 }
 
-grout_known_value grout_verify__evaluate(const grout_verifying *verifying, uint32_t thread,
-                                         const grout_operand *operand) {
-    evaluation eval = {.verifying = verifying, .thread = thread};
+grout_known_value grout_thread__evaluate(const grout_module *module, grout_kernel_id kernel,
+                                         uint32_t thread, const grout_operand *operand) {
+    evaluation eval = {.module = module, .kernel = kernel, .thread = thread};
     return evaluate(&eval, operand);
 }
