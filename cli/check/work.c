@@ -4,6 +4,7 @@
 
 #include "files.h"
 #include "invariant.h"
+#include "propose.h"
 #include "schedule_file.h"
 
 #include <stdlib.h>
@@ -126,11 +127,30 @@ static bool save_schedule(grout_session *session, const grout_load *load, grout_
     return is_written;
 }
 
+/* What a run that came to its end did not reach, and sizes that reach it. */
+static void judge_reach(grout_session *session, const grout_load *load, grout_outcome *outcome,
+                        const grout_report *report, grout_text *proposal) {
+    grout_reach *reach = outcome->settings.reach;
+    if (reach == NULL || outcome->status != GROUT_RUN_DONE || !grout_reach__find(reach)) {
+        outcome->settings.reach = NULL;
+        return;
+    }
+    bool is_clean = outcome->summary.verdict == GROUT_VERDICT_CLEAN;
+    if (!grout_reach__is_whole(reach) && is_clean && !session->is_quiet && report->text != NULL) {
+        grout_propose__sizes(session, load, session->options.arguments[0], report->text, reach,
+                             proposal);
+    }
+    outcome->proposal = proposal->size > 0 ? proposal->data : NULL;
+}
+
 /* One witness of an exploration; only the first needs no schedule file. */
 static void report_witness(grout_session *session, const grout_load *load, grout_kernel_id kernel,
                            grout_outcome *outcome, const grout_decisions *decisions,
                            grout_report *report) {
-    grout_text path = {0};
+    grout_text path = {0}, proposal = {0};
+    if (!outcome->has_more) {
+        judge_reach(session, load, outcome, report, &proposal);
+    }
     if (decisions != NULL) {
         outcome->settings.schedule = GROUT_SCHEDULE_REPLAY;
         if (save_schedule(session, load, kernel, decisions, &path)) {
@@ -139,6 +159,7 @@ static void report_witness(grout_session *session, const grout_load *load, grout
     }
     grout_report__add_outcome(report, kernel, outcome);
     grout_text_free(&path);
+    grout_text_free(&proposal);
 }
 
 static void explore_kernel(grout_session *session, const grout_load *load, grout_kernel_id kernel,
@@ -177,7 +198,10 @@ static void run_once(grout_session *session, const grout_load *load, grout_kerne
         if (outcome.status == GROUT_RUN_DEADLOCK && !settings->with_checker) {
             note_deadlock(session, load, kernel);
         }
+        grout_text proposal = {0};
+        judge_reach(session, load, &outcome, report, &proposal);
         grout_report__add_outcome(report, kernel, &outcome);
+        grout_text_free(&proposal);
         finish_run(session, load, kernel, settings->with_checker, arguments, &outcome);
         grout_text path = {0};
         if (is_saved) {
@@ -201,8 +225,12 @@ static void begin_budget(grout_session *session) {
 static void run_kernel(grout_session *session, const grout_load *load, grout_kernel_id kernel,
                        bool with_checker, grout_report *report) {
     grout_argument_set arguments = {0};
+    grout_reach reach = {0};
     grout_launch_settings settings = grout_launch_settings__get(session, with_checker);
     begin_budget(session);
+    if (with_checker && grout_reach__init(&reach, load, kernel)) {
+        settings.reach = &reach;
+    }
     if (grout_argument_set__init(session, &load->bindings, load->bound, kernel, &arguments)) {
         if (session->replay == NULL &&
             grout_options__has(&session->options, GROUT_OPTION_EXPLORE)) {
@@ -210,12 +238,14 @@ static void run_kernel(grout_session *session, const grout_load *load, grout_ker
         } else {
             run_once(session, load, kernel, &arguments, &settings, report);
         }
+        settings.reach = NULL;
         if (with_checker && grout_options__has(&session->options, GROUT_OPTION_ADVICE)) {
             grout_launch__advise(session, load, kernel, &arguments, &settings);
         }
     }
     grout_report__add_diags(report);
     grout_argument_set__deinit(&arguments);
+    grout_reach__deinit(&reach);
 }
 
 int grout_work__run_on_cpu(grout_session *session, const char *path, bool with_checker,

@@ -293,6 +293,31 @@ static const char *get_status(const grout_outcome *outcome) {
     return "failed";
 }
 
+/* What a run that came to its end did not reach; null if it did not, or nothing has counted. */
+static json_t *make_not_reached(grout_json *json, const grout_outcome *outcome) {
+    const grout_reach *reach = outcome->settings.reach;
+    if (reach == NULL) {
+        return json_null();
+    }
+    json_t *object = json_object(), *lines = json_array(), *barriers = json_array();
+    for (size_t i = 0; i < reach->lines.count; i++) {
+        append(
+            json, lines,
+            json_pack("[i,i]", (int)reach->lines.items[i].first, (int)reach->lines.items[i].last));
+    }
+    for (size_t i = 0; i < reach->barriers.count; i++) {
+        const grout_object *barrier =
+            grout_module_get_object(reach->module, reach->barriers.items[i]);
+        append(json, barriers,
+               make_string(grout_module_get_string(
+                   reach->module, grout_module_get_value(reach->module, barrier->value)->name)));
+    }
+    set(json, object, "lines", lines);
+    set(json, object, "barriers_that_never_came_round", barriers);
+    set_text(json, object, "proposal", outcome->proposal == NULL ? "" : outcome->proposal + 1);
+    return object;
+}
+
 static void set_checked(grout_json *json, json_t *object, const grout_outcome *outcome) {
     const grout_check_summary *summary = &outcome->summary;
     const grout_exploration *exploration = outcome->exploration;
@@ -305,6 +330,7 @@ static void set_checked(grout_json *json, json_t *object, const grout_outcome *o
     set_count(json, object, "findings_not_listed", summary->dropped_count);
     set_count(json, object, "accesses", summary->accesses);
     set_count(json, object, "barrier_phases", summary->barrier_phases);
+    set(json, object, "not_reached", make_not_reached(json, outcome));
 }
 
 void grout_json__add_kernel(grout_json *json, const grout_load *load, grout_kernel_id kernel,

@@ -367,6 +367,26 @@ static const char *get_word(const grout_outcome *outcome, uint64_t errors) {
     return errors > 0 ? "error" : is_cut ? "incomplete" : "clean";
 }
 
+/* What the verdict does not speak of, and how to make it. */
+static void add_reach(grout_text *out, const grout_report *report, grout_kernel_id kernel,
+                      const grout_outcome *outcome) {
+    const grout_reach *reach = outcome->settings.reach;
+    if (reach == NULL || grout_reach__is_whole(reach)) {
+        return;
+    }
+    grout_text_add(out, "  not reached: ");
+    grout_reach__describe(reach, out);
+    grout_text_add(out, "\n");
+    if (outcome->proposal != NULL) {
+        grout_text_add(out, "  to reach more: grout check");
+        add_word(out, strcmp(report->load->name, "<stdin>") == 0 ? "-" : report->load->name);
+        if (grout_module_get_kernel_count(report->load->bound) > 2) {
+            grout_text_add(out, " --kernel @%s", get_kernel_name(report->load, kernel));
+        }
+        grout_text_add(out, "%s\n", outcome->proposal);
+    }
+}
+
 /* counts: errors, warnings and silenced findings of this kernel. */
 static void add_summary(grout_report *report, grout_kernel_id kernel, const grout_outcome *outcome,
                         const uint64_t counts[3], grout_text *out) {
@@ -393,6 +413,9 @@ static void add_summary(grout_report *report, grout_kernel_id kernel, const grou
     grout_text_add(out, "\n");
     add_coverage(out, report->load, kernel, outcome);
     add_promise(out, outcome, counts[0] > 0, report->session->is_verbose);
+    if (counts[0] == 0) {
+        add_reach(out, report, kernel, outcome);
+    }
 }
 
 void grout_report__add_outcome(grout_report *report, grout_kernel_id kernel,

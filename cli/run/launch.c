@@ -98,7 +98,7 @@ grout_launch grout_launch__prepare(grout_session *session, const grout_load *loa
     GROUT_ASSERT(settings->schedule != GROUT_SCHEDULE_REPLAY || settings->replay != NULL);
     *callbacks = (grout_launch_callbacks){.session = session};
     grout_progress_line__init(&callbacks->line, session);
-    return (grout_launch){
+    grout_launch launch = {
         .module = load->bound,
         .kernel = kernel,
         .arguments = arguments->arguments,
@@ -117,6 +117,10 @@ grout_launch grout_launch__prepare(grout_session *session, const grout_load *loa
         .print = settings->is_silent ? NULL : print_line,
         .payload = callbacks,
     };
+    if (settings->reach != NULL) {
+        launch.observers[launch.observer_count++] = &settings->reach->observer;
+    }
+    return launch;
 }
 
 bool grout_launch__run(grout_session *session, const grout_load *load, grout_kernel_id kernel,

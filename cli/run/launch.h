@@ -5,6 +5,7 @@
 
 #include "load.h"
 #include "progress.h"
+#include "reach.h"
 
 #include "grout/explore.h"
 
@@ -16,7 +17,8 @@ typedef struct grout_launch_settings {
     const grout_decisions *replay; /* of GROUT_SCHEDULE_REPLAY */
     grout_decisions *record;       /* gets the decisions; NULL: they are not kept */
     bool with_checker;
-    bool is_silent; /* debug_print goes nowhere */
+    bool is_silent;     /* debug_print goes nowhere */
+    grout_reach *reach; /* counts what the run reaches; NULL: nothing does */
 } grout_launch_settings;
 
 /* The result of a launch. Free with grout_outcome__deinit. */
@@ -33,6 +35,7 @@ typedef struct grout_outcome {
     const grout_exploration *exploration;
     grout_cut exploration_cut; /* what ended the exploration before its time */
     bool has_more;
+    const char *proposal;      /* " -D N=5", with which it reaches more; NULL: none is known */
     const char *schedule_file; /* that replays it; NULL: --schedule names it */
 } grout_outcome;
 

@@ -47,7 +47,8 @@ typedef struct grout_exploration {
 
 /*
  * Runs a launch under its own schedule, and then under those that may end otherwise. launch: as for
- * grout_machine_new; its observers, record and replay have to be empty. Arrays are restored before
+ * grout_machine_new; its record and replay have to be empty; its
+ * observers see every schedule. Arrays are restored before
  * each schedule; afterwards they hold what the last witness wrote. False: reasons in diags. Deinit
  * even then.
  */

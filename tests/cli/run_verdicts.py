@@ -58,6 +58,57 @@ LOCKS = """kernel @k(%lock: inout gmem i32[1], %y: out gmem i32[8]) grid(g = 8) 
   store %y[%g], %g
 }
 """
+# A ring of slots, with more of them than steps.
+RING = """const STEPS = 3, STAGES = 4
+kernel @k(%x: in gmem f32[STEPS, 128], %y: out gmem f32[STEPS, 128]) threads(wg = 2)
+{
+  scratch %s : smem f32[STAGES, 128]
+  scratch %full : barrier[STAGES]
+  scratch %free : barrier[STAGES]
+  if (eq (axis_index wg), 0) {
+    for %i in 0..STEPS {
+      if (ge %i, STAGES) {
+        barrier_wait %free[%i % STAGES]
+      }
+      copy_gmem_to_smem %x[%i], %s[%i % STAGES], %full[%i % STAGES]
+    }
+  } else {
+    for %i in 0..STEPS {
+      barrier_wait %full[%i % STAGES]
+      store %y[%i], (load %s[%i % STAGES])
+      // For whoever loads this slot again.
+      if (lt %i, STEPS - STAGES) {
+        commit_smem
+        barrier_arrive %free[%i % STAGES]
+      }
+    }
+  }
+}
+"""
+ONCE = """const N = 2
+kernel @k(%x: in gmem f32[N, 128], %y: out gmem f32[N, 128]) threads(wg = 2)
+{
+  scratch %s : smem f32[N, 128]
+  scratch %full : barrier[2]
+  scratch %done : barrier[1]
+  if (eq (axis_index wg), 0) {
+    for %i in 0..2 {
+      copy_gmem_to_smem %x[%i], %s[%i], %full[%i]
+    }
+    while {
+      %is_done = barrier_test %done[0]
+      cond (not %is_done)
+    } do {
+    }
+  } else {
+    for %i in 0..2 {
+      barrier_wait %full[%i]
+      store %y[%i], (load %s[%i])
+    }
+    barrier_arrive %done[0]
+  }
+}
+"""
 grout = None
 
 
@@ -217,6 +268,57 @@ def test_odd_files(folder):
                           text=True, timeout=SECONDS, check=False)
     expect(done, 2, "", "[file-unwritable]")
     assert not [name for name in os.listdir(folder) if name.startswith("c.npy")], os.listdir(folder)
+
+
+def test_not_reached(folder):
+    """The verdict says what the launch did not come to, and which sizes do; nothing if it came to all."""
+    small = write(f"{folder}/small.grout", RING)
+    done = expect(run("check", small), 0, "  not reached: lines 10, 20-21; %full never came round\n")
+    assert f"  to reach more: grout check {small} -D STEPS=9\n" in done.stdout, done.stdout
+    more = expect(run("check", small, "-D", "STEPS=5"), 0, "%free never came round\n")
+    assert "lines" not in more.stdout, more.stdout
+    assert "not reached" not in expect(run("check", small, "-D", "STEPS=9"), 0, "@k: clean").stdout
+    report = json.loads(run("check", small, "--format", "json").stdout)
+    reached = report["coverage"]["kernels"][0]["not_reached"]
+    assert reached == {"lines": [[10, 10], [20, 21]], "barriers_that_never_came_round": ["full"],
+                       "proposal": "-D STEPS=9"}, reached
+    report = json.loads(run("check", small, "--format", "sarif").stdout)
+    assert report["runs"][0]["properties"]["coverage"]["kernels"][0]["not_reached"] == reached, report
+    # A run that was cut short says nothing of what it did not reach: it does not know.
+    done = expect(run("check", small, "--max-steps", "4"), 3)
+    assert "not reached" not in done.stdout, done.stdout
+    # Barriers that are used once, a loop of so many turns, and a loop that asks for one phase.
+    once = write(f"{folder}/once.grout", ONCE)
+    assert "not reached" not in expect(run("check", once), 0, "@k: clean").stdout
+
+
+def test_mutants_beyond_reach(folder):
+    """Mutants of a ring whose mistake the default sizes do not come to: the verdict says so, and the sizes that it
+    proposes find them."""
+    arrive = "barrier_arrive %free[%i % STAGES]"
+    wait = "barrier_wait %free[%i % STAGES]"
+    mutations = [(wait, ""), (wait, wait.replace("%i %", "(%i + 1) %")), (wait, wait.replace("free", "full")),
+                 (arrive, ""), (arrive, arrive.replace("%i %", "(%i + 1) %")), ("commit_smem", "")]
+    sizes = [(2, 2), (3, 2), (3, 3), (4, 2), (4, 4), (5, 3), (6, 6)]
+    said = found = 0
+    mutants = [(stages, steps, mutation) for mutation in mutations for stages, steps in sizes][:40]
+    for stages, steps, (before, after) in mutants:
+        assert RING.count(before) == 1, before
+        text = RING.replace(before, after).replace("STEPS = 3", f"STEPS = {steps}").replace("STAGES = 4",
+                                                                                            f"STAGES = {stages}")
+        kernel = write(f"{folder}/mutant.grout", text)
+        done = expect(run("check", kernel), 0, "@k: clean")
+        if "  not reached: " in done.stdout:
+            said += 1
+        proposal = done.stdout.rpartition("  to reach more: grout check ")[2].split()[1:]
+        # Sizes that reach more may leave something: the next proposal is followed too.
+        for _ in range(3):
+            if not proposal:
+                break
+            done = run("check", kernel, *proposal)
+            found += done.returncode == 1
+            proposal = done.stdout.rpartition("  to reach more: grout check ")[2].split()[1:]
+    assert said == len(mutants) and found >= 38, f"{len(mutants)} mutants: {said} said, {found} found"
 
 
 def main():
