@@ -1,4 +1,6 @@
 /*
+ * SPDX-License-Identifier: Apache-2.0
+ *
  * flow.h - where values that depend on the schedule come from, and where they go; private to
  * race_checker/.
  *
@@ -9,8 +11,6 @@
  * spread over values and, an object at a time, through memory, until nothing changes; control need
  * not be followed, since a branch that they reach decides the run (taint.c). Ops that publish
  * events count only if they ran.
- *
- * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef GROUT_RACE_CHECKER_FLOW_H
 #define GROUT_RACE_CHECKER_FLOW_H
@@ -25,7 +25,7 @@ typedef enum grout_trait {
     GROUT_TRAIT_COUNT
 } grout_trait;
 
-/* The first members are set by who asks, the others by run. */
+/* The first members are set by the caller, the others by run. */
 typedef struct grout_flow {
     const grout_allocator *allocator;
     const grout_module *module;

@@ -61,7 +61,7 @@ static void unite(access_set *into, const access_set *from) {
     }
 }
 
-/* What travels from one cluster to another: who has published what there says nothing here. */
+/* What travels from one cluster to another: what was published there says nothing here. */
 static void absorb_from_abroad(const history *it, knowledge *into, const knowledge *from) {
     unite(&into->engines, &from->engines);
     unite(&into->memory, &from->memory);
