@@ -20,7 +20,7 @@
  * then are the contributions held against the waits. An mbarrier has a phase before the first: a
  * fresh one's wait for parity 1 is a wait on that, and rule (b) holds for it.
  *
- * Of an mbarrier nobody has to see a phase for the kernel to be right, but PTX asks for it: before
+ * Nobody has to see a phase of an mbarrier for the kernel to be right, but PTX asks for it: before
  * an arrive in the next phase, at least one wait or test has to have found this one complete (PTX
  * ISA 9.1, 'Phase of the mbarrier object'). A pair that lacks no more than that is a warning, at
  * the last arrive of the next phase in the source.
