@@ -79,14 +79,14 @@ static bool has_side_of(const grout_record *record, grout_op_id op) {
     return false;
 }
 
-/* Whether a copy that may find its CTA gone brings bytes for the barrier of the record. */
+/* Whether the barrier of the record lacks bytes that a copy brings which may find its CTA gone.
+ * Bytes that nobody has announced are a fault of their own. */
 static bool is_bytes_of_gone(const grout_checker *checker, const grout_record *record,
                              const grout_record *cause) {
     const grout_module *module = checker->info.module;
     bool is_named = false;
     if (cause->code != GROUT_DIAG_CLUSTER_EXIT || record->facts.subject != GROUT_SUBJECT_BYTES ||
-        record->facts.have < 0 || /* too many have come */
-        cause->facts.sides[0].origin.op == 0) {
+        record->facts.have <= 0 || cause->facts.sides[0].origin.op == 0) {
         return false;
     }
     const grout_op *copy = grout_module_get_op(module, cause->facts.sides[0].origin.op);
