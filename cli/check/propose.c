@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SECONDS_MAX 2.0
+#define SECONDS_MAX 5.0
 #define STEPS_MAX   UINT64_C(2000000)
 #define VALUES_MAX  64
 

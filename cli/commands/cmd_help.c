@@ -169,8 +169,23 @@ static const char markdown_tail[] =
     "| `randn:SEED` | normal distribution: Philox4x32-10, then algorithm AS 241 (floats only) |\n"
     "| `uniform:SEED:LO:HI` | uniform from LO up to HI: Philox4x32-10 (floats only) |\n\n"
     "Outputs are written once the run has reached its end: to a temporary file beside the target, "
-    "synced, then renamed. An output\nthat is also an input, another output or the kernel's own "
-    "file is refused before anything runs.\n\n"
+    "synced, then renamed. No\noption writes over a file that the call reads, or that another "
+    "option "
+    "writes, whatever the names: that is refused before\nanything runs. Devices and pipes are "
+    "written as "
+    "they are.\n\n";
+
+static const char markdown_verdicts[] =
+    "## What a clean verdict did not see\n\n"
+    "A verdict speaks of one launch. `not reached:` names what this launch did not come to: lines "
+    "of "
+    "code that never ran, and\nbarriers in loops of which no element was used a second time "
+    "(`never came "
+    "round`). `to reach more:` is the smallest size\nof one const that reaches all of it, or at "
+    "least "
+    "more; grout looks for it for up to five seconds. A kernel that came to\neverything gets "
+    "neither "
+    "line.\n\n"
     "## Expectations\n\n"
     "`grout check --expect FILE...` compares the findings with comments in the file:\n\n"
     "| comment | meaning |\n|---|---|\n"
@@ -214,7 +229,7 @@ static void add_markdown(grout_text *out) {
     for (int i = 1; i < GROUT_OPTION_COUNT; i++) {
         add_markdown_option(out, (grout_option_id)i);
     }
-    grout_text_add(out, "%s", markdown_tail);
+    grout_text_add(out, "%s%s", markdown_tail, markdown_verdicts);
 }
 
 bool grout_session__report_unknown_command(grout_session *session, const char *word) {

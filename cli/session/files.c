@@ -142,7 +142,7 @@ static bool refuse(grout_session *session, const file_use *written, const file_u
     return false;
 }
 
-/* Of an option that is given again, the last counts; --output is given for each parameter. */
+/* The last use of an option counts; --output is given for each parameter. */
 static bool replaces(const file_use *a, const file_use *b) {
     return a->id == b->id && !a->is_argument && !b->is_argument && a->param == NULL;
 }

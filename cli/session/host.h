@@ -45,8 +45,9 @@ typedef struct grout_host {
                       grout_text *reason);
     /*
      * The same for a file whose first bytes say how long it is: get_size is asked once, with the
-     * first GROUT_HEAD_SIZE bytes or all there are. 0, it is no such file: the rest is not read. Of
-     * what has no size of its own (a device, a pipe) one byte more than it says is read at most.
+     * first GROUT_HEAD_SIZE bytes or all there are. 0, it is no such file: the rest is not read.
+     * One byte more than it says is read at most if the file has no size of its own (a device, a
+     * pipe).
      */
     bool (*read_framed)(void *payload, const char *path, uint64_t size_max,
                         grout_size_function *get_size, grout_bytes *out, grout_text *reason);

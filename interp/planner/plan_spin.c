@@ -1,12 +1,10 @@
-/*
+/* SPDX-License-Identifier: Apache-2.0
  * plan_spin.c - what an actor that goes round in a while goes by: the values on which what it does
  * next depends (sync/spin.c).
  *
  * A value decides if it reaches a condition, a bound, an address or an operation with an effect
  * inside the loop. A count of the turns that is only handed on from turn to turn, or used after the
  * loop, decides nothing: with it alone changed, the actor goes round all the same.
- *
- * SPDX-License-Identifier: Apache-2.0
  */
 #include "planner.h"
 

@@ -8,7 +8,7 @@
  * or come to the end of a turn, and is back at an earlier place with the same values, while no
  * actor has changed anything. Then it goes round until one does, under every schedule. Its next
  * look, or its way back to the loop's begin, blocks it until then; if no other actor can run, the
- * run ends as a deadlock. Of the values those count that decide what it does in the loop
+ * run ends as a deadlock. Only the values count that decide what it does in the loop
  * (planner/plan_spin.c): a loop that counts its turns comes back to the same values unless the
  * count ends it, and a store that leaves its element as it was changes nothing.
  *
@@ -30,7 +30,7 @@ static uint64_t hash_loops(const grout_cta *cta, uint32_t actor, uint32_t depth)
     return hash;
 }
 
-/* Of its registers, those that decide what it does in the loop (plan_spin.c). */
+/* Its registers that decide what it does in the loop (plan_spin.c). */
 static uint64_t hash_actor(const grout_cta *cta, uint32_t actor, const grout_inst *inst) {
     const uint8_t *registers = grout_cta__registers(cta, actor);
     uint64_t hash = hash_loops(cta, actor, inst->loop_depth);
