@@ -50,8 +50,8 @@ static bool run_loaded(const search *it, grout_session *session, const grout_loa
         grout_run_status status =
             machine == NULL ? GROUT_RUN_FAILED : grout_machine_run(machine, 0, session->diags);
         /* A deadlock is the most that a size can show: its lists stay empty, nothing is lacking. */
-        is_good = status == GROUT_RUN_DEADLOCK ||
-                  (status == GROUT_RUN_DONE && grout_reach__find(reach));
+        is_good =
+            status == GROUT_RUN_DEADLOCK || (status == GROUT_RUN_DONE && grout_reach__find(reach));
         grout_machine_free(machine);
         grout_progress_line__clear(&payload.line);
     }

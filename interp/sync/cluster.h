@@ -27,7 +27,7 @@ void grout_cluster__leave(const grout_cta *cta, uint32_t thread, bool is_for_all
 /* Whether the thread's wait can return. If so it has waited; if not it is blocked. */
 bool grout_cluster__wait(const grout_cta *cta, uint32_t thread, const grout_inst *inst,
                          grout_meeting meeting);
-/* Whether a wait is owed: a thread that it stands for has arrived and not waited. */
+/* Whether a wait is owed: the thread, or one that it comes for, has arrived and not waited. */
 bool grout_cluster__owes_wait(const grout_cta *cta, uint32_t thread, bool is_for_all);
 
 /* A copy that all of the ranks in mask have to issue, as one CTA issues it. */

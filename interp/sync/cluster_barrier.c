@@ -14,7 +14,7 @@ static void wake_cluster(const grout_cta *cta) {
     }
 }
 
-/* The threads that one stands for: from, as many as count. */
+/* The threads that one comes for: from, as many as count. */
 typedef struct party {
     uint32_t from, count;
 } party;

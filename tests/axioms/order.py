@@ -95,7 +95,7 @@ def is_ordered(x, y, fences):
 
 
 # The rulings of docs/memory_model.md by which grout takes accesses for ordered that PTX's words do not order.
-OPEN = {"end-in-time", "atomics-of-two-proxies", "fence-of-another-cta"}  # not settled: a verdict rests on each
+OPEN = {"end-in-time"}  # not settled: a verdict rests on it
 
 
 def is_over_in_time(x):
@@ -109,10 +109,6 @@ def find_ruling(x, y, fences, cluster):
         return "time"
     if x.place[0] == "gmem" and x.mode == "r" and (is_before(x, y) or x.is_async and y.know.time & x.bit):
         return "gmem-read"
-    if is_before(x, y) and any(f.know.causality & x.bit for f in find_fences(x, y, fences)):
-        return "fence-of-another-cta"
-    if x.mode == "a" and y.mode == "a" and is_strong_pair((x.scope, x.cta), (y.scope, y.cta), cluster):
-        return "atomics-of-two-proxies"
     if y.mode == "end" and y.know.time & x.bit:
         return "end-in-time"
     return None

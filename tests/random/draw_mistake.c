@@ -16,33 +16,14 @@ typedef struct lines {
     uint32_t chosen[LINES_MAX], chosen_count; /* those that synchronise */
 } lines;
 
-static const char *const SYNCHRONISING[] = {"barrier_arrive",
-                                            "barrier_wait",
-                                            "commit_smem",
-                                            "fence_async_shared",
-                                            "commit_gmem",
-                                            "mbarrier_arrive",
-                                            "mbarrier_wait",
-                                            "mbarrier_expect",
-                                            "mbarrier_init",
-                                            "mbarrier_invalidate",
-                                            "block_barrier",
-                                            "named_barrier_sync",
-                                            "wgmma_wait",
-                                            "wait_smem_to_gmem",
-                                            "async_copy_wait",
-                                            "async_copy_commit_group",
-                                            "async_copy_arrive",
-                                            "cluster_barrier",
-                                            "cluster_arrive",
-                                            "cluster_wait",
-                                            "semaphore_signal",
-                                            "semaphore_wait",
-                                            "wgmma ",
-                                            "copy_gmem_to_smem",
-                                            "scratch %full",
-                                            "scratch %free",
-                                            "async_store_smem"};
+static const char *const SYNCHRONISING[] = {
+    "barrier_arrive",    "barrier_wait",        "commit_smem",     "fence_async_shared",
+    "commit_gmem",       "mbarrier_arrive",     "mbarrier_wait",   "mbarrier_expect",
+    "mbarrier_init",     "mbarrier_invalidate", "block_barrier",   "named_barrier_sync",
+    "wgmma_wait",        "wait_smem_to_gmem",   "async_copy_wait", "async_copy_commit_group",
+    "async_copy_arrive", "cluster_barrier",     "cluster_arrive",  "cluster_wait",
+    "semaphore_signal",  "semaphore_wait",      "wgmma ",          "copy_gmem_to_smem",
+    "scratch %full",     "scratch %free",       "async_store_smem"};
 
 static bool starts_with(const char *text, const char *word) {
     return strncmp(text, word, strlen(word)) == 0;

@@ -150,8 +150,8 @@ static void an_order_is_said_where_there_is_one(const op_facts *it) {
     expect(it, takes(it, GROUT_ATTR_BIT_SCOPE), (has_side && is_wide) || is_update,
            "it takes scope(..): its SIDE is not NONE, and its SCOPE not a fixed one");
     expect(it, takes(it, GROUT_ATTR_BIT_ORDER) && it->sync != NULL,
-           it->line.arrival != GROUT_SYNC_ARRIVAL_LATER,
-           "what an engine did is released in any case: what counts LATER takes no order(..)");
+           it->line.arrival != GROUT_SYNC_ARRIVAL_LATER || is_mode(it, MODE(POSTS)),
+           "what an engine did is released in any case: what STARTS one takes no order(..)");
 }
 
 /* The same words for all that post, wait or look where the scope is not a fixed one. */
