@@ -97,12 +97,21 @@ static bool note_event(grout_checker *checker, const grout_event *event) {
     return true;
 }
 
-static bool observe(void *self, const grout_event *event) {
-    grout_checker *checker = self;
+/* What the summary, and what judges the whole run, know of each op. */
+static void count_event(grout_checker *checker, const grout_event *event) {
     GROUT_ASSERT(event->origin.op < checker->run.op_count);
     if (event->clocks) {
         checker->run.op_threads[event->origin.op] |= (uint8_t)(1u << event->origin.thread);
     }
+    checker->run.async_ops += event->kind == GROUT_EVENT_ISSUE;
+    if (event->kind == GROUT_EVENT_UNDEFINED) {
+        checker->run.undefined_ops[event->origin.op] = 1;
+    }
+}
+
+static bool observe(void *self, const grout_event *event) {
+    grout_checker *checker = self;
+    count_event(checker, event);
     switch ((grout_event_kind)event->kind) {
     case GROUT_EVENT_CTA_BEGIN:
         return grout_checker__begin_cta(checker, event->origin.cta) != NULL;
@@ -121,9 +130,7 @@ static bool observe(void *self, const grout_event *event) {
     case GROUT_EVENT_COMMIT_GMEM:
     case GROUT_EVENT_ASYNC_COPY_COMMIT:
     case GROUT_EVENT_ASYNC_COPY_WAIT:
-        return note_event(checker, event);
     case GROUT_EVENT_ISSUE:
-        checker->run.async_ops++;
         return note_event(checker, event);
     case GROUT_EVENT_SCOPE_END:
         return grout_checker__scope_end(checker, event);
@@ -157,8 +164,6 @@ static bool observe(void *self, const grout_event *event) {
     case GROUT_EVENT_REGISTERS:
         return grout_checker__registers(checker, event);
     case GROUT_EVENT_UNDEFINED:
-        checker->run.undefined_ops[event->origin.op] = 1;
-        break;
     case GROUT_EVENT_FORK: /* the clocks say what it orders */
     case GROUT_EVENT_JOIN:
     case GROUT_EVENT_COMPLETE:
