@@ -37,7 +37,7 @@ static uint32_t get_launch_number(const grout_machine *machine, uint32_t number)
 }
 
 /* The first that can run, round robin from a number on; skip so many. UINT32_MAX: none. */
-static uint32_t find_runnable(const grout_machine *machine, uint32_t first, uint32_t skip) {
+static inline uint32_t find_runnable(const grout_machine *machine, uint32_t first, uint32_t skip) {
     uint32_t count = machine->slot_count * grout_machine__actors_per_slot(machine);
     for (uint32_t i = 0, number = first; i < count; i++) {
         if (is_runnable(machine, number) && skip-- == 0) {
@@ -48,7 +48,7 @@ static uint32_t find_runnable(const grout_machine *machine, uint32_t first, uint
     return UINT32_MAX;
 }
 
-static uint32_t count_runnable(const grout_machine *machine) {
+static inline uint32_t count_runnable(const grout_machine *machine) {
     uint32_t count = machine->slot_count * grout_machine__actors_per_slot(machine), runnable = 0;
     for (uint32_t i = 0; i < count; i++) {
         runnable += is_runnable(machine, i);
