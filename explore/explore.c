@@ -231,8 +231,13 @@ static bool is_unfinished(const explorer *it, const grout_trace *trace,
     if (index >= it->nodes.count || index < it->shared_count || it->shared_count == 0) {
         return false;
     }
-    const node *last = &it->nodes.items[it->shared_count - 1];
-    return last->displaced == first->actor || last->chosen == second->actor;
+    for (size_t i = 0; i < it->shared_count; i++) {
+        const node *at = &it->nodes.items[i];
+        if (at->displaced == first->actor && at->chosen != first->actor) {
+            return true;
+        }
+    }
+    return it->nodes.items[it->shared_count - 1].chosen == second->actor;
 }
 
 static bool want_reversals(explorer *it, const grout_trace *trace, bool is_known) {

@@ -104,29 +104,32 @@ static bool add_reversal(grout_trace *trace, uint64_t first, uint64_t second) {
     return true;
 }
 
-/* A visitor's newest step on the resource that is neither known nor commutes, plus 1; 0: none. */
-static uint64_t find_rival(const grout_trace *trace, const grout_visitor *visitor,
-                           const grout_step *step, const grout_clocks *clocks) {
+/* Pairs a step with each rival of a visitor: its steps on the resource that are neither known nor
+ * commute. The newest is not enough: where it may stand depends on those before it. What a fetch
+ * reads can make an older step known, so knowledge ends no fetch's list. */
+static bool pair_with(grout_trace *trace, const grout_visitor *visitor, uint64_t index,
+                      const grout_clocks *clocks) {
+    const grout_step *step = &trace->steps.items[index];
+    bool is_fetch = step->kind == GROUT_STEP_FETCH;
     uint64_t at = visitor->step + 1;
-    while (at != 0 && !is_known(clocks, &trace->steps.items[at - 1])) {
-        if (is_dependent(&trace->steps.items[at - 1], step)) {
-            return at;
+    while (at != 0 && (is_fetch || !is_known(clocks, &trace->steps.items[at - 1]))) {
+        const grout_step *rival = &trace->steps.items[at - 1];
+        if (is_dependent(rival, step) && !add_reversal(trace, at - 1, index)) {
+            return false;
         }
-        at = trace->steps.items[at - 1].previous;
+        at = rival->previous;
     }
-    return 0;
+    return true;
 }
 
-/* Pairs a step with the newest rival step of each other actor. */
+/* Pairs a step with the rivals of each other actor. */
 static bool find_reversals(grout_trace *trace, uint64_t index, const grout_clocks *clocks) {
     GROUT_ASSERT(index < trace->steps.count);
     const grout_step *step = &trace->steps.items[index];
     size_t slot = find_slot(trace, step->resource);
     for (uint64_t i = trace->table[slot]; i != 0; i = trace->visitors.items[i - 1].next) {
         const grout_visitor *visitor = &trace->visitors.items[i - 1];
-        uint64_t rival =
-            visitor->actor == step->actor ? 0 : find_rival(trace, visitor, step, clocks);
-        if (rival != 0 && !add_reversal(trace, rival - 1, index)) {
+        if (visitor->actor != step->actor && !pair_with(trace, visitor, index, clocks)) {
             return false;
         }
     }
