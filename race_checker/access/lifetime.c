@@ -9,8 +9,9 @@
  * SMEM, and its accumulator, whose registers the thread uses for something else; unless a finding
  * has said already that its thread should have waited for it.
  *
- * At the end of a CTA another CTA's accesses to its SMEM must be over as well, plain ones too: in
- * time, for it is the memory that goes away.
+ * At the end of a CTA another CTA's accesses to its SMEM must be over as well. Plain ones have to
+ * be released to it: an edge without memory says nothing of them, and one that is still on its way
+ * when the CTA has ended falls into memory of another CTA (PTX ISA 9.1, 'Causality order').
  *
  * A barrier goes away too. A load that arrives on it and is not over then can never be awaited:
  * the phases of the barrier's next life, if its scope runs again, say nothing of it. It is reported
@@ -72,6 +73,13 @@ bool grout_checker__report_exit(grout_checker *checker, const grout_event *event
     return report_side(checker, event, GROUT_DIAG_CLUSTER_EXIT, &facts);
 }
 
+/* Whether the actors whose clocks are joined in 'last' know that it has been issued. */
+static bool is_issue_known(const end_context *context, const grout_entry *entry) {
+    const grout_clock_shape *shape = &context->checker->shape;
+    uint32_t actor = grout_entry__get_actor(shape, entry);
+    return context->event->u.scope.last[grout_clock_x(shape, actor)] >= entry->epoch;
+}
+
 static bool report_in_flight(const end_context *context, grout_shadow *shadow,
                              const grout_entry *entry, const grout_rect *rect,
                              grout_diag_code code) {
@@ -83,6 +91,7 @@ static bool report_in_flight(const end_context *context, grout_shadow *shadow,
     facts.sides[0] = grout_entry__describe(entry);
     facts.sides[0].box = grout_box__from_runs(checker->info.module, context->object, &run, 1);
     facts.is_inner = context->event->u.scope.is_inner;
+    facts.knows_issue = code == GROUT_DIAG_CLUSTER_EXIT && is_issue_known(context, entry);
     facts.fault.object = context->object;
     return report_side(context->checker, context->event, code, &facts);
 }
@@ -111,15 +120,11 @@ static bool is_of_peer(const end_context *context, const grout_entry *entry) {
            entry->flags & GROUT_ENTRY_PRESENT;
 }
 
-/* Whether it is over, as a fact in time, for the actors whose clocks are joined in 'last'. */
+/* Whether it is over for the actors whose clocks are joined in 'last'. */
 static bool is_over(const end_context *context, const grout_entry *entry) {
-    const grout_clock_shape *shape = &context->checker->shape;
-    const uint32_t *last = context->event->u.scope.last;
-    if (grout_entry__get_agent(entry) != GROUT_AGENT_ACTOR) {
-        return last[entry->component] >= entry->number;
-    }
-    return !is_of_peer(context, entry) ||
-           last[grout_clock_x(shape, grout_entry__get_actor(shape, entry))] >= entry->epoch;
+    bool is_of_engine = grout_entry__get_agent(entry) != GROUT_AGENT_ACTOR;
+    return (!is_of_engine && !is_of_peer(context, entry)) ||
+           context->event->u.scope.last[entry->component] >= entry->number;
 }
 
 static bool check_entry(const end_context *context, grout_shadow *shadow, const grout_entry *entry,

@@ -93,6 +93,20 @@ static void add_scope_edge(const grout_wording *wording, grout_text *out) {
     }
 }
 
+static void add_exit_edge(const grout_wording *wording, grout_text *out) {
+    const grout_facts *facts = wording->facts;
+    bool is_in_time = facts->knows_issue;
+    grout_text_add(out, is_in_time ? "" : "nothing makes ");
+    grout_wording__add_cta(wording, facts->owner, out);
+    grout_text_add(out,
+                   is_in_time ? " hears that line %" PRIu32
+                                " has run, by an edge that carries no memory: the access can come "
+                                "after it has ended, and its memory can be another kernel's by then"
+                              : " wait for this access before it ends: its memory can be another "
+                                "kernel's by then",
+                   get_line(wording, 0));
+}
+
 bool grout_wording__add_peer_edge(const grout_wording *wording, grout_text *out) {
     grout_diag_code code = wording->record->code;
     const grout_facts *facts = wording->facts;
@@ -106,10 +120,7 @@ bool grout_wording__add_peer_edge(const grout_wording *wording, grout_text *out)
         grout_wording__add_cta(wording, facts->owner, out);
         grout_text_add(out, " has finished with these bytes, nor the other way round");
     } else if (code == GROUT_DIAG_CLUSTER_EXIT) {
-        grout_text_add(out, "nothing makes ");
-        grout_wording__add_cta(wording, facts->owner, out);
-        grout_text_add(out, " wait for this access before it ends: its memory can be another "
-                            "kernel's by then");
+        add_exit_edge(wording, out);
     } else if (code == GROUT_DIAG_INSUFFICIENT_SCOPE) {
         add_scope_edge(wording, out);
     } else {
@@ -142,6 +153,13 @@ static void repair_peer_exit(grout_wording *wording, grout_text *out) {
                        " arrive on, before the CTA ends",
                        get_line(wording, 0));
         return;
+    }
+    if (wording->facts->knows_issue) {
+        grout_text_add(out,
+                       "make the arrive or signal after line %" PRIu32
+                       " a release and the wait for it an acquire, both at scope(cluster) at "
+                       "least; or ",
+                       get_line(wording, 0));
     }
     grout_text_add(out, "end the kernel with 'cluster_barrier'");
     if (!grout_kernel_has_exit_sync(wording->module, wording->checker->info.kernel)) {

@@ -95,8 +95,6 @@ def is_ordered(x, y, fences):
 
 
 # The rulings of docs/memory_model.md by which grout takes accesses for ordered that PTX's words do not order.
-OPEN = {"end-in-time"}  # not settled: a verdict rests on it
-
 
 def is_over_in_time(x):
     """Whether that x is over is a fact about one place, which an edge in time carries."""
@@ -109,6 +107,4 @@ def find_ruling(x, y, fences, cluster):
         return "time"
     if x.place[0] == "gmem" and x.mode == "r" and (is_before(x, y) or x.is_async and y.know.time & x.bit):
         return "gmem-read"
-    if y.mode == "end" and y.know.time & x.bit:
-        return "end-in-time"
     return None
