@@ -36,22 +36,39 @@ static uint32_t get_launch_number(const grout_machine *machine, uint32_t number)
     return cluster->index * per_slot + number % per_slot;
 }
 
+/* The actors of a CTA, one after the other; NULL if its cluster has not begun. */
+static const grout_thread *find_threads(const grout_machine *machine, uint32_t cta) {
+    return grout_machine__find_actor(machine, cta * machine->plan->actor_count);
+}
+
 /* The first that can run, round robin from a number on; skip so many. UINT32_MAX: none. */
-static inline uint32_t find_runnable(const grout_machine *machine, uint32_t first, uint32_t skip) {
-    uint32_t count = machine->slot_count * grout_machine__actors_per_slot(machine);
-    for (uint32_t i = 0, number = first; i < count; i++) {
-        if (is_runnable(machine, number) && skip-- == 0) {
-            return number;
+static uint32_t find_runnable(const grout_machine *machine, uint32_t first, uint32_t skip) {
+    uint32_t actors = machine->plan->actor_count,
+             ctas = machine->slot_count * machine->plan->shape.cta_count;
+    uint32_t cta = first / actors, local = first % actors, left = ctas * actors;
+    while (left > 0) {
+        uint32_t end = local + left < actors ? local + left : actors;
+        const grout_thread *threads = find_threads(machine, cta);
+        left -= end - local;
+        for (; threads != NULL && local < end; local++) {
+            if (threads[local].state == GROUT_THREAD_RUNNABLE && skip-- == 0) {
+                return cta * actors + local;
+            }
         }
-        number = number + 1 == count ? 0 : number + 1;
+        local = 0;
+        cta = cta + 1 == ctas ? 0 : cta + 1;
     }
     return UINT32_MAX;
 }
 
-static inline uint32_t count_runnable(const grout_machine *machine) {
-    uint32_t count = machine->slot_count * grout_machine__actors_per_slot(machine), runnable = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        runnable += is_runnable(machine, i);
+/* How many can run; counts no further than to 'most'. */
+static uint32_t count_runnable(const grout_machine *machine, uint32_t most) {
+    uint32_t ctas = machine->slot_count * machine->plan->shape.cta_count, runnable = 0;
+    for (uint32_t cta = 0; cta < ctas && runnable < most; cta++) {
+        const grout_thread *threads = find_threads(machine, cta);
+        for (uint32_t i = 0; threads != NULL && i < machine->plan->actor_count; i++) {
+            runnable += threads[i].state == GROUT_THREAD_RUNNABLE;
+        }
     }
     return runnable;
 }
@@ -143,15 +160,21 @@ static void record_decision(grout_machine *machine, uint32_t number) {
     record->actors[record->count++] = get_launch_number(machine, number);
 }
 
+/* Any of those that can run, by chance. */
+static uint32_t draw_runnable(grout_machine *machine) {
+    uint32_t runnable = count_runnable(machine, UINT32_MAX);
+    return find_runnable(machine, 0,
+                         (uint32_t)(grout_machine__draw(machine, GROUT_DRAW_SCHEDULE) % runnable));
+}
+
 /* The next actor where more than one can run. */
-static uint32_t decide(grout_machine *machine, uint32_t runnable) {
+static uint32_t decide(grout_machine *machine) {
     uint32_t first =
         machine->run.facts.last % (machine->slot_count * grout_machine__actors_per_slot(machine));
     uint32_t number = UINT32_MAX;
     switch (machine->launch.schedule) {
     case GROUT_SCHEDULE_RANDOM:
-        number = find_runnable(
-            machine, 0, (uint32_t)(grout_machine__draw(machine, GROUT_DRAW_SCHEDULE) % runnable));
+        number = draw_runnable(machine);
         break;
     case GROUT_SCHEDULE_PCT:
         drop_running(machine);
@@ -177,8 +200,8 @@ static uint32_t choose(grout_machine *machine) {
     if (machine->launch.schedule == GROUT_SCHEDULE_FAIR && machine->launch.record == NULL) {
         return find_runnable(machine, first, 0) + 1;
     }
-    uint32_t runnable = count_runnable(machine);
-    return runnable > 1 ? decide(machine, runnable) + 1 : find_runnable(machine, first, 0) + 1;
+    bool has_choice = count_runnable(machine, 2) > 1;
+    return (has_choice ? decide(machine) : find_runnable(machine, first, 0)) + 1;
 }
 
 static const grout_cta *get_cta(const grout_machine *machine, uint32_t number) {
@@ -296,7 +319,7 @@ static bool finish_flights(grout_machine *machine) {
         grout_mbarrier__give_up_inits(cta);
     }
     grout_spin__let_out(machine);
-    return count_runnable(machine) > 0;
+    return count_runnable(machine, 1) > 0;
 }
 
 bool grout_machine__run(grout_machine *machine, uint64_t step_limit) {

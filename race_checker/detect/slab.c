@@ -37,7 +37,9 @@ static bool add_chunk(grout_slab *slab) {
         return false;
     }
     slab->chunks = chunks;
-    chunks[slab->chunk_count] = grout__new(slab->allocator, 1, GROUT_SLAB_CHUNK_SIZE);
+    /* Without values: most of a chunk is never used, and each block is zeroed when it is given out.
+     */
+    chunks[slab->chunk_count] = grout__resize(slab->allocator, NULL, GROUT_SLAB_CHUNK_SIZE);
     if (!chunks[slab->chunk_count]) {
         return false;
     }
