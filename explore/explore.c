@@ -331,6 +331,7 @@ static bool explore_one(explorer *it, const grout_decisions *replay, bool *is_ce
     grout_trace__init(&trace, it->launch->allocator, &it->decisions, it->orders);
     bool failed = !run_schedule(it, replay, &trace, &run);
     *is_certified_out = !failed && run.summary.is_well_synchronised;
+    it->out->failing += !failed && run.summary.error_count > 0;
     failed = failed || !keep_witness(it, &run);
     grout_checker_free(run.checker);
     if (!failed && !*is_certified_out && !it->was_cut) {
@@ -394,6 +395,12 @@ bool grout_explore(const grout_launch *launch, const grout_explore_options *opti
         it.orders != NULL && grout_saved_arrays__take(&it.arrays, launch, false) && explore(&it);
     deinit(&it);
     return is_good || grout_diags_add_oom(diags);
+}
+
+bool grout_exploration_holds(const grout_exploration *exploration) {
+    GROUT_ASSERT(exploration->failing <= exploration->schedules);
+    return exploration->is_complete &&
+           (exploration->failing == 0 || exploration->failing == exploration->schedules);
 }
 
 void grout_exploration_deinit(grout_exploration *exploration) {

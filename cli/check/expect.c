@@ -217,7 +217,7 @@ static bool add_explored(expect_run *run, grout_kernel_id kernel,
         const grout_outcome outcome = grout_explored__get_outcome(&explored, i, settings);
         is_good = add_outcome(run, &outcome, found, &identities);
     }
-    *holds = *holds && (explored.exploration.is_complete || explored.exploration.is_certified);
+    *holds = *holds && grout_exploration_holds(&explored.exploration);
     run->is_cut_short = run->is_cut_short || explored.cut == GROUT_CUT_INTERRUPT;
     grout__free(identities.items);
     grout_explored__deinit(&explored);

@@ -325,6 +325,8 @@ static void set_checked(grout_json *json, json_t *object, const grout_outcome *o
     set(json, object, "holds_for_every_schedule", json_boolean(holds));
     set_text(json, object, "assuming", holds ? summary->assuming : "");
     set_count(json, object, "schedules_explored", exploration == NULL ? 1 : exploration->schedules);
+    set_count(json, object, "schedules_failing",
+              exploration == NULL ? summary->error_count > 0 : exploration->failing);
     set_text(json, object, "because", holds ? "" : summary->not_well_synchronised_because);
     set_count(json, object, "follow_on_findings", summary->suppressed_count);
     set_count(json, object, "findings_not_listed", summary->dropped_count);

@@ -320,7 +320,14 @@ static void add_assumption(grout_text *out, const grout_check_summary *summary) 
 static void add_explored(grout_text *out, const grout_outcome *outcome) {
     const grout_exploration *exploration = outcome->exploration;
     unsigned long long schedules = (unsigned long long)exploration->schedules;
-    if (exploration->is_complete) {
+    if (exploration->is_complete && !grout_exploration_holds(exploration)) {
+        grout_text_add(out,
+                       "  fails under %llu of the %llu schedules of this launch with these inputs "
+                       "that differ in what matters",
+                       (unsigned long long)exploration->failing, schedules);
+        add_assumption(out, &outcome->summary);
+        grout_text_add(out, "\n");
+    } else if (exploration->is_complete) {
         grout_text_add(out, "  holds for every schedule of this launch with these inputs");
         add_assumption(out, &outcome->summary);
         grout_text_add(out, ": %llu explored, which differ in what matters\n", schedules);

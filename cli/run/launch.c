@@ -161,8 +161,8 @@ void grout_outcome__deinit(grout_outcome *outcome) {
 }
 
 bool grout_outcome__holds(const grout_outcome *outcome) {
-    return outcome->summary.is_well_synchronised ||
-           (outcome->exploration != NULL && outcome->exploration->is_complete);
+    return outcome->exploration == NULL ? outcome->summary.is_well_synchronised
+                                        : grout_exploration_holds(outcome->exploration);
 }
 
 const char *grout_outcome__get_cut(const grout_outcome *outcome) {

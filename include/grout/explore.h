@@ -39,6 +39,7 @@ typedef struct grout_exploration {
     grout_witness *witnesses;
     uint32_t witness_count;
     uint64_t schedules;   /* that were run to their end */
+    uint64_t failing;     /* of them: with a finding that is an error */
     uint64_t states;      /* points from which more than one order was to be tried, and the start */
     bool is_certified;    /* the first run was well synchronised: it represents all schedules */
     bool is_complete;     /* every schedule is equivalent to one that was run */
@@ -54,6 +55,8 @@ typedef struct grout_exploration {
  */
 GROUT_API bool grout_explore(const grout_launch *launch, const grout_explore_options *options,
                              grout_exploration *out, grout_diags *diags);
+/* Whether its verdict is that of every schedule: all were covered, and all of them fail or none. */
+GROUT_API bool grout_exploration_holds(const grout_exploration *exploration);
 GROUT_API void grout_exploration_deinit(grout_exploration *exploration);
 
 /*
