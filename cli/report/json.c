@@ -136,14 +136,14 @@ static json_t *make_notes(grout_json *json, const grout_diag *diag) {
     return notes;
 }
 
-static void set_identity(grout_json *json, json_t *object, uint64_t identity) {
+static void set_identity(grout_json *json, json_t *object, const char *key, uint64_t identity) {
     char text[17];
     for (int i = 15; i >= 0; i--) {
         text[i] = "0123456789abcdef"[identity & 15];
         identity >>= 4;
     }
     text[16] = '\0';
-    set_text(json, object, "identity", text);
+    set_text(json, object, key, text);
 }
 
 /* ---- findings ------------------------------------------------------------------------------- */
@@ -181,7 +181,8 @@ static json_t *make_edit(grout_json *json, const grout_finding_edit *edit) {
 }
 
 void grout_json__add_finding(grout_json *json, const char *kernel, const grout_finding *finding,
-                             grout_severity severity, const grout_allowance *allowance) {
+                             const grout_finding *cause, grout_severity severity,
+                             const grout_allowance *allowance) {
     json_t *object = json_object();
     bool is_silenced = severity == GROUT_SEVERITY_OFF;
     GROUT_ASSERT(is_silenced || allowance == NULL);
@@ -195,7 +196,7 @@ void grout_json__add_finding(grout_json *json, const char *kernel, const grout_f
     } else {
         set_text(json, object, "severity", get_severity_text(severity));
     }
-    set_identity(json, object, finding->identity);
+    set_identity(json, object, "identity", finding->identity);
     set_text(json, object, "kernel", kernel);
     set(json, object, "primary", make_place(json, finding->primary));
     set(json, object, "related", make_place(json, finding->related));
@@ -206,6 +207,9 @@ void grout_json__add_finding(grout_json *json, const char *kernel, const grout_f
     set_text(json, object, "repair", finding->repair);
     set(json, object, "edit", make_edit(json, &finding->edit));
     set_count(json, object, "count", finding->count);
+    if (cause != NULL) {
+        set_identity(json, object, "follows_from", cause->identity);
+    }
     append(json, is_silenced ? json->silenced : json->findings, object);
 }
 
@@ -236,7 +240,7 @@ void grout_json__add_diag(grout_json *json, const grout_diag *diag) {
                  diag->severity == GROUT_SEVERITY_ADVICE ? "advice"
                                                          : get_severity_text(diag->severity));
     }
-    set_identity(json, object, get_identity(diag));
+    set_identity(json, object, "identity", get_identity(diag));
     set(json, object, "kernel", json_null());
     set(json, object, "primary", make_place(json, diag->place));
     set(json, object, "related", json_null());

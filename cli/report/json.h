@@ -10,8 +10,10 @@ typedef struct grout_json grout_json;
 
 grout_json *grout_json__new(void);
 void grout_json__free(grout_json *json);
+/* cause: that it is listed under; NULL: none. allowance: what silences it, if severity is OFF. */
 void grout_json__add_finding(grout_json *json, const char *kernel, const grout_finding *finding,
-                             grout_severity severity, const grout_allowance *allowance);
+                             const grout_finding *cause, grout_severity severity,
+                             const grout_allowance *allowance);
 void grout_json__add_diag(grout_json *json, const grout_diag *diag);
 void grout_json__add_kernel(grout_json *json, const grout_load *load, grout_kernel_id kernel,
                             const grout_outcome *outcome, const char *command);

@@ -178,6 +178,17 @@ static judgement judge(grout_report *report, const grout_finding *finding) {
     return (judgement){allowance != NULL ? GROUT_SEVERITY_OFF : severity, allowance};
 }
 
+/* Whether the finding is listed under its cause, which is not silenced and no less severe. */
+static bool is_follower(grout_report *report, const grout_finding *finding) {
+    if (finding->cause == NULL) {
+        return false;
+    }
+    grout_severity severity = judge(report, finding->cause).severity;
+    return severity == GROUT_SEVERITY_ERROR ||
+           (severity == GROUT_SEVERITY_WARNING &&
+            judge(report, finding).severity != GROUT_SEVERITY_ERROR);
+}
+
 /* Verdict and exit code come from what is counted here, listed or not. */
 static void count_finding(grout_report *report, const grout_finding *finding,
                           grout_severity severity) {
@@ -189,36 +200,68 @@ static void count_finding(grout_report *report, const grout_finding *finding,
     report->silenced_count += severity == GROUT_SEVERITY_OFF ? 1u : 0u;
 }
 
-static void list_finding(grout_report *report, grout_kernel_id kernel, const grout_finding *finding,
-                         const judgement *found, grout_text *out) {
+/* "smem-race at lines 26 and 37" */
+static void add_follower(const grout_finding *finding, grout_text *out) {
+    bool has_two = finding->related.file != NULL && finding->related.line != finding->primary.line;
+    grout_text_add(out, "%s at line%s %u", grout_diag_get(finding->code)->text, has_two ? "s" : "",
+                   finding->primary.line);
+    if (has_two) {
+        grout_text_add(out, " and %u", finding->related.line);
+    }
+}
+
+/* The findings that follow from one, in a line. */
+static void add_followers(grout_report *report, const grout_outcome *outcome,
+                          const grout_finding *cause, grout_text *out) {
+    const char *opening = "  what follows from it: ";
+    for (uint32_t i = 0; i < grout_checker_get_count(outcome->checker); i++) {
+        const grout_finding *finding = grout_checker_get_finding(outcome->checker, i);
+        if (finding->cause == cause && is_follower(report, finding) &&
+            judge(report, finding).severity != GROUT_SEVERITY_OFF) {
+            grout_text_add(out, "%s", opening);
+            add_follower(finding, out);
+            opening = "; ";
+        }
+    }
+    if (opening[0] == ';') {
+        grout_text_add(out, "\n");
+    }
+}
+
+static void list_finding(grout_report *report, grout_kernel_id kernel, const grout_outcome *outcome,
+                         const grout_finding *finding, const judgement *found, grout_text *out) {
     grout_session *session = report->session;
     if (report->json != NULL) {
         grout_json__add_finding(report->json, get_kernel_name(report->load, kernel), finding,
+                                is_follower(report, finding) ? finding->cause : NULL,
                                 found->severity, found->allowance);
-    } else if (found->severity != GROUT_SEVERITY_OFF) {
+    } else if (found->severity != GROUT_SEVERITY_OFF &&
+               (!is_follower(report, finding) || session->is_verbose)) {
         grout_diag diag = *finding->diag;
         diag.severity = found->severity;
         render(session, &diag, session->use_color, out);
         if (finding->count > 1) {
             grout_text_add(out, "  seen %llu times\n", (unsigned long long)finding->count);
         }
+        add_followers(report, outcome, finding, out);
     }
 }
 
 /* Counts a finding, and lists it while there is room: at most --max-findings of a kernel. What is
  * silenced takes no room. */
-static void add_finding(grout_report *report, grout_kernel_id kernel, const grout_finding *finding,
-                        const judgement *found, grout_text *out) {
+static void add_finding(grout_report *report, grout_kernel_id kernel, const grout_outcome *outcome,
+                        const grout_finding *finding, grout_text *out) {
+    judgement found = judge(report, finding);
     uint64_t most = grout_options__get_count(&report->session->options, GROUT_OPTION_MAX_FINDINGS,
                                              GROUT_DIAGS_MAX);
-    bool is_silenced = found->severity == GROUT_SEVERITY_OFF;
-    count_finding(report, finding, found->severity);
+    bool is_silenced = found.severity == GROUT_SEVERITY_OFF;
+    count_finding(report, finding, found.severity);
     if (!is_silenced && report->listed_count == most) {
         report->unlisted_count++;
         return;
     }
     report->listed_count += is_silenced ? 0u : 1u;
-    list_finding(report, kernel, finding, found, out);
+    list_finding(report, kernel, outcome, finding, &found, out);
 }
 
 /* Whether this is the first schedule to show the finding; notes that it was shown. */
@@ -236,7 +279,14 @@ static bool note_shown(grout_report *report, uint64_t identity) {
     return true;
 }
 
-/* The errors first, so that warnings do not take their room. Returns whether one was shown. */
+/* Whether it stands among the errors: as one, or with its cause. */
+static bool is_among_errors(grout_report *report, const grout_finding *finding) {
+    const grout_finding *head = is_follower(report, finding) ? finding->cause : finding;
+    return judge(report, head).severity == GROUT_SEVERITY_ERROR;
+}
+
+/* The errors first, so that warnings do not take their room; what follows from a finding stands
+ * with it. Returns whether one was shown. */
 static bool add_findings(grout_report *report, grout_kernel_id kernel, const grout_outcome *outcome,
                          grout_text *out) {
     size_t before = out->size;
@@ -244,11 +294,9 @@ static bool add_findings(grout_report *report, grout_kernel_id kernel, const gro
     for (int pass = 0; pass < 2; pass++) {
         for (uint32_t i = 0; i < count; i++) {
             const grout_finding *finding = grout_checker_get_finding(outcome->checker, i);
-            judgement found = judge(report, finding);
-            bool is_error = found.severity == GROUT_SEVERITY_ERROR;
-            if (is_error == (pass == 0) &&
+            if (is_among_errors(report, finding) == (pass == 0) &&
                 (outcome->exploration == NULL || note_shown(report, finding->identity))) {
-                add_finding(report, kernel, finding, &found, out);
+                add_finding(report, kernel, outcome, finding, out);
             }
         }
     }

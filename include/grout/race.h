@@ -57,6 +57,9 @@ typedef struct grout_finding {
     const char *missing_edge; /* what order exists, what is absent, what came close; "" if none */
     const char *repair;       /* in words; "" if none */
     grout_finding_edit edit;
+    /* What it follows from, by the table of race_checker/explain/causes.def: look at that one
+     * first, and at this one when it is mended. It comes before this one. NULL: nothing. */
+    const struct grout_finding *cause;
 } grout_finding;
 
 typedef struct grout_checker_options {

@@ -1,5 +1,6 @@
 /* report.c - findings as diagnostics with their notes, and as the fields that JSON shows.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "causes.h"
 #include "explain.h"
 #include "wording.h"
 
@@ -195,10 +196,11 @@ static void word_finding(grout_wording *wording) {
 
 /* ---- all of them ---- */
 
-static void count_findings(grout_report *report, const grout_checker *checker, const uint32_t *list,
-                           uint32_t count) {
+static void count_findings(grout_report *report, const grout_checker *checker,
+                           const grout_listed *list, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
-        bool is_error = checker->memory.findings.records[list[i]].severity == GROUT_SEVERITY_ERROR;
+        const grout_record *record = &checker->memory.findings.records[list[i].record];
+        bool is_error = record->severity == GROUT_SEVERITY_ERROR;
         report->error_count += is_error ? 1 : 0;
         report->warning_count += is_error ? 0 : 1;
     }
@@ -210,8 +212,10 @@ static void count_findings(grout_report *report, const grout_checker *checker, c
 grout_report *grout_report__new(const grout_checker *checker) {
     grout_report *report = grout__new(checker->allocator, 1, sizeof *report);
     uint32_t count = 0;
-    uint32_t *list = grout_findings__list(&checker->memory.findings, &count);
+    uint32_t *shown = grout_findings__list(&checker->memory.findings, &count);
+    grout_listed *list = shown ? grout_causes__arrange(checker, shown, count) : NULL;
     bool done = report && list;
+    grout__free(shown);
     if (done) {
         count_findings(report, checker, list, count);
         report->findings = grout__new(checker->allocator, report->count, sizeof *report->findings);
@@ -220,7 +224,7 @@ grout_report *grout_report__new(const grout_checker *checker) {
         report->count = done ? report->count : 0;
     }
     for (uint32_t i = 0; done && i < report->count; i++) {
-        const grout_record *record = &checker->memory.findings.records[list[i]];
+        const grout_record *record = &checker->memory.findings.records[list[i].record];
         grout_wording wording = {.checker = checker,
                                  .module = checker->info.module,
                                  .record = record,
@@ -229,6 +233,7 @@ grout_report *grout_report__new(const grout_checker *checker) {
                                  .finding = &report->findings[i],
                                  .diag = &report->diags[i]};
         word_finding(&wording);
+        wording.finding->cause = list[i].cause == i ? NULL : &report->findings[list[i].cause];
         done = !wording.has_failed;
     }
     grout__free(list);

@@ -60,7 +60,7 @@ def check_reports_in(grout, folder):
         options = (options[0].split() if options else []) + ["--budget", str(SECONDS)]
         done = run(grout, "check", "--format", "json", *options, path, folder=folder)
         report = json.loads(done.stdout)
-        said = run(grout, "check", *options, path, folder=folder).stdout
+        said = run(grout, "check", "-v", *options, path, folder=folder).stdout
         if report["verdict"] in ("clean", "warning"):
             continue
         assert done.returncode in (1, 2), (path, done.returncode)

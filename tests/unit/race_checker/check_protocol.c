@@ -8,6 +8,8 @@
  * blocks: a wait for what has not come fails the test. Findings come out as "code line[/line]", in
  * order, joined by commas; after a bar, why the run does not speak for all schedules.
  */
+#include "in_place_order.h"
+
 #include "grout/race.h"
 #include "grout/text.h"
 
@@ -605,7 +607,7 @@ static void list_findings(const machine *it, grout_text *out) {
     grout_check_summary summary = grout_checker_get_summary(it->checker, false);
     grout_text_add(out, "%s", "");
     for (uint32_t i = 0; i < grout_checker_get_count(it->checker); i++) {
-        const grout_finding *finding = grout_checker_get_finding(it->checker, i);
+        const grout_finding *finding = get_in_place_order(it->checker, i);
         grout_text_add(out, "%s%s %u", i ? "," : "", grout_diag_get(finding->code)->text,
                        finding->primary.line);
         if (finding->related.file) {

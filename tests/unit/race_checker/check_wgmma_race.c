@@ -172,10 +172,10 @@ static void expect_text(const char *steps, const char *found, const char *expect
 
 static const grout_finding *find_first(const machine *it) {
     uint32_t i = 0;
-    while (is_protocol(grout_checker_get_finding(it->checker, i)->code)) {
+    while (is_protocol(get_in_place_order(it->checker, i)->code)) {
         i++;
     }
-    return grout_checker_get_finding(it->checker, i);
+    return get_in_place_order(it->checker, i);
 }
 
 START_TEST(report_says) {

@@ -10,6 +10,8 @@
 #ifndef GROUT_TESTS_WGMMA_SCRIPT_H
 #define GROUT_TESTS_WGMMA_SCRIPT_H
 
+#include "in_place_order.h"
+
 #include "grout/race.h"
 #include "grout/text.h"
 
@@ -432,7 +434,7 @@ static void list_findings(const machine *it, grout_text *out) {
     const char *comma = "";
     grout_text_add(out, "%s", "");
     for (uint32_t i = 0; i < grout_checker_get_count(it->checker); i++) {
-        const grout_finding *finding = grout_checker_get_finding(it->checker, i);
+        const grout_finding *finding = get_in_place_order(it->checker, i);
         if (is_protocol(finding->code)) {
             continue;
         }
