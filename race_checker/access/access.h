@@ -39,6 +39,10 @@ bool grout_checker__find_shapes(grout_checker *checker);
 /* A finding about a wgmma: a thread that waits as it says has waited for all groups up to this one.
  */
 void grout_checker__note_reported(grout_checker *checker, const grout_facts *facts);
+/* The arrive, signal or wait that carries no memory from the earlier access to the later one, or
+ * not as far as it has to (weak_edge.c). */
+grout_near grout_near__find_weak_edge(const grout_checker *checker, const grout_side *later,
+                                      const grout_side *earlier);
 /* Primary: the access to what a wgmma still uses; related: the wgmma. */
 grout_near grout_near__find_wgmma(const grout_checker *checker, const grout_facts *facts,
                                   const grout_clocks *clocks);

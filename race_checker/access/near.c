@@ -62,44 +62,7 @@ static grout_near find_commit(const grout_checker *checker, const grout_facts *f
     return near;
 }
 
-/* ---- edges that carry too little ---- */
-
-static bool holds(uint8_t scope, const grout_side *a, const grout_side *b) {
-    if (scope == GROUT_CHOICE_SCOPE_CTA) {
-        return a->origin.cta == b->origin.cta;
-    }
-    return scope != GROUT_CHOICE_SCOPE_CLUSTER || a->stamp.cluster == b->stamp.cluster;
-}
-
-/* The release of the earlier side, or the wait of the later one, that is written too weakly. */
-static grout_near find_weak_edge(const grout_checker *checker, const grout_side *later,
-                                 const grout_side *earlier) {
-    const grout_module *module = checker->info.module;
-    const grout_thread_history *source = grout_checker__get_history(checker, &earlier->origin);
-    const grout_thread_history *sink = grout_checker__get_history(checker, &later->origin);
-    grout_near near = {.kind = GROUT_NEAR_NOTHING};
-    if (source->release.op && source->release_epoch >= earlier->epoch) {
-        if (source->release_is_relaxed || !holds(source->release_scope, earlier, later)) {
-            near.kind = source->release_is_relaxed ? GROUT_NEAR_RELAXED : GROUT_NEAR_NARROW;
-            near.origin = source->release;
-            near.number = source->release_scope;
-            return near;
-        }
-    }
-    if (sink->wait.op) {
-        const grout_op *op = grout_module_get_op(module, sink->wait.op);
-        const grout_attr_value *order = grout_module_find_attr(module, op, GROUT_ATTR_ORDER);
-        const grout_attr_value *scope = grout_module_find_attr(module, op, GROUT_ATTR_SCOPE);
-        if (order && order->choice == GROUT_CHOICE_ORDER_RELAXED) {
-            near.kind = GROUT_NEAR_RELAXED;
-        } else if (scope && !holds(scope->choice, later, earlier)) {
-            near.kind = GROUT_NEAR_NARROW;
-            near.number = scope->choice;
-        }
-        near.origin = near.kind == GROUT_NEAR_NOTHING ? near.origin : sink->wait;
-    }
-    return near;
-}
+/* ---- writes that an engine's write hides ---- */
 
 bool grout_checker__is_write_lost(const grout_checker *checker, const grout_entry *copy,
                                   const grout_clocks *clocks) {
@@ -257,7 +220,7 @@ grout_near grout_near__find(const grout_checker *checker, grout_diag_code code,
         return find_commit(checker, facts, code == GROUT_DIAG_MISSING_COMMIT_GMEM, clocks);
     }
     if (code == GROUT_DIAG_INSUFFICIENT_SCOPE) {
-        return find_weak_edge(checker, primary, related);
+        return grout_near__find_weak_edge(checker, primary, related);
     }
     if (code == GROUT_DIAG_ASYNC_NOT_AWAITED) {
         return is_async_copy(checker, related) ? find_copy_wait(checker, primary, related)

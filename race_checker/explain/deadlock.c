@@ -20,9 +20,8 @@
 #include <string.h>
 
 enum {
-    GROUPS_MAX = 8,  /* blocked threads that are explained, each for all that stand where it does */
-    REASONS_MAX = 6, /* threads whose reason is given, of an op */
-    CIRCLE_MAX = 32  /* blocked threads among which a circle is looked for */
+    GROUPS_MAX = 8, /* blocked threads that are explained, each for all that stand where it does */
+    REASONS_MAX = 6 /* threads whose reason is given, of an op */
 };
 
 /* ---- sentences ---- */
@@ -164,6 +163,23 @@ static bool is_in_kernel(const grout_deadlock *text, grout_op_id id) {
     return grout_module_get_block(text->module, op->parent)->kernel == text->checker->info.kernel;
 }
 
+bool grout_deadlock__waits_for(const grout_deadlock *text, const grout_thread_fact *thread,
+                               const grout_thread_fact *other) {
+    grout_need need = grout_deadlock__get_need(text, thread);
+    uint32_t size = text->checker->shape.cta_count;
+    if (thread->state == GROUT_THREAD_BLOCKED_CLUSTER) { /* everybody has to come */
+        return other->state != GROUT_THREAD_BLOCKED_CLUSTER &&
+               other->origin.cta / size == thread->origin.cta / size;
+    }
+    for (grout_op_id i = 1; i < grout_module_get_op_count(text->module); i++) {
+        if (is_in_kernel(text, i) && is_needed_op(text, &need, i) &&
+            grout_deadlock__serves(text, &need, i, other)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void add_reasons(const grout_deadlock *text, const grout_need *need, grout_op_id op,
                         grout_text *out) {
     uint32_t count = 0;
@@ -297,10 +313,13 @@ static void explain_thread(grout_deadlock *text, uint32_t index) {
     explain_need(text, &need);
 }
 
-static void explain_threads(grout_deadlock *text) {
+/* The threads that stand where the root does, then the others. */
+static void explain_threads(grout_deadlock *text, const grout_thread_fact *root) {
     uint32_t groups = 0, left = 0;
-    for (uint32_t t = 0; t < text->thread_count; t++) {
-        if (!grout_thread_fact__is_blocked(&text->threads[t]) || is_spoken_for(text, t)) {
+    for (uint32_t i = 0; i < 2 * text->thread_count; i++) {
+        uint32_t t = i % text->thread_count;
+        if (!grout_thread_fact__is_blocked(&text->threads[t]) || is_spoken_for(text, t) ||
+            is_alike(&text->threads[t], root) != (i < text->thread_count)) {
             continue;
         }
         if (groups++ < GROUPS_MAX) {
@@ -367,115 +386,7 @@ static void explain_ended(grout_deadlock *text) {
         text, grout_module_get_kernel(text->module, text->checker->info.kernel)->loc, &sentence);
 }
 
-/* ---- circles ---- */
-
-/* Blocked threads, and for each one that it waits for. */
-typedef struct circle {
-    const grout_thread_fact *threads[CIRCLE_MAX];
-    uint32_t next[CIRCLE_MAX]; /* in threads */
-    uint8_t state[CIRCLE_MAX]; /* 0 not looked at, 1 on the way, 2 leads nowhere */
-    uint32_t count;
-} circle;
-
-static bool waits_for(const grout_deadlock *text, const grout_thread_fact *thread,
-                      const grout_thread_fact *other) {
-    grout_need need = grout_deadlock__get_need(text, thread);
-    uint32_t size = text->checker->shape.cta_count;
-    if (thread->state == GROUT_THREAD_BLOCKED_CLUSTER) { /* everybody has to come */
-        return other->state != GROUT_THREAD_BLOCKED_CLUSTER &&
-               other->origin.cta / size == thread->origin.cta / size;
-    }
-    for (grout_op_id i = 1; i < grout_module_get_op_count(text->module); i++) {
-        if (is_in_kernel(text, i) && is_needed_op(text, &need, i) &&
-            grout_deadlock__serves(text, &need, i, other)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Follows from the first thread; *at_out is on a circle if there is one. Without recursion: the way
- * is a chain of next. */
-static bool find_circle(const grout_deadlock *text, circle *it, uint32_t *at_out) {
-    uint32_t path[CIRCLE_MAX], tried[CIRCLE_MAX] = {0}, depth = 0;
-    path[depth++] = 0;
-    it->state[0] = 1;
-    while (depth > 0) {
-        uint32_t own = path[depth - 1], other = tried[own]++;
-        if (other >= it->count) {
-            it->state[own] = 2;
-            depth--;
-            continue;
-        }
-        if (it->state[other] == 2 || !waits_for(text, it->threads[own], it->threads[other])) {
-            continue;
-        }
-        it->next[own] = other;
-        if (it->state[other] == 1) {
-            *at_out = other;
-            return true;
-        }
-        GROUT_ASSERT(depth < it->count); /* each thread is on the way once */
-        it->state[other] = 1;
-        path[depth++] = other;
-    }
-    return false;
-}
-
-static void explain_circle(grout_deadlock *text) {
-    circle it = {.count = 0};
-    grout_text sentence = {.allocator = text->checker->allocator};
-    uint32_t at = 0, i = 0;
-    for (uint32_t t = 0; t < text->thread_count && it.count < CIRCLE_MAX; t++) {
-        if (grout_thread_fact__is_blocked(&text->threads[t]) && text->threads[t].origin.op &&
-            text->threads[t].state != GROUT_THREAD_BLOCKED_JOIN) {
-            it.threads[it.count++] = &text->threads[t];
-        }
-    }
-    if (it.count < 2 || !find_circle(text, &it, &at)) {
-        return;
-    }
-    i = at;
-    grout_text_add(&sentence, "they wait in a circle: ");
-    do {
-        grout_deadlock__add_thread(text, &it.threads[i]->origin, &sentence);
-        grout_text_add(&sentence, " at line %" PRIu32 " for ",
-                       grout_deadlock__get_line(text, it.threads[i]->origin.op));
-        i = it.next[i];
-        grout_deadlock__add_thread(text, &it.threads[i]->origin, &sentence);
-        grout_text_add(&sentence, "%s", i == at ? "" : ", ");
-    } while (i != at);
-    grout_deadlock__say(text, 0, &sentence);
-}
-
 /* ---- the finding ---- */
-
-static bool is_before(const grout_thread_fact *a, const grout_thread_fact *b) {
-    if (a->origin.cta != b->origin.cta) {
-        return a->origin.cta < b->origin.cta;
-    }
-    if (a->origin.thread != b->origin.thread) {
-        return a->origin.thread < b->origin.thread;
-    }
-    return a->origin.warp < b->origin.warp;
-}
-
-/* The lowest blocked thread: one that is not just waiting for its warps, if there is one. */
-static const grout_thread_fact *find_lowest(const grout_deadlock *text, uint32_t state) {
-    const grout_thread_fact *lowest = NULL;
-    for (uint32_t t = 0; t < text->thread_count; t++) {
-        const grout_thread_fact *it = &text->threads[t];
-        bool counts = state ? it->state == state : grout_thread_fact__is_blocked(it);
-        bool is_join = it->state == GROUT_THREAD_BLOCKED_JOIN;
-        if (!counts || (lowest && is_join)) {
-            continue;
-        }
-        if (!lowest || lowest->state == GROUT_THREAD_BLOCKED_JOIN || is_before(it, lowest)) {
-            lowest = it;
-        }
-    }
-    return lowest;
-}
 
 /* Whether a thread of the CTA has ended. */
 static bool has_exit(const grout_deadlock *text, uint32_t cta) {
@@ -488,7 +399,7 @@ static bool has_exit(const grout_deadlock *text, uint32_t cta) {
     return false;
 }
 
-static void open_report(grout_deadlock *text, bool is_divergence, const grout_thread_fact *lowest) {
+static void open_report(grout_deadlock *text, bool is_divergence, const grout_thread_fact *root) {
     grout_text sentence = {.allocator = text->checker->allocator};
     uint32_t blocked = 0;
     for (uint32_t t = 0; t < text->thread_count; t++) {
@@ -498,21 +409,21 @@ static void open_report(grout_deadlock *text, bool is_divergence, const grout_th
         grout_text_add(&sentence,
                        "this collective scope is entered by some threads of the CTA, and "
                        "others have ended without it");
-    } else if (lowest->state == GROUT_THREAD_BLOCKED_SCOPE) {
+    } else if (root->state == GROUT_THREAD_BLOCKED_SCOPE) {
         grout_text_add(&sentence,
                        "no thread can run: %" PRIu32
-                       " threads are blocked, the lowest at this scope's entry",
+                       " threads are blocked, one at this scope's entry",
                        blocked);
     } else {
-        grout_deadlock__add_headline(text, lowest, &sentence);
+        grout_deadlock__add_headline(text, root, &sentence);
     }
     grout_deadlock__say(text, 0, &sentence);
 }
 
-static void explain(grout_deadlock *text, bool is_divergence, const grout_thread_fact *lowest) {
-    open_report(text, is_divergence, lowest);
-    explain_circle(text);
-    explain_threads(text);
+static void explain(grout_deadlock *text, bool is_divergence, const grout_thread_fact *root) {
+    open_report(text, is_divergence, root);
+    grout_deadlock__explain_circle(text);
+    explain_threads(text, root);
     if (is_divergence) {
         explain_exits(text);
     }
@@ -539,23 +450,23 @@ bool grout_checker__deadlock(grout_checker *checker, const grout_event *event) {
                            .threads = event->u.deadlock.threads,
                            .thread_count = event->u.deadlock.thread_count,
                            .done = true};
-    const grout_thread_fact *lowest = find_lowest(&text, 0);
-    const grout_thread_fact *scope = find_lowest(&text, GROUT_THREAD_BLOCKED_SCOPE);
+    const grout_thread_fact *root = grout_deadlock__find_root(&text);
+    const grout_thread_fact *scope = grout_deadlock__find_lowest(&text, GROUT_THREAD_BLOCKED_SCOPE);
     grout_facts facts;
     memset(&facts, 0, sizeof facts);
     checker->run.has_deadlock = true;
-    if (!lowest || checker->memory.findings.sentence_count) {
+    if (!root || checker->memory.findings.sentence_count) {
         return true;
     }
     text.has_ctas = text.threads[0].origin.cta != text.threads[text.thread_count - 1].origin.cta;
     if (scope && has_exit(&text, scope->origin.cta)) {
         key.code = GROUT_DIAG_COLLECTIVE_DIVERGENCE;
-        lowest = scope;
+        root = scope;
     }
-    explain(&text, key.code == GROUT_DIAG_COLLECTIVE_DIVERGENCE, lowest);
-    facts.sides[0].origin = lowest->origin;
+    explain(&text, key.code == GROUT_DIAG_COLLECTIVE_DIVERGENCE, root);
+    facts.sides[0].origin = root->origin;
     facts.side_count = 1;
-    key.primary = grout_origin__get_loc(checker->info.module, &lowest->origin);
+    key.primary = grout_origin__get_loc(checker->info.module, &root->origin);
     if (!key.primary) {
         key.primary = grout_module_get_kernel(checker->info.module, checker->info.kernel)->loc;
     }

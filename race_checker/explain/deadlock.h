@@ -42,10 +42,23 @@ grout_need grout_deadlock__get_need(const grout_deadlock *text, const grout_thre
 /* Whether the op, executed by the other thread, could bring something of what is needed. */
 bool grout_deadlock__serves(const grout_deadlock *text, const grout_need *need, grout_op_id op,
                             const grout_thread_fact *other);
+/* Whether the other thread, if it went on, could bring something of what this one waits for. */
+bool grout_deadlock__waits_for(const grout_deadlock *text, const grout_thread_fact *thread,
+                               const grout_thread_fact *other);
 const grout_barrier_fact *grout_deadlock__find_barrier(const grout_deadlock *text,
                                                        const grout_thread_fact *thread);
 const grout_semaphore_fact *grout_deadlock__find_semaphore(const grout_deadlock *text,
                                                            const grout_thread_fact *thread);
+
+/* ---- deadlock_root.c ---- */
+
+/* The lowest blocked thread, of this state if it is not 0: one that is not just waiting for its
+ * warps, if there is one. NULL: none is blocked. */
+const grout_thread_fact *grout_deadlock__find_lowest(const grout_deadlock *text, uint32_t state);
+/* The blocked thread that a reader should look at first. NULL: none is blocked. */
+const grout_thread_fact *grout_deadlock__find_root(const grout_deadlock *text);
+/* Says who waits for whom, if they do so in a circle. */
+void grout_deadlock__explain_circle(grout_deadlock *text);
 
 /* ---- deadlock_words.c ---- */
 
@@ -55,8 +68,8 @@ void grout_deadlock__add_state(const grout_deadlock *text, const grout_thread_fa
 /* "; thread 1 is blocked at line 30 before it": why the thread does not execute the op. */
 void grout_deadlock__add_reason(const grout_deadlock *text, const grout_thread_fact *thread,
                                 grout_op_id op, grout_text *out);
-/* The headline of what the lowest thread waits for. */
-void grout_deadlock__add_headline(const grout_deadlock *text, const grout_thread_fact *lowest,
+/* The headline of what the root waits for. */
+void grout_deadlock__add_headline(const grout_deadlock *text, const grout_thread_fact *root,
                                   grout_text *out);
 
 #endif

@@ -361,47 +361,47 @@ void grout_deadlock__add_reason(const grout_deadlock *text, const grout_thread_f
 
 /* ---- the headline ---- */
 
-void grout_deadlock__add_headline(const grout_deadlock *text, const grout_thread_fact *lowest,
+void grout_deadlock__add_headline(const grout_deadlock *text, const grout_thread_fact *root,
                                   grout_text *out) {
     const grout_barrier_fact *barrier = NULL;
     const grout_semaphore_fact *semaphore = NULL;
     grout_text_add(out, "no thread can run: ");
-    if (lowest->state == GROUT_THREAD_BLOCKED_BARRIER) {
-        barrier = grout_deadlock__find_barrier(text, lowest);
-    } else if (lowest->state == GROUT_THREAD_BLOCKED_SEMAPHORE) {
-        semaphore = grout_deadlock__find_semaphore(text, lowest);
+    if (root->state == GROUT_THREAD_BLOCKED_BARRIER) {
+        barrier = grout_deadlock__find_barrier(text, root);
+    } else if (root->state == GROUT_THREAD_BLOCKED_SEMAPHORE) {
+        semaphore = grout_deadlock__find_semaphore(text, root);
     }
     if (barrier) {
-        grout_text_add(out, "phase %" PRIu32 " of %%%s[%" PRIu32 "] never completes", lowest->phase,
+        grout_text_add(out, "phase %" PRIu32 " of %%%s[%" PRIu32 "] never completes", root->phase,
                        grout_deadlock__get_name(text, barrier->object), barrier->index);
     } else if (semaphore) {
         grout_text_add(out, "%%%s[%" PRIu32 "] never has the %" PRIu32 " unit%s of this wait",
                        grout_deadlock__get_name(text, semaphore->object), semaphore->index,
-                       lowest->phase, lowest->phase == 1 ? "" : "s");
-    } else if (lowest->state == GROUT_THREAD_BLOCKED_REGISTERS) {
+                       root->phase, root->phase == 1 ? "" : "s");
+    } else if (root->state == GROUT_THREAD_BLOCKED_REGISTERS) {
         grout_text_add(out, "the registers that this set_max_registers waits for are never given "
                             "back");
-    } else if (lowest->state == GROUT_THREAD_BLOCKED_PARITY) {
-        barrier = grout_deadlock__find_barrier(text, lowest);
+    } else if (root->state == GROUT_THREAD_BLOCKED_PARITY) {
+        barrier = grout_deadlock__find_barrier(text, root);
         grout_text_add(out, "%%%s[%" PRIu32 "] never has the parity of this wait",
                        barrier ? grout_deadlock__get_name(text, barrier->object) : "",
                        barrier ? barrier->index : 0);
-    } else if (lowest->state == GROUT_THREAD_BLOCKED_SPIN) {
-        grout_object_id object = grout_deadlock__get_need(text, lowest).object;
+    } else if (root->state == GROUT_THREAD_BLOCKED_SPIN) {
+        grout_object_id object = grout_deadlock__get_need(text, root).object;
         grout_text_add(out,
                        object ? "%%%s never becomes what this loop looks for"
                               : "this loop never ends: %snothing that it goes by changes",
                        object ? grout_deadlock__get_name(text, object) : "");
-    } else if (lowest->state == GROUT_THREAD_BLOCKED_NAMED) {
+    } else if (root->state == GROUT_THREAD_BLOCKED_NAMED) {
         grout_text_add(out, "generation %" PRIu32 " of named barrier %" PRIu32 " is never full",
-                       lowest->phase, lowest->element);
-    } else if (lowest->state == GROUT_THREAD_BLOCKED_CLUSTER) {
-        grout_text_add(out, grout_deadlock__is_at_end(text, lowest)
+                       root->phase, root->element);
+    } else if (root->state == GROUT_THREAD_BLOCKED_CLUSTER) {
+        grout_text_add(out, grout_deadlock__is_at_end(text, root)
                                 ? "not every thread of the cluster comes to its end"
                                 : "not every thread of the cluster arrives");
-    } else if (lowest->state == GROUT_THREAD_BLOCKED_BLOCK) {
+    } else if (root->state == GROUT_THREAD_BLOCKED_BLOCK) {
         grout_text_add(out, "not every thread of the CTA comes to this block_barrier");
-    } else if (lowest->state == GROUT_THREAD_BLOCKED_JOIN) {
+    } else if (root->state == GROUT_THREAD_BLOCKED_JOIN) {
         grout_text_add(out, "its warps or partitions never end");
     } else {
         grout_text_add(out, "not every thread of the CTA enters this scope");

@@ -107,10 +107,10 @@ def sample(items, most):
 def measure(grout, path, most, pool):
     lines = mutate.strip_expectations(open(path).read()).split("\n")
     objects = get_objects(lines)
-    mutants = list(mutate.mutants(lines))
+    mutants = sample(list(mutate.mutants(lines)), most)
     jobs = [(m, pool.submit(judge, grout, path, lines, objects, m)) for m in mutants]
     rows = [(m, job.result()) for m, job in jobs]
-    return sample([(m[0] + 1, m[1], r) for m, r in rows if r is not None], most)
+    return [(m[0] + 1, m[1], r) for m, r in rows if r is not None]
 
 
 def main():

@@ -1,0 +1,168 @@
+/*
+ * deadlock_root.c - where a deadlock begins: which of the blocked threads a reader should look at
+ * first, and whether threads wait for each other in a circle.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A thread that waits for what no blocked thread would bring if it went on stands at the end of the
+ * chain: what it waits for was never written, or has been done too few times. If each waits for
+ * another, a phase that has some of its arrivals and lacks the rest is the likeliest: those who
+ * arrive on it have come, and it asks for more. The wait that ends a CTA is looked at last.
+ */
+#include "deadlock.h"
+
+#include "invariant.h"
+
+#include <inttypes.h>
+
+enum { CIRCLE_MAX = 32 }; /* blocked threads among which a circle is looked for */
+
+/* ---- the root ---- */
+
+static bool is_before(const grout_thread_fact *a, const grout_thread_fact *b) {
+    if (a->origin.cta != b->origin.cta) {
+        return a->origin.cta < b->origin.cta;
+    }
+    if (a->origin.thread != b->origin.thread) {
+        return a->origin.thread < b->origin.thread;
+    }
+    return a->origin.warp < b->origin.warp;
+}
+
+/* The lowest blocked thread: one that is not just waiting for its warps, if there is one. */
+const grout_thread_fact *grout_deadlock__find_lowest(const grout_deadlock *text, uint32_t state) {
+    const grout_thread_fact *lowest = NULL;
+    for (uint32_t t = 0; t < text->thread_count; t++) {
+        const grout_thread_fact *it = &text->threads[t];
+        bool counts = state ? it->state == state : grout_thread_fact__is_blocked(it);
+        bool is_join = it->state == GROUT_THREAD_BLOCKED_JOIN;
+        if (!counts || (lowest && is_join)) {
+            continue;
+        }
+        if (!lowest || lowest->state == GROUT_THREAD_BLOCKED_JOIN || is_before(it, lowest)) {
+            lowest = it;
+        }
+    }
+    return lowest;
+}
+
+/* Whether some blocked thread would bring what it waits for, if it went on. */
+static bool is_served(const grout_deadlock *text, const grout_thread_fact *thread) {
+    for (uint32_t t = 0; t < text->thread_count; t++) {
+        if (grout_deadlock__waits_for(text, thread, &text->threads[t])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether the phase that it waits for has some of its arrivals, and lacks others. */
+static bool is_partial(const grout_deadlock *text, const grout_thread_fact *thread) {
+    const grout_barrier_fact *barrier = thread->state == GROUT_THREAD_BLOCKED_BARRIER ||
+                                                thread->state == GROUT_THREAD_BLOCKED_PARITY
+                                            ? grout_deadlock__find_barrier(text, thread)
+                                            : NULL;
+    return barrier && barrier->arrived > 0 && barrier->arrived < barrier->arrivals;
+}
+
+/* Higher: nearer to the mistake. */
+static unsigned get_weight(const grout_deadlock *text, const grout_thread_fact *thread) {
+    return grout_deadlock__is_at_end(text, thread) ? 1
+           : !is_served(text, thread)              ? 4
+           : is_partial(text, thread)              ? 3
+                                                   : 2;
+}
+
+static bool is_like_one_before(const grout_deadlock *text, uint32_t index) {
+    for (uint32_t t = 0; t < index; t++) {
+        const grout_thread_fact *a = &text->threads[t], *b = &text->threads[index];
+        if (a->state == b->state && a->origin.op == b->origin.op &&
+            a->origin.cta == b->origin.cta) {
+            return true;
+        }
+    }
+    return false;
+}
+
+const grout_thread_fact *grout_deadlock__find_root(const grout_deadlock *text) {
+    const grout_thread_fact *root = grout_deadlock__find_lowest(text, 0);
+    unsigned best = 0;
+    for (uint32_t t = 0, looked = 0; t < text->thread_count && looked < CIRCLE_MAX; t++) {
+        const grout_thread_fact *thread = &text->threads[t];
+        if (!grout_thread_fact__is_blocked(thread) || thread->origin.op == 0 ||
+            thread->state == GROUT_THREAD_BLOCKED_JOIN || is_like_one_before(text, t)) {
+            continue;
+        }
+        unsigned weight = get_weight(text, thread);
+        looked++;
+        if (weight > best || (weight == best && is_before(thread, root))) {
+            root = thread;
+            best = weight;
+        }
+    }
+    return root;
+}
+
+/* ---- circles ---- */
+
+/* Blocked threads, and for each one that it waits for. */
+typedef struct circle {
+    const grout_thread_fact *threads[CIRCLE_MAX];
+    uint32_t next[CIRCLE_MAX]; /* in threads */
+    uint8_t state[CIRCLE_MAX]; /* 0 not looked at, 1 on the way, 2 leads nowhere */
+    uint32_t count;
+} circle;
+
+/* Follows from the first thread; *at_out is on a circle if there is one. Without recursion: the way
+ * is a chain of next. */
+static bool find_circle(const grout_deadlock *text, circle *it, uint32_t *at_out) {
+    uint32_t path[CIRCLE_MAX], tried[CIRCLE_MAX] = {0}, depth = 0;
+    path[depth++] = 0;
+    it->state[0] = 1;
+    while (depth > 0) {
+        uint32_t own = path[depth - 1], other = tried[own]++;
+        if (other >= it->count) {
+            it->state[own] = 2;
+            depth--;
+            continue;
+        }
+        if (it->state[other] == 2 ||
+            !grout_deadlock__waits_for(text, it->threads[own], it->threads[other])) {
+            continue;
+        }
+        it->next[own] = other;
+        if (it->state[other] == 1) {
+            *at_out = other;
+            return true;
+        }
+        GROUT_ASSERT(depth < it->count); /* each thread is on the way once */
+        it->state[other] = 1;
+        path[depth++] = other;
+    }
+    return false;
+}
+
+void grout_deadlock__explain_circle(grout_deadlock *text) {
+    circle it = {.count = 0};
+    grout_text sentence = {.allocator = text->checker->allocator};
+    uint32_t at = 0, i = 0;
+    for (uint32_t t = 0; t < text->thread_count && it.count < CIRCLE_MAX; t++) {
+        if (grout_thread_fact__is_blocked(&text->threads[t]) && text->threads[t].origin.op &&
+            text->threads[t].state != GROUT_THREAD_BLOCKED_JOIN) {
+            it.threads[it.count++] = &text->threads[t];
+        }
+    }
+    if (it.count < 2 || !find_circle(text, &it, &at)) {
+        return;
+    }
+    i = at;
+    grout_text_add(&sentence, "they wait in a circle: ");
+    do {
+        grout_deadlock__add_thread(text, &it.threads[i]->origin, &sentence);
+        grout_text_add(&sentence, " at line %" PRIu32 " for ",
+                       grout_deadlock__get_line(text, it.threads[i]->origin.op));
+        i = it.next[i];
+        grout_deadlock__add_thread(text, &it.threads[i]->origin, &sentence);
+        grout_text_add(&sentence, "%s", i == at ? "" : ", ");
+    } while (i != at);
+    grout_deadlock__say(text, 0, &sentence);
+}
