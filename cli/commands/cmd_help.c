@@ -177,9 +177,12 @@ static const char markdown_tail[] =
 
 static const char markdown_verdicts[] =
     "## Causes first\n\n"
-    "One mistake breaks an order, and every pair of accesses that needed it is a finding. A report begins with the finding\n"
-    "that is nearest to the mistake; `what follows from it:` names the others that are about the same barrier, the same\n"
-    "operation or the same loop of a thread. Mend the first and look again: one of the others may be a mistake of its own.\n"
+    "One mistake breaks an order, and every pair of accesses that needed it is a finding. A report "
+    "begins with the finding\n"
+    "that is nearest to the mistake; `what follows from it:` names the others that are about the "
+    "same barrier, the same\n"
+    "operation or the same loop of a thread. Mend the first and look again: one of the others may "
+    "be a mistake of its own.\n"
     "`-v` prints all of them in full. Verdict and exit code count every finding.\n\n"
     "## What a clean verdict did not see\n\n"
     "A verdict speaks of one launch. `not reached:` names what this launch did not come to: lines "
