@@ -150,14 +150,18 @@ static const char *find_semaphore_doubt(const grout_checker *checker) {
 
 static const char *find_finding_doubt(const grout_checker *checker) {
     const grout_findings *findings = &checker->memory.findings;
-    bool is_ambiguous = false;
+    bool is_ambiguous = false, is_unobserved = false;
     for (uint32_t i = 0; i < findings->count; i++) {
-        if (is_order(&findings->records[i])) {
+        grout_diag_code code = findings->records[i].code;
+        if (is_order(&findings->records[i]) && code != GROUT_DIAG_BARRIER_UNOBSERVED) {
             return "accesses or barrier phases are out of order: other schedules may show more";
         }
-        is_ambiguous = is_ambiguous || findings->records[i].code == GROUT_DIAG_SEMAPHORE_AMBIGUOUS;
+        is_unobserved = is_unobserved || is_order(&findings->records[i]);
+        is_ambiguous = is_ambiguous || code == GROUT_DIAG_SEMAPHORE_AMBIGUOUS;
     }
-    return is_ambiguous ? "a semaphore_wait can be served by other signals" : "";
+    return is_unobserved  ? "a barrier phase completed that a thread should have waited for"
+           : is_ambiguous ? "a semaphore_wait can be served by other signals"
+                          : "";
 }
 
 const char *grout_checker__find_doubt(const grout_checker *checker, bool was_cut) {
