@@ -122,6 +122,10 @@ static grout_near find_wait(const grout_checker *checker, const grout_side *acce
         near.kind = GROUT_NEAR_WAIT_ELSEWHERE;
         near.origin = thread->wait;
         near.number = thread->wait_element;
+    } else if (thread->wait.op && thread->wait_element == near.element &&
+               state->facts.waits[at].waits == 0) {
+        near.kind = GROUT_NEAR_WAIT_FRESH;
+        near.origin = thread->wait;
     } else if (state->facts.waits[at].waits) {
         near.kind = GROUT_NEAR_WAIT_EARLIER;
         near.origin = state->notes.waits[at];

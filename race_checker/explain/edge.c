@@ -76,6 +76,12 @@ static void add_wait_edge(const grout_wording *wording, grout_text *out) {
                        "the copy is done when phase %" PRIu32
                        " of %s completes, and this thread has not waited on %s at all",
                        near->phase, element.data, element.data);
+    } else if (near->kind == GROUT_NEAR_WAIT_FRESH) {
+        grout_text_add(out,
+                       "the copy is done when phase %" PRIu32
+                       " of %s completes; this wait is the thread's last there, and its parity is "
+                       "that of the phase before the first: a fresh mbarrier lets it pass",
+                       near->phase, element.data);
     } else if (near->kind == GROUT_NEAR_WAIT_EARLIER) {
         grout_text_add(out,
                        "the copy is done when phase %" PRIu32

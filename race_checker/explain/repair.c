@@ -219,6 +219,12 @@ static void repair_await(grout_wording *wording, grout_text *out) {
         grout_wording__add_element(wording, near->number, out);
         return;
     }
+    if (near->kind == GROUT_NEAR_WAIT_FRESH) {
+        grout_text_add(
+            out, "give the wait at line %" PRIu32 " the parity of phase %" PRIu32 ": %" PRIu32,
+            grout_wording__get_line(wording, &near->origin), near->phase, near->phase % 2);
+        return;
+    }
     if (can_insert_wait(wording) && get_constant_barrier(wording, &copy->origin, &wait)) {
         grout_op_id statement = grout_statement__find(wording->module, access->origin.op);
         grout_spot spot = grout_statement__get_before(wording->module, statement);

@@ -47,6 +47,7 @@ typedef enum grout_near_kind {
                                     not    known which */
     GROUT_NEAR_COMMIT_OTHER_CTA, /* the commit is of another CTA than the bytes */
     GROUT_NEAR_NEVER_WAITED,     /* the thread never waits on this barrier element */
+    GROUT_NEAR_WAIT_FRESH,       /* its last wait there passed a fresh mbarrier, by its parity */
     GROUT_NEAR_WAIT_EARLIER,     /* its last wait there was for an earlier phase */
     GROUT_NEAR_WAIT_ELSEWHERE,   /* its last wait was on another element: index */
     GROUT_NEAR_BARRIER_GONE,     /* the barrier has ended before the load that arrives on it */
