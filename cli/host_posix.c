@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
 #include <time.h>
@@ -356,6 +357,14 @@ static bool is_terminal(void *payload, grout_stream stream) {
     return isatty(stream == GROUT_STREAM_OUT ? STDOUT_FILENO : STDERR_FILENO) == 1;
 }
 
+static uint32_t get_columns(void *payload, grout_stream stream) {
+    struct winsize size;
+    (void)payload;
+    return ioctl(stream == GROUT_STREAM_OUT ? STDOUT_FILENO : STDERR_FILENO, TIOCGWINSZ, &size) == 0
+               ? size.ws_col
+               : 0;
+}
+
 static double get_seconds(void *payload) {
     (void)payload;
     struct timespec now;
@@ -436,6 +445,7 @@ const grout_host *grout_host_posix_get(void) {
         .list = list_folder,
         .write = write_stream,
         .is_terminal = is_terminal,
+        .get_columns = get_columns,
         .get_seconds = get_seconds,
         .get_env = get_env,
         .is_interrupted = is_interrupted,

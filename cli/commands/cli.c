@@ -51,7 +51,6 @@ static void read_common(grout_session *session) {
     session->is_github = format != NULL && strcmp(format, "github") == 0;
     session->is_quiet = grout_options__has(&session->options, GROUT_OPTION_QUIET);
     session->is_verbose = grout_options__has(&session->options, GROUT_OPTION_VERBOSE);
-    session->use_color = grout_session__wants_color(session, GROUT_STREAM_OUT);
 }
 
 static int run_command(grout_session *session, int argc, char **argv) {

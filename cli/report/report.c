@@ -154,12 +154,12 @@ static void add_annotation(const grout_diag *diag, grout_text *out) {
 }
 
 /* A diagnostic in the form of the session: as a terminal shows it, or as an annotation. */
-static void render(const grout_session *session, const grout_diag *diag, bool use_color,
+static void render(const grout_session *session, const grout_diag *diag, grout_stream stream,
                    grout_text *out) {
     if (session->is_github) {
         add_annotation(diag, out);
     } else {
-        grout_render_options options = {.color = use_color};
+        grout_render_options options = grout_session__get_look(session, stream);
         grout_diag_render(diag, session->diags, &options, out);
     }
 }
@@ -239,11 +239,12 @@ static void list_finding(grout_report *report, grout_kernel_id kernel, const gro
                (!is_follower(report, finding) || session->is_verbose)) {
         grout_diag diag = *finding->diag;
         diag.severity = found->severity;
-        render(session, &diag, session->use_color, out);
+        render(session, &diag, GROUT_STREAM_OUT, out);
         if (finding->count > 1) {
             grout_text_add(out, "  seen %llu times\n", (unsigned long long)finding->count);
         }
         add_followers(report, outcome, finding, out);
+        grout_text_add(out, "%s", session->is_github ? "" : "\n");
     }
 }
 
@@ -546,7 +547,8 @@ static void add_diag(grout_report *report, const grout_diag *diag) {
     grout_text text = {0};
     bool is_note = is_use || (report->is_run && !is_error);
     grout_stream stream = is_note ? GROUT_STREAM_ERR : GROUT_STREAM_OUT;
-    render(session, diag, grout_session__wants_color(session, stream), &text);
+    render(session, diag, stream, &text);
+    grout_text_add(&text, "%s", session->is_github ? "" : "\n");
     grout_session__flush(session, stream, &text);
 }
 

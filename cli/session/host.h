@@ -67,6 +67,8 @@ typedef struct grout_host {
                  void *visit_payload, grout_text *reason);
     bool (*write)(void *payload, grout_stream stream, const char *data, size_t size);
     bool (*is_terminal)(void *payload, grout_stream stream);
+    /* Columns of the terminal that the stream is; 0: it is none, or does not say. */
+    uint32_t (*get_columns)(void *payload, grout_stream stream);
     /* Seconds of a clock that never goes back. */
     double (*get_seconds)(void *payload);
     const char *(*get_env)(void *payload, const char *name);

@@ -56,7 +56,7 @@ void grout_session__flush(grout_session *session, grout_stream stream, grout_tex
     *text = (grout_text){0};
 }
 
-bool grout_session__wants_color(const grout_session *session, grout_stream stream) {
+static bool wants_color(const grout_session *session, grout_stream stream) {
     const grout_host *host = session->host;
     const char *choice = grout_options__get(&session->options, GROUT_OPTION_COLOR);
     if (choice != NULL && strcmp(choice, "auto") != 0) {
@@ -66,9 +66,15 @@ bool grout_session__wants_color(const grout_session *session, grout_stream strea
     return (no_color == NULL || no_color[0] == '\0') && host->is_terminal(host->payload, stream);
 }
 
+grout_render_options grout_session__get_look(const grout_session *session, grout_stream stream) {
+    const grout_host *host = session->host;
+    return (grout_render_options){.color = wants_color(session, stream),
+                                  .width = host->get_columns(host->payload, stream)};
+}
+
 void grout_session__print_diags(grout_session *session, grout_stream stream) {
     grout_text text = {0};
-    grout_render_options render = {.color = grout_session__wants_color(session, stream)};
+    grout_render_options render = grout_session__get_look(session, stream);
     grout_diags_render(session->diags, &render, &text);
     grout_session__flush(session, stream, &text);
 }

@@ -12,7 +12,6 @@ typedef struct grout_session {
     const grout_host *host;
     grout_options options;
     grout_diags *diags; /* of this call, with the texts of the files read */
-    bool use_color;     /* of the report on stdout */
     bool is_json;       /* the answer is one object: --format json or sarif */
     bool is_sarif;      /* which of them */
     bool is_github;     /* findings as annotations of a workflow */
@@ -32,8 +31,9 @@ void grout_session__print(grout_session *session, grout_stream stream, const cha
     GROUT_PRINTF(3, 4);
 /* Writes a text and empties it. */
 void grout_session__flush(grout_session *session, grout_stream stream, grout_text *text);
-/* Whether a stream shows colours: --color, NO_COLOR, terminal. */
-bool grout_session__wants_color(const grout_session *session, grout_stream stream);
+/* How text looks on a stream: colours by --color, NO_COLOR and whether it is a terminal, and the
+ * terminal's width. */
+grout_render_options grout_session__get_look(const grout_session *session, grout_stream stream);
 /* Renders all diagnostics of the session to a stream. */
 void grout_session__print_diags(grout_session *session, grout_stream stream);
 /* The exit code that the session's diagnostics ask for; 0 if none is an error. */

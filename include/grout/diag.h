@@ -153,22 +153,27 @@ GROUT_API void grout_text_add_bytes(grout_text *text, const char *bytes, size_t 
 GROUT_API void grout_text_free(grout_text *text);
 
 typedef struct grout_render_options {
-    bool color; /* ANSI colours */
+    bool color;     /* ANSI colours */
+    uint32_t width; /* columns at which text is wrapped, sources are not; 0: nowhere */
 } grout_render_options;
 
 /*
- * Appends the diagnostics the way a terminal shows them:
+ * Appends the diagnostics the way a terminal shows them, each followed by an empty line:
  *
  *   FILE:LINE:COLUMN: error: MESSAGE [CODE]
- *     SOURCE LINE
- *     ~~^~~~
- *   FILE:LINE:COLUMN: note: MESSAGE
+ *      27 |   SOURCE LINE
+ *         |   ^~~~ NOTE ON A PLACE OF THE SAME FILE
  *     ...
- *   help: REMEDY
+ *      31 |   SOURCE LINE
+ *         |   ^~~~~~
+ *     note: MESSAGE
+ *     help: REMEDY
  */
 GROUT_API void grout_diags_render(const grout_diags *diags, const grout_render_options *options,
                                   grout_text *out);
-/* The same for one diagnostic, which may come from elsewhere (a finding); sources from diags. */
+/* One diagnostic without the empty line; it may come from elsewhere (a finding), sources from
+ * diags.
+ */
 GROUT_API void grout_diag_render(const grout_diag *diag, const grout_diags *diags,
                                  const grout_render_options *options, grout_text *out);
 

@@ -111,7 +111,6 @@ static const char *get_related_opening(const grout_wording *wording) {
 static void describe_sides(grout_wording *wording) {
     const grout_facts *facts = wording->facts;
     grout_finding *finding = wording->finding;
-    const grout_place none = {0};
     bool later_first = !facts->primary_is_earlier;
     grout_finding_access accesses[2] = {{.box = ""}, {.box = ""}};
     uint32_t count = 0;
@@ -122,7 +121,7 @@ static void describe_sides(grout_wording *wording) {
         }
     }
     if (facts->sides[0].origin.op) {
-        note_side(wording, none, accesses[0].box[0] == '\0' ? "" : "this access", &accesses[0]);
+        note_side(wording, accesses[0].place, accesses[0].box[0] == '\0' ? "" : "this access", &accesses[0]);
     }
     if (facts->side_count > 1 && facts->sides[1].origin.op) {
         note_side(wording, accesses[1].place, get_related_opening(wording), &accesses[1]);

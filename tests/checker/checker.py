@@ -36,7 +36,7 @@ def check_pair(finding, said):
         assert access["kind"] in ("read", "write", "read and write"), access
         assert access["engine"], access
         assert "CTA" in where or "thread" in where, access
-        line = "%s:%d:" % (access["place"]["file"], access["place"]["line"])
+        line = "\n%5d | " % access["place"]["line"]  # the line itself, by its number
         assert line in said, (line, said)
     assert finding["missing_edge"] and finding["repair"], finding
 

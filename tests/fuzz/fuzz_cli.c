@@ -101,6 +101,12 @@ static bool is_terminal(void *payload, grout_stream stream) {
     return stream == GROUT_STREAM_ERR;
 }
 
+static uint32_t get_columns(void *payload, grout_stream stream) {
+    (void)payload;
+    (void)stream;
+    return 80;
+}
+
 static double get_seconds(void *payload) {
     memory_host *host = payload;
     return host->seconds += 0.25;
@@ -152,6 +158,7 @@ static void run(memory_host *memory, char *line) {
         .list = list_folder,
         .write = write_stream,
         .is_terminal = is_terminal,
+        .get_columns = get_columns,
         .get_seconds = get_seconds,
         .get_env = get_env,
         .is_interrupted = is_interrupted,

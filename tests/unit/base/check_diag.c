@@ -39,9 +39,9 @@ START_TEST(carets_stand_under_the_place) {
         !grout_diags_add(diags, GROUT_DIAG_UNKNOWN_OP, place_at(2, 8, 3), "no op '%s'", "lod"));
     grout_diags_help(diags, "did you mean '%s'?", "load");
     expect_rendering("a.grout:2:8: error: no op 'lod' [unknown-op]\n"
-                     "    %x = lod %a\n"
-                     "         ^~~\n"
-                     "help: did you mean 'load'?\n");
+                     "    2 |   %x = lod %a\n"
+                     "      |        ^~~\n"
+                     "  help: did you mean 'load'?\n\n");
 }
 END_TEST
 
@@ -51,12 +51,67 @@ START_TEST(notes_have_places_of_their_own) {
     grout_diags_note(diags, place_at(1, 3, 1), "here");
     grout_diags_note(diags, (grout_place){0}, "nowhere");
     expect_rendering("a.grout:2:1: warning: unused [unused-result]\n"
-                     "  two\n"
-                     "  ^~~\n"
-                     "a.grout:1:3: note: here\n"
-                     "  one\n"
-                     "    ^\n"
-                     "note: nowhere\n");
+                     "    1 | one\n"
+                     "      |   ^ here\n"
+                     "    2 | two\n"
+                     "      | ^~~\n"
+                     "  note: nowhere\n\n");
+}
+END_TEST
+
+START_TEST(notes_of_one_file_stand_in_one_look_at_it) {
+    add_source("one\ntwo\nthree\nfour\n");
+    (void)grout_diags_add(diags, GROUT_DIAG_SMEM_RACE, place_at(4, 1, 4), "m");
+    grout_diags_note(diags, place_at(4, 1, 4), "of the place itself");
+    grout_diags_note(diags, place_at(1, 1, 3), "first");
+    grout_diags_note(diags, place_at(1, 1, 3), "second");
+    expect_rendering("a.grout:4:1: error: m [smem-race]\n"
+                     "    1 | one\n"
+                     "      | ^~~ first\n"
+                     "      |     second\n"
+                     "  ...\n"
+                     "    4 | four\n"
+                     "      | ^~~~ of the place itself\n\n");
+}
+END_TEST
+
+START_TEST(many_notes_keep_their_order) {
+    add_source("one\ntwo\n");
+    (void)grout_diags_add(diags, GROUT_DIAG_DEADLOCK, place_at(2, 1, 3), "m");
+    for (int i = 0; i < 3; i++) {
+        grout_diags_note(diags, place_at(1, 1, 3), "step %d", i);
+    }
+    expect_rendering("a.grout:2:1: error: m [deadlock]\n"
+                     "    2 | two\n"
+                     "      | ^~~\n"
+                     "  note: step 0\n"
+                     "    1 | one\n"
+                     "      | ^~~\n"
+                     "  note: step 1\n"
+                     "    1 | one\n"
+                     "      | ^~~\n"
+                     "  note: step 2\n"
+                     "    1 | one\n"
+                     "      | ^~~\n\n");
+}
+END_TEST
+
+START_TEST(text_is_wrapped_at_the_width) {
+    grout_render_options options = {.width = 48};
+    add_source("a few words\n");
+    (void)grout_diags_add(diags, GROUT_DIAG_SYNTAX, place_at(1, 3, 3),
+                          "a message of more words than a line of 48 has");
+    grout_diags_note(diags, place_at(1, 3, 3), "a label that has no room at the carets");
+    grout_diags_help(diags, "a help of more words than one line of this width has");
+    grout_diags_render(diags, &options, &out);
+    ck_assert_str_eq(out.data, "a.grout:1:3: error: a message of more words than\n"
+                               "      a line of 48 has [syntax]\n"
+                               "    1 | a few words\n"
+                               "      |   ^~~\n"
+                               "      |     a label that has no room at the\n"
+                               "      |     carets\n"
+                               "  help: a help of more words than one line of\n"
+                               "      this width has\n\n");
 }
 END_TEST
 
@@ -64,8 +119,8 @@ START_TEST(tabs_stay_tabs) {
     add_source("\tab\tcd");
     (void)grout_diags_add(diags, GROUT_DIAG_SYNTAX, place_at(1, 5, 2), "m");
     expect_rendering("a.grout:1:5: error: m [syntax]\n"
-                     "  \tab\tcd\n"
-                     "  \t  \t^~\n");
+                     "    1 | \tab\tcd\n"
+                     "      | \t  \t^~\n\n");
 }
 END_TEST
 
@@ -73,8 +128,8 @@ START_TEST(characters_count_once_and_bad_bytes_are_replaced) {
     add_source("\xc3\xa9\xff\x01x");
     (void)grout_diags_add(diags, GROUT_DIAG_SYNTAX, place_at(1, 5, 1), "m");
     expect_rendering("a.grout:1:5: error: m [syntax]\n"
-                     "  \xc3\xa9\xef\xbf\xbd\xef\xbf\xbdx\n"
-                     "     ^\n");
+                     "    1 | \xc3\xa9\xef\xbf\xbd\xef\xbf\xbdx\n"
+                     "      |    ^\n\n");
 }
 END_TEST
 
@@ -84,12 +139,12 @@ START_TEST(spans_end_with_their_line) {
     (void)grout_diags_add(diags, GROUT_DIAG_SYNTAX, place_at(2, 4, 0), "end");
     (void)grout_diags_add(diags, GROUT_DIAG_SYNTAX, place_at(9, 1, 1), "beyond");
     expect_rendering("a.grout:1:3: error: m [syntax]\n"
-                     "  abc\n"
-                     "    ^\n"
+                     "    1 | abc\n"
+                     "      |   ^\n\n"
                      "a.grout:2:4: error: end [syntax]\n"
-                     "  def\n"
-                     "     ^\n"
-                     "a.grout:9:1: error: beyond [syntax]\n");
+                     "    2 | def\n"
+                     "      |    ^\n\n"
+                     "a.grout:9:1: error: beyond [syntax]\n\n");
 }
 END_TEST
 
@@ -103,12 +158,12 @@ START_TEST(long_lines_are_cut_around_the_caret) {
     grout_diags_render(diags, NULL, &out);
     const char *line = strchr(out.data, '\n') + 1;
     const char *carets = strchr(line, '\n') + 1;
-    ck_assert_int_eq(strncmp(line, "  ...", 5), 0);
+    ck_assert_int_eq(strncmp(line, "    1 | ...", 11), 0);
     ck_assert_int_eq(strncmp(carets - 4, "...\n", 4), 0);
     ck_assert_uint_lt((size_t)(carets - line), 180);
     size_t column = strcspn(carets, "^");
     ck_assert_int_eq(strncmp(line + column, "HERE", 4), 0);
-    ck_assert_str_eq(carets + column, "^~~~\n");
+    ck_assert_str_eq(carets + column, "^~~~\n\n");
 }
 END_TEST
 
@@ -117,9 +172,9 @@ START_TEST(places_may_lack_parts) {
                           "no");
     (void)grout_diags_add(diags, GROUT_DIAG_BUILDER, (grout_place){"c.c", 7, 0, 0}, "no");
     (void)grout_diags_add(diags, GROUT_DIAG_DEADLOCK, (grout_place){0}, "no");
-    expect_rendering("b.grout: error: no [file-unreadable]\n"
-                     "c.c:7: error: no [builder]\n"
-                     "error: no [deadlock]\n");
+    expect_rendering("b.grout: error: no [file-unreadable]\n\n"
+                     "c.c:7: error: no [builder]\n\n"
+                     "error: no [deadlock]\n\n");
 }
 END_TEST
 
@@ -127,7 +182,7 @@ START_TEST(colors_are_ansi_and_optional) {
     grout_render_options options = {.color = true};
     (void)grout_diags_add(diags, GROUT_DIAG_SYNTAX, place_at(1, 1, 1), "m");
     grout_diags_render(diags, &options, &out);
-    ck_assert_str_eq(out.data, "\033[1ma.grout:1:1:\033[0m \033[1;31merror:\033[0m m [syntax]\n");
+    ck_assert_str_eq(out.data, "\033[1ma.grout:1:1:\033[0m \033[1;31merror:\033[0m m [syntax]\n\n");
 }
 END_TEST
 
@@ -176,7 +231,7 @@ END_TEST
 START_TEST(out_of_memory_is_said_once) {
     ck_assert(!grout_diags_add_oom(diags));
     ck_assert(!grout_diags_add_oom(diags));
-    expect_rendering("error: out of memory [out-of-memory]\n");
+    expect_rendering("error: out of memory [out-of-memory]\n\n");
 }
 END_TEST
 
@@ -185,8 +240,8 @@ START_TEST(a_second_source_replaces_the_first) {
     add_source("new");
     (void)grout_diags_add(diags, GROUT_DIAG_SYNTAX, place_at(1, 1, 1), "m");
     expect_rendering("a.grout:1:1: error: m [syntax]\n"
-                     "  new\n"
-                     "  ^\n");
+                     "    1 | new\n"
+                     "      | ^\n\n");
 }
 END_TEST
 
@@ -221,6 +276,9 @@ int main(void) {
     tcase_add_checked_fixture(tcase, set_up, tear_down);
     tcase_add_test(tcase, carets_stand_under_the_place);
     tcase_add_test(tcase, notes_have_places_of_their_own);
+    tcase_add_test(tcase, notes_of_one_file_stand_in_one_look_at_it);
+    tcase_add_test(tcase, many_notes_keep_their_order);
+    tcase_add_test(tcase, text_is_wrapped_at_the_width);
     tcase_add_test(tcase, tabs_stay_tabs);
     tcase_add_test(tcase, characters_count_once_and_bad_bytes_are_replaced);
     tcase_add_test(tcase, spans_end_with_their_line);

@@ -1,0 +1,250 @@
+/* snippet.c - lines of a source with marks under them.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "snippet.h"
+
+#include "invariant.h"
+#include "utf8.h"
+#include "wrap.h"
+
+#include <string.h>
+
+/* The bytes that are shown of a longer line, LEFT_MAX of them before the caret. */
+enum { SHOWN_MAX = 160, LEFT_MAX = 60 };
+
+static const char replacement[] = "\xef\xbf\xbd"; /* U+FFFD, for what no terminal should get */
+
+typedef struct line_window {
+    const char *bytes;
+    size_t size;        /* of the whole line */
+    size_t from, to;    /* what is shown of it */
+    size_t caret, span; /* first byte under the carets, bytes under them (inside the window) */
+} line_window;
+
+const char *grout_severity__get_color(grout_severity severity) {
+    switch (severity) {
+    case GROUT_SEVERITY_ERROR:
+        return "\033[1;31m";
+    case GROUT_SEVERITY_WARNING:
+        return "\033[1;35m";
+    case GROUT_SEVERITY_ADVICE:
+        return "\033[1;32m";
+    case GROUT_SEVERITY_NOTE:
+    case GROUT_SEVERITY_OFF:
+        break;
+    }
+    return "\033[1;36m";
+}
+
+/* The line that a place names, without its end. */
+static bool find_line(const grout_diag_source *source, uint32_t line, line_window *out) {
+    const char *at = source->text;
+    const char *end = source->text + source->size;
+    for (uint32_t n = 1; n < line; n++) {
+        const char *newline = memchr(at, '\n', (size_t)(end - at));
+        if (newline == NULL) {
+            return false;
+        }
+        at = newline + 1;
+    }
+    const char *newline = memchr(at, '\n', (size_t)(end - at));
+    out->bytes = at;
+    out->size = (size_t)((newline != NULL ? newline : end) - at);
+    if (out->size > 0 && at[out->size - 1] == '\r') {
+        out->size--;
+    }
+    return true;
+}
+
+static bool is_continuation(char byte) {
+    return ((unsigned char)byte & 0xc0) == 0x80;
+}
+
+/* Cuts a long line down to a window around the caret, at the bounds of characters. */
+static void choose_window(line_window *line, const grout_place *place) {
+    line->caret = place->column > 0 ? place->column - 1 : 0;
+    if (line->caret > line->size) {
+        line->caret = line->size;
+    }
+    line->from = 0;
+    line->to = line->size;
+    if (line->size > SHOWN_MAX) {
+        line->from = line->caret > LEFT_MAX ? line->caret - LEFT_MAX : 0;
+        line->to = line->size - line->from > SHOWN_MAX ? line->from + SHOWN_MAX : line->size;
+    }
+    while (line->from > 0 && line->from < line->size && is_continuation(line->bytes[line->from])) {
+        line->from--;
+    }
+    while (line->to < line->size && is_continuation(line->bytes[line->to])) {
+        line->to++;
+    }
+    size_t room = line->to - line->caret;
+    line->span = place->length > room ? room : place->length;
+}
+
+/* Bytes of the character at, which is not more than the line holds; 0: show a replacement. */
+static size_t get_character_size(const line_window *line, size_t at) {
+    size_t size = grout_utf8__length(line->bytes + at, line->size - at);
+    unsigned char byte = (unsigned char)line->bytes[at];
+    bool is_control = (byte < 0x20 && byte != '\t') || byte == 0x7f;
+    return is_control ? 0 : size;
+}
+
+static void add_blanks(grout_text *out, size_t count) {
+    while (count-- > 0) {
+        grout_text_add_bytes(out, " ", 1);
+    }
+}
+
+/* "   31 | "; line 0: without a number. */
+static void add_gutter(grout_text *out, size_t gutter, uint32_t line) {
+    size_t digits = 0;
+    for (uint32_t rest = line; rest > 0; rest /= 10) {
+        digits++;
+    }
+    add_blanks(out, 2 + gutter - digits);
+    if (line > 0) {
+        grout_text_add(out, "%u", (unsigned)line);
+    }
+    grout_text_add(out, " | ");
+}
+
+static void add_source_line(const line_window *line, grout_text *out) {
+    grout_text_add(out, "%s", line->from > 0 ? "..." : "");
+    for (size_t at = line->from; at < line->to;) {
+        size_t size = get_character_size(line, at);
+        if (size > 0) {
+            grout_text_add_bytes(out, line->bytes + at, size);
+        } else {
+            grout_text_add(out, "%s", replacement);
+        }
+        at += size > 0 ? size : 1;
+    }
+    grout_text_add(out, "%s\n", line->to < line->size ? "..." : "");
+}
+
+/* Blanks up to the caret, or something else as wide as the characters of the line. Tabs are
+ * repeated, so the caret is right for any tab width. Returns the columns. */
+static size_t add_lead(const line_window *line, grout_text *out) {
+    size_t columns = line->from > 0 ? 3 : 0;
+    add_blanks(out, columns);
+    for (size_t at = line->from; at < line->caret; columns++) {
+        size_t size = get_character_size(line, at);
+        grout_text_add_bytes(out, line->bytes[at] == '\t' ? "\t" : " ", 1);
+        at += size > 0 ? size : 1;
+    }
+    return columns;
+}
+
+/* The caret and the rest of what it marks; is_again: they stand one line above. Returns the
+ * columns.
+ */
+static size_t add_carets(const line_window *line, bool is_again, grout_text *out) {
+    size_t columns = 1;
+    grout_text_add(out, is_again ? " " : "^");
+    for (size_t at = line->caret; at < line->caret + line->span;) {
+        size_t size = get_character_size(line, at);
+        at += size > 0 ? size : 1;
+        if (at < line->caret + line->span) {
+            grout_text_add(out, is_again ? " " : "~");
+            columns++;
+        }
+    }
+    return columns;
+}
+
+/* ---- marks ---- */
+
+typedef struct snippet {
+    const grout_diag_source *source;
+    const grout_render_options *options;
+    size_t gutter, width;
+    grout_text *out;
+} snippet;
+
+static const char *get_color(const snippet *it, const char *code) {
+    return it->options != NULL && it->options->color ? code : "";
+}
+
+enum { LABEL_MIN = 36 }; /* columns that a text has after the carets; else it stands below them */
+
+/* What is said of the mark, from a column on. */
+static void add_label(const snippet *it, const grout_mark *mark, size_t column) {
+    grout_text indent = {.allocator = it->out->allocator};
+    bool is_below = it->width > 0 && column + LABEL_MIN > it->width;
+    add_blanks(&indent, it->gutter + 2);
+    grout_text_add(&indent, " | ");
+    add_blanks(&indent, is_below ? 4 : column - (it->gutter + 5));
+    if (is_below) {
+        grout_text_add(it->out, "\n%s", indent.data != NULL ? indent.data : "");
+        column = it->gutter + 9;
+    } else {
+        grout_text_add(it->out, " ");
+    }
+    grout_wrap__add(it->out, mark->text, column, indent.data != NULL ? indent.data : "", it->width);
+    grout_text_free(&indent);
+}
+
+/* before: the mark before it on the same line; NULL: it is the first there. */
+static void add_mark(const snippet *it, const grout_mark *mark, const grout_mark *before) {
+    bool is_again = before != NULL && before->place->column == mark->place->column &&
+                    before->place->length == mark->place->length;
+    line_window line = {0};
+    if (!find_line(it->source, mark->place->line, &line)) {
+        return;
+    }
+    choose_window(&line, mark->place);
+    if (before == NULL) {
+        add_gutter(it->out, it->gutter, mark->place->line);
+        add_source_line(&line, it->out);
+    }
+    add_gutter(it->out, it->gutter, 0);
+    size_t column = it->gutter + 5 + add_lead(&line, it->out);
+    grout_text_add(it->out, "%s", get_color(it, grout_severity__get_color(mark->severity)));
+    column += add_carets(&line, is_again, it->out);
+    grout_text_add(it->out, "%s", get_color(it, "\033[0m"));
+    if (mark->text != NULL) {
+        add_label(it, mark, column + 1);
+    }
+    grout_text_add(it->out, "\n");
+}
+
+static int compare_marks(const grout_mark *a, const grout_mark *b) {
+    if (a->place->line != b->place->line) {
+        return a->place->line < b->place->line ? -1 : 1;
+    }
+    return 0;
+}
+
+size_t grout_snippet__get_gutter(const grout_mark *marks, uint32_t count) {
+    size_t gutter = 3;
+    for (uint32_t i = 0; i < count; i++) {
+        size_t digits = 0;
+        for (uint32_t rest = marks[i].place->line; rest > 0; rest /= 10) {
+            digits++;
+        }
+        gutter = digits > gutter ? digits : gutter;
+    }
+    return gutter;
+}
+
+void grout_snippet__render(const grout_diag_source *source, const grout_mark *marks, uint32_t count,
+                           size_t gutter, const grout_render_options *options, grout_text *out) {
+    const snippet it = {source, options, gutter, options != NULL ? options->width : 0, out};
+    const grout_mark *order[GROUT_MARKS_MAX];
+    GROUT_ASSERT(count <= GROUT_MARKS_MAX);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t at = i;
+        for (; at > 0 && compare_marks(order[at - 1], &marks[i]) > 0; at--) {
+            order[at] = order[at - 1];
+        }
+        order[at] = &marks[i];
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        bool has_line = i > 0 && order[i - 1]->place->line == order[i]->place->line;
+        if (i > 0 && !has_line && order[i - 1]->place->line + 1 < order[i]->place->line) {
+            add_blanks(out, 2);
+            grout_text_add(out, "...\n");
+        }
+        add_mark(&it, order[i], has_line ? order[i - 1] : NULL);
+    }
+}
