@@ -321,14 +321,13 @@ def test_mutants_beyond_reach(folder):
     assert said == len(mutants) and found >= 38, f"{len(mutants)} mutants: {said} said, {found} found"
 
 
-def main():
+def main(tests):
     global grout
     parser = argparse.ArgumentParser()
     parser.add_argument("--grout", required=True, type=os.path.abspath)
     parser.add_argument("tests", nargs="*")
     args = parser.parse_args()
     grout = args.grout
-    tests = {name[5:]: function for name, function in globals().items() if name.startswith("test_")}
     failures = 0
     for name in args.tests or tests:
         with tempfile.TemporaryDirectory(prefix="grout-verdicts-") as folder:
@@ -341,4 +340,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main({name[5:]: function for name, function in globals().items() if name.startswith("test_")}))
