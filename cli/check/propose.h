@@ -7,10 +7,13 @@
 #include "reach.h"
 
 /*
- * Looks for the smallest value of one const with which the kernel reaches all, or else more than
- * reach; appends " -D STEPS=5", or nothing if none is found in time.
+ * Looks for the smallest sizes with which the kernel reaches all, or else more than reach, and
+ * appends options, or nothing if none is found in time: " -D STEPS=5" for one run that reaches it,
+ * " --sweep STEPS=4,5" where it takes what was checked and another run. sizes: of the sweep that
+ * was checked; NULL: it was one run.
  */
 void grout_propose__sizes(grout_session *session, const grout_load *load, const char *path,
-                          const grout_bytes *text, const grout_reach *reach, grout_text *out);
+                          const grout_bytes *text, const grout_sizes *sizes,
+                          const grout_reach *reach, grout_text *out);
 
 #endif

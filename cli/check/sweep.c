@@ -104,14 +104,17 @@ static void run_sizes(sweep *it) {
     }
 }
 
-/* What no size reached. */
-static void judge_reach(sweep *it) {
-    for (size_t i = 0; i < it->base.kernel_count; i++) {
-        grout_kernel_id id = it->base.kernels[i];
-        grout_joined_kernel *kernel = &it->joined.kernels[id];
-        if (kernel->reach.module != NULL && !grout_reach__find(&kernel->reach)) {
-            (void)grout_diags_add_oom(it->session->diags);
-        }
+/* What no size reached, and a size that does. */
+static void judge_reach(sweep *it, grout_kernel_id id) {
+    grout_joined_kernel *kernel = &it->joined.kernels[id];
+    if (kernel->reach.module == NULL || !grout_joined__is_whole(&it->joined, id)) {
+        return;
+    }
+    if (!grout_reach__find(&kernel->reach)) {
+        (void)grout_diags_add_oom(it->session->diags);
+    } else if (!grout_reach__is_whole(&kernel->reach) && !it->session->is_quiet) {
+        grout_propose__sizes(it->session, &it->base, it->path, &it->text, &it->sizes,
+                             &kernel->reach, &kernel->proposal);
     }
 }
 
@@ -131,7 +134,9 @@ static void report_all(sweep *it) {
     if (is_ready) {
         it->report.joined = &it->joined;
         run_sizes(it);
-        judge_reach(it);
+        for (size_t i = 0; i < it->base.kernel_count && it->joined.kernels != NULL; i++) {
+            judge_reach(it, it->base.kernels[i]);
+        }
     }
     it->report.joined = NULL;
     it->report.diags_seen = it->report.total_shown = 0;

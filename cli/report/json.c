@@ -310,27 +310,37 @@ static const char *get_status(const grout_outcome *outcome) {
     return "failed";
 }
 
+static json_t *make_names(grout_json *json, const grout_reach *reach,
+                          const grout_reach_objects *objects) {
+    json_t *names = json_array();
+    for (size_t i = 0; i < objects->count; i++) {
+        const grout_object *object = grout_module_get_object(reach->module, objects->items[i]);
+        append(json, names,
+               grout_json__make_string(grout_module_get_string(
+                   reach->module, grout_module_get_value(reach->module, object->value)->name)));
+    }
+    return names;
+}
+
 /* What a run that came to its end did not reach; null if it did not, or nothing has counted. */
 json_t *grout_json__make_not_reached(grout_json *json, const grout_reach *reach,
                                      const char *proposal) {
     if (reach == NULL) {
         return json_null();
     }
-    json_t *object = json_object(), *lines = json_array(), *barriers = json_array();
+    json_t *object = json_object(), *lines = json_array(), *loops = json_array();
     for (size_t i = 0; i < reach->lines.count; i++) {
         append(
             json, lines,
             json_pack("[i,i]", (int)reach->lines.items[i].first, (int)reach->lines.items[i].last));
     }
-    for (size_t i = 0; i < reach->barriers.count; i++) {
-        const grout_object *barrier =
-            grout_module_get_object(reach->module, reach->barriers.items[i]);
-        append(json, barriers,
-               grout_json__make_string(grout_module_get_string(
-                   reach->module, grout_module_get_value(reach->module, barrier->value)->name)));
+    for (size_t i = 0; i < reach->loops.count; i++) {
+        append(json, loops, json_integer(reach->loops.items[i]));
     }
     set(json, object, "lines", lines);
-    set(json, object, "barriers_that_never_came_round", barriers);
+    set(json, object, "barriers_that_never_came_round", make_names(json, reach, &reach->barriers));
+    set(json, object, "buffers_never_filled_again", make_names(json, reach, &reach->buffers));
+    set(json, object, "loops_that_ran_once", loops);
     set_text(json, object, "proposal", proposal == NULL ? "" : proposal + 1);
     return object;
 }

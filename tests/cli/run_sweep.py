@@ -101,7 +101,7 @@ def test_findings(folder):
     # A file of two kernels: a report for each.
     both = write(f"{folder}/both.grout", TWO)
     done = expect(run("check", both, "--sweep", "N=2,3"), 1, "@a: clean\n")
-    assert "@b: error, 1 error" in done.stdout and "--kernel @b -D N=2" in done.stdout, done.stdout
+    assert "@b: error, 2 errors" in done.stdout and "--kernel @b -D N=2" in done.stdout, done.stdout
     expect(run("check", both, "--sweep", "N=2,3", "--kernel", "@a"), 0, "of these 2 launches")
 
 

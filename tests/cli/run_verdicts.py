@@ -281,7 +281,7 @@ def test_not_reached(folder):
     report = json.loads(run("check", small, "--format", "json").stdout)
     reached = report["coverage"]["kernels"][0]["not_reached"]
     assert reached == {"lines": [[10, 10], [20, 21]], "barriers_that_never_came_round": ["full"],
-                       "proposal": "-D STEPS=9"}, reached
+                       "buffers_never_filled_again": [], "loops_that_ran_once": [], "proposal": "-D STEPS=9"}, reached
     report = json.loads(run("check", small, "--format", "sarif").stdout)
     assert report["runs"][0]["properties"]["coverage"]["kernels"][0]["not_reached"] == reached, report
     # A run that was cut short says nothing of what it did not reach: it does not know.
