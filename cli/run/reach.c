@@ -159,7 +159,7 @@ static bool note_write(grout_reach *reach, const grout_access *access) {
     }
     grout_reach_cta *cta = find_cta(reach, access->owner);
     bool was_written = false;
-    *use = GROUT_REACH_USED;
+    bool was_used = cta != NULL && cta->objects[access->object].words != NULL;
     for (uint32_t i = 0; cta != NULL && i < access->run_count && !was_written; i++) {
         const grout_run *run = &access->runs[i];
         written *bits = &cta->objects[access->object];
@@ -172,7 +172,10 @@ static bool note_write(grout_reach *reach, const grout_access *access) {
             was_written |= mark(bits, first, first + run->length - 1);
         }
     }
-    *use = was_written ? GROUT_REACH_REUSED : GROUT_REACH_USED;
+    grout_reach_use now = was_written ? GROUT_REACH_REUSED
+                          : was_used  ? GROUT_REACH_SPREAD
+                                      : GROUT_REACH_ONCE;
+    *use = now > *use ? now : *use;
     return cta != NULL;
 }
 
@@ -182,9 +185,8 @@ static void forget(const grout_reach *reach, const grout_event *event) {
     grout_reach_cta *cta = index < reach->ctas.count ? reach->ctas.items[index] : NULL;
     for (uint32_t i = 0; cta != NULL && i < event->u.scope.object_count; i++) {
         written *bits = &cta->objects[event->u.scope.objects[i]];
-        if (bits->words != NULL) {
-            memset(bits->words, 0, bits->count * sizeof bits->words[0]);
-        }
+        free(bits->words);
+        *bits = (written){0};
     }
 }
 
@@ -202,7 +204,10 @@ static bool observe(void *self, const grout_event *event) {
     grout_reach *reach = self;
     bool is_good = true;
     grout_op_id op = event->origin.op;
-    if (event->clocks != NULL) {
+    /* Of a block barrier, which all threads reach, there is one event, without clocks. */
+    bool is_meeting = event->kind == GROUT_EVENT_BLOCK_BARRIER &&
+                      grout_module_get_op(reach->module, op)->block_count == 0;
+    if (event->clocks != NULL || is_meeting) {
         reach->ops[op].has_run = true;
         for (grout_op_id loop = reach->ops[op].loop; loop != 0 && is_good;
              loop = reach->ops[loop].loop) {

@@ -22,8 +22,9 @@ typedef struct grout_reach_op {
 /* How async operations have written an object in SMEM. */
 typedef enum grout_reach_use {
     GROUT_REACH_UNUSED,
-    GROUT_REACH_USED,
-    GROUT_REACH_REUSED /* some bytes of it more than once */
+    GROUT_REACH_ONCE,
+    GROUT_REACH_SPREAD, /* several times, each time other bytes */
+    GROUT_REACH_REUSED  /* some bytes of it more than once */
 } grout_reach_use;
 
 typedef struct grout_reach_objects {

@@ -137,11 +137,18 @@ static bool is_spread(const grout_reach *reach, const grout_op *loop, const grou
     return false;
 }
 
-/* Whether an op is in an open loop inside the life of the object that it refers to; with_spread:
- * also if it refers to another part of it at each turn. The innermost while around a test asks
- * again and again for one phase: it does not count. */
+/* Whether another turn of a loop would fill the same part of a buffer again. If the loop went round
+ * and the buffer was filled once, that one copy is for one turn of it. */
+static bool may_refill(const grout_reach *reach, grout_op_id loop, const grout_view *view) {
+    return !is_spread(reach, grout_module_get_op(reach->module, loop), view) &&
+           (reach->uses[view->object] == GROUT_REACH_SPREAD || !reach->ops[loop].has_turned);
+}
+
+/* Whether an op is in an open loop inside the life of the object that it refers to; refills: in one
+ * that may refill it. The innermost while around a test asks again and again for one phase: it does
+ * not count. */
 static bool is_in_loop(const grout_reach *reach, const grout_op *op, const grout_view *view,
-                       bool with_spread) {
+                       bool refills) {
     bool is_asking = op->result_count > 0;
     for (;;) {
         const grout_block *block = grout_module_get_block(reach->module, op->parent);
@@ -153,7 +160,8 @@ static bool is_in_loop(const grout_reach *reach, const grout_op *op, const grout
             op->block_count > 0 && grout_op_get_region((grout_opcode)op->opcode)->blocks == 2;
         if (is_while && is_asking) {
             is_asking = false;
-        } else if (is_open_loop(reach, op) && (with_spread || !is_spread(reach, op, view))) {
+        } else if (is_open_loop(reach, op) &&
+                   (!refills || may_refill(reach, block->parent, view))) {
             return true;
         }
     }
@@ -203,7 +211,7 @@ static bool find_barriers_of(grout_reach *reach, const grout_op *op) {
         if (effects[i].space == GROUT_EFFECT_SPACE_BARRIER &&
             effects[i].access == GROUT_ACCESS_WAIT && find_view(reach, op, &effects[i], &view) &&
             is_barrier(reach, view.object) && reach->phases[view.object] == 1 &&
-            is_in_loop(reach, op, &view, true)) {
+            is_in_loop(reach, op, &view, false)) {
             is_good = add_object(&reach->barriers, view.object);
         }
     }
@@ -237,7 +245,8 @@ static bool find_buffers_of(grout_reach *reach, const grout_op *op) {
         if (effects[i].access == GROUT_ACCESS_WRITE &&
             effects[i].milestone != GROUT_MILESTONE_ISSUE &&
             find_view(reach, op, &effects[i], &view) &&
-            reach->uses[view.object] == GROUT_REACH_USED && is_in_loop(reach, op, &view, false) &&
+            reach->uses[view.object] != GROUT_REACH_UNUSED &&
+            reach->uses[view.object] != GROUT_REACH_REUSED && is_in_loop(reach, op, &view, true) &&
             !has_listed_barrier(reach, op)) {
             is_good = add_object(&reach->buffers, view.object);
         }
@@ -247,13 +256,13 @@ static bool find_buffers_of(grout_reach *reach, const grout_op *op) {
 
 /* ---- loops that went round once ------------------------------------------------------------- */
 
-/* Whether each turn of a block shows: an op in it, not one inside a branch, has an effect. */
+/* Whether each turn of a block shows: an op in it, not one inside a branch, has been seen. */
 static bool shows_turns(const grout_reach *reach, grout_block_id block) {
     const grout_module *module = reach->module;
     grout_op_id id = grout_module_get_block(module, block)->first;
     for (; id != 0; id = grout_module_get_op(module, id)->next) {
         const grout_op *op = grout_module_get_op(module, id);
-        bool is_plain = op->block_count == 0 && is_seen(op) && reach->ops[id].has_run;
+        bool is_plain = op->block_count == 0 && reach->ops[id].has_run;
         bool is_scope = op->block_count > 0 && grout_op_get_region_kind(op) == GROUT_REGION_SCOPE &&
                         shows_turns(reach, op->first_block);
         if (is_plain || is_scope) {
