@@ -155,7 +155,8 @@ def test_bad_sizes(folder):
     report = report_of(kernel, "--sweep", "STEPS=8,0,2", code=2)
     assert report["verdict"] == "invalid" and [s["verdict"] for s in report["sweep"]] == ["invalid", "clean", "error"]
     # No size at all.
-    expect(run("check", kernel, "--sweep", "STEPS=0,-1"), 2, "  at STEPS=-1\n")
+    done = expect(run("check", kernel, "--sweep", "STEPS=0,-1"), 2, "  at STEPS=-1\n")
+    assert "  at STEPS=0\n" in done.stdout, done.stdout
     assert report_of(kernel, "--sweep", "STEPS=0", code=2)["verdict"] == "invalid"
     # A file binds STEPS; the sweep wins, and its shape fits one size only.
     header = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 8), }\n"
