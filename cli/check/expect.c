@@ -230,32 +230,33 @@ static void compare_identities(expect_run *run, const grout_launch_settings *set
 
 /* ---- one file ------------------------------------------------------------------------------- */
 
-/* The findings of all schedules that an exploration runs. Their identities are not compared between
- * variants: the schedule that shows a finding first may differ. */
-static bool add_explored(expect_run *run, expect_size *size, grout_kernel_id kernel,
-                         const grout_argument_set *arguments, const grout_launch_settings *settings,
-                         grout_expect_list *found, bool *holds) {
-    grout_explored explored = {0};
-    identity_list identities = {0};
-    bool is_good =
-        grout_launch__explore(&size->session, &size->load, kernel, arguments, settings, &explored);
-    for (uint32_t i = 0; is_good && i < explored.exploration.witness_count; i++) {
-        const grout_outcome outcome = grout_explored__get_outcome(&explored, i, settings);
-        is_good = add_outcome(run, &outcome, found, &identities);
-    }
-    *holds = *holds && (explored.exploration.is_complete || explored.exploration.is_certified);
-    run->is_cut_short = run->is_cut_short || explored.cut == GROUT_CUT_INTERRUPT;
-    grout__free(identities.items);
-    grout_explored__deinit(&explored);
-    return is_good;
-}
-
 /* What one schedule and timing has found at all sizes. */
 typedef struct variant {
     grout_expect_list found;
     identity_list identities;
     bool holds;
 } variant;
+
+/* The findings of all schedules that an exploration runs. Their identities are not compared between
+ * variants: the schedule that shows a finding first may differ. */
+static bool add_explored(expect_run *run, expect_size *size, grout_kernel_id kernel,
+                         const grout_argument_set *arguments, const grout_launch_settings *settings,
+                         variant *out) {
+    grout_explored explored = {0};
+    identity_list identities = {0};
+    bool is_good =
+        grout_launch__explore(&size->session, &size->load, kernel, arguments, settings, &explored);
+    for (uint32_t i = 0; is_good && i < explored.exploration.witness_count; i++) {
+        const grout_outcome outcome = grout_explored__get_outcome(&explored, i, settings);
+        is_good = add_outcome(run, &outcome, &out->found, &identities);
+    }
+    out->holds =
+        out->holds && (explored.exploration.is_complete || explored.exploration.is_certified);
+    run->is_cut_short = run->is_cut_short || explored.cut == GROUT_CUT_INTERRUPT;
+    grout__free(identities.items);
+    grout_explored__deinit(&explored);
+    return is_good;
+}
 
 /* All kernels of the file at one size. */
 static bool run_size(expect_run *run, expect_size *size, const grout_launch_settings *settings,
@@ -268,8 +269,7 @@ static bool run_size(expect_run *run, expect_size *size, const grout_launch_sett
         bool is_ready = grout_argument_set__init(&size->session, &size->load.bindings,
                                                  size->load.bound, kernel, &arguments);
         if (is_ready && grout_options__has(&size->session.options, GROUT_OPTION_EXPLORE)) {
-            is_good =
-                add_explored(run, size, kernel, &arguments, settings, &out->found, &out->holds);
+            is_good = add_explored(run, size, kernel, &arguments, settings, out);
         } else if (is_ready && grout_launch__run(&size->session, &size->load, kernel, &arguments,
                                                  settings, &outcome)) {
             is_good = add_outcome(run, &outcome, &out->found, &out->identities);

@@ -1,12 +1,11 @@
 /* propose.c - sizes with which a kernel reaches what it did not.
+ * SPDX-License-Identifier: Apache-2.0
  *
  * The integer consts that a number gives are tried one after the other, each with larger values:
  * the kernel runs without the checker, and an observer says what the run reached. If no such size
  * reaches all by itself, one may do so together with the size that was checked, as two branches
  * need that exclude each other: that is a sweep. Else two consts are tried together. Runs are
  * bounded in operations, the whole search in time.
- *
- * SPDX-License-Identifier: Apache-2.0
  */
 #include "propose.h"
 
@@ -18,7 +17,7 @@
 #define VALUES_MAX  64
 /* Two consts: so long, and so many of the smallest values of each. */
 #define PAIR_SECONDS_MAX 2.0
-#define PAIR_VALUES_MAX  8
+#define PAIR_VALUES_MAX  8u
 
 /* Options, and what a run with them does not reach. */
 typedef struct proposal {
@@ -306,7 +305,7 @@ static void try_consts(search *it) {
 
 /* The smallest values first: those whose places in their lists have the least sum. */
 static void try_pair(search *it, const candidates *a, const candidates *b) {
-    for (size_t sum = 0; sum + 1 < 2 * PAIR_VALUES_MAX; sum++) {
+    for (size_t sum = 0; sum + 1 < (size_t)2 * PAIR_VALUES_MAX; sum++) {
         for (size_t i = 0; i <= sum && !is_done(it); i++) {
             bool is_there = i < PAIR_VALUES_MAX && sum - i < PAIR_VALUES_MAX && i < a->count &&
                             sum - i < b->count;
@@ -350,20 +349,18 @@ static const grout_text *choose(const search *it) {
     return is_sweep && it->together.options.size > 0 ? &it->together.options : &it->alone.options;
 }
 
-void grout_propose__sizes(grout_session *session, const grout_load *load, const char *path,
-                          const grout_bytes *text, const grout_sizes *sizes,
-                          const grout_reach *reach, grout_text *out) {
-    const grout_module *module = load->bound;
+void grout_propose__sizes(grout_session *session, const grout_propose_task *task, grout_text *out) {
+    const grout_module *module = task->load->bound;
+    const grout_kernel *kernel = grout_module_get_kernel(module, task->reach->kernel);
     const grout_sizes one = {.count = 1};
     search it = {
         .session = session,
-        .load = load,
-        .path = path,
-        .kernel =
-            grout_module_get_string(module, grout_module_get_kernel(module, reach->kernel)->name),
-        .text = text,
-        .sizes = sizes == NULL ? &one : sizes,
-        .reach = reach,
+        .load = task->load,
+        .path = task->path,
+        .kernel = grout_module_get_string(module, kernel->name),
+        .text = task->text,
+        .sizes = task->sizes == NULL ? &one : task->sizes,
+        .reach = task->reach,
     };
     it.end = find_end(&it);
     try_consts(&it);

@@ -113,8 +113,14 @@ static void judge_reach(sweep *it, grout_kernel_id id) {
     if (!grout_reach__find(&kernel->reach)) {
         (void)grout_diags_add_oom(it->session->diags);
     } else if (!grout_reach__is_whole(&kernel->reach) && !it->session->is_quiet) {
-        grout_propose__sizes(it->session, &it->base, it->path, &it->text, &it->sizes,
-                             &kernel->reach, &kernel->proposal);
+        const grout_propose_task task = {
+            .load = &it->base,
+            .path = it->path,
+            .text = &it->text,
+            .sizes = &it->sizes,
+            .reach = &kernel->reach,
+        };
+        grout_propose__sizes(it->session, &task, &kernel->proposal);
     }
 }
 

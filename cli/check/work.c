@@ -147,8 +147,13 @@ static void judge_reach(grout_session *session, const grout_load *load, grout_ou
     }
     bool is_clean = outcome->summary.verdict == GROUT_VERDICT_CLEAN;
     if (!grout_reach__is_whole(reach) && is_clean && !session->is_quiet && report->text != NULL) {
-        grout_propose__sizes(session, load, session->options.arguments[0], report->text, NULL,
-                             reach, proposal);
+        const grout_propose_task task = {
+            .load = load,
+            .path = session->options.arguments[0],
+            .text = report->text,
+            .reach = reach,
+        };
+        grout_propose__sizes(session, &task, proposal);
     }
     outcome->proposal = proposal->size > 0 ? proposal->data : NULL;
 }

@@ -302,24 +302,28 @@ static int get_rank(const grout_joined_item *item) {
     return item->severity == GROUT_SEVERITY_ERROR ? 0 : 1;
 }
 
-/* Errors come first, each in the order in which it was found. Marks what there is room for. */
+/* Marks the items of a kernel and rank that there is room for. Diagnostics of the file, and what is
+ * silenced, take none. Returns how much is taken then. */
+static uint64_t mark_listed(const grout_joined *joined, grout_kernel_id kernel, int rank,
+                            uint64_t taken, uint64_t most) {
+    for (size_t i = 0; i < joined->found.count; i++) {
+        grout_joined_item *item = &joined->found.items[i];
+        if (item->kernel == kernel && get_rank(item) == rank) {
+            bool is_free = kernel == 0 || item->severity == GROUT_SEVERITY_OFF;
+            item->is_listed = is_free || taken < most;
+            taken += is_free ? 0u : 1u;
+        }
+    }
+    return taken;
+}
+
+/* Errors come first, each in the order in which it was found. */
 static void choose_listed(const grout_report *report) {
-    const grout_joined *joined = report->joined;
     uint64_t most = grout_options__get_count(&report->session->options, GROUT_OPTION_MAX_FINDINGS,
                                              GROUT_DIAGS_MAX);
-    for (grout_kernel_id kernel = 0; kernel < joined->kernel_count; kernel++) {
-        uint64_t count = 0;
-        for (int rank = 0; rank < 2; rank++) {
-            for (size_t i = 0; i < joined->found.count; i++) {
-                grout_joined_item *item = &joined->found.items[i];
-                if (item->kernel != kernel || get_rank(item) != rank) {
-                    continue;
-                }
-                bool is_free = kernel == 0 || item->severity == GROUT_SEVERITY_OFF;
-                item->is_listed = is_free || count < most;
-                count += is_free ? 0u : 1u;
-            }
-        }
+    for (grout_kernel_id kernel = 0; kernel < report->joined->kernel_count; kernel++) {
+        uint64_t taken = mark_listed(report->joined, kernel, 0, 0, most);
+        (void)mark_listed(report->joined, kernel, 1, taken, most);
     }
 }
 

@@ -23,7 +23,7 @@ const char *grout_summary__get_word(const grout_outcome *outcome, uint64_t error
 void grout_summary__add_head(grout_text *out, const char *kernel, const char *word,
                              const grout_finding_counts *counts);
 /* Appends "grid(x=4) threads(wg=2)". */
-void grout_summary__add_launch(grout_text *out, const grout_load *load, grout_kernel_id kernel);
+void grout_summary__add_launch(grout_text *out, const grout_load *load, grout_kernel_id id);
 /* Appends "; inputs %x: ints; fair schedule, lazy timing". */
 void grout_summary__add_conditions(grout_text *out, const grout_load *load, grout_kernel_id kernel,
                                    const grout_outcome *outcome);

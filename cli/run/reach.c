@@ -2,8 +2,8 @@
  *
  * It counts what is the same under every schedule of a well-synchronised kernel: which operations
  * ran, the phases that a barrier element completed, whether a loop went round, and whether an async
- * operation wrote SMEM that one had written before. Of the CTAs that run it keeps where each thread
- * is in its loops, and the bytes that were written.
+ * operation wrote SMEM that one had written before. For each CTA that runs, it keeps where the
+ * threads are in their loops, and the bytes that were written.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,68 +17,58 @@
 #define GRANULE 4 /* bytes; no async operation writes fewer */
 
 /* Where an actor was last inside a loop. */
-typedef struct turn {
+typedef struct grout_reach_turn {
     bool is_set;
     int32_t loops[GROUT_ORIGIN_LOOPS]; /* indices of the loops around and its own */
 } turn;
 
 /* SMEM of an object that async operations have written, a bit for each granule. */
-typedef struct written {
+typedef struct grout_reach_bytes {
     uint64_t *words;
     size_t count;
 } written;
 
-struct grout_reach_cta {
-    turn *turns;      /* by actor, then by loop */
-    written *objects; /* by object */
-};
-
 /* ---- CTAs ----------------------------------------------------------------------------------- */
 
 static void free_cta(const grout_reach *reach, grout_reach_cta *cta) {
-    if (cta != NULL) {
-        uint32_t count = grout_module_get_object_count(reach->module);
-        for (uint32_t i = 0; cta->objects != NULL && i < count; i++) {
-            free(cta->objects[i].words);
-        }
-        free(cta->objects);
-        free(cta->turns);
-        free(cta);
+    uint32_t count = grout_module_get_object_count(reach->module);
+    for (uint32_t i = 0; cta->objects != NULL && i < count; i++) {
+        free(cta->objects[i].words);
     }
+    free(cta->objects);
+    free(cta->turns);
+    *cta = (grout_reach_cta){0};
 }
 
 static void free_ctas(grout_reach *reach) {
     for (size_t i = 0; i < reach->ctas.count; i++) {
-        free_cta(reach, reach->ctas.items[i]);
+        free_cta(reach, &reach->ctas.items[i]);
     }
     reach->ctas.count = 0;
+}
+
+static bool init_cta(const grout_reach *reach, grout_reach_cta *cta) {
+    size_t turns = (size_t)reach->actor_count * reach->loop_count;
+    cta->turns = calloc(turns + 1, sizeof *cta->turns);
+    cta->objects = calloc(grout_module_get_object_count(reach->module) + 1, sizeof *cta->objects);
+    if (cta->turns == NULL || cta->objects == NULL) {
+        free_cta(reach, cta);
+        return false;
+    }
+    return true;
 }
 
 /* NULL without memory. */
 static grout_reach_cta *find_cta(grout_reach *reach, uint32_t index) {
     size_t count = reach->ctas.count;
-    if (index >= count) {
-        if (!GROUT_ARRAY_RESERVE(&reach->ctas, NULL, index + 1 - count)) {
-            return NULL;
-        }
-        memset(&reach->ctas.items[count], 0, (index + 1 - count) * sizeof reach->ctas.items[0]);
-        reach->ctas.count = (size_t)index + 1;
+    if (index >= count && !GROUT_ARRAY_RESERVE(&reach->ctas, NULL, index + 1 - count)) {
+        return NULL;
     }
-    if (reach->ctas.items[index] == NULL) {
-        grout_reach_cta *cta = calloc(1, sizeof *cta);
-        size_t turns = (size_t)reach->actor_count * reach->loop_count;
-        if (cta != NULL) {
-            cta->turns = calloc(turns + 1, sizeof *cta->turns);
-            cta->objects =
-                calloc(grout_module_get_object_count(reach->module) + 1, sizeof *cta->objects);
-        }
-        if (cta == NULL || cta->turns == NULL || cta->objects == NULL) {
-            free_cta(reach, cta);
-            return NULL;
-        }
-        reach->ctas.items[index] = cta;
+    while (reach->ctas.count <= index) {
+        reach->ctas.items[reach->ctas.count++] = (grout_reach_cta){0};
     }
-    return reach->ctas.items[index];
+    grout_reach_cta *cta = &reach->ctas.items[index];
+    return cta->turns != NULL || init_cta(reach, cta) ? cta : NULL;
 }
 
 /* ---- loops ---------------------------------------------------------------------------------- */
@@ -164,7 +154,7 @@ static bool note_write(grout_reach *reach, const grout_access *access) {
         const grout_run *run = &access->runs[i];
         written *bits = &cta->objects[access->object];
         int64_t end = run->base + (run->count - 1) * run->stride + run->length;
-        if (!make_room(bits, end / GRANULE + 1)) {
+        if (!make_room(bits, end / GRANULE + 1) || bits->words == NULL) {
             return false;
         }
         for (int64_t k = 0; k < run->count; k++) {
@@ -182,8 +172,9 @@ static bool note_write(grout_reach *reach, const grout_access *access) {
 /* What is made anew has not been written. */
 static void forget(const grout_reach *reach, const grout_event *event) {
     uint32_t index = event->origin.cta;
-    grout_reach_cta *cta = index < reach->ctas.count ? reach->ctas.items[index] : NULL;
-    for (uint32_t i = 0; cta != NULL && i < event->u.scope.object_count; i++) {
+    grout_reach_cta *cta = index < reach->ctas.count ? &reach->ctas.items[index] : NULL;
+    bool is_known = cta != NULL && cta->objects != NULL;
+    for (uint32_t i = 0; is_known && i < event->u.scope.object_count; i++) {
         written *bits = &cta->objects[event->u.scope.objects[i]];
         free(bits->words);
         *bits = (written){0};
@@ -204,7 +195,7 @@ static bool observe(void *self, const grout_event *event) {
     grout_reach *reach = self;
     bool is_good = true;
     grout_op_id op = event->origin.op;
-    /* Of a block barrier, which all threads reach, there is one event, without clocks. */
+    /* There is one event of a block barrier, which all threads reach, and it has no clocks. */
     bool is_meeting = event->kind == GROUT_EVENT_BLOCK_BARRIER &&
                       grout_module_get_op(reach->module, op)->block_count == 0;
     if (event->clocks != NULL || is_meeting) {
@@ -224,8 +215,7 @@ static bool observe(void *self, const grout_event *event) {
     } else if (event->kind == GROUT_EVENT_SCOPE_BEGIN) {
         forget(reach, event);
     } else if (event->kind == GROUT_EVENT_CTA_END && event->origin.cta < reach->ctas.count) {
-        free_cta(reach, reach->ctas.items[event->origin.cta]);
-        reach->ctas.items[event->origin.cta] = NULL;
+        free_cta(reach, &reach->ctas.items[event->origin.cta]);
     }
     return is_good;
 }

@@ -32,7 +32,11 @@ typedef struct grout_reach_objects {
     size_t count, capacity;
 } grout_reach_objects;
 
-typedef struct grout_reach_cta grout_reach_cta;
+/* Of a CTA that runs (reach.c). */
+typedef struct grout_reach_cta {
+    struct grout_reach_turn *turns;    /* by actor, then by loop; NULL: nothing is known */
+    struct grout_reach_bytes *objects; /* by object */
+} grout_reach_cta;
 
 typedef struct grout_reach {
     grout_observer
@@ -44,7 +48,7 @@ typedef struct grout_reach {
     grout_reach_use *uses; /* by object */
     uint32_t loop_count, actor_count;
     struct {
-        grout_reach_cta **items; /* by CTA; NULL: it does not run, or nothing is known */
+        grout_reach_cta *items; /* by CTA */
         size_t count, capacity;
     } ctas;
     /* found by grout_reach__find */

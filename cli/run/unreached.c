@@ -1,4 +1,5 @@
 /* unreached.c - what the runs of a kernel did not come to, from what they did.
+ * SPDX-License-Identifier: Apache-2.0
  *
  * A block of code has run if any operation in it has done something that others can see: without
  * such an operation it has no part in the verdict. Barriers, buffers and loops are asked for where
@@ -6,8 +7,6 @@
  * loop that ran once explains the barriers in it that never came round, and a barrier the buffers
  * that are filled for it; what is explained so is not said twice: the barrier is said, then the
  * buffer, then the loop.
- *
- * SPDX-License-Identifier: Apache-2.0
  */
 #include "reach.h"
 
@@ -187,7 +186,7 @@ static bool add_object(grout_reach_objects *list, grout_object_id object) {
     return true;
 }
 
-/* The view of an op's effect on an object of a kind; false: it has none. */
+/* The view that an effect of an op is on; false: it is on none. */
 static bool find_view(const grout_reach *reach, const grout_op *op, const grout_effect *effect,
                       grout_view *out) {
     return effect->operand < op->operand_count &&
