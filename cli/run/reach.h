@@ -32,7 +32,7 @@ typedef struct grout_reach_objects {
     size_t count, capacity;
 } grout_reach_objects;
 
-/* Of a CTA that runs (reach.c). */
+/* What is kept of a CTA that runs (reach.c). */
 typedef struct grout_reach_cta {
     struct grout_reach_turn *turns;    /* by actor, then by loop; NULL: nothing is known */
     struct grout_reach_bytes *objects; /* by object */
