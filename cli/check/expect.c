@@ -18,6 +18,13 @@ typedef struct identity_list {
     size_t count, capacity;
 } identity_list;
 
+/* The file as one size of --sweep has it, or as it is. */
+typedef struct expect_size {
+    grout_session session; /* the run's, with -D and diagnostics of its own */
+    grout_load load;
+    bool is_loaded;
+} expect_size;
+
 /* One file under the options of one '// run:' line. */
 typedef struct expect_run {
     grout_session session; /* of its own: options and diagnostics */
@@ -25,7 +32,8 @@ typedef struct expect_run {
     const char *options_text; /* of the run line, "" if there is none */
     const grout_bytes *text;
     grout_expectations *expectations;
-    grout_load load;
+    grout_sizes sizes;
+    expect_size *items; /* of each size; their findings are one list */
     grout_silencer silencer;
     identity_list first; /* of the first variant */
     bool has_first;
@@ -71,13 +79,14 @@ static bool add_note(const expect_run *run, grout_expect_list *found, grout_diag
 }
 
 /* Diagnostics of the parser, binding and verifier are findings; those of files and options are not.
- */
-static bool add_diags(expect_run *run, grout_expect_list *found) {
+ * where: of the size, "at K=64: ", or "". */
+static bool add_diags_of(expect_run *run, const grout_diags *diags, const char *where,
+                         grout_expect_list *found) {
     bool is_good = true;
-    for (uint32_t i = 0; i < grout_diags_count(run->session.diags); i++) {
-        const grout_diag *diag = grout_diags_get(run->session.diags, i);
+    for (uint32_t i = 0; i < grout_diags_count(diags); i++) {
+        const grout_diag *diag = grout_diags_get(diags, i);
         if (grout_diag_get(diag->code)->stage == GROUT_STAGE_USE) {
-            grout_text_add(&run->report, "  %s: %s\n", grout_diag_get(diag->code)->text,
+            grout_text_add(&run->report, "  %s%s: %s\n", where, grout_diag_get(diag->code)->text,
                            diag->message);
             continue;
         }
@@ -85,6 +94,23 @@ static bool add_diags(expect_run *run, grout_expect_list *found) {
         for (uint32_t n = 0; n < diag->note_count; n++) {
             is_good = add_note(run, found, diag->code, diag->notes[n].place) && is_good;
         }
+    }
+    return is_good;
+}
+
+static bool add_diags(expect_run *run, grout_expect_list *found) {
+    bool is_good = add_diags_of(run, run->session.diags, "", found);
+    for (size_t i = 0; run->items != NULL && i < run->sizes.count; i++) {
+        grout_text where = {0};
+        if (run->sizes.axes.count > 0) {
+            grout_text_add(&where, "at ");
+            grout_sizes__describe(&run->sizes, i, &where);
+            grout_text_add(&where, ": ");
+        }
+        is_good = add_diags_of(run, run->items[i].session.diags,
+                               where.data == NULL ? "" : where.data, found) &&
+                  is_good;
+        grout_text_free(&where);
     }
     return is_good;
 }
@@ -204,53 +230,69 @@ static void compare_identities(expect_run *run, const grout_launch_settings *set
 
 /* ---- one file ------------------------------------------------------------------------------- */
 
+/* What one schedule and timing has found at all sizes. */
+typedef struct variant {
+    grout_expect_list found;
+    identity_list identities;
+    bool holds;
+} variant;
+
 /* The findings of all schedules that an exploration runs. Their identities are not compared between
  * variants: the schedule that shows a finding first may differ. */
-static bool add_explored(expect_run *run, grout_kernel_id kernel,
+static bool add_explored(expect_run *run, expect_size *size, grout_kernel_id kernel,
                          const grout_argument_set *arguments, const grout_launch_settings *settings,
-                         grout_expect_list *found, bool *holds) {
+                         variant *out) {
     grout_explored explored = {0};
     identity_list identities = {0};
     bool is_good =
-        grout_launch__explore(&run->session, &run->load, kernel, arguments, settings, &explored);
+        grout_launch__explore(&size->session, &size->load, kernel, arguments, settings, &explored);
     for (uint32_t i = 0; is_good && i < explored.exploration.witness_count; i++) {
         const grout_outcome outcome = grout_explored__get_outcome(&explored, i, settings);
-        is_good = add_outcome(run, &outcome, found, &identities);
+        is_good = add_outcome(run, &outcome, &out->found, &identities);
     }
-    *holds = *holds && grout_exploration_holds(&explored.exploration);
+    out->holds = out->holds && grout_exploration_holds(&explored.exploration);
     run->is_cut_short = run->is_cut_short || explored.cut == GROUT_CUT_INTERRUPT;
     grout__free(identities.items);
     grout_explored__deinit(&explored);
     return is_good;
 }
 
-/* All kernels of the file under one schedule and timing. */
-static bool run_variant(expect_run *run, const grout_launch_settings *settings, bool is_loaded) {
-    grout_expect_list found = {0};
-    identity_list identities = {0};
-    bool is_good = true, holds = true;
-    for (size_t i = 0; i < run->load.kernel_count && is_loaded && is_good; i++) {
+/* All kernels of the file at one size. */
+static bool run_size(expect_run *run, expect_size *size, const grout_launch_settings *settings,
+                     variant *out) {
+    bool is_good = true;
+    for (size_t i = 0; i < size->load.kernel_count && size->is_loaded && is_good; i++) {
         grout_argument_set arguments = {0};
         grout_outcome outcome = {0};
-        grout_kernel_id kernel = run->load.kernels[i];
-        bool is_ready = grout_argument_set__init(&run->session, &run->load.bindings,
-                                                 run->load.bound, kernel, &arguments);
-        if (is_ready && grout_options__has(&run->session.options, GROUT_OPTION_EXPLORE)) {
-            is_good = add_explored(run, kernel, &arguments, settings, &found, &holds);
-        } else if (is_ready && grout_launch__run(&run->session, &run->load, kernel, &arguments,
+        grout_kernel_id kernel = size->load.kernels[i];
+        bool is_ready = grout_argument_set__init(&size->session, &size->load.bindings,
+                                                 size->load.bound, kernel, &arguments);
+        if (is_ready && grout_options__has(&size->session.options, GROUT_OPTION_EXPLORE)) {
+            is_good = add_explored(run, size, kernel, &arguments, settings, out);
+        } else if (is_ready && grout_launch__run(&size->session, &size->load, kernel, &arguments,
                                                  settings, &outcome)) {
-            is_good = add_outcome(run, &outcome, &found, &identities);
-            holds = holds && grout_outcome__holds(&outcome);
+            is_good = add_outcome(run, &outcome, &out->found, &out->identities);
+            out->holds = out->holds && grout_outcome__holds(&outcome);
         }
         grout_outcome__deinit(&outcome);
         grout_argument_set__deinit(&arguments);
     }
-    is_good = add_diags(run, &found) && is_good;
-    compare(run, settings, &found);
-    compare_holds(run, settings, holds);
-    compare_identities(run, settings, &identities);
-    grout_expect_list__deinit(&found);
-    grout__free(identities.items);
+    return is_good;
+}
+
+/* All sizes under one schedule and timing. */
+static bool run_variant(expect_run *run, const grout_launch_settings *settings) {
+    variant out = {.holds = true};
+    bool is_good = true;
+    for (size_t i = 0; run->items != NULL && i < run->sizes.count && is_good; i++) {
+        is_good = run_size(run, &run->items[i], settings, &out);
+    }
+    is_good = add_diags(run, &out.found) && is_good;
+    compare(run, settings, &out.found);
+    compare_holds(run, settings, out.holds);
+    compare_identities(run, settings, &out.identities);
+    grout_expect_list__deinit(&out.found);
+    grout__free(out.identities.items);
     return is_good && run->report.size == 0;
 }
 
@@ -263,7 +305,10 @@ static bool run_variants(expect_run *run, bool is_loaded) {
     grout_launch_settings base = grout_launch_settings__get(&run->session, true);
     base.is_silent = true;
     if (!is_loaded) {
-        return run_variant(run, &base, false);
+        for (size_t i = 0; run->items != NULL && i < run->sizes.count; i++) {
+            run->items[i].is_loaded = false; /* what silences findings could not be read */
+        }
+        return run_variant(run, &base);
     }
     for (int timing = GROUT_TIMING_LAZY; timing <= GROUT_TIMING_RANDOM; timing++) {
         if (!has_timings && timing != (int)base.timing) {
@@ -276,7 +321,7 @@ static bool run_variants(expect_run *run, bool is_loaded) {
                 settings.schedule = seed == 0 ? GROUT_SCHEDULE_FAIR : GROUT_SCHEDULE_RANDOM;
                 settings.seed = seed == 0 ? base.seed : seed;
             }
-            if (!run_variant(run, &settings, true)) {
+            if (!run_variant(run, &settings)) {
                 return false;
             }
         }
@@ -343,6 +388,38 @@ static bool merge_options(expect_run *run, const grout_options *outer, char *lin
     return grout_session__check_severities(&run->session) && grout_files__check(&run->session);
 }
 
+/* Loads the file at every size. Returns whether one could be loaded: there is something to run. */
+static bool load_sizes(expect_run *run) {
+    bool is_any_loaded = false;
+    run->items = calloc(run->sizes.count, sizeof *run->items);
+    for (size_t i = 0; run->items != NULL && i < run->sizes.count; i++) {
+        expect_size *size = &run->items[i];
+        size->session = run->session;
+        size->session.diags = grout_diags_new();
+        size->session.options = (grout_options){0};
+        if (size->session.diags == NULL ||
+            !grout_sizes__apply(&run->sizes, i, &run->session.options, &size->session.options)) {
+            (void)grout_diags_add_oom(run->session.diags);
+            continue;
+        }
+        size->is_loaded =
+            grout_load__init(&size->session, run->path, run->text, false, &size->load);
+        grout_session__apply_severities(&size->session);
+        is_any_loaded = is_any_loaded || size->is_loaded;
+    }
+    return is_any_loaded || (run->items == NULL && grout_diags_add_oom(run->session.diags));
+}
+
+static void free_sizes(expect_run *run) {
+    for (size_t i = 0; run->items != NULL && i < run->sizes.count; i++) {
+        grout_load__deinit(&run->items[i].load);
+        free(run->items[i].session.options.uses);
+        grout_diags_free(run->items[i].session.diags);
+    }
+    free(run->items);
+    grout_sizes__deinit(&run->sizes);
+}
+
 /* One run line of a file; differences are appended to out. False: something differs. */
 static bool run_line(grout_session *outer, expect_run *run, const char *line, grout_text *out) {
     size_t size = strlen(line) + 1;
@@ -355,10 +432,10 @@ static bool run_line(grout_session *outer, expect_run *run, const char *line, gr
     run->options_text = line;
     if (words != NULL && run->session.diags != NULL) {
         memcpy(words, line, size);
-        if (merge_options(run, &outer->options, words)) {
-            bool is_loaded =
-                grout_load__init(&run->session, run->path, run->text, false, &run->load) &&
-                grout_silencer__init(&run->silencer, &run->session, run->name, run->text);
+        if (merge_options(run, &outer->options, words) &&
+            grout_sizes__read(&run->session, &run->sizes)) {
+            bool is_loaded = load_sizes(run) && grout_silencer__init(&run->silencer, &run->session,
+                                                                     run->name, run->text);
             grout_session__apply_severities(&run->session);
             is_good = run_variants(run, is_loaded);
         } else {
@@ -374,7 +451,7 @@ static bool run_line(grout_session *outer, expect_run *run, const char *line, gr
     grout_text_free(&run->report);
     grout__free(run->first.items);
     grout_silencer__deinit(&run->silencer);
-    grout_load__deinit(&run->load);
+    free_sizes(run);
     grout_options__deinit(&run->session.options);
     grout_diags_free(run->session.diags);
     free(words);

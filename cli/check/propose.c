@@ -1,10 +1,11 @@
 /* propose.c - sizes with which a kernel reaches what it did not.
+ * SPDX-License-Identifier: Apache-2.0
  *
  * The integer consts that a number gives are tried one after the other, each with larger values:
- * the kernel runs without the checker, and an observer says what the run reached. Runs are bounded
- * in operations, the whole search in time.
- *
- * SPDX-License-Identifier: Apache-2.0
+ * the kernel runs without the checker, and an observer says what the run reached. If no such size
+ * reaches all by itself, one may do so together with the size that was checked, as two branches
+ * need that exclude each other: that is a sweep. Else two consts are tried together. Runs are
+ * bounded in operations, the whole search in time.
  */
 #include "propose.h"
 
@@ -14,22 +15,45 @@
 #define SECONDS_MAX 5.0
 #define STEPS_MAX   UINT64_C(2000000)
 #define VALUES_MAX  64
+/* Two consts: so long, and so many of the smallest values of each. */
+#define PAIR_SECONDS_MAX 2.0
+#define PAIR_VALUES_MAX  8u
+
+/* Options, and what a run with them does not reach. */
+typedef struct proposal {
+    grout_text options; /* " -D K=320"; empty: none is known */
+    grout_lack lack;
+} proposal;
 
 typedef struct search {
     grout_session *session;
     const grout_load *load;
     const char *path, *kernel;
     const grout_bytes *text;
+    const grout_sizes *sizes; /* that were checked; without an axis: one */
     const grout_reach *reach; /* what is to be bettered */
     double end;
-    grout_text found; /* the definition of the best so far */
-    grout_reach best;
+    proposal alone, together; /* the best of one run, and of one after what was checked */
 } search;
+
+/* A const with a value to be tried. */
+typedef struct trial {
+    const char *name;
+    int64_t own; /* its value now */
+    int64_t value;
+} trial;
+
+static double get_now(const search *it) {
+    const grout_host *host = it->session->host;
+    return host->get_seconds(host->payload);
+}
 
 static bool has_time(const search *it) {
     const grout_host *host = it->session->host;
-    return host->get_seconds(host->payload) < it->end && !host->is_interrupted(host->payload);
+    return get_now(it) < it->end && !host->is_interrupted(host->payload);
 }
+
+/* ---- a trial -------------------------------------------------------------------------------- */
 
 /* One run of the kernel as it is loaded; whether it came to an end. */
 static bool run_loaded(const search *it, grout_session *session, const grout_load *load,
@@ -59,57 +83,142 @@ static bool run_loaded(const search *it, grout_session *session, const grout_loa
     return is_good;
 }
 
-static bool copy_options(const grout_options *from, char *define, grout_options *to) {
-    *to = *from;
-    to->uses = malloc((from->use_count + 1) * sizeof *to->uses);
-    if (to->uses == NULL) {
-        return false;
+static bool is_swept(const search *it, const char *name) {
+    for (size_t i = 0; i < it->sizes->axes.count; i++) {
+        if (strcmp(it->sizes->axes.items[i].name, name) == 0) {
+            return true;
+        }
     }
-    if (from->use_count > 0) {
-        memcpy(to->uses, from->uses, from->use_count * sizeof *to->uses);
-    }
-    to->uses[to->use_count++] = (grout_option_use){GROUT_OPTION_DEFINE, define};
-    return true;
+    return false;
 }
 
-/* Keeps the definition if the run with it reaches more. */
-static void keep_if_better(search *it, const char *define, grout_reach *reach) {
-    const grout_reach *before = it->found.size > 0 ? &it->best : it->reach;
-    if (!grout_reach__is_better(reach, before)) {
+/* " --sweep K=64,256,320": what was checked, and the values of the trials. */
+static void print_sweep(const search *it, const trial *trials, size_t count, grout_text *out) {
+    for (size_t i = 0; i < it->sizes->axes.count; i++) {
+        const grout_size_axis *axis = &it->sizes->axes.items[i];
+        grout_text_add(out, " --sweep %s=", axis->name);
+        for (size_t k = 0; k < axis->values.count; k++) {
+            grout_text_add(out, "%s%s", k > 0 ? "," : "",
+                           axis->values.items[k].define + strlen(axis->name) + 1);
+        }
+        for (size_t k = 0; k < count; k++) {
+            if (strcmp(trials[k].name, axis->name) == 0) {
+                grout_text_add(out, ",%lld", (long long)trials[k].value);
+            }
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (!is_swept(it, trials[i].name)) {
+            grout_text_add(out, " --sweep %s=%lld,%lld", trials[i].name, (long long)trials[i].own,
+                           (long long)trials[i].value);
+        }
+    }
+}
+
+/* The other -D of the call, without which the sizes would mean something else. */
+static void print_others(const search *it, const trial *trials, size_t count, grout_text *out) {
+    const char *define;
+    for (size_t i = 0;
+         (define = grout_options__get_use(&it->session->options, GROUT_OPTION_DEFINE, i)) != NULL;
+         i++) {
+        bool is_tried = false;
+        for (size_t k = 0; k < count; k++) {
+            size_t size = strlen(trials[k].name);
+            is_tried |= strncmp(define, trials[k].name, size) == 0 && define[size] == '=';
+        }
+        if (!is_tried) {
+            grout_text_add(out, " -D %s", define);
+        }
+    }
+}
+
+/* Keeps the trials if they leave less than what is best so far. */
+static void keep(const search *it, proposal *best, const grout_lack *lack, const trial *trials,
+                 size_t count) {
+    const grout_lack own = grout_reach__measure(it->reach);
+    if (!grout_lack__is_less(lack, best->options.size > 0 ? &best->lack : &own)) {
         return;
     }
-    grout_text_free(&it->found);
-    it->found = (grout_text){0};
-    grout_text_add(&it->found, "%s", define);
-    grout_reach__deinit(&it->best);
-    it->best = *reach;
-    *reach = (grout_reach){0};
+    grout_text_free(&best->options);
+    *best = (proposal){.lack = *lack};
+    print_others(it, trials, count, &best->options);
+    if (best == &it->together) {
+        print_sweep(it, trials, count, &best->options);
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        grout_text_add(&best->options, " -D %s=%lld", trials[i].name, (long long)trials[i].value);
+    }
 }
 
-static void try_define(search *it, char *define) {
+/* What a run with the trials reaches, by itself and after what was checked. */
+static void judge(search *it, grout_reach *reach, const trial *trials, size_t count) {
+    grout_lack lack = grout_reach__measure(reach);
+    keep(it, &it->alone, &lack, trials, count);
+    if (grout_lack__is_none(&lack) && it->sizes->axes.count == 0) {
+        return;
+    }
+    grout_reach__join(reach, it->reach);
+    if (grout_lack__is_none(&lack)) { /* by a deadlock, perhaps */
+        keep(it, &it->together, &lack, trials, count);
+    } else if (grout_reach__find(reach)) {
+        lack = grout_reach__measure(reach);
+        keep(it, &it->together, &lack, trials, count);
+    }
+}
+
+/* The session's options, -D for the first size, and -D for each trial, which win. */
+static bool make_options(const search *it, const trial *trials, size_t count, grout_text *defines,
+                         grout_options *out) {
+    if (!grout_sizes__apply(it->sizes, 0, &it->session->options, out)) {
+        return false;
+    }
+    grout_option_use *uses = realloc(out->uses, (out->use_count + count + 1) * sizeof *uses);
+    out->uses = uses == NULL ? out->uses : uses;
+    for (size_t i = 0; i < count && uses != NULL; i++) {
+        grout_text_add(&defines[i], "%s=%lld", trials[i].name, (long long)trials[i].value);
+        uses[out->use_count++] = (grout_option_use){GROUT_OPTION_DEFINE, defines[i].data};
+        uses = defines[i].data == NULL ? NULL : uses;
+    }
+    return uses != NULL;
+}
+
+static void run_trial(search *it, const trial *trials, size_t count) {
     grout_session session = *it->session;
     grout_load load = {0};
     grout_reach reach = {0};
+    grout_text defines[2] = {{0}, {0}};
     session.diags = grout_diags_new();
+    session.options.uses = NULL;
     session.is_quiet = true;
-    if (session.diags != NULL && copy_options(&it->session->options, define, &session.options)) {
-        if (grout_load__init(&session, it->path, it->text, false, &load)) {
-            grout_kernel_id kernel = grout_module_find_kernel(load.bound, it->kernel);
-            if (run_loaded(it, &session, &load, kernel, &reach)) {
-                keep_if_better(it, define, &reach);
-                it->best.module = NULL; /* it ends with this load; only its counts are asked for */
-            }
+    if (session.diags != NULL && make_options(it, trials, count, defines, &session.options) &&
+        grout_load__init(&session, it->path, it->text, false, &load)) {
+        grout_kernel_id kernel = grout_module_find_kernel(load.bound, it->kernel);
+        if (run_loaded(it, &session, &load, kernel, &reach)) {
+            judge(it, &reach, trials, count);
         }
+    }
+    if (session.options.uses != it->session->options.uses) {
         free(session.options.uses);
+    }
+    for (size_t i = 0; i < count; i++) {
+        grout_text_free(&defines[i]);
     }
     grout_reach__deinit(&reach);
     grout_load__deinit(&load);
     grout_diags_free(session.diags);
 }
 
-static bool is_done(const search *it) {
-    return (it->found.size > 0 && grout_reach__is_whole(&it->best)) || !has_time(it);
+static bool is_whole(const proposal *found) {
+    return found->options.size > 0 && grout_lack__is_none(&found->lack);
 }
+
+/* In a sweep what counts is all sizes together. */
+static bool is_done(const search *it) {
+    return is_whole(it->sizes->axes.count > 0 ? &it->together : &it->alone) || !has_time(it);
+}
+
+/* ---- values --------------------------------------------------------------------------------- */
 
 static bool is_size(const grout_module *module, grout_const_id id, int64_t *value_out) {
     const grout_const *constant = grout_module_get_const(module, id);
@@ -121,6 +230,7 @@ static bool is_size(const grout_module *module, grout_const_id id, int64_t *valu
 
 /* Values to try for a const, sorted, none twice. */
 typedef struct candidates {
+    trial of; /* whose they are */
     int64_t values[VALUES_MAX];
     size_t count;
 } candidates;
@@ -138,58 +248,127 @@ static void add_value(candidates *to, int64_t value) {
     to->count++;
 }
 
-/* Larger values: near ones, multiples, and steps of the other sizes, of which tiles are made. */
-static void find_candidates(const grout_module *module, int64_t value, candidates *out) {
+/* The largest value that was checked. */
+static int64_t get_largest(const search *it, const char *name, int64_t value) {
+    for (size_t i = 0; i < it->sizes->axes.count; i++) {
+        const grout_size_axis *axis = &it->sizes->axes.items[i];
+        const grout_size_value *last = &axis->values.items[axis->values.count - 1];
+        if (strcmp(axis->name, name) == 0 && !last->is_float && last->integer < INT32_MAX / 8) {
+            return last->integer;
+        }
+    }
+    return value;
+}
+
+/* Larger values: near ones, multiples, and steps of the other sizes, of which tiles are made.
+ * False: the const is no size. */
+static bool find_candidates(const search *it, grout_const_id id, candidates *out) {
+    const grout_module *module = it->load->bound;
+    int64_t value;
+    *out = (candidates){0};
+    if (!is_size(module, id, &value)) {
+        return false;
+    }
+    out->of.name = grout_module_get_string(module, grout_module_get_const(module, id)->name);
+    out->of.own = value;
+    value = get_largest(it, out->of.name, value);
     const int64_t plain[] = {value + 1, value + 2, value + 3, value + 4,     value + 5, value + 7,
                              value * 2, value * 3, value * 4, value * 4 + 1, value * 8};
     for (size_t i = 0; i < sizeof plain / sizeof plain[0]; i++) {
         add_value(out, plain[i] > value ? plain[i] : value + 1);
     }
-    for (grout_const_id id = 1; id < grout_module_get_const_count(module); id++) {
+    for (grout_const_id other = 1; other < grout_module_get_const_count(module); other++) {
         int64_t step;
-        for (int64_t times = 1; is_size(module, id, &step) && step > 1 && times <= 4; times++) {
+        for (int64_t times = 1; is_size(module, other, &step) && step > 1 && times <= 4; times++) {
             add_value(out, value + times * step);
         }
     }
+    return true;
 }
 
-static void try_const(search *it, const char *name, int64_t value) {
-    candidates tries = {0};
-    find_candidates(it->load->bound, value, &tries);
-    for (size_t i = 0; i < tries.count && !is_done(it); i++) {
-        grout_text define = {0};
-        grout_text_add(&define, "%s=%lld", name, (long long)tries.values[i]);
-        if (define.data != NULL) {
-            try_define(it, define.data);
+static trial get_trial(const candidates *tries, size_t index) {
+    trial one = tries->of;
+    one.value = tries->values[index];
+    return one;
+}
+
+static void try_consts(search *it) {
+    for (grout_const_id i = 1; i < grout_module_get_const_count(it->load->bound); i++) {
+        candidates tries;
+        (void)find_candidates(it, i, &tries);
+        for (size_t k = 0; k < tries.count && !is_done(it); k++) {
+            const trial one = get_trial(&tries, k);
+            run_trial(it, &one, 1);
         }
-        grout_text_free(&define);
     }
 }
 
-void grout_propose__sizes(grout_session *session, const grout_load *load, const char *path,
-                          const grout_bytes *text, const grout_reach *reach, grout_text *out) {
-    const grout_module *module = load->bound;
-    const grout_host *host = session->host;
+/* The smallest values first: those whose places in their lists have the least sum. */
+static void try_pair(search *it, const candidates *a, const candidates *b) {
+    for (size_t sum = 0; sum + 1 < (size_t)2 * PAIR_VALUES_MAX; sum++) {
+        for (size_t i = 0; i <= sum && !is_done(it); i++) {
+            bool is_there = i < PAIR_VALUES_MAX && sum - i < PAIR_VALUES_MAX && i < a->count &&
+                            sum - i < b->count;
+            if (is_there) {
+                const trial both[2] = {get_trial(a, i), get_trial(b, sum - i)};
+                run_trial(it, both, 2);
+            }
+        }
+    }
+}
+
+static void try_pairs(search *it) {
+    uint32_t count = grout_module_get_const_count(it->load->bound);
+    double end = get_now(it) + PAIR_SECONDS_MAX;
+    it->end = end < it->end ? end : it->end;
+    for (grout_const_id i = 1; i < count; i++) {
+        candidates a, b;
+        for (grout_const_id k = i + 1; find_candidates(it, i, &a) && k < count; k++) {
+            if (find_candidates(it, k, &b)) {
+                try_pair(it, &a, &b);
+            }
+        }
+    }
+}
+
+/* The time of the call ends the search too. */
+static double find_end(const search *it) {
+    const grout_session *session = it->session;
+    double end = get_now(it) + SECONDS_MAX;
+    double timeout = grout_options__get_number(&session->options, GROUT_OPTION_TIMEOUT, 0);
+    if (timeout > 0 && session->start + timeout < end) {
+        end = session->start + timeout;
+    }
+    return session->budget_end > 0 && session->budget_end < end ? session->budget_end : end;
+}
+
+/* One run is the better answer, unless it leaves more than two do. */
+static const grout_text *choose(const search *it) {
+    bool is_sweep = it->sizes->axes.count > 0 || it->alone.options.size == 0 ||
+                    grout_lack__is_less(&it->together.lack, &it->alone.lack);
+    return is_sweep && it->together.options.size > 0 ? &it->together.options : &it->alone.options;
+}
+
+void grout_propose__sizes(grout_session *session, const grout_propose_task *task, grout_text *out) {
+    const grout_module *module = task->load->bound;
+    const grout_kernel *kernel = grout_module_get_kernel(module, task->reach->kernel);
+    const grout_sizes one = {.count = 1};
     search it = {
         .session = session,
-        .load = load,
-        .path = path,
-        .kernel =
-            grout_module_get_string(module, grout_module_get_kernel(module, reach->kernel)->name),
-        .text = text,
-        .reach = reach,
-        .end = host->get_seconds(host->payload) + SECONDS_MAX,
+        .load = task->load,
+        .path = task->path,
+        .kernel = grout_module_get_string(module, kernel->name),
+        .text = task->text,
+        .sizes = task->sizes == NULL ? &one : task->sizes,
+        .reach = task->reach,
     };
-    for (grout_const_id i = 1; i < grout_module_get_const_count(module) && !is_done(&it); i++) {
-        int64_t value;
-        if (is_size(module, i, &value)) {
-            const grout_const *constant = grout_module_get_const(module, i);
-            try_const(&it, grout_module_get_string(module, constant->name), value);
-        }
+    it.end = find_end(&it);
+    try_consts(&it);
+    if (!is_whole(&it.alone) && !is_whole(&it.together)) {
+        try_pairs(&it);
     }
-    if (it.found.size > 0) {
-        grout_text_add(out, " -D %s", it.found.data);
-    }
-    grout_text_free(&it.found);
-    grout_reach__deinit(&it.best);
+    const grout_text *chosen = choose(&it);
+    grout_text_add_bytes(out, chosen->data, chosen->size);
+    grout_text_free(&it.alone.options);
+    grout_text_free(&it.together.options);
 }

@@ -6,11 +6,20 @@
 #include "launch.h"
 #include "reach.h"
 
+/* What is to be bettered. */
+typedef struct grout_propose_task {
+    const grout_load *load;
+    const char *path;
+    const grout_bytes *text;  /* of the file */
+    const grout_sizes *sizes; /* of the sweep that was checked; NULL: it was one run */
+    const grout_reach *reach;
+} grout_propose_task;
+
 /*
- * Looks for the smallest value of one const with which the kernel reaches all, or else more than
- * reach; appends " -D STEPS=5", or nothing if none is found in time.
+ * Looks for the smallest sizes with which the kernel reaches all, or else more than reach, and
+ * appends options, or nothing if none is found in time: " -D STEPS=5" for one run that reaches it,
+ * " --sweep STEPS=4,5" where it takes what was checked and another run.
  */
-void grout_propose__sizes(grout_session *session, const grout_load *load, const char *path,
-                          const grout_bytes *text, const grout_reach *reach, grout_text *out);
+void grout_propose__sizes(grout_session *session, const grout_propose_task *task, grout_text *out);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "files.h"
 #include "invariant.h"
+#include "joined.h"
 #include "propose.h"
 #include "schedule_file.h"
 
@@ -24,17 +25,17 @@ bool grout_work__load(grout_session *session, const char *path, bool needs_one, 
     return is_loaded;
 }
 
-static int get_worse(int a, int b) {
+int grout_work__get_worse(int a, int b) {
     return grout_exit_code_rank(a) >= grout_exit_code_rank(b) ? a : b;
 }
 
 int grout_work__get_exit_code(const grout_session *session, const grout_report *report) {
     int exit_code = grout_session__get_exit_code(session);
     if (report->error_count > 0) {
-        exit_code = get_worse(exit_code, GROUT_EXIT_FINDING);
+        exit_code = grout_work__get_worse(exit_code, GROUT_EXIT_FINDING);
     }
     if (report->is_incomplete) {
-        exit_code = get_worse(exit_code, GROUT_EXIT_INCOMPLETE);
+        exit_code = grout_work__get_worse(exit_code, GROUT_EXIT_INCOMPLETE);
     }
     return exit_code;
 }
@@ -112,12 +113,18 @@ static void finish_run(grout_session *session, const grout_load *load, grout_ker
 
 /* Writes a schedule to the file of --save-schedule, or to KERNEL.schedule. */
 static bool save_schedule(grout_session *session, const grout_load *load, grout_kernel_id kernel,
-                          const grout_decisions *decisions, grout_text *path_out) {
+                          const grout_decisions *decisions, const grout_report *report,
+                          grout_text *path_out) {
     const char *path = grout_options__get(&session->options, GROUT_OPTION_SAVE_SCHEDULE);
     const char *name =
         grout_module_get_string(load->bound, grout_module_get_kernel(load->bound, kernel)->name);
     grout_text text = {0};
-    grout_text_add(path_out, path == NULL ? "%s.schedule" : "%s", path == NULL ? name : path);
+    grout_text_add(path_out, "%s", path == NULL ? name : path);
+    if (report->joined != NULL) { /* each size has its own schedules */
+        grout_text_add(path_out, ".");
+        grout_sizes__print_name(report->joined->sizes, report->joined->at, path_out);
+    }
+    grout_text_add(path_out, "%s", path == NULL ? ".schedule" : "");
     grout_schedule_file__print(session, name, decisions, &text);
     const grout_chunk chunk = {text.data, text.size};
     bool is_written = path_out->data != NULL && text.data != NULL &&
@@ -131,14 +138,22 @@ static bool save_schedule(grout_session *session, const grout_load *load, grout_
 static void judge_reach(grout_session *session, const grout_load *load, grout_outcome *outcome,
                         const grout_report *report, grout_text *proposal) {
     grout_reach *reach = outcome->settings.reach;
+    if (report->joined != NULL) {
+        return; /* other sizes may reach more */
+    }
     if (reach == NULL || outcome->status != GROUT_RUN_DONE || !grout_reach__find(reach)) {
         outcome->settings.reach = NULL;
         return;
     }
     bool is_clean = outcome->summary.verdict == GROUT_VERDICT_CLEAN;
     if (!grout_reach__is_whole(reach) && is_clean && !session->is_quiet && report->text != NULL) {
-        grout_propose__sizes(session, load, session->options.arguments[0], report->text, reach,
-                             proposal);
+        const grout_propose_task task = {
+            .load = load,
+            .path = session->options.arguments[0],
+            .text = report->text,
+            .reach = reach,
+        };
+        grout_propose__sizes(session, &task, proposal);
     }
     outcome->proposal = proposal->size > 0 ? proposal->data : NULL;
 }
@@ -153,7 +168,7 @@ static void report_witness(grout_session *session, const grout_load *load, grout
     }
     if (decisions != NULL) {
         outcome->settings.schedule = GROUT_SCHEDULE_REPLAY;
-        if (save_schedule(session, load, kernel, decisions, &path)) {
+        if (save_schedule(session, load, kernel, decisions, report, &path)) {
             outcome->schedule_file = path.data;
         }
     }
@@ -205,7 +220,7 @@ static void run_once(grout_session *session, const grout_load *load, grout_kerne
         finish_run(session, load, kernel, settings->with_checker, arguments, &outcome);
         grout_text path = {0};
         if (is_saved) {
-            (void)save_schedule(session, load, kernel, &decisions, &path);
+            (void)save_schedule(session, load, kernel, &decisions, report, &path);
         }
         grout_text_free(&path);
     }
@@ -213,8 +228,7 @@ static void run_once(grout_session *session, const grout_load *load, grout_kerne
     grout_outcome__deinit(&outcome);
 }
 
-/* A budget that the user gives bounds the first run too; the default only what comes on top. */
-static void begin_budget(grout_session *session) {
+void grout_work__begin_budget(grout_session *session) {
     const grout_host *host = session->host;
     double budget = grout_options__get_number(&session->options, GROUT_OPTION_BUDGET, 0);
     session->budget_end = grout_options__has(&session->options, GROUT_OPTION_BUDGET)
@@ -222,13 +236,14 @@ static void begin_budget(grout_session *session) {
                               : 0;
 }
 
-static void run_kernel(grout_session *session, const grout_load *load, grout_kernel_id kernel,
-                       bool with_checker, grout_report *report) {
+void grout_work__run_kernel(grout_session *session, const grout_load *load, grout_kernel_id kernel,
+                            bool with_checker, grout_report *report) {
     grout_argument_set arguments = {0};
     grout_reach reach = {0};
     grout_launch_settings settings = grout_launch_settings__get(session, with_checker);
-    begin_budget(session);
-    if (with_checker && grout_reach__init(&reach, load, kernel)) {
+    if (report->joined != NULL) {
+        settings.reach = &report->joined->kernels[kernel].reach;
+    } else if (with_checker && grout_reach__init(&reach, load, kernel)) {
         settings.reach = &reach;
     }
     if (grout_argument_set__init(session, &load->bindings, load->bound, kernel, &arguments)) {
@@ -269,7 +284,8 @@ int grout_work__run_on_cpu(grout_session *session, const char *path, bool with_c
             if (so_far == GROUT_EXIT_INTERRUPTED || so_far == GROUT_EXIT_INTERNAL) {
                 break;
             }
-            run_kernel(session, &load, load.kernels[i], with_checker, &report);
+            grout_work__begin_budget(session);
+            grout_work__run_kernel(session, &load, load.kernels[i], with_checker, &report);
         }
     }
     grout_report__finish(&report);

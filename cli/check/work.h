@@ -11,6 +11,14 @@ bool grout_work__load(grout_session *session, const char *path, bool needs_one, 
 /* Runs every selected kernel of a file on the CPU. Returns the exit code. */
 int grout_work__run_on_cpu(grout_session *session, const char *path, bool with_checker,
                            bool needs_one);
+/* Runs one kernel on the CPU and reports it. */
+void grout_work__run_kernel(grout_session *session, const grout_load *load, grout_kernel_id kernel,
+                            bool with_checker, grout_report *report);
+/* Begins the time of --budget. A budget that the user gives bounds the first run too; the default
+ * only what comes on top. */
+void grout_work__begin_budget(grout_session *session);
+/* The worse of two exit codes. */
+int grout_work__get_worse(int a, int b);
 /* Exit code of a report, the session's diagnostics included. */
 int grout_work__get_exit_code(const grout_session *session, const grout_report *report);
 

@@ -4,6 +4,34 @@
 
 #include "expect.h"
 #include "minimise.h"
+#include "sweep.h"
+
+/* Options of one launch, and what to use instead at several sizes. */
+static const struct {
+    grout_option_id id;
+    const char *remedy;
+} refused_in_sweep[] = {
+    {GROUT_OPTION_OUTPUT, "write the outputs of one size: -D in the place of --sweep"},
+    {GROUT_OPTION_INOUT, "read with --input; write the outputs of one size with -D"},
+    {GROUT_OPTION_REPLAY, "a schedule is of one size: replay it with -D in the place of --sweep"},
+    {GROUT_OPTION_SAVE_SCHEDULE, "save the schedule of one size: -D in the place of --sweep"},
+    {GROUT_OPTION_MINIMISE, "minimise from one size: -D in the place of --sweep"},
+};
+
+static bool check_sweep(grout_session *session) {
+    bool is_good = true;
+    for (size_t i = 0; i < sizeof refused_in_sweep / sizeof refused_in_sweep[0]; i++) {
+        grout_option_id id = refused_in_sweep[i].id;
+        if (grout_options__has(&session->options, GROUT_OPTION_SWEEP) &&
+            grout_options__has(&session->options, id)) {
+            is_good = grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION, grout_nowhere,
+                                      "--%s is for one size, and --sweep runs several",
+                                      grout_option__get_info(id)->long_text);
+            grout_diags_help(session->diags, "%s", refused_in_sweep[i].remedy);
+        }
+    }
+    return is_good;
+}
 
 static bool check_options(grout_session *session) {
     const grout_options *options = &session->options;
@@ -21,7 +49,7 @@ static bool check_options(grout_session *session) {
         return grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION, grout_nowhere,
                                "--expect answers in text, not as JSON");
     }
-    return true;
+    return check_sweep(session);
 }
 
 int grout_cmd_check(grout_session *session) {
@@ -34,6 +62,9 @@ int grout_cmd_check(grout_session *session) {
     }
     if (grout_options__has(&session->options, GROUT_OPTION_MINIMISE)) {
         return grout_minimise__run(session, session->options.arguments[0]);
+    }
+    if (grout_options__has(&session->options, GROUT_OPTION_SWEEP)) {
+        return grout_sweep__run(session, session->options.arguments[0]);
     }
     return grout_work__run_on_cpu(session, session->options.arguments[0], true, false);
 }

@@ -175,7 +175,7 @@ static const char markdown_tail[] =
     "written as "
     "they are.\n\n";
 
-static const char markdown_verdicts[] =
+static const char markdown_causes[] =
     "## Causes first\n\n"
     "One mistake breaks an order, and every pair of accesses that needed it is a finding. A report "
     "begins with the finding\n"
@@ -183,17 +183,40 @@ static const char markdown_verdicts[] =
     "same barrier, the same\n"
     "operation or the same loop of a thread. Mend the first and look again: one of the others may "
     "be a mistake of its own.\n"
-    "`-v` prints all of them in full. Verdict and exit code count every finding.\n\n"
+    "`-v` prints all of them in full. Verdict and exit code count every finding.\n\n";
+
+static const char markdown_verdicts[] =
     "## What a clean verdict did not see\n\n"
-    "A verdict speaks of one launch. `not reached:` names what this launch did not come to: lines "
-    "of "
-    "code that never ran, and\nbarriers in loops of which no element was used a second time "
-    "(`never came "
-    "round`). `to reach more:` is the smallest size\nof one const that reaches all of it, or at "
-    "least "
-    "more; grout looks for it for up to five seconds. A kernel that came to\neverything gets "
-    "neither "
-    "line.\n\n"
+    "A verdict speaks of one launch. `not reached:` names what this launch did not come to:\n\n"
+    "- lines of code that never ran;\n"
+    "- barriers in loops of which no element was used a second time (`never came round`);\n"
+    "- buffers in shared memory that copies filled, in loops, but no part of them twice (`never "
+    "filled again`);\n"
+    "- loops that `ran once` and would use shared memory, a barrier or an accumulator again.\n\n"
+    "Each is named where a larger size could show more: in a loop whose number of turns is not "
+    "written as a number. What one of\nthem explains is not said twice: of a loop that ran once, "
+    "only the barriers in it are named that never came round.\n\n"
+    "`to reach more:` is the smallest size of one const that reaches all of it. If there is none, "
+    "it is a sweep of the size that was\nchecked and another one, as two branches need that "
+    "exclude each other, or the sizes of two consts; or else what reaches more.\ngrout looks for "
+    "it for up to five seconds, within `--budget` and `--timeout`. A kernel that came to "
+    "everything "
+    "gets neither line.\n\n"
+    "## Several sizes\n\n"
+    "`grout check FILE --sweep K=64,256,320` checks with each of these values of the const K, one "
+    "after the other and the\nsmallest first, and writes one report. Several `--sweep` give every "
+    "combination; the other consts are as in the file, or as\n`-D` says. In the report\n\n"
+    "- a finding comes once: as the smallest size shows it, with the sizes that have it (`at K=64; "
+    "K=256`) and the command that\n  shows it at the smallest one;\n"
+    "- there is one verdict: an error at one size is an error, and `incomplete` at one size is "
+    "incomplete;\n"
+    "- `holds for every schedule` is said if it is true at each size;\n"
+    "- `not reached:` names what no size reached.\n\n"
+    "A size that makes the kernel invalid, or that an input file does not fit, is an error that "
+    "names the size; the others are\nrun. `--timeout` and `--budget` are for all sizes together: "
+    "what they leave no time for is listed as not run, and the verdict\nis then incomplete. "
+    "Outputs, schedules to replay or to save, and `--minimise` are for one size, and refused. With "
+    "`--expect`\nthe findings of all sizes are compared as one list.\n\n"
     "## Expectations\n\n"
     "`grout check --expect FILE...` compares the findings with comments in the file:\n\n"
     "| comment | meaning |\n|---|---|\n"
@@ -237,7 +260,7 @@ static void add_markdown(grout_text *out) {
     for (int i = 1; i < GROUT_OPTION_COUNT; i++) {
         add_markdown_option(out, (grout_option_id)i);
     }
-    grout_text_add(out, "%s%s", markdown_tail, markdown_verdicts);
+    grout_text_add(out, "%s%s%s", markdown_tail, markdown_causes, markdown_verdicts);
 }
 
 bool grout_session__report_unknown_command(grout_session *session, const char *word) {

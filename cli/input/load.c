@@ -80,6 +80,18 @@ static grout_define *find_define(const grout_load *load, const char *name) {
     return NULL;
 }
 
+/* The option that gives a const its value: what --sweep gives comes as -D too. */
+static const char *find_option(const grout_session *session, const char *name, size_t size) {
+    const char *value;
+    for (size_t i = 0;
+         (value = grout_options__get_use(&session->options, GROUT_OPTION_SWEEP, i)) != NULL; i++) {
+        if (strncmp(value, name, size) == 0 && value[size] == '=') {
+            return "--sweep";
+        }
+    }
+    return "-D";
+}
+
 static grout_define *add_define(grout_session *session, grout_load *load, const char *name,
                                 size_t size) {
     size_t count = load->define_count + 1;
@@ -96,7 +108,8 @@ static grout_define *add_define(grout_session *session, grout_load *load, const 
     memcpy(copy, name, size);
     copy[size] = '\0';
     notes[load->define_count] = (grout_define_note){.name = copy};
-    defines[load->define_count] = (grout_define){.name = copy, .origin = "-D"};
+    defines[load->define_count] =
+        (grout_define){.name = copy, .origin = find_option(session, name, size)};
     return &defines[load->define_count++];
 }
 
@@ -161,10 +174,10 @@ static bool bind_dimension(grout_session *session, const grout_binding *binding,
         return define != NULL;
     }
     /* -D wins; the shape is compared with the file's later on. */
-    if (strcmp(define->origin, "-D") == 0 || define->integer == size) {
+    const grout_define_note *note = &load->define_notes[define - load->defines];
+    if (note->param == NULL || define->integer == size) {
         return true;
     }
-    const grout_define_note *note = &load->define_notes[define - load->defines];
     grout_diags_add(session->diags, GROUT_DIAG_SHAPE_CONFLICT, grout_nowhere,
                     "const %s is %lld by '%s' (dimension %u of %%%s) and %lld by '%s' (dimension "
                     "%u of %%%s)",
@@ -197,11 +210,25 @@ static bool bind_files(grout_session *session, grout_load *load, grout_kernel_id
     return is_good;
 }
 
-void grout_load__describe_defines(const grout_load *load, grout_text *out) {
+static bool is_swept(const grout_sizes *sizes, const char *name) {
+    for (size_t i = 0; sizes != NULL && i < sizes->axes.count; i++) {
+        if (strcmp(sizes->axes.items[i].name, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void grout_load__describe_defines(const grout_load *load, const grout_sizes *without,
+                                  grout_text *out) {
+    size_t before = out->size;
     for (size_t i = 0; i < load->define_count; i++) {
         const grout_define *define = &load->defines[i];
         GROUT_ASSERT(define->name == load->define_notes[i].name); /* one list, in two arrays */
-        grout_text_add(out, "%s%s=", i > 0 ? ", " : "", define->name);
+        if (is_swept(without, define->name)) {
+            continue;
+        }
+        grout_text_add(out, "%s%s=", out->size > before ? ", " : "", define->name);
         if (define->is_float) {
             grout_text_add(out, "%.9g", define->number);
         } else {

@@ -5,6 +5,7 @@
 #define GROUT_CLI_LOAD_H
 
 #include "arguments.h"
+#include "sizes.h"
 
 /* What messages say of a define. */
 typedef struct grout_define_note {
@@ -33,7 +34,8 @@ const char *grout_load__get_name(const char *path);
 bool grout_load__init(grout_session *session, const char *path, const grout_bytes *text,
                       bool needs_one, grout_load *out);
 void grout_load__deinit(grout_load *load);
-/* Appends "X=4000 (a.npy), Y=120 (-D)". */
-void grout_load__describe_defines(const grout_load *load, grout_text *out);
+/* Appends "X=4000 (a.npy), Y=120 (-D)"; without those of the sizes, unless these are NULL. */
+void grout_load__describe_defines(const grout_load *load, const grout_sizes *without,
+                                  grout_text *out);
 
 #endif

@@ -10,7 +10,8 @@
 
 struct grout_json {
     json_t *findings, *silenced, *kernels;
-    bool failed; /* no memory */
+    json_t *sweep; /* NULL: there is one size */
+    bool failed;   /* no memory */
 };
 
 grout_json *grout_json__new(void) {
@@ -28,6 +29,7 @@ void grout_json__free(grout_json *json) {
         json_decref(json->findings);
         json_decref(json->silenced);
         json_decref(json->kernels);
+        json_decref(json->sweep);
         free(json);
     }
 }
@@ -68,7 +70,7 @@ static size_t get_sequence(const unsigned char *text) {
 }
 
 /* File names may be any bytes; those that are no UTF-8 become U+FFFD. */
-static json_t *make_string(const char *text) {
+json_t *grout_json__make_string(const char *text) {
     json_t *string = json_string(text);
     if (string != NULL) {
         return string;
@@ -98,7 +100,7 @@ static void set(grout_json *json, json_t *object, const char *key, json_t *value
 }
 
 static void set_text(grout_json *json, json_t *object, const char *key, const char *value) {
-    set(json, object, key, make_string(value == NULL ? "" : value));
+    set(json, object, key, grout_json__make_string(value == NULL ? "" : value));
 }
 
 /* jansson's integers are signed; counts stay far below. */
@@ -180,9 +182,9 @@ static json_t *make_edit(grout_json *json, const grout_finding_edit *edit) {
     return object;
 }
 
-void grout_json__add_finding(grout_json *json, const char *kernel, const grout_finding *finding,
-                             const grout_finding *cause, grout_severity severity,
-                             const grout_allowance *allowance) {
+json_t *grout_json__make_finding(grout_json *json, const char *kernel, const grout_finding *finding,
+                                 const grout_finding *cause, grout_severity severity,
+                                 const grout_allowance *allowance) {
     json_t *object = json_object();
     bool is_silenced = severity == GROUT_SEVERITY_OFF;
     GROUT_ASSERT(is_silenced || allowance == NULL);
@@ -210,7 +212,19 @@ void grout_json__add_finding(grout_json *json, const char *kernel, const grout_f
     if (cause != NULL) {
         set_identity(json, object, "follows_from", cause->identity);
     }
-    append(json, is_silenced ? json->silenced : json->findings, object);
+    return object;
+}
+
+void grout_json__add_finding(grout_json *json, const char *kernel, const grout_finding *finding,
+                             const grout_finding *cause, grout_severity severity,
+                             const grout_allowance *allowance) {
+    grout_json__take_finding(
+        json, grout_json__make_finding(json, kernel, finding, cause, severity, allowance));
+}
+
+void grout_json__take_finding(grout_json *json, json_t *finding) {
+    bool is_silenced = json_object_get(finding, "code") == NULL;
+    append(json, is_silenced ? json->silenced : json->findings, finding);
 }
 
 /* FNV-1a over what identifies a diagnostic. */
@@ -227,7 +241,7 @@ static uint64_t get_identity(const grout_diag *diag) {
     return hash;
 }
 
-void grout_json__add_diag(grout_json *json, const grout_diag *diag) {
+json_t *grout_json__make_diag(grout_json *json, const grout_diag *diag) {
     json_t *object = json_object();
     bool is_silenced = diag->severity == GROUT_SEVERITY_OFF;
     set_text(json, object, is_silenced ? "silenced_code" : "code",
@@ -251,7 +265,11 @@ void grout_json__add_diag(grout_json *json, const grout_diag *diag) {
     set_text(json, object, "repair", "");
     set(json, object, "edit", json_null());
     set_count(json, object, "count", 1);
-    append(json, is_silenced ? json->silenced : json->findings, object);
+    return object;
+}
+
+void grout_json__add_diag(grout_json *json, const grout_diag *diag) {
+    grout_json__take_finding(json, grout_json__make_diag(json, diag));
 }
 
 /* ---- coverage ------------------------------------------------------------------------------- */
@@ -297,28 +315,38 @@ static const char *get_status(const grout_outcome *outcome) {
     return "failed";
 }
 
+static json_t *make_names(grout_json *json, const grout_reach *reach,
+                          const grout_reach_objects *objects) {
+    json_t *names = json_array();
+    for (size_t i = 0; i < objects->count; i++) {
+        const grout_object *object = grout_module_get_object(reach->module, objects->items[i]);
+        append(json, names,
+               grout_json__make_string(grout_module_get_string(
+                   reach->module, grout_module_get_value(reach->module, object->value)->name)));
+    }
+    return names;
+}
+
 /* What a run that came to its end did not reach; null if it did not, or nothing has counted. */
-static json_t *make_not_reached(grout_json *json, const grout_outcome *outcome) {
-    const grout_reach *reach = outcome->settings.reach;
+json_t *grout_json__make_not_reached(grout_json *json, const grout_reach *reach,
+                                     const char *proposal) {
     if (reach == NULL) {
         return json_null();
     }
-    json_t *object = json_object(), *lines = json_array(), *barriers = json_array();
+    json_t *object = json_object(), *lines = json_array(), *loops = json_array();
     for (size_t i = 0; i < reach->lines.count; i++) {
         append(
             json, lines,
             json_pack("[i,i]", (int)reach->lines.items[i].first, (int)reach->lines.items[i].last));
     }
-    for (size_t i = 0; i < reach->barriers.count; i++) {
-        const grout_object *barrier =
-            grout_module_get_object(reach->module, reach->barriers.items[i]);
-        append(json, barriers,
-               make_string(grout_module_get_string(
-                   reach->module, grout_module_get_value(reach->module, barrier->value)->name)));
+    for (size_t i = 0; i < reach->loops.count; i++) {
+        append(json, loops, json_integer(reach->loops.items[i]));
     }
     set(json, object, "lines", lines);
-    set(json, object, "barriers_that_never_came_round", barriers);
-    set_text(json, object, "proposal", outcome->proposal == NULL ? "" : outcome->proposal + 1);
+    set(json, object, "barriers_that_never_came_round", make_names(json, reach, &reach->barriers));
+    set(json, object, "buffers_never_filled_again", make_names(json, reach, &reach->buffers));
+    set(json, object, "loops_that_ran_once", loops);
+    set_text(json, object, "proposal", proposal == NULL ? "" : proposal + 1);
     return object;
 }
 
@@ -336,11 +364,12 @@ static void set_checked(grout_json *json, json_t *object, const grout_outcome *o
     set_count(json, object, "findings_not_listed", summary->dropped_count);
     set_count(json, object, "accesses", summary->accesses);
     set_count(json, object, "barrier_phases", summary->barrier_phases);
-    set(json, object, "not_reached", make_not_reached(json, outcome));
+    set(json, object, "not_reached",
+        grout_json__make_not_reached(json, outcome->settings.reach, outcome->proposal));
 }
 
-void grout_json__add_kernel(grout_json *json, const grout_load *load, grout_kernel_id kernel,
-                            const grout_outcome *outcome, const char *command) {
+json_t *grout_json__make_kernel(grout_json *json, const grout_load *load, grout_kernel_id kernel,
+                                const grout_outcome *outcome, const char *command) {
     json_t *object = json_object();
     grout_text inputs = {0};
     grout_bindings__describe_inputs(&load->bindings, load->bound, kernel, &inputs);
@@ -363,13 +392,31 @@ void grout_json__add_kernel(grout_json *json, const grout_load *load, grout_kern
     }
     set_text(json, object, "see_it_again", command);
     grout_text_free(&inputs);
-    append(json, json->kernels, object);
+    return object;
+}
+
+void grout_json__add_kernel(grout_json *json, const grout_load *load, grout_kernel_id kernel,
+                            const grout_outcome *outcome, const char *command) {
+    append(json, json->kernels, grout_json__make_kernel(json, load, kernel, outcome, command));
+}
+
+void grout_json__take_kernel(grout_json *json, json_t *kernel) {
+    append(json, json->kernels, kernel);
+}
+
+void grout_json__take_size(grout_json *json, json_t *size) {
+    json->sweep = json->sweep == NULL ? json_array() : json->sweep;
+    append(json, json->sweep, size);
 }
 
 static json_t *make_coverage(grout_json *json, const grout_load *load) {
     json_t *coverage = json_object(), *defines = json_object();
+    const json_t *binding = json_object_get(json_array_get(json->sweep, 0), "binding");
     for (size_t i = 0; i < load->define_count; i++) {
         const grout_define *define = &load->defines[i];
+        if (json_object_get(binding, define->name) != NULL) {
+            continue; /* each size has its own value */
+        }
         if (define->is_float) {
             grout_text number = {0};
             grout_text_add(&number, "%.17g", define->number); /* JSON has no infinity */
@@ -394,6 +441,9 @@ bool grout_json__print(grout_json *json, const grout_load *load, const char *ver
     set_text(json, root, "verdict", verdict);
     set(json, root, "findings", json_incref(json->findings));
     set(json, root, "silenced", json_incref(json->silenced));
+    if (json->sweep != NULL) {
+        set(json, root, "sweep", json_incref(json->sweep));
+    }
     set(json, root, "coverage", make_coverage(json, load));
     if (sarif_text != NULL && !json->failed) {
         json_t *log = grout_sarif__from_report(root, load->name, sarif_text);

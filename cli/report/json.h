@@ -10,6 +10,23 @@ typedef struct grout_json grout_json;
 
 grout_json *grout_json__new(void);
 void grout_json__free(grout_json *json);
+/* Parts of it, for the caller to complete. What take functions are given becomes the report's; NULL
+ * makes it fail. */
+struct json_t;
+struct json_t *grout_json__make_string(const char *text);
+struct json_t *grout_json__make_finding(grout_json *json, const char *kernel,
+                                        const grout_finding *finding, const grout_finding *cause,
+                                        grout_severity severity, const grout_allowance *allowance);
+struct json_t *grout_json__make_diag(grout_json *json, const grout_diag *diag);
+struct json_t *grout_json__make_kernel(grout_json *json, const grout_load *load,
+                                       grout_kernel_id kernel, const grout_outcome *outcome,
+                                       const char *command);
+struct json_t *grout_json__make_not_reached(grout_json *json, const grout_reach *reach,
+                                            const char *proposal);
+void grout_json__take_finding(grout_json *json, struct json_t *finding);
+void grout_json__take_kernel(grout_json *json, struct json_t *kernel);
+void grout_json__take_size(grout_json *json, struct json_t *size);
+
 /* cause: that it is listed under; NULL: none. allowance: what silences it, if severity is OFF. */
 void grout_json__add_finding(grout_json *json, const char *kernel, const grout_finding *finding,
                              const grout_finding *cause, grout_severity severity,
@@ -23,7 +40,6 @@ bool grout_json__print(grout_json *json, const grout_load *load, const char *ver
                        const grout_bytes *text, grout_text *out);
 
 /* sarif.c: a report as a SARIF log; NULL without memory. */
-struct json_t;
 struct json_t *grout_sarif__from_report(const struct json_t *report, const char *name,
                                         const grout_bytes *text);
 

@@ -7,10 +7,14 @@
 #include "launch.h"
 #include "silence.h"
 
+struct grout_joined;
+
 typedef struct grout_report {
     grout_session *session;
     const grout_load *load;
-    grout_json *json;        /* NULL: text */
+    struct grout_joined
+        *joined;      /* of a sweep: findings wait for those of other sizes; borrowed; NULL: none */
+    grout_json *json; /* NULL: text */
     const grout_bytes *text; /* of the file; borrowed */
     grout_silencer silencer;
     uint64_t error_count, warning_count, silenced_count;

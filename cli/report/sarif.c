@@ -148,6 +148,9 @@ static json_t *make_whole_message(writer *w, const json_t *finding) {
             grout_text_add(&text, "\n\n%s", get_text(note, "message"));
         }
     }
+    json_array_foreach(json_object_get(finding, "sizes"), i, note) {
+        grout_text_add(&text, "%s%s", i == 0 ? "\n\nat " : ", ", json_string_value(note));
+    }
     json_t *message = make_message(w, text.data == NULL ? "" : text.data);
     grout_text_free(&text);
     return message;
@@ -259,6 +262,10 @@ static json_t *make_result(writer *w, const json_t *finding) {
         append(w, fixes, make_fix(w, finding, edit));
         set(w, result, "fixes", fixes);
     }
+    if (json_is_array(json_object_get(finding, "sizes"))) {
+        set(w, result, "properties",
+            json_pack("{s:O}", "sizes", json_object_get(finding, "sizes")));
+    }
     json_t *suppressions = json_array();
     if (is_silenced) {
         append(w, suppressions, make_suppression(w, finding));
@@ -291,6 +298,9 @@ static json_t *make_run(writer *w, const json_t *report) {
     append(w, invocations, json_pack("{s:b}", "executionSuccessful", is_whole));
     set(w, properties, "verdict", json_string(verdict));
     set(w, properties, "coverage", json_deep_copy(json_object_get(report, "coverage")));
+    if (json_object_get(report, "sweep") != NULL) {
+        set(w, properties, "sweep", json_deep_copy(json_object_get(report, "sweep")));
+    }
     set(w, run, "tool", tool);
     set(w, run, "invocations", invocations);
     set(w, run, "columnKind", json_string("utf16CodeUnits"));

@@ -60,6 +60,11 @@ grout_launch_settings grout_launch_settings__get(const grout_session *session, b
     return settings;
 }
 
+bool grout_launch_settings__has_seed(const grout_launch_settings *settings) {
+    return settings->schedule == GROUT_SCHEDULE_RANDOM ||
+           settings->schedule == GROUT_SCHEDULE_PCT || settings->timing == GROUT_TIMING_RANDOM;
+}
+
 static bool note_progress(void *payload, const grout_progress *progress) {
     grout_launch_callbacks *c = payload;
     return grout_progress_line__step(&c->line, progress);

@@ -45,6 +45,8 @@ const char *grout_timing_get_text(grout_timing timing);
 
 /* From --schedule, --replay, --timing and --seed. */
 grout_launch_settings grout_launch_settings__get(const grout_session *session, bool with_checker);
+/* Whether the run depends on its seed. */
+bool grout_launch_settings__has_seed(const grout_launch_settings *settings);
 /* Runs it. False: it could not be run at all; diagnostics. */
 bool grout_launch__run(grout_session *session, const grout_load *load, grout_kernel_id kernel,
                        const grout_argument_set *arguments, const grout_launch_settings *settings,

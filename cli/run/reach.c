@@ -1,9 +1,9 @@
-/* reach.c - what the runs of a kernel came to, and what not.
+/* reach.c - what the runs of a kernel came to: an observer beside the checker.
  *
- * A block of code has run if any operation in it has done something that others can see: without
- * such an operation it has no part in the verdict. A barrier has come round if an element of it has
- * completed a second phase; only those are asked for that stand in a loop, inside their life, whose
- * number of turns is not written as a number.
+ * It counts what is the same under every schedule of a well-synchronised kernel: which operations
+ * ran, the phases that a barrier element completed, whether a loop went round, and whether an async
+ * operation wrote SMEM that one had written before. For each CTA that runs, it keeps where the
+ * threads are in their loops, and the bytes that were written.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,264 +12,255 @@
 #include "array.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+#define GRANULE 4 /* bytes; no async operation writes fewer */
+
+/* Where an actor was last inside a loop. */
+typedef struct grout_reach_turn {
+    bool is_set;
+    int32_t loops[GROUT_ORIGIN_LOOPS]; /* indices of the loops around and its own */
+} turn;
+
+/* SMEM of an object that async operations have written, a bit for each granule. */
+typedef struct grout_reach_bytes {
+    uint64_t *words;
+    size_t count;
+} written;
+
+/* ---- CTAs ----------------------------------------------------------------------------------- */
+
+static void free_cta(const grout_reach *reach, grout_reach_cta *cta) {
+    uint32_t count = grout_module_get_object_count(reach->module);
+    for (uint32_t i = 0; cta->objects != NULL && i < count; i++) {
+        free(cta->objects[i].words);
+    }
+    free(cta->objects);
+    free(cta->turns);
+    *cta = (grout_reach_cta){0};
+}
+
+static void free_ctas(grout_reach *reach) {
+    for (size_t i = 0; i < reach->ctas.count; i++) {
+        free_cta(reach, &reach->ctas.items[i]);
+    }
+    reach->ctas.count = 0;
+}
+
+static bool init_cta(const grout_reach *reach, grout_reach_cta *cta) {
+    size_t turns = (size_t)reach->actor_count * reach->loop_count;
+    cta->turns = calloc(turns + 1, sizeof *cta->turns);
+    cta->objects = calloc(grout_module_get_object_count(reach->module) + 1, sizeof *cta->objects);
+    if (cta->turns == NULL || cta->objects == NULL) {
+        free_cta(reach, cta);
+        return false;
+    }
+    return true;
+}
+
+/* NULL without memory. */
+static grout_reach_cta *find_cta(grout_reach *reach, uint32_t index) {
+    size_t count = reach->ctas.count;
+    if (index >= count && !GROUT_ARRAY_RESERVE(&reach->ctas, NULL, index + 1 - count)) {
+        return NULL;
+    }
+    while (reach->ctas.count <= index) {
+        reach->ctas.items[reach->ctas.count++] = (grout_reach_cta){0};
+    }
+    grout_reach_cta *cta = &reach->ctas.items[index];
+    return cta->turns != NULL || init_cta(reach, cta) ? cta : NULL;
+}
+
+/* ---- loops ---------------------------------------------------------------------------------- */
+
+/* Numbers the loops of a block, and notes for each op the innermost one around it. */
+static void find_loops(grout_reach *reach, grout_block_id block, grout_op_id around) {
+    const grout_module *module = reach->module;
+    grout_op_id id = grout_module_get_block(module, block)->first;
+    for (; id != 0; id = grout_module_get_op(module, id)->next) {
+        const grout_op *op = grout_module_get_op(module, id);
+        grout_reach_op *at = &reach->ops[id];
+        bool is_loop = op->block_count > 0 && grout_op_get_region_kind(op) == GROUT_REGION_LOOP;
+        at->loop = around;
+        if (is_loop) {
+            at->number = reach->loop_count++;
+            at->depth = around == 0 ? 0 : reach->ops[around].depth + 1;
+        }
+        for (uint32_t i = 0; i < op->block_count; i++) {
+            find_loops(reach, op->first_block + i, is_loop ? id : around);
+        }
+    }
+}
+
+/* A second turn shows in the index: all loops around it are where they were, and it is not. */
+static bool note_turn(grout_reach *reach, grout_op_id loop, const grout_origin *origin) {
+    grout_reach_op *at = &reach->ops[loop];
+    uint32_t actor = (origin->thread * 5u) + origin->warp;
+    if (at->has_turned || at->depth >= GROUT_ORIGIN_LOOPS || actor >= reach->actor_count) {
+        return true;
+    }
+    grout_reach_cta *cta = find_cta(reach, origin->cta);
+    if (cta == NULL) {
+        return false;
+    }
+    turn *last = &cta->turns[(size_t)actor * reach->loop_count + at->number];
+    size_t around = at->depth * sizeof last->loops[0];
+    if (last->is_set && memcmp(last->loops, origin->loops, around) == 0 &&
+        last->loops[at->depth] != origin->loops[at->depth]) {
+        at->has_turned = true;
+    }
+    last->is_set = true;
+    memcpy(last->loops, origin->loops, sizeof last->loops);
+    return true;
+}
+
+/* ---- buffers -------------------------------------------------------------------------------- */
+
+static bool make_room(written *bits, int64_t granules) {
+    size_t count = ((size_t)granules + 63) / 64;
+    if (count <= bits->count) {
+        return true;
+    }
+    uint64_t *words = realloc(bits->words, count * sizeof *words);
+    if (words == NULL) {
+        return false;
+    }
+    memset(words + bits->count, 0, (count - bits->count) * sizeof *words);
+    *bits = (written){words, count};
+    return true;
+}
+
+/* Marks bytes. Returns whether any was marked before. */
+static bool mark(written *bits, int64_t first, int64_t last) {
+    bool was_written = false;
+    for (int64_t i = first / GRANULE; i <= last / GRANULE; i++) {
+        uint64_t bit = UINT64_C(1) << (i % 64);
+        was_written |= (bits->words[i / 64] & bit) != 0;
+        bits->words[i / 64] |= bit;
+    }
+    return was_written;
+}
+
+static bool note_write(grout_reach *reach, const grout_access *access) {
+    grout_reach_use *use = &reach->uses[access->object];
+    if (!access->is_write || access->stamp.agent == GROUT_AGENT_ACTOR ||
+        access->space != GROUT_SPACE_SMEM || *use == GROUT_REACH_REUSED) {
+        return true;
+    }
+    grout_reach_cta *cta = find_cta(reach, access->owner);
+    bool was_written = false;
+    bool was_used = cta != NULL && cta->objects[access->object].words != NULL;
+    for (uint32_t i = 0; cta != NULL && i < access->run_count && !was_written; i++) {
+        const grout_run *run = &access->runs[i];
+        written *bits = &cta->objects[access->object];
+        int64_t end = run->base + (run->count - 1) * run->stride + run->length;
+        if (!make_room(bits, end / GRANULE + 1) || bits->words == NULL) {
+            return false;
+        }
+        for (int64_t k = 0; k < run->count; k++) {
+            int64_t first = run->base + k * run->stride;
+            was_written |= mark(bits, first, first + run->length - 1);
+        }
+    }
+    grout_reach_use now = was_written ? GROUT_REACH_REUSED
+                          : was_used  ? GROUT_REACH_SPREAD
+                                      : GROUT_REACH_ONCE;
+    *use = now > *use ? now : *use;
+    return cta != NULL;
+}
+
+/* What is made anew has not been written. */
+static void forget(const grout_reach *reach, const grout_event *event) {
+    uint32_t index = event->origin.cta;
+    grout_reach_cta *cta = index < reach->ctas.count ? &reach->ctas.items[index] : NULL;
+    bool is_known = cta != NULL && cta->objects != NULL;
+    for (uint32_t i = 0; is_known && i < event->u.scope.object_count; i++) {
+        written *bits = &cta->objects[event->u.scope.objects[i]];
+        free(bits->words);
+        *bits = (written){0};
+    }
+}
 
 /* ---- the runs ------------------------------------------------------------------------------- */
 
+/* A launch is new: what is known of CTAs was of another one. */
+static bool begin(void *self, const grout_launch_info *info) {
+    grout_reach *reach = self;
+    free_ctas(reach);
+    reach->actor_count = 5 * info->shape.thread_count; /* a thread and its four warps */
+    return true;
+}
+
 static bool observe(void *self, const grout_event *event) {
     grout_reach *reach = self;
-    if (event->clocks != NULL) {
-        reach->op_has_run[event->origin.op] = true;
+    bool is_good = true;
+    grout_op_id op = event->origin.op;
+    /* There is one event of a block barrier, which all threads reach, and it has no clocks. */
+    bool is_meeting = event->kind == GROUT_EVENT_BLOCK_BARRIER &&
+                      grout_module_get_op(reach->module, op)->block_count == 0;
+    if (event->clocks != NULL || is_meeting) {
+        reach->ops[op].has_run = true;
+        for (grout_op_id loop = reach->ops[op].loop; loop != 0 && is_good;
+             loop = reach->ops[loop].loop) {
+            is_good = note_turn(reach, loop, &event->origin);
+        }
     }
     if (event->kind == GROUT_EVENT_PHASE) {
         const grout_barrier_fact *barrier = event->u.phase.barrier;
         uint32_t phases = barrier->phase_base + event->u.phase.phase + 1;
         uint32_t *most = &reach->phases[barrier->object];
         *most = phases > *most ? phases : *most;
+    } else if (event->kind == GROUT_EVENT_ACCESS) {
+        is_good = note_write(reach, event->u.access) && is_good;
+    } else if (event->kind == GROUT_EVENT_SCOPE_BEGIN) {
+        forget(reach, event);
+    } else if (event->kind == GROUT_EVENT_CTA_END && event->origin.cta < reach->ctas.count) {
+        free_cta(reach, &reach->ctas.items[event->origin.cta]);
     }
-    return true;
+    return is_good;
 }
 
 bool grout_reach__init(grout_reach *reach, const grout_load *load, grout_kernel_id kernel) {
+    uint32_t objects = grout_module_get_object_count(load->bound);
     *reach = (grout_reach){.module = load->bound, .kernel = kernel};
-    reach->op_has_run = calloc(grout_module_get_op_count(load->bound) + 1, sizeof(bool));
-    reach->phases = calloc(grout_module_get_object_count(load->bound) + 1, sizeof(uint32_t));
+    reach->ops = calloc(grout_module_get_op_count(load->bound) + 1, sizeof *reach->ops);
+    reach->phases = calloc(objects + 1, sizeof *reach->phases);
+    reach->uses = calloc(objects + 1, sizeof *reach->uses);
     reach->observer = (grout_observer){
         .self = reach,
         .interest =
             ((UINT64_C(1) << GROUT_EVENT_KIND_COUNT) - 1) & ~(UINT64_C(1) << GROUT_EVENT_COMPLETE),
+        .begin = begin,
         .event = observe,
     };
-    return reach->op_has_run != NULL && reach->phases != NULL;
+    if (reach->ops == NULL || reach->phases == NULL || reach->uses == NULL) {
+        return false;
+    }
+    find_loops(reach, grout_module_get_kernel(load->bound, kernel)->body, 0);
+    return true;
 }
 
 void grout_reach__deinit(grout_reach *reach) {
-    free(reach->op_has_run);
+    free_ctas(reach);
+    free(reach->ops);
     free(reach->phases);
+    free(reach->uses);
+    grout__free(reach->ctas.items);
     grout__free(reach->lines.items);
     grout__free(reach->barriers.items);
+    grout__free(reach->buffers.items);
+    grout__free(reach->loops.items);
     *reach = (grout_reach){0};
 }
 
-/* ---- code that never ran -------------------------------------------------------------------- */
-
-/* Whether an op shows that it has run. */
-static bool is_seen(const grout_op *op) {
-    const grout_op_info *info = grout_op_get_info((grout_opcode)op->opcode);
-    grout_effect_class class_ = grout_effect_row_get_class((grout_effect_row)info->effect_row);
-    uint32_t count = 0;
-    (void)grout_effect_row_get_effects((grout_effect_row)info->effect_row, &count);
-    return op->block_count == 0 && count > 0 &&
-           (class_ == GROUT_EFFECT_ACCESS || class_ == GROUT_EFFECT_ASYNC ||
-            class_ == GROUT_EFFECT_SYNC || class_ == GROUT_EFFECT_BLOCKING);
-}
-
-/* What stands in a block and all inside it. */
-typedef struct contents {
-    bool has_run;  /* some op has */
-    bool has_seen; /* there are ops that show it */
-    grout_lines lines;
-} contents;
-
-static void add_line(contents *in, uint32_t line) {
-    in->lines.first = in->lines.first == 0 || line < in->lines.first ? line : in->lines.first;
-    in->lines.last = line > in->lines.last ? line : in->lines.last;
-}
-
-static contents look_into(const grout_reach *reach, grout_block_id block) {
-    const grout_module *module = reach->module;
-    contents in = {0};
-    grout_op_id id = grout_module_get_block(module, block)->first;
-    for (; id != 0; id = grout_module_get_op(module, id)->next) {
-        const grout_op *op = grout_module_get_op(module, id);
-        in.has_run |= reach->op_has_run[id];
-        in.has_seen |= is_seen(op);
-        add_line(&in, grout_module_get_place(module, op->loc).line);
-        for (uint32_t i = 0; i < op->block_count; i++) {
-            contents inner = look_into(reach, op->first_block + i);
-            in.has_run |= inner.has_run;
-            in.has_seen |= inner.has_seen;
-            add_line(&in, inner.lines.last);
-        }
+void grout_reach__join(grout_reach *reach, const grout_reach *other) {
+    for (uint32_t i = 0; i < grout_module_get_op_count(reach->module); i++) {
+        reach->ops[i].has_run |= other->ops[i].has_run;
+        reach->ops[i].has_turned |= other->ops[i].has_turned;
     }
-    return in;
-}
-
-static bool add_lines(grout_reach *reach, grout_lines lines) {
-    grout_lines *last =
-        reach->lines.count == 0 ? NULL : &reach->lines.items[reach->lines.count - 1];
-    if (last != NULL && lines.first <= last->last + 1) {
-        last->last = lines.last > last->last ? lines.last : last->last;
-        return true;
-    }
-    if (!GROUT_ARRAY_RESERVE(&reach->lines, NULL, 1)) {
-        return false;
-    }
-    reach->lines.items[reach->lines.count++] = lines;
-    return true;
-}
-
-/* The outermost blocks of those that never ran. */
-static bool find_lines(grout_reach *reach, grout_block_id block) {
-    const grout_module *module = reach->module;
-    bool is_good = true;
-    grout_op_id id = grout_module_get_block(module, block)->first;
-    for (; id != 0 && is_good; id = grout_module_get_op(module, id)->next) {
-        const grout_op *op = grout_module_get_op(module, id);
-        for (uint32_t i = 0; i < op->block_count && is_good; i++) {
-            contents in = look_into(reach, op->first_block + i);
-            if (in.has_seen && !in.has_run) {
-                is_good = add_lines(reach, in.lines);
-            } else if (in.has_seen) {
-                is_good = find_lines(reach, op->first_block + i);
-            }
-        }
-    }
-    return is_good;
-}
-
-/* ---- barriers that never came round --------------------------------------------------------- */
-
-static bool is_number(const grout_reach *reach, const grout_operand *operand) {
-    return operand->kind == GROUT_OPERAND_EXPR &&
-           grout_module_get_expr(reach->module, operand->id)->kind == GROUT_EXPR_INT;
-}
-
-/* Whether the turns of a loop are not written as numbers: other sizes or inputs make other ones. */
-static bool is_open_loop(const grout_reach *reach, const grout_op *op) {
-    if (op->block_count == 0 || grout_op_get_region_kind(op) != GROUT_REGION_LOOP) {
-        return false;
-    }
-    uint32_t bounds = grout_op_get_region((grout_opcode)op->opcode)->lead_operands;
-    for (uint32_t i = 0; i < bounds && i < op->operand_count; i++) {
-        if (!is_number(reach, grout_module_get_operand(reach->module, op, i))) {
-            return true;
-        }
-    }
-    return bounds == 0;
-}
-
-static bool holds(const grout_reach *reach, const grout_block *block, grout_object_id object) {
-    for (uint32_t i = 0; i < block->arg_count; i++) {
-        if (grout_module_get_value(reach->module, block->first_arg + i)->object == object) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Whether an op is in an open loop inside the life of an object. The innermost while around a test
- * asks again and again for one phase: it does not count. */
-static bool is_in_loop(const grout_reach *reach, const grout_op *op, grout_object_id object) {
-    bool is_asking = op->result_count > 0;
-    for (;;) {
-        const grout_block *block = grout_module_get_block(reach->module, op->parent);
-        if (block->parent == 0 || holds(reach, block, object)) {
-            return false;
-        }
-        op = grout_module_get_op(reach->module, block->parent);
-        bool is_while =
-            op->block_count > 0 && grout_op_get_region((grout_opcode)op->opcode)->blocks == 2;
-        if (is_while && is_asking) {
-            is_asking = false;
-        } else if (is_open_loop(reach, op)) {
-            return true;
-        }
-    }
-}
-
-static bool add_barrier(grout_reach *reach, grout_object_id object) {
-    for (size_t i = 0; i < reach->barriers.count; i++) {
-        if (reach->barriers.items[i] == object) {
-            return true;
-        }
-    }
-    if (!GROUT_ARRAY_RESERVE(&reach->barriers, NULL, 1)) {
-        return false;
-    }
-    reach->barriers.items[reach->barriers.count++] = object;
-    return true;
-}
-
-/* The barriers that an op waits for and that have not come round. */
-static bool find_barriers_of(grout_reach *reach, const grout_op *op) {
-    const grout_module *module = reach->module;
-    const grout_op_info *info = grout_op_get_info((grout_opcode)op->opcode);
-    uint32_t count;
-    const grout_effect *effects =
-        grout_effect_row_get_effects((grout_effect_row)info->effect_row, &count);
-    bool is_good = true;
-    for (uint32_t i = 0; i < count && is_good; i++) {
-        grout_view view;
-        if (effects[i].space == GROUT_EFFECT_SPACE_BARRIER &&
-            effects[i].access == GROUT_ACCESS_WAIT && effects[i].operand < op->operand_count &&
-            grout_module_get_view(module, grout_module_get_operand(module, op, effects[i].operand),
-                                  &view) &&
-            grout_module_get_object(module, view.object)->kind == GROUT_OBJECT_BARRIER &&
-            reach->phases[view.object] == 1 && is_in_loop(reach, op, view.object)) {
-            is_good = add_barrier(reach, view.object);
-        }
-    }
-    return is_good;
-}
-
-static bool find_barriers(grout_reach *reach, grout_block_id block) {
-    const grout_module *module = reach->module;
-    bool is_good = true;
-    grout_op_id id = grout_module_get_block(module, block)->first;
-    for (; id != 0 && is_good; id = grout_module_get_op(module, id)->next) {
-        const grout_op *op = grout_module_get_op(module, id);
-        is_good = find_barriers_of(reach, op);
-        for (uint32_t i = 0; i < op->block_count && is_good; i++) {
-            is_good = find_barriers(reach, op->first_block + i);
-        }
-    }
-    return is_good;
-}
-
-/* ---- the answer ----------------------------------------------------------------------------- */
-
-bool grout_reach__find(grout_reach *reach) {
-    grout_block_id body = grout_module_get_kernel(reach->module, reach->kernel)->body;
-    reach->lines.count = reach->barriers.count = 0;
-    return find_lines(reach, body) && find_barriers(reach, body);
-}
-
-bool grout_reach__is_whole(const grout_reach *reach) {
-    return reach->lines.count == 0 && reach->barriers.count == 0;
-}
-
-static uint64_t count_lines(const grout_reach *reach) {
-    uint64_t count = 0;
-    for (size_t i = 0; i < reach->lines.count; i++) {
-        count += reach->lines.items[i].last - reach->lines.items[i].first + 1;
-    }
-    return count;
-}
-
-bool grout_reach__is_better(const grout_reach *reach, const grout_reach *other) {
-    uint64_t own = count_lines(reach), others = count_lines(other);
-    return own <= others && reach->barriers.count <= other->barriers.count &&
-           (own < others || reach->barriers.count < other->barriers.count);
-}
-
-void grout_reach__describe(const grout_reach *reach, grout_text *out) {
-    for (size_t i = 0; i < reach->lines.count; i++) {
-        grout_lines lines = reach->lines.items[i];
-        bool is_one = lines.first == lines.last;
-        bool is_only = reach->lines.count == 1 && is_one;
-        grout_text_add(out, i > 0 ? ", " : is_only ? "line " : "lines ");
-        grout_text_add(out, is_one ? "%u" : "%u-%u", lines.first, lines.last);
-    }
-    for (size_t i = 0; i < reach->barriers.count; i++) {
-        const grout_object *object =
-            grout_module_get_object(reach->module, reach->barriers.items[i]);
-        const grout_value *value = grout_module_get_value(reach->module, object->value);
-        bool is_last = i + 1 == reach->barriers.count;
-        grout_text_add(out, "%s%%%s",
-                       i > 0                    ? ", "
-                       : reach->lines.count > 0 ? "; "
-                                                : "",
-                       grout_module_get_string(reach->module, value->name));
-        grout_text_add(out, is_last ? " never came round" : "");
+    for (uint32_t i = 0; i < grout_module_get_object_count(reach->module); i++) {
+        bool is_more = other->phases[i] > reach->phases[i];
+        reach->phases[i] = is_more ? other->phases[i] : reach->phases[i];
+        reach->uses[i] = other->uses[i] > reach->uses[i] ? other->uses[i] : reach->uses[i];
     }
 }

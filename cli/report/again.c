@@ -1,0 +1,73 @@
+/* again.c - the command that shows a report again.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "summary.h"
+
+#include <string.h>
+
+/* A word as a shell takes it. */
+static void add_word(grout_text *out, const char *word) {
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                "0123456789_-./=:@%+,";
+    size_t size = strlen(word);
+    if (size > 0 && strspn(word, plain) == size) {
+        grout_text_add(out, " %s", word);
+        return;
+    }
+    grout_text_add(out, " '");
+    for (const char *c = word; *c != '\0'; c++) {
+        if (*c == '\'') {
+            grout_text_add(out, "'\\''");
+        } else {
+            grout_text_add_bytes(out, c, 1);
+        }
+    }
+    grout_text_add(out, "'");
+}
+
+/* Options that decide what is found. */
+static bool is_kept(grout_option_id id) {
+    return id == GROUT_OPTION_SMS || id == GROUT_OPTION_RESIDENT || id == GROUT_OPTION_DEFINE ||
+           id == GROUT_OPTION_ARCH || id == GROUT_OPTION_INPUT || id == GROUT_OPTION_INOUT ||
+           id == GROUT_OPTION_MAX_STEPS || id == GROUT_OPTION_SEVERITY;
+}
+
+void grout_report__add_call(const grout_report *report, grout_kernel_id kernel, grout_text *out) {
+    grout_text_add(out, "grout check");
+    add_word(out, strcmp(report->load->name, "<stdin>") == 0 ? "-" : report->load->name);
+    if (grout_module_get_kernel_count(report->load->bound) > 2) {
+        grout_text_add(out, " --kernel @%s", grout_summary__get_kernel_name(report->load, kernel));
+    }
+}
+
+void grout_report__print_command(const grout_report *report, grout_kernel_id kernel,
+                                 const grout_outcome *outcome, grout_text *out) {
+    const grout_options *options = &report->session->options;
+    const grout_launch_settings *settings = &outcome->settings;
+    grout_report__add_call(report, kernel, out);
+    for (size_t i = 0; i < options->use_count; i++) {
+        if (is_kept(options->uses[i].id)) {
+            grout_text_add(out, " ");
+            grout_option__print_name(options->uses[i].id, out);
+            add_word(out, options->uses[i].value);
+        }
+    }
+    if (outcome->schedule_file != NULL) {
+        grout_text_add(out, " --replay");
+        add_word(out, outcome->schedule_file);
+    } else if (settings->schedule == GROUT_SCHEDULE_REPLAY &&
+               !grout_options__has(options, GROUT_OPTION_REPLAY)) {
+        grout_text_add(out, " --explore"); /* its file could not be written */
+    } else if (settings->schedule == GROUT_SCHEDULE_REPLAY) {
+        grout_text_add(out, " --replay");
+        add_word(out, grout_options__get(options, GROUT_OPTION_REPLAY));
+    } else {
+        grout_text_add(out, " --schedule %s", grout_schedule_get_text(settings->schedule));
+    }
+    if (settings->schedule == GROUT_SCHEDULE_PCT) {
+        grout_text_add(out, ":%u", settings->pct_depth);
+    }
+    grout_text_add(out, " --timing %s", grout_timing_get_text(settings->timing));
+    if (grout_launch_settings__has_seed(settings)) {
+        grout_text_add(out, " --seed %llu", (unsigned long long)settings->seed);
+    }
+}

@@ -1,0 +1,495 @@
+/* joined.c - the report of a sweep: what is kept of each size, and how it is joined.
+ *
+ * A finding is the same at two sizes if its code and its places are; the smallest size that shows
+ * it speaks for all. Its words are made while that size is there, and printed once all have been
+ * run.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "joined.h"
+
+#include "array.h"
+#include "followers.h"
+#include "invariant.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool grout_joined__init(grout_joined *joined, const grout_sizes *sizes) {
+    *joined = (grout_joined){.sizes = sizes, .kernel_count = 1};
+    joined->results = calloc(sizes->count + 1, sizeof *joined->results);
+    return joined->results != NULL;
+}
+
+bool grout_joined__set_kernels(grout_joined *joined, const grout_load *load) {
+    size_t count = grout_module_get_kernel_count(load->bound);
+    GROUT_ASSERT(joined->kernels == NULL && count > 0);
+    joined->kernels = calloc(count, sizeof *joined->kernels);
+    joined->kernel_count = joined->kernels == NULL ? 1 : count;
+    bool is_good = joined->kernels != NULL;
+    for (size_t i = 0; i < load->kernel_count && is_good; i++) {
+        is_good =
+            grout_reach__init(&joined->kernels[load->kernels[i]].reach, load, load->kernels[i]);
+    }
+    return is_good;
+}
+
+static void deinit_item(grout_joined_item *item) {
+    grout_text_free(&item->text);
+    grout_text_free(&item->command);
+    json_decref(item->object);
+    grout__free(item->sizes.items);
+}
+
+static void deinit_launch(grout_joined_launch *launch) {
+    grout_text_free(&launch->axes);
+    grout_text_free(&launch->because);
+    grout_text_free(&launch->assuming);
+    json_decref(launch->object);
+}
+
+void grout_joined__deinit(grout_joined *joined) {
+    for (size_t i = 0; i < joined->found.count; i++) {
+        deinit_item(&joined->found.items[i]);
+    }
+    for (size_t i = 0; i < joined->launches.count; i++) {
+        deinit_launch(&joined->launches.items[i]);
+    }
+    for (size_t i = 0; joined->kernels != NULL && i < joined->kernel_count; i++) {
+        grout_reach__deinit(&joined->kernels[i].reach);
+        grout_text_free(&joined->kernels[i].proposal);
+        grout_text_free(&joined->kernels[i].conditions);
+    }
+    grout__free(joined->found.items);
+    grout__free(joined->launches.items);
+    free(joined->results);
+    free(joined->kernels);
+    *joined = (grout_joined){0};
+}
+
+void grout_joined__begin_size(grout_report *report, size_t index) {
+    GROUT_ASSERT(index < report->joined->sizes->count);
+    report->joined->at = index;
+    report->diags_seen = report->total_shown = 0; /* each size has its own diagnostics */
+}
+
+void grout_joined__skip_size(grout_report *report, size_t index, const char *why) {
+    grout_joined_size *size = &report->joined->results[index];
+    size->skipped = why;
+    size->is_incomplete = true;
+    report->is_incomplete = true;
+}
+
+/* ---- findings ------------------------------------------------------------------------------- */
+
+static bool note_size(grout_joined_item *item, size_t size) {
+    if (item->sizes.count > 0 && item->sizes.items[item->sizes.count - 1] == size) {
+        return true;
+    }
+    if (!GROUT_ARRAY_RESERVE(&item->sizes, NULL, 1)) {
+        return false;
+    }
+    item->sizes.items[item->sizes.count++] = size;
+    return true;
+}
+
+/* The item of an identity, with the size that runs now; is_new_out: no size has shown it before.
+ * NULL without memory, which is a diagnostic. */
+static grout_joined_item *note_item(grout_report *report, grout_kernel_id kernel, uint64_t identity,
+                                    bool *is_new_out) {
+    grout_joined *joined = report->joined;
+    grout_joined_item *item = NULL;
+    for (size_t i = 0; i < joined->found.count && item == NULL; i++) {
+        grout_joined_item *old = &joined->found.items[i];
+        item = old->identity == identity && old->kernel == kernel ? old : NULL;
+    }
+    *is_new_out = item == NULL;
+    if (item == NULL && GROUT_ARRAY_RESERVE(&joined->found, NULL, 1)) {
+        item = &joined->found.items[joined->found.count++];
+        *item = (grout_joined_item){.kernel = kernel, .identity = identity};
+    }
+    if (item == NULL || !note_size(item, joined->at)) {
+        (void)grout_diags_add_oom(report->session->diags);
+        return NULL;
+    }
+    return item;
+}
+
+/* Whether it is listed under its cause, which this size is the first to show. */
+static bool is_folded(grout_report *report, grout_kernel_id kernel, const grout_finding *finding) {
+    const grout_joined *joined = report->joined;
+    for (size_t i = 0; grout_followers__is_one(report, finding) && i < joined->found.count; i++) {
+        const grout_joined_item *item = &joined->found.items[i];
+        if (item->identity == finding->cause->identity && item->kernel == kernel) {
+            return item->sizes.items[0] == joined->at;
+        }
+    }
+    return false;
+}
+
+/* The words of a finding that is new. */
+static void describe_finding(grout_report *report, const grout_outcome *outcome,
+                             const grout_finding *finding, const grout_judgement *found,
+                             grout_joined_item *item) {
+    const grout_session *session = report->session;
+    bool is_one = is_folded(report, item->kernel, finding);
+    if (report->json != NULL) {
+        item->object = grout_json__make_finding(
+            report->json, grout_summary__get_kernel_name(report->load, item->kernel), finding,
+            is_one ? finding->cause : NULL, found->severity, found->allowance);
+    } else if (found->severity != GROUT_SEVERITY_OFF && (!is_one || session->is_verbose)) {
+        grout_diag diag = *finding->diag;
+        diag.severity = found->severity;
+        grout_report__render(session, &diag, GROUT_STREAM_OUT, &item->text);
+        if (finding->count > 1 && !session->is_github) {
+            grout_text_add(&item->text, "  seen %llu times\n", (unsigned long long)finding->count);
+        }
+        grout_followers__add(report, outcome->checker, finding, &item->text);
+    }
+}
+
+static void add_finding(grout_report *report, grout_kernel_id kernel, const grout_outcome *outcome,
+                        const grout_finding *finding) {
+    grout_joined *joined = report->joined;
+    grout_judgement found = grout_report__judge(report, finding);
+    bool is_new = false;
+    bool is_limit = grout_exit_code_of(finding->code) == GROUT_EXIT_INCOMPLETE;
+    bool is_error = found.severity == GROUT_SEVERITY_ERROR && !is_limit;
+    grout_joined_item *item = note_item(report, kernel, finding->identity, &is_new);
+    joined->errors += is_error ? 1u : 0u;
+    joined->results[joined->at].has_error |= is_error;
+    joined->results[joined->at].is_incomplete |= is_limit;
+    if (item == NULL || !is_new) {
+        return;
+    }
+    grout_report__count(report, finding, found.severity);
+    item->severity = found.severity;
+    item->is_limit = is_limit;
+    item->stream = GROUT_STREAM_OUT;
+    describe_finding(report, outcome, finding, &found, item);
+    grout_report__print_command(report, kernel, outcome, &item->command);
+}
+
+/* FNV-1a over what a reader sees of a diagnostic: another size may say it of another number. */
+static uint64_t get_identity(const grout_diag *diag) {
+    grout_text text = {0};
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    grout_text_add(&text, "%s:%u:%u:%s", grout_diag_get(diag->code)->text, diag->place.line,
+                   diag->place.column, diag->message);
+    for (size_t i = 0; i < text.size; i++) {
+        hash = (hash ^ (unsigned char)text.data[i]) * UINT64_C(0x100000001b3);
+    }
+    grout_text_free(&text);
+    return hash;
+}
+
+bool grout_joined__add_diag(grout_report *report, const grout_diag *diag) {
+    grout_session *session = report->session;
+    grout_joined *joined = report->joined;
+    grout_joined_size *size = &joined->results[joined->at];
+    int exit_code = diag->severity == GROUT_SEVERITY_ERROR ? grout_exit_code_of(diag->code) : 0;
+    bool is_new = false;
+    grout_joined_item *item = note_item(report, 0, get_identity(diag), &is_new);
+    size->has_error |= exit_code == GROUT_EXIT_FINDING;
+    size->is_invalid |= exit_code == GROUT_EXIT_USAGE;
+    size->is_incomplete |= exit_code != GROUT_EXIT_FINDING && exit_code != GROUT_EXIT_USAGE &&
+                           exit_code != GROUT_EXIT_OK;
+    if (item == NULL || !is_new) {
+        return item == NULL;
+    }
+    bool is_use = grout_diag_get(diag->code)->stage == GROUT_STAGE_USE;
+    item->severity = diag->severity;
+    item->stream = is_use ? GROUT_STREAM_ERR : GROUT_STREAM_OUT;
+    if (report->json != NULL) {
+        item->object = grout_json__make_diag(report->json, diag);
+    } else if (diag->severity != GROUT_SEVERITY_OFF) {
+        grout_report__render(session, diag, item->stream, &item->text);
+    }
+    return true;
+}
+
+/* ---- launches ------------------------------------------------------------------------------- */
+
+static void add_launch(grout_report *report, grout_kernel_id kernel, const grout_outcome *outcome) {
+    grout_joined *joined = report->joined;
+    const grout_check_summary *summary = &outcome->summary;
+    const char *cut = grout_outcome__get_cut(outcome);
+    if (!GROUT_ARRAY_RESERVE(&joined->launches, NULL, 1)) {
+        (void)grout_diags_add_oom(report->session->diags);
+        return;
+    }
+    grout_joined_launch *launch = &joined->launches.items[joined->launches.count++];
+    *launch = (grout_joined_launch){
+        .kernel = kernel,
+        .size = joined->at,
+        .word = grout_summary__get_word(outcome, joined->errors),
+        .holds = grout_outcome__holds(outcome) && cut == NULL,
+        .is_explored = outcome->exploration != NULL && !outcome->exploration->is_certified,
+        .is_done = outcome->status == GROUT_RUN_DONE,
+    };
+    grout_summary__add_launch(&launch->axes, report->load, kernel);
+    grout_text_add(&launch->because, "%s",
+                   cut != NULL ? cut : summary->not_well_synchronised_because);
+    grout_text_add(&launch->assuming, "%s", launch->holds ? summary->assuming : "");
+    if (report->json != NULL) {
+        grout_text command = {0};
+        grout_report__print_command(report, kernel, outcome, &command);
+        launch->object = grout_json__make_kernel(report->json, report->load, kernel, outcome,
+                                                 command.data == NULL ? "" : command.data);
+        grout_text_free(&command);
+    }
+}
+
+void grout_joined__add_outcome(grout_report *report, grout_kernel_id kernel,
+                               const grout_outcome *outcome) {
+    grout_joined *joined = report->joined;
+    GROUT_ASSERT(outcome->checker != NULL && kernel < joined->kernel_count);
+    grout_joined_kernel *whole = &joined->kernels[kernel];
+    for (uint32_t i = 0; i < grout_checker_get_count(outcome->checker); i++) {
+        add_finding(report, kernel, outcome, grout_checker_get_finding(outcome->checker, i));
+    }
+    if (outcome->has_more) {
+        return;
+    }
+    grout_outcome own = *outcome;
+    own.settings.reach = NULL; /* what it did not reach, another size may */
+    add_launch(report, kernel, &own);
+    bool is_open = grout_summary__is_open(outcome);
+    joined->results[joined->at].is_incomplete |= is_open;
+    report->is_incomplete = report->is_incomplete || is_open;
+    uint64_t follow_on = outcome->summary.suppressed_count;
+    whole->follow_on = follow_on > whole->follow_on ? follow_on : whole->follow_on;
+    if (whole->conditions.size == 0) {
+        grout_summary__add_conditions(&whole->conditions, report->load, kernel, outcome);
+    }
+    joined->errors = 0;
+}
+
+size_t grout_joined__count_launches(const grout_joined *joined, grout_kernel_id kernel,
+                                    bool *holds_out) {
+    size_t count = 0;
+    bool holds = true;
+    for (size_t i = 0; i < joined->launches.count; i++) {
+        const grout_joined_launch *launch = &joined->launches.items[i];
+        count += launch->kernel == kernel ? 1u : 0u;
+        holds = holds && (launch->kernel != kernel || launch->holds);
+    }
+    *holds_out = holds && count == joined->sizes->count;
+    return count;
+}
+
+bool grout_joined__is_whole(const grout_joined *joined, grout_kernel_id kernel) {
+    size_t count = 0;
+    for (size_t i = 0; i < joined->launches.count; i++) {
+        const grout_joined_launch *launch = &joined->launches.items[i];
+        bool is_clean = launch->is_done && strcmp(launch->word, "clean") == 0;
+        count += launch->kernel == kernel && is_clean ? 1u : 0u;
+    }
+    return count == joined->sizes->count;
+}
+
+const char *grout_joined__get_verdict(const grout_joined_size *size) {
+    return size->is_invalid      ? "invalid"
+           : size->has_error     ? "error"
+           : size->is_incomplete ? "incomplete"
+                                 : "clean";
+}
+
+grout_finding_counts grout_joined__count(const grout_joined *joined, grout_kernel_id kernel) {
+    grout_finding_counts counts = {.follow_on = joined->kernels[kernel].follow_on};
+    for (size_t i = 0; i < joined->found.count; i++) {
+        const grout_joined_item *item = &joined->found.items[i];
+        if (item->kernel == kernel) {
+            bool is_error = item->severity == GROUT_SEVERITY_ERROR;
+            counts.errors += is_error && !item->is_limit ? 1u : 0u;
+            counts.warnings += item->severity == GROUT_SEVERITY_WARNING ? 1u : 0u;
+            counts.silenced += item->severity == GROUT_SEVERITY_OFF ? 1u : 0u;
+            counts.unlisted += item->is_listed ? 0u : 1u;
+        }
+    }
+    return counts;
+}
+
+/* ---- the text ------------------------------------------------------------------------------- */
+
+static int get_rank(const grout_joined_item *item) {
+    return item->severity == GROUT_SEVERITY_ERROR ? 0 : 1;
+}
+
+/* Marks the items of a kernel and rank that there is room for. Diagnostics of the file, and what is
+ * silenced, take none. Returns how much is taken then. */
+static uint64_t mark_listed(const grout_joined *joined, grout_kernel_id kernel, int rank,
+                            uint64_t taken, uint64_t most) {
+    for (size_t i = 0; i < joined->found.count; i++) {
+        grout_joined_item *item = &joined->found.items[i];
+        if (item->kernel == kernel && get_rank(item) == rank) {
+            bool is_free = kernel == 0 || item->severity == GROUT_SEVERITY_OFF;
+            item->is_listed = is_free || taken < most;
+            taken += is_free ? 0u : 1u;
+        }
+    }
+    return taken;
+}
+
+/* Errors come first, each in the order in which it was found. */
+static void choose_listed(const grout_report *report) {
+    uint64_t most = grout_options__get_count(&report->session->options, GROUT_OPTION_MAX_FINDINGS,
+                                             GROUT_DIAGS_MAX);
+    for (grout_kernel_id kernel = 0; kernel < report->joined->kernel_count; kernel++) {
+        uint64_t taken = mark_listed(report->joined, kernel, 0, 0, most);
+        (void)mark_listed(report->joined, kernel, 1, taken, most);
+    }
+}
+
+/* "at K=64, K=256", at most so many, then how many there are. */
+static void print_item(const grout_report *report, grout_joined_item *item) {
+    enum { SHOWN_MAX = 8 };
+    const grout_joined *joined = report->joined;
+    grout_session *session = report->session;
+    grout_text line = {0};
+    if (item->severity == GROUT_SEVERITY_OFF || !item->is_listed || item->text.size == 0) {
+        return; /* or it is listed under its cause */
+    }
+    for (size_t i = 0; i < item->sizes.count && i < SHOWN_MAX; i++) {
+        grout_text_add(&line, "%s", i == 0 ? "at " : "; ");
+        grout_sizes__describe(joined->sizes, item->sizes.items[i], &line);
+    }
+    if (item->sizes.count > SHOWN_MAX) {
+        grout_text_add(&line, "; ... (%zu of %zu sizes)", item->sizes.count, joined->sizes->count);
+    }
+    grout_report__add_line(session, line.data == NULL ? "" : line.data, &item->text);
+    if (item->command.size > 0) {
+        grout_text_add(&item->text, "  see it again: %s\n", item->command.data);
+    }
+    grout_text_add(&item->text, "%s", session->is_github ? "" : "\n");
+    grout_text_free(&line);
+    grout_session__flush(session, item->stream, &item->text);
+}
+
+static bool print_items(const grout_report *report, grout_kernel_id kernel) {
+    const grout_joined *joined = report->joined;
+    bool has_any = false;
+    for (int rank = 0; rank < 2; rank++) {
+        for (size_t i = 0; i < joined->found.count; i++) {
+            grout_joined_item *item = &joined->found.items[i];
+            if (item->kernel == kernel && get_rank(item) == rank) {
+                has_any = has_any || item->text.size > 0;
+                print_item(report, item);
+            }
+        }
+    }
+    return has_any;
+}
+
+static const grout_joined_launch *find_launch(const grout_joined *joined, grout_kernel_id kernel,
+                                              size_t size) {
+    for (size_t i = 0; i < joined->launches.count; i++) {
+        const grout_joined_launch *launch = &joined->launches.items[i];
+        if (launch->kernel == kernel && launch->size == size) {
+            return launch;
+        }
+    }
+    return NULL;
+}
+
+/* "  K=64: clean; grid(m=1); holds for this schedule: ..." */
+static void add_size(const grout_joined *joined, grout_kernel_id kernel, size_t size, bool all_hold,
+                     grout_text *out) {
+    const grout_joined_launch *launch = find_launch(joined, kernel, size);
+    const grout_joined_size *result = &joined->results[size];
+    grout_text_add(out, "  ");
+    grout_sizes__describe(joined->sizes, size, out);
+    if (launch == NULL) {
+        grout_text_add(out, ": %s%s\n", result->skipped == NULL ? "" : "not run: ",
+                       result->skipped != NULL ? result->skipped
+                       : result->is_invalid    ? "invalid"
+                                               : "not run");
+        return;
+    }
+    grout_text_add(out, ": %s; %s", launch->word, launch->axes.data);
+    if (launch->holds && !all_hold) {
+        grout_text_add(out, "; holds for every schedule%s",
+                       launch->is_explored ? "" : " and timing");
+    } else if (!launch->holds && strcmp(launch->word, "error") != 0) {
+        bool is_clean = strcmp(launch->word, "clean") == 0;
+        grout_text_add(out, "; %s%s%s",
+                       is_clean ? "holds for this schedule" : "the run is incomplete",
+                       launch->because.size > 0 ? ": " : "",
+                       launch->because.size > 0 ? launch->because.data : "");
+    }
+    grout_text_add(out, "\n");
+}
+
+/* The promise of all launches together. */
+static void add_promise(const grout_joined *joined, grout_kernel_id kernel, size_t count,
+                        grout_text *out) {
+    bool is_explored = false;
+    const char *assuming = "";
+    for (size_t i = 0; i < joined->launches.count; i++) {
+        const grout_joined_launch *launch = &joined->launches.items[i];
+        if (launch->kernel == kernel) {
+            is_explored = is_explored || launch->is_explored;
+            assuming = launch->assuming.size > 0 ? launch->assuming.data : assuming;
+        }
+    }
+    grout_text_add(out, "  holds for every schedule%s of ", is_explored ? "" : " and timing");
+    grout_text_add(out, count == 1 ? "this launch" : "these %zu launches", count);
+    grout_text_add(out, " with these inputs%s%s\n", assuming[0] == '\0' ? "" : ", assuming that ",
+                   assuming);
+}
+
+static void add_summary(const grout_report *report, grout_kernel_id kernel, grout_text *out) {
+    grout_joined *joined = report->joined;
+    grout_joined_kernel *whole = &joined->kernels[kernel];
+    const grout_finding_counts counts = grout_joined__count(joined, kernel);
+    bool all_hold = false, is_incomplete = false, is_invalid = false;
+    size_t count = grout_joined__count_launches(joined, kernel, &all_hold);
+    for (size_t i = 0; i < joined->sizes->count; i++) {
+        const grout_joined_launch *launch = find_launch(joined, kernel, i);
+        is_incomplete |= launch == NULL || strcmp(launch->word, "incomplete") == 0;
+        is_invalid |= launch == NULL && joined->results[i].is_invalid;
+    }
+    grout_summary__add_head(out, grout_summary__get_kernel_name(report->load, kernel),
+                            counts.errors > 0 ? "error"
+                            : is_invalid      ? "invalid"
+                            : is_incomplete   ? "incomplete"
+                                              : "clean",
+                            &counts);
+    for (size_t i = 0; i < joined->sizes->count; i++) {
+        add_size(joined, kernel, i, all_hold, out);
+    }
+    grout_text_add(out, "  covered: %zu of %zu sizes", count, joined->sizes->count);
+    grout_text defines = {0};
+    grout_load__describe_defines(report->load, joined->sizes, &defines);
+    grout_text_add(out, "%s%s%s\n", defines.size > 0 ? "; " : "",
+                   defines.size > 0 ? defines.data : "",
+                   whole->conditions.size > 0 ? whole->conditions.data : "");
+    grout_text_free(&defines);
+    if (all_hold) {
+        add_promise(joined, kernel, count, out);
+    }
+    if (grout_joined__is_whole(joined, kernel)) {
+        grout_summary__add_reach(out, report, &whole->reach,
+                                 whole->proposal.size > 0 ? whole->proposal.data : NULL);
+    }
+}
+
+void grout_joined__print(grout_report *report) {
+    grout_joined *joined = report->joined;
+    choose_listed(report);
+    if (report->json != NULL) {
+        grout_joined__fill_json(report);
+        return;
+    }
+    (void)print_items(report, 0);
+    for (grout_kernel_id kernel = 1; kernel < joined->kernel_count; kernel++) {
+        grout_text text = {0};
+        bool has_findings = print_items(report, kernel);
+        if (joined->kernels[kernel].reach.module != NULL && !report->session->is_quiet) {
+            grout_text_add(&text, "%s", has_findings ? "\n" : "");
+            add_summary(report, kernel, &text);
+        }
+        grout_session__flush(report->session, GROUT_STREAM_OUT, &text);
+    }
+}

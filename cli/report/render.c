@@ -1,0 +1,67 @@
+/* render.c - a diagnostic as a terminal shows it, or as an annotation of a workflow.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "summary.h"
+#include "wrap.h"
+
+/* Escapes a value of a workflow command: its data, or (is_property) one of its properties. */
+static void add_escaped(grout_text *out, const char *text, bool is_property) {
+    for (const char *c = text; *c != '\0'; c++) {
+        bool is_special =
+            *c == '%' || *c == '\r' || *c == '\n' || (is_property && (*c == ':' || *c == ','));
+        if (is_special) {
+            grout_text_add(out, "%%%02X", (unsigned char)*c);
+        } else {
+            grout_text_add_bytes(out, c, 1);
+        }
+    }
+}
+
+/* ::error file=..,line=..,col=..,title=..::message */
+static void add_annotation(const grout_diag *diag, grout_text *out) {
+    grout_text_add(out, "::%s ",
+                   diag->severity == GROUT_SEVERITY_ERROR     ? "error"
+                   : diag->severity == GROUT_SEVERITY_WARNING ? "warning"
+                                                              : "notice");
+    if (diag->place.file != NULL) {
+        grout_text_add(out, "file=");
+        add_escaped(out, diag->place.file, true);
+        grout_text_add(out, ",line=%u,col=%u,endColumn=%u,", diag->place.line, diag->place.column,
+                       diag->place.column + diag->place.length);
+    }
+    grout_text_add(out, "title=%s::", grout_diag_get(diag->code)->text);
+    add_escaped(out, diag->message, false);
+    for (uint32_t i = 0; i < diag->note_count; i++) {
+        const grout_note *note = &diag->notes[i];
+        grout_text_add(out, "%%0A");
+        if (note->place.file != NULL) {
+            add_escaped(out, note->place.file, false);
+            grout_text_add(out, ":%u: ", note->place.line);
+        }
+        add_escaped(out, note->message, false);
+    }
+    grout_text_add(out, "\n");
+}
+
+void grout_report__render(const grout_session *session, const grout_diag *diag, grout_stream stream,
+                          grout_text *out) {
+    if (session->is_github) {
+        add_annotation(diag, out);
+    } else {
+        grout_render_options options = grout_session__get_look(session, stream);
+        grout_diag_render(diag, session->diags, &options, out);
+    }
+}
+
+void grout_report__add_line(const grout_session *session, const char *line, grout_text *out) {
+    if (session->is_github && out->size > 0) {
+        out->data[--out->size] = '\0'; /* an annotation is one line */
+        grout_text_add(out, "%%0A");
+        add_escaped(out, line, false);
+        grout_text_add(out, "\n");
+    } else {
+        grout_text_add(out, "  ");
+        grout_wrap__add(out, line, 2, "      ",
+                        grout_session__get_look(session, GROUT_STREAM_OUT).width);
+        grout_text_add(out, "\n");
+    }
+}

@@ -1,0 +1,183 @@
+/* summary.c - the verdict of a launch in words: what it covers, and for which schedules it holds.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "summary.h"
+
+#include <string.h>
+
+const char *grout_summary__get_kernel_name(const grout_load *load, grout_kernel_id kernel) {
+    return grout_module_get_string(load->bound, grout_module_get_kernel(load->bound, kernel)->name);
+}
+
+static void add_count(grout_text *out, uint64_t count, const char *noun) {
+    grout_text_add(out, ", %llu %s%s", (unsigned long long)count, noun, count == 1 ? "" : "s");
+}
+
+void grout_summary__add_launch(grout_text *out, const grout_load *load, grout_kernel_id id) {
+    const grout_kernel *kernel = grout_module_get_kernel(load->bound, id);
+    const char *start = "";
+    for (int kind = GROUT_AXIS_GRID; kind <= GROUT_AXIS_THREADS; kind++) {
+        bool is_open = false;
+        for (uint32_t i = 0; i < kernel->axis_count; i++) {
+            if (kernel->axes[i].kind == kind) {
+                static const char *const words[] = {"grid(", "cluster(", "threads("};
+                const char *word = words[kind];
+                grout_text_add(out, "%s%s%s=%lld", is_open ? ", " : start, is_open ? "" : word,
+                               grout_module_get_string(load->bound, kernel->axes[i].name),
+                               (long long)grout_kernel_get_axis_size(load->bound, id, i));
+                is_open = true;
+            }
+        }
+        grout_text_add(out, "%s", is_open ? ")" : "");
+        start = is_open ? " " : start;
+    }
+    grout_text_add(out, "%s", start[0] == '\0' ? "one CTA of one thread" : "");
+}
+
+void grout_summary__add_conditions(grout_text *out, const grout_load *load, grout_kernel_id kernel,
+                                   const grout_outcome *outcome) {
+    const grout_launch_settings *settings = &outcome->settings;
+    grout_text inputs = {0};
+    grout_bindings__describe_inputs(&load->bindings, load->bound, kernel, &inputs);
+    if (inputs.size > 0) {
+        grout_text_add(out, "; inputs %s", inputs.data);
+    }
+    grout_text_free(&inputs);
+    grout_text_add(out, "; %s schedule, %s timing", grout_schedule_get_text(settings->schedule),
+                   grout_timing_get_text(settings->timing));
+    if (grout_launch_settings__has_seed(settings)) {
+        grout_text_add(out, ", seed %llu", (unsigned long long)settings->seed);
+    }
+}
+
+static void add_coverage(grout_text *out, const grout_load *load, grout_kernel_id kernel,
+                         const grout_outcome *outcome) {
+    grout_text_add(out, "  covered: ");
+    grout_summary__add_launch(out, load, kernel);
+    if (load->define_count > 0) {
+        grout_text_add(out, "; ");
+        grout_load__describe_defines(load, NULL, out);
+    }
+    grout_summary__add_conditions(out, load, kernel, outcome);
+    grout_text_add(out, "\n");
+}
+
+bool grout_summary__is_cut(const grout_outcome *outcome) {
+    return outcome->exploration_cut == GROUT_CUT_TIMEOUT ||
+           outcome->exploration_cut == GROUT_CUT_INTERRUPT;
+}
+
+static void add_assumption(grout_text *out, const grout_check_summary *summary) {
+    if (summary->assuming[0] != '\0') {
+        grout_text_add(out, ", assuming that %s", summary->assuming);
+    }
+}
+
+static void add_explored(grout_text *out, const grout_outcome *outcome) {
+    const grout_exploration *exploration = outcome->exploration;
+    unsigned long long schedules = (unsigned long long)exploration->schedules;
+    if (exploration->is_complete && !grout_exploration_holds(exploration)) {
+        grout_text_add(out,
+                       "  fails under %llu of the %llu schedules of this launch with these inputs "
+                       "that differ in what matters",
+                       (unsigned long long)exploration->failing, schedules);
+        add_assumption(out, &outcome->summary);
+        grout_text_add(out, "\n");
+    } else if (exploration->is_complete) {
+        grout_text_add(out, "  holds for every schedule of this launch with these inputs");
+        add_assumption(out, &outcome->summary);
+        grout_text_add(out, ": %llu explored, which differ in what matters\n", schedules);
+    } else {
+        grout_text_add(out, "  holds for the %llu schedule%s explored: %s (%s)\n", schedules,
+                       schedules == 1 ? "" : "s",
+                       grout_summary__is_cut(outcome) ? grout_cut_get_text(outcome->exploration_cut)
+                                                      : exploration->why_open,
+                       outcome->summary.not_well_synchronised_because);
+    }
+}
+
+static void add_promise(grout_text *out, const grout_outcome *outcome, bool has_errors,
+                        bool is_verbose) {
+    const grout_check_summary *summary = &outcome->summary;
+    if (grout_outcome__get_cut(outcome) != NULL) {
+        grout_text_add(out, "  the run is incomplete: %s; nothing is known of the rest\n",
+                       grout_outcome__get_cut(outcome));
+    } else if (outcome->exploration != NULL && !outcome->exploration->is_certified) {
+        add_explored(out, outcome);
+    } else if (summary->is_well_synchronised) {
+        grout_text_add(out, "  holds for every schedule and timing of this launch with these "
+                            "inputs");
+        add_assumption(out, summary);
+        grout_text_add(out, "\n");
+    } else if (!has_errors || is_verbose) {
+        grout_text_add(out, "  holds for this schedule%s%s\n",
+                       summary->not_well_synchronised_because[0] == '\0' ? "" : ": ",
+                       summary->not_well_synchronised_because);
+    }
+    if (is_verbose) {
+        grout_text_add(out,
+                       "  looked at %llu accesses, %llu async operations, %llu barrier phases; "
+                       "differences between the lanes of a thread are not modelled\n",
+                       (unsigned long long)summary->accesses,
+                       (unsigned long long)summary->async_ops,
+                       (unsigned long long)summary->barrier_phases);
+    }
+}
+
+bool grout_summary__is_open(const grout_outcome *outcome) {
+    return grout_outcome__get_cut(outcome) != NULL || grout_summary__is_cut(outcome) ||
+           (outcome->checker != NULL && outcome->summary.verdict == GROUT_VERDICT_INCOMPLETE);
+}
+
+const char *grout_summary__get_word(const grout_outcome *outcome, uint64_t errors) {
+    return errors > 0 ? "error" : grout_summary__is_open(outcome) ? "incomplete" : "clean";
+}
+
+void grout_summary__add_reach(grout_text *out, const grout_report *report, const grout_reach *reach,
+                              const char *proposal) {
+    if (reach == NULL || grout_reach__is_whole(reach)) {
+        return;
+    }
+    grout_text_add(out, "  not reached: ");
+    grout_reach__describe(reach, out);
+    grout_text_add(out, "\n");
+    if (proposal != NULL) {
+        grout_text_add(out, "  to reach more: ");
+        grout_report__add_call(report, reach->kernel, out);
+        grout_text_add(out, "%s\n", proposal);
+    }
+}
+
+void grout_summary__add_head(grout_text *out, const char *kernel, const char *word,
+                             const grout_finding_counts *counts) {
+    grout_text_add(out, "@%s: %s", kernel, word);
+    if (counts->errors > 0) {
+        add_count(out, counts->errors, "error");
+    }
+    if (counts->warnings > 0) {
+        add_count(out, counts->warnings, "warning");
+    }
+    if (counts->silenced > 0) {
+        grout_text_add(out, ", %llu silenced", (unsigned long long)counts->silenced);
+    }
+    if (counts->follow_on > 0) {
+        grout_text_add(out, ", %llu more that follow from these",
+                       (unsigned long long)counts->follow_on);
+    }
+    if (counts->unlisted > 0) {
+        grout_text_add(out, ", %llu past --max-findings", (unsigned long long)counts->unlisted);
+    }
+    grout_text_add(out, "\n");
+}
+
+void grout_summary__add(const grout_report *report, grout_kernel_id kernel,
+                        const grout_outcome *outcome, const grout_finding_counts *counts,
+                        grout_text *out) {
+    bool has_errors = counts->errors > 0;
+    grout_summary__add_head(out, grout_summary__get_kernel_name(report->load, kernel),
+                            grout_summary__get_word(outcome, counts->errors), counts);
+    add_coverage(out, report->load, kernel, outcome);
+    add_promise(out, outcome, has_errors, report->session->is_verbose);
+    if (!has_errors) {
+        grout_summary__add_reach(out, report, outcome->settings.reach, outcome->proposal);
+    }
+}

@@ -1,0 +1,59 @@
+/* summary.h - the parts of a report in words, for one launch and for several sizes.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef GROUT_CLI_SUMMARY_H
+#define GROUT_CLI_SUMMARY_H
+
+#include "report.h"
+
+/* Numbers of different findings. */
+typedef struct grout_finding_counts {
+    uint64_t errors, warnings, silenced;
+    uint64_t follow_on; /* that are not listed, for they follow from others */
+    uint64_t unlisted;  /* past --max-findings */
+} grout_finding_counts;
+
+const char *grout_summary__get_kernel_name(const grout_load *load, grout_kernel_id kernel);
+/* Whether the user ended the exploration, not the budget, which every exploration has. */
+bool grout_summary__is_cut(const grout_outcome *outcome);
+/* Whether something of the launch was not looked at: a limit, the time, Ctrl-C. */
+bool grout_summary__is_open(const grout_outcome *outcome);
+/* "error", "incomplete" or "clean". */
+const char *grout_summary__get_word(const grout_outcome *outcome, uint64_t errors);
+/* Appends "@k: error, 2 errors, 1 warning" and a new line. */
+void grout_summary__add_head(grout_text *out, const char *kernel, const char *word,
+                             const grout_finding_counts *counts);
+/* Appends "grid(x=4) threads(wg=2)". */
+void grout_summary__add_launch(grout_text *out, const grout_load *load, grout_kernel_id id);
+/* Appends "; inputs %x: ints; fair schedule, lazy timing". */
+void grout_summary__add_conditions(grout_text *out, const grout_load *load, grout_kernel_id kernel,
+                                   const grout_outcome *outcome);
+/* Appends what the verdict does not speak of, and how to make it; nothing if there is none. The
+ * proposal may be NULL. */
+void grout_summary__add_reach(grout_text *out, const grout_report *report, const grout_reach *reach,
+                              const char *proposal);
+/* Appends the summary of one kernel's run. */
+void grout_summary__add(const grout_report *report, grout_kernel_id kernel,
+                        const grout_outcome *outcome, const grout_finding_counts *counts,
+                        grout_text *out);
+
+/* again.c: appends "grout check FILE --kernel @k". */
+void grout_report__add_call(const grout_report *report, grout_kernel_id kernel, grout_text *out);
+
+/* render.c: a diagnostic in the form of the session: as the terminal of a stream shows it, or as an
+ * annotation. */
+void grout_report__render(const grout_session *session, const grout_diag *diag, grout_stream stream,
+                          grout_text *out);
+/* Appends a line to what was rendered last: to its annotation, if it is one. */
+void grout_report__add_line(const grout_session *session, const char *line, grout_text *out);
+
+/* What --severity, --werror and the rules that silence make of a finding. */
+typedef struct grout_judgement {
+    grout_severity severity;          /* OFF: it is silenced */
+    const grout_allowance *allowance; /* by this rule; NULL: by --severity */
+} grout_judgement;
+grout_judgement grout_report__judge(grout_report *report, const grout_finding *finding);
+/* Verdict and exit code come from what is counted here, listed or not. */
+void grout_report__count(grout_report *report, const grout_finding *finding,
+                         grout_severity severity);
+
+#endif
