@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 
 .NOTPARALLEL:
 .PHONY: release deps deps-build deps-test demo test test-all lint bench install gpu-bundle check-fresh \
-    golden-update corpus litmus mutation format clean help
+    golden-update corpus litmus mutation reverts format clean help
 
 # Release build: build/release/bin/grout.
 release:
@@ -70,12 +70,16 @@ litmus: release
 mutation: release
 	python3 tests/mutation/mutate.py --grout build/release/bin/grout --markdown docs/mutation.md kernels/*.grout
 
+# Puts each mistake of tests/reverts back and lets the drawn kernels find it; writes docs/reverts.md. Half an hour.
+reverts:
+	python3 tests/reverts/reverts.py find --work build/reverts --update
+
 # Formats every C file.
 format:
 	git ls-files -co --exclude-standard '*.c' '*.h' | xargs -r clang-format -i
 
 clean:
-	rm -rf build/dev build/dev-clang build/tsan build/coverage build/release build/cuda build/demo
+	rm -rf build/dev build/dev-clang build/tsan build/coverage build/release build/cuda build/demo build/reverts
 
 help:
 	@sed -n 's/^\([a-z][a-z-]*\):.*/\1/p' Makefile

@@ -16,6 +16,16 @@ UPDATES = {"atomic_add": "add", "atomic_fetch_add": "add", "atomic_max": "max", 
            "atomic_and": "and", "atomic_or": "or", "atomic_xor": "xor"}
 
 
+# What these do to their operands by the async proxy.
+ASYNC_SIDES = {"copy_smem_to_gmem": {0: "r"}, "copy_gmem_to_smem": {1: "w"}, "wgmma": {1: "r", 2: "r"},
+               "wgmma_async": {1: "r", 2: "r"}}
+
+
+def get_own_line(key):
+    """Whose program order it is: a partition's is that of its thread, a warp has its own."""
+    return key[:2] + (max(key[2], -1),)
+
+
 class ActorOps:
     """A program, and what was found of it: for each Finding the rulings that excuse it, None where there is none."""
 
@@ -192,13 +202,27 @@ class ActorOps:
         bit = self.event(state, actor, "fence", actor.pc)
         space = "gmem" if it.name == "commit_gmem" else "smem"
         ctas = None if space == "gmem" or it.attrs.get("cluster") else (actor.cta,)
-        state.fences += (Fence(space, actor.cta, ctas, bit, actor.know),)
+        state.fences += (Fence(space, actor.cta, ctas, bit, actor.know, get_own_line(actor.key)),)
         self.learn(actor, bits(bit))
+
+    def lacks_own_fence(self, state, actor, it):
+        """Whether auto_fence implies a fence before this: it uses SMEM by the async proxy, and the actor itself has
+        touched that object by the generic proxy since its last fence."""
+        if not self.program.has_auto_fence or it.kind != "op":
+            return False
+        sides = ASYNC_SIDES.get(it.name, {})
+        used = {self.find_place(actor, it.operands[i])[0]: mode for i, mode in sides.items()
+                if i < len(it.operands) and isinstance(it.operands[i], dict) and "object" in it.operands[i]}
+        fences = [f for f in state.fences if f.space == "smem" and f.thread == get_own_line(actor.key)]
+        return any(old.proxy == "generic" and get_own_line(old.thread) == get_own_line(actor.key)
+                   and actor.know.causality & old.bit and old.place[0] == "smem" and old.place in used
+                   and (old.mode != "r" or used[old.place] != "r")
+                   and not any(f.know.causality & old.bit for f in fences) for old in state.accesses)
 
     # ---- operations of one actor ---------------------------------------------------------------------
 
     def perform(self, state, actor, it):
-        if it.auto_fence:
+        if self.lacks_own_fence(state, actor, it):
             self.fence(state, actor, it)
         name = it.name
         if name in ARITHMETIC:

@@ -33,6 +33,8 @@ class Drawer:
             self.finish(actor)
         if self.draw.random() < 0.6:
             self.spoil()
+        self.has_auto_fence = self.may_have_auto_fence() and self.draw.random() < 0.6
+        self.is_started_with_fence = not self.has_auto_fence or self.draw.random() < 0.4
 
     def emit(self, actor, text):
         self.lines[actor].append(text)
@@ -60,6 +62,8 @@ class Drawer:
             choices += [self.wgmma, self.wgmma, self.store_operand, self.wait_for_wgmma, self.load_operand]
         if self.kind == "cluster":
             choices += [self.store_peer, self.store_peer, self.load_peer, self.store_async, self.multicast]
+        if self.kind == "grid":
+            choices += [self.store_and_add]
         return choices
 
     def output(self):
@@ -95,6 +99,18 @@ class Drawer:
     def tma_store(self, actor):
         reduce = self.draw.choice(("", "", "", " reduce(add)"))
         self.emit(actor, "copy_smem_to_gmem %%s[%d], %%m[%d]%s" % (self.half(), self.half(), reduce))
+
+    def store_and_add(self, actor):
+        """A store and an addition by one actor, each waited for, and an addition by another one: it may be atomic with
+        the newer of the two copies only."""
+        half = self.half()
+        copy = "copy_smem_to_gmem %%s[%d], %%m[%d]" % (self.half(), half)
+        for text in (copy, copy + " reduce(add)"):
+            self.emit(actor, text)
+            self.emit(actor, "wait_smem_to_gmem 0")
+        other = self.draw.choice([a for a in range(self.actors) if a != actor])
+        self.by_semaphore(actor, other)
+        self.emit(other, self.draw.choice((copy + " reduce(add)", "atomic_add %%m[%d], (broadcast 1.0 : f32[64])" % half)))
 
     def wait_for_stores(self, actor):
         self.emit(actor, "wait_smem_to_gmem %d%s" % (self.draw.choice((0, 0, 1)),
@@ -206,6 +222,11 @@ class Drawer:
         for each in range(2):
             self.emit(each, "cluster_barrier%s" % self.order())
 
+    def may_have_auto_fence(self):
+        """What async_copy has started is written when it is waited for, and no judge knows by which wait."""
+        return self.kind in ("threads", "partitions", "grid") and not any(
+            text.startswith("async_copy %") for lines in self.lines for text in lines)
+
     # ---- the whole -----------------------------------------------------------------------------------
 
     def finish(self, actor):
@@ -229,6 +250,8 @@ class Drawer:
     def text(self):
         head = {"threads": "threads(wg = %d)", "partitions": "threads(wg = %d)", "cluster": "cluster(g = %d)",
                 "grid": "grid(g = %d)", "line": "grid(g = %d)"}[self.kind] % self.actors
+        if self.has_auto_fence:
+            head += " attr auto_fence = 1"
         if self.kind == "cluster":
             head += " attr cluster_exit = %s" % self.draw.choice(("sync", "sync", "none"))
         out = ["kernel @k(%x: in gmem f32[2, 64], %xa: in gmem f16[64, 64], %m: inout gmem f32[2, 64],",
@@ -250,7 +273,8 @@ class Drawer:
             objects = ["  scratch %a : smem f16[2, 64, 64] tile(8, 64) swizzle(128)",
                        "  scratch %acc : acc f32[64, 64]"]
             writes.append("store %a, (broadcast 1.0 : f16[2, 64, 64])")
-        writes.append("commit_smem")
+        if self.is_started_with_fence:
+            writes.append("commit_smem")
         if self.kind != "threads":
             meets = ["  cluster_barrier"] if self.kind == "cluster" else []
             return objects + inits + ["  " + w for w in writes] + meets

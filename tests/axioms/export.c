@@ -170,8 +170,7 @@ static void add_op(export *it, grout_op_id id) {
         add_comma(it, i);
         grout_text_add(&it->out, "%" PRIu32, op->first_result + i);
     }
-    grout_text_add(&it->out, "],\"auto_fence\":%s",
-                   grout_op_needs_auto_fence(it->module, id) ? "true" : "false");
+    grout_text_add(&it->out, "]");
     add_attrs(it, op);
     if (op->block_count > 0) {
         add_region(it, op);
@@ -259,11 +258,12 @@ static void add_kernel(export *it, const char *file) {
     add_string(it, file);
     grout_text_add(&it->out,
                    ",\"ctas\":%" PRId64 ",\"cluster\":%" PRIu32 ",\"threads\":%" PRIu32
-                   ",\"exit_sync\":%s",
+                   ",\"exit_sync\":%s,\"auto_fence\":%s",
                    grout_kernel_get_grid_size(it->module, it->kernel),
                    grout_kernel_get_cluster_size(it->module, it->kernel),
                    grout_kernel_get_thread_count(it->module, it->kernel),
-                   grout_kernel_has_exit_sync(it->module, it->kernel) ? "true" : "false");
+                   grout_kernel_has_exit_sync(it->module, it->kernel) ? "true" : "false",
+                   kernel->auto_fence ? "true" : "false");
     add_axes(it);
     add_params(it);
     grout_text_add(&it->out, ",\"objects\":{");

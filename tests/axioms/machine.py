@@ -143,7 +143,7 @@ class Machine(SyncOps):
         if it.name in MEETINGS or it.kind == "meet":
             self.meet(state, actor, it)
             return
-        if it.auto_fence:
+        if self.lacks_own_fence(state, actor, it):
             self.fence(state, actor, it)
         getattr(self, "do_" + it.name, self.do_fetched)(state, actor, it)
         actor.pc += 1

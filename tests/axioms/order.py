@@ -36,8 +36,8 @@ def only_time(know):
 # mode: "r", "w", "a" (atomic, with a scope), "end" (the memory goes away). fence_bit: of the issuing event itself.
 Access = collections.namedtuple("Access", "place mask mode proxy scope cta thread bit know is_async line owner shape")
 # A proxy fence: for which memory ("gmem", "smem"), executed in which CTA, for the SMEM of which CTAs (None: all), its
-# bit and what it knew.
-Fence = collections.namedtuple("Fence", "space cta ctas bit know")
+# bit, what it knew, and in whose program order it is.
+Fence = collections.namedtuple("Fence", "space cta ctas bit know thread")
 
 
 def reaches(scope, cta, other, cluster):

@@ -39,7 +39,6 @@ class Instruction:
         self.operands = op["operands"] if op else []
         self.results = op["results"] if op else []
         self.attrs = op["attrs"] if op else {}
-        self.auto_fence = bool(op and op["auto_fence"])
         self.to = to
         self.in_while = False
         self.in_part = False
@@ -52,7 +51,7 @@ class Program:
 
     def __init__(self, exported):
         self.ctas, self.cluster, self.threads = exported["ctas"], exported["cluster"], exported["threads"]
-        self.exit_sync = exported["exit_sync"]
+        self.exit_sync, self.has_auto_fence = exported["exit_sync"], exported["auto_fence"]
         self.axes = exported["axes"]
         self.objects = {int(k): v for k, v in exported["objects"].items()}
         self.code = []
@@ -72,8 +71,7 @@ class Program:
             if index == last_init:
                 self.emit("meet")
         if self.exit_sync:
-            self.emit("op", {"op": "cluster_barrier", "line": 0, "operands": [], "results": [], "attrs": {},
-                             "auto_fence": False})
+            self.emit("op", {"op": "cluster_barrier", "line": 0, "operands": [], "results": [], "attrs": {}})
         self.emit("end")
 
     # ---- code ------------------------------------------------------------------------------------
@@ -144,8 +142,7 @@ class Program:
 
     def flatten_scope(self, op):
         if op["attrs"].get("collective"):
-            self.emit("op", {"op": "block_barrier", "line": op["line"], "operands": [], "results": [], "attrs": {},
-                             "auto_fence": False})
+            self.emit("op", {"op": "block_barrier", "line": op["line"], "operands": [], "results": [], "attrs": {}})
         self.flatten_block(op["blocks"][0], op["results"])
         self.emit("leave", op, objects=[made for _, made in op["blocks"][0]["args"]])
 

@@ -29,9 +29,11 @@ def add_reading(kernel):
 
 
 def add_updates(kernel):
-    """Two updates in no order, and what they leave."""
+    """Two updates in no order, and what they leave: of two kinds it is chance too, and no output that all runs share."""
     cell = kernel.add_flags("cell", 1)
     one, other = (kernel.draw.choice(("atomic_add", "atomic_max", "atomic_min", "atomic_xor")) for _ in range(2))
+    if one != other:
+        kernel.outputs.remove(cell[1:])
     kernel.emit("if (eq %me, 0) {", f"{one} {cell}[0], {kernel.draw.choice((0, 1, 2))}", "} else {",
                 f"{other} {cell}[0], {kernel.draw.choice((0, 1, 2))}", "}", kernel.meeting, f"%v = load {cell}[0]")
 
