@@ -53,7 +53,7 @@ START_TEST(barriers_and_semaphores_have_names) {
                "since 2.0 s",
                true);
     check_says(&text,
-               "hang.grout:7:3: note: CTA 6 (rank 0 of cluster 3), thread 0 waits for 5 units of "
+               "CTA 6 (rank 0 of cluster 3), thread 0 waits for 5 units of "
                "%done[2] since 1.5 s, and so do 1 CTAs more",
                true);
     check_says(&text, "at a time", false);
@@ -85,7 +85,7 @@ START_TEST(clusters_without_room) {
     const grout_gpu_hang hang = {.code = 2, .slot = 2, .parity = 5, .line = 7};
     grout_text text = report(&hang, 1, 60);
     check_says(&text,
-               "hang.grout:7:3: note: this waits for other CTAs, of which the launch has 200, and "
+               "this waits for other CTAs, of which the launch has 200, and "
                "the GPU runs 120 at a time",
                true);
     check_says(&text, "launch at most 120 CTAs", true);
