@@ -397,20 +397,11 @@ static bool is_ordered_by_fence(const grout_rules *rules, const grout_entry *ear
            is_ordered(rules, earlier, earlier->number);
 }
 
-/* As has_voucher; a thread that vouches for what an engine overwrites has fenced its own read. */
-static bool has_fenced_voucher(const grout_rules *rules, const grout_entry *readers,
-                               uint32_t count) {
-    for (uint32_t i = 0; grout_space_is_of_cta(rules->space) && i < count; i++) {
-        const grout_entry *it = &readers[i];
-        if (it->vouches && is_ordered(rules, it, it->vouches) &&
-            (is_by_engine(it) || rules->is_fenced_by_own(rules->payload, it, it->vouches))) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Two accesses that are in order: has the actor of the earlier one run the fence itself? */
+/*
+ * Two accesses that are in order: has the actor of the earlier one run the fence itself? For an
+ * engine that overwrites what a thread has written and somebody read since, that is asked of the
+ * reader alone: it vouches for the write.
+ */
 static bool check_fence(const grout_rules *rules, grout_shadow *shadow, const grout_region *region,
                         const grout_entry *earlier, const grout_rect *rect) {
     grout_conflict conflict = {.code = get_missing_commit(rules, earlier),
@@ -420,8 +411,7 @@ static bool check_fence(const grout_rules *rules, grout_shadow *shadow, const gr
     return !is_ordered_by_fence(rules, earlier) ||
            rules->is_fenced_by_own(rules->payload, earlier, earlier->number) ||
            (is_overwritten &&
-            has_fenced_voucher(rules, grout_shadow__get_readers(shadow, region),
-                               region->reader_count)) ||
+            has_voucher(rules, grout_shadow__get_readers(shadow, region), region->reader_count)) ||
            report(rules, &conflict, earlier, rect);
 }
 
@@ -530,7 +520,10 @@ static bool is_outdone(const grout_rules *rules, const grout_shadow *shadow,
 static bool check_write(const grout_rules *rules, grout_shadow *shadow, const grout_region *region,
                         const grout_entry *write, const grout_rect *rect, bool *agrees_out) {
     grout_conflict conflict = {.code = GROUT_DIAG_NONE};
-    if (!(write->flags & GROUT_ENTRY_PRESENT) || is_ordered(rules, write, write->number) ||
+    if (!(write->flags & GROUT_ENTRY_PRESENT)) {
+        return true;
+    }
+    if (is_ordered(rules, write, write->number) ||
         has_voucher(rules, grout_shadow__get_readers(shadow, region), region->reader_count)) {
         return !rules->is_fenced_by_own || check_fence(rules, shadow, region, write, rect);
     }

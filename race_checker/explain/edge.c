@@ -27,10 +27,13 @@ static const char *get_auto_fence_note(const grout_wording *wording) {
 static void add_strict_edge(const grout_wording *wording, grout_text *out) {
     bool is_smem = wording->record->code != GROUT_DIAG_MISSING_COMMIT_GMEM;
     const char *commit = is_smem ? "commit_smem" : "commit_gmem";
+    const grout_side *access = &wording->facts->sides[0];
     grout_text_add(out,
-                   "the plain rule is kept: a %s of another actor on the way publishes the %s; "
-                   "--strict-fences asks its own thread for one, before it lets others go on",
-                   commit, wording->facts->sides[0].is_write ? "write" : "read");
+                   "the plain rule is kept: a %s of others on the way publishes the %s; "
+                   "--strict-fences asks the %s that made it for one of its own, before it lets "
+                   "others go on",
+                   commit, access->is_write ? "write" : "read",
+                   access->origin.warp ? "warp" : "thread");
 }
 
 static void add_commit_edge(const grout_wording *wording, grout_text *out) {

@@ -10,7 +10,7 @@ static void add_side_object(const grout_wording *wording, uint32_t side, grout_t
     grout_wording__add_object(wording, wording->facts->sides[side].box.object, out);
 }
 
-/* "the thread does not commit its plain store to %xs itself before TMA reads it at line 9" */
+/* "the thread does not commit its plain store of %xs itself, before TMA reads it at line 9" */
 static void add_strict_headline(const grout_wording *wording, grout_text *out) {
     const grout_side *access = &wording->facts->sides[0];
     const grout_side *copy = &wording->facts->sides[1];

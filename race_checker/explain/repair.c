@@ -44,11 +44,15 @@ static void repair_strictly(grout_wording *wording, grout_text *out) {
     grout_text_add(out, "insert '%s' %s line %" PRIu32, commit,
                    spot.place.file && !spot.is_after ? "before" : "after", line);
     add_thread(wording, &access->origin, out);
-    if (grout_origin__is_same_actor(&access->origin, &copy->origin)) {
-        grout_text_add(out, ", before it lets another thread go on");
+    grout_text_add(out, ", before it lets ");
+    if (access->origin.cta != copy->origin.cta) {
+        grout_wording__add_cta(wording, copy->origin.cta, out);
+    } else if (access->origin.thread != copy->origin.thread) {
+        grout_text_add(out, "thread %u", (unsigned)copy->origin.thread);
     } else {
-        grout_text_add(out, ", before it lets thread %u go on", (unsigned)copy->origin.thread);
+        grout_text_add(out, "others");
     }
+    grout_text_add(out, " go on");
     grout_wording__set_edit(wording, &spot, commit);
 }
 
