@@ -34,8 +34,8 @@ typedef struct grout_fence {
     uint32_t older; /* the one before, plus 1; 0: there is none. In the free list: the next */
     /* facts, from here on */
     uint32_t covered; /* what the list's actor did up to this epoch of it came before the fence */
-    uint32_t epoch;   /* of who ran the fence: who knows more of it knows of the fence */
-    uint8_t warp;     /* who ran it: 0: the thread; else its warp, plus 1 */
+    uint32_t epoch;   /* of the actor that ran it: whoever knows more of it knows of the fence */
+    uint8_t warp;     /* the actor that ran it: 0: the thread; else its warp, plus 1 */
     uint8_t kind;     /* grout_fence_kind */
     uint8_t reserved[2];
     GROUT_STATE_END
