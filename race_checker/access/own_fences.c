@@ -22,9 +22,8 @@ static uint64_t get_launch_actor(const grout_checker *checker, const grout_origi
 /* What an actor of the same CTA did, up to which epoch, the fencing actor knows. */
 static uint32_t get_known(const grout_checker *checker, const grout_event *event, uint32_t warp) {
     const grout_clock_shape *shape = &checker->shape;
-    uint32_t actor =
-        grout_clock_actor(shape, grout_checker__get_rank(checker, event->origin.cta),
-                          grout_clock_local_actor(shape, event->origin.thread, warp));
+    uint32_t actor = grout_clock_actor(shape, grout_checker__get_rank(checker, event->origin.cta),
+                                       grout_clock_local_actor(shape, event->origin.thread, warp));
     return event->clocks->known[grout_clock_g(shape, actor)];
 }
 

@@ -315,9 +315,10 @@ static grout_conflict judge_unpublished(const grout_rules *rules, const grout_en
     grout_conflict conflict = {.code = get_missing_commit(rules, earlier)};
     /* PTX asks for it between engines of two CTAs, and in the CTA of the access; nothing is known
      * to go wrong without, or with one in the CTA that wrote. The strict rule wants both. */
-    conflict.is_warning = is_async(earlier) || (grout_space_needs_commit_gmem(rules->space) &&
-                                                is_published_gmem(rules, earlier, earlier->number) &&
-                                                !rules->is_fenced_by_own);
+    conflict.is_warning =
+        is_async(earlier) ||
+        (grout_space_needs_commit_gmem(rules->space) &&
+         is_published_gmem(rules, earlier, earlier->number) && !rules->is_fenced_by_own);
     return conflict;
 }
 
@@ -390,9 +391,8 @@ static bool report(const grout_rules *rules, const grout_conflict *conflict,
 
 /* Whether the two are in order thanks to a proxy fence. */
 static bool is_ordered_by_fence(const grout_rules *rules, const grout_entry *earlier) {
-    bool needs_fence =
-        grout_space_needs_commit_smem(rules->space) ||
-        (grout_space_needs_commit_gmem(rules->space) && is_write(earlier));
+    bool needs_fence = grout_space_needs_commit_smem(rules->space) ||
+                       (grout_space_needs_commit_gmem(rules->space) && is_write(earlier));
     return needs_fence && !is_by_engine(earlier) && is_async(&rules->entry) &&
            is_ordered(rules, earlier, earlier->number);
 }

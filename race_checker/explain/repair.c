@@ -39,8 +39,8 @@ static void repair_strictly(grout_wording *wording, grout_text *out) {
     grout_op_id statement = grout_statement__find(wording->module, access->origin.op);
     grout_spot spot = grout_statement__get_after(wording->module, statement);
     const char *commit = get_commit(wording, &access->origin);
-    uint32_t line = spot.place.file ? spot.place.line
-                                    : grout_wording__get_line(wording, &access->origin);
+    uint32_t line =
+        spot.place.file ? spot.place.line : grout_wording__get_line(wording, &access->origin);
     grout_text_add(out, "insert '%s' %s line %" PRIu32, commit,
                    spot.place.file && !spot.is_after ? "before" : "after", line);
     add_thread(wording, &access->origin, out);

@@ -11,9 +11,8 @@
 
 #include <string.h>
 
-static const grout_list_place LISTS[] = {
-    GROUT_LIST(grout_fences, heads, head_count, head_count),
-    GROUT_LIST(grout_fences, items, count, capacity)};
+static const grout_list_place LISTS[] = {GROUT_LIST(grout_fences, heads, head_count, head_count),
+                                         GROUT_LIST(grout_fences, items, count, capacity)};
 static const grout_list_table TABLE = GROUT_LIST_TABLE(grout_fences, LISTS);
 
 void grout_fences__deinit(grout_fences *fences) {
@@ -47,9 +46,9 @@ static bool reserve_head(const grout_allocator *allocator, grout_fences *fences,
     while (count <= actor) {
         count *= 2;
     }
-    uint32_t *heads = count <= UINT32_MAX ? grout__resize(allocator, fences->heads,
-                                                          (size_t)count * sizeof *heads)
-                                          : NULL;
+    uint32_t *heads = count <= UINT32_MAX
+                          ? grout__resize(allocator, fences->heads, (size_t)count * sizeof *heads)
+                          : NULL;
     if (heads == NULL) {
         return false;
     }
@@ -67,8 +66,8 @@ static uint32_t take_place(const grout_allocator *allocator, grout_fences *fence
         return place;
     }
     void *items = fences->items;
-    bool done =
-        grout_check__reserve(allocator, &items, fences->count, &fences->capacity, sizeof *fences->items);
+    bool done = grout_check__reserve(allocator, &items, fences->count, &fences->capacity,
+                                     sizeof *fences->items);
     fences->items = items;
     return done ? ++fences->count : 0;
 }
