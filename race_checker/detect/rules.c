@@ -387,34 +387,6 @@ static bool report(const grout_rules *rules, const grout_conflict *conflict,
     return rules->report(rules->payload, conflict, earlier, &rules->entry, rect);
 }
 
-/* ---- where the fence stands (--strict-fences) ---- */
-
-/* Whether the two are in order thanks to a proxy fence. */
-static bool is_ordered_by_fence(const grout_rules *rules, const grout_entry *earlier) {
-    bool needs_fence = grout_space_needs_commit_smem(rules->space) ||
-                       (grout_space_needs_commit_gmem(rules->space) && is_write(earlier));
-    return needs_fence && !is_by_engine(earlier) && is_async(&rules->entry) &&
-           is_ordered(rules, earlier, earlier->number);
-}
-
-/*
- * Two accesses that are in order: has the actor of the earlier one run the fence itself? For an
- * engine that overwrites what a thread has written and somebody read since, that is asked of the
- * reader alone: it vouches for the write.
- */
-static bool check_fence(const grout_rules *rules, grout_shadow *shadow, const grout_region *region,
-                        const grout_entry *earlier, const grout_rect *rect) {
-    grout_conflict conflict = {.code = get_missing_commit(rules, earlier),
-                               .primary = GROUT_PRIMARY_EARLIER,
-                               .is_idiom = true};
-    bool is_overwritten = is_write(earlier) && is_write(&rules->entry);
-    return !is_ordered_by_fence(rules, earlier) ||
-           rules->is_fenced_by_own(rules->payload, earlier, earlier->number) ||
-           (is_overwritten &&
-            has_voucher(rules, grout_shadow__get_readers(shadow, region), region->reader_count)) ||
-           report(rules, &conflict, earlier, rect);
-}
-
 /* Whether the cluster of the access has ended. */
 static bool has_ended(const grout_rules *rules, uint32_t cluster) {
     uint32_t count = rules->shape->cta_count;
@@ -520,12 +492,9 @@ static bool is_outdone(const grout_rules *rules, const grout_shadow *shadow,
 static bool check_write(const grout_rules *rules, grout_shadow *shadow, const grout_region *region,
                         const grout_entry *write, const grout_rect *rect, bool *agrees_out) {
     grout_conflict conflict = {.code = GROUT_DIAG_NONE};
-    if (!(write->flags & GROUT_ENTRY_PRESENT)) {
-        return true;
-    }
-    if (is_ordered(rules, write, write->number) ||
+    if (!(write->flags & GROUT_ENTRY_PRESENT) || is_ordered(rules, write, write->number) ||
         has_voucher(rules, grout_shadow__get_readers(shadow, region), region->reader_count)) {
-        return !rules->is_fenced_by_own || check_fence(rules, shadow, region, write, rect);
+        return true;
     }
     *agrees_out = false;
     conflict = grout_rules__judge(rules, write);
@@ -538,10 +507,8 @@ static bool check_write(const grout_rules *rules, grout_shadow *shadow, const gr
 static bool check_read(const grout_rules *rules, grout_shadow *shadow, const grout_region *region,
                        const grout_entry *reader, const grout_rect *rect) {
     grout_conflict conflict = grout_rules__judge(rules, reader);
-    if (conflict.code == GROUT_DIAG_NONE) {
-        return !rules->is_fenced_by_own || check_fence(rules, shadow, region, reader, rect);
-    }
-    return is_outdone(rules, shadow, region, reader, &conflict) ||
+    return conflict.code == GROUT_DIAG_NONE ||
+           is_outdone(rules, shadow, region, reader, &conflict) ||
            report(rules, &conflict, reader, rect);
 }
 
@@ -619,6 +586,49 @@ static bool settle(const grout_rules *rules, grout_shadow *shadow, grout_region 
            keep(rules, shadow, region, &last);
 }
 
+/* ---- where the fence stands (--strict-fences) ---- */
+
+/* Whether the two are in order thanks to a proxy fence. */
+static bool is_ordered_by_fence(const grout_rules *rules, const grout_entry *earlier) {
+    bool needs_fence = grout_space_needs_commit_smem(rules->space) ||
+                       (grout_space_needs_commit_gmem(rules->space) && is_write(earlier));
+    return needs_fence && !is_by_engine(earlier) && is_async(&rules->entry) &&
+           is_ordered(rules, earlier, earlier->number);
+}
+
+/*
+ * Two accesses that are in order: has the actor of the earlier one run the fence itself? For an
+ * engine that overwrites what a thread has written and somebody read since, that is asked of the
+ * reader alone: it vouches for the write.
+ */
+static bool check_fence(const grout_rules *rules, grout_shadow *shadow, const grout_region *region,
+                        const grout_entry *earlier, const grout_rect *rect) {
+    grout_conflict conflict = {.code = get_missing_commit(rules, earlier),
+                               .primary = GROUT_PRIMARY_EARLIER,
+                               .is_idiom = true};
+    bool is_overwritten = is_write(earlier) && is_write(&rules->entry);
+    return !is_ordered_by_fence(rules, earlier) ||
+           rules->is_fenced_by_own(rules->payload, earlier, earlier->number) ||
+           (is_overwritten &&
+            has_voucher(rules, grout_shadow__get_readers(shadow, region), region->reader_count)) ||
+           report(rules, &conflict, earlier, rect);
+}
+
+/* All that the access is in conflict with, in a pass of its own: nobody else pays for it. */
+static bool check_fences(const grout_rules *rules, grout_shadow *shadow, const grout_region *region,
+                         const grout_rect *rect) {
+    const grout_entry *readers = grout_shadow__get_readers(shadow, region);
+    const grout_entry *write = &region->write;
+    bool done =
+        !(write->flags & GROUT_ENTRY_PRESENT) || check_fence(rules, shadow, region, write, rect);
+    for (uint32_t i = 0; done && i < region->reader_count; i++) {
+        bool is_conflict = is_write(&readers[i]) || is_write(&rules->entry);
+        done = !is_conflict || is_passed_over(rules, &readers[i]) ||
+               check_fence(rules, shadow, region, &readers[i], rect);
+    }
+    return done;
+}
+
 bool grout_rules__visit(void *payload, grout_shadow *shadow, grout_region *region,
                         const grout_rect *rect) {
     const grout_rules *rules = payload;
@@ -627,7 +637,8 @@ bool grout_rules__visit(void *payload, grout_shadow *shadow, grout_region *regio
     GROUT_ASSERT(entry.flags & GROUT_ENTRY_PRESENT && entry.number != 0);
     GROUT_ASSERT((region->write.flags & GROUT_ENTRY_WRITE) ||
                  !(region->write.flags & GROUT_ENTRY_PRESENT));
-    if (!check(rules, shadow, region, rect, &agrees)) {
+    if (!check(rules, shadow, region, rect, &agrees) ||
+        (rules->is_fenced_by_own && !check_fences(rules, shadow, region, rect))) {
         return false;
     }
     if (is_write(&entry)) {

@@ -10,10 +10,10 @@
 enum { ACTORS = 40, FENCES_MAX = 60, STEPS = 3000, SEEDS = 20 };
 
 /* The simple model: for each actor its fences, the oldest first. */
-typedef struct model {
+typedef struct fence_model {
     grout_fence fences[ACTORS][FENCES_MAX];
     uint32_t counts[ACTORS];
-} model;
+} fence_model;
 
 static uint32_t draw(uint32_t *state, uint32_t limit) {
     *state = *state * 1664525u + 1013904223u;
@@ -24,7 +24,8 @@ static bool says_as_much(const grout_fence *a, const grout_fence *b) {
     return a->covered == b->covered && a->warp == b->warp && a->kind == b->kind;
 }
 
-static void add(model *model, grout_fences *fences, uint32_t actor, const grout_fence *fence) {
+static void add(fence_model *model, grout_fences *fences, uint32_t actor,
+                const grout_fence *fence) {
     uint32_t *count = &model->counts[actor];
     ck_assert(grout_fences__add(NULL, fences, actor, fence));
     if (*count == 0 || !says_as_much(&model->fences[actor][*count - 1], fence)) {
@@ -32,7 +33,7 @@ static void add(model *model, grout_fences *fences, uint32_t actor, const grout_
     }
 }
 
-static void compare(const model *model, const grout_fences *fences) {
+static void compare(const fence_model *model, const grout_fences *fences) {
     for (uint32_t i = 0; i < ACTORS; i++) {
         const grout_fence *fence = grout_fences__get_newest(fences, i);
         for (uint32_t left = model->counts[i]; left > 0; left--) {
@@ -48,7 +49,7 @@ static void compare(const model *model, const grout_fences *fences) {
 }
 
 /* The same lists, made actor by actor. */
-static uint64_t hash_in_order(const model *model) {
+static uint64_t hash_in_order(const fence_model *model) {
     grout_fences fences = {0};
     for (uint32_t i = ACTORS; i-- > 0;) {
         for (uint32_t k = 0; k < model->counts[i]; k++) {
@@ -60,7 +61,7 @@ static uint64_t hash_in_order(const model *model) {
     return hash;
 }
 
-static uint32_t count_all(const model *model) {
+static uint32_t count_all(const fence_model *model) {
     uint32_t count = 0;
     for (uint32_t i = 0; i < ACTORS; i++) {
         count += model->counts[i];
@@ -69,7 +70,7 @@ static uint32_t count_all(const model *model) {
 }
 
 START_TEST(lists_are_as_the_model_says) {
-    static model it, kept;
+    static fence_model it, kept;
     grout_fences fences = {0}, copy = {0};
     uint32_t state = (uint32_t)_i + 1, most = 0;
     memset(&it, 0, sizeof it);
