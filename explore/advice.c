@@ -39,7 +39,9 @@ static bool is_clean(const grout_checker *checker, grout_run_status status) {
 /* Runs without what is skipped. False: it could not be run. */
 static bool run(advisor *it, bool notes_ops, bool *is_clean_out) {
     grout_launch launch = *it->launch;
-    const grout_checker_options options = {.allocator = it->launch->allocator};
+    const grout_checker_options options = {.strict_fences =
+                                               it->options != NULL && it->options->strict_fences,
+                                           .allocator = it->launch->allocator};
     grout_checker *checker = grout_checker_new(&options, it->diags);
     if (checker == NULL) {
         return false;

@@ -48,6 +48,7 @@ typedef struct one_run {
 static bool run_schedule(explorer *it, const grout_decisions *replay, grout_trace *trace,
                          one_run *run) {
     const grout_checker_options options = {.max_findings = it->options->max_findings,
+                                           .strict_fences = it->options->strict_fences,
                                            .allocator = it->launch->allocator};
     grout_launch launch = *it->launch;
     *run = (one_run){0};

@@ -235,7 +235,10 @@ static bool goes_on(void *payload, uint64_t schedules) {
 }
 
 static bool shorten(minimiser *it, grout_session *session, const grout_load *load) {
-    const grout_explore_options options = {.goes_on = goes_on, .payload = it};
+    const grout_explore_options options = {
+        .strict_fences = grout_options__has(&session->options, GROUT_OPTION_STRICT_FENCES),
+        .goes_on = goes_on,
+        .payload = it};
     for (size_t i = 0; i < load->kernel_count; i++) {
         grout_argument_set arguments = {0};
         grout_launch_callbacks payload;

@@ -28,7 +28,8 @@ static void add_word(grout_text *out, const char *word) {
 static bool is_kept(grout_option_id id) {
     return id == GROUT_OPTION_SMS || id == GROUT_OPTION_RESIDENT || id == GROUT_OPTION_DEFINE ||
            id == GROUT_OPTION_ARCH || id == GROUT_OPTION_INPUT || id == GROUT_OPTION_INOUT ||
-           id == GROUT_OPTION_MAX_STEPS || id == GROUT_OPTION_SEVERITY;
+           id == GROUT_OPTION_MAX_STEPS || id == GROUT_OPTION_SEVERITY ||
+           id == GROUT_OPTION_STRICT_FENCES;
 }
 
 void grout_report__add_call(const grout_report *report, grout_kernel_id kernel, grout_text *out) {
@@ -48,7 +49,9 @@ void grout_report__print_command(const grout_report *report, grout_kernel_id ker
         if (is_kept(options->uses[i].id)) {
             grout_text_add(out, " ");
             grout_option__print_name(options->uses[i].id, out);
-            add_word(out, options->uses[i].value);
+            if (grout_option__get_info(options->uses[i].id)->kind != GROUT_OPTION_FLAG) {
+                add_word(out, options->uses[i].value);
+            }
         }
     }
     if (outcome->schedule_file != NULL) {

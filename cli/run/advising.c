@@ -77,7 +77,10 @@ void grout_launch__advise(grout_session *session, const grout_load *load, grout_
                           const grout_argument_set *arguments,
                           const grout_launch_settings *settings) {
     grout_launch_callbacks payload;
-    const grout_advice_options options = {.goes_on = goes_on, .payload = &payload};
+    const grout_advice_options options = {
+        .strict_fences = grout_options__has(&session->options, GROUT_OPTION_STRICT_FENCES),
+        .goes_on = goes_on,
+        .payload = &payload};
     grout_advice_list list = {0};
     grout_launch launch =
         grout_launch__prepare(session, load, kernel, arguments, settings, &payload);

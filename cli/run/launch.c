@@ -87,7 +87,9 @@ static uint64_t get_machine_memory(const grout_session *session, uint64_t array_
 /* The verdict comes from all findings: what a report leaves out (--max-findings) is for it to say.
  */
 static grout_checker *make_checker(grout_session *session) {
-    const grout_checker_options options = {.max_findings = UINT32_MAX};
+    const grout_checker_options options = {
+        .max_findings = UINT32_MAX,
+        .strict_fences = grout_options__has(&session->options, GROUT_OPTION_STRICT_FENCES)};
     return grout_checker_new(&options, session->diags);
 }
 

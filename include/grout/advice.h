@@ -36,6 +36,7 @@ typedef struct grout_advice_list {
 } grout_advice_list;
 
 typedef struct grout_advice_options {
+    bool strict_fences; /* of each checker, as in grout_checker_options */
     /* Asked before each run; false ends the search. May be NULL. */
     bool (*goes_on)(void *payload);
     void *payload;

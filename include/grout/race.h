@@ -64,6 +64,9 @@ typedef struct grout_finding {
 
 typedef struct grout_checker_options {
     uint32_t max_findings; /* distinct identities; 0: GROUT_DIAGS_MAX */
+    /* who makes a plain access runs its proxy fence too, before it hands the bytes over; else
+     * anybody on the way may (docs/memory_model.md) */
+    bool strict_fences;
     /* of the checker, its snapshots and its findings (alloc.h); NULL: libc */
     const grout_allocator *allocator;
 } grout_checker_options;

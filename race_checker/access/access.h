@@ -32,6 +32,15 @@ grout_near grout_near__find_at_exit(grout_checker *checker, const grout_event *e
 bool grout_checker__is_write_lost(const grout_checker *checker, const grout_entry *copy,
                                   const grout_clocks *clocks);
 
+/* ---- own_fences.c ---- */
+
+/* Remembers a commit of SMEM or GMEM, if anybody will ask. */
+bool grout_checker__note_fence(grout_checker *checker, const grout_event *event);
+/* Whether the actor of a recorded plain access has run a fence for these bytes itself, after its
+ * access number 'number' and before what the later actor knows of it. */
+bool grout_checker__is_fenced_by_own(const grout_checker *checker, const grout_rules *rules,
+                                     const grout_entry *access, uint32_t number);
+
 /* ---- wgmma.c ---- */
 
 /* Fills wgmma_shapes. False without memory. */

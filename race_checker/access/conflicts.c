@@ -63,14 +63,18 @@ static grout_finding_key make_key(const access_context *context, const grout_con
 }
 
 /* What else the report may need, once for each pair. */
-static void find_facts(const access_context *context, const grout_finding_key *key,
+static void find_facts(const access_context *context, const grout_conflict *conflict,
                        const grout_entry *earlier, grout_facts *facts) {
     const grout_checker *checker = context->checker;
     const grout_clocks *clocks = context->event->clocks;
     const uint32_t *known = grout_clocks_find_known(clocks, earlier->cluster);
     uint32_t actor = grout_entry__get_actor(&checker->shape, earlier);
     facts->knows_issue = known && known[grout_clock_x(&checker->shape, actor)] >= earlier->epoch;
-    facts->near = grout_near__find(checker, key->code, facts, clocks);
+    if (conflict->is_idiom) {
+        facts->near = (grout_near){.kind = GROUT_NEAR_COMMIT_OF_OTHERS};
+        return;
+    }
+    facts->near = grout_near__find(checker, conflict->code, facts, clocks);
 }
 
 static bool report_conflict(void *payload, const grout_conflict *conflict,
@@ -106,7 +110,7 @@ static bool report_conflict(void *payload, const grout_conflict *conflict,
     if (!wants_facts && !is_about_wgmma) {
         return true;
     }
-    find_facts(context, &key, earlier, &facts);
+    find_facts(context, conflict, earlier, &facts);
     if (is_about_wgmma) {
         grout_checker__note_reported(checker, &facts);
         grout_cover__add(&record->cover, record->count == 1, &facts);
@@ -150,6 +154,11 @@ static bool is_write_lost(void *payload, const grout_entry *copy) {
     return grout_checker__is_write_lost(context->checker, copy, context->event->clocks);
 }
 
+static bool is_fenced_by_own(void *payload, const grout_entry *access, uint32_t number) {
+    const access_context *context = payload;
+    return grout_checker__is_fenced_by_own(context->checker, &context->rules, access, number);
+}
+
 static grout_entry make_entry(const grout_checker *checker, const grout_event *event) {
     const grout_access *access = event->u.access;
     uint32_t actor = grout_checker__get_actor(checker, &event->origin);
@@ -187,6 +196,7 @@ static void set_rules(access_context *context) {
     rules->ended_words = checker->run.ended_words;
     rules->wgmma_shapes = checker->wgmma_shapes;
     rules->is_write_lost = is_write_lost;
+    rules->is_fenced_by_own = checker->strict_fences ? is_fenced_by_own : NULL;
     rules->report = report_conflict;
     rules->payload = context;
     rules->entry = make_entry(checker, context->event);

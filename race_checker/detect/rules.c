@@ -192,7 +192,7 @@ static grout_diag_code get_race(const grout_rules *rules) {
 /* Nothing orders the two, whichever came first in this run: the answer must not depend on it. */
 static grout_conflict judge_race(const grout_rules *rules, const grout_entry *earlier) {
     const grout_entry *later = &rules->entry;
-    grout_conflict conflict = {get_race(rules), GROUT_PRIMARY_LATER, false};
+    grout_conflict conflict = {.code = get_race(rules)};
     if (is_write(earlier)) {
         conflict.primary = is_write(later) ? GROUT_PRIMARY_SOURCE : GROUT_PRIMARY_EARLIER;
     }
@@ -245,7 +245,7 @@ static grout_conflict judge_load_and_read(const grout_rules *rules, const grout_
     GROUT_ASSERT(rules->told_since != NULL && actor < shape->actor_count / shape->cta_count);
     uint32_t since = rules->told_since[(size_t)actor * elements + element];
     bool is_told = since != 0 && since <= read->told;
-    grout_conflict conflict = {get_race(rules), GROUT_PRIMARY_LATER, false};
+    grout_conflict conflict = {.code = get_race(rules)};
     if (!is_told) {
         conflict.code = GROUT_DIAG_ASYNC_NOT_AWAITED;
     } else if (load->origin.cta != rules->owner) {
@@ -261,7 +261,7 @@ static grout_conflict judge_load_and_read(const grout_rules *rules, const grout_
 
 /* The actor knows that the earlier async operation was issued, and not that it is over. */
 static grout_conflict judge_unfinished(const grout_rules *rules, const grout_entry *earlier) {
-    grout_conflict conflict = {GROUT_DIAG_ASYNC_NOT_AWAITED, GROUT_PRIMARY_LATER, false};
+    grout_conflict conflict = {.code = GROUT_DIAG_ASYNC_NOT_AWAITED};
     switch (get_mechanism(rules, earlier)) {
     case GROUT_MECHANISM_BULK_READ:
         conflict.code = GROUT_DIAG_SMEM_SOURCE_REUSE;
@@ -293,7 +293,7 @@ static grout_conflict judge_unfinished(const grout_rules *rules, const grout_ent
  * same part (PTX ISA 9.1, 'wgmma.fence').
  */
 static grout_conflict judge_accumulator(const grout_rules *rules, const grout_entry *earlier) {
-    grout_conflict conflict = {GROUT_DIAG_ACCUMULATOR_IN_FLIGHT, GROUT_PRIMARY_LATER, false};
+    grout_conflict conflict = {.code = GROUT_DIAG_ACCUMULATOR_IN_FLIGHT};
     const uint32_t *shapes = rules->wgmma_shapes;
     if (is_wgmma(rules, &rules->entry) && is_wgmma(rules, earlier) && shapes &&
         shapes[earlier->origin.op] != 0 &&
@@ -303,17 +303,22 @@ static grout_conflict judge_accumulator(const grout_rules *rules, const grout_en
     return conflict;
 }
 
+static grout_diag_code get_missing_commit(const grout_rules *rules, const grout_entry *earlier) {
+    if (!grout_space_needs_commit_smem(rules->space)) {
+        return GROUT_DIAG_MISSING_COMMIT_GMEM;
+    }
+    return is_write(earlier) ? GROUT_DIAG_MISSING_COMMIT_SMEM : GROUT_DIAG_MISSING_COMMIT_SMEM_WAR;
+}
+
 /* In time, but not published to the proxy of the later access. */
 static grout_conflict judge_unpublished(const grout_rules *rules, const grout_entry *earlier) {
-    grout_conflict conflict = {GROUT_DIAG_MISSING_COMMIT_GMEM, GROUT_PRIMARY_LATER, false};
-    if (grout_space_needs_commit_smem(rules->space)) {
-        conflict.code =
-            is_write(earlier) ? GROUT_DIAG_MISSING_COMMIT_SMEM : GROUT_DIAG_MISSING_COMMIT_SMEM_WAR;
-    }
+    grout_conflict conflict = {.code = get_missing_commit(rules, earlier)};
     /* PTX asks for it between engines of two CTAs, and in the CTA of the access; nothing is known
-     * to go wrong without, or with one in the CTA that wrote. */
-    conflict.is_warning = is_async(earlier) || (grout_space_needs_commit_gmem(rules->space) &&
-                                                is_published_gmem(rules, earlier, earlier->number));
+     * to go wrong without, or with one in the CTA that wrote. The strict rule wants both. */
+    conflict.is_warning =
+        is_async(earlier) ||
+        (grout_space_needs_commit_gmem(rules->space) &&
+         is_published_gmem(rules, earlier, earlier->number) && !rules->is_fenced_by_own);
     return conflict;
 }
 
@@ -336,7 +341,7 @@ static grout_conflict judge_proxies(const grout_rules *rules, const grout_entry 
 
 grout_conflict grout_rules__judge(const grout_rules *rules, const grout_entry *earlier) {
     const grout_entry *later = &rules->entry;
-    grout_conflict conflict = {GROUT_DIAG_NONE, GROUT_PRIMARY_LATER, false};
+    grout_conflict conflict = {.code = GROUT_DIAG_NONE};
     if (is_ordered(rules, earlier, earlier->number) || are_atomic(earlier, later)) {
         return conflict;
     }
@@ -453,7 +458,7 @@ static bool is_as_grave(const grout_conflict *conflict, const grout_conflict *ot
 
 static bool outdoes(const grout_rules *rules, const grout_entry *newer, const grout_entry *entry,
                     const grout_conflict *conflict) {
-    grout_conflict own = {GROUT_DIAG_NONE, GROUT_PRIMARY_LATER, false};
+    grout_conflict own = {.code = GROUT_DIAG_NONE};
     if (newer->component != entry->component || newer->cluster != entry->cluster ||
         newer->number <= entry->number ||
         ((newer->flags ^ entry->flags) & GROUT_ENTRY_WRITE) != 0 || is_passed_over(rules, newer) ||
@@ -486,7 +491,7 @@ static bool is_outdone(const grout_rules *rules, const grout_shadow *shadow,
 /* Compares with a write. *agrees_out: it is in order, or a reader vouches for it. */
 static bool check_write(const grout_rules *rules, grout_shadow *shadow, const grout_region *region,
                         const grout_entry *write, const grout_rect *rect, bool *agrees_out) {
-    grout_conflict conflict = {GROUT_DIAG_NONE, GROUT_PRIMARY_LATER, false};
+    grout_conflict conflict = {.code = GROUT_DIAG_NONE};
     if (!(write->flags & GROUT_ENTRY_PRESENT) || is_ordered(rules, write, write->number) ||
         has_voucher(rules, grout_shadow__get_readers(shadow, region), region->reader_count)) {
         return true;
@@ -581,6 +586,49 @@ static bool settle(const grout_rules *rules, grout_shadow *shadow, grout_region 
            keep(rules, shadow, region, &last);
 }
 
+/* ---- where the fence stands (--strict-fences) ---- */
+
+/* Whether the two are in order thanks to a proxy fence. */
+static bool is_ordered_by_fence(const grout_rules *rules, const grout_entry *earlier) {
+    bool needs_fence = grout_space_needs_commit_smem(rules->space) ||
+                       (grout_space_needs_commit_gmem(rules->space) && is_write(earlier));
+    return needs_fence && !is_by_engine(earlier) && is_async(&rules->entry) &&
+           is_ordered(rules, earlier, earlier->number);
+}
+
+/*
+ * Two accesses that are in order: has the actor of the earlier one run the fence itself? For an
+ * engine that overwrites what a thread has written and somebody read since, that is asked of the
+ * reader alone: it vouches for the write.
+ */
+static bool check_fence(const grout_rules *rules, grout_shadow *shadow, const grout_region *region,
+                        const grout_entry *earlier, const grout_rect *rect) {
+    grout_conflict conflict = {.code = get_missing_commit(rules, earlier),
+                               .primary = GROUT_PRIMARY_EARLIER,
+                               .is_idiom = true};
+    bool is_overwritten = is_write(earlier) && is_write(&rules->entry);
+    return !is_ordered_by_fence(rules, earlier) ||
+           rules->is_fenced_by_own(rules->payload, earlier, earlier->number) ||
+           (is_overwritten &&
+            has_voucher(rules, grout_shadow__get_readers(shadow, region), region->reader_count)) ||
+           report(rules, &conflict, earlier, rect);
+}
+
+/* All that the access is in conflict with, in a pass of its own: nobody else pays for it. */
+static bool check_fences(const grout_rules *rules, grout_shadow *shadow, const grout_region *region,
+                         const grout_rect *rect) {
+    const grout_entry *readers = grout_shadow__get_readers(shadow, region);
+    const grout_entry *write = &region->write;
+    bool done =
+        !(write->flags & GROUT_ENTRY_PRESENT) || check_fence(rules, shadow, region, write, rect);
+    for (uint32_t i = 0; done && i < region->reader_count; i++) {
+        bool is_conflict = is_write(&readers[i]) || is_write(&rules->entry);
+        done = !is_conflict || is_passed_over(rules, &readers[i]) ||
+               check_fence(rules, shadow, region, &readers[i], rect);
+    }
+    return done;
+}
+
 bool grout_rules__visit(void *payload, grout_shadow *shadow, grout_region *region,
                         const grout_rect *rect) {
     const grout_rules *rules = payload;
@@ -589,7 +637,8 @@ bool grout_rules__visit(void *payload, grout_shadow *shadow, grout_region *regio
     GROUT_ASSERT(entry.flags & GROUT_ENTRY_PRESENT && entry.number != 0);
     GROUT_ASSERT((region->write.flags & GROUT_ENTRY_WRITE) ||
                  !(region->write.flags & GROUT_ENTRY_PRESENT));
-    if (!check(rules, shadow, region, rect, &agrees)) {
+    if (!check(rules, shadow, region, rect, &agrees) ||
+        (rules->is_fenced_by_own && !check_fences(rules, shadow, region, rect))) {
         return false;
     }
     if (is_write(&entry)) {

@@ -39,6 +39,7 @@ typedef struct grout_conflict {
     grout_diag_code code; /* NONE: they are in order */
     grout_primary primary;
     bool is_warning; /* whatever the severity of the code */
+    bool is_idiom;   /* they are in order, and yet a fence is not where --strict-fences wants it */
 } grout_conflict;
 
 /* An access against the records, with the clocks of the actor that makes it. */
@@ -66,6 +67,9 @@ typedef struct grout_rules {
     /* Whether the later actor heard, by an edge that carries no memory facts, from a thread that
      * had waited for the write of this bulk copy. NULL: nobody knows. */
     bool (*is_write_lost)(void *payload, const grout_entry *copy);
+    /* Whether the actor of a recorded plain access has run its fence itself before it let the later
+     * one go on (--strict-fences). NULL: any fence on the way will do. */
+    bool (*is_fenced_by_own)(void *payload, const grout_entry *access, uint32_t number);
     bool (*report)(void *payload, const grout_conflict *conflict, const grout_entry *earlier,
                    const grout_entry *later, const grout_rect *rect);
     void *payload;

@@ -23,6 +23,19 @@ static const char *get_auto_fence_note(const grout_wording *wording) {
                : "";
 }
 
+/* The access is the primary side here, and the copy the related one. */
+static void add_strict_edge(const grout_wording *wording, grout_text *out) {
+    bool is_smem = wording->record->code != GROUT_DIAG_MISSING_COMMIT_GMEM;
+    const char *commit = is_smem ? "commit_smem" : "commit_gmem";
+    const grout_side *access = &wording->facts->sides[0];
+    grout_text_add(out,
+                   "the plain rule is kept: a %s of others on the way publishes the %s; "
+                   "--strict-fences asks the %s that made it for one of its own, before it lets "
+                   "others go on",
+                   commit, access->is_write ? "write" : "read",
+                   access->origin.warp ? "warp" : "thread");
+}
+
 static void add_commit_edge(const grout_wording *wording, grout_text *out) {
     const grout_facts *facts = wording->facts;
     const grout_near *near = &facts->near;
@@ -30,7 +43,9 @@ static void add_commit_edge(const grout_wording *wording, grout_text *out) {
     const char *access = get_earlier(wording);
     const char *commit =
         wording->record->code == GROUT_DIAG_MISSING_COMMIT_GMEM ? "commit_gmem" : "commit_smem";
-    if (near->kind == GROUT_NEAR_NO_COMMIT) {
+    if (near->kind == GROUT_NEAR_COMMIT_OF_OTHERS) {
+        add_strict_edge(wording, out);
+    } else if (near->kind == GROUT_NEAR_NO_COMMIT) {
         grout_text_add(out,
                        "the two are in order, but nothing publishes the %s at line %" PRIu32
                        " to the async proxy%s: no %s has run%s",

@@ -10,8 +10,25 @@ static void add_side_object(const grout_wording *wording, uint32_t side, grout_t
     grout_wording__add_object(wording, wording->facts->sides[side].box.object, out);
 }
 
+/* "the thread does not commit its plain store of %xs itself, before TMA reads it at line 9" */
+static void add_strict_headline(const grout_wording *wording, grout_text *out) {
+    const grout_side *access = &wording->facts->sides[0];
+    const grout_side *copy = &wording->facts->sides[1];
+    grout_text_add(out, "the %s does not commit its %s of ",
+                   access->origin.warp ? "warp" : "thread",
+                   grout_wording__get_access(wording, access));
+    add_side_object(wording, 0, out);
+    grout_text_add(out, " itself, before %s %s it at line %" PRIu32,
+                   grout_wording__get_who(wording, copy), copy->is_write ? "overwrites" : "reads",
+                   grout_wording__get_line(wording, &copy->origin));
+}
+
 static void add_commit_headline(const grout_wording *wording, grout_text *out) {
     const grout_facts *facts = wording->facts;
+    if (facts->near.kind == GROUT_NEAR_COMMIT_OF_OTHERS) {
+        add_strict_headline(wording, out);
+        return;
+    }
     const char *who = grout_wording__get_who(wording, &facts->sides[0]);
     const char *access = grout_wording__get_access(wording, &facts->sides[1]);
     uint32_t line = grout_wording__get_line(wording, &facts->sides[1].origin);

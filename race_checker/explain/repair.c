@@ -32,6 +32,30 @@ static const char *get_commit(const grout_wording *wording, const grout_origin *
     return actor->cta == wording->facts->owner ? "commit_smem" : "commit_smem cluster";
 }
 
+/* The access is the primary side. Its own thread publishes it, right after it. */
+static void repair_strictly(grout_wording *wording, grout_text *out) {
+    const grout_side *access = &wording->facts->sides[0];
+    const grout_side *copy = &wording->facts->sides[1];
+    grout_op_id statement = grout_statement__find(wording->module, access->origin.op);
+    grout_spot spot = grout_statement__get_after(wording->module, statement);
+    const char *commit = get_commit(wording, &access->origin);
+    uint32_t line =
+        spot.place.file ? spot.place.line : grout_wording__get_line(wording, &access->origin);
+    grout_text_add(out, "insert '%s' %s line %" PRIu32, commit,
+                   spot.place.file && !spot.is_after ? "before" : "after", line);
+    add_thread(wording, &access->origin, out);
+    grout_text_add(out, ", before it lets ");
+    if (access->origin.cta != copy->origin.cta) {
+        grout_wording__add_cta(wording, copy->origin.cta, out);
+    } else if (access->origin.thread != copy->origin.thread) {
+        grout_text_add(out, "thread %u", (unsigned)copy->origin.thread);
+    } else {
+        grout_text_add(out, "others");
+    }
+    grout_text_add(out, " go on");
+    grout_wording__set_edit(wording, &spot, commit);
+}
+
 /*
  * Right before the copy a commit always helps: what it lacks is known there. Between two threads
  * the custom is that the one that made the access publishes it; what an engine did, or another CTA
@@ -40,6 +64,10 @@ static const char *get_commit(const grout_wording *wording, const grout_origin *
 static void repair_commit(grout_wording *wording, grout_text *out) {
     const grout_side *copy = &wording->facts->sides[0];
     const grout_side *access = &wording->facts->sides[1];
+    if (wording->facts->near.kind == GROUT_NEAR_COMMIT_OF_OTHERS) {
+        repair_strictly(wording, out);
+        return;
+    }
     grout_op_id statement = grout_statement__find(wording->module, access->origin.op);
     grout_spot spot = grout_statement__get_after(wording->module, statement);
     const char *commit = get_commit(wording, &access->origin);

@@ -49,9 +49,11 @@ static const grout_diag_code ORDER_CODES[] = {GROUT_DIAG_MISSING_COMMIT_SMEM,
                                               GROUT_DIAG_COLLECTIVE_DIVERGENCE,
                                               GROUT_DIAG_ASYNC_AT_EXIT};
 
-/* A phase that nobody had to see: the arrive in the next one comes after it all the same. */
+/* A phase that nobody had to see: the arrive in the next one comes after it all the same. And where
+ * a fence stands on the way is no question of order. */
 static bool is_order(const grout_record *record) {
-    if (record->facts.subject == GROUT_SUBJECT_GONE_ON) {
+    if (record->facts.subject == GROUT_SUBJECT_GONE_ON ||
+        record->facts.near.kind == GROUT_NEAR_COMMIT_OF_OTHERS) {
         return false;
     }
     for (size_t i = 0; i < sizeof ORDER_CODES / sizeof *ORDER_CODES; i++) {

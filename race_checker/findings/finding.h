@@ -46,6 +46,7 @@ typedef enum grout_near_kind {
     GROUT_NEAR_COMMIT_ABROAD,    /* origin: a commit_gmem, but of another CTA than the copy's; op 0:
                                     not    known which */
     GROUT_NEAR_COMMIT_OTHER_CTA, /* the commit is of another CTA than the bytes */
+    GROUT_NEAR_COMMIT_OF_OTHERS, /* only others publish the access (--strict-fences) */
     GROUT_NEAR_NEVER_WAITED,     /* the thread never waits on this barrier element */
     GROUT_NEAR_WAIT_FRESH,       /* its last wait there passed a fresh mbarrier, by its parity */
     GROUT_NEAR_WAIT_EARLIER,     /* its last wait there was for an earlier phase */

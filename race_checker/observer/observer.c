@@ -60,6 +60,7 @@ static bool begin(void *self, const grout_launch_info *info) {
     checker->allocator = kept.allocator;
     checker->diags = kept.diags;
     checker->max_findings = kept.max_findings;
+    checker->strict_fences = kept.strict_fences;
     checker->cache = kept.cache;
     checker->has_launch = true;
     checker->info = *info;
@@ -124,10 +125,11 @@ static bool observe(void *self, const grout_event *event) {
     case GROUT_EVENT_WAIT:
         return grout_checker__wait(checker, event);
     case GROUT_EVENT_COMMIT_SMEM:
+    case GROUT_EVENT_COMMIT_GMEM:
+        return note_event(checker, event) && grout_checker__note_fence(checker, event);
     case GROUT_EVENT_COMMIT_GROUP:
     case GROUT_EVENT_GROUP_WAIT:
     case GROUT_EVENT_WGMMA_WAIT:
-    case GROUT_EVENT_COMMIT_GMEM:
     case GROUT_EVENT_ASYNC_COPY_COMMIT:
     case GROUT_EVENT_ASYNC_COPY_WAIT:
     case GROUT_EVENT_ISSUE:

@@ -10,6 +10,7 @@
 #ifndef GROUT_RACE_CHECKER_CHECKER_H
 #define GROUT_RACE_CHECKER_CHECKER_H
 
+#include "fences.h"
 #include "finding.h"
 #include "history.h"
 #include "pairs.h"
@@ -125,6 +126,7 @@ typedef struct grout_memory {
     uint32_t cta_count;
     uint32_t reserved;
     grout_protocol protocol;
+    grout_fences fences; /* only with strict_fences */
     grout_findings findings;
     GROUT_STATE_END
 } grout_memory;
@@ -143,6 +145,7 @@ struct grout_checker {
     const grout_allocator *allocator; /* of all that is here */
     grout_diags *diags;
     uint32_t max_findings;
+    bool strict_fences;
     bool has_launch;
     grout_launch_info info; /* its arrays are ours: reports are asked for when the launch is gone */
     grout_object_id *element_objects;
@@ -215,6 +218,10 @@ static inline uint32_t grout_checker__get_actor(const grout_checker *checker,
                                                 const grout_origin *origin) {
     return grout_clock_actor(&checker->shape, grout_checker__get_rank(checker, origin->cta),
                              grout_checker__get_local(checker, origin));
+}
+/* Whether somebody may still ask about a CTA that has ended: its peers, or another cluster. */
+static inline bool grout_checker__is_heard_of(const grout_checker *checker) {
+    return checker->info.has_foreign_order || checker->shape.cta_count > 1;
 }
 
 /* ---- snapshot.c ---- */

@@ -125,6 +125,11 @@ bool grout_checker__end_cta(grout_checker *checker, grout_cta_state *state) {
     if (state->local.slab.peak_bytes > checker->run.local_peak) {
         checker->run.local_peak = state->local.slab.peak_bytes;
     }
+    if (!grout_checker__is_heard_of(checker)) {
+        grout_fences__forget(&checker->memory.fences,
+                             (uint64_t)state->life.cta * checker->local_actors,
+                             checker->local_actors);
+    }
     checker->run.slots[state->life.cta] = 0;
     state->life.is_live = false;
     return true;

@@ -140,8 +140,7 @@ const grout_thread_history *grout_checker__get_history(const grout_checker *chec
 /* ---- bulk groups ---- */
 
 bool grout_checker__keep_waits(grout_checker *checker, const grout_cta_state *state) {
-    bool is_heard = checker->info.has_foreign_order || checker->shape.cta_count > 1;
-    for (uint32_t i = 0; is_heard && i < checker->local_actors; i++) {
+    for (uint32_t i = 0; grout_checker__is_heard_of(checker) && i < checker->local_actors; i++) {
         const grout_thread_history *thread = &state->notes.threads[i];
         grout_ended_waits *kept = NULL;
         if (thread->bulk_wait_count == 0) {

@@ -24,6 +24,7 @@ static void free_state(grout_run_state *run, grout_memory *memory) {
     grout_lists__free(&RUN, run);
     grout_memory__free_ctas(memory);
     grout_protocol__deinit(&memory->protocol);
+    grout_fences__deinit(&memory->fences);
     grout_shadow__deinit(&memory->gmem);
     grout_findings__deinit(&memory->findings);
 }
@@ -52,6 +53,7 @@ static bool copy_memory(const grout_checker *checker, grout_memory *into,
     GROUT_COPY_REST(into, from, grout_memory, findings);
     return copy_ctas(checker, into, from) &&
            grout_protocol__copy(checker->allocator, &into->protocol, &from->protocol) &&
+           grout_fences__copy(checker->allocator, &into->fences, &from->fences) &&
            grout_shadow__copy(&into->gmem, &from->gmem) &&
            grout_findings__copy(&into->findings, &from->findings);
 }
@@ -95,7 +97,7 @@ uint64_t grout_checker__hash(void *self) {
     const grout_memory *memory = &checker->memory;
     uint64_t hash = grout_hash__word(grout_shadow__hash(&memory->gmem),
                                      grout_findings__hash(&memory->findings));
-    uint64_t ctas = 0;
+    uint64_t ctas = grout_fences__hash(&memory->fences);
     for (uint32_t i = 0; i < memory->cta_count; i++) {
         if (memory->ctas[i].life.is_live) {
             ctas += grout_cta_state__hash(checker, &memory->ctas[i]);

@@ -1,10 +1,11 @@
 """Applies every edit that a report offers, one at a time: each must repair its finding.
 
-usage: apply_edits.py --grout PATH [-v] KERNEL-OR-FOLDER...
+usage: apply_edits.py --grout PATH [--options=OPTIONS] [-v] KERNEL-OR-FOLDER...
 
 For each finding of 'grout check --format json' with an edit: the edited text must still be a valid
 kernel, must not have that finding (code, primary and related place) any more, and must not deadlock
-unless it did before. Kernels that are not valid, or have '// run:' options, run without them.
+unless it did before. Kernels that are not valid, or have '// run:' options, run without them; all run with
+OPTIONS.
 """
 import argparse
 import json
@@ -32,9 +33,9 @@ def find_kernels(paths):
                     yield os.path.join(folder, name)
 
 
-def check(grout, path, timing):
+def check(grout, path, timing, options):
     command = [grout, "check", "--format", "json", "--max-findings", "1000", "--timing", timing,
-               "--max-steps", STEPS_MAX, path]
+               "--max-steps", STEPS_MAX, *options, path]
     done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=SECONDS, check=False)
     return json.loads(done.stdout)
 
@@ -69,7 +70,7 @@ def identify(finding, first=None, count=0):
     return tuple(key)
 
 
-def try_edit(grout, path, finding, timing):
+def try_edit(grout, path, finding, timing, options):
     """What is wrong with the edit of a finding, or None."""
     with open(path, encoding="utf-8", newline="") as file:
         lines = file.readlines()
@@ -78,7 +79,7 @@ def try_edit(grout, path, finding, timing):
         copy = os.path.join(folder, os.path.basename(path))
         with open(copy, "w", encoding="utf-8", newline="") as file:
             file.writelines(edited)
-        report = check(grout, copy, timing)
+        report = check(grout, copy, timing, options)
     codes = [found["code"] for found in report["findings"]]
     if report["verdict"] == "invalid":
         return f"the edited kernel is not valid: {codes}"
@@ -89,17 +90,17 @@ def try_edit(grout, path, finding, timing):
     return None
 
 
-def check_kernel(grout, path, verbose):
+def check_kernel(grout, path, options, verbose):
     """The edits that were tried, and the failures."""
     tried = failures = 0
     for timing in ("lazy", "eager"):
-        findings = check(grout, path, timing)["findings"]
+        findings = check(grout, path, timing, options)["findings"]
         is_stuck = any(finding["code"] in STUCK for finding in findings)
         for finding in findings:
             if finding["edit"] is None:
                 continue
             tried += 1
-            fault = try_edit(grout, path, finding, timing)
+            fault = try_edit(grout, path, finding, timing, options)
             if fault == "the edited kernel hangs" and is_stuck:
                 fault = None
             failures += fault is not None
@@ -112,12 +113,13 @@ def check_kernel(grout, path, verbose):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--grout", required=True)
+    parser.add_argument("--options", default="", help="of grout check, separated by spaces")
     parser.add_argument("-v", "--verbose", action="store_true")
     parser.add_argument("paths", nargs="+")
     args = parser.parse_args()
     tried = failures = 0
     for path in find_kernels(args.paths):
-        counts = check_kernel(args.grout, path, args.verbose)
+        counts = check_kernel(args.grout, path, args.options.split(), args.verbose)
         tried += counts[0]
         failures += counts[1]
     print(f"{tried} edits, {failures} that do not repair")

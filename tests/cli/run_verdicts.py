@@ -24,6 +24,31 @@ kernel @k(%x: in gmem i32[N], %y: out gmem i32[N]) {
   store %y, (load %x)
 }
 """
+# Thread 0 has a fence of its own only if it comes first, as it does under the fair schedule.
+FIRST = """const N = 64
+kernel @k(%f: inout gmem i32[1], %y: out gmem f32[N]) threads(wg = 3) {
+  scratch %s : smem f32[N]
+  scratch %ready : barrier[1]
+  %w = axis_index wg
+  if (eq %w, 0) {
+    %old = atomic_exchange %f[0], 1
+    store %s, (broadcast 1.0 : f32[N])
+    if (eq %old, 0) {
+      commit_smem
+    }
+    barrier_arrive %ready[0]
+  }
+  if (eq %w, 1) {
+    %old = atomic_exchange %f[0], 1
+  }
+  if (eq %w, 2) {
+    barrier_wait %ready[0]
+    commit_smem
+    copy_smem_to_gmem %s, %y
+    wait_smem_to_gmem 0
+  }
+}
+"""
 ENDLESS = """kernel @k(%y: out gmem i32[1]) {
   %a = while carry(%s = 0) {
     cond (lt %s, 2147483647)
@@ -178,6 +203,11 @@ def write(path, text):
     with open(path, "w", encoding="latin-1") as file:
         file.write(text)
     return path
+
+
+def read_behaviour(name):
+    with open(f"{ROOT}/tests/behaviour/strict_fences/{name}.grout", encoding="utf-8") as file:
+        return file.read()
 
 
 # ---- the tests: functions of a folder that is empty at first -----------------------------------------
@@ -427,6 +457,34 @@ def test_mutants_beyond_reach(folder):
             found += done.returncode == 1
             proposal = done.stdout.rpartition("  to reach more: grout check ")[2].split()[1:]
     assert said == len(mutants) and found == len(mutants), f"{len(mutants)} mutants: {said} said, {found} found"
+
+
+def test_strict_fences(folder):
+    """The option reaches every checker that a command makes, and no other."""
+    text = read_behaviour("by-the-issuer")
+    kernel = write(f"{folder}/k.grout", text)
+    expect(run("check", kernel), 0, "@k: clean\n")
+    done = expect(run("check", kernel, "--strict-fences"), 1, "@k: error, 1 error\n")
+    assert "holds for every schedule" in done.stdout, done.stdout
+    assert " --strict-fences --schedule fair " in done.stdout, done.stdout
+    expect(run("run", kernel, "--check"), 0)
+    expect(run("run", kernel, "--check", "--strict-fences"), 1, "[missing-commit-smem]")
+    expect(run("check", kernel, "--strict-fences", "--severity", "missing-commit-smem=warning"), 0, "1 warning")
+    report = json.loads(run("check", kernel, "--strict-fences", "--format", "json").stdout)
+    [found] = report["findings"]
+    assert found["severity"] == "error" and found["edit"]["text"] == "commit_smem", found
+    assert found["primary"]["line"] < found["related"]["line"], found
+    assert "--strict-fences" in report["coverage"]["kernels"][0]["see_it_again"], report["coverage"]
+    expect(run("check", kernel, "--strict-fences", "--minimise"), 1, err="minimised missing-commit-smem")
+    # Other schedules are judged by the same rule.
+    first = [write(f"{folder}/first.grout", FIRST), "--input", "f=zeros", "--strict-fences"]
+    expect(run("check", *first), 0)
+    expect(run("check", *first[:-1], "--explore"), 0)
+    expect(run("check", *first, "--explore"), 1, "[missing-commit-smem]")
+    # Advice does without a commit only if the launch is as strict without it.
+    two = write(f"{folder}/two.grout", read_behaviour("by-the-issuer-fixed"))
+    assert run("check", two, "--advice").stdout.count("[redundant-commit]") == 2
+    assert run("check", two, "--advice", "--strict-fences").stdout.count("[redundant-commit]") == 1
 
 
 def main(tests):

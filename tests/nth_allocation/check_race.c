@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Races in pieces, an overrun, an unawaited load, a wgmma in flight, and a deadlock to explain at
- * the end. */
+/* Races in pieces, an overrun, an unawaited load, a wgmma in flight, fences to list, and a deadlock
+ * to explain at the end. */
 static const char KERNEL[] =
     "kernel @k(%x: in gmem f32[64], %y: out gmem f32[64]) grid(x = 2) threads(wg = 2) {\n"
     "  scratch %s : smem f32[64]\n"
@@ -22,6 +22,7 @@ static const char KERNEL[] =
     "  if (eq (axis_index wg), 0) {\n"
     "    for %i in 0..40 {\n"
     "      store %s[%i], 1.0\n"
+    "      commit_smem\n"
     "      barrier_arrive %full[1]\n"
     "    }\n"
     "    copy_gmem_to_smem %x, %s, %full[0]\n"
@@ -77,11 +78,12 @@ static bool run_with(grout_checker *checker, grout_diags *diags) {
 /* True if it could do all it should. */
 static bool check_kernel(void *payload) {
     (void)payload;
+    const grout_checker_options options = {.strict_fences = true};
     grout_diags *diags = grout_diags_new();
     grout_checker *checker = NULL;
     bool ok = false;
     failing_begin();
-    checker = grout_checker_new(NULL, diags);
+    checker = grout_checker_new(&options, diags);
     if (checker != NULL) {
         bool was_run = run_with(checker, diags);
         ok = grout_checker_get_count(checker) >= 5 && was_run;

@@ -32,6 +32,8 @@
     FACT(grout_unit_signal)       \
     FACT(grout_semaphore_state)   \
     FACT(grout_protocol)          \
+    FACT(grout_fence)             \
+    FACT(grout_fences)            \
     FACT(grout_record)            \
     FACT(grout_findings)          \
     NOTE(grout_arrival_note)      \
@@ -168,6 +170,15 @@ static void find_in_findings(grout_findings *findings, places *found) {
     }
 }
 
+static void find_in_fences(grout_fences *fences, places *found) {
+    for (uint32_t i = 0; i < fences->head_count; i++) {
+        found->at[AT_grout_fences] = fences->test_field;
+        if (fences->heads[i] != 0) {
+            found->at[AT_grout_fence] = fences->items[fences->heads[i] - 1].test_field;
+        }
+    }
+}
+
 static places find_places(grout_checker *checker) {
     places found = {{NULL}};
     found.at[AT_grout_run_state] = checker->run.test_field;
@@ -182,6 +193,7 @@ static places find_places(grout_checker *checker) {
         }
     }
     find_in_protocol(&checker->memory.protocol, &found);
+    find_in_fences(&checker->memory.fences, &found);
     find_in_findings(&checker->memory.findings, &found);
     return found;
 }
@@ -224,7 +236,8 @@ static void check_fields(const grout_observer *observer, uint32_t *seen) {
 /* Between the steps of a run, and after the last. */
 static void check_run(const char *text, int variant, uint32_t *seen) {
     run *r = run_new(text, variant);
-    grout_checker *checker = grout_checker_new(NULL, NULL);
+    const grout_checker_options options = {.strict_fences = true};
+    grout_checker *checker = grout_checker_new(&options, NULL);
     r->other_observer = grout_checker_get_observer(checker);
     run_start(r);
     ck_assert_ptr_nonnull(r->machine);
