@@ -81,10 +81,12 @@ static bool add_input(grout_session *session, grout_bindings *bindings, const ch
         return set_path(session, binding, what, strlen(what));
     }
     if (!grout_generator_read(what, &binding->generator)) {
+        grout_text forms = {0};
+        grout_generator_list_forms(&forms);
         grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION, grout_nowhere,
-                        "--input %s: '%.200s' is neither FILE.npy nor zeros, ones, arange, ints, "
-                        "randn:SEED, uniform:SEED:LO:HI or a number",
-                        binding->param, what);
+                        "--input %s: '%.200s' is neither FILE.npy nor %s", binding->param, what,
+                        forms.data == NULL ? "a generator" : forms.data);
+        grout_text_free(&forms);
         return false;
     }
     return true;
@@ -242,6 +244,12 @@ const grout_binding *grout_bindings__find(const grout_bindings *bindings, grout_
     return NULL;
 }
 
+/* Whether a generator makes small whole numbers only. */
+static bool is_small_whole(uint8_t kind) {
+    return kind == GROUT_GENERATOR_INTS || kind == GROUT_GENERATOR_ZEROS ||
+           kind == GROUT_GENERATOR_ONES;
+}
+
 bool grout_bindings__are_whole(const grout_bindings *bindings, const grout_module *bound,
                                grout_kernel_id kernel) {
     const grout_kernel *entry = grout_module_get_kernel(bound, kernel);
@@ -250,8 +258,10 @@ bool grout_bindings__are_whole(const grout_bindings *bindings, const grout_modul
         const grout_value *value = grout_module_get_value(bound, param->value);
         const grout_binding *binding = grout_bindings__find(
             bindings, GROUT_BINDING_INPUT, grout_module_get_string(bound, value->name));
-        const bool is_small = binding == NULL || (binding->path == NULL &&
-                                                  binding->generator.kind <= GROUT_GENERATE_ONES);
+        const bool is_small =
+            binding == NULL
+                ? is_small_whole(grout_module_get_init(bound, param->init)->kind)
+                : binding->path == NULL && is_small_whole((uint8_t)binding->generator.kind);
         if (param->direction != GROUT_DIRECTION_OUT && !is_small) {
             return false;
         }
@@ -282,6 +292,12 @@ static const char *get_param_name(const grout_module *module, const grout_kernel
     GROUT_ASSERT(index < kernel->param_count);
     const grout_param *param = grout_module_get_param(module, kernel, index);
     return grout_module_get_string(module, grout_module_get_value(module, param->value)->name);
+}
+
+/* That of no init names the generator that stands in for it. */
+static const grout_init *get_init(const grout_module *module, const grout_kernel *kernel,
+                                  uint32_t index) {
+    return grout_module_get_init(module, grout_module_get_param(module, kernel, index)->init);
 }
 
 /* Whether one of the kernels has a parameter of this name. */
@@ -401,7 +417,7 @@ void grout_bindings__describe_inputs(const grout_bindings *bindings, const grout
         grout_text_add(out, "%s%%%s: ", separator, name);
         separator = ", ";
         if (binding == NULL) {
-            grout_text_add(out, "ints");
+            grout_init_print_input(module, get_init(module, kernel, i), out);
         } else if (binding->path != NULL) {
             grout_text_add(out, "%s", binding->path);
         } else {

@@ -28,6 +28,7 @@ typedef struct grout_gpu_workspace {
     bool is_per_cta; /* each CTA has an instance, in the order of the launch's CTAs */
     uint64_t fill;   /* what it holds before each launch: fill_bytes of this, again and again */
     uint32_t fill_bytes;
+    bool has_contents; /* elements that differ, which an init(..) says; 'fill' does not */
 } grout_gpu_workspace;
 
 /* Bytes of a semaphore: its units, and all it was ever given, 4 each. */

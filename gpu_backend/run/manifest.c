@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan.h"
 
+#include "grout/generate.h"
 #include "invariant.h"
 
 #include <inttypes.h>
@@ -26,6 +27,15 @@ static void add_numbers(grout_text *out, const int64_t *numbers, uint32_t count)
         grout_text_add(out, "%s%" PRId64, k == 0 ? "" : ", ", numbers[k]);
     }
     grout_text_add(out, "]");
+}
+
+/* What init(..) says, unless id is 0. */
+static void add_init(const grout_module *module, grout_init_id id, grout_text *out) {
+    if (id != 0) {
+        grout_text_add(out, ", \"init\": \"");
+        grout_init_print_input(module, grout_module_get_init(module, id), out);
+        grout_text_add(out, "\"");
+    }
 }
 
 typedef struct manifest {
@@ -63,6 +73,7 @@ static void add_arrays(const manifest *m) {
             grout_text_add(m->out, ", \"fill\": \"0x%0*" PRIx64 "\"", 2 * dtype->bytes,
                            dtype->poison);
         }
+        add_init(m->module, param->init, m->out);
         grout_text_add(m->out, "}");
         is_first = false;
     }
@@ -85,6 +96,7 @@ static void add_args(const manifest *m) {
             grout_text_add(m->out, "\"scalar\", \"name\": ");
             add_param_name(m, arg->index);
             grout_text_add(m->out, ", \"dtype\": \"%s\", \"bytes\": %u", dtype->text, dtype->bytes);
+            add_init(m->module, param->init, m->out);
             break;
         }
         case GROUT_GPU_ARG_MAP:
@@ -148,9 +160,11 @@ static void add_workspaces(const manifest *m) {
         add_numbers(m->out, type->dims, type->rank);
         grout_text_add(m->out,
                        ", \"instances\": %" PRId64 ", \"bytes\": %" PRId64
-                       ", \"fill\": \"0x%0*" PRIx64 "\", \"line\": %" PRIu32 "}",
+                       ", \"fill\": \"0x%0*" PRIx64 "\"",
                        workspace->is_per_cta ? m->plan->grid_size : 1, workspace->bytes,
-                       2 * (int)workspace->fill_bytes, workspace->fill,
+                       2 * (int)workspace->fill_bytes, workspace->fill);
+        add_init(m->module, object->init, m->out);
+        grout_text_add(m->out, ", \"line\": %" PRIu32 "}",
                        grout_module_get_place(m->module, object->loc).line);
     }
     grout_text_add(m->out, "%s],\n", m->plan->workspace_count == 0 ? "" : "\n  ");
