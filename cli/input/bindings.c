@@ -92,47 +92,49 @@ static bool add_input(grout_session *session, grout_bindings *bindings, const ch
     return true;
 }
 
+/* FILE.npy or FILE.npy:DTYPE of --output and --inout; option: for messages. */
+static bool set_output(grout_session *session, grout_binding *binding, const char *what,
+                       grout_option_id option) {
+    const size_t size = grout_files__get_npy_size(what);
+    if (!set_path(session, binding, what, size) || what[size] == '\0') {
+        return binding->path != NULL;
+    }
+    const char *dtype = what + size + 1;
+    binding->dtype = grout_dtype_find(dtype, strlen(dtype));
+    return (binding->dtype != GROUT_DTYPE_NONE &&
+            grout_dtype_get_info(binding->dtype)->class_ == GROUT_CLASS_FLOAT) ||
+           grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION, grout_nowhere,
+                           "--%s %s: '%.40s' is no float type; outputs are converted "
+                           "to f16, f32 and the like only",
+                           grout_option__get_info(option)->long_text, binding->param, dtype);
+}
+
 static bool add_output(grout_session *session, grout_bindings *bindings, const char *value) {
     size_t size;
     const char *what;
     const char *param = split_param(value, &size, &what);
-    size_t file_size = what == NULL ? 0 : grout_files__get_npy_size(what);
-    if (size == 0 || what == NULL || !has_npy_end(what, file_size)) {
+    if (size == 0 || what == NULL || !has_npy_end(what, grout_files__get_npy_size(what))) {
         return fail_form(session, GROUT_OPTION_OUTPUT, value);
     }
     grout_binding *binding = add_binding(session, bindings, GROUT_BINDING_OUTPUT, param, size);
-    if (binding == NULL || !set_path(session, binding, what, file_size)) {
-        return false;
-    }
-    if (what[file_size] == ':') {
-        const char *dtype = what + file_size + 1;
-        binding->dtype = grout_dtype_find(dtype, strlen(dtype));
-        if (binding->dtype == GROUT_DTYPE_NONE ||
-            grout_dtype_get_info(binding->dtype)->class_ != GROUT_CLASS_FLOAT) {
-            return grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION, grout_nowhere,
-                                   "--output %s: '%.40s' is no float type; outputs are converted "
-                                   "to f16, f32 and the like only",
-                                   binding->param, dtype);
-        }
-    }
-    return true;
+    return binding != NULL && set_output(session, binding, what, GROUT_OPTION_OUTPUT);
 }
 
 static bool add_inout(grout_session *session, grout_bindings *bindings, const char *value) {
     size_t size;
     const char *what;
     const char *param = split_param(value, &size, &what);
-    size_t file_size = what == NULL ? 0 : grout_files__get_npy_size(what);
-    if (size == 0 || what == NULL || what[file_size] != ':' || !has_npy_end(what, strlen(what))) {
+    const size_t in_size = what == NULL ? 0 : grout_files__get_npy_size(what);
+    const char *out = what == NULL || what[in_size] != ':' ? NULL : what + in_size + 1;
+    if (size == 0 || out == NULL || !has_npy_end(out, grout_files__get_npy_size(out))) {
         return fail_form(session, GROUT_OPTION_INOUT, value);
     }
     grout_binding *input = add_binding(session, bindings, GROUT_BINDING_INPUT, param, size);
-    if (input == NULL || !set_path(session, input, what, file_size)) {
+    if (input == NULL || !set_path(session, input, what, in_size)) {
         return false;
     }
-    const char *out = what + file_size + 1;
     grout_binding *output = add_binding(session, bindings, GROUT_BINDING_OUTPUT, param, size);
-    return output != NULL && set_path(session, output, out, strlen(out));
+    return output != NULL && set_output(session, output, out, GROUT_OPTION_INOUT);
 }
 
 static bool add_expected(grout_session *session, grout_bindings *bindings, const char *value) {

@@ -70,9 +70,9 @@ static bool open_device(child *c) {
 /* Puts into a buffer what it starts with. */
 static bool begin_buffer(child *c, uint32_t index) {
     const grout_gpu_buffer *buffer = &c->job->buffers[index];
-    const bool is_copied =
-        buffer->direction == GROUT_GPU_IN || buffer->direction == GROUT_GPU_INOUT ||
-        (buffer->direction == GROUT_GPU_SCRATCH && buffer->input != NULL);
+    const bool is_copied = buffer->direction == GROUT_GPU_IN ||
+                           buffer->direction == GROUT_GPU_INOUT ||
+                           (buffer->direction == GROUT_GPU_SCRATCH && buffer->input != NULL);
     return is_copied ? grout_gpu__driver_upload(&c->driver, c->buffers[index], buffer->input,
                                                 buffer->size, c->error)
                      : grout_gpu__driver_fill(&c->driver, c->buffers[index], buffer->size,

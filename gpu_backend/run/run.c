@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "run.h"
 
+#include "grout/generate.h"
 #include "hangs.h"
 #include "invariant.h"
 #include "launch.h"

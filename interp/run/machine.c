@@ -87,8 +87,8 @@ static bool add_params(grout_machine *machine) {
     return true;
 }
 
-/* GMEM scratches are like out arrays whose contents are not read after the launch; with an init(..),
- * like inout arrays. */
+/* GMEM scratches are like out arrays whose contents are not read after the launch; with an
+ * init(..), like inout arrays. */
 static bool add_gmem_scratches(grout_machine *machine, uint32_t first) {
     const grout_module *module = machine->launch.module;
     for (uint32_t i = first; i < machine->array_count; i++) {
