@@ -9,9 +9,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Bytes of a table. */
-#define TABLE_MAX (1 << 16)
-
 static const char functions[] =
     "// The bytes again and again.\n"
     "static void put_contents(CUdeviceptr address, size_t bytes, const unsigned char *contents,\n"
@@ -34,22 +31,32 @@ static const char functions[] =
     "static const char *get_text(int argc, char **argv, const char *name, const char *text) {\n"
     "    const char *given = find(argc, argv, name);\n"
     "    return given != nullptr ? given : text;\n"
-    "}\n"
-    "\n";
+    "}\n";
+
+bool grout_contents__are_there(const grout_contents *contents) {
+    bool found = false;
+    for (uint32_t i = 0; i < contents->kernel->param_count; i++) {
+        found |= grout_module_get_param(contents->module, contents->kernel, i)->init != 0;
+    }
+    for (uint32_t i = 0; i < contents->plan->workspace_count; i++) {
+        found |= contents->plan->workspaces[i].has_contents;
+    }
+    return found;
+}
 
 /* ---- tables ---- */
 
 static void add_table(const grout_contents *contents, const char *kind, uint32_t index,
                       const uint8_t *bytes, int64_t count) {
     enum { PER_LINE = 16 };
-    grout_text_add(contents->out, "static const unsigned char %s%" PRIu32 "[] = {", kind, index);
+    grout_text_add(contents->out, "\nstatic const unsigned char %s%" PRIu32 "[] = {", kind, index);
     for (int64_t i = 0; i < count; i++) {
         grout_text_add(contents->out, "%s%u,", i % PER_LINE == 0 ? "\n    " : " ", bytes[i]);
     }
-    grout_text_add(contents->out, "\n};\n\n");
+    grout_text_add(contents->out, "\n};\n");
 }
 
-/* The element that all elements are, as a table. */
+/* A table of the one element that all are. */
 static void add_element(const grout_contents *contents, uint32_t index, uint64_t bits,
                         uint32_t size) {
     uint8_t bytes[8];
@@ -71,7 +78,7 @@ static bool add_param(const grout_contents *contents, uint32_t index) {
         add_element(contents, index, bits, size);
         return true;
     }
-    if (bytes > TABLE_MAX) {
+    if (bytes > GROUT_GPU_CONTENTS_MAX) {
         return true; /* the launcher asks for a file */
     }
     uint8_t *data =
@@ -88,11 +95,12 @@ static bool add_param(const grout_contents *contents, uint32_t index) {
 static bool add_workspace(const grout_contents *contents, uint32_t index) {
     const grout_gpu_workspace *workspace = &contents->plan->workspaces[index];
     const grout_object *object = grout_module_get_object(contents->module, workspace->object);
-    if (workspace->bytes > TABLE_MAX) {
+    if (workspace->bytes > GROUT_GPU_CONTENTS_MAX) {
         grout_diags_add(contents->diags, GROUT_DIAG_GPU_UNSUPPORTED,
                         grout_module_get_place(contents->module, object->loc),
                         "a launcher lists at most %d bytes of an init, and '%%%s' has %" PRId64,
-                        TABLE_MAX, grout_gpu__get_object_name(contents->module, workspace->object),
+                        GROUT_GPU_CONTENTS_MAX,
+                        grout_gpu__get_object_name(contents->module, workspace->object),
                         workspace->bytes);
         grout_diags_help(contents->diags, "make it a parameter, which takes a file; or give all "
                                           "elements one value");
@@ -109,20 +117,9 @@ static bool add_workspace(const grout_contents *contents, uint32_t index) {
     return true;
 }
 
-static bool has_contents(const grout_contents *contents) {
-    bool found = false;
-    for (uint32_t i = 0; i < contents->kernel->param_count; i++) {
-        found |= grout_module_get_param(contents->module, contents->kernel, i)->init != 0;
-    }
-    for (uint32_t i = 0; i < contents->plan->workspace_count; i++) {
-        found |= contents->plan->workspaces[i].has_contents;
-    }
-    return found;
-}
-
 bool grout_contents__declare(const grout_contents *contents) {
     bool ok = true;
-    if (!has_contents(contents)) {
+    if (!grout_contents__are_there(contents)) {
         return true;
     }
     grout_text_add(contents->out, "%s", functions);
@@ -154,7 +151,7 @@ void grout_contents__put_array(const grout_contents *contents, uint32_t param, u
     const bool is_uniform =
         grout_init_is_uniform(contents->module, grout_module_get_init(contents->module, it->init),
                               (grout_dtype)type->dtype, &bits);
-    if (!is_uniform && bytes > TABLE_MAX) {
+    if (!is_uniform && bytes > GROUT_GPU_CONTENTS_MAX) {
         grout_text_add(contents->out, "    need_file(arrays[%" PRIu32 "]);\n", number);
         return;
     }

@@ -14,6 +14,8 @@ typedef struct grout_contents {
     grout_diags *diags;
 } grout_contents;
 
+/* Whether the kernel says what any array, scalar or scratch holds at first. */
+bool grout_contents__are_there(const grout_contents *contents);
 /* Functions and tables, for in front of main; nothing for a kernel without an init(..). False: the
  * contents of a scratch are too large to be listed, as diags say, or there is no memory. */
 bool grout_contents__declare(const grout_contents *contents);

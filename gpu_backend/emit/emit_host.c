@@ -388,8 +388,9 @@ bool grout_emit_host(const grout_module *bound, grout_kernel_id kernel,
     if (is_planned) {
         grout_text_add(out,
                        "// Launches kernel @%s: nvcc THIS.cpp -lcuda; by grout.\n"
-                       "// Arrays without a file are zeros; outputs without one are not kept.\n",
-                       grout_module_get_string(bound, h.kernel->name));
+                       "// Arrays without a file are zeros%s; outputs without one are not kept.\n",
+                       grout_module_get_string(bound, h.kernel->name),
+                       grout_contents__are_there(&h) ? ", or what their init(..) says" : "");
         grout_text_add(out, "%s%s", arrays_preamble, maps_preamble);
         add_arrays(&h);
         add_maps(&h);

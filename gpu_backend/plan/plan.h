@@ -31,6 +31,9 @@ typedef struct grout_gpu_workspace {
     bool has_contents; /* elements that differ, which an init(..) says; 'fill' does not */
 } grout_gpu_workspace;
 
+/* Bytes of contents that manifest and launcher list; of more they name the generator. */
+#define GROUT_GPU_CONTENTS_MAX (1 << 16)
+
 /* Bytes of a semaphore: its units, and all it was ever given, 4 each. */
 #define GROUT_GPU_SEMAPHORE_BYTES 8
 
