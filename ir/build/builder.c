@@ -364,6 +364,9 @@ grout_value_id grout_build_param_scalar(grout_builder *builder, const char *name
 
 /* Whether the number of arguments is that of the kind. */
 static bool check_init_count(grout_builder *b, grout_generator_kind kind, uint32_t count) {
+    if (kind >= GROUT_GENERATOR_COUNT) {
+        return grout_builder__error(b, "there is no generator %d", (int)kind);
+    }
     const grout_generator_info *info = grout_generator_get_info(kind);
     const bool is_list = kind == GROUT_GENERATOR_LIST;
     const uint32_t wanted = info == NULL ? 1 : info->argument_count;
@@ -388,7 +391,7 @@ static grout_init_id *find_init(grout_builder *b, grout_value_id id) {
         grout_param *param =
             GROUT_TABLE_AT(module->params, grout_param, kernel->first_param + value->index);
         found = param->value == id ? &param->init : NULL;
-    } else if (id != 0 && value->kind == GROUT_VALUE_RESULT && value->object != 0) {
+    } else if (id != 0 && value->kind == GROUT_VALUE_OBJECT && value->block == 0) {
         found = &GROUT_TABLE_AT(module->objects, grout_object, value->object)->init;
     }
     if (found == NULL || *found != 0) {

@@ -72,10 +72,45 @@ static bool parse_content(grout_parser *p, grout_init *init) {
     return info->argument_count == 0 || parse_generator_arguments(p, info, init);
 }
 
+/* How much the token changes the number of open parentheses. */
+static int get_step(const grout_token *token) {
+    switch (token->kind) {
+    case GROUT_TOKEN_LEFT_PAREN:
+    case GROUT_TOKEN_LEFT_BRACKET:
+        return 1;
+    case GROUT_TOKEN_RIGHT_PAREN:
+    case GROUT_TOKEN_RIGHT_BRACKET:
+        return -1;
+    default:
+        return 0;
+    }
+}
+
+/* Goes behind the parenthesis that ends an init with a fault, from wherever the fault is; start: of
+ * the init. False if none is open, or it does not end before the body of the kernel. */
+static bool skip_init(grout_parser *p, uint32_t start) {
+    int open = 0;
+    for (uint32_t at = start; at < p->token.offset; at++) {
+        char byte = p->lexer.text[at];
+        open += (byte == '(' || byte == '[') - (byte == ')' || byte == ']');
+    }
+    const bool is_inside = open > 0;
+    while (open > 0) {
+        if (p->token.kind == GROUT_TOKEN_END || p->token.kind == GROUT_TOKEN_LEFT_BRACE ||
+            p->token.kind == GROUT_TOKEN_RIGHT_BRACE || grout_parser__at_item(p)) {
+            return false;
+        }
+        open += get_step(&p->token);
+        grout_parser__advance(p);
+    }
+    return is_inside;
+}
+
 bool grout_parser__init(grout_parser *p, grout_init_id *id_out) {
     if (!grout_parser__is_word(p, &p->token, "init")) {
         return true;
     }
+    uint32_t start = p->token.offset;
     grout_init init = {.loc = grout_parser__add_loc(p, &p->token),
                        .first = p->module->init_arguments.count};
     grout_parser__advance(p);
@@ -84,8 +119,9 @@ bool grout_parser__init(grout_parser *p, grout_init_id *id_out) {
               parse_content(p, &init);
     p->is_in_init = false;
     ok = ok && grout_parser__expect(p, GROUT_TOKEN_RIGHT_PAREN, "')'");
-    if (ok) {
-        *id_out = grout_module__add_init(p->module, &init);
+    if (!ok) {
+        return skip_init(p, start);
     }
-    return ok;
+    *id_out = grout_module__add_init(p->module, &init);
+    return true;
 }

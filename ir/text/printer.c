@@ -131,8 +131,8 @@ static void add_part(const grout_printer *pr, const grout_text *part, uint32_t i
     pr->out->failed |= part->failed;
 }
 
-/* Adds a parameter, the first right after the parenthesis. The list of an init that is longer than
- * the line goes on after its commas. */
+/* Adds a parameter, the first right after the parenthesis. One whose list is longer than a line
+ * begins on a line of its own and goes on after its commas. */
 static void add_param(const grout_printer *pr, const grout_text *part, bool is_first, bool has_list,
                       size_t *line_start) {
     enum { PARAM_INDENT = 8, LIST_INDENT = 12 };
@@ -146,7 +146,8 @@ static void add_param(const grout_printer *pr, const grout_text *part, bool is_f
         if (done == 0 && is_first) {
             grout_text_add_bytes(pr->out, piece.data, piece.size);
         } else {
-            add_part(pr, &piece, done == 0 ? PARAM_INDENT : LIST_INDENT, line_start, false);
+            add_part(pr, &piece, done == 0 ? PARAM_INDENT : LIST_INDENT, line_start,
+                     done == 0 && is_broken);
         }
         done += piece.size + (comma == NULL ? 0 : 1);
     }
