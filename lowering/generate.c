@@ -213,7 +213,7 @@ static double get_number(const grout_module *bound, const grout_init *init, uint
     return value.is_float ? value.number : (double)value.integer;
 }
 
-/* Of an init that names a generator. */
+/* The init names a generator. */
 static grout_generator get_generator(const grout_module *bound, const grout_init *init) {
     grout_generator generator = {.kind = (grout_generator_kind)init->kind};
     if (init->count > 0) {

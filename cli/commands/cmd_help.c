@@ -173,7 +173,7 @@ static const char markdown_tail[] =
     "A const that stands alone as a dimension of an array parameter takes the size of that "
     "parameter's input file, unless `-D`\ngives it. Two files that disagree are one diagnostic, "
     "`shape-conflict`.\n\n"
-    "What a kernel says by `init(..)` behind a parameter ([language.md](language.md)) is the "
+    "What a kernel says by `init(..)` after a parameter ([language.md](language.md)) is the "
     "parameter's input unless\n`--input` gives another; without either it is `ints`. "
     "`init(uniform(3, -1, 1))` is `--input x=uniform:3:-1:1`.\n"
     "The generators make the same bytes on every machine:\n\n"

@@ -86,7 +86,7 @@ static int get_step(const grout_token *token) {
     }
 }
 
-/* Goes behind the parenthesis that ends an init with a fault, from wherever the fault is; start: of
+/* Goes past the parenthesis that ends an init with a fault, from wherever the fault is; start: of
  * the init. False if none is open, or it does not end before the body of the kernel. */
 static bool skip_init(grout_parser *p, uint32_t start) {
     int open = 0;

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-/* An init(..), and what it stands behind. */
+/* An init(..), and what it is the contents of. */
 typedef struct init_place {
     const grout_init *init;
     const grout_type *type;

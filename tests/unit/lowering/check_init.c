@@ -3,7 +3,7 @@
 #include "grout/generate.h"
 #include "tests/unit/support/bind_text.h"
 
-/* An init behind a parameter of four elements. */
+/* An init after a parameter of four elements. */
 typedef struct init_case {
     const char *init; /* with its blank; "": none */
     const char *dtype;

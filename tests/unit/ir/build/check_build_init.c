@@ -55,7 +55,8 @@ START_TEST(what_is_built_reads_back) {
     init(n, GROUT_GENERATOR_VALUE, 1, (const int64_t[]){7});
     grout_builder_end_kernel(b);
     grout_module *built = grout_builder_finish(b, diags);
-    ck_assert_msg(built != NULL, "%s", grout_diags_count(diags) > 0 ? grout_diags_get(diags, 0)->message : "");
+    ck_assert_msg(built != NULL, "%s",
+                  grout_diags_count(diags) > 0 ? grout_diags_get(diags, 0)->message : "");
     grout_text printed = {0};
     grout_module_print(built, &printed);
     ck_assert_str_eq(printed.data, text);
