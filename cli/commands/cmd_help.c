@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "commands.h"
 
+#include "generate.h"
 #include "suggest.h"
 
 #include <string.h>
@@ -128,6 +129,17 @@ static void add_markdown_option(grout_text *out, grout_option_id id) {
     grout_text_free(&name);
 }
 
+/* The rows of the table of generators. */
+static void add_generators(grout_text *out) {
+    for (int kind = 0; kind < GROUT_GENERATOR_VALUE; kind++) {
+        grout_text_add(out, "| `");
+        grout_generator_print_form((grout_generator_kind)kind, out);
+        grout_text_add(out, "`%s | %s |\n", kind == GROUT_GENERATOR_INTS ? " (default)" : "",
+                       grout_generator_get_info((grout_generator_kind)kind)->doc);
+    }
+    grout_text_add(out, "| a number | the same everywhere |\n\n");
+}
+
 static const char markdown_head[] =
     "<!-- Written by 'grout help --markdown'; a test compares. Change cli/session/options.def or "
     "cli/commands/cmd_help.c. -->\n"
@@ -156,18 +168,18 @@ static const char markdown_tail[] =
     "and `|V1` or `<u2` and `|u1` as raw bits (and f8e5m2 from `<f1`,\nas ml_dtypes writes it); a "
     "wider "
     "float file is rounded to nearest even, and a note says so. "
-    "Outputs of these types are written as `<V2` and `|V1`; `--output c=c.npy:f32` converts.\n\n"
+    "Outputs of these types are written as `<V2` and `|V1`; `--output c=c.npy:f32` converts, and\n"
+    "so does `--inout c=in.npy:out.npy:f32`.\n\n"
     "A const that stands alone as a dimension of an array parameter takes the size of that "
     "parameter's input file, unless `-D`\ngives it. Two files that disagree are one diagnostic, "
     "`shape-conflict`.\n\n"
+    "What a kernel says by `init(..)` after a parameter ([language.md](language.md)) is the "
+    "parameter's input unless\n`--input` gives another; without either it is `ints`. "
+    "`init(uniform(3, -1, 1))` is `--input x=uniform:3:-1:1`.\n"
     "The generators make the same bytes on every machine:\n\n"
-    "| generator | elements |\n|---|---|\n"
-    "| `ints` (default) | whole numbers from -4 to 4 from a hash of the element's index and the "
-    "parameter's (unsigned: 0 to 8; bool: 0 and 1), so that sums are exact |\n"
-    "| `zeros`, `ones`, a number | the same everywhere |\n"
-    "| `arange` | 0, 1, 2, ... in row-major order; integers wrap |\n"
-    "| `randn:SEED` | normal distribution: Philox4x32-10, then algorithm AS 241 (floats only) |\n"
-    "| `uniform:SEED:LO:HI` | uniform from LO up to HI: Philox4x32-10 (floats only) |\n\n"
+    "| generator | elements |\n|---|---|\n";
+
+static const char markdown_outputs[] =
     "Outputs are written once the run has reached its end: to a temporary file beside the target, "
     "synced, then renamed. No\noption writes over a file that the call reads, or that another "
     "option "
@@ -260,7 +272,9 @@ static void add_markdown(grout_text *out) {
     for (int i = 1; i < GROUT_OPTION_COUNT; i++) {
         add_markdown_option(out, (grout_option_id)i);
     }
-    grout_text_add(out, "%s%s%s", markdown_tail, markdown_causes, markdown_verdicts);
+    grout_text_add(out, "%s", markdown_tail);
+    add_generators(out);
+    grout_text_add(out, "%s%s%s", markdown_outputs, markdown_causes, markdown_verdicts);
 }
 
 bool grout_session__report_unknown_command(grout_session *session, const char *word) {

@@ -10,6 +10,7 @@
 /* A parameter of a bound kernel. */
 typedef struct parameter {
     const grout_module *bound;
+    const grout_kernel *kernel;
     const grout_object *object;
     const char *name;
     grout_direction direction;
@@ -26,6 +27,7 @@ static parameter get_parameter(const grout_module *bound, const grout_kernel *ke
     const grout_value *value = grout_module_get_value(bound, param->value);
     parameter p = {
         .bound = bound,
+        .kernel = kernel,
         .object = grout_module_get_object(bound, param->object),
         .name = grout_module_get_string(bound, value->name),
         .direction = (grout_direction)param->direction,
@@ -237,11 +239,12 @@ static bool make_argument(grout_session *session, const grout_bindings *bindings
         memset(argument->data, 0, argument->size); /* the launch poisons it */
     } else if (binding != NULL && binding->path != NULL) {
         grout_npy_convert(&binding->npy, dtype, argument->data);
-    } else {
-        grout_generator ints = {.kind = GROUT_GENERATE_INTS, .stream = p->index};
-        grout_generator generator = binding != NULL ? binding->generator : ints;
+    } else if (binding != NULL) {
+        grout_generator generator = binding->generator;
         generator.stream = p->index;
         grout_generator_fill(&generator, dtype, argument->data, p->count);
+    } else {
+        grout_param_fill_default(p->bound, p->kernel, p->index, argument->data);
     }
     return true;
 }

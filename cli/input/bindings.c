@@ -81,56 +81,60 @@ static bool add_input(grout_session *session, grout_bindings *bindings, const ch
         return set_path(session, binding, what, strlen(what));
     }
     if (!grout_generator_read(what, &binding->generator)) {
+        grout_text forms = {0};
+        grout_generator_list_forms(&forms);
         grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION, grout_nowhere,
-                        "--input %s: '%.200s' is neither FILE.npy nor zeros, ones, arange, ints, "
-                        "randn:SEED, uniform:SEED:LO:HI or a number",
-                        binding->param, what);
+                        "--input %s: '%.200s' is neither FILE.npy nor %s", binding->param, what,
+                        forms.data == NULL ? "a generator" : forms.data);
+        grout_text_free(&forms);
         return false;
     }
     return true;
+}
+
+/* FILE.npy or FILE.npy:DTYPE of --output and --inout; option: for messages. */
+static bool set_output(grout_session *session, grout_binding *binding, const char *what,
+                       grout_option_id option) {
+    const size_t size = grout_files__get_npy_size(what);
+    if (!set_path(session, binding, what, size) || what[size] == '\0') {
+        return binding->path != NULL;
+    }
+    const char *dtype = what + size + 1;
+    binding->dtype = grout_dtype_find(dtype, strlen(dtype));
+    return (binding->dtype != GROUT_DTYPE_NONE &&
+            grout_dtype_get_info(binding->dtype)->class_ == GROUT_CLASS_FLOAT) ||
+           grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION, grout_nowhere,
+                           "--%s %s: '%.40s' is no float type; outputs are converted "
+                           "to f16, f32 and the like only",
+                           grout_option__get_info(option)->long_text, binding->param, dtype);
 }
 
 static bool add_output(grout_session *session, grout_bindings *bindings, const char *value) {
     size_t size;
     const char *what;
     const char *param = split_param(value, &size, &what);
-    size_t file_size = what == NULL ? 0 : grout_files__get_npy_size(what);
-    if (size == 0 || what == NULL || !has_npy_end(what, file_size)) {
+    if (size == 0 || what == NULL || !has_npy_end(what, grout_files__get_npy_size(what))) {
         return fail_form(session, GROUT_OPTION_OUTPUT, value);
     }
     grout_binding *binding = add_binding(session, bindings, GROUT_BINDING_OUTPUT, param, size);
-    if (binding == NULL || !set_path(session, binding, what, file_size)) {
-        return false;
-    }
-    if (what[file_size] == ':') {
-        const char *dtype = what + file_size + 1;
-        binding->dtype = grout_dtype_find(dtype, strlen(dtype));
-        if (binding->dtype == GROUT_DTYPE_NONE ||
-            grout_dtype_get_info(binding->dtype)->class_ != GROUT_CLASS_FLOAT) {
-            return grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION, grout_nowhere,
-                                   "--output %s: '%.40s' is no float type; outputs are converted "
-                                   "to f16, f32 and the like only",
-                                   binding->param, dtype);
-        }
-    }
-    return true;
+    return binding != NULL && set_output(session, binding, what, GROUT_OPTION_OUTPUT);
 }
 
 static bool add_inout(grout_session *session, grout_bindings *bindings, const char *value) {
     size_t size;
     const char *what;
     const char *param = split_param(value, &size, &what);
-    size_t file_size = what == NULL ? 0 : grout_files__get_npy_size(what);
-    if (size == 0 || what == NULL || what[file_size] != ':' || !has_npy_end(what, strlen(what))) {
+    const size_t in_size = what == NULL ? 0 : grout_files__get_npy_size(what);
+    const char *out = what == NULL || what[in_size] != ':' ? NULL : what + in_size + 1;
+    if (size == 0 || out == NULL || !has_npy_end(out, grout_files__get_npy_size(out))) {
         return fail_form(session, GROUT_OPTION_INOUT, value);
     }
     grout_binding *input = add_binding(session, bindings, GROUT_BINDING_INPUT, param, size);
-    if (input == NULL || !set_path(session, input, what, file_size)) {
+    if (input == NULL || !set_path(session, input, what, in_size)) {
         return false;
     }
-    const char *out = what + file_size + 1;
     grout_binding *output = add_binding(session, bindings, GROUT_BINDING_OUTPUT, param, size);
-    return output != NULL && set_path(session, output, out, strlen(out));
+    return output != NULL && set_output(session, output, out, GROUT_OPTION_INOUT);
 }
 
 static bool add_expected(grout_session *session, grout_bindings *bindings, const char *value) {
@@ -242,6 +246,12 @@ const grout_binding *grout_bindings__find(const grout_bindings *bindings, grout_
     return NULL;
 }
 
+/* Whether a generator makes small whole numbers only. */
+static bool is_small_whole(uint8_t kind) {
+    return kind == GROUT_GENERATOR_INTS || kind == GROUT_GENERATOR_ZEROS ||
+           kind == GROUT_GENERATOR_ONES;
+}
+
 bool grout_bindings__are_whole(const grout_bindings *bindings, const grout_module *bound,
                                grout_kernel_id kernel) {
     const grout_kernel *entry = grout_module_get_kernel(bound, kernel);
@@ -250,8 +260,10 @@ bool grout_bindings__are_whole(const grout_bindings *bindings, const grout_modul
         const grout_value *value = grout_module_get_value(bound, param->value);
         const grout_binding *binding = grout_bindings__find(
             bindings, GROUT_BINDING_INPUT, grout_module_get_string(bound, value->name));
-        const bool is_small = binding == NULL || (binding->path == NULL &&
-                                                  binding->generator.kind <= GROUT_GENERATE_ONES);
+        const bool is_small =
+            binding == NULL
+                ? is_small_whole(grout_module_get_init(bound, param->init)->kind)
+                : binding->path == NULL && is_small_whole((uint8_t)binding->generator.kind);
         if (param->direction != GROUT_DIRECTION_OUT && !is_small) {
             return false;
         }
@@ -282,6 +294,12 @@ static const char *get_param_name(const grout_module *module, const grout_kernel
     GROUT_ASSERT(index < kernel->param_count);
     const grout_param *param = grout_module_get_param(module, kernel, index);
     return grout_module_get_string(module, grout_module_get_value(module, param->value)->name);
+}
+
+/* That of no init names the generator that stands in for it. */
+static const grout_init *get_init(const grout_module *module, const grout_kernel *kernel,
+                                  uint32_t index) {
+    return grout_module_get_init(module, grout_module_get_param(module, kernel, index)->init);
 }
 
 /* Whether one of the kernels has a parameter of this name. */
@@ -401,7 +419,7 @@ void grout_bindings__describe_inputs(const grout_bindings *bindings, const grout
         grout_text_add(out, "%s%%%s: ", separator, name);
         separator = ", ";
         if (binding == NULL) {
-            grout_text_add(out, "ints");
+            grout_init_print_input(module, get_init(module, kernel, i), out);
         } else if (binding->path != NULL) {
             grout_text_add(out, "%s", binding->path);
         } else {

@@ -51,7 +51,8 @@ static bool is_npy(const char *text, size_t size) {
     return size > 4 && memcmp(text + size - 4, ".npy", 4) == 0;
 }
 
-/* P=FILE.npy, P=FILE.npy:DTYPE, P=IN.npy:OUT.npy; a value of another form is refused elsewhere. */
+/* P=FILE.npy, P=FILE.npy:DTYPE, P=IN.npy:OUT.npy, P=IN.npy:OUT.npy:DTYPE; a value of another form
+ * is refused elsewhere. */
 static void add_arrays(file_uses *uses, const grout_option_use *option) {
     file_use use = {.id = option->id, .param = option->value};
     use.param += use.param[0] == '%' ? 1 : 0;
@@ -67,7 +68,8 @@ static void add_arrays(file_uses *uses, const grout_option_use *option) {
     }
     if (option->id == GROUT_OPTION_INOUT && file[size] == ':') {
         use.is_written = true;
-        add(uses, use, file + size + 1, strlen(file + size + 1));
+        file += size + 1;
+        add(uses, use, file, grout_files__get_npy_size(file));
     }
 }
 

@@ -1,15 +1,10 @@
 /* emit_host.c - a launcher in C++ for people who have the cubin and no grout.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "plan.h"
+#include "contents.h"
 
 #include <inttypes.h>
 
-typedef struct host {
-    const grout_module *module;
-    const grout_kernel *kernel;
-    const grout_gpu_plan *plan;
-    grout_text *out;
-} host;
+typedef grout_contents host;
 
 /* Everything that is the same for all kernels: in two pieces, as compilers promise no longer
  * strings. */
@@ -232,22 +227,23 @@ static void add_workspaces(const host *h) {
                        ", %" PRIu32 "); // %%%s\n",
                        k, workspace->bytes, workspace->fill, workspace->fill_bytes,
                        grout_gpu__get_object_name(h->module, workspace->object));
+        grout_contents__put_workspace(h, k);
     }
 }
 
 /* A scalar's value is on the command line; narrow floats give their bits. */
 static void add_scalar(const host *h, uint32_t number, uint32_t param_index) {
-    const char *name = grout_gpu__get_param_name(h->module, h->kernel, param_index);
     const grout_dtype_info *dtype =
         grout_dtype_get_info((grout_dtype)get_param(h, param_index)->dtype);
     const bool is_float = dtype->class_ == GROUT_CLASS_FLOAT && dtype->bytes >= 4;
     const char *type = !is_float ? "long long" : dtype->bytes == 8 ? "double" : "float";
     const char *convert = is_float ? "std::strtod" : "std::strtoll";
-    grout_text_add(
-        h->out,
-        "    %s scalar%" PRIu32 " = (%s)%s(get_value(argc, argv, \"%s\"), nullptr%s); // %s\n"
-        "    parameters[%" PRIu32 "] = &scalar%" PRIu32 ";\n",
-        type, number, type, convert, name, is_float ? "" : ", 0", dtype->text, number, number);
+    grout_text_add(h->out, "    %s scalar%" PRIu32 " = (%s)%s(", type, number, type, convert);
+    grout_contents__scalar_text(h, param_index);
+    grout_text_add(h->out,
+                   ", nullptr%s); // %s\n"
+                   "    parameters[%" PRIu32 "] = &scalar%" PRIu32 ";\n",
+                   is_float ? "" : ", 0", dtype->text, number, number);
 }
 
 static void add_parameters(const host *h) {
@@ -353,6 +349,11 @@ static void add_start(const host *h) {
                    "        load(*array);\n"
                    "    }\n",
                    symbol);
+    for (uint32_t k = 0; k < h->kernel->param_count; k++) {
+        if (get_param(h, k)->direction != GROUT_DIRECTION_SCALAR) {
+            grout_contents__put_array(h, k, get_array_number(h, k));
+        }
+    }
 }
 
 static void add_main(const host *h) {
@@ -380,17 +381,20 @@ bool grout_emit_host(const grout_module *bound, grout_kernel_id kernel,
     const host h = {.module = bound,
                     .kernel = grout_module_get_kernel(bound, kernel),
                     .plan = &plan,
-                    .out = out};
+                    .out = out,
+                    .diags = diags};
     (void)options;
-    const bool is_planned = grout_gpu__plan_init(&plan, bound, kernel, diags);
+    bool is_planned = grout_gpu__plan_init(&plan, bound, kernel, diags);
     if (is_planned) {
         grout_text_add(out,
                        "// Launches kernel @%s: nvcc THIS.cpp -lcuda; by grout.\n"
-                       "// Arrays without a file are zeros; outputs without one are not kept.\n",
-                       grout_module_get_string(bound, h.kernel->name));
+                       "// Arrays without a file are zeros%s; outputs without one are not kept.\n",
+                       grout_module_get_string(bound, h.kernel->name),
+                       grout_contents__are_there(&h) ? ", or what their init(..) says" : "");
         grout_text_add(out, "%s%s", arrays_preamble, maps_preamble);
         add_arrays(&h);
         add_maps(&h);
+        is_planned = grout_contents__declare(&h);
         add_main(&h);
     }
     grout_gpu__plan_deinit(&plan);

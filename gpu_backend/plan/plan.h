@@ -28,7 +28,11 @@ typedef struct grout_gpu_workspace {
     bool is_per_cta; /* each CTA has an instance, in the order of the launch's CTAs */
     uint64_t fill;   /* what it holds before each launch: fill_bytes of this, again and again */
     uint32_t fill_bytes;
+    bool has_contents; /* elements that differ, which an init(..) says; 'fill' does not */
 } grout_gpu_workspace;
+
+/* Bytes of contents that manifest and launcher list; of more they name the generator. */
+#define GROUT_GPU_CONTENTS_MAX (1 << 16)
 
 /* Bytes of a semaphore: its units, and all it was ever given, 4 each. */
 #define GROUT_GPU_SEMAPHORE_BYTES 8

@@ -4,6 +4,7 @@
 #include "planning.h"
 
 #include "array.h"
+#include "grout/generate.h"
 
 static bool add_workspace(grout_gpu_planning *walk, const grout_gpu_workspace *workspace) {
     grout_gpu_plan *plan = walk->plan;
@@ -38,6 +39,11 @@ bool grout_gpu__plan_workspace(grout_gpu_planning *walk, grout_object_id id) {
     if (object->kind == GROUT_OBJECT_ARRAY && grout_space_is_of_launch(object->space)) {
         const grout_dtype_info *dtype = grout_dtype_get_info((grout_dtype)type->dtype);
         workspace.fill = dtype->poison;
+        if (object->init != 0) {
+            workspace.has_contents = !grout_init_is_uniform(
+                walk->module, grout_module_get_init(walk->module, object->init),
+                (grout_dtype)type->dtype, &workspace.fill);
+        }
         workspace.fill_bytes = dtype->bytes;
         workspace.bytes = workspace.count * dtype->bytes;
         return add_workspace(walk, &workspace);

@@ -26,7 +26,7 @@ typedef enum grout_gpu_direction {
     GROUT_GPU_IN,     /* input is copied to the device */
     GROUT_GPU_OUT,    /* filled; copied to output after the steps */
     GROUT_GPU_INOUT,  /* both */
-    GROUT_GPU_SCRATCH /* filled before each run of a step; stays on the device */
+    GROUT_GPU_SCRATCH /* filled, or input copied, before each run of a step; stays on the device */
 } grout_gpu_direction;
 
 /* An array in device memory. */
@@ -34,7 +34,7 @@ typedef struct grout_gpu_buffer {
     const char *name; /* for messages */
     grout_gpu_direction direction;
     uint64_t size;       /* bytes */
-    const void *input;   /* of IN and INOUT: size bytes */
+    const void *input;   /* of IN and INOUT: size bytes; of SCRATCH: or NULL */
     void *output;        /* of OUT and INOUT: size bytes; written only if the launch succeeds */
     grout_gpu_fill fill; /* of OUT and SCRATCH; pattern_size 0: whatever was there */
 } grout_gpu_buffer;

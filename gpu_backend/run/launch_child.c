@@ -67,19 +67,24 @@ static bool open_device(child *c) {
     return grout_gpu__driver_select(&c->driver, job->device, c->error);
 }
 
+/* Puts into a buffer what it starts with. */
+static bool begin_buffer(child *c, uint32_t index) {
+    const grout_gpu_buffer *buffer = &c->job->buffers[index];
+    const bool is_copied = buffer->direction == GROUT_GPU_IN ||
+                           buffer->direction == GROUT_GPU_INOUT ||
+                           (buffer->direction == GROUT_GPU_SCRATCH && buffer->input != NULL);
+    return is_copied ? grout_gpu__driver_upload(&c->driver, c->buffers[index], buffer->input,
+                                                buffer->size, c->error)
+                     : grout_gpu__driver_fill(&c->driver, c->buffers[index], buffer->size,
+                                              buffer->fill, c->error);
+}
+
 static bool make_buffers(child *c) {
     for (uint32_t i = 0; i < c->job->buffer_count; i++) {
         const grout_gpu_buffer *buffer = &c->job->buffers[i];
-        const bool is_input =
-            buffer->direction == GROUT_GPU_IN || buffer->direction == GROUT_GPU_INOUT;
         if (!grout_gpu__driver_alloc(&c->driver, buffer->name, buffer->size, &c->buffers[i],
-                                     c->error)) {
-            return false;
-        }
-        if (is_input ? !grout_gpu__driver_upload(&c->driver, c->buffers[i], buffer->input,
-                                                 buffer->size, c->error)
-                     : !grout_gpu__driver_fill(&c->driver, c->buffers[i], buffer->size,
-                                               buffer->fill, c->error)) {
+                                     c->error) ||
+            !begin_buffer(c, i)) {
             return false;
         }
     }
@@ -160,9 +165,7 @@ static bool prepare_step(child *c, uint32_t index) {
 static bool fill_scratch(child *c) {
     for (uint32_t i = 0; i < c->job->buffer_count; i++) {
         const grout_gpu_buffer *buffer = &c->job->buffers[i];
-        if (buffer->direction == GROUT_GPU_SCRATCH &&
-            !grout_gpu__driver_fill(&c->driver, c->buffers[i], buffer->size, buffer->fill,
-                                    c->error)) {
+        if (buffer->direction == GROUT_GPU_SCRATCH && !begin_buffer(c, i)) {
             return false;
         }
     }

@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan.h"
 
+#include "alloc.h"
+#include "grout/generate.h"
 #include "invariant.h"
 
 #include <inttypes.h>
@@ -39,6 +41,60 @@ static void add_param_name(const manifest *m, uint32_t index) {
     add_string(m->out, grout_gpu__get_param_name(m->module, m->kernel, index));
 }
 
+/* What init(..) says, unless id is 0. */
+static void add_init(const manifest *m, grout_init_id id) {
+    if (id != 0) {
+        grout_text_add(m->out, ", \"init\": \"");
+        grout_init_print_input(m->module, grout_module_get_init(m->module, id), m->out);
+        grout_text_add(m->out, "\"");
+    }
+}
+
+static void add_fill(grout_text *out, uint64_t pattern, uint32_t bytes) {
+    grout_text_add(out, ", \"fill\": \"0x%0*" PRIx64 "\"", 2 * (int)bytes, pattern);
+}
+
+/* All bytes of an array with an init, in hexadecimal, unless they are many. */
+static void add_contents(const manifest *m, uint32_t param, grout_object_id scratch,
+                         int64_t bytes) {
+    if (bytes > GROUT_GPU_CONTENTS_MAX) {
+        return;
+    }
+    uint8_t *data = grout__new(grout_module_get_allocator(m->module), (size_t)bytes, sizeof *data);
+    m->out->failed |= data == NULL;
+    if (data == NULL) {
+        return;
+    }
+    if (scratch != 0) {
+        grout_scratch_fill_default(m->module, scratch, data);
+    } else {
+        grout_param_fill_default(m->module, m->kernel, param, data);
+    }
+    grout_text_add(m->out, ", \"contents\": \"");
+    for (int64_t i = 0; i < bytes; i++) {
+        grout_text_add(m->out, "%02x", data[i]);
+    }
+    grout_text_add(m->out, "\"");
+    grout__free(data);
+}
+
+/* What an array with an init holds unless the caller brings something else. */
+static void add_default(const manifest *m, uint32_t index, const grout_type *type) {
+    const grout_param *param = grout_module_get_param(m->module, m->kernel, index);
+    const grout_dtype_info *dtype = grout_dtype_get_info((grout_dtype)type->dtype);
+    uint64_t bits;
+    if (param->init == 0) {
+        return;
+    }
+    if (grout_init_is_uniform(m->module, grout_module_get_init(m->module, param->init),
+                              (grout_dtype)type->dtype, &bits)) {
+        add_fill(m->out, bits, dtype->bytes);
+    } else {
+        add_contents(m, index, 0, grout_type_get_count(type) * dtype->bytes);
+    }
+    add_init(m, param->init);
+}
+
 static void add_arrays(const manifest *m) {
     static const char *const directions[] = {[GROUT_DIRECTION_IN] = "in",
                                              [GROUT_DIRECTION_OUT] = "out",
@@ -60,9 +116,9 @@ static void add_arrays(const manifest *m) {
         add_numbers(m->out, type->dims, type->rank);
         grout_text_add(m->out, ", \"bytes\": %" PRId64, grout_type_get_count(type) * dtype->bytes);
         if (param->direction == GROUT_DIRECTION_OUT) {
-            grout_text_add(m->out, ", \"fill\": \"0x%0*" PRIx64 "\"", 2 * dtype->bytes,
-                           dtype->poison);
+            add_fill(m->out, dtype->poison, dtype->bytes);
         }
+        add_default(m, k, type);
         grout_text_add(m->out, "}");
         is_first = false;
     }
@@ -85,6 +141,7 @@ static void add_args(const manifest *m) {
             grout_text_add(m->out, "\"scalar\", \"name\": ");
             add_param_name(m, arg->index);
             grout_text_add(m->out, ", \"dtype\": \"%s\", \"bytes\": %u", dtype->text, dtype->bytes);
+            add_init(m, param->init);
             break;
         }
         case GROUT_GPU_ARG_MAP:
@@ -146,11 +203,15 @@ static void add_workspaces(const manifest *m) {
                        is_semaphore ? "semaphores" : "scratch",
                        is_semaphore ? "u64" : grout_dtype_get_info((grout_dtype)type->dtype)->text);
         add_numbers(m->out, type->dims, type->rank);
-        grout_text_add(m->out,
-                       ", \"instances\": %" PRId64 ", \"bytes\": %" PRId64
-                       ", \"fill\": \"0x%0*" PRIx64 "\", \"line\": %" PRIu32 "}",
-                       workspace->is_per_cta ? m->plan->grid_size : 1, workspace->bytes,
-                       2 * (int)workspace->fill_bytes, workspace->fill,
+        grout_text_add(m->out, ", \"instances\": %" PRId64 ", \"bytes\": %" PRId64,
+                       workspace->is_per_cta ? m->plan->grid_size : 1, workspace->bytes);
+        if (workspace->has_contents) {
+            add_contents(m, 0, workspace->object, workspace->bytes);
+        } else {
+            add_fill(m->out, workspace->fill, workspace->fill_bytes);
+        }
+        add_init(m, object->init);
+        grout_text_add(m->out, ", \"line\": %" PRIu32 "}",
                        grout_module_get_place(m->module, object->loc).line);
     }
     grout_text_add(m->out, "%s],\n", m->plan->workspace_count == 0 ? "" : "\n  ");

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "run.h"
 
+#include "grout/generate.h"
 #include "hangs.h"
 #include "invariant.h"
 #include "launch.h"
@@ -26,6 +27,7 @@ typedef struct run {
     uint32_t *buffer_of_param; /* by parameter */
     uint32_t buffer_count;
     uint32_t first_workspace; /* buffer of the plan's first workspace */
+    void **contents;          /* by workspace; NULL of those that a pattern fills */
     grout_gpu_param *params;
     char symbol[GROUT_GPU_SYMBOL_MAX];
     grout_diags *diags;
@@ -86,12 +88,22 @@ static void make_buffer(run *r, uint32_t index) {
                            .fill = {.pattern = dtype->poison, .pattern_size = dtype->bytes}};
 }
 
-static void make_workspace(run *r, const grout_gpu_workspace *workspace) {
+static bool make_workspace(run *r, uint32_t index) {
+    const grout_gpu_workspace *workspace = &r->plan.workspaces[index];
+    if (workspace->has_contents) {
+        r->contents[index] = malloc((size_t)workspace->bytes);
+        if (r->contents[index] == NULL) {
+            return grout_diags_add_oom(r->diags);
+        }
+        grout_scratch_fill_default(r->module, workspace->object, r->contents[index]);
+    }
     r->buffers[r->buffer_count++] =
         (grout_gpu_buffer){.name = grout_gpu__get_object_name(r->module, workspace->object),
                            .direction = GROUT_GPU_SCRATCH,
                            .size = (uint64_t)workspace->bytes,
+                           .input = r->contents[index],
                            .fill = {workspace->fill, workspace->fill_bytes}};
+    return true;
 }
 
 static grout_gpu_tensor_type get_tensor_type(grout_dtype dtype) {
@@ -168,7 +180,9 @@ static bool make_tables(run *r) {
     r->buffers = calloc((size_t)count + r->plan.workspace_count + 1, sizeof *r->buffers);
     r->buffer_of_param = calloc((size_t)count + 1, sizeof *r->buffer_of_param);
     r->params = calloc((size_t)r->plan.arg_count + 1, sizeof *r->params);
-    if (r->buffers == NULL || r->buffer_of_param == NULL || r->params == NULL) {
+    r->contents = calloc((size_t)r->plan.workspace_count + 1, sizeof *r->contents);
+    if (r->buffers == NULL || r->buffer_of_param == NULL || r->params == NULL ||
+        r->contents == NULL) {
         return grout_diags_add_oom(r->diags);
     }
     for (uint32_t i = 0; i < count; i++) {
@@ -178,7 +192,9 @@ static bool make_tables(run *r) {
     }
     r->first_workspace = r->buffer_count;
     for (uint32_t i = 0; i < r->plan.workspace_count; i++) {
-        make_workspace(r, &r->plan.workspaces[i]);
+        if (!make_workspace(r, i)) {
+            return false;
+        }
     }
     for (uint32_t i = 0; i < r->plan.arg_count; i++) {
         r->params[i] = make_param(r, &r->plan.args[i]);
@@ -254,6 +270,18 @@ static bool run_job(run *r, grout_gpu_result *result_out) {
     return is_done;
 }
 
+static void deinit(run *r) {
+    grout_binary_free(&r->binary);
+    for (uint32_t i = 0; r->contents != NULL && i < r->plan.workspace_count; i++) {
+        free(r->contents[i]);
+    }
+    free(r->contents);
+    free(r->buffers);
+    free(r->buffer_of_param);
+    free(r->params);
+    grout_gpu__plan_deinit(&r->plan);
+}
+
 bool grout_gpu_run(const grout_gpu_launch *launch, grout_gpu_result *result_out,
                    grout_diags *diags) {
     run r = {.launch = launch,
@@ -265,11 +293,7 @@ bool grout_gpu_run(const grout_gpu_launch *launch, grout_gpu_result *result_out,
     const bool is_done = grout_gpu__plan_init(&r.plan, r.module, launch->kernel, diags) &&
                          check_arguments(&r) && compile_kernel(&r) && make_tables(&r) &&
                          run_job(&r, result_out);
-    grout_binary_free(&r.binary);
-    free(r.buffers);
-    free(r.buffer_of_param);
-    free(r.params);
-    grout_gpu__plan_deinit(&r.plan);
+    deinit(&r);
     return is_done;
 }
 

@@ -63,6 +63,12 @@ GROUT_API grout_value_id grout_build_param_array(grout_builder *builder, const c
                                                  uint32_t rank, const grout_expr_id *dims);
 GROUT_API grout_value_id grout_build_param_scalar(grout_builder *builder, const char *name,
                                                   grout_dtype dtype);
+/* 'init(..)' of a parameter or of a scratch, after that was made: what it holds unless the caller
+ * brings something else. arguments: the seed of RANDN; seed and bounds of UNIFORM; the constant of
+ * VALUE; the elements of LIST, row-major; none of the others. */
+GROUT_API void grout_build_init(grout_builder *builder, grout_value_id value,
+                                grout_generator_kind kind, uint32_t count,
+                                const grout_expr_id *arguments);
 GROUT_API void grout_build_axis(grout_builder *builder, grout_axis_kind kind, const char *name,
                                 grout_expr_id size);
 /* 'attr cluster_exit = ..', 'attr auto_fence = ..' of the open kernel. */

@@ -43,6 +43,7 @@ extern "C" {
 #define GROUT_SMEM_MAX       (1ll << 32) /* bytes of an smem object, before any budget is checked */
 #define GROUT_UNROLL_MAX     256         /* copies of a loop body */
 #define GROUT_SEMAPHORES_MAX (1u << 20)  /* semaphores of an array */
+#define GROUT_INIT_MAX       (1u << 16)  /* elements listed in an init */
 #define GROUT_TEXT_VERSION   1           /* the N of a 'grout N' header */
 
 /* ---- parts of a module ---------------------------------------------------------------------- */
@@ -148,6 +149,15 @@ typedef struct grout_written_type {
     grout_expr_id dims[GROUT_RANK_MAX];
 } grout_written_type;
 
+/* 'init(..)': what a parameter, or a gmem scratch, holds unless the caller brings something else.
+ */
+typedef struct grout_init {
+    uint8_t kind; /* grout_generator_kind */
+    grout_loc_id loc;
+    uint32_t first; /* into the module's table of arguments */
+    uint32_t count; /* of a generator: as in generators.def; VALUE: 1; LIST: the elements */
+} grout_init;
+
 typedef enum grout_object_kind {
     /* in space: a gmem parameter, an smem scratch, an accumulator (acc), or a gmem scratch, of
      * which the launch has one */
@@ -176,6 +186,7 @@ typedef struct grout_object {
      * one set. Printed in the order of the axes. */
     uint8_t cluster_group_count;
     uint8_t cluster_groups[GROUT_AXES_MAX];
+    grout_init_id init; /* of a scratch; that of a parameter is in its grout_param */
 } grout_object;
 
 /* Operand: what an op is given. */
@@ -297,6 +308,7 @@ typedef struct grout_param {
     uint8_t direction;      /* grout_direction */
     uint8_t dtype;          /* of a scalar */
     grout_object_id object; /* of an array */
+    grout_init_id init;     /* 0: none */
 } grout_param;
 
 typedef enum grout_axis_kind {
@@ -437,6 +449,10 @@ GROUT_API const grout_value *grout_module_get_value(const grout_module *module, 
 GROUT_API const grout_block *grout_module_get_block(const grout_module *module, grout_block_id id);
 GROUT_API const grout_object *grout_module_get_object(const grout_module *module,
                                                       grout_object_id id);
+GROUT_API const grout_init *grout_module_get_init(const grout_module *module, grout_init_id id);
+/* An argument of a generator, the value, or an element of the list. */
+GROUT_API grout_expr_id grout_module_get_init_argument(const grout_module *module,
+                                                       const grout_init *init, uint32_t index);
 GROUT_API const grout_ref *grout_module_get_ref(const grout_module *module, grout_ref_id id);
 GROUT_API const grout_ref_step *grout_module_get_ref_step(const grout_module *module,
                                                           const grout_ref *ref, uint32_t index);

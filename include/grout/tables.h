@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tables.h - the tables of operations, attributes, effects, element types and memory spaces (*.def)
- * as enumerators, and the facts of their lines.
+ * tables.h - the tables of operations, attributes, effects, element types, memory spaces and
+ * generators (*.def) as enumerators, and the facts of their lines.
  */
 #ifndef GROUT_TABLES_H
 #define GROUT_TABLES_H
@@ -31,6 +31,23 @@ typedef enum grout_dtype_class {
     GROUT_CLASS_UINT,
     GROUT_CLASS_FLOAT
 } grout_dtype_class;
+
+/* What fills an array without a file. VALUE and LIST have no word: one constant everywhere, and a
+ * constant for each element. */
+typedef enum grout_generator_kind {
+#define GROUT_GENERATOR(NAME, TEXT, ARGUMENTS, FORM, TYPES, DOC) GROUT_GENERATOR_##NAME,
+#include "grout/generators.def"
+    GROUT_GENERATOR_VALUE,
+    GROUT_GENERATOR_LIST,
+    GROUT_GENERATOR_COUNT
+} grout_generator_kind;
+
+/* One line of generators.def. */
+typedef struct grout_generator_info {
+    const char *text, *form, *doc;
+    uint8_t argument_count;
+    bool is_float; /* for floats only */
+} grout_generator_info;
 
 typedef enum grout_form {
     GROUT_FORM_NONE,
@@ -418,6 +435,8 @@ GROUT_API grout_update grout_update_from_choice(grout_choice choice);
 GROUT_API const grout_attr_info *grout_attr_get_info(grout_attr attr);
 GROUT_API const grout_choice_info *grout_choice_get_info(grout_choice choice); /* not of NONE */
 GROUT_API const grout_dtype_info *grout_dtype_get_info(grout_dtype dtype);
+/* NULL of VALUE and LIST, which have no line. */
+GROUT_API const grout_generator_info *grout_generator_get_info(grout_generator_kind kind);
 GROUT_API const grout_space_info *grout_space_get_info(grout_space space);
 GROUT_API const char *grout_space_get_text(grout_space space);
 GROUT_API grout_effect_class grout_effect_row_get_class(grout_effect_row row);
@@ -425,12 +444,13 @@ GROUT_API const char *grout_effect_row_get_doc(grout_effect_row row);
 /* The lines of a row, in operand order; *count_out says how many. */
 GROUT_API const grout_effect *grout_effect_row_get_effects(grout_effect_row row,
                                                            uint32_t *count_out);
-/* By name; GROUT_OP_NONE, GROUT_DTYPE_NONE, GROUT_ATTR_COUNT, GROUT_SPACE_NONE or (of a CHOICE
- * attribute) GROUT_CHOICE_NONE if unknown. */
+/* By name; GROUT_OP_NONE, GROUT_DTYPE_NONE, GROUT_ATTR_COUNT, GROUT_SPACE_NONE,
+ * GROUT_GENERATOR_COUNT or (of a CHOICE attribute) GROUT_CHOICE_NONE if unknown. */
 GROUT_API grout_opcode grout_op_find(const char *text, size_t size);
 GROUT_API grout_dtype grout_dtype_find(const char *text, size_t size);
 GROUT_API grout_attr grout_attr_find(const char *text, size_t size);
 GROUT_API grout_space grout_space_find(const char *text, size_t size);
+GROUT_API grout_generator_kind grout_generator_find(const char *text, size_t size);
 GROUT_API grout_choice grout_choice_find(grout_attr attr, const char *text, size_t size);
 
 #ifdef __cplusplus

@@ -11,6 +11,8 @@
 #include "bits.h"
 #include "convert.h"
 
+#include "grout/generate.h"
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -85,7 +87,8 @@ static bool add_params(grout_machine *machine) {
     return true;
 }
 
-/* GMEM scratches are like out arrays whose contents are not read after the launch. */
+/* GMEM scratches are like out arrays whose contents are not read after the launch; with an
+ * init(..), like inout arrays. */
 static bool add_gmem_scratches(grout_machine *machine, uint32_t first) {
     const grout_module *module = machine->launch.module;
     for (uint32_t i = first; i < machine->array_count; i++) {
@@ -93,7 +96,8 @@ static bool add_gmem_scratches(grout_machine *machine, uint32_t first) {
             *(const grout_object_id *)grout_pool__at(&machine->plan->gmem_scratches, i - first + 1);
         grout_array *array = &machine->arrays[i];
         const grout_type *type = grout_object_get_type(module, id);
-        array->direction = GROUT_DIRECTION_OUT;
+        const bool has_init = grout_module_get_object(module, id)->init != 0;
+        array->direction = has_init ? GROUT_DIRECTION_INOUT : GROUT_DIRECTION_OUT;
         array->is_scratch = true;
         array->size = grout_object_get_layout(module, id)->bytes;
         array->count = grout_type_get_count(type);
@@ -101,7 +105,11 @@ static bool add_gmem_scratches(grout_machine *machine, uint32_t first) {
         if (array->data == NULL || !add_maps(machine, array)) {
             return false;
         }
-        grout_fill_poison(type->dtype, array->data, array->count);
+        if (has_init) {
+            grout_scratch_fill_default(module, id, array->data);
+        } else {
+            grout_fill_poison(type->dtype, array->data, array->count);
+        }
     }
     return true;
 }

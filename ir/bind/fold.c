@@ -477,6 +477,19 @@ static void fold_object(folding *fold, const grout_object *object) {
     fold_integer(fold, object->arrivals, "the number of arrivals");
 }
 
+/* Seeds are integers; what the type of the array takes is for the verifier to say. */
+static void fold_init(folding *fold, const grout_init *init) {
+    bool is_generator = grout_generator_get_info((grout_generator_kind)init->kind) != NULL;
+    for (uint32_t k = 0; k < init->count; k++) {
+        grout_expr_id id = grout_module_get_init_argument(fold->module, init, k);
+        if (is_generator && k == 0) {
+            fold_integer(fold, id, "a seed");
+        } else {
+            fold_expr(fold, id);
+        }
+    }
+}
+
 static void fold_require(folding *fold, const grout_require *require) {
     if (!fold_expr(fold, require->expr)) {
         return;
@@ -504,6 +517,9 @@ static void fold_all(folding *fold) {
     }
     for (uint32_t id = 1; id < module->objects.count; id++) {
         fold_object(fold, GROUT_TABLE_AT(module->objects, grout_object, id));
+    }
+    for (uint32_t id = 1; id < module->inits.count; id++) {
+        fold_init(fold, GROUT_TABLE_AT(module->inits, grout_init, id));
     }
     for (uint32_t id = 1; id < module->kernels.count; id++) {
         const grout_kernel *kernel = GROUT_TABLE_AT(module->kernels, grout_kernel, id);

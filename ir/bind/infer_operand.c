@@ -366,40 +366,12 @@ grout_dtype grout_infer__get_default(const grout_binding *binding, const grout_o
     return value->is_bool ? GROUT_DTYPE_BOOL : value->is_float ? GROUT_DTYPE_F32 : GROUT_DTYPE_I32;
 }
 
-/* What an element type can hold. */
-static void help_range(grout_binding *binding, grout_dtype dtype) {
-    const grout_dtype_info *info = grout_dtype_get_info(dtype);
-    uint32_t bits = 8u * info->bytes;
-    if (info->class_ == GROUT_CLASS_FLOAT) {
-        grout_diags_help(binding->diags, "the largest %s is %g", info->text,
-                         grout_number__get_largest(dtype));
-    } else if (info->class_ == GROUT_CLASS_UINT) {
-        grout_diags_help(binding->diags, "%s holds 0 to %" PRIu64, info->text,
-                         UINT64_MAX >> (64 - bits));
-    } else if (info->class_ == GROUT_CLASS_SINT) {
-        grout_diags_help(binding->diags, "%s holds %" PRId64 " to %" PRId64, info->text,
-                         -(INT64_MAX >> (64 - bits)) - 1, INT64_MAX >> (64 - bits));
-    }
-}
-
-/* Whether a constant may have an element type. Integers may have float types too, nothing else. */
-static bool is_constant_of(const grout_expr_value *value, grout_dtype dtype) {
-    grout_dtype_class class_ = (grout_dtype_class)grout_dtype_get_info(dtype)->class_;
-    if (value->bits_dtype != GROUT_DTYPE_NONE) {
-        return value->bits_dtype == dtype;
-    }
-    if (value->is_bool || class_ == GROUT_CLASS_BOOL) {
-        return value->is_bool && class_ == GROUT_CLASS_BOOL;
-    }
-    return !value->is_float || class_ == GROUT_CLASS_FLOAT;
-}
-
 bool grout_infer__set_constant(grout_binding *binding, const grout_op *op, uint32_t index,
                                grout_dtype dtype) {
     const grout_operand *operand = grout_infer__get_operand(binding, op, index);
     const grout_expr_value *value = &binding->bound->expr_values[operand->id];
     binding->bound->expr_dtypes[operand->id] = (uint8_t)dtype;
-    if (!is_constant_of(value, dtype)) {
+    if (!grout_number__is_constant_of(value, dtype)) {
         grout_binding__report(binding, GROUT_DIAG_TYPE_MISMATCH, operand->loc,
                               "'%s' takes an element of %s here, and the constant %s is none",
                               grout_infer__get_mnemonic(op), grout_infer__get_dtype_text(dtype),
@@ -418,7 +390,7 @@ bool grout_infer__set_constant(grout_binding *binding, const grout_op *op, uint3
         grout_binding__report(binding, GROUT_DIAG_BAD_LITERAL, operand->loc, "%s does not fit %s",
                               grout_infer__get_operand_text(binding, op, index).chars,
                               grout_infer__get_dtype_text(dtype));
-        help_range(binding, dtype);
+        grout_number__help_range(dtype, binding->diags);
         return false;
     }
     return true;

@@ -362,6 +362,72 @@ grout_value_id grout_build_param_scalar(grout_builder *builder, const char *name
     return param.value;
 }
 
+/* Whether the number of arguments is that of the kind. */
+static bool check_init_count(grout_builder *b, grout_generator_kind kind, uint32_t count) {
+    if (kind >= GROUT_GENERATOR_COUNT) {
+        return grout_builder__error(b, "there is no generator %d", (int)kind);
+    }
+    const grout_generator_info *info = grout_generator_get_info(kind);
+    const bool is_list = kind == GROUT_GENERATOR_LIST;
+    const uint32_t wanted = info == NULL ? 1 : info->argument_count;
+    if (is_list ? count >= 1 && count <= GROUT_INIT_MAX : count == wanted) {
+        return true;
+    }
+    return is_list ? grout_builder__error(b, "an init lists 1 to %u elements, not %u",
+                                          GROUT_INIT_MAX, (unsigned)count)
+                   : grout_builder__error(b, "init(%s) takes %u arguments, not %u",
+                                          info == NULL ? "VALUE" : info->text, (unsigned)wanted,
+                                          (unsigned)count);
+}
+
+/* Where the init of a value is kept; NULL after a report. */
+static grout_init_id *find_init(grout_builder *b, grout_value_id id) {
+    grout_module *module = b->module;
+    const grout_kernel *kernel = GROUT_TABLE_AT(module->kernels, grout_kernel, b->kernel);
+    const grout_value *value =
+        id < module->values.count ? grout_module_get_value(module, id) : &(grout_value){0};
+    grout_init_id *found = NULL;
+    if (id != 0 && value->kind == GROUT_VALUE_PARAM && value->index < kernel->param_count) {
+        grout_param *param =
+            GROUT_TABLE_AT(module->params, grout_param, kernel->first_param + value->index);
+        found = param->value == id ? &param->init : NULL;
+    } else if (id != 0 && value->kind == GROUT_VALUE_OBJECT && value->block == 0) {
+        found = &GROUT_TABLE_AT(module->objects, grout_object, value->object)->init;
+    }
+    if (found == NULL || *found != 0) {
+        (void)grout_builder__error(b,
+                                   found == NULL
+                                       ? "value %u is no parameter or scratch of the kernel"
+                                       : "value %u has an init already",
+                                   (unsigned)id);
+        return NULL;
+    }
+    return found;
+}
+
+void grout_build_init(grout_builder *builder, grout_value_id value, grout_generator_kind kind,
+                      uint32_t count, const grout_expr_id *arguments) {
+    if (!grout_builder__is_ok(builder) || !grout_builder__is_in_kernel(builder) ||
+        !check_init_count(builder, kind, count)) {
+        return;
+    }
+    grout_module *module = builder->module;
+    grout_init init = {.kind = (uint8_t)kind,
+                       .loc = builder->loc,
+                       .first = module->init_arguments.count,
+                       .count = count};
+    for (uint32_t i = 0; i < count; i++) {
+        if (!grout_builder__check_expr(builder, arguments[i]) ||
+            !grout_module__add_init_argument(module, arguments[i])) {
+            return;
+        }
+    }
+    grout_init_id *place = find_init(builder, value);
+    if (place != NULL) {
+        *place = grout_module__add_init(module, &init);
+    }
+}
+
 void grout_build_axis(grout_builder *builder, grout_axis_kind kind, const char *name,
                       grout_expr_id size) {
     if (!is_in_header(builder) || !grout_builder__check_expr(builder, size)) {

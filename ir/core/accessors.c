@@ -152,6 +152,17 @@ const grout_object *grout_module_get_object(const grout_module *module, grout_ob
     return GROUT_TABLE_AT(module->objects, grout_object, id);
 }
 
+const grout_init *grout_module_get_init(const grout_module *module, grout_init_id id) {
+    GROUT_ASSERT(id < module->inits.count);
+    return GROUT_TABLE_AT(module->inits, grout_init, id);
+}
+
+grout_expr_id grout_module_get_init_argument(const grout_module *module, const grout_init *init,
+                                             uint32_t index) {
+    GROUT_ASSERT(index < init->count);
+    return *GROUT_TABLE_AT(module->init_arguments, grout_expr_id, init->first + index);
+}
+
 const grout_ref *grout_module_get_ref(const grout_module *module, grout_ref_id id) {
     GROUT_ASSERT(id < module->refs.count);
     return GROUT_TABLE_AT(module->refs, grout_ref, id);

@@ -31,6 +31,10 @@ void grout_fold__module(grout_binding *binding);
 bool grout_fold__fits(const grout_expr_value *value, grout_dtype dtype);
 /* The largest finite number of a float type. */
 double grout_number__get_largest(grout_dtype dtype);
+/* Whether a constant may be an element of the type. */
+bool grout_number__is_constant_of(const grout_expr_value *value, grout_dtype dtype);
+/* "help: i8 holds -128 to 127" for the diagnostic just made. */
+void grout_number__help_range(grout_dtype dtype, grout_diags *diags);
 /* The expression as the file writes it, cut to fit a message. */
 typedef struct grout_expr_text {
     char chars[96];

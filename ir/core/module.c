@@ -7,26 +7,28 @@
 #include <string.h>
 
 /* Every table of a module, with the type of its items. */
-#define FOR_EACH_TABLE(DO)        \
-    DO(strings, uint32_t)         \
-    DO(locs, grout_loc)           \
-    DO(exprs, grout_expr)         \
-    DO(consts, grout_const)       \
-    DO(requires_, grout_require)  \
-    DO(kernels, grout_kernel)     \
-    DO(params, grout_param)       \
-    DO(ops, grout_op)             \
-    DO(operands, grout_operand)   \
-    DO(attrs, grout_attr_value)   \
-    DO(values, grout_value)       \
-    DO(blocks, grout_block)       \
-    DO(objects, grout_object)     \
-    DO(refs, grout_ref)           \
-    DO(ref_steps, grout_ref_step) \
-    DO(indices, grout_index)      \
-    DO(types, grout_written_type) \
-    DO(trivia, grout_trivia)      \
-    DO(sources, grout_source)     \
+#define FOR_EACH_TABLE(DO)            \
+    DO(strings, uint32_t)             \
+    DO(locs, grout_loc)               \
+    DO(exprs, grout_expr)             \
+    DO(consts, grout_const)           \
+    DO(requires_, grout_require)      \
+    DO(kernels, grout_kernel)         \
+    DO(params, grout_param)           \
+    DO(ops, grout_op)                 \
+    DO(operands, grout_operand)       \
+    DO(attrs, grout_attr_value)       \
+    DO(values, grout_value)           \
+    DO(blocks, grout_block)           \
+    DO(objects, grout_object)         \
+    DO(inits, grout_init)             \
+    DO(init_arguments, grout_expr_id) \
+    DO(refs, grout_ref)               \
+    DO(ref_steps, grout_ref_step)     \
+    DO(indices, grout_index)          \
+    DO(types, grout_written_type)     \
+    DO(trivia, grout_trivia)          \
+    DO(sources, grout_source)         \
     DO(items, grout_item)
 
 enum { FIRST_INDEX_SIZE = 256, FIRST_STRING_CAPACITY = 1024 };
@@ -168,6 +170,15 @@ grout_loc_id grout_module__add_loc(grout_module *module, const grout_loc *loc) {
 
 grout_expr_id grout_module__add_expr(grout_module *module, const grout_expr *expr) {
     return check(module, grout_table__push(&module->exprs, expr));
+}
+
+bool grout_module__add_init_argument(grout_module *module, grout_expr_id argument) {
+    return check(module, grout_table__push(&module->init_arguments, &argument)) != 0;
+}
+
+grout_init_id grout_module__add_init(grout_module *module, const grout_init *init) {
+    GROUT_ASSERT(init->first + init->count <= module->init_arguments.count || module->failed);
+    return check(module, grout_table__push(&module->inits, init));
 }
 
 void grout_module__add_item(grout_module *module, grout_item_kind kind, uint32_t id) {

@@ -79,6 +79,8 @@ struct grout_module {
     grout_table values;         /* grout_value */
     grout_table blocks;         /* grout_block */
     grout_table objects;        /* grout_object */
+    grout_table inits;          /* grout_init */
+    grout_table init_arguments; /* grout_expr_id */
     grout_table refs;           /* grout_ref */
     grout_table ref_steps;      /* grout_ref_step */
     grout_table indices;        /* grout_index */
@@ -142,6 +144,11 @@ grout_value_id grout_module__add_block_args(grout_module *module, grout_block_id
                                             grout_value_kind kind, uint32_t count);
 /* Adds an object and links its value to it; 0 without memory. */
 grout_object_id grout_module__add_object(grout_module *module, const grout_object *object);
+/* Appends an argument of an init that is being made; false without memory. The first one's index is
+ * the number of arguments there were before. */
+bool grout_module__add_init_argument(grout_module *module, grout_expr_id argument);
+/* Appends an init whose arguments are there; 0 without memory. */
+grout_init_id grout_module__add_init(grout_module *module, const grout_init *init);
 /* One more group of axes for a cluster barrier: groups stand in the order of their lowest axes. */
 void grout_object__add_group(grout_object *object, uint32_t axes);
 grout_expr_id grout_module__add_expr(grout_module *module, const grout_expr *expr);

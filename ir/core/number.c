@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "bound.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -160,4 +161,30 @@ bool grout_fold__fits(const grout_expr_value *value, grout_dtype dtype) {
         break;
     }
     return false;
+}
+
+/* Integers may have float types too, nothing else. */
+bool grout_number__is_constant_of(const grout_expr_value *value, grout_dtype dtype) {
+    grout_dtype_class class_ = (grout_dtype_class)grout_dtype_get_info(dtype)->class_;
+    if (value->bits_dtype != GROUT_DTYPE_NONE) {
+        return value->bits_dtype == dtype;
+    }
+    if (value->is_bool || class_ == GROUT_CLASS_BOOL) {
+        return value->is_bool && class_ == GROUT_CLASS_BOOL;
+    }
+    return !value->is_float || class_ == GROUT_CLASS_FLOAT;
+}
+
+void grout_number__help_range(grout_dtype dtype, grout_diags *diags) {
+    const grout_dtype_info *info = grout_dtype_get_info(dtype);
+    uint32_t bits = 8u * info->bytes;
+    if (info->class_ == GROUT_CLASS_FLOAT) {
+        grout_diags_help(diags, "the largest %s is %g", info->text,
+                         grout_number__get_largest(dtype));
+    } else if (info->class_ == GROUT_CLASS_UINT) {
+        grout_diags_help(diags, "%s holds 0 to %" PRIu64, info->text, UINT64_MAX >> (64 - bits));
+    } else if (info->class_ == GROUT_CLASS_SINT) {
+        grout_diags_help(diags, "%s holds %" PRId64 " to %" PRId64, info->text,
+                         -(INT64_MAX >> (64 - bits)) - 1, INT64_MAX >> (64 - bits));
+    }
 }

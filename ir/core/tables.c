@@ -81,6 +81,13 @@ static const grout_dtype_info dtype_infos[GROUT_DTYPE_COUNT] = {
 #include "grout/types.def"
 };
 
+enum { types_ANY, types_FLOAT };
+static const grout_generator_info generator_infos[GROUT_GENERATOR_VALUE] = {
+#define GROUT_GENERATOR(NAME, TEXT, ARGUMENTS, FORM, TYPES, DOC) \
+    [GROUT_GENERATOR_##NAME] = {TEXT, FORM, DOC, ARGUMENTS, types_##TYPES == types_FLOAT},
+#include "grout/generators.def"
+};
+
 static const grout_space_info space_infos[GROUT_SPACE_COUNT] = {
     [GROUT_SPACE_NONE] = {"", "", 0, 0},
 #define GROUT_SPACE(NAME, TEXT, OWNER, PEERS, PLAIN, LAYOUT, COMMIT, RACE, ALIGN, BUDGET, DOC) \
@@ -351,6 +358,10 @@ const grout_dtype_info *grout_dtype_get_info(grout_dtype dtype) {
     return &dtype_infos[dtype];
 }
 
+const grout_generator_info *grout_generator_get_info(grout_generator_kind kind) {
+    return kind < GROUT_GENERATOR_VALUE ? &generator_infos[kind] : NULL;
+}
+
 const grout_space_info *grout_space_get_info(grout_space space) {
     return &space_infos[space];
 }
@@ -399,6 +410,15 @@ grout_dtype grout_dtype_find(const char *text, size_t size) {
         }
     }
     return GROUT_DTYPE_NONE;
+}
+
+grout_generator_kind grout_generator_find(const char *text, size_t size) {
+    for (int i = 0; i < GROUT_GENERATOR_VALUE; i++) {
+        if (is_text(generator_infos[i].text, text, size)) {
+            return (grout_generator_kind)i;
+        }
+    }
+    return GROUT_GENERATOR_COUNT;
 }
 
 grout_attr grout_attr_find(const char *text, size_t size) {

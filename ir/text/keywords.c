@@ -80,7 +80,7 @@ grout_word_kind grout_word__get_kind(const char *text, size_t size) {
         "threads", "barrier", "arrivals", "tile",  "swizzle", "transpose", "ds",    "step",
         "carry", "else",     "true",    "false",   "inf",     "nan",       "cdiv",  "min",
         "max",   "align_up", "log2",    "do",      "cluster", "attr",      "mbarrier",
-        "semaphore", "global", "partition",
+        "semaphore", "global", "partition", "init",
     };
     static const char *const not_yet[] = {
         "launch", "devices", "of", "tmem", "bytes", "orders_tensor_core",
@@ -93,7 +93,8 @@ grout_word_kind grout_word__get_kind(const char *text, size_t size) {
         grout_op_find(text, size) != GROUT_OP_NONE ||
         grout_dtype_find(text, size) != GROUT_DTYPE_NONE ||
         grout_attr_find(text, size) != GROUT_ATTR_COUNT ||
-        grout_space_find(text, size) != GROUT_SPACE_NONE) {
+        grout_space_find(text, size) != GROUT_SPACE_NONE ||
+        grout_generator_find(text, size) != GROUT_GENERATOR_COUNT) {
         return GROUT_WORD_KEYWORD;
     }
     return GROUT_WORD_FREE;

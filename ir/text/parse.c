@@ -22,6 +22,9 @@ static void report_late_name(grout_parser *p, const grout_late_name *late) {
             &suggestion,
             grout_module_get_string(p->module, grout_module_get_const(p->module, i)->name));
     }
+    if (late->is_in_init) {
+        grout_parser__offer_generators(&suggestion);
+    }
     if (suggestion.best != NULL) {
         grout_parser__suggest(p, "", suggestion.best);
     } else {

@@ -322,6 +322,9 @@ static bool report_unknown_function(grout_parser *p) {
     for (int i = 0; i < FUNCTION_COUNT; i++) {
         grout_suggest__offer(&suggestion, functions[i].name);
     }
+    if (p->is_in_init) {
+        grout_parser__offer_generators(&suggestion);
+    }
     (void)grout_parser__error(p, &p->token, GROUT_DIAG_UNKNOWN_NAME, "there is no function '%.*s'",
                               (int)p->token.size, name);
     grout_parser__suggest(p, "", suggestion.best);
@@ -351,7 +354,7 @@ static void parse_const_name(grout_parser *p, grout_parsed_operand *out) {
     out->depth = 1;
     set_expr(p, &expr, out);
     if (expr.constant == 0) {
-        grout_late_name late = {out->operand.id, name};
+        grout_late_name late = {out->operand.id, name, p->is_in_init};
         grout_parser__push(p, &p->late_names, &late);
     }
 }

@@ -151,6 +151,7 @@ static bool parse_param(grout_parser *p) {
     if (ok) {
         ok = parse_direction(p, &param) ? parse_array_param(p, &param, name.loc)
                                         : parse_scalar_param(p, &param);
+        ok = ok && grout_parser__init(p, &param.init);
     }
     p->module->failed |= grout_table__push(&p->module->params, &param) == 0;
     return ok;

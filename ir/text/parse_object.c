@@ -180,7 +180,8 @@ static bool report_object(grout_parser *p) {
     return false;
 }
 
-bool grout_parser__object(grout_parser *p, grout_object *object_out) {
+/* The object itself, without an init. */
+static bool parse_object(grout_parser *p, grout_object *object_out) {
     const char *text = p->lexer.text + p->token.offset;
     const grout_space space = p->token.kind == GROUT_TOKEN_NAME
                                   ? grout_space_find(text, p->token.size)
@@ -196,4 +197,8 @@ bool grout_parser__object(grout_parser *p, grout_object *object_out) {
         return parse_semaphore(p, object_out);
     }
     return report_object(p);
+}
+
+bool grout_parser__object(grout_parser *p, grout_object *object_out) {
+    return parse_object(p, object_out) && grout_parser__init(p, &object_out->init);
 }

@@ -13,6 +13,7 @@
 #include "lexer.h"
 #include "module.h"
 #include "scope.h"
+#include "suggest.h"
 
 /* A name that a statement defines. */
 typedef struct grout_parsed_name {
@@ -24,6 +25,7 @@ typedef struct grout_parsed_name {
 typedef struct grout_late_name {
     grout_expr_id expr;
     grout_string_id name;
+    bool is_in_init; /* it may be a generator, misspelt */
 } grout_late_name;
 
 /* A value that was used and is not visible there. */
@@ -60,6 +62,7 @@ typedef struct grout_parser {
     grout_table unknown_values;                  /* reported at the end of the kernel */
 
     bool constants_only; /* no run-time values in this expression */
+    bool is_in_init;     /* between the parentheses of 'init(..)' */
     bool has_error;
     bool takes_notes;  /* the newest error was added, so notes on it may follow */
     bool is_stopped;   /* no memory, or a limit of the whole file: the rest is not read */
@@ -150,7 +153,7 @@ bool grout_word__is_later_op(const char *text, size_t size);
 /* The operation that Pallas, Gluon or PTX call so, or NULL. */
 const char *grout_word__find_foreign_op(const char *text, size_t size);
 
-/* ---- parse_expr.c, parse_ref.c, parse_type.c, parse_object.c -----------------------------------
+/* ---- parse_expr.c, parse_ref.c, parse_type.c, parse_object.c, parse_init.c ---------------------
  */
 
 /* Any operand: a value, reference, literal, nested operation or expression. */
@@ -173,6 +176,10 @@ bool grout_parser__dtype(grout_parser *p, grout_dtype *dtype_out);
 bool grout_parser__type(grout_parser *p, grout_written_type *type_out);
 /* What stands after the ':' of a scratch or scoped object. */
 bool grout_parser__object(grout_parser *p, grout_object *object_out);
+/* 'init(..)', if it stands next. */
+bool grout_parser__init(grout_parser *p, grout_init_id *id_out);
+/* Offers the words of the generators. */
+void grout_parser__offer_generators(grout_suggestion *suggestion);
 
 /* ---- parse_op.c, parse_operands.c --------------------------------------------------------------
  */

@@ -224,6 +224,26 @@ void grout_printer__exprs(const grout_printer *pr, const grout_expr_id *ids, uin
     }
 }
 
+void grout_printer__init(const grout_printer *pr, grout_init_id id) {
+    if (id == 0) {
+        return;
+    }
+    const grout_init *init = grout_module_get_init(pr->module, id);
+    const grout_generator_info *info = grout_generator_get_info((grout_generator_kind)init->kind);
+    bool is_list = init->kind == GROUT_GENERATOR_LIST;
+    bool is_call = info != NULL && init->count > 0;
+    grout_text_add(pr->out, " init(%s%s", info == NULL ? "" : info->text,
+                   is_list   ? "["
+                   : is_call ? "("
+                             : "");
+    for (uint32_t i = 0; i < init->count; i++) {
+        grout_printer__text(pr, i > 0 ? ", " : "");
+        grout_printer__expr(pr, grout_module_get_init_argument(pr->module, init, i),
+                            GROUT_LEVEL_ANY);
+    }
+    grout_printer__text(pr, is_list ? "])" : is_call ? "))" : ")");
+}
+
 void grout_expr_print(const grout_module *module, grout_expr_id expr, grout_text *out) {
     grout_printer pr = {.module = module, .out = out};
     grout_printer__expr(&pr, expr, GROUT_LEVEL_ANY);

@@ -96,6 +96,7 @@ static void print_object(const grout_printer *pr, grout_kernel_id kernel,
         grout_printer__text(pr, object->is_global ? "] global" : "]");
         break;
     }
+    grout_printer__init(pr, object->init);
 }
 
 static void print_index(const grout_printer *pr, const grout_index *index) {

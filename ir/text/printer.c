@@ -109,10 +109,11 @@ static void print_param(const grout_printer *pr, const grout_param *param) {
     grout_printer__text(pr, ": ");
     if (param->direction == GROUT_DIRECTION_SCALAR) {
         grout_printer__text(pr, grout_dtype_get_info((grout_dtype)param->dtype)->text);
-        return;
+    } else {
+        grout_text_add(pr->out, "%s gmem ", directions[param->direction]);
+        grout_printer__type(pr, &grout_module_get_object(pr->module, param->object)->type);
     }
-    grout_text_add(pr->out, "%s gmem ", directions[param->direction]);
-    grout_printer__type(pr, &grout_module_get_object(pr->module, param->object)->type);
+    grout_printer__init(pr, param->init);
 }
 
 /* Adds ' ' and a part to a line, or the part on a new line if it does not fit or must not be there.
@@ -130,6 +131,34 @@ static void add_part(const grout_printer *pr, const grout_text *part, uint32_t i
     pr->out->failed |= part->failed;
 }
 
+/* Adds a parameter, the first right after the parenthesis. One whose list is longer than a line
+ * begins on a line of its own and goes on after its commas. */
+static void add_param(const grout_printer *pr, const grout_text *part, bool is_first, bool has_list,
+                      size_t *line_start) {
+    enum { PARAM_INDENT = 8, LIST_INDENT = 12 };
+    size_t start = is_first ? pr->out->size - *line_start : PARAM_INDENT;
+    bool is_broken = has_list && start + part->size > GROUT_LINE_MAX;
+    for (size_t done = 0; done < part->size;) {
+        char *at = part->data + done;
+        const char *comma = is_broken ? strstr(at, ", ") : NULL;
+        const grout_text piece = {
+            .data = at, .size = comma == NULL ? part->size - done : (size_t)(comma + 1 - at)};
+        if (done == 0 && is_first) {
+            grout_text_add_bytes(pr->out, piece.data, piece.size);
+        } else {
+            add_part(pr, &piece, done == 0 ? PARAM_INDENT : LIST_INDENT, line_start,
+                     done == 0 && is_broken);
+        }
+        done += piece.size + (comma == NULL ? 0 : 1);
+    }
+    pr->out->failed |= part->failed;
+}
+
+static bool has_list(const grout_module *module, const grout_param *param) {
+    return grout_module_get_init(module, param->init)->kind == GROUT_GENERATOR_LIST &&
+           param->init != 0;
+}
+
 /* Whether the parameters took more than a line. */
 static bool print_params(const grout_printer *pr, const grout_kernel *kernel) {
     const size_t start = pr->out->size;
@@ -138,14 +167,10 @@ static bool print_params(const grout_printer *pr, const grout_kernel *kernel) {
     for (uint32_t i = 0; i < kernel->param_count; i++) {
         grout_text part = {.allocator = pr->out->allocator};
         grout_printer inner = {.module = pr->module, .out = &part};
-        print_param(&inner, grout_module_get_param(pr->module, kernel, i));
+        const grout_param *param = grout_module_get_param(pr->module, kernel, i);
+        print_param(&inner, param);
         grout_printer__text(&inner, i + 1 == kernel->param_count ? ")" : ",");
-        if (i == 0) {
-            grout_text_add_bytes(pr->out, part.data != NULL ? part.data : "", part.size);
-            pr->out->failed |= part.failed;
-        } else {
-            add_part(pr, &part, 8, &line_start, false);
-        }
+        add_param(pr, &part, i == 0, has_list(pr->module, param), &line_start);
         grout_text_free(&part);
     }
     grout_printer__text(pr, kernel->param_count == 0 ? ")" : "");

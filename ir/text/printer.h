@@ -33,6 +33,8 @@ void grout_printer__expr(const grout_printer *pr, grout_expr_id id, grout_level 
 /* Constants with commas between. */
 void grout_printer__exprs(const grout_printer *pr, const grout_expr_id *ids, uint32_t count);
 void grout_printer__string(const grout_printer *pr, grout_string_id id);
+/* ' init(..)', unless id is 0. */
+void grout_printer__init(const grout_printer *pr, grout_init_id id);
 
 /* print_op.c */
 void grout_printer__type(const grout_printer *pr, const grout_written_type *type);

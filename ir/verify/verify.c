@@ -33,6 +33,7 @@ static void verify_op(grout_verifying *verifying, grout_op_id id, const grout_op
     grout_verify__types(verifying, op);
     grout_verify__order(verifying, op);
     grout_verify__objects(verifying, op);
+    grout_verify__inits(verifying, op);
     grout_verify__cluster(verifying, op);
     grout_verify__memory(verifying, id, op);
     grout_verify__sync(verifying, op);
@@ -53,6 +54,7 @@ static void verify_kernel(grout_verifying *verifying) {
     verifying->all_differ = 0;
     verifying->specialize = find_specialize(module, verifying->kernel);
     grout_verify__launch(verifying);
+    grout_verify__params(verifying);
     grout_op_id id = grout_kernel__get_first_op(module, verifying->kernel);
     for (; id != 0; id = grout_kernel__get_next_op(module, id)) {
         verify_op(verifying, id, grout_module_get_op(module, id));

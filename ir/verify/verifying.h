@@ -33,6 +33,7 @@ void grout_verifying__report(grout_verifying *verifying, grout_diag_code code, g
 
 /* One file a topic. Rules of the whole kernel: */
 void grout_verify__launch(grout_verifying *verifying);
+void grout_verify__params(grout_verifying *verifying);
 void grout_verify__scopes(grout_verifying *verifying);
 void grout_verify__meetings(grout_verifying *verifying);
 void grout_verify__registers(grout_verifying *verifying);
@@ -41,6 +42,7 @@ void grout_verify__named(grout_verifying *verifying);
 void grout_verify__types(grout_verifying *verifying, const grout_op *op);
 void grout_verify__order(grout_verifying *verifying, const grout_op *op);
 void grout_verify__objects(grout_verifying *verifying, const grout_op *op);
+void grout_verify__inits(grout_verifying *verifying, const grout_op *op);
 void grout_verify__memory(grout_verifying *verifying, grout_op_id id, const grout_op *op);
 void grout_verify__cluster(grout_verifying *verifying, const grout_op *op);
 void grout_verify__sync(grout_verifying *verifying, const grout_op *op);

@@ -10,6 +10,7 @@ import json
 import os
 import re
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -254,8 +255,35 @@ def test_outputs(folder):
     run("run", inout, "--inout", f"a={a}:{folder}/b.npy").expect(0)
     assert read(f"{folder}/b.npy").endswith(floats(1, 2, 3, 4, 5, 6))
     run("run", inout, "--inout", f"a={a}:{a}").expect(2, "", "would overwrite")
+    # It takes a type, as --output does; the file that is written is the one in front of it.
+    run("run", inout, "--inout", f"a={a}:{folder}/b.npy:f64").expect(0, "", f"wrote {folder}/b.npy\n")
+    assert read(f"{folder}/b.npy").endswith(struct.pack("<6d", 1, 2, 3, 4, 5, 6)) and b"<f8" in read(f"{folder}/b.npy")
+    run("run", inout, "--inout", f"a={a}:{folder}/b.npy:i32").expect(2, "", "--inout a: 'i32' is no float type")
+    run("run", inout, "--inout", f"a={a}:{folder}/b.npy:f3").expect(2, "", "--inout a: 'f3' is no float type")
+    run("run", inout, "--inout", f"a={a}:{a}:f64").expect(2, "", "would overwrite")
+    run("run", inout, "--inout", f"a={a}").expect(2, "", "P=IN.npy:OUT.npy[:DTYPE]")
     two = write(f"{folder}/two.grout", KERNEL.replace("%c: out", "%d: out gmem f32[1], %c: out"))
     run("run", two, "--output", f"c={c}", "--output", f"d={c}").expect(2, "", "would overwrite")
+
+
+def test_init(folder):
+    """What the kernel says of its inputs, unless --input says something else."""
+    text = KERNEL.replace("%a: in gmem f32[X, Y]", "%a: in gmem f32[X, Y] init(7)")
+    assert text != KERNEL
+    kernel, c = write(f"{folder}/k.grout", text), f"{folder}/c.npy"
+    run("check", kernel).expect(0, "inputs %a: 7;")
+    run("check", kernel, "--input", "a=ones").expect(0, "inputs %a: ones;")
+    run("run", kernel, "--output", f"c={c}").expect(0)
+    assert read(c).endswith(floats(*[8] * 16))
+    run("run", kernel, "--input", "a=ones", "--output", f"c={c}").expect(0)
+    assert read(c).endswith(floats(*[2] * 16))
+    a = write(f"{folder}/a.npy", make_npy("<f4", (2, 3), floats(1, 2, 3, 4, 5, 6)))
+    run("run", kernel, "--input", f"a={a}", "--output", f"c={c}").expect(0)
+    assert read(c).endswith(floats(2, 3, 4, 5, 6, 7))
+    # A list has to fit the sizes that -D and files give.
+    listed = write(f"{folder}/l.grout", KERNEL.replace("f32[X, Y]", "f32[X, Y] init([1, 2, 3, 4, 5, 6])", 1))
+    run("check", listed, "-D", "X=2", "-D", "Y=3").expect(0, "inputs %a: [1, 2, 3, 4, 5, 6];")
+    run("check", listed, "-D", "X=2", "-D", "Y=2").expect(2, "'%a' has 4 elements, and the list 6 [bad-init]")
 
 
 def test_sizes_from_files(folder):

@@ -1432,12 +1432,12 @@ emulate_array emulate_output(const char *path, std::uint64_t size, const char *i
     return array;
 }
 
-emulate_array emulate_workspace(std::uint64_t size, std::uint64_t fill, unsigned fill_bytes) {
+emulate_array emulate_workspace(const std::vector<unsigned char> &pattern, std::uint64_t size) {
     emulate_array array = {
         static_cast<unsigned char *>(std::aligned_alloc(256, (size + 511) / 256 * 256)), size,
         nullptr, false};
     for (std::uint64_t k = 0; k < size; k++) {
-        array.data[k] = (unsigned char)(fill >> 8 * (k % fill_bytes));
+        array.data[k] = pattern[k % pattern.size()];
     }
     arrays.push_back(array);
     return array;

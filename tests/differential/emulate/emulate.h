@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <cstring>
 #include <initializer_list>
+#include <vector>
 
 #define __device__
 #define __global__
@@ -147,8 +148,8 @@ struct emulate_map {
 /* Bytes of a file, in memory whose ends are known. */
 emulate_array emulate_read(const char *path, std::uint64_t size);
 emulate_array emulate_output(const char *path, std::uint64_t size, const char *input);
-/* Memory beside the arrays, full of a pattern of so many bytes. */
-emulate_array emulate_workspace(std::uint64_t size, std::uint64_t fill, unsigned fill_bytes);
+/* Memory beside the arrays, with a pattern again and again. */
+emulate_array emulate_workspace(const std::vector<unsigned char> &pattern, std::uint64_t size);
 struct emulate_shape {
     unsigned grid, block, cluster; /* CTAs, lanes of a CTA, CTAs of a cluster */
     unsigned smem_bytes, seed;

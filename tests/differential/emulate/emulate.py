@@ -242,6 +242,16 @@ def get_inputs(options):
     return given
 
 
+def get_default(array):
+    """What the kernel says of an array or a workspace; None: it says nothing, or too much to be listed."""
+    if "contents" in array:
+        return bytes.fromhex(array["contents"])
+    if "fill" in array:
+        size = len(array["fill"]) // 2 - 1
+        return int(array["fill"], 16).to_bytes(size, "little") * (array["bytes"] // size)
+    return None
+
+
 LAUNCH = """
 %(declarations)s
 static void run_%(name)s(void *) {
@@ -272,7 +282,7 @@ class Kernel:
         with open(path, encoding="utf-8") as file:
             self.manifest = json.load(file)
         given = get_inputs(own)
-        self.scalars = {parameter["name"]: given.get(parameter["name"], "3")
+        self.scalars = {parameter["name"]: given.get(parameter["name"], parameter.get("init", "3"))
                         for parameter in self.manifest["parameters"]
                         if parameter["kind"] == "scalar"}
         self.arguments = []
@@ -285,11 +295,10 @@ class Kernel:
         return os.path.join(self.work, array["name"] + tail)
 
     def write_array(self, array, what):
-        data = make_input(array, what)
+        data = get_default(array) if what is None else None
+        data = make_input(array, what) if data is None else data
         base = self.get_path(array, "")
         if array["direction"] == "out":
-            size = struct.calcsize(DTYPES[array["dtype"]][0])
-            data = int(array["fill"], 16).to_bytes(size, "little") * math.prod(array["shape"])
             self.arguments += ["--output", "%s=%s.out.npy" % (array["name"], base)]
         elif array["direction"] == "in":
             self.arguments += ["--input", "%s=%s.npy" % (array["name"], base)]
@@ -298,6 +307,12 @@ class Kernel:
         write_npy(base + ".npy", array, data)
         with open(base + ".bin", "wb") as file:
             file.write(data)
+
+    def get_pattern(self, workspace):
+        """The bytes that a workspace holds again and again, or all of them."""
+        given = workspace.get("contents") or workspace["fill"][2:]
+        pattern = bytes.fromhex(given)
+        return ", ".join(map(str, pattern if "contents" in workspace else reversed(pattern)))
 
     def write_launch(self, seed):
         """C++ that reads the arrays, launches the kernel and writes them."""
@@ -313,8 +328,8 @@ class Kernel:
                                                                  source))
         for k, workspace in enumerate(manifest["workspaces"]):
             declarations.append("static emulate_array %s_space_%d;" % (name, k))
-            body.append("%s_space_%d = emulate_workspace(%d, %sull, %d);" % (
-                name, k, workspace["bytes"], workspace["fill"], len(workspace["fill"]) // 2 - 1))
+            body.append("%s_space_%d = emulate_workspace({%s}, %d);" % (
+                name, k, self.get_pattern(workspace), workspace["bytes"]))
         for tensor_map in manifest["tensor_maps"]:
             variable = "%s_map_%s" % (name, tensor_map["name"])
             size = struct.calcsize(DTYPES[tensor_map["dtype"]][0])

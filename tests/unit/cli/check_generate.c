@@ -1,53 +1,13 @@
 /* check_generate.c - the generators of arrays: the same bytes for ever.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/input/generate.h"
+#include "cli/session/options.h"
+#include "grout/interp.h"
 
 #include <check.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Known answers of Philox4x32-10, from Random123's kat_vectors. */
-START_TEST(test_philox) {
-    static const struct {
-        uint32_t counter[4], key[2], out[4];
-    } cases[] = {
-        {{0, 0, 0, 0}, {0, 0}, {0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}},
-        {{0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff},
-         {0xffffffff, 0xffffffff},
-         {0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}},
-        {{0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344},
-         {0xa4093822, 0x299f31d0},
-         {0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        uint32_t out[4];
-        grout_philox(cases[i].counter, cases[i].key, out);
-        ck_assert_int_eq(memcmp(out, cases[i].out, sizeof out), 0);
-    }
-}
-END_TEST
-
-/* Quantiles to 16 digits. */
-START_TEST(test_quantile) {
-    static const struct {
-        double p, x;
-    } cases[] = {
-        {0.5, 0.0},
-        {0.975, 1.959963984540054},
-        {0.025, -1.959963984540054},
-        {0.9, 1.2815515655446004},
-        {0.999, 3.090232306167813},
-        {1e-6, -4.753424308822899},
-        {0x1p-33, -6.337957754553789},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        double x = grout_normal_quantile(cases[i].p);
-        ck_assert_msg(fabs(x - cases[i].x) <= 4e-15 * (1 + fabs(cases[i].x)), "%g: %.17g",
-                      cases[i].p, x);
-    }
-}
-END_TEST
 
 static uint64_t get_hash(const void *data, size_t size) {
     const uint8_t *bytes = data;
@@ -87,7 +47,7 @@ END_TEST
 
 START_TEST(test_ints) {
     float values[4000];
-    grout_generator generator = {.kind = GROUT_GENERATE_INTS};
+    grout_generator generator = {.kind = GROUT_GENERATOR_INTS};
     int counts[9] = {0};
     grout_generator_fill(&generator, GROUT_DTYPE_F32, values, 4000);
     for (size_t i = 0; i < 4000; i++) {
@@ -111,7 +71,7 @@ END_TEST
 
 START_TEST(test_randn) {
     static double values[100000];
-    grout_generator generator = {.kind = GROUT_GENERATE_RANDN, .seed = 42};
+    grout_generator generator = {.kind = GROUT_GENERATOR_RANDN, .seed = 42};
     double sum = 0, squares = 0;
     grout_generator_fill(&generator, GROUT_DTYPE_F64, values, 100000);
     for (size_t i = 0; i < 100000; i++) {
@@ -120,6 +80,42 @@ START_TEST(test_randn) {
     }
     ck_assert(fabs(sum / 100000) < 0.01);
     ck_assert(fabs(squares / 100000 - 1) < 0.02);
+}
+END_TEST
+
+/* The generators round as casts do, in every float type. */
+START_TEST(test_rounding) {
+    static const double numbers[] = {
+        0.0,      -0.0,     1.0,   -1.5,        0.1,        1.0 / 3,  2.5,   447.9, 448.0,
+        449.0,    464.0,    465.0, 57344.0,     57345.0,    61439.0,  61440, 65504, 65519.9,
+        65520.0,  1e-3,     1e-5,  0x1p-9,      0x1.8p-10,  0x1p-10,  1e-7,  6e-8,  3e-8,
+        0x1p-133, 0x1p-134, 1e-40, 3.3895e+38,  3.4028e+38, 3.41e+38, 1e60,  -1e60, 0x1p-149,
+        0x1p-150, 1e-300,   1e300, 0x1.002p-14, 0x1.01p+0,  0x1.03p+0};
+    static const grout_dtype dtypes[] = {GROUT_DTYPE_F8E4M3, GROUT_DTYPE_F8E5M2, GROUT_DTYPE_F16,
+                                         GROUT_DTYPE_BF16,   GROUT_DTYPE_F32,    GROUT_DTYPE_F64};
+    for (size_t d = 0; d < sizeof dtypes / sizeof dtypes[0]; d++) {
+        const size_t bytes = grout_dtype_get_info(dtypes[d])->bytes;
+        for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+            const grout_generator value = {.kind = GROUT_GENERATOR_VALUE, .low = numbers[i]};
+            uint8_t element[8] = {0}, cast[8] = {0};
+            grout_generator_fill(&value, dtypes[d], element, 1);
+            grout_element_from_double(dtypes[d], numbers[i], cast);
+            ck_assert_msg(memcmp(element, cast, bytes) == 0, "%a as %s", numbers[i],
+                          grout_dtype_get_info(dtypes[d])->text);
+        }
+    }
+}
+END_TEST
+
+/* The help of --input is a text of its own: it names each generator. */
+START_TEST(test_help) {
+    const char *help = grout_option__get_info(GROUT_OPTION_INPUT)->help;
+    for (int kind = 0; kind < GROUT_GENERATOR_VALUE; kind++) {
+        grout_text form = {0};
+        grout_generator_print_form((grout_generator_kind)kind, &form);
+        ck_assert_msg(strstr(help, form.data) != NULL, "no '%s' in '%s'", form.data, help);
+        grout_text_free(&form);
+    }
 }
 END_TEST
 
@@ -144,6 +140,10 @@ START_TEST(test_text) {
         {"uniform:1:2:1", false},
         {"uniform:1:0:inf", false},
         {"uniform:1:0:1:2", false},
+        {"uniform", false},
+        {"zeros:", false},
+        {"zeros:1", false},
+        {"ints:1", false},
         {"", false},
         {"int", false},
         {" 1", false},
@@ -197,11 +197,11 @@ END_TEST
 int main(void) {
     Suite *suite = suite_create("generate");
     TCase *tcase = tcase_create("generate");
-    tcase_add_test(tcase, test_philox);
-    tcase_add_test(tcase, test_quantile);
     tcase_add_test(tcase, test_bytes);
     tcase_add_test(tcase, test_ints);
     tcase_add_test(tcase, test_randn);
+    tcase_add_test(tcase, test_rounding);
+    tcase_add_test(tcase, test_help);
     tcase_add_test(tcase, test_text);
     tcase_add_test(tcase, test_fits);
     suite_add_tcase(suite, tcase);

@@ -119,6 +119,32 @@ START_TEST(scratch_is_new_for_each_run) {
 }
 END_TEST
 
+/* Scratch with contents of its own gets them anew, too. */
+START_TEST(scratch_is_copied_for_each_run) {
+    int32_t counted = 0;
+    const int32_t contents[] = {41, 0};
+    const grout_gpu_buffer own[] = {
+        {.name = "y", .direction = GROUT_GPU_OUT, .size = 4, .output = &counted},
+        {.name = "p", .direction = GROUT_GPU_SCRATCH, .size = 8, .input = contents},
+    };
+    const grout_gpu_param params[] = {{.kind = GROUT_GPU_PARAM_BUFFER, .buffer = 0},
+                                      {.kind = GROUT_GPU_PARAM_BUFFER, .buffer = 1}};
+    grout_gpu_step steps[] = {make_step("count"), make_step("count")};
+    for (int k = 0; k < 2; k++) {
+        steps[k].params = params;
+        steps[k].param_count = 2;
+    }
+    grout_gpu_job launch = make_launch(steps, 2);
+    grout_gpu_outcome outcome;
+    grout_gpu_error error = {0};
+    launch.buffers = own;
+    launch.buffer_count = 2;
+    ck_assert_msg(grout_gpu__launch_run(&launch, &outcome, &error), "%s", error.text);
+    ck_assert_int_eq(counted, 42);
+    grout_gpu__outcome_deinit(&outcome);
+}
+END_TEST
+
 START_TEST(clusters_that_never_fit_are_refused) {
     grout_gpu_step step = make_step("add");
     grout_gpu_outcome outcome;
@@ -265,6 +291,7 @@ int main(void) {
     tcase_add_test(tcase, outputs_come_back);
     tcase_add_test(tcase, timed_steps_have_times);
     tcase_add_test(tcase, scratch_is_new_for_each_run);
+    tcase_add_test(tcase, scratch_is_copied_for_each_run);
     tcase_add_test(tcase, clusters_that_never_fit_are_refused);
     tcase_add_loop_test(tcase, failures_have_their_code, 0,
                         (int)(sizeof failures / sizeof failures[0]));

@@ -146,6 +146,34 @@ START_TEST(clusters_and_workspaces) {
 }
 END_TEST
 
+/* What the kernel says of its arrays: a pattern, all bytes, or the generator alone. */
+START_TEST(contents_are_stated) {
+    static const char source[] =
+        "kernel @k(%f: inout gmem i32[2] init(zeros), %h: in gmem f16[2] init([1, -2]), %n: i32 "
+        "init(3), %big: in gmem f32[16385] init(randn(1)), %y: out gmem i32[4]) {\n"
+        "  scratch %p : gmem i16[4] init(arange)\n"
+        "  scratch %q : gmem i32[4] init(-1)\n"
+        "  store %y, (add (load %q), %n)\n"
+        "  debug_print \"{} {} {}\", (load %f), (load %h), (cast (load %p) : i32)\n"
+        "}\n";
+    static const char *const parts[] = {
+        "\"bytes\": 8, \"fill\": \"0x00000000\", \"init\": \"zeros\"}",
+        "\"bytes\": 4, \"contents\": \"003c00c0\", \"init\": \"[1, -2]\"}",
+        "\"dtype\": \"i32\", \"bytes\": 4, \"init\": \"3\"}",
+        "\"shape\": [16385], \"bytes\": 65540, \"init\": \"randn:1\"}",
+        "\"bytes\": 8, \"contents\": \"0000010002000300\", \"init\": \"arange\", \"line\": 2}",
+        "\"bytes\": 16, \"fill\": \"0xffffffff\", \"init\": \"-1\", \"line\": 3}"};
+    grout_diags *diags = grout_diags_new();
+    grout_text text = {0};
+    grout_module *module = bind_text("init.grout", source, diags);
+    ck_assert(grout_emit_manifest(module, 1, &text, diags));
+    check_parts(text.data, parts, sizeof parts / sizeof parts[0]);
+    grout_text_free(&text);
+    grout_module_free(module);
+    grout_diags_free(diags);
+}
+END_TEST
+
 START_TEST(sixteen_ctas_are_allowed_for) {
     grout_diags *diags = grout_diags_new();
     grout_text text = {0};
@@ -187,6 +215,7 @@ int main(void) {
     tcase_add_test(tcase, kernel_without_anything);
     tcase_add_test(tcase, launcher_names_the_same_things);
     tcase_add_test(tcase, clusters_and_workspaces);
+    tcase_add_test(tcase, contents_are_stated);
     tcase_add_test(tcase, sixteen_ctas_are_allowed_for);
     return run_suite(tcase, "manifest");
 }

@@ -81,6 +81,20 @@ static bool same_type(comparison *c, const grout_written_type *a, const grout_wr
     return same_exprs(c, a->dims, b->dims, a->rank);
 }
 
+static bool same_init(comparison *c, grout_init_id id_a, grout_init_id id_b) {
+    SAME((id_a == 0) == (id_b == 0), "an init is missing");
+    const grout_init *a = grout_module_get_init(c->a, id_a);
+    const grout_init *b = grout_module_get_init(c->b, id_b);
+    SAME(a->kind == b->kind && a->count == b->count, "form of an init");
+    for (uint32_t i = 0; i < a->count; i++) {
+        if (!same_expr(c, grout_module_get_init_argument(c->a, a, i),
+                       grout_module_get_init_argument(c->b, b, i))) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool same_object(comparison *c, grout_object_id id_a, grout_object_id id_b) {
     SAME((id_a == 0) == (id_b == 0), "an object is missing");
     const grout_object *a = grout_module_get_object(c->a, id_a);
@@ -94,7 +108,8 @@ static bool same_object(comparison *c, grout_object_id id_a, grout_object_id id_
     SAME(c->map[a->value] == b->value, "value of an object");
     return same_type(c, &a->type, &b->type) && same_exprs(c, a->tile, b->tile, a->tile_rank) &&
            same_expr(c, a->swizzle, b->swizzle) && same_expr(c, a->arrivals, b->arrivals) &&
-           same_exprs(c, a->transpose, b->transpose, a->transpose_rank);
+           same_exprs(c, a->transpose, b->transpose, a->transpose_rank) &&
+           same_init(c, a->init, b->init);
 }
 
 /* Notes that count values are counterparts, and compares what they are. */
@@ -233,7 +248,8 @@ static bool same_kernel(comparison *c, const grout_kernel *a, const grout_kernel
         const grout_param *param_b = grout_module_get_param(c->b, b, i);
         SAME(param_a->direction == param_b->direction && param_a->dtype == param_b->dtype,
              "parameter");
-        if (!same_values(c, param_a->value, param_b->value, 1)) {
+        if (!same_values(c, param_a->value, param_b->value, 1) ||
+            !same_init(c, param_a->init, param_b->init)) {
             return false;
         }
     }

@@ -402,6 +402,18 @@ START_TEST(axes_have_a_limit) {
 }
 END_TEST
 
+START_TEST(inits_have_a_limit) {
+    for (uint32_t count = GROUT_INIT_MAX; count <= GROUT_INIT_MAX + 1; count++) {
+        grout_text text = {0};
+        grout_text_add(&text, "kernel @k(%%a: in gmem i8[%u] init([0", (unsigned)count);
+        repeat(&text, ", 1", count - 1);
+        grout_text_add(&text, "])) {\n}\n");
+        ck_assert_int_eq(parse_code(&text),
+                         count == GROUT_INIT_MAX ? GROUT_DIAG_NONE : GROUT_DIAG_LIMIT);
+    }
+}
+END_TEST
+
 START_TEST(files_have_a_limit) {
     size_t size = GROUT_FILE_MAX;
     char *bytes = malloc(size + 1);
@@ -510,6 +522,7 @@ int main(void) {
     tcase_add_loop_test(tcase, nesting_has_a_limit, 0, nest_count);
     tcase_add_loop_test(tcase, deep_texts_are_refused, 0, nest_count);
     tcase_add_test(tcase, axes_have_a_limit);
+    tcase_add_test(tcase, inits_have_a_limit);
     tcase_add_test(tcase, files_have_a_limit);
     tcase_add_test(tcase, places_and_uses_are_kept);
     tcase_add_loop_test(tcase, texts_that_look_odd_are_taken, 0, 27);

@@ -56,6 +56,13 @@ static const form_case forms[] = {
     {"// c\n", NULL},
     {"\n\n// c\n\n\n// d\n\n", "// c\n\n// d\n"},
     {"// c\r\ngrout   1 // v\r\n", "// c\ngrout 1  // v\n"},
+    /* contents */
+    {"kernel @k(%a: in gmem f32[4] init(zeros), %n: i32 init(-3), %b: inout gmem i32[2] init([1, 2]))\n{\n}\n", NULL},
+    {"const N = 2\nkernel @k(%a: in gmem f32[N] init( uniform( 3 ,-1,N*2 ) ), %b: in gmem bool[N] init(true)) {\n scratch %p: gmem f16[N] init(randn(N))\n}\n",
+     "const N = 2\nkernel @k(%a: in gmem f32[N] init(uniform(3, -1, N * 2)), %b: in gmem bool[N] init(true))\n{\n  scratch %p : gmem f16[N] init(randn(N))\n}\n"},
+    {"kernel @k(%a: in gmem i32[40] init([100, 101, 102, 103, 104, 105, 106, 107, 108, 109, 110, 111, 112, 113, 114, 115, 116, 117, 118, 119, 120, 121, 122, 123, 124, 125, 126, 127, 128, 129, 130, 131, 132, 133, 134, 135, 136, 137, 138, 139]), %b: in gmem i32[24] init([200, 201, 202, 203, 204, 205, 206, 207, 208, 209, 210, 211, 212, 213, 214, 215, 216, 217, 218, 219, 220, 221, 222, 223])) {\n}\n",
+     "kernel @k(%a: in gmem i32[40] init([100, 101, 102, 103, 104, 105, 106, 107, 108, 109, 110, 111, 112,\n            113, 114, 115, 116, 117, 118, 119, 120, 121, 122, 123, 124, 125, 126, 127, 128, 129,\n            130, 131, 132, 133, 134, 135, 136, 137, 138, 139]),\n"
+     "        %b: in gmem i32[24] init([200, 201, 202, 203, 204, 205, 206, 207, 208, 209, 210, 211, 212,\n            213, 214, 215, 216, 217, 218, 219, 220, 221, 222, 223]))\n{\n}\n"},
     /* literals */
     {"const A = 0x10\n", "const A = 16\n"},
     {"const A = -5, B = -(5), C = - 5, D = -X, X = 1\n", "const A = -5, B = -(5), C = -5, D = -X, X = 1\n"},

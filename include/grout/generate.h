@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * generate.h - arrays without files: what an 'init(..)' says, and the generators of
+ * generators.def. The bytes are the same on every machine, for ever.
+ *
+ * A program that launches a kernel gives it the contents that 'grout run' would:
+ *
+ *     grout_argument argument = {malloc(size), size};
+ *     grout_param_fill_default(bound, kernel, index, argument.data);
+ */
+#ifndef GROUT_GENERATE_H
+#define GROUT_GENERATE_H
+
+#include "grout/ir.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A generator with its numbers; all zero: 'ints'. */
+typedef struct grout_generator {
+    grout_generator_kind kind; /* not LIST */
+    uint64_t seed;             /* RANDN, UNIFORM */
+    uint64_t stream;           /* INTS: arrays of one launch differ by it */
+    double low, high;          /* UNIFORM; VALUE: low */
+} grout_generator;
+
+/* Whether a type can hold what it makes: a number in its range, fractions in floats only. */
+GROUT_API bool grout_generator_fits(const grout_generator *generator, grout_dtype dtype);
+/* Fills count elements. grout_generator_fits holds. */
+GROUT_API void grout_generator_fill(const grout_generator *generator, grout_dtype dtype, void *out,
+                                    uint64_t count);
+
+/* Appends it as --input takes it: "randn:7", "uniform:3:-1:1", "2.5". */
+GROUT_API void grout_generator_print(const grout_generator *generator, grout_text *out);
+
+/* Fills the data of a parameter of a bound and verified module with what it holds unless the caller
+ * brings something else: what its init(..) says, 'ints' if it has none. data: the bytes of the
+ * array (grout_object_get_layout), or of one element for a scalar. Not of an 'out' array, which
+ * starts without values. */
+GROUT_API void grout_param_fill_default(const grout_module *bound, const grout_kernel *kernel,
+                                        uint32_t index, void *data);
+/* Fills the data of a gmem scratch that has an init(..). The interpreter and grout_gpu_run do this
+ * themselves, before each launch. */
+GROUT_API void grout_scratch_fill_default(const grout_module *bound, grout_object_id scratch,
+                                          void *data);
+/* Whether all elements of an init are the same, as VALUE, zeros and ones say: the bits of one. */
+GROUT_API bool grout_init_is_uniform(const grout_module *bound, const grout_init *init,
+                                     grout_dtype dtype, uint64_t *bits_out);
+/* Appends an init as --input would be given it ("zeros", "uniform:3:-1:1", "7"); of a list, which
+ * no option gives, its first elements ("[1, 2, 3, ..]"). */
+GROUT_API void grout_init_print_input(const grout_module *bound, const grout_init *init,
+                                      grout_text *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

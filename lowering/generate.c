@@ -1,0 +1,330 @@
+/* generate.c - what init(..) and the generators put into an array.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "grout/generate.h"
+
+#include "bound.h"
+#include "invariant.h"
+#include "random.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+static bool is_float(grout_dtype dtype) {
+    return grout_dtype_get_info(dtype)->class_ == GROUT_CLASS_FLOAT;
+}
+
+/* Whether a number is one of an integer type (bool: 0 and 1). */
+static bool holds_integer(grout_dtype dtype, double value) {
+    const grout_dtype_info *info = grout_dtype_get_info(dtype);
+    if (!isfinite(value) || value != floor(value)) {
+        return false;
+    }
+    if (info->class_ == GROUT_CLASS_BOOL) {
+        return value == 0 || value == 1;
+    }
+    bool is_signed = info->class_ == GROUT_CLASS_SINT;
+    double end = ldexp(1.0, info->bytes * 8 - (is_signed ? 1 : 0));
+    return value < end && value >= (is_signed ? -end : 0.0);
+}
+
+bool grout_generator_fits(const grout_generator *generator, grout_dtype dtype) {
+    switch (generator->kind) {
+    case GROUT_GENERATOR_INTS:
+    case GROUT_GENERATOR_ZEROS:
+    case GROUT_GENERATOR_ONES:
+    case GROUT_GENERATOR_ARANGE:
+        return true;
+    case GROUT_GENERATOR_RANDN:
+    case GROUT_GENERATOR_UNIFORM:
+        return is_float(dtype);
+    case GROUT_GENERATOR_VALUE:
+        return is_float(dtype) || holds_integer(dtype, generator->low);
+    case GROUT_GENERATOR_LIST:
+    case GROUT_GENERATOR_COUNT:
+        break;
+    }
+    return false;
+}
+
+/* ---- elements ------------------------------------------------------------------------------- */
+
+static void put_bits(uint64_t bits, uint32_t bytes, uint8_t *out) {
+    for (uint32_t i = 0; i < bytes; i++) {
+        out[i] = (uint8_t)(bits >> (8 * i));
+    }
+}
+
+/* Rounds once, to nearest even. What is too large for a type of 8 bits becomes its largest number,
+ * as a cast does it; wider types have infinity. */
+static void put_number(grout_dtype dtype, double value, uint8_t *out) {
+    const uint8_t bytes = grout_dtype_get_info(dtype)->bytes;
+    if (dtype == GROUT_DTYPE_F64) {
+        memcpy(out, &value, sizeof value);
+        return;
+    }
+    if (dtype == GROUT_DTYPE_F32) {
+        const float narrow = (float)value;
+        memcpy(out, &narrow, sizeof narrow);
+        return;
+    }
+    const double largest = grout_number__get_largest(dtype);
+    if (bytes == 1 && fabs(value) > largest) {
+        value = copysign(largest, value);
+    }
+    put_bits(grout_expr_value_to_bits((grout_expr_value){.is_float = true, .number = value}, dtype),
+             bytes, out);
+}
+
+/* ---- generators ------------------------------------------------------------------------------ */
+
+/* Mixes the bits of a counter (the finaliser of splitmix64). */
+static uint64_t mix(uint64_t x) {
+    x += UINT64_C(0x9E3779B97F4A7C15);
+    x = (x ^ x >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
+    x = (x ^ x >> 27) * UINT64_C(0x94D049BB133111EB);
+    return x ^ x >> 31;
+}
+
+static void put_integer(grout_dtype dtype, uint64_t value, uint8_t *out) {
+    const grout_dtype_info *info = grout_dtype_get_info(dtype);
+    if (info->class_ == GROUT_CLASS_FLOAT) {
+        put_number(dtype, (double)(int64_t)value, out);
+        return;
+    }
+    put_bits(value & (info->class_ == GROUT_CLASS_BOOL ? 1u : UINT64_MAX), info->bytes, out);
+}
+
+/* Nine elements made once, then picked: small integers are exact in every type. */
+static void fill_ints(const grout_generator *generator, grout_dtype dtype, uint8_t *out,
+                      uint64_t count) {
+    const grout_dtype_info *info = grout_dtype_get_info(dtype);
+    uint32_t bytes = info->bytes;
+    bool is_signed = info->class_ == GROUT_CLASS_SINT || info->class_ == GROUT_CLASS_FLOAT;
+    uint8_t elements[9][8] = {{0}};
+    uint64_t key = mix(generator->stream);
+    for (uint32_t i = 0; i < 9; i++) {
+        put_integer(dtype, (uint64_t)i - (is_signed ? 4u : 0u), elements[i]);
+    }
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t choice = (mix(key ^ i) >> 32) * 9 >> 32;
+        GROUT_ASSERT(choice < sizeof elements / sizeof elements[0]);
+        memcpy(out + i * bytes, elements[choice], bytes);
+    }
+}
+
+/* Four elements for each counter; p lies in the middle of one of 2^32 equal parts of (0, 1). */
+static void fill_random(const grout_generator *generator, grout_dtype dtype, uint8_t *out,
+                        uint64_t count) {
+    uint32_t bytes = grout_dtype_get_info(dtype)->bytes;
+    uint32_t key[2] = {(uint32_t)generator->seed, (uint32_t)(generator->seed >> 32)};
+    uint32_t words[4] = {0};
+    for (uint64_t i = 0; i < count; i++) {
+        if (i % 4 == 0) {
+            uint32_t counter[4] = {(uint32_t)(i / 4), (uint32_t)(i / 4 >> 32), 0, 0};
+            grout_random__philox(counter, key, words);
+        }
+        double p = ((double)words[i % 4] + 0.5) / 4294967296.0;
+        double value = generator->kind == GROUT_GENERATOR_RANDN
+                           ? grout_random__quantile(p)
+                           : generator->low * (1 - p) + generator->high * p;
+        put_number(dtype, value, out + i * bytes);
+    }
+}
+
+static void fill_same(const uint8_t *element, uint32_t bytes, uint8_t *out, uint64_t count) {
+    for (uint64_t i = 0; i < count; i++) {
+        memcpy(out + i * bytes, element, bytes);
+    }
+}
+
+void grout_generator_fill(const grout_generator *generator, grout_dtype dtype, void *out,
+                          uint64_t count) {
+    uint32_t bytes = grout_dtype_get_info(dtype)->bytes;
+    uint8_t element[8] = {0};
+    GROUT_ASSERT(grout_generator_fits(generator, dtype) && bytes <= sizeof element);
+    switch (generator->kind) {
+    case GROUT_GENERATOR_INTS:
+        fill_ints(generator, dtype, out, count);
+        break;
+    case GROUT_GENERATOR_ZEROS:
+        memset(out, 0, (size_t)count * bytes);
+        break;
+    case GROUT_GENERATOR_ONES:
+        put_integer(dtype, 1, element);
+        fill_same(element, bytes, out, count);
+        break;
+    case GROUT_GENERATOR_ARANGE:
+        for (uint64_t i = 0; i < count; i++) {
+            put_integer(dtype, i, (uint8_t *)out + i * bytes);
+        }
+        break;
+    case GROUT_GENERATOR_RANDN:
+    case GROUT_GENERATOR_UNIFORM:
+        fill_random(generator, dtype, out, count);
+        break;
+    case GROUT_GENERATOR_VALUE:
+        if (is_float(dtype)) {
+            put_number(dtype, generator->low, element);
+        } else {
+            put_integer(dtype,
+                        generator->low < 0 ? (uint64_t)(int64_t)generator->low
+                                           : (uint64_t)generator->low,
+                        element);
+        }
+        fill_same(element, bytes, out, count);
+        break;
+    case GROUT_GENERATOR_LIST:
+    case GROUT_GENERATOR_COUNT:
+        GROUT_UNREACHABLE();
+    }
+}
+
+static void print_numbers(const grout_generator *generator, grout_text *out) {
+    const double bounds[] = {generator->low, generator->high};
+    const uint32_t count = grout_generator_get_info(generator->kind)->argument_count;
+    for (uint32_t k = 0; k < count; k++) {
+        if (k == 0) {
+            grout_text_add(out, ":%" PRIu64, generator->seed);
+        } else {
+            grout_text_add(out, ":%.17g", bounds[k - 1]);
+        }
+    }
+}
+
+void grout_generator_print(const grout_generator *generator, grout_text *out) {
+    if (generator->kind == GROUT_GENERATOR_VALUE) {
+        grout_text_add(out, "%.17g", generator->low);
+        return;
+    }
+    grout_text_add(out, "%s", grout_generator_get_info(generator->kind)->text);
+    print_numbers(generator, out);
+}
+
+/* ---- init ------------------------------------------------------------------------------------ */
+
+static grout_expr_value get_argument(const grout_module *bound, const grout_init *init,
+                                     uint32_t index) {
+    return grout_module_get_expr_value(bound, grout_module_get_init_argument(bound, init, index));
+}
+
+static double get_number(const grout_module *bound, const grout_init *init, uint32_t index) {
+    const grout_expr_value value = get_argument(bound, init, index);
+    return value.is_float ? value.number : (double)value.integer;
+}
+
+/* The init names a generator. */
+static grout_generator get_generator(const grout_module *bound, const grout_init *init) {
+    grout_generator generator = {.kind = (grout_generator_kind)init->kind};
+    if (init->count > 0) {
+        generator.seed = (uint64_t)get_argument(bound, init, 0).integer;
+    }
+    if (init->count > 1) {
+        generator.low = get_number(bound, init, 1);
+        generator.high = get_number(bound, init, 2);
+    }
+    return generator;
+}
+
+/* The constants of a value or of a list, of which the type holds each (verify_init.c). */
+static void fill_constants(const grout_module *bound, const grout_init *init, grout_dtype dtype,
+                           uint8_t *out, uint64_t count) {
+    const uint32_t bytes = grout_dtype_get_info(dtype)->bytes;
+    GROUT_ASSERT(init->kind == GROUT_GENERATOR_VALUE || init->count == count);
+    if (init->kind == GROUT_GENERATOR_VALUE) {
+        uint8_t element[8];
+        put_bits(grout_expr_value_to_bits(get_argument(bound, init, 0), dtype), bytes, element);
+        fill_same(element, bytes, out, count);
+        return;
+    }
+    for (uint32_t i = 0; i < init->count; i++) {
+        put_bits(grout_expr_value_to_bits(get_argument(bound, init, i), dtype), bytes,
+                 out + (size_t)i * bytes);
+    }
+}
+
+/* id 0: ints. */
+static void fill_init(const grout_module *bound, grout_init_id id, uint64_t stream,
+                      const grout_type *type, void *data) {
+    const grout_init *init = grout_module_get_init(bound, id);
+    const uint64_t count = (uint64_t)grout_type_get_count(type);
+    if (init->kind == GROUT_GENERATOR_VALUE || init->kind == GROUT_GENERATOR_LIST) {
+        fill_constants(bound, init, (grout_dtype)type->dtype, data, count);
+        return;
+    }
+    grout_generator generator = get_generator(bound, init);
+    generator.stream = stream;
+    grout_generator_fill(&generator, (grout_dtype)type->dtype, data, count);
+}
+
+void grout_param_fill_default(const grout_module *bound, const grout_kernel *kernel, uint32_t index,
+                              void *data) {
+    const grout_param *param = grout_module_get_param(bound, kernel, index);
+    GROUT_ASSERT(param->direction != GROUT_DIRECTION_OUT);
+    fill_init(bound, param->init, index, grout_module_get_type(bound, param->value), data);
+}
+
+/* Streams go on after those of the parameters: the number of the kernel's gmem scratches before. */
+static uint64_t get_scratch_stream(const grout_module *bound, grout_object_id scratch) {
+    const grout_kernel_id kernel = grout_object__get_kernel(bound, scratch);
+    uint64_t stream = grout_module_get_kernel(bound, kernel)->param_count;
+    for (grout_object_id id = 1; id < scratch; id++) {
+        const grout_object *object = grout_module_get_object(bound, id);
+        stream += object->kind == GROUT_OBJECT_ARRAY && grout_space_is_of_launch(object->space) &&
+                  grout_object__get_kernel(bound, id) == kernel;
+    }
+    return stream;
+}
+
+void grout_scratch_fill_default(const grout_module *bound, grout_object_id scratch, void *data) {
+    const grout_object *object = grout_module_get_object(bound, scratch);
+    GROUT_ASSERT(object->init != 0);
+    fill_init(bound, object->init, get_scratch_stream(bound, scratch),
+              grout_object_get_type(bound, scratch), data);
+}
+
+bool grout_init_is_uniform(const grout_module *bound, const grout_init *init, grout_dtype dtype,
+                           uint64_t *bits_out) {
+    if (init->kind == GROUT_GENERATOR_VALUE) {
+        *bits_out = grout_expr_value_to_bits(get_argument(bound, init, 0), dtype);
+        return true;
+    }
+    const grout_expr_value one = {.integer = init->kind == GROUT_GENERATOR_ONES};
+    *bits_out = grout_expr_value_to_bits(one, dtype);
+    return init->kind == GROUT_GENERATOR_ZEROS || init->kind == GROUT_GENERATOR_ONES;
+}
+
+static void print_constant(const grout_expr_value *value, grout_text *out) {
+    if (value->bits_dtype != GROUT_DTYPE_NONE) {
+        const grout_dtype_info *info = grout_dtype_get_info((grout_dtype)value->bits_dtype);
+        grout_text_add(out, "%s:0x%0*" PRIx64, info->text, 2 * info->bytes, value->bits);
+    } else if (value->is_bool) {
+        grout_text_add(out, "%s", value->integer != 0 ? "true" : "false");
+    } else if (value->is_float) {
+        grout_text_add(out, "%.17g", value->number);
+    } else {
+        grout_text_add(out, "%" PRId64, value->integer);
+    }
+}
+
+static void print_list(const grout_module *bound, const grout_init *init, grout_text *out) {
+    enum { SHOWN_MAX = 8 };
+    for (uint32_t i = 0; i < init->count && i < SHOWN_MAX; i++) {
+        const grout_expr_value value = get_argument(bound, init, i);
+        grout_text_add(out, "%s", i == 0 ? "[" : ", ");
+        print_constant(&value, out);
+    }
+    grout_text_add(out, "%s", init->count > SHOWN_MAX ? ", ..]" : "]");
+}
+
+void grout_init_print_input(const grout_module *bound, const grout_init *init, grout_text *out) {
+    if (init->kind == GROUT_GENERATOR_LIST) {
+        print_list(bound, init, out);
+    } else if (init->kind == GROUT_GENERATOR_VALUE) {
+        const grout_expr_value value = get_argument(bound, init, 0);
+        print_constant(&value, out);
+    } else {
+        const grout_generator generator = get_generator(bound, init);
+        grout_generator_print(&generator, out);
+    }
+}
