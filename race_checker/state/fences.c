@@ -62,6 +62,7 @@ static bool reserve_head(const grout_allocator *allocator, grout_fences *fences,
 static uint32_t take_place(const grout_allocator *allocator, grout_fences *fences) {
     uint32_t place = fences->unused;
     if (place) {
+        GROUT_ASSERT(fences->items != NULL && place <= fences->count);
         fences->unused = fences->items[place - 1].older;
         return place;
     }
