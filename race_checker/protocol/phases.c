@@ -289,6 +289,17 @@ bool grout_checker__settle_all(grout_checker *checker) {
 
 /* ---- what comes in ---- */
 
+/* Of the waits of one actor the last: a parity may name a phase again, and which of these waits
+ * comes before the next phase is full is chance. Of several actors the first in the source. */
+static void note_missed(const grout_checker *checker, grout_origin *missed,
+                        const grout_origin *wait) {
+    if (missed->op && grout_origin__is_same_actor(missed, wait)) {
+        *missed = *wait;
+    } else {
+        grout_origin__keep(checker->info.module, missed, wait, -1);
+    }
+}
+
 /* Notes the waits on the phase before that the contributions of a phase do not know of. */
 static void hold_against_waits(grout_checker *checker, const grout_element_at *at,
                                uint32_t number) {
@@ -305,7 +316,7 @@ static void hold_against_waits(grout_checker *checker, const grout_element_at *a
         const grout_wait_at wait = grout_checker__get_wait(checker, at->state, at->index, i);
         if (wait.origin->op && wait.mark->waits == number && !(element->facts.skipped >> i & 1) &&
             known[i] < wait.mark->epoch) {
-            grout_origin__keep(checker->info.module, missed, wait.origin, -1);
+            note_missed(checker, missed, wait.origin);
         }
     }
 }
@@ -336,7 +347,7 @@ bool grout_element__observe(grout_checker *checker, const grout_element_at *at, 
     grout_phase_state *phase = NULL;
     if (number == UINT32_MAX) { /* the phase before the first */
         if (element->facts.full > 0) {
-            grout_origin__keep(checker->info.module, &element->fresh_missed, origin, -1);
+            note_missed(checker, &element->fresh_missed, origin);
         }
         return true;
     }
@@ -351,7 +362,7 @@ bool grout_element__observe(grout_checker *checker, const grout_element_at *at, 
     phase->has_wait = true;
     grout_origin__keep(checker->info.module, &phase->wait, origin, -1);
     if (element->facts.full > number + 1 && !is_skipped) {
-        grout_origin__keep(checker->info.module, &phase->missed, origin, -1);
+        note_missed(checker, &phase->missed, origin);
     }
     return grout_element__settle(checker, at);
 }
