@@ -36,16 +36,23 @@ static uint32_t get_launch_number(const grout_machine *machine, uint32_t number)
     return cluster->index * per_slot + number % per_slot;
 }
 
-/* The actors of a CTA, one after the other; NULL if its cluster has not begun. */
-static const grout_thread *find_threads(const grout_machine *machine, uint32_t cta) {
-    return grout_machine__find_actor(machine, cta * machine->plan->actor_count);
+/* The actors of a CTA, one after the other; NULL if its cluster has not begun. Numbers of CTAs go
+ * slot by slot. */
+static inline const grout_thread *find_threads(const grout_machine *machine, uint32_t cta) {
+    uint32_t size = machine->plan->shape.cta_count, slot = size == 1 ? cta : cta / size;
+    const grout_cluster *cluster = (const grout_cluster *)(const void *)machine->slots[slot];
+    if (cluster == NULL || cluster->is_begun == 0) {
+        return NULL;
+    }
+    const uint8_t *arena = grout_machine__get_arena(machine, slot, cta - slot * size);
+    return (const grout_thread *)(const void *)(arena + machine->at.threads);
 }
 
 /* The first that can run, round robin from a number on; skip so many. UINT32_MAX: none. */
-static uint32_t find_runnable(const grout_machine *machine, uint32_t first, uint32_t skip) {
+static inline uint32_t find_runnable(const grout_machine *machine, uint32_t first, uint32_t skip) {
     uint32_t actors = machine->plan->actor_count,
              ctas = machine->slot_count * machine->plan->shape.cta_count;
-    uint32_t cta = first / actors, local = first % actors, left = ctas * actors;
+    uint32_t cta = first / actors, local = first - cta * actors, left = ctas * actors;
     while (left > 0) {
         uint32_t end = local + left < actors ? local + left : actors;
         const grout_thread *threads = find_threads(machine, cta);
@@ -62,7 +69,7 @@ static uint32_t find_runnable(const grout_machine *machine, uint32_t first, uint
 }
 
 /* How many can run; counts no further than to 'most'. */
-static uint32_t count_runnable(const grout_machine *machine, uint32_t most) {
+static inline uint32_t count_runnable(const grout_machine *machine, uint32_t most) {
     uint32_t ctas = machine->slot_count * machine->plan->shape.cta_count, runnable = 0;
     for (uint32_t cta = 0; cta < ctas && runnable < most; cta++) {
         const grout_thread *threads = find_threads(machine, cta);
