@@ -1,6 +1,6 @@
 /* generate.c - what init(..) and the generators put into an array.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "grout/generate.h"
+#include "generate.h"
 
 #include "bound.h"
 #include "invariant.h"
@@ -288,7 +288,7 @@ bool grout_init_is_uniform(const grout_module *bound, const grout_init *init, gr
     return init->kind == GROUT_GENERATOR_ZEROS || init->kind == GROUT_GENERATOR_ONES;
 }
 
-static void print_constant(const grout_expr_value *value, grout_text *out) {
+void grout_init__print_constant(const grout_expr_value *value, grout_text *out) {
     if (value->bits_dtype != GROUT_DTYPE_NONE) {
         const grout_dtype_info *info = grout_dtype_get_info((grout_dtype)value->bits_dtype);
         grout_text_add(out, "%s:0x%0*" PRIx64, info->text, 2 * info->bytes, value->bits);
@@ -306,7 +306,7 @@ static void print_list(const grout_module *bound, const grout_init *init, grout_
     for (uint32_t i = 0; i < init->count && i < SHOWN_MAX; i++) {
         const grout_expr_value value = get_argument(bound, init, i);
         grout_text_add(out, "%s", i == 0 ? "[" : ", ");
-        print_constant(&value, out);
+        grout_init__print_constant(&value, out);
     }
     grout_text_add(out, "%s", init->count > SHOWN_MAX ? ", ..]" : "]");
 }
@@ -316,7 +316,7 @@ void grout_init_print_input(const grout_module *bound, const grout_init *init, g
         print_list(bound, init, out);
     } else if (init->kind == GROUT_GENERATOR_VALUE) {
         const grout_expr_value value = get_argument(bound, init, 0);
-        print_constant(&value, out);
+        grout_init__print_constant(&value, out);
     } else {
         const grout_generator generator = get_generator(bound, init);
         grout_generator_print(&generator, out);
