@@ -1,6 +1,6 @@
 /* generate.c - what init(..) and the generators put into an array.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "grout/generate.h"
+#include "generate.h"
 
 #include "bound.h"
 #include "invariant.h"
@@ -180,25 +180,19 @@ void grout_generator_fill(const grout_generator *generator, grout_dtype dtype, v
     }
 }
 
-static void print_numbers(const grout_generator *generator, grout_text *out) {
-    const double bounds[] = {generator->low, generator->high};
-    const uint32_t count = grout_generator_get_info(generator->kind)->argument_count;
-    for (uint32_t k = 0; k < count; k++) {
-        if (k == 0) {
-            grout_text_add(out, ":%" PRIu64, generator->seed);
-        } else {
-            grout_text_add(out, ":%.17g", bounds[k - 1]);
-        }
-    }
-}
-
 void grout_generator_print(const grout_generator *generator, grout_text *out) {
     if (generator->kind == GROUT_GENERATOR_VALUE) {
         grout_text_add(out, "%.17g", generator->low);
         return;
     }
-    grout_text_add(out, "%s", grout_generator_get_info(generator->kind)->text);
-    print_numbers(generator, out);
+    const grout_generator_info *info = grout_generator_get_info(generator->kind);
+    grout_text_add(out, "%s", info->text);
+    if (info->argument_count > 0) {
+        grout_text_add(out, ":%" PRIu64, generator->seed);
+    }
+    if (info->argument_count > 1) {
+        grout_text_add(out, ":%.17g:%.17g", generator->low, generator->high);
+    }
 }
 
 /* ---- init ------------------------------------------------------------------------------------ */
@@ -232,7 +226,7 @@ static void fill_constants(const grout_module *bound, const grout_init *init, gr
     const uint32_t bytes = grout_dtype_get_info(dtype)->bytes;
     GROUT_ASSERT(init->kind == GROUT_GENERATOR_VALUE || init->count == count);
     if (init->kind == GROUT_GENERATOR_VALUE) {
-        uint8_t element[8];
+        uint8_t element[8] = {0};
         put_bits(grout_expr_value_to_bits(get_argument(bound, init, 0), dtype), bytes, element);
         fill_same(element, bytes, out, count);
         return;
@@ -294,7 +288,7 @@ bool grout_init_is_uniform(const grout_module *bound, const grout_init *init, gr
     return init->kind == GROUT_GENERATOR_ZEROS || init->kind == GROUT_GENERATOR_ONES;
 }
 
-static void print_constant(const grout_expr_value *value, grout_text *out) {
+void grout_init__print_constant(const grout_expr_value *value, grout_text *out) {
     if (value->bits_dtype != GROUT_DTYPE_NONE) {
         const grout_dtype_info *info = grout_dtype_get_info((grout_dtype)value->bits_dtype);
         grout_text_add(out, "%s:0x%0*" PRIx64, info->text, 2 * info->bytes, value->bits);
@@ -312,7 +306,7 @@ static void print_list(const grout_module *bound, const grout_init *init, grout_
     for (uint32_t i = 0; i < init->count && i < SHOWN_MAX; i++) {
         const grout_expr_value value = get_argument(bound, init, i);
         grout_text_add(out, "%s", i == 0 ? "[" : ", ");
-        print_constant(&value, out);
+        grout_init__print_constant(&value, out);
     }
     grout_text_add(out, "%s", init->count > SHOWN_MAX ? ", ..]" : "]");
 }
@@ -322,7 +316,7 @@ void grout_init_print_input(const grout_module *bound, const grout_init *init, g
         print_list(bound, init, out);
     } else if (init->kind == GROUT_GENERATOR_VALUE) {
         const grout_expr_value value = get_argument(bound, init, 0);
-        print_constant(&value, out);
+        grout_init__print_constant(&value, out);
     } else {
         const grout_generator generator = get_generator(bound, init);
         grout_generator_print(&generator, out);

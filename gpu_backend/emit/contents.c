@@ -178,6 +178,7 @@ static void add_scalar(const grout_contents *contents, uint32_t index, grout_dty
     const grout_dtype_info *info = grout_dtype_get_info(dtype);
     uint8_t element[8] = {0};
     uint64_t bits = 0;
+    GROUT_ASSERT(info->bytes >= 1 && info->bytes <= sizeof element);
     grout_param_fill_default(contents->module, contents->kernel, index, element);
     for (uint32_t i = 0; i < info->bytes; i++) {
         bits |= (uint64_t)element[i] << (8 * i);

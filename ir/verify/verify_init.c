@@ -2,8 +2,11 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "verifying.h"
 
+#include "generate.h"
+
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 
 /* An init(..), and what it is the contents of. */
 typedef struct init_place {
@@ -54,10 +57,18 @@ static grout_loc_id get_argument(const grout_verifying *verifying, const init_pl
     return grout_module_get_expr(verifying->module, id)->loc;
 }
 
-static grout_expr_text get_argument_text(const grout_verifying *verifying, const init_place *place,
-                                         uint32_t index) {
-    return grout_fold__get_text(
-        verifying->module, grout_module_get_init_argument(verifying->module, place->init, index));
+/* A constant by its value; the caret shows how it is written. */
+typedef struct constant_text {
+    char chars[48];
+} constant_text;
+
+static constant_text get_text(const grout_verifying *verifying, const grout_expr_value *value) {
+    constant_text text = {{0}};
+    grout_text whole = {.allocator = verifying->module->allocator};
+    grout_init__print_constant(value, &whole);
+    (void)snprintf(text.chars, sizeof text.chars, "%s", whole.data == NULL ? "" : whole.data);
+    grout_text_free(&whole);
+    return text;
 }
 
 /* A constant as an element; false after a report. */
@@ -68,8 +79,7 @@ static bool check_element(grout_verifying *verifying, const init_place *place, u
     if (!grout_number__is_constant_of(&value, dtype)) {
         grout_verifying__report(verifying, GROUT_DIAG_BAD_INIT, loc,
                                 "%s has elements of type %s, and '%s' is none", place->name.chars,
-                                get_dtype_text(place),
-                                get_argument_text(verifying, place, index).chars);
+                                get_dtype_text(place), get_text(verifying, &value).chars);
         grout_diags_help(verifying->diags, "%s",
                          dtype == GROUT_DTYPE_BOOL ? "write true or false"
                          : value.is_bool           ? "write 1 for true, 0 for false"
@@ -80,7 +90,7 @@ static bool check_element(grout_verifying *verifying, const init_place *place, u
         grout_verifying__report(verifying, GROUT_DIAG_BAD_INIT, loc,
                                 "%s has elements of type %s, which '%s' does not fit",
                                 place->name.chars, get_dtype_text(place),
-                                get_argument_text(verifying, place, index).chars);
+                                get_text(verifying, &value).chars);
         grout_number__help_range(dtype, verifying->diags);
         return false;
     }
@@ -129,7 +139,7 @@ static bool check_bound(grout_verifying *verifying, const init_place *place, uin
     if (value.bits_dtype != GROUT_DTYPE_NONE || value.is_bool || !isfinite(*number_out)) {
         grout_verifying__report(verifying, GROUT_DIAG_BAD_INIT, loc,
                                 "a bound of uniform is a finite number, and '%s' is none",
-                                get_argument_text(verifying, place, index).chars);
+                                get_text(verifying, &value).chars);
         grout_diags_help(verifying->diags, "write the bounds as numbers: uniform(1, -1, 1)");
         return false;
     }

@@ -289,8 +289,8 @@ bool grout_checker__settle_all(grout_checker *checker) {
 
 /* ---- what comes in ---- */
 
-/* Of the waits of one actor the last: a parity may name a phase again, and which of these waits
- * comes before the next phase is full is chance. Of several actors the first in the source. */
+/* Keeps the last of an actor's waits: a parity may name a phase again, and which of these waits
+ * comes before the next phase is full is chance. Among actors the first in the source is kept. */
 static void note_missed(const grout_checker *checker, grout_origin *missed,
                         const grout_origin *wait) {
     if (missed->op && grout_origin__is_same_actor(missed, wait)) {
