@@ -11,7 +11,8 @@
 
 static const char good_text[] =
     "// c\nconst A = B + 1, // t\n B = 2\nrequire A > B, \"A is more\"\n\n"
-    "kernel @k(%a: in gmem f32[A, B], %n: i32) grid(x = 2) threads(wg = 2)  // h\n{\n"
+    "kernel @k(%a: in gmem f32[A, B] init(uniform(3, -1, 1)), %n: i32 init(1))\n"
+    "    grid(x = 2) threads(wg = 2)  // h\n{\n  scratch %g : gmem i32[2] init([1, 2])\n"
     "  scratch %s : smem f32[4] tile(4) swizzle(32) transpose(0)\n"
     "  // lead\n  %v = add (load %a[ds(%n + 1, 2), :].transpose(1, 0)), (neg 1.5)  // tail\n"
     "  %r = for %i in 0..4 carry(%c = %n) unroll(2) {\n    yield %c * 2\n  }\n"
