@@ -316,16 +316,17 @@ static void explain_thread(grout_deadlock *text, uint32_t index) {
 /* The threads that stand where the root does, then the others. */
 static void explain_threads(grout_deadlock *text, const grout_thread_fact *root) {
     uint32_t groups = 0, left = 0;
-    for (uint32_t i = 0; i < 2 * text->thread_count; i++) {
-        uint32_t t = i % text->thread_count;
-        if (!grout_thread_fact__is_blocked(&text->threads[t]) || is_spoken_for(text, t) ||
-            is_alike(&text->threads[t], root) != (i < text->thread_count)) {
-            continue;
-        }
-        if (groups++ < GROUPS_MAX) {
-            explain_thread(text, t);
-        } else {
-            left++;
+    for (int pass = 0; pass < 2; pass++) {
+        for (uint32_t t = 0; t < text->thread_count; t++) {
+            if (!grout_thread_fact__is_blocked(&text->threads[t]) || is_spoken_for(text, t) ||
+                is_alike(&text->threads[t], root) != (pass == 0)) {
+                continue;
+            }
+            if (groups++ < GROUPS_MAX) {
+                explain_thread(text, t);
+            } else {
+                left++;
+            }
         }
     }
     if (left > 0) {

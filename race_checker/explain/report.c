@@ -121,7 +121,8 @@ static void describe_sides(grout_wording *wording) {
         }
     }
     if (facts->sides[0].origin.op) {
-        note_side(wording, accesses[0].place, accesses[0].box[0] == '\0' ? "" : "this access", &accesses[0]);
+        note_side(wording, accesses[0].place, accesses[0].box[0] == '\0' ? "" : "this access",
+                  &accesses[0]);
     }
     if (facts->side_count > 1 && facts->sides[1].origin.op) {
         note_side(wording, accesses[1].place, get_related_opening(wording), &accesses[1]);
