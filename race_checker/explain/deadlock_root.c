@@ -14,7 +14,7 @@
 
 #include <inttypes.h>
 
-enum { CIRCLE_MAX = 32 }; /* blocked threads among which a circle is looked for */
+enum { CIRCLE_MAX = 32 }; /* blocked threads among which a root, or a circle, is looked for */
 
 /* ---- the root ---- */
 
