@@ -171,17 +171,12 @@ static void add_finding(grout_report *report, grout_kernel_id kernel, const grou
     grout_report__print_command(report, kernel, outcome, &item->command);
 }
 
-/* FNV-1a over what a reader sees of a diagnostic: another size may say it of another number. */
+/* Hashes what a reader sees of a diagnostic: another size may say it of another number. */
 static uint64_t get_identity(const grout_diag *diag) {
     grout_text text = {0};
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
     grout_text_add(&text, "%s:%u:%u:%s", grout_diag_get(diag->code)->text, diag->place.line,
                    diag->place.column, diag->message);
-    for (size_t i = 0; i < text.size; i++) {
-        hash = (hash ^ (unsigned char)text.data[i]) * UINT64_C(0x100000001b3);
-    }
-    grout_text_free(&text);
-    return hash;
+    return grout_json__take_identity(&text);
 }
 
 bool grout_joined__add_diag(grout_report *report, const grout_diag *diag) {

@@ -227,18 +227,21 @@ void grout_json__take_finding(grout_json *json, json_t *finding) {
     append(json, is_silenced ? json->silenced : json->findings, finding);
 }
 
-/* FNV-1a over what identifies a diagnostic. */
+uint64_t grout_json__take_identity(grout_text *text) {
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    for (size_t i = 0; i < text->size; i++) {
+        hash = (hash ^ (unsigned char)text->data[i]) * UINT64_C(0x100000001b3);
+    }
+    grout_text_free(text);
+    return hash;
+}
+
 static uint64_t get_identity(const grout_diag *diag) {
     grout_text text = {0};
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
     grout_text_add(&text, "%s:%s:%u:%u", grout_diag_get(diag->code)->text,
                    diag->place.file == NULL ? "" : diag->place.file, diag->place.line,
                    diag->place.column);
-    for (size_t i = 0; i < text.size; i++) {
-        hash = (hash ^ (unsigned char)text.data[i]) * UINT64_C(0x100000001b3);
-    }
-    grout_text_free(&text);
-    return hash;
+    return grout_json__take_identity(&text);
 }
 
 json_t *grout_json__make_diag(grout_json *json, const grout_diag *diag) {

@@ -8,6 +8,8 @@
 
 typedef struct grout_json grout_json;
 
+/* FNV-1a over what identifies a diagnostic; frees the text. */
+uint64_t grout_json__take_identity(grout_text *text);
 grout_json *grout_json__new(void);
 void grout_json__free(grout_json *json);
 /* Parts of it, for the caller to complete. What take functions are given becomes the report's; NULL

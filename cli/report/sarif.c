@@ -237,6 +237,23 @@ static const char *get_level(const json_t *finding) {
                                              : "error";
 }
 
+/* What SARIF has no word for: the sizes that have the finding, and what it follows from. */
+static void add_properties(writer *w, json_t *result, const json_t *finding) {
+    json_t *sizes = json_object_get(finding, "sizes");
+    json_t *cause = json_object_get(finding, "follows_from");
+    if (sizes == NULL && cause == NULL) {
+        return;
+    }
+    json_t *properties = json_object();
+    if (sizes != NULL) {
+        set(w, properties, "sizes", json_incref(sizes));
+    }
+    if (cause != NULL) {
+        set(w, properties, "followsFrom", json_incref(cause));
+    }
+    set(w, result, "properties", properties);
+}
+
 static json_t *make_result(writer *w, const json_t *finding) {
     bool is_silenced = json_object_get(finding, "code") == NULL;
     const char *code = get_text(finding, is_silenced ? "silenced_code" : "code");
@@ -262,10 +279,7 @@ static json_t *make_result(writer *w, const json_t *finding) {
         append(w, fixes, make_fix(w, finding, edit));
         set(w, result, "fixes", fixes);
     }
-    if (json_is_array(json_object_get(finding, "sizes"))) {
-        set(w, result, "properties",
-            json_pack("{s:O}", "sizes", json_object_get(finding, "sizes")));
-    }
+    add_properties(w, result, finding);
     json_t *suppressions = json_array();
     if (is_silenced) {
         append(w, suppressions, make_suppression(w, finding));

@@ -75,10 +75,6 @@ static bool is_on_the_way(const grout_module *module, grout_op_id id, const grou
            (side & GROUT_SYNC_SIDE_ACQUIRE && leads_to(module, id, later->origin.op));
 }
 
-static bool is_in_kernel(const grout_checker *checker, const grout_op *op) {
-    return grout_module_get_block(checker->info.module, op->parent)->kernel == checker->info.kernel;
-}
-
 static grout_near find_in_program(const grout_checker *checker, const grout_side *later,
                                   const grout_side *earlier) {
     const grout_module *module = checker->info.module;
@@ -88,7 +84,8 @@ static grout_near find_in_program(const grout_checker *checker, const grout_side
         const grout_op *op = grout_module_get_op(module, i);
         const grout_attr_value *scope = grout_module_find_attr(module, op, GROUT_ATTR_SCOPE);
         grout_near_kind kind = get_weakness(checker, op, later, earlier);
-        if (kind == GROUT_NEAR_NOTHING || !is_in_kernel(checker, op) ||
+        if (kind == GROUT_NEAR_NOTHING ||
+            !grout_op__is_in_kernel(module, i, checker->info.kernel) ||
             !is_on_the_way(module, i, later, earlier)) {
             continue;
         }

@@ -147,11 +147,6 @@ static unsigned find_links(const grout_checker *checker, const grout_record *a,
 
 /* ---- ranks ---- */
 
-/* A read by a thread, or by its wgmma, of what a load brings. */
-static bool is_consumption(const grout_side *side) {
-    return !side->is_write;
-}
-
 /* An overrun on a barrier of which not every phase is waited for: that wait is what is missing. */
 static bool is_unwatched(const grout_checker *checker, const grout_record *record) {
     const grout_findings *findings = &checker->memory.findings;
@@ -168,107 +163,108 @@ static bool is_unwatched(const grout_checker *checker, const grout_record *recor
     return false;
 }
 
-/* Lower: nearer to the mistake. */
+/* Lower: nearer to the mistake. Every error is before every warning. */
 static unsigned get_rank(const grout_checker *checker, const grout_record *record) {
-    enum { NEVER_AWAITED = 30, UNWATCHED = 35 };
+    enum { NEVER_AWAITED = 30, UNWATCHED = 35, WARNING = UINT8_MAX + 1 };
+    unsigned first = record->severity == GROUT_SEVERITY_ERROR ? 0 : WARNING;
     if (record->code == GROUT_DIAG_ASYNC_NOT_AWAITED &&
-        record->facts.near.kind == GROUT_NEAR_NEVER_WAITED &&
-        is_consumption(&record->facts.sides[0])) {
-        return NEVER_AWAITED;
+        record->facts.near.kind == GROUT_NEAR_NEVER_WAITED && !record->facts.sides[0].is_write) {
+        return first + NEVER_AWAITED; /* a read, or a wgmma, of what a load brings */
     }
     if (record->code == GROUT_DIAG_BARRIER_OVERRUN && is_unwatched(checker, record)) {
-        return UNWATCHED;
+        return first + UNWATCHED;
     }
-    return get_row(record->code).rank;
+    return first + get_row(record->code).rank;
 }
 
 /* ---- the order ---- */
 
+#define OPEN UINT32_MAX /* it is not known yet what the finding follows from */
+
+/* A finding of the list on its way to its place. */
+typedef struct entry {
+    const grout_record *record;
+    uint32_t index; /* of the record in the findings */
+    unsigned rank;
+    uint32_t head; /* index in the list of what it follows from, its own for nothing; or OPEN */
+} entry;
+
 typedef struct arrangement {
     const grout_checker *checker;
-    const uint32_t *list;
+    entry *entries;
+    uint32_t *members; /* of the head that is looked at: that one, then those found to follow */
     uint32_t count;
-    uint32_t
-        *head; /* of each of the list: the index in it that it follows from; UINT32_MAX: open */
 } arrangement;
 
-static const grout_record *get_record(const arrangement *it, uint32_t i) {
-    return &it->checker->memory.findings.records[it->list[i]];
-}
-
-/* The open finding of the least rank; errors before warnings, then as listed. UINT32_MAX: none. */
+/* The open finding of the least rank, the first in the list of these; OPEN: none. */
 static uint32_t find_head(const arrangement *it) {
-    uint32_t best = UINT32_MAX;
-    unsigned best_rank = 0;
+    uint32_t best = OPEN;
     for (uint32_t i = 0; i < it->count; i++) {
-        const grout_record *record = get_record(it, i);
-        unsigned rank = get_rank(it->checker, record) +
-                        (record->severity == GROUT_SEVERITY_ERROR ? 0 : 2U * UINT8_MAX);
-        if (it->head[i] == UINT32_MAX && (best == UINT32_MAX || rank < best_rank)) {
+        const entry *at = &it->entries[i];
+        if (at->head == OPEN && (best == OPEN || at->rank < it->entries[best].rank)) {
             best = i;
-            best_rank = rank;
         }
     }
     return best;
 }
 
-/* Whether finding i follows from the head, by itself or through one that does. */
-static bool follows(const arrangement *it, uint32_t head, uint32_t i) {
-    const grout_record *cause = get_record(it, head), *record = get_record(it, i);
-    unsigned wanted =
-        get_links((cause_kind)get_row(cause->code).kind, (cause_kind)get_row(record->code).kind);
-    if (wanted == 0 || find_links(it->checker, cause, record, wanted) != 0) {
-        return wanted != 0;
-    }
-    for (uint32_t k = 0; k < it->count; k++) {
-        if (k != head && it->head[k] == head &&
-            find_links(it->checker, get_record(it, k), record,
-                       wanted & (LINK_BARRIER | LINK_ACCESS)) != 0) {
-            return true;
-        }
-    }
-    return false;
+/* The links by which a finding would follow from the head, through a member of it. */
+static unsigned get_wanted(const entry *head, const entry *member, const entry *at) {
+    unsigned links = get_links((cause_kind)get_row(head->record->code).kind,
+                               (cause_kind)get_row(at->record->code).kind);
+    return member == head ? links : links & (LINK_BARRIER | LINK_ACCESS);
 }
 
+/* What follows from the head, by itself or through what does. */
 static void add_followers(const arrangement *it, uint32_t head) {
-    bool has_more = true;
-    it->head[head] = head;
-    while (has_more) {
-        has_more = false;
+    uint32_t count = 0;
+    it->entries[head].head = head;
+    it->members[count++] = head;
+    for (uint32_t k = 0; k < count; k++) {
+        const entry *member = &it->entries[it->members[k]];
         for (uint32_t i = 0; i < it->count; i++) {
-            if (it->head[i] == UINT32_MAX && follows(it, head, i)) {
-                it->head[i] = head;
-                has_more = true;
+            entry *at = &it->entries[i];
+            if (at->head == OPEN && find_links(it->checker, member->record, at->record,
+                                               get_wanted(&it->entries[head], member, at)) != 0) {
+                at->head = head;
+                it->members[count++] = i;
             }
         }
     }
+}
+
+static void arrange(const arrangement *it, grout_listed *listed) {
+    uint32_t at = 0;
+    for (uint32_t head = find_head(it); head != OPEN; head = find_head(it)) {
+        uint32_t first = at;
+        add_followers(it, head);
+        listed[at++] = (grout_listed){it->entries[head].index, first};
+        for (uint32_t i = 0; i < it->count; i++) {
+            if (i != head && it->entries[i].head == head) {
+                listed[at++] = (grout_listed){it->entries[i].index, first};
+            }
+        }
+    }
+    GROUT_ASSERT(at == it->count);
 }
 
 grout_listed *grout_causes__arrange(const grout_checker *checker, const uint32_t *list,
                                     uint32_t count) {
     grout_listed *listed = grout__new(checker->allocator, count, sizeof *listed);
-    uint32_t *head = grout__new(checker->allocator, count, sizeof *head);
-    const arrangement it = {checker, list, count, head};
-    uint32_t at = 0;
-    if (!listed || !head) {
+    const arrangement it = {checker, grout__new(checker->allocator, count, sizeof *it.entries),
+                            grout__new(checker->allocator, count, sizeof *it.members), count};
+    bool is_good = listed && it.entries && it.members;
+    for (uint32_t i = 0; is_good && i < count; i++) {
+        const grout_record *record = &checker->memory.findings.records[list[i]];
+        it.entries[i] = (entry){record, list[i], get_rank(checker, record), OPEN};
+    }
+    if (is_good) {
+        arrange(&it, listed);
+    } else {
         grout__free(listed);
-        grout__free(head);
-        return NULL;
+        listed = NULL;
     }
-    for (uint32_t i = 0; i < count; i++) {
-        head[i] = UINT32_MAX;
-    }
-    for (uint32_t cause = find_head(&it); cause != UINT32_MAX; cause = find_head(&it)) {
-        uint32_t first = at;
-        add_followers(&it, cause);
-        listed[at++] = (grout_listed){list[cause], first};
-        for (uint32_t i = 0; i < count; i++) {
-            if (i != cause && head[i] == cause) {
-                listed[at++] = (grout_listed){list[i], first};
-            }
-        }
-    }
-    GROUT_ASSERT(at == count);
-    grout__free(head);
+    grout__free(it.entries);
+    grout__free(it.members);
     return listed;
 }

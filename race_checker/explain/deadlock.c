@@ -158,11 +158,6 @@ bool grout_deadlock__serves(const grout_deadlock *text, const grout_need *need, 
 
 /* ---- the ops that could bring it ---- */
 
-static bool is_in_kernel(const grout_deadlock *text, grout_op_id id) {
-    const grout_op *op = grout_module_get_op(text->module, id);
-    return grout_module_get_block(text->module, op->parent)->kernel == text->checker->info.kernel;
-}
-
 bool grout_deadlock__waits_for(const grout_deadlock *text, const grout_thread_fact *thread,
                                const grout_thread_fact *other) {
     grout_need need = grout_deadlock__get_need(text, thread);
@@ -172,8 +167,8 @@ bool grout_deadlock__waits_for(const grout_deadlock *text, const grout_thread_fa
                other->origin.cta / size == thread->origin.cta / size;
     }
     for (grout_op_id i = 1; i < grout_module_get_op_count(text->module); i++) {
-        if (is_in_kernel(text, i) && is_needed_op(text, &need, i) &&
-            grout_deadlock__serves(text, &need, i, other)) {
+        if (grout_op__is_in_kernel(text->module, i, text->checker->info.kernel) &&
+            is_needed_op(text, &need, i) && grout_deadlock__serves(text, &need, i, other)) {
             return true;
         }
     }
@@ -259,7 +254,8 @@ static void explain_need(grout_deadlock *text, const grout_need *need) {
     bool has_any = false;
     for (grout_op_id i = 1; i < grout_module_get_op_count(text->module); i++) {
         grout_text sentence = {.allocator = text->checker->allocator};
-        if (!is_in_kernel(text, i) || !is_needed_op(text, need, i)) {
+        if (!grout_op__is_in_kernel(text->module, i, text->checker->info.kernel) ||
+            !is_needed_op(text, need, i)) {
             continue;
         }
         has_any = true;

@@ -16,8 +16,7 @@ _Static_assert(GROUT_UPDATE_COUNT <= 32, "grout_flow.kinds has a bit for each up
 /* ---- spreading ---- */
 
 bool grout_flow__is_in_kernel(const grout_flow *it, grout_op_id id) {
-    const grout_op *op = grout_module_get_op(it->module, id);
-    return op->parent && grout_module_get_block(it->module, op->parent)->kernel == it->kernel;
+    return grout_op__is_in_kernel(it->module, id, it->kernel);
 }
 
 static void mark(grout_flow *it, grout_op_id *place, grout_op_id source) {

@@ -64,10 +64,6 @@ static bool is_order(const grout_record *record) {
     return false;
 }
 
-static bool is_in_kernel(const grout_checker *checker, const grout_op *op) {
-    return grout_module_get_block(checker->info.module, op->parent)->kernel == checker->info.kernel;
-}
-
 /* ---- semaphores, tests and values ---- */
 
 static uint32_t get_line(const grout_checker *checker, grout_op_id op) {
@@ -83,7 +79,7 @@ static grout_op_id find_test(const grout_checker *checker) {
         const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
         bool is_test = sync != NULL && sync->mode == GROUT_SYNC_MODE_TESTS &&
                        (sync->side & GROUT_SYNC_SIDE_ACQUIRE) != 0;
-        if (is_test && is_in_kernel(checker, op)) {
+        if (is_test && grout_op__is_in_kernel(module, i, checker->info.kernel)) {
             return i;
         }
     }

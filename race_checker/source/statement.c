@@ -49,6 +49,11 @@ static grout_region_kind get_region_kind(const grout_module *module, grout_op_id
     return (grout_region_kind)grout_op_get_region(opcode)->kind;
 }
 
+bool grout_op__is_in_kernel(const grout_module *module, grout_op_id op, grout_kernel_id kernel) {
+    grout_block_id block = grout_module_get_op(module, op)->parent;
+    return block && grout_module_get_block(module, block)->kernel == kernel;
+}
+
 grout_op_id grout_op__get_loop(const grout_module *module, grout_op_id op) {
     do {
         op = grout_op__get_parent(module, op);

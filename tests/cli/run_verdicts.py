@@ -459,6 +459,23 @@ def test_mutants_beyond_reach(folder):
     assert said == len(mutants) and found == len(mutants), f"{len(mutants)} mutants: {said} said, {found} found"
 
 
+def test_causes_first(folder):
+    """What follows from a finding stands under it, in each format; it is a finding of its own where its cause is off."""
+    kernel = write(f"{folder}/k.grout", open(f"{ROOT}/kernels/bugs/add_tma_one_arrival.grout").read())
+    report = json.loads(run("check", kernel, "--format", "json").stdout)
+    first, *others = report["findings"]
+    assert first["code"] == "barrier-overrun" and "follows_from" not in first, first
+    assert len(others) > 5 and {f.get("follows_from") for f in others} == {first["identity"]}, others
+    results = json.loads(run("check", kernel, "--format", "sarif").stdout)["runs"][0]["results"]
+    assert "properties" not in results[0], results[0]
+    assert {r["properties"]["followsFrom"] for r in results[1:]} == {first["identity"]}, results
+    text = run("check", kernel).stdout
+    assert text.count(": error: ") == 1 and text.count("what follows from it: ") == 1, text
+    assert run("check", kernel, "-v").stdout.count(": error: ") == sum(f["severity"] == "error" for f in report["findings"])
+    text = run("check", kernel, "--severity", "barrier-overrun=off").stdout
+    assert ": error: " in text and "[async-not-awaited]" in text, text
+
+
 def test_strict_fences(folder):
     """The option reaches every checker that a command makes, and no other."""
     text = read_behaviour("by-the-issuer")
