@@ -75,10 +75,18 @@ static void add_commit_edge(const grout_wording *wording, grout_text *out) {
     }
 }
 
+/* "the copy is done when phase 0 of %full[1] completes" */
+static void add_done(const grout_near *near, const char *element, grout_text *out) {
+    grout_text_add(out, "the copy is done when phase %" PRIu32 " of %s completes", near->phase,
+                   element);
+}
+
 static void add_wait_edge(const grout_wording *wording, grout_text *out) {
     const grout_near *near = &wording->facts->near;
+    const grout_origin *access = &wording->facts->sides[0].origin;
+    const char *who = access->warp ? "warp" : "thread";
     grout_text element = {.allocator = wording->checker->allocator};
-    grout_wording__add_element(wording, near->element, &element);
+    grout_wording__add_element_of(wording, near->element, near->cta, access->cta, &element);
     if (element.failed) {
         out->failed = true;
     } else if (near->kind == GROUT_NEAR_BARRIER_GONE) {
@@ -87,26 +95,25 @@ static void add_wait_edge(const grout_wording *wording, grout_text *out) {
                        "next life stands for this copy",
                        element.data);
     } else if (near->kind == GROUT_NEAR_NEVER_WAITED) {
-        grout_text_add(out,
-                       "the copy is done when phase %" PRIu32
-                       " of %s completes, and this thread has not waited on %s at all",
-                       near->phase, element.data, element.data);
+        add_done(near, element.data, out);
+        grout_text_add(out, ", and this %s has not waited on %s at all", who, element.data);
     } else if (near->kind == GROUT_NEAR_WAIT_FRESH) {
+        add_done(near, element.data, out);
         grout_text_add(out,
-                       "the copy is done when phase %" PRIu32
-                       " of %s completes; this wait is the thread's last there, and its parity is "
-                       "that of the phase before the first: a fresh mbarrier lets it pass",
-                       near->phase, element.data);
+                       "; this wait is the %s's last there, and its parity is that of the phase "
+                       "before the first: a fresh mbarrier lets it pass",
+                       who);
     } else if (near->kind == GROUT_NEAR_WAIT_EARLIER) {
-        grout_text_add(out,
-                       "the copy is done when phase %" PRIu32
-                       " of %s completes; this wait is the thread's last and stands for an earlier "
-                       "phase",
-                       near->phase, element.data);
+        add_done(near, element.data, out);
+        grout_text_add(out, "; this wait is the %s's last on it and stands for an earlier phase",
+                       who);
     } else if (near->kind == GROUT_NEAR_WAIT_ELSEWHERE) {
-        grout_text_add(out, "the copy arrives on %s; the thread's last wait, here, is on ",
-                       element.data);
+        grout_text_add(out, "the copy arrives on %s; the %s's last wait, here, is on ",
+                       element.data, who);
         grout_wording__add_element(wording, near->number, out);
+    } else if (near->kind == GROUT_NEAR_WAIT_ABROAD) {
+        add_done(near, element.data, out);
+        grout_text_add(out, ": a thread of that CTA has to wait for it and then tell this one");
     }
     grout_text_free(&element);
 }
@@ -146,8 +153,10 @@ static void add_group_edge(const grout_wording *wording, grout_text *out) {
         break;
     case GROUT_NEAR_GROUP_OTHER_THREAD:
         grout_text_add(out,
-                       "another thread's group: the copy belongs to the thread that issued it, "
-                       "and only that thread can wait for it");
+                       "another %s's group: the copy belongs to the %s that issued it, "
+                       "and no other can wait for it",
+                       wording->facts->sides[1].origin.warp ? "warp" : "thread",
+                       wording->facts->sides[1].origin.warp ? "warp" : "thread");
         break;
     default:
         break;

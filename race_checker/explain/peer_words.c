@@ -259,11 +259,12 @@ bool grout_wording__add_async_copy_repair(grout_wording *wording, uint32_t side,
         grout_text_add(out, "insert %s before the %s ends", words,
                        facts->is_inner ? "scope" : "CTA");
     } else if (near->kind == GROUT_NEAR_COPY_OTHER_THREAD) {
-        grout_text_add(out,
-                       "let thread %u execute %s after line %" PRIu32
-                       " and then arrive on a barrier that this thread waits on before line "
-                       "%" PRIu32 ", or use async_copy_arrive",
-                       (unsigned)facts->sides[side].origin.thread, words, get_line(wording, side),
+        grout_text_add(out, "let ");
+        grout_wording__add_actor(wording, &facts->sides[side].origin, out);
+        grout_text_add(out, " execute %s after line %" PRIu32 " and then arrive on a barrier that ",
+                       words, get_line(wording, side));
+        grout_wording__add_actor(wording, &facts->sides[0].origin, out);
+        grout_text_add(out, " waits on before line %" PRIu32 ", or use async_copy_arrive",
                        get_line(wording, 0));
     } else {
         grout_text_add(out, "insert %s before line %" PRIu32, words, get_line(wording, 0));

@@ -10,13 +10,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* " by CTA .., thread .." is too much for a repair: the thread alone, when there are several. */
-static void add_thread(const grout_wording *wording, const grout_origin *origin, grout_text *out) {
-    if (wording->checker->shape.thread_count > 1) {
-        grout_text_add(out, ", by thread %u", (unsigned)origin->thread);
-    }
-}
-
 static uint32_t get_line(const grout_wording *wording, grout_op_id op) {
     return grout_module_get_place(wording->module, grout_module_get_op(wording->module, op)->loc)
         .line;
@@ -43,12 +36,12 @@ static void repair_strictly(grout_wording *wording, grout_text *out) {
         spot.place.file ? spot.place.line : grout_wording__get_line(wording, &access->origin);
     grout_text_add(out, "insert '%s' %s line %" PRIu32, commit,
                    spot.place.file && !spot.is_after ? "before" : "after", line);
-    add_thread(wording, &access->origin, out);
+    grout_wording__add_by(wording, &access->origin, out);
     grout_text_add(out, ", before it lets ");
     if (access->origin.cta != copy->origin.cta) {
         grout_wording__add_cta(wording, copy->origin.cta, out);
     } else if (access->origin.thread != copy->origin.thread) {
-        grout_text_add(out, "thread %u", (unsigned)copy->origin.thread);
+        grout_wording__add_actor(wording, &copy->origin, out);
     } else {
         grout_text_add(out, "others");
     }
@@ -77,15 +70,17 @@ static void repair_commit(grout_wording *wording, grout_text *out) {
         !grout_origin__is_same_actor(&access->origin, &copy->origin)) {
         grout_text_add(out, "insert '%s' %s line %" PRIu32, commit,
                        spot.is_after ? "after" : "before", spot.place.line);
-        add_thread(wording, &access->origin, out);
-        grout_text_add(out, ", before it lets thread %u go on", (unsigned)copy->origin.thread);
+        grout_wording__add_by(wording, &access->origin, out);
+        grout_text_add(out, ", before it lets ");
+        grout_wording__add_actor(wording, &copy->origin, out);
+        grout_text_add(out, " go on");
     } else {
         commit = get_commit(wording, &copy->origin);
         spot = grout_statement__get_before(wording->module, copy->origin.op);
         grout_text_add(out, "insert '%s' before the %s at line %" PRIu32, commit,
                        grout_wording__is_wgmma(wording, copy) ? "wgmma" : "copy",
                        grout_wording__get_line(wording, &copy->origin));
-        add_thread(wording, &copy->origin, out);
+        grout_wording__add_by(wording, &copy->origin, out);
     }
     grout_wording__set_edit(wording, &spot, commit);
 }
@@ -221,8 +216,64 @@ static bool add_late_wait(const grout_wording *wording, grout_text *out) {
                    level == grout_statement__find(wording->module, access->op) ? ""
                                                                                : "the loop at ",
                    get_line(wording, level));
-    add_thread(wording, access, out);
+    grout_wording__add_by(wording, access, out);
     return true;
+}
+
+/* Whether the thread that issues the copy comes past the access first, and never back to it: then
+ * a wait for the copy there would keep it from being issued. */
+static bool comes_after(const grout_wording *wording, const grout_origin *copy,
+                        const grout_origin *access) {
+    return grout_op__find_reach(wording->module, copy->op, access->op).kind == GROUT_REACH_PASSED &&
+           (wording->checker->run.op_threads[access->op] >> copy->thread & 1) != 0;
+}
+
+/* The copy overwrites what the access is about, and has to come after it. */
+static void repair_order_of_copy(const grout_wording *wording, grout_text *out) {
+    const grout_origin *access = &wording->facts->sides[0].origin;
+    const grout_origin *copy = &wording->facts->sides[1].origin;
+    uint32_t first = grout_wording__get_line(wording, access);
+    uint32_t last = grout_wording__get_line(wording, copy);
+    if (access->cta != copy->cta) {
+        grout_text_add(out,
+                       "let the cluster meet (cluster_barrier) after line %" PRIu32
+                       " and before line %" PRIu32 "; no wait for the copy before line %" PRIu32
+                       ": the CTA that issues it comes past that line first",
+                       first, last, first);
+        return;
+    }
+    grout_text_add(out, "let ");
+    grout_wording__add_actor(wording, access, out);
+    grout_text_add(out, " arrive on a barrier after line %" PRIu32 ", and ", first);
+    grout_wording__add_actor(wording, copy, out);
+    grout_text_add(out, " wait on it before line %" PRIu32, last);
+}
+
+static void repair_await_abroad(const grout_wording *wording, grout_text *out) {
+    const grout_near *near = &wording->facts->near;
+    const grout_origin *access = &wording->facts->sides[0].origin;
+    grout_text_add(out, "let a thread of ");
+    grout_wording__add_cta(wording, near->cta, out);
+    grout_text_add(out, " wait for phase %" PRIu32 " of its ", near->phase);
+    grout_wording__add_element(wording, near->element, out);
+    grout_text_add(out, " and then arrive on a barrier of ");
+    grout_wording__add_cta(wording, access->cta, out);
+    grout_text_add(out, " that is awaited before line %" PRIu32,
+                   grout_wording__get_line(wording, access));
+}
+
+/* The wait that is missing, where no place for it is certain. */
+static void repair_by_wait(const grout_wording *wording, uint32_t line, grout_text *out) {
+    const grout_near *near = &wording->facts->near;
+    const grout_origin *access = &wording->facts->sides[0].origin;
+    const grout_origin *copy = &wording->facts->sides[1].origin;
+    bool is_next_round =
+        grout_origin__is_same_actor(access, copy) &&
+        grout_op__find_reach(wording->module, copy->op, access->op).kind == GROUT_REACH_NEXT_ROUND;
+    grout_text_add(out, "wait for phase %" PRIu32 " of ", near->phase);
+    grout_wording__add_element(wording, near->element, out);
+    grout_text_add(out, " before line %" PRIu32 "%s", line, is_next_round ? " runs again" : "");
+    grout_wording__add_by(wording, access, out);
 }
 
 static void repair_await(grout_wording *wording, grout_text *out) {
@@ -236,7 +287,16 @@ static void repair_await(grout_wording *wording, grout_text *out) {
     }
     if (near->kind == GROUT_NEAR_BARRIER_GONE) {
         grout_text_add(out, "wait on the copy's barrier before its scope ends");
-        add_thread(wording, &copy->origin, out);
+        grout_wording__add_by(wording, &copy->origin, out);
+        return;
+    }
+    if (comes_after(wording, &copy->origin, &access->origin) &&
+        !grout_origin__is_same_actor(&copy->origin, &access->origin)) {
+        repair_order_of_copy(wording, out);
+        return;
+    }
+    if (near->kind == GROUT_NEAR_WAIT_ABROAD) {
+        repair_await_abroad(wording, out);
         return;
     }
     if (near->kind == GROUT_NEAR_WAIT_ELSEWHERE) {
@@ -258,15 +318,10 @@ static void repair_await(grout_wording *wording, grout_text *out) {
         grout_spot spot = grout_statement__get_before(wording->module, statement);
         line = spot.place.file ? spot.place.line : line;
         grout_text_add(out, "insert '%s' before line %" PRIu32, wait.data, line);
-        add_thread(wording, &access->origin, out);
+        grout_wording__add_by(wording, &access->origin, out);
         grout_wording__set_edit(wording, &spot, wait.data);
     } else if (!add_late_wait(wording, out)) {
-        bool is_next_round = access->origin.thread == copy->origin.thread &&
-                             !is_behind(wording, access->origin.op, copy->origin.op);
-        grout_text_add(out, "wait for phase %" PRIu32 " of ", near->phase);
-        grout_wording__add_element(wording, near->element, out);
-        grout_text_add(out, " before line %" PRIu32 "%s", line, is_next_round ? " runs again" : "");
-        add_thread(wording, &access->origin, out);
+        repair_by_wait(wording, line, out);
     }
     grout_text_free(&wait);
 }
@@ -296,20 +351,21 @@ static void repair_group(grout_wording *wording, grout_text *out) {
     uint32_t line = grout_wording__get_line(wording, &access->origin);
     grout_op_id statement = grout_statement__find(wording->module, access->origin.op);
     grout_spot spot = grout_statement__get_before(wording->module, statement);
-    if (access->origin.thread != copy->origin.thread) {
-        grout_text_add(out, "let thread %u execute ", (unsigned)copy->origin.thread);
+    if (!grout_origin__is_same_actor(&access->origin, &copy->origin)) {
+        grout_text_add(out, "let ");
+        grout_wording__add_actor(wording, &copy->origin, out);
+        grout_text_add(out, " execute ");
         add_group_lines(wording, is_source, out);
-        grout_text_add(out,
-                       " after line %" PRIu32
-                       " and then arrive on a barrier that thread %u waits on before line %" PRIu32,
-                       grout_wording__get_line(wording, &copy->origin),
-                       (unsigned)access->origin.thread, line);
+        grout_text_add(out, " after line %" PRIu32 " and then arrive on a barrier that ",
+                       grout_wording__get_line(wording, &copy->origin));
+        grout_wording__add_actor(wording, &access->origin, out);
+        grout_text_add(out, " waits on before line %" PRIu32, line);
         return;
     }
     grout_text_add(out, "insert ");
     add_group_lines(wording, is_source, out);
     grout_text_add(out, " before line %" PRIu32, spot.place.file ? spot.place.line : line);
-    add_thread(wording, &access->origin, out);
+    grout_wording__add_by(wording, &access->origin, out);
     if (grout_wording__is_alone(wording, &access->origin) &&
         grout_wording__is_alone(wording, &copy->origin)) {
         grout_wording__set_edit(wording, &spot, get_group_lines(wording, is_source));
@@ -364,14 +420,16 @@ static void repair_unordered_wgmma(const grout_wording *wording, grout_text *out
                        " and a wgmma_wait that covers it",
                        grout_wording__get_mnemonic(wording, arrive),
                        grout_wording__get_line(wording, arrive), line);
-        add_thread(wording, wgmma, out);
+        grout_wording__add_by(wording, wgmma, out);
         return;
     }
     grout_text_add(out,
                    "wait for the wgmma at line %" PRIu32 " (wgmma_wait) and then arrive on a "
-                   "barrier that thread %u waits on before line %" PRIu32,
-                   line, (unsigned)copy->thread, grout_wording__get_line(wording, copy));
-    add_thread(wording, wgmma, out);
+                   "barrier that ",
+                   line);
+    grout_wording__add_actor(wording, copy, out);
+    grout_text_add(out, " waits on before line %" PRIu32, grout_wording__get_line(wording, copy));
+    grout_wording__add_by(wording, wgmma, out);
     grout_text_add(out,
                    "; or, if it is to read what the copy brings, wait for the copy before line "
                    "%" PRIu32,
@@ -392,12 +450,12 @@ static void repair_wgmma(grout_wording *wording, grout_text *out) {
     }
     if (!op) {
         grout_text_add(out,
-                       "wait for the wgmma at line %" PRIu32
-                       " (wgmma_wait 0) before %s that lets thread %u overwrite its operands",
+                       "wait for the wgmma at line %" PRIu32 " (wgmma_wait 0) before %s that lets ",
                        grout_wording__get_line(wording, wgmma),
-                       near->handover.op ? "each arrive" : "the arrive or the collective scope",
-                       (unsigned)access->thread);
-        add_thread(wording, wgmma, out);
+                       near->handover.op ? "each arrive" : "the arrive or the collective scope");
+        grout_wording__add_actor(wording, access, out);
+        grout_text_add(out, " overwrite its operands");
+        grout_wording__add_by(wording, wgmma, out);
         return;
     }
     if (lower_wait(wording, out)) {
@@ -416,7 +474,7 @@ static void repair_wgmma(grout_wording *wording, grout_text *out) {
         grout_text_add(out, "the %s at ", grout_wording__get_mnemonic(wording, &near->handover));
     }
     grout_text_add(out, "line %" PRIu32, get_line(wording, op));
-    add_thread(wording, wgmma, out);
+    grout_wording__add_by(wording, wgmma, out);
     if (wait.data && !wait.failed) {
         grout_wording__set_edit(wording, &spot, wait.data);
     }
@@ -445,7 +503,7 @@ static void repair_wgmma_at_exit(grout_wording *wording, grout_text *out) {
     grout_spot spot = get_last_spot(wording->module, facts->fault.object, kernel->body);
     grout_text_add(out, "insert 'wgmma_wait 0' before the %s ends",
                    facts->is_inner ? "scope" : "CTA");
-    add_thread(wording, &facts->sides[0].origin, out);
+    grout_wording__add_by(wording, &facts->sides[0].origin, out);
     grout_wording__set_edit(wording, &spot, "wgmma_wait 0");
 }
 
@@ -465,13 +523,13 @@ static void repair_exit(grout_wording *wording, grout_text *out) {
     }
     if (copy->is_write) {
         grout_text_add(out, "wait on the copy's barrier before the %s ends", what);
-        add_thread(wording, &copy->origin, out);
+        grout_wording__add_by(wording, &copy->origin, out);
         return;
     }
     grout_text_add(out, "insert ");
     add_group_lines(wording, true, out);
     grout_text_add(out, " before the %s ends", what);
-    add_thread(wording, &copy->origin, out);
+    grout_wording__add_by(wording, &copy->origin, out);
     if (checker->shape.thread_count == 1 && !wording->facts->is_inner) {
         grout_spot spot = grout_block__get_end(wording->module, kernel->body);
         grout_wording__set_edit(wording, &spot, get_group_lines(wording, true));
@@ -499,7 +557,7 @@ static void repair_race(grout_wording *wording, grout_text *out) {
         grout_wording__add_element(wording, facts->near.element, out);
         grout_text_add(out, " before line %" PRIu32,
                        grout_wording__get_line(wording, &facts->sides[0].origin));
-        add_thread(wording, &facts->sides[0].origin, out);
+        grout_wording__add_by(wording, &facts->sides[0].origin, out);
     } else if (wording->record->code == GROUT_DIAG_SMEM_RACE) {
         grout_text_add(out, "let one thread arrive on a barrier after its access, and the other "
                             "wait on it before its own");
@@ -530,7 +588,7 @@ static void repair_overrun(const grout_wording *wording, grout_text *out) {
         repair_fresh(wording, line, out);
         return;
     }
-    if (facts->sides[0].origin.thread != facts->sides[1].origin.thread) {
+    if (!grout_origin__is_same_actor(&facts->sides[0].origin, &facts->sides[1].origin)) {
         grout_text_add(out,
                        "make line %" PRIu32 " wait until the phase before has been seen: by a "
                        "second barrier on which the waiting thread arrives, or by counting the "
@@ -540,10 +598,11 @@ static void repair_overrun(const grout_wording *wording, grout_text *out) {
     }
     grout_object_id object = wording->checker->info.element_objects[facts->element];
     uint32_t arrivals = grout_object_get_arrivals(wording->module, object);
+    grout_wording__add_actor(wording, &facts->sides[0].origin, out);
     grout_text_add(out,
-                   "thread %u arrives for both phases itself: let it wait for the first before "
+                   " arrives for both phases itself: let it wait for the first before "
                    "line %" PRIu32 ", or, if these arrivals are meant to make one phase, ",
-                   (unsigned)facts->sides[0].origin.thread, line);
+                   line);
     if (arrivals == 0) { /* an mbarrier's are those of its init */
         grout_text_add(out, "initialise it with more of them");
         return;

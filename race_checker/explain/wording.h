@@ -50,6 +50,9 @@ void grout_wording__add_object(const grout_wording *wording, grout_object_id obj
 void grout_wording__add_box(const grout_wording *wording, const grout_box *box, grout_text *out);
 /* "%bar[1]" */
 void grout_wording__add_element(const grout_wording *wording, uint32_t element, grout_text *out);
+/* "%bar[1] of CTA (x=1)": of a CTA that is not the one looking at it. */
+void grout_wording__add_element_of(const grout_wording *wording, uint32_t element, uint32_t cta,
+                                   uint32_t from, grout_text *out);
 /* "barrier_wait": the mnemonic of the op. */
 const char *grout_wording__get_mnemonic(const grout_wording *wording, const grout_origin *origin);
 /* Whether the access is one of a wgmma; whether it is one of cp.async. */
@@ -63,6 +66,13 @@ const char *grout_wording__get_who(const grout_wording *wording, const grout_sid
 const char *grout_wording__get_access(const grout_wording *wording, const grout_side *side);
 /* "CTA (x=1)" */
 void grout_wording__add_cta(const grout_wording *wording, uint32_t cta, grout_text *out);
+/* "thread wg=1", "warp 2", "CTA (x=1), thread wg=1": the CTA if the finding is about two of them;
+ * "the thread" where there is nothing to tell. */
+void grout_wording__add_actor(const grout_wording *wording, const grout_origin *origin,
+                              grout_text *out);
+/* ", by thread wg=1", where there are several that could be meant. */
+void grout_wording__add_by(const grout_wording *wording, const grout_origin *origin,
+                           grout_text *out);
 
 /* ---- headline.c, edge.c ---- */
 
