@@ -14,6 +14,17 @@ static const char *get_earlier(const grout_wording *wording) {
     return side->is_write ? "store" : "load";
 }
 
+/* The commit that was run, or that would have helped. */
+static const char *get_commit(const grout_wording *wording) {
+    const grout_origin *run = &wording->facts->near.origin;
+    if (run->op) {
+        return grout_wording__get_mnemonic(wording, run);
+    }
+    return wording->record->code == GROUT_DIAG_MISSING_COMMIT_GMEM
+               ? "commit_gmem"
+               : grout_wording__get_smem_commit(wording);
+}
+
 /* Why the attribute has put none in. */
 static const char *get_auto_fence_note(const grout_wording *wording) {
     const grout_launch_info *info = &wording->checker->info;
@@ -25,8 +36,7 @@ static const char *get_auto_fence_note(const grout_wording *wording) {
 
 /* The access is the primary side here, and the copy the related one. */
 static void add_strict_edge(const grout_wording *wording, grout_text *out) {
-    bool is_smem = wording->record->code != GROUT_DIAG_MISSING_COMMIT_GMEM;
-    const char *commit = is_smem ? "commit_smem" : "commit_gmem";
+    const char *commit = get_commit(wording);
     const grout_side *access = &wording->facts->sides[0];
     grout_text_add(out,
                    "the plain rule is kept: a %s of others on the way publishes the %s; "
@@ -41,8 +51,7 @@ static void add_commit_edge(const grout_wording *wording, grout_text *out) {
     const grout_near *near = &facts->near;
     uint32_t line = grout_wording__get_line(wording, &facts->sides[1].origin);
     const char *access = get_earlier(wording);
-    const char *commit =
-        wording->record->code == GROUT_DIAG_MISSING_COMMIT_GMEM ? "commit_gmem" : "commit_smem";
+    const char *commit = get_commit(wording);
     if (near->kind == GROUT_NEAR_COMMIT_OF_OTHERS) {
         add_strict_edge(wording, out);
     } else if (near->kind == GROUT_NEAR_NO_COMMIT) {
@@ -69,8 +78,10 @@ static void add_commit_edge(const grout_wording *wording, grout_text *out) {
                        "line %" PRIu32 " belongs into the CTA that issues the copy",
                        near->origin.op ? "this" : "a", access, line);
     } else if (near->kind == GROUT_NEAR_COMMIT_OTHER_CTA) {
-        grout_text_add(out, "this commit_smem publishes accesses of its own CTA's SMEM only, and "
-                            "these bytes are of ");
+        grout_text_add(out,
+                       "this %s publishes accesses of its own CTA's SMEM only, and these bytes "
+                       "are of ",
+                       commit);
         grout_wording__add_cta(wording, facts->owner, out);
     }
 }
@@ -187,6 +198,11 @@ static void add_race_edge(const grout_wording *wording, grout_text *out) {
                  "one width, and the scope of each holds the other's thread");
         return;
     }
+    if (grout_record__find_poll(wording->module, wording->record)) {
+        grout_text_add(out, "a flag: the loop goes round until the store comes, but a plain load "
+                            "that finds a plain store orders nothing");
+        return;
+    }
     if (write->stamp.cluster != other->stamp.cluster && !is_foreign) {
         grout_text_add(out,
                        "nothing orders the %s of a launch: they must not share bytes that one "
@@ -212,22 +228,6 @@ static void add_race_edge(const grout_wording *wording, grout_text *out) {
                    "%s, in no order: no arrive after the one is followed by a wait before the "
                    "other",
                    !other->is_write ? "one reads, one writes" : "both write");
-}
-
-static void add_overrun_edge(const grout_wording *wording, grout_text *out) {
-    const grout_facts *facts = wording->facts;
-    if (!facts->sides[1].origin.op) {
-        grout_text_add(out,
-                       "a barrier has one parity bit: whoever comes to wait cannot tell phase "
-                       "%" PRIu32 " from phase %" PRIu32,
-                       facts->phase, facts->phase + 2);
-        return;
-    }
-    grout_text_add(out,
-                   "nothing makes the arrival come after the wait: a thread that comes to wait "
-                   "late sees the parity of phase %" PRIu32 " again, sleeps through it or "
-                   "returns too early",
-                   facts->phase);
 }
 
 void grout_wording__add_missing_edge(const grout_wording *wording, grout_text *out) {
@@ -261,6 +261,6 @@ void grout_wording__add_missing_edge(const grout_wording *wording, grout_text *o
             add_group_edge(wording, out);
         }
     } else if (code == GROUT_DIAG_BARRIER_OVERRUN) {
-        add_overrun_edge(wording, out);
+        grout_wording__add_overrun_edge(wording, out);
     }
 }

@@ -165,3 +165,50 @@ void grout_wording__add_by(const grout_wording *wording, const grout_origin *ori
         grout_wording__add_actor(wording, origin, out);
     }
 }
+
+/* ---- waits ---- */
+
+/* Whether it is a wait of the Pallas face. There the k-th wait is for phase k. */
+static bool waits_on_barrier(const grout_op *op) {
+    const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
+    return sync != NULL && sync->object == GROUT_SYNC_OBJECT_BARRIER &&
+           sync->mode == GROUT_SYNC_MODE_WAITS;
+}
+
+uint32_t grout_wording__count_waits(const grout_wording *wording, uint32_t element, uint32_t thread,
+                                    grout_op_id *op_out) {
+    const grout_checker *checker = wording->checker;
+    grout_object_id object = checker->info.element_objects[element];
+    uint32_t count = 0;
+    for (grout_op_id i = 1; i < grout_module_get_op_count(wording->module); i++) {
+        const grout_origin origin = {.op = i};
+        if (waits_on_barrier(grout_module_get_op(wording->module, i)) &&
+            (checker->run.op_threads[i] >> thread & 1) &&
+            grout_origin__find_object(wording->module, &origin) == object) {
+            *op_out = i;
+            count++;
+        }
+    }
+    return count;
+}
+
+/* ---- flags ---- */
+
+static bool is_plain(const grout_side *side) {
+    return side->stamp.agent == GROUT_AGENT_ACTOR && !side->is_atomic;
+}
+
+const grout_side *grout_record__find_poll(const grout_module *module, const grout_record *record) {
+    const grout_side *sides = record->facts.sides;
+    if ((record->code != GROUT_DIAG_GMEM_RACE && record->code != GROUT_DIAG_SMEM_RACE) ||
+        record->facts.side_count != 2 || !is_plain(&sides[0]) || !is_plain(&sides[1])) {
+        return NULL;
+    }
+    for (uint32_t i = 0; i < 2; i++) {
+        if (!sides[i].is_write && sides[1 - i].is_write &&
+            grout_op__find_poll(module, sides[i].origin.op) != 0) {
+            return &sides[i];
+        }
+    }
+    return NULL;
+}

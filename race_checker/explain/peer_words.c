@@ -261,8 +261,8 @@ bool grout_wording__add_async_copy_repair(grout_wording *wording, uint32_t side,
     } else if (near->kind == GROUT_NEAR_COPY_OTHER_THREAD) {
         grout_text_add(out, "let ");
         grout_wording__add_actor(wording, &facts->sides[side].origin, out);
-        grout_text_add(out, " execute %s after line %" PRIu32 " and then arrive on a barrier that ",
-                       words, get_line(wording, side));
+        grout_text_add(out, " execute %s after line %" PRIu32 " and then arrive on %s that ", words,
+                       get_line(wording, side), grout_wording__get_barrier(wording));
         grout_wording__add_actor(wording, &facts->sides[0].origin, out);
         grout_text_add(out, " waits on before line %" PRIu32 ", or use async_copy_arrive",
                        get_line(wording, 0));

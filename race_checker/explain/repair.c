@@ -15,14 +15,20 @@ static uint32_t get_line(const grout_wording *wording, grout_op_id op) {
         .line;
 }
 
+static const char *get_text(const grout_text *text) {
+    return text->data && !text->failed ? text->data : "";
+}
+
 /* ---- commits ---- */
 
 /* The commit that an actor would have to execute for these bytes. */
-static const char *get_commit(const grout_wording *wording, const grout_origin *actor) {
+static void add_commit(const grout_wording *wording, const grout_origin *actor, grout_text *out) {
     if (wording->record->code == GROUT_DIAG_MISSING_COMMIT_GMEM) {
-        return "commit_gmem";
+        grout_text_add(out, "commit_gmem");
+    } else {
+        grout_text_add(out, "%s%s", grout_wording__get_smem_commit(wording),
+                       actor->cta == wording->facts->owner ? "" : " cluster");
     }
-    return actor->cta == wording->facts->owner ? "commit_smem" : "commit_smem cluster";
 }
 
 /* The access is the primary side. Its own thread publishes it, right after it. */
@@ -31,10 +37,11 @@ static void repair_strictly(grout_wording *wording, grout_text *out) {
     const grout_side *copy = &wording->facts->sides[1];
     grout_op_id statement = grout_statement__find(wording->module, access->origin.op);
     grout_spot spot = grout_statement__get_after(wording->module, statement);
-    const char *commit = get_commit(wording, &access->origin);
+    grout_text commit = {.allocator = wording->checker->allocator};
     uint32_t line =
         spot.place.file ? spot.place.line : grout_wording__get_line(wording, &access->origin);
-    grout_text_add(out, "insert '%s' %s line %" PRIu32, commit,
+    add_commit(wording, &access->origin, &commit);
+    grout_text_add(out, "insert '%s' %s line %" PRIu32, get_text(&commit),
                    spot.place.file && !spot.is_after ? "before" : "after", line);
     grout_wording__add_by(wording, &access->origin, out);
     grout_text_add(out, ", before it lets ");
@@ -46,13 +53,52 @@ static void repair_strictly(grout_wording *wording, grout_text *out) {
         grout_text_add(out, "others");
     }
     grout_text_add(out, " go on");
-    grout_wording__set_edit(wording, &spot, commit);
+    grout_wording__set_edit(wording, &spot, get_text(&commit));
+    out->failed |= commit.failed;
+    grout_text_free(&commit);
+}
+
+/* An arrive, or a meeting, that the thread runs after the one op and before the other. */
+static bool has_release_between(const grout_module *module, grout_op_id first, grout_op_id last) {
+    for (grout_op_id i = 1; i < grout_module_get_op_count(module); i++) {
+        const grout_sync_info *sync =
+            grout_op_get_sync((grout_opcode)grout_module_get_op(module, i)->opcode);
+        if (sync != NULL && sync->mode != GROUT_SYNC_MODE_STARTS &&
+            (sync->side & GROUT_SYNC_SIDE_RELEASE) != 0 &&
+            grout_op__find_reach(module, first, i).kind == GROUT_REACH_AHEAD &&
+            grout_op__find_reach(module, i, last).kind == GROUT_REACH_AHEAD) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether others than the thread that issues the copy make the access too, and all meet then. */
+static bool has_other_writers(const grout_wording *wording, const grout_origin *access,
+                              const grout_origin *copy) {
+    uint32_t threads = wording->checker->run.op_threads[access->op];
+    return (threads & ~(1u << copy->thread)) != 0 &&
+           has_release_between(wording->module, access->op, copy->op);
+}
+
+/* Whose commit it is: of each that makes the access, before it hands the bytes over. */
+static void add_owners(const grout_wording *wording, grout_text *out) {
+    const grout_origin *copy = &wording->facts->sides[0].origin;
+    const grout_origin *access = &wording->facts->sides[1].origin;
+    if (has_other_writers(wording, access, copy)) {
+        grout_text_add(out, ", by each thread that runs it, before they meet");
+        return;
+    }
+    grout_wording__add_by(wording, access, out);
+    grout_text_add(out, ", before it lets ");
+    grout_wording__add_actor(wording, copy, out);
+    grout_text_add(out, " go on");
 }
 
 /*
- * Right before the copy a commit always helps: what it lacks is known there. Between two threads
- * the custom is that the one that made the access publishes it; what an engine did, or another CTA
- * to GMEM, the one that comes to use it.
+ * Right before the copy a commit always helps: what it lacks is known there. Where threads meet
+ * between the two, the custom is that each that made the access publishes it before; what an engine
+ * did, or another CTA to GMEM, the one that comes to use it.
  */
 static void repair_commit(grout_wording *wording, grout_text *out) {
     const grout_side *copy = &wording->facts->sides[0];
@@ -63,26 +109,28 @@ static void repair_commit(grout_wording *wording, grout_text *out) {
     }
     grout_op_id statement = grout_statement__find(wording->module, access->origin.op);
     grout_spot spot = grout_statement__get_after(wording->module, statement);
-    const char *commit = get_commit(wording, &access->origin);
+    grout_text commit = {.allocator = wording->checker->allocator};
     bool is_abroad = wording->record->code == GROUT_DIAG_MISSING_COMMIT_GMEM &&
                      access->origin.cta != copy->origin.cta;
+    bool is_handed_over = !grout_origin__is_same_actor(&access->origin, &copy->origin) ||
+                          has_other_writers(wording, &access->origin, &copy->origin);
     if (access->stamp.agent == GROUT_AGENT_ACTOR && spot.place.file && !is_abroad &&
-        !grout_origin__is_same_actor(&access->origin, &copy->origin)) {
-        grout_text_add(out, "insert '%s' %s line %" PRIu32, commit,
+        is_handed_over) {
+        add_commit(wording, &access->origin, &commit);
+        grout_text_add(out, "insert '%s' %s line %" PRIu32, get_text(&commit),
                        spot.is_after ? "after" : "before", spot.place.line);
-        grout_wording__add_by(wording, &access->origin, out);
-        grout_text_add(out, ", before it lets ");
-        grout_wording__add_actor(wording, &copy->origin, out);
-        grout_text_add(out, " go on");
+        add_owners(wording, out);
     } else {
-        commit = get_commit(wording, &copy->origin);
+        add_commit(wording, &copy->origin, &commit);
         spot = grout_statement__get_before(wording->module, copy->origin.op);
-        grout_text_add(out, "insert '%s' before the %s at line %" PRIu32, commit,
+        grout_text_add(out, "insert '%s' before the %s at line %" PRIu32, get_text(&commit),
                        grout_wording__is_wgmma(wording, copy) ? "wgmma" : "copy",
                        grout_wording__get_line(wording, &copy->origin));
         grout_wording__add_by(wording, &copy->origin, out);
     }
-    grout_wording__set_edit(wording, &spot, commit);
+    grout_wording__set_edit(wording, &spot, get_text(&commit));
+    out->failed |= commit.failed;
+    grout_text_free(&commit);
 }
 
 /* ---- waits for loads ---- */
@@ -103,30 +151,6 @@ static bool get_constant_barrier(grout_wording *wording, const grout_origin *cop
     }
     grout_text_free(&op);
     return done && !out->failed;
-}
-
-/* Whether it is a wait of the Pallas face. There the k-th wait is for phase k. */
-static bool waits_on_barrier(const grout_op *op) {
-    const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
-    return sync != NULL && sync->object == GROUT_SYNC_OBJECT_BARRIER &&
-           sync->mode == GROUT_SYNC_MODE_WAITS;
-}
-
-/* The ops by which the thread has waited on the barrier: how many, and one of them. */
-static uint32_t find_waits(const grout_wording *wording, uint32_t thread, grout_op_id *op_out) {
-    const grout_checker *checker = wording->checker;
-    grout_object_id object = checker->info.element_objects[wording->facts->near.element];
-    uint32_t count = 0;
-    for (grout_op_id i = 1; i < grout_module_get_op_count(wording->module); i++) {
-        const grout_origin origin = {.op = i};
-        if (waits_on_barrier(grout_module_get_op(wording->module, i)) &&
-            (checker->run.op_threads[i] >> thread & 1) &&
-            grout_origin__find_object(wording->module, &origin) == object) {
-            *op_out = i;
-            count++;
-        }
-    }
-    return count;
 }
 
 static bool is_behind(const grout_wording *wording, grout_op_id op, grout_op_id other) {
@@ -193,7 +217,8 @@ static bool can_insert_wait(const grout_wording *wording) {
         wording->checker->run.has_step_limit || !grout_wording__is_alone(wording, access) ||
         !grout_wording__is_alone(wording, load) || !is_behind(wording, statement, copy) ||
         find_level(wording, access->op, copy) != statement ||
-        find_waits(wording, access->thread, &wait) > 0) {
+        grout_wording__count_waits(wording, wording->facts->near.element, access->thread, &wait) >
+            0) {
         return false;
     }
     return !loop || (!is_conditional(wording->module, statement, loop, copy) &&
@@ -206,7 +231,8 @@ static bool add_late_wait(const grout_wording *wording, grout_text *out) {
     grout_op_id copy = wording->facts->sides[1].origin.op;
     grout_op_id level = find_level(wording, access->op, copy), wait = 0;
     if (!level || !is_behind(wording, level, copy) ||
-        find_waits(wording, access->thread, &wait) != 1 ||
+        grout_wording__count_waits(wording, wording->facts->near.element, access->thread, &wait) !=
+            1 ||
         grout_op__get_loop(wording->module, wait) != grout_op__get_loop(wording->module, copy) ||
         get_line(wording, wait) <= get_line(wording, level)) {
         return false;
@@ -244,7 +270,8 @@ static void repair_order_of_copy(const grout_wording *wording, grout_text *out) 
     }
     grout_text_add(out, "let ");
     grout_wording__add_actor(wording, access, out);
-    grout_text_add(out, " arrive on a barrier after line %" PRIu32 ", and ", first);
+    grout_text_add(out, " arrive on %s after line %" PRIu32 ", and ",
+                   grout_wording__get_barrier(wording), first);
     grout_wording__add_actor(wording, copy, out);
     grout_text_add(out, " wait on it before line %" PRIu32, last);
 }
@@ -256,7 +283,7 @@ static void repair_await_abroad(const grout_wording *wording, grout_text *out) {
     grout_wording__add_cta(wording, near->cta, out);
     grout_text_add(out, " wait for phase %" PRIu32 " of its ", near->phase);
     grout_wording__add_element(wording, near->element, out);
-    grout_text_add(out, " and then arrive on a barrier of ");
+    grout_text_add(out, " and then arrive on %s of ", grout_wording__get_barrier(wording));
     grout_wording__add_cta(wording, access->cta, out);
     grout_text_add(out, " that is awaited before line %" PRIu32,
                    grout_wording__get_line(wording, access));
@@ -356,8 +383,9 @@ static void repair_group(grout_wording *wording, grout_text *out) {
         grout_wording__add_actor(wording, &copy->origin, out);
         grout_text_add(out, " execute ");
         add_group_lines(wording, is_source, out);
-        grout_text_add(out, " after line %" PRIu32 " and then arrive on a barrier that ",
-                       grout_wording__get_line(wording, &copy->origin));
+        grout_text_add(out, " after line %" PRIu32 " and then arrive on %s that ",
+                       grout_wording__get_line(wording, &copy->origin),
+                       grout_wording__get_barrier(wording));
         grout_wording__add_actor(wording, &access->origin, out);
         grout_text_add(out, " waits on before line %" PRIu32, line);
         return;
@@ -423,10 +451,9 @@ static void repair_unordered_wgmma(const grout_wording *wording, grout_text *out
         grout_wording__add_by(wording, wgmma, out);
         return;
     }
-    grout_text_add(out,
-                   "wait for the wgmma at line %" PRIu32 " (wgmma_wait) and then arrive on a "
-                   "barrier that ",
-                   line);
+    grout_text_add(
+        out, "wait for the wgmma at line %" PRIu32 " (wgmma_wait) and then arrive on %s that ",
+        line, grout_wording__get_barrier(wording));
     grout_wording__add_actor(wording, copy, out);
     grout_text_add(out, " waits on before line %" PRIu32, grout_wording__get_line(wording, copy));
     grout_wording__add_by(wording, wgmma, out);
@@ -538,11 +565,28 @@ static void repair_exit(grout_wording *wording, grout_text *out) {
 
 /* ---- all ---- */
 
+/* A flag that one thread sets and another polls, with plain accesses. */
+static void repair_flag(const grout_wording *wording, grout_text *out) {
+    const grout_side *load = grout_record__find_poll(wording->module, wording->record);
+    const grout_side *sides = wording->facts->sides;
+    grout_text_add(out,
+                   "set it with '%s .. order(release)' at line %" PRIu32
+                   ", and poll it with '%s .., 0 order(acquire)' at line %" PRIu32,
+                   grout_op_get_info(GROUT_OP_ATOMIC_EXCHANGE)->text,
+                   grout_wording__get_line(wording, &sides[load == &sides[0] ? 1 : 0].origin),
+                   grout_op_get_info(GROUT_OP_ATOMIC_FETCH_ADD)->text,
+                   grout_wording__get_line(wording, &load->origin));
+}
+
 static void repair_race(grout_wording *wording, grout_text *out) {
     const grout_facts *facts = wording->facts;
     if (grout_wording__is_of_two_proxies(wording)) {
         grout_text_add(out, "make both atomics of the threads or both reductions of TMA, or put "
                             "them in order with a commit_gmem between");
+        return;
+    }
+    if (grout_record__find_poll(wording->module, wording->record)) {
+        repair_flag(wording, out);
         return;
     }
     if (facts->sides[0].is_atomic && facts->sides[1].is_atomic) {
@@ -559,62 +603,18 @@ static void repair_race(grout_wording *wording, grout_text *out) {
                        grout_wording__get_line(wording, &facts->sides[0].origin));
         grout_wording__add_by(wording, &facts->sides[0].origin, out);
     } else if (wording->record->code == GROUT_DIAG_SMEM_RACE) {
-        grout_text_add(out, "let one thread arrive on a barrier after its access, and the other "
-                            "wait on it before its own");
-    }
-}
-
-/* A wait for the parity that a fresh mbarrier has: most often meant for the first phase. */
-static void repair_fresh(const grout_wording *wording, uint32_t line, grout_text *out) {
-    uint32_t wait = grout_wording__get_line(wording, &wording->facts->sides[1].origin);
-    grout_text_add(out,
-                   "if the wait at line %" PRIu32
-                   " is meant for phase 0, give it parity 0: a fresh "
-                   "mbarrier passes parity 1 at once; if not, let it come before line %" PRIu32,
-                   wait, line);
-}
-
-/* The usual causes: the arrivals of one phase counted as several, or no way back to the arriver. */
-static void repair_overrun(const grout_wording *wording, grout_text *out) {
-    const grout_facts *facts = wording->facts;
-    uint32_t line = grout_wording__get_line(wording, &facts->sides[0].origin);
-    if (!facts->sides[1].origin.op) {
-        grout_text_add(
-            out, "wait for each phase before the arrival at line %" PRIu32 " can complete the next",
-            line);
-        return;
-    }
-    if (facts->phase == UINT32_MAX) {
-        repair_fresh(wording, line, out);
-        return;
-    }
-    if (!grout_origin__is_same_actor(&facts->sides[0].origin, &facts->sides[1].origin)) {
         grout_text_add(out,
-                       "make line %" PRIu32 " wait until the phase before has been seen: by a "
-                       "second barrier on which the waiting thread arrives, or by counting the "
-                       "arrivals of one phase right",
-                       line);
-        return;
+                       "let one %s arrive on %s after its access, and the other wait on it before "
+                       "its own",
+                       facts->sides[0].origin.warp ? "warp" : "thread",
+                       grout_wording__get_barrier(wording));
     }
-    grout_object_id object = wording->checker->info.element_objects[facts->element];
-    uint32_t arrivals = grout_object_get_arrivals(wording->module, object);
-    grout_wording__add_actor(wording, &facts->sides[0].origin, out);
-    grout_text_add(out,
-                   " arrives for both phases itself: let it wait for the first before "
-                   "line %" PRIu32 ", or, if these arrivals are meant to make one phase, ",
-                   line);
-    if (arrivals == 0) { /* an mbarrier's are those of its init */
-        grout_text_add(out, "initialise it with more of them");
-        return;
-    }
-    grout_text_add(out, "declare more than arrivals(%" PRIu32 ") for ", arrivals);
-    grout_wording__add_object(wording, object, out);
 }
 
 static void repair_protocol(const grout_wording *wording, grout_text *out) {
     const grout_facts *facts = wording->facts;
     if (wording->record->code == GROUT_DIAG_BARRIER_OVERRUN) {
-        repair_overrun(wording, out);
+        grout_wording__add_overrun_repair(wording, out);
     } else if (wording->record->code == GROUT_DIAG_BARRIER_UNOBSERVED) {
         grout_text_add(out, "each thread that waits on ");
         grout_wording__add_element(wording, facts->element, out);

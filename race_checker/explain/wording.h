@@ -74,12 +74,34 @@ void grout_wording__add_actor(const grout_wording *wording, const grout_origin *
 void grout_wording__add_by(const grout_wording *wording, const grout_origin *origin,
                            grout_text *out);
 
+/* The ops by which the thread has waited on the barrier of an element, without a parity: how many,
+ * and one of them. */
+uint32_t grout_wording__count_waits(const grout_wording *wording, uint32_t element, uint32_t thread,
+                                    grout_op_id *op_out);
+
+/* The side of a race that polls what the other one writes, both without atomics; NULL: none. */
+const grout_side *grout_record__find_poll(const grout_module *module, const grout_record *record);
+
+/* ---- face.c ---- */
+
+/* Whether the kernel has mbarriers, and no barriers of the Pallas face. */
+bool grout_wording__is_explicit(const grout_wording *wording);
+/* "commit_smem", "fence_async_shared": as the kernel writes it, or would. */
+const char *grout_wording__get_smem_commit(const grout_wording *wording);
+/* "a barrier", "an mbarrier" */
+const char *grout_wording__get_barrier(const grout_wording *wording);
+
 /* ---- headline.c, edge.c ---- */
 
 /* The sentence that the finding opens with. */
 void grout_wording__add_headline(const grout_wording *wording, grout_text *out);
 /* What order exists, what is absent, what came close; nothing if there is nothing to say. */
 void grout_wording__add_missing_edge(const grout_wording *wording, grout_text *out);
+
+/* ---- overrun_words.c ---- */
+
+void grout_wording__add_overrun_edge(const grout_wording *wording, grout_text *out);
+void grout_wording__add_overrun_repair(const grout_wording *wording, grout_text *out);
 
 /* ---- wgmma_words.c ---- */
 

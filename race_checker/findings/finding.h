@@ -109,6 +109,7 @@ typedef enum grout_subject {
     GROUT_SUBJECT_GONE_ON,     /* unobserved: the next phase of an mbarrier has an arrival */
     GROUT_SUBJECT_END,         /* uninitialised: an end that does not know the use */
     GROUT_SUBJECT_INIT,        /* uninitialised: init of a live one */
+    GROUT_SUBJECT_ENDED,       /* uninitialised: a use that knows of the end */
     GROUT_SUBJECT_ARRIVAL,     /* cluster-exit: an arrival, not an access */
     GROUT_SUBJECT_NAMED,       /* overrun of the named barrier element, generation phase */
     GROUT_SUBJECT_NAMED_TWICE, /* two arrivals of a thread in one generation */
