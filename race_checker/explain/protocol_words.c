@@ -96,14 +96,6 @@ static bool add_uneven_headline(const grout_wording *wording, grout_text *out) {
     return true;
 }
 
-static bool add_bytes_repair(const grout_wording *wording, grout_text *out) {
-    (void)wording;
-    grout_text_add(out, "announce with mbarrier_expect exactly the bytes that the copies on this "
-                        "mbarrier bring in the phase: those of the whole box, also where it lies "
-                        "outside the array, and those of every multicast that reaches this CTA");
-    return true;
-}
-
 static bool add_late_headline(const grout_wording *wording, grout_text *out) {
     grout_text_add(out, "phase %" PRIu32 " of ", wording->facts->phase);
     add_element(wording, out);
@@ -523,10 +515,10 @@ static const words_row ROWS[] = {
      add_warps_repair, NULL},
     {GROUT_DIAG_BARRIER_TX_MISMATCH, GROUT_SUBJECT_USUAL, add_uneven_headline, NULL, NULL, NULL},
     {GROUT_DIAG_BARRIER_TX_MISMATCH, GROUT_SUBJECT_LATE, add_late_headline, add_late_edge,
-     add_bytes_repair, NULL},
+     grout_wording__add_bytes_repair, NULL},
     {GROUT_DIAG_BARRIER_OVERRUN, GROUT_SUBJECT_LATE, add_late_headline, add_late_edge, NULL, NULL},
     {GROUT_DIAG_BARRIER_TX_MISMATCH, GROUT_SUBJECT_BYTES, add_bytes_headline, NULL,
-     add_bytes_repair, NULL},
+     grout_wording__add_bytes_repair, NULL},
     {GROUT_DIAG_BARRIER_WRONG_PARITY, GROUT_SUBJECT_USUAL, add_parity_headline, add_parity_edge,
      add_parity_repair, NULL},
     {GROUT_DIAG_BARRIER_UNINITIALISED, GROUT_SUBJECT_USUAL, add_unborn_headline, NULL,

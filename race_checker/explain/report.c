@@ -137,6 +137,19 @@ static const char *get_related_opening(const grout_wording *wording) {
     return facts->primary_is_earlier ? "the later access" : "the earlier access";
 }
 
+static void note_primary(grout_wording *wording, const grout_finding_access *access) {
+    const grout_side *side = &wording->facts->sides[0];
+    grout_text bytes = {.allocator = wording->checker->allocator};
+    const char *opening = access->box[0] == '\0' ? "" : "this access";
+    if (grout_wording__is_about_bytes(wording) &&
+        grout_wording__add_bytes(wording, side->origin.op, &bytes) && !bytes.failed) {
+        opening = bytes.data;
+    }
+    wording->has_failed |= bytes.failed;
+    note_side(wording, side, opening, access);
+    grout_text_free(&bytes);
+}
+
 static void describe_sides(grout_wording *wording) {
     const grout_facts *facts = wording->facts;
     grout_finding *finding = wording->finding;
@@ -150,8 +163,7 @@ static void describe_sides(grout_wording *wording) {
         }
     }
     if (facts->sides[0].origin.op) {
-        note_side(wording, &facts->sides[0], accesses[0].box[0] == '\0' ? "" : "this access",
-                  &accesses[0]);
+        note_primary(wording, &accesses[0]);
     }
     if (facts->side_count > 1 && facts->sides[1].origin.op) {
         note_side(wording, &facts->sides[1], get_related_opening(wording), &accesses[1]);
@@ -220,6 +232,9 @@ static void word_finding(grout_wording *wording) {
         return;
     }
     describe_sides(wording);
+    if (grout_wording__is_about_bytes(wording)) {
+        grout_wording__note_bytes(wording);
+    }
     add_edge_and_repair(wording);
 }
 

@@ -82,6 +82,17 @@ uint32_t grout_wording__count_waits(const grout_wording *wording, uint32_t eleme
 /* The side of a race that polls what the other one writes, both without atomics; NULL: none. */
 const grout_side *grout_record__find_poll(const grout_module *module, const grout_record *record);
 
+/* ---- bytes_words.c ---- */
+
+/* Whether the finding is about the bytes of an mbarrier's phase. */
+bool grout_wording__is_about_bytes(const grout_wording *wording);
+/* "this mbarrier_expect announces 512 bytes", "this copy_gmem_to_smem brings 512 bytes"; false: it
+ * does neither. */
+bool grout_wording__add_bytes(const grout_wording *wording, grout_op_id op, grout_text *out);
+/* That at each other op that does so for the finding's mbarrier. */
+void grout_wording__note_bytes(grout_wording *wording);
+bool grout_wording__add_bytes_repair(const grout_wording *wording, grout_text *out);
+
 /* ---- face.c ---- */
 
 /* Whether the kernel has mbarriers, and no barriers of the Pallas face. */
