@@ -14,7 +14,7 @@
 
 #include <inttypes.h>
 
-enum { HOPS_MAX = 3 };    /* of a circle that are told */
+enum { HOPS_MAX = 3 };    /* of a circle that are named */
 enum { CIRCLE_MAX = 32 }; /* blocked threads among which a root, or a circle, is looked for */
 
 /* ---- the root ---- */

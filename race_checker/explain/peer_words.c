@@ -47,7 +47,7 @@ static bool is_of_later_turn(const grout_module *module, const grout_origin *one
            other->loop_depth > 0 && one->loops[0] > other->loops[0];
 }
 
-/* Whether a read comes for what the write brings: it stands behind it, or nothing else brings it
+/* Whether a read comes for what the write brings: it comes after it, or nothing else brings it
  * anything. By the program alone: what the read found is chance. */
 static bool is_read_too_early(const grout_wording *wording) {
     grout_op_id write = wording->facts->sides[0].origin.op;

@@ -109,6 +109,10 @@ void grout_wording__add_headline(const grout_wording *wording, grout_text *out);
 /* What order exists, what is absent, what came close; nothing if there is nothing to say. */
 void grout_wording__add_missing_edge(const grout_wording *wording, grout_text *out);
 
+/* ---- commit_repair.c ---- */
+
+void grout_wording__add_commit_repair(grout_wording *wording, grout_text *out);
+
 /* ---- overrun_words.c ---- */
 
 void grout_wording__add_overrun_edge(const grout_wording *wording, grout_text *out);
