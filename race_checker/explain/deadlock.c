@@ -288,7 +288,14 @@ static bool is_spoken_for(const grout_deadlock *text, uint32_t index) {
 /* Keeps who waits for whom, for the picture. */
 static void note_blocked(grout_deadlock *text, const grout_need *need) {
     grout_findings *findings = &text->checker->memory.findings;
-    grout_blocked it = {.origin = need->thread->origin, .object = need->object};
+    const grout_thread_fact *own = need->thread;
+    grout_blocked it = {
+        .origin = own->origin,
+        .object = need->object,
+        .is_on_barrier =
+            own->state == GROUT_THREAD_BLOCKED_BARRIER || own->state == GROUT_THREAD_BLOCKED_PARITY,
+        .element = own->element,
+    };
     for (grout_op_id i = 1; i < grout_module_get_op_count(text->module) && it.bringer == 0; i++) {
         bool is_one = grout_op__is_in_kernel(text->module, i, text->checker->info.kernel) &&
                       is_needed_op(text, need, i);

@@ -242,9 +242,18 @@ static void add_known(maker *it, side_steps earlier, side_steps later, uint32_t 
     }
 }
 
+/* Whether a step of its own shows the nearest synchronisation: a wgmma is also a wait, for the
+ * groups before its own. */
+static bool has_own_step(const grout_near *near, const grout_side *earlier) {
+    return near->origin.op != 0 &&
+           (near->origin.op != earlier->origin.op ||
+            memcmp(near->origin.loops, earlier->origin.loops, sizeof near->origin.loops) != 0 ||
+            !grout_origin__is_same_actor(&near->origin, &earlier->origin));
+}
+
 static void add_accesses(maker *it, const grout_side *earlier, const grout_side *later) {
     const grout_near *near = &it->wording.facts->near;
-    bool has_near = near->origin.op != 0;
+    bool has_near = has_own_step(near, earlier);
     uint32_t phase = NO_STEP, handover = NO_STEP;
     if (has_near && is_before_both(near)) {
         (void)add_op_step(it, GROUT_STEP_SYNC, &near->origin);
@@ -335,12 +344,14 @@ static bool add_deadlock(maker *it) {
         grout_text what = {.allocator = it->wording.checker->allocator};
         uint32_t other = blocked->other.op == 0 ? NO_STEP : find_blocked(findings, &blocked->other);
         bool is_absent = other == NO_STEP || other == i;
-        if (blocked->object != 0) {
-            grout_text_add(&what, "waits for ");
+        grout_text_add(&what, "waits%s", blocked->object == 0 ? "" : " for ");
+        if (blocked->is_on_barrier) {
+            grout_wording__add_element(&it->wording, blocked->element, &what);
+        } else if (blocked->object != 0) {
             grout_wording__add_object(&it->wording, blocked->object, &what);
         }
         connect(it, i, is_absent ? add_absent(it, blocked) : other, is_absent, "%s",
-                what.data == NULL ? "waits for" : what.data);
+                what.data == NULL ? "" : what.data);
         grout_text_free(&what);
     }
     return count > 0;

@@ -145,6 +145,8 @@ typedef struct grout_blocked {
     grout_origin other;     /* a blocked thread that would bring what it lacks; op 0: none would */
     grout_op_id bringer;    /* the first op of the kernel that could; 0: none is written */
     grout_object_id object; /* barrier or semaphore that it waits on; 0: neither */
+    bool is_on_barrier;     /* on this element of it */
+    uint32_t element;
     GROUT_NOTE_END
 } grout_blocked;
 
