@@ -244,8 +244,8 @@ static void add_caption(const picture *it, bool is_deadlock) {
     grout_markup__add(it->page->out, "<figcaption>%s</figcaption>\n",
                       is_deadlock ? "Who waits for whom: solid lines lead to the thread that would "
                                     "bring it, dashed ones to what nobody does."
-                                  : "Time runs downwards. Solid lines are orders that hold; the "
-                                    "dashed one is missing.");
+                                  : "Solid lines are orders that hold. The dashed one is missing: "
+                                    "without it, what it leads to may come too early.");
 }
 
 void grout_page__add_path(const grout_page *page, const json_t *finding, int number) {

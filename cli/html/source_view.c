@@ -248,10 +248,13 @@ static void add_legend(const source *it) {
     }
     json_array_foreach(it->page->kernels, i, kernel) {
         if (json_is_null(json_object_get(kernel, "not_reached"))) {
-            grout_markup__add(it->page->out,
-                              "<p class=\"legend\">@%s: not known which lines ran, because no run "
-                              "came to its end.</p>\n",
-                              grout_facts__get_text(kernel, "kernel"));
+            grout_markup__add(
+                it->page->out,
+                "<p class=\"legend\">@%s: not known which lines ran, because %s.</p>\n",
+                grout_facts__get_text(kernel, "kernel"),
+                json_object_get(it->page->report, "sweep") == NULL
+                    ? "the run did not come to its end"
+                    : "not every size came to its end without an error");
         }
     }
 }
