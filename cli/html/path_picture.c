@@ -226,9 +226,13 @@ static void add_words(const picture *it) {
         grout_markup__add(it->page->out, "Step %d, %s: %s", (int)i + 1,
                           lane == NULL ? "" : json_string_value(lane),
                           grout_facts__get_text(item, "text"));
-        grout_text_add(it->page->out, " (");
-        add_where(it, item, it->page->out);
-        grout_text_add(it->page->out, "). ");
+        grout_text where = {0};
+        add_where(it, item, &where);
+        if (where.size > 0) { /* it is escaped */
+            grout_text_add(it->page->out, " (%s)", where.data);
+        }
+        grout_text_add(it->page->out, ". ");
+        grout_text_free(&where);
     }
     json_array_foreach(it->edges, i, item) {
         bool is_missing = json_is_true(json_object_get(item, "is_missing"));
@@ -246,6 +250,20 @@ static void add_caption(const picture *it, bool is_deadlock) {
                                     "bring it, dashed ones to what nobody does."
                                   : "Solid lines are orders that hold. The dashed one is missing: "
                                     "without it, what it leads to may come too early.");
+}
+
+/* Whether an edge comes back to the last column, and so runs beside it. */
+static bool has_loose_end(const picture *it) {
+    size_t i;
+    const json_t *edge;
+    json_array_foreach(it->edges, i, edge) {
+        int from = get_lane(it, grout_facts__get_number(edge, "from"));
+        int to = get_lane(it, grout_facts__get_number(edge, "to"));
+        if (from == to && to == it->lane_count - 1) {
+            return true;
+        }
+    }
+    return false;
 }
 
 void grout_page__add_path(const grout_page *page, const json_t *finding, int number) {
@@ -266,7 +284,8 @@ void grout_page__add_path(const grout_page *page, const json_t *finding, int num
     measure(&it);
     const char *role = grout_facts__get_text(json_array_get(it.steps, 0), "role");
     bool is_deadlock = strcmp(role, "blocked") == 0;
-    int width = get_left(&it, it.lane_count) + MARGIN, height = HEAD + it.step_count * ROW + 6;
+    int width = get_left(&it, it.lane_count) + MARGIN - (has_loose_end(&it) ? 0 : it.gap);
+    int height = HEAD + it.step_count * ROW + 6;
     grout_markup__add(page->out,
                       "<figure class=\"path\">\n<svg viewBox=\"0 0 %d %d\" width=\"%d\" "
                       "height=\"%d\" ",

@@ -219,8 +219,8 @@ static void add_remarks(const source *it, int line) {
 
 static void add_line(const source *it, int line, const char *text, size_t size) {
     bool is_unreached = (it->flags[line] & LINE_UNREACHED) != 0;
-    grout_markup__add(it->page->out, "<li id=\"L%d\"%s><div class=\"line\">", line,
-                      is_unreached ? " class=\"unreached\"" : "");
+    grout_markup__add(it->page->out, "<li id=\"L%d\" class=\"%s\"><div class=\"line\">", line,
+                      is_unreached ? "unreached" : "reached");
     grout_markup__add(it->page->out, "<a class=\"number\" href=\"#L%d\">%d</a>", line, line);
     add_gutter(it, line);
     grout_text_add(it->page->out, "<code>");

@@ -16,7 +16,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { NO_STEP = UINT32_MAX };
+#define NO_STEP UINT32_MAX
 
 /* A path with what owns its strings. */
 typedef struct owned_path {
