@@ -153,7 +153,7 @@ static void add_body(const grout_page *page, const json_t *finding, int number) 
     add_edit(page, finding);
 }
 
-/* What follows from it, each in a card of its own that is open for nobody but who asks. */
+/* What follows from it, each in a card of its own, closed at first. */
 static void add_followers(const grout_page *page, size_t cause) {
     size_t i, at = 0;
     const json_t *finding;

@@ -215,7 +215,7 @@ static void add_edge(picture *it, const json_t *edge) {
 
 /* ---- the picture ---------------------------------------------------------------------------- */
 
-/* The same in words, for who does not see it. */
+/* The same in words, for a reader that does not see it. */
 static void add_words(const picture *it) {
     size_t i;
     const json_t *item;

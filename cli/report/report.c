@@ -143,7 +143,7 @@ static bool add_findings(grout_report *report, grout_kernel_id kernel, const gro
     return out->size > before;
 }
 
-/* Of the kernel that is reported, all outcomes so far. */
+/* What all outcomes so far of the kernel have shown. */
 static grout_finding_counts get_counts(const grout_report *report, const grout_outcome *outcome) {
     return (grout_finding_counts){
         .errors = report->before[0],

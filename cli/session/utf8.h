@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-/* U+FFFD, which stands for bytes that are no UTF-8. */
+/* U+FFFD: what is shown in place of bytes that are no UTF-8. */
 #define GROUT_UTF8_BAD "\xef\xbf\xbd"
 
 /* Length of the sequence that begins a text of size bytes, or 0 if none does. */
