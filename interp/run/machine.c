@@ -7,6 +7,7 @@
 #include "component.h"
 #include "engine.h"
 #include "run.h"
+#include "workers.h"
 
 #include "bits.h"
 #include "convert.h"
@@ -124,6 +125,22 @@ static bool add_arrays(grout_machine *machine) {
            add_gmem_scratches(machine, kernel->param_count);
 }
 
+/* Workers make launches of their own from them. */
+static bool keep_arguments(grout_machine *machine) {
+    const grout_launch *launch = &machine->launch;
+    if (launch->workers > 1) {
+        size_t size = launch->argument_count * sizeof *machine->arguments;
+        machine->arguments = grout_machine__keep(machine, size + 1);
+        if (machine->arguments == NULL) {
+            return false;
+        }
+        if (size > 0) {
+            memcpy(machine->arguments, launch->arguments, size);
+        }
+    }
+    return true;
+}
+
 static bool prepare(grout_machine *machine, grout_diags *diags) {
     machine->plan = grout_plan__new(&machine->launch, &machine->heap, diags);
     if (machine->plan == NULL) {
@@ -131,7 +148,7 @@ static bool prepare(grout_machine *machine, grout_diags *diags) {
     }
     grout_components__begin(machine);
     machine->has_clocks |= machine->plan->needs_clocks;
-    if (!add_arrays(machine) || !grout_machine__add_state(machine) ||
+    if (!keep_arguments(machine) || !add_arrays(machine) || !grout_machine__add_state(machine) ||
         !grout_observers__begin(machine)) {
         return grout_diags_add_oom(diags);
     }
@@ -152,15 +169,12 @@ grout_machine *grout_machine_new(const grout_launch *launch, grout_diags *diags)
     machine->heap = heap;
     machine->engines = grout_engines;
     machine->launch = *launch;
-    machine->launch.arguments = NULL; /* only the data is borrowed, not the list */
-    machine->launch.argument_count = 0;
     machine->max_steps = launch->max_steps == 0 ? GROUT_STEPS_DEFAULT : launch->max_steps;
     machine->tracks = launch->track_undefined;
     machine->is_lazy = launch->timing != GROUT_TIMING_EAGER;
     machine->has_clocks = launch->observer_count > 0 || machine->is_lazy;
-    machine->launch.arguments = launch->arguments;
     bool is_ready = prepare(machine, diags);
-    machine->launch.arguments = NULL;
+    machine->launch.arguments = NULL; /* only the data is borrowed, not the list */
     if (!is_ready) {
         grout_machine_free(machine);
         return NULL;
@@ -238,6 +252,11 @@ grout_run_status grout_machine_run(grout_machine *machine, uint64_t max_steps, g
     }
     if (machine->run.is_over) {
         return machine->run.status;
+    }
+    grout_run_status status;
+    if (max_steps == 0 && machine->run.facts.next_cluster == 0 &&
+        grout_workers__run(machine, &status)) {
+        return end_run(machine, status, diags);
     }
     while (machine->run.facts.begun > 0 ||
            machine->run.facts.next_cluster * machine->plan->shape.cta_count <
