@@ -10,9 +10,8 @@
 /* ---- the repair ----------------------------------------------------------------------------- */
 
 static void add_diff_line(const grout_page *page, const char *element, const char *sign,
-                          const char *indent, size_t indent_size, const char *text, size_t size) {
+                          const char *text, size_t size) {
     grout_markup__add(page->out, "<%s>%s ", element, sign);
-    grout_markup__add_bytes(page->out, indent, indent_size);
     grout_markup__add_bytes(page->out, text, size);
     grout_markup__add(page->out, "\n</%s>", element);
 }
@@ -22,7 +21,7 @@ static void add_context(const grout_page *page, int line) {
     size_t size = 0;
     const char *text = grout_page__get_line(page, line, &size);
     if (text != NULL) {
-        add_diff_line(page, "span", " ", "", 0, text, size);
+        add_diff_line(page, "span", " ", text, size);
     }
 }
 
@@ -33,7 +32,11 @@ static void add_inserted(const grout_page *page, const char *line, size_t size, 
     }
     while (*text != '\0') {
         size_t length = strcspn(text, "\n");
-        add_diff_line(page, "ins", "+", line, indent, text, length);
+        grout_text made = {0};
+        grout_text_add_bytes(&made, line, indent);
+        grout_text_add_bytes(&made, text, length);
+        add_diff_line(page, "ins", "+", made.data == NULL ? "" : made.data, made.size);
+        grout_text_free(&made);
         text += length + (text[length] == '\n' ? 1 : 0);
     }
 }
@@ -49,8 +52,8 @@ static void add_replaced(const grout_page *page, const json_t *place, const char
     grout_text_add_bytes(&made, line, first - 1);
     grout_text_add(&made, "%s", text);
     grout_text_add_bytes(&made, line + first - 1 + length, size - (first - 1) - length);
-    add_diff_line(page, "del", "-", "", 0, line, size);
-    add_diff_line(page, "ins", "+", "", 0, made.data == NULL ? "" : made.data, made.size);
+    add_diff_line(page, "del", "-", line, size);
+    add_diff_line(page, "ins", "+", made.data == NULL ? "" : made.data, made.size);
     grout_text_free(&made);
 }
 
@@ -155,11 +158,11 @@ static void add_body(const grout_page *page, const json_t *finding, int number) 
 
 /* What follows from it, each in a card of its own, closed at first. */
 static void add_followers(const grout_page *page, size_t cause) {
-    size_t i, at = 0;
+    size_t i;
     const json_t *finding;
     bool has_any = false;
     json_array_foreach(page->findings, i, finding) {
-        if (!grout_page__find_cause(page, finding, &at) || at != cause) {
+        if (!grout_page__is_follower(page, i) || page->heads[i] != cause) {
             continue;
         }
         grout_text_add(
@@ -209,7 +212,7 @@ static int count_unlisted(const grout_page *page) {
 }
 
 void grout_page__add_findings(const grout_page *page) {
-    size_t i, cause = 0;
+    size_t i;
     const json_t *finding;
     int unlisted = count_unlisted(page);
     grout_text_add(page->out, "<section id=\"findings\" aria-labelledby=\"findings-title\">\n"
@@ -218,7 +221,7 @@ void grout_page__add_findings(const grout_page *page) {
         grout_text_add(page->out, "<p>None.</p>\n");
     }
     json_array_foreach(page->findings, i, finding) {
-        if (!grout_page__find_cause(page, finding, &cause)) {
+        if (!grout_page__is_follower(page, i)) {
             open_card(page, finding, (int)i + 1, 3);
             add_body(page, finding, (int)i + 1);
             add_followers(page, i);

@@ -52,22 +52,21 @@ static int scale(const map *it, json_int_t bytes) {
     return (int)(bytes * MAP_WIDTH / it->bytes);
 }
 
-static void add_rect(map *it, const json_t *object, int index) {
+static void add_rect(map *it, const json_t *object, int index, grout_text *out) {
     const char *name = grout_facts__get_text(object, "name");
     int left = scale(it, get_integer(object, "offset"));
     int width = scale(it, get_integer(object, "offset") + get_integer(object, "bytes")) - left;
     int top = MAP_HEAD + find_row(it, object) * MAP_ROW;
     width = width < 3 ? 3 : width;
-    grout_markup__add(it->page->out, "<g class=\"object shade-%d\"><title>%%%s: %d bytes from %d",
-                      index % 4, name, grout_facts__get_number(object, "bytes"),
+    grout_markup__add(out, "<g class=\"object shade-%d\"><title>%%%s: %d bytes from %d", index % 4,
+                      name, grout_facts__get_number(object, "bytes"),
                       grout_facts__get_number(object, "offset"));
-    grout_markup__add(it->page->out, "</title><rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"/>",
-                      left, top, width, MAP_ROW - 4);
+    grout_markup__add(out, "</title><rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"/>", left,
+                      top, width, MAP_ROW - 4);
     if (width > ((int)strlen(name) + 3) * 8) {
-        grout_markup__add(it->page->out, "<text x=\"%d\" y=\"%d\">%%%s</text>", left + 8, top + 20,
-                          name);
+        grout_markup__add(out, "<text x=\"%d\" y=\"%d\">%%%s</text>", left + 8, top + 20, name);
     }
-    grout_text_add(it->page->out, "</g>\n");
+    grout_text_add(out, "</g>\n");
 }
 
 static void add_map(map *it, int kernel) {
@@ -75,11 +74,8 @@ static void add_map(map *it, int kernel) {
     const json_t *object;
     grout_text rects = {0};
     grout_text *out = it->page->out;
-    grout_page inside = *it->page;
-    inside.out = &rects;
-    it->page = &inside;
     json_array_foreach(it->objects, i, object) {
-        add_rect(it, object, (int)i);
+        add_rect(it, object, (int)i, &rects);
     }
     int bottom = MAP_HEAD + it->row_count * MAP_ROW;
     grout_markup__add(out,

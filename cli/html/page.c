@@ -5,6 +5,7 @@
 #include "view.h"
 
 #include <jansson.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* page.css, embedded by cli/CMakeLists.txt. */
@@ -49,36 +50,36 @@ const char *grout_page__get_class(const json_t *finding) {
     return "note";
 }
 
-/* The finding that one follows from, by its index; the number of findings if there is none. */
-static size_t find_direct_cause(const grout_page *page, const json_t *finding) {
+/* The finding that one follows from; itself if there is none. */
+static size_t find_cause(const grout_page *page, size_t index) {
+    const json_t *finding = json_array_get(page->findings, index), *other;
     const char *identity = grout_facts__get_text(finding, "follows_from");
     size_t i;
-    const json_t *other;
     json_array_foreach(page->findings, i, other) {
         bool is_cause =
-            identity[0] != '\0' && other != finding &&
+            identity[0] != '\0' && i != index &&
             strcmp(grout_facts__get_text(other, "identity"), identity) == 0 &&
             json_equal(json_object_get(other, "kernel"), json_object_get(finding, "kernel"));
         if (is_cause) {
             return i;
         }
     }
-    return json_array_size(page->findings);
+    return index;
 }
 
-bool grout_page__find_cause(const grout_page *page, const json_t *finding, size_t *cause_out) {
+/* A cause may follow from another one: all stand with the first. False without memory. */
+static bool find_heads(grout_page *page) {
     const size_t count = json_array_size(page->findings);
-    bool has_cause = false;
-    for (size_t steps = 0; steps < count; steps++) { /* a cause may follow from another one */
-        size_t cause = find_direct_cause(page, finding);
-        if (cause == count) {
-            break;
-        }
-        *cause_out = cause;
-        has_cause = true;
-        finding = json_array_get(page->findings, cause);
+    page->heads = calloc(count + 1, sizeof *page->heads);
+    for (size_t i = 0; page->heads != NULL && i < count; i++) {
+        size_t cause = find_cause(page, i);
+        page->heads[i] = cause < i ? page->heads[cause] : i; /* causes come first */
     }
-    return has_cause;
+    return page->heads != NULL;
+}
+
+bool grout_page__is_follower(const grout_page *page, size_t finding) {
+    return page->heads[finding] != finding;
 }
 
 /* ---- the verdict ---------------------------------------------------------------------------- */
@@ -156,7 +157,7 @@ static void add_header(const grout_page *page) {
 
 bool grout_html__print(const json_t *report, const grout_bytes *text, grout_text *out) {
     const json_t *coverage = json_object_get(report, "coverage");
-    const grout_page page = {
+    grout_page page = {
         .report = report,
         .findings = json_object_get(report, "findings"),
         .kernels = json_object_get(coverage, "kernels"),
@@ -165,6 +166,9 @@ bool grout_html__print(const json_t *report, const grout_bytes *text, grout_text
         .size = text->data == NULL ? 0 : text->size,
         .out = out,
     };
+    if (!find_heads(&page)) {
+        return false;
+    }
     add_head(&page);
     add_header(&page);
     add_verdict(&page);
@@ -175,5 +179,6 @@ bool grout_html__print(const json_t *report, const grout_bytes *text, grout_text
                       "</main>\n<footer><p>Written by grout %s. Differences between the lanes of a "
                       "thread are not modelled.</p></footer>\n</body>\n</html>\n",
                       grout_facts__get_text(report, "grout"));
+    free(page.heads);
     return !out->failed;
 }

@@ -14,6 +14,7 @@ typedef struct grout_page {
     const char *file;                        /* its name in places */
     const char *text;                        /* of the file */
     size_t size;
+    size_t *heads; /* by finding: the one that it follows from, or itself */
     grout_text *out;
 } grout_page;
 
@@ -23,10 +24,8 @@ const char *grout_page__get_line(const grout_page *page, int line, size_t *size_
 void grout_page__add_place(const grout_page *page, const struct json_t *place);
 /* "error", "warning", "advice" or "note": the class of what belongs to a finding. */
 const char *grout_page__get_class(const struct json_t *finding);
-/* Whether a finding follows from another one of the page. *cause_out: index of the one that all
- * follows from. */
-bool grout_page__find_cause(const grout_page *page, const struct json_t *finding,
-                            size_t *cause_out);
+/* Whether a finding, by its index, stands in the card of another one. */
+bool grout_page__is_follower(const grout_page *page, size_t finding);
 
 /* source_view.c: the lines of the file; what a finding says stands below its line. */
 void grout_page__add_source(const grout_page *page);
