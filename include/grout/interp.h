@@ -100,6 +100,9 @@ typedef struct grout_launch {
 #define GROUT_STEPS_DEFAULT UINT64_C(1000000000)
 #define GROUT_SMS_DEFAULT   132 /* of an H100 SXM or H200 */
 
+/* Whether two of its arrays have bytes in common, and the kernel may write one of them. */
+GROUT_API bool grout_launch_shares_bytes(const grout_launch *launch);
+
 typedef enum grout_run_status {
     GROUT_RUN_DONE,
     GROUT_RUN_PAUSED, /* the step count asked for is reached; run again to go on */

@@ -17,6 +17,29 @@
 #include <inttypes.h>
 #include <string.h>
 
+/* ---- a launch ------------------------------------------------------------------------------- */
+
+static bool is_written(const grout_launch *launch, size_t index) {
+    const grout_kernel *kernel = grout_module_get_kernel(launch->module, launch->kernel);
+    uint8_t direction = grout_module_get_param(launch->module, kernel, (uint32_t)index)->direction;
+    return direction == GROUT_DIRECTION_OUT || direction == GROUT_DIRECTION_INOUT;
+}
+
+bool grout_launch_shares_bytes(const grout_launch *launch) {
+    for (size_t i = 0; i < launch->argument_count; i++) {
+        const grout_argument *a = &launch->arguments[i];
+        const uint8_t *a_data = a->data;
+        for (size_t k = 0; is_written(launch, i) && k < launch->argument_count; k++) {
+            const uint8_t *b_data = launch->arguments[k].data;
+            if (i != k && a_data < b_data + launch->arguments[k].size &&
+                b_data < a_data + a->size) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 /* ---- a new machine -------------------------------------------------------------------------- */
 
 static bool check_arguments(const grout_launch *launch, grout_diags *diags) {
@@ -137,6 +160,7 @@ static bool keep_arguments(grout_machine *machine) {
         if (size > 0) {
             memcpy(machine->arguments, launch->arguments, size);
         }
+        machine->shares_bytes = grout_launch_shares_bytes(launch);
     }
     return true;
 }

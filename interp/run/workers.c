@@ -1,32 +1,29 @@
 /*
  * workers.c - a launch by several OS threads.
+ * SPDX-License-Identifier: Apache-2.0
  *
  * Where no cluster can hear of another, a machine runs them one after the other, each from a fresh
  * state (cluster.c). So each worker has a machine of its own, takes the next cluster that nobody
  * has taken, and runs it as the one machine would have. The machines share the module and the
- * arrays that are only read. Of the arrays that the kernel writes each has a copy, and claims
+ * arrays that are only read. A worker has a copy of each array that the kernel writes, and claims
  * (claims.h) say in the end whether that made a difference.
  *
  * Only a run in which nothing is remarkable is kept. If a worker meets a deadlock, the limit of
  * steps or of memory, a debug_print, an observer that has found something, or clusters have touched
  * the same elements, all is dropped and the machine runs alone: its report is then that of one
  * worker by construction. So there is no second way in which findings come about.
- *
- * SPDX-License-Identifier: Apache-2.0
  */
 #include "workers.h"
 #include "alloc.h"
 #include "claims.h"
 #include "run.h"
+#include "wait.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
-#include <time.h>
 
 #define WORKERS_MAX 256
-#define LOOK_INTERVAL \
-    20000000 /* nanoseconds between two calls of progress while others still run */
 
 typedef struct worker worker;
 
@@ -66,21 +63,6 @@ static bool is_written(const grout_array *array) {
     return array->direction == GROUT_DIRECTION_OUT || array->direction == GROUT_DIRECTION_INOUT;
 }
 
-/* Arrays that share bytes, one of which is written: one machine's writes would be seen there. */
-static bool has_aliases(const grout_machine *machine) {
-    for (uint32_t i = 0; i < machine->array_count; i++) {
-        const grout_array *a = &machine->arrays[i];
-        for (uint32_t k = 0; k < machine->array_count && a->data != NULL && is_written(a); k++) {
-            const grout_array *b = &machine->arrays[k];
-            if (i != k && b->data != NULL && a->data < b->data + b->size &&
-                b->data < a->data + a->size) {
-                return true;
-            }
-        }
-    }
-    return false;
-}
-
 static bool have_parts(const grout_launch *launch) {
     for (uint32_t i = 0; i < launch->observer_count; i++) {
         if (launch->observers[i]->new_part == NULL) {
@@ -98,7 +80,7 @@ static bool is_divisible(const grout_machine *machine) {
         launch->schedule == GROUT_SCHEDULE_FAIR || launch->schedule == GROUT_SCHEDULE_RANDOM;
     return launch->workers > 1 && plan->cta_count / plan->shape.cta_count > 1 &&
            has_free_schedule && launch->record == NULL && !plan->has_foreign_order &&
-           !plan->has_gmem_updates && have_parts(launch) && !has_aliases(machine);
+           !plan->has_gmem_updates && have_parts(launch) && !machine->shares_bytes;
 }
 
 /* ---- what a worker calls back -------------------------------------------------------------- */
@@ -260,12 +242,7 @@ static void *work(void *payload) {
 static void wait_for_all(crew *it) {
     (void)pthread_mutex_lock(&it->lock);
     while (it->running > 0) {
-        struct timespec until;
-        (void)timespec_get(&until, TIME_UTC);
-        until.tv_nsec += LOOK_INTERVAL;
-        until.tv_sec += until.tv_nsec / 1000000000;
-        until.tv_nsec %= 1000000000;
-        (void)pthread_cond_timedwait(&it->has_ended, &it->lock, &until);
+        grout_wait__briefly(&it->has_ended, &it->lock);
         (void)pthread_mutex_unlock(&it->lock);
         (void)(it->is_interrupted || ask(it));
         (void)pthread_mutex_lock(&it->lock);

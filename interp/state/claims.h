@@ -10,8 +10,8 @@
 
 #include "memory.h"
 
-/* Of an array that the kernel may write: a bit for each element that an op has named as what it
- * reads, or writes. */
+/* An array that the kernel may write has a bit for each element that an op has named as what it
+ * reads, and one for what it writes. */
 typedef struct grout_claims {
     uint64_t *read, *wrote;
 } grout_claims;
