@@ -170,7 +170,7 @@ void grout_deadlock__explain_circle(grout_deadlock *text) {
         grout_deadlock__add_thread(text, &it.threads[i]->origin, &sentence);
         grout_text_add(&sentence, ": a circle");
     } else {
-        grout_text_add(&sentence, "others, and so on in a circle");
+        grout_text_add(&sentence, "others, and so on: a circle");
     }
     grout_deadlock__say(text, 0, &sentence);
 }
