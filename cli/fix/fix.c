@@ -51,7 +51,8 @@ static bool repair_kernel(fix *it, const char *kernel) {
         grout_text_free(&it->after);
         it->after = search.text;
         search.text = (grout_text){0};
-        grout_text_add(&it->steps, "@%s:\n", kernel);
+        grout_text_add(&it->steps, "%s%s:\n", kernel == NULL ? it->name : "@",
+                       kernel == NULL ? "" : kernel);
         grout_text_add_bytes(&it->steps, search.steps.data, search.steps.size);
     }
     it->step_count += search.step_count;
@@ -78,6 +79,11 @@ static bool repair_kernels(fix *it) {
     grout_load__deinit(&load);
     grout_diags_free(own.diags);
     return is_good;
+}
+
+static bool repair(fix *it) {
+    /* What cannot be loaded has no kernels to go through. */
+    return it->first.is_valid ? repair_kernels(it) : repair_kernel(it, NULL);
 }
 
 /* ---- the answer ----------------------------------------------------------------------------- */
@@ -193,28 +199,37 @@ static int write_result(fix *it) {
 
 /* ---- the command ---------------------------------------------------------------------------- */
 
-/* Whether there is something to repair; else the answer is given. */
-static bool needs_repair(fix *it, int *exit_code_out) {
-    const grout_trial *first = &it->first;
-    if (first->is_valid && first->count > 0) {
-        return true;
+/* Whether something is wrong that stands in the text: not with an option, or with memory. */
+static bool needs_repair(const grout_trial *trial) {
+    for (size_t i = 0; i < trial->count; i++) {
+        if (grout_diag_get(trial->items[i].code)->stage >= GROUT_STAGE_GPU) {
+            return false;
+        }
     }
-    if (first->is_valid && !it->is_stdin) { /* clean or incomplete: as 'grout check' says it */
-        *exit_code_out = check_again(it);
-        return false;
+    return trial->count > 0;
+}
+
+/* The diagnostics of a text that cannot be loaded. */
+static int report_invalid(const fix *it) {
+    grout_load load = {0};
+    (void)grout_load__init(it->session, it->path, &it->before, false, &load);
+    grout_session__print_diags(it->session, it->stream);
+    grout_load__deinit(&load);
+    return grout_work__get_worse(grout_session__get_exit_code(it->session), GROUT_EXIT_USAGE);
+}
+
+/* The answer where nothing is changed, as 'grout check' gives it. */
+static int report_unchanged(fix *it) {
+    if (!it->first.is_valid) {
+        return report_invalid(it);
     }
-    if (!first->is_valid) { /* loaded once more for its diagnostics */
-        grout_load load = {0};
-        (void)grout_load__init(it->session, it->path, &it->before, false, &load);
-        grout_session__print_diags(it->session, GROUT_STREAM_ERR);
-        *exit_code_out =
-            grout_work__get_worse(grout_session__get_exit_code(it->session), GROUT_EXIT_USAGE);
-        grout_load__deinit(&load);
-        return false;
+    if (!it->is_stdin) {
+        return check_again(it);
     }
-    grout_session__flush(it->session, GROUT_STREAM_OUT, &it->after);
-    *exit_code_out = get_exit_code(it, first);
-    return false;
+    if (!grout_options__has(&it->session->options, GROUT_OPTION_DIFF)) {
+        grout_session__flush(it->session, GROUT_STREAM_OUT, &it->after);
+    }
+    return get_exit_code(it, &it->first);
 }
 
 static bool run_all(fix *it, grout_trial *out) {
@@ -223,7 +238,6 @@ static bool run_all(fix *it, grout_trial *out) {
 }
 
 static int run(fix *it) {
-    int exit_code = GROUT_EXIT_OK;
     if (!grout_sizes__read(it->session, &it->sizes) ||
         !grout_session__read_file(it->session, it->path, GROUT_FILE_MAX, &it->before)) {
         grout_session__print_diags(it->session, GROUT_STREAM_ERR);
@@ -235,13 +249,16 @@ static int run(fix *it) {
         grout_session__print_diags(it->session, GROUT_STREAM_ERR);
         return grout_session__get_exit_code(it->session);
     }
-    if (!needs_repair(it, &exit_code)) {
-        return exit_code;
+    if (!needs_repair(&it->first)) {
+        return report_unchanged(it);
     }
-    if (!repair_kernels(it) || !run_all(it, &it->last)) {
+    if (!repair(it) || !run_all(it, &it->last)) {
         (void)grout_diags_add_oom(it->session->diags);
         grout_session__print_diags(it->session, GROUT_STREAM_ERR);
         return grout_session__get_exit_code(it->session);
+    }
+    if (!it->last.is_valid) {
+        return report_invalid(it);
     }
     show(it);
     if (it->session->host->is_interrupted(it->session->host->payload)) {

@@ -183,7 +183,7 @@ static bool is_kernel(grout_span code, const char *name) {
 /* Outside of all braces: the head of a kernel or of a function. */
 static bool read_head(grout_outline *outline, reader *it, grout_span code) {
     if (grout_span__take(&code, "kernel ")) {
-        it->is_other = !is_kernel(code, it->kernel);
+        it->is_other = it->kernel != NULL && !is_kernel(code, it->kernel);
     }
     if (it->is_other) {
         return true;

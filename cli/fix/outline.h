@@ -35,7 +35,7 @@ typedef struct grout_outline {
     bool has_cluster; /* it is launched in clusters */
 } grout_outline;
 
-/* Of the kernel's lines, and those of functions; other kernels are left out. False without memory.
+/* Of the kernel's lines (NULL: of all kernels'), and those of functions. False without memory.
  * Deinit even then. */
 bool grout_outline__init(grout_outline *outline, const grout_text_lines *lines, const char *kernel);
 void grout_outline__deinit(grout_outline *outline);

@@ -22,7 +22,7 @@ typedef struct choices {
 typedef struct collector {
     const grout_outline *outline;
     grout_phrases *phrases;
-    choices parities, numbers;
+    choices indices, parities, numbers;
     bool is_good; /* false: without memory */
 } collector;
 
@@ -158,6 +158,42 @@ static grout_span get_index(grout_span object) {
     return (grout_span){object.data + size, object.size - size};
 }
 
+/* "[%part]", and the elements beside it: who is next in a row. */
+static void add_index(collector *it, grout_span name, uint32_t cost) {
+    static const char *const shapes[][2] = {{"[", "]"}, {"[(add ", ", 1)]"}, {"[(sub ", ", 1)]"}};
+    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
+        grout_text text = {0};
+        grout_text_add(&text, "%s", shapes[i][0]);
+        add_span(&text, name);
+        grout_text_add(&text, "%s", shapes[i][1]);
+        add_choice(it, &it->indices, &text, cost + (i > 0 ? 1u : 0u));
+    }
+}
+
+/* What chooses a slot of an array, "%as[%slot, ..]", or stands in the index of a barrier. */
+static void collect_indices(collector *it) {
+    for (size_t i = 0; i < it->outline->lines->count; i++) {
+        grout_span code = it->outline->lines->items[i].code;
+        grout_span index = get_index(it->outline->items[i].object);
+        for (size_t k = 0; k + 1 < code.size && it->outline->items[i].is_statement; k++) {
+            const grout_span rest = {code.data + k + 1, code.size - k - 1};
+            const grout_span name = grout_span__get_name(rest);
+            bool is_whole = name.size > 0 && name.size < rest.size &&
+                            strchr("],", rest.data[name.size]) != NULL;
+            if (code.data[k] == '[' && is_whole) {
+                add_index(it, name, 2);
+            }
+        }
+        for (size_t k = 0; k < index.size; k++) {
+            const grout_span name =
+                grout_span__get_name((grout_span){index.data + k, index.size - k});
+            if (name.size > 0) {
+                add_index(it, name, 3);
+            }
+        }
+    }
+}
+
 /* The ways to name an element of the object: as it is named elsewhere, or as others are. */
 static void collect_elements(collector *it, const grout_outline_object *object, choices *out) {
     for (size_t i = 0; i < it->outline->lines->count; i++) {
@@ -171,11 +207,15 @@ static void collect_elements(collector *it, const grout_outline_object *object, 
         add_span(&text, get_index(operand));
         add_choice(it, out, &text, is_own ? 0 : 2);
     }
-    if (out->count == 0) {
+    for (size_t i = 0; i < it->indices.count; i++) {
         grout_text text = {0};
         add_span(&text, object->name);
-        add_choice(it, out, &text, 2);
+        grout_text_add(&text, "%s", it->indices.items[i].text);
+        add_choice(it, out, &text, it->indices.items[i].cost);
     }
+    grout_text text = {0};
+    add_span(&text, object->name);
+    add_choice(it, out, &text, 2);
 }
 
 /* ---- parities ------------------------------------------------------------------------------- */
@@ -333,11 +373,13 @@ static void add_uses(collector *it) {
 bool grout_phrases__init(grout_phrases *phrases, const grout_outline *outline) {
     collector it = {.outline = outline, .phrases = phrases, .is_good = true};
     *phrases = (grout_phrases){0};
+    collect_indices(&it);
     collect_parities(&it);
     collect_numbers(&it);
     add_siblings(&it);
     add_usual(&it);
     add_uses(&it);
+    free_choices(&it.indices);
     free_choices(&it.parities);
     free_choices(&it.numbers);
     return it.is_good;

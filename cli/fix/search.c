@@ -14,7 +14,7 @@
 #define STEPS_MORE   100000u
 /* How much less likely a repair may be that is looked for because the best one so far is clean for
  * its own schedule only. */
-#define COST_MORE 3u
+#define COST_MORE 6u
 
 /* A text, what the checker says of it, and how it was reached. */
 typedef struct state {
@@ -84,14 +84,14 @@ static bool is_clean(const state *it) {
     return it->text.size > 0 && grout_trial__is_clean(&it->trial);
 }
 
-/* Clean for every schedule, and not a warning more. */
-static bool is_perfect(const state *it, const state *start) {
-    return is_clean(it) && it->trial.holds && it->trial.diag_count <= start->trial.diag_count;
+/* Clean for every schedule, and without a warning of what is written. */
+static bool is_perfect(const state *it) {
+    return is_clean(it) && it->trial.holds && it->trial.diag_count == 0;
 }
 
 /* Less is better, the first number before the second and so on. */
 static void grade(const state *it, uint32_t out[6]) {
-    out[0] = it->trial.is_stuck ? 1 : 0;
+    out[0] = it->trial.is_valid ? (it->trial.is_stuck ? 1 : 0) : 2;
     out[1] = it->trial.is_incomplete || it->trial.is_different ? 1 : 0;
     out[2] = it->trial.error_count;
     out[3] = (uint32_t)it->trial.count;
@@ -162,7 +162,7 @@ static bool try_all(grout_search *it, const state *start, const grout_text_lines
                     const grout_proposals *proposals, state *best) {
     uint32_t cost_max = UINT32_MAX;
     bool is_good = true;
-    for (size_t i = 0; i < proposals->count && is_good && !is_perfect(best, start); i++) {
+    for (size_t i = 0; i < proposals->count && is_good && !is_perfect(best); i++) {
         const grout_proposal *proposal = &proposals->items[i];
         state next;
         if (proposal->cost > cost_max || !has_time(it)) {
@@ -201,7 +201,7 @@ static bool go_on(grout_search *it, state *at) {
     if (!follow_edits(it, at, &best)) {
         return false;
     }
-    bool is_good = is_perfect(&best, at) || try_proposals(it, at, &best);
+    bool is_good = is_perfect(&best) || try_proposals(it, at, &best);
     if (best.text.size > 0 && is_better(&best, at, 4)) {
         free_state(at);
         *at = best;
@@ -211,11 +211,16 @@ static bool go_on(grout_search *it, state *at) {
     return is_good;
 }
 
+/*
+ * Behind an error that ends the load, or a deadlock, more may lie: what is left is then no measure
+ * of a change, and only a clean end is one.
+ */
 bool grout_search__run(grout_search *it) {
     state at = {0};
     grout_text_add_bytes(&at.text, it->text.data, it->text.size);
     bool is_good = !at.text.failed && grout_trial__run(&it->task, &at.text, &at.trial);
-    it->task.steps_max = at.trial.steps * STEPS_FACTOR + STEPS_MORE;
+    it->task.steps_max = at.trial.is_valid ? at.trial.steps * STEPS_FACTOR + STEPS_MORE : 0;
+    bool is_trusted = at.trial.is_valid && !at.trial.is_stuck;
     for (uint32_t i = 0; i < ROUNDS_MAX && is_good && at.trial.count > 0; i++) {
         uint32_t before = at.step_count;
         is_good = go_on(it, &at);
@@ -223,7 +228,7 @@ bool grout_search__run(grout_search *it) {
             break;
         }
     }
-    if (at.step_count > 0) {
+    if (at.step_count > 0 && (is_trusted || is_clean(&at))) {
         grout_text_free(&it->text);
         it->text = at.text;
         at.text = (grout_text){0};

@@ -88,6 +88,27 @@ static bool add_findings(context *it, const grout_checker *checker) {
     return true;
 }
 
+/* What is wrong with a text that cannot be run. */
+static bool add_diags(context *it) {
+    const grout_diags *diags = it->session.diags;
+    for (uint32_t i = 0; i < grout_diags_count(diags); i++) {
+        const grout_diag *diag = grout_diags_get(diags, i);
+        grout_trial_finding one = {
+            .code = diag->code,
+            .is_error = diag->severity == GROUT_SEVERITY_ERROR,
+            .primary = diag->place,
+            .words = grout__copy(NULL, diag->message, strlen(diag->message)),
+        };
+        if (one.words == NULL || !GROUT_ARRAY_RESERVE(it->trial, NULL, 1)) {
+            grout__free(one.words);
+            return false;
+        }
+        it->trial->items[it->trial->count++] = one;
+        it->trial->error_count += one.is_error ? 1u : 0u;
+    }
+    return true;
+}
+
 /* ---- runs ----------------------------------------------------------------------------------- */
 
 static bool take_outcome(context *it, const grout_outcome *outcome) {
@@ -162,6 +183,7 @@ static bool run_text(context *it, const grout_bytes *text) {
         !grout_silencer__init(&it->silencer, &it->session, grout_load__get_name(it->task->path),
                               text)) {
         it->trial->is_valid = false;
+        is_good = add_diags(it);
     } else {
         for (size_t i = 0; i < it->load.kernel_count && is_good; i++) {
             is_good = !is_selected(it, it->load.kernels[i]) || run_kernel(it, it->load.kernels[i]);

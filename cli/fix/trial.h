@@ -6,7 +6,7 @@
 #include "change.h"
 #include "sizes.h"
 
-/* A finding that nobody has silenced. */
+/* A finding that nobody has silenced; in a text that cannot be run, a diagnostic. */
 typedef struct grout_trial_finding {
     grout_diag_code code;
     bool is_error;
