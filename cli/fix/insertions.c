@@ -9,6 +9,28 @@
 
 /* What an operation on a barrier costs more if the finding does not speak of it. */
 #define OTHER_OBJECT_COST 5u
+/* And if the threads there are its other side. */
+#define OTHER_SIDE_COST 24u
+
+/* Whether threads that play the role already do the opposite with the object: those that hand
+ * something over seldom wait for it. */
+static bool is_of_other_side(const grout_proposal_task *task, const grout_phrase *phrase,
+                             size_t line) {
+    const grout_outline *outline = task->outline;
+    uint32_t role = outline->items[line].role;
+    bool does_opposite = false, does_same = false;
+    for (size_t i = 0; i < outline->lines->count && role != 0 && phrase->object.size > 0; i++) {
+        const grout_outline_line *one = &outline->items[i];
+        if (one->role == role && one->is_statement && one->sync != NULL &&
+            grout_span__is_equal(grout_span__get_name(one->object), phrase->object)) {
+            bool waits = one->sync->mode == GROUT_SYNC_MODE_WAITS;
+            bool is_same = waits == (phrase->mode == GROUT_SYNC_MODE_WAITS);
+            does_same |= is_same;
+            does_opposite |= !is_same;
+        }
+    }
+    return does_opposite && !does_same;
+}
 
 static bool add_insertion(grout_proposals *proposals, const grout_proposal_task *task,
                           const grout_phrase *phrase, size_t line) {
@@ -16,6 +38,9 @@ static bool add_insertion(grout_proposals *proposals, const grout_proposal_task 
                     grout_proposal_task__get_mode_cost(task, phrase->mode);
     if (phrase->object.size > 0 && !grout_proposal_task__is_about(task, phrase->object)) {
         cost += OTHER_OBJECT_COST;
+    }
+    if (is_of_other_side(task, phrase, line)) {
+        cost += OTHER_SIDE_COST;
     }
     grout_change change = {.kind = GROUT_CHANGE_INSERT, .line = line};
     change.text = grout__copy(NULL, phrase->text, strlen(phrase->text));

@@ -152,6 +152,8 @@ static void read_statement(const grout_outline *outline, grout_span code,
 /* Where the reader stands between two lines. */
 typedef struct reader {
     const char *kernel;
+    uint32_t role, role_count;
+    size_t role_braces;    /* that were open before the role's first */
     bool is_other;         /* in a kernel that is not looked at */
     size_t braces, parens; /* that are open */
 } reader;
@@ -168,6 +170,22 @@ static void step_over(reader *it, grout_span code) {
         it->braces -= c == '}' && it->braces > 0 ? 1u : 0u;
         it->parens += c == '(' || c == '[' ? 1u : 0u;
         it->parens -= (c == ')' || c == ']') && it->parens > 0 ? 1u : 0u;
+    }
+}
+
+/* Branches are how threads part: the outermost one that opens here, if the line is one. */
+static void step_into_role(reader *it, grout_span code) {
+    static const char *const words[] = {"if ", "} else", "} partition", "warp_specialize", "if("};
+    size_t braces = it->braces - (code.data[0] == '}' && it->braces > 0 ? 1u : 0u);
+    if (it->role != 0 && braces <= it->role_braces) {
+        it->role = 0;
+    }
+    for (size_t i = 0; i < sizeof words / sizeof words[0] && it->role == 0; i++) {
+        grout_span rest = code;
+        if (code.data[code.size - 1] == '{' && grout_span__take(&rest, words[i])) {
+            it->role = ++it->role_count;
+            it->role_braces = braces;
+        }
     }
 }
 
@@ -202,6 +220,8 @@ static bool read_line(grout_outline *outline, reader *it, size_t index) {
         is_good = read_head(outline, it, code);
     } else if (code.size > 0 && !it->is_other && it->parens == 0) {
         grout_span rest = code;
+        step_into_role(it, code);
+        line->role = it->role;
         reader after = *it;
         step_over(&after, code);
         line->is_scratch = grout_span__take(&rest, "scratch ");

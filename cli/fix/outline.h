@@ -13,10 +13,11 @@ typedef struct grout_outline_line {
     grout_span mnemonic;
     grout_span operands; /* what follows the mnemonic */
     grout_span object;   /* "%full[%slot]": its first operand that names a barrier; or empty */
-    bool has_result;     /* "%x = ..." */
-    bool is_statement;   /* of the kernel, whole, and it owns no block */
-    bool is_place;       /* a line can be put before it */
-    bool is_scratch;     /* a declaration */
+    uint32_t role;   /* which outermost branch or partition it stands in: its threads; 0: in none */
+    bool has_result; /* "%x = ..." */
+    bool is_statement; /* of the kernel, whole, and it owns no block */
+    bool is_place;     /* a line can be put before it */
+    bool is_scratch;   /* a declaration */
 } grout_outline_line;
 
 /* A barrier, an mbarrier or a semaphore. */

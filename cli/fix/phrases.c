@@ -170,11 +170,54 @@ static void add_index(collector *it, grout_span name, uint32_t cost) {
     }
 }
 
+/* "%n = VERB A, B": its operands. False: the line is something else. */
+static bool read_pair(grout_span code, const char *verb, grout_span *a, grout_span *b) {
+    grout_span name = grout_span__get_name(code);
+    grout_span rest = grout_span__trim((grout_span){code.data + name.size, code.size - name.size});
+    if (name.size == 0 || !grout_span__take(&rest, "=") || !grout_span__take(&rest, verb)) {
+        return false;
+    }
+    *a = grout_span__take_operand(&rest);
+    *b = rest;
+    return a->size > 0 && b->size > 0;
+}
+
+/* A ring's slot, "%slot = rem %k, N": the one before it is N - 1 further. */
+static void add_slot_before(collector *it, grout_span code) {
+    grout_span step, count;
+    if (read_pair(code, "rem ", &step, &count)) {
+        const int step_size = (int)step.size, count_size = (int)count.size;
+        grout_text text = {0};
+        grout_text_add(&text, "[(rem (add %.*s, %.*s - 1), %.*s)]", step_size, step.data,
+                       count_size, count.data, count_size, count.data);
+        add_choice(it, &it->indices, &text, 4);
+    }
+}
+
+/* The slots that are still out at the end: "%open = min TOTAL, N", "for %i in 0..%open". */
+static void add_slots_at_end(collector *it, grout_span code) {
+    grout_span total, count, open = grout_span__get_name(code);
+    bool is_min = read_pair(code, "min ", &total, &count);
+    for (size_t i = 0; i < it->outline->lines->count && is_min; i++) {
+        grout_span loop = it->outline->lines->items[i].code;
+        if (grout_span__take(&loop, "for ") && grout_span__has_name(loop, open)) {
+            const grout_span turn = grout_span__get_name(loop);
+            grout_text text = {0};
+            grout_text_add(&text, "[(rem (add (sub %.*s, %.*s), %.*s), %.*s)]", (int)total.size,
+                           total.data, (int)open.size, open.data, (int)turn.size, turn.data,
+                           (int)count.size, count.data);
+            add_choice(it, &it->indices, &text, 4);
+        }
+    }
+}
+
 /* What chooses a slot of an array, "%as[%slot, ..]", or stands in the index of a barrier. */
 static void collect_indices(collector *it) {
     for (size_t i = 0; i < it->outline->lines->count; i++) {
         grout_span code = it->outline->lines->items[i].code;
         grout_span index = get_index(it->outline->items[i].object);
+        add_slot_before(it, code);
+        add_slots_at_end(it, code);
         for (size_t k = 0; k + 1 < code.size && it->outline->items[i].is_statement; k++) {
             const grout_span rest = {code.data + k + 1, code.size - k - 1};
             const grout_span name = grout_span__get_name(rest);
@@ -323,21 +366,23 @@ static void collect_numbers(collector *it) {
 
 /* ---- uses of barriers ----------------------------------------------------------------------- */
 
-/* A way to use an object of the kind; with says what follows the element. */
+/* A way to use an object of the kind; with says what follows the element, then comes the
+ * attribute. */
 static const struct {
     grout_sync_object kind;
     enum { ALONE, WITH_PARITY, WITH_NUMBER } with;
     uint32_t cost;
-    const char *mnemonic;
+    const char *mnemonic, *attribute;
 } ways[] = {
-    {GROUT_SYNC_OBJECT_BARRIER, ALONE, 1, "barrier_wait"},
-    {GROUT_SYNC_OBJECT_BARRIER, ALONE, 1, "barrier_arrive"},
-    {GROUT_SYNC_OBJECT_MBARRIER, WITH_PARITY, 1, "mbarrier_wait"},
-    {GROUT_SYNC_OBJECT_MBARRIER, ALONE, 1, "mbarrier_arrive"},
-    {GROUT_SYNC_OBJECT_MBARRIER, WITH_NUMBER, 2, "mbarrier_expect"},
-    {GROUT_SYNC_OBJECT_MBARRIER, WITH_NUMBER, 2, "mbarrier_init"},
-    {GROUT_SYNC_OBJECT_SEMAPHORE, WITH_NUMBER, 1, "semaphore_wait"},
-    {GROUT_SYNC_OBJECT_SEMAPHORE, WITH_NUMBER, 1, "semaphore_signal"},
+    {GROUT_SYNC_OBJECT_BARRIER, ALONE, 1, "barrier_wait", ""},
+    {GROUT_SYNC_OBJECT_BARRIER, ALONE, 1, "barrier_arrive", ""},
+    {GROUT_SYNC_OBJECT_MBARRIER, WITH_PARITY, 1, "mbarrier_wait", ""},
+    {GROUT_SYNC_OBJECT_MBARRIER, ALONE, 1, "mbarrier_arrive", ""},
+    {GROUT_SYNC_OBJECT_MBARRIER, WITH_NUMBER, 2, "mbarrier_expect", ""},
+    {GROUT_SYNC_OBJECT_MBARRIER, WITH_NUMBER, 2, "mbarrier_init", ""},
+    {GROUT_SYNC_OBJECT_SEMAPHORE, WITH_NUMBER, 1, "semaphore_wait", ""},
+    {GROUT_SYNC_OBJECT_SEMAPHORE, WITH_NUMBER, 1, "semaphore_signal", ""},
+    {GROUT_SYNC_OBJECT_SEMAPHORE, WITH_NUMBER, 2, "semaphore_wait", " no_decrement"},
 };
 
 static void add_way(collector *it, size_t way, const grout_outline_object *object,
@@ -352,6 +397,7 @@ static void add_way(collector *it, size_t way, const grout_outline_object *objec
             grout_text_add(&text, ", %s", all->items[i].text);
             cost += all->items[i].cost;
         }
+        grout_text_add(&text, "%s", ways[way].attribute);
         add_phrase(it, &text, object->name, cost);
     }
 }
