@@ -194,6 +194,50 @@ static void add_slot_before(collector *it, grout_span code) {
     }
 }
 
+/* The upper end of the loop over a name, "for %k in 0..STEPS {"; empty: there is none. */
+static grout_span find_high(const collector *it, grout_span name) {
+    for (size_t i = 0; i < it->outline->lines->count; i++) {
+        grout_span loop = it->outline->lines->items[i].code;
+        if (!grout_span__take(&loop, "for ") ||
+            !grout_span__is_equal(grout_span__get_name(loop), name)) {
+            continue;
+        }
+        for (size_t k = 0; k + 2 < loop.size; k++) {
+            grout_span high = {loop.data + k + 2, loop.size - k - 2};
+            if (memcmp(loop.data + k, "..", 2) == 0) {
+                return grout_span__split(&high, ' ');
+            }
+        }
+    }
+    return (grout_span){"", 0};
+}
+
+/* The slot of a loop's last turn: "%k" is then its upper end less 1. Turns may be counted on from
+ * before: "%step = add %first, %k". */
+static void add_last_slot(collector *it, grout_span code) {
+    grout_span step, count, first = {"", 0}, turn;
+    if (!read_pair(code, "rem ", &step, &count)) {
+        return;
+    }
+    turn = step;
+    for (size_t i = 0; i < it->outline->lines->count; i++) {
+        grout_span line = it->outline->lines->items[i].code, a, b;
+        if (grout_span__is_equal(grout_span__get_name(line), step) &&
+            read_pair(line, "add ", &a, &b)) {
+            first = a;
+            turn = b;
+        }
+    }
+    grout_span high = find_high(it, turn);
+    if (high.size > 0) {
+        grout_text text = {0};
+        grout_text_add(&text, "[(rem %s%.*s%s%.*s - 1%s, %.*s)]", first.size > 0 ? "(add " : "",
+                       (int)first.size, first.data, first.size > 0 ? ", " : "", (int)high.size,
+                       high.data, first.size > 0 ? ")" : "", (int)count.size, count.data);
+        add_choice(it, &it->indices, &text, 4);
+    }
+}
+
 /* The slots that are still out at the end: "%open = min TOTAL, N", "for %i in 0..%open". */
 static void add_slots_at_end(collector *it, grout_span code) {
     grout_span total, count, open = grout_span__get_name(code);
@@ -217,6 +261,7 @@ static void collect_indices(collector *it) {
         grout_span code = it->outline->lines->items[i].code;
         grout_span index = get_index(it->outline->items[i].object);
         add_slot_before(it, code);
+        add_last_slot(it, code);
         add_slots_at_end(it, code);
         for (size_t k = 0; k + 1 < code.size && it->outline->items[i].is_statement; k++) {
             const grout_span rest = {code.data + k + 1, code.size - k - 1};

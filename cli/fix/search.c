@@ -211,24 +211,58 @@ static bool go_on(grout_search *it, state *at) {
     return is_good;
 }
 
-/*
- * Behind an error that ends the load, or a deadlock, more may lie: what is left is then no measure
- * of a change, and only a clean end is one.
- */
-bool grout_search__run(grout_search *it) {
-    state at = {0};
-    grout_text_add_bytes(&at.text, it->text.data, it->text.size);
-    bool is_good = !at.text.failed && grout_trial__run(&it->task, &at.text, &at.trial);
-    it->task.steps_max = at.trial.is_valid ? at.trial.steps * STEPS_FACTOR + STEPS_MORE : 0;
-    bool is_trusted = at.trial.is_valid && !at.trial.is_stuck;
-    for (uint32_t i = 0; i < ROUNDS_MAX && is_good && at.trial.count > 0; i++) {
-        uint32_t before = at.step_count;
-        is_good = go_on(it, &at);
-        if (at.step_count == before) {
+static bool init_state(grout_search *it, state *at) {
+    *at = (state){0};
+    grout_text_add_bytes(&at->text, it->text.data, it->text.size);
+    return !at->text.failed && grout_trial__run(&it->task, &at->text, &at->trial);
+}
+
+/* Round after round until it is clean, or nothing helps. */
+static bool run_rounds(grout_search *it, state *at) {
+    bool is_good = true;
+    for (uint32_t i = 0; i < ROUNDS_MAX && is_good && at->trial.count > 0; i++) {
+        uint32_t before = at->step_count;
+        is_good = go_on(it, at);
+        if (at->step_count == before) {
             break;
         }
     }
-    if (at.step_count > 0 && (is_trusted || is_clean(&at))) {
+    return is_good;
+}
+
+/* What exact edits alone lead to, if it is better than what there was. */
+static bool run_edits(grout_search *it, state *at) {
+    state start = {0}, end = {0};
+    bool is_good = init_state(it, &start) && follow_edits(it, &start, &end);
+    free_state(at);
+    if (end.text.size > 0 && is_better(&end, &start, 4)) {
+        *at = end;
+    } else {
+        free_state(&end);
+    }
+    free_state(&start);
+    return is_good;
+}
+
+/* What a try may run; never more than --max-steps. 0: as that says. */
+static uint64_t get_steps_max(const grout_search *it, const grout_trial *first) {
+    uint64_t most = first->steps * STEPS_FACTOR + STEPS_MORE;
+    uint64_t limit =
+        grout_options__get_count(&it->task.session->options, GROUT_OPTION_MAX_STEPS, UINT64_MAX);
+    return first->is_valid && most < limit ? most : 0;
+}
+
+/* A proposal is a guess: it may take one finding away by making another mistake. Only a clean end
+ * proves it. Exact edits are repairs by themselves. */
+bool grout_search__run(grout_search *it) {
+    state at = {0};
+    bool is_good = init_state(it, &at);
+    it->task.steps_max = get_steps_max(it, &at.trial);
+    is_good = is_good && run_rounds(it, &at);
+    if (is_good && at.step_count > 0 && !is_clean(&at)) {
+        is_good = run_edits(it, &at);
+    }
+    if (at.step_count > 0) {
         grout_text_free(&it->text);
         it->text = at.text;
         at.text = (grout_text){0};

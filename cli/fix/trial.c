@@ -77,6 +77,10 @@ static bool add_findings(context *it, const grout_checker *checker) {
         const grout_finding *finding = grout_checker_get_finding(checker, i);
         grout_severity severity =
             grout_session__get_severity(&it->session, finding->code, finding->severity);
+        if (finding->code == GROUT_DIAG_STEP_LIMIT) { /* no mistake, but nothing is known */
+            it->trial->is_incomplete = true;
+            continue;
+        }
         if (severity > GROUT_SEVERITY_WARNING || is_known(it->trial, finding) ||
             grout_silencer__find(&it->silencer, finding) != NULL) {
             continue;
