@@ -3,7 +3,6 @@
 #include "fix.h"
 
 #include "diff.h"
-#include "files.h"
 #include "search.h"
 #include "sweep.h"
 #include "work.h"

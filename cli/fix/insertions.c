@@ -51,8 +51,12 @@ bool grout_proposals__add_insertions(grout_proposals *proposals, const grout_pro
     grout_phrases phrases;
     bool is_good = grout_phrases__init(&phrases, task->outline);
     for (size_t i = 0; i < task->outline->lines->count && is_good; i++) {
+        grout_outline_names names;
+        grout_outline__find_names(task->outline, i, &names);
         for (size_t k = 0; k < phrases.count && task->outline->items[i].is_place && is_good; k++) {
-            is_good = add_insertion(proposals, task, &phrases.items[k], i);
+            const char *text = phrases.items[k].text;
+            is_good = !grout_outline_names__have(&names, (grout_span){text, strlen(text)}) ||
+                      add_insertion(proposals, task, &phrases.items[k], i);
         }
     }
     grout_phrases__deinit(&phrases);

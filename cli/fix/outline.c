@@ -216,6 +216,7 @@ static bool read_line(grout_outline *outline, reader *it, size_t index) {
     grout_span code = outline->lines->items[index].code;
     grout_outline_line *line = &outline->items[index];
     bool is_good = true;
+    line->depth = it->braces;
     if (code.size > 0 && it->braces == 0) {
         is_good = read_head(outline, it, code);
     } else if (code.size > 0 && !it->is_other && it->parens == 0) {
@@ -255,4 +256,48 @@ void grout_outline__deinit(grout_outline *outline) {
     grout__free(outline->items);
     grout__free(outline->objects.items);
     *outline = (grout_outline){0};
+}
+
+/* ---- names ---------------------------------------------------------------------------------- */
+
+static void add_names(grout_span code, bool is_all, grout_outline_names *out) {
+    for (size_t i = 0; i < code.size && (is_all || i == 0); i++) {
+        grout_span name = grout_span__get_name((grout_span){code.data + i, code.size - i});
+        if (name.size > 0 && out->count < sizeof out->items / sizeof out->items[0]) {
+            out->items[out->count++] = name;
+        }
+    }
+}
+
+/* Upwards: a line of an open block, or of one around it, gives its result; a line that opens one of
+ * them gives all its names, for some belong to the block. */
+void grout_outline__find_names(const grout_outline *outline, size_t line,
+                               grout_outline_names *out) {
+    size_t depth = outline->items[line].depth;
+    out->count = 0;
+    for (size_t i = line; i-- > 0;) {
+        grout_span code = outline->lines->items[i].code;
+        const grout_outline_line *one = &outline->items[i];
+        if (code.size > 0 && one->depth <= depth) {
+            grout_span rest = code;
+            bool is_open = one->depth < depth || one->depth == 0;
+            (void)grout_span__take(&rest, "scratch ");
+            add_names(is_open ? code : rest, is_open, out);
+            depth = one->depth > 0 ? one->depth : depth;
+        }
+    }
+}
+
+bool grout_outline_names__have(const grout_outline_names *names, grout_span text) {
+    for (size_t i = 0; i < text.size; i++) {
+        grout_span name = grout_span__get_name((grout_span){text.data + i, text.size - i});
+        bool is_known = name.size == 0;
+        for (size_t k = 0; k < names->count && !is_known; k++) {
+            is_known = grout_span__is_equal(names->items[k], name);
+        }
+        if (!is_known) {
+            return false;
+        }
+    }
+    return true;
 }

@@ -9,6 +9,7 @@
 #include "grout/tables.h"
 
 typedef struct grout_outline_line {
+    size_t depth;                /* blocks that are open before it */
     const grout_sync_info *sync; /* of a statement that has the line for itself; NULL: none */
     grout_span mnemonic;
     grout_span operands; /* what follows the mnemonic */
@@ -36,13 +37,23 @@ typedef struct grout_outline {
     bool has_cluster; /* it is launched in clusters */
 } grout_outline;
 
-/* Of the kernel's lines (NULL: of all kernels'), and those of functions. False without memory.
+/* Reads the lines of the kernel (NULL: of all kernels) and of functions. False without memory.
  * Deinit even then. */
 bool grout_outline__init(grout_outline *outline, const grout_text_lines *lines, const char *kernel);
 void grout_outline__deinit(grout_outline *outline);
 /* The object that a text begins with; NULL: none. */
 const grout_outline_object *grout_outline__find_object(const grout_outline *outline,
                                                        grout_span text);
+
+/* The names that a statement before a line can use; at most so many are looked at. */
+typedef struct grout_outline_names {
+    grout_span items[96];
+    size_t count;
+} grout_outline_names;
+
+void grout_outline__find_names(const grout_outline *outline, size_t line, grout_outline_names *out);
+/* Whether all names of a text are among these. */
+bool grout_outline_names__have(const grout_outline_names *names, grout_span text);
 
 /* Takes the text up to the next comma that is in no bracket, and drops it from the text. */
 grout_span grout_span__take_operand(grout_span *text);

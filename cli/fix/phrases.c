@@ -8,6 +8,9 @@
 
 #include <string.h>
 
+/* More than this no phrase costs. */
+#define COST_MAX 7u
+
 /* Texts that can stand in one place of a phrase, with what each costs. */
 typedef struct choice {
     char *text;
@@ -158,7 +161,7 @@ static grout_span get_index(grout_span object) {
     return (grout_span){object.data + size, object.size - size};
 }
 
-/* "[%part]", and the elements beside it: who is next in a row. */
+/* "[%part]", and the elements beside it: those of its neighbours. */
 static void add_index(collector *it, grout_span name, uint32_t cost) {
     static const char *const shapes[][2] = {{"[", "]"}, {"[(add ", ", 1)]"}, {"[(sub ", ", 1)]"}};
     for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
@@ -441,6 +444,10 @@ static void add_way(collector *it, size_t way, const grout_outline_object *objec
         if (ways[way].with != ALONE) {
             grout_text_add(&text, ", %s", all->items[i].text);
             cost += all->items[i].cost;
+        }
+        if (cost > COST_MAX) { /* so many odd parts that nobody meant it */
+            grout_text_free(&text);
+            continue;
         }
         grout_text_add(&text, "%s", ways[way].attribute);
         add_phrase(it, &text, object->name, cost);

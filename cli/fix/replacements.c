@@ -46,7 +46,7 @@ static size_t find(grout_span code, const char *text) {
 
 /* ---- words ---------------------------------------------------------------------------------- */
 
-/* Words that weaken what they stand behind. */
+/* Words that weaken a statement. */
 static void drop_words(writer *it, grout_span code) {
     static const char *const words[] = {" read_only", " order(relaxed)", " scope(thread)",
                                         " scope(cta)", " scope(cluster)"};
@@ -142,13 +142,16 @@ static void change_numbers(writer *it, grout_span code, const grout_outline_line
 /* The other ways to write the same operation on the same object: another element or parity. */
 static void change_operands(writer *it, grout_span code, const grout_outline_line *line,
                             const grout_phrases *phrases) {
+    grout_outline_names names;
+    grout_outline__find_names(it->task->outline, it->line, &names);
     for (size_t i = 0; i < phrases->count; i++) {
         const grout_phrase *phrase = &phrases->items[i];
         size_t size = strcspn(phrase->text, " ");
         if (line->object.size > 0 &&
             grout_span__is_equal(line->mnemonic, (grout_span){phrase->text, size}) &&
             grout_span__is_equal(grout_span__get_name(line->object), phrase->object) &&
-            !grout_span__is(code, phrase->text)) {
+            !grout_span__is(code, phrase->text) &&
+            grout_outline_names__have(&names, (grout_span){phrase->text, strlen(phrase->text)})) {
             add_replacement(it, 0, code.size, phrase->text, phrase->cost);
         }
     }

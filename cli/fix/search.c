@@ -9,6 +9,8 @@
 
 /* Findings that are repaired one after the other, in one kernel. */
 #define ROUNDS_MAX 32u
+/* Rounds that have to guess. Each multiplies the ways to be wrong. */
+#define GUESSES_MAX 4u
 /* A run that goes on for so many times the steps of the first one has lost its way. */
 #define STEPS_FACTOR 4u
 #define STEPS_MORE   100000u
@@ -196,12 +198,16 @@ static bool try_proposals(grout_search *it, const state *start, state *best) {
 
 /* One step on from a state with findings, or several by exact edits. It stays as it is if nothing
  * helps. */
-static bool go_on(grout_search *it, state *at) {
+static bool go_on(grout_search *it, state *at, uint32_t *guesses) {
     state best;
     if (!follow_edits(it, at, &best)) {
         return false;
     }
-    bool is_good = is_perfect(&best) || try_proposals(it, at, &best);
+    bool is_good = true;
+    if (!is_perfect(&best) && *guesses < GUESSES_MAX) {
+        ++*guesses;
+        is_good = try_proposals(it, at, &best);
+    }
     if (best.text.size > 0 && is_better(&best, at, 4)) {
         free_state(at);
         *at = best;
@@ -220,9 +226,10 @@ static bool init_state(grout_search *it, state *at) {
 /* Round after round until it is clean, or nothing helps. */
 static bool run_rounds(grout_search *it, state *at) {
     bool is_good = true;
+    uint32_t guesses = 0;
     for (uint32_t i = 0; i < ROUNDS_MAX && is_good && at->trial.count > 0; i++) {
         uint32_t before = at->step_count;
-        is_good = go_on(it, at);
+        is_good = go_on(it, at, &guesses);
         if (at->step_count == before) {
             break;
         }

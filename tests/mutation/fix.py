@@ -45,7 +45,7 @@ def fix(grout, path, folder, settings):
     for _ in range(2):
         before = open(path).read()
         for setting in settings:
-            done = subprocess.run([grout, "fix", "--yes", "--budget", str(SECONDS), path] + setting,
+            done = subprocess.run([grout, "fix", "--yes", "--budget", "60", path] + setting,
                                   capture_output=True, text=True, cwd=folder, stdin=subprocess.DEVNULL)
             if done.returncode not in (0, 1, 2, 3):
                 raise RuntimeError("%s: exit %d: %s" % (path, done.returncode, done.stderr[-2000:]))
