@@ -11,6 +11,7 @@
 #include "array.h"
 #include "followers.h"
 #include "invariant.h"
+#include "page_facts.h"
 
 #include <jansson.h>
 #include <stdlib.h>
@@ -138,7 +139,10 @@ static void describe_finding(grout_report *report, const grout_outcome *outcome,
         item->object = grout_json__make_finding(
             report->json, grout_summary__get_kernel_name(report->load, item->kernel), finding,
             is_one ? finding->cause : NULL, found->severity, found->allowance);
-    } else if (found->severity != GROUT_SEVERITY_OFF && (!is_one || session->is_verbose)) {
+        grout_page_facts__add_path(report, item->object, outcome->checker, finding);
+    }
+    if (!session->is_json && found->severity != GROUT_SEVERITY_OFF &&
+        (!is_one || session->is_verbose)) {
         grout_diag diag = *finding->diag;
         diag.severity = found->severity;
         grout_report__render(session, &diag, GROUT_STREAM_OUT, &item->text);
@@ -198,7 +202,8 @@ bool grout_joined__add_diag(grout_report *report, const grout_diag *diag) {
     item->stream = is_use ? GROUT_STREAM_ERR : GROUT_STREAM_OUT;
     if (report->json != NULL) {
         item->object = grout_json__make_diag(report->json, diag);
-    } else if (diag->severity != GROUT_SEVERITY_OFF) {
+    }
+    if (!session->is_json && diag->severity != GROUT_SEVERITY_OFF) {
         grout_report__render(session, diag, item->stream, &item->text);
     }
     return true;
@@ -232,6 +237,7 @@ static void add_launch(grout_report *report, grout_kernel_id kernel, const grout
         grout_report__print_command(report, kernel, outcome, &command);
         launch->object = grout_json__make_kernel(report->json, report->load, kernel, outcome,
                                                  command.data == NULL ? "" : command.data);
+        grout_page_facts__add_memory(report, launch->object, kernel);
         grout_text_free(&command);
     }
 }
@@ -434,7 +440,8 @@ static void add_promise(const grout_joined *joined, grout_kernel_id kernel, size
                    assuming);
 }
 
-static void add_summary(const grout_report *report, grout_kernel_id kernel, grout_text *out) {
+void grout_joined__add_summary(const grout_report *report, grout_kernel_id kernel,
+                               grout_text *out) {
     grout_joined *joined = report->joined;
     grout_joined_kernel *whole = &joined->kernels[kernel];
     const grout_finding_counts counts = grout_joined__count(joined, kernel);
@@ -475,6 +482,8 @@ void grout_joined__print(grout_report *report) {
     choose_listed(report);
     if (report->json != NULL) {
         grout_joined__fill_json(report);
+    }
+    if (report->session->is_json) {
         return;
     }
     (void)print_items(report, 0);
@@ -483,7 +492,7 @@ void grout_joined__print(grout_report *report) {
         bool has_findings = print_items(report, kernel);
         if (joined->kernels[kernel].reach.module != NULL && !report->session->is_quiet) {
             grout_text_add(&text, "%s", has_findings ? "\n" : "");
-            add_summary(report, kernel, &text);
+            grout_joined__add_summary(report, kernel, &text);
         }
         grout_session__flush(report->session, GROUT_STREAM_OUT, &text);
     }
