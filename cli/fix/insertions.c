@@ -32,9 +32,24 @@ static bool is_of_other_side(const grout_proposal_task *task, const grout_phrase
     return does_opposite && !does_same;
 }
 
+/* What begins the life of a barrier stands beside others of its kind, far from where it is used. */
+static uint32_t get_distance(const grout_proposal_task *task, const grout_phrase *phrase,
+                             size_t line) {
+    const grout_outline *outline = task->outline;
+    uint32_t distance = grout_proposal_task__get_gap_distance(task, line);
+    for (size_t i = line; i-- > 0 && phrase->mode == GROUT_SYNC_MODE_MAKES;) {
+        const grout_sync_info *sync = outline->items[i].sync;
+        if (outline->lines->items[i].code.size > 0) {
+            bool is_beside = sync != NULL && sync->mode == GROUT_SYNC_MODE_MAKES;
+            return is_beside ? 0 : distance;
+        }
+    }
+    return distance;
+}
+
 static bool add_insertion(grout_proposals *proposals, const grout_proposal_task *task,
                           const grout_phrase *phrase, size_t line) {
-    uint32_t cost = 1 + phrase->cost + 2 * grout_proposal_task__get_gap_distance(task, line) +
+    uint32_t cost = 1 + phrase->cost + 2 * get_distance(task, phrase, line) +
                     grout_proposal_task__get_mode_cost(task, phrase->mode);
     if (phrase->object.size > 0 && !grout_proposal_task__is_about(task, phrase->object)) {
         cost += OTHER_OBJECT_COST;
