@@ -190,12 +190,10 @@ static void step_into_role(reader *it, grout_span code) {
 }
 
 static bool is_kernel(grout_span code, const char *name) {
-    grout_span found = {code.data, 0};
     if (!grout_span__take(&code, "@")) {
         return false;
     }
-    found = take_word(&code);
-    return grout_span__is(found, name);
+    return grout_span__is(take_word(&code), name);
 }
 
 /* Outside of all braces: the head of a kernel or of a function. */
@@ -215,8 +213,10 @@ static bool read_head(grout_outline *outline, reader *it, grout_span code) {
 static bool read_line(grout_outline *outline, reader *it, size_t index) {
     grout_span code = outline->lines->items[index].code;
     grout_outline_line *line = &outline->items[index];
+    const grout_span none = {"", 0};
     bool is_good = true;
-    line->depth = it->braces;
+    *line = (grout_outline_line){
+        .depth = it->braces, .mnemonic = none, .operands = none, .object = none};
     if (code.size > 0 && it->braces == 0) {
         is_good = read_head(outline, it, code);
     } else if (code.size > 0 && !it->is_other && it->parens == 0) {
