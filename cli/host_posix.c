@@ -357,6 +357,19 @@ static bool is_terminal(void *payload, grout_stream stream) {
     return isatty(stream == GROUT_STREAM_OUT ? STDOUT_FILENO : STDERR_FILENO) == 1;
 }
 
+static bool ask(void *payload, const char *question, grout_text *answer) {
+    char c = '\0';
+    (void)payload;
+    if (isatty(STDIN_FILENO) != 1 || isatty(STDERR_FILENO) != 1 ||
+        !write_all(STDERR_FILENO, question, strlen(question))) {
+        return false;
+    }
+    while (!was_interrupted && read(STDIN_FILENO, &c, 1) == 1 && c != '\n') {
+        grout_text_add_bytes(answer, &c, 1);
+    }
+    return true;
+}
+
 static uint32_t get_columns(void *payload, grout_stream stream) {
     struct winsize size;
     (void)payload;
@@ -445,6 +458,7 @@ const grout_host *grout_host_posix_get(void) {
         .list = list_folder,
         .write = write_stream,
         .is_terminal = is_terminal,
+        .ask = ask,
         .get_columns = get_columns,
         .get_seconds = get_seconds,
         .get_env = get_env,

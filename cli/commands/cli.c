@@ -7,11 +7,11 @@
 #include <string.h>
 
 static grout_command_function *const functions[GROUT_COMMAND_COUNT] = {
-    [GROUT_COMMAND_CHECK] = grout_cmd_check,   [GROUT_COMMAND_RUN] = grout_cmd_run,
-    [GROUT_COMMAND_EMIT] = grout_cmd_emit,     [GROUT_COMMAND_FMT] = grout_cmd_fmt,
-    [GROUT_COMMAND_OPS] = grout_cmd_ops,       [GROUT_COMMAND_EXPLAIN] = grout_cmd_explain,
-    [GROUT_COMMAND_DOCTOR] = grout_cmd_doctor, [GROUT_COMMAND_CACHE] = grout_cmd_cache,
-    [GROUT_COMMAND_HELP] = grout_cmd_help,
+    [GROUT_COMMAND_CHECK] = grout_cmd_check,     [GROUT_COMMAND_RUN] = grout_cmd_run,
+    [GROUT_COMMAND_FIX] = grout_cmd_fix,         [GROUT_COMMAND_EMIT] = grout_cmd_emit,
+    [GROUT_COMMAND_FMT] = grout_cmd_fmt,         [GROUT_COMMAND_OPS] = grout_cmd_ops,
+    [GROUT_COMMAND_EXPLAIN] = grout_cmd_explain, [GROUT_COMMAND_DOCTOR] = grout_cmd_doctor,
+    [GROUT_COMMAND_CACHE] = grout_cmd_cache,     [GROUT_COMMAND_HELP] = grout_cmd_help,
 };
 
 static void print_version(grout_session *session) {

@@ -10,8 +10,8 @@ int grout_cli_main(int argc, char **argv, const grout_host *host);
 
 /* A command; each has a file of its own. Returns the exit code. */
 typedef int grout_command_function(grout_session *session);
-grout_command_function grout_cmd_check, grout_cmd_run, grout_cmd_emit, grout_cmd_fmt, grout_cmd_ops,
-    grout_cmd_explain, grout_cmd_doctor, grout_cmd_cache, grout_cmd_help;
+grout_command_function grout_cmd_check, grout_cmd_run, grout_cmd_fix, grout_cmd_emit, grout_cmd_fmt,
+    grout_cmd_ops, grout_cmd_explain, grout_cmd_doctor, grout_cmd_cache, grout_cmd_help;
 
 /* Says that there is no such command, and which one may be meant; false. */
 bool grout_session__report_unknown_command(grout_session *session, const char *word);

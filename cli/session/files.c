@@ -100,9 +100,9 @@ static void add_option(file_uses *uses, const grout_option_use *option) {
 }
 
 static void find_uses(const grout_options *options, file_uses *uses) {
-    bool has_files = options->command == GROUT_COMMAND_CHECK ||
-                     options->command == GROUT_COMMAND_RUN ||
-                     options->command == GROUT_COMMAND_EMIT;
+    bool has_files =
+        options->command == GROUT_COMMAND_CHECK || options->command == GROUT_COMMAND_FIX ||
+        options->command == GROUT_COMMAND_RUN || options->command == GROUT_COMMAND_EMIT;
     for (size_t i = 0; has_files && i < options->argument_count; i++) {
         const char *path = options->arguments[i];
         if (strcmp(path, "-") != 0) {

@@ -67,6 +67,9 @@ typedef struct grout_host {
                  void *visit_payload, grout_text *reason);
     bool (*write)(void *payload, grout_stream stream, const char *data, size_t size);
     bool (*is_terminal)(void *payload, grout_stream stream);
+    /* Asks on the terminal and reads a line of the answer. False: stdin or stderr is none, so there
+     * is nobody to ask. */
+    bool (*ask)(void *payload, const char *question, grout_text *answer);
     /* Columns of the terminal that the stream is; 0: it is none, or does not say. */
     uint32_t (*get_columns)(void *payload, grout_stream stream);
     /* Seconds of a clock that never goes back. */

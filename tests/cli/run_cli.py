@@ -24,7 +24,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 DOCS = os.path.join(ROOT, "docs")
 EXAMPLES = os.path.join(DOCS, "explain")
-COMMANDS = ("check", "run", "emit", "fmt", "ops", "explain", "doctor", "cache", "help")
+COMMANDS = ("check", "run", "fix", "emit", "fmt", "ops", "explain", "doctor", "cache", "help")
 # Codes of a stage PARSE, VERIFY or RUN whose example is no kernel alone, and why.
 WITHOUT_EXAMPLE = {
     "builder": "it comes from the C API",
@@ -549,7 +549,7 @@ def test_binaries(folder):
     assert "[gpu-loss]" in done.err and "note: (C7511)" in done.err and "help: " in done.err, done.err
 
 
-def main():
+def main(tests):
     global grout, update
     parser = argparse.ArgumentParser()
     parser.add_argument("--grout", required=True, type=os.path.abspath)
@@ -557,7 +557,6 @@ def main():
     parser.add_argument("tests", nargs="*")
     args = parser.parse_args()
     grout, update = args.grout, args.update
-    tests = {name[5:]: function for name, function in globals().items() if name.startswith("test_")}
     failures = 0
     for name in args.tests or tests:
         with tempfile.TemporaryDirectory(prefix="grout-cli-") as folder:
@@ -570,4 +569,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main({name[5:]: function for name, function in globals().items() if name.startswith("test_")}))

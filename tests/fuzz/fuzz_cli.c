@@ -172,7 +172,8 @@ static void run(memory_host *memory, char *line) {
             argv[i] = kernel;
         }
     }
-    if (argc > 1 && (strcmp(argv[1], "check") == 0 || strcmp(argv[1], "run") == 0)) {
+    if (argc > 1 && (strcmp(argv[1], "check") == 0 || strcmp(argv[1], "fix") == 0 ||
+                     strcmp(argv[1], "run") == 0)) {
         /* Last, so that they win; in front of a '--' they would be words. */
         argv[argc++] = steps;
         argv[argc++] = bytes;
