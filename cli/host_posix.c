@@ -349,7 +349,9 @@ static bool list_folder(void *payload, const char *folder,
 
 static bool write_stream(void *payload, grout_stream stream, const char *data, size_t size) {
     (void)payload;
-    return write_all(stream == GROUT_STREAM_OUT ? STDOUT_FILENO : STDERR_FILENO, data, size);
+    errno = 0;
+    return write_all(stream == GROUT_STREAM_OUT ? STDOUT_FILENO : STDERR_FILENO, data, size) ||
+           errno == EPIPE;
 }
 
 static bool is_terminal(void *payload, grout_stream stream) {
@@ -456,7 +458,8 @@ const grout_host *grout_host_posix_get(void) {
     struct sigaction interrupt = {.sa_handler = note_interrupt};
     struct sigaction ignore = {.sa_handler = SIG_IGN};
     (void)sigaction(SIGINT, &interrupt, NULL);
-    /* A reader that goes away is a failed write, not the end of the process. */
+    /* A reader that goes away ends no run: outputs are still to be written, and the exit code to
+     * be given. */
     (void)sigaction(SIGPIPE, &ignore, NULL);
     /* So is a file that grows past the limit of the process: its temporary is removed. */
     (void)sigaction(SIGXFSZ, &ignore, NULL);

@@ -26,9 +26,7 @@ static bool read_command(grout_session *session, int argc, char **argv) {
         return false;
     }
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
-        grout_text help = {0};
-        grout_help__print(GROUT_COMMAND_NONE, &help);
-        grout_session__flush(session, GROUT_STREAM_OUT, &help);
+        grout_help__print(session, GROUT_COMMAND_NONE);
         return false;
     }
     session->options.command = grout_command__find(word);
@@ -56,9 +54,7 @@ static void read_common(grout_session *session) {
 static int run_command(grout_session *session, int argc, char **argv) {
     bool is_parsed = grout_options__parse(&session->options, argc - 1, argv + 1, session->diags);
     if (grout_options__has(&session->options, GROUT_OPTION_SHOW_HELP)) {
-        grout_text help = {0};
-        grout_help__print(session->options.command, &help);
-        grout_session__flush(session, GROUT_STREAM_OUT, &help);
+        grout_help__print(session, session->options.command);
         return GROUT_EXIT_OK;
     }
     if (grout_options__has(&session->options, GROUT_OPTION_SHOW_VERSION)) {

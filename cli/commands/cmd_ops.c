@@ -240,11 +240,13 @@ int grout_cmd_ops(grout_session *session) {
             return fail_unknown(session, name);
         }
         add_op(opcode, &text);
+        grout_session__flush_prose(session, GROUT_STREAM_OUT, &text, 2);
     } else {
         for (int i = 1; i < GROUT_OP_COUNT; i++) {
             const grout_op_info *info = grout_op_get_info((grout_opcode)i);
             grout_text_add(&text, "%-*s %s\n", get_name_width(), info->text, info->doc);
         }
+        grout_session__flush_prose(session, GROUT_STREAM_OUT, &text, (size_t)get_name_width() + 1);
     }
     grout_session__flush(session, GROUT_STREAM_OUT, &text);
     return GROUT_EXIT_OK;

@@ -355,7 +355,7 @@ static void print_item(const grout_report *report, grout_joined_item *item) {
     }
     grout_report__add_line(session, line.data == NULL ? "" : line.data, &item->text);
     if (item->command.size > 0) {
-        grout_text_add(&item->text, "  see it again: %s\n", item->command.data);
+        grout_report__add_command(session, "  see it again: ", item->command.data, &item->text);
     }
     grout_text_add(&item->text, "%s", session->is_github ? "" : "\n");
     grout_text_free(&line);
@@ -450,20 +450,23 @@ static void add_summary(const grout_report *report, grout_kernel_id kernel, grou
                             : is_invalid      ? "invalid"
                             : is_incomplete   ? "incomplete"
                                               : "clean",
-                            &counts);
+                            &counts,
+                            grout_session__get_look(report->session, GROUT_STREAM_OUT).color);
+    grout_text lines = {0};
     for (size_t i = 0; i < joined->sizes->count; i++) {
-        add_size(joined, kernel, i, all_hold, out);
+        add_size(joined, kernel, i, all_hold, &lines);
     }
-    grout_text_add(out, "  covered: %zu of %zu sizes", count, joined->sizes->count);
+    grout_text_add(&lines, "  covered: %zu of %zu sizes", count, joined->sizes->count);
     grout_text defines = {0};
     grout_load__describe_defines(report->load, joined->sizes, &defines);
-    grout_text_add(out, "%s%s%s\n", defines.size > 0 ? "; " : "",
+    grout_text_add(&lines, "%s%s%s\n", defines.size > 0 ? "; " : "",
                    defines.size > 0 ? defines.data : "",
                    whole->conditions.size > 0 ? whole->conditions.data : "");
     grout_text_free(&defines);
     if (all_hold) {
-        add_promise(joined, kernel, count, out);
+        add_promise(joined, kernel, count, &lines);
     }
+    grout_report__take_lines(report->session, &lines, out);
     if (grout_joined__is_whole(joined, kernel)) {
         grout_summary__add_reach(out, report, &whole->reach,
                                  whole->proposal.size > 0 ? whole->proposal.data : NULL);

@@ -160,7 +160,8 @@ void grout_report__add_outcome(grout_report *report, grout_kernel_id kernel,
         uint64_t counts[3] = {report->error_count - before[0], report->warning_count - before[1],
                               report->silenced_count - before[2]};
         if (has_findings) {
-            grout_text_add(&text, "see it again: %s\n", command.data == NULL ? "" : command.data);
+            grout_report__add_command(
+                session, "see it again: ", command.data == NULL ? "" : command.data, &text);
         }
         for (int i = 0; i < 3; i++) {
             report->before[i] += counts[i];
@@ -180,9 +181,9 @@ void grout_report__add_outcome(grout_report *report, grout_kernel_id kernel,
             memset(report->before, 0, sizeof report->before);
         }
     } else if (report->json == NULL && grout_outcome__get_cut(outcome) != NULL) {
-        grout_session__print(session, GROUT_STREAM_ERR, "@%s: %s\n",
-                             grout_summary__get_kernel_name(report->load, kernel),
-                             grout_outcome__get_cut(outcome));
+        grout_session__note(session, "@%s: %s\n",
+                            grout_summary__get_kernel_name(report->load, kernel),
+                            grout_outcome__get_cut(outcome));
     }
     if (!outcome->has_more) {
         report->shown.count = 0;

@@ -60,12 +60,11 @@ static void add_item(grout_session *session, const grout_load *load, const grout
 /* Why there is no advice, or not all of it. */
 static void describe_end(grout_session *session, const grout_advice_list *list, grout_cut cut) {
     if (!list->is_complete && cut != GROUT_CUT_NONE) {
-        grout_session__print(session, GROUT_STREAM_ERR, "the advice is not complete: %s\n",
-                             grout_cut_get_text(cut));
+        grout_session__note(session, "the advice is not complete: %s\n", grout_cut_get_text(cut));
     } else if (!list->is_possible) {
-        grout_session__print(session, GROUT_STREAM_ERR,
-                             "no advice: only what is clean for every schedule can do without "
-                             "something\n");
+        grout_session__note(session,
+                            "no advice: only what is clean for every schedule can do without "
+                            "something\n");
     }
     if (cut == GROUT_CUT_INTERRUPT) {
         grout_diags_add(session->diags, GROUT_DIAG_INTERRUPTED, grout_nowhere,

@@ -65,6 +65,7 @@ typedef struct grout_host {
     bool (*list)(void *payload, const char *folder,
                  void (*visit)(void *visit_payload, const char *name, uint64_t size),
                  void *visit_payload, grout_text *reason);
+    /* Bytes that nobody reads any more, as of a pipe whose reader has ended, count as written. */
     bool (*write)(void *payload, grout_stream stream, const char *data, size_t size);
     bool (*is_terminal)(void *payload, grout_stream stream);
     /* Columns of the terminal that the stream is; 0: it is none, or does not say. */

@@ -491,6 +491,27 @@ def test_streams(folder):
     run("check", kernel, "--stats").expect(1, None, "stats: ")
 
 
+def run_unread(*words):
+    """A call whose output has no reader: exit code, stderr."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run([grout, *words], stdout=writer, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(writer)
+    return done.returncode, done.stderr
+
+
+def test_closed_pipe(folder):
+    """A reader that has seen enough is no error: the exit code and the outputs are as ever."""
+    race = write(f"{folder}/race.grout", RACE)
+    kernel = write(f"{folder}/k.grout", KERNEL)
+    assert run_unread("check", race) == (1, ""), run_unread("check", race)
+    assert run_unread("check", race, "--format", "json") == (1, "")
+    for words in (["--help"], ["ops"], ["explain", "smem-race"], ["doctor"], ["emit", kernel], ["fmt", kernel]):
+        assert run_unread(*words) == (0, ""), (words, run_unread(*words))
+    assert run_unread("check", kernel, "--output", f"c={folder}/c.npy", "-q") == (0, "")
+    assert os.path.exists(f"{folder}/c.npy")
+
+
 def wait_for_handler(process):
     """Until the process handles Ctrl-C, which comes before all that it does."""
     while process.poll() is None:
