@@ -512,6 +512,13 @@ def test_closed_pipe(folder):
     assert os.path.exists(f"{folder}/c.npy")
 
 
+def test_full_arrays(folder):
+    kernel = write(f"{folder}/k.grout", "kernel @k() { debug_print \"{}\", (iota dim(1) : i32[2, 501]) }\n")
+    run("run", kernel).expect(0, "[[  0,   1,   2, ..., 498, 499, 500],\n")
+    whole = run("run", kernel, "--full-arrays").expect(0).out
+    assert [int(word) for word in re.findall(r"\d+", whole.split(":", 1)[1])] == 2 * list(range(501)), whole
+
+
 def wait_for_handler(process):
     """Until the process handles Ctrl-C, which comes before all that it does."""
     while process.poll() is None:
