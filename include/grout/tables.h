@@ -457,7 +457,7 @@ GROUT_API grout_choice grout_choice_find(grout_attr attr, const char *text, size
 GROUT_API void grout_op_print_syntax(grout_opcode opcode, grout_text *out);
 /* Appends an attribute with what follows it: "count(N)", "order(relaxed | acquire | ..)". */
 GROUT_API void grout_attr_print_syntax(grout_attr attr, grout_text *out);
-/* Appends the form of an operation and, in words, the attributes that it may end with. */
+/* Appends the form of an operation and, in words, its attributes. */
 GROUT_API void grout_op_print_usage(grout_opcode opcode, grout_text *out);
 
 #ifdef __cplusplus

@@ -47,7 +47,7 @@ void grout_attr_print_syntax(grout_attr attr, grout_text *out) {
 void grout_op_print_usage(grout_opcode opcode, grout_text *out) {
     const grout_op_info *info = grout_op_get_info(opcode);
     const grout_sync_info *sync = grout_op_get_sync(opcode);
-    const char *separator = "; it may end with ";
+    const char *separator = "; attributes: ";
     grout_op_print_syntax(opcode, out);
     for (int i = 0; i < GROUT_ATTR_COUNT; i++) {
         if ((info->attrs & 1u << i) != 0) {
