@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "host_posix.h"
 
+#include "watch_posix.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -397,6 +399,21 @@ static bool is_interrupted(void *payload) {
     return was_interrupted != 0;
 }
 
+static grout_watch *open_watch(void *payload, const char *const *paths, size_t count) {
+    (void)payload;
+    return grout_watch_posix__open(paths, count);
+}
+
+static bool wait_for_change(void *payload, grout_watch *watch) {
+    (void)payload;
+    return grout_watch_posix__wait(watch, is_interrupted);
+}
+
+static void close_watch(void *payload, grout_watch *watch) {
+    (void)payload;
+    grout_watch_posix__close(watch);
+}
+
 static void describe_cpu(grout_text *out) {
     char line[512];
     FILE *file = fopen("/proc/cpuinfo", "r");
@@ -451,6 +468,9 @@ const grout_host *grout_host_posix_get(void) {
         .get_seconds = get_seconds,
         .get_env = get_env,
         .is_interrupted = is_interrupted,
+        .open_watch = open_watch,
+        .wait_for_change = wait_for_change,
+        .close_watch = close_watch,
         .get_memory = get_memory,
         .describe = describe,
         .gpu = &gpu,

@@ -203,6 +203,15 @@ static const char markdown_causes[] =
     "be a mistake of its own.\n"
     "`-v` prints all of them in full. Verdict and exit code count every finding.\n\n";
 
+static const char markdown_watch[] =
+    "## Watching a file\n\n"
+    "`grout check FILE --watch`, and `grout run` likewise, does it again whenever FILE changes, or "
+    "an array, a schedule or a list\nof rules that the call reads; an editor may write the file or "
+    "put another in its place. A terminal is cleared before each\nanswer. Ctrl-C while it waits "
+    "ends "
+    "with the exit code of the last answer, and so does a reader of the answers who goes\naway; "
+    "Ctrl-C in a run ends with 130.\n\n";
+
 static const char markdown_verdicts[] =
     "## What a clean verdict did not see\n\n"
     "A verdict speaks of one launch. `not reached:` names what this launch did not come to:\n\n"
@@ -280,7 +289,8 @@ static void add_markdown(grout_text *out) {
     }
     grout_text_add(out, "%s", markdown_tail);
     add_generators(out);
-    grout_text_add(out, "%s%s%s", markdown_outputs, markdown_causes, markdown_verdicts);
+    grout_text_add(out, "%s%s%s", markdown_outputs, markdown_causes, markdown_watch);
+    grout_text_add(out, "%s", markdown_verdicts);
 }
 
 bool grout_session__report_unknown_command(grout_session *session, const char *word) {

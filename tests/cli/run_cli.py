@@ -542,6 +542,54 @@ def test_interrupt(folder):
     assert not os.path.exists(f"{folder}/c.npy")
 
 
+class Watched:
+    """A call with --watch, and its answers."""
+    def __init__(self, *words):
+        self.process = subprocess.Popen([grout, *words, "--watch"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                        text=True)
+
+    def expect_answer(self, part):
+        """The next answer, up to the line that says what is waited for."""
+        lines = []
+        while not lines or not lines[-1].startswith("waiting until "):
+            lines.append(self.process.stdout.readline())
+            assert lines[-1], f"it ended: {lines}"
+        assert part in "".join(lines), (part, lines)
+
+    def end(self, code):
+        self.process.send_signal(signal.SIGINT)
+        assert self.process.wait(timeout=SECONDS) == code, self.process.returncode
+        assert self.process.stdout.read() == ""
+        self.process.stdout.close()
+
+
+def test_watch(folder):
+    """A file that is written, replaced by another and taken away; an input; the end."""
+    kernel, good = f"{folder}/k.grout", KERNEL.replace("1.0", "2.0")
+    write(kernel, RACE)
+    watched = Watched("check", kernel)
+    watched.expect_answer("[smem-race]")
+    write(kernel, KERNEL)
+    watched.expect_answer("@k: clean")
+    os.replace(write(f"{folder}/other.grout", RACE), kernel)  # as most editors do
+    watched.expect_answer("@k: error")
+    os.remove(kernel)
+    write(kernel, good)
+    watched.expect_answer("@k: clean")
+    watched.end(0)
+    write(f"{folder}/x.npy", make_npy("<f4", (4, 4), floats(*range(16))))
+    os.symlink(kernel, f"{folder}/link.grout")
+    watched = Watched("run", f"{folder}/link.grout", "--check", "--input", f"a={folder}/x.npy")
+    watched.expect_answer("@k: clean")
+    write(f"{folder}/x.npy", b"no array")
+    watched.expect_answer("[")
+    write(f"{folder}/x.npy", make_npy("<f4", (4, 4), floats(*range(16))))
+    watched.expect_answer("@k: clean")
+    write(kernel, RACE)
+    watched.expect_answer("[")
+    watched.end(2)
+
+
 def test_see_it_again(folder):
     """The command that a report ends with gives the same report."""
     kernel = write(f"{folder}/it's.grout", RACE)
