@@ -283,6 +283,10 @@ int grout_work__run_on_cpu(grout_session *session, const char *path, bool with_c
             if (so_far == GROUT_EXIT_INTERRUPTED || so_far == GROUT_EXIT_INTERNAL) {
                 break;
             }
+            if (i > 0 && with_checker && !session->is_quiet && !session->is_json &&
+                !session->is_github) {
+                grout_session__print(session, GROUT_STREAM_OUT, "\n");
+            }
             grout_work__begin_budget(session);
             grout_work__run_kernel(session, &load, load.kernels[i], with_checker, &report);
         }

@@ -362,19 +362,16 @@ static void print_item(const grout_report *report, grout_joined_item *item) {
     grout_session__flush(session, item->stream, &item->text);
 }
 
-static bool print_items(const grout_report *report, grout_kernel_id kernel) {
+static void print_items(const grout_report *report, grout_kernel_id kernel) {
     const grout_joined *joined = report->joined;
-    bool has_any = false;
     for (int rank = 0; rank < 2; rank++) {
         for (size_t i = 0; i < joined->found.count; i++) {
             grout_joined_item *item = &joined->found.items[i];
             if (item->kernel == kernel && get_rank(item) == rank) {
-                has_any = has_any || item->text.size > 0;
                 print_item(report, item);
             }
         }
     }
-    return has_any;
 }
 
 static const grout_joined_launch *find_launch(const grout_joined *joined, grout_kernel_id kernel,
@@ -480,12 +477,17 @@ void grout_joined__print(grout_report *report) {
         grout_joined__fill_json(report);
         return;
     }
-    (void)print_items(report, 0);
+    bool is_first = true;
+    print_items(report, 0);
     for (grout_kernel_id kernel = 1; kernel < joined->kernel_count; kernel++) {
         grout_text text = {0};
-        bool has_findings = print_items(report, kernel);
-        if (joined->kernels[kernel].reach.module != NULL && !report->session->is_quiet) {
-            grout_text_add(&text, "%s", has_findings ? "\n" : "");
+        bool is_selected = joined->kernels[kernel].reach.module != NULL;
+        if (is_selected && !is_first && !report->session->is_quiet && !report->session->is_github) {
+            grout_session__print(report->session, GROUT_STREAM_OUT, "\n");
+        }
+        is_first = is_first && !is_selected;
+        print_items(report, kernel);
+        if (is_selected && !report->session->is_quiet) {
             add_summary(report, kernel, &text);
         }
         grout_session__flush(report->session, GROUT_STREAM_OUT, &text);

@@ -54,8 +54,8 @@ static void print_element(grout_text *out, grout_dtype dtype, const uint8_t *ele
 
 /* ---- arrays ---- */
 
-/* An array as nested lists, each innermost one a line, their columns aligned. Of a long array the
- * middle of each dimension is left out. */
+/* An array as nested lists, each innermost one a line, their columns aligned. A long array
+ * lacks the middle of each dimension. */
 typedef struct array_printer {
     const grout_type *type;
     const uint8_t *data;
