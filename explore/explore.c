@@ -2,20 +2,25 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "grout/explore.h"
 
+#include "ahead.h"
 #include "array.h"
-#include "arrays.h"
 #include "hash.h"
 #include "invariant.h"
 #include "orders.h"
-#include "trace.h"
 
 #include <string.h>
+
+/* An actor to try at a decision. */
+typedef struct choice {
+    uint32_t actor;
+    uint32_t ahead; /* its attempt is made ahead, under this number; 0: it is not */
+} choice;
 
 /* A decision of the current schedule: the actor that was chosen, and those to try in its place. */
 typedef struct node {
     uint32_t chosen;
     uint32_t displaced; /* the first choice here: the wanted actors are tried in its place */
-    GROUT_ARRAY(uint32_t) wanted; /* actors to try; the first tried_count have been */
+    GROUT_ARRAY(choice) wanted; /* the first tried_count have been tried */
     size_t tried_count;
 } node;
 
@@ -31,55 +36,29 @@ typedef struct explorer {
     uint64_t *signatures; /* open addressing; 0: empty */
     size_t signature_count, signature_size;
     GROUT_ARRAY(uint64_t) identities; /* of all findings so far */
-    grout_decisions decisions;        /* of the run that was made last */
-    bool was_cut;                     /* it was interrupted: there are no more */
+    grout_attempts attempts;
+    grout_ahead *ahead; /* NULL: nothing is run ahead */
+    bool holds_witness; /* the launch's arrays are as the last witness left them */
+    bool was_cut;       /* a run was interrupted: there are no more */
 } explorer;
 
 /* ---- one run -------------------------------------------------------------------------------- */
 
-/* One schedule: the decisions given (NULL: the launch's own policy), then the fair one. */
-typedef struct one_run {
-    grout_checker *checker;
-    grout_run_status status;
-    grout_run_stats stats;
-    grout_check_summary summary;
-} one_run;
-
-static bool run_schedule(explorer *it, const grout_decisions *replay, grout_trace *trace,
-                         one_run *run) {
-    const grout_checker_options options = {.max_findings = it->options->max_findings,
-                                           .strict_fences = it->options->strict_fences,
-                                           .allocator = it->launch->allocator};
-    grout_launch launch = *it->launch;
-    *run = (one_run){0};
-    run->checker = grout_checker_new(&options, it->diags);
-    if (run->checker == NULL) {
-        return false;
+/* The attempt with these decisions, made now or ahead (its number there, or 0). NULL: reasons in
+ * diags, or (was_cut) it was interrupted while somebody else made it. */
+static grout_attempt *get_attempt(explorer *it, const grout_decisions *replay, uint32_t ahead) {
+    grout_attempt *attempt = NULL;
+    it->holds_witness = false;
+    if (ahead != 0) {
+        attempt = grout_ahead__take(it->ahead, ahead, &it->was_cut);
     }
-    it->decisions.count = 0;
-    launch.record = &it->decisions;
-    launch.track_undefined = true;
-    if (replay != NULL) {
-        launch.schedule = GROUT_SCHEDULE_REPLAY;
-        launch.replay = replay;
+    if (attempt == NULL && !it->was_cut) {
+        attempt = grout_attempt__run(&it->attempts, it->launch, replay, it->diags);
+        it->was_cut = attempt != NULL && attempt->status == GROUT_RUN_INTERRUPTED;
+        it->holds_witness = true; /* if it becomes one */
     }
-    launch.observers[launch.observer_count++] = grout_checker_get_observer(run->checker);
-    if (trace != NULL) {
-        launch.observers[launch.observer_count++] = &trace->observer;
-    }
-    grout_saved_arrays__restore(&it->arrays, it->launch);
-    grout_machine *machine = grout_machine_new(&launch, it->diags);
-    if (machine == NULL) {
-        return false;
-    }
-    run->status = grout_machine_run(machine, 0, it->diags);
-    run->stats = grout_machine_get_stats(machine);
-    run->summary = grout_checker_get_summary(run->checker, run->status != GROUT_RUN_DONE &&
-                                                               run->status != GROUT_RUN_DEADLOCK);
-    grout_machine_free(machine);
-    it->was_cut = run->status == GROUT_RUN_INTERRUPTED;
-    it->out->schedules += it->was_cut ? 0 : 1;
-    return run->status != GROUT_RUN_FAILED && (trace == NULL || !trace->has_failed);
+    it->out->schedules += attempt == NULL || it->was_cut ? 0 : 1;
+    return attempt;
 }
 
 static bool has(const uint64_t *items, size_t count, uint64_t item) {
@@ -108,30 +87,15 @@ static bool add_identities(explorer *it, const grout_checker *checker, bool *is_
     return true;
 }
 
-static bool copy_decisions(const explorer *it, const grout_decisions *from, grout_decisions *to) {
-    *to = (grout_decisions){0};
-    to->actors = grout__new(it->launch->allocator, from->count + 1, sizeof *to->actors);
-    if (to->actors == NULL) {
-        return false;
-    }
-    if (from->count > 0) {
-        memcpy(to->actors, from->actors, from->count * sizeof *to->actors);
-    }
-    to->count = from->count;
-    to->capacity = from->count + 1;
-    return true;
-}
-
-/* Keeps the run if it is the first or shows something new; frees its checker else. */
-static bool keep_witness(explorer *it, one_run *run) {
+/* Keeps the run if it is the first or shows something new. */
+static bool keep_witness(explorer *it, grout_attempt *attempt) {
     grout_exploration *out = it->out;
     bool is_new = false;
-    if (!add_identities(it, run->checker, &is_new)) {
+    if (!add_identities(it, attempt->checker, &is_new)) {
         return false;
     }
     if (!is_new && out->witness_count > 0) {
-        grout_checker_free(run->checker);
-        run->checker = NULL;
+        it->holds_witness = false;
         return true;
     }
     grout_witness *witnesses = grout__resize(it->launch->allocator, out->witnesses,
@@ -141,27 +105,42 @@ static bool keep_witness(explorer *it, one_run *run) {
     }
     out->witnesses = witnesses;
     grout_witness *witness = &witnesses[out->witness_count];
-    *witness = (grout_witness){.status = run->status, .stats = run->stats};
-    if (!copy_decisions(it, &it->decisions, &witness->decisions)) {
+    *witness = (grout_witness){.status = attempt->status, .stats = attempt->stats};
+    if (!grout_decisions__copy(it->launch->allocator, &attempt->decisions, &witness->decisions)) {
         return false;
     }
-    witness->checker = run->checker;
-    run->checker = NULL;
+    witness->checker = attempt->checker;
+    attempt->checker = NULL;
     out->witness_count++;
     return true;
+}
+
+/* Runs the last witness again, if the arrays hold what another run left. */
+static bool bring_back_witness(explorer *it) {
+    const grout_exploration *out = it->out;
+    if (it->holds_witness || it->was_cut || out->witness_count == 0) {
+        return true;
+    }
+    const grout_attempts attempts = {it->launch, it->options, &it->arrays, NULL};
+    grout_launch launch = *it->launch;
+    launch.observer_count = 0; /* they have seen it */
+    grout_attempt *attempt = grout_attempt__run(
+        &attempts, &launch, &out->witnesses[out->witness_count - 1].decisions, it->diags);
+    grout_attempt__free(attempt);
+    return attempt != NULL;
 }
 
 /* ---- what to try next ----------------------------------------------------------------------- */
 
 /* The nodes of the decisions that the last run made; those it shares with the run before stay. */
-static bool take_nodes(explorer *it) {
+static bool take_nodes(explorer *it, const grout_decisions *decisions) {
     it->shared_count = it->nodes.count;
-    for (size_t i = it->nodes.count; i < it->decisions.count; i++) {
+    for (size_t i = it->nodes.count; i < decisions->count; i++) {
         if (!GROUT_ARRAY_RESERVE(&it->nodes, it->launch->allocator, 1)) {
             return false;
         }
         it->nodes.items[it->nodes.count++] =
-            (node){.chosen = it->decisions.actors[i], .displaced = it->decisions.actors[i]};
+            (node){.chosen = decisions->actors[i], .displaced = decisions->actors[i]};
     }
     return true;
 }
@@ -179,7 +158,7 @@ static bool want(explorer *it, size_t index, uint32_t actor) {
         return true;
     }
     for (size_t i = 0; i < at->wanted.count; i++) {
-        if (at->wanted.items[i] == actor) {
+        if (at->wanted.items[i].actor == actor) {
             return true;
         }
     }
@@ -187,7 +166,7 @@ static bool want(explorer *it, size_t index, uint32_t actor) {
         return false;
     }
     it->out->states += at->wanted.count == 0 ? 1u : 0u;
-    at->wanted.items[at->wanted.count++] = actor;
+    at->wanted.items[at->wanted.count++] = (choice){.actor = actor};
     return true;
 }
 
@@ -295,8 +274,35 @@ static bool is_known_trace(explorer *it, const grout_trace *trace, bool *failed)
     return is_known;
 }
 
+/* The first count decisions, as they are chosen now. */
+static void fill_decisions(const explorer *it, size_t count, grout_decisions *out) {
+    out->count = 0;
+    for (size_t i = 0; i < count; i++) {
+        out->actors[out->count++] = it->nodes.items[i].chosen;
+    }
+}
+
+/* Has the next ones run ahead, in the order in which they will be tried. */
+static void run_ahead(explorer *it, grout_decisions *scratch) {
+    for (size_t index = it->nodes.count; it->ahead != NULL && index > 0; index--) {
+        const node *at = &it->nodes.items[index - 1];
+        for (size_t i = at->tried_count; i < at->wanted.count; i++) {
+            choice *wanted = &at->wanted.items[i];
+            if (wanted->ahead != 0) {
+                continue;
+            }
+            fill_decisions(it, index - 1, scratch);
+            scratch->actors[scratch->count++] = wanted->actor;
+            wanted->ahead = grout_ahead__add(it->ahead, scratch);
+            if (wanted->ahead == 0) {
+                return;
+            }
+        }
+    }
+}
+
 /* The decisions up to the deepest node with somebody to try, ending with that one; false: none. */
-static bool choose_next(explorer *it, grout_decisions *next) {
+static bool choose_next(explorer *it, grout_decisions *next, uint32_t *ahead_out) {
     size_t index = it->nodes.count;
     while (index > 0 &&
            it->nodes.items[index - 1].tried_count == it->nodes.items[index - 1].wanted.count) {
@@ -308,11 +314,10 @@ static bool choose_next(explorer *it, grout_decisions *next) {
     drop_nodes(it, index);
     node *at = &it->nodes.items[index - 1];
     GROUT_ASSERT(at->tried_count < at->wanted.count);
-    at->chosen = at->wanted.items[at->tried_count++];
-    next->count = 0;
-    for (size_t i = 0; i < index; i++) {
-        next->actors[next->count++] = it->nodes.items[i].chosen;
-    }
+    const choice *tried = &at->wanted.items[at->tried_count++];
+    at->chosen = tried->actor;
+    *ahead_out = tried->ahead;
+    fill_decisions(it, index, next);
     return true;
 }
 
@@ -325,56 +330,80 @@ static bool goes_on(const explorer *it) {
            (options->goes_on == NULL || options->goes_on(options->payload, it->out->schedules));
 }
 
-/* One schedule, from run to what it asks to be tried. */
-static bool explore_one(explorer *it, const grout_decisions *replay, bool *is_certified_out) {
-    grout_trace trace;
-    one_run run;
-    grout_trace__init(&trace, it->launch->allocator, &it->decisions, it->orders);
-    bool failed = !run_schedule(it, replay, &trace, &run);
-    *is_certified_out = !failed && run.summary.is_well_synchronised;
-    it->out->failing += !failed && run.summary.error_count > 0;
-    failed = failed || !keep_witness(it, &run);
-    grout_checker_free(run.checker);
-    if (!failed && !*is_certified_out && !it->was_cut) {
-        grout_trace__settle(&trace);
-        failed = !take_nodes(it);
-        bool is_known = !failed && is_known_trace(it, &trace, &failed);
-        failed = failed || !want_reversals(it, &trace, is_known);
+/* What a run asks to be tried, if it does not represent all. */
+static bool follow(explorer *it, grout_attempt *attempt) {
+    bool failed = false;
+    grout_trace__settle(&attempt->trace);
+    if (!take_nodes(it, &attempt->decisions)) {
+        return false;
     }
-    grout_trace__deinit(&trace);
-    return !failed;
+    bool is_known = is_known_trace(it, &attempt->trace, &failed);
+    return !failed && want_reversals(it, &attempt->trace, is_known);
+}
+
+/* One schedule, from run to what it asks to be tried. */
+static bool explore_one(explorer *it, const grout_decisions *replay, uint32_t ahead,
+                        bool *is_certified_out) {
+    grout_attempt *attempt = get_attempt(it, replay, ahead);
+    if (attempt == NULL) {
+        return it->was_cut;
+    }
+    *is_certified_out = attempt->summary.is_well_synchronised;
+    it->out->failing += attempt->summary.error_count > 0;
+    bool is_good = keep_witness(it, attempt);
+    if (is_good && !*is_certified_out && !it->was_cut) {
+        is_good = follow(it, attempt);
+    }
+    grout_attempt__free(attempt);
+    return is_good;
+}
+
+static bool make_room(const explorer *it, grout_decisions *decisions, size_t count) {
+    uint32_t *actors =
+        grout__resize(it->launch->allocator, decisions->actors, count * sizeof *actors);
+    decisions->actors = actors == NULL ? decisions->actors : actors;
+    return actors != NULL;
+}
+
+/* The schedules after the first, until there are no more or the budget is over. */
+static bool explore_rest(explorer *it) {
+    grout_decisions next = {0}, scratch = {0};
+    bool is_good = true;
+    while (is_good && goes_on(it)) {
+        size_t count = it->nodes.count + 1;
+        bool represents_rest = false;
+        uint32_t ahead = 0;
+        is_good = make_room(it, &next, count) && make_room(it, &scratch, count);
+        if (!is_good) {
+            break;
+        }
+        if (!choose_next(it, &next, &ahead)) {
+            it->out->is_complete = true;
+            break;
+        }
+        run_ahead(it, &scratch);
+        is_good = explore_one(it, &next, ahead, &represents_rest);
+    }
+    grout__free(next.actors);
+    grout__free(scratch.actors);
+    return is_good;
 }
 
 static bool explore(explorer *it) {
     grout_exploration *out = it->out;
-    grout_decisions next = {0};
     out->states = 1;
-    if (!explore_one(it, NULL, &out->is_certified)) {
+    if (!explore_one(it, NULL, 0, &out->is_certified)) {
         return false;
     }
     if (out->is_certified) {
         out->is_complete = true;
         return true;
     }
-    bool is_good = true;
-    while (is_good && goes_on(it)) {
-        uint32_t *actors = grout__resize(it->launch->allocator, next.actors,
-                                         (it->nodes.count + 1) * sizeof *actors);
-        bool stands_for_rest = false;
-        if (actors == NULL) {
-            is_good = false;
-            break;
-        }
-        next.actors = actors;
-        if (!choose_next(it, &next)) {
-            out->is_complete = true;
-            break;
-        }
-        is_good = explore_one(it, &next, &stands_for_rest);
-    }
+    it->ahead = grout_ahead__new(&it->attempts);
+    bool is_good = explore_rest(it);
+    grout_ahead__free(it->ahead);
     out->why_open = out->is_complete ? "" : "the budget of the exploration was over";
-    grout__free(next.actors);
-    return is_good;
+    return is_good && bring_back_witness(it);
 }
 
 static void deinit(explorer *it) {
@@ -384,7 +413,6 @@ static void deinit(explorer *it) {
     grout__free(it->identities.items);
     grout__free(it->orders);
     grout_saved_arrays__deinit(&it->arrays);
-    grout_decisions_deinit(&it->decisions);
 }
 
 bool grout_explore(const grout_launch *launch, const grout_explore_options *options,
@@ -392,6 +420,7 @@ bool grout_explore(const grout_launch *launch, const grout_explore_options *opti
     explorer it = {.launch = launch, .options = options, .out = out, .diags = diags};
     *out = (grout_exploration){.why_open = ""};
     it.orders = grout_orders__find(launch->allocator, launch->module, launch->kernel);
+    it.attempts = (grout_attempts){launch, options, &it.arrays, it.orders};
     bool is_good =
         it.orders != NULL && grout_saved_arrays__take(&it.arrays, launch, false) && explore(&it);
     deinit(&it);
@@ -411,69 +440,4 @@ void grout_exploration_deinit(grout_exploration *exploration) {
     }
     grout__free(exploration->witnesses);
     *exploration = (grout_exploration){0};
-}
-
-/* ---- smaller schedules ---------------------------------------------------------------------- */
-
-static bool shows(const grout_checker *checker, uint64_t identity) {
-    for (uint32_t i = 0; i < grout_checker_get_count(checker); i++) {
-        if (grout_checker_get_finding(checker, i)->identity == identity) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Whether a schedule shows the finding; what it really decided is then in it->decisions. */
-static bool try_schedule(explorer *it, const grout_decisions *decisions, uint64_t identity,
-                         bool *shows_out) {
-    one_run run;
-    bool is_good = run_schedule(it, decisions, NULL, &run);
-    *shows_out = is_good && shows(run.checker, identity);
-    grout_checker_free(run.checker);
-    return is_good;
-}
-
-/* Takes count decisions at start away if the finding stays. */
-static bool try_without(explorer *it, grout_decisions *decisions, size_t start, size_t count,
-                        uint64_t identity, bool *done_out) {
-    grout_decisions shorter;
-    if (!copy_decisions(it, decisions, &shorter)) {
-        return false;
-    }
-    memmove(shorter.actors + start, shorter.actors + start + count,
-            (shorter.count - start - count) * sizeof *shorter.actors);
-    shorter.count -= count;
-    bool is_good = try_schedule(it, &shorter, identity, done_out);
-    if (is_good && *done_out) {
-        memcpy(decisions->actors, shorter.actors, shorter.count * sizeof *shorter.actors);
-        decisions->count = shorter.count;
-    }
-    grout__free(shorter.actors);
-    return is_good;
-}
-
-static bool minimise(explorer *it, grout_decisions *decisions, uint64_t identity) {
-    /* The end first: the fair schedule takes over after the last decision that matters. */
-    for (size_t size = decisions->count; size > 0; size /= 2) {
-        for (size_t end = decisions->count; end > 0 && goes_on(it);) {
-            size_t count = size < end ? size : end;
-            bool is_gone = false;
-            if (!try_without(it, decisions, end - count, count, identity, &is_gone)) {
-                return false;
-            }
-            end -= count;
-        }
-    }
-    return true;
-}
-
-bool grout_minimise_schedule(const grout_launch *launch, const grout_explore_options *options,
-                             uint64_t identity, grout_decisions *decisions, grout_diags *diags) {
-    grout_exploration counts = {0};
-    explorer it = {.launch = launch, .options = options, .out = &counts, .diags = diags};
-    bool is_good =
-        grout_saved_arrays__take(&it.arrays, launch, false) && minimise(&it, decisions, identity);
-    deinit(&it);
-    return is_good || grout_diags_add_oom(diags);
 }

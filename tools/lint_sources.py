@@ -45,11 +45,11 @@ stdarg stdatomic stdbool stddef stdint stdio stdlib stdnoreturn string tgmath th
 # Headers beyond the C standard's, and the folders that may use them.
 EXTRA_HEADERS = {
     "interp": r"pthread\.h|(x86|imm|arm_)\w*\.h|cpuid\.h|sleef\.h|libxsmm_\w+\.h|sys/mman\.h|sanitizer/\w+\.h|unistd\.h",
-    "base": r"sanitizer/\w+\.h",
+    "base": r"pthread\.h|sanitizer/\w+\.h",
     "ir": r"sanitizer/\w+\.h",
     "lowering": r"sanitizer/\w+\.h",
     "observe": r"sanitizer/\w+\.h",
-    "explore": r"sanitizer/\w+\.h",
+    "explore": r"pthread\.h|sanitizer/\w+\.h",
     "race_checker": r"sanitizer/\w+\.h",
     "gpu_backend": r"dlfcn\.h|xxhash\.h|unistd\.h|poll\.h|signal\.h|pthread\.h|fcntl\.h|sys/\w+\.h|sanitizer/\w+\.h",
 }

@@ -120,6 +120,7 @@ grout_launch grout_launch__prepare(grout_session *session, const grout_load *loa
         .record = settings->record,
         .sm_count = get_option_u32(session, GROUT_OPTION_SMS),
         .resident = get_option_u32(session, GROUT_OPTION_RESIDENT),
+        .workers = get_option_u32(session, GROUT_OPTION_THREADS),
         .max_steps = grout_options__get_count(&session->options, GROUT_OPTION_MAX_STEPS, 0),
         .max_memory = get_machine_memory(session, arguments->bytes),
         .progress = note_progress,

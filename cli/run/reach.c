@@ -220,10 +220,37 @@ static bool observe(void *self, const grout_event *event) {
     return is_good;
 }
 
-bool grout_reach__init(grout_reach *reach, const grout_load *load, grout_kernel_id kernel) {
-    uint32_t objects = grout_module_get_object_count(load->bound);
-    *reach = (grout_reach){.module = load->bound, .kernel = kernel};
-    reach->ops = calloc(grout_module_get_op_count(load->bound) + 1, sizeof *reach->ops);
+/* ---- parts of a run: one for each OS thread ------------------------------------------------- */
+
+static bool init(grout_reach *reach, const grout_module *module, grout_kernel_id kernel);
+
+static void free_part(const grout_observer *part) {
+    grout_reach *reach = part->self;
+    grout_reach__deinit(reach);
+    free(reach);
+}
+
+static const grout_observer *new_part(void *self) {
+    const grout_reach *reach = self;
+    grout_reach *part = calloc(1, sizeof *part);
+    if (part != NULL && !init(part, reach->module, reach->kernel)) {
+        free_part(&part->observer);
+        return NULL;
+    }
+    return part == NULL ? NULL : &part->observer;
+}
+
+static bool join_part(void *self, const grout_observer *part) {
+    grout_reach__join(self, part->self);
+    return true;
+}
+
+/* ---- a reach -------------------------------------------------------------------------------- */
+
+static bool init(grout_reach *reach, const grout_module *module, grout_kernel_id kernel) {
+    uint32_t objects = grout_module_get_object_count(module);
+    *reach = (grout_reach){.module = module, .kernel = kernel};
+    reach->ops = calloc(grout_module_get_op_count(module) + 1, sizeof *reach->ops);
     reach->phases = calloc(objects + 1, sizeof *reach->phases);
     reach->uses = calloc(objects + 1, sizeof *reach->uses);
     reach->observer = (grout_observer){
@@ -232,12 +259,19 @@ bool grout_reach__init(grout_reach *reach, const grout_load *load, grout_kernel_
             ((UINT64_C(1) << GROUT_EVENT_KIND_COUNT) - 1) & ~(UINT64_C(1) << GROUT_EVENT_COMPLETE),
         .begin = begin,
         .event = observe,
+        .new_part = new_part,
+        .join_part = join_part,
+        .free_part = free_part,
     };
     if (reach->ops == NULL || reach->phases == NULL || reach->uses == NULL) {
         return false;
     }
-    find_loops(reach, grout_module_get_kernel(load->bound, kernel)->body, 0);
+    find_loops(reach, grout_module_get_kernel(module, kernel)->body, 0);
     return true;
+}
+
+bool grout_reach__init(grout_reach *reach, const grout_load *load, grout_kernel_id kernel) {
+    return init(reach, load->bound, kernel);
 }
 
 void grout_reach__deinit(grout_reach *reach) {

@@ -531,6 +531,17 @@ typedef struct grout_observer {
     void (*snapshot_free)(void *self, void *snapshot);
     /* Equal for equal states, however they were reached. */
     uint64_t (*hash)(void *self);
+    /*
+     * For launches with several workers (grout_launch.workers). A part is an observer of its own,
+     * for the clusters that one worker runs: it is made before the run, gets begin and then events,
+     * all from the worker's OS thread, and no end. If its event returns false, the parts are
+     * dropped and the launch runs again with one worker: a part may see something that it cannot
+     * hand over. NULL: a launch with this observer always runs with one.
+     */
+    const struct grout_observer *(*new_part)(void *self); /* NULL without memory */
+    /* Adds what a part has seen, as if self had seen it. False without memory. */
+    bool (*join_part)(void *self, const struct grout_observer *part);
+    void (*free_part)(const struct grout_observer *part);
 } grout_observer;
 
 #ifdef __cplusplus

@@ -68,19 +68,29 @@ typedef struct grout_launch {
     uint32_t pct_depth;            /* GROUT_SCHEDULE_PCT: 1 or more */
     uint32_t sm_count;             /* of the GPU; 0: GROUT_SMS_DEFAULT */
     uint32_t resident;             /* CTAs that fit on the GPU at once; 0: worked out */
+    /*
+     * OS threads that may run clusters at the same time; 0: one. Values, events' meaning and
+     * reports are those of one worker for every number. Several are used only where no cluster can
+     * wait for another or see what it writes (no semaphores or atomics in GMEM), under the fair and
+     * the random schedule, without record and debug_print. If clusters then touch the same elements
+     * all the same, what they did is dropped, and one worker runs them again. Each worker has its
+     * own copy of the arrays that the kernel writes.
+     */
+    uint32_t workers;
     const grout_decisions *replay; /* borrowed; GROUT_SCHEDULE_REPLAY */
     grout_decisions *record;       /* what was decided is appended; NULL: not kept */
     uint64_t max_steps;            /* 0: GROUT_STEPS_DEFAULT */
     uint64_t max_memory;           /* bytes of machine state; 0: no limit of ours */
-    /* of the machine's state and its snapshots (alloc.h); NULL: libc */
+    /* of the machine's state and its snapshots (alloc.h); NULL: libc. With several workers it is
+     * called from several OS threads at once. */
     const grout_allocator *allocator;
     const bool *skipped;  /* by op: it does nothing; ops without results only. NULL: none */
     bool track_undefined; /* follow undefined values; the checker needs it */
     bool is_unfused;      /* elementwise ops one by one, not strip by strip: the same, slower */
     const grout_observer *observers[GROUT_OBSERVERS_MAX];
     uint32_t observer_count;
-    /* Called every some operations, and for each CTA, from the running OS thread; false interrupts
-     * the run. May be NULL. */
+    /* Called every some operations, and for each CTA, from the OS thread that runs the machine;
+     * false interrupts the run. May be NULL. */
     bool (*progress)(void *payload, const grout_progress *progress);
     bool print_whole_arrays; /* of a debug_print; else one of more than 1000 elements is abbreviated
                               */
@@ -92,6 +102,9 @@ typedef struct grout_launch {
 
 #define GROUT_STEPS_DEFAULT UINT64_C(1000000000)
 #define GROUT_SMS_DEFAULT   132 /* of an H100 SXM or H200 */
+
+/* Whether two of its arrays have bytes in common, and the kernel may write one of them. */
+GROUT_API bool grout_launch_shares_bytes(const grout_launch *launch);
 
 typedef enum grout_run_status {
     GROUT_RUN_DONE,

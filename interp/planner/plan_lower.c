@@ -89,10 +89,14 @@ static void add_accesses(grout_planner *planner, uint32_t inst_index, const grou
             continue;
         }
         for (uint32_t k = 0; k < inst->box_count; k++) {
-            const grout_box_plan *box = grout_plan__box(planner->plan, inst, k);
+            grout_box_plan *box = grout_pool__at(&planner->plan->boxes, inst->first_box + k);
             uint32_t index;
-            if (box->operand == effects[i].operand &&
-                (index = grout_pool__take(&planner->plan->accesses, planner->plan->heap)) != 0) {
+            if (box->operand != effects[i].operand) {
+                continue;
+            }
+            box->is_read |= effects[i].access != GROUT_ACCESS_WRITE;
+            box->is_written |= effects[i].access != GROUT_ACCESS_READ;
+            if ((index = grout_pool__take(&planner->plan->accesses, planner->plan->heap)) != 0) {
                 grout_access_plan *access = grout_pool__at(&planner->plan->accesses, index);
                 access->box = k;
                 access->operand = effects[i].operand;
@@ -107,6 +111,8 @@ static void add_accesses(grout_planner *planner, uint32_t inst_index, const grou
                     (uint8_t)(effects[i].milestone == GROUT_MILESTONE_ISSUE ? GROUT_AGENT_ACTOR
                               : effects[i].proxy == GROUT_PROXY_ASYNC       ? GROUT_AGENT_ENGINE
                                                                       : GROUT_AGENT_GENERIC_ENGINE);
+                planner->plan->has_gmem_updates |=
+                    access->is_atomic && grout_space_is_of_launch(box->space);
                 inst->access_count++;
             }
         }

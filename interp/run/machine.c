@@ -7,6 +7,7 @@
 #include "component.h"
 #include "engine.h"
 #include "run.h"
+#include "workers.h"
 
 #include "bits.h"
 #include "convert.h"
@@ -15,6 +16,29 @@
 
 #include <inttypes.h>
 #include <string.h>
+
+/* ---- a launch ------------------------------------------------------------------------------- */
+
+static bool is_written(const grout_launch *launch, size_t index) {
+    const grout_kernel *kernel = grout_module_get_kernel(launch->module, launch->kernel);
+    uint8_t direction = grout_module_get_param(launch->module, kernel, (uint32_t)index)->direction;
+    return direction == GROUT_DIRECTION_OUT || direction == GROUT_DIRECTION_INOUT;
+}
+
+bool grout_launch_shares_bytes(const grout_launch *launch) {
+    for (size_t i = 0; i < launch->argument_count; i++) {
+        const grout_argument *a = &launch->arguments[i];
+        const uint8_t *a_data = a->data;
+        for (size_t k = 0; is_written(launch, i) && k < launch->argument_count; k++) {
+            const uint8_t *b_data = launch->arguments[k].data;
+            if (i != k && a_data < b_data + launch->arguments[k].size &&
+                b_data < a_data + a->size) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
 
 /* ---- a new machine -------------------------------------------------------------------------- */
 
@@ -124,6 +148,23 @@ static bool add_arrays(grout_machine *machine) {
            add_gmem_scratches(machine, kernel->param_count);
 }
 
+/* Workers make launches of their own from them. */
+static bool keep_arguments(grout_machine *machine) {
+    const grout_launch *launch = &machine->launch;
+    if (launch->workers > 1) {
+        size_t size = launch->argument_count * sizeof *machine->arguments;
+        machine->arguments = grout_machine__keep(machine, size + 1);
+        if (machine->arguments == NULL) {
+            return false;
+        }
+        if (size > 0) {
+            memcpy(machine->arguments, launch->arguments, size);
+        }
+        machine->shares_bytes = grout_launch_shares_bytes(launch);
+    }
+    return true;
+}
+
 static bool prepare(grout_machine *machine, grout_diags *diags) {
     machine->plan = grout_plan__new(&machine->launch, &machine->heap, diags);
     if (machine->plan == NULL) {
@@ -131,7 +172,7 @@ static bool prepare(grout_machine *machine, grout_diags *diags) {
     }
     grout_components__begin(machine);
     machine->has_clocks |= machine->plan->needs_clocks;
-    if (!add_arrays(machine) || !grout_machine__add_state(machine) ||
+    if (!keep_arguments(machine) || !add_arrays(machine) || !grout_machine__add_state(machine) ||
         !grout_observers__begin(machine)) {
         return grout_diags_add_oom(diags);
     }
@@ -152,15 +193,12 @@ grout_machine *grout_machine_new(const grout_launch *launch, grout_diags *diags)
     machine->heap = heap;
     machine->engines = grout_engines;
     machine->launch = *launch;
-    machine->launch.arguments = NULL; /* only the data is borrowed, not the list */
-    machine->launch.argument_count = 0;
     machine->max_steps = launch->max_steps == 0 ? GROUT_STEPS_DEFAULT : launch->max_steps;
     machine->tracks = launch->track_undefined;
     machine->is_lazy = launch->timing != GROUT_TIMING_EAGER;
     machine->has_clocks = launch->observer_count > 0 || machine->is_lazy;
-    machine->launch.arguments = launch->arguments;
     bool is_ready = prepare(machine, diags);
-    machine->launch.arguments = NULL;
+    machine->launch.arguments = NULL; /* only the data is borrowed, not the list */
     if (!is_ready) {
         grout_machine_free(machine);
         return NULL;
@@ -238,6 +276,11 @@ grout_run_status grout_machine_run(grout_machine *machine, uint64_t max_steps, g
     }
     if (machine->run.is_over) {
         return machine->run.status;
+    }
+    grout_run_status status;
+    if (max_steps == 0 && machine->run.facts.next_cluster == 0 &&
+        grout_workers__run(machine, &status)) {
+        return end_run(machine, status, diags);
     }
     while (machine->run.facts.begun > 0 ||
            machine->run.facts.next_cluster * machine->plan->shape.cta_count <

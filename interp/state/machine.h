@@ -340,6 +340,9 @@ struct grout_machine {
     struct grout_gmem_log *gmem_log; /* gmem.h */
     grout_array *arrays;             /* by parameter, then gmem scratches */
     uint32_t array_count;
+    struct grout_claims *claims; /* by array: claims.h; NULL: no other machine has a part in this */
+    grout_argument *arguments;   /* of a launch with several workers: the list */
+    bool shares_bytes;           /* grout_launch_shares_bytes of it */
     /* scratch */
     grout_pool scratch[GROUT_SCRATCH_POOLS];
     uint8_t *linear;      /* a box in logical order */

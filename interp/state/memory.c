@@ -6,6 +6,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "memory.h"
+#include "claims.h"
 #include "pages.h"
 
 #include "convert.h"
@@ -150,6 +151,9 @@ grout_box grout_box__resolve(const grout_cta *cta, uint32_t thread, const grout_
         box.is_empty = true;
         box.is_inside = box.is_shaped = false;
         memset(box.size, 0, sizeof box.size);
+    }
+    if (machine->claims != NULL) {
+        grout_claims__note(machine, &box);
     }
     return box;
 }

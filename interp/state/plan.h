@@ -79,10 +79,11 @@ typedef struct grout_box_plan {
     uint8_t space; /* grout_space */
     uint8_t dtype, element_bytes, rank;
     bool is_barrier;
-    bool has_shape;      /* runs and pieces are there */
-    uint8_t object_kind; /* grout_object_kind */
-    bool is_mixed;       /* a gmem array that threads store to and TMA copies */
-    bool is_relayed;     /* one that TMA both loads from and stores to */
+    bool has_shape;           /* runs and pieces are there */
+    uint8_t object_kind;      /* grout_object_kind */
+    bool is_mixed;            /* a gmem array that threads store to and TMA copies */
+    bool is_relayed;          /* one that TMA both loads from and stores to */
+    bool is_read, is_written; /* by its op */
     /* '.cluster(..)': the CTA it lies in, by its place on each cluster axis; 0: the own one */
     uint8_t place_count;
     uint32_t first_place, place_term_count; /* terms, by axis */
@@ -300,6 +301,7 @@ typedef struct grout_plan {
     bool has_foreign_order; /* order between clusters: global semaphores, atomics, loops that look
                                at GMEM */
     bool has_foreign_loop;  /* such a loop, or one that looks at a semaphore or an atomic */
+    bool has_gmem_updates;  /* atomics on GMEM, TMA reductions into it */
     uint32_t collective_count; /* different sets of axes of collective copies */
     uint8_t collective_axes[16];
     uint32_t cluster_axis_count;

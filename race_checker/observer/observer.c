@@ -110,7 +110,7 @@ static void count_event(grout_checker *checker, const grout_event *event) {
     }
 }
 
-static bool observe(void *self, const grout_event *event) {
+bool grout_checker__observe(void *self, const grout_event *event) {
     grout_checker *checker = self;
     count_event(checker, event);
     switch ((grout_event_kind)event->kind) {
@@ -194,10 +194,13 @@ grout_observer grout_checker__make_observer(grout_checker *checker) {
     return (grout_observer){.self = checker,
                             .interest = INTEREST,
                             .begin = begin,
-                            .event = observe,
+                            .event = grout_checker__observe,
                             .end = end,
                             .snapshot = grout_checker__snapshot,
                             .restore = grout_checker__restore,
                             .snapshot_free = grout_checker__snapshot_free,
-                            .hash = grout_checker__hash};
+                            .hash = grout_checker__hash,
+                            .new_part = grout_checker__new_part,
+                            .join_part = grout_checker__join_part,
+                            .free_part = grout_checker__free_part};
 }

@@ -231,6 +231,83 @@ START_TEST(test_budget_ends_it) {
 }
 END_TEST
 
+/* ---- several OS threads --------------------------------------------------------------------- */
+
+/* CTAs add to a counter; what each saw decides a branch, and goes to the output. */
+static const char counters[] =
+    "const CTAS = 3\n"
+    "kernel @counters(%n: inout gmem i32[1], %y: out gmem i32[CTAS, 2]) grid(x = CTAS)\n"
+    "{\n"
+    "  %a = atomic_fetch_add %n[0], 1\n"
+    "  %b = atomic_fetch_add %n[0], 2\n"
+    "  store %y[(axis_index x), 0], %a\n"
+    "  if (gt %a, 1) {\n"
+    "    store %y[(axis_index x), 1], %b\n"
+    "  } else {\n"
+    "    store %y[(axis_index x), 1], 0\n"
+    "  }\n"
+    "}\n";
+
+static void compare(const grout_exploration *a, const grout_exploration *b) {
+    ck_assert_uint_eq(a->schedules, b->schedules);
+    ck_assert_uint_eq(a->failing, b->failing);
+    ck_assert_uint_eq(a->states, b->states);
+    ck_assert_int_eq(a->is_complete, b->is_complete);
+    ck_assert_uint_eq(a->witness_count, b->witness_count);
+    for (uint32_t w = 0; w < a->witness_count; w++) {
+        const grout_witness *x = &a->witnesses[w], *y = &b->witnesses[w];
+        ck_assert_uint_eq(x->decisions.count, y->decisions.count);
+        ck_assert(x->decisions.count == 0 ||
+                  memcmp(x->decisions.actors, y->decisions.actors,
+                         x->decisions.count * sizeof *x->decisions.actors) == 0);
+        ck_assert_int_eq(x->status, y->status);
+        ck_assert_uint_eq(x->stats.steps, y->stats.steps);
+        ck_assert_uint_eq(grout_checker_get_count(x->checker), grout_checker_get_count(y->checker));
+        for (uint32_t i = 0; i < grout_checker_get_count(x->checker); i++) {
+            ck_assert_uint_eq(grout_checker_get_finding(x->checker, i)->identity,
+                              grout_checker_get_finding(y->checker, i)->identity);
+        }
+    }
+}
+
+START_TEST(test_as_one_thread) {
+    static const char *const texts[] = {ring, locks, tiles, counters};
+    subject one, several;
+    load(&one, texts[_i]);
+    grout_exploration first = explore(&one);
+    for (uint32_t workers = 2; workers < 5; workers++) {
+        load(&several, texts[_i]);
+        several.launch.workers = workers;
+        grout_exploration exploration = explore(&several);
+        compare(&first, &exploration);
+        for (size_t i = 0; i < one.launch.argument_count; i++) {
+            ck_assert_mem_eq(one.arguments[i].data, several.arguments[i].data,
+                             one.arguments[i].size);
+        }
+        grout_exploration_deinit(&exploration);
+        unload(&several);
+    }
+    grout_exploration_deinit(&first);
+    unload(&one);
+}
+END_TEST
+
+/* The arrays are those of the last witness, whatever ran after it. */
+START_TEST(test_arrays_of_the_last_witness) {
+    subject it;
+    load(&it, counters);
+    grout_exploration exploration = explore(&it);
+    ck_assert_uint_eq(exploration.witness_count, 1);
+    ck_assert_uint_gt(exploration.schedules, 1);
+    const int32_t *seen = it.arguments[1].data; /* in grid order, round robin: the first run */
+    ck_assert_int_eq(seen[0], 0);
+    ck_assert_int_eq(seen[2], 1);
+    ck_assert_int_eq(seen[4], 2);
+    grout_exploration_deinit(&exploration);
+    unload(&it);
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("explore");
     TCase *tcase = tcase_create("explore");
@@ -239,6 +316,8 @@ int main(void) {
     tcase_add_test(tcase, test_replay_and_minimise);
     tcase_add_test(tcase, test_all_assignments_are_seen);
     tcase_add_test(tcase, test_budget_ends_it);
+    tcase_add_loop_test(tcase, test_as_one_thread, 0, 4);
+    tcase_add_test(tcase, test_arrays_of_the_last_witness);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
