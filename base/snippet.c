@@ -196,7 +196,7 @@ static void add_label(const snippet *it, const grout_mark *mark, size_t column) 
 
 /* Bytes of a line that there is room for: a terminal would break a longer one above its carets. */
 static size_t get_shown_max(const snippet *it) {
-    size_t taken = it->gutter + 5 + 2 * 3; /* what stands before it, and ... at both ends */
+    size_t taken = it->gutter + 5 + 6; /* what stands before it, and ... at both ends */
     size_t room = it->width > taken + SHOWN_MIN ? it->width - taken : SHOWN_MIN;
     return it->width == 0 || room > SHOWN_MAX ? SHOWN_MAX : room;
 }
