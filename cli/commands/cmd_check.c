@@ -18,6 +18,9 @@ static const struct {
     {GROUT_OPTION_MINIMISE, "minimise from one size: -D in the place of --sweep"},
 };
 
+/* Options that answer with something else than a report. */
+static const grout_option_id without_page[] = {GROUT_OPTION_EXPECT, GROUT_OPTION_MINIMISE};
+
 static bool check_sweep(grout_session *session) {
     bool is_good = true;
     for (size_t i = 0; i < sizeof refused_in_sweep / sizeof refused_in_sweep[0]; i++) {
@@ -48,6 +51,14 @@ static bool check_options(grout_session *session) {
     if (has_expect && session->is_json) {
         return grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION, grout_nowhere,
                                "--expect answers in text, not as JSON");
+    }
+    for (size_t i = 0; i < sizeof without_page / sizeof without_page[0]; i++) {
+        if (grout_options__has(options, GROUT_OPTION_HTML) &&
+            grout_options__has(options, without_page[i])) {
+            return grout_diags_add(session->diags, GROUT_DIAG_BAD_OPTION, grout_nowhere,
+                                   "--html shows a report, and --%s makes none",
+                                   grout_option__get_info(without_page[i])->long_text);
+        }
     }
     return check_sweep(session);
 }

@@ -96,10 +96,10 @@ static size_t get_part_size(const char *command) {
     return size;
 }
 
-void grout_report__add_command(const grout_session *session, const char *lead, const char *command,
-                               grout_text *out) {
+void grout_report__add_command(const grout_render_options *look, const char *lead,
+                               const char *command, grout_text *out) {
     static const char indent[] = "      ";
-    size_t width = grout_session__get_look(session, GROUT_STREAM_OUT).width;
+    size_t width = look == NULL ? 0 : look->width;
     size_t column = grout_wrap__count_columns(lead);
     bool is_whole = width == 0 || column + grout_wrap__count_columns(command) <= width;
     grout_text_add(out, "%s", lead);

@@ -11,6 +11,7 @@
 #include "array.h"
 #include "followers.h"
 #include "invariant.h"
+#include "page_facts.h"
 
 #include <jansson.h>
 #include <stdlib.h>
@@ -138,7 +139,10 @@ static void describe_finding(grout_report *report, const grout_outcome *outcome,
         item->object = grout_json__make_finding(
             report->json, grout_summary__get_kernel_name(report->load, item->kernel), finding,
             is_one ? finding->cause : NULL, found->severity, found->allowance);
-    } else if (found->severity != GROUT_SEVERITY_OFF && (!is_one || session->is_verbose)) {
+        grout_page_facts__add_path(report, item->object, outcome->checker, finding);
+    }
+    if (!session->is_json && found->severity != GROUT_SEVERITY_OFF &&
+        (!is_one || session->is_verbose)) {
         grout_diag diag = *finding->diag;
         diag.severity = found->severity;
         grout_report__render(session, &diag, GROUT_STREAM_OUT, &item->text);
@@ -198,7 +202,8 @@ bool grout_joined__add_diag(grout_report *report, const grout_diag *diag) {
     item->stream = is_use ? GROUT_STREAM_ERR : GROUT_STREAM_OUT;
     if (report->json != NULL) {
         item->object = grout_json__make_diag(report->json, diag);
-    } else if (diag->severity != GROUT_SEVERITY_OFF) {
+    }
+    if (!session->is_json && diag->severity != GROUT_SEVERITY_OFF) {
         grout_report__render(session, diag, item->stream, &item->text);
     }
     return true;
@@ -232,6 +237,7 @@ static void add_launch(grout_report *report, grout_kernel_id kernel, const grout
         grout_report__print_command(report, kernel, outcome, &command);
         launch->object = grout_json__make_kernel(report->json, report->load, kernel, outcome,
                                                  command.data == NULL ? "" : command.data);
+        grout_page_facts__add_memory(report, launch->object, kernel);
         grout_text_free(&command);
     }
 }
@@ -355,7 +361,8 @@ static void print_item(const grout_report *report, grout_joined_item *item) {
     }
     grout_report__add_line(session, line.data == NULL ? "" : line.data, &item->text);
     if (item->command.size > 0) {
-        grout_report__add_command(session, "  see it again: ", item->command.data, &item->text);
+        grout_render_options look = grout_session__get_look(session, GROUT_STREAM_OUT);
+        grout_report__add_command(&look, "  see it again: ", item->command.data, &item->text);
     }
     grout_text_add(&item->text, "%s", session->is_github ? "" : "\n");
     grout_text_free(&line);
@@ -431,7 +438,8 @@ static void add_promise(const grout_joined *joined, grout_kernel_id kernel, size
                    assuming);
 }
 
-static void add_summary(const grout_report *report, grout_kernel_id kernel, grout_text *out) {
+void grout_joined__add_summary(const grout_report *report, grout_kernel_id kernel,
+                               const grout_render_options *look, grout_text *out) {
     grout_joined *joined = report->joined;
     grout_joined_kernel *whole = &joined->kernels[kernel];
     const grout_finding_counts counts = grout_joined__count(joined, kernel);
@@ -447,8 +455,7 @@ static void add_summary(const grout_report *report, grout_kernel_id kernel, grou
                             : is_invalid      ? "invalid"
                             : is_incomplete   ? "incomplete"
                                               : "clean",
-                            &counts,
-                            grout_session__get_look(report->session, GROUT_STREAM_OUT).color);
+                            &counts, look);
     grout_text lines = {0};
     for (size_t i = 0; i < joined->sizes->count; i++) {
         add_size(joined, kernel, i, all_hold, &lines);
@@ -463,10 +470,10 @@ static void add_summary(const grout_report *report, grout_kernel_id kernel, grou
     if (all_hold) {
         add_promise(joined, kernel, count, &lines);
     }
-    grout_report__take_lines(report->session, &lines, out);
+    grout_report__take_lines(look, &lines, out);
     if (grout_joined__is_whole(joined, kernel)) {
         grout_summary__add_reach(out, report, &whole->reach,
-                                 whole->proposal.size > 0 ? whole->proposal.data : NULL);
+                                 whole->proposal.size > 0 ? whole->proposal.data : NULL, look);
     }
 }
 
@@ -475,9 +482,12 @@ void grout_joined__print(grout_report *report) {
     choose_listed(report);
     if (report->json != NULL) {
         grout_joined__fill_json(report);
+    }
+    if (report->session->is_json) {
         return;
     }
     bool is_first = true;
+    grout_render_options look = grout_session__get_look(report->session, GROUT_STREAM_OUT);
     print_items(report, 0);
     for (grout_kernel_id kernel = 1; kernel < joined->kernel_count; kernel++) {
         grout_text text = {0};
@@ -488,7 +498,7 @@ void grout_joined__print(grout_report *report) {
         is_first = is_first && !is_selected;
         print_items(report, kernel);
         if (is_selected && !report->session->is_quiet) {
-            add_summary(report, kernel, &text);
+            grout_joined__add_summary(report, kernel, &look, &text);
         }
         grout_session__flush(report->session, GROUT_STREAM_OUT, &text);
     }

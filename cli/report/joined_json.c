@@ -2,6 +2,7 @@
  * size, and for each kernel what all sizes together cover (docs/report_schema.md).
  * SPDX-License-Identifier: Apache-2.0 */
 #include "joined.h"
+#include "page_facts.h"
 
 #include <jansson.h>
 #include <string.h>
@@ -84,13 +85,17 @@ static json_t *make_whole(const grout_report *report, grout_kernel_id kernel) {
     bool holds = false;
     size_t count = grout_joined__count_launches(joined, kernel, &holds);
     const grout_reach *reach = grout_joined__is_whole(joined, kernel) ? &whole->reach : NULL;
-    return json_pack(
+    grout_text words = {0};
+    json_t *object = json_pack(
         "{s:s,s:I,s:b,s:I,s:I,s:o}", "kernel", grout_summary__get_kernel_name(report->load, kernel),
         "launches", (json_int_t)count, "holds_for_every_schedule", holds, "follow_on_findings",
         (json_int_t)counts.follow_on, "findings_not_listed", (json_int_t)counts.unlisted,
         "not_reached",
         grout_json__make_not_reached(report->json, reach,
                                      whole->proposal.size > 0 ? whole->proposal.data : NULL));
+    grout_joined__add_summary(report, kernel, NULL, &words);
+    grout_page_facts__add_words(report, object, &words);
+    return object;
 }
 
 void grout_joined__fill_json(const grout_report *report) {

@@ -3,6 +3,7 @@
 #include "json.h"
 
 #include "invariant.h"
+#include "utf8.h"
 
 #include <jansson.h>
 #include <stdlib.h>
@@ -52,23 +53,6 @@ static const char *get_severity_text(grout_severity severity) {
     return "";
 }
 
-/* Length of the UTF-8 sequence at text, or 0 if it is none. */
-static size_t get_sequence(const unsigned char *text) {
-    size_t size = text[0] < 0x80                       ? 1
-                  : text[0] >= 0xc2 && text[0] <= 0xdf ? 2
-                  : text[0] >= 0xe0 && text[0] <= 0xef ? 3
-                  : text[0] >= 0xf0 && text[0] <= 0xf4 ? 4
-                                                       : 0;
-    for (size_t i = 1; i < size; i++) {
-        if ((text[i] & 0xc0) != 0x80) {
-            return 0;
-        }
-    }
-    bool is_overlong = (text[0] == 0xe0 && text[1] < 0xa0) || (text[0] == 0xf0 && text[1] < 0x90);
-    bool is_no_code = (text[0] == 0xed && text[1] > 0x9f) || (text[0] == 0xf4 && text[1] > 0x8f);
-    return is_overlong || is_no_code ? 0 : size;
-}
-
 /* File names may be any bytes; those that are no UTF-8 become U+FFFD. */
 json_t *grout_json__make_string(const char *text) {
     json_t *string = json_string(text);
@@ -76,10 +60,9 @@ json_t *grout_json__make_string(const char *text) {
         return string;
     }
     grout_text clean = {0};
-    for (const unsigned char *at = (const unsigned char *)text; *at != '\0';) {
-        size_t size = get_sequence(at);
-        grout_text_add_bytes(&clean, size == 0 ? "\xef\xbf\xbd" : (const char *)at,
-                             size == 0 ? 3 : size);
+    for (const char *at = text; *at != '\0';) {
+        size_t size = grout_utf8__get_size(at, strlen(at));
+        grout_text_add(&clean, "%.*s", size == 0 ? 3 : (int)size, size == 0 ? GROUT_UTF8_BAD : at);
         at += size == 0 ? 1 : size;
     }
     string = clean.data == NULL ? NULL : json_string(clean.data);
@@ -213,13 +196,6 @@ json_t *grout_json__make_finding(grout_json *json, const char *kernel, const gro
         set_identity(json, object, "follows_from", cause->identity);
     }
     return object;
-}
-
-void grout_json__add_finding(grout_json *json, const char *kernel, const grout_finding *finding,
-                             const grout_finding *cause, grout_severity severity,
-                             const grout_allowance *allowance) {
-    grout_json__take_finding(
-        json, grout_json__make_finding(json, kernel, finding, cause, severity, allowance));
 }
 
 void grout_json__take_finding(grout_json *json, json_t *finding) {
@@ -398,11 +374,6 @@ json_t *grout_json__make_kernel(grout_json *json, const grout_load *load, grout_
     return object;
 }
 
-void grout_json__add_kernel(grout_json *json, const grout_load *load, grout_kernel_id kernel,
-                            const grout_outcome *outcome, const char *command) {
-    append(json, json->kernels, grout_json__make_kernel(json, load, kernel, outcome, command));
-}
-
 void grout_json__take_kernel(grout_json *json, json_t *kernel) {
     append(json, json->kernels, kernel);
 }
@@ -436,8 +407,7 @@ static json_t *make_coverage(grout_json *json, const grout_load *load) {
     return coverage;
 }
 
-bool grout_json__print(grout_json *json, const grout_load *load, const char *verdict,
-                       const grout_bytes *sarif_text, grout_text *out) {
+json_t *grout_json__make_report(grout_json *json, const grout_load *load, const char *verdict) {
     json_t *root = json_object();
     set_text(json, root, "schema", "grout-report/1");
     set_text(json, root, "grout", GROUT_VERSION);
@@ -448,14 +418,18 @@ bool grout_json__print(grout_json *json, const grout_load *load, const char *ver
         set(json, root, "sweep", json_incref(json->sweep));
     }
     set(json, root, "coverage", make_coverage(json, load));
-    if (sarif_text != NULL && !json->failed) {
-        json_t *log = grout_sarif__from_report(root, load->name, sarif_text);
+    if (json->failed) {
         json_decref(root);
-        root = log;
+        root = NULL;
     }
-    char *text = json->failed || root == NULL
-                     ? NULL
-                     : json_dumps(root, JSON_INDENT(2) | JSON_PRESERVE_ORDER);
+    return root;
+}
+
+bool grout_json__print(json_t *report, const grout_load *load, const grout_bytes *sarif_text,
+                       grout_text *out) {
+    json_t *root = sarif_text == NULL ? json_incref(report)
+                                      : grout_sarif__from_report(report, load->name, sarif_text);
+    char *text = root == NULL ? NULL : json_dumps(root, JSON_INDENT(2) | JSON_PRESERVE_ORDER);
     json_decref(root);
     if (text == NULL) {
         return false;

@@ -16,6 +16,7 @@ void grout_json__free(grout_json *json);
  * makes it fail. */
 struct json_t;
 struct json_t *grout_json__make_string(const char *text);
+/* cause: that it is listed under; NULL: none. allowance: what silences it, if severity is OFF. */
 struct json_t *grout_json__make_finding(grout_json *json, const char *kernel,
                                         const grout_finding *finding, const grout_finding *cause,
                                         grout_severity severity, const grout_allowance *allowance);
@@ -29,17 +30,14 @@ void grout_json__take_finding(grout_json *json, struct json_t *finding);
 void grout_json__take_kernel(grout_json *json, struct json_t *kernel);
 void grout_json__take_size(grout_json *json, struct json_t *size);
 
-/* cause: that it is listed under; NULL: none. allowance: what silences it, if severity is OFF. */
-void grout_json__add_finding(grout_json *json, const char *kernel, const grout_finding *finding,
-                             const grout_finding *cause, grout_severity severity,
-                             const grout_allowance *allowance);
 void grout_json__add_diag(grout_json *json, const grout_diag *diag);
-void grout_json__add_kernel(grout_json *json, const grout_load *load, grout_kernel_id kernel,
-                            const grout_outcome *outcome, const char *command);
-/* Ends the object and appends it as text, or (text not NULL: of the file) as a SARIF log; false
- * without memory. */
-bool grout_json__print(grout_json *json, const grout_load *load, const char *verdict,
-                       const grout_bytes *text, grout_text *out);
+/* The whole object, which the caller frees; NULL without memory. */
+struct json_t *grout_json__make_report(grout_json *json, const grout_load *load,
+                                       const char *verdict);
+/* Appends the object as text, or (text not NULL: of the file) as a SARIF log; false without memory.
+ */
+bool grout_json__print(struct json_t *report, const grout_load *load, const grout_bytes *text,
+                       grout_text *out);
 
 /* sarif.c: a report as a SARIF log; NULL without memory. */
 struct json_t *grout_sarif__from_report(const struct json_t *report, const char *name,

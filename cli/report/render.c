@@ -52,11 +52,11 @@ void grout_report__render(const grout_session *session, const grout_diag *diag, 
     }
 }
 
-void grout_report__take_lines(const grout_session *session, grout_text *lines, grout_text *out) {
+void grout_report__take_lines(const grout_render_options *look, grout_text *lines,
+                              grout_text *out) {
     out->failed |= lines->failed;
     if (lines->data != NULL) {
-        grout_wrap__add_lines(out, lines->data, 4,
-                              grout_session__get_look(session, GROUT_STREAM_OUT).width);
+        grout_wrap__add_lines(out, lines->data, 4, look == NULL ? 0 : look->width);
     }
     grout_text_free(lines);
 }

@@ -4,16 +4,19 @@
 
 #include "array.h"
 #include "followers.h"
+#include "html.h"
 #include "invariant.h"
 #include "joined.h"
+#include "page_facts.h"
 #include "summary.h"
 
+#include <jansson.h>
 #include <string.h>
 
 bool grout_report__init(grout_report *report, grout_session *session, const grout_load *load,
                         const grout_bytes *text) {
     *report = (grout_report){.session = session, .load = load, .text = text};
-    if (session->is_json) {
+    if (session->is_json || grout_options__has(&session->options, GROUT_OPTION_HTML)) {
         report->json = grout_json__new();
         return report->json != NULL || grout_diags_add_oom(session->diags);
     }
@@ -65,10 +68,14 @@ static void list_finding(grout_report *report, grout_kernel_id kernel, const gro
     grout_session *session = report->session;
     bool is_follower = grout_followers__is_one(report, finding);
     if (report->json != NULL) {
-        grout_json__add_finding(report->json, grout_summary__get_kernel_name(report->load, kernel),
-                                finding, is_follower ? finding->cause : NULL, found->severity,
-                                found->allowance);
-    } else if (found->severity != GROUT_SEVERITY_OFF && (!is_follower || session->is_verbose)) {
+        json_t *object = grout_json__make_finding(
+            report->json, grout_summary__get_kernel_name(report->load, kernel), finding,
+            is_follower ? finding->cause : NULL, found->severity, found->allowance);
+        grout_page_facts__add_path(report, object, outcome->checker, finding);
+        grout_json__take_finding(report->json, object);
+    }
+    if (!session->is_json && found->severity != GROUT_SEVERITY_OFF &&
+        (!is_follower || session->is_verbose)) {
         grout_diag diag = *finding->diag;
         diag.severity = found->severity;
         grout_report__render(session, &diag, GROUT_STREAM_OUT, out);
@@ -136,56 +143,72 @@ static bool add_findings(grout_report *report, grout_kernel_id kernel, const gro
     return out->size > before;
 }
 
+/* What all outcomes so far of the kernel have shown. */
+static grout_finding_counts get_counts(const grout_report *report, const grout_outcome *outcome) {
+    return (grout_finding_counts){
+        .errors = report->before[0],
+        .warnings = report->before[1],
+        .silenced = report->before[2],
+        .follow_on = outcome->summary.suppressed_count,
+        .unlisted = report->unlisted_count,
+    };
+}
+
+/* The facts of a kernel whose outcomes have all been seen. */
+static void add_kernel_facts(grout_report *report, grout_kernel_id kernel,
+                             const grout_outcome *outcome, const char *command) {
+    grout_outcome shown = *outcome;
+    shown.summary.dropped_count = report->unlisted_count;
+    json_t *object = grout_json__make_kernel(report->json, report->load, kernel, &shown, command);
+    if (outcome->checker != NULL) {
+        const grout_finding_counts counts = get_counts(report, outcome);
+        grout_text words = {0};
+        grout_summary__add(report, kernel, outcome, &counts, NULL, &words);
+        grout_page_facts__add_words(report, object, &words);
+    }
+    grout_page_facts__add_memory(report, object, kernel);
+    grout_json__take_kernel(report->json, object);
+}
+
 void grout_report__add_outcome(grout_report *report, grout_kernel_id kernel,
                                const grout_outcome *outcome) {
     GROUT_ASSERT(outcome->exploration == NULL || outcome->checker != NULL);
     GROUT_ASSERT(!outcome->has_more || outcome->exploration != NULL);
-    GROUT_ASSERT((report->json != NULL) == report->session->is_json);
+    GROUT_ASSERT(report->json != NULL || !report->session->is_json);
     if (report->joined != NULL) {
         grout_joined__add_outcome(report, kernel, outcome);
         return;
     }
     grout_session *session = report->session;
+    grout_render_options look = grout_session__get_look(session, GROUT_STREAM_OUT);
     uint64_t before[3] = {report->error_count, report->warning_count, report->silenced_count};
     grout_text text = {0}, command = {0};
     bool has_findings = add_findings(report, kernel, outcome, &text);
+    report->before[0] += report->error_count - before[0];
+    report->before[1] += report->warning_count - before[1];
+    report->before[2] += report->silenced_count - before[2];
     report->is_incomplete = report->is_incomplete || grout_summary__is_open(outcome);
     grout_report__print_command(report, kernel, outcome, &command);
+    const char *again = command.data == NULL ? "" : command.data;
     if (report->json != NULL && !outcome->has_more) {
-        grout_outcome shown = *outcome;
-        shown.summary.dropped_count = report->unlisted_count;
-        grout_json__add_kernel(report->json, report->load, kernel, &shown,
-                               command.data == NULL ? "" : command.data);
-    } else if (report->json == NULL && outcome->checker != NULL) {
-        uint64_t counts[3] = {report->error_count - before[0], report->warning_count - before[1],
-                              report->silenced_count - before[2]};
+        add_kernel_facts(report, kernel, outcome, again);
+    }
+    if (!session->is_json && outcome->checker != NULL) {
         if (has_findings) {
-            grout_report__add_command(
-                session, "see it again: ", command.data == NULL ? "" : command.data, &text);
-        }
-        for (int i = 0; i < 3; i++) {
-            report->before[i] += counts[i];
+            grout_report__add_command(&look, "see it again: ", again, &text);
         }
         if (!session->is_quiet && !outcome->has_more) {
+            const grout_finding_counts counts = get_counts(report, outcome);
             grout_text_add(&text, "%s", has_findings ? "\n" : "");
-            const grout_finding_counts all = {
-                .errors = report->before[0],
-                .warnings = report->before[1],
-                .silenced = report->before[2],
-                .follow_on = outcome->summary.suppressed_count,
-                .unlisted = report->unlisted_count,
-            };
-            grout_summary__add(report, kernel, outcome, &all, &text);
+            grout_summary__add(report, kernel, outcome, &counts, &look, &text);
         }
-        if (!outcome->has_more) {
-            memset(report->before, 0, sizeof report->before);
-        }
-    } else if (report->json == NULL && grout_outcome__get_cut(outcome) != NULL) {
+    } else if (!session->is_json && grout_outcome__get_cut(outcome) != NULL) {
         grout_session__note(session, "@%s: %s\n",
                             grout_summary__get_kernel_name(report->load, kernel),
                             grout_outcome__get_cut(outcome));
     }
     if (!outcome->has_more) {
+        memset(report->before, 0, sizeof report->before);
         report->shown.count = 0;
         report->listed_count = report->unlisted_count = 0;
     }
@@ -214,9 +237,8 @@ static void add_diag(grout_report *report, const grout_diag *diag) {
     }
     if (report->json != NULL) {
         grout_json__add_diag(report->json, diag);
-        return;
     }
-    if (diag->severity == GROUT_SEVERITY_OFF) {
+    if (session->is_json || diag->severity == GROUT_SEVERITY_OFF) {
         return;
     }
     /* Faults of the kernel are the answer. Faults of the call are not, nor are the warnings of a
@@ -242,13 +264,57 @@ void grout_report__add_diags(grout_report *report) {
     }
     report->diags_seen = grout_diags_total(diags);
     report->is_invalid = report->is_invalid || grout_diags_total(diags) > count;
-    if (report->json == NULL && grout_diags_total(diags) > report->total_shown &&
+    if (!report->session->is_json && grout_diags_total(diags) > report->total_shown &&
         grout_diags_total(diags) > count) {
         report->total_shown = grout_diags_total(diags);
         grout_session__print(report->session, GROUT_STREAM_OUT,
                              "%llu more not shown (at most %d are)\n",
                              (unsigned long long)(report->total_shown - count), GROUT_DIAGS_MAX);
     }
+}
+
+/* The page of --html. What goes wrong is said beside the report. */
+static bool write_page(grout_report *report, const json_t *facts) {
+    const char *path = grout_options__get(&report->session->options, GROUT_OPTION_HTML);
+    grout_text page = {0};
+    bool is_good = facts != NULL && grout_html__print(facts, report->text, &page);
+    if (is_good) {
+        const grout_chunk chunk = {page.data, page.size};
+        is_good = grout_session__write_file(report->session, path, &chunk, 1);
+    } else {
+        is_good = grout_diags_add_oom(report->session->diags);
+    }
+    grout_text_free(&page);
+    return is_good;
+}
+
+/* Diagnostics of the report itself, which are of no size. */
+static void add_own_diags(grout_report *report) {
+    struct grout_joined *joined = report->joined;
+    report->joined = NULL;
+    grout_report__add_diags(report);
+    report->joined = joined;
+}
+
+/* What is made of the facts: the page, then the answer. */
+static void print_facts(grout_report *report) {
+    grout_session *session = report->session;
+    grout_text text = {0};
+    const char *verdict = grout_report__get_verdict(report);
+    json_t *facts = grout_json__make_report(report->json, report->load, verdict);
+    if (grout_options__has(&session->options, GROUT_OPTION_HTML) && !write_page(report, facts)) {
+        add_own_diags(report);
+    }
+    grout_page_facts__drop(facts);
+    if (session->is_json && facts != NULL &&
+        grout_json__print(facts, report->load, session->is_sarif ? report->text : NULL, &text)) {
+        grout_session__flush(session, GROUT_STREAM_OUT, &text);
+    } else if (session->is_json) {
+        (void)grout_diags_add_oom(session->diags);
+        grout_session__print_diags(session, GROUT_STREAM_ERR);
+    }
+    grout_text_free(&text);
+    json_decref(facts);
 }
 
 void grout_report__finish(grout_report *report) {
@@ -260,14 +326,7 @@ void grout_report__finish(grout_report *report) {
     if (report->joined != NULL) {
         grout_joined__print(report);
     }
-    if (report->json == NULL) {
-        return;
-    }
-    if (grout_json__print(report->json, report->load, grout_report__get_verdict(report),
-                          report->session->is_sarif ? report->text : NULL, &text)) {
-        grout_session__flush(report->session, GROUT_STREAM_OUT, &text);
-    } else {
-        grout_text_free(&text);
-        (void)grout_diags_add_oom(report->session->diags);
+    if (report->json != NULL) {
+        print_facts(report);
     }
 }

@@ -13,8 +13,9 @@ typedef struct grout_report {
     grout_session *session;
     const grout_load *load;
     struct grout_joined
-        *joined;      /* of a sweep: findings wait for those of other sizes; borrowed; NULL: none */
-    grout_json *json; /* NULL: text */
+        *joined; /* of a sweep: findings wait for those of other sizes; borrowed; NULL: none */
+    grout_json
+        *json; /* the facts, for an answer as JSON or for a page; NULL: neither is asked for */
     const grout_bytes *text; /* of the file; borrowed */
     grout_silencer silencer;
     uint64_t error_count, warning_count, silenced_count;

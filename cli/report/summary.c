@@ -133,7 +133,7 @@ const char *grout_summary__get_word(const grout_outcome *outcome, uint64_t error
 }
 
 void grout_summary__add_reach(grout_text *out, const grout_report *report, const grout_reach *reach,
-                              const char *proposal) {
+                              const char *proposal, const grout_render_options *look) {
     if (reach == NULL || grout_reach__is_whole(reach)) {
         return;
     }
@@ -141,13 +141,13 @@ void grout_summary__add_reach(grout_text *out, const grout_report *report, const
     grout_text_add(&line, "  not reached: ");
     grout_reach__describe(reach, &line);
     grout_text_add(&line, "\n");
-    grout_report__take_lines(report->session, &line, out);
+    grout_report__take_lines(look, &line, out);
     if (proposal != NULL) {
         grout_report__add_call(report, reach->kernel, &command);
         grout_text_add(&command, "%s", proposal);
         out->failed |= command.failed;
         grout_report__add_command(
-            report->session, "  to reach more: ", command.data == NULL ? "" : command.data, out);
+            look, "  to reach more: ", command.data == NULL ? "" : command.data, out);
         grout_text_free(&command);
     }
 }
@@ -159,7 +159,8 @@ static const char *get_verdict_color(const char *word) {
 }
 
 void grout_summary__add_head(grout_text *out, const char *kernel, const char *word,
-                             const grout_finding_counts *counts, bool is_colored) {
+                             const grout_finding_counts *counts, const grout_render_options *look) {
+    bool is_colored = look != NULL && look->color;
     grout_text_add(out, "@%s: %s%s%s", kernel, is_colored ? get_verdict_color(word) : "", word,
                    is_colored ? "\033[0m" : "");
     if (counts->errors > 0) {
@@ -183,17 +184,15 @@ void grout_summary__add_head(grout_text *out, const char *kernel, const char *wo
 
 void grout_summary__add(const grout_report *report, grout_kernel_id kernel,
                         const grout_outcome *outcome, const grout_finding_counts *counts,
-                        grout_text *out) {
+                        const grout_render_options *look, grout_text *out) {
     bool has_errors = counts->errors > 0;
-    grout_session *session = report->session;
     grout_text lines = {0};
     grout_summary__add_head(out, grout_summary__get_kernel_name(report->load, kernel),
-                            grout_summary__get_word(outcome, counts->errors), counts,
-                            grout_session__get_look(session, GROUT_STREAM_OUT).color);
+                            grout_summary__get_word(outcome, counts->errors), counts, look);
     add_coverage(&lines, report->load, kernel, outcome);
-    add_promise(&lines, outcome, has_errors, session->is_verbose);
-    grout_report__take_lines(session, &lines, out);
+    add_promise(&lines, outcome, has_errors, report->session->is_verbose);
+    grout_report__take_lines(look, &lines, out);
     if (!has_errors) {
-        grout_summary__add_reach(out, report, outcome->settings.reach, outcome->proposal);
+        grout_summary__add_reach(out, report, outcome->settings.reach, outcome->proposal, look);
     }
 }

@@ -13,7 +13,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define BANKS      32
+#define BANKS      GROUT_BANKS
 #define BANK_BYTES 4
 #define WARPS      4
 #define WARP_LANES 32
@@ -43,14 +43,18 @@ static void add_bytes(pass *p, int64_t offset, int64_t size) {
     }
 }
 
-/* How many passes it really takes: the words of the busiest bank. */
-static uint32_t count_passes(const pass *p) {
-    uint32_t in_bank[BANKS] = {0}, most = 0;
+/* Keeps it if no part so far takes more passes: the words of its busiest bank. */
+static void count_passes(const pass *p, grout_bank_use *worst) {
+    uint8_t in_bank[BANKS] = {0};
+    uint32_t most = 0;
     for (uint32_t k = 0; k < p->count; k++) {
         const uint32_t count = ++in_bank[p->words[k] % BANKS];
         most = count > most ? count : most;
     }
-    return most;
+    if (most > worst->passes) {
+        worst->passes = most;
+        memcpy(worst->words, in_bank, sizeof in_bank);
+    }
 }
 
 /* Bytes from the start of the object to the element of a view with a row-major index. */
@@ -72,7 +76,14 @@ static bool is_smem(const grout_emitter *e, const grout_view *view) {
     return grout_module_get_object(e->module, view->object)->space == GROUT_SPACE_SMEM;
 }
 
-static void report(grout_emitter *e, const grout_op *op, uint32_t passes) {
+static void report(grout_emitter *e, const grout_op *op, const grout_view *view,
+                   grout_bank_use *use) {
+    const uint32_t passes = use->passes;
+    if (e->options.note_banks != NULL) {
+        use->place = grout_module_get_place(e->module, op->loc);
+        use->object = view->object;
+        e->options.note_banks(e->options.payload, use);
+    }
     if (passes <= 1) {
         return;
     }
@@ -97,8 +108,8 @@ typedef struct access {
 } access;
 
 /* Lanes first to first + lanes of a warp, at one register. */
-static uint32_t count_lanes(const grout_emitter *e, const access *a, uint32_t first, uint32_t lanes,
-                            uint32_t reg) {
+static void count_lanes(const grout_emitter *e, const access *a, uint32_t first, uint32_t lanes,
+                        uint32_t reg, grout_bank_use *worst) {
     const int64_t bytes = grout_object_get_layout(e->module, a->view->object)->element_bytes;
     pass p = {.count = 0};
     for (uint32_t lane = first; lane < first + lanes; lane++) {
@@ -110,22 +121,21 @@ static uint32_t count_lanes(const grout_emitter *e, const access *a, uint32_t fi
             add_bytes(&p, get_offset(e, a->view, element), a->width * bytes);
         }
     }
-    return count_passes(&p);
+    count_passes(&p, worst);
 }
 
-/* The most passes that any part of the access takes. */
-static uint32_t count_access(const grout_emitter *e, const access *a) {
+/* The part of the access that takes the most passes. */
+static grout_bank_use count_access(const grout_emitter *e, const access *a) {
     const uint32_t bytes =
         a->width * grout_object_get_layout(e->module, a->view->object)->element_bytes;
     const uint32_t lanes = bytes <= BANK_BYTES ? WARP_LANES : WARP_LANES * BANK_BYTES / bytes;
-    uint32_t most = 0;
+    grout_bank_use worst = {.passes = 0};
     for (uint32_t reg = 0; reg < a->layout->registers; reg += a->width) {
         for (uint32_t first = 0; first < WARPS * WARP_LANES; first += lanes) {
-            const uint32_t count = count_lanes(e, a, first, lanes, reg);
-            most = count > most ? count : most;
+            count_lanes(e, a, first, lanes, reg, &worst);
         }
     }
-    return most;
+    return worst;
 }
 
 grout_emit_turn grout_emit__find_turn(const grout_emitter *e, const grout_view *view,
@@ -134,14 +144,14 @@ grout_emit_turn grout_emit__find_turn(const grout_emitter *e, const grout_view *
     if (!is_smem(e, view) || layout->kind != GROUT_LAYOUT_WGMMA || width != 2) {
         return best.turn;
     }
-    uint32_t least = count_access(e, &best);
+    uint32_t least = count_access(e, &best).passes;
     for (uint32_t k = 0; k < 9 && least > 1; k++) {
         access tried = best;
         tried.turn = (grout_emit_turn){.lane_bit = 2 + k % 3, .cols = 8u << k / 3};
         if (layout->cols % (2 * (int64_t)tried.turn.cols) != 0) {
             continue;
         }
-        const uint32_t count = count_access(e, &tried);
+        const uint32_t count = count_access(e, &tried).passes;
         if (count < least) {
             best = tried;
             least = count;
@@ -157,31 +167,31 @@ void grout_emit__report_passes(grout_emitter *e, const grout_op *op, const grout
                           .layout = layout,
                           .width = width,
                           .turn = grout_emit__find_turn(e, view, layout, width)};
-        report(e, op, count_access(e, &a));
+        grout_bank_use worst = count_access(e, &a);
+        report(e, op, view, &worst);
     }
 }
 
 /* One 8 x 8 matrix: the block of rows and columns from an element on. */
-static uint32_t count_matrix(const grout_emitter *e, const grout_view *view, int64_t cols,
-                             int64_t element, bool is_transposed) {
+static void count_matrix(const grout_emitter *e, const grout_view *view, int64_t cols,
+                         int64_t element, bool is_transposed, grout_bank_use *worst) {
     pass p = {.count = 0};
     for (int64_t run = 0; run < 8; run++) {
         const int64_t start = element + (is_transposed ? run : run * cols);
         add_bytes(&p, get_offset(e, view, start), 16);
     }
-    return count_passes(&p);
+    count_passes(&p, worst);
 }
 
 void grout_emit__report_matrix_passes(grout_emitter *e, const grout_op *op, const grout_view *view,
                                       const grout_register_layout *layout,
                                       const grout_emit_matrix *matrix) {
-    uint32_t most = 0;
+    grout_bank_use worst = {.passes = 0};
     for (int64_t row = 0; row < layout->rows; row += 8) {
         for (int64_t col = 0; col < layout->cols; col += 8) {
-            const uint32_t count = count_matrix(e, view, layout->cols, row * layout->cols + col,
-                                                matrix->is_transposed);
-            most = count > most ? count : most;
+            count_matrix(e, view, layout->cols, row * layout->cols + col, matrix->is_transposed,
+                         &worst);
         }
     }
-    report(e, op, most);
+    report(e, op, view, &worst);
 }

@@ -92,11 +92,61 @@ GROUT_API void grout_checker_free(grout_checker *checker);
 /* To be put into grout_launch.observers; borrowed from the checker. */
 GROUT_API const grout_observer *grout_checker_get_observer(grout_checker *checker);
 
+/* What a step of a finding's path is. */
+typedef enum grout_step_role {
+    GROUT_STEP_ACCESS,  /* one of the two accesses, or the use of a barrier that is wrong */
+    GROUT_STEP_ISSUE,   /* the operation that started an engine, which makes the access */
+    GROUT_STEP_SYNC,    /* synchronisation that came closest, and does not help */
+    GROUT_STEP_PHASE,   /* a phase of a barrier completes: the access is over */
+    GROUT_STEP_BLOCKED, /* a thread of a deadlock, where it stands */
+    GROUT_STEP_ABSENT,  /* an operation that would let it go on, and does not come */
+    GROUT_STEP_END      /* the CTA ends */
+} grout_step_role;
+
+/* Something that an actor or an engine does. */
+typedef struct grout_path_step {
+    uint8_t role;      /* grout_step_role */
+    uint32_t lane;     /* who: index of the path's lanes */
+    grout_place place; /* file NULL: it is no operation of the file */
+    const char *text;  /* the operation as written, or "phase 0 completes" */
+    const char *round; /* "%j=2": of the loops around it; "" if there are none */
+} grout_path_step;
+
+/* An order between two steps of different lanes, which the checker knows of or misses. */
+typedef struct grout_path_edge {
+    uint32_t from, to; /* steps */
+    bool is_missing;
+    const char *word; /* "starts", "completes", "no commit_smem", "waits for %go[0]" */
+} grout_path_edge;
+
+#define GROUT_PATH_STEPS_MAX 24
+#define GROUT_PATH_EDGES_MAX 24
+
+/*
+ * What lies between the two accesses of a finding, and the edge that is missing; of a deadlock, who
+ * waits for whom. Steps come in the order in which they ran or would have to run, those of a lane
+ * are in program order.
+ */
+typedef struct grout_finding_path {
+    const char *lanes[GROUT_PATH_STEPS_MAX]; /* "CTA (x=0), thread wg=0", "TMA", "%full[0]" */
+    grout_path_step steps[GROUT_PATH_STEPS_MAX];
+    grout_path_edge edges[GROUT_PATH_EDGES_MAX];
+    uint32_t lane_count, step_count, edge_count;
+} grout_finding_path;
+
 /* After the run. Errors come before warnings, each in the order of their primary place, and at most
  * max_findings of them; the summary counts all. Borrowed from the checker. */
 GROUT_API uint32_t grout_checker_get_count(const grout_checker *checker);
 GROUT_API const grout_finding *grout_checker_get_finding(const grout_checker *checker,
                                                          uint32_t index);
+/*
+ * The path of one of the checker's findings, made anew. NULL: the finding is not about an order, or
+ * memory has run out. It owns its strings; its places are the module's. Free it with
+ * grout_finding_path_free.
+ */
+GROUT_API grout_finding_path *grout_checker_make_path(const grout_checker *checker,
+                                                      const grout_finding *finding);
+GROUT_API void grout_finding_path_free(grout_finding_path *path);
 /* was_cut: the run did not reach its end (interrupted, step limit). A checker that has followed no
  * launch, because there was no machine, is incomplete too. */
 GROUT_API grout_check_summary grout_checker_get_summary(const grout_checker *checker, bool was_cut);

@@ -20,8 +20,8 @@
 #include <string.h>
 
 enum {
-    GROUPS_MAX = 8, /* blocked threads that are explained, each for all that stand where it does */
-    REASONS_MAX = 6 /* threads whose reason is given, of an op */
+    LOOKED_MAX = 64, /* threads among which one is looked for that another waits for */
+    REASONS_MAX = 6  /* threads whose reason is given, of an op */
 };
 
 /* ---- sentences ---- */
@@ -285,11 +285,39 @@ static bool is_spoken_for(const grout_deadlock *text, uint32_t index) {
     return false;
 }
 
+/* Keeps who waits for whom, for the picture. */
+static void note_blocked(grout_deadlock *text, const grout_need *need) {
+    grout_findings *findings = &text->checker->memory.findings;
+    const grout_thread_fact *own = need->thread;
+    grout_blocked it = {
+        .origin = own->origin,
+        .object = need->object,
+        .is_on_barrier =
+            own->state == GROUT_THREAD_BLOCKED_BARRIER || own->state == GROUT_THREAD_BLOCKED_PARITY,
+        .element = own->element,
+    };
+    for (grout_op_id i = 1; i < grout_module_get_op_count(text->module) && it.bringer == 0; i++) {
+        bool is_one = grout_op__is_in_kernel(text->module, i, text->checker->info.kernel) &&
+                      is_needed_op(text, need, i);
+        it.bringer = is_one ? i : 0;
+    }
+    for (uint32_t t = 0; t < text->thread_count && t < LOOKED_MAX && it.other.op == 0; t++) {
+        const grout_thread_fact *other = &text->threads[t];
+        bool is_one = other != need->thread && grout_thread_fact__is_blocked(other) &&
+                      grout_deadlock__waits_for(text, need->thread, other);
+        it.other = is_one ? other->origin : it.other;
+    }
+    if (findings->blocked_count < GROUT_BLOCKED_MAX) {
+        findings->blocked[findings->blocked_count++] = it;
+    }
+}
+
 static void explain_thread(grout_deadlock *text, uint32_t index) {
     const grout_thread_fact *thread = &text->threads[index];
     grout_need need = grout_deadlock__get_need(text, thread);
     grout_text sentence = {.allocator = text->checker->allocator};
     uint32_t more = 0;
+    note_blocked(text, &need);
     grout_deadlock__add_state(text, thread, &sentence);
     for (uint32_t t = index + 1; t < text->thread_count; t++) {
         more += is_alike(thread, &text->threads[t]) ? 1 : 0;
@@ -318,7 +346,7 @@ static void explain_threads(grout_deadlock *text, const grout_thread_fact *root)
                 is_alike(&text->threads[t], root) != (pass == 0)) {
                 continue;
             }
-            if (groups++ < GROUPS_MAX) {
+            if (groups++ < GROUT_BLOCKED_MAX) {
                 explain_thread(text, t);
             } else {
                 left++;

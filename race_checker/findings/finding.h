@@ -139,6 +139,19 @@ typedef struct grout_sentence {
     GROUT_NOTE_END
 } grout_sentence;
 
+/* A blocked thread of a deadlock, for all that stand where it does. */
+typedef struct grout_blocked {
+    grout_origin origin;
+    grout_origin other;     /* a blocked thread that would bring what it lacks; op 0: none would */
+    grout_op_id bringer;    /* the first op of the kernel that could; 0: none is written */
+    grout_object_id object; /* barrier or semaphore that it waits on; 0: neither */
+    bool is_on_barrier;     /* on this element of it */
+    uint32_t element;
+    GROUT_NOTE_END
+} grout_blocked;
+
+enum { GROUT_BLOCKED_MAX = 8 }; /* blocked threads that are explained */
+
 GROUT_NO_PADDING_BEGIN
 
 typedef struct grout_record {
@@ -166,7 +179,9 @@ typedef struct grout_findings {
     /* the words of the deadlock */
     grout_sentence *sentences;
     uint32_t sentence_count;
-    uint32_t reserved;
+    uint32_t blocked_count; /* and who waits for whom */
+    grout_blocked blocked[GROUT_BLOCKED_MAX];
+    uint64_t reserved;
     GROUT_STATE_END
 } grout_findings;
 

@@ -7,6 +7,7 @@
 
 #include "alloc.h"
 #include "explain.h"
+#include "path.h"
 
 grout_checker *grout_checker_new(const grout_checker_options *options, grout_diags *diags) {
     const grout_allocator *allocator = options ? options->allocator : NULL;
@@ -66,6 +67,15 @@ uint32_t grout_checker_get_count(const grout_checker *checker) {
 
 const grout_finding *grout_checker_get_finding(const grout_checker *checker, uint32_t index) {
     return grout_report__get(get_report(checker), index);
+}
+
+grout_finding_path *grout_checker_make_path(const grout_checker *checker,
+                                            const grout_finding *finding) {
+    return grout_path__new(checker, finding);
+}
+
+void grout_finding_path_free(grout_finding_path *path) {
+    grout_path__free(path);
 }
 
 static grout_verdict get_verdict(const grout_checker *checker, bool was_cut) {

@@ -125,6 +125,14 @@ def check_all(grout, folder, update):
             text, found = look([grout] + shlex.split(line)[1:], None, folder)
             faults += [f"{line}: {fault}" for fault in found]
             pages.append(f"$ {line}\n{text}")
+    for width in (NARROW, WIDE):
+        show([grout, "check", "clean.grout", "-D", "STEPS=2", "--html", f"{width}.html"], width, width == NARROW, folder)
+    written = []
+    for width in (NARROW, WIDE):
+        with open(os.path.join(folder, f"{width}.html"), encoding="utf-8") as file:
+            written.append(file.read().replace(f"{width}.html", "page.html"))
+    if written[0] != written[1] or "[1;" in written[0]:
+        faults.append("a page of --html depends on the terminal that looks on")
     return faults + compare(os.path.join(HERE, "pages-shown.txt"), "\n".join(pages), update)
 
 

@@ -48,7 +48,8 @@
     NOTE(grout_near)              \
     NOTE(grout_cover)             \
     NOTE(grout_facts)             \
-    NOTE(grout_sentence)
+    NOTE(grout_sentence)          \
+    NOTE(grout_blocked)
 
 #define KIND(name)     AT_##name,
 #define FACT_ROW(name) {#name, true},
@@ -167,6 +168,7 @@ static void find_in_findings(grout_findings *findings, places *found) {
     }
     if (findings->sentence_count > 0) {
         found->at[AT_grout_sentence] = findings->sentences[0].test_field;
+        found->at[AT_grout_blocked] = findings->blocked[0].test_field;
     }
 }
 

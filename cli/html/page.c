@@ -1,0 +1,184 @@
+/* page.c - the frame of a page: its head, the verdict of each kernel, what can be jumped to.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "html.h"
+#include "markup.h"
+#include "view.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* page.css, embedded by cli/CMakeLists.txt. */
+extern const unsigned char grout_page_style[];
+extern const size_t grout_page_style_size;
+
+/* ---- what the parts share ------------------------------------------------------------------- */
+
+const char *grout_page__get_line(const grout_page *page, int line, size_t *size_out) {
+    const char *at = page->text, *end = at == NULL ? NULL : at + page->size;
+    for (int i = 1; at != NULL && i < line; i++) {
+        at = memchr(at, '\n', (size_t)(end - at));
+        at = at == NULL ? NULL : at + 1;
+    }
+    if (at == NULL || at == end || line < 1) {
+        return NULL;
+    }
+    const char *stop = memchr(at, '\n', (size_t)(end - at));
+    *size_out = (size_t)((stop == NULL ? end : stop) - at);
+    return at;
+}
+
+void grout_page__add_place(const grout_page *page, const json_t *place) {
+    int line = grout_facts__get_line(place, page->file);
+    size_t size = 0;
+    if (line > 0 && grout_page__get_line(page, line, &size) != NULL) {
+        grout_markup__add(page->out, "<a href=\"#L%d\">line %d</a>", line, line);
+    } else if (json_is_object(place)) {
+        grout_markup__add(page->out, "%s:%d", grout_facts__get_text(place, "file"),
+                          grout_facts__get_number(place, "line"));
+    }
+}
+
+const char *grout_page__get_class(const json_t *finding) {
+    static const char *const words[] = {"error", "warning", "advice"};
+    const char *severity = grout_facts__get_text(finding, "severity");
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if (strcmp(severity, words[i]) == 0) {
+            return words[i];
+        }
+    }
+    return "note";
+}
+
+/* The finding that one follows from; itself if there is none. */
+static size_t find_cause(const grout_page *page, size_t index) {
+    const json_t *finding = json_array_get(page->findings, index), *other;
+    const char *identity = grout_facts__get_text(finding, "follows_from");
+    size_t i;
+    json_array_foreach(page->findings, i, other) {
+        bool is_cause =
+            identity[0] != '\0' && i != index &&
+            strcmp(grout_facts__get_text(other, "identity"), identity) == 0 &&
+            json_equal(json_object_get(other, "kernel"), json_object_get(finding, "kernel"));
+        if (is_cause) {
+            return i;
+        }
+    }
+    return index;
+}
+
+/* A cause may follow from another one: all stand with the first. False without memory. */
+static bool find_heads(grout_page *page) {
+    const size_t count = json_array_size(page->findings);
+    page->heads = calloc(count + 1, sizeof *page->heads);
+    for (size_t i = 0; page->heads != NULL && i < count; i++) {
+        size_t cause = find_cause(page, i);
+        page->heads[i] = cause < i ? page->heads[cause] : i; /* causes come first */
+    }
+    return page->heads != NULL;
+}
+
+bool grout_page__is_follower(const grout_page *page, size_t finding) {
+    return page->heads[finding] != finding;
+}
+
+/* ---- the verdict ---------------------------------------------------------------------------- */
+
+/* The summary's lines: the first is the kernel's own, the others are what it covers. */
+static void add_kernel(const grout_page *page, const json_t *kernel) {
+    const char *words = grout_facts__get_text(kernel, "words");
+    size_t size = strcspn(words, "\n");
+    grout_text_add(page->out, "<section class=\"kernel\">\n<h3>");
+    grout_markup__add_bytes(page->out, words, size);
+    if (size == 0) {
+        grout_markup__add(page->out, "@%s", grout_facts__get_text(kernel, "kernel"));
+    }
+    grout_text_add(page->out, "</h3>\n<ul>\n");
+    for (words += size; *words != '\0'; words += size) {
+        words += strspn(words, "\n ");
+        size = strcspn(words, "\n");
+        if (size > 0) {
+            grout_text_add(page->out, "<li>");
+            grout_markup__add_bytes(page->out, words, size);
+            grout_text_add(page->out, "</li>\n");
+        }
+    }
+    grout_text_add(page->out, "</ul>\n");
+    const char *command = grout_facts__get_text(kernel, "see_it_again");
+    if (command[0] != '\0') {
+        grout_markup__add(page->out, "<p class=\"again\">See it again: <code>%s</code></p>\n",
+                          command);
+    }
+    grout_text_add(page->out, "</section>\n");
+}
+
+static void add_verdict(const grout_page *page) {
+    size_t i;
+    const json_t *kernel;
+    const char *verdict = grout_facts__get_text(page->report, "verdict");
+    grout_markup__add(page->out,
+                      "<section id=\"verdict\" aria-labelledby=\"verdict-title\">\n<h2 "
+                      "id=\"verdict-title\">Verdict: <span class=\"badge %s\">%s</span></h2>\n",
+                      verdict, verdict);
+    json_array_foreach(page->kernels, i, kernel) {
+        add_kernel(page, kernel);
+    }
+    if (json_array_size(page->kernels) == 0) {
+        grout_text_add(page->out, "<p>No kernel was run: the diagnostics below say why.</p>\n");
+    }
+    grout_text_add(page->out, "</section>\n");
+}
+
+/* ---- the page ------------------------------------------------------------------------------- */
+
+static void add_head(const grout_page *page) {
+    const char *verdict = grout_facts__get_text(page->report, "verdict");
+    grout_text_add(page->out,
+                   "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+                   "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+                   "<meta name=\"color-scheme\" content=\"light dark\">\n"
+                   "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+                   "style-src 'unsafe-inline'\">\n");
+    grout_markup__add(page->out, "<title>%s: %s</title>\n<style>\n", page->file, verdict);
+    grout_text_add_bytes(page->out, (const char *)grout_page_style, grout_page_style_size);
+    grout_text_add(page->out, "</style>\n</head>\n<body>\n");
+}
+
+static void add_header(const grout_page *page) {
+    size_t count = json_array_size(page->findings);
+    grout_markup__add(page->out, "<header>\n<p class=\"what\">grout check</p>\n<h1>%s</h1>\n",
+                      page->file);
+    grout_text_add(page->out, "<nav aria-label=\"Parts of the page\"><a href=\"#verdict\">verdict"
+                              "</a> <a href=\"#findings\">");
+    grout_markup__add(page->out, "%d finding%s</a> <a href=\"#source\">source</a>", (int)count,
+                      count == 1 ? "" : "s");
+    grout_text_add(page->out, " <a href=\"#memory\">shared memory</a></nav>\n</header>\n<main>\n");
+}
+
+bool grout_html__print(const json_t *report, const grout_bytes *text, grout_text *out) {
+    const json_t *coverage = json_object_get(report, "coverage");
+    grout_page page = {
+        .report = report,
+        .findings = json_object_get(report, "findings"),
+        .kernels = json_object_get(coverage, "kernels"),
+        .file = grout_facts__get_text(coverage, "file"),
+        .text = text->data,
+        .size = text->data == NULL ? 0 : text->size,
+        .out = out,
+    };
+    if (!find_heads(&page)) {
+        return false;
+    }
+    add_head(&page);
+    add_header(&page);
+    add_verdict(&page);
+    grout_page__add_findings(&page);
+    grout_page__add_source(&page);
+    grout_page__add_memory(&page);
+    grout_markup__add(out,
+                      "</main>\n<footer><p>Written by grout %s. Differences between the lanes of a "
+                      "thread are not modelled.</p></footer>\n</body>\n</html>\n",
+                      grout_facts__get_text(report, "grout"));
+    free(page.heads);
+    return !out->failed;
+}

@@ -1,0 +1,194 @@
+/* page_facts.c - what the page of --html shows beyond a report: the paths of findings, the map of
+ * SMEM, the use of its banks.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "page_facts.h"
+
+#include <jansson.h>
+
+static const char *const keys[] = {"path", "words", "memory", "banks"};
+
+static bool is_wanted(const grout_report *report, const json_t *object) {
+    return object != NULL && grout_options__has(&report->session->options, GROUT_OPTION_HTML);
+}
+
+static json_t *make_place(grout_place place) {
+    return place.file == NULL ? json_null()
+                              : json_pack("{s:o,s:i}", "file", grout_json__make_string(place.file),
+                                          "line", (int)place.line);
+}
+
+/* ---- paths ---------------------------------------------------------------------------------- */
+
+static const char *get_role(uint8_t role) {
+    static const char *const words[] = {
+        [GROUT_STEP_ACCESS] = "access",   [GROUT_STEP_ISSUE] = "issue",
+        [GROUT_STEP_SYNC] = "sync",       [GROUT_STEP_PHASE] = "phase",
+        [GROUT_STEP_BLOCKED] = "blocked", [GROUT_STEP_ABSENT] = "absent",
+        [GROUT_STEP_END] = "end",
+    };
+    return role < sizeof words / sizeof words[0] ? words[role] : "";
+}
+
+static json_t *make_path(const grout_finding_path *path) {
+    json_t *lanes = json_array(), *steps = json_array(), *edges = json_array();
+    for (uint32_t i = 0; i < path->lane_count; i++) {
+        (void)json_array_append_new(lanes, grout_json__make_string(path->lanes[i]));
+    }
+    for (uint32_t i = 0; i < path->step_count; i++) {
+        const grout_path_step *step = &path->steps[i];
+        (void)json_array_append_new(steps, json_pack("{s:s,s:i,s:o,s:o,s:o}", "role",
+                                                     get_role(step->role), "lane", (int)step->lane,
+                                                     "place", make_place(step->place), "text",
+                                                     grout_json__make_string(step->text), "round",
+                                                     grout_json__make_string(step->round)));
+    }
+    for (uint32_t i = 0; i < path->edge_count; i++) {
+        const grout_path_edge *edge = &path->edges[i];
+        (void)json_array_append_new(edges,
+                                    json_pack("{s:i,s:i,s:b,s:o}", "from", (int)edge->from, "to",
+                                              (int)edge->to, "is_missing", edge->is_missing, "word",
+                                              grout_json__make_string(edge->word)));
+    }
+    return json_pack("{s:o,s:o,s:o}", "lanes", lanes, "steps", steps, "edges", edges);
+}
+
+void grout_page_facts__add_path(const grout_report *report, json_t *object,
+                                const grout_checker *checker, const grout_finding *finding) {
+    if (!is_wanted(report, object)) {
+        return;
+    }
+    grout_finding_path *path = grout_checker_make_path(checker, finding);
+    if (path != NULL) {
+        (void)json_object_set_new(object, "path", make_path(path));
+    }
+    grout_finding_path_free(path);
+}
+
+void grout_page_facts__add_words(const grout_report *report, json_t *object, grout_text *words) {
+    if (is_wanted(report, object) && words->data != NULL) {
+        (void)json_object_set_new(object, "words", grout_json__make_string(words->data));
+    }
+    grout_text_free(words);
+}
+
+/* ---- SMEM ----------------------------------------------------------------------------------- */
+
+static const char *get_name(const grout_module *module, grout_object_id object) {
+    const grout_object *it = grout_module_get_object(module, object);
+    return grout_module_get_string(module, grout_module_get_value(module, it->value)->name);
+}
+
+/* Whether a kernel's text makes the object: params are of GMEM. */
+static bool is_of_kernel(const grout_module *module, grout_object_id object,
+                         grout_kernel_id kernel) {
+    const grout_value *value =
+        grout_module_get_value(module, grout_module_get_object(module, object)->value);
+    if (value->op == 0) {
+        return false;
+    }
+    const grout_op *op = grout_module_get_op(module, value->op);
+    return grout_module_get_block(module, op->parent)->kernel == kernel;
+}
+
+static bool is_barrier(const grout_type *type) {
+    return type->kind == GROUT_TYPE_BARRIER;
+}
+
+static json_t *make_object(const grout_module *module, grout_object_id object) {
+    enum { BARRIER_BYTES = 8 };
+    const grout_type *type = grout_object_get_type(module, object);
+    int64_t bytes = is_barrier(type) ? grout_type_get_count(type) * BARRIER_BYTES
+                                     : grout_object_get_layout(module, object)->bytes;
+    grout_text text = {0};
+    grout_type_print(type, &text);
+    json_t *made = json_pack(
+        "{s:o,s:o,s:I,s:I,s:o}", "name", grout_json__make_string(get_name(module, object)), "type",
+        grout_json__make_string(text.data == NULL ? "" : text.data), "offset",
+        (json_int_t)grout_object_get_offset(module, object), "bytes", (json_int_t)bytes, "place",
+        make_place(grout_module_get_place(module, grout_module_get_object(module, object)->loc)));
+    grout_text_free(&text);
+    return made;
+}
+
+static json_t *make_memory(const grout_module *module, grout_kernel_id kernel) {
+    json_t *objects = json_array();
+    for (grout_object_id i = 1; i < grout_module_get_object_count(module); i++) {
+        if (grout_module_get_object(module, i)->space == GROUT_SPACE_SMEM &&
+            is_of_kernel(module, i, kernel) && grout_object_get_offset(module, i) >= 0) {
+            (void)json_array_append_new(objects, make_object(module, i));
+        }
+    }
+    return json_pack("{s:I,s:I,s:o}", "bytes",
+                     (json_int_t)grout_kernel_get_space_bytes(module, kernel, GROUT_SPACE_SMEM),
+                     "budget", (json_int_t)grout_space_get_info(GROUT_SPACE_SMEM)->budget_bytes,
+                     "objects", objects);
+}
+
+typedef struct bank_list {
+    const grout_module *module;
+    json_t *items;
+} bank_list;
+
+static void note_banks(void *payload, const grout_bank_use *use) {
+    const bank_list *list = payload;
+    json_t *words = json_array();
+    for (uint32_t i = 0; i < GROUT_BANKS; i++) {
+        (void)json_array_append_new(words, json_integer(use->words[i]));
+    }
+    (void)json_array_append_new(
+        list->items, json_pack("{s:o,s:o,s:i,s:o}", "place", make_place(use->place), "object",
+                               grout_json__make_string(get_name(list->module, use->object)),
+                               "passes", (int)use->passes, "words", words));
+}
+
+/* What the emitted code does with the banks; NULL: the kernel cannot be emitted. */
+static json_t *make_banks(const grout_module *module, grout_kernel_id kernel) {
+    bank_list list = {.module = module, .items = json_array()};
+    grout_diags *diags = grout_diags_new(); /* why it cannot is for 'grout emit' to say */
+    grout_text code = {0};
+    const grout_emit_options options = {.note_banks = note_banks, .payload = &list};
+    bool is_emitted = diags != NULL && grout_emit_cuda(module, kernel, &options, &code, diags);
+    grout_text_free(&code);
+    grout_diags_free(diags);
+    if (!is_emitted) {
+        json_decref(list.items);
+        return NULL;
+    }
+    return list.items;
+}
+
+void grout_page_facts__add_memory(const grout_report *report, json_t *object,
+                                  grout_kernel_id kernel) {
+    const grout_module *module = report->load->bound;
+    if (!is_wanted(report, object)) {
+        return;
+    }
+    (void)json_object_set_new(object, "memory", make_memory(module, kernel));
+    json_t *banks = make_banks(module, kernel);
+    if (banks != NULL) {
+        (void)json_object_set_new(object, "banks", banks);
+    }
+}
+
+/* ---- the report's own keys ------------------------------------------------------------------ */
+
+static void drop_in(const json_t *objects) {
+    size_t i;
+    json_t *object;
+    json_array_foreach(objects, i, object) {
+        for (size_t k = 0; k < sizeof keys / sizeof keys[0]; k++) {
+            (void)json_object_del(object, keys[k]);
+        }
+    }
+}
+
+void grout_page_facts__drop(json_t *facts) {
+    size_t i;
+    const json_t *size;
+    drop_in(json_object_get(facts, "findings"));
+    drop_in(json_object_get(facts, "silenced"));
+    drop_in(json_object_get(json_object_get(facts, "coverage"), "kernels"));
+    json_array_foreach(json_object_get(facts, "sweep"), i, size) {
+        drop_in(json_object_get(size, "kernels"));
+    }
+}
