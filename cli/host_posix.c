@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "host_posix.h"
 
+#include "watch_posix.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -349,7 +351,9 @@ static bool list_folder(void *payload, const char *folder,
 
 static bool write_stream(void *payload, grout_stream stream, const char *data, size_t size) {
     (void)payload;
-    return write_all(stream == GROUT_STREAM_OUT ? STDOUT_FILENO : STDERR_FILENO, data, size);
+    errno = 0;
+    return write_all(stream == GROUT_STREAM_OUT ? STDOUT_FILENO : STDERR_FILENO, data, size) ||
+           errno == EPIPE;
 }
 
 static bool is_terminal(void *payload, grout_stream stream) {
@@ -408,6 +412,21 @@ static bool is_interrupted(void *payload) {
     return was_interrupted != 0;
 }
 
+static grout_watch *open_watch(void *payload, const char *const *paths, size_t count) {
+    (void)payload;
+    return grout_watch_posix__open(paths, count);
+}
+
+static bool wait_for_change(void *payload, grout_watch *watch) {
+    (void)payload;
+    return grout_watch_posix__wait(watch, is_interrupted);
+}
+
+static void close_watch(void *payload, grout_watch *watch) {
+    (void)payload;
+    grout_watch_posix__close(watch);
+}
+
 static void describe_cpu(grout_text *out) {
     char line[512];
     FILE *file = fopen("/proc/cpuinfo", "r");
@@ -463,6 +482,9 @@ const grout_host *grout_host_posix_get(void) {
         .get_seconds = get_seconds,
         .get_env = get_env,
         .is_interrupted = is_interrupted,
+        .open_watch = open_watch,
+        .wait_for_change = wait_for_change,
+        .close_watch = close_watch,
         .get_memory = get_memory,
         .describe = describe,
         .gpu = &gpu,
@@ -470,7 +492,8 @@ const grout_host *grout_host_posix_get(void) {
     struct sigaction interrupt = {.sa_handler = note_interrupt};
     struct sigaction ignore = {.sa_handler = SIG_IGN};
     (void)sigaction(SIGINT, &interrupt, NULL);
-    /* A reader that goes away is a failed write, not the end of the process. */
+    /* A reader that goes away ends no run: outputs are still to be written, and the exit code to
+     * be given. */
     (void)sigaction(SIGPIPE, &ignore, NULL);
     /* So is a file that grows past the limit of the process: its temporary is removed. */
     (void)sigaction(SIGXFSZ, &ignore, NULL);

@@ -15,8 +15,8 @@ grout_command_function grout_cmd_check, grout_cmd_run, grout_cmd_fix, grout_cmd_
 
 /* Says that there is no such command, and which one may be meant; false. */
 bool grout_session__report_unknown_command(grout_session *session, const char *word);
-/* --help of one command, or of grout (GROUT_COMMAND_NONE). */
-void grout_help__print(grout_command command, grout_text *out);
+/* Writes --help of one command, or of grout (GROUT_COMMAND_NONE), to stdout. */
+void grout_help__print(grout_session *session, grout_command command);
 
 /* Folders: of the cache (false: there is none), and where NVRTC may lie. */
 bool grout_cache__get_folder(const grout_session *session, grout_text *out);
