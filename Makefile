@@ -4,7 +4,8 @@ PREFIX ?= /usr/local
 
 .NOTPARALLEL:
 .PHONY: release deps deps-build deps-test demo test test-all lint bench install gpu-bundle check-fresh \
-    golden-update corpus litmus mutation reverts format clean help
+    golden-update corpus litmus mutation reverts second-opinion \
+    format clean help
 
 # Release build: build/release/bin/grout.
 release:
@@ -75,12 +76,16 @@ mutation: release
 reverts:
 	python3 tests/reverts/reverts.py find --work build/reverts --update
 
+# Asks SentryWard (from PyPI) about the PTX of the kernels, the corpus and the litmus programs. Ten minutes.
+second-opinion: release
+	python3 tools/second_opinion.py --grout build/release/bin/grout
+
 # Formats every C file.
 format:
 	git ls-files -co --exclude-standard '*.c' '*.h' | xargs -r clang-format -i
 
 clean:
-	rm -rf build/dev build/dev-clang build/tsan build/coverage build/release build/cuda build/demo build/reverts
+	rm -rf build/dev build/dev-clang build/tsan build/coverage build/release build/cuda build/demo build/reverts build/second-opinion
 
 help:
 	@sed -n 's/^\([a-z][a-z-]*\):.*/\1/p' Makefile
