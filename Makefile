@@ -43,6 +43,7 @@ lint: deps
 bench: deps-build release
 	@bench/run.sh build/release/bin
 
+# The command, library, headers, manual pages, completions, documentation, kernels and what editors need.
 # PREFIX=/usr/local; DESTDIR is honoured.
 install: release
 	cmake --install build/release --prefix "$(PREFIX)"

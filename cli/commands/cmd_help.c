@@ -3,6 +3,7 @@
 #include "commands.h"
 
 #include "generate.h"
+#include "pages.h"
 #include "suggest.h"
 
 #include <string.h>
@@ -69,10 +70,14 @@ static void add_command_help(grout_text *out, grout_command command) {
 }
 
 static const char exit_codes[] =
-    "exit codes: 0 fine or clean; 1 a finding, mismatch, failed expectation, GPU fault or hang;\n"
+    "0 fine or clean; 1 a finding, mismatch, failed expectation, GPU fault or hang;\n"
     "  2 usage, file, invalid kernel, no GPU or NVRTC; 3 incomplete: a limit was reached, or "
     "something\n"
     "  is not supported; 4 a bug of grout; 130 interrupted\n";
+
+const char *grout_help__get_exit_codes(void) {
+    return exit_codes;
+}
 
 void grout_help__print(grout_command command, grout_text *out) {
     if (command != GROUT_COMMAND_NONE) {
@@ -89,7 +94,7 @@ void grout_help__print(grout_command command, grout_text *out) {
     }
     grout_text_add(out,
                    "\n'grout help COMMAND' shows the options of a command; 'grout --version' the "
-                   "version.\n\n%s",
+                   "version.\n\nexit codes: %s",
                    exit_codes);
 }
 
@@ -146,7 +151,7 @@ static const char markdown_head[] =
     "# The command line\n\n";
 
 static const char markdown_tail[] =
-    "\n## Streams and exit codes\n\n"
+    "## Streams and exit codes\n\n"
     "Standard output is the answer: reports, the diagnostics of an invalid kernel, lines of "
     "`debug_print`, emitted text. Progress,\nnotes and usage errors go to standard error. `emit` "
     "and `fmt` write text that other programs read, so their diagnostics go\nto standard error "
@@ -256,6 +261,12 @@ static const char markdown_verdicts[] =
     "`$XDG_CACHE_HOME/grout`, `~/.cache/grout` |\n"
     "| `GROUT_NVRTC`, `CUDA_HOME` | the NVRTC library; a CUDA installation to search for it |\n";
 
+void grout_help__add_chapters(grout_text *out) {
+    grout_text_add(out, "%s", markdown_tail);
+    add_generators(out);
+    grout_text_add(out, "%s%s%s", markdown_outputs, markdown_causes, markdown_verdicts);
+}
+
 static void add_markdown(grout_text *out) {
     grout_text_add(out, "%s", markdown_head);
     grout_text_add(out, "| command | what it does |\n|---|---|\n");
@@ -272,9 +283,8 @@ static void add_markdown(grout_text *out) {
     for (int i = 1; i < GROUT_OPTION_COUNT; i++) {
         add_markdown_option(out, (grout_option_id)i);
     }
-    grout_text_add(out, "%s", markdown_tail);
-    add_generators(out);
-    grout_text_add(out, "%s%s%s", markdown_outputs, markdown_causes, markdown_verdicts);
+    grout_text_add(out, "\n");
+    grout_help__add_chapters(out);
 }
 
 bool grout_session__report_unknown_command(grout_session *session, const char *word) {
@@ -288,13 +298,26 @@ bool grout_session__report_unknown_command(grout_session *session, const char *w
     return false;
 }
 
+/* The page about a command, or about grout (GROUT_COMMAND_NONE), in the form that the options ask
+ * for. */
+static void add_page(const grout_options *options, grout_command command, grout_text *out) {
+    if (grout_options__has(options, GROUT_OPTION_MAN)) {
+        grout_help__print_man(command, out);
+    } else {
+        grout_help__print(command, out);
+    }
+}
+
 int grout_cmd_help(grout_session *session) {
     const grout_options *options = &session->options;
+    const char *shell = grout_options__get(options, GROUT_OPTION_COMPLETION);
     grout_text text = {0};
-    if (grout_options__has(options, GROUT_OPTION_MARKDOWN)) {
+    if (shell != NULL) {
+        grout_help__print_completion(shell, &text);
+    } else if (grout_options__has(options, GROUT_OPTION_MARKDOWN)) {
         add_markdown(&text);
     } else if (options->argument_count == 0) {
-        grout_help__print(GROUT_COMMAND_NONE, &text);
+        add_page(options, GROUT_COMMAND_NONE, &text);
     } else {
         grout_command command = grout_command__find(options->arguments[0]);
         if (command == GROUT_COMMAND_NONE) {
@@ -302,7 +325,7 @@ int grout_cmd_help(grout_session *session) {
             grout_session__print_diags(session, GROUT_STREAM_ERR);
             return GROUT_EXIT_USAGE;
         }
-        grout_help__print(command, &text);
+        add_page(options, command, &text);
     }
     grout_session__flush(session, GROUT_STREAM_OUT, &text);
     return GROUT_EXIT_OK;
