@@ -52,7 +52,7 @@ install: release
 gpu-bundle: release
 	@tools/gpu_bundle.sh
 
-# 'make demo' and 'make test' of the last commit in a fresh Debian 12; needs root.
+# The commands of README.md on the last commit, in a fresh Debian 12; needs root.
 check-fresh:
 	@tools/check_fresh.sh
 
