@@ -4,7 +4,6 @@
 
 #include "grout/grout.h"
 
-#include <ctype.h>
 #include <string.h>
 
 enum { MAN_WIDTH = 76 };
@@ -31,7 +30,7 @@ static void add_character(grout_text *out, char c, bool is_literal) {
     }
 }
 
-/* A word of Markdown: backticks make bold; of a link only its text is left. */
+/* A word of Markdown: backticks make bold. */
 static void add_word(page *p, const char *word, size_t size) {
     grout_text text = {0};
     bool is_option = word[0] == '-' || strncmp(word, "'-", 2) == 0;
@@ -39,14 +38,8 @@ static void add_word(page *p, const char *word, size_t size) {
         if (word[i] == '`') {
             p->is_literal = !p->is_literal;
             grout_text_add(&text, "%s", p->is_literal ? "\\fB" : "\\fR");
-        } else if (!p->is_literal && strncmp(word + i, "](", 2) == 0) {
-            const char *end = memchr(word + i, ')', size - i);
-            i = end == NULL ? size : (size_t)(end - word);
-        } else if (p->is_literal || word[i] != '[' || memchr(word, ']', size) != NULL) {
-            bool is_mark = !p->is_literal && word[i] == '[' && strstr(word, "](") != NULL;
-            if (!is_mark) {
-                add_character(&text, word[i], p->is_literal || is_option);
-            }
+        } else {
+            add_character(&text, word[i], p->is_literal || is_option);
         }
     }
     if (p->column > 0 && p->column + 1 + text.size > MAN_WIDTH) {
@@ -95,13 +88,18 @@ static void add_paragraph(page *p, const char *text) {
     end_line(p);
 }
 
+static void add_capitals(grout_text *out, const char *text, size_t size) {
+    for (size_t i = 0; i < size; i++) {
+        bool is_small = text[i] >= 'a' && text[i] <= 'z';
+        char c = (char)(is_small ? text[i] - 'a' + 'A' : text[i]);
+        grout_text_add_bytes(out, &c, 1);
+    }
+}
+
 static void add_heading(page *p, const char *text, size_t size) {
     end_line(p);
     grout_text_add(p->out, ".SH \"");
-    for (size_t i = 0; i < size; i++) {
-        char c = (char)toupper((unsigned char)text[i]);
-        grout_text_add_bytes(p->out, &c, 1);
-    }
+    add_capitals(p->out, text, size);
     grout_text_add(p->out, "\"\n");
     p->is_open = true;
 }
@@ -113,6 +111,22 @@ static void begin_item(page *p) {
 }
 
 /* ---- Markdown ------------------------------------------------------------------------------- */
+
+/* The text without the targets of its links: a reader of a manual page cannot follow them. */
+static void strip_links(const char *text, grout_text *out) {
+    bool is_literal = false;
+    for (; *text != '\0'; text++) {
+        size_t size = strcspn(text, "]");
+        const char *end = strchr(text + size, ')');
+        is_literal = *text == '`' ? !is_literal : is_literal;
+        if (!is_literal && *text == '[' && strncmp(text + size, "](", 2) == 0 && end != NULL) {
+            grout_text_add_bytes(out, text + 1, size - 1);
+            text = end;
+        } else {
+            grout_text_add_bytes(out, text, 1);
+        }
+    }
+}
 
 /* '| a | b |': a is the tag, b is what is said of it. */
 static void add_row(page *p, const char *line, size_t size) {
@@ -170,10 +184,7 @@ static void add_title(grout_text *out, grout_command command) {
     grout_text name = {0};
     add_name(&name, command);
     grout_text_add(out, ".TH ");
-    for (size_t i = 0; i < name.size; i++) {
-        char c = (char)toupper((unsigned char)name.data[i]);
-        grout_text_add_bytes(out, &c, 1);
-    }
+    add_capitals(out, name.data == NULL ? "" : name.data, name.size);
     grout_text_add(out, " 1 \"\" \"grout %s\" \"User Commands\"\n", GROUT_VERSION);
     grout_text_free(&name);
 }
@@ -247,7 +258,7 @@ static void add_command_page(page *p, grout_command command) {
 }
 
 static void add_main_page(page *p) {
-    grout_text chapters = {0};
+    grout_text chapters = {0}, text = {0};
     begin_page(p, GROUT_COMMAND_NONE);
     grout_text_add(p->out, "asynchronous GPU kernels as text\n");
     add_heading(p, "Synopsis", strlen("Synopsis"));
@@ -264,8 +275,10 @@ static void add_main_page(page *p) {
         end_line(p);
     }
     grout_help__add_chapters(&chapters);
-    add_markdown(p, chapters.data == NULL ? "" : chapters.data);
+    strip_links(chapters.data == NULL ? "" : chapters.data, &text);
+    add_markdown(p, text.data == NULL ? "" : text.data);
     grout_text_free(&chapters);
+    grout_text_free(&text);
     add_see_also(p, GROUT_COMMAND_NONE);
 }
 
