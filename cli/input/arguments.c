@@ -301,9 +301,9 @@ void grout_argument_set__note_rounding(grout_session *session, const grout_bindi
         }
         parameter p = get_parameter(bound, kernel, index);
         if (is_rounded(&binding->npy, &p)) {
-            grout_session__print(session, GROUT_STREAM_ERR, "%s: float%u rounded to %s\n",
-                                 binding->path, 8u * binding->npy.bytes,
-                                 grout_dtype_get_info((grout_dtype)p.type.dtype)->text);
+            grout_session__note(session, "%s: float%u rounded to %s\n", binding->path,
+                                8u * binding->npy.bytes,
+                                grout_dtype_get_info((grout_dtype)p.type.dtype)->text);
         }
     }
 }
@@ -327,9 +327,9 @@ static bool compare_output(grout_session *session, const grout_module *bound,
         grout_compare_array(bound, kernel, p->index, expected, actual, &tolerance, session->diags);
     free(expected);
     if (is_equal && !session->is_quiet) {
-        grout_session__print(
-            session, GROUT_STREAM_ERR, "%%%s equals '%s'%s\n", p->name, binding->path,
-            tolerance.rtol == 0 && tolerance.atol == 0 ? ", bit for bit" : " within the tolerance");
+        grout_session__note(session, "%%%s equals '%s'%s\n", p->name, binding->path,
+                            tolerance.rtol == 0 && tolerance.atol == 0 ? ", bit for bit"
+                                                                       : " within the tolerance");
     }
     return is_equal;
 }
@@ -362,7 +362,7 @@ static bool write_output(grout_session *session, const grout_binding *binding, c
     grout_text_free(&header);
     free(converted);
     if (is_written && !session->is_quiet) {
-        grout_session__print(session, GROUT_STREAM_ERR, "wrote %s\n", binding->path);
+        grout_session__note(session, "wrote %s\n", binding->path);
     }
     return is_written;
 }

@@ -58,14 +58,20 @@ static void add_item(grout_session *session, const grout_load *load, const grout
 }
 
 /* Why there is no advice, or not all of it. */
-static void describe_end(grout_session *session, const grout_advice_list *list, grout_cut cut) {
+static void describe_end(grout_session *session, const grout_load *load, grout_kernel_id kernel,
+                         const grout_advice_list *list, grout_cut cut) {
+    const char *name =
+        grout_module_get_string(load->bound, grout_module_get_kernel(load->bound, kernel)->name);
     if (!list->is_complete && cut != GROUT_CUT_NONE) {
-        grout_session__print(session, GROUT_STREAM_ERR, "the advice is not complete: %s\n",
-                             grout_cut_get_text(cut));
+        grout_session__note(session, "the advice is not complete: %s\n", grout_cut_get_text(cut));
     } else if (!list->is_possible) {
-        grout_session__print(session, GROUT_STREAM_ERR,
-                             "no advice: only what is clean for every schedule can do without "
-                             "something\n");
+        grout_session__note(session,
+                            "@%s: no advice: it needs a launch without errors and warnings whose "
+                            "verdict holds for every schedule without --explore\n",
+                            name);
+    } else if (list->is_complete && list->count == 0) {
+        grout_session__note(session, "@%s: no advice: no commit, wait or barrier can be left out\n",
+                            name);
     }
     if (cut == GROUT_CUT_INTERRUPT) {
         grout_diags_add(session->diags, GROUT_DIAG_INTERRUPTED, grout_nowhere,
@@ -88,7 +94,7 @@ void grout_launch__advise(grout_session *session, const grout_load *load, grout_
         for (uint32_t i = 0; i < list.count; i++) {
             add_item(session, load, &list, &list.items[i]);
         }
-        describe_end(session, &list, payload.line.cut);
+        describe_end(session, load, kernel, &list, payload.line.cut);
     }
     grout_progress_line__clear(&payload.line);
     grout_advice_list_deinit(&list);

@@ -23,6 +23,10 @@ GROUT_API void grout_describe_bytes(const grout_module *bound, grout_object_id o
 /* Appends "CTA (x=1, y=0), thread wg=0, %j=3": where an origin stands in the launch. */
 GROUT_API void grout_describe_origin(const grout_module *bound, grout_kernel_id kernel,
                                      const grout_origin *origin, grout_text *out);
+/* The same, as far as it tells one from another: the CTA where the launch has several, the thread
+ * where a CTA has several, the warp if it is one; "the thread" where there is nothing to tell. */
+GROUT_API void grout_describe_actor(const grout_module *bound, grout_kernel_id kernel,
+                                    const grout_origin *origin, grout_text *out);
 
 #ifdef __cplusplus
 }

@@ -154,32 +154,79 @@ static void describe_loops(const grout_module *bound, const grout_origin *origin
     }
 }
 
-void grout_describe_origin(const grout_module *bound, grout_kernel_id kernel,
-                           const grout_origin *origin, grout_text *out) {
+static void describe_cta(const grout_module *bound, grout_kernel_id kernel, uint32_t cta,
+                         grout_text *out) {
     uint32_t size = grout_kernel_get_cluster_size(bound, kernel);
     if (count_axes(bound, kernel, GROUT_AXIS_GRID) +
             count_axes(bound, kernel, GROUT_AXIS_CLUSTER) ==
         0) {
-        grout_text_add(out, "CTA %" PRIu32, origin->cta);
-    } else {
-        grout_text_add(out, "CTA (");
-        if (describe_axes(bound, kernel, GROUT_AXIS_GRID, origin->cta / size, out) > 0 &&
-            count_axes(bound, kernel, GROUT_AXIS_CLUSTER) > 0) {
-            grout_text_add(out, ", ");
-        }
-        describe_axes(bound, kernel, GROUT_AXIS_CLUSTER, origin->cta % size, out);
-        grout_text_add(out, ")");
+        grout_text_add(out, "CTA %" PRIu32, cta);
+        return;
     }
+    grout_text_add(out, "CTA (");
+    if (describe_axes(bound, kernel, GROUT_AXIS_GRID, cta / size, out) > 0 &&
+        count_axes(bound, kernel, GROUT_AXIS_CLUSTER) > 0) {
+        grout_text_add(out, ", ");
+    }
+    describe_axes(bound, kernel, GROUT_AXIS_CLUSTER, cta % size, out);
+    grout_text_add(out, ")");
+}
+
+static void describe_thread(const grout_module *bound, grout_kernel_id kernel, unsigned thread,
+                            grout_text *out) {
     uint32_t axes = count_axes(bound, kernel, GROUT_AXIS_THREADS);
     if (axes == 0) {
-        grout_text_add(out, ", thread %u", (unsigned)origin->thread);
+        grout_text_add(out, "thread %u", thread);
     } else {
-        grout_text_add(out, axes == 1 ? ", thread " : ", thread (");
-        describe_axes(bound, kernel, GROUT_AXIS_THREADS, origin->thread, out);
+        grout_text_add(out, axes == 1 ? "thread " : "thread (");
+        describe_axes(bound, kernel, GROUT_AXIS_THREADS, thread, out);
         grout_text_add(out, axes == 1 ? "" : ")");
     }
+}
+
+static void describe_warp(const grout_origin *origin, grout_text *out) {
     if (origin->warp > 0) {
-        grout_text_add(out, ", warp %u", origin->warp - 1u);
+        grout_text_add(out, "warp %u", origin->warp - 1u);
+    }
+}
+
+void grout_describe_origin(const grout_module *bound, grout_kernel_id kernel,
+                           const grout_origin *origin, grout_text *out) {
+    describe_cta(bound, kernel, origin->cta, out);
+    grout_text_add(out, ", ");
+    describe_thread(bound, kernel, origin->thread, out);
+    grout_text_add(out, origin->warp > 0 ? ", " : "");
+    describe_warp(origin, out);
+    describe_loops(bound, origin, out);
+}
+
+static bool has_several(const grout_module *bound, grout_kernel_id id, bool of_threads) {
+    const grout_kernel *kernel = grout_module_get_kernel(bound, id);
+    for (uint32_t i = 0; i < kernel->axis_count; i++) {
+        if ((kernel->axes[i].kind == GROUT_AXIS_THREADS) == of_threads &&
+            grout_kernel_get_axis_size(bound, id, i) > 1) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void grout_describe_actor(const grout_module *bound, grout_kernel_id kernel,
+                          const grout_origin *origin, grout_text *out) {
+    bool has_ctas = has_several(bound, kernel, false),
+         has_threads = has_several(bound, kernel, true);
+    if (has_ctas) {
+        describe_cta(bound, kernel, origin->cta, out);
+    }
+    if (has_threads) {
+        grout_text_add(out, has_ctas ? ", " : "");
+        describe_thread(bound, kernel, origin->thread, out);
+    }
+    if (origin->warp > 0) {
+        grout_text_add(out, has_ctas || has_threads ? ", " : "");
+        describe_warp(origin, out);
+    } else if (!has_ctas && !has_threads) {
+        grout_text_add(out, "the thread");
     }
     describe_loops(bound, origin, out);
 }

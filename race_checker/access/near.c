@@ -90,12 +90,13 @@ static bool find_phase(const grout_checker *checker, const grout_side *load, gro
     (void)grout_clock__get_mechanism(&checker->shape, load->stamp.component, &cluster_element);
     rank = cluster_element / checker->local_elements;
     near->element = cluster_element % checker->local_elements;
+    near->cta = load->stamp.cluster * checker->shape.cta_count + rank;
     if (load->stamp.number == GROUT_ENTRY_NEVER_OVER) {
         near->kind = GROUT_NEAR_BARRIER_GONE;
         return false;
     }
     near->phase = load->stamp.number - 1;
-    state = grout_checker__get_cta(checker, load->stamp.cluster * checker->shape.cta_count + rank);
+    state = grout_checker__get_cta(checker, near->cta);
     if (state) {
         element = &state->elements[near->element];
         near->phase -= near->phase < element->phase_base ? near->phase : element->phase_base;
@@ -112,6 +113,10 @@ static grout_near find_wait(const grout_checker *checker, const grout_side *acce
     grout_near near = {.kind = GROUT_NEAR_NEVER_WAITED};
     size_t at = 0;
     if (!find_phase(checker, load, &near) || !state) {
+        return near;
+    }
+    if (near.cta != access->origin.cta) {
+        near.kind = GROUT_NEAR_WAIT_ABROAD;
         return near;
     }
     at = (size_t)grout_checker__get_local(checker, &access->origin) * checker->local_elements +

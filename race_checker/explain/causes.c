@@ -12,6 +12,7 @@
 #include "invariant.h"
 #include "rules.h"
 #include "statement.h"
+#include "wording.h"
 
 enum { LINK_BARRIER = 1, LINK_ACCESS = 2, LINK_LOOP = 4 };
 
@@ -165,7 +166,7 @@ static bool is_unwatched(const grout_checker *checker, const grout_record *recor
 
 /* Lower: nearer to the mistake. Every error is before every warning. */
 static unsigned get_rank(const grout_checker *checker, const grout_record *record) {
-    enum { NEVER_AWAITED = 30, UNWATCHED = 35, WARNING = UINT8_MAX + 1 };
+    enum { NEVER_AWAITED = 30, UNWATCHED = 35, POLLED = 71, WARNING = UINT8_MAX + 1 };
     unsigned first = record->severity == GROUT_SEVERITY_ERROR ? 0 : WARNING;
     if (record->code == GROUT_DIAG_ASYNC_NOT_AWAITED &&
         record->facts.near.kind == GROUT_NEAR_NEVER_WAITED && !record->facts.sides[0].is_write) {
@@ -173,6 +174,9 @@ static unsigned get_rank(const grout_checker *checker, const grout_record *recor
     }
     if (record->code == GROUT_DIAG_BARRIER_OVERRUN && is_unwatched(checker, record)) {
         return first + UNWATCHED;
+    }
+    if (grout_record__find_poll(checker->info.module, record) != NULL) {
+        return first + POLLED;
     }
     return first + get_row(record->code).rank;
 }

@@ -19,10 +19,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum {
-    LOOKED_MAX = 64, /* threads among which one is looked for that another waits for */
-    REASONS_MAX = 6  /* threads whose reason is given, of an op */
-};
+/* Threads among which one is looked for that another waits for. */
+enum { LOOKED_MAX = 64 };
 
 /* ---- sentences ---- */
 
@@ -57,7 +55,7 @@ static bool is_named_op(const grout_deadlock *text, const grout_op *op, uint32_t
            grout_module_get_expr_value(text->module, operand->id).integer == (int64_t)id;
 }
 
-static bool is_needed_op(const grout_deadlock *text, const grout_need *need, grout_op_id id) {
+bool grout_deadlock__needs(const grout_deadlock *text, const grout_need *need, grout_op_id id) {
     const grout_op *op = grout_module_get_op(text->module, id);
     switch ((grout_thread_state)need->thread->state) {
     case GROUT_THREAD_BLOCKED_BARRIER:
@@ -123,9 +121,8 @@ static bool has_run(const grout_deadlock *text, grout_op_id op, const grout_thre
     return visit && visit->count > 0;
 }
 
-/* Whether the other thread is one that could execute the op for the waiting one. */
-static bool is_in_reach(const grout_deadlock *text, const grout_need *need, grout_op_id op,
-                        const grout_thread_fact *other) {
+bool grout_deadlock__is_in_reach(const grout_deadlock *text, const grout_need *need, grout_op_id op,
+                                 const grout_thread_fact *other) {
     uint32_t size = text->checker->shape.cta_count;
     const grout_origin *own = &need->thread->origin;
     if (other->state == GROUT_THREAD_BLOCKED_JOIN || /* its warps or partitions speak for it */
@@ -147,8 +144,9 @@ static bool is_in_reach(const grout_deadlock *text, const grout_need *need, grou
 bool grout_deadlock__serves(const grout_deadlock *text, const grout_need *need, grout_op_id op,
                             const grout_thread_fact *other) {
     grout_reach_fact fact = {GROUT_REACH_PASSED, 0};
-    if (!is_in_reach(text, need, op, other) || !other->origin.op || other == need->thread ||
-        !grout_thread_fact__is_blocked(other)) {
+    if (!grout_deadlock__is_in_reach(text, need, op, other) || !other->origin.op ||
+        other == need->thread || !grout_thread_fact__is_blocked(other) ||
+        grout_deadlock__is_at_end(text, other)) {
         return false;
     }
     fact = grout_op__find_reach(text->module, other->origin.op, op);
@@ -168,31 +166,12 @@ bool grout_deadlock__waits_for(const grout_deadlock *text, const grout_thread_fa
     }
     for (grout_op_id i = 1; i < grout_module_get_op_count(text->module); i++) {
         if (grout_op__is_in_kernel(text->module, i, text->checker->info.kernel) &&
-            is_needed_op(text, &need, i) && grout_deadlock__serves(text, &need, i, other)) {
+            grout_deadlock__needs(text, &need, i) &&
+            grout_deadlock__serves(text, &need, i, other)) {
             return true;
         }
     }
     return false;
-}
-
-static void add_reasons(const grout_deadlock *text, const grout_need *need, grout_op_id op,
-                        grout_text *out) {
-    uint32_t count = 0;
-    bool is_meeting = need->thread->origin.op == op;
-    for (uint32_t t = 0; t < text->thread_count; t++) {
-        const grout_thread_fact *other = &text->threads[t];
-        if (!is_in_reach(text, need, op, other) ||
-            (is_meeting && (other->origin.warp != 0 ||
-                            (other->origin.op == op && other->state == need->thread->state)))) {
-            continue;
-        }
-        if (++count <= REASONS_MAX) {
-            grout_deadlock__add_reason(text, other, op, out);
-        }
-    }
-    if (count > REASONS_MAX) {
-        grout_text_add(out, "; and %" PRIu32 " more threads", count - REASONS_MAX);
-    }
 }
 
 /* An engine's op makes no arrival on an mbarrier. */
@@ -249,18 +228,56 @@ static void say_nothing_brings(grout_deadlock *text, const grout_need *need) {
     grout_deadlock__say(text, loc, &sentence);
 }
 
+/* Whether the op is about another element than the awaited one: both are written as constants. */
+static bool is_of_another(const grout_deadlock *text, const grout_need *need, grout_op_id id) {
+    const grout_op *op = grout_module_get_op(text->module, id);
+    for (uint32_t i = 0; need->has_index && i < op->operand_count; i++) {
+        grout_view view;
+        memset(&view, 0, sizeof view);
+        if (grout_op__find_object(text->module, op, i) == need->object &&
+            grout_module_get_view(text->module, grout_module_get_operand(text->module, op, i),
+                                  &view)) {
+            return view.rank == 1 && view.is_squeezed[0] && view.start_term_count[0] == 0 &&
+                   view.start_const[0] != (int64_t)need->index;
+        }
+    }
+    return false;
+}
+
+/* Whether it stands in a branch that a constant leaves out. */
+static bool is_never_taken(const grout_module *module, grout_op_id id) {
+    for (grout_op_id around = grout_op__get_parent(module, id); around;
+         id = around, around = grout_op__get_parent(module, id)) {
+        const grout_op *it = grout_module_get_op(module, around);
+        if (grout_op_get_region((grout_opcode)it->opcode)->kind != GROUT_REGION_BRANCH ||
+            it->operand_count == 0) {
+            continue;
+        }
+        const grout_operand *condition = grout_module_get_operand(module, it, 0);
+        bool is_first = grout_module_get_op(module, id)->parent == it->first_block;
+        if (condition->kind == GROUT_OPERAND_EXPR &&
+            (grout_module_get_expr_value(module, condition->id).integer != 0) != is_first) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Every op that could bring what is needed, with the reason of each thread. */
 static void explain_need(grout_deadlock *text, const grout_need *need) {
     bool has_any = false;
     for (grout_op_id i = 1; i < grout_module_get_op_count(text->module); i++) {
         grout_text sentence = {.allocator = text->checker->allocator};
         if (!grout_op__is_in_kernel(text->module, i, text->checker->info.kernel) ||
-            !is_needed_op(text, need, i)) {
+            !grout_deadlock__needs(text, need, i)) {
             continue;
         }
         has_any = true;
+        if (is_of_another(text, need, i) || is_never_taken(text->module, i)) {
+            continue;
+        }
         add_opening(text, need, i, &sentence);
-        add_reasons(text, need, i, &sentence);
+        grout_deadlock__add_reasons(text, need, i, &sentence);
         grout_deadlock__say(text, grout_module_get_op(text->module, i)->loc, &sentence);
     }
     if (!has_any) {
@@ -298,7 +315,7 @@ static void note_blocked(grout_deadlock *text, const grout_need *need) {
     };
     for (grout_op_id i = 1; i < grout_module_get_op_count(text->module) && it.bringer == 0; i++) {
         bool is_one = grout_op__is_in_kernel(text->module, i, text->checker->info.kernel) &&
-                      is_needed_op(text, need, i);
+                      grout_deadlock__needs(text, need, i);
         it.bringer = is_one ? i : 0;
     }
     for (uint32_t t = 0; t < text->thread_count && t < LOOKED_MAX && it.other.op == 0; t++) {
@@ -448,6 +465,7 @@ static void open_report(grout_deadlock *text, bool is_divergence, const grout_th
 static void explain(grout_deadlock *text, bool is_divergence, const grout_thread_fact *root) {
     open_report(text, is_divergence, root);
     grout_deadlock__explain_circle(text);
+    grout_deadlock__explain_break(text);
     explain_threads(text, root);
     if (is_divergence) {
         explain_exits(text);

@@ -27,18 +27,25 @@ typedef struct grout_need {
     const grout_thread_fact *thread; /* that waits */
     grout_object_id object;          /* barrier or semaphore; 0: neither */
     uint32_t id;                     /* of a named barrier */
+    bool has_index;
+    uint32_t index; /* of the barrier or semaphore */
 } grout_need;
 
 void grout_deadlock__say(grout_deadlock *text, grout_loc_id loc, grout_text *sentence);
 uint32_t grout_deadlock__get_line(const grout_deadlock *text, grout_op_id op);
 const char *grout_deadlock__get_name(const grout_deadlock *text, grout_object_id object);
-/* "thread 1", "CTA 3, thread 1", "thread 1, warp 2" */
+/* "thread wg=1", "CTA (x=3), thread wg=1", "warp 2", as far as it matters */
 void grout_deadlock__add_thread(const grout_deadlock *text, const grout_origin *origin,
                                 grout_text *out);
 bool grout_thread_fact__is_blocked(const grout_thread_fact *thread);
 /* Whether the thread waits where the cluster meets to end. */
 bool grout_deadlock__is_at_end(const grout_deadlock *text, const grout_thread_fact *thread);
 grout_need grout_deadlock__get_need(const grout_deadlock *text, const grout_thread_fact *thread);
+/* Whether the op could bring something of what is needed. */
+bool grout_deadlock__needs(const grout_deadlock *text, const grout_need *need, grout_op_id op);
+/* Whether the other thread is one that could execute the op for the waiting one. */
+bool grout_deadlock__is_in_reach(const grout_deadlock *text, const grout_need *need, grout_op_id op,
+                                 const grout_thread_fact *other);
 /* Whether the op, executed by the other thread, could bring something of what is needed. */
 bool grout_deadlock__serves(const grout_deadlock *text, const grout_need *need, grout_op_id op,
                             const grout_thread_fact *other);
@@ -60,14 +67,20 @@ const grout_thread_fact *grout_deadlock__find_root(const grout_deadlock *text);
 /* Says who waits for whom, if they do so in a circle. */
 void grout_deadlock__explain_circle(grout_deadlock *text);
 
+/* ---- deadlock_reasons.c ---- */
+
+/* "; thread wg=1 is blocked at line 30 before it": of each thread that could execute the op, why it
+ * does not. */
+void grout_deadlock__add_reasons(const grout_deadlock *text, const grout_need *need, grout_op_id op,
+                                 grout_text *out);
+/* Says which thread has left out an op that others wait for, and what it does instead. */
+void grout_deadlock__explain_break(grout_deadlock *text);
+
 /* ---- deadlock_words.c ---- */
 
 /* "CTA 0, thread wg=0 waits for phase 0 of %go[0], which has 0 of 1 arrival" */
 void grout_deadlock__add_state(const grout_deadlock *text, const grout_thread_fact *thread,
                                grout_text *out);
-/* "; thread 1 is blocked at line 30 before it": why the thread does not execute the op. */
-void grout_deadlock__add_reason(const grout_deadlock *text, const grout_thread_fact *thread,
-                                grout_op_id op, grout_text *out);
 /* The headline of what the root waits for. */
 void grout_deadlock__add_headline(const grout_deadlock *text, const grout_thread_fact *root,
                                   grout_text *out);

@@ -57,10 +57,17 @@ grout_need grout_deadlock__get_need(const grout_deadlock *text, const grout_thre
         thread->state == GROUT_THREAD_BLOCKED_PARITY) {
         const grout_barrier_fact *barrier = grout_deadlock__find_barrier(text, thread);
         need.object = barrier ? barrier->object : 0;
+        need.has_index = barrier != NULL;
+        need.index = barrier ? barrier->index : 0;
     } else if (thread->state == GROUT_THREAD_BLOCKED_SEMAPHORE ||
                thread->state == GROUT_THREAD_BLOCKED_SPIN) {
         need.object = grout_op__find_object(
             text->module, grout_module_get_op(text->module, thread->origin.op), 0);
+        const grout_semaphore_fact *semaphore = thread->state == GROUT_THREAD_BLOCKED_SEMAPHORE
+                                                    ? grout_deadlock__find_semaphore(text, thread)
+                                                    : NULL;
+        need.has_index = semaphore != NULL;
+        need.index = semaphore ? semaphore->index : 0;
     } else if (thread->state == GROUT_THREAD_BLOCKED_NAMED) {
         need.id = thread->element;
     }

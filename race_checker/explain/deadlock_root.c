@@ -14,6 +14,7 @@
 
 #include <inttypes.h>
 
+enum { HOPS_MAX = 3 };    /* of a circle that are named */
 enum { CIRCLE_MAX = 32 }; /* blocked threads among which a root, or a circle, is looked for */
 
 /* ---- the root ---- */
@@ -155,14 +156,21 @@ void grout_deadlock__explain_circle(grout_deadlock *text) {
         return;
     }
     i = at;
-    grout_text_add(&sentence, "they wait in a circle: ");
-    do {
-        grout_deadlock__add_thread(text, &it.threads[i]->origin, &sentence);
-        grout_text_add(&sentence, " at line %" PRIu32 " for ",
+    grout_deadlock__add_thread(text, &it.threads[i]->origin, &sentence);
+    for (uint32_t hops = 0;; hops++) {
+        grout_text_add(&sentence, "%s waits at line %" PRIu32 " for ", hops ? ", which" : "",
                        grout_deadlock__get_line(text, it.threads[i]->origin.op));
         i = it.next[i];
+        if (i == at || hops == HOPS_MAX) {
+            break;
+        }
         grout_deadlock__add_thread(text, &it.threads[i]->origin, &sentence);
-        grout_text_add(&sentence, "%s", i == at ? "" : ", ");
-    } while (i != at);
+    }
+    if (i == at) {
+        grout_deadlock__add_thread(text, &it.threads[i]->origin, &sentence);
+        grout_text_add(&sentence, ": a circle");
+    } else {
+        grout_text_add(&sentence, "others, and so on: a circle");
+    }
     grout_deadlock__say(text, 0, &sentence);
 }

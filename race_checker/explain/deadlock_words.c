@@ -1,11 +1,10 @@
 /*
- * deadlock_words.c - what a blocked thread lacks, and why another does not bring it.
+ * deadlock_words.c - what a blocked thread lacks.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "deadlock.h"
 
 #include "elements.h"
-#include "visits.h"
 
 #include <inttypes.h>
 
@@ -13,49 +12,8 @@
 
 void grout_deadlock__add_thread(const grout_deadlock *text, const grout_origin *origin,
                                 grout_text *out) {
-    if (text->has_ctas) {
-        grout_text_add(out, "CTA %" PRIu32 ", ", origin->cta);
-    }
-    grout_text_add(out, "thread %u", (unsigned)origin->thread);
-    if (origin->warp != 0) {
-        grout_text_add(out, ", warp %u", (unsigned)origin->warp - 1);
-    }
-}
-
-/* "%i=2" of the innermost loop around the op; "turn 2" of a while. */
-static void add_turn(const grout_deadlock *text, grout_op_id op, int32_t turn, grout_text *out) {
-    grout_op_id loop = grout_op__get_loop(text->module, op);
-    const grout_op *it = loop ? grout_module_get_op(text->module, loop) : NULL;
-    if (!it || !grout_op__is_counted_loop(it)) {
-        grout_text_add(out, "turn %" PRId32, turn);
-        return;
-    }
-    const grout_block *body = grout_module_get_block(text->module, it->first_block);
-    const grout_value *index = grout_module_get_value(text->module, body->first_arg);
-    grout_text_add(out, "%%%s=%" PRId32, grout_module_get_string(text->module, index->name), turn);
-}
-
-static bool get_constant(const grout_deadlock *text, const grout_op *op, uint32_t index,
-                         int64_t *value_out) {
-    const grout_operand *operand = grout_module_get_operand(text->module, op, index);
-    if (operand->kind != GROUT_OPERAND_EXPR) {
-        return false;
-    }
-    *value_out = grout_module_get_expr_value(text->module, operand->id).integer;
-    return true;
-}
-
-/* "the for at line 9 (0..3)" */
-static void add_loop(const grout_deadlock *text, grout_op_id loop, grout_text *out) {
-    const grout_op *op = grout_module_get_op(text->module, loop);
-    int64_t low = 0, high = 0;
-    grout_text_add(out, "the %s at line %" PRIu32,
-                   grout_op_get_info((grout_opcode)op->opcode)->text,
-                   grout_deadlock__get_line(text, loop));
-    if (grout_op__is_counted_loop(op) && get_constant(text, op, 0, &low) &&
-        get_constant(text, op, 1, &high)) {
-        grout_text_add(out, " (%" PRId64 "..%" PRId64 ")", low, high);
-    }
+    const grout_origin actor = {.cta = origin->cta, .thread = origin->thread, .warp = origin->warp};
+    grout_describe_actor(text->module, text->checker->info.kernel, &actor, out);
 }
 
 /* ---- what it lacks ---- */
@@ -118,16 +76,6 @@ static void add_phase_state(const grout_deadlock *text, const grout_barrier_fact
     }
 }
 
-/* "; it stands in the for at line 12 (0..4)" */
-static void add_own_loop(const grout_deadlock *text, const grout_thread_fact *thread,
-                         grout_text *out) {
-    grout_op_id loop = thread->origin.op ? grout_op__get_loop(text->module, thread->origin.op) : 0;
-    if (loop) {
-        grout_text_add(out, "; it stands in ");
-        add_loop(text, loop, out);
-    }
-}
-
 static void add_barrier_state(const grout_deadlock *text, const grout_thread_fact *thread,
                               grout_text *out) {
     const grout_barrier_fact *barrier = grout_deadlock__find_barrier(text, thread);
@@ -177,8 +125,9 @@ static void add_register_state(const grout_deadlock *text, const grout_thread_fa
     for (uint32_t t = 0; t < text->thread_count; t++) {
         const grout_thread_fact *other = &text->threads[t];
         if (other != own && other->origin.cta == own->origin.cta && other->origin.warp == 0) {
-            grout_text_add(out, "; thread %u holds %" PRIu32, (unsigned)other->origin.thread,
-                           other->registers_held);
+            grout_text_add(out, "; ");
+            grout_deadlock__add_thread(text, &other->origin, out);
+            grout_text_add(out, " holds %" PRIu32, other->registers_held);
         }
     }
 }
@@ -239,16 +188,14 @@ static void add_spin_state(const grout_deadlock *text, const grout_thread_fact *
 
 void grout_deadlock__add_state(const grout_deadlock *text, const grout_thread_fact *thread,
                                grout_text *out) {
-    grout_describe_origin(text->module, text->checker->info.kernel, &thread->origin, out);
+    grout_describe_actor(text->module, text->checker->info.kernel, &thread->origin, out);
     grout_text_add(out, " ");
     switch ((grout_thread_state)thread->state) {
     case GROUT_THREAD_BLOCKED_BARRIER:
         add_barrier_state(text, thread, out);
-        add_own_loop(text, thread, out);
         break;
     case GROUT_THREAD_BLOCKED_PARITY:
         add_parity_state(text, thread, out);
-        add_own_loop(text, thread, out);
         break;
     case GROUT_THREAD_BLOCKED_SCOPE:
         grout_text_add(out, "waits at the entry of this collective scope for the others");
@@ -266,14 +213,12 @@ void grout_deadlock__add_state(const grout_deadlock *text, const grout_thread_fa
         break;
     case GROUT_THREAD_BLOCKED_SEMAPHORE:
         add_semaphore_state(text, thread, out);
-        add_own_loop(text, thread, out);
         break;
     case GROUT_THREAD_BLOCKED_REGISTERS:
         add_register_state(text, thread, out);
         break;
     case GROUT_THREAD_BLOCKED_SPIN:
         add_spin_state(text, thread, out);
-        add_own_loop(text, thread, out);
         break;
     case GROUT_THREAD_BLOCKED_JOIN:
         grout_text_add(out, "waits for its warps or partitions to end");
@@ -285,78 +230,6 @@ void grout_deadlock__add_state(const grout_deadlock *text, const grout_thread_fa
     case GROUT_THREAD_EXITED:
         break;
     }
-}
-
-/* ---- why it does not come ---- */
-
-/* How often the thread has executed the op, and which turn of its loop went past it. */
-static void add_history(const grout_deadlock *text, const grout_thread_fact *thread, grout_op_id op,
-                        grout_reach reach, grout_text *out) {
-    grout_cta_state *state = grout_checker__find_cta(text->checker, thread->origin.cta);
-    grout_op_id loop = grout_op__get_loop(text->module, op);
-    const grout_visit *visit = NULL;
-    bool is_behind = reach == GROUT_REACH_NEXT_ROUND || reach == GROUT_REACH_PASSED;
-    int32_t turn = 0;
-    if (!state || !loop) {
-        return;
-    }
-    visit = grout_checker__find_visit(text->checker, state,
-                                      grout_checker__get_local(text->checker, &thread->origin), op);
-    if (!visit || (visit->count == 0 && reach == GROUT_REACH_OTHER_BRANCH)) {
-        return;
-    }
-    grout_text_add(out, ", having run it %" PRIu32 " time%s in ", visit->count,
-                   visit->count == 1 ? "" : "s");
-    add_loop(text, loop, out);
-    if (grout_visit__find_gap(text->module, visit, &thread->origin, is_behind, &turn)) {
-        grout_text_add(out, " and gone past it at ");
-        add_turn(text, op, turn, out);
-    }
-}
-
-static void add_reach(const grout_deadlock *text, grout_reach_fact fact, grout_text *out) {
-    grout_opcode through = (grout_opcode)grout_module_get_op(text->module, fact.through)->opcode;
-    const char *mnemonic = grout_op_get_info(through)->text;
-    grout_region_kind kind = (grout_region_kind)grout_op_get_region(through)->kind;
-    if (fact.kind == GROUT_REACH_OTHER_BRANCH) {
-        grout_text_add(out, ", in %s of the %s at line %" PRIu32,
-                       kind == GROUT_REGION_BRANCH ? "the other branch" : "another partition",
-                       mnemonic, grout_deadlock__get_line(text, fact.through));
-        return;
-    }
-    if (fact.kind == GROUT_REACH_AHEAD) {
-        grout_text_add(out, " before it");
-    } else if (fact.kind == GROUT_REACH_NEXT_ROUND) {
-        grout_text_add(out, " and comes to it in the next iteration at the earliest");
-    } else {
-        grout_text_add(out, " behind it and does not come back to it");
-        return;
-    }
-    if (kind == GROUT_REGION_BRANCH || kind == GROUT_REGION_LOOP) {
-        grout_text_add(out, " (if the %s at line %" PRIu32 "%s)", mnemonic,
-                       grout_deadlock__get_line(text, fact.through),
-                       kind == GROUT_REGION_BRANCH ? " is taken" : " runs at all");
-    }
-}
-
-void grout_deadlock__add_reason(const grout_deadlock *text, const grout_thread_fact *thread,
-                                grout_op_id op, grout_text *out) {
-    grout_reach_fact fact = {GROUT_REACH_PASSED, 0};
-    grout_text_add(out, "; ");
-    grout_deadlock__add_thread(text, &thread->origin, out);
-    if (thread->state == GROUT_THREAD_EXITED) {
-        grout_text_add(out, " has exited");
-    } else if (thread->state == GROUT_THREAD_IDLE) {
-        grout_text_add(out, " has come to the end of its part");
-    } else if (thread->origin.op == 0) {
-        grout_text_add(out, " waits at the end of the kernel");
-    } else {
-        fact = grout_op__find_reach(text->module, thread->origin.op, op);
-        grout_text_add(out, " is blocked at line %" PRIu32,
-                       grout_deadlock__get_line(text, thread->origin.op));
-        add_reach(text, fact, out);
-    }
-    add_history(text, thread, op, fact.kind, out);
 }
 
 /* ---- the headline ---- */

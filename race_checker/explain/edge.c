@@ -14,6 +14,17 @@ static const char *get_earlier(const grout_wording *wording) {
     return side->is_write ? "store" : "load";
 }
 
+/* The commit that was run, or that would have helped. */
+static const char *get_commit(const grout_wording *wording) {
+    const grout_origin *run = &wording->facts->near.origin;
+    if (run->op) {
+        return grout_wording__get_mnemonic(wording, run);
+    }
+    return wording->record->code == GROUT_DIAG_MISSING_COMMIT_GMEM
+               ? "commit_gmem"
+               : grout_wording__get_smem_commit(wording);
+}
+
 /* Why the attribute has put none in. */
 static const char *get_auto_fence_note(const grout_wording *wording) {
     const grout_launch_info *info = &wording->checker->info;
@@ -25,8 +36,7 @@ static const char *get_auto_fence_note(const grout_wording *wording) {
 
 /* The access is the primary side here, and the copy the related one. */
 static void add_strict_edge(const grout_wording *wording, grout_text *out) {
-    bool is_smem = wording->record->code != GROUT_DIAG_MISSING_COMMIT_GMEM;
-    const char *commit = is_smem ? "commit_smem" : "commit_gmem";
+    const char *commit = get_commit(wording);
     const grout_side *access = &wording->facts->sides[0];
     grout_text_add(out,
                    "the plain rule is kept: a %s of others on the way publishes the %s; "
@@ -41,8 +51,7 @@ static void add_commit_edge(const grout_wording *wording, grout_text *out) {
     const grout_near *near = &facts->near;
     uint32_t line = grout_wording__get_line(wording, &facts->sides[1].origin);
     const char *access = get_earlier(wording);
-    const char *commit =
-        wording->record->code == GROUT_DIAG_MISSING_COMMIT_GMEM ? "commit_gmem" : "commit_smem";
+    const char *commit = get_commit(wording);
     if (near->kind == GROUT_NEAR_COMMIT_OF_OTHERS) {
         add_strict_edge(wording, out);
     } else if (near->kind == GROUT_NEAR_NO_COMMIT) {
@@ -69,16 +78,26 @@ static void add_commit_edge(const grout_wording *wording, grout_text *out) {
                        "line %" PRIu32 " belongs into the CTA that issues the copy",
                        near->origin.op ? "this" : "a", access, line);
     } else if (near->kind == GROUT_NEAR_COMMIT_OTHER_CTA) {
-        grout_text_add(out, "this commit_smem publishes accesses of its own CTA's SMEM only, and "
-                            "these bytes are of ");
+        grout_text_add(out,
+                       "this %s publishes accesses of its own CTA's SMEM only, and these bytes "
+                       "are of ",
+                       commit);
         grout_wording__add_cta(wording, facts->owner, out);
     }
 }
 
+/* "the copy is done when phase 0 of %full[1] completes" */
+static void add_done(const grout_near *near, const char *element, grout_text *out) {
+    grout_text_add(out, "the copy is done when phase %" PRIu32 " of %s completes", near->phase,
+                   element);
+}
+
 static void add_wait_edge(const grout_wording *wording, grout_text *out) {
     const grout_near *near = &wording->facts->near;
+    const grout_origin *access = &wording->facts->sides[0].origin;
+    const char *who = access->warp ? "warp" : "thread";
     grout_text element = {.allocator = wording->checker->allocator};
-    grout_wording__add_element(wording, near->element, &element);
+    grout_wording__add_element_of(wording, near->element, near->cta, access->cta, &element);
     if (element.failed) {
         out->failed = true;
     } else if (near->kind == GROUT_NEAR_BARRIER_GONE) {
@@ -87,26 +106,25 @@ static void add_wait_edge(const grout_wording *wording, grout_text *out) {
                        "next life stands for this copy",
                        element.data);
     } else if (near->kind == GROUT_NEAR_NEVER_WAITED) {
-        grout_text_add(out,
-                       "the copy is done when phase %" PRIu32
-                       " of %s completes, and this thread has not waited on %s at all",
-                       near->phase, element.data, element.data);
+        add_done(near, element.data, out);
+        grout_text_add(out, ", and this %s has not waited on %s at all", who, element.data);
     } else if (near->kind == GROUT_NEAR_WAIT_FRESH) {
+        add_done(near, element.data, out);
         grout_text_add(out,
-                       "the copy is done when phase %" PRIu32
-                       " of %s completes; this wait is the thread's last there, and its parity is "
-                       "that of the phase before the first: a fresh mbarrier lets it pass",
-                       near->phase, element.data);
+                       "; this wait is the %s's last there, and its parity is that of the phase "
+                       "before the first: a fresh mbarrier lets it pass",
+                       who);
     } else if (near->kind == GROUT_NEAR_WAIT_EARLIER) {
-        grout_text_add(out,
-                       "the copy is done when phase %" PRIu32
-                       " of %s completes; this wait is the thread's last and stands for an earlier "
-                       "phase",
-                       near->phase, element.data);
+        add_done(near, element.data, out);
+        grout_text_add(out, "; this wait is the %s's last on it and stands for an earlier phase",
+                       who);
     } else if (near->kind == GROUT_NEAR_WAIT_ELSEWHERE) {
-        grout_text_add(out, "the copy arrives on %s; the thread's last wait, here, is on ",
-                       element.data);
+        grout_text_add(out, "the copy arrives on %s; the %s's last wait, here, is on ",
+                       element.data, who);
         grout_wording__add_element(wording, near->number, out);
+    } else if (near->kind == GROUT_NEAR_WAIT_ABROAD) {
+        add_done(near, element.data, out);
+        grout_text_add(out, ": a thread of that CTA has to wait for it and then tell this one");
     }
     grout_text_free(&element);
 }
@@ -146,8 +164,10 @@ static void add_group_edge(const grout_wording *wording, grout_text *out) {
         break;
     case GROUT_NEAR_GROUP_OTHER_THREAD:
         grout_text_add(out,
-                       "another thread's group: the copy belongs to the thread that issued it, "
-                       "and only that thread can wait for it");
+                       "another %s's group: the copy belongs to the %s that issued it, "
+                       "and no other can wait for it",
+                       wording->facts->sides[1].origin.warp ? "warp" : "thread",
+                       wording->facts->sides[1].origin.warp ? "warp" : "thread");
         break;
     default:
         break;
@@ -178,6 +198,11 @@ static void add_race_edge(const grout_wording *wording, grout_text *out) {
                  "one width, and the scope of each holds the other's thread");
         return;
     }
+    if (grout_record__find_poll(wording->module, wording->record)) {
+        grout_text_add(out, "a flag: the loop goes round until the store comes, but a plain load "
+                            "that finds a plain store orders nothing");
+        return;
+    }
     if (write->stamp.cluster != other->stamp.cluster && !is_foreign) {
         grout_text_add(out,
                        "nothing orders the %s of a launch: they must not share bytes that one "
@@ -203,22 +228,6 @@ static void add_race_edge(const grout_wording *wording, grout_text *out) {
                    "%s, in no order: no arrive after the one is followed by a wait before the "
                    "other",
                    !other->is_write ? "one reads, one writes" : "both write");
-}
-
-static void add_overrun_edge(const grout_wording *wording, grout_text *out) {
-    const grout_facts *facts = wording->facts;
-    if (!facts->sides[1].origin.op) {
-        grout_text_add(out,
-                       "a barrier has one parity bit: whoever comes to wait cannot tell phase "
-                       "%" PRIu32 " from phase %" PRIu32,
-                       facts->phase, facts->phase + 2);
-        return;
-    }
-    grout_text_add(out,
-                   "nothing makes the arrival come after the wait: a thread that comes to wait "
-                   "late sees the parity of phase %" PRIu32 " again, sleeps through it or "
-                   "returns too early",
-                   facts->phase);
 }
 
 void grout_wording__add_missing_edge(const grout_wording *wording, grout_text *out) {
@@ -252,6 +261,6 @@ void grout_wording__add_missing_edge(const grout_wording *wording, grout_text *o
             add_group_edge(wording, out);
         }
     } else if (code == GROUT_DIAG_BARRIER_OVERRUN) {
-        add_overrun_edge(wording, out);
+        grout_wording__add_overrun_edge(wording, out);
     }
 }

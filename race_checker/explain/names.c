@@ -60,6 +60,15 @@ void grout_wording__add_element(const grout_wording *wording, uint32_t element, 
     grout_text_add(out, "[%" PRIu32 "]", info->element_indices[element]);
 }
 
+void grout_wording__add_element_of(const grout_wording *wording, uint32_t element, uint32_t cta,
+                                   uint32_t from, grout_text *out) {
+    grout_wording__add_element(wording, element, out);
+    if (cta != from) {
+        grout_text_add(out, " of ");
+        grout_wording__add_cta(wording, cta, out);
+    }
+}
+
 /* ---- accesses ---- */
 
 bool grout_wording__is_wgmma(const grout_wording *wording, const grout_side *side) {
@@ -109,6 +118,8 @@ const char *grout_wording__get_access(const grout_wording *wording, const grout_
     return "copy";
 }
 
+/* ---- actors ---- */
+
 void grout_wording__add_cta(const grout_wording *wording, uint32_t cta, grout_text *out) {
     const grout_origin origin = {.cta = cta};
     grout_text text = {.allocator = wording->checker->allocator};
@@ -121,4 +132,83 @@ void grout_wording__add_cta(const grout_wording *wording, uint32_t cta, grout_te
         grout_text_add(out, "%.*s", (int)(end ? end - text.data : (ptrdiff_t)text.size), text.data);
     }
     grout_text_free(&text);
+}
+
+static bool has_two_ctas(const grout_facts *facts) {
+    return facts->side_count > 1 && facts->sides[0].origin.cta != facts->sides[1].origin.cta;
+}
+
+void grout_wording__add_actor(const grout_wording *wording, const grout_origin *origin,
+                              grout_text *out) {
+    bool has_name = wording->checker->shape.thread_count > 1 || origin->warp > 0;
+    grout_origin actor = {.cta = origin->cta, .thread = origin->thread, .warp = origin->warp};
+    grout_text text = {.allocator = wording->checker->allocator};
+    const char *start = NULL;
+    grout_describe_actor(wording->module, wording->checker->info.kernel, &actor, &text);
+    if (text.failed || !text.data) {
+        out->failed = true;
+    } else if (has_two_ctas(wording->facts)) {
+        grout_text_add(out, "%s", text.data);
+    } else if (!has_name) {
+        grout_text_add(out, "the thread");
+    } else {
+        start = strncmp(text.data, "CTA ", 4) == 0 ? strstr(text.data, "), ") : NULL;
+        grout_text_add(out, "%s", start ? start + strlen("), ") : text.data);
+    }
+    grout_text_free(&text);
+}
+
+void grout_wording__add_by(const grout_wording *wording, const grout_origin *origin,
+                           grout_text *out) {
+    if (wording->checker->shape.thread_count > 1 || origin->warp > 0) {
+        grout_text_add(out, ", by ");
+        grout_wording__add_actor(wording, origin, out);
+    }
+}
+
+/* ---- waits ---- */
+
+/* Whether it is a wait of the Pallas face. There the k-th wait is for phase k. */
+static bool waits_on_barrier(const grout_op *op) {
+    const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
+    return sync != NULL && sync->object == GROUT_SYNC_OBJECT_BARRIER &&
+           sync->mode == GROUT_SYNC_MODE_WAITS;
+}
+
+uint32_t grout_wording__count_waits(const grout_wording *wording, uint32_t element, uint32_t thread,
+                                    grout_op_id *op_out) {
+    const grout_checker *checker = wording->checker;
+    grout_object_id object = checker->info.element_objects[element];
+    uint32_t count = 0;
+    for (grout_op_id i = 1; i < grout_module_get_op_count(wording->module); i++) {
+        const grout_origin origin = {.op = i};
+        if (waits_on_barrier(grout_module_get_op(wording->module, i)) &&
+            (checker->run.op_threads[i] >> thread & 1) &&
+            grout_origin__find_object(wording->module, &origin) == object) {
+            *op_out = i;
+            count++;
+        }
+    }
+    return count;
+}
+
+/* ---- flags ---- */
+
+static bool is_plain(const grout_side *side) {
+    return side->stamp.agent == GROUT_AGENT_ACTOR && !side->is_atomic;
+}
+
+const grout_side *grout_record__find_poll(const grout_module *module, const grout_record *record) {
+    const grout_side *sides = record->facts.sides;
+    if ((record->code != GROUT_DIAG_GMEM_RACE && record->code != GROUT_DIAG_SMEM_RACE) ||
+        record->facts.side_count != 2 || !is_plain(&sides[0]) || !is_plain(&sides[1])) {
+        return NULL;
+    }
+    for (uint32_t i = 0; i < 2; i++) {
+        if (!sides[i].is_write && sides[1 - i].is_write &&
+            grout_op__find_poll(module, sides[i].origin.op) != 0) {
+            return &sides[i];
+        }
+    }
+    return NULL;
 }

@@ -15,9 +15,71 @@ static void add_object(const grout_wording *wording, uint32_t side, grout_text *
 
 /* ---- headlines ---- */
 
+/* Whether another op than the write fills the object before the read comes. */
+static bool has_other_writer(const grout_wording *wording, grout_op_id write, grout_op_id read,
+                             grout_object_id object) {
+    enum { WRITES = 1u << GROUT_ACCESS_WRITE | 1u << GROUT_ACCESS_ATOMIC };
+    const grout_module *module = wording->module;
+    for (grout_op_id i = 1; i < grout_module_get_op_count(module); i++) {
+        const grout_op *op = grout_module_get_op(module, i);
+        if (i != write && grout_op__is_in_kernel(module, i, wording->checker->info.kernel) &&
+            grout_op__has_effect_on(module, op, object, WRITES) &&
+            grout_op__find_reach(module, i, read).kind <= GROUT_REACH_NEXT_ROUND) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static grout_op_id get_outermost_loop(const grout_module *module, grout_op_id op) {
+    grout_op_id loop = 0;
+    for (op = grout_op__get_loop(module, op); op; op = grout_op__get_loop(module, op)) {
+        loop = op;
+    }
+    return loop;
+}
+
+/* Whether the one is of a later turn of a loop around both. */
+static bool is_of_later_turn(const grout_module *module, const grout_origin *one,
+                             const grout_origin *other) {
+    grout_op_id loop = get_outermost_loop(module, one->op);
+    return loop && loop == get_outermost_loop(module, other->op) && one->loop_depth > 0 &&
+           other->loop_depth > 0 && one->loops[0] > other->loops[0];
+}
+
+/* Whether a read comes for what the write brings: it comes after it, or nothing else brings it
+ * anything. By the program alone: what the read found is chance. */
+static bool is_read_too_early(const grout_wording *wording) {
+    grout_op_id write = wording->facts->sides[0].origin.op;
+    const grout_side *read = &wording->facts->sides[1];
+    if (read->is_write || read->stamp.agent != GROUT_AGENT_ACTOR ||
+        is_of_later_turn(wording->module, &wording->facts->sides[0].origin, &read->origin)) {
+        return false;
+    }
+    return grout_op__find_reach(wording->module, write, read->origin.op).kind ==
+               GROUT_REACH_AHEAD ||
+           !has_other_writer(wording, write, read->origin.op, read->box.object);
+}
+
+static void add_early_headline(const grout_wording *wording, grout_text *out) {
+    const grout_facts *facts = wording->facts;
+    grout_text_add(out, "the %s at line %" PRIu32 " may read ",
+                   grout_wording__get_access(wording, &facts->sides[1]), get_line(wording, 1));
+    add_object(wording, 0, out);
+    grout_text_add(out, " of ");
+    grout_wording__add_cta(wording, facts->owner, out);
+    grout_text_add(out, " before ");
+    grout_wording__add_cta(wording, facts->sides[0].origin.cta, out);
+    grout_text_add(out, " has written it");
+}
+
 static void add_reuse_headline(const grout_wording *wording, grout_text *out) {
     const grout_facts *facts = wording->facts;
     const grout_side *other = &facts->sides[1];
+    if (is_read_too_early(wording)) {
+        add_early_headline(wording, out);
+        return;
+    }
     add_object(wording, 0, out);
     grout_text_add(out, " of ");
     grout_wording__add_cta(wording, facts->owner, out);
@@ -114,6 +176,12 @@ bool grout_wording__add_peer_edge(const grout_wording *wording, grout_text *out)
         return false;
     }
     if (code == GROUT_DIAG_CLUSTER_SMEM_REUSE) {
+        if (is_read_too_early(wording)) {
+            grout_text_add(out, "nothing tells ");
+            grout_wording__add_cta(wording, facts->sides[1].origin.cta, out);
+            grout_text_add(out, " that these bytes have been written");
+            return true;
+        }
         grout_text_add(out, "nothing tells ");
         grout_wording__add_cta(wording, facts->sides[0].origin.cta, out);
         grout_text_add(out, " that ");
@@ -131,14 +199,39 @@ bool grout_wording__add_peer_edge(const grout_wording *wording, grout_text *out)
 
 /* ---- repairs ---- */
 
+/* The read comes for what is written. */
+static void repair_early_read(const grout_wording *wording, grout_text *out) {
+    const grout_facts *facts = wording->facts;
+    const char *barrier = grout_wording__get_barrier(wording);
+    if (facts->sides[0].stamp.agent != GROUT_AGENT_ACTOR) {
+        grout_text_add(out, "wait for the bytes of line %" PRIu32 ", on %s of ",
+                       get_line(wording, 0), barrier);
+        grout_wording__add_cta(wording, facts->sides[1].origin.cta, out);
+        grout_text_add(out, ", before line %" PRIu32, get_line(wording, 1));
+        return;
+    }
+    grout_text_add(out, "let ");
+    grout_wording__add_cta(wording, facts->sides[0].origin.cta, out);
+    grout_text_add(out, " arrive on %s of ", barrier);
+    grout_wording__add_cta(wording, facts->sides[1].origin.cta, out);
+    grout_text_add(out,
+                   " after line %" PRIu32 ", and wait on it before line %" PRIu32
+                   "; or let the cluster meet between (cluster_barrier)",
+                   get_line(wording, 0), get_line(wording, 1));
+}
+
 static void repair_reuse(const grout_wording *wording, grout_text *out) {
     const grout_facts *facts = wording->facts;
+    if (is_read_too_early(wording)) {
+        repair_early_read(wording, out);
+        return;
+    }
     grout_text_add(out, "let ");
     grout_wording__add_cta(wording, facts->owner, out);
     grout_text_add(out,
-                   " arrive on a barrier of the cluster after line %" PRIu32
+                   " arrive on %s of the cluster after line %" PRIu32
                    ", and the thread that runs line %" PRIu32 " wait for it before",
-                   get_line(wording, 1), get_line(wording, 0));
+                   grout_wording__get_barrier(wording), get_line(wording, 1), get_line(wording, 0));
 }
 
 static void repair_peer_exit(grout_wording *wording, grout_text *out) {
@@ -259,11 +352,12 @@ bool grout_wording__add_async_copy_repair(grout_wording *wording, uint32_t side,
         grout_text_add(out, "insert %s before the %s ends", words,
                        facts->is_inner ? "scope" : "CTA");
     } else if (near->kind == GROUT_NEAR_COPY_OTHER_THREAD) {
-        grout_text_add(out,
-                       "let thread %u execute %s after line %" PRIu32
-                       " and then arrive on a barrier that this thread waits on before line "
-                       "%" PRIu32 ", or use async_copy_arrive",
-                       (unsigned)facts->sides[side].origin.thread, words, get_line(wording, side),
+        grout_text_add(out, "let ");
+        grout_wording__add_actor(wording, &facts->sides[side].origin, out);
+        grout_text_add(out, " execute %s after line %" PRIu32 " and then arrive on %s that ", words,
+                       get_line(wording, side), grout_wording__get_barrier(wording));
+        grout_wording__add_actor(wording, &facts->sides[0].origin, out);
+        grout_text_add(out, " waits on before line %" PRIu32 ", or use async_copy_arrive",
                        get_line(wording, 0));
     } else {
         grout_text_add(out, "insert %s before line %" PRIu32, words, get_line(wording, 0));

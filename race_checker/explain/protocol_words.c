@@ -96,14 +96,6 @@ static bool add_uneven_headline(const grout_wording *wording, grout_text *out) {
     return true;
 }
 
-static bool add_bytes_repair(const grout_wording *wording, grout_text *out) {
-    (void)wording;
-    grout_text_add(out, "announce with mbarrier_expect exactly the bytes that the copies on this "
-                        "mbarrier bring in the phase: those of the whole box, also where it lies "
-                        "outside the array, and those of every multicast that reaches this CTA");
-    return true;
-}
-
 static bool add_late_headline(const grout_wording *wording, grout_text *out) {
     grout_text_add(out, "phase %" PRIu32 " of ", wording->facts->phase);
     add_element(wording, out);
@@ -171,8 +163,8 @@ static bool add_end_edge(const grout_wording *wording, grout_text *out) {
 
 static bool add_end_repair(const grout_wording *wording, grout_text *out) {
     (void)wording;
-    grout_text_add(out, "wait for the phase, and let all who use the mbarrier meet first "
-                        "(block_barrier; cluster_barrier if other CTAs use it)");
+    grout_text_add(out, "wait for the phase, and let all who use the mbarrier arrive on another "
+                        "one that is awaited here (cluster_barrier if other CTAs use it)");
     return true;
 }
 
@@ -249,6 +241,25 @@ static bool add_unborn_repair(const grout_wording *wording, grout_text *out) {
     return true;
 }
 
+static bool add_ended_headline(const grout_wording *wording, grout_text *out) {
+    add_element(wording, out);
+    grout_text_add(out,
+                   " is used here, and the mbarrier_invalidate at line %" PRIu32 " has ended it",
+                   get_related_line(wording));
+    return true;
+}
+
+static bool add_ended_repair(const grout_wording *wording, grout_text *out) {
+    const grout_facts *facts = wording->facts;
+    const char *mnemonic = grout_wording__get_mnemonic(wording, &facts->sides[0].origin);
+    grout_text_add(out,
+                   "let the mbarrier_invalidate at line %" PRIu32
+                   " come after this %s, when all who use the mbarrier have met; or, if a new life "
+                   "is meant, put mbarrier_init between",
+                   get_related_line(wording), mnemonic);
+    return true;
+}
+
 static bool add_visible_headline(const grout_wording *wording, grout_text *out) {
     add_element(wording, out);
     grout_text_add(out, " is used by a thread that does not know of its init at line %" PRIu32,
@@ -269,8 +280,8 @@ static bool add_visible_edge(const grout_wording *wording, grout_text *out) {
 
 static bool add_visible_repair(const grout_wording *wording, grout_text *out) {
     grout_text_add(out,
-                   "%s after the init, or initialise it in the kernel's own block: a "
-                   "rendezvous follows there by itself",
+                   "initialise it in the kernel's own block, where a rendezvous follows by itself; "
+                   "or %s after the init",
                    is_remote(wording) ? "let the cluster meet (cluster_barrier)"
                                       : "let the CTA meet (block_barrier)");
     return true;
@@ -504,10 +515,10 @@ static const words_row ROWS[] = {
      add_warps_repair, NULL},
     {GROUT_DIAG_BARRIER_TX_MISMATCH, GROUT_SUBJECT_USUAL, add_uneven_headline, NULL, NULL, NULL},
     {GROUT_DIAG_BARRIER_TX_MISMATCH, GROUT_SUBJECT_LATE, add_late_headline, add_late_edge,
-     add_bytes_repair, NULL},
+     grout_wording__add_bytes_repair, NULL},
     {GROUT_DIAG_BARRIER_OVERRUN, GROUT_SUBJECT_LATE, add_late_headline, add_late_edge, NULL, NULL},
     {GROUT_DIAG_BARRIER_TX_MISMATCH, GROUT_SUBJECT_BYTES, add_bytes_headline, NULL,
-     add_bytes_repair, NULL},
+     grout_wording__add_bytes_repair, NULL},
     {GROUT_DIAG_BARRIER_WRONG_PARITY, GROUT_SUBJECT_USUAL, add_parity_headline, add_parity_edge,
      add_parity_repair, NULL},
     {GROUT_DIAG_BARRIER_UNINITIALISED, GROUT_SUBJECT_USUAL, add_unborn_headline, NULL,
@@ -516,6 +527,8 @@ static const words_row ROWS[] = {
      add_end_repair, "the use"},
     {GROUT_DIAG_BARRIER_UNINITIALISED, GROUT_SUBJECT_INIT, add_init_headline, NULL, add_init_repair,
      "the init before"},
+    {GROUT_DIAG_BARRIER_UNINITIALISED, GROUT_SUBJECT_ENDED, add_ended_headline, NULL,
+     add_ended_repair, "the end of the mbarrier"},
     {GROUT_DIAG_BARRIER_LEFT_LIVE, GROUT_SUBJECT_USUAL, add_live_headline, add_live_edge,
      add_live_repair, "the scope"},
     {GROUT_DIAG_INIT_NOT_VISIBLE, GROUT_SUBJECT_USUAL, add_visible_headline, add_visible_edge,

@@ -10,84 +10,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* " by CTA .., thread .." is too much for a repair: the thread alone, when there are several. */
-static void add_thread(const grout_wording *wording, const grout_origin *origin, grout_text *out) {
-    if (wording->checker->shape.thread_count > 1) {
-        grout_text_add(out, ", by thread %u", (unsigned)origin->thread);
-    }
-}
-
 static uint32_t get_line(const grout_wording *wording, grout_op_id op) {
     return grout_module_get_place(wording->module, grout_module_get_op(wording->module, op)->loc)
         .line;
-}
-
-/* ---- commits ---- */
-
-/* The commit that an actor would have to execute for these bytes. */
-static const char *get_commit(const grout_wording *wording, const grout_origin *actor) {
-    if (wording->record->code == GROUT_DIAG_MISSING_COMMIT_GMEM) {
-        return "commit_gmem";
-    }
-    return actor->cta == wording->facts->owner ? "commit_smem" : "commit_smem cluster";
-}
-
-/* The access is the primary side. Its own thread publishes it, right after it. */
-static void repair_strictly(grout_wording *wording, grout_text *out) {
-    const grout_side *access = &wording->facts->sides[0];
-    const grout_side *copy = &wording->facts->sides[1];
-    grout_op_id statement = grout_statement__find(wording->module, access->origin.op);
-    grout_spot spot = grout_statement__get_after(wording->module, statement);
-    const char *commit = get_commit(wording, &access->origin);
-    uint32_t line =
-        spot.place.file ? spot.place.line : grout_wording__get_line(wording, &access->origin);
-    grout_text_add(out, "insert '%s' %s line %" PRIu32, commit,
-                   spot.place.file && !spot.is_after ? "before" : "after", line);
-    add_thread(wording, &access->origin, out);
-    grout_text_add(out, ", before it lets ");
-    if (access->origin.cta != copy->origin.cta) {
-        grout_wording__add_cta(wording, copy->origin.cta, out);
-    } else if (access->origin.thread != copy->origin.thread) {
-        grout_text_add(out, "thread %u", (unsigned)copy->origin.thread);
-    } else {
-        grout_text_add(out, "others");
-    }
-    grout_text_add(out, " go on");
-    grout_wording__set_edit(wording, &spot, commit);
-}
-
-/*
- * Right before the copy a commit always helps: what it lacks is known there. Between two threads
- * the custom is that the one that made the access publishes it; what an engine did, or another CTA
- * to GMEM, the one that comes to use it.
- */
-static void repair_commit(grout_wording *wording, grout_text *out) {
-    const grout_side *copy = &wording->facts->sides[0];
-    const grout_side *access = &wording->facts->sides[1];
-    if (wording->facts->near.kind == GROUT_NEAR_COMMIT_OF_OTHERS) {
-        repair_strictly(wording, out);
-        return;
-    }
-    grout_op_id statement = grout_statement__find(wording->module, access->origin.op);
-    grout_spot spot = grout_statement__get_after(wording->module, statement);
-    const char *commit = get_commit(wording, &access->origin);
-    bool is_abroad = wording->record->code == GROUT_DIAG_MISSING_COMMIT_GMEM &&
-                     access->origin.cta != copy->origin.cta;
-    if (access->stamp.agent == GROUT_AGENT_ACTOR && spot.place.file && !is_abroad &&
-        !grout_origin__is_same_actor(&access->origin, &copy->origin)) {
-        grout_text_add(out, "insert '%s' %s line %" PRIu32, commit,
-                       spot.is_after ? "after" : "before", spot.place.line);
-        add_thread(wording, &access->origin, out);
-        grout_text_add(out, ", before it lets thread %u go on", (unsigned)copy->origin.thread);
-    } else {
-        commit = get_commit(wording, &copy->origin);
-        spot = grout_statement__get_before(wording->module, copy->origin.op);
-        grout_text_add(out, "insert '%s' before the %s at line %" PRIu32, commit,
-                       grout_wording__is_wgmma(wording, copy) ? "wgmma" : "copy",
-                       grout_wording__get_line(wording, &copy->origin));
-        add_thread(wording, &copy->origin, out);
-    }
-    grout_wording__set_edit(wording, &spot, commit);
 }
 
 /* ---- waits for loads ---- */
@@ -108,30 +33,6 @@ static bool get_constant_barrier(grout_wording *wording, const grout_origin *cop
     }
     grout_text_free(&op);
     return done && !out->failed;
-}
-
-/* Whether it is a wait of the Pallas face. There the k-th wait is for phase k. */
-static bool waits_on_barrier(const grout_op *op) {
-    const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);
-    return sync != NULL && sync->object == GROUT_SYNC_OBJECT_BARRIER &&
-           sync->mode == GROUT_SYNC_MODE_WAITS;
-}
-
-/* The ops by which the thread has waited on the barrier: how many, and one of them. */
-static uint32_t find_waits(const grout_wording *wording, uint32_t thread, grout_op_id *op_out) {
-    const grout_checker *checker = wording->checker;
-    grout_object_id object = checker->info.element_objects[wording->facts->near.element];
-    uint32_t count = 0;
-    for (grout_op_id i = 1; i < grout_module_get_op_count(wording->module); i++) {
-        const grout_origin origin = {.op = i};
-        if (waits_on_barrier(grout_module_get_op(wording->module, i)) &&
-            (checker->run.op_threads[i] >> thread & 1) &&
-            grout_origin__find_object(wording->module, &origin) == object) {
-            *op_out = i;
-            count++;
-        }
-    }
-    return count;
 }
 
 static bool is_behind(const grout_wording *wording, grout_op_id op, grout_op_id other) {
@@ -198,7 +99,8 @@ static bool can_insert_wait(const grout_wording *wording) {
         wording->checker->run.has_step_limit || !grout_wording__is_alone(wording, access) ||
         !grout_wording__is_alone(wording, load) || !is_behind(wording, statement, copy) ||
         find_level(wording, access->op, copy) != statement ||
-        find_waits(wording, access->thread, &wait) > 0) {
+        grout_wording__count_waits(wording, wording->facts->near.element, access->thread, &wait) >
+            0) {
         return false;
     }
     return !loop || (!is_conditional(wording->module, statement, loop, copy) &&
@@ -211,7 +113,8 @@ static bool add_late_wait(const grout_wording *wording, grout_text *out) {
     grout_op_id copy = wording->facts->sides[1].origin.op;
     grout_op_id level = find_level(wording, access->op, copy), wait = 0;
     if (!level || !is_behind(wording, level, copy) ||
-        find_waits(wording, access->thread, &wait) != 1 ||
+        grout_wording__count_waits(wording, wording->facts->near.element, access->thread, &wait) !=
+            1 ||
         grout_op__get_loop(wording->module, wait) != grout_op__get_loop(wording->module, copy) ||
         get_line(wording, wait) <= get_line(wording, level)) {
         return false;
@@ -221,8 +124,65 @@ static bool add_late_wait(const grout_wording *wording, grout_text *out) {
                    level == grout_statement__find(wording->module, access->op) ? ""
                                                                                : "the loop at ",
                    get_line(wording, level));
-    add_thread(wording, access, out);
+    grout_wording__add_by(wording, access, out);
     return true;
+}
+
+/* Whether the thread that issues the copy comes past the access first, and never back to it: then
+ * a wait for the copy there would keep it from being issued. */
+static bool comes_after(const grout_wording *wording, const grout_origin *copy,
+                        const grout_origin *access) {
+    return grout_op__find_reach(wording->module, copy->op, access->op).kind == GROUT_REACH_PASSED &&
+           (wording->checker->run.op_threads[access->op] >> copy->thread & 1) != 0;
+}
+
+/* The copy overwrites what the access is about, and has to come after it. */
+static void repair_order_of_copy(const grout_wording *wording, grout_text *out) {
+    const grout_origin *access = &wording->facts->sides[0].origin;
+    const grout_origin *copy = &wording->facts->sides[1].origin;
+    uint32_t first = grout_wording__get_line(wording, access);
+    uint32_t last = grout_wording__get_line(wording, copy);
+    if (access->cta != copy->cta) {
+        grout_text_add(out,
+                       "let the cluster meet (cluster_barrier) after line %" PRIu32
+                       " and before line %" PRIu32 "; no wait for the copy before line %" PRIu32
+                       ": the CTA that issues it comes past that line first",
+                       first, last, first);
+        return;
+    }
+    grout_text_add(out, "let ");
+    grout_wording__add_actor(wording, access, out);
+    grout_text_add(out, " arrive on %s after line %" PRIu32 ", and ",
+                   grout_wording__get_barrier(wording), first);
+    grout_wording__add_actor(wording, copy, out);
+    grout_text_add(out, " wait on it before line %" PRIu32, last);
+}
+
+static void repair_await_abroad(const grout_wording *wording, grout_text *out) {
+    const grout_near *near = &wording->facts->near;
+    const grout_origin *access = &wording->facts->sides[0].origin;
+    grout_text_add(out, "let a thread of ");
+    grout_wording__add_cta(wording, near->cta, out);
+    grout_text_add(out, " wait for phase %" PRIu32 " of its ", near->phase);
+    grout_wording__add_element(wording, near->element, out);
+    grout_text_add(out, " and then arrive on %s of ", grout_wording__get_barrier(wording));
+    grout_wording__add_cta(wording, access->cta, out);
+    grout_text_add(out, " that is awaited before line %" PRIu32,
+                   grout_wording__get_line(wording, access));
+}
+
+/* The wait that is missing, where no place for it is certain. */
+static void repair_by_wait(const grout_wording *wording, uint32_t line, grout_text *out) {
+    const grout_near *near = &wording->facts->near;
+    const grout_origin *access = &wording->facts->sides[0].origin;
+    const grout_origin *copy = &wording->facts->sides[1].origin;
+    bool is_next_round =
+        grout_origin__is_same_actor(access, copy) &&
+        grout_op__find_reach(wording->module, copy->op, access->op).kind == GROUT_REACH_NEXT_ROUND;
+    grout_text_add(out, "wait for phase %" PRIu32 " of ", near->phase);
+    grout_wording__add_element(wording, near->element, out);
+    grout_text_add(out, " before line %" PRIu32 "%s", line, is_next_round ? " runs again" : "");
+    grout_wording__add_by(wording, access, out);
 }
 
 static void repair_await(grout_wording *wording, grout_text *out) {
@@ -236,7 +196,16 @@ static void repair_await(grout_wording *wording, grout_text *out) {
     }
     if (near->kind == GROUT_NEAR_BARRIER_GONE) {
         grout_text_add(out, "wait on the copy's barrier before its scope ends");
-        add_thread(wording, &copy->origin, out);
+        grout_wording__add_by(wording, &copy->origin, out);
+        return;
+    }
+    if (comes_after(wording, &copy->origin, &access->origin) &&
+        !grout_origin__is_same_actor(&copy->origin, &access->origin)) {
+        repair_order_of_copy(wording, out);
+        return;
+    }
+    if (near->kind == GROUT_NEAR_WAIT_ABROAD) {
+        repair_await_abroad(wording, out);
         return;
     }
     if (near->kind == GROUT_NEAR_WAIT_ELSEWHERE) {
@@ -258,15 +227,10 @@ static void repair_await(grout_wording *wording, grout_text *out) {
         grout_spot spot = grout_statement__get_before(wording->module, statement);
         line = spot.place.file ? spot.place.line : line;
         grout_text_add(out, "insert '%s' before line %" PRIu32, wait.data, line);
-        add_thread(wording, &access->origin, out);
+        grout_wording__add_by(wording, &access->origin, out);
         grout_wording__set_edit(wording, &spot, wait.data);
     } else if (!add_late_wait(wording, out)) {
-        bool is_next_round = access->origin.thread == copy->origin.thread &&
-                             !is_behind(wording, access->origin.op, copy->origin.op);
-        grout_text_add(out, "wait for phase %" PRIu32 " of ", near->phase);
-        grout_wording__add_element(wording, near->element, out);
-        grout_text_add(out, " before line %" PRIu32 "%s", line, is_next_round ? " runs again" : "");
-        add_thread(wording, &access->origin, out);
+        repair_by_wait(wording, line, out);
     }
     grout_text_free(&wait);
 }
@@ -296,20 +260,22 @@ static void repair_group(grout_wording *wording, grout_text *out) {
     uint32_t line = grout_wording__get_line(wording, &access->origin);
     grout_op_id statement = grout_statement__find(wording->module, access->origin.op);
     grout_spot spot = grout_statement__get_before(wording->module, statement);
-    if (access->origin.thread != copy->origin.thread) {
-        grout_text_add(out, "let thread %u execute ", (unsigned)copy->origin.thread);
+    if (!grout_origin__is_same_actor(&access->origin, &copy->origin)) {
+        grout_text_add(out, "let ");
+        grout_wording__add_actor(wording, &copy->origin, out);
+        grout_text_add(out, " execute ");
         add_group_lines(wording, is_source, out);
-        grout_text_add(out,
-                       " after line %" PRIu32
-                       " and then arrive on a barrier that thread %u waits on before line %" PRIu32,
+        grout_text_add(out, " after line %" PRIu32 " and then arrive on %s that ",
                        grout_wording__get_line(wording, &copy->origin),
-                       (unsigned)access->origin.thread, line);
+                       grout_wording__get_barrier(wording));
+        grout_wording__add_actor(wording, &access->origin, out);
+        grout_text_add(out, " waits on before line %" PRIu32, line);
         return;
     }
     grout_text_add(out, "insert ");
     add_group_lines(wording, is_source, out);
     grout_text_add(out, " before line %" PRIu32, spot.place.file ? spot.place.line : line);
-    add_thread(wording, &access->origin, out);
+    grout_wording__add_by(wording, &access->origin, out);
     if (grout_wording__is_alone(wording, &access->origin) &&
         grout_wording__is_alone(wording, &copy->origin)) {
         grout_wording__set_edit(wording, &spot, get_group_lines(wording, is_source));
@@ -364,14 +330,15 @@ static void repair_unordered_wgmma(const grout_wording *wording, grout_text *out
                        " and a wgmma_wait that covers it",
                        grout_wording__get_mnemonic(wording, arrive),
                        grout_wording__get_line(wording, arrive), line);
-        add_thread(wording, wgmma, out);
+        grout_wording__add_by(wording, wgmma, out);
         return;
     }
-    grout_text_add(out,
-                   "wait for the wgmma at line %" PRIu32 " (wgmma_wait) and then arrive on a "
-                   "barrier that thread %u waits on before line %" PRIu32,
-                   line, (unsigned)copy->thread, grout_wording__get_line(wording, copy));
-    add_thread(wording, wgmma, out);
+    grout_text_add(
+        out, "wait for the wgmma at line %" PRIu32 " (wgmma_wait) and then arrive on %s that ",
+        line, grout_wording__get_barrier(wording));
+    grout_wording__add_actor(wording, copy, out);
+    grout_text_add(out, " waits on before line %" PRIu32, grout_wording__get_line(wording, copy));
+    grout_wording__add_by(wording, wgmma, out);
     grout_text_add(out,
                    "; or, if it is to read what the copy brings, wait for the copy before line "
                    "%" PRIu32,
@@ -392,12 +359,12 @@ static void repair_wgmma(grout_wording *wording, grout_text *out) {
     }
     if (!op) {
         grout_text_add(out,
-                       "wait for the wgmma at line %" PRIu32
-                       " (wgmma_wait 0) before %s that lets thread %u overwrite its operands",
+                       "wait for the wgmma at line %" PRIu32 " (wgmma_wait 0) before %s that lets ",
                        grout_wording__get_line(wording, wgmma),
-                       near->handover.op ? "each arrive" : "the arrive or the collective scope",
-                       (unsigned)access->thread);
-        add_thread(wording, wgmma, out);
+                       near->handover.op ? "each arrive" : "the arrive or the collective scope");
+        grout_wording__add_actor(wording, access, out);
+        grout_text_add(out, " overwrite its operands");
+        grout_wording__add_by(wording, wgmma, out);
         return;
     }
     if (lower_wait(wording, out)) {
@@ -416,7 +383,7 @@ static void repair_wgmma(grout_wording *wording, grout_text *out) {
         grout_text_add(out, "the %s at ", grout_wording__get_mnemonic(wording, &near->handover));
     }
     grout_text_add(out, "line %" PRIu32, get_line(wording, op));
-    add_thread(wording, wgmma, out);
+    grout_wording__add_by(wording, wgmma, out);
     if (wait.data && !wait.failed) {
         grout_wording__set_edit(wording, &spot, wait.data);
     }
@@ -445,7 +412,7 @@ static void repair_wgmma_at_exit(grout_wording *wording, grout_text *out) {
     grout_spot spot = get_last_spot(wording->module, facts->fault.object, kernel->body);
     grout_text_add(out, "insert 'wgmma_wait 0' before the %s ends",
                    facts->is_inner ? "scope" : "CTA");
-    add_thread(wording, &facts->sides[0].origin, out);
+    grout_wording__add_by(wording, &facts->sides[0].origin, out);
     grout_wording__set_edit(wording, &spot, "wgmma_wait 0");
 }
 
@@ -465,13 +432,13 @@ static void repair_exit(grout_wording *wording, grout_text *out) {
     }
     if (copy->is_write) {
         grout_text_add(out, "wait on the copy's barrier before the %s ends", what);
-        add_thread(wording, &copy->origin, out);
+        grout_wording__add_by(wording, &copy->origin, out);
         return;
     }
     grout_text_add(out, "insert ");
     add_group_lines(wording, true, out);
     grout_text_add(out, " before the %s ends", what);
-    add_thread(wording, &copy->origin, out);
+    grout_wording__add_by(wording, &copy->origin, out);
     if (checker->shape.thread_count == 1 && !wording->facts->is_inner) {
         grout_spot spot = grout_block__get_end(wording->module, kernel->body);
         grout_wording__set_edit(wording, &spot, get_group_lines(wording, true));
@@ -480,11 +447,28 @@ static void repair_exit(grout_wording *wording, grout_text *out) {
 
 /* ---- all ---- */
 
+/* A flag that one thread sets and another polls, with plain accesses. */
+static void repair_flag(const grout_wording *wording, grout_text *out) {
+    const grout_side *load = grout_record__find_poll(wording->module, wording->record);
+    const grout_side *sides = wording->facts->sides;
+    grout_text_add(out,
+                   "set it with '%s .. order(release)' at line %" PRIu32
+                   ", and poll it with '%s .., 0 order(acquire)' at line %" PRIu32,
+                   grout_op_get_info(GROUT_OP_ATOMIC_EXCHANGE)->text,
+                   grout_wording__get_line(wording, &sides[load == &sides[0] ? 1 : 0].origin),
+                   grout_op_get_info(GROUT_OP_ATOMIC_FETCH_ADD)->text,
+                   grout_wording__get_line(wording, &load->origin));
+}
+
 static void repair_race(grout_wording *wording, grout_text *out) {
     const grout_facts *facts = wording->facts;
     if (grout_wording__is_of_two_proxies(wording)) {
         grout_text_add(out, "make both atomics of the threads or both reductions of TMA, or put "
                             "them in order with a commit_gmem between");
+        return;
+    }
+    if (grout_record__find_poll(wording->module, wording->record)) {
+        repair_flag(wording, out);
         return;
     }
     if (facts->sides[0].is_atomic && facts->sides[1].is_atomic) {
@@ -499,63 +483,20 @@ static void repair_race(grout_wording *wording, grout_text *out) {
         grout_wording__add_element(wording, facts->near.element, out);
         grout_text_add(out, " before line %" PRIu32,
                        grout_wording__get_line(wording, &facts->sides[0].origin));
-        add_thread(wording, &facts->sides[0].origin, out);
+        grout_wording__add_by(wording, &facts->sides[0].origin, out);
     } else if (wording->record->code == GROUT_DIAG_SMEM_RACE) {
-        grout_text_add(out, "let one thread arrive on a barrier after its access, and the other "
-                            "wait on it before its own");
-    }
-}
-
-/* A wait for the parity that a fresh mbarrier has: most often meant for the first phase. */
-static void repair_fresh(const grout_wording *wording, uint32_t line, grout_text *out) {
-    uint32_t wait = grout_wording__get_line(wording, &wording->facts->sides[1].origin);
-    grout_text_add(out,
-                   "if the wait at line %" PRIu32
-                   " is meant for phase 0, give it parity 0: a fresh "
-                   "mbarrier passes parity 1 at once; if not, let it come before line %" PRIu32,
-                   wait, line);
-}
-
-/* The usual causes: the arrivals of one phase counted as several, or no way back to the arriver. */
-static void repair_overrun(const grout_wording *wording, grout_text *out) {
-    const grout_facts *facts = wording->facts;
-    uint32_t line = grout_wording__get_line(wording, &facts->sides[0].origin);
-    if (!facts->sides[1].origin.op) {
-        grout_text_add(
-            out, "wait for each phase before the arrival at line %" PRIu32 " can complete the next",
-            line);
-        return;
-    }
-    if (facts->phase == UINT32_MAX) {
-        repair_fresh(wording, line, out);
-        return;
-    }
-    if (facts->sides[0].origin.thread != facts->sides[1].origin.thread) {
         grout_text_add(out,
-                       "make line %" PRIu32 " wait until the phase before has been seen: by a "
-                       "second barrier on which the waiting thread arrives, or by counting the "
-                       "arrivals of one phase right",
-                       line);
-        return;
+                       "let one %s arrive on %s after its access, and the other wait on it before "
+                       "its own",
+                       facts->sides[0].origin.warp ? "warp" : "thread",
+                       grout_wording__get_barrier(wording));
     }
-    grout_object_id object = wording->checker->info.element_objects[facts->element];
-    uint32_t arrivals = grout_object_get_arrivals(wording->module, object);
-    grout_text_add(out,
-                   "thread %u arrives for both phases itself: let it wait for the first before "
-                   "line %" PRIu32 ", or, if these arrivals are meant to make one phase, ",
-                   (unsigned)facts->sides[0].origin.thread, line);
-    if (arrivals == 0) { /* an mbarrier's are those of its init */
-        grout_text_add(out, "initialise it with more of them");
-        return;
-    }
-    grout_text_add(out, "declare more than arrivals(%" PRIu32 ") for ", arrivals);
-    grout_wording__add_object(wording, object, out);
 }
 
 static void repair_protocol(const grout_wording *wording, grout_text *out) {
     const grout_facts *facts = wording->facts;
     if (wording->record->code == GROUT_DIAG_BARRIER_OVERRUN) {
-        repair_overrun(wording, out);
+        grout_wording__add_overrun_repair(wording, out);
     } else if (wording->record->code == GROUT_DIAG_BARRIER_UNOBSERVED) {
         grout_text_add(out, "each thread that waits on ");
         grout_wording__add_element(wording, facts->element, out);
@@ -577,7 +518,7 @@ void grout_wording__add_repair(grout_wording *wording, grout_text *out) {
     }
     if (code == GROUT_DIAG_MISSING_COMMIT_SMEM || code == GROUT_DIAG_MISSING_COMMIT_SMEM_WAR ||
         code == GROUT_DIAG_MISSING_COMMIT_GMEM) {
-        repair_commit(wording, out);
+        grout_wording__add_commit_repair(wording, out);
     } else if (code == GROUT_DIAG_ASYNC_NOT_AWAITED) {
         repair_await(wording, out);
     } else if (code == GROUT_DIAG_SMEM_SOURCE_REUSE || code == GROUT_DIAG_GMEM_WRITE_NOT_VISIBLE) {

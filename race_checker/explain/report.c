@@ -7,6 +7,8 @@
 #include "alloc.h"
 #include "invariant.h"
 
+#include <string.h>
+
 struct grout_report {
     grout_finding *findings;
     grout_diag *diags;
@@ -76,18 +78,45 @@ static grout_finding_access describe_side(grout_wording *wording, const grout_si
     return access;
 }
 
+/* " in CTA (x=0), thread wg=0, %j=2"; " at %j=2" where there is one thread; nothing without loops.
+ */
+static void add_where(const grout_wording *wording, const grout_origin *origin, grout_text *out) {
+    grout_text text = {.allocator = wording->checker->allocator};
+    const char *alone = "the thread";
+    grout_describe_actor(wording->module, wording->checker->info.kernel, origin, &text);
+    if (text.failed || !text.data) {
+        out->failed = true;
+    } else if (strncmp(text.data, alone, strlen(alone)) != 0) {
+        grout_text_add(out, " in %s", text.data);
+    } else if (strlen(text.data) > strlen(alone)) {
+        grout_text_add(out, " at %s", text.data + strlen(alone) + strlen(", "));
+    }
+    grout_text_free(&text);
+}
+
 /* "this access reads %cs[0:32, 0:64] (TMA, async proxy), in CTA (x=0), thread wg=0, %j=2" */
-static void note_side(grout_wording *wording, grout_place place, const char *opening,
+static void note_side(grout_wording *wording, const grout_side *side, const char *opening,
                       const grout_finding_access *access) {
     const char *verb = access->is_write ? "writes" : "reads";
-    if (access->box[0] == '\0') {
-        const char *colon = opening[0] == '\0' ? "" : ": ";
-        grout_wording__note(wording, GROUT_SEVERITY_NOTE, place, "%s%sin %s", opening, colon,
-                            access->where);
-        return;
+    bool has_box = access->box[0] != '\0';
+    grout_text where = {.allocator = wording->checker->allocator};
+    add_where(wording, &side->origin, &where);
+    if (where.failed) {
+        wording->has_failed = true;
+    } else if (has_box) {
+        grout_wording__note(wording, GROUT_SEVERITY_NOTE, access->place, "%s %s %s (%s)%s%s",
+                            opening, verb, access->box, access->engine, where.size ? "," : "",
+                            where.size ? where.data : "");
+    } else if (opening[0] != '\0') {
+        grout_wording__note(wording, GROUT_SEVERITY_NOTE, access->place, "%s%s%s", opening,
+                            where.size ? ":" : "", where.size ? where.data : "");
+    } else if (where.size) {
+        grout_wording__note(wording, GROUT_SEVERITY_NOTE, access->place, "%s", where.data + 1);
+    } else {
+        grout_wording__note(wording, GROUT_SEVERITY_NOTE, access->place, "this %s",
+                            grout_wording__get_mnemonic(wording, &side->origin));
     }
-    grout_wording__note(wording, GROUT_SEVERITY_NOTE, place, "%s %s %s (%s), in %s", opening, verb,
-                        access->box, access->engine, access->where);
+    grout_text_free(&where);
 }
 
 static const char *get_related_opening(const grout_wording *wording) {
@@ -108,6 +137,19 @@ static const char *get_related_opening(const grout_wording *wording) {
     return facts->primary_is_earlier ? "the later access" : "the earlier access";
 }
 
+static void note_primary(grout_wording *wording, const grout_finding_access *access) {
+    const grout_side *side = &wording->facts->sides[0];
+    grout_text bytes = {.allocator = wording->checker->allocator};
+    const char *opening = access->box[0] == '\0' ? "" : "this access";
+    if (grout_wording__is_about_bytes(wording) &&
+        grout_wording__add_bytes(wording, side->origin.op, &bytes) && !bytes.failed) {
+        opening = bytes.data;
+    }
+    wording->has_failed |= bytes.failed;
+    note_side(wording, side, opening, access);
+    grout_text_free(&bytes);
+}
+
 static void describe_sides(grout_wording *wording) {
     const grout_facts *facts = wording->facts;
     grout_finding *finding = wording->finding;
@@ -121,11 +163,10 @@ static void describe_sides(grout_wording *wording) {
         }
     }
     if (facts->sides[0].origin.op) {
-        note_side(wording, accesses[0].place, accesses[0].box[0] == '\0' ? "" : "this access",
-                  &accesses[0]);
+        note_primary(wording, &accesses[0]);
     }
     if (facts->side_count > 1 && facts->sides[1].origin.op) {
-        note_side(wording, accesses[1].place, get_related_opening(wording), &accesses[1]);
+        note_side(wording, &facts->sides[1], get_related_opening(wording), &accesses[1]);
     } else if (finding->related.file) {
         grout_wording__note(wording, GROUT_SEVERITY_NOTE, finding->related, "declared here");
     }
@@ -191,6 +232,9 @@ static void word_finding(grout_wording *wording) {
         return;
     }
     describe_sides(wording);
+    if (grout_wording__is_about_bytes(wording)) {
+        grout_wording__note_bytes(wording);
+    }
     add_edge_and_repair(wording);
 }
 

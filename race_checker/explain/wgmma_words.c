@@ -75,10 +75,13 @@ static void add_wait(const grout_wording *wording, const grout_origin *wait, uin
     }
 }
 
-/* "group 4 of thread 1": the wgmma's. */
-static void add_group(const grout_side *wgmma, grout_text *out) {
-    grout_text_add(out, "group %" PRIu32 " of thread %u", wgmma->stamp.number,
-                   (unsigned)wgmma->origin.thread);
+/* "group 4 of thread wg=1": the wgmma's; of the only thread just "group 4". */
+static void add_group(const grout_wording *wording, const grout_side *wgmma, grout_text *out) {
+    grout_text_add(out, "group %" PRIu32, wgmma->stamp.number);
+    if (wording->checker->shape.thread_count > 1) {
+        grout_text_add(out, " of ");
+        grout_wording__add_actor(wording, &wgmma->origin, out);
+    }
 }
 
 static void add_left(const grout_wording *wording, const grout_side *wgmma, grout_text *out) {
@@ -87,13 +90,13 @@ static void add_left(const grout_wording *wording, const grout_side *wgmma, grou
     add_wait(wording, &near->origin, near->number, out);
     if (starts_wgmma(wording, &near->origin)) {
         grout_text_add(out, " waits for the groups before its own, and leaves its own, ");
-        add_group(wgmma, out);
+        add_group(wording, wgmma, out);
         grout_text_add(out, ", in flight");
         return;
     }
     grout_text_add(out, " leaves %" PRIu32 " group%s in flight, among them ", near->number,
                    near->number == 1 ? "" : "s");
-    add_group(wgmma, out);
+    add_group(wording, wgmma, out);
     grout_text_add(out, "; ");
     add_wait(wording, &near->origin, near->wait_needed, out);
     grout_text_add(out, " would cover it");
@@ -109,20 +112,20 @@ static void add_wait_in_time(const grout_wording *wording, const grout_side *wgm
     }
     if (near->kind == GROUT_NEAR_WGMMA_NEVER) {
         grout_text_add(out, "the wgmma at line %" PRIu32 " is ", line);
-        add_group(wgmma, out);
-        grout_text_add(out, ", which has waited for none of its groups by then");
+        add_group(wording, wgmma, out);
+        grout_text_add(out, ", and its thread has waited for no group by then");
         return;
     }
     if (near->kind == GROUT_NEAR_WGMMA_LATE) {
         grout_text_add(out, "this wgmma_wait covers ");
-        add_group(wgmma, out);
+        add_group(wording, wgmma, out);
         grout_text_add(out, ", and comes too late");
     } else {
         bool is_part = starts_wgmma(wording, &near->origin);
         grout_text_add(out, is_part ? "the wait of this " : "this ");
         add_wait(wording, &near->origin, near->number, out);
         grout_text_add(out, " runs before the wgmma at line %" PRIu32 ", ", line);
-        add_group(wgmma, out);
+        add_group(wording, wgmma, out);
         grout_text_add(out, ", is issued");
     }
 }
@@ -131,15 +134,15 @@ static void add_unordered(const grout_wording *wording, const grout_side *wgmma,
     const grout_near *near = &wording->facts->near;
     uint32_t line = grout_wording__get_line(wording, &wgmma->origin);
     if (near->origin.op) {
-        grout_text_add(out, "this %s lets thread %u go on before the wgmma at line %" PRIu32 ", ",
-                       grout_wording__get_mnemonic(wording, &near->origin),
-                       (unsigned)wording->facts->sides[0].origin.thread, line);
-        add_group(wgmma, out);
+        grout_text_add(out, "this %s lets ", grout_wording__get_mnemonic(wording, &near->origin));
+        grout_wording__add_actor(wording, &wording->facts->sides[0].origin, out);
+        grout_text_add(out, " go on before the wgmma at line %" PRIu32 ", ", line);
+        add_group(wording, wgmma, out);
         grout_text_add(out, ", is issued");
         return;
     }
     grout_text_add(out, "nothing orders the copy and the wgmma at line %" PRIu32 ", ", line);
-    add_group(wgmma, out);
+    add_group(wording, wgmma, out);
     grout_text_add(out, ": no arrive after the one is followed by a wait before the other");
 }
 
@@ -156,9 +159,10 @@ void grout_wording__add_wgmma_edge(const grout_wording *wording, grout_text *out
     }
     add_wait_in_time(wording, &facts->sides[1], out);
     if (near->handover.op) {
-        grout_text_add(out, "; the %s at line %" PRIu32 " lets thread %u go on",
+        grout_text_add(out, "; the %s at line %" PRIu32 " lets ",
                        grout_wording__get_mnemonic(wording, &near->handover),
-                       grout_wording__get_line(wording, &near->handover),
-                       (unsigned)facts->sides[0].origin.thread);
+                       grout_wording__get_line(wording, &near->handover));
+        grout_wording__add_actor(wording, &facts->sides[0].origin, out);
+        grout_text_add(out, " go on");
     }
 }

@@ -50,6 +50,9 @@ void grout_wording__add_object(const grout_wording *wording, grout_object_id obj
 void grout_wording__add_box(const grout_wording *wording, const grout_box *box, grout_text *out);
 /* "%bar[1]" */
 void grout_wording__add_element(const grout_wording *wording, uint32_t element, grout_text *out);
+/* "%bar[1] of CTA (x=1)": of a CTA that is not the one looking at it. */
+void grout_wording__add_element_of(const grout_wording *wording, uint32_t element, uint32_t cta,
+                                   uint32_t from, grout_text *out);
 /* "barrier_wait": the mnemonic of the op. */
 const char *grout_wording__get_mnemonic(const grout_wording *wording, const grout_origin *origin);
 /* Whether the access is one of a wgmma; whether it is one of cp.async. */
@@ -63,6 +66,41 @@ const char *grout_wording__get_who(const grout_wording *wording, const grout_sid
 const char *grout_wording__get_access(const grout_wording *wording, const grout_side *side);
 /* "CTA (x=1)" */
 void grout_wording__add_cta(const grout_wording *wording, uint32_t cta, grout_text *out);
+/* "thread wg=1", "warp 2", "CTA (x=1), thread wg=1": the CTA if the finding is about two of them;
+ * "the thread" where there is nothing to tell. */
+void grout_wording__add_actor(const grout_wording *wording, const grout_origin *origin,
+                              grout_text *out);
+/* ", by thread wg=1", where there are several that could be meant. */
+void grout_wording__add_by(const grout_wording *wording, const grout_origin *origin,
+                           grout_text *out);
+
+/* The ops by which the thread has waited on the barrier of an element, without a parity: how many,
+ * and one of them. */
+uint32_t grout_wording__count_waits(const grout_wording *wording, uint32_t element, uint32_t thread,
+                                    grout_op_id *op_out);
+
+/* The side of a race that polls what the other one writes, both without atomics; NULL: none. */
+const grout_side *grout_record__find_poll(const grout_module *module, const grout_record *record);
+
+/* ---- bytes_words.c ---- */
+
+/* Whether the finding is about the bytes of an mbarrier's phase. */
+bool grout_wording__is_about_bytes(const grout_wording *wording);
+/* "this mbarrier_expect announces 512 bytes", "this copy_gmem_to_smem brings 512 bytes"; false: it
+ * does neither. */
+bool grout_wording__add_bytes(const grout_wording *wording, grout_op_id op, grout_text *out);
+/* That at each other op that does so for the finding's mbarrier. */
+void grout_wording__note_bytes(grout_wording *wording);
+bool grout_wording__add_bytes_repair(const grout_wording *wording, grout_text *out);
+
+/* ---- face.c ---- */
+
+/* Whether the kernel has mbarriers, and no barriers of the Pallas face. */
+bool grout_wording__is_explicit(const grout_wording *wording);
+/* "commit_smem", "fence_async_shared": as the kernel writes it, or would. */
+const char *grout_wording__get_smem_commit(const grout_wording *wording);
+/* "a barrier", "an mbarrier" */
+const char *grout_wording__get_barrier(const grout_wording *wording);
 
 /* ---- headline.c, edge.c ---- */
 
@@ -70,6 +108,15 @@ void grout_wording__add_cta(const grout_wording *wording, uint32_t cta, grout_te
 void grout_wording__add_headline(const grout_wording *wording, grout_text *out);
 /* What order exists, what is absent, what came close; nothing if there is nothing to say. */
 void grout_wording__add_missing_edge(const grout_wording *wording, grout_text *out);
+
+/* ---- commit_repair.c ---- */
+
+void grout_wording__add_commit_repair(grout_wording *wording, grout_text *out);
+
+/* ---- overrun_words.c ---- */
+
+void grout_wording__add_overrun_edge(const grout_wording *wording, grout_text *out);
+void grout_wording__add_overrun_repair(const grout_wording *wording, grout_text *out);
 
 /* ---- wgmma_words.c ---- */
 

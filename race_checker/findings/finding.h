@@ -51,6 +51,7 @@ typedef enum grout_near_kind {
     GROUT_NEAR_WAIT_FRESH,       /* its last wait there passed a fresh mbarrier, by its parity */
     GROUT_NEAR_WAIT_EARLIER,     /* its last wait there was for an earlier phase */
     GROUT_NEAR_WAIT_ELSEWHERE,   /* its last wait was on another element: index */
+    GROUT_NEAR_WAIT_ABROAD,      /* the barrier is a peer's, whose threads alone can wait on it */
     GROUT_NEAR_BARRIER_GONE,     /* the barrier has ended before the load that arrives on it */
     GROUT_NEAR_STILL_READING,    /* a load's source is written: nothing says that it is read */
     GROUT_NEAR_GROUP_LEFT,       /* wait n leaves this group in flight */
@@ -78,6 +79,7 @@ typedef struct grout_near {
     uint32_t kind;           /* grout_near_kind */
     grout_origin origin;     /* of the synchronisation; op 0: none */
     uint32_t element, phase; /* of a barrier */
+    uint32_t cta;            /* the barrier's */
     uint32_t number;         /* allowed groups of a wait */
     bool is_open;            /* the copy's group has not been closed */
     bool is_full;            /* the arrivals of the phase are all in */
@@ -107,6 +109,7 @@ typedef enum grout_subject {
     GROUT_SUBJECT_GONE_ON,     /* unobserved: the next phase of an mbarrier has an arrival */
     GROUT_SUBJECT_END,         /* uninitialised: an end that does not know the use */
     GROUT_SUBJECT_INIT,        /* uninitialised: init of a live one */
+    GROUT_SUBJECT_ENDED,       /* uninitialised: a use that knows of the end */
     GROUT_SUBJECT_ARRIVAL,     /* cluster-exit: an arrival, not an access */
     GROUT_SUBJECT_NAMED,       /* overrun of the named barrier element, generation phase */
     GROUT_SUBJECT_NAMED_TWICE, /* two arrivals of a thread in one generation */

@@ -1,5 +1,6 @@
 /* faults.c - what is wrong by itself, as the machine saw it: findings of one place.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "elements.h"
 #include "phases.h"
 #include "protocols.h"
 
@@ -31,11 +32,18 @@ static uint32_t get_epoch(const grout_checker *checker, const grout_event *event
                      &checker->shape, grout_checker__get_actor(checker, &event->origin))];
 }
 
+/* The invalidate before the use of an mbarrier that is not live; op 0: there was none. */
+static grout_origin find_end(grout_checker *checker, const grout_fault *fault) {
+    grout_element_at at = grout_checker__find_element(checker, fault->cta, fault->element);
+    return at.state ? at.element->ended : (grout_origin){.op = 0};
+}
+
 bool grout_checker__fault(grout_checker *checker, const grout_event *event) {
     const grout_fault *fault = event->u.fault;
     grout_finding_key key = {.code = fault->code,
                              .severity = grout_diag_get(fault->code)->severity};
     grout_facts facts;
+    grout_origin end = {.op = 0};
     bool is_reported = false;
     if (is_follow_on(checker, fault)) {
         checker->run.suppressed++;
@@ -46,6 +54,7 @@ bool grout_checker__fault(grout_checker *checker, const grout_event *event) {
         if (!has_memory || is_reported) {
             return has_memory;
         }
+        end = find_end(checker, fault);
     }
     memset(&facts, 0, sizeof facts);
     facts.fault = *fault;
@@ -58,6 +67,11 @@ bool grout_checker__fault(grout_checker *checker, const grout_event *event) {
     facts.epoch = get_epoch(checker, event);
     key.primary = grout_origin__get_loc(checker->info.module, &event->origin);
     key.related = find_declaration(checker, fault);
+    if (end.op != 0) {
+        facts.subject = GROUT_SUBJECT_ENDED;
+        facts.sides[facts.side_count++].origin = end;
+        key.related = grout_origin__get_loc(checker->info.module, &end);
+    }
     if (!key.primary) {
         key.primary = key.related;
         key.related = 0;

@@ -66,6 +66,18 @@ bool grout_op__is_counted_loop(const grout_op *op) {
     return region->kind == GROUT_REGION_LOOP && region->lead_args > 0;
 }
 
+grout_op_id grout_op__find_poll(const grout_module *module, grout_op_id op) {
+    grout_op_id loop = grout_op__get_loop(module, op);
+    const grout_op *it = loop ? grout_module_get_op(module, loop) : NULL;
+    if (!it || grout_op__is_counted_loop(it)) {
+        return 0;
+    }
+    while (grout_op__get_parent(module, op) != loop) {
+        op = grout_op__get_parent(module, op);
+    }
+    return grout_module_get_op(module, op)->parent == it->first_block ? loop : 0;
+}
+
 grout_expr_id grout_op__find_allowed(const grout_module *module, const grout_op *op) {
     const grout_attr_value *attr = grout_module_find_attr(module, op, GROUT_ATTR_WAIT_GROUPS);
     const grout_sync_info *sync = grout_op_get_sync((grout_opcode)op->opcode);

@@ -46,6 +46,9 @@ bool grout_op__is_in_kernel(const grout_module *module, grout_op_id op, grout_ke
 grout_op_id grout_op__get_loop(const grout_module *module, grout_op_id op);
 /* Whether it is a loop whose index counts: its first operands are low, high and step. */
 bool grout_op__is_counted_loop(const grout_op *op);
+/* The loop that goes round until the op finds something else: a while in whose condition it stands;
+ * 0: none. */
+grout_op_id grout_op__find_poll(const grout_module *module, grout_op_id op);
 /* The n of an op that lets so many groups stay in flight, as an operand or an attribute; 0: it has
  * none written. */
 grout_expr_id grout_op__find_allowed(const grout_module *module, const grout_op *op);

@@ -88,6 +88,49 @@ START_TEST(origin_without_axes) {
 }
 END_TEST
 
+/* CTA, thread and warp are named only where there are several of them. */
+typedef struct actor_case {
+    const char *head, *expected, *of_warp;
+} actor_case;
+
+static const actor_case actor_cases[] = {
+    {"", "the thread, %i=5", "warp 1, %i=5"},
+    {"threads(wg = 2)", "thread wg=1, %i=5", "thread wg=1, warp 1, %i=5"},
+    {"grid(x = 3)", "CTA (x=2), %i=5", "CTA (x=2), warp 1, %i=5"},
+    {"grid(x = 3) threads(wg = 2)", "CTA (x=2), thread wg=1, %i=5",
+     "CTA (x=2), thread wg=1, warp 1, %i=5"}};
+
+START_TEST(actors) {
+    const actor_case *c = &actor_cases[_i];
+    grout_text source = {0}, out = {0};
+    grout_text_add(&source,
+                   "kernel @k() %s { scratch %%b : barrier[1]\n for %%i in 0..3 { barrier_arrive "
+                   "%%b[0] } }",
+                   c->head);
+    run *r = run_new(source.data, 0);
+    run_start(r);
+    grout_op_id arrive = 0;
+    for (uint32_t i = 1; i < grout_module_get_op_count(r->module); i++) {
+        arrive = grout_module_get_op(r->module, i)->opcode == GROUT_OP_BARRIER_ARRIVE ? i : arrive;
+    }
+    bool has_threads = strstr(c->head, "threads") != NULL, has_ctas = strstr(c->head, "grid");
+    grout_origin origin = {.op = arrive,
+                           .cta = has_ctas ? 2 : 0,
+                           .thread = has_threads ? 1 : 0,
+                           .loop_depth = 1,
+                           .loops = {5}};
+    grout_describe_actor(r->module, 1, &origin, &out);
+    ck_assert_str_eq(out.data, c->expected);
+    grout_text_free(&out);
+    origin.warp = 2;
+    grout_describe_actor(r->module, 1, &origin, &out);
+    ck_assert_str_eq(out.data, c->of_warp);
+    grout_text_free(&out);
+    grout_text_free(&source);
+    run_delete(r);
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("describe");
     TCase *tests = tcase_create("describe");
@@ -95,6 +138,7 @@ int main(void) {
     tcase_add_test(tests, origins);
     tcase_add_test(tests, origins_in_a_while);
     tcase_add_test(tests, origin_without_axes);
+    tcase_add_loop_test(tests, actors, 0, (int)(sizeof actor_cases / sizeof actor_cases[0]));
     suite_add_tcase(suite, tests);
     return run_suite(suite);
 }

@@ -35,16 +35,15 @@ static const struct sentence {
     const char *text;
 } SENTENCES[] = {
     {4, "no thread can run: phase 0 of %go[0] never completes"},
-    {0, "they wait in a circle: thread 0 at line 4 for thread 1, thread 1 at line 7 for thread 0"},
-    {4, "CTA 0, thread wg=0 waits for phase 0 of %go[0], which has 0 of 1 arrival"},
-    {8, "this barrier_arrive arrives on %go; thread 0 is blocked at line 4, in the other branch of "
-        "the if at line 3; thread 1 is blocked at line 7 before it; thread 2 is blocked at line 7 "
-        "before it"},
-    {7, "CTA 0, thread wg=1 asks for 232 registers a lane and has 168, and the CTA's pool has 0 of "
-        "the 64 it lacks; thread 0 holds 168; thread 2 holds 168"},
-    {5, "this set_max_registers gives registers back; thread 0 is blocked at line 4 before it; "
-        "thread 1 is blocked at line 7, in the other branch of the if at line 3; thread 2 is "
-        "blocked at line 7, in the other branch of the if at line 3"}};
+    {0, "thread wg=0 waits at line 4 for thread wg=1, which waits at line 7 for thread wg=0: a "
+        "circle"},
+    {4, "thread wg=0 waits for phase 0 of %go[0], which has 0 of 1 arrival"},
+    {8, "this barrier_arrive arrives on %go; thread wg=1 is blocked at line 7 before it; 1 more "
+        "likewise"},
+    {7, "thread wg=1 asks for 232 registers a lane and has 168, and the CTA's pool has 0 of "
+        "the 64 it lacks; thread wg=0 holds 168; thread wg=2 holds 168"},
+    {5, "this set_max_registers gives registers back; thread wg=0 is blocked at line 4 before "
+        "it"}};
 
 typedef struct fixture {
     grout_diags *diags;

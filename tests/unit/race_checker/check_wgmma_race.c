@@ -106,45 +106,50 @@ typedef struct words {
 
 static const words WORDINGS[] = {
     {"0n0 0n1 0w2 0t0", "%as is refilled by TMA while the wgmma at line 8 may still be reading it",
-     "this wgmma_wait 2 leaves 2 groups in flight, among them group 1 of thread 0; wgmma_wait 1 "
+     "this wgmma_wait 2 leaves 2 groups in flight, among them group 1 of thread wg=0; wgmma_wait 1 "
      "would cover it",
      "lower the 2 of the wgmma_wait at line 12 to 1", "replace 12: 1"},
     {"0n0 0n1 0w2 0t0 0n2 0w2 0t2", NULL, NULL,
      "lower the 2 of the wgmma_wait at line 12 to 0, for the other times that this was seen",
      "replace 12: 0"},
     {"0n0 0w0 0n0 0n1 0t0", NULL,
-     "this wgmma_wait 0 runs before the wgmma at line 8, group 2 of thread 0, is issued",
-     "insert 'wgmma_wait 1' before line 13, by thread 0", "before 13: wgmma_wait 1"},
+     "this wgmma_wait 0 runs before the wgmma at line 8, group 2 of thread wg=0, is issued",
+     "insert 'wgmma_wait 1' before line 13, by thread wg=0", "before 13: wgmma_wait 1"},
     {"0m0 0n1 0x0", NULL,
-     "the wait of this wgmma runs before the wgmma at line 8, group 2 of thread 0, is issued",
-     "insert 'wgmma_wait 0' before line 20, by thread 0", "before 20: wgmma_wait 0"},
+     "the wait of this wgmma runs before the wgmma at line 8, group 2 of thread wg=0, is issued",
+     "insert 'wgmma_wait 0' before line 20, by thread wg=0", "before 20: wgmma_wait 0"},
     {"0m0 0s0", "%as is overwritten while the wgmma at line 7 may still be reading it",
-     "this wgmma waits for the groups before its own, and leaves its own, group 1 of thread 0, in "
+     "this wgmma waits for the groups before its own, and leaves its own, group 1 of thread wg=0, "
+     "in "
      "flight",
-     "insert 'wgmma_wait 0' before line 15, by thread 0", "before 15: wgmma_wait 0"},
+     "insert 'wgmma_wait 0' before line 15, by thread wg=0", "before 15: wgmma_wait 0"},
     {"0n0 0n1 0a0 1g0 1t0", NULL,
-     "the wgmma at line 8 is group 1 of thread 0, which has waited for none of its groups by then; "
-     "the barrier_arrive at line 18 lets thread 1 go on",
-     "insert 'wgmma_wait 1' before the barrier_arrive at line 18, by thread 0",
+     "the wgmma at line 8 is group 1 of thread wg=0, and its thread has waited for no group by "
+     "then; "
+     "the barrier_arrive at line 18 lets thread wg=1 go on",
+     "insert 'wgmma_wait 1' before the barrier_arrive at line 18, by thread wg=0",
      "before 18: wgmma_wait 1"},
     {"0n0 0b0 0v0 1g0 1t0", NULL,
-     "this wgmma_wait covers group 1 of thread 0, and comes too late; the barrier_arrive at line "
+     "this wgmma_wait covers group 1 of thread wg=0, and comes too late; the barrier_arrive at "
+     "line "
      "25 "
-     "lets thread 1 go on",
-     "move the wgmma_wait at line 26 before the barrier_arrive at line 25, by thread 0",
+     "lets thread wg=1 go on",
+     "move the wgmma_wait at line 26 before the barrier_arrive at line 25, by thread wg=0",
      "before 25: wgmma_wait 0"},
     {"0n0 0a0 1g0 1t0 0n1 0b0 1g0 1t1", NULL, NULL,
-     "wait for the wgmma at line 8 (wgmma_wait 0) before each arrive that lets thread 1 overwrite "
-     "its operands, by thread 0",
+     "wait for the wgmma at line 8 (wgmma_wait 0) before each arrive that lets thread wg=1 "
+     "overwrite "
+     "its operands, by thread wg=0",
      NULL},
     {"0t0 0c0 0a0 0n0 1g0 1t0", NULL,
-     "this barrier_arrive lets thread 1 go on before the wgmma at line 8, group 1 of thread 0, is "
+     "this barrier_arrive lets thread wg=1 go on before the wgmma at line 8, group 1 of thread "
+     "wg=0, is "
      "issued",
      "move the barrier_arrive at line 18 behind the wgmma at line 8 and a wgmma_wait that covers "
-     "it, by thread 0",
+     "it, by thread wg=0",
      NULL},
     {"0s0 0n0", "the tensor core may read stale bytes of %as", NULL,
-     "insert 'commit_smem' before the wgmma at line 8, by thread 0", "before 8: commit_smem"},
+     "insert 'commit_smem' before the wgmma at line 8, by thread wg=0", "before 8: commit_smem"},
     {"1t0 0n0",
      "%as is read by the tensor core while TMA may still be loading it: the copy at line 13 is not "
      "awaited",
@@ -153,16 +158,17 @@ static const words WORDINGS[] = {
      "this wgmma adds to columns 32:96 of %acc in K steps of 16 while the one at line 9 may still "
      "be "
      "adding to columns 0:64 in K steps of 16",
-     NULL, "insert 'wgmma_wait 0' before line 11, by thread 0", "before 11: wgmma_wait 0"},
+     NULL, "insert 'wgmma_wait 0' before line 11, by thread wg=0", "before 11: wgmma_wait 0"},
     {"0n0 0z1", "%acc is read while the wgmma at line 8 may still be adding to it",
-     "this acc_load wait(1) leaves 1 group in flight, among them group 1 of thread 0; acc_load "
+     "this acc_load wait(1) leaves 1 group in flight, among them group 1 of thread wg=0; acc_load "
      "wait(0) would cover it",
      "lower the 1 of the acc_load at line 22 to 0", "replace 22: 0"},
-    {"0n0 0x0", NULL, NULL, "insert 'wgmma_wait 0' before line 20, by thread 0",
+    {"0n0 0x0", NULL, NULL, "insert 'wgmma_wait 0' before line 20, by thread wg=0",
      "before 20: wgmma_wait 0"},
     {"0n0 0E0", "the CTA ends while the tensor core may still be reading %as",
-     "the wgmma at line 8 is group 1 of thread 0, which has waited for none of its groups by then",
-     "insert 'wgmma_wait 0' before the CTA ends, by thread 0", "before 27: wgmma_wait 0"}};
+     "the wgmma at line 8 is group 1 of thread wg=0, and its thread has waited for no group by "
+     "then",
+     "insert 'wgmma_wait 0' before the CTA ends, by thread wg=0", "before 27: wgmma_wait 0"}};
 enum { WORDING_COUNT = sizeof WORDINGS / sizeof *WORDINGS };
 
 static void expect_text(const char *steps, const char *found, const char *expected) {
@@ -360,7 +366,7 @@ START_TEST(collective_scope_ends_for_all) {
     expect_text("collective", finding->diag->message,
                 "the scope ends while the tensor core may still be adding to %acc");
     expect_text("collective", finding->repair,
-                "insert 'wgmma_wait 0' before the scope ends, by thread 0");
+                "insert 'wgmma_wait 0' before the scope ends, by thread wg=0");
     ck_assert_uint_eq(finding->edit.place.line, 9);
     stop(it);
     free(it);

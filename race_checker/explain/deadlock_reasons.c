@@ -1,0 +1,294 @@
+/*
+ * deadlock_reasons.c - why the threads that could execute an op do not, and which of them has left
+ * it out.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "deadlock.h"
+
+#include "visits.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum {
+    KINDS_MAX = 8,     /* reasons of an op that are told apart */
+    SENTENCE_MAX = 170 /* bytes after which no other reason is begun */
+};
+
+/* ---- turns ---- */
+
+/* "%i=2" of the innermost loop around the op; "turn 2" of a while. */
+static void add_turn(const grout_deadlock *text, grout_op_id op, int32_t turn, grout_text *out) {
+    grout_op_id loop = grout_op__get_loop(text->module, op);
+    const grout_op *it = loop ? grout_module_get_op(text->module, loop) : NULL;
+    if (!it || !grout_op__is_counted_loop(it)) {
+        grout_text_add(out, "turn %" PRId32, turn);
+        return;
+    }
+    const grout_block *body = grout_module_get_block(text->module, it->first_block);
+    const grout_value *index = grout_module_get_value(text->module, body->first_arg);
+    grout_text_add(out, "%%%s=%" PRId32, grout_module_get_string(text->module, index->name), turn);
+}
+
+static bool get_constant(const grout_deadlock *text, const grout_op *op, uint32_t index,
+                         int64_t *value_out) {
+    const grout_operand *operand = grout_module_get_operand(text->module, op, index);
+    if (operand->kind != GROUT_OPERAND_EXPR) {
+        return false;
+    }
+    *value_out = grout_module_get_expr_value(text->module, operand->id).integer;
+    return true;
+}
+
+/* "the for at line 9 (0..3)" */
+static void add_loop(const grout_deadlock *text, grout_op_id loop, grout_text *out) {
+    const grout_op *op = grout_module_get_op(text->module, loop);
+    int64_t low = 0, high = 0;
+    grout_text_add(out, "the %s at line %" PRIu32,
+                   grout_op_get_info((grout_opcode)op->opcode)->text,
+                   grout_deadlock__get_line(text, loop));
+    if (grout_op__is_counted_loop(op) && get_constant(text, op, 0, &low) &&
+        get_constant(text, op, 1, &high)) {
+        grout_text_add(out, " (%" PRId64 "..%" PRId64 ")", low, high);
+    }
+}
+
+/* ---- one thread ---- */
+
+static const grout_visit *find_visit(const grout_deadlock *text, const grout_thread_fact *thread,
+                                     grout_op_id op) {
+    grout_cta_state *state = grout_checker__find_cta(text->checker, thread->origin.cta);
+    return state
+               ? grout_checker__find_visit(text->checker, state,
+                                           grout_checker__get_local(text->checker, &thread->origin),
+                                           op)
+               : NULL;
+}
+
+static grout_reach_fact find_reach(const grout_deadlock *text, const grout_thread_fact *thread,
+                                   grout_op_id op) {
+    const grout_reach_fact passed = {GROUT_REACH_PASSED, 0};
+    bool stands = thread->state != GROUT_THREAD_EXITED && thread->state != GROUT_THREAD_IDLE &&
+                  thread->origin.op != 0 && !grout_deadlock__is_at_end(text, thread);
+    return stands ? grout_op__find_reach(text->module, thread->origin.op, op) : passed;
+}
+
+/* The turn of its loop in which the thread has gone past the op; false: it has not. */
+static bool find_gap(const grout_deadlock *text, const grout_thread_fact *thread, grout_op_id op,
+                     int32_t *turn_out) {
+    const grout_visit *visit = find_visit(text, thread, op);
+    grout_reach kind = find_reach(text, thread, op).kind;
+    bool is_behind = (kind == GROUT_REACH_NEXT_ROUND || kind == GROUT_REACH_PASSED) &&
+                     !grout_deadlock__is_at_end(text, thread);
+    return visit && visit->count > 0 && grout_op__get_loop(text->module, op) &&
+           grout_visit__find_gap(text->module, visit, &thread->origin, is_behind, turn_out);
+}
+
+/* How often the thread has executed the op, and which turn of its loop went past it. */
+static void add_history(const grout_deadlock *text, const grout_thread_fact *thread, grout_op_id op,
+                        grout_text *out) {
+    const grout_visit *visit = find_visit(text, thread, op);
+    grout_op_id loop = grout_op__get_loop(text->module, op);
+    int32_t turn = 0;
+    if (!visit || !loop ||
+        (visit->count == 0 && find_reach(text, thread, op).kind == GROUT_REACH_OTHER_BRANCH)) {
+        return;
+    }
+    if (visit->count == 0) {
+        grout_text_add(out, ", and has not run it in ");
+        add_loop(text, loop, out);
+        return;
+    }
+    grout_text_add(out, ", having run it %" PRIu32 " time%s", visit->count,
+                   visit->count == 1 ? "" : "s");
+    if (find_gap(text, thread, op, &turn)) {
+        grout_text_add(out, " and gone past it at ");
+        add_turn(text, op, turn, out);
+    }
+}
+
+static void add_reach(const grout_deadlock *text, grout_reach_fact fact, grout_text *out) {
+    grout_opcode through = (grout_opcode)grout_module_get_op(text->module, fact.through)->opcode;
+    const char *mnemonic = grout_op_get_info(through)->text;
+    grout_region_kind kind = (grout_region_kind)grout_op_get_region(through)->kind;
+    if (fact.kind == GROUT_REACH_OTHER_BRANCH) {
+        grout_text_add(out, ", in %s of the %s at line %" PRIu32,
+                       kind == GROUT_REGION_BRANCH ? "the other branch" : "another partition",
+                       mnemonic, grout_deadlock__get_line(text, fact.through));
+        return;
+    }
+    if (fact.kind == GROUT_REACH_AHEAD) {
+        grout_text_add(out, " before it");
+    } else if (fact.kind == GROUT_REACH_NEXT_ROUND) {
+        grout_text_add(out, " and comes to it in the next iteration at the earliest");
+    } else {
+        grout_text_add(out, " behind it and does not come back to it");
+        return;
+    }
+    if (kind == GROUT_REGION_BRANCH || kind == GROUT_REGION_LOOP) {
+        grout_text_add(out, " (if the %s at line %" PRIu32 "%s)", mnemonic,
+                       grout_deadlock__get_line(text, fact.through),
+                       kind == GROUT_REGION_BRANCH ? " is taken" : " runs at all");
+    }
+}
+
+/* " is blocked at line 30 before it" */
+static void add_reason(const grout_deadlock *text, const grout_thread_fact *thread, grout_op_id op,
+                       grout_text *out) {
+    if (thread->state == GROUT_THREAD_EXITED) {
+        grout_text_add(out, " has exited");
+    } else if (thread->state == GROUT_THREAD_IDLE) {
+        grout_text_add(out, " has come to the end of its part");
+    } else if (thread->origin.op == 0 || grout_deadlock__is_at_end(text, thread)) {
+        grout_text_add(out, " waits at the end of the kernel");
+    } else {
+        grout_text_add(out, " is blocked at line %" PRIu32,
+                       grout_deadlock__get_line(text, thread->origin.op));
+        add_reach(text, find_reach(text, thread, op), out);
+    }
+    add_history(text, thread, op, out);
+}
+
+/* ---- all threads ---- */
+
+/* Threads of which one thing can be said. */
+typedef struct reason {
+    const grout_thread_fact *first;
+    uint32_t count;
+    grout_text words;
+} reason;
+
+typedef struct reason_list {
+    reason items[KINDS_MAX];
+    uint32_t count, left; /* left: threads beyond */
+} reason_list;
+
+static bool is_equal(const grout_text *a, const grout_text *b) {
+    return a->size == b->size && a->data && b->data && memcmp(a->data, b->data, a->size) == 0;
+}
+
+/* Takes the words over. */
+static void add_to_list(reason_list *list, const grout_thread_fact *thread, grout_text *words) {
+    for (uint32_t i = 0; i < list->count; i++) {
+        if (is_equal(&list->items[i].words, words)) {
+            list->items[i].count++;
+            grout_text_free(words);
+            return;
+        }
+    }
+    if (list->count == KINDS_MAX) {
+        list->left++;
+        grout_text_free(words);
+        return;
+    }
+    list->items[list->count++] = (reason){thread, 1, *words};
+}
+
+/* Whether the thread has part in the op: it is not just in another branch, which never had it. */
+static bool has_part(const grout_deadlock *text, const grout_thread_fact *thread, grout_op_id op) {
+    const grout_visit *visit = find_visit(text, thread, op);
+    return find_reach(text, thread, op).kind != GROUT_REACH_OTHER_BRANCH ||
+           (visit && visit->count > 0);
+}
+
+/* Whether the thread could execute the op for the waiting one, and does not stand in it with it. */
+static bool is_candidate(const grout_deadlock *text, const grout_need *need, grout_op_id op,
+                         const grout_thread_fact *other) {
+    bool is_meeting = need->thread->origin.op == op;
+    return grout_deadlock__is_in_reach(text, need, op, other) &&
+           !(is_meeting && (other->origin.warp != 0 ||
+                            (other->origin.op == op && other->state == need->thread->state)));
+}
+
+void grout_deadlock__add_reasons(const grout_deadlock *text, const grout_need *need, grout_op_id op,
+                                 grout_text *out) {
+    reason_list list = {.count = 0};
+    bool has_others = false;
+    for (uint32_t t = 0; t < text->thread_count; t++) {
+        has_others |= is_candidate(text, need, op, &text->threads[t]) &&
+                      has_part(text, &text->threads[t], op);
+    }
+    for (uint32_t t = 0; t < text->thread_count; t++) {
+        const grout_thread_fact *other = &text->threads[t];
+        grout_text words = {.allocator = text->checker->allocator};
+        if (is_candidate(text, need, op, other) && (!has_others || has_part(text, other, op))) {
+            add_reason(text, other, op, &words);
+            out->failed |= words.failed;
+            add_to_list(&list, other, &words);
+        }
+    }
+    for (uint32_t i = 0; i < list.count; i++) {
+        reason *it = &list.items[i];
+        if (i > 0 && out->size + it->words.size > SENTENCE_MAX) {
+            list.left += it->count;
+        } else {
+            grout_text_add(out, "; ");
+            grout_deadlock__add_thread(text, &it->first->origin, out);
+            grout_text_add(out, "%s", it->words.data ? it->words.data : "");
+            if (it->count > 1) {
+                grout_text_add(out, "; %" PRIu32 " more likewise", it->count - 1);
+            }
+        }
+        grout_text_free(&it->words);
+    }
+    if (list.left > 0) {
+        grout_text_add(out, "; and %" PRIu32 " more thread%s", list.left,
+                       list.left == 1 ? "" : "s");
+    }
+}
+
+/* ---- who left it out ---- */
+
+/* A thread that has gone past an op that a blocked one waits for. */
+typedef struct omission {
+    const grout_thread_fact *thread; /* NULL: there is none */
+    grout_op_id op;
+    int32_t turn;
+} omission;
+
+static void look_for_omission(const grout_deadlock *text, const grout_thread_fact *waiting,
+                              omission *first) {
+    grout_need need = grout_deadlock__get_need(text, waiting);
+    for (grout_op_id i = 1; i < grout_module_get_op_count(text->module); i++) {
+        if (!grout_op__is_in_kernel(text->module, i, text->checker->info.kernel) ||
+            !grout_deadlock__needs(text, &need, i)) {
+            continue;
+        }
+        for (uint32_t t = 0; t < text->thread_count; t++) {
+            const grout_thread_fact *other = &text->threads[t];
+            int32_t turn = 0;
+            if (is_candidate(text, &need, i, other) && find_gap(text, other, i, &turn) &&
+                (!first->thread || turn < first->turn)) {
+                *first = (omission){other, i, turn};
+            }
+        }
+    }
+}
+
+/* "thread wg=0 breaks the chain: it goes past the barrier_arrive at line 13 at %i=1, and waits at
+ * line 15" */
+void grout_deadlock__explain_break(grout_deadlock *text) {
+    omission first = {NULL, 0, 0};
+    grout_text sentence = {.allocator = text->checker->allocator};
+    for (uint32_t t = 0; t < text->thread_count; t++) {
+        if (grout_thread_fact__is_blocked(&text->threads[t]) && text->threads[t].origin.op) {
+            look_for_omission(text, &text->threads[t], &first);
+        }
+    }
+    if (!first.thread) {
+        return;
+    }
+    const grout_op *op = grout_module_get_op(text->module, first.op);
+    grout_deadlock__add_thread(text, &first.thread->origin, &sentence);
+    grout_text_add(&sentence, " breaks the chain: it goes past the %s at line %" PRIu32 " at ",
+                   grout_op_get_info((grout_opcode)op->opcode)->text,
+                   grout_deadlock__get_line(text, first.op));
+    add_turn(text, first.op, first.turn, &sentence);
+    if (grout_thread_fact__is_blocked(first.thread) && first.thread->origin.op) {
+        grout_text_add(&sentence, ", and waits at line %" PRIu32 " instead",
+                       grout_deadlock__get_line(text, first.thread->origin.op));
+    } else {
+        grout_text_add(&sentence, ", and comes to its end");
+    }
+    grout_deadlock__say(text, 0, &sentence);
+}

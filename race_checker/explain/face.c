@@ -1,0 +1,42 @@
+/*
+ * face.c - the words of the face that a kernel is written in: what it calls a fence and a barrier.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "wording.h"
+
+/* Whether the launch has barriers of this face: mbarriers, or those of the Pallas face. */
+static bool has_barriers(const grout_wording *wording, bool is_explicit) {
+    const grout_checker *checker = wording->checker;
+    for (uint32_t i = 0; i < checker->local_elements; i++) {
+        if (grout_module_get_object(wording->module, checker->info.element_objects[i])
+                ->is_explicit == is_explicit) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool has_op(const grout_wording *wording, grout_opcode opcode) {
+    for (grout_op_id i = 1; i < grout_module_get_op_count(wording->module); i++) {
+        if ((grout_opcode)grout_module_get_op(wording->module, i)->opcode == opcode &&
+            grout_op__is_in_kernel(wording->module, i, wording->checker->info.kernel)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool grout_wording__is_explicit(const grout_wording *wording) {
+    return has_barriers(wording, true) && !has_barriers(wording, false);
+}
+
+/* The two ops are one but for the name, so no column tells them apart. */
+const char *grout_wording__get_smem_commit(const grout_wording *wording) {
+    bool is_fence = has_op(wording, GROUT_OP_FENCE_ASYNC_SHARED) ||
+                    (grout_wording__is_explicit(wording) && !has_op(wording, GROUT_OP_COMMIT_SMEM));
+    return is_fence ? "fence_async_shared" : "commit_smem";
+}
+
+const char *grout_wording__get_barrier(const grout_wording *wording) {
+    return grout_wording__is_explicit(wording) ? "an mbarrier" : "a barrier";
+}
