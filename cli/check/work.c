@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "work.h"
 
+#include "comparing.h"
 #include "files.h"
 #include "invariant.h"
 #include "joined.h"
@@ -88,6 +89,24 @@ static void note_lost_results(grout_session *session, const grout_load *load,
     grout_text_free(&outputs);
 }
 
+/* Compares the results of a run that came to its end, and reports what differs, above the verdict.
+ * differs: of outcome->differs. */
+static void compare_results(grout_session *session, const grout_load *load, grout_kernel_id kernel,
+                            const grout_argument_set *arguments,
+                            const grout_launch_settings *settings, grout_outcome *outcome,
+                            grout_report *report, grout_text *differs) {
+    const grout_comparing comparing = {
+        .session = session, .load = load, .kernel = kernel, .settings = settings, .report = report};
+    if (outcome->status != GROUT_RUN_DONE) {
+        return;
+    }
+    grout_comparing__with_files(&comparing, arguments, differs);
+    if (differs->size > 0) {
+        outcome->differs = differs->data;
+        grout_report__add_diags(report);
+    }
+}
+
 /* What follows a run: statistics, outputs. */
 static void finish_run(grout_session *session, const grout_load *load, grout_kernel_id kernel,
                        bool with_checker, const grout_argument_set *arguments,
@@ -97,7 +116,7 @@ static void finish_run(grout_session *session, const grout_load *load, grout_ker
     }
     bool has_results = grout_bindings__have_results(&load->bindings);
     if (outcome->status == GROUT_RUN_DONE && has_results) {
-        (void)grout_argument_set__finish(session, &load->bindings, load->bound, kernel, arguments);
+        (void)grout_argument_set__write(session, &load->bindings, load->bound, kernel, arguments);
     } else if (outcome->status == GROUT_RUN_DONE && !with_checker && !session->is_quiet) {
         note_lost_results(session, load, kernel);
     } else if (outcome->status != GROUT_RUN_DONE && has_results) {
@@ -185,11 +204,19 @@ static void explore_kernel(grout_session *session, const grout_load *load, grout
         const grout_exploration *exploration = &explored.exploration;
         for (uint32_t i = 0; i < exploration->witness_count; i++) {
             grout_outcome outcome = grout_explored__get_outcome(&explored, i, settings);
+            grout_text differs = {0};
+            if (!outcome.has_more) { /* the arrays are those of the last one */
+                grout_launch_settings own = *settings;
+                own.schedule = GROUT_SCHEDULE_REPLAY;
+                own.replay = &exploration->witnesses[i].decisions;
+                compare_results(session, load, kernel, arguments, &own, &outcome, report, &differs);
+            }
             report_witness(session, load, kernel, &outcome,
                            i == 0 ? NULL : &exploration->witnesses[i].decisions, report);
             if (!outcome.has_more) {
                 finish_run(session, load, kernel, true, arguments, &outcome);
             }
+            grout_text_free(&differs);
         }
         if (session->is_verbose) {
             grout_session__print(session, GROUT_STREAM_ERR, "explored in %.3f s\n",
@@ -213,10 +240,12 @@ static void run_once(grout_session *session, const grout_load *load, grout_kerne
         if (outcome.status == GROUT_RUN_DEADLOCK && !settings->with_checker) {
             note_deadlock(session, load, kernel);
         }
-        grout_text proposal = {0};
+        grout_text proposal = {0}, differs = {0};
+        compare_results(session, load, kernel, arguments, settings, &outcome, report, &differs);
         judge_reach(session, load, &outcome, report, &proposal);
         grout_report__add_outcome(report, kernel, &outcome);
         grout_text_free(&proposal);
+        grout_text_free(&differs);
         finish_run(session, load, kernel, settings->with_checker, arguments, &outcome);
         grout_text path = {0};
         if (is_saved) {

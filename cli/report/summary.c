@@ -147,9 +147,29 @@ void grout_summary__add_reach(grout_text *out, const grout_report *report, const
     }
 }
 
+static bool is_clean(const char *word) {
+    return strcmp(word, "clean") == 0;
+}
+
+static void add_differs(grout_text *out, const char *word, const char *differs) {
+    if (differs != NULL) {
+        grout_text_add(out, ", %s %s", is_clean(word) ? "but" : "and", differs);
+    }
+}
+
+static void add_start(grout_text *out, const char *word, const char *differs) {
+    grout_text_add(out, "%s%s", word, differs != NULL && is_clean(word) ? " of races" : "");
+}
+
+void grout_summary__add_word(grout_text *out, const char *word, const char *differs) {
+    add_start(out, word, differs);
+    add_differs(out, word, differs);
+}
+
 void grout_summary__add_head(grout_text *out, const char *kernel, const char *word,
-                             const grout_finding_counts *counts) {
-    grout_text_add(out, "@%s: %s", kernel, word);
+                             const char *differs, const grout_finding_counts *counts) {
+    grout_text_add(out, "@%s: ", kernel);
+    add_start(out, word, differs);
     if (counts->errors > 0) {
         add_count(out, counts->errors, "error");
     }
@@ -166,6 +186,7 @@ void grout_summary__add_head(grout_text *out, const char *kernel, const char *wo
     if (counts->unlisted > 0) {
         grout_text_add(out, ", %llu past --max-findings", (unsigned long long)counts->unlisted);
     }
+    add_differs(out, word, differs);
     grout_text_add(out, "\n");
 }
 
@@ -174,7 +195,8 @@ void grout_summary__add(const grout_report *report, grout_kernel_id kernel,
                         grout_text *out) {
     bool has_errors = counts->errors > 0;
     grout_summary__add_head(out, grout_summary__get_kernel_name(report->load, kernel),
-                            grout_summary__get_word(outcome, counts->errors), counts);
+                            grout_summary__get_word(outcome, counts->errors), outcome->differs,
+                            counts);
     add_coverage(out, report->load, kernel, outcome);
     add_promise(out, outcome, has_errors, report->session->is_verbose);
     if (!has_errors) {
