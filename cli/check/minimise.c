@@ -9,7 +9,6 @@
  */
 #include "minimise.h"
 
-#include "files.h"
 #include "invariant.h"
 #include "schedule_file.h"
 
@@ -282,21 +281,17 @@ static void describe(const minimiser *it, grout_text *out) {
 /* Writes the schedule to a file, which the session then replays. False: a diagnostic. */
 static bool save_schedule(minimiser *it, grout_options *options, grout_text *path) {
     const char *wanted = grout_options__get(options, GROUT_OPTION_SAVE_SCHEDULE);
-    grout_text text = {0};
     grout_text_add(path, wanted == NULL ? "%s.schedule" : "%s",
                    wanted == NULL ? it->kernel : wanted);
-    grout_schedule_file__print(it->session, it->kernel, &it->decisions, &text);
-    const grout_chunk chunk = {text.data, text.size};
     grout_option_use *uses =
         realloc(options->uses, (options->use_count + 1) * sizeof options->uses[0]);
-    bool is_good = uses != NULL && text.data != NULL && path->data != NULL &&
-                   grout_files__may_write(it->session, path->data) &&
-                   grout_session__write_file(it->session, path->data, &chunk, 1);
+    bool is_good = uses != NULL && path->data != NULL &&
+                   grout_schedule_file__write(it->session, path->data, wanted != NULL, it->kernel,
+                                              &it->decisions);
     options->uses = uses == NULL ? options->uses : uses;
     if (is_good) {
         options->uses[options->use_count++] = (grout_option_use){GROUT_OPTION_REPLAY, path->data};
     }
-    grout_text_free(&text);
     return is_good;
 }
 

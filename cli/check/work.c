@@ -130,27 +130,29 @@ static void finish_run(grout_session *session, const grout_load *load, grout_ker
     }
 }
 
-/* Writes a schedule to the file of --save-schedule, or to KERNEL.schedule. */
+/* Writes a schedule to the file of --save-schedule, or to KERNEL.schedule. The second one of them
+ * goes to FILE.2.schedule, and so on: none takes the file of another. */
 static bool save_schedule(grout_session *session, const grout_load *load, grout_kernel_id kernel,
-                          const grout_decisions *decisions, const grout_report *report,
+                          const grout_decisions *decisions, grout_report *report,
                           grout_text *path_out) {
-    const char *path = grout_options__get(&session->options, GROUT_OPTION_SAVE_SCHEDULE);
+    const char *wanted = grout_options__get(&session->options, GROUT_OPTION_SAVE_SCHEDULE);
     const char *name =
         grout_module_get_string(load->bound, grout_module_get_kernel(load->bound, kernel)->name);
-    grout_text text = {0};
-    grout_text_add(path_out, "%s", path == NULL ? name : path);
+    grout_text path = {0};
+    grout_text_add(&path, "%s", wanted == NULL ? name : wanted);
     if (report->joined != NULL) { /* each size has its own schedules */
-        grout_text_add(path_out, ".");
-        grout_sizes__print_name(report->joined->sizes, report->joined->at, path_out);
+        grout_text_add(&path, ".");
+        grout_sizes__print_name(report->joined->sizes, report->joined->at, &path);
     }
-    grout_text_add(path_out, "%s", path == NULL ? ".schedule" : "");
-    grout_schedule_file__print(session, name, decisions, &text);
-    const grout_chunk chunk = {text.data, text.size};
-    bool is_written = path_out->data != NULL && text.data != NULL &&
-                      grout_files__may_write(session, path_out->data) &&
-                      grout_session__write_file(session, path_out->data, &chunk, 1);
-    grout_text_free(&text);
-    return is_written;
+    grout_text_add(&path, "%s", wanted == NULL ? ".schedule" : "");
+    uint32_t number = ++report->schedule_count;
+    grout_schedule_file__print_path(path.data == NULL ? "" : path.data, number, path_out);
+    grout_text_free(&path);
+    if (path_out->data == NULL) {
+        return grout_diags_add_oom(session->diags);
+    }
+    return grout_schedule_file__write(session, path_out->data, wanted != NULL && number == 1, name,
+                                      decisions);
 }
 
 /* What a run that came to its end did not reach, and sizes that reach it. */
@@ -249,7 +251,10 @@ static void run_once(grout_session *session, const grout_load *load, grout_kerne
         finish_run(session, load, kernel, settings->with_checker, arguments, &outcome);
         grout_text path = {0};
         if (is_saved) {
-            (void)save_schedule(session, load, kernel, &decisions, report, &path);
+            bool is_written = save_schedule(session, load, kernel, &decisions, report, &path);
+            if (is_written && report->schedule_count > 1 && !session->is_quiet) {
+                grout_session__print(session, GROUT_STREAM_ERR, "wrote %s\n", path.data);
+            }
         }
         grout_text_free(&path);
     }
@@ -274,6 +279,9 @@ void grout_work__run_kernel(grout_session *session, const grout_load *load, grou
         settings.reach = &report->joined->kernels[kernel].reach;
     } else if (with_checker && grout_reach__init(&reach, load, kernel)) {
         settings.reach = &reach;
+    }
+    if (!grout_options__has(&session->options, GROUT_OPTION_SAVE_SCHEDULE)) {
+        report->schedule_count = 0; /* the files have the kernel's name */
     }
     if (grout_argument_set__init(session, &load->bindings, load->bound, kernel, &arguments)) {
         if (session->replay == NULL &&

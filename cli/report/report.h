@@ -38,7 +38,8 @@ typedef struct grout_report {
         grout_report_facts *items;
         size_t count, capacity;
     } differences;
-    uint64_t before[3]; /* errors, warnings, silenced findings of its outcomes so far */
+    uint64_t before[3];      /* errors, warnings, silenced findings of its outcomes so far */
+    uint32_t schedule_count; /* schedules saved to files of one name */
     uint64_t listed_count, unlisted_count; /* of the kernel that is reported: --max-findings */
     uint64_t diags_seen;                   /* number of the session's newest diagnostic that
                                             * add_diags has seen */

@@ -159,7 +159,7 @@ static bool is_equal(const comparison *c, int64_t index) {
 
 /* ---- how far apart -------------------------------------------------------------------------- */
 
-/* Of two integers the difference is exact, though each for itself may be no double. */
+/* The difference of two integers is exact, though each for itself may be no double. */
 static double subtract(const comparison *c, uint64_t a, uint64_t b) {
     const double x = grout_compare__decode(a, c->dtype), y = grout_compare__decode(b, c->dtype);
     if (grout_dtype_get_info(c->dtype)->class_ == GROUT_CLASS_FLOAT || c->size < 8) {

@@ -1,4 +1,4 @@
-"""Tests of results from outside: arrays against files, and who wrote what differs.
+"""Tests of results from outside: arrays against files and who wrote what differs, and the files of schedules.
 
 usage: run_results.py --grout PATH [TEST...]     every test by default
 """
@@ -29,6 +29,21 @@ LATE = """kernel @k(%y: out gmem f32[64]) {
   copy_smem_to_gmem %s, %y
   store %y, (broadcast 2.0 : f32[64])
   wait_smem_to_gmem 0
+}
+"""
+# Whoever takes the lock last writes out of bounds, or at a place that nothing else writes: CTA 0 and CTA 1 each in a
+# schedule of its own.
+ORDERS = """kernel @k(%lock: inout gmem i32[1] init(zeros), %y: out gmem i32[8]) grid(g = 3) {
+  %g = axis_index g
+  %old = atomic_fetch_add %lock[0], 1 order(acq_rel)
+  %late = eq %old, 2
+  if (and %late, (eq %g, 0)) {
+    store %y[%g + 8], 1
+  }
+  if (and %late, (eq %g, 1)) {
+    store %y[%g + 9], 1
+  }
+  store %y[%g], %g
 }
 """
 
@@ -114,6 +129,44 @@ def test_words(folder):
                   "@k: clean of races, but its results differ\n")
     assert f"  B=16: clean of races, but %y differs from '{zeros}'; grid(b=4)" in done.stdout, done.stdout
     assert "holds for every schedule" in done.stdout, done.stdout
+
+
+def test_schedules(folder):
+    """A file for each schedule that shows a finding, named by the report; none is lost."""
+    kernel = write(f"{folder}/k.grout", ORDERS)
+    words = ["check", kernel, "--explore", "--severity", "output-not-written=off"]
+    done = expect(run(*words, cwd=folder), 1, "@k: error, 2 errors")
+    assert sorted(os.listdir(folder)) == ["k.2.schedule", "k.grout", "k.schedule"], os.listdir(folder)
+    assert "replaced" not in done.stderr, done.stderr
+    for name, line in (("k.schedule", 0), ("k.2.schedule", 1)):
+        assert done.stdout.count(f"--replay {name} ") == 1, done.stdout
+    places = [line for line in done.stdout.splitlines() if "[out-of-bounds]" in line]
+    assert len(places) == 2 and places[0] != places[1], places
+    for name, place in zip(("k.schedule", "k.2.schedule"), places):
+        again = expect(run("check", kernel, "--replay", name, cwd=folder), 1, place)
+        assert [line for line in again.stdout.splitlines() if "[out-of-bounds]" in line] == [place], again.stdout
+    # The same files again are no news, another schedule in their place is.
+    assert "replaced" not in expect(run(*words, cwd=folder), 1).stderr
+    write(f"{folder}/k.2.schedule", "grout-schedule 1\nkernel @k\n")
+    expect(run(*words, cwd=folder), 1, "", "replaced the schedule in k.2.schedule\n")
+    # What is no schedule stays; the first file is written all the same.
+    write(f"{folder}/k.2.schedule", "mine")
+    done = run(*words, cwd=folder)
+    assert "the schedule would overwrite 'k.2.schedule', which is no schedule" in done.stdout + done.stderr, done
+    assert open(f"{folder}/k.2.schedule", encoding="utf-8").read() == "mine"
+    assert "--replay k.schedule" in done.stdout and "--replay k.2.schedule" not in done.stdout, done.stdout
+    # --save-schedule gives the name; the number goes before the extension.
+    done = expect(run(*words, "--save-schedule", f"{folder}/v1.0/a", cwd=folder), 2)
+    os.mkdir(f"{folder}/v1.0")
+    for name, second in (("a", "a.2"), ("b.txt", "b.2.txt")):
+        done = expect(run(*words, "--save-schedule", f"{folder}/v1.0/{name}"), 1, f"--replay {folder}/v1.0/{name} ")
+        assert f"--replay {folder}/v1.0/{second} " in done.stdout, done.stdout
+    assert sorted(os.listdir(f"{folder}/v1.0")) == ["a", "a.2", "b.2.txt", "b.txt"]
+    # Two kernels in one file, each with a schedule to save.
+    both = write(f"{folder}/both.grout", TILES.replace("const", "const", 1) + TILES.split("\n", 2)[2].replace("@k", "@l"))
+    expect(run("check", both, "--save-schedule", f"{folder}/s"), 0, "", f"wrote {folder}/s.2\n")
+    assert "kernel @k\n" in open(f"{folder}/s", encoding="utf-8").read()
+    assert "kernel @l\n" in open(f"{folder}/s.2", encoding="utf-8").read()
 
 
 if __name__ == "__main__":
