@@ -31,9 +31,9 @@ typedef struct grout_schedule_file {
 bool grout_schedule_file__init(grout_schedule_file *file, grout_session *session, const char *path);
 void grout_schedule_file__deinit(grout_schedule_file *file);
 /*
- * Writes the file for a kernel's run with the session's options. Says on stderr, unless quiet, if it
- * replaces another schedule. is_named: the user named the path; any other is not written over what
- * is no schedule. False: diagnostics.
+ * Writes the file for a kernel's run with the session's options. Says on stderr, unless quiet, if
+ * it replaces another schedule. is_named: the user named the path; any other is not written over
+ * what is no schedule. False: diagnostics.
  */
 bool grout_schedule_file__write(grout_session *session, const char *path, bool is_named,
                                 const char *kernel, const grout_decisions *decisions);

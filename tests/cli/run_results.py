@@ -1,11 +1,17 @@
-"""Tests of results from outside: arrays against files and who wrote what differs, and the files of schedules.
+"""Tests of results from outside: arrays against files and who wrote what differs, and the files of schedules, and progress.
 
 usage: run_results.py --grout PATH [TEST...]     every test by default
 """
+import fcntl
 import json
 import os
+import pty
+import signal
 import struct
+import subprocess
 import sys
+import termios
+import time
 
 sys.dont_write_bytecode = True  # the folder is a source tree
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -46,6 +52,25 @@ ORDERS = """kernel @k(%lock: inout gmem i32[1] init(zeros), %y: out gmem i32[8])
   store %y[%g], %g
 }
 """
+# Takes long at N, and shows a race from 1000 turns on: with --minimise it gets smaller step by step.
+SLOW = """const N = 60000
+kernel @k(%y: out gmem i32[2]) threads(wg = 2) {
+  scratch %s : smem i32[1]
+  commit_smem
+  %w = axis_index wg
+  for %i in 0..N {
+    RACE
+    if (eq %i, 123456789) {
+      store %y[0], 1
+    }
+  }
+  commit_smem
+  store %y[%w], %w
+}
+"""
+RACE = """if (gt %i, 1000) {
+      store %s[0], %w
+    }"""
 
 
 def write_floats(path, values):
@@ -167,6 +192,55 @@ def test_schedules(folder):
     expect(run("check", both, "--save-schedule", f"{folder}/s"), 0, "", f"wrote {folder}/s.2\n")
     assert "kernel @k\n" in open(f"{folder}/s", encoding="utf-8").read()
     assert "kernel @l\n" in open(f"{folder}/s.2", encoding="utf-8").read()
+
+
+def run_on_terminal(words, until, columns=100):
+    """Output on a terminal that is so wide, and the exit code. Sends Ctrl-C once the text is there."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
+    process = subprocess.Popen([verdicts.grout, *words], stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs)
+    os.close(theirs)
+    out, is_sent, end = "", False, time.monotonic() + verdicts.SECONDS
+    while time.monotonic() < end:
+        try:
+            data = os.read(ours, 65536)
+        except OSError:  # Linux: the other side is closed
+            data = b""
+        if not data:
+            break
+        out += data.decode(errors="replace")
+        if until in out and not is_sent:
+            process.send_signal(signal.SIGINT)
+            is_sent = True
+    os.close(ours)
+    return out, process.wait(timeout=verdicts.SECONDS)
+
+
+def test_progress(folder):
+    """What takes long says on the terminal how far it is; Ctrl-C ends it with what is known."""
+    locks = write(f"{folder}/locks.grout", verdicts.LOCKS.replace("g = 8", "g = 12").replace("i32[8]", "i32[12]"))
+    racy = write(f"{folder}/racy.grout", SLOW.replace("RACE", RACE))
+    calm = write(f"{folder}/calm.grout", SLOW.replace("RACE", "%z = add %i, 1"))
+    shrunk = "minimising: trial "
+    cases = [(["check", locks, "--explore", "--input", "lock=zeros", "--budget", "60"], " schedules run, 0 fail, ",
+              "schedules explored: Ctrl-C ended the run"),
+             (["check", racy, "--minimise", "--budget", "60"], shrunk, "minimised smem-race in "),
+             (["check", calm, "--advice", "-D", "N=2000000", "--budget", "60"], "looking for advice", "Ctrl-C ended"),
+             (["check", calm, "--sweep", "N=1,20000000,30000000", "--budget", "60"], "size 2 of 3 (N=20000000)",
+              "  N=30000000: not run: ")]
+    for words, until, result in cases:
+        out, code = run_on_terminal(words, until)
+        lines = out.replace("\r\n", "\n")
+        assert code == 130, (words, code, out)
+        assert f"\r{until}" in lines or until == " schedules run, 0 fail, ", (words, out)
+        assert result in lines and until in lines, (words, result, out)
+        # The line is wiped before anything else is written, and never wraps.
+        assert "\r\x1b[K" in lines and "left\n" not in lines, (words, out)
+    narrow, _ = run_on_terminal(cases[0][0], " schedules run", columns=30)
+    drawn = [part.split("\x1b[K")[0] for part in narrow.split("\r") if " schedules run" in part]
+    assert drawn and all(len(part) < 30 for part in drawn), drawn
+    # Without a terminal there is no line.
+    assert "size" not in expect(run("check", calm, "--sweep", "N=1,300000", "--timeout", "3", "-q"), 0).stderr
 
 
 if __name__ == "__main__":
